@@ -1,0 +1,3 @@
+module torchjit
+
+go 1.26

@@ -1,0 +1,93 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Class names the Python exception class that an error becomes.
+type Class string
+
+// The classes that errors of the compiler and the runtime have.
+const (
+	RuntimeError        Class = "RuntimeError"
+	TypeError           Class = "TypeError"
+	ValueError          Class = "ValueError"
+	IndexError          Class = "IndexError"
+	KeyError            Class = "KeyError"
+	AttributeError      Class = "AttributeError"
+	NotImplementedError Class = "NotImplementedError"
+	NotSupportedError   Class = "NotSupportedError" // torchjit.jit.frontend.NotSupportedError
+	FrontendError       Class = "FrontendError"     // torchjit.jit.frontend.FrontendError
+	ScriptError         Class = "Error"             // torchjit.jit.Error: raised by a running program
+	KeyboardInterrupt   Class = "KeyboardInterrupt"
+)
+
+// Note is a further remark of an error, with the place it is about.
+type Note struct {
+	Text  string
+	Range Range
+}
+
+// Frame is one function of the chain of calls that led to an error, outermost first.
+type Frame struct {
+	Function string
+	Range    Range
+}
+
+// Error is what every stage from the lexer to the interpreter reports. It is data until printed.
+type Error struct {
+	Class Class
+	Text  string // what was found and what was expected
+	Range Range  // where
+	Notes []Note
+	Stack []Frame // calls being compiled or run when it happened, outermost first
+}
+
+// Errorf returns an error of a class at a range.
+func Errorf(class Class, r Range, format string, args ...any) *Error {
+	return &Error{Class: class, Range: r, Text: fmt.Sprintf(format, args...)}
+}
+
+// WithNote adds a remark and returns the error.
+func (e *Error) WithNote(r Range, format string, args ...any) *Error {
+	e.Notes = append(e.Notes, Note{fmt.Sprintf(format, args...), r})
+	return e
+}
+
+// Error prints the message, the highlighted range, the notes and the chain of calls.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Text)
+	if e.Range.IsValid() {
+		b.WriteString(":\n")
+		b.WriteString(e.Range.Highlight())
+	}
+	for _, n := range e.Notes {
+		b.WriteString(n.Text)
+		if n.Range.IsValid() {
+			b.WriteString(":\n")
+			b.WriteString(n.Range.Highlight())
+		}
+	}
+	for i := len(e.Stack) - 1; i >= 0; i-- {
+		f := e.Stack[i]
+		fmt.Fprintf(&b, "'%s' is being compiled since it was called from", f.Function)
+		if i > 0 {
+			fmt.Fprintf(&b, " '%s'", e.Stack[i-1].Function)
+		}
+		b.WriteByte('\n')
+		b.WriteString(f.Range.Highlight())
+	}
+	return b.String()
+}
+
+// ClassOf returns the class of err: that of the first Error in its chain, else RuntimeError.
+func ClassOf(err error) Class {
+	var e *Error
+	if errors.As(err, &e) && e.Class != "" {
+		return e.Class
+	}
+	return RuntimeError
+}
