@@ -1,0 +1,207 @@
+package tensor
+
+import (
+	"unsafe"
+
+	"torchjit/gojit/source"
+)
+
+// parallelCopyGrain is the number of elements from which a second goroutine helps a copy.
+const parallelCopyGrain = 1 << 18
+
+// Copy stores the elements of src, broadcast and converted, into dst. It fails where the shapes do
+// not broadcast. The tensors may overlap only where they are the same elements.
+func Copy(dst, src *Tensor) error {
+	if dst.device.Type == Meta {
+		return nil
+	}
+	if src.device.Type == Meta {
+		return source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
+	}
+	if !sameShape(dst.shape, src.shape) {
+		if _, err := src.Expand(dst.shape...); err != nil {
+			return copyShapeError(dst, src)
+		}
+	}
+	if dst.dtype.IsQuantized() != src.dtype.IsQuantized() {
+		return copyQuantized(dst, src)
+	}
+	copyElements(dst, src)
+	return nil
+}
+
+func copyShapeError(dst, src *Tensor) error {
+	lead := len(dst.shape) - len(src.shape)
+	if lead < 0 {
+		return runtimeError("output with shape %s doesn't match the broadcast shape %s", FormatShape(dst.shape), FormatShape(src.shape))
+	}
+	for i := len(src.shape) - 1; i >= 0; i-- {
+		a, b := dst.shape[lead+i], src.shape[i]
+		if a != b && b != 1 && a != 1 {
+			return runtimeError("The size of tensor a (%d) must match the size of tensor b (%d) at non-singleton dimension %d", a, b, lead+i)
+		}
+	}
+	return runtimeError("output with shape %s doesn't match the broadcast shape %s", FormatShape(dst.shape), FormatShape(src.shape))
+}
+
+func copyElements(dst, src *Tensor) {
+	f := converters[src.dtype][dst.dtype]
+	n := dst.numel
+	if n == 0 {
+		return
+	}
+	if sameShape(dst.shape, src.shape) && dst.IsContiguous() && src.IsContiguous() {
+		ds, ss := dst.dtype.Size(), src.dtype.Size()
+		dp, sp := dst.DataPtr(), src.DataPtr()
+		if n < parallelCopyGrain {
+			f(dp, ds, sp, ss, n)
+			return
+		}
+		Parallel(n, parallelCopyGrain, func(lo, hi int) {
+			f(unsafe.Add(dp, lo*ds), ds, unsafe.Add(sp, lo*ss), ss, hi-lo)
+		})
+		return
+	}
+	var l Loop
+	l.Init(dst.shape, false, dst, src)
+	for l.Next() {
+		f(l.Ptr[0], l.Step[0], l.Ptr[1], l.Step[1], l.N)
+	}
+}
+
+// copyQuantized converts between quantized and real elements.
+func copyQuantized(dst, src *Tensor) error {
+	if !src.dtype.IsQuantized() {
+		return runtimeError("Quantized copy only works with kFloat as source Tensor")
+	}
+	f := converters[Float64][dst.dtype]
+	var l Loop
+	l.Init(dst.shape, false, dst, src)
+	for l.Next() {
+		for i := range l.N {
+			v := dequantizeOne(unsafe.Add(l.Ptr[1], i*l.Step[1]), src.dtype, src.quantizer)
+			f(unsafe.Add(l.Ptr[0], i*l.Step[0]), l.Step[0], unsafe.Pointer(&v), 8, 1)
+		}
+	}
+	return nil
+}
+
+// Fill stores a number in every element.
+func Fill(t *Tensor, value Scalar) {
+	if t.device.Type == Meta || t.numel == 0 {
+		return
+	}
+	var element [2]uint64
+	storeScalar(unsafe.Pointer(&element), t.dtype, value)
+	f := converters[t.dtype][t.dtype]
+	if t.IsContiguous() {
+		if element == [2]uint64{} {
+			clear(unsafe.Slice((*byte)(t.DataPtr()), t.numel*t.dtype.Size()))
+			return
+		}
+		f(t.DataPtr(), t.dtype.Size(), unsafe.Pointer(&element), 0, t.numel)
+		return
+	}
+	var l Loop
+	l.Init(t.shape, false, t)
+	for l.Next() {
+		f(l.Ptr[0], l.Step[0], unsafe.Pointer(&element), 0, l.N)
+	}
+}
+
+// EmptyFormat returns an uninitialized tensor of the shape of t laid out in a memory format.
+func EmptyFormat(t *Tensor, dtype DType, format MemoryFormat) (*Tensor, error) {
+	switch format {
+	case PreserveFormat:
+		if t.numel == 0 || !t.IsNonOverlappingAndDense() {
+			return emptyPermutedLike(t, dtype)
+		}
+		return EmptyLike(t, dtype)
+	case ChannelsLast, ChannelsLast3D:
+		return EmptyChannelsLast(t.shape, dtype, format)
+	}
+	return Empty(t.shape, dtype)
+}
+
+// emptyPermutedLike returns a dense tensor whose dimensions have the order that the strides of t
+// have, as PyTorch lays out the clone of a tensor with gaps.
+func emptyPermutedLike(t *Tensor, dtype DType) (*Tensor, error) {
+	if t.numel == 0 {
+		return Empty(t.shape, dtype)
+	}
+	order := strideOrder(t)
+	strides := make([]int, len(t.shape))
+	step := 1
+	for _, d := range order {
+		strides[d] = step
+		step *= t.shape[d]
+	}
+	return EmptyStrided(t.shape, strides, dtype)
+}
+
+// strideOrder returns the dimensions from the one with the smallest stride; broadcast dimensions keep their place.
+func strideOrder(t *Tensor) []int {
+	n := len(t.shape)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = n - 1 - i
+	}
+	for i := 1; i < n; i++ {
+		for j := i; j > 0; j-- {
+			a, b := t.strides[order[j-1]], t.strides[order[j]]
+			if a == 0 || b == 0 || a < b || a == b && t.shape[order[j-1]] <= t.shape[order[j]] {
+				break
+			}
+			order[j-1], order[j] = order[j], order[j-1]
+		}
+	}
+	return order
+}
+
+// EmptyChannelsLast returns an uninitialized tensor whose channels vary fastest. It fails where the
+// shape does not have the format's number of dimensions.
+func EmptyChannelsLast(shape []int, dtype DType, format MemoryFormat) (*Tensor, error) {
+	if len(shape) != int(format)+2 {
+		return nil, runtimeError("required rank %d tensor to use %s format", int(format)+2, format)
+	}
+	strides := make([]int, len(shape))
+	step := 1
+	for _, d := range channelsLastOrder(len(shape)) {
+		strides[d] = step
+		step *= max(shape[d], 1)
+	}
+	return EmptyStrided(shape, strides, dtype)
+}
+
+// Clone returns a copy laid out in a memory format.
+func (t *Tensor) Clone(format MemoryFormat) (*Tensor, error) { return t.convertTo(t.dtype, format) }
+
+// Contiguous returns t where it is contiguous and a contiguous copy otherwise.
+func (t *Tensor) Contiguous() (*Tensor, error) {
+	if t.IsContiguous() {
+		return t, nil
+	}
+	return t.Clone(ContiguousFormat)
+}
+
+// To returns t where it has the type and a converted copy otherwise.
+func (t *Tensor) To(dtype DType) (*Tensor, error) {
+	if t.dtype == dtype {
+		return t, nil
+	}
+	return t.convertTo(dtype, PreserveFormat)
+}
+
+func (t *Tensor) convertTo(dtype DType, format MemoryFormat) (*Tensor, error) {
+	if t.device.Type == Meta {
+		return EmptyMeta(t.shape, dtype)
+	}
+	c, err := EmptyFormat(t, dtype, format)
+	if err != nil {
+		return nil, err
+	}
+	if dtype == t.dtype {
+		c.quantizer = t.quantizer
+	}
+	return c, Copy(c, t)
+}

@@ -1,0 +1,207 @@
+package tensor
+
+import (
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"torchjit/gojit/source"
+)
+
+func runtimeError(format string, args ...any) error {
+	return source.Errorf(source.RuntimeError, source.Range{}, format, args...)
+}
+
+func indexError(format string, args ...any) error {
+	return source.Errorf(source.IndexError, source.Range{}, format, args...)
+}
+
+// FormatShape writes sizes as messages do: "[2, 3]".
+func FormatShape(shape []int) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, n := range shape {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Itoa(n))
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// Numel returns the product of the sizes. It fails on a negative size and on overflow.
+func Numel(shape []int) (int, error) {
+	n := 1
+	empty := false
+	for _, s := range shape {
+		if s < 0 {
+			return 0, runtimeError("Trying to create tensor with negative dimension %d: %s", s, FormatShape(shape))
+		}
+		if s == 0 {
+			empty = true
+			continue
+		}
+		hi, lo := bits.Mul64(uint64(n), uint64(s))
+		if hi != 0 || lo > 1<<62 {
+			n = -1
+			break
+		}
+		n = int(lo)
+	}
+	if empty {
+		return 0, nil
+	}
+	if n < 0 {
+		return 0, overflowError(shape)
+	}
+	return n, nil
+}
+
+func overflowError(shape []int) error {
+	return runtimeError("Storage size calculation overflowed with sizes=%s", FormatShape(shape))
+}
+
+func sameShape(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// SameShape reports whether the sizes are equal.
+func SameShape(a, b []int) bool { return sameShape(a, b) }
+
+// Broadcast returns the shape that both shapes expand to. It fails where sizes differ and neither is 1.
+func Broadcast(a, b []int) ([]int, error) { return BroadcastInto(nil, a, b) }
+
+// BroadcastInto is Broadcast into the memory of dst. dst may not overlap a or b.
+func BroadcastInto(dst, a, b []int) ([]int, error) {
+	n := max(len(a), len(b))
+	if cap(dst) < n {
+		dst = make([]int, n)
+	}
+	dst = dst[:n]
+	for i := 1; i <= n; i++ {
+		x, y := 1, 1
+		if i <= len(a) {
+			x = a[len(a)-i]
+		}
+		if i <= len(b) {
+			y = b[len(b)-i]
+		}
+		switch {
+		case x == y || y == 1:
+			dst[n-i] = x
+		case x == 1:
+			dst[n-i] = y
+		default:
+			return nil, runtimeError("The size of tensor a (%d) must match the size of tensor b (%d) at non-singleton dimension %d", x, y, n-i)
+		}
+	}
+	return dst, nil
+}
+
+// BroadcastAll returns the shape that all shapes expand to.
+func BroadcastAll(shapes ...[]int) ([]int, error) {
+	var out []int
+	for i, s := range shapes {
+		if i == 0 {
+			out = append([]int(nil), s...)
+			continue
+		}
+		var err error
+		if out, err = Broadcast(out, s); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// InferShape replaces one -1 in shape so that it holds numel elements. It fails where that is impossible.
+func InferShape(shape []int, numel int) ([]int, error) {
+	out := append([]int(nil), shape...)
+	product, inferred := 1, -1
+	for i, n := range out {
+		switch {
+		case n == -1 && inferred >= 0:
+			return nil, runtimeError("only one dimension can be inferred")
+		case n == -1:
+			inferred = i
+		case n < 0:
+			return nil, runtimeError("invalid shape dimension %d", n)
+		default:
+			product *= n
+		}
+	}
+	if inferred < 0 && product == numel {
+		return out, nil
+	}
+	if inferred >= 0 && product > 0 && numel%product == 0 {
+		out[inferred] = numel / product
+		return out, nil
+	}
+	if inferred >= 0 && product == 0 && numel == 0 {
+		return nil, runtimeError("cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size -1 can be any value and is ambiguous", FormatShape(shape))
+	}
+	return nil, runtimeError("shape '%s' is invalid for input of size %d", FormatShape(shape), numel)
+}
+
+// WrapDim turns a dimension counted from the end into one counted from the start. A tensor without
+// dimensions is treated as having one. It fails where dim is out of range.
+func WrapDim(dim, ndim int) (int, error) {
+	n := max(ndim, 1)
+	if dim < -n || dim >= n {
+		return 0, indexError("Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, dim)
+	}
+	if dim < 0 {
+		dim += n
+	}
+	return dim, nil
+}
+
+// computeViewStrides fills strides with those that show the elements of t in another shape of the
+// same number of elements, and reports whether that is possible without a copy.
+func computeViewStrides(t *Tensor, shape, strides []int) bool {
+	if t.numel == 0 {
+		if sameShape(shape, t.shape) {
+			copy(strides, t.strides)
+		} else {
+			fillContiguousStrides(strides, shape)
+		}
+		return true
+	}
+	view := len(shape) - 1
+	if len(t.shape) == 0 {
+		for i := range strides {
+			strides[i] = 1
+		}
+		return true
+	}
+	base := t.strides[len(t.strides)-1]
+	chunk, viewChunk := 1, 1
+	for d := len(t.shape) - 1; d >= 0; d-- {
+		chunk *= t.shape[d]
+		if d != 0 && (t.shape[d-1] == 1 || t.strides[d-1] == chunk*base) {
+			continue
+		}
+		for view >= 0 && (viewChunk < chunk || shape[view] == 1) {
+			strides[view] = viewChunk * base
+			viewChunk *= shape[view]
+			view--
+		}
+		if viewChunk != chunk {
+			return false
+		}
+		if d > 0 {
+			base = t.strides[d-1]
+			chunk, viewChunk = 1, 1
+		}
+	}
+	return view == -1
+}

@@ -1,0 +1,216 @@
+package tensor
+
+import (
+	"math/bits"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"torchjit/gojit/source"
+)
+
+// Alignment is the alignment in bytes of every allocated storage of at least that size.
+const Alignment = 64
+
+// Storage is the memory that tensors view. Several tensors may share one.
+//
+// Memory made here lies on the Go heap as pointer-free blocks, so a slice into it keeps it alive and
+// a forgotten Release costs only time. Blocks of cachedFrom bytes and more are not cleared and are
+// reused through a cache when the last tensor is released. Foreign memory comes with a function
+// that gives it back.
+type Storage struct {
+	data    []byte
+	foreign *foreignMemory
+	refs    atomic.Int32 // tensors made over the storage and not released
+	version atomic.Uint32
+	device  Device
+	cached  bool // data came from the block cache and may return there
+}
+
+// foreignMemory is memory owned by somebody else: a mapped file or a Python buffer.
+type foreignMemory struct {
+	once    sync.Once
+	release func()
+}
+
+func (f *foreignMemory) free() {
+	if f.release != nil {
+		f.once.Do(f.release)
+	}
+}
+
+// NewStorage returns a storage of nbytes cleared bytes. It fails where that is more than the machine has.
+func NewStorage(nbytes int) (*Storage, error) {
+	s, err := newStorage(nbytes, true)
+	return s, err
+}
+
+func newStorage(nbytes int, cleared bool) (*Storage, error) {
+	s := &Storage{}
+	if err := s.allocate(nbytes, cleared); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// ForeignStorage returns a storage over memory that release gives back once no tensor uses it.
+// The memory must stay valid until then.
+func ForeignStorage(memory []byte, release func()) *Storage {
+	f := &foreignMemory{release: release}
+	s := &Storage{data: memory, foreign: f}
+	runtime.AddCleanup(s, (*foreignMemory).free, f)
+	return s
+}
+
+// allocate gives the storage nbytes bytes.
+func (s *Storage) allocate(nbytes int, cleared bool) error {
+	if nbytes < 0 || nbytes > memoryLimit() {
+		return source.Errorf(source.RuntimeError, source.Range{},
+			"[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate %d bytes. Error code 12 (Cannot allocate memory)", nbytes)
+	}
+	if nbytes < cachedFrom {
+		s.data = alignedBytes(nbytes)
+		return nil
+	}
+	block := blocks.take(nbytes)
+	if cleared {
+		clear(block[:nbytes])
+	}
+	s.data, s.cached = block[:nbytes], true
+	return nil
+}
+
+// alignedBytes returns n cleared bytes on the Go heap. Size classes that are multiples of 64 are
+// aligned to 64; the offset covers an allocator that does otherwise.
+func alignedBytes(n int) []byte {
+	if n == 0 {
+		return nil
+	}
+	if n < Alignment {
+		return make([]byte, n)
+	}
+	b := make([]byte, (n+Alignment-1)&^(Alignment-1))
+	if off := int(uintptr(unsafe.Pointer(&b[0])) % Alignment); off != 0 {
+		b = make([]byte, n+Alignment)
+		off = int(-uintptr(unsafe.Pointer(&b[0])) % Alignment)
+		return b[off : off+n : off+n]
+	}
+	return b[:n:n]
+}
+
+// Bytes returns the memory.
+func (s *Storage) Bytes() []byte { return s.data }
+
+// NBytes returns the size in bytes.
+func (s *Storage) NBytes() int { return len(s.data) }
+
+// Device returns where the memory is.
+func (s *Storage) Device() Device { return s.device }
+
+// Pointer returns the address of the first byte, nil for an empty storage.
+func (s *Storage) Pointer() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s.data)) }
+
+// Version returns how many times an in-place operation has written the storage.
+func (s *Storage) Version() int { return int(s.version.Load()) }
+
+// Resize changes the size and keeps the common prefix. It fails on foreign memory.
+func (s *Storage) Resize(nbytes int) error {
+	if nbytes <= len(s.data) {
+		return nil
+	}
+	if s.foreign != nil {
+		return source.Errorf(source.RuntimeError, source.Range{}, "Trying to resize storage that is not resizable")
+	}
+	old := s.data
+	s.cached = false
+	if err := s.allocate(nbytes, true); err != nil {
+		return err
+	}
+	copy(s.data, old)
+	return nil
+}
+
+// free returns the memory to where it came from. No tensor may use the storage any more.
+func (s *Storage) free() {
+	if s.foreign != nil {
+		s.foreign.free()
+	} else if s.cached {
+		blocks.put(s.data)
+	}
+	s.data, s.cached = nil, false
+}
+
+// cachedFrom is the size from which blocks are neither cleared by the allocator nor left to the collector.
+const cachedFrom = 32 << 10
+
+// cacheLimit bounds the bytes that wait in the block cache.
+const cacheLimit = 512 << 20
+
+// blockCache keeps released blocks by size class. A class is a power of two or one of the three
+// quarter steps above it, so at most a fifth of a block is unused.
+type blockCache struct {
+	mu    sync.Mutex
+	free  [4 * 64][][]byte
+	bytes int
+}
+
+var blocks blockCache
+
+// classOf returns the class of a size and the size of the class's blocks.
+func classOf(n int) (class, size int) {
+	exponent := bits.Len(uint(n-1)) - 1 // 2^exponent < n <= 2^(exponent+1)
+	step := 1 << (exponent - 2)
+	quarter := (n - (1 << exponent) + step - 1) / step
+	return 4*exponent + quarter - 1, 1<<exponent + quarter*step
+}
+
+// take returns a block of n bytes whose content is arbitrary.
+func (c *blockCache) take(n int) []byte {
+	class, size := classOf(n)
+	c.mu.Lock()
+	if l := len(c.free[class]); l > 0 {
+		b := c.free[class][l-1]
+		c.free[class][l-1] = nil
+		c.free[class] = c.free[class][:l-1]
+		c.bytes -= size
+		c.mu.Unlock()
+		return b
+	}
+	c.mu.Unlock()
+	return uncleared(size)
+}
+
+// put keeps a block for the next take of its class, or leaves it to the collector where the cache is full.
+func (c *blockCache) put(b []byte) {
+	class, size := classOf(len(b))
+	if cap(b) < size {
+		return
+	}
+	b = b[:size]
+	c.mu.Lock()
+	if c.bytes+size <= cacheLimit {
+		c.free[class] = append(c.free[class], b)
+		c.bytes += size
+	}
+	c.mu.Unlock()
+}
+
+// uncleared returns n bytes of heap memory that the allocator has not cleared. A strings.Builder is
+// the one thing in the standard library that allocates so; nobody else holds its string.
+func uncleared(n int) []byte {
+	var b strings.Builder
+	b.Grow(n + Alignment)
+	b.WriteByte(0)
+	start := unsafe.Pointer(unsafe.StringData(b.String()))
+	off := int(-uintptr(start) % Alignment)
+	return unsafe.Slice((*byte)(unsafe.Add(start, off)), n)
+}
+
+// EmptyCache drops the blocks kept for reuse.
+func EmptyCache() {
+	blocks.mu.Lock()
+	blocks.free, blocks.bytes = [4 * 64][][]byte{}, 0
+	blocks.mu.Unlock()
+}

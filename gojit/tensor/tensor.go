@@ -1,0 +1,612 @@
+package tensor
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"torchjit/gojit/source"
+)
+
+// inlineDims is the number of dimensions whose sizes and strides need no further allocation.
+const inlineDims = 5
+
+// Tensor is a strided view of a storage. Its geometry changes only through the in-place methods
+// (Set and its kin); everything else makes a new Tensor.
+type Tensor struct {
+	storage      *Storage
+	offset       int // elements from the start of the storage
+	numel        int
+	shape        []int
+	strides      []int
+	dtype        DType
+	device       Device
+	requiresGrad bool
+	released     atomic.Bool
+	quantizer    *Quantizer // for quantized types, else nil
+	history      any        // what the tape knows of the tensor: its gradient and the node that made it
+	pyObject     uintptr    // the Python wrapper, borrowed; 0 where there is none
+	dims         [2 * inlineDims]int
+}
+
+// Quantizer says how integers stand for real numbers: real = Scale * (integer - ZeroPoint).
+type Quantizer struct {
+	Scale     float64
+	ZeroPoint int64
+}
+
+// smallTensor is a tensor with its own storage and up to smallBytes of data in one allocation.
+type smallTensor struct {
+	tensor  Tensor
+	storage Storage
+	data    [smallBytes / 8]uint64
+}
+
+const smallBytes = 64
+
+// Empty returns a contiguous tensor whose elements are arbitrary. It fails on a negative size and
+// where the memory cannot be had.
+func Empty(shape []int, dtype DType) (*Tensor, error) { return emptyContiguous(shape, dtype, false) }
+
+// Zeros returns a contiguous tensor of zeros, with the failures of Empty.
+func Zeros(shape []int, dtype DType) (*Tensor, error) { return emptyContiguous(shape, dtype, true) }
+
+func emptyContiguous(shape []int, dtype DType, cleared bool) (*Tensor, error) {
+	numel, err := Numel(shape)
+	if err != nil {
+		return nil, err
+	}
+	nbytes := numel * dtype.Size()
+	if numel != 0 && nbytes/numel != dtype.Size() {
+		return nil, overflowError(shape)
+	}
+	t, err := allocate(numel, nbytes, dtype, cleared)
+	if err != nil {
+		return nil, err
+	}
+	t.setShape(shape)
+	fillContiguousStrides(t.strides, t.shape)
+	return t, nil
+}
+
+// allocate returns a tensor without geometry over a fresh storage.
+func allocate(numel, nbytes int, dtype DType, cleared bool) (*Tensor, error) {
+	if nbytes <= smallBytes {
+		s := &smallTensor{}
+		s.storage.data = unsafe.Slice((*byte)(unsafe.Pointer(&s.data)), nbytes)
+		s.storage.refs.Store(1)
+		t := &s.tensor
+		t.storage, t.numel, t.dtype = &s.storage, numel, dtype
+		return t, nil
+	}
+	s, err := newStorage(nbytes, cleared)
+	if err != nil {
+		return nil, err
+	}
+	s.refs.Store(1)
+	return &Tensor{storage: s, numel: numel, dtype: dtype}, nil
+}
+
+// EmptyStrided returns a tensor of the given geometry over a storage just large enough. It fails as Empty does.
+func EmptyStrided(shape, strides []int, dtype DType) (*Tensor, error) {
+	numel, err := Numel(shape)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range strides {
+		if s < 0 {
+			return nil, source.Errorf(source.RuntimeError, source.Range{}, "empty_strided: negative strides are not supported")
+		}
+	}
+	t, err := allocate(numel, extent(shape, strides)*dtype.Size(), dtype, false)
+	if err != nil {
+		return nil, err
+	}
+	t.setShape(shape)
+	copy(t.strides, strides)
+	return t, nil
+}
+
+// EmptyLike returns a tensor with the geometry that an elementwise result over t has: the strides
+// of t where its elements fill their memory without gaps, contiguous otherwise.
+func EmptyLike(t *Tensor, dtype DType) (*Tensor, error) {
+	if t.IsContiguous() || !t.IsNonOverlappingAndDense() {
+		return Empty(t.shape, dtype)
+	}
+	return EmptyStrided(t.shape, t.strides, dtype)
+}
+
+// EmptyMeta returns a tensor that has a geometry and a type but no elements.
+func EmptyMeta(shape []int, dtype DType) (*Tensor, error) {
+	numel, err := Numel(shape)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tensor{storage: &Storage{device: NewDevice(Meta, -1)}, numel: numel, dtype: dtype, device: NewDevice(Meta, -1)}
+	t.setShape(shape)
+	fillContiguousStrides(t.strides, t.shape)
+	return t, nil
+}
+
+// FromStorage returns a tensor over s. It fails where the geometry reaches outside the storage.
+func FromStorage(s *Storage, offset int, shape, strides []int, dtype DType) (*Tensor, error) {
+	numel, err := Numel(shape)
+	if err != nil {
+		return nil, err
+	}
+	if len(shape) != len(strides) {
+		return nil, source.Errorf(source.RuntimeError, source.Range{},
+			"mismatch in length of strides and shape: %d and %d", len(strides), len(shape))
+	}
+	if err := checkBounds(s, offset, shape, strides, dtype); err != nil {
+		return nil, err
+	}
+	t := &Tensor{storage: s, offset: offset, numel: numel, dtype: dtype, device: s.device}
+	s.refs.Add(1)
+	t.setShape(shape)
+	copy(t.strides, strides)
+	return t, nil
+}
+
+// checkBounds fails where the geometry reaches outside the storage.
+func checkBounds(s *Storage, offset int, shape, strides []int, dtype DType) error {
+	span := 1
+	for i, n := range shape {
+		if n == 0 {
+			span = 0
+			break
+		}
+		if strides[i] < 0 {
+			return source.Errorf(source.RuntimeError, source.Range{},
+				"as_strided: Negative strides are not supported at the moment, got strides: %s", FormatShape(strides))
+		}
+		reach := (n - 1) * strides[i]
+		if n > 1 && strides[i] != 0 && (reach/(n-1) != strides[i] || reach < 0 || span+reach < span) {
+			return overflowError(shape)
+		}
+		span += reach
+	}
+	if offset < 0 {
+		return source.Errorf(source.RuntimeError, source.Range{}, "Tensor: invalid storage offset %d", offset)
+	}
+	if span == 0 || s.device.Type == Meta {
+		return nil
+	}
+	limit := len(s.data) / dtype.Size()
+	if offset > limit || span > limit-offset {
+		return source.Errorf(source.RuntimeError, source.Range{},
+			"setStorage: sizes %s, strides %s, storage offset %d, and itemsize %d requiring a storage size of %d are out of bounds for storage of size %d",
+			FormatShape(shape), FormatShape(strides), offset, dtype.Size(), (offset+span)*dtype.Size(), len(s.data))
+	}
+	return nil
+}
+
+// extent returns the elements that a geometry spans.
+func extent(shape, strides []int) int {
+	span := 1
+	for i, n := range shape {
+		if n == 0 {
+			return 0
+		}
+		span += (n - 1) * strides[i]
+	}
+	return span
+}
+
+// derive returns a tensor over the same storage with room for n dimensions; the caller fills shape
+// and strides and then calls fixNumel where the number of elements differs.
+func (t *Tensor) derive(n int) *Tensor {
+	v := &Tensor{storage: t.storage, offset: t.offset, numel: t.numel, dtype: t.dtype, device: t.device, quantizer: t.quantizer}
+	t.storage.refs.Add(1)
+	v.makeDims(n)
+	return v
+}
+
+func (t *Tensor) fixNumel() {
+	t.numel = 1
+	for _, n := range t.shape {
+		t.numel *= n
+	}
+}
+
+func (t *Tensor) makeDims(n int) {
+	if n <= inlineDims {
+		t.shape = t.dims[:n:inlineDims]
+		t.strides = t.dims[inlineDims : inlineDims+n]
+		return
+	}
+	both := make([]int, 2*n)
+	t.shape, t.strides = both[:n:n], both[n:]
+}
+
+func (t *Tensor) setShape(shape []int) {
+	t.makeDims(len(shape))
+	copy(t.shape, shape)
+}
+
+func fillContiguousStrides(strides, shape []int) {
+	step := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		strides[i] = step
+		step *= max(shape[i], 1)
+	}
+}
+
+// Shape returns the sizes. The caller must not change them.
+func (t *Tensor) Shape() []int { return t.shape }
+
+// Strides returns the steps in elements. The caller must not change them.
+func (t *Tensor) Strides() []int { return t.strides }
+
+// Size returns the size of dimension i, which must be in range.
+func (t *Tensor) Size(i int) int { return t.shape[i] }
+
+// Dim returns the number of dimensions.
+func (t *Tensor) Dim() int { return len(t.shape) }
+
+// Numel returns the number of elements.
+func (t *Tensor) Numel() int { return t.numel }
+
+// Offset returns the storage index of the first element.
+func (t *Tensor) Offset() int { return t.offset }
+
+// DType returns the element type.
+func (t *Tensor) DType() DType { return t.dtype }
+
+// Device returns where the tensor is.
+func (t *Tensor) Device() Device { return t.device }
+
+// Storage returns the memory the tensor views.
+func (t *Tensor) Storage() *Storage { return t.storage }
+
+// Quantizer returns how a quantized tensor's integers are read, nil for other types.
+func (t *Tensor) Quantizer() *Quantizer { return t.quantizer }
+
+// RequiresGrad reports whether operations on the tensor are to be recorded.
+func (t *Tensor) RequiresGrad() bool { return t.requiresGrad }
+
+// SetRequiresGrad changes whether operations are recorded. It fails on types without derivatives.
+func (t *Tensor) SetRequiresGrad(on bool) error {
+	if on && !t.dtype.IsDifferentiable() {
+		return source.Errorf(source.RuntimeError, source.Range{}, "only Tensors of floating point and complex dtype can require gradients")
+	}
+	t.requiresGrad = on
+	return nil
+}
+
+// History returns what the tape keeps about the tensor, nil at first.
+func (t *Tensor) History() any { return t.history }
+
+// SetHistory replaces what the tape keeps about the tensor.
+func (t *Tensor) SetHistory(h any) { t.history = h }
+
+// PyObject returns the Python wrapper's address, 0 where there is none.
+func (t *Tensor) PyObject() uintptr { return atomic.LoadUintptr(&t.pyObject) }
+
+// SetPyObject records the Python wrapper's address.
+func (t *Tensor) SetPyObject(p uintptr) { atomic.StoreUintptr(&t.pyObject, p) }
+
+// Version returns how many times the storage has been written in place.
+func (t *Tensor) Version() int { return t.storage.Version() }
+
+// Bump records a write in place.
+func (t *Tensor) Bump() { t.storage.version.Add(1) }
+
+// Release gives the tensor up: the caller promises that nobody uses it any more. When every tensor
+// over the storage is released the memory is reused at once. Without it the collector does the work.
+func (t *Tensor) Release() {
+	if t.released.Swap(true) {
+		return
+	}
+	if s := t.storage; s.refs.Add(-1) == 0 {
+		s.free()
+	}
+}
+
+// DataPtr returns the address of the first element, nil for a tensor without elements or storage.
+func (t *Tensor) DataPtr() unsafe.Pointer {
+	if len(t.storage.data) == 0 {
+		return nil
+	}
+	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.storage.data)), t.offset*t.dtype.Size())
+}
+
+// Element is a Go type that elements of some DType are stored as. int8, uint8 and int32 also hold
+// the quantized types.
+type Element interface {
+	bool | uint8 | int8 | int16 | int32 | int64 | F16 | BF16 | float32 | float64 | complex64 | complex128
+}
+
+// Data returns the elements from the first one to the farthest one in memory. For a contiguous
+// tensor that is all elements in order. T must be the Go type of the tensor's element type.
+func Data[T Element](t *Tensor) []T {
+	n := t.numel
+	if !t.IsContiguous() {
+		n = extent(t.shape, t.strides)
+	}
+	if n == 0 || len(t.storage.data) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(t.DataPtr()), n)
+}
+
+// DTypeOf returns the element type that is stored as T.
+func DTypeOf[T Element]() DType {
+	var zero T
+	switch any(zero).(type) {
+	case bool:
+		return Bool
+	case uint8:
+		return Uint8
+	case int8:
+		return Int8
+	case int16:
+		return Int16
+	case int32:
+		return Int32
+	case int64:
+		return Int64
+	case F16:
+		return Float16
+	case BF16:
+		return BFloat16
+	case float32:
+		return Float32
+	case float64:
+		return Float64
+	case complex64:
+		return Complex64
+	}
+	return Complex128
+}
+
+// FromSlice returns a contiguous tensor with a copy of data. It fails where the shape does not hold len(data) elements.
+func FromSlice[T Element](data []T, shape ...int) (*Tensor, error) {
+	t, err := Empty(shape, DTypeOf[T]())
+	if err != nil {
+		return nil, err
+	}
+	if t.numel != len(data) {
+		return nil, source.Errorf(source.RuntimeError, source.Range{},
+			"shape '%s' is invalid for input of size %d", FormatShape(shape), len(data))
+	}
+	copy(Data[T](t), data)
+	return t, nil
+}
+
+// Full returns a contiguous tensor filled with a number, with the failures of Empty.
+func Full(shape []int, value Scalar, dtype DType) (*Tensor, error) {
+	t, err := Empty(shape, dtype)
+	if err != nil {
+		return nil, err
+	}
+	Fill(t, value)
+	return t, nil
+}
+
+// FromScalar returns a tensor without dimensions that holds a number.
+func FromScalar(value Scalar, dtype DType) *Tensor {
+	t, _ := Empty(nil, dtype) // one element cannot fail
+	storeScalar(t.DataPtr(), dtype, value)
+	return t
+}
+
+// Item returns the only element. It fails where there is not exactly one.
+func (t *Tensor) Item() (Scalar, error) {
+	if t.device.Type == Meta {
+		return Scalar{}, source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
+	}
+	if t.numel != 1 {
+		return Scalar{}, source.Errorf(source.ValueError, source.Range{}, "only one element tensors can be converted to Python scalars")
+	}
+	return loadScalar(t.DataPtr(), t.dtype, t.quantizer), nil
+}
+
+// At returns the element at an index, which must be in range.
+func (t *Tensor) At(index ...int) Scalar {
+	off := 0
+	for i, x := range index {
+		off += x * t.strides[i]
+	}
+	return loadScalar(unsafe.Add(t.DataPtr(), off*t.dtype.Size()), t.dtype, t.quantizer)
+}
+
+func loadScalar(p unsafe.Pointer, dtype DType, q *Quantizer) Scalar {
+	switch dtype {
+	case Bool:
+		return Boolean(*(*uint8)(p) != 0)
+	case Uint8:
+		return Int(int64(*(*uint8)(p)))
+	case Int8:
+		return Int(int64(*(*int8)(p)))
+	case Int16:
+		return Int(int64(*(*int16)(p)))
+	case Int32:
+		return Int(int64(*(*int32)(p)))
+	case Int64:
+		return Int(*(*int64)(p))
+	case Float16:
+		return Float(float64((*(*F16)(p)).Float32()))
+	case BFloat16:
+		return Float(float64((*(*BF16)(p)).Float32()))
+	case Float32:
+		return Float(float64(*(*float32)(p)))
+	case Float64:
+		return Float(*(*float64)(p))
+	case Complex64:
+		return Complex(complex128(*(*complex64)(p)))
+	case Complex128:
+		return Complex(*(*complex128)(p))
+	case Complex32:
+		h := (*[2]F16)(p)
+		return Complex(complex(float64(h[0].Float32()), float64(h[1].Float32())))
+	}
+	return Float(dequantizeOne(p, dtype, q))
+}
+
+func dequantizeOne(p unsafe.Pointer, dtype DType, q *Quantizer) float64 {
+	if q == nil {
+		q = &Quantizer{Scale: 1}
+	}
+	var i int64
+	switch dtype {
+	case QInt8:
+		i = int64(*(*int8)(p))
+	case QUInt8:
+		i = int64(*(*uint8)(p))
+	case QInt32:
+		i = int64(*(*int32)(p))
+	}
+	return float64(i-q.ZeroPoint) * q.Scale
+}
+
+func storeScalar(p unsafe.Pointer, dtype DType, s Scalar) {
+	switch dtype {
+	case Bool:
+		*(*bool)(p) = s.Bool()
+	case Uint8, QUInt8:
+		*(*uint8)(p) = uint8(s.Int64())
+	case Int8, QInt8:
+		*(*int8)(p) = int8(s.Int64())
+	case Int16:
+		*(*int16)(p) = int16(s.Int64())
+	case Int32, QInt32:
+		*(*int32)(p) = int32(s.Int64())
+	case Int64:
+		*(*int64)(p) = s.Int64()
+	case Float16:
+		*(*F16)(p) = ToF16(float32(s.Float64()))
+	case BFloat16:
+		*(*BF16)(p) = ToBF16(float32(s.Float64()))
+	case Float32:
+		*(*float32)(p) = float32(s.Float64())
+	case Float64:
+		*(*float64)(p) = s.Float64()
+	case Complex64:
+		*(*complex64)(p) = complex64(s.Complex128())
+	case Complex128:
+		*(*complex128)(p) = s.Complex128()
+	case Complex32:
+		*(*[2]F16)(p) = [2]F16{ToF16(float32(s.Float64())), ToF16(float32(s.imag))}
+	}
+}
+
+// IsContiguous reports whether the elements lie in row-major order without gaps.
+func (t *Tensor) IsContiguous() bool {
+	step := 1
+	for i := len(t.shape) - 1; i >= 0; i-- {
+		if n := t.shape[i]; n != 1 {
+			if n != 0 && t.strides[i] != step {
+				return t.numel == 0
+			}
+			step *= n
+		}
+	}
+	return true
+}
+
+// IsContiguousFormat reports whether the elements lie without gaps in the order of a memory format.
+func (t *Tensor) IsContiguousFormat(format MemoryFormat) bool {
+	switch format {
+	case ChannelsLast, ChannelsLast3D:
+		if len(t.shape) != int(format)+2 {
+			return false
+		}
+		step := 1
+		for _, d := range channelsLastOrder(len(t.shape)) {
+			if n := t.shape[d]; n != 1 {
+				if t.strides[d] != step {
+					return false
+				}
+				step *= n
+			}
+		}
+		return true
+	}
+	return t.IsContiguous()
+}
+
+// channelsLastOrder returns the dimensions from the one that varies fastest.
+func channelsLastOrder(n int) []int {
+	if n == 4 {
+		return []int{1, 3, 2, 0}
+	}
+	return []int{1, 4, 3, 2, 0}
+}
+
+// IsNonOverlappingAndDense reports whether the elements fill a block of memory exactly once, in any order of dimensions.
+func (t *Tensor) IsNonOverlappingAndDense() bool {
+	if t.IsContiguous() {
+		return true
+	}
+	var used [64]bool
+	if len(t.shape) > len(used) {
+		return false
+	}
+	for step := 1; ; {
+		found := false
+		for d, n := range t.shape {
+			if !used[d] && n != 1 && t.strides[d] == step {
+				used[d], found = true, true
+				step *= n
+				break
+			}
+		}
+		if !found {
+			break
+		}
+	}
+	for d, n := range t.shape {
+		if n != 1 && !used[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// SharesStorage reports whether the tensors view one storage.
+func (t *Tensor) SharesStorage(u *Tensor) bool { return t.storage == u.storage }
+
+// Set makes t view what u views.
+func (t *Tensor) Set(u *Tensor) {
+	u.storage.refs.Add(1)
+	t.storage.refs.Add(-1)
+	t.storage, t.offset, t.numel, t.dtype, t.device, t.quantizer = u.storage, u.offset, u.numel, u.dtype, u.device, u.quantizer
+	t.setShape(u.shape)
+	copy(t.strides, u.strides)
+}
+
+// SetGeometry changes the sizes and strides in place; it fails where they reach outside the storage.
+func (t *Tensor) SetGeometry(offset int, shape, strides []int) error {
+	if _, err := Numel(shape); err != nil {
+		return err
+	}
+	if err := checkBounds(t.storage, offset, shape, strides, t.dtype); err != nil {
+		return err
+	}
+	shape, strides = append([]int(nil), shape...), append([]int(nil), strides...)
+	t.offset = offset
+	t.setShape(shape)
+	copy(t.strides, strides)
+	t.fixNumel()
+	return nil
+}
+
+// Resize changes the shape in place to a contiguous one, growing the storage where needed.
+func (t *Tensor) Resize(shape []int) error {
+	numel, err := Numel(shape)
+	if err != nil {
+		return err
+	}
+	if sameShape(shape, t.shape) {
+		return nil
+	}
+	if t.device.Type != Meta {
+		if err := t.storage.Resize((t.offset + numel) * t.dtype.Size()); err != nil {
+			return err
+		}
+	}
+	t.setShape(append([]int(nil), shape...))
+	t.numel = numel
+	fillContiguousStrides(t.strides, t.shape)
+	return nil
+}
