@@ -1,0 +1,342 @@
+package tensor
+
+import (
+	"math"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+// Generator is a stream of random numbers: the Mersenne twister with the draws in the order PyTorch's
+// CPU generator makes them, so that equal seeds give equal tensors. The distribution methods lock
+// it; each fills a whole tensor, or makes a whole draw, as one step.
+type Generator struct {
+	mu         sync.Mutex
+	seed       uint64
+	state      [twisterWords]uint32
+	at         int // words of state used
+	normal     float64
+	haveNormal bool // normal is the unused half of the last pair
+}
+
+const (
+	twisterWords = 624
+	twisterShift = 397
+)
+
+// DefaultSeed is the seed of a generator that was given none.
+const DefaultSeed = 67280421310721
+
+// NewGenerator returns a generator started from a seed.
+func NewGenerator(seed uint64) *Generator {
+	g := &Generator{}
+	g.restart(seed)
+	return g
+}
+
+var defaultGenerator = NewGenerator(DefaultSeed)
+
+// DefaultGenerator returns the generator that operators use where none is given.
+func DefaultGenerator() *Generator { return defaultGenerator }
+
+// Seed restarts the stream.
+func (g *Generator) Seed(seed uint64) {
+	g.mu.Lock()
+	g.restart(seed)
+	g.mu.Unlock()
+}
+
+// SeedFromTime restarts the stream from the clock and returns the seed.
+func (g *Generator) SeedFromTime() uint64 {
+	seed := uint64(time.Now().UnixNano()) & (1<<53 - 1)
+	g.Seed(seed)
+	return seed
+}
+
+// InitialSeed returns the seed the stream started from.
+func (g *Generator) InitialSeed() uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.seed
+}
+
+func (g *Generator) restart(seed uint64) {
+	g.seed, g.at, g.haveNormal = seed, twisterWords, false
+	g.state[0] = uint32(seed)
+	for i := 1; i < twisterWords; i++ {
+		prev := g.state[i-1]
+		g.state[i] = 1812433253*(prev^prev>>30) + uint32(i)
+	}
+}
+
+func (g *Generator) refill() {
+	s := &g.state
+	for i := range twisterWords {
+		mixed := s[i]&0x80000000 | s[(i+1)%twisterWords]&0x7fffffff
+		next := s[(i+twisterShift)%twisterWords] ^ mixed>>1
+		if mixed&1 != 0 {
+			next ^= 0x9908b0df
+		}
+		s[i] = next
+	}
+	g.at = 0
+}
+
+// uint32 returns the next 32 random bits. The caller holds the lock.
+func (g *Generator) uint32() uint32 {
+	if g.at == twisterWords {
+		g.refill()
+	}
+	y := g.state[g.at]
+	g.at++
+	y ^= y >> 11
+	y ^= y << 7 & 0x9d2c5680
+	y ^= y << 15 & 0xefc60000
+	return y ^ y>>18
+}
+
+func (g *Generator) uint64() uint64 {
+	hi := uint64(g.uint32())
+	return hi<<32 | uint64(g.uint32())
+}
+
+func (g *Generator) uniform32() float32 { return float32(g.uint32()&(1<<24-1)) * (1.0 / (1 << 24)) }
+func (g *Generator) uniform64() float64 { return float64(g.uint64()&(1<<53-1)) * (1.0 / (1 << 53)) }
+
+// gauss returns one normal number; pairs are made at once and the second is kept.
+func (g *Generator) gauss() float64 {
+	if g.haveNormal {
+		g.haveNormal = false
+		return g.normal
+	}
+	u1 := g.uniform64()
+	u2 := g.uniform64()
+	r := math.Sqrt(-2 * math.Log1p(-u2))
+	sin, cos := math.Sincos(2 * math.Pi * u1)
+	g.normal, g.haveNormal = r*sin, true
+	return r * cos
+}
+
+// Uint64 returns 64 random bits.
+func (g *Generator) Uint64() uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.uint64()
+}
+
+// eachFloat stores draw() in every element of a floating-point tensor, in order of memory.
+func (g *Generator) eachFloat(t *Tensor, draw func() float64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f := converters[Float64][t.dtype]
+	var l Loop
+	l.Init(t.shape, false, t)
+	for l.Next() {
+		p := l.Ptr[0]
+		for range l.N {
+			v := draw()
+			f(p, 0, unsafe.Pointer(&v), 0, 1)
+			p = unsafe.Add(p, l.Step[0])
+		}
+	}
+}
+
+// eachInt stores draw() in every element, converted to its type.
+func (g *Generator) eachInt(t *Tensor, draw func() int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f := converters[Int64][t.dtype]
+	var l Loop
+	l.Init(t.shape, false, t)
+	for l.Next() {
+		p := l.Ptr[0]
+		for range l.N {
+			v := draw()
+			f(p, 0, unsafe.Pointer(&v), 0, 1)
+			p = unsafe.Add(p, l.Step[0])
+		}
+	}
+}
+
+// Uniform fills a floating-point tensor with numbers from [from, to).
+func (g *Generator) Uniform(t *Tensor, from, to float64) {
+	parts := realParts(t)
+	g.eachFloat(parts, func() float64 {
+		switch parts.dtype {
+		case Float64:
+			return g.uniform64()*(to-from) + from
+		case Float16:
+			return float64(float32(g.uint32()&(1<<11-1))*(1.0/(1<<11))*float32(to-from) + float32(from))
+		case BFloat16:
+			return float64(float32(g.uint32()&(1<<8-1))*(1.0/(1<<8))*float32(to-from) + float32(from))
+		}
+		return float64(g.uniform32()*float32(to-from) + float32(from))
+	})
+}
+
+// realParts shows a complex tensor as its real and imaginary parts.
+func realParts(t *Tensor) *Tensor {
+	if t.dtype.IsComplex() {
+		t, _ = t.ViewAsReal() // t is complex
+	}
+	return t
+}
+
+// Normal fills a floating-point tensor with normal numbers. A contiguous tensor of 16 or more is
+// filled in blocks of 16 uniform numbers, each turned into 8 pairs.
+func (g *Generator) Normal(t *Tensor, mean, std float64) {
+	if t.dtype.IsComplex() {
+		std /= math.Sqrt2
+	}
+	t = realParts(t)
+	if t.numel < 16 || !t.IsContiguous() {
+		g.eachFloat(t, func() float64 { return g.gauss()*std + mean })
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch t.dtype {
+	case Float64:
+		fillNormal(Data[float64](t), g.uniform64, mean, std)
+	case Float32:
+		fillNormal(Data[float32](t), g.uniform32, float32(mean), float32(std))
+	default:
+		bits := uint32(1<<11 - 1)
+		if t.dtype == BFloat16 {
+			bits = 1<<8 - 1
+		}
+		block := make([]float32, t.numel)
+		fillNormal(block, func() float32 { return float32(g.uint32()&bits) / float32(bits+1) }, float32(mean), float32(std))
+		converters[Float32][t.dtype](t.DataPtr(), t.dtype.Size(), unsafe.Pointer(&block[0]), 4, t.numel)
+	}
+}
+
+func fillNormal[T float32 | float64](data []T, uniform func() T, mean, std T) {
+	for i := range data {
+		data[i] = uniform()
+	}
+	for i := 0; i+16 <= len(data); i += 16 {
+		pairNormals(data[i:i+16], mean, std)
+	}
+	if len(data)%16 != 0 {
+		tail := data[len(data)-16:]
+		for i := range tail {
+			tail[i] = uniform()
+		}
+		pairNormals(tail, mean, std)
+	}
+}
+
+// pairNormals turns 16 uniform numbers into normal ones.
+func pairNormals[T float32 | float64](data []T, mean, std T) {
+	for j := range 8 {
+		u1, u2 := 1-data[j], data[j+8]
+		radius := T(math.Sqrt(float64(-2 * T(math.Log(float64(u1))))))
+		theta := T(2*math.Pi) * u2
+		sin, cos := math.Sincos(float64(theta))
+		data[j] = radius*T(cos)*std + mean
+		data[j+8] = radius*T(sin)*std + mean
+	}
+}
+
+// Random fills a tensor with integers from [from, to). The range must not be empty.
+func (g *Generator) Random(t *Tensor, from, to int64) {
+	n := uint64(to) - uint64(from)
+	g.eachInt(t, func() int64 {
+		if n >= 1<<32 {
+			return int64(g.uint64()%n) + from
+		}
+		return int64(uint64(g.uint32())%n) + from
+	})
+}
+
+// RandomBits fills a tensor with integers from 0 to the largest that its type holds exactly.
+func (g *Generator) RandomBits(t *Tensor) {
+	switch t.dtype {
+	case Float64:
+		g.eachInt(t, func() int64 { return int64(g.uint64() % (1<<53 + 1)) })
+	case Int64:
+		g.eachInt(t, func() int64 { return int64(g.uint64() & (1<<63 - 1)) })
+	case Bool:
+		g.eachInt(t, func() int64 { return int64(g.uint32() & 1) })
+	default:
+		largest := map[DType]uint32{Uint8: 255, Int8: 127, Int16: 1<<15 - 1, Int32: 1<<31 - 1,
+			Float16: 1 << 11, BFloat16: 1 << 8, Float32: 1 << 24}[t.dtype]
+		g.eachInt(t, func() int64 { return int64(g.uint32() % (largest + 1)) })
+	}
+}
+
+// Bernoulli fills a tensor with ones, each with probability p, and zeros.
+func (g *Generator) Bernoulli(t *Tensor, p float64) {
+	g.eachInt(t, func() int64 {
+		if g.uniform64() < p {
+			return 1
+		}
+		return 0
+	})
+}
+
+// BernoulliFrom fills t with ones, each with the probability in p at its place, and zeros. p has the shape of t.
+func (g *Generator) BernoulliFrom(t, p *Tensor) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	read, write := converters[p.dtype][Float64], converters[Int64][t.dtype]
+	var l Loop
+	l.Init(t.shape, false, t, p)
+	for l.Next() {
+		for i := range l.N {
+			var chance float64
+			read(unsafe.Pointer(&chance), 0, unsafe.Add(l.Ptr[1], i*l.Step[1]), 0, 1)
+			var one int64
+			if p.dtype == Float64 && g.uniform64() < chance || p.dtype != Float64 && g.uniform32() < float32(chance) {
+				one = 1
+			}
+			write(unsafe.Add(l.Ptr[0], i*l.Step[0]), 0, unsafe.Pointer(&one), 0, 1)
+		}
+	}
+}
+
+// Exponential fills a tensor with exponentially distributed numbers.
+func (g *Generator) Exponential(t *Tensor, rate float64) {
+	g.eachFloat(t, func() float64 { return -1 / rate * math.Log1p(-g.uniform64()) })
+}
+
+// Cauchy fills a tensor with Cauchy distributed numbers.
+func (g *Generator) Cauchy(t *Tensor, median, sigma float64) {
+	g.eachFloat(t, func() float64 { return median + sigma*math.Tan(math.Pi*(g.uniform64()-0.5)) })
+}
+
+// LogNormal fills a tensor with numbers whose logarithms are normal.
+func (g *Generator) LogNormal(t *Tensor, mean, std float64) {
+	g.eachFloat(t, func() float64 { return math.Exp(g.gauss()*std + mean) })
+}
+
+// Geometric fills a tensor with the numbers of trials up to a success of probability p.
+func (g *Generator) Geometric(t *Tensor, p float64) {
+	g.eachFloat(t, func() float64 { return math.Ceil(math.Log(g.uniform64()) / math.Log(1-p)) })
+}
+
+// Permutation fills a contiguous int64 vector with the integers from 0 in random order.
+func (g *Generator) Permutation(t *Tensor) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	order := Data[int64](t)
+	for i := range order {
+		order[i] = int64(i)
+	}
+	for i := 0; i+1 < len(order); i++ {
+		j := i + int(g.uint32()%uint32(len(order)-i))
+		order[i], order[j] = order[j], order[i]
+	}
+}
+
+// DrawUniform returns n numbers from [0, 1).
+func (g *Generator) DrawUniform(n int) []float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = g.uniform64()
+	}
+	return out
+}
