@@ -1,0 +1,37 @@
+package ops
+
+import "torchjit/gojit/types"
+
+// sideEffects names the operators that do something besides computing and writing.
+var sideEffects = map[string]bool{
+	"aten::warn": true, "aten::save": true, "aten::manual_seed": true, "aten::wait": true,
+	"prim::Print": true, "prim::RaiseException": true,
+	"profiler::_record_function_enter": true, "profiler::_record_function_exit": true,
+	"profiler::_record_function_enter_new": true, "aten::seed": true, "aten::initial_seed": true,
+	"prim::AddStatValue": true, "prim::TimePoint": true, "aten::_assert_async": true,
+	"aten::set_grad_enabled": true, "prim::CallFunction": true, "prim::CallMethod": true,
+}
+
+// random names the operators that draw random numbers without taking a generator.
+var random = map[string]bool{
+	"aten::dropout": true, "aten::_fused_dropout": true, "aten::_standard_gamma": true,
+	"aten::rand": true, "aten::rand_like": true, "aten::randint": true, "aten::randint_like": true,
+	"aten::randn": true, "aten::randn_like": true, "aten::randperm": true, "aten::feature_dropout": true,
+	"aten::alpha_dropout": true, "aten::feature_alpha_dropout": true, "aten::native_dropout": true,
+}
+
+func isRandom(o *Operator) bool {
+	if random[o.BaseName()] {
+		return true
+	}
+	for _, a := range o.Schema().Arguments {
+		t := a.Type
+		if opt, ok := t.(*types.Optional); ok {
+			t = opt.Elem
+		}
+		if t.Kind() == types.KindGenerator {
+			return true
+		}
+	}
+	return false
+}

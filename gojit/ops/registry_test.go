@@ -1,0 +1,36 @@
+package ops_test
+
+import (
+	"testing"
+
+	"torchjit/gojit/ops"
+	"torchjit/gojit/value"
+)
+
+func TestOverloadsKeepTheirOrder(t *testing.T) {
+	var got []string
+	for _, o := range ops.Overloads("aten::reciprocal") {
+		got = append(got, o.Schema().QualifiedName())
+	}
+	if len(got) != 2 || got[0] != "aten::reciprocal" || got[1] != "aten::reciprocal.out" {
+		t.Errorf("got %q", got)
+	}
+	if o := ops.Find("aten::add.Tensor"); o == nil || o.Schema().Arguments[2].Name != "alpha" {
+		t.Errorf("aten::add.Tensor: %v", o)
+	}
+}
+
+func TestRegister(t *testing.T) {
+	run := func(args, out []value.Value) error { return nil }
+	if err := ops.Register([]ops.Operator{{Name: "mylib::twice(Tensor self) -> Tensor", Run: run}}); err != nil {
+		t.Fatal(err)
+	}
+	if o := ops.Find("mylib::twice"); o == nil || o.Run == nil || len(ops.Overloads("mylib::twice")) != 1 {
+		t.Error("mylib::twice is not found")
+	}
+	for _, bad := range []string{"mylib::twice(Tensor self) -> Tensor", "mylib::unknown", "mylib::broken(Tensor"} {
+		if err := ops.Register([]ops.Operator{{Name: bad, Run: run}}); err == nil {
+			t.Errorf("%q was registered", bad)
+		}
+	}
+}
