@@ -1,0 +1,213 @@
+package main
+
+// #include "torchjit.h"
+// #include "services.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"unsafe"
+
+	"torchjit/gojit/source"
+	"torchjit/gojit/value"
+)
+
+// call is one call from Python: its arguments, its reply and what it needs on the way. Calls are
+// reused; nothing of one may be kept.
+type call struct {
+	writer // the reply
+
+	args       *word // positional arguments, then pairs of keyword and argument
+	positional int
+	keywords   int
+
+	bound  []*word       // arguments of a registered function in the order of its parameters
+	values []value.Value // arguments and results of operators and compiled functions
+	thread unsafe.Pointer
+	next   *call
+}
+
+// idleCalls are calls that can be reused.
+var idleCalls *call
+
+func newCall(args *C.tj_word, positional, keywords C.int64_t, reply *C.tj_reply) *call {
+	c := idleCalls
+	if c == nil {
+		c = &call{}
+	} else {
+		idleCalls = c.next
+	}
+	c.writer = newWriter(reply)
+	c.args, c.positional, c.keywords = (*word)(unsafe.Pointer(args)), int(positional), int(keywords)
+	return c
+}
+
+func (c *call) recycle() {
+	clear(c.bound)
+	clear(c.values)
+	c.bound, c.values = c.bound[:0], c.values[:0]
+	c.writer, c.args = writer{}, nil
+	c.next = idleCalls
+	idleCalls = c
+}
+
+// releaseGIL lets other Python threads run; acquireGIL ends that. The reply and the arguments must
+// not be touched in between.
+func (c *call) releaseGIL() { c.thread = C.tj_release_gil() }
+
+func (c *call) acquireGIL() {
+	if c.thread != nil {
+		t := c.thread
+		c.thread = nil
+		C.tj_acquire_gil(t)
+	}
+}
+
+// withoutGIL runs work while other Python threads can run.
+func (c *call) withoutGIL(work func() error) error {
+	c.releaseGIL()
+	err := work()
+	c.acquireGIL()
+	return err
+}
+
+// keywordPairs calls yield for each keyword argument until it returns false.
+func (c *call) keywordPairs(yield func(name, arg *word) bool) {
+	x := c.args.skip(c.positional)
+	for range c.keywords {
+		arg := x.next()
+		if !yield(x, arg) {
+			return
+		}
+		x = arg.next()
+	}
+}
+
+// fail makes err the reply.
+func (c *call) fail(err error) {
+	c.reset()
+	var raised *pythonError
+	if errors.As(err, &raised) {
+		c.object(raised.exception)
+		return
+	}
+	c.string(string(source.ClassOf(err)))
+	c.string(err.Error())
+}
+
+// end finishes a call: a panic becomes an error, the GIL is taken back, the reply is completed.
+func (c *call) end(status *C.int) {
+	if p := recover(); p != nil {
+		c.acquireGIL()
+		c.fail(panicError(p))
+		*status = 1
+	}
+	c.finish()
+	c.recycle()
+}
+
+// panicError describes a panic: a mistake of this library, not of its user.
+func panicError(p any) error {
+	return source.Errorf(source.RuntimeError, source.Range{},
+		"internal error in torchjit, please report it with the program that caused it: %v\n%s", p, debug.Stack())
+}
+
+// TJCall calls the callable of a slot with words of arguments. It returns 1 where that failed.
+//
+//export TJCall
+func TJCall(slot C.int64_t, args *C.tj_word, positional, keywords C.int64_t, reply *C.tj_reply) (status C.int) {
+	c := newCall(args, positional, keywords, reply)
+	defer c.end(&status)
+	if garbage.waiting.Load() {
+		sweep()
+	}
+	if err := callables[slot].call(c); err != nil {
+		c.fail(err)
+		status = 1
+	}
+	return status
+}
+
+// TJFunction returns the callable number of a registered function, 0 where there is none of that name.
+//
+//export TJFunction
+func TJFunction(name *C.char, n C.int64_t) C.int64_t {
+	f := functionsByName()[C.GoStringN(name, C.int(n))]
+	if f == nil {
+		return 0
+	}
+	return C.int64_t(newCallable(f))
+}
+
+// TJFunctionNames replies the names of the registered functions.
+//
+//export TJFunctionNames
+func TJFunctionNames(reply *C.tj_reply) {
+	w := newWriter(reply)
+	var names []string
+	for _, f := range functions() {
+		names = append(names, f.name)
+	}
+	w.strings(names)
+	w.finish()
+}
+
+// TJCallableName replies the name of a callable.
+//
+//export TJCallableName
+func TJCallableName(slot C.int64_t, reply *C.tj_reply) C.int {
+	w := newWriter(reply)
+	w.string(callables[slot].callableName())
+	w.finish()
+	return 0
+}
+
+// TJReleaseCallable ends the life of a callable's Python object.
+//
+//export TJReleaseCallable
+func TJReleaseCallable(slot C.int64_t) { releaseCallable(int64(slot)) }
+
+// TJRelease ends the life of a handle's Python object.
+//
+//export TJRelease
+func TJRelease(slot C.int64_t) { releaseSlot(int64(slot)) }
+
+// TJAlias returns the slot of a new tensor that shares the memory of a slot's tensor, 0 where that is none.
+//
+//export TJAlias
+func TJAlias(slot C.int64_t) C.int64_t {
+	w := word{tag: int64(kindHandle), bits: uint64(slot)}
+	t := w.tensor()
+	if t == nil {
+		return 0
+	}
+	return C.int64_t(tensorSlot(detached(t)))
+}
+
+// TJLend describes the memory of a slot's tensor. It returns 1 where the tensor cannot be lent.
+//
+//export TJLend
+func TJLend(slot C.int64_t, array *C.tj_array, reply *C.tj_reply) (status C.int) {
+	c := newCall(nil, 0, 0, reply)
+	defer c.end(&status)
+	w := word{tag: int64(kindHandle), bits: uint64(slot)}
+	if err := lend(w.tensor(), array); err != nil {
+		c.fail(err)
+		status = 1
+	}
+	return status
+}
+
+func typeErrorf(format string, args ...any) error {
+	return source.Errorf(source.TypeError, source.Range{}, "%s", fmt.Sprintf(format, args...))
+}
+
+func valueErrorf(format string, args ...any) error {
+	return source.Errorf(source.ValueError, source.Range{}, "%s", fmt.Sprintf(format, args...))
+}
+
+func runtimeErrorf(format string, args ...any) error {
+	return source.Errorf(source.RuntimeError, source.Range{}, "%s", fmt.Sprintf(format, args...))
+}

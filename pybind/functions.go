@@ -1,0 +1,8 @@
+package main
+
+import "slices"
+
+// registered are the functions that Python sees, by the file that has them.
+var registered = slices.Concat(
+	libraryFunctions,
+)

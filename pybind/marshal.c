@@ -1,0 +1,445 @@
+/* marshal.c: Python objects to words and back.
+ *
+ * Everything here runs with the GIL held; the tables need no other lock. */
+#include "shim.h"
+#include "_cgo_export.h"
+
+#define MAX_CLASSES 64
+#define MAX_DEPTH 256
+
+static PyTypeObject *handle_classes[MAX_CLASSES];
+static PyObject **slot_objects; /* slot number -> its one Python object, borrowed */
+static int64_t slot_capacity;
+static PyObject *tokens;        /* (class, code) -> token */
+static PyObject *token_factory; /* makes a token that is not in the table */
+static PyTypeObject *size_class;
+static PyObject *exceptions;    /* name -> exception class */
+
+/* ---- tables ---- */
+
+int tj_register_handle_class(int64_t number, PyObject *cls) {
+    if (number < 0 || number >= MAX_CLASSES || !PyType_Check(cls) ||
+        !PyType_IsSubtype((PyTypeObject *)cls, tj_handle_type)) {
+        PyErr_SetString(PyExc_TypeError, "register_handle_class expects a number and a subclass of Handle");
+        return -1;
+    }
+    Py_INCREF(cls);
+    Py_XSETREF(handle_classes[number], (PyTypeObject *)cls);
+    return 0;
+}
+
+static PyObject *token_key(int64_t class_number, int64_t code) {
+    return PyLong_FromLongLong(class_number << 48 ^ code);
+}
+
+int tj_register_token(TokenObject *token) {
+    if (!tokens && !(tokens = PyDict_New())) return -1;
+    PyObject *key = token_key(token->class_number, token->code);
+    if (!key) return -1;
+    int rc = PyDict_SetItem(tokens, key, (PyObject *)token);
+    Py_DECREF(key);
+    return rc;
+}
+
+int tj_register_exception(PyObject *name, PyObject *cls) {
+    if (!exceptions && !(exceptions = PyDict_New())) return -1;
+    return PyDict_SetItem(exceptions, name, cls);
+}
+
+int tj_set_size_class(PyObject *cls) {
+    if (!PyType_Check(cls) || !PyType_IsSubtype((PyTypeObject *)cls, &PyTuple_Type)) {
+        PyErr_SetString(PyExc_TypeError, "set_size_class expects a subclass of tuple");
+        return -1;
+    }
+    Py_INCREF(cls);
+    Py_XSETREF(size_class, (PyTypeObject *)cls);
+    return 0;
+}
+
+int tj_set_token_factory(PyObject *factory) {
+    Py_INCREF(factory);
+    Py_XSETREF(token_factory, factory);
+    return 0;
+}
+
+/* ---- writing ---- */
+
+static int grow(tj_writer *w, int64_t more) {
+    int64_t cap = w->cap * 2;
+    while (cap < w->len + more) cap *= 2;
+    tj_word *words = w->owned ? realloc(w->words, cap * sizeof *words) : malloc(cap * sizeof *words);
+    if (!words) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (!w->owned) memcpy(words, w->words, w->len * sizeof *words);
+    w->words = words;
+    w->cap = cap;
+    w->owned = 1;
+    return 0;
+}
+
+static inline tj_word *next_word(tj_writer *w) {
+    if (w->len == w->cap && grow(w, 1)) return NULL;
+    return &w->words[w->len++];
+}
+
+static inline int put_int(tj_writer *w, int64_t tag, int64_t i) {
+    tj_word *x = next_word(w);
+    if (!x) return -1;
+    x->tag = tag;
+    x->u.i = i;
+    return 0;
+}
+
+static inline int put_float(tj_writer *w, int64_t tag, double d) {
+    tj_word *x = next_word(w);
+    if (!x) return -1;
+    x->tag = tag;
+    x->u.d = d;
+    return 0;
+}
+
+static inline int put_pointer(tj_writer *w, int64_t tag, const void *p) {
+    tj_word *x = next_word(w);
+    if (!x) return -1;
+    x->tag = tag;
+    x->u.p = p;
+    return 0;
+}
+
+void tj_writer_free(tj_writer *w) {
+    if (w->owned) free(w->words);
+    w->owned = 0;
+}
+
+int tj_write_name(tj_writer *w, PyObject *name) {
+    Py_ssize_t n;
+    const char *s = PyUnicode_AsUTF8AndSize(name, &n);
+    if (!s) return -1;
+    return put_pointer(w, TJ_STRING | (int64_t)n << 8, s);
+}
+
+static int write_long(tj_writer *w, PyObject *o) {
+    int overflow;
+    int64_t i = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow) {
+        PyErr_SetString(PyExc_RuntimeError, "Overflow when unpacking long");
+        return -1;
+    }
+    if (i == -1 && PyErr_Occurred()) return -1;
+    return put_int(w, TJ_INT, i);
+}
+
+static int write_deep(tj_writer *w, PyObject *o, int depth);
+
+static int write_items(tj_writer *w, int64_t kind, PyObject *o, int depth) {
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+    if (put_int(w, kind | (int64_t)n << 8, 0)) return -1;
+    for (Py_ssize_t i = 0; i < n && i < PySequence_Fast_GET_SIZE(o); i++)
+        if (write_deep(w, PySequence_Fast_GET_ITEM(o, i), depth)) return -1;
+    return 0;
+}
+
+static int write_dict(tj_writer *w, PyObject *o, int depth) {
+    PyObject *key, *item;
+    Py_ssize_t at = 0;
+    if (put_int(w, TJ_DICT | (int64_t)PyDict_GET_SIZE(o) << 8, 0)) return -1;
+    while (PyDict_Next(o, &at, &key, &item))
+        if (write_deep(w, key, depth) || write_deep(w, item, depth)) return -1;
+    return 0;
+}
+
+static int write_slice(tj_writer *w, PyObject *o, int depth) {
+    PySliceObject *s = (PySliceObject *)o;
+    if (put_int(w, TJ_SLICE, 0)) return -1;
+    return write_deep(w, s->start, depth) || write_deep(w, s->stop, depth) || write_deep(w, s->step, depth) ? -1 : 0;
+}
+
+static int is_enum(PyObject *o) {
+    return PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__members__");
+}
+
+/* numpy's scalars other than float64, which is a float. */
+static int write_numpy_scalar(tj_writer *w, PyObject *o, int *done) {
+    PyNumberMethods *nb = Py_TYPE(o)->tp_as_number;
+    *done = 0;
+    if (strncmp(Py_TYPE(o)->tp_name, "numpy.", 6) || !nb || !strcmp(Py_TYPE(o)->tp_name, "numpy.ndarray")) return 0;
+    *done = 1;
+    if (strncmp(Py_TYPE(o)->tp_name, "numpy.bool", 10) == 0) {
+        int truth = PyObject_IsTrue(o);
+        return truth < 0 ? -1 : put_int(w, TJ_BOOL, truth);
+    }
+    if (nb->nb_index) {
+        PyObject *i = PyNumber_Index(o);
+        if (i) {
+            int rc = write_long(w, i);
+            Py_DECREF(i);
+            return rc;
+        }
+        PyErr_Clear();
+    }
+    if (nb->nb_float && strncmp(Py_TYPE(o)->tp_name, "numpy.complex", 13)) {
+        double d = PyFloat_AsDouble(o);
+        if (d == -1 && PyErr_Occurred()) return -1;
+        return put_float(w, TJ_FLOAT, d);
+    }
+    *done = 0;
+    return 0;
+}
+
+static int write_other(tj_writer *w, PyObject *o, int depth) {
+    int done;
+    if (PyObject_TypeCheck(o, tj_handle_type))
+        return put_int(w, TJ_HANDLE, ((HandleObject *)o)->slot);
+    if (PyObject_TypeCheck(o, tj_token_type)) {
+        TokenObject *t = (TokenObject *)o;
+        return put_int(w, TJ_TOKEN | t->class_number << 8, t->code);
+    }
+    if (Py_TYPE(o) == tj_script_function_type || Py_TYPE(o) == tj_function_type)
+        return put_int(w, TJ_CALLABLE, ((FunctionObject *)o)->slot);
+    if (PySlice_Check(o)) return write_slice(w, o, depth);
+    if (o == Py_Ellipsis) return put_int(w, TJ_ELLIPSIS, 0);
+    if (PyComplex_Check(o)) {
+        Py_complex c = PyComplex_AsCComplex(o);
+        return put_float(w, TJ_COMPLEX, c.real) || put_float(w, TJ_COMPLEX, c.imag) ? -1 : 0;
+    }
+    if (PyBytes_Check(o))
+        return put_pointer(w, TJ_BYTES | (int64_t)PyBytes_GET_SIZE(o) << 8, PyBytes_AS_STRING(o));
+    if (is_enum(o)) return put_pointer(w, TJ_OBJECT, o);
+    if (PyFloat_Check(o)) return put_float(w, TJ_FLOAT, PyFloat_AS_DOUBLE(o));
+    if (PyLong_Check(o)) return write_long(w, o);
+    if (PyUnicode_Check(o)) return tj_write_name(w, o);
+    if (PyTuple_Check(o)) return write_items(w, TJ_TUPLE, o, depth);
+    if (PyList_Check(o)) return write_items(w, TJ_LIST, o, depth);
+    if (PyDict_Check(o)) return write_dict(w, o, depth);
+    if (write_numpy_scalar(w, o, &done)) return -1;
+    return done ? 0 : put_pointer(w, TJ_OBJECT, o);
+}
+
+static int write_deep(tj_writer *w, PyObject *o, int depth) {
+    PyTypeObject *t = Py_TYPE(o);
+    if (depth > MAX_DEPTH) {
+        PyErr_SetString(PyExc_ValueError, "the argument is nested too deeply");
+        return -1;
+    }
+    if (t == handle_classes[0]) return put_int(w, TJ_HANDLE, ((HandleObject *)o)->slot);
+    if (t == &PyLong_Type) return write_long(w, o);
+    if (t == &PyFloat_Type) return put_float(w, TJ_FLOAT, PyFloat_AS_DOUBLE(o));
+    if (o == Py_None) return put_int(w, TJ_NONE, 0);
+    if (t == &PyBool_Type) return put_int(w, TJ_BOOL, o == Py_True);
+    if (t == &PyUnicode_Type) return tj_write_name(w, o);
+    if (t == &PyTuple_Type) return write_items(w, TJ_TUPLE, o, depth + 1);
+    if (t == &PyList_Type) return write_items(w, TJ_LIST, o, depth + 1);
+    if (t == &PyDict_Type) return write_dict(w, o, depth + 1);
+    return write_other(w, o, depth + 1);
+}
+
+/* Appends the words of o. Strings and objects are borrowed: o must outlive the words. */
+int tj_write(tj_writer *w, PyObject *o) {
+    return write_deep(w, o, 0);
+}
+
+/* ---- reading ---- */
+
+/* Makes slot the property of a new object of cls; on failure gives the slot back. */
+PyObject *tj_adopt(PyTypeObject *cls, int64_t slot) {
+    if (slot >= slot_capacity) {
+        int64_t cap = slot_capacity ? slot_capacity * 2 : 1024;
+        while (cap <= slot) cap *= 2;
+        PyObject **grown = realloc(slot_objects, cap * sizeof *grown);
+        if (!grown) {
+            TJRelease(slot);
+            return PyErr_NoMemory();
+        }
+        memset(grown + slot_capacity, 0, (cap - slot_capacity) * sizeof *grown);
+        slot_objects = grown;
+        slot_capacity = cap;
+    }
+    PyObject *o = cls->tp_alloc(cls, 0);
+    if (!o) {
+        TJRelease(slot);
+        return NULL;
+    }
+    ((HandleObject *)o)->slot = slot;
+    slot_objects[slot] = o;
+    return o;
+}
+
+/* The object of slot is going away. */
+void tj_forget(int64_t slot) {
+    if (slot < slot_capacity) slot_objects[slot] = NULL;
+    if (!tj_forked) TJRelease(slot);
+}
+
+static PyObject *read_handle(int64_t number, int64_t slot) {
+    if (slot < slot_capacity && slot_objects[slot]) return Py_NewRef(slot_objects[slot]);
+    PyTypeObject *cls = number < MAX_CLASSES ? handle_classes[number] : NULL;
+    if (!cls) {
+        TJRelease(slot);
+        return PyErr_Format(PyExc_SystemError, "handle class %lld is not registered", (long long)number);
+    }
+    return tj_adopt(cls, slot);
+}
+
+static PyObject *read_token(int64_t number, int64_t code) {
+    PyObject *key = token_key(number, code);
+    if (!key) return NULL;
+    PyObject *o = tokens ? PyDict_GetItemWithError(tokens, key) : NULL;
+    Py_DECREF(key);
+    if (o) return Py_NewRef(o);
+    if (PyErr_Occurred()) return NULL;
+    if (!token_factory) return PyErr_Format(PyExc_SystemError, "token class %lld is not registered", (long long)number);
+    return PyObject_CallFunction(token_factory, "LL", (long long)number, (long long)code);
+}
+
+/* The bytes of a string word: elsewhere, or in the words that follow. */
+static const char *read_text(const tj_word *x, int64_t n, const tj_word **cursor) {
+    if (x->u.p) return x->u.p;
+    const char *s = (const char *)*cursor;
+    *cursor += (n + sizeof(tj_word) - 1) / sizeof(tj_word);
+    return s;
+}
+
+static PyObject *read_list(int64_t n, const tj_word **cursor) {
+    PyObject *list = PyList_New(n);
+    for (int64_t i = 0; list && i < n; i++) {
+        PyObject *o = tj_read(cursor);
+        if (!o) Py_CLEAR(list);
+        else PyList_SET_ITEM(list, i, o);
+    }
+    return list;
+}
+
+static PyObject *read_tuple(PyTypeObject *cls, int64_t n, const tj_word **cursor) {
+    PyObject *tuple = cls ? cls->tp_alloc(cls, n) : PyTuple_New(n);
+    for (int64_t i = 0; tuple && i < n; i++) {
+        PyObject *o = tj_read(cursor);
+        if (!o) Py_CLEAR(tuple);
+        else PyTuple_SET_ITEM(tuple, i, o);
+    }
+    return tuple;
+}
+
+static PyObject *read_dict(int64_t n, const tj_word **cursor) {
+    PyObject *dict = PyDict_New();
+    for (int64_t i = 0; dict && i < n; i++) {
+        PyObject *key = tj_read(cursor);
+        PyObject *item = key ? tj_read(cursor) : NULL;
+        if (!item || PyDict_SetItem(dict, key, item)) Py_CLEAR(dict);
+        Py_XDECREF(key);
+        Py_XDECREF(item);
+    }
+    return dict;
+}
+
+static PyObject *read_construct(int64_t n, const tj_word **cursor) {
+    PyObject *callable = tj_read(cursor);
+    if (!callable) return NULL;
+    PyObject *args = read_tuple(NULL, n, cursor);
+    PyObject *o = args ? PyObject_Call(callable, args, NULL) : NULL;
+    Py_DECREF(callable);
+    Py_XDECREF(args);
+    return o;
+}
+
+static PyObject *read_slice(const tj_word **cursor) {
+    PyObject *parts = read_tuple(NULL, 3, cursor);
+    if (!parts) return NULL;
+    PyObject *o = PySlice_New(PyTuple_GET_ITEM(parts, 0), PyTuple_GET_ITEM(parts, 1), PyTuple_GET_ITEM(parts, 2));
+    Py_DECREF(parts);
+    return o;
+}
+
+/* Builds the object at *cursor and moves the cursor behind it. Takes over the references of object
+ * words. */
+PyObject *tj_read(const tj_word **cursor) {
+    const tj_word *x = (*cursor)++;
+    int64_t n = x->tag >> 8;
+    switch (x->tag & 0xff) {
+    case TJ_NONE:
+    case TJ_MISSING:
+        Py_RETURN_NONE;
+    case TJ_BOOL:
+        return PyBool_FromLong(x->u.i != 0);
+    case TJ_INT:
+        return PyLong_FromLongLong(x->u.i);
+    case TJ_FLOAT:
+        return PyFloat_FromDouble(x->u.d);
+    case TJ_COMPLEX:
+        return PyComplex_FromDoubles(x->u.d, ((*cursor)++)->u.d);
+    case TJ_STRING: {
+        const char *s = read_text(x, n, cursor);
+        return PyUnicode_DecodeUTF8(s, n, "surrogateescape");
+    }
+    case TJ_BYTES: {
+        const char *s = read_text(x, n, cursor);
+        return PyBytes_FromStringAndSize(s, n);
+    }
+    case TJ_LIST:
+        return read_list(n, cursor);
+    case TJ_TUPLE:
+        return read_tuple(NULL, n, cursor);
+    case TJ_SIZE:
+        return read_tuple(size_class, n, cursor);
+    case TJ_DICT:
+        return read_dict(n, cursor);
+    case TJ_SLICE:
+        return read_slice(cursor);
+    case TJ_ELLIPSIS:
+        return Py_NewRef(Py_Ellipsis);
+    case TJ_TOKEN:
+        return read_token(n, x->u.i);
+    case TJ_HANDLE:
+        return read_handle(n, x->u.i);
+    case TJ_CALLABLE:
+        return tj_new_function(n ? tj_script_function_type : tj_function_type, x->u.i, NULL);
+    case TJ_OBJECT:
+        return (PyObject *)x->u.p;
+    case TJ_CONSTRUCT:
+        return read_construct(n, cursor);
+    case TJ_DECLINED:
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    return PyErr_Format(PyExc_SystemError, "word of unknown kind %lld", (long long)(x->tag & 0xff));
+}
+
+/* ---- errors ---- */
+
+void tj_reply_free(tj_reply *reply) {
+    if (reply->owned) free(reply->words);
+    reply->owned = 0;
+}
+
+static PyObject *builtin_exception(const char *name) {
+    PyObject *builtins = PyEval_GetBuiltins();
+    PyObject *cls = builtins ? PyDict_GetItemString(builtins, name) : NULL;
+    return cls && PyExceptionClass_Check(cls) ? cls : PyExc_RuntimeError;
+}
+
+/* Raises what a failed call replied: an exception object, or a class name and a message. */
+PyObject *tj_raise(tj_reply *reply) {
+    const tj_word *cursor = reply->words;
+    PyObject *first = reply->len > 0 ? tj_read(&cursor) : NULL;
+    if (!first) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "a native call failed without a reason");
+    } else if (PyExceptionInstance_Check(first)) {
+        PyErr_SetObject((PyObject *)Py_TYPE(first), first);
+    } else {
+        PyObject *message = tj_read(&cursor);
+        PyObject *cls = exceptions ? PyDict_GetItem(exceptions, first) : NULL;
+        if (!cls) cls = builtin_exception(PyUnicode_AsUTF8(first));
+        if (message) PyErr_SetObject(cls, message);
+        Py_XDECREF(message);
+    }
+    Py_XDECREF(first);
+    tj_reply_free(reply);
+    return NULL;
+}
+
+PyObject *tj_raise_forked(void) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "torchjit cannot be used in a child process made by fork(): the Go runtime does not survive it. "
+                    "Use the 'spawn' or 'forkserver' start method of multiprocessing");
+    return NULL;
+}

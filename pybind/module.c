@@ -1,0 +1,220 @@
+/* module.c: the module torchjit._native and the services of Python that Go calls. */
+#include "shim.h"
+#include "_cgo_export.h"
+#include "services.h"
+
+#include <pthread.h>
+
+int tj_forked;
+
+static void in_child(void) {
+    tj_forked = 1;
+}
+
+/* ---- services for Go; each takes the GIL itself unless it says otherwise ---- */
+
+/* Moves the pending exception into *raised. */
+static void fetch_exception(void **raised) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (value && trace) PyException_SetTraceback(value, trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    *raised = value;
+}
+
+/* Calls callable, or its attribute where attribute is not NULL, with n arguments that start at
+ * args. On success *result is the owned object and w its words, which borrow from it. On failure
+ * returns -1 and *result is the owned exception. */
+int tj_call_python(void *callable, const char *attribute, const tj_word *args, int64_t n, tj_reply *reply,
+                   void **result) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *tuple = PyTuple_New(n), *value = NULL;
+    PyObject *target = attribute ? PyObject_GetAttrString(callable, attribute) : Py_NewRef(callable);
+    const tj_word *cursor = args;
+    for (int64_t i = 0; tuple && i < n; i++) {
+        PyObject *o = tj_read(&cursor);
+        if (!o) Py_CLEAR(tuple);
+        else PyTuple_SET_ITEM(tuple, i, o);
+    }
+    if (target && tuple) value = PyObject_Call(target, tuple, NULL);
+    Py_XDECREF(target);
+    Py_XDECREF(tuple);
+    tj_writer w = {reply->words, 0, reply->cap, 0};
+    if (value && tj_write(&w, value)) {
+        tj_writer_free(&w);
+        Py_CLEAR(value);
+    }
+    int rc = value ? 0 : -1;
+    if (value) {
+        *result = value;
+        reply->words = w.words;
+        reply->len = w.len;
+        reply->owned = w.owned;
+    } else {
+        fetch_exception(result);
+    }
+    PyGILState_Release(gil);
+    return rc;
+}
+
+void tj_incref(void *o) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_INCREF((PyObject *)o);
+    PyGILState_Release(gil);
+}
+
+void tj_decref(void *o) {
+    if (tj_forked || !Py_IsInitialized()) return;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF((PyObject *)o);
+    PyGILState_Release(gil);
+}
+
+/* Gives up the GIL, which the caller holds. */
+void *tj_release_gil(void) {
+    return PyEval_SaveThread();
+}
+
+void tj_acquire_gil(void *state) {
+    PyEval_RestoreThread(state);
+}
+
+/* Runs pending signal handlers. Returns -1 and the exception where one raised. */
+int tj_check_signals(void **raised) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    int rc = PyErr_CheckSignals();
+    if (rc) fetch_exception(raised);
+    PyGILState_Release(gil);
+    return rc;
+}
+
+/* Borrows the memory of an object that has the buffer protocol; array->owner is to be passed to
+ * tj_return_array. */
+int tj_borrow_array(void *object, tj_array *array, void **raised) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_buffer *view = calloc(1, sizeof *view);
+    int rc = view ? PyObject_GetBuffer(object, view, PyBUF_STRIDES | PyBUF_FORMAT) : -1;
+    if (!rc && view->ndim > 64) {
+        PyBuffer_Release(view);
+        PyErr_SetString(PyExc_ValueError, "the array has more than 64 dimensions");
+        rc = -1;
+    }
+    if (rc) {
+        free(view);
+        if (!PyErr_Occurred()) PyErr_NoMemory();
+        fetch_exception(raised);
+    } else {
+        array->data = view->buf;
+        array->ndim = view->ndim;
+        array->itemsize = view->itemsize;
+        array->bytes = view->len;
+        array->readonly = view->readonly;
+        array->format = view->format ? view->format : "B";
+        for (int i = 0; i < view->ndim; i++) {
+            array->shape[i] = view->shape[i];
+            array->strides[i] = view->strides[i];
+        }
+        array->owner = view;
+    }
+    PyGILState_Release(gil);
+    return rc;
+}
+
+void tj_return_array(void *owner) {
+    if (tj_forked || !Py_IsInitialized()) return;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyBuffer_Release(owner);
+    free(owner);
+    PyGILState_Release(gil);
+}
+
+/* The pointer in a capsule of a given name; the capsule is renamed so that it serves once. */
+void *tj_open_capsule(void *capsule, const char *name, const char *used) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    void *p = PyCapsule_IsValid(capsule, name) ? PyCapsule_GetPointer(capsule, name) : NULL;
+    if (p) PyCapsule_SetName(capsule, used);
+    PyErr_Clear();
+    PyGILState_Release(gil);
+    return p;
+}
+
+/* ---- functions of the module ---- */
+
+static PyObject *native_function(PyObject *module, PyObject *name) {
+    Py_ssize_t n;
+    const char *s = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, &n) : NULL;
+    if (!s) return PyErr_Format(PyExc_TypeError, "function expects a str");
+    int64_t slot = TJFunction((char *)s, n);
+    if (!slot) return PyErr_Format(PyExc_AttributeError, "torchjit._native has no function '%s'", s);
+    return tj_new_function(tj_function_type, slot, name);
+}
+
+static PyObject *native_register_handle_class(PyObject *module, PyObject *args) {
+    long long number;
+    PyObject *cls;
+    if (!PyArg_ParseTuple(args, "LO:register_handle_class", &number, &cls)) return NULL;
+    if (tj_register_handle_class(number, cls)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *native_register_exception(PyObject *module, PyObject *args) {
+    PyObject *name, *cls;
+    if (!PyArg_ParseTuple(args, "UO:register_exception", &name, &cls)) return NULL;
+    if (tj_register_exception(name, cls)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *native_set_size_class(PyObject *module, PyObject *cls) {
+    if (tj_set_size_class(cls)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *native_set_token_factory(PyObject *module, PyObject *factory) {
+    if (tj_set_token_factory(factory)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"function", native_function, METH_O, "function(name)\n--\n\nThe registered function of that name."},
+    {"register_handle_class", native_register_handle_class, METH_VARARGS,
+     "register_handle_class(number, cls)\n--\n\nSays which class the handles of a class number have."},
+    {"register_exception", native_register_exception, METH_VARARGS,
+     "register_exception(name, cls)\n--\n\nSays which class errors of that name are raised as."},
+    {"set_size_class", native_set_size_class, METH_O, "set_size_class(cls)\n--\n\nSets the class of shapes."},
+    {"set_token_factory", native_set_token_factory, METH_O,
+     "set_token_factory(factory)\n--\n\nSets what makes a token from its class number and code."},
+    {NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "torchjit._native", "The native library; its functions are registered in Go.", -1, methods,
+};
+
+/* Adds every function that is registered in Go under its name. */
+static int add_functions(PyObject *module) {
+    tj_word words[TJ_STACK_WORDS];
+    tj_reply reply = {words, 0, TJ_STACK_WORDS, 0};
+    TJFunctionNames(&reply);
+    const tj_word *cursor = reply.words;
+    PyObject *names = tj_read(&cursor);
+    tj_reply_free(&reply);
+    for (Py_ssize_t i = 0; names && i < PyList_GET_SIZE(names); i++) {
+        PyObject *name = PyList_GET_ITEM(names, i);
+        PyObject *f = native_function(module, name);
+        if (!f || PyObject_SetAttr(module, name, f)) Py_CLEAR(names);
+        Py_XDECREF(f);
+    }
+    int rc = names ? 0 : -1;
+    Py_XDECREF(names);
+    return rc;
+}
+
+PyMODINIT_FUNC PyInit__native(void) {
+    if (pthread_atfork(NULL, NULL, in_child)) return PyErr_Format(PyExc_ImportError, "pthread_atfork failed");
+    PyObject *module = PyModule_Create(&definition);
+    if (!module) return NULL;
+    if (tj_make_types(module) || add_functions(module)) Py_CLEAR(module);
+    return module;
+}

@@ -1,0 +1,153 @@
+package main
+
+// #include <stdlib.h>
+// #include "torchjit.h"
+// #include "services.h"
+import "C"
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"torchjit/gojit/source"
+)
+
+// object is a Python object that Go holds one reference to. The reference is given back after the
+// object is garbage, at the next call.
+type object struct {
+	pointer unsafe.Pointer
+}
+
+// garbage are the references whose objects Go no longer uses.
+var garbage struct {
+	sync.Mutex
+	pointers []unsafe.Pointer
+	waiting  atomic.Bool
+}
+
+func discard(p unsafe.Pointer) {
+	garbage.Lock()
+	defer garbage.Unlock()
+	garbage.pointers = append(garbage.pointers, p)
+	garbage.waiting.Store(true)
+}
+
+// sweep gives back the references that Go no longer uses. The caller holds the GIL.
+func sweep() {
+	garbage.Lock()
+	pointers := garbage.pointers
+	garbage.pointers = nil
+	garbage.waiting.Store(false)
+	garbage.Unlock()
+	for _, p := range pointers {
+		C.tj_decref(p)
+	}
+}
+
+// newObject takes over a reference.
+func newObject(p unsafe.Pointer) *object {
+	o := &object{p}
+	runtime.AddCleanup(o, discard, p)
+	return o
+}
+
+// object returns the Python object that w stands for with a reference of its own, nil where w is
+// something else.
+func (w *word) object() *object {
+	if w.kind() != kindObject {
+		return nil
+	}
+	C.tj_incref(w.pointer())
+	return newObject(w.pointer())
+}
+
+// pythonError is an exception that Python code raised while Go had called it.
+type pythonError struct {
+	exception *object
+}
+
+// Error names the error; the exception itself goes back to Python unchanged.
+func (e *pythonError) Error() string { return "an exception was raised in Python" }
+
+// callWords is the room for the arguments and the reply of a call into Python before they move to the heap.
+const callWords = 32
+
+// invoke calls the object, or its method where method is not empty. write writes n arguments; read
+// gets the reply, which is valid only while it runs. The GIL is taken where the thread lacks it.
+func (o *object) invoke(method string, n int, write func(*writer), read func(*word) error) error {
+	room := C.malloc(C.size_t(2 * callWords * wordSize))
+	defer C.free(room)
+	sent := C.tj_reply{words: (*C.tj_word)(room), cap: callWords}
+	received := C.tj_reply{words: (*C.tj_word)(unsafe.Add(room, callWords*wordSize)), cap: callWords}
+	w := newWriter(&sent)
+	if write != nil {
+		write(&w)
+	}
+	var attribute *C.char
+	if method != "" {
+		attribute = C.CString(method)
+		defer C.free(unsafe.Pointer(attribute))
+	}
+	var result unsafe.Pointer
+	rc := C.tj_call_python(o.pointer, attribute, sent.words, C.int64_t(n), &received, &result)
+	if sent.owned != 0 {
+		C.free(unsafe.Pointer(sent.words))
+	}
+	runtime.KeepAlive(o)
+	if rc != 0 {
+		return &pythonError{newObject(result)}
+	}
+	defer C.tj_decref(result)
+	if received.owned != 0 {
+		defer C.free(unsafe.Pointer(received.words))
+	}
+	if read == nil {
+		return nil
+	}
+	return read((*word)(unsafe.Pointer(received.words)))
+}
+
+// array is the memory that an object with the buffer protocol lends.
+type array C.tj_array
+
+// borrow asks the object for its memory; release returns it. It fails where the object has none to lend.
+func (o *object) borrow() (*array, error) {
+	a := (*C.tj_array)(C.malloc(C.size_t(unsafe.Sizeof(C.tj_array{}))))
+	defer C.free(unsafe.Pointer(a))
+	var raised unsafe.Pointer
+	if C.tj_borrow_array(o.pointer, a, &raised) != 0 {
+		return nil, &pythonError{newObject(raised)}
+	}
+	held := array(*a)
+	return &held, nil
+}
+
+func (a *array) release() { C.tj_return_array(a.owner) }
+
+// signalInterval is how often a long call looks for signals.
+const signalInterval = 50 * time.Millisecond
+
+// signals lets a long call be interrupted: poll runs Python's signal handlers now and then.
+type signals struct {
+	last time.Time
+}
+
+// poll fails with what a signal handler raised: KeyboardInterrupt on Ctrl-C.
+func (s *signals) poll() error {
+	now := time.Now()
+	if now.Sub(s.last) < signalInterval {
+		return nil
+	}
+	s.last = now
+	var raised unsafe.Pointer
+	if C.tj_check_signals(&raised) == 0 {
+		return nil
+	}
+	if raised == nil {
+		return source.Errorf(source.KeyboardInterrupt, source.Range{}, "")
+	}
+	return &pythonError{newObject(raised)}
+}

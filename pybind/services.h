@@ -1,0 +1,18 @@
+/* services.h: what Go asks of Python; module.c has the functions. No Python header is needed here. */
+#ifndef TORCHJIT_SERVICES_H
+#define TORCHJIT_SERVICES_H
+
+#include "torchjit.h"
+
+int tj_call_python(void *callable, const char *attribute, const tj_word *args, int64_t n, tj_reply *reply,
+                   void **result);
+void tj_incref(void *o);
+void tj_decref(void *o);
+void *tj_release_gil(void);
+void tj_acquire_gil(void *state);
+int tj_check_signals(void **raised);
+int tj_borrow_array(void *object, tj_array *array, void **raised);
+void tj_return_array(void *owner);
+void *tj_open_capsule(void *capsule, const char *name, const char *used);
+
+#endif

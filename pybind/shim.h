@@ -1,0 +1,67 @@
+/* shim.h: what the C files of the binding share. */
+#ifndef TORCHJIT_SHIM_H
+#define TORCHJIT_SHIM_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#include "torchjit.h"
+
+/* A growing run of words: starts in the caller's array, moves to the heap when that is full. */
+typedef struct {
+    tj_word *words;
+    int64_t len, cap;
+    int owned;
+} tj_writer;
+
+/* The Python object of a Go value: a slot number and nothing else. */
+typedef struct {
+    PyObject_HEAD
+    int64_t slot;
+    PyObject *weakrefs;
+} HandleObject;
+
+/* A value of a closed set (dtype, device, layout): its class number and code. */
+typedef struct {
+    PyObject_HEAD
+    int64_t class_number;
+    int64_t code;
+} TokenObject;
+
+/* A callable of the library. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    int64_t slot;
+    PyObject *name;
+    PyObject *dict;
+    PyObject *weakrefs;
+} FunctionObject;
+
+extern PyTypeObject *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type;
+extern int tj_forked;
+
+/* marshal.c */
+int tj_write(tj_writer *w, PyObject *o);
+int tj_write_name(tj_writer *w, PyObject *name);
+void tj_writer_free(tj_writer *w);
+PyObject *tj_read(const tj_word **cursor);
+int tj_register_handle_class(int64_t number, PyObject *cls);
+int tj_register_token(TokenObject *token);
+int tj_register_exception(PyObject *name, PyObject *cls);
+int tj_set_size_class(PyObject *cls);
+int tj_set_token_factory(PyObject *factory);
+PyObject *tj_adopt(PyTypeObject *cls, int64_t slot);
+void tj_forget(int64_t slot);
+PyObject *tj_raise(tj_reply *reply);
+PyObject *tj_raise_forked(void);
+void tj_reply_free(tj_reply *reply);
+
+/* types.c */
+int tj_make_types(PyObject *module);
+PyObject *tj_new_function(PyTypeObject *type, int64_t slot, PyObject *name);
+
+#define TJ_STACK_WORDS 64
+
+#endif

@@ -1,0 +1,155 @@
+package main
+
+import "torchjit/gojit/tensor"
+
+// handleClass numbers the Python classes of handles; torchjit registers a class for each.
+type handleClass int64
+
+const (
+	handleTensor handleClass = iota
+	handleParameter
+	handleGenerator
+	handleGraph
+	handleModule
+	handleUnit
+	handleObject
+	handleFuture
+	handleMethod
+)
+
+// slot is one object that Python holds. The Python side has one object for each slot.
+type slot struct {
+	content any
+}
+
+// slots are the objects that Python holds, by number; 0 is never used. freeSlots are unused numbers.
+// numberOf finds the number of anything but a tensor, which knows its own.
+var (
+	slots     = make([]slot, 1, 1024)
+	freeSlots []int64
+	numberOf  = map[any]int64{}
+)
+
+func newSlot(content any) int64 {
+	if n := len(freeSlots); n > 0 {
+		i := freeSlots[n-1]
+		freeSlots = freeSlots[:n-1]
+		slots[i].content = content
+		return i
+	}
+	slots = append(slots, slot{content})
+	return int64(len(slots) - 1)
+}
+
+// releaseSlot ends the life of the Python object of a slot.
+func releaseSlot(i int64) {
+	switch x := slots[i].content.(type) {
+	case nil:
+		return
+	case *tensor.Tensor:
+		x.SetPyObject(0)
+	default:
+		delete(numberOf, x)
+	}
+	slots[i].content = nil
+	freeSlots = append(freeSlots, i)
+}
+
+// tensorSlot returns the slot of t, which it makes where t has none.
+func tensorSlot(t *tensor.Tensor) int64 {
+	if n := t.PyObject(); n != 0 {
+		return int64(n)
+	}
+	n := newSlot(t)
+	t.SetPyObject(uintptr(n))
+	return n
+}
+
+// tensor writes a tensor; nil is None.
+func (w *writer) tensor(t *tensor.Tensor) {
+	if t == nil {
+		w.none()
+		return
+	}
+	w.put(int64(kindHandle)|int64(handleTensor)<<8, uint64(tensorSlot(t)))
+}
+
+// parameter writes a tensor that is shown as a Parameter where it has no Python object yet.
+func (w *writer) parameter(t *tensor.Tensor) {
+	w.put(int64(kindHandle)|int64(handleParameter)<<8, uint64(tensorSlot(t)))
+}
+
+// handleClassOf returns the class of what a slot holds.
+func handleClassOf(content any) handleClass {
+	switch content.(type) {
+	case *tensor.Generator:
+		return handleGenerator
+	}
+	return handleTensor
+}
+
+// handle writes any pointer as an object of a handle class, the same object each time.
+func (w *writer) handle(class handleClass, x any) {
+	n, ok := numberOf[x]
+	if !ok {
+		n = newSlot(x)
+		numberOf[x] = n
+	}
+	w.put(int64(kindHandle)|int64(class)<<8, uint64(n))
+}
+
+// content returns what a handle word stands for, nil for other words.
+func (w *word) content() any {
+	if w.kind() != kindHandle || w.bits >= uint64(len(slots)) {
+		return nil
+	}
+	return slots[w.bits].content
+}
+
+// tensor returns the tensor that w stands for, nil where it is something else.
+func (w *word) tensor() *tensor.Tensor {
+	t, _ := w.content().(*tensor.Tensor)
+	return t
+}
+
+// callable is anything that has a number and can be called from Python.
+type callable interface {
+	callableName() string
+	call(c *call) error
+}
+
+// callables are the callables that Python holds, each held once; 0 is never used.
+var (
+	callables     = make([]callable, 1, 1024)
+	freeCallables []int64
+)
+
+func newCallable(f callable) int64 {
+	if n := len(freeCallables); n > 0 {
+		i := freeCallables[n-1]
+		freeCallables = freeCallables[:n-1]
+		callables[i] = f
+		return i
+	}
+	callables = append(callables, f)
+	return int64(len(callables) - 1)
+}
+
+func releaseCallable(i int64) {
+	callables[i] = nil
+	freeCallables = append(freeCallables, i)
+}
+
+// function writes a callable as a new Function object.
+func (w *writer) function(f callable) { w.put(int64(kindCallable), uint64(newCallable(f))) }
+
+// scriptFunction writes a callable as a new ScriptFunction object.
+func (w *writer) scriptFunction(f callable) { w.put(int64(kindCallable)|1<<8, uint64(newCallable(f))) }
+
+// callable returns the callable that w stands for, nil where it is something else.
+func (w *word) callable() callable {
+	if w.kind() != kindCallable || w.bits >= uint64(len(callables)) {
+		return nil
+	}
+	return callables[w.bits]
+}

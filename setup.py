@@ -1,0 +1,29 @@
+"""Builds the Go library in pybind/ into torchjit/_native; everything else is in pyproject.toml."""
+
+import os
+import subprocess
+import sysconfig
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+
+class GoBuild(build_ext):
+    """Runs `go build -buildmode=c-shared`. Needs go, a C compiler and the Python headers."""
+
+    def build_extension(self, ext: Extension) -> None:
+        target = os.path.abspath(self.get_ext_fullpath(ext.name))
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        flags = os.environ.get("CGO_CFLAGS", "-O2") + " -I" + sysconfig.get_path("include")
+        env = dict(os.environ, CGO_ENABLED="1", CGO_CFLAGS=flags)
+        command = ["go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w", "-o", target, "./pybind"]
+        try:
+            subprocess.run(command, check=True, env=env, cwd=os.path.dirname(os.path.abspath(__file__)))
+        except FileNotFoundError:
+            raise SystemExit("torchjit is built from source with Go 1.26 or newer: the program `go` was not found")
+        header = os.path.splitext(target)[0] + ".h"
+        if os.path.exists(header):
+            os.remove(header)
+
+
+setup(ext_modules=[Extension("torchjit._native", sources=[])], cmdclass={"build_ext": GoBuild})
