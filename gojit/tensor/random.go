@@ -197,45 +197,57 @@ func (g *Generator) Normal(t *Tensor, mean, std float64) {
 	defer g.mu.Unlock()
 	switch t.dtype {
 	case Float64:
-		fillNormal(Data[float64](t), g.uniform64, mean, std)
+		fillNormal(Data[float64](t), g.uniform64, boxMuller(mean, std))
 	case Float32:
-		fillNormal(Data[float32](t), g.uniform32, float32(mean), float32(std))
+		fillNormal(Data[float32](t), g.uniform32, boxMuller(float32(mean), float32(std)))
+	case Float16:
+		g.normalHalf(t, 11, mean, std, func(f float64) float32 { return ToF16(float32(f)).Float32() })
 	default:
-		bits := uint32(1<<11 - 1)
-		if t.dtype == BFloat16 {
-			bits = 1<<8 - 1
-		}
-		block := make([]float32, t.numel)
-		fillNormal(block, func() float32 { return float32(g.uint32()&bits) / float32(bits+1) }, float32(mean), float32(std))
-		converters[Float32][t.dtype](t.DataPtr(), t.dtype.Size(), unsafe.Pointer(&block[0]), 4, t.numel)
+		g.normalHalf(t, 8, mean, std, func(f float64) float32 { return ToBF16(float32(f)).Float32() })
 	}
 }
 
-func fillNormal[T float32 | float64](data []T, uniform func() T, mean, std T) {
+// normalHalf fills a 16-bit tensor; every step is rounded to its type, whose fraction has the given bits.
+func (g *Generator) normalHalf(t *Tensor, bits int, mean, std float64, round func(float64) float32) {
+	block := make([]float32, t.numel)
+	uniform := func() float32 { return float32(g.uint32()&(1<<bits-1)) / float32(uint32(1)<<bits) }
+	fillNormal(block, uniform, func(u1, u2 float32) (float32, float32) {
+		radius := round(math.Sqrt(-2 * math.Log(float64(u1))))
+		sin, cos := math.Sincos(float64(round(2 * math.Pi * float64(u2))))
+		return round(float64(radius)*cos*std + mean), round(float64(radius)*sin*std + mean)
+	})
+	converters[Float32][t.dtype](t.DataPtr(), t.dtype.Size(), unsafe.Pointer(&block[0]), 4, t.numel)
+}
+
+// fillNormal draws uniform numbers in blocks of 16 and turns them into normal ones by pairs.
+func fillNormal[T float32 | float64](data []T, uniform func() T, pair func(u1, u2 T) (T, T)) {
 	for i := range data {
 		data[i] = uniform()
 	}
 	for i := 0; i+16 <= len(data); i += 16 {
-		pairNormals(data[i:i+16], mean, std)
+		pairNormals(data[i:i+16], pair)
 	}
 	if len(data)%16 != 0 {
 		tail := data[len(data)-16:]
 		for i := range tail {
 			tail[i] = uniform()
 		}
-		pairNormals(tail, mean, std)
+		pairNormals(tail, pair)
 	}
 }
 
-// pairNormals turns 16 uniform numbers into normal ones.
-func pairNormals[T float32 | float64](data []T, mean, std T) {
+func pairNormals[T float32 | float64](block []T, pair func(u1, u2 T) (T, T)) {
 	for j := range 8 {
-		u1, u2 := 1-data[j], data[j+8]
+		block[j], block[j+8] = pair(1-block[j], block[j+8])
+	}
+}
+
+// boxMuller turns two uniform numbers into two normal ones.
+func boxMuller[T float32 | float64](mean, std T) func(u1, u2 T) (T, T) {
+	return func(u1, u2 T) (T, T) {
 		radius := T(math.Sqrt(float64(-2 * T(math.Log(float64(u1))))))
-		theta := T(2*math.Pi) * u2
-		sin, cos := math.Sincos(float64(theta))
-		data[j] = radius*T(cos)*std + mean
-		data[j+8] = radius*T(sin)*std + mean
+		sin, cos := math.Sincos(float64(T(2*math.Pi) * u2))
+		return radius*T(cos)*std + mean, radius*T(sin)*std + mean
 	}
 }
 

@@ -1,0 +1,466 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// PrintOptions are the settings of torch.set_printoptions.
+type PrintOptions struct {
+	Precision int
+	Threshold int // number of elements from which only the edges are shown
+	EdgeItems int
+	LineWidth int
+	SciMode   *bool // nil decides by the values
+}
+
+// DefaultPrintOptions are the settings of a fresh Python session.
+var DefaultPrintOptions = PrintOptions{Precision: 4, Threshold: 1000, EdgeItems: 3, LineWidth: 80}
+
+// Repr returns what Python shows for the tensor. gradFn is the name of the node that made it, or "".
+func (t *Tensor) Repr(gradFn string) string { return t.ReprWith(DefaultPrintOptions, gradFn) }
+
+// String returns the Python representation.
+func (t *Tensor) String() string { return t.Repr("") }
+
+// ReprWith is Repr with other settings.
+func (t *Tensor) ReprWith(o PrintOptions, gradFn string) string {
+	const prefix = "tensor("
+	var body string
+	var suffixes []string
+	isDefault := t.dtype == DefaultDType() || t.dtype == Int64 || t.dtype == Bool || t.dtype == DefaultDType().ToComplex()
+	if t.device.Type != CPU {
+		suffixes = append(suffixes, "device='"+t.device.String()+"'")
+	}
+	size := "size=" + pythonTuple(t.shape)
+	switch {
+	case t.device.Type == Meta:
+		suffixes = append(suffixes, size)
+		if t.dtype != DefaultDType() {
+			suffixes = append(suffixes, "dtype=torch."+t.dtype.String())
+		}
+		body = "..."
+	case t.dtype.IsQuantized():
+		suffixes = append(suffixes, size, "dtype=torch."+t.dtype.String(), "quantization_scheme=torch.per_tensor_affine",
+			"scale="+PythonFloat(t.quantizer.Scale), "zero_point="+strconv.FormatInt(t.quantizer.ZeroPoint, 10))
+		real, err := t.To(Float32)
+		if err != nil {
+			return "tensor(" + err.Error() + ")"
+		}
+		body = o.tensorText(real, len(prefix))
+	case t.numel == 0:
+		if len(t.shape) != 1 {
+			suffixes = append(suffixes, size)
+		}
+		if t.dtype != DefaultDType() {
+			suffixes = append(suffixes, "dtype=torch."+t.dtype.String())
+		}
+		body = "[]"
+	default:
+		if !isDefault {
+			suffixes = append(suffixes, "dtype=torch."+t.dtype.String())
+		}
+		body = o.tensorText(t, len(prefix))
+	}
+	if gradFn != "" {
+		suffixes = append(suffixes, "grad_fn=<"+gradFn+">")
+	} else if t.requiresGrad {
+		suffixes = append(suffixes, "requires_grad=True")
+	}
+	return o.addSuffixes(prefix+body, suffixes, len(prefix))
+}
+
+func (o PrintOptions) addSuffixes(text string, suffixes []string, indent int) string {
+	line := len(text) - strings.LastIndexByte(text, '\n') + 1
+	for _, s := range suffixes {
+		if line+len(s)+2 > o.LineWidth {
+			text += ",\n" + strings.Repeat(" ", indent) + s
+			line = indent + len(s)
+		} else {
+			text += ", " + s
+			line += len(s) + 2
+		}
+	}
+	return text + ")"
+}
+
+func pythonTuple(shape []int) string {
+	parts := make([]string, len(shape))
+	for i, n := range shape {
+		parts[i] = strconv.Itoa(n)
+	}
+	if len(parts) == 1 {
+		return "(" + parts[0] + ",)"
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// PythonFloat returns the repr of a Python float.
+func PythonFloat(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	}
+	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.FormatFloat(f, 'e', -1, 64)
+	}
+	s := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+// formatter writes all elements of one tensor, or one part of complex ones, in one width.
+type formatter struct {
+	precision int
+	width     int
+	floating  bool
+	whole     bool // every value is a whole number
+	sci       bool
+}
+
+// newFormatter chooses the form by the values that will be shown.
+func (o PrintOptions) newFormatter(values []float64, texts []string) *formatter {
+	f := &formatter{precision: o.Precision, width: 1, floating: texts == nil, whole: true}
+	if !f.floating {
+		for _, s := range texts {
+			f.width = max(f.width, len(s))
+		}
+		return f
+	}
+	low, high := math.Inf(1), 0.0
+	shown := values[:0:0]
+	for _, v := range values {
+		if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+			continue
+		}
+		shown = append(shown, v)
+		low, high = min(low, math.Abs(v)), max(high, math.Abs(v))
+		f.whole = f.whole && v == math.Ceil(v)
+	}
+	if len(shown) == 0 {
+		return f
+	}
+	f.sci = high/low > 1000 || high > 1e8 || !f.whole && low < 1e-4
+	if o.SciMode != nil {
+		f.sci = *o.SciMode
+	}
+	for _, v := range shown {
+		f.width = max(f.width, len(f.digits(v)))
+	}
+	return f
+}
+
+// digits writes one number without padding.
+func (f *formatter) digits(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "nan"
+	case math.IsInf(v, 0):
+		return PythonFloat(v)
+	case f.sci:
+		return strconv.FormatFloat(v, 'e', f.precision, 64)
+	case f.whole:
+		return strconv.FormatFloat(v, 'f', 0, 64) + "."
+	}
+	return strconv.FormatFloat(v, 'f', f.precision, 64)
+}
+
+func (f *formatter) pad(s string) string {
+	if n := f.width - len(s); n > 0 {
+		return strings.Repeat(" ", n) + s
+	}
+	return s
+}
+
+// printer writes one tensor.
+type printer struct {
+	PrintOptions
+	summarize  bool
+	first      *formatter
+	imaginary  *formatter // for complex elements, else nil
+	elementLen int
+}
+
+func (o PrintOptions) tensorText(t *Tensor, indent int) string {
+	switch t.dtype {
+	case Float16, BFloat16:
+		t, _ = t.To(Float32) // shapes of existing tensors cannot fail
+	case Complex32:
+		t, _ = t.To(Complex64)
+	}
+	p := &printer{PrintOptions: o, summarize: t.numel > o.Threshold}
+	var values, imaginary []float64
+	var texts []string
+	p.visit(t, func(s Scalar) {
+		switch {
+		case t.dtype.IsFloating() || t.dtype.IsComplex():
+			values = append(values, s.Float64())
+			if t.dtype.IsComplex() {
+				imaginary = append(imaginary, s.imag)
+			}
+		default:
+			texts = append(texts, integerText(s))
+		}
+	})
+	p.first = o.newFormatter(values, texts)
+	p.elementLen = p.first.width + 2
+	if t.dtype.IsComplex() {
+		p.imaginary = o.newFormatter(imaginary, nil)
+		p.elementLen += p.imaginary.width + 1
+	}
+	return p.text(t, indent)
+}
+
+func integerText(s Scalar) string {
+	if s.Kind == BoolScalar {
+		if s.Bool() {
+			return "True"
+		}
+		return "False"
+	}
+	return strconv.FormatInt(s.Int64(), 10)
+}
+
+// visit calls f for every element that will be shown.
+func (p *printer) visit(t *Tensor, f func(Scalar)) {
+	if len(t.shape) == 0 {
+		f(t.At())
+		return
+	}
+	p.edges(t, func(row *Tensor) { p.visit(row, f) }, func() {})
+}
+
+// edges calls f for the shown slices along the first dimension and gap where some are left out.
+func (p *printer) edges(t *Tensor, f func(*Tensor), gap func()) {
+	n := t.shape[0]
+	for i := range n {
+		if p.summarize && n > 2*p.EdgeItems && i >= p.EdgeItems && i < n-p.EdgeItems {
+			if i == p.EdgeItems {
+				gap()
+			}
+			continue
+		}
+		row, _ := t.Select(0, i) // i is in range
+		f(row)
+	}
+}
+
+func (p *printer) element(s Scalar) string {
+	if !p.first.floating {
+		return p.first.pad(integerText(s))
+	}
+	re := p.first.pad(p.first.digits(s.Float64()))
+	if p.imaginary == nil {
+		return re
+	}
+	im := strings.TrimLeft(p.imaginary.pad(p.imaginary.digits(s.imag))+"j", " ")
+	if im[0] != '-' && im[0] != '+' {
+		im = "+" + im
+	}
+	return re + im
+}
+
+func (p *printer) text(t *Tensor, indent int) string {
+	switch len(t.shape) {
+	case 0:
+		return p.element(t.At())
+	case 1:
+		return p.vector(t, indent)
+	}
+	var rows []string
+	p.edges(t, func(row *Tensor) { rows = append(rows, p.text(row, indent+1)) }, func() { rows = append(rows, "...") })
+	separator := "," + strings.Repeat("\n", len(t.shape)-1) + strings.Repeat(" ", indent+1)
+	return "[" + strings.Join(rows, separator) + "]"
+}
+
+func (p *printer) vector(t *Tensor, indent int) string {
+	perLine := max(1, (p.LineWidth-indent)/p.elementLen)
+	var items []string
+	p.edges(t, func(e *Tensor) { items = append(items, p.element(e.At())) }, func() { items = append(items, " ...") })
+	var lines []string
+	for i := 0; i < len(items); i += perLine {
+		lines = append(lines, strings.Join(items[i:min(i+perLine, len(items))], ", "))
+	}
+	return "[" + strings.Join(lines, ",\n"+strings.Repeat(" ", indent+1)) + "]"
+}
+
+// CppString returns the form that C++ streams and print in a compiled program give: rows of
+// numbers and a line with type and sizes. Complex elements show their real part.
+func (t *Tensor) CppString() string {
+	var b strings.Builder
+	real := t
+	if t.device.Type != Meta {
+		real, _ = t.To(Float64) // shapes of existing tensors cannot fail
+	}
+	switch {
+	case t.device.Type == Meta:
+	case len(t.shape) == 0:
+		fmt.Fprintf(&b, "%s\n", streamFloat(real.At().Float64()))
+	case t.numel == 0:
+	case len(t.shape) == 1:
+		f := chooseCppFormat(real)
+		f.writeScale(&b)
+		for i := range t.shape[0] {
+			f.write(&b, real.At(i).Float64())
+			b.WriteByte('\n')
+		}
+	case len(t.shape) == 2:
+		writeCppMatrix(&b, real, 0)
+	default:
+		writeCppMatrices(&b, real, nil)
+	}
+	sizes := make([]string, len(t.shape))
+	for i, n := range t.shape {
+		sizes[i] = strconv.Itoa(n)
+	}
+	fmt.Fprintf(&b, "[ %s%sType{%s}", strings.ToUpper(deviceNames[t.device.Type]), t.dtype.CppName(), strings.Join(sizes, ","))
+	if t.quantizer != nil {
+		fmt.Fprintf(&b, ", qscheme: per_tensor_affine, scale: %s, zero_point: %d", streamFloat(t.quantizer.Scale), t.quantizer.ZeroPoint)
+	}
+	b.WriteString(" ]")
+	return b.String()
+}
+
+// streamFloat writes a number as a C++ stream does by default.
+func streamFloat(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 0):
+		return PythonFloat(f)
+	}
+	return strconv.FormatFloat(f, 'g', 6, 64)
+}
+
+// cppFormat is the form of all numbers of one matrix or vector.
+type cppFormat struct {
+	verb  byte // g, e or f
+	width int
+	scale float64
+}
+
+func chooseCppFormat(t *Tensor) cppFormat {
+	whole, any := true, false
+	low, high := 1.0, 1.0
+	var l Loop
+	l.Init(t.shape, true, t)
+	for l.Next() {
+		for i := range l.N {
+			v := *at[float64](l.Ptr[0], l.Step[0], i)
+			if math.IsInf(v, 0) || math.IsNaN(v) {
+				continue
+			}
+			whole = whole && v == math.Ceil(v)
+			a := math.Abs(v)
+			if !any {
+				low, high, any = a, a, true
+			}
+			low, high = min(low, a), max(high, a)
+		}
+	}
+	lowExp, highExp := decimalExponent(low), decimalExponent(high)
+	switch {
+	case whole && highExp > 9:
+		return cppFormat{'e', 11, 1}
+	case whole:
+		return cppFormat{'g', highExp + 1, 1}
+	case highExp-lowExp > 4:
+		width := 11
+		if max(highExp, -highExp) > 99 || max(lowExp, -lowExp) > 99 {
+			width++
+		}
+		return cppFormat{'e', width, 1}
+	case highExp > 5 || highExp < 0:
+		return cppFormat{'f', 7, math.Pow(10, float64(highExp-1))}
+	case highExp == 0:
+		return cppFormat{'f', 7, 1}
+	}
+	return cppFormat{'f', highExp + 6, 1}
+}
+
+func decimalExponent(v float64) int {
+	if v == 0 {
+		return 1
+	}
+	return int(math.Floor(math.Log10(v))) + 1
+}
+
+func (f cppFormat) write(b *strings.Builder, v float64) {
+	v /= f.scale
+	s := streamFloat(v)
+	if f.verb != 'g' && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		s = strconv.FormatFloat(v, f.verb, 4, 64)
+	}
+	fmt.Fprintf(b, "%*s", f.width, s)
+}
+
+func (f cppFormat) writeScale(b *strings.Builder) {
+	if f.scale != 1 {
+		b.WriteString(strconv.FormatFloat(f.scale, 'g', 4, 64) + " *\n")
+	}
+}
+
+func writeCppMatrix(b *strings.Builder, t *Tensor, indent int) {
+	const lineSize = 80
+	pad := strings.Repeat(" ", indent)
+	f := chooseCppFormat(t)
+	b.WriteString(pad)
+	rows, columns := t.shape[0], t.shape[1]
+	perLine := max((lineSize-indent)/(f.width+1), 1)
+	for first := 0; first < columns; first += perLine {
+		last := min(first+perLine, columns) - 1
+		if perLine < columns {
+			if first != 0 {
+				b.WriteByte('\n')
+			}
+			fmt.Fprintf(b, "Columns %d to %d%s", first+1, last+1, pad)
+		}
+		if f.scale != 1 {
+			f.writeScale(b)
+			b.WriteString(pad)
+		}
+		for r := range rows {
+			for c := first; c <= last; c++ {
+				f.write(b, t.At(r, c).Float64())
+				if c < last {
+					b.WriteByte(' ')
+				}
+			}
+			b.WriteByte('\n')
+			if r != rows-1 {
+				b.WriteString(pad)
+				if f.scale != 1 {
+					b.WriteByte(' ')
+				}
+			}
+		}
+	}
+}
+
+// writeCppMatrices writes the matrices of the last two dimensions, each under its index.
+func writeCppMatrices(b *strings.Builder, t *Tensor, index []int) {
+	if len(t.shape) > 2 {
+		for i := range t.shape[0] {
+			row, _ := t.Select(0, i) // i is in range
+			writeCppMatrices(b, row, append(index, i+1))
+		}
+		return
+	}
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteByte('(')
+	for _, i := range index {
+		fmt.Fprintf(b, "%d,", i)
+	}
+	b.WriteString(".,.) = \n")
+	writeCppMatrix(b, t, 1)
+}
