@@ -104,8 +104,11 @@ func (r Range) FileLineCol() (file string, line, col int, ok bool) {
 	return r.Text.Name, r.Text.FirstLine + l, r.Start - r.Text.LineStart(l) + r.Text.Indent, true
 }
 
-// contextLines is how many lines are shown before and after a highlighted range.
-const contextLines = 3
+// linesBefore and linesAfter are how many lines are shown around a highlighted range.
+const (
+	linesBefore = 3
+	linesAfter  = 2
+)
 
 // Highlight returns the lines around the range with the range underlined by tildes and an arrow,
 // headed by the file and line, in the layout that PyTorch's messages have:
@@ -131,44 +134,46 @@ func (r Range) HighlightIn(function string) string {
 		}
 		b.WriteByte('\n')
 	}
-	last := first
-	if r.End > r.Start {
-		last = t.LineOf(r.End - 1)
-	}
+	last := t.LineOf(max(r.End, r.Start))
 	indent := strings.Repeat(" ", t.Indent)
-	from := max(0, first-contextLines)
-	for l := from; l < first; l++ {
+	for l := max(0, first-linesBefore); l < first; l++ {
 		writeLine(&b, indent, t.Line(l))
 	}
 	for l := first; l <= last; l++ {
-		line := t.Line(l)
-		writeLine(&b, indent, line)
-		lo := max(r.Start-t.LineStart(l), 0)
-		if l > first {
-			lo = len(line) - len(strings.TrimLeft(line, " "))
+		if l > first && l == t.NumLines()-1 && t.Line(l) == "" {
+			return b.String()
 		}
-		hi := min(r.End-t.LineStart(l), len(line))
-		if hi < lo {
-			hi = lo
-		}
-		if l > first && hi == lo && l < last {
-			continue
-		}
-		b.WriteString(indent)
-		b.WriteString(strings.Repeat(" ", lo))
-		b.WriteString(strings.Repeat("~", hi-lo))
-		if l == last {
-			b.WriteString(" <--- HERE")
-		}
-		b.WriteByte('\n')
+		writeLine(&b, indent, t.Line(l))
+		r.underline(&b, indent, l, first, last)
 	}
-	for l := last + 1; l <= last+contextLines && l < t.NumLines(); l++ {
+	for l := last + 1; l <= last+linesAfter && l < t.NumLines(); l++ {
 		if l == t.NumLines()-1 && t.Line(l) == "" {
 			break
 		}
 		writeLine(&b, indent, t.Line(l))
 	}
 	return b.String()
+}
+
+// underline writes tildes under the part of a line that the range covers, and the arrow under its
+// last line. An empty part has neither.
+func (r Range) underline(b *strings.Builder, indent string, line, first, last int) {
+	text, start := r.Text.Line(line), r.Text.LineStart(line)
+	lo := max(r.Start-start, 0)
+	if line > first {
+		lo = len(text) - len(strings.TrimLeft(text, " "))
+	}
+	hi := min(r.End-start, len(text))
+	if hi <= lo {
+		return
+	}
+	b.WriteString(indent)
+	b.WriteString(strings.Repeat(" ", lo))
+	b.WriteString(strings.Repeat("~", hi-lo))
+	if line == last {
+		b.WriteString(" <--- HERE")
+	}
+	b.WriteByte('\n')
 }
 
 func writeLine(b *strings.Builder, indent, line string) {

@@ -1,0 +1,166 @@
+package syntax
+
+import (
+	"torchjit/gojit/source"
+)
+
+// parser reads statements and expressions from tokens by top-down operator precedence. A mistake in
+// the text leaves it by a panic with a *source.Error, which the entry points turn into an error.
+type parser struct {
+	text        *source.Text
+	tokens      []token
+	pos         int
+	comments    []comment
+	byteEscapes bool // escapes in strings stand for bytes, as in archives
+	inClass     bool // the statements being read stand directly in a class
+	inFunction  bool
+	depth       int
+}
+
+// maxDepth bounds the nesting of expressions and blocks.
+const maxDepth = 1000
+
+// ParseFile reads a whole file: functions, classes, imports and other statements in order.
+func ParseFile(text *source.Text) ([]*Tree, error) { return parseFile(text, false) }
+
+// ParseArchive is ParseFile for the code of an archive, where \ooo and \xhh in strings stand for
+// bytes of UTF-8.
+func ParseArchive(text *source.Text) ([]*Tree, error) { return parseFile(text, true) }
+
+func parseFile(text *source.Text, byteEscapes bool) (trees []*Tree, err error) {
+	err = parse(text, byteEscapes, func(p *parser) {
+		for !p.at(tokenEOF) {
+			trees = append(trees, p.statement()...)
+		}
+	})
+	return trees, err
+}
+
+// ParseDef reads one function definition. A method is one whose type comment leaves out self.
+func ParseDef(text *source.Text, isMethod bool) (def Def, err error) {
+	err = parse(text, false, func(p *parser) {
+		p.next(tokenIndent)
+		p.inClass = isMethod
+		p.decorators()
+		def = p.def()
+		p.next(tokenDedent)
+		p.expect(tokenEOF, "eof")
+	})
+	return def, err
+}
+
+// ParseExpr reads one expression.
+func ParseExpr(text *source.Text) (expr Expr, err error) {
+	err = parse(text, false, func(p *parser) {
+		expr = p.exprList()
+		p.next(tokenNewline)
+		p.expect(tokenEOF, "eof")
+	})
+	return expr, err
+}
+
+// parse lexes the text and runs read over it.
+func parse(text *source.Text, byteEscapes bool, read func(*parser)) (err error) {
+	tokens, comments, err := lex(text)
+	if err != nil {
+		return err
+	}
+	p := &parser{text: text, tokens: tokens, comments: comments, byteEscapes: byteEscapes}
+	defer p.recover(&err)
+	read(p)
+	return nil
+}
+
+func (p *parser) recover(err *error) {
+	switch e := recover().(type) {
+	case nil:
+	case *source.Error:
+		*err = e
+	default:
+		panic(e)
+	}
+}
+
+// fail leaves the parser with an error.
+func (p *parser) fail(class source.Class, r source.Range, format string, args ...any) {
+	panic(source.Errorf(class, r, format, args...))
+}
+
+func (p *parser) cur() token  { return p.tokens[p.pos] }
+func (p *parser) prev() token { return p.tokens[p.pos-1] }
+
+func (p *parser) lookahead() token {
+	return p.tokens[min(p.pos+1, len(p.tokens)-1)]
+}
+
+func (p *parser) advance() token {
+	t := p.cur()
+	if t.kind != tokenEOF {
+		p.pos++
+	}
+	return t
+}
+
+func (p *parser) at(kind tokenKind) bool { return p.cur().kind == kind }
+
+// atWord reports whether the current token is the operator or keyword.
+func (p *parser) atWord(word string) bool { return p.cur().is(word) }
+
+func (t token) is(word string) bool {
+	return t.text == word && (t.kind == tokenOperator || t.kind == tokenKeyword)
+}
+
+func (p *parser) next(kind tokenKind) bool {
+	if p.at(kind) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) nextWord(word string) bool {
+	if p.atWord(word) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) expect(kind tokenKind, what string) token {
+	if !p.at(kind) {
+		p.expected(what)
+	}
+	return p.advance()
+}
+
+func (p *parser) expectWord(word string) token {
+	if !p.atWord(word) {
+		p.expected(word)
+	}
+	return p.advance()
+}
+
+func (p *parser) expected(what string) {
+	p.fail(source.RuntimeError, p.here(), "expected %s but found '%s' here", what, p.cur().describe())
+}
+
+// here is the range of the current token.
+func (p *parser) here() source.Range { return p.cur().rangeIn(p.text) }
+
+// span returns the range [start, end) clipped to the text.
+func (p *parser) span(start, end int) source.Range { return span(p.text, start, end) }
+
+func span(text *source.Text, start, end int) source.Range {
+	n := len(text.Body)
+	return source.Range{Text: text, Start: min(start, n), End: min(end, n)}
+}
+
+// enter counts one level of nesting; the caller defers leave.
+func (p *parser) enter() {
+	p.depth++
+	if p.depth > maxDepth {
+		p.fail(source.RuntimeError, p.here(), "the program is nested more than %d levels deep here", maxDepth)
+	}
+}
+
+func (p *parser) leave() { p.depth-- }
