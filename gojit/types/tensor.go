@@ -15,10 +15,15 @@ type TensorInfo struct {
 	Sizes        []int  // per dimension, -1 unknown; nil: no dimension is known
 	Strides      []int  // per dimension, -1 unknown; nil: none is known
 	RequiresGrad *bool
+	// Inferred marks the type of a parameter that has no annotation. It is Tensor in all else.
+	Inferred bool
 }
 
 // Tensor is the type of tensors of which nothing is known.
 var Tensor Type = &TensorInfo{}
+
+// InferredTensor is the type of a parameter without annotation.
+var InferredTensor Type = &TensorInfo{Inferred: true}
 
 // Kind implements Type.
 func (*TensorInfo) Kind() Kind { return KindTensor }

@@ -1,0 +1,187 @@
+// Package ir holds the intermediate representation: graphs of nodes in blocks over values in
+// static single assignment form.
+//
+// A Graph has one top-level Block; a Block is a list of Nodes in an order that is both the order
+// of execution and a topological order of the data; a Node applies an operator to Values and
+// defines new ones, and may hold blocks of its own (prim::If, prim::Loop, ...). A Value knows its
+// producer and all its uses. Fields that must agree are private; the methods keep them so: after
+// any of them, v is in n's inputs exactly where (n, index) is in v's uses.
+//
+// The text form is PyTorch's. Parse reads what String prints. The package knows schemas and
+// operators, but neither passes nor execution. A graph may be read from many goroutines at once
+// and changed by one alone.
+package ir
+
+import (
+	"strconv"
+	"strings"
+
+	"torchjit/gojit/types"
+)
+
+// Graph is a function body.
+type Graph struct {
+	block       *Block
+	nextID      int
+	names       map[string]*Value // of the values that have one
+	suffixes    map[string]int    // last number given to a base name
+	insertPoint *Node             // new nodes go before it
+}
+
+// NewGraph returns an empty graph with the insertion point at the end of its block.
+func NewGraph() *Graph {
+	g := &Graph{names: map[string]*Value{}, suffixes: map[string]int{}}
+	g.block = g.newBlock(nil)
+	g.insertPoint = g.block.ret
+	return g
+}
+
+// Block returns the top-level block.
+func (g *Graph) Block() *Block { return g.block }
+
+// Inputs returns the parameters. The slice must not be changed.
+func (g *Graph) Inputs() []*Value { return g.block.Inputs() }
+
+// Outputs returns the results. The slice must not be changed.
+func (g *Graph) Outputs() []*Value { return g.block.Outputs() }
+
+// AddInput adds a parameter; name may be "".
+func (g *Graph) AddInput(name string) *Value { return g.block.AddInput(name) }
+
+// AddOutput adds a result and returns its position.
+func (g *Graph) AddOutput(v *Value) int { return g.block.AddOutput(v) }
+
+// Create returns a new node that is in no block yet, with the given inputs and number of outputs.
+func (g *Graph) Create(kind string, inputs []*Value, outputs int) *Node {
+	n := &Node{graph: g, kind: kind}
+	for _, v := range inputs {
+		n.AddInput(v)
+	}
+	for range outputs {
+		n.AddOutput()
+	}
+	return n
+}
+
+// InsertNode puts n at the insertion point and returns it.
+func (g *Graph) InsertNode(n *Node) *Node { return n.InsertBefore(g.insertPoint) }
+
+// InsertPoint returns the node before which InsertNode puts new nodes.
+func (g *Graph) InsertPoint() *Node { return g.insertPoint }
+
+// SetInsertPoint moves the insertion point before n and returns the former one.
+func (g *Graph) SetInsertPoint(n *Node) *Node {
+	old := g.insertPoint
+	g.insertPoint = n
+	return old
+}
+
+// SetInsertEnd moves the insertion point to the end of b and returns the former one.
+func (g *Graph) SetInsertEnd(b *Block) *Node { return g.SetInsertPoint(b.ret) }
+
+func (g *Graph) newValue(n *Node, offset int) *Value {
+	v := &Value{node: n, offset: offset, id: g.nextID, typ: types.Tensor}
+	g.nextID++
+	return v
+}
+
+// freeValue forgets the name of a value that is being destroyed.
+func (g *Graph) freeValue(v *Value) {
+	if v.name != "" {
+		delete(g.names, v.name)
+		v.name = ""
+	}
+}
+
+// setName gives v a name; the value that had it before gets it with a number behind.
+func (g *Graph) setName(v *Value, name string) {
+	if v.name != "" {
+		delete(g.names, v.name)
+		v.name = ""
+	}
+	if name == "" {
+		return
+	}
+	if old := g.names[name]; old != nil {
+		base, suffix := splitSuffix(name)
+		if last, ok := g.suffixes[base]; ok {
+			suffix = max(suffix, last+1)
+		}
+		replacement := base + "." + strconv.Itoa(suffix)
+		suffix++
+		for g.names[replacement] != nil {
+			replacement = base + "." + strconv.Itoa(suffix)
+			suffix++
+		}
+		g.suffixes[base] = suffix
+		g.setName(old, replacement)
+	}
+	g.names[name] = v
+	v.name = name
+}
+
+// splitSuffix splits "x.12" into "x" and 12; without a number the second result is 1.
+func splitSuffix(name string) (string, int) {
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 0 || dot+1 == len(name) {
+		return name, 1
+	}
+	n, err := strconv.Atoi(name[dot+1:])
+	if err != nil || strings.ContainsAny(name[dot+1:], "+-") {
+		return name, 1
+	}
+	return name[:dot], n
+}
+
+// ValidName reports whether a value may be called name: something other than a number.
+func ValidName(name string) bool {
+	if name == "" {
+		return false
+	}
+	return strings.Trim(name, "0123456789") != ""
+}
+
+// Copy returns a graph like g, with values numbered anew in order.
+func (g *Graph) Copy() *Graph {
+	c := NewGraph()
+	c.block.cloneFrom(g.block, func(v *Value) *Value { return v })
+	return c
+}
+
+// InsertGraph puts a copy of callee's body at the insertion point, with arguments for its
+// parameters, and returns the copies of its results.
+func (g *Graph) InsertGraph(callee *Graph, arguments []*Value) []*Value {
+	env := make(map[*Value]*Value, len(arguments))
+	for i, in := range callee.Inputs() {
+		env[in] = arguments[i]
+	}
+	lookup := func(v *Value) *Value { return env[v] }
+	for n := callee.block.First(); n != nil; n = n.Next() {
+		clone := g.InsertNode(g.Clone(n, lookup))
+		for i, out := range n.outputs {
+			env[out] = clone.outputs[i]
+		}
+	}
+	outputs := make([]*Value, len(callee.Outputs()))
+	for i, out := range callee.Outputs() {
+		outputs[i] = env[out]
+	}
+	return outputs
+}
+
+// Clone returns a copy of n, with its blocks, that is in no block yet; inputs are mapped by
+// lookup.
+func (g *Graph) Clone(n *Node, lookup func(*Value) *Value) *Node {
+	c := &Node{graph: g, kind: n.kind, Range: n.Range, operator: n.operator}
+	c.attrs = append(c.attrs, n.attrs...)
+	for _, out := range n.outputs {
+		c.AddOutput().CopyMetadata(out)
+	}
+	for _, in := range n.inputs {
+		c.AddInput(lookup(in))
+	}
+	for _, b := range n.blocks {
+		c.AddBlock().cloneFrom(b, lookup)
+	}
+	return c
+}

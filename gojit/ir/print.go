@@ -1,0 +1,231 @@
+package ir
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// String returns the text form with source places.
+func (g *Graph) String() string { return g.Text(true) }
+
+// Text returns the text form; with places, a comment tells where in the source each node is from.
+func (g *Graph) Text(places bool) string {
+	p := &printer{places: places}
+	p.graph(g)
+	for i := 0; i < len(p.subgraphs); i++ {
+		n := p.subgraphs[i]
+		fmt.Fprintf(&p.b, "with %s_%d = ", n.kind, i)
+		p.graph(n.GraphAttr("Subgraph"))
+	}
+	return p.b.String()
+}
+
+// String returns the node's line, and its blocks.
+func (n *Node) String() string {
+	p := &printer{places: true}
+	p.node(n, 0)
+	return p.b.String()
+}
+
+type printer struct {
+	b         strings.Builder
+	places    bool
+	subgraphs []*Node
+}
+
+func (p *printer) graph(g *Graph) {
+	p.b.WriteString("graph(")
+	for i, in := range g.Inputs() {
+		if i > 0 {
+			p.b.WriteString(",\n      ")
+		}
+		p.definition(in)
+	}
+	p.b.WriteString("):\n")
+	for n := g.block.First(); n != nil; n = n.Next() {
+		p.node(n, 1)
+	}
+	p.b.WriteString("  return (")
+	p.names(g.Outputs())
+	p.b.WriteString(")\n")
+}
+
+func (p *printer) definition(v *Value) {
+	p.b.WriteByte('%')
+	p.b.WriteString(v.Name())
+	p.b.WriteString(" : ")
+	p.b.WriteString(v.typ.String())
+}
+
+func (p *printer) names(vs []*Value) {
+	for i, v := range vs {
+		if i > 0 {
+			p.b.WriteString(", ")
+		}
+		p.b.WriteByte('%')
+		p.b.WriteString(v.Name())
+	}
+}
+
+func (p *printer) indent(level int) {
+	for range level {
+		p.b.WriteString("  ")
+	}
+}
+
+func (p *printer) node(n *Node, level int) {
+	p.indent(level)
+	for i, out := range n.outputs {
+		if i > 0 {
+			p.b.WriteString(", ")
+		}
+		p.definition(out)
+	}
+	p.b.WriteString(" = ")
+	p.b.WriteString(n.kind)
+	if n.GraphAttr("Subgraph") != nil {
+		fmt.Fprintf(&p.b, "_%d", len(p.subgraphs))
+		p.subgraphs = append(p.subgraphs, n)
+	}
+	p.attributes(n)
+	p.b.WriteByte('(')
+	p.names(n.inputs)
+	p.b.WriteByte(')')
+	if p.places {
+		if file, line, col, ok := n.Range.FileLineCol(); ok {
+			fmt.Fprintf(&p.b, " # %s:%d:%d", file, line, col)
+		}
+	}
+	p.b.WriteByte('\n')
+	for i, b := range n.blocks {
+		p.indent(level + 1)
+		fmt.Fprintf(&p.b, "block%d(", i)
+		for k, in := range b.Inputs() {
+			if k > 0 {
+				p.b.WriteString(", ")
+			}
+			p.definition(in)
+		}
+		p.b.WriteString("):\n")
+		for m := b.First(); m != nil; m = m.Next() {
+			p.node(m, level+2)
+		}
+		p.indent(level + 2)
+		p.b.WriteString("-> (")
+		p.names(b.Outputs())
+		p.b.WriteString(")\n")
+	}
+}
+
+func (p *printer) attributes(n *Node) {
+	written := 0
+	for _, a := range n.attrs {
+		if _, isGraph := a.Value.(*Graph); isGraph {
+			continue
+		}
+		if written == 0 {
+			p.b.WriteByte('[')
+		} else {
+			p.b.WriteString(", ")
+		}
+		written++
+		p.b.WriteString(a.Name)
+		p.b.WriteByte('=')
+		p.b.WriteString(attributeText(a.Value))
+	}
+	if written > 0 {
+		p.b.WriteByte(']')
+	}
+}
+
+func attributeText(a any) string {
+	switch a := a.(type) {
+	case value.Value:
+		return constantText(a)
+	case string:
+		return value.Quote(a)
+	case int64:
+		return strconv.FormatInt(a, 10)
+	case float64:
+		return value.FloatRepr(a)
+	case []string:
+		parts := make([]string, len(a))
+		for i, s := range a {
+			parts[i] = value.Quote(s)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case []int64:
+		parts := make([]string, len(a))
+		for i, n := range a {
+			parts[i] = strconv.FormatInt(n, 10)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case types.Type:
+		return a.String()
+	case []types.Type:
+		parts := make([]string, len(a))
+		for i, t := range a {
+			parts[i] = t.String()
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return fmt.Sprintf("<%T>", a)
+}
+
+// maxPrintedElements is the largest number of elements of a tensor constant that is shown.
+const maxPrintedElements = 10
+
+func constantText(v value.Value) string {
+	switch v.Kind() {
+	case value.KindBool:
+		if v.Bool() {
+			return "1"
+		}
+		return "0"
+	case value.KindDevice:
+		return value.Quote(v.Device().String())
+	}
+	return value.Repr(v, func(b *strings.Builder, v value.Value) bool {
+		if v.Kind() == value.KindList && len(v.List().Items) > 0 && v.List().Items[0].IsTensor() {
+			b.WriteString("[<Tensors>]")
+			return true
+		}
+		if v.IsTensor() {
+			b.WriteString(tensorText(v))
+			return true
+		}
+		return false
+	})
+}
+
+func tensorText(v value.Value) string {
+	t := v.Tensor()
+	switch n := t.Numel(); {
+	case n == 1:
+		return "{" + elementText(t) + "}"
+	case n <= maxPrintedElements:
+		return strings.ReplaceAll(t.CppString(), "\n", " ")
+	}
+	return "<Tensor>"
+}
+
+// elementText prints the element of a tensor that has one.
+func elementText(t *tensor.Tensor) string {
+	s, err := t.Item()
+	if err != nil {
+		return "?"
+	}
+	switch s.Kind {
+	case tensor.FloatScalar:
+		return value.GeneralFloat(s.Float64(), 6)
+	case tensor.ComplexScalar:
+		c := s.Complex128()
+		return "(" + value.GeneralFloat(real(c), 6) + "," + value.GeneralFloat(imag(c), 6) + ")"
+	}
+	return strconv.FormatInt(s.Int64(), 10)
+}
