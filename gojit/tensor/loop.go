@@ -20,22 +20,27 @@ type Loop struct {
 
 	operands int
 	base     [MaxOperands]unsafe.Pointer
-	dims     []loopDim // innermost first
-	inline   [6]loopDim
-	next     int // linear position of the next run
-	limit    int // where the walk ends
+	count    int        // dimensions
+	inline   [6]loopDim // innermost first
+	more     []loopDim  // all of them where they are too many for inline
+	next     int        // linear position of the next run
+	limit    int        // where the walk ends
 }
 
 type loopDim struct {
-	size, at int
-	step     [MaxOperands]int
+	size int
+	step [MaxOperands]int
 }
 
 // Init prepares a walk over the operands, each of which must broadcast to shape. ordered keeps the
 // row-major order of elements; otherwise any order that is the same for all operands may be used.
 func (l *Loop) Init(shape []int, ordered bool, operands ...*Tensor) {
 	l.operands = len(operands)
-	l.dims = l.inline[:0]
+	l.count, l.more = 0, nil
+	if len(shape) > len(l.inline) {
+		l.more = make([]loopDim, len(shape))
+	}
+	dims := l.room()
 	total := 1
 	for d := len(shape) - 1; d >= 0; d-- {
 		total *= shape[d]
@@ -48,7 +53,8 @@ func (l *Loop) Init(shape []int, ordered bool, operands ...*Tensor) {
 				dim.step[i] = t.strides[own] * t.dtype.Size()
 			}
 		}
-		l.dims = append(l.dims, dim)
+		dims[l.count] = dim
+		l.count++
 	}
 	for i, t := range operands {
 		l.base[i] = t.DataPtr()
@@ -57,18 +63,27 @@ func (l *Loop) Init(shape []int, ordered bool, operands ...*Tensor) {
 		l.sortDims()
 	}
 	l.joinDims()
-	if len(l.dims) == 0 {
-		l.dims = append(l.dims, loopDim{size: 1})
+	if l.count == 0 {
+		dims[0], l.count = loopDim{size: 1}, 1
 	}
-	l.Step = l.dims[0].step
+	l.Step = dims[0].step
 	l.next, l.limit = 0, total
+}
+
+// room returns the memory of the dimensions.
+func (l *Loop) room() []loopDim {
+	if l.more != nil {
+		return l.more
+	}
+	return l.inline[:]
 }
 
 // sortDims puts dimensions with smaller steps first. Operands decide in their order; a step of zero does not vote.
 func (l *Loop) sortDims() {
-	for i := 1; i < len(l.dims); i++ {
-		for j := i; j > 0 && l.fartherThan(&l.dims[j-1], &l.dims[j]); j-- {
-			l.dims[j-1], l.dims[j] = l.dims[j], l.dims[j-1]
+	dims := l.room()[:l.count]
+	for i := 1; i < len(dims); i++ {
+		for j := i; j > 0 && l.fartherThan(&dims[j-1], &dims[j]); j-- {
+			dims[j-1], dims[j] = dims[j], dims[j-1]
 		}
 	}
 }
@@ -86,19 +101,20 @@ func (l *Loop) fartherThan(a, b *loopDim) bool {
 }
 
 func (l *Loop) joinDims() {
-	if len(l.dims) < 2 {
+	if l.count < 2 {
 		return
 	}
+	dims := l.room()[:l.count]
 	last := 0
-	for d := 1; d < len(l.dims); d++ {
-		if l.joinable(&l.dims[last], &l.dims[d]) {
-			l.dims[last].size *= l.dims[d].size
+	for d := 1; d < len(dims); d++ {
+		if l.joinable(&dims[last], &dims[d]) {
+			dims[last].size *= dims[d].size
 			continue
 		}
 		last++
-		l.dims[last] = l.dims[d]
+		dims[last] = dims[d]
 	}
-	l.dims = l.dims[:last+1]
+	l.count = last + 1
 }
 
 func (l *Loop) joinable(inner, outer *loopDim) bool {
@@ -123,10 +139,11 @@ func (l *Loop) Next() bool {
 	}
 	rest := l.next
 	l.Ptr = l.base
-	for d := range l.dims {
-		dim := &l.dims[d]
+	dims := l.room()[:l.count]
+	for d := range dims {
+		dim := &dims[d]
 		at := rest
-		if d+1 < len(l.dims) {
+		if d+1 < len(dims) {
 			rest, at = rest/dim.size, rest%dim.size
 		}
 		if d == 0 {

@@ -1,0 +1,434 @@
+package kernel
+
+import (
+	"slices"
+	"sync"
+	"unsafe"
+
+	"torchjit/gojit/tensor"
+)
+
+// tileSize is how many elements an instruction is applied to at once; a tile of the widest type
+// fits the first-level cache together with a few others.
+const tileSize = 512
+
+// tileBytes is the room of a register: a tile of the widest type.
+const tileBytes = tileSize * 16
+
+// parallelGrain is the number of elements from which another goroutine helps.
+const parallelGrain = 1 << 15
+
+// maxOperands bounds outputs and inputs of a kernel together.
+const maxOperands = tensor.MaxOperands
+
+// Program is a kernel prepared for the evaluator. It may run in many goroutines at once.
+type Program struct {
+	kernel    *Kernel
+	outputs   int
+	operands  int // outputs and inputs
+	dtype     [maxOperands]tensor.DType
+	size      [maxOperands]int
+	convert   [maxOperands]tensor.Converter // input: memory to computed; output: computed to memory; nil: same type
+	broadcast [maxOperands]tensor.Converter // input: the conversion, which is a plain copy where types agree
+	load      [maxOperands]int              // register of each input, -1: not used
+	loadSize  [maxOperands]int              // bytes of an element in that register
+	steps     []step
+	constants []Instr // Const and Param instructions, one for each entry of constantRegister
+	constReg  []int
+	registers int
+	direct    int // output that the last step writes into memory, -1: none
+	simple    bool
+}
+
+// step is one instruction with its registers.
+type step struct {
+	loop       tileLoop
+	convert    tensor.Converter // for Convert
+	from, to   int              // element sizes of a conversion
+	d, a, b, c int
+}
+
+// NewProgram prepares a kernel. It fails where Verify does and on too many operands.
+func NewProgram(k *Kernel) (*Program, error) {
+	if err := k.Verify(); err != nil {
+		return nil, err
+	}
+	p := &Program{kernel: k, outputs: len(k.Outputs), operands: len(k.Outputs) + len(k.Inputs), direct: -1}
+	if p.operands > maxOperands {
+		return nil, errTooManyOperands
+	}
+	registers := make([]int, len(k.Instrs))
+	for i := range p.load {
+		p.load[i] = -1
+	}
+	for i := range k.Instrs {
+		in := &k.Instrs[i]
+		registers[i] = p.registers
+		p.registers++
+		p.addInstr(in, registers, i)
+	}
+	for i, o := range k.Outputs {
+		p.setOperand(i, o.DType)
+		from := k.TypeOf(o.Value)
+		p.loadSize[i] = from.Size()
+		p.load[i] = registers[o.Value]
+		if from != o.DType {
+			p.convert[i] = tensor.ConverterOf(from, o.DType)
+		} else if n := len(p.steps); n > 0 && p.steps[n-1].d == p.load[i] {
+			p.direct = i
+		}
+		p.broadcast[i] = tensor.ConverterOf(from, o.DType)
+	}
+	p.reuseRegisters()
+	return p, nil
+}
+
+func (p *Program) setOperand(i int, d tensor.DType) { p.dtype[i], p.size[i] = d, d.Size() }
+
+func (p *Program) addInstr(in *Instr, registers []int, i int) {
+	k := p.kernel
+	switch in.Op {
+	case Load:
+		operand := p.outputs + int(in.Imm)
+		memory := k.Inputs[in.Imm]
+		p.setOperand(operand, memory)
+		p.load[operand], p.loadSize[operand] = registers[i], in.Type.Size()
+		p.broadcast[operand] = tensor.ConverterOf(memory, in.Type)
+		if memory != in.Type {
+			p.convert[operand] = p.broadcast[operand]
+		}
+	case Const, Param:
+		p.constants = append(p.constants, *in)
+		p.constReg = append(p.constReg, registers[i])
+	default:
+		first := k.TypeOf(in.Args[0])
+		s := step{d: registers[i], a: registers[in.Args[0]]}
+		s.b, s.c = s.a, s.a
+		if n := in.Op.Operands(); n > 1 {
+			s.b, s.c = registers[in.Args[1]], registers[in.Args[1]]
+			if n > 2 {
+				s.c = registers[in.Args[2]]
+			}
+		}
+		switch in.Op {
+		case Convert:
+			s.convert, s.from, s.to = tensor.ConverterOf(first, in.Type), first.Size(), in.Type.Size()
+		case Select:
+			s.loop = loops[Select][in.Type]
+		default:
+			s.loop = loops[in.Op][first]
+		}
+		p.steps = append(p.steps, s)
+	}
+}
+
+// reuseRegisters lets results take registers whose values are not used again. Loads, constants and
+// stored values keep theirs, since the first two are made once for many tiles and the last are
+// read at the end. A step may write over its own operands: loops work element by element, but a
+// comparison changes the element size, so only a register dead before the step is taken.
+func (p *Program) reuseRegisters() {
+	fixed := map[int]bool{}
+	for i := range p.operands {
+		fixed[p.load[i]] = true
+	}
+	for _, r := range p.constReg {
+		fixed[r] = true
+	}
+	last := map[int]int{}
+	for i, s := range p.steps {
+		last[s.a], last[s.b], last[s.c] = i, i, i
+	}
+	renamed := map[int]int{}
+	var free []int
+	rename := func(r int) int {
+		if n, ok := renamed[r]; ok {
+			return n
+		}
+		return r
+	}
+	for i := range p.steps {
+		s := &p.steps[i]
+		made := s.d
+		if !fixed[made] && len(free) > 0 {
+			renamed[made] = free[len(free)-1]
+			free = free[:len(free)-1]
+		}
+		old := [3]int{s.a, s.b, s.c}
+		s.d, s.a, s.b, s.c = rename(s.d), rename(s.a), rename(s.b), rename(s.c)
+		for j, r := range old {
+			if !fixed[r] && last[r] == i && (j == 0 || r != old[0]) && (j < 2 || r != old[1]) {
+				free = append(free, rename(r))
+			}
+		}
+	}
+	p.compactRegisters()
+}
+
+// compactRegisters renumbers the registers so that there are no gaps.
+func (p *Program) compactRegisters() {
+	number := map[int]int{}
+	get := func(r int) int {
+		if r < 0 {
+			return r
+		}
+		n, ok := number[r]
+		if !ok {
+			n = len(number)
+			number[r] = n
+		}
+		return n
+	}
+	for i := range p.operands {
+		p.load[i] = get(p.load[i])
+	}
+	for i := range p.constReg {
+		p.constReg[i] = get(p.constReg[i])
+	}
+	for i := range p.steps {
+		s := &p.steps[i]
+		s.a, s.b, s.c, s.d = get(s.a), get(s.b), get(s.c), get(s.d)
+	}
+	p.registers = len(number)
+	p.simple = p.outputs == 1 && len(p.steps) == 1 && p.direct == 0 && len(p.constants) == 0 && p.steps[0].loop != nil
+	for i := p.outputs; i < p.operands; i++ {
+		p.simple = p.simple && p.convert[i] == nil && p.load[i] >= 0
+	}
+}
+
+// scratch is the memory of one run.
+type scratch struct {
+	registers []unsafe.Pointer
+	memory    []byte
+	filled    [maxOperands]int // elements of a broadcast operand in its register
+}
+
+var scratches = sync.Pool{New: func() any { return &scratch{} }}
+
+func (p *Program) takeScratch() *scratch {
+	s := scratches.Get().(*scratch)
+	if need := p.registers * tileBytes; len(s.memory) < need {
+		s.memory = make([]byte, need+tensor.Alignment)
+		s.registers = nil
+	}
+	for len(s.registers) < p.registers {
+		base := unsafe.Pointer(&s.memory[0])
+		align := int(-uintptr(base) % tensor.Alignment)
+		s.registers = append(s.registers, unsafe.Add(base, align+len(s.registers)*tileBytes))
+	}
+	return s
+}
+
+// Run computes the outputs from the inputs. tensors holds the outputs, then the inputs; the
+// outputs have the shape that all inputs broadcast to, and params are the kernel's numbers. An
+// output may be the same tensor as an input. Integer division by zero panics with DivisionByZero.
+func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
+	out := tensors[0]
+	n := out.Numel()
+	if n == 0 {
+		return
+	}
+	dense, exact := true, true
+	for i, t := range tensors {
+		if t.Numel() != n {
+			exact = false
+			if t.Numel() != 1 {
+				dense = false
+				break
+			}
+		} else if !t.IsContiguous() || i > 0 && !tensor.SameShape(t.Shape(), out.Shape()) && n > 1 {
+			dense = false
+			break
+		}
+	}
+	if dense && exact && p.simple && n < parallelGrain {
+		p.runSimple(tensors, n)
+		return
+	}
+	if dense || sameDenseStrides(tensors) {
+		p.runDense(tensors, params, n)
+		return
+	}
+	p.runStrided(tensors, params, n)
+}
+
+// sameDenseStrides reports whether all tensors have one shape and one gapless layout.
+func sameDenseStrides(tensors []*tensor.Tensor) bool {
+	first := tensors[0]
+	if !first.IsNonOverlappingAndDense() {
+		return false
+	}
+	for _, t := range tensors[1:] {
+		if !tensor.SameShape(t.Shape(), first.Shape()) || !tensor.SameShape(t.Strides(), first.Strides()) {
+			return false
+		}
+	}
+	return true
+}
+
+// runSimple runs a kernel of one instruction on tensors that need no preparation.
+func (p *Program) runSimple(tensors []*tensor.Tensor, n int) {
+	var at [maxOperands + 1]unsafe.Pointer
+	for i, t := range tensors {
+		if i > 0 {
+			at[p.load[i]] = t.DataPtr()
+		}
+	}
+	s := &p.steps[0]
+	s.loop(tensors[0].DataPtr(), at[s.a], at[s.b], at[s.c], n)
+}
+
+func (p *Program) runDense(tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
+	if n < 2*parallelGrain {
+		p.denseRange(tensors, params, n, 0, n)
+		return
+	}
+	p.parallelDense(tensors, params, n)
+}
+
+func (p *Program) parallelDense(tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
+	ts, ps := slices.Clone(tensors), slices.Clone(params) // the caller's may be on its stack
+	tensor.Parallel(n, parallelGrain, func(lo, hi int) { p.denseRange(ts, ps, n, lo, hi) })
+}
+
+func (p *Program) denseRange(tensors []*tensor.Tensor, params []tensor.Scalar, n, lo, hi int) {
+	s := p.takeScratch()
+	defer scratches.Put(s)
+	var at [maxOperands]unsafe.Pointer
+	var steps [maxOperands]int
+	for i, t := range tensors {
+		at[i] = t.DataPtr()
+		if t.Numel() == n {
+			steps[i] = p.size[i]
+			at[i] = unsafe.Add(at[i], lo*p.size[i])
+		}
+	}
+	p.prepare(s, params, min(hi-lo, tileSize))
+	p.runTiles(s, &at, &steps, hi-lo)
+}
+
+func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
+	if n < 2*parallelGrain {
+		p.stridedRange(tensors, params, 0, n)
+		return
+	}
+	p.parallelStrided(tensors, params, n)
+}
+
+func (p *Program) parallelStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
+	ts, ps := slices.Clone(tensors), slices.Clone(params) // the caller's may be on its stack
+	tensor.Parallel(n, parallelGrain, func(lo, hi int) { p.stridedRange(ts, ps, lo, hi) })
+}
+
+func (p *Program) stridedRange(tensors []*tensor.Tensor, params []tensor.Scalar, lo, hi int) {
+	s := p.takeScratch()
+	defer scratches.Put(s)
+	p.prepare(s, params, min(hi-lo, tileSize))
+	var l tensor.Loop
+	l.Init(tensors[0].Shape(), false, tensors...)
+	l.Seek(lo, hi)
+	for l.Next() {
+		clear(s.filled[:])
+		p.runTiles(s, &l.Ptr, &l.Step, l.N)
+	}
+}
+
+// prepare fills the registers of constants and parameters for tiles of up to n elements.
+func (p *Program) prepare(s *scratch, params []tensor.Scalar, n int) {
+	clear(s.filled[:])
+	for i := range p.constants {
+		in := &p.constants[i]
+		re, im := in.Imm, in.Imm2
+		if in.Op == Param {
+			re, im = constBits(in.Type, params[in.Imm])
+		}
+		fillRegister(s.registers[p.constReg[i]], in.Type, re, im, n)
+	}
+}
+
+func fillRegister(d unsafe.Pointer, t tensor.DType, re, im uint64, n int) {
+	switch t.Size() {
+	case 1:
+		fillTile(d, uint8(re), n)
+	case 2:
+		fillTile(d, uint16(re), n)
+	case 4:
+		fillTile(d, uint32(re), n)
+	case 8:
+		if t == tensor.Complex64 {
+			re |= im << 32
+		}
+		fillTile(d, re, n)
+	default:
+		fillTile(d, [2]uint64{re, im}, n)
+	}
+}
+
+func fillTile[T any](d unsafe.Pointer, v T, n int) {
+	z := unsafe.Slice((*T)(d), n)
+	for i := range z {
+		z[i] = v
+	}
+}
+
+// runTiles computes n elements of a run. at and steps give each operand's first element and the
+// bytes between elements; at is advanced.
+func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[maxOperands]int, n int) {
+	var registers [24]unsafe.Pointer
+	regs := registers[:0]
+	if p.registers > len(registers) {
+		regs = make([]unsafe.Pointer, 0, p.registers)
+	}
+	regs = append(regs, s.registers[:p.registers]...)
+	for n > 0 {
+		m := min(n, tileSize)
+		p.loadTile(s, regs, at, steps, m)
+		direct := p.direct
+		if direct >= 0 && steps[direct] != p.size[direct] {
+			direct = -1
+		}
+		for i := range p.steps {
+			st := &p.steps[i]
+			d := regs[st.d]
+			if direct >= 0 && i == len(p.steps)-1 {
+				d = at[direct]
+			}
+			if st.loop != nil {
+				st.loop(d, regs[st.a], regs[st.b], regs[st.c], m)
+			} else {
+				st.convert(d, st.to, regs[st.a], st.from, m)
+			}
+		}
+		for i := range p.outputs {
+			if i != direct {
+				from := regs[p.load[i]]
+				if direct >= 0 && p.load[i] == p.load[direct] {
+					from = at[direct]
+				}
+				p.broadcast[i](at[i], steps[i], from, p.loadSize[i], m)
+			}
+		}
+		for i := range p.operands {
+			at[i] = unsafe.Add(at[i], steps[i]*m)
+		}
+		n -= m
+	}
+}
+
+// loadTile makes the register of every input hold or point to its next m elements.
+func (p *Program) loadTile(s *scratch, regs []unsafe.Pointer, at *[maxOperands]unsafe.Pointer, steps *[maxOperands]int, m int) {
+	for i := p.outputs; i < p.operands; i++ {
+		r := p.load[i]
+		switch {
+		case r < 0:
+		case steps[i] == p.size[i] && p.convert[i] == nil:
+			regs[r] = at[i]
+		case steps[i] == 0:
+			if s.filled[i] < m {
+				p.broadcast[i](s.registers[r], p.loadSize[i], at[i], 0, m)
+				s.filled[i] = m
+			}
+		default:
+			p.broadcast[i](s.registers[r], p.loadSize[i], at[i], steps[i], m)
+		}
+	}
+}

@@ -1,0 +1,448 @@
+package kernel
+
+import (
+	"math"
+	"math/cmplx"
+	"unsafe"
+
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+)
+
+// tileLoop applies an operation to n consecutive elements. d may be equal to a, b or c.
+type tileLoop func(d, a, b, c unsafe.Pointer, n int)
+
+type signed interface {
+	int8 | int16 | int32 | int64
+}
+type integer interface{ signed | uint8 }
+type float interface{ float32 | float64 }
+type number interface{ integer | float }
+type complexNumber interface{ complex64 | complex128 }
+
+// loops holds the loop of each operation by the type of its first operand; nil: not defined.
+// Select is indexed by the type of its result.
+var loops = makeLoops()
+
+type loopTable [numOps][tensor.NumDTypes]tileLoop
+
+func makeLoops() *loopTable {
+	t := &loopTable{}
+	integerLoops[uint8](t, tensor.Uint8)
+	signedLoops[int8](t, tensor.Int8)
+	signedLoops[int16](t, tensor.Int16)
+	signedLoops[int32](t, tensor.Int32)
+	signedLoops[int64](t, tensor.Int64)
+	floatLoops[float32](t, tensor.Float32)
+	floatLoops[float64](t, tensor.Float64)
+	complexLoops(t, tensor.Complex64, func(c complex64) float32 { return real(c) }, func(c complex64) float32 { return imag(c) })
+	complexLoops(t, tensor.Complex128, func(c complex128) float64 { return real(c) }, func(c complex128) float64 { return imag(c) })
+	boolLoops(t)
+	t[MakeComplex][tensor.Float32] = binary(func(a, b float32) complex64 { return complex(a, b) })
+	t[MakeComplex][tensor.Float64] = binary(func(a, b float64) complex128 { return complex(a, b) })
+	return t
+}
+
+func slices3[D, T any](d, a, b unsafe.Pointer, n int) ([]D, []T, []T) {
+	return unsafe.Slice((*D)(d), n), unsafe.Slice((*T)(a), n), unsafe.Slice((*T)(b), n)
+}
+
+// unary and binary make loops of functions that cost more than the call.
+func unary[S, D any](f func(S) D) tileLoop {
+	return func(d, a, _, _ unsafe.Pointer, n int) {
+		z, x, _ := slices3[D, S](d, a, a, n)
+		for i := range z {
+			z[i] = f(x[i])
+		}
+	}
+}
+
+func binary[S, D any](f func(a, b S) D) tileLoop {
+	return func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[D, S](d, a, b, n)
+		for i := range z {
+			z[i] = f(x[i], y[i])
+		}
+	}
+}
+
+// numberLoops fills in what integers and floats have in common.
+func numberLoops[T number](t *loopTable, dtype tensor.DType) {
+	arithmeticLoops[T](t, dtype)
+	t[Min][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[T, T](d, a, b, n)
+		for i := range z {
+			z[i] = min(x[i], y[i])
+		}
+	}
+	t[Max][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[T, T](d, a, b, n)
+		for i := range z {
+			z[i] = max(x[i], y[i])
+		}
+	}
+	t[Lt][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[bool, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] < y[i]
+		}
+	}
+	t[Le][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[bool, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] <= y[i]
+		}
+	}
+	t[Gt][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[bool, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] > y[i]
+		}
+	}
+	t[Ge][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[bool, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] >= y[i]
+		}
+	}
+	t[Conj][dtype] = unary(func(v T) T { return v })
+	t[Real][dtype] = t[Conj][dtype]
+}
+
+// arithmeticLoops fills in what complex numbers have as well.
+func arithmeticLoops[T number | complexNumber](t *loopTable, dtype tensor.DType) {
+	t[Neg][dtype] = func(d, a, _, _ unsafe.Pointer, n int) {
+		z, x, _ := slices3[T, T](d, a, a, n)
+		for i := range z {
+			z[i] = -x[i]
+		}
+	}
+	t[Add][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[T, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] + y[i]
+		}
+	}
+	t[Sub][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[T, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] - y[i]
+		}
+	}
+	t[Mul][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[T, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] * y[i]
+		}
+	}
+	t[Eq][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[bool, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] == y[i]
+		}
+	}
+	t[Ne][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[bool, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] != y[i]
+		}
+	}
+	t[Select][dtype] = selectLoop[T]
+}
+
+func selectLoop[T any](d, a, b, c unsafe.Pointer, n int) {
+	z, x, y := slices3[T, T](d, b, c, n)
+	for i, chosen := range unsafe.Slice((*bool)(a), n) {
+		if chosen {
+			z[i] = x[i]
+		} else {
+			z[i] = y[i]
+		}
+	}
+}
+
+// DivisionByZero is what integer division by zero panics with; operators turn it into an error.
+var DivisionByZero = source.Errorf(source.RuntimeError, source.Range{}, "ZeroDivisionError")
+
+func integerLoops[T integer](t *loopTable, dtype tensor.DType) {
+	numberLoops[T](t, dtype)
+	divide := func(f func(a, b T) T) tileLoop {
+		return binary(func(a, b T) T {
+			if b == 0 {
+				panic(DivisionByZero)
+			}
+			return f(a, b)
+		})
+	}
+	t[Div][dtype] = divide(func(a, b T) T { return a / b })
+	t[Rem][dtype] = divide(func(a, b T) T { return a % b })
+	t[FloorDiv][dtype] = divide(func(a, b T) T {
+		q := a / b
+		if r := a % b; r != 0 && (r < 0) != (b < 0) {
+			q--
+		}
+		return q
+	})
+	t[Mod][dtype] = divide(func(a, b T) T {
+		r := a % b
+		if r != 0 && (r < 0) != (b < 0) {
+			r += b
+		}
+		return r
+	})
+	t[Abs][dtype] = unary(func(v T) T {
+		if v < 0 {
+			return -v
+		}
+		return v
+	})
+	t[Sign][dtype] = unary(func(v T) T {
+		switch {
+		case v > 0:
+			return 1
+		case v < 0:
+			return -(v - v + 1) // -1 in T; unsigned types have no such value
+		}
+		return 0
+	})
+	t[Pow][dtype] = binary(integerPower[T])
+	t[Gcd][dtype] = binary(func(a, b T) T {
+		for b != 0 {
+			a, b = b, a%b
+		}
+		if a < 0 {
+			a = -a
+		}
+		return a
+	})
+	t[Not][dtype] = unary(func(v T) T { return ^v })
+	t[And][dtype] = binary(func(a, b T) T { return a & b })
+	t[Or][dtype] = binary(func(a, b T) T { return a | b })
+	t[Xor][dtype] = binary(func(a, b T) T { return a ^ b })
+	width := T(dtype.Size() * 8)
+	t[Shl][dtype] = binary(func(a, b T) T {
+		if b < 0 || dtype != tensor.Int8 && b >= width || b >= 64 {
+			return 0
+		}
+		return a << b
+	})
+	t[Shr][dtype] = binary(func(a, b T) T {
+		if b < 0 || b >= width {
+			b = width - 1
+		}
+		return a >> b
+	})
+	for _, op := range []Op{Floor, Ceil, Round, Trunc, Imag, Angle} {
+		t[op][dtype] = t[Conj][dtype]
+	}
+	t[Imag][dtype], t[Angle][dtype] = nil, nil
+	t[IsNaN][dtype] = unary(func(T) bool { return false })
+}
+
+// integerPower computes a**b with wrap-around; a negative exponent gives 0 unless the base is 1 or -1.
+func integerPower[T integer](a, b T) T {
+	if b < 0 {
+		switch a {
+		case 1:
+			return 1
+		case ^T(0): // -1
+			if b%2 == 0 {
+				return 1
+			}
+			return a
+		}
+		return 0
+	}
+	result := T(1)
+	for e := uint64(b); e > 0; e >>= 1 {
+		if e&1 != 0 {
+			result *= a
+		}
+		a *= a
+	}
+	return result
+}
+
+func signedLoops[T signed](t *loopTable, dtype tensor.DType) { integerLoops[T](t, dtype) }
+
+// wide makes the loop of a function of float64.
+func wide[T float](f func(float64) float64) tileLoop {
+	return func(d, a, _, _ unsafe.Pointer, n int) {
+		z, x, _ := slices3[T, T](d, a, a, n)
+		for i := range z {
+			z[i] = T(f(float64(x[i])))
+		}
+	}
+}
+
+func wide2[T float](f func(a, b float64) float64) tileLoop {
+	return binary(func(a, b T) T { return T(f(float64(a), float64(b))) })
+}
+
+var floatFunctions = map[Op]func(float64) float64{
+	Floor: math.Floor, Ceil: math.Ceil, Round: math.RoundToEven, Trunc: math.Trunc,
+	Exp: math.Exp, Expm1: math.Expm1, Log: math.Log, Log2: math.Log2, Log10: math.Log10, Log1p: math.Log1p,
+	Sin: math.Sin, Cos: math.Cos, Tan: math.Tan, Asin: math.Asin, Acos: math.Acos, Atan: math.Atan,
+	Sinh: math.Sinh, Cosh: math.Cosh, Tanh: math.Tanh, Asinh: math.Asinh, Acosh: math.Acosh, Atanh: math.Atanh,
+	Erf: math.Erf, Erfc: math.Erfc, Erfinv: math.Erfinv, Digamma: digamma,
+	Lgamma: func(v float64) float64 { g, _ := math.Lgamma(v); return g },
+}
+
+func floatLoops[T float](t *loopTable, dtype tensor.DType) {
+	numberLoops[T](t, dtype)
+	for op, f := range floatFunctions {
+		t[op][dtype] = wide[T](f)
+	}
+	t[Sqrt][dtype] = func(d, a, _, _ unsafe.Pointer, n int) {
+		z, x, _ := slices3[T, T](d, a, a, n)
+		for i := range z {
+			z[i] = T(math.Sqrt(float64(x[i])))
+		}
+	}
+	t[Abs][dtype] = func(d, a, _, _ unsafe.Pointer, n int) {
+		z, x, _ := slices3[T, T](d, a, a, n)
+		for i := range z {
+			z[i] = T(math.Abs(float64(x[i])))
+		}
+	}
+	t[Div][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[T, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] / y[i]
+		}
+	}
+	t[Sign][dtype] = unary(func(v T) T {
+		switch {
+		case v > 0:
+			return 1
+		case v < 0:
+			return -1
+		}
+		return 0
+	})
+	t[Rem][dtype] = wide2[T](math.Mod)
+	t[Mod][dtype] = binary(floatMod[T])
+	t[FloorDiv][dtype] = binary(floatFloorDiv[T])
+	t[Pow][dtype] = wide2[T](math.Pow)
+	t[Atan2][dtype] = wide2[T](math.Atan2)
+	t[CopySign][dtype] = wide2[T](math.Copysign)
+	t[NextAfter][dtype] = wide2[T](math.Nextafter)
+	t[IsNaN][dtype] = unary(func(v T) bool { return v != v })
+	t[Angle][dtype] = unary(func(v T) T {
+		if v < 0 {
+			return math.Pi
+		}
+		if v != v {
+			return v
+		}
+		return 0
+	})
+	if dtype == tensor.Float32 {
+		t[NextAfter][dtype] = binary(math.Nextafter32)
+	}
+}
+
+func floatMod[T float](a, b T) T {
+	r := T(math.Mod(float64(a), float64(b)))
+	if r != 0 && (b < 0) != (r < 0) {
+		r += b
+	}
+	return r
+}
+
+// floatFloorDiv is Python's floor division.
+func floatFloorDiv[T float](a, b T) T {
+	if b == 0 {
+		return a / b
+	}
+	mod := T(math.Mod(float64(a), float64(b)))
+	div := (a - mod) / b
+	if mod != 0 && (b < 0) != (mod < 0) {
+		div--
+	}
+	if div == 0 {
+		return T(math.Copysign(0, float64(a/b)))
+	}
+	floor := T(math.Floor(float64(div)))
+	if div-floor > 0.5 {
+		floor++
+	}
+	return floor
+}
+
+// digamma is the derivative of the logarithm of the gamma function.
+func digamma(x float64) float64 {
+	if x == 0 {
+		return math.Copysign(math.Inf(1), -x)
+	}
+	result := 0.0
+	if x < 0 {
+		if x == math.Floor(x) {
+			return math.NaN()
+		}
+		_, fraction := math.Modf(x)
+		result = -math.Pi / math.Tan(math.Pi*fraction)
+		x = 1 - x
+	}
+	for ; x < 10; x++ {
+		result -= 1 / x
+	}
+	if x == 10 {
+		return result + 2.25175258906672110764
+	}
+	z := 1 / (x * x)
+	tail := z * (1.0/12 - z*(1.0/120-z*(1.0/252-z*(1.0/240-z*(1.0/132-z*(691.0/32760-z/12))))))
+	return result + math.Log(x) - 0.5/x - tail
+}
+
+var complexFunctions = map[Op]func(complex128) complex128{
+	Sqrt: cmplx.Sqrt, Exp: cmplx.Exp, Log: cmplx.Log, Log10: cmplx.Log10,
+	Log2:  func(c complex128) complex128 { return cmplx.Log(c) / math.Ln2 },
+	Log1p: func(c complex128) complex128 { return cmplx.Log(1 + c) },
+	Expm1: func(c complex128) complex128 { return cmplx.Exp(c) - 1 },
+	Sin:   cmplx.Sin, Cos: cmplx.Cos, Tan: cmplx.Tan, Asin: cmplx.Asin, Acos: cmplx.Acos, Atan: cmplx.Atan,
+	Sinh: cmplx.Sinh, Cosh: cmplx.Cosh, Tanh: cmplx.Tanh, Asinh: cmplx.Asinh, Acosh: cmplx.Acosh, Atanh: cmplx.Atanh,
+	Conj: cmplx.Conj,
+	Sign: func(c complex128) complex128 {
+		if c == 0 {
+			return 0
+		}
+		return c / complex(cmplx.Abs(c), 0)
+	},
+}
+
+func complexLoops[C complexNumber, R float](t *loopTable, dtype tensor.DType, re, im func(C) R) {
+	arithmeticLoops[C](t, dtype)
+	for op, f := range complexFunctions {
+		t[op][dtype] = unary(func(c C) C { return C(f(complex128(c))) })
+	}
+	t[Div][dtype] = binary(func(a, b C) C { return a / b })
+	t[Pow][dtype] = binary(func(a, b C) C { return C(cmplx.Pow(complex128(a), complex128(b))) })
+	t[Abs][dtype] = unary(func(c C) R { return R(cmplx.Abs(complex128(c))) })
+	t[Angle][dtype] = unary(func(c C) R { return R(math.Atan2(float64(im(c)), float64(re(c)))) })
+	t[Real][dtype] = unary(re)
+	t[Imag][dtype] = unary(im)
+	t[IsNaN][dtype] = unary(func(c C) bool { return c != c })
+}
+
+func boolLoops(t *loopTable) {
+	or := binary(func(a, b bool) bool { return a || b })
+	and := binary(func(a, b bool) bool { return a && b })
+	xor := binary(func(a, b bool) bool { return a != b })
+	same := unary(func(a bool) bool { return a })
+	for op, f := range map[Op]tileLoop{
+		Add: or, Or: or, Max: or, Mul: and, And: and, Min: and, Xor: xor, Ne: xor,
+		Eq:  binary(func(a, b bool) bool { return a == b }),
+		Lt:  binary(func(a, b bool) bool { return !a && b }),
+		Le:  binary(func(a, b bool) bool { return !a || b }),
+		Gt:  binary(func(a, b bool) bool { return a && !b }),
+		Ge:  binary(func(a, b bool) bool { return a || !b }),
+		Pow: binary(func(a, b bool) bool { return a || !b }),
+		Not: unary(func(a bool) bool { return !a }),
+		Abs: same, Sign: same, Conj: same, Real: same,
+		IsNaN:  unary(func(bool) bool { return false }),
+		Select: selectLoop[bool],
+	} {
+		t[op][tensor.Bool] = f
+	}
+}
