@@ -211,3 +211,11 @@ func valueErrorf(format string, args ...any) error {
 func runtimeErrorf(format string, args ...any) error {
 	return source.Errorf(source.RuntimeError, source.Range{}, "%s", fmt.Sprintf(format, args...))
 }
+
+func notImplementedErrorf(format string, args ...any) error {
+	return source.Errorf(source.NotImplementedError, source.Range{}, "%s", fmt.Sprintf(format, args...))
+}
+
+func indexErrorf(format string, args ...any) error {
+	return source.Errorf(source.IndexError, source.Range{}, "%s", fmt.Sprintf(format, args...))
+}

@@ -21,36 +21,36 @@ type object struct {
 	pointer unsafe.Pointer
 }
 
-// garbage are the references whose objects Go no longer uses.
+// garbage is what Go has of Python's and no longer uses: how to give each back.
 var garbage struct {
 	sync.Mutex
-	pointers []unsafe.Pointer
-	waiting  atomic.Bool
+	give    []func()
+	waiting atomic.Bool
 }
 
-func discard(p unsafe.Pointer) {
+func discard(give func()) {
 	garbage.Lock()
 	defer garbage.Unlock()
-	garbage.pointers = append(garbage.pointers, p)
+	garbage.give = append(garbage.give, give)
 	garbage.waiting.Store(true)
 }
 
-// sweep gives back the references that Go no longer uses. The caller holds the GIL.
+// sweep gives back what Go no longer uses. The caller holds the GIL.
 func sweep() {
 	garbage.Lock()
-	pointers := garbage.pointers
-	garbage.pointers = nil
+	give := garbage.give
+	garbage.give = nil
 	garbage.waiting.Store(false)
 	garbage.Unlock()
-	for _, p := range pointers {
-		C.tj_decref(p)
+	for _, g := range give {
+		g()
 	}
 }
 
 // newObject takes over a reference.
 func newObject(p unsafe.Pointer) *object {
 	o := &object{p}
-	runtime.AddCleanup(o, discard, p)
+	runtime.AddCleanup(o, func(p unsafe.Pointer) { discard(func() { C.tj_decref(p) }) }, p)
 	return o
 }
 
@@ -125,7 +125,11 @@ func (o *object) borrow() (*array, error) {
 	return &held, nil
 }
 
-func (a *array) release() { C.tj_return_array(a.owner) }
+// release returns the memory at the next call from Python.
+func (a *array) release() {
+	owner := a.owner
+	discard(func() { C.tj_return_array(owner) })
+}
 
 // signalInterval is how often a long call looks for signals.
 const signalInterval = 50 * time.Millisecond

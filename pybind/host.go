@@ -1,0 +1,69 @@
+package main
+
+import (
+	"sync"
+
+	"torchjit/gojit/types"
+)
+
+// host is the Python object whose methods the library calls where it needs a Python class or a
+// decision of Python's: the module torchjit._host. It is set once, when the package is imported.
+var host *object
+
+// hostFunctions connect the library with its Python side.
+var hostFunctions = []function{
+	{schema: "set_host(object module) -> None", run: setHost},
+}
+
+func setHost(c *call) error {
+	host = c.argObject(0)
+	c.none()
+	return nil
+}
+
+// hostObjects are the Python classes that stand for types and operator results, made on first use.
+var hostObjects sync.Map
+
+// hostObject returns the object that a method of host makes of what write writes, and keeps it
+// under key.
+func hostObject(key any, method string, n int, write func(*writer)) (*object, error) {
+	if o, ok := hostObjects.Load(key); ok {
+		return o.(*object), nil
+	}
+	var made *object
+	err := host.invoke(method, n, write, func(w *word) error {
+		if made = w.object(); made == nil {
+			return runtimeErrorf("torchjit._host.%s did not return an object", method)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	hostObjects.Store(key, made)
+	return made, nil
+}
+
+// namedTupleClass returns the Python class of a named tuple type.
+func namedTupleClass(t *types.Tuple) (*object, error) {
+	return hostObject(t, "named_tuple", 2, func(w *writer) {
+		w.string(t.Name)
+		w.strings(t.Fields)
+	})
+}
+
+// enumClass returns the Python class of an enum type.
+func enumClass(t *types.Enum) (*object, error) {
+	return hostObject(t, "enum", 1, func(w *writer) { w.string(t.Name) })
+}
+
+// returnType names the structure of an operator's results.
+type returnType struct{ operator, fields string }
+
+// returnTypeClass returns the Python class of an operator's named results.
+func returnTypeClass(key returnType, name string, fields []string) (*object, error) {
+	return hostObject(key, "return_type", 2, func(w *writer) {
+		w.string(name)
+		w.strings(fields)
+	})
+}

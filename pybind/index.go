@@ -1,0 +1,237 @@
+package main
+
+import (
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// indexFunctions are x[index] and x[index] = y.
+var indexFunctions = []function{
+	{schema: "tensor_getitem(Tensor self, any index) -> Tensor", run: getItem},
+	{schema: "tensor_setitem(Tensor self, any index, any item) -> None", run: setItem},
+}
+
+func getItem(c *call) error {
+	x, indices, err := applyIndex(c.argTensor(0), c.arg(1))
+	if err != nil {
+		return err
+	}
+	result := value.OfTensor(x)
+	switch {
+	case indices != nil:
+		result, err = runNamed("aten::index.Tensor", result, value.OfList(indices))
+	case x == c.argTensor(0):
+		result, err = runNamed("aten::alias", result)
+	}
+	if err != nil {
+		return err
+	}
+	return c.value(result)
+}
+
+func setItem(c *call) error {
+	x, indices, err := applyIndex(c.argTensor(0), c.arg(1))
+	if err != nil {
+		return err
+	}
+	item, err := itemTensor(c.arg(2), x.DType())
+	if err != nil {
+		return err
+	}
+	if indices != nil {
+		_, err = runNamed("aten::index_put_", value.OfTensor(x), value.OfList(indices), value.OfTensor(item), value.Bool(false))
+	} else {
+		_, err = runNamed("aten::copy_", value.OfTensor(x), value.OfTensor(item), value.Bool(false))
+	}
+	c.none()
+	return err
+}
+
+// itemTensor is what is assigned: a tensor, or a number as a tensor of the target's type.
+func itemTensor(w *word, dtype tensor.DType) (*tensor.Tensor, error) {
+	if t := w.tensor(); t != nil {
+		return t, nil
+	}
+	if isNumber(w) {
+		return tensor.FromScalar(wordScalar(w), dtype), nil
+	}
+	if w.isSequence() {
+		return nestedTensor(w, dtype)
+	}
+	return nil, typeErrorf("can't assign a %s to a torch.%s", w.kindName(), dtype.TensorClass())
+}
+
+// indexer applies the parts of an index from left to right: views at once, tensors gathered.
+type indexer struct {
+	x       *tensor.Tensor
+	dim     int // where the next part applies
+	gather  bool
+	indices []value.Value
+}
+
+// applyIndex returns the view that the ints, slices, None and ... of an index make, and the list of
+// tensors that remain to be gathered with, nil where there are none.
+func applyIndex(x *tensor.Tensor, index *word) (*tensor.Tensor, *value.List, error) {
+	in := indexer{x: x}
+	if index.kind() != kindTuple || isNumberSequence(index) {
+		if err := in.part(index, 0); err != nil {
+			return nil, nil, err
+		}
+	} else if err := in.parts(index); err != nil {
+		return nil, nil, err
+	}
+	if !in.gather {
+		return in.x, nil, nil
+	}
+	for len(in.indices) > 0 && in.indices[len(in.indices)-1].IsNone() {
+		in.indices = in.indices[:len(in.indices)-1]
+	}
+	return in.x, value.NewList(types.NewOptional(types.Tensor), in.indices...), nil
+}
+
+// isNumberSequence reports whether a tuple came from a tensor's shape, which indexes like a list.
+func isNumberSequence(w *word) bool { return w.kind() == kindSize }
+
+func (in *indexer) parts(index *word) error {
+	used := 0
+	for part := range index.items {
+		used += partDims(part)
+	}
+	if used > in.x.Dim() {
+		return indexErrorf("too many indices for tensor of dimension %d", in.x.Dim())
+	}
+	for part := range index.items {
+		if err := in.part(part, in.x.Dim()-used); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partDims returns how many dimensions of the tensor a part of an index stands for.
+func partDims(w *word) int {
+	switch w.kind() {
+	case kindNone, kindEllipsis, kindBool:
+		return 0
+	}
+	if t := w.tensor(); t != nil && (t.DType() == tensor.Bool || t.DType() == tensor.Uint8) {
+		return t.Dim()
+	}
+	return 1
+}
+
+// part applies one part; rest is how many dimensions an ellipsis stands for.
+func (in *indexer) part(w *word, rest int) error {
+	if t := w.tensor(); t != nil {
+		return in.tensorPart(t)
+	}
+	switch w.kind() {
+	case kindNone:
+		return in.view("aten::unsqueeze", 1, value.Int(int64(in.dim)))
+	case kindEllipsis:
+		in.skipDims(rest)
+		return nil
+	case kindInt:
+		if in.x.Dim() == 0 {
+			return indexErrorf("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number")
+		}
+		return in.view("aten::select.int", 0, value.Int(int64(in.dim)), value.Int(w.int()))
+	case kindSlice:
+		return in.slicePart(w)
+	case kindBool:
+		if err := in.view("aten::unsqueeze", 0, value.Int(int64(in.dim))); err != nil {
+			return err
+		}
+		return in.tensorPart(tensor.FromScalar(tensor.Boolean(w.bool()), tensor.Bool))
+	case kindList, kindTuple, kindSize:
+		t, err := nestedTensor(w, tensor.NoDType)
+		if err != nil {
+			return err
+		}
+		if t.Numel() == 0 && t.DType().IsFloating() {
+			t, err = tensor.Empty(t.Shape(), tensor.Int64)
+		}
+		if err != nil {
+			return err
+		}
+		return in.tensorPart(t)
+	case kindObject:
+		t, err := borrowedTensor(w.object())
+		if err != nil {
+			return err
+		}
+		return in.tensorPart(t)
+	}
+	return typeErrorf("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %s)", w.kindName())
+}
+
+func (in *indexer) skipDims(n int) {
+	in.dim += n
+	for range n {
+		in.indices = append(in.indices, value.None)
+	}
+}
+
+// view replaces the tensor by a view of it and steps over kept dimensions.
+func (in *indexer) view(name string, kept int, args ...value.Value) error {
+	v, err := runNamed(name, append([]value.Value{value.OfTensor(in.x)}, args...)...)
+	if err != nil {
+		return err
+	}
+	in.x = v.Tensor()
+	in.skipDims(kept)
+	return nil
+}
+
+func (in *indexer) tensorPart(t *tensor.Tensor) error {
+	switch {
+	case t.Dim() == 0 && t.DType().IsIntegral() && t.DType() != tensor.Uint8:
+		s, err := t.Item()
+		if err != nil {
+			return err
+		}
+		return in.view("aten::select.int", 0, value.Int(int64(in.dim)), value.Int(s.Int64()))
+	case t.Dim() == 0 && t.DType() == tensor.Bool && in.dim >= in.x.Dim():
+		if err := in.view("aten::unsqueeze", 0, value.Int(int64(in.dim))); err != nil {
+			return err
+		}
+	}
+	in.gather = true
+	in.indices = append(in.indices, value.OfTensor(t))
+	if t.DType() == tensor.Bool || t.DType() == tensor.Uint8 {
+		in.dim += max(t.Dim(), 1)
+		return nil
+	}
+	in.dim++
+	return nil
+}
+
+func (in *indexer) slicePart(w *word) error {
+	if in.x.Dim() == 0 {
+		return indexErrorf("slice() cannot be applied to a 0-dim tensor.")
+	}
+	args := []value.Value{value.Int(int64(in.dim)), value.None, value.None, value.Int(1)}
+	part := w.after(1)
+	for i := 1; i <= 3; i++ {
+		switch {
+		case part.kind() == kindInt || isIntegralScalar(part.tensor()):
+			v, err := toNumber(part, types.KindInt)
+			if err != nil {
+				return err
+			}
+			args[i] = v
+		case part.kind() != kindNone:
+			return typeErrorf("slice indices must be integers or None or have an __index__ method")
+		}
+		part = part.next()
+	}
+	if args[3].Int() <= 0 {
+		return valueErrorf("step must be greater than zero")
+	}
+	if args[1].IsNone() && args[2].IsNone() && args[3].Int() == 1 {
+		in.skipDims(1)
+		return nil
+	}
+	return in.view("aten::slice.Tensor", 1, args...)
+}

@@ -1,0 +1,210 @@
+package main
+
+// #include "torchjit.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"torchjit/gojit/tensor"
+)
+
+// makeFunctions make tensors from Python data.
+var makeFunctions = []function{
+	{schema: "tensor_from_data(any data, dtype? dtype=None) -> Tensor", run: tensorFromData},
+	{schema: "tensor_from_buffer(object source) -> Tensor", run: tensorFromBuffer},
+}
+
+// tensorFromData replies a new tensor of the numbers in nested lists.
+func tensorFromData(c *call) error {
+	dtype := tensor.NoDType
+	if !c.isNone(1) {
+		dtype = c.argDType(1)
+	}
+	t, err := nestedTensor(c.arg(0), dtype)
+	if err != nil {
+		return err
+	}
+	c.tensor(t)
+	return nil
+}
+
+// tensorFromBuffer replies a tensor over the memory of an object with the buffer protocol.
+func tensorFromBuffer(c *call) error {
+	t, err := borrowedTensor(c.argObject(0))
+	if err != nil {
+		return err
+	}
+	c.tensor(t)
+	return nil
+}
+
+// nestedTensor makes a tensor of nested sequences of numbers. Without a type it is the one that
+// the numbers call for. It fails where the sequences do not form a block.
+func nestedTensor(w *word, dtype tensor.DType) (*tensor.Tensor, error) {
+	shape := nestedShape(w)
+	if !dtype.Valid() {
+		inferred := tensor.NoDType
+		if err := inferDType(w, &inferred); err != nil {
+			return nil, err
+		}
+		if dtype = inferred; !dtype.Valid() {
+			dtype = tensor.DefaultDType()
+		}
+	}
+	t, err := tensor.Empty(shape, dtype)
+	if err != nil {
+		return nil, err
+	}
+	flat, err := t.View(-1)
+	if t.Numel() == 0 {
+		flat, err = t, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := filler{flat, 0}
+	return t, f.fill(w, shape, 0)
+}
+
+// nestedShape is the shape that the first elements suggest; filling checks the others.
+func nestedShape(w *word) []int {
+	var shape []int
+	for w.isSequence() {
+		shape = append(shape, w.count())
+		if w.count() == 0 {
+			return shape
+		}
+		w = w.after(1)
+	}
+	if t := w.tensor(); t != nil {
+		shape = append(shape, t.Shape()...)
+	}
+	return shape
+}
+
+// inferDType adds the types of all numbers in w to *dtype.
+func inferDType(w *word, dtype *tensor.DType) error {
+	switch {
+	case w.isSequence():
+		for x := range w.items {
+			if err := inferDType(x, dtype); err != nil {
+				return err
+			}
+		}
+	case isNumber(w):
+		*dtype = tensor.Promote(*dtype, wordScalar(w).ResultDType())
+	case w.tensor() != nil:
+		*dtype = tensor.Promote(*dtype, w.tensor().DType())
+	case w.kind() == kindString:
+		return typeErrorf("new(): invalid data type 'str'")
+	default:
+		return runtimeErrorf("Could not infer dtype of %s", w.kindName())
+	}
+	return nil
+}
+
+// filler writes numbers into the elements of a flat tensor one after the other.
+type filler struct {
+	flat *tensor.Tensor
+	at   int
+}
+
+func (f *filler) fill(w *word, shape []int, dim int) error {
+	if w.isSequence() {
+		if dim >= len(shape) {
+			return typeErrorf("expected a number at dim %d but found a sequence of length %d", dim, w.count())
+		}
+		if w.count() != shape[dim] {
+			return valueErrorf("expected sequence of length %d at dim %d (got %d)", shape[dim], dim, w.count())
+		}
+		for x := range w.items {
+			if err := f.fill(x, shape, dim+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if t := w.tensor(); t != nil {
+		return f.fillTensor(t, shape, dim)
+	}
+	if dim < len(shape) {
+		return typeErrorf("expected a sequence of length %d at dim %d (got a %s)", shape[dim], dim, w.kindName())
+	}
+	if !isNumber(w) {
+		return typeErrorf("must be real number, not %s", w.kindName())
+	}
+	f.flat.SetFlat(f.at, wordScalar(w))
+	f.at++
+	return nil
+}
+
+func (f *filler) fillTensor(t *tensor.Tensor, shape []int, dim int) error {
+	if !tensor.SameShape(t.Shape(), shape[dim:]) {
+		return valueErrorf("only one element tensors can be converted to Python scalars")
+	}
+	flat, err := t.Reshape(-1)
+	if err != nil {
+		return err
+	}
+	for i := range t.Numel() {
+		f.flat.SetFlat(f.at, flat.At(i))
+		f.at++
+	}
+	return nil
+}
+
+// bufferDTypes are the element types of the formats of the struct module.
+var bufferDTypes = map[string]tensor.DType{
+	"?": tensor.Bool, "B": tensor.Uint8, "b": tensor.Int8, "h": tensor.Int16, "i": tensor.Int32, "q": tensor.Int64,
+	"l": tensor.Int64, "e": tensor.Float16, "f": tensor.Float32, "d": tensor.Float64, "Zf": tensor.Complex64,
+	"Zd": tensor.Complex128,
+}
+
+// borrowedTensor returns a tensor over the memory that a Python object lends. The object lives as
+// long as the tensor's storage does.
+func borrowedTensor(o *object) (*tensor.Tensor, error) {
+	a, err := o.borrow()
+	if err != nil {
+		return nil, err
+	}
+	t, err := arrayTensor(a)
+	if err != nil {
+		a.release()
+	}
+	return t, err
+}
+
+func arrayTensor(a *array) (*tensor.Tensor, error) {
+	format := C.GoString(a.format)
+	if len(format) > 1 && (format[0] == '<' || format[0] == '@' || format[0] == '=') {
+		format = format[1:]
+	}
+	dtype, ok := bufferDTypes[format]
+	if !ok || dtype.Size() != int(a.itemsize) {
+		return nil, typeErrorf("can't convert an array of format '%s'. The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool.", C.GoString(a.format))
+	}
+	n, size := int(a.ndim), dtype.Size()
+	shape, strides := make([]int, n), make([]int, n)
+	extent := size
+	for i := range n {
+		shape[i], strides[i] = int(a.shape[i]), int(a.strides[i])/size
+		if a.strides[i] < 0 {
+			return nil, valueErrorf("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. (You can probably work around this by making a copy of your array  with array.copy().) ")
+		}
+		if int(a.strides[i])%size != 0 {
+			return nil, valueErrorf("given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.")
+		}
+		if shape[i] == 0 {
+			extent = 0
+		} else if extent != 0 {
+			extent += (shape[i] - 1) * int(a.strides[i])
+		}
+	}
+	memory := unsafe.Slice((*byte)(a.data), extent)
+	if extent == 0 {
+		memory = nil
+	}
+	held := *a
+	return tensor.FromStorage(tensor.ForeignStorage(memory, held.release), 0, shape, strides, dtype)
+}

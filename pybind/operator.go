@@ -1,0 +1,454 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"torchjit/gojit/ops"
+	"torchjit/gojit/schema"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// operatorFunctions find operators by name.
+var operatorFunctions = []function{
+	{schema: "operator(str name) -> function", run: findOperator},
+	{schema: "operand(str name) -> function", run: findOperand},
+	{schema: "operator_names(str namespace) -> list", run: operatorNames},
+	{schema: "operator_schemas(str name) -> list", run: operatorSchemas},
+}
+
+// operatorFunction calls the operator of a name: it chooses among the overloads by the arguments,
+// as PyTorch's Python functions do.
+type operatorFunction struct {
+	name      string // "aten::add"
+	overloads []*overload
+}
+
+// overload is an overload in the form that calls from Python need.
+type overload struct {
+	op       *ops.Operator
+	schema   *schema.FunctionSchema
+	types    []types.Type // of the arguments, as written
+	maxPlain int          // arguments that may be positional
+	firstOut int          // index of the first out argument; len(types) where there is none
+	fields   []string     // names of several results, nil where they have none
+	varargs  int          // index of the list that takes all further positional ints, or -1
+}
+
+// operatorsByName keeps what was made for a name.
+var operatorsByName sync.Map
+
+// findOperator replies the function that calls "aten::add", or None where there is no operator.
+func findOperator(c *call) error {
+	f := operatorNamed(c.argString(0))
+	if f == nil {
+		c.none()
+	} else {
+		c.function(f)
+	}
+	return nil
+}
+
+func operatorNames(c *call) error {
+	prefix := c.argString(0) + "::"
+	var names []string
+	for _, n := range ops.Names() {
+		if strings.HasPrefix(n, prefix) {
+			names = append(names, n[len(prefix):])
+		}
+	}
+	c.strings(names)
+	return nil
+}
+
+// operatorSchemas replies the schemas of a name's overloads and whether each can run.
+func operatorSchemas(c *call) error {
+	overloads := ops.Overloads(c.argString(0))
+	c.open(kindList, len(overloads))
+	for _, o := range overloads {
+		c.open(kindTuple, 2)
+		c.string(o.Schema().String())
+		c.bool(o.Run != nil)
+	}
+	return nil
+}
+
+func operatorNamed(name string) *operatorFunction {
+	if f, ok := operatorsByName.Load(name); ok {
+		return f.(*operatorFunction)
+	}
+	all := ops.Overloads(name)
+	if len(all) == 0 {
+		return nil
+	}
+	f := &operatorFunction{name: name}
+	for _, takesTensors := range []bool{true, false} {
+		for _, o := range all {
+			if v := newOverload(o); v.concernsTensors() == takesTensors {
+				f.overloads = append(f.overloads, v)
+			}
+		}
+	}
+	operatorsByName.Store(name, f)
+	return f
+}
+
+func newOverload(o *ops.Operator) *overload {
+	s := o.Schema()
+	v := &overload{op: o, schema: s, firstOut: len(s.Arguments), maxPlain: len(s.Arguments), varargs: -1}
+	for i := range s.Arguments {
+		a := &s.Arguments[i]
+		v.types = append(v.types, realType(a))
+		if a.KwargOnly {
+			v.maxPlain = min(v.maxPlain, i)
+		}
+		if a.IsOut() {
+			v.firstOut = min(v.firstOut, i)
+		}
+	}
+	v.varargs = v.varargsIndex()
+	if len(s.Returns) > 1 && s.Returns[0].Name != "" {
+		for _, r := range s.Returns {
+			v.fields = append(v.fields, r.Name)
+		}
+	}
+	return v
+}
+
+// varargsIndex returns the index of a list of ints that is the only positional argument besides
+// self: x.view(2, 3), torch.zeros(2, 3).
+func (v *overload) varargsIndex() int {
+	i := 0
+	if len(v.types) > 0 && v.schema.Arguments[0].Name == "self" {
+		i = 1
+	}
+	if v.maxPlain != i+1 {
+		return -1
+	}
+	l, ok := v.types[i].(*types.List)
+	if !ok || l.Elem.Kind() != types.KindInt && l.Elem.Kind() != types.KindSymInt {
+		return -1
+	}
+	return i
+}
+
+// concernsTensors reports whether the overload takes or gives tensors; the others are meant for
+// numbers, strings and lists in programs.
+func (v *overload) concernsTensors() bool {
+	for _, t := range v.types {
+		if mentionsTensor(t) {
+			return true
+		}
+	}
+	for i := range v.schema.Returns {
+		if mentionsTensor(v.schema.Returns[i].Type) {
+			return true
+		}
+	}
+	return false
+}
+
+func mentionsTensor(t types.Type) bool {
+	return t.Kind() == types.KindTensor || slices.ContainsFunc(types.Contained(t), mentionsTensor)
+}
+
+func (f *operatorFunction) callableName() string { return f.name[strings.Index(f.name, "::")+2:] }
+
+// keywordAliases are the names that Python's functions take for arguments besides their own.
+var keywordAliases = map[string]string{"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other"}
+
+// call chooses the overload, runs it and writes its results.
+func (f *operatorFunction) call(c *call) error {
+	for _, loose := range []bool{false, true} {
+		for _, v := range f.overloads {
+			if v.op.Run != nil && v.matches(c, loose) {
+				return v.run(c)
+			}
+		}
+	}
+	return f.mismatch(c)
+}
+
+// matches reports whether the overload takes the arguments, and leaves them in c.bound.
+func (v *overload) matches(c *call, loose bool) bool {
+	n := len(v.types)
+	c.bound = slices.Grow(c.bound[:0], n)[:n]
+	clear(c.bound)
+	if !v.bindPositional(c) {
+		return false
+	}
+	for name, arg := range c.keywordPairs {
+		if !v.bindKeyword(c, name.text(), arg) {
+			return false
+		}
+	}
+	for i, w := range c.bound {
+		a := &v.schema.Arguments[i]
+		switch {
+		case w == nil:
+			if !a.HasDefault {
+				return false
+			}
+		case i == v.varargs && w == c.args.skip(i) && c.positional > i+1:
+		case w.kind() == kindNone && a.HasDefault && a.Default.IsNone():
+		case !accepts(w, v.types[i], a.ListSize, loose):
+			return false
+		}
+	}
+	return true
+}
+
+func (v *overload) bindPositional(c *call) bool {
+	n := c.positional
+	x := c.args
+	if n > v.maxPlain {
+		if v.varargs < 0 {
+			return false
+		}
+		for w, i := c.args.skip(v.varargs), v.varargs; i < n; i++ {
+			if w.kind() != kindInt && !isIntegralScalar(w.tensor()) {
+				return false
+			}
+			w = w.next()
+		}
+		n = v.maxPlain
+	}
+	for i := range n {
+		c.bound[i] = x
+		x = x.next()
+	}
+	return true
+}
+
+func (v *overload) bindKeyword(c *call, name string, arg *word) bool {
+	if name == "out" && v.firstOut < len(v.types) {
+		return v.bindOut(c, arg)
+	}
+	i := v.schema.ArgumentIndex(name)
+	if i < 0 {
+		if alias, ok := keywordAliases[name]; ok {
+			i = v.schema.ArgumentIndex(alias)
+		}
+	}
+	if i < 0 {
+		// requires_grad belongs to functions that make tensors; out=None is no argument at all.
+		return name == "requires_grad" && v.makesTensor() || name == "out" && arg.kind() == kindNone
+	}
+	if c.bound[i] != nil {
+		return false
+	}
+	c.bound[i] = arg
+	return true
+}
+
+func (v *overload) bindOut(c *call, arg *word) bool {
+	outs := len(v.types) - v.firstOut
+	if !arg.isSequence() {
+		c.bound[v.firstOut] = arg
+		return outs == 1
+	}
+	if arg.count() != outs {
+		return false
+	}
+	i := v.firstOut
+	for x := range arg.items {
+		c.bound[i] = x
+		i++
+	}
+	return true
+}
+
+// makesTensor reports whether the overload makes a tensor from none.
+func (v *overload) makesTensor() bool {
+	return v.schema.ArgumentIndex("dtype") >= 0 && v.schema.ArgumentIndex("device") >= 0
+}
+
+// releaseAbove is the number of elements above which an operator runs without the GIL: below it
+// the operator is done before another thread could take over.
+const releaseAbove = 8192
+
+// run converts the bound arguments, runs the operator and writes its results.
+func (v *overload) run(c *call) error {
+	n, results := len(v.types), len(v.schema.Returns)
+	c.values = slices.Grow(c.values[:0], n+results)[:n+results]
+	args, out := c.values[:n:n], c.values[n:]
+	work := 0
+	for i, w := range c.bound {
+		a := &v.schema.Arguments[i]
+		var err error
+		switch {
+		case w == nil:
+			args[i] = freshDefault(a)
+		case w.kind() == kindNone && !accepts(w, v.types[i], a.ListSize, false):
+			args[i] = a.Default
+		case i == v.varargs && !w.isSequence() && c.positional > 0 && w == c.args.skip(i):
+			args[i], err = c.gather(i)
+		default:
+			args[i], err = toValue(w, v.types[i], a.ListSize)
+		}
+		if err != nil {
+			return err
+		}
+		work += elementsOf(args[i])
+	}
+	if err := c.runOperator(v.op, args, out, work); err != nil {
+		return err
+	}
+	return v.writeResults(c, out)
+}
+
+// runOperator runs op, without the GIL where there is much to do.
+func (c *call) runOperator(op *ops.Operator, args, out []value.Value, work int) error {
+	if work <= releaseAbove {
+		return op.Run(args, out)
+	}
+	return c.withoutGIL(func() error { return op.Run(args, out) })
+}
+
+// freshDefault returns the default of an argument; a list is new each time.
+func freshDefault(a *schema.Argument) value.Value {
+	if a.Default.Kind() == value.KindList {
+		l := a.Default.List()
+		return value.OfList(value.NewList(l.Elem, slices.Clone(l.Items)...))
+	}
+	return a.Default
+}
+
+// gather makes a list of the positional ints from argument i on.
+func (c *call) gather(i int) (value.Value, error) {
+	l := value.NewList(types.Int)
+	w := c.args.skip(i)
+	for ; i < c.positional; i++ {
+		v, err := toNumber(w, types.KindInt)
+		if err != nil {
+			return value.None, err
+		}
+		l.Items = append(l.Items, v)
+		w = w.next()
+	}
+	return value.OfList(l), nil
+}
+
+// elementsOf returns how many elements an argument has or asks for.
+func elementsOf(v value.Value) int {
+	switch v.Kind() {
+	case value.KindTensor:
+		return v.Tensor().Numel()
+	case value.KindList:
+		n := 1
+		for _, x := range v.List().Items {
+			switch {
+			case x.IsTensor():
+				n += x.Tensor().Numel()
+			case x.IsInt() && x.Int() > 0 && n < 1<<30:
+				n *= int(min(x.Int(), 1<<30))
+			}
+		}
+		return n
+	}
+	return 0
+}
+
+func (v *overload) writeResults(c *call, out []value.Value) error {
+	if c.requiresGrad() && len(out) == 1 && out[0].IsTensor() {
+		if err := out[0].Tensor().SetRequiresGrad(true); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(out) == 0:
+		c.none()
+		return nil
+	case len(out) == 1:
+		return c.value(out[0])
+	case v.fields == nil:
+		return c.writer.values(kindTuple, out)
+	}
+	name := v.schema.Name[strings.Index(v.schema.Name, "::")+2:]
+	class, err := returnTypeClass(returnType{name, strings.Join(v.fields, ",")}, name, v.fields)
+	if err != nil {
+		return err
+	}
+	c.open(kindConstruct, 1)
+	c.object(class)
+	return c.writer.values(kindTuple, out)
+}
+
+// requiresGrad reports whether the call has the keyword requires_grad=True.
+func (c *call) requiresGrad() bool {
+	for name, arg := range c.keywordPairs {
+		if name.text() == "requires_grad" {
+			return arg.kind() == kindBool && arg.bool()
+		}
+	}
+	return false
+}
+
+// mismatch says why no overload took the arguments.
+func (f *operatorFunction) mismatch(c *call) error {
+	for _, v := range f.overloads {
+		if v.op.Run == nil && v.matches(c, true) {
+			return notImplementedErrorf("The operator '%s' is not implemented by this version of torchjit", v.schema.QualifiedName())
+		}
+	}
+	var given []string
+	x := c.args
+	for range c.positional {
+		given = append(given, x.kindName())
+		x = x.next()
+	}
+	for name, arg := range c.keywordPairs {
+		given = append(given, name.text()+"="+arg.kindName())
+	}
+	var b strings.Builder
+	b.WriteString(f.callableName() + "() received an invalid combination of arguments - got (" + strings.Join(given, ", ") + "), but expected one of:\n")
+	for _, v := range f.overloads {
+		if v.op.Run != nil {
+			b.WriteString(" * " + v.schema.String() + "\n")
+		}
+	}
+	return typeErrorf("%s", b.String())
+}
+
+// operand is an operator of Python's arithmetic: where the other argument is no operand, it
+// declines, so that Python tries that one's method.
+type operand struct{ *operatorFunction }
+
+// call implements callable.
+func (o operand) call(c *call) error {
+	if c.positional == 2 && c.keywords == 0 {
+		if other := c.args.next(); other.tensor() == nil && !isNumber(other) {
+			c.declined()
+			return nil
+		}
+	}
+	return o.operatorFunction.call(c)
+}
+
+// findOperand replies the operator of a name for use as a method such as __add__.
+func findOperand(c *call) error {
+	f := operatorNamed(c.argString(0))
+	if f == nil {
+		return valueErrorf("there is no operator %s", c.argString(0))
+	}
+	c.function(operand{f})
+	return nil
+}
+
+// runNamed runs "aten::add.Tensor" on args and returns its one result.
+func runNamed(name string, args ...value.Value) (value.Value, error) {
+	op := ops.Find(name)
+	if op == nil || op.Run == nil {
+		return value.None, notImplementedErrorf("The operator '%s' is not implemented by this version of torchjit", name)
+	}
+	for i := len(args); i < len(op.Schema().Arguments); i++ {
+		args = append(args, freshDefault(&op.Schema().Arguments[i]))
+	}
+	out := make([]value.Value, len(op.Schema().Returns))
+	if err := op.Run(args, out); err != nil {
+		return value.None, err
+	}
+	return out[0], nil
+}

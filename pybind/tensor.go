@@ -1,0 +1,169 @@
+package main
+
+import (
+	"torchjit/gojit/tensor"
+)
+
+// tensorFunctions are what the class Tensor has besides operators.
+var tensorFunctions = []function{
+	{schema: "tensor_shape(Tensor self) -> Size", run: tensorShape},
+	{schema: "tensor_dtype(Tensor self) -> dtype", run: tensorDType},
+	{schema: "tensor_device(Tensor self) -> device", run: tensorDevice},
+	{schema: "tensor_stride(Tensor self, int? dim=None) -> any", run: tensorStride},
+	{schema: "tensor_dim(Tensor self) -> int", run: tensorDim},
+	{schema: "tensor_numel(Tensor self) -> int", run: tensorNumel},
+	{schema: "tensor_length(Tensor self) -> int", run: tensorLength},
+	{schema: "tensor_offset(Tensor self) -> int", run: tensorOffset},
+	{schema: "tensor_data_ptr(Tensor self) -> int", run: tensorDataPtr},
+	{schema: "tensor_version(Tensor self) -> int", run: tensorVersion},
+	{schema: "tensor_item(Tensor self) -> any", run: tensorItem},
+	{schema: "tensor_truth(Tensor self) -> bool", run: tensorTruth},
+	{schema: "tensor_tolist(Tensor self) -> any", run: tensorToList},
+	{schema: "tensor_text(Tensor self) -> str", run: tensorText},
+	{schema: "tensor_requires_grad(Tensor self) -> bool", run: tensorRequiresGrad},
+	{schema: "tensor_set_requires_grad(Tensor self, bool on) -> None", run: tensorSetRequiresGrad},
+	{schema: "tensor_set_data(Tensor self, Tensor data) -> None", run: tensorSetData},
+	{schema: "tensor_is_contiguous(Tensor self, int format=0) -> bool", run: tensorIsContiguous},
+	{schema: "tensor_shares_storage(Tensor self, Tensor other) -> bool", run: tensorSharesStorage},
+}
+
+func tensorShape(c *call) error {
+	c.ints(kindSize, c.argTensor(0).Shape())
+	return nil
+}
+
+func tensorDType(c *call) error {
+	c.token(tokenDType, int64(c.argTensor(0).DType()))
+	return nil
+}
+
+func tensorDevice(c *call) error {
+	c.token(tokenDevice, deviceCode(c.argTensor(0).Device()))
+	return nil
+}
+
+// tensorStride replies all strides, or that of one dimension.
+func tensorStride(c *call) error {
+	t := c.argTensor(0)
+	if c.isNone(1) {
+		c.ints(kindTuple, t.Strides())
+		return nil
+	}
+	d, err := tensor.WrapDim(c.argInt(1), t.Dim())
+	if err != nil {
+		return err
+	}
+	c.int(t.Strides()[d])
+	return nil
+}
+
+func tensorDim(c *call) error {
+	c.int(c.argTensor(0).Dim())
+	return nil
+}
+
+func tensorNumel(c *call) error {
+	c.int(c.argTensor(0).Numel())
+	return nil
+}
+
+func tensorLength(c *call) error {
+	t := c.argTensor(0)
+	if t.Dim() == 0 {
+		return typeErrorf("len() of a 0-d tensor")
+	}
+	c.int(t.Size(0))
+	return nil
+}
+
+func tensorOffset(c *call) error {
+	c.int(c.argTensor(0).Offset())
+	return nil
+}
+
+func tensorDataPtr(c *call) error {
+	c.int64(int64(uintptr(c.argTensor(0).DataPtr())))
+	return nil
+}
+
+func tensorVersion(c *call) error {
+	c.int(c.argTensor(0).Version())
+	return nil
+}
+
+func tensorItem(c *call) error {
+	s, err := c.argTensor(0).Item()
+	if err != nil {
+		return err
+	}
+	return c.value(scalarValue(s))
+}
+
+func tensorTruth(c *call) error {
+	t := c.argTensor(0)
+	switch {
+	case t.Numel() == 0:
+		c.bool(false)
+		return nil
+	case t.Numel() > 1:
+		return runtimeErrorf("Boolean value of Tensor with more than one value is ambiguous")
+	}
+	s, err := t.Item()
+	if err != nil {
+		return err
+	}
+	c.bool(s.Bool())
+	return nil
+}
+
+// tensorToList replies the elements as nested lists.
+func tensorToList(c *call) error {
+	t := c.argTensor(0)
+	return listElements(c, t, make([]int, t.Dim()), 0)
+}
+
+func listElements(c *call, t *tensor.Tensor, at []int, dim int) error {
+	if dim == t.Dim() {
+		return c.value(scalarValue(t.At(at...)))
+	}
+	c.open(kindList, t.Size(dim))
+	for i := range t.Size(dim) {
+		at[dim] = i
+		if err := listElements(c, t, at, dim+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tensorText(c *call) error {
+	c.string(c.argTensor(0).String())
+	return nil
+}
+
+func tensorRequiresGrad(c *call) error {
+	c.bool(c.argTensor(0).RequiresGrad())
+	return nil
+}
+
+func tensorSetRequiresGrad(c *call) error {
+	c.none()
+	return c.argTensor(0).SetRequiresGrad(c.argBool(1))
+}
+
+// tensorSetData makes the tensor a view of what another tensor views.
+func tensorSetData(c *call) error {
+	c.argTensor(0).Set(c.argTensor(1))
+	c.none()
+	return nil
+}
+
+func tensorIsContiguous(c *call) error {
+	c.bool(c.argTensor(0).IsContiguousFormat(tensor.MemoryFormat(c.argInt(1))))
+	return nil
+}
+
+func tensorSharesStorage(c *call) error {
+	c.bool(c.argTensor(0).SharesStorage(c.argTensor(1)))
+	return nil
+}

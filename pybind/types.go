@@ -1,0 +1,94 @@
+package main
+
+import (
+	"torchjit/gojit/tensor"
+)
+
+// typeFunctions are about dtypes, devices and random generators.
+var typeFunctions = []function{
+	{schema: "dtype_names() -> list", run: dtypeNames},
+	{schema: "promote_types(dtype a, dtype b) -> dtype", run: promoteTypes},
+	{schema: "can_cast(dtype a, dtype b) -> bool", run: canCast},
+	{schema: "default_dtype() -> dtype", run: defaultDType},
+	{schema: "set_default_dtype(dtype d) -> None", run: setDefaultDType},
+	{schema: "parse_device(str text) -> int", run: parseDevice},
+	{schema: "device_text(int code) -> str", run: deviceText},
+	{schema: "default_generator() -> Generator", run: defaultGenerator},
+	{schema: "new_generator() -> Generator", run: newGenerator},
+	{schema: "generator_seed(Generator self, int seed) -> None", run: generatorSeed},
+	{schema: "generator_initial_seed(Generator self) -> int", run: generatorInitialSeed},
+	{schema: "generator_seed_from_time(Generator self) -> int", run: generatorSeedFromTime},
+}
+
+// dtypeNames replies, by code, name, alias-free, bytes, and whether floating point or complex.
+func dtypeNames(c *call) error {
+	c.open(kindList, tensor.NumDTypes)
+	for d := tensor.DType(0); d < tensor.NumDTypes; d++ {
+		c.open(kindTuple, 4)
+		c.string(d.String())
+		c.int(d.Size())
+		c.bool(d.IsFloating())
+		c.bool(d.IsComplex())
+	}
+	return nil
+}
+
+func promoteTypes(c *call) error {
+	c.token(tokenDType, int64(tensor.Promote(c.argDType(0), c.argDType(1))))
+	return nil
+}
+
+func canCast(c *call) error {
+	c.bool(tensor.CanCast(c.argDType(0), c.argDType(1)))
+	return nil
+}
+
+func defaultDType(c *call) error {
+	c.token(tokenDType, int64(tensor.DefaultDType()))
+	return nil
+}
+
+func setDefaultDType(c *call) error {
+	c.none()
+	return tensor.SetDefaultDType(c.argDType(0))
+}
+
+// parseDevice replies the code of a device's text.
+func parseDevice(c *call) error {
+	d, err := tensor.ParseDevice(c.argText(0))
+	c.int64(deviceCode(d))
+	return err
+}
+
+func deviceText(c *call) error {
+	c.string(deviceOfCode(int64(c.argInt(0))).String())
+	return nil
+}
+
+func defaultGenerator(c *call) error {
+	c.handle(handleGenerator, tensor.DefaultGenerator())
+	return nil
+}
+
+func newGenerator(c *call) error {
+	c.handle(handleGenerator, tensor.NewGenerator(tensor.DefaultSeed))
+	return nil
+}
+
+func (c *call) argGenerator(i int) *tensor.Generator { return c.arg(i).content().(*tensor.Generator) }
+
+func generatorSeed(c *call) error {
+	c.argGenerator(0).Seed(uint64(c.argInt(1)))
+	c.none()
+	return nil
+}
+
+func generatorInitialSeed(c *call) error {
+	c.int64(int64(c.argGenerator(0).InitialSeed()))
+	return nil
+}
+
+func generatorSeedFromTime(c *call) error {
+	c.int64(int64(c.argGenerator(0).SeedFromTime()))
+	return nil
+}
