@@ -43,28 +43,38 @@ func tensorFromBuffer(c *call) error {
 // the numbers call for. It fails where the sequences do not form a block.
 func nestedTensor(w *word, dtype tensor.DType) (*tensor.Tensor, error) {
 	shape := nestedShape(w)
+	inferred := tensor.NoDType
+	if err := inferDType(w, &inferred); err != nil {
+		return nil, err
+	}
+	if !inferred.Valid() {
+		inferred = tensor.DefaultDType()
+	}
 	if !dtype.Valid() {
-		inferred := tensor.NoDType
-		if err := inferDType(w, &inferred); err != nil {
-			return nil, err
-		}
-		if dtype = inferred; !dtype.Valid() {
-			dtype = tensor.DefaultDType()
-		}
+		dtype = inferred
 	}
-	t, err := tensor.Empty(shape, dtype)
+	t, err := tensor.Empty(shape, widest(inferred))
 	if err != nil {
 		return nil, err
 	}
-	flat, err := t.View(-1)
-	if t.Numel() == 0 {
-		flat, err = t, nil
-	}
-	if err != nil {
+	f := filler{t, 0}
+	if err := f.fill(w, shape, 0); err != nil {
 		return nil, err
 	}
-	f := filler{flat, 0}
-	return t, f.fill(w, shape, 0)
+	return t.To(dtype)
+}
+
+// widest returns the type of a kind of numbers that holds all of them.
+func widest(d tensor.DType) tensor.DType {
+	switch {
+	case d == tensor.Bool:
+		return d
+	case d.IsComplex():
+		return tensor.Complex128
+	case d.IsFloating():
+		return tensor.Float64
+	}
+	return tensor.Int64
 }
 
 // nestedShape is the shape that the first elements suggest; filling checks the others.
@@ -104,10 +114,24 @@ func inferDType(w *word, dtype *tensor.DType) error {
 	return nil
 }
 
-// filler writes numbers into the elements of a flat tensor one after the other.
+// filler writes numbers into a contiguous tensor of a widest type, one after the other.
 type filler struct {
-	flat *tensor.Tensor
-	at   int
+	t  *tensor.Tensor
+	at int
+}
+
+func (f *filler) put(s tensor.Scalar) {
+	switch f.t.DType() {
+	case tensor.Bool:
+		tensor.Data[bool](f.t)[f.at] = s.Bool()
+	case tensor.Int64:
+		tensor.Data[int64](f.t)[f.at] = s.Int64()
+	case tensor.Float64:
+		tensor.Data[float64](f.t)[f.at] = s.Float64()
+	default:
+		tensor.Data[complex128](f.t)[f.at] = s.Complex128()
+	}
+	f.at++
 }
 
 func (f *filler) fill(w *word, shape []int, dim int) error {
@@ -134,8 +158,7 @@ func (f *filler) fill(w *word, shape []int, dim int) error {
 	if !isNumber(w) {
 		return typeErrorf("must be real number, not %s", w.kindName())
 	}
-	f.flat.SetFlat(f.at, wordScalar(w))
-	f.at++
+	f.put(wordScalar(w))
 	return nil
 }
 
@@ -148,8 +171,7 @@ func (f *filler) fillTensor(t *tensor.Tensor, shape []int, dim int) error {
 		return err
 	}
 	for i := range t.Numel() {
-		f.flat.SetFlat(f.at, flat.At(i))
-		f.at++
+		f.put(flat.At(i))
 	}
 	return nil
 }

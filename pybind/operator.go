@@ -412,28 +412,34 @@ func (f *operatorFunction) mismatch(c *call) error {
 	return typeErrorf("%s", b.String())
 }
 
-// operand is an operator of Python's arithmetic: where the other argument is no operand, it
-// declines, so that Python tries that one's method.
-type operand struct{ *operatorFunction }
+// operand is an operator of Python's arithmetic, found when it is first used: where the other
+// argument is no operand, it declines, so that Python tries that one's method.
+type operand struct {
+	name string
+	once sync.Once
+	f    *operatorFunction
+}
+
+func (o *operand) callableName() string { return o.name[strings.Index(o.name, "::")+2:] }
 
 // call implements callable.
-func (o operand) call(c *call) error {
+func (o *operand) call(c *call) error {
+	o.once.Do(func() { o.f = operatorNamed(o.name) })
+	if o.f == nil {
+		return notImplementedErrorf("there is no operator %s", o.name)
+	}
 	if c.positional == 2 && c.keywords == 0 {
 		if other := c.args.next(); other.tensor() == nil && !isNumber(other) {
 			c.declined()
 			return nil
 		}
 	}
-	return o.operatorFunction.call(c)
+	return o.f.call(c)
 }
 
 // findOperand replies the operator of a name for use as a method such as __add__.
 func findOperand(c *call) error {
-	f := operatorNamed(c.argString(0))
-	if f == nil {
-		return valueErrorf("there is no operator %s", c.argString(0))
-	}
-	c.function(operand{f})
+	c.function(&operand{name: c.argString(0)})
 	return nil
 }
 

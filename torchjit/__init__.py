@@ -1,0 +1,53 @@
+"""torchjit: a TorchScript-compatible just-in-time compiler with PyTorch's Python interface.
+
+`import torchjit as torch` runs TorchScript programs unchanged. Every operator of the library is a
+function here: `torchjit.relu(x)` calls aten::relu. Submodules are loaded when first used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchjit import _host as _host
+from torchjit import _native
+from torchjit._creation import as_tensor, asarray, from_numpy, tensor
+from torchjit._tensor import Tensor
+from torchjit._types import (
+    Generator,
+    Size,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    device,
+    dtype,
+    dtypes,
+    finfo,
+    iinfo,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
+from torchjit._settings import *  # noqa: F403
+
+__version__ = "1.13.1+torchjit0.1.0"
+
+globals().update(dtypes)
+
+_SUBMODULES = ("autograd", "fft", "jit", "linalg", "nn", "ops", "overrides", "package", "special", "testing", "types", "utils", "_jit_internal")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        import importlib
+
+        return importlib.import_module("torchjit." + name)
+    f = None if name.startswith("__") else _native.operator("aten::" + name)
+    if f is None:
+        raise AttributeError(f"module 'torch' has no attribute '{name}'")
+    globals()[name] = f
+    return f
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_SUBMODULES, *_native.operator_names("aten")})

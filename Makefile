@@ -1,0 +1,41 @@
+# make demo, make test: each does all of its own set-up on a fresh clone.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INCLUDE = $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))')
+GO_SOURCES := $(shell find gojit pybind -name '*.go' -o -name '*.[chs]' -o -name '*.txt') go.mod
+STAMP := build/.native
+
+.PHONY: help setup demo test go-test py-test wheel clean
+
+help: ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check setuptools wheel numpy pytest ruff mypy
+	touch $@
+
+$(STAMP): $(VENV)/.ready setup.py $(GO_SOURCES)
+	$(BIN)/python setup.py --quiet build_ext --inplace
+	mkdir -p build && touch $@
+
+setup: $(STAMP) ## make the virtual environment and build the library in place
+
+demo: $(STAMP) ## run models that PyTorch saved
+	PYTHONPATH=. $(BIN)/python examples/demo.py
+
+go-test: $(STAMP) ## test the Go packages
+	CGO_CFLAGS="-O2 -I$(INCLUDE)" go test ./...
+
+py-test: $(STAMP) ## test the Python package
+	$(BIN)/python -m pytest
+
+test: go-test py-test ## run every test
+
+wheel: $(STAMP) ## build a wheel into dist/
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist .
+
+clean: ## remove what was built
+	rm -rf build dist torchjit/_native*.so torchjit/_native*.h

@@ -1,0 +1,6 @@
+"""The tests run against the package in this checkout."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

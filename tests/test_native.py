@@ -1,0 +1,148 @@
+"""The binding: marshalling, errors, threads, signals, fork, memory."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import torchjit as torch
+from torchjit import _native
+
+VALUES = [None, True, 3, -(2**62), 2.5, 1 + 2j, "héllo" * 20, "", b"ab" * 50, [1, [2, "x"]], (1,), (), {"a": [1.0], 2: None},
+          slice(1, None), Ellipsis, list(range(1000)), "x" * 5000, torch.float32, torch.device("cuda", 1), print]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda v: repr(v)[:20])
+def test_values_come_back(value):
+    result = _native.echo(value)
+    assert result == value and type(result) is type(value)
+
+
+def test_the_same_tensor_is_the_same_object():
+    x = torch.tensor([1.0])
+    assert _native.echo(x) is x
+    assert _native.echo([x])[0] is x
+
+
+@pytest.mark.parametrize(
+    "call, error, text",
+    [
+        (lambda: _native.echo(), TypeError, "missing required argument: 'value'"),
+        (lambda: _native.echo(1, 2), TypeError, "takes 1 positional arguments but 2 were given"),
+        (lambda: _native.echo(x=1), TypeError, "unexpected keyword argument 'x'"),
+        (lambda: _native.echo(1, value=2), TypeError, "multiple values for argument 'value'"),
+        (lambda: _native.invoke(1, 2), TypeError, "argument 'callable' .* must be object, not int"),
+        (lambda: _native.echo(1 << 70), RuntimeError, "Overflow"),
+        (lambda: _native.fault("boom"), RuntimeError, "please report.*boom"),
+        (lambda: _native.function("nothing"), AttributeError, "no function 'nothing'"),
+        (lambda: _native.Handle(), TypeError, "made by the library"),
+    ],
+)
+def test_errors_have_a_class_and_a_text(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_exceptions_of_callbacks_pass_through():
+    problem = KeyError("mine")
+
+    def fail(_):
+        raise problem
+
+    with pytest.raises(KeyError) as caught:
+        _native.invoke(fail, 1)
+    assert caught.value is problem
+
+
+def test_callbacks_call_back():
+    assert _native.invoke(lambda x: _native.invoke(lambda y: y + 1, x) * 2, 4) == 10
+
+
+def test_a_deeply_nested_list_is_refused():
+    x = []
+    x.append(x)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        _native.echo(x)
+
+
+def test_threads_run_while_a_call_waits():
+    done = []
+    t = threading.Thread(target=lambda: done.append(_native.wait(0.3)))
+    t.start()
+    start = time.perf_counter()
+    _native.echo(1)
+    assert time.perf_counter() - start < 0.2
+    t.join()
+    assert done == [None]
+
+
+def test_ctrl_c_ends_a_long_call():
+    code = (
+        "import os, signal, threading, time, torchjit._native as n\n"
+        "threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "start = time.time()\n"
+        "try: n.wait(30)\n"
+        "except KeyboardInterrupt: print(time.time() - start < 5)\n"
+    )
+    root = os.path.dirname(os.path.dirname(os.path.abspath(_native.__file__)))
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=root)
+    assert out.stdout == "True\n", out.stderr
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_gets_an_error():
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _native.echo(1)
+        except RuntimeError as e:
+            os.write(write, str(e).encode())
+        os._exit(0)
+    os.close(write)
+    _, status = os.waitpid(pid, 0)
+    with os.fdopen(read) as f:
+        assert "fork" in f.read()
+    assert status == 0
+
+
+def test_handles_are_released_at_once():
+    gc.collect()
+    before = _native.live_handles()
+    x = [torch.tensor([i]) for i in range(100)]
+    assert _native.live_handles() == before + 100
+    del x
+    assert _native.live_handles() == before
+
+
+def test_many_calls_hold_memory_flat():
+    def resident():
+        with open("/proc/self/statm") as f:
+            return int(f.read().split()[1]) * 4096
+
+    x = torch.tensor([1.0, 2.0])
+
+    def work(n):
+        for _ in range(n):
+            _native.echo([x, "text", 2.5])
+            torch.tensor([1.0])
+
+    work(20000)
+    _native.collect()
+    before = resident()
+    work(100000)
+    _native.collect()
+    assert resident() - before < 20 << 20
+
+
+def test_import_is_fast():
+    code = "import time; t = time.perf_counter(); import torchjit, sys; print(time.perf_counter() - t, 'numpy' in sys.modules, 'inspect' in sys.modules)"
+    root = os.path.dirname(os.path.dirname(os.path.abspath(_native.__file__)))
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root).stdout.split() for _ in range(3)]
+    assert min(float(r[0]) for r in runs) < 0.1
+    assert runs[0][1:] == ["False", "False"]

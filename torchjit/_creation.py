@@ -1,0 +1,61 @@
+"""Functions that make tensors from Python data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchjit import _native
+from torchjit._tensor import Tensor, _plain
+from torchjit._types import dtype
+
+
+def tensor(data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """A new tensor with a copy of the data: numbers, nested lists, an array or a tensor."""
+    made = _from(data, dtype)
+    if made is data or not _owns(data):
+        made = made.detach().clone()
+    if requires_grad:
+        made.requires_grad_(True)
+    return made
+
+
+def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:
+    """The data as a tensor, without a copy where that is possible."""
+    return _from(data, dtype)
+
+
+asarray = as_tensor
+
+
+def from_numpy(array: Any) -> Tensor:
+    """A tensor over the memory of a NumPy array."""
+    if type(array).__name__ != "ndarray":
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    return _native.tensor_from_buffer(array)
+
+
+def _owns(data: Any) -> bool:
+    """Whether a tensor of the data has memory of its own."""
+    return not isinstance(data, Tensor) and not _is_array(data)
+
+
+def _is_array(data: Any) -> bool:
+    return type(data).__name__ in ("ndarray", "memoryview", "array")
+
+
+def _from(data: Any, dtype: dtype | None) -> Tensor:
+    if isinstance(data, Tensor):
+        made = data
+    elif _is_array(data):
+        made = _native.tensor_from_buffer(data)
+    else:
+        return _native.tensor_from_data(_plain(data), dtype)
+    return made if dtype is None else made.to(dtype)
+
+
+def _rebuild(cls: type, data: bytes, dtype: dtype, shape: tuple[int, ...], requires_grad: bool) -> Tensor:
+    """What pickle calls to make a tensor again."""
+    made = _native.tensor_from_buffer(bytearray(data)).view(dtype).reshape(shape)
+    if cls is not Tensor:
+        made = _native.TensorBase.__new__(cls, made)
+    return made.requires_grad_(requires_grad)

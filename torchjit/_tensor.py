@@ -1,0 +1,347 @@
+"""The class Tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchjit import _native
+from torchjit._types import Size, device, dtype, dtypes, layout, preserve_format, strided
+
+_TENSOR_HANDLE = 0
+
+
+class _TensorType(type(_native.TensorBase)):  # type: ignore[misc]
+    """Gives Tensor the operators as methods, each when it is first used."""
+
+    def __getattr__(cls, name: str) -> Any:
+        f = None if name.startswith("__") else _native.operator("aten::" + name)
+        if f is None:
+            raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
+        setattr(Tensor, name, f)
+        return f
+
+
+class Tensor(_native.TensorBase, metaclass=_TensorType):
+    """An n-dimensional array of elements of one type.
+
+    Every operator of the library is a method: `x.relu()` calls aten::relu.
+    """
+
+    def __new__(cls, *args: Any, device: Any = None) -> Tensor:
+        if len(args) == 1 and isinstance(args[0], Tensor):
+            return _native.TensorBase.__new__(cls, args[0])
+        if len(args) == 1 and not isinstance(args[0], (int, Size)):
+            return _native.tensor_from_data(_plain(args[0]), _native.default_dtype())
+        size = args[0] if len(args) == 1 and isinstance(args[0], Size) else args
+        return Tensor.empty_of(list(size))
+
+    @staticmethod
+    def empty_of(size: list[int]) -> Tensor:
+        """A tensor of arbitrary numbers of the default type."""
+        return _native.operator("aten::empty")(size)
+
+    def __getattr__(self, name: str) -> Any:
+        f = None if name.startswith("__") else _native.operator("aten::" + name)
+        if f is None:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        setattr(Tensor, name, f)
+        return getattr(self, name)
+
+    # What the tensor is.
+
+    shape = property(_native.tensor_shape, doc="The sizes of the dimensions.")
+    dtype = property(_native.tensor_dtype, doc="The type of the elements.")
+    device = property(_native.tensor_device, doc="Where the elements are.")
+    ndim = property(_native.tensor_dim, doc="The number of dimensions.")
+    _version = property(_native.tensor_version, doc="How often the elements were written in place.")
+    dim = ndimension = _native.tensor_dim
+    numel = nelement = _native.tensor_numel
+    stride = _native.tensor_stride
+    storage_offset = _native.tensor_offset
+    data_ptr = _native.tensor_data_ptr
+    item = _native.tensor_item
+    tolist = _native.tensor_tolist
+    is_cuda = is_sparse = is_quantized = is_mkldnn = is_meta = False
+
+    def size(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else _native.tensor_shape(self)[_wrap(dim, self.ndim)]
+
+    def is_contiguous(self, *, memory_format: Any = None) -> bool:
+        return _native.tensor_is_contiguous(self, 0 if memory_format is None else memory_format.code)
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.numel() * self.dtype.itemsize
+
+    itemsize = property(element_size)
+
+    @property
+    def layout(self) -> layout:
+        return strided
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        return self.dtype.is_signed
+
+    def get_device(self) -> int:
+        return -1
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        if dtype is None:
+            return f"torch.{_TENSOR_CLASSES[self.dtype.name]}"
+        if isinstance(dtype, str):
+            dtype = _DTYPES_BY_CLASS[dtype.rpartition(".")[2]]
+        return self.to(dtype)
+
+    def __len__(self) -> int:
+        return _native.tensor_length(self)
+
+    def __bool__(self) -> bool:
+        return _native.tensor_truth(self)
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        x = self.item()
+        if not isinstance(x, int):
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(x)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return _native.tensor_text(self)
+
+    def __format__(self, spec: str) -> str:
+        if self.dim() == 0:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
+
+    def __iter__(self) -> Any:
+        if self.dim() == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, x: Any) -> bool:
+        return bool((x == self).any())
+
+    def __reversed__(self) -> Tensor:
+        return self.flip(0) if self.dim() else self
+
+    __getitem__ = _native.tensor_getitem
+    __setitem__ = _native.tensor_setitem
+
+    # Arithmetic.
+
+    __add__ = __radd__ = _native.operand("aten::add")
+    __sub__ = _native.operand("aten::sub")
+    __rsub__ = _native.operand("aten::rsub")
+    __mul__ = __rmul__ = _native.operand("aten::mul")
+    __truediv__ = __div__ = _native.operand("aten::div")
+    __mod__ = _native.operand("aten::remainder")
+    __pow__ = _native.operand("aten::pow")
+    __matmul__ = _native.operand("aten::matmul")
+    __and__ = __rand__ = _native.operand("aten::__and__")
+    __or__ = __ror__ = _native.operand("aten::__or__")
+    __xor__ = __rxor__ = _native.operand("aten::__xor__")
+    __lshift__ = _native.operand("aten::__lshift__")
+    __rshift__ = _native.operand("aten::__rshift__")
+    __floordiv__ = _native.operand("aten::floor_divide")
+    __eq__ = _native.operand("aten::eq")
+    __ne__ = _native.operand("aten::ne")
+    __lt__ = _native.operand("aten::lt")
+    __le__ = _native.operand("aten::le")
+    __gt__ = _native.operand("aten::gt")
+    __ge__ = _native.operand("aten::ge")
+    __iadd__ = _native.operand("aten::add_")
+    __isub__ = _native.operand("aten::sub_")
+    __imul__ = _native.operand("aten::mul_")
+    __itruediv__ = _native.operand("aten::div_")
+    __ifloordiv__ = _native.operand("aten::floor_divide_")
+    __imod__ = _native.operand("aten::remainder_")
+    __ipow__ = _native.operand("aten::pow_")
+    __iand__ = _native.operand("aten::__iand__")
+    __ior__ = _native.operand("aten::__ior__")
+    __ixor__ = _native.operand("aten::__ixor__")
+    __neg__ = _native.operand("aten::neg")
+    __abs__ = _native.operand("aten::abs")
+    __invert__ = _native.operand("aten::bitwise_not")
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    def __rtruediv__(self, other: Any) -> Tensor:
+        return self.reciprocal() * other
+
+    __rdiv__ = __rtruediv__
+
+    def __rfloordiv__(self, other: Any) -> Tensor:
+        return _native.operator("aten::floor_divide")(self.new_tensor(other), self)
+
+    def __rpow__(self, other: Any) -> Tensor:
+        return _native.operator("aten::pow")(other, self)
+
+    def __rmod__(self, other: Any) -> Tensor:
+        return _native.operator("aten::remainder")(other, self)
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return _native.operator("aten::matmul")(other, self)
+
+    # Views that are written as attributes.
+
+    @property
+    def T(self) -> Tensor:
+        return self.permute(list(range(self.dim()))[::-1])
+
+    @property
+    def mT(self) -> Tensor:
+        return self.transpose(-2, -1)
+
+    @property
+    def H(self) -> Tensor:
+        return self.mH if self.dim() == 2 else self.conj()
+
+    @property
+    def mH(self) -> Tensor:
+        return self.transpose(-2, -1).conj()
+
+    @property
+    def real(self) -> Tensor:
+        return _native.operator("aten::real")(self)
+
+    @property
+    def imag(self) -> Tensor:
+        return _native.operator("aten::imag")(self)
+
+    # Conversion.
+
+    def to(self, *args: Any, **kwargs: Any) -> Tensor:
+        options = _to_options(*args, **kwargs)
+        if options["dtype"] is None:
+            options["dtype"] = self.dtype
+        return _native.operator("aten::to")(self, **options)
+
+    def cpu(self, memory_format: Any = preserve_format) -> Tensor:
+        return self
+
+    def numpy(self, *, force: bool = False) -> Any:
+        import numpy
+
+        x = self.detach() if force else self
+        return numpy.asarray(memoryview(x)) if x.dim() else numpy.ndarray((), _numpy_dtype(x.dtype), x)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        a = self.numpy()
+        if dtype is not None:
+            a = a.astype(dtype, copy=bool(copy))
+        elif copy:
+            a = a.copy()
+        return a
+
+    def new_tensor(self, data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        from torchjit._creation import tensor
+
+        return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if id(self) not in memo:
+            x = self.detach().clone()
+            if type(self) is not Tensor:
+                x = _native.TensorBase.__new__(type(self), x)
+            x.requires_grad_(self.requires_grad)
+            x.__dict__.update(self.__dict__)
+            memo[id(self)] = x
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        from torchjit._creation import _rebuild
+
+        return _rebuild, (type(self), self.detach().contiguous().view(dtypes["uint8"]).numpy().tobytes(), self.dtype, tuple(self.shape), self.requires_grad)
+
+    # Gradients.
+
+    requires_grad = property(_native.tensor_requires_grad, _native.tensor_set_requires_grad, doc="Whether operations are recorded.")
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        _native.tensor_set_requires_grad(self, requires_grad)
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        return self.detach()
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        _native.tensor_set_data(self, value)
+
+
+def _wrap(dim: int, ndim: int) -> int:
+    limit = max(ndim, 1)
+    if not -limit <= dim < limit:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})")
+    return dim % limit
+
+
+def _to_options(*args: Any, **kwargs: Any) -> dict[str, Any]:
+    """The arguments of Tensor.to, whose positional ones go by their types."""
+    options = {"dtype": None, "device": None, "non_blocking": False, "copy": False}
+    options.update(kwargs)
+    rest = list(args)
+    if rest and isinstance(rest[0], Tensor):
+        other = rest.pop(0)
+        options["dtype"], options["device"] = other.dtype, other.device
+    if rest and (rest[0] is None or isinstance(rest[0], (str, device, int)) and not isinstance(rest[0], bool)):
+        options["device"] = rest.pop(0)
+    if rest and (rest[0] is None or isinstance(rest[0], dtype)):
+        options["dtype"] = rest.pop(0)
+    for name in ("non_blocking", "copy"):
+        if rest:
+            options[name] = rest.pop(0)
+    if rest or (options["dtype"] is not None and not isinstance(options["dtype"], dtype)):
+        raise TypeError("to() received an invalid combination of arguments - got (" + ", ".join(type(a).__name__ for a in args) + ")")
+    if isinstance(options["device"], (str, int)):
+        options["device"] = device(options["device"])
+    return options
+
+
+def _numpy_dtype(d: dtype) -> Any:
+    import numpy
+
+    return numpy.dtype(d.name)
+
+
+def _plain(data: Any) -> Any:
+    """Data with arrays and other sequences turned into what the library reads."""
+    if isinstance(data, (list, tuple)):
+        return [_plain(x) for x in data] if any(not isinstance(x, (int, float, complex)) for x in data) else data
+    if isinstance(data, (Tensor, str)) or not hasattr(data, "__len__") and not hasattr(data, "tolist"):
+        return data
+    if hasattr(data, "tolist"):
+        return data.tolist()
+    return [_plain(data[i]) for i in range(len(data))]
+
+
+_TENSOR_CLASSES = {
+    "float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor", "bfloat16": "BFloat16Tensor",
+    "uint8": "ByteTensor", "int8": "CharTensor", "int16": "ShortTensor", "int32": "IntTensor", "int64": "LongTensor",
+    "bool": "BoolTensor", "complex64": "ComplexFloatTensor", "complex128": "ComplexDoubleTensor",
+}  # fmt: skip
+_DTYPES_BY_CLASS = {cls: dtypes[name] for name, cls in _TENSOR_CLASSES.items()}
+
+_native.register_handle_class(_TENSOR_HANDLE, Tensor)

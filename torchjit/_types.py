@@ -1,0 +1,240 @@
+"""Element types, devices, shapes and the other small values that functions take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchjit import _native
+
+# Class numbers of tokens and handles; pybind/word.go and pybind/slots.go have the same numbers.
+_DTYPE, _DEVICE, _LAYOUT, _MEMORY_FORMAT = range(4)
+_GENERATOR_HANDLE = 2
+
+
+class dtype(_native.Token):
+    """The type of a tensor's elements."""
+
+    name: str
+    itemsize: int
+    is_floating_point: bool
+    is_complex: bool
+
+    def __repr__(self) -> str:
+        return "torch." + self.name
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    @property
+    def is_signed(self) -> bool:
+        return self.name not in ("uint8", "bool", "quint8")
+
+
+def _make_dtypes() -> dict[str, dtype]:
+    made = {}
+    for code, (name, itemsize, is_floating, is_complex) in enumerate(_native.dtype_names()):
+        d = dtype(_DTYPE, code)
+        d.name, d.itemsize, d.is_floating_point, d.is_complex = name, itemsize, is_floating, is_complex
+        made[name] = d
+    for alias, name in (
+        ("float", "float32"),
+        ("double", "float64"),
+        ("half", "float16"),
+        ("short", "int16"),
+        ("int", "int32"),
+        ("long", "int64"),
+        ("cfloat", "complex64"),
+        ("cdouble", "complex128"),
+        ("chalf", "complex32"),
+    ):
+        made[alias] = made[name]
+    return made
+
+
+dtypes = _make_dtypes()
+
+
+class device(_native.Token):
+    """Where a tensor lives: device("cpu"), device("cuda", 0), device(type="meta")."""
+
+    def __new__(cls, type: Any = None, index: int | None = None) -> device:
+        if isinstance(type, device):
+            return type
+        if isinstance(type, int) and index is None:
+            type = f"cuda:{type}"
+        elif index is not None:
+            if ":" in type:
+                raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {type}")
+            type = f"{type}:{index}"
+        if not isinstance(type, str):
+            raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")
+        return _token(_DEVICE, _native.parse_device(type))
+
+    @property
+    def type(self) -> str:
+        return _native.device_text(self.code).partition(":")[0]
+
+    @property
+    def index(self) -> int | None:
+        number = _native.device_text(self.code).partition(":")[2]
+        return int(number) if number else None
+
+    def __str__(self) -> str:
+        return _native.device_text(self.code)
+
+    def __repr__(self) -> str:
+        if self.index is None:
+            return f"device(type='{self.type}')"
+        return f"device(type='{self.type}', index={self.index})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and other.code == self.code
+
+    def __hash__(self) -> int:
+        return hash(self.code)
+
+    def __reduce__(self) -> Any:
+        return device, (str(self),)
+
+
+_devices: dict[int, device] = {}
+
+
+def _token(class_number: int, code: int) -> Any:
+    """Makes a token that the library has no object for: a device that is named for the first time."""
+    if class_number != _DEVICE:
+        raise SystemError(f"torchjit: no object for code {code} of token class {class_number}")
+    made = _devices.get(code)
+    if made is None:
+        made = _devices[code] = _native.Token.__new__(device, class_number, code)
+    return made
+
+
+class layout(_native.Token):
+    """How a tensor's elements are arranged."""
+
+    def __repr__(self) -> str:
+        return "torch.strided"
+
+
+class memory_format(_native.Token):
+    """In which order a tensor's dimensions lie in memory."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return "torch." + self.name
+
+
+strided = layout(_LAYOUT, 0)
+contiguous_format = memory_format(_MEMORY_FORMAT, 0)
+preserve_format = memory_format(_MEMORY_FORMAT, 1)
+channels_last = memory_format(_MEMORY_FORMAT, 2)
+channels_last_3d = memory_format(_MEMORY_FORMAT, 3)
+for _name in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d"):
+    globals()[_name].name = _name
+
+
+class Size(tuple):
+    """A tensor's shape."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        n = 1
+        for x in self:
+            n *= x
+        return n
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple(self) + tuple(other))
+
+    def __mul__(self, other: Any) -> Size:
+        return Size(tuple(self) * other)
+
+    __rmul__ = __mul__
+
+    def __getitem__(self, index: Any) -> Any:
+        x = tuple.__getitem__(self, index)
+        return Size(x) if isinstance(index, slice) else x
+
+
+class Generator(_native.Handle):
+    """A stream of random numbers."""
+
+    def __new__(cls, device: Any = "cpu") -> Generator:
+        return _native.new_generator()
+
+    def manual_seed(self, seed: int) -> Generator:
+        _native.generator_seed(self, _seed(seed))
+        return self
+
+    def seed(self) -> int:
+        return _native.generator_seed_from_time(self)
+
+    def initial_seed(self) -> int:
+        return _native.generator_initial_seed(self)
+
+    @property
+    def device(self) -> device:
+        return device("cpu")
+
+
+def _seed(seed: int) -> int:
+    """The seed as a signed 64-bit number; negative and large seeds wrap as PyTorch's do."""
+    seed = int(seed)
+    if not -(1 << 63) <= seed < 1 << 64:
+        raise RuntimeError("Overflow when unpacking long")
+    return seed - (1 << 64) if seed >= 1 << 63 else seed
+
+
+class iinfo:
+    """The limits of an integer type."""
+
+    def __init__(self, type: dtype) -> None:
+        if type.is_floating_point or type.is_complex or type.name == "bool":
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'")
+        self.bits = type.itemsize * 8
+        self.min = -(1 << self.bits - 1) if type.is_signed else 0
+        self.max = (1 << self.bits - type.is_signed) - 1
+        self.dtype = type.name
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+# Explicit mantissa bits and the largest exponent of the floating-point types.
+_FLOAT_SHAPES = {"float16": (10, 15), "bfloat16": (7, 127), "float32": (23, 127), "float64": (52, 1023)}
+_REAL_PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+
+
+class finfo:
+    """The limits of a floating-point type."""
+
+    def __init__(self, type: dtype | None = None) -> None:
+        type = type or _native.default_dtype()
+        name = _REAL_PARTS.get(type.name, type.name)
+        if name not in _FLOAT_SHAPES:
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type}'")
+        mantissa, exponent = _FLOAT_SHAPES[name]
+        self.bits = dtypes[name].itemsize * 8
+        self.eps = 2.0**-mantissa
+        self.max = (2 - self.eps) * 2.0**exponent
+        self.min = -self.max
+        self.tiny = self.smallest_normal = 2.0 ** (1 - exponent)
+        self.resolution = 10.0 ** -int(mantissa * 0.30103)
+        self.dtype = name
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.tiny:g}, tiny={self.tiny:g}, dtype={self.dtype})"
+        )
+
+
+_native.set_size_class(Size)
+_native.set_token_factory(_token)
+_native.register_handle_class(_GENERATOR_HANDLE, Generator)
