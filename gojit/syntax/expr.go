@@ -407,20 +407,20 @@ func (p *parser) listLiteral() Expr {
 
 // listComp reads the rest of a comprehension or generator whose bracket and element are read.
 func (p *parser) listComp(open token, elt Expr) Expr {
-	target, iter := p.generator()
+	target, iter := p.generator(open)
 	return NewListComp(p.span(open.start, open.start+1), elt, target, iter).Tree
 }
 
-func (p *parser) generator() (target, iter Expr) {
+func (p *parser) generator(open token) (target, iter Expr) {
 	p.expectWord("for")
 	target = p.targetList()
 	p.expectWord("in")
 	iter = p.binary(precOr)
 	if p.atWord("if") {
-		p.fail(source.NotSupportedError, p.here(), "Comprehension ifs are not supported yet")
+		p.fail(source.NotSupportedError, p.span(open.start, open.start), "Comprehension ifs are not supported yet")
 	}
 	if p.atWord("for") {
-		p.fail(source.NotSupportedError, p.here(), "Only a single generator is currently supported")
+		p.fail(source.NotSupportedError, p.span(open.start, open.start), "Only a single generator is currently supported")
 	}
 	return target, iter
 }
@@ -443,7 +443,7 @@ func (p *parser) dictLiteral() Expr {
 		p.expectWord(":")
 		value := p.expr()
 		if len(keys) == 0 && p.atWord("for") {
-			target, iter := p.generator()
+			target, iter := p.generator(open)
 			p.expectWord("}")
 			return NewDictComp(at, key, value, target, iter).Tree
 		}
@@ -471,7 +471,7 @@ func (p *parser) stringLiteral() Expr {
 		}
 		if s.formatted {
 			formatted = true
-			values = append(values, p.formatted(s, &pieces)...)
+			values = append(values, p.formatted(s, &pieces, p.span(start, start+1))...)
 		} else {
 			pieces.WriteString(p.unescaped(s.raw, s.start, s.end))
 		}
@@ -498,7 +498,7 @@ func (p *parser) unescaped(raw bool, start, end int) string {
 
 // formatted appends the text of an f-string to pieces, with {} for every expression in it, and
 // returns the expressions.
-func (p *parser) formatted(s stringLiteral, pieces *strings.Builder) (values []Expr) {
+func (p *parser) formatted(s stringLiteral, pieces *strings.Builder, where source.Range) (values []Expr) {
 	body := p.text.Body
 	for pos := s.start; pos < s.end; {
 		next := strings.IndexAny(body[pos:s.end], "{}")
@@ -515,7 +515,7 @@ func (p *parser) formatted(s stringLiteral, pieces *strings.Builder) (values []E
 		case body[pos] == '}':
 			p.fail(source.RuntimeError, p.span(pos, pos+1), "single '}' is not allowed in an f-string")
 		default:
-			end := p.fieldEnd(pos+1, s.end)
+			end := p.fieldEnd(pos+1, s.end, where)
 			values = append(values, p.field(pos+1, end))
 			pieces.WriteString("{}")
 			pos = end + 1
@@ -525,7 +525,7 @@ func (p *parser) formatted(s stringLiteral, pieces *strings.Builder) (values []E
 }
 
 // fieldEnd returns the offset of the brace that closes the replacement field.
-func (p *parser) fieldEnd(start, end int) int {
+func (p *parser) fieldEnd(start, end int, where source.Range) int {
 	depth := 0
 	for pos := start; pos < end; pos++ {
 		switch c := p.text.Body[pos]; {
@@ -536,9 +536,9 @@ func (p *parser) fieldEnd(start, end int) int {
 		case c == '}' || c == ')' || c == ']':
 			depth--
 		case c == '!' && depth == 0 && pos+1 < end && p.text.Body[pos+1] != '=':
-			p.fail(source.NotSupportedError, p.span(pos, pos+2), "Don't support conversion in JoinedStr")
+			p.fail(source.NotSupportedError, where, "Don't support conversion in JoinedStr")
 		case c == ':' && depth == 0:
-			p.fail(source.NotSupportedError, p.span(pos, pos+1), "Don't support formatting in JoinedStr")
+			p.fail(source.NotSupportedError, where, "Don't support formatting in JoinedStr")
 		}
 	}
 	p.fail(source.RuntimeError, p.span(start-1, start), "'{' is never closed in an f-string")

@@ -404,7 +404,8 @@ func (p *parser) augAssign(lhs Expr) Stmt {
 	t := p.advance()
 	op := strings.TrimSuffix(t.text, "=")
 	if _, ok := augmentedKinds[op]; !ok {
-		p.fail(source.NotSupportedError, p.span(t.start, t.end-1), "unsupported kind of augumented assignment: %s", op)
+		name := map[string]string{"//": "FloorDiv", "@": "MatMult"}[op]
+		p.fail(source.NotSupportedError, p.span(t.start, t.end-1), "unsupported kind of augumented assignment: %s", name)
 	}
 	return NewAugAssign(lhs.Range, lhs, op, p.exprList()).Tree
 }

@@ -200,6 +200,14 @@ var kinds = [numKinds]struct {
 	KindIn:       {"in", roleExpr, false, "expr expr"},
 }
 
+// shapes holds the children of every kind, split into words.
+var shapes = func() (s [numKinds][]string) {
+	for k := range kinds {
+		s[k] = strings.Fields(kinds[k].children)
+	}
+	return s
+}()
+
 // kindOfName finds a kind by its printed word.
 var kindOfName = func() map[string]Kind {
 	m := make(map[string]Kind, numKinds)
@@ -281,7 +289,7 @@ func checkShape(t *Tree) string {
 	if t.Kind == KindList || t.Kind == KindOption {
 		return ""
 	}
-	shape := strings.Fields(kinds[t.Kind].children)
+	shape := shapes[t.Kind]
 	if len(shape) != len(t.Children) {
 		return "wrong number of children"
 	}

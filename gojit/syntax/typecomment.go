@@ -11,8 +11,7 @@ const typeComment = "# type:"
 
 // withTypeComments merges the type comments of a definition that has just been read.
 func (p *parser) withTypeComments(d Def, isMethod bool) Def {
-	end := p.text.LineStart(p.text.LineOf(max(p.prev().start-1, d.Range.End)) + 1)
-	out, err := mergeTypeComments(d, commentsIn(p.comments, d.Range.Start, end), isMethod)
+	out, err := mergeTypeComments(d, commentsIn(p.comments, d.Range.Start, endOfDef(d.Tree)), isMethod)
 	if err != nil {
 		panic(err)
 	}

@@ -127,7 +127,7 @@ func (v Param) KwargOnly() bool { return v.Children[3].Kind == KindTrue }
 
 // WithType returns the parameter with another annotation.
 func (v Param) WithType(typ Expr) Param {
-	return NewParam(v.Range, v.Ident(), typ, v.Default(), v.KwargOnly())
+	return Param{newTree(KindParam, v.Range, v.Children[0], newOption(v.Range, typ), v.Children[2], v.Children[3])}
 }
 
 // ClassDef is a class.

@@ -1,0 +1,902 @@
+"""Turns Python functions and classes into the compiler's Trees, by way of CPython's ast.
+
+This is the Python door of the compiler. It builds the Tree, refuses the syntax that TorchScript
+does not have, and records where every node stands. It knows nothing of types; ``# type:`` comments
+are read by the Go side, which has the text.
+
+A Tree node is a tuple ``(kind, start, end, text, children)`` with byte offsets into the source.
+``JitDef.data`` and ``JitClassDef.data`` hold the nodes and the text as one bytes object, which
+``syntax.Decode`` reads.
+"""
+
+import struct
+from array import array
+
+__all__ = [
+    "FrontendError",
+    "FrontendTypeError",
+    "JitClassDef",
+    "JitDef",
+    "NotSupportedError",
+    "SourceRange",
+    "UnsupportedNodeError",
+    "get_class_properties",
+    "get_default_args",
+    "get_jit_class_def",
+    "get_jit_def",
+]
+
+LINES_BEFORE = 3
+LINES_AFTER = 2
+
+
+class Source:
+    """Text of one definition, cut free of its indentation, and where it came from."""
+
+    def __init__(self, text, filename, first_line, indent, function=""):
+        self.text = text.encode("utf-8", "surrogatepass")
+        self.filename = filename
+        self.first_line = first_line
+        self.indent = indent
+        self.function = function
+        self.line_starts = [0]
+        at = self.text.find(b"\n")
+        while at >= 0:
+            self.line_starts.append(at + 1)
+            at = self.text.find(b"\n", at + 1)
+
+    def offset(self, lineno, column):
+        return self.line_starts[lineno - 1] + column
+
+    def line_of(self, offset):
+        from bisect import bisect_right
+
+        return bisect_right(self.line_starts, offset) - 1
+
+    def range(self, start, end):
+        return SourceRange(self, start, min(end, len(self.text)))
+
+
+class SourceRange:
+    """The span of bytes ``[start, end)`` of a Source."""
+
+    def __init__(self, source, start, end):
+        self.source = source
+        self.start = start
+        self.end = end
+
+    def highlight(self):
+        """Return the lines around the range, with the range underlined."""
+        source = self.source
+        lines = source.text.decode("utf-8", "replace").split("\n")
+        first = source.line_of(self.start)
+        last = source.line_of(max(self.start, self.end))
+        indent = " " * source.indent
+        out = [f'  File "{source.filename}", line {source.first_line + first}']
+        for number in range(max(0, first - LINES_BEFORE), min(len(lines), last + LINES_AFTER + 1)):
+            line = lines[number]
+            if number >= first and number == len(lines) - 1 and not line:
+                break
+            out.append(indent + line if line else line)
+            if first <= number <= last:
+                out.extend(self._underline(number, first, last, indent))
+        return "\n".join(out) + "\n"
+
+    def _underline(self, number, first, last, indent):
+        source = self.source
+        start = source.line_starts[number]
+        end = source.line_starts[number + 1] - 1 if number + 1 < len(source.line_starts) else len(source.text)
+        line = source.text[start:end]
+        low = max(self.start - start, 0)
+        if number > first:
+            low = len(line) - len(line.lstrip(b" "))
+        high = min(self.end - start, len(line))
+        if high > low:
+            yield indent + " " * low + "~" * (high - low) + (" <--- HERE" if number == last else "")
+
+    def __str__(self):
+        return self.highlight()
+
+
+class FrontendError(Exception):
+    """A mistake in the program's syntax, with the place it stands at."""
+
+    __module__ = "torchjit.jit.frontend"
+
+    def __init__(self, source_range, msg):
+        self.source_range = source_range
+        self.msg = msg
+        super().__init__(f"{msg}:\n{source_range.highlight()}")
+
+
+class NotSupportedError(FrontendError):
+    """Python that TorchScript does not have."""
+
+    __module__ = "torchjit.jit.frontend"
+
+
+class UnsupportedNodeError(NotSupportedError):
+    """A kind of statement or expression that TorchScript does not have."""
+
+    __module__ = "torchjit.jit.frontend"
+
+    def __init__(self, source, node, reason="aren't supported"):
+        kind = type(node).__name__
+        what, token = UNSUPPORTED_NODES.get(kind, (kind, " "))
+        start = source.offset(node.lineno, node.col_offset)
+        super().__init__(source.range(start, start + len(token)), f"{what} {reason}")
+
+
+class FrontendTypeError(FrontendError):
+    """An annotation that is not a type."""
+
+    __module__ = "torchjit.jit.frontend"
+
+
+# What messages call a node, and the word that is underlined.
+UNSUPPORTED_NODES = {
+    "AnnAssign": ("annotated assignments", " "),
+    "AsyncFor": ("async for loops", "async for"),
+    "AsyncFunctionDef": ("async function definitions", "async def"),
+    "AsyncWith": ("async with statements", "async with"),
+    "ClassDef": ("class definitions", "class"),
+    "FunctionDef": ("function definitions", "def"),
+    "Global": ("global variables", "global"),
+    "Import": ("import statements", "import"),
+    "ImportFrom": ("import statements", "from"),
+    "Nonlocal": ("nonlocal variables", "nonlocal"),
+    "Try": ("try blocks", "try"),
+    "TryStar": ("try blocks", "try"),
+}
+
+VARIADIC_PARAMETERS = (
+    "Compiled functions can't take variable number of arguments or use keyword-only arguments with defaults"
+)
+
+BINARY_OPERATORS = {
+    "Add": "+",
+    "Sub": "-",
+    "Mult": "*",
+    "Div": "/",
+    "FloorDiv": "//",
+    "Mod": "%",
+    "MatMult": "@",
+    "Pow": "**",
+    "LShift": "<<",
+    "RShift": ">>",
+    "BitAnd": "&",
+    "BitOr": "|",
+    "BitXor": "^",
+}
+AUGMENTED_OPERATORS = {name: op for name, op in BINARY_OPERATORS.items() if name not in ("FloorDiv", "MatMult")}
+UNARY_OPERATORS = {"Not": ("not", "not"), "USub": ("unary minus", "-"), "Invert": ("~", "~")}
+COMPARISONS = {
+    "Eq": "==",
+    "NotEq": "!=",
+    "Lt": "<",
+    "LtE": "<=",
+    "Gt": ">",
+    "GtE": ">=",
+    "Is": "is",
+    "IsNot": "is not",
+    "In": "in",
+}
+
+WHITESPACE = b" \t\n\r\v\f"
+
+
+def leaf(kind, start, end, text=None):
+    return (kind, start, end, text, ())
+
+
+def node(kind, start, end, *children):
+    """Return a compound node whose range covers its children."""
+    for child in children:
+        if child[4] or child[0] not in ("list", "option"):
+            start = min(start, child[1])
+            end = max(end, child[2])
+    return (kind, start, end, None, children)
+
+
+def group(items):
+    items = tuple(items)
+    if not items:
+        return ("list", 0, 0, None, ())
+    return ("list", min(i[1] for i in items), max(i[2] for i in items), None, items)
+
+
+def option(item):
+    if item is None:
+        return ("option", 0, 0, None, ())
+    return ("option", item[1], item[2], None, (item,))
+
+
+def ident(start, end, name):
+    return leaf("ident", start, end, name)
+
+
+def variable(start, end, name):
+    return node("variable", start, end, ident(start, end, name))
+
+
+class Builder:
+    """Builds the Trees of one Source. The method for an ast class is named after it."""
+
+    def __init__(self, source):
+        self.source = source
+
+    def start(self, item):
+        return self.source.line_starts[item.lineno - 1] + item.col_offset
+
+    def range_of(self, tree):
+        return self.source.range(tree[1], tree[2])
+
+    def build(self, item):
+        method = getattr(self, type(item).__name__, None)
+        if method is None:
+            raise UnsupportedNodeError(self.source, item)
+        return method(item)
+
+    def body(self, statements):
+        return group([self.build(s) for s in statements])
+
+    def keyword(self, kind, item, *children, word=None):
+        start = self.start(item)
+        return node(kind, start, start + len(word or kind), *children)
+
+    # Definitions
+
+    def definition(self, item, name, self_name=None, is_classmethod=False, unused=False):
+        start = self.start(item)
+        end = start + len("def")
+        params = self.params(item.args, self_name, unused)
+        returns = None if item.returns is None else self.build(item.returns)
+        decl = node("decl", start, end, group(params), option(returns))
+        if unused:
+            body = group([unused_body(start, end)])
+        else:
+            body = self.body(item.body)
+        if is_classmethod:
+            body = group([self.class_binding(item, self_name), *body[4]])
+        return node("def", start, end, ident(start, end, name), decl, body)
+
+    def class_binding(self, item, self_name):
+        """Return the statement that binds the first parameter of a class method to its class."""
+        if not item.args.args:
+            raise ValueError(f"Class method '{item.name}' must have the class as its first parameter")
+        param = item.args.args[0]
+        start = self.start(param)
+        end = start + len(param.arg)
+        return node(
+            "assign",
+            start,
+            end,
+            group([variable(start, end, param.arg)]),
+            option(variable(start, end, self_name)),
+            option(None),
+        )
+
+    def params(self, args, self_name, unused):
+        if not unused:
+            self.check_params(args)
+        positional = getattr(args, "posonlyargs", []) + args.args
+        params = [self.param(a, self_name, False, unused) for a in positional]
+        return params + [self.param(a, self_name, True, unused) for a in args.kwonlyargs]
+
+    def check_params(self, args):
+        variadic = args.kwarg or args.vararg
+        if variadic is not None:
+            start = self.start(variadic)
+            raise NotSupportedError(self.source.range(start - 1, start + len(variadic.arg)), VARIADIC_PARAMETERS)
+        for default in args.kw_defaults:
+            if default is not None:
+                raise NotSupportedError(self.range_of(self.build(default)), VARIADIC_PARAMETERS)
+
+    def param(self, arg, self_name, keyword_only, unused):
+        start = self.start(arg)
+        end = start + len(arg.arg.encode())
+        annotation = None
+        if unused:
+            annotation = variable(start, end, "Any")
+        elif arg.annotation is not None:
+            annotation = self.build(arg.annotation)
+        elif self_name is not None and arg.arg == "self":
+            annotation = variable(start, end, self_name)
+        flag = leaf("True" if keyword_only else "False", start, end)
+        return node("param", start, end, ident(start, end, arg.arg), option(annotation), option(None), flag)
+
+    # Statements
+
+    def Expr(self, item):
+        value = self.build(item.value)
+        return node("expression statement", value[1], value[2], value)
+
+    def Assign(self, item):
+        targets = [self.build(t) for t in item.targets]
+        value = self.build(item.value)
+        return node("assign", targets[0][1], targets[0][2], group(targets), option(value), option(None))
+
+    def AnnAssign(self, item):
+        if item.value is None:
+            raise UnsupportedNodeError(self.source, item, "without assigned value aren't supported")
+        target = self.build(item.target)
+        if target[0] == "." and target[4][0][0] == "variable" and target[4][0][4][0][3] == "self":
+            if self.source.function != "__init__":
+                raise ValueError(
+                    "Type annotations on instance attributes must be declared in __init__, "
+                    f"not '{self.source.function}': SourceRange at:\n{self.range_of(target).highlight()}"
+                )
+        value = self.build(item.value)
+        annotation = self.build(item.annotation)
+        return node("assign", target[1], target[2], group([target]), option(value), option(annotation))
+
+    def AugAssign(self, item):
+        left = self.build(item.target)
+        right = self.build(item.value)
+        name = type(item.op).__name__
+        if name not in AUGMENTED_OPERATORS:
+            symbol = BINARY_OPERATORS[name]
+            at = self.source.text.index(symbol.encode(), left[2])
+            where = self.source.range(at, at + len(symbol))
+            raise NotSupportedError(where, f"unsupported kind of augumented assignment: {name}")
+        _, start, end, _, children = node("aug_assign", left[1], left[2], left, right)
+        return ("aug_assign", start, end, AUGMENTED_OPERATORS[name], children)
+
+    def Return(self, item):
+        if item.value is not None:
+            return self.keyword("return", item, self.build(item.value))
+        start = self.start(item)
+        return self.keyword("return", item, leaf("None", start, start + len("return")))
+
+    def Raise(self, item):
+        if item.exc is None:
+            start = self.start(item)
+            where = self.source.range(start, start + len("raise"))
+            raise NotSupportedError(where, "raise without an exception is not supported")
+        return self.keyword("raise", item, self.build(item.exc))
+
+    def Assert(self, item):
+        message = None if item.msg is None else self.build(item.msg)
+        return self.keyword("assert", item, self.build(item.test), option(message))
+
+    def Delete(self, item):
+        return self.keyword("del", item, group([self.build(t) for t in item.targets]))
+
+    def If(self, item):
+        return self.keyword("if", item, self.build(item.test), self.body(item.body), self.body(item.orelse))
+
+    def While(self, item):
+        self.no_else(item, "while")
+        return self.keyword("while", item, self.build(item.test), self.body(item.body))
+
+    def For(self, item):
+        self.no_else(item, "for")
+        targets = group([self.build(item.target)])
+        return self.keyword("for", item, targets, group([self.build(item.iter)]), self.body(item.body))
+
+    def no_else(self, item, word):
+        if item.orelse:
+            start = self.start(item)
+            where = self.source.range(start, start + len(word))
+            raise NotSupportedError(where, f"else branches of {word} loops aren't supported")
+
+    def With(self, item):
+        items = group([self.with_item(i) for i in item.items])
+        return self.keyword("with", item, items, self.body(item.body))
+
+    def with_item(self, item):
+        target = self.build(item.context_expr)
+        name = None
+        if item.optional_vars is not None:
+            name = self.build(item.optional_vars)
+            if name[0] != "variable":
+                raise NotSupportedError(
+                    self.range_of(name), "'as' expression in with statement must be a variable"
+                )
+        return node("withitem", target[1], target[2], target, option(name))
+
+    def Pass(self, item):
+        return self.keyword("pass", item)
+
+    def Break(self, item):
+        return self.keyword("break", item)
+
+    def Continue(self, item):
+        return self.keyword("continue", item)
+
+    # Expressions
+
+    def Name(self, item):
+        start = self.start(item)
+        end = start + len(item.id.encode())
+        if item.id in ("True", "False", "None"):
+            return leaf(item.id, start, end)
+        return variable(start, end, item.id)
+
+    def NameConstant(self, item):
+        return self.Constant(item)
+
+    def Constant(self, item):
+        value = item.value
+        start = self.start(item)
+        if value is True or value is False or value is None:
+            return leaf(str(value), start, start + len(str(value)))
+        if value is Ellipsis:
+            return leaf("dots", start, start + 3)
+        if isinstance(value, str):
+            return leaf("string_literal", start, start + len(value) + 1, value)
+        text = repr(value)
+        if not isinstance(value, (int, float, complex)):
+            raise FrontendError(self.source.range(start, start + len(text)), "Unknown Constant expression type")
+        return leaf("const", start, start + len(text), text)
+
+    def JoinedStr(self, item):
+        start = self.start(item)
+        where = self.source.range(start, start + 1)
+        pieces = []
+        values = []
+        for value in item.values:
+            if type(value).__name__ == "Constant":
+                pieces.append(value.value)
+                continue
+            if value.conversion != -1:
+                raise NotSupportedError(where, "Don't support conversion in JoinedStr")
+            if value.format_spec is not None:
+                raise NotSupportedError(where, "Don't support formatting in JoinedStr")
+            pieces.append("{}")
+            values.append(self.build(value.value))
+        text = leaf("string_literal", start, start + 1, "".join(pieces))
+        callee = node(".", start, start + 1, text, ident(start, start + 1, "format"))
+        return node("apply", start, start + 1, callee, group(values), group([]))
+
+    def Call(self, item):
+        callee = self.build(item.func)
+        inputs = [self.build(a) for a in item.args]
+        attributes = []
+        for argument in item.keywords:
+            value = self.build(argument.value)
+            if argument.arg is None:
+                raise NotSupportedError(self.range_of(value), "keyword-arg expansion is not supported")
+            name = ident(value[1], value[2], argument.arg)
+            attributes.append(node("attribute", value[1], value[2], name, value))
+        return node("apply", callee[1], callee[2], callee, group(inputs), group(attributes))
+
+    def Attribute(self, item):
+        value = self.build(item.value)
+        text = self.source.text
+        start = value[2] + 1
+        while start < len(text) and text[start] in WHITESPACE:
+            start += 1
+        return node(".", value[1], value[2], value, ident(start, start + len(item.attr.encode()), item.attr))
+
+    def Subscript(self, item):
+        value = self.build(item.value)
+        index = item.slice
+        if type(index).__name__ == "Tuple":
+            if index.elts:
+                items = [self.subscript_item(value, e) for e in index.elts]
+            else:
+                start = self.start(index)
+                items = [node("tuple-literal", start, start + 2, group([]))]
+        else:
+            items = [self.subscript_item(value, index)]
+        return node("subscript", value[1], items[-1][2] + 1, value, group(items))
+
+    def subscript_item(self, value, item):
+        if type(item).__name__ != "Slice":
+            return self.build(item)
+        parts = [None if p is None else self.build(p) for p in (item.lower, item.upper, item.step)]
+        return node("slice expr", value[1], value[2], *map(option, parts))
+
+    def List(self, item):
+        return self.display("list-literal", item)
+
+    def Tuple(self, item):
+        return self.display("tuple-literal", item)
+
+    def display(self, kind, item):
+        start = self.start(item)
+        return node(kind, start, start + 1, group([self.build(e) for e in item.elts]))
+
+    def Dict(self, item):
+        start = self.start(item)
+        if any(key is None for key in item.keys):
+            where = self.source.range(start, start + 1)
+            raise NotSupportedError(where, "Dict expansion (e.g. `{**dict}`) is not supported")
+        keys = group([self.build(k) for k in item.keys])
+        return node("dict-literal", start, start + 1, keys, group([self.build(v) for v in item.values]))
+
+    def ListComp(self, item):
+        target, iterable = self.generator(item)
+        start = self.start(item)
+        return node("list comprehension", start, start + 1, self.build(item.elt), target, iterable)
+
+    GeneratorExp = ListComp
+
+    def DictComp(self, item):
+        target, iterable = self.generator(item)
+        start = self.start(item)
+        key, value = self.build(item.key), self.build(item.value)
+        return node("dict comprehension", start, start + 1, key, value, target, iterable)
+
+    def generator(self, item):
+        start = self.start(item)
+        where = self.source.range(start, start)
+        if len(item.generators) != 1:
+            raise NotSupportedError(where, "Only a single generator is currently supported")
+        generator = item.generators[0]
+        if generator.ifs:
+            raise NotSupportedError(where, "Comprehension ifs are not supported yet")
+        if generator.is_async:
+            raise NotSupportedError(where, "async comprehensions aren't supported")
+        return self.build(generator.target), self.build(generator.iter)
+
+    def Starred(self, item):
+        start = self.start(item)
+        return node("starred", start, start + 1, self.build(item.value))
+
+    def IfExp(self, item):
+        cond, yes, no = self.build(item.test), self.build(item.body), self.build(item.orelse)
+        return node("if expr", cond[1], cond[2], cond, yes, no)
+
+    def UnaryOp(self, item):
+        name = type(item.op).__name__
+        start = self.start(item)
+        if name not in UNARY_OPERATORS:
+            raise NotSupportedError(self.source.range(start, start + 1), f"unsupported unary operator: {name}")
+        kind, symbol = UNARY_OPERATORS[name]
+        return node(kind, start, start + len(symbol), self.build(item.operand))
+
+    def BinOp(self, item):
+        return self.binary(BINARY_OPERATORS[type(item.op).__name__], self.build(item.left), self.build(item.right))
+
+    def BoolOp(self, item):
+        kind = "and" if type(item.op).__name__ == "And" else "or"
+        tree = self.build(item.values[0])
+        for value in item.values[1:]:
+            tree = self.binary(kind, tree, self.build(value))
+        return tree
+
+    def Compare(self, item):
+        left = self.build(item.left)
+        chain = None
+        for operator, comparator in zip(item.ops, item.comparators):
+            right = self.build(comparator)
+            name = type(operator).__name__
+            if name == "NotIn":
+                pair = self.binary("in", left, right)
+                pair = node("not", pair[1], pair[2], pair)
+            else:
+                pair = self.binary(COMPARISONS[name], left, right)
+            chain = pair if chain is None else self.binary("and", chain, pair)
+            left = right
+        return chain
+
+    def binary(self, kind, left, right):
+        return node(kind, left[1], left[2], left, right)
+
+
+def unused_body(start, end):
+    """Return the statement that stands for the body of an unused function."""
+    callee = variable(start, end, "RuntimeError")
+    message = leaf("string_literal", start, end, "Cannot call @unused methods")
+    return node("raise", start, end, node("apply", start, end, callee, group([message]), group([])))
+
+
+class Encoder:
+    """Writes Trees and the texts they stand in as one bytes object."""
+
+    MAGIC = b"TJT1"
+
+    def __init__(self):
+        self.nodes = array("I")
+        self.strings = {}
+        self.sources = []
+
+    def string(self, text):
+        return self.strings.setdefault(text, len(self.strings))
+
+    def add(self, tree, source):
+        """Append a tree that stands in a source, children after their parent."""
+        if source not in self.sources:
+            self.sources.append(source)
+        self._add(tree, self.sources.index(source))
+
+    def open(self, kind, source, start, end, children):
+        """Append the head of a node whose children are added next."""
+        if source not in self.sources:
+            self.sources.append(source)
+        self.nodes.extend((self.string(kind), self.sources.index(source), start, end, 0, children))
+
+    def _add(self, tree, source):
+        kind, start, end, text, children = tree
+        text = 0 if text is None else self.string(text) + 1
+        self.nodes.extend((self.string(kind), source, start, end, text, len(children)))
+        for child in children:
+            self._add(child, source)
+
+    def finish(self, is_method):
+        import sys
+
+        if sys.byteorder != "little":
+            self.nodes.byteswap()
+        strings = [s.encode("utf-8", "surrogatepass") for s in self.strings]
+        head = struct.pack(
+            "<4sIIII", self.MAGIC, int(is_method), len(self.sources), len(self.nodes) // 6, len(strings)
+        )
+        parts = [head]
+        for source in self.sources:
+            name = source.filename.encode("utf-8", "surrogatepass")
+            parts += [
+                struct.pack("<IIII", len(name), len(source.text), source.first_line, source.indent),
+                name,
+                source.text,
+            ]
+        parts.append(self.nodes.tobytes())
+        parts.append(struct.pack(f"<{len(strings)}I", *map(len, strings)))
+        return b"".join(parts + strings)
+
+
+class JitDef:
+    """One function definition: its Tree, its source, and both as bytes for the compiler."""
+
+    def __init__(self, tree, source, is_method):
+        self.tree = tree
+        self.source = source
+        self.is_method = is_method
+
+    @property
+    def name(self):
+        return self.tree[4][0][3]
+
+    @property
+    def data(self):
+        encoder = Encoder()
+        encoder.add(self.tree, self.source)
+        return encoder.finish(self.is_method)
+
+    def range(self):
+        return self.source.range(self.tree[1], self.tree[2])
+
+
+class JitClassDef:
+    """A class: its methods and properties as JitDefs and the attributes it assigns."""
+
+    def __init__(self, name, start, source, methods, properties, assigns):
+        self.name = name
+        self.start = start
+        self.source = source
+        self.methods = methods
+        self.properties = properties
+        self.assigns = assigns
+
+    @property
+    def data(self):
+        encoder = Encoder()
+        start, end, source = self.start, self.start + len("class"), self.source
+        encoder.open("class", source, start, end, 5)
+        encoder.add(ident(start, end, self.name), source)
+        encoder.add(option(None), source)
+        encoder.open("list", source, start, start, len(self.methods))
+        for method in self.methods:
+            encoder.add(method.tree, method.source)
+        encoder.open("list", source, start, start, len(self.properties))
+        for name, getter, setter in self.properties:
+            at = getter.tree
+            encoder.open("property", getter.source, at[1], at[2], 3)
+            encoder.add(ident(at[1], at[2], name), getter.source)
+            encoder.add(getter.tree, getter.source)
+            encoder.open("option", getter.source, at[1], at[1], int(setter is not None))
+            if setter is not None:
+                encoder.add(setter.tree, setter.source)
+        encoder.add(group(self.assigns), source)
+        return encoder.finish(True)
+
+
+def read_source(obj, function=""):
+    """Return the Source of a function or class.
+
+    Raises OSError where Python cannot find the text.
+    """
+    import inspect
+
+    try:
+        filename = inspect.getsourcefile(obj)
+        lines, first_line = inspect.getsourcelines(obj)
+    except OSError as error:
+        raise OSError(
+            f"Can't get source for {obj}. TorchScript requires source access in order to carry out "
+            "compilation, make sure original .py files are available."
+        ) from error
+    return source_of_lines(lines, filename or inspect.getfile(obj), max(first_line, 1), function)
+
+
+def source_of_lines(lines, filename, first_line, function=""):
+    """Return the Source of lines, cutting the first line's indentation off every line that has it."""
+    prefix = lines[0][: len(lines[0]) - len(lines[0].lstrip(" \t"))]
+    cut = [line[len(prefix) :] if line.startswith(prefix) else line for line in lines]
+    return Source("".join(cut), filename, first_line, len(prefix), function)
+
+
+def parse_single(source, kinds, what):
+    """Return the one statement of a source, which must be of the ast classes named."""
+    import ast
+
+    module = ast.parse(source.text, filename=source.filename)
+    if len(module.body) != 1 or type(module.body[0]).__name__ not in kinds:
+        raise RuntimeError(f"Expected a single top-level {what}: {source.filename}:{source.first_line}")
+    return module.body[0]
+
+
+def get_jit_def(fn, def_name, self_name=None, is_classmethod=False, unused=False):
+    """Return the JitDef of a Python function under the name def_name.
+
+    self_name is the name of the type of ``self`` in a method. With unused the body is replaced by
+    an exception and the parameters take anything.
+    """
+    return def_of_source(read_source(fn, fn.__name__), def_name, self_name, is_classmethod, unused)
+
+
+def def_of_source(source, def_name=None, self_name=None, is_classmethod=False, unused=False):
+    """Return the JitDef of the one function in a Source, by its own name unless def_name is given."""
+    item = parse_single(source, ("FunctionDef",), "function")
+    source.function = source.function or item.name
+    tree = Builder(source).definition(item, def_name or item.name, self_name, is_classmethod, unused)
+    return JitDef(tree, source, self_name is not None)
+
+
+def get_default_args(fn):
+    """Return the default values of a function's parameters by name."""
+    import inspect
+
+    if fn is None:
+        return {}
+    parameters = inspect.signature(fn).parameters
+    return {k: v.default for k, v in parameters.items() if v.default is not inspect.Parameter.empty}
+
+
+def is_unused(fn):
+    """Tell whether a function is marked so that its body is not compiled."""
+    modifier = getattr(fn, "_torchscript_modifier", None)
+    return modifier is not None and str(getattr(modifier, "value", modifier)).startswith(("unused", "_drop"))
+
+
+def get_class_properties(cls, self_name):
+    """Return ``(name, getter, setter or None)`` for the properties of a class that are compiled."""
+    import inspect
+
+    skipped = getattr(cls, "__jit_unused_properties__", [])
+    properties = []
+    for name, prop in inspect.getmembers(cls, lambda member: isinstance(member, property)):
+        if name in skipped or is_unused(prop.fget):
+            continue
+        getter = get_jit_def(prop.fget, f"__{name}_getter", self_name=self_name)
+        setter = None
+        if prop.fset is not None:
+            setter = get_jit_def(prop.fset, f"__{name}_setter", self_name=self_name)
+        properties.append((name, getter, setter))
+    return properties
+
+
+def get_jit_class_def(cls, self_name):
+    """Return the JitClassDef of a Python class under the name self_name.
+
+    It has the methods that the class itself defines, in the order of their names.
+    """
+    import inspect
+
+    source = read_source(cls)
+    item = parse_single(source, ("ClassDef",), "class")
+    builder = Builder(source)
+    methods = {
+        name: method_def(cls, name, member, self_name)
+        for name, member in inspect.getmembers(cls, lambda m: inspect.ismethod(m) or inspect.isfunction(m))
+        if name in cls.__dict__ and not isinstance(cls.__dict__[name], staticmethod) and has_source(member)
+    }
+    methods.update(dataclass_methods(cls, item, self_name))
+    return JitClassDef(
+        self_name,
+        builder.start(item),
+        source,
+        [methods[name] for name in sorted(methods)],
+        get_class_properties(cls, self_name),
+        class_assigns(builder, item),
+    )
+
+
+def has_source(fn):
+    """Tell whether a function stands in a file, which those that dataclasses make do not."""
+    code = getattr(fn, "__code__", None)
+    return code is None or code.co_filename != "<string>"
+
+
+def method_def(cls, name, member, self_name):
+    is_classmethod = isinstance(cls.__dict__[name], classmethod)
+    return get_jit_def(member, name, self_name=self_name, is_classmethod=is_classmethod, unused=is_unused(member))
+
+
+def class_assigns(builder, item):
+    """Return the assignments of a class body that can be compiled."""
+    assigns = []
+    for statement in item.body:
+        if type(statement).__name__ in ("Assign", "AnnAssign"):
+            try:
+                assigns.append(builder.build(statement))
+            except (FrontendError, ValueError):
+                continue
+    return assigns
+
+
+def dataclass_methods(cls, item, self_name):
+    """Return the methods that the dataclass decorator makes, written out as TorchScript."""
+    import dataclasses
+
+    if not dataclasses.is_dataclass(cls):
+        return {}
+    texts = {"__init__": dataclass_init, "__repr__": dataclass_repr, "__eq__": dataclass_eq}
+    for name, operator in (("__lt__", "<"), ("__le__", "<="), ("__gt__", ">"), ("__ge__", ">=")):
+        texts[name] = lambda cls, item, operator=operator, name=name: dataclass_order(cls, item, name, operator)
+    methods = {}
+    for name, write in texts.items():
+        if name in cls.__dict__ and not has_source(cls.__dict__[name]):
+            filename = f"__torch_jit_dataclass/{cls.__name__}/{name}"
+            source = Source(write(cls, item), filename, 0, 0, name)
+            methods[name] = def_of_source(source, name, self_name)
+    return methods
+
+
+def dataclass_init(cls, item):
+    import ast
+    import dataclasses
+    import inspect
+
+    written = {
+        statement.target.id: ast.unparse(statement.annotation)
+        for statement in item.body
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+    }
+    params, body, late = [], [], []
+    for field in dataclasses.fields(cls):
+        if field.default_factory is not dataclasses.MISSING:
+            raise NotImplementedError("Default factory initializers are not supported in TorchScript dataclasses")
+        if field.init:
+            params.append(f"{field.name}: {written.get(field.name) or inspect.formatannotation(field.type)}")
+            body.append(f"  self.{field.name} = {field.name}")
+    for name, annotation in cls.__dict__.get("__annotations__", {}).items():
+        if isinstance(annotation, dataclasses.InitVar):
+            late.append(name)
+    if hasattr(cls, "__post_init__"):
+        body.append(f"  self.__post_init__({', '.join(late)})")
+    return f"def __init__({', '.join(['self', *params])}) -> None:\n" + "\n".join(body or ["  pass"]) + "\n"
+
+
+def dataclass_repr(cls, item):
+    import dataclasses
+
+    shown = ", ".join(f"{field.name}={{self.{field.name}}}" for field in dataclasses.fields(cls) if field.repr)
+    return f'def __repr__(self) -> str:\n  return f"{cls.__name__}({shown})"\n'
+
+
+def compared_fields(cls):
+    import dataclasses
+
+    return [field.name for field in dataclasses.fields(cls) if field.compare]
+
+
+def dataclass_eq(cls, item):
+    lines = [f"def __eq__(self, other: {cls.__name__}) -> bool:"]
+    for name in compared_fields(cls):
+        lines += [f"  val1 = self.{name}", f"  val2 = other.{name}", "  if val1 != val2: return False"]
+    return "\n".join(lines) + "\n  return True\n"
+
+
+def dataclass_order(cls, item, method, operator):
+    lines = [f"def {method}(self, other: {cls.__name__}) -> bool:"]
+    for name in compared_fields(cls):
+        lines += [
+            f"  val1 = self.{name}",
+            f"  val2 = other.{name}",
+            f"  if val1 {operator[0]} val2: return True",
+            "  if val1 != val2: return False",
+        ]
+    return "\n".join(lines) + f"\n  return {operator.endswith('=')}\n"
