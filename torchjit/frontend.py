@@ -26,8 +26,7 @@ __all__ = [
     "get_jit_def",
 ]
 
-LINES_BEFORE = 3
-LINES_AFTER = 2
+CONTEXT_LINES = 2
 
 
 class Source:
@@ -73,7 +72,7 @@ class SourceRange:
         last = source.line_of(max(self.start, self.end))
         indent = " " * source.indent
         out = [f'  File "{source.filename}", line {source.first_line + first}']
-        for number in range(max(0, first - LINES_BEFORE), min(len(lines), last + LINES_AFTER + 1)):
+        for number in range(max(0, first - CONTEXT_LINES), min(len(lines), last + CONTEXT_LINES + 1)):
             line = lines[number]
             if number >= first and number == len(lines) - 1 and not line:
                 break
@@ -480,7 +479,7 @@ class Builder:
                 items = [node("tuple-literal", start, start + 2, group([]))]
         else:
             items = [self.subscript_item(value, index)]
-        return node("subscript", value[1], items[-1][2] + 1, value, group(items))
+        return node("subscript", value[1], max(i[2] for i in items) + 1, value, group(items))
 
     def subscript_item(self, value, item):
         if type(item).__name__ != "Slice":

@@ -104,11 +104,8 @@ func (r Range) FileLineCol() (file string, line, col int, ok bool) {
 	return r.Text.Name, r.Text.FirstLine + l, r.Start - r.Text.LineStart(l) + r.Text.Indent, true
 }
 
-// linesBefore and linesAfter are how many lines are shown around a highlighted range.
-const (
-	linesBefore = 3
-	linesAfter  = 2
-)
+// contextLines is how many lines are shown before and after a highlighted range.
+const contextLines = 2
 
 // Highlight returns the lines around the range with the range underlined by tildes and an arrow,
 // headed by the file and line, in the layout that PyTorch's messages have:
@@ -136,7 +133,7 @@ func (r Range) HighlightIn(function string) string {
 	}
 	last := t.LineOf(max(r.End, r.Start))
 	indent := strings.Repeat(" ", t.Indent)
-	for l := max(0, first-linesBefore); l < first; l++ {
+	for l := max(0, first-contextLines); l < first; l++ {
 		writeLine(&b, indent, t.Line(l))
 	}
 	for l := first; l <= last; l++ {
@@ -146,7 +143,7 @@ func (r Range) HighlightIn(function string) string {
 		writeLine(&b, indent, t.Line(l))
 		r.underline(&b, indent, l, first, last)
 	}
-	for l := last + 1; l <= last+linesAfter && l < t.NumLines(); l++ {
+	for l := last + 1; l <= last+contextLines && l < t.NumLines(); l++ {
 		if l == t.NumLines()-1 && t.Line(l) == "" {
 			break
 		}

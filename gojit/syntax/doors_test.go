@@ -53,6 +53,15 @@ func pythonDoor(t *testing.T, files ...string) []doorRecord {
 	return records
 }
 
+func decodeHex(t *testing.T, s string) []byte {
+	t.Helper()
+	data, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // withoutDefaults drops the default values of the parameters: the Python door leaves them to
 // Python, which evaluates them.
 func withoutDefaults(d Def) Def {
@@ -90,11 +99,7 @@ func TestDoorsAgree(t *testing.T) {
 			t.Errorf("%s:%d: the Go door fails: %v", r.File, r.Line, err)
 			continue
 		}
-		data, err := hex.DecodeString(r.Data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		decoded, err := Decode(data)
+		decoded, err := Decode(decodeHex(t, r.Data))
 		if err != nil {
 			t.Errorf("%s:%d: %v", r.File, r.Line, err)
 			continue

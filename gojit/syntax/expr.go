@@ -269,7 +269,7 @@ func (p *parser) call(callee Expr) Expr {
 }
 
 func (p *parser) subscript(value Expr) Expr {
-	open := p.advance()
+	p.advance()
 	var items []Expr
 	single := true
 	for !p.atWord("]") {
@@ -291,8 +291,11 @@ func (p *parser) subscript(value Expr) Expr {
 			items[0].Range.End = items[0].Range.Start + 2
 		}
 	}
-	r := p.span(value.Range.Start, max(open.start, items[len(items)-1].Range.End+1))
-	return NewSubscript(r, value, items).Tree
+	end := 0
+	for _, item := range items {
+		end = max(end, item.Range.End)
+	}
+	return NewSubscript(p.span(value.Range.Start, end+1), value, items).Tree
 }
 
 func (p *parser) subscriptItem(value Expr) Expr {

@@ -1,0 +1,236 @@
+def f(x):
+    g = lambda y: y  # ERROR "Lambda aren't supported"
+
+
+def f(x):
+    try:  # ERROR "try blocks aren't supported"
+        pass
+    except Exception:
+        pass
+
+
+def f(x):
+    yield x  # ERROR "Yield aren't supported"
+
+
+def f(x):
+    y = yield x  # ERROR "Yield aren't supported"
+
+
+def f(x):
+    if (y := x):  # ERROR "NamedExpr aren't supported"
+        pass
+
+
+def f(x):
+    return {1, 2}  # ERROR "Set aren't supported"
+
+
+def f(x):
+    return {a for a in x}  # ERROR "SetComp aren't supported"
+
+
+def f(*xs):  # ERROR "variable number of arguments"
+    pass
+
+
+def f(x, **kw):  # ERROR "variable number of arguments"
+    pass
+
+
+def f(x):
+    def g():  # ERROR "function definitions aren't supported"
+        pass
+
+
+def f(x):
+    class C:  # ERROR "class definitions aren't supported"
+        pass
+
+
+def f(x):
+    global y  # ERROR "global variables aren't supported"
+
+
+def f(x):
+    nonlocal y  # ERROR "nonlocal variables aren't supported"
+
+
+def f(x):
+    import math  # ERROR "import statements aren't supported"
+
+
+def f(x):
+    from math import pi  # ERROR "import statements aren't supported"
+
+
+def f(x):
+    for i in x:  # ERROR "else branches of for loops aren't supported"
+        pass
+    else:
+        pass
+
+
+def f(x):
+    while x:  # ERROR "else branches of while loops aren't supported"
+        pass
+    else:
+        pass
+
+
+async def f(x):  # ERROR "async function definitions aren't supported"
+    pass
+
+
+def f(x):
+    async for i in x:  # ERROR "async for loops aren't supported"
+        pass
+
+
+def f(x):
+    await x  # ERROR "Await aren't supported"
+
+
+def f(x):
+    return +x  # ERROR "unsupported unary operator"
+
+
+def f(x):
+    x //= 2  # ERROR "unsupported kind of augumented assignment: FloorDiv"
+
+
+def f(x):
+    y: int  # ERROR "annotated assignments without assigned value"
+
+
+def f(x):
+    return [a for a in x if a]  # ERROR "Comprehension ifs are not supported yet"
+
+
+def f(x):
+    return [a for a in x for b in a]  # ERROR "Only a single generator"
+
+
+def f(x):
+    return {**x}  # ERROR "Dict expansion"
+
+
+def f(x):
+    return g(**x)  # ERROR "keyword-arg expansion is not supported"
+
+
+def f(x):
+    return f"{x!r}"  # ERROR "conversion in JoinedStr"
+
+
+def f(x):
+    return f"{x:3}"  # ERROR "formatting in JoinedStr"
+
+
+def f(x):
+    return f"{x"  # ERROR "never closed"
+
+
+def f(x):
+    return f"}"  # ERROR "single '}'"
+
+
+def f(x):
+    return b"x"  # ERROR "bytes literals aren't supported"
+
+
+def f(x):
+    raise  # ERROR "raise without an exception"
+
+
+def f(x):
+    with x as (a, b):  # ERROR "must be a variable"
+        pass
+
+
+def f(x):
+    x + 1 = 2  # ERROR "cannot assign to this expression"
+
+
+def f(x):
+    f(x) += 2  # ERROR "cannot assign to this expression"
+
+
+def f(x)  # ERROR "expected : but found 'newline' here"
+    pass
+
+
+def f(x):
+    return x +  # ERROR "expected an expression but found 'newline' here"
+
+
+def f(x):
+pass  # ERROR "expected indent but found 'pass' here"
+
+
+def f(x):
+        pass
+    pass  # ERROR "invalid indent level 4"
+
+
+def f(x):
+    pass
+      pass  # ERROR "unexpected indent"
+
+
+def f(x):
+    return (x]  # ERROR "expected \\) but found '\\]' here"
+
+
+def f(x):
+    return x)  # ERROR "unmatched '\\)' here"
+
+
+def f(x):
+    return x y  # ERROR "expected newline but found 'ident' here"
+
+
+def f(x):
+    return 'x  # ERROR "unterminated string literal"
+
+
+def f(x):
+    return "\x4"  # ERROR "invalid escape sequence"
+
+
+def f(x):
+    return 0x  # ERROR "invalid number"
+
+
+def f(x):
+    return 1_  # ERROR "invalid number"
+
+
+def f(x):
+    return 3abc  # ERROR "invalid number"
+
+
+def f(x):
+    return x ? 1  # ERROR "unexpected character"
+
+
+def f(x):
+    return x[]  # ERROR "expected an expression but found '\\]'"
+
+
+def f(x):  # ERROR "Number of type annotations for function parameters \\(2\\) does not match"
+    # type: (int, int) -> int
+    pass
+
+
+def f(x):
+    # type: (int -> int) # ERROR "expected \\) but found '->' here"
+    pass
+
+
+def f(x):
+    y = x  # type: int # ERROR "expected \\( but found 'ident' here"
+
+
+def f(x):
+    return $  # ERROR "unexpected character"
