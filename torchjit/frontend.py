@@ -805,7 +805,9 @@ def get_jit_class_def(cls, self_name):
 
 def has_source(fn):
     """Tell whether a function stands in a file, which those that dataclasses make do not."""
-    code = getattr(fn, "__code__", None)
+    import inspect
+
+    code = getattr(inspect.unwrap(fn), "__code__", None)
     return code is None or code.co_filename != "<string>"
 
 
