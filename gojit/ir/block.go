@@ -18,6 +18,16 @@ func (g *Graph) newBlock(owner *Node) *Block {
 	return b
 }
 
+// index returns the position among the owner's blocks.
+func (b *Block) index() int {
+	for i, other := range b.owner.blocks {
+		if other == b {
+			return i
+		}
+	}
+	return -1
+}
+
 // Graph returns the graph that the block belongs to.
 func (b *Block) Graph() *Graph { return b.graph }
 
@@ -97,8 +107,9 @@ func (b *Block) Append(n *Node) *Node { return n.InsertBefore(b.ret) }
 // Prepend puts n at the beginning and returns it.
 func (b *Block) Prepend(n *Node) *Node { return n.InsertAfter(b.param) }
 
-// cloneFrom fills b, which is empty, with copies of what src holds.
-func (b *Block) cloneFrom(src *Block, outer func(*Value) *Value) {
+// CloneFrom adds copies of what src holds, its parameters and its results too, to b. outer maps
+// the values that src uses but does not define.
+func (b *Block) CloneFrom(src *Block, outer func(*Value) *Value) {
 	env := map[*Value]*Value{}
 	lookup := func(v *Value) *Value {
 		if c, ok := env[v]; ok {

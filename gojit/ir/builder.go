@@ -89,6 +89,15 @@ func (g *Graph) CreateTupleUnpack(v *Value) *Node {
 	return n
 }
 
+// UnpackTuple returns the elements of a value of tuple type: the inputs of the node that makes it
+// where that is at hand, else the outputs of a new prim::TupleUnpack.
+func (g *Graph) UnpackTuple(v *Value) []*Value {
+	if v.node.kind == "prim::TupleConstruct" {
+		return v.node.inputs
+	}
+	return g.InsertNode(g.CreateTupleUnpack(v)).outputs
+}
+
 // CreateTupleIndex returns a prim::TupleIndex with an element of type t.
 func (g *Graph) CreateTupleIndex(tuple, index *Value, t types.Type) *Node {
 	n := g.Create("prim::TupleIndex", []*Value{tuple, index}, 1)

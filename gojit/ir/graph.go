@@ -144,7 +144,7 @@ func ValidName(name string) bool {
 // Copy returns a graph like g, with values numbered anew in order.
 func (g *Graph) Copy() *Graph {
 	c := NewGraph()
-	c.block.cloneFrom(g.block, func(v *Value) *Value { return v })
+	c.block.CloneFrom(g.block, func(v *Value) *Value { return v })
 	return c
 }
 
@@ -181,7 +181,7 @@ func (g *Graph) Clone(n *Node, lookup func(*Value) *Value) *Node {
 		c.AddInput(lookup(in))
 	}
 	for _, b := range n.blocks {
-		c.AddBlock().cloneFrom(b, lookup)
+		c.AddBlock().CloneFrom(b, lookup)
 	}
 	return c
 }

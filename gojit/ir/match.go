@@ -378,11 +378,11 @@ func ConvertTo(g *Graph, at source.Range, t types.Type, v *Value, allow bool) *V
 	}
 	if tuple, ok := v.typ.(*types.Tuple); ok {
 		if l, ok := withoutOptional(t).(*types.List); ok && convertibleToList(v.typ, l) {
-			unpacked := g.InsertNode(g.CreateTupleUnpack(v)).outputs
+			unpacked := g.UnpackTuple(v)
 			v = g.InsertNode(g.CreateList(l.Elem, unpacked)).Output()
 		}
 		if want, ok := t.(*types.Tuple); ok && len(want.Elems) == len(tuple.Elems) && !types.IsSubtype(tuple, want) {
-			unpacked := g.InsertNode(g.CreateTupleUnpack(v)).outputs
+			unpacked := g.UnpackTuple(v)
 			converted := make([]*Value, len(unpacked))
 			for i, item := range unpacked {
 				converted[i] = ConvertTo(g, at, want.Elems[i], item, allow)

@@ -280,7 +280,7 @@ func (n *Node) Destroy() {
 	n.graph = nil
 }
 
-// IsBefore reports whether n is executed before m. A node is before those in its blocks.
+// IsBefore reports whether n stands before m in the text. A node is before those in its blocks.
 func (n *Node) IsBefore(m *Node) bool {
 	if n == m {
 		return false
@@ -288,20 +288,34 @@ func (n *Node) IsBefore(m *Node) bool {
 	if n.block == m.block {
 		return n.position < m.position
 	}
-	// Climb from both until the two are in one block.
-	chain := map[*Block]*Node{}
-	for at := n; at != nil; at = at.block.owner {
-		chain[at.block] = at
-	}
-	for at := m; at != nil; at = at.block.owner {
-		if from, ok := chain[at.block]; ok {
-			if from == at {
-				return from == n
-			}
-			return from.position < at.position
+	a, b := n, m
+	depthA, depthB := a.depth(), b.depth()
+	for ; depthA > depthB; depthA-- {
+		if a = a.block.owner; a == m {
+			return false
 		}
 	}
-	return false
+	for ; depthB > depthA; depthB-- {
+		if b = b.block.owner; b == n {
+			return true
+		}
+	}
+	for a.block != b.block {
+		if a.block.owner == b.block.owner {
+			return a.block.index() < b.block.index()
+		}
+		a, b = a.block.owner, b.block.owner
+	}
+	return a.position < b.position
+}
+
+// depth returns the number of nodes that n is nested in.
+func (n *Node) depth() int {
+	d := 0
+	for at := n.block.owner; at != nil; at = at.block.owner {
+		d++
+	}
+	return d
 }
 
 // Is reports whether n applies one of the named operators.
