@@ -1,0 +1,109 @@
+package interp
+
+import (
+	"sync/atomic"
+
+	"torchjit/gojit/ir"
+	"torchjit/gojit/ops"
+	"torchjit/gojit/source"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// Code is a graph made ready to run.
+type Code struct {
+	name         string
+	instructions []Instruction
+	ranges       []source.Range // of the node that each instruction comes from
+	sites        []*site
+	template     []value.Value // what a frame's registers hold before the inputs are put in
+	constants    map[int32]string
+	numInputs    int
+	numOutputs   int
+	numRegisters int
+	numArguments int // size of the argument area behind the registers
+}
+
+// Name returns the name of the function that the code runs.
+func (c *Code) Name() string { return c.name }
+
+// NumInputs returns how many arguments Run takes.
+func (c *Code) NumInputs() int { return c.numInputs }
+
+// NumOutputs returns how many results Run gives.
+func (c *Code) NumOutputs() int { return c.numOutputs }
+
+// site is what an instruction with more than three operands refers to.
+type site struct {
+	name       string
+	inputs     []input
+	output     int32 // register of the first output; the others follow it
+	numOutputs int
+
+	run     ops.Operation // opCall
+	machine *Machine      // opCallFunction, opCallMethod: who lowers the callee
+	callee  *ir.Function  // opCallFunction
+	code    atomic.Pointer[Code]
+	cached  atomic.Pointer[methodCache]
+	class   *types.Class // opCreateObject
+	list    types.Type   // opList: of the elements; opDict: of the values; opFork: of the result
+	key     types.Type   // opDict
+	tuple   *types.Tuple // opTuple
+	types   []types.Type // opIsInstance
+	slot    int          // opGetAttr, opSetAttr
+	body    *Code        // opFork
+}
+
+// input is a register that a site reads; move: it is not used again, and cleared.
+type input struct {
+	register int32
+	move     bool
+}
+
+// methodCache is the method that a site found for the class it saw last.
+type methodCache struct {
+	class *types.Class
+	code  *Code
+}
+
+// Runner makes the operation for a node whose kind has no operator: a fused or differentiable
+// group.
+type Runner func(*ir.Node) (ops.Operation, error)
+
+// Machine lowers graphs and functions. The zero Machine runs functions as they are defined.
+type Machine struct {
+	// Graph returns the body to run for a function; nil: the function's own.
+	Graph func(*ir.Function) (*ir.Graph, error)
+	// Runners makes operations by the kind of node. They come before everything else.
+	Runners map[string]Runner
+}
+
+// CodeOf returns the code of a function, lowered on first use.
+func (m *Machine) CodeOf(f *ir.Function) (*Code, error) {
+	if c, ok := f.Compiled.Load(m); ok {
+		return c.(*Code), nil
+	}
+	g, err := m.graphOf(f)
+	if err != nil {
+		return nil, err
+	}
+	c, err := m.Lower(f.ShortName(), g)
+	if err != nil {
+		return nil, err
+	}
+	first, _ := f.Compiled.LoadOrStore(m, c)
+	return first.(*Code), nil
+}
+
+func (m *Machine) graphOf(f *ir.Function) (*ir.Graph, error) {
+	if m.Graph != nil {
+		return m.Graph(f)
+	}
+	if _, err := f.EnsureDefined(); err != nil {
+		return nil, err
+	}
+	if f.Graph() == nil {
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "The function %s has no body", f.Name)
+	}
+	return f.Graph(), nil
+}

@@ -1,0 +1,84 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"torchjit/gojit/source"
+	"torchjit/gojit/value"
+)
+
+// failure is an error on its way out of the frames it happened in, innermost first.
+type failure struct {
+	cause  error
+	raised bool   // by a raise statement: class and text are the program's
+	class  string // of the exception raised, such as "builtins.ValueError"
+	frames []source.Frame
+}
+
+func (f *failure) Error() string { return f.cause.Error() }
+func (f *failure) Unwrap() error { return f.cause }
+
+// at adds the place in a function that an error passes through.
+func at(err error, function string, r source.Range) error {
+	var f *failure
+	if !errors.As(err, &f) {
+		f = &failure{cause: err}
+	}
+	f.frames = append(f.frames, source.Frame{Function: function, Range: r})
+	return f
+}
+
+// raised makes the error of a raise statement from its message and the name of the class.
+func raised(args []value.Value) error {
+	f := &failure{raised: true, class: "RuntimeError"}
+	message := ""
+	if args[0].Kind() == value.KindString {
+		message = args[0].Str()
+	}
+	if len(args) > 1 && args[1].Kind() == value.KindString {
+		f.class = args[1].Str()
+	}
+	f.cause = &source.Error{Class: source.ScriptError, Text: message}
+	return f
+}
+
+// report turns an error that has left all frames of a run into what the caller gets: the text has
+// the traceback. A run that was cancelled gives the cause as it is.
+func report(err error, function string) error {
+	var f *failure
+	if !errors.As(err, &f) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	class := source.ClassOf(f.cause)
+	if class == source.KeyboardInterrupt {
+		return f.cause
+	}
+	var b strings.Builder
+	b.WriteString("The following operation failed in the TorchScript interpreter.\n")
+	b.WriteString("Traceback of TorchScript (most recent call last):\n")
+	if f.raised {
+		// The place of the raise statement alone is shown, under the name of what was called.
+		b.WriteString(f.frames[0].Range.HighlightIn(function))
+		b.WriteString(f.class + ": " + messageOf(f.cause) + "\n")
+		return &source.Error{Class: source.ScriptError, Text: b.String(), Range: source.Range{}}
+	}
+	for i := len(f.frames) - 1; i >= 0; i-- {
+		b.WriteString(f.frames[i].Range.HighlightIn(f.frames[i].Function))
+	}
+	b.WriteString("RuntimeError: " + messageOf(f.cause) + "\n")
+	if class != source.NotImplementedError {
+		class = source.RuntimeError
+	}
+	return &source.Error{Class: class, Text: b.String()}
+}
+
+// messageOf returns the text of an error without places.
+func messageOf(err error) string {
+	var e *source.Error
+	if errors.As(err, &e) {
+		return e.Text
+	}
+	return err.Error()
+}

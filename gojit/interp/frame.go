@@ -1,0 +1,122 @@
+package interp
+
+import (
+	"context"
+	"sync"
+
+	"torchjit/gojit/source"
+	"torchjit/gojit/value"
+)
+
+const (
+	chunkSize = 4096  // values in a chunk of a stack
+	maxDepth  = 10000 // calls within calls
+	pollEvery = 1024  // jumps back between two looks at the context
+)
+
+// stack is the state of one run: the memory of its frames and what may stop it.
+type stack struct {
+	chunk   []value.Value
+	top     int
+	depth   int
+	budget  int
+	ctx     context.Context
+	done    <-chan struct{}
+	entered []entered // with statements that are open, outermost first
+}
+
+// entered is an object whose __enter__ has been called and whose __exit__ has not.
+type entered struct {
+	object value.Value
+	exit   *site
+}
+
+var stacks = sync.Pool{New: func() any { return &stack{chunk: make([]value.Value, chunkSize)} }}
+
+// mark is where a frame began.
+type mark struct {
+	chunk []value.Value
+	top   int
+}
+
+// push returns the memory of a frame for c, with the registers set up and the inputs yet to come.
+func (s *stack) push(c *Code) ([]value.Value, mark) {
+	m := mark{s.chunk, s.top}
+	n := c.numRegisters + c.numArguments
+	if s.top+n > len(s.chunk) {
+		s.chunk, s.top = make([]value.Value, max(chunkSize, n)), 0
+	}
+	frame := s.chunk[s.top : s.top+n : s.top+n]
+	s.top += n
+	copy(frame[c.numInputs:], c.template[c.numInputs:])
+	return frame, m
+}
+
+// pop gives a frame back; what it holds is let go.
+func (s *stack) pop(frame []value.Value, m mark) {
+	clear(frame)
+	s.chunk, s.top = m.chunk, m.top
+}
+
+// Run runs the code on arguments and writes the results to out, which has NumOutputs elements. It
+// stops soon after ctx is cancelled. Errors carry the traceback in the program.
+func (c *Code) Run(ctx context.Context, args, out []value.Value) error {
+	if len(args) != c.numInputs || len(out) != c.numOutputs {
+		return source.Errorf(source.RuntimeError, source.Range{}, "%s takes %d arguments and gives %d results, not %d and %d",
+			c.name, c.numInputs, c.numOutputs, len(args), len(out))
+	}
+	s := stacks.Get().(*stack)
+	s.ctx, s.done, s.budget = ctx, ctx.Done(), pollEvery
+	err := s.call(c, args, out)
+	s.ctx, s.done, s.top, s.depth = nil, nil, 0, 0
+	stacks.Put(s)
+	if err != nil {
+		return report(err, c.name)
+	}
+	return nil
+}
+
+// call runs c on a frame of its own. Arguments of typed registers must be of their kind: typed
+// instructions rely on it.
+func (s *stack) call(c *Code, args, out []value.Value) error {
+	for i := range args {
+		if want := c.template[i]; !want.IsNone() && args[i].Kind() != want.Kind() {
+			return source.Errorf(source.RuntimeError, source.Range{}, "%s got a value of type '%s' for argument %d, expected '%s'",
+				c.name, args[i].Kind(), i, want.Kind())
+		}
+	}
+	if s.depth >= maxDepth {
+		return source.Errorf(source.RuntimeError, source.Range{}, "maximum recursion depth of %d exceeded in %s", maxDepth, c.name)
+	}
+	s.depth++
+	frame, m := s.push(c)
+	copy(frame, args)
+	open := len(s.entered)
+	err := s.run(c, frame[:c.numRegisters:c.numRegisters], frame[c.numRegisters:], out)
+	if err != nil {
+		s.leave(open)
+	}
+	s.pop(frame, m)
+	s.depth--
+	return err
+}
+
+// leave calls __exit__ of the with statements that an error has left open.
+func (s *stack) leave(open int) {
+	for len(s.entered) > open {
+		e := s.entered[len(s.entered)-1]
+		s.entered = s.entered[:len(s.entered)-1]
+		_ = s.exit(e.exit, e.object) // the first error is the one that is reported
+	}
+}
+
+// poll fails where the context of the run has been cancelled.
+func (s *stack) poll() error {
+	s.budget = pollEvery
+	select {
+	case <-s.done:
+		return context.Cause(s.ctx)
+	default:
+		return nil
+	}
+}
