@@ -10,11 +10,11 @@ import (
 
 var errTooManyOperands = source.Errorf(source.RuntimeError, source.Range{}, "a kernel has more than %d inputs and outputs", maxOperands)
 
-// Key names a specialization of an expression: the types of its operands, four bits each.
+// Key names a specialization of an expression: the types of its operands, five bits each.
 type Key uint64
 
 // With returns the key with one more type.
-func (k Key) With(d tensor.DType) Key { return k<<4 | Key(d) }
+func (k Key) With(d tensor.DType) Key { return k<<5 | Key(d) }
 
 // Cache keeps the programs of one expression by their types. Looking up takes no lock and no
 // allocation. The zero Cache is empty.

@@ -1,0 +1,253 @@
+package aten
+
+import (
+	"math"
+	"slices"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/tensor"
+)
+
+// activationExpressions are elementwise operators of one tensor and numbers that follow it.
+var activationExpressions = []struct {
+	name string
+
+	expr expression
+}{
+	{"relu6", func(b builder, x ...element) element { return limit(b, x[0], b.Number(x[0], 0), b.Number(x[0], 6)) }},
+	{"hardtanh", func(b builder, x ...element) element { return limit(b, x[0], x[1], x[2]) }},
+	{"leaky_relu", func(b builder, x ...element) element {
+		return b.Select(b.Binary(kernel.Gt, x[0], b.Number(x[0], 0)), x[0], b.Mul(x[0], x[1]))
+	}},
+	{"elu", func(b builder, x ...element) element { return elu(b, x[0], b.Mul(x[1], x[2]), x[2], x[3]) }},
+	{"selu", func(b builder, x ...element) element {
+		const alpha, scale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+		return elu(b, x[0], b.Number(x[0], alpha*scale), b.Number(x[0], scale), b.Number(x[0], 1))
+	}},
+	{"celu", func(b builder, x ...element) element {
+		one := b.Number(x[0], 1)
+		return elu(b, x[0], x[1], one, b.Div(one, x[1]))
+	}},
+	{"silu", func(b builder, x ...element) element {
+		one := b.Number(x[0], 1)
+		return b.Div(x[0], b.Add(one, b.Exp(b.Neg(x[0]))))
+	}},
+	{"mish", func(b builder, x ...element) element {
+		return b.Mul(x[0], b.Unary(kernel.Tanh, b.Unary(kernel.Log1p, b.Exp(x[0]))))
+	}},
+	{"hardswish", func(b builder, x ...element) element { return b.Mul(x[0], hardSigmoid(b, x[0])) }},
+	{"hardsigmoid", func(b builder, x ...element) element { return hardSigmoid(b, x[0]) }},
+	{"softplus", func(b builder, x ...element) element {
+		scaled := b.Mul(x[0], x[1])
+		return b.Select(b.Binary(kernel.Gt, scaled, x[2]), x[0], b.Div(b.Unary(kernel.Log1p, b.Exp(scaled)), x[1]))
+	}},
+	{"softshrink", func(b builder, x ...element) element {
+		low := b.Select(b.Binary(kernel.Lt, x[0], b.Neg(x[1])), b.Add(x[0], x[1]), b.Mul(x[0], b.Number(x[0], 0)))
+		return b.Select(b.Binary(kernel.Gt, x[0], x[1]), b.Sub(x[0], x[1]), low)
+	}},
+	{"hardshrink", func(b builder, x ...element) element {
+		inside := b.Binary(kernel.And, b.Binary(kernel.Ge, x[0], b.Neg(x[1])), b.Binary(kernel.Le, x[0], x[1]))
+		return b.Select(inside, b.Number(x[0], 0), x[0])
+	}},
+	{"log_sigmoid", func(b builder, x ...element) element {
+		low := b.Binary(kernel.Min, x[0], b.Number(x[0], 0))
+		return b.Sub(low, b.Unary(kernel.Log1p, b.Exp(b.Neg(b.Unary(kernel.Abs, x[0])))))
+	}},
+	{"threshold", func(b builder, x ...element) element {
+		return b.Select(b.Binary(kernel.Le, x[0], x[1]), x[2], x[0])
+	}},
+}
+
+func limit(b builder, x, low, high element) element {
+	return b.Binary(kernel.Min, b.Binary(kernel.Max, x, low), high)
+}
+
+func elu(b builder, x, negative, positive, inner element) element {
+	return b.Select(b.Binary(kernel.Le, x, b.Number(x, 0)),
+		b.Mul(b.Unary(kernel.Expm1, b.Mul(x, inner)), negative), b.Mul(x, positive))
+}
+
+func hardSigmoid(b builder, x element) element {
+	return b.Div(limit(b, b.Add(x, b.Number(x, 3)), b.Number(x, 0), b.Number(x, 6)), b.Number(x, 6))
+}
+
+var (
+	gelu = elementwise("gelu", floatType, func(b builder, x ...element) element {
+		half := b.Mul(x[0], b.Number(x[0], 0.5))
+		return b.Mul(half, b.Add(b.Number(x[0], 1), b.Unary(kernel.Erf, b.Mul(x[0], b.Number(x[0], math.Sqrt2/2)))))
+	})
+	geluTanh = elementwise("gelu", floatType, func(b builder, x ...element) element {
+		cube := b.Mul(b.Mul(x[0], x[0]), x[0])
+		inner := b.Mul(b.Number(x[0], math.Sqrt2*2/math.SqrtPi*0.5), b.Add(x[0], b.Mul(b.Number(x[0], 0.044715), cube)))
+		return b.Mul(b.Mul(x[0], b.Number(x[0], 0.5)), b.Add(b.Number(x[0], 1), b.Unary(kernel.Tanh, inner)))
+	})
+	prelu = elementwise("prelu", sameType, func(b builder, x ...element) element {
+		return b.Select(b.Binary(kernel.Gt, x[0], b.Number(x[0], 0)), x[0], b.Mul(x[1], x[0]))
+	})
+)
+
+var activationFamily = slices.Concat(activationDefinitions(), []definition{
+	defineInto("relu", func(c call, dst *tensor.Tensor) *tensor.Tensor {
+		return relu.run(dst, []operand{ofTensor(c.tensor(0))})
+	}),
+	defineInto("gelu", func(c call, dst *tensor.Tensor) *tensor.Tensor {
+		approximate := c.str(1)
+		check(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.")
+		if approximate == "tanh" {
+			return geluTanh.run(dst, []operand{ofTensor(c.tensor(0))})
+		}
+		return gelu.run(dst, []operand{ofTensor(c.tensor(0))})
+	}),
+	giving("prelu", preluOf),
+	giving("glu", gluOf),
+	giving("softmax.int", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }),
+	giving("log_softmax.int", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }),
+	giving("_softmax", func(c call) *tensor.Tensor { return softmax(c.tensor(0), c.int(1)) }),
+	giving("_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(c.tensor(0), c.int(1)) }),
+})
+
+// castTo returns the first argument converted to the type in argument i, or as it is for None.
+func castTo(c call, i int) *tensor.Tensor { return to(c.tensor(0), c.dtypeOr(i, c.tensor(0).DType())) }
+
+func activationDefinitions() []definition {
+	var defs []definition
+	for _, a := range activationExpressions {
+		p := elementwise(a.name, sameType, a.expr)
+		if a.name != "relu6" && a.name != "hardtanh" && a.name != "threshold" {
+			p.refusing(noIntegers(a.name))
+		}
+		defs = append(defs, defineInto(a.name, func(c call, dst *tensor.Tensor) *tensor.Tensor {
+			operands := [1]operand{{tensor: c.tensor(0)}}
+			var extras [4]tensor.Scalar
+			n := min(len(c.args), 4) - 1
+			for i := range n {
+				extras[i] = c.scalar(i + 1)
+			}
+			return p.run(dst, operands[:], extras[:n]...)
+		}))
+	}
+	return defs
+}
+
+func preluOf(c call) *tensor.Tensor {
+	self, weight := c.tensor(0), c.tensor(1)
+	if weight.Numel() != 1 {
+		check(self.Dim() > 0, "Not allow zero-dim input tensor.")
+		channels := 1
+		if self.Dim() > 1 {
+			channels = self.Size(1)
+		}
+		check(channels == weight.Numel(), "Mismatch of parameter numbers and input channel size. Found parameter numbers = %d and channel size = %d.", weight.Numel(), channels)
+		shape := make([]int, self.Dim())
+		for i := range shape {
+			shape[i] = 1
+		}
+		shape[min(1, self.Dim()-1)] = channels
+		weight = must(weight.Reshape(shape...))
+	} else {
+		weight = must(weight.Reshape())
+	}
+	return prelu.on(self, weight)
+}
+
+func gluOf(c call) *tensor.Tensor {
+	self := c.tensor(0)
+	check(self.Dim() > 0, "glu does not support 0-dimensional tensors")
+	dim := wrapDim(c.int(1), self)
+	check(self.Size(dim)%2 == 0, "Halving dimension must be even, but dimension %d is size %d", dim, self.Size(dim))
+	halves := must(self.Chunk(2, dim))
+	return mul.on(halves[0], sigmoid.on(halves[1]))
+}
+
+// alongDim calls f with the elements of t along a dimension as contiguous rows and those of the
+// result, for each position in the other dimensions, and gives the result in t's type and shape.
+func alongDim(t *tensor.Tensor, dim int, f32 func(dst, src []float32), f64 func(dst, src []float64)) *tensor.Tensor {
+	dim = wrapDim(dim, t)
+	if t.Numel() == 0 {
+		return empty(t.Shape(), t.DType())
+	}
+	work := t
+	if t.DType() == tensor.Float16 || t.DType() == tensor.BFloat16 {
+		work = to(t, tensor.Float32)
+	}
+	last := t.Dim() - 1
+	if t.Dim() > 0 {
+		work = must(work.Transpose(dim, last))
+	}
+	work = contiguous(work)
+	out := empty(work.Shape(), work.DType())
+	n := 1
+	if t.Dim() > 0 {
+		n = work.Size(last)
+	}
+	if work.DType() == tensor.Float32 {
+		mapRows(tensor.Data[float32](out), tensor.Data[float32](work), n, f32)
+	} else {
+		mapRows(tensor.Data[float64](out), tensor.Data[float64](work), n, f64)
+	}
+	if t.Dim() > 0 {
+		out = contiguous(must(out.Transpose(dim, last)))
+	}
+	return to(out, t.DType())
+}
+
+// rowGrain is the number of elements worth another goroutine in row operations.
+const rowGrain = 1 << 14
+
+func mapRows[T any](dst, src []T, n int, f func(dst, src []T)) {
+	tensor.Parallel(len(src)/n, rowGrain/n+1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(dst[i*n:(i+1)*n], src[i*n:(i+1)*n])
+		}
+	})
+}
+
+func softmax(t *tensor.Tensor, dim int) *tensor.Tensor {
+	floatRows("softmax", t, dim)
+	return alongDim(t, dim, softmaxRow[float32], softmaxRow[float64])
+}
+
+func logSoftmax(t *tensor.Tensor, dim int) *tensor.Tensor {
+	floatRows("log_softmax", t, dim)
+	return alongDim(t, dim, logSoftmaxRow[float32], logSoftmaxRow[float64])
+}
+
+type real interface{ float32 | float64 }
+
+func softmaxRow[T real](dst, src []T) {
+	high := slices.Max(src)
+	sum := 0.0
+	for i, v := range src {
+		e := math.Exp(float64(v - high))
+		dst[i] = T(e)
+		sum += e
+	}
+	scale := T(1 / sum)
+	for i := range dst {
+		dst[i] *= scale
+	}
+}
+
+func logSoftmaxRow[T real](dst, src []T) {
+	high := slices.Max(src)
+	sum := 0.0
+	for _, v := range src {
+		sum += math.Exp(float64(v - high))
+	}
+	shift := T(math.Log(sum)) + high
+	if math.IsInf(float64(high), 1) {
+		shift = T(math.NaN())
+	}
+	for i, v := range src {
+		dst[i] = v - shift
+	}
+}
+
+// floatRows fails on types that have no kernel for rows along dim.
+func floatRows(name string, t *tensor.Tensor, dim int) {
+	kernel := "_kernel_impl"
+	if t.Dim() == 0 || wrapDim(dim, t) == t.Dim()-1 {
+		kernel = "_lastdim_kernel_impl"
+	}
+	check(t.DType().IsFloating(), "\"%s%s\" not implemented for '%s'", name, kernel, t.DType().CppName())
+}

@@ -1,0 +1,30 @@
+package aten
+
+import (
+	"math"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/tensor"
+)
+
+var inf = math.Inf(1)
+
+var (
+	logicalAnd = elementwise("logical_and", logicType, binaryOp(kernel.And))
+	logicalOr  = elementwise("logical_or", logicType, binaryOp(kernel.Or))
+)
+
+// scaleBy multiplies a tensor with a number.
+func scaleBy(t *tensor.Tensor, f float64) *tensor.Tensor {
+	return mul.run(nil, []operand{ofTensor(t), ofScalar(tensor.Float(f))})
+}
+
+// addNumber adds a number to a tensor.
+func addNumber(t *tensor.Tensor, f float64) *tensor.Tensor {
+	return add.run(nil, []operand{ofTensor(t), ofScalar(tensor.Float(f))})
+}
+
+// withNumber applies an operator to a tensor and a number.
+func (p *pointwise) withNumber(t *tensor.Tensor, f float64) *tensor.Tensor {
+	return p.run(nil, []operand{ofTensor(t), ofScalar(tensor.Float(f))})
+}

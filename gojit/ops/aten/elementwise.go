@@ -1,0 +1,271 @@
+package aten
+
+import (
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+)
+
+// expression states what an operator computes from one element of each operand.
+type expression func(b *kernel.Builder, x ...kernel.Value) kernel.Value
+
+// resultRule says how an elementwise operator's types follow from its operands'.
+type resultRule uint8
+
+const (
+	sameType   resultRule = iota // computes and gives the promoted type
+	floatType                    // like sameType, but integers become the default float type
+	boolResult                   // computes with the promoted type and gives Bool
+	logicType                    // reads every operand as Bool and gives Bool
+	realResult                   // computes with the promoted type and gives its real type
+	ownTypes                     // reads every operand as it is: the expression converts
+)
+
+// pointwise is an elementwise operator. Its programs are kept by the types they are for.
+type pointwise struct {
+	name  string
+	rule  resultRule
+	expr  expression
+	fails func(common tensor.DType) // refuses types that the operator is not defined for
+	cache kernel.Cache
+}
+
+// operand is a tensor or a number.
+type operand struct {
+	tensor *tensor.Tensor
+	number tensor.Scalar
+}
+
+const paramCode = 31 // stands for a number in a kernel.Key
+
+func ofTensor(t *tensor.Tensor) operand { return operand{tensor: t} }
+func ofScalar(s tensor.Scalar) operand  { return operand{number: s} }
+
+// elementwise makes an operator from its expression.
+func elementwise(name string, rule resultRule, expr expression) *pointwise {
+	return &pointwise{name: name, rule: rule, expr: expr}
+}
+
+// refusing adds a check of the type computed with.
+func (p *pointwise) refusing(fails func(tensor.DType)) *pointwise {
+	p.fails = fails
+	return p
+}
+
+// on applies the operator to tensors.
+func (p *pointwise) on(ts ...*tensor.Tensor) *tensor.Tensor {
+	var operands [4]operand
+	for i, t := range ts {
+		operands[i].tensor = t
+	}
+	return p.run(nil, operands[:len(ts)])
+}
+
+// with applies the operator to a tensor and numbers that take no part in promotion.
+func (p *pointwise) with(t *tensor.Tensor, extras ...tensor.Scalar) *tensor.Tensor {
+	operands := [1]operand{{tensor: t}}
+	return p.run(nil, operands[:], extras...)
+}
+
+// run applies the operator to operands, then numbers that take no part in promotion. The result is
+// written into dst where that is not nil.
+func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor.Scalar) *tensor.Tensor {
+	common := p.commonType(operands)
+	if p.fails != nil {
+		p.fails(common)
+	}
+	result := p.resultType(common)
+	out := dst
+	if dst == nil {
+		out = elementwiseResult(operands, result)
+	} else {
+		checkWritable(dst, operands, result)
+	}
+	if isMeta(out) {
+		return out
+	}
+	key := kernel.Key(len(extras)).With(out.DType()).With(common)
+	for i := range operands {
+		if t := operands[i].tensor; t != nil {
+			key = key.With(t.DType())
+		} else {
+			key = key.With(paramCode)
+		}
+	}
+	program := p.cache.Get(key)
+	if program == nil {
+		program = must(p.cache.Make(key, func() (*kernel.Program, error) {
+			return kernel.NewProgram(p.build(operands, len(extras), common, out.DType()))
+		}))
+	}
+	var tensors [tensor.MaxOperands]*tensor.Tensor
+	var numbers [8]tensor.Scalar
+	tensors[0] = out
+	n, params := 1, numbers[:0]
+	for i := range operands {
+		if t := operands[i].tensor; t != nil {
+			tensors[n] = t
+			n++
+		} else {
+			params = append(params, operands[i].number)
+		}
+	}
+	params = append(params, extras...)
+	program.Run(tensors[:n], params)
+	return out
+}
+
+func (p *pointwise) commonType(operands []operand) tensor.DType {
+	if p.rule == ownTypes {
+		return operands[0].tensor.DType()
+	}
+	r := tensor.NewResultType()
+	for i := range operands {
+		if t := operands[i].tensor; t != nil {
+			r.Tensor(t)
+		} else {
+			r.Scalar(operands[i].number)
+		}
+	}
+	common := r.DType()
+	if p.rule == floatType && (common.IsIntegral() || common == tensor.Bool) {
+		return tensor.DefaultDType()
+	}
+	return common
+}
+
+func (p *pointwise) resultType(common tensor.DType) tensor.DType {
+	switch p.rule {
+	case boolResult, logicType:
+		return tensor.Bool
+	case realResult:
+		return common.ToReal()
+	}
+	return common
+}
+
+// build makes the kernel of the expression for given types.
+func (p *pointwise) build(operands []operand, extras int, common, out tensor.DType) *kernel.Kernel {
+	b := kernel.NewBuilder()
+	computed := kernel.ComputeType(common)
+	if p.rule == logicType {
+		computed = tensor.Bool
+	}
+	x := make([]kernel.Value, 0, len(operands)+extras)
+	for i := range operands {
+		t := operands[i].tensor
+		switch {
+		case t == nil:
+			x = append(x, b.Param(computed))
+		case p.rule == ownTypes:
+			x = append(x, b.Input(t.DType(), kernel.ComputeType(t.DType())))
+		default:
+			x = append(x, b.Input(t.DType(), computed))
+		}
+	}
+	extraType := computed
+	if p.rule == realResult {
+		extraType = computed.ToReal()
+	}
+	for range extras {
+		x = append(x, b.Param(extraType))
+	}
+	b.Output(p.expr(b, x...), out)
+	return b.Kernel()
+}
+
+// elementwiseResult returns a tensor for the result of an elementwise operator, laid out as its first
+// operand of full size.
+func elementwiseResult(operands []operand, d tensor.DType) *tensor.Tensor {
+	var room [8]int
+	shape := room[:0]
+	for i := range operands {
+		t := operands[i].tensor
+		if t == nil {
+			continue
+		}
+		if isMeta(t) {
+			return metaResult(operands, d)
+		}
+		if i == 0 {
+			shape = append(shape, t.Shape()...)
+		} else if !tensor.SameShape(shape, t.Shape()) {
+			shape = must(tensor.Broadcast(shape, t.Shape()))
+		}
+	}
+	for i := range operands {
+		if t := operands[i].tensor; t != nil && tensor.SameShape(t.Shape(), shape) {
+			if t.IsContiguous() {
+				break
+			}
+			return must(tensor.EmptyFormat(t, d, tensor.PreserveFormat))
+		}
+	}
+	return empty(shape, d)
+}
+
+func metaResult(operands []operand, d tensor.DType) *tensor.Tensor {
+	var shapes [][]int
+	for _, o := range operands {
+		if o.tensor != nil {
+			shapes = append(shapes, o.tensor.Shape())
+		}
+	}
+	return must(tensor.EmptyMeta(must(tensor.BroadcastAll(shapes...)), d))
+}
+
+// checkWritable fails unless a result of type d over the operands fits into dst.
+func checkWritable(dst *tensor.Tensor, operands []operand, d tensor.DType) {
+	checkCast(d, dst.DType())
+	for i := range operands {
+		t := operands[i].tensor
+		if t == nil || t == dst || tensor.SameShape(t.Shape(), dst.Shape()) {
+			continue
+		}
+		shape := must(tensor.Broadcast(dst.Shape(), t.Shape()))
+		check(tensor.SameShape(shape, dst.Shape()), "output with shape %s doesn't match the broadcast shape %s",
+			tensor.FormatShape(dst.Shape()), tensor.FormatShape(shape))
+	}
+	checkOverlap(dst, operands)
+}
+
+// checkOverlap fails where dst shares memory with itself or, shifted, with an operand.
+func checkOverlap(dst *tensor.Tensor, operands []operand) {
+	if hasInternalOverlap(dst) {
+		raise(source.RuntimeError, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
+	}
+	for i := range operands {
+		t := operands[i].tensor
+		if t == nil || t == dst || !t.SharesStorage(dst) || t.Numel() == 0 {
+			continue
+		}
+		if t.Offset() == dst.Offset() && tensor.SameShape(t.Strides(), dst.Strides()) {
+			continue
+		}
+		if overlaps(t, dst) {
+			raise(source.RuntimeError, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
+		}
+	}
+}
+
+// overlaps reports whether dense tensors over one storage share an element; tensors with gaps are taken not to.
+func overlaps(a, b *tensor.Tensor) bool {
+	if !a.IsNonOverlappingAndDense() || !b.IsNonOverlappingAndDense() {
+		return false
+	}
+	return a.Offset() < b.Offset()+b.Numel() && b.Offset() < a.Offset()+a.Numel()
+}
+
+func hasInternalOverlap(t *tensor.Tensor) bool {
+	for i, n := range t.Shape() {
+		if n > 1 && t.Strides()[i] == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// checkCast fails where a result may not be stored as another type.
+func checkCast(from, to tensor.DType) {
+	check(tensor.CanCast(from, to), "result type %s can't be cast to the desired output type %s", from.CppName(), to.CppName())
+}

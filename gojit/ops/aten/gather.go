@@ -1,0 +1,225 @@
+package aten
+
+import (
+	"unsafe"
+
+	"torchjit/gojit/tensor"
+)
+
+// Elements are moved by their size alone: word stands for any element of that size.
+type word interface {
+	uint8 | uint16 | uint32 | uint64 | [2]uint64
+}
+
+// bySize calls the function for elements of a size.
+func bySize(size int, f1, f2, f4, f8, f16 func()) {
+	switch size {
+	case 1:
+		f1()
+	case 2:
+		f2()
+	case 4:
+		f4()
+	case 8:
+		f8()
+	default:
+		f16()
+	}
+}
+
+// offsetsOf lists the memory offsets, in elements from the first, of all elements of a geometry in row-major order.
+func offsetsOf(shape, strides []int) []int {
+	offsets := []int{0}
+	for d, n := range shape {
+		next := make([]int, 0, len(offsets)*n)
+		for _, base := range offsets {
+			for i := range n {
+				next = append(next, base+i*strides[d])
+			}
+		}
+		offsets = next
+	}
+	return offsets
+}
+
+// pickAlong fills out, contiguous, with the elements of t at the listed indices of each dimension.
+func pickAlong(out, t *tensor.Tensor, order [][]int) {
+	if out.Numel() == 0 {
+		return
+	}
+	last := t.Dim() - 1
+	outer := []int{0}
+	for d := range last {
+		next := make([]int, 0, len(outer)*len(order[d]))
+		for _, base := range outer {
+			for _, i := range order[d] {
+				next = append(next, base+i*t.Strides()[d])
+			}
+		}
+		outer = next
+	}
+	inner := make([]int, len(order[last]))
+	for j, i := range order[last] {
+		inner[j] = i * t.Strides()[last]
+	}
+	moveFrom(out, t, outer, inner)
+}
+
+// moveFrom fills out, contiguous, with the elements of t at outer[i]+inner[j] from its first element.
+func moveFrom(out, t *tensor.Tensor, outer, inner []int) {
+	bySize(t.DType().Size(),
+		func() { gatherAt[uint8](out, t, outer, inner) }, func() { gatherAt[uint16](out, t, outer, inner) },
+		func() { gatherAt[uint32](out, t, outer, inner) }, func() { gatherAt[uint64](out, t, outer, inner) },
+		func() { gatherAt[[2]uint64](out, t, outer, inner) })
+}
+
+func gatherAt[W word](out, t *tensor.Tensor, outer, inner []int) {
+	dst := unsafe.Slice((*W)(out.DataPtr()), out.Numel())
+	src := t.DataPtr()
+	size := int(unsafe.Sizeof(*new(W)))
+	run := isRun(inner)
+	tensor.Parallel(len(outer), rowGrain/max(len(inner), 1)+1, func(lo, hi int) {
+		k := lo * len(inner)
+		for _, base := range outer[lo:hi] {
+			if run {
+				copy(dst[k:k+len(inner)], unsafe.Slice((*W)(unsafe.Add(src, base*size)), len(inner)))
+				k += len(inner)
+				continue
+			}
+			for _, off := range inner {
+				dst[k] = *(*W)(unsafe.Add(src, (base+off)*size))
+				k++
+			}
+		}
+	})
+}
+
+// isRun reports whether the offsets are 0, 1, 2 ...
+func isRun(offsets []int) bool {
+	for i, off := range offsets {
+		if off != i {
+			return false
+		}
+	}
+	return true
+}
+
+// moveTo stores the elements of values, contiguous, into t at outer[i]+inner[j] from its first element.
+func moveTo(t, values *tensor.Tensor, outer, inner []int) {
+	bySize(t.DType().Size(),
+		func() { scatterAt[uint8](t, values, outer, inner) }, func() { scatterAt[uint16](t, values, outer, inner) },
+		func() { scatterAt[uint32](t, values, outer, inner) }, func() { scatterAt[uint64](t, values, outer, inner) },
+		func() { scatterAt[[2]uint64](t, values, outer, inner) })
+}
+
+func scatterAt[W word](t, values *tensor.Tensor, outer, inner []int) {
+	src := unsafe.Slice((*W)(values.DataPtr()), values.Numel())
+	dst := t.DataPtr()
+	size := int(unsafe.Sizeof(*new(W)))
+	k := 0
+	for _, base := range outer {
+		for _, off := range inner {
+			*(*W)(unsafe.Add(dst, (base+off)*size)) = src[k]
+			k++
+		}
+	}
+}
+
+// combine says how a stored element meets the one that is there.
+type combine uint8
+
+const (
+	replace combine = iota
+	addTo
+	multiply
+	greatest
+	least
+)
+
+// accumulateTo is moveTo with a combination of the old and new element.
+func accumulateTo(t, values *tensor.Tensor, outer, inner []int, how combine) {
+	switch t.DType() {
+	case tensor.Bool:
+		combineAt(t, values, outer, inner, boolCombination(how))
+	case tensor.Uint8:
+		combineNumbers[uint8](t, values, outer, inner, how)
+	case tensor.Int8:
+		combineNumbers[int8](t, values, outer, inner, how)
+	case tensor.Int16:
+		combineNumbers[int16](t, values, outer, inner, how)
+	case tensor.Int32:
+		combineNumbers[int32](t, values, outer, inner, how)
+	case tensor.Int64:
+		combineNumbers[int64](t, values, outer, inner, how)
+	case tensor.Float32:
+		combineNumbers[float32](t, values, outer, inner, how)
+	case tensor.Float64:
+		combineNumbers[float64](t, values, outer, inner, how)
+	case tensor.Float16:
+		f := numberCombination[float32](how)
+		combineAt(t, values, outer, inner, func(a, b tensor.F16) tensor.F16 { return tensor.ToF16(f(a.Float32(), b.Float32())) })
+	case tensor.BFloat16:
+		f := numberCombination[float32](how)
+		combineAt(t, values, outer, inner, func(a, b tensor.BF16) tensor.BF16 { return tensor.ToBF16(f(a.Float32(), b.Float32())) })
+	case tensor.Complex64:
+		combineAt(t, values, outer, inner, complexCombination[complex64](how))
+	default:
+		combineAt(t, values, outer, inner, complexCombination[complex128](how))
+	}
+}
+
+func combineAt[T any](t, values *tensor.Tensor, outer, inner []int, f func(a, b T) T) {
+	src := unsafe.Slice((*T)(values.DataPtr()), values.Numel())
+	dst := t.DataPtr()
+	size := int(unsafe.Sizeof(*new(T)))
+	k := 0
+	for _, base := range outer {
+		for _, off := range inner {
+			p := (*T)(unsafe.Add(dst, (base+off)*size))
+			*p = f(*p, src[k])
+			k++
+		}
+	}
+}
+
+type plainNumber interface {
+	uint8 | int8 | int16 | int32 | int64 | float32 | float64
+}
+
+func combineNumbers[T plainNumber](t, values *tensor.Tensor, outer, inner []int, how combine) {
+	combineAt(t, values, outer, inner, numberCombination[T](how))
+}
+
+func numberCombination[T plainNumber](how combine) func(a, b T) T {
+	switch how {
+	case addTo:
+		return func(a, b T) T { return a + b }
+	case multiply:
+		return func(a, b T) T { return a * b }
+	case greatest:
+		return func(a, b T) T { return max(a, b) }
+	case least:
+		return func(a, b T) T { return min(a, b) }
+	}
+	return func(_, b T) T { return b }
+}
+
+func complexCombination[T complex64 | complex128](how combine) func(a, b T) T {
+	switch how {
+	case addTo:
+		return func(a, b T) T { return a + b }
+	case multiply:
+		return func(a, b T) T { return a * b }
+	}
+	return func(_, b T) T { return b }
+}
+
+func boolCombination(how combine) func(a, b bool) bool {
+	switch how {
+	case addTo, greatest:
+		return func(a, b bool) bool { return a || b }
+	case multiply, least:
+		return func(a, b bool) bool { return a && b }
+	}
+	return func(_, b bool) bool { return b }
+}

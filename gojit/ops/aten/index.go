@@ -1,0 +1,547 @@
+package aten
+
+import (
+	"slices"
+	"strings"
+
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+)
+
+// indexing is a tensor with some dimensions indexed by tensors: where its selected elements lie.
+type indexing struct {
+	shape        []int // of the selection
+	outer, inner []int // offsets from the first element, to be added pairwise
+}
+
+// arrangeIndex resolves the indices of x[indices]; nil indices take a whole dimension.
+func arrangeIndex(t *tensor.Tensor, indices []*tensor.Tensor) indexing {
+	indices = expandMasks(t, indices)
+	for len(indices) < t.Dim() {
+		indices = append(indices, nil)
+	}
+	var given []*tensor.Tensor
+	var dims []int
+	for d, index := range indices {
+		if index != nil {
+			given = append(given, index)
+			dims = append(dims, d)
+		}
+	}
+	shape, flat := broadcastIndices(given)
+	picked := make([]int, numelOf(shape))
+	for k, d := range dims {
+		n, stride := t.Size(d), t.Strides()[d]
+		for i, v := range flat[k] {
+			if v < -int64(n) || v >= int64(n) {
+				raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", v, d, n)
+			}
+			if v < 0 {
+				v += int64(n)
+			}
+			picked[i] += int(v) * stride
+		}
+	}
+	var beforeShape, beforeStrides, afterShape, afterStrides []int
+	adjacent := len(dims) == 0 || dims[len(dims)-1]-dims[0] == len(dims)-1
+	for d, index := range indices {
+		if index != nil {
+			continue
+		}
+		if adjacent && len(dims) > 0 && d < dims[0] {
+			beforeShape, beforeStrides = append(beforeShape, t.Size(d)), append(beforeStrides, t.Strides()[d])
+		} else {
+			afterShape, afterStrides = append(afterShape, t.Size(d)), append(afterStrides, t.Strides()[d])
+		}
+	}
+	before := offsetsOf(beforeShape, beforeStrides)
+	r := indexing{shape: slices.Concat(beforeShape, shape, afterShape), inner: offsetsOf(afterShape, afterStrides)}
+	r.outer = make([]int, 0, len(before)*len(picked))
+	for _, b := range before {
+		for _, p := range picked {
+			r.outer = append(r.outer, b+p)
+		}
+	}
+	return r
+}
+
+func numelOf(shape []int) int { return must(tensor.Numel(shape)) }
+
+// expandMasks replaces each mask by one index tensor for each of its dimensions.
+func expandMasks(t *tensor.Tensor, indices []*tensor.Tensor) []*tensor.Tensor {
+	var out []*tensor.Tensor
+	for _, index := range indices {
+		if index == nil {
+			out = append(out, nil)
+			continue
+		}
+		switch d := index.DType(); d {
+		case tensor.Bool, tensor.Uint8:
+			at := len(out)
+			for i, n := range index.Shape() {
+				if at+i >= t.Dim() {
+					raise(source.IndexError, "too many indices for tensor of dimension %d", t.Dim())
+				}
+				if n != t.Size(at+i) {
+					raise(source.IndexError, "The shape of the mask %s at index %d does not match the shape of the indexed tensor %s at index %d",
+						tensor.FormatShape(index.Shape()), i, tensor.FormatShape(t.Shape()), at+i)
+				}
+			}
+			out = append(out, must(nonzero(index).Unbind(1))...)
+		case tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8:
+			if d != tensor.Int64 {
+				raise(source.IndexError, "tensors used as indices must be long, byte or bool tensors")
+			}
+			out = append(out, index)
+		default:
+			raise(source.IndexError, "tensors used as indices must be long, byte or bool tensors")
+		}
+	}
+	if len(out) > t.Dim() {
+		raise(source.IndexError, "too many indices for tensor of dimension %d (got %d)", t.Dim(), len(out))
+	}
+	return out
+}
+
+func broadcastIndices(given []*tensor.Tensor) (shape []int, flat [][]int64) {
+	shapes := make([][]int, len(given))
+	for i, index := range given {
+		shapes[i] = index.Shape()
+	}
+	shape, err := tensor.BroadcastAll(shapes...)
+	if err != nil {
+		texts := make([]string, len(shapes))
+		for i := range shapes {
+			texts[i] = tensor.FormatShape(shapes[i])
+		}
+		raise(source.IndexError, "shape mismatch: indexing tensors could not be broadcast together with shapes %s", strings.Join(texts, ", "))
+	}
+	for _, index := range given {
+		flat = append(flat, tensor.Data[int64](contiguous(must(index.Expand(shape...)))))
+	}
+	return shape, flat
+}
+
+// nonzero lists the indices of the elements that are not zero, one row each.
+func nonzero(t *tensor.Tensor) *tensor.Tensor {
+	mask := tensor.Data[bool](contiguous(to(t, tensor.Bool)))
+	count := 0
+	for _, v := range mask {
+		if v {
+			count++
+		}
+	}
+	out := empty([]int{count, t.Dim()}, tensor.Int64)
+	if t.Dim() == 0 {
+		return out
+	}
+	data := tensor.Data[int64](out)
+	k := 0
+	for i, v := range mask {
+		if !v {
+			continue
+		}
+		rest := i
+		for d := t.Dim() - 1; d >= 0; d-- {
+			data[k+d] = int64(rest % t.Size(d))
+			rest /= t.Size(d)
+		}
+		k += t.Dim()
+	}
+	return out
+}
+
+func index(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
+	r := arrangeIndex(t, indices)
+	out := empty(r.shape, t.DType())
+	if out.Numel() > 0 {
+		moveFrom(out, t, r.outer, r.inner)
+	}
+	return out
+}
+
+// indexPut stores values at the selected elements of t.
+func indexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor, accumulate bool) {
+	check(t.DType() == values.DType(), "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.", t.DType().CppName(), values.DType().CppName())
+	r := arrangeIndex(t, indices)
+	expanded, err := values.Expand(r.shape...)
+	if err != nil {
+		// leading dimensions of size 1 beyond those of the selection do not matter
+		for values.Dim() > len(r.shape) && values.Size(0) == 1 {
+			values = must(values.Select(0, 0))
+		}
+		if expanded, err = values.Expand(r.shape...); err != nil {
+			raise(source.RuntimeError, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s", tensor.FormatShape(values.Shape()), tensor.FormatShape(r.shape))
+		}
+	}
+	flat := contiguous(expanded)
+	if flat.Numel() == 0 {
+		return
+	}
+	if flat.SharesStorage(t) {
+		flat = must(flat.Clone(tensor.ContiguousFormat))
+	}
+	if accumulate {
+		accumulateTo(t, flat, r.outer, r.inner, addTo)
+	} else {
+		moveTo(t, flat, r.outer, r.inner)
+	}
+}
+
+// alongOffsets lists, for each element of index in row-major order, the offset in t of the element
+// with the same coordinates but the index's value along dim.
+func alongOffsets(name string, t *tensor.Tensor, dim int, index *tensor.Tensor) []int {
+	check(index.DType() == tensor.Int64, "%s(): Expected dtype int64 for index", name)
+	dim = wrapDim(dim, t)
+	check(max(index.Dim(), 1) == max(t.Dim(), 1), "Index tensor must have the same number of dimensions as %s tensor", map[bool]string{true: "input", false: "self"}[name == "gather"])
+	limit, stride := 1, 1
+	if t.Dim() > 0 {
+		limit, stride = t.Size(dim), t.Strides()[dim]
+	}
+	var offsets []int
+	if t.Dim() == 0 {
+		offsets = make([]int, index.Numel())
+	} else {
+		strides := slices.Clone(t.Strides())
+		strides[dim] = 0
+		shape := index.Shape()
+		if index.Dim() == 0 {
+			shape = []int{1}
+		}
+		for d, n := range shape {
+			check(d == dim || n <= t.Size(d), "Size does not match at dimension %d expected index %s to be smaller than self %s apart from dimension %d", d, tensor.FormatShape(shape), tensor.FormatShape(t.Shape()), dim)
+		}
+		offsets = offsetsOf(shape, strides)
+	}
+	for i, v := range tensor.Data[int64](contiguous(index)) {
+		if v < 0 || int(v) >= limit {
+			raise(source.RuntimeError, "index %d is out of bounds for dimension %d with size %d", v, dim, limit)
+		}
+		offsets[i] += int(v) * stride
+	}
+	return offsets
+}
+
+var oneOffset = []int{0}
+
+func gather(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
+	out := empty(index.Shape(), t.DType())
+	if out.Numel() > 0 {
+		moveFrom(out, t, alongOffsets("gather", t, dim, index), oneOffset)
+	}
+	return out
+}
+
+// scatterInto combines the elements of src, of which the first in each dimension are used, with
+// those of t at the indexed places.
+func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combine) {
+	check(src.DType() == t.DType(), "scatter(): Expected self.dtype to be equal to src.dtype")
+	if index.Numel() == 0 {
+		return
+	}
+	offsets := alongOffsets("scatter", t, dim, index)
+	for d, n := range index.Shape() {
+		if src.Dim() == 0 {
+			break
+		}
+		check(src.Dim() == index.Dim(), "Index tensor must have the same number of dimensions as src tensor")
+		check(n <= src.Size(d), "Expected index %s to be smaller than src %s in all dimensions", tensor.FormatShape(index.Shape()), tensor.FormatShape(src.Shape()))
+		src = must(src.Slice(d, 0, n, 1))
+	}
+	flat := contiguous(src)
+	if how == replace {
+		moveTo(t, flat, offsets, oneOffset)
+	} else {
+		accumulateTo(t, flat, offsets, oneOffset, how)
+	}
+}
+
+// scattering defines scatter overloads: a copy of self with something scattered into it.
+func scattering(name string, how combine) definition {
+	return giving(name, func(c call) *tensor.Tensor {
+		t, at := must(c.tensor(0).Clone(tensor.ContiguousFormat)), c.tensor(2)
+		src := c.operand(3).tensor
+		if src == nil {
+			src = must(tensor.Full(at.Shape(), c.scalar(3), t.DType()))
+		}
+		mode := how
+		if len(c.args) > 4 {
+			mode = combinationOf(c.str(4))
+		}
+		scatterInto(t, c.int(1), at, src, mode)
+		return t
+	})
+}
+
+func combinationOf(name string) combine {
+	switch name {
+	case "add", "sum":
+		return addTo
+	case "multiply", "prod":
+		return multiply
+	case "amax":
+		return greatest
+	case "amin":
+		return least
+	}
+	raise(source.RuntimeError, "reduce argument must be either add or multiply.")
+	return replace
+}
+
+// scatterReduce combines groups of elements; the old element takes part where includeSelf.
+func scatterReduce(c call) *tensor.Tensor {
+	t, dim, at, src := must(c.tensor(0).Clone(tensor.ContiguousFormat)), c.int(1), c.tensor(2), c.tensor(3)
+	mode, includeSelf := c.str(4), c.bool(5)
+	if !includeSelf {
+		start := map[string]float64{"sum": 0, "mean": 0, "prod": 1, "amax": -inf, "amin": inf}[mode]
+		filler := must(tensor.Full(at.Shape(), startOf(start, t.DType()), t.DType()))
+		scatterInto(t, dim, at, filler, replace)
+	}
+	if mode != "mean" {
+		scatterInto(t, dim, at, src, combinationOf(mode))
+		return t
+	}
+	scatterInto(t, dim, at, src, addTo)
+	counts := zeros(t.Shape(), t.DType())
+	if includeSelf {
+		tensor.Fill(counts, tensor.Int(1))
+	}
+	scatterInto(counts, dim, at, must(tensor.Full(at.Shape(), tensor.Int(1), t.DType())), addTo)
+	counts = clampMin.withNumber(counts, 1)
+	if t.DType().IsFloating() {
+		return div.on(t, counts)
+	}
+	return divFloor.on(t, to(counts, t.DType()))
+}
+
+// startOf returns the identity of a maximum or minimum in a type.
+func startOf(f float64, d tensor.DType) tensor.Scalar {
+	if f != inf && f != -inf || d.IsFloating() {
+		return tensor.Float(f)
+	}
+	bits := uint(d.Size() * 8)
+	switch {
+	case d == tensor.Uint8 && f < 0, d == tensor.Bool && f < 0:
+		return tensor.Int(0)
+	case d == tensor.Uint8:
+		return tensor.Int(255)
+	case d == tensor.Bool:
+		return tensor.Int(1)
+	case f < 0:
+		return tensor.Int(-1 << (bits - 1))
+	}
+	return tensor.Int(1<<(bits-1) - 1)
+}
+
+// indexList returns the elements of a vector of indices into a dimension, checked.
+func indexList(name string, index *tensor.Tensor, n int) []int {
+	check(index.Dim() <= 1, "%s(): Index is supposed to be a vector", name)
+	check(index.DType() == tensor.Int64 || index.DType() == tensor.Int32, "%s(): Expected dtype int32 or int64 for index", name)
+	list := integersOf(index)
+	for _, i := range list {
+		if i < 0 || i >= n {
+			raise(source.IndexError, "%s(): index out of range in self", name)
+		}
+	}
+	return list
+}
+
+// spreadOffsets lists the offsets in t of its slices at the listed indices of dim, as outer and inner parts.
+func spreadOffsets(t *tensor.Tensor, dim int, list []int) (outer, inner []int) {
+	if t.Dim() == 0 {
+		return make([]int, len(list)), oneOffset
+	}
+	stride := t.Strides()[dim]
+	for _, b := range offsetsOf(t.Shape()[:dim], t.Strides()[:dim]) {
+		for _, i := range list {
+			outer = append(outer, b+i*stride)
+		}
+	}
+	return outer, offsetsOf(t.Shape()[dim+1:], t.Strides()[dim+1:])
+}
+
+func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
+	dim = wrapDim(dim, t)
+	n := 1
+	shape := slices.Clone(t.Shape())
+	if t.Dim() > 0 {
+		n = t.Size(dim)
+		shape[dim] = index.Numel()
+	}
+	check(index.DType() == tensor.Int64 || index.DType() == tensor.Int32, "index_select(): Expected dtype int32 or int64 for index")
+	check(index.Dim() <= 1, "index_select(): Index is supposed to be a vector")
+	list := integersOf(index)
+	for _, i := range list {
+		if i < 0 || i >= n {
+			check(t.Dim() <= 1, "INDICES element is out of DATA bounds, id=%d axis_dim=%d", i, n)
+			raise(source.IndexError, "index out of range in self")
+		}
+	}
+	out := empty(shape, t.DType())
+	if out.Numel() > 0 {
+		outer, inner := spreadOffsets(t, dim, list)
+		moveFrom(out, t, outer, inner)
+	}
+	return out
+}
+
+// indexing defines index_add, index_copy and index_reduce forms: a copy of self with slices of a
+// source combined into those at the indices.
+func indexInto(name string, c call, source *tensor.Tensor, how combine) *tensor.Tensor {
+	t := must(c.tensor(0).Clone(tensor.ContiguousFormat))
+	dim := wrapDim(c.int(1), t)
+	n := 1
+	if t.Dim() > 0 {
+		n = t.Size(dim)
+	}
+	list := indexList(name, c.tensor(2), n)
+	check(source.DType() == t.DType(), "%s(): self (%s) and source (%s) must have the same scalar type", name, t.DType().CppName(), source.DType().CppName())
+	count := 1
+	if source.Dim() > 0 {
+		count = source.Size(dim)
+	}
+	check(count == len(list), "%s(): Number of indices (%d) should be equal to source.size(dim): (%d), for dim: %d", name, len(list), count, dim)
+	if source.Numel() == 0 {
+		return t
+	}
+	outer, inner := spreadOffsets(t, dim, list)
+	check(len(outer)*len(inner) == source.Numel(), "%s(): source and destination must have the same slice shapes. Destination slice shape: %s at dimension %d and source slice shape: %s at dimension 0.", name, tensor.FormatShape(t.Shape()), dim, tensor.FormatShape(source.Shape()))
+	if how == replace {
+		moveTo(t, contiguous(source), outer, inner)
+	} else {
+		accumulateTo(t, contiguous(source), outer, inner, how)
+	}
+	return t
+}
+
+func indexFill(c call) *tensor.Tensor {
+	t := must(c.tensor(0).Clone(tensor.ContiguousFormat))
+	dim := wrapDim(c.int(1), t)
+	n := 1
+	if t.Dim() > 0 {
+		n = t.Size(dim)
+	}
+	v := c.operand(3)
+	if v.tensor != nil {
+		check(v.tensor.Dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", v.tensor.Dim())
+		v.number = must(v.tensor.Item())
+	}
+	outer, inner := spreadOffsets(t, dim, indexList("index_fill_", c.tensor(2), n))
+	if len(outer)*len(inner) > 0 {
+		moveTo(t, must(tensor.Full([]int{len(outer) * len(inner)}, v.number, t.DType())), outer, inner)
+	}
+	return t
+}
+
+func maskedSelect(t, mask *tensor.Tensor) *tensor.Tensor {
+	check(mask.DType() == tensor.Bool || mask.DType() == tensor.Uint8, "masked_select: expected BoolTensor for mask")
+	pair := broadcastTensors([]*tensor.Tensor{mask, t})
+	return index(pair[1], []*tensor.Tensor{to(pair[0], tensor.Bool)})
+}
+
+func maskedScatter(c call) *tensor.Tensor {
+	pair := broadcastTensors([]*tensor.Tensor{c.tensor(0), c.tensor(1)})
+	t, src := must(pair[0].Clone(tensor.ContiguousFormat)), contiguous(c.tensor(2))
+	check(src.DType() == t.DType(), "masked_scatter: expected self and source to have same dtypes but got %s and %s", t.DType().CppName(), src.DType().CppName())
+	var places []int
+	for i, v := range tensor.Data[bool](contiguous(to(pair[1], tensor.Bool))) {
+		if v {
+			places = append(places, i)
+		}
+	}
+	check(len(places) <= src.Numel(), "masked_scatter: expected number of elements in source to be at least the number of ones in mask")
+	if len(places) > 0 {
+		moveTo(t, must(must(src.View(-1)).Slice(0, 0, len(places), 1)), places, oneOffset)
+	}
+	return t
+}
+
+func take(t, at *tensor.Tensor) *tensor.Tensor {
+	check(at.DType() == tensor.Int64, "take(): Expected a long tensor for index, but got %s", at.DType().CppName())
+	flat := must(t.Reshape(-1))
+	out := empty(at.Shape(), t.DType())
+	offsets := make([]int, at.Numel())
+	for i, v := range tensor.Data[int64](contiguous(at)) {
+		n := int64(flat.Numel())
+		if v < -n || v >= n {
+			raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", v, n)
+		}
+		offsets[i] = int((v+n)%n) * flat.Strides()[0]
+	}
+	if len(offsets) > 0 {
+		moveFrom(out, flat, offsets, oneOffset)
+	}
+	return out
+}
+
+func put(c call) *tensor.Tensor {
+	t, at, src := must(c.tensor(0).Clone(tensor.ContiguousFormat)), c.tensor(1), c.tensor(2)
+	check(at.Numel() == src.Numel(), "put_(): Expected source and index to have the same number of elements, but got source.numel() = %d, index.numel() = %d", src.Numel(), at.Numel())
+	indexPut(must(t.View(-1)), []*tensor.Tensor{must(at.Reshape(-1))}, must(src.Reshape(-1)), c.bool(3))
+	return t
+}
+
+func indexPutSelf(c call) {
+	indexPut(c.tensor(0), c.tensors(1), c.tensor(2), c.bool(3))
+	c.giveSelf()
+}
+
+var indexFamily = []definition{
+	giving("index.Tensor", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }),
+	giving("index.Tensor_hacked_twin", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }),
+	define("index_put_", indexPutSelf),
+	define("index_put_.hacked_twin", indexPutSelf),
+	define("_index_put_impl_", indexPutSelf),
+	giving("index_put", func(c call) *tensor.Tensor {
+		t := must(c.tensor(0).Clone(tensor.PreserveFormat))
+		indexPut(t, c.tensors(1), c.tensor(2), c.bool(3))
+		return t
+	}),
+	giving("index_select", func(c call) *tensor.Tensor { return indexSelect(c.tensor(0), c.int(1), c.tensor(2)) }),
+	giving("index_add", func(c call) *tensor.Tensor {
+		src := c.tensor(3)
+		if alpha := c.scalar(4); alpha.Kind != tensor.IntScalar || alpha.Int64() != 1 {
+			src = mul.run(nil, []operand{ofTensor(src), ofScalar(alpha)})
+		}
+		return indexInto("index_add", c, src, addTo)
+	}),
+	giving("index_copy", func(c call) *tensor.Tensor { return indexInto("index_copy_", c, c.tensor(3), replace) }),
+	giving("index_fill.int_Scalar", indexFill),
+	giving("index_fill.int_Tensor", indexFill),
+	giving("gather", func(c call) *tensor.Tensor { return gather(c.tensor(0), c.int(1), c.tensor(2)) }),
+	giving("take_along_dim", func(c call) *tensor.Tensor {
+		t, at := c.tensor(0), c.tensor(1)
+		if c.isNone(2) {
+			return gather(must(t.Reshape(-1)), 0, must(at.Reshape(-1)))
+		}
+		dim := wrapDim(c.int(2), t)
+		check(t.Dim() == at.Dim(), "torch.take_along_dim(): input and indices should have the same number of dimensions, but got %d dimensions for input, and %d dimensions for indices", t.Dim(), at.Dim())
+		a, b := slices.Clone(t.Shape()), slices.Clone(at.Shape())
+		a[dim], b[dim] = 1, 1
+		shape := must(tensor.Broadcast(a, b))
+		x, y := slices.Clone(shape), slices.Clone(shape)
+		x[dim], y[dim] = t.Size(dim), at.Size(dim)
+		return gather(must(t.Expand(x...)), dim, must(at.Expand(y...)))
+	}),
+	scattering("scatter.src", replace),
+	scattering("scatter.value", replace),
+	scattering("scatter.reduce", replace),
+	scattering("scatter.value_reduce", replace),
+	scattering("scatter_add", addTo),
+	giving("scatter_reduce.two", scatterReduce),
+	giving("masked_select", func(c call) *tensor.Tensor { return maskedSelect(c.tensor(0), c.tensor(1)) }),
+	giving("masked_scatter", maskedScatter),
+	giving("take", func(c call) *tensor.Tensor { return take(c.tensor(0), c.tensor(1)) }),
+	giving("put", put),
+	giving("nonzero", func(c call) *tensor.Tensor { return nonzero(c.tensor(0)) }),
+	giving("argwhere", func(c call) *tensor.Tensor { return nonzero(c.tensor(0)) }),
+	define("nonzero_numpy", func(c call) { c.giveList(nonzeroColumns(c.tensor(0))) }),
+	define("where", func(c call) { c.giveList(nonzeroColumns(c.tensor(0))) }),
+}
+
+func nonzeroColumns(t *tensor.Tensor) []*tensor.Tensor {
+	if t.Dim() == 0 {
+		t = must(t.Unsqueeze(0))
+	}
+	return must(nonzero(t).Unbind(1))
+}

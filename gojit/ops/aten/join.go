@@ -1,0 +1,265 @@
+package aten
+
+import (
+	"slices"
+
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+)
+
+// concat joins tensors along a dimension. Vectors without elements are left out.
+func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor {
+	check(len(ts) > 0, "torch.cat(): expected a non-empty list of Tensors")
+	r := tensor.NewResultType()
+	var kept []*tensor.Tensor
+	for i, t := range ts {
+		check(t.Dim() > 0, "zero-dimensional tensor (at position %d) cannot be concatenated", i)
+		r.Tensor(t)
+		if t.Dim() != 1 || t.Numel() > 0 {
+			kept = append(kept, t)
+		}
+	}
+	if len(kept) == 0 {
+		return empty(ts[0].Shape(), r.DType())
+	}
+	first := kept[0]
+	dim = wrapDim(dim, first)
+	shape := slices.Clone(first.Shape())
+	shape[dim] = 0
+	for i, t := range kept {
+		check(t.Dim() == first.Dim(), "Tensors must have same number of dimensions: got %d and %d", first.Dim(), t.Dim())
+		for d, n := range t.Shape() {
+			check(d == dim || n == shape[d], "Sizes of tensors must match except in dimension %d. Expected size %d but got size %d for tensor number %d in the list.", dim, shape[d], n, i)
+		}
+		shape[dim] += t.Size(dim)
+	}
+	var out *tensor.Tensor
+	if isMeta(first) {
+		return must(tensor.EmptyMeta(shape, r.DType()))
+	}
+	if first.Dim() == 4 && !first.IsContiguous() && allChannelsLast(kept) {
+		out = must(tensor.EmptyChannelsLast(shape, r.DType(), tensor.ChannelsLast))
+	} else {
+		out = empty(shape, r.DType())
+	}
+	at := 0
+	for _, t := range kept {
+		n := t.Size(dim)
+		succeed(tensor.Copy(must(out.Slice(dim, at, at+n, 1)), t))
+		at += n
+	}
+	return out
+}
+
+func allChannelsLast(ts []*tensor.Tensor) bool {
+	for _, t := range ts {
+		if !t.IsContiguousFormat(tensor.ChannelsLast) {
+			return false
+		}
+	}
+	return true
+}
+
+func stack(ts []*tensor.Tensor, dim int) *tensor.Tensor {
+	check(len(ts) > 0, "stack expects a non-empty TensorList")
+	dim = must(tensor.WrapDim(dim, ts[0].Dim()+1))
+	parts := make([]*tensor.Tensor, len(ts))
+	for i, t := range ts {
+		check(tensor.SameShape(t.Shape(), ts[0].Shape()), "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %d",
+			tensor.FormatShape(ts[0].Shape()), tensor.FormatShape(t.Shape()), i)
+		parts[i] = must(t.Unsqueeze(dim))
+	}
+	return concat(parts, dim)
+}
+
+func atLeastAll(ts []*tensor.Tensor, n int) []*tensor.Tensor {
+	out := make([]*tensor.Tensor, len(ts))
+	for i, t := range ts {
+		out[i] = atLeast(t, n)
+	}
+	return out
+}
+
+func vstack(c call) *tensor.Tensor { return concat(atLeastAll(c.tensors(0), 2), 0) }
+
+func cat(c call) *tensor.Tensor { return concat(c.tensors(0), c.int(1)) }
+
+// pad puts elements around a tensor; amounts are (before, after) from the last dimension on and
+// may be negative.
+func pad(t *tensor.Tensor, amounts []int, mode string, fill tensor.Scalar) *tensor.Tensor {
+	check(len(amounts)%2 == 0, "Padding length must be divisible by 2")
+	check(len(amounts)/2 <= t.Dim(), "Padding length too large")
+	if mode == "constant" {
+		return constantPad(t, amounts, fill)
+	}
+	known := map[string]bool{"reflect": true, "replicate": true, "circular": true}
+	if !known[mode] {
+		raise(source.NotImplementedError, "Unrecognised padding mode %s", mode)
+	}
+	dims := len(amounts) / 2
+	if !(dims == 1 && (t.Dim() == 2 || t.Dim() == 3) || dims == 2 && (t.Dim() == 3 || t.Dim() == 4) || dims == 3 && (t.Dim() == 4 || t.Dim() == 5)) {
+		raise(source.NotImplementedError, "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
+	}
+	return indexPad(t, amounts, mode)
+}
+
+func constantPad(t *tensor.Tensor, amounts []int, fill tensor.Scalar) *tensor.Tensor {
+	shape := slices.Clone(t.Shape())
+	src := t
+	n := t.Dim()
+	type place struct{ dim, start int }
+	var places []place
+	for i := 0; i < len(amounts)/2; i++ {
+		d, before, after := n-1-i, amounts[2*i], amounts[2*i+1]
+		shape[d] += before + after
+		check(shape[d] >= 0, "The input size %d, plus negative padding %d and %d, resulted in a negative output size, which is invalid. Check dimension %d of your input.", t.Size(d), before, after, d)
+		start, end := max(0, -before), t.Size(d)+min(0, after)
+		src = must(src.Slice(d, start, end, 1))
+		places = append(places, place{d, max(0, before)})
+	}
+	out := must(tensor.Full(shape, fill, t.DType()))
+	dst := out
+	for _, p := range places {
+		dst = must(dst.Slice(p.dim, p.start, p.start+src.Size(p.dim), 1))
+	}
+	if src.Numel() > 0 {
+		succeed(tensor.Copy(dst, src))
+	}
+	return out
+}
+
+// indexPad pads by repeating elements of the tensor itself.
+func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
+	n := t.Dim()
+	order := make([][]int, n)
+	shape := slices.Clone(t.Shape())
+	for d, size := range t.Shape() {
+		before, after := 0, 0
+		if i := n - 1 - d; i < len(amounts)/2 {
+			before, after = amounts[2*i], amounts[2*i+1]
+		}
+		switch mode {
+		case "reflect":
+			check(before < size && after < size, "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s", before, after, d, tensor.FormatShape(t.Shape()))
+		case "circular":
+			check(before <= size && after <= size, "Padding value causes wrapping around more than once.")
+		}
+		shape[d] = size + before + after
+		check(shape[d] >= 0, "Negative padding value is resulting in an empty dimension")
+		for i := -before; i < size+after; i++ {
+			order[d] = append(order[d], padIndex(i, size, mode))
+		}
+	}
+	out := empty(shape, t.DType())
+	pickAlong(out, t, order)
+	return out
+}
+
+func padIndex(i, n int, mode string) int {
+	switch mode {
+	case "reflect":
+		if i < 0 {
+			i = -i
+		}
+		if i >= n {
+			i = 2*(n-1) - i
+		}
+	case "circular":
+		i = (i%n + n) % n
+	}
+	return min(max(i, 0), n-1)
+}
+
+func padding(name, mode string) definition {
+	return giving(name, func(c call) *tensor.Tensor { return pad(c.tensor(0), c.ints(1), mode, tensor.Int(0)) })
+}
+
+func blockDiagonal(ts []*tensor.Tensor) *tensor.Tensor {
+	r := tensor.NewResultType()
+	rows, columns := 0, 0
+	parts := make([]*tensor.Tensor, len(ts))
+	for i, t := range ts {
+		check(t.Dim() <= 2, "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %d has %d dimensions", i, t.Dim())
+		r.Tensor(t)
+		parts[i] = atLeast(t, 2)
+		rows += parts[i].Size(0)
+		columns += parts[i].Size(1)
+	}
+	out := zeros([]int{rows, columns}, r.DType())
+	rows, columns = 0, 0
+	for _, p := range parts {
+		block := must(must(out.Slice(0, rows, rows+p.Size(0), 1)).Slice(1, columns, columns+p.Size(1), 1))
+		succeed(tensor.Copy(block, p))
+		rows += p.Size(0)
+		columns += p.Size(1)
+	}
+	return out
+}
+
+// meshgrid expands vectors to the grid that they span.
+func meshgrid(ts []*tensor.Tensor, swapped bool) []*tensor.Tensor {
+	check(len(ts) > 0, "meshgrid expects a non-empty TensorList")
+	swapped = swapped && len(ts) >= 2
+	shape := make([]int, len(ts))
+	for i, t := range ts {
+		check(t.Dim() <= 1, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %d-D", t.Dim())
+		check(t.DType() == ts[0].DType(), "torch.meshgrid expects all tensors to have the same dtype")
+		shape[i] = t.Numel()
+	}
+	out := make([]*tensor.Tensor, len(ts))
+	for i, t := range ts {
+		view := make([]int, len(ts))
+		for j := range view {
+			view[j] = 1
+		}
+		view[i] = t.Numel()
+		out[i] = must(must(t.Reshape(view...)).Expand(shape...))
+		if swapped {
+			out[i] = must(out[i].Transpose(0, 1))
+		}
+	}
+	return out
+}
+
+var joinFamily = []definition{
+	giving("cat", cat),
+	giving("concat", cat),
+	giving("concatenate", cat),
+	giving("stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }),
+	giving("_stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }),
+	giving("hstack", func(c call) *tensor.Tensor {
+		ts := atLeastAll(c.tensors(0), 1)
+		check(len(ts) > 0, "hstack expects a non-empty TensorList")
+		return concat(ts, min(1, ts[0].Dim()-1))
+	}),
+	giving("vstack", vstack),
+	giving("row_stack", vstack),
+	giving("dstack", func(c call) *tensor.Tensor { return concat(atLeastAll(c.tensors(0), 3), 2) }),
+	giving("column_stack", func(c call) *tensor.Tensor {
+		ts := c.tensors(0)
+		for i, t := range ts {
+			if t.Dim() <= 1 {
+				ts[i] = must(t.Reshape(t.Numel(), 1))
+			}
+		}
+		return concat(ts, 1)
+	}),
+	giving("block_diag", func(c call) *tensor.Tensor { return blockDiagonal(c.tensors(0)) }),
+	define("meshgrid", func(c call) { c.giveList(meshgrid(c.tensors(0), false)) }),
+	define("meshgrid.indexing", func(c call) { c.giveList(meshgrid(c.tensors(0), c.str(1) == "xy")) }),
+	giving("pad", func(c call) *tensor.Tensor {
+		fill := tensor.Int(0)
+		if !c.isNone(3) {
+			fill = c.scalar(3)
+		}
+		return pad(c.tensor(0), c.ints(1), c.str(2), fill)
+	}),
+	giving("constant_pad_nd", func(c call) *tensor.Tensor { return constantPad(c.tensor(0), c.ints(1), c.scalar(2)) }),
+	padding("reflection_pad1d", "reflect"),
+	padding("reflection_pad2d", "reflect"),
+	padding("reflection_pad3d", "reflect"),
+	padding("replication_pad1d", "replicate"),
+	padding("replication_pad2d", "replicate"),
+	padding("replication_pad3d", "replicate"),
+	padding("_pad_circular", "circular"),
+}

@@ -1,0 +1,554 @@
+package aten
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
+
+// reduction is a tensor arranged for reducing some of its dimensions.
+type reduction struct {
+	rows  *tensor.Tensor // contiguous: one row of reduced elements for each result
+	n     int            // elements of a row
+	outer int            // number of rows
+	shape []int          // of the result
+}
+
+// arrange prepares t, in the type acc, for the reduction of dims; none means all.
+func arrange(t *tensor.Tensor, dims []int, keepdim bool, acc tensor.DType) reduction {
+	reduced := reducedDims(t, dims)
+	r := reduction{n: 1, outer: 1}
+	order := make([]int, 0, t.Dim())
+	for d, n := range t.Shape() {
+		if reduced[d] {
+			r.n *= n
+			if keepdim {
+				r.shape = append(r.shape, 1)
+			}
+			continue
+		}
+		r.outer *= n
+		r.shape = append(r.shape, n)
+		order = append(order, d)
+	}
+	for d := range t.Dim() {
+		if reduced[d] {
+			order = append(order, d)
+		}
+	}
+	r.rows = to(contiguous(must(t.Permute(order...))), acc)
+	return r
+}
+
+func reducedDims(t *tensor.Tensor, dims []int) []bool {
+	reduced := make([]bool, max(t.Dim(), 1))
+	for _, d := range dims {
+		d = wrapDim(d, t)
+		check(!reduced[d], "dim %d appears multiple times in the list of dims", d)
+		reduced[d] = true
+	}
+	if len(dims) == 0 {
+		for d := range reduced {
+			reduced[d] = true
+		}
+	}
+	return reduced
+}
+
+// reduceRows gives one element of each row.
+func reduceRows[T, R tensor.Element](r reduction, f func(row []T) R) *tensor.Tensor {
+	out := empty(r.shape, tensor.DTypeOf[R]())
+	src, dst := tensor.Data[T](r.rows), tensor.Data[R](out)
+	tensor.Parallel(r.outer, rowGrain/max(r.n, 1)+1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			dst[i] = f(src[i*r.n : (i+1)*r.n])
+		}
+	})
+	return out
+}
+
+// accumulator returns the type that elements are reduced in.
+func accumulator(d tensor.DType) tensor.DType {
+	switch {
+	case d.IsComplex():
+		return tensor.Complex128
+	case d == tensor.Float64:
+		return tensor.Float64
+	case d.IsFloating():
+		return tensor.Float32
+	}
+	return tensor.Int64
+}
+
+// sumType returns the type of a sum of elements of type d.
+func sumType(d tensor.DType) tensor.DType {
+	if d.IsIntegral() || d == tensor.Bool {
+		return tensor.Int64
+	}
+	return d
+}
+
+func sum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
+	r := arrange(to(t, result), dims, keepdim, accumulator(result))
+	return to(sumRows(r), result)
+}
+
+func sumRows(r reduction) *tensor.Tensor {
+	switch r.rows.DType() {
+	case tensor.Float32:
+		return reduceRows(r, func(row []float32) float32 { return float32(sumFloats(row)) })
+	case tensor.Float64:
+		return reduceRows(r, func(row []float64) float64 { return sumFloats(row) })
+	case tensor.Complex128:
+		return reduceRows(r, sumOf[complex128])
+	}
+	return reduceRows(r, sumOf[int64])
+}
+
+func sumOf[T int64 | complex128](row []T) T {
+	var s T
+	for _, v := range row {
+		s += v
+	}
+	return s
+}
+
+// sumFloats adds in double precision with four accumulators.
+func sumFloats[T real](row []T) float64 {
+	var s [4]float64
+	n := len(row) &^ 3
+	for i := 0; i < n; i += 4 {
+		s[0] += float64(row[i])
+		s[1] += float64(row[i+1])
+		s[2] += float64(row[i+2])
+		s[3] += float64(row[i+3])
+	}
+	for _, v := range row[n:] {
+		s[0] += float64(v)
+	}
+	return s[0] + s[1] + (s[2] + s[3])
+}
+
+func mean(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
+	check(result.IsFloating() || result.IsComplex(), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
+	r := arrange(to(t, result), dims, keepdim, accumulator(result))
+	n := float64(r.n)
+	switch r.rows.DType() {
+	case tensor.Float32:
+		return to(reduceRows(r, func(row []float32) float32 { return float32(sumFloats(row) / n) }), result)
+	case tensor.Float64:
+		return reduceRows(r, func(row []float64) float64 { return sumFloats(row) / n })
+	}
+	return to(reduceRows(r, func(row []complex128) complex128 { return sumOf(row) / complex(n, 0) }), result)
+}
+
+func product(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
+	r := arrange(to(t, result), dims, keepdim, accumulator(result))
+	switch r.rows.DType() {
+	case tensor.Float32:
+		return to(reduceRows(r, func(row []float32) float32 { return float32(productOf[float32, float64](row)) }), result)
+	case tensor.Float64:
+		return reduceRows(r, productOf[float64, float64])
+	case tensor.Complex128:
+		return to(reduceRows(r, func(row []complex128) complex128 {
+			p := complex128(1)
+			for _, v := range row {
+				p *= v
+			}
+			return p
+		}), result)
+	}
+	return to(reduceRows(r, productOf[int64, int64]), result)
+}
+
+func productOf[T, R int64 | float32 | float64](row []T) R {
+	p := R(1)
+	for _, v := range row {
+		p *= R(v)
+	}
+	return p
+}
+
+// noEmptyRows fails where the reduced elements of a result are none.
+func noEmptyRows(name string, t *tensor.Tensor, dims []int) {
+	if len(dims) == 0 && strings.HasPrefix(name, "arg") && t.Numel() == 0 {
+		raise(source.IndexError, "%s(): Expected reduction dim to be specified for input.numel() == 0.", name)
+	}
+	if len(dims) == 0 {
+		check(t.Numel() > 0, "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.", name)
+		return
+	}
+	for _, d := range dims {
+		if d = wrapDim(d, t); t.Dim() > 0 && t.Size(d) == 0 {
+			raise(source.IndexError, "%s(): Expected reduction dim %d to have non-zero size.", name, d)
+		}
+	}
+}
+
+// ordered is what can be compared.
+type ordered interface{ int64 | float32 | float64 }
+
+// bestIndex returns the index of the largest element, or the smallest; the first one and a NaN win.
+func bestIndex[T ordered](row []T, smallest bool) int {
+	best := 0
+	for i, v := range row {
+		if v != v {
+			return i
+		}
+		if smallest && v < row[best] || !smallest && v > row[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// extremes gives the largest or smallest element of each row and its index.
+func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool) (values, indices *tensor.Tensor) {
+	noComplexOrder(name)(t.DType())
+	noEmptyRows(name, t, dims)
+	r := arrange(t, dims, keepdim, accumulator(t.DType()))
+	values, indices = empty(r.shape, r.rows.DType()), empty(r.shape, tensor.Int64)
+	switch r.rows.DType() {
+	case tensor.Int64:
+		extremeRows[int64](r, values, indices, smallest)
+	case tensor.Float32:
+		extremeRows[float32](r, values, indices, smallest)
+	default:
+		extremeRows[float64](r, values, indices, smallest)
+	}
+	return to(values, t.DType()), indices
+}
+
+func extremeRows[T interface {
+	ordered
+	tensor.Element
+}](r reduction, values, indices *tensor.Tensor, smallest bool) {
+	src, v, at := tensor.Data[T](r.rows), tensor.Data[T](values), tensor.Data[int64](indices)
+	tensor.Parallel(r.outer, rowGrain/max(r.n, 1)+1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := src[i*r.n : (i+1)*r.n]
+			best := bestIndex(row, smallest)
+			v[i], at[i] = row[best], int64(best)
+		}
+	})
+}
+
+// truth tells for each row whether any, or every, element is not zero.
+func truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
+	result := tensor.Bool
+	if t.DType() == tensor.Uint8 {
+		result = tensor.Uint8
+	}
+	r := arrange(to(t, tensor.Bool), dims, keepdim, tensor.Bool)
+	return to(reduceRows(r, func(row []bool) bool { return slices.Contains(row, !every) != every }), result)
+}
+
+// moments gives the variance of each row, or its root, and the mean.
+func moments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (spread, center *tensor.Tensor) {
+	check(t.DType().IsFloating() || t.DType().IsComplex(), "std and var only support floating point and complex dtypes")
+	if t.DType().IsComplex() {
+		return complexMoments(t, dims, correction, keepdim, root)
+	}
+	r := arrange(t, dims, keepdim, tensor.Float64)
+	center = reduceRows(r, func(row []float64) float64 { return sumFloats(row) / float64(r.n) })
+	spread = reduceRows(r, func(row []float64) float64 {
+		mean := sumFloats(row) / float64(r.n)
+		s := 0.0
+		for _, v := range row {
+			s += (v - mean) * (v - mean)
+		}
+		v := s / math.Max(0, float64(r.n-correction))
+		if root {
+			v = math.Sqrt(v)
+		}
+		return v
+	})
+	return to(spread, t.DType()), to(center, t.DType())
+}
+
+func complexMoments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (spread, center *tensor.Tensor) {
+	re, _ := moments(t.RealPart(), dims, correction, keepdim, false)
+	im, _ := moments(must(t.ImagPart()), dims, correction, keepdim, false)
+	spread = add.on(re, im)
+	if root {
+		spread = squareRoot.on(spread)
+	}
+	return spread, mean(t, dims, keepdim, t.DType())
+}
+
+// vectorNorm gives the p-norm of each row.
+func vectorNorm(t *tensor.Tensor, p float64, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
+	check(result.IsFloating() || result.IsComplex(), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s", result.CppName())
+	if t.DType().IsComplex() {
+		t, result = absolute.on(to(t, result)), result.ToReal()
+	}
+	if (p < 0 || math.IsInf(p, 1)) && t.Numel() == 0 {
+		noEmptyRows("linalg.vector_norm", t, dims)
+	}
+	r := arrange(to(t, result), dims, keepdim, tensor.Float64)
+	return to(reduceRows(r, func(row []float64) float64 { return normOf(row, p) }), result)
+}
+
+func normOf(row []float64, p float64) float64 {
+	s := 0.0
+	switch {
+	case p == 0:
+		for _, v := range row {
+			if v != 0 {
+				s++
+			}
+		}
+		return s
+	case p == 1:
+		for _, v := range row {
+			s += math.Abs(v)
+		}
+		return s
+	case p == 2:
+		for _, v := range row {
+			s += v * v
+		}
+		return math.Sqrt(s)
+	case math.IsInf(p, 1):
+		for _, v := range row {
+			s = max(s, math.Abs(v))
+		}
+		return s
+	case math.IsInf(p, -1):
+		s = math.Inf(1)
+		for _, v := range row {
+			s = min(s, math.Abs(v))
+		}
+		return s
+	}
+	for _, v := range row {
+		s += math.Pow(math.Abs(v), p)
+	}
+	return math.Pow(s, 1/p)
+}
+
+func logSumExp(t *tensor.Tensor, dims []int, keepdim bool) *tensor.Tensor {
+	t = to(t, floatOrDefault(t.DType()))
+	r := arrange(t, dims, keepdim, tensor.Float64)
+	return to(reduceRows(r, func(row []float64) float64 {
+		if len(row) == 0 {
+			return math.Inf(-1)
+		}
+		high := slices.Max(row)
+		if math.IsInf(high, 0) {
+			high = 0
+		}
+		s := 0.0
+		for _, v := range row {
+			s += math.Exp(v - high)
+		}
+		return math.Log(s) + high
+	}), t.DType())
+}
+
+// floatOrDefault returns d where it is a floating or complex type and the default type otherwise.
+func floatOrDefault(d tensor.DType) tensor.DType {
+	if d.IsFloating() || d.IsComplex() {
+		return d
+	}
+	return tensor.DefaultDType()
+}
+
+func countNonzero(t *tensor.Tensor, dims []int) *tensor.Tensor {
+	r := arrange(to(t, tensor.Bool), dims, false, tensor.Bool)
+	return reduceRows(r, func(row []bool) int64 {
+		n := int64(0)
+		for _, v := range row {
+			if v {
+				n++
+			}
+		}
+		return n
+	})
+}
+
+// withoutNaN replaces each NaN by zero.
+func withoutNaN(t *tensor.Tensor) *tensor.Tensor {
+	if !t.DType().IsFloating() {
+		return t
+	}
+	return choose(isNaN.on(t), ofScalar(tensor.Float(0)), ofTensor(t))
+}
+
+// oneDim returns the dimension in argument i as a list, none for None.
+func (c call) oneDim(i int) []int {
+	if c.isNone(i) {
+		return nil
+	}
+	return []int{c.int(i)}
+}
+
+// extremeIndex is argmax and argmin.
+func extremeIndex(name string, smallest bool) func(c call) *tensor.Tensor {
+	return func(c call) *tensor.Tensor {
+		self := c.tensor(0)
+		if c.isNone(1) {
+			_, at := extremes(name, must(self.Reshape(-1)), nil, false, smallest)
+			if c.bool(2) {
+				shape := make([]int, self.Dim())
+				for i := range shape {
+					shape[i] = 1
+				}
+				return must(at.Reshape(shape...))
+			}
+			return at
+		}
+		_, at := extremes(name, self, c.ints(1), c.bool(2), smallest)
+		return at
+	}
+}
+
+func extremeDim(name string, smallest bool) func(c call) {
+	return func(c call) {
+		v, at := extremes(name, c.tensor(0), c.ints(1), c.bool(2), smallest)
+		c.give(v, at)
+	}
+}
+
+// spreads defines the overloads of std, var and their forms with the mean.
+func spreads(name string, root, both bool) []definition {
+	give := func(c call, dims []int, correction int, keepdim bool) {
+		spread, center := moments(c.tensor(0), dims, correction, keepdim, root)
+		c.out[0] = value.OfTensor(spread)
+		if both {
+			c.out[1] = value.OfTensor(center)
+		}
+	}
+	unbiased := map[bool]int{true: 1}
+	return []definition{
+		define(name, func(c call) { give(c, nil, unbiased[c.bool(1)], false) }),
+		define(name+".dim", func(c call) { give(c, c.ints(1), unbiased[c.bool(2)], c.bool(3)) }),
+		define(name+".correction", func(c call) { give(c, c.ints(1), c.intOr(2, 1), c.bool(3)) }),
+	}
+}
+
+// normOfArgs is norm with an optional p, dimensions and a type.
+func normOfArgs(c call, dims []int, keepdim bool, d tensor.DType) *tensor.Tensor {
+	p := 2.0
+	if !c.isNone(1) {
+		p = c.scalar(1).Float64()
+	}
+	return vectorNorm(c.tensor(0), p, dims, keepdim, d)
+}
+
+var reduceFamily = slices.Concat([]definition{
+	giving("sum", func(c call) *tensor.Tensor {
+		return sum(c.tensor(0), nil, false, c.dtypeOr(1, sumType(c.tensor(0).DType())))
+	}),
+	giving("sum.dim_IntList", func(c call) *tensor.Tensor {
+		return sum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
+	}),
+	giving("sum_to_size", func(c call) *tensor.Tensor { return sumToSize(c.tensor(0), c.ints(1)) }),
+	giving("_grad_sum_to_size", func(c call) *tensor.Tensor {
+		if c.isNone(1) {
+			return c.tensor(0)
+		}
+		return sumToSize(c.tensor(0), c.ints(1))
+	}),
+	giving("mean", func(c call) *tensor.Tensor {
+		return mean(c.tensor(0), nil, false, c.dtypeOr(1, c.tensor(0).DType()))
+	}),
+	giving("mean.dim", func(c call) *tensor.Tensor {
+		return mean(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, c.tensor(0).DType()))
+	}),
+	giving("nansum", func(c call) *tensor.Tensor {
+		return sum(withoutNaN(c.tensor(0)), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
+	}),
+	giving("nanmean", func(c call) *tensor.Tensor {
+		self := c.tensor(0)
+		total := sum(withoutNaN(self), c.ints(1), c.bool(2), c.dtypeOr(3, self.DType()))
+		return div.on(total, sum(not.on(isNaN.on(self)), c.ints(1), c.bool(2), tensor.Int64))
+	}),
+	giving("prod", func(c call) *tensor.Tensor {
+		return product(c.tensor(0), nil, false, c.dtypeOr(1, sumType(c.tensor(0).DType())))
+	}),
+	giving("prod.dim_int", func(c call) *tensor.Tensor {
+		return product(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
+	}),
+	giving("max", func(c call) *tensor.Tensor {
+		v, _ := extremes("max", c.tensor(0), nil, false, false)
+		return v
+	}),
+	giving("min", func(c call) *tensor.Tensor {
+		v, _ := extremes("min", c.tensor(0), nil, false, true)
+		return v
+	}),
+	define("max.dim", extremeDim("max", false)),
+	define("min.dim", extremeDim("min", true)),
+	giving("amax", func(c call) *tensor.Tensor {
+		v, _ := extremes("amax", c.tensor(0), c.ints(1), c.bool(2), false)
+		return v
+	}),
+	giving("amin", func(c call) *tensor.Tensor {
+		v, _ := extremes("amin", c.tensor(0), c.ints(1), c.bool(2), true)
+		return v
+	}),
+	define("aminmax", func(c call) {
+		low, _ := extremes("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), true)
+		high, _ := extremes("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), false)
+		c.give(low, high)
+	}),
+	giving("argmax", extremeIndex("argmax", false)),
+	giving("argmin", extremeIndex("argmin", true)),
+	giving("all", func(c call) *tensor.Tensor { return truth(c.tensor(0), nil, false, true) }),
+	giving("all.dim", func(c call) *tensor.Tensor { return truth(c.tensor(0), c.ints(1), c.bool(2), true) }),
+	giving("any", func(c call) *tensor.Tensor { return truth(c.tensor(0), nil, false, false) }),
+	giving("any.dim", func(c call) *tensor.Tensor { return truth(c.tensor(0), c.ints(1), c.bool(2), false) }),
+	giving("logsumexp", func(c call) *tensor.Tensor { return logSumExp(c.tensor(0), c.ints(1), c.bool(2)) }),
+	giving("special_logsumexp", func(c call) *tensor.Tensor { return logSumExp(c.tensor(0), c.ints(1), c.bool(2)) }),
+	giving("count_nonzero", func(c call) *tensor.Tensor { return countNonzero(c.tensor(0), c.oneDim(1)) }),
+	giving("count_nonzero.dim_IntList", func(c call) *tensor.Tensor { return countNonzero(c.tensor(0), c.ints(1)) }),
+	giving("norm.Scalar", func(c call) *tensor.Tensor { return normOfArgs(c, nil, false, c.tensor(0).DType()) }),
+	giving("norm.ScalarOpt_dim", func(c call) *tensor.Tensor {
+		return normOfArgs(c, c.ints(2), c.bool(3), c.tensor(0).DType())
+	}),
+	giving("norm.ScalarOpt_dim_dtype", func(c call) *tensor.Tensor {
+		return normOfArgs(c, c.ints(2), c.bool(3), c.dtypeOr(4, c.tensor(0).DType()))
+	}),
+	giving("norm.ScalarOpt_dtype", func(c call) *tensor.Tensor {
+		return normOfArgs(c, nil, false, c.dtypeOr(2, c.tensor(0).DType()))
+	}),
+	giving("frobenius_norm", func(c call) *tensor.Tensor { return vectorNorm(c.tensor(0), 2, nil, false, c.tensor(0).DType()) }),
+	giving("frobenius_norm.dim", func(c call) *tensor.Tensor {
+		return vectorNorm(c.tensor(0), 2, c.ints(1), c.bool(2), c.tensor(0).DType())
+	}),
+	giving("linalg_vector_norm", func(c call) *tensor.Tensor {
+		return vectorNorm(c.tensor(0), c.scalar(1).Float64(), c.ints(2), c.bool(3), c.dtypeOr(4, c.tensor(0).DType()))
+	}),
+	giving("dist", func(c call) *tensor.Tensor {
+		d := sub.on(c.tensor(0), c.tensor(1))
+		return vectorNorm(d, c.scalar(2).Float64(), nil, false, d.DType())
+	}),
+	giving("trace", func(c call) *tensor.Tensor {
+		self := c.tensor(0)
+		check(self.Dim() == 2, "trace: expected a matrix, but got tensor with dim %d", self.Dim())
+		return sum(must(self.Diagonal(0, 0, 1)), nil, false, sumType(self.DType()))
+	}),
+}, spreads("std", true, false), spreads("var", false, false), spreads("std_mean", true, true), spreads("var_mean", false, true))
+
+// sumToSize adds up the dimensions that broadcasting to t's shape has repeated.
+func sumToSize(t *tensor.Tensor, shape []int) *tensor.Tensor {
+	check(len(shape) <= t.Dim(), "size %s is not expandable to size %s.", tensor.FormatShape(shape), tensor.FormatShape(t.Shape()))
+	var dims []int
+	lead := t.Dim() - len(shape)
+	for d, n := range t.Shape() {
+		if d < lead || shape[d-lead] == 1 && n != 1 {
+			dims = append(dims, d)
+		} else {
+			check(shape[d-lead] == n, "size %s is not expandable to size %s.", tensor.FormatShape(shape), tensor.FormatShape(t.Shape()))
+		}
+	}
+	if len(dims) == 0 {
+		return t
+	}
+	return must(sum(t, dims, true, t.DType()).Reshape(shape...))
+}

@@ -1,0 +1,560 @@
+package aten
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+)
+
+// sortRows gives for each row along a dimension the order of its elements, and the rows and their
+// shape with that dimension last. Equal elements keep their order and a NaN is greater than any number.
+type ranked struct {
+	values *tensor.Tensor // rows, contiguous, in a type that can be compared
+	order  [][]int        // for each row: indices from the first element in the order
+	n      int
+	dim    int
+	source *tensor.Tensor
+}
+
+func rank(name string, t *tensor.Tensor, dim int, descending bool) ranked {
+	noComplexOrder(name)(t.DType())
+	r := ranked{dim: wrapDim(dim, t), source: t, n: 1}
+	work := t
+	if t.Dim() > 0 {
+		r.n = t.Size(r.dim)
+		work = must(t.Transpose(r.dim, t.Dim()-1))
+	}
+	r.values = contiguous(to(work, accumulator(t.DType())))
+	rows := 0
+	if r.n > 0 {
+		rows = t.Numel() / r.n
+	}
+	r.order = make([][]int, rows)
+	switch r.values.DType() {
+	case tensor.Int64:
+		rankRows[int64](&r, descending)
+	case tensor.Float32:
+		rankRows[float32](&r, descending)
+	default:
+		rankRows[float64](&r, descending)
+	}
+	return r
+}
+
+func rankRows[T interface {
+	ordered
+	tensor.Element
+}](r *ranked, descending bool) {
+	data := tensor.Data[T](r.values)
+	tensor.Parallel(len(r.order), rowGrain/(8*max(r.n, 1))+1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := data[i*r.n : (i+1)*r.n]
+			order := make([]int, r.n)
+			for j := range order {
+				order[j] = j
+			}
+			slices.SortStableFunc(order, func(a, b int) int {
+				c := compareNaNLast(row[a], row[b])
+				if descending {
+					return -c
+				}
+				return c
+			})
+			r.order[i] = order
+		}
+	})
+}
+
+func compareNaNLast[T ordered](a, b T) int {
+	aNaN, bNaN := a != a, b != b
+	switch {
+	case aNaN && bNaN:
+		return 0
+	case aNaN:
+		return 1
+	case bNaN:
+		return -1
+	}
+	return cmp.Compare(a, b)
+}
+
+// take gives the elements at k places of each row's order and their indices.
+func (r *ranked) take(places []int) (values, indices *tensor.Tensor) {
+	k := len(places)
+	shape := slices.Clone(r.source.Shape())
+	last := len(shape) - 1
+	if last >= 0 {
+		shape[r.dim], shape[last] = shape[last], shape[r.dim]
+		shape[last] = k
+	}
+	values, indices = empty(shape, r.values.DType()), empty(shape, tensor.Int64)
+	at := tensor.Data[int64](indices)
+	offsets := make([]int, len(r.order)*k)
+	for i, order := range r.order {
+		for j, p := range places {
+			at[i*k+j] = int64(order[p])
+			offsets[i*k+j] = i*r.n + order[p]
+		}
+	}
+	if len(offsets) > 0 {
+		moveFrom(values, r.values, offsets, oneOffset)
+	}
+	if last >= 0 && r.dim != last {
+		values = contiguous(must(values.Transpose(r.dim, last)))
+		indices = contiguous(must(indices.Transpose(r.dim, last)))
+	}
+	return to(values, r.source.DType()), indices
+}
+
+func firstPlaces(k int) []int {
+	places := make([]int, k)
+	for i := range places {
+		places[i] = i
+	}
+	return places
+}
+
+func sortAlong(t *tensor.Tensor, dim int, descending bool) (values, indices *tensor.Tensor) {
+	r := rank("sort", t, dim, descending)
+	return r.take(firstPlaces(r.n))
+}
+
+func topK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.Tensor) {
+	d := wrapDim(dim, t)
+	n := 1
+	if t.Dim() > 0 {
+		n = t.Size(d)
+	}
+	check(k >= 0 && k <= n, "selected index k out of range")
+	r := rank("topk", t, dim, largest)
+	return r.take(firstPlaces(k))
+}
+
+// pick gives one element of each row in the sorted order, with or without the dimension.
+func pick(name string, t *tensor.Tensor, dim int, keepdim bool, place func(n int) int) (values, indices *tensor.Tensor) {
+	r := rank(name, t, dim, false)
+	check(r.n > 0, "%s(): Expected reduction dim %d to have non-zero size.", name, r.dim)
+	values, indices = r.take([]int{place(r.n)})
+	if !keepdim && t.Dim() > 0 {
+		values, indices = must(values.SqueezeDim(r.dim)), must(indices.SqueezeDim(r.dim))
+	}
+	return values, indices
+}
+
+func medianAlong(t *tensor.Tensor, dim int, keepdim bool) (values, indices *tensor.Tensor) {
+	values, indices = pick("median", t, dim, keepdim, func(n int) int { return (n - 1) / 2 })
+	if t.DType().IsFloating() {
+		bad := isNaN.on(t)
+		if truth(bad, nil, false, false).At().Bool() {
+			any := truth(bad, []int{dim}, keepdim, false)
+			_, first := extremes("max", to(bad, tensor.Uint8), []int{dim}, keepdim, false)
+			values = choose(any, ofScalar(tensor.Float(math.NaN())), ofTensor(values))
+			indices = choose(any, ofTensor(first), ofTensor(indices))
+		}
+	}
+	return values, indices
+}
+
+// nanMedian gives the median of the elements that are numbers.
+func nanMedian(t *tensor.Tensor, dim int, keepdim bool) (values, indices *tensor.Tensor) {
+	r := rank("nanmedian", t, dim, false)
+	good := make([]int, len(r.order))
+	counts := contiguous(to(must(not.on(isNaN.on(t)).Transpose(r.dim, max(t.Dim()-1, 0))), tensor.Bool))
+	mask := tensor.Data[bool](counts)
+	for i := range r.order {
+		for _, v := range mask[i*r.n : (i+1)*r.n] {
+			if v {
+				good[i]++
+			}
+		}
+		r.order[i] = []int{r.order[i][max(good[i]-1, 0)/2]}
+	}
+	values, indices = r.take([]int{0})
+	if !keepdim && t.Dim() > 0 {
+		values, indices = must(values.SqueezeDim(r.dim)), must(indices.SqueezeDim(r.dim))
+	}
+	return values, indices
+}
+
+// mode gives the commonest element of each row, the smallest of several, and its last index.
+func mode(t *tensor.Tensor, dim int, keepdim bool) (values, indices *tensor.Tensor) {
+	r := rank("mode", t, dim, false)
+	check(r.n > 0, "mode(): Expected reduction dim %d to have non-zero size.", r.dim)
+	wide := to(r.values, tensor.Float64)
+	if r.values.DType() == tensor.Int64 {
+		wide = r.values
+	}
+	same := func(i, j int) bool {
+		if wide.DType() == tensor.Int64 {
+			d := tensor.Data[int64](wide)
+			return d[i] == d[j]
+		}
+		d := tensor.Data[float64](wide)
+		return d[i] == d[j] || d[i] != d[i] && d[j] != d[j]
+	}
+	for row, order := range r.order {
+		best, bestCount := 0, 0
+		for i := 0; i < r.n; {
+			j := i
+			for j < r.n && same(row*r.n+order[i], row*r.n+order[j]) {
+				j++
+			}
+			if j-i > bestCount {
+				best, bestCount = j-1, j-i
+			}
+			i = j
+		}
+		r.order[row] = []int{order[best]}
+	}
+	values, indices = r.take([]int{0})
+	if !keepdim && t.Dim() > 0 {
+		values, indices = must(values.SqueezeDim(r.dim)), must(indices.SqueezeDim(r.dim))
+	}
+	return values, indices
+}
+
+// quantile interpolates between the sorted elements of each row.
+func quantile(t, q *tensor.Tensor, dim []int, keepdim bool, interpolation string) *tensor.Tensor {
+	check(t.DType() == tensor.Float32 || t.DType() == tensor.Float64, "quantile() input tensor must be either float or double dtype")
+	check(q.DType() == t.DType(), "quantile() q tensor must be same dtype as the input tensor")
+	check(q.Dim() <= 1, "quantile() q must be a scalar or 1D tensor")
+	check(t.Numel() > 0, "quantile() input tensor must be non-empty")
+	at := 0
+	full := slices.Repeat([]int{1}, t.Dim())
+	if len(dim) == 0 {
+		t = must(t.Reshape(-1))
+	} else {
+		at = wrapDim(dim[0], t)
+		full = slices.Clone(t.Shape())
+		if len(full) > 0 {
+			full[at] = 1
+		}
+	}
+	sorted, _ := sortAlong(t, at, false)
+	if t.Dim() > 0 {
+		sorted = must(sorted.Transpose(at, t.Dim()-1))
+	}
+	rows := contiguous(to(sorted, tensor.Float64))
+	n := 1
+	if t.Dim() > 0 {
+		n = t.Size(at)
+	}
+	data := tensor.Data[float64](rows)
+	outer := len(data) / n
+	qs := tensor.Data[float64](contiguous(to(q, tensor.Float64)))
+	out := empty([]int{len(qs), outer}, tensor.Float64)
+	result := tensor.Data[float64](out)
+	for k, p := range qs {
+		check(p >= 0 && p <= 1, "quantile() q values must be in the range [0, 1]")
+		for r := range outer {
+			result[k*outer+r] = interpolate(data[r*n:(r+1)*n], p, interpolation)
+		}
+	}
+	kept := slices.Clone(full)
+	if len(dim) > 0 && t.Dim() > 0 {
+		last := len(kept) - 1
+		kept[at], kept[last] = kept[last], kept[at]
+		kept[last] = 1
+		out = must(out.Reshape(append([]int{len(qs)}, kept...)...))
+		out = contiguous(must(out.Transpose(at+1, last+1)))
+	} else {
+		out = must(out.Reshape(append([]int{len(qs)}, full...)...))
+	}
+	switch {
+	case keepdim:
+	case len(dim) == 0:
+		out = must(out.Reshape(len(qs)))
+	case t.Dim() > 0:
+		out = must(out.SqueezeDim(at + 1))
+	}
+	if q.Dim() == 0 {
+		out = must(out.Select(0, 0))
+	}
+	return to(out, t.DType())
+}
+
+func interpolate(row []float64, p float64, how string) float64 {
+	if last := row[len(row)-1]; last != last {
+		return last
+	}
+	place := p * float64(len(row)-1)
+	low, high := int(math.Floor(place)), int(math.Ceil(place))
+	switch how {
+	case "lower":
+		return row[low]
+	case "higher":
+		return row[high]
+	case "nearest":
+		return row[int(math.RoundToEven(place))]
+	case "midpoint":
+		return (row[low] + row[high]) / 2
+	case "linear":
+		return row[low] + (row[high]-row[low])*(place-float64(low))
+	}
+	raise(source.RuntimeError, "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", how)
+	return 0
+}
+
+// unique gives the different elements in order, for each element its place among them, and the counts.
+func unique(t *tensor.Tensor, sorted, consecutive bool) (values, inverse, counts *tensor.Tensor) {
+	flat := contiguous(must(t.Reshape(-1)))
+	rows := must(flat.Reshape(-1, 1))
+	list, inverse, counts := uniqueRows(rows, consecutive)
+	return must(list.Reshape(-1)), must(inverse.Reshape(t.Shape()...)), counts
+}
+
+// uniqueRows does the same for the rows of a contiguous matrix.
+func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts *tensor.Tensor) {
+	n, width := rows.Size(0), 1
+	if rows.Size(0) > 0 {
+		width = rows.Numel() / n
+	}
+	key := contiguous(to(rows, accumulator(rows.DType())))
+	compare := rowComparison(key, width)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	if !consecutive {
+		slices.SortStableFunc(order, compare)
+	}
+	inverse = empty([]int{n}, tensor.Int64)
+	inv := tensor.Data[int64](inverse)
+	var first []int
+	var count []int64
+	for i, r := range order {
+		if i == 0 || compare(order[i-1], r) != 0 {
+			first = append(first, r*width)
+			count = append(count, 0)
+		}
+		count[len(count)-1]++
+		inv[r] = int64(len(first) - 1)
+	}
+	shape := slices.Clone(rows.Shape())
+	shape[0] = len(first)
+	values = empty(shape, rows.DType())
+	if values.Numel() > 0 {
+		inner := make([]int, width)
+		for i := range inner {
+			inner[i] = i
+		}
+		moveFrom(values, rows, first, inner)
+	}
+	return values, inverse, must(tensor.FromSlice(count, len(count)))
+}
+
+func rowComparison(key *tensor.Tensor, width int) func(a, b int) int {
+	switch key.DType() {
+	case tensor.Int64:
+		return compareRows(tensor.Data[int64](key), width)
+	case tensor.Float32:
+		return compareRows(tensor.Data[float32](key), width)
+	case tensor.Float64:
+		return compareRows(tensor.Data[float64](key), width)
+	}
+	raise(source.RuntimeError, "\"unique\" not implemented for '%s'", key.DType().CppName())
+	return nil
+}
+
+func compareRows[T ordered](data []T, width int) func(a, b int) int {
+	return func(a, b int) int {
+		for j := range width {
+			if c := compareNaNLast(data[a*width+j], data[b*width+j]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	}
+}
+
+func uniqueDim(t *tensor.Tensor, dim int, consecutive bool) (values, inverse, counts *tensor.Tensor) {
+	dim = wrapDim(dim, t)
+	if t.Dim() == 0 {
+		return unique(t, true, consecutive)
+	}
+	rows := contiguous(must(t.MoveDims([]int{dim}, []int{0})))
+	values, inverse, counts = uniqueRows(rows, consecutive)
+	return contiguous(must(values.MoveDims([]int{0}, []int{dim}))), inverse, counts
+}
+
+// searchSorted gives for each value the place in the sorted last dimension where it belongs.
+func searchSorted(sorted, values *tensor.Tensor, right, int32s bool) *tensor.Tensor {
+	check(sorted.Dim() > 0, "torch.searchsorted(): boundaries tensor should be 1 dimension or more")
+	check(sorted.Dim() == 1 || sorted.Dim() == values.Dim() && tensor.SameShape(sorted.Shape()[:sorted.Dim()-1], values.Shape()[:values.Dim()-1]),
+		"torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match, but we got boundaries tensor %s and input value tensor %s",
+		tensor.FormatShape(sorted.Shape()), tensor.FormatShape(values.Shape()))
+	r := tensor.NewResultType()
+	r.Tensor(sorted)
+	rows := tensor.Data[float64](contiguous(to(sorted, tensor.Float64)))
+	vs := tensor.Data[float64](contiguous(to(values, tensor.Float64)))
+	n := sorted.Size(sorted.Dim() - 1)
+	perRow := len(vs)
+	if sorted.Dim() > 1 && values.Dim() > 0 {
+		perRow = values.Size(values.Dim() - 1)
+	}
+	out := empty(values.Shape(), tensor.Int64)
+	data := tensor.Data[int64](out)
+	for i, v := range vs {
+		row := rows[:n]
+		if sorted.Dim() > 1 {
+			row = rows[i/perRow*n : (i/perRow+1)*n]
+		}
+		data[i] = int64(sort.Search(n, func(j int) bool {
+			if right {
+				return row[j] > v || row[j] != row[j]
+			}
+			return row[j] >= v || row[j] != row[j]
+		}))
+	}
+	if int32s {
+		return to(out, tensor.Int32)
+	}
+	return out
+}
+
+func bincount(t, weights *tensor.Tensor, least int) *tensor.Tensor {
+	check(t.Dim() == 1 && !t.DType().IsFloating(), "bincount only supports 1-d non-negative integral inputs.")
+	check(least >= 0, "minlength should be >= 0")
+	list := integersOf(t)
+	n := least
+	for _, v := range list {
+		check(v >= 0, "bincount only supports 1-d non-negative integral inputs.")
+		n = max(n, v+1)
+	}
+	if weights == nil {
+		out := zeros([]int{n}, tensor.Int64)
+		for _, v := range list {
+			tensor.Data[int64](out)[v]++
+		}
+		return out
+	}
+	check(weights.Dim() == 1 && weights.Numel() == len(list), "weights should be 1-d and have the same length as input")
+	out := zeros([]int{n}, tensor.Float64)
+	w := tensor.Data[float64](contiguous(to(weights, tensor.Float64)))
+	for i, v := range list {
+		tensor.Data[float64](out)[v] += w[i]
+	}
+	if weights.DType() == tensor.Float32 {
+		return to(out, tensor.Float32)
+	}
+	return out
+}
+
+// histogram counts elements in bins of equal width; equal bounds mean those of the elements.
+func histogram(t *tensor.Tensor, bins int, low, high float64) *tensor.Tensor {
+	noIntegers("histogram_cpu")(t.DType())
+	check(bins > 0, "bins must be > 0")
+	data := tensor.Data[float64](contiguous(to(t, tensor.Float64)))
+	if low == high && len(data) > 0 {
+		low, high = slices.Min(data), slices.Max(data)
+	}
+	if low == high {
+		low, high = low-1, high+1
+	}
+	check(low < high, "max must be larger than min")
+	out := zeros([]int{bins}, tensor.Float64)
+	counts := tensor.Data[float64](out)
+	for _, v := range data {
+		if v >= low && v <= high {
+			counts[min(int((v-low)/(high-low)*float64(bins)), bins-1)]++
+		}
+	}
+	return to(out, t.DType())
+}
+
+func giveUnique(c call, consecutive bool, dim []int) {
+	var values, inverse, counts *tensor.Tensor
+	if len(dim) == 0 {
+		values, inverse, counts = unique(c.tensor(0), true, consecutive)
+	} else {
+		values, inverse, counts = uniqueDim(c.tensor(0), dim[0], consecutive)
+	}
+	c.give(values, inverse, counts)
+}
+
+// keepAsked replaces results that were not asked for by empty tensors.
+func keepAsked(c call, inverse, counts bool) {
+	if !inverse {
+		c.out[1] = c.emptyResult()
+	}
+	if !counts {
+		c.out[2] = c.emptyResult()
+	}
+}
+
+var sortFamily = []definition{
+	define("sort", func(c call) { c.give(pair(sortAlong(c.tensor(0), c.int(1), c.bool(2)))...) }),
+	define("sort.stable", func(c call) { c.give(pair(sortAlong(c.tensor(0), c.int(2), c.bool(3)))...) }),
+	giving("argsort", func(c call) *tensor.Tensor { return second(sortAlong(c.tensor(0), c.int(1), c.bool(2))) }),
+	giving("argsort.stable", func(c call) *tensor.Tensor { return second(sortAlong(c.tensor(0), c.int(2), c.bool(3))) }),
+	giving("msort", func(c call) *tensor.Tensor { return pair(sortAlong(c.tensor(0), 0, false))[0] }),
+	define("topk", func(c call) { c.give(pair(topK(c.tensor(0), c.int(1), c.int(2), c.bool(3)))...) }),
+	define("kthvalue", func(c call) {
+		k := c.int(1)
+		c.give(pair(pick("kthvalue", c.tensor(0), c.int(2), c.bool(3), func(n int) int {
+			check(k >= 1 && k <= n, "kthvalue(): selected number k out of range for dimension %d", wrapDim(c.int(2), c.tensor(0)))
+			return k - 1
+		}))...)
+	}),
+	giving("median", func(c call) *tensor.Tensor {
+		if c.tensor(0).Numel() == 0 {
+			return must(tensor.Full(nil, tensor.Float(math.NaN()), c.tensor(0).DType()))
+		}
+		return pair(medianAlong(must(c.tensor(0).Reshape(-1)), 0, false))[0]
+	}),
+	define("median.dim", func(c call) { c.give(pair(medianAlong(c.tensor(0), c.int(1), c.bool(2)))...) }),
+	giving("nanmedian", func(c call) *tensor.Tensor { return pair(nanMedian(must(c.tensor(0).Reshape(-1)), 0, false))[0] }),
+	define("nanmedian.dim", func(c call) { c.give(pair(nanMedian(c.tensor(0), c.int(1), c.bool(2)))...) }),
+	define("mode", func(c call) { c.give(pair(mode(c.tensor(0), c.int(1), c.bool(2)))...) }),
+	giving("quantile", func(c call) *tensor.Tensor {
+		return quantile(c.tensor(0), c.tensor(1), c.oneDim(2), c.bool(3), c.str(4))
+	}),
+	giving("quantile.scalar", func(c call) *tensor.Tensor {
+		q := tensor.FromScalar(tensor.Float(c.float(1)), c.tensor(0).DType())
+		return quantile(c.tensor(0), q, c.oneDim(2), c.bool(3), c.str(4))
+	}),
+	define("_unique2", func(c call) {
+		giveUnique(c, false, nil)
+		keepAsked(c, c.bool(2), c.bool(3))
+	}),
+	define("_unique", func(c call) {
+		values, inverse, _ := unique(c.tensor(0), true, false)
+		c.give(values, inverse)
+	}),
+	define("unique_dim", func(c call) {
+		giveUnique(c, false, c.ints(1))
+	}),
+	define("unique_consecutive", func(c call) {
+		giveUnique(c, true, c.oneDim(3))
+		keepAsked(c, c.bool(1), c.bool(2))
+	}),
+	giving("searchsorted.Tensor", func(c call) *tensor.Tensor {
+		right := c.bool(3) || c.strOr(4, "") == "right"
+		sorted := c.tensor(0)
+		if order := c.optionalTensor(5); order != nil {
+			sorted = gather(sorted, -1, order)
+		}
+		return searchSorted(sorted, c.tensor(1), right, c.bool(2))
+	}),
+	giving("searchsorted.Scalar", func(c call) *tensor.Tensor {
+		right := c.bool(3) || c.strOr(4, "") == "right"
+		return searchSorted(c.tensor(0), tensor.FromScalar(c.scalar(1), tensor.Float64), right, c.bool(2))
+	}),
+	giving("bucketize.Tensor", func(c call) *tensor.Tensor {
+		return searchSorted(c.tensor(1), c.tensor(0), c.bool(3), c.bool(2))
+	}),
+	giving("bucketize.Scalar", func(c call) *tensor.Tensor {
+		return searchSorted(c.tensor(1), tensor.FromScalar(c.scalar(0), tensor.Float64), c.bool(3), c.bool(2))
+	}),
+	giving("bincount", func(c call) *tensor.Tensor { return bincount(c.tensor(0), c.optionalTensor(1), c.int(2)) }),
+	giving("histc", func(c call) *tensor.Tensor {
+		return histogram(c.tensor(0), c.int(1), c.scalar(2).Float64(), c.scalar(3).Float64())
+	}),
+}
+
+func pair(a, b *tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{a, b} }
+func second(_, b *tensor.Tensor) *tensor.Tensor { return b }

@@ -1,0 +1,153 @@
+package aten
+
+import (
+	_ "embed"
+	"strings"
+
+	"torchjit/gojit/ops"
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
+
+// variantTable names the in-place and the out= overload of each functional one, "-" for none.
+//
+//go:embed variants.txt
+var variantTable string
+
+// definition is one functional overload, or one that has no functional form.
+type definition struct {
+	name string // without the namespace
+	// body runs the overload.
+	body func(c call)
+	// into is there instead of body for elementwise operators: it writes into dst where that is not
+	// nil, so that the in-place overload needs no copy.
+	into func(c call, dst *tensor.Tensor) *tensor.Tensor
+}
+
+func define(name string, body func(c call)) definition { return definition{name: name, body: body} }
+
+func defineInto(name string, into func(c call, dst *tensor.Tensor) *tensor.Tensor) definition {
+	return definition{name: name, into: into}
+}
+
+// giving defines an overload by a function of its arguments that gives one tensor.
+func giving(name string, f func(c call) *tensor.Tensor) definition {
+	return define(name, func(c call) { c.out[0] = value.OfTensor(f(c)) })
+}
+
+// Operators returns every operator of the package, in-place and out= overloads included.
+func Operators() []ops.Operator {
+	variants := readVariants()
+	taken := map[string]bool{}
+	families := [][]definition{
+		pointwiseFamily, activationFamily, reduceFamily, viewFamily, createFamily, indexFamily, joinFamily, randomFamily,
+		matmulFamily, convFamily, normFamily, poolFamily, lossFamily, embeddingFamily, rnnFamily, attentionFamily,
+		sortFamily, scanFamily, resampleFamily, linalgFamily, conversionFamily, propertyFamily,
+	}
+	count := 0
+	for _, family := range families {
+		count += len(family)
+		for i := range family {
+			taken[family[i].name] = true
+		}
+	}
+	all := make([]ops.Operator, 0, 3*count)
+	for _, family := range families {
+		for i := range family {
+			d := &family[i]
+			all = append(all, d.functional())
+			v := variants[d.name]
+			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
+				all = append(all, d.inPlace(v[0]))
+			}
+			if v[1] != "" && v[1] != "-" && !taken[v[1]] {
+				taken[v[1]] = true
+				all = append(all, d.outForm(v[1]))
+			}
+		}
+	}
+	return all
+}
+
+func readVariants() map[string][2]string {
+	table := make(map[string][2]string, 1100)
+	for rest := variantTable; rest != ""; {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		key, names, ok := strings.Cut(line, " ")
+		if !ok || key == "#" {
+			continue
+		}
+		inPlace, out, _ := strings.Cut(names, " ")
+		table[key] = [2]string{inPlace, out}
+	}
+	return table
+}
+
+// key returns the operator's name with its namespace.
+func key(name string) string {
+	if strings.Contains(name, "::") {
+		return name
+	}
+	return "aten::" + name
+}
+
+func (d *definition) functional() ops.Operator {
+	if d.into == nil {
+		return entry(key(d.name), d.body)
+	}
+	into := d.into
+	return entry(key(d.name), func(c call) { c.out[0] = value.OfTensor(into(c, nil)) })
+}
+
+// inPlace derives the overload that writes its first argument.
+func (d *definition) inPlace(name string) ops.Operator {
+	if into := d.into; into != nil {
+		return entry(key(name), func(c call) {
+			into(c, c.tensor(0))
+			c.giveSelf()
+		})
+	}
+	body := d.body
+	return entry(key(name), func(c call) {
+		var result [1]value.Value
+		body(call{c.args, result[:]})
+		store(c.tensor(0), result[0].Tensor())
+		c.giveSelf()
+	})
+}
+
+// store writes a functional result into the tensor that an in-place operator writes.
+func store(self, result *tensor.Tensor) {
+	if self == result {
+		return
+	}
+	check(tensor.SameShape(self.Shape(), result.Shape()), "output with shape %s doesn't match the broadcast shape %s",
+		tensor.FormatShape(self.Shape()), tensor.FormatShape(result.Shape()))
+	checkCast(result.DType(), self.DType())
+	if hasInternalOverlap(self) {
+		raise(source.RuntimeError, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
+	}
+	succeed(tensor.Copy(self, result))
+}
+
+// outForm derives the overload whose last arguments receive the results.
+func (d *definition) outForm(name string) ops.Operator {
+	functional := d.functional()
+	return entry(key(name), func(c call) {
+		first := len(c.args) - len(c.out)
+		results := make([]value.Value, len(c.out))
+		succeed(functional.Run(c.args[:first], results))
+		for i, r := range results {
+			dst, src := c.tensor(first+i), r.Tensor()
+			checkCast(src.DType(), dst.DType())
+			if !tensor.SameShape(dst.Shape(), src.Shape()) {
+				succeed(dst.Resize(src.Shape()))
+			}
+			succeed(tensor.Copy(dst, src))
+			dst.Bump()
+			c.out[i] = c.args[first+i]
+		}
+	})
+}

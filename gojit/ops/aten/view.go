@@ -1,0 +1,491 @@
+package aten
+
+import (
+	"math"
+	"slices"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
+
+// viewing defines an overload by a method of the first argument that can fail.
+func viewing(name string, f func(c call, t *tensor.Tensor) (*tensor.Tensor, error)) definition {
+	return giving(name, func(c call) *tensor.Tensor { return must(f(c, c.tensor(0))) })
+}
+
+// parting defines an overload that gives a list of parts of the first argument.
+func parting(name string, f func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error)) definition {
+	return define(name, func(c call) { c.giveList(must(f(c, c.tensor(0)))) })
+}
+
+// reshaping defines an in-place overload that changes only the geometry of its first argument.
+func reshaping(name string, f func(c call, t *tensor.Tensor) (*tensor.Tensor, error)) definition {
+	return define(name, func(c call) {
+		t := c.tensor(0)
+		v := must(f(c, t))
+		succeed(t.SetGeometry(v.Offset(), v.Shape(), v.Strides()))
+		c.giveSelf()
+	})
+}
+
+func transposeView(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+	return t.Transpose(c.int(1), c.int(2))
+}
+
+func sliceView(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+	return t.Slice(c.int(1), c.intOr(2, 0), c.intOr(3, math.MaxInt), c.int(4))
+}
+
+func squeezeView(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+	if len(c.args) > 1 {
+		return t.SqueezeDim(c.int(1))
+	}
+	return t.Squeeze(), nil
+}
+
+func unsqueezeView(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Unsqueeze(c.int(1)) }
+
+func splitSizes(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
+	return t.SplitSizes(c.ints(1), c.int(2))
+}
+
+func moveDims(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+	return t.MoveDims(c.ints(1), c.ints(2))
+}
+
+func asStrided(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+	return t.AsStrided(c.ints(1), c.ints(2), c.intOr(3, t.Offset()))
+}
+
+// splitAlong is hsplit, vsplit and dsplit.
+func splitAlong(name string, dim, least int) []definition {
+	place := func(t *tensor.Tensor) int {
+		check(t.Dim() >= least, "torch.%s requires a tensor with at least %d dimension, but got a tensor with %d dimensions!", name, least, t.Dim())
+		return min(dim, t.Dim()-1)
+	}
+	return []definition{
+		parting(name+".int", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
+			d, n := place(t), c.int(1)
+			check(n > 0 && t.Size(d)%n == 0, "torch.%s attempted to split along dimension %d, but the size of the dimension %d is not divisible by the split_size %d!", name, d, t.Size(d), n)
+			return t.TensorSplit(n, d)
+		}),
+		parting(name+".array", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
+			return t.TensorSplitAt(c.ints(1), place(t))
+		}),
+	}
+}
+
+// reversed shows the dimensions in opposite order.
+func reversed(t *tensor.Tensor) (*tensor.Tensor, error) {
+	order := make([]int, t.Dim())
+	for i := range order {
+		order[i] = t.Dim() - 1 - i
+	}
+	return t.Permute(order...)
+}
+
+func conjugate(t *tensor.Tensor) *tensor.Tensor {
+	if t.DType().IsComplex() {
+		return conjOp.on(t)
+	}
+	return t
+}
+
+var conjOp = elementwise("conj", sameType, unaryOp(kernel.Conj))
+
+func adjoint(_ call, t *tensor.Tensor) (*tensor.Tensor, error) {
+	v, err := t.MatrixTranspose()
+	if err != nil {
+		return nil, err
+	}
+	return conjugate(v), nil
+}
+
+func transposeMatrix(_ call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.MatrixTranspose() }
+
+func itself(c call) *tensor.Tensor { return c.tensor(0) }
+
+// broadcastTensors expands tensors to their common shape.
+func broadcastTensors(ts []*tensor.Tensor) []*tensor.Tensor {
+	shapes := make([][]int, len(ts))
+	for i, t := range ts {
+		shapes[i] = t.Shape()
+	}
+	shape := must(tensor.BroadcastAll(shapes...))
+	out := make([]*tensor.Tensor, len(ts))
+	for i, t := range ts {
+		out[i] = must(t.Expand(shape...))
+	}
+	return out
+}
+
+// atLeast shows a tensor with at least n dimensions.
+func atLeast(t *tensor.Tensor, n int) *tensor.Tensor {
+	switch {
+	case t.Dim() >= n:
+		return t
+	case t.Dim() == 0:
+		shape := []int{1, 1, 1}
+		return must(t.Reshape(shape[:n]...))
+	case t.Dim() == 1 && n == 2:
+		return must(t.Unsqueeze(0))
+	case t.Dim() == 1:
+		return must(must(t.Unsqueeze(0)).Unsqueeze(-1))
+	}
+	return must(t.Unsqueeze(-1))
+}
+
+func atLeastDefinitions() []definition {
+	var defs []definition
+	for n, name := range map[int]string{1: "atleast_1d", 2: "atleast_2d", 3: "atleast_3d"} {
+		defs = append(defs, giving(name, func(c call) *tensor.Tensor { return atLeast(c.tensor(0), n) }),
+			define(name+".Sequence", func(c call) {
+				ts := c.tensors(0)
+				for i := range ts {
+					ts[i] = atLeast(ts[i], n)
+				}
+				c.giveList(ts)
+			}))
+	}
+	return defs
+}
+
+// repeat copies a tensor several times along each dimension.
+func repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
+	check(len(times) >= t.Dim(), "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+	for i := range times {
+		check(times[i] >= 0, "Trying to create tensor with negative dimension %d: %s", times[i], tensor.FormatShape(times))
+	}
+	lead := len(times) - t.Dim()
+	split := make([]int, 0, 2*len(times)) // each dimension as (times, size)
+	expanded := make([]int, 0, 2*len(times))
+	final := make([]int, len(times))
+	for i, n := range times {
+		size := 1
+		if i >= lead {
+			size = t.Size(i - lead)
+		}
+		split = append(split, 1, size)
+		expanded = append(expanded, n, size)
+		final[i] = n * size
+	}
+	v := must(must(t.Reshape(split...)).Expand(expanded...))
+	if v.Numel() == 0 {
+		return empty(final, t.DType())
+	}
+	return must(must(v.Clone(tensor.ContiguousFormat)).View(final...))
+}
+
+// flip reverses the order along dimensions.
+func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
+	reversedDims := make([]bool, max(t.Dim(), 1))
+	for _, d := range dims {
+		d = wrapDim(d, t)
+		check(!reversedDims[d], "dim %d appears multiple times in the list of dims", d)
+		reversedDims[d] = true
+	}
+	out := empty(t.Shape(), t.DType())
+	if t.Dim() == 0 {
+		succeed(tensor.Copy(out, t))
+		return out
+	}
+	order := make([][]int, t.Dim())
+	for d, n := range t.Shape() {
+		order[d] = make([]int, n)
+		for i := range n {
+			order[d][i] = i
+			if reversedDims[d] {
+				order[d][i] = n - 1 - i
+			}
+		}
+	}
+	pickAlong(out, t, order)
+	return out
+}
+
+// roll moves elements along dimensions; those that fall off an end come in at the other.
+func roll(t *tensor.Tensor, shifts, dims []int) *tensor.Tensor {
+	if len(dims) == 0 {
+		check(len(shifts) == 1, "shifts and dimensions must align. shifts: %d, dims:%d", len(shifts), len(dims))
+		flat := must(t.Reshape(-1))
+		return must(roll(flat, shifts, []int{0}).View(t.Shape()...))
+	}
+	check(len(shifts) == len(dims), "shifts and dimensions must align. shifts: %d, dims:%d", len(shifts), len(dims))
+	for i, d := range dims {
+		d = wrapDim(d, t)
+		if t.Numel() == 0 {
+			continue
+		}
+		n := t.Size(d)
+		start := ((n-shifts[i])%n + n) % n
+		head, tail := must(t.Narrow(d, start, n-start)), must(t.Narrow(d, 0, start))
+		t = concat([]*tensor.Tensor{head, tail}, d)
+	}
+	return must(t.Clone(tensor.ContiguousFormat))
+}
+
+func rot90(t *tensor.Tensor, k int, dims []int) *tensor.Tensor {
+	check(len(dims) == 2, "expected total rotation dims == 2, but got dims = %d", len(dims))
+	check(t.Dim() >= 2, "expected total dims >= 2, but got total dims = %d", t.Dim())
+	a, b := wrapDim(dims[0], t), wrapDim(dims[1], t)
+	check(a != b, "expected rotation dims to be different, but got dim0 = %d and dim1 = %d", dims[0], dims[1])
+	switch (k%4 + 4) % 4 {
+	case 1:
+		return must(must(flip(t, []int{b}).Transpose(a, b)).Clone(tensor.ContiguousFormat))
+	case 2:
+		return flip(t, []int{a, b})
+	case 3:
+		return must(must(flip(t, []int{a}).Transpose(a, b)).Clone(tensor.ContiguousFormat))
+	}
+	return must(t.Clone(tensor.ContiguousFormat))
+}
+
+// repeatInterleave repeats each index of a dimension as often as repeats says; nil dims flatten.
+func repeatInterleave(t *tensor.Tensor, repeats []int64, dim *int) *tensor.Tensor {
+	d := 0
+	if dim == nil {
+		t = must(t.Reshape(-1))
+	} else {
+		d = wrapDim(*dim, t)
+	}
+	n := 1
+	if t.Dim() > 0 {
+		n = t.Size(d)
+	} else {
+		t = must(t.Reshape(1))
+	}
+	if len(repeats) == 1 && n != 1 {
+		repeats = slices.Repeat(repeats, n)
+	}
+	check(len(repeats) == n, "repeats must have the same size as input along dim")
+	var index []int
+	for i, r := range repeats {
+		check(r >= 0, "repeats can not be negative")
+		for range r {
+			index = append(index, i)
+		}
+	}
+	shape := slices.Clone(t.Shape())
+	shape[d] = len(index)
+	out := empty(shape, t.DType())
+	order := make([][]int, t.Dim())
+	for i, n := range t.Shape() {
+		if i == d {
+			order[i] = index
+			continue
+		}
+		for j := range n {
+			order[i] = append(order[i], j)
+		}
+	}
+	pickAlong(out, t, order)
+	return out
+}
+
+func repeatInterleaveArgs(c call, repeats []int64) *tensor.Tensor {
+	if c.isNone(2) {
+		return repeatInterleave(c.tensor(0), repeats, nil)
+	}
+	dim := c.int(2)
+	return repeatInterleave(c.tensor(0), repeats, &dim)
+}
+
+func pixelShuffle(t *tensor.Tensor, factor int) *tensor.Tensor {
+	check(t.Dim() >= 3, "pixel_shuffle expects input to have at least 3 dimensions, but got input with %d dimension(s)", t.Dim())
+	check(factor > 0, "pixel_shuffle expects a positive upscale_factor, but got %d", factor)
+	n := t.Dim()
+	channels, h, w := t.Size(n-3), t.Size(n-2), t.Size(n-1)
+	check(channels%(factor*factor) == 0, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but input.size(-3)=%d is not divisible by %d", channels, factor*factor)
+	lead := slices.Clone(t.Shape()[:n-3])
+	v := must(t.Reshape(append(slices.Clone(lead), channels/(factor*factor), factor, factor, h, w)...))
+	k := len(lead)
+	order := make([]int, 0, k+5)
+	for i := range k {
+		order = append(order, i)
+	}
+	v = must(v.Permute(append(order, k, k+3, k+1, k+4, k+2)...))
+	return must(must(v.Clone(tensor.ContiguousFormat)).View(append(lead, channels/(factor*factor), h*factor, w*factor)...))
+}
+
+func pixelUnshuffle(t *tensor.Tensor, factor int) *tensor.Tensor {
+	check(t.Dim() >= 3, "pixel_unshuffle expects input to have at least 3 dimensions, but got input with %d dimension(s)", t.Dim())
+	check(factor > 0, "pixel_unshuffle expects a positive downscale_factor, but got %d", factor)
+	n := t.Dim()
+	channels, h, w := t.Size(n-3), t.Size(n-2), t.Size(n-1)
+	check(h%factor == 0, "pixel_unshuffle expects height to be divisible by downscale_factor, but input.size(-2)=%d is not divisible by %d", h, factor)
+	check(w%factor == 0, "pixel_unshuffle expects width to be divisible by downscale_factor, but input.size(-1)=%d is not divisible by %d", w, factor)
+	lead := slices.Clone(t.Shape()[:n-3])
+	v := must(t.Reshape(append(slices.Clone(lead), channels, h/factor, factor, w/factor, factor)...))
+	k := len(lead)
+	order := make([]int, 0, k+5)
+	for i := range k {
+		order = append(order, i)
+	}
+	v = must(v.Permute(append(order, k, k+2, k+4, k+1, k+3)...))
+	return must(must(v.Clone(tensor.ContiguousFormat)).View(append(lead, channels*factor*factor, h/factor, w/factor)...))
+}
+
+func channelShuffle(t *tensor.Tensor, groups int) *tensor.Tensor {
+	check(t.Dim() > 2, "channel_shuffle expects input with > 2 dims, but got input with sizes %s", tensor.FormatShape(t.Shape()))
+	check(groups > 0 && t.Size(1)%groups == 0, "Number of channels must be divisible by groups. Got %d channels and %d groups.", t.Size(1), groups)
+	shape := append([]int{t.Size(0), groups, t.Size(1) / groups}, t.Shape()[2:]...)
+	v := must(must(t.Reshape(shape...)).Transpose(1, 2))
+	return must(must(v.Clone(tensor.ContiguousFormat)).View(t.Shape()...))
+}
+
+var viewFamily = slices.Concat([]definition{
+	viewing("view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }),
+	viewing("view.dtype", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewDType(c.dtypeOr(1, t.DType())) }),
+	viewing("_unsafe_view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }),
+	viewing("_reshape_alias", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+		return t.AsStrided(c.ints(1), c.ints(2), t.Offset())
+	}),
+	viewing("view_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.tensor(1).Shape()...) }),
+	viewing("reshape", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.ints(1)...) }),
+	viewing("reshape_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.tensor(1).Shape()...) }),
+	viewing("ravel", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }),
+	viewing("flatten.using_ints", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.int(1), c.int(2)) }),
+	viewing("unflatten.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Unflatten(c.int(1), c.ints(2)) }),
+	viewing("transpose.int", transposeView),
+	viewing("swapaxes", transposeView),
+	viewing("swapdims", transposeView),
+	viewing("t", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }),
+	viewing("permute", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.ints(1)...) }),
+	viewing("movedim.intlist", moveDims),
+	viewing("movedim.int", moveDims),
+	viewing("moveaxis.intlist", moveDims),
+	viewing("moveaxis.int", moveDims),
+	viewing("expand", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }),
+	viewing("expand_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.tensor(1).Shape()...) }),
+	viewing("broadcast_to", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }),
+	viewing("squeeze", squeezeView),
+	viewing("squeeze.dim", squeezeView),
+	viewing("unsqueeze", unsqueezeView),
+	viewing("select.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.int(1), c.int(2)) }),
+	viewing("slice.Tensor", sliceView),
+	viewing("narrow", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Narrow(c.int(1), c.int(2), c.int(3)) }),
+	viewing("narrow.Tensor", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Narrow(c.int(1), c.int(2), c.int(3)) }),
+	viewing("diagonal", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+		return t.Diagonal(c.int(1), c.int(2), c.int(3))
+	}),
+	viewing("linalg_diagonal", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+		return t.Diagonal(c.int(1), c.int(2), c.int(3))
+	}),
+	viewing("unfold", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Unfold(c.int(1), c.int(2), c.int(3)) }),
+	viewing("as_strided", asStrided),
+	viewing("view_as_real", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewAsReal() }),
+	viewing("view_as_complex", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewAsComplex() }),
+	viewing("real", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.RealPart(), nil }),
+	viewing("imag", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ImagPart() }),
+	viewing("mT", transposeMatrix),
+	viewing("mT.a", transposeMatrix),
+	viewing("mH", adjoint),
+	viewing("mH.a", adjoint),
+	viewing("adjoint", adjoint),
+	viewing("numpy_T", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }),
+	viewing("numpy_T.a", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }),
+	giving("conj", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }),
+	giving("_conj", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }),
+	giving("resolve_conj", itself),
+	giving("resolve_neg", itself),
+	giving("lift_fresh", itself),
+	giving("lift", itself),
+	giving("alias", func(c call) *tensor.Tensor { return c.tensor(0).Alias() }),
+	giving("detach", func(c call) *tensor.Tensor { return c.tensor(0).Alias() }),
+
+	reshaping("squeeze_", squeezeView),
+	reshaping("squeeze_.dim", squeezeView),
+	reshaping("unsqueeze_", unsqueezeView),
+	reshaping("transpose_", transposeView),
+	reshaping("swapaxes_", transposeView),
+	reshaping("swapdims_", transposeView),
+	reshaping("t_", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }),
+	reshaping("as_strided_", asStrided),
+
+	parting("split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Split(c.int(1), c.int(2)) }),
+	parting("unsafe_split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Split(c.int(1), c.int(2)) }),
+	parting("split.sizes", splitSizes),
+	parting("split", splitSizes),
+	parting("split_with_sizes", splitSizes),
+	parting("unsafe_split_with_sizes", splitSizes),
+	parting("chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }),
+	parting("unsafe_chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }),
+	parting("tensor_split.sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.TensorSplit(c.int(1), c.int(2)) }),
+	parting("tensor_split.indices", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.TensorSplitAt(c.ints(1), c.int(2)) }),
+	parting("tensor_split.tensor_indices_or_sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
+		at := c.tensor(1)
+		check(at.DType() == tensor.Int64 && at.Dim() <= 1, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor of dtype long")
+		if at.Dim() == 0 {
+			return t.TensorSplit(int(must(at.Item()).Int64()), c.int(2))
+		}
+		return t.TensorSplitAt(integersOf(at), c.int(2))
+	}),
+	parting("unbind.int", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Unbind(c.int(1)) }),
+	define("broadcast_tensors", func(c call) { c.giveList(broadcastTensors(c.tensors(0))) }),
+
+	giving("repeat", func(c call) *tensor.Tensor { return repeat(c.tensor(0), c.ints(1)) }),
+	giving("tile", func(c call) *tensor.Tensor {
+		times := c.ints(1)
+		for len(times) < c.tensor(0).Dim() {
+			times = append([]int{1}, times...)
+		}
+		return repeat(c.tensor(0), times)
+	}),
+	giving("flip", func(c call) *tensor.Tensor { return flip(c.tensor(0), c.ints(1)) }),
+	giving("fliplr", func(c call) *tensor.Tensor {
+		check(c.tensor(0).Dim() >= 2, "Input must be >= 2-d.")
+		return flip(c.tensor(0), []int{1})
+	}),
+	giving("flipud", func(c call) *tensor.Tensor {
+		check(c.tensor(0).Dim() >= 1, "Input must be >= 1-d.")
+		return flip(c.tensor(0), []int{0})
+	}),
+	giving("roll", func(c call) *tensor.Tensor { return roll(c.tensor(0), c.ints(1), c.ints(2)) }),
+	giving("rot90", func(c call) *tensor.Tensor { return rot90(c.tensor(0), c.int(1), c.ints(2)) }),
+	giving("repeat_interleave.Tensor", func(c call) *tensor.Tensor {
+		repeats := c.tensor(0)
+		check(repeats.Dim() == 1, "repeat_interleave only accept 1D vector as repeat")
+		counts := tensor.Data[int64](contiguous(to(repeats, tensor.Int64)))
+		return repeatInterleave(sequence(len(counts)), counts, nil)
+	}),
+	giving("repeat_interleave.self_Tensor", func(c call) *tensor.Tensor {
+		repeats := contiguous(to(c.tensor(1), tensor.Int64))
+		check(repeats.Dim() <= 1, "repeats must be 0-dim or 1-dim tensor")
+		return repeatInterleaveArgs(c, tensor.Data[int64](repeats))
+	}),
+	giving("repeat_interleave.self_int", func(c call) *tensor.Tensor { return repeatInterleaveArgs(c, []int64{int64(c.int(1))}) }),
+	giving("pixel_shuffle", func(c call) *tensor.Tensor { return pixelShuffle(c.tensor(0), c.int(1)) }),
+	giving("pixel_unshuffle", func(c call) *tensor.Tensor { return pixelUnshuffle(c.tensor(0), c.int(1)) }),
+	giving("channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }),
+	giving("_shape_as_tensor", func(c call) *tensor.Tensor {
+		shape := c.tensor(0).Shape()
+		t := empty([]int{len(shape)}, tensor.Int64)
+		for i, n := range shape {
+			tensor.Data[int64](t)[i] = int64(n)
+		}
+		return t
+	}),
+	answering("_infer_size", func(c call) value.Value {
+		return value.OfList(value.Ints(must(tensor.Broadcast(c.ints(0), c.ints(1)))))
+	}),
+}, splitAlong("hsplit", 1, 1), splitAlong("vsplit", 0, 2), splitAlong("dsplit", 2, 3), atLeastDefinitions())
+
+// integersOf returns the elements of an integer tensor.
+func integersOf(t *tensor.Tensor) []int {
+	data := tensor.Data[int64](contiguous(to(t, tensor.Int64)))
+	out := make([]int, len(data))
+	for i, v := range data {
+		out[i] = int(v)
+	}
+	return out
+}
+
+// sequence makes the vector 0, 1, ... n-1.
+func sequence(n int) *tensor.Tensor {
+	t := empty([]int{n}, tensor.Int64)
+	for i := range n {
+		tensor.Data[int64](t)[i] = int64(i)
+	}
+	return t
+}
