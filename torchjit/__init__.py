@@ -28,13 +28,14 @@ from torchjit._types import (
     preserve_format,
     strided,
 )
+from torchjit._grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from torchjit._settings import *  # noqa: F403
 
 __version__ = "1.13.1+torchjit0.1.0"
 
 globals().update(dtypes)
 
-_SUBMODULES = ("autograd", "fft", "jit", "linalg", "nn", "ops", "overrides", "package", "special", "testing", "types", "utils", "_jit_internal")
+_SUBMODULES = ("backends", "jit", "nn", "ops", "_jit_internal")
 
 
 def __getattr__(name: str) -> Any:

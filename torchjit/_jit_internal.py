@@ -1,0 +1,259 @@
+"""Marks on Python functions and classes that say how they are compiled."""
+
+from __future__ import annotations
+
+import typing
+import weakref
+from typing import Any, Callable
+
+
+F = typing.TypeVar("F", bound=Callable[..., Any])
+
+
+class FunctionModifiers:
+    """The values of a function's `_torchscript_modifier`."""
+
+    UNUSED = "unused (ignored and replaced with raising of an exception)"
+    IGNORE = "ignore (leave as a call to Python, cannot be torch.jit.save'd)"
+    EXPORT = "export (compile this function even if nothing calls it)"
+    DEFAULT = "default (compile if called from a exported function / forward)"
+    COPY_TO_SCRIPT_WRAPPER = "if this method is not scripted, copy the python method onto the scripted model"
+
+
+def _mark(fn: Any, modifier: str) -> None:
+    fn._torchscript_modifier = modifier
+
+
+def export(fn: F) -> F:
+    """Compiles the method though nothing calls it."""
+    _mark(fn, FunctionModifiers.EXPORT)
+    return fn
+
+
+def unused(fn: Any) -> Any:
+    """Replaces the function, when it is compiled, by one that raises."""
+    if isinstance(fn, property):
+        for part in (fn.fget, fn.fset):
+            if part is not None:
+                _mark(part, FunctionModifiers.UNUSED)
+        return fn
+    _mark(fn, FunctionModifiers.UNUSED)
+    return fn
+
+
+def ignore(drop: Any = False, **kwargs: Any) -> Any:
+    """Leaves the function to Python: a compiled program calls it there."""
+    if callable(drop):
+        _mark(drop, FunctionModifiers.IGNORE)
+        return drop
+    if not isinstance(drop, bool):
+        raise RuntimeError(f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}")
+
+    def decorate(fn: Any) -> Any:
+        _mark(fn, FunctionModifiers.UNUSED if drop else FunctionModifiers.IGNORE)
+        return fn
+
+    return decorate
+
+
+def copy_to_script_wrapper(fn: F) -> F:
+    """Copies the Python method onto scripted modules."""
+    _mark(fn, FunctionModifiers.COPY_TO_SCRIPT_WRAPPER)
+    return fn
+
+
+def modifier_of(fn: Any) -> str:
+    fn = getattr(fn, "__func__", fn)
+    return getattr(fn, "_torchscript_modifier", FunctionModifiers.DEFAULT)
+
+
+def is_ignored(fn: Any) -> bool:
+    return modifier_of(fn) in (FunctionModifiers.UNUSED, FunctionModifiers.IGNORE)
+
+
+def is_unused(fn: Any) -> bool:
+    return modifier_of(fn) == FunctionModifiers.UNUSED
+
+
+def is_left_to_python(fn: Any) -> bool:
+    return modifier_of(fn) == FunctionModifiers.IGNORE
+
+
+Final = typing.Final
+
+
+class Attribute:
+    """A module attribute with its type: self.x = torch.jit.Attribute({}, Dict[str, int])."""
+
+    def __init__(self, value: Any, type: Any) -> None:
+        self.value = value
+        self.type = type
+
+
+def annotate(the_type: Any, the_value: Any) -> Any:
+    """The value, which compiled programs take to have the type."""
+    return the_value
+
+
+def is_scripting() -> bool:
+    """False; in compiled programs, True."""
+    return False
+
+
+def is_tracing() -> bool:
+    """Whether a trace is being recorded."""
+    from torchjit import _native
+
+    is_on = getattr(_native, "is_tracing", None)
+    return bool(is_on and is_on())
+
+
+def isinstance(obj: Any, target_type: Any) -> bool:
+    """Whether obj is of a type such as List[int], as compiled programs tell."""
+    return _is_instance(obj, target_type)
+
+
+_builtin_isinstance = __builtins__["isinstance"] if type(__builtins__) is dict else __builtins__.isinstance  # type: ignore[index]
+
+
+def _is_instance(obj: Any, target: Any) -> bool:
+    origin, args = typing.get_origin(target), typing.get_args(target)
+    if _builtin_isinstance(target, tuple):
+        return any(_is_instance(obj, t) for t in target)
+    if target is None or target is type(None):
+        return obj is None
+    if origin is None:
+        if target in (typing.List, list, typing.Dict, dict, typing.Tuple, tuple, typing.Optional):
+            raise RuntimeError(f"Attempted to use {target} without a contained type. Please add a contained type, e.g. List[int]")
+        if target is float:
+            return type(obj) is float
+        return _builtin_isinstance(obj, target)
+    if origin is list:
+        return type(obj) is list and all(_is_instance(x, args[0]) for x in obj)
+    if origin is dict:
+        return type(obj) is dict and all(_is_instance(k, args[0]) and _is_instance(v, args[1]) for k, v in obj.items())
+    if origin is tuple:
+        if not _builtin_isinstance(obj, tuple):
+            return False
+        args = () if args == ((),) else args
+        return len(obj) == len(args) and all(_is_instance(x, t) for x, t in zip(obj, args, strict=True))
+    return any(_is_instance(obj, t) for t in args)
+
+
+def interface(cls: type) -> type:
+    """Makes a class an interface: the methods that an object must have."""
+    import inspect
+
+    from torchjit.jit import _resolve
+
+    if not inspect.isclass(cls):
+        raise RuntimeError("interface must be applied to a class")
+    if cls.__mro__[1:] != (object,) and not _is_module_class(cls):
+        raise RuntimeError("TorchScript interface does not support inheritance yet. Please directly inherit from 'object' or 'nn.Module'.")
+    frame = inspect.currentframe()
+    cls.__torch_script_interface__ = True  # type: ignore[attr-defined]
+    _resolve.define_interface(cls, _resolve.Scope.of_frame(frame.f_back if frame else None))
+    return cls
+
+
+def _is_module_class(cls: type) -> bool:
+    from torchjit.nn import Module
+
+    return issubclass(cls, Module)
+
+
+# Python functions that stand for several, one per signature: name -> functions.
+_overloads: dict[str, list[Any]] = {}
+_overload_users: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+_method_overloads: dict[tuple[str, str], list[Any]] = {}
+
+
+def _overload(fn: F) -> F:
+    """Declares one signature of a function; the definition without the mark follows."""
+    from torchjit.jit._resolve import qualified_name
+
+    _overloads.setdefault(qualified_name(fn), []).append(fn)
+    return fn
+
+
+def _overload_method(fn: F) -> F:
+    """Declares one signature of a method."""
+    key = (fn.__module__, fn.__qualname__)
+    _method_overloads.setdefault(key, []).append(fn)
+    return fn
+
+
+def overloads_of(fn: Any) -> list[Any] | None:
+    from torchjit.jit._resolve import qualified_name
+
+    return _overloads.get(qualified_name(fn)) if hasattr(fn, "__code__") and _overloads else None
+
+
+def method_overloads(cls: type, name: str) -> list[Any] | None:
+    fn = getattr(cls, name, None)
+    return _method_overloads.get((fn.__module__, fn.__qualname__)) if hasattr(fn, "__qualname__") else None
+
+
+def script_if_tracing(fn: F) -> F:
+    """Compiles the function when it is first called in a trace."""
+    import functools
+
+    @functools.wraps(fn)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not is_tracing():
+            return fn(*args, **kwargs)
+        from torchjit.jit import script
+
+        return script(wrapper.__original_fn)(*args, **kwargs)  # type: ignore[attr-defined]
+
+    wrapper.__original_fn = fn  # type: ignore[attr-defined]
+    wrapper.__script_if_tracing_wrapper = True  # type: ignore[attr-defined]
+    return typing.cast(F, wrapper)
+
+
+class Future:
+    """The result of a forked call. `Future[T]` is its type in annotations."""
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        return _FutureType(item)
+
+
+class _FutureType:
+    def __init__(self, element: Any) -> None:
+        self.element = element
+
+
+def boolean_dispatch(arg_name: str, arg_index: int, default: bool, if_true: Any, if_false: Any, module_name: str, func_name: str) -> Any:
+    """A function that is one of two, by the value of a bool argument that a program must fix."""
+
+    def fn(*args: Any, **kwargs: Any) -> Any:
+        chosen = default
+        if arg_name in kwargs:
+            chosen = kwargs[arg_name]
+        elif arg_index < len(args):
+            chosen = args[arg_index]
+        return (if_true if chosen else if_false)(*args, **kwargs)
+
+    fn.__doc__ = if_false.__doc__ or if_true.__doc__
+    fn.__module__, fn.__name__ = module_name, func_name
+    boolean_dispatched[fn] = {
+        "if_true": if_true, "if_false": if_false, "index": arg_index, "default": default, "arg_name": arg_name,
+    }  # fmt: skip
+    return fn
+
+
+boolean_dispatched: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
+
+T = typing.TypeVar("T")
+
+
+class BroadcastingList1(typing.List[T]):  # noqa: UP006
+    """A list of one number, or the number."""
+
+
+class BroadcastingList2(typing.List[T]):  # noqa: UP006
+    """A list of two numbers, or one number for both."""
+
+
+class BroadcastingList3(typing.List[T]):  # noqa: UP006
+    """A list of three numbers, or one number for all."""

@@ -1,0 +1,72 @@
+"""torch.jit: compile Python functions and modules, save and load them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchjit import _native
+from torchjit import _jit_internal as _marks
+from torchjit.jit import frontend
+from torchjit.jit._async import Future, fork, wait
+from torchjit._jit_internal import (
+    Attribute,
+    Final,
+    _overload,
+    _overload_method,
+    annotate,
+    export,
+    ignore,
+    interface,
+    is_scripting,
+    is_tracing,
+    isinstance,  # noqa: A004
+    script_if_tracing,
+    unused,
+)
+from torchjit.jit._module import RecursiveScriptClass, RecursiveScriptModule, ScriptModule, script_method
+from torchjit.jit._script import CompilationUnit, ScriptFunction, last_executed_optimized_graph, script
+from torchjit.jit._serialization import load, save
+
+_fork, _wait = fork, wait
+
+__all__ = [
+    "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptClass", "RecursiveScriptModule",
+    "ScriptFunction", "ScriptModule", "annotate", "export", "fork", "freeze", "frontend", "ignore", "interface",
+    "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load", "optimize_for_inference",
+    "save", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait",
+]  # fmt: skip
+
+
+class Error(RuntimeError):
+    """An exception that a compiled program raised."""
+
+
+_native.register_exception("Error", Error)
+
+
+def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
+    """A copy of a compiled module in eval mode whose parameters and attributes are constants."""
+    if not hasattr(mod, "_c"):
+        raise RuntimeError("Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your 'nn.Module'.")
+    if mod.training:
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before freezing.")
+    return RecursiveScriptModule._wrap(_native.freeze_module(mod._c, list(preserved_attrs or ()), optimize_numerics))
+
+
+def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
+    """The module, frozen."""
+    return freeze(mod.eval(), preserved_attrs=other_methods) if hasattr(mod, "training") else mod
+
+
+def trace(func: Any, example_inputs: Any, **options: Any) -> Any:
+    """The operations that func does on the example inputs, as a compiled function or module."""
+    from torchjit.jit import _trace
+
+    return _trace.trace(func, example_inputs, **options)
+
+
+def trace_module(mod: Any, inputs: dict[str, Any], **options: Any) -> Any:
+    """The operations that several methods do on example inputs, as a compiled module."""
+    from torchjit.jit import _trace
+
+    return _trace.trace_module(mod, inputs, **options)

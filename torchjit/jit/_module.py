@@ -1,0 +1,352 @@
+"""Compiled modules as Python sees them."""
+
+from __future__ import annotations
+
+import types
+import typing
+from typing import Any, Callable, Iterator
+
+from torchjit import _native
+from torchjit.nn.modules.module import Module
+
+_MODULE_HANDLE, _OBJECT_HANDLE = 4, 6
+
+
+class _CModule(_native.Handle):
+    """A module of the library."""
+
+    def _method_names(self) -> list[str]:
+        return _native.module_method_names(self)
+
+    def _has_method(self, name: str) -> bool:
+        return name in self._method_names()
+
+    def _type(self) -> str:
+        return _native.module_class_name(self)
+
+    qualified_name = property(_type)
+
+    def hasattr(self, name: str) -> bool:
+        return any(slot[0] == name for slot in _native.module_slots(self))
+
+    def getattr(self, name: str) -> Any:
+        return _native.module_get(self, name)
+
+    def setattr(self, name: str, value: Any) -> None:
+        _native.module_set(self, name, value)
+
+
+class RecursiveScriptClass(_native.Handle):
+    """An instance of a compiled class."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _native.object_get(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _native.object_set(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"<torch.ScriptObject object of {_native.object_class_name(self)}>"
+
+
+def _forward_magic(name: str) -> Any:
+    """A special method that calls the compiled class's method of the same name."""
+
+    def method(self: Any, *args: Any) -> Any:
+        return _native.object_get(self, name)(*args)
+
+    method.__name__ = name
+    return method
+
+
+_MAGIC_METHODS = (
+    "add", "sub", "mul", "truediv", "mod", "lt", "gt", "le", "ge", "and", "or", "xor", "neg", "len", "contains", "getitem", "setitem",
+    "call", "int", "float",
+)  # fmt: skip
+for _name in _MAGIC_METHODS:
+    setattr(RecursiveScriptClass, f"__{_name}__", _forward_magic(f"__{_name}__"))
+
+
+class _Slots(typing.MutableMapping[str, Any]):
+    """The slots of one kind of a compiled module, as the dict that a Module has."""
+
+    def __init__(self, c: Any, kind: str) -> None:
+        self._c, self._kind = c, kind
+
+    def _names(self) -> list[str]:
+        return [name for name, kind in _native.module_slots(self._c) if kind == self._kind]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names():
+            raise KeyError(name)
+        return _native.module_get(self._c, name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in self._names():
+            raise RuntimeError(f"Can't add a new {self._kind} '{name}' after ScriptModule construction. Tried to add '{name}'")
+        _native.module_set(self._c, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        raise RuntimeError("cannot delete methods or parameters of a script module")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def copy(self) -> dict[str, Any]:
+        return dict(self)
+
+
+class ScriptModule(Module):
+    """A module whose methods are compiled.
+
+    Subclasses may be written directly: methods that are marked with @script_method are compiled
+    when an instance has been made.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._script_methods = {**getattr(cls, "_script_methods", {}), **{n: m.fn for n, m in vars(cls).items() if isinstance(m, _MethodMark)}}
+        for name, fn in cls._script_methods.items():
+            if name in vars(cls):
+                setattr(cls, name, fn)
+        if "__init__" in vars(cls) and cls.__module__ != __name__:
+            cls.__init__ = _compile_after(cls, cls.__init__)  # type: ignore[method-assign]
+
+    _script_methods: dict[str, Any] = {}
+
+    def _is_compiled(self) -> bool:
+        return "_c" in self.__dict__
+
+    def _methods_of_class(self) -> tuple[list[Any], list[Any]]:
+        from torchjit.jit._recursive import make_stub
+
+        return [make_stub(fn, name) for name, fn in self._script_methods.items()], []
+
+    def _compile(self) -> None:
+        from torchjit.jit._recursive import create_script_module
+
+        compiled = create_script_module(self, lambda m: m._methods_of_class(), share_types=False)
+        self.__dict__["_compiled"] = compiled
+        self.__dict__["_c"] = compiled._c
+        for name in self._script_methods:
+            self.__dict__[name] = getattr(compiled, name)
+
+    def _text(self, kind: str) -> Any:
+        if not self._is_compiled():
+            raise RuntimeError("the module has not been compiled")
+        return getattr(_native.module_method(self._c, "forward"), kind)
+
+    @property
+    def graph(self) -> Any:
+        return self._text("graph")
+
+    @property
+    def inlined_graph(self) -> Any:
+        return self._text("inlined_graph")
+
+    @property
+    def code(self) -> str:
+        return self._text("code")
+
+    @property
+    def schema(self) -> Any:
+        return self._text("schema")
+
+    def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+        from torchjit.jit._serialization import save
+
+        save(self, f, _extra_files)
+
+
+class _MethodMark:
+    def __init__(self, fn: Any) -> None:
+        self.fn = fn
+
+
+def script_method(fn: Any) -> Any:
+    """Marks a method of a ScriptModule subclass as compiled."""
+    return _MethodMark(fn)
+
+
+def _compile_after(cls: type, init: Any) -> Any:
+    """An __init__ that compiles the module when the outermost class is done."""
+    import functools
+
+    @functools.wraps(init)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        if type(self) is cls and not self._is_compiled():
+            self._compile()
+
+    return wrapper
+
+
+class RecursiveScriptModule(ScriptModule):
+    """A compiled module. Parameters, buffers and attributes live in the library."""
+
+    def __init__(self, c: Any) -> None:
+        raise RuntimeError("RecursiveScriptModule objects are made by torch.jit.script and torch.jit.load")
+
+    @classmethod
+    def _wrap_new(cls, c: Any, concrete: Any, original: Any, submodules: dict[str, Any]) -> RecursiveScriptModule:
+        self = cls.__new__(cls)
+        Module.__init__(self)
+        state = self.__dict__
+        state.pop("training", None)
+        state["_c"], state["_concrete_type"], state["_original"] = c, concrete, original
+        state["_parameters"], state["_buffers"] = _Slots(c, "parameter"), _Slots(c, "buffer")
+        state["_modules"] = dict(submodules)
+        return self
+
+    @classmethod
+    def _wrap(cls, c: Any) -> RecursiveScriptModule:
+        """The Python side of a module that was loaded."""
+        children = {name: cls._wrap(_native.module_get(c, name)) for name, kind in _native.module_slots(c) if kind == "module"}
+        return cls._wrap_new(c, None, None, children)
+
+    def _finish(self) -> None:
+        """Copies to the compiled module what stays in Python."""
+        original = self.__dict__["_original"]
+        if original is None:
+            return
+        state = self.__dict__
+        slots = {name for name, _ in _native.module_slots(self._c)}
+        for name, value in original.__dict__.items():
+            if name not in state and name not in slots and name not in ("training", "_is_full_backward_hook"):
+                state[name] = value
+        if original._modules:
+            for name, child in original._modules.items():
+                if child is None:
+                    self._modules.setdefault(name, None)
+            state["_modules"] = {name: self._modules[name] for name in original._modules if name in self._modules}
+
+    @property
+    def original_name(self) -> str:
+        return _native.module_class_name(self._c).rpartition(".")[2]
+
+    def forward_magic_method(self, name: str, *args: Any) -> Any:
+        method = _native.module_method(self._c, name)
+        if method is None:
+            raise NotImplementedError(name)
+        return method(*args)
+
+    def __getattr__(self, name: str) -> Any:
+        state = self.__dict__
+        if "_c" not in state:
+            raise AttributeError(name)
+        if name in state["_modules"]:
+            return state["_modules"][name]
+        c = state["_c"]
+        for slot, _ in _native.module_slots(c):
+            if slot == name:
+                return _native.module_get(c, name)
+        method = _native.module_method(c, name)
+        if method is not None:
+            state[name] = method
+            return method
+        return self._python_attribute(name)
+
+    def _python_attribute(self, name: str) -> Any:
+        """Constants, and methods that stayed in Python."""
+        concrete = self.__dict__["_concrete_type"]
+        if concrete is not None:
+            if name in concrete.constants:
+                return concrete.constants[name]
+            member = getattr(concrete.python_class, name, None)
+            if isinstance(member, property):
+                return member.fget(self)  # type: ignore[misc]
+            if isinstance(member, types.FunctionType):
+                return types.MethodType(member, self)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        state = self.__dict__
+        if name in state["_modules"]:
+            state["_modules"][name] = value
+            return
+        concrete = state["_concrete_type"]
+        if concrete is not None and name in concrete.constants:
+            raise AttributeError(f"Cannot mutate TorchScript constant value: '{name}'. Value: '{value}'")
+        if any(slot == name for slot, _ in _native.module_slots(self._c)):
+            _native.module_set(self._c, name, value)
+            return
+        object.__setattr__(self, name, value)
+
+    def extra_repr(self) -> str:
+        return f"original_name={self.original_name}"
+
+    def get_extra_state(self) -> Any:
+        return None
+
+    @property
+    def code_with_constants(self) -> Any:
+        return self.forward.code, {}
+
+    def __len__(self) -> int:
+        return self._container_call("__len__", lambda: len(self._modules))
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._container_call("__iter__", lambda: iter(self._keys_or_values()))
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._container_call("__getitem__", lambda: self._item(index), index)
+
+    def __contains__(self, key: Any) -> bool:
+        return self._container_call("__contains__", lambda: key in self._modules, key)
+
+    def keys(self) -> Any:
+        return self._modules.keys()
+
+    def items(self) -> Any:
+        return self._modules.items()
+
+    def values(self) -> Any:
+        return self._modules.values()
+
+    def _is_list(self) -> bool:
+        return all(k.isdigit() for k in self._modules)
+
+    def _keys_or_values(self) -> Any:
+        return list(self._modules.values()) if self._is_list() else list(self._modules)
+
+    def _item(self, index: Any) -> Any:
+        return list(self._modules.values())[index] if isinstance(index, (int, slice)) else self._modules[index]
+
+    def _container_call(self, name: str, otherwise: Callable[[], Any], *args: Any) -> Any:
+        method = _native.module_method(self._c, name)
+        return otherwise() if method is None else method(*args)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(s for s, _ in _native.module_slots(self._c)), *_native.module_method_names(self._c)})
+
+    def __copy__(self) -> RecursiveScriptModule:
+        return self._wrap(_native.module_copy(self._c, False))
+
+    def __deepcopy__(self, memo: Any) -> RecursiveScriptModule:
+        return self._wrap(_native.module_copy(self._c, True))
+
+    def __reduce__(self) -> Any:
+        raise RuntimeError("ScriptModules cannot be pickled; use torch.jit.save")
+
+    def define(self, src: str) -> None:
+        """Adds a method from source text."""
+        import inspect
+
+        from torchjit.jit._resolve import Scope
+
+        frame = inspect.currentframe()
+        _native.define_module_method(self._c, src, Scope.of_frame(frame.f_back if frame else None))
+
+
+class TopLevelTracedModule(RecursiveScriptModule):
+    """A traced module."""
+
+
+_native.register_handle_class(_MODULE_HANDLE, _CModule)
+_native.register_handle_class(_OBJECT_HANDLE, RecursiveScriptClass)

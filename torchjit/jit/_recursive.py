@@ -1,0 +1,494 @@
+"""From an nn.Module to a compiled module.
+
+A module is described to the compiler in three steps, each one native call:
+
+1. `define_module_class(name, description, provider)` returns the qualified name of a new class
+   (mangled where the name is taken). The description is a dict of plain data:
+
+       "attributes": [(name, type, kind)]      kind: "parameter", "buffer", "module" or "attribute"; the
+                                               type in the form of schemas, a submodule's is its class;
+                                               in the order of the slots
+       "constants":  [(name, value)]
+       "functions":  [(name, answer)]          attributes that are functions, as _resolve.classify answers
+       "overloads":  [(name, [method, ...])]   methods that stand for several
+       "failed":     [(name, hint)]            attributes that programs cannot use, and why
+       "container":  None, "list", "dict", "sequential", "parameter_list" or "parameter_dict"
+       "python_class": str                     name of the Python class, for messages
+
+2. `compile_module_methods(class_name, stubs, properties, hooks, pre_hooks)` compiles methods. A stub is
+   (name, tree, scope, defaults, signature or None); a property is (name, getter stub, setter stub or
+   None); hooks are stubs in the order in which they run.
+
+3. `new_module(class_name, values)` returns the module, whose slots have the values.
+
+While methods are compiled, the compiler asks `provider.attribute(name)` about names of self that the
+class does not have; the answer is ("stub", stub) for a method that is now to be compiled, another
+answer of _resolve for static and ignored methods, or None.
+
+Instances whose descriptions are equal share one class.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+import warnings
+from typing import Any
+
+from torchjit import _native
+from torchjit._tensor import Tensor
+from torchjit import _jit_internal as _marks
+from torchjit.jit import _resolve
+from torchjit.jit._resolve import Scope, qualified_name, type_of_annotation
+
+# Attributes of every nn.Module that compiled modules do not have.
+_IGNORED_ATTRIBUTES = frozenset(
+    (
+        "_version", "_parameters", "_buffers", "_non_persistent_buffers_set", "_backward_hooks", "_forward_hooks",
+        "_forward_pre_hooks", "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_modules",
+        "_initializing", "dump_patches", "_is_full_backward_hook", "_backward_pre_hooks",
+    )
+)  # fmt: skip
+
+Stub = typing.Tuple[str, bytes, Scope, dict, typing.Optional[bytes]]  # noqa: UP006
+
+
+class ConcreteType:
+    """The class of compiled modules with one structure, and what the compiler asks about it."""
+
+    def __init__(self, python_class: type) -> None:
+        self.python_class = python_class
+        self.name = ""
+        self.attributes: dict[str, tuple[str, str]] = {}
+        self.constants: dict[str, Any] = {}
+        self.functions: dict[str, Any] = {}
+        self.overloads: dict[str, list[str]] = {}
+        self.failed: dict[str, str] = {}
+        self.modules: dict[str, ConcreteType] = {}
+        self.ignored: set[str] = set()
+        self.container: str | None = None
+        self.is_poisoned = False
+        self.compiled = False
+
+    def key(self) -> Any:
+        """Equal for types that one class can serve."""
+        return (
+            self.python_class, tuple(self.attributes.items()), tuple((k, type(v), repr(v)) for k, v in self.constants.items()),
+            tuple((k, id(v)) for k, v in self.functions.items()), tuple((k, t.name) for k, t in self.modules.items()),
+            tuple((k, tuple(v)) for k, v in self.overloads.items()), tuple(self.failed), self.container,
+        )  # fmt: skip
+
+    def description(self) -> dict[str, Any]:
+        return {
+            "attributes": [(n, t, k) for n, (t, k) in self.attributes.items()],
+            "constants": list(self.constants.items()),
+            "functions": [(n, _resolve.classify(f)) for n, f in self.functions.items()],
+            "overloads": list(self.overloads.items()),
+            "failed": list(self.failed.items()),
+            "container": self.container,
+            "python_class": self.python_class.__name__,
+        }
+
+    def attribute(self, name: str) -> Any:
+        """What self.NAME is where the class has no such attribute or method yet."""
+        if name in self.ignored:
+            return None
+        member = inspect.getattr_static(self.python_class, name, None)
+        if isinstance(member, staticmethod):
+            return _resolve.classify(member.__func__)
+        if isinstance(member, classmethod):
+            return None
+        if not isinstance(member, types.FunctionType):
+            return None
+        if _marks.is_left_to_python(member):
+            return ("ignored", member, name, _resolve.signature_text(member, skip_self=True))
+        return ("stub", make_stub(member, name))
+
+
+class _TypeStore:
+    """The types made so far, by Python class."""
+
+    def __init__(self) -> None:
+        self._types: dict[Any, ConcreteType] = {}
+
+    def find_or_add(self, t: ConcreteType) -> ConcreteType:
+        key = t.key()
+        found = self._types.get(key)
+        if found is None or t.is_poisoned:
+            t.name = _native.define_module_class(qualified_name(t.python_class), t.description(), t)
+            found = self._types[key] = t
+        return found
+
+
+type_store = _TypeStore()
+
+
+def make_stub(fn: Any, name: str, signature_of: Any = None) -> Stub:
+    """What the compiler needs to compile a method."""
+    from torchjit.frontend import get_default_args, get_jit_def
+
+    fn = getattr(fn, "__func__", fn)
+    tree = get_jit_def(fn, name, self_name="RecursiveScriptModule", unused=_marks.is_unused(fn))
+    signature = None
+    if signature_of is not None:
+        signature = get_jit_def(signature_of, name, self_name="RecursiveScriptModule").data
+    return (name, tree.data, Scope.of_function(fn), get_default_args(signature_of or fn), signature)
+
+
+# ---- types of attributes ----
+
+
+def infer_type(value: Any) -> tuple[str | None, str]:
+    """The type of a Python value, or None and the reason why it has none."""
+    for kind, text in ((bool, "bool"), (int, "int"), (float, "float"), (complex, "complex"), (str, "str"), (Tensor, "Tensor")):
+        if isinstance(value, kind) and not isinstance(value, __import__("enum").Enum):
+            return text, ""
+    if value is None:
+        return "NoneType", ""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return _resolve.named_tuple_name(type(value)), ""
+    if isinstance(value, tuple):
+        return _infer_parts(value, lambda parts: "(" + ", ".join(parts) + ")")
+    if isinstance(value, list):
+        return _infer_list(value)
+    if isinstance(value, dict):
+        return _infer_dict(value)
+    if isinstance(value, _native.Token):
+        return ("Device" if type(value).__name__ == "device" else "int"), ""
+    if isinstance(value, __import__("enum").Enum):
+        return _resolve.enum_name(type(value)), ""
+    if isinstance(value, _native.Handle) and type(value).__name__ == "Generator":
+        return "Generator", ""
+    return _infer_object(value)
+
+
+def _infer_parts(items: Any, join: Any) -> tuple[str | None, str]:
+    parts = []
+    for item in items:
+        t, why = infer_type(item)
+        if t is None:
+            return None, why
+        parts.append(t)
+    return join(parts), ""
+
+
+def _infer_list(value: list[Any]) -> tuple[str | None, str]:
+    if not value:
+        return None, "List trace inputs must have elements"
+    t, why = infer_type(value[0])
+    if t is None:
+        return None, why
+    for item in value[1:]:
+        t = _unify(t, infer_type(item)[0])
+        if t is None:
+            return None, "List inputs to traced functions must have consistent element type. Found different types"
+    return t + "[]", ""
+
+
+def _infer_dict(value: dict[Any, Any]) -> tuple[str | None, str]:
+    if not value:
+        return None, "Dictionary inputs must have entries"
+    keys, why = _infer_list(list(value))
+    values, why_values = _infer_list(list(value.values()))
+    if keys is None or values is None:
+        return None, why or why_values
+    return f"Dict({keys[:-2]}, {values[:-2]})", ""
+
+
+def _unify(a: str, b: str | None) -> str | None:
+    if a == b or b is None:
+        return a if b else None
+    for plain, other in ((a, b), (b, a)):
+        if other == "NoneType":
+            return plain if plain.endswith("?") else plain + "?"
+        if plain == other + "?":
+            return plain
+    return None
+
+
+def _infer_object(value: Any) -> tuple[str | None, str]:
+    cls = type(value)
+    if cls.__module__ == "builtins" or isinstance(value, (types.FunctionType, types.ModuleType)):
+        return None, f"Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as inputs or outputs of traced functions, but instead got value of type {cls.__name__}."
+    try:
+        from torchjit.jit._script import script_class
+
+        return script_class(cls), ""
+    except Exception as e:
+        return None, str(e)
+
+
+# ---- describing a module ----
+
+_CONTAINERS = {"ModuleList": "list", "Sequential": "sequential", "ModuleDict": "dict", "ParameterList": "parameter_list", "ParameterDict": "parameter_dict"}
+
+
+def _container_kind(module: Any) -> str | None:
+    for cls in type(module).__mro__:
+        if cls.__module__ == "torchjit.nn.modules.container" and cls.__name__ in _CONTAINERS:
+            return _CONTAINERS[cls.__name__]
+    return None
+
+
+def _constant_names(module: Any, annotations: dict[str, Any]) -> set[str]:
+    names = set(getattr(module, "__constants__", ()))
+    for name, annotation in annotations.items():
+        if annotation is typing.Final or typing.get_origin(annotation) is typing.Final:
+            names.add(name)
+    return names
+
+
+def _class_annotations(module: Any) -> dict[str, Any]:
+    """The annotations of a module's class, evaluated where that is possible."""
+    annotations = dict(getattr(module, "__annotations__", {}))
+    scope = Scope.of_class(type(module))
+    for name, annotation in annotations.items():
+        if isinstance(annotation, str):
+            value = scope.evaluate(annotation)
+            if value is not _resolve._NOTHING:
+                annotations[name] = value
+    return annotations
+
+
+class _Describer:
+    """Finds out what of a module a compiled module has."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        self.type = ConcreteType(type(module))
+        self.annotations = _class_annotations(module)
+        self.scope = Scope.of_class(type(module))
+        self.values: dict[str, Any] = {}
+        self.submodules: dict[str, Any] = {}
+
+    def describe(self) -> ConcreteType:
+        module, t = self.module, self.type
+        t.container = _container_kind(module)
+        t.ignored = set(getattr(type(module), "__jit_ignored_attributes__", ()))
+        for name, item in module._parameters.items():
+            self._tensor(name, item, "parameter")
+        for name, item in module._buffers.items():
+            self._tensor(name, item, "buffer")
+        for name, item in module._modules.items():
+            self._submodule(name, item)
+        constants = _constant_names(module, self.annotations)
+        self._constants(constants)
+        for name, item in module.__dict__.items():
+            if name not in _IGNORED_ATTRIBUTES and name not in t.attributes and name not in t.constants:
+                if name not in t.ignored and not name.startswith("__"):
+                    self._attribute(name, item)
+        for name in dir(type(module)):
+            overloads = _marks.method_overloads(type(module), name) if _marks._method_overloads else None
+            if overloads:
+                t.overloads[name] = [f"{name}__{i}" for i in range(len(overloads))]
+        return t
+
+    def _annotated(self, name: str) -> str | None:
+        annotation = self.annotations.get(name)
+        if annotation is None or annotation is typing.Final:
+            return None
+        return type_of_annotation(annotation, self.scope)
+
+    def _tensor(self, name: str, item: Any, kind: str) -> None:
+        kind_of = "Tensor" if item is not None else "NoneType"
+        annotated = self._annotated(name) if name in self.annotations else None
+        self.type.attributes[name] = (annotated or kind_of, kind if item is not None else "attribute")
+        if item is not None:
+            self.type.attributes[name] = (annotated or kind_of, kind)
+        self.values[name] = item
+
+    def _submodule(self, name: str, item: Any) -> None:
+        if item is None:
+            self.type.attributes[name] = ("NoneType", "attribute")
+            self.values[name] = None
+            return
+        annotation = self.annotations.get(name)
+        if isinstance(annotation, type) and getattr(annotation, "__torch_script_interface__", False):
+            compiled = create_script_module(item, interface_methods(annotation))
+            self.type.attributes[name] = (qualified_name(annotation), "module")
+        else:
+            compiled = _compiled_submodule(item)
+            self.type.attributes[name] = (_native.module_class_name(compiled._c), "module")
+            self.type.modules[name] = compiled._concrete_type
+        self.submodules[name] = compiled
+        self.values[name] = compiled._c
+
+    def _constants(self, names: set[str]) -> None:
+        module = self.module
+        for name in sorted(names):
+            if name in self.type.attributes:
+                if name in module._modules:
+                    warnings.warn(f"'{name}' was found in ScriptModule constants,  but it is a non-constant submodule. Consider removing it.", stacklevel=4)
+                elif name in module._parameters or name in module._buffers:
+                    warnings.warn(f"'{name}' was found in ScriptModule constants,  but it is a non-constant parameter. Consider removing it.", stacklevel=4)
+                continue
+            if not hasattr(module, name):
+                warnings.warn(f"'{name}' was found in ScriptModule constants,  but was not actually set in __init__. Consider removing it.", stacklevel=4)
+                continue
+            value = getattr(module, name)
+            self.type.constants[name] = _constant_value(name, value)
+
+    def _attribute(self, name: str, item: Any) -> None:
+        t = self.type
+        if isinstance(item, _marks.Attribute):
+            t.attributes[name] = (type_of_annotation(item.type, self.scope), "attribute")
+            self.values[name] = item.value
+            return
+        if self._is_function(name, item):
+            return
+        hint = "(This attribute exists on the Python module, but we failed to convert Python type: '{}' to a TorchScript type. {})"
+        if name in self.annotations:
+            t.attributes[name] = (typing.cast(str, self._annotated(name)), "attribute")
+            self.values[name] = item
+            return
+        inferred, why = infer_type(item)
+        if inferred is None:
+            kind = type(item).__name__
+            t.failed[name] = hint.format(kind, why + ". Its type was inferred; try adding a type annotation for the attribute.")
+            return
+        t.attributes[name] = (inferred, "attribute")
+        self.values[name] = item
+
+    def _is_function(self, name: str, item: Any) -> bool:
+        t = self.type
+        if isinstance(item, (_native.Function, _native.ScriptFunction)) or id(item) in _resolve._python_builtins():
+            t.functions[name] = item
+            return True
+        if isinstance(item, types.FunctionType):
+            try:
+                _resolve.classify(item)
+                t.functions[name] = item
+            except Exception as e:
+                t.failed[name] = (
+                    f"(This function exists as an attribute on the Python module, but we failed to compile it to a TorchScript function. \nThe error stack is reproduced here:\n\n{e})"
+                )
+            return True
+        return False
+
+
+def _constant_value(name: str, value: Any) -> Any:
+    """The value of a constant attribute. Fails for what no constant can be."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_constant_value(name, v) for v in value) if not hasattr(value, "_fields") else value
+    if _resolve._is_constant(value):
+        return value
+    raise TypeError(
+        f"'{type(value).__name__}' object in attribute '{name}' is not a valid constant.\nValid constants are:\n1. a nn.ModuleList\n"
+        "2. a value of type {bool, float, int, str, NoneType, torch.device, torch.layout, torch.dtype}\n3. a list or tuple of (2)\n"
+    )
+
+
+def _compiled_submodule(module: Any) -> Any:
+    from torchjit.jit._module import ScriptModule
+
+    if isinstance(module, ScriptModule) and module._is_compiled():
+        return module
+    return create_script_module(module, methods_to_compile)
+
+
+# ---- methods ----
+
+
+def methods_to_compile(module: Any) -> tuple[list[Stub], list[Any]]:
+    """The methods that are compiled though nothing calls them: forward and those marked @export."""
+    cls = type(module)
+    names = []
+    forward = getattr(cls, "forward", None)
+    if forward is not None and not _is_missing_forward(forward) and not _marks.is_ignored(forward):
+        names.append("forward")
+    for name in dir(cls):
+        member = inspect.getattr_static(cls, name, None)
+        if isinstance(member, types.FunctionType) and _marks.modifier_of(member) == _marks.FunctionModifiers.EXPORT and name not in names:
+            names.append(name)
+    if "forward" in module.__dict__ and isinstance(module.__dict__["forward"], types.MethodType):
+        names = [n for n in names if n != "forward"]
+    stubs = []
+    for name in names:
+        overloads = _marks.method_overloads(cls, name)
+        if overloads:
+            stubs += [make_stub(o if False else getattr(cls, name), f"{name}__{i}", o) for i, o in enumerate(overloads)]
+        else:
+            stubs.append(make_stub(getattr(cls, name), name))
+    for name in (n for n in dir(cls) if _marks._method_overloads and n not in names):
+        for i, o in enumerate(_marks.method_overloads(cls, name) or ()):
+            stubs.append(make_stub(getattr(cls, name), f"{name}__{i}", o))
+    return stubs, property_stubs(cls)
+
+
+def interface_methods(interface: type) -> Any:
+    """Chooses the methods that an interface asks for."""
+
+    def choose(module: Any) -> tuple[list[Stub], list[Any]]:
+        stubs, properties = methods_to_compile(module)
+        have = {s[0] for s in stubs}
+        for name, member in vars(interface).items():
+            if isinstance(member, types.FunctionType) and name not in have:
+                stubs.append(make_stub(getattr(type(module), name), name))
+        return stubs, properties
+
+    return choose
+
+
+def _is_missing_forward(forward: Any) -> bool:
+    from torchjit.nn.modules.module import Module
+
+    return forward is Module.forward
+
+
+def property_stubs(cls: type) -> list[Any]:
+    """The properties of a module's class that are compiled."""
+    found = []
+    unused = set(getattr(cls, "__jit_unused_properties__", ()))
+    for name, member in inspect.getmembers(cls, lambda m: isinstance(m, property)):
+        if name in unused or cls.__module__.startswith("torchjit.") or _marks.is_ignored(member.fget) or _is_inherited_library_property(cls, name):
+            continue
+        getter = make_stub(member.fget, f"__{name}_getter")
+        setter = make_stub(member.fset, f"__{name}_setter") if member.fset and not _marks.is_ignored(member.fset) else None
+        found.append((name, getter, setter))
+    return found
+
+
+def _is_inherited_library_property(cls: type, name: str) -> bool:
+    owner = next((c for c in cls.__mro__ if name in vars(c)), cls)
+    return owner.__module__.startswith("torchjit.")
+
+
+def hook_stubs(module: Any) -> tuple[list[Stub], list[Stub]]:
+    """The forward hooks and pre-hooks of a module."""
+    hooks = [make_stub(h, getattr(h, "__name__", "hook")) for h in module._forward_hooks.values()]
+    pre_hooks = [make_stub(h, getattr(h, "__name__", "hook")) for h in module._forward_pre_hooks.values()]
+    return hooks, pre_hooks
+
+
+# ---- making a module ----
+
+
+def create_script_module(module: Any, choose_methods: Any, share_types: bool = True) -> Any:
+    """The compiled form of a module; its submodules are compiled with it."""
+    from torchjit.jit._module import RecursiveScriptModule, ScriptModule
+
+    if isinstance(module, ScriptModule) and module._is_compiled():
+        return module
+    if "_parameters" not in module.__dict__:
+        raise RuntimeError(f"'{type(module).__name__}' was not initialized: call super().__init__() in its __init__")
+    describer = _Describer(module)
+    concrete = type_store.find_or_add(describer.describe())
+    values = [_slot_value(describer.values[name]) for name in concrete.attributes]
+    compiled = RecursiveScriptModule._wrap_new(_native.new_module(concrete.name, values), concrete, module, describer.submodules)
+    if not concrete.compiled:
+        concrete.compiled = True
+        try:
+            stubs, properties = choose_methods(module)
+            hooks, pre_hooks = hook_stubs(module)
+            _native.compile_module_methods(concrete.name, stubs, properties, hooks, pre_hooks)
+        except BaseException:
+            concrete.compiled = False
+            type_store._types.pop(concrete.key(), None)
+            raise
+    compiled._finish()
+    return compiled
+
+
+def _slot_value(value: Any) -> Any:
+    return value._c if hasattr(value, "_c") and not isinstance(value, Tensor) else value

@@ -1,0 +1,463 @@
+"""What names in a program mean: the Python half of the compiler's Resolver.
+
+The compiler asks a Scope about names and gets plain data. Two questions exist.
+
+`Scope.value(name)` and `attribute(obj, name)` return what an object is as a tuple whose first item
+is one of these words:
+
+    ("constant", value)            None, bool, int, float, complex, str, dtype, device, layout, memory
+                                   format or a tuple of such; only as an attribute of a module
+    ("callable", f)                an operator or a compiled function: a native function object
+    ("builtin", "aten::tensor")    a Python function that stands for an operator
+    ("special", "fork")            annotate, isinstance, fork, wait, is_scripting: known by name
+    ("module", obj)                a Python module or namespace; ask attribute(obj, name)
+    ("script_module", handle)      a compiled module
+    ("class", name)                a compiled class, of that qualified name
+    ("interface", name)            an interface
+    ("named_tuple", name)          a named tuple class, defined in the unit
+    ("enum_class", name)           an enumeration, defined in the unit
+    ("enum_member", name, member)
+    ("exception", name)            an exception class
+    ("overloads", [f, ...])        compiled functions, one of which a call chooses
+    ("dispatch", argument, index, default, if_true, if_false)
+                                   two functions, chosen by a bool constant; the last two are answers
+    ("ignored", obj, name, schema) a function left to Python: the program calls obj
+    ("uncompilable", obj, type name, repr)   anything else; using it is an error
+    None                           there is nothing of that name
+
+Python functions and classes are compiled before the answer is given, so an answer may also be an
+exception: the error of that compilation.
+
+`Scope.type(text)` returns the type that an annotation's text stands for in the form of schemas
+("Dict(str, Tensor[])"), with named types by their qualified names, or None where the text is no type
+that Python knows: then the compiler reads the annotation itself.
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import math
+import types
+import typing
+import weakref
+from typing import Any
+
+from torchjit import _native
+from torchjit._host import _known_classes
+from torchjit._tensor import Tensor
+from torchjit._types import Generator, device, dtype, layout, memory_format
+from torchjit import _jit_internal as _marks
+
+_CONSTANT_TYPES = (bool, int, float, complex, str, type(None), dtype, device, layout, memory_format)
+
+
+def qualified_name(obj: Any, mangle: bool = True) -> str:
+    """The name that a function or class has in programs: __torch__.pkg.module.Name."""
+    name = getattr(obj, "__name__", None) or type(obj).__name__
+    if name == "<lambda>":
+        name = "_lambda"
+    module = getattr(obj, "__module__", None)
+    if module is None:
+        raise RuntimeError(f"Could not get qualified name for class '{name}': __module__ can't be None.")
+    if module == "torchjit" or module.startswith("torchjit."):
+        module = "torch" + module[len("torchjit") :]
+    if module == "__main__":
+        module = "__torch__"
+    else:
+        module = "__torch__." + module
+    if "." in name:
+        raise RuntimeError(f"Could not get qualified name for class '{name}': '{name}' is not a valid identifier")
+    return f"{module}.{name}"
+
+
+class Scope:
+    """The names that a definition can see."""
+
+    def __init__(self, *namespaces: Any) -> None:
+        self._namespaces = namespaces
+
+    @classmethod
+    def of_function(cls, fn: Any) -> Scope:
+        """What a function sees: its closure, its module, then the builtin names."""
+        fn = getattr(fn, "__func__", fn)
+        fn = getattr(fn, "__original_fn", fn)
+        closure = {}
+        for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=False):
+            try:
+                closure[name] = cell.cell_contents
+            except ValueError:  # not assigned yet
+                continue
+        return cls(closure, fn.__globals__)
+
+    @classmethod
+    def of_frame(cls, frame: Any) -> Scope:
+        """What code at a place of the running program sees."""
+        return cls(frame.f_locals, frame.f_globals) if frame is not None else cls()
+
+    @classmethod
+    def of_class(cls, klass: type) -> Scope:
+        """What the methods of a class see."""
+        for member in vars(klass).values():
+            member = getattr(member, "__func__", member)
+            if isinstance(member, types.FunctionType) and member.__module__ == klass.__module__:
+                scope = cls.of_function(member)
+                return cls({klass.__name__: klass}, *scope._namespaces)
+        import sys
+
+        return cls({klass.__name__: klass}, vars(sys.modules.get(klass.__module__, builtins)))
+
+    def find(self, name: str) -> tuple[bool, Any]:
+        for namespace in self._namespaces:
+            if name in namespace:
+                return True, namespace[name]
+        if hasattr(builtins, name):
+            return True, getattr(builtins, name)
+        if name in typing.__all__:
+            return True, getattr(typing, name)
+        return False, None
+
+    def value(self, name: str) -> Any:
+        found, obj = self.find(name)
+        return classify(obj) if found and obj is not None else None
+
+    def type(self, text: str) -> str | None:
+        obj = self.evaluate(text)
+        return None if obj is _NOTHING else _type_or_none(obj, self)
+
+    def evaluate(self, text: str) -> Any:
+        """The object that the text of an annotation stands for."""
+        names = _Names(self)
+        try:
+            return eval(text, {"__builtins__": {}}, names)  # noqa: S307: the program's own annotation
+        except Exception:
+            return _NOTHING
+
+
+_NOTHING = object()
+
+
+class _Names(dict):
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self._scope = scope
+
+    def __missing__(self, name: str) -> Any:
+        found, obj = self._scope.find(name)
+        if not found:
+            raise KeyError(name)
+        return obj
+
+
+# ---- values ----
+
+
+def attribute(obj: Any, name: str) -> Any:
+    """What an attribute of a Python module is; None where there is none."""
+    try:
+        member = getattr(obj, name)
+    except AttributeError:
+        return None
+    return classify(member, constant=True)
+
+
+def classify(obj: Any, constant: bool = False) -> tuple[Any, ...]:
+    """What an object is to the compiler; see the module's text. constant: numbers and strings count."""
+    if constant and _is_constant(obj):
+        return ("constant", obj)
+    if isinstance(obj, (_native.Function, _native.ScriptFunction)):
+        return _classify_native(obj)
+    if isinstance(obj, types.ModuleType):
+        return ("module", obj)
+    found = _by_identity(obj)
+    if found is not None:
+        return found
+    if isinstance(obj, enum.Enum):
+        return ("enum_member", enum_name(type(obj)), obj.name)
+    if isinstance(obj, type):
+        return _classify_class(obj)
+    answer = _classify_module_instance(obj)
+    if answer is not None:
+        return answer
+    if obj in _marks.boolean_dispatched if _is_hashable(obj) else False:
+        d = _marks.boolean_dispatched[obj]
+        return ("dispatch", d["arg_name"], d["index"], d["default"], classify(d["if_true"]), classify(d["if_false"]))
+    if isinstance(obj, (types.FunctionType, types.MethodType)):
+        return _classify_function(obj)
+    if isinstance(obj, _Namespace):
+        return ("module", obj)
+    return ("uncompilable", obj, type(obj).__name__, repr(obj))
+
+
+class _Namespace:
+    """Base of objects whose attributes programs may use as they use a module's."""
+
+
+def _is_hashable(obj: Any) -> bool:
+    return isinstance(obj, types.FunctionType)
+
+
+def _is_constant(obj: Any) -> bool:
+    if isinstance(obj, tuple) and not hasattr(obj, "_fields"):
+        return all(_is_constant(x) for x in obj)
+    return isinstance(obj, _CONSTANT_TYPES) and not isinstance(obj, enum.Enum)
+
+
+def _classify_native(obj: Any) -> tuple[Any, ...]:
+    name = _python_builtins().get(id(obj))
+    return ("builtin", name) if name else ("callable", obj)
+
+
+def _by_identity(obj: Any) -> tuple[Any, ...] | None:
+    name = _specials().get(id(obj))
+    if name is not None:
+        return ("special", name)
+    name = _python_builtins().get(id(obj))
+    return None if name is None else ("builtin", name)
+
+
+def _classify_class(cls: type) -> tuple[Any, ...]:
+    if issubclass(cls, BaseException):
+        return ("exception", cls.__name__)
+    if issubclass(cls, enum.Enum):
+        return ("enum_class", enum_name(cls))
+    if hasattr(cls, "_fields") and issubclass(cls, tuple):
+        return ("named_tuple", named_tuple_name(cls))
+    if getattr(cls, "__torch_script_interface__", False):
+        return ("interface", qualified_name(cls))
+    if cls.__module__ == "builtins" or _is_nn_module_class(cls) or cls is Tensor:
+        return ("uncompilable", cls, "type", repr(cls))
+    from torchjit.jit._script import script_class
+
+    return ("class", script_class(cls))
+
+
+def _is_nn_module_class(cls: type) -> bool:
+    import sys
+
+    nn = sys.modules.get("torchjit.nn")
+    return nn is not None and issubclass(cls, nn.Module)
+
+
+def _classify_module_instance(obj: Any) -> tuple[Any, ...] | None:
+    if not _is_nn_module_class(type(obj)):
+        return None
+    from torchjit.jit._module import ScriptModule
+
+    if isinstance(obj, ScriptModule) and obj._is_compiled():
+        return ("script_module", obj._c)
+    return ("uncompilable", obj, type(obj).__name__, repr(obj))
+
+
+def _classify_function(fn: Any) -> tuple[Any, ...]:
+    from torchjit.jit import _script
+
+    if _marks.is_left_to_python(fn):
+        return ("ignored", fn, fn.__name__, signature_text(fn))
+    overloads = _marks.overloads_of(fn)
+    if overloads:
+        return ("overloads", [_script.script_overload(fn, o) for o in overloads])
+    if isinstance(fn, types.MethodType):
+        return ("uncompilable", fn, "method", repr(fn))
+    fn = getattr(fn, "__original_fn", fn)
+    return ("callable", _script.script_function(fn))
+
+
+_tables: dict[str, dict[int, str]] = {}
+
+
+def _specials() -> dict[int, str]:
+    table = _tables.get("specials")
+    if table is None:
+        from torchjit.jit import _async
+
+        table = _tables["specials"] = {
+            id(_marks.annotate): "annotate",
+            id(_marks.isinstance): "jit_isinstance",
+            id(_marks.is_scripting): "is_scripting",
+            id(_async.fork): "fork",
+            id(_async.wait): "wait",
+        }
+    return table
+
+
+def _python_builtins() -> dict[int, str]:
+    """Python functions, by identity, that stand for operators."""
+    table = _tables.get("builtins")
+    if table is None:
+        import torchjit
+        from torchjit import _creation
+
+        table = {}
+        for f in ("tensor", "as_tensor"):
+            table[id(getattr(_creation, f))] = "aten::" + f
+        for f in ("is_floating_point", "is_complex", "numel", "manual_seed"):
+            table[id(getattr(torchjit, f))] = "aten::" + f
+        for name in ("ceil", "copysign", "erf", "erfc", "exp", "expm1", "fabs", "floor", "gamma", "lgamma", "log",
+                     "log10", "log1p", "pow", "sqrt", "isnan", "isfinite", "isinf", "sin", "cos", "tan", "asin", "acos",
+                     "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "degrees", "radians", "fmod",
+                     "frexp", "gcd", "factorial", "ldexp", "modf"):  # fmt: skip
+            if hasattr(math, name):
+                table[id(getattr(math, name))] = "aten::" + name
+        table[id(math.remainder)] = "aten::mathremainder"
+        import warnings
+
+        table[id(warnings.warn)] = "aten::warn"
+        _tables["builtins"] = table
+    return table
+
+
+# ---- types ----
+
+
+_SIMPLE_TYPES = {
+    Tensor: "Tensor", int: "int", float: "float", bool: "bool", complex: "complex", str: "str", type(None): "NoneType",
+    None: "NoneType", typing.Any: "Any", device: "Device", dtype: "int", Generator: "Generator", layout: "int",
+    memory_format: "int", list: "list", tuple: "tuple",
+}  # fmt: skip
+
+
+def type_of_annotation(annotation: Any, scope: Scope) -> str:
+    """The type of an annotation in the form of schemas. Fails on one that is no type."""
+    found = _type_or_none(annotation, scope)
+    if found is None:
+        raise RuntimeError(f"Unknown type annotation: '{_annotation_text(annotation)}'")
+    return found
+
+
+def _annotation_text(annotation: Any) -> str:
+    return getattr(annotation, "__name__", None) or str(annotation)
+
+
+def _type_or_none(annotation: Any, scope: Scope) -> str | None:
+    if isinstance(annotation, str):
+        annotation = scope.evaluate(annotation)
+    if isinstance(annotation, typing.ForwardRef):
+        annotation = scope.evaluate(annotation.__forward_arg__)
+    try:
+        simple = _SIMPLE_TYPES.get(annotation)
+    except TypeError:
+        return None
+    if simple is not None:
+        return simple
+    if isinstance(annotation, _marks._FutureType):
+        return _wrap_type("Future({})", (annotation.element,), scope)
+    origin, args = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is not None:
+        return _generic_type(origin, args, scope)
+    if isinstance(annotation, type):
+        return _class_type(annotation)
+    return None
+
+
+def _wrap_type(form: str, args: Any, scope: Scope) -> str | None:
+    parts = [_type_or_none(a, scope) for a in args]
+    return None if None in parts else form.format(*parts)
+
+
+def _generic_type(origin: Any, args: Any, scope: Scope) -> str | None:
+    if origin is list and args:
+        return _wrap_type("{}[]", args, scope)
+    if origin is dict and args:
+        return _wrap_type("Dict({}, {})", args, scope)
+    if origin is tuple:
+        args = () if args == ((),) else args
+        return _wrap_type("(" + ", ".join(["{}"] * len(args)) + ")", args, scope)
+    if origin is typing.Final and args:
+        return _type_or_none(args[0], scope)
+    if origin in (typing.Union, types.UnionType):
+        plain = [a for a in args if a is not type(None)]
+        if len(plain) == 1 and len(args) == 2:
+            return _wrap_type("{}?", plain, scope)
+        return _wrap_type("Union(" + ", ".join(["{}"] * len(args)) + ")", args, scope)
+    return None
+
+
+def _class_type(cls: type) -> str | None:
+    if issubclass(cls, enum.Enum):
+        return enum_name(cls)
+    if hasattr(cls, "_fields") and issubclass(cls, tuple):
+        return named_tuple_name(cls)
+    if getattr(cls, "__torch_script_interface__", False):
+        return qualified_name(cls)
+    if issubclass(cls, Tensor):
+        return "Tensor"
+    if cls.__module__ in ("builtins", "typing") or _is_nn_module_class(cls):
+        return None
+    from torchjit.jit._script import script_class
+
+    return script_class(cls)
+
+
+# ---- definitions of named types ----
+
+_names: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
+
+
+def _unique(cls: type) -> str:
+    """The name of a class in the unit, mangled where another class has it."""
+    name = qualified_name(cls)
+    if name in _known_classes and _known_classes[name] is not cls:
+        name = _native.mangle(name)
+    _known_classes[name] = cls
+    _names[cls] = name
+    return name
+
+
+def named_tuple_name(cls: Any) -> str:
+    """The qualified name of a named tuple class, which is defined in the unit on first use."""
+    if cls in _names:
+        return _names[cls]
+    scope = Scope.of_class(cls)
+    annotations = getattr(cls, "__annotations__", {})
+    fields = list(cls._fields)
+    field_types = [type_of_annotation(annotations.get(f, Tensor), scope) for f in fields]
+    defaults = [cls._field_defaults[f] for f in fields if f in cls._field_defaults]
+    name = _unique(cls)
+    _native.define_named_tuple(name, fields, field_types, defaults)
+    return name
+
+
+def enum_name(cls: type[enum.Enum]) -> str:
+    """The qualified name of an enumeration, which is defined in the unit on first use."""
+    if cls in _names:
+        return _names[cls]
+    values = [member.value for member in cls]
+    kinds = {type(v) for v in values}
+    if len(kinds) != 1 or not kinds <= {int, float, str}:
+        raise RuntimeError(f"Enum class '{cls.__name__}' must have members with the same value type, one of int, float, str")
+    name = _unique(cls)
+    _native.define_enum(name, [member.name for member in cls], values)
+    return name
+
+
+def define_interface(cls: type, scope: Scope) -> str:
+    """Defines an interface in the unit."""
+    from torchjit.frontend import get_jit_class_def
+
+    if cls in _names:
+        return _names[cls]
+    name = _unique(cls)
+    tree = get_jit_class_def(cls, cls.__name__)
+    _native.define_interface(name, tree.data, scope, _is_nn_module_class(cls))
+    return name
+
+
+# ---- signatures ----
+
+
+def signature_text(fn: Any, skip_self: bool = False) -> str:
+    """The signature of a Python function as a schema's text, from its annotations."""
+    import inspect
+
+    scope = Scope.of_function(fn)
+    signature = inspect.signature(fn)
+    parts = []
+    for i, p in enumerate(signature.parameters.values()):
+        if i == 0 and skip_self:
+            continue
+        kind = "Tensor" if p.annotation is p.empty else type_of_annotation(p.annotation, scope)
+        parts.append(f"{kind} {p.name}")
+    result = signature.return_annotation
+    returns = "Tensor" if result is inspect.Signature.empty else type_of_annotation(result, scope)
+    return f"{fn.__name__}({', '.join(parts)}) -> {returns}"

@@ -1,0 +1,187 @@
+"""torch.jit.script: compiles functions, classes and modules."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import weakref
+from typing import Any
+
+from torchjit import _native
+from torchjit import _jit_internal as _marks
+from torchjit.jit import _resolve
+from torchjit.jit._resolve import Scope, qualified_name
+
+ScriptFunction = _native.ScriptFunction
+ScriptMethod = _native.ScriptMethod
+
+
+def _add_properties(cls: Any) -> None:
+    """Gives compiled functions the attributes that show them."""
+    cls.graph = property(_native.function_graph, doc="The function's graph.")
+    cls.inlined_graph = property(_native.function_inlined_graph, doc="The graph with all calls inlined.")
+    cls.code = property(_native.function_code, doc="The function as Python source.")
+    cls.schema = property(_native.function_schema, doc="The function's signature.")
+    cls.qualified_name = property(_native.function_qualified_name, doc="The name in the program.")
+    cls.name = property(lambda self: self.__name__)
+    cls.graph_for = _graph_for
+
+
+def _graph_for(self: Any, *args: Any, **kwargs: Any) -> Any:
+    self(*args, **kwargs)
+    return last_executed_optimized_graph()
+
+
+def last_executed_optimized_graph() -> Any:
+    """The graph of the last compiled function that ran, as it was run."""
+    return _native.last_executed_graph()
+
+
+_add_properties(ScriptFunction)
+_add_properties(ScriptMethod)
+
+_compiled: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+
+def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
+    """Compiles a function, a class or a module.
+
+    A function gives a ScriptFunction; a module a ScriptModule that shares its parameters; a class
+    is returned as it is and can be used in compiled functions.
+    """
+    from torchjit.jit._module import ScriptModule
+    from torchjit.nn import Module
+
+    if isinstance(obj, (ScriptFunction, ScriptMethod)) or isinstance(obj, ScriptModule):
+        return obj
+    if isinstance(obj, Module):
+        from torchjit.jit import _recursive
+
+        if hasattr(obj, "__prepare_scriptable__"):
+            obj = obj.__prepare_scriptable__()
+        return _recursive.create_script_module(obj, _recursive.methods_to_compile)
+    if isinstance(obj, (list, dict)):
+        return obj
+    if inspect.isclass(obj):
+        return _script_a_class(obj)
+    if isinstance(obj, (types.FunctionType, types.MethodType)):
+        return _script_a_function(obj)
+    raise RuntimeError(f"Could not compile {obj!r}: it is neither a function, a class nor a module")
+
+
+def _script_a_class(cls: type) -> type:
+    from torchjit.nn import Module
+
+    if issubclass(cls, Module):
+        raise RuntimeError(f"Type '{cls}' cannot be compiled since it inherits from nn.Module, consider passing an instance instead")
+    if issubclass(cls, __import__("enum").Enum) or hasattr(cls, "_fields"):
+        return cls
+    if len(cls.mro()) > 2 and not _is_dataclass_like(cls):
+        raise RuntimeError(
+            "TorchScript classes does not support inheritance yet. Please directly inherit from 'object'. "
+            f"Type '{cls}' inherits from '{cls.__bases__[0].__name__}'"
+        )
+    script_class(cls)
+    return cls
+
+
+def _is_dataclass_like(cls: type) -> bool:
+    return hasattr(cls, "__dataclass_fields__")
+
+
+def _script_a_function(fn: Any) -> Any:
+    if getattr(fn, "__script_if_tracing_wrapper", False):
+        fn = fn.__original_fn
+    overloads = _marks.overloads_of(fn)
+    if overloads:
+        raise RuntimeError(
+            f"Function {qualified_name(fn)} cannot be directly compiled because it is overloaded. It must be used in a context "
+            "of a function where its inputs can determine which overload to call."
+        )
+    return script_function(fn)
+
+
+def script_function(fn: Any) -> Any:
+    """The compiled form of a Python function; the same each time."""
+    found = _compiled.get(fn)
+    if found is not None:
+        return found
+    compiled = _compile(fn, fn)
+    _compiled[fn] = compiled
+    return compiled
+
+
+def script_overload(fn: Any, declaration: Any) -> Any:
+    """Compiles fn with the signature of one of its overload declarations."""
+    found = _compiled.get(declaration)
+    if found is None:
+        found = _compiled[declaration] = _compile(fn, declaration)
+    return found
+
+
+def _compile(fn: Any, declaration: Any) -> Any:
+    from torchjit.frontend import get_default_args, get_jit_def
+
+    name = qualified_name(fn)
+    tree = get_jit_def(fn, fn.__name__, unused=_marks.is_unused(fn))
+    signature = None if declaration is fn else get_jit_def(declaration, fn.__name__).data
+    defaults = {**get_default_args(fn), **get_default_args(declaration)}
+    if declaration is not fn:
+        given = inspect.signature(declaration).parameters
+        defaults = {k: v for k, v in defaults.items() if k not in given or given[k].default is not inspect.Parameter.empty}
+    compiled = _native.compile_function(name, tree.data, Scope.of_function(fn), defaults, signature)
+    compiled.__doc__ = fn.__doc__
+    compiled._torchdynamo_inline = fn
+    return compiled
+
+
+def script_class(cls: type) -> str:
+    """The qualified name of a class, which is compiled when first needed."""
+    if cls in _resolve._names:
+        return _resolve._names[cls]
+    from torchjit.frontend import get_default_args, get_jit_class_def
+
+    if "__init__" not in vars(cls) and not _is_dataclass_like(cls):
+        raise RuntimeError(f"The class '{cls.__name__}' cannot be compiled: it has no __init__")
+    tree = get_jit_class_def(cls, cls.__name__)
+    defaults = {m: get_default_args(f) for m, f in inspect.getmembers(cls, inspect.isfunction) if m in vars(cls)}
+    name = _resolve._unique(cls)
+    try:
+        _native.compile_class(name, tree.data, Scope.of_class(cls), defaults)
+    except BaseException:
+        del _resolve._names[cls]
+        raise
+    return name
+
+
+def static_method(class_name: str, name: str) -> Any:
+    """What a static method of a compiled class is; None where the class has none of that name."""
+    cls = _resolve._known_classes.get(class_name)
+    member = inspect.getattr_static(cls, name, None) if cls is not None else None
+    return _resolve.classify(member.__func__) if isinstance(member, staticmethod) else None
+
+
+class CompilationUnit:
+    """Functions that are compiled from source text."""
+
+    def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
+        self._functions: dict[str, Any] = {}
+        if lang is not None:
+            self.define(lang, _frames_up=_frames_up + 1)
+
+    def define(self, lang: str, rcb: Any = None, _frames_up: int = 0) -> CompilationUnit:
+        frame = inspect.currentframe()
+        for _ in range(_frames_up + 1):
+            frame = frame.f_back if frame else None
+        for f in _native.compile_source(lang, Scope.of_frame(frame)):
+            self._functions[f.__name__] = f
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        found = self.__dict__.get("_functions", {}).get(name)
+        if found is None:
+            raise AttributeError(f"'CompilationUnit' has no attribute '{name}'")
+        return found
+
+    def get_functions(self) -> list[Any]:
+        return list(self._functions.values())

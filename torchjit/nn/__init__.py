@@ -1,0 +1,11 @@
+"""torch.nn: modules, parameters, functions of neural networks."""
+
+from torchjit.nn.parameter import Buffer as Buffer
+from torchjit.nn.parameter import Parameter as Parameter
+from torchjit.nn.parameter import UninitializedParameter as UninitializedParameter
+from torchjit.nn.modules.module import Module as Module  # noqa: I001
+from torchjit.nn import functional as functional
+from torchjit.nn import init as init
+from torchjit.nn import utils as utils
+from torchjit.nn import modules as modules
+from torchjit.nn.modules import *  # noqa: F403

@@ -1,0 +1,1219 @@
+"""Functions of neural networks.
+
+The functions here are compiled together with the programs that call them, so they keep to the
+language: annotated arguments, no keyword-only arguments, no Python objects.
+"""
+
+import math
+import warnings
+from typing import List, Optional, Tuple
+
+import torchjit as torch
+from torchjit import Tensor, _native
+from torchjit._jit_internal import BroadcastingList1, BroadcastingList2, BroadcastingList3, boolean_dispatch
+from torchjit.nn import _reduction
+
+# ruff: noqa: UP006, UP007, UP035, UP045, A002
+
+# Functions that are operators.
+linear = _native.operator("aten::linear")
+bilinear = _native.operator("aten::bilinear")
+conv1d = _native.operator("aten::conv1d")
+conv2d = _native.operator("aten::conv2d")
+conv3d = _native.operator("aten::conv3d")
+conv_transpose1d = _native.operator("aten::conv_transpose1d")
+conv_transpose2d = _native.operator("aten::conv_transpose2d")
+conv_transpose3d = _native.operator("aten::conv_transpose3d")
+conv_tbc = _native.operator("aten::conv_tbc")
+avg_pool1d = _native.operator("aten::avg_pool1d")
+avg_pool2d = _native.operator("aten::avg_pool2d")
+avg_pool3d = _native.operator("aten::avg_pool3d")
+adaptive_avg_pool1d = _native.operator("aten::adaptive_avg_pool1d")
+gelu = _native.operator("aten::gelu")
+softplus = _native.operator("aten::softplus")
+hardshrink = _native.operator("aten::hardshrink")
+softshrink = _native.operator("aten::softshrink")
+logsigmoid = _native.operator("aten::log_sigmoid")
+one_hot = _native.operator("aten::one_hot")
+pixel_shuffle = _native.operator("aten::pixel_shuffle")
+pixel_unshuffle = _native.operator("aten::pixel_unshuffle")
+channel_shuffle = _native.operator("aten::channel_shuffle")
+native_channel_shuffle = _native.operator("aten::native_channel_shuffle")
+pairwise_distance = _native.operator("aten::pairwise_distance")
+pdist = _native.operator("aten::pdist")
+cosine_similarity = _native.operator("aten::cosine_similarity")
+pad = _native.operator("aten::pad")
+prelu = _native.operator("aten::prelu")
+relu_ = _native.operator("aten::relu_")
+celu_ = _native.operator("aten::celu_")
+elu_ = _native.operator("aten::elu_")
+selu_ = _native.operator("aten::selu_")
+threshold_ = _native.operator("aten::threshold_")
+hardtanh_ = _native.operator("aten::hardtanh_")
+leaky_relu_ = _native.operator("aten::leaky_relu_")
+rrelu_ = _native.operator("aten::rrelu_")
+_nn_max_pool2d = _native.operator("aten::max_pool2d")
+_nn_elu = _native.operator("aten::elu")
+_nn_hardtanh = _native.operator("aten::hardtanh")
+_nn_hardswish = _native.operator("aten::hardswish")
+_nn_leaky_relu = _native.operator("aten::leaky_relu")
+_nn_silu = _native.operator("aten::silu")
+_nn_mish = _native.operator("aten::mish")
+_nn_hardsigmoid = _native.operator("aten::hardsigmoid")
+_nn_glu = _native.operator("aten::glu")
+_nn_relu6 = _native.operator("aten::relu6")
+_nn_relu6_ = _native.operator("aten::relu6_")
+_nn_hardswish_ = _native.operator("aten::hardswish_")
+_nn_hardsigmoid_ = _native.operator("aten::hardsigmoid_")
+_nn_silu_ = _native.operator("aten::silu_")
+_nn_mish_ = _native.operator("aten::mish_")
+
+
+# ---- pooling ----
+
+
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: BroadcastingList1[int],
+    stride: Optional[BroadcastingList1[int]] = None,
+    padding: BroadcastingList1[int] = 0,
+    dilation: BroadcastingList1[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tuple[Tensor, Tensor]:
+    """Maxima over windows of a line, and where they stand."""
+    if stride is None:
+        stride = torch.jit.annotate(List[int], [])
+    return torch.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def _max_pool1d(
+    input: Tensor,
+    kernel_size: BroadcastingList1[int],
+    stride: Optional[BroadcastingList1[int]] = None,
+    padding: BroadcastingList1[int] = 0,
+    dilation: BroadcastingList1[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
+    if stride is None:
+        stride = torch.jit.annotate(List[int], [])
+    return torch.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+max_pool1d = boolean_dispatch(
+    arg_name="return_indices", arg_index=6, default=False, if_true=max_pool1d_with_indices, if_false=_max_pool1d,
+    module_name=__name__, func_name="max_pool1d",
+)  # fmt: skip
+
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    stride: Optional[BroadcastingList2[int]] = None,
+    padding: BroadcastingList2[int] = 0,
+    dilation: BroadcastingList2[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tuple[Tensor, Tensor]:
+    """Maxima over windows of a plane, and where they stand."""
+    if stride is None:
+        stride = torch.jit.annotate(List[int], [])
+    return torch.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def _max_pool2d(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    stride: Optional[BroadcastingList2[int]] = None,
+    padding: BroadcastingList2[int] = 0,
+    dilation: BroadcastingList2[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
+    if stride is None:
+        stride = torch.jit.annotate(List[int], [])
+    return torch.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+max_pool2d = boolean_dispatch(
+    arg_name="return_indices", arg_index=6, default=False, if_true=max_pool2d_with_indices, if_false=_max_pool2d,
+    module_name=__name__, func_name="max_pool2d",
+)  # fmt: skip
+
+
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: BroadcastingList3[int],
+    stride: Optional[BroadcastingList3[int]] = None,
+    padding: BroadcastingList3[int] = 0,
+    dilation: BroadcastingList3[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tuple[Tensor, Tensor]:
+    """Maxima over windows of a volume, and where they stand."""
+    if stride is None:
+        stride = torch.jit.annotate(List[int], [])
+    return torch.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def _max_pool3d(
+    input: Tensor,
+    kernel_size: BroadcastingList3[int],
+    stride: Optional[BroadcastingList3[int]] = None,
+    padding: BroadcastingList3[int] = 0,
+    dilation: BroadcastingList3[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
+    if stride is None:
+        stride = torch.jit.annotate(List[int], [])
+    return torch.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+max_pool3d = boolean_dispatch(
+    arg_name="return_indices", arg_index=6, default=False, if_true=max_pool3d_with_indices, if_false=_max_pool3d,
+    module_name=__name__, func_name="max_pool3d",
+)  # fmt: skip
+
+
+def _list_with_default(out_size: List[int], defaults: List[int]) -> List[int]:
+    if isinstance(out_size, int):
+        return out_size
+    if len(defaults) <= len(out_size):
+        raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
+    return [v if v is not None else d for v, d in zip(out_size, defaults[-len(out_size) :])]  # noqa: B905
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
+    """Means over as many windows of a plane as output_size says."""
+    _output_size = _list_with_default(output_size, input.size())
+    return torch.adaptive_avg_pool2d(input, _output_size)
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
+    """Means over as many windows of a volume as output_size says."""
+    _output_size = _list_with_default(output_size, input.size())
+    return torch.adaptive_avg_pool3d(input, _output_size)
+
+
+def adaptive_max_pool1d_with_indices(
+    input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False
+) -> Tuple[Tensor, Tensor]:
+    """Maxima over as many windows as output_size says, and where they stand."""
+    return torch.adaptive_max_pool1d(input, output_size)
+
+
+def _adaptive_max_pool1d(input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False) -> Tensor:
+    return adaptive_max_pool1d_with_indices(input, output_size)[0]
+
+
+adaptive_max_pool1d = boolean_dispatch(
+    arg_name="return_indices", arg_index=2, default=False, if_true=adaptive_max_pool1d_with_indices,
+    if_false=_adaptive_max_pool1d, module_name=__name__, func_name="adaptive_max_pool1d",
+)  # fmt: skip
+
+
+def adaptive_max_pool2d_with_indices(
+    input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False
+) -> Tuple[Tensor, Tensor]:
+    """Maxima over as many windows of a plane as output_size says, and where they stand."""
+    output_size = _list_with_default(output_size, input.size())
+    return torch.adaptive_max_pool2d(input, output_size)
+
+
+def _adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False) -> Tensor:
+    return adaptive_max_pool2d_with_indices(input, output_size)[0]
+
+
+adaptive_max_pool2d = boolean_dispatch(
+    arg_name="return_indices", arg_index=2, default=False, if_true=adaptive_max_pool2d_with_indices,
+    if_false=_adaptive_max_pool2d, module_name=__name__, func_name="adaptive_max_pool2d",
+)  # fmt: skip
+
+
+def lp_pool2d(
+    input: Tensor, norm_type: float, kernel_size: int, stride: Optional[BroadcastingList2[int]] = None, ceil_mode: bool = False
+) -> Tensor:
+    """Power means over windows of a plane."""
+    kw, kh = torch.jit.annotate(List[int], [kernel_size, kernel_size])
+    if stride is not None:
+        out = avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    else:
+        out = avg_pool2d(input.pow(norm_type), kernel_size, padding=0, ceil_mode=ceil_mode)
+    return (torch.sign(out) * relu(torch.abs(out))).mul(kw * kh).pow(1.0 / norm_type)
+
+
+# ---- dropout ----
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Sets elements to zero with probability p while training."""
+    if p < 0.0 or p > 1.0:
+        raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
+    return torch.dropout_(input, p, training) if inplace else torch.dropout(input, p, training)
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Dropout that keeps mean and variance of SELU networks."""
+    if p < 0.0 or p > 1.0:
+        raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
+    return torch.alpha_dropout_(input, p, training) if inplace else torch.alpha_dropout(input, p, training)
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Sets whole channels of lines to zero with probability p while training."""
+    if p < 0.0 or p > 1.0:
+        raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
+    inp_dim = input.dim()
+    if inp_dim not in (2, 3):
+        raise RuntimeError("dropout1d: Expected 2D or 3D input, but received a {}D input.".format(inp_dim))  # noqa: UP032
+    is_batched = inp_dim == 3
+    if not is_batched:
+        input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
+    result = torch.feature_dropout_(input, p, training) if inplace else torch.feature_dropout(input, p, training)
+    if not is_batched:
+        result = result.squeeze_(0) if inplace else result.squeeze(0)
+    return result
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Sets whole channels of planes to zero with probability p while training."""
+    if p < 0.0 or p > 1.0:
+        raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
+    inp_dim = input.dim()
+    if inp_dim not in (3, 4):
+        warn_msg = f"dropout2d: Received a {inp_dim}-D input to dropout2d, which is deprecated and will result in an error in a future release."
+        warnings.warn(warn_msg)  # noqa: B028
+    result = torch.feature_dropout_(input, p, training) if inplace else torch.feature_dropout(input, p, training)
+    return result
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Sets whole channels of volumes to zero with probability p while training."""
+    if p < 0.0 or p > 1.0:
+        raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
+    is_batched = input.dim() == 5
+    if not is_batched:
+        input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
+    result = torch.feature_dropout_(input, p, training) if inplace else torch.feature_dropout(input, p, training)
+    if not is_batched:
+        result = result.squeeze_(0) if inplace else result.squeeze(0)
+    return result
+
+
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Alpha dropout of whole channels."""
+    if p < 0.0 or p > 1.0:
+        raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
+    return torch.feature_alpha_dropout_(input, p, training) if inplace else torch.feature_alpha_dropout(input, p, training)
+
+
+# ---- activations ----
+
+
+def _threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """The element where it is above the threshold, else value."""
+    if inplace:
+        result = torch.threshold_(input, threshold, value)
+    else:
+        result = torch.threshold(input, threshold, value)
+    return result
+
+
+threshold = _threshold
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The larger of zero and the element."""
+    if inplace:
+        result = torch.relu_(input)
+    else:
+        result = torch.relu(input)
+    return result
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """One half of the input times the sigmoid of the other half."""
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    return _nn_glu(input, dim)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """The element cut to an interval."""
+    if inplace:
+        result = hardtanh_(input, min_val, max_val)
+    else:
+        result = _nn_hardtanh(input, min_val, max_val)
+    return result
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """The element cut to 0 ... 6."""
+    if inplace:
+        result = _nn_relu6_(input)
+    else:
+        result = _nn_relu6(input)
+    return result
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Exponential linear unit."""
+    if inplace:
+        result = elu_(input, alpha)
+    else:
+        result = _nn_elu(input, alpha)
+    return result
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Scaled exponential linear unit."""
+    if inplace:
+        result = torch.selu_(input)
+    else:
+        result = torch.selu(input)
+    return result
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Continuously differentiable exponential linear unit."""
+    if inplace:
+        result = torch.celu_(input, alpha)
+    else:
+        result = torch.celu(input, alpha)
+    return result
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """The element, or a fraction of it where it is negative."""
+    if inplace:
+        result = leaky_relu_(input, negative_slope)
+    else:
+        result = _nn_leaky_relu(input, negative_slope)
+    return result
+
+
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False) -> Tensor:
+    """Leaky relu with a random slope while training."""
+    if inplace:
+        result = torch.rrelu_(input, lower, upper, training)
+    else:
+        result = torch.rrelu(input, lower, upper, training)
+    return result
+
+
+def tanhshrink(input):
+    """The element less its tanh."""
+    return input - input.tanh()
+
+
+def softsign(input):
+    """The element over one plus its absolute value."""
+    return input / (input.abs() + 1)
+
+
+def tanh(input):
+    """Hyperbolic tangent."""
+    return input.tanh()
+
+
+def sigmoid(input):
+    """Logistic function."""
+    return input.sigmoid()
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """Piecewise linear sigmoid."""
+    if inplace:
+        return _nn_hardsigmoid_(input)
+    return _nn_hardsigmoid(input)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """The element times its piecewise linear sigmoid."""
+    if inplace:
+        return _nn_hardswish_(input)
+    return _nn_hardswish(input)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The element times its sigmoid."""
+    if inplace:
+        return _nn_silu_(input)
+    return _nn_silu(input)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """The element times the tanh of its softplus."""
+    if inplace:
+        return _nn_mish_(input)
+    return _nn_mish(input)
+
+
+def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
+    warnings.warn(  # noqa: B028
+        "Implicit dimension choice for {} has been deprecated. Change the call to include dim=X as an argument.".format(name),  # noqa: UP032
+        stacklevel=stacklevel,
+    )
+    if ndim == 0 or ndim == 1 or ndim == 3:
+        ret = 0
+    else:
+        ret = 1
+    return ret
+
+
+def softmin(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Optional[int] = None) -> Tensor:
+    """Softmax of the negated input."""
+    if dim is None:
+        dim = _get_softmax_dim("softmin", input.dim(), _stacklevel)
+    if dtype is None:
+        ret = (-input).softmax(dim)
+    else:
+        ret = (-input).softmax(dim, dtype=dtype)
+    return ret
+
+
+def softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Optional[int] = None) -> Tensor:
+    """Exponentials that sum to one along a dimension."""
+    if dim is None:
+        dim = _get_softmax_dim("softmax", input.dim(), _stacklevel)
+    if dtype is None:
+        ret = input.softmax(dim)
+    else:
+        ret = input.softmax(dim, dtype=dtype)
+    return ret
+
+
+def log_softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Optional[int] = None) -> Tensor:
+    """Logarithm of softmax."""
+    if dim is None:
+        dim = _get_softmax_dim("log_softmax", input.dim(), _stacklevel)
+    if dtype is None:
+        ret = input.log_softmax(dim)
+    else:
+        ret = input.log_softmax(dim, dtype=dtype)
+    return ret
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """A random sample that is nearly one-hot; with hard it is one-hot."""
+    gumbels = -torch.empty_like(logits, memory_format=torch.legacy_contiguous_format).exponential_().log()
+    gumbels = (logits + gumbels) / tau
+    y_soft = gumbels.softmax(dim)
+    if hard:
+        index = y_soft.max(dim, keepdim=True)[1]
+        y_hard = torch.zeros_like(logits, memory_format=torch.legacy_contiguous_format).scatter_(dim, index, 1.0)
+        ret = y_hard - y_soft.detach() + y_soft
+    else:
+        ret = y_soft
+    return ret
+
+
+# ---- embedding ----
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: Optional[int] = None,
+    max_norm: Optional[float] = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The rows of weight that input names."""
+    if padding_idx is not None:
+        if padding_idx > 0:
+            assert padding_idx < weight.size(0), "Padding_idx must be within num_embeddings"
+        elif padding_idx < 0:
+            assert padding_idx >= -weight.size(0), "Padding_idx must be within num_embeddings"
+            padding_idx = weight.size(0) + padding_idx
+    else:
+        padding_idx = -1
+    if max_norm is not None:
+        input = input.contiguous()
+        _no_grad_embedding_renorm_(weight, input, max_norm, norm_type)
+    return torch.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def _no_grad_embedding_renorm_(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> Tuple[Tensor, Tensor]:
+    torch.embedding_renorm_(weight.detach(), input, max_norm, norm_type)
+    return weight, input
+
+
+# ---- normalization ----
+
+
+def _verify_batch_size(size: List[int]) -> None:
+    size_prods = size[0]
+    for i in range(len(size) - 2):
+        size_prods *= size[i + 2]
+    if size_prods == 1:
+        raise ValueError("Expected more than 1 value per channel when training, got input size {}".format(size))  # noqa: UP032
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Optional[Tensor],
+    running_var: Optional[Tensor],
+    weight: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalizes each channel over the batch, or by running statistics."""
+    if training:
+        _verify_batch_size(input.size())
+    return torch.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, torch.backends.cudnn.enabled)
+
+
+def _verify_spatial_size(size: List[int]) -> None:
+    size_prods = 1
+    for i in range(2, len(size)):
+        size_prods *= size[i]
+    if size_prods == 1:
+        raise ValueError("Expected more than 1 spatial element when training, got input size {}".format(size))  # noqa: UP032
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Optional[Tensor] = None,
+    running_var: Optional[Tensor] = None,
+    weight: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalizes each channel of each sample."""
+    if use_input_stats:
+        _verify_spatial_size(input.size())
+    return torch.instance_norm(
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, torch.backends.cudnn.enabled
+    )
+
+
+def layer_norm(
+    input: Tensor, normalized_shape: List[int], weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5
+) -> Tensor:
+    """Normalizes over the last dimensions."""
+    return torch.layer_norm(input, normalized_shape, weight, bias, eps, torch.backends.cudnn.enabled)
+
+
+def group_norm(input: Tensor, num_groups: int, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5) -> Tensor:
+    """Normalizes groups of channels of each sample."""
+    _verify_batch_size([input.size(0) * input.size(1) // num_groups, num_groups] + list(input.size()[2:]))  # noqa: RUF005
+    return torch.group_norm(input, num_groups, weight, bias, eps, torch.backends.cudnn.enabled)
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Normalizes over neighbouring channels."""
+    dim = input.dim()
+    if dim < 3:
+        raise ValueError("Expected 3D or higher dimensionality                          input (got {} dimensions)".format(dim))  # noqa: UP032
+    if input.numel() == 0:
+        return input
+    div = input.mul(input).unsqueeze(1)
+    if dim == 3:
+        div = pad(div, (0, 0, size // 2, (size - 1) // 2))
+        div = avg_pool2d(div, (size, 1), stride=1).squeeze(1)
+    else:
+        sizes = input.size()
+        div = div.view(sizes[0], 1, sizes[1], sizes[2], -1)
+        div = pad(div, (0, 0, 0, 0, size // 2, (size - 1) // 2))
+        div = avg_pool3d(div, (size, 1, 1), stride=1).squeeze(1)
+        div = div.view(sizes)
+    div = div.mul(alpha).add(k).pow(beta)
+    return input / div
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Optional[Tensor] = None) -> Tensor:
+    """The input over its norm along a dimension."""
+    if out is None:
+        denom = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+        return input / denom
+    else:
+        denom = input.norm(p, dim, keepdim=True).clamp_min_(eps).expand_as(input)
+        return torch.div(input, denom, out=out)
+
+
+# ---- losses ----
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Connectionist temporal classification loss."""
+    return torch.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, _reduction.get_enum(reduction), zero_infinity)
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    ignore_index: int = -100,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Negative log likelihood."""
+    if size_average is not None or reduce is not None:
+        reduction = _reduction.legacy_get_string(size_average, reduce)
+    return torch.nll_loss_nd(input, target, weight, _reduction.get_enum(reduction), ignore_index)
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: Optional[bool] = None,
+    eps: float = 1e-8,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Negative log likelihood of Poisson counts."""
+    if size_average is not None or reduce is not None:
+        reduction = _reduction.legacy_get_string(size_average, reduce)
+    if reduction != "none" and reduction != "mean" and reduction != "sum":
+        ret = input
+        raise ValueError(reduction + " is not valid")
+    ret = torch.poisson_nll_loss(input, target, log_input, full, eps, _reduction.get_enum(reduction))
+    return ret
+
+
+def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> Tensor:
+    """Negative log likelihood of a normal distribution."""
+    if var.size() != input.size():
+        if input.size()[:-1] == var.size():
+            var = torch.unsqueeze(var, -1)
+        elif input.size()[:-1] == var.size()[:-1] and var.size(-1) == 1:
+            pass
+        else:
+            raise ValueError("var is of incorrect size")
+    if reduction != "none" and reduction != "mean" and reduction != "sum":
+        raise ValueError(reduction + " is not valid")
+    if torch.any(var < 0):
+        raise ValueError("var has negative entry/entries")
+    var = var.clone()
+    with torch.no_grad():
+        var.clamp_(min=eps)
+    loss = 0.5 * (torch.log(var) + (input - target) ** 2 / var)
+    if full:
+        loss += 0.5 * math.log(2 * math.pi)
+    if reduction == "mean":
+        return loss.mean()
+    elif reduction == "sum":
+        return loss.sum()
+    else:
+        return loss
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """Kullback-Leibler divergence."""
+    if size_average is not None or reduce is not None:
+        reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
+    else:
+        if reduction == "mean":
+            warnings.warn(  # noqa: B028
+                "reduction: 'mean' divides the total loss by both the batch size and the support size."
+                "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+                "'mean' will be changed to behave the same as 'batchmean' in the next major release."
+            )
+        if reduction == "batchmean":
+            reduction_enum = _reduction.get_enum("sum")
+        else:
+            reduction_enum = _reduction.get_enum(reduction)
+    reduced = torch.kl_div(input, target, reduction_enum, log_target=log_target)
+    if reduction == "batchmean" and input.dim() != 0:
+        reduced = reduced / input.size()[0]
+    return reduced
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    ignore_index: int = -100,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Cross entropy of class scores."""
+    if size_average is not None or reduce is not None:
+        reduction = _reduction.legacy_get_string(size_average, reduce)
+    return torch.cross_entropy_loss(input, target, weight, _reduction.get_enum(reduction), ignore_index, label_smoothing)
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cross entropy of probabilities of two classes."""
+    if size_average is not None or reduce is not None:
+        reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
+    else:
+        reduction_enum = _reduction.get_enum(reduction)
+    if target.size() != input.size():
+        raise ValueError(
+            "Using a target size ({}) that is different to the input size ({}) is deprecated. "  # noqa: UP032
+            "Please ensure they have the same size.".format(target.size(), input.size())
+        )
+    if weight is not None:
+        new_size = _infer_size(target.size(), weight.size())
+        weight = weight.expand(new_size)
+    return torch.binary_cross_entropy(input, target, weight, reduction_enum)
+
+
+_infer_size = _native.operator("aten::_infer_size")
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+    pos_weight: Optional[Tensor] = None,
+) -> Tensor:
+    """Cross entropy of scores of two classes."""
+    if size_average is not None or reduce is not None:
+        reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
+    else:
+        reduction_enum = _reduction.get_enum(reduction)
+    if not (target.size() == input.size()):
+        raise ValueError("Target size ({}) must be the same as input size ({})".format(target.size(), input.size()))  # noqa: UP032
+    return torch.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction_enum)
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """Squares of small differences, absolute values of large ones."""
+    if not (target.size() == input.size()):
+        warnings.warn(  # noqa: B028
+            "Using a target size ({}) that is different to the input size ({}). "  # noqa: UP032
+            "This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.".format(target.size(), input.size()),
+            stacklevel=2,
+        )
+    if size_average is not None or reduce is not None:
+        reduction = _reduction.legacy_get_string(size_average, reduce)
+    expanded_input, expanded_target = torch.broadcast_tensors(input, target)
+    return torch.smooth_l1_loss(expanded_input, expanded_target, _reduction.get_enum(reduction), beta)
+
+
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+    """Squares of differences below delta, lines above."""
+    if not (target.size() == input.size()):
+        warnings.warn(  # noqa: B028
+            "Using a target size ({}) that is different to the input size ({}). "  # noqa: UP032
+            "This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.".format(target.size(), input.size()),
+            stacklevel=2,
+        )
+    expanded_input, expanded_target = torch.broadcast_tensors(input, target)
+    return torch.huber_loss(expanded_input, expanded_target, _reduction.get_enum(reduction), delta)
+
+
+def l1_loss(
+    input: Tensor, target: Tensor, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean"
+) -> Tensor:
+    """Absolute differences."""
+    if not (target.size() == input.size()):
+        warnings.warn(  # noqa: B028
+            "Using a target size ({}) that is different to the input size ({}). "  # noqa: UP032
+            "This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.".format(target.size(), input.size()),
+            stacklevel=2,
+        )
+    if size_average is not None or reduce is not None:
+        reduction = _reduction.legacy_get_string(size_average, reduce)
+    expanded_input, expanded_target = torch.broadcast_tensors(input, target)
+    return torch.l1_loss(expanded_input, expanded_target, _reduction.get_enum(reduction))
+
+
+def mse_loss(
+    input: Tensor, target: Tensor, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean"
+) -> Tensor:
+    """Squared differences."""
+    if not (target.size() == input.size()):
+        warnings.warn(  # noqa: B028
+            "Using a target size ({}) that is different to the input size ({}). "  # noqa: UP032
+            "This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.".format(target.size(), input.size()),
+            stacklevel=2,
+        )
+    if size_average is not None or reduce is not None:
+        reduction = _reduction.legacy_get_string(size_average, reduce)
+    expanded_input, expanded_target = torch.broadcast_tensors(input, target)
+    return torch.mse_loss(expanded_input, expanded_target, _reduction.get_enum(reduction))
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """How far two scores are from being in order by a margin."""
+    if size_average is not None or reduce is not None:
+        reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
+    else:
+        reduction_enum = _reduction.get_enum(reduction)
+    if input1.dim() != input2.dim() or input1.dim() != target.dim():
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            "input1: {}, input2: {}, target: {} ".format(input1.size(), input2.size(), target.size())  # noqa: UP032
+        )
+    return torch.margin_ranking_loss(input1, input2, target, margin, reduction_enum)
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The distance of similar pairs, what dissimilar ones lack to a margin."""
+    if size_average is not None or reduce is not None:
+        reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
+    else:
+        reduction_enum = _reduction.get_enum(reduction)
+    return torch.hinge_embedding_loss(input, target, margin, reduction_enum)
+
+
+def multilabel_margin_loss(
+    input: Tensor, target: Tensor, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean"
+) -> Tensor:
+    """Hinge loss of several labels."""
+    if size_average is not None or reduce is not None:
+        reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
+    else:
+        reduction_enum = _reduction.get_enum(reduction)
+    return torch.multilabel_margin_loss(input, target, reduction_enum)
+
+
+def soft_margin_loss(
+    input: Tensor, target: Tensor, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean"
+) -> Tensor:
+    """Logistic loss of labels 1 and -1."""
+    if size_average is not None or reduce is not None:
+        reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
+    else:
+        reduction_enum = _reduction.get_enum(reduction)
+    return torch.soft_margin_loss(input, target, reduction_enum)
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cosine distance of similar pairs, cosine of dissimilar ones."""
+    if size_average is not None or reduce is not None:
+        reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
+    else:
+        reduction_enum = _reduction.get_enum(reduction)
+    return torch.cosine_embedding_loss(input1, input2, target, margin, reduction_enum)
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """What the distance to a negative lacks to that to a positive plus a margin."""
+    if size_average is not None or reduce is not None:
+        reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
+    else:
+        reduction_enum = _reduction.get_enum(reduction)
+    return torch.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction_enum)
+
+
+# ---- resizing ----
+
+
+def _interpolation_size(input: Tensor, size: Optional[List[int]], scale_factor: Optional[List[float]]) -> Tuple[Optional[List[int]], Optional[List[float]]]:
+    dims = input.dim() - 2
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is not None:
+        if len(size) == 1:
+            size = [size[0] for _ in range(dims)]
+        if len(size) != dims:
+            raise ValueError("Input and output must have the same number of spatial dimensions")
+        return size, None
+    if scale_factor is not None:
+        if len(scale_factor) == 1:
+            scale_factor = [scale_factor[0] for _ in range(dims)]
+        if len(scale_factor) != dims:
+            raise ValueError("Input and scale_factor must have the same number of spatial dimensions")
+        return None, scale_factor
+    raise ValueError("either size or scale_factor should be defined")
+
+
+def interpolate(
+    input: Tensor,
+    size: Optional[List[int]] = None,
+    scale_factor: Optional[List[float]] = None,
+    mode: str = "nearest",
+    align_corners: Optional[bool] = None,
+    recompute_scale_factor: Optional[bool] = None,
+    antialias: bool = False,
+) -> Tensor:
+    """The input resized to a size or by factors."""
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
+    elif align_corners is None:
+        align_corners = False
+    dims = input.dim() - 2
+    output_size, factors = _interpolation_size(input, size, scale_factor)
+    if recompute_scale_factor is not None and recompute_scale_factor and factors is not None:
+        output_size = [int(math.floor(float(input.size(i + 2)) * factors[i])) for i in range(dims)]
+        factors = None
+    if dims == 1 and mode == "nearest":
+        return torch.upsample_nearest1d(input, output_size, factors)
+    if dims == 2 and mode == "nearest":
+        return torch.upsample_nearest2d(input, output_size, factors)
+    if dims == 3 and mode == "nearest":
+        return torch.upsample_nearest3d(input, output_size, factors)
+    if mode == "area":
+        if output_size is None:
+            assert factors is not None
+            output_size = [int(math.floor(float(input.size(i + 2)) * factors[i])) for i in range(dims)]
+        if dims == 1:
+            return adaptive_avg_pool1d(input, output_size)
+        if dims == 2:
+            return adaptive_avg_pool2d(input, output_size)
+        return adaptive_avg_pool3d(input, output_size)
+    assert align_corners is not None
+    if dims == 1 and mode == "linear":
+        return torch.upsample_linear1d(input, output_size, align_corners, factors)
+    if dims == 2 and mode == "bilinear":
+        return torch.upsample_bilinear2d(input, output_size, align_corners, factors)
+    if dims == 3 and mode == "trilinear":
+        return torch.upsample_trilinear3d(input, output_size, align_corners, factors)
+    if dims == 2 and mode == "bicubic":
+        return torch.upsample_bicubic2d(input, output_size, align_corners, factors)
+    raise NotImplementedError("Input has {} dimensions, which interpolation mode {} does not support".format(input.dim(), mode))  # noqa: UP032
+
+
+def fold(
+    input: Tensor,
+    output_size: BroadcastingList2[int],
+    kernel_size: BroadcastingList2[int],
+    dilation: BroadcastingList2[int] = 1,
+    padding: BroadcastingList2[int] = 0,
+    stride: BroadcastingList2[int] = 1,
+) -> Tensor:
+    """Sums columns of windows into planes."""
+    return torch.col2im(input, output_size, kernel_size, dilation, padding, stride)
+
+
+def unfold(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    dilation: BroadcastingList2[int] = 1,
+    padding: BroadcastingList2[int] = 0,
+    stride: BroadcastingList2[int] = 1,
+) -> Tensor:
+    """The windows of planes as columns."""
+    return torch.im2col(input, kernel_size, dilation, padding, stride)
+
+
+# ---- attention ----
+
+
+def _scaled_dot_product_attention(
+    q: Tensor, k: Tensor, v: Tensor, attn_mask: Optional[Tensor] = None, dropout_p: float = 0.0
+) -> Tuple[Tensor, Tensor]:
+    q = q / math.sqrt(q.size(-1))
+    if attn_mask is not None:
+        weights = torch.baddbmm(attn_mask, q, k.transpose(-2, -1))
+    else:
+        weights = torch.bmm(q, k.transpose(-2, -1))
+    weights = softmax(weights, dim=-1)
+    if dropout_p > 0.0:
+        weights = dropout(weights, p=dropout_p)
+    return torch.bmm(weights, v), weights
+
+
+def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Optional[Tensor] = None) -> List[Tensor]:
+    """Query, key and value from one packed weight."""
+    E = q.size(-1)
+    if k is v:
+        if q is k:
+            return linear(q, w, b).chunk(3, dim=-1)
+        w_q, w_kv = w.split([E, E * 2])
+        if b is None:
+            b_q = b_kv = None
+        else:
+            b_q, b_kv = b.split([E, E * 2])
+        return (linear(q, w_q, b_q),) + linear(k, w_kv, b_kv).chunk(2, dim=-1)
+    w_q, w_k, w_v = w.chunk(3)
+    if b is None:
+        b_q = b_k = b_v = None
+    else:
+        b_q, b_k, b_v = b.chunk(3)
+    return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
+
+
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Optional[Tensor],
+    in_proj_bias: Optional[Tensor],
+    bias_k: Optional[Tensor],
+    bias_v: Optional[Tensor],
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Optional[Tensor],
+    training: bool = True,
+    key_padding_mask: Optional[Tensor] = None,
+    need_weights: bool = True,
+    attn_mask: Optional[Tensor] = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Optional[Tensor] = None,
+    k_proj_weight: Optional[Tensor] = None,
+    v_proj_weight: Optional[Tensor] = None,
+    static_k: Optional[Tensor] = None,
+    static_v: Optional[Tensor] = None,
+    average_attn_weights: bool = True,
+) -> Tuple[Tensor, Optional[Tensor]]:
+    """Attention of several heads over projected inputs, sequence first."""
+    is_batched = query.dim() == 3
+    if not is_batched:
+        query = query.unsqueeze(1)
+        key = key.unsqueeze(1)
+        value = value.unsqueeze(1)
+        if key_padding_mask is not None:
+            key_padding_mask = key_padding_mask.unsqueeze(0)
+    tgt_len, bsz, embed_dim = query.shape
+    src_len, _, _ = key.shape
+    assert embed_dim == embed_dim_to_check, f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}"
+    head_dim = embed_dim // num_heads
+    assert head_dim * num_heads == embed_dim, f"embed_dim {embed_dim} not divisible by num_heads {num_heads}"
+
+    if not use_separate_proj_weight:
+        assert in_proj_weight is not None, "use_separate_proj_weight is False but in_proj_weight is None"
+        w_q, w_k, w_v = in_proj_weight.chunk(3)
+    else:
+        assert q_proj_weight is not None, "use_separate_proj_weight is True but q_proj_weight is None"
+        assert k_proj_weight is not None, "use_separate_proj_weight is True but k_proj_weight is None"
+        assert v_proj_weight is not None, "use_separate_proj_weight is True but v_proj_weight is None"
+        w_q, w_k, w_v = q_proj_weight, k_proj_weight, v_proj_weight
+    if in_proj_bias is None:
+        q, k, v = linear(query, w_q), linear(key, w_k), linear(value, w_v)
+    else:
+        b_q, b_k, b_v = in_proj_bias.chunk(3)
+        q, k, v = linear(query, w_q, b_q), linear(key, w_k, b_k), linear(value, w_v, b_v)
+
+    if attn_mask is not None:
+        if attn_mask.dim() == 2:
+            attn_mask = attn_mask.unsqueeze(0)
+    if bias_k is not None and bias_v is not None:
+        k = torch.cat([k, bias_k.repeat(1, bsz, 1)])
+        v = torch.cat([v, bias_v.repeat(1, bsz, 1)])
+        if attn_mask is not None:
+            attn_mask = pad(attn_mask, (0, 1))
+        if key_padding_mask is not None:
+            key_padding_mask = pad(key_padding_mask, (0, 1))
+
+    q = q.contiguous().view(tgt_len, bsz * num_heads, head_dim).transpose(0, 1)
+    if static_k is None:
+        k = k.contiguous().view(k.shape[0], bsz * num_heads, head_dim).transpose(0, 1)
+    else:
+        k = static_k
+    if static_v is None:
+        v = v.contiguous().view(v.shape[0], bsz * num_heads, head_dim).transpose(0, 1)
+    else:
+        v = static_v
+    if add_zero_attn:
+        zero_attn_shape = (bsz * num_heads, 1, head_dim)
+        k = torch.cat([k, torch.zeros(zero_attn_shape, dtype=k.dtype, device=k.device)], dim=1)
+        v = torch.cat([v, torch.zeros(zero_attn_shape, dtype=v.dtype, device=v.device)], dim=1)
+        if attn_mask is not None:
+            attn_mask = pad(attn_mask, (0, 1))
+        if key_padding_mask is not None:
+            key_padding_mask = pad(key_padding_mask, (0, 1))
+    src_len = k.size(1)
+
+    if key_padding_mask is not None:
+        key_padding_mask = key_padding_mask.view(bsz, 1, 1, src_len).expand(-1, num_heads, -1, -1).reshape(bsz * num_heads, 1, src_len)
+        if attn_mask is None:
+            attn_mask = key_padding_mask
+        elif attn_mask.dtype == torch.bool:
+            attn_mask = attn_mask.logical_or(key_padding_mask)
+        else:
+            attn_mask = attn_mask.masked_fill(key_padding_mask, float("-inf"))
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        new_attn_mask = torch.zeros_like(attn_mask, dtype=q.dtype)
+        new_attn_mask.masked_fill_(attn_mask, float("-inf"))
+        attn_mask = new_attn_mask
+    if not training:
+        dropout_p = 0.0
+
+    attn_output, attn_output_weights = _scaled_dot_product_attention(q, k, v, attn_mask, dropout_p)
+    attn_output = attn_output.transpose(0, 1).contiguous().view(tgt_len * bsz, embed_dim)
+    attn_output = linear(attn_output, out_proj_weight, out_proj_bias)
+    attn_output = attn_output.view(tgt_len, bsz, attn_output.size(1))
+    if need_weights:
+        attn_output_weights = attn_output_weights.view(bsz, num_heads, tgt_len, src_len)
+        if average_attn_weights:
+            attn_output_weights = attn_output_weights.sum(dim=1) / num_heads
+        if not is_batched:
+            attn_output = attn_output.squeeze(1)
+            attn_output_weights = attn_output_weights.squeeze(0)
+        return attn_output, attn_output_weights
+    else:
+        if not is_batched:
+            attn_output = attn_output.squeeze(1)
+        return attn_output, None

@@ -1,0 +1,3 @@
+"""Helpers around modules."""
+
+from torchjit.nn.utils import rnn as rnn
