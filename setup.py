@@ -16,7 +16,17 @@ class GoBuild(build_ext):
         os.makedirs(os.path.dirname(target), exist_ok=True)
         flags = os.environ.get("CGO_CFLAGS", "-O2") + " -I" + sysconfig.get_path("include")
         env = dict(os.environ, CGO_ENABLED="1", CGO_CFLAGS=flags)
-        command = ["go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w", "-o", target, "./pybind"]
+        command = [
+            "go",
+            "build",
+            "-trimpath",
+            "-buildvcs=false",
+            "-buildmode=c-shared",
+            "-ldflags=-s -w",
+            "-o",
+            target,
+            "./pybind",
+        ]
         try:
             subprocess.run(command, check=True, env=env, cwd=os.path.dirname(os.path.abspath(__file__)))
         except FileNotFoundError:

@@ -29,7 +29,7 @@ func accepts(w *word, t types.Type, size int, loose bool) bool {
 	case types.KindString:
 		return w.kind() == kindString
 	case types.KindScalarType:
-		return isToken(w, tokenDType) || loose && w.kind() == kindInt
+		return isToken(w, tokenDType)
 	case types.KindLayout:
 		return isToken(w, tokenLayout)
 	case types.KindMemoryFormat:

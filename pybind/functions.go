@@ -11,4 +11,5 @@ var registered = slices.Concat(
 	indexFunctions,
 	makeFunctions,
 	typeFunctions,
+	gradFunctions,
 )

@@ -65,6 +65,7 @@ func operatorNames(c *call) error {
 
 // operatorSchemas replies the schemas of a name's overloads and whether each can run.
 func operatorSchemas(c *call) error {
+	linkOperators()
 	overloads := ops.Overloads(c.argString(0))
 	c.open(kindList, len(overloads))
 	for _, o := range overloads {
@@ -79,6 +80,7 @@ func operatorNamed(name string) *operatorFunction {
 	if f, ok := operatorsByName.Load(name); ok {
 		return f.(*operatorFunction)
 	}
+	linkOperators()
 	all := ops.Overloads(name)
 	if len(all) == 0 {
 		return nil
@@ -191,7 +193,7 @@ func (v *overload) matches(c *call, loose bool) bool {
 			if !a.HasDefault {
 				return false
 			}
-		case i == v.varargs && w == c.args.skip(i) && c.positional > i+1:
+		case i == v.varargs && c.positional > i && w == c.args.skip(i) && isIndex(w):
 		case w.kind() == kindNone && a.HasDefault && a.Default.IsNone():
 		case !accepts(w, v.types[i], a.ListSize, loose):
 			return false
@@ -199,6 +201,9 @@ func (v *overload) matches(c *call, loose bool) bool {
 	}
 	return true
 }
+
+// isIndex reports whether w is an int or a tensor that stands for one.
+func isIndex(w *word) bool { return w.kind() == kindInt || isIntegralScalar(w.tensor()) }
 
 func (v *overload) bindPositional(c *call) bool {
 	n := c.positional
@@ -208,7 +213,7 @@ func (v *overload) bindPositional(c *call) bool {
 			return false
 		}
 		for w, i := c.args.skip(v.varargs), v.varargs; i < n; i++ {
-			if w.kind() != kindInt && !isIntegralScalar(w.tensor()) {
+			if !isIndex(w) {
 				return false
 			}
 			w = w.next()
@@ -445,6 +450,7 @@ func findOperand(c *call) error {
 
 // runNamed runs "aten::add.Tensor" on args and returns its one result.
 func runNamed(name string, args ...value.Value) (value.Value, error) {
+	linkOperators()
 	op := ops.Find(name)
 	if op == nil || op.Run == nil {
 		return value.None, notImplementedErrorf("The operator '%s' is not implemented by this version of torchjit", name)

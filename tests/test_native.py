@@ -2,7 +2,6 @@
 
 import gc
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -143,6 +142,9 @@ def test_many_calls_hold_memory_flat():
 def test_import_is_fast():
     code = "import time; t = time.perf_counter(); import torchjit, sys; print(time.perf_counter() - t, 'numpy' in sys.modules, 'inspect' in sys.modules)"
     root = os.path.dirname(os.path.dirname(os.path.abspath(_native.__file__)))
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root).stdout.split() for _ in range(3)]
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root).stdout.split()
+        for _ in range(3)
+    ]
     assert min(float(r[0]) for r in runs) < 0.1
     assert runs[0][1:] == ["False", "False"]

@@ -11,6 +11,8 @@ from typing import Any
 from torchjit import _host as _host
 from torchjit import _native
 from torchjit._creation import as_tensor, asarray, from_numpy, tensor
+from torchjit._grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from torchjit._settings import *  # noqa: F403
 from torchjit._tensor import Tensor
 from torchjit._types import (
     Generator,
@@ -28,8 +30,6 @@ from torchjit._types import (
     preserve_format,
     strided,
 )
-from torchjit._grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from torchjit._settings import *  # noqa: F403
 
 __version__ = "1.13.1+torchjit0.1.0"
 

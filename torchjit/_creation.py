@@ -9,7 +9,9 @@ from torchjit._tensor import Tensor, _plain
 from torchjit._types import dtype
 
 
-def tensor(data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+def tensor(
+    data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
     """A new tensor with a copy of the data: numbers, nested lists, an array or a tensor."""
     made = _from(data, dtype)
     if made is data or not _owns(data):

@@ -14,7 +14,9 @@ def return_type(name: str, fields: list[str]) -> type:
     made.__module__ = "torch.return_types"
 
     def show(self: Any) -> str:
-        return f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True)) + ")"
+        return (
+            f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True)) + ")"
+        )
 
     made.__repr__ = show
     return _from_sequence(made)

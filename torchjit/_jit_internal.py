@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typing
 import weakref
-from typing import Any, Callable
-
+from collections.abc import Callable
+from typing import Any
 
 F = typing.TypeVar("F", bound=Callable[..., Any])
 
@@ -123,8 +123,10 @@ def _is_instance(obj: Any, target: Any) -> bool:
     if target is None or target is type(None):
         return obj is None
     if origin is None:
-        if target in (typing.List, list, typing.Dict, dict, typing.Tuple, tuple, typing.Optional):
-            raise RuntimeError(f"Attempted to use {target} without a contained type. Please add a contained type, e.g. List[int]")
+        if target in (list, list, dict, dict, tuple, tuple, typing.Optional):
+            raise RuntimeError(
+                f"Attempted to use {target} without a contained type. Please add a contained type, e.g. List[int]"
+            )
         if target is float:
             return type(obj) is float
         return _builtin_isinstance(obj, target)
@@ -149,7 +151,9 @@ def interface(cls: type) -> type:
     if not inspect.isclass(cls):
         raise RuntimeError("interface must be applied to a class")
     if cls.__mro__[1:] != (object,) and not _is_module_class(cls):
-        raise RuntimeError("TorchScript interface does not support inheritance yet. Please directly inherit from 'object' or 'nn.Module'.")
+        raise RuntimeError(
+            "TorchScript interface does not support inheritance yet. Please directly inherit from 'object' or 'nn.Module'."
+        )
     frame = inspect.currentframe()
     cls.__torch_script_interface__ = True  # type: ignore[attr-defined]
     _resolve.define_interface(cls, _resolve.Scope.of_frame(frame.f_back if frame else None))
@@ -223,7 +227,9 @@ class _FutureType:
         self.element = element
 
 
-def boolean_dispatch(arg_name: str, arg_index: int, default: bool, if_true: Any, if_false: Any, module_name: str, func_name: str) -> Any:
+def boolean_dispatch(
+    arg_name: str, arg_index: int, default: bool, if_true: Any, if_false: Any, module_name: str, func_name: str
+) -> Any:
     """A function that is one of two, by the value of a bool argument that a program must fix."""
 
     def fn(*args: Any, **kwargs: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._tensor import Tensor
-from torchjit._types import Generator, _seed, dtype
+from torchjit._types import Generator, dtype
 
 __all__ = [
     "default_generator", "e", "get_default_dtype", "inf", "initial_seed", "is_complex", "is_floating_point", "is_storage",

@@ -237,6 +237,36 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
             options["dtype"] = self.dtype
         return _native.operator("aten::to")(self, **options)
 
+    def float(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["float32"])
+
+    def double(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["float64"])
+
+    def half(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["float16"])
+
+    def bfloat16(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["bfloat16"])
+
+    def int(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["int32"])
+
+    def long(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["int64"])
+
+    def short(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["int16"])
+
+    def char(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["int8"])
+
+    def byte(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["uint8"])
+
+    def bool(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["bool"])
+
     def cpu(self, memory_format: Any = preserve_format) -> Tensor:
         return self
 
@@ -254,7 +284,9 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
             a = a.copy()
         return a
 
-    def new_tensor(self, data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    def new_tensor(
+        self, data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False
+    ) -> Tensor:
         from torchjit._creation import tensor
 
         return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
@@ -272,11 +304,19 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     def __reduce_ex__(self, protocol: Any) -> Any:
         from torchjit._creation import _rebuild
 
-        return _rebuild, (type(self), self.detach().contiguous().view(dtypes["uint8"]).numpy().tobytes(), self.dtype, tuple(self.shape), self.requires_grad)
+        return _rebuild, (
+            type(self),
+            self.detach().contiguous().view(dtypes["uint8"]).numpy().tobytes(),
+            self.dtype,
+            tuple(self.shape),
+            self.requires_grad,
+        )
 
     # Gradients.
 
-    requires_grad = property(_native.tensor_requires_grad, _native.tensor_set_requires_grad, doc="Whether operations are recorded.")
+    requires_grad = property(
+        _native.tensor_requires_grad, _native.tensor_set_requires_grad, doc="Whether operations are recorded."
+    )
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         _native.tensor_set_requires_grad(self, requires_grad)
@@ -314,7 +354,11 @@ def _to_options(*args: Any, **kwargs: Any) -> dict[str, Any]:
         if rest:
             options[name] = rest.pop(0)
     if rest or (options["dtype"] is not None and not isinstance(options["dtype"], dtype)):
-        raise TypeError("to() received an invalid combination of arguments - got (" + ", ".join(type(a).__name__ for a in args) + ")")
+        raise TypeError(
+            "to() received an invalid combination of arguments - got ("
+            + ", ".join(type(a).__name__ for a in args)
+            + ")"
+        )
     if isinstance(options["device"], (str, int)):
         options["device"] = device(options["device"])
     return options

@@ -64,7 +64,9 @@ class device(_native.Token):
             type = f"cuda:{type}"
         elif index is not None:
             if ":" in type:
-                raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {type}")
+                raise RuntimeError(
+                    f"type (string) must not include an index because index was passed explicitly: {type}"
+                )
             type = f"{type}:{index}"
         if not isinstance(type, str):
             raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchjit import _native
 from torchjit import _jit_internal as _marks
-from torchjit.jit import frontend
-from torchjit.jit._async import Future, fork, wait
+from torchjit import _native
 from torchjit._jit_internal import (
     Attribute,
     Final,
@@ -23,6 +21,8 @@ from torchjit._jit_internal import (
     script_if_tracing,
     unused,
 )
+from torchjit.jit import frontend
+from torchjit.jit._async import Future, fork, wait
 from torchjit.jit._module import RecursiveScriptClass, RecursiveScriptModule, ScriptModule, script_method
 from torchjit.jit._script import CompilationUnit, ScriptFunction, last_executed_optimized_graph, script
 from torchjit.jit._serialization import load, save
@@ -47,9 +47,13 @@ _native.register_exception("Error", Error)
 def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
     """A copy of a compiled module in eval mode whose parameters and attributes are constants."""
     if not hasattr(mod, "_c"):
-        raise RuntimeError("Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your 'nn.Module'.")
+        raise RuntimeError(
+            "Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your 'nn.Module'."
+        )
     if mod.training:
-        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before freezing.")
+        raise RuntimeError(
+            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before freezing."
+        )
     return RecursiveScriptModule._wrap(_native.freeze_module(mod._c, list(preserved_attrs or ()), optimize_numerics))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import types
 import typing
-from typing import Any, Callable, Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from torchjit import _native
 from torchjit.nn.modules.module import Module
@@ -83,7 +84,9 @@ class _Slots(typing.MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name not in self._names():
-            raise RuntimeError(f"Can't add a new {self._kind} '{name}' after ScriptModule construction. Tried to add '{name}'")
+            raise RuntimeError(
+                f"Can't add a new {self._kind} '{name}' after ScriptModule construction. Tried to add '{name}'"
+            )
         _native.module_set(self._c, name, value)
 
     def __delitem__(self, name: str) -> None:
@@ -108,7 +111,10 @@ class ScriptModule(Module):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._script_methods = {**getattr(cls, "_script_methods", {}), **{n: m.fn for n, m in vars(cls).items() if isinstance(m, _MethodMark)}}
+        cls._script_methods = {
+            **getattr(cls, "_script_methods", {}),
+            **{n: m.fn for n, m in vars(cls).items() if isinstance(m, _MethodMark)},
+        }
         for name, fn in cls._script_methods.items():
             if name in vars(cls):
                 setattr(cls, name, fn)
@@ -204,7 +210,9 @@ class RecursiveScriptModule(ScriptModule):
     @classmethod
     def _wrap(cls, c: Any) -> RecursiveScriptModule:
         """The Python side of a module that was loaded."""
-        children = {name: cls._wrap(_native.module_get(c, name)) for name, kind in _native.module_slots(c) if kind == "module"}
+        children = {
+            name: cls._wrap(_native.module_get(c, name)) for name, kind in _native.module_slots(c) if kind == "module"
+        }
         return cls._wrap_new(c, None, None, children)
 
     def _finish(self) -> None:
@@ -323,7 +331,9 @@ class RecursiveScriptModule(ScriptModule):
         return True
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *(s for s, _ in _native.module_slots(self._c)), *_native.module_method_names(self._c)})
+        return sorted(
+            {*super().__dir__(), *(s for s, _ in _native.module_slots(self._c)), *_native.module_method_names(self._c)}
+        )
 
     def __copy__(self) -> RecursiveScriptModule:
         return self._wrap(_native.module_copy(self._c, False))

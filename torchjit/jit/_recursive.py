@@ -36,9 +36,9 @@ import typing
 import warnings
 from typing import Any
 
+from torchjit import _jit_internal as _marks
 from torchjit import _native
 from torchjit._tensor import Tensor
-from torchjit import _jit_internal as _marks
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, qualified_name, type_of_annotation
 
@@ -51,7 +51,7 @@ _IGNORED_ATTRIBUTES = frozenset(
     )
 )  # fmt: skip
 
-Stub = typing.Tuple[str, bytes, Scope, dict, typing.Optional[bytes]]  # noqa: UP006
+Stub = typing.Tuple[str, bytes, Scope, dict, bytes | None]  # noqa: UP006
 
 
 class ConcreteType:
@@ -141,7 +141,14 @@ def make_stub(fn: Any, name: str, signature_of: Any = None) -> Stub:
 
 def infer_type(value: Any) -> tuple[str | None, str]:
     """The type of a Python value, or None and the reason why it has none."""
-    for kind, text in ((bool, "bool"), (int, "int"), (float, "float"), (complex, "complex"), (str, "str"), (Tensor, "Tensor")):
+    for kind, text in (
+        (bool, "bool"),
+        (int, "int"),
+        (float, "float"),
+        (complex, "complex"),
+        (str, "str"),
+        (Tensor, "Tensor"),
+    ):
         if isinstance(value, kind) and not isinstance(value, __import__("enum").Enum):
             return text, ""
     if value is None:
@@ -210,7 +217,10 @@ def _unify(a: str, b: str | None) -> str | None:
 def _infer_object(value: Any) -> tuple[str | None, str]:
     cls = type(value)
     if cls.__module__ == "builtins" or isinstance(value, (types.FunctionType, types.ModuleType)):
-        return None, f"Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as inputs or outputs of traced functions, but instead got value of type {cls.__name__}."
+        return (
+            None,
+            f"Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as inputs or outputs of traced functions, but instead got value of type {cls.__name__}.",
+        )
     try:
         from torchjit.jit._script import script_class
 
@@ -221,7 +231,13 @@ def _infer_object(value: Any) -> tuple[str | None, str]:
 
 # ---- describing a module ----
 
-_CONTAINERS = {"ModuleList": "list", "Sequential": "sequential", "ModuleDict": "dict", "ParameterList": "parameter_list", "ParameterDict": "parameter_dict"}
+_CONTAINERS = {
+    "ModuleList": "list",
+    "Sequential": "sequential",
+    "ModuleDict": "dict",
+    "ParameterList": "parameter_list",
+    "ParameterDict": "parameter_dict",
+}
 
 
 def _container_kind(module: Any) -> str | None:
@@ -319,12 +335,21 @@ class _Describer:
         for name in sorted(names):
             if name in self.type.attributes:
                 if name in module._modules:
-                    warnings.warn(f"'{name}' was found in ScriptModule constants,  but it is a non-constant submodule. Consider removing it.", stacklevel=4)
+                    warnings.warn(
+                        f"'{name}' was found in ScriptModule constants,  but it is a non-constant submodule. Consider removing it.",
+                        stacklevel=4,
+                    )
                 elif name in module._parameters or name in module._buffers:
-                    warnings.warn(f"'{name}' was found in ScriptModule constants,  but it is a non-constant parameter. Consider removing it.", stacklevel=4)
+                    warnings.warn(
+                        f"'{name}' was found in ScriptModule constants,  but it is a non-constant parameter. Consider removing it.",
+                        stacklevel=4,
+                    )
                 continue
             if not hasattr(module, name):
-                warnings.warn(f"'{name}' was found in ScriptModule constants,  but was not actually set in __init__. Consider removing it.", stacklevel=4)
+                warnings.warn(
+                    f"'{name}' was found in ScriptModule constants,  but was not actually set in __init__. Consider removing it.",
+                    stacklevel=4,
+                )
                 continue
             value = getattr(module, name)
             self.type.constants[name] = _constant_value(name, value)
@@ -345,7 +370,9 @@ class _Describer:
         inferred, why = infer_type(item)
         if inferred is None:
             kind = type(item).__name__
-            t.failed[name] = hint.format(kind, why + ". Its type was inferred; try adding a type annotation for the attribute.")
+            t.failed[name] = hint.format(
+                kind, why + ". Its type was inferred; try adding a type annotation for the attribute."
+            )
             return
         t.attributes[name] = (inferred, "attribute")
         self.values[name] = item
@@ -399,7 +426,11 @@ def methods_to_compile(module: Any) -> tuple[list[Stub], list[Any]]:
         names.append("forward")
     for name in dir(cls):
         member = inspect.getattr_static(cls, name, None)
-        if isinstance(member, types.FunctionType) and _marks.modifier_of(member) == _marks.FunctionModifiers.EXPORT and name not in names:
+        if (
+            isinstance(member, types.FunctionType)
+            and _marks.modifier_of(member) == _marks.FunctionModifiers.EXPORT
+            and name not in names
+        ):
             names.append(name)
     if "forward" in module.__dict__ and isinstance(module.__dict__["forward"], types.MethodType):
         names = [n for n in names if n != "forward"]
@@ -441,10 +472,17 @@ def property_stubs(cls: type) -> list[Any]:
     found = []
     unused = set(getattr(cls, "__jit_unused_properties__", ()))
     for name, member in inspect.getmembers(cls, lambda m: isinstance(m, property)):
-        if name in unused or cls.__module__.startswith("torchjit.") or _marks.is_ignored(member.fget) or _is_inherited_library_property(cls, name):
+        if (
+            name in unused
+            or cls.__module__.startswith("torchjit.")
+            or _marks.is_ignored(member.fget)
+            or _is_inherited_library_property(cls, name)
+        ):
             continue
         getter = make_stub(member.fget, f"__{name}_getter")
-        setter = make_stub(member.fset, f"__{name}_setter") if member.fset and not _marks.is_ignored(member.fset) else None
+        setter = (
+            make_stub(member.fset, f"__{name}_setter") if member.fset and not _marks.is_ignored(member.fset) else None
+        )
         found.append((name, getter, setter))
     return found
 
@@ -475,7 +513,9 @@ def create_script_module(module: Any, choose_methods: Any, share_types: bool = T
     describer = _Describer(module)
     concrete = type_store.find_or_add(describer.describe())
     values = [_slot_value(describer.values[name]) for name in concrete.attributes]
-    compiled = RecursiveScriptModule._wrap_new(_native.new_module(concrete.name, values), concrete, module, describer.submodules)
+    compiled = RecursiveScriptModule._wrap_new(
+        _native.new_module(concrete.name, values), concrete, module, describer.submodules
+    )
     if not concrete.compiled:
         concrete.compiled = True
         try:

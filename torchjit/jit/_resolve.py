@@ -43,11 +43,11 @@ import typing
 import weakref
 from typing import Any
 
+from torchjit import _jit_internal as _marks
 from torchjit import _native
 from torchjit._host import _known_classes
 from torchjit._tensor import Tensor
 from torchjit._types import Generator, device, dtype, layout, memory_format
-from torchjit import _jit_internal as _marks
 
 _CONSTANT_TYPES = (bool, int, float, complex, str, type(None), dtype, device, layout, memory_format)
 
@@ -129,7 +129,7 @@ class Scope:
         """The object that the text of an annotation stands for."""
         names = _Names(self)
         try:
-            return eval(text, {"__builtins__": {}}, names)  # noqa: S307: the program's own annotation
+            return eval(text, {"__builtins__": {}}, names)  the text is the program's own annotation
         except Exception:
             return _NOTHING
 
@@ -425,7 +425,9 @@ def enum_name(cls: type[enum.Enum]) -> str:
     values = [member.value for member in cls]
     kinds = {type(v) for v in values}
     if len(kinds) != 1 or not kinds <= {int, float, str}:
-        raise RuntimeError(f"Enum class '{cls.__name__}' must have members with the same value type, one of int, float, str")
+        raise RuntimeError(
+            f"Enum class '{cls.__name__}' must have members with the same value type, one of int, float, str"
+        )
     name = _unique(cls)
     _native.define_enum(name, [member.name for member in cls], values)
     return name

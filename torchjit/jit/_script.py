@@ -7,8 +7,8 @@ import types
 import weakref
 from typing import Any
 
-from torchjit import _native
 from torchjit import _jit_internal as _marks
+from torchjit import _native
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, qualified_name
 
@@ -73,7 +73,9 @@ def _script_a_class(cls: type) -> type:
     from torchjit.nn import Module
 
     if issubclass(cls, Module):
-        raise RuntimeError(f"Type '{cls}' cannot be compiled since it inherits from nn.Module, consider passing an instance instead")
+        raise RuntimeError(
+            f"Type '{cls}' cannot be compiled since it inherits from nn.Module, consider passing an instance instead"
+        )
     if issubclass(cls, __import__("enum").Enum) or hasattr(cls, "_fields"):
         return cls
     if len(cls.mro()) > 2 and not _is_dataclass_like(cls):
@@ -128,7 +130,9 @@ def _compile(fn: Any, declaration: Any) -> Any:
     defaults = {**get_default_args(fn), **get_default_args(declaration)}
     if declaration is not fn:
         given = inspect.signature(declaration).parameters
-        defaults = {k: v for k, v in defaults.items() if k not in given or given[k].default is not inspect.Parameter.empty}
+        defaults = {
+            k: v for k, v in defaults.items() if k not in given or given[k].default is not inspect.Parameter.empty
+        }
     compiled = _native.compile_function(name, tree.data, Scope.of_function(fn), defaults, signature)
     compiled.__doc__ = fn.__doc__
     compiled._torchdynamo_inline = fn

@@ -233,7 +233,11 @@ adaptive_max_pool2d = boolean_dispatch(
 
 
 def lp_pool2d(
-    input: Tensor, norm_type: float, kernel_size: int, stride: Optional[BroadcastingList2[int]] = None, ceil_mode: bool = False
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int,
+    stride: Optional[BroadcastingList2[int]] = None,
+    ceil_mode: bool = False,
 ) -> Tensor:
     """Power means over windows of a plane."""
     kw, kh = torch.jit.annotate(List[int], [kernel_size, kernel_size])
@@ -306,7 +310,9 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     """Alpha dropout of whole channels."""
     if p < 0.0 or p > 1.0:
         raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
-    return torch.feature_alpha_dropout_(input, p, training) if inplace else torch.feature_alpha_dropout(input, p, training)
+    return (
+        torch.feature_alpha_dropout_(input, p, training) if inplace else torch.feature_alpha_dropout(input, p, training)
+    )
 
 
 # ---- activations ----
@@ -394,7 +400,9 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return result
 
 
-def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False) -> Tensor:
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
     """Leaky relu with a random slope while training."""
     if inplace:
         result = torch.rrelu_(input, lower, upper, training)
@@ -453,7 +461,9 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
     warnings.warn(  # noqa: B028
-        "Implicit dimension choice for {} has been deprecated. Change the call to include dim=X as an argument.".format(name),  # noqa: UP032
+        "Implicit dimension choice for {} has been deprecated. Change the call to include dim=X as an argument.".format(
+            name
+        ),  # noqa: UP032
         stacklevel=stacklevel,
     )
     if ndim == 0 or ndim == 1 or ndim == 3:
@@ -537,7 +547,9 @@ def embedding(
     return torch.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
-def _no_grad_embedding_renorm_(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> Tuple[Tensor, Tensor]:
+def _no_grad_embedding_renorm_(
+    weight: Tensor, input: Tensor, max_norm: float, norm_type: float
+) -> Tuple[Tensor, Tensor]:
     torch.embedding_renorm_(weight.detach(), input, max_norm, norm_type)
     return weight, input
 
@@ -566,7 +578,9 @@ def batch_norm(
     """Normalizes each channel over the batch, or by running statistics."""
     if training:
         _verify_batch_size(input.size())
-    return torch.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, torch.backends.cudnn.enabled)
+    return torch.batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, torch.backends.cudnn.enabled
+    )
 
 
 def _verify_spatial_size(size: List[int]) -> None:
@@ -596,13 +610,19 @@ def instance_norm(
 
 
 def layer_norm(
-    input: Tensor, normalized_shape: List[int], weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5
+    input: Tensor,
+    normalized_shape: List[int],
+    weight: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    eps: float = 1e-5,
 ) -> Tensor:
     """Normalizes over the last dimensions."""
     return torch.layer_norm(input, normalized_shape, weight, bias, eps, torch.backends.cudnn.enabled)
 
 
-def group_norm(input: Tensor, num_groups: int, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5) -> Tensor:
+def group_norm(
+    input: Tensor, num_groups: int, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5
+) -> Tensor:
     """Normalizes groups of channels of each sample."""
     _verify_batch_size([input.size(0) * input.size(1) // num_groups, num_groups] + list(input.size()[2:]))  # noqa: RUF005
     return torch.group_norm(input, num_groups, weight, bias, eps, torch.backends.cudnn.enabled)
@@ -612,7 +632,9 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     """Normalizes over neighbouring channels."""
     dim = input.dim()
     if dim < 3:
-        raise ValueError("Expected 3D or higher dimensionality                          input (got {} dimensions)".format(dim))  # noqa: UP032
+        raise ValueError(
+            "Expected 3D or higher dimensionality                          input (got {} dimensions)".format(dim)
+        )  # noqa: UP032
     if input.numel() == 0:
         return input
     div = input.mul(input).unsqueeze(1)
@@ -652,7 +674,9 @@ def ctc_loss(
     zero_infinity: bool = False,
 ) -> Tensor:
     """Connectionist temporal classification loss."""
-    return torch.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, _reduction.get_enum(reduction), zero_infinity)
+    return torch.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, blank, _reduction.get_enum(reduction), zero_infinity
+    )
 
 
 def nll_loss(
@@ -690,7 +714,9 @@ def poisson_nll_loss(
     return ret
 
 
-def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> Tensor:
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
     """Negative log likelihood of a normal distribution."""
     if var.size() != input.size():
         if input.size()[:-1] == var.size():
@@ -758,7 +784,9 @@ def cross_entropy(
     """Cross entropy of class scores."""
     if size_average is not None or reduce is not None:
         reduction = _reduction.legacy_get_string(size_average, reduce)
-    return torch.cross_entropy_loss(input, target, weight, _reduction.get_enum(reduction), ignore_index, label_smoothing)
+    return torch.cross_entropy_loss(
+        input, target, weight, _reduction.get_enum(reduction), ignore_index, label_smoothing
+    )
 
 
 def binary_cross_entropy(
@@ -843,7 +871,11 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 
 def l1_loss(
-    input: Tensor, target: Tensor, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """Absolute differences."""
     if not (target.size() == input.size()):
@@ -860,7 +892,11 @@ def l1_loss(
 
 
 def mse_loss(
-    input: Tensor, target: Tensor, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """Squared differences."""
     if not (target.size() == input.size()):
@@ -915,7 +951,11 @@ def hinge_embedding_loss(
 
 
 def multilabel_margin_loss(
-    input: Tensor, target: Tensor, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """Hinge loss of several labels."""
     if size_average is not None or reduce is not None:
@@ -926,7 +966,11 @@ def multilabel_margin_loss(
 
 
 def soft_margin_loss(
-    input: Tensor, target: Tensor, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """Logistic loss of labels 1 and -1."""
     if size_average is not None or reduce is not None:
@@ -976,7 +1020,9 @@ def triplet_margin_loss(
 # ---- resizing ----
 
 
-def _interpolation_size(input: Tensor, size: Optional[List[int]], scale_factor: Optional[List[float]]) -> Tuple[Optional[List[int]], Optional[List[float]]]:
+def _interpolation_size(
+    input: Tensor, size: Optional[List[int]], scale_factor: Optional[List[float]]
+) -> Tuple[Optional[List[int]], Optional[List[float]]]:
     dims = input.dim() - 2
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
@@ -1007,7 +1053,9 @@ def interpolate(
     """The input resized to a size or by factors."""
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
-            raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
+            raise ValueError(
+                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+            )
     elif align_corners is None:
         align_corners = False
     dims = input.dim() - 2
@@ -1039,7 +1087,9 @@ def interpolate(
         return torch.upsample_trilinear3d(input, output_size, align_corners, factors)
     if dims == 2 and mode == "bicubic":
         return torch.upsample_bicubic2d(input, output_size, align_corners, factors)
-    raise NotImplementedError("Input has {} dimensions, which interpolation mode {} does not support".format(input.dim(), mode))  # noqa: UP032
+    raise NotImplementedError(
+        "Input has {} dimensions, which interpolation mode {} does not support".format(input.dim(), mode)
+    )  # noqa: UP032
 
 
 def fold(
@@ -1138,7 +1188,9 @@ def multi_head_attention_forward(
             key_padding_mask = key_padding_mask.unsqueeze(0)
     tgt_len, bsz, embed_dim = query.shape
     src_len, _, _ = key.shape
-    assert embed_dim == embed_dim_to_check, f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}"
+    assert embed_dim == embed_dim_to_check, (
+        f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}"
+    )
     head_dim = embed_dim // num_heads
     assert head_dim * num_heads == embed_dim, f"embed_dim {embed_dim} not divisible by num_heads {num_heads}"
 
@@ -1187,7 +1239,9 @@ def multi_head_attention_forward(
     src_len = k.size(1)
 
     if key_padding_mask is not None:
-        key_padding_mask = key_padding_mask.view(bsz, 1, 1, src_len).expand(-1, num_heads, -1, -1).reshape(bsz * num_heads, 1, src_len)
+        key_padding_mask = (
+            key_padding_mask.view(bsz, 1, 1, src_len).expand(-1, num_heads, -1, -1).reshape(bsz * num_heads, 1, src_len)
+        )
         if attn_mask is None:
             attn_mask = key_padding_mask
         elif attn_mask.dtype == torch.bool:

@@ -11,7 +11,16 @@ from torchjit._grad_mode import no_grad
 
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     """The factor by which a nonlinearity asks for larger weights."""
-    if nonlinearity in ("linear", "sigmoid", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
+    if nonlinearity in (
+        "linear",
+        "sigmoid",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "conv_transpose1d",
+        "conv_transpose2d",
+        "conv_transpose3d",
+    ):
         return 1.0
     if nonlinearity == "tanh":
         return 5.0 / 3

@@ -29,7 +29,11 @@ class Sequential(Module):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        named = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else ((str(i), m) for i, m in enumerate(args))
+        named = (
+            args[0].items()
+            if len(args) == 1 and isinstance(args[0], OrderedDict)
+            else ((str(i), m) for i, m in enumerate(args))
+        )
         for name, module in named:
             self.add_module(name, module)
 
@@ -42,7 +46,9 @@ class Sequential(Module):
         setattr(self, next(islice(self._modules.keys(), _position(idx, len(self)), None)), module)
 
     def __delitem__(self, idx: Any) -> None:
-        for key in list(self._modules)[idx] if isinstance(idx, slice) else [list(self._modules)[_position(idx, len(self))]]:
+        for key in (
+            list(self._modules)[idx] if isinstance(idx, slice) else [list(self._modules)[_position(idx, len(self))]]
+        ):
             delattr(self, key)
         self._modules = OrderedDict((str(i), m) for i, m in enumerate(self._modules.values()))
 

@@ -53,7 +53,11 @@ def _constant(dims: int, name: str) -> type:
         _ConstantPadNd.__init__(self, value)
         self.padding = to_tuple(padding, 2 * dims)
 
-    return type(name, (_ConstantPadNd,), {"__init__": __init__, "__module__": __name__, "__doc__": f"Puts a value around {dims} dimensions."})
+    return type(
+        name,
+        (_ConstantPadNd,),
+        {"__init__": __init__, "__module__": __name__, "__doc__": f"Puts a value around {dims} dimensions."},
+    )
 
 
 def _mirrored(base: type, dims: int, name: str) -> type:
@@ -61,12 +65,20 @@ def _mirrored(base: type, dims: int, name: str) -> type:
         Module.__init__(self)
         self.padding = to_tuple(padding, 2 * dims)
 
-    return type(name, (base,), {"__init__": __init__, "__module__": __name__, "__doc__": f"Continues {dims} dimensions beyond their ends."})
+    return type(
+        name,
+        (base,),
+        {"__init__": __init__, "__module__": __name__, "__doc__": f"Continues {dims} dimensions beyond their ends."},
+    )
 
 
 ConstantPad1d, ConstantPad2d, ConstantPad3d = (_constant(n, f"ConstantPad{n}d") for n in (1, 2, 3))
-ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = (_mirrored(_ReflectionPadNd, n, f"ReflectionPad{n}d") for n in (1, 2, 3))
-ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = (_mirrored(_ReplicationPadNd, n, f"ReplicationPad{n}d") for n in (1, 2, 3))
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = (
+    _mirrored(_ReflectionPadNd, n, f"ReflectionPad{n}d") for n in (1, 2, 3)
+)
+ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = (
+    _mirrored(_ReplicationPadNd, n, f"ReplicationPad{n}d") for n in (1, 2, 3)
+)
 
 
 class ZeroPad2d(_ConstantPadNd):

@@ -20,7 +20,17 @@ def _apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Ten
 
 
 class RNNBase(Module):
-    __constants__ = ["mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size"]
+    __constants__ = [
+        "mode",
+        "input_size",
+        "hidden_size",
+        "num_layers",
+        "bias",
+        "batch_first",
+        "dropout",
+        "bidirectional",
+        "proj_size",
+    ]
     __jit_unused_properties__ = ["all_weights"]
 
     mode: str
@@ -49,7 +59,9 @@ class RNNBase(Module):
         self.proj_size = proj_size
         num_directions = 2 if bidirectional else 1
         if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
-            raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+            )
         if proj_size < 0:
             raise ValueError("proj_size should be a positive integer or zero to disable projections")
         if proj_size >= hidden_size:
@@ -80,7 +92,11 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def __setattr__(self, attr, value):
-        if "_flat_weights_names" in self.__dict__ and attr in self._flat_weights_names and "_flat_weights" in self.__dict__:
+        if (
+            "_flat_weights_names" in self.__dict__
+            and attr in self._flat_weights_names
+            and "_flat_weights" in self.__dict__
+        ):
             self._flat_weights[self._flat_weights_names.index(attr)] = value
         super().__setattr__(attr, value)
 
@@ -98,7 +114,9 @@ class RNNBase(Module):
             raise RuntimeError("input must have {} dimensions, got {}".format(expected_input_dim, input.dim()))  # noqa: UP032
         if self.input_size != input.size(-1):
             raise RuntimeError(
-                "input.size(-1) must be equal to input_size. Expected {}, got {}".format(self.input_size, input.size(-1))  # noqa: UP032
+                "input.size(-1) must be equal to input_size. Expected {}, got {}".format(
+                    self.input_size, input.size(-1)
+                )  # noqa: UP032
             )
 
     def get_expected_hidden_size(self, input: Tensor, batch_sizes: Optional[Tensor]) -> Tuple[int, int, int]:
@@ -188,7 +206,9 @@ class RNN(RNNBase):
                 input = input.unsqueeze(batch_dim)
                 if hx is not None:
                     if hx.dim() != 2:
-                        raise RuntimeError(f"For unbatched 2-D input, hx should also be 2-D but got {hx.dim()}-D tensor")
+                        raise RuntimeError(
+                            f"For unbatched 2-D input, hx should also be 2-D but got {hx.dim()}-D tensor"
+                        )
                     hx = hx.unsqueeze(1)
             else:
                 if hx is not None and hx.dim() != 3:
@@ -198,7 +218,13 @@ class RNN(RNNBase):
             unsorted_indices = None
         if hx is None:
             num_directions = 2 if self.bidirectional else 1
-            hx = torch.zeros(self.num_layers * num_directions, max_batch_size, self.hidden_size, dtype=input.dtype, device=input.device)
+            hx = torch.zeros(
+                self.num_layers * num_directions,
+                max_batch_size,
+                self.hidden_size,
+                dtype=input.dtype,
+                device=input.device,
+            )
         else:
             hx = self.permute_hidden(hx, sorted_indices)
         assert hx is not None
@@ -207,20 +233,52 @@ class RNN(RNNBase):
         if batch_sizes is None:
             if self.mode == "RNN_TANH":
                 result = torch.rnn_tanh(
-                    input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first
+                    input,
+                    hx,
+                    self._flat_weights,
+                    self.bias,
+                    self.num_layers,
+                    self.dropout,
+                    self.training,
+                    self.bidirectional,
+                    self.batch_first,
                 )
             else:
                 result = torch.rnn_relu(
-                    input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first
+                    input,
+                    hx,
+                    self._flat_weights,
+                    self.bias,
+                    self.num_layers,
+                    self.dropout,
+                    self.training,
+                    self.bidirectional,
+                    self.batch_first,
                 )
         else:
             if self.mode == "RNN_TANH":
                 result = torch.rnn_tanh(
-                    input, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
+                    input,
+                    batch_sizes,
+                    hx,
+                    self._flat_weights,
+                    self.bias,
+                    self.num_layers,
+                    self.dropout,
+                    self.training,
+                    self.bidirectional,
                 )
             else:
                 result = torch.rnn_relu(
-                    input, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
+                    input,
+                    batch_sizes,
+                    hx,
+                    self._flat_weights,
+                    self.bias,
+                    self.num_layers,
+                    self.dropout,
+                    self.training,
+                    self.bidirectional,
                 )
         output = result[0]
         hidden = result[1]
@@ -250,8 +308,12 @@ class LSTM(RNNBase):
 
     def check_forward_args(self, input: Tensor, hidden: Tuple[Tensor, Tensor], batch_sizes: Optional[Tensor]):
         self.check_input(input, batch_sizes)
-        self.check_hidden_size(hidden[0], self.get_expected_hidden_size(input, batch_sizes), "Expected hidden[0] size {}, got {}")
-        self.check_hidden_size(hidden[1], self.get_expected_cell_size(input, batch_sizes), "Expected hidden[1] size {}, got {}")
+        self.check_hidden_size(
+            hidden[0], self.get_expected_hidden_size(input, batch_sizes), "Expected hidden[0] size {}, got {}"
+        )
+        self.check_hidden_size(
+            hidden[1], self.get_expected_cell_size(input, batch_sizes), "Expected hidden[1] size {}, got {}"
+        )
 
     def permute_hidden(self, hx: Tuple[Tensor, Tensor], permutation: Optional[Tensor]) -> Tuple[Tensor, Tensor]:
         if permutation is None:
@@ -259,11 +321,15 @@ class LSTM(RNNBase):
         return _apply_permutation(hx[0], permutation), _apply_permutation(hx[1], permutation)
 
     @_overload_method
-    def forward(self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
+    def forward(
+        self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None
+    ) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
         pass
 
     @_overload_method
-    def forward(self, input: PackedSequence, hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[PackedSequence, Tuple[Tensor, Tensor]]:
+    def forward(
+        self, input: PackedSequence, hx: Optional[Tuple[Tensor, Tensor]] = None
+    ) -> Tuple[PackedSequence, Tuple[Tensor, Tensor]]:
         pass
 
     def forward(self, input, hx=None):
@@ -285,8 +351,20 @@ class LSTM(RNNBase):
         if hx is None:
             num_directions = 2 if self.bidirectional else 1
             real_hidden_size = self.proj_size if self.proj_size > 0 else self.hidden_size
-            h_zeros = torch.zeros(self.num_layers * num_directions, max_batch_size, real_hidden_size, dtype=input.dtype, device=input.device)
-            c_zeros = torch.zeros(self.num_layers * num_directions, max_batch_size, self.hidden_size, dtype=input.dtype, device=input.device)
+            h_zeros = torch.zeros(
+                self.num_layers * num_directions,
+                max_batch_size,
+                real_hidden_size,
+                dtype=input.dtype,
+                device=input.device,
+            )
+            c_zeros = torch.zeros(
+                self.num_layers * num_directions,
+                max_batch_size,
+                self.hidden_size,
+                dtype=input.dtype,
+                device=input.device,
+            )
             hx = (h_zeros, c_zeros)
         else:
             if batch_sizes is None:
@@ -303,11 +381,27 @@ class LSTM(RNNBase):
         self.check_forward_args(input, hx, batch_sizes)
         if batch_sizes is None:
             result = torch.lstm(
-                input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first
+                input,
+                hx,
+                self._flat_weights,
+                self.bias,
+                self.num_layers,
+                self.dropout,
+                self.training,
+                self.bidirectional,
+                self.batch_first,
             )
         else:
             result = torch.lstm(
-                input, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
+                input,
+                batch_sizes,
+                hx,
+                self._flat_weights,
+                self.bias,
+                self.num_layers,
+                self.dropout,
+                self.training,
+                self.bidirectional,
             )
         output = result[0]
         hidden = result[1:]
@@ -351,7 +445,9 @@ class GRU(RNNBase):
                 input = input.unsqueeze(batch_dim)
                 if hx is not None:
                     if hx.dim() != 2:
-                        raise RuntimeError(f"For unbatched 2-D input, hx should also be 2-D but got {hx.dim()}-D tensor")
+                        raise RuntimeError(
+                            f"For unbatched 2-D input, hx should also be 2-D but got {hx.dim()}-D tensor"
+                        )
                     hx = hx.unsqueeze(1)
             else:
                 if hx is not None and hx.dim() != 3:
@@ -361,17 +457,39 @@ class GRU(RNNBase):
             unsorted_indices = None
         if hx is None:
             num_directions = 2 if self.bidirectional else 1
-            hx = torch.zeros(self.num_layers * num_directions, max_batch_size, self.hidden_size, dtype=input.dtype, device=input.device)
+            hx = torch.zeros(
+                self.num_layers * num_directions,
+                max_batch_size,
+                self.hidden_size,
+                dtype=input.dtype,
+                device=input.device,
+            )
         else:
             hx = self.permute_hidden(hx, sorted_indices)
         self.check_forward_args(input, hx, batch_sizes)
         if batch_sizes is None:
             result = torch.gru(
-                input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first
+                input,
+                hx,
+                self._flat_weights,
+                self.bias,
+                self.num_layers,
+                self.dropout,
+                self.training,
+                self.bidirectional,
+                self.batch_first,
             )
         else:
             result = torch.gru(
-                input, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
+                input,
+                batch_sizes,
+                hx,
+                self._flat_weights,
+                self.bias,
+                self.num_layers,
+                self.dropout,
+                self.training,
+                self.bidirectional,
             )
         output = result[0]
         hidden = result[1]
@@ -429,7 +547,9 @@ class RNNCell(RNNCellBase):
     __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
     nonlinearity: str
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device=None, dtype=None) -> None:
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device=None, dtype=None
+    ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 

@@ -15,7 +15,12 @@ class PackedSequence_(NamedTuple):
     unsorted_indices: Optional[Tensor]
 
 
-PackedSequence_.__annotations__ = {"data": Tensor, "batch_sizes": Tensor, "sorted_indices": Optional[Tensor], "unsorted_indices": Optional[Tensor]}
+PackedSequence_.__annotations__ = {
+    "data": Tensor,
+    "batch_sizes": Tensor,
+    "sorted_indices": Optional[Tensor],
+    "unsorted_indices": Optional[Tensor],
+}
 
 
 class PackedSequence(PackedSequence_):
@@ -36,7 +41,9 @@ def invert_permutation(permutation: Optional[Tensor]) -> Optional[Tensor]:
     return output
 
 
-def pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool = False, enforce_sorted: bool = True) -> PackedSequence:
+def pack_padded_sequence(
+    input: Tensor, lengths: Tensor, batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
     """Packs padded sequences of the given lengths."""
     lengths = torch.as_tensor(lengths, dtype=torch.int64)
     if enforce_sorted:
@@ -57,7 +64,9 @@ def pad_packed_sequence(
         if total_length < max_seq_length:
             raise ValueError("Expected total_length to be at least the length of the longest sequence in input")
         max_seq_length = total_length
-    padded_output, lengths = torch._pad_packed_sequence(sequence.data, sequence.batch_sizes, batch_first, padding_value, max_seq_length)
+    padded_output, lengths = torch._pad_packed_sequence(
+        sequence.data, sequence.batch_sizes, batch_first, padding_value, max_seq_length
+    )
     unsorted_indices = sequence.unsorted_indices
     if unsorted_indices is not None:
         batch_dim = 0 if batch_first else 1
