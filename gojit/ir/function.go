@@ -11,6 +11,8 @@ import (
 type Function struct {
 	Name   string // qualified: "__torch__.f", "__torch__.M.forward"
 	Schema *schema.FunctionSchema
+	// IsMethod says that the last but one part of the name is a class.
+	IsMethod bool
 
 	mu      sync.Mutex
 	graph   *Graph

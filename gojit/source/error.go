@@ -30,10 +30,11 @@ type Note struct {
 	Range Range
 }
 
-// Frame is one function of the chain of calls that led to an error, outermost first.
+// Frame is one call of the chain that led to an error.
 type Frame struct {
-	Function string
-	Range    Range
+	Function string // the function that was called
+	Caller   string // the function that called it
+	Range    Range  // where
 }
 
 // Error is what every stage from the lexer to the interpreter reports. It is data until printed.
@@ -42,7 +43,7 @@ type Error struct {
 	Text  string // what was found and what was expected
 	Range Range  // where
 	Notes []Note
-	Stack []Frame // calls being compiled or run when it happened, outermost first
+	Stack []Frame // calls being compiled when it happened, innermost first
 }
 
 // Errorf returns an error of a class at a range.
@@ -71,13 +72,8 @@ func (e *Error) Error() string {
 			b.WriteString(n.Range.Highlight())
 		}
 	}
-	for i := len(e.Stack) - 1; i >= 0; i-- {
-		f := e.Stack[i]
-		fmt.Fprintf(&b, "'%s' is being compiled since it was called from", f.Function)
-		if i > 0 {
-			fmt.Fprintf(&b, " '%s'", e.Stack[i-1].Function)
-		}
-		b.WriteByte('\n')
+	for _, f := range e.Stack {
+		fmt.Fprintf(&b, "'%s' is being compiled since it was called from '%s'\n", f.Function, f.Caller)
 		b.WriteString(f.Range.Highlight())
 	}
 	return b.String()

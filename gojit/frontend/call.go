@@ -1,0 +1,739 @@
+package frontend
+
+import (
+	"strings"
+
+	"torchjit/gojit/ir"
+	"torchjit/gojit/ops"
+	"torchjit/gojit/schema"
+	"torchjit/gojit/source"
+	"torchjit/gojit/syntax"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// insert adds a call of an operator with values as arguments.
+func (e *emitter) insert(at source.Range, kind string, vs ...*ir.Value) *ir.Value {
+	args := make([]ir.Argument, len(vs))
+	for i, v := range vs {
+		args[i] = ir.Arg(v)
+	}
+	return e.insertArgs(at, kind, args)
+}
+
+func (e *emitter) insertArgs(at source.Range, kind string, args []ir.Argument, kwargs ...ir.Argument) *ir.Value {
+	return e.callBuiltin(at, kind, args, kwargs, nil)
+}
+
+// callBuiltin adds a call of an operator, or of a builtin function that is written in the language
+// itself, whichever overload fits first.
+func (e *emitter) callBuiltin(at source.Range, name string, args, kwargs []ir.Argument, self *ir.Argument) *ir.Value {
+	overloads := ops.Overloads(name)
+	var functions []*ir.Function
+	if !e.o.operatorsOnly {
+		functions = builtinFunctions(name)
+	}
+	schemas := make([]*schema.FunctionSchema, 0, len(overloads)+len(functions))
+	for _, o := range overloads {
+		schemas = append(schemas, o.Schema())
+	}
+	for _, f := range functions {
+		schemas = append(schemas, f.Schema)
+	}
+	if len(schemas) == 0 {
+		e.unknownOperator(at, name)
+	}
+	i, match, err := ir.MatchSchemas(e.g, at, schemas, args, kwargs, self)
+	check(err)
+	if i < len(overloads) {
+		return e.g.InsertMatch(at, overloads[i], match)
+	}
+	return e.g.InsertGraph(functions[i-len(overloads)].Graph(), match.Inputs)[0]
+}
+
+func (e *emitter) unknownOperator(at source.Range, name string) {
+	var similar []string
+	for _, known := range ops.Names() {
+		if strings.HasPrefix(known, name[:strings.Index(name, "::")+2]) && editDistance(known, name, 2) <= 2 {
+			similar = append(similar, "\t"+known)
+		}
+	}
+	if len(similar) == 0 {
+		fail(at, "Unknown builtin op: %s.\nCould not find any similar ops to %s. This op may not exist or may not be currently supported in TorchScript.\n", name, name)
+	}
+	fail(at, "Unknown builtin op: %s.\nHere are some suggestions: \n%s\n\nThe original call is", name, strings.Join(similar, "\n"))
+}
+
+// editDistance returns the number of single-character edits between a and b, or limit+1 where it
+// is more than limit.
+func editDistance(a, b string, limit int) int {
+	if d := len(a) - len(b); d > limit || -d > limit {
+		return limit + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func (e *emitter) emitApply(call syntax.Apply, binders int, hint types.Type) SugaredValue {
+	callee := e.emitSugared(call.Callee(), 1, nil)
+	at := call.Callee().Range
+	if form, ok := callee.(*SpecialForm); ok {
+		return e.emitSpecialForm(form.Name, call, hint)
+	}
+	args := e.namedValues(call.Inputs(), true)
+	var kwargs []ir.Argument
+	for _, a := range call.Attributes() {
+		kwargs = append(kwargs, ir.ArgAt(e.emitExpr(a.Value(), nil), a.Range).Named(a.Name().Name()))
+	}
+	return callee.Call(e, at, args, kwargs, binders)
+}
+
+func (e *emitter) checkInputs(call syntax.Apply, n int) {
+	name := "this call"
+	if call.Callee().Kind == syntax.KindVar {
+		name = syntax.AsVar(call.Callee()).Name().Name()
+	}
+	if len(call.Inputs()) != n {
+		fail(call.Range, "%s expected exactly %d arguments but found %d", name, n, len(call.Inputs()))
+	}
+	if len(call.Attributes()) > 0 {
+		fail(call.Range, "%s takes no keyword arguments", name)
+	}
+}
+
+func (e *emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Type) SugaredValue {
+	switch form {
+	case "prim::annotate":
+		return &simple{e.emitAnnotate(call)}
+	case "prim::unchecked_cast":
+		e.checkInputs(call, 2)
+		t := e.typeOf(call.Inputs()[0])
+		v := e.emitExpr(call.Inputs()[1], t)
+		if types.Equal(v.Type(), t) {
+			return &simple{v}
+		}
+		return &simple{e.g.InsertNode(e.g.CreateUncheckedCast(v, t)).Output()}
+	case "prim::Uninitialized":
+		e.checkInputs(call, 1)
+		n := e.g.InsertNode(e.g.CreateUninitialized(e.typeOf(call.Inputs()[0]))).SetRange(call.Range)
+		return &simple{n.Output()}
+	case "prim::GetAttr":
+		return e.emitGetAttr(call)
+	case "prim::HasAttr":
+		e.checkInputs(call, 2)
+		return &simple{e.emitHasAttr(call.Inputs()[0], call.Inputs()[1]).value}
+	case "prim::isinstance":
+		e.checkInputs(call, 2)
+		return &simple{e.emitIsInstance(call.Inputs()[0], call.Inputs()[1]).value}
+	case "prim::CreateObject":
+		return e.emitCreateObject(call)
+	case "prim::TupleConstruct":
+		e.checkInputs(call, 1)
+		s := e.emitSugared(call.Inputs()[0], 1, nil)
+		items := s.Iter(e, call.Range)
+		if _, static := items.StaticLen(); !static {
+			fail(call.Range, "cannot statically infer the expected size of a list in this context")
+		}
+		return &simple{(&TupleValue{Items: items.AsTuple(e, call.Range, -1)}).AsValue(e, call.Range)}
+	case "prim::range":
+		if len(call.Attributes()) > 0 {
+			fail(call.Range, "range takes no keyword arguments")
+		}
+		return e.newRange(call.Range, e.values(call.Inputs(), true), -1)
+	case "prim::enumerate":
+		return e.emitEnumerate(call)
+	case "prim::zip":
+		if len(call.Inputs()) == 0 {
+			fail(call.Range, "zip expected at least 1 arguments, got 0")
+		}
+		tree := &iterableTree{notFirstClass: "iterabletree"}
+		for _, x := range call.Inputs() {
+			tree.add(call.Range, e.emitSugared(x, 1, nil).Iter(e, call.Range))
+		}
+		return tree
+	case "prim::list":
+		return e.emitListCall(call, hint)
+	case "prim::dict":
+		return e.emitDictCall(call, hint)
+	case "prim::fork":
+		return e.emitFork(call)
+	case "prim::tolist":
+		fail(call.Range, "tolist needs an annotated target: x: List[int] = t.tolist()")
+	}
+	fail(call.Range, "unknown special form: %s", form)
+	return nil
+}
+
+func (e *emitter) emitAnnotate(call syntax.Apply) *ir.Value {
+	e.checkInputs(call, 2)
+	t := e.typeOf(call.Inputs()[0])
+	v := ir.ConvertTo(e.g, call.Range, t, e.emitExpr(call.Inputs()[1], t), true)
+	ok, why := types.IsSubtypeWhy(v.Type(), t)
+	if !ok {
+		fail(call.Inputs()[1].Range, "expected an expression of type %s but found %s\n%s", reprType(t), reprType(v.Type()), why)
+	}
+	if t.Kind() == types.KindOptional && v.Type().Kind() == types.KindNone {
+		n := e.g.CreateNone()
+		n.Output().SetType(t)
+		v = e.g.InsertNode(n).Output()
+	}
+	return v
+}
+
+func (e *emitter) emitGetAttr(call syntax.Apply) SugaredValue {
+	n := len(call.Inputs())
+	if n != 2 && n != 3 {
+		fail(call.Range, "getattr expects 2 or 3 arguments but found %d", n)
+	}
+	object := e.emitSugared(call.Inputs()[0], 1, nil)
+	name := call.Inputs()[1]
+	if name.Kind != syntax.KindStringLiteral {
+		fail(call.Range, "getattr's second argument must be a string literal")
+	}
+	field := syntax.AsStringLiteral(name).Value()
+	if n == 2 || object.HasAttr(e, call.Range, field) {
+		return object.Attr(e, call.Range, field)
+	}
+	return e.emitSugared(call.Inputs()[2], 1, nil)
+}
+
+func (e *emitter) emitCreateObject(call syntax.Apply) SugaredValue {
+	if len(call.Inputs()) != 1 {
+		fail(call.Range, "Only one argument to __new__ allowed")
+	}
+	x := e.emitSugared(call.Inputs()[0], 1, nil)
+	class, ok := x.(*classValue)
+	if !ok {
+		fail(call.Range, "Expected class value as argument to __new__, got %s instead", x.Kind())
+	}
+	if e.o.Self == nil || !types.Equal(class.t, e.o.Self.Type) {
+		fail(call.Range, "Argument to __new__() must match the class you are calling __new__() on.")
+	}
+	return &simple{e.createObject(class.t, call.Range)}
+}
+
+func (e *emitter) createObject(t *types.Class, at source.Range) *ir.Value {
+	n := e.g.InsertNode(e.g.Create("prim::CreateObject", nil, 1)).SetRange(at)
+	return n.Output().SetType(t)
+}
+
+func (e *emitter) emitEnumerate(call syntax.Apply) SugaredValue {
+	at := call.Range
+	inputs := call.Inputs()
+	if len(inputs) == 0 {
+		fail(at, "enumerate expected at least 1 arguments, got 0")
+	}
+	if len(inputs) > 2 {
+		fail(at, "enumerate expected at most 2 arguments, got %d", len(inputs))
+	}
+	var bounds []*ir.Value
+	if len(inputs) == 2 {
+		bounds = append(bounds, e.emitSugared(inputs[1], 1, nil).AsValue(e, at))
+	}
+	bounds = append(bounds, e.intConstant(1<<63-1, at))
+	iterable := e.emitSugared(inputs[0], 1, nil).Iter(e, at)
+	static := -1
+	if n, ok := iterable.StaticLen(); ok && iterable.Unrolled() {
+		static = n
+	}
+	tree := &iterableTree{notFirstClass: "iterabletree"}
+	tree.add(at, e.newRange(at, bounds, static))
+	tree.add(at, iterable)
+	return tree
+}
+
+func (e *emitter) emitListCall(call syntax.Apply, hint types.Type) SugaredValue {
+	if len(call.Inputs()) == 0 {
+		elem := types.Tensor
+		if hint != nil {
+			l, ok := hint.(*types.List)
+			if !ok {
+				fail(call.Range, "Expected list type annotation for list(), found %s", reprType(hint))
+			}
+			elem = l.Elem
+		}
+		return &simple{e.g.InsertNode(e.g.CreateList(elem, nil)).Output()}
+	}
+	e.checkInputs(call, 1)
+	iterable := e.emitSugared(call.Inputs()[0], 1, nil)
+	if v := asSimple(iterable); v != nil {
+		if k := v.Type().Kind(); k == types.KindList || k == types.KindString {
+			return &simple{e.insert(call.Range, "aten::list", v)}
+		}
+	}
+	iterName, elemName := e.temporary("$_iter"), e.temporary("$_elem")
+	e.env.setSugared(call.Range, iterName, iterable, nil)
+	elem := syntax.NewVar(syntax.NewIdent(call.Range, elemName))
+	iter := syntax.NewVar(syntax.NewIdent(call.Range, iterName))
+	return &simple{e.emitListComp(syntax.NewListComp(call.Range, elem.Tree, elem.Tree, iter.Tree), hint)}
+}
+
+func (e *emitter) emitDictCall(call syntax.Apply, hint types.Type) SugaredValue {
+	if len(call.Inputs()) == 0 {
+		var keys, vals []syntax.Expr
+		for _, a := range call.Attributes() {
+			keys = append(keys, syntax.NewStringLiteral(a.Range, a.Name().Name()).Tree)
+			vals = append(vals, a.Value())
+		}
+		return &simple{e.emitDictLiteral(syntax.NewDictLiteral(call.Range, keys, vals), hint)}
+	}
+	if len(call.Inputs()) != 1 {
+		fail(call.Range, "dict expected at most 1 arguments, got %d", len(call.Inputs()))
+	}
+	x := call.Inputs()[0]
+	if x.Kind == syntax.KindListLiteral || x.Kind == syntax.KindListComp {
+		return e.dictOfPairs(call, x, hint)
+	}
+	v := e.emitExpr(x, nil)
+	out := e.insert(call.Range, "aten::dict", v)
+	for _, a := range call.Attributes() {
+		k := e.g.Constant(value.Str(a.Name().Name()), a.Range)
+		e.insert(call.Range, "aten::_set_item", out, k, e.emitExpr(a.Value(), nil))
+	}
+	return &simple{out}
+}
+
+// dictOfPairs emits dict([(k, v), ...]) and dict([(k, v) for ...]).
+func (e *emitter) dictOfPairs(call syntax.Apply, x syntax.Expr, hint types.Type) SugaredValue {
+	pair := func(t syntax.Expr) (k, v syntax.Expr) {
+		if t.Kind != syntax.KindTupleLiteral || len(syntax.AsTupleLiteral(t).Inputs()) != 2 {
+			fail(t.Range, "dict() takes pairs of a key and a value")
+		}
+		items := syntax.AsTupleLiteral(t).Inputs()
+		return items[0], items[1]
+	}
+	if x.Kind == syntax.KindListComp {
+		c := syntax.AsListComp(x)
+		k, v := pair(c.Elt())
+		return &simple{e.emitDictComp(syntax.NewDictComp(c.Range, k, v, c.Target(), c.Iter()), hint)}
+	}
+	var keys, vals []syntax.Expr
+	for _, t := range syntax.AsListLiteral(x).Inputs() {
+		k, v := pair(t)
+		keys, vals = append(keys, k), append(vals, v)
+	}
+	for _, a := range call.Attributes() {
+		keys = append(keys, syntax.NewStringLiteral(a.Range, a.Name().Name()).Tree)
+		vals = append(vals, a.Value())
+	}
+	return &simple{e.emitDictLiteral(syntax.NewDictLiteral(call.Range, keys, vals), hint)}
+}
+
+// emitFork emits a call that runs beside its caller: a prim::fork whose Subgraph attribute is the
+// call.
+func (e *emitter) emitFork(call syntax.Apply) SugaredValue {
+	inputs := call.Inputs()
+	if len(inputs) == 0 {
+		fail(call.Range, "Expected at least one argument to fork()")
+	}
+	callee := e.emitSugared(inputs[0], 1, nil)
+	args := e.namedValues(inputs[1:], true)
+	var kwargs []ir.Argument
+	for _, a := range call.Attributes() {
+		kwargs = append(kwargs, ir.ArgAt(e.emitExpr(a.Value(), nil), a.Range).Named(a.Name().Name()))
+	}
+	n := e.g.InsertNode(e.g.Create("prim::forkClosure", nil, 1)).SetRange(call.Range)
+	b := n.AddBlock()
+	e.pushFrame(b)
+	old := e.g.SetInsertEnd(b)
+	out := callee.Call(e, inputs[0].Range, args, kwargs, 1).AsValue(e, inputs[0].Range)
+	b.AddOutput(out)
+	e.g.SetInsertPoint(old)
+	e.popFrame()
+	return &simple{n.Output().SetType(&types.Future{Elem: out.Type()})}
+}
+
+// SpecialForm is a name whose calls are compiled in a way of their own: "prim::isinstance".
+type SpecialForm struct {
+	notFirstClass
+	Name string
+}
+
+// NewSpecialForm returns a special form.
+func NewSpecialForm(name string) *SpecialForm { return &SpecialForm{"special form", name} }
+
+// magicMethod is an operator that classes may define by a method.
+type magicMethod struct {
+	notFirstClass
+	method  string
+	builtin SugaredValue
+}
+
+func newMagic(method, builtin string) *magicMethod {
+	return &magicMethod{"builtin", method, NewBuiltin(builtin)}
+}
+
+func (m *magicMethod) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+	if len(args) > 0 {
+		self := args[0].Value(e.g)
+		if self.Type().Kind() == types.KindClass {
+			return (&simple{self}).Attr(e, at, m.method).Call(e, at, args[1:], kwargs, binders)
+		}
+	}
+	return m.builtin.Call(e, at, args, kwargs, binders)
+}
+
+// castValue is a type used as a function: int(x).
+type castValue struct {
+	*BuiltinFunction
+	t types.Type
+}
+
+func (c *castValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+	if len(args) == 1 && len(kwargs) == 0 {
+		if v := args[0].Value(e.g); types.IsSubtype(v.Type(), c.t) {
+			return &simple{v}
+		}
+	}
+	return c.BuiltinFunction.Call(e, at, args, kwargs, binders)
+}
+
+// castMethods are the methods of tensors that convert the element type, with the number of the
+// type.
+var castMethods = map[string]int64{
+	"byte": 0, "char": 1, "short": 2, "int": 3, "long": 4, "half": 5, "float": 6, "double": 7,
+	"cfloat": 9, "cdouble": 10, "bool": 11, "bfloat16": 15,
+}
+
+// tensorCast is a conversion method bound to a tensor: x.float.
+type tensorCast struct {
+	notFirstClass
+	self  *ir.Value
+	dtype int64
+}
+
+func (t *tensorCast) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	if len(args)+len(kwargs) > 0 {
+		fail(at, "a conversion takes no arguments")
+	}
+	dtype := e.g.Constant(value.Int(t.dtype), at)
+	return &simple{e.insertArgs(at, "aten::to", nil, ir.ArgAt(t.self, at).Named("self"), ir.ArgAt(dtype, at).Named("dtype"))}
+}
+
+// printValue is print.
+type printValue struct{ notFirstClass }
+
+func (p *printValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	if len(kwargs) > 0 {
+		fail(at, "print doesn't accept any keyword arguments")
+	}
+	n := e.g.Create("prim::Print", nil, 0).SetRange(at)
+	for _, a := range args {
+		n.AddInput(a.Value(e.g))
+	}
+	e.g.InsertNode(n)
+	return &simple{e.g.InsertNode(e.g.CreateNone()).Output()}
+}
+
+// exceptionValue is the class of an exception. qualified is its Python name, "" for the one that
+// assert raises.
+type exceptionValue struct {
+	notFirstClass
+	name, qualified string
+}
+
+// NewException returns the class of an exception by its qualified Python name.
+func NewException(qualified string) SugaredValue {
+	return &exceptionValue{"exception", qualified, qualified}
+}
+
+// exceptionMessage is an exception with its message.
+type exceptionMessage struct {
+	notFirstClass
+	message, class *ir.Value
+}
+
+func (x *exceptionValue) Call(e *emitter, at source.Range, args, _ []ir.Argument, _ int) SugaredValue {
+	if x.qualified == "" {
+		message := e.g.Constant(value.Str(x.name+": "), at)
+		for _, a := range args {
+			text := a.Value(e.g)
+			if text.Type().Kind() != types.KindString {
+				text = e.insert(at, "aten::str", text)
+			}
+			message = e.insert(at, "aten::add", message, text)
+		}
+		return &exceptionMessage{"exception message", message, nil}
+	}
+	var message *ir.Value
+	switch len(args) {
+	case 0:
+		message = e.g.Constant(value.Str(""), at)
+	case 1:
+		message = args[0].Value(e.g)
+	default:
+		vs := make([]*ir.Value, len(args))
+		for i, a := range args {
+			vs[i] = a.Value(e.g)
+		}
+		message = e.g.InsertNode(e.g.CreateTuple(vs, nil)).Output()
+	}
+	return &exceptionMessage{"exception message", message, e.g.Constant(value.Str(x.qualified), at)}
+}
+
+// FunctionValue is a compiled function, or several overloads of one.
+type FunctionValue struct {
+	notFirstClass
+	Overloads []*ir.Function
+}
+
+// NewFunctionValue returns a function as a sugared value.
+func NewFunctionValue(overloads ...*ir.Function) *FunctionValue {
+	return &FunctionValue{"function", overloads}
+}
+
+// AsValue implements SugaredValue.
+func (f *FunctionValue) AsValue(e *emitter, at source.Range) *ir.Value {
+	return e.functionConstant(f.Overloads[0])
+}
+
+func (e *emitter) functionConstant(f *ir.Function) *ir.Value {
+	n := e.g.InsertNode(e.g.Create("prim::Constant", nil, 1)).SetAttr("name", f.ShortName())
+	return n.Output().SetType(&types.Function{Name: f.ShortName(), Target: f})
+}
+
+// Call implements SugaredValue.
+func (f *FunctionValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	schemas := make([]*schema.FunctionSchema, len(f.Overloads))
+	for i, o := range f.Overloads {
+		e.ensureDefined(at, "function", o)
+		schemas[i] = o.Schema
+	}
+	i, match, err := ir.MatchSchemas(e.g, at, schemas, args, kwargs, nil)
+	check(err)
+	inputs := append([]*ir.Value{e.functionConstant(f.Overloads[i])}, match.Inputs...)
+	n := e.g.InsertNode(e.g.Create("prim::CallFunction", inputs, 1)).SetRange(at)
+	return &simple{n.Output().SetType(match.Returns[0])}
+}
+
+// ensureDefined compiles a callee if that has not been done, and adds the call to the chain of an
+// error.
+func (e *emitter) ensureDefined(at source.Range, what string, f *ir.Function) {
+	recursive, err := f.EnsureDefined()
+	if recursive && f.Schema == nil {
+		space := ""
+		if what == "function" || what == "method" {
+			space = " "
+		}
+		fail(at, "%s%s '%s' is called recursively. Recursive calls are not supported", space, what, f.ShortName())
+	}
+	if inner, ok := err.(*source.Error); ok {
+		chained := *inner
+		chained.Stack = append(append([]source.Frame{}, inner.Stack...), source.Frame{Function: calleeName(f), Caller: calleeName(e.f), Range: at})
+		panic(&chained)
+	}
+	check(err)
+}
+
+// calleeName is the name of a function in the chain of an error: methods have their class before
+// it.
+func calleeName(f *ir.Function) string {
+	parts := strings.Split(f.Name, ".")
+	if len(parts) > 2 && strings.HasPrefix(f.Name, "__torch__.") && f.IsMethod {
+		return strings.Join(parts[len(parts)-2:], ".")
+	}
+	return parts[len(parts)-1]
+}
+
+// methodValue is a method bound to an object, or several overloads of one.
+type methodValue struct {
+	notFirstClass
+	self  *ir.Value
+	names []string
+}
+
+func newMethod(self *ir.Value, names ...string) *methodValue {
+	return &methodValue{"method", self, names}
+}
+
+// NewMethod returns a method bound to an object; several names are overloads.
+func NewMethod(self *ir.Value, names ...string) SugaredValue { return newMethod(self, names...) }
+
+func (m *methodValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	all := append([]ir.Argument{ir.ArgAt(m.self, at)}, args...)
+	var schemas []*schema.FunctionSchema
+	for _, name := range m.names {
+		switch t := m.self.Type().(type) {
+		case *types.Class:
+			f, ok := t.FindMethod(name).(*ir.Function)
+			if !ok {
+				fail(at, "'%s' has no method '%s'", t.Annotation(nil), name)
+			}
+			e.ensureDefined(at, "method", f)
+			schemas = append(schemas, f.Schema)
+		case *types.Interface:
+			schemas = append(schemas, t.FindMethod(name).Schema.(*schema.FunctionSchema))
+		}
+	}
+	i, match, err := ir.MatchSchemas(e.g, at, schemas, all, kwargs, nil)
+	check(err)
+	n := e.g.InsertNode(e.g.Create("prim::CallMethod", match.Inputs, 1)).SetAttr("name", m.names[i]).SetRange(at)
+	return &simple{n.Output().SetType(match.Returns[0])}
+}
+
+// classValue is a script class used as a function: its constructor.
+type classValue struct {
+	notFirstClass
+	t *types.Class
+}
+
+// NewClassValue returns a script class as a sugared value.
+func NewClassValue(t *types.Class) SugaredValue { return &classValue{"class", t} }
+
+func (c *classValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+	self := e.createObject(c.t, at)
+	if c.t.FindMethod("__init__") == nil {
+		fail(at, "Class %s does not have an __init__ function defined", lastAtom(c.t.Name))
+	}
+	newMethod(self, "__init__").Call(e, at, args, kwargs, binders)
+	return &simple{self}
+}
+
+func (c *classValue) Attr(e *emitter, at source.Range, name string) SugaredValue {
+	for _, hooks := range [][]types.Method{c.t.Hooks, c.t.PreHooks} {
+		for _, h := range hooks {
+			if shortName(h) == name {
+				return NewFunctionValue(h.(*ir.Function))
+			}
+		}
+	}
+	if f, ok := c.t.FindStaticMethod(name).(*ir.Function); ok {
+		return NewFunctionValue(f)
+	}
+	if name != "__new__" {
+		fail(at, "Tried to lookup unknown attribute on class %s", c.t.Annotation(nil))
+	}
+	return NewSpecialForm("prim::CreateObject")
+}
+
+func lastAtom(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+// namedTupleConstructor is a named tuple's class.
+type namedTupleConstructor struct {
+	notFirstClass
+	t *types.Tuple
+}
+
+// NewNamedTuple returns a named tuple's class as a sugared value.
+func NewNamedTuple(t *types.Tuple) SugaredValue { return &namedTupleConstructor{"class", t} }
+
+func (c *namedTupleConstructor) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	match, err := ir.MatchSchema(e.g, at, namedTupleSchema(c.t), args, kwargs, nil)
+	check(err)
+	return &simple{e.g.InsertNode(e.g.CreateTuple(match.Inputs, c.t)).SetRange(at).Output()}
+}
+
+// namedTupleSchema is the schema of a named tuple's constructor.
+func namedTupleSchema(t *types.Tuple) *schema.FunctionSchema {
+	s := &schema.FunctionSchema{Name: lastAtom(t.Name)}
+	first := len(t.Fields) - len(t.Defaults)
+	for i, field := range t.Fields {
+		a := schema.Argument{Name: field, Type: t.Elems[i], RealType: t.Elems[i], ListSize: -1}
+		if i >= first {
+			a.Default, a.HasDefault = t.Defaults[i-first].(value.Value), true
+		}
+		s.Arguments = append(s.Arguments, a)
+	}
+	s.Returns = []schema.Argument{{Type: t, RealType: t, ListSize: -1}}
+	return s
+}
+
+// enumClass is an enumeration's class.
+type enumClass struct {
+	notFirstClass
+	t *types.Enum
+}
+
+// NewEnumClass returns an enumeration's class as a sugared value.
+func NewEnumClass(t *types.Enum) SugaredValue { return &enumClass{"EnumClass", t} }
+
+func (c *enumClass) member(e *emitter, at source.Range, i int) *ir.Value {
+	return e.g.Constant(value.OfEnum(&value.Enum{Type: c.t, Index: i}), at)
+}
+
+func (c *enumClass) Attr(e *emitter, at source.Range, name string) SugaredValue {
+	i := c.t.MemberIndex(name)
+	if i < 0 {
+		fail(at, "%s has no attribute '%s'", c.Kind(), name)
+	}
+	return &simple{c.member(e, at, i)}
+}
+
+func (c *enumClass) Iter(e *emitter, at source.Range) SugaredValue {
+	items := make([]*ir.Value, len(c.t.Members))
+	for i := range items {
+		items[i] = c.member(e, at, i)
+	}
+	return &simple{e.g.InsertNode(e.g.CreateList(c.t, items)).Output()}
+}
+
+// builtinNames are the names that every program knows.
+var builtinNames = map[string]SugaredValue{
+	"print":          &printValue{"print"},
+	"tuple":          NewSpecialForm("prim::TupleConstruct"),
+	"float":          &castValue{NewBuiltin("aten::Float"), types.Float},
+	"complex":        &castValue{NewBuiltin("aten::Complex"), types.Complex},
+	"int":            &castValue{NewBuiltin("aten::Int"), types.Int},
+	"bool":           &castValue{NewBuiltin("aten::Bool"), types.Bool},
+	"str":            &castValue{NewBuiltin("aten::str"), types.Str},
+	"getattr":        NewSpecialForm("prim::GetAttr"),
+	"hasattr":        NewSpecialForm("prim::HasAttr"),
+	"isinstance":     NewSpecialForm("prim::isinstance"),
+	"len":            newMagic("__len__", "aten::len"),
+	"hex":            newMagic("__hex__", "aten::hex"),
+	"oct":            newMagic("__oct__", "aten::oct"),
+	"round":          newMagic("__round__", "aten::round"),
+	"hash":           NewBuiltin("aten::hash"),
+	"id":             NewBuiltin("prim::id"),
+	"min":            NewBuiltin("prim::min"),
+	"max":            NewBuiltin("prim::max"),
+	"abs":            NewBuiltin("prim::abs"),
+	"all":            NewBuiltin("aten::all"),
+	"any":            NewBuiltin("aten::any"),
+	"divmod":         NewBuiltin("aten::divmod"),
+	"sum":            NewBuiltin("aten::sum"),
+	"list":           NewSpecialForm("prim::list"),
+	"dict":           NewSpecialForm("prim::dict"),
+	"ord":            NewBuiltin("aten::ord"),
+	"chr":            NewBuiltin("aten::chr"),
+	"bin":            NewBuiltin("aten::bin"),
+	"pow":            NewBuiltin("aten::pow"),
+	"range":          NewSpecialForm("prim::range"),
+	"zip":            NewSpecialForm("prim::zip"),
+	"enumerate":      NewSpecialForm("prim::enumerate"),
+	"rangelist":      NewBuiltin("prim::rangelist"),
+	"sorted":         NewBuiltin("aten::sorted"),
+	"_to_tensor":     &castValue{NewBuiltin("prim::NumToTensor"), types.Tensor},
+	"AssertionError": &exceptionValue{"exception", "AssertionError", ""},
+}
+
+// builtinProperties are the attributes of values that operators compute.
+var builtinProperties = map[types.Kind]map[string]string{
+	types.KindTensor: {
+		"dtype": "prim::dtype", "device": "prim::device", "grad": "prim::grad", "data": "prim::data",
+		"shape": "prim::shape", "is_cuda": "prim::is_cuda", "is_cpu": "prim::is_cpu", "is_xpu": "prim::is_xpu",
+		"is_sparse": "prim::is_sparse", "is_sparse_csr": "prim::is_sparse_csr", "is_mkldnn": "prim::is_mkldnn",
+		"is_mps": "prim::is_mps", "is_quantized": "prim::is_quantized", "is_vulkan": "prim::is_vulkan",
+		"is_ipu": "prim::is_ipu", "is_meta": "prim::is_meta", "is_leaf": "aten::is_leaf", "is_nested": "prim::is_nested",
+		"requires_grad": "prim::requires_grad", "layout": "prim::layout", "T": "prim::T", "H": "prim::H",
+		"mT": "aten::mT", "mH": "aten::mH", "is_ort": "prim::is_ort", "itemsize": "prim::itemsize",
+		"nbytes": "prim::nbytes", "ndim": "prim::ndim", "name": "prim::name", "real": "aten::real",
+		"imag": "aten::imag", "retains_grad": "aten::retains_grad",
+	},
+	types.KindDevice: {"type": "prim::type", "index": "prim::index"},
+}

@@ -1,0 +1,269 @@
+// Package frontend compiles Trees to graphs.
+//
+// The steps, in order: Compile emits the body of a function as nodes in which variables are
+// prim::Load and prim::Store and jumps are prim::BreakStmt, prim::ContinueStmt and
+// prim::ReturnStmt (stmt.go, expr.go, call.go, index.go, loop.go, cond.go); convertToSSA gives
+// control flow explicit inputs and outputs and removes the rest (ssa.go, exits.go); canonicalize
+// rewrites loops that have both a trip count and a condition (loops.go); cleanUp runs the passes
+// that leave the graph in its final form.
+//
+// A SugaredValue is what an expression stands for while it is being emitted: often a Value of the
+// graph, but also a module, a function, a type or a namespace. A Resolver gives meaning to names
+// that the program does not define; an Environment maps names to sugared values. Errors are
+// *source.Error; inside the package they travel as panics and are caught in Compile.
+package frontend
+
+import (
+	"torchjit/gojit/ir"
+	"torchjit/gojit/passes"
+	"torchjit/gojit/schema"
+	"torchjit/gojit/source"
+	"torchjit/gojit/syntax"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// Resolver gives meaning to names that a function does not define itself.
+type Resolver interface {
+	// ResolveValue returns what name stands for, nil where it does not know the name.
+	ResolveValue(name string, at source.Range) (SugaredValue, error)
+	// ResolveType returns the type that name stands for, nil where it does not know the name.
+	ResolveType(name string, at source.Range) (types.Type, error)
+}
+
+// Self is the first parameter of a method.
+type Self struct {
+	Type types.Type
+	// Sugar returns what the parameter stands for; nil: a plain value.
+	Sugar func(self *ir.Value) SugaredValue
+}
+
+// Options of a compilation.
+type Options struct {
+	Resolver Resolver
+	Self     *Self // nil for a function
+	// Defaults are the values of parameters with defaults, evaluated where the function was
+	// defined; nil: only constants in the text are taken.
+	Defaults map[string]value.Value
+	Unit     *ir.Unit
+
+	// operatorsOnly says that the function is itself an overload of an operator: its body calls
+	// the operators that are not written in the language.
+	operatorsOnly bool
+}
+
+// Compile compiles a definition and sets the graph and schema of f.
+func Compile(f *ir.Function, def syntax.Def, o Options) (err error) {
+	defer catch(&err)
+	e := newEmitter(f, o)
+	s := e.emitDef(def)
+	convertToSSA(e.g)
+	canonicalizeLoops(e.g)
+	passes.NormalizeOps(e.g)
+	cleanUp(e.g)
+	s.Name = def.Name().Name()
+	f.SetDefinition(s, e.g)
+	return nil
+}
+
+// SchemaOf returns the schema that a definition declares, without compiling its body. The return
+// type is nil where it is not annotated.
+func SchemaOf(def syntax.Def, o Options) (s *schema.FunctionSchema, err error) {
+	defer catch(&err)
+	e := newEmitter(ir.NewLazyFunction(def.Name().Name(), nil), o)
+	return e.declaredSchema(def), nil
+}
+
+// cleanUp runs the passes after which successive runs change nothing.
+func cleanUp(g *ir.Graph) {
+	eraseListLiterals(g.Block())
+	passes.LowerSimpleTuples(g)
+	passes.ConstantPropagationImmutableTypes(g)
+	passes.ConstantPooling(g)
+	passes.CanonicalizeOutputs(g)
+	passes.AnnotateWarnings(g)
+}
+
+// fail ends the compilation with an error at a range.
+func fail(at source.Range, format string, args ...any) {
+	panic(source.Errorf(source.RuntimeError, at, format, args...))
+}
+
+// check ends the compilation with err if there is one.
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// failure carries an error that is not a *source.Error through a panic.
+type failure struct{ error }
+
+func catch(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case *source.Error:
+		*err = r
+	case failure:
+		*err = r.error
+	default:
+		panic(r)
+	}
+}
+
+// emitter compiles one function.
+type emitter struct {
+	f        *ir.Function
+	g        *ir.Graph
+	resolver Resolver
+	o        Options
+	env      *environment
+	exits    map[*ir.Block]bool // blocks that always leave by a jump or an exception
+
+	declaredReturn types.Type // nil where not annotated
+	mergedReturn   types.Type
+	loop           loopStatus
+	temporaries    int
+	ints           map[int64]*ir.Value
+	floats         map[float64]*ir.Value
+	complexes      map[complex128]*ir.Value
+}
+
+type loopStatus uint8
+
+const (
+	notInLoop loopStatus = iota
+	inLoop
+	inUnrolledLoop
+)
+
+func newEmitter(f *ir.Function, o Options) *emitter {
+	if o.Resolver == nil {
+		o.Resolver = noResolver{}
+	}
+	return &emitter{f: f, g: ir.NewGraph(), resolver: o.Resolver, o: o, exits: map[*ir.Block]bool{},
+		ints: map[int64]*ir.Value{}, floats: map[float64]*ir.Value{}, complexes: map[complex128]*ir.Value{}}
+}
+
+type noResolver struct{}
+
+func (noResolver) ResolveValue(string, source.Range) (SugaredValue, error) { return nil, nil }
+func (noResolver) ResolveType(string, source.Range) (types.Type, error)    { return nil, nil }
+
+func (e *emitter) emitDef(def syntax.Def) *schema.FunctionSchema {
+	e.pushFrame(e.g.Block())
+	if e.o.Self != nil && len(def.Decl().Params()) == 0 {
+		fail(def.Decl().Range, "methods must have a self argument")
+	}
+	declared := e.declaredSchema(def)
+	e.declaredReturn = declared.Returns[0].Type
+	s := &schema.FunctionSchema{Name: declared.Name}
+	s.Arguments = e.emitParameters(def, declared)
+	e.emitStatements(def.Body())
+	e.finishReturn(def)
+	placeholder := e.g.InsertNode(e.g.CreateUninitialized(e.mergedReturn)).Output()
+	e.g.AddOutput(placeholder)
+	s.Returns = []schema.Argument{{Type: e.mergedReturn, RealType: e.mergedReturn, ListSize: -1}}
+	return s
+}
+
+func (e *emitter) emitParameters(def syntax.Def, declared *schema.FunctionSchema) []schema.Argument {
+	var arguments []schema.Argument
+	params := def.Decl().Params()
+	if e.o.Self != nil {
+		name := params[0].Ident().Name()
+		in := e.g.AddInput(name).SetType(e.o.Self.Type)
+		var sugared SugaredValue = &simple{in}
+		if e.o.Self.Sugar != nil {
+			sugared = e.o.Self.Sugar(in)
+		}
+		e.env.setSugared(params[0].Ident().Range, name, sugared, nil)
+		arguments = append(arguments, schema.Argument{Name: name, Type: in.Type(), RealType: in.Type(), ListSize: -1})
+		params = params[1:]
+	}
+	for i, p := range params {
+		a := declared.Arguments[i]
+		in := e.g.AddInput("")
+		if meaningfulName(a.Name) {
+			in.SetName(a.Name)
+		}
+		in.SetType(a.Type)
+		e.env.set(p.Ident().Range, a.Name, in)
+		arguments = append(arguments, a)
+	}
+	return arguments
+}
+
+// declaredSchema reads the parameters and the return of a definition, without self.
+func (e *emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
+	s := &schema.FunctionSchema{Name: def.Name().Name()}
+	params := def.Decl().Params()
+	if e.o.Self != nil {
+		params = params[1:]
+	}
+	for _, p := range params {
+		a := schema.Argument{Name: p.Ident().Name(), Type: types.InferredTensor, ListSize: -1, KwargOnly: p.KwargOnly()}
+		if p.Type() != nil {
+			a.Type, a.ListSize = e.parameterType(p.Type())
+		}
+		a.RealType = a.Type
+		if v, ok := e.o.Defaults[a.Name]; ok {
+			a.Default, a.HasDefault = e.convertDefault(p, a.Type, v), true
+		} else if d := p.Default(); d != nil && e.o.Defaults == nil {
+			a.Default, a.HasDefault = e.convertDefault(p, a.Type, e.constantOf(d, a.Type)), true
+		}
+		s.Arguments = append(s.Arguments, a)
+	}
+	ret := schema.Argument{ListSize: -1}
+	if r := def.Decl().Return(); r != nil {
+		ret.Type = e.typeOf(r)
+		ret.RealType = ret.Type
+	}
+	s.Returns = []schema.Argument{ret}
+	return s
+}
+
+// convertDefault makes the value of a default one of the parameter's type.
+func (e *emitter) convertDefault(p syntax.Param, t types.Type, v value.Value) value.Value {
+	c, ok := value.Coerce(v, t)
+	if !ok {
+		fail(p.Range, "Expected a default value of type %s on parameter \"%s\".", t.Annotation(nil), p.Ident().Name())
+	}
+	return c
+}
+
+// constantOf evaluates an expression that is a constant by compiling it on its own.
+func (e *emitter) constantOf(expr syntax.Expr, hint types.Type) value.Value {
+	inner := newEmitter(ir.NewLazyFunction("default", nil), Options{Resolver: e.resolver, Unit: e.o.Unit})
+	inner.pushFrame(inner.g.Block())
+	v := inner.emitExpr(expr, hint)
+	inner.g.AddOutput(v)
+	c, ok := passes.EvaluateConstant(v)
+	if !ok {
+		fail(expr.Range, "Default values must be constants")
+	}
+	return c
+}
+
+// finishReturn adds the return of None where the end of the body can be reached.
+func (e *emitter) finishReturn(def syntax.Def) {
+	if e.exits[e.g.Block()] {
+		if e.mergedReturn == nil {
+			e.mergedReturn = types.None
+			if e.declaredReturn != nil {
+				e.mergedReturn = e.declaredReturn
+			}
+		}
+		return
+	}
+	if e.declaredReturn != nil && e.declaredReturn.Kind() != types.KindNone {
+		fail(def.Range, "Function was not annotated as having type None, but does not return along all paths")
+	}
+	e.emitReturn(syntax.NewReturn(def.Range, syntax.NewSimple(syntax.KindNone, def.Range)))
+}
+
+// temporary returns the name of a variable that the program cannot name.
+func (e *emitter) temporary(prefix string) string {
+	e.temporaries++
+	return prefix + string(rune('0'+e.temporaries%10)) + "_" + itoa(e.temporaries)
+}

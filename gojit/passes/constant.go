@@ -1,0 +1,404 @@
+package passes
+
+import (
+	"torchjit/gojit/ir"
+	"torchjit/gojit/ops"
+	"torchjit/gojit/source"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// ConstantPropagationImmutableTypes runs the nodes whose inputs are constants and whose values
+// cannot be changed, and simplifies the control flow whose outcome is known then. Running it again
+// changes nothing.
+//
+//	%x : int = aten::add(%2, %3)   -- becomes prim::Constant[value=5]()
+func ConstantPropagationImmutableTypes(g *ir.Graph) bool {
+	p := &constantPropagation{g: g}
+	p.block(g.Block())
+	if p.changed {
+		DCE(g)
+	}
+	return p.changed
+}
+
+// ConstantPropagation is ConstantPropagationImmutableTypes for tensors also, where no node of the
+// graph writes.
+func ConstantPropagation(g *ir.Graph) bool {
+	p := &constantPropagation{g: g, tensors: !writes(g.Block())}
+	p.block(g.Block())
+	if p.changed {
+		DCE(g)
+	}
+	return p.changed
+}
+
+func writes(b *ir.Block) bool {
+	found := false
+	b.Walk(func(n *ir.Node) {
+		o := n.Operator()
+		found = found || o != nil && o.Schema().IsMutable()
+	})
+	return found
+}
+
+type constantPropagation struct {
+	g       *ir.Graph
+	tensors bool // nodes of tensors may run too
+	changed bool
+}
+
+func (p *constantPropagation) block(b *ir.Block) {
+	for n := b.First(); n != nil; {
+		next := n.Next()
+		p.node(n)
+		n = next
+	}
+}
+
+func (p *constantPropagation) blocks(n *ir.Node) {
+	for _, b := range n.Blocks() {
+		p.block(b)
+	}
+}
+
+func (p *constantPropagation) node(n *ir.Node) {
+	constant := constantInputs(n)
+	switch {
+	case n.Kind() == "prim::If":
+		if constant {
+			p.inlineIf(n)
+			return
+		}
+		p.blocks(n)
+		p.removeExtraIfOutputs(n)
+	case n.Kind() == "prim::Loop":
+		if loopNeverRuns(n) {
+			for i, out := range n.Outputs() {
+				out.ReplaceAllUsesWith(n.Input(i + 2))
+			}
+			n.Destroy()
+			p.changed = true
+			return
+		}
+		p.blocks(n)
+		p.removeExtraLoopOutputs(n)
+	case constant && p.supported(n):
+		p.run(n)
+	default:
+		p.blocks(n)
+	}
+}
+
+func constantInputs(n *ir.Node) bool {
+	for _, in := range n.Inputs() {
+		if in.Node().Kind() != "prim::Constant" {
+			return false
+		}
+	}
+	return true
+}
+
+func loopNeverRuns(n *ir.Node) bool {
+	if trips, ok := n.Input(0).Constant(); ok && trips.Int() <= 0 {
+		return true
+	}
+	start, ok := n.Input(1).Constant()
+	return ok && !start.Bool()
+}
+
+// notPropagated names the kinds that constant propagation leaves alone.
+var notPropagated = map[string]bool{
+	"prim::If": true, "prim::Loop": true, "prim::Closure": true, "prim::Constant": true, "prim::AutogradZero": true,
+	"prim::Uninitialized": true, "prim::Guard": true, "prim::profile": true, "prim::profile_ivalue": true,
+	"prim::unchecked_unwrap_optional": true, "prim::awaitable": true, "prim::Enter": true, "prim::Exit": true,
+}
+
+func (p *constantPropagation) supported(n *ir.Node) bool {
+	if notPropagated[n.Kind()] || len(n.Blocks()) > 0 || n.HasSideEffects() || n.IsNondeterministic() {
+		return false
+	}
+	return p.immutable(n.Inputs()) && p.immutable(n.Outputs())
+}
+
+func (p *constantPropagation) immutable(vs []*ir.Value) bool {
+	for _, v := range vs {
+		if p.tensors && v.Type().Kind() == types.KindTensor {
+			continue
+		}
+		if IsMutableType(v.Type()) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsMutableType reports whether a value of type t can be changed in place.
+func IsMutableType(t types.Type) bool {
+	switch t.Kind() {
+	case types.KindTensor, types.KindList, types.KindDict, types.KindClass, types.KindInterface, types.KindAny,
+		types.KindVar, types.KindAnyList, types.KindAnyTuple, types.KindAnyClass, types.KindFuture, types.KindStorage,
+		types.KindRRef, types.KindPyObject, types.KindCapsule, types.KindGenerator:
+		return true
+	}
+	for _, c := range types.Contained(t) {
+		if IsMutableType(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// RunConstantNode runs a node whose inputs are all constants and returns its outputs. ok is false
+// where it cannot be run now or fails: then it fails when the program runs.
+func RunConstantNode(n *ir.Node) (out []value.Value, ok bool) {
+	args := make([]value.Value, len(n.Inputs()))
+	for i, in := range n.Inputs() {
+		if args[i], ok = in.Constant(); !ok {
+			return nil, false
+		}
+	}
+	switch n.Kind() {
+	case "prim::TupleConstruct":
+		t := n.Output().Type().(*types.Tuple)
+		return []value.Value{value.OfTuple(&value.Tuple{Type: t, Items: args})}, true
+	case "prim::TupleIndex":
+		items, i := args[0].Tuple().Items, int(args[1].Int())
+		if i < 0 {
+			i += len(items)
+		}
+		if i < 0 || i >= len(items) {
+			return nil, false
+		}
+		return []value.Value{items[i]}, true
+	case "prim::TupleUnpack":
+		return args[0].Tuple().Items, true
+	case "prim::unchecked_cast":
+		return args, true
+	case "prim::isinstance":
+		for _, t := range n.TypesAttr("types") {
+			if value.Conforms(args[0], t) {
+				return []value.Value{value.Bool(true)}, true
+			}
+		}
+		return []value.Value{value.Bool(false)}, true
+	case "prim::EnumName":
+		return []value.Value{value.Str(args[0].Enum().Name())}, true
+	case "prim::EnumValue":
+		return []value.Value{args[0].Enum().Value()}, true
+	}
+	o := n.Operator()
+	if o == nil || o.Run == nil || o.Schema().IsVararg || o.Schema().IsVarret {
+		return nil, false
+	}
+	return runOperator(o, args, len(n.Outputs()))
+}
+
+func runOperator(o *ops.Operator, args []value.Value, outputs int) (out []value.Value, ok bool) {
+	out = make([]value.Value, outputs)
+	if err := o.Run(args, out); err != nil {
+		return nil, false
+	}
+	return out, true
+}
+
+// EvaluateConstant returns the value of v where everything that it is computed from is constant:
+// also lists, dictionaries and tensors, which belong to the caller alone.
+func EvaluateConstant(v *ir.Value) (c value.Value, ok bool) {
+	if c, ok = v.Constant(); ok {
+		return c, true
+	}
+	n := v.Node()
+	args := make([]value.Value, len(n.Inputs()))
+	for i, in := range n.Inputs() {
+		if args[i], ok = EvaluateConstant(in); !ok {
+			return value.None, false
+		}
+	}
+	switch n.Kind() {
+	case "prim::ListConstruct", "prim::EmptyListLiteral":
+		return value.OfList(value.NewList(v.Type().(*types.List).Elem, args...)), true
+	case "prim::TupleConstruct":
+		return value.OfTuple(&value.Tuple{Type: v.Type().(*types.Tuple), Items: args}), true
+	case "prim::DictConstruct":
+		t := v.Type().(*types.Dict)
+		d := value.NewDict(t.Key, t.Value)
+		for i := 0; i+1 < len(args); i += 2 {
+			d.Set(args[i], args[i+1])
+		}
+		return value.OfDict(d), true
+	case "prim::unchecked_cast":
+		return args[0], true
+	}
+	o := n.Operator()
+	if o == nil || o.Run == nil || n.HasSideEffects() {
+		return value.None, false
+	}
+	out, ok := runOperator(o, args, len(n.Outputs()))
+	if !ok {
+		return value.None, false
+	}
+	return out[v.Offset()], true
+}
+
+func (p *constantPropagation) run(n *ir.Node) {
+	outputs, ok := RunConstantNode(n)
+	if !ok {
+		return
+	}
+	old := p.g.SetInsertPoint(n)
+	defer p.g.SetInsertPoint(old)
+	for i, c := range outputs {
+		if !ir.IsConstantable(c) {
+			continue
+		}
+		out := n.Outputs()[i]
+		v := p.g.Constant(c, source.Range{})
+		if c.IsNone() {
+			v.SetType(out.Type())
+		}
+		out.ReplaceAllUsesWith(v)
+		p.changed = true
+	}
+}
+
+func (p *constantPropagation) inlineIf(n *ir.Node) {
+	c, ok := n.Input(0).Constant()
+	if !ok {
+		p.blocks(n)
+		return
+	}
+	b := n.Blocks()[1]
+	if c.Bool() {
+		b = n.Blocks()[0]
+	}
+	p.block(b)
+	for _, m := range b.Nodes() {
+		m.MoveBefore(n)
+	}
+	for i, out := range n.Outputs() {
+		out.ReplaceAllUsesWith(b.Outputs()[i])
+	}
+	n.Destroy()
+	p.changed = true
+}
+
+func (p *constantPropagation) removeExtraIfOutputs(n *ir.Node) {
+	yes, no := n.Blocks()[0], n.Blocks()[1]
+	old := p.g.SetInsertPoint(n)
+	defer p.g.SetInsertPoint(old)
+	for i := 0; i < len(yes.Outputs()); {
+		t, f := yes.Outputs()[i], no.Outputs()[i]
+		replacement := t
+		if t != f {
+			c, ok := t.Constant()
+			if !ok || !sameConstant(t.Node(), f.Node()) {
+				i++
+				continue
+			}
+			replacement = p.g.Constant(c, source.Range{})
+		}
+		n.Outputs()[i].ReplaceAllUsesWith(replacement)
+		eraseIfOutput(n, i)
+		p.changed = true
+	}
+}
+
+func (p *constantPropagation) removeExtraLoopOutputs(n *ir.Node) {
+	body := n.Blocks()[0]
+	for i := len(n.Outputs()) - 1; i >= 0; i-- {
+		if body.Inputs()[i+1] != body.Outputs()[i+1] {
+			continue
+		}
+		in := n.Input(i + 2)
+		n.Outputs()[i].ReplaceAllUsesWith(in)
+		body.Inputs()[i+1].ReplaceAllUsesWith(in)
+		eraseCarried(n, i)
+		p.changed = true
+	}
+}
+
+// sameConstant reports whether two nodes are constants of one type and value.
+func sameConstant(a, b *ir.Node) bool {
+	if a.Kind() != "prim::Constant" || b.Kind() != "prim::Constant" {
+		return false
+	}
+	return types.Equal(a.Output().Type(), b.Output().Type()) && equalAttributes(a, b)
+}
+
+func equalAttributes(a, b *ir.Node) bool {
+	x, y := a.Attributes(), b.Attributes()
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if x[i].Name != y[i].Name || !equalAttribute(x[i].Value, y[i].Value) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalAttribute(x, y any) bool {
+	v, ok := x.(value.Value)
+	if !ok {
+		s, isString := x.(string)
+		t, alsoString := y.(string)
+		return isString && alsoString && s == t
+	}
+	w, ok := y.(value.Value)
+	return ok && value.EqualConstants(v, w)
+}
+
+// ConstantPooling moves the constants to the beginning of the graph, the last first, and keeps one
+// of each.
+func ConstantPooling(g *ir.Graph) {
+	poolConstants(g, g.Block(), map[string][]*ir.Node{})
+}
+
+func poolConstants(g *ir.Graph, b *ir.Block, known map[string][]*ir.Node) {
+	for n := b.First(); n != nil; {
+		next := n.Next()
+		if len(n.Blocks()) > 0 {
+			for _, inner := range n.Blocks() {
+				poolConstants(g, inner, known)
+			}
+		} else if n.Kind() == "prim::Constant" {
+			poolConstant(g, n, known)
+		}
+		n = next
+	}
+}
+
+func poolConstant(g *ir.Graph, n *ir.Node, known map[string][]*ir.Node) {
+	key := n.Output().Type().String()
+	for _, same := range known[key] {
+		if sameConstant(n, same) && mayShare(g, n, same) {
+			n.Output().ReplaceAllUsesWith(same.Output())
+			n.Destroy()
+			return
+		}
+	}
+	known[key] = append(known[key], n)
+	if first := g.Block().First(); n != first {
+		n.MoveBefore(first)
+	}
+}
+
+// mayShare reports whether one constant may stand for both: always where it cannot be changed, and
+// else where the graph does not return both.
+func mayShare(g *ir.Graph, a, b *ir.Node) bool {
+	if !IsMutableType(a.Output().Type()) {
+		return true
+	}
+	return !isReturned(g, a) || !isReturned(g, b)
+}
+
+func isReturned(g *ir.Graph, n *ir.Node) bool {
+	for _, u := range n.Output().Uses() {
+		if u.User == g.Block().ReturnNode() {
+			return true
+		}
+	}
+	return false
+}

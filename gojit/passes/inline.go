@@ -1,0 +1,69 @@
+package passes
+
+import (
+	"sync/atomic"
+
+	"torchjit/gojit/ir"
+	"torchjit/gojit/types"
+)
+
+// nextWarning numbers the places that warn, over all graphs.
+var nextWarning atomic.Int64
+
+// Inline replaces calls of functions and methods whose bodies are known by the bodies, to any
+// depth. A callee that has not been compiled yet is compiled; one that cannot be stays a call.
+//
+//	%y = prim::CallMethod[name="forward"](%m, %x)   -- becomes the nodes of forward
+func Inline(g *ir.Graph) { inlineBlock(g.Block()) }
+
+func inlineBlock(b *ir.Block) {
+	for n := b.First(); n != nil; {
+		next := n.Next()
+		switch n.Kind() {
+		case "prim::CallFunction":
+			if f, ok := n.Input(0).Type().(*types.Function); ok {
+				if target, ok := f.Target.(*ir.Function); ok && isCompiled(target) {
+					constant := n.Input(0).Node()
+					replaceCall(n, target, n.Inputs()[1:])
+					if !hasUses(constant) {
+						constant.Destroy()
+					}
+				}
+			}
+		case "prim::CallMethod":
+			if c, ok := n.Input(0).Type().(*types.Class); ok {
+				if target, ok := c.FindMethod(n.StringAttr("name")).(*ir.Function); ok && isCompiled(target) {
+					replaceCall(n, target, n.Inputs())
+				}
+			}
+		default:
+			for _, inner := range n.Blocks() {
+				inlineBlock(inner)
+			}
+		}
+		n = next
+	}
+}
+
+func isCompiled(f *ir.Function) bool {
+	_, err := f.EnsureDefined()
+	return err == nil && f.Graph() != nil
+}
+
+func replaceCall(n *ir.Node, callee *ir.Function, args []*ir.Value) {
+	body := callee.Graph().Copy()
+	Inline(body)
+	g := n.Graph()
+	old := g.SetInsertPoint(n)
+	outputs := g.InsertGraph(body, append([]*ir.Value{}, args...))
+	g.SetInsertPoint(old)
+	for i, out := range n.Outputs() {
+		if i < len(outputs) {
+			if out.HasName() && !outputs[i].HasName() {
+				outputs[i].SetName(out.Name())
+			}
+			out.ReplaceAllUsesWith(outputs[i])
+		}
+	}
+	n.Destroy()
+}

@@ -1,0 +1,45 @@
+// Package passes holds the transformations of graphs, one per file.
+//
+// A pass is a function of a graph that keeps its meaning and its invariants (ir.Verify); some
+// report whether they changed anything. All lists them by name for the command line, for logs and
+// for tests.
+package passes
+
+import "torchjit/gojit/ir"
+
+// Pass is a transformation with the name by which it is asked for.
+type Pass struct {
+	Name string
+	Run  func(*ir.Graph) bool
+}
+
+// All lists the passes.
+var All = []Pass{
+	{"canonicalize-outputs", changes(CanonicalizeOutputs)},
+	{"constant-pooling", changes(ConstantPooling)},
+	{"constant-propagation", ConstantPropagation},
+	{"constant-propagation-immutable", ConstantPropagationImmutableTypes},
+	{"dce", DCE},
+	{"inline", changes(Inline)},
+	{"lower-simple-tuples", changes(LowerSimpleTuples)},
+	{"normalize-ops", changes(NormalizeOps)},
+}
+
+// Find returns the named pass, or nil.
+func Find(name string) *Pass {
+	for i := range All {
+		if All[i].Name == name {
+			return &All[i]
+		}
+	}
+	return nil
+}
+
+// changes makes a pass of one that does not tell whether it changed anything.
+func changes(run func(*ir.Graph)) func(*ir.Graph) bool {
+	return func(g *ir.Graph) bool {
+		before := g.Text(false)
+		run(g)
+		return g.Text(false) != before
+	}
+}

@@ -1,0 +1,82 @@
+package value
+
+import (
+	"math"
+
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+)
+
+// EqualConstants reports whether two constants are the same to the last bit: a NaN equals itself,
+// and 0.0 is not -0.0.
+func EqualConstants(a, b Value) bool {
+	if a == b {
+		return true
+	}
+	if a.Kind() != b.Kind() {
+		return false
+	}
+	switch a.Kind() {
+	case KindString:
+		return a.Str() == b.Str()
+	case KindComplex:
+		x, y := a.Complex(), b.Complex()
+		return math.Float64bits(real(x)) == math.Float64bits(real(y)) && math.Float64bits(imag(x)) == math.Float64bits(imag(y))
+	case KindList:
+		return types.Equal(a.List().Elem, b.List().Elem) && equalItems(a.List().Items, b.List().Items)
+	case KindTuple:
+		return equalItems(a.Tuple().Items, b.Tuple().Items)
+	case KindEnum:
+		return a.Enum().Type == b.Enum().Type && a.Enum().Index == b.Enum().Index
+	case KindTensor:
+		return equalTensors(a.Tensor(), b.Tensor())
+	case KindDict:
+		return equalDicts(a.Dict(), b.Dict())
+	}
+	return false
+}
+
+func equalItems(a, b []Value) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !EqualConstants(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalDicts(a, b *Dict) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	for k, v := range a.All {
+		if w, ok := b.Get(k); !ok || !EqualConstants(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalTensors(a, b *tensor.Tensor) bool {
+	if a.DType() != b.DType() || !tensor.SameShape(a.Shape(), b.Shape()) || a.RequiresGrad() != b.RequiresGrad() {
+		return false
+	}
+	x, err := a.Contiguous()
+	if err != nil {
+		return false
+	}
+	y, err := b.Contiguous()
+	if err != nil {
+		return false
+	}
+	return string(elements(x)) == string(elements(y))
+}
+
+// elements returns the memory of a contiguous tensor's elements.
+func elements(t *tensor.Tensor) []byte {
+	size := t.DType().Size()
+	return t.Storage().Bytes()[t.Offset()*size:][:t.Numel()*size]
+}
