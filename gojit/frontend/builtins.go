@@ -64,6 +64,10 @@ def T(self : Tensor) -> Tensor:
   return self.numpy_T()
 def H(self : Tensor) -> Tensor:
   return self.matrix_H()
+def mT(self : Tensor) -> Tensor:
+  return torch.mT(self)
+def mH(self : Tensor) -> Tensor:
+  return torch.mH(self)
 def shape(self : Tensor) -> List[int]:
   return self.size()
 `
@@ -104,7 +108,7 @@ func readBuiltins() {
 	builtins.sources = map[string][]syntax.Def{}
 	builtins.compiled = map[string][]*ir.Function{}
 	read := func(text, namespace string) {
-		defs, err := syntax.ParseFile(source.NewText("", text, 1))
+		defs, err := syntax.ParseFile(source.NewText("<string>", text, 1))
 		if err != nil {
 			panic("builtin functions: " + err.Error())
 		}

@@ -396,6 +396,7 @@ type castValue struct {
 
 func (c *castValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	if len(args) == 1 && len(kwargs) == 0 {
+		e.g.SkipID() // PyTorch numbers one more value here
 		if v := args[0].Value(e.g); types.IsSubtype(v.Type(), c.t) {
 			return &simple{v}
 		}
@@ -437,7 +438,14 @@ func (p *printValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argumen
 		n.AddInput(a.Value(e.g))
 	}
 	e.g.InsertNode(n)
-	return &simple{e.g.InsertNode(e.g.CreateNone()).Output()}
+	return noneValue{"None"}
+}
+
+// noneValue is the result of print: None, made when it is used.
+type noneValue struct{ notFirstClass }
+
+func (noneValue) AsValue(e *emitter, _ source.Range) *ir.Value {
+	return e.g.InsertNode(e.g.CreateNone()).Output()
 }
 
 // exceptionValue is the class of an exception. qualified is its Python name, "" for the one that

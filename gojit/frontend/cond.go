@@ -411,6 +411,7 @@ func (e *emitter) emitIsInstance(object, classes syntax.Expr) condition {
 		want = append(want, types.Members(e.typeOf(c))...)
 	}
 	gather(classes)
+	want = types.Members(types.NewUnion(want...))
 	var yes, no []types.Type
 	all := true
 	for _, have := range types.Members(v.Type()) {

@@ -93,6 +93,12 @@ func (e *emitter) emitSimple(expr syntax.Expr, hint types.Type) *ir.Value {
 
 func (e *emitter) emitBinary(expr syntax.Expr, builtin, method string) *ir.Value {
 	b := syntax.AsBinOp(expr)
+	if expr.Kind == syntax.KindMod {
+		// The left side is emitted once more: it tells formatting from arithmetic.
+		if e.emitExpr(b.LHS(), nil).Type().Kind() == types.KindString {
+			return e.emitFormat(expr.Range, b)
+		}
+	}
 	args := e.namedValues([]syntax.Expr{b.LHS(), b.RHS()}, false)
 	if expr.Kind == syntax.KindIn {
 		args[0], args[1] = args[1], args[0]
@@ -103,6 +109,13 @@ func (e *emitter) emitBinary(expr syntax.Expr, builtin, method string) *ir.Value
 		return e.g.InsertNode(e.g.CreateTuple(items, nil)).Output()
 	}
 	return newMagic(method, builtin).Call(e, expr.Range, args, nil, 0).AsValue(e, expr.Range)
+}
+
+// emitFormat emits "..." % values.
+func (e *emitter) emitFormat(at source.Range, b syntax.BinOp) *ir.Value {
+	n := e.g.Create("aten::percentFormat", e.values([]syntax.Expr{b.LHS(), b.RHS()}, false), 1).SetRange(at)
+	n.Output().SetType(types.Str)
+	return e.g.InsertNode(n).Output()
 }
 
 // emitUnary emits a unary operator and folds it where the operand is a constant.

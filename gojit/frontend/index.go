@@ -89,14 +89,15 @@ func (e *emitter) emitSlice(at source.Range, v, dim *ir.Value, s syntax.SliceExp
 	if dim != nil {
 		args = append(args, ir.Arg(dim))
 	}
-	for _, b := range []*ir.Value{start, end} {
-		if b == nil {
-			b = e.g.Constant(value.None, at)
-		}
-		args = append(args, ir.Arg(b))
-	}
 	if step == nil {
 		step = e.g.Constant(value.Int(1), at)
+	}
+	for _, b := range []*ir.Value{start, end} {
+		if b == nil {
+			args = append(args, ir.ConstArg(value.None))
+		} else {
+			args = append(args, ir.Arg(b))
+		}
 	}
 	return e.insertArgs(at, "aten::slice", args, ir.ArgAt(step, at).Named("step"))
 }

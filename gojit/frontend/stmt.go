@@ -74,9 +74,6 @@ func (e *emitter) emitReturn(s syntax.Return) {
 		}
 		want = merged
 	}
-	if t, ok := want.(*types.TensorInfo); ok && t.Inferred {
-		want = types.Tensor
-	}
 	e.mergedReturn = want
 	if want.Kind() == types.KindAny && actual.Type().Kind() != types.KindAny {
 		actual = e.g.InsertNode(e.g.CreateUncheckedCast(actual, want)).Output()
@@ -104,9 +101,6 @@ func (e *emitter) emitRaise(s syntax.Raise) {
 		message, class = x.message, x.class
 	case *exceptionValue:
 		message = e.g.Constant(value.Str(""), s.Range)
-		if x.qualified != "" {
-			class = e.g.Constant(value.Str(x.qualified), s.Range)
-		}
 	default:
 		fail(s.Range, "exceptions must derive from BaseException")
 	}

@@ -151,7 +151,7 @@ func (s *simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 		return newBuiltinMethod("aten::to", s.v, at)
 	}
 	if property, ok := builtinProperties[s.v.Type().Kind()][name]; ok {
-		return &simple{e.callBuiltin(at, property, []ir.Argument{ir.ArgAt(s.v, at)}, nil, nil)}
+		return &simple{e.insert(source.Range{}, property, s.v)}
 	}
 	if hasSelfOverload("aten::" + name) {
 		return newBuiltinMethod("aten::"+name, s.v, at)

@@ -123,7 +123,7 @@ func (b *Block) CloneFrom(src *Block, outer func(*Value) *Value) {
 	for n := src.First(); n != nil; n = n.Next() {
 		c := b.Append(b.graph.Clone(n, lookup))
 		for i, out := range n.outputs {
-			env[out] = c.outputs[i]
+			env[out] = c.outputs[i].CopyMetadata(out) // the name moves on once more within a graph
 		}
 	}
 	for _, out := range src.Outputs() {

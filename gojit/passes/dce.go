@@ -25,6 +25,10 @@ func (d *dce) markEffects(b *ir.Block) {
 		if hasEffects(n) {
 			d.mark(n)
 		}
+		if n.Kind() == "prim::Loop" {
+			// What decides whether a loop goes on is kept, and so is a loop that computes it.
+			d.markValue(n.Blocks()[0].Outputs()[0])
+		}
 		for _, inner := range n.Blocks() {
 			d.markEffects(inner)
 		}
