@@ -1,5 +1,5 @@
 package aten
 
 var (
-	matmulFamily, convFamily, normFamily, poolFamily, lossFamily, embeddingFamily, rnnFamily, attentionFamily, resampleFamily, linalgFamily []definition
+	lossFamily, embeddingFamily, rnnFamily, attentionFamily, resampleFamily, linalgFamily []definition
 )

@@ -1,0 +1,592 @@
+package aten
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"torchjit/gojit/dense"
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+)
+
+// productType returns the type that products of a type are computed in.
+func productType(d tensor.DType) tensor.DType {
+	switch d {
+	case tensor.Float16, tensor.BFloat16:
+		return tensor.Float32
+	case tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Complex128:
+		return d
+	}
+	return tensor.Int64
+}
+
+func sameTypes(name string, a, b *tensor.Tensor) {
+	check(a.DType() == b.DType(), "expected scalar type %s but found %s", a.DType().CppName(), b.DType().CppName())
+	check(a.DType() != tensor.Bool, "\"%s\" not implemented for 'Bool'", name)
+}
+
+// products multiplies batches of matrices (batch by m by k) and (batch by k by n).
+func products(a, b *tensor.Tensor) *tensor.Tensor {
+	d := a.DType()
+	work := productType(d)
+	a, b = to(a, work), to(b, work)
+	out := zeros([]int{a.Size(0), a.Size(1), b.Size(2)}, work)
+	switch work {
+	case tensor.Float32:
+		multiplyBatch[float32](a, b, out)
+	case tensor.Float64:
+		multiplyBatch[float64](a, b, out)
+	case tensor.Complex64:
+		multiplyBatch[complex64](a, b, out)
+	case tensor.Complex128:
+		multiplyBatch[complex128](a, b, out)
+	default:
+		multiplyBatch[int64](a, b, out)
+	}
+	return to(out, d)
+}
+
+func multiplyBatch[T interface {
+	dense.Number
+	tensor.Element
+}](a, b, out *tensor.Tensor) {
+	batch, m, k, n := a.Size(0), a.Size(1), a.Size(2), b.Size(2)
+	if out.Numel() == 0 || k == 0 {
+		return
+	}
+	a, transA := rowMajor(a)
+	b, transB := rowMajor(b)
+	x, y, z := tensor.Data[T](a), tensor.Data[T](b), tensor.Data[T](out)
+	one := func(i int) {
+		dense.Multiply(m, n, k,
+			dense.Matrix[T]{Data: x[i*a.Strides()[0]:], Stride: leading(a, transA), Transposed: transA},
+			dense.Matrix[T]{Data: y[i*b.Strides()[0]:], Stride: leading(b, transB), Transposed: transB},
+			dense.Matrix[T]{Data: z[i*m*n:], Stride: n})
+	}
+	if batch == 1 {
+		one(0)
+		return
+	}
+	tensor.Parallel(batch, 1+rowGrain/(m*n*k), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			one(i)
+		}
+	})
+}
+
+// rowMajor returns a batch of matrices whose rows, or columns where it reports true, are contiguous.
+func rowMajor(t *tensor.Tensor) (*tensor.Tensor, bool) {
+	rows, columns := t.Size(1), t.Size(2)
+	s := t.Strides()
+	switch {
+	case (s[2] == 1 || columns == 1) && (s[1] >= columns || rows == 1):
+		return t, false
+	case (s[1] == 1 || rows == 1) && (s[2] >= rows || columns == 1):
+		return t, true
+	}
+	return contiguous(t), false
+}
+
+func leading(t *tensor.Tensor, transposed bool) int {
+	if transposed {
+		return t.Strides()[2]
+	}
+	return t.Strides()[1]
+}
+
+// product multiplies matrices.
+func product2(a, b *tensor.Tensor) *tensor.Tensor {
+	return must(products(must(a.Unsqueeze(0)), must(b.Unsqueeze(0))).Select(0, 0))
+}
+
+func mm(a, b *tensor.Tensor) *tensor.Tensor {
+	check(a.Dim() == 2, "self must be a matrix")
+	check(b.Dim() == 2, "mat2 must be a matrix")
+	checkInner(a, b)
+	sameTypes("addmm_impl_cpu_", a, b)
+	return product2(a, b)
+}
+
+func checkInner(a, b *tensor.Tensor) {
+	check(a.Size(1) == b.Size(0), "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", a.Size(0), a.Size(1), b.Size(0), b.Size(1))
+}
+
+func bmm(a, b *tensor.Tensor) *tensor.Tensor {
+	check(a.Dim() == 3, "batch1 must be a 3D tensor")
+	check(b.Dim() == 3, "batch2 must be a 3D tensor")
+	check(a.Size(0) == b.Size(0) && a.Size(2) == b.Size(1), "Expected size for first two dimensions of batch2 tensor to be: [%d, %d] but got: [%d, %d].", a.Size(0), a.Size(2), b.Size(0), b.Size(1))
+	sameTypes("bmm", a, b)
+	return products(a, b)
+}
+
+func mv(a, x *tensor.Tensor) *tensor.Tensor {
+	check(a.Dim() == 2 && x.Dim() == 1, "vector + matrix @ vector expected, got %d, %d, %d", 1, a.Dim(), x.Dim())
+	check(a.Size(1) == x.Size(0), "size mismatch, got %d, %dx%d,%d", a.Size(0), a.Size(0), a.Size(1), x.Size(0))
+	sameTypes("addmv_impl_cpu", a, x)
+	return must(product2(a, must(x.Unsqueeze(1))).Select(1, 0))
+}
+
+func dot(a, b *tensor.Tensor) *tensor.Tensor {
+	check(a.Dim() == 1 && b.Dim() == 1, "1D tensors expected, but got %dD and %dD tensors", a.Dim(), b.Dim())
+	check(a.DType() == b.DType(), "dot : expected both vectors to have same dtype, but found %s and %s", a.DType().CppName(), b.DType().CppName())
+	check(a.Numel() == b.Numel(), "inconsistent tensor size, expected tensor [%d] and src [%d] to have the same number of elements, but got %d and %d elements respectively", a.Numel(), b.Numel(), a.Numel(), b.Numel())
+	return must(product2(must(a.Unsqueeze(0)), must(b.Unsqueeze(1))).Reshape())
+}
+
+// matmul is the product of vectors, matrices and batches of them.
+func matmul(a, b *tensor.Tensor) *tensor.Tensor {
+	check(a.Dim() > 0 && b.Dim() > 0, "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a.Dim(), b.Dim())
+	switch {
+	case a.Dim() == 1 && b.Dim() == 1:
+		return dot(a, b)
+	case a.Dim() == 2 && b.Dim() == 1:
+		return mv(a, b)
+	case a.Dim() == 1 && b.Dim() == 2:
+		return must(mm(must(a.Unsqueeze(0)), b).SqueezeDim(0))
+	case a.Dim() == 2 && b.Dim() == 2:
+		return mm(a, b)
+	}
+	return batchedMatmul(a, b)
+}
+
+func batchedMatmul(a, b *tensor.Tensor) *tensor.Tensor {
+	dropRow, dropColumn := a.Dim() == 1, b.Dim() == 1
+	if dropRow {
+		a = must(a.Unsqueeze(0))
+	}
+	if dropColumn {
+		b = must(b.Unsqueeze(1))
+	}
+	m, k := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
+	n := b.Size(b.Dim() - 1)
+	leadA, leadB := a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]
+	var out *tensor.Tensor
+	var shape []int
+	if b.Dim() == 2 && !dropRow { // one matrix for all: fold the batch into the rows
+		flat := must(a.Reshape(numelOf(leadA)*m, k))
+		out = mm(flat, b)
+		shape = append(slices.Clone(leadA), m, n)
+	} else {
+		batch := must(tensor.Broadcast(leadA, leadB))
+		x := must(must(a.Expand(append(slices.Clone(batch), m, k)...)).Reshape(numelOf(batch), m, k))
+		y := must(must(b.Expand(append(slices.Clone(batch), b.Size(b.Dim()-2), n)...)).Reshape(numelOf(batch), b.Size(b.Dim()-2), n))
+		out = bmm(x, y)
+		shape = append(slices.Clone(batch), m, n)
+	}
+	if dropColumn {
+		shape = shape[:len(shape)-1]
+	}
+	if dropRow {
+		shape = slices.Delete(shape, len(shape)-1-btoi(!dropColumn), len(shape)-btoi(!dropColumn))
+	}
+	return must(out.Reshape(shape...))
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// linear multiplies the last dimension with the transposed weight and adds the bias.
+func linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
+	if weight.Dim() != 2 || x.Dim() == 0 {
+		out := matmul(x, must(weight.T()))
+		if bias != nil {
+			out = add.on(out, bias)
+		}
+		return out
+	}
+	k := x.Size(x.Dim() - 1)
+	rows := must(x.Reshape(numelOf(x.Shape()[:x.Dim()-1]), k))
+	out := mm(rows, must(weight.T()))
+	if bias != nil {
+		succeedShape(out, bias)
+		add.run(out, []operand{ofTensor(out), ofTensor(bias)})
+	}
+	return must(out.View(append(slices.Clone(x.Shape()[:x.Dim()-1]), weight.Size(0))...))
+}
+
+func succeedShape(out, bias *tensor.Tensor) {
+	check(bias.DType() == out.DType(), "expected scalar type %s but found %s", out.DType().CppName(), bias.DType().CppName())
+	_, err := bias.Expand(out.Shape()...)
+	succeed(err)
+}
+
+// scaledSum gives beta*self + alpha*p; where beta is zero self is not read.
+func scaledSum(self, p *tensor.Tensor, beta, alpha tensor.Scalar) *tensor.Tensor {
+	if !(alpha.IsIntegral() && alpha.Int64() == 1) {
+		p = to(mul.run(nil, []operand{ofTensor(p), ofScalar(alpha)}), p.DType())
+	}
+	expanded, err := self.Expand(p.Shape()...)
+	succeed(err)
+	if !beta.Bool() {
+		return p
+	}
+	if !(beta.IsIntegral() && beta.Int64() == 1) {
+		expanded = to(mul.run(nil, []operand{ofTensor(expanded), ofScalar(beta)}), p.DType())
+	}
+	return add.on(expanded, p)
+}
+
+func outer(a, b *tensor.Tensor) *tensor.Tensor {
+	check(a.Dim() == 1, "outer: Expected 1-D argument self, but got %d-D", a.Dim())
+	check(b.Dim() == 1, "outer: Expected 1-D argument vec2, but got %d-D", b.Dim())
+	return mul.on(must(a.Unsqueeze(1)), b)
+}
+
+// kron gives the Kronecker product.
+func kron(a, b *tensor.Tensor) *tensor.Tensor {
+	n := max(a.Dim(), b.Dim())
+	var x, y, final []int
+	for i := range n {
+		p, q := 1, 1
+		if j := i - (n - a.Dim()); j >= 0 {
+			p = a.Size(j)
+		}
+		if j := i - (n - b.Dim()); j >= 0 {
+			q = b.Size(j)
+		}
+		x, y, final = append(x, p, 1), append(y, 1, q), append(final, p*q)
+	}
+	return must(mul.on(must(a.Reshape(x...)), must(b.Reshape(y...))).Reshape(final...))
+}
+
+// cross gives the vector product along a dimension of size 3.
+func cross(a, b *tensor.Tensor, dim int) *tensor.Tensor {
+	ab := broadcastTensors([]*tensor.Tensor{a, b})
+	a, b = ab[0], ab[1]
+	dim = wrapDim(dim, a)
+	check(a.Size(dim) == 3, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", dim, a.Size(dim), b.Size(dim))
+	part := func(t *tensor.Tensor, i int) *tensor.Tensor { return must(t.Select(dim, i%3)) }
+	parts := make([]*tensor.Tensor, 3)
+	for i := range parts {
+		parts[i] = sub.on(mul.on(part(a, i+1), part(b, i+2)), mul.on(part(a, i+2), part(b, i+1)))
+	}
+	return stack(parts, dim)
+}
+
+// tensorDot contracts the listed dimensions pairwise.
+func tensorDot(a, b *tensor.Tensor, da, db []int) *tensor.Tensor {
+	check(len(da) == len(db), "both dimension lists should have same length")
+	used := [2][]bool{make([]bool, a.Dim()), make([]bool, b.Dim())}
+	k := 1
+	var left, right []int
+	for i := range da {
+		x, y := wrapDim(da[i], a), wrapDim(db[i], b)
+		check(a.Size(x) == b.Size(y), "contracted dimensions need to match, but first has size %d in dim %d and second has size %d in dim %d", a.Size(x), x, b.Size(y), y)
+		used[0][x], used[1][y] = true, true
+		k *= a.Size(x)
+		left, right = append(left, x), append(right, y)
+	}
+	var freeA, freeB, shape []int
+	for d, n := range a.Shape() {
+		if !used[0][d] {
+			freeA, shape = append(freeA, d), append(shape, n)
+		}
+	}
+	m := numelOf(shape)
+	for d, n := range b.Shape() {
+		if !used[1][d] {
+			freeB, shape = append(freeB, d), append(shape, n)
+		}
+	}
+	x := must(must(a.Permute(append(freeA, left...)...)).Reshape(m, k))
+	y := must(must(b.Permute(append(right, freeB...)...)).Reshape(k, -1))
+	return must(mm(x, y).Reshape(shape...))
+}
+
+// einsum contracts tensors as an equation of labels says.
+func einsum(equation string, ts []*tensor.Tensor) *tensor.Tensor {
+	left, right, explicit := strings.Cut(strings.ReplaceAll(equation, " ", ""), "->")
+	terms := strings.Split(left, ",")
+	check(len(ts) > 0, "einsum(): must provide at least one operand")
+	check(len(terms) == len(ts), "einsum(): %s operands were provided than specified in the equation", map[bool]string{true: "fewer", false: "more"}[len(terms) > len(ts)])
+	ellipsis := 0
+	for i, term := range terms {
+		if strings.Contains(term, "...") {
+			ellipsis = max(ellipsis, ts[i].Dim()-(len(term)-3))
+		}
+	}
+	labels := make([][]int, len(ts))
+	counts := map[int]int{}
+	for i, term := range terms {
+		labels[i] = einsumLabels(term, ts[i].Dim(), ellipsis, i)
+		for _, l := range labels[i] {
+			counts[l]++
+		}
+	}
+	var result []int
+	if explicit {
+		result = einsumLabels(right, -1, ellipsis, -1)
+		for _, l := range result {
+			check(counts[l] > 0, "einsum(): output subscript %c does not appear in the equation for any input operand", rune(l))
+		}
+	} else {
+		result = implicitResult(counts, ellipsis)
+	}
+	acc, accLabels := takeDiagonals(ts[0], labels[0])
+	for i := 1; i < len(ts); i++ {
+		t, l := takeDiagonals(ts[i], labels[i])
+		needed := map[int]bool{}
+		for _, r := range result {
+			needed[r] = true
+		}
+		for _, later := range labels[i+1:] {
+			for _, r := range later {
+				needed[r] = true
+			}
+		}
+		acc, accLabels = contractPair(acc, accLabels, t, l, needed)
+	}
+	return arrangeLabels(acc, accLabels, result)
+}
+
+// ellipsisLabel stands for the i-th broadcast dimension, counted from the last.
+func ellipsisLabel(i int) int { return 1000 + i }
+
+func einsumLabels(term string, dims, ellipsis, operand int) []int {
+	var labels []int
+	for i := 0; i < len(term); i++ {
+		switch ch := term[i]; {
+		case ch == '.':
+			check(strings.HasPrefix(term[i:], "..."), "einsum(): found '.' for operand %d that is not part of any ellipsis", operand)
+			n := ellipsis
+			if dims >= 0 {
+				n = dims - (len(term) - 3)
+			}
+			for j := n - 1; j >= 0; j-- {
+				labels = append(labels, ellipsisLabel(j))
+			}
+			i += 2
+		case ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z':
+			labels = append(labels, int(ch))
+		default:
+			raise(source.RuntimeError, "einsum(): invalid subscript given at index %d in the equation string, subscripts must be in [a-zA-Z]", i)
+		}
+	}
+	check(dims < 0 || len(labels) == dims, "einsum(): the number of subscripts in the equation (%d) does not match the number of dimensions (%d) for operand %d and no ellipsis was given", len(labels), dims, operand)
+	return labels
+}
+
+func implicitResult(counts map[int]int, ellipsis int) []int {
+	var result []int
+	for j := ellipsis - 1; j >= 0; j-- {
+		result = append(result, ellipsisLabel(j))
+	}
+	for ch := 'A'; ch <= 'z'; ch++ {
+		if counts[int(ch)] == 1 {
+			result = append(result, int(ch))
+		}
+	}
+	return result
+}
+
+// takeDiagonals makes repeated labels one dimension.
+func takeDiagonals(t *tensor.Tensor, labels []int) (*tensor.Tensor, []int) {
+	labels = slices.Clone(labels)
+	for i := 0; i < len(labels); i++ {
+		for j := i + 1; j < len(labels); j++ {
+			if labels[i] != labels[j] {
+				continue
+			}
+			check(t.Size(i) == t.Size(j), "einsum(): subscript %c is repeated for operand but the sizes don't match, %d != %d", rune(labels[i]), t.Size(i), t.Size(j))
+			l := labels[i]
+			t = must(t.Diagonal(0, i, j))
+			labels = append(slices.Delete(slices.Delete(labels, j, j+1), i, i+1), l)
+			i = -1
+			break
+		}
+	}
+	return t, labels
+}
+
+// contractPair multiplies two labelled tensors and sums over labels that are not needed any more.
+func contractPair(a *tensor.Tensor, la []int, b *tensor.Tensor, lb []int, needed map[int]bool) (*tensor.Tensor, []int) {
+	var batch, onlyA, onlyB, summed []int
+	sizes := map[int]int{}
+	for i, l := range la {
+		sizes[l] = a.Size(i)
+	}
+	for i, l := range lb {
+		n, both := sizes[l]
+		check(!both || n == b.Size(i) || n == 1 || b.Size(i) == 1, "einsum(): subscript %s has size %d for operand 1 which does not broadcast with previously seen size %d", labelText(l), b.Size(i), n)
+		sizes[l] = max(n, b.Size(i))
+	}
+	for _, l := range la {
+		switch inB := slices.Contains(lb, l); {
+		case inB && needed[l]:
+			batch = append(batch, l)
+		case inB:
+			summed = append(summed, l)
+		case needed[l]:
+			onlyA = append(onlyA, l)
+		}
+	}
+	for _, l := range lb {
+		if !slices.Contains(la, l) && needed[l] {
+			onlyB = append(onlyB, l)
+		}
+	}
+	a, la = sumOut(a, la, slices.Concat(batch, onlyA, summed))
+	b, lb = sumOut(b, lb, slices.Concat(batch, onlyB, summed))
+	size := func(labels []int) int {
+		n := 1
+		for _, l := range labels {
+			n *= sizes[l]
+		}
+		return n
+	}
+	shape := func(labels []int) []int {
+		var s []int
+		for _, l := range labels {
+			s = append(s, sizes[l])
+		}
+		return s
+	}
+	left, right := slices.Concat(batch, onlyA, summed), slices.Concat(batch, summed, onlyB)
+	x := must(must(order(a, la, left).Expand(shape(left)...)).Reshape(size(batch), size(onlyA), size(summed)))
+	y := must(must(order(b, lb, right).Expand(shape(right)...)).Reshape(size(batch), size(summed), size(onlyB)))
+	labels := slices.Concat(batch, onlyA, onlyB)
+	return must(bmm(x, y).Reshape(shape(labels)...)), labels
+}
+
+func labelText(l int) string {
+	if l >= 1000 {
+		return "..."
+	}
+	return fmt.Sprintf("%c", rune(l))
+}
+
+// sumOut adds up the dimensions whose labels are not kept.
+func sumOut(t *tensor.Tensor, labels, keep []int) (*tensor.Tensor, []int) {
+	var dims, rest []int
+	for i, l := range labels {
+		if slices.Contains(keep, l) {
+			rest = append(rest, l)
+		} else {
+			dims = append(dims, i)
+		}
+	}
+	if len(dims) == 0 {
+		return t, labels
+	}
+	return sum(t, dims, false, t.DType()), rest
+}
+
+// order permutes the dimensions of t to the order of labels.
+func order(t *tensor.Tensor, have, want []int) *tensor.Tensor {
+	dims := make([]int, len(want))
+	for i, l := range want {
+		dims[i] = slices.Index(have, l)
+	}
+	return must(t.Permute(dims...))
+}
+
+func arrangeLabels(t *tensor.Tensor, have, want []int) *tensor.Tensor {
+	t, have = sumOut(t, have, want)
+	return order(t, have, want)
+}
+
+// bilinear gives x1ᵀ W x2 for each row.
+func bilinear(x1, x2, weight, bias *tensor.Tensor) *tensor.Tensor {
+	out := einsum("...i,oij,...j->...o", []*tensor.Tensor{x1, weight, x2})
+	if bias != nil {
+		out = add.on(out, bias)
+	}
+	return out
+}
+
+// pairDistances gives the p-norm distance of each row of a from each row of b.
+func pairDistances(a, b *tensor.Tensor, p float64) *tensor.Tensor {
+	check(a.Dim() >= 2, "cdist only supports at least 2D tensors, X1 got: %dD", a.Dim())
+	check(b.Dim() >= 2, "cdist only supports at least 2D tensors, X2 got: %dD", b.Dim())
+	check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "X1 and X2 must have the same number of columns. X1: %d X2: %d", a.Size(a.Dim()-1), b.Size(b.Dim()-1))
+	d := sub.on(must(a.Unsqueeze(-2)), must(b.Unsqueeze(-3)))
+	return vectorNorm(d, p, []int{-1}, false, d.DType())
+}
+
+func multiDot(ts []*tensor.Tensor) *tensor.Tensor {
+	check(len(ts) > 0, "multi_dot(): expected at least 2 tensors but got 0")
+	out := ts[0]
+	for _, t := range ts[1:] {
+		out = matmul(out, t)
+	}
+	return out
+}
+
+var matmulFamily = []definition{
+	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }),
+	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }),
+	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }),
+	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }),
+	giving("vdot", func(c call) *tensor.Tensor { return dot(conjugate(c.tensor(0)), c.tensor(1)) }),
+	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }),
+	giving("linalg_matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }),
+	giving("linear", func(c call) *tensor.Tensor { return linear(c.tensor(0), c.tensor(1), c.optionalTensor(2)) }),
+	giving("addmm", func(c call) *tensor.Tensor {
+		a, b := c.tensor(1), c.tensor(2)
+		check(a.Dim() == 2, "mat1 must be a matrix, got %d-D tensor", a.Dim())
+		check(b.Dim() == 2, "mat2 must be a matrix, got %d-D tensor", b.Dim())
+		return scaledSum(c.tensor(0), mm(a, b), c.scalar(3), c.scalar(4))
+	}),
+	giving("addmv", func(c call) *tensor.Tensor {
+		return scaledSum(c.tensor(0), mv(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
+	}),
+	giving("addr", func(c call) *tensor.Tensor {
+		return scaledSum(c.tensor(0), outer(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
+	}),
+	giving("baddbmm", func(c call) *tensor.Tensor {
+		return scaledSum(c.tensor(0), bmm(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
+	}),
+	giving("addbmm", func(c call) *tensor.Tensor {
+		p := bmm(c.tensor(1), c.tensor(2))
+		return scaledSum(c.tensor(0), sum(p, []int{0}, false, p.DType()), c.scalar(3), c.scalar(4))
+	}),
+	giving("outer", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }),
+	giving("ger", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }),
+	giving("kron", func(c call) *tensor.Tensor { return kron(c.tensor(0), c.tensor(1)) }),
+	giving("inner", func(c call) *tensor.Tensor {
+		a, b := c.tensor(0), c.tensor(1)
+		if a.Dim() == 0 || b.Dim() == 0 {
+			return mul.on(a, b)
+		}
+		check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "inner() the last dimension must match on both input tensors but got shapes %s and %s", tensor.FormatShape(a.Shape()), tensor.FormatShape(b.Shape()))
+		return tensorDot(a, b, []int{-1}, []int{-1})
+	}),
+	giving("cross", func(c call) *tensor.Tensor {
+		if !c.isNone(2) {
+			return cross(c.tensor(0), c.tensor(1), c.int(2))
+		}
+		for d, n := range c.tensor(0).Shape() {
+			if n == 3 {
+				return cross(c.tensor(0), c.tensor(1), d)
+			}
+		}
+		check(false, "no dimension of size 3 in input")
+		return nil
+	}),
+	giving("linalg_cross", func(c call) *tensor.Tensor { return cross(c.tensor(0), c.tensor(1), c.int(2)) }),
+	giving("tensordot", func(c call) *tensor.Tensor { return tensorDot(c.tensor(0), c.tensor(1), c.ints(2), c.ints(3)) }),
+	giving("einsum", func(c call) *tensor.Tensor { return einsum(c.str(0), c.tensors(1)) }),
+	giving("bilinear", func(c call) *tensor.Tensor {
+		return bilinear(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3))
+	}),
+	giving("chain_matmul", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }),
+	giving("linalg_multi_dot", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }),
+	giving("cdist", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), c.float(2)) }),
+	giving("cosine_similarity", func(c call) *tensor.Tensor {
+		ab := broadcastTensors([]*tensor.Tensor{c.tensor(0), c.tensor(1)})
+		a, b, dim, eps := ab[0], ab[1], []int{c.int(2)}, c.float(3)
+		na := clampMin.withNumber(vectorNorm(a, 2, dim, true, a.DType()), eps)
+		nb := clampMin.withNumber(vectorNorm(b, 2, dim, true, b.DType()), eps)
+		p := mul.on(div.on(a, na), div.on(b, nb))
+		return sum(p, dim, false, p.DType())
+	}),
+	giving("pairwise_distance", func(c call) *tensor.Tensor {
+		d := addNumber(sub.on(c.tensor(0), c.tensor(1)), c.float(3))
+		return vectorNorm(d, c.float(2), []int{-1}, c.bool(4), d.DType())
+	}),
+}

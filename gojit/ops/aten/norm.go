@@ -1,0 +1,276 @@
+package aten
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+)
+
+// affine computes x * scale + shift, all broadcast.
+var affine = elementwise("affine", sameType, func(b builder, x ...element) element { return b.Add(b.Mul(x[0], x[1]), x[2]) })
+
+// alongChannels shows a vector of channels so that it broadcasts over dimension 1 of n.
+func alongChannels(v *tensor.Tensor, n int) *tensor.Tensor {
+	shape := slices.Repeat([]int{1}, n)
+	shape[1] = v.Numel()
+	return must(v.Reshape(shape...))
+}
+
+// batchStatistics gives mean and biased variance of each channel, in float32 at least.
+func batchStatistics(x *tensor.Tensor) (mean, variance *tensor.Tensor) {
+	dims := []int{0}
+	for d := 2; d < x.Dim(); d++ {
+		dims = append(dims, d)
+	}
+	wide := to(x, kernel.ComputeType(x.DType()))
+	variance, mean = moments(wide, dims, 0, false, false)
+	return mean, variance
+}
+
+// batchNorm normalizes each channel, by the statistics of the batch in training and by the running
+// ones otherwise; in training it moves the running ones.
+func batchNorm(x, weight, bias, runningMean, runningVar *tensor.Tensor, training bool, momentum, eps float64) (out, mean, invStd *tensor.Tensor) {
+	check(x.Dim() >= 2, "batch_norm: expected at least 2 dimensions, got %d", x.Dim())
+	channels := x.Size(1)
+	for name, t := range map[string]*tensor.Tensor{"running_mean": runningMean, "running_var": runningVar, "weight": weight, "bias": bias} {
+		check(t == nil || t.Numel() == channels, "%s should contain %d elements not %d", name, channels, numelOr(t))
+	}
+	check(training || runningMean != nil && runningVar != nil, "running_mean must be defined in evaluation mode")
+	var variance *tensor.Tensor
+	if training {
+		mean, variance = batchStatistics(x)
+		n := x.Numel() / max(channels, 1)
+		if runningMean != nil {
+			moveAverage(runningMean, mean, momentum)
+		}
+		if runningVar != nil {
+			moveAverage(runningVar, scaleBy(variance, float64(n)/float64(n-1)), momentum)
+		}
+	} else {
+		mean, variance = runningMean, runningVar
+	}
+	work := kernel.ComputeType(x.DType())
+	invStd = inverseDeviation(to(variance, work), eps)
+	scale := invStd
+	if weight != nil {
+		scale = mul.on(scale, to(weight, work))
+	}
+	shift := neg.on(mul.on(to(mean, work), scale))
+	if bias != nil {
+		shift = add.on(shift, to(bias, work))
+	}
+	n := x.Dim()
+	out = must(tensor.EmptyFormat(x, x.DType(), tensor.PreserveFormat))
+	affine.runTo(out, x, alongChannels(scale, n), alongChannels(shift, n))
+	if !training {
+		return out, empty([]int{0}, work), empty([]int{0}, work)
+	}
+	return out, mean, invStd
+}
+
+// runTo applies the operator to tensors of which the others are at most as wide as the first, and
+// stores in the type of out.
+func (p *pointwise) runTo(out *tensor.Tensor, ts ...*tensor.Tensor) {
+	operands := make([]operand, len(ts))
+	for i, t := range ts {
+		operands[i].tensor = t
+	}
+	p.run(out, operands)
+}
+
+func numelOr(t *tensor.Tensor) int {
+	if t == nil {
+		return 0
+	}
+	return t.Numel()
+}
+
+func inverseDeviation(variance *tensor.Tensor, eps float64) *tensor.Tensor {
+	return inverseRoot.with(variance, tensor.Float(eps))
+}
+
+var inverseRoot = elementwise("rsqrt", sameType, func(b builder, x ...element) element {
+	return b.Div(b.Number(x[0], 1), b.Unary(kernel.Sqrt, b.Add(x[0], x[1])))
+})
+
+// moveAverage moves a running statistic towards a new value.
+func moveAverage(running, value *tensor.Tensor, momentum float64) {
+	moved := add.on(scaleBy(running, 1-momentum), scaleBy(to(value, running.DType()), momentum))
+	succeed(tensor.Copy(running, moved))
+	running.Bump()
+}
+
+// layerNorm normalizes over the last dimensions.
+func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps float64) (out, mean, invStd *tensor.Tensor) {
+	check(len(shape) >= 1, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = %s", tensor.FormatShape(shape))
+	lead := x.Dim() - len(shape)
+	check(weight == nil || tensor.SameShape(weight.Shape(), shape), "Expected weight to be of same shape as normalized_shape, but got weight of shape %s and normalized_shape = %s", shapeText(weight), tensor.FormatShape(shape))
+	check(bias == nil || tensor.SameShape(bias.Shape(), shape), "Expected bias to be of same shape as normalized_shape, but got bias of shape %s and normalized_shape = %s", shapeText(bias), tensor.FormatShape(shape))
+	if lead < 0 || !tensor.SameShape(x.Shape()[lead:], shape) {
+		star := ""
+		for _, n := range shape {
+			star += ", " + strconv.Itoa(n)
+		}
+		raise(source.RuntimeError, "Given normalized_shape=%s, expected input with shape [*%s], but got input of size%s", tensor.FormatShape(shape), star, tensor.FormatShape(x.Shape()))
+	}
+	noIntegers("LayerNormKernelImpl")(x.DType())
+	work := kernel.ComputeType(x.DType())
+	rows := contiguous(to(x, work))
+	n := numelOf(shape)
+	outer := 0
+	if n > 0 {
+		outer = rows.Numel() / n
+	}
+	statShape := slices.Clone(x.Shape())
+	for d := lead; d < x.Dim(); d++ {
+		statShape[d] = 1
+	}
+	out, mean, invStd = empty(x.Shape(), work), empty(statShape, work), empty(statShape, work)
+	if work == tensor.Float32 {
+		normalizeRows[float32](outer, n, rows, vectorOf(weight, work), vectorOf(bias, work), out, mean, invStd, eps)
+	} else {
+		normalizeRows[float64](outer, n, rows, vectorOf(weight, work), vectorOf(bias, work), out, mean, invStd, eps)
+	}
+	return to(out, x.DType()), mean, invStd
+}
+
+func vectorOf(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
+	if t == nil {
+		return nil
+	}
+	return contiguous(to(t, d))
+}
+
+func normalizeRows[T interface {
+	real
+	tensor.Element
+}](outer, n int, x, weight, bias, out, mean, invStd *tensor.Tensor, eps float64) {
+	src, dst, m, s := tensor.Data[T](x), tensor.Data[T](out), tensor.Data[T](mean), tensor.Data[T](invStd)
+	var w, b []T
+	if weight != nil {
+		w = tensor.Data[T](weight)
+	}
+	if bias != nil {
+		b = tensor.Data[T](bias)
+	}
+	tensor.Parallel(outer, rowGrain/max(n, 1)+1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, to := src[i*n:(i+1)*n], dst[i*n:(i+1)*n]
+			center := sumFloats(row) / float64(n)
+			spread := 0.0
+			for _, v := range row {
+				d := float64(v) - center
+				spread += d * d
+			}
+			scale := 1 / math.Sqrt(spread/float64(n)+eps)
+			m[i], s[i] = T(center), T(scale)
+			for j, v := range row {
+				y := T((float64(v) - center) * scale)
+				if w != nil {
+					y *= w[j]
+				}
+				if b != nil {
+					y += b[j]
+				}
+				to[j] = y
+			}
+		}
+	})
+}
+
+// groupNorm normalizes groups of channels.
+func groupNorm(x *tensor.Tensor, groups int, weight, bias *tensor.Tensor, eps float64) *tensor.Tensor {
+	check(x.Dim() >= 2, "Expected at least 2 dimensions for input tensor but received %d", x.Dim())
+	n, channels := x.Size(0), x.Size(1)
+	check(groups > 0, "Expected num groups to be greater than 0, got %d", groups)
+	check(channels%groups == 0, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", tensor.FormatShape(x.Shape()), groups)
+	check(weight == nil || weight.Dim() == 1 && weight.Numel() == channels, "Expected weight to be a vector of size equal to the number of channels in input, but got weight of shape %s and input of shape %s", shapeText(weight), tensor.FormatShape(x.Shape()))
+	check(bias == nil || bias.Dim() == 1 && bias.Numel() == channels, "Expected bias to be a vector of size equal to the number of channels in input, but got bias of shape %s and input of shape %s", shapeText(bias), tensor.FormatShape(x.Shape()))
+	if x.Numel() == 0 {
+		return empty(x.Shape(), x.DType())
+	}
+	flat := must(contiguous(x).View(n*groups, -1))
+	out, _, _ := layerNorm(flat, []int{flat.Size(1)}, nil, nil, eps)
+	out = must(out.View(x.Shape()...))
+	if weight != nil {
+		out = mul.on(out, alongChannels(weight, x.Dim()))
+	}
+	if bias != nil {
+		out = add.on(out, alongChannels(bias, x.Dim()))
+	}
+	return to(out, x.DType())
+}
+
+// instanceNorm is batch normalization of each sample by itself.
+func instanceNorm(c call) *tensor.Tensor {
+	x, weight, bias, mean, variance := c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4)
+	useInput, momentum, eps := c.bool(5), c.float(6), c.float(7)
+	check(useInput || mean != nil && variance != nil, "Expected running_mean and running_var to be defined when use_input_stats is false")
+	n, channels := x.Size(0), x.Size(1)
+	shape := slices.Clone(x.Shape())
+	shape[0], shape[1] = 1, n*channels
+	times := func(t *tensor.Tensor) *tensor.Tensor {
+		if t == nil {
+			return nil
+		}
+		return repeat(t, []int{n})
+	}
+	m, v := times(mean), times(variance)
+	out, _, _ := batchNorm(must(contiguous(x).View(shape...)), times(weight), times(bias), m, v, useInput, momentum, eps)
+	if useInput {
+		backTo := func(dst, src *tensor.Tensor) {
+			if dst != nil {
+				averaged := tensorMean(must(src.View(n, channels)), 0)
+				succeed(tensor.Copy(dst, averaged))
+				dst.Bump()
+			}
+		}
+		backTo(mean, m)
+		backTo(variance, v)
+	}
+	return must(out.View(x.Shape()...))
+}
+
+func tensorMean(t *tensor.Tensor, dim int) *tensor.Tensor {
+	return mean(t, []int{dim}, false, t.DType())
+}
+
+var normFamily = []definition{
+	giving("batch_norm", func(c call) *tensor.Tensor {
+		out, _, _ := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
+		return out
+	}),
+	define("native_batch_norm", func(c call) {
+		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
+		c.give(out, mean, invStd)
+	}),
+	giving("layer_norm", func(c call) *tensor.Tensor {
+		out, _, _ := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
+		return out
+	}),
+	define("native_layer_norm", func(c call) {
+		out, mean, invStd := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
+		c.give(out, mean, invStd)
+	}),
+	giving("group_norm", func(c call) *tensor.Tensor {
+		return groupNorm(c.tensor(0), c.int(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
+	}),
+	giving("instance_norm", instanceNorm),
+	giving("renorm", func(c call) *tensor.Tensor {
+		x, p, dim, limit := c.tensor(0), c.scalar(1).Float64(), wrapDim(c.int(2), c.tensor(0)), c.scalar(3).Float64()
+		var dims []int
+		for d := range x.Dim() {
+			if d != dim {
+				dims = append(dims, d)
+			}
+		}
+		norms := vectorNorm(x, p, dims, true, x.DType())
+		factor := div.run(nil, []operand{ofTensor(must(tensor.Full(nil, tensor.Float(limit), x.DType()))), ofTensor(addNumber(norms, 1e-7))})
+		large := gt.run(nil, []operand{ofTensor(norms), ofScalar(tensor.Float(limit))})
+		return mul.on(x, choose(large, ofTensor(factor), ofScalar(tensor.Float(1))))
+	}),
+}

@@ -1,0 +1,288 @@
+package aten
+
+import (
+	"slices"
+
+	"torchjit/gojit/tensor"
+)
+
+// window1 is what one output of a pooling reads along one dimension: the inputs from lo to hi, step apart.
+type window1 struct {
+	lo, hi, step int
+	padded       int // inputs counted with the padding
+}
+
+// pooling is a reduction of windows over the last dimensions.
+type pooling struct {
+	n       int         // dimensions
+	windows [][]window1 // for each of the last n dimensions and each output along it
+}
+
+// poolArgs reads kernel, stride, padding and, where hasDilation, dilation from argument i on.
+func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooling {
+	x := c.tensor(0)
+	check(x.Dim() == n+1 || x.Dim() == n+2, "%s() Expected %dD or %dD input tensor, but got input of size %s", name, n+1, n+2, tensor.FormatShape(x.Shape()))
+	kernel := c.intsOf(i, n, "kernel_size")
+	stride := c.ints(i + 1)
+	if len(stride) == 0 {
+		stride = kernel
+	} else {
+		stride = c.intsOf(i+1, n, "stride")
+	}
+	padding := c.intsOf(i+2, n, "padding")
+	dilation := slices.Repeat([]int{1}, n)
+	if hasDilation {
+		dilation = c.intsOf(i+3, n, "dilation")
+	}
+	p := pooling{n: n}
+	for d := range n {
+		in := x.Size(x.Dim() - n + d)
+		check(kernel[d] > 0, "kernel size should be greater than zero, but got %d", kernel[d])
+		check(stride[d] > 0, "stride should not be zero")
+		check(padding[d] >= 0 && 2*padding[d] <= kernel[d], "pad should be at most half of kernel size, but got pad=%d and kernel_size=%d", padding[d], kernel[d])
+		out := pooledSize(in, kernel[d], stride[d], padding[d], dilation[d], c.bool(ceilAt))
+		check(out > 0, "Given input size: %s. Calculated output size along dimension %d: %d. Output size is too small", timesText(x.Shape()[x.Dim()-n-1:]), d, out)
+		p.windows = append(p.windows, slidingWindows(in, out, kernel[d], stride[d], padding[d], dilation[d]))
+	}
+	return p
+}
+
+func pooledSize(in, kernel, stride, padding, dilation int, ceil bool) int {
+	span := in + 2*padding - dilation*(kernel-1) - 1
+	if !ceil {
+		return floorDiv(span, stride) + 1
+	}
+	out := floorDiv(span+stride-1, stride) + 1
+	if (out-1)*stride >= in+padding {
+		out--
+	}
+	return out
+}
+
+func floorDiv(a, b int) int {
+	if a < 0 {
+		return -((-a + b - 1) / b)
+	}
+	return a / b
+}
+
+func slidingWindows(in, out, kernel, stride, padding, dilation int) []window1 {
+	windows := make([]window1, out)
+	for i := range windows {
+		lo := i*stride - padding
+		end := lo + dilation*(kernel-1) + 1
+		padded := min(lo+kernel, in+padding) - lo
+		for lo < 0 {
+			lo += dilation
+		}
+		windows[i] = window1{lo, min(end, in), dilation, padded}
+	}
+	return windows
+}
+
+// adaptiveWindows divides a dimension into out windows of nearly equal size.
+func adaptiveWindows(in, out int) []window1 {
+	windows := make([]window1, out)
+	for i := range windows {
+		lo, hi := i*in/out, ((i+1)*in+out-1)/out
+		windows[i] = window1{lo, hi, 1, hi - lo}
+	}
+	return windows
+}
+
+// adaptive reads the output size, an entry of which may be None, from argument 1.
+func adaptive(name string, c call, n int) pooling {
+	x := c.tensor(0)
+	check(x.Dim() == n+1 || x.Dim() == n+2, "%s(): Expected %dD or %dD tensor, but got %s", name, n+1, n+2, tensor.FormatShape(x.Shape()))
+	size := c.intsOf(1, n, "output_size")
+	p := pooling{n: n}
+	for d := range n {
+		in := x.Size(x.Dim() - n + d)
+		check(in > 0 || size[d] == 0, "%s(): Expected input to have non-zero size for non-batch dimensions, but input has sizes %s with dimension %d being empty", name, tensor.FormatShape(x.Shape()), x.Dim()-n+d)
+		check(size[d] >= 0, "%s(): elements of output_size must be greater than or equal to 0 but received {%d}", name, size[d])
+		p.windows = append(p.windows, adaptiveWindows(in, size[d]))
+	}
+	return p
+}
+
+func (p *pooling) shape(x *tensor.Tensor) []int {
+	shape := slices.Clone(x.Shape()[:x.Dim()-p.n])
+	for _, w := range p.windows {
+		shape = append(shape, len(w))
+	}
+	return shape
+}
+
+// each calls f with every output, the indices in one plane of the inputs of its window and their
+// number with padding.
+func (p *pooling) each(x *tensor.Tensor, f func(out int, inputs []int, padded int)) {
+	windows, sizes := p.windows, x.Shape()[x.Dim()-p.n:]
+	for len(windows) < 3 {
+		windows = append([][]window1{{{0, 1, 1, 1}}}, windows...)
+		sizes = append([]int{1}, sizes...)
+	}
+	var inputs []int
+	out := 0
+	for _, a := range windows[0] {
+		for _, b := range windows[1] {
+			for _, c := range windows[2] {
+				inputs = inputs[:0]
+				for i := a.lo; i < a.hi; i += a.step {
+					for j := b.lo; j < b.hi; j += b.step {
+						for k := c.lo; k < c.hi; k += c.step {
+							inputs = append(inputs, (i*sizes[1]+j)*sizes[2]+k)
+						}
+					}
+				}
+				f(out, inputs, a.padded*b.padded*c.padded)
+				out++
+			}
+		}
+	}
+}
+
+// poolPlanes runs f over every plane of x and the result.
+func poolPlanes[T tensor.Element](p *pooling, x, out *tensor.Tensor, f func(plane, result []T, base int)) {
+	in, size := numelOf(x.Shape()[x.Dim()-p.n:]), numelOf(out.Shape()[out.Dim()-p.n:])
+	src, dst := tensor.Data[T](x), tensor.Data[T](out)
+	if size == 0 {
+		return
+	}
+	tensor.Parallel(len(dst)/size, rowGrain/(8*size)+1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(src[i*in:(i+1)*in], dst[i*size:(i+1)*size], i*size)
+		}
+	})
+}
+
+// maxPool gives the largest element of each window and its index in the plane.
+func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
+	noComplexOrder("max_pool")(x.DType())
+	work := accumulator(x.DType())
+	in := contiguous(to(x, work))
+	out, indices = empty(p.shape(x), work), empty(p.shape(x), tensor.Int64)
+	at := tensor.Data[int64](indices)
+	switch work {
+	case tensor.Int64:
+		poolPlanes(&p, in, out, func(plane, result []int64, base int) { maxPlane(&p, x, plane, result, at[base:]) })
+	case tensor.Float32:
+		poolPlanes(&p, in, out, func(plane, result []float32, base int) { maxPlane(&p, x, plane, result, at[base:]) })
+	default:
+		poolPlanes(&p, in, out, func(plane, result []float64, base int) { maxPlane(&p, x, plane, result, at[base:]) })
+	}
+	return to(out, x.DType()), indices
+}
+
+func maxPlane[T ordered](p *pooling, x *tensor.Tensor, plane, result []T, at []int64) {
+	p.each(x, func(out int, inputs []int, _ int) {
+		best := inputs[0]
+		for _, i := range inputs {
+			if v := plane[i]; v > plane[best] || v != v {
+				best = i
+			}
+		}
+		result[out], at[out] = plane[best], int64(best)
+	})
+}
+
+// averagePool gives the mean of each window. The divisor is the number of inputs, with padding
+// where includePad, unless override is positive.
+func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *tensor.Tensor {
+	noIntegers("avg_pool2d")(x.DType())
+	in := contiguous(to(x, tensor.Float64))
+	out := empty(p.shape(x), tensor.Float64)
+	poolPlanes(&p, in, out, func(plane, result []float64, _ int) {
+		p.each(x, func(o int, inputs []int, padded int) {
+			s := 0.0
+			for _, i := range inputs {
+				s += plane[i]
+			}
+			n := len(inputs)
+			if includePad {
+				n = padded
+			}
+			if override > 0 {
+				n = override
+			}
+			result[o] = s / float64(n)
+		})
+	})
+	return to(out, x.DType())
+}
+
+func maxPoolNd(name string, n int) []definition {
+	run := func(c call) (*tensor.Tensor, *tensor.Tensor) {
+		return maxPool(c.tensor(0), poolArgs(name, c, 1, n, true, 5))
+	}
+	return []definition{
+		giving(name, func(c call) *tensor.Tensor {
+			out, _ := run(c)
+			return keepFormat(out, c.tensor(0))
+		}),
+		define(name+"_with_indices", func(c call) { c.give(pair(run(c))...) }),
+	}
+}
+
+// keepFormat lays out a result as its input where that has its channels last.
+func keepFormat(out, like *tensor.Tensor) *tensor.Tensor {
+	if like.Dim() == 4 && !like.IsContiguous() && like.IsContiguousFormat(tensor.ChannelsLast) {
+		return must(out.Clone(tensor.ChannelsLast))
+	}
+	return out
+}
+
+func avgPoolNd(name string, n int) definition {
+	return giving(name, func(c call) *tensor.Tensor {
+		override := 0
+		if len(c.args) > 6 && !c.isNone(6) {
+			override = c.int(6)
+			check(override != 0, "divisor must be not zero")
+		}
+		return keepFormat(averagePool(c.tensor(0), poolArgs(name, c, 1, n, false, 4), c.bool(5), override), c.tensor(0))
+	})
+}
+
+func adaptiveNd(n int, suffix string) []definition {
+	return []definition{
+		giving("adaptive_avg_pool"+suffix, func(c call) *tensor.Tensor {
+			return averagePool(c.tensor(0), adaptive("adaptive_avg_pool"+suffix, c, n), false, 0)
+		}),
+		define("adaptive_max_pool"+suffix, func(c call) {
+			c.give(pair(maxPool(c.tensor(0), adaptive("adaptive_max_pool"+suffix, c, n)))...)
+		}),
+	}
+}
+
+// maxUnpool puts elements back to the places that a pooling found them at.
+func maxUnpool(c call) *tensor.Tensor {
+	x, at, size := c.tensor(0), c.tensor(1), c.ints(2)
+	n := len(size)
+	check(at.DType() == tensor.Int64, "elements in indices should be type int64 but got: %s", at.DType().CppName())
+	check(tensor.SameShape(x.Shape(), at.Shape()), "Expected shape of indices to be: %s but got: %s", tensor.FormatShape(x.Shape()), tensor.FormatShape(at.Shape()))
+	out := zeros(append(slices.Clone(x.Shape()[:x.Dim()-n]), size...), x.DType())
+	plane, room := numelOf(x.Shape()[x.Dim()-n:]), numelOf(size)
+	offsets := make([]int, x.Numel())
+	for i, v := range tensor.Data[int64](contiguous(at)) {
+		check(v >= 0 && int(v) < room, "Found an invalid max index: %d (output volumes are of size %s)", v, timesText(size))
+		offsets[i] = i/plane*room + int(v)
+	}
+	if len(offsets) > 0 {
+		moveTo(out, contiguous(x), offsets, oneOffset)
+	}
+	return out
+}
+
+var poolFamily = slices.Concat(
+	maxPoolNd("max_pool1d", 1), maxPoolNd("max_pool2d", 2), maxPoolNd("max_pool3d", 3),
+	adaptiveNd(1, "1d"), adaptiveNd(2, "2d"), adaptiveNd(3, "3d"),
+	[]definition{
+		avgPoolNd("avg_pool1d", 1), avgPoolNd("avg_pool2d", 2), avgPoolNd("avg_pool3d", 3),
+		giving("_adaptive_avg_pool2d", func(c call) *tensor.Tensor {
+			return averagePool(c.tensor(0), adaptive("adaptive_avg_pool2d", c, 2), false, 0)
+		}),
+		giving("_adaptive_avg_pool3d", func(c call) *tensor.Tensor {
+			return averagePool(c.tensor(0), adaptive("adaptive_avg_pool3d", c, 3), false, 0)
+		}),
+		giving("max_unpool2d", maxUnpool),
+		giving("max_unpool3d", maxUnpool),
+	})
