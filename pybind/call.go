@@ -219,3 +219,7 @@ func notImplementedErrorf(format string, args ...any) error {
 func indexErrorf(format string, args ...any) error {
 	return source.Errorf(source.IndexError, source.Range{}, "%s", fmt.Sprintf(format, args...))
 }
+
+func attributeErrorf(format string, args ...any) error {
+	return source.Errorf(source.AttributeError, source.Range{}, "%s", fmt.Sprintf(format, args...))
+}

@@ -12,4 +12,7 @@ var registered = slices.Concat(
 	makeFunctions,
 	typeFunctions,
 	gradFunctions,
+	programFunctions,
+	scriptFunctions,
+	moduleFunctions,
 )

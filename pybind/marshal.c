@@ -196,7 +196,7 @@ static int write_other(tj_writer *w, PyObject *o, int depth) {
         TokenObject *t = (TokenObject *)o;
         return put_int(w, TJ_TOKEN | t->class_number << 8, t->code);
     }
-    if (Py_TYPE(o) == tj_script_function_type || Py_TYPE(o) == tj_function_type)
+    if (Py_TYPE(o) == tj_script_function_type || Py_TYPE(o) == tj_function_type || Py_TYPE(o) == tj_script_method_type)
         return put_int(w, TJ_CALLABLE, ((FunctionObject *)o)->slot);
     if (PySlice_Check(o)) return write_slice(w, o, depth);
     if (o == Py_Ellipsis) return put_int(w, TJ_ELLIPSIS, 0);
@@ -393,7 +393,7 @@ PyObject *tj_read(const tj_word **cursor) {
     case TJ_HANDLE:
         return read_handle(n, x->u.i);
     case TJ_CALLABLE:
-        return tj_new_function(n ? tj_script_function_type : tj_function_type, x->u.i, NULL);
+        return tj_new_function(n == 2 ? tj_script_method_type : n ? tj_script_function_type : tj_function_type, x->u.i, NULL);
     case TJ_OBJECT:
         return (PyObject *)x->u.p;
     case TJ_CONSTRUCT:

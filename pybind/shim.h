@@ -39,7 +39,7 @@ typedef struct {
     PyObject *weakrefs;
 } FunctionObject;
 
-extern PyTypeObject *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type;
+extern PyTypeObject *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type, *tj_script_method_type;
 extern int tj_forked;
 
 /* marshal.c */

@@ -1,6 +1,10 @@
 package main
 
-import "torchjit/gojit/tensor"
+import (
+	"torchjit/gojit/ir"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
 
 // handleClass numbers the Python classes of handles; torchjit registers a class for each.
 type handleClass int64
@@ -81,9 +85,18 @@ func (w *writer) parameter(t *tensor.Tensor) {
 
 // handleClassOf returns the class of what a slot holds.
 func handleClassOf(content any) handleClass {
-	switch content.(type) {
+	switch x := content.(type) {
 	case *tensor.Generator:
 		return handleGenerator
+	case *ir.Graph:
+		return handleGraph
+	case *value.Object:
+		if x.Class.IsModule {
+			return handleModule
+		}
+		return handleObject
+	case *value.Future:
+		return handleFuture
 	}
 	return handleTensor
 }
@@ -145,6 +158,9 @@ func (w *writer) function(f callable) { w.put(int64(kindCallable), uint64(newCal
 
 // scriptFunction writes a callable as a new ScriptFunction object.
 func (w *writer) scriptFunction(f callable) { w.put(int64(kindCallable)|1<<8, uint64(newCallable(f))) }
+
+// scriptMethod writes a callable as a new ScriptMethod object.
+func (w *writer) scriptMethod(f callable) { w.put(int64(kindCallable)|2<<8, uint64(newCallable(f))) }
 
 // callable returns the callable that w stands for, nil where it is something else.
 func (w *word) callable() callable {

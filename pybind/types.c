@@ -2,7 +2,7 @@
 #include "shim.h"
 #include "_cgo_export.h"
 
-PyTypeObject *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type;
+PyTypeObject *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type, *tj_script_method_type;
 
 /* ---- Handle ---- */
 
@@ -250,11 +250,17 @@ static PyType_Slot script_function_slots[] = {
     FUNCTION_SLOTS("A compiled function."),
     {0, NULL},
 };
+static PyType_Slot script_method_slots[] = {
+    FUNCTION_SLOTS("A method of a compiled module or class, bound to its object."),
+    {0, NULL},
+};
 #define FUNCTION_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL)
 static PyType_Spec function_spec = {"torchjit._native.Function", sizeof(FunctionObject), 0,
                                     FUNCTION_FLAGS | Py_TPFLAGS_METHOD_DESCRIPTOR, function_slots};
 static PyType_Spec script_function_spec = {"torchjit._native.ScriptFunction", sizeof(FunctionObject), 0,
                                            FUNCTION_FLAGS, script_function_slots};
+static PyType_Spec script_method_spec = {"torchjit._native.ScriptMethod", sizeof(FunctionObject), 0,
+                                         FUNCTION_FLAGS, script_method_slots};
 
 /* ---- creation ---- */
 
@@ -271,7 +277,8 @@ int tj_make_types(PyObject *module) {
                    (tj_tensor_type = add_type(module, "TensorBase", &tensor_spec, tj_handle_type)) &&
                    (tj_token_type = add_type(module, "Token", &token_spec, NULL)) &&
                    (tj_function_type = add_type(module, "Function", &function_spec, NULL)) &&
-                   (tj_script_function_type = add_type(module, "ScriptFunction", &script_function_spec, NULL))
+                   (tj_script_function_type = add_type(module, "ScriptFunction", &script_function_spec, NULL)) &&
+                   (tj_script_method_type = add_type(module, "ScriptMethod", &script_method_spec, NULL))
                ? 0
                : -1;
 }

@@ -1,0 +1,129 @@
+package frontend
+
+import (
+	"torchjit/gojit/ir"
+	"torchjit/gojit/source"
+	"torchjit/gojit/value"
+)
+
+// constantValue is a constant of the embedding language. It becomes a node where it is looked up.
+type constantValue struct {
+	notFirstClass
+	v value.Value
+}
+
+// NewConstant returns a constant. A tuple is built of its elements.
+func NewConstant(v value.Value) SugaredValue { return &constantValue{"constant", v} }
+
+// AsValue implements SugaredValue.
+func (c *constantValue) AsValue(e *emitter, at source.Range) *ir.Value {
+	if c.v.Kind() != value.KindTuple {
+		return e.g.Constant(c.v, at)
+	}
+	items := c.v.Tuple().Items
+	vs := make([]*ir.Value, len(items))
+	for i, item := range items {
+		vs[i] = (&constantValue{"constant", item}).AsValue(e, at)
+	}
+	return e.g.InsertNode(e.g.CreateTuple(vs, nil)).Output()
+}
+
+// lookedUp turns what a host answered into a value of the graph where it is a constant.
+func lookedUp(e *emitter, at source.Range, s SugaredValue) SugaredValue {
+	if c, ok := s.(*constantValue); ok {
+		return &simple{c.AsValue(e, at)}
+	}
+	return s
+}
+
+// hostModule is a namespace of the embedding language.
+type hostModule struct {
+	notFirstClass
+	attr func(name string) (SugaredValue, error)
+}
+
+// NewHostModule returns a namespace whose attributes attr knows; it returns nil where there is none.
+func NewHostModule(attr func(name string) (SugaredValue, error)) SugaredValue {
+	return &hostModule{"module", attr}
+}
+
+// Attr implements SugaredValue.
+func (m *hostModule) Attr(e *emitter, at source.Range, name string) SugaredValue {
+	s, err := m.attr(name)
+	check(err)
+	if s == nil {
+		fail(at, "object has no attribute %s", name)
+	}
+	return lookedUp(e, at, s)
+}
+
+// HasAttr implements SugaredValue.
+func (m *hostModule) HasAttr(_ *emitter, _ source.Range, name string) bool {
+	s, err := m.attr(name)
+	check(err)
+	return s != nil
+}
+
+// hostObject is an object of the embedding language that programs can name but not use.
+type hostObject struct {
+	notFirstClass
+	typeName, text string
+}
+
+// NewHostObject returns an object that programs cannot use; text is how it prints.
+func NewHostObject(typeName, text string) SugaredValue {
+	return &hostObject{notFirstClass("python value of type '" + typeName + "'"), typeName, text}
+}
+
+// AsValue implements SugaredValue.
+func (o *hostObject) AsValue(_ *emitter, at source.Range) *ir.Value {
+	fail(at, "python value of type '%s' cannot be used as a value. Perhaps it is a closed over global variable? If so, please consider passing it in as an argument or use a local varible instead.", o.typeName)
+	return nil
+}
+
+// Call implements SugaredValue.
+func (o *hostObject) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
+	fail(at, "Python builtin %s is currently not supported in Torchscript", o.text)
+	return nil
+}
+
+// dispatch is one of two functions, chosen by a bool argument that the program fixes.
+type dispatch struct {
+	notFirstClass
+	argument        string
+	index           int
+	otherwise       bool
+	ifTrue, ifFalse SugaredValue
+}
+
+// NewDispatch returns a function that is one of two by the value of the named argument, which is at
+// index where it is positional; otherwise is its value where it is not given.
+func NewDispatch(argument string, index int, otherwise bool, ifTrue, ifFalse SugaredValue) SugaredValue {
+	return &dispatch{"function", argument, index, otherwise, ifTrue, ifFalse}
+}
+
+// Call implements SugaredValue.
+func (d *dispatch) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+	chosen := d.otherwise
+	given := ir.Argument{}
+	found := false
+	if d.index < len(args) {
+		given, found = args[d.index], true
+	}
+	for _, a := range kwargs {
+		if a.Name == d.argument {
+			given, found = a, true
+		}
+	}
+	if found {
+		c, ok := given.Value(e.g).Constant()
+		if !ok || !c.IsBool() {
+			fail(at, "value for boolean dispatch was neither bool nor literal")
+		}
+		chosen = c.Bool()
+	}
+	if chosen {
+		return d.ifTrue.Call(e, at, args, kwargs, binders)
+	}
+	return d.ifFalse.Call(e, at, args, kwargs, binders)
+}

@@ -1,0 +1,267 @@
+package frontend
+
+import (
+	"slices"
+	"strings"
+
+	"torchjit/gojit/ir"
+	"torchjit/gojit/source"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// ModuleHost is what the embedding language knows of a class of modules besides its attributes and
+// methods.
+type ModuleHost interface {
+	// Attr returns what a name of self stands for that the class does not have: a function, a
+	// method that had not been compiled and now is. nil: there is nothing of that name.
+	Attr(name string) (SugaredValue, error)
+	// Overloads returns the methods that a name stands for, nil where it is no overloaded method.
+	Overloads(name string) []string
+	// Hint says why a name that the object has cannot be used, "" where nothing is known.
+	Hint(name string) string
+	// Container is "list", "dict", "sequential", "parameter_list", "parameter_dict" or "".
+	Container() string
+	// Submodule returns the host of a submodule's class, nil where it has none.
+	Submodule(class *types.Class) ModuleHost
+}
+
+// moduleValue is a module that is known while the program is compiled.
+type moduleValue struct {
+	notFirstClass
+	self *ir.Value
+	host ModuleHost
+}
+
+// NewModule returns a module that self is and of which the embedding language knows more.
+func NewModule(self *ir.Value, host ModuleHost) SugaredValue {
+	return &moduleValue{"module", self, host}
+}
+
+func (m *moduleValue) class() *types.Class { return m.self.Type().(*types.Class) }
+
+// AsValue implements SugaredValue.
+func (m *moduleValue) AsValue(*emitter, source.Range) *ir.Value { return m.self }
+
+// Attr implements SugaredValue.
+func (m *moduleValue) Attr(e *emitter, at source.Range, name string) SugaredValue {
+	if s := m.lookUp(e, at, name); s != nil {
+		return s
+	}
+	hint := m.host.Hint(name)
+	fail(at, "Module '%s' has no attribute '%s' %s", lastAtom(m.class().Name), name, hint)
+	return nil
+}
+
+// HasAttr implements SugaredValue.
+func (m *moduleValue) HasAttr(e *emitter, at source.Range, name string) bool {
+	return m.lookUp(e, at, name) != nil
+}
+
+func (m *moduleValue) lookUp(e *emitter, at source.Range, name string) SugaredValue {
+	class := m.class()
+	if class.AttributeIndex(name) >= 0 {
+		return m.attribute(e, name)
+	}
+	if c := class.FindConstant(name); c != nil {
+		return &simple{NewConstant(c.Value.(value.Value)).AsValue(e, at)}
+	}
+	if names := m.host.Overloads(name); names != nil {
+		return newMethod(m.self, names...)
+	}
+	if s := m.containerMethod(e, name); s != nil {
+		return s
+	}
+	if class.FindMethod(name) == nil && class.FindProperty(name) == nil {
+		s, err := m.host.Attr(name)
+		check(err)
+		if s != nil {
+			return lookedUp(e, at, s)
+		}
+	}
+	if class.FindMethod(name) != nil {
+		return newMethod(m.self, name)
+	}
+	if p := class.FindProperty(name); p != nil {
+		return newMethod(m.self, shortName(p.Getter)).Call(e, at, nil, nil, 1)
+	}
+	return nil
+}
+
+// attribute reads a slot; a submodule is a module again.
+func (m *moduleValue) attribute(e *emitter, name string) SugaredValue {
+	v := e.g.InsertNode(e.g.CreateGetAttr(m.self, name)).Output()
+	if class, ok := v.Type().(*types.Class); ok && class.IsModule {
+		if host := m.host.Submodule(class); host != nil {
+			return NewModule(v, host)
+		}
+	}
+	return &simple{v}
+}
+
+// SetAttr implements SugaredValue.
+func (m *moduleValue) SetAttr(e *emitter, at source.Range, name string, v *ir.Value) {
+	(&simple{m.self}).SetAttr(e, at, name, v)
+}
+
+// Call implements SugaredValue: it runs the hooks around forward.
+func (m *moduleValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+	class := m.class()
+	for _, h := range class.PreHooks {
+		args = m.runPreHook(e, at, shortName(h), args)
+	}
+	result := m.Attr(e, at, "forward").Call(e, at, args, kwargs, binders)
+	for _, h := range class.Hooks {
+		inputs := ir.ArgAt(m.pack(e, args), at)
+		changed := newMethod(m.self, shortName(h)).Call(e, at, []ir.Argument{inputs, ir.ArgAt(result.AsValue(e, at), at)}, nil, 1)
+		if changed.AsValue(e, at).Type().Kind() != types.KindNone {
+			result = changed
+		}
+	}
+	return result
+}
+
+func (m *moduleValue) pack(e *emitter, args []ir.Argument) *ir.Value {
+	vs := make([]*ir.Value, len(args))
+	for i, a := range args {
+		vs[i] = a.Value(e.g)
+	}
+	return e.g.InsertNode(e.g.CreateTuple(vs, nil)).Output()
+}
+
+// runPreHook calls a hook with the tuple of the arguments and returns the arguments that it gives.
+func (m *moduleValue) runPreHook(e *emitter, at source.Range, name string, args []ir.Argument) []ir.Argument {
+	out := newMethod(m.self, name).Call(e, at, []ir.Argument{ir.ArgAt(m.pack(e, args), at)}, nil, 1).AsValue(e, at)
+	switch out.Type().Kind() {
+	case types.KindNone:
+		return args
+	case types.KindTuple:
+		vs := e.g.UnpackTuple(out)
+		changed := make([]ir.Argument, len(vs))
+		for i, v := range vs {
+			changed[i] = ir.ArgAt(v, at)
+		}
+		return changed
+	}
+	return []ir.Argument{ir.ArgAt(out, at)}
+}
+
+// entries returns the names and values of a container's elements.
+func (m *moduleValue) entries(e *emitter) (names []string, items []SugaredValue) {
+	wantParameters := strings.HasPrefix(m.host.Container(), "parameter")
+	class := m.class()
+	for _, a := range class.Attributes {
+		isModule := false
+		if c, ok := a.Type.(*types.Class); ok {
+			isModule = c.IsModule
+		}
+		if i, ok := a.Type.(*types.Interface); ok {
+			isModule = i.IsModule
+		}
+		if wantParameters && a.IsParameter || !wantParameters && isModule {
+			names = append(names, a.Name)
+			items = append(items, m.attribute(e, a.Name))
+		}
+	}
+	return names, items
+}
+
+// containerMethod returns keys, values or items of a dictionary of modules, or one of the methods
+// that list what is in a module.
+func (m *moduleValue) containerMethod(e *emitter, name string) SugaredValue {
+	isDict := m.host.Container() == "dict" || m.host.Container() == "parameter_dict"
+	switch {
+	case isDict && slices.Contains([]string{"keys", "values", "items"}, name):
+		return &containerMethod{notFirstClass("method"), m, name}
+	case m.class().FindMethod(name) == nil && slices.Contains([]string{"children", "named_children"}, name):
+		return &containerMethod{notFirstClass("method"), m, name}
+	}
+	return nil
+}
+
+// containerMethod is a method of a container that is carried out while the program is compiled.
+type containerMethod struct {
+	notFirstClass
+	module *moduleValue
+	name   string
+}
+
+// Call implements SugaredValue.
+func (c *containerMethod) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	if len(args)+len(kwargs) > 0 {
+		fail(at, "%s method does not accept any arguments", c.name)
+	}
+	names, items := c.module.entries(e)
+	out := &TupleValue{}
+	for i, name := range names {
+		key := &simple{e.g.Constant(value.Str(name), at)}
+		switch c.name {
+		case "keys":
+			out.Items = append(out.Items, key)
+		case "values", "children":
+			out.Items = append(out.Items, items[i])
+		default:
+			out.Items = append(out.Items, &TupleValue{Items: []SugaredValue{key, items[i]}})
+		}
+	}
+	return out
+}
+
+func (m *moduleValue) elements(e *emitter, at source.Range) *TupleValue {
+	names, items := m.entries(e)
+	switch m.host.Container() {
+	case "list", "sequential", "parameter_list":
+		return &TupleValue{Items: items}
+	case "dict", "parameter_dict":
+		out := &TupleValue{}
+		for _, name := range names {
+			out.Items = append(out.Items, &simple{e.g.Constant(value.Str(name), at)})
+		}
+		return out
+	}
+	fail(at, "Only constant Sequential, ModuleList, ModuleDict, or ParameterList can be used as an iterable")
+	return nil
+}
+
+// Iter implements SugaredValue.
+func (m *moduleValue) Iter(e *emitter, at source.Range) SugaredValue { return m.elements(e, at) }
+
+// AsTuple implements SugaredValue.
+func (m *moduleValue) AsTuple(e *emitter, at source.Range, _ int) []SugaredValue {
+	return m.elements(e, at).Items
+}
+
+// Len implements SugaredValue.
+func (m *moduleValue) Len(e *emitter, at source.Range) *ir.Value {
+	return e.g.Constant(value.Int(int64(len(m.elements(e, at).Items))), at)
+}
+
+// GetItem implements SugaredValue.
+func (m *moduleValue) GetItem(e *emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue {
+	switch m.host.Container() {
+	case "list", "sequential", "parameter_list":
+		if _, constant := index.Constant(); !constant && hint != nil {
+			return &simple{e.insert(at, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
+		}
+		return m.elements(e, at).GetItem(e, at, index, hint)
+	case "dict", "parameter_dict":
+		return m.dictItem(e, at, index, hint)
+	}
+	return m.Attr(e, at, "__getitem__").Call(e, at, []ir.Argument{ir.Arg(index)}, nil, 1)
+}
+
+func (m *moduleValue) dictItem(e *emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue {
+	c, ok := index.Constant()
+	if !ok || c.Kind() != value.KindString {
+		if hint != nil {
+			return &simple{e.insert(at, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
+		}
+		fail(at, "Unable to extract string literal index. ModuleDict indexing is only supported with string literals. For example, 'i = \"a\"; self.layers[i](x)' will fail because i is not a literal. Enumeration of ModuleDict is supported, e.g. 'for k, v in self.items(): ...'")
+	}
+	names, items := m.entries(e)
+	if i := slices.Index(names, c.Str()); i >= 0 {
+		return items[i]
+	}
+	fail(at, "Key Error, %s", c.Str())
+	return nil
+}

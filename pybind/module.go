@@ -1,0 +1,481 @@
+package main
+
+import (
+	"strings"
+
+	"torchjit/gojit/frontend"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// moduleFunctions make compiled modules and give access to them. torchjit/jit/_recursive.py says
+// what their arguments look like.
+var moduleFunctions = []function{
+	{schema: "define_module_class(str name, dict description, object provider) -> str", run: defineModuleClass},
+	{schema: "new_module(str class_name, list values) -> Module", run: newModule},
+	{schema: "compile_module_methods(str class_name, list stubs, list properties, list hooks, list pre_hooks) -> None", run: compileModuleMethods},
+	{schema: "module_slots(Handle module) -> list", run: moduleSlots},
+	{schema: "module_get(Handle module, str name) -> any", run: moduleGet},
+	{schema: "module_set(Handle module, str name, any value) -> None", run: moduleSet},
+	{schema: "module_method(Handle module, str name) -> ScriptMethod", run: moduleMethod},
+	{schema: "module_method_names(Handle module) -> list", run: moduleMethodNames},
+	{schema: "module_class_name(Handle module) -> str", run: moduleClassName},
+	{schema: "module_copy(Handle module, bool deep) -> Module", run: moduleCopy},
+	{schema: "object_get(Handle object, str name) -> any", run: objectGet},
+	{schema: "object_set(Handle object, str name, any value) -> None", run: moduleSet},
+	{schema: "object_class_name(Handle object) -> str", run: moduleClassName},
+}
+
+// moduleHost is what Python knows of a class of modules; it implements frontend.ModuleHost.
+type moduleHost struct {
+	class     *types.Class
+	provider  *object // a torchjit.jit._recursive.ConcreteType
+	functions map[string]frontend.SugaredValue
+	overloads map[string][]string
+	failed    map[string]string
+	container string
+}
+
+// moduleHosts has the host of each class that was made from Python.
+var moduleHosts = map[*types.Class]*moduleHost{}
+
+// entries calls yield for the pairs in a dict's words until it returns false.
+func (w *word) entries(yield func(key string, item *word) bool) {
+	x := w.after(1)
+	for range w.count() {
+		item := x.next()
+		if !yield(x.text(), item) {
+			return
+		}
+		x = item.next()
+	}
+}
+
+// fields returns the elements of a tuple.
+func (w *word) fields() []*word {
+	var out []*word
+	for x := range w.items {
+		out = append(out, x)
+	}
+	return out
+}
+
+func defineModuleClass(c *call) error {
+	name := c.argString(0)
+	if program.Type(name) != nil {
+		name = program.Mangle(name)
+	}
+	class := types.NewClass(name, true)
+	h := &moduleHost{class: class, provider: c.argObject(2), functions: map[string]frontend.SugaredValue{},
+		overloads: map[string][]string{}, failed: map[string]string{}}
+	for key, item := range c.arg(1).entries {
+		if err := h.describe(key, item); err != nil {
+			return err
+		}
+	}
+	program.AddType(name, class)
+	moduleHosts[class] = h
+	c.string(name)
+	return nil
+}
+
+// describe takes one entry of a description.
+func (h *moduleHost) describe(key string, item *word) error {
+	switch key {
+	case "container":
+		if item.kind() == kindString {
+			h.container = strings.Clone(item.text())
+		}
+		return nil
+	case "python_class":
+		return nil
+	}
+	for x := range item.items {
+		f := x.fields()
+		name := strings.Clone(f[0].text())
+		var err error
+		switch key {
+		case "attributes":
+			err = h.addAttribute(name, f[1].text(), f[2].text())
+		case "constants":
+			err = h.addConstant(name, f[1])
+		case "functions":
+			h.functions[name], err = sugared(f[1])
+		case "overloads":
+			for o := range f[1].items {
+				h.overloads[name] = append(h.overloads[name], strings.Clone(o.text()))
+			}
+		case "failed":
+			h.failed[name] = strings.Clone(f[1].text())
+		default:
+			err = valueErrorf("define_module_class: unknown entry %q", key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *moduleHost) addAttribute(name, typeText, kind string) error {
+	t, err := parseType(typeText)
+	if err != nil {
+		return err
+	}
+	h.class.AddAttribute(types.Attribute{Name: name, Type: t, IsParameter: kind == "parameter", IsBuffer: kind == "buffer"})
+	return nil
+}
+
+func (h *moduleHost) addConstant(name string, w *word) error {
+	v, err := plainValue(w)
+	if err != nil {
+		return err
+	}
+	h.class.Constants = append(h.class.Constants, types.Constant{Name: name, Value: v})
+	return nil
+}
+
+// Attr implements frontend.ModuleHost.
+func (h *moduleHost) Attr(name string) (answer frontend.SugaredValue, err error) {
+	if f := h.functions[name]; f != nil {
+		return f, nil
+	}
+	if h.failed[name] != "" {
+		return nil, nil
+	}
+	err = h.provider.invoke("attribute", 1, func(w *writer) { w.string(name) }, func(w *word) error {
+		if w.kind() == kindTuple && w.count() == 2 && w.after(1).kind() == kindString && w.after(1).text() == "stub" {
+			return h.addMethod(w.fields()[1])
+		}
+		answer, err = sugared(w)
+		return err
+	})
+	return answer, err
+}
+
+// Overloads implements frontend.ModuleHost.
+func (h *moduleHost) Overloads(name string) []string { return h.overloads[name] }
+
+// Hint implements frontend.ModuleHost.
+func (h *moduleHost) Hint(name string) string { return h.failed[name] }
+
+// Container implements frontend.ModuleHost.
+func (h *moduleHost) Container() string { return h.container }
+
+// Submodule implements frontend.ModuleHost.
+func (h *moduleHost) Submodule(class *types.Class) frontend.ModuleHost {
+	if sub := moduleHosts[class]; sub != nil {
+		return sub
+	}
+	return nil
+}
+
+// self is the first parameter of the class's methods.
+func (h *moduleHost) self() *frontend.Self {
+	return &frontend.Self{Type: h.class, Sugar: func(v *ir.Value) frontend.SugaredValue { return frontend.NewModule(v, h) }}
+}
+
+// readStub reads (name, tree, scope, defaults, signature or None).
+func readStub(w *word) (stub, error) {
+	f := w.fields()
+	return newStub(strings.Clone(f[0].text()), []byte(f[1].text()), f[2].object(), f[3], f[4])
+}
+
+// newMethod makes a method of a stub, to be compiled when it is needed.
+func (h *moduleHost) newMethod(w *word) (*ir.Function, error) {
+	s, err := readStub(w)
+	if err != nil {
+		return nil, err
+	}
+	f := s.function(h.class.Name+"."+s.name, h.self())
+	program.AddFunction(f)
+	return f, nil
+}
+
+func (h *moduleHost) addMethod(w *word) error {
+	f, err := h.newMethod(w)
+	if err == nil {
+		h.class.AddMethod(f.ShortName(), f)
+	}
+	return err
+}
+
+func (c *call) argHost(i int) (*moduleHost, error) {
+	class, _ := program.Type(c.argText(i)).(*types.Class)
+	h := moduleHosts[class]
+	if h == nil {
+		return nil, valueErrorf("there is no module class %q", c.argText(i))
+	}
+	return h, nil
+}
+
+// compileModuleMethods adds methods, properties and hooks to a class and compiles them.
+func compileModuleMethods(c *call) error {
+	h, err := c.argHost(0)
+	if err != nil {
+		return err
+	}
+	var made []*ir.Function
+	add := func(w *word) (*ir.Function, error) {
+		f, err := h.newMethod(w)
+		if err == nil {
+			h.class.AddMethod(f.ShortName(), f)
+			made = append(made, f)
+		}
+		return f, err
+	}
+	for w := range c.arg(2).items {
+		if err := h.addProperty(w, add); err != nil {
+			return err
+		}
+	}
+	for i, hooks := range []*[]types.Method{3: &h.class.Hooks, 4: &h.class.PreHooks} {
+		if hooks == nil {
+			continue
+		}
+		for w := range c.arg(i).items {
+			f, err := add(w)
+			if err != nil {
+				return err
+			}
+			*hooks = append(*hooks, f)
+		}
+	}
+	for w := range c.arg(1).items {
+		if _, err := add(w); err != nil {
+			return err
+		}
+	}
+	for _, f := range made {
+		if _, err := f.EnsureDefined(); err != nil {
+			return err
+		}
+	}
+	c.none()
+	return nil
+}
+
+func (h *moduleHost) addProperty(w *word, add func(*word) (*ir.Function, error)) error {
+	f := w.fields()
+	getter, err := add(f[1])
+	if err != nil {
+		return err
+	}
+	p := types.Property{Name: strings.Clone(f[0].text()), Getter: getter}
+	if f[2].kind() != kindNone {
+		setter, err := add(f[2])
+		if err != nil {
+			return err
+		}
+		p.Setter = setter
+	}
+	h.class.Properties = append(h.class.Properties, p)
+	return nil
+}
+
+func newModule(c *call) error {
+	class, ok := program.Type(c.argText(0)).(*types.Class)
+	if !ok {
+		return valueErrorf("there is no module class %q", c.argText(0))
+	}
+	o := value.NewObject(class)
+	i := 0
+	for w := range c.arg(1).items {
+		v, err := slotValue(w, &class.Attributes[i])
+		if err != nil {
+			return err
+		}
+		o.Slots[i] = v
+		i++
+	}
+	c.handle(handleModule, o)
+	return nil
+}
+
+// slotValue converts what is put into an attribute. It fails where the type is another.
+func slotValue(w *word, a *types.Attribute) (value.Value, error) {
+	v, ok, err := programValue(w, a.Type)
+	if err != nil {
+		return value.None, err
+	}
+	if !ok {
+		if x, isObject := w.content().(*value.Object); isObject {
+			return value.OfObject(x), nil
+		}
+		return value.None, runtimeErrorf("Could not cast attribute '%s' to type %s: the value is a %s", a.Name, a.Type.Annotation(nil), w.kindName())
+	}
+	return v, nil
+}
+
+// argInstance returns the object that argument i is.
+func (c *call) argInstance(i int) (*value.Object, error) {
+	o, ok := c.arg(i).content().(*value.Object)
+	if !ok {
+		return nil, typeErrorf("expected a module or an object of a compiled class")
+	}
+	return o, nil
+}
+
+func moduleSlots(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	c.open(kindList, len(o.Class.Attributes))
+	for i := range o.Class.Attributes {
+		a := &o.Class.Attributes[i]
+		c.open(kindTuple, 2)
+		c.string(a.Name)
+		c.string(slotKind(a, o.Slots[i]))
+	}
+	return nil
+}
+
+func slotKind(a *types.Attribute, v value.Value) string {
+	switch {
+	case a.IsParameter:
+		return "parameter"
+	case a.IsBuffer:
+		return "buffer"
+	case v.Kind() == value.KindObject && v.Object().Class.IsModule:
+		return "module"
+	}
+	return "attribute"
+}
+
+func moduleGet(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	i := o.Class.AttributeIndex(c.argText(1))
+	if i < 0 {
+		return attributeErrorf("'%s' object has no attribute '%s'", o.Class.Name, c.argText(1))
+	}
+	if v := o.Slots[i]; o.Class.Attributes[i].IsParameter && v.IsTensor() {
+		c.parameter(v.Tensor())
+		return nil
+	}
+	return c.value(o.Slots[i])
+}
+
+func moduleSet(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	i := o.Class.AttributeIndex(c.argText(1))
+	if i < 0 {
+		return attributeErrorf("'%s' object has no attribute '%s'", o.Class.Name, c.argText(1))
+	}
+	v, err := slotValue(c.arg(2), &o.Class.Attributes[i])
+	if err == nil {
+		o.Slots[i] = v
+	}
+	c.none()
+	return err
+}
+
+// moduleMethod replies a method bound to the module, None where there is none of that name.
+func moduleMethod(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	f, ok := o.Class.FindMethod(c.argText(1)).(*ir.Function)
+	if !ok {
+		c.none()
+		return nil
+	}
+	c.scriptMethod(&scriptFunction{function: f, self: o})
+	return nil
+}
+
+func moduleMethodNames(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	c.strings(o.Class.MethodNames())
+	return nil
+}
+
+func moduleClassName(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	c.string(o.Class.Name)
+	return nil
+}
+
+func objectGet(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	if v, ok := o.Attr(c.argText(1)); ok {
+		return c.value(v)
+	}
+	f, ok := o.Class.FindMethod(c.argText(1)).(*ir.Function)
+	if !ok {
+		return attributeErrorf("'%s' object has no attribute '%s'", o.Class.Name, c.argText(1))
+	}
+	c.scriptMethod(&scriptFunction{function: f, self: o})
+	return nil
+}
+
+// moduleCopy replies a copy; a deep one has tensors of its own.
+func moduleCopy(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	copied, err := copyObject(o, c.argBool(1), map[any]value.Value{})
+	if err != nil {
+		return err
+	}
+	c.handle(handleModule, copied.Object())
+	return nil
+}
+
+// copyObject copies an object and the modules in it; deep copies tensors as well. Shared parts stay
+// shared.
+func copyObject(o *value.Object, deep bool, done map[any]value.Value) (value.Value, error) {
+	if v, ok := done[o]; ok {
+		return v, nil
+	}
+	made := value.NewObject(o.Class)
+	done[o] = value.OfObject(made)
+	for i, v := range o.Slots {
+		copied, err := copySlot(v, deep, done)
+		if err != nil {
+			return value.None, err
+		}
+		made.Slots[i] = copied
+	}
+	return value.OfObject(made), nil
+}
+
+func copySlot(v value.Value, deep bool, done map[any]value.Value) (value.Value, error) {
+	switch {
+	case v.Kind() == value.KindObject:
+		return copyObject(v.Object(), deep, done)
+	case deep && v.IsTensor():
+		t := v.Tensor()
+		if c, ok := done[t]; ok {
+			return c, nil
+		}
+		cloned, err := t.Clone(1)
+		if err != nil {
+			return value.None, err
+		}
+		if err := cloned.SetRequiresGrad(t.RequiresGrad()); err != nil {
+			return value.None, err
+		}
+		done[t] = value.OfTensor(cloned)
+		return done[t], nil
+	}
+	return v, nil
+}

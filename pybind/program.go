@@ -1,0 +1,332 @@
+package main
+
+import (
+	"strings"
+
+	"torchjit/gojit/frontend"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/schema"
+	"torchjit/gojit/source"
+	"torchjit/gojit/syntax"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// program holds what Python code of this process has had compiled: named types and functions.
+var program = ir.NewUnit()
+
+// programFunctions compile functions and define types. Python's side of them is described in
+// torchjit/jit/_resolve.py and _script.py.
+var programFunctions = []function{
+	{schema: "mangle(str name) -> str", run: mangle},
+	{schema: "define_named_tuple(str name, list fields, list types, list defaults) -> None", run: defineNamedTuple},
+	{schema: "define_enum(str name, list members, list values) -> None", run: defineEnum},
+	{schema: "define_interface(str name, bytes tree, object scope, bool is_module) -> None", run: defineInterface},
+	{schema: "compile_function(str name, bytes tree, object scope, dict defaults, bytes? signature=None) -> ScriptFunction", run: compileFunction},
+	{schema: "ensure_compiled(function f) -> None", run: ensureCompiled},
+	{schema: "compile_class(str name, bytes tree, object scope, dict defaults) -> None", run: compileClass},
+	{schema: "compile_source(str text, object scope) -> list", run: compileSource},
+}
+
+func mangle(c *call) error {
+	c.string(program.Mangle(c.argString(0)))
+	return nil
+}
+
+func (c *call) argStrings(i int) []string {
+	var out []string
+	for w := range c.arg(i).items {
+		out = append(out, strings.Clone(w.text()))
+	}
+	return out
+}
+
+func (c *call) argTypes(i int) ([]types.Type, error) {
+	var out []types.Type
+	for w := range c.arg(i).items {
+		t, err := parseType(w.text())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// argValues returns the elements of a list by what they are themselves.
+func (c *call) argValues(i int) ([]value.Value, error) {
+	v, err := plainSequence(c.arg(i))
+	if err != nil {
+		return nil, err
+	}
+	if v.Kind() == value.KindTuple {
+		return v.Tuple().Items, nil
+	}
+	return v.List().Items, nil
+}
+
+func defineNamedTuple(c *call) error {
+	elems, err := c.argTypes(2)
+	if err != nil {
+		return err
+	}
+	defaults, err := c.argValues(3)
+	if err != nil {
+		return err
+	}
+	t := types.NewTuple(elems...)
+	t.Name, t.Fields = c.argString(0), c.argStrings(1)
+	for i, d := range defaults {
+		if coerced, ok := value.Coerce(d, elems[len(elems)-len(defaults)+i]); ok {
+			d = coerced
+		}
+		t.Defaults = append(t.Defaults, d)
+	}
+	program.AddType(t.Name, t)
+	c.none()
+	return nil
+}
+
+func defineEnum(c *call) error {
+	values, err := c.argValues(2)
+	if err != nil {
+		return err
+	}
+	t := &types.Enum{Name: c.argString(0), Value: value.TypeOf(values[0])}
+	for i, name := range c.argStrings(1) {
+		t.Members = append(t.Members, types.EnumMember{Name: name, Value: values[i]})
+	}
+	program.AddType(t.Name, t)
+	c.none()
+	return nil
+}
+
+// defineInterface declares what methods an object of the interface has.
+func defineInterface(c *call) error {
+	tree, err := syntax.Decode([]byte(c.argText(1)))
+	if err != nil {
+		return err
+	}
+	t := &types.Interface{Name: c.argString(0), IsModule: c.argBool(3)}
+	options := frontend.Options{Resolver: scope{c.argObject(2)}, Unit: program, Self: &frontend.Self{Type: t}}
+	program.AddType(t.Name, t)
+	for _, stmt := range syntax.AsClassDef(tree).Body() {
+		def := syntax.AsDef(stmt)
+		s, err := frontend.SchemaOf(def, options)
+		if err != nil {
+			return err
+		}
+		if s.Returns[0].Type == nil {
+			s.Returns[0].Type = types.Tensor
+		}
+		t.Methods = append(t.Methods, types.InterfaceMethod{Name: def.Name().Name(), Schema: s})
+	}
+	t.Satisfies = func(class *types.Class) (bool, string) { return satisfies(t, class) }
+	c.none()
+	return nil
+}
+
+// satisfies reports whether a class has the methods of an interface.
+func satisfies(t *types.Interface, class *types.Class) (bool, string) {
+	for _, m := range t.Methods {
+		f, ok := class.FindMethod(m.Name).(*ir.Function)
+		if !ok {
+			return false, "Class '" + class.Name + "' does not have method '" + m.Name + "' but '" + t.Name + "' does."
+		}
+		if _, err := f.EnsureDefined(); err != nil {
+			return false, err.Error()
+		}
+		if ok, why := f.Schema.IsSubtype(m.Schema.(*schema.FunctionSchema), true); !ok {
+			return false, "Method on class '" + class.Name + "' (1) is not compatible with interface '" + t.Name + "' (2)\n  (1) " + f.Schema.String() + "\n  (2) " + m.Schema.(*schema.FunctionSchema).String() + "\n" + why
+		}
+	}
+	return true, ""
+}
+
+// stub is a definition that is ready to be compiled.
+type stub struct {
+	name     string
+	def      syntax.Def
+	scope    scope
+	defaults map[string]value.Value
+}
+
+// newStub reads a definition. signature, if not nil, is the tree whose parameters replace its own.
+func newStub(name string, tree []byte, scopeObject *object, defaults *word, signature *word) (stub, error) {
+	t, err := syntax.Decode(tree)
+	if err != nil {
+		return stub{}, err
+	}
+	s := stub{name: name, def: syntax.AsDef(t), scope: scope{scopeObject}, defaults: map[string]value.Value{}}
+	if signature != nil && signature.kind() == kindBytes {
+		other, err := syntax.Decode([]byte(signature.text()))
+		if err != nil {
+			return stub{}, err
+		}
+		s.def = s.def.WithDecl(syntax.AsDef(other).Decl())
+	}
+	s.defaults, err = defaultValues(defaults)
+	return s, err
+}
+
+// defaultValues reads a dict of parameters' defaults; those that programs cannot have are left out.
+func defaultValues(w *word) (map[string]value.Value, error) {
+	out := map[string]value.Value{}
+	if w == nil || w.kind() != kindDict {
+		return out, nil
+	}
+	x := w.after(1)
+	for range w.count() {
+		item := x.next()
+		if v, err := plainValue(item); err == nil && v.Kind() != value.KindCapsule {
+			out[strings.Clone(x.text())] = v
+		}
+		x = item.next()
+	}
+	return out, nil
+}
+
+// function returns the function of the stub, which is compiled when it is first needed.
+func (s stub) function(name string, self *frontend.Self) *ir.Function {
+	f := ir.NewLazyFunction(name, func(f *ir.Function) error {
+		return frontend.Compile(f, s.def, frontend.Options{Resolver: s.scope, Self: self, Defaults: s.defaults, Unit: program})
+	})
+	f.IsMethod = self != nil
+	return f
+}
+
+func compileFunction(c *call) error {
+	name := c.argString(0)
+	s, err := newStub(name, []byte(c.argText(1)), c.argObject(2), c.arg(3), c.arg(4))
+	if err != nil {
+		return err
+	}
+	if program.Function(name) != nil {
+		name = program.Mangle(name)
+	}
+	f := s.function(name, nil)
+	program.AddFunction(f)
+	c.scriptFunction(&scriptFunction{function: f})
+	return nil
+}
+
+// ensureCompiled compiles a function now, if that has not been done.
+func ensureCompiled(c *call) error {
+	f, ok := c.arg(0).callable().(*scriptFunction)
+	if !ok {
+		return typeErrorf("ensure_compiled expects a compiled function")
+	}
+	c.none()
+	_, err := f.function.EnsureDefined()
+	return err
+}
+
+// compileClass defines a class and compiles its methods.
+func compileClass(c *call) error {
+	name := c.argString(0)
+	tree, err := syntax.Decode([]byte(c.argText(1)))
+	if err != nil {
+		return err
+	}
+	defaults, err := methodDefaults(c.arg(3))
+	if err != nil {
+		return err
+	}
+	class := types.NewClass(name, false)
+	def := syntax.AsClassDef(tree)
+	resolver := scope{c.argObject(2)}
+	program.AddType(name, class)
+	self := &frontend.Self{Type: class}
+	var methods []*ir.Function
+	add := func(def syntax.Def) *ir.Function {
+		short := def.Name().Name()
+		f := stub{short, def, resolver, defaults[short]}.function(name+"."+short, self)
+		class.AddMethod(short, f)
+		program.AddFunction(f)
+		methods = append(methods, f)
+		return f
+	}
+	for _, stmt := range def.Body() {
+		add(syntax.AsDef(stmt))
+	}
+	for _, p := range def.Properties() {
+		property := types.Property{Name: p.Name().Name(), Getter: add(p.Getter())}
+		if setter, ok := p.Setter(); ok {
+			property.Setter = add(setter)
+		}
+		class.Properties = append(class.Properties, property)
+	}
+	c.none()
+	return defineAll(name, methods)
+}
+
+// defineAll compiles methods, __init__ first, for it says what attributes there are.
+func defineAll(class string, methods []*ir.Function) error {
+	for _, first := range []bool{true, false} {
+		for _, f := range methods {
+			if (f.ShortName() == "__init__") != first {
+				continue
+			}
+			if _, err := f.EnsureDefined(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func methodDefaults(w *word) (map[string]map[string]value.Value, error) {
+	out := map[string]map[string]value.Value{}
+	x := w.after(1)
+	for range w.count() {
+		item := x.next()
+		d, err := defaultValues(item)
+		if err != nil {
+			return nil, err
+		}
+		out[strings.Clone(x.text())] = d
+		x = item.next()
+	}
+	return out, nil
+}
+
+// compileSource compiles the functions of a program's text and replies them.
+func compileSource(c *call) error {
+	defs, err := syntax.ParseFile(source.NewText("", c.argString(0), 1))
+	if err != nil {
+		return err
+	}
+	resolver := scope{c.argObject(1)}
+	local := unitScope{resolver, map[string]*ir.Function{}}
+	var compiled []*ir.Function
+	for _, t := range defs {
+		def := syntax.AsDef(t)
+		f := ir.NewLazyFunction(def.Name().Name(), func(f *ir.Function) error {
+			return frontend.Compile(f, def, frontend.Options{Resolver: local, Unit: program})
+		})
+		local.functions[f.Name] = f
+		compiled = append(compiled, f)
+	}
+	c.open(kindList, len(compiled))
+	for _, f := range compiled {
+		if _, err := f.EnsureDefined(); err != nil {
+			return err
+		}
+		c.scriptFunction(&scriptFunction{function: f})
+	}
+	return nil
+}
+
+// unitScope finds the functions of one text before it asks Python.
+type unitScope struct {
+	scope
+	functions map[string]*ir.Function
+}
+
+// ResolveValue implements frontend.Resolver.
+func (s unitScope) ResolveValue(name string, at source.Range) (frontend.SugaredValue, error) {
+	if f := s.functions[name]; f != nil {
+		return frontend.NewFunctionValue(f), nil
+	}
+	return s.scope.ResolveValue(name, at)
+}

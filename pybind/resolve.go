@@ -1,0 +1,211 @@
+package main
+
+import (
+	"strings"
+
+	"torchjit/gojit/frontend"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/source"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// scope is the Go half of torchjit.jit._resolve.Scope: a frontend.Resolver that asks Python.
+type scope struct{ object *object }
+
+// ResolveValue implements frontend.Resolver.
+func (s scope) ResolveValue(name string, _ source.Range) (answer frontend.SugaredValue, err error) {
+	err = s.object.invoke("value", 1, func(w *writer) { w.string(name) }, func(w *word) error {
+		answer, err = sugared(w)
+		return err
+	})
+	return answer, err
+}
+
+// ResolveType implements frontend.Resolver.
+func (s scope) ResolveType(name string, _ source.Range) (t types.Type, err error) {
+	err = s.object.invoke("type", 1, func(w *writer) { w.string(name) }, func(w *word) error {
+		if w.kind() != kindString {
+			return nil
+		}
+		t, err = parseType(w.text())
+		return err
+	})
+	return t, err
+}
+
+// parseType reads a type in the form of schemas; named types are those of the program.
+func parseType(text string) (types.Type, error) {
+	p := &types.Parser{Src: strings.Clone(text), Named: func(name string) (types.Type, bool) {
+		t := program.Type(name)
+		return t, t != nil
+	}}
+	t, err := p.Type()
+	if err != nil {
+		return nil, err
+	}
+	if p.Space(); p.Pos != len(p.Src) {
+		return nil, p.Errorf("the type ends before %q", p.Src[p.Pos:])
+	}
+	return t, nil
+}
+
+// answerReaders turn the answers of torchjit.jit._resolve, whose forms its text lists, into sugared
+// values. Each gets the items behind the first.
+var answerReaders map[string]func(items []*word) (frontend.SugaredValue, error)
+
+func init() {
+	answerReaders = map[string]func([]*word) (frontend.SugaredValue, error){
+		"constant": constantAnswer,
+		"callable": callableAnswer,
+		"builtin": func(w []*word) (frontend.SugaredValue, error) {
+			return frontend.NewBuiltin(strings.Clone(w[0].text())), nil
+		},
+		"special":       specialAnswer,
+		"module":        moduleAnswer,
+		"script_module": scriptModuleAnswer,
+		"class":         namedTypeAnswer,
+		"interface":     namedTypeAnswer,
+		"named_tuple":   namedTypeAnswer,
+		"enum_class":    namedTypeAnswer,
+		"enum_member":   enumMemberAnswer,
+		"exception": func(w []*word) (frontend.SugaredValue, error) {
+			return frontend.NewException(strings.Clone(w[0].text())), nil
+		},
+		"overloads":    overloadsAnswer,
+		"dispatch":     dispatchAnswer,
+		"ignored":      ignoredAnswer,
+		"uncompilable": uncompilableAnswer,
+	}
+}
+
+// sugared reads an answer; nil for None.
+func sugared(w *word) (frontend.SugaredValue, error) {
+	if w.kind() == kindNone {
+		return nil, nil
+	}
+	if w.kind() != kindTuple || w.count() == 0 {
+		return nil, runtimeErrorf("torchjit.jit._resolve answered with a %s, expected a tuple", w.kindName())
+	}
+	items := make([]*word, 0, w.count())
+	for x := range w.items {
+		items = append(items, x)
+	}
+	read := answerReaders[items[0].text()]
+	if read == nil {
+		return nil, runtimeErrorf("torchjit.jit._resolve gave an answer of the unknown kind %q", items[0].text())
+	}
+	return read(items[1:])
+}
+
+func constantAnswer(w []*word) (frontend.SugaredValue, error) {
+	v, err := plainValue(w[0])
+	return frontend.NewConstant(v), err
+}
+
+func callableAnswer(w []*word) (frontend.SugaredValue, error) {
+	switch f := w[0].callable().(type) {
+	case *operatorFunction:
+		return frontend.NewBuiltin(f.name), nil
+	case *operand:
+		return frontend.NewBuiltin(f.name), nil
+	case *scriptFunction:
+		return frontend.NewFunctionValue(f.function), nil
+	case *function:
+		return frontend.NewHostObject("builtin_function_or_method", f.name), nil
+	}
+	return nil, runtimeErrorf("torchjit.jit._resolve answered with a callable of no use")
+}
+
+// specialForms are the special names of _resolve and what the compiler calls them.
+var specialForms = map[string]string{
+	"annotate": "prim::annotate", "jit_isinstance": "prim::isinstance", "fork": "prim::fork", "isinstance": "prim::isinstance",
+}
+
+func specialAnswer(w []*word) (frontend.SugaredValue, error) {
+	name := w[0].text()
+	switch name {
+	case "wait":
+		return frontend.NewBuiltin("aten::wait"), nil
+	case "is_scripting":
+		return frontend.NewBuiltin("aten::is_scripting"), nil
+	}
+	if form := specialForms[name]; form != "" {
+		return frontend.NewSpecialForm(form), nil
+	}
+	return nil, runtimeErrorf("torchjit.jit._resolve named the unknown special form %q", name)
+}
+
+// moduleAnswer is a Python module: its attributes are asked for one by one.
+func moduleAnswer(w []*word) (frontend.SugaredValue, error) {
+	module := w[0].object()
+	return frontend.NewHostModule(func(name string) (answer frontend.SugaredValue, err error) {
+		err = host.invoke("attribute", 2, func(w *writer) {
+			w.object(module)
+			w.string(name)
+		}, func(w *word) error {
+			answer, err = sugared(w)
+			return err
+		})
+		return answer, err
+	}), nil
+}
+
+func scriptModuleAnswer(w []*word) (frontend.SugaredValue, error) {
+	return frontend.NewHostObject("ScriptModule", "a script module"), nil
+}
+
+func namedTypeAnswer(w []*word) (frontend.SugaredValue, error) {
+	name := w[0].text()
+	switch t := program.Type(name).(type) {
+	case *types.Class:
+		return frontend.NewClassValue(t), nil
+	case *types.Tuple:
+		return frontend.NewNamedTuple(t), nil
+	case *types.Enum:
+		return frontend.NewEnumClass(t), nil
+	case *types.Interface:
+		return frontend.NewHostObject("type", t.Name), nil
+	}
+	return nil, runtimeErrorf("torchjit.jit._resolve named the type %q, which is not defined", name)
+}
+
+func enumMemberAnswer(w []*word) (frontend.SugaredValue, error) {
+	t, ok := program.Type(w[0].text()).(*types.Enum)
+	if !ok {
+		return nil, runtimeErrorf("torchjit.jit._resolve named the enum %q, which is not defined", w[0].text())
+	}
+	return frontend.NewConstant(value.OfEnum(&value.Enum{Type: t, Index: t.MemberIndex(w[1].text())})), nil
+}
+
+func overloadsAnswer(w []*word) (frontend.SugaredValue, error) {
+	var overloads []*ir.Function
+	for x := range w[0].items {
+		f, ok := x.callable().(*scriptFunction)
+		if !ok {
+			return nil, runtimeErrorf("torchjit.jit._resolve gave an overload that is not compiled")
+		}
+		overloads = append(overloads, f.function)
+	}
+	return frontend.NewFunctionValue(overloads...), nil
+}
+
+func dispatchAnswer(w []*word) (frontend.SugaredValue, error) {
+	ifTrue, err := sugared(w[3])
+	if err != nil {
+		return nil, err
+	}
+	ifFalse, err := sugared(w[4])
+	if err != nil {
+		return nil, err
+	}
+	return frontend.NewDispatch(strings.Clone(w[0].text()), int(w[1].int()), w[2].bool(), ifTrue, ifFalse), nil
+}
+
+func ignoredAnswer(w []*word) (frontend.SugaredValue, error) {
+	return frontend.NewHostObject("function", "function '"+strings.Clone(w[1].text())+"', which is left to Python,"), nil
+}
+
+func uncompilableAnswer(w []*word) (frontend.SugaredValue, error) {
+	return frontend.NewHostObject(strings.Clone(w[1].text()), strings.Clone(w[2].text())), nil
+}

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"torchjit/gojit/interp"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/passes"
+	"torchjit/gojit/schema"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// scriptFunctions show compiled functions.
+var scriptFunctions = []function{
+	{schema: "function_graph(function f) -> Graph", run: functionGraph},
+	{schema: "function_inlined_graph(function f) -> Graph", run: functionInlinedGraph},
+	{schema: "function_code(function f) -> str", run: functionCode},
+	{schema: "function_schema(function f) -> str", run: functionSchema},
+	{schema: "function_qualified_name(function f) -> str", run: functionQualifiedName},
+	{schema: "graph_text(Handle graph, bool places=True) -> str", run: graphText},
+}
+
+// scriptFunction is a compiled function, or a compiled method with its object.
+type scriptFunction struct {
+	function *ir.Function
+	self     *value.Object // nil for a function
+	code     atomic.Pointer[interp.Code]
+	brief    bool // it has no loop and calls nothing: its time is known from its arguments
+}
+
+// machine runs compiled functions.
+var machine interp.Machine
+
+func (f *scriptFunction) callableName() string { return f.function.ShortName() }
+
+// prepare compiles and lowers the function on first use.
+func (f *scriptFunction) prepare() (*interp.Code, error) {
+	if code := f.code.Load(); code != nil {
+		return code, nil
+	}
+	linkOperators()
+	if _, err := f.function.EnsureDefined(); err != nil {
+		return nil, err
+	}
+	code, err := machine.CodeOf(f.function)
+	if err != nil {
+		return nil, err
+	}
+	f.brief = isBrief(f.function.Graph().Block(), 64)
+	f.code.Store(code)
+	return code, nil
+}
+
+// isBrief reports whether a block has fewer than limit nodes and none that may take long.
+func isBrief(b *ir.Block, limit int) bool {
+	n := 0
+	for _, node := range b.Nodes() {
+		n++
+		switch node.Kind() {
+		case "prim::Loop", "prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "aten::wait", "prim::fork":
+			return false
+		}
+		for _, inner := range node.Blocks() {
+			if !isBrief(inner, limit) {
+				return false
+			}
+		}
+	}
+	return n < limit
+}
+
+// call implements callable.
+func (f *scriptFunction) call(c *call) error {
+	code, err := f.prepare()
+	if err != nil {
+		return err
+	}
+	s := f.function.Schema
+	n := len(s.Arguments)
+	c.values = slices.Grow(c.values[:0], n+code.NumOutputs())[:n+code.NumOutputs()]
+	args, out := c.values[:n:n], c.values[n:]
+	work, err := f.bind(c, s, args)
+	if err != nil {
+		return err
+	}
+	if f.brief && work <= releaseAbove {
+		err = code.Run(context.Background(), args, out)
+	} else {
+		err = c.withoutGIL(func() error { return code.Run(context.Background(), args, out) })
+	}
+	if err != nil {
+		return err
+	}
+	if len(out) == 0 {
+		c.none()
+		return nil
+	}
+	return c.value(out[0])
+}
+
+// bind converts the arguments into args and returns how many elements they have.
+func (f *scriptFunction) bind(c *call, s *schema.FunctionSchema, args []value.Value) (work int, err error) {
+	at := 0
+	if f.self != nil {
+		args[0] = value.OfObject(f.self)
+		at = 1
+	}
+	if given := at + c.positional + c.keywords; given > len(args) {
+		return 0, runtimeErrorf("%s() expected at most %d argument(s) but received %d argument(s). Declaration: %s",
+			s.Name, len(args), given, declaration(s))
+	}
+	w := c.args
+	for range c.positional {
+		if args[at], err = toArgument(w, s, at); err != nil {
+			return 0, err
+		}
+		work += elementsOf(args[at])
+		w = w.next()
+		at++
+	}
+	if at < len(args) || c.keywords > 0 {
+		err = f.bindRest(c, s, args, at)
+	}
+	return work, err
+}
+
+// bindRest takes the arguments from index at on from keywords and defaults.
+func (f *scriptFunction) bindRest(c *call, s *schema.FunctionSchema, args []value.Value, at int) error {
+	used := 0
+	for i := at; i < len(args); i++ {
+		a := &s.Arguments[i]
+		found := false
+		for name, w := range c.keywordPairs {
+			if name.text() == a.Name {
+				v, err := toArgument(w, s, i)
+				if err != nil {
+					return err
+				}
+				args[i], found = v, true
+				used++
+			}
+		}
+		switch {
+		case found:
+		case a.HasDefault:
+			args[i] = freshDefault(a)
+		default:
+			return runtimeErrorf("%s() is missing value for argument '%s'. Declaration: %s", s.Name, a.Name, declaration(s))
+		}
+	}
+	if used == c.keywords {
+		return nil
+	}
+	for name := range c.keywordPairs {
+		if i := s.ArgumentIndex(name.text()); i >= 0 && i < at {
+			return runtimeErrorf("%s() got multiple values for argument '%s'. Declaration: %s", s.Name, name.text(), declaration(s))
+		} else if i < 0 {
+			return runtimeErrorf("Unknown keyword argument '%s' for operator '%s'. Schema: %s", name.text(), s.Name, declaration(s))
+		}
+	}
+	return nil
+}
+
+func declaration(s *schema.FunctionSchema) string { return s.String() }
+
+// toArgument converts an argument to the type of a parameter.
+func toArgument(w *word, s *schema.FunctionSchema, i int) (value.Value, error) {
+	a := &s.Arguments[i]
+	if t := w.tensor(); t != nil && a.Type.Kind() == types.KindTensor {
+		return value.OfTensor(t), nil
+	}
+	v, ok, err := programValue(w, a.Type)
+	if err != nil || ok {
+		return v, err
+	}
+	return value.None, argumentError(w, s, i)
+}
+
+// argumentError says that an argument has the wrong type, in PyTorch's words.
+func argumentError(w *word, s *schema.FunctionSchema, i int) error {
+	a := &s.Arguments[i]
+	var typeName, text string
+	err := host.invoke("describe", 1, func(out *writer) { out.copy(w) }, func(answer *word) error {
+		first := answer.after(1)
+		typeName, text = strings.Clone(first.text()), strings.Clone(first.next().text())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	detail := "Unable to cast Python instance to C++ type (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
+	if a.Type.Kind() == types.KindTensor {
+		detail = "Unable to cast " + text + " to Tensor"
+	}
+	return runtimeErrorf("%s() Expected a value of type '%s' for argument '%s' but instead found type '%s'.\nPosition: %d\nValue: %s\nDeclaration: %s\nCast error details: %s",
+		s.Name, a.Type.Annotation(nil), a.Name, typeName, i, text, declaration(s), detail)
+}
+
+// argScript returns the compiled function that argument i is.
+func (c *call) argScript(i int) (*scriptFunction, error) {
+	f, ok := c.arg(i).callable().(*scriptFunction)
+	if !ok {
+		return nil, typeErrorf("expected a compiled function")
+	}
+	_, err := f.function.EnsureDefined()
+	return f, err
+}
+
+func functionGraph(c *call) error {
+	f, err := c.argScript(0)
+	if err != nil {
+		return err
+	}
+	c.handle(handleGraph, f.function.Graph())
+	return nil
+}
+
+func functionInlinedGraph(c *call) error {
+	f, err := c.argScript(0)
+	if err != nil {
+		return err
+	}
+	g := f.function.Graph().Copy()
+	passes.Inline(g)
+	c.handle(handleGraph, g)
+	return nil
+}
+
+func functionCode(c *call) error {
+	return notImplementedErrorf("printing a function as source is not implemented by this version of torchjit")
+}
+
+func functionSchema(c *call) error {
+	f, err := c.argScript(0)
+	if err != nil {
+		return err
+	}
+	c.string(f.function.Schema.String())
+	return nil
+}
+
+func functionQualifiedName(c *call) error {
+	f, ok := c.arg(0).callable().(*scriptFunction)
+	if !ok {
+		return typeErrorf("expected a compiled function")
+	}
+	c.string(f.function.Name)
+	return nil
+}
+
+func graphText(c *call) error {
+	g, ok := c.arg(0).content().(*ir.Graph)
+	if !ok {
+		return typeErrorf("expected a graph")
+	}
+	c.string(g.Text(c.argBool(1)))
+	return nil
+}
