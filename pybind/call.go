@@ -94,7 +94,12 @@ func (c *call) fail(err error) {
 		return
 	}
 	c.string(string(source.ClassOf(err)))
-	c.string(err.Error())
+	text := err.Error()
+	var placed *source.Error
+	if errors.As(err, &placed) && placed.Range.IsValid() {
+		text = "\n" + text // PyTorch's errors of compilation begin with an empty line
+	}
+	c.string(text)
 }
 
 // end finishes a call: a panic becomes an error, the GIL is taken back, the reply is completed.

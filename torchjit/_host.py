@@ -40,6 +40,30 @@ def enum(name: str) -> type:
     return _known_classes[name]
 
 
+def describe(value: Any) -> tuple[str, str]:
+    """The type's name and the text of an object, for messages."""
+    return type(value).__name__, repr(value)
+
+
+def attribute(obj: Any, name: str) -> Any:
+    """What an attribute of a Python module is to the compiler."""
+    from torchjit.jit import _resolve
+
+    return _resolve.attribute(obj, name)
+
+
+def attributes(obj: Any, class_name: str, names: list[str]) -> list[Any] | None:
+    """The attributes of an instance of a Python class that was compiled; None for other objects."""
+    if _known_classes.get(class_name) is not type(obj):
+        return None
+    return [getattr(obj, name) for name in names]
+
+
+def enum_member(obj: Any, enum_name: str) -> str | None:
+    """The name of a member of an enumeration that was compiled; None for other objects."""
+    return obj.name if _known_classes.get(enum_name) is type(obj) else None
+
+
 # Python classes by the qualified names that programs have for them.
 _known_classes: dict[str, Any] = {}
 

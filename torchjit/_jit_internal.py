@@ -10,6 +10,10 @@ from typing import Any
 F = typing.TypeVar("F", bound=Callable[..., Any])
 
 
+class Namespace:
+    """Base of objects whose attributes programs may use as they use a module's."""
+
+
 class FunctionModifiers:
     """The values of a function's `_torchscript_modifier`."""
 
@@ -194,8 +198,10 @@ def overloads_of(fn: Any) -> list[Any] | None:
 
 
 def method_overloads(cls: type, name: str) -> list[Any] | None:
-    fn = getattr(cls, name, None)
-    return _method_overloads.get((fn.__module__, fn.__qualname__)) if hasattr(fn, "__qualname__") else None
+    import inspect
+
+    fn = inspect.getattr_static(cls, name, None)
+    return _method_overloads.get((fn.__module__, fn.__qualname__)) if inspect.isfunction(fn) else None
 
 
 def script_if_tracing(fn: F) -> F:

@@ -1,7 +1,11 @@
-"""What back ends are there; only names that programs read."""
+"""What back ends are there: the names that programs read."""
+
+from torchjit._jit_internal import Namespace
 
 
-class _Backend:
+class _Backend(Namespace):
+    """A back end of PyTorch's that is not here."""
+
     enabled = True
     benchmark = False
     deterministic = False
@@ -11,9 +15,5 @@ class _Backend:
         return False
 
 
-class cudnn(_Backend):
-    """The library of CUDA kernels that PyTorch has."""
-
-
-class mkldnn(_Backend):
-    """The library of CPU kernels that PyTorch has."""
+cudnn = _Backend()
+mkldnn = _Backend()

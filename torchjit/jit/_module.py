@@ -213,10 +213,15 @@ class RecursiveScriptModule(ScriptModule):
         children = {
             name: cls._wrap(_native.module_get(c, name)) for name, kind in _native.module_slots(c) if kind == "module"
         }
-        return cls._wrap_new(c, None, None, children)
+        self = cls._wrap_new(c, None, None, children)
+        self._finish()
+        return self
 
     def _finish(self) -> None:
         """Copies to the compiled module what stays in Python."""
+        forward = _native.module_method(self._c, "forward")
+        if forward is not None:
+            self.__dict__["forward"] = forward
         original = self.__dict__["_original"]
         if original is None:
             return

@@ -298,6 +298,8 @@ class _Describer:
             overloads = _marks.method_overloads(type(module), name) if _marks._method_overloads else None
             if overloads:
                 t.overloads[name] = [f"{name}__{i}" for i in range(len(overloads))]
+        # Submodules come after all other slots.
+        t.attributes = dict(sorted(t.attributes.items(), key=lambda a: a[1][1] == "module"))
         return t
 
     def _annotated(self, name: str) -> str | None:

@@ -129,7 +129,7 @@ class Scope:
         """The object that the text of an annotation stands for."""
         names = _Names(self)
         try:
-            return eval(text, {"__builtins__": {}}, names)  the text is the program's own annotation
+            return eval(text, {"__builtins__": {}}, names)
         except Exception:
             return _NOTHING
 
@@ -184,13 +184,9 @@ def classify(obj: Any, constant: bool = False) -> tuple[Any, ...]:
         return ("dispatch", d["arg_name"], d["index"], d["default"], classify(d["if_true"]), classify(d["if_false"]))
     if isinstance(obj, (types.FunctionType, types.MethodType)):
         return _classify_function(obj)
-    if isinstance(obj, _Namespace):
+    if isinstance(obj, _marks.Namespace):
         return ("module", obj)
     return ("uncompilable", obj, type(obj).__name__, repr(obj))
-
-
-class _Namespace:
-    """Base of objects whose attributes programs may use as they use a module's."""
 
 
 def _is_hashable(obj: Any) -> bool:
@@ -382,7 +378,7 @@ def _class_type(cls: type) -> str | None:
         return qualified_name(cls)
     if issubclass(cls, Tensor):
         return "Tensor"
-    if cls.__module__ in ("builtins", "typing") or _is_nn_module_class(cls):
+    if cls.__module__ in ("builtins", "typing") or issubclass(cls, BaseException) or _is_nn_module_class(cls):
         return None
     from torchjit.jit._script import script_class
 

@@ -12,6 +12,8 @@ from torchjit import _native
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, qualified_name
 
+_GRAPH_HANDLE = 3
+
 ScriptFunction = _native.ScriptFunction
 ScriptMethod = _native.ScriptMethod
 
@@ -37,6 +39,19 @@ def last_executed_optimized_graph() -> Any:
     return _native.last_executed_graph()
 
 
+class Graph(_native.Handle):
+    """The graph of a compiled function."""
+
+    def __str__(self) -> str:
+        return _native.graph_text(self)
+
+    __repr__ = __str__
+
+    def str(self, print_source_ranges: bool = True) -> str:
+        return _native.graph_text(self, print_source_ranges)
+
+
+_native.register_handle_class(_GRAPH_HANDLE, Graph)
 _add_properties(ScriptFunction)
 _add_properties(ScriptMethod)
 
@@ -100,11 +115,17 @@ def _script_a_function(fn: Any) -> Any:
             f"Function {qualified_name(fn)} cannot be directly compiled because it is overloaded. It must be used in a context "
             "of a function where its inputs can determine which overload to call."
         )
-    return script_function(fn)
+    compiled = script_function(fn)
+    try:
+        _native.ensure_compiled(compiled)
+    except BaseException:
+        _compiled.pop(fn, None)
+        raise
+    return compiled
 
 
 def script_function(fn: Any) -> Any:
-    """The compiled form of a Python function; the same each time."""
+    """The compiled form of a Python function, the same each time. It is compiled when it is needed."""
     found = _compiled.get(fn)
     if found is not None:
         return found
