@@ -212,9 +212,9 @@ func logSoftmax(t *tensor.Tensor, dim int) *tensor.Tensor {
 	return alongDim(t, dim, logSoftmaxRow[float32], logSoftmaxRow[float64])
 }
 
-type real interface{ float32 | float64 }
+type realFloat interface{ float32 | float64 }
 
-func softmaxRow[T real](dst, src []T) {
+func softmaxRow[T realFloat](dst, src []T) {
 	high := slices.Max(src)
 	sum := 0.0
 	for i, v := range src {
@@ -228,7 +228,7 @@ func softmaxRow[T real](dst, src []T) {
 	}
 }
 
-func logSoftmaxRow[T real](dst, src []T) {
+func logSoftmaxRow[T realFloat](dst, src []T) {
 	high := slices.Max(src)
 	sum := 0.0
 	for _, v := range src {

@@ -146,7 +146,7 @@ func vectorOf(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 }
 
 func normalizeRows[T interface {
-	real
+	realFloat
 	tensor.Element
 }](outer, n int, x, weight, bias, out, mean, invStd *tensor.Tensor, eps float64) {
 	src, dst, m, s := tensor.Data[T](x), tensor.Data[T](out), tensor.Data[T](mean), tensor.Data[T](invStd)

@@ -118,7 +118,7 @@ func sumOf[T int64 | complex128](row []T) T {
 }
 
 // sumFloats adds in double precision with four accumulators.
-func sumFloats[T real](row []T) float64 {
+func sumFloats[T realFloat](row []T) float64 {
 	var s [4]float64
 	n := len(row) &^ 3
 	for i := 0; i < n; i += 4 {

@@ -1,0 +1,113 @@
+package aten
+
+import (
+	"math"
+
+	"torchjit/gojit/tensor"
+)
+
+// attention gives softmax(q kᵀ / sqrt(d) + mask) v and the weights.
+func attention(q, k, v, mask *tensor.Tensor, dropoutP float64, causal bool) (out, weights *tensor.Tensor) {
+	n := q.Dim()
+	check(n >= 3 && k.Dim() >= 3 && v.Dim() >= 3, "_scaled_dot_product_attention: Expected query, key, and value to all be at least 3 dimensional, but got query: %dD, key: %dD, value: %dD instead.", n, k.Dim(), v.Dim())
+	if causal {
+		check(mask == nil, "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+		mask = triangle(must(tensor.Full([]int{q.Size(n - 2), k.Size(n - 2)}, tensor.Int(1), tensor.Bool)), 0, false)
+	}
+	scores := matmul(scaleBy(q, 1/math.Sqrt(float64(q.Size(n-1)))), must(k.Transpose(-2, -1)))
+	if mask != nil {
+		if mask.DType() == tensor.Bool { // true: may attend
+			scores = choose(must(mask.Expand(scores.Shape()...)), ofTensor(scores), ofScalar(tensor.Float(-inf)))
+		} else {
+			scores = add.on(scores, mask)
+		}
+	}
+	weights = softmax(scores, -1)
+	if dropoutP > 0 {
+		weights = dropout(weights, dropoutP, true)
+	}
+	return matmul(weights, v), weights
+}
+
+// heads splits the last dimension of (batch, time, embed) into (batch, heads, time, embed/heads).
+func heads(t *tensor.Tensor, n int) *tensor.Tensor {
+	return must(must(t.Reshape(t.Size(0), t.Size(1), n, t.Size(2)/n)).Transpose(1, 2))
+}
+
+// joinHeads undoes heads.
+func joinHeads(t *tensor.Tensor) *tensor.Tensor {
+	return must(must(t.Transpose(1, 2)).Reshape(t.Size(0), t.Size(2), t.Size(1)*t.Size(3)))
+}
+
+// multiHead is self attention with packed projections. A mask is true where it may not attend: of
+// type 0 (time, time), of type 1 (batch, time) over keys, of type 2 already complete.
+func multiHead(q, k, v *tensor.Tensor, embed, n int, qkvWeight, qkvBias, outWeight, outBias, mask *tensor.Tensor, maskType int) (out, weights *tensor.Tensor) {
+	check(q.Dim() == 3, "expected 3-D `query`, got %d-D tensor", q.Dim())
+	check(q.Size(2) == embed, "passed-in embed_dim %d didn't match last dim of query %d", embed, q.Size(2))
+	check(qkvWeight.Dim() == 2 && qkvWeight.Size(0) == 3*embed, "expected `qkv_weight` first dim to be 3x embed_dim")
+	check(embed%n == 0, "`embed_dim` must divide evenly by `num_heads`")
+	project := func(x *tensor.Tensor, i int) *tensor.Tensor {
+		w := must(qkvWeight.Slice(0, i*embed, (i+1)*embed, 1))
+		b := must(qkvBias.Slice(0, i*embed, (i+1)*embed, 1))
+		return heads(linear(x, w, b), n)
+	}
+	scores := matmul(scaleBy(project(q, 0), 1/math.Sqrt(float64(embed/n))), must(project(k, 1).Transpose(-2, -1)))
+	if mask != nil {
+		if maskType == 1 {
+			mask = must(mask.View(mask.Size(0), 1, 1, mask.Size(1)))
+		}
+		scores = choose(must(to(mask, tensor.Bool).Expand(scores.Shape()...)), ofScalar(tensor.Float(-inf)), ofTensor(scores))
+	}
+	weights = softmax(scores, -1)
+	out = linear(joinHeads(matmul(weights, project(v, 2))), outWeight, outBias)
+	return out, weights
+}
+
+func nativeMultiHead(c call) {
+	out, weights := multiHead(c.tensor(0), c.tensor(1), c.tensor(2), c.int(3), c.int(4), c.tensor(5), c.tensor(6), c.tensor(7), c.tensor(8), c.optionalTensor(9), c.intOr(12, 2))
+	switch {
+	case !c.bool(10):
+		weights = empty([]int{0}, out.DType())
+	case c.bool(11):
+		weights = mean(weights, []int{1}, false, weights.DType())
+	}
+	c.give(out, weights)
+}
+
+// encoderLayer is a whole transformer encoder layer in evaluation mode.
+func encoderLayer(c call) *tensor.Tensor {
+	src, embed, n := c.tensor(0), c.int(1), c.int(2)
+	useGelu, normFirst, eps := c.bool(7), c.bool(8), c.float(9)
+	norm := func(x *tensor.Tensor, i int) *tensor.Tensor {
+		y, _, _ := layerNorm(x, []int{embed}, c.tensor(i), c.tensor(i+1), eps)
+		return y
+	}
+	attend := func(x *tensor.Tensor) *tensor.Tensor {
+		y, _ := multiHead(x, x, x, embed, n, c.tensor(3), c.tensor(4), c.tensor(5), c.tensor(6), c.optionalTensor(18), c.intOr(19, 2))
+		return y
+	}
+	feed := func(x *tensor.Tensor) *tensor.Tensor {
+		h := linear(x, c.tensor(14), c.tensor(15))
+		if useGelu {
+			h = gelu.on(h)
+		} else {
+			h = relu.on(h)
+		}
+		return linear(h, c.tensor(16), c.tensor(17))
+	}
+	if normFirst {
+		x := add.on(src, attend(norm(src, 10)))
+		return add.on(x, feed(norm(x, 12)))
+	}
+	x := norm(add.on(src, attend(src)), 10)
+	return norm(add.on(x, feed(x)), 12)
+}
+
+var attentionFamily = []definition{
+	define("_scaled_dot_product_attention", func(c call) {
+		out, weights := attention(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3), c.float(4), c.bool(6))
+		c.give(out, weights)
+	}),
+	define("_native_multi_head_attention", nativeMultiHead),
+	giving("_transformer_encoder_layer_fwd", encoderLayer),
+}

@@ -1,0 +1,298 @@
+package aten
+
+import (
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+)
+
+// cell is one step of a recurrent layer: gates of the input and of the state, and the old state, to the new state.
+type cell struct {
+	gates int // parts of the weights
+	// step takes the products of input and state with the weights, biases added.
+	step func(x, h *tensor.Tensor, state []*tensor.Tensor) []*tensor.Tensor
+}
+
+var (
+	plainTanh = cell{1, func(x, h *tensor.Tensor, _ []*tensor.Tensor) []*tensor.Tensor {
+		return []*tensor.Tensor{tanh.on(add.on(x, h))}
+	}}
+	plainRelu = cell{1, func(x, h *tensor.Tensor, _ []*tensor.Tensor) []*tensor.Tensor {
+		return []*tensor.Tensor{relu.on(add.on(x, h))}
+	}}
+	lstmCell = cell{4, lstmStep}
+	gruCell  = cell{3, gruStep}
+)
+
+var (
+	lstmMemory = elementwise("lstm_cell", sameType, func(b builder, x ...element) element {
+		return b.Add(b.Mul(sigmoidOf(b, x[1]), x[3]), b.Mul(sigmoidOf(b, x[0]), b.Unary(kernel.Tanh, x[2])))
+	})
+	lstmOutput = elementwise("lstm_cell", sameType, func(b builder, x ...element) element {
+		return b.Mul(sigmoidOf(b, x[0]), b.Unary(kernel.Tanh, x[1]))
+	})
+	gruNew = elementwise("gru_cell", sameType, func(b builder, x ...element) element {
+		return b.Unary(kernel.Tanh, b.Add(x[1], b.Mul(sigmoidOf(b, x[0]), x[2])))
+	})
+	gruMix = elementwise("gru_cell", sameType, func(b builder, x ...element) element {
+		return b.Add(x[1], b.Mul(sigmoidOf(b, x[0]), b.Sub(x[2], x[1])))
+	})
+)
+
+func lstmStep(x, h *tensor.Tensor, state []*tensor.Tensor) []*tensor.Tensor {
+	gates := must(add.on(x, h).Chunk(4, 1))
+	memory := lstmMemory.on(gates[0], gates[1], gates[2], state[1])
+	return []*tensor.Tensor{lstmOutput.on(gates[3], memory), memory}
+}
+
+func gruStep(x, h *tensor.Tensor, state []*tensor.Tensor) []*tensor.Tensor {
+	xs, hs := must(x.Chunk(3, 1)), must(h.Chunk(3, 1))
+	fresh := gruNew.on(add.on(xs[0], hs[0]), xs[2], hs[2])
+	return []*tensor.Tensor{gruMix.on(add.on(xs[1], hs[1]), fresh, state[0])}
+}
+
+// recurrent describes a stack of recurrent layers.
+type recurrent struct {
+	cell                 cell
+	params               []*tensor.Tensor
+	biases               bool
+	layers               int
+	dropout              float64
+	train, bidirectional bool
+	projected            bool // the hidden state is projected by a further weight
+}
+
+// weights returns the parameters of one direction of a layer: w_ih, w_hh, b_ih, b_hh, w_hr.
+func (r *recurrent) weights(i int) (wi, wh, bi, bh, wr *tensor.Tensor) {
+	n := 2
+	if r.biases {
+		n = 4
+	}
+	if r.projected {
+		n++
+	}
+	check((i+1)*n <= len(r.params), "got an incorrect number of RNN parameters")
+	p := r.params[i*n : (i+1)*n]
+	if r.biases {
+		bi, bh = p[2], p[3]
+	}
+	if r.projected {
+		wr = p[n-1]
+	}
+	return p[0], p[1], bi, bh, wr
+}
+
+// run processes a sequence whose step t has the first sizes[t] rows of a batch; rows holds the
+// steps one after the other. states holds each state for all layers and directions.
+func (r *recurrent) run(rows *tensor.Tensor, sizes []int, states []*tensor.Tensor) (out *tensor.Tensor, last []*tensor.Tensor) {
+	directions := 1
+	if r.bidirectional {
+		directions = 2
+	}
+	check(states[0].Dim() == 3 && states[0].Size(0) == r.layers*directions, "Expected hidden size (%d, ...), got %s", r.layers*directions, tensor.FormatShape(states[0].Shape()))
+	finals := make([][]*tensor.Tensor, len(states))
+	for layer := range r.layers {
+		var outs []*tensor.Tensor
+		for d := range directions {
+			i := layer*directions + d
+			state := make([]*tensor.Tensor, len(states))
+			for k := range states {
+				state[k] = must(states[k].Select(0, i))
+			}
+			o, final := r.direction(i, rows, sizes, state, d == 1)
+			outs = append(outs, o)
+			for k := range final {
+				finals[k] = append(finals[k], final[k])
+			}
+		}
+		rows = outs[0]
+		if directions == 2 {
+			rows = concat(outs, 1)
+		}
+		if r.dropout > 0 && r.train && layer+1 < r.layers {
+			rows = dropout(rows, r.dropout, true)
+		}
+	}
+	for k := range finals {
+		last = append(last, stack(finals[k], 0))
+	}
+	return rows, last
+}
+
+// direction runs one direction of a layer over the whole sequence.
+func (r *recurrent) direction(i int, rows *tensor.Tensor, sizes []int, state []*tensor.Tensor, backwards bool) (out *tensor.Tensor, final []*tensor.Tensor) {
+	wi, wh, bi, bh, wr := r.weights(i)
+	inputs := linear(rows, wi, bi)
+	starts := make([]int, len(sizes)+1)
+	for t, n := range sizes {
+		starts[t+1] = starts[t] + n
+	}
+	out = empty([]int{rows.Size(0), state[0].Size(1)}, rows.DType())
+	final = make([]*tensor.Tensor, len(state))
+	current := make([]*tensor.Tensor, len(state))
+	for k := range state {
+		final[k] = must(state[k].Clone(tensor.ContiguousFormat))
+		current[k] = state[k]
+	}
+	step := func(t int) {
+		n := sizes[t]
+		for k := range current {
+			current[k] = must(final[k].Slice(0, 0, n, 1))
+		}
+		x := must(inputs.Slice(0, starts[t], starts[t]+n, 1))
+		next := r.cell.step(x, linear(current[0], wh, bh), current)
+		if wr != nil {
+			next[0] = linear(next[0], wr, nil)
+		}
+		for k := range next {
+			succeed(tensor.Copy(current[k], next[k]))
+		}
+		succeed(tensor.Copy(must(out.Slice(0, starts[t], starts[t]+n, 1)), next[0]))
+	}
+	for t := range sizes {
+		if backwards {
+			step(len(sizes) - 1 - t)
+		} else {
+			step(t)
+		}
+	}
+	return out, final
+}
+
+// sequenceRows runs a padded sequence (time, batch, features), or (batch, time, features).
+func (r *recurrent) runInput(x *tensor.Tensor, states []*tensor.Tensor, batchFirst bool) (*tensor.Tensor, []*tensor.Tensor) {
+	check(x.Dim() == 3, "input must have 3 dimensions, got %d", x.Dim())
+	if batchFirst {
+		x = must(x.Transpose(0, 1))
+	}
+	steps, batch := x.Size(0), x.Size(1)
+	check(steps > 0, "Expected sequence length to be larger than 0 in RNN")
+	sizes := make([]int, steps)
+	for i := range sizes {
+		sizes[i] = batch
+	}
+	out, last := r.run(must(x.Reshape(steps*batch, x.Size(2))), sizes, states)
+	out = must(out.View(steps, batch, -1))
+	if batchFirst {
+		out = must(out.Transpose(0, 1))
+	}
+	return out, last
+}
+
+// runData runs a packed sequence.
+func (r *recurrent) runData(data, batchSizes *tensor.Tensor, states []*tensor.Tensor) (*tensor.Tensor, []*tensor.Tensor) {
+	check(batchSizes.Dim() == 1, "batch_sizes tensor should be 1D, but got %dD", batchSizes.Dim())
+	return r.run(data, integersOf(batchSizes), states)
+}
+
+// settings reads has_biases, num_layers, dropout, train and bidirectional from argument i on, after the parameters.
+func settings(c call, kind cell, i int) *recurrent {
+	return &recurrent{cell: kind, params: c.tensors(i), biases: c.bool(i + 1), layers: c.int(i + 2), dropout: c.float(i + 3), train: c.bool(i + 4), bidirectional: c.bool(i + 5)}
+}
+
+func lstmSettings(c call, i int, hx []*tensor.Tensor) *recurrent {
+	check(len(hx) == 2, "lstm expects two hidden states")
+	r := settings(c, lstmCell, i)
+	r.projected = hx[0].Size(2) != hx[1].Size(2)
+	return r
+}
+
+// layers defines the two overloads of a layer with one state.
+func layers(name string, kind cell) []definition {
+	return []definition{
+		define(name+".input", func(c call) {
+			out, last := settings(c, kind, 2).runInput(c.tensor(0), []*tensor.Tensor{c.tensor(1)}, c.bool(8))
+			c.give(out, last[0])
+		}),
+		define(name+".data", func(c call) {
+			out, last := settings(c, kind, 3).runData(c.tensor(0), c.tensor(1), []*tensor.Tensor{c.tensor(2)})
+			c.give(out, last[0])
+		}),
+	}
+}
+
+// oneCell runs a single step.
+func oneCell(c call, kind cell, state []*tensor.Tensor) []*tensor.Tensor {
+	x := c.tensor(0)
+	return kind.step(linear(x, c.tensor(2), c.optionalTensor(4)), linear(state[0], c.tensor(3), c.optionalTensor(5)), state)
+}
+
+func oneCellOf(name string, kind cell) definition {
+	return giving(name, func(c call) *tensor.Tensor { return oneCell(c, kind, []*tensor.Tensor{c.tensor(1)})[0] })
+}
+
+// packPadded puts the steps of padded sequences, longest first, one after the other.
+func packPadded(c call) {
+	x, lengths := c.tensor(0), integersOf(c.tensor(1))
+	if c.bool(2) {
+		x = must(x.Transpose(0, 1))
+	}
+	check(len(lengths) == x.Size(1), "Expected `len(lengths)` to be equal to batch_size, but got %d (batch_size=%d)", len(lengths), x.Size(1))
+	for i, n := range lengths {
+		check(n > 0, "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
+		check(i == 0 || n <= lengths[i-1], "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.")
+	}
+	check(lengths[0] <= x.Size(0), "Expected `lengths` to be at most %d, but got %d", x.Size(0), lengths[0])
+	var steps []*tensor.Tensor
+	sizes := empty([]int{lengths[0]}, tensor.Int64)
+	n := len(lengths)
+	for t := range lengths[0] {
+		for n > 0 && lengths[n-1] <= t {
+			n--
+		}
+		tensor.Data[int64](sizes)[t] = int64(n)
+		steps = append(steps, must(must(x.Select(0, t)).Slice(0, 0, n, 1)))
+	}
+	c.give(concat(steps, 0), sizes)
+}
+
+// padPacked undoes packPadded.
+func padPacked(c call) {
+	data, sizes := c.tensor(0), integersOf(c.tensor(1))
+	steps := len(sizes)
+	if total := c.int(4); total > 0 {
+		if total < steps {
+			raise(source.RuntimeError, "Expected total_length to be at least the length of the longest sequence in input, but got total_length=%d and max sequence length being %d", total, steps)
+		}
+		steps = total
+	}
+	batch := sizes[0]
+	shape := append([]int{steps, batch}, data.Shape()[1:]...)
+	out := must(tensor.Full(shape, c.scalar(3), data.DType()))
+	lengths := zeros([]int{batch}, tensor.Int64)
+	start := 0
+	for t, n := range sizes {
+		succeed(tensor.Copy(must(must(out.Select(0, t)).Slice(0, 0, n, 1)), must(data.Slice(0, start, start+n, 1))))
+		start += n
+		for b := range n {
+			tensor.Data[int64](lengths)[b]++
+		}
+	}
+	if c.bool(2) {
+		out = must(out.Transpose(0, 1))
+	}
+	c.give(out, lengths)
+}
+
+var rnnFamily = append([]definition{
+	define("lstm.input", func(c call) {
+		hx := c.tensors(1)
+		out, last := lstmSettings(c, 2, hx).runInput(c.tensor(0), hx, c.bool(8))
+		c.give(out, last[0], last[1])
+	}),
+	define("lstm.data", func(c call) {
+		hx := c.tensors(2)
+		out, last := lstmSettings(c, 3, hx).runData(c.tensor(0), c.tensor(1), hx)
+		c.give(out, last[0], last[1])
+	}),
+	define("lstm_cell", func(c call) {
+		hx := c.tensors(1)
+		check(len(hx) == 2, "lstm_cell expects two hidden states")
+		c.give(oneCell(c, lstmCell, hx)...)
+	}),
+	oneCellOf("gru_cell", gruCell),
+	oneCellOf("rnn_tanh_cell", plainTanh),
+	oneCellOf("rnn_relu_cell", plainRelu),
+	define("_pack_padded_sequence", packPadded),
+	define("_pad_packed_sequence", padPacked),
+}, append(layers("gru", gruCell), append(layers("rnn_tanh", plainTanh), layers("rnn_relu", plainRelu)...)...)...)

@@ -1,5 +1,0 @@
-package aten
-
-var (
-	lossFamily, embeddingFamily, rnnFamily, attentionFamily, resampleFamily, linalgFamily []definition
-)
