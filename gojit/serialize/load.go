@@ -1,0 +1,118 @@
+package serialize
+
+import (
+	"strings"
+
+	"torchjit/gojit/frontend"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// Call runs a function of the program that is being loaded.
+type Call func(f *ir.Function, args ...value.Value) (value.Value, error)
+
+// Loaded is what an archive holds.
+type Loaded struct {
+	Unit   *ir.Unit
+	Module *value.Object
+	// Extra are the extra files that were asked for and are there.
+	Extra map[string][]byte
+}
+
+// Load makes the module of an archive in memory. data must stay as it is while the module's
+// tensors are in use. Methods are compiled on first use, except those that call is needed for:
+// __setstate__. extra names the extra files to read.
+//
+// Nothing in the archive runs but __setstate__ methods, which are compiled like any program.
+func Load(data []byte, extra []string, call Call) (*Loaded, error) {
+	a, err := OpenArchive(data)
+	if err != nil {
+		return nil, err
+	}
+	l := &loader{a: a, call: call, unit: ir.NewUnit()}
+	l.importer = frontend.NewImporter(l.unit, l.source, nil)
+	if a.Has("constants.pkl") {
+		constants, err := l.unpickler("constants").read("constants.pkl")
+		if err != nil {
+			return nil, err
+		}
+		if constants.Kind() != value.KindTuple {
+			return nil, archiveError("The record \"constants.pkl\" holds no tuple")
+		}
+		l.importer.Constants = constants.Tuple().Items
+	}
+	root, err := l.unpickler("data").read("data.pkl")
+	if err != nil {
+		return nil, err
+	}
+	if root.Kind() != value.KindObject || !root.Object().Class.IsModule {
+		return nil, archiveError("The archive holds a value of type %s, no module: torch.jit.save did not write it", value.TypeOf(root).Annotation(nil))
+	}
+	loaded := &Loaded{Unit: l.unit, Module: root.Object(), Extra: map[string][]byte{}}
+	for _, name := range extra {
+		if a.Has("extra/" + name) {
+			if loaded.Extra[name], err = a.Read("extra/" + name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return loaded, nil
+}
+
+type loader struct {
+	a        *Archive
+	unit     *ir.Unit
+	importer *frontend.Importer
+	call     Call
+}
+
+func (l *loader) unpickler(folder string) *unpickler {
+	return &unpickler{a: l.a, folder: folder, class: l.class, annotation: l.importer.Annotation, setState: l.setState,
+		storages: map[string]*tensor.Storage{}, made: map[any]value.Value{}}
+}
+
+// source returns the text of the record that defines the names below a prefix.
+func (l *loader) source(prefix string) (*source.Text, error) {
+	name := "code/" + strings.ReplaceAll(prefix, ".", "/") + ".py"
+	if !l.a.Has(name) {
+		return nil, nil
+	}
+	data, err := l.a.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	return source.NewText(name, string(data), 1), nil
+}
+
+func (l *loader) class(name string) (types.Type, error) {
+	t, err := l.importer.Type(name)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return nil, archiveError("The archive refers to the class %s and does not define it", name)
+	}
+	return t, nil
+}
+
+func (l *loader) setState(o *value.Object, state value.Value) (ok bool, err error) {
+	f, isFunction := o.Class.FindMethod("__setstate__").(*ir.Function)
+	if !isFunction || l.call == nil {
+		return false, archiveError("The class %s restores its state by running code, which is not possible here", o.Class.Name)
+	}
+	if _, err := f.EnsureDefined(); err != nil {
+		return false, err
+	}
+	if len(f.Schema.Arguments) != 2 {
+		return false, archiveError("__setstate__ of %s does not take one argument", o.Class.Name)
+	}
+	state, err = coerce(state, f.Schema.Arguments[1].Type)
+	if err != nil {
+		return false, err
+	}
+	_, err = l.call(f, value.OfObject(o), state)
+	return true, err
+}
