@@ -81,6 +81,15 @@ void tj_acquire_gil(void *state) {
     PyEval_RestoreThread(state);
 }
 
+/* Takes the GIL, whether the thread holds it or not; the result is for tj_leave_gil. */
+int tj_ensure_gil(void) {
+    return (int)PyGILState_Ensure();
+}
+
+void tj_leave_gil(int state) {
+    PyGILState_Release((PyGILState_STATE)state);
+}
+
 /* Runs pending signal handlers. Returns -1 and the exception where one raised. */
 int tj_check_signals(void **raised) {
     PyGILState_STATE gil = PyGILState_Ensure();

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"unsafe"
 
 	"torchjit/gojit/frontend"
 	"torchjit/gojit/ir"
@@ -21,6 +22,7 @@ var moduleFunctions = []function{
 	{schema: "module_method(Handle module, str name) -> ScriptMethod", run: moduleMethod},
 	{schema: "module_method_names(Handle module) -> list", run: moduleMethodNames},
 	{schema: "module_class_name(Handle module) -> str", run: moduleClassName},
+	{schema: "module_identity(Handle module) -> int", run: moduleIdentity},
 	{schema: "module_copy(Handle module, bool deep) -> Module", run: moduleCopy},
 	{schema: "object_get(Handle object, str name) -> any", run: objectGet},
 	{schema: "object_set(Handle object, str name, any value) -> None", run: moduleSet},
@@ -407,6 +409,16 @@ func moduleClassName(c *call) error {
 		return err
 	}
 	c.string(o.Class.Name)
+	return nil
+}
+
+// moduleIdentity replies a number that no other living module has.
+func moduleIdentity(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	c.int64(int64(uintptr(unsafe.Pointer(o))))
 	return nil
 }
 

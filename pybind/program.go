@@ -117,8 +117,10 @@ func defineInterface(c *call) error {
 			return err
 		}
 		if s.Returns[0].Type == nil {
-			s.Returns[0].Type = types.Tensor
+			s.Returns = []schema.Argument{{Type: types.None, RealType: types.None, ListSize: -1}}
 		}
+		self := schema.Argument{Name: "self", Type: t, RealType: t, ListSize: -1}
+		s.Arguments = append([]schema.Argument{self}, s.Arguments...)
 		t.Methods = append(t.Methods, types.InterfaceMethod{Name: def.Name().Name(), Schema: s})
 	}
 	t.Satisfies = func(class *types.Class) (bool, string) { return satisfies(t, class) }

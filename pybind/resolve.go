@@ -1,10 +1,15 @@
 package main
 
+// #include "services.h"
+import "C"
+
 import (
 	"strings"
 
 	"torchjit/gojit/frontend"
 	"torchjit/gojit/ir"
+	"torchjit/gojit/ops"
+	"torchjit/gojit/schema"
 	"torchjit/gojit/source"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
@@ -75,6 +80,7 @@ func init() {
 		"overloads":    overloadsAnswer,
 		"dispatch":     dispatchAnswer,
 		"ignored":      ignoredAnswer,
+		"unused":       unusedAnswer,
 		"uncompilable": uncompilableAnswer,
 	}
 }
@@ -202,8 +208,70 @@ func dispatchAnswer(w []*word) (frontend.SugaredValue, error) {
 	return frontend.NewDispatch(strings.Clone(w[0].text()), int(w[1].int()), w[2].bool(), ifTrue, ifFalse), nil
 }
 
+// ignoredAnswer is a function that stays in Python: (object, name, schema).
 func ignoredAnswer(w []*word) (frontend.SugaredValue, error) {
-	return frontend.NewHostObject("function", "function '"+strings.Clone(w[1].text())+"', which is left to Python,"), nil
+	s, err := parseSchema(w[2].text())
+	if err != nil {
+		return nil, err
+	}
+	return frontend.NewHostFunction(s, value.OfCapsule(&value.Capsule{Kind: "python function", Content: w[0].object()})), nil
+}
+
+// unusedAnswer is a function whose calls raise: (schema).
+func unusedAnswer(w []*word) (frontend.SugaredValue, error) {
+	s, err := parseSchema(w[0].text())
+	if err != nil {
+		return nil, err
+	}
+	return frontend.NewUnusedFunction(s), nil
+}
+
+// parseSchema reads a function's signature; named types are those of the program.
+func parseSchema(text string) (*schema.FunctionSchema, error) {
+	name, rest, _ := strings.Cut(strings.Clone(text), "(")
+	s, err := schema.Parse("python::" + name + "(" + rest)
+	if err != nil {
+		return nil, err
+	}
+	s.Name = name
+	return s, nil
+}
+
+// pythonOp makes the operation of a prim::PythonOp node: it calls the Python function.
+func pythonOp(n *ir.Node) (ops.Operation, error) {
+	attr, _ := n.Attr("target")
+	target := attr.(value.Value).Capsule().Content.(*object)
+	result := n.Output().Type()
+	return func(args, out []value.Value) error {
+		return callPython(target, args, func(w *word) error {
+			v, ok, err := programValue(w, result)
+			if err == nil && !ok {
+				err = runtimeErrorf("a Python function returned a %s where the program expects '%s'", w.kindName(), result.Annotation(nil))
+			}
+			out[0] = v
+			return err
+		})
+	}, nil
+}
+
+// callPython calls a Python function with values of a program. It takes the GIL.
+func callPython(target *object, args []value.Value, read func(*word) error) error {
+	state := C.tj_ensure_gil()
+	defer C.tj_leave_gil(state)
+	var failed error
+	err := host.invoke("call_ignored", 1+len(args), func(w *writer) {
+		w.object(target)
+		for _, a := range args {
+			if err := w.value(a); err != nil {
+				failed = err
+				w.none()
+			}
+		}
+	}, read)
+	if failed != nil {
+		return failed
+	}
+	return err
 }
 
 func uncompilableAnswer(w []*word) (frontend.SugaredValue, error) {

@@ -10,6 +10,7 @@ import (
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
 	"torchjit/gojit/schema"
+	"torchjit/gojit/serialize"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -33,7 +34,7 @@ type scriptFunction struct {
 }
 
 // machine runs compiled functions.
-var machine interp.Machine
+var machine = interp.Machine{Runners: map[string]interp.Runner{"prim::PythonOp": pythonOp}}
 
 func (f *scriptFunction) callableName() string { return f.function.ShortName() }
 
@@ -231,7 +232,13 @@ func functionInlinedGraph(c *call) error {
 }
 
 func functionCode(c *call) error {
-	return notImplementedErrorf("printing a function as source is not implemented by this version of torchjit")
+	f, err := c.argScript(0)
+	if err != nil {
+		return err
+	}
+	text, _ := serialize.PrintFunction(f.function)
+	c.string(text)
+	return nil
 }
 
 func functionSchema(c *call) error {

@@ -10,6 +10,8 @@ void tj_incref(void *o);
 void tj_decref(void *o);
 void *tj_release_gil(void);
 void tj_acquire_gil(void *state);
+int tj_ensure_gil(void);
+void tj_leave_gil(int state);
 int tj_check_signals(void **raised);
 int tj_borrow_array(void *object, tj_array *array, void **raised);
 void tj_return_array(void *owner);

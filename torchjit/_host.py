@@ -59,6 +59,13 @@ def attributes(obj: Any, class_name: str, names: list[str]) -> list[Any] | None:
     return [getattr(obj, name) for name in names]
 
 
+def call_ignored(fn: Any, *args: Any) -> Any:
+    """Calls a function that was left to Python; modules are given as Python sees them."""
+    from torchjit.jit import _module
+
+    return fn(*(_module.python_side(a) if isinstance(a, _module._CModule) else a for a in args))
+
+
 def enum_member(obj: Any, enum_name: str) -> str | None:
     """The name of a member of an enumeration that was compiled; None for other objects."""
     return obj.name if _known_classes.get(enum_name) is type(obj) else None

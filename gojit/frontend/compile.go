@@ -208,9 +208,9 @@ func (e *emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 		}
 		a.RealType = a.Type
 		if v, ok := e.o.Defaults[a.Name]; ok {
-			a.Default, a.HasDefault = e.convertDefault(p, a.Type, v), true
+			a.Default, a.HasDefault = e.convertDefault(p, a.Type, a.ListSize, v), true
 		} else if d := p.Default(); d != nil && e.o.Defaults == nil {
-			a.Default, a.HasDefault = e.convertDefault(p, a.Type, e.constantOf(d, a.Type)), true
+			a.Default, a.HasDefault = e.convertDefault(p, a.Type, a.ListSize, e.constantOf(d, a.Type)), true
 		}
 		s.Arguments = append(s.Arguments, a)
 	}
@@ -223,9 +223,17 @@ func (e *emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 	return s
 }
 
-// convertDefault makes the value of a default one of the parameter's type.
-func (e *emitter) convertDefault(p syntax.Param, t types.Type, v value.Value) value.Value {
+// convertDefault makes the value of a default one of the parameter's type. For a list of size
+// elements, one element stands for all.
+func (e *emitter) convertDefault(p syntax.Param, t types.Type, size int, v value.Value) value.Value {
 	c, ok := value.Coerce(v, t)
+	if !ok && size > 0 {
+		items := make([]value.Value, size)
+		for i := range items {
+			items[i] = v
+		}
+		c, ok = value.Coerce(value.OfTuple(value.NewTuple(items...)), t)
+	}
 	if !ok {
 		fail(p.Range, "Expected a default value of type %s on parameter \"%s\".", t.Annotation(nil), p.Ident().Name())
 	}

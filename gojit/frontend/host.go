@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"torchjit/gojit/ir"
+	"torchjit/gojit/schema"
 	"torchjit/gojit/source"
 	"torchjit/gojit/value"
 )
@@ -126,4 +127,50 @@ func (d *dispatch) Call(e *emitter, at source.Range, args, kwargs []ir.Argument,
 		return d.ifTrue.Call(e, at, args, kwargs, binders)
 	}
 	return d.ifFalse.Call(e, at, args, kwargs, binders)
+}
+
+// hostFunction is a function of the embedding language that the program calls there.
+type hostFunction struct {
+	notFirstClass
+	schema *schema.FunctionSchema
+	target value.Value
+	self   *ir.Value // the first argument of a method, else nil
+}
+
+// NewHostFunction returns a function that runs in the embedding language: target, a capsule, says
+// what is called. The schema of a method has no self.
+func NewHostFunction(s *schema.FunctionSchema, target value.Value) SugaredValue {
+	return &hostFunction{"python value", s, target, nil}
+}
+
+// Call implements SugaredValue.
+func (f *hostFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	match, err := ir.MatchSchema(e.g, at, f.schema, args, kwargs, nil)
+	check(err)
+	inputs := match.Inputs
+	if f.self != nil {
+		inputs = append([]*ir.Value{f.self}, inputs...)
+	}
+	n := e.g.Create("prim::PythonOp", inputs, 1).SetRange(at).SetAttr("name", f.schema.Name).SetAttr("target", f.target)
+	return &simple{e.g.InsertNode(n).Output().SetType(match.Returns[0])}
+}
+
+// unusedFunction is a function that the program names but must not call.
+type unusedFunction struct {
+	notFirstClass
+	schema *schema.FunctionSchema
+}
+
+// NewUnusedFunction returns a function whose calls raise an exception.
+func NewUnusedFunction(s *schema.FunctionSchema) SugaredValue {
+	return &unusedFunction{"python value", s}
+}
+
+// Call implements SugaredValue.
+func (f *unusedFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	match, err := ir.MatchSchema(e.g, at, f.schema, args, kwargs, nil)
+	check(err)
+	text := e.g.Constant(value.Str("This Python function is annotated to be ignored and cannot be run"), source.Range{})
+	e.insert(at, "prim::RaiseException", text)
+	return &simple{e.g.InsertNode(e.g.CreateUninitialized(match.Returns[0])).Output()}
 }

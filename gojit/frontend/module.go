@@ -75,6 +75,11 @@ func (m *moduleValue) lookUp(e *emitter, at source.Range, name string) SugaredVa
 	if class.FindMethod(name) == nil && class.FindProperty(name) == nil {
 		s, err := m.host.Attr(name)
 		check(err)
+		if f, ok := s.(*hostFunction); ok {
+			bound := *f
+			bound.self = m.self
+			return &bound
+		}
 		if s != nil {
 			return lookedUp(e, at, s)
 		}
@@ -107,47 +112,51 @@ func (m *moduleValue) SetAttr(e *emitter, at source.Range, name string, v *ir.Va
 // Call implements SugaredValue: it runs the hooks around forward.
 func (m *moduleValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	class := m.class()
-	for _, h := range class.PreHooks {
-		args = m.runPreHook(e, at, shortName(h), args)
+	if len(class.PreHooks)+len(class.Hooks) == 0 {
+		return m.Attr(e, at, "forward").Call(e, at, args, kwargs, binders)
 	}
-	result := m.Attr(e, at, "forward").Call(e, at, args, kwargs, binders)
-	for _, h := range class.Hooks {
-		inputs := ir.ArgAt(m.pack(e, args), at)
-		changed := newMethod(m.self, shortName(h)).Call(e, at, []ir.Argument{inputs, ir.ArgAt(result.AsValue(e, at), at)}, nil, 1)
-		if changed.AsValue(e, at).Type().Kind() != types.KindNone {
-			result = changed
-		}
-	}
-	return result
-}
-
-func (m *moduleValue) pack(e *emitter, args []ir.Argument) *ir.Value {
 	vs := make([]*ir.Value, len(args))
 	for i, a := range args {
 		vs[i] = a.Value(e.g)
 	}
-	return e.g.InsertNode(e.g.CreateTuple(vs, nil)).Output()
-}
-
-// runPreHook calls a hook with the tuple of the arguments and returns the arguments that it gives.
-func (m *moduleValue) runPreHook(e *emitter, at source.Range, name string, args []ir.Argument) []ir.Argument {
-	out := newMethod(m.self, name).Call(e, at, []ir.Argument{ir.ArgAt(m.pack(e, args), at)}, nil, 1).AsValue(e, at)
-	switch out.Type().Kind() {
-	case types.KindNone:
-		return args
-	case types.KindTuple:
-		vs := e.g.UnpackTuple(out)
-		changed := make([]ir.Argument, len(vs))
-		for i, v := range vs {
-			changed[i] = ir.ArgAt(v, at)
+	inputs := e.g.InsertNode(e.g.CreateTuple(vs, nil)).Output()
+	for _, h := range class.PreHooks {
+		changed := m.runHook(e, at, h, inputs)
+		switch changed.Type().Kind() {
+		case types.KindNone:
+		case types.KindTuple:
+			inputs = changed
+		default:
+			inputs = e.g.InsertNode(e.g.CreateTuple([]*ir.Value{changed}, nil)).Output()
 		}
-		return changed
 	}
-	return []ir.Argument{ir.ArgAt(out, at)}
+	if len(class.PreHooks) > 0 {
+		args = nil
+		for _, v := range e.g.UnpackTuple(inputs) {
+			args = append(args, ir.ArgAt(v, at))
+		}
+	}
+	result := m.Attr(e, at, "forward").Call(e, at, args, kwargs, binders).AsValue(e, at)
+	for _, h := range class.Hooks {
+		if changed := m.runHook(e, at, h, inputs, result); changed.Type().Kind() != types.KindNone {
+			result = changed
+		}
+	}
+	return &simple{result}
 }
 
-// entries returns the names and values of a container's elements.
-func (m *moduleValue) entries(e *emitter) (names []string, items []SugaredValue) {
+// runHook calls a hook with the module and what the hook is shown.
+func (m *moduleValue) runHook(e *emitter, at source.Range, hook types.Method, shown ...*ir.Value) *ir.Value {
+	args := []ir.Argument{ir.ArgAt(m.self, at)}
+	for _, v := range shown {
+		args = append(args, ir.ArgAt(v, at))
+	}
+	return NewFunctionValue(hook.(*ir.Function)).Call(e, at, args, nil, 1).AsValue(e, at)
+}
+
+// entries returns the names and values of a container's elements. The names are constants of the
+// graph, though most go unused, so that values are numbered as PyTorch numbers them.
+func (m *moduleValue) entries(e *emitter, at source.Range) (names []*ir.Value, items []SugaredValue) {
 	wantParameters := strings.HasPrefix(m.host.Container(), "parameter")
 	class := m.class()
 	for _, a := range class.Attributes {
@@ -159,7 +168,10 @@ func (m *moduleValue) entries(e *emitter) (names []string, items []SugaredValue)
 			isModule = i.IsModule
 		}
 		if wantParameters && a.IsParameter || !wantParameters && isModule {
-			names = append(names, a.Name)
+			names = append(names, e.g.Constant(value.Str(a.Name), at))
+			if wantParameters {
+				e.g.InsertNode(e.g.CreateGetAttr(m.self, a.Name))
+			}
 			items = append(items, m.attribute(e, a.Name))
 		}
 	}
@@ -191,10 +203,10 @@ func (c *containerMethod) Call(e *emitter, at source.Range, args, kwargs []ir.Ar
 	if len(args)+len(kwargs) > 0 {
 		fail(at, "%s method does not accept any arguments", c.name)
 	}
-	names, items := c.module.entries(e)
+	names, items := c.module.entries(e, at)
 	out := &TupleValue{}
 	for i, name := range names {
-		key := &simple{e.g.Constant(value.Str(name), at)}
+		key := &simple{name}
 		switch c.name {
 		case "keys":
 			out.Items = append(out.Items, key)
@@ -208,14 +220,14 @@ func (c *containerMethod) Call(e *emitter, at source.Range, args, kwargs []ir.Ar
 }
 
 func (m *moduleValue) elements(e *emitter, at source.Range) *TupleValue {
-	names, items := m.entries(e)
+	names, items := m.entries(e, at)
 	switch m.host.Container() {
 	case "list", "sequential", "parameter_list":
 		return &TupleValue{Items: items}
 	case "dict", "parameter_dict":
 		out := &TupleValue{}
 		for _, name := range names {
-			out.Items = append(out.Items, &simple{e.g.Constant(value.Str(name), at)})
+			out.Items = append(out.Items, &simple{name})
 		}
 		return out
 	}
@@ -258,9 +270,11 @@ func (m *moduleValue) dictItem(e *emitter, at source.Range, index *ir.Value, hin
 		}
 		fail(at, "Unable to extract string literal index. ModuleDict indexing is only supported with string literals. For example, 'i = \"a\"; self.layers[i](x)' will fail because i is not a literal. Enumeration of ModuleDict is supported, e.g. 'for k, v in self.items(): ...'")
 	}
-	names, items := m.entries(e)
-	if i := slices.Index(names, c.Str()); i >= 0 {
-		return items[i]
+	names, items := m.entries(e, at)
+	for i, name := range names {
+		if n, _ := name.Constant(); n.Str() == c.Str() {
+			return items[i]
+		}
 	}
 	fail(at, "Key Error, %s", c.Str())
 	return nil

@@ -129,6 +129,9 @@ func (g *Graph) CreateDict(key, elem types.Type, keys, items []*Value) *Node {
 func (g *Graph) CreateGetAttr(object *Value, field string) *Node {
 	n := g.Create("prim::GetAttr", []*Value{object}, 1).SetAttr("name", field)
 	out := n.Output().SetType(object.typ.(*types.Class).AttributeType(field))
+	if field[0] >= '0' && field[0] <= '9' {
+		field = "_" + field
+	}
 	return out.SetName(field).node
 }
 

@@ -87,6 +87,13 @@ func (p *printer) node(n *Node, level int) {
 		p.definition(out)
 	}
 	p.b.WriteString(" = ")
+	if n.kind == "prim::PythonOp" {
+		name, _ := n.Attr("name")
+		fmt.Fprintf(&p.b, "^%v[]()(", name)
+		p.names(n.inputs)
+		p.endNode(n)
+		return
+	}
 	p.b.WriteString(n.kind)
 	if n.GraphAttr("Subgraph") != nil {
 		fmt.Fprintf(&p.b, "_%d", len(p.subgraphs))
@@ -95,13 +102,7 @@ func (p *printer) node(n *Node, level int) {
 	p.attributes(n)
 	p.b.WriteByte('(')
 	p.names(n.inputs)
-	p.b.WriteByte(')')
-	if p.places {
-		if file, line, col, ok := n.Range.FileLineCol(); ok {
-			fmt.Fprintf(&p.b, " # %s:%d:%d", file, line, col)
-		}
-	}
-	p.b.WriteByte('\n')
+	p.endNode(n)
 	for i, b := range n.blocks {
 		p.indent(level + 1)
 		fmt.Fprintf(&p.b, "block%d(", i)
@@ -120,6 +121,17 @@ func (p *printer) node(n *Node, level int) {
 		p.names(b.Outputs())
 		p.b.WriteString(")\n")
 	}
+}
+
+// endNode closes the line of a node, with its place.
+func (p *printer) endNode(n *Node) {
+	p.b.WriteByte(')')
+	if p.places {
+		if file, line, col, ok := n.Range.FileLineCol(); ok {
+			fmt.Fprintf(&p.b, " # %s:%d:%d", file, line, col)
+		}
+	}
+	p.b.WriteByte('\n')
 }
 
 func (p *printer) attributes(n *Node) {

@@ -517,6 +517,8 @@ func (p *Printer) expression(n *ir.Node) string {
 		return p.call(p.use(n.Input(0)), n.Inputs()[1:])
 	case "prim::CallMethod":
 		return p.call("("+p.use(n.Input(0))+")."+n.StringAttr("name"), n.Inputs()[1:])
+	case "prim::PythonOp":
+		return "^" + n.StringAttr("name") + "()(" + p.useAll(n.Inputs()) + ")"
 	case "prim::unchecked_cast", "prim::unchecked_unwrap_optional":
 		return "unchecked_cast(" + p.annotation(n.Output().Type()) + ", " + p.use(n.Input(0)) + ")"
 	case "prim::Uninitialized":

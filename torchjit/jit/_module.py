@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -35,6 +36,15 @@ class _CModule(_native.Handle):
 
     def setattr(self, name: str, value: Any) -> None:
         _native.module_set(self, name, value)
+
+
+_python_sides: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+
+def python_side(c: _CModule) -> Any:
+    """The Python module of a module of the library."""
+    found = _python_sides.get(_native.module_identity(c))
+    return RecursiveScriptModule._wrap(c) if found is None else found
 
 
 class RecursiveScriptClass(_native.Handle):
@@ -205,6 +215,7 @@ class RecursiveScriptModule(ScriptModule):
         state["_c"], state["_concrete_type"], state["_original"] = c, concrete, original
         state["_parameters"], state["_buffers"] = _Slots(c, "parameter"), _Slots(c, "buffer")
         state["_modules"] = dict(submodules)
+        _python_sides[_native.module_identity(c)] = self
         return self
 
     @classmethod

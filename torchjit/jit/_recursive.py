@@ -101,8 +101,8 @@ class ConcreteType:
             return None
         if not isinstance(member, types.FunctionType):
             return None
-        if _marks.is_left_to_python(member):
-            return ("ignored", member, name, _resolve.signature_text(member, skip_self=True))
+        if _marks.is_ignored(member):
+            return _resolve.ignored_answer(member, skip_self=True)
         return ("stub", make_stub(member, name))
 
 

@@ -22,6 +22,7 @@ is one of these words:
     ("dispatch", argument, index, default, if_true, if_false)
                                    two functions, chosen by a bool constant; the last two are answers
     ("ignored", obj, name, schema) a function left to Python: the program calls obj
+    ("unused", schema)             a function whose calls raise
     ("uncompilable", obj, type name, repr)   anything else; using it is an error
     None                           there is nothing of that name
 
@@ -248,8 +249,8 @@ def _classify_module_instance(obj: Any) -> tuple[Any, ...] | None:
 def _classify_function(fn: Any) -> tuple[Any, ...]:
     from torchjit.jit import _script
 
-    if _marks.is_left_to_python(fn):
-        return ("ignored", fn, fn.__name__, signature_text(fn))
+    if _marks.is_ignored(fn):
+        return ignored_answer(fn)
     overloads = _marks.overloads_of(fn)
     if overloads:
         return ("overloads", [_script.script_overload(fn, o) for o in overloads])
@@ -257,6 +258,12 @@ def _classify_function(fn: Any) -> tuple[Any, ...]:
         return ("uncompilable", fn, "method", repr(fn))
     fn = getattr(fn, "__original_fn", fn)
     return ("callable", _script.script_function(fn))
+
+
+def ignored_answer(fn: Any, skip_self: bool = False) -> tuple[Any, ...]:
+    """The answer for a function that is marked @ignore or @unused."""
+    signature = signature_text(fn, skip_self)
+    return ("unused", signature) if _marks.is_unused(fn) else ("ignored", fn, fn.__name__, signature)
 
 
 _tables: dict[str, dict[int, str]] = {}
