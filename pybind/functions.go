@@ -16,3 +16,13 @@ var registered = slices.Concat(
 	scriptFunctions,
 	moduleFunctions,
 )
+
+// registeredSchemas are the schemas of all functions. It is filled by init because a function
+// replies it.
+var registeredSchemas []string
+
+func init() {
+	for _, f := range registered {
+		registeredSchemas = append(registeredSchemas, f.schema)
+	}
+}

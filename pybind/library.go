@@ -9,6 +9,7 @@ import (
 // libraryFunctions are about the library itself: its state and its contact with Python.
 var libraryFunctions = []function{
 	{schema: "live_handles() -> int", run: liveHandles},
+	{schema: "function_schemas() -> list", run: functionSchemas},
 	{schema: "collect() -> None", run: collect},
 	{schema: "wait(float seconds) -> None", run: wait},
 	{schema: "invoke(object callable, any argument) -> any", run: invoke},
@@ -19,6 +20,12 @@ var libraryFunctions = []function{
 // liveHandles replies how many objects Python holds.
 func liveHandles(c *call) error {
 	c.int(len(slots) - 1 - len(freeSlots))
+	return nil
+}
+
+// functionSchemas replies the schemas of all registered functions.
+func functionSchemas(c *call) error {
+	c.strings(registeredSchemas)
 	return nil
 }
 

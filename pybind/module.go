@@ -6,6 +6,8 @@ import (
 
 	"torchjit/gojit/frontend"
 	"torchjit/gojit/ir"
+	"torchjit/gojit/source"
+	"torchjit/gojit/syntax"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -16,6 +18,7 @@ var moduleFunctions = []function{
 	{schema: "define_module_class(str name, dict description, object provider) -> str", run: defineModuleClass},
 	{schema: "new_module(str class_name, list values) -> Module", run: newModule},
 	{schema: "compile_module_methods(str class_name, list stubs, list properties, list hooks, list pre_hooks) -> None", run: compileModuleMethods},
+	{schema: "define_module_method(Handle module, str text, object scope) -> None", run: defineModuleMethod},
 	{schema: "module_slots(Handle module) -> list", run: moduleSlots},
 	{schema: "module_get(Handle module, str name) -> any", run: moduleGet},
 	{schema: "module_set(Handle module, str name, any value) -> None", run: moduleSet},
@@ -273,6 +276,34 @@ func (h *moduleHost) addProperty(w *word, add func(*word) (*ir.Function, error))
 		p.Setter = setter
 	}
 	h.class.Properties = append(h.class.Properties, p)
+	return nil
+}
+
+// defineModuleMethod compiles the methods of a text and adds them to a module's class.
+func defineModuleMethod(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	h := moduleHosts[o.Class]
+	if h == nil {
+		return runtimeErrorf("methods can be added to modules that were compiled by torch.jit.script, not to loaded ones")
+	}
+	defs, err := syntax.ParseFile(source.NewText("", c.argString(1), 1))
+	if err != nil {
+		return err
+	}
+	resolver := scope{c.argObject(2)}
+	for _, t := range defs {
+		s := stub{name: syntax.AsDef(t).Name().Name(), def: syntax.AsDef(t), scope: resolver}
+		f := s.function(o.Class.Name+"."+s.name, h.self())
+		program.AddFunction(f)
+		o.Class.AddMethod(s.name, f)
+		if _, err := f.EnsureDefined(); err != nil {
+			return err
+		}
+	}
+	c.none()
 	return nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"time"
 
 	"torchjit/gojit/frontend"
 	"torchjit/gojit/ir"
@@ -25,6 +26,8 @@ var programFunctions = []function{
 	{schema: "compile_function(str name, bytes tree, object scope, dict defaults, bytes? signature=None) -> ScriptFunction", run: compileFunction},
 	{schema: "ensure_compiled(function f) -> None", run: ensureCompiled},
 	{schema: "compile_class(str name, bytes tree, object scope, dict defaults) -> None", run: compileClass},
+	{schema: "future_wait(Handle future) -> any", run: futureWait},
+	{schema: "future_done(Handle future) -> bool", run: futureDone},
 	{schema: "compile_source(str text, object scope) -> list", run: compileSource},
 }
 
@@ -331,4 +334,53 @@ func (s unitScope) ResolveValue(name string, at source.Range) (frontend.SugaredV
 		return frontend.NewFunctionValue(f), nil
 	}
 	return s.scope.ResolveValue(name, at)
+}
+
+func (c *call) argFuture(i int) (*value.Future, error) {
+	f, ok := c.arg(i).content().(*value.Future)
+	if !ok {
+		return nil, typeErrorf("expected a future")
+	}
+	return f, nil
+}
+
+// futureWait replies the result of a future once it is there; signals interrupt the waiting.
+func futureWait(c *call) error {
+	f, err := c.argFuture(0)
+	if err != nil {
+		return err
+	}
+	var result value.Value
+	err = c.withoutGIL(func() error {
+		var s signals
+		for {
+			select {
+			case <-f.Done():
+				result, err = f.Wait()
+				return err
+			case <-time.After(signalInterval):
+				if err := s.poll(); err != nil {
+					return err
+				}
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return c.value(result)
+}
+
+func futureDone(c *call) error {
+	f, err := c.argFuture(0)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-f.Done():
+		c.bool(true)
+	default:
+		c.bool(false)
+	}
+	return nil
 }

@@ -18,7 +18,7 @@ def return_type(name: str, fields: list[str]) -> type:
             f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True)) + ")"
         )
 
-    made.__repr__ = show
+    made.__repr__ = show  # type: ignore[method-assign]
     return _from_sequence(made)
 
 
@@ -32,7 +32,7 @@ def named_tuple(name: str, fields: list[str]) -> type:
     import collections
 
     short = name.rpartition(".")[2]
-    return _known_classes.get(name) or collections.namedtuple(short, fields)  # type: ignore[misc]
+    return _known_classes.get(name) or collections.namedtuple(short, fields)
 
 
 def enum(name: str) -> type:

@@ -117,7 +117,7 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return _is_instance(obj, target_type)
 
 
-_builtin_isinstance = __builtins__["isinstance"] if type(__builtins__) is dict else __builtins__.isinstance  # type: ignore[index]
+_builtin_isinstance = __builtins__["isinstance"] if type(__builtins__) is dict else __builtins__.isinstance
 
 
 def _is_instance(obj: Any, target: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from torchjit import _native
@@ -270,13 +271,13 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     def cpu(self, memory_format: Any = preserve_format) -> Tensor:
         return self
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force: builtins.bool = False) -> Any:
         import numpy
 
         x = self.detach() if force else self
-        return numpy.asarray(memoryview(x)) if x.dim() else numpy.ndarray((), _numpy_dtype(x.dtype), x)
+        return numpy.asarray(memoryview(x)) if x.dim() else numpy.ndarray((), _numpy_dtype(x.dtype), memoryview(x))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> Any:
         a = self.numpy()
         if dtype is not None:
             a = a.astype(dtype, copy=bool(copy))
@@ -285,13 +286,13 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         return a
 
     def new_tensor(
-        self, data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False
+        self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: builtins.bool = False
     ) -> Tensor:
         from torchjit._creation import tensor
 
         return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+    def __deepcopy__(self, memo: dict[builtins.int, Any]) -> Tensor:
         if id(self) not in memo:
             x = self.detach().clone()
             if type(self) is not Tensor:
@@ -318,7 +319,7 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         _native.tensor_requires_grad, _native.tensor_set_requires_grad, doc="Whether operations are recorded."
     )
 
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+    def requires_grad_(self, requires_grad: builtins.bool = True) -> Tensor:
         _native.tensor_set_requires_grad(self, requires_grad)
         return self
 
@@ -340,7 +341,7 @@ def _wrap(dim: int, ndim: int) -> int:
 
 def _to_options(*args: Any, **kwargs: Any) -> dict[str, Any]:
     """The arguments of Tensor.to, whose positional ones go by their types."""
-    options = {"dtype": None, "device": None, "non_blocking": False, "copy": False}
+    options: dict[str, Any] = {"dtype": None, "device": None, "non_blocking": False, "copy": False}
     options.update(kwargs)
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):

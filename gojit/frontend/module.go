@@ -253,7 +253,7 @@ func (m *moduleValue) GetItem(e *emitter, at source.Range, index *ir.Value, hint
 	switch m.host.Container() {
 	case "list", "sequential", "parameter_list":
 		if _, constant := index.Constant(); !constant && hint != nil {
-			return &simple{e.insert(at, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
+			return &simple{e.insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
 		}
 		return m.elements(e, at).GetItem(e, at, index, hint)
 	case "dict", "parameter_dict":
@@ -266,7 +266,7 @@ func (m *moduleValue) dictItem(e *emitter, at source.Range, index *ir.Value, hin
 	c, ok := index.Constant()
 	if !ok || c.Kind() != value.KindString {
 		if hint != nil {
-			return &simple{e.insert(at, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
+			return &simple{e.insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
 		}
 		fail(at, "Unable to extract string literal index. ModuleDict indexing is only supported with string literals. For example, 'i = \"a\"; self.layers[i](x)' will fail because i is not a literal. Enumeration of ModuleDict is supported, e.g. 'for k, v in self.items(): ...'")
 	}

@@ -54,7 +54,7 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
         raise RuntimeError(
             "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before freezing."
         )
-    return RecursiveScriptModule._wrap(_native.freeze_module(mod._c, list(preserved_attrs or ()), optimize_numerics))
+    raise NotImplementedError("torch.jit.freeze is not implemented by this version of torchjit")
 
 
 def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
@@ -64,13 +64,9 @@ def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> 
 
 def trace(func: Any, example_inputs: Any, **options: Any) -> Any:
     """The operations that func does on the example inputs, as a compiled function or module."""
-    from torchjit.jit import _trace
-
-    return _trace.trace(func, example_inputs, **options)
+    raise NotImplementedError("torch.jit.trace is not implemented by this version of torchjit; use torch.jit.script")
 
 
 def trace_module(mod: Any, inputs: dict[str, Any], **options: Any) -> Any:
     """The operations that several methods do on example inputs, as a compiled module."""
-    from torchjit.jit import _trace
-
-    return _trace.trace_module(mod, inputs, **options)
+    raise NotImplementedError("torch.jit.trace_module is not implemented by this version of torchjit; use torch.jit.script")

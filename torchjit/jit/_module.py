@@ -187,12 +187,12 @@ def script_method(fn: Any) -> Any:
     return _MethodMark(fn)
 
 
-def _compile_after(cls: type, init: Any) -> Any:
+def _compile_after(cls: Any, init: Any) -> Any:
     """An __init__ that compiles the module when the outermost class is done."""
     import functools
 
     @functools.wraps(init)
-    def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
+    def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> None:
         init(self, *args, **kwargs)
         if type(self) is cls and not self._is_compiled():
             self._compile()
@@ -307,7 +307,7 @@ class RecursiveScriptModule(ScriptModule):
 
     @property
     def code_with_constants(self) -> Any:
-        return self.forward.code, {}
+        return self.code, {}
 
     def __len__(self) -> int:
         return self._container_call("__len__", lambda: len(self._modules))

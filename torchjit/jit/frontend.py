@@ -24,7 +24,7 @@ from torchjit.frontend import (
 def _from_text(cls: type) -> type:
     """A class for errors that come from the library with their text complete."""
 
-    class Reported(cls):  # type: ignore[valid-type, misc]
+    class Reported(cls):
         def __init__(self, message: str) -> None:
             Exception.__init__(self, message)
 
