@@ -15,6 +15,7 @@ var registered = slices.Concat(
 	programFunctions,
 	scriptFunctions,
 	moduleFunctions,
+	serializeFunctions,
 )
 
 // registeredSchemas are the schemas of all functions. It is filled by init because a function

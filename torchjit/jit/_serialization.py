@@ -9,13 +9,8 @@ from torchjit import _native
 
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
-    """Writes a compiled module or function to a path or to a file object."""
-    c = m._c if hasattr(m, "_c") else m
-    extra = {k: v.encode() if isinstance(v, str) else bytes(v) for k, v in (_extra_files or {}).items()}
-    if isinstance(f, (str, os.PathLike)):
-        _native.save_module(c, os.fspath(f), extra)
-    else:
-        f.write(_native.save_module_to_bytes(c, extra))
+    """Writes a compiled module to a path or to a file object."""
+    raise NotImplementedError("torch.jit.save is not implemented by this version of torchjit")
 
 
 def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None) -> Any:
