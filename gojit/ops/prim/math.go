@@ -1,0 +1,157 @@
+package prim
+
+import (
+	"math"
+	"math/cmplx"
+
+	"torchjit/gojit/ops"
+	"torchjit/gojit/value"
+)
+
+// Math holds the functions of Python's math and cmath modules.
+var Math = join(
+	analytic("acos", math.Acos, cmplx.Acos), analytic("acosh", math.Acosh, cmplx.Acosh),
+	analytic("asin", math.Asin, cmplx.Asin), analytic("asinh", math.Asinh, cmplx.Asinh),
+	analytic("atan", math.Atan, cmplx.Atan), analytic("atanh", math.Atanh, cmplx.Atanh),
+	analytic("cos", math.Cos, cmplx.Cos), analytic("cosh", math.Cosh, cmplx.Cosh),
+	analytic("sin", math.Sin, cmplx.Sin), analytic("sinh", math.Sinh, cmplx.Sinh),
+	analytic("tan", math.Tan, cmplx.Tan), analytic("tanh", math.Tanh, cmplx.Tanh),
+	analytic("exp", math.Exp, cmplx.Exp), analytic("log", math.Log, cmplx.Log),
+	analytic("log10", math.Log10, cmplx.Log10), analytic("sqrt", math.Sqrt, cmplx.Sqrt),
+	analytic("expm1", math.Expm1, nil), analytic("log1p", math.Log1p, nil),
+	analytic("erf", math.Erf, nil), analytic("erfc", math.Erfc, nil),
+	analytic("gamma", math.Gamma, nil),
+	analytic("lgamma", func(x float64) float64 { r, _ := math.Lgamma(x); return r }, nil),
+	analytic("fabs", math.Abs, nil),
+	analytic("degrees", func(x float64) float64 { return x * (180 / math.Pi) }, nil),
+	analytic("radians", func(x float64) float64 { return x * (math.Pi / 180) }, nil),
+	overloads("aten::angle", func(args, out []value.Value) error {
+		out[0] = value.Float(cmplx.Phase(asComplex(args[0])))
+		return nil
+	}, "Scalar", "int", "float", "complex"),
+	overloads("aten::floor", toInteger(math.Floor), "Scalar", "int", "float"),
+	overloads("aten::ceil", toInteger(math.Ceil), "Scalar", "int", "float"),
+	overloads("aten::round", onFloats1(math.RoundToEven), "Scalar", "int", "float"),
+	overloads("aten::atan2", onFloats(math.Atan2), "Scalar_Scalar", "int", "float", "int_float", "float_int"),
+	overloads("aten::fmod", onFloats(math.Mod), realPairs...),
+	overloads("aten::mathremainder", onFloats(math.Remainder), realPairs...),
+	overloads("aten::copysign", onFloats(math.Copysign), realPairs...),
+	overloads("aten::log", logarithm, "Scalar_Scalar", "int_int", "float_float", "int_float", "float_int",
+		"complex_complex", "complex_int", "complex_float", "int_complex", "float_complex"),
+	overloads("aten::polar", func(args, out []value.Value) error {
+		out[0] = value.Complex(cmplx.Rect(asFloat(args[0]), asFloat(args[1])))
+		return nil
+	}, "Scalar_Scalar", "int", "float", "int_float", "float_int"),
+	overloads("aten::isnan", test(math.IsNaN, cmplx.IsNaN), "float", "complex"),
+	overloads("aten::isinf", test(func(f float64) bool { return math.IsInf(f, 0) }, cmplx.IsInf), "float", "complex"),
+	overloads("aten::isfinite", test(isFinite, func(c complex128) bool { return isFinite(real(c)) && isFinite(imag(c)) }), "float", "complex"),
+	one("aten::factorial.int", factorial),
+	one("aten::gcd.int", func(args, out []value.Value) error {
+		a, b := args[0].Int(), args[1].Int()
+		for b != 0 {
+			a, b = b, a%b
+		}
+		out[0] = value.Int(max(a, -a))
+		return nil
+	}),
+	one("aten::frexp", func(args, out []value.Value) error {
+		fraction, exponent := math.Frexp(args[0].Float())
+		out[0], out[1] = value.Float(fraction), value.Int(int64(exponent))
+		return nil
+	}),
+	one("aten::modf", func(args, out []value.Value) error {
+		whole, fraction := math.Modf(args[0].Float())
+		out[0], out[1] = value.Float(math.Copysign(fraction, args[0].Float())), value.Float(whole)
+		return nil
+	}),
+	one("aten::ldexp", func(args, out []value.Value) error {
+		exponent := min(max(args[1].Int(), -10000), 10000)
+		out[0] = value.Float(math.Ldexp(args[0].Float(), int(exponent)))
+		return nil
+	}),
+)
+
+// analytic makes the overloads of a function for ints, floats and Scalars, and for complex numbers
+// where it has a meaning there.
+func analytic(name string, f func(float64) float64, c func(complex128) complex128) []ops.Operator {
+	names := []string{"Scalar", "int", "float"}
+	if c != nil {
+		names = append(names, "complex")
+	}
+	return overloads("aten::"+name, func(args, out []value.Value) error {
+		if args[0].Kind() != value.KindComplex {
+			out[0] = value.Float(f(asFloat(args[0])))
+			return nil
+		}
+		if c == nil {
+			return errorf("%s is not defined for complex numbers", name)
+		}
+		out[0] = value.Complex(c(args[0].Complex()))
+		return nil
+	}, names...)
+}
+
+func onFloats1(f func(float64) float64) ops.Operation {
+	return func(args, out []value.Value) error {
+		out[0] = value.Float(f(asFloat(args[0])))
+		return nil
+	}
+}
+
+func onFloats(f func(a, b float64) float64) ops.Operation {
+	return func(args, out []value.Value) error {
+		out[0] = value.Float(f(asFloat(args[0]), asFloat(args[1])))
+		return nil
+	}
+}
+
+// toInteger makes floor or ceil: a number rounded to an int.
+func toInteger(f func(float64) float64) ops.Operation {
+	return func(args, out []value.Value) error {
+		if isIntegral(args[0]) {
+			out[0] = args[0]
+			return nil
+		}
+		r := f(args[0].Float())
+		if !(r >= math.MinInt64 && r < math.MaxInt64) {
+			return errorf("Cannot convert float %f to integer", args[0].Float())
+		}
+		out[0] = value.Int(int64(r))
+		return nil
+	}
+}
+
+func logarithm(args, out []value.Value) error {
+	if rank(args[0], args[1]) == value.KindComplex {
+		out[0] = value.Complex(cmplx.Log(asComplex(args[0])) / cmplx.Log(asComplex(args[1])))
+	} else {
+		out[0] = value.Float(math.Log(asFloat(args[0])) / math.Log(asFloat(args[1])))
+	}
+	return nil
+}
+
+func test(f func(float64) bool, c func(complex128) bool) ops.Operation {
+	return func(args, out []value.Value) error {
+		if args[0].Kind() == value.KindComplex {
+			out[0] = value.Bool(c(args[0].Complex()))
+		} else {
+			out[0] = value.Bool(f(args[0].Float()))
+		}
+		return nil
+	}
+}
+
+func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+
+func factorial(args, out []value.Value) error {
+	n := args[0].Int()
+	if n < 0 {
+		return errorf("factorial() not defined for negative values")
+	}
+	r := int64(1)
+	for i := int64(2); i <= n && r != 0; i++ {
+		r *= i
+	}
+	out[0] = value.Int(r)
+	return nil
+}

@@ -1,0 +1,118 @@
+package prim
+
+import (
+	"fmt"
+	"hash/maphash"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
+
+// Objects holds the operators on enums, devices, futures and objects, and on the state of the
+// process.
+var Objects = join(
+	one("prim::EnumName", func(args, out []value.Value) error {
+		out[0] = value.Str(args[0].Enum().Name())
+		return nil
+	}),
+	overloads("prim::EnumValue", func(args, out []value.Value) error {
+		out[0] = args[0].Enum().Value()
+		return nil
+	}, "int", "float", "str"),
+	one("aten::device", func(args, out []value.Value) error {
+		d, err := tensor.ParseDevice(args[0].Str())
+		out[0] = value.OfDevice(d)
+		return err
+	}),
+	one("prim::type", func(args, out []value.Value) error {
+		out[0] = value.Str(tensor.NewDevice(args[0].Device().Type, -1).String())
+		return nil
+	}),
+	one("prim::index", func(args, out []value.Value) error {
+		out[0] = value.None
+		if d := args[0].Device(); d.Index() >= 0 {
+			out[0] = value.Int(int64(d.Index()))
+		}
+		return nil
+	}),
+	one("aten::wait", func(args, out []value.Value) (err error) {
+		out[0], err = args[0].Future().Wait()
+		return err
+	}),
+	one("prim::id", func(args, out []value.Value) error {
+		out[0] = value.Int(0)
+		if args[0].Kind() == value.KindObject {
+			out[0] = value.Int(int64(uintptr(unsafe.Pointer(args[0].Object()))))
+		}
+		return nil
+	}),
+	one("aten::hash.generic", func(args, out []value.Value) error {
+		switch v := args[0]; v.Kind() {
+		case value.KindInt, value.KindBool, value.KindFloat:
+			out[0] = value.Int(v.Int())
+		case value.KindString:
+			out[0] = value.Int(int64(maphash.String(hashSeed, v.Str())))
+		default:
+			return errorf("values of type '%s' have no hash", v.Kind())
+		}
+		return nil
+	}),
+	one("prim::IfThenElse", func(args, out []value.Value) error {
+		out[0] = args[2]
+		if args[0].Bool() {
+			out[0] = args[1]
+		}
+		return nil
+	}),
+	one("aten::warn", func(args, out []value.Value) error { return (*warner.Load())(args[0].Str(), int(args[1].Int())) }),
+	one("aten::is_scripting", constant(value.Bool(true))),
+	one("aten::_get_tracing_state", constant(value.Bool(false))),
+	one("aten::is_autocast_enabled", constant(value.Bool(false))),
+	one("aten::is_autocast_cpu_enabled", constant(value.Bool(false))),
+	one("aten::_nnpack_available", constant(value.Bool(false))),
+	one("aten::is_vulkan_available", constant(value.Bool(false))),
+	one("aten::_use_cudnn_rnn_flatten_weight", constant(value.Bool(false))),
+	one("prim::AutogradAllZero", constant(value.Bool(true))),
+	one("prim::TimePoint", func(args, out []value.Value) error {
+		out[0] = value.Int(0)
+		return nil
+	}),
+)
+
+var hashSeed = maphash.MakeSeed()
+
+func constant(v value.Value) func(args, out []value.Value) error {
+	return func(args, out []value.Value) error {
+		out[0] = v
+		return nil
+	}
+}
+
+// printer and warner receive what programs print and warn of.
+var (
+	printer atomic.Pointer[func(text string) error]
+	warner  atomic.Pointer[func(message string, stackLevel int) error]
+)
+
+func init() {
+	OnPrint(func(text string) error {
+		_, err := os.Stdout.WriteString(text)
+		return err
+	})
+	OnWarn(func(message string, _ int) error {
+		_, err := fmt.Fprintf(os.Stderr, "UserWarning: %s\n", message)
+		return err
+	})
+}
+
+// OnPrint sets what receives the text that programs print, each time a whole line. The default
+// writes it to standard output.
+func OnPrint(receive func(text string) error) { printer.Store(&receive) }
+
+// OnWarn sets what receives warnings. The default writes them to standard error.
+func OnWarn(receive func(message string, stackLevel int) error) { warner.Store(&receive) }
+
+func output(text string) error { return (*printer.Load())(text) }

@@ -1,0 +1,112 @@
+package prim
+
+import (
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// Shapes holds the operators on lists of sizes.
+var Shapes = join(
+	one("aten::Size", func(args, out []value.Value) error {
+		out[0] = args[0]
+		return nil
+	}),
+	one("aten::_infer_size", inferSize),
+	one("aten::_size_if_not_equal", func(args, out []value.Value) error {
+		out[0] = value.None
+		if !Equal(args[0], args[1]) {
+			out[0] = args[0]
+		}
+		return nil
+	}),
+	one("prim::infer_squeeze_size", func(args, out []value.Value) error {
+		var kept []value.Value
+		for _, n := range args[0].List().Items {
+			if n.Int() != 1 {
+				kept = append(kept, n)
+			}
+		}
+		out[0] = value.OfList(value.NewList(types.Int, kept...))
+		return nil
+	}),
+	one("prim::infer_squeeze_size.dim", func(args, out []value.Value) error {
+		sizes := append([]value.Value(nil), args[0].List().Items...)
+		dim, err := dimension(args[1].Int(), len(sizes))
+		if err != nil {
+			return err
+		}
+		if dim < len(sizes) && sizes[dim].Int() == 1 {
+			sizes = append(sizes[:dim], sizes[dim+1:]...)
+		}
+		out[0] = value.OfList(value.NewList(types.Int, sizes...))
+		return nil
+	}),
+	one("prim::infer_unsqueeze_size", func(args, out []value.Value) error {
+		sizes := args[0].List().Items
+		dim, err := dimension(args[1].Int(), len(sizes)+1)
+		if err != nil {
+			return err
+		}
+		longer := append(append([]value.Value(nil), sizes[:dim]...), value.Int(1))
+		out[0] = value.OfList(value.NewList(types.Int, append(longer, sizes[dim:]...)...))
+		return nil
+	}),
+	one("prim::ReductionSizes", func(args, out []value.Value) error {
+		sizes := append([]value.Value(nil), args[0].List().Items...)
+		reduced := make([]bool, len(sizes))
+		for _, axis := range args[1].List().Items {
+			dim, err := dimension(axis.Int(), len(sizes))
+			if err != nil {
+				return err
+			}
+			reduced[dim] = true
+		}
+		var kept []value.Value
+		for i, n := range sizes {
+			switch {
+			case !reduced[i]:
+				kept = append(kept, n)
+			case args[2].Bool():
+				kept = append(kept, value.Int(1))
+			}
+		}
+		out[0] = value.OfList(value.NewList(types.Int, kept...))
+		return nil
+	}),
+)
+
+// dimension converts a dimension of n, which may count from the end.
+func dimension(i int64, n int) (int, error) {
+	if i < int64(-n) || i >= int64(max(n, 1)) {
+		return 0, errorf("Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, i)
+	}
+	if i < 0 {
+		i += int64(n)
+	}
+	return int(i), nil
+}
+
+// inferSize broadcasts two shapes.
+func inferSize(args, out []value.Value) error {
+	a, b := args[0].List().Items, args[1].List().Items
+	n := max(len(a), len(b))
+	sizes := make([]value.Value, n)
+	at := func(items []value.Value, i int) int64 {
+		if i -= n - len(items); i >= 0 {
+			return items[i].Int()
+		}
+		return 1
+	}
+	for i := range sizes {
+		x, y := at(a, i), at(b, i)
+		if x != y && x != 1 && y != 1 {
+			return errorf("The size of tensor a (%d) must match the size of tensor b (%d) at non-singleton dimension %d", x, y, i)
+		}
+		if x == 1 {
+			x = y
+		}
+		sizes[i] = value.Int(x)
+	}
+	out[0] = value.OfList(value.NewList(types.Int, sizes...))
+	return nil
+}
