@@ -11,7 +11,6 @@ var Shapes = join(
 		out[0] = args[0]
 		return nil
 	}),
-	one("aten::_infer_size", inferSize),
 	one("aten::_size_if_not_equal", func(args, out []value.Value) error {
 		out[0] = value.None
 		if !Equal(args[0], args[1]) {
@@ -84,29 +83,4 @@ func dimension(i int64, n int) (int, error) {
 		i += int64(n)
 	}
 	return int(i), nil
-}
-
-// inferSize broadcasts two shapes.
-func inferSize(args, out []value.Value) error {
-	a, b := args[0].List().Items, args[1].List().Items
-	n := max(len(a), len(b))
-	sizes := make([]value.Value, n)
-	at := func(items []value.Value, i int) int64 {
-		if i -= n - len(items); i >= 0 {
-			return items[i].Int()
-		}
-		return 1
-	}
-	for i := range sizes {
-		x, y := at(a, i), at(b, i)
-		if x != y && x != 1 && y != 1 {
-			return errorf("The size of tensor a (%d) must match the size of tensor b (%d) at non-singleton dimension %d", x, y, i)
-		}
-		if x == 1 {
-			x = y
-		}
-		sizes[i] = value.Int(x)
-	}
-	out[0] = value.OfList(value.NewList(types.Int, sizes...))
-	return nil
 }
