@@ -44,7 +44,7 @@ func TestInsertChoosesOverloadAndFillsDefaults(t *testing.T) {
   %4 : int = prim::Constant[value=0]()
   %5 : bool = prim::Constant[value=0]()
   %6 : Tensor, %7 : Tensor = aten::max(%3, %4, %5)
-  %8 : (Tensor, Tensor) = prim::TupleConstruct(%6, %7)
+  %8 : NamedTuple(values : Tensor, indices : Tensor) = prim::TupleConstruct(%6, %7)
   return (%8)
 `
 	if got := g.String(); got != want {

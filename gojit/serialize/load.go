@@ -1,6 +1,7 @@
 package serialize
 
 import (
+	"bytes"
 	"strings"
 
 	"torchjit/gojit/frontend"
@@ -28,11 +29,25 @@ type Loaded struct {
 //
 // Nothing in the archive runs but __setstate__ methods, which are compiled like any program.
 func Load(data []byte, extra []string, call Call) (*Loaded, error) {
-	a, err := OpenArchive(data)
+	return load(&mapping{data}, extra, call)
+}
+
+// LoadFile is Load of a file, which is mapped into memory: tensors are read when they are used. The
+// file must stay as it is while the module is in use.
+func LoadFile(path string, extra []string, call Call) (*Loaded, error) {
+	m, err := mapFile(path)
+	if err != nil {
+		return nil, archiveError("%s cannot be read: %s", path, err)
+	}
+	return load(m, extra, call)
+}
+
+func load(m *mapping, extra []string, call Call) (*Loaded, error) {
+	a, err := OpenArchive(m.data)
 	if err != nil {
 		return nil, err
 	}
-	l := &loader{a: a, call: call, unit: ir.NewUnit()}
+	l := &loader{a: a, memory: m, call: call, unit: ir.NewUnit()}
 	l.importer = frontend.NewImporter(l.unit, l.source, nil)
 	if a.Has("constants.pkl") {
 		constants, err := l.unpickler("constants").read("constants.pkl")
@@ -54,9 +69,11 @@ func Load(data []byte, extra []string, call Call) (*Loaded, error) {
 	loaded := &Loaded{Unit: l.unit, Module: root.Object(), Extra: map[string][]byte{}}
 	for _, name := range extra {
 		if a.Has("extra/" + name) {
-			if loaded.Extra[name], err = a.Read("extra/" + name); err != nil {
+			data, err := a.Read("extra/" + name)
+			if err != nil {
 				return nil, err
 			}
+			loaded.Extra[name] = bytes.Clone(data)
 		}
 	}
 	return loaded, nil
@@ -64,13 +81,14 @@ func Load(data []byte, extra []string, call Call) (*Loaded, error) {
 
 type loader struct {
 	a        *Archive
+	memory   *mapping
 	unit     *ir.Unit
 	importer *frontend.Importer
 	call     Call
 }
 
 func (l *loader) unpickler(folder string) *unpickler {
-	return &unpickler{a: l.a, folder: folder, class: l.class, annotation: l.importer.Annotation, setState: l.setState,
+	return &unpickler{a: l.a, memory: l.memory, folder: folder, class: l.class, annotation: l.importer.Annotation, setState: l.setState,
 		storages: map[string]*tensor.Storage{}, made: map[any]value.Value{}}
 }
 

@@ -2,6 +2,7 @@ package serialize
 
 import (
 	"math/big"
+	"runtime"
 	"strings"
 
 	"torchjit/gojit/serialize/pickle"
@@ -25,7 +26,8 @@ var storageTypes = map[string]tensor.DType{
 // unpickler makes values from the data of a pickle.
 type unpickler struct {
 	a      *Archive
-	folder string // of the storages: "data" or "constants"
+	memory *mapping // of the archive: storages keep it
+	folder string   // of the storages: "data" or "constants"
 	// class returns the type of a qualified name.
 	class func(name string) (types.Type, error)
 	// annotation reads the text of a type.
@@ -380,7 +382,7 @@ func (u *unpickler) storage(x any) (*tensor.Storage, tensor.DType, error) {
 	if int64(len(b))/int64(dtype.Size()) < numel {
 		return nil, 0, archiveError("The record %q has %d bytes, too few for %d elements of type %s", u.folder+"/"+key, len(b), numel, dtype)
 	}
-	s := tensor.ForeignStorage(b[:int(numel)*dtype.Size()], nil)
+	s := tensor.ForeignStorage(b[:int(numel)*dtype.Size()], func() { runtime.KeepAlive(u.memory) })
 	u.storages[key] = s
 	return s, dtype, nil
 }

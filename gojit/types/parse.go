@@ -201,6 +201,8 @@ func (p *Parser) base() (Type, error) {
 			return NewOptional(elems[0]), nil
 		}
 		return NewUnion(elems...), nil
+	case "NamedTuple":
+		return p.namedFields()
 	case "InterfaceType", "Enum":
 		if err := p.Expect("<"); err != nil {
 			return nil, err
@@ -231,6 +233,32 @@ func (p *Parser) base() (Type, error) {
 	}
 	p.Pos = start
 	return nil, p.Errorf("%q is not a type", name)
+}
+
+// namedFields reads the fields of a named tuple that has no name: "(values : Tensor)".
+func (p *Parser) namedFields() (Type, error) {
+	if err := p.Expect("("); err != nil {
+		return nil, err
+	}
+	t := &Tuple{Fields: []string{}}
+	for !p.Accept(")") {
+		field := p.Ident(false)
+		if field == "" {
+			return nil, p.Errorf("expected the name of a field")
+		}
+		if err := p.Expect(":"); err != nil {
+			return nil, err
+		}
+		elem, err := p.Type()
+		if err != nil {
+			return nil, err
+		}
+		t.Fields, t.Elems = append(t.Fields, field), append(t.Elems, elem)
+		if !p.Accept(",") && !p.Peek(")") {
+			return nil, p.Errorf("expected , or )")
+		}
+	}
+	return t, nil
 }
 
 func (p *Parser) named(name, form string) (Type, error) {

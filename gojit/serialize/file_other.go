@@ -1,0 +1,14 @@
+//go:build !unix
+
+package serialize
+
+import "os"
+
+// mapping is a file in memory.
+type mapping struct{ data []byte }
+
+// mapFile reads a file.
+func mapFile(path string) (*mapping, error) {
+	data, err := os.ReadFile(path)
+	return &mapping{data}, err
+}
