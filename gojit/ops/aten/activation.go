@@ -8,12 +8,14 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// activationExpressions are elementwise operators of one tensor and numbers that follow it.
-var activationExpressions = []struct {
+// activationExpression is the meaning of an elementwise operator under its name.
+type activationExpression struct {
 	name string
-
 	expr expression
-}{
+}
+
+// activationExpressions are elementwise operators of one tensor and numbers that follow it.
+var activationExpressions = []activationExpression{
 	{"relu6", func(b builder, x ...element) element { return limit(b, x[0], b.Number(x[0], 0), b.Number(x[0], 6)) }},
 	{"hardtanh", func(b builder, x ...element) element { return limit(b, x[0], x[1], x[2]) }},
 	{"leaky_relu", func(b builder, x ...element) element {

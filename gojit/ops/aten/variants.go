@@ -43,7 +43,7 @@ func Operators() []ops.Operator {
 	families := [][]definition{
 		pointwiseFamily, activationFamily, reduceFamily, viewFamily, createFamily, indexFamily, joinFamily, randomFamily,
 		matmulFamily, convFamily, normFamily, poolFamily, lossFamily, embeddingFamily, rnnFamily, attentionFamily,
-		sortFamily, scanFamily, resampleFamily, linalgFamily, conversionFamily, propertyFamily,
+		fftFamily, specialFamily, calculusFamily, sortFamily, scanFamily, resampleFamily, linalgFamily, conversionFamily, propertyFamily,
 	}
 	count := 0
 	for _, family := range families {
@@ -53,6 +53,11 @@ func Operators() []ops.Operator {
 		}
 	}
 	all := make([]ops.Operator, 0, 3*count)
+	for i := range viewFamily {
+		if d, ok := viewFamily[i].copying(); ok && !taken[d.name] {
+			all = append(all, d.functional())
+		}
+	}
 	for _, family := range families {
 		for i := range family {
 			d := &family[i]
@@ -150,4 +155,25 @@ func (d *definition) outForm(name string) ops.Operator {
 			c.out[i] = c.args[first+i]
 		}
 	})
+}
+
+// copying derives view_copy from view and so on: the same overload that copies its results.
+func (d *definition) copying() (definition, bool) {
+	base, overload, _ := cutOverload(d.name)
+	name := base + "_copy" + overload
+	if ops.Find(key(name)) == nil {
+		return definition{}, false
+	}
+	body := d.body
+	return define(name, func(c call) {
+		body(c)
+		if c.out[0].IsTensor() {
+			c.give(must(c.out[0].Tensor().Clone(tensor.ContiguousFormat)))
+			return
+		}
+		parts := c.out[0].List().Items
+		for i, p := range parts {
+			parts[i] = value.OfTensor(must(p.Tensor().Clone(tensor.ContiguousFormat)))
+		}
+	}), true
 }
