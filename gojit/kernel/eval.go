@@ -371,7 +371,7 @@ func fillTile[T any](d unsafe.Pointer, v T, n int) {
 }
 
 // runTiles computes n elements of a run. at and steps give each operand's first element and the
-// bytes between elements; at is advanced.
+// bytes between elements; at is changed.
 func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[maxOperands]int, n int) {
 	var registers [24]unsafe.Pointer
 	regs := registers[:0]
@@ -407,10 +407,12 @@ func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[
 				p.broadcast[i](at[i], steps[i], from, p.loadSize[i], m)
 			}
 		}
+		if n -= m; n == 0 {
+			return // a pointer past the last element would name another object to the collector
+		}
 		for i := range p.operands {
 			at[i] = unsafe.Add(at[i], steps[i]*m)
 		}
-		n -= m
 	}
 }
 

@@ -74,6 +74,8 @@ type realElement interface {
 	uint8 | int8 | int16 | int32 | int64 | float32 | float64
 }
 
+// at returns the address of element i. Loops compute each address from the first: a pointer that
+// has been moved past the last element would name another object to the collector.
 func at[T any](p unsafe.Pointer, step, i int) *T { return (*T)(unsafe.Add(p, step*i)) }
 
 func sameSize(size int) Converter {
@@ -104,8 +106,7 @@ func move[T any](dst unsafe.Pointer, dstStep int, src unsafe.Pointer, srcStep in
 			}
 		default:
 			for i := range d {
-				d[i] = *(*T)(src)
-				src = unsafe.Add(src, srcStep)
+				d[i] = *at[T](src, srcStep, i)
 			}
 		}
 		return
@@ -154,18 +155,16 @@ func castReal[S, D realElement](dst unsafe.Pointer, dstStep int, src unsafe.Poin
 		}
 		return
 	}
-	for range n {
-		*(*D)(dst) = D(*(*S)(src))
-		dst, src = unsafe.Add(dst, dstStep), unsafe.Add(src, srcStep)
+	for i := range n {
+		*at[D](dst, dstStep, i) = D(*at[S](src, srcStep, i))
 	}
 }
 
 // convert builds a Converter from a function of one element.
 func convert[S, D any](f func(S) D) Converter {
 	return func(dst unsafe.Pointer, dstStep int, src unsafe.Pointer, srcStep int, n int) {
-		for range n {
-			*(*D)(dst) = f(*(*S)(src))
-			dst, src = unsafe.Add(dst, dstStep), unsafe.Add(src, srcStep)
+		for i := range n {
+			*at[D](dst, dstStep, i) = f(*at[S](src, srcStep, i))
 		}
 	}
 }
@@ -203,15 +202,12 @@ func half[S, W any](to, wide DType, unpack func(S) W) Converter {
 	return func(dst unsafe.Pointer, dstStep int, src unsafe.Pointer, srcStep int, n int) {
 		var block [128]W
 		size := int(unsafe.Sizeof(block[0]))
-		for n > 0 {
-			m := min(n, len(block))
+		for done := 0; done < n; done += len(block) {
+			m := min(n-done, len(block))
 			for i := range m {
-				block[i] = unpack(*(*S)(src))
-				src = unsafe.Add(src, srcStep)
+				block[i] = unpack(*at[S](src, srcStep, done+i))
 			}
-			onward(dst, dstStep, unsafe.Pointer(&block), size, m)
-			dst = unsafe.Add(dst, dstStep*m)
-			n -= m
+			onward(unsafe.Add(dst, dstStep*done), dstStep, unsafe.Pointer(&block), size, m)
 		}
 	}
 }

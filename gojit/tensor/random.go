@@ -132,11 +132,9 @@ func (g *Generator) eachFloat(t *Tensor, draw func() float64) {
 	var l Loop
 	l.Init(t.shape, false, t)
 	for l.Next() {
-		p := l.Ptr[0]
-		for range l.N {
+		for i := range l.N {
 			v := draw()
-			f(p, 0, unsafe.Pointer(&v), 0, 1)
-			p = unsafe.Add(p, l.Step[0])
+			f(unsafe.Add(l.Ptr[0], i*l.Step[0]), 0, unsafe.Pointer(&v), 0, 1)
 		}
 	}
 }
@@ -149,11 +147,9 @@ func (g *Generator) eachInt(t *Tensor, draw func() int64) {
 	var l Loop
 	l.Init(t.shape, false, t)
 	for l.Next() {
-		p := l.Ptr[0]
-		for range l.N {
+		for i := range l.N {
 			v := draw()
-			f(p, 0, unsafe.Pointer(&v), 0, 1)
-			p = unsafe.Add(p, l.Step[0])
+			f(unsafe.Add(l.Ptr[0], i*l.Step[0]), 0, unsafe.Pointer(&v), 0, 1)
 		}
 	}
 }

@@ -304,7 +304,7 @@ func (t *Tensor) Release() {
 
 // DataPtr returns the address of the first element, nil for a tensor without elements or storage.
 func (t *Tensor) DataPtr() unsafe.Pointer {
-	if len(t.storage.data) == 0 {
+	if len(t.storage.data) == 0 || t.numel == 0 {
 		return nil
 	}
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.storage.data)), t.offset*t.dtype.Size())
