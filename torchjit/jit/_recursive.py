@@ -524,12 +524,25 @@ def create_script_module(module: Any, choose_methods: Any, share_types: bool = T
             stubs, properties = choose_methods(module)
             hooks, pre_hooks = hook_stubs(module)
             _native.compile_module_methods(concrete.name, stubs, properties, hooks, pre_hooks)
+            _define_container_methods(module, concrete, compiled._c)
         except BaseException:
             concrete.compiled = False
             type_store._types.pop(concrete.key(), None)
             raise
     compiled._finish()
     return compiled
+
+
+def _define_container_methods(module: Any, concrete: ConcreteType, c: Any) -> None:
+    """Gives compiled containers of modules the methods that len() and `in` call."""
+    if concrete.container not in ("list", "sequential", "dict"):
+        return
+    names = _native.module_method_names(c)
+    if "__len__" not in names:
+        _native.define_module_method(c, f"def __len__(self):\n   return {len(module)}\n", Scope())
+    if concrete.container == "dict" and "__contains__" not in names:
+        found = f"key in {list(module.keys())!r}" if len(module) else "False"
+        _native.define_module_method(c, f"def __contains__(self, key: str):\n   return {found}\n", Scope())
 
 
 def _slot_value(value: Any) -> Any:
