@@ -1,0 +1,23 @@
+// From_go runs a model that PyTorch saved, with neither Python nor libtorch.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	"torchjit/gojit"
+)
+
+func main() {
+	model, err := gojit.Load(os.Args[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := model.Call(context.Background(), "generate", "the c", 40)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(text.Str())
+}

@@ -1,0 +1,225 @@
+package gojit
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"torchjit/gojit/frontend"
+	"torchjit/gojit/interp"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/ops"
+	"torchjit/gojit/ops/aten"
+	"torchjit/gojit/ops/prim"
+	"torchjit/gojit/serialize"
+	"torchjit/gojit/source"
+	"torchjit/gojit/syntax"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// LinkOperators puts the operators into the registry. Everything here does it on first use.
+var LinkOperators = sync.OnceFunc(func() {
+	if err := ops.Register(append(prim.Families(), aten.Operators())...); err != nil {
+		panic(err)
+	}
+})
+
+// Machine runs functions. Its code for a function is made on first use.
+var Machine interp.Machine
+
+// Run calls a compiled function with arguments in the order of its schema. It stops soon after
+// ctx is cancelled. Errors carry the places in the program.
+func Run(ctx context.Context, f *ir.Function, args ...value.Value) (value.Value, error) {
+	LinkOperators()
+	code, err := Machine.CodeOf(f)
+	if err != nil {
+		return value.None, err
+	}
+	var out [1]value.Value
+	err = code.Run(ctx, args, out[:])
+	return out[0], err
+}
+
+// Module is a loaded module.
+type Module struct {
+	// Object holds the parameters, buffers, attributes and submodules.
+	Object *value.Object
+	Unit   *ir.Unit
+	// Extra are the extra files that were asked for and are there.
+	Extra map[string][]byte
+}
+
+// Load loads the module that torch.jit.save wrote to a file. The file is mapped into memory: it
+// must stay as it is while the module is in use. extra names extra files to read.
+func Load(path string, extra ...string) (*Module, error) {
+	LinkOperators()
+	return moduleOf(serialize.LoadFile(path, extra, call))
+}
+
+// LoadBytes is Load of an archive in memory, which must stay as it is while the module is in use.
+func LoadBytes(data []byte, extra ...string) (*Module, error) {
+	LinkOperators()
+	return moduleOf(serialize.Load(data, extra, call))
+}
+
+func moduleOf(l *serialize.Loaded, err error) (*Module, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Module{Object: l.Module, Unit: l.Unit, Extra: l.Extra}, nil
+}
+
+func call(f *ir.Function, args ...value.Value) (value.Value, error) {
+	return Run(context.Background(), f, args...)
+}
+
+// Methods returns the names of the methods.
+func (m *Module) Methods() []string { return m.Object.Class.MethodNames() }
+
+// Method returns the named method. It fails where there is none or where it does not compile.
+func (m *Module) Method(name string) (*ir.Function, error) {
+	f, ok := m.Object.Class.FindMethod(name).(*ir.Function)
+	if !ok {
+		return nil, source.Errorf(source.AttributeError, source.Range{}, "The module has no method '%s'; it has %s", name, strings.Join(m.Methods(), ", "))
+	}
+	_, err := f.EnsureDefined()
+	return f, err
+}
+
+// Forward calls the method forward. See Call for the arguments.
+func (m *Module) Forward(args ...any) (value.Value, error) {
+	return m.Call(context.Background(), "forward", args...)
+}
+
+// Call calls a method with arguments that are tensors, numbers, bools, strings or values, in the
+// order of its parameters; those with defaults may be left out at the end. It fails with a
+// TypeError on an argument of the wrong type.
+func (m *Module) Call(ctx context.Context, method string, args ...any) (value.Value, error) {
+	f, err := m.Method(method)
+	if err != nil {
+		return value.None, err
+	}
+	return Call(ctx, f, append([]any{value.OfObject(m.Object)}, args...)...)
+}
+
+// Call calls a compiled function with Go values; see Module.Call.
+func Call(ctx context.Context, f *ir.Function, args ...any) (value.Value, error) {
+	if _, err := f.EnsureDefined(); err != nil {
+		return value.None, err
+	}
+	formals := f.Schema.Arguments
+	if len(args) > len(formals) {
+		return value.None, source.Errorf(source.TypeError, source.Range{}, "%s takes %d arguments, %d are given: %s", f.ShortName(), len(formals), len(args), f.Schema)
+	}
+	actual := make([]value.Value, len(formals))
+	for i := range formals {
+		formal := &formals[i]
+		if i >= len(args) {
+			if !formal.HasDefault {
+				return value.None, source.Errorf(source.TypeError, source.Range{}, "%s is missing a value for the argument '%s': %s", f.ShortName(), formal.Name, f.Schema)
+			}
+			actual[i] = formal.Default
+			continue
+		}
+		v, ok := toValue(args[i])
+		if ok {
+			v, ok = value.Coerce(v, formal.Type)
+		}
+		if !ok {
+			return value.None, source.Errorf(source.TypeError, source.Range{}, "%s expects a value of type %s for the argument '%s', not the %T that is given: %s", f.ShortName(), formal.Type.Annotation(nil), formal.Name, args[i], f.Schema)
+		}
+		actual[i] = v
+	}
+	return Run(ctx, f, actual...)
+}
+
+func toValue(x any) (v value.Value, ok bool) {
+	switch x := x.(type) {
+	case value.Value:
+		return x, true
+	case *tensor.Tensor:
+		return value.OfTensor(x), true
+	case nil:
+		return value.None, true
+	case bool:
+		return value.Bool(x), true
+	case int:
+		return value.Int(int64(x)), true
+	case int64:
+		return value.Int(x), true
+	case float64:
+		return value.Float(x), true
+	case string:
+		return value.Str(x), true
+	case []int:
+		return value.OfList(value.Ints(x)), true
+	case []*tensor.Tensor:
+		return value.OfList(value.Tensors(x)), true
+	}
+	return value.None, false
+}
+
+// Program is a set of functions compiled from source text.
+type Program struct{ Unit *ir.Unit }
+
+// Compile compiles the functions of a source text. name is what messages call the text.
+func Compile(name, text string) (*Program, error) {
+	LinkOperators()
+	trees, err := syntax.ParseFile(source.NewText(name, text, 1))
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{Unit: ir.NewUnit()}
+	for _, tree := range trees {
+		if tree.Kind != syntax.KindDef {
+			continue
+		}
+		def := syntax.AsDef(tree)
+		p.Unit.AddFunction(ir.NewLazyFunction(qualify(def.Name().Name()), func(f *ir.Function) error {
+			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{p.Unit}, Unit: p.Unit})
+		}))
+	}
+	for _, f := range p.Unit.Functions() {
+		if _, err := f.EnsureDefined(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func qualify(name string) string { return "__torch__." + name }
+
+// Function returns the named function, or nil.
+func (p *Program) Function(name string) *ir.Function { return p.Unit.Function(qualify(name)) }
+
+// Call calls the named function; see Module.Call for the arguments.
+func (p *Program) Call(ctx context.Context, name string, args ...any) (value.Value, error) {
+	f := p.Function(name)
+	if f == nil {
+		return value.None, source.Errorf(source.AttributeError, source.Range{}, "The program has no function '%s'", name)
+	}
+	return Call(ctx, f, args...)
+}
+
+// resolver gives meaning to the names of a source text: torch, math, exceptions, and its own
+// functions.
+type resolver struct{ unit *ir.Unit }
+
+// ResolveType implements frontend.Resolver.
+func (resolver) ResolveType(string, source.Range) (types.Type, error) { return nil, nil }
+
+// ResolveValue implements frontend.Resolver.
+func (r resolver) ResolveValue(name string, _ source.Range) (frontend.SugaredValue, error) {
+	switch name {
+	case "torch", "math":
+		return frontend.NewNamespace("aten"), nil
+	case "Exception", "RuntimeError", "ValueError", "TypeError", "IndexError", "KeyError", "NotImplementedError", "AssertionError":
+		return frontend.NewException("builtins." + name), nil
+	}
+	if f := r.unit.Function(qualify(name)); f != nil {
+		return frontend.NewFunctionValue(f), nil
+	}
+	return nil, nil
+}
