@@ -8,7 +8,7 @@ import (
 )
 
 // inlineDims is the number of dimensions whose sizes and strides need no further allocation.
-const inlineDims = 5
+const inlineDims = 4
 
 // Tensor is a strided view of a storage. Its geometry changes only through the in-place methods
 // (Set and its kin); everything else makes a new Tensor.
@@ -23,15 +23,20 @@ type Tensor struct {
 	requiresGrad bool
 	released     atomic.Bool
 	quantizer    *Quantizer // for quantized types, else nil
+	lengths      *[]int     // of a ragged tensor, else nil
 	history      any        // what the tape knows of the tensor: its gradient and the node that made it
 	pyObject     uintptr    // the Python wrapper, borrowed; 0 where there is none
 	dims         [2 * inlineDims]int
 }
 
-// Quantizer says how integers stand for real numbers: real = Scale * (integer - ZeroPoint).
+// Quantizer says how integers stand for real numbers: real = Scale * (integer - ZeroPoint). Where
+// Scales is there, index i of dimension Axis has Scales[i] and ZeroPoints[i] instead.
 type Quantizer struct {
-	Scale     float64
-	ZeroPoint int64
+	Scale      float64
+	ZeroPoint  int64
+	Scales     []float64
+	ZeroPoints []int64
+	Axis       int
 }
 
 // smallTensor is a tensor with its own storage and up to smallBytes of data in one allocation.

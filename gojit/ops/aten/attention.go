@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
 )
 
 // attention gives softmax(q kᵀ / sqrt(d) + mask) v and the weights.
@@ -53,7 +54,7 @@ func multiHead(q, k, v *tensor.Tensor, embed, n int, qkvWeight, qkvBias, outWeig
 	}
 	scores := matmul(scaleBy(project(q, 0), 1/math.Sqrt(float64(embed/n))), must(project(k, 1).Transpose(-2, -1)))
 	if mask != nil {
-		if maskType == 1 {
+		if maskType == maskOverKeys {
 			mask = must(mask.View(mask.Size(0), 1, 1, mask.Size(1)))
 		}
 		scores = choose(must(to(mask, tensor.Bool).Expand(scores.Shape()...)), ofScalar(tensor.Float(-inf)), ofTensor(scores))
@@ -82,8 +83,13 @@ func encoderLayer(c call) *tensor.Tensor {
 		y, _, _ := layerNorm(x, []int{embed}, c.tensor(i), c.tensor(i+1), eps)
 		return y
 	}
+	mask, maskType := c.optionalTensor(18), c.intOr(19, 2)
+	if lengths := src.Lengths(); lengths != nil {
+		check(mask == nil, "the mask of a nested tensor is its own: expected none, but got one of shape %s", shapeText(mask))
+		mask, maskType = paddingMask(lengths, src.Size(1)), maskOverKeys
+	}
 	attend := func(x *tensor.Tensor) *tensor.Tensor {
-		y, _ := multiHead(x, x, x, embed, n, c.tensor(3), c.tensor(4), c.tensor(5), c.tensor(6), c.optionalTensor(18), c.intOr(19, 2))
+		y, _ := multiHead(x, x, x, embed, n, c.tensor(3), c.tensor(4), c.tensor(5), c.tensor(6), mask, maskType)
 		return y
 	}
 	feed := func(x *tensor.Tensor) *tensor.Tensor {
@@ -95,12 +101,80 @@ func encoderLayer(c call) *tensor.Tensor {
 		}
 		return linear(h, c.tensor(16), c.tensor(17))
 	}
+	var out *tensor.Tensor
 	if normFirst {
 		x := add.on(src, attend(norm(src, 10)))
-		return add.on(x, feed(norm(x, 12)))
+		out = add.on(x, feed(norm(x, 12)))
+	} else {
+		x := norm(add.on(src, attend(src)), 10)
+		out = norm(add.on(x, feed(x)), 12)
 	}
-	x := norm(add.on(src, attend(src)), 10)
-	return norm(add.on(x, feed(x)), 12)
+	if lengths := src.Lengths(); lengths != nil {
+		return out.WithLengths(lengths)
+	}
+	return out
+}
+
+// maskOverKeys is the mask type that tells for each batch which keys are padding.
+const maskOverKeys = 1
+
+// paddingMask is true behind each length.
+func paddingMask(lengths []int, longest int) *tensor.Tensor {
+	mask := zeros([]int{len(lengths), longest}, tensor.Bool)
+	for i, n := range lengths {
+		tensor.Fill(must(must(mask.Select(0, i)).Slice(0, n, longest, 1)), tensor.Boolean(true))
+	}
+	return mask
+}
+
+// leftAligned returns how many elements of each row of a mask are true, and whether they all come first.
+func leftAligned(mask *tensor.Tensor) (lengths []int, ok bool) {
+	check(mask.DType() == tensor.Bool && mask.Dim() == 2, "Expected a 2-dimensional mask of type bool, but got %s of shape %s", mask.DType(), tensor.FormatShape(mask.Shape()))
+	rows, columns := mask.Size(0), mask.Size(1)
+	data := tensor.Data[bool](contiguous(mask))
+	ok = true
+	for i := range rows {
+		n := 0
+		for j, v := range data[i*columns : (i+1)*columns] {
+			if v {
+				ok = ok && j == n
+				n++
+			}
+		}
+		lengths = append(lengths, n)
+	}
+	return lengths, ok
+}
+
+// raggedFromMask keeps the leading elements of each sequence that a mask marks.
+func raggedFromMask(c call) *tensor.Tensor {
+	t, mask := c.tensor(0), c.tensor(1)
+	check(t.Dim() == 3, "Input tensor should be a 3 dimensional tensor, N * L * D")
+	check(tensor.SameShape(mask.Shape(), t.Shape()[:2]), "Mask has to be 2 dimensional with the size of the input's first two dimensions, but got %s", tensor.FormatShape(mask.Shape()))
+	lengths, ok := leftAligned(mask)
+	check(ok || !c.bool(2), "Mask must be left-aligned without gaps")
+	return t.WithLengths(lengths)
+}
+
+// paddedFromRagged fills what lies behind each sequence with one number.
+func paddedFromRagged(c call) *tensor.Tensor {
+	t, fill := c.tensor(0), c.float(1)
+	lengths := t.Lengths()
+	check(lengths != nil, "to_padded_tensor expects a nested tensor")
+	size := []int{len(lengths), 0, t.Size(2)}
+	for _, n := range lengths {
+		size[1] = max(size[1], n)
+	}
+	if !c.isNone(2) {
+		size = c.ints(2)
+		check(len(size) == 3 && size[0] == len(lengths) && size[2] == t.Size(2), "Length of output_size does not match NestedTensor dims: got %s", tensor.FormatShape(size))
+	}
+	out := must(tensor.Full(size, tensor.Float(fill), t.DType()))
+	for i, n := range lengths {
+		check(n <= size[1], "Value in output_size is less than NestedTensor padded size. Truncation is not supported.")
+		succeed(tensor.Copy(must(must(out.Select(0, i)).Slice(0, 0, n, 1)), must(must(t.Select(0, i)).Slice(0, 0, n, 1))))
+	}
+	return out
 }
 
 var attentionFamily = []definition{
@@ -110,4 +184,10 @@ var attentionFamily = []definition{
 	}),
 	define("_native_multi_head_attention", nativeMultiHead),
 	giving("_transformer_encoder_layer_fwd", encoderLayer),
+	giving("_nested_tensor_from_mask", raggedFromMask),
+	giving("to_padded_tensor", paddedFromRagged),
+	answering("_nested_tensor_from_mask_left_aligned", func(c call) value.Value {
+		_, ok := leftAligned(c.tensor(1))
+		return value.Bool(ok)
+	}),
 }

@@ -89,7 +89,7 @@ var propertyFamily = []definition{
 	yes("prim::is_mkldnn", never),
 	yes("prim::is_sparse", never),
 	yes("prim::is_sparse_csr", never),
-	yes("prim::is_nested", never),
+	yes("prim::is_nested", func(t *tensor.Tensor) bool { return t.Lengths() != nil }),
 	yes("prim::is_xpu", never),
 	yes("prim::is_mps", never),
 	yes("prim::is_ipu", never),

@@ -1,0 +1,156 @@
+package aten
+
+import (
+	"math"
+
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
+
+// packedLinear is what quantized::linear_prepack makes: the weight of a linear layer in the form
+// that the quantized products use.
+type packedLinear struct {
+	weight *tensor.Tensor // quantized, or float16 for the half-precision form
+	bias   *tensor.Tensor // nil: none
+	half   bool
+}
+
+// packedLinearKind names the packed form as programs do.
+const packedLinearKind = "__torch__.torch.classes.quantized.LinearPackedParamsBase"
+
+func packed(c call, i int) *packedLinear {
+	if c.args[i].Kind() == value.KindCapsule {
+		if p, ok := c.args[i].Capsule().Content.(*packedLinear); ok {
+			return p
+		}
+	}
+	raise(source.RuntimeError, "Expected a value of type '%s' but found type '%s'", packedLinearKind, c.args[i].Kind())
+	return nil
+}
+
+func packLinear(c call, half bool) value.Value {
+	w, b := c.tensor(0), c.optionalTensor(1)
+	check(w.Dim() == 2, "The weight tensor for quantized::linear_prepack should be 2-dimensional.")
+	if half {
+		w = to(w, tensor.Float16)
+	} else {
+		check(w.DType() == tensor.QInt8, "quantized::linear_prepack expects a weight of type QInt8, but got %s", w.DType().CppName())
+	}
+	check(b == nil || b.Dim() == 1 && b.Size(0) == w.Size(0), "bias should be a vector (1D Tensor) of the number of outputs %d, but got shape %s", w.Size(0), shapeText(b))
+	return value.OfCapsule(&value.Capsule{Kind: packedLinearKind, Content: &packedLinear{w, b, half}})
+}
+
+func unpackLinear(c call) {
+	p := packed(c, 0)
+	w := p.weight
+	if p.half {
+		w = to(w, tensor.Float32)
+	}
+	c.give(w, p.bias)
+}
+
+// dynamicQuantizer chooses scale and zero point for the range of a tensor's elements.
+func dynamicQuantizer(x *tensor.Tensor, reduceRange bool) *tensor.Quantizer {
+	low, high := 0.0, 0.0
+	for _, v := range tensor.Data[float32](contiguous(x)) {
+		low, high = min(low, float64(v)), max(high, float64(v))
+	}
+	top := 255.0
+	if reduceRange {
+		top = 127
+	}
+	scale := (high - low) / top
+	if float32(scale) == 0 || math.IsInf(1/float64(float32(scale)), 0) {
+		scale = 0.1
+	}
+	const smallest = 6.1e-5
+	if scale < smallest {
+		scale = smallest
+	}
+	zero := -low / scale
+	if math.Abs(low/scale) >= top+math.Abs(high/scale) {
+		zero = top - high/scale
+	}
+	return &tensor.Quantizer{Scale: float64(float32(scale)), ZeroPoint: int64(math.RoundToEven(min(max(zero, 0), top)))}
+}
+
+// requantized gives the numbers that are left when x is stored in quint8 under q, up to top.
+func requantized(x *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
+	return must(tensor.Dequantize(must(tensor.Quantize(x, q, tensor.QUInt8))))
+}
+
+// dynamicLinear quantizes its input on the way.
+func dynamicLinear(c call) *tensor.Tensor {
+	x, p := c.tensor(0), packed(c, 1)
+	check(x.DType() == tensor.Float32, "quantized::linear_dynamic expects a float input, but got %s", x.DType().CppName())
+	check(x.Dim() > 0 && x.Size(x.Dim()-1) == p.weight.Size(1), "The size of input tensor at the last dimension (%d) must be equal to K (%d)", x.Size(x.Dim()-1), p.weight.Size(1))
+	if x.Numel() == 0 {
+		return linear(x, must(tensor.Dequantize(p.weight)), p.bias)
+	}
+	return linear(requantized(contiguous(x), dynamicQuantizer(x, c.bool(2))), must(tensor.Dequantize(p.weight)), p.bias)
+}
+
+func halfLinear(c call) *tensor.Tensor {
+	p := packed(c, 1)
+	return linear(c.tensor(0), to(p.weight, tensor.Float32), p.bias)
+}
+
+// staticLinear takes and gives quantized tensors.
+func staticLinear(c call) *tensor.Tensor {
+	p := packed(c, 1)
+	out := linear(must(tensor.Dequantize(c.tensor(0))), must(tensor.Dequantize(p.weight)), p.bias)
+	return must(tensor.Quantize(out, &tensor.Quantizer{Scale: c.float(2), ZeroPoint: int64(c.int(3))}, c.tensor(0).DType()))
+}
+
+// staticLinearRelu clears what is negative before quantizing.
+func staticLinearRelu(c call) *tensor.Tensor {
+	p := packed(c, 1)
+	out := relu.on(linear(must(tensor.Dequantize(c.tensor(0))), must(tensor.Dequantize(p.weight)), p.bias))
+	return must(tensor.Quantize(out, &tensor.Quantizer{Scale: c.float(2), ZeroPoint: int64(c.int(3))}, c.tensor(0).DType()))
+}
+
+func quantizerOf(t *tensor.Tensor) *tensor.Quantizer {
+	q := t.Quantizer()
+	check(q != nil, "Expected a quantized tensor, but got %s", t.DType().CppName())
+	return q
+}
+
+var quantizeFamily = []definition{
+	giving("quantize_per_tensor", func(c call) *tensor.Tensor {
+		return must(tensor.Quantize(c.tensor(0), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}, c.dtypeOr(3, tensor.QUInt8)))
+	}),
+	giving("quantize_per_tensor.tensor_qparams", func(c call) *tensor.Tensor {
+		return must(tensor.Quantize(c.tensor(0), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}, c.dtypeOr(3, tensor.QUInt8)))
+	}),
+	giving("quantize_per_channel", func(c call) *tensor.Tensor {
+		q := &tensor.Quantizer{Scales: tensor.Data[float64](contiguous(to(c.tensor(1), tensor.Float64))),
+			ZeroPoints: tensor.Data[int64](contiguous(to(c.tensor(2), tensor.Int64))), Axis: wrapDim(c.int(3), c.tensor(0))}
+		return must(tensor.Quantize(c.tensor(0), q, c.dtypeOr(4, tensor.QInt8)))
+	}),
+	giving("quantize_per_tensor_dynamic", func(c call) *tensor.Tensor {
+		return must(tensor.Quantize(c.tensor(0), dynamicQuantizer(c.tensor(0), c.bool(2)), c.dtypeOr(1, tensor.QUInt8)))
+	}),
+	giving("dequantize.self", func(c call) *tensor.Tensor { return must(tensor.Dequantize(c.tensor(0))) }),
+	giving("dequantize.tensor", func(c call) *tensor.Tensor { return must(tensor.Dequantize(c.tensor(0))) }),
+	define("dequantize.tensors", func(c call) {
+		ts := c.tensors(0)
+		for i, t := range ts {
+			ts[i] = must(tensor.Dequantize(t))
+		}
+		c.giveList(ts)
+	}),
+	giving("int_repr", func(c call) *tensor.Tensor { return must(c.tensor(0).IntegersOf()) }),
+	answering("q_scale", func(c call) value.Value { return value.Float(quantizerOf(c.tensor(0)).Scale) }),
+	answering("q_zero_point", func(c call) value.Value { return value.Int(quantizerOf(c.tensor(0)).ZeroPoint) }),
+	answering("quantized::linear_prepack", func(c call) value.Value { return packLinear(c, false) }),
+	answering("quantized::linear_prepack_fp16", func(c call) value.Value { return packLinear(c, true) }),
+	define("quantized::linear_unpack", unpackLinear),
+	define("quantized::linear_unpack_fp16", unpackLinear),
+	giving("quantized::linear_dynamic", dynamicLinear),
+	giving("quantized::linear_relu_dynamic", func(c call) *tensor.Tensor { return relu.on(dynamicLinear(c)) }),
+	giving("quantized::linear_dynamic_fp16", halfLinear),
+	giving("quantized::linear_relu_dynamic_fp16", func(c call) *tensor.Tensor { return relu.on(halfLinear(c)) }),
+	giving("quantized::linear", staticLinear),
+	giving("quantized::linear_relu", staticLinearRelu),
+}

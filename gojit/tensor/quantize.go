@@ -1,0 +1,118 @@
+package tensor
+
+import "math"
+
+// PerChannel reports whether each index of one dimension has its own scale and zero point.
+func (q *Quantizer) PerChannel() bool { return q.Scales != nil }
+
+// at returns scale and zero point of an index along the axis.
+func (q *Quantizer) at(channel int) (scale float64, zero int64) {
+	if q.Scales == nil {
+		return q.Scale, q.ZeroPoint
+	}
+	return q.Scales[channel], q.ZeroPoints[channel]
+}
+
+// integerRange returns the smallest and largest integer of a quantized type.
+func integerRange(d DType) (low, high float64) {
+	switch d {
+	case QInt8:
+		return -128, 127
+	case QUInt8:
+		return 0, 255
+	}
+	return math.MinInt32, math.MaxInt32
+}
+
+// Quantize stores the elements as integers of type d: round(x/scale) + zero point, within the type's
+// range. It fails where the quantizer does not fit the shape.
+func Quantize(t *Tensor, q *Quantizer, d DType) (*Tensor, error) {
+	if !d.IsQuantized() {
+		return nil, runtimeError("quantize only supports quantized types, but got %s", d.CppName())
+	}
+	if t.dtype != Float32 {
+		return nil, runtimeError("Quantize only works on Float Tensor, got %s", t.dtype.CppName())
+	}
+	t, err := t.Contiguous()
+	if err != nil {
+		return nil, err
+	}
+	out, err := Empty(t.shape, d)
+	if err != nil {
+		return nil, err
+	}
+	out.quantizer = q
+	inner, channels, err := q.layout(t)
+	if err != nil {
+		return nil, err
+	}
+	low, high := integerRange(d)
+	for i, x := range Data[float32](t) {
+		scale, zero := q.at(i / inner % channels)
+		v := math.RoundToEven(float64(x*(1/float32(scale)))) + float64(zero)
+		storeInteger(out, i, int64(min(max(v, low), high)))
+	}
+	return out, nil
+}
+
+// layout returns how many elements lie between indices of the axis, and their number.
+func (q *Quantizer) layout(t *Tensor) (inner, channels int, err error) {
+	if q.Scales == nil {
+		return max(t.numel, 1), 1, nil
+	}
+	if q.Axis < 0 || q.Axis >= len(t.shape) || len(q.Scales) != t.shape[q.Axis] || len(q.ZeroPoints) != len(q.Scales) {
+		return 0, 0, runtimeError("expected one scale and zero point for each index of dimension %d of a tensor of shape %s, but got %d and %d", q.Axis, FormatShape(t.shape), len(q.Scales), len(q.ZeroPoints))
+	}
+	inner = 1
+	for _, n := range t.shape[q.Axis+1:] {
+		inner *= n
+	}
+	return max(inner, 1), max(len(q.Scales), 1), nil
+}
+
+func storeInteger(t *Tensor, i int, v int64) {
+	switch t.dtype {
+	case QInt8:
+		Data[int8](t)[i] = int8(v)
+	case QUInt8:
+		Data[uint8](t)[i] = uint8(v)
+	default:
+		Data[int32](t)[i] = int32(v)
+	}
+}
+
+// Dequantize gives the real numbers that the integers of a quantized tensor stand for.
+func Dequantize(t *Tensor) (*Tensor, error) {
+	if !t.dtype.IsQuantized() || t.quantizer == nil {
+		return t.To(Float32)
+	}
+	integers, err := t.IntegersOf()
+	if err != nil {
+		return nil, err
+	}
+	wide, err := integers.To(Int64)
+	if err != nil {
+		return nil, err
+	}
+	inner, channels, err := t.quantizer.layout(t)
+	if err != nil {
+		return nil, err
+	}
+	out, err := Empty(t.shape, Float32)
+	if err != nil {
+		return nil, err
+	}
+	data := Data[float32](out)
+	for i, v := range Data[int64](wide) {
+		scale, zero := t.quantizer.at(i / inner % channels)
+		data[i] = float32(v-zero) * float32(scale)
+	}
+	return out, nil
+}
+
+// IntegersOf copies the stored integers of a quantized tensor, contiguous.
+func (t *Tensor) IntegersOf() (*Tensor, error) {
+	v := t.Alias()
+	v.dtype, v.quantizer = storedAs(t.dtype), nil
+	return v.Clone(ContiguousFormat)
+}
