@@ -6,6 +6,7 @@ package main
 import "C"
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -67,6 +68,15 @@ func (w *word) object() *object {
 // pythonError is an exception that Python code raised while Go had called it.
 type pythonError struct {
 	exception *object
+}
+
+// As lets the interpreter see the exception as one that it passes on as it is.
+func (e *pythonError) As(target any) bool {
+	t, ok := target.(**source.Error)
+	if ok {
+		*t = source.Errorf(source.KeyboardInterrupt, source.Range{}, "%s", e.Error())
+	}
+	return ok
 }
 
 // Error names the error; the exception itself goes back to Python unchanged.
@@ -136,22 +146,44 @@ const signalInterval = 50 * time.Millisecond
 
 // signals lets a long call be interrupted: poll runs Python's signal handlers now and then.
 type signals struct {
-	last time.Time
+	last atomic.Int64 // when they were run, in nanoseconds
 }
 
 // poll fails with what a signal handler raised: KeyboardInterrupt on Ctrl-C.
 func (s *signals) poll() error {
-	now := time.Now()
-	if now.Sub(s.last) < signalInterval {
+	now := time.Now().UnixNano()
+	last := s.last.Load()
+	if now-last < int64(signalInterval) || !s.last.CompareAndSwap(last, now) {
 		return nil
 	}
-	s.last = now
 	var raised unsafe.Pointer
 	if C.tj_check_signals(&raised) == 0 {
 		return nil
 	}
-	if raised == nil {
-		return source.Errorf(source.KeyboardInterrupt, source.Range{}, "")
-	}
 	return &pythonError{newObject(raised)}
 }
+
+// interruptible is the context of a long run. It is always due to be looked at, and looking at it
+// runs Python's signal handlers: a run that polls its context ends when one of them raises.
+type interruptible struct {
+	context.Context
+	signals
+}
+
+var alwaysDue = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+func newInterruptible() *interruptible {
+	c := &interruptible{Context: context.Background()}
+	c.last.Store(time.Now().UnixNano())
+	return c
+}
+
+// Done implements context.Context.
+func (c *interruptible) Done() <-chan struct{} { return alwaysDue }
+
+// Err implements context.Context.
+func (c *interruptible) Err() error { return c.poll() }

@@ -91,7 +91,7 @@ func (f *scriptFunction) call(c *call) error {
 	if f.brief && work <= releaseAbove {
 		err = code.Run(context.Background(), args, out)
 	} else {
-		err = c.withoutGIL(func() error { return code.Run(context.Background(), args, out) })
+		err = c.withoutGIL(func() error { return code.Run(newInterruptible(), args, out) })
 	}
 	if err != nil {
 		return err

@@ -323,6 +323,15 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         _native.tensor_set_requires_grad(self, requires_grad)
         return self
 
+    # No operation is recorded yet: every tensor is a leaf and has the gradient that it was given.
+
+    grad: Tensor | None = None
+    grad_fn = None
+    is_leaf = True
+
+    def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: Any = False, inputs: Any = None) -> None:
+        raise NotImplementedError("backward() is not implemented by this version of torchjit")
+
     @property
     def data(self) -> Tensor:
         return self.detach()

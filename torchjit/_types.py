@@ -22,8 +22,8 @@ class dtype(_native.Token):
     def __repr__(self) -> str:
         return "torch." + self.name
 
-    def __reduce__(self) -> str:
-        return self.name
+    def __reduce__(self) -> Any:
+        return _dtype_named, (self.name,)
 
     @property
     def is_signed(self) -> bool:
@@ -52,6 +52,10 @@ def _make_dtypes() -> dict[str, dtype]:
 
 
 dtypes = _make_dtypes()
+
+
+def _dtype_named(name: str) -> dtype:
+    return dtypes[name]
 
 
 class device(_native.Token):

@@ -1,0 +1,39 @@
+"""torch.ops: every operator by its namespace, torch.ops.aten.add."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+from torchjit import _native
+from torchjit._jit_internal import Namespace
+
+
+class _OperatorNamespace(Namespace):
+    """The operators of one namespace, each found when it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        found = None if name.startswith("__") else _native.operator(f"{self._name}::{name}")
+        if found is None:
+            raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
+        setattr(self, name, found)
+        return found
+
+    def __dir__(self) -> list[str]:
+        return _native.operator_names(self._name)
+
+
+class _Ops(types.ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = _OperatorNamespace(name)
+        setattr(self, name, made)
+        return made
+
+
+sys.modules[__name__].__class__ = _Ops
