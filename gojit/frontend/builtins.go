@@ -44,6 +44,12 @@ def ge(a : T, b : Tensor) -> Tensor:
 def floordiv(self : Tensor, other : T) -> Tensor:
   return torch.floor_divide(self, other)
 `},
+	{[]string{"str"}, `
+
+
+def __contains__(self : T, key : str) -> bool:
+    return self.find(key, 0, len(self)) != -1
+`},
 	{[]string{"int", "float"}, `
 def _single(x: BroadcastingList1[T]) -> List[T]:
   return x

@@ -28,7 +28,7 @@ func (e *emitter) insertArgs(at source.Range, kind string, args []ir.Argument, k
 // callBuiltin adds a call of an operator, or of a builtin function that is written in the language
 // itself, whichever overload fits first.
 func (e *emitter) callBuiltin(at source.Range, name string, args, kwargs []ir.Argument, self *ir.Argument) *ir.Value {
-	overloads := ops.Overloads(name)
+	overloads := callableOverloads(name)
 	var functions []*ir.Function
 	if !e.o.operatorsOnly {
 		functions = builtinFunctions(name)
@@ -49,6 +49,22 @@ func (e *emitter) callBuiltin(at source.Range, name string, args, kwargs []ir.Ar
 		return e.g.InsertMatch(at, overloads[i], match)
 	}
 	return e.g.InsertGraph(functions[i-len(overloads)].Graph(), match.Inputs)[0]
+}
+
+// callableOverloads returns the overloads of an operator that programs can choose: a dtype is an
+// int, so view(dtype) would take the calls of view(size).
+func callableOverloads(name string) []*ops.Operator {
+	overloads := ops.Overloads(name)
+	if name != "aten::view" {
+		return overloads
+	}
+	var kept []*ops.Operator
+	for _, o := range overloads {
+		if o.Name != "aten::view.dtype" {
+			kept = append(kept, o)
+		}
+	}
+	return kept
 }
 
 func (e *emitter) unknownOperator(at source.Range, name string) {
@@ -396,7 +412,7 @@ type castValue struct {
 
 func (c *castValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	if len(args) == 1 && len(kwargs) == 0 {
-		e.g.SkipID() // PyTorch numbers one more value here
+		e.g.InsertNode(e.g.CreateNone()) // never used: PyTorch numbers one more value here
 		if v := args[0].Value(e.g); types.IsSubtype(v.Type(), c.t) {
 			return &simple{v}
 		}

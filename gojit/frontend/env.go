@@ -81,6 +81,19 @@ func (v *environment) find(name string) SugaredValue {
 	return nil
 }
 
+// knows reports whether a name is a variable, without loading it.
+func (v *environment) knows(name string) bool {
+	for at := v; at != nil; at = at.parent {
+		if at.removed[name] {
+			return false
+		}
+		if at.sugared[name] != nil || at.stored[name] != nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (v *environment) findInParent(name string) SugaredValue {
 	if v.parent == nil {
 		return nil

@@ -21,17 +21,16 @@ func (e *emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValu
 		}
 		return &simple{e.emitBasicSlice(at, base.AsValue(e, baseAt), syntax.AsSliceExpr(subscripts[0]))}
 	}
+	index := e.emitExpr(subscripts[0], nil)
 	v := asSimple(base)
-	if v == nil {
-		return base.GetItem(e, at, e.emitExpr(subscripts[0], nil), hint)
-	}
 	switch {
+	case v == nil:
 	case v.Type().Kind() == types.KindTuple:
-		return &simple{e.emitTupleIndex(at, v, e.emitExpr(subscripts[0], nil))}
+		return &simple{e.emitTupleIndex(at, v, index)}
 	case types.IsSubtype(v.Type(), types.Tensor):
 		return &simple{e.emitMultiDim(at, v, subscripts)}
 	}
-	return base.GetItem(e, at, e.emitExpr(subscripts[0], nil), hint)
+	return base.GetItem(e, at, index, hint)
 }
 
 func (e *emitter) emitTupleIndex(at source.Range, tuple, index *ir.Value) *ir.Value {
@@ -132,10 +131,11 @@ func (e *emitter) emitTupleSlice(at source.Range, tuple, start, end, step *ir.Va
 		return min(max(i, 0), n)
 	}
 	from, to := clamp(read(start, low)), clamp(read(end, high))
-	items := e.g.UnpackTuple(tuple)
+	elems := tuple.Type().(*types.Tuple).Elems
 	var picked []*ir.Value
 	for i := from; by > 0 && i < to || by < 0 && i > to; i += by {
-		picked = append(picked, items[i])
+		index := e.g.Constant(value.Int(int64(i)), source.Range{})
+		picked = append(picked, e.g.InsertNode(e.g.CreateTupleIndex(tuple, index, elems[i])).Output())
 	}
 	return e.g.InsertNode(e.g.CreateTuple(picked, nil)).Output()
 }
@@ -217,6 +217,8 @@ func (e *emitter) emitIndex(at source.Range, s *subscript, expr syntax.Expr, dim
 	if expr.Kind == syntax.KindNone {
 		hint = types.None
 	}
+	// The index is emitted once more before: PyTorch looks whether it is a slice object.
+	e.emitSugared(expr, 1, nil)
 	index := e.emitExpr(expr, hint)
 	if index.Type().Kind() == types.KindList {
 		index = e.insertArgs(source.Range{}, "aten::tensor", []ir.Argument{ir.Arg(index)}, ir.ConstArg(value.Int(4)).Named("dtype"))

@@ -371,7 +371,7 @@ func (e *emitter) emitDelete(target syntax.Expr) {
 	switch target.Kind {
 	case syntax.KindVar:
 		name := syntax.AsVar(target).Name().Name()
-		if e.env.find(name) == nil {
+		if !e.env.knows(name) {
 			fail(target.Range, "undefined value %s", name)
 		}
 		delete(e.env.stored, name)

@@ -79,9 +79,6 @@ func (g *Graph) SetInsertPoint(n *Node) *Node {
 // SetInsertEnd moves the insertion point to the end of b and returns the former one.
 func (g *Graph) SetInsertEnd(b *Block) *Node { return g.SetInsertPoint(b.ret) }
 
-// SkipID leaves out one number of those that new values get.
-func (g *Graph) SkipID() { g.nextID++ }
-
 func (g *Graph) newValue(n *Node, offset int) *Value {
 	v := &Value{node: n, offset: offset, id: g.nextID, typ: types.Tensor}
 	g.nextID++

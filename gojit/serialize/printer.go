@@ -30,6 +30,7 @@ type Printer struct {
 	nextID   map[string]int        // number of the next name that is like a given one
 	exprs    map[*ir.Value]string  // what stands for a value
 	inlined  map[*ir.Node]bool     // nodes that are printed where their output is used
+	pending  []*ir.Node            // inlined and not yet printed as a part of another
 	constant map[*ir.Node]struct{} // constants seen
 }
 
@@ -274,19 +275,34 @@ const longLine = 40
 
 func (p *Printer) isLong(text string) bool { return len(text)+p.level*2 >= longLine }
 
-// splitLongInlines gives inlined inputs lines of their own up to the last one that is long.
+// splitLongInlines gives inlined inputs lines of their own up to the last one that is long, and
+// before them everything that is inlined and executed earlier.
 func (p *Printer) splitLongInlines(inputs []*ir.Value) {
-	last := 0
-	for i, v := range inputs {
-		if p.inlined[v.Node()] && p.isLong(p.use(v)) {
-			last = i + 1
+	var last *ir.Node
+	isInput := map[*ir.Node]bool{}
+	for _, v := range inputs {
+		if p.inlined[v.Node()] && v.Node().Kind() != "prim::Constant" {
+			isInput[v.Node()] = true
+			if p.isLong(p.use(v)) {
+				last = v.Node()
+			}
 		}
 	}
-	for _, v := range inputs[:last] {
-		if v.Node().Kind() != "prim::Constant" && p.inlined[v.Node()] {
-			p.define(v.Node(), p.use(v))
+	for last != nil {
+		n := p.pending[0]
+		p.pending = p.pending[1:]
+		p.define(n, p.use(n.Output()))
+		if n == last {
+			last = nil
 		}
 	}
+	kept := p.pending[:0]
+	for _, n := range p.pending {
+		if !isInput[n] {
+			kept = append(kept, n)
+		}
+	}
+	p.pending = kept
 }
 
 // define prints a node as an assignment to its outputs.
@@ -355,6 +371,9 @@ func (p *Printer) plain(n *ir.Node) {
 		return
 	}
 	p.exprs[n.Output()] = text
+	if n.Kind() != "prim::Constant" {
+		p.pending = append(p.pending, n)
+	}
 }
 
 func (p *Printer) fork(n *ir.Node) {
@@ -376,13 +395,22 @@ func (p *Printer) ifNode(n *ir.Node) {
 		p.level++
 		p.block(b, len(n.Outputs()) > 0)
 		p.splitLongInlines(b.Outputs())
-		p.annotatedAssign(n.Outputs(), b.Outputs())
+		if i == 0 {
+			p.annotatedAssign(n.Outputs(), b.Outputs())
+		} else {
+			p.assign(n.Outputs(), b.Outputs())
+		}
 		p.level--
 	}
 }
 
-// annotatedAssign assigns all at once, or one by one with annotations where types differ.
+// annotatedAssign assigns the results of the first branch of an if. A single variable whose type
+// the branch does not tell gets its annotation.
 func (p *Printer) annotatedAssign(lhs, rhs []*ir.Value) {
+	if len(lhs) == 1 && !types.Equal(lhs[0].Type(), rhs[0].Type()) {
+		p.line("%s : %s = %s", p.use(lhs[0]), p.annotation(lhs[0].Type()), p.use(rhs[0]))
+		return
+	}
 	p.assign(lhs, rhs)
 }
 
