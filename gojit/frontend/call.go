@@ -363,14 +363,15 @@ func (e *emitter) emitFork(call syntax.Apply) SugaredValue {
 	for _, a := range call.Attributes() {
 		kwargs = append(kwargs, ir.ArgAt(e.emitExpr(a.Value(), nil), a.Range).Named(a.Name().Name()))
 	}
-	n := e.g.InsertNode(e.g.Create("prim::forkClosure", nil, 1)).SetRange(call.Range)
-	b := n.AddBlock()
+	closure := e.g.InsertNode(e.g.Create("prim::Closure", nil, 1)).SetRange(call.Range)
+	b := closure.AddBlock()
 	e.pushFrame(b)
 	old := e.g.SetInsertEnd(b)
-	out := callee.Call(e, inputs[0].Range, args, kwargs, 1).AsValue(e, inputs[0].Range)
+	out := callee.Call(e, call.Range, args, kwargs, 1).AsValue(e, call.Range)
 	b.AddOutput(out)
 	e.g.SetInsertPoint(old)
 	e.popFrame()
+	n := e.g.InsertNode(e.g.Create("prim::forkClosure", []*ir.Value{closure.Output()}, 1)).SetRange(call.Range)
 	return &simple{n.Output().SetType(&types.Future{Elem: out.Type()})}
 }
 

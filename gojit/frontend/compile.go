@@ -76,6 +76,7 @@ func SchemaOf(def syntax.Def, o Options) (s *schema.FunctionSchema, err error) {
 
 // cleanUp runs the passes after which successive runs change nothing.
 func cleanUp(g *ir.Graph) {
+	passes.LiftForks(g)
 	eraseListLiterals(g.Block())
 	passes.LowerSimpleTuples(g)
 	passes.ConstantPropagationImmutableTypes(g)

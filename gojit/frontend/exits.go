@@ -95,7 +95,7 @@ func (t *exitTransformer) block(b *ir.Block) exit {
 		if owner != nil && owner.Kind() == "prim::Loop" {
 			t.target = b
 		}
-	case owner == nil || owner.Is("prim::Closure", "prim::forkClosure"):
+	case owner == nil || owner.Is("prim::Closure"):
 		t.target = b
 	}
 	x := t.wont()
@@ -113,7 +113,7 @@ func (t *exitTransformer) block(b *ir.Block) exit {
 			x = t.ifNode(n)
 		case "prim::With":
 			x = t.block(n.Blocks()[0])
-		case "prim::Closure", "prim::forkClosure":
+		case "prim::Closure":
 			t.block(n.Blocks()[0])
 		case "prim::Loop":
 			x = t.loopNode(n)

@@ -49,7 +49,7 @@ func (c *controlFlow) block(b *ir.Block) *scope[types.Type] {
 			c.ifNode(n)
 		case "prim::Loop":
 			c.loopNode(n)
-		case "prim::Closure", "prim::forkClosure", "prim::ComprehensionScope":
+		case "prim::Closure", "prim::ComprehensionScope":
 			for _, inner := range n.Blocks() {
 				c.block(inner)
 			}
@@ -146,7 +146,7 @@ func (c *continuations) block(b *ir.Block) {
 			c.block(n.Blocks()[1])
 		case "prim::ComprehensionScope":
 			c.block(n.Blocks()[0])
-		case "prim::Closure", "prim::forkClosure":
+		case "prim::Closure":
 			(&continuations{g: c.g}).run(n.Blocks()[0])
 		case "prim::Loop":
 			outer := c.loop

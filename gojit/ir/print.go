@@ -59,7 +59,34 @@ func (p *printer) definition(v *Value) {
 	p.b.WriteByte('%')
 	p.b.WriteString(v.Name())
 	p.b.WriteString(" : ")
-	p.b.WriteString(v.typ.String())
+	p.b.WriteString(typeText(v.typ))
+}
+
+// typeText prints a type as graphs have it: like schemas, but Future[T] and RRef[T] in square
+// brackets.
+func typeText(t types.Type) string {
+	text := t.String()
+	for _, name := range []string{"Future(", "RRef("} {
+		for {
+			start := strings.Index(text, name)
+			if start < 0 {
+				break
+			}
+			open := start + len(name) - 1
+			end, depth := open, 0
+			for ; end < len(text); end++ {
+				if text[end] == '(' {
+					depth++
+				} else if text[end] == ')' {
+					if depth--; depth == 0 {
+						break
+					}
+				}
+			}
+			text = text[:open] + "[" + text[open+1:end] + "]" + text[end+1:]
+		}
+	}
+	return text
 }
 
 func (p *printer) names(vs []*Value) {

@@ -21,6 +21,7 @@ var All = []Pass{
 	{"constant-propagation-immutable", ConstantPropagationImmutableTypes},
 	{"dce", DCE},
 	{"inline", changes(Inline)},
+	{"lift-forks", changes(LiftForks)},
 	{"lower-simple-tuples", changes(LowerSimpleTuples)},
 	{"normalize-ops", changes(NormalizeOps)},
 }

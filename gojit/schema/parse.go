@@ -15,7 +15,8 @@ func Parse(text string) (*FunctionSchema, error) {
 	p.Parser.Alias = p.alias
 	s, err := p.schema()
 	if err != nil {
-		at := source.Range{Text: source.NewText("", text, 1), Start: min(p.Pos, len(text)), End: min(p.Pos+1, len(text))}
+		start := max(min(p.Pos, len(text)-1), 0) // the last byte where the text ends too early
+		at := source.Range{Text: source.NewText("", text, 1), Start: start, End: min(start+1, len(text))}
 		return nil, source.Errorf(source.RuntimeError, at, "Not a schema: %s", err)
 	}
 	return s, nil

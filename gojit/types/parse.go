@@ -182,10 +182,13 @@ func (p *Parser) base() (Type, error) {
 		}
 		return NewDict(elems[0], elems[1]), nil
 	case "Future", "RRef", "Union", "Optional":
-		if err := p.Expect("("); err != nil {
+		end := ")"
+		if p.Accept("[") { // as graphs have it
+			end = "]"
+		} else if err := p.Expect("("); err != nil {
 			return nil, err
 		}
-		elems, err := p.list(")")
+		elems, err := p.list(end)
 		if err != nil {
 			return nil, err
 		}

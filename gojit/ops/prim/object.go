@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"hash/maphash"
 	"os"
+	"strconv"
 	"sync/atomic"
 	"unsafe"
 
+	"torchjit/gojit/ops"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
@@ -60,6 +62,25 @@ var Objects = join(
 		}
 		return nil
 	}),
+	one("prim::ModuleContainerIndex.list", func(args, out []value.Value) error {
+		n := containerLength(args[0])
+		i, err := position(args[1].Int(), n, "module list")
+		if err != nil {
+			return err
+		}
+		return containerItem(args[0], strconv.Itoa(i), out)
+	}),
+	one("prim::ModuleContainerIndex.dict", func(args, out []value.Value) error {
+		return containerItem(args[0], args[1].Str(), out)
+	}),
+	one("aten::_unwrap_optional", func(args, out []value.Value) error {
+		if args[0].IsNone() {
+			return errorf("Unwrapping null optional")
+		}
+		out[0] = args[0]
+		return nil
+	}),
+	one("prim::abs", func(args, out []value.Value) error { return ops.Find("aten::abs").Run(args, out) }),
 	one("prim::IfThenElse", func(args, out []value.Value) error {
 		out[0] = args[2]
 		if args[0].Bool() {
@@ -81,6 +102,30 @@ var Objects = join(
 		return nil
 	}),
 )
+
+// containerLength returns the number of modules that a container numbers from 0.
+func containerLength(v value.Value) int {
+	if v.Kind() != value.KindObject {
+		return 0
+	}
+	n := 0
+	for v.Object().Class.AttributeIndex(strconv.Itoa(n)) >= 0 {
+		n++
+	}
+	return n
+}
+
+func containerItem(v value.Value, name string, out []value.Value) (err error) {
+	if v.Kind() != value.KindObject {
+		return errorf("a %s is no container of modules", v.Kind())
+	}
+	item, ok := v.Object().Attr(name)
+	if !ok {
+		return keyError(value.Str(name))
+	}
+	out[0] = item
+	return nil
+}
 
 var hashSeed = maphash.MakeSeed()
 

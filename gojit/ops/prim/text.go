@@ -234,9 +234,13 @@ func format(args, out []value.Value) error {
 	return nil
 }
 
-// percentFormat is Python's % with the specifiers d i f F e E c s and %%, without widths.
+// percentFormat is Python's % with the specifiers d i f F e E c s and %%, without widths. A
+// tuple stands for its items.
 func percentFormat(args, out []value.Value) error {
 	s := args[0].Str()
+	if len(args) == 2 && args[1].Kind() == value.KindTuple {
+		args = append([]value.Value{args[0]}, args[1].Tuple().Items...)
+	}
 	var b strings.Builder
 	used := 1
 	for i := 0; i < len(s); i++ {
