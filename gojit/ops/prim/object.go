@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"torchjit/gojit/ops"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
@@ -80,7 +79,6 @@ var Objects = join(
 		out[0] = args[0]
 		return nil
 	}),
-	one("prim::abs", func(args, out []value.Value) error { return ops.Find("aten::abs").Run(args, out) }),
 	one("prim::IfThenElse", func(args, out []value.Value) error {
 		out[0] = args[2]
 		if args[0].Bool() {
