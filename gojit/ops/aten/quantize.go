@@ -16,21 +16,29 @@ type packedLinear struct {
 	half   bool
 }
 
-// packedLinearKind names the packed form as programs do.
-const packedLinearKind = "__torch__.torch.classes.quantized.LinearPackedParamsBase"
+// packedLinearKind is the class of the packed form, without the namespace of classes.
+const packedLinearKind = "quantized.LinearPackedParamsBase"
 
+// packed returns the packed form in argument i: one made here, or the state that an archive holds
+// of one, which is weight and bias.
 func packed(c call, i int) *packedLinear {
-	if c.args[i].Kind() == value.KindCapsule {
-		if p, ok := c.args[i].Capsule().Content.(*packedLinear); ok {
-			return p
+	if c.args[i].Kind() == value.KindCapsule && c.args[i].Capsule().Kind == packedLinearKind {
+		switch content := c.args[i].Capsule().Content.(type) {
+		case *packedLinear:
+			return content
+		case value.Value:
+			if content.Kind() == value.KindTuple && len(content.Tuple().Items) == 2 {
+				state := call{args: content.Tuple().Items}
+				return newPacked(state.tensor(0), state.optionalTensor(1), state.tensor(0).DType() == tensor.Float16)
+			}
 		}
 	}
-	raise(source.RuntimeError, "Expected a value of type '%s' but found type '%s'", packedLinearKind, c.args[i].Kind())
+	raise(source.RuntimeError, "Expected a value of type '__torch__.torch.classes.%s' but found type '%s'", packedLinearKind, c.args[i].Kind())
 	return nil
 }
 
-func packLinear(c call, half bool) value.Value {
-	w, b := c.tensor(0), c.optionalTensor(1)
+// newPacked checks the parts of a packed form.
+func newPacked(w, b *tensor.Tensor, half bool) *packedLinear {
 	check(w.Dim() == 2, "The weight tensor for quantized::linear_prepack should be 2-dimensional.")
 	if half {
 		w = to(w, tensor.Float16)
@@ -38,7 +46,12 @@ func packLinear(c call, half bool) value.Value {
 		check(w.DType() == tensor.QInt8, "quantized::linear_prepack expects a weight of type QInt8, but got %s", w.DType().CppName())
 	}
 	check(b == nil || b.Dim() == 1 && b.Size(0) == w.Size(0), "bias should be a vector (1D Tensor) of the number of outputs %d, but got shape %s", w.Size(0), shapeText(b))
-	return value.OfCapsule(&value.Capsule{Kind: packedLinearKind, Content: &packedLinear{w, b, half}})
+	return &packedLinear{w, b, half}
+}
+
+func packLinear(c call, half bool) value.Value {
+	p := newPacked(c.tensor(0), c.optionalTensor(1), half)
+	return value.OfCapsule(&value.Capsule{Kind: packedLinearKind, Content: p})
 }
 
 func unpackLinear(c call) {
@@ -80,7 +93,8 @@ func requantized(x *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
 	return must(tensor.Dequantize(must(tensor.Quantize(x, q, tensor.QUInt8))))
 }
 
-// dynamicLinear quantizes its input on the way.
+// dynamicLinear quantizes its input on the way. The reduced range is for products whose
+// instructions saturate; these do not, so the whole range is used, as PyTorch's portable engine does.
 func dynamicLinear(c call) *tensor.Tensor {
 	x, p := c.tensor(0), packed(c, 1)
 	check(x.DType() == tensor.Float32, "quantized::linear_dynamic expects a float input, but got %s", x.DType().CppName())
