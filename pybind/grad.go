@@ -1,6 +1,6 @@
 package main
 
-import "sync/atomic"
+import "torchjit/gojit/tensor"
 
 // gradFunctions switch the recording of operations.
 var gradFunctions = []function{
@@ -8,16 +8,13 @@ var gradFunctions = []function{
 	{schema: "set_grad_enabled(bool on) -> None", run: setGradEnabled},
 }
 
-// recordingOff is whether operations are not recorded.
-var recordingOff atomic.Bool
-
 func gradEnabled(c *call) error {
-	c.bool(!recordingOff.Load())
+	c.bool(tensor.GradEnabled())
 	return nil
 }
 
 func setGradEnabled(c *call) error {
-	recordingOff.Store(!c.argBool(0))
+	tensor.SetGradEnabled(c.argBool(0))
 	c.none()
 	return nil
 }
