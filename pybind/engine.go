@@ -1,16 +1,17 @@
 package main
 
 import (
-	"sync"
-
-	"torchjit/gojit/ops"
-	"torchjit/gojit/ops/aten"
-	"torchjit/gojit/ops/prim"
+	"torchjit/gojit"
+	"torchjit/gojit/interp"
 )
 
 // linkOperators puts the operators into the registry; a program does this once, on first use.
-var linkOperators = sync.OnceFunc(func() {
-	if err := ops.Register(append(prim.Families(), aten.Operators())...); err != nil {
-		panic(err)
-	}
-})
+var linkOperators = gojit.LinkOperators
+
+// machine runs compiled functions. It is that of the facade, which also runs what loading an
+// archive asks for.
+var machine = &gojit.Machine
+
+func init() {
+	machine.Runners = map[string]interp.Runner{"prim::PythonOp": pythonOp}
+}

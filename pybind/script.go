@@ -33,9 +33,6 @@ type scriptFunction struct {
 	brief    bool // it has no loop and calls nothing: its time is known from its arguments
 }
 
-// machine runs compiled functions.
-var machine = interp.Machine{Runners: map[string]interp.Runner{"prim::PythonOp": pythonOp}}
-
 func (f *scriptFunction) callableName() string { return f.function.ShortName() }
 
 // prepare compiles and lowers the function on first use.

@@ -9,7 +9,7 @@ var sideEffects = map[string]bool{
 	"profiler::_record_function_enter": true, "profiler::_record_function_exit": true,
 	"profiler::_record_function_enter_new": true, "aten::seed": true, "aten::initial_seed": true,
 	"prim::AddStatValue": true, "prim::TimePoint": true, "aten::_assert_async": true,
-	"aten::set_grad_enabled": true, "prim::CallFunction": true, "prim::CallMethod": true,
+	"aten::set_grad_enabled": true, "aten::is_grad_enabled": true, "prim::CallFunction": true, "prim::CallMethod": true,
 }
 
 // random names the operators that draw random numbers without taking a generator.
