@@ -84,7 +84,7 @@ func (m *Module) Method(name string) (*ir.Function, error) {
 	if !ok {
 		return nil, source.Errorf(source.AttributeError, source.Range{}, "The module has no method '%s'; it has %s", name, strings.Join(m.Methods(), ", "))
 	}
-	_, err := f.EnsureDefined()
+	err := f.EnsureDefined()
 	return f, err
 }
 
@@ -106,7 +106,7 @@ func (m *Module) Call(ctx context.Context, method string, args ...any) (value.Va
 
 // Call calls a compiled function with Go values; see Module.Call.
 func Call(ctx context.Context, f *ir.Function, args ...any) (value.Value, error) {
-	if _, err := f.EnsureDefined(); err != nil {
+	if err := f.EnsureDefined(); err != nil {
 		return value.None, err
 	}
 	formals := f.Schema.Arguments
@@ -162,7 +162,11 @@ func toValue(x any) (v value.Value, ok bool) {
 }
 
 // Program is a set of functions compiled from source text.
-type Program struct{ Unit *ir.Unit }
+type Program struct {
+	Unit *ir.Unit
+
+	defining sync.Mutex
+}
 
 // Compile compiles the functions of a source text. name is what messages call the text.
 func Compile(name, text string) (*Program, error) {
@@ -177,12 +181,12 @@ func Compile(name, text string) (*Program, error) {
 			continue
 		}
 		def := syntax.AsDef(tree)
-		p.Unit.AddFunction(ir.NewLazyFunction(qualify(def.Name().Name()), func(f *ir.Function) error {
+		p.Unit.AddFunction(ir.NewLazyFunction(qualify(def.Name().Name()), &p.defining, func(f *ir.Function) error {
 			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{p.Unit}, Unit: p.Unit})
 		}))
 	}
 	for _, f := range p.Unit.Functions() {
-		if _, err := f.EnsureDefined(); err != nil {
+		if err := f.EnsureDefined(); err != nil {
 			return nil, err
 		}
 	}

@@ -253,7 +253,7 @@ func compileModuleMethods(c *call) error {
 		}
 	}
 	for _, f := range made {
-		if _, err := f.EnsureDefined(); err != nil {
+		if err := f.EnsureDefined(); err != nil {
 			return err
 		}
 	}
@@ -299,7 +299,7 @@ func defineModuleMethod(c *call) error {
 		f := s.function(o.Class.Name+"."+s.name, h.self())
 		program.AddFunction(f)
 		o.Class.AddMethod(s.name, f)
-		if _, err := f.EnsureDefined(); err != nil {
+		if err := f.EnsureDefined(); err != nil {
 			return err
 		}
 	}

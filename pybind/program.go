@@ -138,7 +138,7 @@ func satisfies(t *types.Interface, class *types.Class) (bool, string) {
 		if !ok {
 			return false, "Class '" + class.Name + "' does not have method '" + m.Name + "' but '" + t.Name + "' does."
 		}
-		if _, err := f.EnsureDefined(); err != nil {
+		if err := f.EnsureDefined(); err != nil {
 			return false, err.Error()
 		}
 		if ok, why := f.Schema.IsSubtype(m.Schema.(*schema.FunctionSchema), true); !ok {
@@ -193,7 +193,7 @@ func defaultValues(w *word) (map[string]value.Value, error) {
 
 // function returns the function of the stub, which is compiled when it is first needed.
 func (s stub) function(name string, self *frontend.Self) *ir.Function {
-	f := ir.NewLazyFunction(name, func(f *ir.Function) error {
+	f := ir.NewLazyFunction(name, nil, func(f *ir.Function) error {
 		return frontend.Compile(f, s.def, frontend.Options{Resolver: s.scope, Self: self, Defaults: s.defaults, Unit: program})
 	})
 	f.IsMethod = self != nil
@@ -222,7 +222,7 @@ func ensureCompiled(c *call) error {
 		return typeErrorf("ensure_compiled expects a compiled function")
 	}
 	c.none()
-	_, err := f.function.EnsureDefined()
+	err := f.function.EnsureDefined()
 	return err
 }
 
@@ -272,7 +272,7 @@ func defineAll(class string, methods []*ir.Function) error {
 			if (f.ShortName() == "__init__") != first {
 				continue
 			}
-			if _, err := f.EnsureDefined(); err != nil {
+			if err := f.EnsureDefined(); err != nil {
 				return err
 			}
 		}
@@ -306,7 +306,7 @@ func compileSource(c *call) error {
 	var compiled []*ir.Function
 	for _, t := range defs {
 		def := syntax.AsDef(t)
-		f := ir.NewLazyFunction(def.Name().Name(), func(f *ir.Function) error {
+		f := ir.NewLazyFunction(def.Name().Name(), nil, func(f *ir.Function) error {
 			return frontend.Compile(f, def, frontend.Options{Resolver: local, Unit: program})
 		})
 		local.functions[f.Name] = f
@@ -314,7 +314,7 @@ func compileSource(c *call) error {
 	}
 	c.open(kindList, len(compiled))
 	for _, f := range compiled {
-		if _, err := f.EnsureDefined(); err != nil {
+		if err := f.EnsureDefined(); err != nil {
 			return err
 		}
 		c.scriptFunction(&scriptFunction{function: f})

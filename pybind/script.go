@@ -41,7 +41,7 @@ func (f *scriptFunction) prepare() (*interp.Code, error) {
 		return code, nil
 	}
 	linkOperators()
-	if _, err := f.function.EnsureDefined(); err != nil {
+	if err := f.function.EnsureDefined(); err != nil {
 		return nil, err
 	}
 	code, err := machine.CodeOf(f.function)
@@ -204,7 +204,7 @@ func (c *call) argScript(i int) (*scriptFunction, error) {
 	if !ok {
 		return nil, typeErrorf("expected a compiled function")
 	}
-	_, err := f.function.EnsureDefined()
+	err := f.function.EnsureDefined()
 	return f, err
 }
 

@@ -100,7 +100,7 @@ func builtinFunctions(name string) []*ir.Function {
 	}
 	var fs []*ir.Function
 	for _, def := range defs {
-		f := ir.NewLazyFunction(name, nil)
+		f := ir.NewLazyFunction(name, nil, nil)
 		if err := Compile(f, def, Options{Resolver: torchNamespace{}, operatorsOnly: true}); err != nil {
 			panic("builtin function " + name + ": " + err.Error())
 		}

@@ -549,7 +549,7 @@ func (f *FunctionValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argu
 // ensureDefined compiles a callee if that has not been done, and adds the call to the chain of an
 // error.
 func (e *emitter) ensureDefined(at source.Range, what string, f *ir.Function) {
-	recursive, err := f.EnsureDefined()
+	recursive, err := f.EnsureDefinedWithin()
 	if recursive && f.Schema == nil {
 		space := ""
 		if what == "function" || what == "method" {

@@ -70,13 +70,14 @@ func Compile(f *ir.Function, def syntax.Def, o Options) (err error) {
 // type is nil where it is not annotated.
 func SchemaOf(def syntax.Def, o Options) (s *schema.FunctionSchema, err error) {
 	defer catch(&err)
-	e := newEmitter(ir.NewLazyFunction(def.Name().Name(), nil), o)
+	e := newEmitter(ir.NewLazyFunction(def.Name().Name(), nil, nil), o)
 	return e.declaredSchema(def), nil
 }
 
 // cleanUp runs the passes after which successive runs change nothing.
 func cleanUp(g *ir.Graph) {
 	passes.LiftForks(g)
+	liftForks(g)
 	eraseListLiterals(g.Block())
 	passes.LowerSimpleTuples(g)
 	passes.ConstantPropagationImmutableTypes(g)
@@ -243,7 +244,7 @@ func (e *emitter) convertDefault(p syntax.Param, t types.Type, size int, v value
 
 // constantOf evaluates an expression that is a constant by compiling it on its own.
 func (e *emitter) constantOf(expr syntax.Expr, hint types.Type) value.Value {
-	inner := newEmitter(ir.NewLazyFunction("default", nil), Options{Resolver: e.resolver, Unit: e.o.Unit})
+	inner := newEmitter(ir.NewLazyFunction("default", nil, nil), Options{Resolver: e.resolver, Unit: e.o.Unit})
 	inner.pushFrame(inner.g.Block())
 	v := inner.emitExpr(expr, hint)
 	inner.g.AddOutput(v)

@@ -23,10 +23,11 @@ type Importer struct {
 	// Constants are what the text calls CONSTANTS.c0, CONSTANTS.c1, ...
 	Constants []value.Value
 
-	mu     sync.Mutex
-	loaded map[string]bool         // prefixes whose text has been read
-	known  map[string]*syntax.Tree // definitions by qualified name
-	making map[string]bool         // types that are being made
+	defining sync.Mutex // held while a function or a type of the program is being made
+	mu       sync.Mutex
+	loaded   map[string]bool         // prefixes whose text has been read
+	known    map[string]*syntax.Tree // definitions by qualified name
+	making   map[string]bool         // types that are being made
 }
 
 // NewImporter returns an importer that adds to unit.
@@ -71,12 +72,16 @@ func (im *Importer) definition(name string) (*syntax.Tree, error) {
 // Type returns the named type, nil where the source does not define it.
 func (im *Importer) Type(name string) (t types.Type, err error) {
 	defer catch(&err)
+	im.defining.Lock()
+	defer im.defining.Unlock()
 	return im.findType(name), nil
 }
 
 // Function returns the named function, nil where the source does not define it.
 func (im *Importer) Function(name string) (f *ir.Function, err error) {
 	defer catch(&err)
+	im.defining.Lock()
+	defer im.defining.Unlock()
 	return im.findFunction(name), nil
 }
 
@@ -128,7 +133,7 @@ func (im *Importer) findFunction(name string) *ir.Function {
 		return nil
 	}
 	def := syntax.AsDef(tree)
-	f := ir.NewLazyFunction(name, func(f *ir.Function) error {
+	f := ir.NewLazyFunction(name, &im.defining, func(f *ir.Function) error {
 		return Compile(f, def, Options{Resolver: im, Unit: im.Unit})
 	})
 	im.Unit.AddFunction(f)
@@ -137,7 +142,7 @@ func (im *Importer) findFunction(name string) *ir.Function {
 
 // emitterFor returns an emitter for the annotations and constants of a class.
 func (im *Importer) emitterFor(name string) *emitter {
-	e := newEmitter(ir.NewLazyFunction(name, nil), Options{Resolver: im, Unit: im.Unit})
+	e := newEmitter(ir.NewLazyFunction(name, nil, nil), Options{Resolver: im, Unit: im.Unit})
 	e.pushFrame(e.g.Block())
 	return e
 }
@@ -218,7 +223,7 @@ func (im *Importer) class(name string, def syntax.ClassDef, isModule bool) types
 // addMethod adds a method that is compiled on first use.
 func (im *Importer) addMethod(c *types.Class, def syntax.Def) *ir.Function {
 	name := def.Name().Name()
-	f := ir.NewLazyFunction(c.Name+"."+name, func(f *ir.Function) error {
+	f := ir.NewLazyFunction(c.Name+"."+name, &im.defining, func(f *ir.Function) error {
 		return Compile(f, def, Options{Resolver: im, Unit: im.Unit, Self: &Self{Type: c}})
 	})
 	f.IsMethod = true
@@ -438,6 +443,8 @@ func (c *constantTable) Attr(e *emitter, at source.Range, name string) SugaredVa
 // Annotation reads the text of an annotation: "List[Tuple[int, float]]".
 func (im *Importer) Annotation(text string) (t types.Type, err error) {
 	defer catch(&err)
+	im.defining.Lock()
+	defer im.defining.Unlock()
 	expr, err := syntax.ParseExpr(source.NewText("", text, 1))
 	check(err)
 	return im.emitterFor("annotation").typeOf(expr), nil

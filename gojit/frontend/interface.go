@@ -32,7 +32,7 @@ func satisfies(c *types.Class, t *types.Interface) (bool, string) {
 		if !ok {
 			return false, "Class '" + c.Name + "' does not have method '" + m.Name + "' but '" + t.Name + "' does.\n"
 		}
-		if recursive, err := f.EnsureDefined(); err != nil || recursive && f.Schema == nil {
+		if recursive, err := f.EnsureDefinedWithin(); err != nil || recursive && f.Schema == nil {
 			return false, "The method '" + m.Name + "' of class '" + c.Name + "' cannot be compiled"
 		}
 		if ok, why := f.Schema.IsSubtype(m.Schema.(*schema.FunctionSchema), true); !ok {

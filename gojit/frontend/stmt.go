@@ -430,7 +430,7 @@ func (e *emitter) emitWith(s syntax.With) {
 
 func (e *emitter) checkEnterExit(at source.Range, enter, exit *ir.Function) {
 	for _, f := range []*ir.Function{enter, exit} {
-		_, err := f.EnsureDefined()
+		_, err := f.EnsureDefinedWithin()
 		check(err)
 	}
 	if n := len(enter.Schema.Arguments); n != 1 {

@@ -99,7 +99,7 @@ func (m *Machine) graphOf(f *ir.Function) (*ir.Graph, error) {
 	if m.Graph != nil {
 		return m.Graph(f)
 	}
-	if _, err := f.EnsureDefined(); err != nil {
+	if err := f.EnsureDefined(); err != nil {
 		return nil, err
 	}
 	if f.Graph() == nil {

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"torchjit/gojit/schema"
 )
@@ -14,48 +15,64 @@ type Function struct {
 	// IsMethod says that the last but one part of the name is a class.
 	IsMethod bool
 
-	mu      sync.Mutex
 	graph   *Graph
 	define  func(*Function) error
+	lock    sync.Locker // held while the function is being defined; nil: the caller sees to it
 	failure error
-	state   defineState
+	state   atomic.Uint32
 	// Compiled is a side table of whoever runs the function, filled on first use.
 	Compiled sync.Map
 }
 
-type defineState uint8
-
+// The states of a function.
 const (
-	undefined defineState = iota
+	undefined uint32 = iota
 	beingDefined
 	defined
 )
 
 // NewFunction returns a function with a graph.
 func NewFunction(name string, s *schema.FunctionSchema, g *Graph) *Function {
-	return &Function{Name: name, Schema: s, graph: g, state: defined}
+	f := &Function{Name: name, Schema: s, graph: g}
+	f.state.Store(defined)
+	return f
 }
 
 // NewLazyFunction returns a function whose schema and graph define fills in by SetDefinition.
-func NewLazyFunction(name string, define func(*Function) error) *Function {
-	return &Function{Name: name, define: define}
+// Functions that refer to each other share a lock; nil where the caller lets one goroutine alone
+// define them.
+func NewLazyFunction(name string, lock sync.Locker, define func(*Function) error) *Function {
+	return &Function{Name: name, lock: lock, define: define}
 }
 
 // SetDefinition sets the graph and the schema; define calls it.
 func (f *Function) SetDefinition(s *schema.FunctionSchema, g *Graph) { f.Schema, f.graph = s, g }
 
 // EnsureDefined makes the graph if that has not been done. It fails with the error of the
-// definition, each time, and with recursive set where the function is being defined just now.
-func (f *Function) EnsureDefined() (recursive bool, err error) {
-	if f.state == beingDefined {
-		return true, nil
+// definition, each time. It must not be called while a function with the same lock is being
+// defined: see EnsureDefinedWithin.
+func (f *Function) EnsureDefined() error {
+	if f.state.Load() == defined {
+		return f.failure
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.state == undefined {
-		f.state = beingDefined
+	if f.lock != nil {
+		f.lock.Lock()
+		defer f.lock.Unlock()
+	}
+	_, err := f.EnsureDefinedWithin()
+	return err
+}
+
+// EnsureDefinedWithin is EnsureDefined for whoever is defining another function and so holds the
+// lock. recursive is set where f itself is being defined just now.
+func (f *Function) EnsureDefinedWithin() (recursive bool, err error) {
+	switch f.state.Load() {
+	case beingDefined:
+		return true, nil
+	case undefined:
+		f.state.Store(beingDefined)
 		f.failure = f.define(f)
-		f.state = defined
+		f.state.Store(defined)
 	}
 	return false, f.failure
 }

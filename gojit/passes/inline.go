@@ -46,7 +46,7 @@ func inlineBlock(b *ir.Block) {
 }
 
 func isCompiled(f *ir.Function) bool {
-	_, err := f.EnsureDefined()
+	err := f.EnsureDefined()
 	return err == nil && f.Graph() != nil
 }
 

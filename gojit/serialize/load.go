@@ -121,7 +121,7 @@ func (l *loader) setState(o *value.Object, state value.Value) (ok bool, err erro
 	if !isFunction || l.call == nil {
 		return false, archiveError("The class %s restores its state by running code, which is not possible here", o.Class.Name)
 	}
-	if _, err := f.EnsureDefined(); err != nil {
+	if err := f.EnsureDefined(); err != nil {
 		return false, err
 	}
 	if len(f.Schema.Arguments) != 2 {
