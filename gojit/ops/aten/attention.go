@@ -85,7 +85,7 @@ func encoderLayer(c call) *tensor.Tensor {
 	}
 	mask, maskType := c.optionalTensor(18), c.intOr(19, 2)
 	if lengths := src.Lengths(); lengths != nil {
-		check(mask == nil, "the mask of a nested tensor is its own: expected none, but got one of shape %s", shapeText(mask))
+		check(mask == nil, "the mask of a nested tensor is its own: expected none, but got one of shape %s", optionalShape(mask))
 		mask, maskType = paddingMask(lengths, src.Size(1)), maskOverKeys
 	}
 	attend := func(x *tensor.Tensor) *tensor.Tensor {
@@ -129,7 +129,7 @@ func paddingMask(lengths []int, longest int) *tensor.Tensor {
 
 // leftAligned returns how many elements of each row of a mask are true, and whether they all come first.
 func leftAligned(mask *tensor.Tensor) (lengths []int, ok bool) {
-	check(mask.DType() == tensor.Bool && mask.Dim() == 2, "Expected a 2-dimensional mask of type bool, but got %s of shape %s", mask.DType(), tensor.FormatShape(mask.Shape()))
+	check(mask.DType() == tensor.Bool && mask.Dim() == 2, "Expected a 2-dimensional mask of type bool, but got %s of shape %s", mask.DType(), shapeText(mask.Shape()))
 	rows, columns := mask.Size(0), mask.Size(1)
 	data := tensor.Data[bool](contiguous(mask))
 	ok = true
@@ -150,7 +150,7 @@ func leftAligned(mask *tensor.Tensor) (lengths []int, ok bool) {
 func raggedFromMask(c call) *tensor.Tensor {
 	t, mask := c.tensor(0), c.tensor(1)
 	check(t.Dim() == 3, "Input tensor should be a 3 dimensional tensor, N * L * D")
-	check(tensor.SameShape(mask.Shape(), t.Shape()[:2]), "Mask has to be 2 dimensional with the size of the input's first two dimensions, but got %s", tensor.FormatShape(mask.Shape()))
+	check(tensor.SameShape(mask.Shape(), t.Shape()[:2]), "Mask has to be 2 dimensional with the size of the input's first two dimensions, but got %s", shapeText(mask.Shape()))
 	lengths, ok := leftAligned(mask)
 	check(ok || !c.bool(2), "Mask must be left-aligned without gaps")
 	return t.WithLengths(lengths)
@@ -167,7 +167,7 @@ func paddedFromRagged(c call) *tensor.Tensor {
 	}
 	if !c.isNone(2) {
 		size = c.ints(2)
-		check(len(size) == 3 && size[0] == len(lengths) && size[2] == t.Size(2), "Length of output_size does not match NestedTensor dims: got %s", tensor.FormatShape(size))
+		check(len(size) == 3 && size[0] == len(lengths) && size[2] == t.Size(2), "Length of output_size does not match NestedTensor dims: got %s", shapeText(size))
 	}
 	out := must(tensor.Full(size, tensor.Float(fill), t.DType()))
 	for i, n := range lengths {

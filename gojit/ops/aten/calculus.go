@@ -270,7 +270,7 @@ func choices(n, r int, repeat bool) [][]int64 {
 
 func combinations(c call) *tensor.Tensor {
 	t, r := c.tensor(0), c.int(1)
-	check(t.Dim() == 1, "Expect a 1D vector, but got shape %s", tensor.FormatShape(t.Shape()))
+	check(t.Dim() == 1, "Expect a 1D vector, but got shape %s", shapeText(t.Shape()))
 	check(r >= 0, "Expect a non-negative number, but got %d", r)
 	if r == 0 {
 		return empty([]int{0}, t.DType())
@@ -323,7 +323,7 @@ func scattered(name string, view func(c call, t *tensor.Tensor) (*tensor.Tensor,
 		out := must(c.tensor(0).Clone(tensor.ContiguousFormat))
 		v := must(view(call{args: append([]value.Value{value.OfTensor(out)}, c.args[2:]...)}, out))
 		src := c.tensor(1)
-		check(tensor.SameShape(v.Shape(), src.Shape()), "expected src to have a size equal to the slice of self. src size = %s, slice size = %s", tensor.FormatShape(src.Shape()), tensor.FormatShape(v.Shape()))
+		check(tensor.SameShape(v.Shape(), src.Shape()), "expected src to have a size equal to the slice of self. src size = %s, slice size = %s", shapeText(src.Shape()), shapeText(v.Shape()))
 		succeed(tensor.Copy(v, src))
 		return out
 	})

@@ -46,6 +46,11 @@ func raise(class source.Class, format string, args ...any) {
 	panic(source.Errorf(class, source.Range{}, format, args...))
 }
 
+// shapeText prints a shape when a message is made, not before.
+type shapeText []int
+
+func (s shapeText) String() string { return tensor.FormatShape(s) }
+
 // check fails with a RuntimeError unless ok.
 func check(ok bool, format string, args ...any) {
 	if !ok {
@@ -169,7 +174,7 @@ func (c call) intsOf(i, n int, name string) []int {
 	if len(xs) == n {
 		return xs
 	}
-	check(len(xs) == 1, "expected %s to be a single integer value or a list of %d values to match the convolution dimensions, but got %s=%s", name, n, name, tensor.FormatShape(xs))
+	check(len(xs) == 1, "expected %s to be a single integer value or a list of %d values to match the convolution dimensions, but got %s=%s", name, n, name, shapeText(xs))
 	out := make([]int, n)
 	for j := range out {
 		out[j] = xs[0]

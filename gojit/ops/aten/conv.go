@@ -76,7 +76,7 @@ func (a *convArgs) check(x, weight, bias *tensor.Tensor) {
 		if a.transposed {
 			name = [...]string{"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"}[a.n-1]
 		}
-		raise(source.RuntimeError, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s", a.n+1, a.n+2, name, tensor.FormatShape(x.Shape()))
+		raise(source.RuntimeError, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s", a.n+1, a.n+2, name, shapeText(x.Shape()))
 	}
 	check(x.DType() == weight.DType(), "expected scalar type %s but found %s", x.DType().CppName(), weight.DType().CppName())
 	check(bias == nil || bias.DType() == x.DType(), "Input type (%s) and bias type (%s) should be the same", lowerNames[x.DType()], typeOf(bias))
@@ -101,16 +101,16 @@ var lowerNames = map[tensor.DType]string{tensor.Uint8: "unsigned char", tensor.I
 	tensor.BFloat16: "c10::BFloat16", tensor.Complex64: "c10::complex<float>", tensor.Complex128: "c10::complex<double>"}
 
 func (a *convArgs) checkShapes(x, weight, bias *tensor.Tensor) {
-	ws := tensor.FormatShape(weight.Shape())
+	ws := shapeText(weight.Shape())
 	check(weight.Size(0) >= a.groups, "Given groups=%d, expected weight to be at least %d at dimension 0, but got weight of size %s instead", a.groups, a.groups, ws)
 	check(weight.Size(0)%a.groups == 0, "Given groups=%d, expected weight to be divisible by %d at dimension 0, but got weight of size %s instead", a.groups, a.groups, ws)
 	want, filters := weight.Size(1)*a.groups, weight.Size(0)
 	if a.transposed {
-		check(x.Size(1) == weight.Size(0), "Given transposed=1, weight of size %s, expected input%s to have %d channels, but got %d channels instead", ws, tensor.FormatShape(x.Shape()), weight.Size(0), x.Size(1))
+		check(x.Size(1) == weight.Size(0), "Given transposed=1, weight of size %s, expected input%s to have %d channels, but got %d channels instead", ws, shapeText(x.Shape()), weight.Size(0), x.Size(1))
 		want, filters = x.Size(1), weight.Size(1)*a.groups
 	}
-	check(x.Size(1) == want, "Given groups=%d, weight of size %s, expected input%s to have %d channels, but got %d channels instead", a.groups, ws, tensor.FormatShape(x.Shape()), want, x.Size(1))
-	check(bias == nil || bias.Dim() == 1 && bias.Size(0) == filters, "Given transposed=%d, weight of size %s, expected bias to be 1-dimensional with %d elements, but got bias of size %s instead", btoi(a.transposed), ws, filters, shapeText(bias))
+	check(x.Size(1) == want, "Given groups=%d, weight of size %s, expected input%s to have %d channels, but got %d channels instead", a.groups, ws, shapeText(x.Shape()), want, x.Size(1))
+	check(bias == nil || bias.Dim() == 1 && bias.Size(0) == filters, "Given transposed=%d, weight of size %s, expected bias to be 1-dimensional with %d elements, but got bias of size %s instead", btoi(a.transposed), ws, filters, optionalShape(bias))
 	if a.transposed {
 		return
 	}
@@ -124,11 +124,12 @@ func (a *convArgs) checkShapes(x, weight, bias *tensor.Tensor) {
 	check(!bad, "Calculated padded input size per channel: %s. Kernel size: %s. Kernel size can't be greater than actual input size", timesText(padded), timesText(kernel))
 }
 
-func shapeText(t *tensor.Tensor) string {
+// optionalShape prints the shape of a tensor that may be nil.
+func optionalShape(t *tensor.Tensor) shapeText {
 	if t == nil {
-		return ""
+		return nil
 	}
-	return tensor.FormatShape(t.Shape())
+	return t.Shape()
 }
 
 // timesText writes sizes as "(2 x 3)".
@@ -162,7 +163,7 @@ func (a *convArgs) geometry(x, weight *tensor.Tensor) (dense.Convolution, []int)
 		if a.transposed {
 			out := (in-1)*a.stride[i] - 2*a.padding[i] + span + a.outputPadding[i]
 			check(a.outputPadding[i] < max(a.stride[i], a.dilation[i]), "output padding must be smaller than either stride or dilation, but got output_padding: %d", a.outputPadding[i])
-			check(out > 0, "Given input size per channel: %s. Calculated output size per channel: %d. Output size is too small", tensor.FormatShape(x.Shape()[2:]), out)
+			check(out > 0, "Given input size per channel: %s. Calculated output size per channel: %d. Output size is too small", shapeText(x.Shape()[2:]), out)
 			shape = append(shape, out)
 			g.In[lead+i], g.Out[lead+i] = out, in
 			continue
@@ -185,7 +186,7 @@ func convNd(name string, n int) definition {
 
 func checkConvDims(c call, n int, name string) {
 	w, x := c.tensor(1), c.tensor(0)
-	check(x.Dim() == n+1 || x.Dim() == n+2, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s", n+1, n+2, name, tensor.FormatShape(x.Shape()))
+	check(x.Dim() == n+1 || x.Dim() == n+2, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s", n+1, n+2, name, shapeText(x.Shape()))
 	check(w.Dim() == n+2, "weight should have at least three dimensions")
 }
 
@@ -253,7 +254,7 @@ func patches(channels int, in [2]int, c call, at int) dense.Convolution {
 
 func im2col(c call) *tensor.Tensor {
 	x := c.tensor(0)
-	check(x.Dim() == 3 || x.Dim() == 4, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", tensor.FormatShape(x.Shape()))
+	check(x.Dim() == 3 || x.Dim() == 4, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", shapeText(x.Shape()))
 	batched := x.Dim() == 4
 	if !batched {
 		x = must(x.Unsqueeze(0))
@@ -273,7 +274,7 @@ func im2col(c call) *tensor.Tensor {
 
 func col2im(c call) *tensor.Tensor {
 	x, size := c.tensor(0), c.intsOf(1, 2, "output_size")
-	check(x.Dim() == 2 || x.Dim() == 3, "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: %s", tensor.FormatShape(x.Shape()))
+	check(x.Dim() == 2 || x.Dim() == 3, "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: %s", shapeText(x.Shape()))
 	batched := x.Dim() == 3
 	if !batched {
 		x = must(x.Unsqueeze(0))

@@ -99,7 +99,7 @@ func shapeOfData(v value.Value, shape []int) []int {
 		v = items[0]
 	}
 	if v.IsTensor() {
-		check(v.Tensor().Numel() == 1, "Can't convert nested list of tensors of shape %s to a tensor", tensor.FormatShape(v.Tensor().Shape()))
+		check(v.Tensor().Numel() == 1, "Can't convert nested list of tensors of shape %s to a tensor", shapeText(v.Tensor().Shape()))
 	}
 	return shape
 }

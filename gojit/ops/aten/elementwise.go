@@ -224,7 +224,7 @@ func checkWritable(dst *tensor.Tensor, operands []operand, d tensor.DType) {
 		}
 		shape := must(tensor.Broadcast(dst.Shape(), t.Shape()))
 		check(tensor.SameShape(shape, dst.Shape()), "output with shape %s doesn't match the broadcast shape %s",
-			tensor.FormatShape(dst.Shape()), tensor.FormatShape(shape))
+			shapeText(dst.Shape()), shapeText(shape))
 	}
 	checkOverlap(dst, operands)
 }
@@ -267,5 +267,7 @@ func hasInternalOverlap(t *tensor.Tensor) bool {
 
 // checkCast fails where a result may not be stored as another type.
 func checkCast(from, to tensor.DType) {
-	check(tensor.CanCast(from, to), "result type %s can't be cast to the desired output type %s", from.CppName(), to.CppName())
+	if !tensor.CanCast(from, to) {
+		raise(source.RuntimeError, "result type %s can't be cast to the desired output type %s", from.CppName(), to.CppName())
+	}
 }

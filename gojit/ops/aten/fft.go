@@ -307,7 +307,7 @@ func frequencies(c call, o makeLike, half bool) *tensor.Tensor {
 func shortTime(c call, centerAt, normalizedAt int) *tensor.Tensor {
 	x, n := c.tensor(0), c.int(1)
 	hop, width := c.intOr(2, n/4), c.intOr(3, n)
-	check(x.Dim() == 1 || x.Dim() == 2, "stft(%s): expected a 1D or 2D tensor", tensor.FormatShape(x.Shape()))
+	check(x.Dim() == 1 || x.Dim() == 2, "stft(%s): expected a 1D or 2D tensor", shapeText(x.Shape()))
 	batched := x.Dim() == 2
 	if !batched {
 		x = must(x.Unsqueeze(0))
@@ -319,7 +319,7 @@ func shortTime(c call, centerAt, normalizedAt int) *tensor.Tensor {
 	check(hop > 0, "stft: expected hop_length > 0, but got hop_length=%d", hop)
 	check(width > 0 && width <= n, "stft: expected 0 < win_length <= n_fft, but got win_length=%d", width)
 	window := c.optionalTensor(4)
-	check(window == nil || window.Dim() == 1 && window.Size(0) == width, "stft: expected a 1D window tensor of size equal to win_length=%d, but got window with size %s", width, shapeText(window))
+	check(window == nil || window.Dim() == 1 && window.Size(0) == width, "stft: expected a 1D window tensor of size equal to win_length=%d, but got window with size %s", width, optionalShape(window))
 	frames := must(x.Unfold(1, n, hop))
 	if window != nil || width < n {
 		if window == nil {

@@ -291,7 +291,7 @@ func sameResult(t *testing.T, label string, got, want value.Value) {
 func sameTensor(t *testing.T, label string, got, want *tensor.Tensor) {
 	t.Helper()
 	if got.DType() != want.DType() || !tensor.SameShape(got.Shape(), want.Shape()) {
-		t.Errorf("%s: got %s of %s, want %s of %s", label, tensor.FormatShape(got.Shape()), got.DType(), tensor.FormatShape(want.Shape()), want.DType())
+		t.Errorf("%s: got %s of %s, want %s of %s", label, shapeText(got.Shape()), got.DType(), shapeText(want.Shape()), want.DType())
 		return
 	}
 	tolerance := tolerances[want.DType()]

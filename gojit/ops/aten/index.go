@@ -84,7 +84,7 @@ func expandMasks(t *tensor.Tensor, indices []*tensor.Tensor) []*tensor.Tensor {
 				}
 				if n != t.Size(at+i) {
 					raise(source.IndexError, "The shape of the mask %s at index %d does not match the shape of the indexed tensor %s at index %d",
-						tensor.FormatShape(index.Shape()), i, tensor.FormatShape(t.Shape()), at+i)
+						shapeText(index.Shape()), i, shapeText(t.Shape()), at+i)
 				}
 			}
 			out = append(out, must(nonzero(index).Unbind(1))...)
@@ -171,7 +171,7 @@ func indexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor,
 			values = must(values.Select(0, 0))
 		}
 		if expanded, err = values.Expand(r.shape...); err != nil {
-			raise(source.RuntimeError, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s", tensor.FormatShape(values.Shape()), tensor.FormatShape(r.shape))
+			raise(source.RuntimeError, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s", shapeText(values.Shape()), shapeText(r.shape))
 		}
 	}
 	flat := contiguous(expanded)
@@ -209,7 +209,7 @@ func alongOffsets(name string, t *tensor.Tensor, dim int, index *tensor.Tensor) 
 			shape = []int{1}
 		}
 		for d, n := range shape {
-			check(d == dim || n <= t.Size(d), "Size does not match at dimension %d expected index %s to be smaller than self %s apart from dimension %d", d, tensor.FormatShape(shape), tensor.FormatShape(t.Shape()), dim)
+			check(d == dim || n <= t.Size(d), "Size does not match at dimension %d expected index %s to be smaller than self %s apart from dimension %d", d, shapeText(shape), shapeText(t.Shape()), dim)
 		}
 		offsets = offsetsOf(shape, strides)
 	}
@@ -245,7 +245,7 @@ func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 			break
 		}
 		check(src.Dim() == index.Dim(), "Index tensor must have the same number of dimensions as src tensor")
-		check(n <= src.Size(d), "Expected index %s to be smaller than src %s in all dimensions", tensor.FormatShape(index.Shape()), tensor.FormatShape(src.Shape()))
+		check(n <= src.Size(d), "Expected index %s to be smaller than src %s in all dimensions", shapeText(index.Shape()), shapeText(src.Shape()))
 		src = must(src.Slice(d, 0, n, 1))
 	}
 	flat := contiguous(src)
@@ -405,7 +405,7 @@ func indexInto(name string, c call, source *tensor.Tensor, how combine) *tensor.
 		return t
 	}
 	outer, inner := spreadOffsets(t, dim, list)
-	check(len(outer)*len(inner) == source.Numel(), "%s(): source and destination must have the same slice shapes. Destination slice shape: %s at dimension %d and source slice shape: %s at dimension 0.", name, tensor.FormatShape(t.Shape()), dim, tensor.FormatShape(source.Shape()))
+	check(len(outer)*len(inner) == source.Numel(), "%s(): source and destination must have the same slice shapes. Destination slice shape: %s at dimension %d and source slice shape: %s at dimension 0.", name, shapeText(t.Shape()), dim, shapeText(source.Shape()))
 	if how == replace {
 		moveTo(t, contiguous(source), outer, inner)
 	} else {

@@ -66,7 +66,7 @@ func stack(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 	parts := make([]*tensor.Tensor, len(ts))
 	for i, t := range ts {
 		check(tensor.SameShape(t.Shape(), ts[0].Shape()), "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %d",
-			tensor.FormatShape(ts[0].Shape()), tensor.FormatShape(t.Shape()), i)
+			shapeText(ts[0].Shape()), shapeText(t.Shape()), i)
 		parts[i] = must(t.Unsqueeze(dim))
 	}
 	return concat(parts, dim)
@@ -140,7 +140,7 @@ func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
 		}
 		switch mode {
 		case "reflect":
-			check(before < size && after < size, "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s", before, after, d, tensor.FormatShape(t.Shape()))
+			check(before < size && after < size, "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s", before, after, d, shapeText(t.Shape()))
 		case "circular":
 			check(before <= size && after <= size, "Padding value causes wrapping around more than once.")
 		}

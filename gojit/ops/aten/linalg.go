@@ -261,7 +261,7 @@ func substituteTriangle(a []complex128, n int, b []complex128, columns int, uppe
 
 // matrixPower multiplies a matrix with itself.
 func matrixPower(a *tensor.Tensor, n int) *tensor.Tensor {
-	check(a.Dim() >= 2 && a.Size(a.Dim()-1) == a.Size(a.Dim()-2), "linalg.matrix_power: A must be batches of square matrices, but they are %s", tensor.FormatShape(a.Shape()))
+	check(a.Dim() >= 2 && a.Size(a.Dim()-1) == a.Size(a.Dim()-2), "linalg.matrix_power: A must be batches of square matrices, but they are %s", shapeText(a.Shape()))
 	if n < 0 {
 		a, n = inverse(a), -n
 	}
@@ -278,7 +278,7 @@ func matrixPower(a *tensor.Tensor, n int) *tensor.Tensor {
 
 // matrixNorm gives a norm of each matrix in two dimensions.
 func matrixNorm(a *tensor.Tensor, ord string, p float64, dims []int, keepdim bool, d tensor.DType) *tensor.Tensor {
-	check(len(dims) == 2, "linalg.matrix_norm: dim must be a 2-tuple. Got %s", tensor.FormatShape(dims))
+	check(len(dims) == 2, "linalg.matrix_norm: dim must be a 2-tuple. Got %s", shapeText(dims))
 	a = to(a, d)
 	rows, columns := wrapDim(dims[0], a), wrapDim(dims[1], a)
 	if ord == "fro" {

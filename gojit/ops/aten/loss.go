@@ -88,7 +88,7 @@ func nllLoss(x, target, weight *tensor.Tensor, how, ignore int) (loss, total *te
 	check(x.Dim() > 0 && x.Dim() <= 2, "input tensor should be 1D or 2D")
 	check(target.Dim() <= 1, "0D or 1D target tensor expected, multi-target not supported")
 	check(x.Dim() == 1 && target.Dim() == 0 || x.Dim() == 2 && target.Dim() <= 1 && x.Size(0) == target.Numel(),
-		"size mismatch (got input: %s, target: %s)", tensor.FormatShape(x.Shape()), tensor.FormatShape(target.Shape()))
+		"size mismatch (got input: %s, target: %s)", shapeText(x.Shape()), shapeText(target.Shape()))
 	classes := x.Size(x.Dim() - 1)
 	rows := must(x.Reshape(-1, classes, 1))
 	loss, total = nllPixels(rows, must(target.Reshape(-1, 1)), weight, how, ignore)
@@ -102,7 +102,7 @@ func nllLoss(x, target, weight *tensor.Tensor, how, ignore int) (loss, total *te
 func nllPixels(x, target, weight *tensor.Tensor, how, ignore int) (loss, total *tensor.Tensor) {
 	check(target.DType() == tensor.Int64 || target.DType() == tensor.Uint8, "expected scalar type Long but found %s", target.DType().CppName())
 	batch, classes, places := x.Size(0), x.Size(1), x.Size(2)
-	check(weight == nil || weight.Dim() == 1 && weight.Numel() == classes, "weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, shapeText(weight))
+	check(weight == nil || weight.Dim() == 1 && weight.Numel() == classes, "weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, optionalShape(weight))
 	noIntegers("nll_loss_out_frame")(x.DType())
 	data := tensor.Data[float64](contiguous(to(x, tensor.Float64)))
 	labels := tensor.Data[int64](contiguous(to(target, tensor.Int64)))
@@ -159,7 +159,7 @@ func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int) *tensor.Tensor
 		raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (%d).", batch, target.Size(0))
 	}
 	want := append([]int{batch}, x.Shape()[2:]...)
-	check(tensor.SameShape(target.Shape(), want), "Expected target size %s, got %s", tensor.FormatShape(want), tensor.FormatShape(target.Shape()))
+	check(tensor.SameShape(target.Shape(), want), "Expected target size %s, got %s", shapeText(want), shapeText(target.Shape()))
 	places := numelOf(x.Shape()[2:])
 	loss, _ := nllPixels(must(x.Reshape(batch, classes, places)), must(target.Reshape(batch, places)), weight, how, ignore)
 	if how == reduceNone {
@@ -237,7 +237,7 @@ func multiMargin(c call) *tensor.Tensor {
 	n, classes := rows.Size(0), rows.Size(1)
 	data := tensor.Data[float64](rows)
 	labels := integersOf(must(target.Reshape(-1)))
-	check(len(labels) == n, "inconsistent target size, expected %d but got %s", n, tensor.FormatShape(target.Shape()))
+	check(len(labels) == n, "inconsistent target size, expected %d but got %s", n, shapeText(target.Shape()))
 	out := empty([]int{n}, tensor.Float64)
 	for i, l := range labels {
 		check(l >= 0 && l < classes, "target out of range")

@@ -22,8 +22,12 @@ func productType(d tensor.DType) tensor.DType {
 }
 
 func sameTypes(name string, a, b *tensor.Tensor) {
-	check(a.DType() == b.DType(), "expected scalar type %s but found %s", a.DType().CppName(), b.DType().CppName())
-	check(a.DType() != tensor.Bool, "\"%s\" not implemented for 'Bool'", name)
+	if a.DType() != b.DType() {
+		raise(source.RuntimeError, "expected scalar type %s but found %s", a.DType().CppName(), b.DType().CppName())
+	}
+	if a.DType() == tensor.Bool {
+		raise(source.RuntimeError, "\"%s\" not implemented for 'Bool'", name)
+	}
 }
 
 // products multiplies batches of matrices (batch by m by k) and (batch by k by n).
@@ -95,9 +99,63 @@ func leading(t *tensor.Tensor, transposed bool) int {
 	return t.Strides()[1]
 }
 
-// product multiplies matrices.
-func product2(a, b *tensor.Tensor) *tensor.Tensor {
-	return must(products(must(a.Unsqueeze(0)), must(b.Unsqueeze(0))).Select(0, 0))
+// product2 multiplies matrices.
+func product2(a, b *tensor.Tensor) *tensor.Tensor { return addProduct(nil, a, b) }
+
+// addProduct multiplies matrices and adds a row to each row of the result, nil for none.
+func addProduct(row, a, b *tensor.Tensor) *tensor.Tensor {
+	d := a.DType()
+	work := productType(d)
+	a, b = to(a, work), to(b, work)
+	shape := [2]int{a.Size(0), b.Size(1)}
+	var out *tensor.Tensor
+	if row == nil {
+		out = zeros(shape[:], work)
+	} else {
+		out = empty(shape[:], work)
+		succeed(tensor.Copy(out, row))
+	}
+	switch work {
+	case tensor.Float32:
+		multiplyOne[float32](a, b, out)
+	case tensor.Float64:
+		multiplyOne[float64](a, b, out)
+	case tensor.Complex64:
+		multiplyOne[complex64](a, b, out)
+	case tensor.Complex128:
+		multiplyOne[complex128](a, b, out)
+	default:
+		multiplyOne[int64](a, b, out)
+	}
+	return to(out, d)
+}
+
+func multiplyOne[T interface {
+	dense.Number
+	tensor.Element
+}](a, b, out *tensor.Tensor) {
+	m, k, n := a.Size(0), a.Size(1), b.Size(1)
+	if m == 0 || k == 0 || n == 0 {
+		return
+	}
+	x, y := matrixOf[T](a), matrixOf[T](b)
+	dense.Multiply(m, n, k, x, y, dense.Matrix[T]{Data: tensor.Data[T](out), Stride: n})
+}
+
+// matrixOf describes a matrix to package dense, copying one whose rows and columns both have gaps.
+func matrixOf[T interface {
+	dense.Number
+	tensor.Element
+}](t *tensor.Tensor) dense.Matrix[T] {
+	rows, columns := t.Size(0), t.Size(1)
+	s := t.Strides()
+	switch {
+	case (s[1] == 1 || columns == 1) && (s[0] >= columns || rows == 1):
+		return dense.Matrix[T]{Data: tensor.Data[T](t), Stride: s[0]}
+	case (s[0] == 1 || rows == 1) && (s[1] >= rows || columns == 1):
+		return dense.Matrix[T]{Data: tensor.Data[T](t), Stride: s[1], Transposed: true}
+	}
+	return dense.Matrix[T]{Data: tensor.Data[T](contiguous(t)), Stride: columns}
 }
 
 func mm(a, b *tensor.Tensor) *tensor.Tensor {
@@ -109,7 +167,9 @@ func mm(a, b *tensor.Tensor) *tensor.Tensor {
 }
 
 func checkInner(a, b *tensor.Tensor) {
-	check(a.Size(1) == b.Size(0), "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", a.Size(0), a.Size(1), b.Size(0), b.Size(1))
+	if a.Size(1) != b.Size(0) {
+		raise(source.RuntimeError, "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", a.Size(0), a.Size(1), b.Size(0), b.Size(1))
+	}
 }
 
 func bmm(a, b *tensor.Tensor) *tensor.Tensor {
@@ -199,20 +259,22 @@ func linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
 		}
 		return out
 	}
-	k := x.Size(x.Dim() - 1)
-	rows := must(x.Reshape(numelOf(x.Shape()[:x.Dim()-1]), k))
-	out := mm(rows, must(weight.T()))
-	if bias != nil {
-		succeedShape(out, bias)
-		add.run(out, []operand{ofTensor(out), ofTensor(bias)})
+	rows := x
+	if x.Dim() != 2 {
+		k := x.Size(x.Dim() - 1)
+		rows = must(x.Reshape(numelOf(x.Shape()[:x.Dim()-1]), k))
+	}
+	transposed := must(weight.T())
+	checkInner(rows, transposed)
+	sameTypes("addmm_impl_cpu_", rows, transposed)
+	if bias != nil && bias.DType() != rows.DType() {
+		raise(source.RuntimeError, "expected scalar type %s but found %s", rows.DType().CppName(), bias.DType().CppName())
+	}
+	out := addProduct(bias, rows, transposed)
+	if x.Dim() == 2 {
+		return out
 	}
 	return must(out.View(append(slices.Clone(x.Shape()[:x.Dim()-1]), weight.Size(0))...))
-}
-
-func succeedShape(out, bias *tensor.Tensor) {
-	check(bias.DType() == out.DType(), "expected scalar type %s but found %s", out.DType().CppName(), bias.DType().CppName())
-	_, err := bias.Expand(out.Shape()...)
-	succeed(err)
 }
 
 // scaledSum gives beta*self + alpha*p; where beta is zero self is not read.
@@ -553,7 +615,7 @@ var matmulFamily = []definition{
 		if a.Dim() == 0 || b.Dim() == 0 {
 			return mul.on(a, b)
 		}
-		check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "inner() the last dimension must match on both input tensors but got shapes %s and %s", tensor.FormatShape(a.Shape()), tensor.FormatShape(b.Shape()))
+		check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "inner() the last dimension must match on both input tensors but got shapes %s and %s", shapeText(a.Shape()), shapeText(b.Shape()))
 		return tensorDot(a, b, []int{-1}, []int{-1})
 	}),
 	giving("cross", func(c call) *tensor.Tensor {

@@ -106,16 +106,16 @@ func moveAverage(running, value *tensor.Tensor, momentum float64) {
 
 // layerNorm normalizes over the last dimensions.
 func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps float64) (out, mean, invStd *tensor.Tensor) {
-	check(len(shape) >= 1, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = %s", tensor.FormatShape(shape))
+	check(len(shape) >= 1, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = %s", shapeText(shape))
 	lead := x.Dim() - len(shape)
-	check(weight == nil || tensor.SameShape(weight.Shape(), shape), "Expected weight to be of same shape as normalized_shape, but got weight of shape %s and normalized_shape = %s", shapeText(weight), tensor.FormatShape(shape))
-	check(bias == nil || tensor.SameShape(bias.Shape(), shape), "Expected bias to be of same shape as normalized_shape, but got bias of shape %s and normalized_shape = %s", shapeText(bias), tensor.FormatShape(shape))
+	check(weight == nil || tensor.SameShape(weight.Shape(), shape), "Expected weight to be of same shape as normalized_shape, but got weight of shape %s and normalized_shape = %s", optionalShape(weight), shapeText(shape))
+	check(bias == nil || tensor.SameShape(bias.Shape(), shape), "Expected bias to be of same shape as normalized_shape, but got bias of shape %s and normalized_shape = %s", optionalShape(bias), shapeText(shape))
 	if lead < 0 || !tensor.SameShape(x.Shape()[lead:], shape) {
 		star := ""
 		for _, n := range shape {
 			star += ", " + strconv.Itoa(n)
 		}
-		raise(source.RuntimeError, "Given normalized_shape=%s, expected input with shape [*%s], but got input of size%s", tensor.FormatShape(shape), star, tensor.FormatShape(x.Shape()))
+		raise(source.RuntimeError, "Given normalized_shape=%s, expected input with shape [*%s], but got input of size%s", shapeText(shape), star, shapeText(x.Shape()))
 	}
 	noIntegers("LayerNormKernelImpl")(x.DType())
 	work := kernel.ComputeType(x.DType())
@@ -187,9 +187,9 @@ func groupNorm(x *tensor.Tensor, groups int, weight, bias *tensor.Tensor, eps fl
 	check(x.Dim() >= 2, "Expected at least 2 dimensions for input tensor but received %d", x.Dim())
 	n, channels := x.Size(0), x.Size(1)
 	check(groups > 0, "Expected num groups to be greater than 0, got %d", groups)
-	check(channels%groups == 0, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", tensor.FormatShape(x.Shape()), groups)
-	check(weight == nil || weight.Dim() == 1 && weight.Numel() == channels, "Expected weight to be a vector of size equal to the number of channels in input, but got weight of shape %s and input of shape %s", shapeText(weight), tensor.FormatShape(x.Shape()))
-	check(bias == nil || bias.Dim() == 1 && bias.Numel() == channels, "Expected bias to be a vector of size equal to the number of channels in input, but got bias of shape %s and input of shape %s", shapeText(bias), tensor.FormatShape(x.Shape()))
+	check(channels%groups == 0, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", shapeText(x.Shape()), groups)
+	check(weight == nil || weight.Dim() == 1 && weight.Numel() == channels, "Expected weight to be a vector of size equal to the number of channels in input, but got weight of shape %s and input of shape %s", optionalShape(weight), shapeText(x.Shape()))
+	check(bias == nil || bias.Dim() == 1 && bias.Numel() == channels, "Expected bias to be a vector of size equal to the number of channels in input, but got bias of shape %s and input of shape %s", optionalShape(bias), shapeText(x.Shape()))
 	if x.Numel() == 0 {
 		return empty(x.Shape(), x.DType())
 	}

@@ -21,7 +21,7 @@ type pooling struct {
 // poolArgs reads kernel, stride, padding and, where hasDilation, dilation from argument i on.
 func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooling {
 	x := c.tensor(0)
-	check(x.Dim() == n+1 || x.Dim() == n+2, "%s() Expected %dD or %dD input tensor, but got input of size %s", name, n+1, n+2, tensor.FormatShape(x.Shape()))
+	check(x.Dim() == n+1 || x.Dim() == n+2, "%s() Expected %dD or %dD input tensor, but got input of size %s", name, n+1, n+2, shapeText(x.Shape()))
 	kernel := c.intsOf(i, n, "kernel_size")
 	stride := c.ints(i + 1)
 	if len(stride) == 0 {
@@ -93,12 +93,12 @@ func adaptiveWindows(in, out int) []window1 {
 // adaptive reads the output size, an entry of which may be None, from argument 1.
 func adaptive(name string, c call, n int) pooling {
 	x := c.tensor(0)
-	check(x.Dim() == n+1 || x.Dim() == n+2, "%s(): Expected %dD or %dD tensor, but got %s", name, n+1, n+2, tensor.FormatShape(x.Shape()))
+	check(x.Dim() == n+1 || x.Dim() == n+2, "%s(): Expected %dD or %dD tensor, but got %s", name, n+1, n+2, shapeText(x.Shape()))
 	size := c.intsOf(1, n, "output_size")
 	p := pooling{n: n}
 	for d := range n {
 		in := x.Size(x.Dim() - n + d)
-		check(in > 0 || size[d] == 0, "%s(): Expected input to have non-zero size for non-batch dimensions, but input has sizes %s with dimension %d being empty", name, tensor.FormatShape(x.Shape()), x.Dim()-n+d)
+		check(in > 0 || size[d] == 0, "%s(): Expected input to have non-zero size for non-batch dimensions, but input has sizes %s with dimension %d being empty", name, shapeText(x.Shape()), x.Dim()-n+d)
 		check(size[d] >= 0, "%s(): elements of output_size must be greater than or equal to 0 but received {%d}", name, size[d])
 		p.windows = append(p.windows, adaptiveWindows(in, size[d]))
 	}
@@ -258,7 +258,7 @@ func maxUnpool(c call) *tensor.Tensor {
 	x, at, size := c.tensor(0), c.tensor(1), c.ints(2)
 	n := len(size)
 	check(at.DType() == tensor.Int64, "elements in indices should be type int64 but got: %s", at.DType().CppName())
-	check(tensor.SameShape(x.Shape(), at.Shape()), "Expected shape of indices to be: %s but got: %s", tensor.FormatShape(x.Shape()), tensor.FormatShape(at.Shape()))
+	check(tensor.SameShape(x.Shape(), at.Shape()), "Expected shape of indices to be: %s but got: %s", shapeText(x.Shape()), shapeText(at.Shape()))
 	out := zeros(append(slices.Clone(x.Shape()[:x.Dim()-n]), size...), x.DType())
 	plane, room := numelOf(x.Shape()[x.Dim()-n:]), numelOf(size)
 	offsets := make([]int, x.Numel())

@@ -45,7 +45,7 @@ func newPacked(w, b *tensor.Tensor, half bool) *packedLinear {
 	} else {
 		check(w.DType() == tensor.QInt8, "quantized::linear_prepack expects a weight of type QInt8, but got %s", w.DType().CppName())
 	}
-	check(b == nil || b.Dim() == 1 && b.Size(0) == w.Size(0), "bias should be a vector (1D Tensor) of the number of outputs %d, but got shape %s", w.Size(0), shapeText(b))
+	check(b == nil || b.Dim() == 1 && b.Size(0) == w.Size(0), "bias should be a vector (1D Tensor) of the number of outputs %d, but got shape %s", w.Size(0), optionalShape(b))
 	return &packedLinear{w, b, half}
 }
 
@@ -102,7 +102,7 @@ func dynamicLinear(c call) *tensor.Tensor {
 	if x.Numel() == 0 {
 		return linear(x, must(tensor.Dequantize(p.weight)), p.bias)
 	}
-	return linear(requantized(contiguous(x), dynamicQuantizer(x, c.bool(2))), must(tensor.Dequantize(p.weight)), p.bias)
+	return linear(requantized(contiguous(x), dynamicQuantizer(x, false)), must(tensor.Dequantize(p.weight)), p.bias)
 }
 
 func halfLinear(c call) *tensor.Tensor {

@@ -93,8 +93,56 @@ func sumType(d tensor.DType) tensor.DType {
 }
 
 func sum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
+	if out := sumLeading(t, dims, keepdim, result, 1); out != nil {
+		return out
+	}
 	r := arrange(to(t, result), dims, keepdim, accumulator(result))
 	return to(sumRows(r), result)
+}
+
+// sumLeading adds over the first dimension of a contiguous tensor without bringing its columns
+// together, and multiplies by a factor. It gives nil for anything else.
+func sumLeading(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType, factor float64) *tensor.Tensor {
+	if len(dims) != 1 || t.Dim() < 2 || wrapDim(dims[0], t) != 0 || t.DType() != result || !t.IsContiguous() || t.Numel() == 0 {
+		return nil
+	}
+	shape := t.Shape()[1:]
+	if keepdim {
+		shape = append([]int{1}, shape...)
+	}
+	switch result {
+	case tensor.Float32:
+		out := empty(shape, result)
+		addColumns(tensor.Data[float32](out), tensor.Data[float32](t), factor)
+		return out
+	case tensor.Float64:
+		out := empty(shape, result)
+		addColumns(tensor.Data[float64](out), tensor.Data[float64](t), factor)
+		return out
+	}
+	return nil
+}
+
+// columnBlock is how many columns are added at once.
+const columnBlock = 256
+
+func addColumns[T realFloat](dst, src []T, factor float64) {
+	n := len(dst)
+	tensor.Parallel(n, columnBlock, func(lo, hi int) {
+		var sums [columnBlock]float64
+		for from := lo; from < hi; from += columnBlock {
+			part := sums[:min(columnBlock, hi-from)]
+			clear(part)
+			for row := from; row < len(src); row += n {
+				for j, v := range src[row : row+len(part)] {
+					part[j] += float64(v)
+				}
+			}
+			for j, s := range part {
+				dst[from+j] = T(s * factor)
+			}
+		}
+	})
 }
 
 func sumRows(r reduction) *tensor.Tensor {
@@ -135,6 +183,11 @@ func sumFloats[T realFloat](row []T) float64 {
 
 func mean(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
 	check(result.IsFloating() || result.IsComplex(), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
+	if t.Dim() > 0 {
+		if out := sumLeading(t, dims, keepdim, result, 1/float64(t.Size(0))); out != nil {
+			return out
+		}
+	}
 	r := arrange(to(t, result), dims, keepdim, accumulator(result))
 	n := float64(r.n)
 	switch r.rows.DType() {
@@ -537,14 +590,14 @@ var reduceFamily = slices.Concat([]definition{
 
 // sumToSize adds up the dimensions that broadcasting to t's shape has repeated.
 func sumToSize(t *tensor.Tensor, shape []int) *tensor.Tensor {
-	check(len(shape) <= t.Dim(), "size %s is not expandable to size %s.", tensor.FormatShape(shape), tensor.FormatShape(t.Shape()))
+	check(len(shape) <= t.Dim(), "size %s is not expandable to size %s.", shapeText(shape), shapeText(t.Shape()))
 	var dims []int
 	lead := t.Dim() - len(shape)
 	for d, n := range t.Shape() {
 		if d < lead || shape[d-lead] == 1 && n != 1 {
 			dims = append(dims, d)
 		} else {
-			check(shape[d-lead] == n, "size %s is not expandable to size %s.", tensor.FormatShape(shape), tensor.FormatShape(t.Shape()))
+			check(shape[d-lead] == n, "size %s is not expandable to size %s.", shapeText(shape), shapeText(t.Shape()))
 		}
 	}
 	if len(dims) == 0 {

@@ -89,7 +89,7 @@ func (r *recurrent) run(rows *tensor.Tensor, sizes []int, states []*tensor.Tenso
 	if r.bidirectional {
 		directions = 2
 	}
-	check(states[0].Dim() == 3 && states[0].Size(0) == r.layers*directions, "Expected hidden size (%d, ...), got %s", r.layers*directions, tensor.FormatShape(states[0].Shape()))
+	check(states[0].Dim() == 3 && states[0].Size(0) == r.layers*directions, "Expected hidden size (%d, ...), got %s", r.layers*directions, shapeText(states[0].Shape()))
 	finals := make([][]*tensor.Tensor, len(states))
 	for layer := range r.layers {
 		var outs []*tensor.Tensor

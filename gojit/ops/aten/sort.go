@@ -10,7 +10,7 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// sortRows gives for each row along a dimension the order of its elements, and the rows and their
+// ranked gives for each row along a dimension the order of its elements, and the rows and their
 // shape with that dimension last. Equal elements keep their order and a NaN is greater than any number.
 type ranked struct {
 	values *tensor.Tensor // rows, contiguous, in a type that can be compared
@@ -21,6 +21,11 @@ type ranked struct {
 }
 
 func rank(name string, t *tensor.Tensor, dim int, descending bool) ranked {
+	return rankFirst(name, t, dim, -1, descending)
+}
+
+// rankFirst finds at least the first k of each row, all for -1.
+func rankFirst(name string, t *tensor.Tensor, dim, k int, descending bool) ranked {
 	noComplexOrder(name)(t.DType())
 	r := ranked{dim: wrapDim(dim, t), source: t, n: 1}
 	work := t
@@ -34,6 +39,13 @@ func rank(name string, t *tensor.Tensor, dim int, descending bool) ranked {
 		rows = t.Numel() / r.n
 	}
 	r.order = make([][]int, rows)
+	if r.values.DType() == tensor.Float32 && r.n < 1<<32 {
+		if k < 0 {
+			k = r.n
+		}
+		r.rankKeys(k, descending)
+		return r
+	}
 	switch r.values.DType() {
 	case tensor.Int64:
 		rankRows[int64](&r, descending)
@@ -43,6 +55,62 @@ func rank(name string, t *tensor.Tensor, dim int, descending bool) ranked {
 		rankRows[float64](&r, descending)
 	}
 	return r
+}
+
+// rankKeys orders rows of float32 by integers that hold an element's rank above its index. Only the
+// first k of each row are found.
+func (r *ranked) rankKeys(k int, descending bool) {
+	data := tensor.Data[float32](r.values)
+	tensor.Parallel(len(r.order), rowGrain/(8*max(r.n, 1))+1, func(lo, hi int) {
+		keys := make([]uint64, r.n)
+		for i := lo; i < hi; i++ {
+			for j, v := range data[i*r.n : (i+1)*r.n] {
+				key := orderedBits(v)
+				if descending {
+					key = ^key
+				}
+				keys[j] = uint64(key)<<32 | uint64(j)
+			}
+			first := smallestKeys(keys, k)
+			order := make([]int, len(first))
+			for j, key := range first {
+				order[j] = int(uint32(key))
+			}
+			r.order[i] = order
+		}
+	})
+}
+
+// orderedBits maps floats to integers of the same order, zeros to one integer and every NaN to the largest.
+func orderedBits(v float32) uint32 {
+	if v != v {
+		return math.MaxUint32
+	}
+	b := math.Float32bits(v + 0) // -0 + 0 is 0
+	if b>>31 != 0 {
+		return ^b
+	}
+	return b | 1<<31
+}
+
+// smallestKeys returns the k smallest keys in order; it may reorder keys.
+func smallestKeys(keys []uint64, k int) []uint64 {
+	if k > 64 || 4*k > len(keys) {
+		slices.Sort(keys)
+		return keys[:k]
+	}
+	best := make([]uint64, 0, k+1)
+	for _, key := range keys {
+		if len(best) == k {
+			if k == 0 || key > best[k-1] {
+				continue
+			}
+			best = best[:k-1]
+		}
+		at, _ := slices.BinarySearch(best, key)
+		best = slices.Insert(best, at, key)
+	}
+	return best
 }
 
 func rankRows[T interface {
@@ -130,7 +198,7 @@ func topK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.T
 		n = t.Size(d)
 	}
 	check(k >= 0 && k <= n, "selected index k out of range")
-	r := rank("topk", t, dim, largest)
+	r := rankFirst("topk", t, dim, k, largest)
 	return r.take(firstPlaces(k))
 }
 
@@ -386,7 +454,7 @@ func searchSorted(sorted, values *tensor.Tensor, right, int32s bool) *tensor.Ten
 	check(sorted.Dim() > 0, "torch.searchsorted(): boundaries tensor should be 1 dimension or more")
 	check(sorted.Dim() == 1 || sorted.Dim() == values.Dim() && tensor.SameShape(sorted.Shape()[:sorted.Dim()-1], values.Shape()[:values.Dim()-1]),
 		"torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match, but we got boundaries tensor %s and input value tensor %s",
-		tensor.FormatShape(sorted.Shape()), tensor.FormatShape(values.Shape()))
+		shapeText(sorted.Shape()), shapeText(values.Shape()))
 	r := tensor.NewResultType()
 	r.Tensor(sorted)
 	rows := tensor.Data[float64](contiguous(to(sorted, tensor.Float64)))

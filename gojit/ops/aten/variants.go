@@ -129,7 +129,7 @@ func store(self, result *tensor.Tensor) {
 		return
 	}
 	check(tensor.SameShape(self.Shape(), result.Shape()), "output with shape %s doesn't match the broadcast shape %s",
-		tensor.FormatShape(self.Shape()), tensor.FormatShape(result.Shape()))
+		shapeText(self.Shape()), shapeText(result.Shape()))
 	checkCast(result.DType(), self.DType())
 	if hasInternalOverlap(self) {
 		raise(source.RuntimeError, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")

@@ -155,7 +155,7 @@ func atLeastDefinitions() []definition {
 func repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
 	check(len(times) >= t.Dim(), "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
 	for i := range times {
-		check(times[i] >= 0, "Trying to create tensor with negative dimension %d: %s", times[i], tensor.FormatShape(times))
+		check(times[i] >= 0, "Trying to create tensor with negative dimension %d: %s", times[i], shapeText(times))
 	}
 	lead := len(times) - t.Dim()
 	split := make([]int, 0, 2*len(times)) // each dimension as (times, size)
@@ -327,7 +327,7 @@ func pixelUnshuffle(t *tensor.Tensor, factor int) *tensor.Tensor {
 }
 
 func channelShuffle(t *tensor.Tensor, groups int) *tensor.Tensor {
-	check(t.Dim() > 2, "channel_shuffle expects input with > 2 dims, but got input with sizes %s", tensor.FormatShape(t.Shape()))
+	check(t.Dim() > 2, "channel_shuffle expects input with > 2 dims, but got input with sizes %s", shapeText(t.Shape()))
 	check(groups > 0 && t.Size(1)%groups == 0, "Number of channels must be divisible by groups. Got %d channels and %d groups.", t.Size(1), groups)
 	shape := append([]int{t.Size(0), groups, t.Size(1) / groups}, t.Shape()[2:]...)
 	v := must(must(t.Reshape(shape...)).Transpose(1, 2))
