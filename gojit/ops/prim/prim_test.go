@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"torchjit/gojit/ops"
+	"torchjit/gojit/ops/aten"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -15,6 +16,16 @@ import (
 func init() {
 	if err := ops.Register(Families()...); err != nil {
 		panic(err)
+	}
+}
+
+// TestNoOperatorIsRegisteredTwice links the operators on tensors beside these.
+func TestNoOperatorIsRegisteredTwice(t *testing.T) {
+	tensorOperators := aten.Operators()
+	for i := range tensorOperators {
+		if err := ops.Register(tensorOperators[i : i+1]); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -119,7 +130,7 @@ func (l *literals) number() value.Value {
 // operatorFor finds the overload that a recorded call means: the named one, else the first that
 // takes the arguments.
 func operatorFor(name string, args []value.Value) *ops.Operator {
-	if o := ops.Find(name); o != nil && o.Run != nil {
+	if o := ops.Find(name); o != nil && o.Run != nil && len(o.Schema().Arguments) > 0 && o.Schema().Arguments[0].Type != types.Tensor {
 		return o
 	}
 	for _, o := range ops.Overloads(name) {
