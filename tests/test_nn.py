@@ -60,7 +60,11 @@ def test_states_are_copied_in_and_checked():
     state["fc.bias"] = torch.ones(3)
     with pytest.raises(RuntimeError) as caught:
         a.load_state_dict(state)
-    for part in ('Missing key(s) in state_dict: "scale"', 'Unexpected key(s) in state_dict: "more"', "size mismatch for fc.bias"):
+    for part in (
+        'Missing key(s) in state_dict: "scale"',
+        'Unexpected key(s) in state_dict: "more"',
+        "size mismatch for fc.bias",
+    ):
         assert part in str(caught.value)
 
 
@@ -102,7 +106,9 @@ def test_repr(text):
 
 
 STATES = {
-    "nn.GRU(2, 3, 1, bidirectional=True)": [f"{k}_l0{s}" for s in ("", "_reverse") for k in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")],
+    "nn.GRU(2, 3, 1, bidirectional=True)": [
+        f"{k}_l0{s}" for s in ("", "_reverse") for k in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    ],
     "nn.LSTMCell(2, 3)": ["weight_ih", "weight_hh", "bias_ih", "bias_hh"],
     "nn.MultiheadAttention(4, 2)": ["in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"],
     "nn.BatchNorm1d(2)": ["weight", "bias", "running_mean", "running_var", "num_batches_tracked"],
@@ -119,7 +125,9 @@ def test_state_names(text):
 def test_first_values_keep_to_their_bounds():
     fc = nn.Linear(100, 50)
     bound = 1 / math.sqrt(100)
-    assert fc.weight.abs().max().item() <= bound and fc.weight.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.1)
+    assert fc.weight.abs().max().item() <= bound and fc.weight.std().item() == pytest.approx(
+        bound / math.sqrt(3), rel=0.1
+    )
     x = nn.init.kaiming_normal_(torch.empty(200, 300), nonlinearity="relu")
     assert x.std().item() == pytest.approx(math.sqrt(2 / 300), rel=0.05)
     assert nn.init.trunc_normal_(torch.empty(1000), std=2.0, a=-1.0, b=1.0).abs().max().item() <= 1.0

@@ -9,7 +9,19 @@ import pytest
 
 import torchjit as torch
 
-DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
+DTYPES = [
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +116,9 @@ def test_masks():
     assert x.tolist() == [1.0, 2.0, 0.0]
 
 
-@pytest.mark.parametrize("index, error", [(3, IndexError), ((0, 0), IndexError), ("a", TypeError), (slice(None, None, -1), ValueError)])
+@pytest.mark.parametrize(
+    "index, error", [(3, IndexError), ((0, 0), IndexError), ("a", TypeError), (slice(None, None, -1), ValueError)]
+)
 def test_bad_index(index, error):
     with pytest.raises(error):
         torch.ones(3)[index]
@@ -112,7 +126,23 @@ def test_bad_index(index, error):
 
 @pytest.mark.parametrize(
     "text",
-    ["x + y", "x - 2", "2 - x", "x * y", "3 / y", "x // 2", "x % 2", "x ** 2", "2 ** x", "-x", "abs(-x)", "x > y", "x == 2", "x != y", "x @ y"],
+    [
+        "x + y",
+        "x - 2",
+        "2 - x",
+        "x * y",
+        "3 / y",
+        "x // 2",
+        "x % 2",
+        "x ** 2",
+        "2 ** x",
+        "-x",
+        "abs(-x)",
+        "x > y",
+        "x == 2",
+        "x != y",
+        "x @ y",
+    ],
 )
 def test_arithmetic_as_numpy_does(text):
     a, b = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[5.0, 1.0], [2.0, 2.0]])

@@ -236,6 +236,8 @@ class RecursiveScriptModule(ScriptModule):
         original = self.__dict__["_original"]
         if original is None:
             return
+        for name, overloads in self.__dict__["_concrete_type"].overloads.items():
+            self.__dict__[name] = _first_that_fits([_native.module_method(self._c, o) for o in overloads])
         state = self.__dict__
         slots = {name for name, _ in _native.module_slots(self._c)}
         for name, value in original.__dict__.items():
@@ -368,6 +370,21 @@ class RecursiveScriptModule(ScriptModule):
 
         frame = inspect.currentframe()
         _native.define_module_method(self._c, src, Scope.of_frame(frame.f_back if frame else None))
+
+
+def _first_that_fits(methods: list[Any]) -> Any:
+    """A function that calls the first of several compiled methods that takes the arguments."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for method in methods[:-1]:
+            try:
+                return method(*args, **kwargs)
+            except RuntimeError as e:
+                if "Declaration: " not in str(e) or "TorchScript" in str(e):
+                    raise
+        return methods[-1](*args, **kwargs)
+
+    return call
 
 
 class TopLevelTracedModule(RecursiveScriptModule):

@@ -10,7 +10,7 @@ from typing import List, Optional, Tuple
 
 import torchjit as torch
 from torchjit import Tensor, _native
-from torchjit._jit_internal import BroadcastingList1, BroadcastingList2, BroadcastingList3, boolean_dispatch
+from torchjit._jit_internal import BroadcastingList1, BroadcastingList2, BroadcastingList3, _overload, boolean_dispatch
 from torchjit.nn import _reduction
 
 # ruff: noqa: UP006, UP007, UP035, UP045, A002
@@ -1020,30 +1020,61 @@ def triplet_margin_loss(
 # ---- resizing ----
 
 
-def _interpolation_size(
-    input: Tensor, size: Optional[List[int]], scale_factor: Optional[List[float]]
-) -> Tuple[Optional[List[int]], Optional[List[float]]]:
-    dims = input.dim() - 2
-    if size is not None and scale_factor is not None:
-        raise ValueError("only one of size or scale_factor should be defined")
-    if size is not None:
-        if len(size) == 1:
-            size = [size[0] for _ in range(dims)]
-        if len(size) != dims:
-            raise ValueError("Input and output must have the same number of spatial dimensions")
-        return size, None
-    if scale_factor is not None:
-        if len(scale_factor) == 1:
-            scale_factor = [scale_factor[0] for _ in range(dims)]
-        if len(scale_factor) != dims:
-            raise ValueError("Input and scale_factor must have the same number of spatial dimensions")
-        return None, scale_factor
-    raise ValueError("either size or scale_factor should be defined")
+@_overload
+def interpolate(
+    input: Tensor,
+    size: Optional[int] = None,
+    scale_factor: Optional[List[float]] = None,
+    mode: str = "nearest",
+    align_corners: Optional[bool] = None,
+    recompute_scale_factor: Optional[bool] = None,
+    antialias: bool = False,
+) -> Tensor:
+    pass
+
+
+@_overload
+def interpolate(
+    input: Tensor,
+    size: Optional[List[int]] = None,
+    scale_factor: Optional[List[float]] = None,
+    mode: str = "nearest",
+    align_corners: Optional[bool] = None,
+    recompute_scale_factor: Optional[bool] = None,
+    antialias: bool = False,
+) -> Tensor:
+    pass
+
+
+@_overload
+def interpolate(
+    input: Tensor,
+    size: Optional[int] = None,
+    scale_factor: Optional[float] = None,
+    mode: str = "nearest",
+    align_corners: Optional[bool] = None,
+    recompute_scale_factor: Optional[bool] = None,
+    antialias: bool = False,
+) -> Tensor:
+    pass
+
+
+@_overload
+def interpolate(
+    input: Tensor,
+    size: Optional[List[int]] = None,
+    scale_factor: Optional[float] = None,
+    mode: str = "nearest",
+    align_corners: Optional[bool] = None,
+    recompute_scale_factor: Optional[bool] = None,
+    antialias: bool = False,
+) -> Tensor:
+    pass
 
 
 def interpolate(
     input: Tensor,
-    size: Optional[List[int]] = None,
+    size: Optional[int] = None,
     scale_factor: Optional[List[float]] = None,
     mode: str = "nearest",
     align_corners: Optional[bool] = None,
@@ -1059,7 +1090,26 @@ def interpolate(
     elif align_corners is None:
         align_corners = False
     dims = input.dim() - 2
-    output_size, factors = _interpolation_size(input, size, scale_factor)
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    elif size is not None:
+        factors = None
+        if isinstance(size, (list, tuple)):
+            if len(size) != dims:
+                raise ValueError("Input and output must have the same number of spatial dimensions")
+            output_size = size
+        else:
+            output_size = [size for _ in range(dims)]
+    elif scale_factor is not None:
+        output_size = None
+        if isinstance(scale_factor, (list, tuple)):
+            if len(scale_factor) != dims:
+                raise ValueError("Input and scale_factor must have the same number of spatial dimensions")
+            factors = scale_factor
+        else:
+            factors = [scale_factor for _ in range(dims)]
+    else:
+        raise ValueError("either size or scale_factor should be defined")
     if recompute_scale_factor is not None and recompute_scale_factor and factors is not None:
         output_size = [int(math.floor(float(input.size(i + 2)) * factors[i])) for i in range(dims)]
         factors = None

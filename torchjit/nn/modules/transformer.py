@@ -30,7 +30,7 @@ def _get_activation_fn(activation: str) -> Callable[[Tensor], Tensor]:
 class TransformerEncoderLayer(Module):
     """Self-attention and two linear maps, each with a residual and a norm."""
 
-    __constants__ = ["batch_first", "norm_first"]
+    __constants__ = ["norm_first"]
 
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
@@ -97,7 +97,7 @@ class TransformerEncoder(Module):
 class TransformerDecoderLayer(Module):
     """Self-attention, attention to a memory and two linear maps."""
 
-    __constants__ = ["batch_first", "norm_first"]
+    __constants__ = ["norm_first"]
 
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
