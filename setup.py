@@ -30,7 +30,7 @@ class GoBuild(build_ext):
         try:
             subprocess.run(command, check=True, env=env, cwd=os.path.dirname(os.path.abspath(__file__)))
         except FileNotFoundError:
-            raise SystemExit("torchjit is built from source with Go 1.26 or newer: the program `go` was not found")
+            raise SystemExit("torchjit is built from source with Go 1.26 or newer: the program `go` was not found") from None
         header = os.path.splitext(target)[0] + ".h"
         if os.path.exists(header):
             os.remove(header)
