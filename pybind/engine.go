@@ -13,5 +13,6 @@ var linkOperators = gojit.LinkOperators
 var machine = &gojit.Machine
 
 func init() {
+	tuneCollector()
 	machine.Runners = map[string]interp.Runner{"prim::PythonOp": pythonOp}
 }

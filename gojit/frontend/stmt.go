@@ -424,7 +424,7 @@ func (e *emitter) emitWith(s syntax.With) {
 	}
 	e.emitStatements(s.Body())
 	for i := len(entered) - 1; i >= 0; i-- {
-		e.g.InsertNode(e.g.Create("prim::Exit", []*ir.Value{entered[i]}, 1)).Output().SetType(types.None)
+		e.g.InsertNode(e.g.Create("prim::Exit", []*ir.Value{entered[i]}, 1))
 	}
 }
 

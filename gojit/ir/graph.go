@@ -173,7 +173,12 @@ func (g *Graph) InsertGraph(callee *Graph, arguments []*Value) []*Value {
 // lookup.
 func (g *Graph) Clone(n *Node, lookup func(*Value) *Value) *Node {
 	c := &Node{graph: g, kind: n.kind, Range: n.Range, operator: n.operator}
-	c.attrs = append(c.attrs, n.attrs...)
+	for _, a := range n.attrs {
+		if inner, ok := a.Value.(*Graph); ok {
+			a.Value = inner.Copy()
+		}
+		c.attrs = append(c.attrs, a)
+	}
 	for _, out := range n.outputs {
 		c.AddOutput().CopyMetadata(out)
 	}
