@@ -11,6 +11,7 @@ import (
 
 // steps gives the products of spacing and mean of neighbours along a dimension.
 func trapezoids(y *tensor.Tensor, dim int, x *tensor.Tensor, dx float64) *tensor.Tensor {
+	check(y.Dim() > 0, "trapezoid: expected a tensor with at least one dimension")
 	dim = wrapDim(dim, y)
 	n := y.Size(dim)
 	if n < 2 {

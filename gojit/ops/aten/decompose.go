@@ -230,6 +230,7 @@ func orthogonalize(u []float64, rows, columns, j int) bool {
 
 // svd gives u, the singular values and v transposed; full completes u and v to square matrices.
 func svd(a *tensor.Tensor, full bool) (u, s, vh *tensor.Tensor) {
+	atLeastMatrices("linalg.svd", a)
 	if a.Size(a.Dim()-2) < a.Size(a.Dim()-1) {
 		v, s, uh := svd(must(a.MatrixTranspose()), full)
 		return contiguous(must(uh.MatrixTranspose())), s, contiguous(must(v.MatrixTranspose()))
@@ -342,6 +343,7 @@ func reflectColumn(x, q []float64, rows, columns, j int) {
 
 // defaultRank returns the relative size below which singular values count as zero.
 func defaultRank(a *tensor.Tensor) float64 {
+	atLeastMatrices("linalg.pinv", a)
 	eps := 2.220446049250313e-16
 	if a.DType() == tensor.Float32 {
 		eps = 1.1920928955078125e-07

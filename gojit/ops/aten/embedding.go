@@ -40,6 +40,7 @@ const (
 
 // embeddingBag combines the rows of each bag of indices.
 func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *tensor.Tensor, includeLast bool, padding int) (out, offset2bag, bagSize, maxIndices *tensor.Tensor) {
+	check(weight.Dim() == 2, "'weight' must be 2-D")
 	check(indices.Dim() == 1 || indices.Dim() == 2, "input has to be a 1D or 2D Tensor, but got Tensor of dimension %d", indices.Dim())
 	starts := integersOf(offsets)
 	if indices.Dim() == 2 {
@@ -125,6 +126,7 @@ func giveBag(c call, padding int) {
 // renormRows scales the used rows of a table whose norm exceeds a limit.
 func renormRows(c call) {
 	weight, limit, p := c.tensor(0), c.float(2), c.float(3)
+	check(weight.Dim() == 2, "Expected 2-dimensional tensor, but got %d-dimensional tensor for argument #1 'self' (while checking arguments for embedding_renorm_)", weight.Dim())
 	for _, i := range rowList(c.tensor(1), weight.Size(0)) {
 		row := must(weight.Select(0, i))
 		if n := vectorNorm(row, p, nil, false, row.DType()).At().Float64(); n > limit {

@@ -6,6 +6,7 @@ import (
 	"math/cmplx"
 	"slices"
 
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
@@ -121,6 +122,14 @@ func wideComplex(t *tensor.Tensor) (*tensor.Tensor, tensor.DType) {
 	return to(t, tensor.Complex128), floatOrDefault(t.DType()).ToComplex()
 }
 
+// transformedDim returns the dimension to transform. It fails on tensors without dimensions.
+func transformedDim(t *tensor.Tensor, dim int) int {
+	if t.Dim() == 0 {
+		raise(source.IndexError, "Dimension specified as %d but tensor has no dimensions", dim)
+	}
+	return wrapDim(dim, t)
+}
+
 // resizeDim cuts a dimension or pads it with zeros.
 func resizeDim(t *tensor.Tensor, dim, n int) *tensor.Tensor {
 	check(n >= 1, "Invalid number of data points (%d) specified", n)
@@ -155,7 +164,7 @@ func fullSpectrum(t *tensor.Tensor, dim, n int) *tensor.Tensor {
 func fftOne(backwards bool) func(c call) *tensor.Tensor {
 	return func(c call) *tensor.Tensor {
 		t, result := wideComplex(c.tensor(0))
-		dim := wrapDim(c.int(2), t)
+		dim := transformedDim(t, c.int(2))
 		t = resizeDim(t, dim, c.intOr(1, t.Size(dim)))
 		return to(fourier{backwards, c.strOr(3, "")}.along(t, dim), result)
 	}
@@ -166,7 +175,7 @@ func realFFT(hermitian bool) func(c call) *tensor.Tensor {
 	return func(c call) *tensor.Tensor {
 		check(!c.tensor(0).DType().IsComplex(), "rfft expects a real input tensor, but got %s", c.tensor(0).DType().CppName())
 		t, result := wideComplex(c.tensor(0))
-		dim := wrapDim(c.int(2), t)
+		dim := transformedDim(t, c.int(2))
 		t = resizeDim(t, dim, c.intOr(1, t.Size(dim)))
 		return to(halfSpectrum(fourier{hermitian, c.strOr(3, "")}.along(t, dim), dim), result)
 	}
@@ -176,7 +185,7 @@ func realFFT(hermitian bool) func(c call) *tensor.Tensor {
 func inverseRealFFT(hermitian bool) func(c call) *tensor.Tensor {
 	return func(c call) *tensor.Tensor {
 		t, result := wideComplex(c.tensor(0))
-		dim := wrapDim(c.int(2), t)
+		dim := transformedDim(t, c.int(2))
 		n := c.intOr(1, 2*(t.Size(dim)-1))
 		check(n >= 1, "Invalid number of data points (%d) specified", n)
 		full := fullSpectrum(t, dim, n)
@@ -201,7 +210,7 @@ func manyDims(c call, t *tensor.Tensor) (dims, sizes []int) {
 		}
 	}
 	for i := range dims {
-		dims[i] = wrapDim(dims[i], t)
+		dims[i] = transformedDim(t, dims[i])
 	}
 	if sizes == nil {
 		sizes = slices.Repeat([]int{-1}, len(dims))

@@ -240,11 +240,11 @@ func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 		return
 	}
 	offsets := alongOffsets("scatter", t, dim, index)
+	check(src.Dim() == index.Dim() || src.Numel() == 1 && index.Numel() == 1, "Index tensor must have the same number of dimensions as src tensor")
 	for d, n := range index.Shape() {
 		if src.Dim() == 0 {
 			break
 		}
-		check(src.Dim() == index.Dim(), "Index tensor must have the same number of dimensions as src tensor")
 		check(n <= src.Size(d), "Expected index %s to be smaller than src %s in all dimensions", shapeText(index.Shape()), shapeText(src.Shape()))
 		src = must(src.Slice(d, 0, n, 1))
 	}
@@ -370,6 +370,7 @@ func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor
 	}
 	check(index.DType() == tensor.Int64 || index.DType() == tensor.Int32, "index_select(): Expected dtype int32 or int64 for index")
 	check(index.Dim() <= 1, "index_select(): Index is supposed to be a vector")
+	check(t.Dim() > 0 || index.Numel() == 1, "index_select(): Index to scalar can have only 1 value, got %d value(s)", index.Numel())
 	list := integersOf(index)
 	for _, i := range list {
 		if i < 0 || i >= n {
@@ -396,6 +397,7 @@ func indexInto(name string, c call, source *tensor.Tensor, how combine) *tensor.
 	}
 	list := indexList(name, c.tensor(2), n)
 	check(source.DType() == t.DType(), "%s(): self (%s) and source (%s) must have the same scalar type", name, t.DType().CppName(), source.DType().CppName())
+	check(source.Dim() == t.Dim() || t.Dim() <= 1 && source.Dim() <= 1, "%s(): self and source should have the same number of dimensions, but got %d and %d", name, t.Dim(), source.Dim())
 	count := 1
 	if source.Dim() > 0 {
 		count = source.Size(dim)

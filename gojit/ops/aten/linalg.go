@@ -125,8 +125,16 @@ func signLogDet(c call) {
 	c.give(to(must(tensor.FromSlice(signs, shape...)), a.DType()), to(must(tensor.FromSlice(logs, shape...)), a.DType().ToReal()))
 }
 
+// atLeastMatrices fails on tensors with fewer than two dimensions.
+func atLeastMatrices(name string, ts ...*tensor.Tensor) {
+	for _, t := range ts {
+		check(t.Dim() >= 2, "%s: The input tensor must have at least 2 dimensions.", name)
+	}
+}
+
 // solveBatch solves a x = b for batches of matrices b, n by columns each.
 func solveBatch(name string, a, b *tensor.Tensor) *tensor.Tensor {
+	atLeastMatrices(name, a, b)
 	lead := must(tensor.Broadcast(a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]))
 	n, columns := a.Size(a.Dim()-1), b.Size(b.Dim()-1)
 	check(b.Size(b.Dim()-2) == n, "%s: Incompatible shapes of A and B for the equation AX = B (%dx%d and %dx%d)", name, a.Size(a.Dim()-2), n, b.Size(b.Dim()-2), columns)
@@ -170,6 +178,7 @@ func inverse(a *tensor.Tensor) *tensor.Tensor {
 
 // solve handles vectors: b is one where it has one dimension or the shape of a batch of them.
 func solve(a, b *tensor.Tensor, left bool) *tensor.Tensor {
+	atLeastMatrices("linalg.solve", a)
 	vector := b.Dim() == 1 || b.Dim() == a.Dim()-1 && tensor.SameShape(b.Shape(), a.Shape()[:a.Dim()-1])
 	if vector {
 		check(left, "linalg.solve: Vector broadcasting of the right hand side is not supported for left=False. In this case linalg.solve is equivalent to B / A.squeeze(-1)")
@@ -227,6 +236,7 @@ func solveTriangular(a, b *tensor.Tensor, upper, left, unit bool) *tensor.Tensor
 	if !left {
 		return must(solveTriangular(must(a.MatrixTranspose()), must(b.MatrixTranspose()), !upper, true, unit).MatrixTranspose())
 	}
+	atLeastMatrices("linalg.solve_triangular", a, b)
 	lead := must(tensor.Broadcast(a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]))
 	n, columns := a.Size(a.Dim()-1), b.Size(b.Dim()-1)
 	check(b.Size(b.Dim()-2) == n, "linalg.solve_triangular: Incompatible shapes of A and B for the equation AX = B (%dx%d and %dx%d)", a.Size(a.Dim()-2), n, b.Size(b.Dim()-2), columns)

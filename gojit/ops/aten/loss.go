@@ -155,6 +155,7 @@ func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int) *tensor.Tensor
 		return loss
 	}
 	batch, classes := x.Size(0), x.Size(1)
+	check(target.Dim() > 0, "only batches of spatial targets supported (3D tensors) but got targets of dimension: 0")
 	if batch != target.Size(0) {
 		raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (%d).", batch, target.Size(0))
 	}
@@ -261,6 +262,7 @@ func multiMargin(c call) *tensor.Tensor {
 
 // ctcLoss is the negative log likelihood of label sequences under all alignments.
 func ctcLoss(logs, targets *tensor.Tensor, inputLengths, targetLengths []int, blank, how int, zeroInfinity bool) *tensor.Tensor {
+	check(logs.Dim() == 2 || logs.Dim() == 3, "ctc_loss: expected log probabilities of 2 or 3 dimensions, but got %s", shapeText(logs.Shape()))
 	batched := logs.Dim() == 3
 	if !batched {
 		logs = must(logs.Unsqueeze(1))
@@ -271,12 +273,17 @@ func ctcLoss(logs, targets *tensor.Tensor, inputLengths, targetLengths []int, bl
 	check(len(targetLengths) == batch, "target_lengths must be of size batch_size")
 	data := tensor.Data[float64](contiguous(to(logs, tensor.Float64)))
 	flat := integersOf(must(targets.Reshape(-1)))
+	for _, l := range flat {
+		check(l >= 0 && l < classes, "ctc_loss: targets must lie in [0, %d), but got %d", classes, l)
+	}
 	out := empty([]int{batch}, tensor.Float64)
 	start := 0
 	for b := range batch {
 		if targets.Dim() == 2 {
 			start = b * targets.Size(1)
 		}
+		check(targetLengths[b] >= 0 && start+targetLengths[b] <= len(flat), "ctc_loss: target_lengths reach %d labels, but there are %d", start+targetLengths[b], len(flat))
+		check(inputLengths[b] >= 0, "ctc_loss: input_lengths must not be negative, but got %d", inputLengths[b])
 		labels := flat[start : start+targetLengths[b]]
 		start += targetLengths[b]
 		check(inputLengths[b] <= steps, "Expected input_lengths to have value at most %d, but got value %d (while checking arguments for ctc_loss_cpu)", steps, inputLengths[b])

@@ -320,6 +320,7 @@ func kron(a, b *tensor.Tensor) *tensor.Tensor {
 func cross(a, b *tensor.Tensor, dim int) *tensor.Tensor {
 	ab := broadcastTensors([]*tensor.Tensor{a, b})
 	a, b = ab[0], ab[1]
+	check(a.Dim() > 0, "linalg.cross: inputs must have at least one dimension")
 	dim = wrapDim(dim, a)
 	check(a.Size(dim) == 3, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", dim, a.Size(dim), b.Size(dim))
 	part := func(t *tensor.Tensor, i int) *tensor.Tensor { return must(t.Select(dim, i%3)) }

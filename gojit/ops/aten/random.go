@@ -131,6 +131,7 @@ func alphaDropout(t *tensor.Tensor, p float64, train, feature bool) *tensor.Tens
 	}
 	shape := slices.Clone(t.Shape())
 	if feature {
+		check(t.Dim() >= 2, "Feature dropout requires at least 2 dimensions in the input")
 		shape = slices.Repeat([]int{1}, t.Dim())
 		shape[0], shape[1] = t.Size(0), t.Size(1)
 	}

@@ -224,6 +224,8 @@ func oneCellOf(name string, kind cell) definition {
 // packPadded puts the steps of padded sequences, longest first, one after the other.
 func packPadded(c call) {
 	x, lengths := c.tensor(0), integersOf(c.tensor(1))
+	check(x.Dim() >= 2, "_pack_padded_sequence expects an input of at least 2 dimensions, but got %s", shapeText(x.Shape()))
+	check(len(lengths) > 0, "Expected `lengths` to have at least one element")
 	if c.bool(2) {
 		x = must(x.Transpose(0, 1))
 	}
@@ -250,6 +252,13 @@ func packPadded(c call) {
 func padPacked(c call) {
 	data, sizes := c.tensor(0), integersOf(c.tensor(1))
 	steps := len(sizes)
+	check(steps > 0 && data.Dim() > 0, "_pad_packed_sequence expects at least one batch size and data of at least one dimension")
+	total := 0
+	for i, n := range sizes {
+		check(n > 0 && n <= sizes[0] && (i == 0 || n <= sizes[i-1]), "batch sizes must be positive and not grow, but got %d at step %d", n, i)
+		total += n
+	}
+	check(total <= data.Size(0), "batch sizes add up to %d, but data has %d rows", total, data.Size(0))
 	if total := c.int(4); total > 0 {
 		if total < steps {
 			raise(source.RuntimeError, "Expected total_length to be at least the length of the longest sequence in input, but got total_length=%d and max sequence length being %d", total, steps)

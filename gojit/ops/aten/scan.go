@@ -171,6 +171,7 @@ var scanFamily = []definition{
 		return cumulativeProduct(c.tensor(0), c.int(1), c.dtypeOr(2, sumType(c.tensor(0).DType())))
 	}),
 	giving("logcumsumexp", func(c call) *tensor.Tensor {
+		check(c.tensor(0).DType().IsFloating(), "\"logcumsumexp_out_cpu\" not implemented for '%s'", c.tensor(0).DType().CppName())
 		return scanAlong(c.tensor(0), c.int(1), c.tensor(0).DType(), nil, runningLogSum, nil)
 	}),
 	define("cummax", func(c call) { c.give(pair(cumulativeExtreme(c.tensor(0), c.int(1), false))...) }),
