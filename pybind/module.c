@@ -186,14 +186,14 @@ static PyObject *native_set_token_factory(PyObject *module, PyObject *factory) {
 }
 
 static PyMethodDef methods[] = {
-    {"function", native_function, METH_O, "function(name)\n--\n\nThe registered function of that name."},
+    {"function", native_function, METH_O, "function($module, name, /)\n--\n\nThe registered function of that name."},
     {"register_handle_class", native_register_handle_class, METH_VARARGS,
-     "register_handle_class(number, cls)\n--\n\nSays which class the handles of a class number have."},
+     "register_handle_class($module, number, cls, /)\n--\n\nSays which class the handles of a class number have."},
     {"register_exception", native_register_exception, METH_VARARGS,
-     "register_exception(name, cls)\n--\n\nSays which class errors of that name are raised as."},
-    {"set_size_class", native_set_size_class, METH_O, "set_size_class(cls)\n--\n\nSets the class of shapes."},
+     "register_exception($module, name, cls, /)\n--\n\nSays which class errors of that name are raised as."},
+    {"set_size_class", native_set_size_class, METH_O, "set_size_class($module, cls, /)\n--\n\nSets the class of shapes."},
     {"set_token_factory", native_set_token_factory, METH_O,
-     "set_token_factory(factory)\n--\n\nSets what makes a token from its class number and code."},
+     "set_token_factory($module, factory, /)\n--\n\nSets what makes a token from its class number and code."},
     {NULL},
 };
 

@@ -25,7 +25,7 @@ var programFunctions = []function{
 	{schema: "define_interface(str name, bytes tree, object scope, bool is_module) -> None", run: defineInterface},
 	{schema: "compile_function(str name, bytes tree, object scope, dict defaults, bytes? signature=None) -> ScriptFunction", run: compileFunction},
 	{schema: "ensure_compiled(function f) -> None", run: ensureCompiled},
-	{schema: "compile_class(str name, bytes tree, object scope, dict defaults) -> None", run: compileClass},
+	{schema: "compile_class(str name, bytes tree, object scope, dict defaults, list statics) -> None", run: compileClass},
 	{schema: "future_wait(Handle future) -> any", run: futureWait},
 	{schema: "future_done(Handle future) -> bool", run: futureDone},
 	{schema: "compile_source(str text, object scope) -> list", run: compileSource},
@@ -260,6 +260,13 @@ func compileClass(c *call) error {
 			property.Setter = add(setter)
 		}
 		class.Properties = append(class.Properties, property)
+	}
+	for w := range c.arg(4).items {
+		f, ok := w.fields()[1].callable().(*scriptFunction)
+		if !ok {
+			return typeErrorf("compile_class expects compiled functions as static methods")
+		}
+		class.AddStaticMethod(strings.Clone(w.fields()[0].text()), f.function)
 	}
 	c.none()
 	return defineAll(name, methods)

@@ -11,7 +11,6 @@ from typing import Any
 from torchjit import _host as _host
 from torchjit import _native
 from torchjit._creation import as_tensor, asarray, from_numpy, tensor
-from torchjit._grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from torchjit._settings import *  # noqa: F403
 from torchjit._tensor import Tensor
 from torchjit._types import (
@@ -35,7 +34,12 @@ __version__ = "1.13.1+torchjit0.1.0"
 
 globals().update(dtypes)
 
-_SUBMODULES = ("backends", "jit", "nn", "ops", "_jit_internal")
+# Names that live in submodules, which are loaded when the name is first used.
+_ELSEWHERE = {
+    name: "torchjit.autograd.grad_mode"
+    for name in ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled")
+}
+_SUBMODULES = ("autograd", "backends", "jit", "nn", "ops", "_jit_internal")
 
 
 def __getattr__(name: str) -> Any:
@@ -43,6 +47,11 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module("torchjit." + name)
+    if name in _ELSEWHERE:
+        import importlib
+
+        value = globals()[name] = getattr(importlib.import_module(_ELSEWHERE[name]), name)
+        return value
     f = None if name.startswith("__") else _native.operator("aten::" + name)
     if f is None:
         raise AttributeError(f"module 'torch' has no attribute '{name}'")

@@ -303,6 +303,11 @@ def _python_builtins() -> dict[int, str]:
             if hasattr(math, name):
                 table[id(getattr(math, name))] = "aten::" + name
         table[id(math.remainder)] = "aten::mathremainder"
+        from torchjit.autograd import grad_mode
+
+        table[id(device)] = "aten::device"
+        table[id(grad_mode.is_grad_enabled)] = "aten::is_grad_enabled"
+        table[id(grad_mode.set_grad_enabled)] = "aten::set_grad_enabled"
         import warnings
 
         table[id(warnings.warn)] = "aten::warn"

@@ -171,19 +171,13 @@ def script_class(cls: type) -> str:
     tree = get_jit_class_def(cls, cls.__name__)
     defaults = {m: get_default_args(f) for m, f in inspect.getmembers(cls, inspect.isfunction) if m in vars(cls)}
     name = _resolve._unique(cls)
+    statics = [(n, script_function(m.__func__)) for n, m in vars(cls).items() if isinstance(m, staticmethod)]
     try:
-        _native.compile_class(name, tree.data, Scope.of_class(cls), defaults)
+        _native.compile_class(name, tree.data, Scope.of_class(cls), defaults, statics)
     except BaseException:
         del _resolve._names[cls]
         raise
     return name
-
-
-def static_method(class_name: str, name: str) -> Any:
-    """What a static method of a compiled class is; None where the class has none of that name."""
-    cls = _resolve._known_classes.get(class_name)
-    member = inspect.getattr_static(cls, name, None) if cls is not None else None
-    return _resolve.classify(member.__func__) if isinstance(member, staticmethod) else None
 
 
 class CompilationUnit:

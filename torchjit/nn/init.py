@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from torchjit import Tensor, empty
-from torchjit._grad_mode import no_grad
+from torchjit.autograd.grad_mode import no_grad
 
 
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:

@@ -544,7 +544,7 @@ def _type_name(value: Any) -> str:
 
 
 def _copy_into(target: Tensor, source: Tensor) -> None:
-    from torchjit._grad_mode import no_grad
+    from torchjit.autograd.grad_mode import no_grad
 
     with no_grad():
         target.copy_(source)

@@ -1,0 +1,99 @@
+"""Switching the recording of operations on and off.
+
+The classes can be used in compiled programs, so their methods keep to the language.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torchjit as torch
+from torchjit import _native
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations are recorded."""
+    return _native.grad_enabled()
+
+
+def is_inference_mode_enabled() -> bool:
+    return not _native.grad_enabled()
+
+
+class _Decorator:
+    """Lets a context manager decorate functions too."""
+
+    def __call__(self, fn: Any) -> Any:
+        @functools.wraps(fn)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            with self.fresh():
+                return fn(*args, **kwargs)
+
+        return wrapper
+
+    def fresh(self) -> Any:
+        return type(self)()
+
+
+class no_grad(_Decorator):
+    """Operations are not recorded."""
+
+    def __init__(self) -> None:
+        self.prev = False
+
+    def __enter__(self) -> None:
+        self.prev = torch.is_grad_enabled()
+        torch.set_grad_enabled(False)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        torch.set_grad_enabled(self.prev)
+
+
+class enable_grad(_Decorator):
+    """Operations are recorded."""
+
+    def __init__(self) -> None:
+        self.prev = False
+
+    def __enter__(self) -> None:
+        self.prev = torch.is_grad_enabled()
+        torch.set_grad_enabled(True)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        torch.set_grad_enabled(self.prev)
+
+
+class set_grad_enabled(_Decorator):
+    """Operations are recorded or not, from here on or in a with statement."""
+
+    def __init__(self, mode: bool) -> None:
+        self.prev = _native.grad_enabled()
+        self.mode = bool(mode)
+        _native.set_grad_enabled(self.mode)
+
+    def __enter__(self) -> None:
+        _native.set_grad_enabled(self.mode)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        _native.set_grad_enabled(self.prev)
+
+    def fresh(self) -> Any:
+        return type(self)(self.mode)
+
+
+class inference_mode(_Decorator):
+    """Operations are not recorded."""
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        self.prev = _native.grad_enabled()
+        _native.set_grad_enabled(not self.mode)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        _native.set_grad_enabled(self.prev)
+
+    def fresh(self) -> Any:
+        return type(self)(self.mode)
