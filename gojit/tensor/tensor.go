@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"fmt"
 	"sync/atomic"
 	"unsafe"
 
@@ -322,8 +323,13 @@ type Element interface {
 }
 
 // Data returns the elements from the first one to the farthest one in memory. For a contiguous
-// tensor that is all elements in order. T must be the Go type of the tensor's element type.
+// tensor that is all elements in order. T must be the Go type of the tensor's element
+// type: Data panics where even the sizes differ.
 func Data[T Element](t *Tensor) []T {
+	var element T
+	if int(unsafe.Sizeof(element)) != t.dtype.Size() {
+		panic(fmt.Sprintf("tensor.Data: elements of type %s read as %T", t.dtype, element))
+	}
 	n := t.numel
 	if !t.IsContiguous() {
 		n = extent(t.shape, t.strides)

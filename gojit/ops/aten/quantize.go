@@ -65,6 +65,7 @@ func unpackLinear(c call) {
 
 // dynamicQuantizer chooses scale and zero point for the range of a tensor's elements.
 func dynamicQuantizer(x *tensor.Tensor, reduceRange bool) *tensor.Quantizer {
+	check(x.DType() == tensor.Float32, "Quantize only works on Float Tensor, got %s", x.DType().CppName())
 	low, high := 0.0, 0.0
 	for _, v := range tensor.Data[float32](contiguous(x)) {
 		low, high = min(low, float64(v)), max(high, float64(v))
