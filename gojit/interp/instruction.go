@@ -30,6 +30,20 @@ const (
 	opReturnOne
 	opRaise
 
+	// A comparison of integers and the jump that depends on it
+	opJumpIfNotLtInt
+	opJumpIfNotLeInt
+	opJumpIfNotGtInt
+	opJumpIfNotGeInt
+	opJumpIfNotEqInt
+	opJumpIfNotNeInt
+	opLoopIfLtInt
+	opLoopIfLeInt
+	opLoopIfGtInt
+	opLoopIfGeInt
+	opLoopIfEqInt
+	opLoopIfNeInt
+
 	// Registers
 	opCopy
 	opCopyBits
@@ -144,6 +158,19 @@ var opcodes = [numOpcodes]struct {
 	opReturnOne: {"return1", "r--", "", "leave with A"},
 	opRaise:     {"raise", "s--", "", "raise an exception from the inputs of site A: message, class"},
 
+	opJumpIfNotLtInt: {"jumpifnotlt", "jrr", "", "go to A unless B < C"},
+	opJumpIfNotLeInt: {"jumpifnotle", "jrr", "", "go to A unless B <= C"},
+	opJumpIfNotGtInt: {"jumpifnotgt", "jrr", "", "go to A unless B > C"},
+	opJumpIfNotGeInt: {"jumpifnotge", "jrr", "", "go to A unless B >= C"},
+	opJumpIfNotEqInt: {"jumpifnoteq", "jrr", "", "go to A unless B == C"},
+	opJumpIfNotNeInt: {"jumpifnotne", "jrr", "", "go to A unless B != C"},
+	opLoopIfLtInt:    {"loopiflt", "jrr", "", "poll; go to A if B < C"},
+	opLoopIfLeInt:    {"loopifle", "jrr", "", "poll; go to A if B <= C"},
+	opLoopIfGtInt:    {"loopifgt", "jrr", "", "poll; go to A if B > C"},
+	opLoopIfGeInt:    {"loopifge", "jrr", "", "poll; go to A if B >= C"},
+	opLoopIfEqInt:    {"loopifeq", "jrr", "", "poll; go to A if B == C"},
+	opLoopIfNeInt:    {"loopifne", "jrr", "", "poll; go to A if B != C"},
+
 	opCopy:          {"copy", "wr-", "", "A = B"},
 	opCopyBits:      {"copybits", "wr-", "", "A = B where both are typed"},
 	opMove:          {"move", "wr-", "", "A = B; B = None"},
@@ -237,6 +264,14 @@ var typedOpcodes = func() map[string]Opcode {
 	}
 	return m
 }()
+
+// fusedJumps are the instructions that compare two integers and jump on the outcome: unless it is
+// true, or, at the end of a loop, if it is.
+var fusedJumps = map[Opcode]struct{ unless, loop Opcode }{
+	opLtInt: {opJumpIfNotLtInt, opLoopIfLtInt}, opLeInt: {opJumpIfNotLeInt, opLoopIfLeInt},
+	opGtInt: {opJumpIfNotGtInt, opLoopIfGtInt}, opGeInt: {opJumpIfNotGeInt, opLoopIfGeInt},
+	opEqInt: {opJumpIfNotEqInt, opLoopIfEqInt}, opNeInt: {opJumpIfNotNeInt, opLoopIfNeInt},
+}
 
 // String returns the instruction's name.
 func (o Opcode) String() string {

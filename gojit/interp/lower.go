@@ -43,12 +43,35 @@ type lowering struct {
 	registers *allocator
 	hints     map[*ir.Value]int32 // registers in which values had better be
 	at        source.Range        // of the node being lowered
+	lastNode  *ir.Node            // the last node that has been lowered whole
 }
 
 func (l *lowering) emit(op Opcode, a, b, c int32) int {
 	l.code.instructions = append(l.code.instructions, Instruction{op, a, b, c})
 	l.code.ranges = append(l.code.ranges, l.at)
 	return len(l.code.instructions) - 1
+}
+
+// emitTest emits a jump that depends on v: unless v is true, or, with loop, if it is. A comparison
+// just made for this jump alone becomes part of it.
+func (l *lowering) emitTest(target int32, v *ir.Value, r int32, loop bool) int {
+	op := opJumpIfNot
+	if loop {
+		op = opLoopIf
+	}
+	if n := len(l.code.instructions); n > 0 && len(v.Uses()) == 1 {
+		last := &l.code.instructions[n-1]
+		fused, ok := fusedJumps[last.Op]
+		if ok && last.A == r && l.lastNode == v.Node() {
+			op = fused.unless
+			if loop {
+				op = fused.loop
+			}
+			*last = Instruction{op, target, last.B, last.C}
+			return n - 1
+		}
+	}
+	return l.emit(op, target, r, 0)
 }
 
 func (l *lowering) here() int32 { return int32(len(l.code.instructions)) }
@@ -150,6 +173,7 @@ func (l *lowering) block(b *ir.Block, dying []*ir.Value) error {
 		if err := l.node(n, last[n]); err != nil {
 			return err
 		}
+		l.lastNode = n
 	}
 	l.at = b.ReturnNode().Range
 	return nil
@@ -374,7 +398,7 @@ func notImplemented(o *ops.Operator) ops.Operation {
 func (l *lowering) branch(n *ir.Node, dead []*ir.Value) error {
 	outs := n.Outputs()
 	dying, unusedOuts := l.split(n, dead)
-	toElse := l.emit(opJumpIfNot, 0, l.reg(n.Input(0)), 0)
+	toElse := l.emitTest(0, n.Input(0), l.reg(n.Input(0)), false)
 	if contains(dead, n.Input(0)) && !contains(dying, n.Input(0)) {
 		l.registers.release(n.Input(0))
 	}
@@ -533,12 +557,12 @@ func (l *lowering) loop(n *ir.Node, dead []*ir.Value) error {
 	l.at = n.Range
 	switch {
 	case counted && conditional:
-		exits = append(exits, l.emit(opJumpIfNot, 0, condition, 0))
+		exits = append(exits, l.emitTest(0, next, condition, false))
 		l.emit(opLoopNext, top, counter, limit)
 	case counted:
 		l.emit(opLoopNext, top, counter, limit)
 	case conditional:
-		l.emit(opLoopIf, top, condition, 0)
+		l.emitTest(top, next, condition, true)
 	default:
 		l.emit(opPoll, 0, 0, 0)
 		l.emit(opJump, top, 0, 0)

@@ -59,6 +59,73 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			site := c.sites[in.A]
 			err = raised(site.read(regs, area))
 
+		case opJumpIfNotLtInt:
+			if !(regs[in.B].Int() < regs[in.C].Int()) {
+				pc = int(in.A)
+			}
+		case opJumpIfNotLeInt:
+			if !(regs[in.B].Int() <= regs[in.C].Int()) {
+				pc = int(in.A)
+			}
+		case opJumpIfNotGtInt:
+			if !(regs[in.B].Int() > regs[in.C].Int()) {
+				pc = int(in.A)
+			}
+		case opJumpIfNotGeInt:
+			if !(regs[in.B].Int() >= regs[in.C].Int()) {
+				pc = int(in.A)
+			}
+		case opJumpIfNotEqInt:
+			if !(regs[in.B].Int() == regs[in.C].Int()) {
+				pc = int(in.A)
+			}
+		case opJumpIfNotNeInt:
+			if !(regs[in.B].Int() != regs[in.C].Int()) {
+				pc = int(in.A)
+			}
+		case opLoopIfLtInt:
+			if regs[in.B].Int() < regs[in.C].Int() {
+				pc = int(in.A)
+				if s.budget--; s.budget <= 0 {
+					err = s.poll()
+				}
+			}
+		case opLoopIfLeInt:
+			if regs[in.B].Int() <= regs[in.C].Int() {
+				pc = int(in.A)
+				if s.budget--; s.budget <= 0 {
+					err = s.poll()
+				}
+			}
+		case opLoopIfGtInt:
+			if regs[in.B].Int() > regs[in.C].Int() {
+				pc = int(in.A)
+				if s.budget--; s.budget <= 0 {
+					err = s.poll()
+				}
+			}
+		case opLoopIfGeInt:
+			if regs[in.B].Int() >= regs[in.C].Int() {
+				pc = int(in.A)
+				if s.budget--; s.budget <= 0 {
+					err = s.poll()
+				}
+			}
+		case opLoopIfEqInt:
+			if regs[in.B].Int() == regs[in.C].Int() {
+				pc = int(in.A)
+				if s.budget--; s.budget <= 0 {
+					err = s.poll()
+				}
+			}
+		case opLoopIfNeInt:
+			if regs[in.B].Int() != regs[in.C].Int() {
+				pc = int(in.A)
+				if s.budget--; s.budget <= 0 {
+					err = s.poll()
+				}
+			}
+
 		case opCopy:
 			regs[in.A] = regs[in.B]
 		case opCopyBits:
