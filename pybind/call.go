@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"unsafe"
 
+	"torchjit/gojit/interp"
 	"torchjit/gojit/source"
 	"torchjit/gojit/value"
 )
@@ -25,6 +26,7 @@ type call struct {
 
 	bound  []*word       // arguments of a registered function in the order of its parameters
 	values []value.Value // arguments and results of operators and compiled functions
+	memory *interp.Memory // of compiled functions
 	thread unsafe.Pointer
 	next   *call
 }
@@ -35,7 +37,7 @@ var idleCalls *call
 func newCall(args *C.tj_word, positional, keywords C.int64_t, reply *C.tj_reply) *call {
 	c := idleCalls
 	if c == nil {
-		c = &call{}
+		c = &call{memory: interp.NewMemory()}
 	} else {
 		idleCalls = c.next
 	}

@@ -86,9 +86,9 @@ func (f *scriptFunction) call(c *call) error {
 		return err
 	}
 	if f.brief && work <= releaseAbove {
-		err = code.Run(context.Background(), args, out)
+		err = code.RunIn(context.Background(), c.memory, args, out)
 	} else {
-		err = c.withoutGIL(func() error { return code.Run(newInterruptible(), args, out) })
+		err = c.withoutGIL(func() error { return code.RunIn(newInterruptible(), c.memory, args, out) })
 	}
 	if err != nil {
 		return err

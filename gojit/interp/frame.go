@@ -66,10 +66,33 @@ func (c *Code) Run(ctx context.Context, args, out []value.Value) error {
 			c.name, c.numInputs, c.numOutputs, len(args), len(out))
 	}
 	s := stacks.Get().(*stack)
-	s.ctx, s.done, s.budget = ctx, ctx.Done(), pollEvery
-	err := s.call(c, args, out)
-	s.ctx, s.done, s.top, s.depth = nil, nil, 0, 0
+	err := s.runCode(ctx, c, args, out)
 	stacks.Put(s)
+	return err
+}
+
+// Memory is what a run needs besides its arguments and results. It serves one run at a time.
+type Memory struct{ s *stack }
+
+// NewMemory returns memory for RunIn.
+func NewMemory() *Memory { return &Memory{stacks.New().(*stack)} }
+
+// RunIn is Run in memory that the caller keeps. The numbers of arguments and results are right.
+func (c *Code) RunIn(ctx context.Context, m *Memory, args, out []value.Value) error {
+	return m.s.runCode(ctx, c, args, out)
+}
+
+// runCode runs c on an unused stack.
+func (s *stack) runCode(ctx context.Context, c *Code, args, out []value.Value) error {
+	if s.ctx != ctx {
+		s.ctx, s.done = ctx, ctx.Done()
+	}
+	s.budget = pollEvery
+	err := s.call(c, args, out)
+	s.top, s.depth = 0, 0
+	if s.done != nil {
+		s.ctx, s.done = nil, nil
+	}
 	if err != nil {
 		return report(err, c.name)
 	}
