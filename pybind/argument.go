@@ -47,6 +47,9 @@ func programScalar(w *word, t types.Type) (value.Value, bool) {
 	switch t.Kind() {
 	case types.KindTensor:
 		x := w.tensor()
+		if x != nil {
+			w.keep()
+		}
 		return value.OfTensor(x), x != nil
 	case types.KindInt:
 		return value.Int(w.int()), k == kindInt || k == kindBool || k == kindToken && tokenClass(w.count()) != tokenDevice

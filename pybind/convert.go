@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"unsafe"
 
 	"torchjit/gojit/schema"
 	"torchjit/gojit/tensor"
@@ -215,6 +216,7 @@ func plainValue(w *word) (value.Value, error) {
 func handleValue(w *word) (value.Value, error) {
 	switch x := w.content().(type) {
 	case *tensor.Tensor:
+		w.keep()
 		return value.OfTensor(x), nil
 	case *tensor.Generator:
 		return value.OfGenerator(x), nil
@@ -280,6 +282,25 @@ func deviceCode(d tensor.Device) int64 { return int64(d.Type)<<8 | int64(d.Index
 
 func deviceOfCode(code int64) tensor.Device {
 	return tensor.NewDevice(tensor.DeviceType(code>>8), int(code&0xff)-1)
+}
+
+// keptValue writes a value whose tensors something besides Python holds.
+func (w *writer) keptValue(v value.Value) error {
+	from := len(w.words)
+	if err := w.value(v); err != nil {
+		return err
+	}
+	for x, end := &w.words[from], &w.words[from:][len(w.words)-from-1]; uintptr(unsafe.Pointer(x)) <= uintptr(unsafe.Pointer(end)); {
+		if x.tensor() != nil {
+			x.keep()
+		}
+		if x.kind() == kindString || x.kind() == kindBytes {
+			x = x.next()
+		} else {
+			x = x.after(1)
+		}
+	}
+	return nil
 }
 
 // value writes a value of a program.

@@ -183,10 +183,11 @@ var bufferDTypes = map[string]tensor.DType{
 	"Zd": tensor.Complex128,
 }
 
-// borrowedTensor returns a tensor over the memory that a Python object lends. The object lives as
-// long as the tensor's storage does.
+// borrowedTensor returns a tensor over the memory that a Python object lends. The memory is returned
+// when the tensor's storage goes. It uses o up.
 func borrowedTensor(o *object) (*tensor.Tensor, error) {
 	a, err := o.borrow()
+	o.drop()
 	if err != nil {
 		return nil, err
 	}

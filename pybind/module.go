@@ -390,7 +390,7 @@ func moduleGet(c *call) error {
 		c.parameter(v.Tensor())
 		return nil
 	}
-	return c.value(o.Slots[i])
+	return c.keptValue(o.Slots[i])
 }
 
 func moduleSet(c *call) error {
@@ -459,7 +459,7 @@ func objectGet(c *call) error {
 		return err
 	}
 	if v, ok := o.Attr(c.argText(1)); ok {
-		return c.value(v)
+		return c.keptValue(v)
 	}
 	f, ok := o.Class.FindMethod(c.argText(1)).(*ir.Function)
 	if !ok {

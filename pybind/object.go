@@ -20,6 +20,7 @@ import (
 // object is garbage, at the next call.
 type object struct {
 	pointer unsafe.Pointer
+	cleanup runtime.Cleanup
 }
 
 // garbage is what Go has of Python's and no longer uses: how to give each back.
@@ -50,9 +51,15 @@ func sweep() {
 
 // newObject takes over a reference.
 func newObject(p unsafe.Pointer) *object {
-	o := &object{p}
-	runtime.AddCleanup(o, func(p unsafe.Pointer) { discard(func() { C.tj_decref(p) }) }, p)
+	o := &object{pointer: p}
+	o.cleanup = runtime.AddCleanup(o, func(p unsafe.Pointer) { discard(func() { C.tj_decref(p) }) }, p)
 	return o
+}
+
+// drop gives the reference back at once. The object must not be used any more.
+func (o *object) drop() {
+	o.cleanup.Stop()
+	C.tj_decref(o.pointer)
 }
 
 // object returns the Python object that w stands for with a reference of its own, nil where w is

@@ -34,6 +34,7 @@ type overload struct {
 	maxPlain int          // arguments that may be positional
 	firstOut int          // index of the first out argument; len(types) where there is none
 	fields   []string     // names of several results, nil where they have none
+	keeps    bool         // a result that is no tensor may hold arguments
 	varargs  int          // index of the list that takes all further positional ints, or -1
 }
 
@@ -111,6 +112,13 @@ func newOverload(o *ops.Operator) *overload {
 		}
 	}
 	v.varargs = v.varargsIndex()
+	for i := range s.Returns {
+		switch s.Returns[i].Type.Kind() {
+		case types.KindTensor, types.KindInt, types.KindFloat, types.KindBool, types.KindNumber, types.KindList, types.KindString:
+		default:
+			v.keeps = true
+		}
+	}
 	if len(s.Returns) > 1 && s.Returns[0].Name != "" {
 		for _, r := range s.Returns {
 			v.fields = append(v.fields, r.Name)
@@ -292,6 +300,9 @@ func (v *overload) run(c *call) error {
 			args[i], err = c.gather(i)
 		default:
 			args[i], err = toValue(w, v.types[i], a.ListSize)
+			if v.keeps && w.tensor() != nil {
+				w.keep()
+			}
 		}
 		if err != nil {
 			return err

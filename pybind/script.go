@@ -31,6 +31,7 @@ type scriptFunction struct {
 	self     *value.Object // nil for a function
 	code     atomic.Pointer[interp.Code]
 	brief    bool // it has no loop and calls nothing: its time is known from its arguments
+	keeps    bool // it may store arguments, or return what something else holds
 }
 
 func (f *scriptFunction) callableName() string { return f.function.ShortName() }
@@ -49,8 +50,40 @@ func (f *scriptFunction) prepare() (*interp.Code, error) {
 		return nil, err
 	}
 	f.brief = isBrief(f.function.Graph().Block(), 64)
+	f.keeps = f.self != nil || mayKeep(f.function.Graph())
 	f.code.Store(code)
 	return code, nil
+}
+
+// mayKeep reports whether a function that is no method may store its arguments somewhere or return
+// tensors that it holds itself.
+func mayKeep(g *ir.Graph) bool {
+	for _, in := range g.Inputs() {
+		switch in.Type().Kind() {
+		case types.KindClass, types.KindInterface, types.KindAny, types.KindFuture:
+			return true
+		}
+	}
+	return blockKeeps(g.Block())
+}
+
+func blockKeeps(b *ir.Block) bool {
+	for _, n := range b.Nodes() {
+		switch n.Kind() {
+		case "prim::fork", "prim::PythonOp", "prim::CallMethod", "prim::CallFunction", "prim::SetAttr":
+			return true
+		case "prim::Constant":
+			if v, ok := n.Output().Constant(); ok && v.Kind() >= value.KindTensor {
+				return true
+			}
+		}
+		for _, inner := range n.Blocks() {
+			if blockKeeps(inner) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isBrief reports whether a block has fewer than limit nodes and none that may take long.
@@ -97,6 +130,9 @@ func (f *scriptFunction) call(c *call) error {
 		c.none()
 		return nil
 	}
+	if f.keeps {
+		return c.keptValue(out[0])
+	}
 	return c.value(out[0])
 }
 
@@ -115,6 +151,9 @@ func (f *scriptFunction) bind(c *call, s *schema.FunctionSchema, args []value.Va
 	for range c.positional {
 		if args[at], err = toArgument(w, s, at); err != nil {
 			return 0, err
+		}
+		if f.keeps && w.tensor() != nil {
+			w.keep()
 		}
 		work += elementsOf(args[at])
 		w = w.next()
@@ -137,6 +176,9 @@ func (f *scriptFunction) bindRest(c *call, s *schema.FunctionSchema, args []valu
 				v, err := toArgument(w, s, i)
 				if err != nil {
 					return err
+				}
+				if f.keeps && w.tensor() != nil {
+					w.keep()
 				}
 				args[i], found = v, true
 				used++

@@ -24,6 +24,9 @@ const (
 // slot is one object that Python holds. The Python side has one object for each slot.
 type slot struct {
 	content any
+	// kept says that something besides Python may use a tensor, so that its memory is left to the
+	// collector; else it is given back when the Python object goes.
+	kept bool
 }
 
 // slots are the objects that Python holds, by number; 0 is never used. freeSlots are unused numbers.
@@ -38,10 +41,10 @@ func newSlot(content any) int64 {
 	if n := len(freeSlots); n > 0 {
 		i := freeSlots[n-1]
 		freeSlots = freeSlots[:n-1]
-		slots[i].content = content
+		slots[i] = slot{content: content}
 		return i
 	}
-	slots = append(slots, slot{content})
+	slots = append(slots, slot{content: content})
 	return int64(len(slots) - 1)
 }
 
@@ -52,6 +55,9 @@ func releaseSlot(i int64) {
 		return
 	case *tensor.Tensor:
 		x.SetPyObject(0)
+		if !slots[i].kept && !x.RequiresGrad() && x.History() == nil {
+			x.Release()
+		}
 	default:
 		delete(numberOf, x)
 	}
@@ -78,9 +84,19 @@ func (w *writer) tensor(t *tensor.Tensor) {
 	w.put(int64(kindHandle)|int64(handleTensor)<<8, uint64(tensorSlot(t)))
 }
 
+// keptTensor writes a tensor that something besides Python holds.
+func (w *writer) keptTensor(t *tensor.Tensor) {
+	w.tensor(t)
+	slots[t.PyObject()].kept = true
+}
+
+// keep says that something besides Python will hold the tensor that w stands for.
+func (w *word) keep() { slots[w.bits].kept = true }
+
 // parameter writes a tensor that is shown as a Parameter where it has no Python object yet.
 func (w *writer) parameter(t *tensor.Tensor) {
 	w.put(int64(kindHandle)|int64(handleParameter)<<8, uint64(tensorSlot(t)))
+	slots[t.PyObject()].kept = true
 }
 
 // handleClassOf returns the class of what a slot holds.
