@@ -117,6 +117,38 @@ func TestVerifyRejects(t *testing.T) {
 	}
 }
 
+// TestFloat32Functions allows one unit in the last place.
+func TestFloat32Functions(t *testing.T) {
+	cases := []struct {
+		name   string
+		got    func(float32) float32
+		want   func(float64) float64
+		lo, hi float64
+		ulps   float64
+	}{
+		{"exp", Exp32, math.Exp, -110, 95, 1}, {"tanh", Tanh32, math.Tanh, -12, 12, 1},
+		{"log", Log32, math.Log, -1, 40, 1},
+	}
+	for _, c := range cases {
+		check := func(v float32) {
+			got, want := float64(c.got(v)), c.want(float64(v))
+			if got == float64(float32(want)) || math.IsNaN(got) && math.IsNaN(want) {
+				return
+			}
+			ulp := float64(math.Nextafter32(float32(math.Abs(want)), math.MaxFloat32)) - math.Abs(float64(float32(want)))
+			if !(math.Abs(got-want) <= c.ulps*ulp) {
+				t.Fatalf("%s(%v) = %v, want %v", c.name, v, got, want)
+			}
+		}
+		for i := range 200000 {
+			check(float32(c.lo + (c.hi-c.lo)*float64(i)/200000))
+		}
+		for _, v := range []float64{0, math.Copysign(0, -1), 1e-30, -1e-30, 1e-5, 3e-4, -3e-4, math.Inf(1), math.Inf(-1), math.NaN(), 1e-45, math.MaxFloat32, 88.72, -103.5, 1} {
+			check(float32(v))
+		}
+	}
+}
+
 func BenchmarkAdd(b *testing.B) {
 	builder := NewBuilder()
 	x, y := builder.Input(tensor.Float32, tensor.Float32), builder.Input(tensor.Float32, tensor.Float32)

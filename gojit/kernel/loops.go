@@ -339,6 +339,13 @@ func floatLoops[T float](t *loopTable, dtype tensor.DType) {
 	})
 	if dtype == tensor.Float32 {
 		t[NextAfter][dtype] = binary(math.Nextafter32)
+		t[Exp][dtype] = func(d, a, _, _ unsafe.Pointer, n int) {
+			z, x, _ := slices3[float32, float32](d, a, a, n)
+			for i := range z {
+				z[i] = Exp32(x[i])
+			}
+		}
+		t[Tanh][dtype], t[Log][dtype] = unary(Tanh32), unary(Log32)
 	}
 }
 

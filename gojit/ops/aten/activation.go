@@ -3,6 +3,7 @@ package aten
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/tensor"
@@ -216,11 +217,19 @@ func logSoftmax(t *tensor.Tensor, dim int) *tensor.Tensor {
 
 type realFloat interface{ float32 | float64 }
 
+// expOf is e to the power v, as fast as the type allows.
+func expOf[T realFloat](v T) float64 {
+	if unsafe.Sizeof(v) == 4 {
+		return float64(kernel.Exp32(float32(v)))
+	}
+	return math.Exp(float64(v))
+}
+
 func softmaxRow[T realFloat](dst, src []T) {
 	high := slices.Max(src)
 	sum := 0.0
 	for i, v := range src {
-		e := math.Exp(float64(v - high))
+		e := expOf(v - high)
 		dst[i] = T(e)
 		sum += e
 	}
@@ -234,7 +243,7 @@ func logSoftmaxRow[T realFloat](dst, src []T) {
 	high := slices.Max(src)
 	sum := 0.0
 	for _, v := range src {
-		sum += math.Exp(float64(v - high))
+		sum += expOf(v - high)
 	}
 	shift := T(math.Log(sum)) + high
 	if math.IsInf(float64(high), 1) {
