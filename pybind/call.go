@@ -24,8 +24,8 @@ type call struct {
 	positional int
 	keywords   int
 
-	bound  []*word       // arguments of a registered function in the order of its parameters
-	values []value.Value // arguments and results of operators and compiled functions
+	bound  []*word        // arguments of a registered function in the order of its parameters
+	values []value.Value  // arguments and results of operators and compiled functions
 	memory *interp.Memory // of compiled functions
 	thread unsafe.Pointer
 	next   *call

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"torchjit/gojit/ir"
@@ -76,6 +77,8 @@ type Machine struct {
 	Graph func(*ir.Function) (*ir.Graph, error)
 	// Runners makes operations by the kind of node. They come before everything else.
 	Runners map[string]Runner
+
+	lowering sync.Mutex
 }
 
 // CodeOf returns the code of a function, lowered on first use.
@@ -87,12 +90,18 @@ func (m *Machine) CodeOf(f *ir.Function) (*Code, error) {
 	if err != nil {
 		return nil, err
 	}
+	// One at a time: lowering notes in the graph which operators its nodes run.
+	m.lowering.Lock()
+	defer m.lowering.Unlock()
+	if c, ok := f.Compiled.Load(m); ok {
+		return c.(*Code), nil
+	}
 	c, err := m.Lower(f.ShortName(), g)
 	if err != nil {
 		return nil, err
 	}
-	first, _ := f.Compiled.LoadOrStore(m, c)
-	return first.(*Code), nil
+	f.Compiled.Store(m, c)
+	return c, nil
 }
 
 func (m *Machine) graphOf(f *ir.Function) (*ir.Graph, error) {
