@@ -111,6 +111,9 @@ func (e *emitter) emitApply(call syntax.Apply, binders int, hint types.Type) Sug
 	if form, ok := callee.(*SpecialForm); ok {
 		return e.emitSpecialForm(form.Name, call, hint)
 	}
+	if l, ok := callee.(*toList); ok {
+		return e.emitToList(call, l, hint)
+	}
 	args := e.namedValues(call.Inputs(), true)
 	var kwargs []ir.Argument
 	for _, a := range call.Attributes() {
@@ -188,8 +191,6 @@ func (e *emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Typ
 		return e.emitDictCall(call, hint)
 	case "prim::fork":
 		return e.emitFork(call)
-	case "prim::tolist":
-		fail(call.Range, "tolist needs an annotated target: x: List[int] = t.tolist()")
 	}
 	fail(call.Range, "unknown special form: %s", form)
 	return nil

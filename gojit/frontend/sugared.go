@@ -147,6 +147,9 @@ func (s *simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 			return &simple{n.Output().SetType(t.Value)}
 		}
 	}
+	if name == "tolist" && s.v.Type().Kind() == types.KindTensor {
+		return &toList{"tolist", s.v}
+	}
 	if name == "type" && s.v.Type().Kind() == types.KindTensor {
 		return newBuiltinMethod("aten::to", s.v, at)
 	}

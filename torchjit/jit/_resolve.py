@@ -215,7 +215,7 @@ def _by_identity(obj: Any) -> tuple[Any, ...] | None:
 
 def _classify_class(cls: type) -> tuple[Any, ...]:
     if issubclass(cls, BaseException):
-        return ("exception", cls.__name__)
+        return ("exception", f"{cls.__module__.replace('__main__', '__torch__')}.{cls.__name__}")
     if issubclass(cls, enum.Enum):
         return ("enum_class", enum_name(cls))
     if hasattr(cls, "_fields") and issubclass(cls, tuple):

@@ -9,6 +9,7 @@ import (
 
 	"torchjit/gojit/ops"
 	"torchjit/gojit/ops/aten"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -315,6 +316,31 @@ func TestDisplay(t *testing.T) {
 	} {
 		if got := Display(c.v); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestToList(t *testing.T) {
+	scalar := value.OfTensor(tensor.FromScalar(tensor.Float(2.5), tensor.Float32))
+	tolist := ops.Find("prim::tolist")
+	for _, c := range []struct {
+		dims, code int64
+		want       string
+	}{
+		{0, 1, "2.5"},
+		{0, 0, "! Output annotation element type and runtime tensor element type must match for tolist()"},
+		{1, 1, "! Output annotation list dimension and runtime tensor dimension must match for tolist()"},
+		{0, 9, "! 9 is not the number of an element type for tolist()"},
+	} {
+		var out [1]value.Value
+		got := ""
+		if err := tolist.Run([]value.Value{scalar, value.Int(c.dims), value.Int(c.code)}, out[:]); err != nil {
+			got = "! " + err.Error()
+		} else {
+			got = Display(out[0])
+		}
+		if got != c.want {
+			t.Errorf("dims %d, type %d: got %s, want %s", c.dims, c.code, got, c.want)
 		}
 	}
 }

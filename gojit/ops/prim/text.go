@@ -39,6 +39,7 @@ var Conversions = join(
 		out[0] = value.Str(Display(args[0]))
 		return nil
 	}),
+	one("prim::tolist", toList),
 	one("aten::ord", func(args, out []value.Value) error {
 		s := args[0].Str()
 		if len(s) != 1 {

@@ -1,0 +1,141 @@
+"""Compiled programs as they run: values, calls, loops, errors."""
+
+import threading
+from typing import Any
+
+import pytest
+
+import torchjit as torch
+
+
+def collatz(n: int) -> int:
+    steps = 0
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+    return steps
+
+
+def words(text: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for word in text.lower().split():
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+def swap(n: int, a: str, b: str) -> tuple[str, str]:
+    for _ in range(n):
+        a, b = b, a + b
+    return a, b
+
+
+def sieve(n: int) -> list[int]:
+    composite = [False] * (n + 1)
+    primes: list[int] = []
+    for i in range(2, n + 1):
+        if composite[i]:
+            continue
+        primes.append(i)
+        for k in range(i * i, n + 1, i):
+            composite[k] = True
+    return primes
+
+
+def first_negative(xs: list[float]) -> int | None:
+    for i in range(len(xs)):
+        if xs[i] < 0.0:
+            return i
+    return None
+
+
+def fib(n: int) -> int:
+    if n < 2:
+        return n
+    return fib(n - 1) + fib(n - 2)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (collatz, (27,)),
+        (words, ("a b A c b a",)),
+        (swap, (5, "x", "y")),
+        (sieve, (50,)),
+        (first_negative, ([1.0, -2.0],)),
+        (first_negative, ([1.0],)),
+    ],
+)
+def test_same_as_python(function: Any, args: Any) -> None:
+    assert torch.jit.script(function)(*args) == function(*args)
+
+
+def divide(a: int, b: int) -> int:
+    return a // b
+
+
+def half(n: int) -> int:
+    return divide(n, n - n)
+
+
+def test_traceback_shows_every_call() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.jit.script(half)(3)
+    text = str(caught.value)
+    assert text.startswith("The following operation failed in the TorchScript interpreter.\n")
+    assert ", in half\n" in text
+    assert ", in divide\n" in text
+    assert "           ~~~~~~ <--- HERE\n" in text
+    assert text.endswith("RuntimeError: division by 0\n")
+
+
+def refuse(n: int) -> int:
+    if n > 0:
+        raise ValueError("too big")
+    return n
+
+
+def test_raise() -> None:
+    compiled = torch.jit.script(refuse)
+    assert compiled(0) == 0
+    with pytest.raises(torch.jit.Error, match="builtins.ValueError: too big"):
+        compiled(1)
+
+
+def lists(x: torch.Tensor) -> list[list[float]]:
+    out: list[list[float]] = x.tolist()
+    return out
+
+
+def test_tolist() -> None:
+    compiled = torch.jit.script(lists)
+    assert compiled(torch.ones(2, 2)) == [[1.0, 1.0], [1.0, 1.0]]
+    with pytest.raises(RuntimeError, match="list dimension and runtime tensor dimension must match"):
+        compiled(torch.ones(2))
+
+
+def test_printed_text(capfd: Any) -> None:
+    def show(n: int, x: float) -> None:
+        print(n, x, [x], {"a": n}, None)
+
+    torch.jit.script(show)(1, 0.1)
+    assert capfd.readouterr().out == "1 0.10000000000000001 [0.10000000000000001] {a: 1} None\n"
+
+
+def test_many_threads() -> None:
+    compiled = torch.jit.script(collatz)
+    results: list[int] = []
+
+    def work() -> None:
+        for n in range(1, 200):
+            if compiled(n) != collatz(n):
+                results.append(n)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert results == []
