@@ -1,0 +1,398 @@
+package aten
+
+import (
+	"math"
+	"slices"
+
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
+
+// attempt runs f and reports whether it went through; a failed decomposition is reported, anything
+// else is raised on.
+func attempt(f func() *tensor.Tensor) (result *tensor.Tensor, ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			if e, is := r.(*source.Error); !is || e.Class != linalgError {
+				panic(r)
+			}
+			result, ok = nil, false
+		}
+	}()
+	return f(), true
+}
+
+// checked defines a form that gives an info tensor, zero for success, instead of failing.
+func checked(name string, checkAt int, f func(c call) *tensor.Tensor) definition {
+	return define(name, func(c call) {
+		a := c.tensor(0)
+		check(a.Dim() >= 2, "%s: The input tensor A must have at least 2 dimensions.", name)
+		info := zeros(a.Shape()[:a.Dim()-2], tensor.Int32)
+		if c.bool(checkAt) {
+			c.give(f(c), info)
+			return
+		}
+		result, ok := attempt(func() *tensor.Tensor { return f(c) })
+		if !ok {
+			tensor.Fill(info, tensor.Int(1))
+			result = must(tensor.Full(a.Shape(), tensor.Float(math.NaN()), a.DType()))
+		}
+		c.give(result, info)
+	})
+}
+
+// luParts factorizes each square matrix into a packed triangle pair and the order of its rows.
+func luParts(name string, a *tensor.Tensor) (packed *tensor.Tensor, orders [][]int) {
+	data, n, count := squareBatch(name, a)
+	for m := range count {
+		order, _, _ := factorize(data[m*n*n:(m+1)*n*n], n)
+		orders = append(orders, order)
+	}
+	return to(must(tensor.FromSlice(data, a.Shape()...)), a.DType()), orders
+}
+
+// swapsOf turns an order of rows into the exchanges, counted from 1, that make it.
+func swapsOf(order []int) []int32 {
+	at := slices.Clone(order)
+	for i := range at {
+		at[i] = i
+	}
+	swaps := make([]int32, len(order))
+	for k, want := range order {
+		j := slices.Index(at, want)
+		at[k], at[j] = at[j], at[k]
+		swaps[k] = int32(j + 1)
+	}
+	return swaps
+}
+
+func luFactor(a *tensor.Tensor) (packed, pivots *tensor.Tensor) {
+	packed, orders := luParts("linalg.lu_factor", a)
+	var all []int32
+	for _, order := range orders {
+		all = append(all, swapsOf(order)...)
+	}
+	return packed, must(tensor.FromSlice(all, a.Shape()[:a.Dim()-1]...))
+}
+
+// lu gives the permutation, unit lower and upper triangular factors.
+func lu(a *tensor.Tensor) (p, l, u *tensor.Tensor) {
+	packed, orders := luParts("linalg.lu", a)
+	n := a.Size(a.Dim() - 1)
+	p = zeros(a.Shape(), tensor.Float64)
+	data := tensor.Data[float64](p)
+	for m, order := range orders {
+		for i, r := range order {
+			data[m*n*n+r*n+i] = 1
+		}
+	}
+	l = triangle(packed, -1, false)
+	tensor.Fill(must(l.Diagonal(0, -2, -1)), tensor.Int(1))
+	return to(p, a.DType()), l, triangle(packed, 0, true)
+}
+
+// luSolve solves with a packed factorization and its row exchanges.
+func luSolve(packed, pivots, b *tensor.Tensor) *tensor.Tensor {
+	l, u := triangle(packed, -1, false), triangle(packed, 0, true)
+	tensor.Fill(must(l.Diagonal(0, -2, -1)), tensor.Int(1))
+	rows := must(b.Clone(tensor.ContiguousFormat))
+	n := packed.Size(packed.Dim() - 1)
+	check(pivots.Dim() == packed.Dim()-1 && pivots.Size(pivots.Dim()-1) == n, "Expected LU_pivots to have one entry for each row of LU_data, but got %s", shapeText(pivots.Shape()))
+	check(packed.Dim() == 2 && rows.Dim() == 2, "lu_solve is implemented for single matrices, but got LU_data of shape %s", shapeText(packed.Shape()))
+	for k, j := range integersOf(pivots) {
+		check(j >= 1 && j <= n, "pivots must lie in [1, %d], but got %d", n, j)
+		if j-1 != k {
+			top, other := must(rows.Select(0, k)), must(rows.Select(0, j-1))
+			kept := must(top.Clone(tensor.ContiguousFormat))
+			succeed(tensor.Copy(top, other))
+			succeed(tensor.Copy(other, kept))
+		}
+	}
+	return solveTriangular(u, solveTriangular(l, rows, false, true, true), true, true, false)
+}
+
+// leastSquares solves a x = b where a is not square.
+func leastSquares(c call) {
+	a, b := c.tensor(0), c.tensor(1)
+	atLeastMatrices("linalg.lstsq", a)
+	vector := b.Dim() == a.Dim()-1
+	if vector {
+		b = must(b.Unsqueeze(-1))
+	}
+	atLeastMatrices("linalg.lstsq", b)
+	rows, columns := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
+	check(b.Size(b.Dim()-2) == rows, "torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
+	rcond := c.floatOr(2, defaultRank(a))
+	x := matmul(pseudoInverse(a, rcond), b)
+	rank := rankOf(a, 0, rcond)
+	residuals := empty([]int{0}, a.DType())
+	if c.strOr(3, "gelsy") != "gelsy" && rows > columns && truth(eq.withNumber(rank, float64(columns)), nil, false, true).At().Bool() {
+		r := sub.on(matmul(a, x), b)
+		residuals = sum(mul.on(r, r), []int{-2}, false, a.DType())
+	}
+	if vector {
+		x = must(x.SqueezeDim(-1))
+	}
+	c.give(x, residuals, rank, empty([]int{0}, a.DType()))
+}
+
+// rankOf counts the singular values above the tolerances.
+func rankOf(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
+	s := singularValues(a)
+	largest, _ := extremes("amax", s, []int{-1}, true, false)
+	limit := clampMin.withNumber(scaleBy(largest, rtol), atol)
+	return sum(gt.on(s, limit), []int{-1}, false, tensor.Int64)
+}
+
+// matrixExponential sums the series of a scaled matrix and squares the sum back.
+func matrixExponential(a *tensor.Tensor) *tensor.Tensor {
+	squareBatch("linalg.matrix_exp", a)
+	if a.Numel() == 0 {
+		return a
+	}
+	wide := a
+	if a.DType() == tensor.Float32 {
+		wide = to(a, tensor.Float64)
+	}
+	norm, _ := extremes("amax", vectorNorm(wide, 1, []int{-2}, false, wide.DType()), nil, false, false)
+	halvings := max(0, int(math.Ceil(math.Log2(math.Max(norm.At().Float64(), 1e-300))))+2)
+	scaled := scaleBy(wide, math.Ldexp(1, -halvings))
+	n := a.Size(a.Dim() - 1)
+	term := must(must(eye(n, n, makeLike{dtype: wide.DType()}).Expand(a.Shape()...)).Clone(tensor.ContiguousFormat))
+	result := term
+	for k := 1; k < 20; k++ {
+		term = scaleBy(matmul(term, scaled), 1/float64(k))
+		result = add.on(result, term)
+	}
+	for range halvings {
+		result = matmul(result, result)
+	}
+	return to(result, a.DType())
+}
+
+func condition(a *tensor.Tensor, ord string, p *float64) *tensor.Tensor {
+	atLeastMatrices("linalg.cond", a)
+	if ord == "" && (p == nil || math.Abs(*p) == 2) {
+		s := singularValues(a)
+		high, _ := extremes("amax", s, []int{-1}, false, false)
+		low, _ := extremes("amin", s, []int{-1}, false, true)
+		if p != nil && *p < 0 {
+			high, low = low, high
+		}
+		return div.on(high, low)
+	}
+	order := 0.0
+	if p != nil {
+		order = *p
+	}
+	dims := []int{-2, -1}
+	return mul.on(matrixNorm(a, ord, order, dims, false, a.DType()), matrixNorm(inverse(a), ord, order, dims, false, a.DType()))
+}
+
+// tensorInverse inverts a tensor as the matrix whose rows are its first ind dimensions.
+func tensorInverse(a *tensor.Tensor, ind int) *tensor.Tensor {
+	check(ind > 0 && ind <= a.Dim(), "Expected a strictly positive integer for 'ind'")
+	rows, columns := a.Shape()[:ind], a.Shape()[ind:]
+	n := numelOf(rows)
+	check(n == numelOf(columns), "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got %d != %d", numelOf(columns), n)
+	return must(inverse(must(a.Reshape(n, n))).Reshape(slices.Concat(columns, rows)...))
+}
+
+func tensorSolve(a, b *tensor.Tensor, dims []int) *tensor.Tensor {
+	if dims != nil {
+		to := make([]int, len(dims))
+		for i := range dims {
+			to[i] = a.Dim() - len(dims) + i
+		}
+		a = must(a.MoveDims(dims, to))
+	}
+	check(a.Dim() >= b.Dim(), "Expected self to have at least as many dimensions as other")
+	shape := a.Shape()[b.Dim():]
+	n := numelOf(shape)
+	check(n == b.Numel(), "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got %d != %d", n, b.Numel())
+	return must(solve(must(a.Reshape(n, n)), must(b.Reshape(-1)), true).Reshape(shape...))
+}
+
+// rankArgs defines a form of matrix_rank by reading its tolerances.
+func rankArgs(name string, tolerances func(c call) (atol, rtol float64)) definition {
+	return giving(name, func(c call) *tensor.Tensor {
+		atLeastMatrices("linalg.matrix_rank", c.tensor(0))
+		atol, rtol := tolerances(c)
+		return rankOf(c.tensor(0), atol, rtol)
+	})
+}
+
+// givenTolerances reads atol and rtol from arguments 1 and 2; an absolute one alone turns the relative one off.
+func givenTolerances(c call) (atol, rtol float64) {
+	rtol = defaultRank(c.tensor(0))
+	if !c.isNone(1) {
+		atol, rtol = c.float(1), 0
+	}
+	return atol, c.floatOr(2, rtol)
+}
+
+// pairwiseWithin gives the distances between all pairs of rows.
+func pairwiseWithin(x *tensor.Tensor, p float64) *tensor.Tensor {
+	check(x.Dim() == 2, "pdist only supports 2D tensors, got: %dD", x.Dim())
+	all := pairDistances(x, x, p)
+	n := x.Size(0)
+	var places []int
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			places = append(places, i*n+j)
+		}
+	}
+	out := empty([]int{len(places)}, all.DType())
+	if len(places) > 0 {
+		moveFrom(out, contiguous(all), places, oneOffset)
+	}
+	return out
+}
+
+// multilabelMargin compares the scores of all targets of a sample, which end at the first -1, with
+// those of all others.
+func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor.Tensor) {
+	check(x.Dim() >= 1 && x.Dim() <= 2 && tensor.SameShape(x.Shape(), target.Shape()), "inconsistent target size: %s for input of size: %s", shapeText(target.Shape()), shapeText(x.Shape()))
+	classes := x.Size(x.Dim() - 1)
+	data := tensor.Data[float64](contiguous(to(x, tensor.Float64)))
+	labels := integersOf(target)
+	rows := 0
+	if classes > 0 {
+		rows = len(data) / classes
+	}
+	marks, losses := make([]float64, len(data)), make([]float64, rows)
+	for r := range rows {
+		row, mark := data[r*classes:(r+1)*classes], marks[r*classes:(r+1)*classes]
+		var own []int
+		for _, l := range labels[r*classes : (r+1)*classes] {
+			if l < 0 {
+				break
+			}
+			check(l < classes, "target out of range")
+			mark[l] = 1
+			own = append(own, l)
+		}
+		for _, l := range own {
+			for j, v := range row {
+				if mark[j] == 0 {
+					losses[r] += max(0, 1-row[l]+v)
+				}
+			}
+		}
+		losses[r] /= float64(classes)
+	}
+	loss = to(reduced(must(tensor.FromSlice(losses, rows)), how), x.DType())
+	if how == reduceNone {
+		loss = must(loss.Reshape(x.Shape()[:x.Dim()-1]...))
+	}
+	return loss, to(must(tensor.FromSlice(marks, x.Shape()...)), x.DType())
+}
+
+// kaiser makes the window of Bessel functions.
+func kaiser(n int, periodic bool, beta float64, o makeLike) *tensor.Tensor {
+	check(n >= 0, "kaiser_window requires non-negative window_length, got window_length=%d", n)
+	last := float64(n - 1)
+	if periodic {
+		last = float64(n)
+	}
+	data := make([]float64, n)
+	bessel := unscaled(besselI0e)
+	for i := range data {
+		data[i] = 1
+		if n > 1 {
+			r := 2*float64(i)/last - 1
+			data[i] = bessel(beta*math.Sqrt(max(0, 1-r*r))) / bessel(beta)
+		}
+	}
+	return to(must(tensor.FromSlice(data, n)), o.dtype)
+}
+
+var solveFamily = []definition{
+	checked("linalg_inv_ex", 1, func(c call) *tensor.Tensor { return inverse(c.tensor(0)) }),
+	checked("linalg_cholesky_ex", 2, func(c call) *tensor.Tensor { return cholesky("linalg.cholesky_ex", c.tensor(0), c.bool(1)) }),
+	checked("linalg_solve_ex", 3, func(c call) *tensor.Tensor { return solve(c.tensor(0), c.tensor(1), c.bool(2)) }),
+	define("linalg_lu_factor", func(c call) { c.give(pair(luFactor(c.tensor(0)))...) }),
+	define("linalg_lu", func(c call) {
+		p, l, u := lu(c.tensor(0))
+		c.give(p, l, u)
+	}),
+	giving("lu_solve", func(c call) *tensor.Tensor { return luSolve(c.tensor(1), c.tensor(2), c.tensor(0)) }),
+	giving("linalg_lu_solve", func(c call) *tensor.Tensor {
+		check(c.bool(3) && !c.bool(4), "linalg.lu_solve is implemented for left=True and adjoint=False")
+		return luSolve(c.tensor(0), c.tensor(1), c.tensor(2))
+	}),
+	define("linalg_lstsq", leastSquares),
+	giving("linalg_matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }),
+	giving("matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }),
+	giving("linalg_cond", func(c call) *tensor.Tensor {
+		if c.isNone(1) {
+			return condition(c.tensor(0), "", nil)
+		}
+		p := c.scalar(1).Float64()
+		return condition(c.tensor(0), "", &p)
+	}),
+	giving("linalg_cond.p_str", func(c call) *tensor.Tensor { return condition(c.tensor(0), c.str(1), nil) }),
+	rankArgs("linalg_matrix_rank", func(c call) (float64, float64) { return c.float(1), 0 }),
+	rankArgs("linalg_matrix_rank.atol_rtol_float", givenTolerances),
+	rankArgs("linalg_matrix_rank.atol_rtol_tensor", givenTolerances),
+	giving("cholesky_inverse", func(c call) *tensor.Tensor {
+		l := c.tensor(0)
+		atLeastMatrices("cholesky_inverse", l)
+		if c.bool(1) {
+			l = must(l.MatrixTranspose())
+		}
+		l = triangle(l, 0, false)
+		return inverse(matmul(l, conjugate(must(l.MatrixTranspose()))))
+	}),
+	giving("cholesky_solve", func(c call) *tensor.Tensor {
+		l := c.tensor(1)
+		atLeastMatrices("cholesky_solve", l, c.tensor(0))
+		if c.bool(2) {
+			l = conjugate(must(l.MatrixTranspose()))
+		}
+		y := solveTriangular(l, c.tensor(0), false, true, false)
+		return solveTriangular(conjugate(must(l.MatrixTranspose())), y, true, true, false)
+	}),
+	giving("linalg_tensorinv", func(c call) *tensor.Tensor { return tensorInverse(c.tensor(0), c.int(1)) }),
+	giving("linalg_tensorsolve", func(c call) *tensor.Tensor { return tensorSolve(c.tensor(0), c.tensor(1), c.ints(2)) }),
+	giving("pdist", func(c call) *tensor.Tensor { return pairwiseWithin(c.tensor(0), c.float(1)) }),
+	giving("_cdist_forward", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), c.float(2)) }),
+	giving("_euclidean_dist", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), 2) }),
+	giving("multilabel_margin_loss", func(c call) *tensor.Tensor {
+		loss, _ := multilabelMargin(c.tensor(0), c.tensor(1), c.int(2))
+		return loss
+	}),
+	define("multilabel_margin_loss_forward", func(c call) { c.give(pair(multilabelMargin(c.tensor(0), c.tensor(1), c.int(2)))...) }),
+	creating("kaiser_window", 1, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), true, 12, o) }),
+	creating("kaiser_window.periodic", 2, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), 12, o) }),
+	creating("kaiser_window.beta", 3, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), c.float(2), o) }),
+	giving("conv_tbc", func(c call) *tensor.Tensor {
+		x := must(c.tensor(0).Permute(1, 2, 0))
+		w := must(c.tensor(1).Permute(2, 1, 0))
+		out := convolution(x, w, c.tensor(2), convArgs{stride: []int{1}, padding: []int{c.int(3)}, dilation: []int{1}, groups: 1})
+		return must(out.Permute(2, 0, 1))
+	}),
+	giving("native_channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }),
+	giving("matrix_H", func(c call) *tensor.Tensor { return conjugate(must(c.tensor(0).MatrixTranspose())) }),
+	giving("matrix_H.a", func(c call) *tensor.Tensor { return conjugate(must(c.tensor(0).MatrixTranspose())) }),
+	giving("data", func(c call) *tensor.Tensor { return c.tensor(0).Alias() }),
+	yes("is_coalesced", never), yes("is_distributed", never), yes("retains_grad", never), yes("is_pinned", never),
+	answering("sym_size", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Shape())) }),
+	answering("sym_size.int", func(c call) value.Value { return value.Int(int64(sizeAt(c.tensor(0), c.int(1)))) }),
+	number("sym_numel", (*tensor.Tensor).Numel),
+	answering("sym_stride", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Strides())) }),
+	define("_batch_norm_impl_index", func(c call) {
+		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
+		c.give(out, mean, invStd, empty([]int{0}, tensor.Uint8))
+		c.out[4] = value.Int(0)
+	}),
+	define("native_group_norm", func(c call) {
+		x, groups := c.tensor(0), c.int(6)
+		out := groupNorm(x, groups, c.optionalTensor(1), c.optionalTensor(2), c.float(7))
+		flat := must(contiguous(x).View(x.Size(0), groups, -1))
+		spread, center := moments(flat, []int{2}, 0, false, false)
+		c.give(out, center, inverseDeviation(spread, c.float(7)))
+	}),
+	define("set_data", func(c call) { c.tensor(0).Set(c.tensor(1)) }),
+}
