@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"torchjit/gojit/ir"
+	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
@@ -52,4 +54,33 @@ graph(%n : int, %x : str):
       -> (%true, %z)
   return (%r)
 `, value.Int(1000), value.Str("x"))
+}
+
+// BenchmarkCall is 1000 calls of a compiled function with one argument.
+func BenchmarkCall(b *testing.B) {
+	_, identity := function("identity", readGraph(&testing.T{}, "graph(%x : int):\n  return (%x)\n", nil))
+	g := readGraph(&testing.T{}, `
+graph(%n : int, %x : int):
+  %true : bool = prim::Constant[value=1]()
+  %r : int = prim::Loop(%n, %true, %x)
+    block0(%i : int, %y : int):
+      %z : int = aten::add(%y, %i)
+      -> (%true, %z)
+  return (%r)
+`, nil)
+	body := g.Block().First().Next().Blocks()[0]
+	f := g.Create("prim::Constant", nil, 1).SetAttr("name", "identity")
+	f.Output().SetType(identity)
+	f.InsertBefore(g.Block().First())
+	call := g.Create("prim::CallFunction", []*ir.Value{f.Output(), body.Outputs()[1]}, 1)
+	body.Append(call)
+	body.ReplaceOutput(1, call.Output().SetType(types.Int))
+	code := lower(b, g)
+	args, out := []value.Value{value.Int(1000), value.Int(0)}, make([]value.Value, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := code.Run(context.Background(), args, out); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
