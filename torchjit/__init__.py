@@ -39,7 +39,8 @@ _ELSEWHERE = {
     name: "torchjit.autograd.grad_mode"
     for name in ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled")
 }
-_SUBMODULES = ("autograd", "backends", "jit", "nn", "ops", "_jit_internal")
+_ELSEWHERE["unique"] = "torchjit.functional"
+_SUBMODULES = ("autograd", "backends", "fft", "functional", "jit", "linalg", "nn", "ops", "special", "_jit_internal")
 
 
 def __getattr__(name: str) -> Any:

@@ -99,6 +99,12 @@ def annotate(the_type: Any, the_value: Any) -> Any:
     return the_value
 
 
+def _unwrap_optional(x: Any) -> Any:
+    """x, which must not be None."""
+    assert x is not None, "Unwrapping null optional"
+    return x
+
+
 def is_scripting() -> bool:
     """False; in compiled programs, True."""
     return False

@@ -11,6 +11,7 @@ from torchjit._jit_internal import (
     Final,
     _overload,
     _overload_method,
+    _unwrap_optional,
     annotate,
     export,
     ignore,

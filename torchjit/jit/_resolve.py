@@ -306,6 +306,7 @@ def _python_builtins() -> dict[int, str]:
         from torchjit.autograd import grad_mode
 
         table[id(device)] = "aten::device"
+        table[id(_marks._unwrap_optional)] = "aten::_unwrap_optional"
         table[id(grad_mode.is_grad_enabled)] = "aten::is_grad_enabled"
         table[id(grad_mode.set_grad_enabled)] = "aten::set_grad_enabled"
         import warnings

@@ -1,0 +1,62 @@
+"""torch.functional: functions on tensors that are more than one operator.
+
+They are compiled together with the programs that call them, so they keep to the language.
+"""
+
+from typing import Optional, Tuple
+
+import torchjit as torch
+from torchjit import Tensor
+from torchjit._jit_internal import boolean_dispatch
+
+# ruff: noqa: UP006, UP035, UP045, A002
+
+
+def _unique_impl(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: Optional[int] = None,
+) -> Tuple[Tensor, Tensor, Tensor]:
+    if dim is not None:
+        output, inverse_indices, counts = torch.unique_dim(
+            input, dim, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts
+        )
+    else:
+        output, inverse_indices, counts = torch._unique2(
+            input, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts
+        )
+    return output, inverse_indices, counts
+
+
+def _return_counts(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    # type: (Tensor, bool, bool, bool, Optional[int]) -> Tuple[Tensor, Tensor]
+    output, _, counts = _unique_impl(input, sorted, return_inverse, return_counts, dim)
+    return output, counts
+
+
+def _return_output(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    # type: (Tensor, bool, bool, bool, Optional[int]) -> Tensor
+    output, _, _ = _unique_impl(input, sorted, return_inverse, return_counts, dim)
+    return output
+
+
+def _return_inverse(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    # type: (Tensor, bool, bool, bool, Optional[int]) -> Tuple[Tensor, Tensor]
+    output, inverse_indices, _ = _unique_impl(input, sorted, return_inverse, return_counts, dim)
+    return output, inverse_indices
+
+
+_return_inverse_false = boolean_dispatch(
+    arg_name="return_counts", arg_index=3, default=False, if_true=_return_counts, if_false=_return_output,
+    module_name=__name__, func_name="unique",
+)  # fmt: skip
+_return_inverse_true = boolean_dispatch(
+    arg_name="return_counts", arg_index=3, default=False, if_true=_unique_impl, if_false=_return_inverse,
+    module_name=__name__, func_name="unique",
+)  # fmt: skip
+unique = boolean_dispatch(
+    arg_name="return_inverse", arg_index=2, default=False, if_true=_return_inverse_true, if_false=_return_inverse_false,
+    module_name=__name__, func_name="unique",
+)  # fmt: skip
