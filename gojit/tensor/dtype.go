@@ -95,7 +95,7 @@ func (d DType) CppName() string {
 // TensorClass returns the name of the typed tensor class: "FloatTensor".
 func (d DType) TensorClass() string { return dtypes[d].class }
 
-// lowerName returns the lower-case C++ name used in messages: "float", "long int" not included.
+// isKind reports whether d is a type of a category.
 func (d DType) isKind(c category) bool { return d.Valid() && dtypes[d].category == c }
 
 // IsFloating reports whether d is a real floating-point type.

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"torchjit/gojit/kernel"
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
@@ -90,6 +91,10 @@ var (
 )
 
 var activationFamily = slices.Concat(activationDefinitions(), []definition{
+	giving("rrelu", func(c call) *tensor.Tensor { return randomLeaky(c, c.generator(4)) }),
+	define("log_sigmoid_forward", func(c call) {
+		c.give(logSigmoid.on(c.tensor(0)), empty([]int{0}, c.tensor(0).DType()))
+	}),
 	defineInto("relu", func(c call, dst *tensor.Tensor) *tensor.Tensor {
 		return relu.run(dst, []operand{ofTensor(c.tensor(0))})
 	}),
@@ -262,3 +267,19 @@ func floatRows(name string, t *tensor.Tensor, dim int) {
 	}
 	check(t.DType().IsFloating(), "\"%s%s\" not implemented for '%s'", name, kernel, t.DType().CppName())
 }
+
+// randomLeaky multiplies negative elements by random slopes in training and their mean otherwise.
+func randomLeaky(c call, gen *tensor.Generator) *tensor.Tensor {
+	x, low, high := c.tensor(0), c.scalar(1).Float64(), c.scalar(2).Float64()
+	if low > high {
+		raise(source.RuntimeError, "Lower bound should be less than or equal to the upper bound")
+	}
+	if !c.bool(3) {
+		return choose(gt.withNumber(x, 0), ofTensor(x), ofTensor(scaleBy(x, (low+high)/2)))
+	}
+	slopes := empty(x.Shape(), x.DType())
+	gen.Uniform(slopes, low, high)
+	return choose(gt.withNumber(x, 0), ofTensor(x), ofTensor(mul.on(x, slopes)))
+}
+
+var logSigmoid = elementwise("log_sigmoid", sameType, activationExpressions[slices.IndexFunc(activationExpressions, func(a activationExpression) bool { return a.name == "log_sigmoid" })].expr)

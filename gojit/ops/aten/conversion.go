@@ -174,7 +174,22 @@ func complexOf(c call) value.Value {
 	return value.Complex(complex(floatOf(c.args[0]), floatOf(c.args[1])))
 }
 
-var conversionFamily = []definition{
+var conversionFamily = append(casts(), []definition{
+	giving("fill.Scalar", func(c call) *tensor.Tensor {
+		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
+		tensor.Fill(t, c.scalar(1))
+		return t
+	}),
+	giving("fill.Tensor", func(c call) *tensor.Tensor {
+		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
+		succeed(tensor.Copy(t, c.tensor(1)))
+		return t
+	}),
+	giving("zero", func(c call) *tensor.Tensor {
+		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
+		tensor.Fill(t, tensor.Int(0))
+		return t
+	}),
 	giving("to.device", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(2, t.DType()), c.deviceOr(1, t.Device()), c.bool(4), c.formatOr(5, tensor.PreserveFormat))
@@ -311,7 +326,7 @@ var conversionFamily = []definition{
 		succeed(t.SetRequiresGrad(false))
 		c.out[0] = c.args[0]
 	}),
-}
+}...)
 
 func fillSelf(c call) {
 	tensor.Fill(c.tensor(0), c.scalar(1))
@@ -323,4 +338,13 @@ func numToTensor(s tensor.Scalar) *tensor.Tensor {
 	d := map[tensor.ScalarKind]tensor.DType{tensor.BoolScalar: tensor.Bool, tensor.IntScalar: tensor.Int64,
 		tensor.FloatScalar: tensor.Float64, tensor.ComplexScalar: tensor.Complex128}[s.Kind]
 	return tensor.FromScalar(s, d)
+}
+
+// casts defines _cast_Byte and its kin.
+func casts() []definition {
+	var defs []definition
+	for d := tensor.Uint8; d <= tensor.Float64; d++ {
+		defs = append(defs, giving("_cast_"+d.CppName(), func(c call) *tensor.Tensor { return to(c.tensor(0), d) }))
+	}
+	return defs
 }

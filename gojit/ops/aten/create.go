@@ -232,6 +232,13 @@ func raisedCosine(alpha, beta float64) func(float64) float64 {
 }
 
 var createFamily = slices.Concat([]definition{
+	giving("vander", func(c call) *tensor.Tensor {
+		return vandermonde(c.tensor(0), c.intOr(1, c.tensor(0).Numel()), c.bool(2))
+	}),
+	giving("linalg_vander", func(c call) *tensor.Tensor {
+		x := c.tensor(0)
+		return vandermonde(x, c.intOr(1, x.Size(x.Dim()-1)), true)
+	}),
 	creating("zeros", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(0)) }),
 	creating("ones", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(1)) }),
 	giving("full", func(c call) *tensor.Tensor {
@@ -299,4 +306,21 @@ func closedRange(c call, step tensor.Scalar, o makeLike) *tensor.Tensor {
 	n := int(math.Floor((end.Float64()-start.Float64())/step.Float64())) + 1
 	check(n > 0, "upper bound and larger bound inconsistent with step sign")
 	return o.steps(n, false, start, step)
+}
+
+func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
+	columns := make([]*tensor.Tensor, n)
+	power := must(tensor.Full(x.Shape(), tensor.Int(1), x.DType()))
+	for i := range columns {
+		at := i
+		if !increasing {
+			at = n - 1 - i
+		}
+		columns[at] = power
+		power = mul.on(power, x)
+	}
+	if n == 0 {
+		return empty(append(slices.Clone(x.Shape()), 0), x.DType())
+	}
+	return stack(columns, -1)
 }

@@ -145,7 +145,7 @@ func resizeDim(t *tensor.Tensor, dim, n int) *tensor.Tensor {
 	return t
 }
 
-// half keeps the part of a transform of real numbers that determines the rest.
+// halfSpectrum keeps the part of a transform of real numbers that determines the rest.
 func halfSpectrum(t *tensor.Tensor, dim int) *tensor.Tensor {
 	return must(t.Slice(dim, 0, t.Size(dim)/2+1, 1))
 }

@@ -6,7 +6,7 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// Elements are moved by their size alone: word stands for any element of that size.
+// word stands for any element of its size: elements are moved by their size alone.
 type word interface {
 	uint8 | uint16 | uint32 | uint64 | [2]uint64
 }

@@ -6,6 +6,7 @@ import (
 
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
 )
 
 // indexing is a tensor with some dimensions indexed by tensors: where its selected elements lie.
@@ -386,7 +387,7 @@ func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor
 	return out
 }
 
-// indexing defines index_add, index_copy and index_reduce forms: a copy of self with slices of a
+// indexInto runs index_add, index_copy and index_reduce forms: a copy of self with slices of a
 // source combined into those at the indices.
 func indexInto(name string, c call, source *tensor.Tensor, how combine) *tensor.Tensor {
 	t := must(c.tensor(0).Clone(tensor.ContiguousFormat))
@@ -489,6 +490,30 @@ func indexPutSelf(c call) {
 }
 
 var indexFamily = []definition{
+	isInOf("isin.Tensor_Tensor"),
+	isInOf("isin.Tensor_Scalar"),
+	isInOf("isin.Scalar_Tensor"),
+	scattered("select_scatter", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.int(1), c.int(2)) }),
+	scattered("slice_scatter", sliceView),
+	scattered("diagonal_scatter", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+		return t.Diagonal(c.int(1), c.int(2), c.int(3))
+	}),
+	scattered("as_strided_scatter", asStrided),
+	define("fill_diagonal_", func(c call) {
+		t := c.tensor(0)
+		check(t.Dim() >= 2, "dimensions must larger than 1")
+		step, n := 0, t.Size(0)
+		for d := range t.Dim() {
+			step += t.Strides()[d]
+			n = min(n, t.Size(d))
+		}
+		if t.Dim() == 2 && c.bool(2) && t.Size(0) > t.Size(1) {
+			check(t.IsContiguous(), "fill_diagonal_ with wrap needs a contiguous matrix")
+			n = (t.Numel() + step - 1) / step
+		}
+		tensor.Fill(must(t.AsStrided([]int{n}, []int{step}, t.Offset())), c.scalar(1))
+		c.giveSelf()
+	}),
 	giving("index.Tensor", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }),
 	giving("index.Tensor_hacked_twin", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }),
 	define("index_put_", indexPutSelf),
@@ -546,4 +571,38 @@ func nonzeroColumns(t *tensor.Tensor) []*tensor.Tensor {
 		t = must(t.Unsqueeze(0))
 	}
 	return must(nonzero(t).Unbind(1))
+}
+
+// isIn tells which elements are among the test elements.
+func isIn(elements, among operand, invert bool) *tensor.Tensor {
+	for _, o := range []*operand{&elements, &among} {
+		if o.tensor == nil {
+			o.tensor = tensor.FromScalar(o.number, o.number.ResultDType())
+		}
+	}
+	known := map[float64]bool{}
+	for _, v := range tensor.Data[float64](contiguous(to(among.tensor, tensor.Float64))) {
+		known[v] = true
+	}
+	out := empty(elements.tensor.Shape(), tensor.Bool)
+	for i, v := range tensor.Data[float64](contiguous(to(elements.tensor, tensor.Float64))) {
+		tensor.Data[bool](out)[i] = known[v] != invert
+	}
+	return out
+}
+
+func isInOf(name string) definition {
+	return giving(name, func(c call) *tensor.Tensor { return isIn(c.operand(0), c.operand(1), c.bool(3)) })
+}
+
+// scattered defines an operator that gives a copy of self with src written into a view of it.
+func scattered(name string, view func(c call, t *tensor.Tensor) (*tensor.Tensor, error)) definition {
+	return giving(name, func(c call) *tensor.Tensor {
+		out := must(c.tensor(0).Clone(tensor.ContiguousFormat))
+		v := must(view(call{args: append([]value.Value{value.OfTensor(out)}, c.args[2:]...)}, out))
+		src := c.tensor(1)
+		check(tensor.SameShape(v.Shape(), src.Shape()), "expected src to have a size equal to the slice of self. src size = %s, slice size = %s", shapeText(src.Shape()), shapeText(v.Shape()))
+		succeed(tensor.Copy(v, src))
+		return out
+	})
 }

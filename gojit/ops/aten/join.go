@@ -222,6 +222,20 @@ func meshgrid(ts []*tensor.Tensor, swapped bool) []*tensor.Tensor {
 }
 
 var joinFamily = []definition{
+	giving("combinations", combinations),
+	giving("cartesian_prod", func(c call) *tensor.Tensor {
+		ts := c.tensors(0)
+		check(len(ts) > 0, "cartesian_prod: expected a non-empty list of Tensors")
+		if len(ts) == 1 {
+			return ts[0]
+		}
+		grids := meshgrid(ts, false)
+		for i := range grids {
+			grids[i] = must(grids[i].Reshape(-1))
+		}
+		return stack(grids, 1)
+	}),
+	giving("pad_sequence", padSequences),
 	giving("cat", cat),
 	giving("concat", cat),
 	giving("concatenate", cat),
@@ -262,4 +276,64 @@ var joinFamily = []definition{
 	padding("replication_pad2d", "replicate"),
 	padding("replication_pad3d", "replicate"),
 	padding("_pad_circular", "circular"),
+}
+
+// choices lists the index tuples of combinations.
+func choices(n, r int, repeat bool) [][]int64 {
+	columns := make([][]int64, r)
+	pick := make([]int, r)
+	var walk func(depth, from int)
+	walk = func(depth, from int) {
+		if depth == r {
+			for i, p := range pick {
+				columns[i] = append(columns[i], int64(p))
+			}
+			return
+		}
+		for i := from; i < n; i++ {
+			pick[depth] = i
+			next := i + 1
+			if repeat {
+				next = i
+			}
+			walk(depth+1, next)
+		}
+	}
+	walk(0, 0)
+	return columns
+}
+
+func combinations(c call) *tensor.Tensor {
+	t, r := c.tensor(0), c.int(1)
+	check(t.Dim() == 1, "Expect a 1D vector, but got shape %s", shapeText(t.Shape()))
+	check(r >= 0, "Expect a non-negative number, but got %d", r)
+	if r == 0 {
+		return empty([]int{0}, t.DType())
+	}
+	var parts []*tensor.Tensor
+	for _, column := range choices(t.Size(0), r, c.bool(2)) {
+		parts = append(parts, indexSelect(t, 0, must(tensor.FromSlice(column, len(column)))))
+	}
+	return stack(parts, 1)
+}
+
+// padSequences stacks sequences of different lengths.
+func padSequences(c call) *tensor.Tensor {
+	ts, batchFirst := c.tensors(0), c.bool(1)
+	check(len(ts) > 0, "received an empty list of sequences")
+	longest := 0
+	for _, t := range ts {
+		longest = max(longest, t.Size(0))
+	}
+	shape := append([]int{len(ts), longest}, ts[0].Shape()[1:]...)
+	at := 0
+	if !batchFirst {
+		shape[0], shape[1] = longest, len(ts)
+		at = 1
+	}
+	out := must(tensor.Full(shape, tensor.Float(c.float(2)), ts[0].DType()))
+	for i, t := range ts {
+		succeed(tensor.Copy(must(must(out.Select(at, i)).Slice(0, 0, t.Size(0), 1)), t))
+	}
+	return out
 }

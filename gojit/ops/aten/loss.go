@@ -372,7 +372,7 @@ func limitedLoss(name, limit string, p *pointwise) definition {
 	})
 }
 
-// positive gives max(0, t).
+// positivePart gives max(0, t).
 func positivePart(t *tensor.Tensor) *tensor.Tensor { return clampMin.withNumber(t, 0) }
 
 func distance(a, b *tensor.Tensor, p, eps float64) *tensor.Tensor {

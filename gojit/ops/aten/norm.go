@@ -240,6 +240,11 @@ func tensorMean(t *tensor.Tensor, dim int) *tensor.Tensor {
 }
 
 var normFamily = []definition{
+	giving("_weight_norm", func(c call) *tensor.Tensor {
+		v, g := c.tensor(0), c.tensor(1)
+		return mul.on(v, div.on(g, normExcept(v, 2, c.int(2))))
+	}),
+	giving("norm_except_dim", func(c call) *tensor.Tensor { return normExcept(c.tensor(0), float64(c.int(1)), c.int(2)) }),
 	giving("batch_norm", func(c call) *tensor.Tensor {
 		out, _, _ := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		return out
@@ -273,4 +278,18 @@ var normFamily = []definition{
 		large := gt.run(nil, []operand{ofTensor(norms), ofScalar(tensor.Float(limit))})
 		return mul.on(x, choose(large, ofTensor(factor), ofScalar(tensor.Float(1))))
 	}),
+}
+
+// normExcept gives the norms over all dimensions but one.
+func normExcept(v *tensor.Tensor, p float64, dim int) *tensor.Tensor {
+	if dim == -1 {
+		return vectorNorm(v, p, nil, false, v.DType())
+	}
+	var dims []int
+	for d := range v.Dim() {
+		if d != dim {
+			dims = append(dims, d)
+		}
+	}
+	return vectorNorm(v, p, dims, true, v.DType())
 }

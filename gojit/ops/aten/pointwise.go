@@ -307,7 +307,7 @@ func (c call) operand(i int) operand {
 	return operand{number: c.scalar(i)}
 }
 
-// scaled applies plain to the first two arguments, or scaled where the third, alpha, is not 1.
+// withAlpha applies plain to the first two arguments, or scaled where the third, alpha, is not 1.
 func withAlpha(plain, scaled *pointwise, swap bool) func(c call, dst *tensor.Tensor) *tensor.Tensor {
 	return func(c call, dst *tensor.Tensor) *tensor.Tensor {
 		operands := [2]operand{c.operand(0), c.operand(1)}
@@ -400,7 +400,7 @@ func clampBetween(c call, dst *tensor.Tensor, low, high bool) *tensor.Tensor {
 	return nil
 }
 
-// chooseOf makes the select of promoted operands, given the type they promote to.
+// whereByType holds the select of promoted operands by the type they promote to.
 var whereByType = makeWhere()
 
 func makeWhere() (table [tensor.NumDTypes]*pointwise) {
@@ -543,7 +543,13 @@ func complexFrom(p *pointwise, c call) *tensor.Tensor {
 	return p.run(dst, []operand{ofTensor(re), ofTensor(im)})
 }
 
-var pointwiseFamily = slices.Concat(unaryDefinitions(), binaryDefinitions(), []definition{
+var pointwiseFamily = slices.Concat(unaryDefinitions(), binaryDefinitions(), dunders(), []definition{
+	define("frexp.Tensor", func(c call) { c.give(pair(frexp(c.tensor(0)))...) }),
+	giving("prim::abs", func(c call) *tensor.Tensor { return absolute.on(c.tensor(0)) }),
+	giving("special_round", func(c call) *tensor.Tensor {
+		scale := math.Pow10(c.int(1))
+		return roundTo.with(c.tensor(0), tensor.Float(scale))
+	}),
 	defineInto("add.Tensor", withAlpha(add, addScaled, false)),
 	defineInto("add.Scalar", withAlpha(add, addScaled, false)),
 	defineInto("sub.Tensor", withAlpha(sub, subScaled, false)),
@@ -641,6 +647,35 @@ func binaryDefinitions() []definition {
 	for _, e := range binaryExpressions {
 		for _, name := range e.overloads {
 			defs = append(defs, defineInto(name, twoOperands(e.op)))
+		}
+	}
+	return defs
+}
+
+// frexp splits elements into a fraction and a power of two.
+func frexp(t *tensor.Tensor) (mantissa, exponent *tensor.Tensor) {
+	noIntegers("frexp")(t.DType())
+	src := tensor.Data[float64](contiguous(to(t, tensor.Float64)))
+	m, e := empty(t.Shape(), tensor.Float64), empty(t.Shape(), tensor.Int32)
+	for i, v := range src {
+		f, p := math.Frexp(v)
+		tensor.Data[float64](m)[i], tensor.Data[int32](e)[i] = f, int32(p)
+	}
+	return to(m, t.DType()), e
+}
+
+// dunders defines __iand__ and its kin, which write their first argument.
+func dunders() []definition {
+	var defs []definition
+	for _, e := range binaryExpressions {
+		for _, name := range e.overloads {
+			if len(name) > 4 && name[:2] == "__" {
+				into := twoOperands(e.op)
+				defs = append(defs, define("__i"+name[2:], func(c call) {
+					into(c, c.tensor(0))
+					c.giveSelf()
+				}))
+			}
 		}
 	}
 	return defs

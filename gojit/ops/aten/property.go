@@ -22,6 +22,16 @@ func number(name string, f func(t *tensor.Tensor) int) definition {
 func never(*tensor.Tensor) bool { return false }
 
 var propertyFamily = []definition{
+	answering("can_cast", func(c call) value.Value {
+		return value.Bool(tensor.CanCast(c.dtypeOr(0, tensor.NoDType), c.dtypeOr(1, tensor.NoDType)))
+	}),
+	answering("promote_types", func(c call) value.Value {
+		return dtypeValue(tensor.Promote(c.dtypeOr(0, tensor.NoDType), c.dtypeOr(1, tensor.NoDType)))
+	}),
+	answering("result_type.Tensor", resultTypeOf),
+	answering("result_type.Scalar", resultTypeOf),
+	answering("result_type.Scalar_Tensor", resultTypeOf),
+	answering("result_type.Scalar_Scalar", resultTypeOf),
 	answering("size", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Shape())) }),
 	answering("size.int", func(c call) value.Value { return value.Int(int64(sizeAt(c.tensor(0), c.int(1)))) }),
 	answering("stride", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Strides())) }),
@@ -141,4 +151,18 @@ func isClose(a, b *tensor.Tensor, rtol, atol float64, equalNaN bool) *tensor.Ten
 	gap := absolute.on(sub.on(a, b))
 	finite := lt.run(nil, []operand{ofTensor(gap), ofScalar(tensor.Float(inf))})
 	return logicalOr.on(near, logicalAnd.on(finite, le.on(gap, allowed)))
+}
+
+func dtypeValue(d tensor.DType) value.Value { return value.Int(int64(d)) }
+
+func resultTypeOf(c call) value.Value {
+	r := tensor.NewResultType()
+	for i := range 2 {
+		if o := c.operand(i); o.tensor != nil {
+			r.Tensor(o.tensor)
+		} else {
+			r.Scalar(o.number)
+		}
+	}
+	return dtypeValue(r.DType())
 }

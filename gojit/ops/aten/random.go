@@ -40,7 +40,7 @@ func filled(name string, f func(c call, t *tensor.Tensor, gen *tensor.Generator)
 	})
 }
 
-// both defines the two forms.
+// bothFilling defines the in-place and the functional form.
 func bothFilling(name string, f func(c call, t *tensor.Tensor, gen *tensor.Generator)) []definition {
 	base, overload, _ := cutOverload(name)
 	return []definition{filling(base+"_"+overload, f), filled(name, f)}
@@ -217,6 +217,11 @@ func normalOf(c call) *tensor.Tensor {
 }
 
 var randomFamily = slices.Concat([]definition{
+	giving("bernoulli.Tensor", func(c call) *tensor.Tensor {
+		t := must(tensor.EmptyLike(c.tensor(0), c.tensor(0).DType()))
+		c.generator(2).BernoulliFrom(t, must(c.tensor(1).Expand(t.Shape()...)))
+		return t
+	}),
 	drawing("rand", 1, -1, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor { return uniformOf(gen, o, c.ints(0)) }),
 	drawing("rand.generator", 2, 1, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor {
 		return uniformOf(gen, o, c.ints(0))

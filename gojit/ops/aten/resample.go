@@ -199,7 +199,7 @@ func upsample(name string, n int, hasCorners bool, how func(alignCorners bool) r
 
 func whatever(r resizing) func(bool) resizing { return func(bool) resizing { return r } }
 
-// interpolate is the general form: mode and either a size or factors.
+// interpolateOf is the general form: mode and either a size or factors.
 func interpolateOf(c call) *tensor.Tensor {
 	x, mode := c.tensor(0), c.str(3)
 	n := x.Dim() - 2

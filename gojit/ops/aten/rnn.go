@@ -159,7 +159,7 @@ func (r *recurrent) direction(i int, rows *tensor.Tensor, sizes []int, state []*
 	return out, final
 }
 
-// sequenceRows runs a padded sequence (time, batch, features), or (batch, time, features).
+// runInput runs a padded sequence (time, batch, features), or (batch, time, features).
 func (r *recurrent) runInput(x *tensor.Tensor, states []*tensor.Tensor, batchFirst bool) (*tensor.Tensor, []*tensor.Tensor) {
 	check(x.Dim() == 3, "input must have 3 dimensions, got %d", x.Dim())
 	if batchFirst {

@@ -6,7 +6,7 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// scanRows gives a tensor of t's shape made of running results along a dimension.
+// scanAlong gives a tensor of t's shape made of running results along a dimension.
 func scanAlong(t *tensor.Tensor, dim int, result tensor.DType, ints func(dst, src []int64), floats func(dst, src []float64), complexes func(dst, src []complex128)) *tensor.Tensor {
 	dim = wrapDim(dim, t)
 	acc := accumulator(result)
