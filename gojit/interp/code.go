@@ -19,6 +19,7 @@ type Code struct {
 	sites        []*site
 	template     []value.Value // what a frame's registers hold before the inputs are put in
 	constants    map[int32]string
+	parameters   []parameter
 	numInputs    int
 	numOutputs   int
 	numRegisters int
@@ -33,6 +34,23 @@ func (c *Code) NumInputs() int { return c.numInputs }
 
 // NumOutputs returns how many results Run gives.
 func (c *Code) NumOutputs() int { return c.numOutputs }
+
+// parameter is what an argument of Run must be.
+type parameter struct {
+	name string
+	typ  types.Type
+}
+
+// accepts reports whether v is a value of the parameter's type.
+func (p *parameter) accepts(v value.Value) bool {
+	switch p.typ.Kind() {
+	case types.KindTensor:
+		return v.IsTensor()
+	case types.KindAny:
+		return true
+	}
+	return value.Conforms(v, p.typ)
+}
 
 // site is what an instruction with more than three operands refers to.
 type site struct {

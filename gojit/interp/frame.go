@@ -59,11 +59,19 @@ func (s *stack) pop(frame []value.Value, m mark) {
 }
 
 // Run runs the code on arguments and writes the results to out, which has NumOutputs elements. It
-// stops soon after ctx is cancelled. Errors carry the traceback in the program.
+// fails on an argument that is not of the parameter's type: the code relies on it. It stops soon
+// after ctx is cancelled. Errors carry the traceback in the program.
 func (c *Code) Run(ctx context.Context, args, out []value.Value) error {
 	if len(args) != c.numInputs || len(out) != c.numOutputs {
 		return source.Errorf(source.RuntimeError, source.Range{}, "%s takes %d arguments and gives %d results, not %d and %d",
 			c.name, c.numInputs, c.numOutputs, len(args), len(out))
+	}
+	for i := range args {
+		if p := &c.parameters[i]; !p.accepts(args[i]) {
+			return source.Errorf(source.RuntimeError, source.Range{},
+				"%s() Expected a value of type '%s' for argument '%s' but instead found type '%s'.\nPosition: %d",
+				c.name, p.typ.Annotation(nil), p.name, value.TypeOf(args[i]).Annotation(nil), i)
+		}
 	}
 	s := stacks.Get().(*stack)
 	err := s.runCode(ctx, c, args, out)
@@ -99,15 +107,8 @@ func (s *stack) runCode(ctx context.Context, c *Code, args, out []value.Value) e
 	return nil
 }
 
-// call runs c on a frame of its own. Arguments of typed registers must be of their kind: typed
-// instructions rely on it.
+// call runs c on a frame of its own.
 func (s *stack) call(c *Code, args, out []value.Value) error {
-	for i := range args {
-		if want := c.template[i]; !want.IsNone() && args[i].Kind() != want.Kind() {
-			return source.Errorf(source.RuntimeError, source.Range{}, "%s got a value of type '%s' for argument %d, expected '%s'",
-				c.name, args[i].Kind(), i, want.Kind())
-		}
-	}
 	if s.depth >= maxDepth {
 		return source.Errorf(source.RuntimeError, source.Range{}, "maximum recursion depth of %d exceeded in %s", maxDepth, c.name)
 	}

@@ -105,7 +105,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 	code := lower(t, readGraph(t, infiniteLoop, nil))
 	var out [1]value.Value
 	err := code.Run(context.Background(), []value.Value{value.Str("a")}, out[:])
-	if err == nil || !strings.Contains(err.Error(), "got a value of type 'str' for argument 0, expected 'int'") {
+	if err == nil || !strings.Contains(err.Error(), "Expected a value of type 'int' for argument 'n' but instead found type 'str'") {
 		t.Errorf("got %v", err)
 	}
 	if err := code.Run(context.Background(), nil, out[:]); err == nil {

@@ -21,6 +21,9 @@ func (m *Machine) Lower(name string, g *ir.Graph) (*Code, error) {
 		hints:     map[*ir.Value]int32{},
 	}
 	l.registers.block(g.Inputs())
+	for _, in := range g.Inputs() {
+		l.code.parameters = append(l.code.parameters, parameter{in.Name(), in.Type()})
+	}
 	if err := l.block(g.Block(), nil); err != nil {
 		return nil, err
 	}

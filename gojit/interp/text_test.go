@@ -63,7 +63,7 @@ func (r *graphReader) typeOf(text string) types.Type {
 // define sets the name and type of v from "%x : int".
 func (r *graphReader) define(text string, v *ir.Value) {
 	name, typ, _ := strings.Cut(text, " : ")
-	v.SetType(r.typeOf(typ))
+	v.SetType(r.typeOf(typ)).SetName(strings.TrimPrefix(name, "%"))
 	r.env[strings.TrimPrefix(name, "%")] = v
 }
 
