@@ -17,7 +17,7 @@ ops
 ops/aten ops/prim ir
 interp
 passes
-frontend
+frontend trace
 serialize
 gojit
 cmd/gojit

@@ -16,6 +16,7 @@ var registered = slices.Concat(
 	scriptFunctions,
 	moduleFunctions,
 	serializeFunctions,
+	traceFunctions,
 )
 
 // registeredSchemas are the schemas of all functions. It is filled by init because a function

@@ -317,10 +317,16 @@ func (v *overload) run(c *call) error {
 
 // runOperator runs op, without the GIL where there is much to do.
 func (c *call) runOperator(op *ops.Operator, args, out []value.Value, work int) error {
+	var err error
 	if work <= releaseAbove {
-		return op.Run(args, out)
+		err = op.Run(args, out)
+	} else {
+		err = c.withoutGIL(func() error { return op.Run(args, out) })
 	}
-	return c.withoutGIL(func() error { return op.Run(args, out) })
+	if err == nil && tracing.recorder != nil {
+		record(op, args, out)
+	}
+	return err
 }
 
 // freshDefault returns the default of an argument; a list is new each time.
@@ -472,6 +478,9 @@ func runNamed(name string, args ...value.Value) (value.Value, error) {
 	out := make([]value.Value, len(op.Schema().Returns))
 	if err := op.Run(args, out); err != nil {
 		return value.None, err
+	}
+	if tracing.recorder != nil {
+		record(op, args, out)
 	}
 	return out[0], nil
 }

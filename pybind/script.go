@@ -126,6 +126,13 @@ func (f *scriptFunction) call(c *call) error {
 	if err != nil {
 		return err
 	}
+	if tracing.recorder != nil && len(out) > 0 {
+		if r := recorder(); r != nil {
+			if err := r.Call(f.function, args, out[0]); err != nil {
+				return err
+			}
+		}
+	}
 	if len(out) == 0 {
 		c.none()
 		return nil

@@ -115,7 +115,7 @@ func NormalizeOps(g *ir.Graph) {
 		switch {
 		case ok && kind != n.Kind():
 			rename(n, kind)
-		case n.Kind() == "aten::rsub":
+		case n.Kind() == "aten::rsub" && n.Input(1).Type().Kind() == types.KindTensor:
 			n.PermuteInputs([]int{1, 0, 2})
 			rename(n, "aten::sub")
 		case n.Is("aten::__is__", "aten::__isnot__") && isBool(n.Input(0)) && isBool(n.Input(1)):

@@ -27,12 +27,13 @@ from torchjit.jit._async import Future, fork, wait
 from torchjit.jit._module import RecursiveScriptClass, RecursiveScriptModule, ScriptModule, script_method
 from torchjit.jit._script import CompilationUnit, ScriptFunction, last_executed_optimized_graph, script
 from torchjit.jit._serialization import load, save
+from torchjit.jit._trace import TracerWarning, trace, trace_module
 
 _fork, _wait = fork, wait
 
 __all__ = [
     "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptClass", "RecursiveScriptModule",
-    "ScriptFunction", "ScriptModule", "annotate", "export", "fork", "freeze", "frontend", "ignore", "interface",
+    "ScriptFunction", "ScriptModule", "TracerWarning", "annotate", "export", "fork", "freeze", "frontend", "ignore", "interface",
     "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load", "optimize_for_inference",
     "save", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
@@ -63,11 +64,3 @@ def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> 
     return freeze(mod.eval(), preserved_attrs=other_methods) if hasattr(mod, "training") else mod
 
 
-def trace(func: Any, example_inputs: Any, **options: Any) -> Any:
-    """The operations that func does on the example inputs, as a compiled function or module."""
-    raise NotImplementedError("torch.jit.trace is not implemented by this version of torchjit; use torch.jit.script")
-
-
-def trace_module(mod: Any, inputs: dict[str, Any], **options: Any) -> Any:
-    """The operations that several methods do on example inputs, as a compiled module."""
-    raise NotImplementedError("torch.jit.trace_module is not implemented by this version of torchjit; use torch.jit.script")

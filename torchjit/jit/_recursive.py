@@ -270,8 +270,9 @@ def _class_annotations(module: Any) -> dict[str, Any]:
 class _Describer:
     """Finds out what of a module a compiled module has."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, traced: bool = False) -> None:
         self.module = module
+        self.traced = traced  # methods are traced, not compiled
         self.type = ConcreteType(type(module))
         self.annotations = _class_annotations(module)
         self.scope = Scope.of_class(type(module))
@@ -326,7 +327,7 @@ class _Describer:
             compiled = create_script_module(item, interface_methods(annotation))
             self.type.attributes[name] = (qualified_name(annotation), "module")
         else:
-            compiled = _compiled_submodule(item)
+            compiled = create_traced_module(item) if self.traced else _compiled_submodule(item)
             self.type.attributes[name] = (_native.module_class_name(compiled._c), "module")
             self.type.modules[name] = compiled._concrete_type
         self.submodules[name] = compiled
@@ -547,3 +548,20 @@ def _define_container_methods(module: Any, concrete: ConcreteType, c: Any) -> No
 
 def _slot_value(value: Any) -> Any:
     return value._c if hasattr(value, "_c") and not isinstance(value, Tensor) else value
+
+
+def create_traced_module(module: Any, wrapper: Any = None) -> Any:
+    """The compiled form of a module without methods, whose class no other module shares."""
+    from torchjit.jit._module import RecursiveScriptModule, ScriptModule
+
+    if isinstance(module, ScriptModule) and module._is_compiled():
+        return module
+    describer = _Describer(module, traced=True)
+    concrete = describer.describe()
+    concrete.is_poisoned = True
+    concrete.name = _native.define_module_class(qualified_name(type(module)), concrete.description(), concrete)
+    values = [_slot_value(describer.values[name]) for name in concrete.attributes]
+    handle = _native.new_module(concrete.name, values)
+    compiled = (wrapper or RecursiveScriptModule)._wrap_new(handle, concrete, module, describer.submodules)
+    compiled._finish()
+    return compiled
