@@ -149,12 +149,17 @@ const cachedFrom = 32 << 10
 const cacheLimit = 512 << 20
 
 // blockCache keeps released blocks by size class. A class is a power of two or one of the three
-// quarter steps above it, so at most a fifth of a block is unused.
+// quarter steps above it, so at most a fifth of a block is unused. A block that nobody takes between
+// two collections is left to the second.
 type blockCache struct {
 	mu    sync.Mutex
-	free  [4 * 64][][]byte
-	bytes int
+	free  *blockLists
+	old   *blockLists // put before the last collection
+	bytes int         // in free
+	watch bool        // a sentinel waits for the next collection
 }
+
+type blockLists [4 * 64][][]byte
 
 var blocks blockCache
 
@@ -170,16 +175,29 @@ func classOf(n int) (class, size int) {
 func (c *blockCache) take(n int) []byte {
 	class, size := classOf(n)
 	c.mu.Lock()
-	if l := len(c.free[class]); l > 0 {
-		b := c.free[class][l-1]
-		c.free[class][l-1] = nil
-		c.free[class] = c.free[class][:l-1]
+	b := c.free.pop(class)
+	if b != nil {
 		c.bytes -= size
-		c.mu.Unlock()
-		return b
+	} else {
+		b = c.old.pop(class)
 	}
 	c.mu.Unlock()
+	if b != nil {
+		return b
+	}
 	return uncleared(size)
+}
+
+// pop removes a block of a class, nil where there is none.
+func (lists *blockLists) pop(class int) []byte {
+	if lists == nil || len(lists[class]) == 0 {
+		return nil
+	}
+	list := lists[class]
+	b := list[len(list)-1]
+	list[len(list)-1] = nil
+	lists[class] = list[:len(list)-1]
+	return b
 }
 
 // put keeps a block for the next take of its class, or leaves it to the collector where the cache is full.
@@ -191,8 +209,33 @@ func (c *blockCache) put(b []byte) {
 	b = b[:size]
 	c.mu.Lock()
 	if c.bytes+size <= cacheLimit {
+		if c.free == nil {
+			c.free = &blockLists{}
+		}
 		c.free[class] = append(c.free[class], b)
 		c.bytes += size
+		c.watchCollection()
+	}
+	c.mu.Unlock()
+}
+
+// watchCollection arranges for age to run after the next collection. The lock is held.
+func (c *blockCache) watchCollection() {
+	if c.watch {
+		return
+	}
+	c.watch = true
+	sentinel := new([16]*byte) // has pointers, so it is an object of its own
+	runtime.AddCleanup(sentinel, (*blockCache).age, c)
+}
+
+// age drops the blocks that two collections have found unused.
+func (c *blockCache) age() {
+	c.mu.Lock()
+	c.watch = false
+	c.old, c.free, c.bytes = c.free, nil, 0
+	if c.old != nil {
+		c.watchCollection()
 	}
 	c.mu.Unlock()
 }
@@ -211,6 +254,6 @@ func uncleared(n int) []byte {
 // EmptyCache drops the blocks kept for reuse.
 func EmptyCache() {
 	blocks.mu.Lock()
-	blocks.free, blocks.bytes = [4 * 64][][]byte{}, 0
+	blocks.free, blocks.old, blocks.bytes = nil, nil, 0
 	blocks.mu.Unlock()
 }

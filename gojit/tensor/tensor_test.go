@@ -186,6 +186,36 @@ func TestStorageSharing(t *testing.T) {
 	}
 }
 
+func TestCachedBlocksAreReusedAndAge(t *testing.T) {
+	EmptyCache()
+	x, err := Empty([]int{1 << 16}, Float32)
+	mustT(t, x, err)
+	first := x.Storage().Pointer()
+	x.Release()
+	y, err := Empty([]int{1 << 16}, Float32)
+	mustT(t, y, err)
+	if y.Storage().Pointer() != first {
+		t.Error("a released block was not reused")
+	}
+	z, err := Zeros([]int{1 << 16}, Float32)
+	mustT(t, z, err)
+	Fill(y, Float(3))
+	y.Release()
+	w, err := Zeros([]int{1 << 16}, Float32)
+	mustT(t, w, err)
+	if w.At(5).Float64() != 0 {
+		t.Error("a reused block was not cleared")
+	}
+	w.Release()
+	blocks.age()
+	blocks.age()
+	blocks.mu.Lock()
+	defer blocks.mu.Unlock()
+	if blocks.free.pop(0) != nil || blocks.old != nil || blocks.bytes != 0 {
+		t.Error("unused blocks stay")
+	}
+}
+
 func TestAlignment(t *testing.T) {
 	for n := 1; n < 1<<20; n = n*5/4 + 1 {
 		s, err := NewStorage(n)

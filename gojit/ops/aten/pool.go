@@ -37,6 +37,7 @@ func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooli
 	p := pooling{n: n}
 	for d := range n {
 		in := x.Size(x.Dim() - n + d)
+		check(in > 0, "%s(): Expected input to have non-zero size for non-batch dimensions, but got %s", name, shapeText(x.Shape()))
 		check(kernel[d] > 0, "kernel size should be greater than zero, but got %d", kernel[d])
 		check(stride[d] > 0, "stride should not be zero")
 		check(padding[d] >= 0 && 2*padding[d] <= kernel[d], "pad should be at most half of kernel size, but got pad=%d and kernel_size=%d", padding[d], kernel[d])
@@ -113,32 +114,35 @@ func (p *pooling) shape(x *tensor.Tensor) []int {
 	return shape
 }
 
-// each calls f with every output, the indices in one plane of the inputs of its window and their
-// number with padding.
-func (p *pooling) each(x *tensor.Tensor, f func(out int, inputs []int, padded int)) {
+// reads lists what every output of a plane is made of: those of output i are
+// inputs[starts[i]:starts[i+1]], and padded[i] counts them with the padding.
+type reads struct {
+	starts, inputs, padded []int32
+}
+
+func (p *pooling) reads(x *tensor.Tensor) *reads {
 	windows, sizes := p.windows, x.Shape()[x.Dim()-p.n:]
 	for len(windows) < 3 {
 		windows = append([][]window1{{{0, 1, 1, 1}}}, windows...)
 		sizes = append([]int{1}, sizes...)
 	}
-	var inputs []int
-	out := 0
+	r := &reads{starts: []int32{0}}
 	for _, a := range windows[0] {
 		for _, b := range windows[1] {
 			for _, c := range windows[2] {
-				inputs = inputs[:0]
 				for i := a.lo; i < a.hi; i += a.step {
 					for j := b.lo; j < b.hi; j += b.step {
 						for k := c.lo; k < c.hi; k += c.step {
-							inputs = append(inputs, (i*sizes[1]+j)*sizes[2]+k)
+							r.inputs = append(r.inputs, int32((i*sizes[1]+j)*sizes[2]+k))
 						}
 					}
 				}
-				f(out, inputs, a.padded*b.padded*c.padded)
-				out++
+				r.starts = append(r.starts, int32(len(r.inputs)))
+				r.padded = append(r.padded, int32(a.padded*b.padded*c.padded))
 			}
 		}
 	}
+	return r
 }
 
 // poolPlanes runs f over every plane of x and the result.
@@ -162,27 +166,29 @@ func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
 	in := contiguous(to(x, work))
 	out, indices = empty(p.shape(x), work), empty(p.shape(x), tensor.Int64)
 	at := tensor.Data[int64](indices)
+	r := p.reads(x)
 	switch work {
 	case tensor.Int64:
-		poolPlanes(&p, in, out, func(plane, result []int64, base int) { maxPlane(&p, x, plane, result, at[base:]) })
+		poolPlanes(&p, in, out, func(plane, result []int64, base int) { maxPlane(r, plane, result, at[base:]) })
 	case tensor.Float32:
-		poolPlanes(&p, in, out, func(plane, result []float32, base int) { maxPlane(&p, x, plane, result, at[base:]) })
+		poolPlanes(&p, in, out, func(plane, result []float32, base int) { maxPlane(r, plane, result, at[base:]) })
 	default:
-		poolPlanes(&p, in, out, func(plane, result []float64, base int) { maxPlane(&p, x, plane, result, at[base:]) })
+		poolPlanes(&p, in, out, func(plane, result []float64, base int) { maxPlane(r, plane, result, at[base:]) })
 	}
 	return to(out, x.DType()), indices
 }
 
-func maxPlane[T ordered](p *pooling, x *tensor.Tensor, plane, result []T, at []int64) {
-	p.each(x, func(out int, inputs []int, _ int) {
+func maxPlane[T ordered](r *reads, plane, result []T, at []int64) {
+	for i := range result {
+		inputs := r.inputs[r.starts[i]:r.starts[i+1]]
 		best := inputs[0]
-		for _, i := range inputs {
-			if v := plane[i]; v > plane[best] || v != v {
-				best = i
+		for _, j := range inputs[1:] {
+			if v := plane[j]; v > plane[best] || v != v {
+				best = j
 			}
 		}
-		result[out], at[out] = plane[best], int64(best)
-	})
+		result[i], at[i] = plane[best], int64(best)
+	}
 }
 
 // averagePool gives the mean of each window. The divisor is the number of inputs, with padding
@@ -191,21 +197,23 @@ func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *te
 	noIntegers("avg_pool2d")(x.DType())
 	in := contiguous(to(x, tensor.Float64))
 	out := empty(p.shape(x), tensor.Float64)
+	r := p.reads(x)
 	poolPlanes(&p, in, out, func(plane, result []float64, _ int) {
-		p.each(x, func(o int, inputs []int, padded int) {
+		for i := range result {
+			inputs := r.inputs[r.starts[i]:r.starts[i+1]]
 			s := 0.0
-			for _, i := range inputs {
-				s += plane[i]
+			for _, j := range inputs {
+				s += plane[j]
 			}
 			n := len(inputs)
 			if includePad {
-				n = padded
+				n = int(r.padded[i])
 			}
 			if override > 0 {
 				n = override
 			}
-			result[o] = s / float64(n)
-		})
+			result[i] = s / float64(n)
+		}
 	})
 	return to(out, x.DType())
 }
