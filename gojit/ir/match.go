@@ -137,8 +137,8 @@ func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 		case !formal.KwargOnly && used < len(args):
 			if m.convert && m.takesRest(i) {
 				first := args[used].Value(m.g)
-				elem := withoutOptional(formal.Type).(*types.List).Elem
-				if first.typ.Kind() != types.KindList && !convertibleToList(first.typ, withoutOptional(formal.Type)) {
+				elem := formal.Type.(*types.List).Elem
+				if first.typ.Kind() != types.KindList && !convertibleToList(first.typ, formal.Type) {
 					list := m.restAsList(formal, elem, args[used:])
 					if list == nil {
 						return nil
@@ -259,7 +259,7 @@ func (m *matcher) takesRest(i int) bool {
 	if i+1 < len(formals) && !formals[i+1].KwargOnly {
 		return false
 	}
-	list, ok := withoutOptional(formals[i].Type).(*types.List)
+	list, ok := formals[i].Type.(*types.List)
 	return ok && list.Elem.Kind() != types.KindVar && formals[i].ListSize < 0
 }
 
