@@ -128,6 +128,7 @@ func (f *scriptFunction) call(c *call) error {
 	}
 	if tracing.recorder != nil && len(out) > 0 {
 		if r := recorder(); r != nil {
+			keepTensors(args)
 			if err := r.Call(f.function, args, out[0]); err != nil {
 				return err
 			}

@@ -36,7 +36,25 @@ func recorder() *trace.Recorder {
 // record adds a call of an operator to the trace that is being recorded, if there is one.
 func record(op *ops.Operator, args, out []value.Value) {
 	if r := recorder(); r != nil {
+		keepTensors(args)
 		r.Record(op, args, out)
+	}
+}
+
+// keepTensors says of tensors that a trace has them: those that no operator of it made become
+// constants of the graph.
+func keepTensors(vs []value.Value) {
+	for _, v := range vs {
+		switch v.Kind() {
+		case value.KindTensor:
+			if i := v.Tensor().PyObject(); i != 0 {
+				slots[i].kept = true
+			}
+		case value.KindList:
+			keepTensors(v.List().Items)
+		case value.KindTuple:
+			keepTensors(v.Tuple().Items)
+		}
 	}
 }
 

@@ -355,9 +355,21 @@ def test_loading_an_archive(tmp_path):
         torch.jit.load(str(broken))
 
 
+def traced(x):
+    return x * 2 + 1
+
+
+def test_traces():
+    f = torch.jit.trace(traced, (torch.ones(2),))
+    assert f(torch.zeros(3)).tolist() == [1.0, 1.0, 1.0] and "aten::mul" in str(f.graph)
+    m = torch.jit.trace(nn.Linear(2, 2), torch.ones(1, 2))
+    assert m(torch.ones(3, 2)).shape == (3, 2)
+    with pytest.raises(RuntimeError, match="Type 'int' cannot be traced"):
+        torch.jit.trace(double, (1,))
+
+
 def test_what_is_not_there_yet_says_so():
     for call in (
-        lambda: torch.jit.trace(double, (1,)),
         lambda: torch.jit.save(None, "x"),
         lambda: torch.ones(1).backward(),
     ):

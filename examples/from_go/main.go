@@ -16,8 +16,5 @@ func main() {
 		log.Fatal(err)
 	}
 	text, err := model.Call(context.Background(), "generate", "the c", 40)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(text.Str())
+	fmt.Println(text.Str(), err)
 }
