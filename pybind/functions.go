@@ -10,6 +10,7 @@ var registered = slices.Concat(
 	tensorFunctions,
 	indexFunctions,
 	makeFunctions,
+	dlpackFunctions,
 	typeFunctions,
 	gradFunctions,
 	programFunctions,

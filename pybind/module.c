@@ -1,6 +1,7 @@
 /* module.c: the module torchjit._native and the services of Python that Go calls. */
 #include "shim.h"
 #include "_cgo_export.h"
+#include "dlpack.h"
 #include "services.h"
 
 #include <pthread.h>
@@ -149,7 +150,69 @@ void *tj_open_capsule(void *capsule, const char *name, const char *used) {
     return p;
 }
 
+void tj_delete_dlpack(dl_managed *m) {
+    if (m->deleter) m->deleter(m);
+}
+
 /* ---- functions of the module ---- */
+
+/* What a capsule lends: the tensor object is kept until the borrower is done. */
+typedef struct {
+    dl_managed managed;
+    tj_array array;
+    int64_t strides[64]; /* in elements */
+    PyObject *owner;
+} lent_tensor;
+
+static void delete_lent(dl_managed *m) {
+    lent_tensor *lent = m->context;
+    if (!tj_forked && Py_IsInitialized()) {
+        PyGILState_STATE gil = PyGILState_Ensure();
+        Py_DECREF(lent->owner);
+        PyGILState_Release(gil);
+    }
+    free(lent);
+}
+
+/* A capsule that nobody took over still owns its tensor. */
+static void destroy_capsule(PyObject *capsule) {
+    if (PyCapsule_IsValid(capsule, "dltensor")) delete_lent(PyCapsule_GetPointer(capsule, "dltensor"));
+}
+
+static PyObject *native_to_dlpack(PyObject *module, PyObject *tensor) {
+    tj_word words[TJ_STACK_WORDS];
+    tj_reply reply = {words, 0, TJ_STACK_WORDS, 0};
+    if (tj_forked) return tj_raise_forked();
+    if (!PyObject_TypeCheck(tensor, tj_tensor_type)) return PyErr_Format(PyExc_TypeError, "to_dlpack expects a Tensor");
+    lent_tensor *lent = calloc(1, sizeof *lent);
+    if (!lent) return PyErr_NoMemory();
+    if (TJLend(((HandleObject *)tensor)->slot, &lent->array, &reply)) {
+        free(lent);
+        return tj_raise(&reply);
+    }
+    dl_tensor *t = &lent->managed.tensor;
+    t->data = lent->array.data;
+    t->device_type = DL_CPU;
+    t->ndim = (int32_t)lent->array.ndim;
+    t->bits = (uint8_t)(lent->array.itemsize * 8);
+    t->lanes = 1;
+    switch (lent->array.format[0]) {
+    case '?': t->code = DL_BOOL; break;
+    case 'B': t->code = DL_UINT; break;
+    case 'e': case 'f': case 'd': t->code = DL_FLOAT; break;
+    case 'Z': t->code = DL_COMPLEX; break;
+    default: t->code = DL_INT;
+    }
+    t->shape = lent->array.shape;
+    for (int64_t i = 0; i < lent->array.ndim; i++) lent->strides[i] = lent->array.strides[i] / lent->array.itemsize;
+    t->strides = lent->strides;
+    lent->managed.context = lent;
+    lent->managed.deleter = delete_lent;
+    lent->owner = Py_NewRef(tensor);
+    PyObject *capsule = PyCapsule_New(&lent->managed, "dltensor", destroy_capsule);
+    if (!capsule) delete_lent(&lent->managed);
+    return capsule;
+}
 
 static PyObject *native_function(PyObject *module, PyObject *name) {
     Py_ssize_t n;
@@ -191,6 +254,7 @@ static PyMethodDef methods[] = {
      "register_handle_class($module, number, cls, /)\n--\n\nSays which class the handles of a class number have."},
     {"register_exception", native_register_exception, METH_VARARGS,
      "register_exception($module, name, cls, /)\n--\n\nSays which class errors of that name are raised as."},
+    {"to_dlpack", native_to_dlpack, METH_O, "to_dlpack($module, tensor, /)\n--\n\nA DLPack capsule over the tensor's memory."},
     {"set_size_class", native_set_size_class, METH_O, "set_size_class($module, cls, /)\n--\n\nSets the class of shapes."},
     {"set_token_factory", native_set_token_factory, METH_O,
      "set_token_factory($module, factory, /)\n--\n\nSets what makes a token from its class number and code."},

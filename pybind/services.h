@@ -2,6 +2,7 @@
 #ifndef TORCHJIT_SERVICES_H
 #define TORCHJIT_SERVICES_H
 
+#include "dlpack.h"
 #include "torchjit.h"
 
 int tj_call_python(void *callable, const char *attribute, const tj_word *args, int64_t n, tj_reply *reply,
@@ -15,6 +16,7 @@ void tj_leave_gil(int state);
 int tj_check_signals(void **raised);
 int tj_borrow_array(void *object, tj_array *array, void **raised);
 void tj_return_array(void *owner);
+void tj_delete_dlpack(dl_managed *m);
 void *tj_open_capsule(void *capsule, const char *name, const char *used);
 
 #endif

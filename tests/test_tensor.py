@@ -90,6 +90,27 @@ def test_arrays_that_cannot_be_shared():
         torch.from_numpy(np.array(["a"]))
 
 
+@pytest.mark.parametrize("name", DTYPES)
+def test_dlpack_shares_memory_both_ways(name):
+    a = np.arange(6).reshape(2, 3).astype(name)
+    x = torch.from_dlpack(a)
+    assert x.dtype is getattr(torch, name)
+    a[0, 0] = 1
+    b = np.from_dlpack(x.t())
+    assert np.array_equal(b, a.T)
+    b = np.from_dlpack(torch.from_numpy(a))
+    a[1, 1] = 0
+    assert np.array_equal(b, a)
+
+
+def test_a_capsule_serves_once():
+    capsule = torch.ones(2).__dlpack__()
+    assert torch.from_dlpack(capsule).tolist() == [1.0, 1.0]
+    with pytest.raises(ValueError, match="consumed only once"):
+        torch.from_dlpack(capsule)
+    torch.ones(2).__dlpack__()
+
+
 INDICES = [0, -1, slice(None), slice(1, None), slice(None, None, 2), (0, 1), (slice(None), 1), (Ellipsis, 0), None, (None, 0, None),
            (slice(None), slice(1, 3)), [0, 1], ([0, 1], [1, 0]), (slice(None), [2, 0])]  # fmt: skip
 

@@ -36,6 +36,12 @@ def from_numpy(array: Any) -> Tensor:
     return _native.tensor_from_buffer(array)
 
 
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """A tensor over the memory of another library's tensor, or of a DLPack capsule."""
+    capsule = ext_tensor.__dlpack__() if hasattr(ext_tensor, "__dlpack__") else ext_tensor
+    return _native.tensor_from_dlpack(capsule)
+
+
 def _owns(data: Any) -> bool:
     """Whether a tensor of the data has memory of its own."""
     return not isinstance(data, Tensor) and not _is_array(data)

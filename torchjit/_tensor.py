@@ -285,6 +285,14 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
             a = a.copy()
         return a
 
+    def __dlpack__(self, stream: Any = None, **options: Any) -> Any:
+        if self.requires_grad:
+            raise RuntimeError("Can't export tensors that require gradient, use tensor.detach()")
+        return _native.to_dlpack(self)
+
+    def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]:
+        return (1, 0)
+
     def new_tensor(
         self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: builtins.bool = False
     ) -> Tensor:
