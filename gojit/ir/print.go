@@ -62,29 +62,40 @@ func (p *printer) definition(v *Value) {
 	p.b.WriteString(typeText(v.typ))
 }
 
-// typeText prints a type as graphs have it: like schemas, but Future[T] and RRef[T] in square
-// brackets.
+// typeText prints a type as graphs have it: like schemas, but a named tuple shows its fields and
+// not its name, and Future[T] and RRef[T] are in square brackets.
 func typeText(t types.Type) string {
-	text := t.String()
-	for _, name := range []string{"Future(", "RRef("} {
-		for {
-			start := strings.Index(text, name)
-			if start < 0 {
-				break
-			}
-			open := start + len(name) - 1
-			end, depth := open, 0
-			for ; end < len(text); end++ {
-				if text[end] == '(' {
-					depth++
-				} else if text[end] == ')' {
-					if depth--; depth == 0 {
-						break
-					}
-				}
-			}
-			text = text[:open] + "[" + text[open+1:end] + "]" + text[end+1:]
+	switch t := t.(type) {
+	case *types.Tuple:
+		return tupleText(t)
+	case *types.List:
+		return typeText(t.Elem) + "[]"
+	case *types.Optional:
+		return typeText(t.Elem) + "?"
+	case *types.Future:
+		return "Future[" + typeText(t.Elem) + "]"
+	case *types.RRef:
+		return "RRef[" + typeText(t.Elem) + "]"
+	}
+	return t.String()
+}
+
+func tupleText(t *types.Tuple) string {
+	parts := make([]string, len(t.Elems))
+	for i, e := range t.Elems {
+		parts[i] = typeText(e)
+		if t.Fields != nil {
+			parts[i] = t.Fields[i] + " : " + parts[i]
 		}
+		if d := i - (len(t.Elems) - len(t.Defaults)); d >= 0 {
+			if v, ok := t.Defaults[d].(value.Value); ok {
+				parts[i] += " = " + value.Repr(v, nil)
+			}
+		}
+	}
+	text := "(" + strings.Join(parts, ", ") + ")"
+	if t.Fields != nil {
+		return "NamedTuple" + text
 	}
 	return text
 }
