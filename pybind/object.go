@@ -89,12 +89,24 @@ func (e *pythonError) As(target any) bool {
 // Error names the error; the exception itself goes back to Python unchanged.
 func (e *pythonError) Error() string { return "an exception was raised in Python" }
 
+// holdGIL takes the GIL, whether the thread holds it or not, and keeps the goroutine on the thread;
+// what it returns ends that.
+func holdGIL() func() {
+	runtime.LockOSThread()
+	state := C.tj_ensure_gil()
+	return func() {
+		C.tj_leave_gil(state)
+		runtime.UnlockOSThread()
+	}
+}
+
 // callWords is the room for the arguments and the reply of a call into Python before they move to the heap.
 const callWords = 32
 
 // invoke calls the object, or its method where method is not empty. write writes n arguments; read
 // gets the reply, which is valid only while it runs. The GIL is taken where the thread lacks it.
 func (o *object) invoke(method string, n int, write func(*writer), read func(*word) error) error {
+	defer holdGIL()()
 	room := C.malloc(C.size_t(2 * callWords * wordSize))
 	defer C.free(room)
 	sent := C.tj_reply{words: (*C.tj_word)(room), cap: callWords}

@@ -1,8 +1,5 @@
 package main
 
-// #include "services.h"
-import "C"
-
 import (
 	"strings"
 
@@ -254,10 +251,8 @@ func pythonOp(n *ir.Node) (ops.Operation, error) {
 	}, nil
 }
 
-// callPython calls a Python function with values of a program. It takes the GIL.
+// callPython calls a Python function with values of a program.
 func callPython(target *object, args []value.Value, read func(*word) error) error {
-	state := C.tj_ensure_gil()
-	defer C.tj_leave_gil(state)
 	var failed error
 	err := host.invoke("call_ignored", 1+len(args), func(w *writer) {
 		w.object(target)

@@ -375,3 +375,32 @@ def test_what_is_not_there_yet_says_so():
     ):
         with pytest.raises(NotImplementedError):
             call()
+
+
+class CallsPython(nn.Module):
+    @torch.jit.ignore
+    def step(self, x: torch.Tensor) -> torch.Tensor:
+        if x.item() > 4:
+            raise KeyError("mine")
+        return x + 1
+
+    def forward(self, x, n: int):
+        for _ in range(n):
+            x = self.step(x)
+        return x
+
+
+def test_functions_left_to_python_run_in_threads_and_keep_their_exceptions():
+    m = torch.jit.script(CallsPython())
+    results = []
+    threads = [
+        threading.Thread(target=lambda: results.extend(m(torch.zeros(1), 3).item() for _ in range(20)))
+        for _ in range(4)
+    ]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert results == [3.0] * 80
+    with pytest.raises(KeyError, match="mine"):
+        m(torch.zeros(1), 9)
