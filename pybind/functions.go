@@ -18,6 +18,7 @@ var registered = slices.Concat(
 	moduleFunctions,
 	serializeFunctions,
 	traceFunctions,
+	profileFunctions,
 )
 
 // registeredSchemas are the schemas of all functions. It is filled by init because a function

@@ -92,9 +92,7 @@ func (c *Code) RunIn(ctx context.Context, m *Memory, args, out []value.Value) er
 
 // runCode runs c on an unused stack.
 func (s *stack) runCode(ctx context.Context, c *Code, args, out []value.Value) error {
-	if s.ctx != ctx {
-		s.ctx, s.done = ctx, ctx.Done()
-	}
+	s.ctx, s.done = ctx, ctx.Done()
 	s.budget = pollEvery
 	err := s.call(c, args, out)
 	s.top, s.depth = 0, 0
