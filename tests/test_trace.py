@@ -77,3 +77,23 @@ def test_a_trace_that_depends_on_the_example_is_told():
         warnings.simplefilter("always")
         torch.jit.trace(f, torch.ones(2), check_inputs=[torch.zeros(2) - 1])
     assert any(w.category is torch.jit.TracerWarning for w in seen)
+
+
+def test_dictionaries():
+    def double(x):
+        return {"x": x, "twice": x * 2}
+
+    with pytest.raises(RuntimeError, match="Encountering a dict at the output of the tracer"):
+        torch.jit.trace(double, torch.ones(2))
+    out = torch.jit.trace(double, torch.ones(2), strict=False)(torch.tensor([3.0, 4.0]))
+    assert out["twice"].tolist() == [6.0, 8.0] and list(out) == ["x", "twice"]
+
+    def summed(d):
+        return d["p"] + d["q"]
+
+    traced = torch.jit.trace(summed, ({"p": torch.ones(2), "q": torch.ones(2)},))
+    assert traced({"p": torch.tensor([1.0, 2.0]), "q": torch.tensor([5.0, 6.0])}).tolist() == [6.0, 8.0]
+    with pytest.warns(torch.jit.TracerWarning, match="Encountering a list"):
+        torch.jit.trace(lambda x: [x, x + 1], torch.ones(2))
+    with pytest.raises(RuntimeError, match="Dictionaries that are traced go from str to Tensor"):
+        torch.jit.trace(summed, ({"p": (torch.ones(2),)},))

@@ -109,9 +109,31 @@ func (r *Recorder) bind(in *ir.Value, v value.Value) (value.Value, error) {
 			return value.OfTuple(value.NewTuple(bound...)), nil
 		}
 		return value.OfList(value.NewList(types.Tensor, bound...)), nil
+	case value.KindDict:
+		return r.bindDict(in, v.Dict())
 	}
 	return value.None, source.Errorf(source.RuntimeError, source.Range{},
 		"Type '%s' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and Tuples of Tensors can be traced", value.TypeOf(v).Annotation(nil))
+}
+
+// bindDict is bind of a dictionary from strings to tensors.
+func (r *Recorder) bindDict(in *ir.Value, d *value.Dict) (value.Value, error) {
+	bound := value.NewDict(types.Str, types.Tensor)
+	in.SetType(types.NewDict(types.Str, types.Tensor))
+	for key, item := range d.All {
+		if key.Kind() != value.KindString || !item.IsTensor() {
+			return value.None, source.Errorf(source.RuntimeError, source.Range{},
+				"Dictionaries that are traced go from str to Tensor, not from %s to %s", value.TypeOf(key).Annotation(nil), value.TypeOf(item).Annotation(nil))
+		}
+		read := r.g.InsertNode(r.g.Create("aten::__getitem__", []*ir.Value{in, r.g.Constant(key, source.Range{})}, 1)).Output()
+		own, err := r.bind(read, item)
+		if err != nil {
+			return value.None, err
+		}
+		read.SetType(types.Tensor)
+		bound.Set(key, own)
+	}
+	return value.OfDict(bound), nil
 }
 
 func itemsOf(v value.Value) []value.Value {
@@ -210,6 +232,12 @@ func (r *Recorder) valueOf(x value.Value) *ir.Value {
 			items[i] = r.valueOf(item)
 		}
 		return r.g.InsertNode(r.g.CreateTuple(items, nil)).Output()
+	case value.KindDict:
+		var keys, items []*ir.Value
+		for key, item := range x.Dict().All {
+			keys, items = append(keys, r.g.Constant(key, source.Range{})), append(items, r.valueOf(item))
+		}
+		return r.g.InsertNode(r.g.CreateDict(types.Str, types.Unshaped(items[0].Type()), keys, items)).Output()
 	case value.KindObject:
 		if v := r.module(x.Object()); v != nil {
 			return v
@@ -278,7 +306,33 @@ func checkResult(v value.Value) error {
 			}
 		}
 		return nil
+	case value.KindDict:
+		return checkDict(v)
 	}
 	return source.Errorf(source.RuntimeError, source.Range{},
 		"Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions, but instead got value of type %s", value.TypeOf(v).Annotation(nil))
+}
+
+func checkDict(v value.Value) error {
+	if v.Dict().Len() == 0 {
+		return source.Errorf(source.RuntimeError, source.Range{}, "An empty dictionary cannot be the output of a traced function: the type of its values is not known")
+	}
+	var first types.Type
+	for key, item := range v.Dict().All {
+		if key.Kind() != value.KindString {
+			return source.Errorf(source.RuntimeError, source.Range{},
+				"output %v of traced region cannot be understood by the tracer: the keys of a dictionary must be strings, not %s", v, value.TypeOf(key).Annotation(nil))
+		}
+		if err := checkResult(item); err != nil {
+			return err
+		}
+		switch t := types.Unshaped(value.TypeOf(item)); {
+		case first == nil:
+			first = t
+		case !types.Equal(first, t):
+			return source.Errorf(source.RuntimeError, source.Range{},
+				"The values of a dictionary that a traced function returns must have one type, not %s and %s", first.Annotation(nil), t.Annotation(nil))
+		}
+	}
+	return nil
 }

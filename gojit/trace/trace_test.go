@@ -66,6 +66,13 @@ func TestWhatCannotBeTraced(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := r.Finish("f", value.OfDict(value.NewDict(types.Str, types.Int))); err == nil {
-		t.Error("a dictionary was returned")
+		t.Error("an empty dictionary was returned")
+	}
+	mixed := value.NewDict(types.Str, types.Any)
+	x, _ := tensor.FromSlice([]float32{1}, 1)
+	mixed.Set(value.Str("a"), value.OfTensor(x))
+	mixed.Set(value.Str("b"), value.OfTuple(value.NewTuple(value.OfTensor(x))))
+	if _, err := r.Finish("f", value.OfDict(mixed)); err == nil || !strings.Contains(err.Error(), "must have one type") {
+		t.Errorf("a dictionary of mixed values: %v", err)
 	}
 }

@@ -30,7 +30,8 @@ def trace(
     """The operations that func does on the example inputs, as a compiled function or module.
 
     func is a function or a module; example_inputs a tensor or a tuple of tensors and of lists and tuples
-    of tensors. Numbers and decisions that Python takes from tensors are fixed in the result. With
+    of tensors, or dictionaries from names to tensors. Numbers and decisions that Python takes from
+    tensors are fixed in the result. A dictionary is returned only where strict is False. With
     check_trace the result is run once on the example inputs, and a RuntimeError is raised where it
     gives something else.
     """
@@ -45,7 +46,7 @@ def trace(
         return trace_module(func, {"forward": inputs}, optimize, check_trace, check_inputs, check_tolerance, strict)
     from torchjit.jit._resolve import qualified_name
 
-    traced = _record(func, func, inputs, None, qualified_name(func), "")
+    traced = _record(func, func, inputs, None, qualified_name(func), "", strict)
     if check_trace:
         _check(func, traced, [inputs, *_tuples(check_inputs)], check_tolerance)
     return traced
@@ -72,7 +73,7 @@ def trace_module(
         example = (example,) if isinstance(example, (Tensor, dict)) else tuple(example)
         method = getattr(mod, name)
         call = mod if name == "forward" else method
-        _record(call, method, example, compiled._c, "", name)
+        _record(call, method, example, compiled._c, "", name, strict)
         if check_trace:
             _check(call, _native.module_method(compiled._c, name), [example], check_tolerance)
     compiled._finish()
@@ -93,10 +94,31 @@ def _names(func: Callable[..., Any], count: int) -> list[str]:
     return [names[i] if i < len(names) else f"arg_{i}" for i in range(count)]
 
 
-def _record(call: Any, signature_of: Any, inputs: tuple[Any, ...], module: Any, name: str, method: str) -> Any:
+_CONTAINER = (
+    "Encountering a {} at the output of the tracer might cause the trace to be incorrect, this is only valid if the container "
+    "structure does not change based on the module's inputs. Consider using a constant container instead (e.g. for `list`, use a "
+    "`tuple` instead. for `dict`, use a `NamedTuple` instead). If you absolutely need this and know the side effects, pass "
+    "strict=False to trace() to allow this behavior."
+)
+
+
+def _check_containers(result: Any) -> None:
+    """Says of a result's lists and dictionaries that their lengths are fixed in a trace."""
+    if isinstance(result, dict):
+        raise RuntimeError(_CONTAINER.format("dict"))
+    if isinstance(result, list):
+        warnings.warn(_CONTAINER.format("list"), TracerWarning, stacklevel=5)
+    elif isinstance(result, tuple):
+        for item in result:
+            _check_containers(item)
+
+
+def _record(call: Any, signature_of: Any, inputs: tuple[Any, ...], module: Any, name: str, method: str, strict: bool) -> Any:
     bound = _native.trace_begin(module, _names(signature_of, len(inputs)), inputs)
     try:
         result = call(*bound)
+        if strict:
+            _check_containers(result)
         return _native.trace_end(name, result, module, method)
     finally:
         _native.trace_abort()
@@ -120,10 +142,14 @@ def _check(func: Any, traced: Any, cases: list[Any], tolerance: float) -> None:
 def _copy(inputs: Any) -> Any:
     if isinstance(inputs, Tensor):
         return inputs.clone()
+    if isinstance(inputs, dict):
+        return {name: _copy(x) for name, x in inputs.items()}
     return type(inputs)(_copy(x) for x in inputs)
 
 
 def _tensors(x: Any) -> list[Tensor]:
     if isinstance(x, Tensor):
         return [x.detach()]
+    if isinstance(x, dict):
+        x = list(x.values())
     return [t for item in x for t in _tensors(item)] if isinstance(x, (list, tuple)) else []
