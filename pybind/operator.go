@@ -383,6 +383,8 @@ func (v *overload) writeResults(c *call, out []value.Value) error {
 	case len(out) == 0:
 		c.none()
 		return nil
+	case len(out) == 1 && out[0].Kind() == value.KindList && out[0].List().Elem.Kind() == types.KindTensor:
+		return c.writer.values(kindTuple, out[0].List().Items) // from Python such an operator gives a tuple
 	case len(out) == 1:
 		return c.value(out[0])
 	case v.fields == nil:

@@ -11,6 +11,20 @@ from typing import Any
 from torchjit import _host as _host
 from torchjit import _native
 from torchjit._creation import as_tensor, asarray, from_dlpack, from_numpy, tensor
+from torchjit._functions import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    block_diag,
+    broadcast_shapes,
+    broadcast_tensors,
+    cartesian_prod,
+    chain_matmul,
+    einsum,
+    meshgrid,
+    norm,
+    tensordot,
+)
 from torchjit._settings import *  # noqa: F403
 from torchjit._tensor import Tensor
 from torchjit._types import (
@@ -40,7 +54,7 @@ _ELSEWHERE = {
     for name in ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled")
 }
 _ELSEWHERE["unique"] = "torchjit.functional"
-_SUBMODULES = ("autograd", "backends", "fft", "functional", "jit", "linalg", "nn", "ops", "special", "utils", "_jit_internal")
+_SUBMODULES = ("autograd", "backends", "cuda", "fft", "functional", "jit", "linalg", "nn", "ops", "special", "utils", "_jit_internal")
 
 
 def __getattr__(name: str) -> Any:

@@ -48,6 +48,18 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         setattr(Tensor, name, f)
         return getattr(self, name)
 
+    def norm(self, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+        """The norm of vectors or matrices. See torch.norm."""
+        from torchjit._functions import norm
+
+        return norm(self, p, dim, keepdim, dtype=dtype)
+
+    def unique(self, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
+        """The distinct elements. See torch.unique."""
+        from torchjit.functional import unique
+
+        return unique(self, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
+
     # What the tensor is.
 
     shape = property(_native.tensor_shape, doc="The sizes of the dimensions.")

@@ -1,0 +1,144 @@
+"""Functions of torch whose calls from Python are more liberal than the operators they stand for.
+
+In a program that is compiled each of them is its operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torchjit import _native
+from torchjit._tensor import Tensor
+from torchjit._types import Size
+
+
+def _operator(name: str) -> Any:
+    return _native.operator("aten::" + name)
+
+
+def _tensors(given: tuple[Any, ...]) -> list[Tensor]:
+    """The tensors that were given, one by one or as one sequence."""
+    return list(given[0]) if len(given) == 1 and isinstance(given[0], (list, tuple)) else list(given)
+
+
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """The sum of products of the operands over the indices that the equation does not return.
+
+    The operands are tensors or one sequence of tensors. Raises RuntimeError where the equation does not
+    fit their shapes.
+    """
+    return _operator("einsum")(equation, _tensors(operands))
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Views of the tensors, all of the shape that they broadcast to."""
+    return tuple(_operator("broadcast_tensors")(_tensors(tensors)))
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """For 1-d tensors of n, m, … elements: tensors of shape (n, m, …), each with one of them along its dimension.
+
+    With indexing="xy" the first two dimensions change places.
+    """
+    if indexing is None:
+        return tuple(_operator("meshgrid")(_tensors(tensors)))
+    return tuple(_operator("meshgrid")(_tensors(tensors), indexing=indexing))
+
+
+def _atleast(name: str, tensors: tuple[Any, ...]) -> Any:
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return _operator(name)(tensors[0])
+    return tuple(_operator(name)(_tensors(tensors)))
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """The tensors with at least one dimension: one tensor, or a tuple where several are given."""
+    return _atleast("atleast_1d", tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """The tensors with at least two dimensions: one tensor, or a tuple where several are given."""
+    return _atleast("atleast_2d", tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """The tensors with at least three dimensions: one tensor, or a tuple where several are given."""
+    return _atleast("atleast_3d", tensors)
+
+
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """All combinations of elements of 1-d tensors, one in a row."""
+    return _operator("cartesian_prod")(_tensors(tensors))
+
+
+def block_diag(*tensors: Any) -> Tensor:
+    """The matrix with the tensors, which have at most two dimensions, on its diagonal."""
+    return _operator("block_diag")(_tensors(tensors))
+
+
+def chain_matmul(*matrices: Any) -> Tensor:
+    """The product of the matrices, in the order that needs the fewest multiplications."""
+    return _operator("chain_matmul")(_tensors(matrices))
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
+    """The sum of products over dimensions of a and b.
+
+    dims is the number of last dimensions of a and first ones of b, or the dimensions of a and of b.
+    """
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        dims_a, dims_b = list(range(-dims, 0)), list(range(dims))
+    else:
+        dims_a, dims_b = ([d] if isinstance(d, int) else list(d) for d in dims)
+    if out is None:
+        return _operator("tensordot")(a, b, dims_a, dims_b)
+    return _operator("tensordot")(a, b, dims_a, dims_b, out=out)
+
+
+def norm(
+    input: Tensor, p: Any = "fro", dim: int | Sequence[int] | None = None, keepdim: bool = False, out: Any = None, dtype: Any = None
+) -> Tensor:
+    """The norm of vectors or matrices over dimensions of input, over all of them where dim is None.
+
+    p is the order of the vector norm, "fro" for the root of the sum of squares or "nuc" for the sum of
+    the singular values of matrices. Raises RuntimeError for another string and for a tensor of integers.
+    """
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {input.dtype} instead.")
+    dims = [dim] if isinstance(dim, int) else None if dim is None else list(dim)
+    options = {k: v for k, v in (("dtype", dtype), ("out", out)) if v is not None}
+    if p == "nuc":
+        return _operator("linalg_matrix_norm")(input, "nuc", [-2, -1] if dims is None else dims, keepdim, **options)
+    if p == "fro":
+        p = 2.0
+    elif isinstance(p, str):
+        raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+    return _operator("linalg_vector_norm")(input, 2.0 if p is None else p, dims, keepdim, **options)
+
+
+def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
+    """The shape that tensors of the shapes broadcast to. Raises RuntimeError where they do not."""
+    wanted: list[int] = []
+    for shape in shapes:
+        sizes = [shape] if isinstance(shape, int) else list(shape)
+        wanted = [1] * (len(sizes) - len(wanted)) + wanted
+        for i in range(1, len(sizes) + 1):
+            if sizes[-i] < 0:
+                raise RuntimeError(f"Trying to create tensor with negative dimension ({sizes[-i]}): ({sizes[-i]})")
+            if sizes[-i] == 1 or sizes[-i] == wanted[-i]:
+                continue
+            if wanted[-i] != 1:
+                raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")
+            wanted[-i] = sizes[-i]
+    return Size(wanted)
+
+
+# Those that are operators where they are compiled.
+OPERATORS = (
+    einsum, broadcast_tensors, meshgrid, atleast_1d, atleast_2d, atleast_3d, cartesian_prod, block_diag, chain_matmul, tensordot, norm,
+)  # fmt: skip
