@@ -14,7 +14,7 @@ types syntax kernel
 value dense
 schema
 ops
-ops/aten ops/prim ir
+autograd ops/aten ops/prim ir
 interp
 passes
 frontend trace

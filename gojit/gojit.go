@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/frontend"
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
@@ -21,7 +22,7 @@ import (
 
 // LinkOperators puts the operators into the registry. Everything here does it on first use.
 var LinkOperators = sync.OnceFunc(func() {
-	if err := ops.Register(append(prim.Families(), aten.Operators())...); err != nil {
+	if err := ops.Register(append(prim.Families(), aten.Operators(), autograd.Operators)...); err != nil {
 		panic(err)
 	}
 })

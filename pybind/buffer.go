@@ -11,7 +11,7 @@ import (
 )
 
 // detached returns a tensor without a history over the memory of t.
-func detached(t *tensor.Tensor) *tensor.Tensor { return t.Alias() }
+func detached(t *tensor.Tensor) *tensor.Tensor { return t.Detach() }
 
 // lend describes the memory of t for the buffer protocol. It fails for element types that the
 // protocol has no format for.

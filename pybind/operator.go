@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/types"
@@ -319,9 +320,9 @@ func (v *overload) run(c *call) error {
 func (c *call) runOperator(op *ops.Operator, args, out []value.Value, work int) error {
 	var err error
 	if work <= releaseAbove {
-		err = op.Run(args, out)
+		err = autograd.Run(op, args, out)
 	} else {
-		err = c.withoutGIL(func() error { return op.Run(args, out) })
+		err = c.withoutGIL(func() error { return autograd.Run(op, args, out) })
 	}
 	if err == nil && tracing.recorder != nil {
 		record(op, args, out)
@@ -478,7 +479,7 @@ func runNamed(name string, args ...value.Value) (value.Value, error) {
 		args = append(args, freshDefault(&op.Schema().Arguments[i]))
 	}
 	out := make([]value.Value, len(op.Schema().Returns))
-	if err := op.Run(args, out); err != nil {
+	if err := autograd.Run(op, args, out); err != nil {
 		return value.None, err
 	}
 	if tracing.recorder != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/tensor"
 )
 
@@ -137,7 +138,11 @@ func listElements(c *call, t *tensor.Tensor, at []int, dim int) error {
 }
 
 func tensorText(c *call) error {
-	c.string(c.argTensor(0).String())
+	made := ""
+	if n := autograd.NodeOf(c.argTensor(0)); n != nil {
+		made = n.Name()
+	}
+	c.string(c.argTensor(0).Repr(made))
 	return nil
 }
 

@@ -343,14 +343,24 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         _native.tensor_set_requires_grad(self, requires_grad)
         return self
 
-    # No operation is recorded yet: every tensor is a leaf and has the gradient that it was given.
+    grad = property(_native.tensor_grad, _native.tensor_set_grad, doc="The gradient of a leaf, or None.")
+    is_leaf = property(_native.tensor_is_leaf, doc="Whether no recorded operation made the tensor.")
 
-    grad: Tensor | None = None
-    grad_fn = None
-    is_leaf = True
+    @grad.deleter
+    def grad(self) -> None:
+        _native.tensor_set_grad(self, None)
+
+    @property
+    def grad_fn(self) -> Any:
+        from torchjit.autograd import Node
+
+        name = _native.tensor_node_name(self)
+        return None if name is None else Node(name)
 
     def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: Any = False, inputs: Any = None) -> None:
-        raise NotImplementedError("backward() is not implemented by this version of torchjit")
+        from torchjit.autograd import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     @property
     def data(self) -> Tensor:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
@@ -366,9 +367,13 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 		l.simple(op, n, n.Inputs(), dead)
 		return nil
 	}
-	run := o.Run
-	if run == nil {
-		run = notImplemented(o)
+	run := notImplemented(o)
+	switch {
+	case o.Run == nil:
+	case autograd.Records(o):
+		run = func(args, out []value.Value) error { return autograd.Run(o, args, out) }
+	default:
+		run = o.Run
 	}
 	l.call(opCall, &site{name: o.Name, run: run}, n, n.Inputs(), dead)
 	return nil
@@ -390,7 +395,7 @@ func typesOf(vs []*ir.Value) string {
 func notImplemented(o *ops.Operator) ops.Operation {
 	return func(args, out []value.Value) error {
 		if o.Run != nil {
-			return o.Run(args, out)
+			return autograd.Run(o, args, out)
 		}
 		return source.Errorf(source.NotImplementedError, source.Range{}, "the operator %s is not implemented", o.Name)
 	}

@@ -26,6 +26,8 @@ type Tensor struct {
 	quantizer    *Quantizer // for quantized types, else nil
 	lengths      *[]int     // of a ragged tensor, else nil
 	history      any        // what the tape knows of the tensor: its gradient and the node that made it
+	base         *Tensor    // what the tensor is a view of, itself no view; nil where it is none
+	generation   uint32     // how often a recorded write replaced the history; of a view: what its base had when its history was made
 	pyObject     uintptr    // the Python wrapper, borrowed; 0 where there is none
 	dims         [2 * inlineDims]int
 }
@@ -202,6 +204,10 @@ func extent(shape, strides []int) int {
 // and strides and then calls fixNumel where the number of elements differs.
 func (t *Tensor) derive(n int) *Tensor {
 	v := &Tensor{storage: t.storage, offset: t.offset, numel: t.numel, dtype: t.dtype, device: t.device, quantizer: t.quantizer}
+	if v.base = t.base; v.base == nil {
+		v.base = t
+	}
+	v.generation = v.base.generation
 	t.storage.refs.Add(1)
 	v.makeDims(n)
 	return v
@@ -266,24 +272,6 @@ func (t *Tensor) Storage() *Storage { return t.storage }
 
 // Quantizer returns how a quantized tensor's integers are read, nil for other types.
 func (t *Tensor) Quantizer() *Quantizer { return t.quantizer }
-
-// RequiresGrad reports whether operations on the tensor are to be recorded.
-func (t *Tensor) RequiresGrad() bool { return t.requiresGrad }
-
-// SetRequiresGrad changes whether operations are recorded. It fails on types without derivatives.
-func (t *Tensor) SetRequiresGrad(on bool) error {
-	if on && !t.dtype.IsDifferentiable() {
-		return source.Errorf(source.RuntimeError, source.Range{}, "only Tensors of floating point and complex dtype can require gradients")
-	}
-	t.requiresGrad = on
-	return nil
-}
-
-// History returns what the tape keeps about the tensor, nil at first.
-func (t *Tensor) History() any { return t.history }
-
-// SetHistory replaces what the tape keeps about the tensor.
-func (t *Tensor) SetHistory(h any) { t.history = h }
 
 // PyObject returns the Python wrapper's address, 0 where there is none.
 func (t *Tensor) PyObject() uintptr { return atomic.LoadUintptr(&t.pyObject) }

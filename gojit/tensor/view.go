@@ -75,7 +75,14 @@ func (t *Tensor) ViewDType(dtype DType) (*Tensor, error) {
 	return v, nil
 }
 
-// Alias returns another tensor over the same elements, without history.
+// Detach returns another tensor over the same elements that the tape does not connect with t.
+func (t *Tensor) Detach() *Tensor {
+	v := t.Alias()
+	v.base, v.generation = nil, 0
+	return v
+}
+
+// Alias returns a view of all elements, without history.
 func (t *Tensor) Alias() *Tensor {
 	v := t.derive(len(t.shape))
 	copy(v.shape, t.shape)

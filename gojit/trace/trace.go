@@ -81,7 +81,7 @@ func (r *Recorder) Input(name string, v value.Value) (value.Value, error) {
 func (r *Recorder) bind(in *ir.Value, v value.Value) (value.Value, error) {
 	switch v.Kind() {
 	case value.KindTensor:
-		t := v.Tensor().Alias()
+		t := v.Tensor().Detach()
 		in.SetType(TypeOf(t))
 		r.values[t] = in
 		return value.OfTensor(t), nil

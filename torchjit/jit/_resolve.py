@@ -309,6 +309,8 @@ def _python_builtins() -> dict[int, str]:
         table[id(_marks._unwrap_optional)] = "aten::_unwrap_optional"
         table[id(grad_mode.is_grad_enabled)] = "aten::is_grad_enabled"
         table[id(grad_mode.set_grad_enabled)] = "aten::set_grad_enabled"
+        table[id(torchjit.autograd.grad)] = "aten::grad"
+        table[id(torchjit.autograd.backward)] = "aten::backward"
         import warnings
 
         table[id(warnings.warn)] = "aten::warn"

@@ -323,6 +323,7 @@ var conversionFamily = append(casts(), []definition{
 	define("detach_", func(c call) {
 		t := c.tensor(0)
 		t.SetHistory(nil)
+		t.SetBase(nil)
 		succeed(t.SetRequiresGrad(false))
 		c.out[0] = c.args[0]
 	}),

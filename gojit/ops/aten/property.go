@@ -65,7 +65,7 @@ var propertyFamily = []definition{
 	yes("is_inference", never),
 	yes("is_conj", never),
 	yes("is_neg", never),
-	yes("is_leaf", func(t *tensor.Tensor) bool { return t.History() == nil || !t.RequiresGrad() }),
+	yes("is_leaf", (*tensor.Tensor).IsLeaf),
 	yes("is_nonzero", func(t *tensor.Tensor) bool {
 		if t.Numel() == 0 {
 			raise(source.RuntimeError, "Boolean value of Tensor with no values is ambiguous")
@@ -105,7 +105,7 @@ var propertyFamily = []definition{
 	yes("prim::is_ipu", never),
 	yes("prim::is_ort", never),
 	yes("prim::is_vulkan", never),
-	giving("prim::data", func(c call) *tensor.Tensor { return c.tensor(0).Alias() }),
+	giving("prim::data", func(c call) *tensor.Tensor { return c.tensor(0).Detach() }),
 }
 
 func sizeAt(t *tensor.Tensor, dim int) int {

@@ -392,7 +392,7 @@ var viewFamily = slices.Concat([]definition{
 	giving("lift_fresh", itself),
 	giving("lift", itself),
 	giving("alias", func(c call) *tensor.Tensor { return c.tensor(0).Alias() }),
-	giving("detach", func(c call) *tensor.Tensor { return c.tensor(0).Alias() }),
+	giving("detach", func(c call) *tensor.Tensor { return c.tensor(0).Detach() }),
 
 	reshaping("squeeze_", squeezeView),
 	reshaping("squeeze_.dim", squeezeView),

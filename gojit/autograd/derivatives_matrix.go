@@ -1,0 +1,92 @@
+package autograd
+
+// turn transposes matrices.
+func (c *gradient) turn(a tensors) tensors { return c.do("transpose.int", a, -2, -1) }
+
+func (c *gradient) matmul(a, b tensors) tensors { return c.do("matmul", a, b) }
+
+func productGrad(c *gradient) { c.productOf(0, 1, c.g()) }
+
+// productOf gives the gradients of two matrices from that of their product.
+func (c *gradient) productOf(a, b int, g tensors) {
+	if c.needs(a) {
+		c.give(a, c.matmul(g, c.turn(c.in(b))))
+	}
+	if c.needs(b) {
+		c.give(b, c.matmul(c.turn(c.in(a)), g))
+	}
+}
+
+// matmulGrad makes matrices of vectors first.
+func matmulGrad(c *gradient) {
+	a, b, g := c.in(0), c.in(1), c.g()
+	if a.Dim() == 1 && b.Dim() == 1 {
+		c.give(0, c.mul(g, b))
+		c.give(1, c.mul(g, a))
+		return
+	}
+	if a.Dim() == 1 {
+		a, g = c.do("unsqueeze", a, 0), c.do("unsqueeze", g, -2)
+	}
+	if b.Dim() == 1 {
+		b, g = c.do("unsqueeze", b, 1), c.do("unsqueeze", g, -1)
+	}
+	if c.needs(0) {
+		d := c.matmul(g, c.turn(b))
+		if len(c.shape(0)) == 1 {
+			d = c.do("squeeze.dim", d, -2)
+		}
+		c.give(0, d)
+	}
+	if c.needs(1) {
+		d := c.matmul(c.turn(a), g)
+		if len(c.shape(1)) == 1 {
+			d = c.do("squeeze.dim", d, -1)
+		}
+		c.give(1, d)
+	}
+}
+
+// scaledSum is the derivative of beta*self + alpha*(a product).
+func scaledSum(product func(c *gradient, g tensors)) derivative {
+	return func(c *gradient) {
+		c.give(0, c.scaledBy(c.g(), c.arg(3)))
+		product(c, c.scaledBy(c.g(), c.arg(4)))
+	}
+}
+
+func linearGrad(c *gradient) {
+	g := c.g()
+	if c.needs(0) {
+		c.give(0, c.matmul(g, c.in(1)))
+	}
+	if c.needs(1) {
+		shape, w := c.shape(0), c.shape(1)
+		if len(w) == 1 {
+			c.give(1, c.mul(c.do("unsqueeze", g, -1), c.in(0)))
+		} else {
+			rows := c.do("reshape", g, []int{-1, w[0]})
+			c.give(1, c.matmul(c.do("t", rows), c.do("reshape", c.in(0), []int{-1, shape[len(shape)-1]})))
+		}
+	}
+	c.give(2, g)
+}
+
+var matrixDerivatives = map[string]derivative{
+	"mm": productGrad, "bmm": productGrad, "matmul": matmulGrad, "mv": matmulGrad, "dot": matmulGrad, "linalg_matmul": matmulGrad,
+	"vdot": matmulGrad, "linear": linearGrad,
+	"addmm":   scaledSum(func(c *gradient, g tensors) { c.productOf(1, 2, g) }),
+	"baddbmm": scaledSum(func(c *gradient, g tensors) { c.productOf(1, 2, g) }),
+	"addmv": scaledSum(func(c *gradient, g tensors) {
+		c.give(1, c.mul(c.do("unsqueeze", g, -1), c.in(2)))
+		c.give(2, c.matmul(c.do("t", c.in(1)), g))
+	}),
+	"addr": scaledSum(func(c *gradient, g tensors) {
+		c.give(1, c.matmul(g, c.in(2)))
+		c.give(2, c.matmul(c.in(1), g))
+	}),
+	"outer": func(c *gradient) {
+		c.give(0, c.matmul(c.g(), c.in(1)))
+		c.give(1, c.matmul(c.in(0), c.g()))
+	},
+}

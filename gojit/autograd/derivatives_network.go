@@ -1,0 +1,180 @@
+package autograd
+
+import (
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
+
+var networkDerivatives = map[string]derivative{
+	"embedding": embeddingGrad,
+	"conv1d":    func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
+	"conv2d":    func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
+	"conv3d":    func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
+
+	"conv_transpose1d":        func(c *gradient) { convolutionGrad(c, true, 3, 4, 7, 5, 6) },
+	"conv_transpose2d.input":  func(c *gradient) { convolutionGrad(c, true, 3, 4, 7, 5, 6) },
+	"conv_transpose3d.input":  func(c *gradient) { convolutionGrad(c, true, 3, 4, 7, 5, 6) },
+	"convolution":             func(c *gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) },
+	"_convolution":            func(c *gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) },
+	"_convolution.deprecated": func(c *gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) },
+
+	"max_pool1d_with_indices": func(c *gradient) { pooledMaximum(c, 1) },
+	"max_pool2d_with_indices": func(c *gradient) { pooledMaximum(c, 2) },
+	"max_pool3d_with_indices": func(c *gradient) { pooledMaximum(c, 3) },
+	"adaptive_max_pool1d":     func(c *gradient) { pooledMaximum(c, 1) },
+	"adaptive_max_pool2d":     func(c *gradient) { pooledMaximum(c, 2) },
+	"adaptive_max_pool3d":     func(c *gradient) { pooledMaximum(c, 3) },
+
+	"avg_pool1d":           func(c *gradient) { averagePoolGrad(c, 1) },
+	"avg_pool2d":           func(c *gradient) { averagePoolGrad(c, 2) },
+	"avg_pool3d":           func(c *gradient) { averagePoolGrad(c, 3) },
+	"adaptive_avg_pool1d":  func(c *gradient) { adaptivePoolGrad(c, 1) },
+	"adaptive_avg_pool2d":  func(c *gradient) { adaptivePoolGrad(c, 2) },
+	"_adaptive_avg_pool2d": func(c *gradient) { adaptivePoolGrad(c, 2) },
+	"adaptive_avg_pool3d":  func(c *gradient) { adaptivePoolGrad(c, 3) },
+}
+
+func embeddingGrad(c *gradient) {
+	flat := c.do("reshape", c.in(1), []int{-1})
+	g := c.do("reshape", c.g(), []int{-1, c.shape(0)[1]})
+	if padding := c.int(2); padding >= 0 {
+		g = c.do("masked_fill.Scalar", g, c.do("unsqueeze", c.do("eq.Scalar", flat, padding), 1), 0.0)
+	}
+	c.give(0, c.do("index_add", c.zerosOf(0), 0, flat, g))
+}
+
+// spread returns an argument for n dimensions, of which one number stands for all.
+func (c *gradient) each(i, n int) []int {
+	xs := c.ints(i)
+	for len(xs) < n {
+		xs = append(xs, xs[0])
+	}
+	return xs
+}
+
+// window is the geometry of a convolution.
+type window struct {
+	stride, padding, dilation, extra []int
+	groups                           int
+	transposed                       bool
+}
+
+// convolutionGrad reads the geometry from the arguments of the given numbers.
+func convolutionGrad(c *gradient, transposed bool, stride, padding, dilation, extra, groups int) {
+	single := len(c.shape(0)) == len(c.shape(1))-1
+	n := len(c.shape(1)) - 2
+	w := window{c.each(stride, n), c.each(padding, n), c.each(dilation, n), make([]int, n), c.int(groups), transposed}
+	if transposed {
+		w.extra = c.each(extra, n)
+	}
+	x, g := c.in(0), c.g()
+	if single {
+		x, g = c.do("unsqueeze", x, 0), c.do("unsqueeze", g, 0)
+	}
+	if c.needs(0) {
+		d := w.ofInput(c, g, c.in(1), x.Shape()[2:])
+		if single {
+			d = c.do("squeeze.dim", d, 0)
+		}
+		c.give(0, d)
+	}
+	if c.needs(1) {
+		if transposed {
+			c.give(1, w.ofWeight(c, g, x))
+		} else {
+			c.give(1, w.ofWeight(c, x, g))
+		}
+	}
+	if c.needs(2) {
+		dims := []int{0}
+		for d := range n {
+			dims = append(dims, d+2)
+		}
+		c.give(2, c.do("sum.dim_IntList", g, dims, false))
+	}
+}
+
+// ofInput is the convolution the other way round.
+func (w window) ofInput(c *gradient, g, weight tensors, size []int) tensors {
+	if w.transposed {
+		return c.do("convolution", g, weight, value.None, w.stride, w.padding, w.dilation, false, make([]int, len(size)), w.groups)
+	}
+	extra := make([]int, len(size))
+	for d := range size {
+		extra[d] = size[d] - ((g.Size(d+2)-1)*w.stride[d] - 2*w.padding[d] + w.dilation[d]*(weight.Size(d+2)-1) + 1)
+	}
+	return c.do("convolution", g, weight, value.None, w.stride, w.padding, w.dilation, true, extra, w.groups)
+}
+
+// ofWeight correlates the side with the larger planes with the other, group by group.
+func (w window) ofWeight(c *gradient, wide, narrow tensors) tensors {
+	kernel := c.shape(1)[2:]
+	wides, narrows := wide.Size(1)/w.groups, narrow.Size(1)/w.groups
+	var parts []tensors
+	for i := range w.groups {
+		a := c.do("transpose.int", c.do("slice.Tensor", wide, 1, i*wides, (i+1)*wides), 0, 1)
+		b := c.do("transpose.int", c.do("slice.Tensor", narrow, 1, i*narrows, (i+1)*narrows), 0, 1)
+		p := c.do("convolution", a, b, value.None, w.dilation, w.padding, w.stride, false, make([]int, len(kernel)), 1)
+		for d, k := range kernel {
+			p = c.do("slice.Tensor", p, d+2, 0, k)
+		}
+		parts = append(parts, c.do("transpose.int", p, 0, 1))
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return c.do("cat", parts, 0)
+}
+
+// pooledMaximum sends the gradient to the places that the second result names.
+func pooledMaximum(c *gradient, n int) {
+	shape := c.shape(0)
+	lead := len(shape) - n
+	g := c.do("flatten.using_ints", c.g(), lead, -1)
+	places := c.do("flatten.using_ints", c.out(1), lead, -1)
+	flat := append(append([]int{}, shape[:lead]...), numel(shape[lead:]))
+	sums := c.do("scatter_add", must(tensor.Zeros(flat, g.DType())), lead, places, g)
+	c.give(0, c.do("reshape", sums, shape))
+}
+
+// separable is the derivative of an operator that multiplies each of the last n dimensions by a
+// matrix; row makes the matrix, (inputs, outputs), of a dimension from a unit matrix.
+func separable(c *gradient, n int, row func(unit tensors, d int) tensors) tensors {
+	g, shape := c.g(), c.shape(0)
+	for d := range n {
+		at := len(shape) - n + d
+		unit := c.do("unsqueeze", c.do("eye", shape[at], g.DType()), 0)
+		m := c.do("squeeze.dim", row(unit, d), 0)
+		g = c.do("transpose.int", c.matmul(c.do("transpose.int", g, at, -1), c.do("t", m)), at, -1)
+	}
+	return g
+}
+
+func averagePoolGrad(c *gradient, n int) {
+	size := c.each(1, n)
+	stride := c.ints(2)
+	if len(stride) == 0 {
+		stride = size
+	} else {
+		stride = c.each(2, n)
+	}
+	padding := c.each(3, n)
+	override := n > 1 && !c.isNone(6)
+	g := separable(c, n, func(unit tensors, d int) tensors {
+		m := c.do("avg_pool1d", unit, size[d:d+1], stride[d:d+1], padding[d:d+1], c.bool(4), c.bool(5))
+		if override {
+			m = c.do("to.dtype", c.do("gt.Scalar", m, 0.0), unit.DType())
+		}
+		return m
+	})
+	if override {
+		g = c.scale(g, 1/c.float(6))
+	}
+	c.give(0, g)
+}
+
+func adaptivePoolGrad(c *gradient, n int) {
+	c.give(0, separable(c, n, func(unit tensors, d int) tensors {
+		return c.do("adaptive_avg_pool1d", unit, []int{c.g().Size(c.g().Dim() - n + d)})
+	}))
+}

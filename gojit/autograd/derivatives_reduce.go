@@ -1,0 +1,231 @@
+package autograd
+
+// spread gives g the dimensions that a reduction over dims left out.
+func (c *gradient) spread(g tensors, dims []int, keep bool) tensors {
+	n := len(c.shape(0))
+	if keep || n == 0 {
+		return g
+	}
+	if len(dims) == 0 {
+		ones := make([]int, n)
+		for i := range ones {
+			ones[i] = 1
+		}
+		return c.do("reshape", g, ones)
+	}
+	shape := append([]int(nil), c.shape(0)...)
+	for _, d := range dims {
+		shape[wrap(d, n)] = 1
+	}
+	return c.do("reshape", g, shape)
+}
+
+// reducedCount returns how many elements go into one result.
+func (c *gradient) reducedCount(dims []int) float64 {
+	shape := c.shape(0)
+	if len(dims) == 0 {
+		return float64(numel(shape))
+	}
+	n := 1
+	for _, d := range dims {
+		if len(shape) > 0 {
+			n *= shape[wrap(d, len(shape))]
+		}
+	}
+	return float64(n)
+}
+
+func (c *gradient) sumGrad(dims []int, keep bool) tensors {
+	return c.do("expand", c.spread(c.g(), dims, keep), c.shape(0))
+}
+
+// chosen is the derivative of taking elements along a dimension by indices, which are the second result.
+func chosen(c *gradient, dim int, keep bool) {
+	if len(c.shape(0)) == 0 {
+		c.give(0, c.g())
+		return
+	}
+	g, indices := c.g(), c.out(1)
+	if !keep {
+		g, indices = c.do("unsqueeze", g, dim), c.do("unsqueeze", indices, dim)
+	}
+	c.give(0, c.do("scatter_add", c.zerosOf(0), dim, indices, g))
+}
+
+// evenly divides the gradient among all elements that are equal to the result.
+func evenly(c *gradient, dims []int, keep bool) {
+	y := c.spread(c.out(0), dims, keep)
+	equal := c.do("to.dtype", c.do("eq.Tensor", c.in(0), y), c.in(0).DType())
+	count := equal
+	if len(dims) == 0 {
+		count = c.do("sum", equal)
+	} else {
+		count = c.do("sum.dim_IntList", equal, dims, true)
+	}
+	c.give(0, c.div(c.mul(c.spread(c.g(), dims, keep), equal), count))
+}
+
+func (c *gradient) centered(dims []int) tensors {
+	x := c.in(0)
+	if len(dims) == 0 {
+		return c.sub(x, c.do("mean", x))
+	}
+	return c.sub(x, c.do("mean.dim", x, dims, true))
+}
+
+// varianceGrad takes the gradient of a variance with the given correction.
+func (c *gradient) varianceGrad(g tensors, dims []int, correction int, keep bool) tensors {
+	return c.scale(c.mul(c.spread(g, dims, keep), c.centered(dims)), 2/(c.reducedCount(dims)-float64(correction)))
+}
+
+func (c *gradient) deviationGrad(dims []int, correction int, keep bool) tensors {
+	y := c.out(0)
+	g := c.div(c.g(), c.scale(y, 2))
+	return c.varianceGrad(c.do("masked_fill.Scalar", g, c.do("eq.Scalar", y, 0.0), 0.0), dims, correction, keep)
+}
+
+func unbiased(on bool) int {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+func (c *gradient) correction(i int) int {
+	if c.isNone(i) {
+		return 1
+	}
+	return c.int(i)
+}
+
+func (c *gradient) normGrad(p float64, dims []int, keep bool) {
+	x := c.in(0)
+	y, g := c.spread(c.out(0), dims, keep), c.spread(c.g(), dims, keep)
+	zero := c.do("eq.Scalar", y, 0.0)
+	switch {
+	case p == 2:
+		c.give(0, c.do("masked_fill.Scalar", c.mul(x, c.div(g, y)), zero, 0.0))
+	case p == 1:
+		c.give(0, c.mul(g, c.do("sign", x)))
+	case p > 1 && p < 1e300:
+		powers := c.mul(x, c.do("pow.Tensor_Scalar", c.do("abs", x), p-2))
+		scaled := c.div(g, c.do("pow.Tensor_Scalar", y, p-1))
+		c.give(0, c.do("masked_fill.Scalar", c.mul(powers, scaled), zero, 0.0))
+	default:
+		fail("derivative for %s of order %v is not implemented", c.node.op, p)
+	}
+}
+
+func (c *gradient) order(i int) float64 {
+	if c.isNone(i) {
+		return 2
+	}
+	return c.float(i)
+}
+
+// cumulative sums g from each place to the end of a dimension.
+func (c *gradient) cumulative(g tensors, dim int) tensors {
+	if g.Dim() == 0 {
+		return g
+	}
+	return c.do("flip", c.do("cumsum", c.do("flip", g, []int{dim}), dim), []int{dim})
+}
+
+// productGrad is g*y/x where no element is zero; else it leaves each element out in turn.
+func (c *gradient) productGrad(dim int, all, keep bool) {
+	x := c.in(0)
+	if x.Dim() == 0 {
+		c.give(0, c.g())
+		return
+	}
+	g := c.g()
+	if all {
+		x, dim, keep = c.do("reshape", x, []int{-1}), 0, false
+	}
+	if !keep {
+		g = c.do("unsqueeze", g, dim)
+	}
+	n := x.Size(wrap(dim, x.Dim()))
+	parts := make([]tensors, n)
+	for i := range n {
+		rest := c.do("select_scatter", x, c.do("ones_like", c.do("select.int", x, dim, i)), dim, i)
+		parts[i] = c.do("prod.dim_int", rest, dim, true)
+	}
+	c.give(0, c.do("reshape", c.mul(g, c.do("cat", parts, dim)), c.shape(0)))
+}
+
+var reduceDerivatives = map[string]derivative{
+	"sum":             func(c *gradient) { c.give(0, c.sumGrad(nil, false)) },
+	"sum.dim_IntList": func(c *gradient) { c.give(0, c.sumGrad(c.ints(1), c.bool(2))) },
+	"mean":            func(c *gradient) { c.give(0, c.scale(c.sumGrad(nil, false), 1/c.reducedCount(nil))) },
+	"mean.dim": func(c *gradient) {
+		c.give(0, c.scale(c.sumGrad(c.ints(1), c.bool(2)), 1/c.reducedCount(c.ints(1))))
+	},
+	"max.dim":    func(c *gradient) { chosen(c, c.int(1), c.bool(2)) },
+	"min.dim":    func(c *gradient) { chosen(c, c.int(1), c.bool(2)) },
+	"median.dim": func(c *gradient) { chosen(c, c.int(1), c.bool(2)) },
+	"mode":       func(c *gradient) { chosen(c, c.int(1), c.bool(2)) },
+	"kthvalue":   func(c *gradient) { chosen(c, c.int(2), c.bool(3)) },
+	"topk":       func(c *gradient) { chosen(c, c.int(2), true) },
+	"sort":       func(c *gradient) { chosen(c, c.int(1), true) },
+	"cummax":     func(c *gradient) { chosen(c, c.int(1), true) },
+	"cummin":     func(c *gradient) { chosen(c, c.int(1), true) },
+	"max":        func(c *gradient) { evenly(c, nil, false) },
+	"min":        func(c *gradient) { evenly(c, nil, false) },
+	"amax":       func(c *gradient) { evenly(c, c.ints(1), c.bool(2)) },
+	"amin":       func(c *gradient) { evenly(c, c.ints(1), c.bool(2)) },
+	"var":        func(c *gradient) { c.give(0, c.varianceGrad(c.g(), nil, unbiased(c.bool(1)), false)) },
+	"var.dim": func(c *gradient) {
+		c.give(0, c.varianceGrad(c.g(), c.ints(1), unbiased(c.bool(2)), c.bool(3)))
+	},
+	"var.correction": func(c *gradient) {
+		c.give(0, c.varianceGrad(c.g(), c.ints(1), c.correction(2), c.bool(3)))
+	},
+	"std":     func(c *gradient) { c.give(0, c.deviationGrad(nil, unbiased(c.bool(1)), false)) },
+	"std.dim": func(c *gradient) { c.give(0, c.deviationGrad(c.ints(1), unbiased(c.bool(2)), c.bool(3))) },
+	"std.correction": func(c *gradient) {
+		c.give(0, c.deviationGrad(c.ints(1), c.correction(2), c.bool(3)))
+	},
+	"norm.Scalar":        func(c *gradient) { c.normGrad(c.order(1), nil, false) },
+	"norm.ScalarOpt_dim": func(c *gradient) { c.normGrad(c.order(1), c.ints(2), c.bool(3)) },
+	"linalg_vector_norm": func(c *gradient) { c.normGrad(c.order(1), c.ints(2), c.bool(3)) },
+	"frobenius_norm.dim": func(c *gradient) { c.normGrad(2, c.ints(1), c.bool(2)) },
+	"logsumexp": func(c *gradient) {
+		dims := c.ints(1)
+		y, g := c.spread(c.out(0), dims, c.bool(2)), c.spread(c.g(), dims, c.bool(2))
+		c.give(0, c.mul(g, c.do("exp", c.sub(c.in(0), y))))
+	},
+	"prod":         func(c *gradient) { c.productGrad(0, true, false) },
+	"prod.dim_int": func(c *gradient) { c.productGrad(c.int(1), false, c.bool(2)) },
+	"cumsum":       func(c *gradient) { c.give(0, c.cumulative(c.g(), c.int(1))) },
+	"logcumsumexp": func(c *gradient) {
+		x, y, dim := c.in(0), c.out(0), c.int(1)
+		c.give(0, c.mul(c.do("exp", x), c.cumulative(c.mul(c.g(), c.do("exp", c.neg(y))), dim)))
+	},
+	"trace": func(c *gradient) {
+		shape := c.shape(0)
+		eye := c.do("eye.m", shape[0], shape[1], c.find(0, -1).dtype)
+		c.give(0, c.mul(c.g(), eye))
+	},
+	"softmax.int": func(c *gradient) { c.softmaxGrad(c.int(1)) }, "_softmax": func(c *gradient) { c.softmaxGrad(c.int(1)) },
+	"log_softmax.int": func(c *gradient) { c.logSoftmaxGrad(c.int(1)) }, "_log_softmax": func(c *gradient) { c.logSoftmaxGrad(c.int(1)) },
+}
+
+func (c *gradient) softmaxGrad(dim int) {
+	y := c.out(0)
+	gy := c.mul(c.g(), y)
+	if y.Dim() == 0 {
+		c.give(0, c.zeros(gy))
+		return
+	}
+	c.give(0, c.sub(gy, c.mul(y, c.do("sum.dim_IntList", gy, []int{dim}, true))))
+}
+
+func (c *gradient) logSoftmaxGrad(dim int) {
+	g, y := c.g(), c.out(0)
+	if y.Dim() == 0 {
+		c.give(0, c.zeros(g))
+		return
+	}
+	c.give(0, c.sub(g, c.mul(c.do("exp", y), c.do("sum.dim_IntList", g, []int{dim}, true))))
+}

@@ -1,0 +1,262 @@
+package autograd
+
+import (
+	"torchjit/gojit/ops"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// Emitter runs or emits an operator by name. Derivatives and decompositions use operators only
+// through it. It panics with a *source.Error where the operator fails.
+type Emitter interface {
+	Emit(name string, args ...value.Value) []value.Value
+}
+
+// emitter runs operators now.
+type emitter struct{ recording bool }
+
+// Emit implements Emitter; name has no namespace, defaults are filled in.
+func (e *emitter) Emit(name string, args ...value.Value) []value.Value {
+	op := ops.Find("aten::" + name)
+	if op == nil || op.Run == nil {
+		fail("a derivative needs the operator aten::%s, which is not implemented", name)
+	}
+	s := op.Schema()
+	for i := len(args); i < len(s.Arguments); i++ {
+		if !s.Arguments[i].HasDefault {
+			fail("a derivative calls aten::%s without its argument '%s'", name, s.Arguments[i].Name)
+		}
+		args = append(args, s.Arguments[i].Default)
+	}
+	out := make([]value.Value, len(s.Returns))
+	if e.recording {
+		succeed(Run(op, args, out))
+	} else {
+		succeed(op.Run(args, out))
+	}
+	return out
+}
+
+// do emits an operator with Go values for arguments and returns its first result.
+func do(e Emitter, name string, args ...any) *tensor.Tensor {
+	return emit(e, name, args...)[0].Tensor()
+}
+
+func emit(e Emitter, name string, args ...any) []value.Value {
+	values := make([]value.Value, len(args))
+	for i, a := range args {
+		values[i] = valueOf(a)
+	}
+	return e.Emit(name, values...)
+}
+
+func valueOf(a any) value.Value {
+	switch a := a.(type) {
+	case *tensor.Tensor:
+		if a == nil {
+			return value.None
+		}
+		return value.OfTensor(a)
+	case []*tensor.Tensor:
+		return value.OfList(value.Tensors(a))
+	case int:
+		return value.Int(int64(a))
+	case float64:
+		return value.Float(a)
+	case bool:
+		return value.Bool(a)
+	case string:
+		return value.Str(a)
+	case tensor.DType:
+		return value.Int(int64(a))
+	case []int:
+		return value.OfList(value.Ints(a))
+	case value.Value:
+		return a
+	}
+	return value.None
+}
+
+// optionals makes the list of indices that index and index_put take.
+func optionals(ts []*tensor.Tensor) value.Value {
+	l := value.NewList(types.NewOptional(types.Tensor))
+	for _, t := range ts {
+		l.Items = append(l.Items, valueOf(t))
+	}
+	return value.OfList(l)
+}
+
+// derivative computes the gradients of a node's inputs from those of its outputs.
+type derivative func(c *gradient)
+
+// gradient is one call of a derivative.
+type gradient struct {
+	Emitter
+	node  *Node
+	grads []*tensor.Tensor   // of the outputs, nil: zero
+	given [][]*tensor.Tensor // of the inputs, by argument and element
+
+	usedSaved bool // a saved tensor was read
+}
+
+func (c *gradient) do(name string, args ...any) *tensor.Tensor { return do(c.Emitter, name, args...) }
+
+// g returns the gradient of the first output.
+func (c *gradient) g() *tensor.Tensor { return c.gradOf(0) }
+
+// gradOf returns the gradient of an output, zeros where none came.
+func (c *gradient) gradOf(i int) *tensor.Tensor {
+	if c.grads[i] == nil {
+		o := c.node.outputs[i]
+		c.grads[i] = must(tensor.Zeros(o.shape, o.dtype))
+	}
+	return c.grads[i]
+}
+
+func (c *gradient) find(argument, element int) *input {
+	for i := range c.node.inputs {
+		if in := &c.node.inputs[i]; in.argument == argument && in.element == element {
+			return in
+		}
+	}
+	return nil
+}
+
+// needs reports whether the gradient of an argument, or of an element of it, is asked for.
+func (c *gradient) needs(argument int) bool {
+	for i := range c.node.inputs {
+		if in := &c.node.inputs[i]; in.argument == argument && in.edge.node != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// in returns a saved tensor argument, nil for None. It fails where it was written since.
+func (c *gradient) in(argument int) *tensor.Tensor {
+	c.usedSaved = true
+	v := c.node.args[argument]
+	if !v.IsTensor() {
+		return nil
+	}
+	if in := c.find(argument, -1); in != nil {
+		checkVersion(v.Tensor(), in.version)
+	}
+	return v.Tensor()
+}
+
+// list returns a saved list of tensors, nil for None among them.
+func (c *gradient) list(argument int) []*tensor.Tensor {
+	c.usedSaved = true
+	var ts []*tensor.Tensor
+	for j, v := range c.node.args[argument].List().Items {
+		if !v.IsTensor() {
+			ts = append(ts, nil)
+			continue
+		}
+		if in := c.find(argument, j); in != nil {
+			checkVersion(v.Tensor(), in.version)
+		}
+		ts = append(ts, v.Tensor())
+	}
+	return ts
+}
+
+// out returns a saved output.
+func (c *gradient) out(i int) *tensor.Tensor {
+	c.usedSaved = true
+	t := c.node.out[i].Tensor()
+	checkVersion(t, c.node.outputs[i].version)
+	return t
+}
+
+func checkVersion(t *tensor.Tensor, version int) {
+	if t.Version() != version {
+		fail("one of the variables needed for gradient computation has been modified by an inplace operation: [torch.%s %s] is at version %d; expected version %d instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
+			t.DType().TensorClass(), tensor.FormatShape(t.Shape()), t.Version(), version)
+	}
+}
+
+// shape returns the shape of a tensor argument, whatever happened to it since.
+func (c *gradient) shape(argument int) []int { return c.find(argument, -1).shape }
+
+func (c *gradient) arg(i int) value.Value { return c.node.args[i] }
+func (c *gradient) isNone(i int) bool     { return c.node.args[i].IsNone() }
+func (c *gradient) int(i int) int         { return int(c.node.args[i].Int()) }
+func (c *gradient) bool(i int) bool       { return c.node.args[i].Bool() }
+
+// float returns a number argument.
+func (c *gradient) float(i int) float64 {
+	switch v := c.node.args[i]; v.Kind() {
+	case value.KindInt, value.KindBool:
+		return float64(v.Int())
+	case value.KindFloat:
+		return v.Float()
+	case value.KindTensor:
+		return must(v.Tensor().Item()).Float64()
+	}
+	fail("the derivative of %s is implemented for real numbers, not for a %s", c.node.op, c.node.args[i].Kind())
+	return 0
+}
+
+func (c *gradient) ints(i int) []int {
+	v := c.node.args[i]
+	switch v.Kind() {
+	case value.KindInt:
+		return []int{int(v.Int())}
+	case value.KindList:
+		xs := make([]int, len(v.List().Items))
+		for j, x := range v.List().Items {
+			xs[j] = int(x.Int())
+		}
+		return xs
+	}
+	return nil
+}
+
+// give sets the gradient of an argument; a broadcast is undone later.
+func (c *gradient) give(argument int, g *tensor.Tensor) { c.giveAt(argument, -1, g) }
+
+func (c *gradient) giveAt(argument, element int, g *tensor.Tensor) {
+	for len(c.given) < len(c.node.inputs) {
+		c.given = append(c.given, nil)
+	}
+	for i := range c.node.inputs {
+		if in := &c.node.inputs[i]; in.argument == argument && in.element == element && in.edge.node != nil {
+			c.given[i] = []*tensor.Tensor{c.fit(g, in)}
+		}
+	}
+}
+
+// fit sums g over what was broadcast and gives it the type of the input.
+func (c *gradient) fit(g *tensor.Tensor, in *input) *tensor.Tensor {
+	if g != nil && !tensor.SameShape(g.Shape(), in.shape) {
+		g = c.sumTo(g, in.shape)
+	}
+	if g != nil && g.DType() != in.dtype {
+		if g.DType().IsComplex() && !in.dtype.IsComplex() {
+			g = c.do("real", g)
+		}
+		g = c.do("to.dtype", g, in.dtype)
+	}
+	return g
+}
+
+// sumTo sums g over the dimensions along which shape was broadcast.
+func (c *gradient) sumTo(g *tensor.Tensor, shape []int) *tensor.Tensor {
+	var dims []int
+	lead := g.Dim() - len(shape)
+	if lead < 0 {
+		return c.do("expand", g, shape)
+	}
+	for d := range g.Dim() {
+		if d < lead || shape[d-lead] == 1 && g.Size(d) != 1 {
+			dims = append(dims, d)
+		}
+	}
+	if len(dims) > 0 {
+		g = c.do("sum.dim_IntList", g, dims, true)
+	}
+	return c.do("reshape", g, shape)
+}

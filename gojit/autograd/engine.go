@@ -1,0 +1,246 @@
+package autograd
+
+import (
+	"container/heap"
+
+	"torchjit/gojit/tensor"
+)
+
+// Options are what Backward and Gradients take besides tensors.
+type Options struct {
+	RetainGraph bool // the graph can be differentiated again
+	CreateGraph bool // the gradients are recorded themselves
+	AllowUnused bool // Gradients may give nil
+}
+
+// Backward adds the gradients of outputs to those of the leaves that they were computed from; nil
+// stands for the gradient of a scalar.
+func Backward(outputs, grads []*tensor.Tensor, o Options) error {
+	_, err := differentiate(outputs, grads, nil, o)
+	return err
+}
+
+// Gradients returns the gradients of outputs with respect to inputs, nil where there is none.
+func Gradients(outputs, inputs, grads []*tensor.Tensor, o Options) ([]*tensor.Tensor, error) {
+	if len(inputs) == 0 {
+		return nil, errorf("grad requires non-empty inputs.")
+	}
+	return differentiate(outputs, grads, inputs, o)
+}
+
+// pass is one run over the graph.
+type pass struct {
+	options  Options
+	emitter  *emitter
+	pending  map[*Node][]*tensor.Tensor // gradients of outputs
+	queue    nodeQueue
+	captures map[edge]int // targets by where their gradient arrives
+	captured []*tensor.Tensor
+	useful   map[*Node]bool // nil: all
+}
+
+// nodeQueue has the latest node first.
+type nodeQueue []*Node
+
+func (q nodeQueue) Len() int           { return len(q) }
+func (q nodeQueue) Less(i, j int) bool { return q[i].sequence > q[j].sequence }
+func (q nodeQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *nodeQueue) Push(x any)        { *q = append(*q, x.(*Node)) }
+func (q *nodeQueue) Pop() any {
+	old := *q
+	n := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return n
+}
+
+func differentiate(outputs, grads, inputs []*tensor.Tensor, o Options) (result []*tensor.Tensor, err error) {
+	defer catch(&err)
+	p := &pass{options: o, emitter: &emitter{recording: o.CreateGraph}, pending: map[*Node][]*tensor.Tensor{}}
+	var roots []edge
+	var seeds []*tensor.Tensor
+	for i, t := range outputs {
+		var g *tensor.Tensor
+		if i < len(grads) {
+			g = grads[i]
+		}
+		if !t.RequiresGrad() {
+			if g == nil && len(outputs) > 1 && inputs != nil {
+				continue
+			}
+			fail("element %d of tensors does not require grad and does not have a grad_fn", i)
+		}
+		roots, seeds = append(roots, edgeOf(t)), append(seeds, seedOf(t, g, i))
+	}
+	targets := make([]int, len(inputs))
+	if inputs != nil {
+		p.captures = map[edge]int{}
+		for i, t := range inputs {
+			if !t.RequiresGrad() {
+				fail("One of the differentiated Tensors does not require grad")
+			}
+			e := edgeOf(t)
+			if _, ok := p.captures[e]; !ok {
+				p.captures[e] = len(p.captured)
+				p.captured = append(p.captured, nil)
+			}
+			targets[i] = p.captures[e]
+		}
+		p.useful = usefulNodes(roots, p.captures)
+	}
+	for i, e := range roots {
+		p.send(e, seeds[i])
+	}
+	for p.queue.Len() > 0 {
+		p.visit(heap.Pop(&p.queue).(*Node))
+	}
+	for i := range inputs {
+		g := p.captured[targets[i]]
+		if g == nil && !o.AllowUnused {
+			fail("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")
+		}
+		result = append(result, g)
+	}
+	return result, nil
+}
+
+// seedOf returns the gradient that the differentiation of an output starts with.
+func seedOf(t, g *tensor.Tensor, i int) *tensor.Tensor {
+	if g == nil {
+		if t.Numel() != 1 {
+			fail("grad can be implicitly created only for scalar outputs")
+		}
+		return must(tensor.Full(t.Shape(), tensor.Int(1), t.DType()))
+	}
+	if !tensor.SameShape(g.Shape(), t.Shape()) {
+		fail("Mismatch in shape: grad_output[%d] has a shape of torch.Size(%s) and output[%d] has a shape of torch.Size(%s).", i, tensor.FormatShape(g.Shape()), i, tensor.FormatShape(t.Shape()))
+	}
+	return g
+}
+
+// usefulNodes returns the nodes from which a target can be reached.
+func usefulNodes(roots []edge, targets map[edge]int) map[*Node]bool {
+	wanted := map[*Node]bool{}
+	for e := range targets {
+		wanted[e.node] = true
+	}
+	useful, entered := map[*Node]bool{}, map[*Node]bool{}
+	var stack []*Node
+	for _, e := range roots {
+		stack = append(stack, e.node)
+	}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		if !entered[n] {
+			entered[n] = true
+			for i := range n.inputs {
+				if next := n.inputs[i].edge.node; next != nil && !entered[next] {
+					stack = append(stack, next)
+				}
+			}
+			continue
+		}
+		stack = stack[:len(stack)-1]
+		useful[n] = wanted[n]
+		for i := range n.inputs {
+			useful[n] = useful[n] || useful[n.inputs[i].edge.node]
+		}
+	}
+	return useful
+}
+
+// send adds a gradient to those that wait at the end of an edge.
+func (p *pass) send(e edge, g *tensor.Tensor) {
+	if p.useful != nil && !p.useful[e.node] {
+		return
+	}
+	waiting, ok := p.pending[e.node]
+	if !ok {
+		waiting = make([]*tensor.Tensor, len(e.node.outputs))
+		p.pending[e.node] = waiting
+		heap.Push(&p.queue, e.node)
+	}
+	if waiting[e.index] != nil {
+		g = do(p.emitter, "add.Tensor", waiting[e.index], g)
+	}
+	waiting[e.index] = g
+}
+
+// visit differentiates a node whose gradients have all arrived.
+func (p *pass) visit(n *Node) {
+	grads := p.pending[n]
+	delete(p.pending, n)
+	for i, g := range grads {
+		if at, ok := p.captures[edge{n, i}]; ok {
+			p.captured[at] = g
+		}
+	}
+	if n.leaf != nil {
+		if p.captures == nil {
+			p.accumulate(n.leaf, grads[0])
+		}
+		return
+	}
+	if p.useful != nil && !p.leadsOn(n) {
+		return
+	}
+	if n.released {
+		fail("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.")
+	}
+	if n.backward == nil {
+		fail("derivative for %s is not implemented", n.op)
+	}
+	n.checkComplex()
+	c := &gradient{Emitter: p.emitter, node: n, grads: grads}
+	n.backward(c)
+	for i, g := range c.given {
+		if g != nil && g[0] != nil {
+			p.send(n.inputs[i].edge, g[0])
+		}
+	}
+	if c.usedSaved && !p.options.RetainGraph && !p.options.CreateGraph {
+		n.release()
+	}
+}
+
+func (p *pass) leadsOn(n *Node) bool {
+	for i := range n.inputs {
+		if next := n.inputs[i].edge.node; next != nil && p.useful[next] {
+			return true
+		}
+	}
+	return false
+}
+
+// release gives up what was saved for the derivative. Nodes that saved nothing can be used again.
+func (n *Node) release() {
+	if n.args == nil {
+		return
+	}
+	n.args, n.out, n.released = nil, nil, true
+}
+
+// checkComplex fails for complex numbers, for which the derivatives are not written.
+func (n *Node) checkComplex() {
+	for i := range n.inputs {
+		if n.inputs[i].dtype.IsComplex() {
+			fail("derivative for %s is not implemented for complex tensors", n.op)
+		}
+	}
+}
+
+// accumulate adds to the gradient of a leaf.
+func (p *pass) accumulate(leaf, g *tensor.Tensor) {
+	h := historyOf(leaf)
+	switch {
+	case h.grad != nil && p.options.CreateGraph:
+		h.grad = do(p.emitter, "add.Tensor", h.grad, g)
+		return
+	case h.grad != nil:
+		do(p.emitter, "add_.Tensor", h.grad, g)
+		return
+	case p.options.CreateGraph:
+		h.grad = g
+		return
+	}
+	h.grad = must(g.Clone(tensor.ContiguousFormat))
+}

@@ -1,0 +1,500 @@
+// Package autograd records operators and differentiates what was recorded.
+//
+// Central types: Node, one recorded run of an operator; history, what a tensor knows of the node
+// that made it; gradient, one call of a derivative. Run is the one place that operators go through, from Python and
+// from the interpreter. A derivative is written once for each operator, in the derivatives files,
+// against the operators of an Emitter; decompositions are operators that are recorded as others.
+//
+// Invariant: an operator without a derivative is recorded too, and its node fails when a gradient
+// reaches it, so that no gradient is silently missing.
+package autograd
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"torchjit/gojit/ops"
+	"torchjit/gojit/schema"
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// Node is one recorded run of an operator, or the place where the gradient of a leaf is added up.
+type Node struct {
+	sequence  uint64 // nodes are differentiated in falling order
+	name      string
+	op        string // the operator's name, for messages
+	backward  derivative
+	args, out []value.Value // as they were; out without the nodes' own references
+	inputs    []input
+	outputs   []geometry
+	leaf      *tensor.Tensor // of an accumulator
+	released  bool
+}
+
+// input is a tensor argument of a node.
+type input struct {
+	argument, element int // element is -1 where the argument is no list
+	version           int
+	edge              edge
+	shape             []int
+	dtype             tensor.DType
+}
+
+// edge leads to the node that made a tensor; the zero edge leads nowhere.
+type edge struct {
+	node  *Node
+	index int // of the output
+}
+
+// geometry describes an output.
+type geometry struct {
+	shape   []int
+	dtype   tensor.DType
+	version int
+}
+
+// history is what the tape keeps about a tensor.
+type history struct {
+	edge
+	accumulator *Node // of a leaf
+	grad        *tensor.Tensor
+}
+
+// IsLeaf reports whether no node made the tensor.
+func (h *history) IsLeaf() bool { return h.node == nil }
+
+var sequence atomic.Uint64
+
+// Name returns the node's name, such as "AddBackward0".
+func (n *Node) Name() string { return n.name }
+
+// NodeOf returns the node that made t, nil for a leaf.
+func NodeOf(t *tensor.Tensor) *Node {
+	if !t.RequiresGrad() || t.IsLeaf() {
+		return nil
+	}
+	return edgeOf(t).node
+}
+
+// Grad returns the gradient of a leaf, nil where there is none.
+func Grad(t *tensor.Tensor) *tensor.Tensor {
+	if h, ok := t.History().(*history); ok {
+		return h.grad
+	}
+	return nil
+}
+
+// SetGrad replaces the gradient; nil removes it. It fails where it cannot be one of t.
+func SetGrad(t, grad *tensor.Tensor) error {
+	if grad != nil {
+		if !tensor.SameShape(grad.Shape(), t.Shape()) {
+			return errorf("assigned grad has data of a different size")
+		}
+		if grad.DType() != t.DType() {
+			return errorf("assigned grad has data of a different type")
+		}
+	}
+	historyOf(t).grad = grad
+	return nil
+}
+
+func errorf(format string, args ...any) error {
+	return source.Errorf(source.RuntimeError, source.Range{}, format, args...)
+}
+
+func historyOf(t *tensor.Tensor) *history {
+	h, ok := t.History().(*history)
+	if !ok {
+		h = &history{}
+		t.SetHistory(h)
+	}
+	return h
+}
+
+// edgeOf returns where the gradient of t goes.
+func edgeOf(t *tensor.Tensor) edge {
+	if !t.RequiresGrad() {
+		return edge{}
+	}
+	if t.IsStale() {
+		refresh(t)
+	}
+	h := historyOf(t)
+	if h.node != nil {
+		return h.edge
+	}
+	if h.accumulator == nil {
+		h.accumulator = &Node{name: "AccumulateGrad", leaf: t, outputs: []geometry{geometryOf(t)}}
+	}
+	return edge{h.accumulator, 0}
+}
+
+func geometryOf(t *tensor.Tensor) geometry {
+	return geometry{slices.Clone(t.Shape()), t.DType(), t.Version()}
+}
+
+// plan is how an operator is recorded.
+type plan struct {
+	passes    bool // it is not recorded
+	writes    bool // its first argument
+	hasOut    bool
+	backward  derivative
+	decompose decomposition
+}
+
+var plans sync.Map // of *plan by *ops.Operator
+
+// unrecorded names operators that give tensors without a gradient or change what the tape knows.
+var unrecorded = map[string]bool{}
+
+func init() {
+	for _, name := range strings.Fields(`detach detach_ requires_grad_ set_ resize_ resize_as_ data zeros_like ones_like empty_like
+		full_like rand_like randn_like randint_like new_zeros new_ones new_full new_empty bernoulli multinomial result_type
+		is_leaf output_nr retain_grad backward grad _backward argmax argmin argsort sign_ nonzero isnan isinf isfinite
+		allclose equal lift lift_fresh normal poisson new_empty_strided empty_strided bucketize searchsorted histc`) {
+		unrecorded["aten::"+name] = true
+	}
+	unrecorded["prim::data"] = true
+	unrecorded["autograd::grad"] = true
+}
+
+func planOf(op *ops.Operator) *plan {
+	if p, ok := plans.Load(op); ok {
+		return p.(*plan)
+	}
+	s := op.Schema()
+	p := &plan{}
+	takes, gives := false, false
+	for i := range s.Arguments {
+		a := &s.Arguments[i]
+		takes = takes || mentionsTensor(a.Type)
+		p.hasOut = p.hasOut || a.IsOut()
+		p.writes = p.writes || i == 0 && !a.KwargOnly && a.Alias != nil && a.Alias.IsWrite
+	}
+	for i := range s.Returns {
+		gives = gives || mentionsTensor(s.Returns[i].Type)
+	}
+	p.passes = !takes || !gives || unrecorded[s.Name]
+	name := functionalName(s, p.writes)
+	p.backward, p.decompose = derivatives[name], decompositions[name]
+	if p.writes || p.backward != nil {
+		p.decompose = nil
+	}
+	plans.Store(op, p)
+	return p
+}
+
+func mentionsTensor(t types.Type) bool {
+	return t.Kind() == types.KindTensor || slices.ContainsFunc(types.Contained(t), mentionsTensor)
+}
+
+// functionalName returns the name without its namespace of the overload that computes the same without writing.
+func functionalName(s *schema.FunctionSchema, writes bool) string {
+	name := strings.TrimPrefix(s.Name, "aten::")
+	if writes {
+		name = strings.TrimSuffix(name, "_")
+	}
+	if s.Overload != "" {
+		name += "." + s.Overload
+	}
+	return name
+}
+
+// Records reports whether an operator can be recorded at all: the others need not go through Run.
+func Records(op *ops.Operator) bool { return !planOf(op).passes }
+
+// Run runs an operator and records it where an argument requires a gradient.
+func Run(op *ops.Operator, args, out []value.Value) error {
+	if !tensor.GradInUse() || !tensor.GradEnabled() || !anyRequiresGrad(args) {
+		return op.Run(args, out)
+	}
+	return record(op, args, out)
+}
+
+func anyRequiresGrad(args []value.Value) bool {
+	for _, v := range args {
+		switch v.Kind() {
+		case value.KindTensor:
+			if v.Tensor().RequiresGrad() {
+				return true
+			}
+		case value.KindList:
+			for _, x := range v.List().Items {
+				if !x.IsTensor() && !x.IsNone() {
+					break
+				}
+				if x.IsTensor() && x.Tensor().RequiresGrad() {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func record(op *ops.Operator, args, out []value.Value) (err error) {
+	p := planOf(op)
+	switch {
+	case p.passes:
+		return op.Run(args, out)
+	case p.hasOut:
+		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
+	case p.decompose != nil:
+		defer catch(&err)
+		copy(out, p.decompose(&emitter{recording: true}, args))
+		return nil
+	}
+	n := &Node{op: op.Name, backward: p.backward, args: slices.Clone(args)}
+	var written *tensor.Tensor
+	var base edge
+	if p.writes && args[0].IsTensor() {
+		written = args[0].Tensor()
+		if err := checkWrite(written); err != nil {
+			return err
+		}
+		if b := written.Base(); b != nil {
+			base = edgeOf(b)
+		}
+		old, err := written.Clone(tensor.PreserveFormat)
+		if err != nil {
+			return err
+		}
+		n.args[0] = value.OfTensor(old)
+	}
+	n.saveInputs(args, written != nil)
+	if err := op.Run(args, out); err != nil {
+		return err
+	}
+	n.sequence = sequence.Add(1)
+	n.name = nodeName(op, args)
+	if written != nil {
+		n.out = slices.Clone(out)
+		n.outputs = []geometry{geometryOf(written)}
+		n.rebase(written, base)
+		return nil
+	}
+	n.attach(args, out)
+	return nil
+}
+
+// checkWrite fails where a tensor must not be written while recording.
+func checkWrite(t *tensor.Tensor) error {
+	if t.RequiresGrad() && t.IsLeaf() {
+		return errorf("a leaf Variable that requires grad is being used in an in-place operation.")
+	}
+	if b := t.Base(); b != nil && b.RequiresGrad() && b.IsLeaf() {
+		return errorf("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+	}
+	return nil
+}
+
+// saveInputs keeps what the node needs of its arguments. The first one may be a copy of what is written.
+func (n *Node) saveInputs(args []value.Value, copied bool) {
+	for i, v := range args {
+		switch v.Kind() {
+		case value.KindTensor:
+			in := newInput(v.Tensor(), i, -1)
+			if copied && i == 0 {
+				in.version = n.args[0].Tensor().Version()
+				*historyOf(n.args[0].Tensor()) = history{edge: in.edge}
+				if in.edge.node != nil {
+					_ = n.args[0].Tensor().SetRequiresGrad(true) // the type is that of a tensor that does
+				}
+			}
+			n.inputs = append(n.inputs, in)
+			n.args[i].Tensor().Retain()
+		case value.KindList:
+			items := v.List().Items
+			n.args[i] = value.OfList(value.NewList(v.List().Elem, slices.Clone(items)...))
+			for j, x := range items {
+				if x.IsTensor() {
+					n.inputs = append(n.inputs, newInput(x.Tensor(), i, j))
+					x.Tensor().Retain()
+				}
+			}
+		}
+	}
+}
+
+func newInput(t *tensor.Tensor, argument, element int) input {
+	return input{argument: argument, element: element, version: t.Version(), edge: edgeOf(t), shape: slices.Clone(t.Shape()), dtype: t.DType()}
+}
+
+// attach makes the node the history of its results.
+func (n *Node) attach(args, out []value.Value) {
+	var results []*tensor.Tensor
+	for _, v := range out {
+		switch v.Kind() {
+		case value.KindTensor:
+			results = append(results, v.Tensor())
+		case value.KindList:
+			for _, x := range v.List().Items {
+				if x.IsTensor() {
+					results = append(results, x.Tensor())
+				}
+			}
+		}
+	}
+	for i, t := range results {
+		n.outputs = append(n.outputs, geometryOf(t))
+		t.Retain()
+		if !t.DType().IsDifferentiable() || isArgument(args, t) {
+			continue
+		}
+		t.SetBase(viewed(args, t))
+		t.SetHistory(&history{edge: edge{n, i}})
+		_ = t.SetRequiresGrad(true) // the type was checked
+	}
+	n.out = slices.Clone(out)
+}
+
+func eachTensor(args []value.Value, visit func(t *tensor.Tensor) bool) {
+	for _, v := range args {
+		switch v.Kind() {
+		case value.KindTensor:
+			if !visit(v.Tensor()) {
+				return
+			}
+		case value.KindList:
+			for _, x := range v.List().Items {
+				if x.IsTensor() && !visit(x.Tensor()) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func isArgument(args []value.Value, t *tensor.Tensor) (found bool) {
+	eachTensor(args, func(x *tensor.Tensor) bool { found = found || x == t; return !found })
+	return found
+}
+
+// viewed returns the argument whose memory t shows, nil where it has its own.
+func viewed(args []value.Value, t *tensor.Tensor) (base *tensor.Tensor) {
+	eachTensor(args, func(x *tensor.Tensor) bool {
+		if x.SharesStorage(t) {
+			base = x
+		}
+		return base == nil
+	})
+	return base
+}
+
+// rebase makes the node the history of a tensor that it wrote, and of what that is a view of.
+func (n *Node) rebase(t *tensor.Tensor, old edge) {
+	h := historyOf(t)
+	h.edge = edge{n, 0}
+	_ = t.SetRequiresGrad(true)
+	root := t.Base()
+	if root == nil {
+		t.Rewrite()
+		return
+	}
+	v := viewOf(t)
+	whole := &Node{sequence: sequence.Add(1), name: "CopySlices", op: "CopySlices", outputs: []geometry{geometryOf(root)}}
+	whole.inputs = []input{
+		{argument: 0, element: -1, edge: old, shape: whole.outputs[0].shape, dtype: root.DType()},
+		{argument: 1, element: -1, edge: edge{n, 0}, shape: n.outputs[0].shape, dtype: t.DType()},
+	}
+	whole.backward = func(c *gradient) {
+		flat := v.spread(c.g())
+		part := must(flat.AsStrided(v.shape, v.strides, v.offset))
+		c.give(1, must(part.Clone(tensor.ContiguousFormat)))
+		tensor.Fill(part, tensor.Int(0))
+		c.give(0, v.whole(flat))
+	}
+	historyOf(root).edge = edge{whole, 0}
+	_ = root.SetRequiresGrad(true)
+	root.Rewrite()
+	t.Refresh()
+}
+
+// view is where a view lies in its base.
+type view struct {
+	rootShape, rootStrides, shape, strides []int
+	offset                                 int
+}
+
+func viewOf(t *tensor.Tensor) view {
+	root := t.Base()
+	return view{slices.Clone(root.Shape()), slices.Clone(root.Strides()), slices.Clone(t.Shape()), slices.Clone(t.Strides()), t.Offset() - root.Offset()}
+}
+
+// spread copies a gradient of the base into memory that is laid out as the base.
+func (v view) spread(g *tensor.Tensor) *tensor.Tensor {
+	flat := must(tensor.EmptyStrided(v.rootShape, v.rootStrides, g.DType()))
+	if !flat.IsNonOverlappingAndDense() {
+		fail("the derivative of a write through a view of a tensor with gaps or overlap is not implemented")
+	}
+	succeed(tensor.Copy(flat, g))
+	return flat
+}
+
+// whole returns memory laid out as the base as a tensor of the base's shape.
+func (v view) whole(flat *tensor.Tensor) *tensor.Tensor {
+	return must(flat.AsStrided(v.rootShape, v.rootStrides, 0))
+}
+
+// refresh makes the history of a view anew after its base was written.
+func refresh(t *tensor.Tensor) {
+	root := t.Base()
+	v := viewOf(t)
+	n := &Node{name: "AsStridedBackward0", op: "aten::as_strided", outputs: []geometry{geometryOf(t)}}
+	n.inputs = []input{{argument: 0, element: -1, edge: edgeOf(root), shape: v.rootShape, dtype: root.DType()}}
+	n.backward = func(c *gradient) { c.give(0, v.scatter(c)) }
+	n.sequence = sequence.Add(1)
+	historyOf(t).edge = edge{n, 0}
+	t.Refresh()
+	if t.DType().IsDifferentiable() {
+		_ = t.SetRequiresGrad(true)
+	}
+}
+
+// scatter adds a gradient of the view into zeros laid out as the base.
+func (v view) scatter(c *gradient) *tensor.Tensor {
+	g := c.g()
+	flat := must(tensor.EmptyStrided(v.rootShape, v.rootStrides, g.DType()))
+	if !flat.IsNonOverlappingAndDense() {
+		fail("the derivative of a view of a tensor with gaps or overlap is not implemented")
+	}
+	n := flat.Numel()
+	places := must(c.do("arange", n).AsStrided(v.shape, v.strides, v.offset))
+	sums := c.do("index_add", must(tensor.Zeros([]int{n}, g.DType())), 0, c.do("reshape", places, []int{-1}), c.do("reshape", g, []int{-1}))
+	return v.whole(sums)
+}
+
+// catch turns a failure of a derivative into an error.
+func catch(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case *source.Error:
+		*err = r
+	default:
+		panic(r)
+	}
+}
+
+func fail(format string, args ...any) {
+	panic(source.Errorf(source.RuntimeError, source.Range{}, format, args...))
+}
+
+func succeed(err error) {
+	if err == nil {
+		return
+	}
+	if e, ok := err.(*source.Error); ok {
+		panic(e)
+	}
+	fail("%s", err.Error())
+}
+
+func must[T any](v T, err error) T {
+	succeed(err)
+	return v
+}

@@ -1,0 +1,76 @@
+package tensor
+
+import (
+	"sync/atomic"
+
+	"torchjit/gojit/source"
+)
+
+// gradInUse is set for good when the first tensor requires a gradient.
+var gradInUse atomic.Bool
+
+// GradInUse reports whether any tensor ever required a gradient.
+func GradInUse() bool { return gradInUse.Load() }
+
+// RequiresGrad reports whether operations on the tensor are to be recorded. A view does from the
+// moment on when a recorded operation wrote its base.
+func (t *Tensor) RequiresGrad() bool { return t.requiresGrad || t.IsStale() }
+
+// IsStale reports whether the base of a view was written by a recorded operation after the view's
+// history was made.
+func (t *Tensor) IsStale() bool { return t.base != nil && t.base.generation != t.generation }
+
+// SetRequiresGrad changes whether operations are recorded. It fails on types without derivatives
+// and where it would cut off what made the tensor.
+func (t *Tensor) SetRequiresGrad(on bool) error {
+	if on && !t.dtype.IsDifferentiable() {
+		return source.Errorf(source.RuntimeError, source.Range{}, "only Tensors of floating point and complex dtype can require gradients")
+	}
+	if !on && !t.IsLeaf() {
+		return source.Errorf(source.RuntimeError, source.Range{}, "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
+	}
+	if on && !gradInUse.Load() {
+		gradInUse.Store(true)
+	}
+	t.requiresGrad = on
+	return nil
+}
+
+// IsLeaf reports whether no recorded operation made the tensor.
+func (t *Tensor) IsLeaf() bool {
+	h, made := t.history.(interface{ IsLeaf() bool })
+	return !t.RequiresGrad() || !t.IsStale() && (!made || h.IsLeaf())
+}
+
+// History returns what the tape keeps about the tensor, nil at first.
+func (t *Tensor) History() any { return t.history }
+
+// SetHistory replaces what the tape keeps about the tensor.
+func (t *Tensor) SetHistory(h any) { t.history = h }
+
+// Base returns the tensor that t is a view of, nil where it is none.
+func (t *Tensor) Base() *Tensor { return t.base }
+
+// SetBase says what t is a view of; nil: it is a tensor of its own.
+func (t *Tensor) SetBase(base *Tensor) {
+	t.base, t.generation = base, 0
+	if base != nil {
+		if base.base != nil {
+			t.base = base.base
+		}
+		t.generation = t.base.generation
+	}
+}
+
+// Rewrite says that a recorded operation wrote t, which is no view: the histories of its views are stale.
+func (t *Tensor) Rewrite() { t.generation++ }
+
+// Refresh says that the history of a view is that of its base as it is now.
+func (t *Tensor) Refresh() {
+	if t.base != nil {
+		t.generation = t.base.generation
+	}
+}
+
+// Retain leaves the memory of the tensor to the collector, whoever releases it.
+func (t *Tensor) Retain() { t.storage.refs.Add(1) }
