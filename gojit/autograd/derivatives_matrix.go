@@ -1,5 +1,12 @@
 package autograd
 
+import (
+	"slices"
+	"strings"
+
+	"torchjit/gojit/tensor"
+)
+
 // turn transposes matrices.
 func (c *gradient) turn(a tensors) tensors { return c.do("transpose.int", a, -2, -1) }
 
@@ -72,8 +79,52 @@ func linearGrad(c *gradient) {
 	c.give(2, g)
 }
 
+// einsumGrad gives each operand the equation with its term and the result exchanged.
+func einsumGrad(c *gradient) {
+	left, right, explicit := strings.Cut(strings.ReplaceAll(c.arg(0).Str(), " ", ""), "->")
+	if strings.Contains(left, ".") {
+		fail("derivative for aten::einsum with an ellipsis is not implemented")
+	}
+	if !explicit {
+		right = lonelyLabels(left)
+	}
+	terms, operands := strings.Split(left, ","), c.list(1)
+	for i, term := range terms {
+		from, with := right, []tensors{c.g()}
+		for j, other := range terms {
+			if j != i {
+				from, with = from+","+other, append(with, operands[j])
+			}
+		}
+		// labels that only this operand has were summed: they come from ones
+		shape := c.find(1, i).shape
+		for d, label := range term {
+			if strings.Count(term, string(label)) > 1 {
+				fail("derivative for aten::einsum with a repeated label in a term is not implemented")
+			}
+			if !strings.ContainsRune(from, label) {
+				from, with = from+","+string(label), append(with, must(tensor.Full([]int{shape[d]}, tensor.Int(1), c.g().DType())))
+			}
+		}
+		c.giveAt(1, i, c.do("einsum", from+"->"+term, with))
+	}
+}
+
+// lonelyLabels returns the labels that occur once, in the order of einsum's own result.
+func lonelyLabels(left string) string {
+	var labels []rune
+	for _, l := range left {
+		if l != ',' && strings.Count(left, string(l)) == 1 {
+			labels = append(labels, l)
+		}
+	}
+	slices.Sort(labels)
+	return string(labels)
+}
+
 var matrixDerivatives = map[string]derivative{
-	"mm": productGrad, "bmm": productGrad, "matmul": matmulGrad, "mv": matmulGrad, "dot": matmulGrad, "linalg_matmul": matmulGrad,
+	"einsum": einsumGrad,
+	"mm":     productGrad, "bmm": productGrad, "matmul": matmulGrad, "mv": matmulGrad, "dot": matmulGrad, "linalg_matmul": matmulGrad,
 	"vdot": matmulGrad, "linear": linearGrad,
 	"addmm":   scaledSum(func(c *gradient, g tensors) { c.productOf(1, 2, g) }),
 	"baddbmm": scaledSum(func(c *gradient, g tensors) { c.productOf(1, 2, g) }),

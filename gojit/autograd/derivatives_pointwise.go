@@ -156,7 +156,6 @@ var pointwiseDerivatives = map[string]derivative{
 		scaled := c.scale(x, c.float(1))
 		return c.do("where.self", c.do("gt.Scalar", scaled, c.float(2)), g, c.mul(g, c.do("sigmoid", scaled)))
 	}),
-	"softsign":    ofSelf(func(c *gradient, g, x tensors) tensors { return c.div(g, c.square(c.plus(c.do("abs", x), 1))) }),
 	"log_sigmoid": ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("sigmoid", c.neg(x))) }),
 	"prelu": func(c *gradient) {
 		x, w := c.in(0), c.in(1)
@@ -207,6 +206,11 @@ var pointwiseDerivatives = map[string]derivative{
 		scaled := c.div(c.g(), c.add(c.square(x), c.square(y)))
 		c.give(0, c.mul(scaled, x))
 		c.give(1, c.neg(c.mul(scaled, y)))
+	},
+	"xlogy.Tensor": func(c *gradient) {
+		x, y := c.in(0), c.in(1)
+		c.give(0, c.where(c.do("ne.Scalar", c.do("expand_as", x, c.g()), 0.0), c.mul(c.g(), c.do("log", y))))
+		c.give(1, c.div(c.mul(c.g(), x), y))
 	},
 	"lerp.Scalar": func(c *gradient) {
 		c.give(0, c.scale(c.g(), 1-c.float(2)))

@@ -1,0 +1,85 @@
+"""Gradients from Python: eager, scripted, and by torch.autograd."""
+
+import pytest
+
+import torchjit as torch
+from torchjit import nn
+
+
+def test_backward_adds_to_the_gradients_of_leaves():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    for times in (1, 2):
+        (x * x).sum().backward()
+        assert x.grad.tolist() == [2.0 * times, 4.0 * times]
+    x.grad = None
+    assert x.grad is None and x.is_leaf and x.grad_fn is None
+
+
+def test_what_made_a_tensor_is_shown():
+    y = torch.ones(2, requires_grad=True) + 1
+    assert y.grad_fn.name() == "AddBackward0" and not y.is_leaf
+    assert repr(y) == "tensor([2., 2.], grad_fn=<AddBackward0>)"
+
+
+def test_gradients_of_gradients():
+    x = torch.tensor(3.0, requires_grad=True)
+    (g,) = torch.autograd.grad(x**3, x, create_graph=True)
+    g.backward()
+    assert g.item() == 27.0 and x.grad.item() == 18.0
+
+
+def test_unused_inputs():
+    x, y = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError, match="appears to not have been used"):
+        torch.autograd.grad(x * 2, (x, y))
+    assert torch.autograd.grad(x * 2, (x, y), allow_unused=True)[1] is None
+
+
+def test_without_recording():
+    x = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        assert not (x * 2).requires_grad
+        x.mul_(3)
+    assert not (x.detach() * 2).requires_grad and x.requires_grad
+
+
+def test_memory_of_saved_tensors_outlives_their_python_objects():
+    x = torch.ones(1000, requires_grad=True)
+    y = x * torch.full([1000], 2.0)
+    for _ in range(20):
+        torch.zeros(1000) + 5
+    y.sum().backward()
+    assert x.grad.sum().item() == 2000.0
+
+
+def test_scripted_functions_are_recorded():
+    def f(x, w):
+        total = torch.zeros([2])
+        for i in range(3):
+            total = total + torch.tanh(x * w)
+        total[0] = total[0] * 2
+        return total
+
+    grads = []
+    for function in (f, torch.jit.script(f)):
+        w = torch.tensor([0.5, -0.25], requires_grad=True)
+        function(torch.tensor([1.0, 2.0]), w).sum().backward()
+        grads.append(w.grad.tolist())
+    assert grads[0] == grads[1] and grads[0] != [0.0, 0.0]
+
+
+def test_training_reduces_the_loss():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+    x = torch.randn(16, 4)
+    target = x.sum(1, keepdim=True)
+    losses = []
+    for _ in range(40):
+        loss = nn.functional.mse_loss(model(x), target)
+        model.zero_grad()
+        loss.backward()
+        with torch.no_grad():
+            for p in model.parameters():
+                p -= 0.05 * p.grad
+        losses.append(loss.item())
+    assert losses[-1] < 0.2 * losses[0]
