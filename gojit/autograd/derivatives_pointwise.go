@@ -16,7 +16,7 @@ type tensors = *tensor.Tensor
 var derivatives = map[string]derivative{}
 
 func init() {
-	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives} {
+	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives} {
 		maps.Copy(derivatives, family)
 	}
 }
@@ -175,15 +175,7 @@ var pointwiseDerivatives = map[string]derivative{
 		}
 	},
 	"threshold": ofSelf(func(c *gradient, g, x tensors) tensors { return c.where(c.do("gt.Scalar", x, c.arg(1)), g) }),
-	"clamp": ofSelf(func(c *gradient, g, x tensors) tensors {
-		if !c.isNone(1) {
-			g = c.where(c.do("ge.Scalar", x, c.arg(1)), g)
-		}
-		if !c.isNone(2) {
-			g = c.where(c.do("le.Scalar", x, c.arg(2)), g)
-		}
-		return g
-	}),
+	"clip":      clampGrad, "clamp": clampGrad,
 	"clamp_min": ofSelf(func(c *gradient, g, x tensors) tensors { return c.where(c.do("ge.Scalar", x, c.arg(1)), g) }),
 	"clamp_max": ofSelf(func(c *gradient, g, x tensors) tensors { return c.where(c.do("le.Scalar", x, c.arg(1)), g) }),
 	"maximum":   func(c *gradient) { extremeGrad(c, "gt.Tensor") },
@@ -211,6 +203,22 @@ var pointwiseDerivatives = map[string]derivative{
 		x, y := c.in(0), c.in(1)
 		c.give(0, c.where(c.do("ne.Scalar", c.do("expand_as", x, c.g()), 0.0), c.mul(c.g(), c.do("log", y))))
 		c.give(1, c.div(c.mul(c.g(), x), y))
+	},
+	"lerp.Tensor": func(c *gradient) {
+		w := c.in(2)
+		c.give(0, c.sub(c.g(), c.mul(c.g(), w)))
+		c.give(1, c.mul(c.g(), w))
+		c.give(2, c.mul(c.g(), c.sub(c.in(1), c.in(0))))
+	},
+	"hypot": func(c *gradient) {
+		scaled := c.div(c.g(), c.out(0))
+		c.give(0, c.mul(scaled, c.in(0)))
+		c.give(1, c.mul(scaled, c.in(1)))
+	},
+	"logaddexp": func(c *gradient) {
+		apart := c.sub(c.in(0), c.in(1))
+		c.give(0, c.mul(c.g(), c.do("sigmoid", apart)))
+		c.give(1, c.mul(c.g(), c.do("sigmoid", c.neg(apart))))
 	},
 	"lerp.Scalar": func(c *gradient) {
 		c.give(0, c.scale(c.g(), 1-c.float(2)))
@@ -249,6 +257,16 @@ var pointwiseDerivatives = map[string]derivative{
 	"float":           func(c *gradient) { c.give(0, c.g()) },
 	"double":          func(c *gradient) { c.give(0, c.g()) },
 }
+
+var clampGrad = ofSelf(func(c *gradient, g, x tensors) tensors {
+	if !c.isNone(1) {
+		g = c.where(c.do("ge.Scalar", x, c.arg(1)), g)
+	}
+	if !c.isNone(2) {
+		g = c.where(c.do("le.Scalar", x, c.arg(2)), g)
+	}
+	return g
+})
 
 func mulGrad(c *gradient) {
 	if c.needs(0) {

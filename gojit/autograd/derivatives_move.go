@@ -1,0 +1,43 @@
+package autograd
+
+import (
+	"slices"
+	"strings"
+
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
+
+// moveDerivatives are those of operators whose results are elements of their first argument, each
+// anywhere and any number of times, and zeros or constants.
+var moveDerivatives = func() map[string]derivative {
+	family := map[string]derivative{}
+	for _, name := range strings.Fields(`movedim.int movedim.intlist moveaxis.int moveaxis.intlist atleast_1d atleast_2d atleast_3d diag
+		repeat_interleave.self_int repeat_interleave.self_Tensor pixel_shuffle pixel_unshuffle channel_shuffle im2col take take_along_dim
+		rot90 fliplr flipud tile reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
+		replication_pad3d upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_nearest1d.vec upsample_nearest2d.vec upsample_nearest3d.vec`) {
+		family[name] = func(c *gradient) { c.moved(name) }
+	}
+	family["pad"] = func(c *gradient) {
+		rest := slices.Clone(c.node.args)
+		if mode := rest[2]; mode.Str() == "constant" {
+			rest[3] = value.Float(0)
+		}
+		c.movedWith("pad", rest)
+	}
+	family["diag_embed"] = func(c *gradient) { c.moved("diag_embed") }
+	return family
+}()
+
+func (c *gradient) moved(name string) { c.movedWith(name, slices.Clone(c.node.args)) }
+
+// movedWith runs the operator on the numbers of the elements, counted from 1, to learn where each one went.
+func (c *gradient) movedWith(name string, args []value.Value) {
+	c.usedSaved = true
+	n := numel(c.shape(0))
+	args[0] = value.OfTensor(c.do("reshape", c.do("to.dtype", c.do("arange.start", 1, n+1), tensor.Float64), c.shape(0)))
+	from := c.do("to.dtype", c.Emit(name, args...)[0].Tensor(), tensor.Int64)
+	g := c.g()
+	sums := c.do("index_add", must(tensor.Zeros([]int{n + 1}, g.DType())), 0, c.do("reshape", from, []int{-1}), c.do("reshape", g, []int{-1}))
+	c.give(0, c.do("reshape", c.do("slice.Tensor", sums, 0, 1, n+1), c.shape(0)))
+}
