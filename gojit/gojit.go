@@ -72,6 +72,30 @@ func moduleOf(l *serialize.Loaded, err error) (*Module, error) {
 	return &Module{Object: l.Module, Unit: l.Unit, Extra: l.Extra}, nil
 }
 
+// Save writes the module and extra files to a file that Load and PyTorch's torch.jit.load read. A
+// file of that name is replaced when all is written, and stays as it is where that fails. It fails
+// on values that archives cannot hold, and on methods that do not compile or call Python.
+func (m *Module) Save(path string, extra map[string][]byte) error {
+	LinkOperators()
+	return serialize.SaveFile(m.Object, path, extra, call)
+}
+
+// SaveBytes is Save to memory.
+func (m *Module) SaveBytes(extra map[string][]byte) ([]byte, error) {
+	LinkOperators()
+	return serialize.Save(m.Object, extra, call)
+}
+
+// ModuleOf returns a module whose method forward is a compiled function. It fails where the function
+// does not compile.
+func ModuleOf(f *ir.Function) (*Module, error) {
+	o, err := serialize.ModuleOfFunction(f)
+	if err != nil {
+		return nil, err
+	}
+	return &Module{Object: o}, nil
+}
+
 func call(f *ir.Function, args ...value.Value) (value.Value, error) {
 	return Run(context.Background(), f, args...)
 }

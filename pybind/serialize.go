@@ -1,11 +1,18 @@
 package main
 
-import "torchjit/gojit"
+import (
+	"strings"
+
+	"torchjit/gojit"
+	"torchjit/gojit/value"
+)
 
 // serializeFunctions read and write archives.
 var serializeFunctions = []function{
 	{schema: "load_module(str path, list extra_files) -> any", run: loadModule},
 	{schema: "load_module_from_bytes(bytes data, list extra_files) -> any", run: loadModuleFromBytes},
+	{schema: "save_module(any module, str path, dict extra_files) -> None", run: saveModule},
+	{schema: "save_module_to_bytes(any module, dict extra_files) -> bytes", run: saveModuleToBytes},
 }
 
 // loadModule replies the module in a file and a dict of its extra files.
@@ -36,5 +43,64 @@ func (c *call) load(read func() (*gojit.Module, error)) error {
 		c.string(name)
 		c.bytes(kindBytes, string(data))
 	}
+	return nil
+}
+
+// argModule returns the module that argument i is; a compiled function is a module with that method.
+func (c *call) argModule(i int) (*gojit.Module, error) {
+	if o, ok := c.arg(i).content().(*value.Object); ok && o.Class.IsModule {
+		return &gojit.Module{Object: o}, nil
+	}
+	if f, ok := c.arg(i).callable().(*scriptFunction); ok && f.self == nil {
+		return gojit.ModuleOf(f.function)
+	}
+	return nil, typeErrorf("expected a compiled module or a compiled function, not %s", c.arg(i).kindName())
+}
+
+// argFiles returns a copy of the names and contents in the dict that argument i is.
+func (c *call) argFiles(i int) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for name, item := range c.arg(i).entries {
+		if item.kind() != kindString && item.kind() != kindBytes {
+			return nil, typeErrorf("the extra file '%s' must be str or bytes, not %s", name, item.kindName())
+		}
+		files[strings.Clone(name)] = []byte(item.text())
+	}
+	return files, nil
+}
+
+// argSaved returns the module and the extra files of a call that saves.
+func (c *call) argSaved(files int) (*gojit.Module, map[string][]byte, error) {
+	m, err := c.argModule(0)
+	if err != nil {
+		return nil, nil, err
+	}
+	extra, err := c.argFiles(files)
+	return m, extra, err
+}
+
+// saveModule keeps the GIL: methods that are not compiled yet may ask Python for what they name.
+func saveModule(c *call) error {
+	m, extra, err := c.argSaved(2)
+	if err != nil {
+		return err
+	}
+	if err := m.Save(c.argString(1), extra); err != nil {
+		return err
+	}
+	c.none()
+	return nil
+}
+
+func saveModuleToBytes(c *call) error {
+	m, extra, err := c.argSaved(1)
+	if err != nil {
+		return err
+	}
+	data, err := m.SaveBytes(extra)
+	if err != nil {
+		return err
+	}
+	c.bytes(kindBytes, string(data))
 	return nil
 }

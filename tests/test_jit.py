@@ -368,11 +368,6 @@ def test_traces():
         torch.jit.trace(double, (1,))
 
 
-def test_what_is_not_there_yet_says_so():
-    with pytest.raises(NotImplementedError):
-        torch.jit.save(None, "x")
-
-
 class CallsPython(nn.Module):
     @torch.jit.ignore
     def step(self, x: torch.Tensor) -> torch.Tensor:

@@ -238,10 +238,19 @@ func (e *emitter) emitCreateObject(call syntax.Apply) SugaredValue {
 	if !ok {
 		fail(call.Range, "Expected class value as argument to __new__, got %s instead", x.Kind())
 	}
-	if e.o.Self == nil || !types.Equal(class.t, e.o.Self.Type) {
+	if !e.isNewOf(call.Callee(), class) {
 		fail(call.Range, "Argument to __new__() must match the class you are calling __new__() on.")
 	}
 	return &simple{e.createObject(class.t, call.Range)}
+}
+
+// isNewOf reports whether an expression is __new__ of a class.
+func (e *emitter) isNewOf(callee syntax.Expr, class *classValue) bool {
+	if callee.Kind != syntax.KindSelect {
+		return false
+	}
+	of, ok := e.emitSugared(syntax.AsSelect(callee).Value(), 1, nil).(*classValue)
+	return ok && types.Equal(class.t, of.t)
 }
 
 func (e *emitter) createObject(t *types.Class, at source.Range) *ir.Value {

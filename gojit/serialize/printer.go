@@ -23,6 +23,10 @@ type Printer struct {
 	Constants []value.Value
 	// Rename gives named types other names; nil keeps them.
 	Rename types.Renamer
+	// FunctionName gives the name under which a function is called; nil takes its own.
+	FunctionName func(f *ir.Function) string
+	// Self gives the first parameter of methods an annotation.
+	Self bool
 
 	b        strings.Builder
 	level    int
@@ -60,7 +64,11 @@ func (p *Printer) Function(f *ir.Function) {
 	p.inlined = map[*ir.Node]bool{}
 	p.constant = map[*ir.Node]struct{}{}
 	p.indent()
-	p.b.WriteString("def " + f.ShortName() + "(")
+	name := f.Name
+	if p.FunctionName != nil && !f.IsMethod {
+		name = p.FunctionName(f)
+	}
+	p.b.WriteString("def " + lastAtom(name) + "(")
 	for i := range f.Schema.Arguments {
 		a := &f.Schema.Arguments[i]
 		name := p.genName(a.Name)
@@ -68,7 +76,7 @@ func (p *Printer) Function(f *ir.Function) {
 			p.b.WriteString(",\n    ")
 		}
 		p.b.WriteString(name)
-		if i > 0 || !f.IsMethod {
+		if i > 0 || !f.IsMethod || p.Self {
 			p.b.WriteString(": " + p.annotation(a.Type))
 		}
 		if a.HasDefault {
@@ -421,7 +429,12 @@ func (p *Printer) loop(n *ir.Node) {
 		p.exprs[body.Inputs()[i+1]] = p.use(out)
 	}
 	for i, out := range n.Outputs() {
-		p.line("%s = %s", p.use(out), p.use(n.Input(i+2)))
+		annotation := ""
+		in := n.Input(i + 2)
+		if !types.Equal(out.Type(), in.Type()) || in.MustBeNone() && out.Type() != types.None {
+			annotation = ": " + p.annotation(out.Type())
+		}
+		p.line("%s%s = %s", p.use(out), annotation, p.use(in))
 	}
 	trip := body.Inputs()[0]
 	p.assignNames([]*ir.Value{trip})
@@ -586,6 +599,9 @@ func elementsTellType(elem types.Type) bool {
 func (p *Printer) constantNode(n *ir.Node) string {
 	if f, ok := n.Output().Type().(*types.Function); ok {
 		if target, ok := f.Target.(*ir.Function); ok {
+			if p.FunctionName != nil {
+				return p.FunctionName(target)
+			}
 			return target.Name
 		}
 		return f.Name

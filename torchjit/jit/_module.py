@@ -172,9 +172,16 @@ class ScriptModule(Module):
         return self._text("schema")
 
     def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
-        from torchjit.jit._serialization import save
+        """Writes the module to a file that torch.jit.load reads."""
+        from torchjit.jit._serialization import save_to_path
 
-        save(self, f, _extra_files)
+        save_to_path(self._c, f, _extra_files)
+
+    def save_to_buffer(self, _extra_files: dict[str, Any] | None = None) -> bytes:
+        """The bytes of the file that save writes."""
+        from torchjit.jit._serialization import save_to_buffer
+
+        return save_to_buffer(self._c, _extra_files)
 
 
 class _MethodMark:

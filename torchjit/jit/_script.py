@@ -11,6 +11,7 @@ from torchjit import _jit_internal as _marks
 from torchjit import _native
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, qualified_name
+from torchjit.jit._serialization import save_to_buffer, save_to_path
 
 _GRAPH_HANDLE = 3
 
@@ -54,6 +55,8 @@ class Graph(_native.Handle):
 _native.register_handle_class(_GRAPH_HANDLE, Graph)
 _add_properties(ScriptFunction)
 _add_properties(ScriptMethod)
+ScriptFunction.save = save_to_path
+ScriptFunction.save_to_buffer = save_to_buffer
 
 _compiled: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 

@@ -9,8 +9,25 @@ from torchjit import _native
 
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
-    """Writes a compiled module to a path or to a file object."""
-    raise NotImplementedError("torch.jit.save is not implemented by this version of torchjit")
+    """Writes a compiled module or function to a path or to a file object, in the format that load reads.
+
+    A compiled function becomes a module whose method forward it is. A file of that name is replaced when all is
+    written, and stays as it is where that fails.
+    """
+    if isinstance(f, (str, os.PathLike)):
+        m.save(os.fspath(f), _extra_files=_extra_files)
+    else:
+        f.write(m.save_to_buffer(_extra_files=_extra_files))
+
+
+def save_to_path(c: Any, path: Any, _extra_files: dict[str, Any] | None = None) -> None:
+    """Writes a compiled module or function of the library to a file, with extra files by their names."""
+    _native.save_module(c, os.fspath(path), dict(_extra_files or {}))
+
+
+def save_to_buffer(c: Any, _extra_files: dict[str, Any] | None = None) -> bytes:
+    """The bytes that save_to_path writes."""
+    return _native.save_module_to_bytes(c, dict(_extra_files or {}))
 
 
 def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None) -> Any:

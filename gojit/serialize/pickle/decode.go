@@ -1,4 +1,4 @@
-// Package pickle reads the pickles of PyTorch's archives as data.
+// Package pickle reads the pickles of PyTorch's archives as data, and writes them.
 //
 // The machine is closed: it imports nothing and calls nothing. A class or function is a Global,
 // the call of one a Call, an instance an Object; what they mean is for the reader of the result to

@@ -1,0 +1,244 @@
+package serialize
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"torchjit/gojit/ir"
+	"torchjit/gojit/schema"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+const (
+	folder         = "archive" // of the records
+	writtenVersion = 10        // operators mean what they mean in PyTorch 1.13
+	alignment      = 64        // of the records' bytes in the file
+)
+
+// record is one entry of an archive that is being written.
+type record struct {
+	name string
+	data []byte
+}
+
+// Save returns the archive of a module and of the extra files. It fails on values that archives cannot hold,
+// and on methods that do not compile or call Python. call runs __getstate__ of classes that have it.
+func Save(m *value.Object, extra map[string][]byte, call Call) ([]byte, error) {
+	records, err := recordsOf(m, extra, call)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = writeArchive(&b, records)
+	return b.Bytes(), err
+}
+
+// SaveFile is Save to a file. A file of that name is replaced when the archive has been written, and
+// stays as it is where that fails.
+func SaveFile(m *value.Object, file string, extra map[string][]byte, call Call) error {
+	records, err := recordsOf(m, extra, call)
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(file, func(w io.Writer) error { return writeArchive(w, records) }); err != nil {
+		return archiveError("%s cannot be written: %s", file, err)
+	}
+	return nil
+}
+
+// ModuleOfFunction returns a module whose method forward is the function.
+func ModuleOfFunction(f *ir.Function) (*value.Object, error) {
+	if err := f.EnsureDefined(); err != nil {
+		return nil, err
+	}
+	c := types.NewClass("__torch__.PlaceholderModule", true)
+	c.AddAttribute(types.Attribute{Name: "training", Type: types.Bool})
+	g := f.Graph().Copy()
+	g.Block().InsertInput(0).SetType(c).SetName("self")
+	s := *f.Schema
+	s.Name = "forward"
+	s.Arguments = append([]schema.Argument{{Name: "self", Type: c, RealType: c, ListSize: -1}}, s.Arguments...)
+	method := ir.NewFunction(c.Name+".forward", &s, g)
+	method.IsMethod = true
+	c.AddMethod("forward", method)
+	o := value.NewObject(c)
+	o.SetAttr("training", value.Bool(true))
+	return o, nil
+}
+
+func recordsOf(m *value.Object, extra map[string][]byte, call Call) ([]record, error) {
+	if !m.Class.IsModule {
+		return nil, archiveError("An object of %s is no module: only modules are saved", m.Class.Name)
+	}
+	x := newExporter()
+	data := newPickler(x.typeName, call)
+	if err := data.value(value.OfObject(m)); err != nil {
+		return nil, err
+	}
+	constants, err := x.finish(call)
+	if err != nil {
+		return nil, err
+	}
+	records := data.records("data")
+	for _, prefix := range x.prefixes {
+		name := "code/" + strings.ReplaceAll(prefix, ".", "/") + ".py"
+		records = append(records, record{name, []byte(x.printers[prefix].b.String())})
+	}
+	records = append(records, constants...)
+	records = append(records, record{"version", []byte(strconv.Itoa(writtenVersion) + "\n")})
+	return appendExtra(records, extra)
+}
+
+// finish writes the definitions, and the constants that they refer to: these may need definitions
+// in turn.
+func (x *exporter) finish(call Call) ([]record, error) {
+	for {
+		if err := x.drain(); err != nil {
+			return nil, err
+		}
+		p := newPickler(x.typeName, call)
+		p.e.Mark()
+		err := p.values(x.constants)
+		p.e.Tuple()
+		if err != nil {
+			return nil, err
+		}
+		if len(x.pending) == 0 {
+			return p.records("constants"), nil
+		}
+	}
+}
+
+// records ends the pickle and returns it after its storages.
+func (p *pickler) records(name string) []record {
+	var records []record
+	for key, s := range p.storages {
+		records = append(records, record{name + "/" + strconv.Itoa(key), s.Bytes()})
+	}
+	return append(records, record{name + ".pkl", p.e.Finish()})
+}
+
+func appendExtra(records []record, extra map[string][]byte) ([]record, error) {
+	names := make([]string, 0, len(extra))
+	for name := range extra {
+		if name == "" || strings.Contains(name, "\\") || path.Clean("/"+name) != "/"+name {
+			return nil, archiveError("%q cannot be the name of an extra file", name)
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		records = append(records, record{"extra/" + name, extra[name]})
+	}
+	return records, nil
+}
+
+// counter counts the bytes that go through it.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// writeArchive writes records uncompressed, each with its bytes at a multiple of the alignment.
+func writeArchive(w io.Writer, records []record) error {
+	at := &counter{w: w}
+	z := zip.NewWriter(at)
+	for _, r := range records {
+		if err := z.Flush(); err != nil {
+			return err
+		}
+		h := &zip.FileHeader{
+			Name: folder + "/" + r.name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(r.data),
+			CompressedSize64: uint64(len(r.data)), UncompressedSize64: uint64(len(r.data)),
+		}
+		if !isASCII(h.Name) {
+			h.Flags |= 0x800
+		}
+		h.Extra = padding(at.n + localHeader + int64(len(h.Name)))
+		entry, err := z.CreateRaw(h)
+		if err != nil {
+			return err
+		}
+		if _, err := entry.Write(r.data); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+const localHeader = 30 // bytes before the name of an entry
+
+// padding returns an extra field after which an entry's bytes, which would begin at start, are
+// aligned.
+func padding(start int64) []byte {
+	const fieldHeader = 4
+	n := int(alignment-(start+fieldHeader)%alignment) % alignment
+	field := append([]byte{'F', 'B', byte(n), byte(n >> 8)}, bytes.Repeat([]byte{'Z'}, n)...)
+	return field
+}
+
+// replaceFile writes a file beside the one that is named and then puts it in its place. What is no
+// regular file is written as it is.
+func replaceFile(name string, write func(io.Writer) error) error {
+	mode := os.FileMode(0o666)
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return closeAfter(f, write(f))
+	}
+	if err == nil {
+		mode = info.Mode().Perm()
+		if name, err = filepath.EvalSymlinks(name); err != nil {
+			return err
+		}
+	}
+	f, err := createBeside(name, mode)
+	if err != nil {
+		return err
+	}
+	if err := closeAfter(f, write(f)); err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+	return nil
+}
+
+func closeAfter(f *os.File, err error) error {
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// createBeside makes a new file with a name like that of another in its folder.
+func createBeside(name string, mode os.FileMode) (*os.File, error) {
+	for i := 0; ; i++ {
+		f, err := os.OpenFile(fmt.Sprintf("%s.%d.%d.part", name, os.Getpid(), i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if !os.IsExist(err) || i == 1000 {
+			return f, err
+		}
+	}
+}

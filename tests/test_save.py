@@ -1,0 +1,202 @@
+"""torch.jit.save: what is saved loads again and is the same program with the same values."""
+
+import enum
+import io
+import os
+import zipfile
+from typing import Dict, Final, List, NamedTuple, Optional, Tuple  # noqa: UP035
+
+import pytest
+
+import torchjit as torch
+from torchjit import nn
+
+DTYPES = (
+    torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32,
+    torch.float64, torch.bool, torch.complex64, torch.complex128,
+)  # fmt: skip
+
+
+class Pair(NamedTuple):
+    a: int
+    b: torch.Tensor
+
+
+class Color(enum.Enum):
+    RED = 1
+    GREEN = 2
+
+
+@torch.jit.script
+class Counter:
+    def __init__(self, x: int):
+        self.x = x
+        self.seen: List[int] = []
+
+    def add(self, v: int) -> int:
+        self.seen.append(v)
+        return self.x + v
+
+
+def helper(x: torch.Tensor, by: int = 5) -> torch.Tensor:
+    return x + torch.tensor(by)
+
+
+@torch.jit.interface
+class Layer(nn.Module):
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        pass
+
+
+class Model(nn.Module):
+    k: Final[int]
+    counts: Dict[str, int]
+    nothing: Optional[torch.Tensor]
+    layer: Layer
+
+    def __init__(self):
+        super().__init__()
+        self.k = 7
+        self.layers = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2))
+        self.more = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])
+        self.layer = nn.Linear(2, 2)
+        self.counts = {"a": 1}
+        self.nothing = None
+        self.ints, self.floats, self.bools, self.texts = [1, 1 << 40], [1.5], [True], ["a", "ünï"]
+        self.tensors = [torch.ones(2)]
+        self.mixed = (1, "x", 2.5)
+        self.number = 1 + 2j
+        self.color = Color.RED
+        base = torch.arange(10)
+        self.register_buffer("part", base[2:5])
+        self.register_buffer("turned", base.view(2, 5).t())
+        for i, dtype in enumerate(DTYPES):
+            self.register_buffer(f"typed{i}", torch.ones(3).to(dtype))
+
+    def forward(self, x: torch.Tensor) -> Tuple[torch.Tensor, Pair]:
+        counter = Counter(3)
+        y = self.layers(x) + counter.add(4) + self.k + self.layer.forward(x)
+        for m in self.more:
+            y = m(y)
+        if "ü" in self.texts[1]:
+            y = y + 1
+        if self.color == Color.RED:
+            y = helper(y)
+        return y, Pair(1, y)
+
+    @torch.jit.export
+    def count(self, n: int) -> Dict[str, int]:
+        self.counts["n"] = n
+        return self.counts
+
+
+def again(m, **options):
+    return torch.jit.load(io.BytesIO(m.save_to_buffer(**options)))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return torch.jit.script(Model())
+
+
+def test_a_module_is_the_same_after_saving(model):
+    x = torch.ones(4, 2)
+    model.count(3)
+    loaded = again(again(model))
+    assert torch.equal(loaded(x)[0], model(x)[0])
+    assert loaded(x)[1].a == 1
+    assert loaded.count(4) == {"a": 1, "n": 4}
+    for name in ("ints", "floats", "bools", "texts", "mixed", "number", "nothing"):
+        assert getattr(loaded, name) == getattr(model, name), name
+    assert torch.equal(loaded.tensors[0], torch.ones(2))
+    assert [n for n, _ in loaded.named_parameters()] == [n for n, _ in model.named_parameters()]
+    assert all(p.requires_grad for p in loaded.parameters())
+
+
+def test_tensors_keep_their_types_strides_and_sharing(model):
+    loaded = again(model)
+    for i, dtype in enumerate(DTYPES):
+        t = getattr(loaded, f"typed{i}")
+        assert t.dtype == dtype
+        assert torch.equal(t, getattr(model, f"typed{i}"))
+    assert loaded.turned.stride() == (1, 5)
+    loaded.part[0] = 100
+    assert loaded.turned[2, 0].item() == 100
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_the_mode_is_saved(training):
+    m = torch.jit.script(nn.Dropout(0.5)).train(training)
+    assert again(m).training is training
+
+
+def test_a_function_becomes_a_module_with_forward():
+    f = torch.jit.script(helper)
+    loaded = again(f)
+    assert torch.equal(loaded(torch.ones(2)), torch.full((2,), 6.0))
+    assert torch.equal(loaded(torch.ones(2), 1), torch.full((2,), 2.0))
+
+
+def test_constants_are_saved():
+    table = torch.arange(6).reshape(2, 3)
+    traced = torch.jit.trace(lambda x: x + table, torch.ones(3))
+    assert torch.equal(again(traced)(torch.zeros(3)), table.float())
+
+
+def test_paths_files_and_extra_files(tmp_path, model):
+    extra = {"a.txt": "text", "folder/b": b"\0\1"}
+    torch.jit.save(model, tmp_path / "m.pt", _extra_files=extra)
+    with open(tmp_path / "n.pt", "wb") as f:
+        torch.jit.save(model, f)
+    assert sorted(os.listdir(tmp_path)) == ["m.pt", "n.pt"]
+    wanted = {"a.txt": "", "folder/b": ""}
+    torch.jit.load(str(tmp_path / "m.pt"), _extra_files=wanted)
+    assert wanted == {"a.txt": b"text", "folder/b": b"\0\1"}
+    torch.jit.load(str(tmp_path / "n.pt"))
+
+
+def test_records_are_stored_as_they_are_and_aligned(tmp_path, model):
+    path = tmp_path / "m.pt"
+    model.save(path)
+    data = path.read_bytes()
+    with zipfile.ZipFile(path) as z:
+        assert z.testzip() is None
+        for info in z.infolist():
+            assert info.compress_type == zipfile.ZIP_STORED
+            at = info.header_offset
+            name, extra = (int.from_bytes(data[at + i : at + i + 2], "little") for i in (26, 28))
+            assert (at + 30 + name + extra) % 64 == 0, info.filename
+
+
+class CallsPython(nn.Module):
+    @torch.jit.ignore
+    def outside(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.outside(x)
+
+
+def test_a_failure_keeps_the_file(tmp_path, model):
+    path = tmp_path / "m.pt"
+    model.save(path)
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError, match="Could not export Python function call 'outside'"):
+        torch.jit.script(CallsPython()).save(path)
+    with pytest.raises(RuntimeError, match="cannot be the name of an extra file"):
+        model.save(path, _extra_files={"../x": b""})
+    with pytest.raises(TypeError, match="extra file 'x' must be str or bytes"):
+        model.save(path, _extra_files={"x": 1})
+    with pytest.raises(RuntimeError, match="cannot be written"):
+        model.save(tmp_path / "missing" / "m.pt")
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["m.pt"]
+
+
+def test_a_loaded_file_can_be_replaced_by_itself(tmp_path, model):
+    path = tmp_path / "m.pt"
+    model.save(path)
+    x = torch.ones(1, 2)
+    loaded = torch.jit.load(str(path))
+    loaded.save(path)
+    assert torch.equal(loaded(x)[0], torch.jit.load(str(path))(x)[0])
