@@ -1,10 +1,11 @@
+# ruff: noqa: UP006, UP007, UP035, UP045
 """torch.jit.save: what is saved loads again and is the same program with the same values."""
 
 import enum
 import io
 import os
 import zipfile
-from typing import Dict, Final, List, NamedTuple, Optional, Tuple  # noqa: UP035
+from typing import Dict, Final, List, NamedTuple, Optional, Tuple
 
 import pytest
 

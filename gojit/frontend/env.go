@@ -152,7 +152,10 @@ func (v *environment) setSugared(at source.Range, name string, s SugaredValue, a
 	if annotated != nil {
 		t = annotated
 	}
-	v.e.g.InsertNode(v.e.g.CreateStore(name, x)).SetRange(at)
+	store := v.e.g.InsertNode(v.e.g.CreateStore(name, x)).SetRange(at)
+	if annotated != nil {
+		store.SetAttr("types", []types.Type{annotated})
+	}
 	v.stored[name] = t
 }
 

@@ -54,12 +54,20 @@ func (c *controlFlow) block(b *ir.Block) *scope[types.Type] {
 				c.block(inner)
 			}
 		case "prim::Store":
-			c.scope.names[n.StringAttr("name")] = n.Input(0).Type()
+			c.scope.names[n.StringAttr("name")] = storedType(n)
 		}
 	}
 	s := c.scope
 	c.scope = s.parent
 	return s
+}
+
+// storedType is the type that a variable has after a store: the declared one where there is one.
+func storedType(store *ir.Node) types.Type {
+	if declared, ok := store.Attr("types"); ok {
+		return declared.([]types.Type)[0]
+	}
+	return store.Input(0).Type()
 }
 
 func (c *controlFlow) ifNode(n *ir.Node) {

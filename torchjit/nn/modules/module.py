@@ -274,11 +274,11 @@ class Module:
             yield child
 
     def _named_members(self, kind: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
-        seen = set()
+        seen: dict[int, Any] = {}  # keeps the members: their ids must not be used again meanwhile
         for path, module in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
             for name, member in getattr(module, kind).items():
                 if member is not None and id(member) not in seen:
-                    seen.add(id(member))
+                    seen[id(member)] = member
                     yield path + ("." if path else "") + name, member
 
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Parameter]]:
