@@ -210,10 +210,27 @@ func Records(op *ops.Operator) bool { return !planOf(op).passes }
 
 // Run runs an operator and records it where an argument requires a gradient.
 func Run(op *ops.Operator, args, out []value.Value) error {
-	if !tensor.GradInUse() || !tensor.GradEnabled() || !anyRequiresGrad(args) {
+	if !tensor.GradInUse() || !tensor.GradEnabled() {
+		return op.Run(args, out)
+	}
+	if !anyRequiresGrad(args) {
+		if len(args) > 0 && isUnrecordedView(args[0]) && planOf(op).writes && !planOf(op).passes {
+			return errUnrecordedView
+		}
 		return op.Run(args, out)
 	}
 	return record(op, args, out)
+}
+
+var errUnrecordedView = errorf("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden.")
+
+// isUnrecordedView reports whether v shows a tensor that requires a gradient but does not itself.
+func isUnrecordedView(v value.Value) bool {
+	if !v.IsTensor() {
+		return false
+	}
+	t := v.Tensor()
+	return t.Base() != nil && t.Base().RequiresGrad() && !t.RequiresGrad() && t.DType().IsDifferentiable()
 }
 
 func anyRequiresGrad(args []value.Value) bool {
@@ -254,6 +271,9 @@ func record(op *ops.Operator, args, out []value.Value) (err error) {
 	var base edge
 	if p.writes && args[0].IsTensor() {
 		written = args[0].Tensor()
+		if isUnrecordedView(args[0]) {
+			return errUnrecordedView
+		}
 		if err := checkWrite(written); err != nil {
 			return err
 		}
