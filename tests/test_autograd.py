@@ -83,3 +83,11 @@ def test_training_reduces_the_loss():
                 p -= 0.05 * p.grad
         losses.append(loss.item())
     assert losses[-1] < 0.2 * losses[0]
+
+
+def test_writing_through_a_view_that_was_made_without_recording_fails():
+    b = torch.ones(2, requires_grad=True) * 2
+    with torch.no_grad():
+        v = b[0:1]
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        v.mul_(3)
