@@ -55,7 +55,7 @@ def test_memory_of_saved_tensors_outlives_their_python_objects():
 def test_scripted_functions_are_recorded():
     def f(x, w):
         total = torch.zeros([2])
-        for i in range(3):
+        for _ in range(3):
             total = total + torch.tanh(x * w)
         total[0] = total[0] * 2
         return total

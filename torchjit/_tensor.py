@@ -343,12 +343,8 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         _native.tensor_set_requires_grad(self, requires_grad)
         return self
 
-    grad = property(_native.tensor_grad, _native.tensor_set_grad, doc="The gradient of a leaf, or None.")
+    grad = property(_native.tensor_grad, _native.tensor_set_grad, lambda self: _native.tensor_set_grad(self, None), doc="The gradient of a leaf, or None.")
     is_leaf = property(_native.tensor_is_leaf, doc="Whether no recorded operation made the tensor.")
-
-    @grad.deleter
-    def grad(self) -> None:
-        _native.tensor_set_grad(self, None)
 
     @property
     def grad_fn(self) -> Any:

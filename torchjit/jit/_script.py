@@ -55,8 +55,8 @@ class Graph(_native.Handle):
 _native.register_handle_class(_GRAPH_HANDLE, Graph)
 _add_properties(ScriptFunction)
 _add_properties(ScriptMethod)
-ScriptFunction.save = save_to_path
-ScriptFunction.save_to_buffer = save_to_buffer
+ScriptFunction.save = save_to_path  # type: ignore[attr-defined]
+ScriptFunction.save_to_buffer = save_to_buffer  # type: ignore[attr-defined]
 
 _compiled: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
