@@ -107,7 +107,15 @@ func errorf(format string, args ...any) error {
 	return source.Errorf(source.RuntimeError, source.Range{}, format, args...)
 }
 
+// making guards the making of histories and accumulators: goroutines share the parameters of a module.
+var making sync.Mutex
+
 func historyOf(t *tensor.Tensor) *history {
+	if h, ok := t.History().(*history); ok {
+		return h
+	}
+	making.Lock()
+	defer making.Unlock()
 	h, ok := t.History().(*history)
 	if !ok {
 		h = &history{}
@@ -128,6 +136,8 @@ func edgeOf(t *tensor.Tensor) edge {
 	if h.node != nil {
 		return h.edge
 	}
+	making.Lock()
+	defer making.Unlock()
 	if h.accumulator == nil {
 		h.accumulator = &Node{name: "AccumulateGrad", leaf: t, outputs: []geometry{geometryOf(t)}}
 	}

@@ -38,15 +38,26 @@ func (t *Tensor) SetRequiresGrad(on bool) error {
 
 // IsLeaf reports whether no recorded operation made the tensor.
 func (t *Tensor) IsLeaf() bool {
-	h, made := t.history.(interface{ IsLeaf() bool })
+	h, made := t.History().(interface{ IsLeaf() bool })
 	return !t.RequiresGrad() || !t.IsStale() && (!made || h.IsLeaf())
 }
 
 // History returns what the tape keeps about the tensor, nil at first.
-func (t *Tensor) History() any { return t.history }
+func (t *Tensor) History() any {
+	if h := t.history.Load(); h != nil {
+		return *h
+	}
+	return nil
+}
 
 // SetHistory replaces what the tape keeps about the tensor.
-func (t *Tensor) SetHistory(h any) { t.history = h }
+func (t *Tensor) SetHistory(h any) {
+	if h == nil {
+		t.history.Store(nil)
+		return
+	}
+	t.history.Store(&h)
+}
 
 // Base returns the tensor that t is a view of, nil where it is none.
 func (t *Tensor) Base() *Tensor { return t.base }

@@ -23,12 +23,12 @@ type Tensor struct {
 	device       Device
 	requiresGrad bool
 	released     atomic.Bool
-	quantizer    *Quantizer // for quantized types, else nil
-	lengths      *[]int     // of a ragged tensor, else nil
-	history      any        // what the tape knows of the tensor: its gradient and the node that made it
-	base         *Tensor    // what the tensor is a view of, itself no view; nil where it is none
-	generation   uint32     // how often a recorded write replaced the history; of a view: what its base had when its history was made
-	pyObject     uintptr    // the Python wrapper, borrowed; 0 where there is none
+	quantizer    *Quantizer          // for quantized types, else nil
+	lengths      *[]int              // of a ragged tensor, else nil
+	history      atomic.Pointer[any] // what the tape knows of the tensor: its gradient and the node that made it
+	base         *Tensor             // what the tensor is a view of, itself no view; nil where it is none
+	generation   uint32              // how often a recorded write replaced the history; of a view: what its base had when its history was made
+	pyObject     uintptr             // the Python wrapper, borrowed; 0 where there is none
 	dims         [2 * inlineDims]int
 }
 
