@@ -38,11 +38,13 @@ type Program struct {
 	registers int
 	direct    int // output that the last step writes into memory, -1: none
 	simple    bool
+	ordered   bool // elements are counted in the order of the shape
 }
 
 // step is one instruction with its registers.
 type step struct {
 	loop       tileLoop
+	iota       tensor.DType     // for Iota
 	convert    tensor.Converter // for Convert
 	from, to   int              // element sizes of a conversion
 	d, a, b, c int
@@ -56,6 +58,11 @@ func NewProgram(k *Kernel) (*Program, error) {
 	p := &Program{kernel: k, outputs: len(k.Outputs), operands: len(k.Outputs) + len(k.Inputs), direct: -1}
 	if p.operands > maxOperands {
 		return nil, errTooManyOperands
+	}
+	for _, o := range k.Outputs {
+		if o.Reduce != NoReduce {
+			return nil, errReductionNotEvaluated
+		}
 	}
 	registers := make([]int, len(k.Instrs))
 	for i := range p.load {
@@ -100,6 +107,9 @@ func (p *Program) addInstr(in *Instr, registers []int, i int) {
 	case Const, Param:
 		p.constants = append(p.constants, *in)
 		p.constReg = append(p.constReg, registers[i])
+	case Iota:
+		p.ordered = true
+		p.steps = append(p.steps, step{iota: in.Type, d: registers[i], a: -1, b: -1, c: -1})
 	default:
 		first := k.TypeOf(in.Args[0])
 		s := step{d: registers[i], a: registers[in.Args[0]]}
@@ -127,7 +137,7 @@ func (p *Program) addInstr(in *Instr, registers []int, i int) {
 // read at the end. A step may write over its own operands: loops work element by element, but a
 // comparison changes the element size, so only a register dead before the step is taken.
 func (p *Program) reuseRegisters() {
-	fixed := map[int]bool{}
+	fixed := map[int]bool{-1: true}
 	for i := range p.operands {
 		fixed[p.load[i]] = true
 	}
@@ -244,7 +254,7 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
 		p.runSimple(tensors, n)
 		return
 	}
-	if dense || sameDenseStrides(tensors) {
+	if dense || !p.ordered && sameDenseStrides(tensors) {
 		p.runDense(tensors, params, n)
 		return
 	}
@@ -303,7 +313,7 @@ func (p *Program) denseRange(tensors []*tensor.Tensor, params []tensor.Scalar, n
 		}
 	}
 	p.prepare(s, params, min(hi-lo, tileSize))
-	p.runTiles(s, &at, &steps, hi-lo)
+	p.runTiles(s, &at, &steps, lo, hi-lo)
 }
 
 func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
@@ -324,11 +334,12 @@ func (p *Program) stridedRange(tensors []*tensor.Tensor, params []tensor.Scalar,
 	defer scratches.Put(s)
 	p.prepare(s, params, min(hi-lo, tileSize))
 	var l tensor.Loop
-	l.Init(tensors[0].Shape(), false, tensors...)
+	l.Init(tensors[0].Shape(), p.ordered, tensors...)
 	l.Seek(lo, hi)
 	for l.Next() {
 		clear(s.filled[:])
-		p.runTiles(s, &l.Ptr, &l.Step, l.N)
+		p.runTiles(s, &l.Ptr, &l.Step, lo, l.N)
+		lo += l.N
 	}
 }
 
@@ -370,9 +381,9 @@ func fillTile[T any](d unsafe.Pointer, v T, n int) {
 	}
 }
 
-// runTiles computes n elements of a run. at and steps give each operand's first element and the
-// bytes between elements; at is changed.
-func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[maxOperands]int, n int) {
+// runTiles computes n elements, of which the first is number first. at and steps give each operand's
+// first element and the bytes between elements; at is changed.
+func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[maxOperands]int, first, n int) {
 	var registers [24]unsafe.Pointer
 	regs := registers[:0]
 	if p.registers > len(registers) {
@@ -392,11 +403,7 @@ func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[
 			if direct >= 0 && i == len(p.steps)-1 {
 				d = at[direct]
 			}
-			if st.loop != nil {
-				st.loop(d, regs[st.a], regs[st.b], regs[st.c], m)
-			} else {
-				st.convert(d, st.to, regs[st.a], st.from, m)
-			}
+			st.run(d, regs, first, m)
 		}
 		for i := range p.outputs {
 			if i != direct {
@@ -410,9 +417,24 @@ func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[
 		if n -= m; n == 0 {
 			return // a pointer past the last element would name another object to the collector
 		}
+		first += m
 		for i := range p.operands {
 			at[i] = unsafe.Add(at[i], steps[i]*m)
 		}
+	}
+}
+
+// run applies the step to n elements, of which the first is number first, and writes them to d.
+func (st *step) run(d unsafe.Pointer, regs []unsafe.Pointer, first, n int) {
+	switch {
+	case st.loop != nil:
+		st.loop(d, regs[st.a], regs[st.b], regs[st.c], n)
+	case st.convert != nil:
+		st.convert(d, st.to, regs[st.a], st.from, n)
+	case st.iota == tensor.Int32:
+		fillIota(unsafe.Slice((*int32)(d), n), first)
+	default:
+		fillIota(unsafe.Slice((*int64)(d), n), first)
 	}
 }
 

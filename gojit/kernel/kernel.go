@@ -25,6 +25,7 @@ const (
 	Load  Op = iota // element of input Imm
 	Param           // number Imm given at each run
 	Const           // number Imm, Imm2 as bits of the type
+	Iota            // Int32 or Int64: the element's index in the run
 
 	Neg
 	Abs // of complex: real
@@ -63,6 +64,7 @@ const (
 	Real  // real
 	Imag  // real
 	Angle // real
+	Bits  // the same bits as an integer of a float's size, or as a float of an integer's
 
 	Add // or, for Bool
 	Sub
@@ -77,6 +79,7 @@ const (
 	Atan2
 	CopySign
 	NextAfter
+	Scale // a * 2**floor(b) rounded once; both are real floats
 	Gcd
 	And
 	Or
@@ -91,16 +94,17 @@ const (
 	Gt
 	Ge
 
+	Fma     // a*b + c rounded once, of real floats
 	Select  // a Bool and two values of one type
 	Convert // to Type
 	numOps
 )
 
-var opNames = [numOps]string{"load", "param", "const", "neg", "abs", "sign", "not", "floor", "ceil", "round", "trunc",
+var opNames = [numOps]string{"load", "param", "const", "iota", "neg", "abs", "sign", "not", "floor", "ceil", "round", "trunc",
 	"sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-	"asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "isnan", "conj", "real", "imag", "angle",
-	"add", "sub", "mul", "div", "floordiv", "rem", "mod", "min", "max", "pow", "atan2", "copysign", "nextafter", "gcd",
-	"and", "or", "xor", "shl", "shr", "complex", "eq", "ne", "lt", "le", "gt", "ge", "select", "convert"}
+	"asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "isnan", "conj", "real", "imag", "angle", "bits",
+	"add", "sub", "mul", "div", "floordiv", "rem", "mod", "min", "max", "pow", "atan2", "copysign", "nextafter", "scale", "gcd",
+	"and", "or", "xor", "shl", "shr", "complex", "eq", "ne", "lt", "le", "gt", "ge", "fma", "select", "convert"}
 
 // String returns the name of the operation.
 func (op Op) String() string { return opNames[op] }
@@ -108,11 +112,11 @@ func (op Op) String() string { return opNames[op] }
 // Operands returns how many values the operation uses.
 func (op Op) Operands() int {
 	switch {
-	case op <= Const:
+	case op <= Iota:
 		return 0
-	case op <= Angle || op == Convert:
+	case op <= Bits || op == Convert:
 		return 1
-	case op == Select:
+	case op == Select || op == Fma:
 		return 3
 	}
 	return 2
@@ -132,13 +136,15 @@ type Instr struct {
 	Imm2 uint64 // Const of complex type: bits of the imaginary part
 }
 
-// Output says which value is stored and as what.
+// Output says which value is stored and as what. With a reduction, the values of a run's elements
+// are combined in the type of the value and one result is stored for the run.
 type Output struct {
-	Value Value
-	DType tensor.DType
+	Value  Value
+	DType  tensor.DType
+	Reduce ReduceOp
 }
 
-// Kernel is a pointwise computation.
+// Kernel is a pointwise computation, or one with a reduction of each run of elements at its end.
 type Kernel struct {
 	Inputs  []tensor.DType // memory type of each input
 	Params  int            // numbers given at each run
@@ -182,7 +188,12 @@ func (b *Builder) Param(t tensor.DType) Value {
 
 // Output stores a value as an element of the next output.
 func (b *Builder) Output(v Value, memory tensor.DType) {
-	b.k.Outputs = append(b.k.Outputs, Output{v, memory})
+	b.k.Outputs = append(b.k.Outputs, Output{Value: v, DType: memory})
+}
+
+// Reduce stores a value combined over the elements of each run in the next output.
+func (b *Builder) Reduce(op ReduceOp, v Value, memory tensor.DType) {
+	b.k.Outputs = append(b.k.Outputs, Output{Value: v, DType: memory, Reduce: op})
 }
 
 // Kernel returns what was built.
@@ -196,6 +207,9 @@ func (b *Builder) Const(t tensor.DType, s tensor.Scalar) Value {
 	re, im := constBits(t, s)
 	return b.emit(Instr{Op: Const, Type: t, Imm: re, Imm2: im})
 }
+
+// Iota makes the element's index in the run, as Int32 or Int64.
+func (b *Builder) Iota(t tensor.DType) Value { return b.emit(Instr{Op: Iota, Type: t}) }
 
 // Number makes a constant of the type of another value.
 func (b *Builder) Number(like Value, f float64) Value { return b.Const(b.Type(like), tensor.Float(f)) }
@@ -230,8 +244,25 @@ func (b *Builder) Unary(op Op, x Value) Value {
 		t = tensor.Bool
 	case Abs, Real, Imag, Angle:
 		t = t.ToReal()
+	case Bits:
+		t = bitsType(t)
 	}
 	return b.emit(Instr{Op: op, Type: t, Args: [3]Value{x}})
+}
+
+// bitsType returns the type that Bits makes of t, or NoDType.
+func bitsType(t tensor.DType) tensor.DType {
+	switch t {
+	case tensor.Float32:
+		return tensor.Int32
+	case tensor.Float64:
+		return tensor.Int64
+	case tensor.Int32:
+		return tensor.Float32
+	case tensor.Int64:
+		return tensor.Float64
+	}
+	return tensor.NoDType
 }
 
 // Binary makes an instruction of two operands of one type.
@@ -245,6 +276,17 @@ func (b *Builder) Binary(op Op, x, y Value) Value {
 	}
 	return b.emit(Instr{Op: op, Type: t, Args: [3]Value{x, y}})
 }
+
+// Fma makes x*y + z with one rounding.
+func (b *Builder) Fma(x, y, z Value) Value {
+	return b.emit(Instr{Op: Fma, Type: b.Type(x), Args: [3]Value{x, y, z}})
+}
+
+// Bits reinterprets a float32 or float64 as an integer of its size, or the reverse.
+func (b *Builder) Bits(x Value) Value { return b.Unary(Bits, x) }
+
+// Scale makes x times 2 to the power n, an integer held in a float.
+func (b *Builder) Scale(x, n Value) Value { return b.Binary(Scale, x, n) }
 
 // Select makes the value x where c holds and y elsewhere.
 func (b *Builder) Select(c, x, y Value) Value {

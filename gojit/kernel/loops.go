@@ -40,6 +40,12 @@ func makeLoops() *loopTable {
 	boolLoops(t)
 	t[MakeComplex][tensor.Float32] = binary(func(a, b float32) complex64 { return complex(a, b) })
 	t[MakeComplex][tensor.Float64] = binary(func(a, b float64) complex128 { return complex(a, b) })
+	t[Fma][tensor.Float32] = ternary(fma32)
+	t[Fma][tensor.Float64] = ternary(math.FMA)
+	t[Bits][tensor.Float32] = unary(func(v float32) int32 { return int32(math.Float32bits(v)) })
+	t[Bits][tensor.Float64] = unary(func(v float64) int64 { return int64(math.Float64bits(v)) })
+	t[Bits][tensor.Int32] = unary(func(v int32) float32 { return math.Float32frombits(uint32(v)) })
+	t[Bits][tensor.Int64] = unary(func(v int64) float64 { return math.Float64frombits(uint64(v)) })
 	return t
 }
 
@@ -62,6 +68,16 @@ func binary[S, D any](f func(a, b S) D) tileLoop {
 		z, x, y := slices3[D, S](d, a, b, n)
 		for i := range z {
 			z[i] = f(x[i], y[i])
+		}
+	}
+}
+
+func ternary[T any](f func(a, b, c T) T) tileLoop {
+	return func(d, a, b, c unsafe.Pointer, n int) {
+		z, x, y := slices3[T, T](d, a, b, n)
+		w := unsafe.Slice((*T)(c), n)
+		for i := range z {
+			z[i] = f(x[i], y[i], w[i])
 		}
 	}
 }
@@ -320,6 +336,7 @@ func floatLoops[T float](t *loopTable, dtype tensor.DType) {
 		}
 		return 0
 	})
+	t[Scale][dtype] = wide2[T](scale)
 	t[Rem][dtype] = wide2[T](math.Mod)
 	t[Mod][dtype] = binary(floatMod[T])
 	t[FloorDiv][dtype] = binary(floatFloorDiv[T])

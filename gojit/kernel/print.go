@@ -28,7 +28,11 @@ func (k *Kernel) String() string {
 		b.WriteByte('\n')
 	}
 	for i, o := range k.Outputs {
-		fmt.Fprintf(&b, "out%d : %s = %%%d\n", i, o.DType, o.Value)
+		fmt.Fprintf(&b, "out%d : %s =", i, o.DType)
+		if o.Reduce != NoReduce {
+			b.WriteString(" " + o.Reduce.String())
+		}
+		fmt.Fprintf(&b, " %%%d\n", o.Value)
 	}
 	return b.String()
 }
@@ -67,6 +71,9 @@ func (k *Kernel) Verify() error {
 		if o.Value < 0 || int(o.Value) >= len(k.Instrs) {
 			return fmt.Errorf("kernel: out%d stores %%%d, which does not exist", i, o.Value)
 		}
+		if t := k.TypeOf(o.Value); int(o.Reduce) >= len(reduceNames) || o.Reduce != NoReduce && loops[o.Reduce.Op()][t] == nil {
+			return fmt.Errorf("kernel: out%d reduces values of type %s in a way that is not defined", i, t)
+		}
 	}
 	return nil
 }
@@ -77,9 +84,15 @@ func (k *Kernel) verifyTypes(i int, in *Instr) error {
 		return fmt.Errorf("kernel: %%%d reads %s %d, which does not exist", i, op, in.Imm)
 	case op == Select && (k.TypeOf(in.Args[0]) != tensor.Bool || k.TypeOf(in.Args[1]) != in.Type || k.TypeOf(in.Args[2]) != in.Type):
 		return fmt.Errorf("kernel: %%%d selects with the wrong types", i)
+	case op == Iota && in.Type != tensor.Int32 && in.Type != tensor.Int64:
+		return fmt.Errorf("kernel: %%%d counts as %s", i, in.Type)
+	case op == Bits && in.Type != bitsType(k.TypeOf(in.Args[0])):
+		return fmt.Errorf("kernel: %%%d makes %s of the bits of %s", i, in.Type, k.TypeOf(in.Args[0]))
+	case op == Fma && (k.TypeOf(in.Args[1]) != in.Type || k.TypeOf(in.Args[2]) != in.Type || k.TypeOf(in.Args[0]) != in.Type):
+		return fmt.Errorf("kernel: %%%d multiplies and adds with the wrong types", i)
 	case op.Operands() == 2 && k.TypeOf(in.Args[0]) != k.TypeOf(in.Args[1]):
 		return fmt.Errorf("kernel: %%%d has operands of types %s and %s", i, k.TypeOf(in.Args[0]), k.TypeOf(in.Args[1]))
-	case op > Const && op != Convert && op != Select && loops[op][k.TypeOf(in.Args[0])] == nil:
+	case op > Iota && op != Convert && op != Select && loops[op][k.TypeOf(in.Args[0])] == nil:
 		return fmt.Errorf("\"%s\" is not implemented for '%s'", op, k.TypeOf(in.Args[0]).CppName())
 	}
 	return nil

@@ -1,0 +1,40 @@
+package kernel
+
+import "torchjit/gojit/tensor"
+
+// ReduceOp combines the elements of a run into one value.
+//
+// The order is part of the meaning, so that every target gives the same bits. A run is cut into
+// blocks of ReduceBlock elements. In a block, lane j of ReduceLanes starts with the identity and
+// takes the elements j, j+lanes, j+2*lanes, ... in this order; then the upper half of the lanes is
+// added to the lower half until one is left. The results of the blocks are combined from the
+// first to the last, each as the right operand.
+type ReduceOp uint8
+
+// The reductions. An empty run gives the identity.
+const (
+	NoReduce      ReduceOp = iota // the output has all elements
+	ReduceSum                     // or, for Bool; identity 0
+	ReduceProduct                 // and, for Bool; identity 1
+	ReduceMin                     // a NaN wins; identity: the largest value, infinite for floats
+	ReduceMax                     // a NaN wins; identity: the smallest value, infinite for floats
+)
+
+// ReduceBlock is the number of elements after which a reduction joins its lanes.
+const ReduceBlock = 1 << 14
+
+// reduceBytes is the size of the lanes of a reduction together: four AVX-512 registers.
+const reduceBytes = 256
+
+// ReduceLanes returns how many partial results a reduction over values of a type keeps.
+func ReduceLanes(t tensor.DType) int { return reduceBytes / t.Size() }
+
+var reduceNames = [...]string{NoReduce: "", ReduceSum: "sum", ReduceProduct: "product", ReduceMin: "min", ReduceMax: "max"}
+
+// String returns the name of the reduction in the text form; NoReduce has none.
+func (r ReduceOp) String() string { return reduceNames[r] }
+
+var reduceOps = [...]Op{ReduceSum: Add, ReduceProduct: Mul, ReduceMin: Min, ReduceMax: Max}
+
+// Op returns the operation that combines two values; r is not NoReduce.
+func (r ReduceOp) Op() Op { return reduceOps[r] }
