@@ -3,3 +3,5 @@ module torchjit
 go 1.26.0
 
 require golang.org/x/tools v0.52.0
+
+require golang.org/x/sys v0.49.0

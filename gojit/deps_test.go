@@ -11,7 +11,9 @@ const layers = `
 source internal/golden serialize/pickle
 tensor
 types syntax kernel
-value dense
+kernel/amd64
+kernel/launch dense
+value
 schema
 ops
 autograd ops/aten ops/prim ir

@@ -1,0 +1,347 @@
+package amd64
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// opInfo describes the encodings of a vector instruction.
+type opInfo struct {
+	name     string
+	evexName string // where AVX-512 names it differently
+	opmap    byte
+	prefix   byte
+	code     byte
+	form     opForm
+	mem      memForm
+	w        wBit
+	sets     opSet
+	ext      byte // digit in place of a register, of shifts
+	flags    opFlags
+}
+
+// Opcode maps and prefixes as VEX and EVEX number them.
+const (
+	m0F = 1
+	m38 = 2
+	m3A = 3
+
+	np  = 0
+	p66 = 1
+	pF3 = 2
+	pF2 = 3
+)
+
+// opForm says which operands there are: r is ModRM.reg, v the extra source, m register or memory,
+// i an immediate byte.
+type opForm uint8
+
+const (
+	rvm  opForm = iota // d = v op s
+	rm                 // d = op s
+	mr                 // s = d
+	rvmi               // d = v op s, imm
+	rmi                // d = op s, imm
+	mri                // s = d, imm
+	vmi                // d = op s, imm; the digit ext is in ModRM.reg
+	rvmr               // d = v op s, fourth register in the immediate
+	mvr                // s = d where v
+)
+
+// memForm tells the size of the memory operand, which EVEX scales its short offsets by.
+type memForm uint8
+
+const (
+	full32 memForm = iota // a vector, or one element of four bytes for every lane
+	full64
+	fullMem // a vector
+	half32  // half a vector, or one element of four bytes
+	halfMem
+	quarterMem
+	eighthMem
+	elem1
+	elem2
+	elem4
+	elem8
+	mem16
+	mem32
+)
+
+// wBit is the W bit of EVEX and of VEX.
+type wBit uint8
+
+const (
+	w0  wBit = iota
+	w1e      // set in EVEX only
+	w1       // set in both
+)
+
+type opSet uint8
+
+const (
+	legacy opSet = 1 << iota
+	vex
+	evex
+)
+
+type opFlags uint16
+
+const (
+	toMask     opFlags = 1 << iota // EVEX form writes a mask register
+	fromMask                       // reads a mask register
+	toGPR                          // writes a general register
+	memOnly                        // the last operand must be memory
+	regOnly                        // the last operand must be a register
+	scalar                         // one element
+	fromScalar                     // a register source is an XMM
+	narrow                         // the result is half as wide
+	wide                           // at least 256 bits
+	only256
+	only512
+)
+
+// Assembler appends encoded instructions to Code. Its methods panic on operands that an instruction
+// does not have: that is a mistake in a generator.
+type Assembler struct {
+	Code   []byte
+	ISA    ISA
+	labels []labelState
+	fixups []fixup
+}
+
+// Reset empties the assembler and keeps its memory.
+func (a *Assembler) Reset(isa ISA) {
+	a.Code, a.labels, a.fixups, a.ISA = a.Code[:0], a.labels[:0], a.fixups[:0], isa
+}
+
+// V emits d = v op s. Instructions of one source ignore v; stores write d to s.
+func (a *Assembler) V(op Op, w Width, d, v Reg, s Operand) { a.vector(op, w, d, v, s, 0, false, 0) }
+
+// VImm is V for instructions with an immediate byte, or with a fourth register.
+func (a *Assembler) VImm(op Op, w Width, d, v Reg, s Operand, imm uint8) {
+	a.vector(op, w, d, v, s, 0, false, imm)
+}
+
+// VMask is V for the lanes chosen by mask register k; the others keep their value or, where zero is
+// set, become zero. AVX-512 only. Memory behind masked lanes is not touched.
+func (a *Assembler) VMask(op Op, w Width, d, v Reg, s Operand, k Reg, zero bool) {
+	a.vector(op, w, d, v, s, k, zero, 0)
+}
+
+// VMaskImm is VMask with an immediate byte.
+func (a *Assembler) VMaskImm(op Op, w Width, d, v Reg, s Operand, k Reg, zero bool, imm uint8) {
+	a.vector(op, w, d, v, s, k, zero, imm)
+}
+
+func (a *Assembler) vector(op Op, w Width, d, v Reg, s Operand, k Reg, zero bool, imm uint8) {
+	o := &ops[op]
+	switch {
+	case a.ISA == AVX512 && o.sets&evex != 0:
+		a.evexForm(o, w, d, v, s, k, zero)
+	case a.ISA >= AVX2 && o.sets&vex != 0 && k == 0 && s.kind != isSplat:
+		a.vexForm(o, w, d, v, s)
+	case a.ISA == Baseline && o.sets&legacy != 0 && k == 0 && s.kind != isSplat && w == W128:
+		a.legacyForm(o, d, v, s)
+	default:
+		panic(fmt.Sprintf("amd64: %s is not encodable for %s", o.name, a.ISA))
+	}
+	switch o.form {
+	case rvmi, rmi, mri, vmi:
+		a.Code = append(a.Code, imm)
+	case rvmr:
+		a.Code = append(a.Code, imm<<4)
+	}
+}
+
+// fields returns what goes into ModRM.reg and into the extra source.
+func (o *opInfo) fields(d, v Reg) (reg, extra Reg) {
+	switch o.form {
+	case rvm, rvmi, rvmr, mvr:
+		return d, v
+	case vmi:
+		return Reg(o.ext), d
+	}
+	return d, 0
+}
+
+// memBytes returns the size of the memory operand at a width.
+func (o *opInfo) memBytes(w Width, splat bool) int32 {
+	if splat {
+		if o.mem == full64 {
+			return 8
+		}
+		return 4
+	}
+	n := int32(w.Bytes())
+	switch o.mem {
+	case half32, halfMem:
+		return n / 2
+	case quarterMem:
+		return n / 4
+	case eighthMem:
+		return n / 8
+	case elem1, elem2, elem4, elem8:
+		return 1 << (o.mem - elem1)
+	case mem16:
+		return 16
+	case mem32:
+		return 32
+	}
+	return n
+}
+
+func (a *Assembler) evexForm(o *opInfo, w Width, d, v Reg, s Operand, k Reg, zero bool) {
+	reg, extra := o.fields(d, v)
+	p0 := o.opmap | 0xf0
+	if reg&8 != 0 {
+		p0 &^= 0x80
+	}
+	if reg&16 != 0 {
+		p0 &^= 0x10
+	}
+	if s.kind == isReg {
+		if s.reg&16 != 0 {
+			p0 &^= 0x40
+		}
+		if s.reg&8 != 0 {
+			p0 &^= 0x20
+		}
+	} else {
+		if s.mem.Scale != 0 && s.mem.Index&8 != 0 {
+			p0 &^= 0x40
+		}
+		if s.mem.Base&8 != 0 {
+			p0 &^= 0x20
+		}
+	}
+	p1 := byte(^extra&15)<<3 | 4 | o.prefix
+	if o.w != w0 {
+		p1 |= 0x80
+	}
+	p2 := byte(w)<<5 | byte(k)
+	if extra&16 == 0 {
+		p2 |= 8
+	}
+	if s.kind == isSplat {
+		p2 |= 0x10
+	}
+	if zero {
+		p2 |= 0x80
+	}
+	a.Code = append(a.Code, 0x62, p0, p1, p2, o.code)
+	a.operand(reg, s, o.memBytes(w, s.kind == isSplat))
+}
+
+func (a *Assembler) vexForm(o *opInfo, w Width, d, v Reg, s Operand) {
+	reg, extra := o.fields(d, v)
+	p0 := o.opmap | 0xe0
+	if reg&8 != 0 {
+		p0 &^= 0x80
+	}
+	base := s.reg
+	if s.kind == isMem {
+		base = s.mem.Base
+		if s.mem.Scale != 0 && s.mem.Index&8 != 0 {
+			p0 &^= 0x40
+		}
+	}
+	if base&8 != 0 {
+		p0 &^= 0x20
+	}
+	p1 := byte(^extra&15)<<3 | byte(w&1)<<2 | o.prefix
+	if o.w == w1 {
+		p1 |= 0x80
+	}
+	if p0&0x7f == 0x61 && p1&0x80 == 0 { // 0F map, one prefix byte says all
+		a.Code = append(a.Code, 0xc5, p0&0x80|p1, o.code)
+	} else {
+		a.Code = append(a.Code, 0xc4, p0, p1, o.code)
+	}
+	a.operand(reg, s, 1)
+}
+
+// legacyForm encodes an SSE instruction, whose first source is its result.
+func (a *Assembler) legacyForm(o *opInfo, d, v Reg, s Operand) {
+	reg, _ := o.fields(d, v)
+	switch o.form {
+	case rvm, rvmi:
+		if d != v {
+			panic("amd64: " + o.name + " has two operands only")
+		}
+	case vmi:
+		if s.kind != isReg || s.reg != d {
+			panic("amd64: " + o.name + " has one operand only")
+		}
+	}
+	if o.prefix != np {
+		a.Code = append(a.Code, [...]byte{0, 0x66, 0xf3, 0xf2}[o.prefix])
+	}
+	rex := byte(0)
+	if reg&8 != 0 {
+		rex |= 4
+	}
+	base := s.reg
+	if s.kind == isMem {
+		base = s.mem.Base
+		if s.mem.Scale != 0 && s.mem.Index&8 != 0 {
+			rex |= 2
+		}
+	}
+	if base&8 != 0 {
+		rex |= 1
+	}
+	if rex != 0 {
+		a.Code = append(a.Code, 0x40|rex)
+	}
+	a.Code = append(a.Code, 0x0f)
+	switch o.opmap {
+	case m38:
+		a.Code = append(a.Code, 0x38)
+	case m3A:
+		a.Code = append(a.Code, 0x3a)
+	}
+	a.Code = append(a.Code, o.code)
+	a.operand(reg, s, 1)
+}
+
+// operand writes ModRM, SIB and displacement; short displacements count in units.
+func (a *Assembler) operand(reg Reg, s Operand, unit int32) {
+	reg &= 7
+	if s.kind == isReg {
+		a.Code = append(a.Code, 0xc0|byte(reg)<<3|byte(s.reg&7))
+		return
+	}
+	m := &s.mem
+	base := m.Base & 7
+	mod, short := byte(2), false
+	if m.Disp == 0 && base != 5 {
+		mod = 0
+	} else if m.Disp%unit == 0 && m.Disp/unit >= -128 && m.Disp/unit <= 127 {
+		mod, short = 1, true
+	}
+	switch {
+	case m.Scale != 0:
+		scale := byte(0)
+		for 1<<scale < m.Scale {
+			scale++
+		}
+		a.Code = append(a.Code, mod<<6|byte(reg)<<3|4, scale<<6|byte(m.Index&7)<<3|byte(base))
+	case base == 4:
+		a.Code = append(a.Code, mod<<6|byte(reg)<<3|4, 0x24)
+	default:
+		a.Code = append(a.Code, mod<<6|byte(reg)<<3|byte(base))
+	}
+	switch {
+	case short:
+		a.Code = append(a.Code, byte(m.Disp/unit))
+	case mod == 2:
+		a.Code = binary.LittleEndian.AppendUint32(a.Code, uint32(m.Disp))
+	}
+}
+
+// ZeroUpper ends the use of wide registers; every kernel for AVX2 and up does it before Ret.
+func (a *Assembler) ZeroUpper() {
+	if a.ISA >= AVX2 {
+		a.Code = append(a.Code, 0xc5, 0xf8, 0x77)
+	}
+}

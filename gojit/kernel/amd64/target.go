@@ -1,0 +1,30 @@
+package amd64
+
+import (
+	"os"
+	"slices"
+	"sync"
+)
+
+// Target returns the instruction set that code is made for: the largest that the machine has, or the
+// smaller one that GOJIT_TARGET names. It is None where memory cannot be made executable.
+var Target = sync.OnceValue(func() ISA {
+	isa := host()
+	if i := slices.Index(isaNames[:], os.Getenv("GOJIT_TARGET")); i >= 0 {
+		isa = min(isa, ISA(i))
+	}
+	if isa == None {
+		return None
+	}
+	probe := Assembler{ISA: isa}
+	probe.Ret()
+	code, err := Place(probe.Code)
+	if err != nil {
+		return None
+	}
+	code.Free()
+	return isa
+})
+
+// Host returns the largest instruction set that the machine has.
+func Host() ISA { return host() }
