@@ -6,9 +6,13 @@ import (
 	"sync/atomic"
 )
 
+// maxChunks bounds the chunks into which Parallel cuts a range.
+const maxChunks = 64
+
 var threads atomic.Int32
 
-// NumThreads returns how many goroutines one operation may use.
+// NumThreads returns how many goroutines one operation may use: what SetNumThreads was given, or
+// GOMAXPROCS.
 func NumThreads() int {
 	if n := threads.Load(); n > 0 {
 		return int(n)
@@ -16,37 +20,160 @@ func NumThreads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// SetNumThreads changes how many goroutines one operation may use.
-func SetNumThreads(n int) { threads.Store(int32(n)) }
+// SetNumThreads changes how many goroutines one operation may use; n < 1 means as many as
+// GOMAXPROCS. Operations that run go on with those they have.
+func SetNumThreads(n int) {
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	threads.Store(int32(max(n, 0)))
+	pool.shrink(NumThreads() - 1)
+}
 
-// Parallel calls f for consecutive parts of [0, n), at once where there are several threads and
-// each gets at least grain. A panic in f reaches the caller.
+// Parallel calls f for consecutive parts of [0, n) that together are the whole, several at once
+// where there are threads for them. Each part but the last is the same multiple of grain, which
+// should be work for ten microseconds or more.
+//
+// The parts follow from n and grain alone, and whoever is free takes the next one. f must give the
+// same result for any partition: a reduction over the whole range uses Chunks. A panic in f reaches
+// the caller once, after the parts that had begun; the others are left out. f may call Parallel.
 func Parallel(n, grain int, f func(lo, hi int)) {
-	parts := min(NumThreads(), n/max(grain, 1))
-	if parts <= 1 {
-		if n > 0 {
-			f(0, n)
+	grain = max(grain, 1)
+	grains := (n + grain - 1) / grain
+	size := grain * max(1, (grains+maxChunks-1)/maxChunks)
+	count := NumChunks(n, size)
+	workers := helpers(count)
+	if len(workers) == 0 {
+		for lo := 0; lo < n; lo += size {
+			f(lo, min(lo+size, n))
 		}
 		return
 	}
-	var group sync.WaitGroup
-	var failure atomic.Pointer[any]
-	part := func(i int) {
-		defer func() {
-			if r := recover(); r != nil {
-				failure.Store(&r)
-			}
-			group.Done()
-		}()
-		f(n*i/parts, n*(i+1)/parts)
+	r := regions.Get().(*region)
+	r.part = f
+	r.run(workers, n, size, count)
+}
+
+// Chunks is Parallel over chunks of size elements, numbered from 0 to NumChunks(n, size)-1; the last
+// one may be shorter. A reduction keeps one partial result for each number and combines them in
+// their order, so that it does not depend on the number of threads.
+func Chunks(n, size int, f func(chunk, lo, hi int)) {
+	size = max(size, 1)
+	count := NumChunks(n, size)
+	workers := helpers(count)
+	if len(workers) == 0 {
+		for i := range count {
+			f(i, i*size, min((i+1)*size, n))
+		}
+		return
 	}
-	group.Add(parts)
-	for i := 1; i < parts; i++ {
-		go part(i)
+	r := regions.Get().(*region)
+	r.chunk = f
+	r.run(workers, n, size, count)
+}
+
+// NumChunks returns how many chunks of size elements [0, n) has.
+func NumChunks(n, size int) int {
+	size = max(size, 1)
+	return (max(n, 0) + size - 1) / size
+}
+
+// helpers returns the workers that may help with a number of chunks, none where the caller does all.
+func helpers(chunks int) []*worker {
+	if chunks <= 1 {
+		return nil
 	}
-	part(0)
-	group.Wait()
-	if r := failure.Load(); r != nil {
-		panic(*r)
+	return pool.atMost(NumThreads() - 1)
+}
+
+// region is one call of Parallel or Chunks: chunks of a range, claimed one after another by the
+// caller and by the workers that took the region.
+type region struct {
+	part    func(lo, hi int)        // called for each chunk; or
+	chunk   func(chunk, lo, hi int) // this is
+	n, size int
+	count   int
+	failure atomic.Pointer[any] // the first panic
+	_       [64]byte
+	next    atomic.Int64 // the chunk to be claimed
+	_       [64]byte
+	// inside is less one for each worker that has left, and, once the caller has no chunk to claim,
+	// more one for each that took the region. The worker that brings it back to zero sends on ended.
+	inside atomic.Int32
+	ended  chan struct{}
+}
+
+var regions = sync.Pool{New: func() any { return &region{ended: make(chan struct{}, 1)} }}
+
+// run works through the region together with those of the workers that are idle.
+func (r *region) run(workers []*worker, n, size, count int) {
+	r.n, r.size, r.count = n, size, count
+	r.next.Store(0)
+	offers := 0
+	for _, w := range workers {
+		if offers == count-1 {
+			break
+		}
+		if w.offer(r) {
+			offers++
+		}
+	}
+	defer r.finish(workers, offers)
+	r.work()
+}
+
+// work claims chunks until there are none. A panic ends it, and nobody claims more.
+func (r *region) work() {
+	defer func() {
+		if v := recover(); v != nil {
+			r.fail(v)
+		}
+	}()
+	for {
+		i := int(r.next.Add(1)) - 1
+		if i >= r.count {
+			return
+		}
+		lo := i * r.size
+		hi := min(lo+r.size, r.n)
+		if r.part != nil {
+			r.part(lo, hi)
+		} else {
+			r.chunk(i, lo, hi)
+		}
+	}
+}
+
+// fail records the first panic and leaves no chunk to be claimed.
+func (r *region) fail(v any) {
+	r.failure.CompareAndSwap(nil, &v)
+	r.next.Store(int64(r.count))
+}
+
+// finish withdraws the region from the workers that have not taken it, waits for the others, and
+// panics where f has.
+func (r *region) finish(workers []*worker, offers int) {
+	taken := offers
+	for _, w := range workers {
+		if w.job.Load() == r && w.job.CompareAndSwap(r, nil) {
+			taken--
+		}
+	}
+	if taken > 0 && r.inside.Add(int32(taken)) != 0 {
+		spin(func() bool { return r.inside.Load() == 0 })
+		<-r.ended
+	}
+	failure := r.failure.Load()
+	r.part, r.chunk = nil, nil
+	r.failure.Store(nil)
+	regions.Put(r)
+	if failure != nil {
+		panic(*failure)
+	}
+}
+
+// leave tells the caller that a worker has done its part.
+func (r *region) leave() {
+	if r.inside.Add(-1) == 0 {
+		r.ended <- struct{}{}
 	}
 }

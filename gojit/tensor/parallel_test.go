@@ -1,0 +1,256 @@
+package tensor_test
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"torchjit/gojit/tensor"
+)
+
+// withThreads sets the number of threads for a test.
+func withThreads(t testing.TB, n int) {
+	t.Helper()
+	tensor.SetNumThreads(n)
+	t.Cleanup(func() { tensor.SetNumThreads(0) })
+}
+
+// partsOf returns the parts of a call of Parallel in order.
+func partsOf(n, grain int) [][2]int {
+	var mu sync.Mutex
+	var parts [][2]int
+	tensor.Parallel(n, grain, func(lo, hi int) {
+		mu.Lock()
+		defer mu.Unlock()
+		parts = append(parts, [2]int{lo, hi})
+	})
+	slices.SortFunc(parts, func(a, b [2]int) int { return a[0] - b[0] })
+	return parts
+}
+
+func TestParallelPartition(t *testing.T) {
+	for _, c := range []struct{ n, grain, parts int }{
+		{0, 1, 0}, {-3, 1, 0}, {1, 1, 1}, {7, 0, 7}, {7, 3, 3}, {6, 3, 2}, {100, 1000, 1}, {64, 1, 64}, {65, 1, 33}, {100000, 1, 64},
+	} {
+		withThreads(t, 1)
+		want := partsOf(c.n, c.grain)
+		if len(want) != c.parts {
+			t.Errorf("Parallel(%d, %d) has %d parts, want %d", c.n, c.grain, len(want), c.parts)
+		}
+		at, grain := 0, max(c.grain, 1)
+		for i, p := range want {
+			if p[0] != at || p[1] <= at || (p[1]-p[0])%grain != 0 && i != len(want)-1 {
+				t.Fatalf("Parallel(%d, %d): part %v after %d", c.n, c.grain, p, at)
+			}
+			at = p[1]
+		}
+		if at != max(c.n, 0) {
+			t.Errorf("Parallel(%d, %d) ends at %d", c.n, c.grain, at)
+		}
+		for _, threads := range []int{2, 3, 8} {
+			tensor.SetNumThreads(threads)
+			if got := partsOf(c.n, c.grain); !slices.Equal(got, want) {
+				t.Errorf("Parallel(%d, %d) with %d threads: %v, with one: %v", c.n, c.grain, threads, got, want)
+			}
+		}
+	}
+}
+
+// sumInChunks adds numbers whose sum depends on the order of the additions.
+func sumInChunks(n int) float32 {
+	const size = 64
+	partial := make([]float32, tensor.NumChunks(n, size))
+	tensor.Chunks(n, size, func(chunk, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			partial[chunk] += 1 / float32(i+1)
+		}
+	})
+	sum := float32(0)
+	for _, p := range partial {
+		sum += p
+	}
+	return sum
+}
+
+func TestChunksGiveOneResultForAnyNumberOfThreads(t *testing.T) {
+	withThreads(t, 1)
+	want := sumInChunks(10001)
+	for _, threads := range []int{2, 3, 16} {
+		tensor.SetNumThreads(threads)
+		for range 20 {
+			if got := sumInChunks(10001); got != want {
+				t.Fatalf("%d threads: %v, one: %v", threads, got, want)
+			}
+		}
+	}
+}
+
+// Two parts wait for each other, so one goroutine alone would not end.
+func TestParallelRunsPartsAtOnce(t *testing.T) {
+	withThreads(t, 2)
+	for range 3 {
+		var began sync.WaitGroup
+		began.Add(2)
+		tensor.Parallel(2, 1, func(lo, hi int) {
+			began.Done()
+			began.Wait()
+		})
+		time.Sleep(time.Millisecond) // the worker sleeps, and is woken
+	}
+}
+
+func TestParallelDoesNotWaitForBusyWorkers(t *testing.T) {
+	withThreads(t, 2)
+	var began sync.WaitGroup
+	began.Add(2)
+	release, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tensor.Parallel(2, 1, func(lo, hi int) {
+			began.Done()
+			<-release
+		})
+	}()
+	began.Wait()
+	if parts := partsOf(10, 1); len(parts) != 10 {
+		t.Errorf("%d parts", len(parts))
+	}
+	close(release)
+	<-ended
+}
+
+func TestParallelInsideParallel(t *testing.T) {
+	withThreads(t, 4)
+	var sum atomic.Int64
+	tensor.Parallel(30, 1, func(lo, hi int) {
+		tensor.Parallel(40, 1, func(a, b int) {
+			tensor.Chunks(5, 1, func(chunk, _, _ int) { sum.Add(int64(chunk)) })
+		})
+	})
+	if sum.Load() != 30*40*10 {
+		t.Errorf("sum %d", sum.Load())
+	}
+}
+
+func TestPanicInParallelReachesTheCallerOnce(t *testing.T) {
+	withThreads(t, 4)
+	for i := range 50 {
+		caught := func() (v any) {
+			defer func() { v = recover() }()
+			tensor.Parallel(60, 1, func(lo, hi int) {
+				if lo%10 == i%10 {
+					panic("in a part")
+				}
+			})
+			return nil
+		}()
+		if caught != "in a part" {
+			t.Fatalf("recovered %v", caught)
+		}
+		if got := partsOf(60, 1); len(got) != 60 {
+			t.Fatalf("%d parts after a panic", len(got))
+		}
+	}
+}
+
+func TestParallelFromManyGoroutines(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	withThreads(t, 3)
+	want := sumInChunks(3000)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				tensor.SetNumThreads(1 + i%5)
+				runtime.Gosched()
+			}
+		}
+	}()
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			for range 100 {
+				if got := sumInChunks(3000); got != want {
+					t.Errorf("sum %v, want %v", got, want)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	close(stop)
+	<-stopped
+}
+
+func TestFewerThreadsEndWorkers(t *testing.T) {
+	withThreads(t, 1)
+	before := settled(t, 0)
+	tensor.SetNumThreads(9)
+	partsOf(60, 1)
+	if n := runtime.NumGoroutine(); n < before+8 {
+		t.Errorf("%d goroutines, %d before there were workers", n, before)
+	}
+	tensor.SetNumThreads(3)
+	settled(t, before+2)
+	if got := partsOf(60, 1); len(got) != 60 {
+		t.Errorf("%d parts", len(got))
+	}
+}
+
+// settled waits until the number of goroutines is want, or, where want is 0, until it stays the same.
+func settled(t *testing.T, want int) int {
+	t.Helper()
+	last := -1
+	for range 500 {
+		n := runtime.NumGoroutine()
+		if n == want || want == 0 && n == last {
+			return n
+		}
+		last = n
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("%d goroutines, want %d", last, want)
+	return 0
+}
+
+func TestParallelAllocatesNothing(t *testing.T) {
+	withThreads(t, 2)
+	f := func(lo, hi int) {}
+	tensor.Parallel(8, 1, f)
+	if n := testing.AllocsPerRun(100, func() { tensor.Parallel(8, 1, f) }); n >= 1 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkParallel(b *testing.B) {
+	for _, threads := range []int{1, 2} {
+		b.Run(fmt.Sprintf("empty/threads=%d", threads), func(b *testing.B) {
+			withThreads(b, threads)
+			f := func(lo, hi int) {}
+			for b.Loop() {
+				tensor.Parallel(2, 1, f)
+			}
+		})
+	}
+	b.Run("both/threads=2", func(b *testing.B) { // the worker takes its part each time
+		withThreads(b, 2)
+		var began atomic.Int32
+		f := func(lo, hi int) {
+			for began.Add(1); began.Load() < 2; {
+			}
+		}
+		for b.Loop() {
+			began.Store(0)
+			tensor.Parallel(2, 1, f)
+		}
+	})
+}
