@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"torchjit/gojit/internal/decimal"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
@@ -272,10 +273,10 @@ func elementText(t *tensor.Tensor) string {
 	}
 	switch s.Kind {
 	case tensor.FloatScalar:
-		return value.GeneralFloat(s.Float64(), 6)
+		return decimal.General(s.Float64(), 6)
 	case tensor.ComplexScalar:
 		c := s.Complex128()
-		return "(" + value.GeneralFloat(real(c), 6) + "," + value.GeneralFloat(imag(c), 6) + ")"
+		return "(" + decimal.General(real(c), 6) + "," + decimal.General(imag(c), 6) + ")"
 	}
 	return strconv.FormatInt(s.Int64(), 10)
 }

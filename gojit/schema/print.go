@@ -2,10 +2,10 @@ package schema
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
+	"torchjit/gojit/internal/decimal"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -141,7 +141,7 @@ func literalText(v value.Value) string {
 	case value.KindInt:
 		return strconv.FormatInt(v.Int(), 10)
 	case value.KindFloat:
-		return FloatText(v.Float(), 17)
+		return decimal.Pointed(v.Float(), 17)
 	case value.KindString:
 		return `"` + escape(v.Str()) + `"`
 	case value.KindList:
@@ -176,40 +176,4 @@ func escape(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// FloatText prints a number as C++ streams do with the given number of digits, and with a point
-// behind a whole number: "1.", "0.5", "1e-05".
-func FloatText(f float64, digits int) string {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
-	}
-	s := strconv.FormatFloat(f, 'g', digits, 64)
-	mantissa, exponent, hasExponent := strings.Cut(s, "e")
-	if e, err := strconv.Atoi(exponent); hasExponent && err == nil {
-		if e < digits && e >= -4 {
-			mantissa, hasExponent = strconv.FormatFloat(f, 'f', digits-1-e, 64), false
-		} else {
-			sign := "+"
-			if e < 0 {
-				sign, e = "-", -e
-			}
-			exponent = fmt.Sprintf("%s%02d", sign, e)
-		}
-	}
-	if strings.Contains(mantissa, ".") {
-		mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
-	}
-	if hasExponent {
-		return mantissa + "e" + exponent
-	}
-	if !strings.Contains(mantissa, ".") {
-		mantissa += "."
-	}
-	return mantissa
 }

@@ -1,12 +1,12 @@
 package syntax
 
 import (
-	"math"
 	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"torchjit/gojit/internal/decimal"
 	"torchjit/gojit/source"
 )
 
@@ -27,9 +27,9 @@ func numberText(literal string) (string, bool) {
 		return "", false
 	}
 	if imaginary {
-		return strings.TrimSuffix(FormatFloat(f), ".0") + "j", true
+		return strings.TrimSuffix(decimal.Python(f), ".0") + "j", true
 	}
-	return FormatFloat(f), true
+	return decimal.Python(f), true
 }
 
 // validUnderscores reports whether each underscore of a number stands between two digits or after
@@ -62,26 +62,6 @@ func integerText(digits string) (string, bool) {
 		return "", false
 	}
 	return n.String(), true
-}
-
-// FormatFloat returns Python's repr of a float.
-func FormatFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
-	}
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
 }
 
 // stringLiteral is the parts of a string token.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"torchjit/gojit/internal/decimal"
 )
 
 // PrintOptions are the settings of torch.set_printoptions.
@@ -44,7 +46,7 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string) string {
 		body = "..."
 	case t.dtype.IsQuantized():
 		suffixes = append(suffixes, size, "dtype=torch."+t.dtype.String(), "quantization_scheme=torch.per_tensor_affine",
-			"scale="+PythonFloat(t.quantizer.Scale), "zero_point="+strconv.FormatInt(t.quantizer.ZeroPoint, 10))
+			"scale="+decimal.Python(t.quantizer.Scale), "zero_point="+strconv.FormatInt(t.quantizer.ZeroPoint, 10))
 		real, err := t.To(Float32)
 		if err != nil {
 			return "tensor(" + err.Error() + ")"
@@ -97,26 +99,6 @@ func pythonTuple(shape []int) string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// PythonFloat returns the repr of a Python float.
-func PythonFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
-	}
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
-}
-
 // formatter writes all elements of one tensor, or one part of complex ones, in one width.
 type formatter struct {
 	precision int
@@ -164,7 +146,7 @@ func (f *formatter) digits(v float64) string {
 	case math.IsNaN(v):
 		return "nan"
 	case math.IsInf(v, 0):
-		return PythonFloat(v)
+		return decimal.Python(v)
 	case f.sci:
 		return strconv.FormatFloat(v, 'e', f.precision, 64)
 	case f.whole:
@@ -303,7 +285,7 @@ func (t *Tensor) CppString() string {
 	switch {
 	case t.device.Type == Meta:
 	case len(t.shape) == 0:
-		fmt.Fprintf(&b, "%s\n", streamFloat(real.At().Float64()))
+		fmt.Fprintf(&b, "%s\n", decimal.General(real.At().Float64(), 6))
 	case t.numel == 0:
 	case len(t.shape) == 1:
 		f := chooseCppFormat(real)
@@ -323,21 +305,10 @@ func (t *Tensor) CppString() string {
 	}
 	fmt.Fprintf(&b, "[ %s%sType{%s}", strings.ToUpper(deviceNames[t.device.Type]), t.dtype.CppName(), strings.Join(sizes, ","))
 	if t.quantizer != nil {
-		fmt.Fprintf(&b, ", qscheme: per_tensor_affine, scale: %s, zero_point: %d", streamFloat(t.quantizer.Scale), t.quantizer.ZeroPoint)
+		fmt.Fprintf(&b, ", qscheme: per_tensor_affine, scale: %s, zero_point: %d", decimal.General(t.quantizer.Scale, 6), t.quantizer.ZeroPoint)
 	}
 	b.WriteString(" ]")
 	return b.String()
-}
-
-// streamFloat writes a number as a C++ stream does by default.
-func streamFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 0):
-		return PythonFloat(f)
-	}
-	return strconv.FormatFloat(f, 'g', 6, 64)
 }
 
 // cppFormat is the form of all numbers of one matrix or vector.
@@ -395,7 +366,7 @@ func decimalExponent(v float64) int {
 
 func (f cppFormat) write(b *strings.Builder, v float64) {
 	v /= f.scale
-	s := streamFloat(v)
+	s := decimal.General(v, 6)
 	if f.verb != 'g' && !math.IsNaN(v) && !math.IsInf(v, 0) {
 		s = strconv.FormatFloat(v, f.verb, 4, 64)
 	}

@@ -3,6 +3,8 @@ package tensor
 import (
 	"math"
 	"strconv"
+
+	"torchjit/gojit/internal/decimal"
 )
 
 // Scalar is a Python number: bool, int, float or complex.
@@ -96,7 +98,7 @@ func (s Scalar) String() string {
 	case IntScalar:
 		return strconv.FormatInt(int64(s.bits), 10)
 	case FloatScalar:
-		return strconv.FormatFloat(s.Float64(), 'g', 6, 64)
+		return decimal.General(s.Float64(), 6)
 	}
-	return "(" + strconv.FormatFloat(s.Float64(), 'g', 6, 64) + "," + strconv.FormatFloat(s.imag, 'g', 6, 64) + ")"
+	return "(" + decimal.General(s.Float64(), 6) + "," + decimal.General(s.imag, 6) + ")"
 }

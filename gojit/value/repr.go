@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"torchjit/gojit/internal/decimal"
 	"torchjit/gojit/types"
 )
 
@@ -69,38 +70,7 @@ func FloatRepr(f float64) string {
 		}
 		return strconv.FormatInt(int64(f), 10) + "."
 	}
-	return GeneralFloat(f, 17)
-}
-
-// GeneralFloat prints a number with at most the given number of significant digits, the way C's
-// %g does.
-func GeneralFloat(f float64, digits int) string {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
-	case f == 0:
-		if math.Signbit(f) {
-			return "-0"
-		}
-		return "0"
-	}
-	scientific := strconv.FormatFloat(f, 'e', digits-1, 64)
-	mantissa, exponent, _ := strings.Cut(scientific, "e")
-	e, _ := strconv.Atoi(exponent)
-	trim := func(s string) string {
-		if strings.Contains(s, ".") {
-			return strings.TrimRight(strings.TrimRight(s, "0"), ".")
-		}
-		return s
-	}
-	if e < -4 || e >= digits {
-		return trim(mantissa) + "e" + exponent
-	}
-	return trim(strconv.FormatFloat(f, 'f', digits-1-e, 64))
+	return decimal.General(f, 17)
 }
 
 func writeSequence(b *strings.Builder, items []Value, open, end string, format func(*strings.Builder, Value) bool) {

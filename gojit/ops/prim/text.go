@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"torchjit/gojit/internal/decimal"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/value"
 )
@@ -132,14 +133,14 @@ func display(b *strings.Builder, v value.Value) {
 	case value.KindInt:
 		b.WriteString(strconv.FormatInt(v.Int(), 10))
 	case value.KindFloat:
-		b.WriteString(displayFloat(v.Float()))
+		b.WriteString(decimal.Pointed(v.Float(), 17))
 	case value.KindComplex:
 		c := v.Complex()
-		b.WriteString(displayFloat(real(c)))
+		b.WriteString(decimal.Pointed(real(c), 17))
 		if imag(c) >= 0 || math.IsNaN(imag(c)) {
 			b.WriteByte('+')
 		}
-		b.WriteString(displayFloat(imag(c)) + "j")
+		b.WriteString(decimal.Pointed(imag(c), 17) + "j")
 	case value.KindString:
 		b.WriteString(v.Str())
 	case value.KindDevice:
@@ -166,15 +167,6 @@ func display(b *strings.Builder, v value.Value) {
 }
 
 func shortName(qualified string) string { return qualified[strings.LastIndexByte(qualified, '.')+1:] }
-
-// displayFloat prints 17 significant digits; a whole number ends with a dot.
-func displayFloat(f float64) string {
-	s := value.GeneralFloat(f, 17)
-	if strings.Trim(s, "-0123456789") == "" {
-		s += "."
-	}
-	return s
-}
 
 func displayItems(b *strings.Builder, open string, items []value.Value, end string) {
 	b.WriteString(open)
