@@ -3,6 +3,7 @@ package autograd
 import (
 	"container/heap"
 
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
@@ -54,7 +55,7 @@ func (q *nodeQueue) Pop() any {
 }
 
 func differentiate(outputs, grads, inputs []*tensor.Tensor, o Options) (result []*tensor.Tensor, err error) {
-	defer catch(&err)
+	defer source.Catch(&err)
 	p := &pass{options: o, emitter: &emitter{recording: o.CreateGraph}, pending: map[*Node][]*tensor.Tensor{}}
 	var roots []edge
 	var seeds []*tensor.Tensor

@@ -272,7 +272,7 @@ func record(op *ops.Operator, args, out []value.Value) (err error) {
 	case p.hasOut:
 		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
 	case p.decompose != nil:
-		defer catch(&err)
+		defer source.Catch(&err)
 		copy(out, p.decompose(&emitter{recording: true}, args))
 		return nil
 	}
@@ -499,32 +499,8 @@ func (v view) scatter(c *gradient) *tensor.Tensor {
 	return v.whole(sums)
 }
 
-// catch turns a failure of a derivative into an error.
-func catch(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case *source.Error:
-		*err = r
-	default:
-		panic(r)
-	}
-}
+func fail(format string, args ...any) { source.Raise(source.RuntimeError, format, args...) }
 
-func fail(format string, args ...any) {
-	panic(source.Errorf(source.RuntimeError, source.Range{}, format, args...))
-}
+func succeed(err error) { source.Throw(err) }
 
-func succeed(err error) {
-	if err == nil {
-		return
-	}
-	if e, ok := err.(*source.Error); ok {
-		panic(e)
-	}
-	fail("%s", err.Error())
-}
-
-func must[T any](v T, err error) T {
-	succeed(err)
-	return v
-}
+func must[T any](v T, err error) T { return source.Must(v, err) }

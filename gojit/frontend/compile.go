@@ -54,7 +54,7 @@ type Options struct {
 
 // Compile compiles a definition and sets the graph and schema of f.
 func Compile(f *ir.Function, def syntax.Def, o Options) (err error) {
-	defer catch(&err)
+	defer source.Catch(&err)
 	e := newEmitter(f, o)
 	s := e.emitDef(def)
 	convertToSSA(e.g)
@@ -69,7 +69,7 @@ func Compile(f *ir.Function, def syntax.Def, o Options) (err error) {
 // SchemaOf returns the schema that a definition declares, without compiling its body. The return
 // type is nil where it is not annotated.
 func SchemaOf(def syntax.Def, o Options) (s *schema.FunctionSchema, err error) {
-	defer catch(&err)
+	defer source.Catch(&err)
 	e := newEmitter(ir.NewLazyFunction(def.Name().Name(), nil, nil), o)
 	return e.declaredSchema(def), nil
 }
@@ -92,26 +92,7 @@ func fail(at source.Range, format string, args ...any) {
 }
 
 // check ends the compilation with err if there is one.
-func check(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-// failure carries an error that is not a *source.Error through a panic.
-type failure struct{ error }
-
-func catch(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case *source.Error:
-		*err = r
-	case failure:
-		*err = r.error
-	default:
-		panic(r)
-	}
-}
+func check(err error) { source.Throw(err) }
 
 // emitter compiles one function.
 type emitter struct {

@@ -71,7 +71,7 @@ func (im *Importer) definition(name string) (*syntax.Tree, error) {
 
 // Type returns the named type, nil where the source does not define it.
 func (im *Importer) Type(name string) (t types.Type, err error) {
-	defer catch(&err)
+	defer source.Catch(&err)
 	im.defining.Lock()
 	defer im.defining.Unlock()
 	return im.findType(name), nil
@@ -79,7 +79,7 @@ func (im *Importer) Type(name string) (t types.Type, err error) {
 
 // Function returns the named function, nil where the source does not define it.
 func (im *Importer) Function(name string) (f *ir.Function, err error) {
-	defer catch(&err)
+	defer source.Catch(&err)
 	im.defining.Lock()
 	defer im.defining.Unlock()
 	return im.findFunction(name), nil
@@ -350,7 +350,7 @@ func (b *classBuilder) addHooks() {
 
 // ResolveType implements Resolver.
 func (im *Importer) ResolveType(name string, _ source.Range) (t types.Type, err error) {
-	defer catch(&err)
+	defer source.Catch(&err)
 	return im.findType(name), nil
 }
 
@@ -442,7 +442,7 @@ func (c *constantTable) Attr(e *emitter, at source.Range, name string) SugaredVa
 
 // Annotation reads the text of an annotation: "List[Tuple[int, float]]".
 func (im *Importer) Annotation(text string) (t types.Type, err error) {
-	defer catch(&err)
+	defer source.Catch(&err)
 	im.defining.Lock()
 	defer im.defining.Unlock()
 	expr, err := syntax.ParseExpr(source.NewText("", text, 1))

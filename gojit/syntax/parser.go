@@ -66,19 +66,9 @@ func parse(text *source.Text, byteEscapes bool, read func(*parser)) (err error) 
 		return err
 	}
 	p := &parser{text: text, tokens: tokens, comments: comments, byteEscapes: byteEscapes}
-	defer p.recover(&err)
+	defer source.Catch(&err)
 	read(p)
 	return nil
-}
-
-func (p *parser) recover(err *error) {
-	switch e := recover().(type) {
-	case nil:
-	case *source.Error:
-		*err = e
-	default:
-		panic(e)
-	}
 }
 
 // fail leaves the parser with an error.

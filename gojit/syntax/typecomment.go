@@ -90,7 +90,7 @@ func parseType(text *source.Text, start, end int) (typ Expr, err error) {
 		return nil, err
 	}
 	p := &parser{text: text, tokens: tokens}
-	defer p.recover(&err)
+	defer source.Catch(&err)
 	typ = p.expr()
 	p.expect(tokenEOF, "newline")
 	return typ, nil
@@ -103,7 +103,7 @@ func parseSignature(text *source.Text, c comment) (params []Expr, result Expr, e
 		return nil, nil, err
 	}
 	p := &parser{text: text, tokens: tokens}
-	defer p.recover(&err)
+	defer source.Catch(&err)
 	p.expectWord("(")
 	if p.atWord("...") && p.lookahead().is(")") {
 		p.advance()

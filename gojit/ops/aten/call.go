@@ -24,26 +24,15 @@ type call struct {
 // entry makes an operator of a schema's name and a body.
 func entry(name string, body func(c call)) ops.Operator {
 	return ops.Operator{Name: name, Run: func(args, out []value.Value) (err error) {
-		defer catch(&err)
+		defer source.Catch(&err)
 		body(call{args, out})
 		return nil
 	}}
 }
 
-// catch turns a raised failure into an error.
-func catch(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case *source.Error:
-		*err = r
-	default:
-		panic(r)
-	}
-}
-
 // raise fails with a class of Python exception.
 func raise(class source.Class, format string, args ...any) {
-	panic(source.Errorf(class, source.Range{}, format, args...))
+	source.Raise(class, format, args...)
 }
 
 // shapeText prints a shape when a message is made, not before.
@@ -60,20 +49,12 @@ func check(ok bool, format string, args ...any) {
 
 // must returns v or fails with err.
 func must[T any](v T, err error) T {
-	succeed(err)
+	source.Throw(err)
 	return v
 }
 
 // succeed fails with err where it is one.
-func succeed(err error) {
-	if err == nil {
-		return
-	}
-	if e, ok := err.(*source.Error); ok {
-		panic(e)
-	}
-	raise(source.RuntimeError, "%s", err.Error())
-}
+func succeed(err error) { source.Throw(err) }
 
 func (c call) tensor(i int) *tensor.Tensor {
 	v := c.args[i]
