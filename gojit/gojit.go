@@ -15,7 +15,6 @@ import (
 	"torchjit/gojit/serialize"
 	"torchjit/gojit/source"
 	"torchjit/gojit/syntax"
-	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -148,7 +147,7 @@ func Call(ctx context.Context, f *ir.Function, args ...any) (value.Value, error)
 			actual[i] = formal.Default
 			continue
 		}
-		v, ok := toValue(args[i])
+		v, ok := value.From(args[i])
 		if ok {
 			v, ok = value.Coerce(v, formal.Type)
 		}
@@ -158,32 +157,6 @@ func Call(ctx context.Context, f *ir.Function, args ...any) (value.Value, error)
 		actual[i] = v
 	}
 	return Run(ctx, f, actual...)
-}
-
-func toValue(x any) (v value.Value, ok bool) {
-	switch x := x.(type) {
-	case value.Value:
-		return x, true
-	case *tensor.Tensor:
-		return value.OfTensor(x), true
-	case nil:
-		return value.None, true
-	case bool:
-		return value.Bool(x), true
-	case int:
-		return value.Int(int64(x)), true
-	case int64:
-		return value.Int(x), true
-	case float64:
-		return value.Float(x), true
-	case string:
-		return value.Str(x), true
-	case []int:
-		return value.OfList(value.Ints(x)), true
-	case []*tensor.Tensor:
-		return value.OfList(value.Tensors(x)), true
-	}
-	return value.None, false
 }
 
 // Program is a set of functions compiled from source text.

@@ -1,6 +1,8 @@
 package autograd
 
 import (
+	"fmt"
+
 	"torchjit/gojit/ops"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
@@ -46,43 +48,21 @@ func do(e Emitter, name string, args ...any) *tensor.Tensor {
 func emit(e Emitter, name string, args ...any) []value.Value {
 	values := make([]value.Value, len(args))
 	for i, a := range args {
-		values[i] = valueOf(a)
+		v, ok := value.From(a)
+		if !ok {
+			panic(fmt.Sprintf("a derivative calls %s with a %T", name, a))
+		}
+		values[i] = v
 	}
 	return e.Emit(name, values...)
-}
-
-func valueOf(a any) value.Value {
-	switch a := a.(type) {
-	case *tensor.Tensor:
-		if a == nil {
-			return value.None
-		}
-		return value.OfTensor(a)
-	case []*tensor.Tensor:
-		return value.OfList(value.Tensors(a))
-	case int:
-		return value.Int(int64(a))
-	case float64:
-		return value.Float(a)
-	case bool:
-		return value.Bool(a)
-	case string:
-		return value.Str(a)
-	case tensor.DType:
-		return value.Int(int64(a))
-	case []int:
-		return value.OfList(value.Ints(a))
-	case value.Value:
-		return a
-	}
-	return value.None
 }
 
 // optionals makes the list of indices that index and index_put take.
 func optionals(ts []*tensor.Tensor) value.Value {
 	l := value.NewList(types.NewOptional(types.Tensor))
 	for _, t := range ts {
-		l.Items = append(l.Items, valueOf(t))
+		item, _ := value.From(t)
+		l.Items = append(l.Items, item)
 	}
 	return value.OfList(l)
 }

@@ -1,6 +1,7 @@
 package autograd_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -68,29 +69,19 @@ func bools(data ...bool) *tensor.Tensor {
 }
 
 func toValue(a any) value.Value {
-	switch a := a.(type) {
-	case *tensor.Tensor:
-		return value.OfTensor(a)
-	case []*tensor.Tensor:
-		return value.OfList(value.Tensors(a))
-	case int:
-		return value.Int(int64(a))
-	case float64:
-		return value.Float(a)
-	case bool:
-		return value.Bool(a)
-	case string:
-		return value.Str(a)
-	case []int:
-		return value.OfList(value.Ints(a))
-	case []any:
-		l := value.NewList(types.NewOptional(types.Tensor))
-		for _, x := range a {
-			l.Items = append(l.Items, toValue(x))
+	items, ok := a.([]any)
+	if !ok {
+		v, ok := value.From(a)
+		if !ok {
+			panic(fmt.Sprintf("%T", a))
 		}
-		return value.OfList(l)
+		return v
 	}
-	return value.None
+	l := value.NewList(types.NewOptional(types.Tensor))
+	for _, x := range items {
+		l.Items = append(l.Items, toValue(x))
+	}
+	return value.OfList(l)
 }
 
 func run(t *testing.T, name string, args []value.Value) []value.Value {
