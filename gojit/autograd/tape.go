@@ -61,7 +61,7 @@ type geometry struct {
 // history is what the tape keeps about a tensor.
 type history struct {
 	edge
-	accumulator *Node // of a leaf
+	accumulator atomic.Pointer[Node] // of a leaf
 	grad        *tensor.Tensor
 }
 
@@ -107,21 +107,11 @@ func errorf(format string, args ...any) error {
 	return source.Errorf(source.RuntimeError, source.Range{}, format, args...)
 }
 
-// making guards the making of histories and accumulators: goroutines share the parameters of a module.
-var making sync.Mutex
-
 func historyOf(t *tensor.Tensor) *history {
 	if h, ok := t.History().(*history); ok {
 		return h
 	}
-	making.Lock()
-	defer making.Unlock()
-	h, ok := t.History().(*history)
-	if !ok {
-		h = &history{}
-		t.SetHistory(h)
-	}
-	return h
+	return t.OfferHistory(&history{}).(*history)
 }
 
 // edgeOf returns where the gradient of t goes.
@@ -136,12 +126,20 @@ func edgeOf(t *tensor.Tensor) edge {
 	if h.node != nil {
 		return h.edge
 	}
-	making.Lock()
-	defer making.Unlock()
-	if h.accumulator == nil {
-		h.accumulator = &Node{name: "AccumulateGrad", leaf: t, outputs: []geometry{geometryOf(t)}}
+	return edge{h.accumulate(t), 0}
+}
+
+// accumulate returns the node that adds to the gradient of the leaf t, whose history h is. Goroutines
+// share the parameters of a module; the first one's node stays.
+func (h *history) accumulate(t *tensor.Tensor) *Node {
+	if n := h.accumulator.Load(); n != nil {
+		return n
 	}
-	return edge{h.accumulator, 0}
+	n := &Node{name: "AccumulateGrad", leaf: t, outputs: []geometry{geometryOf(t)}}
+	if !h.accumulator.CompareAndSwap(nil, n) {
+		return h.accumulator.Load()
+	}
+	return n
 }
 
 func geometryOf(t *tensor.Tensor) geometry {
@@ -331,7 +329,7 @@ func (n *Node) saveInputs(args []value.Value, copied bool) {
 			in := newInput(v.Tensor(), i, -1)
 			if copied && i == 0 {
 				in.version = n.args[0].Tensor().Version()
-				*historyOf(n.args[0].Tensor()) = history{edge: in.edge}
+				n.args[0].Tensor().SetHistory(&history{edge: in.edge})
 				if in.edge.node != nil {
 					_ = n.args[0].Tensor().SetRequiresGrad(true) // the type is that of a tensor that does
 				}

@@ -59,6 +59,15 @@ func (t *Tensor) SetHistory(h any) {
 	t.history.Store(&h)
 }
 
+// OfferHistory gives a tensor without a history this one, and returns the history that it has then,
+// which another goroutine may have given.
+func (t *Tensor) OfferHistory(h any) any {
+	if !t.history.CompareAndSwap(nil, &h) {
+		return t.History()
+	}
+	return h
+}
+
 // Base returns the tensor that t is a view of, nil where it is none.
 func (t *Tensor) Base() *Tensor { return t.base }
 
