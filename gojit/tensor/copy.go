@@ -18,7 +18,7 @@ func Copy(dst, src *Tensor) error {
 	if src.device.Type == Meta {
 		return source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
 	}
-	if !sameShape(dst.shape, src.shape) {
+	if !SameShape(dst.shape, src.shape) {
 		if _, err := src.Expand(dst.shape...); err != nil {
 			return copyShapeError(dst, src)
 		}
@@ -50,7 +50,7 @@ func copyElements(dst, src *Tensor) {
 	if n == 0 {
 		return
 	}
-	if sameShape(dst.shape, src.shape) && dst.IsContiguous() && src.IsContiguous() {
+	if SameShape(dst.shape, src.shape) && dst.IsContiguous() && src.IsContiguous() {
 		ds, ss := dst.dtype.Size(), src.dtype.Size()
 		dp, sp := dst.DataPtr(), src.DataPtr()
 		if n < parallelCopyGrain {

@@ -124,26 +124,11 @@ func (g *Generator) Uint64() uint64 {
 	return g.uint64()
 }
 
-// eachFloat stores draw() in every element of a floating-point tensor, in order of memory.
-func (g *Generator) eachFloat(t *Tensor, draw func() float64) {
+// each stores draw() in every element of a tensor, in order of memory and converted to its type.
+func each[V float64 | int64](g *Generator, t *Tensor, draw func() V) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	f := converters[Float64][t.dtype]
-	var l Loop
-	l.Init(t.shape, false, t)
-	for l.Next() {
-		for i := range l.N {
-			v := draw()
-			f(unsafe.Add(l.Ptr[0], i*l.Step[0]), 0, unsafe.Pointer(&v), 0, 1)
-		}
-	}
-}
-
-// eachInt stores draw() in every element, converted to its type.
-func (g *Generator) eachInt(t *Tensor, draw func() int64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	f := converters[Int64][t.dtype]
+	f := converters[DTypeOf[V]()][t.dtype]
 	var l Loop
 	l.Init(t.shape, false, t)
 	for l.Next() {
@@ -157,7 +142,7 @@ func (g *Generator) eachInt(t *Tensor, draw func() int64) {
 // Uniform fills a floating-point tensor with numbers from [from, to).
 func (g *Generator) Uniform(t *Tensor, from, to float64) {
 	parts := realParts(t)
-	g.eachFloat(parts, func() float64 {
+	each(g, parts, func() float64 {
 		switch parts.dtype {
 		case Float64:
 			return g.uniform64()*(to-from) + from
@@ -186,7 +171,7 @@ func (g *Generator) Normal(t *Tensor, mean, std float64) {
 	}
 	t = realParts(t)
 	if t.numel < 16 || !t.IsContiguous() {
-		g.eachFloat(t, func() float64 { return g.gauss()*std + mean })
+		each(g, t, func() float64 { return g.gauss()*std + mean })
 		return
 	}
 	g.mu.Lock()
@@ -250,7 +235,7 @@ func boxMuller[T float32 | float64](mean, std T) func(u1, u2 T) (T, T) {
 // Random fills a tensor with integers from [from, to). The range must not be empty.
 func (g *Generator) Random(t *Tensor, from, to int64) {
 	n := uint64(to) - uint64(from)
-	g.eachInt(t, func() int64 {
+	each(g, t, func() int64 {
 		if n >= 1<<32 {
 			return int64(g.uint64()%n) + from
 		}
@@ -262,21 +247,21 @@ func (g *Generator) Random(t *Tensor, from, to int64) {
 func (g *Generator) RandomBits(t *Tensor) {
 	switch t.dtype {
 	case Float64:
-		g.eachInt(t, func() int64 { return int64(g.uint64() % (1<<53 + 1)) })
+		each(g, t, func() int64 { return int64(g.uint64() % (1<<53 + 1)) })
 	case Int64:
-		g.eachInt(t, func() int64 { return int64(g.uint64() & (1<<63 - 1)) })
+		each(g, t, func() int64 { return int64(g.uint64() & (1<<63 - 1)) })
 	case Bool:
-		g.eachInt(t, func() int64 { return int64(g.uint32() & 1) })
+		each(g, t, func() int64 { return int64(g.uint32() & 1) })
 	default:
 		largest := map[DType]uint32{Uint8: 255, Int8: 127, Int16: 1<<15 - 1, Int32: 1<<31 - 1,
 			Float16: 1 << 11, BFloat16: 1 << 8, Float32: 1 << 24}[t.dtype]
-		g.eachInt(t, func() int64 { return int64(g.uint32() % (largest + 1)) })
+		each(g, t, func() int64 { return int64(g.uint32() % (largest + 1)) })
 	}
 }
 
 // Bernoulli fills a tensor with ones, each with probability p, and zeros.
 func (g *Generator) Bernoulli(t *Tensor, p float64) {
-	g.eachInt(t, func() int64 {
+	each(g, t, func() int64 {
 		if g.uniform64() < p {
 			return 1
 		}
@@ -306,22 +291,22 @@ func (g *Generator) BernoulliFrom(t, p *Tensor) {
 
 // Exponential fills a tensor with exponentially distributed numbers.
 func (g *Generator) Exponential(t *Tensor, rate float64) {
-	g.eachFloat(t, func() float64 { return -1 / rate * math.Log1p(-g.uniform64()) })
+	each(g, t, func() float64 { return -1 / rate * math.Log1p(-g.uniform64()) })
 }
 
 // Cauchy fills a tensor with Cauchy distributed numbers.
 func (g *Generator) Cauchy(t *Tensor, median, sigma float64) {
-	g.eachFloat(t, func() float64 { return median + sigma*math.Tan(math.Pi*(g.uniform64()-0.5)) })
+	each(g, t, func() float64 { return median + sigma*math.Tan(math.Pi*(g.uniform64()-0.5)) })
 }
 
 // LogNormal fills a tensor with numbers whose logarithms are normal.
 func (g *Generator) LogNormal(t *Tensor, mean, std float64) {
-	g.eachFloat(t, func() float64 { return math.Exp(g.gauss()*std + mean) })
+	each(g, t, func() float64 { return math.Exp(g.gauss()*std + mean) })
 }
 
 // Geometric fills a tensor with the numbers of trials up to a success of probability p.
 func (g *Generator) Geometric(t *Tensor, p float64) {
-	g.eachFloat(t, func() float64 { return math.Ceil(math.Log(g.uniform64()) / math.Log(1-p)) })
+	each(g, t, func() float64 { return math.Ceil(math.Log(g.uniform64()) / math.Log(1-p)) })
 }
 
 // Permutation fills a contiguous int64 vector with the integers from 0 in random order.

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,20 +63,8 @@ func overflowError(shape []int) error {
 	return runtimeError("Storage size calculation overflowed with sizes=%s", FormatShape(shape))
 }
 
-func sameShape(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // SameShape reports whether the sizes are equal.
-func SameShape(a, b []int) bool { return sameShape(a, b) }
+func SameShape(a, b []int) bool { return slices.Equal(a, b) }
 
 // Broadcast returns the shape that both shapes expand to. It fails where sizes differ and neither is 1.
 func Broadcast(a, b []int) ([]int, error) { return BroadcastInto(nil, a, b) }
@@ -169,7 +158,7 @@ func WrapDim(dim, ndim int) (int, error) {
 // same number of elements, and reports whether that is possible without a copy.
 func computeViewStrides(t *Tensor, shape, strides []int) bool {
 	if t.numel == 0 {
-		if sameShape(shape, t.shape) {
+		if SameShape(shape, t.shape) {
 			copy(strides, t.strides)
 		} else {
 			fillContiguousStrides(strides, shape)

@@ -596,7 +596,7 @@ func (t *Tensor) Resize(shape []int) error {
 	if err != nil {
 		return err
 	}
-	if sameShape(shape, t.shape) {
+	if SameShape(shape, t.shape) {
 		return nil
 	}
 	if t.device.Type != Meta {

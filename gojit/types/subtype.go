@@ -1,6 +1,10 @@
 package types
 
-import "fmt"
+import (
+	"slices"
+
+	"fmt"
+)
 
 // Equal reports whether a and b are the same type.
 func Equal(a, b Type) bool {
@@ -24,9 +28,9 @@ func Equal(a, b Type) bool {
 		return Equal(x.Elem, b.(*Optional).Elem)
 	case *Tuple:
 		y := b.(*Tuple)
-		return x.Name == y.Name && equalNames(x.Fields, y.Fields) && equalAll(x.Elems, y.Elems)
+		return x.Name == y.Name && slices.Equal(x.Fields, y.Fields) && slices.EqualFunc(x.Elems, y.Elems, Equal)
 	case *Union:
-		return equalAll(x.Elems, b.(*Union).Elems)
+		return slices.EqualFunc(x.Elems, b.(*Union).Elems, Equal)
 	case *Future:
 		return Equal(x.Elem, b.(*Future).Elem)
 	case *RRef:
@@ -37,30 +41,6 @@ func Equal(a, b Type) bool {
 		return x.Target == b.(*Function).Target
 	}
 	return false
-}
-
-func equalAll(a, b []Type) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !Equal(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func equalNames(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // IsSubtype reports whether every value of type a is a value of type b.
@@ -172,7 +152,7 @@ func tupleSubtype(x *Tuple, b Type) (bool, string) {
 	if !isTuple || len(x.Elems) != len(y.Elems) {
 		return false, ""
 	}
-	if y.Name != "" && (x.Name != y.Name || !equalNames(x.Fields, y.Fields)) {
+	if y.Name != "" && (x.Name != y.Name || !slices.Equal(x.Fields, y.Fields)) {
 		return false, ""
 	}
 	for i := range x.Elems {

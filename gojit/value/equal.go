@@ -2,6 +2,7 @@ package value
 
 import (
 	"math"
+	"slices"
 
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
@@ -23,9 +24,9 @@ func EqualConstants(a, b Value) bool {
 		x, y := a.Complex(), b.Complex()
 		return math.Float64bits(real(x)) == math.Float64bits(real(y)) && math.Float64bits(imag(x)) == math.Float64bits(imag(y))
 	case KindList:
-		return types.Equal(a.List().Elem, b.List().Elem) && equalItems(a.List().Items, b.List().Items)
+		return types.Equal(a.List().Elem, b.List().Elem) && slices.EqualFunc(a.List().Items, b.List().Items, EqualConstants)
 	case KindTuple:
-		return equalItems(a.Tuple().Items, b.Tuple().Items)
+		return slices.EqualFunc(a.Tuple().Items, b.Tuple().Items, EqualConstants)
 	case KindEnum:
 		return a.Enum().Type == b.Enum().Type && a.Enum().Index == b.Enum().Index
 	case KindTensor:
@@ -34,18 +35,6 @@ func EqualConstants(a, b Value) bool {
 		return equalDicts(a.Dict(), b.Dict())
 	}
 	return false
-}
-
-func equalItems(a, b []Value) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !EqualConstants(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 func equalDicts(a, b *Dict) bool {

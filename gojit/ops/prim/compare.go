@@ -1,6 +1,7 @@
 package prim
 
 import (
+	"slices"
 	"strings"
 
 	"torchjit/gojit/ops"
@@ -60,9 +61,9 @@ func Equal(a, b value.Value) bool {
 	case ka == value.KindString:
 		return a.Str() == b.Str()
 	case ka == value.KindList:
-		return equalItems(a.List().Items, b.List().Items)
+		return slices.EqualFunc(a.List().Items, b.List().Items, Equal)
 	case ka == value.KindTuple:
-		return equalItems(a.Tuple().Items, b.Tuple().Items)
+		return slices.EqualFunc(a.Tuple().Items, b.Tuple().Items, Equal)
 	case ka == value.KindDict:
 		return equalDicts(a.Dict(), b.Dict())
 	case ka == value.KindEnum:
@@ -73,18 +74,6 @@ func Equal(a, b value.Value) bool {
 
 func isNumber(k value.Kind) bool {
 	return k == value.KindInt || k == value.KindFloat || k == value.KindBool || k == value.KindComplex
-}
-
-func equalItems(a, b []value.Value) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !Equal(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 func equalDicts(a, b *value.Dict) bool {
