@@ -350,6 +350,17 @@ func (c *call) argInstance(i int) (*value.Object, error) {
 	return o, nil
 }
 
+// argSlot returns the object and the index of its attribute that the first two arguments name.
+func (c *call) argSlot() (o *value.Object, i int, err error) {
+	if o, err = c.argInstance(0); err != nil {
+		return nil, 0, err
+	}
+	if i = o.Class.AttributeIndex(c.argText(1)); i < 0 {
+		return nil, 0, attributeErrorf("'%s' object has no attribute '%s'", o.Class.Name, c.argText(1))
+	}
+	return o, i, nil
+}
+
 func moduleSlots(c *call) error {
 	o, err := c.argInstance(0)
 	if err != nil {
@@ -378,13 +389,9 @@ func slotKind(a *types.Attribute, v value.Value) string {
 }
 
 func moduleGet(c *call) error {
-	o, err := c.argInstance(0)
+	o, i, err := c.argSlot()
 	if err != nil {
 		return err
-	}
-	i := o.Class.AttributeIndex(c.argText(1))
-	if i < 0 {
-		return attributeErrorf("'%s' object has no attribute '%s'", o.Class.Name, c.argText(1))
 	}
 	if v := o.Slots[i]; o.Class.Attributes[i].IsParameter && v.IsTensor() {
 		c.parameter(v.Tensor())
@@ -394,13 +401,9 @@ func moduleGet(c *call) error {
 }
 
 func moduleSet(c *call) error {
-	o, err := c.argInstance(0)
+	o, i, err := c.argSlot()
 	if err != nil {
 		return err
-	}
-	i := o.Class.AttributeIndex(c.argText(1))
-	if i < 0 {
-		return attributeErrorf("'%s' object has no attribute '%s'", o.Class.Name, c.argText(1))
 	}
 	v, err := slotValue(c.arg(2), &o.Class.Attributes[i])
 	if err == nil {
