@@ -1,16 +1,21 @@
 package main
 
 import (
+	"math"
+
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
-// typeFunctions are about dtypes, devices and random generators.
+// typeFunctions are about dtypes, threads, devices and random generators.
 var typeFunctions = []function{
 	{schema: "dtype_names() -> list", run: dtypeNames},
 	{schema: "promote_types(dtype a, dtype b) -> dtype", run: promoteTypes},
 	{schema: "can_cast(dtype a, dtype b) -> bool", run: canCast},
 	{schema: "default_dtype() -> dtype", run: defaultDType},
 	{schema: "set_default_dtype(dtype d) -> None", run: setDefaultDType},
+	{schema: "num_threads() -> int", run: numThreads},
+	{schema: "set_num_threads(int n) -> None", run: setNumThreads},
 	{schema: "parse_device(str text) -> int", run: parseDevice},
 	{schema: "device_text(int code) -> str", run: deviceText},
 	{schema: "default_generator() -> Generator", run: defaultGenerator},
@@ -51,6 +56,21 @@ func defaultDType(c *call) error {
 func setDefaultDType(c *call) error {
 	c.none()
 	return tensor.SetDefaultDType(c.argDType(0))
+}
+
+func numThreads(c *call) error {
+	c.int(tensor.NumThreads())
+	return nil
+}
+
+func setNumThreads(c *call) error {
+	n := c.argInt(0)
+	if n < 1 {
+		return source.Errorf(source.RuntimeError, source.Range{}, "set_num_threads expects a positive integer")
+	}
+	tensor.SetNumThreads(min(n, math.MaxInt32))
+	c.none()
+	return nil
 }
 
 // parseDevice replies the code of a device's text.

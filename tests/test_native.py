@@ -148,3 +148,23 @@ def test_import_is_fast():
     ]
     assert min(float(r[0]) for r in runs) < 0.1
     assert runs[0][1:] == ["False", "False"]
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    x = torch.arange(300000).to(torch.float32) / 7
+    before, results = torch.get_num_threads(), []
+    try:
+        for n in (1, 2, 5):
+            torch.set_num_threads(n)
+            assert torch.get_num_threads() == n
+            results.append([(x * x + x).tolist(), x.sum().item(), torch.softmax(x.view(300, 1000), 1).tolist()])
+    finally:
+        torch.set_num_threads(before)
+    assert results[0] == results[1] == results[2]
+
+
+def test_the_number_of_threads_is_positive():
+    with pytest.raises(RuntimeError, match="set_num_threads expects a positive integer"):
+        torch.set_num_threads(0)
+    with pytest.raises(TypeError, match="set_num_threads expects an int, but got str"):
+        torch.set_num_threads("2")

@@ -12,6 +12,7 @@ from torchjit._types import Generator, dtype
 __all__ = [
     "default_generator", "e", "get_default_dtype", "inf", "initial_seed", "is_complex", "is_floating_point", "is_storage",
     "is_tensor", "manual_seed", "nan", "numel", "pi", "promote_types", "can_cast", "seed", "set_default_dtype",
+    "get_num_threads", "set_num_threads",
 ]  # fmt: skip
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
@@ -65,3 +66,15 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> bool:
     return _native.can_cast(from_, to)
+
+
+def get_num_threads() -> int:
+    """How many threads one operation may use."""
+    return _native.num_threads()
+
+
+def set_num_threads(n: int) -> None:
+    """Changes how many threads one operation may use. Results do not depend on it."""
+    if not isinstance(n, int):
+        raise TypeError(f"set_num_threads expects an int, but got {type(n).__name__}")
+    _native.set_num_threads(n)

@@ -82,7 +82,12 @@ func helpers(chunks int) []*worker {
 	if chunks <= 1 {
 		return nil
 	}
-	return pool.atMost(NumThreads() - 1)
+	beside := NumThreads() - 1
+	if beside <= 0 {
+		return nil
+	}
+	workers := pool.shared(min(beside, chunks-1))
+	return workers[:min(beside, len(workers))]
 }
 
 // region is one call of Parallel or Chunks: chunks of a range, claimed one after another by the

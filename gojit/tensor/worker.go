@@ -16,19 +16,20 @@ type workers struct {
 
 var pool workers
 
-// atMost returns up to n workers, and starts those that are missing.
-func (p *workers) atMost(n int) []*worker {
-	if n <= 0 {
-		return nil
-	}
+// maxWorkers bounds the workers, whatever the number of threads.
+const maxWorkers = 255
+
+// shared returns the workers, and starts some where there are fewer than wanted.
+func (p *workers) shared(wanted int) []*worker {
+	wanted = min(wanted, maxWorkers)
 	all := p.all.Load()
-	if all == nil || len(*all) < n {
+	if all == nil || len(*all) < wanted {
 		p.mu.Lock()
-		p.grow(min(n, NumThreads()-1))
+		p.grow(min(wanted, NumThreads()-1))
 		all = p.all.Load()
 		p.mu.Unlock()
 	}
-	return (*all)[:min(n, len(*all))]
+	return *all
 }
 
 // grow starts workers until there are n. The lock is held.
