@@ -350,7 +350,7 @@ func (p *Program) prepare(s *scratch, params []tensor.Scalar, n int) {
 		in := &p.constants[i]
 		re, im := in.Imm, in.Imm2
 		if in.Op == Param {
-			re, im = constBits(in.Type, params[in.Imm])
+			re, im = NumberBits(in.Type, params[in.Imm])
 		}
 		fillRegister(s.registers[p.constReg[i]], in.Type, re, im, n)
 	}

@@ -204,7 +204,7 @@ func (b *Builder) Type(v Value) tensor.DType { return b.k.Instrs[v].Type }
 
 // Const makes a constant of a type.
 func (b *Builder) Const(t tensor.DType, s tensor.Scalar) Value {
-	re, im := constBits(t, s)
+	re, im := NumberBits(t, s)
 	return b.emit(Instr{Op: Const, Type: t, Imm: re, Imm2: im})
 }
 
@@ -214,8 +214,8 @@ func (b *Builder) Iota(t tensor.DType) Value { return b.emit(Instr{Op: Iota, Typ
 // Number makes a constant of the type of another value.
 func (b *Builder) Number(like Value, f float64) Value { return b.Const(b.Type(like), tensor.Float(f)) }
 
-// constBits returns a number as the bits of a type; integers are sign-extended.
-func constBits(t tensor.DType, s tensor.Scalar) (re, im uint64) {
+// NumberBits returns a number as the bits of a type; integers are sign-extended. im is for complex types only.
+func NumberBits(t tensor.DType, s tensor.Scalar) (re, im uint64) {
 	switch t {
 	case tensor.Bool:
 		if s.Bool() {

@@ -247,6 +247,7 @@ func generalListing(l *listing) {
 			add(fmt.Sprintf("add %s, %d", general64[r], v), func(a *Assembler) { a.AddImm(r, v) })
 			add(fmt.Sprintf("sub %s, %d", general64[r], v), func(a *Assembler) { a.SubImm(r, v) })
 			add(fmt.Sprintf("and %s, %d", general64[r], v), func(a *Assembler) { a.AndImm(r, v) })
+			add(fmt.Sprintf("xor %s, %d", general64[r], v), func(a *Assembler) { a.XorImm(r, v) })
 			add(fmt.Sprintf("cmp %s, %d", general64[r], v), func(a *Assembler) { a.CmpImm(r, v) })
 		}
 		add(fmt.Sprintf("mov %s, 77", general32[r]), func(a *Assembler) { a.MoveImm(r, 77) })

@@ -109,6 +109,9 @@ func (a *Assembler) SubImm(d Reg, v int32) { a.immediate(5, d, v) }
 // AndImm emits d &= v.
 func (a *Assembler) AndImm(d Reg, v int32) { a.immediate(4, d, v) }
 
+// XorImm emits d ^= v.
+func (a *Assembler) XorImm(d Reg, v int32) { a.immediate(6, d, v) }
+
 // CmpImm compares d with v.
 func (a *Assembler) CmpImm(d Reg, v int32) { a.immediate(7, d, v) }
 
@@ -321,4 +324,11 @@ func (a *Assembler) Align(n int) {
 		a.Code = append(a.Code, noOps[size]...)
 		rest -= size
 	}
+}
+
+// LeaLabel emits d = the address of a label that is bound later.
+func (a *Assembler) LeaLabel(d Reg, l Label) {
+	a.Code = append(a.Code, 0x48|byte(d>>3)<<2, 0x8d, byte(d&7)<<3|5)
+	a.fixups = append(a.fixups, fixup{l, len(a.Code)})
+	a.Code = append(a.Code, 0, 0, 0, 0)
 }

@@ -38,6 +38,9 @@ const (
 	CMPPD
 	MOVUPS
 	MOVUPSstore
+	MOVUPD
+	MOVUPDstore
+	MOVAPD
 	MOVNTPSstore
 	MOVAPS
 	MOVSS
@@ -228,6 +231,9 @@ var ops = [numOps]opInfo{
 	CMPPD:             {name: "cmppd", opmap: m0F, prefix: p66, code: 0xc2, form: rvmi, mem: full64, w: w1e, sets: legacy | vex | evex, flags: toMask},
 	MOVUPS:            {name: "movups", opmap: m0F, prefix: np, code: 0x10, form: rm, mem: fullMem, w: w0, sets: legacy | vex | evex},
 	MOVUPSstore:       {name: "movups", opmap: m0F, prefix: np, code: 0x11, form: mr, mem: fullMem, w: w0, sets: legacy | vex | evex, flags: memOnly},
+	MOVUPD:            {name: "movupd", opmap: m0F, prefix: p66, code: 0x10, form: rm, mem: fullMem, w: w1e, sets: legacy | vex | evex},
+	MOVUPDstore:       {name: "movupd", opmap: m0F, prefix: p66, code: 0x11, form: mr, mem: fullMem, w: w1e, sets: legacy | vex | evex, flags: memOnly},
+	MOVAPD:            {name: "movapd", opmap: m0F, prefix: p66, code: 0x28, form: rm, mem: fullMem, w: w1e, sets: legacy | vex | evex},
 	MOVNTPSstore:      {name: "movntps", opmap: m0F, prefix: np, code: 0x2b, form: mr, mem: fullMem, w: w0, sets: legacy | vex | evex, flags: memOnly},
 	MOVAPS:            {name: "movaps", opmap: m0F, prefix: np, code: 0x28, form: rm, mem: fullMem, w: w0, sets: legacy | vex | evex},
 	MOVSS:             {name: "movss", opmap: m0F, prefix: pF3, code: 0x10, form: rm, mem: elem4, w: w0, sets: legacy | vex | evex, flags: memOnly | scalar},

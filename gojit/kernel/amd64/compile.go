@@ -1,0 +1,263 @@
+package amd64
+
+import (
+	"encoding/binary"
+	"errors"
+	"unsafe"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/tensor"
+)
+
+// MaxUniforms is how many numbers a function receives at most: the kernel's parameters and the
+// inputs that are the same for all elements.
+const MaxUniforms = 16
+
+// MaxPointers is how many outputs and inputs a function walks at most.
+const MaxPointers = 8
+
+// Args is what a compiled kernel receives.
+type Args struct {
+	Count   int64 // elements
+	First   int64 // number of the first element, for Iota
+	index   int64
+	Scratch unsafe.Pointer              // Function.Scratch bytes, aligned to 64
+	Ptr     [MaxPointers]unsafe.Pointer // first element of each output, then of each input that has one for every element
+	Uniform [MaxUniforms]uint64         // parameters, then inputs that are the same for all elements, as bits of the type computed with
+}
+
+var (
+	offCount   = int32(unsafe.Offsetof(Args{}.Count))
+	offFirst   = int32(unsafe.Offsetof(Args{}.First))
+	offIndex   = int32(unsafe.Offsetof(Args{}.index))
+	offScratch = int32(unsafe.Offsetof(Args{}.Scratch))
+	offPtr     = int32(unsafe.Offsetof(Args{}.Ptr))
+	offUniform = int32(unsafe.Offsetof(Args{}.Uniform))
+)
+
+// Function is a kernel as machine code. It may run in many goroutines at once.
+//
+// An output that reduces receives the Lanes partial results of the elements given: Ptr of such an
+// output points to room for a vector, whose lanes are still to be combined, the upper half with the
+// lower until one is left.
+type Function struct {
+	Code     *Code
+	Scratch  int    // bytes of scratch memory
+	Pointers []int  // for each entry of Args.Ptr: the output, or the number of outputs and the input
+	Lanes    []int  // of each output that reduces: partial results that are left, 0 for others
+	Wide     []bool // of each output that reduces: whether a lane has 8 bytes rather than 4
+}
+
+// pointerRegs hold the addresses of operands. Where scratch memory is needed there is one less.
+var pointerRegs = [...]Reg{RSI, RBX, R8, R9, R10, R11, R12, R13}
+
+// Compile makes machine code of a kernel without operations that kernel.Expand replaces. Bit i of
+// uniform says that input i has one element for all. The error is ErrUnsupported where the instruction
+// set cannot do what the kernel asks for.
+func Compile(k *kernel.Kernel, uniform uint32, isa ISA) (f *Function, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			u, ok := r.(unsupported)
+			if !ok {
+				panic(r)
+			}
+			err = u.error
+		}
+	}()
+	if isa == None {
+		return nil, ErrUnsupported
+	}
+	g := &generator{lowerer: lowerer{isa: isa, kernel: k}}
+	code := g.generate(uniform)
+	f = &Function{Scratch: g.scratch * isa.Width().Bytes(), Pointers: g.pointers}
+	f.Lanes, f.Wide = make([]int, len(k.Outputs)), make([]bool, len(k.Outputs))
+	for _, acc := range g.accs {
+		f.Lanes[acc.output] = g.lanes
+		f.Wide[acc.output] = acc.w.Bytes()/8 == g.lanes
+	}
+	f.Code, err = Place(code)
+	return f, err
+}
+
+// IsUnsupported reports whether an error of Compile says that the kernel is to be evaluated.
+func IsUnsupported(err error) bool { return errors.Is(err, ErrUnsupported) }
+
+// generator writes the loop around the instructions of a kernel.
+type generator struct {
+	lowerer
+	asm      Assembler
+	body     []machine
+	fixed    []int16
+	scratch  int
+	unroll   int
+	pointers []int
+	regOf    map[int]Reg // of outputs and inputs, counted as in pointers
+	pool     Label
+	poolData []byte
+	masks    int32   // end of the ones of the mask table in the pool
+	accReg   [][]Reg // of each accumulator and round
+}
+
+func (g *generator) generate(uniform uint32) []byte {
+	g.lower(uniform)
+	g.assignPointers(uniform)
+	g.chooseUnroll()
+	g.layOutPool()
+	a := newAllocator(&g.lowerer)
+	g.fixed = a.fixed
+	g.body = a.assign()
+	g.scratch = a.scratch
+	g.asm.ISA = g.isa
+	g.asm.Code = make([]byte, 0, 1024)
+	g.prologue()
+	g.loops()
+	g.epilogue()
+	return g.asm.Code
+}
+
+// assignPointers gives each operand that is walked a register.
+func (g *generator) assignPointers(uniform uint32) {
+	g.regOf = map[int]Reg{}
+	k := g.kernel
+	add := func(i int) {
+		if len(g.pointers) == len(pointerRegs) {
+			g.fail("more than %d operands", len(pointerRegs))
+		}
+		g.regOf[i] = pointerRegs[len(g.pointers)]
+		g.pointers = append(g.pointers, i)
+	}
+	for i := range k.Outputs {
+		add(i)
+	}
+	for i := range k.Inputs {
+		if uniform>>i&1 == 0 {
+			add(len(k.Outputs) + i)
+		}
+	}
+}
+
+// rounds returns how many accumulators a reduction has side by side.
+func (l *lowerer) rounds(acc accumulator) int {
+	bytes := tensorLanes(l.kernel.TypeOf(l.kernel.Outputs[acc.output].Value))
+	return max(1, bytes/l.lanes)
+}
+
+// tensorLanes returns the partial results that a reduction over a type keeps. Those of Bool do not
+// depend on their number.
+func tensorLanes(t tensor.DType) int {
+	if t.Size() < 4 {
+		t = tensor.Int32
+	}
+	return kernel.ReduceLanes(t)
+}
+
+// accumulatorRegisters returns how many registers reductions occupy.
+func (l *lowerer) accumulatorRegisters() int {
+	n := 0
+	for _, acc := range l.accs {
+		n += l.rounds(acc)
+	}
+	return n
+}
+
+// chooseUnroll picks how many vectors a round of the loop takes: as many as a reduction has
+// accumulators, and several where the body is too short to hide latency.
+func (g *generator) chooseUnroll() {
+	switch n := len(g.code); {
+	case n <= 6:
+		g.unroll = 4
+	case n <= 12:
+		g.unroll = 2
+	default:
+		g.unroll = 1
+	}
+	if len(g.accs) == 0 {
+		return
+	}
+	g.unroll = 1
+	for _, acc := range g.accs {
+		g.unroll = max(g.unroll, g.rounds(acc))
+	}
+	r := Reg(g.isa.Registers() - 1)
+	if g.isa != AVX512 {
+		r--
+	}
+	for _, acc := range g.accs {
+		var regs []Reg
+		for range g.rounds(acc) {
+			regs = append(regs, r)
+			r--
+			if r > 200 {
+				g.fail("%d reductions at once", len(g.accs))
+			}
+		}
+		g.accReg = append(g.accReg, regs)
+	}
+}
+
+// layOutPool places the constants behind the code.
+func (g *generator) layOutPool() {
+	vector := g.isa.Width().Bytes()
+	g.places = make([]int32, len(g.uniforms))
+	for pass := range 2 { // vectors first, which are aligned
+		for i := range g.uniforms {
+			u := &g.uniforms[i]
+			if u.slot >= 0 || (u.vector == nil) == (pass == 0) {
+				continue
+			}
+			g.places[i] = int32(len(g.poolData))
+			switch {
+			case u.vector != nil:
+				g.poolData = append(g.poolData, u.vector...)
+				for len(g.poolData)%vector != 0 {
+					g.poolData = append(g.poolData, 0)
+				}
+			case g.isa == AVX512:
+				g.poolData = appendNumber(g.poolData, u)
+			default:
+				for range vector / int(u.size) {
+					g.poolData = appendNumber(g.poolData, u)
+				}
+			}
+		}
+	}
+	if g.isa == AVX2 && g.masksTail() {
+		for range 256 {
+			g.poolData = append(g.poolData, 0xff)
+		}
+		g.masks = int32(len(g.poolData))
+		g.poolData = append(g.poolData, make([]byte, 64)...)
+	}
+}
+
+func appendNumber(b []byte, u *uniform) []byte {
+	if u.size == 8 {
+		return binary.LittleEndian.AppendUint64(b, u.bits)
+	}
+	return binary.LittleEndian.AppendUint32(b, uint32(u.bits))
+}
+
+// expanded returns how many numbers among the arguments are spread over vectors in scratch memory:
+// without embedded broadcasts, all.
+func (l *lowerer) expanded() int {
+	n := 0
+	if l.isa != AVX512 {
+		for i := range l.uniforms {
+			if l.uniforms[i].slot >= 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// expandedPlace returns where the number i of the arguments is spread.
+func (l *lowerer) expandedPlace(i int) Mem {
+	n := 0
+	for j := range i {
+		if l.uniforms[j].slot >= 0 {
+			n++
+		}
+	}
+	return At(scratchReg, int32(n*l.isa.Width().Bytes()))
+}

@@ -1,0 +1,294 @@
+package amd64
+
+import (
+	"math"
+	"math/bits"
+)
+
+// machine is an instruction with its registers.
+type machine struct {
+	kind   kind
+	op     Op
+	w      Width
+	imm    uint8
+	size   uint8
+	index  int16
+	d, v   Reg
+	s      Operand
+	chosen Operand // of pickWhere, where the comparison holds
+	other  Reg     // of pickWhere, elsewhere
+}
+
+// firstAccumulator is the number from which registers name accumulators, of which each round of an
+// unrolled loop has its own.
+const firstAccumulator Reg = 64
+
+// allocator assigns registers in one walk over straight-line code. Where registers run out, the value
+// whose next use is farthest away waits in scratch memory.
+type allocator struct {
+	l         *lowerer
+	free      uint32
+	where     []int16 // of each virtual register: its register, or -1
+	spilled   []int16 // its place in scratch memory, or -1
+	last      []int32 // its last use
+	owner     [32]operand
+	pinned    uint32  // registers that the current instruction uses
+	temporary uint32  // those of them that hold a uniform for it
+	fixed     []int16 // of each uniform: the register it stays in, or -1
+	scratch   int     // vectors of scratch memory in use
+	out       []machine
+	at        int
+}
+
+// base registers of memory that kernels use.
+const (
+	argsReg    = RDI
+	poolReg    = RDX
+	countReg   = RCX
+	indexReg   = RAX
+	scratchReg = R15
+	tempReg    = R14
+)
+
+// maskReg is the vector register that holds the mask of a tail where there are no mask registers.
+const maskReg Reg = 15
+
+func newAllocator(l *lowerer) *allocator {
+	a := &allocator{l: l, free: uint32(1<<l.isa.Registers() - 1), scratch: l.expanded()}
+	if l.isa != AVX512 {
+		a.free &^= 1 << maskReg
+	}
+	for r := range a.owner {
+		a.owner[r] = none
+	}
+	places := make([]int16, 2*int(l.next))
+	for i := range places {
+		places[i] = -1
+	}
+	a.where, a.spilled, a.last = places[:l.next], places[l.next:], make([]int32, l.next)
+	for i, acc := range l.accs {
+		a.where[acc.reg] = int16(firstAccumulator) + int16(i)
+	}
+	for range l.accumulatorRegisters() {
+		if a.free == 0 {
+			l.fail("%d reductions at once", len(l.accs))
+		}
+		a.free &^= 1 << (bits.Len32(a.free) - 1)
+	}
+	for i := range l.code {
+		for _, o := range l.code[i].args {
+			switch {
+			case o == none:
+			case o.isUniform():
+				l.uniforms[^o].uses++
+			default:
+				a.last[o] = int32(i)
+			}
+		}
+	}
+	for _, acc := range l.accs {
+		a.last[acc.reg] = math.MaxInt32
+	}
+	a.hoist()
+	return a
+}
+
+// pressure returns the largest number of virtual registers that live at once.
+func (a *allocator) pressure() int {
+	live, most := 0, 0
+	for i := range a.l.code {
+		in := &a.l.code[i]
+		if in.d != none && a.last[in.d] != math.MaxInt32 {
+			live++
+		}
+		most = max(most, live)
+		for j, o := range in.args {
+			if o != none && !o.isUniform() && a.last[o] == int32(i) && firstUse(in, o) == j {
+				live--
+			}
+		}
+	}
+	return most
+}
+
+// firstUse returns the first place of an operand among the arguments.
+func firstUse(in *instruction, o operand) int {
+	for j, x := range in.args {
+		if x == o {
+			return j
+		}
+	}
+	return -1
+}
+
+// hoist keeps the most used uniforms in registers that the code does not need.
+func (a *allocator) hoist() {
+	a.fixed = make([]int16, len(a.l.uniforms))
+	for i := range a.fixed {
+		a.fixed[i] = -1
+	}
+	const spare = 3 // for uniforms that an instruction needs in a register
+	for room := bits.OnesCount32(a.free) - a.pressure() - spare; room > 0; room-- {
+		best := -1
+		for i := range a.l.uniforms {
+			if uses := a.l.uniforms[i].uses; a.fixed[i] < 0 && uses > 0 && (best < 0 || uses > a.l.uniforms[best].uses) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return
+		}
+		r := bits.Len32(a.free) - 1
+		a.free &^= 1 << r
+		a.fixed[best] = int16(r)
+	}
+}
+
+// take returns a free register, making one free where there is none.
+func (a *allocator) take() Reg {
+	if a.free == 0 {
+		a.spill()
+	}
+	r := bits.TrailingZeros32(a.free)
+	a.free &^= 1 << r
+	a.owner[r] = none
+	return Reg(r)
+}
+
+// spill moves the value whose next use is farthest away to scratch memory.
+func (a *allocator) spill() {
+	victim, farthest := -1, -1
+	for r, o := range a.owner {
+		if o == none || a.pinned>>r&1 != 0 || a.free>>r&1 != 0 {
+			continue
+		}
+		if next := a.nextUse(o); next > farthest {
+			victim, farthest = r, next
+		}
+	}
+	if victim < 0 {
+		a.l.fail("an instruction needs more registers than there are")
+	}
+	o := a.owner[victim]
+	if a.spilled[o] < 0 {
+		a.spilled[o] = int16(a.scratch)
+		a.scratch++
+		a.out = append(a.out, machine{op: MOVUPSstore, w: a.l.isa.Width(), d: Reg(victim), s: M(a.slot(o))})
+	}
+	a.where[o] = -1
+	a.owner[victim] = none
+	a.free |= 1 << victim
+}
+
+// slot returns where a spilled value lies.
+func (a *allocator) slot(o operand) Mem {
+	return At(scratchReg, int32(int(a.spilled[o])*a.l.isa.Width().Bytes()))
+}
+
+func (a *allocator) nextUse(o operand) int {
+	for i := a.at; i < len(a.l.code); i++ {
+		if firstUse(&a.l.code[i], o) >= 0 {
+			return i
+		}
+	}
+	return math.MaxInt32
+}
+
+// reg returns the register of an operand, loading it where it lies in memory, and pins it.
+func (a *allocator) reg(o operand) Reg {
+	if o.isUniform() {
+		if r := a.fixed[^o]; r >= 0 {
+			return Reg(r)
+		}
+		r := a.take()
+		a.pinned |= 1 << r
+		a.temporary |= 1 << r
+		a.out = append(a.out, a.l.readUniform(r, int(^o)))
+		return r
+	}
+	r := a.where[o]
+	if r >= int16(firstAccumulator) {
+		return Reg(r)
+	}
+	if r < 0 {
+		t := a.take()
+		a.out = append(a.out, machine{op: MOVUPS, w: a.l.isa.Width(), d: t, s: M(a.slot(o))})
+		a.where[o], a.owner[t], r = int16(t), o, int16(t)
+	}
+	a.pinned |= 1 << r
+	return Reg(r)
+}
+
+// source returns an operand as the last one of an instruction, which may lie in memory.
+func (a *allocator) source(o operand, op Op) Operand {
+	if o.isUniform() && a.fixed[^o] < 0 {
+		if m, ok := a.l.fold(int(^o), op); ok {
+			return m
+		}
+	}
+	return R(a.reg(o))
+}
+
+// dies reports whether the current instruction is the last to use a value that is in a register of its own.
+func (a *allocator) dies(o operand) bool {
+	return o != none && !o.isUniform() && a.last[o] == int32(a.at) && a.where[o] >= 0 && a.where[o] < int16(firstAccumulator)
+}
+
+// finish frees what the current instruction used last.
+func (a *allocator) finish(in *instruction) {
+	for _, o := range in.args {
+		if a.dies(o) {
+			r := a.where[o]
+			if a.owner[r] == o {
+				a.free |= 1 << r
+				a.owner[r] = none
+			}
+			a.where[o] = -1
+		}
+	}
+	a.free |= a.temporary
+	a.temporary, a.pinned = 0, 0
+}
+
+// define gives the result of an instruction a register, after its arguments are free.
+func (a *allocator) define(in *instruction) Reg {
+	a.finish(in)
+	return a.bind(in.d, none)
+}
+
+// bind makes a register that of a value; the register is r, or a free one.
+func (a *allocator) bind(o operand, r operand) Reg {
+	if acc := a.where[o]; acc >= int16(firstAccumulator) {
+		return Reg(acc)
+	}
+	if r == none {
+		r = operand(a.take())
+	}
+	a.where[o], a.owner[r] = int16(r), o
+	return Reg(r)
+}
+
+// over returns a register that holds in.args[place] and becomes the result: the argument's own where
+// nobody needs it any more, or a copy.
+func (a *allocator) over(in *instruction, place int, from Reg) Reg {
+	o := in.args[place]
+	once := true
+	for j, x := range in.args {
+		once = once && (j == place || x != o)
+	}
+	switch {
+	case o.isUniform() && a.temporary>>from&1 != 0 && from < 32 && once:
+		a.temporary &^= 1 << from
+		a.finish(in)
+		return a.bind(in.d, operand(from))
+	case once && a.dies(o):
+		a.where[o] = -1
+		a.owner[from] = none
+		a.finish(in)
+		return a.bind(in.d, operand(from))
+	}
+	d := a.bind(in.d, none)
+	a.out = append(a.out, machine{op: MOVAPS, w: in.w, d: d, s: R(from)})
+	a.finish(in)
+	return d
+}
