@@ -27,7 +27,7 @@ func TestMultiplyAgreesWithDefinition(t *testing.T) {
 					b.Stride = k
 				}
 				c := Matrix[float64]{Data: make([]float64, m*n), Stride: n}
-				Multiply(m, n, k, a, b, c)
+				multiply(m, n, k, a, b, c)
 				for _, at := range [][2]int{{0, 0}, {m - 1, n - 1}, {m / 2, n / 3}} {
 					want := 0.0
 					for p := range k {

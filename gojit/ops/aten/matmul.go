@@ -28,132 +28,85 @@ func sameTypes(name string, a, b *tensor.Tensor) {
 	}
 }
 
-// products multiplies batches of matrices (batch by m by k) and (batch by k by n).
-func products(a, b *tensor.Tensor) *tensor.Tensor {
+// products multiplies matrices (m by k) and (k by n), or batches of them (batch by m by k and batch by k by n).
+func products(a, b *tensor.Tensor) *tensor.Tensor { return sumOfProducts(nil, a, b) }
+
+// sumOfProducts multiplies matrices, or batches of them, and adds a tensor that expands to the shape
+// of the result, nil for none.
+func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	d := a.DType()
 	work := productType(d)
 	a, b = to(a, work), to(b, work)
-	out := zeros([]int{a.Size(0), a.Size(1), b.Size(2)}, work)
+	dims := [3]int{a.Size(0), a.Size(a.Dim() - 2), b.Size(b.Dim() - 1)}
+	shape := dims[3-a.Dim():]
+	out := empty(shape, work)
+	row := self != nil && self.Dim() == 1 && self.Size(0) == shape[len(shape)-1] && self.DType() == work && self.IsContiguous()
+	if self != nil && !row {
+		succeed(tensor.Copy(out, self))
+	}
 	switch work {
 	case tensor.Float32:
-		multiplyBatch[float32](a, b, out)
+		runProduct[float32](self, row, a, b, out)
 	case tensor.Float64:
-		multiplyBatch[float64](a, b, out)
+		runProduct[float64](self, row, a, b, out)
 	case tensor.Complex64:
-		multiplyBatch[complex64](a, b, out)
+		runProduct[complex64](self, row, a, b, out)
 	case tensor.Complex128:
-		multiplyBatch[complex128](a, b, out)
+		runProduct[complex128](self, row, a, b, out)
 	default:
-		multiplyBatch[int64](a, b, out)
+		runProduct[int64](self, row, a, b, out)
 	}
 	return to(out, d)
 }
 
-func multiplyBatch[T interface {
+// runProduct writes products of matrices to out: plus self as a row, or plus what out holds.
+func runProduct[T interface {
 	dense.Number
 	tensor.Element
-}](a, b, out *tensor.Tensor) {
-	batch, m, k, n := a.Size(0), a.Size(1), a.Size(2), b.Size(2)
-	if out.Numel() == 0 || k == 0 {
+}](self *tensor.Tensor, row bool, a, b, out *tensor.Tensor) {
+	if out.Numel() == 0 {
 		return
 	}
-	a, transA := rowMajor(a)
-	b, transB := rowMajor(b)
-	x, y, z := tensor.Data[T](a), tensor.Data[T](b), tensor.Data[T](out)
-	one := func(i int) {
-		dense.Multiply(m, n, k,
-			dense.Matrix[T]{Data: x[i*a.Strides()[0]:], Stride: leading(a, transA), Transposed: transA},
-			dense.Matrix[T]{Data: y[i*b.Strides()[0]:], Stride: leading(b, transB), Transposed: transB},
-			dense.Matrix[T]{Data: z[i*m*n:], Stride: n})
+	n := a.Dim()
+	p := dense.Product[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1)}
+	p.A, p.StepA = matrixOf[T](a)
+	p.B, p.StepB = matrixOf[T](b)
+	p.C = dense.Matrix[T]{Data: tensor.Data[T](out), Stride: p.N}
+	if n == 3 {
+		p.Batch, p.StepC = a.Size(0), p.M*p.N
 	}
-	if batch == 1 {
-		one(0)
-		return
-	}
-	tensor.Parallel(batch, 1+rowGrain/(m*n*k), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			one(i)
-		}
-	})
-}
-
-// rowMajor returns a batch of matrices whose rows, or columns where it reports true, are contiguous.
-func rowMajor(t *tensor.Tensor) (*tensor.Tensor, bool) {
-	rows, columns := t.Size(1), t.Size(2)
-	s := t.Strides()
 	switch {
-	case (s[2] == 1 || columns == 1) && (s[1] >= columns || rows == 1):
-		return t, false
-	case (s[1] == 1 || rows == 1) && (s[2] >= rows || columns == 1):
-		return t, true
+	case row:
+		p.Bias = tensor.Data[T](self)
+	case self != nil:
+		p.Add = true
 	}
-	return contiguous(t), false
+	p.Run()
 }
 
-func leading(t *tensor.Tensor, transposed bool) int {
-	if transposed {
-		return t.Strides()[2]
-	}
-	return t.Strides()[1]
-}
-
-// product2 multiplies matrices.
-func product2(a, b *tensor.Tensor) *tensor.Tensor { return addProduct(nil, a, b) }
-
-// addProduct multiplies matrices and adds a row to each row of the result, nil for none.
-func addProduct(row, a, b *tensor.Tensor) *tensor.Tensor {
-	d := a.DType()
-	work := productType(d)
-	a, b = to(a, work), to(b, work)
-	shape := [2]int{a.Size(0), b.Size(1)}
-	var out *tensor.Tensor
-	if row == nil {
-		out = zeros(shape[:], work)
-	} else {
-		out = empty(shape[:], work)
-		succeed(tensor.Copy(out, row))
-	}
-	switch work {
-	case tensor.Float32:
-		multiplyOne[float32](a, b, out)
-	case tensor.Float64:
-		multiplyOne[float64](a, b, out)
-	case tensor.Complex64:
-		multiplyOne[complex64](a, b, out)
-	case tensor.Complex128:
-		multiplyOne[complex128](a, b, out)
-	default:
-		multiplyOne[int64](a, b, out)
-	}
-	return to(out, d)
-}
-
-func multiplyOne[T interface {
-	dense.Number
-	tensor.Element
-}](a, b, out *tensor.Tensor) {
-	m, k, n := a.Size(0), a.Size(1), b.Size(1)
-	if m == 0 || k == 0 || n == 0 {
-		return
-	}
-	x, y := matrixOf[T](a), matrixOf[T](b)
-	dense.Multiply(m, n, k, x, y, dense.Matrix[T]{Data: tensor.Data[T](out), Stride: n})
-}
-
-// matrixOf describes a matrix to package dense, copying one whose rows and columns both have gaps.
+// matrixOf describes a matrix, or a batch of them and the step between them, to package dense. It
+// copies where rows and columns both have gaps.
 func matrixOf[T interface {
 	dense.Number
 	tensor.Element
-}](t *tensor.Tensor) dense.Matrix[T] {
-	rows, columns := t.Size(0), t.Size(1)
+}](t *tensor.Tensor) (m dense.Matrix[T], step int) {
+	n := t.Dim()
+	rows, columns := t.Size(n-2), t.Size(n-1)
 	s := t.Strides()
-	switch {
-	case (s[1] == 1 || columns == 1) && (s[0] >= columns || rows == 1):
-		return dense.Matrix[T]{Data: tensor.Data[T](t), Stride: s[0]}
-	case (s[0] == 1 || rows == 1) && (s[1] >= rows || columns == 1):
-		return dense.Matrix[T]{Data: tensor.Data[T](t), Stride: s[1], Transposed: true}
+	switch rowStride, columnStride := s[n-2], s[n-1]; {
+	case (columnStride == 1 || columns == 1) && (rowStride >= columns || rows == 1):
+		m.Stride = rowStride
+	case (rowStride == 1 || rows == 1) && (columnStride >= rows || columns == 1):
+		m.Stride, m.Transposed = columnStride, true
+	default:
+		t = contiguous(t)
+		s, m.Stride = t.Strides(), columns
 	}
-	return dense.Matrix[T]{Data: tensor.Data[T](contiguous(t)), Stride: columns}
+	m.Data = tensor.Data[T](t)
+	if n == 3 {
+		step = s[0]
+	}
+	return m, step
 }
 
 func mm(a, b *tensor.Tensor) *tensor.Tensor {
@@ -161,7 +114,7 @@ func mm(a, b *tensor.Tensor) *tensor.Tensor {
 	check(b.Dim() == 2, "mat2 must be a matrix")
 	checkInner(a, b)
 	sameTypes("addmm_impl_cpu_", a, b)
-	return product2(a, b)
+	return products(a, b)
 }
 
 func checkInner(a, b *tensor.Tensor) {
@@ -182,14 +135,14 @@ func mv(a, x *tensor.Tensor) *tensor.Tensor {
 	check(a.Dim() == 2 && x.Dim() == 1, "vector + matrix @ vector expected, got %d, %d, %d", 1, a.Dim(), x.Dim())
 	check(a.Size(1) == x.Size(0), "size mismatch, got %d, %dx%d,%d", a.Size(0), a.Size(0), a.Size(1), x.Size(0))
 	sameTypes("addmv_impl_cpu", a, x)
-	return must(product2(a, must(x.Unsqueeze(1))).Select(1, 0))
+	return must(products(a, must(x.Unsqueeze(1))).Select(1, 0))
 }
 
 func dot(a, b *tensor.Tensor) *tensor.Tensor {
 	check(a.Dim() == 1 && b.Dim() == 1, "1D tensors expected, but got %dD and %dD tensors", a.Dim(), b.Dim())
 	check(a.DType() == b.DType(), "dot : expected both vectors to have same dtype, but found %s and %s", a.DType().CppName(), b.DType().CppName())
 	check(a.Numel() == b.Numel(), "inconsistent tensor size, expected tensor [%d] and src [%d] to have the same number of elements, but got %d and %d elements respectively", a.Numel(), b.Numel(), a.Numel(), b.Numel())
-	return must(product2(must(a.Unsqueeze(0)), must(b.Unsqueeze(1))).Reshape())
+	return must(products(must(a.Unsqueeze(0)), must(b.Unsqueeze(1))).Reshape())
 }
 
 // matmul is the product of vectors, matrices and batches of them.
@@ -268,7 +221,7 @@ func linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
 	if bias != nil && bias.DType() != rows.DType() {
 		raise(source.RuntimeError, "expected scalar type %s but found %s", rows.DType().CppName(), bias.DType().CppName())
 	}
-	out := addProduct(bias, rows, transposed)
+	out := sumOfProducts(bias, rows, transposed)
 	if x.Dim() == 2 {
 		return out
 	}
@@ -277,7 +230,7 @@ func linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
 
 // scaledSum gives beta*self + alpha*p; where beta is zero self is not read.
 func scaledSum(self, p *tensor.Tensor, beta, alpha tensor.Scalar) *tensor.Tensor {
-	if !(alpha.IsIntegral() && alpha.Int64() == 1) {
+	if !isOne(alpha) {
 		p = to(mul.run(nil, []operand{ofTensor(p), ofScalar(alpha)}), p.DType())
 	}
 	expanded, err := self.Expand(p.Shape()...)
@@ -285,11 +238,13 @@ func scaledSum(self, p *tensor.Tensor, beta, alpha tensor.Scalar) *tensor.Tensor
 	if !beta.Bool() {
 		return p
 	}
-	if !(beta.IsIntegral() && beta.Int64() == 1) {
+	if !isOne(beta) {
 		expanded = to(mul.run(nil, []operand{ofTensor(expanded), ofScalar(beta)}), p.DType())
 	}
 	return add.on(expanded, p)
 }
+
+func isOne(s tensor.Scalar) bool { return s.IsIntegral() && s.Int64() == 1 }
 
 func outer(a, b *tensor.Tensor) *tensor.Tensor {
 	check(a.Dim() == 1, "outer: Expected 1-D argument self, but got %d-D", a.Dim())
@@ -403,6 +358,12 @@ var matmulFamily = []definition{
 		a, b := c.tensor(1), c.tensor(2)
 		check(a.Dim() == 2, "mat1 must be a matrix, got %d-D tensor", a.Dim())
 		check(b.Dim() == 2, "mat2 must be a matrix, got %d-D tensor", b.Dim())
+		if self := c.tensor(0); self.DType() == a.DType() && productType(a.DType()) == a.DType() && isOne(c.scalar(3)) && isOne(c.scalar(4)) {
+			checkInner(a, b)
+			sameTypes("addmm_impl_cpu_", a, b)
+			must(self.Expand(a.Size(0), b.Size(1)))
+			return sumOfProducts(self, a, b)
+		}
 		return scaledSum(c.tensor(0), mm(a, b), c.scalar(3), c.scalar(4))
 	}),
 	giving("addmv", func(c call) *tensor.Tensor {

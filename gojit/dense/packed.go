@@ -1,0 +1,203 @@
+package dense
+
+import (
+	"sync"
+	"unsafe"
+
+	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/tensor"
+)
+
+// packing is the way through a product with B packed into panels of panelVectors vectors. Blocks of
+// blockTiles row tiles go over groups of panels, one block of the sums after the other; the first
+// block of rows packs the panels that the others find.
+type packing struct {
+	*gemm
+	panelColumns     int
+	panels, rowTiles int
+	blocks           int  // of the sums
+	packA            bool // blocks of A are packed too
+	rowA             int  // bytes of a packed row of A; of all rows for one k where A is transposed
+}
+
+func (g *gemm) packing() packing {
+	maximum := amd64.MaxRows(g.isa, panelVectors)
+	p := packing{gemm: g, panelColumns: panelVectors * g.lanes}
+	p.panels = (g.n + p.panelColumns - 1) / p.panelColumns
+	p.rowTiles = (g.m + maximum - 1) / maximum
+	p.blocks = (g.k*g.size + blockBytes - 1) / blockBytes
+	if g.columnsA {
+		p.packA = g.n > 2*p.panelColumns
+		p.rowA = (maximum + g.lanes - 1) / g.lanes * g.lanes * g.size
+	} else {
+		p.packA = g.n >= 8*p.panelColumns && g.m > maximum && (g.lda*g.size%2048 == 0 || p.blocks > 1)
+		p.rowA = (g.k/p.blocks+1)*g.size + 64 // rows do not collide in a set of the cache
+	}
+	return p
+}
+
+// runPacked shares the product out by panels, or by rows where there are few panels.
+func (g *gemm) runPacked() {
+	p := g.packing()
+	if parts := g.shares(p.panels); parts > 1 && p.panels >= 2*parts {
+		shared := *g
+		p.gemm = &shared
+		p := p
+		tensor.Parallel(parts, 1, func(lo, hi int) {
+			p.part(cut(p.panels, parts, lo), cut(p.panels, parts, hi), 0, p.rowTiles)
+		})
+		return
+	}
+	if parts := g.shares(p.rowTiles); parts > 1 {
+		shared := *g
+		p.gemm = &shared
+		p := p
+		tensor.Parallel(parts, 1, func(lo, hi int) {
+			p.part(0, p.panels, cut(p.rowTiles, parts, lo), cut(p.rowTiles, parts, hi))
+		})
+		return
+	}
+	p.part(0, p.panels, 0, p.rowTiles)
+}
+
+// buffers are the memory that one thread packs into.
+type buffers struct{ a, b []byte }
+
+var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
+
+// grow returns n bytes on a cache line; the address behind them is in the same allocation.
+func grow(b *[]byte, n int) unsafe.Pointer {
+	if len(*b) < n+128 {
+		*b = make([]byte, n+128)
+	}
+	p := unsafe.Pointer(unsafe.SliceData(*b))
+	return unsafe.Add(p, int(-uintptr(p)%64))
+}
+
+// part computes the panels from j0 to j1 of the row tiles from i0 to i1.
+func (p *packing) part(j0, j1, i0, i1 int) {
+	memory := bufferPool.Get().(*buffers)
+	defer bufferPool.Put(memory)
+	depth := p.k/p.blocks + 1
+	panelBytes := p.panelColumns * p.size
+	group, kept := j1-j0, depth*panelBytes
+	if i1-i0 > blockTiles {
+		group = min(group, 16, max(4, groupBytes/(p.k*panelBytes)))
+		kept = group * (p.k + 1) * panelBytes
+	}
+	w := packedWriter{packing: p, b: grow(&memory.b, kept)}
+	if p.packA {
+		rows := blockTiles * amd64.MaxRows(p.isa, panelVectors) * p.rowA
+		if p.columnsA {
+			rows = blockTiles * depth * p.rowA
+		}
+		w.a = grow(&memory.a, rows)
+	}
+	w.args.CRow = int64(p.ldc * p.size)
+	for j := j0; j < j1; j += group {
+		for i := i0; i < i1; i += blockTiles {
+			for block := range p.blocks {
+				k0, k1 := cut(p.k, p.blocks, block), cut(p.k, p.blocks, block+1)
+				w.single = i1-i0 <= blockTiles
+				w.block(j, min(j+group, j1), i, min(i+blockTiles, i1), k0, k1, i == i0)
+			}
+		}
+	}
+}
+
+// packedWriter is one thread's way through its part.
+type packedWriter struct {
+	*packing
+	a, b   unsafe.Pointer // packed
+	single bool           // there is one block of rows: a panel is done with when the next one comes
+	args   amd64.TileArgs
+	codes  [2]tileCodes // of tiles that pack and that do not
+}
+
+func (w *packedWriter) rowOf(tile int) int { return cut(w.m, w.rowTiles, tile) }
+
+// block computes the sums from k0 to k1 of panels and row tiles; where fill it packs the panels.
+func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, fill bool) {
+	w.args.K = int64(k1 - k0)
+	if w.packA {
+		w.fillA(i0, i1, k0, k1)
+	}
+	groupColumns := min(j1*w.panelColumns, w.n) - j0*w.panelColumns
+	groupColumns = (groupColumns + w.lanes - 1) / w.lanes * w.lanes
+	panel := w.at(w.b, k0*groupColumns)
+	if w.single {
+		panel = w.b
+	}
+	for j := j0; j < j1; j++ {
+		n0, n1 := j*w.panelColumns, min((j+1)*w.panelColumns, w.n)
+		t := w.tile()
+		t.Prefetch = true
+		w.tail(&t, &w.args, n1-n0)
+		w.ends(&t, k0 == 0, k1 == w.k)
+		keep := fill && !w.columnsB
+		if fill && w.columnsB {
+			w.transposeB(panel, n0, n1, k0, int(t.Vectors))
+		}
+		for i := i0; i < i1; i++ {
+			r0 := w.rowOf(i)
+			t.Rows = uint8(w.rowOf(i+1) - r0)
+			w.setA(i, i0, k0)
+			w.args.C, w.args.Bias = w.at(w.c, r0*w.ldc+n0), w.biasAt(r0, n0)
+			if keep {
+				t.InPlace, t.Keep = true, true
+				w.args.B, w.args.BRow, w.args.Pack = w.at(w.packing.gemm.b, k0*w.ldb+n0), int64(w.ldb*w.size), panel
+				w.codes[0].get(t).Call(unsafe.Pointer(&w.args))
+				t.InPlace, t.Keep, keep = false, false, false
+				continue
+			}
+			w.args.B = panel
+			w.codes[1].get(t).Call(unsafe.Pointer(&w.args))
+		}
+		if !w.single {
+			panel = w.at(panel, (k1-k0)*int(t.Vectors)*w.lanes)
+		}
+	}
+}
+
+// setA sets the arguments that tell where tile i of A is.
+func (w *packedWriter) setA(i, i0, k0 int) {
+	switch r := w.rowOf(i); {
+	case !w.packA:
+		w.args.A, w.args.ARow = w.elementA(r, k0), int64(w.lda*w.size)
+	case w.columnsA:
+		w.args.A, w.args.ARow = unsafe.Add(w.a, (i-i0)*int(w.args.K)*w.rowA), int64(w.rowA)
+	default:
+		w.args.A, w.args.ARow = unsafe.Add(w.a, (r-w.rowOf(i0))*w.rowA), int64(w.rowA)
+	}
+}
+
+// fillA packs the block of A.
+func (w *packedWriter) fillA(i0, i1, k0, k1 int) {
+	if !w.columnsA {
+		for r, to := w.rowOf(i0), w.a; r < w.rowOf(i1); r, to = r+1, unsafe.Add(to, w.rowA) {
+			n := (k1 - k0) * w.size
+			copy(unsafe.Slice((*byte)(to), n), unsafe.Slice((*byte)(w.elementA(r, k0)), n))
+		}
+		return
+	}
+	args := amd64.CopyArgs{FromRow: int64(w.lda * w.size), ToRow: int64(w.rowA), Count: int64(k1 - k0)}
+	for i := i0; i < i1; i++ {
+		r0, r1 := w.rowOf(i), w.rowOf(i+1)
+		c := amd64.Copying{ISA: w.isa, Vectors: uint8((r1 - r0 + w.lanes - 1) / w.lanes), Tail: (r1-r0)%w.lanes != 0}
+		args.Mask = amd64.TailMask(w.isa, (r1-r0)%w.lanes*w.size/4)
+		args.From, args.To = w.elementA(r0, k0), unsafe.Add(w.a, (i-i0)*(k1-k0)*w.rowA)
+		c.Code().Call(unsafe.Pointer(&args))
+	}
+}
+
+// transposeB packs a panel of a transposed B.
+func (w *packedWriter) transposeB(panel unsafe.Pointer, n0, n1, k0, vectors int) {
+	bytes := w.lanes * w.size
+	args := amd64.CopyArgs{FromRow: int64(w.ldb * w.size), ToRow: int64(vectors * bytes), Count: w.args.K,
+		Mask: amd64.TailMask(w.isa, int(w.args.K)%w.lanes*w.size/4)}
+	for v := range vectors {
+		first := n0 + v*w.lanes
+		args.From, args.To = w.at(w.packing.gemm.b, first*w.ldb+k0), unsafe.Add(panel, v*bytes)
+		amd64.Transposition{ISA: w.isa, Double: w.double, Rows: uint8(min(w.lanes, n1-first))}.Code().Call(unsafe.Pointer(&args))
+	}
+}

@@ -1,0 +1,446 @@
+package amd64
+
+import "unsafe"
+
+// Tile describes a kernel that computes a block of a matrix product in registers:
+//
+//	C[r][j] = sum over k of A[r][k]*B[k][j], and C[r][j] as it was where Add
+//
+// for all rows r and the elements j of Vectors vectors. What it depends on is code; sizes, strides
+// and addresses are arguments, so a few kernels serve all products. The order of additions depends
+// on Rows and Vectors alone, whatever the layout of A and B.
+type Tile struct {
+	ISA      ISA
+	Double   bool  // float64; else float32
+	Rows     uint8 // of A and C
+	Vectors  uint8 // of a row of B and C
+	Tail     bool  // the last vector of C is partial, as TileArgs.Mask says
+	Columns  bool  // A lies transposed: element (r, k) is at k*ARow + r
+	InPlace  bool  // rows of B are BRow apart and as partial as those of C; else they follow each other, whole
+	Keep     bool  // rows of B, completed with zeros, are also written to Pack
+	Prefetch bool  // rows of B are fetched ahead into the cache
+	Add      bool  // C is added to
+	Bias     Bias
+	Residual bool // the elements of Residual, which lies as C does, are added
+	Relu     bool // negative results are zero; NaN stays
+}
+
+// Bias says what is added to the results of a tile.
+type Bias uint8
+
+// The biases: none, one element for every column, one for every row.
+const (
+	NoBias Bias = iota
+	ColumnBias
+	RowBias
+)
+
+// TileArgs is what a kernel of a Tile receives. Strides are in bytes.
+type TileArgs struct {
+	A, B, C          unsafe.Pointer
+	Pack             unsafe.Pointer
+	Bias, Residual   unsafe.Pointer
+	Mask             unsafe.Pointer // TailMask of the elements of the last vector
+	ARow, BRow, CRow int64
+	K                int64 // length of the sums, at least 1
+}
+
+const (
+	argA = 8 * iota
+	argB
+	argC
+	argPack
+	argBias
+	argResidual
+	argMask
+	argARow
+	argBRow
+	argCRow
+	argK
+)
+
+// Registers of a tile. The bases address every third row of A.
+const (
+	tileArgs = RDI
+	tileB    = R9
+	tileBRow = R8
+	tileC    = R10
+	tileK    = RDX
+	tileARow = R12
+	tilePack = R13
+	tileMask = R15
+)
+
+var tileBases = [...]Reg{RAX, RBX, RCX, RSI, R11}
+
+// maskRegister holds the opmask of the last vector.
+const maskRegister = Reg(1)
+
+// MaxRows returns how many rows a tile of so many vectors may have.
+func MaxRows(isa ISA, vectors int) int {
+	rows := 3 * len(tileBases)
+	for ; rows > 1; rows-- {
+		w := tileWriter{tile: Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors)}}
+		if w.plan() <= isa.Registers() {
+			break
+		}
+	}
+	return rows
+}
+
+// tileWriter encodes one tile.
+type tileWriter struct {
+	*Assembler
+	tile             Tile
+	width            Width
+	bytes, element   int32 // of a vector, of an element
+	rows, vectors    int
+	sets             int // of accumulators, which take turns to hide the latency of small tiles
+	unroll           int
+	holdA            bool // the elements of A are held while B goes by; else the other way round
+	direct           bool // B goes from memory into the products
+	firstB, countB   int  // registers for B
+	firstA, countA   int  // registers for elements of A
+	multiplyAdd, add Op
+	splat, maximum   Op
+}
+
+// plan assigns registers and returns how many there are.
+func (w *tileWriter) plan() int {
+	t := &w.tile
+	w.rows, w.vectors = int(t.Rows), int(t.Vectors)
+	accumulators := w.rows * w.vectors
+	w.holdA = w.rows < w.vectors
+	w.direct = w.rows == 1 && !t.Keep
+	w.countB, w.countA = w.vectors, 2
+	if w.holdA {
+		w.countB, w.countA = 2, w.rows
+		if t.ISA == AVX2 {
+			w.countA++ // the last register is scratch
+		}
+	}
+	w.unroll = 4
+	if accumulators <= 8 {
+		w.unroll = 8
+	}
+	w.sets = 1
+	for accumulators*w.sets < 8 && 2*accumulators*w.sets+w.countB+w.countA <= t.ISA.Registers() {
+		w.sets *= 2
+	}
+	w.firstB = w.sets * accumulators
+	w.firstA = w.firstB + w.countB
+	const finishing = 4 // registers that finish takes beside the sums
+	return max(w.firstA+w.countA, accumulators+finishing)
+}
+
+// Encode appends the kernel's code.
+func (t Tile) Encode(a *Assembler) {
+	w := &tileWriter{Assembler: a, tile: t, width: t.ISA.Width(), bytes: int32(t.ISA.Width().Bytes()), element: 4}
+	w.multiplyAdd, w.add, w.splat, w.maximum = FMADD231PS, ADDPS, BROADCASTSS, MAXPS
+	if t.Double {
+		w.element = 8
+		w.multiplyAdd, w.add, w.splat, w.maximum = FMADD231PD, ADDPD, BROADCASTSD, MAXPD
+	}
+	w.plan()
+	w.enter()
+	w.reduce()
+	w.combine()
+	w.finish()
+	a.ZeroUpper()
+	a.Ret()
+}
+
+func (w *tileWriter) accumulator(set, row, vector int) Reg {
+	return Reg((set*w.rows+row)*w.vectors + vector)
+}
+
+// enter loads the arguments and clears the accumulators.
+func (w *tileWriter) enter() {
+	t := &w.tile
+	w.Load(tileBases[0], At(tileArgs, argA))
+	if w.rows > 1 || t.Columns {
+		w.Load(tileARow, At(tileArgs, argARow))
+	}
+	for r := 3; r < w.rows && !t.Columns; r += 3 {
+		w.Lea(tileBases[r/3], Indexed(tileBases[r/3-1], tileARow, 2, 0))
+		w.Add(tileBases[r/3], tileARow)
+	}
+	w.Load(tileB, At(tileArgs, argB))
+	if t.InPlace {
+		w.Load(tileBRow, At(tileArgs, argBRow))
+	}
+	if t.Keep {
+		w.Load(tilePack, At(tileArgs, argPack))
+	}
+	w.loadTailMask(argMask)
+	if w.rows > 1 {
+		w.Load(tileK, At(tileArgs, argCRow))
+		w.Load(tileC, At(tileArgs, argC))
+		for r := range w.rows {
+			for j := int32(0); j < int32(w.vectors)*w.bytes; j += 64 {
+				w.Assembler.Prefetch(PrefetchWrite, At(tileC, j))
+			}
+			if r+1 < w.rows {
+				w.Add(tileC, tileK)
+			}
+		}
+	}
+	for i := range w.firstB {
+		w.clear(Reg(i))
+	}
+	w.Load(tileK, At(tileArgs, argK))
+}
+
+// loadTailMask loads the mask of partial vectors from an argument.
+func (w *tileWriter) loadTailMask(arg int32) {
+	if !w.tile.Tail {
+		return
+	}
+	w.Load(tileMask, At(tileArgs, arg))
+	if w.tile.ISA == AVX512 {
+		w.KLoad(maskRegister, At(tileMask, 0))
+	}
+}
+
+func (w *tileWriter) clear(r Reg) { w.V(PXOR, w.width, r, r, R(r)) }
+
+// reduce adds the products of all k. Several steps at a time come first, single ones last.
+func (w *tileWriter) reduce() {
+	rest, done := w.NewLabel(), w.NewLabel()
+	w.SubImm(tileK, int32(w.unroll))
+	w.JumpIf(Less, rest)
+	w.Align(32)
+	loop := w.Here()
+	for u := range w.unroll {
+		w.step(u)
+	}
+	w.advance(w.unroll)
+	w.SubImm(tileK, int32(w.unroll))
+	w.JumpIf(GreaterEqual, loop)
+	w.Bind(rest)
+	w.AddImm(tileK, int32(w.unroll))
+	w.JumpIf(Equal, done)
+	single := w.Here()
+	w.step(0)
+	w.advance(1)
+	w.Dec(tileK)
+	w.JumpIf(NotEqual, single)
+	w.Bind(done)
+}
+
+// advance moves to the elements n steps on, as far as the steps have not done so.
+func (w *tileWriter) advance(n int) {
+	t := &w.tile
+	if !t.Columns {
+		for r := 0; r < w.rows; r += 3 {
+			w.AddImm(tileBases[r/3], int32(n)*w.element)
+		}
+	}
+	if !t.InPlace {
+		w.AddImm(tileB, int32(n*w.vectors)*w.bytes)
+	}
+	if t.Keep {
+		w.AddImm(tilePack, int32(n*w.vectors)*w.bytes)
+	}
+}
+
+// step adds the products of one k, u steps after the addresses.
+func (w *tileWriter) step(u int) {
+	t := &w.tile
+	switch {
+	case w.direct:
+		w.V(w.splat, w.width, Reg(w.firstA), 0, M(w.atA(u, 0)))
+		for j := range w.vectors {
+			w.prefetchB(u, j)
+			w.multiplyFromMemory(u, j)
+		}
+	case w.holdA:
+		for r := range w.rows {
+			w.V(w.splat, w.width, Reg(w.firstA+r), 0, M(w.atA(u, r)))
+		}
+		for j := range w.vectors {
+			b := Reg(w.firstB + j%w.countB)
+			w.loadB(u, j, b)
+			for r := range w.rows {
+				w.V(w.multiplyAdd, w.width, w.accumulator(u%w.sets, r, j), b, R(Reg(w.firstA+r)))
+			}
+		}
+	default:
+		for j := range w.vectors {
+			w.loadB(u, j, Reg(w.firstB+j))
+		}
+		for r := range w.rows {
+			if t.ISA == AVX512 && w.vectors == 1 {
+				w.V(w.multiplyAdd, w.width, w.accumulator(u%w.sets, r, 0), Reg(w.firstB), Splat(w.atA(u, r)))
+				continue
+			}
+			x := Reg(w.firstA + r%w.countA)
+			w.V(w.splat, w.width, x, 0, M(w.atA(u, r)))
+			for j := range w.vectors {
+				w.V(w.multiplyAdd, w.width, w.accumulator(u%w.sets, r, j), Reg(w.firstB+j), R(x))
+			}
+		}
+	}
+	if t.Columns {
+		w.Add(tileBases[0], tileARow)
+	}
+	if t.InPlace {
+		w.Add(tileB, tileBRow)
+	}
+}
+
+// atA returns where element (row, k+u) of A is.
+func (w *tileWriter) atA(u, row int) Mem {
+	if w.tile.Columns {
+		return At(tileBases[0], int32(row)*w.element)
+	}
+	m := At(tileBases[row/3], int32(u)*w.element)
+	if row%3 != 0 {
+		m.Index, m.Scale = tileARow, uint8(row%3)
+	}
+	return m
+}
+
+func (w *tileWriter) atB(u, j int) Mem {
+	if w.tile.InPlace {
+		return At(tileB, int32(j)*w.bytes)
+	}
+	return At(tileB, int32(u*w.vectors+j)*w.bytes)
+}
+
+// ahead is how many bytes of packed B are fetched before their use.
+const ahead = 1024
+
+func (w *tileWriter) prefetchB(u, j int) {
+	if !w.tile.Prefetch || w.bytes == 32 && j%2 != 0 {
+		return
+	}
+	m := w.atB(u, j)
+	if w.tile.InPlace {
+		m.Index, m.Scale = tileBRow, 8
+	} else {
+		m.Disp += ahead
+	}
+	w.Assembler.Prefetch(PrefetchNearest, m)
+}
+
+// loadB loads a vector of B, and keeps it.
+func (w *tileWriter) loadB(u, j int, b Reg) {
+	w.loadVector(b, w.atB(u, j), w.tile.InPlace && w.isTail(j))
+	w.prefetchB(u, j)
+	if w.tile.Keep {
+		w.V(MOVUPSstore, w.width, b, 0, M(At(tilePack, int32(u*w.vectors+j)*w.bytes)))
+	}
+}
+
+func (w *tileWriter) multiplyFromMemory(u, j int) {
+	m, x, sum := w.atB(u, j), Reg(w.firstA), w.accumulator(u%w.sets, 0, j)
+	switch {
+	case !w.tile.InPlace || !w.isTail(j):
+		w.V(w.multiplyAdd, w.width, sum, x, M(m))
+	case w.tile.ISA == AVX512 && !w.tile.Double: // lanes that are masked are neither read nor changed
+		w.VMask(w.multiplyAdd, w.width, sum, x, M(m), maskRegister, false)
+	default:
+		w.loadVector(Reg(w.firstB), m, true)
+		w.V(w.multiplyAdd, w.width, sum, x, R(Reg(w.firstB)))
+	}
+}
+
+func (w *tileWriter) isTail(j int) bool { return w.tile.Tail && j == w.vectors-1 }
+
+// lastRegister is scratch where AVX2 needs a mask in a vector register: nothing that lasts is in it.
+func (w *tileWriter) lastRegister() Reg { return Reg(w.tile.ISA.Registers() - 1) }
+
+// loadVector loads a vector, the tail of one completed with zeros.
+func (w *tileWriter) loadVector(d Reg, m Mem, tail bool) {
+	switch {
+	case !tail:
+		w.V(MOVUPS, w.width, d, 0, M(m))
+	case w.tile.ISA == AVX512:
+		w.VMask(MOVUPS, w.width, d, 0, M(m), maskRegister, true)
+	default:
+		w.V(MOVUPS, w.width, w.lastRegister(), 0, M(At(tileMask, 0)))
+		w.V(MASKMOVPS, w.width, d, w.lastRegister(), M(m))
+	}
+}
+
+func (w *tileWriter) storeVector(s Reg, m Mem, tail bool) {
+	switch {
+	case !tail:
+		w.V(MOVUPSstore, w.width, s, 0, M(m))
+	case w.tile.ISA == AVX512:
+		w.VMask(MOVUPSstore, w.width, s, 0, M(m), maskRegister, false)
+	default:
+		w.V(MOVUPS, w.width, w.lastRegister(), 0, M(At(tileMask, 0)))
+		w.V(MASKMOVPSstore, w.width, s, w.lastRegister(), M(m))
+	}
+}
+
+// combine adds the sets of accumulators, pairwise.
+func (w *tileWriter) combine() {
+	size := w.rows * w.vectors
+	for n := w.sets / 2; n >= 1; n /= 2 {
+		for i := range n * size {
+			w.V(w.add, w.width, Reg(i), Reg(i), R(Reg(i+n*size)))
+		}
+	}
+}
+
+// finish adds what the tile says to the sums, row by row, and stores them.
+func (w *tileWriter) finish() {
+	t := &w.tile
+	const row, bias, residual = tileARow, tileB, tileBRow
+	free := Reg(w.rows * w.vectors)
+	scratch, rowBias, zero := free, free+1, free+2
+	w.Load(tileC, At(tileArgs, argC))
+	w.Load(row, At(tileArgs, argCRow))
+	if t.Bias != NoBias {
+		w.Load(bias, At(tileArgs, argBias))
+	}
+	if t.Residual {
+		w.Load(residual, At(tileArgs, argResidual))
+	}
+	if t.Relu {
+		w.clear(zero)
+	}
+	for r := range w.rows {
+		if t.Bias == RowBias {
+			w.V(w.splat, w.width, rowBias, 0, M(At(bias, int32(r)*w.element)))
+		}
+		for j := range w.vectors {
+			sum, at := w.accumulator(0, r, j), int32(j)*w.bytes
+			if t.Add {
+				w.addVector(sum, scratch, At(tileC, at), w.isTail(j))
+			}
+			switch t.Bias {
+			case ColumnBias:
+				w.addVector(sum, scratch, At(bias, at), w.isTail(j))
+			case RowBias:
+				w.V(w.add, w.width, sum, sum, R(rowBias))
+			}
+			if t.Residual {
+				w.addVector(sum, scratch, At(residual, at), w.isTail(j))
+			}
+			if t.Relu { // the second operand is what a NaN gives
+				w.V(w.maximum, w.width, sum, zero, R(sum))
+			}
+			w.storeVector(sum, At(tileC, at), w.isTail(j))
+		}
+		if r+1 < w.rows {
+			w.Add(tileC, row)
+			if t.Residual {
+				w.Add(residual, row)
+			}
+		}
+	}
+}
+
+// addVector adds a vector of memory to a sum.
+func (w *tileWriter) addVector(sum, scratch Reg, m Mem, tail bool) {
+	if !tail {
+		w.V(w.add, w.width, sum, sum, M(m))
+		return
+	}
+	w.loadVector(scratch, m, true)
+	w.V(w.add, w.width, sum, sum, R(scratch))
+}

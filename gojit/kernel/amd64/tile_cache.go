@@ -1,0 +1,101 @@
+package amd64
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Kernel is the description of a kernel that can be encoded: two kernels that compare equal have the
+// same code.
+type Kernel interface {
+	comparable
+	Encode(a *Assembler)
+}
+
+// Kernels keeps the code of kernels of one kind. Looking one up takes no lock.
+type Kernels[K Kernel] struct {
+	mu    sync.Mutex
+	table atomic.Pointer[map[K]*Code]
+}
+
+// kernelLimit bounds the kernels kept of one kind; the code of those dropped lives as long as somebody holds it.
+const kernelLimit = 4096
+
+var assemblers = sync.Pool{New: func() any { return new(Assembler) }}
+
+// Get returns the code of a kernel, making it where it has none. It panics where the system gives no
+// more executable memory.
+func (c *Kernels[K]) Get(k K, isa ISA) *Code {
+	if t := c.table.Load(); t != nil {
+		if code := (*t)[k]; code != nil {
+			return code
+		}
+	}
+	return c.make(k, isa)
+}
+
+func (c *Kernels[K]) make(k K, isa ISA) *Code {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	grown := map[K]*Code{}
+	if t := c.table.Load(); t != nil {
+		if code := (*t)[k]; code != nil {
+			return code
+		}
+		if len(*t) < kernelLimit {
+			grown = maps.Clone(*t)
+		}
+	}
+	a := assemblers.Get().(*Assembler)
+	defer assemblers.Put(a)
+	a.Reset(isa)
+	k.Encode(a)
+	code, err := Place(a.Code)
+	if err != nil {
+		panic(fmt.Errorf("no executable memory for a kernel: %w", err))
+	}
+	grown[k] = code
+	c.table.Store(&grown)
+	return code
+}
+
+var (
+	tiles          Kernels[Tile]
+	copyings       Kernels[Copying]
+	transpositions Kernels[Transposition]
+)
+
+// Code returns the kernel's code, made once.
+func (t Tile) Code() *Code { return tiles.Get(t, t.ISA) }
+
+// Code returns the kernel's code, made once.
+func (c Copying) Code() *Code { return copyings.Get(c, c.ISA) }
+
+// Code returns the kernel's code, made once.
+func (t Transposition) Code() *Code { return transpositions.Get(t, t.ISA) }
+
+// Masks of the partial vectors: AVX-512 takes a bit for each 4 bytes, AVX2 a lane.
+var (
+	bitMasks  [17]uint64
+	laneMasks [16]uint32
+)
+
+func init() {
+	for i := range bitMasks {
+		bitMasks[i] = 1<<i - 1
+	}
+	for i := range 8 {
+		laneMasks[i] = 0xffffffff
+	}
+}
+
+// TailMask returns the mask of the first n times four bytes of a vector.
+func TailMask(isa ISA, n int) unsafe.Pointer {
+	if isa == AVX512 {
+		return unsafe.Pointer(&bitMasks[n])
+	}
+	return unsafe.Pointer(&laneMasks[8-n])
+}

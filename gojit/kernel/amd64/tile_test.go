@@ -1,0 +1,287 @@
+package amd64
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// guarded returns n elements that end, or where front start, at a page that cannot be touched.
+func guarded[T any](t *testing.T, n int, front bool) []T {
+	t.Helper()
+	page := unix.Getpagesize()
+	var zero T
+	size := n * int(unsafe.Sizeof(zero))
+	inner := (size + page - 1) &^ (page - 1)
+	m, err := unix.Mmap(-1, 0, inner+2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Munmap(m) })
+	if unix.Mprotect(m[:page], unix.PROT_NONE) != nil || unix.Mprotect(m[page+inner:], unix.PROT_NONE) != nil {
+		t.Fatal("mprotect")
+	}
+	start := page
+	if !front {
+		start += inner - size
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&m[start])), n)
+}
+
+// vectorSets are the instruction sets that tiles are made for and this machine has.
+func vectorSets() (sets []ISA) {
+	for isa := AVX2; isa <= Host(); isa++ {
+		sets = append(sets, isa)
+	}
+	return sets
+}
+
+func fill[T float32 | float64](r *rand.Rand, x []T) {
+	for i := range x {
+		x[i] = T(r.IntN(17) - 8)
+	}
+}
+
+// TestTilesAgreeWithDefinition runs every shape of a tile over buffers that end at guard pages.
+func TestTilesAgreeWithDefinition(t *testing.T) {
+	for _, isa := range vectorSets() {
+		for vectors := 1; vectors <= 24 && vectors+4 <= isa.Registers(); vectors++ {
+			for rows := 1; rows <= MaxRows(isa, vectors); rows++ {
+				r := rand.New(rand.NewPCG(uint64(vectors), uint64(rows)))
+				for range 4 {
+					tile := Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors), Tail: r.IntN(2) == 0, Columns: r.IntN(2) == 0,
+						InPlace: r.IntN(2) == 0, Keep: r.IntN(2) == 0, Prefetch: r.IntN(2) == 0, Add: r.IntN(2) == 0, Bias: Bias(r.IntN(3)),
+						Residual: r.IntN(2) == 0, Relu: r.IntN(2) == 0}
+					if rows == 1 && vectors+3 > isa.Registers()-3 {
+						tile.Keep = false
+					}
+					checkTile[float32](t, tile, r)
+					tile.Double = true
+					checkTile[float64](t, tile, r)
+				}
+			}
+		}
+	}
+}
+
+func checkTile[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
+	t.Helper()
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	lanes := tile.ISA.Width().Bytes() / size
+	rows, k, front := int(tile.Rows), 1+r.IntN(19), r.IntN(2) == 0
+	n := int(tile.Vectors) * lanes
+	columns := n
+	if tile.Tail {
+		columns -= r.IntN(lanes)
+	}
+	widthB := n // of a row of B
+	if tile.InPlace {
+		widthB = columns
+	}
+	gap := r.IntN(3)
+	lda, ldb, ldc := k+gap, widthB, columns+gap
+	lenA := (rows-1)*lda + k
+	if tile.Columns {
+		lda = rows + gap
+		lenA = (k-1)*lda + rows
+	}
+	if tile.InPlace {
+		ldb += gap
+	}
+	lenC := (rows-1)*ldc + columns
+	a, b := guarded[T](t, lenA, front), guarded[T](t, (k-1)*ldb+widthB, front)
+	c, residual := guarded[T](t, lenC, front), guarded[T](t, lenC, front)
+	bias := guarded[T](t, map[Bias]int{NoBias: 0, ColumnBias: columns, RowBias: rows}[tile.Bias]+1, front)[1:]
+	pack := guarded[T](t, k*n, front)
+	for _, x := range [][]T{a, b, c, residual, bias} {
+		fill(r, x)
+	}
+	want := make([]T, lenC)
+	copy(want, c)
+	for i := range rows {
+		for j := range columns {
+			var sum T
+			for p := range k {
+				x := i*lda + p
+				if tile.Columns {
+					x = p*lda + i
+				}
+				sum += a[x] * b[p*ldb+j]
+			}
+			if tile.Add {
+				sum += c[i*ldc+j]
+			}
+			switch tile.Bias {
+			case ColumnBias:
+				sum += bias[j]
+			case RowBias:
+				sum += bias[i]
+			}
+			if tile.Residual {
+				sum += residual[i*ldc+j]
+			}
+			if tile.Relu {
+				sum = max(sum, 0)
+			}
+			want[i*ldc+j] = sum
+		}
+	}
+	at := func(x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
+	args := TileArgs{A: at(a), B: at(b), C: at(c), Pack: at(pack), Bias: at(bias), Residual: at(residual), ARow: int64(lda * size), BRow: int64(ldb * size), CRow: int64(ldc * size), K: int64(k)}
+	args.Mask = TailMask(tile.ISA, (columns-(n-lanes))*size/4)
+	tile.Code().Call(unsafe.Pointer(&args))
+	for i := range want {
+		if c[i] != want[i] {
+			t.Fatalf("%+v k=%d: element %d of C is %v, want %v", tile, k, i, c[i], want[i])
+		}
+	}
+	for p := 0; tile.Keep && p < k*n; p++ {
+		var kept T
+		if j := p % n; j < widthB {
+			kept = b[p/n*ldb+j]
+		}
+		if pack[p] != kept {
+			t.Fatalf("%+v k=%d: element %d kept is %v, want %v", tile, k, p, pack[p], kept)
+		}
+	}
+}
+
+func TestCopying(t *testing.T) {
+	for _, isa := range vectorSets() {
+		lanes := isa.Width().Bytes() / 4
+		for n := 1; n <= 4*lanes; n++ {
+			r := rand.New(rand.NewPCG(7, uint64(n)))
+			count, vectors := 1+r.IntN(5), (n+lanes-1)/lanes
+			from, to := guarded[float32](t, (count-1)*(n+2)+n, n%2 == 0), guarded[float32](t, count*vectors*lanes, n%2 == 0)
+			fill(r, from)
+			args := CopyArgs{From: unsafe.Pointer(&from[0]), To: unsafe.Pointer(&to[0]), FromRow: int64(n+2) * 4, ToRow: int64(vectors*lanes) * 4, Count: int64(count), Mask: TailMask(isa, n-(vectors-1)*lanes)}
+			Copying{ISA: isa, Vectors: uint8(vectors), Tail: n%lanes != 0}.Code().Call(unsafe.Pointer(&args))
+			for i, v := range to {
+				want := float32(0)
+				if j := i % (vectors * lanes); j < n {
+					want = from[i/(vectors*lanes)*(n+2)+j]
+				}
+				if v != want {
+					t.Fatalf("%v, %d elements: element %d is %v, want %v", isa, n, i, v, want)
+				}
+			}
+		}
+	}
+}
+
+func TestTransposition(t *testing.T) {
+	for _, isa := range vectorSets() {
+		for rows := 1; rows <= 16; rows++ {
+			for _, count := range []int{1, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33} {
+				checkTransposition[float32](t, isa, rows, count)
+				checkTransposition[float64](t, isa, rows, count)
+			}
+		}
+	}
+}
+
+func checkTransposition[T float32 | float64](t *testing.T, isa ISA, rows, count int) {
+	t.Helper()
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	lanes := isa.Width().Bytes() / size
+	if rows > lanes {
+		return
+	}
+	stride, wide := count+1, lanes+3
+	from, to := guarded[T](t, (rows-1)*stride+count, rows%2 == 0), guarded[T](t, (count-1)*wide+lanes, rows%2 == 0)
+	for i := range from {
+		from[i] = T(i + 1)
+	}
+	args := CopyArgs{From: unsafe.Pointer(&from[0]), To: unsafe.Pointer(&to[0]), FromRow: int64(stride * size), ToRow: int64(wide * size), Count: int64(count), Mask: TailMask(isa, count%lanes*size/4)}
+	Transposition{ISA: isa, Double: size == 8, Rows: uint8(rows)}.Code().Call(unsafe.Pointer(&args))
+	for c := range count {
+		for r := range lanes {
+			want := T(0)
+			if r < rows {
+				want = from[r*stride+c]
+			}
+			if got := to[c*wide+r]; got != want {
+				t.Fatalf("%v, %d by %d of %d bytes: (%d, %d) is %v, want %v", isa, rows, count, size, r, c, got, want)
+			}
+		}
+	}
+}
+
+func BenchmarkTile(b *testing.B) {
+	for _, isa := range vectorSets() {
+		lanes := isa.Width().Bytes() / 4
+		for _, shape := range [][2]int{{1, 20}, {2, 2}, {4, 2}, {8, 2}, {14, 2}, {8, 3}, {4, 6}, {14, 1}} {
+			rows, vectors := shape[0], shape[1]
+			if rows > MaxRows(isa, vectors) || isa == AVX2 && vectors > 10 {
+				rows, vectors = MaxRows(isa, 2), 2
+			}
+			const k = 256
+			x, y, z := make([]float32, rows*k+16), make([]float32, k*vectors*lanes+512), make([]float32, rows*vectors*lanes)
+			args := TileArgs{A: unsafe.Pointer(&x[0]), B: unsafe.Pointer(&y[0]), C: unsafe.Pointer(&z[0]), ARow: k*4 + 64, BRow: int64(vectors * lanes * 4), CRow: int64(vectors * lanes * 4), K: k}
+			args.ARow = k * 4
+			tile := Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors), Prefetch: true}
+			code := tile.Code()
+			b.Run(fmt.Sprintf("%v/%dx%d", isa, rows, vectors), func(b *testing.B) {
+				for b.Loop() {
+					code.Call(unsafe.Pointer(&args))
+				}
+				b.ReportMetric(float64(2*k*rows*vectors*lanes)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOPS")
+			})
+		}
+	}
+}
+
+func BenchmarkEncodeTile(b *testing.B) {
+	a := &Assembler{}
+	tile := Tile{ISA: AVX512, Rows: 14, Vectors: 2, Tail: true, InPlace: true, Keep: true, Prefetch: true, Bias: ColumnBias, Relu: true}
+	for b.Loop() {
+		a.Reset(AVX512)
+		tile.Encode(a)
+		code, err := Place(a.Code)
+		if err != nil {
+			b.Fatal(err)
+		}
+		code.Free()
+	}
+}
+
+func TestDots(t *testing.T) {
+	for _, isa := range vectorSets() {
+		for _, shape := range DotsShapes(isa) {
+			for _, k := range []int{1, 2, 3, 5, 8, 15, 16, 17, 33, 64, 70, 128, 131} {
+				checkDots[float32](t, Dots{ISA: isa, Rows: shape[0], Groups: shape[1]}, k)
+				checkDots[float64](t, Dots{ISA: isa, Double: true, Rows: shape[0], Groups: shape[1]}, k)
+			}
+		}
+	}
+}
+
+func checkDots[T float32 | float64](t *testing.T, d Dots, k int) {
+	t.Helper()
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	r := rand.New(rand.NewPCG(uint64(k), uint64(d.Rows)))
+	lanes := d.ISA.Width().Bytes() / size
+	rows, columns := int(d.Rows), int(d.Groups)*DotsGroup(d.Double)
+	a, b, c := guarded[T](t, (rows-1)*(k+1)+k, k%2 == 0), guarded[T](t, (columns-1)*(k+2)+k, k%2 == 0), guarded[T](t, rows*columns, k%2 == 0)
+	fill(r, a)
+	fill(r, b)
+	args := DotsArgs{A: unsafe.Pointer(&a[0]), B: unsafe.Pointer(&b[0]), C: unsafe.Pointer(&c[0]), Mask: TailMask(d.ISA, k%lanes*size/4), ARow: int64((k + 1) * size), BRow: int64((k + 2) * size), CRow: int64(columns * size), K: int64(k)}
+	d.Code().Call(unsafe.Pointer(&args))
+	for i := range rows {
+		for j := range columns {
+			var want T
+			for p := range k {
+				want += a[i*(k+1)+p] * b[j*(k+2)+p]
+			}
+			if c[i*columns+j] != want {
+				t.Fatalf("%+v k=%d: (%d, %d) is %v, want %v", d, k, i, j, c[i*columns+j], want)
+			}
+		}
+	}
+}
