@@ -1,0 +1,104 @@
+"""Measures the kernels of torchjit against PyTorch, OpenBLAS and oneDNN and prints ratios: how many times faster torchjit is.
+
+    python benchmarks/kernels.py --peer /usr/bin/python3 --only 'gemm*'
+
+--peer is a Python that has PyTorch; --only is a pattern over "group: name". The two sides run in turn, three times, one
+thread each, PyTorch with the fastest of its ways to do the work; the medians are compared. In the rows of two threads
+the peer is torchjit with one. A ratio below what its group asks for is marked.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Some machines export these, and OpenBLAS then runs at half its speed.
+SLOWING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+
+# What the ratios of a group are to reach: each, and their geometric mean.
+GOALS = {
+    "bandwidth": (0.95, None),
+    "compute": (1.3, None),
+    "small": (1.0, None),
+    "fused 32K": (4, None),
+    "fused 1M": (10, None),
+    "rows": (1.3, None),
+    "gemm": (0.95, 1.05),
+    "conv": (0.9, 1.0),
+    "network": (1.5, None),
+    "two threads": (1.8, None),
+}
+
+
+def measure(python, module, only):
+    environment = {k: v for k, v in os.environ.items() if k not in SLOWING}
+    environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", ATEN_CPU_CAPABILITY="avx512")
+    environment["PYTHONPATH"] = str(HERE.parent) if module == "torchjit" else ""
+    done = subprocess.run([python, str(HERE / "kernels_work.py"), module, only], env=environment, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{python} with {module} failed:\n{done.stderr}")
+    return {(row["group"], row["name"]): row for row in json.loads(done.stdout)}
+
+
+def median(runs, key, field="ns"):
+    return statistics.median(run[key][field] for run in runs)
+
+
+def compare(ours, theirs, key):
+    """The time here, the time of the peer, and how the peer did it."""
+    for run in ours + theirs:
+        if "error" in run.get(key, {}):
+            raise RuntimeError(run[key]["error"])
+    if "alone" in ours[0][key]:
+        return median(ours, key), median(ours, key, "alone"), "one thread"
+    ways = statistics.mode(run[key]["way"] for run in theirs)
+    return median(ours, key), median(theirs, key), ways
+
+
+def mark(ratio, goal):
+    return f"{ratio:6.2f}x {goal:5.2f}x  {'' if ratio >= goal else 'BELOW'}".rstrip()
+
+
+def report(ours, theirs):
+    print(f"{'work':55} {'torchjit':>13} {'peer':>13} {'peer':>16} {'ratio':>7} {'goal':>6}")
+    ratios = {}
+    for key in ours[0]:
+        group, name = key
+        try:
+            a, b, way = compare(ours, theirs, key)
+        except RuntimeError as e:
+            print(f"{group + ': ' + name:55} fails: {e}")
+            ratios.setdefault(group, []).append(0)
+            continue
+        ratios.setdefault(group, []).append(b / a)
+        print(f"{group + ': ' + name:55} {a / 1e3:10.2f} us {b / 1e3:10.2f} us {way:>16} {mark(b / a, GOALS[group][0])}")
+    print()
+    for group, found in ratios.items():
+        each, together = GOALS[group]
+        mean = math.exp(statistics.fmean(math.log(r) for r in found)) if all(found) else 0
+        reached = sum(r >= each for r in found)
+        print(f"{group + ': geometric mean':55} {mark(mean, together or each)}   {reached} of {len(found)} reach {each}x")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", default="/usr/bin/python3")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="*", metavar="GLOB")
+    args = parser.parse_args()
+    ours, theirs = [], []
+    for _ in range(args.rounds):
+        ours.append(measure(sys.executable, "torchjit", args.only))
+        theirs.append(measure(args.peer, "torch", args.only))
+    if not ours[0]:
+        sys.exit(f"no row matches {args.only!r}")
+    report(ours, theirs)
+
+
+if __name__ == "__main__":
+    main()

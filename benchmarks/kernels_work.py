@@ -1,0 +1,305 @@
+"""The rows that kernels.py compares. It runs under PyTorch and under torchjit alike:
+
+    python kernels_work.py MODULE GLOB
+
+It prints, for every row whose "group: name" matches, the best time of the fastest way to do the work.
+"""
+
+import ctypes
+import fnmatch
+import importlib
+import json
+import sys
+import time
+
+torch = importlib.import_module(sys.argv[1])
+sys.modules["torch"] = torch
+nn, F = torch.nn, torch.nn.functional
+peer = sys.argv[1] == "torch"
+
+MILLION = 1000000
+SAMPLE, BUDGET = 0.002, 0.04  # seconds of one sample, and of all samples of one way
+
+
+def best(call):
+    """The best time of one call in nanoseconds."""
+    call()
+    begin = time.perf_counter()
+    call()
+    once = time.perf_counter() - begin
+    times = range(max(1, int(SAMPLE / once)))
+    found, end = once if len(times) == 1 else float("inf"), begin + BUDGET
+    while True:
+        begin = time.perf_counter()
+        for _ in times:
+            call()
+        now = time.perf_counter()
+        found = min(found, (now - begin) / len(times))
+        if now > end:
+            return found * 1e9
+
+
+class Rows:
+    """The rows that match a pattern, measured as they are added."""
+
+    def __init__(self, pattern):
+        self.pattern, self.found = pattern, []
+
+    def wants(self, group, name):
+        return fnmatch.fnmatch(f"{group}: {name}", self.pattern)
+
+    def add(self, group, name, make, *inputs):
+        """make(*inputs) gives the ways to do the work, by name; inputs are made here from functions."""
+        if not self.wants(group, name):
+            return
+        row = {"group": group, "name": name}
+        self.found.append(row)
+        try:
+            ways = make(*[i() for i in inputs])
+            row["ns"], row["way"] = min((best(call), way) for way, call in ways.items())
+        except Exception as e:
+            row["error"] = f"{type(e).__name__}: {e}".splitlines()[0]
+
+    def add_threads(self, name, make):
+        """Measures with one thread and with two."""
+        if not self.wants("two threads", name):
+            return
+        work = make()
+        alone = best(work)
+        torch.set_num_threads(2)
+        try:
+            self.found.append({"group": "two threads", "name": name, "ns": best(work), "alone": alone})
+        finally:
+            torch.set_num_threads(1)
+
+
+def with_out(call, out):
+    """A call that makes its result and, for PyTorch, one that is given it."""
+    ways = {"eager": call}
+    if peer and out is not None:
+        ways["out="] = out
+    return ways
+
+
+def pointwise(rows):
+    def large():
+        return torch.randn(MILLION)
+
+    for name in ("add", "mul"):
+        f = getattr(torch, name)
+        rows.add("bandwidth", f"{name} 1M", lambda x, y, o, f=f: with_out(lambda: f(x, y), lambda: f(x, y, out=o)), large, large, large)
+    rows.add("bandwidth", "relu 1M", lambda x, o: with_out(lambda: torch.relu(x), lambda: torch.clamp(x, min=0, out=o)), large, large)
+    rows.add("bandwidth", "sum 1M", lambda x: {"eager": lambda: torch.sum(x)}, large)
+    for name in ("exp", "tanh", "sigmoid"):
+        f = getattr(torch, name)
+        rows.add("compute", f"{name} 1M", lambda x, o, f=f: with_out(lambda: f(x), lambda: f(x, out=o)), large, large)
+    rows.add("compute", "gelu 1M", lambda x, o: with_out(lambda: F.gelu(x), lambda: torch._C._nn.gelu(x, out=o)), large, large)
+    for name in ("max", "argmax"):
+        f = getattr(torch, name)
+        rows.add("compute", f"{name} 1M", lambda x, f=f: {"eager": lambda: f(x)}, large)
+
+    def four():
+        return torch.ones(4)
+
+    rows.add("small", "add 4 elements", lambda x, o: with_out(lambda: x + x, lambda: torch.add(x, x, out=o)), four, four)
+
+
+def gate(x, w, b):
+    return torch.sigmoid(x * w + b) * torch.tanh(x)
+
+
+def fused(rows):
+    for group, n in (("fused 32K", 32768), ("fused 1M", MILLION)):
+
+        def make(x, w, b):
+            if peer:
+                return {"eager": lambda: gate(x, w, b)}
+            f = torch.jit.script(gate)
+            return {"scripted": lambda: f(x, w, b)}
+
+        rows.add(group, "sigmoid(x*w+b)*tanh(x)", make, *[lambda n=n: torch.randn(n)] * 3)
+
+
+def normalizing(rows):
+    def square():
+        return torch.randn(1024, 1024)
+
+    def softmax(x, o):
+        return with_out(lambda: torch.softmax(x, 1), lambda: torch.ops.aten._softmax.out(x, 1, False, out=o))
+
+    def layer_norm(x, w, b):
+        return {"eager": lambda: F.layer_norm(x, (1024,), w, b)}
+
+    rows.add("rows", "softmax 1024x1024", softmax, square, square)
+    rows.add("rows", "layer_norm 1024x1024", layer_norm, square, lambda: torch.randn(1024), lambda: torch.randn(1024))
+
+
+def blas_libraries():
+    """The products of OpenBLAS and oneDNN, called by ctypes where the libraries are installed."""
+    found = {}
+    pointer, number, integer = ctypes.c_void_p, ctypes.c_float, ctypes.c_int
+    try:
+        openblas = ctypes.CDLL("libopenblas.so.0")
+        openblas.openblas_set_num_threads(1)
+        sgemm = openblas.cblas_sgemm
+        sgemm.argtypes = [integer] * 6 + [number, pointer, integer, pointer, integer, number, pointer, integer]
+        found["OpenBLAS"] = lambda m, n, k, a, b, c: sgemm(101, 111, 111, m, n, k, 1, a, k, b, n, 0, c, n)
+    except OSError:
+        pass
+    for version in ("3", "2"):
+        try:
+            dnnl = ctypes.CDLL("libdnnl.so." + version)
+        except OSError:
+            continue
+        product, size = dnnl.dnnl_sgemm, ctypes.c_int64
+        product.argtypes = [ctypes.c_char] * 2 + [size] * 3 + [number, pointer, size, pointer, size, number, pointer, size]
+        found["oneDNN"] = lambda m, n, k, a, b, c: product(b"N", b"N", m, n, k, 1, a, k, b, n, 0, c, n)
+        break
+    return found
+
+
+PRODUCTS = [(1, n, n, n) for n in (32, 64, 128, 256, 512, 1024, 2048)]
+PRODUCTS += [(1, 1, 1024, 1024), (1, 8, 768, 3072), (1, 128, 768, 3072), (12, 128, 64, 128)]  # batch, m, k, n
+
+
+def product_ways(libraries, batch, m, k, n):
+    lead = (batch,) if batch > 1 else ()
+    a, b, c = torch.randn(*lead, m, k), torch.randn(*lead, k, n), torch.zeros(*lead, m, n)
+    multiply = torch.bmm if batch > 1 else torch.mm
+    ways = with_out(lambda: multiply(a, b), lambda: multiply(a, b, out=c))
+    for name, sgemm in libraries.items():
+        places = [(a.data_ptr() + 4 * i * m * k, b.data_ptr() + 4 * i * k * n, c.data_ptr() + 4 * i * m * n) for i in range(batch)]
+
+        def each(sgemm=sgemm, places=places):
+            for at in places:
+                sgemm(m, n, k, *at)
+
+        ways[name] = each
+    return ways
+
+
+def products(rows):
+    libraries = blas_libraries() if peer else {}
+    for batch, m, k, n in PRODUCTS:
+        name = f"{m}x{k}x{n}" if batch == 1 else f"{batch} times {m}x{k}x{n}"
+        rows.add("gemm", name, lambda s=(batch, m, k, n): product_ways(libraries, *s))
+
+
+# in channels, size of the image, out channels, kernel, stride, groups
+RESNET18 = [
+    (3, 224, 64, 7, 2, 1), (64, 56, 64, 3, 1, 1), (64, 56, 128, 3, 2, 1), (64, 56, 128, 1, 2, 1), (128, 28, 128, 3, 1, 1),
+    (128, 28, 256, 3, 2, 1), (128, 28, 256, 1, 2, 1), (256, 14, 256, 3, 1, 1), (256, 14, 512, 3, 2, 1), (256, 14, 512, 1, 2, 1),
+    (512, 7, 512, 3, 1, 1),
+]  # fmt: skip
+
+
+def mobilenet_v2():
+    """The different convolutions of MobileNetV2."""
+    layers = [(3, 224, 32, 3, 2, 1)]
+    channels, size = 32, 112
+    for expand, out, count, stride in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)):
+        for i in range(count):
+            step, hidden = stride if i == 0 else 1, channels * expand
+            if expand > 1:
+                layers.append((channels, size, hidden, 1, 1, 1))
+            layers.append((hidden, size, hidden, 3, step, hidden))
+            size //= step
+            layers.append((hidden, size, out, 1, 1, 1))
+            channels = out
+    layers.append((channels, size, 1280, 1, 1, 1))
+    return list(dict.fromkeys(layers))
+
+
+def convolution_ways(batch, inside, size, outside, kernel, stride, groups):
+    x, w = torch.randn(batch, inside, size, size), torch.randn(outside, inside // groups, kernel, kernel)
+    last = torch.channels_last
+    xl, wl = x.contiguous(memory_format=last), w.contiguous(memory_format=last)
+    padding = kernel // 2
+    ways = {
+        "nchw": lambda: F.conv2d(x, w, None, stride, padding, 1, groups),
+        "nhwc": lambda: F.conv2d(xl, wl, None, stride, padding, 1, groups),
+    }
+    if peer:  # oneDNN's own layouts, the weight reordered beforehand
+        pads, strides, ones = (padding, padding), (stride, stride), (1, 1)
+        xm = x.to_mkldnn()
+        wm = torch._C._nn.mkldnn_reorder_conv2d_weight(w.to_mkldnn(), pads, strides, ones, groups)
+        ways["oneDNN's layout"] = lambda: torch.mkldnn_convolution(xm, wm, None, pads, strides, ones, groups)
+    return ways
+
+
+def convolutions(rows):
+    for net, layers in (("ResNet-18", RESNET18), ("MobileNetV2", mobilenet_v2())):
+        for batch in (1, 8):
+            for layer in layers:
+                inside, size, outside, kernel, stride, groups = layer
+                text = f"{inside}x{size}x{size} to {outside}, {kernel}x{kernel}" + f"/{stride}" * (stride > 1) + " by channel" * (groups > 1)
+                rows.add("conv", f"{net} b{batch} {text}", lambda s=(batch, *layer): convolution_ways(*s))
+
+
+class Block(nn.Module):
+    """A basic block of ResNet."""
+
+    def __init__(self, inside, outside, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(inside, outside, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(outside)
+        self.conv2 = nn.Conv2d(outside, outside, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outside)
+        self.relu = nn.ReLU(inplace=True)
+        self.downsample = nn.Identity()
+        if stride != 1 or inside != outside:
+            self.downsample = nn.Sequential(nn.Conv2d(inside, outside, 1, stride, bias=False), nn.BatchNorm2d(outside))
+
+    def forward(self, x):
+        y = self.relu(self.bn1(self.conv1(x)))
+        return self.relu(self.bn2(self.conv2(y)) + self.downsample(x))
+
+
+def resnet18():
+    blocks = [Block(64, 64, 1), Block(64, 64, 1), Block(64, 128, 2), Block(128, 128, 1), Block(128, 256, 2), Block(256, 256, 1), Block(256, 512, 2), Block(512, 512, 1)]  # fmt: skip
+    stem = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
+    return nn.Sequential(*stem, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000)).eval()
+
+
+def resnet_ways():
+    model, x = resnet18(), torch.randn(1, 3, 224, 224)
+    ways = {"eager": lambda: model(x)}
+    if peer:
+        last = resnet18().to(memory_format=torch.channels_last)
+        xl = x.contiguous(memory_format=torch.channels_last)
+        frozen = torch.jit.freeze(torch.jit.script(model))
+        inference = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.script(model)))
+        for _ in range(3):
+            frozen(x), inference(x)
+        ways |= {"eager nhwc": lambda: last(xl), "frozen": lambda: frozen(x), "for inference": lambda: inference(x)}
+    return ways
+
+
+def networks(rows):
+    rows.add("network", "ResNet-18 b1", resnet_ways)
+
+
+def threads(rows):
+    if peer:
+        return
+
+    def cube(n):
+        a, b = torch.randn(n, n), torch.randn(n, n)
+        return lambda: torch.mm(a, b)
+
+    for n in (512, 1024, 2048):
+        rows.add_threads(f"{n}x{n}x{n}", lambda n=n: cube(n))
+    rows.add_threads("ResNet-18 b1", lambda: resnet_ways()["eager"])
+
+
+def main():
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+    torch.manual_seed(0)
+    rows = Rows(sys.argv[2])
+    for family in (pointwise, fused, normalizing, products, convolutions, networks, threads):
+        family(rows)
+    print(json.dumps(rows.found))
+
+
+main()
