@@ -41,6 +41,21 @@ func scale(a, n float64) float64 {
 	return math.Ldexp(a, int(math.Floor(max(-4000, min(4000, n)))))
 }
 
+// mantissa is the meaning of Mantissa. A float32 keeps its digits in float64, so this serves both.
+func mantissa(a float64) float64 {
+	switch {
+	case a != a || a < 0:
+		return math.NaN()
+	case a == 0 || math.IsInf(a, 1):
+		return 1
+	}
+	fraction, _ := math.Frexp(a)
+	if fraction < 0.75 {
+		return 2 * fraction
+	}
+	return fraction
+}
+
 // fillIota stores first, first+1, ... in a tile of Int32 or Int64.
 func fillIota[T int32 | int64](z []T, first int) {
 	for i := range z {

@@ -66,6 +66,12 @@ const (
 	Angle // real
 	Bits  // the same bits as an integer of a float's size, or as a float of an integer's
 
+	// Exponent is floor(log2(|a|)) of a real float: -inf of zero, inf of infinities.
+	Exponent
+	// Mantissa is the number in [0.75, 1.5) of which a real float is a power of two times as large:
+	// 1 of zeros and inf, NaN of negative numbers.
+	Mantissa
+
 	Add // or, for Bool
 	Sub
 	Mul // and, for Bool
@@ -102,7 +108,7 @@ const (
 
 var opNames = [numOps]string{"load", "param", "const", "iota", "neg", "abs", "sign", "not", "floor", "ceil", "round", "trunc",
 	"sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-	"asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "isnan", "conj", "real", "imag", "angle", "bits",
+	"asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "isnan", "conj", "real", "imag", "angle", "bits", "exponent", "mantissa",
 	"add", "sub", "mul", "div", "floordiv", "rem", "mod", "min", "max", "pow", "atan2", "copysign", "nextafter", "scale", "gcd",
 	"and", "or", "xor", "shl", "shr", "complex", "eq", "ne", "lt", "le", "gt", "ge", "fma", "select", "convert"}
 
@@ -114,7 +120,7 @@ func (op Op) Operands() int {
 	switch {
 	case op <= Iota:
 		return 0
-	case op <= Bits || op == Convert:
+	case op <= Mantissa || op == Convert:
 		return 1
 	case op == Select || op == Fma:
 		return 3

@@ -337,6 +337,7 @@ func floatLoops[T float](t *loopTable, dtype tensor.DType) {
 		return 0
 	})
 	t[Scale][dtype] = wide2[T](scale)
+	t[Exponent][dtype], t[Mantissa][dtype] = wide[T](math.Logb), wide[T](mantissa)
 	t[Rem][dtype] = wide2[T](math.Mod)
 	t[Mod][dtype] = binary(floatMod[T])
 	t[FloorDiv][dtype] = binary(floatFloorDiv[T])

@@ -1,0 +1,166 @@
+package kernel
+
+import (
+	"torchjit/gojit/tensor"
+)
+
+// Expand rewrites functions of float32 and float64 values into primitive instructions, which machine
+// targets lower one by one: Const, Load, Param, Iota, Neg, Abs, Not, Floor, Ceil, Round, Trunc, Sqrt,
+// Bits, Add, Sub, Mul, Div, Min, Max, CopySign, Scale, And, Or, Xor, Shl, Shr, comparisons, Fma, Select
+// and Convert. extra names primitives that the target has besides: Exponent and Mantissa make
+// logarithms about a third shorter.
+//
+// What has no expansion stays as it is: functions of complex numbers and integers, and those whose
+// ErrorBound is not defined. Both kernels give the same within the stated bounds, and for NaN, infinite
+// and zero arguments the same but for the bits of a NaN.
+//
+// Scale is used only on numbers whose magnitude is in [1/4, 4], by |n| < 2**13.
+func Expand(k *Kernel, extra ...Op) *Kernel {
+	e := &expander{Builder: NewBuilder()}
+	for _, op := range extra {
+		e.has[op] = true
+	}
+	e.k.Inputs, e.k.Params = k.Inputs, k.Params
+	values := make([]Value, len(k.Instrs))
+	for i := range k.Instrs {
+		in := k.Instrs[i]
+		operands := in.Op.Operands()
+		for j := range operands {
+			in.Args[j] = values[in.Args[j]]
+		}
+		if operands > 0 && expansions[in.Op].bound(k.TypeOf(k.Instrs[i].Args[0])) > 0 {
+			e.t = e.Type(in.Args[0])
+			values[i] = expansions[in.Op].expand(e, in.Args[0], in.Args[1])
+		} else {
+			values[i] = e.emit(in)
+		}
+	}
+	for _, o := range k.Outputs {
+		o.Value = values[o.Value]
+		e.k.Outputs = append(e.k.Outputs, o)
+	}
+	return e.Kernel()
+}
+
+// ErrorBound returns by how many units in the last place the expansion of a function may differ from
+// the exact result; one that is exact has a bound of 1. ok is false where there is no expansion for the type.
+func ErrorBound(op Op, t tensor.DType) (ulps float64, ok bool) {
+	ulps = expansions[op].bound(t)
+	return ulps, ulps > 0
+}
+
+// expansion says how a function is written in primitives and how far it may be off.
+type expansion struct {
+	expand         func(e *expander, x, y Value) Value
+	ulps32, ulps64 float64 // 0: not expanded for the type
+}
+
+func (x *expansion) bound(t tensor.DType) float64 {
+	switch t {
+	case tensor.Float32:
+		return x.ulps32
+	case tensor.Float64:
+		return x.ulps64
+	}
+	return 0
+}
+
+// expansions holds every expansion with its bounds. The tests read it.
+var expansions = [numOps]expansion{
+	Sign: {unaryExpansion((*expander).sign), 1, 1}, IsNaN: {unaryExpansion((*expander).isNaN), 1, 1},
+	Exp:   {unaryExpansion((*expander).exp), 1, 1},
+	Expm1: {unaryExpansion((*expander).expm1), 2, 2},
+	Log:   {unaryExpansion((*expander).log), 1.5, 1.5},
+	Log2:  {unaryExpansion((*expander).log2), 2, 2},
+	Log10: {unaryExpansion((*expander).log10), 2, 2},
+	Log1p: {unaryExpansion((*expander).log1p), 1.5, 2},
+	Sin:   {unaryExpansion((*expander).sin), 2, 0},
+	Cos:   {unaryExpansion((*expander).cos), 2, 0},
+	Tan:   {unaryExpansion((*expander).tan), 2.5, 0},
+	Sinh:  {unaryExpansion((*expander).sinh), 2.75, 2.75},
+	Cosh:  {unaryExpansion((*expander).cosh), 2.75, 2.75},
+	Tanh:  {unaryExpansion((*expander).tanh), 2.5, 2.5},
+	Erf:   {unaryExpansion((*expander).erf), 2.5, 0},
+}
+
+func (e *expander) isNaN(x Value) Value { return e.Binary(Ne, x, x) }
+
+// sign is 1, -1 or, of zeros and NaN, 0.
+func (e *expander) sign(x Value) Value {
+	zero := e.number(0)
+	negative := e.Select(e.Binary(Lt, x, zero), e.number(-1), zero)
+	return e.Select(e.Binary(Gt, x, zero), e.number(1), negative)
+}
+
+func unaryExpansion(f func(e *expander, x Value) Value) func(e *expander, x, y Value) Value {
+	return func(e *expander, x, _ Value) Value { return f(e, x) }
+}
+
+// expander is a builder with the vocabulary of the expansions. Its constants have type t, which is
+// Float32 or Float64.
+type expander struct {
+	*Builder
+	t   tensor.DType
+	has [numOps]bool
+}
+
+// number makes a constant.
+func (e *expander) number(f float64) Value { return e.Const(e.t, tensor.Float(f)) }
+
+// integer makes a constant of the integer type as wide as the floats.
+func (e *expander) integer(i int64) Value { return e.Const(bitsType(e.t), tensor.Int(i)) }
+
+// pick returns the number of the type.
+func (e *expander) pick(single, double float64) float64 {
+	if e.t == tensor.Float32 {
+		return single
+	}
+	return double
+}
+
+// table returns the coefficients of the type.
+func (e *expander) table(single, double []float64) []float64 {
+	if e.t == tensor.Float32 {
+		return single
+	}
+	return double
+}
+
+// polynomial evaluates c[0] + c[1]*x + c[2]*x*x + ... by Horner's rule.
+func (e *expander) polynomial(x Value, c ...float64) Value {
+	sum := e.number(c[len(c)-1])
+	for i := len(c) - 2; i >= 0; i-- {
+		sum = e.Fma(sum, x, e.number(c[i]))
+	}
+	return sum
+}
+
+// fmaNumber makes x*f + y.
+func (e *expander) fmaNumber(x Value, f float64, y Value) Value { return e.Fma(x, e.number(f), y) }
+
+// clamp limits x to [low, high] and keeps NaN.
+func (e *expander) clamp(x Value, low, high float64) Value {
+	return e.Binary(Max, e.number(low), e.Binary(Min, e.number(high), x))
+}
+
+// roundingShift is added to a small number to round it to an integer: digits after the point do not
+// fit beside it.
+func (e *expander) roundingShift() float64 { return e.pick(3<<22, 3<<51) }
+
+// nearest rounds x*f to an integer and also returns the integer plus roundingShift, whose lowest bits
+// are those of the integer. |x*f| is less than 2**22.
+func (e *expander) nearest(x Value, f float64) (n, shifted Value) {
+	shift := e.number(e.roundingShift())
+	shifted = e.fmaNumber(x, f, shift)
+	return e.Sub(shifted, shift), shifted
+}
+
+// reduce subtracts n times each part of a constant from x.
+func (e *expander) reduce(x, n Value, parts ...float64) Value {
+	for _, part := range parts {
+		x = e.fmaNumber(n, -part, x)
+	}
+	return x
+}
+
+func (e *expander) copySign(x, sign Value) Value { return e.Binary(CopySign, x, sign) }

@@ -1,0 +1,205 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"torchjit/gojit/tensor"
+)
+
+// unaryKernel applies an operation to its input.
+func unaryKernel(op Op, t tensor.DType) *Kernel {
+	b := NewBuilder()
+	y := b.Unary(op, b.Input(t, t))
+	b.Output(y, b.Type(y))
+	return b.Kernel()
+}
+
+// samples32 holds special values and numbers of every exponent, more of them around one.
+func samples32(n int) []float32 {
+	rng := rand.New(rand.NewPCG(3, 4))
+	values := []float32{0, 1, 0.5, 2, 0x1p-149, 0x1p-126, 0x1.fffffcp-127, math.MaxFloat32, 0x1p-12, 0x1p-24, 0x1p-30, 0.75, 1.5,
+		88.72283, 88.72284, 89.4, 89.5, 87.33, 103.97, 104, 9, 10, 17.3, 127, 128, 149, 150, 1e5, 1 << 17, 1<<17 - 1, 1e10, 1e38, 16367173 << 72, float32(math.Inf(1)), float32(math.NaN())}
+	for _, v := range values {
+		values = append(values, -v)
+	}
+	for k := range 40 { // near the zeros of functions of angles
+		values = append(values, float32(float64(k*k*k)*math.Pi/2), -float32(float64(k)*math.Pi/4))
+	}
+	for len(values) < n {
+		near := float32(rng.NormFloat64())
+		values = append(values, math.Float32frombits(rng.Uint32()), near, 10*near, 40*near, 1+near*0x1p-10, 0.3*near)
+	}
+	return values
+}
+
+// spacing32 is the distance of float32 numbers at v.
+func spacing32(v float64) float64 {
+	exponent := max(math.Ilogb(v), -126)
+	return math.Ldexp(1, min(exponent, 127)-23)
+}
+
+// checkUlps compares results with references and returns the largest error.
+func checkUlps[T float](t *testing.T, name string, in, got []T, want func(float64) float64, spacing func(float64) float64, bound float64) {
+	t.Helper()
+	worst, at, failures := 0.0, 0, 0
+	for i, x := range in {
+		w := want(float64(x))
+		off := ulpsApart(got[i], w, spacing)
+		if off > bound && failures < 5 {
+			failures++
+			t.Errorf("%s(%v = %x) = %v, want %v: %.3g ulp", name, x, float64(x), got[i], w, off)
+		}
+		if off > worst {
+			worst, at = off, i
+		}
+	}
+	t.Logf("%s is at most %.3f ulp off, at %v", name, worst, in[at])
+}
+
+// ulpsApart is the distance of a result from the exact value in units of the last place. Where the
+// value is zero, NaN or rounds to an infinite number, the result must be the same.
+func ulpsApart[T float](got T, want float64, spacing func(float64) float64) float64 {
+	rounded := T(want)
+	switch g := float64(got); {
+	case got == rounded && (want != 0 || math.Signbit(g) == math.Signbit(want)), got != got && want != want:
+		return 0
+	case want == 0 || want != want || got != got || math.IsInf(want, 0):
+		return math.Inf(1)
+	case math.IsInf(g, 0): // in place of the largest number, which may be half a unit off
+		return 0.5 + (math.MaxFloat32-math.Abs(want))/spacing(want)
+	}
+	return math.Abs(float64(got)-want) / spacing(want)
+}
+
+func TestExpansions32(t *testing.T) {
+	in := samples32(400000)
+	for op := range expansions {
+		f := floatFunctions[Op(op)]
+		bound, ok := ErrorBound(Op(op), tensor.Float32)
+		if !ok || f == nil {
+			continue
+		}
+		for _, extra := range [][]Op{nil, {Exponent, Mantissa}} {
+			k := Expand(unaryKernel(Op(op), tensor.Float32), extra...)
+			checkUlps(t, Op(op).String(), in, run[float32](t, k, vector(t, in)), f, spacing32, bound)
+		}
+	}
+}
+
+// TestExpandKeepsTheRest has a function without an expansion, and two outputs of which one is reduced.
+func TestExpandKeepsTheRest(t *testing.T) {
+	b := NewBuilder()
+	x := b.Input(tensor.Float16, tensor.Float32)
+	b.Param(tensor.Float32)
+	b.Output(b.Unary(Digamma, x), tensor.Float16)
+	b.Reduce(ReduceSum, b.Unary(IsNaN, x), tensor.Bool)
+	want := `%0 : float32 = load in0 : float16
+%1 : float32 = param p0
+%2 : float32 = digamma %0
+%3 : bool = ne %0 %0
+out0 : float16 = %2
+out1 : bool = sum %3
+`
+	if got := Expand(b.Kernel()).String(); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// TestExpandExp shows what a sigmoid becomes.
+func TestExpandExp(t *testing.T) {
+	b := NewBuilder()
+	x := b.Input(tensor.Float32, tensor.Float32)
+	one := b.Number(x, 1)
+	b.Output(b.Div(one, b.Add(one, b.Exp(b.Neg(x)))), tensor.Float32)
+	want := `%0 : float32 = load in0 : float32
+%1 : float32 = const 1
+%2 : float32 = neg %0
+%3 : float32 = const -105
+%4 : float32 = const 89
+%5 : float32 = min %4 %2
+%6 : float32 = max %3 %5
+%7 : float32 = const 1.2582912e+07
+%8 : float32 = const 1.442695
+%9 : float32 = fma %6 %8 %7
+%10 : float32 = sub %9 %7
+%11 : float32 = const -0.6931472
+%12 : float32 = fma %10 %11 %6
+%13 : float32 = const 1.9046542e-09
+%14 : float32 = fma %10 %13 %12
+%15 : float32 = const 0.001383666
+%16 : float32 = const 0.008369138
+%17 : float32 = fma %15 %14 %16
+%18 : float32 = const 0.041668106
+%19 : float32 = fma %17 %14 %18
+%20 : float32 = const 0.16666517
+%21 : float32 = fma %19 %14 %20
+%22 : float32 = const 0.49999994
+%23 : float32 = fma %21 %14 %22
+%24 : float32 = fma %23 %14 %1
+%25 : float32 = fma %24 %14 %1
+%26 : float32 = scale %25 %10
+%27 : float32 = add %1 %26
+%28 : float32 = div %1 %27
+out0 : float32 = %28
+`
+	if got := Expand(b.Kernel()).String(); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// exact is a function's result at x, as the sum of two numbers.
+type exact struct{ x, high, low float64 }
+
+func readExact(t *testing.T) map[string][]exact {
+	t.Helper()
+	text, err := os.ReadFile("testdata/functions.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := map[string][]exact{}
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if fields := strings.Fields(line); fields[0] != "#" {
+			var v [3]float64
+			for i := range v {
+				if v[i], err = strconv.ParseFloat(fields[i+1], 64); err != nil {
+					t.Fatal(err)
+				}
+			}
+			results[fields[0]] = append(results[fields[0]], exact{v[0], v[1], v[2]})
+		}
+	}
+	return results
+}
+
+// TestExpansions64 compares with results of many digits.
+func TestExpansions64(t *testing.T) {
+	for name, cases := range readExact(t) {
+		op := Op(slices.Index(opNames[:], name))
+		bound, ok := ErrorBound(op, tensor.Float64)
+		if !ok {
+			continue
+		}
+		in := make([]float64, len(cases))
+		for i, c := range cases {
+			in[i] = c.x
+		}
+		for _, extra := range [][]Op{nil, {Exponent, Mantissa}} {
+			worst := 0.0
+			for i, got := range run[float64](t, Expand(unaryKernel(op, tensor.Float64), extra...), vector(t, in)) {
+				spacing := math.Ldexp(1, max(math.Ilogb(cases[i].high), -1022)-52)
+				off := math.Abs((got-cases[i].high)-cases[i].low) / spacing
+				if !(off <= bound) {
+					t.Errorf("%s(%v) = %v, want %v: %.3g ulp", name, in[i], got, cases[i].high, off)
+				}
+				worst = max(worst, off)
+			}
+			t.Logf("%s is at most %.3f ulp off", name, worst)
+		}
+	}
+}
