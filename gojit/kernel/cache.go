@@ -8,8 +8,6 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-var errReductionNotEvaluated = source.Errorf(source.NotImplementedError, source.Range{}, "reductions are not evaluated yet")
-
 var errTooManyOperands = source.Errorf(source.RuntimeError, source.Range{}, "a kernel has more than %d inputs and outputs", maxOperands)
 
 // Key names a specialization of an expression: the types of its operands, five bits each.

@@ -38,6 +38,8 @@ type Program struct {
 	registers int
 	direct    int // output that the last step writes into memory, -1: none
 	simple    bool
+	reduce    [maxOperands]*reduction // of each output, nil: none
+	reduces   bool
 	ordered   bool // elements are counted in the order of the shape
 }
 
@@ -59,11 +61,6 @@ func NewProgram(k *Kernel) (*Program, error) {
 	if p.operands > maxOperands {
 		return nil, errTooManyOperands
 	}
-	for _, o := range k.Outputs {
-		if o.Reduce != NoReduce {
-			return nil, errReductionNotEvaluated
-		}
-	}
 	registers := make([]int, len(k.Instrs))
 	for i := range p.load {
 		p.load[i] = -1
@@ -81,10 +78,14 @@ func NewProgram(k *Kernel) (*Program, error) {
 		p.load[i] = registers[o.Value]
 		if from != o.DType {
 			p.convert[i] = tensor.ConverterOf(from, o.DType)
-		} else if n := len(p.steps); n > 0 && p.steps[n-1].d == p.load[i] {
+		} else if n := len(p.steps); o.Reduce == NoReduce && n > 0 && p.steps[n-1].d == p.load[i] {
 			p.direct = i
 		}
 		p.broadcast[i] = tensor.ConverterOf(from, o.DType)
+		if o.Reduce != NoReduce {
+			p.reduce[i] = newReduction(o.Reduce, from)
+			p.reduces = true
+		}
 	}
 	p.reuseRegisters()
 	return p, nil
@@ -209,7 +210,8 @@ func (p *Program) compactRegisters() {
 type scratch struct {
 	registers []unsafe.Pointer
 	memory    []byte
-	filled    [maxOperands]int // elements of a broadcast operand in its register
+	lanes     [maxOperands][reduceBytes / 8]uint64 // partial results of each output that reduces
+	filled    [maxOperands]int                     // elements of a broadcast operand in its register
 }
 
 var scratches = sync.Pool{New: func() any { return &scratch{} }}
@@ -231,7 +233,13 @@ func (p *Program) takeScratch() *scratch {
 // Run computes the outputs from the inputs. tensors holds the outputs, then the inputs; the
 // outputs have the shape that all inputs broadcast to, and params are the kernel's numbers. An
 // output may be the same tensor as an input. Integer division by zero panics with DivisionByZero.
+//
+// Where outputs reduce, the last dimension of the inputs is the run: such an output has size one there.
 func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
+	if p.reduces {
+		p.runRows(tensors, params)
+		return
+	}
 	out := tensors[0]
 	n := out.Numel()
 	if n == 0 {
@@ -411,7 +419,11 @@ func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[
 				if direct >= 0 && p.load[i] == p.load[direct] {
 					from = at[direct]
 				}
-				p.broadcast[i](at[i], steps[i], from, p.loadSize[i], m)
+				if r := p.reduce[i]; r != nil {
+					r.add(unsafe.Pointer(&s.lanes[i]), from, m)
+				} else {
+					p.broadcast[i](at[i], steps[i], from, p.loadSize[i], m)
+				}
 			}
 		}
 		if n -= m; n == 0 {
