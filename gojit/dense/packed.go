@@ -36,22 +36,18 @@ func (g *gemm) packing() packing {
 	return p
 }
 
-// runPacked shares the product out by panels, or by rows where there are few panels.
+// runPacked shares the product out by panels, or by rows where there are few panels. It works on a
+// copy, so that the smaller products that do not come here stay off the heap.
 func (g *gemm) runPacked() {
-	p := g.packing()
+	shared := *g
+	p := shared.packing()
 	if parts := g.shares(p.panels); parts > 1 && p.panels >= 2*parts {
-		shared := *g
-		p.gemm = &shared
-		p := p
 		tensor.Parallel(parts, 1, func(lo, hi int) {
 			p.part(cut(p.panels, parts, lo), cut(p.panels, parts, hi), 0, p.rowTiles)
 		})
 		return
 	}
 	if parts := g.shares(p.rowTiles); parts > 1 {
-		shared := *g
-		p.gemm = &shared
-		p := p
 		tensor.Parallel(parts, 1, func(lo, hi int) {
 			p.part(0, p.panels, cut(p.rowTiles, parts, lo), cut(p.rowTiles, parts, hi))
 		})

@@ -77,16 +77,23 @@ var tileBases = [...]Reg{RAX, RBX, RCX, RSI, R11}
 const maskRegister = Reg(1)
 
 // MaxRows returns how many rows a tile of so many vectors may have.
-func MaxRows(isa ISA, vectors int) int {
-	rows := 3 * len(tileBases)
-	for ; rows > 1; rows-- {
-		w := tileWriter{tile: Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors)}}
-		if w.plan() <= isa.Registers() {
-			break
+func MaxRows(isa ISA, vectors int) int { return int(maxRows[isa][vectors]) }
+
+var maxRows = func() (table [AVX512 + 1][32]uint8) {
+	for isa := AVX2; isa <= AVX512; isa++ {
+		for vectors := 1; vectors < len(table[isa]); vectors++ {
+			rows := 3 * len(tileBases)
+			for ; rows > 1; rows-- {
+				w := tileWriter{tile: Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors)}}
+				if w.plan() <= isa.Registers() {
+					break
+				}
+			}
+			table[isa][vectors] = uint8(rows)
 		}
 	}
-	return rows
-}
+	return table
+}()
 
 // tileWriter encodes one tile.
 type tileWriter struct {

@@ -69,7 +69,40 @@ var (
 )
 
 // Code returns the kernel's code, made once.
-func (t Tile) Code() *Code { return tiles.Get(t, t.ISA) }
+func (t Tile) Code() *Code {
+	table := tileTables[t.index()].Load()
+	if table != nil {
+		if code := table[t.Vectors%32][t.Rows%16].Load(); code != nil {
+			return code
+		}
+	}
+	return t.remember()
+}
+
+// tileTables hold the code of tiles by what they do, and by their size: a look-up takes two loads.
+var tileTables [1 << 12]atomic.Pointer[[32][16]atomic.Pointer[Code]]
+
+// index numbers what the tile does.
+func (t *Tile) index() (i int) {
+	i = int(t.Bias)
+	for _, set := range [...]bool{t.ISA == AVX512, t.Double, t.Tail, t.Columns, t.InPlace, t.Keep, t.Prefetch, t.Add, t.Residual, t.Relu} {
+		i *= 2
+		if set {
+			i++
+		}
+	}
+	return i
+}
+
+func (t Tile) remember() *Code {
+	code := tiles.Get(t, t.ISA)
+	slot := &tileTables[t.index()]
+	for slot.Load() == nil {
+		slot.CompareAndSwap(nil, new([32][16]atomic.Pointer[Code]))
+	}
+	slot.Load()[t.Vectors%32][t.Rows%16].Store(code)
+	return code
+}
 
 // Code returns the kernel's code, made once.
 func (c Copying) Code() *Code { return copyings.Get(c, c.ISA) }
