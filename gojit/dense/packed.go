@@ -78,7 +78,7 @@ func (p *packing) part(j0, j1, i0, i1 int) {
 	panelBytes := p.panelColumns * p.size
 	group, kept := j1-j0, depth*panelBytes
 	if i1-i0 > blockTiles {
-		group = min(group, 16, max(4, groupBytes/(p.k*panelBytes)))
+		group = min(group, groupPanels, max(4, groupBytes/(p.k*panelBytes)))
 		kept = group * (p.k + 1) * panelBytes
 	}
 	w := packedWriter{packing: p, b: grow(&memory.b, kept)}
@@ -127,7 +127,7 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, fill bool) {
 	for j := j0; j < j1; j++ {
 		n0, n1 := j*w.panelColumns, min((j+1)*w.panelColumns, w.n)
 		t := w.tile()
-		t.Prefetch = true
+		t.Prefetch, t.FetchC = true, w.m*w.n*w.size > 512<<10
 		w.tail(&t, &w.args, n1-n0)
 		w.ends(&t, k0 == 0, k1 == w.k)
 		keep := fill && !w.columnsB

@@ -35,7 +35,8 @@ const (
 	panelVectors  = 2
 	blockBytes    = 4096    // of a row of A: the length of the sums between loads of C
 	blockTiles    = 8       // tiles of A above each other
-	groupBytes    = 2 << 20 // of packed B
+	groupBytes    = 4 << 20 // of packed B
+	groupPanels   = 16
 	inPlaceBytes  = 64 << 10
 	parallelFlops = 1 << 20 // products worth another thread
 )
@@ -188,7 +189,11 @@ func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
 	large := g.n*g.k*g.size > 4*inPlaceBytes
 	blocks := 1
 	if large {
-		blocks = (g.k + 255) / 256
+		depth := blockBytes / g.size
+		if g.m == 1 { // C costs little, and a short block of B stays within the pages that are known
+			depth /= 4
+		}
+		blocks = (g.k + depth - 1) / depth
 	}
 	args := amd64.TileArgs{ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size)}
 	var codes tileCodes

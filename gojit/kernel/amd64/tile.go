@@ -19,6 +19,7 @@ type Tile struct {
 	InPlace  bool  // rows of B are BRow apart and as partial as those of C; else they follow each other, whole
 	Keep     bool  // rows of B, completed with zeros, are also written to Pack
 	Prefetch bool  // rows of B are fetched ahead into the cache
+	FetchC   bool  // C is fetched into the cache at the start
 	Add      bool  // C is added to
 	Bias     Bias
 	Residual bool // the elements of Residual, which lies as C does, are added
@@ -180,7 +181,7 @@ func (w *tileWriter) enter() {
 		w.Load(tilePack, At(tileArgs, argPack))
 	}
 	w.loadTailMask(argMask)
-	if w.rows > 1 {
+	if t.FetchC {
 		w.Load(tileK, At(tileArgs, argCRow))
 		w.Load(tileC, At(tileArgs, argC))
 		for r := range w.rows {

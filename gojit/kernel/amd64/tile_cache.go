@@ -80,18 +80,19 @@ func (t Tile) Code() *Code {
 }
 
 // tileTables hold the code of tiles by what they do, and by their size: a look-up takes two loads.
-var tileTables [1 << 12]atomic.Pointer[[32][16]atomic.Pointer[Code]]
+var tileTables [1 << 13]atomic.Pointer[[32][16]atomic.Pointer[Code]]
 
 // index numbers what the tile does.
-func (t *Tile) index() (i int) {
-	i = int(t.Bias)
-	for _, set := range [...]bool{t.ISA == AVX512, t.Double, t.Tail, t.Columns, t.InPlace, t.Keep, t.Prefetch, t.Add, t.Residual, t.Relu} {
-		i *= 2
-		if set {
-			i++
-		}
+func (t *Tile) index() int {
+	return int(t.Bias)<<11 | bit(t.ISA == AVX512)<<10 | bit(t.Double)<<9 | bit(t.Tail)<<8 | bit(t.Columns)<<7 | bit(t.InPlace)<<6 |
+		bit(t.Keep)<<5 | bit(t.Prefetch)<<4 | bit(t.FetchC)<<3 | bit(t.Add)<<2 | bit(t.Residual)<<1 | bit(t.Relu)
+}
+
+func bit(set bool) int {
+	if set {
+		return 1
 	}
-	return i
+	return 0
 }
 
 func (t Tile) remember() *Code {
