@@ -179,7 +179,7 @@ func alongDim(t *tensor.Tensor, dim int, f32 func(dst, src []float32), f64 func(
 		work = to(t, tensor.Float32)
 	}
 	last := t.Dim() - 1
-	if t.Dim() > 0 {
+	if dim != last {
 		work = must(work.Transpose(dim, last))
 	}
 	work = contiguous(work)
@@ -193,7 +193,7 @@ func alongDim(t *tensor.Tensor, dim int, f32 func(dst, src []float32), f64 func(
 	} else {
 		mapRows(tensor.Data[float64](out), tensor.Data[float64](work), n, f64)
 	}
-	if t.Dim() > 0 {
+	if dim != last {
 		out = contiguous(must(out.Transpose(dim, last)))
 	}
 	return to(out, t.DType())

@@ -119,6 +119,7 @@ func (d *definition) inPlace(name string) ops.Operator {
 		var result [1]value.Value
 		body(call{c.args, result[:]})
 		store(c.tensor(0), result[0].Tensor())
+		release(result[0].Tensor(), c.args)
 		c.giveSelf()
 	})
 }
@@ -139,11 +140,17 @@ func store(self, result *tensor.Tensor) {
 
 // outForm derives the overload whose last arguments receive the results.
 func (d *definition) outForm(name string) ops.Operator {
-	functional := d.functional()
+	into, functional := d.into, d.functional()
 	return entry(key(name), func(c call) {
 		first := len(c.args) - len(c.out)
+		inputs := c.args[:first]
+		if into != nil && isResult(c.tensor(first), inputs) {
+			into(call{inputs, nil}, c.tensor(first))
+			c.giveOut(0)
+			return
+		}
 		results := make([]value.Value, len(c.out))
-		succeed(functional.Run(c.args[:first], results))
+		succeed(functional.Run(inputs, results))
 		for i, r := range results {
 			dst, src := c.tensor(first+i), r.Tensor()
 			checkCast(src.DType(), dst.DType())
@@ -151,10 +158,50 @@ func (d *definition) outForm(name string) ops.Operator {
 				succeed(dst.Resize(src.Shape()))
 			}
 			succeed(tensor.Copy(dst, src))
-			dst.Bump()
-			c.out[i] = c.args[first+i]
+			release(src, c.args)
+			c.giveOut(i)
 		}
 	})
+}
+
+// giveOut returns the i-th of the last arguments, which was written, as the i-th result.
+func (c call) giveOut(i int) {
+	a := c.args[len(c.args)-len(c.out)+i]
+	a.Tensor().Bump()
+	c.out[i] = a
+}
+
+// isResult reports whether an elementwise operator may write its result into dst at once: it has the
+// shape, and none of the memory, of the inputs.
+func isResult(dst *tensor.Tensor, inputs []value.Value) bool {
+	full := false
+	for _, v := range inputs {
+		if !v.IsTensor() {
+			continue
+		}
+		t := v.Tensor()
+		if t.SharesStorage(dst) || isMeta(t) != isMeta(dst) {
+			return false
+		}
+		if tensor.SameShape(t.Shape(), dst.Shape()) {
+			full = true
+			continue
+		}
+		if shape, err := tensor.Broadcast(dst.Shape(), t.Shape()); err != nil || !tensor.SameShape(shape, dst.Shape()) {
+			return false
+		}
+	}
+	return full
+}
+
+// release gives up a result that has been copied, unless its memory is an argument's.
+func release(result *tensor.Tensor, args []value.Value) {
+	for _, a := range args {
+		if a.IsTensor() && (a.Tensor() == result || a.Tensor().SharesStorage(result)) {
+			return
+		}
+	}
+	result.Release()
 }
 
 // copying derives view_copy from view and so on: the same overload that copies its results.
