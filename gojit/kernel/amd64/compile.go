@@ -42,10 +42,9 @@ var (
 // lower until one is left.
 type Function struct {
 	Code     *Code
-	Scratch  int    // bytes of scratch memory
-	Pointers []int  // for each entry of Args.Ptr: the output, or the number of outputs and the input
-	Lanes    []int  // of each output that reduces: partial results that are left, 0 for others
-	Wide     []bool // of each output that reduces: whether a lane has 8 bytes rather than 4
+	Scratch  int   // bytes of scratch memory
+	Pointers []int // for each entry of Args.Ptr: the output, or the number of outputs and the input
+	Lanes    []int // of each output that reduces: partial results that are left, masks counted as int32; 0 for others
 }
 
 // pointerRegs hold the addresses of operands. Where scratch memory is needed there is one less.
@@ -70,10 +69,12 @@ func Compile(k *kernel.Kernel, uniform uint32, isa ISA) (f *Function, err error)
 	g := &generator{lowerer: lowerer{isa: isa, kernel: k}}
 	code := g.generate(uniform)
 	f = &Function{Scratch: g.scratch * isa.Width().Bytes(), Pointers: g.pointers}
-	f.Lanes, f.Wide = make([]int, len(k.Outputs)), make([]bool, len(k.Outputs))
+	f.Lanes = make([]int, len(k.Outputs))
 	for _, acc := range g.accs {
 		f.Lanes[acc.output] = g.lanes
-		f.Wide[acc.output] = acc.w.Bytes()/8 == g.lanes
+		if k.TypeOf(k.Outputs[acc.output].Value) == tensor.Bool {
+			f.Lanes[acc.output] = acc.w.Bytes() / 4
+		}
 	}
 	f.Code, err = Place(code)
 	return f, err

@@ -19,7 +19,6 @@ type Tile struct {
 	InPlace  bool  // rows of B are BRow apart and as partial as those of C; else they follow each other, whole
 	Keep     bool  // rows of B, completed with zeros, are also written to Pack
 	Prefetch bool  // rows of B are fetched ahead into the cache
-	FetchC   bool  // C is fetched into the cache at the start
 	Add      bool  // C is added to
 	Bias     Bias
 	Residual bool // the elements of Residual, which lies as C does, are added
@@ -78,23 +77,16 @@ var tileBases = [...]Reg{RAX, RBX, RCX, RSI, R11}
 const maskRegister = Reg(1)
 
 // MaxRows returns how many rows a tile of so many vectors may have.
-func MaxRows(isa ISA, vectors int) int { return int(maxRows[isa][vectors]) }
-
-var maxRows = func() (table [AVX512 + 1][32]uint8) {
-	for isa := AVX2; isa <= AVX512; isa++ {
-		for vectors := 1; vectors < len(table[isa]); vectors++ {
-			rows := 3 * len(tileBases)
-			for ; rows > 1; rows-- {
-				w := tileWriter{tile: Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors)}}
-				if w.plan() <= isa.Registers() {
-					break
-				}
-			}
-			table[isa][vectors] = uint8(rows)
+func MaxRows(isa ISA, vectors int) int {
+	rows := 3 * len(tileBases)
+	for ; rows > 1; rows-- {
+		w := tileWriter{tile: Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors)}}
+		if w.plan() <= isa.Registers() {
+			break
 		}
 	}
-	return table
-}()
+	return rows
+}
 
 // tileWriter encodes one tile.
 type tileWriter struct {
@@ -181,7 +173,7 @@ func (w *tileWriter) enter() {
 		w.Load(tilePack, At(tileArgs, argPack))
 	}
 	w.loadTailMask(argMask)
-	if t.FetchC {
+	if w.rows > 1 {
 		w.Load(tileK, At(tileArgs, argCRow))
 		w.Load(tileC, At(tileArgs, argC))
 		for r := range w.rows {

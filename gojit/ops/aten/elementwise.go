@@ -2,6 +2,7 @@ package aten
 
 import (
 	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
@@ -27,7 +28,7 @@ type pointwise struct {
 	rule  resultRule
 	expr  expression
 	fails func(common tensor.DType) // refuses types that the operator is not defined for
-	cache kernel.Cache
+	cache launch.Cache
 }
 
 // operand is a tensor or a number.
@@ -36,7 +37,7 @@ type operand struct {
 	number tensor.Scalar
 }
 
-const paramCode = 31 // stands for a number in a kernel.Key
+const paramCode = 31 // stands for a number in a launch.Key
 
 func ofTensor(t *tensor.Tensor) operand { return operand{tensor: t} }
 func ofScalar(s tensor.Scalar) operand  { return operand{number: s} }
@@ -84,7 +85,7 @@ func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor
 	if isMeta(out) {
 		return out
 	}
-	key := kernel.Key(len(extras)).With(out.DType()).With(common)
+	key := launch.Key(len(extras)).With(out.DType()).With(common)
 	for i := range operands {
 		if t := operands[i].tensor; t != nil {
 			key = key.With(t.DType())
@@ -94,8 +95,8 @@ func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor
 	}
 	program := p.cache.Get(key)
 	if program == nil {
-		program = must(p.cache.Make(key, func() (*kernel.Program, error) {
-			return kernel.NewProgram(p.build(operands, len(extras), common, out.DType()))
+		program = must(p.cache.Make(key, func() (*launch.Program, error) {
+			return launch.NewProgram(p.build(operands, len(extras), common, out.DType()))
 		}))
 	}
 	var tensors [tensor.MaxOperands]*tensor.Tensor

@@ -1,14 +1,11 @@
-package kernel
+package launch
 
 import (
 	"sync"
 	"sync/atomic"
 
-	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
-
-var errTooManyOperands = source.Errorf(source.RuntimeError, source.Range{}, "a kernel has more than %d inputs and outputs", maxOperands)
 
 // Key names a specialization of an expression: the types of its operands, five bits each.
 type Key uint64

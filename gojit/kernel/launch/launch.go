@@ -1,0 +1,286 @@
+// Package launch runs kernels over tensors.
+//
+// Central type: Program, a kernel with the functions made of it. A run walks the operands together,
+// gives contiguous stretches of them to machine code (package kernel/amd64), and falls back to the
+// evaluator of package kernel where the target lacks what the kernel needs; GOJIT_LOG=kernels tells
+// which. Elements that do not lie side by side are gathered into tiles first.
+//
+// Invariant: a result does not depend on the number of threads, nor on how a run is cut.
+package launch
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/tensor"
+)
+
+// chunk is how many elements one call of machine code handles: the collector waits for it.
+const chunk = 1 << 14
+
+// maxOperands bounds outputs and inputs of a kernel together.
+const maxOperands = tensor.MaxOperands
+
+// Program is a kernel prepared for running. It may run in many goroutines at once.
+type Program struct {
+	kernel   *kernel.Kernel
+	expanded *kernel.Kernel
+	outputs  int
+	operands int
+	memory   [maxOperands]tensor.DType
+	size     [maxOperands]int
+	computed [maxOperands]tensor.DType // type that an input is loaded as
+	params   []tensor.DType
+	ordered  bool // elements are counted in the order of the shape
+	reduces  []reduction
+
+	functions []atomic.Pointer[function] // by the set of inputs that are the same for all elements
+	mu        sync.Mutex
+	evaluator atomic.Pointer[kernel.Program]
+}
+
+// function is the machine code for one set of uniform inputs; f is nil where there is none.
+type function struct{ f *amd64.Function }
+
+// NewProgram prepares a kernel. It fails where Verify does and on too many operands.
+func NewProgram(k *kernel.Kernel) (*Program, error) {
+	if err := k.Verify(); err != nil {
+		return nil, err
+	}
+	p := &Program{kernel: k, outputs: len(k.Outputs), operands: len(k.Outputs) + len(k.Inputs), params: make([]tensor.DType, k.Params)}
+	if p.operands > maxOperands {
+		return nil, kernel.ErrTooManyOperands
+	}
+	for i, o := range k.Outputs {
+		p.memory[i] = o.DType
+	}
+	for i, d := range k.Inputs {
+		p.memory[p.outputs+i], p.computed[p.outputs+i] = d, d
+	}
+	for i := range k.Instrs {
+		switch in := &k.Instrs[i]; in.Op {
+		case kernel.Load:
+			p.computed[p.outputs+int(in.Imm)] = in.Type
+		case kernel.Param:
+			p.params[in.Imm] = in.Type
+		case kernel.Iota:
+			p.ordered = true
+		}
+	}
+	for i := range p.operands {
+		p.size[i] = p.memory[i].Size()
+	}
+	p.reduces = p.reductions()
+	if len(p.reduces) > maxReductions {
+		return nil, kernel.ErrTooManyOperands
+	}
+	p.functions = make([]atomic.Pointer[function], 1<<len(k.Inputs))
+	return p, nil
+}
+
+// function returns the machine code for a set of uniform inputs, nil where there is none.
+func (p *Program) function(uniform uint32) *amd64.Function {
+	if made := p.functions[uniform].Load(); made != nil {
+		return made.f
+	}
+	return p.compile(uniform)
+}
+
+func (p *Program) compile(uniform uint32) *amd64.Function {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if made := p.functions[uniform].Load(); made != nil {
+		return made.f
+	}
+	if p.expanded == nil {
+		p.expanded = kernel.Expand(p.kernel)
+	}
+	f, err := amd64.Compile(p.expanded, uniform, amd64.Target())
+	if err != nil {
+		f = nil
+	}
+	logCompiled(p.kernel, f, err)
+	p.functions[uniform].Store(&function{f})
+	return f
+}
+
+// evaluate runs the kernel without machine code.
+func (p *Program) evaluate(tensors []*tensor.Tensor, params []tensor.Scalar) {
+	e := p.evaluator.Load()
+	if e == nil {
+		made, err := kernel.NewProgram(p.kernel)
+		if err != nil {
+			panic(err)
+		}
+		p.evaluator.Store(made)
+		e = made
+	}
+	e.Run(tensors, params)
+}
+
+// Run computes the outputs from the inputs. tensors holds the outputs, then the inputs; the
+// outputs have the shape that all inputs broadcast to, and params are the kernel's numbers. An
+// output may be the same tensor as an input. Integer division by zero panics with DivisionByZero.
+func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
+	n := tensors[0].Numel()
+	if n == 0 {
+		return
+	}
+	uniform, dense := p.classify(tensors, n)
+	if !dense {
+		p.runStrided(tensors, params, n)
+		return
+	}
+	f := p.function(uniform)
+	if f == nil {
+		p.evaluate(tensors, params)
+		return
+	}
+	var args amd64.Args
+	for i, operand := range f.Pointers {
+		args.Ptr[i] = tensors[operand].DataPtr()
+	}
+	p.numbers(&args, params)
+	if uniform != 0 {
+		at := len(p.params)
+		for i := p.outputs; i < p.operands; i++ {
+			if uniform>>(i-p.outputs)&1 != 0 {
+				args.Uniform[at] = p.element(i, tensors[i].DataPtr())
+				at++
+			}
+		}
+	}
+	if n <= chunk && f.Scratch == 0 {
+		args.Count = int64(n)
+		f.Code.Call(unsafe.Pointer(&args))
+		return
+	}
+	p.runChunks(f, args, n)
+}
+
+// runChunks runs a function over contiguous operands, several chunks at once.
+func (p *Program) runChunks(f *amd64.Function, args amd64.Args, n int) {
+	tensor.Parallel(n, chunk, func(lo, hi int) {
+		s := takeScratch(f.Scratch)
+		part := args
+		part.Scratch = s.at()
+		for i, operand := range f.Pointers {
+			part.Ptr[i] = unsafe.Add(args.Ptr[i], lo*p.size[operand])
+		}
+		p.call(f, &part, lo, hi-lo)
+		s.release()
+	})
+}
+
+// call runs a function over n elements, of which the first is number first. The pointers move.
+func (p *Program) call(f *amd64.Function, args *amd64.Args, first, n int) {
+	for {
+		m := min(n, chunk)
+		args.Count, args.First = int64(m), int64(first)
+		f.Code.Call(unsafe.Pointer(args))
+		if n -= m; n == 0 {
+			return // a pointer past the last element would name another object to the collector
+		}
+		first += m
+		for i, operand := range f.Pointers {
+			args.Ptr[i] = unsafe.Add(args.Ptr[i], m*p.size[operand])
+		}
+	}
+}
+
+// classify reports whether the operands can be walked as they lie in memory, and which of them have
+// one element for all.
+func (p *Program) classify(tensors []*tensor.Tensor, n int) (uniform uint32, dense bool) {
+	out := tensors[0]
+	contiguous := out.IsContiguous()
+	if !contiguous && (p.ordered || !out.IsNonOverlappingAndDense()) {
+		return 0, false
+	}
+	for i, t := range tensors[1:] {
+		switch {
+		case t.Numel() == 1 && n > 1:
+			if i+1 < p.outputs {
+				return 0, false
+			}
+			uniform |= 1 << (i + 1 - p.outputs)
+		case t.Numel() != n:
+			return 0, false
+		case contiguous && t.IsContiguous() && (n == 1 || slices.Equal(t.Shape(), out.Shape())):
+		case slices.Equal(t.Strides(), out.Strides()) && slices.Equal(t.Shape(), out.Shape()):
+		default:
+			return 0, false
+		}
+	}
+	return uniform, true
+}
+
+// numbers puts the parameters among the arguments.
+func (p *Program) numbers(args *amd64.Args, params []tensor.Scalar) {
+	for i, t := range p.params {
+		bits, _ := kernel.NumberBits(t, params[i])
+		args.Uniform[i] = laneBits(t, bits)
+	}
+}
+
+// element returns the element of an input as a number among the arguments.
+func (p *Program) element(operand int, at unsafe.Pointer) uint64 {
+	t := p.computed[operand]
+	var bits uint64
+	tensor.ConverterOf(p.memory[operand], t)(unsafe.Pointer(&bits), 8, at, 0, 1)
+	return laneBits(t, bits)
+}
+
+// laneBits returns the bits of a number as a lane holds them.
+func laneBits(t tensor.DType, bits uint64) uint64 {
+	switch t {
+	case tensor.Bool:
+		return -(bits & 1)
+	case tensor.Int8:
+		return uint64(int8(bits))
+	case tensor.Uint8:
+		return uint64(uint8(bits))
+	case tensor.Int16:
+		return uint64(int16(bits))
+	}
+	return bits
+}
+
+// scratch is aligned memory of one run.
+type scratch struct {
+	memory  []byte
+	pointer unsafe.Pointer
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// takeScratch returns n bytes aligned to a cache line, nil for none.
+func takeScratch(n int) *scratch {
+	if n == 0 {
+		return nil
+	}
+	s := scratches.Get().(*scratch)
+	if len(s.memory) < n+tensor.Alignment {
+		s.memory = make([]byte, n+tensor.Alignment)
+	}
+	base := unsafe.Pointer(&s.memory[0])
+	s.pointer = unsafe.Add(base, int(-uintptr(base)%tensor.Alignment))
+	return s
+}
+
+// at returns the memory, nil where none was taken.
+func (s *scratch) at() unsafe.Pointer {
+	if s == nil {
+		return nil
+	}
+	return s.pointer
+}
+
+func (s *scratch) release() {
+	if s != nil {
+		scratches.Put(s)
+	}
+}

@@ -1,0 +1,240 @@
+package launch
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/tensor"
+)
+
+func random(rng *rand.Rand, d tensor.DType, shape ...int) *tensor.Tensor {
+	n, _ := tensor.Numel(shape)
+	data := make([]float64, n)
+	for i := range data {
+		data[i] = math.Trunc(rng.Float64()*200 - 100)
+	}
+	x, err := tensor.FromSlice(data, shape...)
+	if err != nil {
+		panic(err)
+	}
+	x, err = x.To(d)
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+func equal(a, b *tensor.Tensor) bool {
+	x, _ := a.Reshape(-1)
+	y, _ := b.Reshape(-1)
+	for i := range x.Numel() {
+		if x.At(i) != y.At(i) {
+			return false
+		}
+	}
+	return x.Numel() == y.Numel()
+}
+
+// Operands of every layout give what the evaluator gives: contiguous, transposed, with steps,
+// broadcast along any dimension, single elements, and large enough for several threads.
+func TestLayouts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Int64, tensor.Uint8, tensor.BFloat16} {
+		b := kernel.NewBuilder()
+		c := kernel.ComputeType(d)
+		v := b.Add(b.Mul(b.Input(d, c), b.Param(c)), b.Mul(b.Input(d, c), b.Input(tensor.Int32, c)))
+		b.Output(v, d)
+		b.Output(b.Binary(kernel.Lt, v, b.Number(v, 3)), tensor.Bool)
+		p, err := NewProgram(b.Kernel())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, shape := range [][]int{{5}, {4, 3}, {3, 1, 37}, {130, 257}, {2, 3, 5, 7}, {1, 1}, {700, 100}} {
+			for variant := range 12 {
+				layout := func() *tensor.Tensor { return arranged(rng, d, shape) }
+				x, y := layout(), layout()
+				z := arranged(rng, tensor.Int32, shape)
+				out, less := arranged(rng, d, shape), arranged(rng, tensor.Bool, shape)
+				if out.Numel() != numel(shape) || less.Numel() != numel(shape) || overlapping(out) || overlapping(less) {
+					out, _ = tensor.Empty(shape, d)
+					less, _ = tensor.Empty(shape, tensor.Bool)
+				}
+				want, _ := tensor.Empty(shape, d)
+				wantLess, _ := tensor.Empty(shape, tensor.Bool)
+				params := []tensor.Scalar{tensor.Int(3)}
+				p.Run([]*tensor.Tensor{out, less, x, y, z}, params)
+				p.evaluate([]*tensor.Tensor{want, wantLess, x, y, z}, params)
+				if !equal(out, want) || !equal(less, wantLess) {
+					t.Fatalf("%s %v variant %d: strides %v %v of %v %v %v differ", d, shape, variant, out.Strides(), less.Strides(), x.Strides(), y.Strides(), z.Strides())
+				}
+			}
+		}
+	}
+}
+
+func numel(shape []int) int {
+	n, _ := tensor.Numel(shape)
+	return n
+}
+
+func overlapping(t *tensor.Tensor) bool {
+	for i, n := range t.Shape() {
+		if n > 1 && t.Strides()[i] == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// arranged returns a tensor that broadcasts to a shape and lies in memory in some way.
+func arranged(rng *rand.Rand, d tensor.DType, shape []int) *tensor.Tensor {
+	switch rng.IntN(5) {
+	case 0: // a dimension of size one
+		own := append([]int(nil), shape...)
+		own[rng.IntN(len(own))] = 1
+		return random(rng, d, own...)
+	case 1: // transposed
+		own := append([]int(nil), shape...)
+		i, j := rng.IntN(len(own)), rng.IntN(len(own))
+		own[i], own[j] = own[j], own[i]
+		x, err := random(rng, d, own...).Transpose(i, j)
+		if err != nil {
+			panic(err)
+		}
+		return x
+	case 2: // every second element
+		own := append([]int(nil), shape...)
+		last := len(own) - 1
+		own[last] *= 2
+		x, err := random(rng, d, own...).Slice(last, 0, own[last], 2)
+		if err != nil {
+			panic(err)
+		}
+		return x
+	case 3:
+		return random(rng, d, 1)
+	}
+	return random(rng, d, shape...)
+}
+
+// An output may be one of the inputs.
+func TestInPlace(t *testing.T) {
+	b := kernel.NewBuilder()
+	x := b.Input(tensor.Float32, tensor.Float32)
+	b.Output(b.Add(x, b.Exp(b.Mul(x, b.Number(x, -1)))), tensor.Float32)
+	p, err := NewProgram(b.Kernel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 7, 100, 100000} {
+		x := random(rand.New(rand.NewPCG(5, 6)), tensor.Float32, n)
+		want, _ := tensor.Empty([]int{n}, tensor.Float32)
+		p.Run([]*tensor.Tensor{want, x}, nil)
+		p.Run([]*tensor.Tensor{x, x}, nil)
+		if !equal(x, want) {
+			t.Errorf("%d elements in place differ", n)
+		}
+	}
+}
+
+// Reductions over rows of any length agree with sums in order of whole numbers, which are exact, and
+// do not depend on the number of threads.
+func TestReductions(t *testing.T) {
+	if amd64.Target() < amd64.AVX2 {
+		t.Skip("no machine code for reductions")
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int32, tensor.Int64} {
+		for _, op := range []kernel.ReduceOp{kernel.ReduceSum, kernel.ReduceMin, kernel.ReduceMax} {
+			b := kernel.NewBuilder()
+			b.Reduce(op, b.Input(d, d), d)
+			p, err := NewProgram(b.Kernel())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !p.HasCode(0) {
+				t.Logf("no code for %s of %s", op, d)
+				continue
+			}
+			for _, n := range []int{1, 2, 15, 16, 17, 63, 64, 65, 127, 1000, kernel.ReduceBlock + 1, 200000} {
+				rows := 3
+				x := random(rng, d, rows, n)
+				out, _ := tensor.Empty([]int{rows}, d)
+				p.ParallelRows(rows, n, []Row{{Ptr: out.DataPtr(), Step: d.Size()}, RowOf(x, n)}, nil)
+				for row := range rows {
+					want := reference(op, x, row, n)
+					if got := out.At(row).Float64(); got != want {
+						t.Errorf("%s of %d %s: %v, want %v", op, n, d, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func reference(op kernel.ReduceOp, x *tensor.Tensor, row, n int) float64 {
+	r := x.At(row, 0).Float64()
+	for i := 1; i < n; i++ {
+		v := x.At(row, i).Float64()
+		switch op {
+		case kernel.ReduceSum:
+			r += v
+		case kernel.ReduceMin:
+			r = min(r, v)
+		default:
+			r = max(r, v)
+		}
+	}
+	return r
+}
+
+// A NaN anywhere in a row is its minimum and maximum.
+func TestReductionsKeepNaN(t *testing.T) {
+	if amd64.Target() < amd64.AVX2 {
+		t.Skip("no machine code for reductions")
+	}
+	for _, op := range []kernel.ReduceOp{kernel.ReduceMin, kernel.ReduceMax} {
+		b := kernel.NewBuilder()
+		b.Reduce(op, b.Input(tensor.Float32, tensor.Float32), tensor.Float32)
+		p, _ := NewProgram(b.Kernel())
+		for _, n := range []int{1, 20, 64, 200} {
+			for at := range n {
+				x := make([]float32, n)
+				x[at] = float32(math.NaN())
+				var out float32
+				p.Rows(1, n, []Row{{Ptr: unsafe.Pointer(&out)}, {Ptr: unsafe.Pointer(&x[0])}}, nil)
+				if out == out {
+					t.Fatalf("%s of %d elements loses the NaN at %d", op, n, at)
+				}
+			}
+		}
+	}
+}
+
+// Sums of floats have the same bits for any number of threads.
+func TestThreadsDoNotChangeResults(t *testing.T) {
+	if amd64.Target() < amd64.AVX2 {
+		t.Skip("no machine code for reductions")
+	}
+	defer tensor.SetNumThreads(0)
+	b := kernel.NewBuilder()
+	x := b.Input(tensor.Float32, tensor.Float32)
+	b.Reduce(kernel.ReduceSum, b.Exp(b.Mul(x, b.Number(x, 0.01))), tensor.Float32)
+	p, _ := NewProgram(b.Kernel())
+	data := random(rand.New(rand.NewPCG(9, 9)), tensor.Float32, 300001)
+	results := map[string]bool{}
+	for _, threads := range []int{1, 2, 3, 8} {
+		tensor.SetNumThreads(threads)
+		var out float32
+		p.ParallelRows(1, data.Numel(), []Row{{Ptr: unsafe.Pointer(&out)}, RowOf(data, data.Numel())}, nil)
+		results[fmt.Sprint(math.Float32bits(out))] = true
+	}
+	if len(results) != 1 {
+		t.Errorf("%d different sums", len(results))
+	}
+}

@@ -1,0 +1,106 @@
+package launch
+
+import (
+	"slices"
+	"unsafe"
+
+	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/tensor"
+)
+
+// tile is how many elements that do not lie side by side are gathered at once.
+const tile = 512
+
+// runStrided walks operands that do not lie in memory in one way.
+func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
+	var l tensor.Loop
+	l.Init(tensors[0].Shape(), p.ordered, tensors...)
+	uniform := uint32(0)
+	for i := p.outputs; i < p.operands; i++ {
+		if l.Step[i] == 0 {
+			uniform |= 1 << (i - p.outputs)
+		}
+	}
+	f := p.function(uniform)
+	if f == nil {
+		p.evaluate(tensors, params)
+		return
+	}
+	if n <= chunk {
+		p.stridedRange(f, tensors, params, 0, n)
+		return
+	}
+	p.parallelStrided(f, slices.Clone(tensors), slices.Clone(params), n) // the caller's may be on its stack
+}
+
+func (p *Program) parallelStrided(f *amd64.Function, tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
+	tensor.Parallel(n, chunk, func(lo, hi int) { p.stridedRange(f, tensors, params, lo, hi) })
+}
+
+// stridedRange runs over the elements from lo to hi in the order of the walk.
+func (p *Program) stridedRange(f *amd64.Function, tensors []*tensor.Tensor, params []tensor.Scalar, lo, hi int) {
+	var l tensor.Loop
+	l.Init(tensors[0].Shape(), p.ordered, tensors...)
+	l.Seek(lo, hi)
+	staged := 0 // operands whose elements lie apart
+	for _, operand := range f.Pointers {
+		if l.Step[operand] != p.size[operand] {
+			staged++
+		}
+	}
+	s := takeScratch(f.Scratch + staged*tile*maxElement)
+	defer s.release()
+	var args amd64.Args
+	p.numbers(&args, params)
+	args.Scratch = s.at()
+	for l.Next() {
+		at := len(p.params)
+		for i := p.outputs; i < p.operands; i++ {
+			if l.Step[i] == 0 {
+				args.Uniform[at] = p.element(i, l.Ptr[i])
+				at++
+			}
+		}
+		if staged == 0 {
+			for i, operand := range f.Pointers {
+				args.Ptr[i] = l.Ptr[operand]
+			}
+			p.call(f, &args, lo, l.N)
+		} else {
+			p.callStaged(f, &args, &l, lo)
+		}
+		lo += l.N
+	}
+}
+
+// maxElement is the size of the largest element that machine code handles.
+const maxElement = 8
+
+// callStaged runs over a run of elements of which some operands' lie apart: they pass through tiles.
+func (p *Program) callStaged(f *amd64.Function, args *amd64.Args, l *tensor.Loop, first int) {
+	for done := 0; done < l.N; done += tile {
+		m := min(tile, l.N-done)
+		room := unsafe.Add(args.Scratch, f.Scratch)
+		for i, operand := range f.Pointers {
+			at := unsafe.Add(l.Ptr[operand], done*l.Step[operand])
+			if l.Step[operand] == p.size[operand] {
+				args.Ptr[i] = at
+				continue
+			}
+			if operand >= p.outputs {
+				d := p.memory[operand]
+				tensor.ConverterOf(d, d)(room, p.size[operand], at, l.Step[operand], m)
+			}
+			args.Ptr[i] = room
+			room = unsafe.Add(room, tile*maxElement)
+		}
+		args.Count, args.First = int64(m), int64(first+done)
+		f.Code.Call(unsafe.Pointer(args))
+		for i, operand := range f.Pointers[:p.outputs] {
+			if l.Step[operand] != p.size[operand] {
+				d := p.memory[operand]
+				tensor.ConverterOf(d, d)(unsafe.Add(l.Ptr[operand], done*l.Step[operand]), l.Step[operand], args.Ptr[i], p.size[operand], m)
+			}
+		}
+	}
+}
