@@ -45,20 +45,20 @@ func (g *gemm) dots(columns, lo, hi int) {
 		args.BRow = int64(g.ldb * g.size)
 		switch {
 		case n1-n0 == columns:
-			g.dotsColumns(&d, &args, &scratch, plain, n0, n0, n1, tiles)
+			g.dotsColumns(&d, args, &scratch, plain, n0, n0, n1, tiles)
 		case g.n >= columns: // some that are known already are computed again
-			g.dotsColumns(&d, &args, &scratch, false, g.n-columns, n0, n1, tiles)
+			g.dotsColumns(&d, args, &scratch, false, g.n-columns, n0, n1, tiles)
 		default: // each row in place of all that the kernel reads
 			args.BRow = 0
 			for n := n0; n < n1; n++ {
-				g.dotsColumns(&d, &args, &scratch, false, n, n, n+1, tiles)
+				g.dotsColumns(&d, args, &scratch, false, n, n, n+1, tiles)
 			}
 		}
 	}
 }
 
 // dotsColumns runs the kernel over all rows and the columns that begin at from; those from n0 to n1 go to C.
-func (g *gemm) dotsColumns(d *amd64.Dots, args *amd64.DotsArgs, scratch *[32]float64, plain bool, from, n0, n1, tiles int) {
+func (g *gemm) dotsColumns(d *amd64.Dots, args amd64.DotsArgs, scratch *[32]float64, plain bool, from, n0, n1, tiles int) {
 	columns := int(d.Groups) * amd64.DotsGroup(g.double)
 	args.B = g.at(g.b, from*g.ldb)
 	for i := range tiles {
@@ -70,7 +70,7 @@ func (g *gemm) dotsColumns(d *amd64.Dots, args *amd64.DotsArgs, scratch *[32]flo
 		} else {
 			args.C, args.CRow = unsafe.Pointer(scratch), int64(columns*g.size)
 		}
-		d.Code().Call(unsafe.Pointer(args))
+		d.Code().Call(unsafe.Pointer(&args))
 		switch {
 		case plain:
 		case g.double:

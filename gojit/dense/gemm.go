@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"torchjit/gojit/kernel/amd64"
@@ -64,7 +65,8 @@ func (m *Matrix[T]) extent(rows, columns int) int {
 func (p *Product[T]) generated(isa amd64.ISA) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	g := gemm{isa: isa, double: size == 8, size: size, lanes: isa.Width().Bytes() / size, m: p.M, n: p.N, k: p.K,
+	lanes := isa.Width().Bytes() / size
+	g := gemm{isa: isa, double: size == 8, size: size, lanes: lanes, logLanes: uint8(bits.TrailingZeros(uint(lanes))), m: p.M, n: p.N, k: p.K,
 		a: unsafe.Pointer(unsafe.SliceData(p.A.Data)), b: unsafe.Pointer(unsafe.SliceData(p.B.Data)), c: unsafe.Pointer(unsafe.SliceData(p.C.Data)),
 		lda: p.A.Stride, ldb: p.B.Stride, ldc: p.C.Stride, columnsA: p.A.Transposed, columnsB: p.B.Transposed, add: p.Add, relu: p.Relu}
 	if p.Bias != nil {
@@ -87,9 +89,10 @@ func (p *Product[T]) generated(isa amd64.ISA) {
 }
 
 // runBatch shares the products of a batch out to threads.
-func (g gemm) runBatch(batch int) {
-	g.single = true
-	tensor.Parallel(batch, 1+parallelFlops/max(g.work(), 1), func(lo, hi int) { g.runPart(lo, hi) })
+func (g *gemm) runBatch(batch int) {
+	shared := *g
+	shared.single = true
+	tensor.Parallel(batch, 1+parallelFlops/max(g.work(), 1), func(lo, hi int) { shared.runPart(lo, hi) })
 }
 
 // runPart computes products lo to hi of a batch. No address past the last one is made: the collector

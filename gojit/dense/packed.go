@@ -36,22 +36,18 @@ func (g *gemm) packing() packing {
 	return p
 }
 
-// runPacked shares the product out by panels, or by rows where there are few panels.
+// runPacked shares the product out by panels, or by rows where there are few panels. It works on a
+// copy, so that the smaller products that do not come here stay off the heap.
 func (g *gemm) runPacked() {
-	p := g.packing()
+	shared := *g
+	p := shared.packing()
 	if parts := g.shares(p.panels); parts > 1 && p.panels >= 2*parts {
-		shared := *g
-		p.gemm = &shared
-		p := p
 		tensor.Parallel(parts, 1, func(lo, hi int) {
 			p.part(cut(p.panels, parts, lo), cut(p.panels, parts, hi), 0, p.rowTiles)
 		})
 		return
 	}
 	if parts := g.shares(p.rowTiles); parts > 1 {
-		shared := *g
-		p.gemm = &shared
-		p := p
 		tensor.Parallel(parts, 1, func(lo, hi int) {
 			p.part(0, p.panels, cut(p.rowTiles, parts, lo), cut(p.rowTiles, parts, hi))
 		})
@@ -82,7 +78,7 @@ func (p *packing) part(j0, j1, i0, i1 int) {
 	panelBytes := p.panelColumns * p.size
 	group, kept := j1-j0, depth*panelBytes
 	if i1-i0 > blockTiles {
-		group = min(group, 16, max(4, groupBytes/(p.k*panelBytes)))
+		group = min(group, groupPanels, max(4, groupBytes/(p.k*panelBytes)))
 		kept = group * (p.k + 1) * panelBytes
 	}
 	w := packedWriter{packing: p, b: grow(&memory.b, kept)}
@@ -131,7 +127,7 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, fill bool) {
 	for j := j0; j < j1; j++ {
 		n0, n1 := j*w.panelColumns, min((j+1)*w.panelColumns, w.n)
 		t := w.tile()
-		t.Prefetch = true
+		t.Prefetch, t.FetchC = true, w.m*w.n*w.size > 512<<10
 		w.tail(&t, &w.args, n1-n0)
 		w.ends(&t, k0 == 0, k1 == w.k)
 		keep := fill && !w.columnsB

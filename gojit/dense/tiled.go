@@ -18,6 +18,7 @@ type gemm struct {
 	isa                 amd64.ISA
 	double              bool
 	size, lanes         int // bytes of an element, elements of a vector
+	logLanes            uint8
 	m, n, k             int
 	a, b, c, bias       unsafe.Pointer
 	lda, ldb, ldc       int
@@ -34,7 +35,8 @@ const (
 	panelVectors  = 2
 	blockBytes    = 4096    // of a row of A: the length of the sums between loads of C
 	blockTiles    = 8       // tiles of A above each other
-	groupBytes    = 2 << 20 // of packed B
+	groupBytes    = 4 << 20 // of packed B
+	groupPanels   = 16
 	inPlaceBytes  = 64 << 10
 	parallelFlops = 1 << 20 // products worth another thread
 )
@@ -74,6 +76,8 @@ func (g *gemm) run() {
 	switch {
 	case g.columnsB && !g.columnsA && (g.m <= maxDotRows || g.n < g.lanes):
 		g.runDots()
+	case !g.columnsB && g.m <= amd64.MaxRows(g.isa, panelVectors) && g.n <= panelVectors*g.lanes && g.k <= 256:
+		g.runTile()
 	case !g.columnsB && (g.m <= amd64.MaxRows(g.isa, panelVectors) || g.n*g.k*g.size <= inPlaceBytes):
 		g.runInPlace()
 	default:
@@ -101,8 +105,8 @@ func (g *gemm) tile() amd64.Tile {
 
 // tail sets what follows from the columns of a panel: its vectors and the mask of the last one.
 func (g *gemm) tail(t *amd64.Tile, args *amd64.TileArgs, columns int) {
-	t.Vectors = uint8((columns + g.lanes - 1) / g.lanes)
-	rest := columns % g.lanes
+	t.Vectors = uint8((columns + g.lanes - 1) >> g.logLanes)
+	rest := columns & (g.lanes - 1)
 	t.Tail = rest != 0
 	if t.Tail {
 		args.Mask = amd64.TailMask(g.isa, rest*g.size/4)
@@ -149,6 +153,16 @@ var wide = func() (table [amd64.AVX512 + 1][32]int) {
 	return table
 }()
 
+// runTile computes a product that is a single tile.
+func (g *gemm) runTile() {
+	t := g.tile()
+	args := amd64.TileArgs{A: g.a, B: g.b, C: g.c, Bias: g.bias, ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
+	t.Rows, t.InPlace = uint8(g.m), true
+	g.tail(&t, &args, g.n)
+	g.ends(&t, true, true)
+	t.Code().Call(unsafe.Pointer(&args))
+}
+
 // runInPlace multiplies with B where it lies.
 func (g *gemm) runInPlace() {
 	maximum := amd64.MaxRows(g.isa, panelVectors)
@@ -175,7 +189,11 @@ func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
 	large := g.n*g.k*g.size > 4*inPlaceBytes
 	blocks := 1
 	if large {
-		blocks = (g.k + 255) / 256
+		depth := blockBytes / g.size
+		if g.m == 1 { // C costs little, and a short block of B stays within the pages that are known
+			depth /= 4
+		}
+		blocks = (g.k + depth - 1) / depth
 	}
 	args := amd64.TileArgs{ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size)}
 	var codes tileCodes

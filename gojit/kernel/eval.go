@@ -12,8 +12,6 @@ import (
 // ErrTooManyOperands is returned for a kernel with more operands than a walk takes.
 var ErrTooManyOperands = source.Errorf(source.RuntimeError, source.Range{}, "a kernel has more than %d inputs and outputs", maxOperands)
 
-var errReductionNotEvaluated = source.Errorf(source.NotImplementedError, source.Range{}, "reductions are not evaluated yet")
-
 // tileSize is how many elements an instruction is applied to at once; a tile of the widest type
 // fits the first-level cache together with a few others.
 const tileSize = 512
@@ -44,6 +42,8 @@ type Program struct {
 	registers int
 	direct    int // output that the last step writes into memory, -1: none
 	simple    bool
+	reduce    [maxOperands]*reduction // of each output, nil: none
+	reduces   bool
 	ordered   bool // elements are counted in the order of the shape
 }
 
@@ -65,11 +65,6 @@ func NewProgram(k *Kernel) (*Program, error) {
 	if p.operands > maxOperands {
 		return nil, ErrTooManyOperands
 	}
-	for _, o := range k.Outputs {
-		if o.Reduce != NoReduce {
-			return nil, errReductionNotEvaluated
-		}
-	}
 	registers := make([]int, len(k.Instrs))
 	for i := range p.load {
 		p.load[i] = -1
@@ -87,10 +82,14 @@ func NewProgram(k *Kernel) (*Program, error) {
 		p.load[i] = registers[o.Value]
 		if from != o.DType {
 			p.convert[i] = tensor.ConverterOf(from, o.DType)
-		} else if n := len(p.steps); n > 0 && p.steps[n-1].d == p.load[i] {
+		} else if n := len(p.steps); o.Reduce == NoReduce && n > 0 && p.steps[n-1].d == p.load[i] {
 			p.direct = i
 		}
 		p.broadcast[i] = tensor.ConverterOf(from, o.DType)
+		if o.Reduce != NoReduce {
+			p.reduce[i] = newReduction(o.Reduce, from)
+			p.reduces = true
+		}
 	}
 	p.reuseRegisters()
 	return p, nil
@@ -215,7 +214,8 @@ func (p *Program) compactRegisters() {
 type scratch struct {
 	registers []unsafe.Pointer
 	memory    []byte
-	filled    [maxOperands]int // elements of a broadcast operand in its register
+	lanes     [maxOperands][reduceBytes / 8]uint64 // partial results of each output that reduces
+	filled    [maxOperands]int                     // elements of a broadcast operand in its register
 }
 
 var scratches = sync.Pool{New: func() any { return &scratch{} }}
@@ -237,7 +237,13 @@ func (p *Program) takeScratch() *scratch {
 // Run computes the outputs from the inputs. tensors holds the outputs, then the inputs; the
 // outputs have the shape that all inputs broadcast to, and params are the kernel's numbers. An
 // output may be the same tensor as an input. Integer division by zero panics with DivisionByZero.
+//
+// Where outputs reduce, the last dimension of the inputs is the run: such an output has size one there.
 func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
+	if p.reduces {
+		p.runRows(tensors, params)
+		return
+	}
 	out := tensors[0]
 	n := out.Numel()
 	if n == 0 {
@@ -417,7 +423,11 @@ func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[
 				if direct >= 0 && p.load[i] == p.load[direct] {
 					from = at[direct]
 				}
-				p.broadcast[i](at[i], steps[i], from, p.loadSize[i], m)
+				if r := p.reduce[i]; r != nil {
+					r.add(unsafe.Pointer(&s.lanes[i]), from, m)
+				} else {
+					p.broadcast[i](at[i], steps[i], from, p.loadSize[i], m)
+				}
 			}
 		}
 		if n -= m; n == 0 {

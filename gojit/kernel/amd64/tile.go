@@ -19,6 +19,7 @@ type Tile struct {
 	InPlace  bool  // rows of B are BRow apart and as partial as those of C; else they follow each other, whole
 	Keep     bool  // rows of B, completed with zeros, are also written to Pack
 	Prefetch bool  // rows of B are fetched ahead into the cache
+	FetchC   bool  // C is fetched into the cache at the start
 	Add      bool  // C is added to
 	Bias     Bias
 	Residual bool // the elements of Residual, which lies as C does, are added
@@ -77,16 +78,23 @@ var tileBases = [...]Reg{RAX, RBX, RCX, RSI, R11}
 const maskRegister = Reg(1)
 
 // MaxRows returns how many rows a tile of so many vectors may have.
-func MaxRows(isa ISA, vectors int) int {
-	rows := 3 * len(tileBases)
-	for ; rows > 1; rows-- {
-		w := tileWriter{tile: Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors)}}
-		if w.plan() <= isa.Registers() {
-			break
+func MaxRows(isa ISA, vectors int) int { return int(maxRows[isa][vectors]) }
+
+var maxRows = func() (table [AVX512 + 1][32]uint8) {
+	for isa := AVX2; isa <= AVX512; isa++ {
+		for vectors := 1; vectors < len(table[isa]); vectors++ {
+			rows := 3 * len(tileBases)
+			for ; rows > 1; rows-- {
+				w := tileWriter{tile: Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors)}}
+				if w.plan() <= isa.Registers() {
+					break
+				}
+			}
+			table[isa][vectors] = uint8(rows)
 		}
 	}
-	return rows
-}
+	return table
+}()
 
 // tileWriter encodes one tile.
 type tileWriter struct {
@@ -173,7 +181,7 @@ func (w *tileWriter) enter() {
 		w.Load(tilePack, At(tileArgs, argPack))
 	}
 	w.loadTailMask(argMask)
-	if w.rows > 1 {
+	if t.FetchC {
 		w.Load(tileK, At(tileArgs, argCRow))
 		w.Load(tileC, At(tileArgs, argC))
 		for r := range w.rows {

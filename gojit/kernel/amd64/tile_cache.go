@@ -69,7 +69,41 @@ var (
 )
 
 // Code returns the kernel's code, made once.
-func (t Tile) Code() *Code { return tiles.Get(t, t.ISA) }
+func (t Tile) Code() *Code {
+	table := tileTables[t.index()].Load()
+	if table != nil {
+		if code := table[t.Vectors%32][t.Rows%16].Load(); code != nil {
+			return code
+		}
+	}
+	return t.remember()
+}
+
+// tileTables hold the code of tiles by what they do, and by their size: a look-up takes two loads.
+var tileTables [1 << 13]atomic.Pointer[[32][16]atomic.Pointer[Code]]
+
+// index numbers what the tile does.
+func (t *Tile) index() int {
+	return int(t.Bias)<<11 | bit(t.ISA == AVX512)<<10 | bit(t.Double)<<9 | bit(t.Tail)<<8 | bit(t.Columns)<<7 | bit(t.InPlace)<<6 |
+		bit(t.Keep)<<5 | bit(t.Prefetch)<<4 | bit(t.FetchC)<<3 | bit(t.Add)<<2 | bit(t.Residual)<<1 | bit(t.Relu)
+}
+
+func bit(set bool) int {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+func (t Tile) remember() *Code {
+	code := tiles.Get(t, t.ISA)
+	slot := &tileTables[t.index()]
+	for slot.Load() == nil {
+		slot.CompareAndSwap(nil, new([32][16]atomic.Pointer[Code]))
+	}
+	slot.Load()[t.Vectors%32][t.Rows%16].Store(code)
+	return code
+}
 
 // Code returns the kernel's code, made once.
 func (c Copying) Code() *Code { return copyings.Get(c, c.ISA) }

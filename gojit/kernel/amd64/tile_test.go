@@ -53,7 +53,7 @@ func TestTilesAgreeWithDefinition(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(vectors), uint64(rows)))
 				for range 4 {
 					tile := Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors), Tail: r.IntN(2) == 0, Columns: r.IntN(2) == 0,
-						InPlace: r.IntN(2) == 0, Keep: r.IntN(2) == 0, Prefetch: r.IntN(2) == 0, Add: r.IntN(2) == 0, Bias: Bias(r.IntN(3)),
+						InPlace: r.IntN(2) == 0, Keep: r.IntN(2) == 0, Prefetch: r.IntN(2) == 0, FetchC: r.IntN(2) == 0, Add: r.IntN(2) == 0, Bias: Bias(r.IntN(3)),
 						Residual: r.IntN(2) == 0, Relu: r.IntN(2) == 0}
 					if rows == 1 && vectors+3 > isa.Registers()-3 {
 						tile.Keep = false
