@@ -100,10 +100,7 @@ func move[T any](dst unsafe.Pointer, dstStep int, src unsafe.Pointer, srcStep in
 		case size:
 			copy(d, unsafe.Slice((*T)(src), n))
 		case 0:
-			v := *(*T)(src)
-			for i := range d {
-				d[i] = v
-			}
+			repeat(d, *(*T)(src))
 		default:
 			for i := range d {
 				d[i] = *at[T](src, srcStep, i)
@@ -113,6 +110,18 @@ func move[T any](dst unsafe.Pointer, dstStep int, src unsafe.Pointer, srcStep in
 	}
 	for i := range n {
 		*at[T](dst, dstStep, i) = *at[T](src, srcStep, i)
+	}
+}
+
+// repeat stores v in every element of d.
+func repeat[T any](d []T, v T) {
+	const block = 1 << 10 // stays in the fastest cache
+	filled := min(len(d), 16)
+	for i := range d[:filled] {
+		d[i] = v
+	}
+	for filled < len(d) {
+		filled += copy(d[filled:], d[:min(filled, block)])
 	}
 }
 

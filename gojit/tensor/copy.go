@@ -7,7 +7,7 @@ import (
 )
 
 // parallelCopyGrain is the number of elements from which a second goroutine helps a copy.
-const parallelCopyGrain = 1 << 18
+const parallelCopyGrain = 1 << 15
 
 // Copy stores the elements of src, broadcast and converted, into dst. It fails where the shapes do
 // not broadcast. The tensors may overlap only where they are the same elements.
@@ -19,7 +19,7 @@ func Copy(dst, src *Tensor) error {
 		return source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
 	}
 	if !SameShape(dst.shape, src.shape) {
-		if _, err := src.Expand(dst.shape...); err != nil {
+		if shape, err := Broadcast(dst.shape, src.shape); err != nil || !SameShape(shape, dst.shape) {
 			return copyShapeError(dst, src)
 		}
 	}
@@ -51,22 +51,48 @@ func copyElements(dst, src *Tensor) {
 		return
 	}
 	if SameShape(dst.shape, src.shape) && dst.IsContiguous() && src.IsContiguous() {
-		ds, ss := dst.dtype.Size(), src.dtype.Size()
-		dp, sp := dst.DataPtr(), src.DataPtr()
-		if n < parallelCopyGrain {
-			f(dp, ds, sp, ss, n)
-			return
-		}
-		Parallel(n, parallelCopyGrain, func(lo, hi int) {
-			f(unsafe.Add(dp, lo*ds), ds, unsafe.Add(sp, lo*ss), ss, hi-lo)
-		})
+		copyDense(dst, src, f)
 		return
 	}
 	var l Loop
 	l.Init(dst.shape, false, dst, src)
-	for l.Next() {
-		f(l.Ptr[0], l.Step[0], l.Ptr[1], l.Step[1], l.N)
+	if n < 2*parallelCopyGrain {
+		for l.Next() {
+			f(l.Ptr[0], l.Step[0], l.Ptr[1], l.Step[1], l.N)
+		}
+		return
 	}
+	if dst.dtype == src.dtype {
+		if p, ok := l.transposition(dst.dtype.Size()); ok {
+			p.run()
+			return
+		}
+	}
+	copyRuns(dst, src, f)
+}
+
+// copyDense copies between contiguous tensors.
+func copyDense(dst, src *Tensor, f Converter) {
+	n, ds, ss := dst.numel, dst.dtype.Size(), src.dtype.Size()
+	dp, sp := dst.DataPtr(), src.DataPtr()
+	if n < 2*parallelCopyGrain {
+		f(dp, ds, sp, ss, n)
+		return
+	}
+	Parallel(n, parallelCopyGrain, func(lo, hi int) {
+		f(unsafe.Add(dp, lo*ds), ds, unsafe.Add(sp, lo*ss), ss, hi-lo)
+	})
+}
+
+// copyRuns copies run by run, parts of the walk at once.
+func copyRuns(dst, src *Tensor, f Converter) {
+	Parallel(dst.numel, parallelCopyGrain, func(lo, hi int) {
+		var l Loop
+		l.Init(dst.shape, false, dst, src)
+		for l.Seek(lo, hi); l.Next(); {
+			f(l.Ptr[0], l.Step[0], l.Ptr[1], l.Step[1], l.N)
+		}
+	})
 }
 
 // copyQuantized converts between quantized and real elements.
@@ -94,19 +120,28 @@ func Fill(t *Tensor, value Scalar) {
 	var element [2]uint64
 	storeScalar(unsafe.Pointer(&element), t.dtype, value)
 	f := converters[t.dtype][t.dtype]
-	if t.IsContiguous() {
-		if element == [2]uint64{} {
-			clear(unsafe.Slice((*byte)(t.DataPtr()), t.numel*t.dtype.Size()))
-			return
+	if !t.IsContiguous() {
+		var l Loop
+		l.Init(t.shape, false, t)
+		for l.Next() {
+			f(l.Ptr[0], l.Step[0], unsafe.Pointer(&element), 0, l.N)
 		}
-		f(t.DataPtr(), t.dtype.Size(), unsafe.Pointer(&element), 0, t.numel)
 		return
 	}
-	var l Loop
-	l.Init(t.shape, false, t)
-	for l.Next() {
-		f(l.Ptr[0], l.Step[0], unsafe.Pointer(&element), 0, l.N)
+	size, start := t.dtype.Size(), t.DataPtr()
+	if t.numel < 2*parallelCopyGrain {
+		fillDense(start, size, t.numel, &element, f)
+		return
 	}
+	Parallel(t.numel, parallelCopyGrain, func(lo, hi int) { fillDense(unsafe.Add(start, lo*size), size, hi-lo, &element, f) })
+}
+
+func fillDense(start unsafe.Pointer, size, n int, element *[2]uint64, f Converter) {
+	if *element == [2]uint64{} {
+		clear(unsafe.Slice((*byte)(start), n*size))
+		return
+	}
+	f(start, size, unsafe.Pointer(element), 0, n)
 }
 
 // EmptyFormat returns an uninitialized tensor of the shape of t laid out in a memory format.

@@ -1,0 +1,106 @@
+package tensor
+
+import "unsafe"
+
+// tileSide is the side of the blocks in which elements are transposed: a block of rows of the source
+// is read whole, and rows of the result are written whole, whatever the distance between rows.
+const tileSide = 16
+
+// transposition is a copy whose source and target vary fastest along different dimensions.
+type transposition struct {
+	columns, rows      int // columns are dense in the target, rows in the source
+	dstStep, srcStep   int // bytes from row to row of the target, from column to column of the source
+	size               int // of an element
+	outer              []loopDim
+	dstStart, srcStart unsafe.Pointer
+}
+
+// transposition finds how a walk over a target and a source of one type transposes, and fails where
+// it does not or the sides are short.
+func (l *Loop) transposition(size int) (p transposition, ok bool) {
+	dims := l.room()[:l.count]
+	if l.count < 2 || dims[0].step[0] != size || dims[0].step[1] == size || dims[0].size < tileSide {
+		return p, false
+	}
+	for d := 1; d < len(dims); d++ {
+		if dims[d].step[1] != size || dims[d].size < tileSide {
+			continue
+		}
+		p = transposition{columns: dims[0].size, rows: dims[d].size, dstStep: dims[d].step[0], srcStep: dims[0].step[1],
+			size: size, dstStart: l.base[0], srcStart: l.base[1]}
+		p.outer = append(append(p.outer, dims[1:d]...), dims[d+1:]...)
+		return p, true
+	}
+	return p, false
+}
+
+// run copies all planes, strips of rows at once.
+func (p *transposition) run() {
+	strips := (p.rows + tileSide - 1) / tileSide
+	planes := 1
+	for i := range p.outer {
+		planes *= p.outer[i].size
+	}
+	grain := 1 + parallelCopyGrain/(tileSide*p.columns)
+	Parallel(planes*strips, grain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			dst, src := p.plane(i / strips)
+			row := i % strips * tileSide
+			p.strip(unsafe.Add(dst, row*p.dstStep), unsafe.Add(src, row*p.size), min(tileSide, p.rows-row))
+		}
+	})
+}
+
+// plane returns where the i-th plane begins.
+func (p *transposition) plane(i int) (dst, src unsafe.Pointer) {
+	dst, src = p.dstStart, p.srcStart
+	for d := range p.outer {
+		o := &p.outer[d]
+		at := i % o.size
+		i /= o.size
+		dst, src = unsafe.Add(dst, at*o.step[0]), unsafe.Add(src, at*o.step[1])
+	}
+	return dst, src
+}
+
+// strip copies some rows of a plane.
+func (p *transposition) strip(dst, src unsafe.Pointer, rows int) {
+	switch p.size {
+	case 1:
+		transposeStrip[uint8](dst, src, rows, p.columns, p.dstStep, p.srcStep)
+	case 2:
+		transposeStrip[uint16](dst, src, rows, p.columns, p.dstStep, p.srcStep)
+	case 4:
+		transposeStrip[uint32](dst, src, rows, p.columns, p.dstStep, p.srcStep)
+	case 8:
+		transposeStrip[uint64](dst, src, rows, p.columns, p.dstStep, p.srcStep)
+	default:
+		transposeStrip[[2]uint64](dst, src, rows, p.columns, p.dstStep, p.srcStep)
+	}
+}
+
+func transposeStrip[T any](dst, src unsafe.Pointer, rows, columns, dstStep, srcStep int) {
+	var tile [tileSide * tileSide]T
+	size := int(unsafe.Sizeof(tile[0]))
+	for from := 0; from < columns; from += tileSide {
+		n := min(tileSide, columns-from)
+		if n == tileSide && rows == tileSide {
+			for j := range tileSide {
+				column := (*[tileSide]T)(unsafe.Add(src, (from+j)*srcStep))
+				for i := range column {
+					tile[i*tileSide+j] = column[i]
+				}
+			}
+			for i := range tileSide {
+				*(*[tileSide]T)(unsafe.Add(dst, i*dstStep+from*size)) = [tileSide]T(tile[i*tileSide:])
+			}
+			continue
+		}
+		for i := range rows {
+			row := unsafe.Slice((*T)(unsafe.Add(dst, i*dstStep+from*size)), n)
+			for j := range row {
+				row[j] = *(*T)(unsafe.Add(src, (from+j)*srcStep+i*size))
+			}
+		}
+	}
+}
