@@ -79,7 +79,7 @@ const (
 	FloorDiv
 	Rem // sign of the dividend
 	Mod // sign of the divisor
-	Min // a NaN wins
+	Min // a NaN wins; of zeros of both signs either may be the result
 	Max
 	Pow
 	Atan2
@@ -220,7 +220,8 @@ func (b *Builder) Iota(t tensor.DType) Value { return b.emit(Instr{Op: Iota, Typ
 // Number makes a constant of the type of another value.
 func (b *Builder) Number(like Value, f float64) Value { return b.Const(b.Type(like), tensor.Float(f)) }
 
-// NumberBits returns a number as the bits of a type; integers are sign-extended. im is for complex types only.
+// NumberBits returns a number as the bits of a type; integers wrap around and are sign-extended, im is
+// for complex types only.
 func NumberBits(t tensor.DType, s tensor.Scalar) (re, im uint64) {
 	switch t {
 	case tensor.Bool:
@@ -239,21 +240,43 @@ func NumberBits(t tensor.DType, s tensor.Scalar) (re, im uint64) {
 		c := s.Complex128()
 		return math.Float64bits(real(c)), math.Float64bits(imag(c))
 	}
-	return uint64(s.Int64()), 0
+	return wrapInteger(t, s.Int64()), 0
+}
+
+// wrapInteger returns the integer of a type that has the lowest bits of i, extended to 64 bits.
+func wrapInteger(t tensor.DType, i int64) uint64 {
+	switch t {
+	case tensor.Uint8:
+		return uint64(uint8(i))
+	case tensor.Int8:
+		return uint64(int8(i))
+	case tensor.Int16:
+		return uint64(int16(i))
+	case tensor.Int32:
+		return uint64(int32(i))
+	}
+	return uint64(i)
 }
 
 // Unary makes an instruction of one operand.
 func (b *Builder) Unary(op Op, x Value) Value {
-	t := b.Type(x)
-	switch op {
-	case IsNaN:
-		t = tensor.Bool
-	case Abs, Real, Imag, Angle:
-		t = t.ToReal()
-	case Bits:
-		t = bitsType(t)
+	return b.emit(Instr{Op: op, Type: resultType(op, b.Type(x)), Args: [3]Value{x}})
+}
+
+// resultType returns the type of what an operation makes of an operand of type t; for Load, Param,
+// Const, Iota, Select and Convert the instruction says it.
+func resultType(op Op, t tensor.DType) tensor.DType {
+	switch {
+	case op == IsNaN || op.isComparison():
+		return tensor.Bool
+	case op == Abs || op == Real || op == Imag || op == Angle:
+		return t.ToReal()
+	case op == Bits:
+		return bitsType(t)
+	case op == MakeComplex:
+		return t.ToComplex()
 	}
-	return b.emit(Instr{Op: op, Type: t, Args: [3]Value{x}})
+	return t
 }
 
 // bitsType returns the type that Bits makes of t, or NoDType.
@@ -273,14 +296,7 @@ func bitsType(t tensor.DType) tensor.DType {
 
 // Binary makes an instruction of two operands of one type.
 func (b *Builder) Binary(op Op, x, y Value) Value {
-	t := b.Type(x)
-	switch {
-	case op.isComparison():
-		t = tensor.Bool
-	case op == MakeComplex:
-		t = t.ToComplex()
-	}
-	return b.emit(Instr{Op: op, Type: t, Args: [3]Value{x, y}})
+	return b.emit(Instr{Op: op, Type: resultType(op, b.Type(x)), Args: [3]Value{x, y}})
 }
 
 // Fma makes x*y + z with one rounding.

@@ -37,7 +37,19 @@ func (k *Kernel) String() string {
 	return b.String()
 }
 
+// constText is a number that parseConst reads back as the same bits.
 func (in *Instr) constText() string {
+	text := in.numberText()
+	if re, im, ok := parseNumber(in.Type, text); ok && re == in.Imm && im == in.Imm2 {
+		return text
+	}
+	if in.Imm2 != 0 {
+		return fmt.Sprintf("bits %#x %#x", in.Imm, in.Imm2)
+	}
+	return fmt.Sprintf("bits %#x", in.Imm)
+}
+
+func (in *Instr) numberText() string {
 	switch in.Type {
 	case tensor.Bool:
 		return fmt.Sprint(in.Imm != 0)
@@ -51,49 +63,4 @@ func (in *Instr) constText() string {
 		return fmt.Sprint(complex(math.Float64frombits(in.Imm), math.Float64frombits(in.Imm2)))
 	}
 	return fmt.Sprint(int64(in.Imm))
-}
-
-// Verify checks the invariant of kernels: operands come before their use and have the types the
-// operation needs, inputs and parameters exist, and every instruction can be evaluated.
-func (k *Kernel) Verify() error {
-	for i := range k.Instrs {
-		in := &k.Instrs[i]
-		for j := range in.Op.Operands() {
-			if a := in.Args[j]; a < 0 || int(a) >= i {
-				return fmt.Errorf("kernel: %%%d uses %%%d, which is not made before it", i, a)
-			}
-		}
-		if err := k.verifyTypes(i, in); err != nil {
-			return err
-		}
-	}
-	for i, o := range k.Outputs {
-		if o.Value < 0 || int(o.Value) >= len(k.Instrs) {
-			return fmt.Errorf("kernel: out%d stores %%%d, which does not exist", i, o.Value)
-		}
-		if t := k.TypeOf(o.Value); int(o.Reduce) >= len(reduceNames) || o.Reduce != NoReduce && loops[o.Reduce.Op()][t] == nil {
-			return fmt.Errorf("kernel: out%d reduces values of type %s in a way that is not defined", i, t)
-		}
-	}
-	return nil
-}
-
-func (k *Kernel) verifyTypes(i int, in *Instr) error {
-	switch op := in.Op; {
-	case op == Load && int(in.Imm) >= len(k.Inputs), op == Param && int(in.Imm) >= k.Params:
-		return fmt.Errorf("kernel: %%%d reads %s %d, which does not exist", i, op, in.Imm)
-	case op == Select && (k.TypeOf(in.Args[0]) != tensor.Bool || k.TypeOf(in.Args[1]) != in.Type || k.TypeOf(in.Args[2]) != in.Type):
-		return fmt.Errorf("kernel: %%%d selects with the wrong types", i)
-	case op == Iota && in.Type != tensor.Int32 && in.Type != tensor.Int64:
-		return fmt.Errorf("kernel: %%%d counts as %s", i, in.Type)
-	case op == Bits && in.Type != bitsType(k.TypeOf(in.Args[0])):
-		return fmt.Errorf("kernel: %%%d makes %s of the bits of %s", i, in.Type, k.TypeOf(in.Args[0]))
-	case op == Fma && (k.TypeOf(in.Args[1]) != in.Type || k.TypeOf(in.Args[2]) != in.Type || k.TypeOf(in.Args[0]) != in.Type):
-		return fmt.Errorf("kernel: %%%d multiplies and adds with the wrong types", i)
-	case op.Operands() == 2 && k.TypeOf(in.Args[0]) != k.TypeOf(in.Args[1]):
-		return fmt.Errorf("kernel: %%%d has operands of types %s and %s", i, k.TypeOf(in.Args[0]), k.TypeOf(in.Args[1]))
-	case op > Iota && op != Convert && op != Select && loops[op][k.TypeOf(in.Args[0])] == nil:
-		return fmt.Errorf("\"%s\" is not implemented for '%s'", op, k.TypeOf(in.Args[0]).CppName())
-	}
-	return nil
 }
