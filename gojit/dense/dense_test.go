@@ -57,8 +57,8 @@ func TestTransposeIsAdjoint(t *testing.T) {
 	x, w := ramp[float64](2*4*volume(g.In)), ramp[float64](6*2*volume(g.Kernel))
 	y := ramp[float64](2 * 6 * volume(g.Out))
 	forward, back := make([]float64, len(y)), make([]float64, len(x))
-	Convolve(g, x, w, forward)
-	Transpose(g, y, w, back)
+	Convolve(g, x, w, nil, forward)
+	Transpose(g, y, w, nil, back)
 	if a, b := Dot(forward, y), Dot(x, back); math.Abs(a-b) > 1e-9 {
 		t.Fatalf("%v and %v", a, b)
 	}

@@ -1,7 +1,6 @@
 package dense
 
 import (
-	"math/bits"
 	"unsafe"
 
 	"torchjit/gojit/kernel/amd64"
@@ -65,10 +64,11 @@ func (m *Matrix[T]) extent(rows, columns int) int {
 func (p *Product[T]) generated(isa amd64.ISA) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	lanes := isa.Width().Bytes() / size
-	g := gemm{isa: isa, double: size == 8, size: size, lanes: lanes, logLanes: uint8(bits.TrailingZeros(uint(lanes))), m: p.M, n: p.N, k: p.K,
-		a: unsafe.Pointer(unsafe.SliceData(p.A.Data)), b: unsafe.Pointer(unsafe.SliceData(p.B.Data)), c: unsafe.Pointer(unsafe.SliceData(p.C.Data)),
-		lda: p.A.Stride, ldb: p.B.Stride, ldc: p.C.Stride, columnsA: p.A.Transposed, columnsB: p.B.Transposed, add: p.Add, relu: p.Relu}
+	g := newGemm(isa, size)
+	g.m, g.n, g.k = p.M, p.N, p.K
+	g.a, g.b, g.c = unsafe.Pointer(unsafe.SliceData(p.A.Data)), unsafe.Pointer(unsafe.SliceData(p.B.Data)), unsafe.Pointer(unsafe.SliceData(p.C.Data))
+	g.lda, g.ldb, g.ldc = p.A.Stride, p.B.Stride, p.C.Stride
+	g.columnsA, g.columnsB, g.add, g.relu = p.A.Transposed, p.B.Transposed, p.Add, p.Relu
 	if p.Bias != nil {
 		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(p.Bias)), amd64.ColumnBias
 		if p.BiasOfRows {

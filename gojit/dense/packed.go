@@ -14,8 +14,11 @@ import (
 type packing struct {
 	*gemm
 	panelColumns     int
+	perImage         int // panels of one image
 	panels, rowTiles int
 	blocks           int  // of the sums
+	unit             int  // blocks are a multiple of
+	depth            int  // the most sums of a block
 	packA            bool // blocks of A are packed too
 	rowA             int  // bytes of a packed row of A; of all rows for one k where A is transposed
 }
@@ -23,15 +26,21 @@ type packing struct {
 func (g *gemm) packing() packing {
 	maximum := amd64.MaxRows(g.isa, panelVectors)
 	p := packing{gemm: g, panelColumns: panelVectors * g.lanes}
-	p.panels = (g.n + p.panelColumns - 1) / p.panelColumns
+	p.perImage = (g.n + p.panelColumns - 1) / p.panelColumns
+	p.panels = p.perImage * max(g.images, 1)
 	p.rowTiles = (g.m + maximum - 1) / maximum
-	p.blocks = (g.k*g.size + blockBytes - 1) / blockBytes
+	p.unit = 1
+	if g.patches != nil {
+		p.unit = g.patches.taps
+	}
+	p.blocks = min((g.k*g.size+blockBytes-1)/blockBytes, g.k/p.unit)
+	p.depth = (g.k/p.unit/p.blocks + 1) * p.unit
 	if g.columnsA {
-		p.packA = g.n > 2*p.panelColumns
+		p.packA = p.panels > 2
 		p.rowA = (maximum + g.lanes - 1) / g.lanes * g.lanes * g.size
 	} else {
-		p.packA = g.n >= 8*p.panelColumns && g.m > maximum && (g.lda*g.size%2048 == 0 || p.blocks > 1)
-		p.rowA = (g.k/p.blocks+1)*g.size + 64 // rows do not collide in a set of the cache
+		p.packA = p.panels >= 8 && g.m > maximum && (g.lda*g.size%2048 == 0 || p.blocks > 1)
+		p.rowA = p.depth*g.size + 64 // rows do not collide in a set of the cache
 	}
 	return p
 }
@@ -57,7 +66,7 @@ func (g *gemm) runPacked() {
 }
 
 // buffers are the memory that one thread packs into.
-type buffers struct{ a, b []byte }
+type buffers struct{ a, b, table []byte }
 
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 
@@ -74,18 +83,17 @@ func grow(b *[]byte, n int) unsafe.Pointer {
 func (p *packing) part(j0, j1, i0, i1 int) {
 	memory := bufferPool.Get().(*buffers)
 	defer bufferPool.Put(memory)
-	depth := p.k/p.blocks + 1
 	panelBytes := p.panelColumns * p.size
-	group, kept := j1-j0, depth*panelBytes
+	group, kept := j1-j0, p.depth*panelBytes
 	if i1-i0 > blockTiles {
 		group = min(group, groupPanels, max(4, groupBytes/(p.k*panelBytes)))
-		kept = group * (p.k + 1) * panelBytes
+		kept *= group * p.blocks
 	}
-	w := packedWriter{packing: p, b: grow(&memory.b, kept)}
+	w := packedWriter{packing: p, memory: memory, b: grow(&memory.b, kept)}
 	if p.packA {
 		rows := blockTiles * amd64.MaxRows(p.isa, panelVectors) * p.rowA
 		if p.columnsA {
-			rows = blockTiles * depth * p.rowA
+			rows = blockTiles * p.depth * p.rowA
 		}
 		w.a = grow(&memory.a, rows)
 	}
@@ -93,9 +101,12 @@ func (p *packing) part(j0, j1, i0, i1 int) {
 	for j := j0; j < j1; j += group {
 		for i := i0; i < i1; i += blockTiles {
 			for block := range p.blocks {
-				k0, k1 := cut(p.k, p.blocks, block), cut(p.k, p.blocks, block+1)
-				w.single = i1-i0 <= blockTiles
-				w.block(j, min(j+group, j1), i, min(i+blockTiles, i1), k0, k1, i == i0)
+				k0, k1 := cut(p.k/p.unit, p.blocks, block)*p.unit, cut(p.k/p.unit, p.blocks, block+1)*p.unit
+				panel, step := w.b, 0 // a panel is done with when the next one comes
+				if i1-i0 > blockTiles {
+					panel, step = unsafe.Add(w.b, block*group*p.depth*panelBytes), p.depth*panelBytes
+				}
+				w.block(j, min(j+group, j1), i, min(i+blockTiles, i1), k0, k1, panel, step, i == i0)
 			}
 		}
 	}
@@ -104,53 +115,54 @@ func (p *packing) part(j0, j1, i0, i1 int) {
 // packedWriter is one thread's way through its part.
 type packedWriter struct {
 	*packing
+	memory *buffers
 	a, b   unsafe.Pointer // packed
-	single bool           // there is one block of rows: a panel is done with when the next one comes
 	args   amd64.TileArgs
 	codes  [2]tileCodes // of tiles that pack and that do not
 }
 
 func (w *packedWriter) rowOf(tile int) int { return cut(w.m, w.rowTiles, tile) }
 
-// block computes the sums from k0 to k1 of panels and row tiles; where fill it packs the panels.
-func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, fill bool) {
+// block computes the sums from k0 to k1 of panels and row tiles; where fill it packs the panels,
+// which are step bytes apart.
+func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, step int, fill bool) {
 	w.args.K = int64(k1 - k0)
 	if w.packA {
 		w.fillA(i0, i1, k0, k1)
 	}
-	groupColumns := min(j1*w.panelColumns, w.n) - j0*w.panelColumns
-	groupColumns = (groupColumns + w.lanes - 1) / w.lanes * w.lanes
-	panel := w.at(w.b, k0*groupColumns)
-	if w.single {
-		panel = w.b
-	}
 	for j := j0; j < j1; j++ {
-		n0, n1 := j*w.panelColumns, min((j+1)*w.panelColumns, w.n)
+		image, at := j/w.perImage, j%w.perImage*w.panelColumns
+		b, c := unsafe.Add(w.packing.gemm.b, image*w.stepB), unsafe.Add(w.c, image*w.stepC)
 		t := w.tile()
 		t.Prefetch, t.FetchC = true, w.m*w.n*w.size > 512<<10
-		w.tail(&t, &w.args, n1-n0)
+		columns := min(w.panelColumns, w.n-at)
+		w.tail(&t, &w.args, columns)
 		w.ends(&t, k0 == 0, k1 == w.k)
-		keep := fill && !w.columnsB
-		if fill && w.columnsB {
-			w.transposeB(panel, n0, n1, k0, int(t.Vectors))
+		to := unsafe.Add(panel, (j-j0)*step)
+		keep := false
+		switch {
+		case !fill:
+		case w.patches != nil:
+			w.patches.fill(w, to, b, at, at+columns, k0/w.unit, k1/w.unit, int(t.Vectors))
+		case w.columnsB:
+			w.transposeB(to, b, at, at+columns, k0, int(t.Vectors))
+		default:
+			keep = true
 		}
 		for i := i0; i < i1; i++ {
 			r0 := w.rowOf(i)
 			t.Rows = uint8(w.rowOf(i+1) - r0)
 			w.setA(i, i0, k0)
-			w.args.C, w.args.Bias = w.at(w.c, r0*w.ldc+n0), w.biasAt(r0, n0)
+			w.args.C, w.args.Bias = w.at(c, r0*w.ldc+at), w.biasAt(r0, at)
 			if keep {
 				t.InPlace, t.Keep = true, true
-				w.args.B, w.args.BRow, w.args.Pack = w.at(w.packing.gemm.b, k0*w.ldb+n0), int64(w.ldb*w.size), panel
+				w.args.B, w.args.BRow, w.args.Pack = w.at(b, k0*w.ldb+at), int64(w.ldb*w.size), to
 				w.codes[0].get(t).Call(unsafe.Pointer(&w.args))
 				t.InPlace, t.Keep, keep = false, false, false
 				continue
 			}
-			w.args.B = panel
+			w.args.B = to
 			w.codes[1].get(t).Call(unsafe.Pointer(&w.args))
-		}
-		if !w.single {
-			panel = w.at(panel, (k1-k0)*int(t.Vectors)*w.lanes)
 		}
 	}
 }
@@ -187,13 +199,13 @@ func (w *packedWriter) fillA(i0, i1, k0, k1 int) {
 }
 
 // transposeB packs a panel of a transposed B.
-func (w *packedWriter) transposeB(panel unsafe.Pointer, n0, n1, k0, vectors int) {
+func (w *packedWriter) transposeB(panel, b unsafe.Pointer, n0, n1, k0, vectors int) {
 	bytes := w.lanes * w.size
 	args := amd64.CopyArgs{FromRow: int64(w.ldb * w.size), ToRow: int64(vectors * bytes), Count: w.args.K,
 		Mask: amd64.TailMask(w.isa, int(w.args.K)%w.lanes*w.size/4)}
 	for v := range vectors {
 		first := n0 + v*w.lanes
-		args.From, args.To = w.at(w.packing.gemm.b, first*w.ldb+k0), unsafe.Add(panel, v*bytes)
+		args.From, args.To = w.at(b, first*w.ldb+k0), unsafe.Add(panel, v*bytes)
 		amd64.Transposition{ISA: w.isa, Double: w.double, Rows: uint8(min(w.lanes, n1-first))}.Code().Call(unsafe.Pointer(&args))
 	}
 }

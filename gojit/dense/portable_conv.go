@@ -13,9 +13,8 @@ type Convolution struct {
 
 func volume(s [3]int) int { return s[0] * s[1] * s[2] }
 
-// Convolve adds to out the correlation of in with the weights. Layouts are batch, channel, space and
-// out channel, channel of the group, kernel.
-func Convolve[T Float](g Convolution, in, weight, out []T) {
+// convolve adds to out the correlation of in with the weights.
+func convolve[T Float](g Convolution, in, weight, out []T) {
 	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
 	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
 	if channels == 1 && filters == 1 {
@@ -35,7 +34,7 @@ func Convolve[T Float](g Convolution, in, weight, out []T) {
 				unfold(g, channels, src, columns)
 				src = columns
 			}
-			Multiply(filters, outSize, channels*kernel,
+			multiply(filters, outSize, channels*kernel,
 				Matrix[T]{Data: weight[group*filters*channels*kernel:], Stride: channels * kernel},
 				Matrix[T]{Data: src, Stride: outSize},
 				Matrix[T]{Data: out[(b*g.OutChannels+group*filters)*outSize:], Stride: outSize})
@@ -150,9 +149,8 @@ func fold[T Float](g Convolution, channels int, columns, in []T) {
 	}
 }
 
-// Transpose adds to in the transposed convolution of out: what Convolve's derivative by its input
-// is. g describes the convolution from in to out; weights are out channel, channel of the group, kernel.
-func Transpose[T Float](g Convolution, out, weight, in []T) {
+// transpose adds to in the transposed convolution of out, by products and fold.
+func transpose[T Float](g Convolution, out, weight, in []T, product func(m, n, k int, a, b, c Matrix[T])) {
 	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
 	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
 	tensor.Parallel(g.Batch*g.Groups, 1, func(lo, hi int) {
@@ -160,7 +158,7 @@ func Transpose[T Float](g Convolution, out, weight, in []T) {
 		for i := lo; i < hi; i++ {
 			b, group := i/g.Groups, i%g.Groups
 			clear(columns)
-			Multiply(channels*kernel, outSize, filters,
+			product(channels*kernel, outSize, filters,
 				Matrix[T]{Data: weight[group*filters*channels*kernel:], Stride: channels * kernel, Transposed: true},
 				Matrix[T]{Data: out[(b*g.OutChannels+group*filters)*outSize:], Stride: outSize},
 				Matrix[T]{Data: columns, Stride: outSize})

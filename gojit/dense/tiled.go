@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"torchjit/gojit/kernel/amd64"
@@ -26,7 +27,9 @@ type gemm struct {
 	columnsA, columnsB  bool // transposed
 	add, relu           bool
 	biasKind            amd64.Bias
-	single              bool // runs on one of several threads
+	images              int      // matrices B and C, stepB and stepC apart, that share A; 0 is 1
+	patches             *patches // B is what a convolution reads from an image
+	single              bool     // runs on one of several threads
 }
 
 // Blocking, in bytes where sizes are: a panel of packed B of blockDepth rows stays near, together
@@ -41,7 +44,13 @@ const (
 	parallelFlops = 1 << 20 // products worth another thread
 )
 
-func (g *gemm) work() int { return g.m * g.n * g.k }
+// newGemm returns a product of elements of so many bytes that has no matrices yet.
+func newGemm(isa amd64.ISA, size int) gemm {
+	lanes := isa.Width().Bytes() / size
+	return gemm{isa: isa, double: size == 8, size: size, lanes: lanes, logLanes: uint8(bits.TrailingZeros(uint(lanes)))}
+}
+
+func (g *gemm) work() int { return g.m * g.n * g.k * max(g.images, 1) }
 
 // normalize gives vectors the layout that the ways through the product want.
 func (g *gemm) normalize() {

@@ -1,7 +1,6 @@
 package aten
 
 import (
-	"slices"
 	"strconv"
 
 	"torchjit/gojit/dense"
@@ -34,16 +33,14 @@ func convolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
 	channelsLast := x.Dim() == 4 && !x.IsContiguous() && x.IsContiguousFormat(tensor.ChannelsLast)
 	g, shape := a.geometry(x, weight)
 	in, w := contiguous(to(x, work)), contiguous(to(weight, work))
-	out := zeros(shape, work)
 	if bias != nil {
-		view := slices.Repeat([]int{1}, len(shape))
-		view[1] = bias.Numel()
-		succeed(tensor.Copy(out, must(bias.Reshape(view...))))
+		bias = contiguous(to(bias, work))
 	}
+	out := empty(shape, work)
 	if work == tensor.Float32 {
-		convolve[float32](g, a.transposed, in, w, out)
+		convolve[float32](g, a.transposed, in, w, bias, out)
 	} else {
-		convolve[float64](g, a.transposed, in, w, out)
+		convolve[float64](g, a.transposed, in, w, bias, out)
 	}
 	out = to(out, x.DType())
 	if channelsLast {
@@ -58,15 +55,19 @@ func convolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
 func convolve[T interface {
 	dense.Float
 	tensor.Element
-}](g dense.Convolution, transposed bool, in, weight, out *tensor.Tensor) {
+}](g dense.Convolution, transposed bool, in, weight, bias, out *tensor.Tensor) {
 	if out.Numel() == 0 {
 		return
 	}
+	var added []T
+	if bias != nil {
+		added = tensor.Data[T](bias)
+	}
 	if transposed {
-		dense.Transpose(g, tensor.Data[T](in), tensor.Data[T](weight), tensor.Data[T](out))
+		dense.Transpose(g, tensor.Data[T](in), tensor.Data[T](weight), added, tensor.Data[T](out))
 		return
 	}
-	dense.Convolve(g, tensor.Data[T](in), tensor.Data[T](weight), tensor.Data[T](out))
+	dense.Convolve(g, tensor.Data[T](in), tensor.Data[T](weight), added, tensor.Data[T](out))
 }
 
 func (a *convArgs) check(x, weight, bias *tensor.Tensor) {

@@ -1,0 +1,154 @@
+package dense
+
+import (
+	"unsafe"
+
+	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/tensor"
+)
+
+// Convolve writes to out the correlation of in with the weights, plus one element of bias for each
+// out channel where bias is not nil. Layouts are batch, channel, space and out channel, channel of
+// the group, kernel. It panics where out, in or weight is shorter than the geometry says.
+func Convolve[T Float](g Convolution, in, weight, bias, out []T) {
+	if volume(g.Out)*g.Batch*g.OutChannels == 0 {
+		return
+	}
+	g.checkExtents(len(in), len(weight), len(bias), len(out), bias != nil)
+	isa := amd64.Target()
+	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
+	switch {
+	case volume(g.Kernel)*channels == 0 || isa < amd64.AVX2 || channels == 1 && filters == 1:
+		fillBias(g, bias, out)
+		convolve(g, in, weight, out)
+	case g.isLinear():
+		k := g.InChannels * volume(g.Kernel)
+		p := Product[T]{M: g.Batch, N: filters, K: k, A: Matrix[T]{Data: in, Stride: k}, B: Matrix[T]{Data: weight, Stride: k, Transposed: true}, C: Matrix[T]{Data: out, Stride: filters}, Bias: bias}
+		p.Run()
+	default:
+		convolveTiled(isa, g, in, weight, bias, out)
+	}
+}
+
+func (g *Convolution) checkExtents(in, weight, bias, out int, hasBias bool) {
+	if in < g.Batch*g.InChannels*volume(g.In) || weight < g.OutChannels*(g.InChannels/g.Groups)*volume(g.Kernel) || out < g.Batch*g.OutChannels*volume(g.Out) || hasBias && bias < g.OutChannels {
+		panic("dense: a convolution reaches outside its data")
+	}
+}
+
+// isLinear reports whether the one window of each image is the whole image.
+func (g *Convolution) isLinear() bool {
+	return g.Groups == 1 && volume(g.Out) == 1 && g.In == g.Kernel && g.Padding == [3]int{}
+}
+
+// isProduct reports whether each image is a matrix that the weights are multiplied with.
+func (g *Convolution) isProduct() bool {
+	return volume(g.Kernel) == 1 && g.Stride == [3]int{1, 1, 1} && g.Padding == [3]int{} && g.In == g.Out
+}
+
+// fillBias writes to all elements of an out channel its bias.
+func fillBias[T Float](g Convolution, bias, out []T) {
+	size := volume(g.Out)
+	if bias == nil {
+		clear(out[:g.Batch*g.OutChannels*size])
+		return
+	}
+	for i := range g.Batch * g.OutChannels {
+		row := out[i*size:][:size]
+		for j := range row {
+			row[j] = bias[i%g.OutChannels]
+		}
+	}
+}
+
+// convolveTiled multiplies the weights, group by group, with what the places of the output read.
+func convolveTiled[T Float](isa amd64.ISA, g Convolution, in, weight, bias, out []T) {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
+	inSize, outSize, taps := volume(g.In), volume(g.Out), volume(g.Kernel)
+	m := newGemm(isa, size)
+	m.m, m.n, m.k = filters, outSize, channels*taps
+	m.lda, m.ldb, m.ldc = m.k, inSize, outSize
+	m.images, m.stepB, m.stepC = g.Batch, g.InChannels*inSize*size, g.OutChannels*outSize*size
+	if !g.isProduct() {
+		m.patches = &patches{geometry: g, taps: taps, plane: inSize}
+	}
+	if bias != nil {
+		m.biasKind = amd64.RowBias
+	}
+	group := func(i int) {
+		one := m
+		one.a = unsafe.Pointer(&weight[i*filters*m.k])
+		one.b = unsafe.Pointer(&in[i*channels*inSize])
+		one.c = unsafe.Pointer(&out[i*filters*outSize])
+		if bias != nil {
+			one.bias = unsafe.Pointer(&bias[i*filters])
+		}
+		one.runPacked()
+	}
+	if g.Groups == 1 || m.work() >= parallelFlops {
+		for i := range g.Groups {
+			group(i)
+		}
+		return
+	}
+	m.single = true
+	tensor.Parallel(g.Groups, 1+parallelFlops/m.work(), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			group(i)
+		}
+	})
+}
+
+// Transpose writes to in the transposed convolution of out, which is the derivative of Convolve by
+// its input, plus one element of bias for each in channel where bias is not nil. g describes the
+// convolution from in to out; weights are out channel, channel of the group, kernel.
+func Transpose[T Float](g Convolution, out, weight, bias, in []T) {
+	if volume(g.In)*g.Batch*g.InChannels == 0 {
+		return
+	}
+	g.checkExtents(len(in), len(weight), len(bias), len(out), false)
+	if bias != nil && len(bias) < g.InChannels {
+		panic("dense: a bias is too short")
+	}
+	if back, ok := g.backwards(); ok {
+		Convolve(back, out, flip(g, weight), bias, in)
+		return
+	}
+	whole := g
+	whole.OutChannels, whole.Out = g.InChannels, g.In
+	fillBias(whole, bias, in)
+	transpose(g, out, weight, in, Multiply)
+}
+
+// backwards returns the convolution that the transposed one is, which exists for steps of one.
+func (g *Convolution) backwards() (Convolution, bool) {
+	back := *g
+	back.InChannels, back.OutChannels, back.In, back.Out = g.OutChannels, g.InChannels, g.Out, g.In
+	for i := range g.Stride {
+		back.Padding[i] = g.Dilation[i]*(g.Kernel[i]-1) - g.Padding[i]
+		if g.Stride[i] != 1 || back.Padding[i] < 0 {
+			return back, false
+		}
+	}
+	return back, true
+}
+
+// flip returns the weights of the backwards convolution: in channel, filter of the group, kernel from its end.
+func flip[T Float](g Convolution, weight []T) []T {
+	channels, filters, taps := g.InChannels/g.Groups, g.OutChannels/g.Groups, volume(g.Kernel)
+	flipped := make([]T, len(weight))
+	for group := range g.Groups {
+		for f := range filters {
+			for c := range channels {
+				from := weight[((group*filters+f)*channels+c)*taps:][:taps]
+				to := flipped[((group*channels+c)*filters+f)*taps:][:taps]
+				for t, v := range from {
+					to[taps-1-t] = v
+				}
+			}
+		}
+	}
+	return flipped
+}

@@ -1,0 +1,81 @@
+package dense
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"torchjit/gojit/kernel/amd64"
+)
+
+// randomConvolution makes a geometry of up to three dimensions whose output is not empty.
+func randomConvolution(r *rand.Rand) Convolution {
+	g := Convolution{Batch: 1 + r.IntN(3), Groups: 1 + r.IntN(3), In: [3]int{1, 1, 1}, Out: [3]int{1, 1, 1}, Kernel: [3]int{1, 1, 1}, Stride: [3]int{1, 1, 1}, Dilation: [3]int{1, 1, 1}}
+	g.InChannels, g.OutChannels = g.Groups*(1+r.IntN(5)), g.Groups*(1+r.IntN(20))
+	for i := r.IntN(3); i < 3; i++ {
+		for {
+			g.In[i], g.Kernel[i], g.Stride[i], g.Dilation[i], g.Padding[i] = 1+r.IntN(24), 1+r.IntN(4), 1+r.IntN(3), 1+r.IntN(2), r.IntN(3)
+			if span := g.In[i] + 2*g.Padding[i] - g.Dilation[i]*(g.Kernel[i]-1) - 1; span >= 0 {
+				g.Out[i] = span/g.Stride[i] + 1
+				break
+			}
+		}
+	}
+	return g
+}
+
+func whole[T Float](r *rand.Rand, n int) []T {
+	data := make([]T, n)
+	for i := range data {
+		data[i] = T(r.IntN(9) - 4)
+	}
+	return data
+}
+
+func checkConvolution[T Float](t *testing.T, r *rand.Rand, g Convolution, isa amd64.ISA) {
+	t.Helper()
+	in, weight := whole[T](r, g.Batch*g.InChannels*volume(g.In)), whole[T](r, g.OutChannels*(g.InChannels/g.Groups)*volume(g.Kernel))
+	var bias []T
+	if r.IntN(2) == 0 {
+		bias = whole[T](r, g.OutChannels)
+	}
+	want, got := make([]T, g.Batch*g.OutChannels*volume(g.Out)), whole[T](r, g.Batch*g.OutChannels*volume(g.Out))
+	fillBias(g, bias, want)
+	convolve(g, in, weight, want)
+	convolveTiled(isa, g, in, weight, bias, got)
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("%v %T %+v bias %v: element %d is %v, want %v", isa, in, g, bias != nil, i, got[i], want[i])
+		}
+	}
+}
+
+func TestTiledConvolutionsAgreeWithPortable(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for _, isa := range generatedSets() {
+		for range 120 {
+			g := randomConvolution(r)
+			checkConvolution[float32](t, r, g, isa)
+			checkConvolution[float64](t, r, g, isa)
+		}
+		wide := Convolution{Batch: 2, Groups: 1, InChannels: 130, OutChannels: 140, In: [3]int{1, 9, 17}, Kernel: [3]int{1, 3, 3}, Stride: [3]int{1, 1, 1}, Dilation: [3]int{1, 1, 1}, Padding: [3]int{0, 1, 1}, Out: [3]int{1, 9, 17}}
+		checkConvolution[float32](t, r, wide, isa)
+		checkConvolution[float64](t, r, wide, isa)
+	}
+}
+
+// TestTransposeAgreesWithPortable compares both ways a transposed convolution is computed with the definition.
+func TestTransposeAgreesWithPortable(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 10))
+	for range 80 {
+		g := randomConvolution(r)
+		out, weight := whole[float64](r, g.Batch*g.OutChannels*volume(g.Out)), whole[float64](r, g.OutChannels*(g.InChannels/g.Groups)*volume(g.Kernel))
+		want, got := make([]float64, g.Batch*g.InChannels*volume(g.In)), whole[float64](r, g.Batch*g.InChannels*volume(g.In))
+		transpose(g, out, weight, want, multiply)
+		Transpose(g, out, weight, nil, got)
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("%+v: element %d is %v, want %v", g, i, got[i], want[i])
+			}
+		}
+	}
+}
