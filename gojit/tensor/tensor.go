@@ -296,6 +296,13 @@ func (t *Tensor) Release() {
 	}
 }
 
+// Users returns how many tensors over the storage were made and not released.
+func (t *Tensor) Users() int { return int(t.storage.refs.Load()) }
+
+// SetUsers says how many tensors over the storage are still used, t among them: the caller made the
+// others and has forgotten them.
+func (t *Tensor) SetUsers(n int) { t.storage.refs.Store(int32(n)) }
+
 // DataPtr returns the address of the first element, nil for a tensor without elements or storage.
 func (t *Tensor) DataPtr() unsafe.Pointer {
 	if len(t.storage.data) == 0 || t.numel == 0 {

@@ -26,8 +26,53 @@ func entry(name string, body func(c call)) ops.Operator {
 	return ops.Operator{Name: name, Run: func(args, out []value.Value) (err error) {
 		defer source.Catch(&err)
 		body(call{args, out})
+		settle(args, out)
 		return nil
 	}}
+}
+
+// settle says of results over fresh memory that they alone use it. The views by which an operator
+// filled them would otherwise keep the memory from being reused when the results are released.
+func settle(args, out []value.Value) {
+	for _, v := range out {
+		if !v.IsTensor() || v.Tensor().Users() <= 1 {
+			continue
+		}
+		t, users := v.Tensor(), 0
+		if t.Base() != nil || !isFresh(t, args) {
+			continue
+		}
+		for _, other := range out {
+			switch {
+			case other.IsTensor() && other.Tensor().SharesStorage(t):
+				users++
+			case other.Kind() == value.KindList:
+				return
+			}
+		}
+		t.SetUsers(users)
+	}
+}
+
+// isFresh reports whether t has none of the memory of the arguments.
+func isFresh(t *tensor.Tensor, args []value.Value) bool {
+	for _, a := range args {
+		switch a.Kind() {
+		case value.KindTensor:
+			if a.Tensor().SharesStorage(t) {
+				return false
+			}
+		case value.KindList:
+			if !isFresh(t, a.List().Items) {
+				return false
+			}
+		case value.KindNone, value.KindBool, value.KindInt, value.KindFloat, value.KindComplex, value.KindString,
+			value.KindEmptyString, value.KindDevice, value.KindGenerator:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // raise fails with a class of Python exception.
