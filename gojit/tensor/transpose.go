@@ -67,40 +67,62 @@ func (p *transposition) plane(i int) (dst, src unsafe.Pointer) {
 func (p *transposition) strip(dst, src unsafe.Pointer, rows int) {
 	switch p.size {
 	case 1:
-		transposeStrip[uint8](dst, src, rows, p.columns, p.dstStep, p.srcStep)
+		transposeStrip[uint8](p, dst, src, rows, transposeBlock[uint8])
 	case 2:
-		transposeStrip[uint16](dst, src, rows, p.columns, p.dstStep, p.srcStep)
+		transposeStrip[uint16](p, dst, src, rows, transposeBlock[uint16])
 	case 4:
-		transposeStrip[uint32](dst, src, rows, p.columns, p.dstStep, p.srcStep)
+		transposeStrip[uint32](p, dst, src, rows, transposeWords)
 	case 8:
-		transposeStrip[uint64](dst, src, rows, p.columns, p.dstStep, p.srcStep)
+		transposeStrip[uint64](p, dst, src, rows, transposeBlock[uint64])
 	default:
-		transposeStrip[[2]uint64](dst, src, rows, p.columns, p.dstStep, p.srcStep)
+		transposeStrip[[2]uint64](p, dst, src, rows, transposeBlock[[2]uint64])
 	}
 }
 
-func transposeStrip[T any](dst, src unsafe.Pointer, rows, columns, dstStep, srcStep int) {
-	var tile [tileSide * tileSide]T
-	size := int(unsafe.Sizeof(tile[0]))
-	for from := 0; from < columns; from += tileSide {
-		n := min(tileSide, columns-from)
+func transposeStrip[T any](p *transposition, dst, src unsafe.Pointer, rows int, block func(dst, src unsafe.Pointer, dstStep, srcStep int)) {
+	for from := 0; from < p.columns; from += tileSide {
+		to, at := unsafe.Add(dst, from*p.size), unsafe.Add(src, from*p.srcStep)
+		n := min(tileSide, p.columns-from)
 		if n == tileSide && rows == tileSide {
-			for j := range tileSide {
-				column := (*[tileSide]T)(unsafe.Add(src, (from+j)*srcStep))
-				for i := range column {
-					tile[i*tileSide+j] = column[i]
-				}
-			}
-			for i := range tileSide {
-				*(*[tileSide]T)(unsafe.Add(dst, i*dstStep+from*size)) = [tileSide]T(tile[i*tileSide:])
-			}
+			block(to, at, p.dstStep, p.srcStep)
 			continue
 		}
 		for i := range rows {
-			row := unsafe.Slice((*T)(unsafe.Add(dst, i*dstStep+from*size)), n)
+			row := unsafe.Slice((*T)(unsafe.Add(to, i*p.dstStep)), n)
 			for j := range row {
-				row[j] = *(*T)(unsafe.Add(src, (from+j)*srcStep+i*size))
+				row[j] = *(*T)(unsafe.Add(at, j*p.srcStep+i*p.size))
 			}
 		}
+	}
+}
+
+// transposeBlock copies a whole block.
+func transposeBlock[T any](dst, src unsafe.Pointer, dstStep, srcStep int) {
+	var tile [tileSide * tileSide]T
+	for j := range tileSide {
+		column := (*[tileSide]T)(unsafe.Add(src, j*srcStep))
+		for i := range column {
+			tile[i*tileSide+j] = column[i]
+		}
+	}
+	for i := range tileSide {
+		*(*[tileSide]T)(unsafe.Add(dst, i*dstStep)) = [tileSide]T(tile[i*tileSide:])
+	}
+}
+
+// transposeWords copies a whole block of elements of four bytes, two by two on little-endian machines,
+// which all targets are.
+func transposeWords(dst, src unsafe.Pointer, dstStep, srcStep int) {
+	const pairs = tileSide / 2
+	var tile [tileSide * pairs]uint64
+	for j := range pairs {
+		a := (*[tileSide]uint32)(unsafe.Add(src, 2*j*srcStep))
+		b := (*[tileSide]uint32)(unsafe.Add(src, (2*j+1)*srcStep))
+		for i := range tileSide {
+			tile[i*pairs+j] = uint64(a[i]) | uint64(b[i])<<32
+		}
+	}
+	for i := range tileSide {
+		*(*[pairs]uint64)(unsafe.Add(dst, i*dstStep)) = [pairs]uint64(tile[i*pairs:])
 	}
 }
