@@ -110,6 +110,11 @@ func (p *Program) compile(uniform uint32) *amd64.Function {
 
 // evaluate runs the kernel without machine code.
 func (p *Program) evaluate(tensors []*tensor.Tensor, params []tensor.Scalar) {
+	p.evaluated().Run(tensors, params)
+}
+
+// evaluated returns the kernel prepared for the evaluator.
+func (p *Program) evaluated() *kernel.Program {
 	e := p.evaluator.Load()
 	if e == nil {
 		made, err := kernel.NewProgram(p.kernel)
@@ -119,7 +124,7 @@ func (p *Program) evaluate(tensors []*tensor.Tensor, params []tensor.Scalar) {
 		p.evaluator.Store(made)
 		e = made
 	}
-	e.Run(tensors, params)
+	return e
 }
 
 // Run computes the outputs from the inputs. tensors holds the outputs, then the inputs; the
@@ -166,12 +171,11 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
 func (p *Program) runChunks(f *amd64.Function, args amd64.Args, n int) {
 	tensor.Parallel(n, chunk, func(lo, hi int) {
 		s := takeScratch(f.Scratch)
-		part := args
-		part.Scratch = s.at()
+		s.args.Uniform = args.Uniform
 		for i, operand := range f.Pointers {
-			part.Ptr[i] = unsafe.Add(args.Ptr[i], lo*p.size[operand])
+			s.args.Ptr[i] = unsafe.Add(args.Ptr[i], lo*p.size[operand])
 		}
-		p.call(f, &part, lo, hi-lo)
+		p.call(f, &s.args, lo, hi-lo)
 		s.release()
 	})
 }
@@ -249,38 +253,31 @@ func laneBits(t tensor.DType, bits uint64) uint64 {
 	return bits
 }
 
-// scratch is aligned memory of one run.
+// scratch is what one run over rows or parts needs besides its operands.
 type scratch struct {
+	args    amd64.Args
+	lanes   [maxReductions][64]byte // partial results of outputs that reduce
+	results [maxReductions]uint64
 	memory  []byte
-	pointer unsafe.Pointer
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// takeScratch returns n bytes aligned to a cache line, nil for none.
+// takeScratch returns a scratch whose arguments point to n bytes aligned to a cache line.
 func takeScratch(n int) *scratch {
-	if n == 0 {
-		return nil
-	}
 	s := scratches.Get().(*scratch)
-	if len(s.memory) < n+tensor.Alignment {
-		s.memory = make([]byte, n+tensor.Alignment)
+	if n > 0 {
+		if len(s.memory) < n+tensor.Alignment {
+			s.memory = make([]byte, n+tensor.Alignment)
+		}
+		base := unsafe.Pointer(&s.memory[0])
+		s.args.Scratch = unsafe.Add(base, int(-uintptr(base)%tensor.Alignment))
 	}
-	base := unsafe.Pointer(&s.memory[0])
-	s.pointer = unsafe.Add(base, int(-uintptr(base)%tensor.Alignment))
 	return s
 }
 
-// at returns the memory, nil where none was taken.
-func (s *scratch) at() unsafe.Pointer {
-	if s == nil {
-		return nil
-	}
-	return s.pointer
-}
-
+// release gives the scratch back, without pointers to the operands.
 func (s *scratch) release() {
-	if s != nil {
-		scratches.Put(s)
-	}
+	s.args.Scratch, s.args.Ptr = nil, [amd64.MaxPointers]unsafe.Pointer{}
+	scratches.Put(s)
 }

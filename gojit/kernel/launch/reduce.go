@@ -65,25 +65,43 @@ func laneType(t tensor.DType) tensor.DType {
 	return t
 }
 
-// HasCode reports whether the kernel runs over rows with a set of inputs that have one element for
-// each row. Where the target lacks something, the caller has another way.
-func (p *Program) HasCode(single uint32) bool { return p.function(single) != nil }
-
 // Rows runs the kernel over rows of n elements each, one after another. operands holds the outputs,
-// then the inputs. There must be code for them.
+// then the inputs.
 func (p *Program) Rows(rows, n int, operands []Row, params []tensor.Scalar) {
 	if rows == 0 {
 		return
 	}
 	f := p.function(singles(operands[p.outputs:]))
+	if f == nil {
+		p.evaluateRows(rows, n, operands, params)
+		return
+	}
 	s := takeScratch(f.Scratch)
 	defer s.release()
-	var args amd64.Args
-	p.prepare(&args, s, params)
-	var results [maxReductions]uint64
+	p.numbers(&s.args, params)
 	for row := range rows {
-		p.runRow(f, &args, row, 0, n, operands, &results)
-		p.storeRow(row, operands, results[:])
+		p.runRow(f, s, row, 0, n, operands)
+		p.storeRow(row, operands, &s.results)
+	}
+}
+
+// evaluateRows is Rows without machine code.
+func (p *Program) evaluateRows(rows, n int, operands []Row, params []tensor.Scalar) {
+	at, steps := make([]unsafe.Pointer, p.operands), make([]int, p.operands)
+	for i := range operands {
+		if !operands[i].Single {
+			steps[i] = p.size[i]
+		}
+	}
+	for i := range p.reduces {
+		steps[p.reduces[i].output] = 0
+	}
+	e := p.evaluated()
+	for row := range rows {
+		for i := range operands {
+			at[i] = unsafe.Add(operands[i].Ptr, row*operands[i].Step)
+		}
+		e.RunRow(at, steps, n, params)
 	}
 }
 
@@ -98,17 +116,12 @@ func singles(inputs []Row) uint32 {
 	return set
 }
 
-// prepare puts what all rows share among the arguments.
-func (p *Program) prepare(args *amd64.Args, s *scratch, params []tensor.Scalar) {
-	args.Scratch = s.at()
-	p.numbers(args, params)
-}
-
 // maxReductions bounds the outputs of a kernel that reduce.
 const maxReductions = 2
 
 // runRow runs over the elements of a row from one on, block by block.
-func (p *Program) runRow(f *amd64.Function, args *amd64.Args, row, first, end int, operands []Row, results *[maxReductions]uint64) {
+func (p *Program) runRow(f *amd64.Function, s *scratch, row, first, end int, operands []Row) {
+	args := &s.args
 	at := len(p.params)
 	for i := p.outputs; i < p.operands; i++ {
 		if o := &operands[i]; o.Single {
@@ -116,12 +129,11 @@ func (p *Program) runRow(f *amd64.Function, args *amd64.Args, row, first, end in
 			at++
 		}
 	}
-	var lanes [maxReductions][64]byte
 	for from := first; ; from += kernel.ReduceBlock {
 		reduced := 0
 		for i, operand := range f.Pointers {
 			if reduced < len(p.reduces) && p.reduces[reduced].output == operand {
-				args.Ptr[i] = unsafe.Pointer(&lanes[reduced])
+				args.Ptr[i] = unsafe.Pointer(&s.lanes[reduced])
 				reduced++
 				continue
 			}
@@ -132,11 +144,11 @@ func (p *Program) runRow(f *amd64.Function, args *amd64.Args, row, first, end in
 		f.Code.Call(unsafe.Pointer(args))
 		for i := range p.reduces {
 			r := &p.reduces[i]
-			block := r.fold(unsafe.Pointer(&lanes[i]), f.Lanes[r.output])
+			block := r.fold(unsafe.Pointer(&s.lanes[i]), f.Lanes[r.output])
 			if from > first {
-				block = r.join(results[i], block)
+				block = r.join(s.results[i], block)
 			}
-			results[i] = block
+			s.results[i] = block
 		}
 		if from+kernel.ReduceBlock >= end {
 			return
@@ -145,7 +157,7 @@ func (p *Program) runRow(f *amd64.Function, args *amd64.Args, row, first, end in
 }
 
 // storeRow writes the results of a row's reductions.
-func (p *Program) storeRow(row int, operands []Row, results []uint64) {
+func (p *Program) storeRow(row int, operands []Row, results *[maxReductions]uint64) {
 	for i := range p.reduces {
 		r := &p.reduces[i]
 		o := &operands[r.output]
@@ -165,7 +177,7 @@ func (p *Program) ParallelRows(rows, n int, operands []Row, params []tensor.Scal
 		return
 	}
 	all, numbers := slices.Clone(operands), slices.Clone(params) // the caller's may be on its stack
-	if rows >= 4 || blocks < 4 || len(p.reduces) < p.outputs {
+	if rows >= 4 || blocks < 4 || len(p.reduces) < p.outputs || p.function(singles(operands[p.outputs:])) == nil {
 		tensor.Parallel(rows, max(1, rowWork/max(n, 1)), func(lo, hi int) {
 			var part [maxOperands]Row
 			for i, o := range all {
@@ -186,9 +198,9 @@ func (p *Program) splitRow(row, n, blocks int, operands []Row, params []tensor.S
 	partial := make([][maxReductions]uint64, blocks)
 	tensor.Chunks(n, kernel.ReduceBlock, func(block, lo, hi int) {
 		s := takeScratch(f.Scratch)
-		var args amd64.Args
-		p.prepare(&args, s, params)
-		p.runRow(f, &args, row, lo, hi, operands, &partial[block])
+		p.numbers(&s.args, params)
+		p.runRow(f, s, row, lo, hi, operands)
+		partial[block] = s.results
 		s.release()
 	})
 	for i := range p.reduces {
@@ -196,5 +208,5 @@ func (p *Program) splitRow(row, n, blocks int, operands []Row, params []tensor.S
 			partial[0][i] = p.reduces[i].join(partial[0][i], partial[block][i])
 		}
 	}
-	p.storeRow(row, operands, partial[0][:])
+	p.storeRow(row, operands, &partial[0])
 }

@@ -50,9 +50,8 @@ func (p *Program) stridedRange(f *amd64.Function, tensors []*tensor.Tensor, para
 	}
 	s := takeScratch(f.Scratch + staged*tile*maxElement)
 	defer s.release()
-	var args amd64.Args
-	p.numbers(&args, params)
-	args.Scratch = s.at()
+	args := &s.args
+	p.numbers(args, params)
 	for l.Next() {
 		at := len(p.params)
 		for i := p.outputs; i < p.operands; i++ {
@@ -65,9 +64,9 @@ func (p *Program) stridedRange(f *amd64.Function, tensors []*tensor.Tensor, para
 			for i, operand := range f.Pointers {
 				args.Ptr[i] = l.Ptr[operand]
 			}
-			p.call(f, &args, lo, l.N)
+			p.call(f, args, lo, l.N)
 		} else {
-			p.callStaged(f, &args, &l, lo)
+			p.callStaged(f, args, &l, lo)
 		}
 		lo += l.N
 	}

@@ -3,7 +3,6 @@ package aten
 import (
 	"math"
 	"slices"
-	"unsafe"
 
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/source"
@@ -167,97 +166,10 @@ func gluOf(c call) *tensor.Tensor {
 	return mul.on(halves[0], sigmoid.on(halves[1]))
 }
 
-// alongDim calls f with the elements of t along a dimension as contiguous rows and those of the
-// result, for each position in the other dimensions, and gives the result in t's type and shape.
-func alongDim(t *tensor.Tensor, dim int, f32 func(dst, src []float32), f64 func(dst, src []float64)) *tensor.Tensor {
-	dim = wrapDim(dim, t)
-	if t.Numel() == 0 {
-		return empty(t.Shape(), t.DType())
-	}
-	work := t
-	if t.DType() == tensor.Float16 || t.DType() == tensor.BFloat16 {
-		work = to(t, tensor.Float32)
-	}
-	last := t.Dim() - 1
-	if dim != last {
-		work = must(work.Transpose(dim, last))
-	}
-	work = contiguous(work)
-	out := empty(work.Shape(), work.DType())
-	n := 1
-	if t.Dim() > 0 {
-		n = work.Size(last)
-	}
-	if work.DType() == tensor.Float32 {
-		mapRows(tensor.Data[float32](out), tensor.Data[float32](work), n, f32)
-	} else {
-		mapRows(tensor.Data[float64](out), tensor.Data[float64](work), n, f64)
-	}
-	if dim != last {
-		out = contiguous(must(out.Transpose(dim, last)))
-	}
-	return to(out, t.DType())
-}
-
 // rowGrain is the number of elements worth another goroutine in row operations.
 const rowGrain = 1 << 14
 
-func mapRows[T any](dst, src []T, n int, f func(dst, src []T)) {
-	tensor.Parallel(len(src)/n, rowGrain/n+1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			f(dst[i*n:(i+1)*n], src[i*n:(i+1)*n])
-		}
-	})
-}
-
-func softmax(t *tensor.Tensor, dim int) *tensor.Tensor {
-	floatRows("softmax", t, dim)
-	return alongDim(t, dim, softmaxRow[float32], softmaxRow[float64])
-}
-
-func logSoftmax(t *tensor.Tensor, dim int) *tensor.Tensor {
-	floatRows("log_softmax", t, dim)
-	return alongDim(t, dim, logSoftmaxRow[float32], logSoftmaxRow[float64])
-}
-
 type realFloat interface{ float32 | float64 }
-
-// expOf is e to the power v, as fast as the type allows.
-func expOf[T realFloat](v T) float64 {
-	if unsafe.Sizeof(v) == 4 {
-		return float64(kernel.Exp32(float32(v)))
-	}
-	return math.Exp(float64(v))
-}
-
-func softmaxRow[T realFloat](dst, src []T) {
-	high := slices.Max(src)
-	sum := 0.0
-	for i, v := range src {
-		e := expOf(v - high)
-		dst[i] = T(e)
-		sum += e
-	}
-	scale := T(1 / sum)
-	for i := range dst {
-		dst[i] *= scale
-	}
-}
-
-func logSoftmaxRow[T realFloat](dst, src []T) {
-	high := slices.Max(src)
-	sum := 0.0
-	for _, v := range src {
-		sum += expOf(v - high)
-	}
-	shift := T(math.Log(sum)) + high
-	if math.IsInf(float64(high), 1) {
-		shift = T(math.NaN())
-	}
-	for i, v := range src {
-		dst[i] = v - shift
-	}
-}
 
 // floatRows fails on types that have no kernel for rows along dim.
 func floatRows(name string, t *tensor.Tensor, dim int) {

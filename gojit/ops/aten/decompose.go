@@ -358,7 +358,7 @@ func pseudoInverse(a *tensor.Tensor, rcond float64) *tensor.Tensor {
 // pseudoInverseAbove inverts on the singular vectors whose values are above the tolerances.
 func pseudoInverseAbove(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
 	u, s, vh := svd(a, false)
-	largest, _ := extremes("amax", s, []int{-1}, true, false)
+	largest := extreme("amax", s, []int{-1}, true, false)
 	limit := clampMin.withNumber(scaleBy(largest, rtol), atol)
 	weights := choose(gt.on(s, limit), ofTensor(inverted.on(s)), ofScalar(tensor.Float(0)))
 	return matmul(mul.on(must(vh.MatrixTranspose()), must(weights.Unsqueeze(-2))), must(u.MatrixTranspose()))

@@ -301,7 +301,7 @@ func matrixNorm(a *tensor.Tensor, ord string, p float64, dims []int, keepdim boo
 			summed, best = columns, rows
 		}
 		totals := vectorNorm(a, 1, []int{summed}, true, d)
-		out, _ := extremes("amax", totals, []int{best}, true, p < 0)
+		out := extreme("amax", totals, []int{best}, true, p < 0)
 		if !keepdim {
 			out = must(must(out.SqueezeDim(max(rows, columns))).SqueezeDim(min(rows, columns)))
 		}
@@ -314,7 +314,7 @@ func matrixNorm(a *tensor.Tensor, ord string, p float64, dims []int, keepdim boo
 	if ord == "nuc" {
 		out = sum(singular, []int{-1}, false, singular.DType())
 	} else {
-		out, _ = extremes("amax", singular, []int{-1}, false, p < 0)
+		out = extreme("amax", singular, []int{-1}, false, p < 0)
 	}
 	if keepdim {
 		out = must(must(out.Unsqueeze(min(rows, columns))).Unsqueeze(max(rows, columns)))

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
@@ -130,10 +131,11 @@ func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps f
 		statShape[d] = 1
 	}
 	out, mean, invStd = empty(x.Shape(), work), empty(statShape, work), empty(statShape, work)
+	w, b := vectorOf(weight, work), vectorOf(bias, work)
 	if work == tensor.Float32 {
-		normalizeRows[float32](outer, n, rows, vectorOf(weight, work), vectorOf(bias, work), out, mean, invStd, eps)
+		normalizeRows[float32](outer, n, rows, w, b, out, mean, invStd, eps)
 	} else {
-		normalizeRows[float64](outer, n, rows, vectorOf(weight, work), vectorOf(bias, work), out, mean, invStd, eps)
+		normalizeRows[float64](outer, n, rows, w, b, out, mean, invStd, eps)
 	}
 	return to(out, x.DType()), mean, invStd
 }
@@ -145,40 +147,66 @@ func vectorOf(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	return contiguous(to(t, d))
 }
 
+var (
+	rowSum = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+		b.Reduce(kernel.ReduceSum, b.Input(in, computed), computed)
+	}}
+	// rowDeviation adds squares of distances from a number.
+	rowDeviation = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+		d := b.Sub(b.Input(in, computed), b.Input(computed, computed))
+		b.Reduce(kernel.ReduceSum, b.Mul(d, d), computed)
+	}}
+	// rowNormal is (x - center) * scale, rowNormalScaled multiplies it by a vector, rowNormalAffine adds another.
+	rowNormal       = &rowKernel{build: func(b builder, in, computed tensor.DType) { buildNormal(b, in, computed, 0) }}
+	rowNormalScaled = &rowKernel{build: func(b builder, in, computed tensor.DType) { buildNormal(b, in, computed, 1) }}
+	rowNormalAffine = &rowKernel{build: func(b builder, in, computed tensor.DType) { buildNormal(b, in, computed, 2) }}
+)
+
+func buildNormal(b builder, in, computed tensor.DType, vectors int) {
+	x, center, scale := b.Input(in, computed), b.Input(computed, computed), b.Input(computed, computed)
+	y := b.Mul(b.Sub(x, center), scale)
+	switch vectors {
+	case 1:
+		y = b.Mul(y, b.Input(computed, computed))
+	case 2:
+		w, bias := b.Input(computed, computed), b.Input(computed, computed)
+		y = b.Fma(y, w, bias)
+	}
+	b.Output(y, in)
+}
+
 func normalizeRows[T interface {
 	realFloat
 	tensor.Element
 }](outer, n int, x, weight, bias, out, mean, invStd *tensor.Tensor, eps float64) {
-	src, dst, m, s := tensor.Data[T](x), tensor.Data[T](out), tensor.Data[T](mean), tensor.Data[T](invStd)
-	var w, b []T
-	if weight != nil {
-		w = tensor.Data[T](weight)
+	d := x.DType()
+	if weight == nil && bias != nil {
+		weight = must(tensor.Full([]int{n}, tensor.Float(1), d))
 	}
-	if bias != nil {
-		b = tensor.Data[T](bias)
-	}
-	tensor.Parallel(outer, rowGrain/max(n, 1)+1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row, to := src[i*n:(i+1)*n], dst[i*n:(i+1)*n]
-			center := sumFloats(row) / float64(n)
-			spread := 0.0
-			for _, v := range row {
-				d := float64(v) - center
-				spread += d * d
-			}
-			scale := 1 / math.Sqrt(spread/float64(n)+eps)
-			m[i], s[i] = T(center), T(scale)
-			for j, v := range row {
-				y := T((float64(v) - center) * scale)
-				if w != nil {
-					y *= w[j]
-				}
-				if b != nil {
-					y += b[j]
-				}
-				to[j] = y
-			}
+	normal := rowNormal
+	vectors := make([]launch.Row, 0, 2)
+	for _, v := range []*tensor.Tensor{weight, bias} {
+		if v != nil {
+			vectors = append(vectors, launch.Row{Ptr: v.DataPtr()})
+			normal = [...]*rowKernel{rowNormalScaled, rowNormalAffine}[len(vectors)-1]
 		}
+	}
+	sum, deviation, result := rowSum.program(d, d), rowDeviation.program(d, d), normal.program(d, d)
+	m, s := tensor.Data[T](mean), tensor.Data[T](invStd)
+	alongRows(outer, n, func(from, count int) {
+		src, dst := launch.RowOf(x, n).From(from), launch.RowOf(out, n).From(from)
+		center, scale := launch.SingleOf(mean).From(from), launch.SingleOf(invStd).From(from)
+		sum.Rows(count, n, []launch.Row{center, src}, nil)
+		for i := from; i < from+count; i++ {
+			m[i] /= T(n)
+		}
+		deviation.Rows(count, n, []launch.Row{scale, src, center}, nil)
+		for i := from; i < from+count; i++ {
+			s[i] = T(1 / math.Sqrt(float64(s[i])/float64(n)+eps))
+		}
+		var operands [6]launch.Row
+		used := append(append(operands[:0], dst, src, center, scale), vectors...)
+		result.Rows(count, n, used, nil)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"torchjit/gojit/kernel"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
@@ -93,68 +94,14 @@ func sumType(d tensor.DType) tensor.DType {
 }
 
 func sum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
-	if out := sumLeading(t, dims, keepdim, result, 1); out != nil {
-		return out
+	if t.DType().IsComplex() || result.IsComplex() {
+		t = to(t, result)
 	}
-	r := arrange(to(t, result), dims, keepdim, accumulator(result))
-	return to(sumRows(r), result)
-}
-
-// sumLeading adds over the first dimension of a contiguous tensor without bringing its columns
-// together, and multiplies by a factor. It gives nil for anything else.
-func sumLeading(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType, factor float64) *tensor.Tensor {
-	if len(dims) != 1 || t.Dim() < 2 || wrapDim(dims[0], t) != 0 || t.DType() != result || !t.IsContiguous() || t.Numel() == 0 {
-		return nil
+	if result.IsComplex() {
+		r := arrange(to(t, result), dims, keepdim, accumulator(result))
+		return to(reduceRows(r, sumOf[complex128]), result)
 	}
-	shape := t.Shape()[1:]
-	if keepdim {
-		shape = append([]int{1}, shape...)
-	}
-	switch result {
-	case tensor.Float32:
-		out := empty(shape, result)
-		addColumns(tensor.Data[float32](out), tensor.Data[float32](t), factor)
-		return out
-	case tensor.Float64:
-		out := empty(shape, result)
-		addColumns(tensor.Data[float64](out), tensor.Data[float64](t), factor)
-		return out
-	}
-	return nil
-}
-
-// columnBlock is how many columns are added at once.
-const columnBlock = 256
-
-func addColumns[T realFloat](dst, src []T, factor float64) {
-	n := len(dst)
-	tensor.Parallel(n, columnBlock, func(lo, hi int) {
-		var sums [columnBlock]float64
-		for from := lo; from < hi; from += columnBlock {
-			part := sums[:min(columnBlock, hi-from)]
-			clear(part)
-			for row := from; row < len(src); row += n {
-				for j, v := range src[row : row+len(part)] {
-					part[j] += float64(v)
-				}
-			}
-			for j, s := range part {
-				dst[from+j] = T(s * factor)
-			}
-		}
-	})
-}
-
-func sumRows(r reduction) *tensor.Tensor {
-	switch r.rows.DType() {
-	case tensor.Float32:
-		return reduceRows(r, func(row []float32) float32 { return float32(sumFloats(row)) })
-	case tensor.Float64:
-		return reduceRows(r, func(row []float64) float64 { return sumFloats(row) })
-	case tensor.Complex128:
-		return reduceRows(r, sumOf[complex128])
-	}
-	return reduceRows(r, sumOf[int64])
+	return sumReducer.reduce(t, dims, keepdim, accumulator(result), result)
 }
 
 func sumOf[T int64 | complex128](row []T) T {
@@ -165,48 +112,24 @@ func sumOf[T int64 | complex128](row []T) T {
 	return s
 }
 
-// sumFloats adds in double precision with four accumulators.
-func sumFloats[T realFloat](row []T) float64 {
-	var s [4]float64
-	n := len(row) &^ 3
-	for i := 0; i < n; i += 4 {
-		s[0] += float64(row[i])
-		s[1] += float64(row[i+1])
-		s[2] += float64(row[i+2])
-		s[3] += float64(row[i+3])
-	}
-	for _, v := range row[n:] {
-		s[0] += float64(v)
-	}
-	return s[0] + s[1] + (s[2] + s[3])
-}
-
 func mean(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
 	check(result.IsFloating() || result.IsComplex(), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
-	if t.Dim() > 0 {
-		if out := sumLeading(t, dims, keepdim, result, 1/float64(t.Size(0))); out != nil {
-			return out
+	n := 1
+	for d, reduced := range reducedDims(t, dims) {
+		if reduced && d < t.Dim() {
+			n *= t.Size(d)
 		}
 	}
-	r := arrange(to(t, result), dims, keepdim, accumulator(result))
-	n := float64(r.n)
-	switch r.rows.DType() {
-	case tensor.Float32:
-		return to(reduceRows(r, func(row []float32) float32 { return float32(sumFloats(row) / n) }), result)
-	case tensor.Float64:
-		return reduceRows(r, func(row []float64) float64 { return sumFloats(row) / n })
-	}
-	return to(reduceRows(r, func(row []complex128) complex128 { return sumOf(row) / complex(n, 0) }), result)
+	total := sum(t, dims, keepdim, accumulator(result))
+	return to(divideBy(total, tensor.Int(int64(n))), result)
 }
 
 func product(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
-	r := arrange(to(t, result), dims, keepdim, accumulator(result))
-	switch r.rows.DType() {
-	case tensor.Float32:
-		return to(reduceRows(r, func(row []float32) float32 { return float32(productOf[float32, float64](row)) }), result)
-	case tensor.Float64:
-		return reduceRows(r, productOf[float64, float64])
-	case tensor.Complex128:
+	if t.DType().IsComplex() || result.IsComplex() {
+		t = to(t, result)
+	}
+	if result.IsComplex() {
+		r := arrange(to(t, result), dims, keepdim, accumulator(result))
 		return to(reduceRows(r, func(row []complex128) complex128 {
 			p := complex128(1)
 			for _, v := range row {
@@ -215,15 +138,7 @@ func product(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *t
 			return p
 		}), result)
 	}
-	return to(reduceRows(r, productOf[int64, int64]), result)
-}
-
-func productOf[T, R int64 | float32 | float64](row []T) R {
-	p := R(1)
-	for _, v := range row {
-		p *= R(v)
-	}
-	return p
+	return productReducer.reduce(t, dims, keepdim, accumulator(result), result)
 }
 
 // noEmptyRows fails where the reduced elements of a result are none.
@@ -245,49 +160,37 @@ func noEmptyRows(name string, t *tensor.Tensor, dims []int) {
 // ordered is what can be compared.
 type ordered interface{ int64 | float32 | float64 }
 
-// bestIndex returns the index of the largest element, or the smallest; the first one and a NaN win.
-func bestIndex[T ordered](row []T, smallest bool) int {
-	best := 0
-	for i, v := range row {
-		if v != v {
-			return i
-		}
-		if smallest && v < row[best] || !smallest && v > row[best] {
-			best = i
-		}
-	}
-	return best
-}
-
-// extremes gives the largest or smallest element of each row and its index.
+// extremes gives the largest or smallest element of each row and its index. A NaN is both.
 func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool) (values, indices *tensor.Tensor) {
 	noComplexOrder(name)(t.DType())
 	noEmptyRows(name, t, dims)
-	r := arrange(t, dims, keepdim, accumulator(t.DType()))
-	values, indices = empty(r.shape, r.rows.DType()), empty(r.shape, tensor.Int64)
-	switch r.rows.DType() {
-	case tensor.Int64:
-		extremeRows[int64](r, values, indices, smallest)
-	case tensor.Float32:
-		extremeRows[float32](r, values, indices, smallest)
-	default:
-		extremeRows[float64](r, values, indices, smallest)
-	}
+	r := arrange(t, dims, keepdim, t.DType())
+	computed := orderedAs(t.DType())
+	values = extremeReducer(smallest).reduceRows(r, computed, computed)
+	indices = placeReducer.reduceRows(r, computed, tensor.Int64, values)
 	return to(values, t.DType()), indices
 }
 
-func extremeRows[T interface {
-	ordered
-	tensor.Element
-}](r reduction, values, indices *tensor.Tensor, smallest bool) {
-	src, v, at := tensor.Data[T](r.rows), tensor.Data[T](values), tensor.Data[int64](indices)
-	tensor.Parallel(r.outer, rowGrain/max(r.n, 1)+1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := src[i*r.n : (i+1)*r.n]
-			best := bestIndex(row, smallest)
-			v[i], at[i] = row[best], int64(best)
-		}
-	})
+// extreme gives the largest or smallest element of each row.
+func extreme(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool) *tensor.Tensor {
+	noComplexOrder(name)(t.DType())
+	noEmptyRows(name, t, dims)
+	return extremeReducer(smallest).reduce(t, dims, keepdim, orderedAs(t.DType()), t.DType())
+}
+
+func extremeReducer(smallest bool) *reducer {
+	if smallest {
+		return minReducer
+	}
+	return maxReducer
+}
+
+// orderedAs returns the type that elements of a type are compared in.
+func orderedAs(d tensor.DType) tensor.DType {
+	if d == tensor.Bool {
+		return tensor.Int32
+	}
+	return kernel.ComputeType(d)
 }
 
 // truth tells for each row whether any, or every, element is not zero.
@@ -296,8 +199,14 @@ func truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
 	if t.DType() == tensor.Uint8 {
 		result = tensor.Uint8
 	}
-	r := arrange(to(t, tensor.Bool), dims, keepdim, tensor.Bool)
-	return to(reduceRows(r, func(row []bool) bool { return slices.Contains(row, !every) != every }), result)
+	q := maxReducer
+	if every {
+		q = minReducer
+	}
+	if t.DType().IsComplex() {
+		t = to(t, tensor.Bool)
+	}
+	return to(q.reduce(t, dims, keepdim, tensor.Bool, tensor.Bool), result)
 }
 
 // moments gives the variance of each row, or its root, and the mean.
@@ -306,21 +215,18 @@ func moments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (
 	if t.DType().IsComplex() {
 		return complexMoments(t, dims, correction, keepdim, root)
 	}
-	r := arrange(t, dims, keepdim, tensor.Float64)
-	center = reduceRows(r, func(row []float64) float64 { return sumFloats(row) / float64(r.n) })
-	spread = reduceRows(r, func(row []float64) float64 {
-		mean := sumFloats(row) / float64(r.n)
-		s := 0.0
-		for _, v := range row {
-			s += (v - mean) * (v - mean)
-		}
-		v := s / math.Max(0, float64(r.n-correction))
-		if root {
-			v = math.Sqrt(v)
-		}
-		return v
-	})
+	r := arrange(t, dims, keepdim, t.DType())
+	n := tensor.Float(float64(r.n))
+	center = divideBy(sumReducer.reduceRows(r, tensor.Float64, tensor.Float64), n)
+	spread = divideBy(deviationReducer.reduceRows(r, tensor.Float64, tensor.Float64, center), tensor.Float(math.Max(0, float64(r.n-correction))))
+	if root {
+		spread = squareRoot.on(spread)
+	}
 	return to(spread, t.DType()), to(center, t.DType())
+}
+
+func divideBy(t *tensor.Tensor, n tensor.Scalar) *tensor.Tensor {
+	return div.run(nil, []operand{ofTensor(t), ofScalar(n)})
 }
 
 func complexMoments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (spread, center *tensor.Tensor) {
@@ -342,42 +248,31 @@ func vectorNorm(t *tensor.Tensor, p float64, dims []int, keepdim bool, result te
 	if (p < 0 || math.IsInf(p, 1)) && t.Numel() == 0 {
 		noEmptyRows("linalg.vector_norm", t, dims)
 	}
-	r := arrange(to(t, result), dims, keepdim, tensor.Float64)
-	return to(reduceRows(r, func(row []float64) float64 { return normOf(row, p) }), result)
+	t = to(t, result)
+	var q *reducer
+	switch {
+	case p == 0:
+		q = nonzeroReducer
+	case p == 1:
+		q = absoluteReducer
+	case p == 2:
+		return to(squareRoot.on(squaresReducer.reduce(t, dims, keepdim, tensor.Float64, tensor.Float64)), result)
+	case math.IsInf(p, 1):
+		q = largestReducer
+		if t.Numel() == 0 {
+			q = absoluteReducer
+		}
+	case math.IsInf(p, -1):
+		q = smallestReducer
+	default:
+		r := arrange(t, dims, keepdim, tensor.Float64)
+		return to(reduceRows(r, func(row []float64) float64 { return normOf(row, p) }), result)
+	}
+	return to(q.reduce(t, dims, keepdim, tensor.Float64, tensor.Float64), result)
 }
 
 func normOf(row []float64, p float64) float64 {
 	s := 0.0
-	switch {
-	case p == 0:
-		for _, v := range row {
-			if v != 0 {
-				s++
-			}
-		}
-		return s
-	case p == 1:
-		for _, v := range row {
-			s += math.Abs(v)
-		}
-		return s
-	case p == 2:
-		for _, v := range row {
-			s += v * v
-		}
-		return math.Sqrt(s)
-	case math.IsInf(p, 1):
-		for _, v := range row {
-			s = max(s, math.Abs(v))
-		}
-		return s
-	case math.IsInf(p, -1):
-		s = math.Inf(1)
-		for _, v := range row {
-			s = min(s, math.Abs(v))
-		}
-		return s
-	}
 	for _, v := range row {
 		s += math.Pow(math.Abs(v), p)
 	}
@@ -386,21 +281,15 @@ func normOf(row []float64, p float64) float64 {
 
 func logSumExp(t *tensor.Tensor, dims []int, keepdim bool) *tensor.Tensor {
 	t = to(t, floatOrDefault(t.DType()))
-	r := arrange(t, dims, keepdim, tensor.Float64)
-	return to(reduceRows(r, func(row []float64) float64 {
-		if len(row) == 0 {
-			return math.Inf(-1)
+	r := arrange(t, dims, keepdim, t.DType())
+	high := maxReducer.reduceRows(r, tensor.Float64, tensor.Float64)
+	for i, v := range tensor.Data[float64](high) {
+		if math.IsInf(v, 0) {
+			tensor.Data[float64](high)[i] = 0
 		}
-		high := slices.Max(row)
-		if math.IsInf(high, 0) {
-			high = 0
-		}
-		s := 0.0
-		for _, v := range row {
-			s += math.Exp(v - high)
-		}
-		return math.Log(s) + high
-	}), t.DType())
+	}
+	total := exponentialReducer.reduceRows(r, tensor.Float64, tensor.Float64, high)
+	return to(add.on(logarithm.on(total), high), t.DType())
 }
 
 // floatOrDefault returns d where it is a floating or complex type and the default type otherwise.
@@ -412,17 +301,14 @@ func floatOrDefault(d tensor.DType) tensor.DType {
 }
 
 func countNonzero(t *tensor.Tensor, dims []int) *tensor.Tensor {
-	r := arrange(to(t, tensor.Bool), dims, false, tensor.Bool)
-	return reduceRows(r, func(row []bool) int64 {
-		n := int64(0)
-		for _, v := range row {
-			if v {
-				n++
-			}
-		}
-		return n
-	})
+	if t.DType().IsComplex() {
+		t = to(t, tensor.Bool)
+	}
+	return countReducer.reduce(t, dims, false, tensor.Bool, tensor.Int64)
 }
+
+// countReducer counts what holds.
+var countReducer = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element { return b.Convert(x[0], tensor.Int64) }}
 
 // withoutNaN replaces each NaN by zero.
 func withoutNaN(t *tensor.Tensor) *tensor.Tensor {
@@ -528,26 +414,22 @@ var reduceFamily = slices.Concat([]definition{
 		return product(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
 	}),
 	giving("max", func(c call) *tensor.Tensor {
-		v, _ := extremes("max", c.tensor(0), nil, false, false)
-		return v
+		return extreme("max", c.tensor(0), nil, false, false)
 	}),
 	giving("min", func(c call) *tensor.Tensor {
-		v, _ := extremes("min", c.tensor(0), nil, false, true)
-		return v
+		return extreme("min", c.tensor(0), nil, false, true)
 	}),
 	define("max.dim", extremeDim("max", false)),
 	define("min.dim", extremeDim("min", true)),
 	giving("amax", func(c call) *tensor.Tensor {
-		v, _ := extremes("amax", c.tensor(0), c.ints(1), c.bool(2), false)
-		return v
+		return extreme("amax", c.tensor(0), c.ints(1), c.bool(2), false)
 	}),
 	giving("amin", func(c call) *tensor.Tensor {
-		v, _ := extremes("amin", c.tensor(0), c.ints(1), c.bool(2), true)
-		return v
+		return extreme("amin", c.tensor(0), c.ints(1), c.bool(2), true)
 	}),
 	define("aminmax", func(c call) {
-		low, _ := extremes("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), true)
-		high, _ := extremes("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), false)
+		low := extreme("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), true)
+		high := extreme("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), false)
 		c.give(low, high)
 	}),
 	giving("argmax", extremeIndex("argmax", false)),

@@ -178,3 +178,12 @@ var scanFamily = []definition{
 	define("cummin", func(c call) { c.give(pair(cumulativeExtreme(c.tensor(0), c.int(1), true))...) }),
 	giving("diff", difference),
 }
+
+// mapRows calls f for rows of n elements, several at once.
+func mapRows[T any](dst, src []T, n int, f func(dst, src []T)) {
+	tensor.Parallel(len(src)/n, rowGrain/n+1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(dst[i*n:(i+1)*n], src[i*n:(i+1)*n])
+		}
+	})
+}

@@ -140,7 +140,7 @@ func leastSquares(c call) {
 // rankOf counts the singular values above the tolerances.
 func rankOf(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
 	s := singularValues(a)
-	largest, _ := extremes("amax", s, []int{-1}, true, false)
+	largest := extreme("amax", s, []int{-1}, true, false)
 	limit := clampMin.withNumber(scaleBy(largest, rtol), atol)
 	return sum(gt.on(s, limit), []int{-1}, false, tensor.Int64)
 }
@@ -155,7 +155,7 @@ func matrixExponential(a *tensor.Tensor) *tensor.Tensor {
 	if a.DType() == tensor.Float32 {
 		wide = to(a, tensor.Float64)
 	}
-	norm, _ := extremes("amax", vectorNorm(wide, 1, []int{-2}, false, wide.DType()), nil, false, false)
+	norm := extreme("amax", vectorNorm(wide, 1, []int{-2}, false, wide.DType()), nil, false, false)
 	halvings := max(0, int(math.Ceil(math.Log2(math.Max(norm.At().Float64(), 1e-300))))+2)
 	scaled := scaleBy(wide, math.Ldexp(1, -halvings))
 	n := a.Size(a.Dim() - 1)
@@ -175,8 +175,8 @@ func condition(a *tensor.Tensor, ord string, p *float64) *tensor.Tensor {
 	atLeastMatrices("linalg.cond", a)
 	if ord == "" && (p == nil || math.Abs(*p) == 2) {
 		s := singularValues(a)
-		high, _ := extremes("amax", s, []int{-1}, false, false)
-		low, _ := extremes("amin", s, []int{-1}, false, true)
+		high := extreme("amax", s, []int{-1}, false, false)
+		low := extreme("amin", s, []int{-1}, false, true)
 		if p != nil && *p < 0 {
 			high, low = low, high
 		}

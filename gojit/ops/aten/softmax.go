@@ -1,0 +1,144 @@
+package aten
+
+import (
+	"math"
+	"unsafe"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/launch"
+	"torchjit/gojit/tensor"
+)
+
+// rowKernel is a kernel over rows of elements, with numbers that each row has one of. A function of
+// a type computed with builds it.
+type rowKernel struct {
+	build func(b builder, in, computed tensor.DType)
+	cache launch.Cache
+}
+
+func (k *rowKernel) program(in, computed tensor.DType) *launch.Program {
+	key := launch.Key(0).With(in).With(computed)
+	if p := k.cache.Get(key); p != nil {
+		return p
+	}
+	return must(k.cache.Make(key, func() (*launch.Program, error) {
+		b := kernel.NewBuilder()
+		k.build(b, in, computed)
+		return launch.NewProgram(b.Kernel())
+	}))
+}
+
+var (
+	// rowMaximum gives the largest element of a row.
+	rowMaximum = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+		b.Reduce(kernel.ReduceMax, b.Input(in, computed), computed)
+	}}
+	// rowExponentials gives the exponentials of what exceeds a number, and their sum.
+	rowExponentials = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+		e := b.Exp(b.Sub(b.Input(in, computed), b.Input(computed, computed)))
+		b.Output(e, in)
+		b.Reduce(kernel.ReduceSum, e, computed)
+	}}
+	// rowExponentialSum gives the sum alone.
+	rowExponentialSum = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+		b.Reduce(kernel.ReduceSum, b.Exp(b.Sub(b.Input(in, computed), b.Input(computed, computed))), computed)
+	}}
+	rowScaled = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+		b.Output(b.Mul(b.Input(in, computed), b.Input(computed, computed)), in)
+	}}
+	rowShifted = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+		b.Output(b.Sub(b.Input(in, computed), b.Input(computed, computed)), in)
+	}}
+)
+
+// rowBatch returns how many rows of n elements pass through the steps of an operator together, so
+// that they stay in the cache.
+func rowBatch(n int) int { return min(max(rowGrain/max(n, 1), 1), maxRowBatch) }
+
+const maxRowBatch = 64
+
+// alongRows calls f for batches of rows of n elements.
+func alongRows(rows, n int, f func(from, count int)) {
+	batch := rowBatch(n)
+	tensor.Parallel(rows, batch, func(lo, hi int) {
+		for from := lo; from < hi; from += batch {
+			f(from, min(batch, hi-from))
+		}
+	})
+}
+
+// lastDim brings a dimension of t to the end. back returns a result to t's order.
+func lastDim(t *tensor.Tensor, dim int) (rows *tensor.Tensor, n int, back func(*tensor.Tensor) *tensor.Tensor) {
+	dim = wrapDim(dim, t)
+	if t.Dim() == 0 {
+		return t, 1, func(out *tensor.Tensor) *tensor.Tensor { return out }
+	}
+	last := t.Dim() - 1
+	if dim == last {
+		return contiguous(t), t.Size(dim), func(out *tensor.Tensor) *tensor.Tensor { return out }
+	}
+	return contiguous(must(t.Transpose(dim, last))), t.Size(dim), func(out *tensor.Tensor) *tensor.Tensor {
+		return contiguous(must(out.Transpose(dim, last)))
+	}
+}
+
+func softmax(t *tensor.Tensor, dim int) *tensor.Tensor {
+	floatRows("softmax", t, dim)
+	if t.DType() == tensor.Float64 {
+		return softmaxRows[float64](t, dim, tensor.Float64)
+	}
+	return softmaxRows[float32](t, dim, tensor.Float32)
+}
+
+func softmaxRows[T realFloat](t *tensor.Tensor, dim int, computed tensor.DType) *tensor.Tensor {
+	if t.Numel() == 0 {
+		return empty(t.Shape(), t.DType())
+	}
+	x, n, back := lastDim(t, dim)
+	out := empty(x.Shape(), t.DType())
+	highest, exponentials, scaled := rowMaximum.program(t.DType(), computed), rowExponentials.program(t.DType(), computed), rowScaled.program(t.DType(), computed)
+	alongRows(x.Numel()/n, n, func(from, count int) {
+		var high, sums [maxRowBatch]T
+		src, dst := launch.RowOf(x, n).From(from), launch.RowOf(out, n).From(from)
+		highest.Rows(count, n, []launch.Row{numbers(&high, false), src}, nil)
+		exponentials.Rows(count, n, []launch.Row{dst, numbers(&sums, false), src, numbers(&high, true)}, nil)
+		for i, s := range sums[:count] {
+			sums[i] = 1 / s
+		}
+		scaled.Rows(count, n, []launch.Row{dst, dst, numbers(&sums, true)}, nil)
+	})
+	return back(out)
+}
+
+func logSoftmax(t *tensor.Tensor, dim int) *tensor.Tensor {
+	floatRows("log_softmax", t, dim)
+	if t.DType() == tensor.Float64 {
+		return logSoftmaxRows[float64](t, dim, tensor.Float64)
+	}
+	return logSoftmaxRows[float32](t, dim, tensor.Float32)
+}
+
+func logSoftmaxRows[T realFloat](t *tensor.Tensor, dim int, computed tensor.DType) *tensor.Tensor {
+	if t.Numel() == 0 {
+		return empty(t.Shape(), t.DType())
+	}
+	x, n, back := lastDim(t, dim)
+	out := empty(x.Shape(), t.DType())
+	highest, total, shifted := rowMaximum.program(t.DType(), computed), rowExponentialSum.program(t.DType(), computed), rowShifted.program(t.DType(), computed)
+	alongRows(x.Numel()/n, n, func(from, count int) {
+		var high, sums [maxRowBatch]T
+		src, dst := launch.RowOf(x, n).From(from), launch.RowOf(out, n).From(from)
+		highest.Rows(count, n, []launch.Row{numbers(&high, false), src}, nil)
+		total.Rows(count, n, []launch.Row{numbers(&sums, false), src, numbers(&high, true)}, nil)
+		for i, s := range sums[:count] {
+			sums[i] = T(math.Log(float64(s))) + high[i]
+		}
+		shifted.Rows(count, n, []launch.Row{dst, src, numbers(&sums, true)}, nil)
+	})
+	return back(out)
+}
+
+// numbers describes an array that holds a number for each row.
+func numbers[T realFloat](data *[maxRowBatch]T, input bool) launch.Row {
+	return launch.Row{Ptr: unsafe.Pointer(data), Step: int(unsafe.Sizeof(data[0])), Single: input}
+}
