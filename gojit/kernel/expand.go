@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"math"
+
 	"torchjit/gojit/tensor"
 )
 
@@ -11,7 +13,9 @@ import (
 // logarithms about a third shorter.
 //
 // What has no expansion stays as it is: functions of complex numbers and integers, and those whose
-// ErrorBound is not defined. Both kernels give the same within the stated bounds, and for NaN, infinite
+// ErrorBound is not defined. Of float64 these are Sin, Cos and Tan, whose large arguments need a
+// thousand digits of pi, Rem, Mod and FloorDiv, whose quotients have two thousand bits, and Pow, Erfc
+// and Erfinv, which need more digits than float64 has inside. Both kernels give the same within the stated bounds, and for NaN, infinite
 // and zero arguments the same but for the bits of a NaN.
 //
 // Scale is used only on numbers whose magnitude is in [1/4, 4], by |n| < 2**13.
@@ -67,20 +71,35 @@ func (x *expansion) bound(t tensor.DType) float64 {
 
 // expansions holds every expansion with its bounds. The tests read it.
 var expansions = [numOps]expansion{
-	Sign: {unaryExpansion((*expander).sign), 1, 1}, IsNaN: {unaryExpansion((*expander).isNaN), 1, 1},
-	Exp:   {unaryExpansion((*expander).exp), 1, 1},
-	Expm1: {unaryExpansion((*expander).expm1), 2, 2},
-	Log:   {unaryExpansion((*expander).log), 1.5, 1.5},
-	Log2:  {unaryExpansion((*expander).log2), 2, 2},
-	Log10: {unaryExpansion((*expander).log10), 2, 2},
-	Log1p: {unaryExpansion((*expander).log1p), 1.5, 2},
-	Sin:   {unaryExpansion((*expander).sin), 2, 0},
-	Cos:   {unaryExpansion((*expander).cos), 2, 0},
-	Tan:   {unaryExpansion((*expander).tan), 2.5, 0},
-	Sinh:  {unaryExpansion((*expander).sinh), 2.75, 2.75},
-	Cosh:  {unaryExpansion((*expander).cosh), 2.75, 2.75},
-	Tanh:  {unaryExpansion((*expander).tanh), 2.5, 2.5},
-	Erf:   {unaryExpansion((*expander).erf), 2.5, 0},
+	Sign:     {unaryExpansion((*expander).sign), 1, 1},
+	Angle:    {unaryExpansion((*expander).angle), 1, 1},
+	IsNaN:    {unaryExpansion((*expander).isNaN), 1, 1},
+	Exp:      {unaryExpansion((*expander).exp), 1, 1},
+	Expm1:    {unaryExpansion((*expander).expm1), 2, 2},
+	Log:      {unaryExpansion((*expander).log), 1.5, 1.5},
+	Log2:     {unaryExpansion((*expander).log2), 2, 2},
+	Log10:    {unaryExpansion((*expander).log10), 2, 2},
+	Log1p:    {unaryExpansion((*expander).log1p), 1.5, 2},
+	Sin:      {unaryExpansion((*expander).sin), 2, 0},
+	Cos:      {unaryExpansion((*expander).cos), 2, 0},
+	Tan:      {unaryExpansion((*expander).tan), 2.5, 0},
+	Sinh:     {unaryExpansion((*expander).sinh), 2.75, 2.75},
+	Cosh:     {unaryExpansion((*expander).cosh), 2.75, 2.75},
+	Tanh:     {unaryExpansion((*expander).tanh), 2.5, 2.5},
+	Asin:     {unaryExpansion((*expander).asin), 2.5, 2.5},
+	Acos:     {unaryExpansion((*expander).acos), 2, 2},
+	Atan:     {unaryExpansion((*expander).atan), 2.5, 2.5},
+	Asinh:    {wideUnary((*expander).asinh), 1, 2.5},
+	Acosh:    {wideUnary((*expander).acosh), 1, 2.5},
+	Atanh:    {wideUnary((*expander).atanh), 1, 2.5},
+	Atan2:    {(*expander).atan2, 2.5, 2.5},
+	Pow:      {wideBinary((*expander).pow), 1, 0},
+	Rem:      {wideBinary((*expander).remainder), 1, 0},
+	Mod:      {(*expander).mod, 1, 0},
+	FloorDiv: {(*expander).floorDiv, 1, 0},
+	Erf:      {unaryExpansion((*expander).erf), 2.5, 2.5},
+	Erfc:     {wideUnary((*expander).erfc), 1, 0},
+	Erfinv:   {wideUnary((*expander).erfinv), 1, 0},
 }
 
 func (e *expander) isNaN(x Value) Value { return e.Binary(Ne, x, x) }
@@ -90,6 +109,13 @@ func (e *expander) sign(x Value) Value {
 	zero := e.number(0)
 	negative := e.Select(e.Binary(Lt, x, zero), e.number(-1), zero)
 	return e.Select(e.Binary(Gt, x, zero), e.number(1), negative)
+}
+
+// angle is pi for numbers below zero, else 0 or NaN.
+func (e *expander) angle(x Value) Value {
+	zero := e.number(0)
+	other := e.Select(e.Binary(Eq, x, x), zero, x)
+	return e.Select(e.Binary(Lt, x, zero), e.number(math.Pi), other)
 }
 
 func unaryExpansion(f func(e *expander, x Value) Value) func(e *expander, x, y Value) Value {

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"torchjit/gojit/tensor"
+)
 
 // log1p(f) = f + f*f*p(f) on [-1/4, 1/2], relative errors 2.9e-8 and 1.1e-17.
 var (
@@ -106,11 +110,23 @@ func (e *expander) exponent(x Value) (k Value) {
 // exponentBits returns k as a float, and as an integer in the place that exponents have in the bits
 // of a float. The bits minus those of 3/4 carry it there.
 func (e *expander) exponentBits(x Value) (k, whole Value) {
-	digits := int64(e.pick(23, 52))
-	threeQuarters := int64(e.pick(0x3f400000, 0x3fe8<<48))
-	i := e.Sub(e.Bits(x), e.integer(threeQuarters))
-	k = e.Convert(e.Binary(Shr, i, e.integer(digits)), e.t)
-	return k, e.Binary(And, i, e.integer(-1<<digits))
+	if e.t == tensor.Float64 {
+		return e.exponentBits64(x)
+	}
+	i := e.Sub(e.Bits(x), e.integer(int64(math.Float32bits(0.75))))
+	k = e.Convert(e.Binary(Shr, i, e.integer(23)), e.t)
+	return k, e.Binary(And, i, e.integer(-1<<23))
+}
+
+// exponentBits64 does without the conversion of a 64-bit integer, which few targets have: 1023+k, not
+// negative, becomes the last digits of 2**52.
+func (e *expander) exponentBits64(x Value) (k, whole Value) {
+	const shift = 1 << 52
+	one := int64(math.Float64bits(1))
+	i := e.Add(e.Bits(x), e.integer(one-int64(math.Float64bits(0.75))))
+	last := e.Binary(Or, e.Binary(Shr, i, e.integer(52)), e.integer(int64(math.Float64bits(shift))))
+	k = e.Sub(e.Bits(last), e.number(shift+1023))
+	return k, e.Sub(e.Binary(And, i, e.integer(-1<<52)), e.integer(one))
 }
 
 // logLimits gives y, a logarithm of x, its values where x is not a positive finite number.

@@ -153,6 +153,44 @@ out0 : float32 = %28
 	}
 }
 
+// TestSpecialValues64 compares where rounding is not the question. Package math is a unit off itself.
+func TestSpecialValues64(t *testing.T) {
+	in := []float64{0, 0x1p-1074, 0x1p-1022, 0x1p-60, 0.5, 1, 2, 20, 709.7, 709.79, 710.4, 710.5, 745, 746, 1e10, 1e160, math.MaxFloat64, math.Inf(1), math.NaN()}
+	for _, v := range in {
+		in = append(in, -v)
+	}
+	spacing := func(v float64) float64 { return math.Ldexp(1, min(max(math.Ilogb(v), -1022), 1023)-52) }
+	for op, f := range floatFunctions {
+		bound, ok := ErrorBound(op, tensor.Float64)
+		if !ok {
+			continue
+		}
+		for _, extra := range [][]Op{nil, {Exponent, Mantissa}} {
+			k := Expand(unaryKernel(op, tensor.Float64), extra...)
+			checkUlps(t, op.String(), in, run[float64](t, k, vector(t, in)), f, spacing, bound+1)
+		}
+	}
+}
+
+// TestClassesOfNumbers compares expansions that must give what the evaluator gives.
+func TestClassesOfNumbers(t *testing.T) {
+	in := samples32(1000)
+	for _, op := range []Op{Sign, Angle} {
+		k := unaryKernel(op, tensor.Float32)
+		want, got := run[float32](t, k, vector(t, in)), run[float32](t, Expand(k), vector(t, in))
+		for i, x := range in {
+			if ulpsApart(got[i], float64(want[i]), spacing32) != 0 {
+				t.Errorf("%s(%v) = %v, want %v", op, x, got[i], want[i])
+			}
+		}
+	}
+	for i, got := range run[bool](t, Expand(unaryKernel(IsNaN, tensor.Float32)), vector(t, in)) {
+		if x := in[i]; got != (x != x) {
+			t.Errorf("isnan(%v) = %v", x, got)
+		}
+	}
+}
+
 // exact is a function's result at x, as the sum of two numbers.
 type exact struct{ x, high, low float64 }
 
@@ -201,5 +239,51 @@ func TestExpansions64(t *testing.T) {
 			}
 			t.Logf("%s is at most %.3f ulp off", name, worst)
 		}
+	}
+}
+
+// TestBinaryExpansions32 compares with package math, for every pair of special values as well.
+func TestBinaryExpansions32(t *testing.T) {
+	special := samples32(200)[:68]
+	x, y := samples32(200000), samples32(200000)
+	rng := rand.New(rand.NewPCG(5, 6))
+	rng.Shuffle(len(y), func(i, j int) { y[i], y[j] = y[j], y[i] })
+	for _, a := range special {
+		for _, b := range append(special, 3, -3, 2.5, 1e9+64) {
+			x, y = append(x, a), append(y, b)
+		}
+	}
+	for op, f := range map[Op]func(a, b float64) float64{
+		Atan2: math.Atan2, Pow: math.Pow, Rem: math.Mod,
+		Mod:      func(a, b float64) float64 { return float64(floatMod(float32(a), float32(b))) },
+		FloorDiv: func(a, b float64) float64 { return float64(floatFloorDiv(float32(a), float32(b))) },
+	} {
+		b := NewBuilder()
+		v, w := b.Input(tensor.Float32, tensor.Float32), b.Input(tensor.Float32, tensor.Float32)
+		b.Output(b.Binary(op, v, w), tensor.Float32)
+		got := run[float32](t, Expand(b.Kernel()), vector(t, x), vector(t, y))
+		bound, _ := ErrorBound(op, tensor.Float32)
+		worst, failures := 0.0, 0
+		for i := range got {
+			want := f(float64(x[i]), float64(y[i]))
+			off := ulpsApart(got[i], want, spacing32)
+			if off > bound && failures < 8 {
+				failures++
+				t.Errorf("%s(%v, %v) = %v, want %v", op, x[i], y[i], got[i], want)
+			}
+			worst = max(worst, off)
+		}
+		t.Logf("%s is at most %.3f ulp off", op, worst)
+	}
+}
+
+func BenchmarkExpand(b *testing.B) {
+	for _, op := range []Op{Exp, Tanh, Log, Erf, Sin} {
+		k := unaryKernel(op, tensor.Float32)
+		b.Run(op.String(), func(b *testing.B) {
+			for b.Loop() {
+				Expand(k)
+			}
+		})
 	}
 }

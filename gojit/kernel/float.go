@@ -56,6 +56,40 @@ func mantissa(a float64) float64 {
 	return fraction
 }
 
+// logDenormal makes a logarithm right for denormals, of which package math takes no notice on some
+// machines. unit is the logarithm of two.
+func logDenormal(f func(float64) float64, unit float64) func(float64) float64 {
+	return func(v float64) float64 {
+		if v > 0 && v < 0x1p-1022 {
+			return f(v*0x1p54) - 54*unit
+		}
+		return f(v)
+	}
+}
+
+// exp, sinh and cosh do not overflow before their results do, as those of package math may.
+func exp(v float64) float64 {
+	if v > 709 {
+		return math.Exp(v-1) * math.E
+	}
+	return math.Exp(v)
+}
+
+func sinh(v float64) float64 {
+	if math.Abs(v) < 700 {
+		return math.Sinh(v)
+	}
+	return math.Copysign(cosh(v), v)
+}
+
+func cosh(v float64) float64 {
+	if math.Abs(v) < 700 {
+		return math.Cosh(v)
+	}
+	e := math.Exp(math.Abs(v) / 2)
+	return e / 2 * e
+}
+
 // fillIota stores first, first+1, ... in a tile of Int32 or Int64.
 func fillIota[T int32 | int64](z []T, first int) {
 	for i := range z {

@@ -297,9 +297,9 @@ func wide2[T float](f func(a, b float64) float64) tileLoop {
 
 var floatFunctions = map[Op]func(float64) float64{
 	Floor: math.Floor, Ceil: math.Ceil, Round: math.RoundToEven, Trunc: math.Trunc,
-	Exp: math.Exp, Expm1: math.Expm1, Log: math.Log, Log2: math.Log2, Log10: math.Log10, Log1p: math.Log1p,
+	Exp: exp, Expm1: math.Expm1, Log: logDenormal(math.Log, math.Ln2), Log2: math.Log2, Log10: logDenormal(math.Log10, math.Ln2/math.Ln10), Log1p: math.Log1p,
 	Sin: math.Sin, Cos: math.Cos, Tan: math.Tan, Asin: math.Asin, Acos: math.Acos, Atan: math.Atan,
-	Sinh: math.Sinh, Cosh: math.Cosh, Tanh: math.Tanh, Asinh: math.Asinh, Acosh: math.Acosh, Atanh: math.Atanh,
+	Sinh: sinh, Cosh: cosh, Tanh: math.Tanh, Asinh: math.Asinh, Acosh: math.Acosh, Atanh: math.Atanh,
 	Erf: math.Erf, Erfc: math.Erfc, Erfinv: math.Erfinv, Digamma: digamma,
 	Lgamma: func(v float64) float64 { g, _ := math.Lgamma(v); return g },
 }

@@ -1,0 +1,93 @@
+package kernel
+
+import (
+	"math"
+
+	"torchjit/gojit/tensor"
+)
+
+// The functions below serve float32 alone. In float64 no care is needed for rounding, and 2**277, the
+// largest quotient of two float32, is an ordinary number.
+
+// inDouble computes f with the constants of float64 and returns a value of the type before. Its values
+// are converted with double.
+func (e *expander) inDouble(f func() Value) Value {
+	t := e.t
+	e.t = tensor.Float64
+	y := f()
+	e.t = t
+	return e.Convert(y, t)
+}
+
+func (e *expander) double(x Value) Value { return e.Convert(x, tensor.Float64) }
+
+// wideUnary and wideBinary are expansions that compute in float64.
+func wideUnary(f func(e *expander, x Value) Value) func(e *expander, x, y Value) Value {
+	return func(e *expander, x, _ Value) Value {
+		return e.inDouble(func() Value { return f(e, e.double(x)) })
+	}
+}
+
+func wideBinary(f func(e *expander, x, y Value) Value) func(e *expander, x, y Value) Value {
+	return func(e *expander, x, y Value) Value {
+		return e.inDouble(func() Value { return f(e, e.double(x), e.double(y)) })
+	}
+}
+
+// pow is exp(y*log(|x|)). The product is zero where y is, or log is, whatever the other factor.
+func (e *expander) pow(x, y Value) Value {
+	zero := e.number(0)
+	l := e.log(e.Unary(Abs, x))
+	none := e.Binary(Or, e.Binary(Eq, l, zero), e.Binary(Eq, y, zero))
+	z := e.exp(e.Select(none, zero, e.Mul(l, y)))
+	whole := e.Binary(Eq, e.Unary(Trunc, y), y)
+	half := e.Mul(y, e.number(0.5))
+	odd := e.Binary(And, whole, e.Binary(Ne, e.Unary(Trunc, half), half))
+	z = e.Select(odd, e.copySign(z, x), z)
+	negative := e.Binary(And, e.Binary(Lt, x, zero), e.Binary(Gt, x, e.number(math.Inf(-1))))
+	undefined := e.Binary(And, negative, e.Unary(Not, whole))
+	return e.Select(undefined, e.number(math.NaN()), z)
+}
+
+// quotientBits is how much shorter each step of remainder makes the quotient.
+const quotientBits = 50
+
+// remainder takes multiples of |y|*2**(50*k) from |x|, for k from 5 to 0: each is less than 2**50 times
+// that, and the difference is exact since both started with 24 digits. A multiple may be one too many.
+func (e *expander) remainder(x, y Value) Value {
+	r, b := e.Unary(Abs, x), e.Unary(Abs, y)
+	inverse := e.Div(e.number(1), b)
+	for k := 277 / quotientBits; k >= 0; k-- {
+		power := math.Ldexp(1, k*quotientBits)
+		n := e.Unary(Trunc, e.Mul(e.Mul(r, e.number(1/power)), inverse))
+		r = e.Fma(n, e.Mul(b, e.number(-power)), r)
+	}
+	r = e.Select(e.Binary(Lt, r, e.number(0)), e.Add(r, b), r)
+	r = e.Select(e.Binary(Ge, r, b), e.Sub(r, b), r)
+	keeps := e.Binary(And, e.Binary(Eq, b, e.number(math.Inf(1))), e.Binary(Lt, e.Unary(Abs, x), b))
+	return e.Select(keeps, x, e.copySign(r, x))
+}
+
+// mod is the remainder, plus y where the signs differ.
+func (e *expander) mod(x, y Value) Value {
+	r := wideBinary((*expander).remainder)(e, x, y)
+	return e.Select(e.differs(r, y), e.Add(r, y), r)
+}
+
+// differs reports whether r is not zero and has not the sign of y.
+func (e *expander) differs(r, y Value) Value {
+	zero := e.number(0)
+	return e.Binary(And, e.Binary(Ne, r, zero), e.Binary(Xor, e.Binary(Lt, y, zero), e.Binary(Lt, r, zero)))
+}
+
+// floorDiv is Python's floor division, step by step as the evaluator does it.
+func (e *expander) floorDiv(x, y Value) Value {
+	zero, one, quotient := e.number(0), e.number(1), e.Div(x, y)
+	r := wideBinary((*expander).remainder)(e, x, y)
+	q := e.Div(e.Sub(x, r), y)
+	q = e.Select(e.differs(r, y), e.Sub(q, one), q)
+	floor := e.Unary(Floor, q)
+	floor = e.Select(e.Binary(Gt, e.Sub(q, floor), e.number(0.5)), e.Add(floor, one), floor)
+	floor = e.Select(e.Binary(Eq, q, zero), e.copySign(zero, quotient), floor)
+	return e.Select(e.Binary(Eq, y, zero), quotient, floor)
+}
