@@ -18,13 +18,15 @@ func Convolve[T Float](g Convolution, in, weight, bias, out []T) {
 	isa := amd64.Target()
 	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
 	switch {
-	case volume(g.Kernel)*channels == 0 || isa < amd64.AVX2 || channels == 1 && filters == 1:
+	case volume(g.Kernel)*channels == 0 || isa < amd64.AVX2:
 		fillBias(g, bias, out)
 		convolve(g, in, weight, out)
 	case g.isLinear():
 		k := g.InChannels * volume(g.Kernel)
 		p := Product[T]{M: g.Batch, N: filters, K: k, A: Matrix[T]{Data: in, Stride: k}, B: Matrix[T]{Data: weight, Stride: k, Transposed: true}, C: Matrix[T]{Data: out, Stride: filters}, Bias: bias}
 		p.Run()
+	case g.canDepthwise():
+		convolveDepthwise(isa, g, in, weight, bias, out)
 	default:
 		convolveTiled(isa, g, in, weight, bias, out)
 	}

@@ -23,6 +23,14 @@ func randomConvolution(r *rand.Rand) Convolution {
 	return g
 }
 
+// depthwiseOf makes a geometry one in two dimensions with a filter or two for each channel.
+func depthwiseOf(r *rand.Rand, g Convolution) Convolution {
+	g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
+	g.InChannels, g.OutChannels, g.In[2] = g.Groups, g.Groups*(1+r.IntN(2)), g.In[2]+r.IntN(70)
+	g.Out[2] = (g.In[2]+2*g.Padding[2]-g.Dilation[2]*(g.Kernel[2]-1)-1)/g.Stride[2] + 1
+	return g
+}
+
 func whole[T Float](r *rand.Rand, n int) []T {
 	data := make([]T, n)
 	for i := range data {
@@ -38,14 +46,21 @@ func checkConvolution[T Float](t *testing.T, r *rand.Rand, g Convolution, isa am
 	if r.IntN(2) == 0 {
 		bias = whole[T](r, g.OutChannels)
 	}
-	want, got := make([]T, g.Batch*g.OutChannels*volume(g.Out)), whole[T](r, g.Batch*g.OutChannels*volume(g.Out))
+	want := make([]T, g.Batch*g.OutChannels*volume(g.Out))
 	fillBias(g, bias, want)
 	convolve(g, in, weight, want)
-	convolveTiled(isa, g, in, weight, bias, got)
-	for i := range want {
-		if got[i] != want[i] {
-			t.Fatalf("%v %T %+v bias %v: element %d is %v, want %v", isa, in, g, bias != nil, i, got[i], want[i])
+	compare := func(way string, run func(isa amd64.ISA, g Convolution, in, weight, bias, out []T)) {
+		got := whole[T](r, len(want))
+		run(isa, g, in, weight, bias, got)
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("%s %v %T %+v bias %v: element %d is %v, want %v", way, isa, in, g, bias != nil, i, got[i], want[i])
+			}
 		}
+	}
+	compare("tiled", convolveTiled[T])
+	if g.canDepthwise() {
+		compare("depthwise", convolveDepthwise[T])
 	}
 }
 
@@ -54,6 +69,11 @@ func TestTiledConvolutionsAgreeWithPortable(t *testing.T) {
 	for _, isa := range generatedSets() {
 		for range 120 {
 			g := randomConvolution(r)
+			checkConvolution[float32](t, r, g, isa)
+			checkConvolution[float64](t, r, g, isa)
+		}
+		for range 120 {
+			g := depthwiseOf(r, randomConvolution(r))
 			checkConvolution[float32](t, r, g, isa)
 			checkConvolution[float64](t, r, g, isa)
 		}

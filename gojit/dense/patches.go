@@ -50,67 +50,96 @@ func (p *patches) fill(w *packedWriter, panel, from unsafe.Pointer, n0, n1, c0, 
 		p.fillByElement(w, panel, from, runs[:vectors], c1-c0)
 		return
 	}
-	kernel := amd64.Patches{ISA: w.isa, Double: w.double, Vectors: uint8(vectors), Segments: uint8(segments), Step: uint8(step)}
-	table := grow(&w.memory.table, p.taps*vectors*kernel.EntryBytes())
-	p.tabulate(w, &kernel, table, runs[:vectors])
+	kernel := amd64.Patches{ISA: w.isa, Double: w.double, Vectors: uint8(vectors), Segments: uint8(segments), Step: uint8(step),
+		Taps: int32(p.geometry.Kernel[2]), Dilation: int32(p.geometry.Dilation[2])}
 	row := vectors * w.lanes * w.size
-	args := amd64.PatchesArgs{From: from, To: panel, Table: table, Even: amd64.EvenLanes(w.double), Taps: int64(p.taps), Channels: int64(c1 - c0),
-		FromChannel: int64(p.plane * w.size), ToChannel: int64(p.taps * row)}
+	args := amd64.PatchesArgs{From: from, To: panel, Table: p.tabulate(w, &kernel, from, runs[:vectors]), Rows: int64(p.geometry.Kernel[0] * p.geometry.Kernel[1]),
+		Channels: int64(c1 - c0), ToChannel: int64(p.taps * row)}
 	kernel.Code().Call(unsafe.Pointer(&args))
 }
 
-// tabulate writes the table of a kernel.
-func (p *patches) tabulate(w *packedWriter, kernel *amd64.Patches, to unsafe.Pointer, runs [][]run) {
+// tabulate writes the table of a kernel. Behind it lie zeros, which rows in the padding read.
+func (p *patches) tabulate(w *packedWriter, kernel *amd64.Patches, from unsafe.Pointer, runs [][]run) unsafe.Pointer {
+	g := &p.geometry
 	segments, step, mask := int(kernel.Segments), int(kernel.Step), amd64.MaskBytes(w.isa)
-	words := w.size / 4 // of an element
-	entry := kernel.EntryBytes()
-	p.geometry.taps(func(_ int, at [3]int) {
-		for v := range runs {
+	entries := len(runs) * (kernel.MasksBytes() + 16*segments*g.Kernel[0]*g.Kernel[1])
+	blank := (w.lanes*step + g.Kernel[2]*g.Dilation[2] + w.lanes) * w.size
+	table := grow(&w.memory.table, entries+blank)
+	zeros := unsafe.Add(table, entries)
+	clear(unsafe.Slice((*byte)(zeros), blank))
+	absent := int64(uintptr(zeros)) - int64(uintptr(from))
+	to := table
+	for v := range runs {
+		for load := range kernel.Loads() {
+			tap, reads := load, 1
+			if kernel.InPairs() {
+				tap, reads = 2*load, min(2, g.Kernel[2]-2*load)
+			}
 			for s := range segments {
-				offset, lanes := 0, uint64(0)
+				lanes := uint64(0)
 				if s < len(runs[v]) {
-					offset, lanes = p.reach(&runs[v][s], at, words)
+					lanes = p.reach(&runs[v][s], tap, reads, w.size/4)
 				}
-				*(*int64)(unsafe.Add(to, 8*s)) = int64(offset * w.size)
-				for half := range step {
-					amd64.PutMask(w.isa, unsafe.Add(to, 8*segments+(s*step+half)*mask), uint32(lanes))
-					lanes >>= w.lanes * words
+				for range step {
+					amd64.PutMask(w.isa, to, uint32(lanes))
+					to, lanes = unsafe.Add(to, mask), lanes>>(w.lanes*w.size/4)
 				}
 			}
-			to = unsafe.Add(to, entry)
 		}
-	})
+		for kz := range g.Kernel[0] {
+			for ky := range g.Kernel[1] {
+				for s := range segments {
+					where := [2]int64{absent, 0}
+					if s < len(runs[v]) {
+						if at, ok := p.rowAt(&runs[v][s], kz, ky); ok {
+							where = [2]int64{int64(at * w.size), int64(p.plane * w.size)}
+						}
+					}
+					*(*[2]int64)(to) = where
+					to = unsafe.Add(to, 16)
+				}
+			}
+		}
+	}
+	return table
 }
 
-// reach returns where in a channel lane 0 of a run's vector would be for a tap, and which lanes are
-// inside the input, as bits of four bytes of memory.
-func (p *patches) reach(r *run, at [3]int, words int) (offset int, lanes uint64) {
+// rowAt returns where in a channel lane 0 of a run's vector would be for the first tap of a row of
+// the filter, and whether that row is inside the input.
+func (p *patches) rowAt(r *run, kz, ky int) (int, bool) {
 	g := &p.geometry
-	z, y, step := r.z*g.Stride[0]+at[0], r.y*g.Stride[1]+at[1], g.Stride[2]
-	if z < 0 || z >= g.In[0] || y < 0 || y >= g.In[1] {
-		return 0, 0
-	}
-	x := r.x*step + at[2]
-	lo, hi := 0, r.last-r.first
-	if x < 0 {
-		lo = (-x + step - 1) / step
-	}
-	if over := x + (hi-1)*step - (g.In[2] - 1); over > 0 {
-		hi -= (over + step - 1) / step
-	}
-	if lo >= hi {
-		return 0, 0
-	}
-	lo, hi = lo+r.first, hi+r.first
-	if step == 1 {
-		lanes = 1<<(hi*words) - 1<<(lo*words)
-	} else {
-		one := uint64(1)<<words - 1
+	z, y := r.z*g.Stride[0]+kz*g.Dilation[0]-g.Padding[0], r.y*g.Stride[1]+ky*g.Dilation[1]-g.Padding[1]
+	return (z*g.In[1]+y)*g.In[2] + (r.x-r.first)*g.Stride[2] - g.Padding[2], z >= 0 && z < g.In[0] && y >= 0 && y < g.In[1]
+}
+
+// reach returns the elements of memory, from lane 0 on, that a run reads inside the input for a
+// number of taps along x, as bits of four bytes.
+func (p *patches) reach(r *run, tap, reads, words int) (lanes uint64) {
+	g := &p.geometry
+	step := g.Stride[2]
+	one := uint64(1)<<words - 1
+	for read := range reads {
+		x := r.x*step + (tap+read)*g.Dilation[2] - g.Padding[2]
+		lo, hi := 0, r.last-r.first
+		if x < 0 {
+			lo = (-x + step - 1) / step
+		}
+		if over := x + (hi-1)*step - (g.In[2] - 1); over > 0 {
+			hi -= (over + step - 1) / step
+		}
+		if lo >= hi {
+			continue
+		}
+		lo, hi = lo+r.first, hi+r.first
+		if step == 1 {
+			lanes |= 1<<(hi*words) - 1<<(lo*words)
+			continue
+		}
 		for l := lo; l < hi; l++ {
-			lanes |= one << (2 * l * words)
+			lanes |= one << ((2*l + read) * words)
 		}
 	}
-	return (z*g.In[1]+y)*g.In[2] + x - r.first*step, lanes
+	return lanes
 }
 
 // fillByElement packs where steps or rows of the output are such that vectors do not help.

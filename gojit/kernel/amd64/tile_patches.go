@@ -2,20 +2,23 @@ package amd64
 
 import "unsafe"
 
-// Patches describes a kernel that packs what a convolution reads: for every tap of the filter and
-// every channel one row of Vectors vectors, whose lanes are places of the output. The lanes of a
-// vector are gathered from Segments runs of the input; lanes that no run has, those in the padding,
-// are zero.
+// Patches describes a kernel that packs what a convolution reads: for every channel and every tap of
+// the filter one row of Vectors vectors, whose lanes are places of the output. The lanes of a vector
+// are gathered from Segments runs of the input; lanes that no run has, those in the padding, are zero.
 //
-// The runs are in a table: for each tap and each vector Segments offsets into a channel, 8 bytes
-// each, then the masks of the lanes they fill. With Step 2 the lanes are every other element of
-// memory, so each run has two masks, for the elements of one vector of memory and of the next.
+// The runs are in a table. For each vector it has the masks of the lanes that the runs fill, for each
+// tap along x, and then for each row of the filter and each run 16 bytes: the offset of lane 0 for the
+// first tap, and how far it is from one channel to the next. With Step 2 the lanes are every other element of memory: each run
+// has two masks, for one vector of memory and for the next. Where also Dilation is 1 two taps share
+// them, the second of which takes the odd elements.
 type Patches struct {
 	ISA      ISA
 	Double   bool
 	Vectors  uint8
 	Segments uint8 // 1 to MaxSegments
 	Step     uint8 // 1 or 2
+	Taps     int32 // of a row of the filter
+	Dilation int32
 }
 
 // MaxSegments is the most runs that a vector is gathered from.
@@ -23,23 +26,19 @@ const MaxSegments = 4
 
 // PatchesArgs is what a kernel of Patches receives. Strides are in bytes.
 type PatchesArgs struct {
-	From, To    unsafe.Pointer
-	Table       unsafe.Pointer
-	Even        unsafe.Pointer // with AVX-512 and Step 2: EvenLanes
-	Taps        int64
-	Channels    int64
-	FromChannel int64 // from one channel of the input to the next
-	ToChannel   int64 // from the rows of one channel to those of the next
+	From, To  unsafe.Pointer
+	Table     unsafe.Pointer
+	Rows      int64 // of the filter
+	Channels  int64
+	ToChannel int64 // from the rows of one channel to those of the next
 }
 
 const (
 	patchesFrom = 8 * iota
 	patchesTo
 	patchesTable
-	patchesEven
-	patchesTaps
+	patchesRows
 	patchesChannels
-	patchesFromChannel
 	patchesToChannel
 )
 
@@ -63,20 +62,27 @@ func PutMask(isa ISA, to unsafe.Pointer, lanes uint32) {
 }
 
 var (
-	evenFloats  [16]uint32
-	evenDoubles [8]uint64
+	evenFloats, oddFloats   [16]uint32
+	evenDoubles, oddDoubles [8]uint64
 )
 
 func init() {
 	for i := range evenFloats {
-		evenFloats[i] = uint32(2 * i)
+		evenFloats[i], oddFloats[i] = uint32(2*i), uint32(2*i+1)
 	}
 	for i := range evenDoubles {
-		evenDoubles[i] = uint64(2 * i)
+		evenDoubles[i], oddDoubles[i] = uint64(2*i), uint64(2*i+1)
 	}
 }
 
-// EvenLanes returns the indices that Step 2 needs with AVX-512.
+func oddLanes(double bool) unsafe.Pointer {
+	if double {
+		return unsafe.Pointer(&oddDoubles)
+	}
+	return unsafe.Pointer(&oddFloats)
+}
+
+// EvenLanes returns the indices of every other element of two vectors, for AVX-512.
 func EvenLanes(double bool) unsafe.Pointer {
 	if double {
 		return unsafe.Pointer(&evenDoubles)
@@ -89,104 +95,154 @@ func (p Patches) Code() *Code { return patches.Get(p, p.ISA) }
 
 var patches Kernels[Patches]
 
-// EntryBytes returns the size of what the table has for one tap and vector.
-func (p Patches) EntryBytes() int {
-	return int(p.Segments) * (8 + int(p.Step)*MaskBytes(p.ISA))
+// InPairs reports whether two taps share their loads.
+func (p *Patches) InPairs() bool { return p.Step == 2 && p.Dilation == 1 }
+
+// Loads returns how many taps, or pairs of them, along x have masks of their own.
+func (p *Patches) Loads() int {
+	if p.InPairs() {
+		return int(p.Taps+1) / 2
+	}
+	return int(p.Taps)
+}
+
+// MasksBytes returns the size of the masks of one vector; those of a load follow each other, run by run.
+func (p *Patches) MasksBytes() int {
+	return p.Loads() * int(p.Segments) * int(p.Step) * MaskBytes(p.ISA)
 }
 
 // patchesWriter encodes one kernel.
 type patchesWriter struct {
 	*Assembler
-	kernel Patches
-	width  Width
-	bytes  int32
+	kernel  Patches
+	width   Width
+	bytes   int32
+	element int32
+	hoisted bool // the masks stay in registers
 }
 
 const (
-	patchesTap         = RCX
+	patchesRow         = RCX
 	patchesEntry       = RDX
-	patchesChannel     = R8
+	patchesMasks       = R8
 	patchesTarget      = R9
 	patchesTargetStart = R10
-	patchesSourceStep  = R12
 	patchesTargetStep  = R13
 	patchesCount       = R15
 )
 
 var patchesRuns = [MaxSegments]Reg{RAX, RBX, RSI, R11}
 
+// Vector registers: what is gathered, the odd elements, scratch, and the masks with AVX2 or the
+// indices with AVX-512.
+const (
+	patchesLow  = Reg(0)
+	patchesHigh = Reg(1)
+	patchesOdd  = Reg(2)
+	patchesTemp = Reg(3)
+	patchesMask = Reg(4)
+	evenIndices = Reg(31)
+	oddIndices  = Reg(30)
+)
+
 // Encode appends the kernel's code.
 func (p Patches) Encode(a *Assembler) {
-	w := &patchesWriter{Assembler: a, kernel: p, width: p.ISA.Width(), bytes: int32(p.ISA.Width().Bytes())}
-	a.Load(patchesTargetStart, At(RDI, patchesTo))
+	w := &patchesWriter{Assembler: a, kernel: p, width: p.ISA.Width(), bytes: int32(p.ISA.Width().Bytes()), element: 4}
+	if p.Double {
+		w.element = 8
+	}
+	w.hoisted = p.Loads()*int(p.Segments)*int(p.Step) <= 7
 	a.Load(patchesEntry, At(RDI, patchesTable))
-	a.Load(patchesTap, At(RDI, patchesTaps))
-	a.Load(patchesSourceStep, At(RDI, patchesFromChannel))
 	a.Load(patchesTargetStep, At(RDI, patchesToChannel))
 	if p.Step == 2 && p.ISA == AVX512 {
-		a.Load(patchesCount, At(RDI, patchesEven))
-		a.V(MOVUPS, w.width, w.even(), 0, M(At(patchesCount, 0)))
+		a.MoveImm(patchesCount, int64(uintptr(EvenLanes(p.Double))))
+		a.V(MOVUPS, w.width, evenIndices, 0, M(At(patchesCount, 0)))
+		a.MoveImm(patchesCount, int64(uintptr(oddLanes(p.Double))))
+		a.V(MOVUPS, w.width, oddIndices, 0, M(At(patchesCount, 0)))
 	}
-	loop := a.Here()
-	for range p.Vectors {
-		w.vector()
+	for v := range p.Vectors {
+		w.vector(int32(v))
 	}
-	a.Dec(patchesTap)
-	a.JumpIf(NotEqual, loop)
 	a.ZeroUpper()
 	a.Ret()
 }
 
-// even is the register of the indices of the even lanes.
-func (w *patchesWriter) even() Reg { return 31 }
+// vector packs one vector for all rows of the filter and all channels.
+func (w *patchesWriter) vector(v int32) {
+	w.Move(patchesMasks, patchesEntry)
+	if w.hoisted {
+		for i := range w.kernel.Loads() * int(w.kernel.Segments*w.kernel.Step) {
+			w.loadMask(i)
+		}
+	}
+	w.AddImm(patchesEntry, int32(w.kernel.MasksBytes()))
+	w.Load(patchesTargetStart, At(RDI, patchesTo))
+	w.AddImm(patchesTargetStart, v*w.bytes)
+	w.Load(patchesRow, At(RDI, patchesRows))
+	rows := w.Here()
+	for s := range w.kernel.Segments {
+		w.Load(patchesRuns[s], At(patchesEntry, 16*int32(s)))
+		w.AddMem(patchesRuns[s], At(RDI, patchesFrom))
+	}
+	w.AddImm(patchesEntry, 16*int32(w.kernel.Segments))
+	w.Move(patchesTarget, patchesTargetStart)
+	w.Load(patchesCount, At(RDI, patchesChannels))
+	channels := w.Here()
+	for i := range w.kernel.Loads() {
+		w.gather(int32(i))
+	}
+	for s := range w.kernel.Segments {
+		w.AddMem(patchesRuns[s], At(patchesEntry, 8-16*int32(w.kernel.Segments-s)))
+	}
+	w.Add(patchesTarget, patchesTargetStep)
+	w.Dec(patchesCount)
+	w.JumpIf(NotEqual, channels)
+	w.AddImm(patchesTargetStart, w.kernel.Taps*w.rowBytes())
+	w.Dec(patchesRow)
+	w.JumpIf(NotEqual, rows)
+}
+
+func (w *patchesWriter) rowBytes() int32 { return int32(w.kernel.Vectors) * w.bytes }
+
+// gather packs one tap along x, or a pair.
+func (w *patchesWriter) gather(load int32) {
+	step := int32(w.kernel.Step)
+	tap := load
+	if w.kernel.InPairs() {
+		tap *= 2
+	}
+	for s := range w.kernel.Segments {
+		for half := range step {
+			at := At(patchesRuns[s], tap*w.kernel.Dilation*w.element+half*w.bytes)
+			w.loadLanes(patchesLow+Reg(half), at, int((load*int32(w.kernel.Segments)+int32(s))*step+half), s == 0)
+		}
+	}
+	if step == 1 {
+		w.store(patchesLow, tap)
+		return
+	}
+	if w.kernel.InPairs() && tap+1 < w.kernel.Taps {
+		w.join(patchesOdd, oddIndices, UNPCKHPD, 0xdd)
+		w.store(patchesOdd, tap+1)
+	}
+	w.join(patchesTemp, evenIndices, UNPCKLPD, 0x88)
+	w.store(patchesTemp, tap)
+}
+
+func (w *patchesWriter) store(r Reg, tap int32) {
+	w.V(MOVUPSstore, w.width, r, 0, M(At(patchesTarget, tap*w.rowBytes())))
+}
 
 // mask is the register of a mask: an opmask, or a vector with AVX2.
 func (w *patchesWriter) mask(i int) Reg {
 	if w.kernel.ISA == AVX512 {
 		return Reg(i)%7 + 1
 	}
-	return Reg(4 + i)
-}
-
-// vector packs one vector for the current tap, all channels.
-func (w *patchesWriter) vector() {
-	segments, masks := int(w.kernel.Segments), int(w.kernel.Segments)*int(w.kernel.Step)
-	for s := range segments {
-		w.Load(patchesRuns[s], At(patchesEntry, int32(8*s)))
-		w.AddMem(patchesRuns[s], At(RDI, patchesFrom))
-	}
-	hoisted := masks <= 7
-	for i := range masks {
-		if hoisted {
-			w.loadMask(i)
-		}
-	}
-	w.Move(patchesTarget, patchesTargetStart)
-	w.Load(patchesCount, At(RDI, patchesChannels))
-	loop := w.Here()
-	for s := range segments {
-		for half := range int(w.kernel.Step) {
-			i := s*int(w.kernel.Step) + half
-			if !hoisted {
-				w.loadMask(i)
-			}
-			w.gather(Reg(half), At(patchesRuns[s], int32(half)*w.bytes), w.mask(i), s == 0)
-		}
-		w.Add(patchesRuns[s], patchesSourceStep)
-	}
-	if w.kernel.Step == 2 {
-		w.joinEven()
-	}
-	w.V(MOVUPSstore, w.width, 0, 0, M(At(patchesTarget, 0)))
-	w.Add(patchesTarget, patchesTargetStep)
-	w.Dec(patchesCount)
-	w.JumpIf(NotEqual, loop)
-	w.AddImm(patchesTargetStart, w.bytes)
-	w.AddImm(patchesEntry, int32(w.kernel.EntryBytes()))
+	return patchesMask + Reg(i)%8
 }
 
 func (w *patchesWriter) loadMask(i int) {
-	at := At(patchesEntry, int32(8*int(w.kernel.Segments)+i*MaskBytes(w.kernel.ISA)))
+	at := At(patchesMasks, int32(i*MaskBytes(w.kernel.ISA)))
 	if w.kernel.ISA == AVX512 {
 		w.KLoad(w.mask(i), at)
 	} else {
@@ -194,32 +250,36 @@ func (w *patchesWriter) loadMask(i int) {
 	}
 }
 
-// gather loads the lanes of a run into d, which has those of other runs unless first.
-func (w *patchesWriter) gather(d Reg, m Mem, mask Reg, first bool) {
-	const scratch = 3
+// loadLanes loads the lanes of a run into d, which has those of other runs unless first.
+func (w *patchesWriter) loadLanes(d Reg, m Mem, mask int, first bool) {
+	if !w.hoisted {
+		w.loadMask(mask)
+	}
 	switch {
 	case w.kernel.ISA == AVX512:
-		w.VMask(MOVUPS, w.width, d, 0, M(m), mask, first)
+		w.VMask(MOVUPS, w.width, d, 0, M(m), w.mask(mask), first)
 	case first:
-		w.V(MASKMOVPS, w.width, d, mask, M(m))
+		w.V(MASKMOVPS, w.width, d, w.mask(mask), M(m))
 	default:
-		w.V(MASKMOVPS, w.width, scratch, mask, M(m))
-		w.V(ORPS, w.width, d, d, R(scratch))
+		w.V(MASKMOVPS, w.width, patchesTemp, w.mask(mask), M(m))
+		w.V(ORPS, w.width, d, d, R(patchesTemp))
 	}
 }
 
-// joinEven leaves the even lanes of registers 0 and 1 in register 0.
-func (w *patchesWriter) joinEven() {
+// join leaves every other lane of the gathered vectors in d.
+func (w *patchesWriter) join(d, indices Reg, double Op, single uint8) {
 	switch {
 	case w.kernel.ISA == AVX512 && w.kernel.Double:
-		w.V(PERMT2PD, w.width, 0, w.even(), R(1))
+		w.V(MOVAPS, w.width, d, 0, R(patchesLow))
+		w.V(PERMT2PD, w.width, d, indices, R(patchesHigh))
 	case w.kernel.ISA == AVX512:
-		w.V(PERMT2PS, w.width, 0, w.even(), R(1))
+		w.V(MOVAPS, w.width, d, 0, R(patchesLow))
+		w.V(PERMT2PS, w.width, d, indices, R(patchesHigh))
 	case w.kernel.Double:
-		w.V(UNPCKLPD, w.width, 0, 0, R(1))
-		w.VImm(PERMQ, w.width, 0, 0, R(0), 0xd8)
+		w.V(double, w.width, d, patchesLow, R(patchesHigh))
+		w.VImm(PERMQ, w.width, d, 0, R(d), 0xd8)
 	default:
-		w.VImm(SHUFPS, w.width, 0, 0, R(1), 0x88)
-		w.VImm(PERMQ, w.width, 0, 0, R(0), 0xd8)
+		w.VImm(SHUFPS, w.width, d, patchesLow, R(patchesHigh), single)
+		w.VImm(PERMQ, w.width, d, 0, R(d), 0xd8)
 	}
 }

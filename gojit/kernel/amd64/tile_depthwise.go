@@ -1,0 +1,288 @@
+package amd64
+
+import "unsafe"
+
+// Depthwise describes a kernel that convolves some rows of one channel with its own filter. Lanes
+// are places along a row of the output. Sizes are code; steps in x are 1 or 2.
+type Depthwise struct {
+	ISA               ISA
+	Double            bool
+	In, Out           int32 // elements of a row of the input and of the output
+	KernelY, KernelX  int32
+	StepY, StepX      int32
+	DilationY         int32
+	DilationX         int32
+	Padding           int32 // in front of a row
+	Rows              int32 // of the output, at most DepthwiseRows
+	FirstRow, LastRow int32 // rows of the input there are, from the first that the first output row reads
+	Relu              bool
+}
+
+// DepthwiseRows returns how many rows of the output one kernel computes at most.
+func DepthwiseRows(isa ISA) int {
+	if isa == AVX512 {
+		return 8
+	}
+	return 4
+}
+
+// DepthwiseArgs is what a kernel of Depthwise receives.
+type DepthwiseArgs struct {
+	In     unsafe.Pointer // of the channel
+	Out    unsafe.Pointer // the first row
+	Weight unsafe.Pointer
+	Bias   unsafe.Pointer // one element
+	Offset int64          // bytes from In to the first row that is read, which may lie in the padding
+}
+
+const (
+	depthwiseIn = 8 * iota
+	depthwiseOut
+	depthwiseWeight
+	depthwiseBias
+	depthwiseOffset
+)
+
+// Code returns the kernel's code, made once.
+func (d Depthwise) Code() *Code { return depthwise.Get(d, d.ISA) }
+
+var depthwise Kernels[Depthwise]
+
+// rangeMasks are the masks of the lanes from one to another.
+var rangeMasks [9][9][8]uint32
+
+func init() {
+	for lo := range rangeMasks {
+		for hi := range rangeMasks[lo] {
+			for i := lo; i < hi && i < 8; i++ {
+				rangeMasks[lo][hi][i] = 0xffffffff
+			}
+		}
+	}
+}
+
+// depthwiseWriter encodes one kernel.
+type depthwiseWriter struct {
+	*Assembler
+	k                                      Depthwise
+	width                                  Width
+	bytes, element, lanes                  int32
+	input, input2, even, mask, first, held Reg // first and number of the registers that hold weights
+	splat, multiplyAdd, maximum            Op
+}
+
+const (
+	depthwiseSource = RAX
+	depthwiseTarget = RCX
+	depthwiseFilter = RDX
+	depthwiseAt     = RBX // moves along the row of the output, in bytes
+	depthwiseFrom   = RSI // moves along the row of the input
+	depthwiseCount  = R8
+	depthwiseSpare  = R9
+)
+
+// Encode appends the kernel's code.
+func (d Depthwise) Encode(a *Assembler) {
+	w := &depthwiseWriter{Assembler: a, k: d, width: d.ISA.Width(), bytes: int32(d.ISA.Width().Bytes()), element: 4, splat: BROADCASTSS, multiplyAdd: FMADD231PS, maximum: MAXPS}
+	if d.Double {
+		w.element, w.splat, w.multiplyAdd, w.maximum = 8, BROADCASTSD, FMADD231PD, MAXPD
+	}
+	w.lanes = w.bytes / w.element
+	w.input, w.input2, w.even, w.first, w.held = 8, 9, 10, 11, 20
+	if d.ISA == AVX2 {
+		w.input, w.input2, w.mask, w.first, w.held = 4, 5, 6, 7, 8
+	}
+	a.Load(depthwiseFrom, At(RDI, depthwiseIn))
+	a.AddMem(depthwiseFrom, At(RDI, depthwiseOffset))
+	a.Load(depthwiseTarget, At(RDI, depthwiseOut))
+	a.Load(depthwiseFilter, At(RDI, depthwiseWeight))
+	a.Load(depthwiseSource, At(RDI, depthwiseBias))
+	if d.StepX == 2 && d.ISA == AVX512 {
+		a.MoveImm(depthwiseSpare, int64(uintptr(EvenLanes(d.Double))))
+		a.V(MOVUPS, w.width, w.even, 0, M(At(depthwiseSpare, 0)))
+	}
+	for tap := int32(0); tap < min(w.taps(), int32(w.held)); tap++ {
+		a.V(w.splat, w.width, w.first+Reg(tap), 0, M(At(depthwiseFilter, tap*w.element)))
+	}
+	vectors := (d.Out + w.lanes - 1) / w.lanes
+	for v := int32(0); v < vectors; {
+		inner := v
+		for inner < vectors && w.isInner(inner) {
+			inner++
+		}
+		if inner-v < 2 {
+			w.vector(v)
+			v++
+			continue
+		}
+		a.MoveImm(depthwiseCount, int64(inner-v))
+		loop := a.Here()
+		w.vector(v)
+		w.advance(1)
+		a.Dec(depthwiseCount)
+		a.JumpIf(NotEqual, loop)
+		w.advance(v - inner) // so that what follows counts from the start of the row again
+		v = inner
+	}
+	a.ZeroUpper()
+	a.Ret()
+}
+
+// advance moves along the row by some vectors.
+func (w *depthwiseWriter) advance(vectors int32) {
+	w.AddImm(depthwiseTarget, vectors*w.bytes)
+	w.AddImm(depthwiseFrom, vectors*w.bytes*w.k.StepX)
+}
+
+func (w *depthwiseWriter) taps() int32 { return w.k.KernelY * w.k.KernelX }
+
+// columns returns the lanes of a vector whose input for a tap exists, and where in the row lane 0 reads.
+func (w *depthwiseWriter) columns(v, kx int32) (lo, hi, at int32) {
+	at = v*w.lanes*w.k.StepX + kx*w.k.DilationX - w.k.Padding
+	hi = min(w.lanes, w.k.Out-v*w.lanes)
+	for lo < hi && at+lo*w.k.StepX < 0 {
+		lo++
+	}
+	for hi > lo && at+(hi-1)*w.k.StepX >= w.k.In {
+		hi--
+	}
+	return lo, hi, at
+}
+
+// isInner reports whether all taps of a vector read the input only, and whole vectors of it.
+func (w *depthwiseWriter) isInner(v int32) bool {
+	for kx := range w.k.KernelX {
+		lo, hi, at := w.columns(v, kx)
+		if lo != 0 || hi != w.lanes || at+w.lanes*w.k.StepX > w.k.In {
+			return false
+		}
+	}
+	return true
+}
+
+// vector computes one vector of all rows.
+func (w *depthwiseWriter) vector(v int32) {
+	for r := range w.k.Rows {
+		w.V(w.splat, w.width, Reg(r), 0, M(At(depthwiseSource, 0)))
+	}
+	for row := max(w.k.FirstRow, 0); row < min(w.k.LastRow, (w.k.Rows-1)*w.k.StepY+(w.k.KernelY-1)*w.k.DilationY+1); row++ {
+		for kx := range w.k.KernelX {
+			w.tap(v, row, kx)
+		}
+	}
+	live := min(w.lanes, w.k.Out-v*w.lanes)
+	if w.k.Relu {
+		w.V(PXOR, w.width, w.input, w.input, R(w.input))
+	}
+	for r := range w.k.Rows {
+		if w.k.Relu {
+			w.V(w.maximum, w.width, Reg(r), w.input, R(Reg(r)))
+		}
+		at := At(depthwiseTarget, (r*w.k.Out)*w.element+v*w.bytes)
+		switch {
+		case live == w.lanes:
+			w.V(MOVUPSstore, w.width, Reg(r), 0, M(at))
+		case w.k.ISA == AVX512:
+			if r == 0 {
+				w.loadMask(0, live*w.element/4)
+			}
+			w.VMask(MOVUPSstore, w.width, Reg(r), 0, M(at), 1, false)
+		default:
+			w.loadMask(0, live*w.element/4)
+			w.V(MASKMOVPSstore, w.width, Reg(r), w.mask, M(at))
+		}
+	}
+}
+
+// tap loads what a row of the input gives to one column of the filter and adds it to the rows of the
+// output that read it.
+func (w *depthwiseWriter) tap(v, row, kx int32) {
+	loaded := false
+	for r := range w.k.Rows {
+		reach := row - r*w.k.StepY
+		if reach < 0 || reach%w.k.DilationY != 0 || reach/w.k.DilationY >= w.k.KernelY {
+			continue
+		}
+		if !loaded {
+			if !w.load(v, row, kx) {
+				return
+			}
+			loaded = true
+		}
+		tap := reach/w.k.DilationY*w.k.KernelX + kx
+		switch weight := w.first + Reg(tap); {
+		case tap < int32(w.held):
+			w.V(w.multiplyAdd, w.width, Reg(r), w.input, R(weight))
+		case w.k.ISA == AVX512:
+			w.V(w.multiplyAdd, w.width, Reg(r), w.input, Splat(At(depthwiseFilter, tap*w.element)))
+		default:
+			w.V(w.splat, w.width, 15, 0, M(At(depthwiseFilter, tap*w.element)))
+			w.V(w.multiplyAdd, w.width, Reg(r), w.input, R(15))
+		}
+	}
+}
+
+// load loads the inputs of a vector for a tap; it reports false where all are in the padding.
+func (w *depthwiseWriter) load(v, row, kx int32) bool {
+	lo, hi, at := w.columns(v, kx)
+	if lo >= hi {
+		return false
+	}
+	words, step := w.element/4, w.k.StepX
+	// the words of memory, from lane 0 on, that may be read
+	first, last := lo*step*words, ((hi-1)*step+1)*words
+	if at+w.lanes*step <= w.k.In && at >= 0 && hi == w.lanes {
+		first, last = 0, w.lanes*step*words
+	}
+	size := w.bytes / 4
+	for half := range step {
+		w.loadWords(w.input+Reg(half), At(depthwiseFrom, (row*w.k.In+at)*w.element+half*w.bytes), max(first-half*size, 0), min(last-half*size, size))
+	}
+	if step == 2 {
+		w.joinEven()
+	}
+	return true
+}
+
+// loadWords loads the words from lo to hi of a vector and clears the others.
+func (w *depthwiseWriter) loadWords(d Reg, m Mem, lo, hi int32) {
+	switch {
+	case lo >= hi:
+		w.V(PXOR, w.width, d, d, R(d))
+	case lo == 0 && hi == w.bytes/4:
+		w.V(MOVUPS, w.width, d, 0, M(m))
+	case w.k.ISA == AVX512:
+		w.loadMask(lo, hi)
+		w.VMask(MOVUPS, w.width, d, 0, M(m), 1, true)
+	default:
+		w.loadMask(lo, hi)
+		w.V(MASKMOVPS, w.width, d, w.mask, M(m))
+	}
+}
+
+// loadMask makes the mask of the words from lo to hi.
+func (w *depthwiseWriter) loadMask(lo, hi int32) {
+	if w.k.ISA == AVX512 {
+		w.MoveImm(depthwiseSpare, int64(1)<<hi-int64(1)<<lo)
+		w.KMove(1, depthwiseSpare)
+		return
+	}
+	w.MoveImm(depthwiseSpare, int64(uintptr(unsafe.Pointer(&rangeMasks[lo][hi]))))
+	w.V(MOVUPS, w.width, w.mask, 0, M(At(depthwiseSpare, 0)))
+}
+
+// joinEven leaves the even lanes of the two input registers in the first.
+func (w *depthwiseWriter) joinEven() {
+	switch {
+	case w.k.ISA == AVX512 && w.k.Double:
+		w.V(PERMT2PD, w.width, w.input, w.even, R(w.input2))
+	case w.k.ISA == AVX512:
+		w.V(PERMT2PS, w.width, w.input, w.even, R(w.input2))
+	case w.k.Double:
+		w.V(UNPCKLPD, w.width, w.input, w.input, R(w.input2))
+		w.VImm(PERMQ, w.width, w.input, 0, R(w.input), 0xd8)
+	default:
+		w.VImm(SHUFPS, w.width, w.input, w.input, R(w.input2), 0x88)
+		w.VImm(PERMQ, w.width, w.input, 0, R(w.input), 0xd8)
+	}
+}
