@@ -228,6 +228,9 @@ func (l *lowerer) floating(in *kernel.Instr) operand {
 	case kernel.Max:
 		return l.extreme(wide, pair(wide, MAXPS, MAXPD), x, y)
 	case kernel.CopySign:
+		if l.isa == AVX512 { // bits of y where the mask is set
+			return l.emit(instruction{op: pair(wide, PTERNLOGD, PTERNLOGQ), w: w, d: none, imm: 0xd8, tied: true, args: [4]operand{x, y, l.number(sign, wide), none}})
+		}
 		return l.or(wide, l.and(wide, x, l.number(sign-1, wide)), l.and(wide, y, l.number(sign, wide)))
 	case kernel.Scale:
 		return l.scale(wide, x, y)

@@ -159,9 +159,8 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
 			}
 		}
 	}
-	if n <= chunk && f.Scratch == 0 {
-		args.Count = int64(n)
-		f.Code.Call(unsafe.Pointer(&args))
+	if f.Scratch == 0 && (n <= chunk || tensor.NumThreads() == 1) {
+		p.call(f, &args, 0, n)
 		return
 	}
 	p.runChunks(f, args, n)

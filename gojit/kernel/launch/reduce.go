@@ -172,7 +172,7 @@ const rowWork = 1 << 15
 // reduces, several blocks of a row.
 func (p *Program) ParallelRows(rows, n int, operands []Row, params []tensor.Scalar) {
 	blocks := tensor.NumChunks(n, kernel.ReduceBlock)
-	if rows*n <= rowWork {
+	if rows*n <= rowWork || tensor.NumThreads() == 1 {
 		p.Rows(rows, n, operands, params)
 		return
 	}
