@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/amd64"
 	"torchjit/gojit/tensor"
 )
 
@@ -223,4 +224,77 @@ func TestThreadsDoNotChangeResults(t *testing.T) {
 	if len(results) != 1 {
 		t.Errorf("%d different sums", len(results))
 	}
+}
+
+// Random kernels that reduce give the evaluator's bits: the order of a sum is the same.
+func TestReductionsAgreeWithEvaluator(t *testing.T) {
+	compiled := 0
+	for seed := range uint64(600) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		g := kernel.Generator{Rand: rng, Instructions: 1 + rng.IntN(8), Reduce: true, Types: []tensor.DType{tensor.Float32},
+			Ops: []kernel.Op{kernel.Add, kernel.Mul, kernel.Sub, kernel.Abs, kernel.Neg, kernel.Fma, kernel.Const}}
+		switch rng.IntN(3) {
+		case 0:
+			g.Types, g.Ops = []tensor.DType{tensor.Float32, tensor.Float64}, append(g.Ops, kernel.Convert)
+		case 1:
+			g.Types, g.Ops = []tensor.DType{tensor.Int64, tensor.Int32, tensor.Bool}, append(g.Ops, kernel.Eq, kernel.Convert)
+		}
+		k := g.Kernel()
+		p, err := NewProgram(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.function(0) == nil {
+			continue
+		}
+		compiled++
+		rows, n := 2, 1+rng.IntN(300)
+		if rng.IntN(8) == 0 {
+			n += kernel.ReduceBlock
+		}
+		got, want := make([]Row, p.operands), make([]Row, p.operands)
+		outputs := make([][2]*tensor.Tensor, p.outputs)
+		for i, o := range k.Outputs {
+			for j := range 2 {
+				outputs[i][j] = zeros(o.DType, rows*n)
+			}
+			got[i], want[i] = RowOf(outputs[i][0], n), RowOf(outputs[i][1], n)
+		}
+		for i, d := range k.Inputs {
+			x := random(rng, d, rows, n)
+			got[p.outputs+i], want[p.outputs+i] = RowOf(x, n), RowOf(x, n)
+		}
+		params := make([]tensor.Scalar, k.Params)
+		for i := range params {
+			params[i] = tensor.Float(0.3)
+		}
+		p.ParallelRows(rows, n, got, params)
+		p.evaluateRows(rows, n, want, params)
+		for i := range outputs {
+			if !sameNumbers(outputs[i][0], outputs[i][1]) {
+				t.Fatalf("seed %d, %d elements: output %d is %v, want %v\n%s", seed, n, i, outputs[i][0].At(0), outputs[i][1].At(0), k)
+			}
+		}
+	}
+	if amd64.Target() == amd64.AVX512 && compiled < 300 {
+		t.Errorf("only %d kernels are machine code", compiled)
+	}
+}
+
+func zeros(d tensor.DType, n int) *tensor.Tensor {
+	x, err := tensor.Full([]int{n}, tensor.Int(0), d)
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// sameNumbers compares elements; one NaN equals another.
+func sameNumbers(a, b *tensor.Tensor) bool {
+	for i := range a.Numel() {
+		if x, y := a.At(i).Float64(), b.At(i).Float64(); x != y && (x == x || y == y) {
+			return false
+		}
+	}
+	return true
 }
