@@ -134,27 +134,32 @@ def normalizing(rows):
     rows.add("rows", "layer_norm 1024x1024", layer_norm, square, lambda: torch.randn(1024), lambda: torch.randn(1024))
 
 
+POINTER, NUMBER, INTEGER, SIZE = ctypes.c_void_p, ctypes.c_float, ctypes.c_int, ctypes.c_int64
+
+
+def openblas_product():
+    library = ctypes.CDLL("libopenblas.so.0")
+    library.openblas_set_num_threads(1)
+    sgemm = library.cblas_sgemm
+    sgemm.argtypes = [INTEGER] * 6 + [NUMBER, POINTER, INTEGER, POINTER, INTEGER, NUMBER, POINTER, INTEGER]
+    return lambda m, n, k, a, b, c: sgemm(101, 111, 111, m, n, k, 1, a, k, b, n, 0, c, n)
+
+
+def onednn_product(version):
+    sgemm = ctypes.CDLL(f"libdnnl.so.{version}").dnnl_sgemm
+    sgemm.argtypes = [ctypes.c_char] * 2 + [SIZE] * 3 + [NUMBER, POINTER, SIZE, POINTER, SIZE, NUMBER, POINTER, SIZE]
+    return lambda m, n, k, a, b, c: sgemm(b"N", b"N", m, n, k, 1, a, k, b, n, 0, c, n)
+
+
 def blas_libraries():
     """The products of OpenBLAS and oneDNN, called by ctypes where the libraries are installed."""
     found = {}
-    pointer, number, integer = ctypes.c_void_p, ctypes.c_float, ctypes.c_int
-    try:
-        openblas = ctypes.CDLL("libopenblas.so.0")
-        openblas.openblas_set_num_threads(1)
-        sgemm = openblas.cblas_sgemm
-        sgemm.argtypes = [integer] * 6 + [number, pointer, integer, pointer, integer, number, pointer, integer]
-        found["OpenBLAS"] = lambda m, n, k, a, b, c: sgemm(101, 111, 111, m, n, k, 1, a, k, b, n, 0, c, n)
-    except OSError:
-        pass
-    for version in ("3", "2"):
-        try:
-            dnnl = ctypes.CDLL("libdnnl.so." + version)
-        except OSError:
-            continue
-        product, size = dnnl.dnnl_sgemm, ctypes.c_int64
-        product.argtypes = [ctypes.c_char] * 2 + [size] * 3 + [number, pointer, size, pointer, size, number, pointer, size]
-        found["oneDNN"] = lambda m, n, k, a, b, c: product(b"N", b"N", m, n, k, 1, a, k, b, n, 0, c, n)
-        break
+    for name, load in (("OpenBLAS", openblas_product), ("oneDNN", lambda: onednn_product(3)), ("oneDNN", lambda: onednn_product(2))):
+        if name not in found:
+            try:
+                found[name] = load()
+            except OSError:
+                pass
     return found
 
 

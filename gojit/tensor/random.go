@@ -71,15 +71,20 @@ func (g *Generator) restart(seed uint64) {
 
 func (g *Generator) refill() {
 	s := &g.state
-	for i := range twisterWords {
-		mixed := s[i]&0x80000000 | s[(i+1)%twisterWords]&0x7fffffff
-		next := s[(i+twisterShift)%twisterWords] ^ mixed>>1
-		if mixed&1 != 0 {
-			next ^= 0x9908b0df
-		}
-		s[i] = next
+	for i := range twisterWords - twisterShift {
+		s[i] = twist(s[i], s[i+1], s[i+twisterShift])
 	}
+	for i := twisterWords - twisterShift; i < twisterWords-1; i++ {
+		s[i] = twist(s[i], s[i+1], s[i+twisterShift-twisterWords])
+	}
+	s[twisterWords-1] = twist(s[twisterWords-1], s[0], s[twisterShift-1])
 	g.at = 0
+}
+
+// twist gives the word that replaces word, whose successor is next and which shifted is added to.
+func twist(word, next, shifted uint32) uint32 {
+	mixed := word&0x80000000 | next&0x7fffffff
+	return shifted ^ mixed>>1 ^ -(mixed&1)&0x9908b0df
 }
 
 // uint32 returns the next 32 random bits. The caller holds the lock.
@@ -131,10 +136,14 @@ func each[V float64 | int64](g *Generator, t *Tensor, draw func() V) {
 	f := converters[DTypeOf[V]()][t.dtype]
 	var l Loop
 	l.Init(t.shape, false, t)
+	var block [64]V
 	for l.Next() {
-		for i := range l.N {
-			v := draw()
-			f(unsafe.Add(l.Ptr[0], i*l.Step[0]), 0, unsafe.Pointer(&v), 0, 1)
+		for from := 0; from < l.N; from += len(block) {
+			drawn := block[:min(l.N-from, len(block))]
+			for i := range drawn {
+				drawn[i] = draw()
+			}
+			f(unsafe.Add(l.Ptr[0], from*l.Step[0]), l.Step[0], unsafe.Pointer(&block), 8, len(drawn))
 		}
 	}
 }

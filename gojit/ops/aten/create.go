@@ -72,15 +72,16 @@ func (o makeLike) steps(n int, integral bool, start, step tensor.Scalar) *tensor
 	}
 	if integral || o.dtype.IsIntegral() {
 		t := empty([]int{n}, tensor.Int64)
-		for i := range tensor.Data[int64](t) {
-			tensor.Data[int64](t)[i] = start.Int64() + int64(i)*step.Int64()
+		data, from, by := tensor.Data[int64](t), start.Int64(), step.Int64()
+		for i := range data {
+			data[i] = from + int64(i)*by
 		}
 		return to(t, o.dtype)
 	}
 	t := empty([]int{n}, tensor.Float64)
-	data := tensor.Data[float64](t)
+	data, from, by := tensor.Data[float64](t), start.Float64(), step.Float64()
 	for i := range data {
-		data[i] = start.Float64() + float64(i)*step.Float64()
+		data[i] = from + float64(i)*by
 	}
 	return to(t, o.dtype)
 }

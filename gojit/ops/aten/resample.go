@@ -133,7 +133,11 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 			given = scales[i]
 		}
 		in := x.Size(i + 2)
-		work = resampleDim(work, i+2, how(in, size, pixelScale(in, size, given, alignCorners)))
+		next := resampleDim(work, i+2, how(in, size, pixelScale(in, size, given, alignCorners)))
+		if work != x {
+			work.Release()
+		}
+		work = next
 	}
 	return keepFormat(to(work, x.DType()), x)
 }
