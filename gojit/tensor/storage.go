@@ -17,9 +17,8 @@ const Alignment = 64
 // Storage is the memory that tensors view. Several tensors may share one.
 //
 // Memory made here lies on the Go heap as pointer-free blocks, so a slice into it keeps it alive and
-// a forgotten Release costs only time. Blocks of cachedFrom bytes and more are not cleared and are
-// reused through a cache when the last tensor is released. Foreign memory comes with a function
-// that gives it back.
+// a forgotten Release costs only time. Blocks are reused through a cache when the last tensor is
+// released. Foreign memory comes with a function that gives it back.
 type Storage struct {
 	data    []byte
 	foreign *foreignMemory
@@ -70,12 +69,12 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 		return source.Errorf(source.RuntimeError, source.Range{},
 			"[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate %d bytes. Error code 12 (Cannot allocate memory)", nbytes)
 	}
-	if nbytes < cachedFrom {
-		s.data = alignedBytes(nbytes)
+	if nbytes == 0 {
+		s.data = nil
 		return nil
 	}
-	block := blocks.take(nbytes)
-	if cleared {
+	block, isClear := blocks.take(nbytes)
+	if cleared && !isClear {
 		clear(block[:nbytes])
 	}
 	s.data, s.cached = block[:nbytes], true
@@ -142,8 +141,9 @@ func (s *Storage) free() {
 	s.data, s.cached = nil, false
 }
 
-// cachedFrom is the size from which blocks are neither cleared by the allocator nor left to the collector.
-const cachedFrom = 32 << 10
+// largeFrom is the size from which fresh blocks are not cleared, and from which a block is worth waiting
+// for another goroutine to leave the cache.
+const largeFrom = 32 << 10
 
 // cacheLimit bounds the bytes that wait in the block cache.
 const cacheLimit = 512 << 20
@@ -152,6 +152,7 @@ const cacheLimit = 512 << 20
 // quarter steps above it, so at most a fifth of a block is unused. A block that nobody takes between
 // two collections is left to the second.
 type blockCache struct {
+	count atomic.Int32 // of all blocks
 	mu    sync.Mutex
 	free  *blockLists
 	old   *blockLists // put before the last collection
@@ -165,27 +166,43 @@ var blocks blockCache
 
 // classOf returns the class of a size and the size of the class's blocks.
 func classOf(n int) (class, size int) {
+	n = max(n, 8)
 	exponent := bits.Len(uint(n-1)) - 1 // 2^exponent < n <= 2^(exponent+1)
 	step := 1 << (exponent - 2)
 	quarter := (n - (1 << exponent) + step - 1) / step
 	return 4*exponent + quarter - 1, 1<<exponent + quarter*step
 }
 
-// take returns a block of n bytes whose content is arbitrary.
-func (c *blockCache) take(n int) []byte {
+// lock begins a change of the lists for a block of a size; it fails where the block is not worth waiting.
+func (c *blockCache) lock(size int) bool {
+	if size >= largeFrom {
+		c.mu.Lock()
+		return true
+	}
+	return c.mu.TryLock()
+}
+
+// take returns a block of at least n bytes and reports whether it is clear.
+func (c *blockCache) take(n int) (block []byte, isClear bool) {
 	class, size := classOf(n)
-	c.mu.Lock()
-	b := c.free.pop(class)
-	if b != nil {
-		c.bytes -= size
-	} else {
-		b = c.old.pop(class)
+	if c.count.Load() > 0 && c.lock(size) {
+		if block = c.free.pop(class); block != nil {
+			c.bytes -= size
+		} else {
+			block = c.old.pop(class)
+		}
+		if block != nil {
+			c.count.Add(-1)
+		}
+		c.mu.Unlock()
+		if block != nil {
+			return block, false
+		}
 	}
-	c.mu.Unlock()
-	if b != nil {
-		return b
+	if size < largeFrom {
+		return alignedBytes(size), true
 	}
-	return uncleared(size)
+	return uncleared(size), false
 }
 
 // pop removes a block of a class, nil where there is none.
@@ -200,20 +217,29 @@ func (lists *blockLists) pop(class int) []byte {
 	return b
 }
 
-// put keeps a block for the next take of its class, or leaves it to the collector where the cache is full.
+// len returns the number of blocks.
+func (lists *blockLists) len() (n int) {
+	if lists != nil {
+		for i := range lists {
+			n += len(lists[i])
+		}
+	}
+	return n
+}
+
+// put keeps a block for the next take of its class, or leaves it to the collector.
 func (c *blockCache) put(b []byte) {
 	class, size := classOf(len(b))
-	if cap(b) < size {
+	if cap(b) < size || !c.lock(size) {
 		return
 	}
-	b = b[:size]
-	c.mu.Lock()
 	if c.bytes+size <= cacheLimit {
 		if c.free == nil {
 			c.free = &blockLists{}
 		}
-		c.free[class] = append(c.free[class], b)
+		c.free[class] = append(c.free[class], b[:size])
 		c.bytes += size
+		c.count.Add(1)
 		c.watchCollection()
 	}
 	c.mu.Unlock()
@@ -233,6 +259,7 @@ func (c *blockCache) watchCollection() {
 func (c *blockCache) age() {
 	c.mu.Lock()
 	c.watch = false
+	c.count.Add(-int32(c.old.len()))
 	c.old, c.free, c.bytes = c.free, nil, 0
 	if c.old != nil {
 		c.watchCollection()
@@ -255,5 +282,6 @@ func uncleared(n int) []byte {
 func EmptyCache() {
 	blocks.mu.Lock()
 	blocks.free, blocks.old, blocks.bytes = nil, nil, 0
+	blocks.count.Store(0)
 	blocks.mu.Unlock()
 }

@@ -1,6 +1,8 @@
 package tensor
 
 import (
+	"runtime"
+	"sync"
 	"testing"
 )
 
@@ -187,33 +189,60 @@ func TestStorageSharing(t *testing.T) {
 }
 
 func TestCachedBlocksAreReusedAndAge(t *testing.T) {
-	EmptyCache()
-	x, err := Empty([]int{1 << 16}, Float32)
-	mustT(t, x, err)
-	first := x.Storage().Pointer()
-	x.Release()
-	y, err := Empty([]int{1 << 16}, Float32)
-	mustT(t, y, err)
-	if y.Storage().Pointer() != first {
-		t.Error("a released block was not reused")
+	for _, n := range []int{17, 1000, 1 << 16} {
+		EmptyCache()
+		x, err := Empty([]int{n}, Float32)
+		mustT(t, x, err)
+		first := x.Storage().Pointer()
+		x.Release()
+		y, err := Empty([]int{n}, Float32)
+		mustT(t, y, err)
+		if y.Storage().Pointer() != first {
+			t.Errorf("a released block of %d elements was not reused", n)
+		}
+		Fill(y, Float(3))
+		y.Release()
+		z, err := Zeros([]int{n}, Float32)
+		mustT(t, z, err)
+		if z.Storage().Pointer() != first || z.At(5).Float64() != 0 {
+			t.Errorf("a reused block of %d elements was not cleared", n)
+		}
+		z.Release()
 	}
-	z, err := Zeros([]int{1 << 16}, Float32)
-	mustT(t, z, err)
-	Fill(y, Float(3))
-	y.Release()
-	w, err := Zeros([]int{1 << 16}, Float32)
-	mustT(t, w, err)
-	if w.At(5).Float64() != 0 {
-		t.Error("a reused block was not cleared")
-	}
-	w.Release()
 	blocks.age()
 	blocks.age()
 	blocks.mu.Lock()
 	defer blocks.mu.Unlock()
-	if blocks.free.pop(0) != nil || blocks.old != nil || blocks.bytes != 0 {
+	if blocks.free.len() != 0 || blocks.old != nil || blocks.bytes != 0 || blocks.count.Load() != 0 {
 		t.Error("unused blocks stay")
 	}
+}
+
+// Goroutines take and release blocks at once; none may get a block that another has.
+func TestBlocksHaveOneOwner(t *testing.T) {
+	var group sync.WaitGroup
+	for g := range 8 {
+		group.Go(func() {
+			for i := range 400 {
+				n := []int{20, 300, 9000}[i%3]
+				x, err := Empty([]int{n}, Float32)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				Fill(x, Float(float64(g)))
+				runtime.Gosched()
+				for _, v := range Data[float32](x) {
+					if v != float32(g) {
+						t.Errorf("a block of %d was written by %v", g, v)
+						return
+					}
+				}
+				x.Release()
+			}
+		})
+	}
+	group.Wait()
 }
 
 func TestAlignment(t *testing.T) {
