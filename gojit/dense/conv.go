@@ -76,6 +76,13 @@ func convolveTiled[T Float](isa amd64.ISA, g Convolution, in, weight, bias, out 
 	if !g.isProduct() {
 		m.patches = &patches{geometry: g, taps: taps, plane: inSize}
 	}
+	joined := g.joinsImages(m.lanes)
+	var columns []T
+	if joined {
+		m.images, m.n, m.ldc = 1, g.Batch*outSize, g.Batch*outSize
+		m.patches = &patches{geometry: g, taps: taps, plane: inSize, image: g.InChannels * inSize}
+		columns = make([]T, g.OutChannels*m.n)
+	}
 	if bias != nil {
 		m.biasKind = amd64.RowBias
 	}
@@ -84,6 +91,9 @@ func convolveTiled[T Float](isa amd64.ISA, g Convolution, in, weight, bias, out 
 		one.a = unsafe.Pointer(&weight[i*filters*m.k])
 		one.b = unsafe.Pointer(&in[i*channels*inSize])
 		one.c = unsafe.Pointer(&out[i*filters*outSize])
+		if joined {
+			one.c = unsafe.Pointer(&columns[i*filters*m.n])
+		}
 		if bias != nil {
 			one.bias = unsafe.Pointer(&bias[i*filters])
 		}
@@ -93,14 +103,27 @@ func convolveTiled[T Float](isa amd64.ISA, g Convolution, in, weight, bias, out 
 		for i := range g.Groups {
 			group(i)
 		}
-		return
+	} else {
+		m.single = true
+		tensor.Parallel(g.Groups, 1+parallelFlops/m.work(), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				group(i)
+			}
+		})
 	}
-	m.single = true
-	tensor.Parallel(g.Groups, 1+parallelFlops/m.work(), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			group(i)
+	if joined {
+		for i := range g.Batch * g.OutChannels {
+			copy(out[i*outSize:][:outSize], columns[i%g.OutChannels*m.n+i/g.OutChannels*outSize:])
 		}
-	})
+	}
+}
+
+// joinsImages reports whether the columns of all images are computed as those of one, because the
+// vectors of each would be a tenth empty or more.
+func (g *Convolution) joinsImages(lanes int) bool {
+	n := volume(g.Out)
+	vectors, together := g.Batch*((n+lanes-1)/lanes), (g.Batch*n+lanes-1)/lanes
+	return g.Batch > 1 && 10*vectors > 11*together
 }
 
 // Transpose writes to in the transposed convolution of out, which is the derivative of Convolve by

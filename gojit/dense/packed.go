@@ -16,6 +16,7 @@ type packing struct {
 	panelColumns     int
 	perImage         int // panels of one image
 	panels, rowTiles int
+	blockTiles       int  // row tiles in a block
 	blocks           int  // of the sums
 	unit             int  // blocks are a multiple of
 	depth            int  // the most sums of a block
@@ -33,7 +34,12 @@ func (g *gemm) packing() packing {
 	if g.patches != nil {
 		p.unit = g.patches.taps
 	}
-	p.blocks = min((g.k*g.size+blockBytes-1)/blockBytes, g.k/p.unit)
+	p.blockTiles = blockTiles
+	depth := blockBytes / g.size
+	if near := nearBytes / (p.rowTiles * maximum * g.size); p.rowTiles > blockTiles && near >= depth*3/8 {
+		p.blockTiles, depth = p.rowTiles, min(depth, near)
+	}
+	p.blocks = max(1, min((g.k+depth-1)/depth, g.k/p.unit))
 	p.depth = (g.k/p.unit/p.blocks + 1) * p.unit
 	if g.columnsA {
 		p.packA = p.panels > 2
@@ -85,28 +91,28 @@ func (p *packing) part(j0, j1, i0, i1 int) {
 	defer bufferPool.Put(memory)
 	panelBytes := p.panelColumns * p.size
 	group, kept := j1-j0, p.depth*panelBytes
-	if i1-i0 > blockTiles {
+	if i1-i0 > p.blockTiles {
 		group = min(group, groupPanels, max(4, groupBytes/(p.k*panelBytes)))
 		kept *= group * p.blocks
 	}
 	w := packedWriter{packing: p, memory: memory, b: grow(&memory.b, kept)}
 	if p.packA {
-		rows := blockTiles * amd64.MaxRows(p.isa, panelVectors) * p.rowA
+		rows := p.blockTiles * amd64.MaxRows(p.isa, panelVectors) * p.rowA
 		if p.columnsA {
-			rows = blockTiles * p.depth * p.rowA
+			rows = p.blockTiles * p.depth * p.rowA
 		}
 		w.a = grow(&memory.a, rows)
 	}
 	w.args.CRow = int64(p.ldc * p.size)
 	for j := j0; j < j1; j += group {
-		for i := i0; i < i1; i += blockTiles {
+		for i := i0; i < i1; i += p.blockTiles {
 			for block := range p.blocks {
 				k0, k1 := cut(p.k/p.unit, p.blocks, block)*p.unit, cut(p.k/p.unit, p.blocks, block+1)*p.unit
 				panel, step := w.b, 0 // a panel is done with when the next one comes
-				if i1-i0 > blockTiles {
+				if i1-i0 > p.blockTiles {
 					panel, step = unsafe.Add(w.b, block*group*p.depth*panelBytes), p.depth*panelBytes
 				}
-				w.block(j, min(j+group, j1), i, min(i+blockTiles, i1), k0, k1, panel, step, i == i0)
+				w.block(j, min(j+group, j1), i, min(i+p.blockTiles, i1), k0, k1, panel, step, i == i0)
 			}
 		}
 	}

@@ -13,22 +13,24 @@ type patches struct {
 	geometry Convolution
 	taps     int
 	plane    int // elements of a channel of the input
+	image    int // elements of an image, where the columns go on from one image to the next
 }
 
 // run is a stretch of one row of the output: lanes from first to last of a vector, beginning at a
 // place of the output.
 type run struct {
-	first, last int
-	z, y, x     int
+	first, last    int
+	image, z, y, x int
 }
 
 // runsOf cuts the places from n0 to n1 at the ends of rows of the output.
 func (p *patches) runsOf(n0, n1 int, runs []run) []run {
-	width := p.geometry.Out[2]
+	depth, height, width := p.geometry.Out[0], p.geometry.Out[1], p.geometry.Out[2]
 	for n := n0; n < n1; {
 		row := n / width
 		end := min(n1, (row+1)*width)
-		runs = append(runs, run{n - n0, end - n0, row / p.geometry.Out[1], row % p.geometry.Out[1], n % width})
+		plane := row / height
+		runs = append(runs, run{n - n0, end - n0, plane / depth, plane % depth, row % height, n % width})
 		n = end
 	}
 	return runs
@@ -109,7 +111,7 @@ func (p *patches) tabulate(w *packedWriter, kernel *amd64.Patches, from unsafe.P
 func (p *patches) rowAt(r *run, kz, ky int) (int, bool) {
 	g := &p.geometry
 	z, y := r.z*g.Stride[0]+kz*g.Dilation[0]-g.Padding[0], r.y*g.Stride[1]+ky*g.Dilation[1]-g.Padding[1]
-	return (z*g.In[1]+y)*g.In[2] + (r.x-r.first)*g.Stride[2] - g.Padding[2], z >= 0 && z < g.In[0] && y >= 0 && y < g.In[1]
+	return r.image*p.image + (z*g.In[1]+y)*g.In[2] + (r.x-r.first)*g.Stride[2] - g.Padding[2], z >= 0 && z < g.In[0] && y >= 0 && y < g.In[1]
 }
 
 // reach returns the elements of memory, from lane 0 on, that a run reads inside the input for a
@@ -153,7 +155,7 @@ func (p *patches) fillByElement(w *packedWriter, panel, from unsafe.Pointer, run
 
 func fillPatches[T Float](p *patches, w *packedWriter, panel, from unsafe.Pointer, runs [][]run, channels int) {
 	g, row := &p.geometry, len(runs)*w.lanes
-	to, in := unsafe.Slice((*T)(panel), channels*p.taps*row), unsafe.Slice((*T)(from), channels*p.plane)
+	to, in := unsafe.Slice((*T)(panel), channels*p.taps*row), unsafe.Slice((*T)(from), (g.Batch-1)*p.image+channels*p.plane)
 	clear(to)
 	g.taps(func(tap int, at [3]int) {
 		for v := range runs {
@@ -163,7 +165,7 @@ func fillPatches[T Float](p *patches, w *packedWriter, panel, from unsafe.Pointe
 				if z < 0 || z >= g.In[0] || y < 0 || y >= g.In[1] {
 					continue
 				}
-				source := (z*g.In[1] + y) * g.In[2]
+				source := r.image*p.image + (z*g.In[1]+y)*g.In[2]
 				for l := r.first; l < r.last; l++ {
 					x := (r.x+l-r.first)*g.Stride[2] + at[2]
 					if x < 0 || x >= g.In[2] {

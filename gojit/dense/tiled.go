@@ -36,8 +36,9 @@ type gemm struct {
 // with blockRows tiles of A.
 const (
 	panelVectors  = 2
-	blockBytes    = 4096    // of a row of A: the length of the sums between loads of C
-	blockTiles    = 8       // tiles of A above each other
+	blockBytes    = 4096 // of a row of A: the length of the sums between loads of C
+	blockTiles    = 8    // tiles of A above each other, or all where with shorter sums they take
+	nearBytes     = 640 << 10
 	groupBytes    = 4 << 20 // of packed B
 	groupPanels   = 16
 	inPlaceBytes  = 64 << 10
