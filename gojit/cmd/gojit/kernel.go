@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"time"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/kernel/launch"
+	"torchjit/gojit/tensor"
+)
+
+// measureKernel compiles a kernel from its text form, compares it with the evaluator on n random
+// elements, and tells the time of a run on one thread, the best of many.
+func measureKernel(w io.Writer, args []string) error {
+	text, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	k, err := kernel.Parse(string(text))
+	if err != nil {
+		return err
+	}
+	n := 1 << 20
+	if len(args) > 1 {
+		if n, err = strconv.Atoi(args[1]); err != nil || n < 1 {
+			return fmt.Errorf("%q is not a number of elements", args[1])
+		}
+	}
+	begin := time.Now()
+	f, err := amd64.Compile(kernel.Expand(k), 0, amd64.Target())
+	if err != nil && !amd64.IsUnsupported(err) {
+		return err
+	}
+	if err != nil {
+		fmt.Fprintf(w, "evaluated: %v\n", err)
+	} else {
+		fmt.Fprintf(w, "%s: %d bytes made in %.1f us\n", amd64.Target(), f.Code.Size(), float64(time.Since(begin).Nanoseconds())/1e3)
+	}
+	return timeKernel(w, k, n)
+}
+
+func timeKernel(w io.Writer, k *kernel.Kernel, n int) error {
+	compiled, err := launch.NewProgram(k)
+	if err != nil {
+		return err
+	}
+	evaluated, err := kernel.NewProgram(k)
+	if err != nil {
+		return err
+	}
+	operands, params, err := operandsFor(k, n)
+	if err != nil {
+		return err
+	}
+	tensor.SetNumThreads(1)
+	evaluated.Run(operands, params)
+	want := make([]*tensor.Tensor, len(k.Outputs))
+	for i := range want {
+		if want[i], err = operands[i].Clone(tensor.PreserveFormat); err != nil {
+			return err
+		}
+	}
+	compiled.Run(operands, params)
+	fmt.Fprintf(w, "largest difference from the evaluator: %g\n", largestDifference(want, operands))
+	best := time.Duration(math.MaxInt64)
+	for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); {
+		begin := time.Now()
+		compiled.Run(operands, params)
+		best = min(best, time.Since(begin))
+	}
+	fmt.Fprintf(w, "%d elements in %d ns\n", n, best.Nanoseconds())
+	return nil
+}
+
+// operandsFor makes tensors of n elements for a kernel without reductions, and its numbers.
+func operandsFor(k *kernel.Kernel, n int) ([]*tensor.Tensor, []tensor.Scalar, error) {
+	var operands []*tensor.Tensor
+	for _, o := range k.Outputs {
+		if o.Reduce != kernel.NoReduce {
+			return nil, nil, fmt.Errorf("kernels that reduce are not measured")
+		}
+		x, err := tensor.Empty([]int{n}, o.DType)
+		if err != nil {
+			return nil, nil, err
+		}
+		operands = append(operands, x)
+	}
+	source := tensor.NewGenerator(1)
+	for _, d := range k.Inputs {
+		x, err := tensor.Empty([]int{n}, tensor.Float32)
+		if err != nil {
+			return nil, nil, err
+		}
+		source.Normal(x, 0, 1)
+		if x, err = x.To(d); err != nil {
+			return nil, nil, err
+		}
+		operands = append(operands, x)
+	}
+	params := make([]tensor.Scalar, k.Params)
+	for i := range params {
+		params[i] = tensor.Float(0.5)
+	}
+	return operands, params, nil
+}
+
+func largestDifference(want, got []*tensor.Tensor) float64 {
+	largest := 0.0
+	for i := range want {
+		for j := range want[i].Numel() {
+			if a, b := want[i].At(j).Float64(), got[i].At(j).Float64(); a != b && !(a != a && b != b) {
+				largest = max(largest, math.Abs(a-b))
+			}
+		}
+	}
+	return largest
+}
