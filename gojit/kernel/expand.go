@@ -6,24 +6,29 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// Expand rewrites functions of float32 and float64 values into primitive instructions, which machine
-// targets lower one by one: Const, Load, Param, Iota, Neg, Abs, Not, Floor, Ceil, Round, Trunc, Sqrt,
-// Bits, Add, Sub, Mul, Div, Min, Max, CopySign, Scale, And, Or, Xor, Shl, Shr, comparisons, Fma, Select
-// and Convert. extra names primitives that the target has besides: Exponent and Mantissa make
-// logarithms about a third shorter.
+// Primitives says which instructions a target has besides those that every target needs: Const, Load,
+// Param, Iota, Neg, Abs, Not, Floor, Ceil, Round, Trunc, Sqrt, Bits, Add, Sub, Mul, Div, Min, Max,
+// CopySign, And, Or, Xor, Shl, Shr, comparisons, Fma, Select and Convert.
+type Primitives struct {
+	Scale    bool // in place of about eight integer instructions
+	Mantissa bool // and Exponent, which make logarithms a third shorter
+}
+
+// Expand rewrites functions of float32 and float64 values into primitive instructions and Scale.
+func Expand(k *Kernel) *Kernel { return ExpandFor(k, Primitives{Scale: true}) }
+
+// ExpandFor rewrites functions of float32 and float64 values into the instructions that a target has.
+// The results are the same, bit for bit, for all targets.
 //
 // What has no expansion stays as it is: functions of complex numbers and integers, and those whose
 // ErrorBound is not defined. Of float64 these are Sin, Cos and Tan, whose large arguments need a
 // thousand digits of pi, Rem, Mod and FloorDiv, whose quotients have two thousand bits, and Pow, Erfc
-// and Erfinv, which need more digits than float64 has inside. Both kernels give the same within the stated bounds, and for NaN, infinite
-// and zero arguments the same but for the bits of a NaN.
+// and Erfinv, which need more digits than float64 has inside. Both kernels give the same within the
+// stated bounds, and for NaN, infinite and zero arguments the same but for the bits of a NaN.
 //
-// Scale is used only on numbers whose magnitude is in [1/4, 4], by |n| < 2**13.
-func Expand(k *Kernel, extra ...Op) *Kernel {
-	e := &expander{Builder: NewBuilder()}
-	for _, op := range extra {
-		e.has[op] = true
-	}
+// Scale is used only on numbers whose magnitude is in [1/4, 4], by |n| < 2**12.
+func ExpandFor(k *Kernel, target Primitives) *Kernel {
+	e := &expander{Builder: NewBuilder(), target: target}
 	e.k.Inputs, e.k.Params = k.Inputs, k.Params
 	values := make([]Value, len(k.Instrs))
 	for i := range k.Instrs {
@@ -126,8 +131,8 @@ func unaryExpansion(f func(e *expander, x Value) Value) func(e *expander, x, y V
 // Float32 or Float64.
 type expander struct {
 	*Builder
-	t   tensor.DType
-	has [numOps]bool
+	t      tensor.DType
+	target Primitives
 }
 
 // number makes a constant.
@@ -135,6 +140,12 @@ func (e *expander) number(f float64) Value { return e.Const(e.t, tensor.Float(f)
 
 // integer makes a constant of the integer type as wide as the floats.
 func (e *expander) integer(i int64) Value { return e.Const(bitsType(e.t), tensor.Int(i)) }
+
+// bitsOf makes a constant of the bits of a number.
+func (e *expander) bitsOf(f float64) Value {
+	bits, _ := NumberBits(e.t, tensor.Float(f))
+	return e.Const(bitsType(e.t), tensor.Int(int64(bits)))
+}
 
 // pick returns the number of the type.
 func (e *expander) pick(single, double float64) float64 {
@@ -187,6 +198,32 @@ func (e *expander) reduce(x, n Value, parts ...float64) Value {
 		x = e.fmaNumber(n, -part, x)
 	}
 	return x
+}
+
+// scale is x * 2**n, where shifted is n plus roundingShift and 1/4 <= |x| <= 4. In two steps only the last
+// one rounds.
+func (e *expander) scale(x, n, shifted Value) Value {
+	if e.target.Scale {
+		return e.Scale(x, n)
+	}
+	whole := e.Sub(e.Bits(shifted), e.bitsOf(e.roundingShift()))
+	half := e.Binary(Shr, whole, e.integer(1))
+	return e.Mul(e.Mul(x, e.integerPower(half, 1)), e.integerPower(e.Sub(whole, half), 1))
+}
+
+// power is factor * 2**n, where shifted is an integer with the lowest bits of n; factor is a power of
+// two and the result not denormal.
+func (e *expander) power(factor float64, n, shifted Value) Value {
+	if e.target.Scale {
+		return e.Scale(e.number(factor), n)
+	}
+	return e.integerPower(e.Bits(shifted), factor)
+}
+
+// integerPower is factor * 2**n for an integer n: the exponent is where n is when shifted left.
+func (e *expander) integerPower(n Value, factor float64) Value {
+	digits := int64(e.pick(23, 52))
+	return e.Bits(e.Add(e.Binary(Shl, n, e.integer(digits)), e.bitsOf(factor)))
 }
 
 func (e *expander) copySign(x, sign Value) Value { return e.Binary(CopySign, x, sign) }

@@ -19,9 +19,9 @@ func (e *expander) erf(x Value) Value {
 	a := e.Binary(Min, e.number(e.pick(3.93, 5.93)), e.Unary(Abs, x))
 	p := e.Mul(a, e.polynomial(a, e.table(erfSingle, erfDouble)...))
 	w := e.fmaNumber(a, e.pick(erfSlope[0], erfSlope[1]), p)
-	n, _ := e.nearest(w, math.Log2E)
+	n, shifted := e.nearest(w, math.Log2E)
 	r := e.reduce(w, n, e.ln2(int(e.pick(1, 2)))...)
-	power := e.Scale(e.number(1), n)
+	power := e.power(1, n, shifted)
 	y := e.Sub(e.fmaNumber(power, -1, e.number(1)), e.Mul(power, e.expm1Reduced(r)))
 	return e.copySign(y, x)
 }

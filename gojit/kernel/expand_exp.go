@@ -28,9 +28,9 @@ func (e *expander) ln2(parts int) []float64 {
 // exp is 2**n * exp(r) with r = x - n*ln2. Beyond the bounds of the clamp the result is 0 or infinite.
 func (e *expander) exp(x Value) Value {
 	x = e.clamp(x, e.pick(-105, -746), e.pick(89, 710))
-	n, _ := e.nearest(x, math.Log2E)
+	n, shifted := e.nearest(x, math.Log2E)
 	r := e.reduce(x, n, e.ln2(2)...)
-	return e.Scale(e.polynomial(r, e.table(expSingle, expDouble)...), n)
+	return e.scale(e.polynomial(r, e.table(expSingle, expDouble)...), n, shifted)
 }
 
 // expm1 is 2*(2**(n-1)*expm1(r) + (2**(n-1) - 1/2)); half of the power does not overflow before the
@@ -39,7 +39,7 @@ func (e *expander) expm1(x Value) Value {
 	clamped := e.clamp(x, e.pick(-18, -39), e.pick(89, 710))
 	n, shifted := e.nearest(clamped, math.Log2E)
 	r := e.reduce(clamped, n, e.ln2(2)...)
-	power := e.Scale(e.number(1), e.Sub(shifted, e.number(e.roundingShift()+1)))
+	power := e.power(0.5, n, shifted)
 	half := e.Fma(power, e.expm1Reduced(r), e.Sub(power, e.number(0.5)))
 	return e.copySign(e.Add(half, half), x)
 }
@@ -54,14 +54,14 @@ func (e *expander) expm1Reduced(r Value) Value {
 // part of ln2 shrinks as x grows.
 func (e *expander) tanh(x Value) Value {
 	a := e.Binary(Min, e.number(e.pick(9.1, 19.1)), e.Unary(Abs, x))
-	n, _ := e.nearest(a, 2*math.Log2E)
+	n, shifted := e.nearest(a, 2*math.Log2E)
 	r := e.reduce(a, n, e.ln2(1)[0]/2)
 	var c []float64 // of expm1 with 2*r for r, halved: exact
 	for i, v := range e.table(expm1Single, expm1Double) {
 		c = append(c, math.Ldexp(v, i+1))
 	}
 	h := e.Fma(e.Mul(r, r), e.polynomial(r, c...), r)
-	power := e.Scale(e.number(1), n)
+	power := e.power(1, n, shifted)
 	half := e.Fma(power, h, e.fmaNumber(power, 0.5, e.number(-0.5)))
 	return e.copySign(e.Div(half, e.Add(half, e.number(1))), x)
 }
@@ -92,14 +92,23 @@ func (e *expander) cosh(x Value) Value {
 	return e.Add(half, half)
 }
 
+// inversePower is 2**(-n-2), which may be denormal; up is 2**(n-2).
+func (e *expander) inversePower(up, n Value) Value {
+	if e.target.Scale {
+		return e.Scale(e.number(0.25), e.Neg(n))
+	}
+	return e.Div(e.number(1.0/16), up)
+}
+
 // hyperbolic rounds x/ln2 - 0.2: a small remainder below zero keeps sinh from cancelling.
 func (e *expander) hyperbolic(x Value) (a, b, s, c Value) {
 	x = e.Binary(Min, e.number(e.pick(89.6, 710.6)), e.Unary(Abs, x))
 	shift := e.number(e.roundingShift())
-	n := e.Sub(e.Add(e.fmaNumber(x, math.Log2E, e.number(-0.2)), shift), shift)
+	shifted := e.Add(e.fmaNumber(x, math.Log2E, e.number(-0.2)), shift)
+	n := e.Sub(shifted, shift)
 	r := e.reduce(x, n, e.ln2(2)...)
-	up := e.Scale(e.number(0.25), n)
-	down := e.Scale(e.number(0.25), e.Neg(n))
+	up := e.power(0.25, n, shifted)
+	down := e.inversePower(up, n)
 	square := e.Mul(r, r)
 	s = e.oddPolynomial(r, e.table(sinhSingle, sinhDouble))
 	c = e.polynomial(square, e.table(coshSingle, coshDouble)...)

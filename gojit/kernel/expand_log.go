@@ -51,9 +51,7 @@ func (e *expander) log10(x Value) Value {
 // log1p takes k from 1+x, but f exactly: 2**-k * (1+x) - 1 is x*2**-k + (2**-k - 1).
 func (e *expander) log1p(x Value) Value {
 	u := e.Add(x, e.number(1))
-	k := e.exponent(u)
-	power := e.Scale(e.number(1), e.Neg(k))
-	f := e.Fma(x, power, e.Sub(power, e.number(1)))
+	k, f := e.exponentAbove(x, u)
 	y := e.addParts(e.logReduced(f), k, e.ln2(int(e.pick(1, 2)))...)
 	y = e.logSelect(u, y)
 	return e.copySign(y, x)
@@ -86,7 +84,7 @@ func (e *expander) logRest(f Value, factor []float64) Value {
 // NaN, and so sums of k and f need no further care; without, logLimits takes it.
 func (e *expander) decompose(x Value) (k, f Value) {
 	one := e.number(1)
-	if e.has[Mantissa] && e.has[Exponent] {
+	if e.target.Mantissa {
 		m := e.Unary(Mantissa, x)
 		return e.Sub(e.Unary(Exponent, x), e.Unary(Exponent, m)), e.Sub(m, one)
 	}
@@ -98,13 +96,22 @@ func (e *expander) decompose(x Value) (k, f Value) {
 	return k, e.Sub(e.Bits(e.Sub(e.Bits(normal), whole)), one)
 }
 
-// exponent returns k for a positive finite normal x = 2**k * m with 3/4 <= m < 3/2.
-func (e *expander) exponent(x Value) (k Value) {
-	if e.has[Mantissa] && e.has[Exponent] {
-		return e.Sub(e.Unary(Exponent, x), e.Unary(Exponent, e.Unary(Mantissa, x)))
+// exponentAbove returns k and f with 1+x = 2**k * (1 + f), where u is 1+x rounded. 2**-k may be denormal,
+// and so four times as much is computed without Scale.
+func (e *expander) exponentAbove(x, u Value) (k, f Value) {
+	one := e.number(1)
+	if e.target.Mantissa {
+		k = e.Sub(e.Unary(Exponent, u), e.Unary(Exponent, e.Unary(Mantissa, u)))
+	} else {
+		var whole Value
+		if k, whole = e.exponentBits(u); !e.target.Scale {
+			four := e.number(4)
+			power := e.Bits(e.Sub(e.bitsOf(4), whole))
+			return k, e.Mul(e.Fma(x, power, e.Sub(power, four)), e.number(0.25))
+		}
 	}
-	k, _ = e.exponentBits(x)
-	return k
+	power := e.Scale(one, e.Neg(k))
+	return k, e.Fma(x, power, e.Sub(power, one))
 }
 
 // exponentBits returns k as a float, and as an integer in the place that exponents have in the bits
@@ -113,7 +120,7 @@ func (e *expander) exponentBits(x Value) (k, whole Value) {
 	if e.t == tensor.Float64 {
 		return e.exponentBits64(x)
 	}
-	i := e.Sub(e.Bits(x), e.integer(int64(math.Float32bits(0.75))))
+	i := e.Sub(e.Bits(x), e.bitsOf(0.75))
 	k = e.Convert(e.Binary(Shr, i, e.integer(23)), e.t)
 	return k, e.Binary(And, i, e.integer(-1<<23))
 }
@@ -124,14 +131,14 @@ func (e *expander) exponentBits64(x Value) (k, whole Value) {
 	const shift = 1 << 52
 	one := int64(math.Float64bits(1))
 	i := e.Add(e.Bits(x), e.integer(one-int64(math.Float64bits(0.75))))
-	last := e.Binary(Or, e.Binary(Shr, i, e.integer(52)), e.integer(int64(math.Float64bits(shift))))
+	last := e.Binary(Or, e.Binary(Shr, i, e.integer(52)), e.bitsOf(shift))
 	k = e.Sub(e.Bits(last), e.number(shift+1023))
 	return k, e.Sub(e.Binary(And, i, e.integer(-1<<52)), e.integer(one))
 }
 
 // logLimits gives y, a logarithm of x, its values where x is not a positive finite number.
 func (e *expander) logLimits(x, y Value) Value {
-	if e.has[Mantissa] && e.has[Exponent] {
+	if e.target.Mantissa {
 		return y
 	}
 	return e.logSelect(x, y)
