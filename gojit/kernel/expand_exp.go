@@ -46,7 +46,7 @@ func (e *expander) expm1(x Value) Value {
 
 // expm1Reduced is expm1(r) for |r| <= ln2/2.
 func (e *expander) expm1Reduced(r Value) Value {
-	return e.Fma(e.Mul(r, r), e.polynomial(r, e.table(expm1Single, expm1Double)...), r)
+	return e.Fma(e.Mul(r, e.polynomial(r, e.table(expm1Single, expm1Double)...)), r, r)
 }
 
 // tanh is E/(E+1) with E = expm1(2*|x|)/2. The reduction works on |x| in steps of ln2/2: E is
@@ -60,7 +60,7 @@ func (e *expander) tanh(x Value) Value {
 	for i, v := range e.table(expm1Single, expm1Double) {
 		c = append(c, math.Ldexp(v, i+1))
 	}
-	h := e.Fma(e.Mul(r, r), e.polynomial(r, c...), r)
+	h := e.Fma(e.Mul(r, e.polynomial(r, c...)), r, r)
 	power := e.power(1, n, shifted)
 	half := e.Fma(power, h, e.fmaNumber(power, 0.5, e.number(-0.5)))
 	return e.copySign(e.Div(half, e.Add(half, e.number(1))), x)

@@ -67,7 +67,7 @@ func (e *expander) addParts(x, k Value, parts ...float64) Value {
 
 // logReduced is log1p(f) for -1/4 <= f < 1/2.
 func (e *expander) logReduced(f Value) Value {
-	return e.Fma(e.Mul(f, f), e.polynomial(f, e.table(logSingle, logDouble)...), f)
+	return e.Fma(e.Mul(f, e.polynomial(f, e.table(logSingle, logDouble)...)), f, f)
 }
 
 // logRest is q with factor*log1p(f) = f*factor[0] + f*q.

@@ -278,6 +278,28 @@ func TestBinaryExpansions32(t *testing.T) {
 	}
 }
 
+// TestManyTurns has the arguments of each exponent that come nearest to a multiple of pi/2 among many, and
+// the worst of all float32.
+func TestManyTurns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	in := []float32{16367173 << 72, 0x1.f9cbe2p+7 * 3.3706, 0x1.47d0fep34, 0x1.e2bf2ap114}
+	for exponent := 17; exponent < 128; exponent++ {
+		best, least := float32(0), 2.0
+		for range 20000 {
+			x := math.Float32frombits(uint32(exponent+127)<<23 | rng.Uint32()>>9)
+			sin, cos := math.Sincos(float64(x))
+			if d := min(math.Abs(sin), math.Abs(cos)); d < least {
+				best, least = x, d
+			}
+		}
+		in = append(in, best, -best)
+	}
+	for op, f := range map[Op]func(float64) float64{Sin: math.Sin, Cos: math.Cos, Tan: math.Tan} {
+		bound, _ := ErrorBound(op, tensor.Float32)
+		checkUlps(t, op.String(), in, run[float32](t, Expand(unaryKernel(op, tensor.Float32)), vector(t, in)), f, spacing32, bound)
+	}
+}
+
 func BenchmarkExpand(b *testing.B) {
 	for _, op := range []Op{Exp, Tanh, Log, Erf, Sin} {
 		k := unaryKernel(op, tensor.Float32)

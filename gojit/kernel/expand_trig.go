@@ -6,10 +6,6 @@ import "math"
 // them, taken from minus zero, must be minus zero.
 var piSingle = []float64{3.141592502593994, 1.5099578831723193e-07, 1.078060505991553e-14}
 
-// inversePi is 1/pi in parts of 29 bits, so that products with a float32 are exact in float64. The
-// last part has 53: its products are small.
-var inversePi = []float64{0x1.45f306ep-2, -0x1.b1bbeadp-33, -0x1.80f62a1p-63, 0x1.1f534dep-93, -0x1.f924eb5p-124, -0x1.9b0ef1bef806cp-155}
-
 // fewTurns bounds the arguments that three parts of pi reduce well in float32.
 const fewTurns = 1 << 17
 
