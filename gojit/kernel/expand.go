@@ -48,7 +48,42 @@ func ExpandFor(k *Kernel, target Primitives) *Kernel {
 		o.Value = values[o.Value]
 		e.k.Outputs = append(e.k.Outputs, o)
 	}
-	return e.Kernel()
+	return e.Kernel().withoutUnused()
+}
+
+// withoutUnused drops instructions whose values nobody uses; inputs and parameters stay.
+func (k *Kernel) withoutUnused() *Kernel {
+	number := make([]Value, len(k.Instrs)) // new number of each that is used, before that 1
+	for _, o := range k.Outputs {
+		number[o.Value] = 1
+	}
+	for i := len(k.Instrs) - 1; i >= 0; i-- {
+		in := &k.Instrs[i]
+		if in.Op == Load || in.Op == Param {
+			number[i] = 1
+		}
+		if number[i] != 0 {
+			for j := range in.Op.Operands() {
+				number[in.Args[j]] = 1
+			}
+		}
+	}
+	kept := k.Instrs[:0]
+	for i, in := range k.Instrs {
+		if number[i] == 0 {
+			continue
+		}
+		for j := range in.Op.Operands() {
+			in.Args[j] = number[in.Args[j]]
+		}
+		number[i] = Value(len(kept))
+		kept = append(kept, in)
+	}
+	k.Instrs = kept
+	for i := range k.Outputs {
+		k.Outputs[i].Value = number[k.Outputs[i].Value]
+	}
+	return k
 }
 
 // ErrorBound returns by how many units in the last place the expansion of a function may differ from

@@ -27,10 +27,24 @@ func (e *expander) ln2(parts int) []float64 {
 
 // exp is 2**n * exp(r) with r = x - n*ln2. Beyond the bounds of the clamp the result is 0 or infinite.
 func (e *expander) exp(x Value) Value {
-	x = e.clamp(x, e.pick(-105, -746), e.pick(89, 710))
-	n, shifted := e.nearest(x, math.Log2E)
-	r := e.reduce(x, n, e.ln2(2)...)
-	return e.scale(e.polynomial(r, e.table(expSingle, expDouble)...), n, shifted)
+	low, high, sign := e.pick(-105, -746), e.pick(89, 710), 1.0
+	if in := &e.k.Instrs[x]; in.Op == Neg { // exp(-y) has -y and -r in place of x and r
+		x, low, high, sign = in.Args[0], -high, -low, -1
+	}
+	x = e.clamp(x, low, high)
+	n, shifted := e.nearest(x, sign*math.Log2E)
+	r := x
+	for _, part := range e.ln2(2) {
+		r = e.fmaNumber(n, -sign*part, r)
+	}
+	var c []float64
+	for i, v := range e.table(expSingle, expDouble) {
+		if i%2 == 1 {
+			v *= sign
+		}
+		c = append(c, v)
+	}
+	return e.scale(e.polynomial(r, c...), n, shifted)
 }
 
 // expm1 is 2*(2**(n-1)*expm1(r) + (2**(n-1) - 1/2)); half of the power does not overflow before the

@@ -112,7 +112,7 @@ out1 : bool = sum %3
 	}
 }
 
-// TestExpandExp shows what a sigmoid becomes.
+// TestExpandExp shows what a sigmoid becomes: the sign of the exponent goes into the constants.
 func TestExpandExp(t *testing.T) {
 	b := NewBuilder()
 	x := b.Input(tensor.Float32, tensor.Float32)
@@ -120,31 +120,31 @@ func TestExpandExp(t *testing.T) {
 	b.Output(b.Div(one, b.Add(one, b.Exp(b.Neg(x)))), tensor.Float32)
 	want := `%0 : float32 = load in0 : float32
 %1 : float32 = const 1
-%2 : float32 = neg %0
-%3 : float32 = const -105
-%4 : float32 = const 89
-%5 : float32 = min %4 %2
-%6 : float32 = max %3 %5
-%7 : float32 = const 1.2582912e+07
-%8 : float32 = const 1.442695
-%9 : float32 = fma %6 %8 %7
-%10 : float32 = sub %9 %7
-%11 : float32 = const -0.6931472
-%12 : float32 = fma %10 %11 %6
-%13 : float32 = const 1.9046542e-09
-%14 : float32 = fma %10 %13 %12
-%15 : float32 = const 0.001383666
-%16 : float32 = const 0.008369138
-%17 : float32 = fma %15 %14 %16
-%18 : float32 = const 0.041668106
-%19 : float32 = fma %17 %14 %18
-%20 : float32 = const 0.16666517
-%21 : float32 = fma %19 %14 %20
-%22 : float32 = const 0.49999994
-%23 : float32 = fma %21 %14 %22
-%24 : float32 = fma %23 %14 %1
-%25 : float32 = fma %24 %14 %1
-%26 : float32 = scale %25 %10
+%2 : float32 = const -89
+%3 : float32 = const 105
+%4 : float32 = min %3 %0
+%5 : float32 = max %2 %4
+%6 : float32 = const 1.2582912e+07
+%7 : float32 = const -1.442695
+%8 : float32 = fma %5 %7 %6
+%9 : float32 = sub %8 %6
+%10 : float32 = const 0.6931472
+%11 : float32 = fma %9 %10 %5
+%12 : float32 = const -1.9046542e-09
+%13 : float32 = fma %9 %12 %11
+%14 : float32 = const 0.001383666
+%15 : float32 = const -0.008369138
+%16 : float32 = fma %14 %13 %15
+%17 : float32 = const 0.041668106
+%18 : float32 = fma %16 %13 %17
+%19 : float32 = const -0.16666517
+%20 : float32 = fma %18 %13 %19
+%21 : float32 = const 0.49999994
+%22 : float32 = fma %20 %13 %21
+%23 : float32 = const -1
+%24 : float32 = fma %22 %13 %23
+%25 : float32 = fma %24 %13 %1
+%26 : float32 = scale %25 %9
 %27 : float32 = add %1 %26
 %28 : float32 = div %1 %27
 out0 : float32 = %28
@@ -339,5 +339,20 @@ func sameBits[T float](t *testing.T, op Op, in, got, want []T) {
 			t.Errorf("%s(%v) is %v or %v", op, in[i], got[i], want[i])
 			return
 		}
+	}
+}
+
+// TestExpOfNegative has the bits of exp of a negated input.
+func TestExpOfNegative(t *testing.T) {
+	in := samples32(50000)
+	negated := make([]float32, len(in))
+	for i, v := range in {
+		negated[i] = -v
+	}
+	b := NewBuilder()
+	b.Output(b.Exp(b.Neg(b.Input(tensor.Float32, tensor.Float32))), tensor.Float32)
+	for _, target := range targets {
+		want := run[float32](t, ExpandFor(unaryKernel(Exp, tensor.Float32), target), vector(t, negated))
+		sameBits(t, Exp, in, run[float32](t, ExpandFor(b.Kernel(), target), vector(t, in)), want)
 	}
 }
