@@ -24,7 +24,7 @@ type rowTile struct {
 func convolveDepthwise[T Float](isa amd64.ISA, g Convolution, in, weight, bias, out []T) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	tiles := depthwiseTiles(isa, g, size)
+	tiles := depthwiseTiles(isa, amd64.Convolved, g, size)
 	inSize, outSize, taps, filters := volume(g.In), volume(g.Out), volume(g.Kernel), g.OutChannels/g.Groups
 	planes := func(lo, hi int) {
 		var args amd64.DepthwiseArgs
@@ -46,11 +46,11 @@ func convolveDepthwise[T Float](isa amd64.ISA, g Convolution, in, weight, bias, 
 }
 
 // depthwiseTiles cuts the rows of the output into tiles.
-func depthwiseTiles(isa amd64.ISA, g Convolution, size int) []rowTile {
+func depthwiseTiles(isa amd64.ISA, kind amd64.DepthwiseKind, g Convolution, size int) []rowTile {
 	rows, maximum := g.Out[1], amd64.DepthwiseRows(isa)
 	parts := (rows + maximum - 1) / maximum
 	tiles := make([]rowTile, parts)
-	d := amd64.Depthwise{ISA: isa, Double: size == 8, In: int32(g.In[2]), Out: int32(g.Out[2]), KernelY: int32(g.Kernel[1]), KernelX: int32(g.Kernel[2]),
+	d := amd64.Depthwise{Kind: kind, ISA: isa, Double: size == 8, In: int32(g.In[2]), Out: int32(g.Out[2]), KernelY: int32(g.Kernel[1]), KernelX: int32(g.Kernel[2]),
 		StepY: int32(g.Stride[1]), StepX: int32(g.Stride[2]), DilationY: int32(g.Dilation[1]), DilationX: int32(g.Dilation[2]), Padding: int32(g.Padding[2])}
 	reach := (g.Kernel[1]-1)*g.Dilation[1] + 1
 	for i := range tiles {

@@ -2,9 +2,10 @@ package amd64
 
 import "unsafe"
 
-// Depthwise describes a kernel that convolves some rows of one channel with its own filter. Lanes
-// are places along a row of the output. Sizes are code; steps in x are 1 or 2.
+// Depthwise describes a kernel that convolves some rows of one channel with its own filter, or pools
+// them. Lanes are places along a row of the output. Sizes are code; steps in x are 1 or 2.
 type Depthwise struct {
+	Kind              DepthwiseKind
 	ISA               ISA
 	Double            bool
 	In, Out           int32 // elements of a row of the input and of the output
@@ -18,6 +19,17 @@ type Depthwise struct {
 	Relu              bool
 }
 
+// DepthwiseKind is what becomes of the inputs of a window.
+type DepthwiseKind uint8
+
+// The kinds: the sum of products with the weights, the largest input, NaN where there is one, and
+// the sum divided by what Weight has for every place of the output.
+const (
+	Convolved DepthwiseKind = iota
+	Largest
+	Averaged
+)
+
 // DepthwiseRows returns how many rows of the output one kernel computes at most.
 func DepthwiseRows(isa ISA) int {
 	if isa == AVX512 {
@@ -30,8 +42,8 @@ func DepthwiseRows(isa ISA) int {
 type DepthwiseArgs struct {
 	In     unsafe.Pointer // of the channel
 	Out    unsafe.Pointer // the first row
-	Weight unsafe.Pointer
-	Bias   unsafe.Pointer // one element
+	Weight unsafe.Pointer // or the divisors of the first row
+	Bias   unsafe.Pointer // one element, the sums begin with: for Largest minus infinity
 	Offset int64          // bytes from In to the first row that is read, which may lie in the padding
 }
 
@@ -64,11 +76,11 @@ func init() {
 // depthwiseWriter encodes one kernel.
 type depthwiseWriter struct {
 	*Assembler
-	k                                      Depthwise
-	width                                  Width
-	bytes, element, lanes                  int32
-	input, input2, even, mask, first, held Reg // first and number of the registers that hold weights
-	splat, multiplyAdd, maximum            Op
+	k                                        Depthwise
+	width                                    Width
+	bytes, element, lanes                    int32
+	input, input2, even, mask, first, held   Reg // first and number of the registers that hold weights
+	splat, multiplyAdd, maximum, add, divide Op
 }
 
 const (
@@ -83,9 +95,9 @@ const (
 
 // Encode appends the kernel's code.
 func (d Depthwise) Encode(a *Assembler) {
-	w := &depthwiseWriter{Assembler: a, k: d, width: d.ISA.Width(), bytes: int32(d.ISA.Width().Bytes()), element: 4, splat: BROADCASTSS, multiplyAdd: FMADD231PS, maximum: MAXPS}
+	w := &depthwiseWriter{Assembler: a, k: d, width: d.ISA.Width(), bytes: int32(d.ISA.Width().Bytes()), element: 4, splat: BROADCASTSS, multiplyAdd: FMADD231PS, maximum: MAXPS, add: ADDPS, divide: DIVPS}
 	if d.Double {
-		w.element, w.splat, w.multiplyAdd, w.maximum = 8, BROADCASTSD, FMADD231PD, MAXPD
+		w.element, w.splat, w.multiplyAdd, w.maximum, w.add, w.divide = 8, BROADCASTSD, FMADD231PD, MAXPD, ADDPD, DIVPD
 	}
 	w.lanes = w.bytes / w.element
 	w.input, w.input2, w.even, w.first, w.held = 8, 9, 10, 11, 20
@@ -101,7 +113,10 @@ func (d Depthwise) Encode(a *Assembler) {
 		a.MoveImm(depthwiseSpare, int64(uintptr(EvenLanes(d.Double))))
 		a.V(MOVUPS, w.width, w.even, 0, M(At(depthwiseSpare, 0)))
 	}
-	for tap := int32(0); tap < min(w.taps(), int32(w.held)); tap++ {
+	if d.Kind == Largest {
+		a.V(w.splat, w.width, w.lowest(), 0, M(At(depthwiseSource, 0)))
+	}
+	for tap := int32(0); d.Kind == Convolved && tap < min(w.taps(), int32(w.held)); tap++ {
 		a.V(w.splat, w.width, w.first+Reg(tap), 0, M(At(depthwiseFilter, tap*w.element)))
 	}
 	vectors := (d.Out + w.lanes - 1) / w.lanes
@@ -128,8 +143,15 @@ func (d Depthwise) Encode(a *Assembler) {
 	a.Ret()
 }
 
+// lowest and scratch are registers that only Largest needs, which has no weights.
+func (w *depthwiseWriter) lowest() Reg  { return w.first }
+func (w *depthwiseWriter) scratch() Reg { return w.first + 1 }
+
 // advance moves along the row by some vectors.
 func (w *depthwiseWriter) advance(vectors int32) {
+	if w.k.Kind == Averaged {
+		w.AddImm(depthwiseFilter, vectors*w.bytes)
+	}
 	w.AddImm(depthwiseTarget, vectors*w.bytes)
 	w.AddImm(depthwiseFrom, vectors*w.bytes*w.k.StepX)
 }
@@ -179,6 +201,11 @@ func (w *depthwiseWriter) vector(v int32) {
 			w.V(w.maximum, w.width, Reg(r), w.input, R(Reg(r)))
 		}
 		at := At(depthwiseTarget, (r*w.k.Out)*w.element+v*w.bytes)
+		if w.k.Kind == Averaged {
+			divisors := at
+			divisors.Base = depthwiseFilter
+			w.divideBy(Reg(r), divisors, live*w.element/4)
+		}
 		switch {
 		case live == w.lanes:
 			w.V(MOVUPSstore, w.width, Reg(r), 0, M(at))
@@ -192,6 +219,16 @@ func (w *depthwiseWriter) vector(v int32) {
 			w.V(MASKMOVPSstore, w.width, Reg(r), w.mask, M(at))
 		}
 	}
+}
+
+// divideBy divides a sum by the first words of memory.
+func (w *depthwiseWriter) divideBy(sum Reg, m Mem, words int32) {
+	if words == w.bytes/4 {
+		w.V(w.divide, w.width, sum, sum, M(m))
+		return
+	}
+	w.loadWords(w.input, m, 0, words)
+	w.V(w.divide, w.width, sum, sum, R(w.input))
 }
 
 // tap loads what a row of the input gives to one column of the filter and adds it to the rows of the
@@ -209,6 +246,10 @@ func (w *depthwiseWriter) tap(v, row, kx int32) {
 			}
 			loaded = true
 		}
+		if w.k.Kind != Convolved {
+			w.pool(Reg(r))
+			continue
+		}
 		tap := reach/w.k.DilationY*w.k.KernelX + kx
 		switch weight := w.first + Reg(tap); {
 		case tap < int32(w.held):
@@ -220,6 +261,18 @@ func (w *depthwiseWriter) tap(v, row, kx int32) {
 			w.V(w.multiplyAdd, w.width, Reg(r), w.input, R(15))
 		}
 	}
+}
+
+// pool adds the inputs to a sum, or takes the larger of both. A maximum is its second operand where
+// one is NaN, so two of them, joined, are NaN where either is; else they are equal.
+func (w *depthwiseWriter) pool(sum Reg) {
+	if w.k.Kind == Averaged {
+		w.V(w.add, w.width, sum, sum, R(w.input))
+		return
+	}
+	w.V(w.maximum, w.width, w.scratch(), sum, R(w.input))
+	w.V(w.maximum, w.width, sum, w.input, R(sum))
+	w.V(ORPS, w.width, sum, sum, R(w.scratch()))
 }
 
 // load loads the inputs of a vector for a tap; it reports false where all are in the padding.
@@ -241,7 +294,22 @@ func (w *depthwiseWriter) load(v, row, kx int32) bool {
 	if step == 2 {
 		w.joinEven()
 	}
+	if w.k.Kind == Largest && (lo != 0 || hi != w.lanes) {
+		w.replaceMissing(lo*words, hi*words)
+	}
 	return true
+}
+
+// replaceMissing gives the lanes without input, behind words lo to hi, the lowest value.
+func (w *depthwiseWriter) replaceMissing(lo, hi int32) {
+	w.loadMask(lo, hi)
+	if w.k.ISA == AVX512 {
+		w.V(MOVAPS, w.width, w.scratch(), 0, R(w.input))
+		w.V(MOVAPS, w.width, w.input, 0, R(w.lowest()))
+		w.VMask(MOVAPS, w.width, w.input, 0, R(w.scratch()), 1, false)
+		return
+	}
+	w.VImm(BLENDVPS, w.width, w.input, w.lowest(), R(w.input), uint8(w.mask))
 }
 
 // loadWords loads the words from lo to hi of a vector and clears the others.

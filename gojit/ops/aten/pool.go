@@ -3,6 +3,7 @@ package aten
 import (
 	"slices"
 
+	"torchjit/gojit/dense"
 	"torchjit/gojit/tensor"
 )
 
@@ -16,6 +17,8 @@ type window1 struct {
 type pooling struct {
 	n       int         // dimensions
 	windows [][]window1 // for each of the last n dimensions and each output along it
+	// kernel and what follows are empty where windows differ in more than their place
+	kernel, stride, padding, dilation []int
 }
 
 // poolArgs reads kernel, stride, padding and, where hasDilation, dilation from argument i on.
@@ -34,7 +37,7 @@ func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooli
 	if hasDilation {
 		dilation = c.intsOf(i+3, n, "dilation")
 	}
-	p := pooling{n: n}
+	p := pooling{n: n, kernel: kernel, stride: stride, padding: padding, dilation: dilation}
 	for d := range n {
 		in := x.Size(x.Dim() - n + d)
 		check(in > 0, "%s(): Expected input to have non-zero size for non-batch dimensions, but got %s", name, shapeText(x.Shape()))
@@ -96,14 +99,42 @@ func adaptive(name string, c call, n int) pooling {
 	x := c.tensor(0)
 	check(x.Dim() == n+1 || x.Dim() == n+2, "%s(): Expected %dD or %dD tensor, but got %s", name, n+1, n+2, shapeText(x.Shape()))
 	size := c.intsOf(1, n, "output_size")
-	p := pooling{n: n}
+	p, regular := pooling{n: n}, true
 	for d := range n {
 		in := x.Size(x.Dim() - n + d)
 		check(in > 0 || size[d] == 0, "%s(): Expected input to have non-zero size for non-batch dimensions, but input has sizes %s with dimension %d being empty", name, shapeText(x.Shape()), x.Dim()-n+d)
 		check(size[d] >= 0, "%s(): elements of output_size must be greater than or equal to 0 but received {%d}", name, size[d])
 		p.windows = append(p.windows, adaptiveWindows(in, size[d]))
+		if size[d] == 0 || in%size[d] != 0 {
+			regular = false
+			continue
+		}
+		p.kernel, p.padding, p.dilation = append(p.kernel, in/size[d]), append(p.padding, 0), append(p.dilation, 1)
+	}
+	p.stride = p.kernel
+	if !regular {
+		p.kernel = nil
 	}
 	return p
+}
+
+// geometry describes the windows to package dense, which pools with generated kernels where it reports true.
+func (p *pooling) geometry(x *tensor.Tensor) (dense.Convolution, bool) {
+	if p.kernel == nil || p.n > 2 {
+		return dense.Convolution{}, false
+	}
+	one := [3]int{1, 1, 1}
+	planes := numelOf(x.Shape()[:x.Dim()-p.n])
+	g := dense.Convolution{Batch: 1, Groups: planes, InChannels: planes, OutChannels: planes, In: one, Out: one, Kernel: one, Stride: one, Dilation: one}
+	for d := range p.n {
+		at := 3 - p.n + d
+		g.In[at], g.Out[at], g.Kernel[at] = x.Size(x.Dim()-p.n+d), len(p.windows[d]), p.kernel[d]
+		g.Stride[at], g.Padding[at], g.Dilation[at] = p.stride[d], p.padding[d], p.dilation[d]
+		if g.Out[at] == 1 {
+			g.Stride[at] = 1 // nothing depends on it
+		}
+	}
+	return g, planes > 0 && g.CanPool()
 }
 
 func (p *pooling) shape(x *tensor.Tensor) []int {
@@ -115,9 +146,9 @@ func (p *pooling) shape(x *tensor.Tensor) []int {
 }
 
 // reads lists what every output of a plane is made of: those of output i are
-// inputs[starts[i]:starts[i+1]], and padded[i] counts them with the padding.
+// inputs[starts[i]:starts[i+1]].
 type reads struct {
-	starts, inputs, padded []int32
+	starts, inputs []int32
 }
 
 func (p *pooling) reads(x *tensor.Tensor) *reads {
@@ -138,7 +169,6 @@ func (p *pooling) reads(x *tensor.Tensor) *reads {
 					}
 				}
 				r.starts = append(r.starts, int32(len(r.inputs)))
-				r.padded = append(r.padded, int32(a.padded*b.padded*c.padded))
 			}
 		}
 	}
@@ -191,43 +221,91 @@ func maxPlane[T ordered](r *reads, plane, result []T, at []int64) {
 	}
 }
 
+// pooledMaxima gives the largest element of each window, without its index.
+func pooledMaxima(x *tensor.Tensor, p pooling) *tensor.Tensor {
+	g, ok := p.geometry(x)
+	work := accumulator(x.DType())
+	if !ok || work != tensor.Float32 && work != tensor.Float64 {
+		out, _ := maxPool(x, p)
+		return out
+	}
+	in, out := contiguous(to(x, work)), empty(p.shape(x), work)
+	if work == tensor.Float32 {
+		dense.MaxPool(g, tensor.Data[float32](in), tensor.Data[float32](out))
+	} else {
+		dense.MaxPool(g, tensor.Data[float64](in), tensor.Data[float64](out))
+	}
+	return to(out, x.DType())
+}
+
 // averagePool gives the mean of each window. The divisor is the number of inputs, with padding
 // where includePad, unless override is positive.
 func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *tensor.Tensor {
 	noIntegers("avg_pool2d")(x.DType())
-	in := contiguous(to(x, tensor.Float64))
-	out := empty(p.shape(x), tensor.Float64)
-	r := p.reads(x)
-	poolPlanes(&p, in, out, func(plane, result []float64, _ int) {
-		for i := range result {
-			inputs := r.inputs[r.starts[i]:r.starts[i+1]]
-			s := 0.0
-			for _, j := range inputs {
-				s += plane[j]
-			}
-			n := len(inputs)
-			if includePad {
-				n = int(r.padded[i])
-			}
-			if override > 0 {
-				n = override
-			}
-			result[i] = s / float64(n)
-		}
-	})
+	check(!x.DType().IsComplex(), "\"avg_pool2d_out_frame\" not implemented for '%s'", x.DType().CppName())
+	work := accumulator(x.DType())
+	in, out := contiguous(to(x, work)), empty(p.shape(x), work)
+	if work == tensor.Float32 {
+		averagePlanes[float32](&p, in, out, includePad, override)
+	} else {
+		averagePlanes[float64](&p, in, out, includePad, override)
+	}
 	return to(out, x.DType())
 }
 
-func maxPoolNd(name string, n int) []definition {
-	run := func(c call) (*tensor.Tensor, *tensor.Tensor) {
-		return maxPool(c.tensor(0), poolArgs(name, c, 1, n, true, 5))
+func averagePlanes[T interface {
+	dense.Float
+	tensor.Element
+}](p *pooling, in, out *tensor.Tensor, includePad bool, override int) {
+	if g, ok := p.geometry(in); ok {
+		dense.AveragePool(g, tensor.Data[T](in), divisors[T](p, includePad, override), tensor.Data[T](out))
+		return
 	}
+	r, by := p.reads(in), divisors[T](p, includePad, override)
+	poolPlanes(p, in, out, func(plane, result []T, _ int) {
+		for i := range result {
+			s := 0.0
+			for _, j := range r.inputs[r.starts[i]:r.starts[i+1]] {
+				s += float64(plane[j])
+			}
+			result[i] = T(s / float64(by[i]))
+		}
+	})
+}
+
+// divisors returns what the sum of each window of a plane is divided by.
+func divisors[T dense.Float](p *pooling, includePad bool, override int) []T {
+	counts := []T{1}
+	for _, windows := range p.windows {
+		grown := make([]T, 0, len(counts)*len(windows))
+		for _, c := range counts {
+			for _, w := range windows {
+				n := (w.hi - w.lo + w.step - 1) / w.step
+				if includePad {
+					n = w.padded
+				}
+				grown = append(grown, c*T(n))
+			}
+		}
+		counts = grown
+	}
+	for i := range counts {
+		if override > 0 {
+			counts[i] = T(override)
+		}
+	}
+	return counts
+}
+
+func maxPoolNd(name string, n int) []definition {
 	return []definition{
 		giving(name, func(c call) *tensor.Tensor {
-			out, _ := run(c)
-			return keepFormat(out, c.tensor(0))
+			noComplexOrder("max_pool")(c.tensor(0).DType())
+			return keepFormat(pooledMaxima(c.tensor(0), poolArgs(name, c, 1, n, true, 5)), c.tensor(0))
 		}),
-		define(name+"_with_indices", func(c call) { c.give(pair(run(c))...) }),
+		define(name+"_with_indices", func(c call) {
+			c.give(pair(maxPool(c.tensor(0), poolArgs(name, c, 1, n, true, 5)))...)
+		}),
 	}
 }
 
