@@ -1,0 +1,332 @@
+package dense
+
+import (
+	"unsafe"
+
+	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/tensor"
+)
+
+// Plan is a convolution in two dimensions over images whose channels lie together (batch, height,
+// width, channel), made once for a geometry and weights. It never changes: any number of goroutines
+// may run it at once.
+//
+// Weights are packed into panels of out channels; the output is cut into strips of places that read
+// alike, each the rows of a tile of a matrix product. Places that read from the padding have strips of
+// their own, whose products leave those taps out.
+type Plan[T Float] struct {
+	geometry Convolution
+	options  PlanOptions
+	isa      amd64.ISA
+	weight   []T // by group, panel, tap and channel, on a cache line
+	bias     []T
+	strips   []strip
+	winograd *winograd[T]
+	portable []T // the weights as they came, where no code is generated
+}
+
+// PlanOptions says what a Plan does beside the convolution.
+type PlanOptions struct {
+	Relu     bool
+	Residual bool // Run adds a tensor like the result, before Relu
+	// Exact forbids to trade accuracy for speed: without it convolutions of 3 by 3 may take four
+	// times fewer multiplications at an error up to 2e-5 of the largest result.
+	Exact bool
+}
+
+// strip is a run of places of the output that read the same taps of the filter.
+type strip struct {
+	out, in        int // elements of the first place; of the first channel that tap (0, 0) reads, which may lie in the padding
+	outStep, steps int // elements from one place to the next, and between what they read
+	places         int
+	y0, y1, x0, x1 int // taps
+}
+
+// NewPlan makes a plan of weights laid out as Convolve takes them; bias may be nil. It panics where
+// they are shorter than the geometry says or have a depth.
+func NewPlan[T Float](g Convolution, weight, bias []T, options PlanOptions) *Plan[T] {
+	if g.In[0] != 1 || g.Kernel[0] != 1 || g.Out[0] != 1 || g.Padding[0] != 0 {
+		panic("dense: a plan is for two dimensions")
+	}
+	g.checkExtents(g.Batch*g.InChannels*volume(g.In), len(weight), len(bias), g.Batch*g.OutChannels*volume(g.Out), bias != nil)
+	p := &Plan[T]{geometry: g, options: options, isa: amd64.Target()}
+	p.bias = append(p.bias, bias...)
+	if bias == nil {
+		p.bias = make([]T, g.OutChannels)
+	}
+	if p.isa < amd64.AVX2 || volume(g.Kernel)*g.InChannels == 0 {
+		p.portable = append(p.portable, weight...)
+		return p
+	}
+	if !options.Exact && g.suitsWinograd(lanesOf[T](p.isa)) {
+		p.winograd = newWinograd(p.isa, g, weight, p.bias, options)
+		return p
+	}
+	p.pack(weight)
+	p.cutStrips()
+	return p
+}
+
+// lanesOf returns the elements of a vector.
+func lanesOf[T Float](isa amd64.ISA) int {
+	var zero T
+	return isa.Width().Bytes() / int(unsafe.Sizeof(zero))
+}
+
+// aligned returns n elements that begin on a cache line.
+func aligned[T Float](n int) []T {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	data := make([]T, n+64/size)
+	off := int(-uintptr(unsafe.Pointer(&data[0]))%64) / size
+	return data[off : off+n : off+n]
+}
+
+// panelWidth returns the columns of panel j of filters out channels, completed to whole vectors.
+func panelWidth(filters, j, lanes int) int {
+	width := min(panelVectors*lanes, filters-j*panelVectors*lanes)
+	return (width + lanes - 1) / lanes * lanes
+}
+
+// pack lays the weights out as the tiles read them.
+func (p *Plan[T]) pack(weight []T) {
+	g, lanes := &p.geometry, lanesOf[T](p.isa)
+	channels, filters, taps := g.InChannels/g.Groups, g.OutChannels/g.Groups, volume(g.Kernel)
+	whole := (filters + lanes - 1) / lanes * lanes
+	p.weight = aligned[T](g.Groups*whole*taps*channels + 1024)
+	for group := range g.Groups {
+		for first := 0; first < filters; first += panelVectors * lanes {
+			width := panelWidth(filters, first/(panelVectors*lanes), lanes)
+			to := p.weight[(group*whole+first)*taps*channels:]
+			for f := first; f < min(first+width, filters); f++ {
+				from := weight[(group*filters+f)*channels*taps:]
+				for c := range channels {
+					for t := range taps {
+						to[(t*channels+c)*width+f-first] = from[c*taps+t]
+					}
+				}
+			}
+		}
+	}
+}
+
+// valid returns the taps, from lo to hi, that place o of the output reads inside the input.
+func valid(o, in, kernel, stride, dilation, padding int) (lo, hi int) {
+	at := o*stride - padding
+	for lo < kernel && at+lo*dilation < 0 {
+		lo++
+	}
+	hi = kernel
+	for hi > lo && at+(hi-1)*dilation >= in {
+		hi--
+	}
+	return lo, hi
+}
+
+// cutStrips cuts the output of one image into strips: along rows where all taps in x are inside, and
+// down the columns at both sides.
+func (p *Plan[T]) cutStrips() {
+	g := &p.geometry
+	height, width := g.Out[1], g.Out[2]
+	inner0, inner1 := width, width // places where no tap in x is in the padding
+	for x := range width {
+		if lo, hi := valid(x, g.In[2], g.Kernel[2], g.Stride[2], g.Dilation[2], g.Padding[2]); lo == 0 && hi == g.Kernel[2] {
+			inner0 = min(inner0, x)
+			inner1 = x + 1
+		}
+	}
+	if inner0 == width {
+		inner1 = width
+	}
+	for y := range height {
+		p.addStrips(y, 1, inner0, inner1-inner0)
+	}
+	for x := range width {
+		if x >= inner0 && x < inner1 {
+			continue
+		}
+		for y := 0; y < height; { // as many rows as read the same taps in y
+			lo, hi := valid(y, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1])
+			n := 1
+			for y+n < height {
+				if a, b := valid(y+n, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1]); a != lo || b != hi {
+					break
+				}
+				n++
+			}
+			p.addStrips(y, n, x, 1)
+			y += n
+		}
+	}
+}
+
+// addStrips adds strips of the places of some rows and columns, one of which is single.
+func (p *Plan[T]) addStrips(y, rows, x, columns int) {
+	g := &p.geometry
+	maximum := amd64.MaxRows(p.isa, panelVectors)
+	n := rows * columns
+	parts := (n + maximum - 1) / maximum
+	s := strip{outStep: g.OutChannels, steps: g.Stride[2] * g.InChannels}
+	if columns == 1 {
+		s.outStep, s.steps = g.Out[2]*g.OutChannels, g.Stride[1]*g.In[2]*g.InChannels
+	}
+	s.y0, s.y1 = valid(y, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1])
+	s.x0, s.x1 = valid(x, g.In[2], g.Kernel[2], g.Stride[2], g.Dilation[2], g.Padding[2])
+	for i := range parts {
+		from := cut(n, parts, i)
+		s.places = cut(n, parts, i+1) - from
+		s.out = (y*g.Out[2]+x)*g.OutChannels + from*s.outStep
+		s.in = ((y*g.Stride[1]-g.Padding[1])*g.In[2]+x*g.Stride[2]-g.Padding[2])*g.InChannels + from*s.steps
+		p.strips = append(p.strips, s)
+	}
+}
+
+// Run convolves a batch of images; residual is read where the options say so.
+func (p *Plan[T]) Run(in, residual, out []T) {
+	g := &p.geometry
+	if len(in) < g.Batch*g.InChannels*volume(g.In) || len(out) < g.Batch*g.OutChannels*volume(g.Out) || p.options.Residual && len(residual) < g.Batch*g.OutChannels*volume(g.Out) {
+		panic("dense: a convolution reaches outside its data")
+	}
+	switch {
+	case g.Batch*g.OutChannels*volume(g.Out) == 0:
+	case p.portable != nil:
+		p.runPortable(in, residual, out)
+	case p.winograd != nil:
+		p.winograd.run(in, residual, out)
+	default:
+		p.runTiles(in, residual, out)
+	}
+}
+
+// runTiles shares the panels out where there are more of them, else the strips.
+func (p *Plan[T]) runTiles(in, residual, out []T) {
+	g := &p.geometry
+	filters := g.OutChannels / g.Groups
+	panels := (filters + panelVectors*lanesOf[T](p.isa) - 1) / (panelVectors * lanesOf[T](p.isa))
+	n := g.Batch * len(p.strips)
+	outer := len(p.weight)*int(unsafe.Sizeof(in[0])) > 400<<10 // weights are read once
+	run := func(j0, j1, s0, s1 int) {
+		w := stripWriter[T]{Plan: p, in: in, residual: residual, out: out, filters: filters}
+		if outer {
+			for j := j0; j < j1; j++ {
+				for s := s0; s < s1; s++ {
+					w.strip(s, j/panels, j%panels)
+				}
+			}
+			return
+		}
+		for s := s0; s < s1; s++ {
+			for j := j0; j < j1; j++ {
+				w.strip(s, j/panels, j%panels)
+			}
+		}
+	}
+	threads := tensor.NumThreads()
+	if p.work() < 2*parallelFlops || threads == 1 {
+		run(0, g.Groups*panels, 0, n)
+		return
+	}
+	if outer && g.Groups*panels >= 2*threads {
+		tensor.Parallel(g.Groups*panels, 1, func(lo, hi int) { run(lo, hi, 0, n) })
+		return
+	}
+	tensor.Parallel(n, max(1, n/(4*threads)), func(lo, hi int) { run(0, g.Groups*panels, lo, hi) })
+}
+
+// work returns the multiplications of a run.
+func (p *Plan[T]) work() int {
+	g := &p.geometry
+	return g.Batch * g.OutChannels * volume(g.Out) * volume(g.Kernel) * g.InChannels / g.Groups
+}
+
+// stripWriter is one goroutine's way through strips and panels.
+type stripWriter[T Float] struct {
+	*Plan[T]
+	in, residual, out []T
+	filters           int
+	codes             tileCodes
+}
+
+// strip computes a strip of the output for one panel of the out channels of a group.
+func (w *stripWriter[T]) strip(index, group, panel int) {
+	g, s := &w.geometry, &w.strips[index%len(w.strips)]
+	lanes, size := lanesOf[T](w.isa), int(unsafe.Sizeof(w.in[0]))
+	image := index / len(w.strips)
+	channels, first := g.InChannels/g.Groups, panel*panelVectors*lanes
+	columns, width := min(panelVectors*lanes, w.filters-first), panelWidth(w.filters, panel, lanes)
+	whole := (w.filters + lanes - 1) / lanes * lanes
+	from := image*g.InChannels*volume(g.In) + s.in + group*channels
+	to := image*g.OutChannels*volume(g.Out) + s.out + group*w.filters + first
+	weights := (group*whole + first) * volume(g.Kernel) * channels
+	t := amd64.Tile{ISA: w.isa, Double: size == 8, Rows: uint8(s.places), Vectors: uint8(width / lanes), Tail: columns%lanes != 0, Prefetch: true}
+	args := amd64.TileArgs{C: unsafe.Pointer(&w.out[to]), Bias: unsafe.Pointer(&w.bias[group*w.filters+first]), ARow: int64(s.steps * size), CRow: int64(s.outStep * size)}
+	if t.Tail {
+		args.Mask = amd64.TailMask(w.isa, columns%lanes*size/4)
+	}
+	if w.options.Residual {
+		args.Residual = unsafe.Pointer(&w.residual[to])
+	}
+	run := 1 // taps along x whose channels follow each other
+	if g.Dilation[2] == 1 && g.Groups == 1 {
+		run = s.x1 - s.x0
+	}
+	args.K = int64(max(run, 1) * channels)
+	empty := s.y0 >= s.y1 || s.x0 >= s.x1
+	if empty { // only padding is read: products with the weights of zero elements
+		w.blank(s, to, columns)
+		return
+	}
+	for ky := s.y0; ky < s.y1; ky++ {
+		for kx := s.x0; kx < s.x1; kx += run {
+			t.Add = ky != s.y0 || kx != s.x0
+			if ky == s.y1-1 && kx+run == s.x1 {
+				t.Bias, t.Residual, t.Relu = amd64.ColumnBias, w.options.Residual, w.options.Relu
+			}
+			args.A = unsafe.Pointer(&w.in[from+(ky*g.Dilation[1]*g.In[2]+kx*g.Dilation[2])*g.InChannels])
+			args.B = unsafe.Pointer(&w.weight[weights+(ky*g.Kernel[2]+kx)*channels*width])
+			w.codes.get(t).Call(unsafe.Pointer(&args))
+		}
+	}
+}
+
+// blank writes places that read the padding only.
+func (w *stripWriter[T]) blank(s *strip, to, columns int) {
+	for i := range s.places {
+		at := to + i*s.outStep
+		channel := at % w.geometry.OutChannels
+		for j := range columns {
+			v := w.bias[channel+j]
+			if w.options.Residual {
+				v += w.residual[at+j]
+			}
+			if w.options.Relu && v < 0 {
+				v = 0
+			}
+			w.out[at+j] = v
+		}
+	}
+}
+
+// runPortable computes the convolution in the other layout.
+func (p *Plan[T]) runPortable(in, residual, out []T) {
+	g := p.geometry
+	inSize, outSize := volume(g.In), volume(g.Out)
+	turned, result := make([]T, g.Batch*g.InChannels*inSize), make([]T, g.Batch*g.OutChannels*outSize)
+	for i := range turned {
+		b, c, at := i/(g.InChannels*inSize), i/inSize%g.InChannels, i%inSize
+		turned[i] = in[(b*inSize+at)*g.InChannels+c]
+	}
+	fillBias(g, p.bias, result)
+	convolve(g, turned, p.portable, result)
+	for i, v := range result {
+		b, c, at := i/(g.OutChannels*outSize), i/outSize%g.OutChannels, i%outSize
+		to := (b*outSize+at)*g.OutChannels + c
+		if p.options.Residual {
+			v += residual[to]
+		}
+		if p.options.Relu && v < 0 {
+			v = 0
+		}
+		out[to] = v
+	}
+}

@@ -1,0 +1,88 @@
+package dense
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// turn moves the channels of images behind the pixels, or back.
+func turn[T Float](data []T, batch, channels, size int, back bool) []T {
+	turned := make([]T, len(data))
+	for b := range batch {
+		for c := range channels {
+			for i := range size {
+				front, behind := (b*channels+c)*size+i, (b*size+i)*channels+c
+				if back {
+					turned[front] = data[behind]
+				} else {
+					turned[behind] = data[front]
+				}
+			}
+		}
+	}
+	return turned
+}
+
+// reference computes what a plan should, channels first.
+func reference[T Float](g Convolution, options PlanOptions, in, weight, bias, residual []T) []T {
+	want := make([]T, g.Batch*g.OutChannels*volume(g.Out))
+	fillBias(g, bias, want)
+	convolve(g, in, weight, want)
+	for i := range want {
+		if options.Residual {
+			want[i] += residual[i]
+		}
+		if options.Relu {
+			want[i] = max(want[i], 0)
+		}
+	}
+	return want
+}
+
+func checkPlan[T Float](t *testing.T, r *rand.Rand, g Convolution, options PlanOptions, tolerance float64) {
+	t.Helper()
+	inSize, outSize := volume(g.In), volume(g.Out)
+	in, weight := whole[T](r, g.Batch*g.InChannels*inSize), whole[T](r, g.OutChannels*(g.InChannels/g.Groups)*volume(g.Kernel))
+	bias, residual := whole[T](r, g.OutChannels), whole[T](r, g.Batch*g.OutChannels*outSize)
+	want := reference(g, options, in, weight, bias, residual)
+	got := make([]T, len(want))
+	NewPlan(g, weight, bias, options).Run(turn(in, g.Batch, g.InChannels, inSize, false), turn(residual, g.Batch, g.OutChannels, outSize, false), got)
+	got = turn(got, g.Batch, g.OutChannels, outSize, true)
+	scale := 0.0
+	for _, v := range want {
+		scale = max(scale, math.Abs(float64(v)))
+	}
+	for i := range want {
+		if math.Abs(float64(got[i]-want[i])) > tolerance*scale {
+			t.Fatalf("%T %+v %+v: element %d is %v, want %v", in, g, options, i, got[i], want[i])
+		}
+	}
+}
+
+func randomOptions(r *rand.Rand) PlanOptions {
+	return PlanOptions{Relu: r.IntN(2) == 0, Residual: r.IntN(2) == 0, Exact: true}
+}
+
+func TestPlansAgreeWithPortable(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for range 250 {
+		g := randomConvolution(r)
+		g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
+		checkPlan[float32](t, r, g, randomOptions(r), 0)
+		checkPlan[float64](t, r, g, randomOptions(r), 0)
+	}
+}
+
+func TestWinogradIsNearTheConvolution(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	one := [3]int{1, 1, 1}
+	for range 30 {
+		g := Convolution{Batch: 1 + r.IntN(3), Groups: 1, InChannels: 16 * (1 + r.IntN(4)), OutChannels: 16 * (1 + r.IntN(5)), In: [3]int{1, 13 + r.IntN(12), 13 + r.IntN(12)},
+			Kernel: [3]int{1, 3, 3}, Stride: one, Dilation: one, Padding: [3]int{0, r.IntN(2), r.IntN(2)}}
+		g.Out = [3]int{1, g.In[1] + 2*g.Padding[1] - 2, g.In[2] + 2*g.Padding[2] - 2}
+		options := randomOptions(r)
+		options.Exact = false
+		checkPlan[float32](t, r, g, options, 2e-5)
+	}
+}
