@@ -79,8 +79,8 @@ func (e *expander) tanh(x Value) Value {
 	half := e.Fma(power, h, e.fmaNumber(power, 0.5, e.number(-0.5)))
 	one := e.number(1)
 	q := e.Div(half, e.Add(half, one))
-	// What is lost by rounding the sum weighs where the quotient is small. 21/64 loses nothing.
-	small := e.Binary(Min, e.number(21.0/64), half)
+	// What is lost by rounding the sum weighs where the quotient is small. 3/8 loses nothing.
+	small := e.Binary(Min, e.number(3.0/8), half)
 	lost := e.Sub(e.Sub(e.Add(small, one), one), small)
 	q = e.Fma(q, lost, q)
 	return e.copySign(q, x)
