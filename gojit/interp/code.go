@@ -60,6 +60,7 @@ type site struct {
 	numOutputs int
 
 	run     ops.Operation // opCall
+	owned   *ownership    // opCall; nil where there is nothing to do
 	machine *Machine      // opCallFunction, opCallMethod: who lowers the callee
 	callee  *ir.Function  // opCallFunction
 	code    atomic.Pointer[Code]

@@ -375,7 +375,7 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 	default:
 		run = o.Run
 	}
-	l.call(opCall, &site{name: o.Name, run: run}, n, n.Inputs(), dead)
+	l.call(opCall, &site{name: o.Name, run: run, owned: l.owned(n)}, n, n.Inputs(), dead)
 	return nil
 }
 

@@ -140,8 +140,11 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 
 		case opCall:
 			site := c.sites[in.A]
-			args := site.read(regs, area)
-			err = site.run(args, regs[site.output:int(site.output)+site.numOutputs])
+			args, results := site.read(regs, area), regs[site.output:int(site.output)+site.numOutputs]
+			err = site.run(args, results)
+			if site.owned != nil && err == nil {
+				site.owned.settle(site.inputs, args, results)
+			}
 			clear(args)
 		case opCallFunction:
 			err = s.callFunction(c.sites[in.A], regs, area)

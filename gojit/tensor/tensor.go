@@ -23,6 +23,7 @@ type Tensor struct {
 	device       Device
 	requiresGrad bool
 	released     atomic.Bool
+	temporary    bool                // see MarkTemporary
 	quantizer    *Quantizer          // for quantized types, else nil
 	lengths      *[]int              // of a ragged tensor, else nil
 	history      atomic.Pointer[any] // what the tape knows of the tensor: its gradient and the node that made it
@@ -295,6 +296,22 @@ func (t *Tensor) Release() {
 		s.free()
 	}
 }
+
+// temporaryFrom is the number of bytes that are worth reusing at once; fewer are made faster than reused.
+const temporaryFrom = 1 << 10
+
+// MarkTemporary notes that t is a result that nobody but the caller, an interpreter, has, unless its
+// memory cannot be reused or somebody does have it. Whoever gives t to others calls UnmarkTemporary.
+func (t *Tensor) MarkTemporary() {
+	t.temporary = t.storage.cached && len(t.storage.data) >= temporaryFrom && t.storage.refs.Load() == 1 && t.base == nil && t.PyObject() == 0 &&
+		!t.requiresGrad && t.history.Load() == nil
+}
+
+// UnmarkTemporary undoes MarkTemporary.
+func (t *Tensor) UnmarkTemporary() { t.temporary = false }
+
+// IsTemporary reports whether t was marked.
+func (t *Tensor) IsTemporary() bool { return t.temporary }
 
 // Users returns how many tensors over the storage were made and not released.
 func (t *Tensor) Users() int { return int(t.storage.refs.Load()) }

@@ -1,0 +1,116 @@
+package interp
+
+import (
+	"strings"
+
+	"torchjit/gojit/ir"
+	"torchjit/gojit/ops"
+	"torchjit/gojit/schema"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// ownership is what an operator's site does for tensors that only operators see: their memory is
+// reused after the last one has read them.
+type ownership struct {
+	result bool    // the output is such a tensor
+	reads  []int32 // the inputs that are
+}
+
+// owned finds the tensors among the inputs and the output of n that only operators see.
+func (l *lowering) owned(n *ir.Node) *ownership {
+	var o ownership
+	if len(n.Outputs()) == 1 {
+		o.result = l.isTemporary(n.Output())
+	}
+	for i, v := range n.Inputs() {
+		if l.isTemporary(v) {
+			o.reads = append(o.reads, int32(i))
+		}
+	}
+	if !o.result && o.reads == nil {
+		return nil
+	}
+	return &o
+}
+
+// isTemporary reports whether v is a tensor that an operator makes and that only operators read,
+// which neither keep it nor show its memory in what they give.
+func (l *lowering) isTemporary(v *ir.Value) bool {
+	op := l.tensorOperator(v.Node())
+	if op == nil || len(v.Node().Outputs()) != 1 || len(v.Uses()) == 0 {
+		return false
+	}
+	if r := op.Schema().Returns; r[0].Alias != nil || r[0].Type.Kind() != types.KindTensor {
+		return false
+	}
+	for _, u := range v.Uses() {
+		op := l.tensorOperator(u.User)
+		if op == nil || !onlyReads(op.Schema(), u.Index) {
+			return false
+		}
+	}
+	return true
+}
+
+// tensorOperator returns the operator of package aten that runs n, nil where something else does.
+func (l *lowering) tensorOperator(n *ir.Node) *ops.Operator {
+	if !strings.HasPrefix(n.Kind(), "aten::") || nodeLowerings[n.Kind()] != nil || l.machine.Runners[n.Kind()] != nil {
+		return nil
+	}
+	return n.Operator()
+}
+
+// onlyReads reports whether an operator's argument is a tensor that is not part of its results.
+func onlyReads(s *schema.FunctionSchema, argument int) bool {
+	if argument >= len(s.Arguments) || s.IsVarret {
+		return false
+	}
+	a := &s.Arguments[argument]
+	t := a.Type
+	if o, ok := t.(*types.Optional); ok {
+		t = o.Elem
+	}
+	if a.Alias != nil || t.Kind() != types.KindTensor {
+		return false
+	}
+	for i := range s.Returns {
+		switch s.Returns[i].Type.Kind() {
+		case types.KindTensor, types.KindInt, types.KindFloat, types.KindBool, types.KindNumber:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// settle gives the memory of what was read for the last time back, and marks the output. An operator
+// may return an argument without saying so: then somebody else has it.
+func (o *ownership) settle(inputs []input, args, out []value.Value) {
+	for _, i := range o.reads {
+		if !args[i].IsTensor() {
+			continue
+		}
+		t := args[i].Tensor()
+		switch {
+		case !t.IsTemporary():
+		case isAmong(args[i], out):
+			t.UnmarkTemporary()
+		case inputs[i].move:
+			t.Release()
+		}
+	}
+	if o.result && out[0].IsTensor() && !isAmong(out[0], args) {
+		out[0].Tensor().MarkTemporary()
+	}
+}
+
+// isAmong reports whether the tensor v is one of the values.
+func isAmong(v value.Value, values []value.Value) bool {
+	for _, x := range values {
+		if x.IsTensor() && x.Tensor() == v.Tensor() {
+			return true
+		}
+	}
+	return false
+}
