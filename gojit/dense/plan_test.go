@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"torchjit/gojit/kernel/amd64"
 )
 
 // turn moves the channels of images behind the pixels, or back.
@@ -84,5 +86,39 @@ func TestWinogradIsNearTheConvolution(t *testing.T) {
 		options := randomOptions(r)
 		options.Exact = false
 		checkPlan[float32](t, r, g, options, 2e-5)
+	}
+}
+
+func checkChannels[T Float](t *testing.T, r *rand.Rand, g Convolution, plan *ChannelsPlan[T]) {
+	t.Helper()
+	in := whole[T](r, g.Batch*g.InChannels*volume(g.In))
+	if plan.kind == amd64.Largest {
+		in[r.IntN(len(in))] = T(math.NaN())
+	}
+	got, want := make([]T, g.Batch*g.InChannels*volume(g.Out)), make([]T, g.Batch*g.InChannels*volume(g.Out))
+	plan.Run(in, got)
+	plan.runPortable(in, want)
+	for i := range want {
+		if got[i] != want[i] && (got[i] == got[i] || want[i] == want[i]) {
+			t.Fatalf("%T kind %d %+v: element %d is %v, want %v", in, plan.kind, g, i, got[i], want[i])
+		}
+	}
+}
+
+func TestPlansOfChannelsAgreeWithPortable(t *testing.T) {
+	r := rand.New(rand.NewPCG(45, 46))
+	for range 150 {
+		g := depthwiseOf(r, randomConvolution(r))
+		g.InChannels = 1 + r.IntN(40)
+		g.OutChannels, g.Groups = g.InChannels, g.InChannels
+		divisors := make([]float32, volume(g.Out))
+		for i := range divisors {
+			divisors[i] = float32(int(1) << r.IntN(4))
+		}
+		weight, bias := whole[float32](r, g.InChannels*volume(g.Kernel)), whole[float32](r, g.InChannels)
+		checkChannels(t, r, g, NewDepthwisePlan(g, weight, bias, r.IntN(2) == 0))
+		checkChannels(t, r, g, NewMaxPoolPlan[float64](g))
+		checkChannels(t, r, g, NewMaxPoolPlan[float32](g))
+		checkChannels(t, r, g, NewAveragePoolPlan(g, divisors))
 	}
 }

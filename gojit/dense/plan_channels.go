@@ -1,0 +1,152 @@
+package dense
+
+import (
+	"math"
+	"unsafe"
+
+	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/tensor"
+)
+
+// ChannelsPlan is a depthwise convolution or a pooling in two dimensions over images whose channels
+// lie together (batch, height, width, channel). It never changes: any number of goroutines may run it.
+type ChannelsPlan[T Float] struct {
+	geometry Convolution
+	kind     amd64.DepthwiseKind
+	relu     bool
+	isa      amd64.ISA
+	weight   []T // tap by channel
+	divisors []T // of the places, for averages
+	start    []T // for each channel, what its sums begin with
+	rows     []channelRow
+}
+
+// channelRow is a tile of places of one row of the output.
+type channelRow struct {
+	code    *amd64.Code
+	in, out int // elements of the first pixel
+	tap     int // first tap of the filter that is inside
+	place   int
+}
+
+// NewDepthwisePlan makes a plan of a convolution whose groups are the channels, one filter for each.
+func NewDepthwisePlan[T Float](g Convolution, weight, bias []T, relu bool) *ChannelsPlan[T] {
+	taps := volume(g.Kernel)
+	p := &ChannelsPlan[T]{geometry: g, kind: amd64.Convolved, relu: relu, weight: make([]T, taps*g.InChannels), start: make([]T, g.InChannels)}
+	copy(p.start, bias)
+	for c := range g.InChannels {
+		for t := range taps {
+			p.weight[t*g.InChannels+c] = weight[c*taps+t]
+		}
+	}
+	return p.cut()
+}
+
+// NewMaxPoolPlan makes a plan of a maximum, which is NaN where an input is.
+func NewMaxPoolPlan[T Float](g Convolution) *ChannelsPlan[T] {
+	p := &ChannelsPlan[T]{geometry: g, kind: amd64.Largest, start: make([]T, g.InChannels)}
+	for i := range p.start {
+		p.start[i] = T(math.Inf(-1))
+	}
+	return p.cut()
+}
+
+// NewAveragePoolPlan makes a plan of sums divided by what divisors has for every place of the output.
+func NewAveragePoolPlan[T Float](g Convolution, divisors []T) *ChannelsPlan[T] {
+	return (&ChannelsPlan[T]{geometry: g, kind: amd64.Averaged, divisors: append([]T(nil), divisors[:volume(g.Out)]...), start: make([]T, g.InChannels)}).cut()
+}
+
+// cut cuts the output of an image into tiles. It panics where the geometry is not one of channels.
+func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
+	g := &p.geometry
+	if g.InChannels != g.OutChannels || g.InChannels != g.Groups || g.In[0] != 1 || g.Kernel[0] != 1 || g.Out[0] != 1 || g.Padding[0] != 0 {
+		panic("dense: a plan of channels is for two dimensions and channels by themselves")
+	}
+	p.isa = amd64.Target()
+	const limit = 4096 // products in one kernel
+	if p.isa < amd64.AVX2 || volume(g.Kernel)*amd64.ChannelsPlaces(p.isa) > limit {
+		return p
+	}
+	size := int(unsafe.Sizeof(p.start[0]))
+	k := amd64.Channels{Kind: p.kind, ISA: p.isa, Double: size == 8, Relu: p.relu, Tail: g.InChannels%lanesOf[T](p.isa) != 0, Step: int32(g.Stride[2]),
+		KernelX: int32(g.Kernel[2]), DilationY: int32(g.Dilation[1]), DilationX: int32(g.Dilation[2]), Width: int32(g.In[2]),
+		Pixel: int32(g.InChannels * size), Row: int32(g.In[2] * g.InChannels * size), OutPixel: int32(g.InChannels * size)}
+	maximum := amd64.ChannelsPlaces(p.isa)
+	parts := (g.Out[2] + maximum - 1) / maximum
+	for y := range g.Out[1] {
+		lo, hi := valid(y, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1])
+		k.KernelY = int32(max(hi-lo, 0))
+		for i := range parts {
+			x := cut(g.Out[2], parts, i)
+			k.Places = int32(cut(g.Out[2], parts, i+1) - x)
+			k.First = int32(x*g.Stride[2] - g.Padding[2])
+			row := y*g.Stride[1] - g.Padding[1] + lo*g.Dilation[1]
+			p.rows = append(p.rows, channelRow{k.Code(), (row*g.In[2] + int(k.First)) * g.InChannels, (y*g.Out[2] + x) * g.InChannels, min(lo, g.Kernel[1]-1) * g.Kernel[2], y*g.Out[2] + x})
+		}
+	}
+	return p
+}
+
+// Run computes a batch of images.
+func (p *ChannelsPlan[T]) Run(in, out []T) {
+	g := &p.geometry
+	if len(in) < g.Batch*g.InChannels*volume(g.In) || len(out) < g.Batch*g.InChannels*volume(g.Out) {
+		panic("dense: a plan of channels reaches outside its data")
+	}
+	if len(p.rows) == 0 || g.InChannels == 0 {
+		p.runPortable(in, out)
+		return
+	}
+	lanes, size := lanesOf[T](p.isa), int(unsafe.Sizeof(p.start[0]))
+	tensor.Parallel(g.Batch*len(p.rows), 1+parallelFlops/(4*g.InChannels*volume(g.Kernel)*amd64.ChannelsPlaces(p.isa)), func(lo, hi int) {
+		args := amd64.ChannelsArgs{Bias: unsafe.Pointer(&p.start[0]), Vectors: int64(g.InChannels / lanes), Mask: amd64.TailMask(p.isa, g.InChannels%lanes*size/4)}
+		for i := lo; i < hi; i++ {
+			image, row := i/len(p.rows), &p.rows[i%len(p.rows)]
+			args.In, args.Offset = unsafe.Pointer(&in[image*g.InChannels*volume(g.In)]), int64(row.in*size)
+			args.Out = unsafe.Pointer(&out[image*g.InChannels*volume(g.Out)+row.out])
+			switch p.kind {
+			case amd64.Convolved:
+				args.Weight = unsafe.Pointer(&p.weight[row.tap*g.InChannels])
+			case amd64.Averaged:
+				args.Weight = unsafe.Pointer(&p.divisors[row.place])
+			}
+			row.code.Call(unsafe.Pointer(&args))
+		}
+	})
+}
+
+// runPortable computes the plan by its definition.
+func (p *ChannelsPlan[T]) runPortable(in, out []T) {
+	g := &p.geometry
+	for at := range g.Batch * volume(g.Out) {
+		image, place := at/volume(g.Out), at%volume(g.Out)
+		y, x := place/g.Out[2], place%g.Out[2]
+		for c := range g.InChannels {
+			sum := p.start[c]
+			for ky := range g.Kernel[1] {
+				for kx := range g.Kernel[2] {
+					iy, ix := y*g.Stride[1]+ky*g.Dilation[1]-g.Padding[1], x*g.Stride[2]+kx*g.Dilation[2]-g.Padding[2]
+					if iy < 0 || iy >= g.In[1] || ix < 0 || ix >= g.In[2] {
+						continue
+					}
+					v := in[((image*g.In[1]+iy)*g.In[2]+ix)*g.InChannels+c]
+					switch {
+					case p.kind == amd64.Convolved:
+						sum += v * p.weight[(ky*g.Kernel[2]+kx)*g.InChannels+c]
+					case p.kind == amd64.Averaged:
+						sum += v
+					case v > sum || v != v:
+						sum = v
+					}
+				}
+			}
+			if p.kind == amd64.Averaged {
+				sum /= p.divisors[place]
+			}
+			if p.relu && sum < 0 {
+				sum = 0
+			}
+			out[at*g.InChannels+c] = sum
+		}
+	}
+}
