@@ -133,7 +133,7 @@ var expansions = [numOps]expansion{
 	Acosh:    {wideUnary((*expander).acosh), 1, 2.5},
 	Atanh:    {wideUnary((*expander).atanh), 1, 2.5},
 	Atan2:    {(*expander).atan2, 2.5, 2.5},
-	Pow:      {wideBinary((*expander).pow), 1, 0},
+	Pow:      {(*expander).pow, 1, 0},
 	Rem:      {wideBinary((*expander).remainder), 1, 0},
 	Mod:      {(*expander).mod, 1, 0},
 	FloorDiv: {(*expander).floorDiv, 1, 0},

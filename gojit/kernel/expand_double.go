@@ -34,8 +34,38 @@ func wideBinary(f func(e *expander, x, y Value) Value) func(e *expander, x, y Va
 	}
 }
 
-// pow is exp(y*log(|x|)). The product is zero where y is, or log is, whatever the other factor.
+// pow is a product or a quotient for some constant exponents, and exp2 for the constant base two.
 func (e *expander) pow(x, y Value) Value {
+	if f, ok := e.constant(y); ok {
+		switch f {
+		case 2:
+			return e.Mul(x, x)
+		case 1:
+			return x
+		case -1:
+			return e.Div(e.number(1), x)
+		}
+	}
+	if f, ok := e.constant(x); ok && f == 2 {
+		return e.exp2(y)
+	}
+	return wideBinary((*expander).anyPower)(e, x, y)
+}
+
+// constant returns the number that a value of the type always is.
+func (e *expander) constant(x Value) (f float64, ok bool) {
+	in := &e.k.Instrs[x]
+	if in.Op != Const {
+		return 0, false
+	}
+	if e.t == tensor.Float32 {
+		return float64(math.Float32frombits(uint32(in.Imm))), true
+	}
+	return math.Float64frombits(in.Imm), true
+}
+
+// anyPower is exp(y*log(|x|)). The product is zero where y is, or log is, whatever the other factor.
+func (e *expander) anyPower(x, y Value) Value {
 	zero := e.number(0)
 	l := e.log(e.Unary(Abs, x))
 	none := e.Binary(Or, e.Binary(Eq, l, zero), e.Binary(Eq, y, zero))

@@ -47,6 +47,17 @@ func (e *expander) exp(x Value) Value {
 	return e.scale(e.polynomial(r, c...), n, shifted)
 }
 
+// exp2 is 2**n * exp(r*ln2) with r = x - n, which is exact.
+func (e *expander) exp2(x Value) Value {
+	x = e.clamp(x, e.pick(-152, -1077), e.pick(129, 1025))
+	n, shifted := e.nearest(x, 1)
+	var c []float64
+	for i, v := range e.table(expSingle, expDouble) {
+		c = append(c, v*math.Pow(math.Ln2, float64(i)))
+	}
+	return e.scale(e.polynomial(e.Sub(x, n), c...), n, shifted)
+}
+
 // expm1 is 2*(2**(n-1)*expm1(r) + (2**(n-1) - 1/2)); half of the power does not overflow before the
 // result does. The sign of zero is that of x.
 func (e *expander) expm1(x Value) Value {

@@ -356,3 +356,34 @@ func TestExpOfNegative(t *testing.T) {
 		sameBits(t, Exp, in, run[float32](t, ExpandFor(b.Kernel(), target), vector(t, in)), want)
 	}
 }
+
+// TestConstantPowers compares powers with a constant base or exponent.
+func TestConstantPowers(t *testing.T) {
+	in := samples32(50000)
+	for _, c := range []struct {
+		base, exponent float64 // NaN: the input
+		instructions   int
+	}{{math.NaN(), 2, 2}, {math.NaN(), 1, 1}, {math.NaN(), -1, 3}, {2, math.NaN(), 25}} {
+		b := NewBuilder()
+		x := b.Input(tensor.Float32, tensor.Float32)
+		operand := func(f float64) Value {
+			if f != f {
+				return x
+			}
+			return b.Number(x, f)
+		}
+		b.Output(b.Binary(Pow, operand(c.base), operand(c.exponent)), tensor.Float32)
+		k := Expand(b.Kernel())
+		if n := len(k.Instrs); n > c.instructions {
+			t.Errorf("power of %v to %v has %d instructions", c.base, c.exponent, n)
+		}
+		want := func(x float64) float64 {
+			if c.base != c.base {
+				return math.Pow(x, c.exponent)
+			}
+			return math.Pow(c.base, x)
+		}
+		bound, _ := ErrorBound(Pow, tensor.Float32)
+		checkUlps(t, "pow", in, run[float32](t, k, vector(t, in)), want, spacing32, bound)
+	}
+}

@@ -3,11 +3,16 @@
 //
 // Central types: Kernel, a list of typed instructions in which each value is assigned once;
 // Builder, which makes one; Program, a kernel prepared for the evaluator. A kernel reads element i
-// of each input, computes, and writes element i of each output. Loads convert from the memory type
-// to the type computed with and stores convert back, so 16-bit floats live in memory only.
+// of each input, computes, and writes element i of each output, or combines the elements of a run
+// in an output that reduces. Loads convert from the memory type to the type computed with and
+// stores convert back, so 16-bit floats live in memory only.
+//
+// Expand rewrites functions such as exp into primitives for targets that make machine code.
+// String and Parse are the text form, and Generator makes random kernels for tests.
 //
 // Invariant: an instruction uses only values made before it, and Verify accepts every kernel that
-// the Builder returns. eval.go defines the meaning; machine code must agree with it.
+// the Builder returns for operations that the types have. The loops of this package define the
+// meaning; machine code must agree with them.
 package kernel
 
 import (
