@@ -91,3 +91,21 @@ func TestOutThatIsAnInput(t *testing.T) {
 		}
 	}
 }
+
+// An operator may return an element of a list that it is given; copying it to out= must not release it.
+func TestOutOfAListsElement(t *testing.T) {
+	x := must(tensor.Full([]int{20, 20}, tensor.Float(3), tensor.Float32))
+	out, result := zeros([]int{20, 20}, tensor.Float32), make([]value.Value, 1)
+	for _, name := range []string{"chain_matmul.out", "cat.out", "hstack.out"} {
+		args := []value.Value{value.OfList(value.Tensors([]*tensor.Tensor{x}))}
+		if name == "cat.out" {
+			args = append(args, value.Int(0))
+		}
+		if err := ops.Find("aten::"+name).Run(append(args, value.OfTensor(out)), result); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if x.Storage().NBytes() == 0 {
+			t.Fatalf("%s released its argument", name)
+		}
+	}
+}

@@ -196,12 +196,9 @@ func isResult(dst *tensor.Tensor, inputs []value.Value) bool {
 
 // release gives up a result that has been copied, unless its memory is an argument's.
 func release(result *tensor.Tensor, args []value.Value) {
-	for _, a := range args {
-		if a.IsTensor() && (a.Tensor() == result || a.Tensor().SharesStorage(result)) {
-			return
-		}
+	if isFresh(result, args) {
+		result.Release()
 	}
-	result.Release()
 }
 
 // copying derives view_copy from view and so on: the same overload that copies its results.
