@@ -158,6 +158,9 @@ func (p *Program) runRows(tensors []*tensor.Tensor, params []tensor.Scalar) {
 // rowOf returns the first element of a row of a tensor that is broadcast to a shape, and the bytes
 // between its elements.
 func rowOf(t *tensor.Tensor, shape []int, row int) (at unsafe.Pointer, step int) {
+	if t.Numel() == 0 {
+		return t.DataPtr(), 0 // there is nothing to point at
+	}
 	offset, own, strides := 0, t.Shape(), t.Strides()
 	missing := len(shape) - len(own)
 	if n := len(own); n > 0 && own[n-1] != 1 {
