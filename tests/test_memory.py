@@ -90,6 +90,14 @@ def contained(x):
     return both[0] + u * 2
 
 
+def listed_argument(x):
+    y = x + 1
+    both = [y]
+    z = torch.ops.aten.chain_matmul(both)  # y itself
+    u = z * 2 + 5
+    return both[0] + u
+
+
 def branched(x):
     y = x * 3
     if bool(x.sum() > 0):
@@ -126,7 +134,7 @@ def optional(x):
     return torch.nn.functional.linear(x * 2, x + 3, bias * 2) + bias
 
 
-@pytest.mark.parametrize("fn", [chain, returned_argument, shown, contained, branched, carried, written, called, optional], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("fn", [chain, returned_argument, shown, contained, listed_argument, branched, carried, written, called, optional], ids=lambda f: f.__name__)
 def test_memory_is_reused_only_when_nobody_reads_it(fn):
     x = torch.arange(900).to(torch.float32).view(30, 30) / 900
     args = (x, x + 2) if fn is chain else (x,)

@@ -41,7 +41,7 @@ func (l *lowering) isTemporary(v *ir.Value) bool {
 	if op == nil || len(v.Node().Outputs()) != 1 || len(v.Uses()) == 0 {
 		return false
 	}
-	if r := op.Schema().Returns; r[0].Alias != nil || r[0].Type.Kind() != types.KindTensor {
+	if r := op.Schema().Returns; r[0].Alias != nil || r[0].Type.Kind() != types.KindTensor || !plain(op.Schema()) {
 		return false
 	}
 	for _, u := range v.Uses() {
@@ -59,6 +59,24 @@ func (l *lowering) tensorOperator(n *ir.Node) *ops.Operator {
 		return nil
 	}
 	return n.Operator()
+}
+
+// plain reports whether an operator takes nothing that can hold tensors but lists: of what it returns
+// one can see then whether it was an argument.
+func plain(s *schema.FunctionSchema) bool {
+	for i := range s.Arguments {
+		t := s.Arguments[i].Type
+		if o, ok := t.(*types.Optional); ok {
+			t = o.Elem
+		}
+		switch t.Kind() {
+		case types.KindTensor, types.KindList, types.KindInt, types.KindFloat, types.KindBool, types.KindNumber, types.KindComplex,
+			types.KindString, types.KindDevice, types.KindNone, types.KindGenerator:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // onlyReads reports whether an operator's argument is a tensor that is not part of its results.
@@ -105,11 +123,18 @@ func (o *ownership) settle(inputs []input, args, out []value.Value) {
 	}
 }
 
-// isAmong reports whether the tensor v is one of the values.
+// isAmong reports whether the tensor v is one of the values or of the elements of a list among them.
 func isAmong(v value.Value, values []value.Value) bool {
 	for _, x := range values {
-		if x.IsTensor() && x.Tensor() == v.Tensor() {
-			return true
+		switch x.Kind() {
+		case value.KindTensor:
+			if x.Tensor() == v.Tensor() {
+				return true
+			}
+		case value.KindList:
+			if isAmong(v, x.List().Items) {
+				return true
+			}
 		}
 	}
 	return false
