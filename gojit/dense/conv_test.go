@@ -23,8 +23,8 @@ func randomConvolution(r *rand.Rand) Convolution {
 	return g
 }
 
-// depthwiseOf makes a geometry one in two dimensions with a filter or two for each channel.
-func depthwiseOf(r *rand.Rand, g Convolution) Convolution {
+// perChannel makes a geometry one in two dimensions with a filter or two for each channel.
+func perChannel(r *rand.Rand, g Convolution) Convolution {
 	g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
 	g.InChannels, g.OutChannels, g.In[2] = g.Groups, g.Groups*(1+r.IntN(2)), g.In[2]+r.IntN(70)
 	g.Out[2] = (g.In[2]+2*g.Padding[2]-g.Dilation[2]*(g.Kernel[2]-1)-1)/g.Stride[2] + 1
@@ -73,7 +73,7 @@ func TestTiledConvolutionsAgreeWithPortable(t *testing.T) {
 			checkConvolution[float64](t, r, g, isa)
 		}
 		for range 120 {
-			g := depthwiseOf(r, randomConvolution(r))
+			g := perChannel(r, randomConvolution(r))
 			checkConvolution[float32](t, r, g, isa)
 			checkConvolution[float64](t, r, g, isa)
 		}

@@ -48,7 +48,7 @@ func TestNothingOutsideIsTouched(t *testing.T) {
 			q.generated(isa)
 			g := randomConvolution(r)
 			if i%3 == 0 {
-				g = depthwiseOf(r, g)
+				g = perChannel(r, g)
 			}
 			guardConvolution[float32](t, r, isa, g, front)
 			guardConvolution[float64](t, r, isa, g, front)

@@ -108,7 +108,7 @@ func checkChannels[T Float](t *testing.T, r *rand.Rand, g Convolution, plan *Cha
 func TestPlansOfChannelsAgreeWithPortable(t *testing.T) {
 	r := rand.New(rand.NewPCG(45, 46))
 	for range 150 {
-		g := depthwiseOf(r, randomConvolution(r))
+		g := perChannel(r, randomConvolution(r))
 		g.InChannels = 1 + r.IntN(40)
 		g.OutChannels, g.Groups = g.InChannels, g.InChannels
 		divisors := make([]float32, volume(g.Out))

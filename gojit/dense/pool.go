@@ -11,7 +11,7 @@ import (
 // CanPool reports whether generated kernels pool windows of a geometry, in which each channel is a
 // group of its own.
 func (g *Convolution) CanPool() bool {
-	return amd64.Target() >= amd64.AVX2 && g.canDepthwise() && volume(g.Out) > 0
+	return amd64.Target() >= amd64.AVX2 && g.InChannels == g.Groups && g.canDepthwise() && volume(g.Out) > 0
 }
 
 // MaxPool writes the largest element of each window to out, NaN where there is one. CanPool must hold.
@@ -31,7 +31,9 @@ func pool[T Float](isa amd64.ISA, kind amd64.DepthwiseKind, g Convolution, in, s
 		panic("dense: a pooling reaches outside its data")
 	}
 	size := int(unsafe.Sizeof(start[0]))
-	tiles := depthwiseTiles(isa, kind, g, size)
+	d := depthwiseOf(isa, &g, size)
+	d.Kind = kind
+	tiles := depthwiseTiles(d, &g)
 	tensor.Parallel(g.Batch*g.InChannels, 1+parallelFlops/4/(outSize*volume(g.Kernel)), func(lo, hi int) {
 		args := amd64.DepthwiseArgs{Bias: unsafe.Pointer(&start[0])}
 		for i := lo; i < hi; i++ {

@@ -70,7 +70,7 @@ func TestPoolingAgreesWithDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	for _, isa := range generatedSets() {
 		for range 200 {
-			g := depthwiseOf(r, randomConvolution(r))
+			g := perChannel(r, randomConvolution(r))
 			g.OutChannels = g.InChannels
 			for i := 1; i < 3; i++ { // every window has an input
 				g.Padding[i] = min(g.Padding[i], g.Kernel[i]/2)

@@ -16,6 +16,7 @@ type Depthwise struct {
 	Padding           int32 // in front of a row
 	Rows              int32 // of the output, at most DepthwiseRows
 	FirstRow, LastRow int32 // rows of the input there are, from the first that the first output row reads
+	Add               bool  // the sums begin with what Out holds
 	Relu              bool
 }
 
@@ -184,7 +185,12 @@ func (w *depthwiseWriter) isInner(v int32) bool {
 
 // vector computes one vector of all rows.
 func (w *depthwiseWriter) vector(v int32) {
+	live := min(w.lanes, w.k.Out-v*w.lanes)
 	for r := range w.k.Rows {
+		if w.k.Add {
+			w.loadWords(Reg(r), At(depthwiseTarget, (r*w.k.Out)*w.element+v*w.bytes), 0, live*w.element/4)
+			continue
+		}
 		w.V(w.splat, w.width, Reg(r), 0, M(At(depthwiseSource, 0)))
 	}
 	for row := max(w.k.FirstRow, 0); row < min(w.k.LastRow, (w.k.Rows-1)*w.k.StepY+(w.k.KernelY-1)*w.k.DilationY+1); row++ {
@@ -192,7 +198,6 @@ func (w *depthwiseWriter) vector(v int32) {
 			w.tap(v, row, kx)
 		}
 	}
-	live := min(w.lanes, w.k.Out-v*w.lanes)
 	if w.k.Relu {
 		w.V(PXOR, w.width, w.input, w.input, R(w.input))
 	}

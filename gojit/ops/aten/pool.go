@@ -328,10 +328,25 @@ func avgPoolNd(name string, n int) definition {
 	})
 }
 
+// adaptiveAverage gives the means of windows that divide the input; of the whole plane where there is one.
+func adaptiveAverage(name string, c call, n int) *tensor.Tensor {
+	x, p := c.tensor(0), adaptive(name, c, n)
+	var dims []int
+	for d := range p.windows {
+		if len(p.windows[d]) == 1 {
+			dims = append(dims, d-n)
+		}
+	}
+	if len(dims) == n && x.DType().IsFloating() {
+		return mean(x, dims, true, x.DType())
+	}
+	return averagePool(x, p, false, 0)
+}
+
 func adaptiveNd(n int, suffix string) []definition {
 	return []definition{
 		giving("adaptive_avg_pool"+suffix, func(c call) *tensor.Tensor {
-			return averagePool(c.tensor(0), adaptive("adaptive_avg_pool"+suffix, c, n), false, 0)
+			return adaptiveAverage("adaptive_avg_pool"+suffix, c, n)
 		}),
 		define("adaptive_max_pool"+suffix, func(c call) {
 			c.give(pair(maxPool(c.tensor(0), adaptive("adaptive_max_pool"+suffix, c, n)))...)
@@ -364,10 +379,10 @@ var poolFamily = slices.Concat(
 	[]definition{
 		avgPoolNd("avg_pool1d", 1), avgPoolNd("avg_pool2d", 2), avgPoolNd("avg_pool3d", 3),
 		giving("_adaptive_avg_pool2d", func(c call) *tensor.Tensor {
-			return averagePool(c.tensor(0), adaptive("adaptive_avg_pool2d", c, 2), false, 0)
+			return adaptiveAverage("adaptive_avg_pool2d", c, 2)
 		}),
 		giving("_adaptive_avg_pool3d", func(c call) *tensor.Tensor {
-			return averagePool(c.tensor(0), adaptive("adaptive_avg_pool3d", c, 3), false, 0)
+			return adaptiveAverage("adaptive_avg_pool3d", c, 3)
 		}),
 		giving("max_unpool2d", maxUnpool),
 		giving("max_unpool3d", maxUnpool),
