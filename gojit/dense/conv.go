@@ -27,6 +27,8 @@ func Convolve[T Float](g Convolution, in, weight, bias, out []T) {
 		p.Run()
 	case g.suitsDepthwise():
 		convolveDepthwise(isa, g, in, weight, bias, out)
+	case g.isWide():
+		convolveWide(isa, g, in, weight, bias, out)
 	default:
 		convolveTiled(isa, g, in, weight, bias, out)
 	}

@@ -59,6 +59,9 @@ func checkConvolution[T Float](t *testing.T, r *rand.Rand, g Convolution, isa am
 		}
 	}
 	compare("tiled", convolveTiled[T])
+	if g.Groups == 1 {
+		compare("wide", convolveWide[T])
+	}
 	if g.canDepthwise() {
 		compare("depthwise", convolveDepthwise[T])
 	}
@@ -74,6 +77,12 @@ func TestTiledConvolutionsAgreeWithPortable(t *testing.T) {
 		}
 		for range 120 {
 			g := perChannel(r, randomConvolution(r))
+			checkConvolution[float32](t, r, g, isa)
+			checkConvolution[float64](t, r, g, isa)
+		}
+		for range 40 { // as for the derivative by the weights
+			g := randomConvolution(r)
+			g.Groups, g.Out, g.Kernel, g.Stride, g.Dilation = 1, g.Kernel, g.Out, g.Dilation, g.Stride
 			checkConvolution[float32](t, r, g, isa)
 			checkConvolution[float64](t, r, g, isa)
 		}

@@ -149,7 +149,7 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, s
 		switch {
 		case !fill:
 		case w.patches != nil:
-			w.patches.fill(w, to, b, at, at+columns, k0/w.unit, k1/w.unit, int(t.Vectors))
+			w.patches.fill(w, to, b, at, at+columns, k0/w.unit, k1/w.unit, int(t.Vectors)*w.lanes*w.size)
 		case w.columnsB:
 			w.transposeB(to, b, at, at+columns, k0, int(t.Vectors))
 		default:

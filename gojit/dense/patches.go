@@ -36,11 +36,12 @@ func (p *patches) runsOf(n0, n1 int, runs []run) []run {
 	return runs
 }
 
-// fill packs columns n0 to n1 of the rows that belong to channels c0 to c1 of an image at from.
-func (p *patches) fill(w *packedWriter, panel, from unsafe.Pointer, n0, n1, c0, c1, vectors int) {
+// fill packs columns n0 to n1 of the rows, row bytes apart, that belong to channels c0 to c1 of an
+// image at from.
+func (p *patches) fill(w *packedWriter, panel, from unsafe.Pointer, n0, n1, c0, c1, row int) {
 	var space [2][16]run
 	runs := [2][]run{space[0][:0], space[1][:0]}
-	segments := 1
+	segments, vectors := 1, (n1-n0+w.lanes-1)/w.lanes
 	for v := range vectors {
 		first := n0 + v*w.lanes
 		runs[v] = p.runsOf(first, min(first+w.lanes, n1), runs[v])
@@ -49,12 +50,11 @@ func (p *patches) fill(w *packedWriter, panel, from unsafe.Pointer, n0, n1, c0, 
 	step := p.geometry.Stride[2]
 	from = unsafe.Add(from, c0*p.plane*w.size)
 	if segments > amd64.MaxSegments || step > 2 {
-		p.fillByElement(w, panel, from, runs[:vectors], c1-c0)
+		p.fillByElement(w, panel, from, runs[:vectors], c1-c0, row)
 		return
 	}
 	kernel := amd64.Patches{ISA: w.isa, Double: w.double, Vectors: uint8(vectors), Segments: uint8(segments), Step: uint8(step),
-		Taps: int32(p.geometry.Kernel[2]), Dilation: int32(p.geometry.Dilation[2])}
-	row := vectors * w.lanes * w.size
+		Taps: int32(p.geometry.Kernel[2]), Dilation: int32(p.geometry.Dilation[2]), Row: int32(row)}
 	args := amd64.PatchesArgs{From: from, To: panel, Table: p.tabulate(w, &kernel, from, runs[:vectors]), Rows: int64(p.geometry.Kernel[0] * p.geometry.Kernel[1]),
 		Channels: int64(c1 - c0), ToChannel: int64(p.taps * row)}
 	kernel.Code().Call(unsafe.Pointer(&args))
@@ -145,18 +145,21 @@ func (p *patches) reach(r *run, tap, reads, words int) (lanes uint64) {
 }
 
 // fillByElement packs where steps or rows of the output are such that vectors do not help.
-func (p *patches) fillByElement(w *packedWriter, panel, from unsafe.Pointer, runs [][]run, channels int) {
+func (p *patches) fillByElement(w *packedWriter, panel, from unsafe.Pointer, runs [][]run, channels, row int) {
 	if w.double {
-		fillPatches[float64](p, w, panel, from, runs, channels)
+		fillPatches[float64](p, w.lanes, panel, from, runs, channels, row/8)
 	} else {
-		fillPatches[float32](p, w, panel, from, runs, channels)
+		fillPatches[float32](p, w.lanes, panel, from, runs, channels, row/4)
 	}
 }
 
-func fillPatches[T Float](p *patches, w *packedWriter, panel, from unsafe.Pointer, runs [][]run, channels int) {
-	g, row := &p.geometry, len(runs)*w.lanes
-	to, in := unsafe.Slice((*T)(panel), channels*p.taps*row), unsafe.Slice((*T)(from), (g.Batch-1)*p.image+channels*p.plane)
-	clear(to)
+func fillPatches[T Float](p *patches, lanes int, panel, from unsafe.Pointer, runs [][]run, channels, row int) {
+	g, width := &p.geometry, len(runs)*lanes
+	to := unsafe.Slice((*T)(panel), (channels*p.taps-1)*row+width)
+	for i := range channels * p.taps {
+		clear(to[i*row:][:width])
+	}
+	in := unsafe.Slice((*T)(from), (channels-1)*p.plane+volume(g.In)+(g.Batch-1)*p.image)
 	g.taps(func(tap int, at [3]int) {
 		for v := range runs {
 			for i := range runs[v] {
@@ -172,7 +175,7 @@ func fillPatches[T Float](p *patches, w *packedWriter, panel, from unsafe.Pointe
 						continue
 					}
 					for c := range channels {
-						to[(c*p.taps+tap)*row+v*w.lanes+l] = in[c*p.plane+source+x]
+						to[(c*p.taps+tap)*row+v*lanes+l] = in[c*p.plane+source+x]
 					}
 				}
 			}

@@ -19,6 +19,7 @@ type Patches struct {
 	Step     uint8 // 1 or 2
 	Taps     int32 // of a row of the filter
 	Dilation int32
+	Row      int32 // bytes from one row to the next of the result
 }
 
 // MaxSegments is the most runs that a vector is gathered from.
@@ -197,12 +198,10 @@ func (w *patchesWriter) vector(v int32) {
 	w.Add(patchesTarget, patchesTargetStep)
 	w.Dec(patchesCount)
 	w.JumpIf(NotEqual, channels)
-	w.AddImm(patchesTargetStart, w.kernel.Taps*w.rowBytes())
+	w.AddImm(patchesTargetStart, w.kernel.Taps*w.kernel.Row)
 	w.Dec(patchesRow)
 	w.JumpIf(NotEqual, rows)
 }
-
-func (w *patchesWriter) rowBytes() int32 { return int32(w.kernel.Vectors) * w.bytes }
 
 // gather packs one tap along x, or a pair.
 func (w *patchesWriter) gather(load int32) {
@@ -230,7 +229,7 @@ func (w *patchesWriter) gather(load int32) {
 }
 
 func (w *patchesWriter) store(r Reg, tap int32) {
-	w.V(MOVUPSstore, w.width, r, 0, M(At(patchesTarget, tap*w.rowBytes())))
+	w.V(MOVUPSstore, w.width, r, 0, M(At(patchesTarget, tap*w.kernel.Row)))
 }
 
 // mask is the register of a mask: an opmask, or a vector with AVX2.
