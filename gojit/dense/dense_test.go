@@ -63,12 +63,3 @@ func TestTransposeIsAdjoint(t *testing.T) {
 		t.Fatalf("%v and %v", a, b)
 	}
 }
-
-func BenchmarkMultiply256(b *testing.B) {
-	const n = 256
-	x, y, z := ramp[float32](n*n), ramp[float32](n*n), make([]float32, n*n)
-	for b.Loop() {
-		Multiply(n, n, n, Matrix[float32]{Data: x, Stride: n}, Matrix[float32]{Data: y, Stride: n}, Matrix[float32]{Data: z, Stride: n})
-	}
-	b.ReportMetric(2*n*n*n*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOPS")
-}

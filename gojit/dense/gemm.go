@@ -159,9 +159,3 @@ func rectify[T Number](row []T) {
 		panic("dense: relu of a type other than float")
 	}
 }
-
-// Multiply adds the product of a (m by k) and b (k by n) to c (m by n, not transposed).
-func Multiply[T Number](m, n, k int, a, b, c Matrix[T]) {
-	p := Product[T]{M: m, N: n, K: k, A: a, B: b, C: c, Add: true}
-	p.Run()
-}

@@ -1,11 +1,3 @@
-// Package dense computes matrix products and convolutions over plain slices.
-//
-// This is the portable form: blocked loops in Go that every machine runs and that generated code is
-// compared with. Matrices are row-major with a leading dimension; the package knows no tensors
-// beyond the thread pool it shares with them.
-//
-// Invariant: no function reads outside the extents its arguments state, and products are added to
-// what the result holds.
 package dense
 
 import "torchjit/gojit/tensor"

@@ -149,24 +149,6 @@ func fold[T Float](g Convolution, channels int, columns, in []T) {
 	}
 }
 
-// transpose adds to in the transposed convolution of out, by products and fold.
-func transpose[T Float](g Convolution, out, weight, in []T, product func(m, n, k int, a, b, c Matrix[T])) {
-	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
-	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
-	tensor.Parallel(g.Batch*g.Groups, 1, func(lo, hi int) {
-		columns := make([]T, channels*kernel*outSize)
-		for i := lo; i < hi; i++ {
-			b, group := i/g.Groups, i%g.Groups
-			clear(columns)
-			product(channels*kernel, outSize, filters,
-				Matrix[T]{Data: weight[group*filters*channels*kernel:], Stride: channels * kernel, Transposed: true},
-				Matrix[T]{Data: out[(b*g.OutChannels+group*filters)*outSize:], Stride: outSize},
-				Matrix[T]{Data: columns, Stride: outSize})
-			fold(g, channels, columns, in[(b*g.InChannels+group*channels)*inSize:])
-		}
-	})
-}
-
 // Unfold writes the columns of one sample, for im2col.
 func Unfold[T Float](g Convolution, in, columns []T) { unfold(g, g.InChannels, in, columns) }
 
