@@ -20,15 +20,18 @@ type Loop struct {
 
 	operands int
 	base     [MaxOperands]unsafe.Pointer
-	count    int        // dimensions
-	inline   [6]loopDim // innermost first
-	more     []loopDim  // all of them where they are too many for inline
-	next     int        // linear position of the next run
-	limit    int        // where the walk ends
+	count    int              // dimensions
+	inline   [6]loopDim       // innermost first
+	more     []loopDim        // all of them where they are too many for inline
+	next     int              // linear position of the next run
+	limit    int              // where the walk ends
+	offset   [MaxOperands]int // bytes from base to the first element of the current run
+	walking  bool             // offset and the positions are those of the run before next
 }
 
 type loopDim struct {
 	size int
+	at   int // position of the current run
 	step [MaxOperands]int
 }
 
@@ -67,7 +70,7 @@ func (l *Loop) Init(shape []int, ordered bool, operands ...*Tensor) {
 		dims[0], l.count = loopDim{size: 1}, 1
 	}
 	l.Step = dims[0].step
-	l.next, l.limit = 0, total
+	l.next, l.limit, l.walking = 0, total, false
 }
 
 // room returns the memory of the dimensions.
@@ -127,7 +130,7 @@ func (l *Loop) joinable(inner, outer *loopDim) bool {
 }
 
 // Seek restricts the walk to the elements from start to end of its order.
-func (l *Loop) Seek(start, end int) { l.next, l.limit = start, end }
+func (l *Loop) Seek(start, end int) { l.next, l.limit, l.walking = start, end, false }
 
 // Len returns the number of elements from the current position to the end.
 func (l *Loop) Len() int { return l.limit - l.next }
@@ -137,25 +140,58 @@ func (l *Loop) Next() bool {
 	if l.next >= l.limit {
 		return false
 	}
+	if l.walking {
+		l.advance()
+	} else {
+		l.locate()
+	}
+	dim := &l.room()[0]
+	l.N = min(dim.size-dim.at, l.limit-l.next)
+	l.next += l.N
+	for i := range l.operands {
+		l.Ptr[i] = unsafe.Add(l.base[i], l.offset[i])
+	}
+	return true
+}
+
+// locate finds the run that contains position next.
+func (l *Loop) locate() {
+	l.walking = true
+	l.offset = [MaxOperands]int{}
 	rest := l.next
-	l.Ptr = l.base
 	dims := l.room()[:l.count]
 	for d := range dims {
 		dim := &dims[d]
-		at := rest
+		dim.at = rest
 		if d+1 < len(dims) {
-			rest, at = rest/dim.size, rest%dim.size
-		}
-		if d == 0 {
-			l.N = min(dim.size-at, l.limit-l.next)
-		}
-		if at == 0 {
-			continue
+			rest, dim.at = rest/dim.size, rest%dim.size
 		}
 		for i := range l.operands {
-			l.Ptr[i] = unsafe.Add(l.Ptr[i], at*dim.step[i])
+			l.offset[i] += dim.at * dim.step[i]
 		}
 	}
-	l.next += l.N
-	return true
+}
+
+// advance goes to the start of the run behind the current one.
+func (l *Loop) advance() {
+	dims := l.room()[:l.count]
+	if first := &dims[0]; first.at != 0 {
+		for i := range l.operands {
+			l.offset[i] -= first.at * first.step[i]
+		}
+		first.at = 0
+	}
+	for d := 1; d < len(dims); d++ {
+		dim := &dims[d]
+		if dim.at++; dim.at < dim.size {
+			for i := range l.operands {
+				l.offset[i] += dim.step[i]
+			}
+			return
+		}
+		dim.at = 0
+		for i := range l.operands {
+			l.offset[i] -= (dim.size - 1) * dim.step[i]
+		}
+	}
 }

@@ -232,6 +232,14 @@ func (p *Program) numbers(args *amd64.Args, params []tensor.Scalar) {
 // element returns the element of an input as a number among the arguments.
 func (p *Program) element(operand int, at unsafe.Pointer) uint64 {
 	t := p.computed[operand]
+	if t == p.memory[operand] {
+		switch t {
+		case tensor.Float32, tensor.Int32:
+			return uint64(*(*uint32)(at))
+		case tensor.Float64, tensor.Int64:
+			return *(*uint64)(at)
+		}
+	}
 	var bits uint64
 	tensor.ConverterOf(p.memory[operand], t)(unsafe.Pointer(&bits), 8, at, 0, 1)
 	return laneBits(t, bits)
