@@ -32,7 +32,7 @@ func measureKernel(w io.Writer, args []string) error {
 		}
 	}
 	begin := time.Now()
-	f, err := amd64.Compile(kernel.Expand(k), 0, amd64.Target())
+	f, err := amd64.Compile(launch.Expand(k), 0, amd64.Target())
 	if err != nil && !amd64.IsUnsupported(err) {
 		return err
 	}

@@ -80,6 +80,11 @@ func Compile(k *kernel.Kernel, uniform uint32, isa ISA) (f *Function, err error)
 	return f, err
 }
 
+// Primitives returns which of the instructions that not every target needs this one has.
+func (i ISA) Primitives() kernel.Primitives {
+	return kernel.Primitives{Scale: i == AVX512, Mantissa: i == AVX512}
+}
+
 // IsUnsupported reports whether an error of Compile says that the kernel is to be evaluated.
 func IsUnsupported(err error) bool { return errors.Is(err, ErrUnsupported) }
 

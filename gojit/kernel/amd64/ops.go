@@ -81,6 +81,10 @@ const (
 	ROUNDPD
 	SCALEFPS
 	SCALEFPD
+	GETEXPPS
+	GETEXPPD
+	GETMANTPS
+	GETMANTPD
 	CVTDQ2PS
 	CVTPS2DQ
 	CVTTPS2DQ
@@ -274,6 +278,10 @@ var ops = [numOps]opInfo{
 	ROUNDPD:           {name: "roundpd", opmap: m3A, prefix: p66, code: 0x09, form: rmi, mem: full64, w: w1e, sets: legacy | vex | evex, evexName: "rndscalepd"},
 	SCALEFPS:          {name: "scalefps", opmap: m38, prefix: p66, code: 0x2c, form: rvm, mem: full32, w: w0, sets: evex},
 	SCALEFPD:          {name: "scalefpd", opmap: m38, prefix: p66, code: 0x2c, form: rvm, mem: full64, w: w1, sets: evex},
+	GETEXPPS:          {name: "getexpps", opmap: m38, prefix: p66, code: 0x42, form: rm, mem: full32, w: w0, sets: evex},
+	GETEXPPD:          {name: "getexppd", opmap: m38, prefix: p66, code: 0x42, form: rm, mem: full64, w: w1, sets: evex},
+	GETMANTPS:         {name: "getmantps", opmap: m3A, prefix: p66, code: 0x26, form: rmi, mem: full32, w: w0, sets: evex},
+	GETMANTPD:         {name: "getmantpd", opmap: m3A, prefix: p66, code: 0x26, form: rmi, mem: full64, w: w1, sets: evex},
 	CVTDQ2PS:          {name: "cvtdq2ps", opmap: m0F, prefix: np, code: 0x5b, form: rm, mem: full32, w: w0, sets: legacy | vex | evex},
 	CVTPS2DQ:          {name: "cvtps2dq", opmap: m0F, prefix: p66, code: 0x5b, form: rm, mem: full32, w: w0, sets: legacy | vex | evex},
 	CVTTPS2DQ:         {name: "cvttps2dq", opmap: m0F, prefix: pF3, code: 0x5b, form: rm, mem: full32, w: w0, sets: legacy | vex | evex},

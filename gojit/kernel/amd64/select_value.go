@@ -78,10 +78,30 @@ func (l *lowerer) iota(t tensor.DType) operand {
 
 func (l *lowerer) fma(wide bool, x, y, z operand) operand {
 	w := l.width(wide)
-	if l.isa == Baseline { // rounds twice
-		return l.two(pair(wide, ADDPS, ADDPD), w, l.two(pair(wide, MULPS, MULPD), w, x, y), z)
+	if l.isa == Baseline {
+		return l.fmaByDoubles(wide, x, y, z)
 	}
 	return l.emit(instruction{kind: fusedMul, op: pair(wide, FMADD231PS, FMADD231PD), w: w, d: none, args: [4]operand{x, y, z, none}})
+}
+
+// fmaByDoubles computes x*y + z of float32 in float64, where the product is exact. The sum is rounded
+// twice: that it differs from one rounding is rare, and then by one unit in the last place.
+func (l *lowerer) fmaByDoubles(wide bool, x, y, z operand) operand {
+	if wide {
+		l.fail("fma of float64")
+	}
+	const upperHalf = 0x0e // of the lanes, in place of the lower
+	half := func(part func(operand) operand) operand {
+		double := func(v operand) operand { return l.one(CVTPS2PD, W128, part(v)) }
+		product := l.two(MULPD, W128, double(x), double(y))
+		return l.one(CVTPD2PS, W128, l.two(ADDPD, W128, product, double(z)))
+	}
+	low := half(func(v operand) operand { return v })
+	if l.mixed {
+		return low // there are two lanes
+	}
+	high := half(func(v operand) operand { return l.oneImm(PSHUFD, W128, v, upperHalf) })
+	return l.two(UNPCKLPD, W128, low, high)
 }
 
 // selectValue is a choice by a mask. A comparison of the lanes' own size keeps its mask in a mask
@@ -184,6 +204,9 @@ const (
 	roundTruncate = 11
 )
 
+// mantissaInterval asks for mantissas in [3/4, 3/2), and NaN of negative numbers.
+const mantissaInterval = 3 | 3<<2
+
 func (l *lowerer) floating(in *kernel.Instr) operand {
 	wide := wideType(in.Type)
 	w := l.width(wide)
@@ -209,6 +232,14 @@ func (l *lowerer) floating(in *kernel.Instr) operand {
 		return l.oneImm(pair(wide, ROUNDPS, ROUNDPD), w, x, roundUp)
 	case kernel.Trunc:
 		return l.oneImm(pair(wide, ROUNDPS, ROUNDPD), w, x, roundTruncate)
+	case kernel.Exponent, kernel.Mantissa:
+		if l.isa != AVX512 {
+			l.fail("%s of %s", in.Op, in.Type)
+		}
+		if in.Op == kernel.Exponent {
+			return l.one(pair(wide, GETEXPPS, GETEXPPD), w, x)
+		}
+		return l.oneImm(pair(wide, GETMANTPS, GETMANTPD), w, x, mantissaInterval)
 	}
 	if in.Op.Operands() != 2 {
 		l.fail("%s of %s", in.Op, in.Type)

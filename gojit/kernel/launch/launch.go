@@ -97,7 +97,7 @@ func (p *Program) compile(uniform uint32) *amd64.Function {
 		return made.f
 	}
 	if p.expanded == nil {
-		p.expanded = kernel.Expand(p.kernel)
+		p.expanded = Expand(p.kernel)
 	}
 	f, err := amd64.Compile(p.expanded, uniform, amd64.Target())
 	if err != nil {
@@ -107,6 +107,9 @@ func (p *Program) compile(uniform uint32) *amd64.Function {
 	p.functions[uniform].Store(&function{f})
 	return f
 }
+
+// Expand rewrites the functions of a kernel into the instructions that the target has.
+func Expand(k *kernel.Kernel) *kernel.Kernel { return kernel.ExpandFor(k, amd64.Target().Primitives()) }
 
 // evaluate runs the kernel without machine code.
 func (p *Program) evaluate(tensors []*tensor.Tensor, params []tensor.Scalar) {

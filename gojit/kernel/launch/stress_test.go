@@ -79,7 +79,7 @@ func TestSignalsAndCollections(t *testing.T) {
 
 // The time to make a kernel.
 func BenchmarkCompile(b *testing.B) {
-	k := kernel.Expand(gate())
+	k := Expand(gate())
 	for b.Loop() {
 		p, err := NewProgram(k)
 		if err != nil {
