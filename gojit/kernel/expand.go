@@ -29,6 +29,30 @@ func Expand(k *Kernel) *Kernel { return ExpandFor(k, Primitives{Scale: true}) }
 // Scale is used only on numbers whose magnitude is in [1/4, 4], by |n| < 2**12.
 func ExpandFor(k *Kernel, target Primitives) *Kernel {
 	e := &expander{Builder: NewBuilder(), target: target}
+	e.expand(k)
+	return e.Kernel().withoutUnused()
+}
+
+// ExpandFewTurns is ExpandFor where arguments of Sin, Cos and Tan are small: these functions then take
+// a fraction of the instructions. The kernel has one more output, the largest magnitude of such an
+// argument, to be compared with FewTurns: only where it is smaller are the results right, and then they
+// are those of ExpandFor. It gives nil where that saves nothing.
+func ExpandFewTurns(k *Kernel, target Primitives) *Kernel {
+	e := &expander{Builder: NewBuilder(), target: target, few: true}
+	e.expand(k)
+	if e.turns == nil {
+		return nil
+	}
+	largest := e.turns[0]
+	for _, v := range e.turns[1:] {
+		largest = e.Binary(Max, largest, v)
+	}
+	e.Reduce(ReduceMax, largest, tensor.Float32)
+	return e.Kernel().withoutUnused()
+}
+
+// expand adds the instructions of a kernel.
+func (e *expander) expand(k *Kernel) {
 	e.k.Inputs, e.k.Params = k.Inputs, k.Params
 	values := make([]Value, len(k.Instrs))
 	for i := range k.Instrs {
@@ -48,7 +72,6 @@ func ExpandFor(k *Kernel, target Primitives) *Kernel {
 		o.Value = values[o.Value]
 		e.k.Outputs = append(e.k.Outputs, o)
 	}
-	return e.Kernel().withoutUnused()
 }
 
 // withoutUnused drops instructions whose values nobody uses; inputs and parameters stay.
@@ -168,6 +191,8 @@ type expander struct {
 	*Builder
 	t      tensor.DType
 	target Primitives
+	few    bool    // arguments of angles are small
+	turns  []Value // their magnitudes, where few is set
 }
 
 // number makes a constant.

@@ -29,6 +29,7 @@ const maxOperands = tensor.MaxOperands
 type Program struct {
 	kernel   *kernel.Kernel
 	expanded *kernel.Kernel
+	fewTurns *kernel.Kernel // for small angles, nil where the kernel has none
 	outputs  int
 	operands int
 	memory   [maxOperands]tensor.DType
@@ -43,8 +44,11 @@ type Program struct {
 	evaluator atomic.Pointer[kernel.Program]
 }
 
-// function is the machine code for one set of uniform inputs; f is nil where there is none.
-type function struct{ f *amd64.Function }
+// function is the machine code for one set of uniform inputs; Function is nil where there is none.
+type function struct {
+	*amd64.Function
+	few *amd64.Function // for small angles, or nil
+}
 
 // NewProgram prepares a kernel. It fails where Verify does and on too many operands.
 func NewProgram(k *kernel.Kernel) (*Program, error) {
@@ -83,29 +87,38 @@ func NewProgram(k *kernel.Kernel) (*Program, error) {
 }
 
 // function returns the machine code for a set of uniform inputs, nil where there is none.
-func (p *Program) function(uniform uint32) *amd64.Function {
-	if made := p.functions[uniform].Load(); made != nil {
-		return made.f
+func (p *Program) function(uniform uint32) *function {
+	made := p.functions[uniform].Load()
+	if made == nil {
+		made = p.compile(uniform)
 	}
-	return p.compile(uniform)
+	if made.Function == nil {
+		return nil
+	}
+	return made
 }
 
-func (p *Program) compile(uniform uint32) *amd64.Function {
+func (p *Program) compile(uniform uint32) *function {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if made := p.functions[uniform].Load(); made != nil {
-		return made.f
+		return made
 	}
 	if p.expanded == nil {
 		p.expanded = Expand(p.kernel)
+		if p.operands < maxOperands && len(p.reduces) == 0 {
+			p.fewTurns = kernel.ExpandFewTurns(p.kernel, amd64.Target().Primitives())
+		}
 	}
+	made := &function{}
 	f, err := amd64.Compile(p.expanded, uniform, amd64.Target())
-	if err != nil {
-		f = nil
+	if err == nil {
+		made.Function = f
+		p.compileFewTurns(made, uniform)
 	}
-	logCompiled(p.kernel, f, err)
-	p.functions[uniform].Store(&function{f})
-	return f
+	logCompiled(p.kernel, made.Function, err)
+	p.functions[uniform].Store(made)
+	return made
 }
 
 // Expand rewrites the functions of a kernel into the instructions that the target has.
@@ -170,7 +183,7 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
 }
 
 // runChunks runs a function over contiguous operands, several chunks at once.
-func (p *Program) runChunks(f *amd64.Function, args amd64.Args, n int) {
+func (p *Program) runChunks(f *function, args amd64.Args, n int) {
 	tensor.Parallel(n, chunk, func(lo, hi int) {
 		s := takeScratch(f.Scratch)
 		s.args.Uniform = args.Uniform
@@ -183,11 +196,14 @@ func (p *Program) runChunks(f *amd64.Function, args amd64.Args, n int) {
 }
 
 // call runs a function over n elements, of which the first is number first. The pointers move.
-func (p *Program) call(f *amd64.Function, args *amd64.Args, first, n int) {
+func (p *Program) call(f *function, args *amd64.Args, first, n int) {
+	few := f.few != nil && !p.inPlace(f, args)
 	for {
 		m := min(n, chunk)
 		args.Count, args.First = int64(m), int64(first)
-		f.Code.Call(unsafe.Pointer(args))
+		if !few || !p.callFewTurns(f, args) {
+			f.Code.Call(unsafe.Pointer(args))
+		}
 		if n -= m; n == 0 {
 			return // a pointer past the last element would name another object to the collector
 		}

@@ -298,3 +298,38 @@ func sameNumbers(a, b *tensor.Tensor) bool {
 	}
 	return true
 }
+
+// Angles small and large give the same bits as the whole expansion, in place too.
+func TestAnglesOfAllSizes(t *testing.T) {
+	b := kernel.NewBuilder()
+	x := b.Input(tensor.Float32, tensor.Float32)
+	b.Output(b.Add(b.Unary(kernel.Sin, x), b.Mul(b.Unary(kernel.Cos, x), b.Unary(kernel.Tan, b.Mul(x, b.Number(x, 0.5))))), tensor.Float32)
+	p, err := NewProgram(b.Kernel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, largest := range []float64{1, 1000, 1e7, 3e38, math.Inf(1), math.NaN()} {
+		n := 3*chunk + 5
+		data := make([]float32, n)
+		rng := rand.New(rand.NewPCG(1, 1))
+		for i := range data {
+			data[i] = float32(rng.NormFloat64() * min(1000, largest))
+		}
+		data[chunk+7] = float32(largest)
+		x, _ := tensor.FromSlice(data, n)
+		got, want := zeros(tensor.Float32, n), zeros(tensor.Float32, n)
+		p.Run([]*tensor.Tensor{got, x}, nil)
+		e, err := kernel.NewProgram(kernel.Expand(b.Kernel()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Run([]*tensor.Tensor{want, x}, nil)
+		if amd64.Target() >= amd64.AVX2 && !sameNumbers(got, want) {
+			t.Errorf("angles up to %g differ", largest)
+		}
+		p.Run([]*tensor.Tensor{x, x}, nil)
+		if !sameNumbers(got, x) {
+			t.Errorf("angles up to %g differ in place", largest)
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/amd64"
 	"torchjit/gojit/tensor"
 )
 
@@ -120,7 +119,7 @@ func singles(inputs []Row) uint32 {
 const maxReductions = 2
 
 // runRow runs over the elements of a row from one on, block by block.
-func (p *Program) runRow(f *amd64.Function, s *scratch, row, first, end int, operands []Row) {
+func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands []Row) {
 	args := &s.args
 	at := len(p.params)
 	for i := p.outputs; i < p.operands; i++ {

@@ -33,12 +33,12 @@ func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n
 	p.parallelStrided(f, slices.Clone(tensors), slices.Clone(params), n) // the caller's may be on its stack
 }
 
-func (p *Program) parallelStrided(f *amd64.Function, tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
+func (p *Program) parallelStrided(f *function, tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
 	tensor.Parallel(n, chunk, func(lo, hi int) { p.stridedRange(f, tensors, params, lo, hi) })
 }
 
 // stridedRange runs over the elements from lo to hi in the order of the walk.
-func (p *Program) stridedRange(f *amd64.Function, tensors []*tensor.Tensor, params []tensor.Scalar, lo, hi int) {
+func (p *Program) stridedRange(f *function, tensors []*tensor.Tensor, params []tensor.Scalar, lo, hi int) {
 	var l tensor.Loop
 	l.Init(tensors[0].Shape(), p.ordered, tensors...)
 	l.Seek(lo, hi)
@@ -76,7 +76,7 @@ func (p *Program) stridedRange(f *amd64.Function, tensors []*tensor.Tensor, para
 const maxElement = 8
 
 // callStaged runs over a run of elements of which some operands' lie apart: they pass through tiles.
-func (p *Program) callStaged(f *amd64.Function, args *amd64.Args, l *tensor.Loop, first int) {
+func (p *Program) callStaged(f *function, args *amd64.Args, l *tensor.Loop, first int) {
 	for done := 0; done < l.N; done += tile {
 		m := min(tile, l.N-done)
 		room := unsafe.Add(args.Scratch, f.Scratch)
