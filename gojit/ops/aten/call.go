@@ -310,7 +310,14 @@ func zeros(shape []int, d tensor.DType) *tensor.Tensor { return must(tensor.Zero
 
 func contiguous(t *tensor.Tensor) *tensor.Tensor { return must(t.Contiguous()) }
 
-func to(t *tensor.Tensor, d tensor.DType) *tensor.Tensor { return must(t.To(d)) }
+func to(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
+	if t.DType() == d || isMeta(t) || !isElement(t.DType()) || !isElement(d) {
+		return must(t.To(d))
+	}
+	out := must(tensor.EmptyFormat(t, d, tensor.PreserveFormat))
+	assign(out, t)
+	return out
+}
 
 func wrapDim(dim int, t *tensor.Tensor) int { return must(tensor.WrapDim(dim, t.Dim())) }
 

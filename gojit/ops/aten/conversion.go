@@ -23,7 +23,7 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool
 		return must(tensor.EmptyMeta(t.Shape(), d))
 	}
 	out := must(tensor.EmptyFormat(t, d, format))
-	succeed(tensor.Copy(out, t))
+	assign(out, t)
 	return out
 }
 
@@ -182,7 +182,7 @@ var conversionFamily = append(casts(), []definition{
 	}),
 	giving("fill.Tensor", func(c call) *tensor.Tensor {
 		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
-		succeed(tensor.Copy(t, c.tensor(1)))
+		assign(t, c.tensor(1))
 		return t
 	}),
 	giving("zero", func(c call) *tensor.Tensor {
