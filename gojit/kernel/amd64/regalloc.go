@@ -53,8 +53,11 @@ const (
 // maskReg is the vector register that holds the mask of a tail where there are no mask registers.
 const maskReg Reg = 15
 
-func newAllocator(l *lowerer) *allocator {
-	a := &allocator{l: l, free: uint32(1<<l.isa.Registers() - 1), scratch: l.expanded()}
+func newAllocator(l *lowerer) *allocator { return newAllocatorIn(l, uint32(1<<l.isa.Registers()-1)) }
+
+// newAllocatorIn returns an allocator of some of the registers.
+func newAllocatorIn(l *lowerer, registers uint32) *allocator {
+	a := &allocator{l: l, free: registers, scratch: l.expanded()}
 	if l.isa != AVX512 {
 		a.free &^= 1 << maskReg
 	}

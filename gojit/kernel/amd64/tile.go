@@ -22,8 +22,9 @@ type Tile struct {
 	FetchC   bool  // C is fetched into the cache at the start
 	Add      bool  // C is added to
 	Bias     Bias
-	Residual bool // the elements of Residual, which lies as C does, are added
-	Relu     bool // negative results are zero; NaN stays
+	Residual bool      // the elements of Residual, which lies as C does, are added
+	Relu     bool      // negative results are zero; NaN stays
+	Epilogue *Epilogue // in place of Bias, Residual and Relu, or nil
 }
 
 // Bias says what is added to the results of a tile.
@@ -43,7 +44,8 @@ type TileArgs struct {
 	Bias, Residual   unsafe.Pointer
 	Mask             unsafe.Pointer // TailMask of the elements of the last vector
 	ARow, BRow, CRow int64
-	K                int64 // length of the sums, at least 1
+	K                int64          // length of the sums, at least 1
+	Scratch          unsafe.Pointer // with an epilogue: EpilogueScratch bytes, aligned to 64
 }
 
 const (
@@ -58,6 +60,7 @@ const (
 	argBRow
 	argCRow
 	argK
+	argScratch
 )
 
 // Registers of a tile. The bases address every third row of A.
@@ -111,6 +114,7 @@ type tileWriter struct {
 	firstA, countA   int  // registers for elements of A
 	multiplyAdd, add Op
 	splat, maximum   Op
+	mask             Reg // with AVX2 the address of the mask of the last vector
 }
 
 // plan assigns registers and returns how many there are.
@@ -143,7 +147,7 @@ func (w *tileWriter) plan() int {
 
 // Encode appends the kernel's code.
 func (t Tile) Encode(a *Assembler) {
-	w := &tileWriter{Assembler: a, tile: t, width: t.ISA.Width(), bytes: int32(t.ISA.Width().Bytes()), element: 4}
+	w := &tileWriter{Assembler: a, tile: t, width: t.ISA.Width(), bytes: int32(t.ISA.Width().Bytes()), element: 4, mask: tileMask}
 	w.multiplyAdd, w.add, w.splat, w.maximum = FMADD231PS, ADDPS, BROADCASTSS, MAXPS
 	if t.Double {
 		w.element = 8
@@ -153,6 +157,10 @@ func (t Tile) Encode(a *Assembler) {
 	w.enter()
 	w.reduce()
 	w.combine()
+	if t.Epilogue != nil {
+		w.finishWith(t.Epilogue)
+		return
+	}
 	w.finish()
 	a.ZeroUpper()
 	a.Ret()
@@ -204,9 +212,9 @@ func (w *tileWriter) loadTailMask(arg int32) {
 	if !w.tile.Tail {
 		return
 	}
-	w.Load(tileMask, At(tileArgs, arg))
+	w.Load(w.mask, At(tileArgs, arg))
 	if w.tile.ISA == AVX512 {
-		w.KLoad(maskRegister, At(tileMask, 0))
+		w.KLoad(maskRegister, At(w.mask, 0))
 	}
 }
 
@@ -367,7 +375,7 @@ func (w *tileWriter) loadVector(d Reg, m Mem, tail bool) {
 	case w.tile.ISA == AVX512:
 		w.VMask(MOVUPS, w.width, d, 0, M(m), maskRegister, true)
 	default:
-		w.V(MOVUPS, w.width, w.lastRegister(), 0, M(At(tileMask, 0)))
+		w.V(MOVUPS, w.width, w.lastRegister(), 0, M(At(w.mask, 0)))
 		w.V(MASKMOVPS, w.width, d, w.lastRegister(), M(m))
 	}
 }
@@ -379,7 +387,7 @@ func (w *tileWriter) storeVector(s Reg, m Mem, tail bool) {
 	case w.tile.ISA == AVX512:
 		w.VMask(MOVUPSstore, w.width, s, 0, M(m), maskRegister, false)
 	default:
-		w.V(MOVUPS, w.width, w.lastRegister(), 0, M(At(tileMask, 0)))
+		w.V(MOVUPS, w.width, w.lastRegister(), 0, M(At(w.mask, 0)))
 		w.V(MASKMOVPSstore, w.width, s, w.lastRegister(), M(m))
 	}
 }

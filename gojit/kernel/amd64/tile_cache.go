@@ -70,6 +70,9 @@ var (
 
 // Code returns the kernel's code, made once.
 func (t Tile) Code() *Code {
+	if t.Epilogue != nil {
+		return tiles.Get(t, t.ISA)
+	}
 	table := tileTables[t.index()].Load()
 	if table != nil {
 		if code := table[t.Vectors%32][t.Rows%16].Load(); code != nil {

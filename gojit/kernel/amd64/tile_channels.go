@@ -73,7 +73,7 @@ const (
 
 // Encode appends the kernel's code.
 func (c Channels) Encode(a *Assembler) {
-	w := &channelsWriter{tileWriter: tileWriter{Assembler: a, tile: Tile{ISA: c.ISA, Double: c.Double, Tail: c.Tail}, width: c.ISA.Width(), bytes: int32(c.ISA.Width().Bytes()),
+	w := &channelsWriter{tileWriter: tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: c.ISA, Double: c.Double, Tail: c.Tail}, width: c.ISA.Width(), bytes: int32(c.ISA.Width().Bytes()),
 		element: 4, multiplyAdd: FMADD231PS, add: ADDPS, splat: BROADCASTSS, maximum: MAXPS}, k: c, divide: DIVPS}
 	if c.Double {
 		w.element, w.multiplyAdd, w.add, w.splat, w.maximum, w.divide = 8, FMADD231PD, ADDPD, BROADCASTSD, MAXPD, DIVPD

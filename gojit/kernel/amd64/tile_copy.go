@@ -30,7 +30,7 @@ const (
 // Encode appends the kernel's code.
 func (c Copying) Encode(a *Assembler) {
 	const from, to, fromRow, toRow, count = RAX, RCX, RDX, RBX, RSI
-	w := &tileWriter{Assembler: a, tile: Tile{ISA: c.ISA, Tail: c.Tail}, width: c.ISA.Width(), bytes: int32(c.ISA.Width().Bytes()), vectors: int(c.Vectors)}
+	w := &tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: c.ISA, Tail: c.Tail}, width: c.ISA.Width(), bytes: int32(c.ISA.Width().Bytes()), vectors: int(c.Vectors)}
 	a.Load(from, At(RDI, copyFrom))
 	a.Load(to, At(RDI, copyTo))
 	a.Load(fromRow, At(RDI, copyFromRow))
@@ -79,7 +79,7 @@ const (
 
 // Encode appends the kernel's code.
 func (t Transposition) Encode(a *Assembler) {
-	w := &transposeWriter{tileWriter: tileWriter{Assembler: a, tile: Tile{ISA: t.ISA, Tail: true}, width: t.ISA.Width(), bytes: int32(t.ISA.Width().Bytes())}, rows: int(t.Rows)}
+	w := &transposeWriter{tileWriter: tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: t.ISA, Tail: true}, width: t.ISA.Width(), bytes: int32(t.ISA.Width().Bytes())}, rows: int(t.Rows)}
 	w.group = 4
 	if t.Double {
 		w.group = 2

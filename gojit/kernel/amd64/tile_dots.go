@@ -72,7 +72,7 @@ const (
 
 // Encode appends the kernel's code.
 func (d Dots) Encode(a *Assembler) {
-	w := &dotsWriter{tileWriter: tileWriter{Assembler: a, tile: Tile{ISA: d.ISA, Tail: true}, width: d.ISA.Width(), bytes: int32(d.ISA.Width().Bytes()), element: 4}, rows: int(d.Rows), group: DotsGroup(d.Double)}
+	w := &dotsWriter{tileWriter: tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: d.ISA, Tail: true}, width: d.ISA.Width(), bytes: int32(d.ISA.Width().Bytes()), element: 4}, rows: int(d.Rows), group: DotsGroup(d.Double)}
 	w.multiplyAdd, w.add = FMADD231PS, ADDPS
 	if d.Double {
 		w.element, w.multiplyAdd, w.add = 8, FMADD231PD, ADDPD
