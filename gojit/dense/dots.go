@@ -39,7 +39,7 @@ func (g *gemm) dots(columns, lo, hi int) {
 	tiles := (g.m + maximum - 1) / maximum
 	args := amd64.DotsArgs{ARow: int64(g.lda * g.size), K: int64(g.k), Mask: amd64.TailMask(g.isa, g.k%g.lanes*g.size/4)}
 	d := amd64.Dots{ISA: g.isa, Double: g.double, Groups: uint8(columns / amd64.DotsGroup(g.double))}
-	plain := !g.add && !g.relu && g.biasKind == amd64.NoBias
+	plain := !g.add && !g.relu && g.biasKind == amd64.NoBias && g.residual == nil
 	for j := lo; j < hi; j++ {
 		n0, n1 := j*columns, min((j+1)*columns, g.n)
 		args.BRow = int64(g.ldb * g.size)
@@ -92,6 +92,9 @@ func finishDots[T Float](g *gemm, scratch []T, columns, from, r0, r1, n0, n1 int
 			}
 			if g.biasKind != amd64.NoBias {
 				sum += *(*T)(g.biasAt(r, j))
+			}
+			if g.residual != nil {
+				sum += *(*T)(g.at(g.residual, r*g.ldc+j))
 			}
 			if g.relu && sum < 0 {
 				sum = 0

@@ -8,7 +8,8 @@ import (
 )
 
 // Product is a batch of matrix products C = A*B, or C += A*B where Add. A bias is added to every
-// column or every row of the result, and negative results become zero where Relu.
+// column or every row of the result, then Residual, and negative results become zero where Relu. An
+// Epilogue, for floats, takes the place of these: its inputs are the sum, Bias and Residual.
 type Product[T Number] struct {
 	M, N, K             int // A is M by K, B is K by N, C is M by N and not transposed
 	A, B, C             Matrix[T]
@@ -17,7 +18,9 @@ type Product[T Number] struct {
 	Add                 bool
 	Bias                []T  // nil, or
 	BiasOfRows          bool // one element for each row, else for each column
+	Residual            []T  // nil, or elements that lie as those of C do
 	Relu                bool
+	Epilogue            *Epilogue
 }
 
 // Run computes the product. It panics where a matrix reaches outside its data.
@@ -29,10 +32,21 @@ func (p *Product[T]) Run() {
 	var zero T
 	switch any(zero).(type) {
 	case float32, float64:
-		if isa := amd64.Target(); isa >= amd64.AVX2 && p.K > 0 {
+		isa := amd64.Target()
+		if isa < amd64.AVX2 || p.K == 0 {
+			break
+		}
+		if p.Epilogue == nil || p.Epilogue.generated != nil {
 			p.generated(isa)
 			return
 		}
+		sums := *p
+		sums.Epilogue, sums.Bias, sums.Residual = nil, nil, nil
+		sums.generated(isa)
+		for i := range max(p.Batch, 1) {
+			p.applyEpilogue(i)
+		}
+		return
 	}
 	for i := range max(p.Batch, 1) {
 		p.portable(i)
@@ -46,6 +60,28 @@ func (p *Product[T]) checkExtents() {
 	}
 	if n := len(p.Bias); p.Bias != nil && (p.BiasOfRows && n < p.M || !p.BiasOfRows && n < p.N) {
 		panic("dense: a bias is too short")
+	}
+	if p.Residual != nil && last*p.StepC+p.C.extent(p.M, p.N) > len(p.Residual) {
+		panic("dense: a residual is too short")
+	}
+	if e := p.Epilogue; e != nil && (p.Relu || p.BiasOfRows || e.inputs > 1 && p.Bias == nil || e.inputs > 2 && p.Residual == nil) {
+		panic("dense: an epilogue without its inputs, or beside others")
+	}
+}
+
+// applyEpilogue applies the epilogue to product i of the batch as a pass of its own.
+func (p *Product[T]) applyEpilogue(i int) {
+	switch c := any(p.C.Data).(type) {
+	case []float32:
+		row, _ := any(p.Bias).([]float32)
+		like, _ := any(p.Residual).([]float32)
+		applyEpilogue(p.Epilogue, c[i*p.StepC:], p.M, p.N, p.C.Stride, row, like[min(i*p.StepC, len(like)):])
+	case []float64:
+		row, _ := any(p.Bias).([]float64)
+		like, _ := any(p.Residual).([]float64)
+		applyEpilogue(p.Epilogue, c[i*p.StepC:], p.M, p.N, p.C.Stride, row, like[min(i*p.StepC, len(like)):])
+	default:
+		panic("dense: an epilogue of a type other than float")
 	}
 }
 
@@ -75,6 +111,13 @@ func (p *Product[T]) generated(isa amd64.ISA) {
 			g.biasKind = amd64.RowBias
 		}
 	}
+	g.residual = unsafe.Pointer(unsafe.SliceData(p.Residual))
+	if p.Epilogue != nil {
+		g.epilogue, g.biasKind = p.Epilogue.generated, amd64.ColumnBias
+		if p.Bias == nil {
+			g.bias = g.c // not read, but an address
+		}
+	}
 	g.stepA, g.stepB, g.stepC = p.StepA*size, p.StepB*size, p.StepC*size
 	g.normalize()
 	if p.Batch <= 1 {
@@ -101,6 +144,9 @@ func (g *gemm) runPart(lo, hi int) {
 	one := *g
 	for i := lo; i < hi; i++ {
 		one.a, one.b, one.c = unsafe.Add(g.a, i*g.stepA), unsafe.Add(g.b, i*g.stepB), unsafe.Add(g.c, i*g.stepC)
+		if g.residual != nil {
+			one.residual = unsafe.Add(g.residual, i*g.stepC)
+		}
 		one.run()
 	}
 }
@@ -118,7 +164,11 @@ func (p *Product[T]) portable(i int) {
 		}
 	}
 	multiply(p.M, p.N, p.K, a, b, c)
-	if p.Bias == nil && !p.Relu {
+	if p.Epilogue != nil {
+		p.applyEpilogue(i)
+		return
+	}
+	if p.Bias == nil && !p.Relu && p.Residual == nil {
 		return
 	}
 	for r := range p.M {
@@ -132,6 +182,11 @@ func (p *Product[T]) portable(i int) {
 		default:
 			for j := range row {
 				row[j] += p.Bias[j]
+			}
+		}
+		if p.Residual != nil {
+			for j, v := range p.Residual[i*p.StepC+r*c.Stride:][:p.N] {
+				row[j] += v
 			}
 		}
 		if p.Relu {

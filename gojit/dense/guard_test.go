@@ -42,9 +42,11 @@ func TestNothingOutsideIsTouched(t *testing.T) {
 			front := i%2 == 0
 			p := randomProduct[float32](r, 1+r.IntN(70), 1+r.IntN(70), 1+r.IntN(70))
 			p.A.Data, p.B.Data, p.C.Data = guarded(t, p.A.Data, front), guarded(t, p.B.Data, front), guarded(t, p.C.Data, front)
+			p.Epilogue, p.Residual = nil, nil
 			p.generated(isa)
 			q := randomProduct[float64](r, 1+r.IntN(40), 1+r.IntN(600), 1+r.IntN(200))
 			q.A.Data, q.B.Data, q.C.Data = guarded(t, q.A.Data, front), guarded(t, q.B.Data, front), guarded(t, q.C.Data, front)
+			q.Epilogue, q.Residual = nil, nil
 			q.generated(isa)
 			g := randomConvolution(r)
 			if i%3 == 0 {

@@ -72,7 +72,7 @@ func (g *gemm) runPacked() {
 }
 
 // buffers are the memory that one thread packs into.
-type buffers struct{ a, b, table []byte }
+type buffers struct{ a, b, table, scratch []byte }
 
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 
@@ -104,6 +104,9 @@ func (p *packing) part(j0, j1, i0, i1 int) {
 		w.a = grow(&memory.a, rows)
 	}
 	w.args.CRow = int64(p.ldc * p.size)
+	if p.epilogue != nil {
+		w.args.Scratch = grow(&memory.scratch, amd64.EpilogueScratch)
+	}
 	for j := j0; j < j1; j += group {
 		for i := i0; i < i1; i += p.blockTiles {
 			for block := range p.blocks {
@@ -160,6 +163,7 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, s
 			t.Rows = uint8(w.rowOf(i+1) - r0)
 			w.setA(i, i0, k0)
 			w.args.C, w.args.Bias = w.at(c, r0*w.ldc+at), w.biasAt(r0, at)
+			w.args.Residual = w.residualAt(w.args.C)
 			if keep {
 				t.InPlace, t.Keep = true, true
 				w.args.B, w.args.BRow, w.args.Pack = w.at(b, k0*w.ldb+at), int64(w.ldb*w.size), to

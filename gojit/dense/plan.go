@@ -29,6 +29,9 @@ type Plan[T Float] struct {
 type PlanOptions struct {
 	Relu     bool
 	Residual bool // Run adds a tensor like the result, before Relu
+	// Epilogue, where not nil, takes the place of the bias, Residual and Relu: its inputs are the sum,
+	// the bias and what Run is given as residual.
+	Epilogue *Epilogue
 	// Exact forbids to trade accuracy for speed: without it convolutions of 3 by 3 may take four
 	// times fewer multiplications at an error up to 2e-5 of the largest result.
 	Exact bool
@@ -58,7 +61,7 @@ func NewPlan[T Float](g Convolution, weight, bias []T, options PlanOptions) *Pla
 		p.portable = append(p.portable, weight...)
 		return p
 	}
-	if !options.Exact && g.suitsWinograd(lanesOf[T](p.isa)) {
+	if !options.Exact && options.Epilogue == nil && g.suitsWinograd(lanesOf[T](p.isa)) {
 		p.winograd = newWinograd(p.isa, g, weight, p.bias, options)
 		return p
 	}
@@ -184,7 +187,7 @@ func (p *Plan[T]) addStrips(y, rows, x, columns int) {
 // Run convolves a batch of images; residual is read where the options say so.
 func (p *Plan[T]) Run(in, residual, out []T) {
 	g := &p.geometry
-	if len(in) < g.Batch*g.InChannels*volume(g.In) || len(out) < g.Batch*g.OutChannels*volume(g.Out) || p.options.Residual && len(residual) < g.Batch*g.OutChannels*volume(g.Out) {
+	if len(in) < g.Batch*g.InChannels*volume(g.In) || len(out) < g.Batch*g.OutChannels*volume(g.Out) || (p.options.Residual || p.options.Epilogue != nil && p.options.Epilogue.inputs > 2) && len(residual) < g.Batch*g.OutChannels*volume(g.Out) {
 		panic("dense: a convolution reaches outside its data")
 	}
 	switch {
@@ -195,7 +198,16 @@ func (p *Plan[T]) Run(in, residual, out []T) {
 		p.winograd.run(in, residual, out)
 	default:
 		p.runTiles(in, residual, out)
+		if e := p.options.Epilogue; e != nil && e.generated == nil {
+			p.applyEpilogue(residual, out)
+		}
 	}
+}
+
+// applyEpilogue applies the epilogue as a pass of its own.
+func (p *Plan[T]) applyEpilogue(residual, out []T) {
+	channels := p.geometry.OutChannels
+	applyEpilogue(p.options.Epilogue, out, p.geometry.Batch*volume(p.geometry.Out), channels, channels, p.bias, residual)
 }
 
 // runTiles shares the panels out where there are more of them, else the strips.
@@ -207,6 +219,11 @@ func (p *Plan[T]) runTiles(in, residual, out []T) {
 	outer := len(p.weight)*int(unsafe.Sizeof(in[0])) > 400<<10 // weights are read once
 	run := func(j0, j1, s0, s1 int) {
 		w := stripWriter[T]{Plan: p, in: in, residual: residual, out: out, filters: filters}
+		if p.options.Epilogue != nil {
+			memory := bufferPool.Get().(*buffers)
+			defer bufferPool.Put(memory)
+			w.scratch = grow(&memory.scratch, amd64.EpilogueScratch)
+		}
 		if outer {
 			for j := j0; j < j1; j++ {
 				for s := s0; s < s1; s++ {
@@ -245,6 +262,7 @@ type stripWriter[T Float] struct {
 	in, residual, out []T
 	filters           int
 	codes             tileCodes
+	scratch           unsafe.Pointer // of epilogues
 }
 
 // strip computes a strip of the output for one panel of the out channels of a group.
@@ -263,7 +281,8 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 	if t.Tail {
 		args.Mask = amd64.TailMask(w.isa, columns%lanes*size/4)
 	}
-	if w.options.Residual {
+	args.Residual, args.Scratch = args.C, w.scratch
+	if len(w.residual) > 0 {
 		args.Residual = unsafe.Pointer(&w.residual[to])
 	}
 	run := 1 // taps along x whose channels follow each other
@@ -280,7 +299,7 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 		for kx := s.x0; kx < s.x1; kx += run {
 			t.Add = ky != s.y0 || kx != s.x0
 			if ky == s.y1-1 && kx+run == s.x1 {
-				t.Bias, t.Residual, t.Relu = amd64.ColumnBias, w.options.Residual, w.options.Relu
+				w.finish(&t)
 			}
 			args.A = unsafe.Pointer(&w.in[from+(ky*g.Dilation[1]*g.In[2]+kx*g.Dilation[2])*g.InChannels])
 			args.B = unsafe.Pointer(&w.weight[weights+(ky*g.Kernel[2]+kx)*channels*width])
@@ -289,11 +308,33 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 	}
 }
 
+// finish sets what the last tile of a place does with the sums.
+func (w *stripWriter[T]) finish(t *amd64.Tile) {
+	switch e := w.options.Epilogue; {
+	case e == nil:
+		t.Bias, t.Residual, t.Relu = amd64.ColumnBias, w.options.Residual, w.options.Relu
+	case e.generated != nil:
+		t.Epilogue = e.generated
+	}
+}
+
 // blank writes places that read the padding only.
 func (w *stripWriter[T]) blank(s *strip, to, columns int) {
+	e := w.options.Epilogue
 	for i := range s.places {
 		at := to + i*s.outStep
 		channel := at % w.geometry.OutChannels
+		if e != nil {
+			clear(w.out[at:][:columns])
+			if e.generated != nil { // else all of the result is still to come
+				var like []T
+				if len(w.residual) > 0 {
+					like = w.residual[at:][:columns]
+				}
+				applyEpilogue(e, w.out[at:][:columns], 1, columns, columns, w.bias[channel:][:columns], like)
+			}
+			continue
+		}
 		for j := range columns {
 			v := w.bias[channel+j]
 			if w.options.Residual {
@@ -316,17 +357,24 @@ func (p *Plan[T]) runPortable(in, residual, out []T) {
 		b, c, at := i/(g.InChannels*inSize), i/inSize%g.InChannels, i%inSize
 		turned[i] = in[(b*inSize+at)*g.InChannels+c]
 	}
-	fillBias(g, p.bias, result)
+	if p.options.Epilogue == nil {
+		fillBias(g, p.bias, result)
+	}
 	convolve(g, turned, p.portable, result)
 	for i, v := range result {
 		b, c, at := i/(g.OutChannels*outSize), i/outSize%g.OutChannels, i%outSize
 		to := (b*outSize+at)*g.OutChannels + c
-		if p.options.Residual {
-			v += residual[to]
-		}
-		if p.options.Relu && v < 0 {
-			v = 0
+		if p.options.Epilogue == nil {
+			if p.options.Residual {
+				v += residual[to]
+			}
+			if p.options.Relu && v < 0 {
+				v = 0
+			}
 		}
 		out[to] = v
+	}
+	if p.options.Epilogue != nil {
+		p.applyEpilogue(residual, out)
 	}
 }

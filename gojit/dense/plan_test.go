@@ -31,6 +31,14 @@ func reference[T Float](g Convolution, options PlanOptions, in, weight, bias, re
 	want := make([]T, g.Batch*g.OutChannels*volume(g.Out))
 	fillBias(g, bias, want)
 	convolve(g, in, weight, want)
+	if options.Epilogue != nil {
+		clear(want)
+		convolve(g, in, weight, want)
+		for i := range want {
+			want[i] = max(want[i]*bias[i/volume(g.Out)%g.OutChannels]+residual[i], -3)
+		}
+		return want
+	}
 	for i := range want {
 		if options.Residual {
 			want[i] += residual[i]
@@ -73,6 +81,7 @@ func TestPlansAgreeWithPortable(t *testing.T) {
 		g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
 		checkPlan[float32](t, r, g, randomOptions(r), 0)
 		checkPlan[float64](t, r, g, randomOptions(r), 0)
+		checkPlan[float32](t, r, g, PlanOptions{Epilogue: exactEpilogue[float32]()}, 0)
 	}
 }
 

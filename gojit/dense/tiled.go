@@ -27,6 +27,8 @@ type gemm struct {
 	columnsA, columnsB  bool // transposed
 	add, relu           bool
 	biasKind            amd64.Bias
+	residual            unsafe.Pointer
+	epilogue            *amd64.Epilogue
 	images              int      // matrices B and C, stepB and stepC apart, that share A; 0 is 1
 	patches             *patches // B is what a convolution reads from an image
 	single              bool     // runs on one of several threads
@@ -55,7 +57,7 @@ func (g *gemm) work() int { return g.m * g.n * g.k * max(g.images, 1) }
 
 // normalize gives vectors the layout that the ways through the product want.
 func (g *gemm) normalize() {
-	if g.n == 1 && g.ldc == 1 && g.m > 1 { // C = A*b is C' = b'*A'
+	if g.n == 1 && g.ldc == 1 && g.m > 1 && g.epilogue == nil { // C = A*b is C' = b'*A'
 		g.a, g.b, g.lda, g.ldb = g.b, g.a, g.ldb, g.lda
 		g.stepA, g.stepB = g.stepB, g.stepA
 		g.columnsA, g.columnsB = !g.columnsB, !g.columnsA
@@ -84,9 +86,9 @@ const maxDotRows = 12
 // run computes the product, on several threads where it is large.
 func (g *gemm) run() {
 	switch {
-	case g.columnsB && !g.columnsA && (g.m <= maxDotRows || g.n < g.lanes):
+	case g.columnsB && !g.columnsA && g.epilogue == nil && (g.m <= maxDotRows || g.n < g.lanes):
 		g.runDots()
-	case !g.columnsB && g.m <= amd64.MaxRows(g.isa, panelVectors) && g.n <= panelVectors*g.lanes && g.k <= 256:
+	case !g.columnsB && g.epilogue == nil && g.m <= amd64.MaxRows(g.isa, panelVectors) && g.n <= panelVectors*g.lanes && g.k <= 256:
 		g.runTile()
 	case !g.columnsB && (g.m <= amd64.MaxRows(g.isa, panelVectors) || g.n*g.k*g.size <= inPlaceBytes):
 		g.runInPlace()
@@ -126,10 +128,22 @@ func (g *gemm) tail(t *amd64.Tile, args *amd64.TileArgs, columns int) {
 // ends sets what the first and the last part of the sums do with C.
 func (g *gemm) ends(t *amd64.Tile, first, last bool) {
 	t.Add = g.add || !first
-	t.Bias, t.Relu = amd64.NoBias, false
-	if last {
-		t.Bias, t.Relu = g.biasKind, g.relu
+	t.Bias, t.Residual, t.Relu, t.Epilogue = amd64.NoBias, false, false, nil
+	switch {
+	case !last:
+	case g.epilogue != nil:
+		t.Epilogue = g.epilogue
+	default:
+		t.Bias, t.Residual, t.Relu = g.biasKind, g.residual != nil, g.relu
 	}
+}
+
+// residualAt returns where the residual of an element of C is.
+func (g *gemm) residualAt(c unsafe.Pointer) unsafe.Pointer {
+	if g.residual == nil {
+		return c
+	}
+	return unsafe.Add(g.residual, uintptr(c)-uintptr(g.c))
 }
 
 func (g *gemm) biasAt(row, column int) unsafe.Pointer {
@@ -166,7 +180,7 @@ var wide = func() (table [amd64.AVX512 + 1][32]int) {
 // runTile computes a product that is a single tile.
 func (g *gemm) runTile() {
 	t := g.tile()
-	args := amd64.TileArgs{A: g.a, B: g.b, C: g.c, Bias: g.bias, ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
+	args := amd64.TileArgs{A: g.a, B: g.b, C: g.c, Bias: g.bias, Residual: g.residual, ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
 	t.Rows, t.InPlace = uint8(g.m), true
 	g.tail(&t, &args, g.n)
 	g.ends(&t, true, true)
@@ -207,6 +221,11 @@ func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
 	}
 	args := amd64.TileArgs{ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size)}
 	var codes tileCodes
+	if g.epilogue != nil {
+		memory := bufferPool.Get().(*buffers)
+		defer bufferPool.Put(memory)
+		args.Scratch = grow(&memory.scratch, amd64.EpilogueScratch)
+	}
 	for block := range blocks {
 		k0, k1 := cut(g.k, blocks, block), cut(g.k, blocks, block+1)
 		args.K = int64(k1 - k0)
@@ -221,6 +240,7 @@ func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
 				r0, r1 := cut(g.m, rowTiles, i), cut(g.m, rowTiles, i+1)
 				t.Rows = uint8(r1 - r0)
 				args.A, args.C, args.Bias = g.elementA(r0, k0), g.at(g.c, r0*g.ldc+n0), g.biasAt(r0, n0)
+				args.Residual = g.residualAt(args.C)
 				codes.get(t).Call(unsafe.Pointer(&args))
 			}
 		}
