@@ -3,7 +3,7 @@ package amd64
 // Reg is a general register, or the number of a vector or mask register.
 type Reg uint8
 
-// The general registers. Go's own registers are RSP, RBP and R14; kernels leave them alone.
+// The general registers. Kernels leave RSP and RBP alone.
 const (
 	RAX Reg = iota
 	RCX
