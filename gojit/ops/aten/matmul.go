@@ -40,30 +40,49 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	dims := [3]int{a.Size(0), a.Size(a.Dim() - 2), b.Size(b.Dim() - 1)}
 	shape := dims[3-a.Dim():]
 	out := empty(shape, work)
-	row := self != nil && self.Dim() == 1 && self.Size(0) == shape[len(shape)-1] && self.DType() == work && self.IsContiguous()
-	if self != nil && !row {
+	added := alreadyThere
+	switch {
+	case self == nil:
+		added = nothing
+	case self.DType() != work || !self.IsContiguous():
+		succeed(tensor.Copy(out, self))
+	case self.Dim() == 1 && self.Size(0) == shape[len(shape)-1]:
+		added = oneRow
+	case tensor.SameShape(self.Shape(), shape):
+		added = allRows
+	default:
 		succeed(tensor.Copy(out, self))
 	}
 	switch work {
 	case tensor.Float32:
-		runProduct[float32](self, row, a, b, out)
+		runProduct[float32](self, added, a, b, out)
 	case tensor.Float64:
-		runProduct[float64](self, row, a, b, out)
+		runProduct[float64](self, added, a, b, out)
 	case tensor.Complex64:
-		runProduct[complex64](self, row, a, b, out)
+		runProduct[complex64](self, added, a, b, out)
 	case tensor.Complex128:
-		runProduct[complex128](self, row, a, b, out)
+		runProduct[complex128](self, added, a, b, out)
 	default:
-		runProduct[int64](self, row, a, b, out)
+		runProduct[int64](self, added, a, b, out)
 	}
 	return to(out, d)
 }
 
-// runProduct writes products of matrices to out: plus self as a row, or plus what out holds.
+// addend says what products are added to.
+type addend uint8
+
+const (
+	nothing      addend = iota
+	oneRow              // a row for each row of the result
+	allRows             // a tensor like the result
+	alreadyThere        // what the result holds
+)
+
+// runProduct writes products of matrices to out, added to self or to what out holds.
 func runProduct[T interface {
 	dense.Number
 	tensor.Element
-}](self *tensor.Tensor, row bool, a, b, out *tensor.Tensor) {
+}](self *tensor.Tensor, added addend, a, b, out *tensor.Tensor) {
 	if out.Numel() == 0 {
 		return
 	}
@@ -75,10 +94,12 @@ func runProduct[T interface {
 	if n == 3 {
 		p.Batch, p.StepC = a.Size(0), p.M*p.N
 	}
-	switch {
-	case row:
+	switch added {
+	case oneRow:
 		p.Bias = tensor.Data[T](self)
-	case self != nil:
+	case allRows:
+		p.Residual = tensor.Data[T](self)
+	case alreadyThere:
 		p.Add = true
 	}
 	p.Run()

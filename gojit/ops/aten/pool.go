@@ -338,9 +338,23 @@ func adaptiveAverage(name string, c call, n int) *tensor.Tensor {
 		}
 	}
 	if len(dims) == n && x.DType().IsFloating() {
-		return mean(x, dims, true, x.DType())
+		return planeMeans(x, dims)
 	}
 	return averagePool(x, p, false, 0)
+}
+
+// planeMeans gives the means over the last dimensions. The sums of many small planes are the product of
+// a matrix with ones.
+func planeMeans(x *tensor.Tensor, dims []int) *tensor.Tensor {
+	size := numelOf(x.Shape()[x.Dim()-len(dims):])
+	work := accumulator(x.DType())
+	if size > 1024 || x.Numel() == 0 || !x.IsContiguous() {
+		return mean(x, dims, true, x.DType())
+	}
+	ones := must(tensor.Full([]int{size, 1}, tensor.Int(1), work))
+	sums := products(must(to(x, work).View(x.Numel()/size, size)), ones)
+	shape := append(slices.Clone(x.Shape()[:x.Dim()-len(dims)]), slices.Repeat([]int{1}, len(dims))...)
+	return to(divideBy(must(sums.View(shape...)), tensor.Int(int64(size))), x.DType())
 }
 
 func adaptiveNd(n int, suffix string) []definition {

@@ -9,19 +9,21 @@ import (
 // cell is one step of a recurrent layer: gates of the input and of the state, and the old state, to the new state.
 type cell struct {
 	gates int // parts of the weights
+	// joined says that the gates depend on the sum of both products only; then h may be nil, and x is the sum.
+	joined bool
 	// step takes the products of input and state with the weights, biases added.
 	step func(x, h *tensor.Tensor, state []*tensor.Tensor) []*tensor.Tensor
 }
 
 var (
-	plainTanh = cell{1, func(x, h *tensor.Tensor, _ []*tensor.Tensor) []*tensor.Tensor {
-		return []*tensor.Tensor{tanh.on(add.on(x, h))}
+	plainTanh = cell{1, true, func(x, h *tensor.Tensor, _ []*tensor.Tensor) []*tensor.Tensor {
+		return []*tensor.Tensor{tanh.on(joinedGates(x, h))}
 	}}
-	plainRelu = cell{1, func(x, h *tensor.Tensor, _ []*tensor.Tensor) []*tensor.Tensor {
-		return []*tensor.Tensor{relu.on(add.on(x, h))}
+	plainRelu = cell{1, true, func(x, h *tensor.Tensor, _ []*tensor.Tensor) []*tensor.Tensor {
+		return []*tensor.Tensor{relu.on(joinedGates(x, h))}
 	}}
-	lstmCell = cell{4, lstmStep}
-	gruCell  = cell{3, gruStep}
+	lstmCell = cell{4, true, lstmStep}
+	gruCell  = cell{3, false, gruStep}
 )
 
 var (
@@ -39,8 +41,27 @@ var (
 	})
 )
 
+// plus adds to x the product of h with a transposed weight.
+func plus(x, h, weight *tensor.Tensor) *tensor.Tensor {
+	transposed := must(weight.T())
+	checkInner(h, transposed)
+	sameTypes("addmm_impl_cpu_", h, transposed)
+	if x.DType() != h.DType() || x.Size(1) != weight.Size(0) {
+		return add.on(x, linear(h, weight, nil))
+	}
+	return sumOfProducts(x, h, transposed)
+}
+
+// joinedGates adds the product of the state, which is nil where that is done.
+func joinedGates(x, h *tensor.Tensor) *tensor.Tensor {
+	if h == nil {
+		return x
+	}
+	return add.on(x, h)
+}
+
 func lstmStep(x, h *tensor.Tensor, state []*tensor.Tensor) []*tensor.Tensor {
-	gates := must(add.on(x, h).Chunk(4, 1))
+	gates := must(joinedGates(x, h).Chunk(4, 1))
 	memory := lstmMemory.on(gates[0], gates[1], gates[2], state[1])
 	return []*tensor.Tensor{lstmOutput.on(gates[3], memory), memory}
 }
@@ -122,6 +143,9 @@ func (r *recurrent) run(rows *tensor.Tensor, sizes []int, states []*tensor.Tenso
 // direction runs one direction of a layer over the whole sequence.
 func (r *recurrent) direction(i int, rows *tensor.Tensor, sizes []int, state []*tensor.Tensor, backwards bool) (out *tensor.Tensor, final []*tensor.Tensor) {
 	wi, wh, bi, bh, wr := r.weights(i)
+	if r.cell.joined && bi != nil {
+		bi = add.on(bi, bh)
+	}
 	inputs := linear(rows, wi, bi)
 	starts := make([]int, len(sizes)+1)
 	for t, n := range sizes {
@@ -140,7 +164,13 @@ func (r *recurrent) direction(i int, rows *tensor.Tensor, sizes []int, state []*
 			current[k] = must(final[k].Slice(0, 0, n, 1))
 		}
 		x := must(inputs.Slice(0, starts[t], starts[t]+n, 1))
-		next := r.cell.step(x, linear(current[0], wh, bh), current)
+		var h *tensor.Tensor
+		if r.cell.joined {
+			x = plus(x, current[0], wh)
+		} else {
+			h = linear(current[0], wh, bh)
+		}
+		next := r.cell.step(x, h, current)
 		if wr != nil {
 			next[0] = linear(next[0], wr, nil)
 		}
