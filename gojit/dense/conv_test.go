@@ -1,10 +1,12 @@
 package dense
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/tensor"
 )
 
 // randomConvolution makes a geometry of up to three dimensions whose output is not empty.
@@ -121,6 +123,38 @@ func TestTransposeAgreesWithPortable(t *testing.T) {
 			if got[i] != want[i] {
 				t.Fatalf("%+v: element %d is %v, want %v", g, i, got[i], want[i])
 			}
+		}
+	}
+}
+
+func BenchmarkConvolve(b *testing.B) {
+	defer tensor.SetNumThreads(0)
+	tensor.SetNumThreads(1)
+	one := [3]int{1, 1, 1}
+	for _, s := range [][7]int{{3, 224, 64, 7, 2, 3, 1}, {64, 56, 64, 3, 1, 1, 1}, {512, 7, 512, 3, 1, 1, 1}, {96, 56, 24, 1, 1, 0, 1}, {144, 56, 144, 3, 1, 1, 144}} {
+		channels, size, filters, k, stride, padding, groups := s[0], s[1], s[2], s[3], s[4], s[5], s[6]
+		out := (size+2*padding-k)/stride + 1
+		g := Convolution{Batch: 1, Groups: groups, InChannels: channels, OutChannels: filters, In: [3]int{1, size, size}, Out: [3]int{1, out, out}, Kernel: [3]int{1, k, k},
+			Stride: [3]int{1, stride, stride}, Dilation: one, Padding: [3]int{0, padding, padding}}
+		in, weight, result := ramp[float32](channels*size*size), ramp[float32](filters*channels/groups*k*k), make([]float32, filters*out*out)
+		measure := func(name string, run func()) {
+			b.Run(fmt.Sprintf("%s/%dx%dx%d_%d", name, channels, size, filters, k), func(b *testing.B) {
+				for b.Loop() {
+					run()
+				}
+				b.ReportMetric(2*float64(len(result)*k*k*channels/groups)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOPS")
+			})
+		}
+		measure("first", func() { Convolve(g, in, weight, nil, result) })
+		if groups > 1 {
+			plan := NewDepthwisePlan(g, weight, nil, true)
+			measure("plan", func() { plan.Run(in, result) })
+			continue
+		}
+		exact, fast := NewPlan(g, weight, nil, PlanOptions{Exact: true}), NewPlan(g, weight, nil, PlanOptions{})
+		measure("plan", func() { exact.Run(in, nil, result) })
+		if fast.winograd != nil {
+			measure("winograd", func() { fast.Run(in, nil, result) })
 		}
 	}
 }

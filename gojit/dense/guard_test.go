@@ -49,8 +49,11 @@ func TestNothingOutsideIsTouched(t *testing.T) {
 			q.Epilogue, q.Residual = nil, nil
 			q.generated(isa)
 			g := randomConvolution(r)
-			if i%3 == 0 {
+			switch i % 3 {
+			case 0:
 				g = perChannel(r, g)
+			case 1:
+				g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
 			}
 			guardConvolution[float32](t, r, isa, g, front)
 			guardConvolution[float64](t, r, isa, g, front)
@@ -63,7 +66,45 @@ func guardConvolution[T Float](t *testing.T, r *rand.Rand, isa amd64.ISA, g Conv
 	in, weight := guarded(t, whole[T](r, g.Batch*g.InChannels*volume(g.In)), front), guarded(t, whole[T](r, g.OutChannels*(g.InChannels/g.Groups)*volume(g.Kernel)), front)
 	out, bias := guarded(t, make([]T, g.Batch*g.OutChannels*volume(g.Out)), front), guarded(t, make([]T, g.OutChannels), front)
 	convolveTiled(isa, g, in, weight, bias, out)
+	if g.Groups == 1 {
+		convolveWide(isa, g, in, weight, bias, out)
+	}
 	if g.canDepthwise() {
 		convolveDepthwise(isa, g, in, weight, bias, out)
 	}
+	if isa != amd64.Target() || g.In[0] != 1 || g.Kernel[0] != 1 || g.Padding[0] != 0 {
+		return
+	}
+	NewPlan(g, weight, bias, PlanOptions{Residual: true}).Run(in, out, guarded(t, make([]T, len(out)), front))
+	g.OutChannels, g.Groups = g.InChannels, g.InChannels
+	pooled := guarded(t, make([]T, g.Batch*g.InChannels*volume(g.Out)), front)
+	NewMaxPoolPlan[T](g).Run(in, pooled)
+	pool(isa, amd64.Largest, g, in, []T{0}, nil, pooled)
+}
+
+// FuzzConvolution compares the ways through a convolution for sizes that the fuzzer picks.
+func FuzzConvolution(f *testing.F) {
+	f.Add(uint64(1), uint64(2))
+	f.Add(uint64(77), uint64(3))
+	f.Fuzz(func(t *testing.T, a, b uint64) {
+		r := rand.New(rand.NewPCG(a, b))
+		g := randomConvolution(r)
+		for _, isa := range generatedSets() {
+			checkConvolution[float32](t, r, g, isa)
+			guardConvolution[float32](t, r, isa, g, a%2 == 0)
+		}
+	})
+}
+
+// FuzzProduct compares generated products with the portable ones for sizes that the fuzzer picks.
+func FuzzProduct(f *testing.F) {
+	f.Add(uint64(1), uint16(3), uint16(70), uint16(9))
+	f.Add(uint64(5), uint16(130), uint16(33), uint16(1025))
+	f.Fuzz(func(t *testing.T, seed uint64, m, n, k uint16) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		for _, isa := range generatedSets() {
+			checkProduct(t, randomProduct[float32](r, 1+int(m)%300, 1+int(n)%300, 1+int(k)%1500), isa)
+			checkProduct(t, randomProduct[float64](r, 1+int(m)%100, 1+int(n)%100, 1+int(k)%700), isa)
+		}
+	})
 }

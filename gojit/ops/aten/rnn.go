@@ -41,15 +41,22 @@ var (
 	})
 )
 
-// plus adds to x the product of h with a transposed weight.
-func plus(x, h, weight *tensor.Tensor) *tensor.Tensor {
+// ofState gives a function that multiplies a state with a transposed weight and adds a tensor, nil for
+// none. The weight is turned around once where there are many steps.
+func ofState(weight *tensor.Tensor, steps int) func(added, h *tensor.Tensor) *tensor.Tensor {
+	check(weight.Dim() == 2, "weight of a recurrent layer must be a matrix, got %s", shapeText(weight.Shape()))
 	transposed := must(weight.T())
-	checkInner(h, transposed)
-	sameTypes("addmm_impl_cpu_", h, transposed)
-	if x.DType() != h.DType() || x.Size(1) != weight.Size(0) {
-		return add.on(x, linear(h, weight, nil))
+	if steps > 4 {
+		transposed = contiguous(transposed)
 	}
-	return sumOfProducts(x, h, transposed)
+	return func(added, h *tensor.Tensor) *tensor.Tensor {
+		checkInner(h, transposed)
+		sameTypes("addmm_impl_cpu_", h, transposed)
+		if added != nil && added.DType() != h.DType() {
+			raise(source.RuntimeError, "expected scalar type %s but found %s", h.DType().CppName(), added.DType().CppName())
+		}
+		return sumOfProducts(added, h, transposed)
+	}
 }
 
 // joinedGates adds the product of the state, which is nil where that is done.
@@ -146,7 +153,7 @@ func (r *recurrent) direction(i int, rows *tensor.Tensor, sizes []int, state []*
 	if r.cell.joined && bi != nil {
 		bi = add.on(bi, bh)
 	}
-	inputs := linear(rows, wi, bi)
+	inputs, product := linear(rows, wi, bi), ofState(wh, len(sizes))
 	starts := make([]int, len(sizes)+1)
 	for t, n := range sizes {
 		starts[t+1] = starts[t] + n
@@ -166,9 +173,9 @@ func (r *recurrent) direction(i int, rows *tensor.Tensor, sizes []int, state []*
 		x := must(inputs.Slice(0, starts[t], starts[t]+n, 1))
 		var h *tensor.Tensor
 		if r.cell.joined {
-			x = plus(x, current[0], wh)
+			x = product(x, current[0])
 		} else {
-			h = linear(current[0], wh, bh)
+			h = product(bh, current[0])
 		}
 		next := r.cell.step(x, h, current)
 		if wr != nil {
