@@ -74,24 +74,40 @@ func moveFrom(out, t *tensor.Tensor, outer, inner []int) {
 }
 
 func gatherAt[W word](out, t *tensor.Tensor, outer, inner []int) {
-	dst := unsafe.Slice((*W)(out.DataPtr()), out.Numel())
-	src := t.DataPtr()
-	size := int(unsafe.Sizeof(*new(W)))
+	dst, src, size := unsafe.Slice((*W)(out.DataPtr()), out.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(W)))
 	run := isRun(inner)
+	if len(inner) == 1 || len(outer) == 1 && !run {
+		base, offsets := inner[0], outer
+		if len(inner) > 1 {
+			base, offsets = outer[0], inner
+		}
+		tensor.Parallel(len(offsets), rowGrain, func(lo, hi int) {
+			fetch(dst[lo:hi], unsafe.Add(src, base*size), offsets[lo:hi])
+		})
+		return
+	}
 	tensor.Parallel(len(outer), rowGrain/max(len(inner), 1)+1, func(lo, hi int) {
 		k := lo * len(inner)
 		for _, base := range outer[lo:hi] {
+			row := dst[k : k+len(inner)]
+			k += len(inner)
 			if run {
-				copy(dst[k:k+len(inner)], unsafe.Slice((*W)(unsafe.Add(src, base*size)), len(inner)))
-				k += len(inner)
-				continue
-			}
-			for _, off := range inner {
-				dst[k] = *(*W)(unsafe.Add(src, (base+off)*size))
-				k++
+				copy(row, unsafe.Slice((*W)(unsafe.Add(src, base*size)), len(inner)))
+			} else {
+				fetch(row, unsafe.Add(src, base*size), inner)
 			}
 		}
 	})
+}
+
+// fetch fills dst with the elements at offsets from src.
+//
+//go:noinline
+func fetch[W word](dst []W, src unsafe.Pointer, offsets []int) {
+	dst = dst[:len(offsets)]
+	for i, off := range offsets {
+		dst[i] = *(*W)(unsafe.Add(src, off*int(unsafe.Sizeof(dst[0]))))
+	}
 }
 
 // isRun reports whether the offsets are 0, 1, 2 ...
@@ -137,7 +153,7 @@ const (
 )
 
 // accumulateTo is moveTo with a combination of the old and new element.
-func accumulateTo(t, values *tensor.Tensor, outer, inner []int, how combine) {
+func accumulateTo(t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, how combine) {
 	switch t.DType() {
 	case tensor.Bool:
 		combineAt(t, values, outer, inner, boolCombination(how))
@@ -168,8 +184,8 @@ func accumulateTo(t, values *tensor.Tensor, outer, inner []int, how combine) {
 	}
 }
 
-func combineAt[T any](t, values *tensor.Tensor, outer, inner []int, f func(a, b T) T) {
-	src := unsafe.Slice((*T)(values.DataPtr()), values.Numel())
+func combineAt[T any](t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, f func(a, b T) T) {
+	src := unsafe.Slice((*T)(values), len(outer)*len(inner))
 	dst := t.DataPtr()
 	size := int(unsafe.Sizeof(*new(T)))
 	k := 0
@@ -186,8 +202,24 @@ type plainNumber interface {
 	uint8 | int8 | int16 | int32 | int64 | float32 | float64
 }
 
-func combineNumbers[T plainNumber](t, values *tensor.Tensor, outer, inner []int, how combine) {
+func combineNumbers[T plainNumber](t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, how combine) {
+	if how == addTo {
+		addAt[T](t, values, outer, inner)
+		return
+	}
 	combineAt(t, values, outer, inner, numberCombination[T](how))
+}
+
+// addAt is the commonest combination without calls.
+func addAt[T plainNumber](t *tensor.Tensor, values unsafe.Pointer, outer, inner []int) {
+	src, dst, size := unsafe.Slice((*T)(values), len(outer)*len(inner)), t.DataPtr(), int(unsafe.Sizeof(*new(T)))
+	k := 0
+	for _, base := range outer {
+		for _, off := range inner {
+			*(*T)(unsafe.Add(dst, (base+off)*size)) += src[k]
+			k++
+		}
+	}
 }
 
 func numberCombination[T plainNumber](how combine) func(a, b T) T {

@@ -183,79 +183,13 @@ func indexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor,
 		flat = must(flat.Clone(tensor.ContiguousFormat))
 	}
 	if accumulate {
-		accumulateTo(t, flat, r.outer, r.inner, addTo)
+		accumulateTo(t, flat.DataPtr(), r.outer, r.inner, addTo)
 	} else {
 		moveTo(t, flat, r.outer, r.inner)
 	}
 }
 
-// alongOffsets lists, for each element of index in row-major order, the offset in t of the element
-// with the same coordinates but the index's value along dim.
-func alongOffsets(name string, t *tensor.Tensor, dim int, index *tensor.Tensor) []int {
-	check(index.DType() == tensor.Int64, "%s(): Expected dtype int64 for index", name)
-	dim = wrapDim(dim, t)
-	check(max(index.Dim(), 1) == max(t.Dim(), 1), "Index tensor must have the same number of dimensions as %s tensor", map[bool]string{true: "input", false: "self"}[name == "gather"])
-	limit, stride := 1, 1
-	if t.Dim() > 0 {
-		limit, stride = t.Size(dim), t.Strides()[dim]
-	}
-	var offsets []int
-	if t.Dim() == 0 {
-		offsets = make([]int, index.Numel())
-	} else {
-		strides := slices.Clone(t.Strides())
-		strides[dim] = 0
-		shape := index.Shape()
-		if index.Dim() == 0 {
-			shape = []int{1}
-		}
-		for d, n := range shape {
-			check(d == dim || n <= t.Size(d), "Size does not match at dimension %d expected index %s to be smaller than self %s apart from dimension %d", d, shapeText(shape), shapeText(t.Shape()), dim)
-		}
-		offsets = offsetsOf(shape, strides)
-	}
-	for i, v := range tensor.Data[int64](contiguous(index)) {
-		if v < 0 || int(v) >= limit {
-			raise(source.RuntimeError, "index %d is out of bounds for dimension %d with size %d", v, dim, limit)
-		}
-		offsets[i] += int(v) * stride
-	}
-	return offsets
-}
-
 var oneOffset = []int{0}
-
-func gather(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
-	out := empty(index.Shape(), t.DType())
-	if out.Numel() > 0 {
-		moveFrom(out, t, alongOffsets("gather", t, dim, index), oneOffset)
-	}
-	return out
-}
-
-// scatterInto combines the elements of src, of which the first in each dimension are used, with
-// those of t at the indexed places.
-func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combine) {
-	check(src.DType() == t.DType(), "scatter(): Expected self.dtype to be equal to src.dtype")
-	if index.Numel() == 0 {
-		return
-	}
-	offsets := alongOffsets("scatter", t, dim, index)
-	check(src.Dim() == index.Dim() || src.Numel() == 1 && index.Numel() == 1, "Index tensor must have the same number of dimensions as src tensor")
-	for d, n := range index.Shape() {
-		if src.Dim() == 0 {
-			break
-		}
-		check(n <= src.Size(d), "Expected index %s to be smaller than src %s in all dimensions", shapeText(index.Shape()), shapeText(src.Shape()))
-		src = must(src.Slice(d, 0, n, 1))
-	}
-	flat := contiguous(src)
-	if how == replace {
-		moveTo(t, flat, offsets, oneOffset)
-	} else {
-		accumulateTo(t, flat, offsets, oneOffset, how)
-	}
-}
 
 // scattering defines scatter overloads: a copy of self with something scattered into it.
 func scattering(name string, how combine) definition {
@@ -347,18 +281,32 @@ func indexList(name string, index *tensor.Tensor, n int) []int {
 	return list
 }
 
-// spreadOffsets lists the offsets in t of its slices at the listed indices of dim, as outer and inner parts.
+// spreadOffsets lists the offsets in t of its slices at the listed indices of dim, as outer and inner
+// parts. The indices are in the inner part where that is short without them.
 func spreadOffsets(t *tensor.Tensor, dim int, list []int) (outer, inner []int) {
 	if t.Dim() == 0 {
 		return make([]int, len(list)), oneOffset
 	}
-	stride := t.Strides()[dim]
-	for _, b := range offsetsOf(t.Shape()[:dim], t.Strides()[:dim]) {
-		for _, i := range list {
-			outer = append(outer, b+i*stride)
+	picked := make([]int, len(list))
+	for i, at := range list {
+		picked[i] = at * t.Strides()[dim]
+	}
+	outer, inner = offsetsOf(t.Shape()[:dim], t.Strides()[:dim]), offsetsOf(t.Shape()[dim+1:], t.Strides()[dim+1:])
+	if len(outer) > 1 && len(inner) < minColumns {
+		return outer, sumsOf(picked, inner)
+	}
+	return sumsOf(outer, picked), inner
+}
+
+// sumsOf lists the sums of each number of a with each of b.
+func sumsOf(a, b []int) []int {
+	sums := make([]int, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			sums = append(sums, x+y)
 		}
 	}
-	return outer, offsetsOf(t.Shape()[dim+1:], t.Strides()[dim+1:])
+	return sums
 }
 
 func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
@@ -412,7 +360,7 @@ func indexInto(name string, c call, source *tensor.Tensor, how combine) *tensor.
 	if how == replace {
 		moveTo(t, contiguous(source), outer, inner)
 	} else {
-		accumulateTo(t, contiguous(source), outer, inner, how)
+		accumulateTo(t, contiguous(source).DataPtr(), outer, inner, how)
 	}
 	return t
 }
@@ -464,12 +412,15 @@ func take(t, at *tensor.Tensor) *tensor.Tensor {
 	flat := must(t.Reshape(-1))
 	out := empty(at.Shape(), t.DType())
 	offsets := make([]int, at.Numel())
+	n, stride := int64(flat.Numel()), flat.Strides()[0]
 	for i, v := range tensor.Data[int64](contiguous(at)) {
-		n := int64(flat.Numel())
 		if v < -n || v >= n {
 			raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", v, n)
 		}
-		offsets[i] = int((v+n)%n) * flat.Strides()[0]
+		if v < 0 {
+			v += n
+		}
+		offsets[i] = int(v) * stride
 	}
 	if len(offsets) > 0 {
 		moveFrom(out, flat, offsets, oneOffset)
