@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"slices"
+
 	"math"
 
 	"torchjit/gojit/tensor"
@@ -53,7 +55,7 @@ func ExpandFewTurns(k *Kernel, target Primitives) *Kernel {
 
 // expand adds the instructions of a kernel.
 func (e *expander) expand(k *Kernel) {
-	e.k.Inputs, e.k.Params = k.Inputs, k.Params
+	e.k.Inputs, e.k.Params, e.k.Tables = k.Inputs, k.Params, slices.Clone(k.Tables)
 	values := make([]Value, len(k.Instrs))
 	for i := range k.Instrs {
 		in := k.Instrs[i]

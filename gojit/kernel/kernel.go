@@ -17,6 +17,7 @@ package kernel
 
 import (
 	"math"
+	"slices"
 
 	"torchjit/gojit/tensor"
 )
@@ -76,6 +77,8 @@ const (
 	// Mantissa is the number in [0.75, 1.5) of which a real float is a power of two times as large:
 	// 1 of zeros and inf, NaN of negative numbers.
 	Mantissa
+	// Lookup is the element of table Imm that the lowest four bits of an Int32 choose, a Float32.
+	Lookup
 
 	Add // or, for Bool
 	Sub
@@ -113,7 +116,7 @@ const (
 
 var opNames = [numOps]string{"load", "param", "const", "iota", "neg", "abs", "sign", "not", "floor", "ceil", "round", "trunc",
 	"sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-	"asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "isnan", "conj", "real", "imag", "angle", "bits", "exponent", "mantissa",
+	"asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "isnan", "conj", "real", "imag", "angle", "bits", "exponent", "mantissa", "lookup",
 	"add", "sub", "mul", "div", "floordiv", "rem", "mod", "min", "max", "pow", "atan2", "copysign", "nextafter", "scale", "gcd",
 	"and", "or", "xor", "shl", "shr", "complex", "eq", "ne", "lt", "le", "gt", "ge", "fma", "select", "convert"}
 
@@ -125,7 +128,7 @@ func (op Op) Operands() int {
 	switch {
 	case op <= Iota:
 		return 0
-	case op <= Mantissa || op == Convert:
+	case op <= Lookup || op == Convert:
 		return 1
 	case op == Select || op == Fma:
 		return 3
@@ -143,7 +146,7 @@ type Instr struct {
 	Op   Op
 	Type tensor.DType // of the result
 	Args [3]Value
-	Imm  uint64 // Load, Param: which; Const: bits
+	Imm  uint64 // Load, Param, Lookup: which; Const: bits
 	Imm2 uint64 // Const of complex type: bits of the imaginary part
 }
 
@@ -159,9 +162,13 @@ type Output struct {
 type Kernel struct {
 	Inputs  []tensor.DType // memory type of each input
 	Params  int            // numbers given at each run
+	Tables  []Table        // what Lookup reads
 	Instrs  []Instr
 	Outputs []Output
 }
+
+// Table is what Lookup chooses from.
+type Table [16]float32
 
 // TypeOf returns the type of a value.
 func (k *Kernel) TypeOf(v Value) tensor.DType { return k.Instrs[v].Type }
@@ -307,6 +314,16 @@ func (b *Builder) Binary(op Op, x, y Value) Value {
 // Fma makes x*y + z with one rounding.
 func (b *Builder) Fma(x, y, z Value) Value {
 	return b.emit(Instr{Op: Fma, Type: b.Type(x), Args: [3]Value{x, y, z}})
+}
+
+// Lookup makes the element of a table that the lowest four bits of an Int32 choose.
+func (b *Builder) Lookup(index Value, table Table) Value {
+	at := slices.Index(b.k.Tables, table)
+	if at < 0 {
+		at = len(b.k.Tables)
+		b.k.Tables = append(b.k.Tables, table)
+	}
+	return b.emit(Instr{Op: Lookup, Type: tensor.Float32, Args: [3]Value{index}, Imm: uint64(at)})
 }
 
 // Bits reinterprets a float32 or float64 as an integer of its size, or the reverse.

@@ -111,9 +111,12 @@ func (p *parser) dtype() (tensor.DType, error) {
 
 func (p *parser) statement() error {
 	var err error
-	if strings.HasPrefix(p.words[0].String(), "out") {
+	switch first := p.words[0].String(); {
+	case strings.HasPrefix(first, "out"):
 		err = p.output()
-	} else {
+	case strings.HasPrefix(first, "table"):
+		err = p.table()
+	default:
 		err = p.instruction()
 	}
 	if err == nil && len(p.words) > 0 {
@@ -136,6 +139,31 @@ func (p *parser) target(prefix string, n int) (tensor.DType, error) {
 		return 0, err
 	}
 	return t, p.expect("=")
+}
+
+// table reads "table0 =" and sixteen numbers.
+func (p *parser) table() error {
+	at, w, err := p.numbered("table")
+	if err != nil {
+		return err
+	}
+	if at != len(p.k.Tables) {
+		return p.fail(w, "expected 'table%d' but found '%s'", len(p.k.Tables), w)
+	}
+	if err := p.expect("="); err != nil {
+		return err
+	}
+	var table Table
+	for i := range table {
+		w := p.word()
+		bits, _, ok := parseNumber(tensor.Float32, w.String())
+		if !ok {
+			return p.fail(p.orLine(w), "expected a number of type float32 but found '%s'", w)
+		}
+		table[i] = math.Float32frombits(uint32(bits))
+	}
+	p.k.Tables = append(p.k.Tables, table)
+	return nil
 }
 
 func (p *parser) output() error {
@@ -186,6 +214,10 @@ func (p *parser) instruction() error {
 		err = p.param(&in)
 	case Const:
 		err = p.constant(&in)
+	case Lookup:
+		var at int
+		at, _, err = p.numbered("table")
+		in.Imm = uint64(at)
 	}
 	for j := 0; err == nil && j < in.Op.Operands(); j++ {
 		var v int

@@ -137,3 +137,23 @@ func FuzzParse(f *testing.F) {
 		roundTrip(t, k)
 	})
 }
+
+// A kernel with tables is read back as it was written.
+func TestTablesRoundTrip(t *testing.T) {
+	k := Expand(unaryKernel(Erf, tensor.Float32))
+	if len(k.Tables) == 0 {
+		t.Fatal("erf has no tables")
+	}
+	again, err := Parse(k.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.String() != k.String() {
+		t.Errorf("%s\nis read as\n%s", k, again)
+	}
+	for _, text := range []string{"table0 = 1 2 3", "table1 = 1", "%0 : int32 = iota\n%1 : float32 = lookup table0 %0\nout0 : float32 = %1"} {
+		if _, err := Parse(text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}

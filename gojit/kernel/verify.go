@@ -132,6 +132,10 @@ func (k *Kernel) verifyTypes(i int, in *Instr) error {
 		return true
 	}
 	switch {
+	case op == Lookup && (first != tensor.Int32 || in.Type != tensor.Float32 || in.Imm >= uint64(len(k.Tables))):
+		return fmt.Errorf("kernel: %%%d looks up in a table that does not exist, or with the wrong types", i)
+	case op == Lookup:
+		return nil
 	case op == Select && (first != tensor.Bool || !same(1)):
 		return fmt.Errorf("kernel: %%%d selects with the wrong types", i)
 	case op == Fma && !same(0):

@@ -178,6 +178,7 @@ const (
 	PACKUSWB
 	PERMQ
 	PERMD
+	PERMPS
 	PERMT2PS
 	PERMT2PD
 	PERM2F128
@@ -375,6 +376,7 @@ var ops = [numOps]opInfo{
 	PACKUSWB:          {name: "packuswb", opmap: m0F, prefix: p66, code: 0x67, form: rvm, mem: fullMem, w: w0, sets: legacy | vex | evex},
 	PERMQ:             {name: "permq", opmap: m3A, prefix: p66, code: 0x00, form: rmi, mem: full64, w: w1, sets: vex | evex, flags: wide},
 	PERMD:             {name: "permd", opmap: m38, prefix: p66, code: 0x36, form: rvm, mem: full32, w: w0, sets: vex | evex, flags: wide},
+	PERMPS:            {name: "permps", opmap: m38, prefix: p66, code: 0x16, form: rvm, mem: full32, w: w0, sets: vex | evex, flags: wide},
 	PERMT2PS:          {name: "permt2ps", opmap: m38, prefix: p66, code: 0x7f, form: rvm, mem: full32, w: w0, sets: evex},
 	PERMT2PD:          {name: "permt2pd", opmap: m38, prefix: p66, code: 0x7f, form: rvm, mem: full64, w: w1, sets: evex},
 	PERM2F128:         {name: "perm2f128", opmap: m3A, prefix: p66, code: 0x06, form: rvmi, mem: fullMem, w: w0, sets: vex, flags: wide | only256},

@@ -70,7 +70,8 @@ type lowerer struct {
 	mixed    bool      // there are values of 64 bits
 	lanes    int
 	accs     []accumulator
-	places   []int32 // of each constant in the pool
+	places   []int32             // of each constant in the pool
+	upper    map[operand]operand // of the index of a table: mask of those in the upper half
 }
 
 // accumulator is the partial result of an output that reduces.

@@ -13,6 +13,9 @@ type Key uint64
 // With returns the key with one more type.
 func (k Key) With(d tensor.DType) Key { return k<<5 | Key(d) }
 
+// maxEntries bounds the programs of one expression. The oldest one goes; the collector frees its code.
+const maxEntries = 64
+
 // Cache keeps the programs of one expression by their types. Looking up takes no lock and no
 // allocation. The zero Cache is empty.
 type Cache struct {
@@ -50,7 +53,7 @@ func (c *Cache) Make(key Key, build func() (*Program, error)) (*Program, error) 
 	}
 	var entries []cacheEntry
 	if old := c.entries.Load(); old != nil {
-		entries = append(entries, *old...)
+		entries = append(entries, (*old)[max(0, len(*old)-maxEntries+1):]...)
 	}
 	entries = append(entries, cacheEntry{key, p})
 	c.entries.Store(&entries)
