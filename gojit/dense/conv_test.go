@@ -72,12 +72,12 @@ func checkConvolution[T Float](t *testing.T, r *rand.Rand, g Convolution, isa am
 func TestTiledConvolutionsAgreeWithPortable(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	for _, isa := range generatedSets() {
-		for range 120 {
+		for range 70 {
 			g := randomConvolution(r)
 			checkConvolution[float32](t, r, g, isa)
 			checkConvolution[float64](t, r, g, isa)
 		}
-		for range 120 {
+		for range 70 {
 			g := perChannel(r, randomConvolution(r))
 			checkConvolution[float32](t, r, g, isa)
 			checkConvolution[float64](t, r, g, isa)

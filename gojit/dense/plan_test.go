@@ -76,7 +76,7 @@ func randomOptions(r *rand.Rand) PlanOptions {
 
 func TestPlansAgreeWithPortable(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
-	for range 250 {
+	for range 120 {
 		g := randomConvolution(r)
 		g.In[0], g.Out[0], g.Kernel[0], g.Padding[0] = 1, 1, 1, 0
 		checkPlan[float32](t, r, g, randomOptions(r), 0)
@@ -116,7 +116,7 @@ func checkChannels[T Float](t *testing.T, r *rand.Rand, g Convolution, plan *Cha
 
 func TestPlansOfChannelsAgreeWithPortable(t *testing.T) {
 	r := rand.New(rand.NewPCG(45, 46))
-	for range 150 {
+	for range 80 {
 		g := perChannel(r, randomConvolution(r))
 		g.InChannels = 1 + r.IntN(40)
 		g.OutChannels, g.Groups = g.InChannels, g.InChannels

@@ -69,7 +69,7 @@ func checkPooling[T Float](t *testing.T, r *rand.Rand, isa amd64.ISA, g Convolut
 func TestPoolingAgreesWithDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	for _, isa := range generatedSets() {
-		for range 200 {
+		for range 100 {
 			g := perChannel(r, randomConvolution(r))
 			g.OutChannels = g.InChannels
 			for i := 1; i < 3; i++ { // every window has an input

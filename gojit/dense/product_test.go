@@ -90,7 +90,7 @@ func TestGeneratedProductsAgreeWithPortable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pick := func() int { return sizes[r.IntN(len(sizes))] }
 	for _, isa := range generatedSets() {
-		for range 1500 {
+		for range 700 {
 			m, n, k := pick(), pick(), pick()
 			checkProduct(t, randomProduct[float32](r, m, n, k), isa)
 			checkProduct(t, randomProduct[float64](r, m, n, k), isa)

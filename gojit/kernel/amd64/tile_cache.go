@@ -22,7 +22,7 @@ type Kernels[K Kernel] struct {
 }
 
 // kernelLimit bounds the kernels kept of one kind; the code of those dropped lives as long as somebody holds it.
-const kernelLimit = 4096
+const kernelLimit = 1024
 
 var assemblers = sync.Pool{New: func() any { return new(Assembler) }}
 
@@ -71,7 +71,7 @@ var (
 // Code returns the kernel's code, made once.
 func (t Tile) Code() *Code {
 	if t.Epilogue != nil {
-		return tiles.Get(t, t.ISA)
+		return t.Epilogue.tiles.Get(t, t.ISA)
 	}
 	table := tileTables[t.index()].Load()
 	if table != nil {

@@ -10,8 +10,12 @@ import (
 
 // Epilogue is a kernel that tiles apply to their sums before they store them: of input 0, the sum,
 // input 1, TileArgs.Bias with one element for every column, and input 2, TileArgs.Residual, which
-// lies as C does. Its code is written once for each accumulator.
-type Epilogue struct{ kernel *kernel.Kernel }
+// lies as C does. Its code is written once for each accumulator. It keeps the code of the tiles that
+// apply it.
+type Epilogue struct {
+	kernel *kernel.Kernel
+	tiles  Kernels[Tile]
+}
 
 // EpilogueInputs is how many inputs an epilogue has at most.
 const EpilogueInputs = 3
@@ -33,7 +37,7 @@ func NewEpilogue(k *kernel.Kernel, t tensor.DType, isa ISA) (*Epilogue, error) {
 	if !plain {
 		return nil, fmt.Errorf("%w (%s): epilogue of other types, parameters or outputs", ErrUnsupported, isa)
 	}
-	e := &Epilogue{kernel.ExpandFor(k, isa.Primitives())}
+	e := &Epilogue{kernel: kernel.ExpandFor(k, isa.Primitives())}
 	lanes := isa.Width().Bytes() / t.Size()
 	for vectors := 1; vectors <= 2; vectors++ { // the fullest tiles there are
 		g, _, err := e.fit(isa, MaxRows(isa, vectors)*vectors)

@@ -105,3 +105,16 @@ func checkEpilogue[T float32 | float64](t *testing.T, isa ISA, name string, k *k
 		}
 	}
 }
+
+func BenchmarkEncodeEpilogue(b *testing.B) {
+	isa := vectorSets()[len(vectorSets())-1]
+	e, err := NewEpilogue(epilogueKernel(tensor.Float32, epilogues["gelu(sum+row)*sigmoid(like)"]), tensor.Float32, isa)
+	if err != nil {
+		b.Fatal(err)
+	}
+	a := &Assembler{}
+	for b.Loop() {
+		a.Reset(isa)
+		Tile{ISA: isa, Rows: uint8(MaxRows(isa, 2)), Vectors: 2, Epilogue: e}.Encode(a)
+	}
+}
