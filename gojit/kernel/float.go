@@ -67,10 +67,13 @@ func logDenormal(f func(float64) float64, unit float64) func(float64) float64 {
 	}
 }
 
-// exp, sinh and cosh do not overflow before their results do, as those of package math may.
+// exp, sinh and cosh do not overflow or vanish before their results do, as those of package math may.
 func exp(v float64) float64 {
-	if v > 709 {
+	switch {
+	case v > 709:
 		return math.Exp(v-1) * math.E
+	case v < -740: // on arm64 the smallest results are missing
+		return math.Ldexp(math.Exp(v+64*math.Ln2), -64)
 	}
 	return math.Exp(v)
 }
