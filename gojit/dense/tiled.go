@@ -80,13 +80,22 @@ func (g *gemm) normalize() {
 	}
 }
 
-// maxDotRows is how many rows of A at most are multiplied with a transposed B without packing it.
-const maxDotRows = 12
+// maxDotRows is how many rows of A at most are multiplied with a transposed B without packing it. The
+// larger B is, the more its packing costs beside the sums along lanes, which are slower than tiles.
+func (g *gemm) maxDotRows() int {
+	switch bytes := g.n * g.k * g.size; {
+	case bytes <= inPlaceBytes:
+		return 4
+	case bytes <= 1<<20:
+		return 7
+	}
+	return 12
+}
 
 // run computes the product, on several threads where it is large.
 func (g *gemm) run() {
 	switch {
-	case g.columnsB && !g.columnsA && g.epilogue == nil && (g.m <= maxDotRows || g.n < g.lanes):
+	case g.columnsB && !g.columnsA && g.epilogue == nil && (g.m <= g.maxDotRows() || g.n < g.lanes):
 		g.runDots()
 	case !g.columnsB && g.epilogue == nil && g.m <= amd64.MaxRows(g.isa, panelVectors) && g.n <= panelVectors*g.lanes && g.k <= 256:
 		g.runTile()
