@@ -54,15 +54,7 @@ var pointerRegs = [...]Reg{RSI, RBX, R8, R9, R10, R11, R12, R13}
 // uniform says that input i has one element for all. The error is ErrUnsupported where the instruction
 // set cannot do what the kernel asks for.
 func Compile(k *kernel.Kernel, uniform uint32, isa ISA) (f *Function, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			u, ok := r.(unsupported)
-			if !ok {
-				panic(r)
-			}
-			err = u.error
-		}
-	}()
+	defer catchUnsupported(&err)
 	if isa == None {
 		return nil, ErrUnsupported
 	}
@@ -78,6 +70,17 @@ func Compile(k *kernel.Kernel, uniform uint32, isa ISA) (f *Function, err error)
 	}
 	f.Code, err = Place(code)
 	return f, err
+}
+
+// catchUnsupported, deferred, returns what lowerer.fail panics with as an error.
+func catchUnsupported(err *error) {
+	if r := recover(); r != nil {
+		u, ok := r.(unsupported)
+		if !ok {
+			panic(r)
+		}
+		*err = u.error
+	}
 }
 
 // Primitives returns which of the instructions that not every target needs this one has.

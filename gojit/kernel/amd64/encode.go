@@ -234,7 +234,16 @@ func (a *Assembler) evexForm(o *opInfo, w Width, d, v Reg, s Operand, k Reg, zer
 
 func (a *Assembler) vexForm(o *opInfo, w Width, d, v Reg, s Operand) {
 	reg, extra := o.fields(d, v)
-	p0 := o.opmap | 0xe0
+	wide := byte(0)
+	if o.w == w1 {
+		wide = 1
+	}
+	a.vexEncoding(o.opmap, wide, byte(w&1), o.prefix, o.code, reg, extra, s)
+}
+
+// vexEncoding writes an instruction in VEX form, with the shorter prefix where it says all.
+func (a *Assembler) vexEncoding(opmap, w, long, prefix, code byte, reg, extra Reg, s Operand) {
+	p0 := opmap | 0xe0
 	if reg&8 != 0 {
 		p0 &^= 0x80
 	}
@@ -248,14 +257,11 @@ func (a *Assembler) vexForm(o *opInfo, w Width, d, v Reg, s Operand) {
 	if base&8 != 0 {
 		p0 &^= 0x20
 	}
-	p1 := byte(^extra&15)<<3 | byte(w&1)<<2 | o.prefix
-	if o.w == w1 {
-		p1 |= 0x80
-	}
-	if p0&0x7f == 0x61 && p1&0x80 == 0 { // 0F map, one prefix byte says all
-		a.Code = append(a.Code, 0xc5, p0&0x80|p1, o.code)
+	p1 := w<<7 | byte(^extra&15)<<3 | long<<2 | prefix
+	if p0&0x7f == 0x61 && w == 0 {
+		a.Code = append(a.Code, 0xc5, p0&0x80|p1, code)
 	} else {
-		a.Code = append(a.Code, 0xc4, p0, p1, o.code)
+		a.Code = append(a.Code, 0xc4, p0, p1, code)
 	}
 	a.operand(reg, s, 1)
 }

@@ -152,27 +152,7 @@ func (a *Assembler) LowBits(d, s, n Reg) { a.vexGeneral(2, 1, 0, 0xf5, d, n, R(s
 
 // vexGeneral writes an instruction on general or mask registers in VEX form.
 func (a *Assembler) vexGeneral(opmap, w, prefix, code byte, d, v Reg, s Operand) {
-	p0 := opmap | 0xe0
-	if d&8 != 0 {
-		p0 &^= 0x80
-	}
-	base := s.reg
-	if s.kind == isMem {
-		base = s.mem.Base
-		if s.mem.Scale != 0 && s.mem.Index&8 != 0 {
-			p0 &^= 0x40
-		}
-	}
-	if base&8 != 0 {
-		p0 &^= 0x20
-	}
-	p1 := w<<7 | byte(^v&15)<<3 | prefix
-	if p0&0x7f == 0x61 && w == 0 {
-		a.Code = append(a.Code, 0xc5, p0&0x80|p1, code)
-	} else {
-		a.Code = append(a.Code, 0xc4, p0, p1, code)
-	}
-	a.operand(d, s, 1)
+	a.vexEncoding(opmap, w, 0, prefix, code, d, v, s)
 }
 
 // KMove emits k = the low 32 bits of s.

@@ -67,15 +67,7 @@ func (e *Epilogue) fit(isa ISA, sums int) (g *generator, waiting int, err error)
 
 // assign generates the instructions, in registers from first on.
 func (e *Epilogue) assign(isa ISA, first int) (g *generator, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			u, ok := r.(unsupported)
-			if !ok {
-				panic(r)
-			}
-			err = u.error
-		}
-	}()
+	defer catchUnsupported(&err)
 	g = &generator{lowerer: lowerer{isa: isa, kernel: e.kernel}, unroll: 1}
 	g.lower(0)
 	g.layOutPool()
