@@ -251,6 +251,25 @@ def convolutions(rows):
                 rows.add("conv", f"{net} b{batch} {text}", lambda s=(batch, *layer): convolution_ways(*s))
 
 
+def recurrent_ways(name, batch):
+    layer = getattr(nn, name)(256, 256).eval()
+    if not name.endswith("Cell"):
+        x = torch.randn(64, batch, 256)
+        return {"eager": lambda: layer(x)}
+    x, state = torch.randn(batch, 256), torch.randn(batch, 256)
+    if name == "LSTMCell":
+        state = (state, torch.randn(batch, 256))
+    return {"eager": lambda: layer(x, state)}
+
+
+def recurrent(rows):
+    for name in ("LSTM", "GRU", "RNN"):
+        for batch in (1, 16):
+            rows.add("recurrent", f"{name}(256, 256) b{batch}, 64 steps", lambda s=(name, batch): recurrent_ways(*s))
+    for name in ("LSTMCell", "GRUCell"):
+        rows.add("recurrent", f"{name}(256, 256) b32", lambda s=(name, 32): recurrent_ways(*s))
+
+
 class Block(nn.Module):
     """A basic block of ResNet."""
 
@@ -312,7 +331,7 @@ def main():
     torch.set_grad_enabled(False)
     torch.manual_seed(0)
     rows = Rows(sys.argv[2])
-    for family in (pointwise, fused, normalizing, products, convolutions, networks, threads):
+    for family in (pointwise, fused, normalizing, products, convolutions, recurrent, networks, threads):
         family(rows)
     print(json.dumps(rows.found))
 

@@ -210,12 +210,17 @@ func (w *packedWriter) fillA(i0, i1, k0, k1 int) {
 
 // transposeB packs a panel of a transposed B.
 func (w *packedWriter) transposeB(panel, b unsafe.Pointer, n0, n1, k0, vectors int) {
-	bytes := w.lanes * w.size
-	args := amd64.CopyArgs{FromRow: int64(w.ldb * w.size), ToRow: int64(vectors * bytes), Count: w.args.K,
-		Mask: amd64.TailMask(w.isa, int(w.args.K)%w.lanes*w.size/4)}
+	w.transposePanel(panel, b, n0, n1, k0, k0+int(w.args.K), vectors)
+}
+
+// transposePanel packs the columns from n0 to n1 of a transposed B, and its rows from k0 to k1.
+func (g *gemm) transposePanel(to, b unsafe.Pointer, n0, n1, k0, k1, vectors int) {
+	bytes := g.lanes * g.size
+	args := amd64.CopyArgs{FromRow: int64(g.ldb * g.size), ToRow: int64(vectors * bytes), Count: int64(k1 - k0),
+		Mask: amd64.TailMask(g.isa, (k1-k0)%g.lanes*g.size/4)}
 	for v := range vectors {
-		first := n0 + v*w.lanes
-		args.From, args.To = w.at(b, first*w.ldb+k0), unsafe.Add(panel, v*bytes)
-		amd64.Transposition{ISA: w.isa, Double: w.double, Rows: uint8(min(w.lanes, n1-first))}.Code().Call(unsafe.Pointer(&args))
+		first := n0 + v*g.lanes
+		args.From, args.To = g.at(b, first*g.ldb+k0), unsafe.Add(to, v*bytes)
+		amd64.Transposition{ISA: g.isa, Double: g.double, Rows: uint8(min(g.lanes, n1-first))}.Code().Call(unsafe.Pointer(&args))
 	}
 }

@@ -3,7 +3,7 @@ package tensor
 import "unsafe"
 
 // MaxOperands is the most tensors a Loop walks at once.
-const MaxOperands = 6
+const MaxOperands = 8
 
 // Loop walks several tensors of one shape together, in runs along the innermost dimension.
 // Dimensions are reordered so that memory is walked in order and joined where they lie end to end.

@@ -1,87 +1,13 @@
 package aten
 
 import (
-	"torchjit/gojit/kernel"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
-// cell is one step of a recurrent layer: gates of the input and of the state, and the old state, to the new state.
-type cell struct {
-	gates int // parts of the weights
-	// joined says that the gates depend on the sum of both products only; then h may be nil, and x is the sum.
-	joined bool
-	// step takes the products of input and state with the weights, biases added.
-	step func(x, h *tensor.Tensor, state []*tensor.Tensor) []*tensor.Tensor
-}
-
-var (
-	plainTanh = cell{1, true, func(x, h *tensor.Tensor, _ []*tensor.Tensor) []*tensor.Tensor {
-		return []*tensor.Tensor{tanh.on(joinedGates(x, h))}
-	}}
-	plainRelu = cell{1, true, func(x, h *tensor.Tensor, _ []*tensor.Tensor) []*tensor.Tensor {
-		return []*tensor.Tensor{relu.on(joinedGates(x, h))}
-	}}
-	lstmCell = cell{4, true, lstmStep}
-	gruCell  = cell{3, false, gruStep}
-)
-
-var (
-	lstmMemory = elementwise("lstm_cell", sameType, func(b builder, x ...element) element {
-		return b.Add(b.Mul(sigmoidOf(b, x[1]), x[3]), b.Mul(sigmoidOf(b, x[0]), b.Unary(kernel.Tanh, x[2])))
-	})
-	lstmOutput = elementwise("lstm_cell", sameType, func(b builder, x ...element) element {
-		return b.Mul(sigmoidOf(b, x[0]), b.Unary(kernel.Tanh, x[1]))
-	})
-	gruNew = elementwise("gru_cell", sameType, func(b builder, x ...element) element {
-		return b.Unary(kernel.Tanh, b.Add(x[1], b.Mul(sigmoidOf(b, x[0]), x[2])))
-	})
-	gruMix = elementwise("gru_cell", sameType, func(b builder, x ...element) element {
-		return b.Add(x[1], b.Mul(sigmoidOf(b, x[0]), b.Sub(x[2], x[1])))
-	})
-)
-
-// ofState gives a function that multiplies a state with a transposed weight and adds a tensor, nil for
-// none. The weight is turned around once where there are many steps.
-func ofState(weight *tensor.Tensor, steps int) func(added, h *tensor.Tensor) *tensor.Tensor {
-	check(weight.Dim() == 2, "weight of a recurrent layer must be a matrix, got %s", shapeText(weight.Shape()))
-	transposed := must(weight.T())
-	if steps > 4 {
-		transposed = contiguous(transposed)
-	}
-	return func(added, h *tensor.Tensor) *tensor.Tensor {
-		checkInner(h, transposed)
-		sameTypes("addmm_impl_cpu_", h, transposed)
-		if added != nil && added.DType() != h.DType() {
-			raise(source.RuntimeError, "expected scalar type %s but found %s", h.DType().CppName(), added.DType().CppName())
-		}
-		return sumOfProducts(added, h, transposed)
-	}
-}
-
-// joinedGates adds the product of the state, which is nil where that is done.
-func joinedGates(x, h *tensor.Tensor) *tensor.Tensor {
-	if h == nil {
-		return x
-	}
-	return add.on(x, h)
-}
-
-func lstmStep(x, h *tensor.Tensor, state []*tensor.Tensor) []*tensor.Tensor {
-	gates := must(joinedGates(x, h).Chunk(4, 1))
-	memory := lstmMemory.on(gates[0], gates[1], gates[2], state[1])
-	return []*tensor.Tensor{lstmOutput.on(gates[3], memory), memory}
-}
-
-func gruStep(x, h *tensor.Tensor, state []*tensor.Tensor) []*tensor.Tensor {
-	xs, hs := must(x.Chunk(3, 1)), must(h.Chunk(3, 1))
-	fresh := gruNew.on(add.on(xs[0], hs[0]), xs[2], hs[2])
-	return []*tensor.Tensor{gruMix.on(add.on(xs[1], hs[1]), fresh, state[0])}
-}
-
 // recurrent describes a stack of recurrent layers.
 type recurrent struct {
-	cell                 cell
+	cell                 *cell
 	params               []*tensor.Tensor
 	biases               bool
 	layers               int
@@ -117,83 +43,31 @@ func (r *recurrent) run(rows *tensor.Tensor, sizes []int, states []*tensor.Tenso
 	if r.bidirectional {
 		directions = 2
 	}
-	check(states[0].Dim() == 3 && states[0].Size(0) == r.layers*directions, "Expected hidden size (%d, ...), got %s", r.layers*directions, shapeText(states[0].Shape()))
-	finals := make([][]*tensor.Tensor, len(states))
+	d, work := rows.DType(), cellType(rows.DType())
+	rows = to(rows, work)
+	for _, s := range states {
+		check(s.Dim() == 3 && s.Size(0) == r.layers*directions, "Expected hidden size (%d, ...), got %s", r.layers*directions, shapeText(s.Shape()))
+		last = append(last, stateOf(s, d))
+	}
 	for layer := range r.layers {
-		var outs []*tensor.Tensor
-		for d := range directions {
-			i := layer*directions + d
-			state := make([]*tensor.Tensor, len(states))
-			for k := range states {
-				state[k] = must(states[k].Select(0, i))
-			}
-			o, final := r.direction(i, rows, sizes, state, d == 1)
-			outs = append(outs, o)
-			for k := range final {
-				finals[k] = append(finals[k], final[k])
-			}
+		size := states[0].Size(2)
+		out = empty([]int{rows.Size(0), directions * size}, work)
+		for i := range directions {
+			wi, wh, bi, bh, wr := r.weights(layer*directions + i)
+			newLayer(r.cell, d, rows, last, wi, wh, bi, bh, wr).run(layer*directions+i, sizes, out, i*size, i == 1)
 		}
-		rows = outs[0]
-		if directions == 2 {
-			rows = concat(outs, 1)
+		if layer > 0 {
+			rows.Release()
 		}
+		rows = out
 		if r.dropout > 0 && r.train && layer+1 < r.layers {
 			rows = dropout(rows, r.dropout, true)
 		}
 	}
-	for k := range finals {
-		last = append(last, stack(finals[k], 0))
+	for k := range last {
+		last[k] = to(last[k], d)
 	}
-	return rows, last
-}
-
-// direction runs one direction of a layer over the whole sequence.
-func (r *recurrent) direction(i int, rows *tensor.Tensor, sizes []int, state []*tensor.Tensor, backwards bool) (out *tensor.Tensor, final []*tensor.Tensor) {
-	wi, wh, bi, bh, wr := r.weights(i)
-	if r.cell.joined && bi != nil {
-		bi = add.on(bi, bh)
-	}
-	inputs, product := linear(rows, wi, bi), ofState(wh, len(sizes))
-	starts := make([]int, len(sizes)+1)
-	for t, n := range sizes {
-		starts[t+1] = starts[t] + n
-	}
-	out = empty([]int{rows.Size(0), state[0].Size(1)}, rows.DType())
-	final = make([]*tensor.Tensor, len(state))
-	current := make([]*tensor.Tensor, len(state))
-	for k := range state {
-		final[k] = must(state[k].Clone(tensor.ContiguousFormat))
-		current[k] = state[k]
-	}
-	step := func(t int) {
-		n := sizes[t]
-		for k := range current {
-			current[k] = must(final[k].Slice(0, 0, n, 1))
-		}
-		x := must(inputs.Slice(0, starts[t], starts[t]+n, 1))
-		var h *tensor.Tensor
-		if r.cell.joined {
-			x = product(x, current[0])
-		} else {
-			h = product(bh, current[0])
-		}
-		next := r.cell.step(x, h, current)
-		if wr != nil {
-			next[0] = linear(next[0], wr, nil)
-		}
-		for k := range next {
-			succeed(tensor.Copy(current[k], next[k]))
-		}
-		succeed(tensor.Copy(must(out.Slice(0, starts[t], starts[t]+n, 1)), next[0]))
-	}
-	for t := range sizes {
-		if backwards {
-			step(len(sizes) - 1 - t)
-		} else {
-			step(t)
-		}
-	}
-	return out, final
+	return to(out, d), last
 }
 
 // runInput runs a padded sequence (time, batch, features), or (batch, time, features).
@@ -223,19 +97,19 @@ func (r *recurrent) runData(data, batchSizes *tensor.Tensor, states []*tensor.Te
 }
 
 // settings reads has_biases, num_layers, dropout, train and bidirectional from argument i on, after the parameters.
-func settings(c call, kind cell, i int) *recurrent {
+func settings(c call, kind *cell, i int) *recurrent {
 	return &recurrent{cell: kind, params: c.tensors(i), biases: c.bool(i + 1), layers: c.int(i + 2), dropout: c.float(i + 3), train: c.bool(i + 4), bidirectional: c.bool(i + 5)}
 }
 
 func lstmSettings(c call, i int, hx []*tensor.Tensor) *recurrent {
 	check(len(hx) == 2, "lstm expects two hidden states")
-	r := settings(c, lstmCell, i)
+	r := settings(c, &lstmCell, i)
 	r.projected = hx[0].Size(2) != hx[1].Size(2)
 	return r
 }
 
 // layers defines the two overloads of a layer with one state.
-func layers(name string, kind cell) []definition {
+func layers(name string, kind *cell) []definition {
 	return []definition{
 		define(name+".input", func(c call) {
 			out, last := settings(c, kind, 2).runInput(c.tensor(0), []*tensor.Tensor{c.tensor(1)}, c.bool(8))
@@ -249,12 +123,23 @@ func layers(name string, kind cell) []definition {
 }
 
 // oneCell runs a single step.
-func oneCell(c call, kind cell, state []*tensor.Tensor) []*tensor.Tensor {
+func oneCell(c call, kind *cell, state []*tensor.Tensor) []*tensor.Tensor {
 	x := c.tensor(0)
-	return kind.step(linear(x, c.tensor(2), c.optionalTensor(4)), linear(state[0], c.tensor(3), c.optionalTensor(5)), state)
+	check(x.Dim() == 2 && state[0].Dim() == 2, "a recurrent cell expects an input and states of 2 dimensions, got %s and %s", shapeText(x.Shape()), shapeText(state[0].Shape()))
+	d, rows := x.DType(), x.Size(0)
+	states := make([]*tensor.Tensor, len(state))
+	for k, s := range state {
+		states[k] = stateOf(s, d)
+	}
+	l := newLayer(kind, d, to(x, cellType(d)), states, c.tensor(2), c.tensor(3), c.optionalTensor(4), c.optionalTensor(5), nil)
+	l.run(0, []int{rows}, nil, 0, false)
+	for k := range states {
+		states[k] = to(states[k], d)
+	}
+	return states
 }
 
-func oneCellOf(name string, kind cell) definition {
+func oneCellOf(name string, kind *cell) definition {
 	return giving(name, func(c call) *tensor.Tensor { return oneCell(c, kind, []*tensor.Tensor{c.tensor(1)})[0] })
 }
 
@@ -334,11 +219,11 @@ var rnnFamily = append([]definition{
 	define("lstm_cell", func(c call) {
 		hx := c.tensors(1)
 		check(len(hx) == 2, "lstm_cell expects two hidden states")
-		c.give(oneCell(c, lstmCell, hx)...)
+		c.give(oneCell(c, &lstmCell, hx)...)
 	}),
-	oneCellOf("gru_cell", gruCell),
-	oneCellOf("rnn_tanh_cell", plainTanh),
-	oneCellOf("rnn_relu_cell", plainRelu),
+	oneCellOf("gru_cell", &gruCell),
+	oneCellOf("rnn_tanh_cell", &plainTanh),
+	oneCellOf("rnn_relu_cell", &plainRelu),
 	define("_pack_padded_sequence", packPadded),
 	define("_pad_packed_sequence", padPacked),
-}, append(layers("gru", gruCell), append(layers("rnn_tanh", plainTanh), layers("rnn_relu", plainRelu)...)...)...)
+}, append(layers("gru", &gruCell), append(layers("rnn_tanh", &plainTanh), layers("rnn_relu", &plainRelu)...)...)...)
