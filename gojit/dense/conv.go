@@ -79,11 +79,11 @@ func convolveTiled[T Float](isa amd64.ISA, g Convolution, in, weight, bias, out 
 		m.patches = &patches{geometry: g, taps: taps, plane: inSize}
 	}
 	joined := g.joinsImages(m.lanes)
-	var columns []T
+	to := out
 	if joined {
 		m.images, m.n, m.ldc = 1, g.Batch*outSize, g.Batch*outSize
 		m.patches = &patches{geometry: g, taps: taps, plane: inSize, image: g.InChannels * inSize}
-		columns = make([]T, g.OutChannels*m.n)
+		to = make([]T, g.OutChannels*m.n)
 	}
 	if bias != nil {
 		m.biasKind = amd64.RowBias
@@ -92,32 +92,33 @@ func convolveTiled[T Float](isa amd64.ISA, g Convolution, in, weight, bias, out 
 		one := m
 		one.a = unsafe.Pointer(&weight[i*filters*m.k])
 		one.b = unsafe.Pointer(&in[i*channels*inSize])
-		one.c = unsafe.Pointer(&out[i*filters*outSize])
-		if joined {
-			one.c = unsafe.Pointer(&columns[i*filters*m.n])
-		}
+		one.c = unsafe.Pointer(&to[i*filters*m.n])
 		if bias != nil {
 			one.bias = unsafe.Pointer(&bias[i*filters])
 		}
 		one.runPacked()
 	}
-	if g.Groups == 1 || m.work() >= parallelFlops {
-		for i := range g.Groups {
-			group(i)
-		}
-	} else {
-		m.single = true
-		tensor.Parallel(g.Groups, 1+parallelFlops/m.work(), func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				group(i)
-			}
-		})
-	}
+	m.single = g.Groups > 1 && m.work() < parallelFlops
+	eachGroup(g.Groups, m.work(), m.single, group)
 	if joined {
 		for i := range g.Batch * g.OutChannels {
-			copy(out[i*outSize:][:outSize], columns[i%g.OutChannels*m.n+i/g.OutChannels*outSize:])
+			copy(out[i*outSize:][:outSize], to[i%g.OutChannels*m.n+i/g.OutChannels*outSize:])
 		}
 	}
+}
+
+// eachGroup calls f for all groups: shared out where they are small, else one after the other, each
+// being shared out by itself.
+func eachGroup(groups, work int, shared bool, f func(group int)) {
+	grain := groups
+	if shared {
+		grain = 1 + parallelFlops/work
+	}
+	tensor.Parallel(groups, grain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+	})
 }
 
 // joinsImages reports whether the columns of all images are computed as those of one, because the

@@ -82,13 +82,8 @@ func (e *Epilogue) assign(isa ISA, first int) (g *generator, err error) {
 	return g, nil
 }
 
-// Registers of the finish of a tile with an epilogue, beside tileC and those of the generator.
-const (
-	epilogueRow      = tileARow
-	epilogueBias     = tileB
-	epilogueResidual = tileBRow
-	epilogueMask     = tilePack
-)
+// epilogueMask takes the place of tileMask, whose register the generator uses.
+const epilogueMask = tilePack
 
 // finishWith applies the epilogue to the sums, row by row, and stores them.
 func (w *tileWriter) finishWith(e *Epilogue) {
@@ -99,16 +94,8 @@ func (w *tileWriter) finishWith(e *Epilogue) {
 	}
 	outer := w.Assembler
 	g.asm, w.Assembler = *outer, &g.asm
-	w.mask = epilogueMask
-	w.loadTailMask(argMask)
-	w.Load(tileC, At(tileArgs, argC))
-	w.Load(epilogueRow, At(tileArgs, argCRow))
-	w.Load(epilogueBias, At(tileArgs, argBias))
-	w.Load(epilogueResidual, At(tileArgs, argResidual))
-	w.Load(scratchReg, At(tileArgs, argScratch))
-	g.pool = w.NewLabel()
-	w.LeaLabel(poolReg, g.pool)
 	kept := sums - waiting
+	w.enterEpilogue(g)
 	wait := func(x int) Mem { return At(scratchReg, int32(g.scratch+x-kept)*w.bytes) }
 	for x := kept; x < sums; x++ {
 		w.V(MOVUPSstore, w.width, Reg(x), 0, M(wait(x)))
@@ -127,8 +114,8 @@ func (w *tileWriter) finishWith(e *Epilogue) {
 	for x := range sums {
 		j := x % w.vectors
 		if x > 0 && j == 0 {
-			w.Add(tileC, epilogueRow)
-			w.Add(epilogueResidual, epilogueRow)
+			w.Add(tileC, finishRow)
+			w.Add(finishResidual, finishRow)
 		}
 		sum := Reg(x)
 		if x >= kept { // into the register of a sum that is stored
@@ -145,13 +132,26 @@ func (w *tileWriter) finishWith(e *Epilogue) {
 	*outer, w.Assembler = g.asm, outer
 }
 
+// enterEpilogue loads the addresses that the epilogue needs.
+func (w *tileWriter) enterEpilogue(g *generator) {
+	w.mask = epilogueMask
+	w.loadTailMask(argMask)
+	w.Load(tileC, At(tileArgs, argC))
+	w.Load(finishRow, At(tileArgs, argCRow))
+	w.Load(finishBias, At(tileArgs, argBias))
+	w.Load(finishResidual, At(tileArgs, argResidual))
+	w.Load(scratchReg, At(tileArgs, argScratch))
+	g.pool = w.NewLabel()
+	w.LeaLabel(poolReg, g.pool)
+}
+
 // addC adds what C holds to the sums, before other registers than theirs are in use.
 func (w *tileWriter) addC(kept int, wait func(x int) Mem) {
 	scratch := Reg(kept)
 	for x := range w.rows * w.vectors {
 		j := x % w.vectors
 		if x > 0 && j == 0 {
-			w.Add(tileC, epilogueRow)
+			w.Add(tileC, finishRow)
 		}
 		at := At(tileC, int32(j)*w.bytes)
 		if x < kept {
@@ -177,9 +177,9 @@ func (w *tileWriter) apply(g *generator, sum Reg, j int) {
 		case int(m.index) == 1:
 			w.V(MOVAPS, w.width, m.d, 0, R(sum))
 		case int(m.index) == 2:
-			w.loadVector(m.d, At(epilogueBias, at), w.isTail(j))
+			w.loadVector(m.d, At(finishBias, at), w.isTail(j))
 		default:
-			w.loadVector(m.d, At(epilogueResidual, at), w.isTail(j))
+			w.loadVector(m.d, At(finishResidual, at), w.isTail(j))
 		}
 	}
 }

@@ -1,0 +1,82 @@
+package amd64
+
+// Registers of the finish of a tile, beside tileC: those of the sums' loop are free.
+const (
+	finishRow      = tileARow // bytes from one row of C to the next
+	finishBias     = tileB
+	finishResidual = tileBRow
+)
+
+// combine adds the sets of accumulators, pairwise.
+func (w *tileWriter) combine() {
+	size := w.rows * w.vectors
+	for n := w.sets / 2; n >= 1; n /= 2 {
+		for i := range n * size {
+			w.V(w.add, w.width, Reg(i), Reg(i), R(Reg(i+n*size)))
+		}
+	}
+}
+
+// finish adds what the tile says to the sums, row by row, and stores them.
+func (w *tileWriter) finish() {
+	t := &w.tile
+	const row, bias, residual = finishRow, finishBias, finishResidual
+	free := Reg(w.rows * w.vectors)
+	scratch, rowBias, zero := free, free+1, free+2
+	w.Load(tileC, At(tileArgs, argC))
+	w.Load(row, At(tileArgs, argCRow))
+	if t.Bias != NoBias {
+		w.Load(bias, At(tileArgs, argBias))
+	}
+	if t.Residual {
+		w.Load(residual, At(tileArgs, argResidual))
+	}
+	if t.Relu {
+		w.clear(zero)
+	}
+	for r := range w.rows {
+		if t.Bias == RowBias {
+			w.V(w.splat, w.width, rowBias, 0, M(At(bias, int32(r)*w.element)))
+		}
+		for j := range w.vectors {
+			w.finishVector(w.accumulator(0, r, j), j, scratch, rowBias, zero)
+		}
+		if r+1 < w.rows {
+			w.Add(tileC, row)
+			if t.Residual {
+				w.Add(residual, row)
+			}
+		}
+	}
+}
+
+// finishVector adds what there is to vector j of a row and stores it.
+func (w *tileWriter) finishVector(sum Reg, j int, scratch, rowBias, zero Reg) {
+	t, at := &w.tile, int32(j)*w.bytes
+	if t.Add {
+		w.addVector(sum, scratch, At(tileC, at), w.isTail(j))
+	}
+	switch t.Bias {
+	case ColumnBias:
+		w.addVector(sum, scratch, At(finishBias, at), w.isTail(j))
+	case RowBias:
+		w.V(w.add, w.width, sum, sum, R(rowBias))
+	}
+	if t.Residual {
+		w.addVector(sum, scratch, At(finishResidual, at), w.isTail(j))
+	}
+	if t.Relu { // the second operand is what a NaN gives
+		w.V(w.maximum, w.width, sum, zero, R(sum))
+	}
+	w.storeVector(sum, At(tileC, at), w.isTail(j))
+}
+
+// addVector adds a vector of memory to a sum.
+func (w *tileWriter) addVector(sum, scratch Reg, m Mem, tail bool) {
+	if !tail {
+		w.V(w.add, w.width, sum, sum, M(m))
+		return
+	}
+	w.loadVector(scratch, m, true)
+	w.V(w.add, w.width, sum, sum, R(scratch))
+}
