@@ -35,18 +35,18 @@ func ExpandFor(k *Kernel, target Primitives) *Kernel {
 	return e.Kernel().withoutUnused()
 }
 
-// ExpandFewTurns is ExpandFor where arguments of Sin, Cos and Tan are small: these functions then take
-// a fraction of the instructions. The kernel has one more output, the largest magnitude of such an
-// argument, to be compared with FewTurns: only where it is smaller are the results right, and then they
-// are those of ExpandFor. It gives nil where that saves nothing.
-func ExpandFewTurns(k *Kernel, target Primitives) *Kernel {
-	e := &expander{Builder: NewBuilder(), target: target, few: true}
+// ExpandSmall is ExpandFor where arguments of Sin, Cos and Tan, and quotients of Rem, Mod and FloorDiv
+// are small float32 numbers: these functions then take a fraction of the instructions. The kernel has
+// one more output, the largest of what must be small, to be compared with SmallLimit: only where it is
+// smaller are the results right, and then they are those of ExpandFor. It gives nil where that saves nothing.
+func ExpandSmall(k *Kernel, target Primitives) *Kernel {
+	e := &expander{Builder: NewBuilder(), target: target, small: true}
 	e.expand(k)
-	if e.turns == nil {
+	if e.sizes == nil {
 		return nil
 	}
-	largest := e.turns[0]
-	for _, v := range e.turns[1:] {
+	largest := e.sizes[0]
+	for _, v := range e.sizes[1:] {
 		largest = e.Binary(Max, largest, v)
 	}
 	e.Reduce(ReduceMax, largest, tensor.Float32)
@@ -159,7 +159,7 @@ var expansions = [numOps]expansion{
 	Atanh:    {wideUnary((*expander).atanh), 1, 2.5},
 	Atan2:    {(*expander).atan2, 2.5, 2.5},
 	Pow:      {(*expander).pow, 1, 0},
-	Rem:      {wideBinary((*expander).remainder), 1, 0},
+	Rem:      {(*expander).rem, 1, 0},
 	Mod:      {(*expander).mod, 1, 0},
 	FloorDiv: {(*expander).floorDiv, 1, 0},
 	Erf:      {unaryExpansion((*expander).erf), 2.5, 2.5},
@@ -193,8 +193,8 @@ type expander struct {
 	*Builder
 	t      tensor.DType
 	target Primitives
-	few    bool    // arguments of angles are small
-	turns  []Value // their magnitudes, where few is set
+	small  bool    // functions need to be right for small numbers only
+	sizes  []Value // what must be small, where that is set
 }
 
 // number makes a constant.

@@ -79,6 +79,25 @@ func (e *expander) anyPower(x, y Value) Value {
 	return e.Select(undefined, e.number(math.NaN()), z)
 }
 
+// rem is the remainder with the sign of x.
+func (e *expander) rem(x, y Value) Value {
+	if e.small && e.t == tensor.Float32 {
+		return e.remainderSmall(x, y)
+	}
+	return wideBinary((*expander).remainder)(e, x, y)
+}
+
+// remainderSmall is for quotients below 2**22. Their rounded whole part is the right one or one too
+// many, never one too few, so that what is left of |x| is exact.
+func (e *expander) remainderSmall(x, y Value) Value {
+	a, b := e.Unary(Abs, x), e.Unary(Abs, y)
+	n := e.Unary(Trunc, e.Div(a, b))
+	const small = 0x1p-126 // of a finite number; infinite ones are not small
+	e.sizes = append(e.sizes, e.Fma(n, e.number(0x1p-5), e.Mul(b, e.number(small))))
+	r := e.Fma(n, e.Neg(b), a)
+	return e.copySign(e.Select(e.Binary(Lt, r, e.number(0)), e.Add(r, b), r), x)
+}
+
 // quotientBits is how much shorter each step of remainder makes the quotient.
 const quotientBits = 50
 
@@ -100,7 +119,7 @@ func (e *expander) remainder(x, y Value) Value {
 
 // mod is the remainder, plus y where the signs differ.
 func (e *expander) mod(x, y Value) Value {
-	r := wideBinary((*expander).remainder)(e, x, y)
+	r := e.rem(x, y)
 	return e.Select(e.differs(r, y), e.Add(r, y), r)
 }
 
@@ -113,7 +132,7 @@ func (e *expander) differs(r, y Value) Value {
 // floorDiv is Python's floor division, step by step as the evaluator does it.
 func (e *expander) floorDiv(x, y Value) Value {
 	zero, one, quotient := e.number(0), e.number(1), e.Div(x, y)
-	r := wideBinary((*expander).remainder)(e, x, y)
+	r := e.rem(x, y)
 	q := e.Div(e.Sub(x, r), y)
 	q = e.Select(e.differs(r, y), e.Sub(q, one), q)
 	floor := e.Unary(Floor, q)

@@ -6,8 +6,9 @@ import "math"
 // them, taken from minus zero, must be minus zero.
 var piSingle = []float64{3.141592502593994, 1.5099578831723193e-07, 1.078060505991553e-14}
 
-// FewTurns bounds the arguments that three parts of pi reduce well in float32.
-const FewTurns = 1 << 17
+// SmallLimit bounds the arguments that three parts of pi reduce well in float32. Other functions state
+// what must be small so that this limit serves them too.
+const SmallLimit = 1 << 17
 
 // sin(r) = r + r**3*p(r*r) on [-pi/2, pi/2], relative error 6.2e-9.
 var sinSingle = []float64{-0.1666666, 0.008333069, -0.00019809777, 2.6060975e-06}
@@ -62,13 +63,13 @@ func (e *expander) tan(x Value) Value {
 }
 
 // reduceTurns returns r and shifted as given where |x| is small, and otherwise the same reduced with
-// many digits of pi. ExpandFewTurns leaves the second part out. The step is pi/stepsPerHalfTurn, and offset is added to the number of steps.
+// many digits of pi. ExpandSmall leaves the second part out. The step is pi/stepsPerHalfTurn, and offset is added to the number of steps.
 func (e *expander) reduceTurns(x, shifted, r Value, stepsPerHalfTurn, offset float64) (Value, Value) {
-	if e.few {
-		e.turns = append(e.turns, e.Unary(Abs, x))
+	if e.small {
+		e.sizes = append(e.sizes, e.Unary(Abs, x))
 		return r, shifted
 	}
-	few := e.Binary(Lt, e.Unary(Abs, x), e.number(FewTurns))
+	few := e.Binary(Lt, e.Unary(Abs, x), e.number(SmallLimit))
 	manyR, manyShifted := e.manyTurns(x, stepsPerHalfTurn, offset)
 	return e.Select(few, r, manyR), e.Select(few, shifted, manyShifted)
 }

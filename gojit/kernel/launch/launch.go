@@ -29,7 +29,7 @@ const maxOperands = tensor.MaxOperands
 type Program struct {
 	kernel   *kernel.Kernel
 	expanded *kernel.Kernel
-	fewTurns *kernel.Kernel // for small angles, nil where the kernel has none
+	small    *kernel.Kernel // for numbers for which functions are simpler, nil where that saves nothing
 	outputs  int
 	operands int
 	memory   [maxOperands]tensor.DType
@@ -47,7 +47,7 @@ type Program struct {
 // function is the machine code for one set of uniform inputs; Function is nil where there is none.
 type function struct {
 	*amd64.Function
-	few *amd64.Function // for small angles, or nil
+	small *amd64.Function // for small numbers, or nil
 }
 
 // NewProgram prepares a kernel. It fails where Verify does and on too many operands.
@@ -107,14 +107,14 @@ func (p *Program) compile(uniform uint32) *function {
 	if p.expanded == nil {
 		p.expanded = Expand(p.kernel)
 		if p.operands < maxOperands && len(p.reduces) == 0 {
-			p.fewTurns = kernel.ExpandFewTurns(p.kernel, amd64.Target().Primitives())
+			p.small = kernel.ExpandSmall(p.kernel, amd64.Target().Primitives())
 		}
 	}
 	made := &function{}
 	f, err := amd64.Compile(p.expanded, uniform, amd64.Target())
 	if err == nil {
 		made.Function = f
-		p.compileFewTurns(made, uniform)
+		p.compileSmall(made, uniform)
 	}
 	logCompiled(p.kernel, made.Function, err)
 	p.functions[uniform].Store(made)
@@ -197,11 +197,11 @@ func (p *Program) runChunks(f *function, args amd64.Args, n int) {
 
 // call runs a function over n elements, of which the first is number first. The pointers move.
 func (p *Program) call(f *function, args *amd64.Args, first, n int) {
-	few := f.few != nil && !p.inPlace(f, args)
+	small := f.small != nil && !p.inPlace(f, args)
 	for {
 		m := min(n, chunk)
 		args.Count, args.First = int64(m), int64(first)
-		if !few || !p.callFewTurns(f, args) {
+		if !small || !p.callSmall(f, args) {
 			f.Code.Call(unsafe.Pointer(args))
 		}
 		if n -= m; n == 0 {

@@ -333,3 +333,48 @@ func TestAnglesOfAllSizes(t *testing.T) {
 		}
 	}
 }
+
+// Remainders of any quotients give the same bits as the whole expansion.
+func TestRemaindersOfAllSizes(t *testing.T) {
+	values := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 3, -7, 0.1, 1e-3, 1e10, -1e10, 1e30, 1e-30, 1e-45, 16777215, 16777217, 3e38, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, op := range []kernel.Op{kernel.Rem, kernel.Mod, kernel.FloorDiv} {
+		b := kernel.NewBuilder()
+		b.Output(b.Binary(op, b.Input(tensor.Float32, tensor.Float32), b.Input(tensor.Float32, tensor.Float32)), tensor.Float32)
+		p, err := NewProgram(b.Kernel())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := kernel.NewProgram(kernel.Expand(b.Kernel()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for round := range 400 {
+			n := 64
+			x, y := make([]float32, n), make([]float32, n)
+			for i := range n {
+				x[i], y[i] = float32(rng.NormFloat64()*1000), float32(rng.NormFloat64())
+				if round%2 == 0 && rng.IntN(40) == 0 {
+					x[i], y[i] = values[rng.IntN(len(values))], values[rng.IntN(len(values))]
+				}
+				if round%4 == 1 {
+					x[i] = float32(math.Float32frombits(rng.Uint32N(0x7f000000)))
+					y[i] = x[i] * float32(1/(1+rng.Float64()*1e6))
+				}
+			}
+			u, _ := tensor.FromSlice(x, n)
+			v, _ := tensor.FromSlice(y, n)
+			got, want := zeros(tensor.Float32, n), zeros(tensor.Float32, n)
+			p.Run([]*tensor.Tensor{got, u, v}, nil)
+			e.Run([]*tensor.Tensor{want, u, v}, nil)
+			if amd64.Target() < amd64.AVX2 {
+				continue
+			}
+			for i := range n {
+				if a, b := got.At(i).Float64(), want.At(i).Float64(); a != b && (a == a || b == b) {
+					t.Fatalf("%s of %g and %g is %g, want %g", op, x[i], y[i], a, b)
+				}
+			}
+		}
+	}
+}
