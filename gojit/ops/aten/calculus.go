@@ -51,7 +51,9 @@ func totalAlong(t *tensor.Tensor, dim int) *tensor.Tensor {
 	return sum(t, []int{dim}, false, t.DType())
 }
 
-func runningAlong(t *tensor.Tensor, dim int) *tensor.Tensor { return cumulativeSum(t, dim, t.DType()) }
+func runningAlong(t *tensor.Tensor, dim int) *tensor.Tensor {
+	return sumScanner.along(t, dim, t.DType())
+}
 
 // covariance gives the covariances of the rows of a matrix of observations, with weights.
 func covariance(c call) *tensor.Tensor {

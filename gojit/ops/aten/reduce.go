@@ -164,10 +164,10 @@ type ordered interface{ int64 | float32 | float64 }
 func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool) (values, indices *tensor.Tensor) {
 	noComplexOrder(name)(t.DType())
 	noEmptyRows(name, t, dims)
-	r := arrange(t, dims, keepdim, t.DType())
+	g := group(t, dims, keepdim)
 	computed := orderedAs(t.DType())
-	values = extremeReducer(smallest).reduceRows(r, computed, computed)
-	indices = placeReducer.reduceRows(r, computed, tensor.Int64, values)
+	values = extremeReducer(smallest).over(g, computed, computed)
+	indices = placeReducer.over(g, computed, tensor.Int64, values)
 	return to(values, t.DType()), indices
 }
 
@@ -215,10 +215,10 @@ func moments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (
 	if t.DType().IsComplex() {
 		return complexMoments(t, dims, correction, keepdim, root)
 	}
-	r := arrange(t, dims, keepdim, t.DType())
-	n := tensor.Float(float64(r.n))
-	center = divideBy(sumReducer.reduceRows(r, tensor.Float64, tensor.Float64), n)
-	spread = divideBy(deviationReducer.reduceRows(r, tensor.Float64, tensor.Float64, center), tensor.Float(math.Max(0, float64(r.n-correction))))
+	g := group(t, dims, keepdim)
+	n := tensor.Float(float64(g.n))
+	center = divideBy(sumReducer.over(g, tensor.Float64, tensor.Float64), n)
+	spread = divideBy(deviationReducer.over(g, tensor.Float64, tensor.Float64, center), tensor.Float(math.Max(0, float64(g.n-correction))))
 	if root {
 		spread = squareRoot.on(spread)
 	}
@@ -281,16 +281,18 @@ func normOf(row []float64, p float64) float64 {
 
 func logSumExp(t *tensor.Tensor, dims []int, keepdim bool) *tensor.Tensor {
 	t = to(t, floatOrDefault(t.DType()))
-	r := arrange(t, dims, keepdim, t.DType())
-	high := maxReducer.reduceRows(r, tensor.Float64, tensor.Float64)
-	for i, v := range tensor.Data[float64](high) {
-		if math.IsInf(v, 0) {
-			tensor.Data[float64](high)[i] = 0
-		}
-	}
-	total := exponentialReducer.reduceRows(r, tensor.Float64, tensor.Float64, high)
+	g := group(t, dims, keepdim)
+	computed := kernel.ComputeType(t.DType())
+	high := finite.on(maxReducer.over(g, computed, computed))
+	total := exponentialReducer.over(g, computed, computed, high)
 	return to(add.on(logarithm.on(total), high), t.DType())
 }
+
+// finite replaces infinities by zero.
+var finite = elementwise("finite", sameType, func(b builder, x ...element) element {
+	zero := b.Number(x[0], 0)
+	return b.Select(b.Binary(kernel.Eq, b.Unary(kernel.Abs, x[0]), b.Number(x[0], math.Inf(1))), zero, x[0])
+})
 
 // floatOrDefault returns d where it is a floating or complex type and the default type otherwise.
 func floatOrDefault(d tensor.DType) tensor.DType {

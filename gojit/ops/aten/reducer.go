@@ -2,6 +2,7 @@ package aten
 
 import (
 	"math"
+	"slices"
 
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/kernel/launch"
@@ -11,10 +12,11 @@ import (
 // reducer combines what an expression gives for each element. Besides the element, the expression
 // may use numbers that each row has one of. Programs are kept by the types they are for.
 type reducer struct {
-	op      kernel.ReduceOp
-	expr    expression // nil: the element itself
-	rows    launch.Cache
-	columns launch.Cache
+	op       kernel.ReduceOp
+	expr     expression // nil: the element itself
+	numbered bool       // the expression's last operand is the element's number in its group
+	rows     launch.Cache
+	columns  launch.Cache
 }
 
 var (
@@ -37,13 +39,12 @@ var (
 	// exponentialReducer adds exponentials of what exceeds a number of the row.
 	exponentialReducer = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element { return b.Exp(b.Sub(x[0], x[1])) }}
 	// placeReducer gives the index of the first element that is the row's number or not a number.
-	placeReducer = &reducer{op: kernel.ReduceMin, expr: func(b builder, x ...element) element {
+	placeReducer = &reducer{op: kernel.ReduceMin, numbered: true, expr: func(b builder, x ...element) element {
 		found := b.Binary(kernel.Eq, x[0], x[1])
 		if b.Type(x[0]).IsFloating() {
 			found = b.Binary(kernel.Or, found, b.Unary(kernel.IsNaN, x[0]))
 		}
-		index := b.Iota(tensor.Int64)
-		return b.Select(found, index, b.Const(tensor.Int64, tensor.Int(math.MaxInt64)))
+		return b.Select(found, x[2], b.Const(tensor.Int64, tensor.Int(math.MaxInt64)))
 	}}
 )
 
@@ -58,6 +59,9 @@ func (q *reducer) program(in, computed, result tensor.DType, singles int) *launc
 		x := []kernel.Value{b.Input(in, computed)}
 		for range singles {
 			x = append(x, b.Input(computed, computed))
+		}
+		if q.numbered {
+			x = append(x, b.Iota(tensor.Int64))
 		}
 		b.Reduce(q.op, q.apply(b, x), result)
 		return launch.NewProgram(b.Kernel())
@@ -77,7 +81,11 @@ func (q *reducer) valueType(computed tensor.DType) tensor.DType {
 		return computed
 	}
 	b := kernel.NewBuilder()
-	return b.Type(q.apply(b, []kernel.Value{b.Input(computed, computed)}))
+	x := b.Input(computed, computed)
+	if q.numbered {
+		return tensor.Int64
+	}
+	return b.Type(q.apply(b, []kernel.Value{x, x}))
 }
 
 // reduceRows gives one element of type result for each row of r, whose elements are computed with in
@@ -94,6 +102,46 @@ func (q *reducer) reduceRows(r reduction, computed, result tensor.DType, singles
 	return out
 }
 
+// grouped is a tensor arranged for combining groups of its elements by several reducers.
+type grouped struct {
+	reduction         // rows of elements, or
+	columns   columns // these, where byColumns
+	byColumns bool
+}
+
+// group arranges t for the reduction of dims; none means all.
+func group(t *tensor.Tensor, dims []int, keepdim bool) grouped {
+	reduced := reducedDims(t, dims)
+	lo, hi := reducedRange(reduced[:t.Dim()])
+	if hi < t.Dim() && !slices.Contains(reduced[lo:hi], false) {
+		if c, ok := columnsOf(t, lo, hi); ok {
+			return grouped{columns: c, byColumns: true, reduction: reduction{n: c.rows, shape: reducedShape(t, reduced, keepdim)}}
+		}
+	}
+	return grouped{reduction: arrange(t, dims, keepdim, t.DType())}
+}
+
+// reducedRange returns the first reduced dimension and the one after the last.
+func reducedRange(reduced []bool) (lo, hi int) {
+	lo, hi = 0, len(reduced)
+	for lo < hi && !reduced[lo] {
+		lo++
+	}
+	for hi > lo && !reduced[hi-1] {
+		hi--
+	}
+	return lo, hi
+}
+
+// over gives one element of type result for each group, whose elements are computed with in another
+// type. singles hold a number for each group, of the type computed with.
+func (q *reducer) over(g grouped, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
+	if g.byColumns {
+		return must(q.reduceColumns(g.columns, computed, result, singles...).View(g.shape...))
+	}
+	return q.reduceRows(g.reduction, computed, result, singles...)
+}
+
 // reduce reduces dimensions of t, none meaning all, computing in one type and giving another.
 func (q *reducer) reduce(t *tensor.Tensor, dims []int, keepdim bool, computed, result tensor.DType) *tensor.Tensor {
 	reduced := reducedDims(t, dims)
@@ -104,27 +152,18 @@ func (q *reducer) reduce(t *tensor.Tensor, dims []int, keepdim bool, computed, r
 	for trailing > leading && reduced[trailing-1] {
 		trailing--
 	}
-	middle := true // only the first and the last dimensions are reduced
-	for d := leading; d < trailing; d++ {
-		middle = middle && !reduced[d]
-	}
-	if leading > 0 && leading < trailing && middle && t.IsContiguous() && t.Numel() > 0 {
-		kept := numelOf(t.Shape()[leading:trailing])
-		if n := numelOf(t.Shape()[trailing:]); trailing < t.Dim() && n >= minColumns {
+	// Only the first and the last dimensions are reduced: the last ones first.
+	if 0 < leading && leading < trailing && trailing < t.Dim() && !slices.Contains(reduced[leading:trailing], true) && t.IsContiguous() && t.Numel() > 0 {
+		if n := numelOf(t.Shape()[trailing:]); n >= minColumns {
 			held := q.valueType(computed)
 			first := q.reduceRows(reduction{rows: t, n: n, outer: t.Numel() / n, shape: t.Shape()[:trailing]}, computed, held)
-			out := plainReducer(q.op).reduceColumns(first, kept, held, result)
+			kept := numelOf(t.Shape()[leading:trailing])
+			out := plainReducer(q.op).reduceColumns(columns{first, 1, first.Numel() / kept, kept}, held, result)
 			return must(out.View(reducedShape(t, reduced, keepdim)...))
-		} else if trailing == t.Dim() && kept >= minColumns {
-			return must(q.reduceColumns(t, kept, computed, result).View(reducedShape(t, reduced, keepdim)...))
 		}
 	}
-	return q.reduceRows(arrange(t, dims, keepdim, t.DType()), computed, result)
+	return q.over(group(t, dims, keepdim), computed, result)
 }
-
-// minColumns is how many elements side by side are worth walking without bringing those of a result
-// together.
-const minColumns = 16
 
 // plainReducer returns the reducer of an operation without an expression.
 func plainReducer(op kernel.ReduceOp) *reducer {
@@ -149,65 +188,6 @@ func reducedShape(t *tensor.Tensor, reduced []bool, keepdim bool) []int {
 		}
 	}
 	return shape
-}
-
-// Columns are combined some rows at a time, and some columns at a time, which stay in the cache.
-const (
-	rowsAtOnce    = 4
-	columnsAtOnce = 2048
-)
-
-// columnProgram returns the program that combines rows of elements with the results so far.
-func (q *reducer) columnProgram(in, computed, held tensor.DType, rows int) *launch.Program {
-	key := launch.Key(rows).With(in).With(computed).With(held)
-	if p := q.columns.Get(key); p != nil {
-		return p
-	}
-	return must(q.columns.Make(key, func() (*launch.Program, error) {
-		b := kernel.NewBuilder()
-		sum := b.Input(held, held)
-		var parts []kernel.Value
-		for range rows {
-			x := b.Input(in, computed)
-			parts = append(parts, b.Convert(q.apply(b, []kernel.Value{x}), held))
-		}
-		for len(parts) > 1 {
-			parts = append(parts[2:], b.Binary(q.op.Op(), parts[0], parts[1]))
-		}
-		b.Output(b.Binary(q.op.Op(), sum, parts[0]), held)
-		return launch.NewProgram(b.Kernel())
-	}))
-}
-
-// reduceColumns combines the rows of n elements that a contiguous tensor consists of. Sums of float32
-// are held in float64.
-func (q *reducer) reduceColumns(t *tensor.Tensor, n int, computed, result tensor.DType) *tensor.Tensor {
-	held := q.valueType(computed)
-	if held == tensor.Float32 && (q.op == kernel.ReduceSum || q.op == kernel.ReduceProduct) {
-		held = tensor.Float64
-	}
-	sums := must(tensor.Full([]int{n}, q.identity(held), held))
-	rows := t.Numel() / n
-	size := t.DType().Size()
-	four, one := q.columnProgram(t.DType(), computed, held, rowsAtOnce), q.columnProgram(t.DType(), computed, held, 1)
-	tensor.Parallel(n, columnsAtOnce, func(lo, hi int) {
-		for from := lo; from < hi; from += columnsAtOnce {
-			m := min(columnsAtOnce, hi-from)
-			into := launch.RowOf(sums, 1).From(from)
-			x := launch.Row{Ptr: t.DataPtr(), Step: size}.From(from)
-			x.Step = n * size
-			row := 0
-			for ; row+rowsAtOnce <= rows; row += rowsAtOnce {
-				operands := [...]launch.Row{into, into, x.From(row), x.From(row + 1), x.From(row + 2), x.From(row + 3)}
-				four.Rows(1, m, operands[:], nil)
-			}
-			for ; row < rows; row++ {
-				operands := [...]launch.Row{into, into, x.From(row)}
-				one.Rows(1, m, operands[:], nil)
-			}
-		}
-	})
-	return to(sums, result)
 }
 
 // identity is what a reduction starts with.

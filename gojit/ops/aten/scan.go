@@ -3,59 +3,183 @@ package aten
 import (
 	"math"
 
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/tensor"
 )
 
-// scanAlong gives a tensor of t's shape made of running results along a dimension.
-func scanAlong(t *tensor.Tensor, dim int, result tensor.DType, ints func(dst, src []int64), floats func(dst, src []float64), complexes func(dst, src []complex128)) *tensor.Tensor {
+// scanner gives running results along a dimension. The functions for a type take any number of rows of
+// n elements; a type without one is computed with in float64, or in what accumulator says.
+type scanner struct {
+	byColumns bool // columns may be walked side by side
+	op        kernel.Op
+	ints      func(dst, src []int64, n int)
+	singles   func(dst, src []float32, n int)
+	floats    func(dst, src []float64, n int)
+	complexes func(dst, src []complex128, n int)
+	cache     launch.Cache
+}
+
+var (
+	sumScanner     = &scanner{byColumns: true, op: kernel.Add, ints: integerSums, singles: runningSums[float32, float64], floats: runningSums[float64, float64], complexes: complexSums}
+	productScanner = &scanner{byColumns: true, op: kernel.Mul, ints: integerProducts, singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], complexes: complexProducts}
+	logSumScanner  = &scanner{floats: func(dst, src []float64, n int) {
+		for i := 0; i < len(src); i += n {
+			runningLogSum(dst[i:i+n], src[i:i+n])
+		}
+	}}
+)
+
+// along gives a tensor of t's shape and of type result.
+func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.Tensor {
 	dim = wrapDim(dim, t)
+	work := to(t, result)
+	if t.Numel() == 0 || t.Dim() == 0 {
+		return must(work.Clone(tensor.ContiguousFormat))
+	}
+	if c, ok := columnsOf(work, dim, dim+1); ok && s.byColumns && !result.IsComplex() {
+		return s.columns(c)
+	}
 	acc := accumulator(result)
-	if acc == tensor.Float32 {
+	if acc == tensor.Float32 && (s.singles == nil || result != acc) {
 		acc = tensor.Float64
 	}
-	work := to(t, result)
-	if t.Dim() > 0 {
-		work = must(work.Transpose(dim, t.Dim()-1))
+	work = contiguous(to(must(work.Transpose(dim, t.Dim()-1)), acc))
+	out, n := empty(work.Shape(), acc), t.Size(dim)
+	switch acc {
+	case tensor.Int64:
+		mapRows(tensor.Data[int64](out), tensor.Data[int64](work), n, s.ints)
+	case tensor.Float32:
+		mapRows(tensor.Data[float32](out), tensor.Data[float32](work), n, s.singles)
+	case tensor.Float64:
+		mapRows(tensor.Data[float64](out), tensor.Data[float64](work), n, s.floats)
+	default:
+		mapRows(tensor.Data[complex128](out), tensor.Data[complex128](work), n, s.complexes)
 	}
-	work = contiguous(to(work, acc))
-	out := empty(work.Shape(), acc)
-	if out.Numel() > 0 {
-		n := 1
-		if t.Dim() > 0 {
-			n = t.Size(dim)
-		}
-		switch acc {
-		case tensor.Int64:
-			mapRows(tensor.Data[int64](out), tensor.Data[int64](work), n, ints)
-		case tensor.Float64:
-			mapRows(tensor.Data[float64](out), tensor.Data[float64](work), n, floats)
-		default:
-			mapRows(tensor.Data[complex128](out), tensor.Data[complex128](work), n, complexes)
-		}
+	return to(contiguous(must(out.Transpose(dim, t.Dim()-1))), result)
+}
+
+// program returns the program for one row of many columns: it combines the row with the results so far.
+func (s *scanner) program(d, held tensor.DType) *launch.Program {
+	key := launch.Key(0).With(d)
+	if p := s.cache.Get(key); p != nil {
+		return p
 	}
-	if t.Dim() > 0 {
-		out = contiguous(must(out.Transpose(dim, t.Dim()-1)))
+	return must(s.cache.Make(key, func() (*launch.Program, error) {
+		b := kernel.NewBuilder()
+		so, x := b.Input(held, held), b.Input(d, kernel.ComputeType(d))
+		v := b.Binary(s.op, so, b.Convert(x, held))
+		b.Output(v, held)
+		b.Output(v, d)
+		return launch.NewProgram(b.Kernel())
+	}))
+}
+
+// columns scans the rows of each block.
+func (s *scanner) columns(c columns) *tensor.Tensor {
+	d, held := c.tensor.DType(), tensor.Float64
+	start := tensor.Int(0)
+	if s.op == kernel.Mul {
+		start = tensor.Int(1)
 	}
-	return to(out, result)
+	if !d.IsFloating() {
+		held = tensor.Int64
+	}
+	out, last := empty(c.tensor.Shape(), d), must(tensor.Full([]int{c.blocks * c.n}, start, held))
+	p := s.program(d, held)
+	c.each(columnsAtOnce, func(block, from, at, m int) {
+		so := sameRow(last, at)
+		p.Rows(c.rows, m, []launch.Row{so, c.rowsFrom(out, block, from), so, c.rowsFrom(c.tensor, block, from)}, nil)
+	})
+	return out
 }
 
 type scannable interface {
-	int64 | float64 | complex128
+	float32 | float64
 }
 
-func runningSum[T scannable](dst, src []T) {
-	var s T
-	for i, v := range src {
-		s += v
-		dst[i] = s
+// fourRows returns the first four rows of n elements.
+func fourRows[T any](data []T, n int) (a, b, c, d []T) {
+	return data[:n], data[n:][:n], data[2*n:][:n], data[3*n:][:n]
+}
+
+// runningSums goes through four rows at once: an addition of floats waits for the one before it.
+func runningSums[T, A scannable](dst, src []T, n int) {
+	at := 0
+	for ; at+4*n <= len(src); at += 4 * n {
+		x0, x1, x2, x3 := fourRows(src[at:], n)
+		y0, y1, y2, y3 := fourRows(dst[at:], n)
+		var a, b, c, d A
+		for i := range x0 {
+			a, b, c, d = a+A(x0[i]), b+A(x1[i]), c+A(x2[i]), d+A(x3[i])
+			y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+		}
+	}
+	for ; at < len(src); at += n {
+		var a A
+		for i, v := range src[at : at+n] {
+			a += A(v)
+			dst[at+i] = T(a)
+		}
 	}
 }
 
-func runningProduct[T scannable](dst, src []T) {
-	p := T(1)
+// runningProducts is runningSums for products.
+func runningProducts[T, A scannable](dst, src []T, n int) {
+	at := 0
+	for ; at+4*n <= len(src); at += 4 * n {
+		x0, x1, x2, x3 := fourRows(src[at:], n)
+		y0, y1, y2, y3 := fourRows(dst[at:], n)
+		a, b, c, d := A(1), A(1), A(1), A(1)
+		for i := range x0 {
+			a, b, c, d = a*A(x0[i]), b*A(x1[i]), c*A(x2[i]), d*A(x3[i])
+			y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+		}
+	}
+	for ; at < len(src); at += n {
+		a := A(1)
+		for i, v := range src[at : at+n] {
+			a *= A(v)
+			dst[at+i] = T(a)
+		}
+	}
+}
+
+func integerSums(dst, src []int64, n int) {
+	for at := 0; at < len(src); at += n {
+		a := int64(0)
+		for i, v := range src[at : at+n] {
+			a += v
+			dst[at+i] = a
+		}
+	}
+}
+
+func integerProducts(dst, src []int64, n int) {
+	for at := 0; at < len(src); at += n {
+		a := int64(1)
+		for i, v := range src[at : at+n] {
+			a *= v
+			dst[at+i] = a
+		}
+	}
+}
+
+func complexSums(dst, src []complex128, n int) {
 	for i, v := range src {
-		p *= v
-		dst[i] = p
+		if i%n > 0 {
+			v += dst[i-1]
+		}
+		dst[i] = v
+	}
+}
+
+func complexProducts(dst, src []complex128, n int) {
+	for i, v := range src {
+		if i%n > 0 {
+			v *= dst[i-1]
+		}
+		dst[i] = v
 	}
 }
 
@@ -70,14 +194,6 @@ func runningLogSum(dst, src []float64) {
 		}
 		dst[i] = s
 	}
-}
-
-func cumulativeSum(t *tensor.Tensor, dim int, d tensor.DType) *tensor.Tensor {
-	return scanAlong(t, dim, d, runningSum[int64], runningSum[float64], runningSum[complex128])
-}
-
-func cumulativeProduct(t *tensor.Tensor, dim int, d tensor.DType) *tensor.Tensor {
-	return scanAlong(t, dim, d, runningProduct[int64], runningProduct[float64], runningProduct[complex128])
 }
 
 // cumulativeExtreme gives the largest or smallest element so far and its last index.
@@ -165,14 +281,14 @@ func difference(c call) *tensor.Tensor {
 
 var scanFamily = []definition{
 	giving("cumsum", func(c call) *tensor.Tensor {
-		return cumulativeSum(c.tensor(0), c.int(1), c.dtypeOr(2, sumType(c.tensor(0).DType())))
+		return sumScanner.along(c.tensor(0), c.int(1), c.dtypeOr(2, sumType(c.tensor(0).DType())))
 	}),
 	giving("cumprod", func(c call) *tensor.Tensor {
-		return cumulativeProduct(c.tensor(0), c.int(1), c.dtypeOr(2, sumType(c.tensor(0).DType())))
+		return productScanner.along(c.tensor(0), c.int(1), c.dtypeOr(2, sumType(c.tensor(0).DType())))
 	}),
 	giving("logcumsumexp", func(c call) *tensor.Tensor {
 		check(c.tensor(0).DType().IsFloating(), "\"logcumsumexp_out_cpu\" not implemented for '%s'", c.tensor(0).DType().CppName())
-		return scanAlong(c.tensor(0), c.int(1), c.tensor(0).DType(), nil, runningLogSum, nil)
+		return logSumScanner.along(c.tensor(0), c.int(1), c.tensor(0).DType())
 	}),
 	define("cummax", func(c call) { c.give(pair(cumulativeExtreme(c.tensor(0), c.int(1), false))...) }),
 	define("cummin", func(c call) { c.give(pair(cumulativeExtreme(c.tensor(0), c.int(1), true))...) }),
@@ -180,10 +296,6 @@ var scanFamily = []definition{
 }
 
 // mapRows calls f for rows of n elements, several at once.
-func mapRows[T any](dst, src []T, n int, f func(dst, src []T)) {
-	tensor.Parallel(len(src)/n, rowGrain/n+1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			f(dst[i*n:(i+1)*n], src[i*n:(i+1)*n])
-		}
-	})
+func mapRows[T any](dst, src []T, n int, f func(dst, src []T, n int)) {
+	tensor.Parallel(len(src)/n, (rowGrain/n+4)&^3, func(lo, hi int) { f(dst[lo*n:hi*n], src[lo*n:hi*n], n) })
 }

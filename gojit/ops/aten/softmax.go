@@ -46,6 +46,18 @@ var (
 	rowScaled = &rowKernel{build: func(b builder, in, computed tensor.DType) {
 		b.Output(b.Mul(b.Input(in, computed), b.Input(computed, computed)), in)
 	}}
+	// columnExponentials gives the exponentials of what exceeds a number of the column and adds them to
+	// what the column has so far.
+	columnExponentials = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+		total, x, high := b.Input(tensor.Float64, tensor.Float64), b.Input(in, computed), b.Input(computed, computed)
+		e := b.Exp(b.Sub(x, high))
+		b.Output(b.Add(total, b.Convert(e, tensor.Float64)), tensor.Float64)
+		b.Output(e, in)
+	}}
+	reciprocals = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+		x := b.Input(in, in)
+		b.Output(b.Div(b.Number(x, 1), x), computed)
+	}}
 	rowShifted = &rowKernel{build: func(b builder, in, computed tensor.DType) {
 		b.Output(b.Sub(b.Input(in, computed), b.Input(computed, computed)), in)
 	}}
@@ -94,6 +106,9 @@ func softmaxRows[T realFloat](t *tensor.Tensor, dim int, computed tensor.DType) 
 	if t.Numel() == 0 {
 		return empty(t.Shape(), t.DType())
 	}
+	if c, ok := columnsAround(t, dim); ok {
+		return softmaxColumns(c, computed)
+	}
 	x, n, back := lastDim(t, dim)
 	out := empty(x.Shape(), t.DType())
 	highest, exponentials, scaled := rowMaximum.program(t.DType(), computed), rowExponentials.program(t.DType(), computed), rowScaled.program(t.DType(), computed)
@@ -122,6 +137,9 @@ func logSoftmaxRows[T realFloat](t *tensor.Tensor, dim int, computed tensor.DTyp
 	if t.Numel() == 0 {
 		return empty(t.Shape(), t.DType())
 	}
+	if c, ok := columnsAround(t, dim); ok {
+		return logSoftmaxColumns(c, computed)
+	}
 	x, n, back := lastDim(t, dim)
 	out := empty(x.Shape(), t.DType())
 	highest, total, shifted := rowMaximum.program(t.DType(), computed), rowExponentialSum.program(t.DType(), computed), rowShifted.program(t.DType(), computed)
@@ -141,4 +159,43 @@ func logSoftmaxRows[T realFloat](t *tensor.Tensor, dim int, computed tensor.DTyp
 // numbers describes an array that holds a number for each row.
 func numbers[T realFloat](data *[maxRowBatch]T, input bool) launch.Row {
 	return launch.Row{Ptr: unsafe.Pointer(data), Step: int(unsafe.Sizeof(data[0])), Single: input}
+}
+
+// columnsAround shows t around a dimension, where it can be.
+func columnsAround(t *tensor.Tensor, dim int) (columns, bool) {
+	if t.Dim() == 0 {
+		return columns{}, false
+	}
+	dim = wrapDim(dim, t)
+	return columnsOf(t, dim, dim+1)
+}
+
+// softmaxColumns goes over some columns at a time, so that they stay in the cache.
+func softmaxColumns(c columns, computed tensor.DType) *tensor.Tensor {
+	in := c.tensor.DType()
+	out := empty(c.tensor.Shape(), in)
+	high := maxReducer.reduceColumns(c, computed, computed)
+	total := zeros(high.Shape(), tensor.Float64)
+	share := empty(high.Shape(), computed)
+	exponentials, inverse, scaled := columnExponentials.program(in, computed), reciprocals.program(tensor.Float64, computed), rowScaled.program(in, computed)
+	c.each(c.cachedWidth(), func(block, from, at, m int) {
+		src, dst, totals := c.rowsFrom(c.tensor, block, from), c.rowsFrom(out, block, from), sameRow(total, at)
+		exponentials.Rows(c.rows, m, []launch.Row{totals, dst, totals, src, sameRow(high, at)}, nil)
+		inverse.Rows(1, m, []launch.Row{sameRow(share, at), totals}, nil)
+		scaled.Rows(c.rows, m, []launch.Row{dst, dst, sameRow(share, at)}, nil)
+	})
+	return out
+}
+
+func logSoftmaxColumns(c columns, computed tensor.DType) *tensor.Tensor {
+	in := c.tensor.DType()
+	out := empty(c.tensor.Shape(), in)
+	high := maxReducer.reduceColumns(c, computed, computed)
+	total := exponentialReducer.reduceColumns(c, computed, tensor.Float64, high)
+	shift := to(add.on(logarithm.on(total), high), computed)
+	shifted := rowShifted.program(in, computed)
+	c.each(columnsAtOnce, func(block, from, at, m int) {
+		shifted.Rows(c.rows, m, []launch.Row{c.rowsFrom(out, block, from), c.rowsFrom(c.tensor, block, from), sameRow(shift, at)}, nil)
+	})
+	return out
 }

@@ -1,0 +1,147 @@
+package aten
+
+import (
+	"unsafe"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/launch"
+	"torchjit/gojit/tensor"
+)
+
+// columns shows a contiguous tensor as blocks of rows of n elements each. What is combined lies n
+// elements apart, and the elements of a row are handled side by side.
+type columns struct {
+	tensor          *tensor.Tensor
+	blocks, rows, n int
+}
+
+// minColumns is how many elements side by side are worth walking without bringing those of a result
+// together.
+const minColumns = 16
+
+// Columns are handled some at a time, which stay in the cache.
+const columnsAtOnce = 2048
+
+// columnsOf shows t around the dimensions from lo to hi; ok is false where t is not contiguous or rows
+// are short.
+func columnsOf(t *tensor.Tensor, lo, hi int) (c columns, ok bool) {
+	if t.Dim() == 0 || t.Numel() == 0 || !t.IsContiguous() {
+		return c, false
+	}
+	c = columns{t, numelOf(t.Shape()[:lo]), numelOf(t.Shape()[lo:hi]), numelOf(t.Shape()[hi:])}
+	return c, c.n >= minColumns
+}
+
+// cachedWidth is how many columns stay in the cache from one pass over their rows to the next.
+func (c columns) cachedWidth() int {
+	const cached = 1 << 18
+	width := cached / (c.rows * c.tensor.DType().Size())
+	return min(max(width, 128), columnsAtOnce)
+}
+
+// each calls f for parts of m columns, the first of which is number at among those of all blocks and
+// from of its block.
+func (c columns) each(width int, f func(block, from, at, m int)) {
+	parts := tensor.NumChunks(c.n, width)
+	tensor.Parallel(c.blocks*parts, rowGrain/(c.rows*min(width, c.n))+1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			block, from := i/parts, i%parts*width
+			f(block, from, block*c.n+from, min(width, c.n-from))
+		}
+	})
+}
+
+// rowsFrom are the elements of a tensor of c's shape from a column of a block on, each row apart.
+func (c columns) rowsFrom(t *tensor.Tensor, block, from int) launch.Row {
+	size := t.DType().Size()
+	return launch.Row{Ptr: unsafe.Add(t.DataPtr(), (block*c.rows*c.n+from)*size), Step: c.n * size}
+}
+
+// sameRow is a row that every step uses, as it is left by the one before.
+func sameRow(t *tensor.Tensor, at int) launch.Row {
+	return launch.Row{Ptr: unsafe.Add(t.DataPtr(), at*t.DType().Size())}
+}
+
+// every takes a row of some.
+func every(r launch.Row, some int) launch.Row {
+	r.Step *= some
+	return r
+}
+
+// columnProgram returns the program that combines some rows of elements with the results so far.
+func (q *reducer) columnProgram(in, computed, held tensor.DType, rows, singles int) *launch.Program {
+	key := launch.Key(rows<<2 | singles).With(in).With(computed).With(held)
+	if p := q.columns.Get(key); p != nil {
+		return p
+	}
+	return must(q.columns.Make(key, func() (*launch.Program, error) {
+		b := kernel.NewBuilder()
+		total := b.Input(held, held)
+		x := make([]kernel.Value, rows)
+		for i := range x {
+			x[i] = b.Input(in, computed)
+		}
+		var extra []kernel.Value
+		for range singles {
+			extra = append(extra, b.Input(computed, computed))
+		}
+		var number kernel.Value
+		if q.numbered {
+			number = b.Input(tensor.Int64, tensor.Int64)
+		}
+		var parts []kernel.Value
+		for i := range x {
+			of := append([]kernel.Value{x[i]}, extra...)
+			if q.numbered {
+				of = append(of, b.Add(number, b.Const(tensor.Int64, tensor.Int(int64(i)))))
+			}
+			parts = append(parts, b.Convert(q.apply(b, of), held))
+		}
+		for len(parts) > 1 {
+			parts = append(parts[2:], b.Binary(q.op.Op(), parts[0], parts[1]))
+		}
+		b.Output(b.Binary(q.op.Op(), total, parts[0]), held)
+		return launch.NewProgram(b.Kernel())
+	}))
+}
+
+// reduceColumns combines the rows of each block. singles hold a number for each column of all blocks.
+// Sums of float32 are held in float64.
+func (q *reducer) reduceColumns(c columns, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
+	held := q.valueType(computed)
+	if held == tensor.Float32 && (q.op == kernel.ReduceSum || q.op == kernel.ReduceProduct) {
+		held = tensor.Float64
+	}
+	totals := must(tensor.Full([]int{c.blocks * c.n}, q.identity(held), held))
+	var numbers *tensor.Tensor
+	operands := 2 + len(singles)
+	if q.numbered {
+		numbers = sequence(c.rows)
+		operands++
+	}
+	some := tensor.MaxOperands - operands
+	several, one := q.columnProgram(c.tensor.DType(), computed, held, some, len(singles)), q.columnProgram(c.tensor.DType(), computed, held, 1, len(singles))
+	run := func(p *launch.Program, some, from, steps int, total, x launch.Row, at int) {
+		if steps == 0 {
+			return // a pointer past the last row would name another object to the collector
+		}
+		var room [tensor.MaxOperands]launch.Row
+		rows := append(room[:0], total, total)
+		for i := range some {
+			rows = append(rows, every(x.From(from+i), some))
+		}
+		for _, s := range singles {
+			rows = append(rows, sameRow(s, at))
+		}
+		if q.numbered {
+			rows = append(rows, every(launch.SingleOf(numbers).From(from), some))
+		}
+		p.Rows(steps, min(columnsAtOnce, c.n-at%c.n), rows, nil)
+	}
+	c.each(columnsAtOnce, func(block, from, at, _ int) {
+		total, x := sameRow(totals, at), c.rowsFrom(c.tensor, block, from)
+		run(several, some, 0, c.rows/some, total, x, at)
+		run(one, 1, c.rows/some*some, c.rows%some, total, x, at)
+	})
+	return to(totals, result)
+}
