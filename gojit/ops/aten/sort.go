@@ -38,27 +38,99 @@ func rankFirst(name string, t *tensor.Tensor, dim, k int, descending bool) ranke
 		rows = t.Numel() / r.n
 	}
 	r.order = make([][]int, rows)
-	if r.values.DType() == tensor.Float32 && r.n < 1<<32 {
-		if k < 0 {
-			k = r.n
-		}
-		r.rankKeys(k, descending)
-		return r
-	}
-	switch r.values.DType() {
-	case tensor.Int64:
+	few := k >= 0 && k <= fewFirst && 4*k <= r.n
+	switch d := r.values.DType(); {
+	case d == tensor.Int64 && few:
+		selectRows[int64](&r, k, descending)
+	case d == tensor.Int64:
 		rankRows[int64](&r, descending)
-	case tensor.Float32:
+	case d == tensor.Float32 && few:
+		selectRows[float32](&r, k, descending)
+	case d == tensor.Float32 && r.n < 1<<32:
+		r.rankKeys(descending)
+	case d == tensor.Float32:
 		rankRows[float32](&r, descending)
+	case few:
+		selectRows[float64](&r, k, descending)
 	default:
 		rankRows[float64](&r, descending)
 	}
 	return r
 }
 
-// rankKeys orders rows of float32 by integers that hold an element's rank above its index. Only the
-// first k of each row are found.
-func (r *ranked) rankKeys(k int, descending bool) {
+// fewFirst is how many first elements are kept in order while a row is walked, rather than sorting it.
+const fewFirst = 64
+
+// selectRows finds the first k elements of each row.
+func selectRows[T interface {
+	ordered
+	tensor.Element
+}](r *ranked, k int, descending bool) {
+	data := tensor.Data[T](r.values)
+	first := make([]int, len(r.order)*k)
+	tensor.Parallel(len(r.order), rowGrain/max(r.n, 1)+1, func(lo, hi int) {
+		kept := make([]T, k)
+		for i := lo; i < hi; i++ {
+			r.order[i] = first[i*k : (i+1)*k]
+			selectFirst(data[i*r.n:(i+1)*r.n], r.order[i], kept, descending)
+		}
+	})
+}
+
+// selectFirst puts the places of the first elements of a row into order, and the elements into kept.
+// The row has at least as many.
+func selectFirst[T ordered](row []T, order []int, kept []T, descending bool) {
+	k := len(order)
+	if k == 0 {
+		return
+	}
+	kept = kept[:k]
+	before := func(a, b T) bool {
+		if descending {
+			a, b = b, a
+		}
+		return a < b || a == a && b != b
+	}
+	insert := func(at int, v T, place int) {
+		for ; at > 0 && before(v, kept[at-1]); at-- {
+			kept[at], order[at] = kept[at-1], order[at-1]
+		}
+		kept[at], order[at] = v, place
+	}
+	for j, v := range row[:k] {
+		insert(j, v, j)
+	}
+	for j := k; j < len(row); {
+		// A later element that equals the last one kept does not replace it.
+		if j += passed(row[j:], kept[k-1], descending); j < len(row) {
+			if before(row[j], kept[k-1]) {
+				insert(k-1, row[j], j)
+			}
+			j++
+		}
+	}
+}
+
+// passed counts the elements at the front that are certainly not before a bound.
+func passed[T ordered](row []T, bound T, descending bool) int {
+	if descending {
+		for j, v := range row {
+			if !(v <= bound) {
+				return j
+			}
+		}
+		return len(row)
+	}
+	for j, v := range row {
+		if !(v >= bound) {
+			return j
+		}
+	}
+	return len(row)
+}
+
+// rankKeys orders rows of float32 by integers that hold an element's rank above its index.
+func (r *ranked) rankKeys(descending bool) {
 	data := tensor.Data[float32](r.values)
 	tensor.Parallel(len(r.order), rowGrain/(8*max(r.n, 1))+1, func(lo, hi int) {
 		keys := make([]uint64, r.n)
@@ -70,9 +142,9 @@ func (r *ranked) rankKeys(k int, descending bool) {
 				}
 				keys[j] = uint64(key)<<32 | uint64(j)
 			}
-			first := smallestKeys(keys, k)
-			order := make([]int, len(first))
-			for j, key := range first {
+			slices.Sort(keys)
+			order := make([]int, len(keys))
+			for j, key := range keys {
 				order[j] = int(uint32(key))
 			}
 			r.order[i] = order
@@ -90,26 +162,6 @@ func orderedBits(v float32) uint32 {
 		return ^b
 	}
 	return b | 1<<31
-}
-
-// smallestKeys returns the k smallest keys in order; it may reorder keys.
-func smallestKeys(keys []uint64, k int) []uint64 {
-	if k > 64 || 4*k > len(keys) {
-		slices.Sort(keys)
-		return keys[:k]
-	}
-	best := make([]uint64, 0, k+1)
-	for _, key := range keys {
-		if len(best) == k {
-			if k == 0 || key > best[k-1] {
-				continue
-			}
-			best = best[:k-1]
-		}
-		at, _ := slices.BinarySearch(best, key)
-		best = slices.Insert(best, at, key)
-	}
-	return best
 }
 
 func rankRows[T interface {

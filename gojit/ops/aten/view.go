@@ -212,17 +212,20 @@ func roll(t *tensor.Tensor, shifts, dims []int) *tensor.Tensor {
 		return must(roll(flat, shifts, []int{0}).View(t.Shape()...))
 	}
 	check(len(shifts) == len(dims), "shifts and dimensions must align. shifts: %d, dims:%d", len(shifts), len(dims))
+	for _, d := range dims {
+		wrapDim(d, t)
+	}
+	if t.Numel() == 0 {
+		return must(t.Clone(tensor.ContiguousFormat))
+	}
 	for i, d := range dims {
 		d = wrapDim(d, t)
-		if t.Numel() == 0 {
-			continue
-		}
 		n := t.Size(d)
 		start := ((n-shifts[i])%n + n) % n
 		head, tail := must(t.Narrow(d, start, n-start)), must(t.Narrow(d, 0, start))
 		t = concat([]*tensor.Tensor{head, tail}, d)
 	}
-	return must(t.Clone(tensor.ContiguousFormat))
+	return contiguous(t)
 }
 
 func rot90(t *tensor.Tensor, k int, dims []int) *tensor.Tensor {
