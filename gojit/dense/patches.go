@@ -119,7 +119,10 @@ func (p *patches) rowAt(r *run, kz, ky int) (int, bool) {
 func (p *patches) reach(r *run, tap, reads, words int) (lanes uint64) {
 	g := &p.geometry
 	step := g.Stride[2]
-	one := uint64(1)<<words - 1
+	every := uint64(0x5555555555555555) // other element
+	if words == 2 {
+		every = 0x3333333333333333
+	}
 	for read := range reads {
 		x := r.x*step + (tap+read)*g.Dilation[2] - g.Padding[2]
 		lo, hi := 0, r.last-r.first
@@ -137,9 +140,7 @@ func (p *patches) reach(r *run, tap, reads, words int) (lanes uint64) {
 			lanes |= 1<<(hi*words) - 1<<(lo*words)
 			continue
 		}
-		for l := lo; l < hi; l++ {
-			lanes |= one << ((2*l + read) * words)
-		}
+		lanes |= every & (1<<(2*hi*words) - 1<<(2*lo*words)) << (read * words)
 	}
 	return lanes
 }
