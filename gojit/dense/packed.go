@@ -158,21 +158,22 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, s
 		default:
 			keep = true
 		}
+		codes := w.codes[1].of(t)
 		for i := i0; i < i1; i++ {
 			r0 := w.rowOf(i)
-			t.Rows = uint8(w.rowOf(i+1) - r0)
+			rows := w.rowOf(i+1) - r0
 			w.setA(i, i0, k0)
 			w.args.C, w.args.Bias = w.at(c, r0*w.ldc+at), w.biasAt(r0, at)
 			w.args.Residual = w.residualAt(w.args.C)
 			if keep {
 				t.InPlace, t.Keep = true, true
 				w.args.B, w.args.BRow, w.args.Pack = w.at(b, k0*w.ldb+at), int64(w.ldb*w.size), to
-				w.codes[0].get(t).Call(unsafe.Pointer(&w.args))
-				t.InPlace, t.Keep, keep = false, false, false
+				w.codes[0].of(t).rows(rows).Call(unsafe.Pointer(&w.args))
+				keep = false
 				continue
 			}
 			w.args.B = to
-			w.codes[1].get(t).Call(unsafe.Pointer(&w.args))
+			codes.rows(rows).Call(unsafe.Pointer(&w.args))
 		}
 	}
 }

@@ -261,7 +261,6 @@ type stripWriter[T Float] struct {
 	*Plan[T]
 	in, residual, out []T
 	filters           int
-	codes             tileCodes
 	scratch           unsafe.Pointer // of epilogues
 }
 
@@ -303,7 +302,7 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 			}
 			args.A = unsafe.Pointer(&w.in[from+(ky*g.Dilation[1]*g.In[2]+kx*g.Dilation[2])*g.InChannels])
 			args.B = unsafe.Pointer(&w.weight[weights+(ky*g.Kernel[2]+kx)*channels*width])
-			w.codes.get(t).Call(unsafe.Pointer(&args))
+			t.Code().Call(unsafe.Pointer(&args))
 		}
 	}
 }

@@ -245,12 +245,12 @@ func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
 			n0, n1 := cut(vectors, panels, j)*g.lanes, min(cut(vectors, panels, j+1)*g.lanes, g.n)
 			g.tail(&t, &args, n1-n0)
 			args.B = g.at(g.b, k0*g.ldb+n0)
+			codes.of(t)
 			for i := range rowTiles {
 				r0, r1 := cut(g.m, rowTiles, i), cut(g.m, rowTiles, i+1)
-				t.Rows = uint8(r1 - r0)
 				args.A, args.C, args.Bias = g.elementA(r0, k0), g.at(g.c, r0*g.ldc+n0), g.biasAt(r0, n0)
 				args.Residual = g.residualAt(args.C)
-				codes.get(t).Call(unsafe.Pointer(&args))
+				codes.rows(r1 - r0).Call(unsafe.Pointer(&args))
 			}
 		}
 	}
@@ -262,15 +262,21 @@ type tileCodes struct {
 	byRows [16]*amd64.Code
 }
 
-func (c *tileCodes) get(t amd64.Tile) *amd64.Code {
-	rows := t.Rows
+// of turns to the tiles that are t but for their rows.
+func (c *tileCodes) of(t amd64.Tile) *tileCodes {
 	t.Rows = 0
 	if t != c.tile {
 		c.tile, c.byRows = t, [16]*amd64.Code{}
 	}
-	if c.byRows[rows] == nil {
-		t.Rows = rows
-		c.byRows[rows] = t.Code()
+	return c
+}
+
+// rows returns the code of the tile of so many rows.
+func (c *tileCodes) rows(n int) *amd64.Code {
+	if c.byRows[n] == nil {
+		t := c.tile
+		t.Rows = uint8(n)
+		c.byRows[n] = t.Code()
 	}
-	return c.byRows[rows]
+	return c.byRows[n]
 }

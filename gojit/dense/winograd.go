@@ -156,12 +156,12 @@ func (r *winogradRun[T]) multiply(lo, hi int) {
 		for first := 0; first < g.OutChannels; first += panelColumns {
 			t := amd64.Tile{ISA: r.isa, Double: size == 8, Vectors: uint8(panelWidth(g.OutChannels, first/panelColumns, lanes) / lanes), Prefetch: true}
 			args.B = unsafe.Pointer(&r.weight[(e*g.OutChannels+first)*g.InChannels])
+			codes.of(t)
 			for i := range rowTiles {
 				row := cut(r.patches, rowTiles, i)
-				t.Rows = uint8(cut(r.patches, rowTiles, i+1) - row)
 				args.A = unsafe.Add(r.v, (e*r.group+row)*g.InChannels*size)
 				args.C = unsafe.Add(r.m, ((e*r.group+row)*g.OutChannels+first)*size)
-				codes.get(t).Call(unsafe.Pointer(&args))
+				codes.rows(cut(r.patches, rowTiles, i+1) - row).Call(unsafe.Pointer(&args))
 			}
 		}
 	}
