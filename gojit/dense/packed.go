@@ -143,7 +143,7 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, s
 		image, at := j/w.perImage, j%w.perImage*w.panelColumns
 		b, c := unsafe.Add(w.packing.gemm.b, image*w.stepB), unsafe.Add(w.c, image*w.stepC)
 		t := w.tile()
-		t.Prefetch, t.FetchC = true, w.m*w.n*w.size > 512<<10 && k1-k0 >= 64
+		t.Prefetch, t.FetchC = true, w.m*w.n*w.size > 512<<10
 		columns := min(w.panelColumns, w.n-at)
 		w.tail(&t, &w.args, columns)
 		w.ends(&t, k0 == 0, k1 == w.k)
