@@ -179,32 +179,56 @@ func selectLoop[T any](d, a, b, c unsafe.Pointer, n int) {
 // DivisionByZero is what integer division by zero panics with; operators turn it into an error.
 var DivisionByZero = source.Errorf(source.RuntimeError, source.Range{}, "ZeroDivisionError")
 
+// divisionLoops fills in the divisions of integers, which panic with DivisionByZero. The loops are
+// written out, since a call costs as much as a division.
+func divisionLoops[T integer](t *loopTable, dtype tensor.DType) {
+	t[Div][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[T, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] / nonzero(y[i])
+		}
+	}
+	t[Rem][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[T, T](d, a, b, n)
+		for i := range z {
+			z[i] = x[i] % nonzero(y[i])
+		}
+	}
+	t[FloorDiv][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[T, T](d, a, b, n)
+		for i := range z {
+			v, by := x[i], nonzero(y[i])
+			q := v / by
+			if r := v - q*by; r != 0 && (r < 0) != (by < 0) {
+				q--
+			}
+			z[i] = q
+		}
+	}
+	t[Mod][dtype] = func(d, a, b, _ unsafe.Pointer, n int) {
+		z, x, y := slices3[T, T](d, a, b, n)
+		for i := range z {
+			by := nonzero(y[i])
+			r := x[i] % by
+			if r != 0 && (r < 0) != (by < 0) {
+				r += by
+			}
+			z[i] = r
+		}
+	}
+}
+
+// nonzero returns a divisor, or panics.
+func nonzero[T integer](v T) T {
+	if v == 0 {
+		panic(DivisionByZero)
+	}
+	return v
+}
+
 func integerLoops[T integer](t *loopTable, dtype tensor.DType) {
 	numberLoops[T](t, dtype)
-	divide := func(f func(a, b T) T) tileLoop {
-		return binary(func(a, b T) T {
-			if b == 0 {
-				panic(DivisionByZero)
-			}
-			return f(a, b)
-		})
-	}
-	t[Div][dtype] = divide(func(a, b T) T { return a / b })
-	t[Rem][dtype] = divide(func(a, b T) T { return a % b })
-	t[FloorDiv][dtype] = divide(func(a, b T) T {
-		q := a / b
-		if r := a % b; r != 0 && (r < 0) != (b < 0) {
-			q--
-		}
-		return q
-	})
-	t[Mod][dtype] = divide(func(a, b T) T {
-		r := a % b
-		if r != 0 && (r < 0) != (b < 0) {
-			r += b
-		}
-		return r
-	})
+	divisionLoops[T](t, dtype)
 	t[Abs][dtype] = unary(func(v T) T {
 		if v < 0 {
 			return -v
