@@ -34,6 +34,15 @@ func multiply[T Number](m, n, k int, a, b, c Matrix[T]) {
 	if a.Transposed {
 		a = transposed(m, k, a)
 	}
+	if m*n*k <= parallelWork {
+		multiplyRows(0, m, 0, n, k, a, b, c)
+		return
+	}
+	multiplyParallel(m, n, k, a, b, c)
+}
+
+// multiplyParallel shares the product out by rows, or by columns where there are more of them.
+func multiplyParallel[T Number](m, n, k int, a, b, c Matrix[T]) {
 	grain := max(parallelWork/max(n*k, 1), 1)
 	if m >= 2*grain || m >= n {
 		tensor.Parallel(m, (grain+1)&^1, func(lo, hi int) { multiplyRows(lo, hi, 0, n, k, a, b, c) })
