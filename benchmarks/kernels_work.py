@@ -200,6 +200,16 @@ def products(rows):
         rows.add("gemm", name, lambda s=(batch, m, k, n): product_ways(libraries, *s))
 
 
+def half_products(rows):
+    def ways(m, k, n):
+        a, b, w = (torch.randn(*shape).to(torch.bfloat16) for shape in ((m, k), (k, n), (n, k)))
+        return {"mm": lambda: torch.mm(a, b)}, {"linear": lambda: F.linear(a, w)}
+
+    for s in ((512, 512, 512), (1, 1024, 1024), (128, 768, 3072)):
+        for way, call in enumerate(("mm", "linear")):
+            rows.add("gemm bf16", f"{call} {s[0]}x{s[1]}x{s[2]}", lambda s=s, way=way: ways(*s)[way])
+
+
 # in channels, size of the image, out channels, kernel, stride, groups
 RESNET18 = [
     (3, 224, 64, 7, 2, 1), (64, 56, 64, 3, 1, 1), (64, 56, 128, 3, 2, 1), (64, 56, 128, 1, 2, 1), (128, 28, 128, 3, 1, 1),
@@ -331,7 +341,7 @@ def main():
     torch.set_grad_enabled(False)
     torch.manual_seed(0)
     rows = Rows(sys.argv[2])
-    for family in (pointwise, fused, normalizing, products, convolutions, recurrent, networks, threads):
+    for family in (pointwise, fused, normalizing, products, half_products, convolutions, recurrent, networks, threads):
         family(rows)
     print(json.dumps(rows.found))
 

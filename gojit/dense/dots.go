@@ -38,7 +38,7 @@ func (g *gemm) dots(columns, lo, hi int) {
 	maximum := dotsRows(g.isa)
 	tiles := (g.m + maximum - 1) / maximum
 	args := amd64.DotsArgs{ARow: int64(g.lda * g.size), K: int64(g.k), Mask: amd64.TailMask(g.isa, g.k%g.lanes*g.size/4)}
-	d := amd64.Dots{ISA: g.isa, Double: g.double, Groups: uint8(columns / amd64.DotsGroup(g.double))}
+	d := amd64.Dots{ISA: g.isa, Double: g.double, Pairs: g.pairs, Groups: uint8(columns / amd64.DotsGroup(g.double))}
 	plain := !g.add && !g.relu && g.biasKind == amd64.NoBias && g.residual == nil
 	for j := lo; j < hi; j++ {
 		n0, n1 := j*columns, min((j+1)*columns, g.n)

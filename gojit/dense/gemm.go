@@ -120,15 +120,20 @@ func (p *Product[T]) generated(isa amd64.ISA) {
 	}
 	g.stepA, g.stepB, g.stepC = p.StepA*size, p.StepB*size, p.StepC*size
 	g.normalize()
-	if p.Batch <= 1 {
+	g.runAll(p.Batch)
+}
+
+// runAll computes the products of a batch, several at once where that is worth it.
+func (g *gemm) runAll(batch int) {
+	if batch <= 1 {
 		g.run()
 		return
 	}
-	if g.work() >= parallelFlops && p.Batch < tensor.NumThreads() || tensor.NumThreads() == 1 || g.work()*p.Batch < 2*parallelFlops {
-		g.runPart(0, p.Batch)
+	if g.work() >= parallelFlops && batch < tensor.NumThreads() || tensor.NumThreads() == 1 || g.work()*batch < 2*parallelFlops {
+		g.runPart(0, batch)
 		return
 	}
-	g.runBatch(p.Batch)
+	g.runBatch(batch)
 }
 
 // runBatch shares the products of a batch out to threads.

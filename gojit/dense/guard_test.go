@@ -13,7 +13,7 @@ import (
 )
 
 // guarded copies data to memory that ends, or where front begins, at a page that cannot be touched.
-func guarded[T Float](t *testing.T, data []T, front bool) []T {
+func guarded[T Number | Half](t *testing.T, data []T, front bool) []T {
 	t.Helper()
 	page, size := unix.Getpagesize(), len(data)*int(unsafe.Sizeof(data[0]))
 	inner := (size + page - 1) &^ (page - 1)

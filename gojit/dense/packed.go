@@ -155,6 +155,8 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, s
 			w.patches.fill(w, to, b, at, at+columns, k0/w.unit, k1/w.unit, int(t.Vectors)*w.lanes*w.size)
 		case w.columnsB:
 			w.transposeB(to, b, at, at+columns, k0, int(t.Vectors))
+		case w.pairs:
+			w.pairPanel(to, b, at, columns, k0, k1)
 		default:
 			keep = true
 		}

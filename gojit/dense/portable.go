@@ -10,8 +10,11 @@ type Number interface {
 	Float | int64 | complex64 | complex128
 }
 
+// Half is a float of 16 bits, which products only read: they add in float32.
+type Half interface{ tensor.F16 | tensor.BF16 }
+
 // Matrix is a row-major matrix: element (i, j) is Data[i*Stride+j]; where Transposed, Data[j*Stride+i].
-type Matrix[T Number] struct {
+type Matrix[T Number | Half] struct {
 	Data       []T
 	Stride     int
 	Transposed bool

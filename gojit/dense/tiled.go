@@ -18,7 +18,9 @@ import (
 type gemm struct {
 	isa                 amd64.ISA
 	double              bool
-	size, lanes         int // bytes of an element, elements of a vector
+	pairs               bool // elements are pairs of bfloat16; where B is not transposed, ldb counts its single elements
+	odd                 bool // the last row of B has none below it to make pairs with
+	size, lanes         int  // bytes of an element, elements of a vector
 	logLanes            uint8
 	m, n, k             int
 	a, b, c, bias       unsafe.Pointer
@@ -97,6 +99,8 @@ func (g *gemm) run() {
 	switch {
 	case g.columnsB && !g.columnsA && g.epilogue == nil && (g.m <= g.maxDotRows() || g.n < g.lanes):
 		g.runDots()
+	case g.pairs:
+		g.runPacked()
 	case !g.columnsB && g.epilogue == nil && g.m <= amd64.MaxRows(g.isa, panelVectors) && g.n <= panelVectors*g.lanes && g.k <= 256:
 		g.runTile()
 	case !g.columnsB && (g.m <= amd64.MaxRows(g.isa, panelVectors) || g.n*g.k*g.size <= inPlaceBytes):
@@ -121,7 +125,7 @@ func (g *gemm) at(base unsafe.Pointer, i int) unsafe.Pointer { return unsafe.Add
 
 // tile is a tile of the product without what follows from its place.
 func (g *gemm) tile() amd64.Tile {
-	return amd64.Tile{ISA: g.isa, Double: g.double, Columns: g.columnsA}
+	return amd64.Tile{ISA: g.isa, Double: g.double, Pairs: g.pairs, Columns: g.columnsA}
 }
 
 // tail sets what follows from the columns of a panel: its vectors and the mask of the last one.

@@ -12,6 +12,7 @@ import "unsafe"
 type Tile struct {
 	ISA      ISA
 	Double   bool  // float64; else float32
+	Pairs    bool  // A and B hold pairs of bfloat16 that follow each other in k, K counts them; needs AVX512 and HasBF16
 	Rows     uint8 // of A and C
 	Vectors  uint8 // of a row of B and C
 	Tail     bool  // the last vector of C is partial, as TileArgs.Mask says
@@ -152,6 +153,9 @@ func (t Tile) Encode(a *Assembler) {
 	if t.Double {
 		w.element = 8
 		w.multiplyAdd, w.add, w.splat, w.maximum = FMADD231PD, ADDPD, BROADCASTSD, MAXPD
+	}
+	if t.Pairs {
+		w.multiplyAdd = DPBF16PS
 	}
 	w.plan()
 	w.enter()

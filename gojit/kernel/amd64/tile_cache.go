@@ -66,6 +66,7 @@ var (
 	tiles          Kernels[Tile]
 	copyings       Kernels[Copying]
 	transpositions Kernels[Transposition]
+	pairings       Kernels[Pairing]
 )
 
 // Code returns the kernel's code, made once.
@@ -83,11 +84,11 @@ func (t Tile) Code() *Code {
 }
 
 // tileTables hold the code of tiles by what they do, and by their size: a look-up takes two loads.
-var tileTables [1 << 13]atomic.Pointer[[32][16]atomic.Pointer[Code]]
+var tileTables [1 << 14]atomic.Pointer[[32][16]atomic.Pointer[Code]]
 
 // index numbers what the tile does.
 func (t *Tile) index() int {
-	return int(t.Bias)<<11 | bit(t.ISA == AVX512)<<10 | bit(t.Double)<<9 | bit(t.Tail)<<8 | bit(t.Columns)<<7 | bit(t.InPlace)<<6 |
+	return bit(t.Pairs)<<13 | int(t.Bias)<<11 | bit(t.ISA == AVX512)<<10 | bit(t.Double)<<9 | bit(t.Tail)<<8 | bit(t.Columns)<<7 | bit(t.InPlace)<<6 |
 		bit(t.Keep)<<5 | bit(t.Prefetch)<<4 | bit(t.FetchC)<<3 | bit(t.Add)<<2 | bit(t.Residual)<<1 | bit(t.Relu)
 }
 
@@ -113,6 +114,9 @@ func (c Copying) Code() *Code { return copyings.Get(c, c.ISA) }
 
 // Code returns the kernel's code, made once.
 func (t Transposition) Code() *Code { return transpositions.Get(t, t.ISA) }
+
+// Code returns the kernel's code, made once.
+func (p Pairing) Code() *Code { return pairings.Get(p, p.ISA) }
 
 // Masks of the partial vectors: AVX-512 takes a bit for each 4 bytes, AVX2 a lane.
 var (

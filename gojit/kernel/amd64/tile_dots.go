@@ -12,6 +12,7 @@ import "unsafe"
 type Dots struct {
 	ISA    ISA
 	Double bool
+	Pairs  bool  // as in Tile
 	Rows   uint8 // of A, 1 to 4; with AVX2 1 or 2
 	Groups uint8 // of rows of B, which DotsGroup tells the size of
 }
@@ -76,6 +77,9 @@ func (d Dots) Encode(a *Assembler) {
 	w.multiplyAdd, w.add = FMADD231PS, ADDPS
 	if d.Double {
 		w.element, w.multiplyAdd, w.add = 8, FMADD231PD, ADDPD
+	}
+	if d.Pairs {
+		w.multiplyAdd = DPBF16PS
 	}
 	w.columns = int(d.Groups) * w.group
 	w.setSets()

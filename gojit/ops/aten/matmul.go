@@ -36,10 +36,16 @@ func products(a, b *tensor.Tensor) *tensor.Tensor { return sumOfProducts(nil, a,
 func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	d := a.DType()
 	work := productType(d)
-	a, b = to(a, work), to(b, work)
+	paired := d == tensor.BFloat16 && dense.MultipliesPairs()
+	if !paired {
+		a, b = to(a, work), to(b, work)
+	}
 	dims := [3]int{a.Size(0), a.Size(a.Dim() - 2), b.Size(b.Dim() - 1)}
 	shape := dims[3-a.Dim():]
 	out := empty(shape, work)
+	if self != nil && self.Dim() == 1 {
+		self = to(self, work)
+	}
 	added := alreadyThere
 	switch {
 	case self == nil:
@@ -53,6 +59,10 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	default:
 		succeed(tensor.Copy(out, self))
 	}
+	if paired {
+		runHalfProduct[tensor.BF16](self, added, a, b, out)
+		return rounded(out, d)
+	}
 	switch work {
 	case tensor.Float32:
 		runProduct[float32](self, added, a, b, out)
@@ -65,7 +75,20 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	default:
 		runProduct[int64](self, added, a, b, out)
 	}
-	return to(out, d)
+	if d != work {
+		a.Release()
+		b.Release()
+	}
+	return rounded(out, d)
+}
+
+// rounded returns what nobody else has as a tensor of type d, and gives the memory up where it is another's.
+func rounded(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
+	out := to(t, d)
+	if out != t {
+		t.Release()
+	}
+	return out
 }
 
 // addend says what products are added to.
@@ -105,10 +128,33 @@ func runProduct[T interface {
 	p.Run()
 }
 
+// runHalfProduct is runProduct for 16-bit floats; out has float32.
+func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *tensor.Tensor) {
+	if out.Numel() == 0 {
+		return
+	}
+	n := a.Dim()
+	p := dense.HalfProduct[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1), Add: added == alreadyThere}
+	p.A, p.StepA = matrixOf[T](a)
+	p.B, p.StepB = matrixOf[T](b)
+	p.C = dense.Matrix[float32]{Data: tensor.Data[float32](out), Stride: p.N}
+	if n == 3 {
+		p.Batch, p.StepC = a.Size(0), p.M*p.N
+	}
+	switch added {
+	case oneRow:
+		p.Bias = tensor.Data[float32](self)
+	case allRows:
+		succeed(tensor.Copy(out, self))
+		p.Add = true
+	}
+	p.Run()
+}
+
 // matrixOf describes a matrix, or a batch of them and the step between them, to package dense. It
 // copies where rows and columns both have gaps.
 func matrixOf[T interface {
-	dense.Number
+	dense.Number | dense.Half
 	tensor.Element
 }](t *tensor.Tensor) (m dense.Matrix[T], step int) {
 	n := t.Dim()
@@ -379,7 +425,7 @@ var matmulFamily = []definition{
 		a, b := c.tensor(1), c.tensor(2)
 		check(a.Dim() == 2, "mat1 must be a matrix, got %d-D tensor", a.Dim())
 		check(b.Dim() == 2, "mat2 must be a matrix, got %d-D tensor", b.Dim())
-		if self := c.tensor(0); self.DType() == a.DType() && productType(a.DType()) == a.DType() && isOne(c.scalar(3)) && isOne(c.scalar(4)) {
+		if self := c.tensor(0); self.DType() == a.DType() && (a.DType().IsFloating() || productType(a.DType()) == a.DType()) && isOne(c.scalar(3)) && isOne(c.scalar(4)) {
 			checkInner(a, b)
 			sameTypes("addmm_impl_cpu_", a, b)
 			must(self.Expand(a.Size(0), b.Size(1)))
