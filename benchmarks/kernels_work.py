@@ -319,8 +319,19 @@ def resnet_ways():
     return ways
 
 
+def plan_times():
+    """The nanoseconds of ResNet-18 on plans of package dense, with one thread and with two."""
+    command = ["go", "test", "./gojit/dense", "-run", "^$", "-bench", "ResNet18/winograd", "-benchtime", "20x"]
+    here = pathlib.Path(__file__).resolve().parent
+    done = subprocess.run(command, cwd=here.parent, capture_output=True, text=True, check=True)
+    return [float(line.split()[2]) for line in done.stdout.splitlines() if line.startswith("BenchmarkResNet18/winograd")]
+
+
 def networks(rows):
-    rows.add("network", "ResNet-18 b1", resnet_ways)
+    def ways():
+        return resnet_ways() if peer else {**resnet_ways(), "plans": plan_times()[0]}
+
+    rows.add("network", "ResNet-18 b1", ways)
 
 
 def threads(rows):
@@ -333,7 +344,9 @@ def threads(rows):
 
     for n in (512, 1024, 2048):
         rows.add_threads(f"{n}x{n}x{n}", lambda n=n: cube(n))
-    rows.add_threads("ResNet-18 b1", lambda: resnet_ways()["eager"])
+    if rows.wants("two threads", "ResNet-18 b1 on plans"):
+        alone, both = plan_times()
+        rows.found.append({"group": "two threads", "name": "ResNet-18 b1 on plans", "ns": both, "alone": alone})
 
 
 def main():

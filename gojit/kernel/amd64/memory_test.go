@@ -2,7 +2,6 @@ package amd64
 
 import (
 	"runtime"
-	"sync"
 	"testing"
 	"unsafe"
 )
@@ -62,34 +61,6 @@ func TestForgottenCodeIsFreed(t *testing.T) {
 	defer executable.mu.Unlock()
 	if n := len(executable.regions); n > 20 {
 		t.Errorf("40 MB of forgotten code occupy %d regions", n)
-	}
-}
-
-// Both ways to map memory run code, also from many goroutines.
-func TestMappings(t *testing.T) {
-	machineOnly(t)
-	for name, mapping := range map[string]func(int) (*region, error){"twice": mapTwice, "protected": mapProtected} {
-		r, err := mapping(pages(1))
-		if err != nil {
-			t.Logf("%s: %v", name, err)
-			continue
-		}
-		if err := r.write(0, storeNumber(7)); err != nil {
-			t.Fatal(err)
-		}
-		var group sync.WaitGroup
-		for range 8 {
-			group.Go(func() {
-				for range 1000 {
-					got := int64(0)
-					Call(r.base, unsafe.Pointer(&got))
-					if got != 7 {
-						t.Errorf("%s: wrote %d", name, got)
-					}
-				}
-			})
-		}
-		group.Wait()
 	}
 }
 
