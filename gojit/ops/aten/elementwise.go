@@ -29,6 +29,7 @@ type pointwise struct {
 	expr  expression
 	fails func(common tensor.DType) // refuses types that the operator is not defined for
 	cache launch.Cache
+	sums  launch.Cache // programs that add the results up
 }
 
 // operand is a tensor or a number.
@@ -148,6 +149,46 @@ func (p *pointwise) resultType(common tensor.DType) tensor.DType {
 // build makes the kernel of the expression for given types.
 func (p *pointwise) build(operands []operand, extras int, common, out tensor.DType) *kernel.Kernel {
 	b := kernel.NewBuilder()
+	b.Output(p.result(b, operands, extras, common), out)
+	return b.Kernel()
+}
+
+// total adds up, in one pass, what the operator gives for float32 or float64 tensors of one type. ok is
+// false where they do not lie alike.
+func (p *pointwise) total(ts []*tensor.Tensor, extras ...tensor.Scalar) (sum *tensor.Tensor, ok bool) {
+	d, n := ts[0].DType(), ts[0].Numel()
+	if p.rule != sameType || d != tensor.Float32 && d != tensor.Float64 || n == 0 {
+		return nil, false
+	}
+	for _, t := range ts {
+		if isMeta(t) || t.DType() != d || !t.IsContiguous() || !tensor.SameShape(t.Shape(), ts[0].Shape()) {
+			return nil, false
+		}
+	}
+	key := launch.Key(len(ts)<<2 | len(extras)).With(d)
+	program := p.sums.Get(key)
+	if program == nil {
+		program = must(p.sums.Make(key, func() (*launch.Program, error) {
+			b, operands := kernel.NewBuilder(), make([]operand, len(ts))
+			for i, t := range ts {
+				operands[i] = ofTensor(t)
+			}
+			b.Reduce(kernel.ReduceSum, p.result(b, operands, len(extras), d), d)
+			return launch.NewProgram(b.Kernel())
+		}))
+	}
+	sum = empty(nil, d)
+	var rows [tensor.MaxOperands]launch.Row
+	rows[0] = launch.SingleOf(sum)
+	for i, t := range ts {
+		rows[1+i] = launch.RowOf(t, n)
+	}
+	program.ParallelRows(1, n, rows[:1+len(ts)], extras)
+	return sum, true
+}
+
+// result makes the expression for given types.
+func (p *pointwise) result(b *kernel.Builder, operands []operand, extras int, common tensor.DType) kernel.Value {
 	computed := kernel.ComputeType(common)
 	if p.rule == logicType {
 		computed = tensor.Bool
@@ -171,8 +212,7 @@ func (p *pointwise) build(operands []operand, extras int, common, out tensor.DTy
 	for range extras {
 		x = append(x, b.Param(extraType))
 	}
-	b.Output(p.expr(b, x...), out)
-	return b.Kernel()
+	return p.expr(b, x...)
 }
 
 // elementwiseResult returns a tensor for the result of an elementwise operator, laid out as its first

@@ -26,6 +26,23 @@ func reduced(t *tensor.Tensor, how int) *tensor.Tensor {
 	return t
 }
 
+// lossOf applies a loss to elements and reduces it.
+func lossOf(p *pointwise, how int, ts []*tensor.Tensor, extras ...tensor.Scalar) *tensor.Tensor {
+	if how != reduceNone {
+		if total, ok := p.total(ts, extras...); ok {
+			if how == reduceMean {
+				return divideBy(total, tensor.Int(int64(ts[0].Numel())))
+			}
+			return total
+		}
+	}
+	operands := make([]operand, len(ts))
+	for i, t := range ts {
+		operands[i] = ofTensor(t)
+	}
+	return reduced(p.run(nil, operands, extras...), how)
+}
+
 var (
 	squareError = elementwise("mse", sameType, func(b builder, x ...element) element {
 		d := b.Sub(x[0], x[1])
@@ -75,6 +92,11 @@ var (
 	})
 )
 
+// outsideUnit tells whether an element is less than zero or greater than one.
+var outsideUnit = &reducer{op: kernel.ReduceMax, expr: func(b builder, x ...element) element {
+	return b.Binary(kernel.Or, b.Binary(kernel.Lt, x[0], b.Number(x[0], 0)), b.Binary(kernel.Gt, x[0], b.Number(x[0], 1)))
+}}
+
 func sameSize(a, b *tensor.Tensor) {
 	if !tensor.SameShape(a.Shape(), b.Shape()) {
 		raise(source.ValueError, "Using a target size (%s) that is different to the input size (%s) is deprecated. Please ensure they have the same size.", torchSize(b), torchSize(a))
@@ -83,15 +105,16 @@ func sameSize(a, b *tensor.Tensor) {
 
 func torchSize(t *tensor.Tensor) string { return "torch.Size(" + tensor.FormatShape(t.Shape()) + ")" }
 
-// nllLoss picks the negative log probability of each target, and gives the total weight.
-func nllLoss(x, target, weight *tensor.Tensor, how, ignore int) (loss, total *tensor.Tensor) {
+// nllLoss picks the negative log probability of each target, and gives the total weight. The probabilities
+// are given by their logarithms or, where logits, by numbers that log_softmax makes these of.
+func nllLoss(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (loss, total *tensor.Tensor) {
 	check(x.Dim() > 0 && x.Dim() <= 2, "input tensor should be 1D or 2D")
 	check(target.Dim() <= 1, "0D or 1D target tensor expected, multi-target not supported")
 	check(x.Dim() == 1 && target.Dim() == 0 || x.Dim() == 2 && target.Dim() <= 1 && x.Size(0) == target.Numel(),
 		"size mismatch (got input: %s, target: %s)", shapeText(x.Shape()), shapeText(target.Shape()))
 	classes := x.Size(x.Dim() - 1)
 	rows := must(x.Reshape(-1, classes, 1))
-	loss, total = nllPixels(rows, must(target.Reshape(-1, 1)), weight, how, ignore)
+	loss, total = nllPixels(rows, must(target.Reshape(-1, 1)), weight, how, ignore, logits)
 	if how == reduceNone {
 		loss = must(loss.Reshape(target.Shape()...))
 	}
@@ -99,38 +122,48 @@ func nllLoss(x, target, weight *tensor.Tensor, how, ignore int) (loss, total *te
 }
 
 // nllPixels does it for inputs (batch, classes, places) and targets (batch, places).
-func nllPixels(x, target, weight *tensor.Tensor, how, ignore int) (loss, total *tensor.Tensor) {
+func nllPixels(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (loss, total *tensor.Tensor) {
 	check(target.DType() == tensor.Int64 || target.DType() == tensor.Uint8, "expected scalar type Long but found %s", target.DType().CppName())
 	batch, classes, places := x.Size(0), x.Size(1), x.Size(2)
 	check(weight == nil || weight.Dim() == 1 && weight.Numel() == classes, "weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, optionalShape(weight))
 	noIntegers("nll_loss_out_frame")(x.DType())
-	data := tensor.Data[float64](contiguous(to(x, tensor.Float64)))
 	labels := tensor.Data[int64](contiguous(to(target, tensor.Int64)))
+	offsets := make([]int, len(labels)) // of each target's logarithm
+	for i, label := range labels {
+		if int(label) == ignore {
+			continue
+		}
+		if label < 0 || int(label) >= classes {
+			raise(source.IndexError, "Target %d is out of bounds.", label)
+		}
+		offsets[i] = i/places*x.Strides()[0] + int(label)*x.Strides()[1] + i%places*x.Strides()[2]
+	}
+	picked := zeros([]int{batch, places}, x.DType())
+	if x.Numel() > 0 {
+		moveFrom(picked, x, offsets, oneOffset)
+	}
+	if logits {
+		picked = to(sub.on(to(picked, kernel.ComputeType(x.DType())), logTotals(x)), x.DType())
+	}
 	var weights []float64
 	if weight != nil {
 		weights = tensor.Data[float64](contiguous(to(weight, tensor.Float64)))
 	}
-	out := zeros([]int{batch, places}, tensor.Float64)
+	out := must(to(picked, tensor.Float64).Clone(tensor.ContiguousFormat))
 	losses := tensor.Data[float64](out)
 	s, w := 0.0, 0.0
-	for b := range batch {
-		for p := range places {
-			label := labels[b*places+p]
-			if int(label) == ignore {
-				continue
-			}
-			if label < 0 || int(label) >= classes {
-				raise(source.IndexError, "Target %d is out of bounds.", label)
-			}
-			factor := 1.0
-			if weights != nil {
-				factor = weights[label]
-			}
-			v := -factor * data[(b*classes+int(label))*places+p]
-			losses[b*places+p] = v
-			s += v
-			w += factor
+	for i, label := range labels {
+		if int(label) == ignore {
+			losses[i] = 0
+			continue
 		}
+		factor := 1.0
+		if weights != nil {
+			factor = weights[label]
+		}
+		losses[i] *= -factor
+		s += losses[i]
+		w += factor
 	}
 	total = tensor.FromScalar(tensor.Float(w), x.DType())
 	switch how {
@@ -143,7 +176,7 @@ func nllPixels(x, target, weight *tensor.Tensor, how, ignore int) (loss, total *
 }
 
 // nllLossNd takes inputs with any number of places after the classes.
-func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int) *tensor.Tensor {
+func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int, logits bool) *tensor.Tensor {
 	if x.Dim() == 0 {
 		raise(source.ValueError, "Expected 1 or more dimensions (got 0)")
 	}
@@ -151,7 +184,7 @@ func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int) *tensor.Tensor
 		if x.Dim() == 2 && target.Dim() == 1 && x.Size(0) != target.Size(0) {
 			raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (%d).", x.Size(0), target.Size(0))
 		}
-		loss, _ := nllLoss(x, target, weight, how, ignore)
+		loss, _ := nllLoss(x, target, weight, how, ignore, logits)
 		return loss
 	}
 	batch, classes := x.Size(0), x.Size(1)
@@ -162,7 +195,7 @@ func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int) *tensor.Tensor
 	want := append([]int{batch}, x.Shape()[2:]...)
 	check(tensor.SameShape(target.Shape(), want), "Expected target size %s, got %s", shapeText(want), shapeText(target.Shape()))
 	places := numelOf(x.Shape()[2:])
-	loss, _ := nllPixels(must(x.Reshape(batch, classes, places)), must(target.Reshape(batch, places)), weight, how, ignore)
+	loss, _ := nllPixels(must(x.Reshape(batch, classes, places)), must(target.Reshape(batch, places)), weight, how, ignore, logits)
 	if how == reduceNone {
 		return must(loss.Reshape(want...))
 	}
@@ -177,12 +210,13 @@ func crossEntropy(x, target, weight *tensor.Tensor, how, ignore int, smoothing f
 		check(ignore < 0, "ignore_index is not supported for floating point target")
 		return crossEntropyOfProbabilities(x, target, weight, how, smoothing, classDim)
 	}
-	log := logSoftmax(x, classDim)
+	floatRows("log_softmax", x, classDim)
 	if smoothing == 0 {
-		return nllLossNd(log, target, weight, how, ignore)
+		return nllLossNd(x, target, weight, how, ignore, true)
 	}
 	check(smoothing > 0 && smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: %v", smoothing)
-	nll := nllLossNd(log, target, weight, how, ignore)
+	log := logSoftmax(x, classDim)
+	nll := nllLossNd(log, target, weight, how, ignore, false)
 	spread := log
 	if weight != nil {
 		shape := slices.Repeat([]int{1}, x.Dim())
@@ -353,7 +387,7 @@ func logAdd(a, b float64) float64 {
 
 // pairLoss defines a loss of two tensors and a reduction.
 func pairLoss(name string, p *pointwise) definition {
-	return giving(name, func(c call) *tensor.Tensor { return reduced(p.on(c.tensor(0), c.tensor(1)), c.int(2)) })
+	return giving(name, func(c call) *tensor.Tensor { return lossOf(p, c.int(2), pair(c.tensor(0), c.tensor(1))) })
 }
 
 // limitedLoss defines one with a threshold after the reduction.
@@ -363,12 +397,12 @@ func limitedLoss(name, limit string, p *pointwise) definition {
 		if name == "smooth_l1_loss" {
 			check(l >= 0, "smooth_l1_loss does not support negative values for beta.")
 			if l == 0 {
-				return reduced(absoluteError.on(c.tensor(0), c.tensor(1)), c.int(2))
+				return lossOf(absoluteError, c.int(2), pair(c.tensor(0), c.tensor(1)))
 			}
 		} else {
 			check(l > 0, "huber_loss does not support non-positive values for %s.", limit)
 		}
-		return reduced(p.run(nil, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1))}, tensor.Float(l)), c.int(2))
+		return lossOf(p, c.int(2), pair(c.tensor(0), c.tensor(1)), tensor.Float(l))
 	})
 }
 
@@ -390,47 +424,44 @@ var lossFamily = []definition{
 		return crossEntropy(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), c.float(5))
 	}),
 	giving("nll_loss", func(c call) *tensor.Tensor {
-		loss, _ := nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4))
+		loss, _ := nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
 		return loss
 	}),
 	define("nll_loss_forward", func(c call) {
-		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4)))...)
+		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false))...)
 	}),
 	giving("nll_loss_nd", func(c call) *tensor.Tensor {
-		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4))
+		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
 	}),
 	giving("nll_loss2d", func(c call) *tensor.Tensor {
-		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4))
+		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
 	}),
 	giving("binary_cross_entropy", func(c call) *tensor.Tensor {
 		x, target := c.tensor(0), c.tensor(1)
 		sameSize(x, target)
-		outside := logicalOr.on(lt.withNumber(x, 0), gt.withNumber(x, 1))
-		check(!truth(outside, nil, false, false).At().Bool(), "all elements of input should be between 0 and 1")
-		loss := crossEntropyOfUnit.on(x, target)
+		outside := outsideUnit.reduce(x, nil, false, kernel.ComputeType(x.DType()), tensor.Bool)
+		check(!outside.At().Bool(), "all elements of input should be between 0 and 1")
 		if w := c.optionalTensor(2); w != nil {
-			loss = mul.on(loss, w)
+			return reduced(mul.on(crossEntropyOfUnit.on(x, target), w), c.int(3))
 		}
-		return reduced(loss, c.int(3))
+		return lossOf(crossEntropyOfUnit, c.int(3), pair(x, target))
 	}),
 	giving("binary_cross_entropy_with_logits", func(c call) *tensor.Tensor {
-		var loss *tensor.Tensor
+		p, operands := crossEntropyOfLogit, pair(c.tensor(0), c.tensor(1))
 		if pos := c.optionalTensor(3); pos != nil {
-			loss = weightedLogit.on(c.tensor(0), c.tensor(1), pos)
-		} else {
-			loss = crossEntropyOfLogit.on(c.tensor(0), c.tensor(1))
+			p, operands = weightedLogit, append(operands, pos)
 		}
 		if w := c.optionalTensor(2); w != nil {
-			loss = mul.on(loss, w)
+			return reduced(mul.on(p.on(operands...), w), c.int(4))
 		}
-		return reduced(loss, c.int(4))
+		return lossOf(p, c.int(4), operands)
 	}),
 	giving("kl_div", func(c call) *tensor.Tensor {
 		p := divergence
 		if c.bool(3) {
 			p = divergenceOfLogs
 		}
-		return reduced(p.on(c.tensor(0), c.tensor(1)), c.int(2))
+		return lossOf(p, c.int(2), pair(c.tensor(0), c.tensor(1)))
 	}),
 	giving("hinge_embedding_loss", func(c call) *tensor.Tensor {
 		x, y := c.tensor(0), c.tensor(1)

@@ -142,18 +142,58 @@ func logSoftmaxRows[T realFloat](t *tensor.Tensor, dim int, computed tensor.DTyp
 	}
 	x, n, back := lastDim(t, dim)
 	out := empty(x.Shape(), t.DType())
-	highest, total, shifted := rowMaximum.program(t.DType(), computed), rowExponentialSum.program(t.DType(), computed), rowShifted.program(t.DType(), computed)
+	totals, shifted := logTotalsOf[T](t.DType(), computed), rowShifted.program(t.DType(), computed)
 	alongRows(x.Numel()/n, n, func(from, count int) {
-		var high, sums [maxRowBatch]T
+		var total [maxRowBatch]T
 		src, dst := launch.RowOf(x, n).From(from), launch.RowOf(out, n).From(from)
-		highest.Rows(count, n, []launch.Row{numbers(&high, false), src}, nil)
-		total.Rows(count, n, []launch.Row{numbers(&sums, false), src, numbers(&high, true)}, nil)
-		for i, s := range sums[:count] {
-			sums[i] = T(math.Log(float64(s))) + high[i]
-		}
-		shifted.Rows(count, n, []launch.Row{dst, src, numbers(&sums, true)}, nil)
+		totals.rows(src, count, n, total[:count])
+		shifted.Rows(count, n, []launch.Row{dst, src, numbers(&total, true)}, nil)
 	})
 	return back(out)
+}
+
+// rowLogTotals gives logarithms of sums of exponentials.
+type rowLogTotals[T realFloat] struct{ highest, total *launch.Program }
+
+func logTotalsOf[T realFloat](in, computed tensor.DType) rowLogTotals[T] {
+	return rowLogTotals[T]{rowMaximum.program(in, computed), rowExponentialSum.program(in, computed)}
+}
+
+// rows gives those of rows of n elements, of which there are at most maxRowBatch.
+func (p rowLogTotals[T]) rows(src launch.Row, count, n int, into []T) {
+	var high, sums [maxRowBatch]T
+	p.highest.Rows(count, n, []launch.Row{numbers(&high, false), src}, nil)
+	p.total.Rows(count, n, []launch.Row{numbers(&sums, false), src, numbers(&high, true)}, nil)
+	for i, s := range sums[:count] {
+		into[i] = T(math.Log(float64(s))) + high[i]
+	}
+}
+
+// logTotals gives, in the type computed with, what log_softmax takes from the elements along the middle one
+// of three dimensions.
+func logTotals(t *tensor.Tensor) *tensor.Tensor {
+	computed := kernel.ComputeType(t.DType())
+	if c, ok := columnsAround(t, 1); ok {
+		return must(columnLogTotals(c, computed).View(t.Size(0), t.Size(2)))
+	}
+	out := empty([]int{t.Size(0), t.Size(2)}, computed)
+	if t.Numel() == 0 {
+		return out
+	}
+	if computed == tensor.Float64 {
+		fillLogTotals[float64](out, t)
+	} else {
+		fillLogTotals[float32](out, t)
+	}
+	return out
+}
+
+func fillLogTotals[T float32 | float64](out, t *tensor.Tensor) {
+	x, n, _ := lastDim(t, 1)
+	totals, into := logTotalsOf[T](t.DType(), out.DType()), tensor.Data[T](out)
+	alongRows(len(into), n, func(from, count int) {
+		totals.rows(launch.RowOf(x, n).From(from), count, n, into[from:from+count])
+	})
 }
 
 // numbers describes an array that holds a number for each row.
@@ -190,12 +230,16 @@ func softmaxColumns(c columns, computed tensor.DType) *tensor.Tensor {
 func logSoftmaxColumns(c columns, computed tensor.DType) *tensor.Tensor {
 	in := c.tensor.DType()
 	out := empty(c.tensor.Shape(), in)
-	high := maxReducer.reduceColumns(c, computed, computed)
-	total := exponentialReducer.reduceColumns(c, computed, tensor.Float64, high)
-	shift := to(add.on(logarithm.on(total), high), computed)
+	shift := columnLogTotals(c, computed)
 	shifted := rowShifted.program(in, computed)
 	c.each(columnsAtOnce, func(block, from, at, m int) {
 		shifted.Rows(c.rows, m, []launch.Row{c.rowsFrom(out, block, from), c.rowsFrom(c.tensor, block, from), sameRow(shift, at)}, nil)
 	})
 	return out
+}
+
+func columnLogTotals(c columns, computed tensor.DType) *tensor.Tensor {
+	high := maxReducer.reduceColumns(c, computed, computed)
+	total := exponentialReducer.reduceColumns(c, computed, tensor.Float64, high)
+	return to(add.on(logarithm.on(total), high), computed)
 }
