@@ -9,6 +9,7 @@ import ctypes
 import fnmatch
 import importlib
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -111,12 +112,23 @@ def gate(x, w, b):
     return torch.sigmoid(x * w + b) * torch.tanh(x)
 
 
+def run_go(*command, **variables):
+    """The lines that a Go command prints."""
+    here = pathlib.Path(__file__).resolve().parent
+    environment = {**os.environ, **variables}
+    done = subprocess.run(["go", *command], cwd=here.parent, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
 def kernel_time(name, n):
     """The nanoseconds of a kernel over n elements, from its text."""
-    here = pathlib.Path(__file__).resolve().parent
-    command = ["go", "run", "./gojit/cmd/gojit", "kernel", str(here / name), str(n)]
-    done = subprocess.run(command, cwd=here.parent, capture_output=True, text=True, check=True)
-    return int(done.stdout.split()[-2])
+    return int(run_go("run", "./gojit/cmd/gojit", "kernel", f"benchmarks/{name}", str(n))[-1].split()[-2])
+
+
+def dense_benchmark(name, *options, **variables):
+    """The nanoseconds of the benchmarks of package dense that have a name."""
+    lines = run_go("test", "./gojit/dense", "-run", "^$", "-bench", name, *options, **variables)
+    return [(words[0], float(words[2])) for words in map(str.split, lines) if words and words[0].startswith("Benchmark")]
 
 
 def fused(rows):
@@ -253,12 +265,29 @@ def convolution_ways(batch, inside, size, outside, kernel, stride, groups):
 
 
 def convolutions(rows):
+    wanted = []
     for net, layers in (("ResNet-18", RESNET18), ("MobileNetV2", mobilenet_v2())):
         for batch in (1, 8):
             for layer in layers:
                 inside, size, outside, kernel, stride, groups = layer
                 text = f"{inside}x{size}x{size} to {outside}, {kernel}x{kernel}" + f"/{stride}" * (stride > 1) + " by channel" * (groups > 1)
-                rows.add("conv", f"{net} b{batch} {text}", lambda s=(batch, *layer): convolution_ways(*s))
+                if rows.wants("conv", f"{net} b{batch} {text}"):
+                    wanted.append((f"{net} b{batch} {text}", (batch, *layer)))
+    plans = {} if peer else convolution_plans([layer for _, layer in wanted])
+    for name, layer in wanted:
+        rows.add("conv", name, lambda s=layer: {**convolution_ways(*s), **plans.get(s, {})})
+
+
+def convolution_plans(layers):
+    """The nanoseconds of convolutions on plans of package dense, whose weights are packed beforehand."""
+    if not layers:
+        return {}
+    texts = {",".join(map(str, layer)): layer for layer in layers}
+    found = {}
+    for name, ns in dense_benchmark("Plans", "-benchtime", "30ms", GOJIT_LAYERS=" ".join(texts)):
+        _, text, way = name.split("/")
+        found.setdefault(texts[text], {})["plan, " + way.rsplit("-", 1)[0]] = ns
+    return found
 
 
 def recurrent_ways(name, batch):
@@ -321,10 +350,7 @@ def resnet_ways():
 
 def plan_times():
     """The nanoseconds of ResNet-18 on plans of package dense, with one thread and with two."""
-    command = ["go", "test", "./gojit/dense", "-run", "^$", "-bench", "ResNet18/winograd", "-benchtime", "20x"]
-    here = pathlib.Path(__file__).resolve().parent
-    done = subprocess.run(command, cwd=here.parent, capture_output=True, text=True, check=True)
-    return [float(line.split()[2]) for line in done.stdout.splitlines() if line.startswith("BenchmarkResNet18/winograd")]
+    return [ns for _, ns in dense_benchmark("ResNet18/winograd", "-benchtime", "20x")]
 
 
 def networks(rows):

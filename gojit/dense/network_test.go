@@ -1,8 +1,11 @@
 package dense
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"testing"
 
 	"torchjit/gojit/tensor"
@@ -105,6 +108,41 @@ func BenchmarkResNet18(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				for b.Loop() {
 					n.run()
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkPlans runs the convolutions that the variable GOJIT_LAYERS lists: batch, in channels, size,
+// out channels, kernel, stride and groups of each, for benchmarks/kernels.py.
+func BenchmarkPlans(b *testing.B) {
+	tensor.SetNumThreads(1)
+	defer tensor.SetNumThreads(0)
+	n := &resNet18{r: rand.New(rand.NewPCG(53, 54))}
+	for _, text := range strings.Fields(os.Getenv("GOJIT_LAYERS")) {
+		var batch, inside, size, outside, kernel, stride, groups int
+		if _, err := fmt.Sscanf(text, "%d,%d,%d,%d,%d,%d,%d", &batch, &inside, &size, &outside, &kernel, &stride, &groups); err != nil {
+			b.Fatalf("%s: %v", text, err)
+		}
+		g := square(inside, size, outside, kernel, stride, kernel/2)
+		g.Batch, g.Groups = batch, groups
+		in, out := n.random(batch*inside*volume(g.In), 1), make([]float32, batch*outside*volume(g.Out))
+		weight := n.random(outside*inside/groups*volume(g.Kernel), 1)
+		if groups > 1 {
+			plan := NewDepthwisePlan[float32](g, weight, nil, false)
+			b.Run(text+"/depthwise", func(b *testing.B) {
+				for b.Loop() {
+					plan.Run(in, out)
+				}
+			})
+			continue
+		}
+		for _, exact := range []bool{true, false} {
+			plan := NewPlan[float32](g, weight, nil, PlanOptions{Exact: exact})
+			b.Run(fmt.Sprintf("%s/exact=%t", text, exact), func(b *testing.B) {
+				for b.Loop() {
+					plan.Run(in, nil, out)
 				}
 			})
 		}
