@@ -38,11 +38,11 @@ func (g *gemm) dots(columns, lo, hi int) {
 	maximum := dotsRows(g.isa)
 	tiles := (g.m + maximum - 1) / maximum
 	args := amd64.DotsArgs{ARow: int64(g.lda * g.size), K: int64(g.k), Mask: amd64.TailMask(g.isa, g.k%g.lanes*g.size/4)}
-	d := amd64.Dots{ISA: g.isa, Double: g.double, Pairs: g.pairs, Groups: uint8(columns / amd64.DotsGroup(g.double))}
+	d := amd64.Dots{ISA: g.isa, Double: g.double, Pairs: g.pairs, Half: g.half, Groups: uint8(columns / amd64.DotsGroup(g.double))}
 	plain := !g.add && !g.relu && g.biasKind == amd64.NoBias && g.residual == nil
 	for j := lo; j < hi; j++ {
 		n0, n1 := j*columns, min((j+1)*columns, g.n)
-		args.BRow = int64(g.ldb * g.size)
+		args.BRow = int64(g.ldb * g.sizeB())
 		switch {
 		case n1-n0 == columns:
 			g.dotsColumns(&d, args, &scratch, plain, n0, n0, n1, tiles)
@@ -60,7 +60,7 @@ func (g *gemm) dots(columns, lo, hi int) {
 // dotsColumns runs the kernel over all rows and the columns that begin at from; those from n0 to n1 go to C.
 func (g *gemm) dotsColumns(d *amd64.Dots, args amd64.DotsArgs, scratch *[32]float64, plain bool, from, n0, n1, tiles int) {
 	columns := int(d.Groups) * amd64.DotsGroup(g.double)
-	args.B = g.at(g.b, from*g.ldb)
+	args.B = unsafe.Add(g.b, from*g.ldb*g.sizeB())
 	for i := range tiles {
 		r0, r1 := cut(g.m, tiles, i), cut(g.m, tiles, i+1)
 		d.Rows = uint8(r1 - r0)

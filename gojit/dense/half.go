@@ -33,33 +33,44 @@ func (p *HalfProduct[T]) Run() {
 		last*p.StepC+p.C.extent(p.M, p.N) > len(p.C.Data) || p.Bias != nil && len(p.Bias) < p.N {
 		panic("dense: a matrix reaches outside its data")
 	}
-	if _, ok := any(*new(T)).(tensor.BF16); ok && p.K > 0 && MultipliesPairs() {
-		p.paired(amd64.Target())
-		return
+	switch isa := amd64.Target(); {
+	case isa < amd64.AVX2 || p.K == 0:
+		p.portable()
+	case kindOf[T]() == amd64.BFloat16 && MultipliesPairs():
+		p.paired(isa)
+	default:
+		p.widened(isa)
 	}
-	p.widened()
 }
 
-// widened multiplies float32 numbers.
-func (p *HalfProduct[T]) widened() {
+// kindOf tells package amd64 what T is.
+func kindOf[T Half]() amd64.Half {
+	if _, ok := any(*new(T)).(tensor.BF16); ok {
+		return amd64.BFloat16
+	}
+	return amd64.Float16
+}
+
+// portable converts the matrices to float32 in Go.
+func (p *HalfProduct[T]) portable() {
 	wide := Product[float32]{M: p.M, N: p.N, K: p.K, C: p.C, Batch: p.Batch, StepA: p.StepA, StepB: p.StepB, StepC: p.StepC, Add: p.Add, Bias: p.Bias}
-	wide.A, wide.B = widen(p.A), widen(p.B)
+	wide.A, wide.B = float32s(p.A), float32s(p.B)
 	wide.Run()
 }
 
-func widen[T Half](m Matrix[T]) Matrix[float32] {
+func float32s[T Half](m Matrix[T]) Matrix[float32] {
 	data := make([]float32, len(m.Data))
-	switch from := any(m.Data).(type) {
-	case []tensor.F16:
-		for i, v := range from {
-			data[i] = v.Float32()
-		}
-	case []tensor.BF16:
-		for i, v := range from {
-			data[i] = v.Float32()
-		}
+	for i, v := range m.Data {
+		data[i] = float32Of(kindOf[T](), uint16(v))
 	}
 	return Matrix[float32]{Data: data, Stride: m.Stride, Transposed: m.Transposed}
+}
+
+func float32Of(half amd64.Half, bits uint16) float32 {
+	if half == amd64.BFloat16 {
+		return tensor.BF16(bits).Float32()
+	}
+	return tensor.F16(bits).Float32()
 }
 
 // paired runs the product on tiles that multiply pairs of elements, which lie as elements of 32 bits

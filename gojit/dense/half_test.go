@@ -32,7 +32,7 @@ func randomHalves[T Half](r *rand.Rand, m, n, k int, make16 func(float32) T) Hal
 // checkHalves compares a way to compute a product to the portable one.
 func checkHalves[T Half](t *testing.T, p HalfProduct[T], run func(*HalfProduct[T])) {
 	t.Helper()
-	want := Product[float32]{M: p.M, N: p.N, K: p.K, A: widen(p.A), B: widen(p.B), C: p.C, Batch: p.Batch, StepA: p.StepA, StepB: p.StepB, StepC: p.StepC, Add: p.Add, Bias: p.Bias}
+	want := Product[float32]{M: p.M, N: p.N, K: p.K, A: float32s(p.A), B: float32s(p.B), C: p.C, Batch: p.Batch, StepA: p.StepA, StepB: p.StepB, StepC: p.StepC, Add: p.Add, Bias: p.Bias}
 	want.C.Data = append([]float32(nil), p.C.Data...)
 	for i := range max(p.Batch, 1) {
 		want.portable(i)
@@ -61,18 +61,30 @@ func TestProductsOfHalves(t *testing.T) {
 			p.A.Data, p.B.Data, p.C.Data = guarded(t, p.A.Data, i%20 == 1), guarded(t, p.B.Data, i%20 == 1), guarded(t, p.C.Data, i%20 == 1)
 		}
 		checkHalves(t, p, (*HalfProduct[tensor.BF16]).Run)
-		checkHalves(t, randomHalves(r, m, n, k, tensor.ToF16), (*HalfProduct[tensor.F16]).Run)
+		for _, isa := range generatedSets() {
+			checkHalves(t, p, func(p *HalfProduct[tensor.BF16]) { p.widened(isa) })
+			q := randomHalves(r, m, n, k, tensor.ToF16)
+			if i%10 == 1 {
+				q.A.Data, q.B.Data, q.C.Data = guarded(t, q.A.Data, i%20 == 1), guarded(t, q.B.Data, i%20 == 1), guarded(t, q.C.Data, i%20 == 1)
+			}
+			checkHalves(t, q, func(p *HalfProduct[tensor.F16]) { p.widened(isa) })
+		}
 	}
 }
 
 // TestProductsOfHalvesDoNotDependOnThreads compares bits.
 func TestProductsOfHalvesDoNotDependOnThreads(t *testing.T) {
+	halvesOnThreads(t, tensor.ToBF16)
+	halvesOnThreads(t, tensor.ToF16)
+}
+
+func halvesOnThreads[T Half](t *testing.T, make16 func(float32) T) {
 	defer tensor.SetNumThreads(0)
 	r := rand.New(rand.NewPCG(43, 44))
 	for _, transposed := range []bool{false, true} {
-		p := HalfProduct[tensor.BF16]{M: 200, N: 300, K: 401, A: Matrix[tensor.BF16]{Stride: 401}, B: Matrix[tensor.BF16]{Stride: 401, Transposed: transposed}}
+		p := HalfProduct[T]{M: 200, N: 300, K: 401, A: Matrix[T]{Stride: 401}, B: Matrix[T]{Stride: 401, Transposed: transposed}}
 		for range 401 * 401 {
-			p.A.Data, p.B.Data = append(p.A.Data, tensor.ToBF16(r.Float32())), append(p.B.Data, tensor.ToBF16(r.Float32()))
+			p.A.Data, p.B.Data = append(p.A.Data, make16(r.Float32())), append(p.B.Data, make16(r.Float32()))
 		}
 		var first []float32
 		for threads := 1; threads <= 4; threads++ {

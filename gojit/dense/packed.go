@@ -153,6 +153,8 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, s
 		case !fill:
 		case w.patches != nil:
 			w.patches.fill(w, to, b, at, at+columns, k0/w.unit, k1/w.unit, int(t.Vectors)*w.lanes*w.size)
+		case w.half != amd64.NoHalf:
+			w.widenPanel(to, b, at, columns, k0, k1)
 		case w.columnsB:
 			w.transposeB(to, b, at, at+columns, k0, int(t.Vectors))
 		case w.pairs:

@@ -18,9 +18,10 @@ import (
 type gemm struct {
 	isa                 amd64.ISA
 	double              bool
-	pairs               bool // elements are pairs of bfloat16; where B is not transposed, ldb counts its single elements
-	odd                 bool // the last row of B has none below it to make pairs with
-	size, lanes         int  // bytes of an element, elements of a vector
+	pairs               bool       // elements are pairs of bfloat16; where B is not transposed, ldb counts its single elements
+	half                amd64.Half // what B holds
+	odd                 bool       // the last row of B has none below it to make pairs with
+	size, lanes         int        // bytes of an element, elements of a vector
 	logLanes            uint8
 	m, n, k             int
 	a, b, c, bias       unsafe.Pointer
@@ -53,6 +54,14 @@ const (
 func newGemm(isa amd64.ISA, size int) gemm {
 	lanes := isa.Width().Bytes() / size
 	return gemm{isa: isa, double: size == 8, size: size, lanes: lanes, logLanes: uint8(bits.TrailingZeros(uint(lanes)))}
+}
+
+// sizeB returns the bytes of an element of B.
+func (g *gemm) sizeB() int {
+	if g.half != amd64.NoHalf {
+		return 2
+	}
+	return g.size
 }
 
 func (g *gemm) work() int { return g.m * g.n * g.k * max(g.images, 1) }
@@ -99,7 +108,7 @@ func (g *gemm) run() {
 	switch {
 	case g.columnsB && !g.columnsA && g.epilogue == nil && (g.m <= g.maxDotRows() || g.n < g.lanes):
 		g.runDots()
-	case g.pairs:
+	case g.pairs || g.half != amd64.NoHalf:
 		g.runPacked()
 	case !g.columnsB && g.epilogue == nil && g.m <= amd64.MaxRows(g.isa, panelVectors) && g.n <= panelVectors*g.lanes && g.k <= 256:
 		g.runTile()

@@ -67,6 +67,7 @@ var (
 	copyings       Kernels[Copying]
 	transpositions Kernels[Transposition]
 	pairings       Kernels[Pairing]
+	widenings      Kernels[Widening]
 )
 
 // Code returns the kernel's code, made once.
@@ -117,6 +118,9 @@ func (t Transposition) Code() *Code { return transpositions.Get(t, t.ISA) }
 
 // Code returns the kernel's code, made once.
 func (p Pairing) Code() *Code { return pairings.Get(p, p.ISA) }
+
+// Code returns the kernel's code, made once.
+func (c Widening) Code() *Code { return widenings.Get(c, c.ISA) }
 
 // Masks of the partial vectors: AVX-512 takes a bit for each 4 bytes, AVX2 a lane.
 var (

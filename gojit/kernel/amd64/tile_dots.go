@@ -13,6 +13,7 @@ type Dots struct {
 	ISA    ISA
 	Double bool
 	Pairs  bool  // as in Tile
+	Half   Half  // what B holds instead of float32; needs AVX512
 	Rows   uint8 // of A, 1 to 4; with AVX2 1 or 2
 	Groups uint8 // of rows of B, which DotsGroup tells the size of
 }
@@ -61,6 +62,7 @@ func DotsShapes(isa ISA) [][2]uint8 {
 type dotsWriter struct {
 	tileWriter
 	rows, columns, group int
+	half                 Half
 }
 
 // Registers for the rows of A, which are few, and for every third row of B.
@@ -73,7 +75,7 @@ const (
 
 // Encode appends the kernel's code.
 func (d Dots) Encode(a *Assembler) {
-	w := &dotsWriter{tileWriter: tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: d.ISA, Tail: true}, width: d.ISA.Width(), bytes: int32(d.ISA.Width().Bytes()), element: 4}, rows: int(d.Rows), group: DotsGroup(d.Double)}
+	w := &dotsWriter{half: d.Half, tileWriter: tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: d.ISA, Tail: true}, width: d.ISA.Width(), bytes: int32(d.ISA.Width().Bytes()), element: 4}, rows: int(d.Rows), group: DotsGroup(d.Double)}
 	w.multiplyAdd, w.add = FMADD231PS, ADDPS
 	if d.Double {
 		w.element, w.multiplyAdd, w.add = 8, FMADD231PD, ADDPD
@@ -156,8 +158,16 @@ func (w *dotsWriter) advance(n int32) {
 		w.AddImm(dotsThird, n)
 	}
 	for j := 0; j < w.columns; j += 3 {
-		w.AddImm(tileBases[j/3], n)
+		w.AddImm(tileBases[j/3], w.ofB(n))
 	}
+}
+
+// ofB returns how many bytes of B there are for so many of A.
+func (w *dotsWriter) ofB(n int32) int32 {
+	if w.half != NoHalf {
+		return n / 2
+	}
+	return n
 }
 
 // step multiplies one vector of each row.
@@ -175,11 +185,15 @@ func (w *dotsWriter) step(set int, at int32, tail bool) {
 		w.loadVector(x+Reg(r), m, tail)
 	}
 	for j := range w.columns {
-		m := At(tileBases[j/3], at)
+		m := At(tileBases[j/3], w.ofB(at))
 		if j%3 != 0 {
 			m.Index, m.Scale = dotsRowB, uint8(j%3)
 		}
-		w.loadVector(y, m, tail)
+		if w.half != NoHalf {
+			w.loadHalf(w.half, y, m, tail)
+		} else {
+			w.loadVector(y, m, tail)
+		}
 		for r := range w.rows {
 			w.V(w.multiplyAdd, w.width, Reg(set*size+r*w.columns+j), y, R(x+Reg(r)))
 		}

@@ -36,8 +36,8 @@ func products(a, b *tensor.Tensor) *tensor.Tensor { return sumOfProducts(nil, a,
 func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	d := a.DType()
 	work := productType(d)
-	paired := d == tensor.BFloat16 && dense.MultipliesPairs()
-	if !paired {
+	half := d == tensor.BFloat16 || d == tensor.Float16
+	if !half {
 		a, b = to(a, work), to(b, work)
 	}
 	dims := [3]int{a.Size(0), a.Size(a.Dim() - 2), b.Size(b.Dim() - 1)}
@@ -59,23 +59,23 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	default:
 		succeed(tensor.Copy(out, self))
 	}
-	if paired {
+	switch {
+	case d == tensor.BFloat16:
 		runHalfProduct[tensor.BF16](self, added, a, b, out)
-		return rounded(out, d)
-	}
-	switch work {
-	case tensor.Float32:
+	case d == tensor.Float16:
+		runHalfProduct[tensor.F16](self, added, a, b, out)
+	case work == tensor.Float32:
 		runProduct[float32](self, added, a, b, out)
-	case tensor.Float64:
+	case work == tensor.Float64:
 		runProduct[float64](self, added, a, b, out)
-	case tensor.Complex64:
+	case work == tensor.Complex64:
 		runProduct[complex64](self, added, a, b, out)
-	case tensor.Complex128:
+	case work == tensor.Complex128:
 		runProduct[complex128](self, added, a, b, out)
 	default:
 		runProduct[int64](self, added, a, b, out)
 	}
-	if d != work {
+	if d != work && !half {
 		a.Release()
 		b.Release()
 	}
