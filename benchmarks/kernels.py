@@ -29,6 +29,7 @@ GOALS = {
     "fused 1M": (10, None),
     "rows": (1.3, None),
     "gemm": (0.95, 1.05),
+    "gemm f64": (0.95, 1.05),
     "gemm bf16": (0.95, None),
     "conv": (0.9, 1.0),
     "recurrent": (1.0, None),

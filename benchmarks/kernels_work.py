@@ -159,12 +159,12 @@ def normalizing(rows):
 POINTER, NUMBER, INTEGER, SIZE = ctypes.c_void_p, ctypes.c_float, ctypes.c_int, ctypes.c_int64
 
 
-def openblas_product():
+def openblas_product(name="cblas_sgemm", number=NUMBER):
     library = ctypes.CDLL("libopenblas.so.0")
     library.openblas_set_num_threads(1)
-    sgemm = library.cblas_sgemm
-    sgemm.argtypes = [INTEGER] * 6 + [NUMBER, POINTER, INTEGER, POINTER, INTEGER, NUMBER, POINTER, INTEGER]
-    return lambda m, n, k, a, b, c: sgemm(101, 111, 111, m, n, k, 1, a, k, b, n, 0, c, n)
+    gemm = getattr(library, name)
+    gemm.argtypes = [INTEGER] * 6 + [number, POINTER, INTEGER, POINTER, INTEGER, number, POINTER, INTEGER]
+    return lambda m, n, k, a, b, c: gemm(101, 111, 111, m, n, k, 1, a, k, b, n, 0, c, n)
 
 
 def onednn_product(version):
@@ -173,10 +173,14 @@ def onednn_product(version):
     return lambda m, n, k, a, b, c: sgemm(b"N", b"N", m, n, k, 1, a, k, b, n, 0, c, n)
 
 
-def blas_libraries():
+SINGLE = (("OpenBLAS", openblas_product), ("oneDNN", lambda: onednn_product(3)), ("oneDNN", lambda: onednn_product(2)))
+DOUBLE = (("OpenBLAS", lambda: openblas_product("cblas_dgemm", ctypes.c_double)),)
+
+
+def blas_libraries(products):
     """The products of OpenBLAS and oneDNN, called by ctypes where the libraries are installed."""
     found = {}
-    for name, load in (("OpenBLAS", openblas_product), ("oneDNN", lambda: onednn_product(3)), ("oneDNN", lambda: onednn_product(2))):
+    for name, load in products:
         if name not in found:
             try:
                 found[name] = load()
@@ -189,13 +193,14 @@ PRODUCTS = [(1, n, n, n) for n in (32, 64, 128, 256, 512, 1024, 2048)]
 PRODUCTS += [(1, 1, 1024, 1024), (1, 8, 768, 3072), (1, 128, 768, 3072), (12, 128, 64, 128)]  # batch, m, k, n
 
 
-def product_ways(libraries, batch, m, k, n):
+def product_ways(libraries, dtype, batch, m, k, n):
     lead = (batch,) if batch > 1 else ()
-    a, b, c = torch.randn(*lead, m, k), torch.randn(*lead, k, n), torch.zeros(*lead, m, n)
+    a, b, c = torch.randn(*lead, m, k, dtype=dtype), torch.randn(*lead, k, n, dtype=dtype), torch.zeros(*lead, m, n, dtype=dtype)
+    size = a.element_size()
     multiply = torch.bmm if batch > 1 else torch.mm
     ways = with_out(lambda: multiply(a, b), lambda: multiply(a, b, out=c))
     for name, sgemm in libraries.items():
-        places = [(a.data_ptr() + 4 * i * m * k, b.data_ptr() + 4 * i * k * n, c.data_ptr() + 4 * i * m * n) for i in range(batch)]
+        places = [(a.data_ptr() + size * i * m * k, b.data_ptr() + size * i * k * n, c.data_ptr() + size * i * m * n) for i in range(batch)]
 
         def each(sgemm=sgemm, places=places):
             for at in places:
@@ -206,10 +211,11 @@ def product_ways(libraries, batch, m, k, n):
 
 
 def products(rows):
-    libraries = blas_libraries() if peer else {}
-    for batch, m, k, n in PRODUCTS:
-        name = f"{m}x{k}x{n}" if batch == 1 else f"{batch} times {m}x{k}x{n}"
-        rows.add("gemm", name, lambda s=(batch, m, k, n): product_ways(libraries, *s))
+    for group, dtype, loads in (("gemm", torch.float32, SINGLE), ("gemm f64", torch.float64, DOUBLE)):
+        libraries = blas_libraries(loads) if peer else {}
+        for batch, m, k, n in PRODUCTS:
+            name = f"{m}x{k}x{n}" if batch == 1 else f"{batch} times {m}x{k}x{n}"
+            rows.add(group, name, lambda libraries=libraries, dtype=dtype, s=(batch, m, k, n): product_ways(libraries, dtype, *s))
 
 
 def half_products(rows):
