@@ -69,16 +69,25 @@ func (g *Generator) restart(seed uint64) {
 	}
 }
 
+// refill makes the next words of state. Each half of the loop reads words that it does not write.
 func (g *Generator) refill() {
 	s := &g.state
-	for i := range twisterWords - twisterShift {
-		s[i] = twist(s[i], s[i+1], s[i+twisterShift])
-	}
-	for i := twisterWords - twisterShift; i < twisterWords-1; i++ {
-		s[i] = twist(s[i], s[i+1], s[i+twisterShift-twisterWords])
-	}
+	const early = twisterWords - twisterShift
+	twistRun(s[:early], s[1:early+1], s[twisterShift:])
+	twistRun(s[early:twisterWords-1], s[early+1:], s[:twisterShift-1])
 	s[twisterWords-1] = twist(s[twisterWords-1], s[0], s[twisterShift-1])
 	g.at = 0
+}
+
+// twistRun twists words with their successors and as many others.
+func twistRun(words, next, shifted []uint32) {
+	next, shifted = next[:len(words)], shifted[:len(words)]
+	word := words[0]
+	for i := range words {
+		following := next[i]
+		words[i] = twist(word, following, shifted[i])
+		word = following
+	}
 }
 
 // twist gives the word that replaces word, whose successor is next and which shifted is added to.
@@ -92,12 +101,32 @@ func (g *Generator) uint32() uint32 {
 	if g.at == twisterWords {
 		g.refill()
 	}
-	y := g.state[g.at]
 	g.at++
+	return temper(g.state[g.at-1])
+}
+
+// temper turns a word of state into one of the stream.
+func temper(y uint32) uint32 {
 	y ^= y >> 11
 	y ^= y << 7 & 0x9d2c5680
 	y ^= y << 15 & 0xefc60000
 	return y ^ y>>18
+}
+
+// words fills dst with the next words of the stream. The caller holds the lock.
+func (g *Generator) words(dst []uint32) {
+	for len(dst) > 0 {
+		if g.at == twisterWords {
+			g.refill()
+		}
+		from := g.state[g.at:]
+		n := min(len(from), len(dst))
+		for i, y := range from[:n] {
+			dst[i] = temper(y)
+		}
+		g.at += n
+		dst = dst[n:]
+	}
 }
 
 func (g *Generator) uint64() uint64 {
@@ -148,20 +177,56 @@ func each[V float64 | int64](g *Generator, t *Tensor, draw func() V) {
 	}
 }
 
+// eachBlock is each for elements that take a number of words of the stream, made many at once.
+func eachBlock[V float64 | float32 | bool](g *Generator, t *Tensor, words int, draw func(drawn []V, words []uint32)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f, size := converters[DTypeOf[V]()][t.dtype], DTypeOf[V]().Size()
+	var l Loop
+	l.Init(t.shape, false, t)
+	var block [128]V
+	var stream [256]uint32
+	for l.Next() {
+		for from := 0; from < l.N; from += len(block) {
+			drawn := block[:min(l.N-from, len(block))]
+			g.words(stream[:words*len(drawn)])
+			draw(drawn, stream[:words*len(drawn)])
+			f(unsafe.Add(l.Ptr[0], from*l.Step[0]), l.Step[0], unsafe.Pointer(&block), size, len(drawn))
+		}
+	}
+}
+
 // Uniform fills a floating-point tensor with numbers from [from, to).
 func (g *Generator) Uniform(t *Tensor, from, to float64) {
 	parts := realParts(t)
-	each(g, parts, func() float64 {
-		switch parts.dtype {
-		case Float64:
-			return g.uniform64()*(to-from) + from
-		case Float16:
-			return float64(float32(g.uint32()&(1<<11-1))*(1.0/(1<<11))*float32(to-from) + float32(from))
-		case BFloat16:
-			return float64(float32(g.uint32()&(1<<8-1))*(1.0/(1<<8))*float32(to-from) + float32(from))
+	if parts.dtype == Float64 {
+		eachBlock(g, parts, 2, func(drawn []float64, words []uint32) {
+			for i := range drawn {
+				drawn[i] = float64(float64(pairOfWords(words, i)&(1<<53-1))*(1.0/(1<<53))*(to-from)) + from
+			}
+		})
+		return
+	}
+	bits := 24
+	switch parts.dtype {
+	case Float16:
+		bits = 11
+	case BFloat16:
+		bits = 8
+	}
+	mask, unit := uint32(1)<<bits-1, float32(1)/float32(uint32(1)<<bits)
+	low, width := float32(from), float32(to-from)
+	eachBlock(g, parts, 1, func(drawn []float32, words []uint32) {
+		for i, w := range words[:len(drawn)] {
+			drawn[i] = float32(float32(w&mask)*unit*width) + low
 		}
-		return float64(g.uniform32()*float32(to-from) + float32(from))
 	})
+}
+
+// pairOfWords returns the i-th 64 bits of a stream.
+func pairOfWords(words []uint32, i int) uint64 {
+	pair := words[2*i:][:2]
+	return uint64(pair[0])<<32 | uint64(pair[1])
 }
 
 // realParts shows a complex tensor as its real and imaginary parts.
@@ -268,32 +333,68 @@ func (g *Generator) RandomBits(t *Tensor) {
 	}
 }
 
-// Bernoulli fills a tensor with ones, each with probability p, and zeros.
+// Bernoulli fills a tensor with ones, each with probability p from 0 to 1, and zeros.
 func (g *Generator) Bernoulli(t *Tensor, p float64) {
-	each(g, t, func() int64 {
-		if g.uniform64() < p {
-			return 1
+	limit := uint64(math.Ceil(p * (1 << 53))) // a uniform number of 53 bits is less than p
+	if t.dtype == Bool {
+		eachBlock(g, t, 2, func(drawn []bool, words []uint32) {
+			for i := range drawn {
+				drawn[i] = pairOfWords(words, i)&(1<<53-1) < limit
+			}
+		})
+		return
+	}
+	eachBlock(g, t, 2, func(drawn []float32, words []uint32) {
+		for i := range drawn {
+			less := (pairOfWords(words, i)&(1<<53-1) - limit) >> 63
+			drawn[i] = math.Float32frombits(uint32(-less) & oneBits)
 		}
-		return 0
 	})
 }
+
+// oneBits are the bits of 1.
+const oneBits = 0x3f800000
 
 // BernoulliFrom fills t with ones, each with the probability in p at its place, and zeros. p has the shape of t.
 func (g *Generator) BernoulliFrom(t, p *Tensor) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	read, write := converters[p.dtype][Float64], converters[Int64][t.dtype]
+	read, write := converters[p.dtype][Float64], converters[Float32][t.dtype]
 	var l Loop
 	l.Init(t.shape, false, t, p)
+	var chances [128]float64
+	var ones [128]float32
 	for l.Next() {
-		for i := range l.N {
-			var chance float64
-			read(unsafe.Pointer(&chance), 0, unsafe.Add(l.Ptr[1], i*l.Step[1]), 0, 1)
-			var one int64
-			if p.dtype == Float64 && g.uniform64() < chance || p.dtype != Float64 && g.uniform32() < float32(chance) {
-				one = 1
+		for from := 0; from < l.N; from += len(ones) {
+			n := min(l.N-from, len(ones))
+			read(unsafe.Pointer(&chances), 8, unsafe.Add(l.Ptr[1], from*l.Step[1]), l.Step[1], n)
+			if p.dtype == Float64 {
+				g.tossWide(ones[:n], chances[:n])
+			} else {
+				g.toss(ones[:n], chances[:n])
 			}
-			write(unsafe.Add(l.Ptr[0], i*l.Step[0]), 0, unsafe.Pointer(&one), 0, 1)
+			write(unsafe.Add(l.Ptr[0], from*l.Step[0]), l.Step[0], unsafe.Pointer(&ones), 4, n)
+		}
+	}
+}
+
+// toss draws uniform numbers of 24 bits and tells which are less than the chances; tossWide takes 53 bits.
+func (g *Generator) toss(ones []float32, chances []float64) {
+	var stream [128]uint32
+	g.words(stream[:len(ones)])
+	for i := range ones {
+		ones[i] = 0
+		if float32(stream[i]&(1<<24-1))*(1.0/(1<<24)) < float32(chances[i]) {
+			ones[i] = 1
+		}
+	}
+}
+
+func (g *Generator) tossWide(ones []float32, chances []float64) {
+	for i := range ones {
+		ones[i] = 0
+		if g.uniform64() < chances[i] {
+			ones[i] = 1
 		}
 	}
 }

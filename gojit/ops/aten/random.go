@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"torchjit/gojit/kernel"
 	"torchjit/gojit/tensor"
 )
 
@@ -96,8 +97,16 @@ func dropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 	if p == 1 {
 		return mul.on(t, zeros(nil, t.DType()))
 	}
+	if d := t.DType(); kernel.ComputeType(d) == d && d.IsFloating() && !isMeta(t) {
+		kept := empty(t.Shape(), tensor.Bool)
+		tensor.DefaultGenerator().Bernoulli(kept, 1-p)
+		return keptScaled.run(nil, []operand{ofTensor(t), ofTensor(kept)}, tensor.Float(1-p))
+	}
 	return mul.on(t, dropoutNoise(t, t.Shape(), p))
 }
+
+// keptScaled multiplies an element by one or zero, divided by a number.
+var keptScaled = elementwise("dropout", sameType, func(b builder, x ...element) element { return b.Mul(x[0], b.Div(x[1], x[2])) })
 
 func dropoutNoise(t *tensor.Tensor, shape []int, p float64) *tensor.Tensor {
 	noise := empty(shape, t.DType())
