@@ -387,3 +387,29 @@ func TestConstantPowers(t *testing.T) {
 		checkUlps(t, "pow", in, run[float32](t, k, vector(t, in)), want, spacing32, bound)
 	}
 }
+
+// TestLgammaNearZeros has the numbers next to where the function changes its sign: results are small
+// against what they are the difference of.
+func TestLgammaNearZeros(t *testing.T) {
+	var in []float32
+	for x := float32(-6); x < 4; x += 0x1p-10 {
+		low, high := x, x+0x1p-10
+		if a, b := lgamma(float64(low)), lgamma(float64(high)); a < 0 == (b < 0) {
+			continue
+		}
+		for math.Nextafter32(low, high) < high {
+			middle := low + (high-low)/2
+			if lgamma(float64(middle)) < 0 == (lgamma(float64(low)) < 0) {
+				low = middle
+			} else {
+				high = middle
+			}
+		}
+		in = append(in, low, high)
+	}
+	if len(in) < 10 {
+		t.Fatalf("%d changes of sign", len(in)/2)
+	}
+	bound, _ := ErrorBound(Lgamma, tensor.Float32)
+	checkUlps(t, "lgamma", in, run[float32](t, Expand(unaryKernel(Lgamma, tensor.Float32)), vector(t, in)), lgamma, spacing32, bound)
+}

@@ -324,7 +324,7 @@ var floatFunctions = map[Op]func(float64) float64{
 	Sin: math.Sin, Cos: math.Cos, Tan: math.Tan, Asin: math.Asin, Acos: math.Acos, Atan: math.Atan,
 	Sinh: sinh, Cosh: cosh, Tanh: math.Tanh, Asinh: math.Asinh, Acosh: math.Acosh, Atanh: math.Atanh,
 	Erf: math.Erf, Erfc: math.Erfc, Erfinv: math.Erfinv, Digamma: digamma,
-	Lgamma: func(v float64) float64 { g, _ := math.Lgamma(v); return g },
+	Lgamma: lgamma,
 }
 
 func floatLoops[T float](t *loopTable, dtype tensor.DType) {
@@ -441,4 +441,13 @@ func digamma(x float64) float64 {
 	z := 1 / (x * x)
 	tail := z * (1.0/12 - z*(1.0/120-z*(1.0/252-z*(1.0/240-z*(1.0/132-z*(691.0/32760-z/12))))))
 	return result + math.Log(x) - 0.5/x - tail
+}
+
+// lgamma is infinite for minus infinity, as that is the limit of its poles.
+func lgamma(v float64) float64 {
+	if math.IsInf(v, -1) {
+		return math.Inf(1)
+	}
+	g, _ := math.Lgamma(v)
+	return g
 }
