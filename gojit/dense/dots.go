@@ -39,13 +39,18 @@ func (g *gemm) dots(columns, lo, hi int) {
 	tiles := (g.m + maximum - 1) / maximum
 	args := amd64.DotsArgs{ARow: int64(g.lda * g.size), K: int64(g.k), Mask: amd64.TailMask(g.isa, g.k%g.lanes*g.size/4)}
 	d := amd64.Dots{ISA: g.isa, Double: g.double, Pairs: g.pairs, Half: g.half, Groups: uint8(columns / amd64.DotsGroup(g.double))}
-	plain := !g.add && !g.relu && g.biasKind == amd64.NoBias && g.residual == nil
+	whole := d // of columns that are computed once
+	plain := !g.relu && g.biasKind != amd64.RowBias && g.residual == nil
+	whole.Add, whole.Bias = plain && g.add, plain && g.biasKind == amd64.ColumnBias
 	for j := lo; j < hi; j++ {
 		n0, n1 := j*columns, min((j+1)*columns, g.n)
 		args.BRow = int64(g.ldb * g.sizeB())
 		switch {
 		case n1-n0 == columns:
-			g.dotsColumns(&d, args, &scratch, plain, n0, n0, n1, tiles)
+			if whole.Bias {
+				args.Bias = g.at(g.bias, n0)
+			}
+			g.dotsColumns(&whole, args, &scratch, plain, n0, n0, n1, tiles)
 		case g.n >= columns: // some that are known already are computed again
 			g.dotsColumns(&d, args, &scratch, false, g.n-columns, n0, n1, tiles)
 		default: // each row in place of all that the kernel reads

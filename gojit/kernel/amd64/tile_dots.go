@@ -14,6 +14,8 @@ type Dots struct {
 	Double bool
 	Pairs  bool  // as in Tile
 	Half   Half  // what B holds instead of float32; needs AVX512
+	Add    bool  // C is added to
+	Bias   bool  // each row of C gets DotsArgs.Bias added
 	Rows   uint8 // of A, 1 to 4; with AVX2 1 or 2
 	Groups uint8 // of rows of B, which DotsGroup tells the size of
 }
@@ -32,6 +34,7 @@ type DotsArgs struct {
 	Mask             unsafe.Pointer
 	ARow, BRow, CRow int64
 	K                int64
+	Bias             unsafe.Pointer // one element for each column
 }
 
 const (
@@ -43,6 +46,7 @@ const (
 	dotsBRow
 	dotsCRow
 	dotsK
+	dotsBias
 )
 
 // Code returns the kernel's code, made once.
@@ -62,20 +66,21 @@ func DotsShapes(isa ISA) [][2]uint8 {
 type dotsWriter struct {
 	tileWriter
 	rows, columns, group int
-	half                 Half
+	kernel               Dots
 }
 
 // Registers for the rows of A, which are few, and for every third row of B.
 const (
-	dotsBaseA = R10
-	dotsThird = R9 // row 3 of A
-	dotsRowA  = R8
-	dotsRowB  = R12
+	dotsBaseA  = R10
+	dotsThird  = R9 // row 3 of A
+	dotsRowA   = R8
+	dotsRowB   = R12
+	dotsBiasAt = RAX // once B is done with
 )
 
 // Encode appends the kernel's code.
 func (d Dots) Encode(a *Assembler) {
-	w := &dotsWriter{half: d.Half, tileWriter: tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: d.ISA, Tail: true}, width: d.ISA.Width(), bytes: int32(d.ISA.Width().Bytes()), element: 4}, rows: int(d.Rows), group: DotsGroup(d.Double)}
+	w := &dotsWriter{kernel: d, tileWriter: tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: d.ISA, Tail: true}, width: d.ISA.Width(), bytes: int32(d.ISA.Width().Bytes()), element: 4}, rows: int(d.Rows), group: DotsGroup(d.Double)}
 	w.multiplyAdd, w.add = FMADD231PS, ADDPS
 	if d.Double {
 		w.element, w.multiplyAdd, w.add = 8, FMADD231PD, ADDPD
@@ -164,7 +169,7 @@ func (w *dotsWriter) advance(n int32) {
 
 // ofB returns how many bytes of B there are for so many of A.
 func (w *dotsWriter) ofB(n int32) int32 {
-	if w.half != NoHalf {
+	if w.kernel.Half != NoHalf {
 		return n / 2
 	}
 	return n
@@ -189,8 +194,8 @@ func (w *dotsWriter) step(set int, at int32, tail bool) {
 		if j%3 != 0 {
 			m.Index, m.Scale = dotsRowB, uint8(j%3)
 		}
-		if w.half != NoHalf {
-			w.loadHalf(w.half, y, m, tail)
+		if w.kernel.Half != NoHalf {
+			w.loadHalf(w.kernel.Half, y, m, tail)
 		} else {
 			w.loadVector(y, m, tail)
 		}
@@ -205,6 +210,9 @@ func (w *dotsWriter) step(set int, at int32, tail bool) {
 func (w *dotsWriter) store() {
 	w.Load(tileC, At(tileArgs, dotsC))
 	w.Load(tileK, At(tileArgs, dotsCRow))
+	if w.kernel.Bias {
+		w.Load(dotsBiasAt, At(tileArgs, dotsBias))
+	}
 	free := Reg(w.rows * w.columns)
 	for g := range w.columns / w.group {
 		column := func(c int) [4]Reg {
@@ -220,7 +228,7 @@ func (w *dotsWriter) store() {
 		w.addLanes(func(c int) Reg { return column(c)[0] }, free)
 		at := At(tileC, int32(g)*16)
 		sum := column(0)[0]
-		w.V(MOVUPSstore, W128, sum, 0, M(at))
+		w.storePart(sum, free, 0, at, int32(g)*16)
 		for r := 1; r < w.rows; r++ {
 			if r == 3 {
 				w.Lea(tileARow, Indexed(tileC, tileK, 2, 0))
@@ -229,13 +237,36 @@ func (w *dotsWriter) store() {
 				at.Scale = uint8(r)
 			}
 			at.Index = tileK
-			if w.tile.ISA == AVX512 {
-				w.VImm(EXTRACTF32X4store, w.width, sum, 0, M(at), uint8(r))
-			} else {
-				w.VImm(EXTRACTF128store, w.width, sum, 0, M(at), uint8(r))
-			}
+			w.storePart(sum, free, uint8(r), at, int32(g)*16)
 		}
 	}
+}
+
+// storePart stores 128-bit part i of a register, with what is added to it in a scratch register.
+func (w *dotsWriter) storePart(sum, scratch Reg, i uint8, at Mem, column int32) {
+	extract := EXTRACTF128store
+	if w.tile.ISA == AVX512 {
+		extract = EXTRACTF32X4store
+	}
+	part := sum // the lowest as it is: changing it would clear the others
+	switch {
+	case i == 0:
+	case w.kernel.Add || w.kernel.Bias:
+		w.VImm(extract, w.width, sum, 0, R(scratch), i)
+		part = scratch
+	default:
+		w.VImm(extract, w.width, sum, 0, M(at), i)
+		return
+	}
+	if w.kernel.Add {
+		w.V(w.add, W128, scratch, part, M(at))
+		part = scratch
+	}
+	if w.kernel.Bias {
+		w.V(w.add, W128, scratch, part, M(At(dotsBiasAt, column)))
+		part = scratch
+	}
+	w.V(MOVUPSstore, W128, part, 0, M(at))
 }
 
 // gatherRows adds the 128-bit parts of each sum and leaves row r in part r of the first.

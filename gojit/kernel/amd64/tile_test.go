@@ -256,8 +256,10 @@ func TestDots(t *testing.T) {
 	for _, isa := range vectorSets() {
 		for _, shape := range DotsShapes(isa) {
 			for _, k := range []int{1, 2, 3, 5, 8, 15, 16, 17, 33, 64, 70, 128, 131} {
-				checkDots[float32](t, Dots{ISA: isa, Rows: shape[0], Groups: shape[1]}, k)
-				checkDots[float64](t, Dots{ISA: isa, Double: true, Rows: shape[0], Groups: shape[1]}, k)
+				d := Dots{ISA: isa, Rows: shape[0], Groups: shape[1], Add: k%3 == 0, Bias: k%4 > 1}
+				checkDots[float32](t, d, k)
+				d.Double = true
+				checkDots[float64](t, d, k)
 			}
 		}
 	}
@@ -271,15 +273,24 @@ func checkDots[T float32 | float64](t *testing.T, d Dots, k int) {
 	lanes := d.ISA.Width().Bytes() / size
 	rows, columns := int(d.Rows), int(d.Groups)*DotsGroup(d.Double)
 	a, b, c := guarded[T](t, (rows-1)*(k+1)+k, k%2 == 0), guarded[T](t, (columns-1)*(k+2)+k, k%2 == 0), guarded[T](t, rows*columns, k%2 == 0)
-	fill(r, a)
-	fill(r, b)
-	args := DotsArgs{A: unsafe.Pointer(&a[0]), B: unsafe.Pointer(&b[0]), C: unsafe.Pointer(&c[0]), Mask: TailMask(d.ISA, k%lanes*size/4), ARow: int64((k + 1) * size), BRow: int64((k + 2) * size), CRow: int64(columns * size), K: int64(k)}
+	bias := guarded[T](t, columns, k%2 == 0)
+	for _, x := range [][]T{a, b, c, bias} {
+		fill(r, x)
+	}
+	before := append([]T(nil), c...)
+	args := DotsArgs{A: unsafe.Pointer(&a[0]), B: unsafe.Pointer(&b[0]), C: unsafe.Pointer(&c[0]), Mask: TailMask(d.ISA, k%lanes*size/4), ARow: int64((k + 1) * size), BRow: int64((k + 2) * size), CRow: int64(columns * size), K: int64(k), Bias: unsafe.Pointer(&bias[0])}
 	d.Code().Call(unsafe.Pointer(&args))
 	for i := range rows {
 		for j := range columns {
 			var want T
 			for p := range k {
 				want += a[i*(k+1)+p] * b[j*(k+2)+p]
+			}
+			if d.Add {
+				want += before[i*columns+j]
+			}
+			if d.Bias {
+				want += bias[j]
 			}
 			if c[i*columns+j] != want {
 				t.Fatalf("%+v k=%d: (%d, %d) is %v, want %v", d, k, i, j, c[i*columns+j], want)
