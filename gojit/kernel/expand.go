@@ -25,7 +25,7 @@ func Expand(k *Kernel) *Kernel { return ExpandFor(k, Primitives{Scale: true}) }
 // What has no expansion stays as it is: functions of complex numbers and integers, and those whose
 // ErrorBound is not defined. Of float64 these are Sin, Cos and Tan, whose large arguments need a
 // thousand digits of pi, Rem, Mod and FloorDiv, whose quotients have two thousand bits, and Pow, Erfc,
-// Erfinv and Lgamma, which need more digits than float64 has inside. Both kernels give the same within the
+// Erfinv, Lgamma and Digamma, which need more digits than float64 has inside. Both kernels give the same within the
 // stated bounds, and for NaN, infinite and zero arguments the same but for the bits of a NaN.
 //
 // Scale is used only on numbers whose magnitude is in [1/4, 4], by |n| < 2**12.
@@ -166,6 +166,7 @@ var expansions = [numOps]expansion{
 	Erfc:     {wideUnary((*expander).erfc), 1, 0},
 	Erfinv:   {wideUnary((*expander).erfinv), 1, 0},
 	Lgamma:   {wideUnary((*expander).lgamma), 2, 0},
+	Digamma:  {wideUnary((*expander).digamma), 2, 0},
 }
 
 func (e *expander) isNaN(x Value) Value { return e.Binary(Ne, x, x) }

@@ -12,17 +12,20 @@ const (
 var (
 	// stirling holds the coefficients of log(gamma(z)) - (z-1/2)*log(z) + z - log(2*pi)/2 in 1/z, 1/z**3 ...
 	stirling = []float64{1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188, -691.0 / 360360, 1.0 / 156}
-	// sineOfHalfTurns holds those of sin(pi*r) in r, r**3 ...
-	sineOfHalfTurns = sineSeries(11)
+	// digammaTail holds the coefficients of log(z) - 1/(2*z) - digamma(z) in 1/z**2, 1/z**4 ...
+	digammaTail = []float64{1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12}
+	// sineOfHalfTurns holds those of sin(pi*r) in r, r**3 ..., cosineOfHalfTurns of cos(pi*r) in 1, r**2 ...
+	sineOfHalfTurns   = halfTurns(1, 11)
+	cosineOfHalfTurns = halfTurns(0, 11)
 )
 
-// sineSeries returns n coefficients of sin(pi*r) around zero.
-func sineSeries(n int) []float64 {
+// halfTurns returns n coefficients of the series of sin(pi*r), from 1 on, or cos(pi*r), from 0 on.
+func halfTurns(from, n int) []float64 {
 	c := make([]float64, n)
-	term := math.Pi
+	term := math.Pow(math.Pi, float64(from))
 	for k := range c {
 		c[k] = term
-		term *= -math.Pi * math.Pi / float64((2*k+2)*(2*k+3))
+		term *= -math.Pi * math.Pi / float64((2*k+1+from)*(2*k+2+from))
 	}
 	return c
 }
@@ -55,4 +58,32 @@ func (e *expander) lgamma(x Value) Value {
 	y = e.Select(pole, e.number(math.Inf(1)), e.Select(negative, y, e.Neg(y)))
 	exact := e.Binary(Or, e.Binary(Eq, x, one), e.Binary(Eq, x, e.number(2)))
 	return e.Select(exact, zero, y)
+}
+
+// digamma serves float32. With b = x, or 1 - x below zero, and z = b, or b + 8 where b < 8, digamma(b) is
+// digamma(z) - 1/b - 1/(b+1) - ... - 1/(z-1). Below zero digamma(x) is digamma(b) - pi/tan(pi*x).
+func (e *expander) digamma(x Value) Value {
+	zero, one := e.number(0), e.number(1)
+	negative := e.Binary(Lt, x, zero)
+	b := e.Select(negative, e.Sub(one, x), x)
+	few := e.Binary(Lt, b, e.number(gammaShift))
+	above, below := one, b
+	for k := 1; k < gammaShift; k++ {
+		next := e.Add(b, e.number(float64(k)))
+		above, below = e.Fma(above, next, below), e.Mul(below, next)
+	}
+	z := e.Select(few, e.Add(b, e.number(gammaShift)), b)
+
+	inverse := e.Div(one, z)
+	square := e.Mul(inverse, inverse)
+	total := e.Sub(e.fmaNumber(inverse, -0.5, e.log(z)), e.Mul(square, e.polynomial(square, digammaTail...)))
+	total = e.Select(few, e.Sub(total, e.Div(above, below)), total)
+
+	left := e.Sub(x, e.Unary(Round, x))
+	square = e.Mul(left, left)
+	cosine := e.Mul(e.number(math.Pi), e.polynomial(square, cosineOfHalfTurns...))
+	reflected := e.Sub(total, e.Div(cosine, e.Mul(left, e.polynomial(square, sineOfHalfTurns...))))
+	reflected = e.Select(e.Binary(Eq, left, zero), e.number(math.NaN()), reflected)
+	y := e.Select(negative, reflected, total)
+	return e.Select(e.Binary(Eq, x, zero), e.copySign(e.number(math.Inf(1)), e.Neg(x)), y)
 }
