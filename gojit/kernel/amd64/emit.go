@@ -344,6 +344,9 @@ func (g *generator) write(m *machine, u int, mode tailMode) {
 // epilogue stores partial results, returns, and appends the constants.
 func (g *generator) epilogue() {
 	a := &g.asm
+	if len(g.accs) > 0 {
+		g.fetchNext()
+	}
 	for i, acc := range g.accs {
 		o := g.kernel.Outputs[acc.output]
 		regs := g.accReg[i]
@@ -359,6 +362,20 @@ func (g *generator) epilogue() {
 	a.Align(64)
 	a.Bind(g.pool)
 	a.Code = append(a.Code, g.poolData...)
+}
+
+// fetchNext asks for the elements behind the last ones, which a caller that reduces block by block or
+// row by row comes for next, while the partial results are joined. There need be no memory.
+func (g *generator) fetchNext() {
+	const lines = 12
+	for i, memory := range g.kernel.Inputs {
+		r, walked := g.regOf[len(g.kernel.Outputs)+i]
+		for line := range lines {
+			if walked {
+				g.asm.Prefetch(PrefetchNearest, Indexed(r, indexReg, uint8(memory.Size()), int32(64*line)))
+			}
+		}
+	}
 }
 
 // join emits d = d combined with s, when the loop is over and other registers are free.
