@@ -1,6 +1,10 @@
 package kernel
 
-import "torchjit/gojit/tensor"
+import (
+	"math"
+
+	"torchjit/gojit/tensor"
+)
 
 // ReduceOp combines the elements of a run into one value.
 //
@@ -38,3 +42,39 @@ var reduceOps = [...]Op{ReduceSum: Add, ReduceProduct: Mul, ReduceMin: Min, Redu
 
 // Op returns the operation that combines two values; r is not NoReduce.
 func (r ReduceOp) Op() Op { return reduceOps[r] }
+
+// Identity returns what a reduction of values of a type starts with.
+func (r ReduceOp) Identity(t tensor.DType) tensor.Scalar {
+	switch r {
+	case ReduceProduct:
+		return tensor.Int(1)
+	case ReduceMin:
+		return largest(t)
+	case ReduceMax:
+		return smallest(t)
+	}
+	return tensor.Int(0)
+}
+
+// largest and smallest return what no element of a type exceeds.
+func largest(t tensor.DType) tensor.Scalar {
+	switch {
+	case t.IsFloating():
+		return tensor.Float(math.Inf(1))
+	case t == tensor.Bool:
+		return tensor.Int(1)
+	case t == tensor.Uint8:
+		return tensor.Int(math.MaxUint8)
+	}
+	return tensor.Int(1<<(8*t.Size()-1) - 1)
+}
+
+func smallest(t tensor.DType) tensor.Scalar {
+	switch {
+	case t.IsFloating():
+		return tensor.Float(math.Inf(-1))
+	case t == tensor.Bool, t == tensor.Uint8:
+		return tensor.Int(0)
+	}
+	return tensor.Int(-1 << (8*t.Size() - 1))
+}

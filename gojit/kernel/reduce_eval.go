@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"math"
 	"slices"
 	"unsafe"
 
@@ -17,44 +16,8 @@ type reduction struct {
 }
 
 func newReduction(op ReduceOp, t tensor.DType) *reduction {
-	return &reduction{loop: loops[op.Op()][t], dtype: t, lanes: ReduceLanes(t), identity: identity(op, t)}
-}
-
-// identity returns the bits of what a reduction starts with.
-func identity(op ReduceOp, t tensor.DType) uint64 {
-	var number tensor.Scalar
-	switch op {
-	case ReduceProduct:
-		number = tensor.Int(1)
-	case ReduceMin:
-		number = largest(t)
-	case ReduceMax:
-		number = smallest(t)
-	}
-	bits, _ := NumberBits(t, number)
-	return bits
-}
-
-func largest(t tensor.DType) tensor.Scalar {
-	switch t {
-	case tensor.Float32, tensor.Float64:
-		return tensor.Float(math.Inf(1))
-	case tensor.Bool:
-		return tensor.Int(1)
-	case tensor.Uint8:
-		return tensor.Int(math.MaxUint8)
-	}
-	return tensor.Int(1<<(8*t.Size()-1) - 1)
-}
-
-func smallest(t tensor.DType) tensor.Scalar {
-	switch t {
-	case tensor.Float32, tensor.Float64:
-		return tensor.Float(math.Inf(-1))
-	case tensor.Bool, tensor.Uint8:
-		return tensor.Int(0)
-	}
-	return tensor.Int(-1 << (8*t.Size() - 1))
+	bits, _ := NumberBits(t, op.Identity(t))
+	return &reduction{loop: loops[op.Op()][t], dtype: t, lanes: ReduceLanes(t), identity: bits}
 }
 
 // start gives the first n lanes the identity.

@@ -130,7 +130,7 @@ func TestReduceNaNAndEmptyRuns(t *testing.T) {
 	}
 	for dtype, limits := range map[tensor.DType][2]int64{tensor.Uint8: {255, 0}, tensor.Int8: {127, -128}, tensor.Int64: {math.MaxInt64, math.MinInt64}, tensor.Bool: {1, 0}} {
 		for i, op := range []ReduceOp{ReduceMin, ReduceMax} {
-			if got := int64(identity(op, dtype)); got != limits[i] {
+			if got := op.Identity(dtype).Int64(); got != limits[i] {
 				t.Errorf("%s of no %s is %d", op, dtype, got)
 			}
 		}

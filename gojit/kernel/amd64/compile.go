@@ -35,6 +35,22 @@ var (
 	offUniform = int32(unsafe.Offsetof(Args{}.Uniform))
 )
 
+// LaneBits returns the bits of a number of a type, which kernel.NumberBits gives, as a lane of a vector
+// and Args.Uniform hold them: true is all ones, and small integers fill 32 bits.
+func LaneBits(t tensor.DType, bits uint64) uint64 {
+	switch t {
+	case tensor.Bool:
+		return -(bits & 1)
+	case tensor.Int8:
+		return uint64(int8(bits))
+	case tensor.Uint8:
+		return uint64(uint8(bits))
+	case tensor.Int16:
+		return uint64(int16(bits))
+	}
+	return bits
+}
+
 // Function is a kernel as machine code. It may run in many goroutines at once.
 //
 // An output that reduces receives the Lanes partial results of the elements given: Ptr of such an

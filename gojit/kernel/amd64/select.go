@@ -154,8 +154,6 @@ func (l *lowerer) width(wide bool) Width {
 	return l.isa.Width() - 1
 }
 
-func (l *lowerer) widthOf(v kernel.Value) Width { return l.width(l.isWide(v)) }
-
 // isWide reports whether the lanes of a value have 64 bits.
 func (l *lowerer) isWide(v kernel.Value) bool {
 	if t := l.kernel.TypeOf(v); t != tensor.Bool {

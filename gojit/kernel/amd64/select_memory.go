@@ -161,18 +161,11 @@ func (l *lowerer) toInt32(x operand, t tensor.DType) operand {
 func (l *lowerer) store(output int, o kernel.Output) {
 	t := l.kernel.TypeOf(o.Value)
 	x, wide := l.values[o.Value], l.isWide(o.Value)
-	if t == tensor.Bool && o.DType == tensor.Bool {
+	x = l.convertLanes(x, wide, t, registerType(o.DType), func(made bool) { wide = made })
+	if o.DType == tensor.Bool {
 		x = l.and(wide, x, l.number(1, wide))
 		if wide {
 			x = l.narrow(x)
-		}
-	} else {
-		x = l.convertLanes(x, wide, t, registerType(o.DType), func(made bool) { wide = made })
-		if o.DType == tensor.Bool {
-			x = l.and(wide, x, l.number(1, wide))
-			if wide {
-				x = l.narrow(x)
-			}
 		}
 	}
 	w := l.width(wideType(o.DType))
@@ -310,51 +303,9 @@ func (l *lowerer) combine(op kernel.ReduceOp, t tensor.DType, wide bool, acc, x 
 
 // identity is what a reduction starts with.
 func (l *lowerer) identity(op kernel.ReduceOp, t tensor.DType, wide bool) operand {
-	var bits uint64
-	switch {
-	case t == tensor.Bool:
-		if op == kernel.ReduceProduct || op == kernel.ReduceMin {
-			return l.ones(wide)
-		}
-	case op == kernel.ReduceProduct:
-		bits = constantOf(t, 1)
-	case op == kernel.ReduceMin:
-		bits = largest(t)
-	case op == kernel.ReduceMax:
-		bits = smallest(t)
-	}
-	if !wide {
+	bits, _ := kernel.NumberBits(t, op.Identity(t))
+	if bits = LaneBits(t, bits); !wide {
 		bits &= math.MaxUint32
 	}
 	return l.number(bits, wide)
-}
-
-func constantOf(t tensor.DType, n float64) uint64 {
-	switch t {
-	case tensor.Float32:
-		return uint64(math.Float32bits(float32(n)))
-	case tensor.Float64:
-		return math.Float64bits(n)
-	}
-	return uint64(int64(n))
-}
-
-func largest(t tensor.DType) uint64 {
-	switch {
-	case t.IsFloating():
-		return constantOf(t, math.Inf(1))
-	case t == tensor.Uint8:
-		return math.MaxUint8
-	}
-	return 1<<(t.Size()*8-1) - 1
-}
-
-func smallest(t tensor.DType) uint64 {
-	switch {
-	case t.IsFloating():
-		return constantOf(t, math.Inf(-1))
-	case t == tensor.Uint8:
-		return 0
-	}
-	return -(uint64(1) << (t.Size()*8 - 1))
 }

@@ -18,10 +18,6 @@ func (l *lowerer) value(v kernel.Value, in *kernel.Instr) operand {
 	case kernel.Load:
 		return l.load(v, int(in.Imm), in.Type)
 	case kernel.Const:
-		if in.Type == tensor.Bool {
-			l.boolWide[v] = false
-			return l.number(-in.Imm&math.MaxUint32, false)
-		}
 		return l.number(constantBits(in), wideType(in.Type))
 	case kernel.Iota:
 		return l.iota(in.Type)
@@ -55,10 +51,11 @@ func (l *lowerer) value(v kernel.Value, in *kernel.Instr) operand {
 
 // constantBits returns a constant as a lane holds it.
 func constantBits(in *kernel.Instr) uint64 {
+	bits := LaneBits(in.Type, in.Imm)
 	if wideType(in.Type) {
-		return in.Imm
+		return bits
 	}
-	return in.Imm & math.MaxUint32
+	return bits & math.MaxUint32
 }
 
 func (l *lowerer) iota(t tensor.DType) operand {

@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -10,7 +11,12 @@ import (
 // smaller one that GOJIT_TARGET names. It is None where memory cannot be made executable.
 var Target = sync.OnceValue(func() ISA {
 	isa := host()
-	if i := slices.Index(isaNames[:], os.Getenv("GOJIT_TARGET")); i >= 0 {
+	if name := os.Getenv("GOJIT_TARGET"); name != "" {
+		i := slices.Index(isaNames[:], name)
+		if i < 0 {
+			fmt.Fprintf(os.Stderr, "gojit: GOJIT_TARGET is %q, expected one of %v\n", name, isaNames)
+			i = int(isa)
+		}
 		isa = min(isa, ISA(i))
 	}
 	if isa == None {

@@ -29,8 +29,20 @@ const (
 
 // Encode appends the kernel's code.
 func (c Copying) Encode(a *Assembler) {
+	copyRows(a, c.ISA, c.Vectors, c.Tail, func(w *tileWriter, from, to Reg) {
+		for j := range w.vectors {
+			w.loadVector(Reg(j), At(from, int32(j)*w.bytes), w.isTail(j))
+		}
+		for j := range w.vectors {
+			a.V(MOVUPSstore, w.width, Reg(j), 0, M(At(to, int32(j)*w.bytes)))
+		}
+	})
+}
+
+// copyRows writes a kernel that receives CopyArgs and does one thing with each row.
+func copyRows(a *Assembler, isa ISA, vectors uint8, tail bool, row func(w *tileWriter, from, to Reg)) {
 	const from, to, fromRow, toRow, count = RAX, RCX, RDX, RBX, RSI
-	w := &tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: c.ISA, Tail: c.Tail}, width: c.ISA.Width(), bytes: int32(c.ISA.Width().Bytes()), vectors: int(c.Vectors)}
+	w := &tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: isa, Tail: tail}, width: isa.Width(), bytes: int32(isa.Width().Bytes()), vectors: int(vectors)}
 	a.Load(from, At(RDI, copyFrom))
 	a.Load(to, At(RDI, copyTo))
 	a.Load(fromRow, At(RDI, copyFromRow))
@@ -39,12 +51,7 @@ func (c Copying) Encode(a *Assembler) {
 	w.loadTailMask(copyMask)
 	a.Align(32)
 	loop := a.Here()
-	for j := range w.vectors {
-		w.loadVector(Reg(j), At(from, int32(j)*w.bytes), w.isTail(j))
-	}
-	for j := range w.vectors {
-		a.V(MOVUPSstore, w.width, Reg(j), 0, M(At(to, int32(j)*w.bytes)))
-	}
+	row(w, from, to)
 	a.Add(from, fromRow)
 	a.Add(to, toRow)
 	a.Dec(count)

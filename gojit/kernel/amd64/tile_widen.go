@@ -21,26 +21,12 @@ type Widening struct {
 
 // Encode appends the kernel's code.
 func (c Widening) Encode(a *Assembler) {
-	const from, to, fromRow, toRow, count = RAX, RCX, RDX, RBX, RSI
-	w := &tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: c.ISA, Tail: c.Tail}, width: c.ISA.Width(), bytes: int32(c.ISA.Width().Bytes()), vectors: int(c.Vectors)}
-	a.Load(from, At(RDI, copyFrom))
-	a.Load(to, At(RDI, copyTo))
-	a.Load(fromRow, At(RDI, copyFromRow))
-	a.Load(toRow, At(RDI, copyToRow))
-	a.Load(count, At(RDI, copyCount))
-	w.loadTailMask(copyMask)
-	a.Align(32)
-	loop := a.Here()
-	for j := range w.vectors {
-		w.loadHalf(c.Half, Reg(j%8), At(from, int32(j)*w.bytes/2), w.isTail(j))
-		a.V(MOVUPSstore, w.width, Reg(j%8), 0, M(At(to, int32(j)*w.bytes)))
-	}
-	a.Add(from, fromRow)
-	a.Add(to, toRow)
-	a.Dec(count)
-	a.JumpIf(NotEqual, loop)
-	a.ZeroUpper()
-	a.Ret()
+	copyRows(a, c.ISA, c.Vectors, c.Tail, func(w *tileWriter, from, to Reg) {
+		for j := range w.vectors {
+			w.loadHalf(c.Half, Reg(j%8), At(from, int32(j)*w.bytes/2), w.isTail(j))
+			a.V(MOVUPSstore, w.width, Reg(j%8), 0, M(At(to, int32(j)*w.bytes)))
+		}
+	})
 }
 
 // loadHalf loads a vector of 16-bit floats as float32, the tail of one, which needs AVX512, completed

@@ -244,7 +244,7 @@ func (p *Program) classify(tensors []*tensor.Tensor, n int) (uniform uint32, den
 func (p *Program) numbers(args *amd64.Args, params []tensor.Scalar) {
 	for i, t := range p.params {
 		bits, _ := kernel.NumberBits(t, params[i])
-		args.Uniform[i] = laneBits(t, bits)
+		args.Uniform[i] = amd64.LaneBits(t, bits)
 	}
 }
 
@@ -261,22 +261,7 @@ func (p *Program) element(operand int, at unsafe.Pointer) uint64 {
 	}
 	var bits uint64
 	tensor.ConverterOf(p.memory[operand], t)(unsafe.Pointer(&bits), 8, at, 0, 1)
-	return laneBits(t, bits)
-}
-
-// laneBits returns the bits of a number as a lane holds them.
-func laneBits(t tensor.DType, bits uint64) uint64 {
-	switch t {
-	case tensor.Bool:
-		return -(bits & 1)
-	case tensor.Int8:
-		return uint64(int8(bits))
-	case tensor.Uint8:
-		return uint64(uint8(bits))
-	case tensor.Int16:
-		return uint64(int16(bits))
-	}
-	return bits
+	return amd64.LaneBits(t, bits)
 }
 
 // scratch is what one run over rows or parts needs besides its operands.

@@ -13,8 +13,9 @@ func (p *Program) compileSmall(made *function, uniform uint32) {
 		return
 	}
 	small, err := amd64.Compile(p.small, uniform, amd64.Target())
-	if err != nil {
-		return // the other one serves all numbers
+	if err != nil { // the other one serves all numbers
+		logCompiled(p.small, nil, err)
+		return
 	}
 	made.small = small
 	made.Scratch = max(made.Scratch, small.Scratch)

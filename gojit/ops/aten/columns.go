@@ -112,7 +112,7 @@ func (q *reducer) reduceColumns(c columns, computed, result tensor.DType, single
 	if held == tensor.Float32 && (q.op == kernel.ReduceSum || q.op == kernel.ReduceProduct) {
 		held = tensor.Float64
 	}
-	totals := must(tensor.Full([]int{c.blocks * c.n}, q.identity(held), held))
+	totals := must(tensor.Full([]int{c.blocks * c.n}, q.op.Identity(held), held))
 	var numbers *tensor.Tensor
 	operands := 2 + len(singles)
 	if q.numbered {

@@ -189,39 +189,3 @@ func reducedShape(t *tensor.Tensor, reduced []bool, keepdim bool) []int {
 	}
 	return shape
 }
-
-// identity is what a reduction starts with.
-func (q *reducer) identity(t tensor.DType) tensor.Scalar {
-	switch q.op {
-	case kernel.ReduceProduct:
-		return tensor.Int(1)
-	case kernel.ReduceMin:
-		return largestOf(t)
-	case kernel.ReduceMax:
-		return smallestOf(t)
-	}
-	return tensor.Int(0)
-}
-
-// largestOf and smallestOf return what no element of a type exceeds.
-func largestOf(t tensor.DType) tensor.Scalar {
-	switch {
-	case t.IsFloating():
-		return tensor.Float(math.Inf(1))
-	case t == tensor.Bool:
-		return tensor.Int(1)
-	case t == tensor.Uint8:
-		return tensor.Int(math.MaxUint8)
-	}
-	return tensor.Int(1<<(8*t.Size()-1) - 1)
-}
-
-func smallestOf(t tensor.DType) tensor.Scalar {
-	switch {
-	case t.IsFloating():
-		return tensor.Float(math.Inf(-1))
-	case t == tensor.Bool, t == tensor.Uint8:
-		return tensor.Int(0)
-	}
-	return tensor.Int(-1 << (8*t.Size() - 1))
-}
