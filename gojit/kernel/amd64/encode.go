@@ -58,13 +58,9 @@ const (
 	half32  // half a vector, or one element of four bytes
 	halfMem
 	quarterMem
-	eighthMem
-	elem1
-	elem2
 	elem4
 	elem8
 	mem16
-	mem32
 )
 
 // wBit is the W bit of EVEX and of VEX.
@@ -89,15 +85,12 @@ type opFlags uint16
 const (
 	toMask     opFlags = 1 << iota // EVEX form writes a mask register
 	fromMask                       // reads a mask register
-	toGPR                          // writes a general register
 	memOnly                        // the last operand must be memory
-	regOnly                        // the last operand must be a register
 	scalar                         // one element
 	fromScalar                     // a register source is an XMM
 	narrow                         // the result is half as wide
 	wide                           // at least 256 bits
 	only256
-	only512
 )
 
 // Assembler appends encoded instructions to Code. Its methods panic on operands that an instruction
@@ -178,14 +171,12 @@ func (o *opInfo) memBytes(w Width, splat bool) int32 {
 		return n / 2
 	case quarterMem:
 		return n / 4
-	case eighthMem:
-		return n / 8
-	case elem1, elem2, elem4, elem8:
-		return 1 << (o.mem - elem1)
+	case elem4:
+		return 4
+	case elem8:
+		return 8
 	case mem16:
 		return 16
-	case mem32:
-		return 32
 	}
 	return n
 }

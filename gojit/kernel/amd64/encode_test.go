@@ -68,12 +68,8 @@ func text(o *opInfo, isa ISA, w Width, d, v Reg, s Operand, k Reg, zero bool) st
 		shrunk /= 2
 	case quarterMem:
 		shrunk /= 4
-	case eighthMem:
-		shrunk /= 8
 	case mem16:
 		shrunk = 16
-	case mem32:
-		shrunk = 32
 	}
 	if o.flags&(fromScalar|scalar) != 0 {
 		shrunk = 16
@@ -96,8 +92,6 @@ func text(o *opInfo, isa ISA, w Width, d, v Reg, s Operand, k Reg, zero bool) st
 		dst = vectorName(d, bytes/2)
 	case o.flags&toMask != 0 && isEvex:
 		dst = fmt.Sprintf("k%d", d)
-	case o.flags&toGPR != 0:
-		dst = general32[d]
 	case o.flags&scalar != 0:
 		dst = vectorName(d, 16)
 	}
@@ -151,8 +145,6 @@ func widths(o *opInfo, isa ISA) []Width {
 		return []Width{W128}
 	case o.flags&only256 != 0:
 		return []Width{W256}
-	case o.flags&only512 != 0:
-		return []Width{W512}
 	case !isEvex && o.flags&wide != 0:
 		return []Width{W256}
 	case !isEvex:
@@ -183,7 +175,7 @@ func vectorListing(l *listing, isa ISA) {
 				l.add(text(o, isa, w, d, v, s, k, zero), isa, func(a *Assembler) { a.vector(Op(op), w, d, v, s, k, zero, 1) })
 			}
 			high := top
-			if o.flags&(toMask|fromMask) != 0 && isa == AVX512 || o.flags&toGPR != 0 {
+			if o.flags&(toMask|fromMask) != 0 && isa == AVX512 {
 				high = 7
 			}
 			if o.flags&memOnly == 0 {
@@ -196,7 +188,7 @@ func vectorListing(l *listing, isa ISA) {
 				emit(2, top, R(src), 0, false)
 				emit(3, 10, R(5), 0, false)
 			}
-			if o.form == vmi && isa != AVX512 || o.flags&(regOnly|fromMask) != 0 {
+			if o.form == vmi && isa != AVX512 || o.flags&fromMask != 0 {
 				continue
 			}
 			for i, m := range mems {

@@ -41,7 +41,6 @@ const (
 	MOVUPD
 	MOVUPDstore
 	MOVAPD
-	MOVNTPSstore
 	MOVAPS
 	MOVSS
 	MOVSSstore
@@ -49,8 +48,6 @@ const (
 	MOVSDstore
 	BROADCASTSS
 	BROADCASTSD
-	PBROADCASTB
-	PBROADCASTW
 	PBROADCASTD
 	PBROADCASTQ
 	FMADD132PS
@@ -59,24 +56,7 @@ const (
 	FMADD213PD
 	FMADD231PS
 	FMADD231PD
-	FMSUB132PS
-	FMSUB132PD
-	FMSUB213PS
-	FMSUB213PD
-	FMSUB231PS
-	FMSUB231PD
-	FNMADD132PS
-	FNMADD132PD
-	FNMADD213PS
-	FNMADD213PD
 	FNMADD231PS
-	FNMADD231PD
-	FNMSUB132PS
-	FNMSUB132PD
-	FNMSUB213PS
-	FNMSUB213PD
-	FNMSUB231PS
-	FNMSUB231PD
 	ROUNDPS
 	ROUNDPD
 	SCALEFPS
@@ -86,7 +66,6 @@ const (
 	GETMANTPS
 	GETMANTPD
 	CVTDQ2PS
-	CVTPS2DQ
 	CVTTPS2DQ
 	CVTDQ2PD
 	CVTPS2PD
@@ -98,10 +77,6 @@ const (
 	CVTTPS2QQ
 	CVTPH2PS
 	CVTPS2PHstore
-	PADDB
-	PADDW
-	PSUBB
-	PSUBW
 	PADDD
 	PADDQ
 	PSUBD
@@ -113,17 +88,10 @@ const (
 	PMINSQ
 	PMAXSD
 	PMAXSQ
-	PMINUD
-	PMINUQ
-	PMAXUD
-	PMAXUQ
 	PABSD
 	PABSQ
-	PAND
-	PANDN
 	POR
 	PXOR
-	PCMPEQB
 	PCMPEQD
 	PCMPGTD
 	PCMPEQQ
@@ -138,8 +106,6 @@ const (
 	PSRAQ
 	PSLLVD
 	PSLLVQ
-	PSRLVD
-	PSRLVQ
 	PSRAVD
 	PSRAVQ
 	BLENDVPS
@@ -150,32 +116,16 @@ const (
 	PTERNLOGQ
 	PMOVM2D
 	PMOVM2Q
-	PMOVD2M
-	PMOVQ2M
-	PMOVSXBW
 	PMOVSXBD
-	PMOVSXBQ
 	PMOVSXWD
-	PMOVSXWQ
 	PMOVSXDQ
-	PMOVZXBW
 	PMOVZXBD
-	PMOVZXBQ
 	PMOVZXWD
-	PMOVZXWQ
-	PMOVZXDQ
-	PMOVWBstore
 	PMOVDBstore
-	PMOVQBstore
 	PMOVDWstore
-	PMOVQWstore
 	PMOVQDstore
 	PSHUFB
 	PSHUFD
-	PACKSSDW
-	PACKUSDW
-	PACKSSWB
-	PACKUSWB
 	PERMQ
 	PERMD
 	PERMPS
@@ -183,21 +133,13 @@ const (
 	PERMT2PD
 	PERM2F128
 	SHUFF32X4
-	SHUFF64X2
 	EXTRACTF128store
-	EXTRACTF64X4store
 	EXTRACTF32X4store
 	MASKMOVPS
 	MASKMOVPSstore
 	MASKMOVPD
 	MASKMOVPDstore
-	PMASKMOVD
-	PMASKMOVDstore
-	PMASKMOVQ
-	PMASKMOVQstore
 	DPBF16PS
-	CVTNEPS2BF16
-	MOVMSKPS
 	numOps
 )
 
@@ -239,7 +181,6 @@ var ops = [numOps]opInfo{
 	MOVUPD:            {name: "movupd", opmap: m0F, prefix: p66, code: 0x10, form: rm, mem: fullMem, w: w1e, sets: legacy | vex | evex},
 	MOVUPDstore:       {name: "movupd", opmap: m0F, prefix: p66, code: 0x11, form: mr, mem: fullMem, w: w1e, sets: legacy | vex | evex, flags: memOnly},
 	MOVAPD:            {name: "movapd", opmap: m0F, prefix: p66, code: 0x28, form: rm, mem: fullMem, w: w1e, sets: legacy | vex | evex},
-	MOVNTPSstore:      {name: "movntps", opmap: m0F, prefix: np, code: 0x2b, form: mr, mem: fullMem, w: w0, sets: legacy | vex | evex, flags: memOnly},
 	MOVAPS:            {name: "movaps", opmap: m0F, prefix: np, code: 0x28, form: rm, mem: fullMem, w: w0, sets: legacy | vex | evex},
 	MOVSS:             {name: "movss", opmap: m0F, prefix: pF3, code: 0x10, form: rm, mem: elem4, w: w0, sets: legacy | vex | evex, flags: memOnly | scalar},
 	MOVSSstore:        {name: "movss", opmap: m0F, prefix: pF3, code: 0x11, form: mr, mem: elem4, w: w0, sets: legacy | vex | evex, flags: memOnly | scalar},
@@ -247,8 +188,6 @@ var ops = [numOps]opInfo{
 	MOVSDstore:        {name: "movsd", opmap: m0F, prefix: pF2, code: 0x11, form: mr, mem: elem8, w: w1e, sets: legacy | vex | evex, flags: memOnly | scalar},
 	BROADCASTSS:       {name: "broadcastss", opmap: m38, prefix: p66, code: 0x18, form: rm, mem: elem4, w: w0, sets: vex | evex, flags: fromScalar},
 	BROADCASTSD:       {name: "broadcastsd", opmap: m38, prefix: p66, code: 0x19, form: rm, mem: elem8, w: w1e, sets: vex | evex, flags: fromScalar | wide},
-	PBROADCASTB:       {name: "pbroadcastb", opmap: m38, prefix: p66, code: 0x78, form: rm, mem: elem1, w: w0, sets: vex | evex, flags: fromScalar},
-	PBROADCASTW:       {name: "pbroadcastw", opmap: m38, prefix: p66, code: 0x79, form: rm, mem: elem2, w: w0, sets: vex | evex, flags: fromScalar},
 	PBROADCASTD:       {name: "pbroadcastd", opmap: m38, prefix: p66, code: 0x58, form: rm, mem: elem4, w: w0, sets: vex | evex, flags: fromScalar},
 	PBROADCASTQ:       {name: "pbroadcastq", opmap: m38, prefix: p66, code: 0x59, form: rm, mem: elem8, w: w1e, sets: vex | evex, flags: fromScalar},
 	FMADD132PS:        {name: "fmadd132ps", opmap: m38, prefix: p66, code: 0x98, form: rvm, mem: full32, w: w0, sets: vex | evex},
@@ -257,24 +196,7 @@ var ops = [numOps]opInfo{
 	FMADD213PD:        {name: "fmadd213pd", opmap: m38, prefix: p66, code: 0xa8, form: rvm, mem: full64, w: w1, sets: vex | evex},
 	FMADD231PS:        {name: "fmadd231ps", opmap: m38, prefix: p66, code: 0xb8, form: rvm, mem: full32, w: w0, sets: vex | evex},
 	FMADD231PD:        {name: "fmadd231pd", opmap: m38, prefix: p66, code: 0xb8, form: rvm, mem: full64, w: w1, sets: vex | evex},
-	FMSUB132PS:        {name: "fmsub132ps", opmap: m38, prefix: p66, code: 0x9a, form: rvm, mem: full32, w: w0, sets: vex | evex},
-	FMSUB132PD:        {name: "fmsub132pd", opmap: m38, prefix: p66, code: 0x9a, form: rvm, mem: full64, w: w1, sets: vex | evex},
-	FMSUB213PS:        {name: "fmsub213ps", opmap: m38, prefix: p66, code: 0xaa, form: rvm, mem: full32, w: w0, sets: vex | evex},
-	FMSUB213PD:        {name: "fmsub213pd", opmap: m38, prefix: p66, code: 0xaa, form: rvm, mem: full64, w: w1, sets: vex | evex},
-	FMSUB231PS:        {name: "fmsub231ps", opmap: m38, prefix: p66, code: 0xba, form: rvm, mem: full32, w: w0, sets: vex | evex},
-	FMSUB231PD:        {name: "fmsub231pd", opmap: m38, prefix: p66, code: 0xba, form: rvm, mem: full64, w: w1, sets: vex | evex},
-	FNMADD132PS:       {name: "fnmadd132ps", opmap: m38, prefix: p66, code: 0x9c, form: rvm, mem: full32, w: w0, sets: vex | evex},
-	FNMADD132PD:       {name: "fnmadd132pd", opmap: m38, prefix: p66, code: 0x9c, form: rvm, mem: full64, w: w1, sets: vex | evex},
-	FNMADD213PS:       {name: "fnmadd213ps", opmap: m38, prefix: p66, code: 0xac, form: rvm, mem: full32, w: w0, sets: vex | evex},
-	FNMADD213PD:       {name: "fnmadd213pd", opmap: m38, prefix: p66, code: 0xac, form: rvm, mem: full64, w: w1, sets: vex | evex},
 	FNMADD231PS:       {name: "fnmadd231ps", opmap: m38, prefix: p66, code: 0xbc, form: rvm, mem: full32, w: w0, sets: vex | evex},
-	FNMADD231PD:       {name: "fnmadd231pd", opmap: m38, prefix: p66, code: 0xbc, form: rvm, mem: full64, w: w1, sets: vex | evex},
-	FNMSUB132PS:       {name: "fnmsub132ps", opmap: m38, prefix: p66, code: 0x9e, form: rvm, mem: full32, w: w0, sets: vex | evex},
-	FNMSUB132PD:       {name: "fnmsub132pd", opmap: m38, prefix: p66, code: 0x9e, form: rvm, mem: full64, w: w1, sets: vex | evex},
-	FNMSUB213PS:       {name: "fnmsub213ps", opmap: m38, prefix: p66, code: 0xae, form: rvm, mem: full32, w: w0, sets: vex | evex},
-	FNMSUB213PD:       {name: "fnmsub213pd", opmap: m38, prefix: p66, code: 0xae, form: rvm, mem: full64, w: w1, sets: vex | evex},
-	FNMSUB231PS:       {name: "fnmsub231ps", opmap: m38, prefix: p66, code: 0xbe, form: rvm, mem: full32, w: w0, sets: vex | evex},
-	FNMSUB231PD:       {name: "fnmsub231pd", opmap: m38, prefix: p66, code: 0xbe, form: rvm, mem: full64, w: w1, sets: vex | evex},
 	ROUNDPS:           {name: "roundps", opmap: m3A, prefix: p66, code: 0x08, form: rmi, mem: full32, w: w0, sets: legacy | vex | evex, evexName: "rndscaleps"},
 	ROUNDPD:           {name: "roundpd", opmap: m3A, prefix: p66, code: 0x09, form: rmi, mem: full64, w: w1e, sets: legacy | vex | evex, evexName: "rndscalepd"},
 	SCALEFPS:          {name: "scalefps", opmap: m38, prefix: p66, code: 0x2c, form: rvm, mem: full32, w: w0, sets: evex},
@@ -284,7 +206,6 @@ var ops = [numOps]opInfo{
 	GETMANTPS:         {name: "getmantps", opmap: m3A, prefix: p66, code: 0x26, form: rmi, mem: full32, w: w0, sets: evex},
 	GETMANTPD:         {name: "getmantpd", opmap: m3A, prefix: p66, code: 0x26, form: rmi, mem: full64, w: w1, sets: evex},
 	CVTDQ2PS:          {name: "cvtdq2ps", opmap: m0F, prefix: np, code: 0x5b, form: rm, mem: full32, w: w0, sets: legacy | vex | evex},
-	CVTPS2DQ:          {name: "cvtps2dq", opmap: m0F, prefix: p66, code: 0x5b, form: rm, mem: full32, w: w0, sets: legacy | vex | evex},
 	CVTTPS2DQ:         {name: "cvttps2dq", opmap: m0F, prefix: pF3, code: 0x5b, form: rm, mem: full32, w: w0, sets: legacy | vex | evex},
 	CVTDQ2PD:          {name: "cvtdq2pd", opmap: m0F, prefix: pF3, code: 0xe6, form: rm, mem: half32, w: w0, sets: legacy | vex | evex},
 	CVTPS2PD:          {name: "cvtps2pd", opmap: m0F, prefix: np, code: 0x5a, form: rm, mem: half32, w: w0, sets: legacy | vex | evex},
@@ -296,10 +217,6 @@ var ops = [numOps]opInfo{
 	CVTTPS2QQ:         {name: "cvttps2qq", opmap: m0F, prefix: p66, code: 0x7a, form: rm, mem: half32, w: w0, sets: evex},
 	CVTPH2PS:          {name: "cvtph2ps", opmap: m38, prefix: p66, code: 0x13, form: rm, mem: halfMem, w: w0, sets: vex | evex},
 	CVTPS2PHstore:     {name: "cvtps2ph", opmap: m3A, prefix: p66, code: 0x1d, form: mri, mem: halfMem, w: w0, sets: vex | evex},
-	PADDB:             {name: "paddb", opmap: m0F, prefix: p66, code: 0xfc, form: rvm, mem: fullMem, w: w0, sets: legacy | vex | evex},
-	PADDW:             {name: "paddw", opmap: m0F, prefix: p66, code: 0xfd, form: rvm, mem: fullMem, w: w0, sets: legacy | vex | evex},
-	PSUBB:             {name: "psubb", opmap: m0F, prefix: p66, code: 0xf8, form: rvm, mem: fullMem, w: w0, sets: legacy | vex | evex},
-	PSUBW:             {name: "psubw", opmap: m0F, prefix: p66, code: 0xf9, form: rvm, mem: fullMem, w: w0, sets: legacy | vex | evex},
 	PADDD:             {name: "paddd", opmap: m0F, prefix: p66, code: 0xfe, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex},
 	PADDQ:             {name: "paddq", opmap: m0F, prefix: p66, code: 0xd4, form: rvm, mem: full64, w: w1e, sets: legacy | vex | evex},
 	PSUBD:             {name: "psubd", opmap: m0F, prefix: p66, code: 0xfa, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex},
@@ -311,17 +228,10 @@ var ops = [numOps]opInfo{
 	PMINSQ:            {name: "pminsq", opmap: m38, prefix: p66, code: 0x39, form: rvm, mem: full64, w: w1, sets: evex},
 	PMAXSD:            {name: "pmaxsd", opmap: m38, prefix: p66, code: 0x3d, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex},
 	PMAXSQ:            {name: "pmaxsq", opmap: m38, prefix: p66, code: 0x3d, form: rvm, mem: full64, w: w1, sets: evex},
-	PMINUD:            {name: "pminud", opmap: m38, prefix: p66, code: 0x3b, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex},
-	PMINUQ:            {name: "pminuq", opmap: m38, prefix: p66, code: 0x3b, form: rvm, mem: full64, w: w1, sets: evex},
-	PMAXUD:            {name: "pmaxud", opmap: m38, prefix: p66, code: 0x3f, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex},
-	PMAXUQ:            {name: "pmaxuq", opmap: m38, prefix: p66, code: 0x3f, form: rvm, mem: full64, w: w1, sets: evex},
 	PABSD:             {name: "pabsd", opmap: m38, prefix: p66, code: 0x1e, form: rm, mem: full32, w: w0, sets: legacy | vex | evex},
 	PABSQ:             {name: "pabsq", opmap: m38, prefix: p66, code: 0x1f, form: rm, mem: full64, w: w1, sets: evex},
-	PAND:              {name: "pand", opmap: m0F, prefix: p66, code: 0xdb, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex, evexName: "pandd"},
-	PANDN:             {name: "pandn", opmap: m0F, prefix: p66, code: 0xdf, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex, evexName: "pandnd"},
 	POR:               {name: "por", opmap: m0F, prefix: p66, code: 0xeb, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex, evexName: "pord"},
 	PXOR:              {name: "pxor", opmap: m0F, prefix: p66, code: 0xef, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex, evexName: "pxord"},
-	PCMPEQB:           {name: "pcmpeqb", opmap: m0F, prefix: p66, code: 0x74, form: rvm, mem: fullMem, w: w0, sets: legacy | vex},
 	PCMPEQD:           {name: "pcmpeqd", opmap: m0F, prefix: p66, code: 0x76, form: rvm, mem: fullMem, w: w0, sets: legacy | vex},
 	PCMPGTD:           {name: "pcmpgtd", opmap: m0F, prefix: p66, code: 0x66, form: rvm, mem: fullMem, w: w0, sets: legacy | vex},
 	PCMPEQQ:           {name: "pcmpeqq", opmap: m38, prefix: p66, code: 0x29, form: rvm, mem: fullMem, w: w0, sets: legacy | vex},
@@ -336,8 +246,6 @@ var ops = [numOps]opInfo{
 	PSRAQ:             {name: "psraq", opmap: m0F, prefix: p66, code: 0x72, form: vmi, mem: full64, w: w1, sets: evex, ext: 4},
 	PSLLVD:            {name: "psllvd", opmap: m38, prefix: p66, code: 0x47, form: rvm, mem: full32, w: w0, sets: vex | evex},
 	PSLLVQ:            {name: "psllvq", opmap: m38, prefix: p66, code: 0x47, form: rvm, mem: full64, w: w1, sets: vex | evex},
-	PSRLVD:            {name: "psrlvd", opmap: m38, prefix: p66, code: 0x45, form: rvm, mem: full32, w: w0, sets: vex | evex},
-	PSRLVQ:            {name: "psrlvq", opmap: m38, prefix: p66, code: 0x45, form: rvm, mem: full64, w: w1, sets: vex | evex},
 	PSRAVD:            {name: "psravd", opmap: m38, prefix: p66, code: 0x46, form: rvm, mem: full32, w: w0, sets: vex | evex},
 	PSRAVQ:            {name: "psravq", opmap: m38, prefix: p66, code: 0x46, form: rvm, mem: full64, w: w1, sets: evex},
 	BLENDVPS:          {name: "blendvps", opmap: m3A, prefix: p66, code: 0x4a, form: rvmr, mem: fullMem, w: w0, sets: vex},
@@ -348,32 +256,16 @@ var ops = [numOps]opInfo{
 	PTERNLOGQ:         {name: "pternlogq", opmap: m3A, prefix: p66, code: 0x25, form: rvmi, mem: full64, w: w1, sets: evex},
 	PMOVM2D:           {name: "pmovm2d", opmap: m38, prefix: pF3, code: 0x38, form: rm, mem: fullMem, w: w0, sets: evex, flags: fromMask},
 	PMOVM2Q:           {name: "pmovm2q", opmap: m38, prefix: pF3, code: 0x38, form: rm, mem: fullMem, w: w1, sets: evex, flags: fromMask},
-	PMOVD2M:           {name: "pmovd2m", opmap: m38, prefix: pF3, code: 0x39, form: rm, mem: fullMem, w: w0, sets: evex, flags: toMask | regOnly},
-	PMOVQ2M:           {name: "pmovq2m", opmap: m38, prefix: pF3, code: 0x39, form: rm, mem: fullMem, w: w1, sets: evex, flags: toMask | regOnly},
-	PMOVSXBW:          {name: "pmovsxbw", opmap: m38, prefix: p66, code: 0x20, form: rm, mem: halfMem, w: w0, sets: legacy | vex | evex},
 	PMOVSXBD:          {name: "pmovsxbd", opmap: m38, prefix: p66, code: 0x21, form: rm, mem: quarterMem, w: w0, sets: legacy | vex | evex},
-	PMOVSXBQ:          {name: "pmovsxbq", opmap: m38, prefix: p66, code: 0x22, form: rm, mem: eighthMem, w: w0, sets: legacy | vex | evex},
 	PMOVSXWD:          {name: "pmovsxwd", opmap: m38, prefix: p66, code: 0x23, form: rm, mem: halfMem, w: w0, sets: legacy | vex | evex},
-	PMOVSXWQ:          {name: "pmovsxwq", opmap: m38, prefix: p66, code: 0x24, form: rm, mem: quarterMem, w: w0, sets: legacy | vex | evex},
 	PMOVSXDQ:          {name: "pmovsxdq", opmap: m38, prefix: p66, code: 0x25, form: rm, mem: halfMem, w: w0, sets: legacy | vex | evex},
-	PMOVZXBW:          {name: "pmovzxbw", opmap: m38, prefix: p66, code: 0x30, form: rm, mem: halfMem, w: w0, sets: legacy | vex | evex},
 	PMOVZXBD:          {name: "pmovzxbd", opmap: m38, prefix: p66, code: 0x31, form: rm, mem: quarterMem, w: w0, sets: legacy | vex | evex},
-	PMOVZXBQ:          {name: "pmovzxbq", opmap: m38, prefix: p66, code: 0x32, form: rm, mem: eighthMem, w: w0, sets: legacy | vex | evex},
 	PMOVZXWD:          {name: "pmovzxwd", opmap: m38, prefix: p66, code: 0x33, form: rm, mem: halfMem, w: w0, sets: legacy | vex | evex},
-	PMOVZXWQ:          {name: "pmovzxwq", opmap: m38, prefix: p66, code: 0x34, form: rm, mem: quarterMem, w: w0, sets: legacy | vex | evex},
-	PMOVZXDQ:          {name: "pmovzxdq", opmap: m38, prefix: p66, code: 0x35, form: rm, mem: halfMem, w: w0, sets: legacy | vex | evex},
-	PMOVWBstore:       {name: "pmovwb", opmap: m38, prefix: pF3, code: 0x30, form: mr, mem: halfMem, w: w0, sets: evex},
 	PMOVDBstore:       {name: "pmovdb", opmap: m38, prefix: pF3, code: 0x31, form: mr, mem: quarterMem, w: w0, sets: evex},
-	PMOVQBstore:       {name: "pmovqb", opmap: m38, prefix: pF3, code: 0x32, form: mr, mem: eighthMem, w: w0, sets: evex},
 	PMOVDWstore:       {name: "pmovdw", opmap: m38, prefix: pF3, code: 0x33, form: mr, mem: halfMem, w: w0, sets: evex},
-	PMOVQWstore:       {name: "pmovqw", opmap: m38, prefix: pF3, code: 0x34, form: mr, mem: quarterMem, w: w0, sets: evex},
 	PMOVQDstore:       {name: "pmovqd", opmap: m38, prefix: pF3, code: 0x35, form: mr, mem: halfMem, w: w0, sets: evex},
 	PSHUFB:            {name: "pshufb", opmap: m38, prefix: p66, code: 0x00, form: rvm, mem: fullMem, w: w0, sets: legacy | vex | evex},
 	PSHUFD:            {name: "pshufd", opmap: m0F, prefix: p66, code: 0x70, form: rmi, mem: full32, w: w0, sets: legacy | vex | evex},
-	PACKSSDW:          {name: "packssdw", opmap: m0F, prefix: p66, code: 0x6b, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex},
-	PACKUSDW:          {name: "packusdw", opmap: m38, prefix: p66, code: 0x2b, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex},
-	PACKSSWB:          {name: "packsswb", opmap: m0F, prefix: p66, code: 0x63, form: rvm, mem: fullMem, w: w0, sets: legacy | vex | evex},
-	PACKUSWB:          {name: "packuswb", opmap: m0F, prefix: p66, code: 0x67, form: rvm, mem: fullMem, w: w0, sets: legacy | vex | evex},
 	PERMQ:             {name: "permq", opmap: m3A, prefix: p66, code: 0x00, form: rmi, mem: full64, w: w1, sets: vex | evex, flags: wide},
 	PERMD:             {name: "permd", opmap: m38, prefix: p66, code: 0x36, form: rvm, mem: full32, w: w0, sets: vex | evex, flags: wide},
 	PERMPS:            {name: "permps", opmap: m38, prefix: p66, code: 0x16, form: rvm, mem: full32, w: w0, sets: vex | evex, flags: wide},
@@ -381,19 +273,11 @@ var ops = [numOps]opInfo{
 	PERMT2PD:          {name: "permt2pd", opmap: m38, prefix: p66, code: 0x7f, form: rvm, mem: full64, w: w1, sets: evex},
 	PERM2F128:         {name: "perm2f128", opmap: m3A, prefix: p66, code: 0x06, form: rvmi, mem: fullMem, w: w0, sets: vex, flags: wide | only256},
 	SHUFF32X4:         {name: "shuff32x4", opmap: m3A, prefix: p66, code: 0x23, form: rvmi, mem: full32, w: w0, sets: evex, flags: wide},
-	SHUFF64X2:         {name: "shuff64x2", opmap: m3A, prefix: p66, code: 0x23, form: rvmi, mem: full64, w: w1, sets: evex, flags: wide},
 	EXTRACTF128store:  {name: "extractf128", opmap: m3A, prefix: p66, code: 0x19, form: mri, mem: mem16, w: w0, sets: vex, flags: only256},
-	EXTRACTF64X4store: {name: "extractf64x4", opmap: m3A, prefix: p66, code: 0x1b, form: mri, mem: mem32, w: w1, sets: evex, flags: only512},
 	EXTRACTF32X4store: {name: "extractf32x4", opmap: m3A, prefix: p66, code: 0x19, form: mri, mem: mem16, w: w0, sets: evex, flags: wide},
 	MASKMOVPS:         {name: "maskmovps", opmap: m38, prefix: p66, code: 0x2c, form: rvm, mem: fullMem, w: w0, sets: vex, flags: memOnly},
 	MASKMOVPSstore:    {name: "maskmovps", opmap: m38, prefix: p66, code: 0x2e, form: mvr, mem: fullMem, w: w0, sets: vex, flags: memOnly},
 	MASKMOVPD:         {name: "maskmovpd", opmap: m38, prefix: p66, code: 0x2d, form: rvm, mem: fullMem, w: w0, sets: vex, flags: memOnly},
 	MASKMOVPDstore:    {name: "maskmovpd", opmap: m38, prefix: p66, code: 0x2f, form: mvr, mem: fullMem, w: w0, sets: vex, flags: memOnly},
-	PMASKMOVD:         {name: "pmaskmovd", opmap: m38, prefix: p66, code: 0x8c, form: rvm, mem: fullMem, w: w0, sets: vex, flags: memOnly},
-	PMASKMOVDstore:    {name: "pmaskmovd", opmap: m38, prefix: p66, code: 0x8e, form: mvr, mem: fullMem, w: w0, sets: vex, flags: memOnly},
-	PMASKMOVQ:         {name: "pmaskmovq", opmap: m38, prefix: p66, code: 0x8c, form: rvm, mem: fullMem, w: w1, sets: vex, flags: memOnly},
-	PMASKMOVQstore:    {name: "pmaskmovq", opmap: m38, prefix: p66, code: 0x8e, form: mvr, mem: fullMem, w: w1, sets: vex, flags: memOnly},
 	DPBF16PS:          {name: "dpbf16ps", opmap: m38, prefix: pF3, code: 0x52, form: rvm, mem: full32, w: w0, sets: evex},
-	CVTNEPS2BF16:      {name: "cvtneps2bf16", opmap: m38, prefix: pF3, code: 0x72, form: rm, mem: full32, w: w0, sets: evex, flags: narrow},
-	MOVMSKPS:          {name: "movmskps", opmap: m0F, prefix: np, code: 0x50, form: rm, mem: fullMem, w: w0, sets: legacy | vex, flags: toGPR | regOnly},
 }
