@@ -80,7 +80,8 @@ class Generator:
         self.counters += 1
         name = f"i{self.counters}"
         if self.random.random() < 0.4:
-            head = [f"{name} = 0", f"while {name} < 4 and {self.condition(1)}:", f"    {name} += 1"]
+            guard = self.choice(f"{name} < 4 and {self.condition(1)}", f"{name} < 2 or {name} < 4 and {self.condition(1)}")
+            head = [f"{name} = 0", f"while {guard}:", f"    {name} += 1"]
             return head + self.block(depth - 1, "    ", True)
         self.names.append(name)
         body = self.block(depth - 1, "    ", True)

@@ -57,7 +57,8 @@ func (l *lowering) emit(op Opcode, a, b, c int32) int {
 }
 
 // emitTest emits a jump that depends on v: unless v is true, or, with loop, if it is. A comparison
-// just made for this jump alone becomes part of it.
+// just made for this jump alone becomes part of it; the last comparison in a block does not, as other
+// ways lead past it.
 func (l *lowering) emitTest(target int32, v *ir.Value, r int32, loop bool) int {
 	op := opJumpIfNot
 	if loop {
@@ -66,7 +67,7 @@ func (l *lowering) emitTest(target int32, v *ir.Value, r int32, loop bool) int {
 	if n := len(l.code.instructions); n > 0 && len(v.Uses()) == 1 {
 		last := &l.code.instructions[n-1]
 		fused, ok := fusedJumps[last.Op]
-		if ok && last.A == r && l.lastNode == v.Node() {
+		if ok && last.A == r && l.lastNode == v.Node() && len(v.Node().Blocks()) == 0 {
 			op = fused.unless
 			if loop {
 				op = fused.loop

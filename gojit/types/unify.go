@@ -108,12 +108,9 @@ func (vars Bindings) Match(formal, actual Type) (Type, string) {
 			vars[f.Name] = actual
 			return actual, ""
 		}
-		t := Unify(bound, actual, false, nil)
-		if t == nil {
-			return nil, "Type variable '" + f.Name + "' previously matched to type " + bound.Annotation(nil) +
-				" is matched to type " + actual.Annotation(nil)
-		}
-		if !IsSubtype(actual, bound) {
+		// The binding stays as it is: whether a value of a wider type can be converted is for the
+		// caller to find out.
+		if Unify(bound, actual, false, nil) == nil {
 			return nil, "Type variable '" + f.Name + "' previously matched to type " + bound.Annotation(nil) +
 				" is matched to type " + actual.Annotation(nil)
 		}
