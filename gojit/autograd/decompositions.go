@@ -37,6 +37,7 @@ func init() {
 		"lstm.input": recurrent(4, 8), "gru.input": recurrent(3, 8), "rnn_tanh.input": recurrent(1, 8), "rnn_relu.input": recurrent(0, 8),
 		"lstm_cell": cellOf(4), "gru_cell": cellOf(3), "rnn_tanh_cell": cellOf(1), "rnn_relu_cell": cellOf(0),
 		"cosine_similarity": one(cosineSimilarity),
+		"grid_sampler":      one(gridSample), "grid_sampler_2d": one(gridSample),
 	} {
 		decompositions[name] = d
 	}

@@ -6,10 +6,14 @@ import (
 )
 
 var networkDerivatives = map[string]derivative{
-	"embedding": embeddingGrad,
-	"conv1d":    func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
-	"conv2d":    func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
-	"conv3d":    func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
+	"embedding":                 embeddingGrad,
+	"embedding_bag":             func(c *gradient) { embeddingBagGrad(c, -1) },
+	"embedding_bag.padding_idx": embeddingBagPaddedGrad,
+	"_embedding_bag":            embeddingBagPaddedGrad,
+
+	"conv1d": func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
+	"conv2d": func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
+	"conv3d": func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
 
 	"conv_transpose1d":        func(c *gradient) { convolutionGrad(c, true, 3, 4, 7, 5, 6) },
 	"conv_transpose2d.input":  func(c *gradient) { convolutionGrad(c, true, 3, 4, 7, 5, 6) },
@@ -43,7 +47,67 @@ func embeddingGrad(c *gradient) {
 	c.give(0, c.do("index_add", c.zerosOf(0), 0, flat, g))
 }
 
-// spread returns an argument for n dimensions, of which one number stands for all.
+func embeddingBagPaddedGrad(c *gradient) {
+	if c.isNone(8) {
+		embeddingBagGrad(c, -1)
+	} else {
+		embeddingBagGrad(c, c.int(8))
+	}
+}
+
+// embeddingBagGrad sends the gradient of every bag to its rows.
+func embeddingBagGrad(c *gradient, padding int) {
+	const sum, mean, largest = 0, 1, 2
+	indices, g, mode := c.in(1), c.g(), c.int(4)
+	flat := c.do("to.dtype", c.do("reshape", indices, []int{-1}), tensor.Int64)
+	counted := c.do("ones_like", c.do("to.dtype", flat, g.DType()))
+	if padding >= 0 {
+		counted = c.do("masked_fill.Scalar", counted, c.do("eq.Scalar", flat, padding), 0.0)
+	}
+	bags := bagsOf(c, indices, flat.Numel(), g.Size(0))
+	sizes := c.do("index_add", must(tensor.Zeros([]int{g.Size(0)}, g.DType())), 0, bags, counted)
+	switch mode {
+	case largest:
+		empty := c.do("unsqueeze", c.do("eq.Scalar", sizes, 0.0), 1)
+		c.give(0, c.do("scatter_add", c.zerosOf(0), 0, c.out(3), c.do("masked_fill.Scalar", g, empty, 0.0)))
+		return
+	case mean:
+		g = c.div(g, c.do("unsqueeze", c.do("clamp_min", sizes, 1.0), 1))
+	}
+	rows := c.mul(c.do("index_select", g, 0, bags), c.do("unsqueeze", counted, 1))
+	if weights := c.in(6); weights != nil {
+		if c.needs(6) {
+			products := c.mul(rows, c.do("index_select", c.in(0), 0, flat))
+			c.give(6, c.do("reshape", c.do("sum.dim_IntList", products, []int{1}, false), weights.Shape()))
+		}
+		rows = c.mul(rows, c.do("reshape", weights, []int{-1, 1}))
+	}
+	c.give(0, c.do("index_add", c.zerosOf(0), 0, flat, rows))
+}
+
+// bagsOf returns the bag of each of n indices.
+func bagsOf(c *gradient, indices tensors, n, bags int) tensors {
+	list := make([]int64, n)
+	if indices.Dim() == 2 {
+		for i := range list {
+			list[i] = int64(i / indices.Size(1))
+		}
+		return must(tensor.FromSlice(list, n))
+	}
+	starts := tensor.Data[int64](must(c.do("to.dtype", c.in(2), tensor.Int64).Contiguous()))
+	for b := range bags {
+		end := n
+		if b+1 < len(starts) {
+			end = int(starts[b+1])
+		}
+		for i := int(starts[b]); i < end; i++ {
+			list[i] = int64(b)
+		}
+	}
+	return must(tensor.FromSlice(list, n))
+}
+
+// each returns an argument for n dimensions, of which one number stands for all.
 func (c *gradient) each(i, n int) []int {
 	xs := c.ints(i)
 	for len(xs) < n {

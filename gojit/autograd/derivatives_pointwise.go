@@ -16,7 +16,7 @@ type tensors = *tensor.Tensor
 var derivatives = map[string]derivative{}
 
 func init() {
-	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives} {
+	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives, resampleDerivatives} {
 		maps.Copy(derivatives, family)
 	}
 }

@@ -68,7 +68,18 @@ func bools(data ...bool) *tensor.Tensor {
 	return t
 }
 
+func floats(xs ...float64) value.Value {
+	l := value.NewList(types.Float)
+	for _, x := range xs {
+		l.Items = append(l.Items, value.Float(x))
+	}
+	return value.OfList(l)
+}
+
 func toValue(a any) value.Value {
+	if v, ok := a.(value.Value); ok {
+		return v
+	}
 	items, ok := a.([]any)
 	if !ok {
 		v, ok := value.From(a)
@@ -193,21 +204,24 @@ func TestDerivatives(t *testing.T) {
 		{"gru.input", []any{random(-1, 1, 2, 3, 2), random(-1, 1, 1, 2, 2), lstmWeights(2, 2, 3, 1), true, 1, 0.0, true, false, true}}, {"lstm_cell", []any{random(-1, 1, 2, 2), []*tensor.Tensor{random(-1, 1, 2, 2), random(-1, 1, 2, 2)}, random(-1, 1, 8, 2), random(-1, 1, 8, 2), random(-1, 1, 8), random(-1, 1, 8)}},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			args := make([]value.Value, len(c.args))
-			var leaves []*tensor.Tensor
-			for i, a := range c.args {
-				args[i] = toValue(a)
-				leaves = append(leaves, leavesOf(args[i])...)
-			}
-			grads, err := autograd.Gradients([]*tensor.Tensor{weighted(t, run(t, c.name, args))}, leaves, nil, autograd.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, leaf := range leaves {
-				compare(t, c.name, args, i, leaf, grads[i])
-			}
-		})
+		t.Run(c.name, func(t *testing.T) { checkDerivative(t, c.name, c.args) })
+	}
+}
+
+// checkDerivative compares the gradients of an operator with finite differences.
+func checkDerivative(t *testing.T, name string, list []any) {
+	args := make([]value.Value, len(list))
+	var leaves []*tensor.Tensor
+	for i, a := range list {
+		args[i] = toValue(a)
+		leaves = append(leaves, leavesOf(args[i])...)
+	}
+	grads, err := autograd.Gradients([]*tensor.Tensor{weighted(t, run(t, name, args))}, leaves, nil, autograd.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, leaf := range leaves {
+		compare(t, name, args, i, leaf, grads[i])
 	}
 }
 
