@@ -60,6 +60,12 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
 
         return unique(self, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
 
+    def unique_consecutive(self, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
+        """The elements but those equal to the one before. See torch.unique_consecutive."""
+        from torchjit.functional import unique_consecutive
+
+        return unique_consecutive(self, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
+
     # What the tensor is.
 
     shape = property(_native.tensor_shape, doc="The sizes of the dimensions.")

@@ -6,10 +6,12 @@ They are compiled together with the programs that call them, so they keep to the
 from typing import Optional, Tuple
 
 import torchjit as torch
-from torchjit import Tensor
+from torchjit import Tensor, _native
 from torchjit._jit_internal import boolean_dispatch
 
 # ruff: noqa: UP006, UP035, UP045, A002
+
+_consecutive = _native.operator("aten::unique_consecutive")
 
 
 def _unique_impl(
@@ -59,4 +61,48 @@ _return_inverse_true = boolean_dispatch(
 unique = boolean_dispatch(
     arg_name="return_inverse", arg_index=2, default=False, if_true=_return_inverse_true, if_false=_return_inverse_false,
     module_name=__name__, func_name="unique",
+)  # fmt: skip
+
+
+def _unique_consecutive_impl(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: Optional[int] = None,
+) -> Tuple[Tensor, Tensor, Tensor]:
+    output, inverse_indices, counts = _consecutive(
+        input, return_inverse=return_inverse, return_counts=return_counts, dim=dim
+    )
+    return output, inverse_indices, counts
+
+
+def _consecutive_return_counts(input, return_inverse=False, return_counts=False, dim=None):
+    # type: (Tensor, bool, bool, Optional[int]) -> Tuple[Tensor, Tensor]
+    output, _, counts = _unique_consecutive_impl(input, return_inverse, return_counts, dim)
+    return output, counts
+
+
+def _consecutive_return_output(input, return_inverse=False, return_counts=False, dim=None):
+    # type: (Tensor, bool, bool, Optional[int]) -> Tensor
+    output, _, _ = _unique_consecutive_impl(input, return_inverse, return_counts, dim)
+    return output
+
+
+def _consecutive_return_inverse(input, return_inverse=False, return_counts=False, dim=None):
+    # type: (Tensor, bool, bool, Optional[int]) -> Tuple[Tensor, Tensor]
+    output, inverse_indices, _ = _unique_consecutive_impl(input, return_inverse, return_counts, dim)
+    return output, inverse_indices
+
+
+_consecutive_return_inverse_false = boolean_dispatch(
+    arg_name="return_counts", arg_index=2, default=False, if_true=_consecutive_return_counts, if_false=_consecutive_return_output,
+    module_name=__name__, func_name="unique_consecutive",
+)  # fmt: skip
+_consecutive_return_inverse_true = boolean_dispatch(
+    arg_name="return_counts", arg_index=2, default=False, if_true=_unique_consecutive_impl, if_false=_consecutive_return_inverse,
+    module_name=__name__, func_name="unique_consecutive",
+)  # fmt: skip
+unique_consecutive = boolean_dispatch(
+    arg_name="return_inverse", arg_index=1, default=False, if_true=_consecutive_return_inverse_true, if_false=_consecutive_return_inverse_false,
+    module_name=__name__, func_name="unique_consecutive",
 )  # fmt: skip
