@@ -144,7 +144,7 @@ func Call(ctx context.Context, f *ir.Function, args ...any) (value.Value, error)
 			if !formal.HasDefault {
 				return value.None, source.Errorf(source.TypeError, source.Range{}, "%s is missing a value for the argument '%s': %s", f.ShortName(), formal.Name, f.Schema)
 			}
-			actual[i] = formal.Default
+			actual[i] = formal.NewDefault()
 			continue
 		}
 		v, ok := value.From(args[i])
@@ -180,7 +180,7 @@ func Compile(name, text string) (*Program, error) {
 		}
 		def := syntax.AsDef(tree)
 		p.Unit.AddFunction(ir.NewLazyFunction(qualify(def.Name().Name()), &p.defining, func(f *ir.Function) error {
-			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{p.Unit}, Unit: p.Unit})
+			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{p.Unit}, Unit: p.Unit, FromText: true})
 		}))
 	}
 	for _, f := range p.Unit.Functions() {

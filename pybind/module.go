@@ -289,7 +289,7 @@ func defineModuleMethod(c *call) error {
 	if h == nil {
 		return runtimeErrorf("methods can be added to modules that were compiled by torch.jit.script, not to loaded ones")
 	}
-	defs, err := syntax.ParseFile(source.NewText("", c.argString(1), 1))
+	defs, err := syntax.ParseFile(source.NewText("<string>", c.argString(1), 1))
 	if err != nil {
 		return err
 	}

@@ -294,7 +294,7 @@ func (v *overload) run(c *call) error {
 		var err error
 		switch {
 		case w == nil:
-			args[i] = freshDefault(a)
+			args[i] = a.NewDefault()
 		case w.kind() == kindNone && !accepts(w, v.types[i], a.ListSize, false):
 			args[i] = a.Default
 		case i == v.varargs && !w.isSequence() && c.positional > 0 && w == c.args.skip(i):
@@ -328,15 +328,6 @@ func (c *call) runOperator(op *ops.Operator, args, out []value.Value, work int) 
 		record(op, args, out)
 	}
 	return err
-}
-
-// freshDefault returns the default of an argument; a list is new each time.
-func freshDefault(a *schema.Argument) value.Value {
-	if a.Default.Kind() == value.KindList {
-		l := a.Default.List()
-		return value.OfList(value.NewList(l.Elem, slices.Clone(l.Items)...))
-	}
-	return a.Default
 }
 
 // gather makes a list of the positional ints from argument i on.
@@ -476,7 +467,7 @@ func runNamed(name string, args ...value.Value) (value.Value, error) {
 		return value.None, notImplementedErrorf("The operator '%s' is not implemented by this version of torchjit", name)
 	}
 	for i := len(args); i < len(op.Schema().Arguments); i++ {
-		args = append(args, freshDefault(&op.Schema().Arguments[i]))
+		args = append(args, op.Schema().Arguments[i].NewDefault())
 	}
 	out := make([]value.Value, len(op.Schema().Returns))
 	if err := autograd.Run(op, args, out); err != nil {

@@ -26,6 +26,7 @@ var programFunctions = []function{
 	{schema: "compile_function(str name, bytes tree, object scope, dict defaults, bytes? signature=None) -> ScriptFunction", run: compileFunction},
 	{schema: "ensure_compiled(function f) -> None", run: ensureCompiled},
 	{schema: "compile_class(str name, bytes tree, object scope, dict defaults, list statics) -> None", run: compileClass},
+	{schema: "ensure_class_compiled(str name) -> None", run: ensureClassCompiled},
 	{schema: "future_wait(Handle future) -> any", run: futureWait},
 	{schema: "future_done(Handle future) -> bool", run: futureDone},
 	{schema: "compile_source(str text, object scope) -> list", run: compileSource},
@@ -226,7 +227,7 @@ func ensureCompiled(c *call) error {
 	return err
 }
 
-// compileClass defines a class and compiles its methods.
+// compileClass defines a class, whose methods are compiled when it is first used.
 func compileClass(c *call) error {
 	name := c.argString(0)
 	tree, err := syntax.Decode([]byte(c.argText(1)))
@@ -242,13 +243,12 @@ func compileClass(c *call) error {
 	resolver := scope{c.argObject(2)}
 	program.AddType(name, class)
 	self := &frontend.Self{Type: class}
-	var methods []*ir.Function
 	add := func(def syntax.Def) *ir.Function {
 		short := def.Name().Name()
 		f := stub{short, def, resolver, defaults[short]}.function(name+"."+short, self)
 		class.AddMethod(short, f)
 		program.AddFunction(f)
-		methods = append(methods, f)
+		class.Uncompiled = append(class.Uncompiled, f)
 		return f
 	}
 	for _, stmt := range def.Body() {
@@ -269,22 +269,18 @@ func compileClass(c *call) error {
 		class.AddStaticMethod(strings.Clone(w.fields()[0].text()), f.function)
 	}
 	c.none()
-	return defineAll(name, methods)
+	return nil
 }
 
-// defineAll compiles methods, __init__ first, for it says what attributes there are.
-func defineAll(class string, methods []*ir.Function) error {
-	for _, first := range []bool{true, false} {
-		for _, f := range methods {
-			if (f.ShortName() == "__init__") != first {
-				continue
-			}
-			if err := f.EnsureDefined(); err != nil {
-				return err
-			}
-		}
+// ensureClassCompiled compiles the methods of a class now, if that has not been done.
+func ensureClassCompiled(c *call) error {
+	class, ok := program.Type(c.argString(0)).(*types.Class)
+	if !ok {
+		return typeErrorf("'%s' is no class of the program", c.argText(0))
 	}
-	return nil
+	c.none()
+	_, err := frontend.CompileMethods(class)
+	return err
 }
 
 func methodDefaults(w *word) (map[string]map[string]value.Value, error) {
@@ -304,7 +300,7 @@ func methodDefaults(w *word) (map[string]map[string]value.Value, error) {
 
 // compileSource compiles the functions of a program's text and replies them.
 func compileSource(c *call) error {
-	defs, err := syntax.ParseFile(source.NewText("", c.argString(0), 1))
+	defs, err := syntax.ParseFile(source.NewText("<string>", c.argString(0), 1))
 	if err != nil {
 		return err
 	}
@@ -314,7 +310,7 @@ func compileSource(c *call) error {
 	for _, t := range defs {
 		def := syntax.AsDef(t)
 		f := ir.NewLazyFunction(def.Name().Name(), nil, func(f *ir.Function) error {
-			return frontend.Compile(f, def, frontend.Options{Resolver: local, Unit: program})
+			return frontend.Compile(f, def, frontend.Options{Resolver: local, Unit: program, FromText: true})
 		})
 		local.functions[f.Name] = f
 		compiled = append(compiled, f)

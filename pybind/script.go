@@ -195,7 +195,7 @@ func (f *scriptFunction) bindRest(c *call, s *schema.FunctionSchema, args []valu
 		switch {
 		case found:
 		case a.HasDefault:
-			args[i] = freshDefault(a)
+			args[i] = a.NewDefault()
 		default:
 			return runtimeErrorf("%s() is missing value for argument '%s'. Declaration: %s", s.Name, a.Name, declaration(s))
 		}

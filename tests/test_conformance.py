@@ -48,8 +48,16 @@ def test_programs_that_passed_still_pass(report):
 def test_graphs_and_source_text(report):
     """Graphs that show no line of torch's own Python files are PyTorch's to the letter."""
     script = report["kinds"]["script"]
-    for metric, least in (("graph.exact", 0.94), ("code", 0.95)):
+    for metric, least in (("graph.exact", 0.99), ("inlined_graph.exact", 1), ("code", 0.98), ("schema", 0.99)):
         same, total = script[metric]
+        assert same >= least * total, f"{metric}: {same} of {total}"
+
+
+def test_errors(report):
+    """Errors have PyTorch's classes and first lines and point at the same words."""
+    errors = report["kinds"]["errors"]
+    for metric, least in (("err.type", 1), ("err.carets", 1), ("err.headline", 0.95), ("err.exact", 0.95)):
+        same, total = errors[metric]
         assert same >= least * total, f"{metric}: {same} of {total}"
 
 

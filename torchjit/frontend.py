@@ -542,7 +542,9 @@ class Builder:
         name = type(item.op).__name__
         start = self.start(item)
         if name not in UNARY_OPERATORS:
-            raise NotSupportedError(self.source.range(start, start + 1), f"unsupported unary operator: {name}")
+            # PyTorch fails while it makes its message, and programs catch what comes of that.
+            where = self.source.range(start, start + 1).highlight()
+            raise AttributeError(f"'UnaryOp' object has no attribute 'range'\n\nunsupported unary operator: {name}:\n{where}")
         kind, symbol = UNARY_OPERATORS[name]
         return node(kind, start, start + len(symbol), self.build(item.operand))
 
@@ -746,12 +748,12 @@ def def_of_source(source, def_name=None, self_name=None, is_classmethod=False, u
 
 def get_default_args(fn):
     """Return the default values of a function's parameters by name."""
-    import inspect
+    from torchjit import _annotations
 
     if fn is None:
         return {}
-    parameters = inspect.signature(fn).parameters
-    return {k: v.default for k, v in parameters.items() if v.default is not inspect.Parameter.empty}
+    parameters = _annotations.signature(fn).parameters
+    return {k: v.default for k, v in parameters.items() if v.default is not v.empty}
 
 
 def is_unused(fn):
@@ -851,6 +853,8 @@ def dataclass_init(cls, item):
     import dataclasses
     import inspect
 
+    from torchjit import _annotations
+
     written = {
         statement.target.id: ast.unparse(statement.annotation)
         for statement in item.body
@@ -863,7 +867,7 @@ def dataclass_init(cls, item):
         if field.init:
             params.append(f"{field.name}: {written.get(field.name) or inspect.formatannotation(field.type)}")
             body.append(f"  self.{field.name} = {field.name}")
-    for name, annotation in cls.__dict__.get("__annotations__", {}).items():
+    for name, annotation in _annotations.own(cls).items():
         if isinstance(annotation, dataclasses.InitVar):
             late.append(name)
     if hasattr(cls, "__post_init__"):

@@ -27,9 +27,7 @@ func (e *emitter) typeOf(expr syntax.Expr) types.Type {
 	case syntax.KindNone:
 		return types.None
 	case syntax.KindStringLiteral:
-		inner, err := syntax.ParseExpr(source.NewText("", syntax.AsStringLiteral(expr).Value(), 1))
-		check(err)
-		return e.typeOf(inner)
+		return e.quotedType(expr.Range, syntax.AsStringLiteral(expr).Value())
 	case syntax.KindSubscript:
 		return e.genericType(syntax.AsSubscript(expr))
 	case syntax.KindBitOr:
@@ -40,6 +38,18 @@ func (e *emitter) typeOf(expr syntax.Expr) types.Type {
 	}
 	fail(expr.Range, "Unknown type constructor %s", expr.Kind)
 	return nil
+}
+
+// quotedType reads an annotation that is a string.
+func (e *emitter) quotedType(at source.Range, text string) types.Type {
+	t, err := func() (t types.Type, err error) {
+		defer source.Catch(&err)
+		return e.typeOf(source.Must(syntax.ParseExpr(source.NewText("", text, 1)))), nil
+	}()
+	if err != nil {
+		fail(at, "Unknown type name '%s'", text)
+	}
+	return t
 }
 
 func (e *emitter) typesOf(exprs []syntax.Expr) []types.Type {
@@ -86,6 +96,7 @@ func (e *emitter) namedType(expr syntax.Expr) types.Type {
 	}
 	t, err := e.resolver.ResolveType(name, expr.Range)
 	check(err)
+	e.ensureClassCompiled(expr.Range, t)
 	if t == nil {
 		fail(expr.Range, "Unknown type name '%s'", name)
 	}
@@ -110,7 +121,7 @@ func (e *emitter) genericType(s syntax.Subscript) types.Type {
 		switch key.Kind() {
 		case types.KindInt, types.KindFloat, types.KindString, types.KindTensor, types.KindBool, types.KindComplex:
 		default:
-			fail(args[0].Range, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device and string keys are supported", reprType(key))
+			fail(args[0].Range, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device and string keys are supported", types.Repr(key))
 		}
 		return types.NewDict(key, e.typeOf(args[1]))
 	case "Tuple", "tuple":

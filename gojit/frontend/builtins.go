@@ -16,7 +16,7 @@ var builtinTemplates = []struct {
 	types []string
 	text  string
 }{
-	{[]string{"int", "float", "complex"}, `
+	{[]string{"float", "int", "complex"}, `
 def mul(a : T, b : Tensor) -> Tensor:
   return b * a
 def add(a : T, b : Tensor) -> Tensor:
@@ -101,7 +101,7 @@ func builtinFunctions(name string) []*ir.Function {
 	var fs []*ir.Function
 	for _, def := range defs {
 		f := ir.NewLazyFunction(name, nil, nil)
-		if err := Compile(f, def, Options{Resolver: torchNamespace{}, operatorsOnly: true}); err != nil {
+		if err := Compile(f, def, Options{Resolver: torchNamespace{}, FromText: true, operatorsOnly: true}); err != nil {
 			panic("builtin function " + name + ": " + err.Error())
 		}
 		fs = append(fs, f)

@@ -202,7 +202,7 @@ func (e *emitter) emitAnnotate(call syntax.Apply) *ir.Value {
 	v := ir.ConvertTo(e.g, call.Range, t, e.emitExpr(call.Inputs()[1], t), true)
 	ok, why := types.IsSubtypeWhy(v.Type(), t)
 	if !ok {
-		fail(call.Inputs()[1].Range, "expected an expression of type %s but found %s\n%s", reprType(t), reprType(v.Type()), why)
+		fail(call.Inputs()[1].Range, "expected an expression of type %s but found %s\n%s", types.Repr(t), types.Repr(v.Type()), why)
 	}
 	if t.Kind() == types.KindOptional && v.Type().Kind() == types.KindNone {
 		n := e.g.CreateNone()
@@ -289,7 +289,7 @@ func (e *emitter) emitListCall(call syntax.Apply, hint types.Type) SugaredValue 
 		if hint != nil {
 			l, ok := hint.(*types.List)
 			if !ok {
-				fail(call.Range, "Expected list type annotation for list(), found %s", reprType(hint))
+				fail(call.Range, "Expected list type annotation for list(), found %s", types.Repr(hint))
 			}
 			elem = l.Elem
 		}
@@ -435,7 +435,7 @@ func (c *castValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument
 // type.
 var castMethods = map[string]int64{
 	"byte": 0, "char": 1, "short": 2, "int": 3, "long": 4, "half": 5, "float": 6, "double": 7,
-	"cfloat": 9, "cdouble": 10, "bool": 11, "bfloat16": 15,
+	"cfloat": 9, "cdouble": 10,
 }
 
 // tensorCast is a conversion method bound to a tensor: x.float.
@@ -567,12 +567,51 @@ func (e *emitter) ensureDefined(at source.Range, what string, f *ir.Function) {
 		}
 		fail(at, "%s%s '%s' is called recursively. Recursive calls are not supported", space, what, f.ShortName())
 	}
+	e.checkCallee(err, source.Frame{Function: calleeName(f), Caller: calleeName(e.f), Range: e.pending})
+}
+
+// checkCallee ends the compilation with the error of a callee, if there is one, whose chain of
+// calls goes on with frames.
+func (e *emitter) checkCallee(err error, frames ...source.Frame) {
 	if inner, ok := err.(*source.Error); ok {
 		chained := *inner
-		chained.Stack = append(append([]source.Frame{}, inner.Stack...), source.Frame{Function: calleeName(f), Caller: calleeName(e.f), Range: at})
+		chained.Stack = append(append([]source.Frame{}, inner.Stack...), frames...)
 		panic(&chained)
 	}
 	check(err)
+}
+
+// ensureClassCompiled compiles the methods of a script class that is named for the first time.
+func (e *emitter) ensureClassCompiled(at source.Range, t types.Type) {
+	class, ok := t.(*types.Class)
+	if !ok || class.Uncompiled == nil {
+		return
+	}
+	method, err := CompileMethods(class)
+	if method != nil {
+		e.checkCallee(err, source.Frame{Function: calleeName(method), Caller: class.Name, Range: at},
+			source.Frame{Function: class.Name, Caller: calleeName(e.f), Range: e.pending})
+	}
+}
+
+// CompileMethods compiles the methods of a script class that have not been compiled: __init__
+// first, for it says what attributes there are. It fails with the method that failed and its error.
+func CompileMethods(class *types.Class) (failed *ir.Function, err error) {
+	methods := class.Uncompiled
+	class.Uncompiled = nil
+	for _, first := range []bool{true, false} {
+		for _, m := range methods {
+			f := m.(*ir.Function)
+			if (f.ShortName() == "__init__") != first {
+				continue
+			}
+			if _, err := f.EnsureDefinedWithin(); err != nil {
+				class.Uncompiled = methods
+				return f, err
+			}
+		}
+	}
+	return nil, nil
 }
 
 // calleeName is the name of a function in the chain of an error: methods have their class before
@@ -710,11 +749,11 @@ func (c *enumClass) Attr(e *emitter, at source.Range, name string) SugaredValue 
 }
 
 func (c *enumClass) Iter(e *emitter, at source.Range) SugaredValue {
-	items := make([]*ir.Value, len(c.t.Members))
+	items := make([]value.Value, len(c.t.Members))
 	for i := range items {
-		items[i] = c.member(e, at, i)
+		items[i] = value.OfEnum(&value.Enum{Type: c.t, Index: i})
 	}
-	return &simple{e.g.InsertNode(e.g.CreateList(c.t, items)).Output()}
+	return &simple{e.g.Constant(value.OfList(value.NewList(c.t, items...)), at)}
 }
 
 // builtinNames are the names that every program knows.

@@ -47,6 +47,10 @@ type Options struct {
 	Defaults map[string]value.Value
 	Unit     *ir.Unit
 
+	// FromText says that the definition was read from text by this compiler's parser, for which -1
+	// is one constant where the Python door gives a minus and a constant.
+	FromText bool
+
 	// operatorsOnly says that the function is itself an overload of an operator: its body calls
 	// the operators that are not written in the language.
 	operatorsOnly bool
@@ -106,6 +110,7 @@ type emitter struct {
 	declaredReturn types.Type // nil where not annotated
 	mergedReturn   types.Type
 	loop           loopStatus
+	pending        source.Range // what is being emitted: where a callee's error says it was called
 	temporaries    int
 	ints           map[int64]*ir.Value
 	floats         map[float64]*ir.Value
@@ -134,6 +139,7 @@ func (noResolver) ResolveValue(string, source.Range) (SugaredValue, error) { ret
 func (noResolver) ResolveType(string, source.Range) (types.Type, error)    { return nil, nil }
 
 func (e *emitter) emitDef(def syntax.Def) *schema.FunctionSchema {
+	e.pending = def.Range
 	e.pushFrame(e.g.Block())
 	if e.o.Self != nil && len(def.Decl().Params()) == 0 {
 		fail(def.Decl().Range, "methods must have a self argument")
@@ -207,16 +213,12 @@ func (e *emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 }
 
 // convertDefault makes the value of a default one of the parameter's type. For a list of size
-// elements, one element stands for all.
+// elements it is one element, which stands for all.
 func (e *emitter) convertDefault(p syntax.Param, t types.Type, size int, v value.Value) value.Value {
-	c, ok := value.Coerce(v, t)
-	if !ok && size > 0 {
-		items := make([]value.Value, size)
-		for i := range items {
-			items[i] = v
-		}
-		c, ok = value.Coerce(value.OfTuple(value.NewTuple(items...)), t)
+	if list, isList := t.(*types.List); isList && size > 0 {
+		t = list.Elem
 	}
+	c, ok := value.Coerce(v, t)
 	if !ok {
 		fail(p.Range, "Expected a default value of type %s on parameter \"%s\".", t.Annotation(nil), p.Ident().Name())
 	}

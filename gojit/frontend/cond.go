@@ -234,7 +234,7 @@ func (e *emitter) emitIfExpr(at source.Range, c condition, yes, no func() *ir.Va
 	f := branch(c.refine.no, no).Type()
 	unified := types.Unify(t, f, false, nil)
 	if unified == nil {
-		fail(at, "if-expression's true branch has type %s but false branch has type %s", reprType(t), reprType(f))
+		fail(at, "if-expression's true branch has type %s but false branch has type %s", types.Repr(t), types.Repr(f))
 	}
 	return n.AddOutput().SetType(unified)
 }
@@ -363,7 +363,7 @@ func (e *emitter) mergeVariable(at source.Range, name string, yes, no *environme
 	}
 	unified := types.Unify(t.Type(), f.Type(), toUnion, nil)
 	if unified == nil {
-		text := fmt.Sprintf("Type mismatch: %s is set to type %s in the true branch and type %s in the false branch", name, reprType(t.Type()), reprType(f.Type()))
+		text := fmt.Sprintf("Type mismatch: %s is set to type %s in the true branch and type %s in the false branch", name, types.Repr(t.Type()), types.Repr(f.Type()))
 		if yes.findInParent(name) != nil || no.findInParent(name) != nil {
 			fail(at, "%s", text)
 		}
@@ -386,7 +386,7 @@ func (e *emitter) emitToBool(at source.Range, v *ir.Value) (out *ir.Value) {
 			if _, isError := r.(*source.Error); !isError {
 				panic(r)
 			}
-			fail(at, "Could not cast value of type %s to bool", reprType(v.Type()))
+			fail(at, "Could not cast value of type %s to bool", types.Repr(v.Type()))
 		}
 	}()
 	out = asSimple(e.lookUp("bool", at, true).Call(e, at, []ir.Argument{ir.Arg(v)}, nil, 0))

@@ -101,6 +101,7 @@ func (v *environment) findInParent(name string) SugaredValue {
 	return v.parent.find(name)
 }
 
+// setError says why a name is not defined; the text begins a line.
 func (v *environment) setError(name, text string) {
 	if v.errors == nil {
 		v.errors = map[string]string{}
@@ -164,7 +165,7 @@ func (v *environment) convertToOuter(at source.Range, name string, x, outer *ir.
 	x = ir.ConvertTo(v.e.g, at, t, x, true)
 	ok, why := types.IsSubtypeWhy(x.Type(), t)
 	if !ok {
-		text := "Variable '" + name + "' previously had type " + reprType(outer.Type()) + " but is now being assigned to a value of type " + reprType(x.Type())
+		text := "Variable '" + name + "' previously had type " + types.Repr(outer.Type()) + " but is now being assigned to a value of type " + types.Repr(x.Type())
 		if outer.Type().Kind() == types.KindList && x.Type().Kind() == types.KindList {
 			text += "\nEmpty lists default to List[Tensor]. Add a variable annotation to the assignment to create an empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in the list for Python 2)"
 		}
@@ -173,12 +174,18 @@ func (v *environment) convertToOuter(at source.Range, name string, x, outer *ir.
 	return x
 }
 
-// reprType prints a type as messages do: an inferred tensor says so.
-func reprType(t types.Type) string {
-	if x, ok := t.(*types.TensorInfo); ok && x.Inferred {
-		return "Tensor (inferred)"
+// compileResolved compiles a function that was named, before its arguments are emitted.
+func (e *emitter) compileResolved(s SugaredValue) {
+	if f, ok := s.(*FunctionValue); ok {
+		for _, o := range f.Overloads {
+			e.compileNow(o)
+		}
 	}
-	return t.Annotation(nil)
+}
+
+func (e *emitter) compileNow(f *ir.Function) {
+	_, err := f.EnsureDefinedWithin()
+	e.checkCallee(err, source.Frame{Function: calleeName(f), Caller: calleeName(e.f), Range: e.pending})
 }
 
 // lookUp returns what a name stands for: a variable, a builtin, a type or what the resolver says.
@@ -194,9 +201,11 @@ func (e *emitter) lookUp(name string, at source.Range, required bool) SugaredVal
 	if tuple, ok := t.(*types.Tuple); ok {
 		return NewNamedTuple(tuple)
 	}
+	e.ensureClassCompiled(at, t)
 	s, err := e.resolver.ResolveValue(name, at)
 	check(err)
 	if s != nil {
+		e.compileResolved(s)
 		return s
 	}
 	switch t := t.(type) {
@@ -209,7 +218,7 @@ func (e *emitter) lookUp(name string, at source.Range, required bool) SugaredVal
 		return nil
 	}
 	if text := e.env.errorOf(name); text != "" {
-		fail(at, "%sand was used here", text)
+		fail(at, "\n%sand was used here", text)
 	}
 	fail(at, "undefined value %s", name)
 	return nil

@@ -12,6 +12,7 @@ import (
 // emitExpr emits an expression as a value of the graph. hint, if not nil, is the type that the
 // context expects.
 func (e *emitter) emitExpr(expr syntax.Expr, hint types.Type) *ir.Value {
+	e.pending = expr.Range
 	v := e.emitSugared(expr, 1, hint).AsValue(e, expr.Range)
 	if hint != nil && hint.Kind() == types.KindAny && v.Type().Kind() != types.KindAny {
 		v = e.g.InsertNode(e.g.CreateUncheckedCast(v, hint)).Output()
@@ -59,6 +60,9 @@ func (e *emitter) emitSimple(expr syntax.Expr, hint types.Type) *ir.Value {
 	case syntax.KindIs, syntax.KindIsNot, syntax.KindAnd, syntax.KindOr, syntax.KindNot:
 		return e.emitCond(expr).value
 	case syntax.KindUnaryMinus:
+		if x := syntax.AsUnaryOp(expr).Operand(); e.o.FromText && x.Kind == syntax.KindConst {
+			return e.emitConst(syntax.NewConst(x.Range, "-"+syntax.AsConst(x).Text))
+		}
 		return e.emitUnary(expr, "__neg__", "aten::neg")
 	case syntax.KindInvert:
 		return e.emitUnary(expr, "__invert__", "aten::bitwise_not")
@@ -249,14 +253,14 @@ func (e *emitter) emitListLiteral(l syntax.ListLiteral, hint types.Type) *ir.Val
 	if want, ok := hintMember(hint, types.KindList).(*types.List); ok {
 		elem = want.Elem
 	} else if hint != nil && hint.Kind() != types.KindAny {
-		fail(l.Range, "Expected an annotation of type List, but got type hint for %s", reprType(hint))
+		fail(l.Range, "Expected an annotation of type List, but got type hint for %s", types.Repr(hint))
 	}
 	if len(vs) > 0 {
 		unified := types.UnifyAll(typesOf(vs), true, elem)
 		if elem == nil {
 			elem = unified
 		} else if !types.IsSubtype(unified, elem) {
-			fail(l.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", reprType(types.NewList(elem)), reprType(unified))
+			fail(l.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(types.NewList(elem)), types.Repr(unified))
 		}
 	}
 	if elem == nil {
@@ -286,7 +290,7 @@ func (e *emitter) emitDictLiteral(d syntax.DictLiteral, hint types.Type) *ir.Val
 	var key, elem types.Type = types.Str, types.Tensor
 	want, hinted := hintMember(hint, types.KindDict).(*types.Dict)
 	if hint != nil && !hinted && hint.Kind() != types.KindAny {
-		fail(d.Range, "Expected an annotation of type Dict, but got type hint for %s", reprType(hint))
+		fail(d.Range, "Expected an annotation of type Dict, but got type hint for %s", types.Repr(hint))
 	}
 	if hinted {
 		key, elem = want.Key, want.Value
@@ -294,11 +298,11 @@ func (e *emitter) emitDictLiteral(d syntax.DictLiteral, hint types.Type) *ir.Val
 	if len(keys) > 0 {
 		k := types.UnifyAll(typesOf(keys), false, nil)
 		if k == nil {
-			fail(d.Range, "Dict keys must contain only a single type. Expected: %s but found %s instead", reprType(keys[0].Type()), reprType(keys[len(keys)-1].Type()))
+			fail(d.Range, "Dict keys must contain only a single type. Expected: %s but found %s instead", types.Repr(keys[0].Type()), types.Repr(keys[len(keys)-1].Type()))
 		}
 		v := types.UnifyAll(typesOf(vals), true, elemHint(want, hinted))
 		if hinted && (!types.IsSubtype(k, key) || !types.IsSubtype(v, elem)) {
-			fail(d.Range, "Type annotation was inferred to be `%s`, but the type of the values given by the dict literal is `%s`", reprType(want), reprType(types.NewDict(k, v)))
+			fail(d.Range, "Type annotation was inferred to be `%s`, but the type of the values given by the dict literal is `%s`", types.Repr(want), types.Repr(types.NewDict(k, v)))
 		}
 		if !hinted {
 			key, elem = k, v
@@ -330,7 +334,7 @@ func (e *emitter) emitListComp(c syntax.ListComp, hint types.Type) *ir.Value {
 	list := e.g.InsertNode(e.g.CreateList(types.Tensor, nil)).Output()
 	want, hinted := hintMember(hint, types.KindList).(*types.List)
 	if hint != nil && !hinted && hint.Kind() != types.KindAny {
-		fail(c.Range, "Expected an annotation of type List, but got type hint for %s", reprType(hint))
+		fail(c.Range, "Expected an annotation of type List, but got type hint for %s", types.Repr(hint))
 	}
 	set := hinted
 	if hinted {
@@ -344,7 +348,7 @@ func (e *emitter) emitListComp(c syntax.ListComp, hint types.Type) *ir.Value {
 		}
 		elem := list.Type().(*types.List).Elem
 		if hinted && !types.IsSubtype(item.Type(), elem) {
-			fail(c.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", reprType(want), reprType(item.Type()))
+			fail(c.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(want), types.Repr(item.Type()))
 		}
 		if !hinted {
 			unified := types.Unify(elem, item.Type(), true, nil)
@@ -361,7 +365,7 @@ func (e *emitter) emitDictComp(c syntax.DictComp, hint types.Type) *ir.Value {
 	dict := n.Output()
 	want, hinted := hintMember(hint, types.KindDict).(*types.Dict)
 	if hint != nil && !hinted && hint.Kind() != types.KindAny {
-		fail(c.Range, "Expected an annotation of type Dict, but got type hint for %s", reprType(hint))
+		fail(c.Range, "Expected an annotation of type Dict, but got type hint for %s", types.Repr(hint))
 	}
 	set := hinted
 	if hinted {

@@ -134,7 +134,7 @@ func (im *Importer) findFunction(name string) *ir.Function {
 	}
 	def := syntax.AsDef(tree)
 	f := ir.NewLazyFunction(name, &im.defining, func(f *ir.Function) error {
-		return Compile(f, def, Options{Resolver: im, Unit: im.Unit})
+		return Compile(f, def, Options{Resolver: im, Unit: im.Unit, FromText: true})
 	})
 	im.Unit.AddFunction(f)
 	return f
@@ -161,7 +161,7 @@ func (im *Importer) namedTuple(name string, def syntax.ClassDef) types.Type {
 		if a.RHS() != nil {
 			d, ok := value.Coerce(e.constantOf(a.RHS(), field), field)
 			if !ok {
-				fail(a.RHS().Range, "The default is no value of type %s", reprType(field))
+				fail(a.RHS().Range, "The default is no value of type %s", types.Repr(field))
 			}
 			t.Defaults = append(t.Defaults, d)
 		}
@@ -224,7 +224,7 @@ func (im *Importer) class(name string, def syntax.ClassDef, isModule bool) types
 func (im *Importer) addMethod(c *types.Class, def syntax.Def) *ir.Function {
 	name := def.Name().Name()
 	f := ir.NewLazyFunction(c.Name+"."+name, &im.defining, func(f *ir.Function) error {
-		return Compile(f, def, Options{Resolver: im, Unit: im.Unit, Self: &Self{Type: c}})
+		return Compile(f, def, Options{Resolver: im, Unit: im.Unit, FromText: true, Self: &Self{Type: c}})
 	})
 	f.IsMethod = true
 	c.AddMethod(name, f)
@@ -294,7 +294,7 @@ func (b *classBuilder) assign(a syntax.Assign) {
 			t := b.e.typeOf(a.Type())
 			v, ok := value.Coerce(b.e.constantOf(a.RHS(), t), t)
 			if !ok {
-				fail(a.RHS().Range, "The constant is no value of type %s", reprType(t))
+				fail(a.RHS().Range, "The constant is no value of type %s", types.Repr(t))
 			}
 			b.c.Constants = append(b.c.Constants, types.Constant{Name: name, Value: v})
 			return

@@ -41,7 +41,7 @@ func (e *emitter) emitTupleIndex(at source.Range, tuple, index *ir.Value) *ir.Va
 	c, known := index.Constant()
 	if !known {
 		if len(elems) == 0 || !allEqual(elems) {
-			fail(at, "Cannot index into a tuple with a non-integer literal because we cannot resolve the output type")
+			fail(at, "Cannot index into a %s with a non-integer literal because we cannot resolve the output type", types.Repr(tuple.Type()))
 		}
 		return e.g.InsertNode(e.g.CreateTupleIndex(tuple, index, elems[0])).Output()
 	}
@@ -241,7 +241,7 @@ func (e *emitter) emitIndex(at source.Range, s *subscript, expr syntax.Expr, dim
 		}
 		return dim + 1
 	}
-	fail(at, "Unsupported operation: indexing tensor with unsupported index type '%s'. Only ints, slices, lists and tensors are supported", reprType(index.Type()))
+	fail(at, "Unsupported operation: indexing tensor with unsupported index type '%s'. Only ints, slices, lists and tensors are supported", types.Repr(index.Type()))
 	return 0
 }
 
@@ -263,7 +263,7 @@ func (e *emitter) emitSubscriptAssign(at source.Range, lhs syntax.Subscript, rhs
 		fail(lhs.Range, "Sliced expression not yet supported for subscripted assignment. File a bug if you want this")
 	}
 	if types.IsSubtype(base.Type(), types.AnyTuple) {
-		fail(lhs.Range, "%s does not support subscripted assignment", reprType(base.Type()))
+		fail(lhs.Range, "%s does not support subscripted assignment", types.Repr(base.Type()))
 	}
 	args := []ir.Argument{ir.ArgAt(base, lhs.Value().Range), ir.ArgAt(e.emitExpr(subscripts[0], nil), lhs.Range), rhs}
 	newMagic("__setitem__", "aten::_set_item").Call(e, at, args, nil, 0)

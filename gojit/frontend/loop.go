@@ -104,7 +104,7 @@ type rangeValue struct {
 func (e *emitter) newRange(at source.Range, inputs []*ir.Value, static int) *rangeValue {
 	for i, in := range inputs {
 		if in.Type().Kind() != types.KindInt {
-			fail(at, "all inputs of range must be ints, found %s in argument %d", reprType(in.Type()), i)
+			fail(at, "all inputs of range must be ints, found %s in argument %d", types.Repr(in.Type()), i)
 		}
 	}
 	r := &rangeValue{notFirstClass: "range", static: static}

@@ -83,6 +83,9 @@ func (m *moduleValue) lookUp(e *emitter, at source.Range, name string) SugaredVa
 		if s != nil {
 			return lookedUp(e, at, s)
 		}
+		if f, ok := class.FindMethod(name).(*ir.Function); ok {
+			e.compileNow(f)
+		}
 	}
 	if class.FindMethod(name) != nil {
 		return newMethod(m.self, name)

@@ -18,6 +18,7 @@ func (e *emitter) emitStatements(stmts []syntax.Stmt) {
 }
 
 func (e *emitter) emitStatement(s syntax.Stmt) {
+	e.pending = s.Range
 	switch s.Kind {
 	case syntax.KindIf:
 		e.emitIf(syntax.AsIf(s))
@@ -61,7 +62,7 @@ func (e *emitter) emitReturn(s syntax.Return) {
 			actual = ir.ConvertTo(e.g, s.Range, want, actual, true)
 		}
 		if !types.IsSubtype(actual.Type(), want) {
-			fail(s.Range, "Return value was annotated as having type %s but is actually of type %s", reprType(want), reprType(actual.Type()))
+			fail(s.Range, "Return value was annotated as having type %s but is actually of type %s", types.Repr(want), types.Repr(actual.Type()))
 		}
 	} else {
 		want = e.mergedReturn
@@ -70,7 +71,7 @@ func (e *emitter) emitReturn(s syntax.Return) {
 		}
 		merged := types.Unify(want, actual.Type(), false, nil)
 		if merged == nil {
-			fail(s.Range, "Previous return statement returned a value of type %s but this return statement returns a value of type %s", reprType(want), reprType(actual.Type()))
+			fail(s.Range, "Previous return statement returned a value of type %s but this return statement returns a value of type %s", types.Repr(want), types.Repr(actual.Type()))
 		}
 		want = merged
 	}

@@ -119,6 +119,7 @@ func (s *simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 			return &simple{e.g.InsertNode(e.g.CreateTupleIndex(s.v, index, t.Elems[i])).Output()}
 		}
 	case *types.Class:
+		e.ensureClassCompiled(at, t)
 		if t.FindMethod(name) != nil {
 			return newMethod(s.v, name)
 		}
@@ -180,13 +181,14 @@ func (s *simple) Attr(e *emitter, at source.Range, name string) SugaredValue {
 	if s.v.Type().Kind() == types.KindClass {
 		hint = " Did you forget to initialize an attribute in __init__()?"
 	}
-	fail(at, "'%s' object has no attribute or method '%s'.%s", reprType(s.v.Type()), name, hint)
+	fail(at, "'%s' object has no attribute or method '%s'.%s", types.Repr(s.v.Type()), name, hint)
 	return nil
 }
 
 func (s *simple) HasAttr(e *emitter, at source.Range, name string) bool {
 	switch t := s.v.Type().(type) {
 	case *types.Class:
+		e.ensureClassCompiled(at, t)
 		return t.FindMethod(name) != nil || t.AttributeIndex(name) >= 0 || t.FindConstant(name) != nil || t.FindProperty(name) != nil
 	case *types.Tuple:
 		if t.Fields != nil {
@@ -200,7 +202,7 @@ func (s *simple) HasAttr(e *emitter, at source.Range, name string) bool {
 func (s *simple) SetAttr(e *emitter, at source.Range, name string, v *ir.Value) {
 	class, ok := s.v.Type().(*types.Class)
 	if !ok {
-		fail(at, "Tried to set an attribute: %s on a non-class: %s", name, reprType(s.v.Type()))
+		fail(at, "Tried to set an attribute: %s on a non-class: %s", name, types.Repr(s.v.Type()))
 	}
 	expected := class.AttributeType(name)
 	if expected == nil {
@@ -212,7 +214,7 @@ func (s *simple) SetAttr(e *emitter, at source.Range, name string, v *ir.Value) 
 	}
 	v = ir.ConvertTo(e.g, at, expected, v, false)
 	if !types.IsSubtype(v.Type(), expected) {
-		fail(at, "Wrong type for attribute assignment. Expected %s but got %s", reprType(expected), reprType(v.Type()))
+		fail(at, "Wrong type for attribute assignment. Expected %s but got %s", types.Repr(expected), types.Repr(v.Type()))
 	}
 	e.g.InsertNode(e.g.CreateSetAttr(s.v, name, v))
 }
@@ -267,7 +269,7 @@ func (s *simple) AsTuple(e *emitter, at source.Range, size int) []SugaredValue {
 	case types.KindAnyTuple:
 		fail(at, "Provided tuple is not fully defined/refined including its element types, please provide a value of type like Tuple[int, int]")
 	default:
-		fail(at, "%s cannot be used as a tuple", reprType(s.v.Type()))
+		fail(at, "%s cannot be used as a tuple", types.Repr(s.v.Type()))
 	}
 	out := make([]SugaredValue, len(vs))
 	for i, v := range vs {
@@ -285,7 +287,7 @@ func (s *simple) Iter(e *emitter, at source.Range) SugaredValue {
 	case types.KindTuple:
 		return &TupleValue{Items: s.AsTuple(e, at, -1)}
 	}
-	fail(at, "'%s' object is not iterable", reprType(s.v.Type()))
+	fail(at, "'%s' object is not iterable", types.Repr(s.v.Type()))
 	return nil
 }
 
@@ -294,7 +296,7 @@ func (s *simple) Len(e *emitter, at source.Range) *ir.Value {
 	case types.KindList, types.KindString, types.KindTensor:
 		return e.insert(at, "aten::len", s.v)
 	}
-	fail(at, "'%s' object is not iterable", reprType(s.v.Type()))
+	fail(at, "'%s' object is not iterable", types.Repr(s.v.Type()))
 	return nil
 }
 
@@ -312,7 +314,7 @@ func (s *simple) GetItem(e *emitter, at source.Range, index *ir.Value, hint type
 		}
 		return s.Attr(e, at, "__getitem__").Call(e, at, []ir.Argument{ir.Arg(index)}, nil, 1)
 	}
-	fail(at, "'%s' object is not subscriptable", reprType(t))
+	fail(at, "'%s' object is not subscriptable", types.Repr(t))
 	return nil
 }
 
@@ -352,7 +354,7 @@ func (t *TupleValue) Len(e *emitter, at source.Range) *ir.Value {
 func (t *TupleValue) GetItem(e *emitter, at source.Range, index *ir.Value, _ types.Type) SugaredValue {
 	c, ok := index.Constant()
 	if !ok || !c.IsInt() {
-		fail(at, "Expected integer literal for index. ModuleList/Sequential indexing is only supported with integer literals. For example, 'i = 4; self.layers[i](x)' will fail because i is not a literal. Enumeration is supported, e.g. 'for index, v in enumerate(self): out = v(inp)'")
+		fail(at, "Expected integer literal for index. ModuleList/Sequential indexing is only supported with integer literals. Enumeration is supported, e.g. 'for index, v in enumerate(self): ...'")
 	}
 	i := int(c.Int())
 	if i < 0 {

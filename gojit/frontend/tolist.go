@@ -32,7 +32,7 @@ func (e *emitter) emitToList(call syntax.Apply, l *toList, hint types.Type) Suga
 	}
 	code, ok := elementCodes[elem.Kind()]
 	if !ok {
-		fail(call.Range, "%s is not one of the supported element types for tolist: int, float, complex, bool", reprType(elem))
+		fail(call.Range, "%s is not one of the supported element types for tolist: int, float, complex, bool", types.Repr(elem))
 	}
 	n := e.g.Create("prim::tolist", []*ir.Value{l.tensor}, 1)
 	n.AddInput(e.g.Constant(value.Int(dims), source.Range{}))

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"torchjit/gojit/ops"
@@ -114,11 +115,10 @@ func MatchSchemas(g *Graph, at source.Range, schemas []*schema.FunctionSchema, a
 
 func prefixLines(text, prefix string) string {
 	var b strings.Builder
-	for i, line := range strings.Split(text, "\n") {
-		if i > 0 {
-			b.WriteByte('\n')
+	for _, line := range strings.SplitAfter(text, "\n") {
+		if line != "" {
+			b.WriteString(prefix + line)
 		}
-		b.WriteString(prefix + line)
 	}
 	return b.String()
 }
@@ -139,7 +139,7 @@ func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 				first := args[used].Value(m.g)
 				elem := formal.Type.(*types.List).Elem
 				if first.typ.Kind() != types.KindList && !convertibleToList(first.typ, formal.Type) {
-					list := m.restAsList(formal, elem, args[used:])
+					list := m.restAsList(elem, args[used:])
 					if list == nil {
 						return nil
 					}
@@ -151,7 +151,7 @@ func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 			actual = args[used]
 			used++
 		default:
-			k := kwargIndex(formal.Name, kwargs, strings.HasPrefix(s.Name, "aten::"))
+			k := slices.IndexFunc(kwargs, func(a Argument) bool { return a.Name == formal.Name })
 			switch {
 			case k >= 0 && usedKwargs[k]:
 				m.fail("argument %s specified twice in schema.\n", formal.Name)
@@ -190,7 +190,7 @@ func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 			continue
 		}
 		if s.ArgumentIndex(kwargs[k].Name) < 0 {
-			m.fail("Unknown keyword argument '%s'.\n", kwargs[k].Name)
+			m.fail("Keyword argument %s unknown.\n", kwargs[k].Name)
 		} else {
 			m.fail("Keyword argument %s specified twice.\n", kwargs[k].Name)
 		}
@@ -214,44 +214,6 @@ func (m *matcher) result(inputs []*Value) *Match {
 	return match
 }
 
-// kwargIndex finds the keyword argument for a parameter. Operators take the names that NumPy has
-// as well.
-func kwargIndex(name string, kwargs []Argument, isOperator bool) int {
-	for i := range kwargs {
-		if kwargs[i].Name == name {
-			return i
-		}
-	}
-	if !isOperator {
-		return -1
-	}
-	for i := range kwargs {
-		switch kwargs[i].Name {
-		case "axis":
-			if name == "dim" {
-				return i
-			}
-		case "keepdims":
-			if name == "keepdim" {
-				return i
-			}
-		case "x":
-			if name == "self" {
-				return i
-			}
-		case "x1":
-			if name == "self" {
-				return i
-			}
-		case "x2":
-			if name == "other" {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
 // takesRest reports whether the i-th parameter may take all remaining positional arguments as a
 // list: f(1, 2) for f([1, 2]).
 func (m *matcher) takesRest(i int) bool {
@@ -263,10 +225,10 @@ func (m *matcher) takesRest(i int) bool {
 	return ok && list.Elem.Kind() != types.KindVar && formals[i].ListSize < 0
 }
 
-func (m *matcher) restAsList(formal *schema.Argument, elem types.Type, rest []Argument) *Value {
+func (m *matcher) restAsList(elem types.Type, rest []Argument) *Value {
 	items := make([]*Value, len(rest))
 	for i, a := range rest {
-		v := m.argumentOf(elem, formal.Name, a)
+		v := m.fit(elem, "<varargs>", a.Value(m.g))
 		if v == nil {
 			return nil
 		}
@@ -295,10 +257,6 @@ func (m *matcher) argument(formal *schema.Argument, actual Argument) *Value {
 	return m.fit(formal.Type, formal.Name, v)
 }
 
-func (m *matcher) argumentOf(t types.Type, name string, actual Argument) *Value {
-	return m.fit(t, name, actual.Value(m.g))
-}
-
 func isNumberForList(t, formal types.Type) bool {
 	list, ok := formal.(*types.List)
 	return ok && (t.Kind() == types.KindInt || t.Kind() == types.KindFloat) && types.Equal(list.Elem, t)
@@ -308,12 +266,12 @@ func (m *matcher) fit(formal types.Type, name string, v *Value) *Value {
 	concrete := formal
 	if types.HasVars(formal) {
 		if t, why := m.vars.Match(formal, v.typ); t == nil {
-			m.fail("Could not match type %s to %s in argument '%s': %s.\n", v.typ.Annotation(nil), formal.Annotation(nil), name, why)
+			m.fail("Could not match type %s to %s in argument '%s': %s.\n", types.Repr(v.typ), types.Repr(formal), name, why)
 			return nil
 		}
 		concrete = m.vars.Apply(formal)
 		if types.HasVars(concrete) {
-			m.fail("Type variables in type %s could not be inferred from actual type %s", formal.Annotation(nil), v.typ.Annotation(nil))
+			m.fail("Type variables in type %s could not be inferred from actual type %s", types.Repr(formal), types.Repr(v.typ))
 			return nil
 		}
 	}
@@ -323,19 +281,16 @@ func (m *matcher) fit(formal types.Type, name string, v *Value) *Value {
 		return v
 	}
 	if m.failure != nil {
-		m.mismatch(name, concrete, v, why)
+		m.mismatch(name, formal, v, why)
 	}
 	return nil
 }
 
-func (m *matcher) mismatch(name string, concrete types.Type, v *Value, why string) {
+func (m *matcher) mismatch(name string, formal types.Type, v *Value, why string) {
 	var b strings.Builder
-	shown := concrete.Annotation(nil)
+	fmt.Fprintf(&b, "Expected a value of type '%s' for argument '%s' but instead found type '%s'.\n", types.Repr(formal), name, types.Repr(v.typ))
 	if t, ok := v.typ.(*types.TensorInfo); ok && t.Inferred {
-		fmt.Fprintf(&b, "Expected a value of type '%s' for argument '%s' but instead found type 'Tensor (inferred)'.\n", shown, name)
 		fmt.Fprintf(&b, "Inferred the value for argument '%s' to be of type 'Tensor' because it was not annotated with an explicit type.\n", name)
-	} else {
-		fmt.Fprintf(&b, "Expected a value of type '%s' for argument '%s' but instead found type '%s'.\n", shown, name, v.typ.Annotation(nil))
 	}
 	if list, ok := v.typ.(*types.List); ok && list.Elem.Kind() == types.KindTensor {
 		b.WriteString("Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create an empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in the list for Python 2)\n")
@@ -424,13 +379,6 @@ func convertScalar(g *Graph, at source.Range, t types.Type, v *Value) *Value {
 		case types.KindComplex:
 			return insert("aten::Complex")
 		case types.KindInt:
-			return insert("aten::Int")
-		}
-	case from == types.KindBool:
-		switch to {
-		case types.KindFloat:
-			return insert("aten::Float")
-		case types.KindInt, types.KindNumber:
 			return insert("aten::Int")
 		}
 	case from == types.KindString && to == types.KindDevice:

@@ -52,6 +52,9 @@ func (u *Unit) AddType(name string, t types.Type) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.named[name] = t
+	if class, ok := t.(*types.Class); ok {
+		class.Unit = u
+	}
 }
 
 // Type returns the named type, or nil.

@@ -11,7 +11,8 @@ import (
 var nextWarning atomic.Int64
 
 // Inline replaces calls of functions and methods whose bodies are known by the bodies, to any
-// depth. A callee that has not been compiled yet is compiled; one that cannot be stays a call.
+// depth. A callee that has not been compiled yet is compiled; one that cannot be stays a call. The
+// constants of the callees are folded and pooled; those that name functions stay behind, unused.
 //
 //	%y = prim::CallMethod[name="forward"](%m, %x)   -- becomes the nodes of forward
 func Inline(g *ir.Graph) { inlineBlock(g.Block()) }
@@ -23,11 +24,7 @@ func inlineBlock(b *ir.Block) {
 		case "prim::CallFunction":
 			if f, ok := n.Input(0).Type().(*types.Function); ok {
 				if target, ok := f.Target.(*ir.Function); ok && isCompiled(target) {
-					constant := n.Input(0).Node()
 					replaceCall(n, target, n.Inputs()[1:])
-					if !hasUses(constant) {
-						constant.Destroy()
-					}
 				}
 			}
 		case "prim::CallMethod":
@@ -53,6 +50,8 @@ func isCompiled(f *ir.Function) bool {
 func replaceCall(n *ir.Node, callee *ir.Function, args []*ir.Value) {
 	body := callee.Graph().Copy()
 	Inline(body)
+	ConstantPropagationImmutableTypes(body)
+	ConstantPooling(body)
 	g := n.Graph()
 	old := g.SetInsertPoint(n)
 	outputs := g.InsertGraph(body, append([]*ir.Value{}, args...))

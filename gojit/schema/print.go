@@ -145,13 +145,22 @@ func literalText(v value.Value) string {
 	case value.KindString:
 		return `"` + escape(v.Str()) + `"`
 	case value.KindList:
-		parts := make([]string, len(v.List().Items))
-		for i, item := range v.List().Items {
-			parts[i] = literalText(item)
+		return "[" + literalTexts(v.List().Items) + "]"
+	case value.KindTuple:
+		if len(v.Tuple().Items) == 1 {
+			return "(" + literalText(v.Tuple().Items[0]) + ",)"
 		}
-		return "[" + strings.Join(parts, ", ") + "]"
+		return "(" + literalTexts(v.Tuple().Items) + ")"
 	}
 	return fmt.Sprintf("<%s>", v.Kind())
+}
+
+func literalTexts(vs []value.Value) string {
+	parts := make([]string, len(vs))
+	for i, v := range vs {
+		parts[i] = literalText(v)
+	}
+	return strings.Join(parts, ", ")
 }
 
 func escape(s string) string {

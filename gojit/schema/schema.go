@@ -6,6 +6,8 @@
 package schema
 
 import (
+	"slices"
+
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -25,6 +27,19 @@ type Argument struct {
 
 // IsOut reports whether the argument is a keyword-only tensor that the function writes.
 func (a *Argument) IsOut() bool { return a.KwargOnly && a.Alias != nil && a.Alias.IsWrite }
+
+// NewDefault returns the default as a call gets it: a list of its own, which may be changed, and
+// where one element stands for a list of ListSize, that list.
+func (a *Argument) NewDefault() value.Value {
+	if a.Default.Kind() == value.KindList {
+		l := a.Default.List()
+		return value.OfList(value.NewList(l.Elem, slices.Clone(l.Items)...))
+	}
+	if list, ok := a.Type.(*types.List); ok && a.ListSize > 0 {
+		return value.OfList(value.NewList(list.Elem, slices.Repeat([]value.Value{a.Default}, a.ListSize)...))
+	}
+	return a.Default
+}
 
 // FunctionSchema describes a function or operator.
 type FunctionSchema struct {

@@ -45,16 +45,20 @@ func PrintFunction(f *ir.Function) (text string, constants []value.Value) {
 	return p.b.String(), p.Constants
 }
 
-// reserved are the names that variables cannot have.
-var reserved = func() map[string]bool {
+func nameSet(names string) map[string]bool {
 	m := map[string]bool{}
-	for _, name := range strings.Fields(`_ as aten attribute CONSTANTS fork getattr inf nan infj nanj ops __torch__
-		and assert async await break class continue def del elif else except False finally for from global if import
-		in is lambda None nonlocal not or pass raise return True try with while yield uninitialized unchecked_cast`) {
+	for _, name := range strings.Fields(names) {
 		m[name] = true
 	}
 	return m
-}()
+}
+
+// keywords are the words of the language, which neither variables nor attributes can have as names.
+var keywords = nameSet(`and as assert async await break class continue def del elif else except False finally for from global
+	if import in is lambda None nonlocal not or pass raise return True try with while yield`)
+
+// reserved are the other names that variables cannot have.
+var reserved = nameSet(`_ aten attribute CONSTANTS fork getattr inf nan infj nanj ops __torch__ uninitialized unchecked_cast`)
 
 // Function adds the text of a function.
 func (p *Printer) Function(f *ir.Function) {
@@ -80,7 +84,7 @@ func (p *Printer) Function(f *ir.Function) {
 			p.b.WriteString(": " + p.annotation(a.Type))
 		}
 		if a.HasDefault {
-			p.b.WriteString("=" + p.constantText(a.Default))
+			p.b.WriteString("=" + p.constantText(a.NewDefault()))
 		}
 		p.exprs[g.Inputs()[i]] = name
 	}
@@ -104,7 +108,7 @@ func (p *Printer) line(format string, args ...any) {
 // genName returns a name like candidate that is neither in use nor reserved.
 func (p *Printer) genName(candidate string) string {
 	name := candidate
-	for p.names[name] || reserved[name] {
+	for p.names[name] || reserved[name] || keywords[name] {
 		id := p.nextID[name]
 		p.nextID[name]++
 		name = candidate + strconv.Itoa(id)
@@ -133,7 +137,7 @@ func isIdentByte(c byte) bool {
 }
 
 func isIdentifier(name string) bool {
-	return name != "" && validIdentifier(name) == name && !reserved[name]
+	return name != "" && validIdentifier(name) == name && !keywords[name]
 }
 
 func (p *Printer) nameFor(v *ir.Value) string {

@@ -1,5 +1,7 @@
 package types
 
+import "fmt"
+
 // Attribute is a named slot of a class.
 type Attribute struct {
 	Name        string
@@ -34,6 +36,10 @@ type Class struct {
 	Attributes []Attribute
 	Constants  []Constant
 	Properties []Property
+	// Unit is the program that the class belongs to; this package does not look into it.
+	Unit any
+	// Uncompiled are the methods of a script class that are to be compiled before it is used.
+	Uncompiled []Method
 	// Hooks and PreHooks name the forward hooks of a module in the order in which they run.
 	Hooks, PreHooks []Method
 	methods         map[string]Method
@@ -55,6 +61,20 @@ func (c *Class) String() string { return c.Name }
 
 // Annotation implements Type.
 func (c *Class) Annotation(rename Renamer) string { return nameOf(c, c.Name, rename) }
+
+// Repr is the form of a type in messages: a class says which program it is of, and a tensor whether
+// its type was inferred.
+func Repr(t Type) string {
+	switch t := t.(type) {
+	case *TensorInfo:
+		if t.Inferred {
+			return "Tensor (inferred)"
+		}
+	case *Class:
+		return fmt.Sprintf("%s (of Python compilation unit at: %p)", t.Name, t.Unit)
+	}
+	return t.Annotation(nil)
+}
 
 // AddAttribute adds a slot and returns its index.
 func (c *Class) AddAttribute(a Attribute) int {

@@ -189,13 +189,6 @@ func (t *Tuple) String() string {
 	if t.Name != "" {
 		return t.Name
 	}
-	if t.Fields != nil {
-		parts := make([]string, len(t.Elems))
-		for i, e := range t.Elems {
-			parts[i] = t.Fields[i] + " : " + e.String()
-		}
-		return "NamedTuple(" + strings.Join(parts, ", ") + ")"
-	}
 	return "(" + joinTypes(t.Elems, Type.String) + ")"
 }
 

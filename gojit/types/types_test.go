@@ -21,7 +21,6 @@ func TestPrintedFormsRoundTrip(t *testing.T) {
 		"Dict(str, Tensor[])": "Dict[str, List[Tensor]]", "Future(int)": "Future[int]", "Scalar": "number",
 		"Union(float, int, str)": "Union[float, int, str]", "()": "Tuple[()]", "NoneType": "NoneType",
 		"Float(2, *, strides=[3, 1], requires_grad=0, device=cpu)": "Tensor",
-		"NamedTuple(values : Tensor, indices : int)":               "Tuple[Tensor, int]",
 	} {
 		x := parse(t, text)
 		if x.String() != text || x.Annotation(nil) != annotation {

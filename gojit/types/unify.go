@@ -111,8 +111,8 @@ func (vars Bindings) Match(formal, actual Type) (Type, string) {
 		// The binding stays as it is: whether a value of a wider type can be converted is for the
 		// caller to find out.
 		if Unify(bound, actual, false, nil) == nil {
-			return nil, "Type variable '" + f.Name + "' previously matched to type " + bound.Annotation(nil) +
-				" is matched to type " + actual.Annotation(nil)
+			return nil, "Type variable '" + f.Name + "' previously matched to type " + Repr(bound) +
+				" is matched to type " + Repr(actual)
 		}
 		return bound, ""
 	case *List:
@@ -134,11 +134,11 @@ func (vars Bindings) Match(formal, actual Type) (Type, string) {
 			}
 			return NewList(inner), ""
 		}
-		return nil, "Cannot match " + formal.String() + " to " + actual.Annotation(nil)
+		return nil, "Cannot match " + Repr(formal) + " to " + Repr(actual)
 	case *Tuple:
 		a, ok := actual.(*Tuple)
 		if !ok || len(a.Elems) != len(f.Elems) {
-			return nil, "Cannot match a tuple to " + actual.Annotation(nil)
+			return nil, "Cannot match a tuple to " + Repr(actual)
 		}
 		elems := make([]Type, len(f.Elems))
 		for i := range elems {
@@ -157,7 +157,7 @@ func (vars Bindings) Match(formal, actual Type) (Type, string) {
 			}
 			return &Future{inner}, ""
 		}
-		return nil, "Cannot match a future to " + actual.Annotation(nil)
+		return nil, "Cannot match a future to " + Repr(actual)
 	case *Optional:
 		if a, ok := actual.(*Optional); ok {
 			inner, why := vars.Match(f.Elem, a.Elem)
@@ -173,7 +173,7 @@ func (vars Bindings) Match(formal, actual Type) (Type, string) {
 	case *Dict:
 		a, ok := actual.(*Dict)
 		if !ok {
-			return nil, "Cannot match a dict to " + actual.Annotation(nil)
+			return nil, "Cannot match a dict to " + Repr(actual)
 		}
 		k, why := vars.Match(f.Key, a.Key)
 		if k == nil {
@@ -185,7 +185,7 @@ func (vars Bindings) Match(formal, actual Type) (Type, string) {
 		}
 		return NewDict(k, v), ""
 	}
-	return nil, "Cannot match " + formal.String() + " to " + actual.Annotation(nil)
+	return nil, "Cannot match " + Repr(formal) + " to " + Repr(actual)
 }
 
 // Apply returns t with its variables replaced by what they are bound to; an unbound variable

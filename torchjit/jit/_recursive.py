@@ -36,6 +36,7 @@ import typing
 import warnings
 from typing import Any
 
+from torchjit import _annotations
 from torchjit import _jit_internal as _marks
 from torchjit import _native
 from torchjit._tensor import Tensor
@@ -219,12 +220,14 @@ def _infer_object(value: Any) -> tuple[str | None, str]:
     if cls.__module__ == "builtins" or isinstance(value, (types.FunctionType, types.ModuleType)):
         return (
             None,
-            f"Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as inputs or outputs of traced functions, but instead got value of type {cls.__name__}.",
+            f"Only tensors and (possibly nested) tuples of tensors, lists, or dictsare supported as inputs or outputs of traced functions, but instead got value of type {cls.__name__}.",
         )
     try:
         from torchjit.jit._script import script_class
 
-        return script_class(cls), ""
+        name = script_class(cls)
+        _native.ensure_class_compiled(name)
+        return name, ""
     except Exception as e:
         return None, str(e)
 
@@ -257,7 +260,7 @@ def _constant_names(module: Any, annotations: dict[str, Any]) -> set[str]:
 
 def _class_annotations(module: Any) -> dict[str, Any]:
     """The annotations of a module's class, evaluated where that is possible."""
-    annotations = dict(getattr(module, "__annotations__", {}))
+    annotations = _annotations.of_class(type(module))
     scope = Scope.of_class(type(module))
     for name, annotation in annotations.items():
         if isinstance(annotation, str):

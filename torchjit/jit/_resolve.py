@@ -44,6 +44,7 @@ import typing
 import weakref
 from typing import Any
 
+from torchjit import _annotations
 from torchjit import _jit_internal as _marks
 from torchjit import _native
 from torchjit._host import _known_classes
@@ -420,7 +421,7 @@ def named_tuple_name(cls: Any) -> str:
     if cls in _names:
         return _names[cls]
     scope = Scope.of_class(cls)
-    annotations = getattr(cls, "__annotations__", {})
+    annotations = _annotations.of_class(cls)
     fields = list(cls._fields)
     field_types = [type_of_annotation(annotations.get(f, Tensor), scope) for f in fields]
     defaults = [cls._field_defaults[f] for f in fields if f in cls._field_defaults]
@@ -461,10 +462,8 @@ def define_interface(cls: type, scope: Scope) -> str:
 
 def signature_text(fn: Any, skip_self: bool = False) -> str:
     """The signature of a Python function as a schema's text, from its annotations."""
-    import inspect
-
     scope = Scope.of_function(fn)
-    signature = inspect.signature(fn)
+    signature = _annotations.signature(fn)
     parts = []
     for i, p in enumerate(signature.parameters.values()):
         if i == 0 and skip_self:
@@ -472,5 +471,5 @@ def signature_text(fn: Any, skip_self: bool = False) -> str:
         kind = "Tensor" if p.annotation is p.empty else type_of_annotation(p.annotation, scope)
         parts.append(f"{kind} {p.name}")
     result = signature.return_annotation
-    returns = "Tensor" if result is inspect.Signature.empty else type_of_annotation(result, scope)
+    returns = "Tensor" if result is signature.empty else type_of_annotation(result, scope)
     return f"{fn.__name__}({', '.join(parts)}) -> {returns}"

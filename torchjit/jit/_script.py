@@ -7,6 +7,7 @@ import types
 import weakref
 from typing import Any
 
+from torchjit import _annotations
 from torchjit import _jit_internal as _marks
 from torchjit import _native
 from torchjit.jit import _resolve
@@ -101,7 +102,7 @@ def _script_a_class(cls: type) -> type:
             "TorchScript classes does not support inheritance yet. Please directly inherit from 'object'. "
             f"Type '{cls}' inherits from '{cls.__bases__[0].__name__}'"
         )
-    script_class(cls)
+    _native.ensure_class_compiled(script_class(cls))
     return cls
 
 
@@ -153,7 +154,7 @@ def _compile(fn: Any, declaration: Any) -> Any:
     signature = None if declaration is fn else get_jit_def(declaration, fn.__name__).data
     defaults = {**get_default_args(fn), **get_default_args(declaration)}
     if declaration is not fn:
-        given = inspect.signature(declaration).parameters
+        given = _annotations.signature(declaration).parameters
         defaults = {
             k: v for k, v in defaults.items() if k not in given or given[k].default is not inspect.Parameter.empty
         }
@@ -175,11 +176,7 @@ def script_class(cls: type) -> str:
     defaults = {m: get_default_args(f) for m, f in inspect.getmembers(cls, inspect.isfunction) if m in vars(cls)}
     name = _resolve._unique(cls)
     statics = [(n, script_function(m.__func__)) for n, m in vars(cls).items() if isinstance(m, staticmethod)]
-    try:
-        _native.compile_class(name, tree.data, Scope.of_class(cls), defaults, statics)
-    except BaseException:
-        del _resolve._names[cls]
-        raise
+    _native.compile_class(name, tree.data, Scope.of_class(cls), defaults, statics)
     return name
 
 
