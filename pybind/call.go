@@ -148,14 +148,16 @@ func TJFunction(name *C.char, n C.int64_t) C.int64_t {
 	return C.int64_t(newCallable(f))
 }
 
-// TJFunctionNames replies the names of the registered functions.
+// TJFunctionNames replies the names of the registered functions that are no members.
 //
 //export TJFunctionNames
 func TJFunctionNames(reply *C.tj_reply) {
 	w := newWriter(reply)
 	var names []string
 	for _, f := range functions() {
-		names = append(names, f.name)
+		if !f.isMember() {
+			names = append(names, f.name)
+		}
 	}
 	w.strings(names)
 	w.finish()

@@ -1,6 +1,9 @@
 package main
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // registered are the functions that Python sees, by the file that has them.
 var registered = slices.Concat(
@@ -14,18 +17,33 @@ var registered = slices.Concat(
 	typeFunctions,
 	gradFunctions,
 	programFunctions,
-	scriptFunctions,
+	scriptMembers,
 	moduleFunctions,
 	serializeFunctions,
 	traceFunctions,
 	profileFunctions,
+	memberFunctions,
+	graphMembers,
+	nodeMembers,
+	attributeMembers,
+	valueMembers,
+	typeMembers,
+	schemaMembers,
+	unitMembers,
+	passMembers,
 )
 
 // registeredSchemas are the schemas of all functions. It is filled by init because a function
-// replies it.
-var registeredSchemas []string
+// replies it; registeredMembers likewise.
+var (
+	registeredSchemas []string
+	registeredMembers func() []*function
+)
 
 func init() {
+	registeredMembers = sync.OnceValue(func() []*function {
+		return slices.DeleteFunc(slices.Clone(functions()), func(f *function) bool { return !f.isMember() })
+	})
 	for _, f := range registered {
 		registeredSchemas = append(registeredSchemas, f.schema)
 	}

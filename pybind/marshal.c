@@ -4,7 +4,7 @@
 #include "shim.h"
 #include "_cgo_export.h"
 
-#define MAX_CLASSES 64
+#define MAX_CLASSES 128
 #define MAX_DEPTH 256
 
 static PyTypeObject *handle_classes[MAX_CLASSES];

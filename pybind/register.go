@@ -22,6 +22,9 @@ import (
 type function struct {
 	schema string
 	run    func(c *call) error
+	// doc and property are of members: see member.go.
+	doc      string
+	property bool
 
 	name   string
 	params []param
@@ -130,6 +133,8 @@ var kindChecks = map[string]func(*word) bool{
 	"Tensor":    func(w *word) bool { return w.tensor() != nil },
 	"Handle":    func(w *word) bool { return w.kind() == kindHandle },
 	"Generator": func(w *word) bool { _, ok := w.content().(*tensor.Generator); return ok },
+	"tuple":     func(w *word) bool { return w.isSequence() },
+	"complex":   func(w *word) bool { return isNumber(w) },
 	"function":  func(w *word) bool { return w.kind() == kindCallable },
 }
 
@@ -140,7 +145,7 @@ func (w *word) kindName() string {
 		if w.tensor() != nil {
 			return "Tensor"
 		}
-		return "handle"
+		return contentName(w.content())
 	case kindToken:
 		return [...]string{"torch.dtype", "torch.device", "torch.layout", "torch.memory_format"}[w.count()]
 	}

@@ -15,14 +15,16 @@ import (
 	"torchjit/gojit/value"
 )
 
-// scriptFunctions show compiled functions.
-var scriptFunctions = []function{
-	{schema: "function_graph(function f) -> Graph", run: functionGraph},
-	{schema: "function_inlined_graph(function f) -> Graph", run: functionInlinedGraph},
-	{schema: "function_code(function f) -> str", run: functionCode},
-	{schema: "function_schema(function f) -> str", run: functionSchema},
-	{schema: "function_qualified_name(function f) -> str", run: functionQualifiedName},
-	{schema: "graph_text(Handle graph, bool places=True) -> str", run: graphText},
+// scriptMembers show compiled functions; torchjit/_C.py gives them to methods also.
+var scriptMembers = []function{
+	{schema: "ScriptFunction.graph(function self) -> Graph", doc: "The function's graph.", property: true, run: bind(functionGraph)},
+	{schema: "ScriptFunction.inlined_graph(function self) -> Graph", doc: "The graph with all calls inlined.", property: true, run: bind(functionInlinedGraph)},
+	{schema: "ScriptFunction.code(function self) -> str", doc: "The function as Python source.", property: true, run: bind(functionCode)},
+	{schema: "ScriptFunction._code_and_constants(function self) -> tuple", doc: "The function as Python source and what the source calls CONSTANTS.c0 and so on.", run: bind(functionConstants)},
+	{schema: "ScriptFunction.schema(function self) -> FunctionSchema", doc: "The function's signature.", property: true, run: bind(functionSchema)},
+	{schema: "ScriptFunction.qualified_name(function self) -> str", doc: "The name in the program.", property: true, run: bind(func(f *scriptFunction) string { return f.function.Name })},
+	{schema: "ScriptFunction._debug_flush_compilation_cache(function self) -> None", doc: "Makes the next call run the graph as it is then.", run: bind(flushCode)},
+	{schema: "ScriptFunction._owner(function self) -> Module", doc: "The module whose method it is, None for a function.", run: bind(func(f *scriptFunction) *value.Object { return f.self })},
 }
 
 // scriptFunction is a compiled function, or a compiled method with its object.
@@ -126,22 +128,31 @@ func (f *scriptFunction) call(c *call) error {
 	if err != nil {
 		return err
 	}
-	if tracing.recorder != nil && len(out) > 0 {
-		if r := recorder(); r != nil {
-			keepTensors(args)
-			if err := r.Call(f.function, args, out[0]); err != nil {
-				return err
-			}
-		}
-	}
 	if len(out) == 0 {
 		c.none()
 		return nil
 	}
-	if f.keeps {
-		return c.keptValue(out[0])
+	result := packed(out)
+	if tracing.recorder != nil {
+		if r := recorder(); r != nil {
+			keepTensors(args)
+			if err := r.Call(f.function, args, result); err != nil {
+				return err
+			}
+		}
 	}
-	return c.value(out[0])
+	if f.keeps {
+		return c.keptValue(result)
+	}
+	return c.value(result)
+}
+
+// packed returns the only value, or a tuple of all.
+func packed(values []value.Value) value.Value {
+	if len(values) == 1 {
+		return values[0]
+	}
+	return value.OfTuple(value.NewTuple(slices.Clone(values)...))
 }
 
 // bind converts the arguments into args and returns how many elements they have.
@@ -258,59 +269,40 @@ func (c *call) argScript(i int) (*scriptFunction, error) {
 	return f, err
 }
 
-func functionGraph(c *call) error {
-	f, err := c.argScript(0)
-	if err != nil {
-		return err
-	}
-	c.handle(handleGraph, f.function.Graph())
-	return nil
+func functionGraph(f *scriptFunction) (*ir.Graph, error) {
+	err := f.function.EnsureDefined()
+	return f.function.Graph(), err
 }
 
-func functionInlinedGraph(c *call) error {
-	f, err := c.argScript(0)
-	if err != nil {
-		return err
+func functionInlinedGraph(f *scriptFunction) (*ir.Graph, error) {
+	if err := f.function.EnsureDefined(); err != nil {
+		return nil, err
 	}
 	g := f.function.Graph().Copy()
 	passes.Inline(g)
-	c.handle(handleGraph, g)
-	return nil
+	return g, nil
 }
 
-func functionCode(c *call) error {
-	f, err := c.argScript(0)
-	if err != nil {
-		return err
-	}
-	text, _ := serialize.PrintFunction(f.function)
-	c.string(text)
-	return nil
+func functionCode(f *scriptFunction) (string, error) {
+	text, _, err := functionConstants(f)
+	return text, err
 }
 
-func functionSchema(c *call) error {
-	f, err := c.argScript(0)
-	if err != nil {
-		return err
+func functionConstants(f *scriptFunction) (string, []value.Value, error) {
+	if err := f.function.EnsureDefined(); err != nil {
+		return "", nil, err
 	}
-	c.string(f.function.Schema.String())
-	return nil
+	text, constants := serialize.PrintFunction(f.function)
+	return text, constants, nil
 }
 
-func functionQualifiedName(c *call) error {
-	f, ok := c.arg(0).callable().(*scriptFunction)
-	if !ok {
-		return typeErrorf("expected a compiled function")
-	}
-	c.string(f.function.Name)
-	return nil
+func functionSchema(f *scriptFunction) (*schema.FunctionSchema, error) {
+	err := f.function.EnsureDefined()
+	return f.function.Schema, err
 }
 
-func graphText(c *call) error {
-	g, ok := c.arg(0).content().(*ir.Graph)
-	if !ok {
-		return typeErrorf("expected a graph")
-	}
-	c.string(g.Text(c.argBool(1)))
-	return nil
+// flushCode forgets what the graph was compiled to.
+func flushCode(f *scriptFunction) {
+	f.code.Store(nil)
+	f.function.Compiled.Clear()
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"torchjit/gojit/ir"
+	"torchjit/gojit/schema"
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
@@ -19,6 +21,15 @@ const (
 	handleObject
 	handleFuture
 	handleMethod
+	handleNode
+	handleIRValue
+	handleBlock
+	handleUse
+	handleSchema
+	handleArgument
+	handleAliasInfo
+	handleAliasDb
+	handleType // and the kind of the type
 )
 
 // slot is one object that Python holds. The Python side has one object for each slot.
@@ -106,6 +117,22 @@ func handleClassOf(content any) handleClass {
 		return handleGenerator
 	case *ir.Graph:
 		return handleGraph
+	case *ir.Node:
+		return handleNode
+	case *ir.Value:
+		return handleIRValue
+	case *ir.Block:
+		return handleBlock
+	case ir.Use:
+		return handleUse
+	case *schema.FunctionSchema:
+		return handleSchema
+	case *schema.Argument:
+		return handleArgument
+	case *schema.Alias:
+		return handleAliasInfo
+	case types.Type:
+		return handleType + handleClass(x.Kind())
 	case *value.Object:
 		if x.Class.IsModule {
 			return handleModule
@@ -126,6 +153,9 @@ func (w *writer) handle(class handleClass, x any) {
 	}
 	w.put(int64(kindHandle)|int64(class)<<8, uint64(n))
 }
+
+// typeObject writes a type.
+func (w *writer) typeObject(t types.Type) { w.handle(handleType+handleClass(t.Kind()), t) }
 
 // content returns what a handle word stands for, nil for other words.
 func (w *word) content() any {

@@ -103,7 +103,7 @@ def test_a_function_is_compiled_once():
 def test_attributes_of_compiled_functions():
     f = torch.jit.script(double)
     assert f.name == "double" and f.qualified_name.endswith(".double")
-    assert f.schema == "double(int x) -> int"
+    assert str(f.schema) == "double(int x) -> int"
     assert "aten::mul(%x.1, " in str(f.graph) and "prim::CallFunction" in str(torch.jit.script(uses_function).graph)
     assert "CallFunction" not in str(torch.jit.script(uses_function).inlined_graph)
     assert f.code == "def double(x: int) -> int:\n  return torch.mul(x, 2)\n"

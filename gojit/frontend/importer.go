@@ -437,7 +437,8 @@ func (c *constantTable) Attr(e *emitter, at source.Range, name string) SugaredVa
 	if err != nil || !strings.HasPrefix(name, "c") || i < 0 || i >= len(c.values) {
 		fail(at, "There is no constant %s: the archive has %d", name, len(c.values))
 	}
-	return &simple{e.g.Constant(c.values[i], at)}
+	v := e.g.Constant(c.values[i], at)
+	return &simple{v.SetType(types.Unshaped(v.Type()))} // programs know no shapes
 }
 
 // Annotation reads the text of an annotation: "List[Tuple[int, float]]".

@@ -1,12 +1,14 @@
 package ir
 
 import (
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
-// Attribute is a named constant of a node. Value is a value.Value, a string, an int64, a float64,
-// a []string, a []int64, a *Graph, a types.Type or a []types.Type.
+// Attribute is a named constant of a node. Value is a value.Value, a string, an int64, a float64, a
+// complex128, a *Graph, a types.Type, or a slice of one of these other than value.Value and
+// complex128.
 type Attribute struct {
 	Name  string
 	Value any
@@ -82,8 +84,45 @@ func (v *Value) Constant() (c value.Value, ok bool) {
 	if !ok {
 		return value.None, v.typ.Kind() == types.KindOptional
 	}
-	c, ok = a.(value.Value)
-	return c, ok
+	return constantOf(a, v.typ)
+}
+
+// constantOf returns what an attribute stands for in a constant of type t.
+func constantOf(a any, t types.Type) (c value.Value, ok bool) {
+	switch a := a.(type) {
+	case value.Value:
+		return a, true
+	case int64:
+		if t.Kind() == types.KindBool {
+			return value.Bool(a != 0), true
+		}
+		return value.Int(a), true
+	case float64:
+		return value.Float(a), true
+	case complex128:
+		return value.Complex(a), true
+	case string:
+		if t.Kind() == types.KindDevice {
+			d, err := tensor.ParseDevice(a)
+			return value.OfDevice(d), err == nil
+		}
+		return value.Str(a), true
+	case []int64:
+		return listOf(types.Int, a, value.Int), true
+	case []float64:
+		return listOf(types.Float, a, value.Float), true
+	case []string:
+		return listOf(types.Str, a, value.Str), true
+	}
+	return value.None, false
+}
+
+func listOf[T any](elem types.Type, items []T, convert func(T) value.Value) value.Value {
+	l := value.NewList(elem)
+	for _, x := range items {
+		l.Items = append(l.Items, convert(x))
+	}
+	return value.OfList(l)
 }
 
 // MustBeNone reports whether v is always None.

@@ -28,8 +28,11 @@ func (b *Block) index() int {
 	return -1
 }
 
-// Graph returns the graph that the block belongs to.
+// Graph returns the graph that the block belongs to, nil once it is destroyed.
 func (b *Block) Graph() *Graph { return b.graph }
+
+// IsDestroyed reports whether the block has been destroyed with the node that held it.
+func (b *Block) IsDestroyed() bool { return b.graph == nil }
 
 // Owner returns the node that holds the block, nil for the top-level block.
 func (b *Block) Owner() *Node { return b.owner }
@@ -154,4 +157,8 @@ func (b *Block) destroy() {
 	for i := len(b.param.outputs) - 1; i >= 0; i-- {
 		b.param.EraseOutput(i)
 	}
+	if b.graph.insertPoint == b.ret {
+		b.graph.insertPoint = b.graph.block.ret
+	}
+	b.graph, b.param.graph, b.ret.graph = nil, nil, nil
 }

@@ -174,8 +174,15 @@ func (g *Graph) InsertGraph(callee *Graph, arguments []*Value) []*Value {
 func (g *Graph) Clone(n *Node, lookup func(*Value) *Value) *Node {
 	c := &Node{graph: g, kind: n.kind, Range: n.Range, operator: n.operator}
 	for _, a := range n.attrs {
-		if inner, ok := a.Value.(*Graph); ok {
+		switch inner := a.Value.(type) {
+		case *Graph:
 			a.Value = inner.Copy()
+		case []*Graph:
+			copies := make([]*Graph, len(inner))
+			for i, g := range inner {
+				copies[i] = g.Copy()
+			}
+			a.Value = copies
 		}
 		c.attrs = append(c.attrs, a)
 	}

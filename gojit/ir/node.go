@@ -35,8 +35,11 @@ const (
 // Kind returns the operator's name without its overload: "aten::add".
 func (n *Node) Kind() string { return n.kind }
 
-// Graph returns the graph that the node belongs to.
+// Graph returns the graph that the node belongs to, nil once it is destroyed.
 func (n *Node) Graph() *Graph { return n.graph }
+
+// IsDestroyed reports whether the node, or the block that it was in, has been destroyed.
+func (n *Node) IsDestroyed() bool { return n.graph == nil }
 
 // Block returns the block that the node is in, nil where it is in none.
 func (n *Node) Block() *Block { return n.block }

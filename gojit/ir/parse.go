@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -13,9 +14,28 @@ import (
 // Parse reads the text form of a graph. Comments with source places are skipped. It fails with a
 // source.Error at the place that cannot be read; tensor constants that the text does not show
 // cannot be.
-func Parse(text string) (*Graph, error) {
-	p := &graphParser{Parser: types.Parser{Src: text}, values: map[string]*Value{}, classes: map[string]types.Type{}}
+func Parse(text string) (*Graph, error) { return ParseWith(text, ParseOptions{}) }
+
+// ParseOptions say how Parse reads what a text alone does not tell.
+type ParseOptions struct {
+	// Named finds the type of a qualified name, nil where there is none; such names, and all where
+	// Named is nil, become opaque classes.
+	Named func(name string) types.Type
+	// Renumber drops the names of all but parameters, as PyTorch's parser does.
+	Renumber bool
+	// TensorConstants gives tensor constants whose elements the text does not show zeros.
+	TensorConstants bool
+}
+
+// ParseWith is Parse with options.
+func ParseWith(text string, options ParseOptions) (*Graph, error) {
+	p := &graphParser{Parser: types.Parser{Src: text}, options: options, values: map[string]*Value{}, classes: map[string]types.Type{}}
 	p.Named = func(name string) (types.Type, bool) {
+		if options.Named != nil {
+			if t := options.Named(name); t != nil {
+				return t, true
+			}
+		}
 		t, ok := p.classes[name]
 		if !ok {
 			t = types.NewClass(name, false)
@@ -24,6 +44,10 @@ func Parse(text string) (*Graph, error) {
 		return t, true
 	}
 	g, err := p.graph()
+	var placed *source.Error
+	if errors.As(err, &placed) {
+		return nil, placed
+	}
 	if err != nil {
 		at := max(0, min(p.Pos, len(text)-1))
 		r := source.Range{Text: source.NewText("", text, 1), Start: at, End: min(at+1, len(text))}
@@ -34,6 +58,7 @@ func Parse(text string) (*Graph, error) {
 
 type graphParser struct {
 	types.Parser
+	options ParseOptions
 	values  map[string]*Value
 	classes map[string]types.Type
 }
@@ -83,22 +108,35 @@ func isAlphanumeric(c byte) bool {
 
 // definition reads "%name : type" and gives both to the value that make returns.
 func (p *graphParser) definition(make func() *Value) error {
-	name, err := p.valueName()
+	name, t, err := p.declaration()
 	if err != nil {
 		return err
 	}
-	t := types.Tensor
-	if p.accept(":") {
-		if t, err = p.Type(); err != nil {
-			return err
-		}
+	if t == nil {
+		t = types.Tensor
 	}
+	return p.define(name, t, true, make)
+}
+
+// declaration reads "%name : type"; the type is nil where it is left out.
+func (p *graphParser) declaration() (name string, t types.Type, err error) {
+	if name, err = p.valueName(); err != nil {
+		return "", nil, err
+	}
+	if p.accept(":") {
+		t, err = p.Type()
+	}
+	return name, t, err
+}
+
+// define gives the value that make returns a type and, if it may keep it, a name.
+func (p *graphParser) define(name string, t types.Type, named bool, make func() *Value) error {
 	if p.values[name] != nil {
 		return p.Errorf("%%%s is defined twice", name)
 	}
 	v := make()
 	v.SetType(t)
-	if ValidName(name) {
+	if named && ValidName(name) {
 		v.SetName(name)
 	}
 	p.values[name] = v
@@ -156,7 +194,8 @@ func (p *graphParser) uses(add func(*Value)) error {
 		}
 		v := p.values[name]
 		if v == nil {
-			return p.Errorf("%%%s is not defined", name)
+			r := source.Range{Text: source.NewText("", p.Src, 1), Start: p.Pos - len(name), End: p.Pos}
+			return source.Errorf(source.RuntimeError, r, "Cannot find a variable with name '%s'", name)
 		}
 		add(v)
 		return nil
@@ -166,8 +205,16 @@ func (p *graphParser) uses(add func(*Value)) error {
 func (p *graphParser) node(g *Graph, b *Block) error {
 	n := g.Create("", nil, 0)
 	p.space()
+	untyped := false
 	for p.Peek("%") {
-		if err := p.definition(n.AddOutput); err != nil {
+		name, t, err := p.declaration()
+		if err != nil {
+			return err
+		}
+		if t == nil {
+			t, untyped = types.Tensor, true
+		}
+		if err := p.define(name, t, !p.options.Renumber, n.AddOutput); err != nil {
 			return err
 		}
 		if !p.accept(",") {
@@ -192,6 +239,9 @@ func (p *graphParser) node(g *Graph, b *Block) error {
 		return err
 	}
 	b.Append(n)
+	if untyped {
+		takeTypes(n)
+	}
 	for p.accept("block") {
 		if _, err := p.Integer(); err != nil {
 			return err
@@ -201,6 +251,19 @@ func (p *graphParser) node(g *Graph, b *Block) error {
 		}
 	}
 	return nil
+}
+
+// takeTypes gives outputs whose types the text leaves out those of the operator.
+func takeTypes(n *Node) {
+	o := n.Operator()
+	if o == nil || o.Schema().IsVarret {
+		return
+	}
+	for i, out := range n.outputs {
+		if t := o.Schema().Returns[i].Type; out.typ == types.Tensor && !types.HasVars(t) {
+			out.SetType(t)
+		}
+	}
 }
 
 func (p *graphParser) block(g *Graph, b *Block) error {
@@ -277,6 +340,9 @@ func (p *graphParser) plainAttribute() (any, error) {
 	if p.Peek("\"") {
 		return p.quoted()
 	}
+	if p.accept("[") {
+		return p.listAttribute()
+	}
 	text := p.scalarText()
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, nil
@@ -285,6 +351,41 @@ func (p *graphParser) plainAttribute() (any, error) {
 		return f, nil
 	}
 	return nil, p.Errorf("expected a number or a text in quotes")
+}
+
+// listAttribute reads the rest of a list of ints, floats or texts.
+func (p *graphParser) listAttribute() (any, error) {
+	var ints []int64
+	var floats []float64
+	var texts []string
+	for !p.accept("]") {
+		item, err := p.plainAttribute()
+		if err != nil {
+			return nil, err
+		}
+		switch x := item.(type) {
+		case int64:
+			ints, floats = append(ints, x), append(floats, float64(x))
+		case float64:
+			floats = append(floats, x)
+		case string:
+			texts = append(texts, x)
+		default:
+			return nil, p.Errorf("expected a list of numbers or texts")
+		}
+		if !p.accept(",") && !p.Peek("]") {
+			return nil, p.Errorf("expected , or ]")
+		}
+	}
+	switch {
+	case texts != nil && floats == nil:
+		return texts, nil
+	case texts != nil:
+		return nil, p.Errorf("expected a list of numbers or texts, not of both")
+	case len(floats) > len(ints):
+		return floats, nil
+	}
+	return ints, nil
 }
 
 func (p *graphParser) quoted() (string, error) {
@@ -361,6 +462,9 @@ func (p *graphParser) constant(t types.Type) (value.Value, error) {
 	case *types.Dict:
 		return p.dict(t)
 	case *types.TensorInfo:
+		if p.accept("<Tensor>") {
+			return p.hiddenTensor(t)
+		}
 		return p.oneElement()
 	}
 	return p.scalar(t)
@@ -405,6 +509,16 @@ func (p *graphParser) dict(t *types.Dict) (value.Value, error) {
 		p.accept(",")
 	}
 	return value.OfDict(d), nil
+}
+
+// hiddenTensor makes the tensor that stands for a constant whose elements are not shown.
+func (p *graphParser) hiddenTensor(t *types.TensorInfo) (value.Value, error) {
+	dtype, ok := tensor.ParseDType(t.DType)
+	if !p.options.TensorConstants || !ok || !t.IsComplete() {
+		return value.None, p.Errorf("a tensor constant that is not shown cannot be read")
+	}
+	made, err := tensor.Zeros(t.Sizes, dtype)
+	return value.OfTensor(made), err
 }
 
 // oneElement reads a tensor of one element, written {x}.

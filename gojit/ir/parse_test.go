@@ -62,7 +62,7 @@ func TestParseReadsWhatStringPrints(t *testing.T) {
 
 func TestParseErrorsShowThePlace(t *testing.T) {
 	for text, want := range map[string]string{
-		"graph(%x : Tensor):\n  return (%y)\n":                                    "%y is not defined",
+		"graph(%x : Tensor):\n  return (%y)\n":                                    "Cannot find a variable with name 'y'",
 		"graph(%x : Tensor, %x : int):\n  return (%x)\n":                          "defined twice",
 		"graph(%x : Blah):\n  return (%x)\n":                                      `"Blah" is not a type`,
 		"graph():\n  %a : int = prim::Constant[value=x]()\n  return (%a)\n":       `"x" is no value of type int`,

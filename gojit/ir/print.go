@@ -176,7 +176,7 @@ func (p *printer) endNode(n *Node) {
 func (p *printer) attributes(n *Node) {
 	written := 0
 	for _, a := range n.attrs {
-		if _, isGraph := a.Value.(*Graph); isGraph {
+		if _, isGraph := a.Value.(*Graph); isGraph && a.Name == "Subgraph" {
 			continue
 		}
 		if written == 0 {
@@ -204,28 +204,32 @@ func attributeText(a any) string {
 		return strconv.FormatInt(a, 10)
 	case float64:
 		return value.FloatRepr(a)
+	case complex128:
+		return value.Repr(value.Complex(a), nil)
 	case []string:
-		parts := make([]string, len(a))
-		for i, s := range a {
-			parts[i] = value.Quote(s)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
+		return listText(a, value.Quote)
 	case []int64:
-		parts := make([]string, len(a))
-		for i, n := range a {
-			parts[i] = strconv.FormatInt(n, 10)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
+		return listText(a, func(n int64) string { return strconv.FormatInt(n, 10) })
+	case []float64:
+		return listText(a, value.FloatRepr)
 	case types.Type:
 		return a.String()
 	case []types.Type:
-		parts := make([]string, len(a))
-		for i, t := range a {
-			parts[i] = t.String()
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
+		return listText(a, types.Type.String)
+	case *Graph:
+		return "<Graph>"
+	case []*Graph:
+		return "[<Graphs>]"
 	}
 	return fmt.Sprintf("<%T>", a)
+}
+
+func listText[T any](items []T, text func(T) string) string {
+	parts := make([]string, len(items))
+	for i, x := range items {
+		parts[i] = text(x)
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
 }
 
 // maxPrintedElements is the largest number of elements of a tensor constant that is shown.

@@ -25,6 +25,12 @@ type Value struct {
 // Node returns the producer.
 func (v *Value) Node() *Node { return v.node }
 
+// IsErased reports whether v is no longer an output of its producer, which may be destroyed.
+func (v *Value) IsErased() bool {
+	n := v.node
+	return n.graph == nil || v.offset >= len(n.outputs) || n.outputs[v.offset] != v
+}
+
 // Offset returns the position among the producer's outputs.
 func (v *Value) Offset() int { return v.offset }
 

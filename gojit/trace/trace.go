@@ -144,15 +144,7 @@ func itemsOf(v value.Value) []value.Value {
 }
 
 // TypeOf returns the type of a tensor with all that is known of it.
-func TypeOf(t *tensor.Tensor) types.Type {
-	dims, grad := t.Dim(), t.RequiresGrad()
-	info := &types.TensorInfo{DType: t.DType().String(), Device: t.Device().String(), Dims: &dims, RequiresGrad: &grad,
-		Sizes: append([]int{}, t.Shape()...)}
-	if dims > 0 {
-		info.Strides = append([]int{}, t.Strides()...)
-	}
-	return info
-}
+func TypeOf(t *tensor.Tensor) types.Type { return value.CompleteType(t) }
 
 // Record adds the call of an operator that has run.
 func (r *Recorder) Record(o *ops.Operator, args, out []value.Value) {

@@ -94,6 +94,25 @@ func (t *TensorInfo) String() string {
 // Annotation implements Type.
 func (*TensorInfo) Annotation(Renamer) string { return "Tensor" }
 
+// ScalarTypeName returns the element type as printed types have it ("Float"), "" where it is not
+// known.
+func (t *TensorInfo) ScalarTypeName() string { return tensorTypeNames[t.DType] }
+
+// IsComplete reports whether element type, device, sizes and strides are all known.
+func (t *TensorInfo) IsComplete() bool {
+	return t.DType != "" && t.Device != "" && allKnown(t.Sizes) && (allKnown(t.Strides) || len(t.Sizes) == 0)
+}
+
+// allKnown reports whether no size is missing.
+func allKnown(sizes []int) bool {
+	for _, s := range sizes {
+		if s < 0 {
+			return false
+		}
+	}
+	return sizes != nil
+}
+
 func (t *TensorInfo) isBare() bool {
 	return t.DType == "" && t.Device == "" && t.Dims == nil && t.Sizes == nil && t.Strides == nil && t.RequiresGrad == nil
 }

@@ -1,6 +1,9 @@
 package value
 
-import "torchjit/gojit/types"
+import (
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+)
 
 // TypeOf returns the type of a value, as precise as the value itself tells.
 func TypeOf(v Value) types.Type {
@@ -43,6 +46,17 @@ func TypeOf(v Value) types.Type {
 		return types.Capsule
 	}
 	return types.Any
+}
+
+// CompleteType returns the type of a tensor with all that is known of it.
+func CompleteType(t *tensor.Tensor) types.Type {
+	dims, grad := t.Dim(), t.RequiresGrad()
+	info := &types.TensorInfo{DType: t.DType().String(), Device: t.Device().String(), Dims: &dims, RequiresGrad: &grad,
+		Sizes: append([]int{}, t.Shape()...)}
+	if dims > 0 {
+		info.Strides = append([]int{}, t.Strides()...)
+	}
+	return info
 }
 
 func tupleType(t *Tuple) types.Type {

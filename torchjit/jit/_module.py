@@ -316,7 +316,7 @@ class RecursiveScriptModule(ScriptModule):
 
     @property
     def code_with_constants(self) -> Any:
-        return self.code, {}
+        return self._text("code_with_constants")
 
     def __len__(self) -> int:
         return self._container_call("__len__", lambda: len(self._modules))

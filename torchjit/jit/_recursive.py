@@ -36,9 +36,8 @@ import typing
 import warnings
 from typing import Any
 
-from torchjit import _annotations
+from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
-from torchjit import _native
 from torchjit._tensor import Tensor
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, qualified_name, type_of_annotation

@@ -44,9 +44,8 @@ import typing
 import weakref
 from typing import Any
 
-from torchjit import _annotations
+from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
-from torchjit import _native
 from torchjit._host import _known_classes
 from torchjit._tensor import Tensor
 from torchjit._types import Generator, device, dtype, layout, memory_format

@@ -7,28 +7,15 @@ import types
 import weakref
 from typing import Any
 
-from torchjit import _annotations
+from torchjit import _C as _C
+from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
-from torchjit import _native
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, qualified_name
 from torchjit.jit._serialization import save_to_buffer, save_to_path
 
-_GRAPH_HANDLE = 3
-
 ScriptFunction = _native.ScriptFunction
 ScriptMethod = _native.ScriptMethod
-
-
-def _add_properties(cls: Any) -> None:
-    """Gives compiled functions the attributes that show them."""
-    cls.graph = property(_native.function_graph, doc="The function's graph.")
-    cls.inlined_graph = property(_native.function_inlined_graph, doc="The graph with all calls inlined.")
-    cls.code = property(_native.function_code, doc="The function as Python source.")
-    cls.schema = property(_native.function_schema, doc="The function's signature.")
-    cls.qualified_name = property(_native.function_qualified_name, doc="The name in the program.")
-    cls.name = property(lambda self: self.__name__)
-    cls.graph_for = _graph_for
 
 
 def _graph_for(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -41,21 +28,8 @@ def last_executed_optimized_graph() -> Any:
     raise NotImplementedError("optimized graphs are not kept by this version of torchjit")
 
 
-class Graph(_native.Handle):
-    """The graph of a compiled function."""
-
-    def __str__(self) -> str:
-        return _native.graph_text(self)
-
-    __repr__ = __str__
-
-    def str(self, print_source_ranges: bool = True) -> str:
-        return _native.graph_text(self, print_source_ranges)
-
-
-_native.register_handle_class(_GRAPH_HANDLE, Graph)
-_add_properties(ScriptFunction)
-_add_properties(ScriptMethod)
+ScriptFunction.graph_for = _graph_for  # type: ignore[attr-defined]
+ScriptMethod.graph_for = _graph_for  # type: ignore[attr-defined]
 ScriptFunction.save = save_to_path  # type: ignore[attr-defined]
 ScriptFunction.save_to_buffer = save_to_buffer  # type: ignore[attr-defined]
 

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"torchjit/gojit/interp"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/value"
+)
+
+// unitMembers make functions of graphs and run graphs.
+var unitMembers = []function{
+	{schema: "_C._create_function_from_graph(str name, Graph graph) -> ScriptFunction", doc: "A compiled function whose body is a copy of a graph.", run: bind(createFunction)},
+	{schema: "_C._jit_interpret_graph(Graph graph, tuple inputs) -> any", doc: "The result of a graph for inputs.", run: bind(interpretGraph)},
+	{schema: "_C._find_function(str name) -> ScriptFunction", doc: "The function of a qualified name in the program, None where there is none.", run: findFunction},
+}
+
+func createFunction(name string, g *ir.Graph) (*scriptFunction, error) {
+	if err := lint(g); err != nil {
+		return nil, err
+	}
+	body := g.Copy()
+	return &scriptFunction{function: ir.NewFunction(name, schemaOfGraph(lastPart(name), body), body)}, nil
+}
+
+func interpretGraph(c *call, g *ir.Graph, inputs *word) (value.Value, error) {
+	f, err := createFunction("graph", g)
+	if err != nil {
+		return value.None, err
+	}
+	code, err := f.prepare()
+	if err != nil {
+		return value.None, err
+	}
+	args := make([]value.Value, 0, len(f.function.Schema.Arguments))
+	if inputs.isSequence() {
+		for x := range inputs.items {
+			if len(args) == cap(args) {
+				return value.None, runtimeErrorf("the graph has %d inputs, but %d were given", cap(args), inputs.count())
+			}
+			v, err := toArgument(x, f.function.Schema, len(args))
+			if err != nil {
+				return value.None, err
+			}
+			args = append(args, v)
+		}
+	}
+	if len(args) < cap(args) {
+		return value.None, runtimeErrorf("the graph has %d inputs, but %d were given", cap(args), len(args))
+	}
+	out := make([]value.Value, code.NumOutputs())
+	memory := interp.NewMemory()
+	err = c.withoutGIL(func() error { return code.RunIn(newInterruptible(), memory, args, out) })
+	if err != nil {
+		return value.None, err
+	}
+	if len(out) == 0 {
+		return value.None, nil
+	}
+	return packed(out), nil
+}
+
+func findFunction(c *call) error {
+	f := program.Function(c.argText(0))
+	if f == nil {
+		c.none()
+		return nil
+	}
+	c.scriptFunction(&scriptFunction{function: f})
+	return nil
+}
