@@ -5,7 +5,7 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from torchjit._native import Handle
+from torchjit._native import Handle, ScriptFunction, ScriptMethod
 
 def _jit_get_operation(qualified_name: str) -> tuple[Any, list[str]]: ...
 def __getattr__(name: str) -> Any: ...
