@@ -5,7 +5,9 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from torchjit._native import Handle, ScriptFunction, ScriptMethod
+from torchjit._native import Handle as Handle
+from torchjit._native import ScriptFunction as ScriptFunction
+from torchjit._native import ScriptMethod as ScriptMethod
 
 def _jit_get_operation(qualified_name: str) -> tuple[Any, list[str]]: ...
 def __getattr__(name: str) -> Any: ...
