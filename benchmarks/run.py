@@ -18,10 +18,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 SLOWING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
 
-def measure(python, module):
+def measure(python, module, work):
     environment = {k: v for k, v in os.environ.items() if k not in SLOWING}
     environment.update(OMP_NUM_THREADS="1", PYTHONPATH=str(HERE.parent) if module == "torchjit" else "")
-    done = subprocess.run([python, str(HERE / "work.py"), module], env=environment, capture_output=True, text=True)
+    done = subprocess.run([python, str(HERE / work), module], env=environment, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{python} with {module} failed:\n{done.stderr}")
     return json.loads(done.stdout)
@@ -30,12 +30,13 @@ def measure(python, module):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", default="/usr/bin/python3")
+    parser.add_argument("--work", default="work.py", help="work.py, or compile_work.py: the time to compile")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     ours, theirs = [], []
     for _ in range(args.rounds):
-        ours.append(measure(sys.executable, "torchjit"))
-        theirs.append(measure(args.peer, "torch"))
+        ours.append(measure(sys.executable, "torchjit", args.work))
+        theirs.append(measure(args.peer, "torch", args.work))
     print(f"{'work':50} {'torchjit':>12} {'PyTorch':>12} {'ratio':>7}")
     for name in ours[0]:
         a, b = (statistics.median(r[name] for r in runs) for runs in (ours, theirs))

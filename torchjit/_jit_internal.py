@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 import typing
 import weakref
 from collections.abc import Callable
@@ -203,11 +204,20 @@ def overloads_of(fn: Any) -> list[Any] | None:
     return _overloads.get(qualified_name(fn)) if hasattr(fn, "__code__") and _overloads else None
 
 
-def method_overloads(cls: type, name: str) -> list[Any] | None:
-    import inspect
+def functions_of(cls: type) -> dict[str, types.FunctionType]:
+    """The functions that a class and those it inherits from define, by name in alphabetical order."""
+    members: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        members.update(vars(base))
+    return {name: member for name, member in sorted(members.items()) if type(member) is types.FunctionType}
 
-    fn = inspect.getattr_static(cls, name, None)
-    return _method_overloads.get((fn.__module__, fn.__qualname__)) if inspect.isfunction(fn) else None
+
+def overloaded_methods(cls: type) -> dict[str, list[Any]]:
+    """The declared signatures of the methods that have more than one."""
+    if not _method_overloads:
+        return {}
+    found = {name: _method_overloads.get((fn.__module__, fn.__qualname__)) for name, fn in functions_of(cls).items()}
+    return {name: signatures for name, signatures in found.items() if signatures}
 
 
 def script_if_tracing(fn: F) -> F:

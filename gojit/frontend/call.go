@@ -33,13 +33,14 @@ func (e *emitter) callBuiltin(at source.Range, name string, args, kwargs []ir.Ar
 	if !e.o.operatorsOnly {
 		functions = builtinFunctions(name)
 	}
-	schemas := make([]*schema.FunctionSchema, 0, len(overloads)+len(functions))
+	schemas := e.schemas[:0]
 	for _, o := range overloads {
 		schemas = append(schemas, o.Schema())
 	}
 	for _, f := range functions {
 		schemas = append(schemas, f.Schema)
 	}
+	e.schemas = schemas
 	if len(schemas) == 0 {
 		e.unknownOperator(at, name)
 	}

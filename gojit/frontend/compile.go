@@ -113,6 +113,7 @@ type emitter struct {
 	pending        source.Range // what is being emitted: where a callee's error says it was called
 	temporaries    int
 	ints           map[int64]*ir.Value
+	schemas        []*schema.FunctionSchema // of the overloads that are being tried
 	floats         map[float64]*ir.Value
 	complexes      map[complex128]*ir.Value
 }

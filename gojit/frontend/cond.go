@@ -370,7 +370,7 @@ func (e *emitter) mergeVariable(at source.Range, name string, yes, no *environme
 		e.env.setError(name, source.Errorf(source.RuntimeError, at, "%s", text).Error())
 		return
 	}
-	e.env.stored[name] = unified
+	e.env.store(name, unified)
 	delete(e.env.removed, name)
 }
 

@@ -18,6 +18,7 @@ type environment struct {
 	block  *ir.Block
 	parent *environment
 
+	// Maps are nil until they hold something.
 	sugared map[string]SugaredValue
 	stored  map[string]types.Type // of the variables that have a prim::Store in the block
 	errors  map[string]string     // why a name is not defined behind an if
@@ -25,7 +26,15 @@ type environment struct {
 }
 
 func (e *emitter) pushFrame(b *ir.Block) {
-	e.env = &environment{e: e, block: b, parent: e.env, sugared: map[string]SugaredValue{}, stored: map[string]types.Type{}}
+	e.env = &environment{e: e, block: b, parent: e.env}
+}
+
+// store notes that the block has a prim::Store to a variable of type t.
+func (v *environment) store(name string, t types.Type) {
+	if v.stored == nil {
+		v.stored = map[string]types.Type{}
+	}
+	v.stored[name] = t
 }
 
 func (e *emitter) popFrame() *environment {
@@ -143,6 +152,9 @@ func (v *environment) setSugared(at source.Range, name string, s SugaredValue, a
 		x = v.convertToOuter(at, name, x, outer)
 	}
 	if x == nil {
+		if v.sugared == nil {
+			v.sugared = map[string]SugaredValue{}
+		}
 		v.sugared[name] = s
 		return
 	}
@@ -157,7 +169,7 @@ func (v *environment) setSugared(at source.Range, name string, s SugaredValue, a
 	if annotated != nil {
 		store.SetAttr("types", []types.Type{annotated})
 	}
-	v.stored[name] = t
+	v.store(name, t)
 }
 
 func (v *environment) convertToOuter(at source.Range, name string, x, outer *ir.Value) *ir.Value {

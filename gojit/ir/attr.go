@@ -26,6 +26,9 @@ func (n *Node) SetAttr(name string, v any) *Node {
 			return n
 		}
 	}
+	if n.attrs == nil && n.graph != nil {
+		n.attrs = n.graph.attrs.many(1) // most nodes have one
+	}
 	n.attrs = append(n.attrs, Attribute{name, v})
 	return n
 }

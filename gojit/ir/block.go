@@ -12,8 +12,9 @@ type Block struct {
 
 func (g *Graph) newBlock(owner *Node) *Block {
 	b := &Block{graph: g, owner: owner}
-	b.param = &Node{graph: g, kind: "prim::Param", block: b}
-	b.ret = &Node{graph: g, kind: "prim::Return", block: b, position: maxPosition}
+	b.param, b.ret = g.newNode("prim::Param"), g.newNode("prim::Return")
+	b.param.block, b.ret.block = b, b
+	b.ret.position = maxPosition
 	b.param.next, b.ret.prev = b.ret, b.param
 	return b
 }

@@ -26,11 +26,18 @@ type Graph struct {
 	names       map[string]*Value // of the values that have one
 	suffixes    map[string]int    // last number given to a base name
 	insertPoint *Node             // new nodes go before it
+	marks       uint32            // the last set of marked nodes
+
+	nodes  slab[Node]
+	values slab[Value]
+	refs   slab[*Value] // inputs and outputs
+	uses   slab[Use]
+	attrs  slab[Attribute]
 }
 
 // NewGraph returns an empty graph with the insertion point at the end of its block.
 func NewGraph() *Graph {
-	g := &Graph{names: map[string]*Value{}, suffixes: map[string]int{}}
+	g := &Graph{names: make(map[string]*Value, 32), suffixes: make(map[string]int, 16)}
 	g.block = g.newBlock(nil)
 	g.insertPoint = g.block.ret
 	return g
@@ -53,7 +60,8 @@ func (g *Graph) AddOutput(v *Value) int { return g.block.AddOutput(v) }
 
 // Create returns a new node that is in no block yet, with the given inputs and number of outputs.
 func (g *Graph) Create(kind string, inputs []*Value, outputs int) *Node {
-	n := &Node{graph: g, kind: kind}
+	n := g.newNode(kind)
+	n.inputs, n.outputs = g.refs.many(len(inputs)), g.refs.many(outputs)
 	for _, v := range inputs {
 		n.AddInput(v)
 	}
@@ -79,8 +87,16 @@ func (g *Graph) SetInsertPoint(n *Node) *Node {
 // SetInsertEnd moves the insertion point to the end of b and returns the former one.
 func (g *Graph) SetInsertEnd(b *Block) *Node { return g.SetInsertPoint(b.ret) }
 
+func (g *Graph) newNode(kind string) *Node {
+	n := g.nodes.one()
+	n.graph, n.kind = g, kind
+	return n
+}
+
 func (g *Graph) newValue(n *Node, offset int) *Value {
-	v := &Value{node: n, offset: offset, id: g.nextID, typ: types.Tensor}
+	v := g.values.one()
+	v.node, v.offset, v.id, v.typ = n, offset, g.nextID, types.Tensor
+	v.uses = g.uses.many(2) // most values have one or two
 	g.nextID++
 	return v
 }
@@ -114,7 +130,7 @@ func (g *Graph) setName(v *Value, name string) {
 			suffix++
 		}
 		g.suffixes[base] = suffix
-		g.setName(old, replacement)
+		g.names[replacement], old.name = old, replacement
 	}
 	g.names[name] = v
 	v.name = name
@@ -172,7 +188,9 @@ func (g *Graph) InsertGraph(callee *Graph, arguments []*Value) []*Value {
 // Clone returns a copy of n, with its blocks, that is in no block yet; inputs are mapped by
 // lookup.
 func (g *Graph) Clone(n *Node, lookup func(*Value) *Value) *Node {
-	c := &Node{graph: g, kind: n.kind, Range: n.Range, operator: n.operator}
+	c := g.newNode(n.kind)
+	c.Range, c.operator = n.Range, n.operator
+	c.inputs, c.outputs = g.refs.many(len(n.inputs)), g.refs.many(len(n.outputs))
 	for _, a := range n.attrs {
 		switch inner := a.Value.(type) {
 		case *Graph:

@@ -69,6 +69,7 @@ type matcher struct {
 	convert bool // allow implicit conversions
 	vars    types.Bindings
 	failure *strings.Builder // where reasons go; nil: not wanted
+	inputs  []*Value         // of the match that is being tried
 }
 
 func (m *matcher) fail(format string, args ...any) {
@@ -96,9 +97,11 @@ func MatchSchemas(g *Graph, at source.Range, schemas []*schema.FunctionSchema, a
 		match, err := MatchSchema(g, at, schemas[0], args, kwargs, self)
 		return 0, match, err
 	}
+	m := &matcher{g: g, at: at, vars: types.Bindings{}}
 	for _, convert := range []bool{false, true} {
 		for i, s := range schemas {
-			m := &matcher{g: g, at: at, schema: s, convert: convert, vars: types.Bindings{}}
+			m.schema, m.convert = s, convert
+			clear(m.vars)
 			if match := m.match(args, kwargs, self); match != nil {
 				return i, match, nil
 			}
@@ -125,7 +128,7 @@ func prefixLines(text, prefix string) string {
 
 func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 	s := m.schema
-	var inputs []*Value
+	m.inputs = m.inputs[:0]
 	usedKwargs := make([]bool, len(kwargs))
 	used := 0
 	for i := range s.Arguments {
@@ -144,7 +147,7 @@ func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 						return nil
 					}
 					used = len(args)
-					inputs = append(inputs, list)
+					m.inputs = append(m.inputs, list)
 					continue
 				}
 			}
@@ -170,7 +173,7 @@ func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 		if v == nil {
 			return nil
 		}
-		inputs = append(inputs, v)
+		m.inputs = append(m.inputs, v)
 	}
 	if self != nil {
 		m.fail("Provided self argument not used in schema.\n")
@@ -178,7 +181,7 @@ func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 	}
 	if s.IsVararg {
 		for ; used < len(args); used++ {
-			inputs = append(inputs, args[used].Value(m.g))
+			m.inputs = append(m.inputs, args[used].Value(m.g))
 		}
 	}
 	if used < len(args) {
@@ -196,20 +199,21 @@ func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 		}
 		return nil
 	}
-	return m.result(inputs)
+	return m.result()
 }
 
-func (m *matcher) result(inputs []*Value) *Match {
-	match := &Match{Inputs: inputs, Name: m.schema.Name}
-	named := len(m.schema.Returns) > 0
-	for i := range m.schema.Returns {
-		r := &m.schema.Returns[i]
-		match.Returns = append(match.Returns, m.vars.Apply(r.Type))
-		match.FieldNames = append(match.FieldNames, r.Name)
-		named = named && r.Name != ""
+func (m *matcher) result() *Match {
+	returns := m.schema.Returns
+	match := &Match{Inputs: slices.Clone(m.inputs), Name: m.schema.Name, Returns: make([]types.Type, len(returns))}
+	named := len(returns) > 0
+	for i := range returns {
+		match.Returns[i] = m.vars.Apply(returns[i].Type)
+		named = named && returns[i].Name != ""
 	}
-	if !named {
-		match.FieldNames = nil
+	if named {
+		for i := range returns {
+			match.FieldNames = append(match.FieldNames, returns[i].Name)
+		}
 	}
 	return match
 }

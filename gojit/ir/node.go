@@ -24,7 +24,29 @@ type Node struct {
 	prev, next *Node
 	position   int64 // grows along the block
 	operator   *ops.Operator
+	mark       uint32 // the set of marked nodes that it is in
 }
+
+// Marks is a set of nodes of one graph. A graph has one at a time: a new one ends the last.
+type Marks struct{ set uint32 }
+
+// NewMarks returns an empty set.
+func (g *Graph) NewMarks() Marks {
+	g.marks++
+	return Marks{g.marks}
+}
+
+// Add puts n into the set and reports whether it was not in it.
+func (m Marks) Add(n *Node) bool {
+	if n.mark == m.set {
+		return false
+	}
+	n.mark = m.set
+	return true
+}
+
+// Has reports whether n is in the set.
+func (m Marks) Has(n *Node) bool { return n.mark == m.set }
 
 // Positions of a block's nodes lie between 0 (the hidden first) and maxPosition (the hidden last).
 const (

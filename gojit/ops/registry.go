@@ -46,7 +46,8 @@ func insert(o *Operator) {
 	registry.byKey[o.Name] = o
 }
 
-func locked[T any](read func() T) T {
+// lock lets the caller read the registry until it calls RUnlock.
+func lock() {
 	registry.RLock()
 	if !registry.loaded {
 		registry.RUnlock()
@@ -55,31 +56,33 @@ func locked[T any](read func() T) T {
 		registry.Unlock()
 		registry.RLock()
 	}
-	defer registry.RUnlock()
-	return read()
 }
 
 // Overloads returns the operators of a name such as "aten::add", in the order in which they are
 // tried. The slice must not be changed.
 func Overloads(base string) []*Operator {
-	return locked(func() []*Operator { return registry.byBase[base] })
+	lock()
+	defer registry.RUnlock()
+	return registry.byBase[base]
 }
 
 // Find returns the operator "ns::name.overload", or nil.
 func Find(key string) *Operator {
-	return locked(func() *Operator { return registry.byKey[key] })
+	lock()
+	defer registry.RUnlock()
+	return registry.byKey[key]
 }
 
 // Names returns the names of all operators, without overloads, sorted.
 func Names() []string {
-	return locked(func() []string {
-		names := make([]string, 0, len(registry.byBase))
-		for name := range registry.byBase {
-			names = append(names, name)
-		}
-		sort.Strings(names)
-		return names
-	})
+	lock()
+	defer registry.RUnlock()
+	names := make([]string, 0, len(registry.byBase))
+	for name := range registry.byBase {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
 }
 
 // Register adds operators: an implementation for a schema of the table, or a new operator where

@@ -8,14 +8,14 @@ import "torchjit/gojit/ir"
 //
 //	%b = aten::neg(%a)   -- removed where %b has no uses
 func DCE(g *ir.Graph) bool {
-	d := &dce{live: map[*ir.Node]bool{}, carried: map[*ir.Value]bool{}}
+	d := &dce{live: g.NewMarks(), carried: map[*ir.Value]bool{}}
 	d.markOutputs(g.Block())
 	d.markEffects(g.Block())
 	return d.sweep(g.Block())
 }
 
 type dce struct {
-	live    map[*ir.Node]bool
+	live    ir.Marks
 	carried map[*ir.Value]bool // parameters of loop bodies that are needed
 }
 
@@ -45,10 +45,9 @@ func hasEffects(n *ir.Node) bool {
 
 // mark marks a node, the nodes that it is nested in and those that define its inputs.
 func (d *dce) mark(n *ir.Node) {
-	if d.live[n] {
+	if !d.live.Add(n) {
 		return
 	}
-	d.live[n] = true
 	for _, in := range n.Inputs() {
 		d.markValue(in)
 	}
@@ -120,7 +119,7 @@ func (d *dce) sweep(b *ir.Block) bool {
 		for _, inner := range n.Blocks() {
 			changed = d.sweep(inner) || changed
 		}
-		if !d.live[n] && !hasUses(n) {
+		if !d.live.Has(n) && !hasUses(n) {
 			n.Destroy()
 			changed = true
 		}

@@ -26,6 +26,7 @@ type comment struct{ start, end int }
 // lex returns the tokens of a whole text, ended by tokenEOF, and its comments.
 func lex(text *source.Text) ([]token, []comment, error) {
 	l := &lexer{text: text, body: text.Body, indents: []int{0}}
+	l.tokens = make([]token, 0, len(text.Body)/3+16) // about as many as programs have
 	err := l.run()
 	return l.tokens, l.comments, err
 }
@@ -178,7 +179,7 @@ func (l *lexer) scanToken(c byte) error {
 	if isDigit(c) || c == '.' && start+1 < len(l.body) && isDigit(l.body[start+1]) {
 		return l.scanNumber()
 	}
-	for _, op := range operators {
+	for _, op := range operatorsFrom[c] {
 		if strings.HasPrefix(l.body[start:], op) {
 			l.pos += len(op)
 			l.emit(tokenOperator, start, l.pos)
@@ -318,8 +319,23 @@ func isIdentStart(s string) bool {
 	return unicode.IsLetter(r)
 }
 
+// isIdentByte tells which ASCII letters an identifier may have behind its first one.
+var isIdentByte = func() (is [256]bool) {
+	for c := range utf8.RuneSelf {
+		is[c] = c == '_' || isDigit(byte(c)) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	}
+	return is
+}()
+
 // identLen returns the number of bytes of the identifier that s starts with.
 func identLen(s string) int {
+	n := 0
+	for n < len(s) && isIdentByte[s[n]] {
+		n++
+	}
+	if n == len(s) || s[n] < utf8.RuneSelf {
+		return n
+	}
 	for i, r := range s {
 		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return i

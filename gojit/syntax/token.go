@@ -42,6 +42,14 @@ var operators = []string{
 	"(", ")", "[", "]", "{", "}", ",", ":", ".", ";", "=",
 }
 
+// operatorsFrom are the operators by their first byte.
+var operatorsFrom = func() (from [256][]string) {
+	for _, op := range operators {
+		from[op[0]] = append(from[op[0]], op)
+	}
+	return from
+}()
+
 // describe names the token in a message.
 func (t token) describe() string {
 	switch t.kind {

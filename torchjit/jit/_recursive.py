@@ -297,10 +297,8 @@ class _Describer:
             if name not in _IGNORED_ATTRIBUTES and name not in t.attributes and name not in t.constants:
                 if name not in t.ignored and not name.startswith("__"):
                     self._attribute(name, item)
-        for name in dir(type(module)):
-            overloads = _marks.method_overloads(type(module), name) if _marks._method_overloads else None
-            if overloads:
-                t.overloads[name] = [f"{name}__{i}" for i in range(len(overloads))]
+        for name, overloads in _marks.overloaded_methods(type(module)).items():
+            t.overloads[name] = [f"{name}__{i}" for i in range(len(overloads))]
         # Submodules come after all other slots.
         t.attributes = dict(sorted(t.attributes.items(), key=lambda a: a[1][1] == "module"))
         return t
@@ -429,26 +427,18 @@ def methods_to_compile(module: Any) -> tuple[list[Stub], list[Any]]:
     forward = getattr(cls, "forward", None)
     if forward is not None and not _is_missing_forward(forward) and not _marks.is_ignored(forward):
         names.append("forward")
-    for name in dir(cls):
-        member = inspect.getattr_static(cls, name, None)
-        if (
-            isinstance(member, types.FunctionType)
-            and _marks.modifier_of(member) == _marks.FunctionModifiers.EXPORT
-            and name not in names
-        ):
+    for name, member in _marks.functions_of(cls).items():
+        if _marks.modifier_of(member) == _marks.FunctionModifiers.EXPORT and name not in names:
             names.append(name)
     if "forward" in module.__dict__ and isinstance(module.__dict__["forward"], types.MethodType):
         names = [n for n in names if n != "forward"]
     stubs = []
-    for name in names:
-        overloads = _marks.method_overloads(cls, name)
-        if overloads:
-            stubs += [make_stub(o if False else getattr(cls, name), f"{name}__{i}", o) for i, o in enumerate(overloads)]
+    overloaded = _marks.overloaded_methods(cls)
+    for name in [*names, *(n for n in overloaded if n not in names)]:
+        if name in overloaded:
+            stubs += [make_stub(getattr(cls, name), f"{name}__{i}", o) for i, o in enumerate(overloaded[name])]
         else:
             stubs.append(make_stub(getattr(cls, name), name))
-    for name in (n for n in dir(cls) if _marks._method_overloads and n not in names):
-        for i, o in enumerate(_marks.method_overloads(cls, name) or ()):
-            stubs.append(make_stub(getattr(cls, name), f"{name}__{i}", o))
     return stubs, property_stubs(cls)
 
 
