@@ -1,7 +1,10 @@
 package main
 
 import (
+	"math"
+
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/trace"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -39,12 +42,22 @@ func setItem(c *call) error {
 	if err != nil {
 		return err
 	}
-	if indices != nil {
-		_, err = runNamed("aten::index_put_", value.OfTensor(x), value.OfList(indices), value.OfTensor(item), value.Bool(false))
+	c.none()
+	if indices == nil {
+		return assign(x, item)
+	}
+	_, err = runNamed("aten::index_put_", value.OfTensor(x), value.OfList(indices), value.OfTensor(item), value.Bool(false))
+	return err
+}
+
+// assign copies item into x; a trace records a number as one that fills x.
+func assign(x, item *tensor.Tensor) error {
+	var err error
+	if recorder() != nil && item.Dim() == 0 && x.Dim() > 0 {
+		_, err = runNamed("aten::fill_.Tensor", value.OfTensor(x), value.OfTensor(item))
 	} else {
 		_, err = runNamed("aten::copy_", value.OfTensor(x), value.OfTensor(item), value.Bool(false))
 	}
-	c.none()
 	return err
 }
 
@@ -124,7 +137,7 @@ func partDims(w *word) int {
 // part applies one part; rest is how many dimensions an ellipsis stands for.
 func (in *indexer) part(w *word, rest int) error {
 	if t := w.tensor(); t != nil {
-		return in.tensorPart(t)
+		return in.tensorPart(w, t)
 	}
 	switch w.kind() {
 	case kindNone:
@@ -143,7 +156,7 @@ func (in *indexer) part(w *word, rest int) error {
 		if err := in.view("aten::unsqueeze", 0, value.Int(int64(in.dim))); err != nil {
 			return err
 		}
-		return in.tensorPart(tensor.FromScalar(tensor.Boolean(w.bool()), tensor.Bool))
+		return in.tensorPart(w, tensor.FromScalar(tensor.Boolean(w.bool()), tensor.Bool))
 	case kindList, kindTuple, kindSize:
 		t, err := nestedTensor(w, tensor.NoDType)
 		if err != nil {
@@ -155,13 +168,16 @@ func (in *indexer) part(w *word, rest int) error {
 		if err != nil {
 			return err
 		}
-		return in.tensorPart(t)
+		if t, err = tracedData(t); err != nil {
+			return err
+		}
+		return in.tensorPart(w, t)
 	case kindObject:
 		t, err := borrowedTensor(w.object())
 		if err != nil {
 			return err
 		}
-		return in.tensorPart(t)
+		return in.tensorPart(w, t)
 	}
 	return typeErrorf("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %s)", w.kindName())
 }
@@ -184,14 +200,15 @@ func (in *indexer) view(name string, kept int, args ...value.Value) error {
 	return nil
 }
 
-func (in *indexer) tensorPart(t *tensor.Tensor) error {
+func (in *indexer) tensorPart(w *word, t *tensor.Tensor) error {
 	switch {
 	case t.Dim() == 0 && t.DType().IsIntegral() && t.DType() != tensor.Uint8:
 		s, err := t.Item()
 		if err != nil {
 			return err
 		}
-		return in.view("aten::select.int", 0, value.Int(int64(in.dim)), value.Int(s.Int64()))
+		given := appendGiven(nil, 2, -1, types.Int, w)
+		return in.tracedView("aten::select.int", 0, given, value.Int(int64(in.dim)), value.Int(s.Int64()))
 	case t.Dim() == 0 && t.DType() == tensor.Bool && in.dim >= in.x.Dim():
 		if err := in.view("aten::unsqueeze", 0, value.Int(int64(in.dim))); err != nil {
 			return err
@@ -213,7 +230,9 @@ func (in *indexer) slicePart(w *word) error {
 	}
 	args := []value.Value{value.Int(int64(in.dim)), value.None, value.None, value.Int(1)}
 	part := w.after(1)
+	var given []trace.Given
 	for i := 1; i <= 3; i++ {
+		given = appendGiven(given, i+1, -1, types.Int, part)
 		switch {
 		case part.kind() == kindInt || isIntegralScalar(part.tensor()):
 			v, err := toNumber(part, types.KindInt)
@@ -229,9 +248,47 @@ func (in *indexer) slicePart(w *word) error {
 	if args[3].Int() <= 0 {
 		return valueErrorf("step must be greater than zero")
 	}
+	if recorder() != nil {
+		return in.tracedSlice(args, given)
+	}
 	if args[1].IsNone() && args[2].IsNone() && args[3].Int() == 1 {
 		in.skipDims(1)
 		return nil
 	}
 	return in.view("aten::slice.Tensor", 1, args...)
+}
+
+// tracedSlice is a slice as traces record it: with both ends, even where it takes all.
+func (in *indexer) tracedSlice(args []value.Value, given []trace.Given) error {
+	if args[1].IsNone() {
+		args[1] = value.Int(0)
+	}
+	if args[2].IsNone() {
+		args[2] = value.Int(math.MaxInt64)
+	}
+	return in.tracedView("aten::slice.Tensor", 1, given, args...)
+}
+
+// tracedView is view with numbers that tensors gave.
+func (in *indexer) tracedView(name string, kept int, given []trace.Given, args ...value.Value) error {
+	v, err := runNamedGiven(name, given, append([]value.Value{value.OfTensor(in.x)}, args...)...)
+	if err != nil {
+		return err
+	}
+	in.x = v.Tensor()
+	in.skipDims(kept)
+	return nil
+}
+
+// tracedData records, where a trace is being recorded, that a tensor was made of numbers.
+func tracedData(t *tensor.Tensor) (*tensor.Tensor, error) {
+	if recorder() == nil {
+		return t, nil
+	}
+	no := value.Bool(false)
+	v, err := runNamed("aten::to.device", value.OfTensor(t), value.OfDevice(t.Device()), value.Int(int64(t.DType())), no, no)
+	if err != nil {
+		return nil, err
+	}
+	return v.Tensor(), nil
 }

@@ -8,6 +8,7 @@ import (
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/schema"
+	"torchjit/gojit/trace"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -313,6 +314,11 @@ func (v *overload) run(c *call) error {
 	if err := c.runOperator(v.op, args, out, work); err != nil {
 		return err
 	}
+	if tracing.count > 0 {
+		if err := record(v.op, args, out, v.givenNumbers(c)...); err != nil {
+			return err
+		}
+	}
 	return v.writeResults(c, out)
 }
 
@@ -323,9 +329,6 @@ func (c *call) runOperator(op *ops.Operator, args, out []value.Value, work int) 
 		err = autograd.Run(op, args, out)
 	} else {
 		err = c.withoutGIL(func() error { return autograd.Run(op, args, out) })
-	}
-	if err == nil && tracing.recorder != nil {
-		record(op, args, out)
 	}
 	return err
 }
@@ -436,6 +439,10 @@ type operand struct {
 	f    *operatorFunction
 }
 
+// hidden are the operands that PyTorch calls by a function of Python, in which a trace finds no
+// names of variables.
+var hidden = map[string]bool{"aten::rsub": true, "aten::pow": true, "aten::pow_": true, "aten::floor_divide": true}
+
 func (o *operand) callableName() string { return o.name[strings.Index(o.name, "::")+2:] }
 
 // call implements callable.
@@ -450,6 +457,10 @@ func (o *operand) call(c *call) error {
 			return nil
 		}
 	}
+	if tracing.count > 0 && hidden[o.name] {
+		tracing.nameless = true
+		defer func() { tracing.nameless = false }()
+	}
 	return o.f.call(c)
 }
 
@@ -461,6 +472,11 @@ func findOperand(c *call) error {
 
 // runNamed runs "aten::add.Tensor" on args and returns its one result.
 func runNamed(name string, args ...value.Value) (value.Value, error) {
+	return runNamedGiven(name, nil, args...)
+}
+
+// runNamedGiven is runNamed with numbers among args that tensors gave.
+func runNamedGiven(name string, given []trace.Given, args ...value.Value) (value.Value, error) {
 	linkOperators()
 	op := ops.Find(name)
 	if op == nil || op.Run == nil {
@@ -473,8 +489,10 @@ func runNamed(name string, args ...value.Value) (value.Value, error) {
 	if err := autograd.Run(op, args, out); err != nil {
 		return value.None, err
 	}
-	if tracing.recorder != nil {
-		record(op, args, out)
+	if tracing.count > 0 {
+		if err := record(op, args, out, given...); err != nil {
+			return value.None, err
+		}
 	}
 	return out[0], nil
 }

@@ -133,7 +133,7 @@ func (f *scriptFunction) call(c *call) error {
 		return nil
 	}
 	result := packed(out)
-	if tracing.recorder != nil {
+	if tracing.count > 0 {
 		if r := recorder(); r != nil {
 			keepTensors(args)
 			if err := r.Call(f.function, args, result); err != nil {

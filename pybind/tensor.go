@@ -3,6 +3,7 @@ package main
 import (
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
 )
 
 // tensorFunctions are what the class Tensor has besides operators.
@@ -12,12 +13,14 @@ var tensorFunctions = []function{
 	{schema: "tensor_device(Tensor self) -> device", run: tensorDevice},
 	{schema: "tensor_stride(Tensor self, int? dim=None) -> any", run: tensorStride},
 	{schema: "tensor_dim(Tensor self) -> int", run: tensorDim},
-	{schema: "tensor_numel(Tensor self) -> int", run: tensorNumel},
+	{schema: "tensor_numel(Tensor self) -> any", run: tensorNumel},
 	{schema: "tensor_length(Tensor self) -> int", run: tensorLength},
 	{schema: "tensor_offset(Tensor self) -> int", run: tensorOffset},
 	{schema: "tensor_data_ptr(Tensor self) -> int", run: tensorDataPtr},
 	{schema: "tensor_version(Tensor self) -> int", run: tensorVersion},
+	{schema: "tensor_size(Tensor self, int dim) -> any", run: tensorSize},
 	{schema: "tensor_item(Tensor self) -> any", run: tensorItem},
+	{schema: "tensor_number(Tensor self, str kind) -> any", run: tensorNumber},
 	{schema: "tensor_truth(Tensor self) -> bool", run: tensorTruth},
 	{schema: "tensor_tolist(Tensor self) -> any", run: tensorToList},
 	{schema: "tensor_text(Tensor self) -> str", run: tensorText},
@@ -29,7 +32,40 @@ var tensorFunctions = []function{
 }
 
 func tensorShape(c *call) error {
-	c.ints(kindSize, c.argTensor(0).Shape())
+	t := c.argTensor(0)
+	r := recorder()
+	if r == nil {
+		c.ints(kindSize, t.Shape())
+		return nil
+	}
+	c.open(kindSize, t.Dim())
+	for d := range t.Dim() {
+		size, err := r.Size(t, d)
+		if err != nil {
+			return err
+		}
+		if err := c.value(value.OfTensor(size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tensorSize replies the size of one dimension.
+func tensorSize(c *call) error {
+	t := c.argTensor(0)
+	d, err := tensor.WrapDim(c.argInt(1), t.Dim())
+	if err != nil {
+		return err
+	}
+	if r := recorder(); r != nil {
+		size, err := r.Size(t, c.argInt(1))
+		if err != nil {
+			return err
+		}
+		return c.value(value.OfTensor(size))
+	}
+	c.int(t.Size(d))
 	return nil
 }
 
@@ -64,6 +100,13 @@ func tensorDim(c *call) error {
 }
 
 func tensorNumel(c *call) error {
+	if r := recorder(); r != nil {
+		n, err := r.Numel(c.argTensor(0))
+		if err != nil {
+			return err
+		}
+		return c.value(value.OfTensor(n))
+	}
 	c.int(c.argTensor(0).Numel())
 	return nil
 }
@@ -93,6 +136,21 @@ func tensorVersion(c *call) error {
 }
 
 func tensorItem(c *call) error {
+	if err := warnTraced("Converting a tensor to a Python number"); err != nil {
+		return err
+	}
+	return writeItem(c)
+}
+
+// tensorNumber is tensorItem for a conversion that warnings call by its own name.
+func tensorNumber(c *call) error {
+	if err := warnTraced("Converting a tensor to a Python " + c.argString(1)); err != nil {
+		return err
+	}
+	return writeItem(c)
+}
+
+func writeItem(c *call) error {
 	s, err := c.argTensor(0).Item()
 	if err != nil {
 		return err
@@ -101,6 +159,9 @@ func tensorItem(c *call) error {
 }
 
 func tensorTruth(c *call) error {
+	if err := warnTraced("Converting a tensor to a Python boolean"); err != nil {
+		return err
+	}
 	t := c.argTensor(0)
 	switch {
 	case t.Numel() == 0:
@@ -119,6 +180,9 @@ func tensorTruth(c *call) error {
 
 // tensorToList replies the elements as nested lists.
 func tensorToList(c *call) error {
+	if err := warnTraced("Converting a tensor to a Python list"); err != nil {
+		return err
+	}
 	t := c.argTensor(0)
 	return listElements(c, t, make([]int, t.Dim()), 0)
 }

@@ -6,8 +6,16 @@ package main
 import "C"
 
 import (
+	"slices"
+	"strings"
+
+	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
+	"torchjit/gojit/passes"
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/trace"
+	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
@@ -17,28 +25,97 @@ var traceFunctions = []function{
 	{schema: "trace_begin(any module, list names, any inputs) -> any", run: traceBegin},
 	{schema: "trace_end(str name, any result, any module, str method) -> any", run: traceEnd},
 	{schema: "trace_abort() -> None", run: traceAbort},
+	{schema: "trace_push_scope(str path) -> None", run: tracePushScope},
+	{schema: "trace_pop_scope() -> None", run: tracePopScope},
+	{schema: "trace_constant(Tensor made) -> Tensor", run: traceConstant},
+	{schema: "trace_nodes(any function) -> list", run: traceNodes},
+	{schema: "trace_to(Tensor self, any device, any dtype) -> Tensor", run: traceTo},
 }
 
-// tracing is the trace that a thread is recording, nil where none is. The GIL guards it.
+// tracing holds the traces that threads are recording. The GIL guards it.
 var tracing struct {
-	recorder *trace.Recorder
-	thread   C.uintptr_t
+	recorders map[C.uintptr_t]*trace.Recorder
+	count     int                     // of recorders
+	nameless  bool                    // the running operator is called by a function that hides its caller's variables
+	texts     map[string]*source.Text // of places
 }
 
 // recorder returns the trace that this thread is recording, nil where it records none.
 func recorder() *trace.Recorder {
-	if tracing.recorder == nil || tracing.thread != C.tj_thread() {
+	if tracing.count == 0 {
 		return nil
 	}
-	return tracing.recorder
+	return tracing.recorders[C.tj_thread()]
+}
+
+func endRecorder() {
+	delete(tracing.recorders, C.tj_thread())
+	tracing.count = len(tracing.recorders)
+	if tracing.count == 0 {
+		tracing.texts = nil
+	}
+}
+
+// pythonHost tells recorders where the Python program is.
+type pythonHost struct{}
+
+// Place implements trace.Host.
+func (pythonHost) Place() source.Range {
+	var file, stack string
+	var line int
+	err := host.invoke("trace_place", 0, nil, func(w *word) error {
+		if w.kind() != kindTuple || w.count() != 3 {
+			return nil
+		}
+		x := w.after(1)
+		file, x = strings.Clone(x.text()), x.next()
+		line, x = int(x.int()), x.next()
+		stack = strings.Clone(x.text())
+		return nil
+	})
+	if err != nil || stack == "" {
+		return source.Range{}
+	}
+	t := tracing.texts[stack]
+	if t == nil {
+		t = source.NewText(file, stack, line)
+		if tracing.texts == nil {
+			tracing.texts = map[string]*source.Text{}
+		}
+		tracing.texts[stack] = t
+	}
+	return source.Range{Text: t, Start: 0, End: len(stack)}
+}
+
+// Name implements trace.Host.
+func (pythonHost) Name(t *tensor.Tensor) string {
+	if tracing.nameless || t.PyObject() == 0 {
+		return ""
+	}
+	var name string
+	_ = host.invoke("trace_name", 1, func(w *writer) { _ = w.value(value.OfTensor(t)) }, func(w *word) error {
+		name = strings.Clone(w.text())
+		return nil
+	})
+	return name
+}
+
+// warnTraced tells, while a trace is being recorded, that what the program does now is not recorded.
+func warnTraced(what string) error {
+	if recorder() == nil {
+		return nil
+	}
+	return host.invoke("trace_warn", 1, func(w *writer) { w.string(what) }, nil)
 }
 
 // record adds a call of an operator to the trace that is being recorded, if there is one.
-func record(op *ops.Operator, args, out []value.Value) {
-	if r := recorder(); r != nil {
-		keepTensors(args)
-		r.Record(op, args, out)
+func record(op *ops.Operator, args, out []value.Value, given ...trace.Given) error {
+	r := recorder()
+	if r == nil {
+		return nil
 	}
+	keepTensors(args)
+	return r.Record(op, args, out, given...)
 }
 
 // keepTensors says of tensors that a trace has them: those that no operator of it made become
@@ -58,6 +135,51 @@ func keepTensors(vs []value.Value) {
 	}
 }
 
+// givenNumbers lists the bound arguments of an overload that are numbers but were given as tensors,
+// the last first: that is the order in which PyTorch converts them.
+func (v *overload) givenNumbers(c *call) []trace.Given {
+	var given []trace.Given
+	for i := len(c.bound) - 1; i >= 0; i-- {
+		w := c.bound[i]
+		if w == nil {
+			continue
+		}
+		t := v.types[i]
+		if o, ok := t.(*types.Optional); ok {
+			t = o.Elem
+		}
+		list, ok := t.(*types.List)
+		switch {
+		case !ok:
+			given = appendGiven(given, i, -1, t, w)
+		case w.isSequence():
+			k := 0
+			for x := range w.items {
+				given = appendGiven(given, i, k, list.Elem, x)
+				k++
+			}
+		case i == v.varargs && c.positional > i && w == c.args.skip(i):
+			for k := range c.positional - i {
+				given = appendGiven(given, i, k, list.Elem, w)
+				w = w.next()
+			}
+		case list.Elem.Kind() != types.KindTensor:
+			for k := range max(1, v.schema.Arguments[i].ListSize) {
+				given = appendGiven(given, i, k, list.Elem, w)
+			}
+		}
+	}
+	return given
+}
+
+func appendGiven(given []trace.Given, argument, item int, t types.Type, w *word) []trace.Given {
+	x := w.tensor()
+	if x == nil || t.Kind() == types.KindTensor || t.Kind() == types.KindOptional {
+		return given
+	}
+	return append(given, trace.Given{Argument: argument, Item: item, Kind: t.Kind(), Tensor: x})
+}
+
 func isTracing(c *call) error {
 	c.bool(recorder() != nil)
 	return nil
@@ -66,10 +188,10 @@ func isTracing(c *call) error {
 // traceBegin starts a trace and replies the inputs that the program is to be called with. module is
 // None for a function.
 func traceBegin(c *call) error {
-	if tracing.recorder != nil {
+	if recorder() != nil {
 		return runtimeErrorf("Tracing can't be nested")
 	}
-	r := trace.NewRecorder()
+	r := trace.NewRecorder(pythonHost{})
 	if !c.isNone(0) {
 		o, err := c.argInstance(0)
 		if err != nil {
@@ -77,7 +199,7 @@ func traceBegin(c *call) error {
 		}
 		r.Self(o)
 	}
-	names := c.argStrings(1)
+	names := slices.Clone(c.argStrings(1))
 	inputs, err := plainValue(c.arg(2))
 	if err != nil {
 		return err
@@ -85,21 +207,87 @@ func traceBegin(c *call) error {
 	items := inputs.Tuple().Items
 	bound := make([]value.Value, len(items))
 	for i, item := range items {
-		if bound[i], err = r.Input(names[i], item); err != nil {
+		name := ""
+		if len(names) == len(items) {
+			name = names[i]
+		}
+		if bound[i], err = r.Input(name, item); err != nil {
 			return err
 		}
 	}
 	if err := c.value(value.OfTuple(value.NewTuple(bound...))); err != nil {
 		return err
 	}
-	tracing.recorder, tracing.thread = r, C.tj_thread()
+	if tracing.recorders == nil {
+		tracing.recorders = map[C.uintptr_t]*trace.Recorder{}
+	}
+	tracing.recorders[C.tj_thread()] = r
+	tracing.count = len(tracing.recorders)
 	return nil
 }
 
 func traceAbort(c *call) error {
-	tracing.recorder = nil
+	endRecorder()
 	c.none()
 	return nil
+}
+
+func tracePushScope(c *call) error {
+	if r := recorder(); r != nil {
+		r.PushScope(strings.Clone(c.argString(0)))
+	}
+	c.none()
+	return nil
+}
+
+func tracePopScope(c *call) error {
+	if r := recorder(); r != nil {
+		r.PopScope()
+	}
+	c.none()
+	return nil
+}
+
+// traceConstant records that Python made a tensor of numbers, and replies it as the trace knows it.
+func traceConstant(c *call) error {
+	made := c.argTensor(0)
+	if recorder() == nil {
+		return c.value(value.OfTensor(made))
+	}
+	c.arg(0).keep()
+	moved, err := tracedData(made)
+	if err != nil {
+		return err
+	}
+	out, err := runNamed("aten::detach", value.OfTensor(moved))
+	if err != nil {
+		return err
+	}
+	return c.value(out)
+}
+
+// traceTo is Tensor.to with a device, a type or both, by the overloads that PyTorch chooses.
+func traceTo(c *call) error {
+	t := c.argTensor(0)
+	c.arg(0).keep()
+	self, no, dtype := value.OfTensor(t), value.Bool(false), value.Int(int64(t.DType()))
+	if !c.isNone(2) {
+		dtype = value.Int(c.arg(2).int())
+	}
+	var err error
+	var out value.Value
+	switch {
+	case c.isNone(1):
+		out, err = runNamed("aten::to.dtype", self, dtype, no, no)
+	case c.isNone(2):
+		out, err = runNamed("aten::to.dtype_layout", self, dtype, value.Int(0), value.OfDevice(deviceOfCode(c.arg(1).int())), value.None, no, no)
+	default:
+		out, err = runNamed("aten::to.device", self, value.OfDevice(deviceOfCode(c.arg(1).int())), dtype, no, no)
+	}
+	if err != nil {
+		return err
+	}
+	return c.value(out)
 }
 
 // traceEnd ends the trace. It replies the function, or adds it to the class of module as a method.
@@ -108,7 +296,7 @@ func traceEnd(c *call) error {
 	if r == nil {
 		return runtimeErrorf("no trace is being recorded")
 	}
-	tracing.recorder = nil
+	defer endRecorder()
 	result, err := plainValue(c.arg(1))
 	if err != nil {
 		return err
@@ -130,15 +318,63 @@ func traceEnd(c *call) error {
 	if err != nil {
 		return err
 	}
-	method := c.argString(3)
+	method := strings.Clone(c.argString(3))
 	f, err := r.Finish(o.Class.Name+"."+method, result)
 	if err != nil {
 		return err
 	}
 	f.IsMethod = true
-	f.Schema.Name = method
-	program.AddFunction(f)
+	for _, made := range append([]*ir.Function{f}, r.Made()...) {
+		program.AddFunction(made)
+	}
 	o.Class.AddMethod(method, f)
 	c.none()
 	return nil
+}
+
+// traceNodes replies the nodes of a function's graph, inlined and without shapes: text, kind, place, file, line,
+// the constant that is a tensor, and whether equal inputs may give different outputs.
+func traceNodes(c *call) error {
+	f, ok := c.arg(0).callable().(*scriptFunction)
+	if !ok {
+		return typeErrorf("expected a compiled function or method, not %s", c.arg(0).kindName())
+	}
+	g := f.function.Graph().Copy()
+	passes.Inline(g)
+	eraseShapes(g.Block())
+	nodes := g.Copy().Block().Nodes()
+	c.open(kindList, len(nodes))
+	for _, n := range nodes {
+		c.open(kindTuple, 7)
+		c.string(n.Text(false))
+		c.string(n.Kind())
+		c.string(strings.TrimSuffix(n.Range.Highlight(), "\n"))
+		file, line, _, _ := n.Range.FileLineCol()
+		c.string(file)
+		c.int(line)
+		v, isConstant := value.None, false
+		if len(n.Outputs()) == 1 {
+			v, isConstant = n.Output().Constant()
+		}
+		if isConstant && v.IsTensor() {
+			if err := c.keptValue(v); err != nil {
+				return err
+			}
+		} else {
+			c.none()
+		}
+		c.bool(n.IsNondeterministic())
+	}
+	return nil
+}
+
+func eraseShapes(b *ir.Block) {
+	for _, v := range b.Inputs() {
+		v.SetType(types.Unshaped(v.Type()))
+	}
+	b.Walk(func(n *ir.Node) {
+		for _, v := range n.Outputs() {
+			v.SetType(types.Unshaped(v.Type()))
+		}
+	})
 }

@@ -1,5 +1,6 @@
 """torch.jit.trace."""
 
+import threading
 import warnings
 
 import pytest
@@ -55,7 +56,8 @@ def test_a_compiled_function_keeps_its_control_flow():
 
 
 def test_a_constant_outlives_its_python_object():
-    traced = torch.jit.trace(lambda x: x + torch.tensor([0.5, 1.5]), torch.ones(2))
+    with pytest.warns(torch.jit.TracerWarning, match="torch.tensor results are registered as constants"):
+        traced = torch.jit.trace(lambda x: x + torch.tensor([0.5, 1.5]), torch.ones(2))
     assert traced(torch.zeros(2)).tolist() == [0.5, 1.5]
 
 
@@ -75,8 +77,75 @@ def test_a_trace_that_depends_on_the_example_is_told():
 
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        torch.jit.trace(f, torch.ones(2), check_inputs=[torch.zeros(2) - 1])
-    assert any(w.category is torch.jit.TracerWarning for w in seen)
+        with pytest.raises(torch.jit.TracingCheckError, match="Graphs differed across invocations"):
+            torch.jit.trace(f, torch.ones(2), check_inputs=[torch.zeros(2) - 1])
+    assert "Converting a tensor to a Python boolean might" in str(seen[0].message)
+    assert any("does not match the corresponding output of the Python function" in str(w.message) for w in seen)
+
+
+def test_sizes_stay_sizes():
+    def f(x):
+        n = x.size(0)
+        return x.view(n, -1), x.reshape(x.shape[0] * x.shape[1]), torch.zeros(x.shape), x[: n - 1]
+
+    traced = torch.jit.trace(f, torch.ones(2, 3))
+    for a, b in zip(traced(torch.ones(4, 5)), f(torch.ones(4, 5)), strict=True):
+        assert a.shape == b.shape
+    text = str(traced.graph)
+    assert "%n : Long(device=cpu) = prim::NumToTensor" in text and "aten::Int(%n)" in text
+
+
+def test_submodules_become_methods():
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+
+        def forward(self, x):
+            return self.inner(x) + self.inner(x)
+
+    traced = torch.jit.trace(Block(), torch.ones(1, 2))
+    assert 'prim::CallMethod[name="forward1"](%inner' in str(traced.graph)
+    assert "scope: __module.inner/__module.inner.0" in str(traced.inner[0].graph)
+    assert traced.inner.code.startswith("def forward(self,\n    x: Tensor) -> Tensor:")
+
+
+def test_constants_that_depend_on_the_example_are_named():
+    def f(x):
+        y = x * 2
+        return y + len(x)
+
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        with pytest.raises(torch.jit.TracingCheckError) as caught:
+            torch.jit.trace(f, torch.ones(2), check_inputs=[torch.ones(3)])
+    assert "Constants that depend on the example:\n\t{2} became {3}:" in str(caught.value)
+    assert "        return y + len(x)\n\t        ~~~~~~~~~~~~~~~~~ <--- HERE" in str(caught.value)
+
+
+def test_a_warning_names_the_line_once():
+    def f(x):
+        for _ in range(3):
+            x = x * float(x.sum())
+        return x
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("default")
+        torch.jit.trace(f, torch.ones(2), check_trace=False)
+    assert [(w.filename, w.lineno) for w in seen] == [(__file__, f.__code__.co_firstlineno + 2)]
+
+
+def test_threads_trace_at_once():
+    def f(x):
+        return x + 1
+
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(torch.jit.trace(f, torch.ones(2)))) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert [str(r.graph).count("aten::add") for r in results] == [1] * 4 and not torch.jit.is_tracing()
 
 
 def test_dictionaries():
@@ -95,5 +164,5 @@ def test_dictionaries():
     assert traced({"p": torch.tensor([1.0, 2.0]), "q": torch.tensor([5.0, 6.0])}).tolist() == [6.0, 8.0]
     with pytest.warns(torch.jit.TracerWarning, match="Encountering a list"):
         torch.jit.trace(lambda x: [x, x + 1], torch.ones(2))
-    with pytest.raises(RuntimeError, match="Dictionaries that are traced go from str to Tensor"):
-        torch.jit.trace(summed, ({"p": (torch.ones(2),)},))
+    with pytest.raises(RuntimeError, match=r"Type 'Dict\[str, int\]' cannot be traced"):
+        torch.jit.trace(summed, ({"p": 1},))

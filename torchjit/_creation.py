@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchjit import _native
+from torchjit import _host, _native
 from torchjit._tensor import Tensor, _plain
 from torchjit._types import dtype
 
@@ -13,6 +13,8 @@ def tensor(
     data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
     """A new tensor with a copy of the data: numbers, nested lists, an array or a tensor."""
+    if _native.is_tracing():
+        return _traced("torch.tensor", data, dtype, requires_grad)
     made = _from(data, dtype)
     if made is data or not _owns(data):
         made = made.detach().clone()
@@ -21,8 +23,25 @@ def tensor(
     return made
 
 
+def _traced(name: str, data: Any, dtype: dtype | None, requires_grad: bool = False) -> Tensor:
+    """A tensor of data in a trace: a constant."""
+    _host.trace_warn_text(
+        f"{name} results are registered as constants in the trace. You can safely ignore this warning if you use this function "
+        "to create tensors out of constant variables that would be the same every time you call this function. In any other "
+        "case, this might cause the trace to be incorrect."
+    )
+    if isinstance(data, Tensor):
+        return data.clone().detach() if name == "torch.tensor" else _from(data, dtype)
+    made = _native.trace_constant(_from(data, dtype))
+    if requires_grad:
+        made.requires_grad_(True)
+    return made
+
+
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """The data as a tensor, without a copy where that is possible."""
+    if _native.is_tracing():
+        return _traced("torch.as_tensor", data, dtype)
     return _from(data, dtype)
 
 
@@ -33,6 +52,8 @@ def from_numpy(array: Any) -> Tensor:
     """A tensor over the memory of a NumPy array."""
     if type(array).__name__ != "ndarray":
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if _native.is_tracing():
+        return _traced("torch.from_numpy", array, None)
     return _native.tensor_from_buffer(array)
 
 

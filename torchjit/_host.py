@@ -71,6 +71,72 @@ def enum_member(obj: Any, enum_name: str) -> str | None:
     return obj.name if _known_classes.get(enum_name) is type(obj) else None
 
 
+# Files of this package whose functions stand for functions of PyTorch's library: a program that is
+# traced does not see their frames.
+_UNSEEN = tuple(__file__.replace("_host.py", name) for name in ("_host.py", "_tensor.py", "_creation.py", "jit/_trace.py"))
+
+# Methods in them that are functions of Python in PyTorch too. A trace finds no variables in them, and what they
+# warn of is nothing that the program did.
+_SEEN = {"__format__", "__contains__", "__reversed__", "__rtruediv__", "__rfloordiv__", "__rpow__", "__rmod__", "__rmatmul__", "norm", "unique"}
+
+
+def _frames() -> Any:
+    """The frames of the program that is being traced, innermost first, and whether a method hides its variables."""
+    frame = sys._getframe(2)
+    hidden = False
+    while frame is not None and frame.f_code.co_filename in _UNSEEN:
+        hidden = hidden or frame.f_code.co_name in _SEEN
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame, hidden
+
+
+def trace_place() -> tuple[str, int, str]:
+    """Where the traced program is: file, line, and a line for each frame."""
+    frame, _ = _frames()
+    if frame is None:
+        return "", 0, ""
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    stack = []
+    while frame is not None:
+        stack.append(f"{frame.f_code.co_filename}({frame.f_lineno}): {frame.f_code.co_name}\n")
+        frame = frame.f_back
+    return file, line, "".join(stack)
+
+
+def trace_name(tensor: Any) -> str:
+    """The name of the traced program's local variable that holds a tensor; "" where none does."""
+    frame, hidden = _frames()
+    if frame is None or hidden:
+        return ""
+    for name, held in frame.f_locals.items():
+        if held is tensor:
+            return "" if name == "self" else name
+    return ""
+
+
+def trace_warn(what: str) -> None:
+    """Warns that the traced program makes a Python value of a tensor."""
+    trace_warn_text(
+        f"{what} might cause the trace to be incorrect. We can't record the data flow of Python values, so this value will be "
+        "treated as a constant in the future. This means that the trace might not generalize to other inputs!"
+    )
+
+
+def trace_warn_text(text: str) -> None:
+    """Warns at the line of the traced program, once for a line as Python's filters have it."""
+    import warnings
+
+    from torchjit.jit._trace import TracerWarning
+
+    frame, hidden = _frames()
+    if frame is None or hidden:
+        return
+    warnings.warn_explicit(
+        text, TracerWarning, frame.f_code.co_filename, frame.f_lineno,
+        frame.f_globals.get("__name__", "<string>"), frame.f_globals.setdefault("__warningregistry__", {}),
+    )  # fmt: skip
+
+
 # Python classes by the qualified names that programs have for them.
 _known_classes: dict[str, Any] = {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from torchjit import _native
+from torchjit import _host, _native
 from torchjit._types import Size, device, dtype, dtypes, layout, preserve_format, strided
 
 _TENSOR_HANDLE = 0
@@ -83,7 +83,7 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     is_cuda = is_sparse = is_quantized = is_mkldnn = is_meta = False
 
     def size(self, dim: int | None = None) -> Any:
-        return self.shape if dim is None else _native.tensor_shape(self)[_wrap(dim, self.ndim)]
+        return self.shape if dim is None else _native.tensor_size(self, dim)
 
     def is_contiguous(self, *, memory_format: Any = None) -> bool:
         return _native.tensor_is_contiguous(self, 0 if memory_format is None else memory_format.code)
@@ -118,25 +118,35 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
             return f"torch.{_TENSOR_CLASSES[self.dtype.name]}"
         if isinstance(dtype, str):
             dtype = _DTYPES_BY_CLASS[dtype.rpartition(".")[2]]
+        if _native.is_tracing():
+            return _native.trace_to(self, self.device, dtype)
         return self.to(dtype)
 
     def __len__(self) -> int:
+        if _native.is_tracing():
+            if self.dim() == 0:
+                raise TypeError("len() of a 0-d tensor")
+            _host.trace_warn_text(
+                "Using len to get tensor shape might cause the trace to be incorrect. Recommended usage would be "
+                "tensor.shape[0]. Passing a tensor of different shape might lead to errors or silently give incorrect results."
+            )
+            return self.shape[0]
         return _native.tensor_length(self)
 
     def __bool__(self) -> bool:
         return _native.tensor_truth(self)
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(_native.tensor_number(self, "integer"))
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(_native.tensor_number(self, "float"))
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(_native.tensor_number(self, "complex"))
 
     def __index__(self) -> int:
-        x = self.item()
+        x = _native.tensor_number(self, "index")
         if not isinstance(x, int):
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(x)
@@ -155,6 +165,11 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     def __iter__(self) -> Any:
         if self.dim() == 0:
             raise TypeError("iteration over a 0-d tensor")
+        if _native.is_tracing():
+            _host.trace_warn_text(
+                "Iterating over a tensor might cause the trace to be incorrect. Passing a tensor of different shape won't "
+                "change the number of iterations executed (and might lead to errors or silently give incorrect results)."
+            )
         return iter(self.unbind(0))
 
     def __contains__(self, x: Any) -> bool:
@@ -203,7 +218,7 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     __invert__ = _native.operand("aten::bitwise_not")
 
     def __pos__(self) -> Tensor:
-        return self
+        return _native.operator("aten::positive")(self) if _native.is_tracing() else self
 
     def __rtruediv__(self, other: Any) -> Tensor:
         return self.reciprocal() * other
@@ -214,6 +229,10 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         return _native.operator("aten::floor_divide")(self.new_tensor(other), self)
 
     def __rpow__(self, other: Any) -> Tensor:
+        if _native.is_tracing():
+            from torchjit._creation import tensor
+
+            return _native.operand("aten::pow")(tensor(other, dtype=_native.operator("aten::result_type")(other, self)), self)
         return _native.operator("aten::pow")(other, self)
 
     def __rmod__(self, other: Any) -> Tensor:
@@ -226,6 +245,8 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
 
     @property
     def T(self) -> Tensor:
+        if _native.is_tracing():
+            return _native.operator("aten::numpy_T")(self)
         return self.permute(list(range(self.dim()))[::-1])
 
     @property
@@ -252,6 +273,8 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         options = _to_options(*args, **kwargs)
+        if _native.is_tracing() and (options["device"] is not None or options["dtype"] is not None):
+            return _native.trace_to(self, options["device"], options["dtype"])
         if options["dtype"] is None:
             options["dtype"] = self.dtype
         return _native.operator("aten::to")(self, **options)
@@ -287,11 +310,13 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         return self.to(dtypes["bool"])
 
     def cpu(self, memory_format: Any = preserve_format) -> Tensor:
-        return self
+        return _native.trace_to(self, self.device, None) if _native.is_tracing() else self
 
     def numpy(self, *, force: builtins.bool = False) -> Any:
         import numpy
 
+        if _native.is_tracing():
+            _host.trace_warn("Converting a tensor to a NumPy array")
         x = self.detach() if force else self
         return numpy.asarray(memoryview(x)) if x.dim() else numpy.ndarray((), _numpy_dtype(x.dtype), memoryview(x))
 

@@ -27,6 +27,7 @@ type Graph struct {
 	suffixes    map[string]int    // last number given to a base name
 	insertPoint *Node             // new nodes go before it
 	marks       uint32            // the last set of marked nodes
+	scope       string            // of new nodes
 
 	nodes  slab[Node]
 	values slab[Value]
@@ -62,6 +63,7 @@ func (g *Graph) AddOutput(v *Value) int { return g.block.AddOutput(v) }
 func (g *Graph) Create(kind string, inputs []*Value, outputs int) *Node {
 	n := g.newNode(kind)
 	n.inputs, n.outputs = g.refs.many(len(inputs)), g.refs.many(outputs)
+	n.Scope = g.scope
 	for _, v := range inputs {
 		n.AddInput(v)
 	}
@@ -81,6 +83,13 @@ func (g *Graph) InsertPoint() *Node { return g.insertPoint }
 func (g *Graph) SetInsertPoint(n *Node) *Node {
 	old := g.insertPoint
 	g.insertPoint = n
+	return old
+}
+
+// SetScope makes scope that of the nodes that are created from here on and returns the former one.
+func (g *Graph) SetScope(scope string) string {
+	old := g.scope
+	g.scope = scope
 	return old
 }
 
@@ -189,7 +198,7 @@ func (g *Graph) InsertGraph(callee *Graph, arguments []*Value) []*Value {
 // lookup.
 func (g *Graph) Clone(n *Node, lookup func(*Value) *Value) *Node {
 	c := g.newNode(n.kind)
-	c.Range, c.operator = n.Range, n.operator
+	c.Range, c.Scope, c.operator = n.Range, n.Scope, n.operator
 	c.inputs, c.outputs = g.refs.many(len(n.inputs)), g.refs.many(len(n.outputs))
 	for _, a := range n.attrs {
 		switch inner := a.Value.(type) {

@@ -13,6 +13,9 @@ import (
 type Node struct {
 	// Range is where in the source the node comes from.
 	Range source.Range
+	// Scope names the modules in whose forward a trace recorded the node, outermost first:
+	// "__module.body/__module.body.0".
+	Scope string
 
 	graph      *Graph // nil once destroyed
 	block      *Block // nil while in none

@@ -238,6 +238,10 @@ func (p *graphParser) node(g *Graph, b *Block) error {
 	if err := p.uses(func(v *Value) { n.AddInput(v) }); err != nil {
 		return err
 	}
+	if p.accept(", scope:") {
+		p.Space()
+		n.Scope = p.untilSpace()
+	}
 	b.Append(n)
 	if untyped {
 		takeTypes(n)
@@ -264,6 +268,14 @@ func takeTypes(n *Node) {
 			out.SetType(t)
 		}
 	}
+}
+
+func (p *graphParser) untilSpace() string {
+	start := p.Pos
+	for p.Pos < len(p.Src) && p.Src[p.Pos] != ' ' && p.Src[p.Pos] != '\n' {
+		p.Pos++
+	}
+	return p.Src[start:p.Pos]
 }
 
 func (p *graphParser) block(g *Graph, b *Block) error {

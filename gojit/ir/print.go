@@ -27,8 +27,11 @@ func (g *Graph) Text(places bool) string {
 }
 
 // String returns the node's line, and its blocks.
-func (n *Node) String() string {
-	p := &printer{places: true}
+func (n *Node) String() string { return n.Text(true) }
+
+// Text is String with or without the places in the source.
+func (n *Node) Text(places bool) string {
+	p := &printer{places: places}
 	p.node(n, 0)
 	return p.b.String()
 }
@@ -165,6 +168,9 @@ func (p *printer) node(n *Node, level int) {
 // endNode closes the line of a node, with its place.
 func (p *printer) endNode(n *Node) {
 	p.b.WriteByte(')')
+	if n.Scope != "" {
+		p.b.WriteString(", scope: " + n.Scope)
+	}
 	if p.places {
 		if file, line, col, ok := n.Range.FileLineCol(); ok {
 			fmt.Fprintf(&p.b, " # %s:%d:%d", file, line, col)

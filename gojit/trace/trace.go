@@ -1,9 +1,11 @@
 // Package trace records the operators that a program calls as a graph.
 //
 // A Recorder knows which value of the graph each tensor is, by identity: tensors are found again
-// when they are arguments, and an operator that writes a tensor gives it a new value. Everything
-// else that an operator takes becomes a constant. Numbers, lengths and decisions that the program
-// takes from tensors are therefore fixed in the graph. A Recorder serves one goroutine.
+// when they are arguments, and an operator that writes a tensor gives it a new value. Sizes are
+// values too: the program gets tensors for them, and Given says which number of a call came from
+// such a tensor. Everything else becomes a constant. What a traced module's submodules do is
+// recorded in blocks (PushScope), which become their methods at the end. A Recorder serves one
+// goroutine.
 package trace
 
 import (
@@ -11,320 +13,279 @@ import (
 
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/schema"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
+// Host is the program that is being traced.
+type Host interface {
+	// Place returns where the program is.
+	Place() source.Range
+	// Name returns the name of the variable that holds a tensor, "" where none does.
+	Name(t *tensor.Tensor) string
+}
+
 // Recorder records one trace.
 type Recorder struct {
-	g      *ir.Graph
-	values map[*tensor.Tensor]*ir.Value
-	slots  map[*tensor.Tensor]slot
-	object map[*value.Object]*ir.Value // of the modules that have been read
-	inside map[*value.Object]slot      // modules in the traced one
-	args   []schema.Argument
+	g       *ir.Graph
+	host    Host
+	values  map[*tensor.Tensor]*ir.Value
+	objects map[*value.Object]*ir.Value // the traced module and those in it
+	self    *value.Object               // the traced module; nil where a function is traced
+	paths   map[string]*ir.Value        // what stands for "__module.a.weight" until the end
+	scopes  []string                    // of the modules whose forward is running
+	made    []*ir.Function
 }
 
-// slot is where a module holds a tensor.
-type slot struct {
-	object *value.Object
-	name   string
-	outer  *slot // that holds object; nil for the traced module itself
-}
-
-// NewRecorder returns a recorder with an empty graph.
-func NewRecorder() *Recorder {
-	return &Recorder{g: ir.NewGraph(), values: map[*tensor.Tensor]*ir.Value{}, slots: map[*tensor.Tensor]slot{}, object: map[*value.Object]*ir.Value{}, inside: map[*value.Object]slot{}}
-}
-
-// Self makes a module the first input: its tensors become attributes in the graph.
-func (r *Recorder) Self(o *value.Object) {
-	in := r.g.AddInput("self").SetType(o.Class)
-	r.object[o] = in
-	r.args = append(r.args, schema.Argument{Name: "self", Type: o.Class, RealType: o.Class, ListSize: -1})
-	r.addSlots(o, nil)
-}
-
-func (r *Recorder) addSlots(o *value.Object, outer *slot) {
-	for i, a := range o.Class.Attributes {
-		s := slot{o, a.Name, outer}
-		switch v := o.Slots[i]; v.Kind() {
-		case value.KindTensor:
-			if _, known := r.slots[v.Tensor()]; !known {
-				r.slots[v.Tensor()] = s
-			}
-		case value.KindObject:
-			r.inside[v.Object()] = s
-			r.addSlots(v.Object(), &s)
-		}
-	}
-}
-
-// Input adds an input and returns what the program is to be called with: tensors of their own that
-// share the memory of those in v.
-func (r *Recorder) Input(name string, v value.Value) (value.Value, error) {
-	in := r.g.AddInput(name)
-	out, err := r.bind(in, v)
-	if err != nil {
-		return value.None, err
-	}
-	t := types.Unshaped(in.Type())
-	r.args = append(r.args, schema.Argument{Name: name, Type: t, RealType: t, ListSize: -1})
-	return out, nil
-}
-
-// bind gives a value of the graph the type of v, and its tensors values of the graph.
-func (r *Recorder) bind(in *ir.Value, v value.Value) (value.Value, error) {
-	switch v.Kind() {
-	case value.KindTensor:
-		t := v.Tensor().Detach()
-		in.SetType(TypeOf(t))
-		r.values[t] = in
-		return value.OfTensor(t), nil
-	case value.KindTuple, value.KindList:
-		items := itemsOf(v)
-		if v.Kind() == value.KindTuple {
-			in.SetType(types.Unshaped(value.TypeOf(v)))
-		} else {
-			in.SetType(types.NewList(types.Tensor))
-		}
-		var parts []*ir.Value
-		if v.Kind() == value.KindTuple {
-			parts = r.g.InsertNode(r.g.CreateTupleUnpack(in)).Outputs()
-		} else {
-			parts = r.g.InsertNode(r.g.CreateListUnpack(in, len(items))).Outputs()
-		}
-		bound := make([]value.Value, len(items))
-		for i, item := range items {
-			var err error
-			if bound[i], err = r.bind(parts[i], item); err != nil {
-				return value.None, err
-			}
-		}
-		if v.Kind() == value.KindTuple {
-			return value.OfTuple(value.NewTuple(bound...)), nil
-		}
-		return value.OfList(value.NewList(types.Tensor, bound...)), nil
-	case value.KindDict:
-		return r.bindDict(in, v.Dict())
-	}
-	return value.None, source.Errorf(source.RuntimeError, source.Range{},
-		"Type '%s' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and Tuples of Tensors can be traced", value.TypeOf(v).Annotation(nil))
-}
-
-// bindDict is bind of a dictionary from strings to tensors.
-func (r *Recorder) bindDict(in *ir.Value, d *value.Dict) (value.Value, error) {
-	bound := value.NewDict(types.Str, types.Tensor)
-	in.SetType(types.NewDict(types.Str, types.Tensor))
-	for key, item := range d.All {
-		if key.Kind() != value.KindString || !item.IsTensor() {
-			return value.None, source.Errorf(source.RuntimeError, source.Range{},
-				"Dictionaries that are traced go from str to Tensor, not from %s to %s", value.TypeOf(key).Annotation(nil), value.TypeOf(item).Annotation(nil))
-		}
-		read := r.g.InsertNode(r.g.Create("aten::__getitem__", []*ir.Value{in, r.g.Constant(key, source.Range{})}, 1)).Output()
-		own, err := r.bind(read, item)
-		if err != nil {
-			return value.None, err
-		}
-		read.SetType(types.Tensor)
-		bound.Set(key, own)
-	}
-	return value.OfDict(bound), nil
-}
-
-func itemsOf(v value.Value) []value.Value {
-	if v.Kind() == value.KindTuple {
-		return v.Tuple().Items
-	}
-	return v.List().Items
+// NewRecorder returns a recorder with an empty graph. host may be nil: then there are no places and
+// no names.
+func NewRecorder(host Host) *Recorder {
+	return &Recorder{g: ir.NewGraph(), host: host, values: map[*tensor.Tensor]*ir.Value{}, objects: map[*value.Object]*ir.Value{},
+		paths: map[string]*ir.Value{}}
 }
 
 // TypeOf returns the type of a tensor with all that is known of it.
 func TypeOf(t *tensor.Tensor) types.Type { return value.CompleteType(t) }
 
-// Record adds the call of an operator that has run.
-func (r *Recorder) Record(o *ops.Operator, args, out []value.Value) {
-	inputs := make([]*ir.Value, len(args))
-	for i, a := range args {
-		inputs[i] = r.valueOf(a)
+// place is where the program is, nowhere without a host.
+func (r *Recorder) place() source.Range {
+	if r.host == nil {
+		return source.Range{}
 	}
-	n := r.g.InsertNode(r.g.Create(o.BaseName(), inputs, 0))
+	return r.host.Place()
+}
+
+// Record adds the call of an operator that has run. given tells of the numbers among its arguments
+// that came from tensors. It fails on an argument that a graph cannot hold.
+func (r *Recorder) Record(o *ops.Operator, args, out []value.Value, given ...Given) error {
+	if expand := decomposed[o.BaseName()]; expand != nil && expand(r, o, args, out) {
+		return nil
+	}
+	return r.record(o, args, out, given)
+}
+
+func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Given) error {
+	place := r.place()
+	args = completed(o, args)
+	n := r.g.Create(o.BaseName(), nil, 0).SetRange(place)
+	stash := r.stash(given)
+	for i := range o.Schema().Arguments {
+		in, err := r.argument(o, i, args[i], stash, argumentPlace(o, place))
+		if err != nil {
+			return err
+		}
+		n.AddInput(in)
+	}
+	r.g.InsertNode(n)
 	for i := range o.Schema().Returns {
-		v := n.AddOutput().SetType(o.Schema().Returns[i].Type)
+		v := n.AddOutput().SetType(types.Unshaped(o.Schema().Returns[i].Type))
 		if i < len(out) {
-			r.result(v, out[i])
+			r.setValue(out[i], v)
 		}
 	}
+	return nil
+}
+
+// argumentPlace is the place of constant arguments: copies by assignment have none.
+func argumentPlace(o *ops.Operator, place source.Range) source.Range {
+	if o.BaseName() == "aten::copy_" {
+		return source.Range{}
+	}
+	return place
+}
+
+// argument returns the value of the graph that argument i is.
+func (r *Recorder) argument(o *ops.Operator, i int, x value.Value, stash stash, place source.Range) (*ir.Value, error) {
+	if v := stash.number(i); v != nil {
+		return v, nil
+	}
+	switch x.Kind() {
+	case value.KindList:
+		elem := types.Unshaped(x.List().Elem)
+		items := make([]*ir.Value, len(x.List().Items))
+		for k, item := range x.List().Items {
+			if v := stash.item(i, k); v != nil {
+				items[k] = v
+				continue
+			}
+			v, err := r.valueOf(item, place)
+			if err != nil {
+				return nil, err
+			}
+			items[k] = v
+		}
+		return r.g.InsertNode(r.g.CreateList(elem, items)).Output(), nil
+	case value.KindBool, value.KindInt, value.KindFloat:
+		if i > 0 && takesNumbersAsTensors[strings.TrimSuffix(o.BaseName(), "_")] && o.Schema().Arguments[i].Name == "other" {
+			return r.constantTensor(wrapped(x), place), nil
+		}
+	}
+	return r.valueOf(x, place)
+}
+
+// takesNumbersAsTensors are the operators that Python calls with a tensor where a number was given.
+var takesNumbersAsTensors = map[string]bool{
+	"aten::add": true, "aten::sub": true, "aten::mul": true, "aten::div": true, "aten::floor_divide": true,
+	"aten::true_divide": true, "aten::divide": true, "aten::multiply": true, "aten::subtract": true,
+}
+
+// wrapped is the tensor that stands for a number.
+func wrapped(x value.Value) *tensor.Tensor {
+	switch x.Kind() {
+	case value.KindBool:
+		return tensor.FromScalar(tensor.Boolean(x.Bool()), tensor.Bool)
+	case value.KindFloat:
+		return tensor.FromScalar(tensor.Float(x.Float()), tensor.Float64)
+	}
+	return tensor.FromScalar(tensor.Int(x.Int()), tensor.Int64)
+}
+
+// valueOf returns the value of the graph that x is: what made it, or a constant. It fails on a
+// tensor that needs a gradient and comes from nowhere, and on a module that is no part of the
+// traced one.
+func (r *Recorder) valueOf(x value.Value, place source.Range) (*ir.Value, error) {
+	switch x.Kind() {
+	case value.KindTensor:
+		return r.tensor(x.Tensor(), place)
+	case value.KindNone:
+		return r.g.InsertNode(r.g.CreateNone()).Output(), nil
+	case value.KindTuple:
+		items, err := r.valuesOf(x.Tuple().Items, place)
+		if err != nil {
+			return nil, err
+		}
+		return r.g.InsertNode(r.g.CreateTuple(items, nil)).Output(), nil
+	case value.KindList:
+		items, err := r.valuesOf(x.List().Items, place)
+		if err != nil {
+			return nil, err
+		}
+		return r.g.InsertNode(r.g.CreateList(types.Unshaped(x.List().Elem), items)).Output(), nil
+	case value.KindDict:
+		return r.dict(x.Dict(), place)
+	case value.KindObject:
+		if v := r.objects[x.Object()]; v != nil {
+			return v, nil
+		}
+		return nil, source.Errorf(source.RuntimeError, source.Range{},
+			"Tried to trace %s but it is not part of the active trace. Modules that are called during a trace must be registered as submodules of the thing being traced.", x.Object().Class.Name)
+	}
+	if !ir.IsConstantable(x) {
+		return nil, source.Errorf(source.RuntimeError, source.Range{},
+			"Tracer cannot get value trace for type %s. The below value could not be materialized as a constant:\n%s", value.TypeOf(x).Annotation(nil), value.Repr(x, nil))
+	}
+	return r.g.Constant(x, place), nil
+}
+
+func (r *Recorder) valuesOf(xs []value.Value, place source.Range) ([]*ir.Value, error) {
+	out := make([]*ir.Value, len(xs))
+	for i, x := range xs {
+		v, err := r.valueOf(x, place)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+func (r *Recorder) dict(d *value.Dict, place source.Range) (*ir.Value, error) {
+	var keys, items []*ir.Value
+	for key, item := range d.All {
+		k, err := r.valueOf(key, place)
+		if err != nil {
+			return nil, err
+		}
+		v, err := r.valueOf(item, place)
+		if err != nil {
+			return nil, err
+		}
+		keys, items = append(keys, k), append(items, v)
+	}
+	return r.g.InsertNode(r.g.CreateDict(types.Unshaped(d.Key), types.Unshaped(d.Elem), keys, items)).Output(), nil
+}
+
+// tensor returns the value that a tensor is; one without a name gets that of a variable of the program.
+func (r *Recorder) tensor(t *tensor.Tensor, place source.Range) (*ir.Value, error) {
+	if v := r.values[t]; v != nil {
+		if !v.HasName() && r.host != nil {
+			v.SetName(r.host.Name(t))
+		}
+		return v, nil
+	}
+	if t.RequiresGrad() {
+		return nil, source.Errorf(source.RuntimeError, source.Range{},
+			"Cannot insert a Tensor that requires grad as a constant. Consider making it a parameter or input, or detaching the gradient\nTensor:\n%s", t.Repr(""))
+	}
+	return r.constantTensor(t, place), nil
+}
+
+func (r *Recorder) constantTensor(t *tensor.Tensor, place source.Range) *ir.Value {
+	return r.g.Constant(value.OfTensor(t), place).SetType(TypeOf(t))
+}
+
+// setValue makes v the value of the tensors in x.
+func (r *Recorder) setValue(x value.Value, v *ir.Value) {
+	switch x.Kind() {
+	case value.KindTensor:
+		v.SetType(TypeOf(x.Tensor()))
+		r.values[x.Tensor()] = v
+	case value.KindObject:
+		r.objects[x.Object()] = v
+	case value.KindTuple:
+		if t, ok := v.Type().(*types.Tuple); ok && len(t.Elems) == len(x.Tuple().Items) {
+			r.setValues(x.Tuple().Items, r.g.InsertNode(r.g.CreateTupleUnpack(v)))
+		}
+	case value.KindList:
+		if items := x.List().Items; len(items) > 0 && items[0].IsTensor() {
+			r.setValues(items, r.g.InsertNode(r.g.CreateListUnpack(v, len(items))))
+		}
+	case value.KindDict:
+		t, ok := v.Type().(*types.Dict)
+		if !ok {
+			return
+		}
+		for key, item := range x.Dict().All {
+			read := r.g.Create("aten::__getitem__", []*ir.Value{v, r.g.Constant(key, source.Range{})}, 1)
+			r.setValue(item, r.g.InsertNode(read).Output().SetType(t.Value))
+		}
+	}
+}
+
+func (r *Recorder) setValues(items []value.Value, unpack *ir.Node) {
+	for i, part := range unpack.Outputs() {
+		r.setValue(items[i], part)
+	}
+}
+
+// setResult is setValue for what a call returned: its shape is not known.
+func (r *Recorder) setResult(x value.Value, v *ir.Value) {
+	t := v.Type()
+	r.setValue(x, v)
+	v.SetType(t)
 }
 
 // Call adds the call of a compiled function or method that has run. It fails on a method of a
 // module that is not part of the traced one.
 func (r *Recorder) Call(f *ir.Function, args []value.Value, out value.Value) error {
+	place := r.place()
 	inputs := make([]*ir.Value, 0, len(args)+1)
 	kind := "prim::CallMethod"
+	given, err := r.valuesOf(args, place)
+	if err != nil {
+		return err
+	}
 	if !f.IsMethod {
 		kind = "prim::CallFunction"
 		constant := r.g.InsertNode(r.g.Create("prim::Constant", nil, 1)).SetAttr("name", f.ShortName())
 		inputs = append(inputs, constant.Output().SetType(&types.Function{Name: f.ShortName(), Target: f}))
-	} else if r.module(args[0].Object()) == nil {
-		return source.Errorf(source.RuntimeError, source.Range{},
-			"The traced function calls the compiled module %s, which is not part of the traced module: trace a module that holds it", args[0].Object().Class.Name)
 	}
-	for _, a := range args {
-		inputs = append(inputs, r.valueOf(a))
-	}
-	n := r.g.InsertNode(r.g.Create(kind, inputs, 1))
+	n := r.g.InsertNode(r.g.Create(kind, append(inputs, given...), 1))
 	if f.IsMethod {
 		n.SetAttr("name", f.ShortName())
 	}
-	r.result(n.Output().SetType(f.Schema.Returns[0].Type), out)
-	return nil
-}
-
-// result makes v the value of the tensors in x.
-func (r *Recorder) result(v *ir.Value, x value.Value) {
-	switch x.Kind() {
-	case value.KindTensor:
-		v.SetType(TypeOf(x.Tensor()))
-		r.values[x.Tensor()] = v
-	case value.KindTuple:
-		if t, ok := v.Type().(*types.Tuple); ok && len(t.Elems) == len(x.Tuple().Items) {
-			for i, part := range r.g.InsertNode(r.g.CreateTupleUnpack(v)).Outputs() {
-				r.result(part, x.Tuple().Items[i])
-			}
-		}
-	case value.KindList:
-		items := x.List().Items
-		if len(items) > 0 && items[0].IsTensor() {
-			for i, part := range r.g.InsertNode(r.g.CreateListUnpack(v, len(items))).Outputs() {
-				r.result(part, items[i])
-			}
-		}
-	}
-}
-
-// valueOf returns the value of the graph that x is: what made it, or a constant.
-func (r *Recorder) valueOf(x value.Value) *ir.Value {
-	switch x.Kind() {
-	case value.KindTensor:
-		return r.tensor(x.Tensor())
-	case value.KindList:
-		items := make([]*ir.Value, len(x.List().Items))
-		for i, item := range x.List().Items {
-			items[i] = r.valueOf(item)
-		}
-		return r.g.InsertNode(r.g.CreateList(types.Unshaped(x.List().Elem), items)).Output()
-	case value.KindTuple:
-		items := make([]*ir.Value, len(x.Tuple().Items))
-		for i, item := range x.Tuple().Items {
-			items[i] = r.valueOf(item)
-		}
-		return r.g.InsertNode(r.g.CreateTuple(items, nil)).Output()
-	case value.KindDict:
-		var keys, items []*ir.Value
-		for key, item := range x.Dict().All {
-			keys, items = append(keys, r.g.Constant(key, source.Range{})), append(items, r.valueOf(item))
-		}
-		return r.g.InsertNode(r.g.CreateDict(types.Str, types.Unshaped(items[0].Type()), keys, items)).Output()
-	case value.KindObject:
-		if v := r.module(x.Object()); v != nil {
-			return v
-		}
-	}
-	return r.g.Constant(x, source.Range{})
-}
-
-func (r *Recorder) tensor(t *tensor.Tensor) *ir.Value {
-	if v := r.values[t]; v != nil {
-		return v
-	}
-	if s, ok := r.slots[t]; ok {
-		v := r.attribute(s)
-		v.SetType(types.Tensor)
-		r.values[t] = v
-		return v
-	}
-	v := r.g.Constant(value.OfTensor(t), source.Range{})
-	r.values[t] = v
-	return v
-}
-
-// attribute reads a slot of the traced module or of a module in it.
-func (r *Recorder) attribute(s slot) *ir.Value {
-	return r.g.InsertNode(r.g.CreateGetAttr(r.module(s.object), s.name)).Output()
-}
-
-// module returns the traced module or one in it, nil for another.
-func (r *Recorder) module(o *value.Object) *ir.Value {
-	if v := r.object[o]; v != nil {
-		return v
-	}
-	s, ok := r.inside[o]
-	if !ok {
-		return nil
-	}
-	v := r.attribute(s)
-	r.object[o] = v
-	return v
-}
-
-// Finish ends the trace with its result and returns the function. It fails on a result that
-// is not made of tensors.
-func (r *Recorder) Finish(name string, result value.Value) (*ir.Function, error) {
-	if err := checkResult(result); err != nil {
-		return nil, err
-	}
-	out := r.valueOf(result)
-	r.g.AddOutput(out)
-	passes.LowerSimpleTuples(r.g)
-	passes.NormalizeOps(r.g)
-	t := types.Unshaped(out.Type())
-	s := &schema.FunctionSchema{Name: name[strings.LastIndexByte(name, '.')+1:], Arguments: r.args, Returns: []schema.Argument{{Type: t, RealType: t, ListSize: -1}}}
-	return ir.NewFunction(name, s, r.g), nil
-}
-
-func checkResult(v value.Value) error {
-	switch v.Kind() {
-	case value.KindTensor:
-		return nil
-	case value.KindTuple, value.KindList:
-		for _, item := range itemsOf(v) {
-			if err := checkResult(item); err != nil {
-				return err
-			}
-		}
-		return nil
-	case value.KindDict:
-		return checkDict(v)
-	}
-	return source.Errorf(source.RuntimeError, source.Range{},
-		"Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions, but instead got value of type %s", value.TypeOf(v).Annotation(nil))
-}
-
-func checkDict(v value.Value) error {
-	if v.Dict().Len() == 0 {
-		return source.Errorf(source.RuntimeError, source.Range{}, "An empty dictionary cannot be the output of a traced function: the type of its values is not known")
-	}
-	var first types.Type
-	for key, item := range v.Dict().All {
-		if key.Kind() != value.KindString {
-			return source.Errorf(source.RuntimeError, source.Range{},
-				"output %v of traced region cannot be understood by the tracer: the keys of a dictionary must be strings, not %s", v, value.TypeOf(key).Annotation(nil))
-		}
-		if err := checkResult(item); err != nil {
-			return err
-		}
-		switch t := types.Unshaped(value.TypeOf(item)); {
-		case first == nil:
-			first = t
-		case !types.Equal(first, t):
-			return source.Errorf(source.RuntimeError, source.Range{},
-				"The values of a dictionary that a traced function returns must have one type, not %s and %s", first.Annotation(nil), t.Annotation(nil))
-		}
-	}
+	r.setResult(out, n.Output().SetType(f.Schema.Returns[0].Type))
 	return nil
 }

@@ -25,13 +25,15 @@ func run(t *testing.T, r *trace.Recorder, name string, args ...value.Value) valu
 	if err := o.Run(args, out); err != nil {
 		t.Fatal(err)
 	}
-	r.Record(o, args, out)
+	if err := r.Record(o, args, out); err != nil {
+		t.Fatal(err)
+	}
 	return out[0]
 }
 
 func TestTraceRunsOnOtherValues(t *testing.T) {
 	gojit.LinkOperators()
-	r := trace.NewRecorder()
+	r := trace.NewRecorder(nil)
 	example, _ := tensor.FromSlice([]float32{1, 2}, 2)
 	x, err := r.Input("x", value.OfTensor(example))
 	if err != nil {
@@ -61,7 +63,7 @@ func TestTraceRunsOnOtherValues(t *testing.T) {
 }
 
 func TestWhatCannotBeTraced(t *testing.T) {
-	r := trace.NewRecorder()
+	r := trace.NewRecorder(nil)
 	if _, err := r.Input("n", value.Int(3)); err == nil || !strings.Contains(err.Error(), "Type 'int' cannot be traced") {
 		t.Errorf("got %v", err)
 	}

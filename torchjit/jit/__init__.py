@@ -24,16 +24,23 @@ from torchjit._jit_internal import (
 )
 from torchjit.jit import frontend
 from torchjit.jit._async import Future, fork, wait
-from torchjit.jit._module import RecursiveScriptClass, RecursiveScriptModule, ScriptModule, script_method
+from torchjit.jit._module import (
+    RecursiveScriptClass,
+    RecursiveScriptModule,
+    ScriptModule,
+    TopLevelTracedModule,
+    script_method,
+)
 from torchjit.jit._script import CompilationUnit, ScriptFunction, last_executed_optimized_graph, script
 from torchjit.jit._serialization import load, save
 from torchjit.jit._trace import TracerWarning, trace, trace_module
+from torchjit.jit._trace_check import TracingCheckError
 
 _fork, _wait = fork, wait
 
 __all__ = [
     "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptClass", "RecursiveScriptModule",
-    "ScriptFunction", "ScriptModule", "TracerWarning", "annotate", "export", "fork", "freeze", "frontend", "ignore", "interface",
+    "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "TracerWarning", "TracingCheckError", "annotate", "export", "fork", "freeze", "frontend", "ignore", "interface",
     "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load", "optimize_for_inference",
     "save", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip

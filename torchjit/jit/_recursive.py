@@ -47,7 +47,7 @@ _IGNORED_ATTRIBUTES = frozenset(
     (
         "_version", "_parameters", "_buffers", "_non_persistent_buffers_set", "_backward_hooks", "_forward_hooks",
         "_forward_pre_hooks", "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_modules",
-        "_initializing", "dump_patches", "_is_full_backward_hook", "_backward_pre_hooks",
+        "_initializing", "dump_patches", "_backward_pre_hooks",
     )
 )  # fmt: skip
 
@@ -303,6 +303,27 @@ class _Describer:
         t.attributes = dict(sorted(t.attributes.items(), key=lambda a: a[1][1] == "module"))
         return t
 
+    def describe_traced(self) -> ConcreteType:
+        """What a traced module has: tensors, submodules and whether it is training. The rest is in its trace."""
+        module, t = self.module, self.type
+        self.annotations = {}
+        for kind, held in (("parameter", module._parameters), ("buffer", module._buffers)):
+            seen: set[int] = set()
+            for name, item in held.items():
+                if item is None:
+                    continue
+                if id(item) in seen:
+                    raise ValueError("TracedModules don't support parameter sharing between modules")
+                seen.add(id(item))
+                self._tensor(name, item, kind)
+        t.attributes["training"] = ("bool", "attribute")
+        t.attributes["_is_full_backward_hook"] = ("Optional[bool]", "attribute")
+        self.values.update(training=module.training, _is_full_backward_hook=None)
+        for name, item in module._modules.items():
+            if item is not None:
+                self._submodule(name, item)
+        return t
+
     def _annotated(self, name: str) -> str | None:
         annotation = self.annotations.get(name)
         if annotation is None or annotation is typing.Final:
@@ -442,6 +463,14 @@ def methods_to_compile(module: Any) -> tuple[list[Stub], list[Any]]:
     return stubs, property_stubs(cls)
 
 
+def exported_methods(module: Any) -> tuple[list[Stub], list[Any]]:
+    """The methods marked @export, which are compiled where the module is traced."""
+    cls = type(module)
+    members = {name: inspect.getattr_static(cls, name, None) for name in dir(cls)}
+    names = [n for n, m in members.items() if isinstance(m, types.FunctionType) and _marks.modifier_of(m) == _marks.FunctionModifiers.EXPORT]
+    return [make_stub(getattr(cls, name), name) for name in names], []
+
+
 def interface_methods(interface: type) -> Any:
     """Chooses the methods that an interface asks for."""
 
@@ -548,8 +577,10 @@ def create_traced_module(module: Any, wrapper: Any = None) -> Any:
 
     if isinstance(module, ScriptModule) and module._is_compiled():
         return module
+    if exported_methods(module)[0]:
+        return create_script_module(module, exported_methods, share_types=False)
     describer = _Describer(module, traced=True)
-    concrete = describer.describe()
+    concrete = describer.describe_traced()
     concrete.is_poisoned = True
     concrete.name = _native.define_module_class(qualified_name(type(module)), concrete.description(), concrete)
     values = [_slot_value(describer.values[name]) for name in concrete.attributes]

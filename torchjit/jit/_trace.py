@@ -9,46 +9,72 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._tensor import Tensor
+from torchjit.nn.modules import module as _modules
 
 
 class TracerWarning(Warning):
     """A trace may not do what the program does on other inputs."""
 
+    @staticmethod
+    def ignore_lib_warnings() -> None:
+        """Leaves out what this package itself does, except in torchjit.jit."""
+        warnings.filterwarnings("ignore", category=TracerWarning, module="torchjit.(?!jit)")
 
-TracerWarning.__module__ = "torchjit.jit"
+
+TracerWarning.__module__ = "torch.jit"
+TracerWarning.ignore_lib_warnings()
 
 
 def trace(
     func: Any,
-    example_inputs: Any = None,
+    example_inputs: Any,
     optimize: Any = None,
     check_trace: bool = True,
     check_inputs: Any = None,
     check_tolerance: float = 1e-5,
     strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
 ) -> Any:
     """The operations that func does on the example inputs, as a compiled function or module.
 
     func is a function or a module; example_inputs a tensor or a tuple of tensors and of lists and tuples
-    of tensors, or dictionaries from names to tensors. Numbers and decisions that Python takes from
-    tensors are fixed in the result. A dictionary is returned only where strict is False. With
-    check_trace the result is run once on the example inputs, and a RuntimeError is raised where it
-    gives something else.
+    of tensors, or dictionaries of tensors. Sizes of tensors stay sizes; other numbers and decisions that Python
+    takes from tensors are fixed in the result, and a TracerWarning names the line. A dictionary is returned only
+    where strict is False.
+
+    With check_trace the program is traced again, on the example inputs or on each of check_inputs, and both
+    traces are run: a TracingCheckError is raised where the graphs differ, and a TracerWarning issued where the
+    outputs differ by more than check_tolerance. With check_inputs of other shapes the error lists the constants
+    that depend on the example.
     """
     from torchjit.jit._module import ScriptModule
     from torchjit.nn import Module
 
-    if isinstance(func, (_native.ScriptFunction, ScriptModule)):
+    _warn_of_optimize(optimize)
+    if isinstance(func, (ScriptModule, _native.ScriptFunction)):
         warnings.warn("The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as is.", stacklevel=2)
         return func
-    inputs = (example_inputs,) if isinstance(example_inputs, (Tensor, dict)) else tuple(example_inputs)
+    bound_to = getattr(func, "__self__", None)
+    if isinstance(bound_to, Module) and not isinstance(func, Module):
+        if func.__name__ != "forward":
+            raise AttributeError("trace doesn't support compiling individual module's functions.\nPlease use trace_module")
+        func = bound_to
     if isinstance(func, Module):
-        return trace_module(func, {"forward": inputs}, optimize, check_trace, check_inputs, check_tolerance, strict)
+        cases = None if check_inputs is None else [{"forward": c} for c in check_inputs]
+        return trace_module(
+            func, {"forward": example_inputs}, None, check_trace, cases, check_tolerance, strict, _force_outplace, _module_class
+        )
     from torchjit.jit._resolve import qualified_name
 
-    traced = _record(func, func, inputs, None, qualified_name(func), "", strict)
+    inputs = _as_tuple(example_inputs)
+    traced = _record(func, inputs, None, qualified_name(func), "", strict, _argument_names(func))
     if check_trace:
-        _check(func, traced, [inputs, *_tuples(check_inputs)], check_tolerance)
+        from torchjit.jit._trace_check import check
+
+        for case in [inputs] if check_inputs is None else check_inputs:
+            check(func, traced, _as_tuple(case), lambda c: trace(func, c, check_trace=False, strict=strict), check_tolerance)
     return traced
 
 
@@ -60,38 +86,87 @@ def trace_module(
     check_inputs: Any = None,
     check_tolerance: float = 1e-5,
     strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
 ) -> Any:
     """The operations that methods of a module do on example inputs, as a compiled module.
 
-    inputs has the example inputs of each method by its name. The parameters and buffers are shared with mod.
+    inputs has the example inputs of each method by its name, and so has each of check_inputs. The parameters and
+    buffers are shared with mod. The forward of each submodule becomes a method of the submodule. See trace.
     """
     from torchjit.jit import _recursive
     from torchjit.jit._module import TopLevelTracedModule
+    from torchjit.nn import Module
 
-    compiled = _recursive.create_traced_module(mod, TopLevelTracedModule)
-    for name, example in inputs.items():
-        example = (example,) if isinstance(example, (Tensor, dict)) else tuple(example)
-        method = getattr(mod, name)
-        call = mod if name == "forward" else method
-        _record(call, method, example, compiled._c, "", name, strict)
-        if check_trace:
-            _check(call, _native.module_method(compiled._c, name), [example], check_tolerance)
+    _warn_of_optimize(optimize)
+    if not isinstance(mod, Module):
+        raise AttributeError("expected torch.nn.Module as the first argument")
+    if not isinstance(inputs, dict):
+        raise AttributeError("expected a dictionary of (method_name, input) pairs")
+    compiled = _recursive.create_traced_module(mod, _module_class or TopLevelTracedModule)
+    with _Paths(mod):
+        for name, example in inputs.items():
+            method = getattr(mod, name)
+            call = mod if name == "forward" else method
+            _record(call, _as_tuple(example), compiled._c, "", name, strict, _argument_names(method))
+            if check_trace:
+                _check_method(mod, call, compiled, name, [inputs] if check_inputs is None else check_inputs, check_tolerance, strict)
     compiled._finish()
     return compiled
 
 
-def _tuples(inputs: Any) -> list[Any]:
-    return [x if isinstance(x, tuple) else (x,) for x in inputs or ()]
+def _check_method(mod: Any, call: Any, compiled: Any, name: str, cases: Any, tolerance: float, strict: bool) -> None:
+    from torchjit.jit._trace_check import check, clone
+
+    for case in cases:
+
+        def again(_: Any, case: Any = case) -> Any:
+            copied = {n: clone(_as_tuple(c)) for n, c in case.items()}
+            return _native.module_method(trace_module(mod, copied, check_trace=False, strict=strict)._c, name)
+
+        check(call, _native.module_method(compiled._c, name), _as_tuple(case[name]), again, tolerance)
 
 
-def _names(func: Callable[..., Any], count: int) -> list[str]:
-    """The names of the parameters that the inputs are for."""
-    names: list[str] = []
-    for p in inspect.signature(func).parameters.values():
-        if p.kind is p.VAR_POSITIONAL:
-            break
-        names.append(p.name)
-    return [names[i] if i < len(names) else f"arg_{i}" for i in range(count)]
+class _Paths:
+    """Makes calls of the modules in mod known to traces of this thread, by their paths."""
+
+    def __init__(self, mod: Any) -> None:
+        self.paths: dict[Any, str] = {}
+        self._add(mod, "__module")
+
+    def _add(self, mod: Any, prefix: str) -> None:
+        for name, child in mod.named_children():
+            self.paths[child] = f"{prefix}.{name}"
+            self._add(child, self.paths[child])
+
+    def __enter__(self) -> None:
+        self.outer, _modules._traces.paths = _modules._traces.paths, self.paths
+        _modules._Traces.active += 1
+
+    def __exit__(self, *exception: Any) -> None:
+        _modules._traces.paths = self.outer
+        _modules._Traces.active -= 1
+
+
+def _warn_of_optimize(optimize: Any) -> None:
+    if optimize is not None:
+        warnings.warn("`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution() instead", stacklevel=3)
+
+
+def _as_tuple(inputs: Any) -> tuple[Any, ...]:
+    return (inputs,) if isinstance(inputs, (Tensor, dict)) else tuple(inputs)
+
+
+def _argument_names(func: Callable[..., Any]) -> list[str]:
+    """The names of a function's parameters; none where it has others than plain ones."""
+    try:
+        parameters = list(inspect.signature(func).parameters.values())
+    except (TypeError, ValueError):
+        return []
+    if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters):
+        return []
+    return [p.name for p in parameters]
 
 
 _CONTAINER = (
@@ -113,8 +188,8 @@ def _check_containers(result: Any) -> None:
             _check_containers(item)
 
 
-def _record(call: Any, signature_of: Any, inputs: tuple[Any, ...], module: Any, name: str, method: str, strict: bool) -> Any:
-    bound = _native.trace_begin(module, _names(signature_of, len(inputs)), inputs)
+def _record(call: Any, inputs: tuple[Any, ...], module: Any, name: str, method: str, strict: bool, names: list[str]) -> Any:
+    bound = _native.trace_begin(module, names[: len(inputs)], inputs)
     try:
         result = call(*bound)
         if strict:
@@ -122,34 +197,3 @@ def _record(call: Any, signature_of: Any, inputs: tuple[Any, ...], module: Any, 
         return _native.trace_end(name, result, module, method)
     finally:
         _native.trace_abort()
-
-
-def _check(func: Any, traced: Any, cases: list[Any], tolerance: float) -> None:
-    """Runs both on each case. Fails where they give different results."""
-    for inputs in cases:
-        expected, actual = func(*_copy(inputs)), traced(*_copy(inputs))
-        for a, b in zip(_tensors(expected), _tensors(actual)):
-            if a.shape != b.shape or a.dtype != b.dtype or not a.allclose(b, rtol=tolerance, atol=tolerance, equal_nan=True):
-                warnings.warn(
-                    "Output of the traced function does not match that of the Python function. It may draw random numbers, "
-                    f"or decide by the values of its inputs.\nPython: {a}\ntraced: {b}",
-                    TracerWarning,
-                    stacklevel=4,
-                )
-                return
-
-
-def _copy(inputs: Any) -> Any:
-    if isinstance(inputs, Tensor):
-        return inputs.clone()
-    if isinstance(inputs, dict):
-        return {name: _copy(x) for name, x in inputs.items()}
-    return type(inputs)(_copy(x) for x in inputs)
-
-
-def _tensors(x: Any) -> list[Tensor]:
-    if isinstance(x, Tensor):
-        return [x.detach()]
-    if isinstance(x, dict):
-        x = list(x.values())
-    return [t for item in x for t in _tensors(item)] if isinstance(x, (list, tuple)) else []

@@ -115,7 +115,10 @@ func broadcastTensors(ts []*tensor.Tensor) []*tensor.Tensor {
 	shape := must(tensor.BroadcastAll(shapes...))
 	out := make([]*tensor.Tensor, len(ts))
 	for i, t := range ts {
-		out[i] = must(t.Expand(shape...))
+		out[i] = t // itself where it has the shape
+		if !tensor.SameShape(t.Shape(), shape) {
+			out[i] = must(t.Expand(shape...))
+		}
 	}
 	return out
 }

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections import OrderedDict
 from typing import Any, Callable, Iterator, Mapping
 
+from torchjit import _native
 from torchjit._tensor import Tensor
 from torchjit.nn.parameter import Parameter
 
 _EXTRA_STATE = "_extra_state"
+
+
+class _Traces(threading.local):
+    """The modules whose calls a thread's trace records: their paths in the traced module."""
+
+    active = 0  # of all threads
+    paths: dict[Any, str] | None = None
+
+
+_traces = _Traces()
 
 
 class RemovableHandle:
@@ -58,6 +70,7 @@ class Module:
     """
 
     training: bool
+    _is_full_backward_hook: bool | None
     _version = 1
 
     def __init__(self) -> None:
@@ -80,18 +93,30 @@ class Module:
     # Calling.
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        forward = self._traced_forward if _Traces.active else self.forward
         if not self._forward_hooks and not self._forward_pre_hooks:
-            return self.forward(*args, **kwargs)
+            return forward(*args, **kwargs)
         for hook in list(self._forward_pre_hooks.values()):
             changed = hook(self, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
-        result = self.forward(*args, **kwargs)
+        result = forward(*args, **kwargs)
         for hook in list(self._forward_hooks.values()):
             changed = hook(self, args, result)
             if changed is not None:
                 result = changed
         return result
+
+    def _traced_forward(self, *args: Any, **kwargs: Any) -> Any:
+        """forward, which a trace records as a call of this module where it is one of the traced module's."""
+        path = _traces.paths.get(self) if _traces.paths else None
+        if path is None or not _native.is_tracing() or isinstance(self.forward, _native.ScriptMethod):
+            return self.forward(*args, **kwargs)
+        _native.trace_push_scope(path)
+        try:
+            return self.forward(*args, **kwargs)
+        finally:
+            _native.trace_pop_scope()
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls hook(module, args, result) after forward; what it returns replaces the result."""

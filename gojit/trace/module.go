@@ -1,0 +1,324 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+
+	"torchjit/gojit/ir"
+	"torchjit/gojit/passes"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// The kinds of nodes that stand in a graph while it is being recorded: a module's forward as a block,
+// and an attribute of a module by its path. The attribute "scope" has the path.
+const (
+	tracedForward = "prim::TracedModuleForward"
+	tracedAttr    = "prim::TracedAttr"
+)
+
+// Self makes a module the first input: its tensors become attributes in the graph.
+func (r *Recorder) Self(o *value.Object) {
+	in := r.g.AddInput("self").SetType(o.Class)
+	r.self = o
+	r.addAttributes(o, in, "__module")
+}
+
+// addAttributes adds what stands for each attribute of a module and of those in it.
+func (r *Recorder) addAttributes(o *value.Object, self *ir.Value, path string) {
+	r.objects[o] = self
+	for i, a := range o.Class.Attributes {
+		inner := path + "." + a.Name
+		v := r.g.InsertNode(r.g.Create(tracedAttr, nil, 1).SetAttr("scope", inner)).Output().SetType(a.Type)
+		r.paths[inner] = v
+		switch slot := o.Slots[i]; slot.Kind() {
+		case value.KindTensor:
+			if t := slot.Tensor(); r.values[t] == nil {
+				v.SetType(TypeOf(t))
+				r.values[t] = v
+			}
+		case value.KindObject:
+			if slot.Object().Class.IsModule {
+				r.addAttributes(slot.Object(), v, inner)
+			} else {
+				r.objects[slot.Object()] = v
+			}
+		}
+	}
+}
+
+// PushScope begins the forward of the submodule at a path; what follows is recorded as its own.
+func (r *Recorder) PushScope(path string) {
+	r.scopes = append(r.scopes, path)
+	r.g.SetScope(strings.Join(r.scopes, "/"))
+	n := r.g.InsertNode(r.g.Create(tracedForward, nil, 0).SetAttr("scope", path))
+	r.g.SetInsertEnd(n.AddBlock())
+}
+
+// PopScope ends what PushScope began.
+func (r *Recorder) PopScope() {
+	r.scopes = r.scopes[:len(r.scopes)-1]
+	r.g.SetScope(strings.Join(r.scopes, "/"))
+	owner := r.g.InsertPoint().Block().Owner()
+	if next := owner.Next(); next != nil {
+		r.g.SetInsertPoint(next)
+	} else {
+		r.g.SetInsertEnd(owner.Block())
+	}
+}
+
+// makeMethods turns the blocks of submodules into methods of their classes, and the nodes that
+// stand for attributes into reads of them.
+func (r *Recorder) makeMethods() {
+	top := r.g.Block()
+	r.addSelfArguments(top)
+	r.readAttributes(top, "__module", r.g.Inputs()[0])
+	for _, v := range r.attributeNodes() {
+		v.Destroy()
+	}
+	(&lifter{remap: map[*ir.Value]*ir.Value{}}).run(top)
+	returnTuples(top)
+	graphs := map[*ir.Node]*ir.Graph{}
+	blocksToGraphs(top, graphs)
+	r.callMethods(r.g, graphs)
+	for _, f := range r.made {
+		passes.LowerSimpleTuples(f.Graph())
+	}
+}
+
+func (r *Recorder) attributeNodes() []*ir.Node {
+	var nodes []*ir.Node
+	for n := r.g.Block().First(); n != nil; n = n.Next() {
+		if n.Kind() == tracedAttr {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// addSelfArguments gives each block its module as the first parameter.
+func (r *Recorder) addSelfArguments(b *ir.Block) {
+	for n := b.First(); n != nil; n = n.Next() {
+		if n.Kind() != tracedForward {
+			continue
+		}
+		self := r.paths[n.StringAttr("scope")]
+		n.AddInput(self)
+		n.Blocks()[0].AddInput("self").SetType(self.Type())
+		r.addSelfArguments(n.Blocks()[0])
+	}
+}
+
+// readAttributes replaces the uses of attributes in a block of the module at path by reads at the
+// block's begin. Attributes of modules outside become parameters; it returns what they stand for.
+func (r *Recorder) readAttributes(b *ir.Block, path string, self *ir.Value) (outside []*ir.Value) {
+	local := map[*ir.Value]*ir.Value{}
+	for _, n := range append(b.Nodes(), b.ReturnNode()) {
+		for _, inner := range n.Blocks() {
+			within, me := path, self
+			if n.Kind() == tracedForward {
+				within, me = n.StringAttr("scope"), inner.Inputs()[0]
+			}
+			for _, v := range r.readAttributes(inner, within, me) {
+				n.AddInput(v)
+			}
+		}
+		for k := range n.Inputs() {
+			i := k
+			if n.Kind() == tracedForward {
+				i = (k + 1) % len(n.Inputs()) // its module comes last
+			}
+			in := n.Input(i)
+			if local[in] == nil {
+				if in.Node().Kind() != tracedAttr {
+					continue
+				}
+				full := in.Node().StringAttr("scope")
+				if rest, below := strings.CutPrefix(full, path+"."); below || full == path {
+					local[in] = r.readPath(b, self, rest, below)
+				} else {
+					local[in] = b.AddInput("").SetType(in.Type())
+					outside = append(outside, in)
+				}
+			}
+			n.ReplaceInput(i, local[in])
+		}
+	}
+	return outside
+}
+
+// readPath reads "a.weight" of self at the begin of b.
+func (r *Recorder) readPath(b *ir.Block, self *ir.Value, path string, below bool) *ir.Value {
+	if !below {
+		return self
+	}
+	at := b.ReturnNode()
+	if first := b.First(); first != nil {
+		at = first
+	}
+	old := r.g.SetInsertPoint(at)
+	scope := r.g.SetScope("")
+	for _, name := range strings.Split(path, ".") {
+		self = r.g.InsertNode(r.g.CreateGetAttr(self, name)).Output()
+	}
+	r.g.SetScope(scope)
+	r.g.SetInsertPoint(old)
+	return self
+}
+
+// lifter gives blocks results for the values of theirs that are used outside.
+type lifter struct{ remap map[*ir.Value]*ir.Value }
+
+func (l *lifter) run(b *ir.Block) {
+	for n := b.First(); n != nil; n = n.Next() {
+		l.node(n, b)
+	}
+	l.node(b.ReturnNode(), b)
+}
+
+func (l *lifter) node(n *ir.Node, b *ir.Block) {
+	for i := range n.Inputs() {
+		original := n.Input(i)
+		in := original
+		if to := l.remap[in]; to != nil {
+			n.ReplaceInput(i, to)
+			in = to
+		}
+		if from := in.Node().Block(); from != b {
+			v := l.lift(in, commonBlock(b, from))
+			l.remap[original] = v
+			n.ReplaceInput(i, v)
+		}
+	}
+	if n.Kind() == tracedForward {
+		l.run(n.Blocks()[0])
+	}
+}
+
+// lift carries v out to the block target.
+func (l *lifter) lift(v *ir.Value, target *ir.Block) *ir.Value {
+	for b := v.Node().Block(); b != target; b = b.Owner().Block() {
+		b.AddOutput(v)
+		v = b.Owner().AddOutput().SetType(v.Type())
+	}
+	return v
+}
+
+// commonBlock returns the innermost block that holds both a and b.
+func commonBlock(a, b *ir.Block) *ir.Block {
+	holds := map[*ir.Block]bool{}
+	for ; ; a = a.Owner().Block() {
+		holds[a] = true
+		if a.Owner() == nil {
+			break
+		}
+	}
+	for !holds[b] {
+		b = b.Owner().Block()
+	}
+	return b
+}
+
+// returnTuples makes each block return exactly one value: a tuple where it has several, None where
+// it has none.
+func returnTuples(b *ir.Block) {
+	for n := b.First(); n != nil; n = n.Next() {
+		if n.Kind() != tracedForward {
+			continue
+		}
+		inner := n.Blocks()[0]
+		returnTuples(inner)
+		g := n.Graph()
+		switch {
+		case len(inner.Outputs()) > 1:
+			tuple := inner.Append(g.Create("prim::TupleConstruct", inner.Outputs(), 1))
+			tuple.Output().SetType(types.NewTuple(typesOf(inner.Outputs())...))
+			for len(inner.Outputs()) > 0 {
+				inner.EraseOutput(0)
+			}
+			inner.AddOutput(tuple.Output())
+			t := types.NewTuple(typesOf(n.Outputs())...)
+			whole := n.AddOutput().SetType(t)
+			unpack := g.CreateTupleUnpack(whole).InsertAfter(n)
+			for i := len(unpack.Outputs()) - 1; i >= 0; i-- {
+				n.Outputs()[i].ReplaceAllUsesWith(unpack.Outputs()[i])
+				n.EraseOutput(i)
+			}
+		case len(inner.Outputs()) == 0:
+			inner.AddOutput(inner.Append(g.CreateNone()).Output())
+			n.AddOutput().SetType(types.None)
+		}
+	}
+}
+
+func typesOf(vs []*ir.Value) []types.Type {
+	out := make([]types.Type, len(vs))
+	for i, v := range vs {
+		out[i] = v.Type()
+	}
+	return out
+}
+
+// blocksToGraphs takes the block of each forward out into a graph of its own, with the values from
+// outside as further inputs.
+func blocksToGraphs(b *ir.Block, graphs map[*ir.Node]*ir.Graph) {
+	for n := b.First(); n != nil; n = n.Next() {
+		if n.Kind() != tracedForward {
+			continue
+		}
+		blocksToGraphs(n.Blocks()[0], graphs)
+		g := ir.NewGraph()
+		captured := map[*ir.Value]*ir.Value{}
+		inner := map[*ir.Node]*ir.Graph{}
+		for m := n.Blocks()[0].First(); m != nil; m = m.Next() {
+			inner[m] = graphs[m]
+		}
+		g.Block().CloneFrom(n.Blocks()[0], func(v *ir.Value) *ir.Value {
+			if captured[v] == nil {
+				captured[v] = g.AddInput("").CopyMetadata(v)
+				n.AddInput(v)
+			}
+			return captured[v]
+		})
+		for m, c := n.Blocks()[0].First(), g.Block().First(); m != nil; m, c = m.Next(), c.Next() {
+			if inner[m] != nil {
+				graphs[c] = inner[m].Copy()
+				delete(graphs, m)
+			}
+		}
+		graphs[n] = g
+		n.EraseBlock(0)
+	}
+}
+
+// callMethods turns the graphs of forwards into methods and their nodes into calls.
+func (r *Recorder) callMethods(g *ir.Graph, graphs map[*ir.Node]*ir.Graph) {
+	for n := g.Block().First(); n != nil; {
+		next := n.Next()
+		if n.Kind() == tracedForward {
+			r.callMethod(n, graphs)
+		}
+		n = next
+	}
+}
+
+func (r *Recorder) callMethod(n *ir.Node, graphs map[*ir.Node]*ir.Graph) {
+	body := graphs[n]
+	class := n.Input(0).Type().(*types.Class)
+	r.callMethods(body, graphs)
+	name := "forward"
+	for i := 1; class.FindMethod(name) != nil; i++ {
+		name = fmt.Sprintf("forward%d", i)
+	}
+	f := ir.NewFunction(class.Name+"."+name, schemaOf(name, body), body)
+	f.IsMethod = true
+	class.AddMethod(name, f)
+	r.made = append(r.made, f)
+	call := n.Graph().Create("prim::CallMethod", n.Inputs(), 1).SetAttr("name", name).InsertBefore(n)
+	call.Output().SetType(f.Schema.Returns[0].Type)
+	n.Output().ReplaceAllUsesWith(call.Output())
+	n.Destroy()
+}
+
+// Made returns the functions that Finish made for submodules.
+func (r *Recorder) Made() []*ir.Function { return r.made }

@@ -1,0 +1,208 @@
+"""Whether a trace does what its program does: torch.jit.trace with check_trace."""
+
+from __future__ import annotations
+
+import difflib
+import linecache
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from torchjit import _native
+from torchjit._tensor import Tensor
+
+
+class TracingCheckError(Exception):
+    """A program that was traced again gave another graph, or did not run."""
+
+    def __init__(self, graph_diff_error: str | None, tensor_compare_error: str | None, extra_msg: str | None = None) -> None:
+        self.message = "Tracing failed sanity checks!\n"
+        if extra_msg is not None:
+            self.message += extra_msg + "\n"
+        if graph_diff_error is not None:
+            self.message += "ERROR: Graphs differed across invocations!\n" + indent(graph_diff_error) + "\n"
+        if tensor_compare_error is not None:
+            self.message += (
+                "ERROR: Tensor-valued Constant nodes differed in value across invocations. This often indicates that the tracer "
+                "has encountered untraceable code.\n" + indent(tensor_compare_error) + "\n"
+            )
+        super().__init__(self.message)
+
+
+TracingCheckError.__module__ = "torch.jit"
+
+
+def indent(text: str) -> str:
+    return "\n".join("\t" + line for line in text.split("\n"))
+
+
+def clone(x: Any) -> Any:
+    """A copy of inputs, with tensors that share nothing with theirs."""
+    if isinstance(x, Tensor):
+        own = x.detach().clone().requires_grad_(x.requires_grad)
+        return own
+    if isinstance(x, dict):
+        return {name: clone(item) for name, item in x.items()}
+    return type(x)(clone(item) for item in x) if isinstance(x, (list, tuple)) else x
+
+
+def check(func: Any, traced: Any, inputs: Any, again: Callable[[Any], Any], tolerance: float) -> None:
+    """Compares a trace with its program and with a second trace, on inputs.
+
+    Issues a TracerWarning where results differ. Raises TracingCheckError where the graphs differ or one of them does not run.
+    """
+    _Check(func, traced, inputs, again(clone(inputs)), tolerance).run()
+
+
+class _Check:
+    def __init__(self, func: Any, traced: Any, inputs: Any, second: Any, tolerance: float) -> None:
+        self.func, self.traced, self.inputs, self.second, self.tolerance = func, traced, inputs, second, tolerance
+        self.warned = False
+
+    def run(self) -> None:
+        mine = self.outputs(self.traced, "trace")
+        if self.agree(mine, self.outputs(self.func, "Python function"), "Python function"):
+            self.agree(mine, self.outputs(self.second, "repeated trace"), "repeated trace")
+        found = self.differences()
+        if any(f is not None for f in found):
+            raise TracingCheckError(*found)
+
+    def outputs(self, call: Any, what: str) -> list[Tensor]:
+        try:
+            out = call(*clone(self.inputs))
+        except Exception as e:
+            raise TracingCheckError(
+                *self.differences(),
+                extra_msg=f"encountered an exception while running the {what} with test inputs.\nException:\n{indent(str(e))}",
+            ) from e
+        return [x for x in (out if isinstance(out, tuple) else (out,)) if isinstance(x, Tensor)]
+
+    def agree(self, mine: list[Tensor], theirs: list[Tensor], what: str) -> bool:
+        agreed = True
+        for i, (a, b) in enumerate(zip(mine, theirs, strict=False)):
+            why = _difference(a.detach(), b.detach(), self.tolerance)
+            if why is None:
+                continue
+            self.warn_of_random()
+            warnings.warn(
+                f"Output nr {i + 1}. of the traced function does not match the corresponding output of the {what}. "
+                f"Detailed error:\n{why}",
+                _tracer_warning(),
+                stacklevel=5,
+            )
+            agreed = False
+        return agreed
+
+    def warn_of_random(self) -> None:
+        random = [n.text for n in _nodes(self.traced) if n.random]
+        if not random or self.warned:
+            return
+        self.warned = True
+        warnings.warn(
+            "Trace had nondeterministic nodes. Did you forget call .eval() on your model? Nodes:\n"
+            + "\n".join(indent(t) for t in random[:20])
+            + "\nThis may cause errors in trace checking. To disable trace checking, pass check_trace=False to torch.jit.trace()",
+            _tracer_warning(),
+            stacklevel=6,
+        )
+
+    def differences(self) -> tuple[str | None, str | None]:
+        """How the graphs of the two traces differ: their texts, and the values of constants."""
+        mine, theirs = _nodes(self.traced), _nodes(self.second)
+        return _graph_difference(mine, theirs), _constant_difference(mine, theirs)
+
+
+def _tracer_warning() -> Any:
+    from torchjit.jit._trace import TracerWarning
+
+    return TracerWarning
+
+
+class _Node:
+    def __init__(self, text: str, kind: str, place: str, file: str, line: int, value: Any, random: bool) -> None:
+        self.text, self.kind, self.place, self.file, self.line = re.sub(r"___torch_mangle_[0-9]+\.", "", text), kind, place, file, line
+        self.value, self.random = value, random
+
+
+def _nodes(traced: Any) -> list[_Node]:
+    return [_Node(*n) for n in _native.trace_nodes(traced)]
+
+
+def _graph_difference(mine: list[_Node], theirs: list[_Node]) -> str | None:
+    a, b = [n.text for n in mine], [n.text for n in theirs]
+    if a == b:
+        return None
+    text = "Graph diff:\n" + indent("".join(difflib.ndiff(a, b))) + "\n"
+    for x, y in zip(mine, theirs, strict=False):
+        if x.text != y.text:
+            text += "First diverging operator:\nNode diff:\n" + indent("".join(difflib.ndiff([x.text], [y.text]))) + "\n"
+            if x.place:
+                text += "Trace source location:\n" + indent(x.place) + "\n"
+            if y.place:
+                text += "Check source location:\n" + indent(y.place) + "\n"
+            break
+    return text + _dependent(mine, theirs)
+
+
+def _dependent(mine: list[_Node], theirs: list[_Node]) -> str:
+    """The constants that are others on other inputs, with the lines that made them."""
+    if [n.kind for n in mine] != [n.kind for n in theirs]:
+        return ""
+    text = ""
+    for x, y in zip(mine, theirs, strict=True):
+        if x.kind != "prim::Constant" or x.text == y.text or not x.file:
+            continue
+        line = linecache.getline(x.file, x.line).rstrip("\n")
+        text += f"{_constant_text(x)} became {_constant_text(y)}:\n"
+        text += f'  File "{x.file}", line {x.line}\n{line}\n'
+        if line.strip():
+            start = len(line) - len(line.lstrip())
+            text += " " * start + "~" * (len(line) - start) + " <--- HERE\n"
+    return "Constants that depend on the example:\n" + text if text else ""
+
+
+def _constant_text(n: _Node) -> str:
+    found = re.search(r"value=(.*)\]\(\)", n.text)
+    return found.group(1) if found else n.text.strip()
+
+
+def _constant_difference(mine: list[_Node], theirs: list[_Node]) -> str | None:
+    for x, y in zip(mine, theirs, strict=False):
+        if x.kind != y.kind:
+            return None
+        if x.value is None or y.value is None:
+            continue
+        why = _difference(x.value, y.value, 1e-5)
+        if why is not None:
+            text = "Node:\n" + indent(x.text) + "\n"
+            if x.place:
+                text += "Source Location:\n" + indent(x.place) + "\n"
+            return text + "Comparison exception: " + indent(why)
+    return None
+
+
+def _difference(a: Tensor, b: Tensor, tolerance: float) -> str | None:
+    """What is different between two tensors, None where they are close."""
+    if a.is_quantized:
+        a = a.dequantize()
+    if b.is_quantized:
+        b = b.dequantize()
+    if a.shape != b.shape:
+        return f"The values for attribute 'shape' do not match: {a.shape} != {b.shape}."
+    if a.is_complex() != b.is_complex():
+        return f"The values for attribute 'dtype' do not match: {a.dtype} != {b.dtype}."
+    if not a.is_complex():
+        a, b = a.double(), b.double()
+    close = a.isclose(b, rtol=tolerance, atol=1e-5, equal_nan=True)
+    if bool(close.all()):
+        return None
+    wrong, total = close.numel() - int(close.sum()), close.numel()
+    if total == 1:
+        return f"Scalars are not close!\n\nExpected {b.item()} but got {a.item()}."
+    apart = (a - b).abs()
+    return (
+        f"Tensor-likes are not close!\n\nMismatched elements: {wrong} / {total} ({100 * wrong / total:.1f}%)\n"
+        f"Greatest absolute difference: {apart.max().item()} (up to 1e-05 allowed)\n"
+        f"Greatest relative difference: {(apart / b.abs()).max().item()} (up to {tolerance} allowed)"
+    )
