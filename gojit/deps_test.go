@@ -9,7 +9,7 @@ import (
 // layers is the policy: a package imports only packages of lines above its own.
 const layers = `
 source internal/golden internal/decimal serialize/pickle
-tensor
+tensor filecheck
 types syntax kernel
 kernel/amd64
 kernel/launch dense

@@ -31,6 +31,7 @@ var registered = slices.Concat(
 	schemaMembers,
 	unitMembers,
 	passMembers,
+	fileCheckMembers,
 )
 
 // registeredSchemas are the schemas of all functions. It is filled by init because a function

@@ -882,6 +882,15 @@ class FunctionType(Type):
 def _create_function_from_graph(name: builtins.str, graph: Graph) -> Any:
     """A compiled function whose body is a copy of a graph."""
 
+def _filecheck_count(text: builtins.str, count: int, exactly: bool) -> list[Any]:
+    """The checks that a text occurs a number of times."""
+
+def _filecheck_parse(text: builtins.str) -> list[Any]:
+    """The checks in a text's comments."""
+
+def _filecheck_run(checks: list[Any] | tuple[Any, ...], text: builtins.str) -> None:
+    """Fails with the first check (kind, text, count) that does not hold for a text."""
+
 def _find_function(name: builtins.str) -> Any:
     """The function of a qualified name in the program, None where there is none."""
 

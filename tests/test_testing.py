@@ -1,0 +1,93 @@
+"""torch.testing: FileCheck and assert_close."""
+
+import pytest
+
+import torchjit as torch
+from torchjit import _C
+from torchjit.testing import FileCheck, assert_close
+
+TEXT = "alpha beta\ngamma delta\nalpha epsilon\nzeta\n"
+
+
+def test_checks_that_hold():
+    (
+        FileCheck()
+        .check("alpha")
+        .check_same("beta")
+        .check_next("gamma")
+        .check_not("zeta")
+        .check_regex(r"eps\w+")
+        .run(TEXT)
+    )
+    FileCheck().check_count("alpha", 2, exactly=True).check("zeta").run(TEXT)
+    FileCheck().check_dag("zeta").check_dag("alpha").run(TEXT)
+    FileCheck().run("# CHECK: alpha\n# CHECK-NEXT: gamma", TEXT)
+    FileCheck().run(
+        checks_file="# CHECK: aten::relu", graph=_C.parse_ir("graph(%x):\n  %1 = aten::relu(%x)\n  return (%1)")
+    )
+
+
+@pytest.mark.parametrize(
+    "check, text",
+    [
+        (
+            FileCheck().check("nope"),
+            'Expected to find "nope" but did not find it\nSearched string:\nalpha beta\n~~~~ <--- HERE\n',
+        ),
+        (FileCheck().check_count("alpha", 1, exactly=True), 'Expected to not find "alpha" but found it\n'),
+        (FileCheck().check("alpha").check_next("zeta"), 'Expected to not find "\\n" but found it\n'),
+        (FileCheck(), "No checks have been added"),
+    ],
+)
+def test_checks_that_do_not_hold(check, text):
+    with pytest.raises(RuntimeError) as raised:
+        check.run(TEXT)
+    assert str(raised.value).startswith(text)
+
+
+def test_a_check_that_was_never_run_says_so(capsys):
+    FileCheck().check("a")
+    assert capsys.readouterr().out == "You have not run this instance of FileCheck!\nFileCheck checks:\n\tCHECK: a\n"
+
+
+T = torch.tensor
+CLOSE = [(T([1.0]), T([1.0 + 1e-7]), {}), (1.0, 1.0 + 1e-9, {}), ([T(1), {"a": 2.0}], [T(1), {"a": 2.0}], {}), (None, None, {}),
+         (T([float("nan")]), T([float("nan")]), {"equal_nan": True}), (T([1.0]), T([1.0], dtype=torch.float64), {"check_dtype": False}),
+         (T([]), T([]), {}), (T([1.0]), T([1.5]), {"rtol": 0.0, "atol": 1.0})]  # fmt: skip
+
+
+@pytest.mark.parametrize("actual, expected, options", CLOSE, ids=lambda v: "")
+def test_what_is_close(actual, expected, options):
+    assert_close(actual, expected, **options)
+
+
+@pytest.mark.parametrize(
+    "actual, expected, options, text",
+    [
+        (T([1.0, 2.0, 3.0]), T([1.0, 2.0, 4.0]), {},
+         "Tensor-likes are not close!\n\nMismatched elements: 1 / 3 (33.3%)\nGreatest absolute difference: 1.0 at index (2,) "
+         "(up to 1e-05 allowed)\nGreatest relative difference: 0.25 at index (2,) (up to 1.3e-06 allowed)"),
+        (T([[1, 2]]), T([[1, 4]]), {}, "Tensor-likes are not equal!\n\nMismatched elements: 1 / 2 (50.0%)\n"
+         "Greatest absolute difference: 2 at index (0, 1)\nGreatest relative difference: 0.5 at index (0, 1)"),
+        ([1.0, 2.0], [1.0, 3.0], {}, "Scalars are not close!\n\nAbsolute difference: 1.0 (up to 1e-07 allowed)\n"
+         "Relative difference: 0.3333333333333333 (up to 1e-07 allowed)\n\nThe failure occurred for item [1]"),
+        ({"a": 1}, {"b": 1}, {}, "The keys of the mappings do not match:\nMissing keys in the actual mapping: ['b']\n"
+         "Additional keys in the actual mapping: ['a']"),
+        ([1], [1, 2], {}, "The length of the sequences mismatch: 1 != 2"),
+        (T([1.0]), T([[1.0]]), {}, "The values for attribute 'shape' do not match: torch.Size([1]) != torch.Size([1, 1])."),
+        (True, False, {}, "Booleans mismatch: True is not False"),
+        (1, 1.0, {}, "The (d)types do not match: <class 'int'> != <class 'float'>."),
+        (1, 2, {"msg": "mine"}, "mine"),
+        (1, 2, {"msg": lambda m: m[:7]}, "Scalars"),
+    ],
+    ids=lambda v: "",
+)  # fmt: skip
+def test_what_is_not_close(actual, expected, options, text):
+    with pytest.raises(AssertionError) as raised:
+        assert_close(actual, expected, **options)
+    assert str(raised.value) == text
+
+
+def test_tolerances_come_in_pairs():
+    with pytest.raises(ValueError, match="Both 'rtol' and 'atol' must be either specified or omitted, but got no atol"):
+        assert_close(T(1.0), T(1.0), rtol=1.0)
