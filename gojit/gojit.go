@@ -2,6 +2,7 @@ package gojit
 
 import (
 	"context"
+	"os"
 	"strings"
 	"sync"
 
@@ -26,8 +27,9 @@ var LinkOperators = sync.OnceFunc(func() {
 	}
 })
 
-// Machine runs functions. Its code for a function is made on first use.
-var Machine interp.Machine
+// Machine runs functions. Its code for a function is made on first use. With GOJIT_CHECK=forks in the
+// environment it checks forks.
+var Machine = interp.Machine{CheckForks: os.Getenv("GOJIT_CHECK") == "forks"}
 
 // Run calls a compiled function with arguments in the order of its schema. It stops soon after
 // ctx is cancelled. Errors carry the places in the program.

@@ -115,6 +115,9 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 	args := append([]value.Value(nil), site.read(regs, area)...)
 	future := value.NewFuture(site.list)
 	ctx := s.ctx
+	if site.machine.CheckForks {
+		ctx = startTask(ctx, site.at, future, args)
+	}
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {

@@ -61,7 +61,7 @@ type site struct {
 
 	run     ops.Operation // opCall
 	owned   *ownership    // opCall; nil where there is nothing to do
-	machine *Machine      // opCallFunction, opCallMethod: who lowers the callee
+	machine *Machine      // opCallFunction, opCallMethod, opFork: who lowers the callee
 	callee  *ir.Function  // opCallFunction
 	code    atomic.Pointer[Code]
 	cached  atomic.Pointer[methodCache]
@@ -72,6 +72,7 @@ type site struct {
 	types   []types.Type // opIsInstance
 	slot    int          // opGetAttr, opSetAttr
 	body    *Code        // opFork
+	at      source.Range // opFork
 }
 
 // input is a register that a site reads; move: it is not used again, and cleared.
@@ -96,6 +97,9 @@ type Machine struct {
 	Graph func(*ir.Function) (*ir.Graph, error)
 	// Runners makes operations by the kind of node. They come before everything else.
 	Runners map[string]Runner
+	// CheckForks makes code fail that writes a tensor, container or object which a forked call can see
+	// that has not been waited for. It is meant for debugging: every write takes a lock.
+	CheckForks bool
 
 	lowering sync.Mutex
 }

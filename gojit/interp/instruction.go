@@ -58,6 +58,7 @@ const (
 	opEnter
 	opExit
 	opFork
+	opCheckWrites
 
 	// Containers and objects
 	opTuple
@@ -183,6 +184,7 @@ var opcodes = [numOpcodes]struct {
 	opEnter:        {"enter", "wrs", "", "A = B.__enter__(), by the method cache of site C"},
 	opExit:         {"exit", "rs-", "", "A.__exit__(None, None, None), by the method cache of site B"},
 	opFork:         {"fork", "s--", "", "start the code of site A beside this one"},
+	opCheckWrites:  {"checkwrites", "s--", "", "fail where a running fork can see an input of site A"},
 
 	opTuple:        {"tuple", "s--", "", "tuple of the inputs"},
 	opTupleUnpack:  {"tupleunpack", "s--", "", "outputs = items of the input"},

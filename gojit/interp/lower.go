@@ -364,6 +364,7 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 	if o == nil {
 		return source.Errorf(source.RuntimeError, n.Range, "no operator runs %s with inputs of the types (%s)", n.Kind(), typesOf(n.Inputs()))
 	}
+	l.checkedWrites(n, o)
 	if op, ok := typedOpcodes[o.Name]; ok {
 		l.simple(op, n, n.Inputs(), dead)
 		return nil

@@ -93,6 +93,7 @@ func (l *lowering) setAttr(n *ir.Node, dead []*ir.Value) error {
 	if err != nil {
 		return err
 	}
+	l.checkedObject(n.Input(0))
 	l.emit(opSetAttr, l.reg(n.Input(0)), l.reg(n.Input(1)), slot)
 	l.finish(dead, nil)
 	return nil
@@ -195,6 +196,6 @@ func (l *lowering) fork(n *ir.Node, dead []*ir.Value) error {
 	if err != nil {
 		return err
 	}
-	l.call(opFork, &site{body: body, list: future.Elem}, n, n.Inputs(), dead)
+	l.call(opFork, &site{body: body, list: future.Elem, machine: l.machine, at: n.Range}, n, n.Inputs(), dead)
 	return nil
 }

@@ -156,6 +156,8 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			err = s.closeWith(c.sites[in.B], regs[in.A])
 		case opFork:
 			s.fork(c.sites[in.A], regs, area)
+		case opCheckWrites:
+			err = s.checkWrites(c.sites[in.A].read(regs, area))
 
 		case opTuple:
 			site := c.sites[in.A]

@@ -9,6 +9,7 @@ package value
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"torchjit/gojit/tensor"
@@ -319,10 +320,11 @@ type Capsule struct {
 type Future struct {
 	Type types.Type // of the result
 
-	once sync.Once
-	done chan struct{}
-	val  Value
-	err  error
+	once   sync.Once
+	done   chan struct{}
+	waited atomic.Bool
+	val    Value
+	err    error
 }
 
 // NewFuture returns a future that is not done.
@@ -339,8 +341,12 @@ func (f *Future) Complete(v Value, err error) {
 // Done is closed when the outcome is set.
 func (f *Future) Done() <-chan struct{} { return f.done }
 
+// Waited reports whether a Wait has returned.
+func (f *Future) Waited() bool { return f.waited.Load() }
+
 // Wait returns the outcome once it is set.
 func (f *Future) Wait() (Value, error) {
 	<-f.done
+	f.waited.Store(true)
 	return f.val, f.err
 }
