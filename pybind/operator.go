@@ -298,7 +298,7 @@ func (v *overload) run(c *call) error {
 			args[i] = a.NewDefault()
 		case w.kind() == kindNone && !accepts(w, v.types[i], a.ListSize, false):
 			args[i] = a.Default
-		case i == v.varargs && !w.isSequence() && c.positional > 0 && w == c.args.skip(i):
+		case i == v.varargs && !w.isSequence() && c.positional > 0 && w == c.args.skip(i) && (a.ListSize <= 1 || c.positional > i+1):
 			args[i], err = c.gather(i)
 		default:
 			args[i], err = toValue(w, v.types[i], a.ListSize)

@@ -158,7 +158,7 @@ func (v *overload) givenNumbers(c *call) []trace.Given {
 				given = appendGiven(given, i, k, list.Elem, x)
 				k++
 			}
-		case i == v.varargs && c.positional > i && w == c.args.skip(i):
+		case i == v.varargs && c.positional > i && w == c.args.skip(i) && (v.schema.Arguments[i].ListSize <= 1 || c.positional > i+1):
 			for k := range c.positional - i {
 				given = appendGiven(given, i, k, list.Elem, w)
 				w = w.next()

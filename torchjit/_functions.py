@@ -108,6 +108,8 @@ def norm(
     p is the order of the vector norm, "fro" for the root of the sum of squares or "nuc" for the sum of
     the singular values of matrices. Raises RuntimeError for another string and for a tensor of integers.
     """
+    if _native.is_tracing() and out is None:
+        return _traced_norm(input, p, dim, keepdim, dtype)
     if not (input.is_floating_point() or input.is_complex()):
         raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {input.dtype} instead.")
     dims = [dim] if isinstance(dim, int) else None if dim is None else list(dim)
@@ -119,6 +121,22 @@ def norm(
     elif isinstance(p, str):
         raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
     return _operator("linalg_vector_norm")(input, 2.0 if p is None else p, dims, keepdim, **options)
+
+
+def _traced_norm(input: Tensor, p: Any, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
+    """norm by the operators that PyTorch records."""
+    dims = [dim] if isinstance(dim, int) else dim
+    if p == "fro":
+        if dims is None:
+            dims = [] if dtype is None else list(range(input.dim()))
+        return _operator("frobenius_norm")(input, dims, keepdim)
+    if p == "nuc":
+        return _operator("nuclear_norm")(input, *([] if dims is None else [dims]), keepdim)
+    if isinstance(p, str):
+        raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+    if dims is None:
+        dims = list(range(input.dim()))
+    return _operator("norm")(input, p, dims, keepdim, **({} if dtype is None else {"dtype": dtype}))
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:

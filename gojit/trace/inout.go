@@ -52,6 +52,11 @@ func (r *Recorder) bind(in *ir.Value, v value.Value) (value.Value, error) {
 			}
 		}
 		in.SetType(TypeOf(t))
+		if first := r.given[v.Tensor()]; first != nil {
+			r.viewAgain(first)
+		} else {
+			r.given[v.Tensor()] = t
+		}
 		r.values[t] = in
 		return value.OfTensor(t), nil
 	case value.KindTuple:
@@ -60,7 +65,11 @@ func (r *Recorder) bind(in *ir.Value, v value.Value) (value.Value, error) {
 		return value.OfTuple(value.NewTuple(bound...)), err
 	case value.KindList:
 		in.SetType(types.Unshaped(value.TypeOf(v)))
-		bound, err := r.bindItems(r.g.InsertNode(r.g.CreateListUnpack(in, len(v.List().Items))), v.List().Items)
+		unpack := r.g.InsertNode(r.g.CreateListUnpack(in, len(v.List().Items)))
+		bound, err := r.bindItems(unpack, v.List().Items)
+		for _, out := range unpack.Outputs() {
+			out.SetType(types.Unshaped(out.Type()))
+		}
 		return value.OfList(value.NewList(types.Unshaped(v.List().Elem), bound...)), err
 	}
 	return r.bindDict(in, v.Dict())

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"torchjit/gojit/ir"
+	"torchjit/gojit/ops"
 	"torchjit/gojit/passes"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -36,6 +38,8 @@ func (r *Recorder) addAttributes(o *value.Object, self *ir.Value, path string) {
 			if t := slot.Tensor(); r.values[t] == nil {
 				v.SetType(TypeOf(t))
 				r.values[t] = v
+			} else {
+				r.viewAgain(t)
 			}
 		case value.KindObject:
 			if slot.Object().Class.IsModule {
@@ -44,6 +48,18 @@ func (r *Recorder) addAttributes(o *value.Object, self *ir.Value, path string) {
 				r.objects[slot.Object()] = v
 			}
 		}
+	}
+}
+
+// viewAgain records that a tensor that is known stands in a second place: PyTorch takes a view of it
+// there. Nothing uses the view; it has a share in the numbering of values.
+func (r *Recorder) viewAgain(t *tensor.Tensor) {
+	shape := value.NewList(types.Int)
+	for _, n := range t.Shape() {
+		shape.Items = append(shape.Items, value.Int(int64(n)))
+	}
+	if o := ops.Find("aten::view"); o != nil {
+		_ = r.record(o, []value.Value{value.OfTensor(t), value.OfList(shape)}, []value.Value{value.OfTensor(t.Detach())}, nil)
 	}
 }
 
@@ -123,11 +139,7 @@ func (r *Recorder) readAttributes(b *ir.Block, path string, self *ir.Value) (out
 				n.AddInput(v)
 			}
 		}
-		for k := range n.Inputs() {
-			i := k
-			if n.Kind() == tracedForward {
-				i = (k + 1) % len(n.Inputs()) // its module comes last
-			}
+		for i := range n.Inputs() {
 			in := n.Input(i)
 			if local[in] == nil {
 				if in.Node().Kind() != tracedAttr {
@@ -137,7 +149,7 @@ func (r *Recorder) readAttributes(b *ir.Block, path string, self *ir.Value) (out
 				if rest, below := strings.CutPrefix(full, path+"."); below || full == path {
 					local[in] = r.readPath(b, self, rest, below)
 				} else {
-					local[in] = b.AddInput("").SetType(in.Type())
+					local[in] = b.AddInput("").CopyMetadata(in)
 					outside = append(outside, in)
 				}
 			}

@@ -37,13 +37,15 @@ type Recorder struct {
 	paths   map[string]*ir.Value        // what stands for "__module.a.weight" until the end
 	scopes  []string                    // of the modules whose forward is running
 	made    []*ir.Function
+	given   map[*tensor.Tensor]*tensor.Tensor // what the program has instead of the inputs' tensors
+	opaque  bool                              // values get no shapes: a call made them
 }
 
 // NewRecorder returns a recorder with an empty graph. host may be nil: then there are no places and
 // no names.
 func NewRecorder(host Host) *Recorder {
 	return &Recorder{g: ir.NewGraph(), host: host, values: map[*tensor.Tensor]*ir.Value{}, objects: map[*value.Object]*ir.Value{},
-		paths: map[string]*ir.Value{}}
+		paths: map[string]*ir.Value{}, given: map[*tensor.Tensor]*tensor.Tensor{}}
 }
 
 // TypeOf returns the type of a tensor with all that is known of it.
@@ -69,7 +71,11 @@ func (r *Recorder) Record(o *ops.Operator, args, out []value.Value, given ...Giv
 func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Given) error {
 	place := r.place()
 	args = completed(o, args)
-	n := r.g.Create(o.BaseName(), nil, 0).SetRange(place)
+	name := o.BaseName()
+	if name == "aten::split" && args[1].Kind() == value.KindList {
+		name = "aten::split_with_sizes"
+	}
+	n := r.g.Create(name, nil, 0).SetRange(place)
 	stash := r.stash(given)
 	for i := range o.Schema().Arguments {
 		in, err := r.argument(o, i, args[i], stash, argumentPlace(o, place))
@@ -230,7 +236,9 @@ func (r *Recorder) constantTensor(t *tensor.Tensor, place source.Range) *ir.Valu
 func (r *Recorder) setValue(x value.Value, v *ir.Value) {
 	switch x.Kind() {
 	case value.KindTensor:
-		v.SetType(TypeOf(x.Tensor()))
+		if !r.opaque {
+			v.SetType(TypeOf(x.Tensor()))
+		}
 		r.values[x.Tensor()] = v
 	case value.KindObject:
 		r.objects[x.Object()] = v
@@ -260,13 +268,6 @@ func (r *Recorder) setValues(items []value.Value, unpack *ir.Node) {
 	}
 }
 
-// setResult is setValue for what a call returned: its shape is not known.
-func (r *Recorder) setResult(x value.Value, v *ir.Value) {
-	t := v.Type()
-	r.setValue(x, v)
-	v.SetType(t)
-}
-
 // Call adds the call of a compiled function or method that has run. It fails on a method of a
 // module that is not part of the traced one.
 func (r *Recorder) Call(f *ir.Function, args []value.Value, out value.Value) error {
@@ -286,6 +287,8 @@ func (r *Recorder) Call(f *ir.Function, args []value.Value, out value.Value) err
 	if f.IsMethod {
 		n.SetAttr("name", f.ShortName())
 	}
-	r.setResult(out, n.Output().SetType(f.Schema.Returns[0].Type))
+	r.opaque = true
+	r.setValue(out, n.Output().SetType(f.Schema.Returns[0].Type))
+	r.opaque = false
 	return nil
 }

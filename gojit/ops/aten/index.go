@@ -132,11 +132,11 @@ func nonzero(t *tensor.Tensor) *tensor.Tensor {
 			count++
 		}
 	}
-	out := empty([]int{count, t.Dim()}, tensor.Int64)
 	if t.Dim() == 0 {
-		return out
+		return empty([]int{count, 0}, tensor.Int64)
 	}
-	data := tensor.Data[int64](out)
+	columns := empty([]int{t.Dim(), count}, tensor.Int64)
+	data := tensor.Data[int64](columns)
 	k := 0
 	for i, v := range mask {
 		if !v {
@@ -144,12 +144,12 @@ func nonzero(t *tensor.Tensor) *tensor.Tensor {
 		}
 		rest := i
 		for d := t.Dim() - 1; d >= 0; d-- {
-			data[k+d] = int64(rest % t.Size(d))
+			data[d*count+k] = int64(rest % t.Size(d))
 			rest /= t.Size(d)
 		}
-		k += t.Dim()
+		k++
 	}
-	return out
+	return must(columns.Transpose(0, 1))
 }
 
 func index(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
