@@ -17,7 +17,7 @@ value
 schema
 ops
 autograd ops/aten ops/prim ir
-interp
+alias interp
 passes
 frontend trace
 serialize

@@ -30,6 +30,7 @@ var registered = slices.Concat(
 	typeMembers,
 	schemaMembers,
 	unitMembers,
+	aliasMembers,
 	passMembers,
 	fileCheckMembers,
 )

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"torchjit/gojit/alias"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/tensor"
@@ -241,6 +242,7 @@ var argumentReaders = map[reflect.Type]argumentReader{
 	reflect.TypeFor[*schema.FunctionSchema](): readHandle[*schema.FunctionSchema],
 	reflect.TypeFor[*schema.Argument]():       readHandle[*schema.Argument],
 	reflect.TypeFor[*schema.Alias]():          readHandle[*schema.Alias],
+	reflect.TypeFor[*alias.Db]():              readHandle[*alias.Db],
 	reflect.TypeFor[*value.Object]():          readHandle[*value.Object],
 	reflect.TypeFor[*tensor.Tensor]():         readKeptTensor,
 	reflect.TypeFor[*scriptFunction]():        readScript,
@@ -365,6 +367,7 @@ var resultWriters = map[reflect.Type]resultWriter{
 	reflect.TypeFor[*schema.FunctionSchema](): writeHandle(handleSchema),
 	reflect.TypeFor[*schema.Argument]():       writeHandle(handleArgument),
 	reflect.TypeFor[*schema.Alias]():          writeHandle(handleAliasInfo),
+	reflect.TypeFor[*alias.Db]():              writeHandle(handleAliasDb),
 	reflect.TypeFor[*value.Object]():          writeHandle(handleModule),
 	reflect.TypeFor[*scriptFunction]():        writePlain(func(w *writer, f *scriptFunction) { w.scriptFunction(f) }),
 	reflect.TypeFor[*tensor.Tensor]():         writePlain((*writer).keptTensor),
@@ -432,6 +435,7 @@ var handleKinds = map[string]func(any) bool{
 	"FunctionSchema": isA[*schema.FunctionSchema],
 	"Argument":       isA[*schema.Argument],
 	"_AliasInfo":     isA[*schema.Alias],
+	"AliasDb":        isA[*alias.Db],
 	"Type":           isA[types.Type],
 	"Module":         isA[*value.Object],
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"torchjit/gojit/alias"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/tensor"
@@ -131,6 +132,8 @@ func handleClassOf(content any) handleClass {
 		return handleArgument
 	case *schema.Alias:
 		return handleAliasInfo
+	case *alias.Db:
+		return handleAliasDb
 	case types.Type:
 		return handleType + handleClass(x.Kind())
 	case *value.Object:

@@ -293,3 +293,41 @@ def test_graphs_of_dropped_handles_stay(graph):
     add = graph.findNode("aten::add")
     del graph
     assert add.owningGraph().findNode("aten::gt").kind() == "aten::gt"
+
+
+def test_alias_database(capsys):
+    g = _C.parse_ir("""graph(%x : Tensor, %i : int):
+  %2 : Tensor = aten::relu(%x)
+  %3 : Tensor = aten::select(%2, %i, %i)
+  %4 : Tensor = aten::neg_(%3)
+  %5 : Tensor = aten::abs(%x)
+  return (%4, %5)""")
+    x, _ = g.inputs()
+    relu, select, neg, absolute = (n.output() for n in g.nodes())
+    db = g.alias_db()
+    assert (
+        db.may_contain_alias(relu, neg)
+        and not db.may_contain_alias([relu], [x, absolute])
+        and db.may_alias(select, relu)
+    )
+    assert db.has_writers(relu) and not db.has_writers(absolute) and db.has_writers(neg.node())
+    assert not db.move_after_topologically_valid(neg.node(), g.return_node())
+    assert db.move_before_topologically_valid(absolute.node(), relu.node()) and next(g.nodes()).kind() == "aten::abs"
+    assert "%3 points to: %2" in str(db) and db.to_graphviz_str().startswith("digraph")
+
+
+def test_alias_database_of_calls():
+    def inner(x):
+        return x.neg_()
+
+    inner = torch.jit.script(inner)
+
+    def outer(x):
+        y = x + 1
+        return inner(y)
+
+    g = torch.jit.script(outer).graph
+    x, y, out = next(g.inputs()), g.findNode("aten::add").output(), next(g.outputs())
+    for descend in (False, True):
+        db = g.alias_db(descend_function_calls=descend)
+        assert db.has_writers(y) and db.may_contain_alias(out, y) and db.has_writers(x) is not descend

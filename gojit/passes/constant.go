@@ -126,27 +126,11 @@ func (p *constantPropagation) immutable(vs []*ir.Value) bool {
 		if p.tensors && v.Type().Kind() == types.KindTensor {
 			continue
 		}
-		if IsMutableType(v.Type()) {
+		if types.IsMutable(v.Type()) {
 			return false
 		}
 	}
 	return true
-}
-
-// IsMutableType reports whether a value of type t can be changed in place.
-func IsMutableType(t types.Type) bool {
-	switch t.Kind() {
-	case types.KindTensor, types.KindList, types.KindDict, types.KindClass, types.KindInterface, types.KindAny,
-		types.KindVar, types.KindAnyList, types.KindAnyTuple, types.KindAnyClass, types.KindFuture, types.KindStorage,
-		types.KindRRef, types.KindPyObject, types.KindCapsule, types.KindGenerator:
-		return true
-	}
-	for _, c := range types.Contained(t) {
-		if IsMutableType(c) {
-			return true
-		}
-	}
-	return false
 }
 
 // RunConstantNode runs a node whose inputs are all constants and returns its outputs. ok is false
@@ -388,7 +372,7 @@ func poolConstant(g *ir.Graph, n *ir.Node, known map[string][]*ir.Node) {
 // mayShare reports whether one constant may stand for both: always where it cannot be changed, and
 // else where the graph does not return both.
 func mayShare(g *ir.Graph, a, b *ir.Node) bool {
-	if !IsMutableType(a.Output().Type()) {
+	if !types.IsMutable(a.Output().Type()) {
 		return true
 	}
 	return !isReturned(g, a) || !isReturned(g, b)

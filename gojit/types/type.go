@@ -319,3 +319,18 @@ func HasVars(t Type) bool {
 	}
 	return false
 }
+
+// IsMutable reports whether a value of type t, or something in it, can be changed in place.
+func IsMutable(t Type) bool {
+	switch t.Kind() {
+	case KindTensor, KindList, KindDict, KindClass, KindInterface, KindAny, KindVar, KindAnyList, KindAnyTuple, KindAnyClass,
+		KindFuture, KindStorage, KindRRef, KindPyObject, KindCapsule, KindGenerator:
+		return true
+	}
+	for _, c := range Contained(t) {
+		if IsMutable(c) {
+			return true
+		}
+	}
+	return false
+}
