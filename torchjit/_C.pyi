@@ -100,6 +100,12 @@ class Graph(Handle):
     def lint(self) -> None:
         """Checks the graph's invariants and fails with the first one that does not hold."""
 
+    def alias_db(self, isFrozen: bool = False, descend_function_calls: bool = False) -> AliasDb:
+        """Which values of the graph may share memory; isFrozen says that nobody changes attributes of modules, descend_function_calls looks into the bodies of called functions."""
+
+    def dump_alias_db(self) -> None:
+        """Prints the alias database."""
+
 class Node(Handle):
     """An operator applied to values; it may hold attributes and blocks."""
 
@@ -559,6 +565,30 @@ class _AliasInfo(Handle):
 
 class AliasDb(Handle):
     """Which values of a graph may share memory, and which of it is written."""
+
+    def __str__(self) -> builtins.str:
+        """The graph, what each value may point to and contain, and what each node writes."""
+
+    def dump(self) -> None:
+        """Prints the database."""
+
+    def to_graphviz_str(self) -> builtins.str:
+        """The memory as a graph in the language of dot."""
+
+    def may_contain_alias(self, v1: Any, v2: Any) -> bool:
+        """Whether two values, or lists of values, or anything in them may be the same memory."""
+
+    def may_alias(self, v1: Value, v2: Value) -> bool:
+        """Whether two values may be the same memory."""
+
+    def has_writers(self, v: Any) -> bool:
+        """Whether any node may write a value, or an input or output of a node."""
+
+    def move_after_topologically_valid(self, node: Node, after: Node) -> bool:
+        """Moves a node behind another, with the nodes that must go along, where the graph then still does the same; returns whether it has."""
+
+    def move_before_topologically_valid(self, node: Node, before: Node) -> bool:
+        """Moves a node before another, with the nodes that must go along, where the graph then still does the same; returns whether it has."""
 
 class Type(Handle):
     """A static type."""
