@@ -201,3 +201,19 @@ def test_a_loaded_file_can_be_replaced_by_itself(tmp_path, model):
     loaded = torch.jit.load(str(path))
     loaded.save(path)
     assert torch.equal(loaded(x)[0], torch.jit.load(str(path))(x)[0])
+
+
+def test_an_error_after_loading_points_at_the_program(tmp_path):
+    class Product(nn.Module):
+        def forward(self, x, y):
+            if x.dim() == 2:
+                x = x + 1
+            return torch.mm(x, y)
+
+    torch.jit.script(Product()).save(tmp_path / "m.pt")
+    with pytest.raises(RuntimeError) as caught:
+        torch.jit.load(tmp_path / "m.pt")(torch.ones(2, 3), torch.ones(2, 3))
+    text = str(caught.value)
+    assert "Traceback of TorchScript, serialized code (most recent call last):\n  File \"code/__torch__" in text
+    assert "Traceback of TorchScript, original code (most recent call last):\n  File \"" + __file__ in text
+    assert "            return torch.mm(x, y)\n                   ~~~~~~~~ <--- HERE" in text

@@ -57,21 +57,43 @@ func report(err error, function string) error {
 	}
 	var b strings.Builder
 	b.WriteString("The following operation failed in the TorchScript interpreter.\n")
-	b.WriteString("Traceback of TorchScript (most recent call last):\n")
 	if f.raised {
 		// The place of the raise statement alone is shown, under the name of what was called.
-		b.WriteString(f.frames[0].Range.HighlightIn(function))
+		traceback(&b, []source.Frame{{Function: function, Range: f.frames[0].Range}})
 		b.WriteString(f.class + ": " + messageOf(f.cause) + "\n")
 		return &source.Error{Class: source.ScriptError, Text: b.String(), Range: source.Range{}}
 	}
-	for i := len(f.frames) - 1; i >= 0; i-- {
-		b.WriteString(f.frames[i].Range.HighlightIn(f.frames[i].Function))
-	}
+	traceback(&b, f.frames)
 	b.WriteString("RuntimeError: " + messageOf(f.cause) + "\n")
 	if class != source.NotImplementedError {
 		class = source.RuntimeError
 	}
 	return &source.Error{Class: class, Text: b.String()}
+}
+
+// traceback shows frames, given innermost first. Those of a program that was loaded are shown in the text
+// of the archive and in the text that they were written in.
+func traceback(b *strings.Builder, frames []source.Frame) {
+	loaded := false
+	for _, f := range frames {
+		_, ok := f.Range.Original()
+		loaded = loaded || ok
+	}
+	if !loaded {
+		b.WriteString("Traceback of TorchScript (most recent call last):\n")
+	} else {
+		b.WriteString("Traceback of TorchScript, serialized code (most recent call last):\n")
+	}
+	for i := len(frames) - 1; i >= 0; i-- {
+		b.WriteString(frames[i].Range.HighlightIn(frames[i].Function))
+	}
+	if !loaded {
+		return
+	}
+	b.WriteString("\nTraceback of TorchScript, original code (most recent call last):\n")
+	for i := len(frames) - 1; i >= 0; i-- {
+		b.WriteString(frames[i].Range.Program().HighlightIn(frames[i].Function))
+	}
 }
 
 // messageOf returns the text of an error without places.

@@ -172,7 +172,7 @@ func (p *printer) endNode(n *Node) {
 		p.b.WriteString(", scope: " + n.Scope)
 	}
 	if p.places {
-		if file, line, col, ok := n.Range.FileLineCol(); ok {
+		if file, line, col, ok := n.Range.Program().FileLineCol(); ok {
 			fmt.Fprintf(&p.b, " # %s:%d:%d", file, line, col)
 		}
 	}

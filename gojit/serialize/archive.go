@@ -9,6 +9,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"torchjit/gojit/source"
 )
@@ -26,8 +27,10 @@ const (
 type Archive struct {
 	Version int
 
-	data     []byte
-	records  map[string]*zip.File
+	data    []byte
+	records map[string]*zip.File
+
+	mu       sync.Mutex
 	unpacked int // bytes unpacked from deflated records so far
 }
 
@@ -123,6 +126,8 @@ func (a *Archive) stored(name string, f *zip.File) ([]byte, error) {
 }
 
 func (a *Archive) deflated(name string, f *zip.File) ([]byte, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if f.UncompressedSize64 > maxDeflatedRecord || a.unpacked+int(f.UncompressedSize64) > maxDeflatedTotal {
 		return nil, archiveError("The record %q unpacks to %d bytes, which is more than is read", name, f.UncompressedSize64)
 	}

@@ -23,11 +23,12 @@ type exporter struct {
 	functions map[*ir.Function]string
 	taken     map[string]any // a types.Type or an *ir.Function by its name in the archive
 	mangled   int
-	pending   []any // types.Type and *ir.Function whose definitions are not written yet
+	tags      map[source.Range]int // numbers of the ranges in the program, over all records
+	pending   []any                // types.Type and *ir.Function whose definitions are not written yet
 }
 
 func newExporter() *exporter {
-	return &exporter{printers: map[string]*Printer{}, types: map[types.Type]string{}, functions: map[*ir.Function]string{}, taken: map[string]any{}}
+	return &exporter{printers: map[string]*Printer{}, types: map[types.Type]string{}, functions: map[*ir.Function]string{}, taken: map[string]any{}, tags: map[source.Range]int{}}
 }
 
 // splitName returns what is before and after the last dot.
@@ -126,7 +127,7 @@ func (x *exporter) within(name string, write func(p *Printer, atom string) error
 	prefix, atom := splitName(name)
 	p := x.printers[prefix]
 	if p == nil {
-		p = &Printer{Rename: x.typeName, FunctionName: x.functionName, Self: true, nextID: map[string]int{}}
+		p = &Printer{Rename: x.typeName, FunctionName: x.functionName, Self: true, nextID: map[string]int{}, places: &places{}}
 		x.printers[prefix] = p
 		x.prefixes = append(x.prefixes, prefix)
 	}

@@ -102,7 +102,11 @@ func (l *loader) source(prefix string) (*source.Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	return source.NewText(name, string(data), 1), nil
+	text := source.NewText(name, string(data), 1)
+	if debug := name + ".debug_pkl"; l.a.Has(debug) {
+		text.SetOrigins(func() []source.Origin { return readOrigins(l.a, debug) })
+	}
+	return text, nil
 }
 
 func (l *loader) class(name string) (types.Type, error) {

@@ -27,6 +27,8 @@ type Printer struct {
 	FunctionName func(f *ir.Function) string
 	// Self gives the first parameter of methods an annotation.
 	Self bool
+	// places marks in the text what was printed for which range; see unmark.
+	places *places
 
 	b        strings.Builder
 	level    int
@@ -285,7 +287,7 @@ func (p *Printer) block(b *ir.Block, hasMore bool) {
 // longLine is the length from which on an inlined expression gets a line of its own.
 const longLine = 40
 
-func (p *Printer) isLong(text string) bool { return len(text)+p.level*2 >= longLine }
+func (p *Printer) isLong(text string) bool { return p.places.length(text)+p.level*2 >= longLine }
 
 // splitLongInlines gives inlined inputs lines of their own up to the last one that is long, and
 // before them everything that is inlined and executed earlier.
@@ -335,6 +337,10 @@ func (p *Printer) assign(lhs, rhs []*ir.Value) {
 }
 
 func (p *Printer) node(n *ir.Node) {
+	if p.places != nil {
+		p.b.WriteString(p.places.open(n.Range.Program()))
+		defer p.b.WriteByte(placeEnd)
+	}
 	p.splitLongInlines(n.Inputs())
 	switch n.Kind() {
 	case "prim::Return":
@@ -377,7 +383,7 @@ func (p *Printer) node(n *ir.Node) {
 
 // plain prints a node that is an expression, or keeps it for where it is used.
 func (p *Printer) plain(n *ir.Node) {
-	text := p.expression(n)
+	text := p.places.mark(n.Range.Program(), p.expression(n))
 	if !p.inlined[n] || n.Kind() == "prim::Constant" && p.isLong(text) {
 		p.define(n, text)
 		return
@@ -526,7 +532,7 @@ func (p *Printer) expression(n *ir.Node) string {
 		return "annotate(" + p.annotation(n.Output().Type()) + ", " + p.use(n.Input(0)) + ")"
 	case "aten::__getitem__":
 		base := p.use(n.Input(0))
-		if !isIdentifier(base) {
+		if !isIdentifier(p.places.plain(base)) {
 			base = "(" + base + ")"
 		}
 		return base + "[" + p.use(n.Input(1)) + "]"

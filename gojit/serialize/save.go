@@ -92,7 +92,8 @@ func recordsOf(m *value.Object, extra map[string][]byte, call Call) ([]record, e
 	records := data.records("data")
 	for _, prefix := range x.prefixes {
 		name := "code/" + strings.ReplaceAll(prefix, ".", "/") + ".py"
-		records = append(records, record{name, []byte(x.printers[prefix].b.String())})
+		text, origins := x.printers[prefix].places.unmark(x.printers[prefix].b.String())
+		records = append(records, record{name, []byte(text)}, record{name + ".debug_pkl", writeOrigins(origins, x.tags)})
 	}
 	records = append(records, constants...)
 	records = append(records, record{"version", []byte(strconv.Itoa(writtenVersion) + "\n")})

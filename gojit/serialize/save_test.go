@@ -94,3 +94,32 @@ func TestSaveFails(t *testing.T) {
 		t.Errorf("the file holds %q, %v", b, err)
 	}
 }
+
+// A file that was saved tells in graphs where its program was written, also after a second save.
+func TestPlacesOfTheProgramAreKept(t *testing.T) {
+	m, err := gojit.Load("../../tests/data/digits_cnn.pt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Method("forward")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := f.Graph().String()
+	for range 2 {
+		data, err := m.SaveBytes(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err = gojit.LoadBytes(data); err != nil {
+			t.Fatal(err)
+		}
+		f, err = m.Method("forward")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Graph().String(); got != want {
+			t.Fatalf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}

@@ -17,7 +17,8 @@ type Text struct {
 	FirstLine int    // line number in the file of the first line of Body, counted from 1
 	Indent    int    // leading columns that were cut off every line of Body
 
-	lines []int // byte offset of each line's start, made on first use by newText
+	lines   []int    // byte offset of each line's start, made on first use by newText
+	origins *origins // nil for text that was not printed from another
 }
 
 // NewText returns a Text over body. firstLine is 1 for a whole file.
@@ -73,7 +74,7 @@ type Range struct {
 }
 
 // IsValid reports whether the range points at text.
-func (r Range) IsValid() bool { return r.Text != nil }
+func (r Range) IsValid() bool { return r.Text != nil && r.Text != Nowhere }
 
 // Extend returns the smallest range that covers r and other, which lie in one Text.
 func (r Range) Extend(other Range) Range {
@@ -98,7 +99,7 @@ func (r Range) String() string {
 // they stand in the file. ok is false where the text has no file name.
 func (r Range) FileLineCol() (file string, line, col int, ok bool) {
 	if !r.IsValid() || r.Text.Name == "" {
-		return "", 0, 0, false
+		return "", 0, 0, r.Text == Nowhere
 	}
 	l := r.Text.LineOf(r.Start)
 	return r.Text.Name, r.Text.FirstLine + l, r.Start - r.Text.LineStart(l) + r.Text.Indent, true
