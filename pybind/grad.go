@@ -12,7 +12,17 @@ var gradFunctions = []function{
 	{schema: "tensor_grad(Tensor self) -> any", run: tensorGrad},
 	{schema: "tensor_set_grad(Tensor self, any grad) -> None", run: tensorSetGrad},
 	{schema: "tensor_is_leaf(Tensor self) -> bool", run: tensorIsLeaf},
-	{schema: "tensor_node_name(Tensor self) -> any", run: tensorNodeName},
+	{schema: "tensor_grad_fn(Tensor self) -> any", run: tensorGradFn},
+	{schema: "tensor_retain_grad(Tensor self) -> None", run: tensorRetainGrad},
+	{schema: "tensor_retains_grad(Tensor self) -> bool", run: tensorRetainsGrad},
+	{schema: "tensor_register_hook(Tensor self, object hook) -> function", run: tensorRegisterHook},
+	{schema: "grad_node_name(Handle node) -> str", run: gradNodeName},
+	{schema: "grad_node_next(Handle node) -> tuple", run: gradNodeNext},
+	{schema: "grad_node_variable(Handle node) -> any", run: gradNodeVariable},
+	{schema: "grad_node_output(Handle node, int index, Tensor output) -> Tensor", run: gradNodeOutput},
+	{schema: "record_function(str name, list inputs, list outputs, list written, object backward) -> None", run: recordFunction},
+	{schema: "set_detect_anomaly(bool on) -> None", run: setDetectAnomaly},
+	{schema: "detects_anomaly() -> bool", run: detectsAnomaly},
 }
 
 func gradEnabled(c *call) error {
@@ -54,12 +64,178 @@ func tensorIsLeaf(c *call) error {
 	return nil
 }
 
-// tensorNodeName replies the name of the node that made the tensor, or None for a leaf.
-func tensorNodeName(c *call) error {
-	if n := autograd.NodeOf(c.argTensor(0)); n != nil {
+// tensorGradFn replies the node that made the tensor, or None for a leaf.
+func tensorGradFn(c *call) error {
+	c.gradNode(autograd.NodeOf(c.argTensor(0)))
+	return nil
+}
+
+func (w *writer) gradNode(n *autograd.Node) {
+	if n == nil {
+		w.none()
+		return
+	}
+	w.handle(handleGradNode, n)
+}
+
+func (c *call) argGradNode(i int) (*autograd.Node, error) {
+	n, ok := c.arg(i).content().(*autograd.Node)
+	if !ok {
+		return nil, typeErrorf("expected a grad_fn, not a %s", c.arg(i).kindName())
+	}
+	return n, nil
+}
+
+func tensorRetainGrad(c *call) error {
+	c.none()
+	return autograd.RetainGrad(c.argTensor(0))
+}
+
+func tensorRetainsGrad(c *call) error {
+	c.bool(autograd.RetainsGrad(c.argTensor(0)))
+	return nil
+}
+
+// removal is what Python calls to remove a hook.
+type removal struct{ remove func() }
+
+func (r removal) callableName() string { return "remove" }
+
+func (r removal) call(c *call) error {
+	r.remove()
+	c.none()
+	return nil
+}
+
+// tensorRegisterHook has a Python callable see the gradient; calling the reply removes it.
+func tensorRegisterHook(c *call) error {
+	f := c.argObject(1)
+	remove, err := autograd.AddHook(c.argTensor(0), func(g *tensor.Tensor) (changed *tensor.Tensor, err error) {
+		err = f.invoke("", 1, func(w *writer) { w.keptTensor(g) }, func(w *word) error {
+			if changed = w.tensor(); changed == nil && w.kind() != kindNone {
+				return typeErrorf("hooks must return None or a Tensor, not %s", w.kindName())
+			}
+			if changed != nil {
+				w.keep()
+			}
+			return nil
+		})
+		return changed, err
+	})
+	if err != nil {
+		return err
+	}
+	c.function(removal{remove})
+	return nil
+}
+
+func gradNodeName(c *call) error {
+	n, err := c.argGradNode(0)
+	if err == nil {
 		c.string(n.Name())
+	}
+	return err
+}
+
+// gradNodeNext replies pairs of the node that a gradient goes to, or None, and the number of its output.
+func gradNodeNext(c *call) error {
+	n, err := c.argGradNode(0)
+	if err != nil {
+		return err
+	}
+	nodes, outputs := n.Next()
+	c.open(kindTuple, len(nodes))
+	for i, next := range nodes {
+		c.open(kindTuple, 2)
+		c.gradNode(next)
+		c.int(outputs[i])
+	}
+	return nil
+}
+
+func gradNodeVariable(c *call) error {
+	n, err := c.argGradNode(0)
+	if err != nil {
+		return err
+	}
+	if leaf := n.Leaf(); leaf != nil {
+		c.keptTensor(leaf)
 	} else {
 		c.none()
 	}
+	return nil
+}
+
+func gradNodeOutput(c *call) error {
+	n, err := c.argGradNode(0)
+	if err != nil {
+		return err
+	}
+	c.keptTensor(n.Output(c.argInt(1), c.argTensor(2)))
+	return nil
+}
+
+// tensorsOrNone reads a list of tensors and Nones.
+func tensorsOrNone(list *word) ([]*tensor.Tensor, error) {
+	var ts []*tensor.Tensor
+	for _, x := range list.fields() {
+		t := x.tensor()
+		if t == nil && x.kind() != kindNone {
+			return nil, typeErrorf("expected a Tensor or None, not a %s", x.kindName())
+		}
+		if t != nil {
+			x.keep()
+		}
+		ts = append(ts, t)
+	}
+	return ts, nil
+}
+
+// recordFunction records what a torch.autograd.Function has computed. backward is called with the
+// node, the gradients and whether they are to be recorded.
+func recordFunction(c *call) error {
+	inputs, err := tensorsOrNone(c.arg(1))
+	if err != nil {
+		return err
+	}
+	outputs, err := tensorsOrNone(c.arg(2))
+	if err != nil {
+		return err
+	}
+	f := autograd.Custom{Name: c.argString(0), Inputs: inputs, Outputs: outputs}
+	for _, x := range c.arg(3).fields() {
+		f.Written = append(f.Written, x.bool())
+	}
+	target := c.argObject(4)
+	f.Backward = func(n *autograd.Node, grads []*tensor.Tensor, create bool) (given []*tensor.Tensor, err error) {
+		err = target.invoke("", 3, func(w *writer) {
+			w.gradNode(n)
+			w.open(kindList, len(grads))
+			for _, g := range grads {
+				if g == nil {
+					w.none()
+				} else {
+					w.keptTensor(g)
+				}
+			}
+			w.bool(create)
+		}, func(w *word) error {
+			given, err = tensorsOrNone(w)
+			return err
+		})
+		return given, err
+	}
+	c.none()
+	return autograd.Record(f)
+}
+
+func setDetectAnomaly(c *call) error {
+	autograd.SetDetectAnomaly(c.argBool(0))
+	c.none()
+	return nil
+}
+
+func detectsAnomaly(c *call) error {
+	c.bool(autograd.DetectsAnomaly())
 	return nil
 }

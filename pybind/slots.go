@@ -2,6 +2,7 @@ package main
 
 import (
 	"torchjit/gojit/alias"
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/tensor"
@@ -21,7 +22,7 @@ const (
 	handleUnit
 	handleObject
 	handleFuture
-	handleMethod
+	handleGradNode
 	handleNode
 	handleIRValue
 	handleBlock
@@ -116,6 +117,8 @@ func handleClassOf(content any) handleClass {
 	switch x := content.(type) {
 	case *tensor.Generator:
 		return handleGenerator
+	case *autograd.Node:
+		return handleGradNode
 	case *ir.Graph:
 		return handleGraph
 	case *ir.Node:

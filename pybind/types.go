@@ -22,6 +22,8 @@ var typeFunctions = []function{
 	{schema: "new_generator() -> Generator", run: newGenerator},
 	{schema: "generator_seed(Generator self, int seed) -> None", run: generatorSeed},
 	{schema: "generator_initial_seed(Generator self) -> int", run: generatorInitialSeed},
+	{schema: "generator_state(Generator self) -> Tensor", run: generatorState},
+	{schema: "generator_set_state(Generator self, bytes state) -> None", run: generatorSetState},
 	{schema: "generator_seed_from_time(Generator self) -> int", run: generatorSeedFromTime},
 }
 
@@ -106,6 +108,20 @@ func generatorSeed(c *call) error {
 func generatorInitialSeed(c *call) error {
 	c.int64(int64(c.argGenerator(0).InitialSeed()))
 	return nil
+}
+
+func generatorState(c *call) error {
+	state := c.argGenerator(0).State()
+	t, err := tensor.FromSlice(state, len(state))
+	if err == nil {
+		c.tensor(t)
+	}
+	return err
+}
+
+func generatorSetState(c *call) error {
+	c.none()
+	return c.argGenerator(0).SetState([]byte(c.argText(1)))
 }
 
 func generatorSeedFromTime(c *call) error {

@@ -54,7 +54,7 @@ _ELSEWHERE = {
     for name in ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled")
 }
 _ELSEWHERE["unique"] = _ELSEWHERE["unique_consecutive"] = "torchjit.functional"
-_SUBMODULES = ("autograd", "backends", "cuda", "fft", "functional", "jit", "linalg", "nn", "ops", "special", "testing", "utils", "_jit_internal", "_C")
+_SUBMODULES = ("autograd", "backends", "cuda", "fft", "functional", "jit", "linalg", "nn", "ops", "optim", "random", "special", "testing", "utils", "_jit_internal", "_C")
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from torchjit._types import Generator, dtype
 
 __all__ = [
     "default_generator", "e", "get_default_dtype", "inf", "initial_seed", "is_complex", "is_floating_point", "is_storage",
-    "is_tensor", "manual_seed", "nan", "numel", "pi", "promote_types", "can_cast", "seed", "set_default_dtype",
+    "is_tensor", "get_rng_state", "set_rng_state", "manual_seed", "nan", "numel", "pi", "promote_types", "can_cast", "seed", "set_default_dtype",
     "get_num_threads", "set_num_threads",
 ]  # fmt: skip
 
@@ -30,6 +30,16 @@ def seed() -> int:
 
 def initial_seed() -> int:
     return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The state of the default stream: a tensor of 5056 bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Continues the default stream from a state that get_rng_state gave."""
+    default_generator.set_state(new_state)
 
 
 def is_tensor(x: Any) -> bool:

@@ -377,12 +377,21 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     grad = property(_native.tensor_grad, _native.tensor_set_grad, lambda self: _native.tensor_set_grad(self, None), doc="The gradient of a leaf, or None.")
     is_leaf = property(_native.tensor_is_leaf, doc="Whether no recorded operation made the tensor.")
 
-    @property
-    def grad_fn(self) -> Any:
-        from torchjit.autograd import Node
+    grad_fn = property(_native.tensor_grad_fn, doc="What made the tensor, None for a leaf.")
+    retains_grad = property(_native.tensor_retains_grad, doc="Whether retain_grad was called for this tensor, which is no leaf.")
 
-        name = _native.tensor_node_name(self)
-        return None if name is None else Node(name)
+    def retain_grad(self) -> None:
+        """Keeps the gradient in grad though this is no leaf."""
+        _native.tensor_retain_grad(self)
+
+    def register_hook(self, hook: Any) -> Any:
+        """Has hook(grad) called when the gradient has been computed; what it returns, if not None, takes its place.
+
+        Returns a handle whose remove() ends that.
+        """
+        from torchjit.utils.hooks import RemovableHook
+
+        return RemovableHook(_native.tensor_register_hook(self, hook))
 
     def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: Any = False, inputs: Any = None) -> None:
         from torchjit.autograd import backward

@@ -184,6 +184,23 @@ class Generator(_native.Handle):
     def initial_seed(self) -> int:
         return _native.generator_initial_seed(self)
 
+    def get_state(self) -> Any:
+        """The state as a tensor of 5056 bytes, in the layout of PyTorch's generators."""
+        return _native.generator_state(self)
+
+    def set_state(self, new_state: Any) -> None:
+        """Continues from a state that get_state gave."""
+        name = getattr(getattr(new_state, "dtype", None), "name", None)
+        if name != "uint8":
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__} of {name}")
+        _native.generator_set_state(self, bytes(new_state.tolist()))
+
+    def clone_state(self) -> Generator:
+        """A generator of its own that goes on from the same state."""
+        made = Generator()
+        made.set_state(self.get_state())
+        return made
+
     @property
     def device(self) -> device:
         return device("cpu")

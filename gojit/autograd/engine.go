@@ -170,6 +170,7 @@ func (p *pass) send(e edge, g *tensor.Tensor) {
 func (p *pass) visit(n *Node) {
 	grads := p.pending[n]
 	delete(p.pending, n)
+	p.runHooks(n, grads)
 	for i, g := range grads {
 		if at, ok := p.captures[edge{n, i}]; ok {
 			p.captured[at] = g
@@ -177,7 +178,7 @@ func (p *pass) visit(n *Node) {
 	}
 	if n.leaf != nil {
 		if p.captures == nil {
-			p.accumulate(n.leaf, grads[0])
+			p.keep(historyOf(n.leaf), grads[0])
 		}
 		return
 	}
@@ -193,6 +194,7 @@ func (p *pass) visit(n *Node) {
 	n.checkComplex()
 	c := &gradient{Emitter: p.emitter, node: n, grads: grads}
 	n.backward(c)
+	n.checkAnomaly(c.given)
 	for i, g := range c.given {
 		if g != nil && g[0] != nil {
 			p.send(n.inputs[i].edge, g[0])
@@ -217,7 +219,7 @@ func (n *Node) release() {
 	if n.args == nil {
 		return
 	}
-	n.args, n.out, n.released = nil, nil, true
+	n.args, n.out, n.backward, n.released = nil, nil, nil, true
 }
 
 // checkComplex fails for complex numbers, for which the derivatives are not written.
@@ -229,9 +231,8 @@ func (n *Node) checkComplex() {
 	}
 }
 
-// accumulate adds to the gradient of a leaf.
-func (p *pass) accumulate(leaf, g *tensor.Tensor) {
-	h := historyOf(leaf)
+// keep adds to the gradient that a tensor has.
+func (p *pass) keep(h *history, g *tensor.Tensor) {
 	switch {
 	case h.grad != nil && p.options.CreateGraph:
 		h.grad = do(p.emitter, "add.Tensor", h.grad, g)

@@ -34,6 +34,7 @@ type Node struct {
 	outputs   []geometry
 	leaf      *tensor.Tensor // of an accumulator
 	released  bool
+	hooks     *hooks
 }
 
 // input is a tensor argument of a node.

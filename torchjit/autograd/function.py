@@ -1,0 +1,239 @@
+"""torch.autograd.Function: operations with derivatives written in Python."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from torchjit import _native
+from torchjit._tensor import Tensor
+from torchjit.autograd.grad_mode import no_grad, set_grad_enabled
+
+
+class FunctionCtx:
+    """What forward leaves for backward."""
+
+    _saved: tuple[Any, ...] = ()
+    _dirty: tuple[Any, ...] = ()
+    _non_differentiable: tuple[Any, ...] = ()
+    _materialize = True
+
+    needs_input_grad: tuple[bool, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keeps tensors, or None, for backward, which finds them in saved_tensors."""
+        self._saved = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        self._saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Says that forward has written these arguments in place; it must return them."""
+        self._dirty = args
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Says that these results have no gradient."""
+        self._non_differentiable = args
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Kept for old programs; does nothing."""
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether backward gets zeros, and not None, where no gradient arrived. The default is True."""
+        self._materialize = value
+
+
+class _Saved:
+    """The tensors of save_for_backward: results are kept without their history, which would hold them for ever."""
+
+    def __init__(self, tensors: tuple[Any, ...], outputs: list[Any]) -> None:
+        numbers = {id(t): i for i, t in enumerate(outputs) if isinstance(t, Tensor)}
+        self.items: list[tuple[Any, int | None, int]] | None = []
+        for t in tensors:
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument {len(self.items)} is of type {type(t).__name__}")
+            i = numbers.get(id(t)) if t is not None else None
+            kept = t if i is None or not t.requires_grad else t.detach()
+            self.items.append((kept, i, 0 if t is None else t._version))
+
+    def get(self, node: Any, recording: bool) -> tuple[Any, ...]:
+        found = []
+        for t, i, version in self.items or ():
+            if t is not None and t._version != version:
+                raise RuntimeError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"[{t.type()} {list(t.shape)}] is at version {t._version}; expected version {version} instead. Hint: enable anomaly "
+                    "detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."
+                )
+            found.append(_native.grad_node_output(node, i, t) if recording and i is not None and not t.requires_grad else t)
+        return tuple(found)
+
+
+class BackwardCFunction(FunctionCtx):
+    """The context of one call while it is differentiated."""
+
+    saved: _Saved | None = None
+    _node: Any = None
+    _recording = False
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What save_for_backward kept."""
+        if self.saved is None:
+            return self._saved
+        return self.saved.get(self._node, self._recording)
+
+    saved_variables = saved_tensors
+
+    def name(self) -> str:
+        return type(self).__name__
+
+
+class FunctionMeta(type):
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        super().__init__(name, bases, attrs)
+
+
+class Function(FunctionCtx, metaclass=FunctionMeta):
+    """An operation with a derivative of its own: subclass it, write the static methods forward and backward, call apply.
+
+    forward(ctx, *args) computes, and leaves what backward needs by ctx.save_for_backward; backward(ctx, *grads)
+    returns a gradient, or None, for each argument of forward.
+    """
+
+    _backward_cls: type
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        import warnings
+
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the "
+            "class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method."
+        )
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        """Computes the results."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Computes the gradients of forward's arguments from those of its results."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+        )
+
+    vjp = backward
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Calls forward and records the call."""
+        ctx = cls._backward_cls()
+        inputs = [a for a in args if isinstance(a, Tensor)]
+        recording = _native.grad_enabled() and any(t.requires_grad for t in inputs)
+        ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+        with no_grad():
+            result = cls.forward(ctx, *args)
+        outputs = list(result) if isinstance(result, (tuple, list)) else [result]
+        if recording:
+            outputs = _record(cls, ctx, args, inputs, outputs)
+        return tuple(outputs) if isinstance(result, (tuple, list)) else outputs[0]
+
+
+def _record(cls: Any, ctx: Any, args: tuple[Any, ...], inputs: list[Any], outputs: list[Any]) -> list[Any]:
+    dirty = {id(t) for t in ctx._dirty}
+    fixed = {id(t) for t in ctx._non_differentiable}
+    given = {id(t) for t in inputs}
+    for t in ctx._dirty:
+        if id(t) not in {id(o) for o in outputs}:
+            raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.")
+    for i, o in enumerate(outputs):
+        if isinstance(o, Tensor) and id(o) in given and id(o) not in dirty:
+            outputs[i] = o.detach().view_as(o)  # the result is a tensor of its own
+    recorded = [o if isinstance(o, Tensor) and id(o) not in fixed else None for o in outputs]
+    written = [o is not None and id(o) in dirty for o in recorded]
+    _native.record_function(ctx.name(), inputs, recorded, written, _Backward(cls, ctx, args, outputs))
+    ctx.saved = _Saved(ctx._saved, outputs)
+    ctx._saved = ctx._dirty = ctx._non_differentiable = ()
+    return outputs
+
+
+class _Backward:
+    """What the library calls to differentiate one call of a Function."""
+
+    def __init__(self, cls: Any, ctx: Any, args: tuple[Any, ...], outputs: list[Any]) -> None:
+        self.cls, self.ctx = cls, ctx
+        self.is_tensor = [isinstance(a, Tensor) for a in args]
+        self.shapes = [(o.shape, o.dtype) if isinstance(o, Tensor) else None for o in outputs]
+
+    def __call__(self, node: Any, grads: list[Any], recording: bool) -> list[Any]:
+        import torchjit as torch
+
+        ctx = self.ctx
+        if ctx._materialize:
+            grads = [
+                torch.zeros(like[0], dtype=like[1]) if g is None and like is not None else g
+                for g, like in zip(grads, self.shapes)
+            ]
+        backward = self.cls.vjp if self.cls.vjp is not Function.vjp else self.cls.backward
+        ctx._node, ctx._recording = node, recording
+        try:
+            with set_grad_enabled(recording):
+                result = backward(ctx, *grads)
+        finally:
+            ctx._node = None
+        result = list(result) if isinstance(result, (tuple, list)) else [result]
+        name, wanted = ctx.name(), len(self.is_tensor)
+        if len(result) > wanted and all(r is None for r in result[wanted:]):
+            result = result[:wanted]
+        if len(result) != wanted:
+            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {wanted}, got {len(result)})")
+        for i, (r, is_tensor) in enumerate(zip(result, self.is_tensor)):
+            if r is not None and not is_tensor:
+                raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable")
+            if r is not None and not isinstance(r, Tensor):
+                raise TypeError(f"expected Variable or None (got {type(r).__name__})")
+        return [r for r, is_tensor in zip(result, self.is_tensor) if is_tensor]
+
+
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Says that a backward cannot be differentiated itself: doing so fails."""
+
+    @functools.wraps(fn)
+    def wrapper(ctx: Any, *args: Any) -> Any:
+        recording = _native.grad_enabled()
+        with no_grad():
+            result = fn(ctx, *args)
+        if not recording or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+            return result
+        results = result if isinstance(result, tuple) else (result,)
+        marked = tuple(_Once.apply(r.detach(), *[a for a in args if isinstance(a, Tensor)]) if isinstance(r, Tensor) else r for r in results)
+        return marked if isinstance(result, tuple) else marked[0]
+
+    return wrapper
+
+
+class _Once(Function):
+    @staticmethod
+    def forward(ctx: Any, result: Any, *args: Any) -> Any:
+        return result.view_as(result)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+class InplaceFunction(Function):
+    """A Function that may write its argument in place; kept for old programs."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        self.inplace = inplace

@@ -1,0 +1,71 @@
+"""torch.utils.checkpoint: computing parts of a model again when gradients are taken, to save memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torchjit as torch
+from torchjit.autograd import Function
+
+
+def _detached(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) else x for x in inputs)
+
+
+class CheckpointFunction(Function):
+    @staticmethod
+    def forward(ctx: Any, function: Any, preserve: bool, *args: Any) -> Any:
+        ctx.function, ctx.preserve = function, preserve
+        ctx.state = torch.get_rng_state() if preserve else None
+        ctx.places = [i for i, a in enumerate(args) if isinstance(a, torch.Tensor)]
+        ctx.rest = [None if isinstance(a, torch.Tensor) else a for a in args]
+        ctx.save_for_backward(*[args[i] for i in ctx.places])
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        args = list(ctx.rest)
+        for i, t in zip(ctx.places, ctx.saved_tensors):
+            args[i] = t
+        args = _detached(tuple(args))
+        with torch.random.fork_rng(enabled=ctx.preserve):
+            if ctx.preserve:
+                torch.set_rng_state(ctx.state)
+            with torch.enable_grad():
+                outputs = ctx.function(*args)
+        outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+        pairs = [(o, g) for o, g in zip(outputs, grads) if isinstance(o, torch.Tensor) and o.requires_grad]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        torch.autograd.backward([o for o, _ in pairs], [g for _, g in pairs])
+        return (None, None) + tuple(a.grad if isinstance(a, torch.Tensor) else None for a in args)
+
+
+def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = True, preserve_rng_state: bool = True, **kwargs: Any) -> Any:
+    """function(*args) without keeping what its gradient needs: function runs again for it, with the same random numbers."""
+    if kwargs and use_reentrant:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    call = (lambda *a: function(*a, **kwargs)) if kwargs else function
+    return CheckpointFunction.apply(call, preserve_rng_state, *args)
+
+
+def checkpoint_sequential(functions: Any, segments: int, input: Any, **kwargs: Any) -> Any:
+    """Runs a Sequential in segments of which all but the last are checkpoints."""
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    layers = list(functions.children()) if isinstance(functions, torch.nn.Sequential) else list(functions)
+
+    def run(start: int, end: int) -> Callable[[Any], Any]:
+        def forward(x: Any) -> Any:
+            for layer in layers[start:end]:
+                x = layer(x)
+            return x
+
+        return forward
+
+    size = len(layers) // segments
+    for start in range(0, size * (segments - 1), size):
+        input = checkpoint(run(start, start + size), input, preserve_rng_state=preserve)
+    return run(size * (segments - 1), len(layers))(input)
