@@ -89,10 +89,8 @@ func (im *Importer) findType(name string) types.Type {
 	if t := im.Unit.Type(name); t != nil {
 		return t
 	}
-	if strings.HasPrefix(name, "__torch__.torch.classes.") {
-		t := types.NewClass(name, false)
-		im.Unit.AddType(name, t)
-		return t
+	if strings.HasPrefix(name, types.NativePrefix) {
+		return types.NativeClass(name)
 	}
 	tree, err := im.definition(name)
 	check(err)

@@ -46,7 +46,7 @@ func lastAtom(qualified string) string {
 // Different types of one name get different names.
 func (x *exporter) typeName(t types.Type) (string, bool) {
 	own := t.Annotation(nil)
-	if strings.HasPrefix(own, "__torch__.torch.classes.") {
+	if strings.HasPrefix(own, types.NativePrefix) {
 		return own, true
 	}
 	if name, ok := x.types[t]; ok {

@@ -244,7 +244,7 @@ func (p *pickler) capsule(c *value.Capsule) error {
 	if !ok {
 		return archiveError("Cannot serialize a value of the class %s", c.Kind)
 	}
-	name := "__torch__.torch.classes." + c.Kind
+	name := types.NativePrefix + c.Kind
 	dot := strings.LastIndexByte(name, '.')
 	p.e.Global(name[:dot], name[dot+1:])
 	p.e.EmptyTuple()

@@ -422,12 +422,12 @@ func (u *unpickler) object(x *pickle.Object) (value.Value, error) {
 	}
 	o := value.NewObject(c)
 	u.made[x] = value.OfObject(o)
-	if strings.HasPrefix(c.Name, "__torch__.torch.classes.") {
+	if strings.HasPrefix(c.Name, types.NativePrefix) {
 		state, err := u.value(x.State)
 		if err != nil {
 			return value.None, err
 		}
-		return value.OfCapsule(&value.Capsule{Kind: strings.TrimPrefix(c.Name, "__torch__.torch.classes."), Content: state}), nil
+		return value.OfCapsule(&value.Capsule{Kind: strings.TrimPrefix(c.Name, types.NativePrefix), Content: state}), nil
 	}
 	if c.FindMethod("__setstate__") != nil {
 		state, err := u.value(x.State)

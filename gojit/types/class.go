@@ -1,6 +1,9 @@
 package types
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // Attribute is a named slot of a class.
 type Attribute struct {
@@ -51,6 +54,18 @@ type Class struct {
 // NewClass returns a class without attributes or methods.
 func NewClass(name string, isModule bool) *Class {
 	return &Class{Name: name, IsModule: isModule, methods: map[string]Method{}, staticMethods: map[string]Method{}}
+}
+
+// NativePrefix begins the names of classes that are not written in the language, such as
+// "__torch__.torch.classes.quantized.LinearPackedParamsBase". All programs share them.
+const NativePrefix = "__torch__.torch.classes."
+
+var nativeClasses sync.Map // *Class by name
+
+// NativeClass returns the class of a name with NativePrefix.
+func NativeClass(name string) *Class {
+	c, _ := nativeClasses.LoadOrStore(name, NewClass(name, false))
+	return c.(*Class)
 }
 
 // Kind implements Type.

@@ -276,6 +276,9 @@ func (p *Parser) named(name, form string) (Type, error) {
 	case "Enum":
 		return &Enum{Name: name, Value: Int}, nil
 	}
+	if strings.HasPrefix(name, NativePrefix) {
+		return NativeClass(name), nil
+	}
 	return NewClass(name, false), nil
 }
 

@@ -70,10 +70,6 @@ func tupleType(t *Tuple) types.Type {
 	return types.NewTuple(elems...)
 }
 
-// nativeClasses is the prefix of the names of classes that are not written in the language: their
-// objects are capsules, whose kind is the rest of the name.
-const nativeClasses = "__torch__.torch.classes."
-
 // Conforms reports whether v is a value of type t at run time. An int is no float here.
 func Conforms(v Value, t types.Type) bool {
 	switch x := t.(type) {
@@ -107,7 +103,7 @@ func Conforms(v Value, t types.Type) bool {
 	}
 	if v.Kind() == KindCapsule {
 		c, ok := t.(*types.Class)
-		return ok && c.Name == nativeClasses+v.Capsule().Kind || t.Kind() == types.KindCapsule || t.Kind() == types.KindAny
+		return ok && c.Name == types.NativePrefix+v.Capsule().Kind || t.Kind() == types.KindCapsule || t.Kind() == types.KindAny
 	}
 	switch t.Kind() {
 	case types.KindAnyList:

@@ -94,8 +94,8 @@ func requantized(x *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
 	return must(tensor.Dequantize(must(tensor.Quantize(x, q, tensor.QUInt8))))
 }
 
-// dynamicLinear quantizes its input on the way. The reduced range is for products whose
-// instructions saturate; these do not, so the whole range is used, as PyTorch's portable engine does.
+// dynamicLinear quantizes its input on the way, to 7 bits where the range is reduced. That is meant for
+// products whose instructions saturate; these do not, but the numbers are PyTorch's.
 func dynamicLinear(c call) *tensor.Tensor {
 	x, p := c.tensor(0), packed(c, 1)
 	check(x.DType() == tensor.Float32, "quantized::linear_dynamic expects a float input, but got %s", x.DType().CppName())
@@ -103,7 +103,7 @@ func dynamicLinear(c call) *tensor.Tensor {
 	if x.Numel() == 0 {
 		return linear(x, must(tensor.Dequantize(p.weight)), p.bias)
 	}
-	return linear(requantized(contiguous(x), dynamicQuantizer(x, false)), must(tensor.Dequantize(p.weight)), p.bias)
+	return linear(requantized(contiguous(x), dynamicQuantizer(x, c.bool(2))), must(tensor.Dequantize(p.weight)), p.bias)
 }
 
 func halfLinear(c call) *tensor.Tensor {
