@@ -401,7 +401,8 @@ func (w *writer) enum(e *value.Enum) error {
 	return w.value(e.Value())
 }
 
-// instance writes an object of a program: as what the embedding made for it, or as a handle.
+// instance writes an object of a program: as what the embedding made for it, as an instance of the
+// Python class that the program's was compiled from, or as a handle.
 func (w *writer) instance(o *value.Object) error {
 	if p, ok := o.Wrapper.(*object); ok {
 		w.object(p)
@@ -409,8 +410,22 @@ func (w *writer) instance(o *value.Object) error {
 	}
 	if o.Class.IsModule {
 		w.handle(handleModule, o)
-	} else {
+		return nil
+	}
+	class, err := instanceClass(o.Class)
+	if err != nil {
+		return err
+	}
+	if class == nil {
 		w.handle(handleObject, o)
+		return nil
+	}
+	w.open(kindConstruct, len(o.Slots))
+	w.object(class)
+	for _, v := range o.Slots {
+		if err := w.value(v); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -57,6 +57,31 @@ func enumClass(t *types.Enum) (*object, error) {
 	return hostObject(t, "enum", 1, func(w *writer) { w.string(t.Name) })
 }
 
+// instanceClass returns what makes an instance of the Python class that a class was compiled from of
+// the values of its attributes, nil where there is none.
+func instanceClass(t *types.Class) (*object, error) {
+	if o, ok := hostObjects.Load(t); ok {
+		return o.(*object), nil
+	}
+	var made *object
+	err := host.invoke("instance", 2, func(w *writer) {
+		w.string(t.Name)
+		w.open(kindList, len(t.Attributes))
+		for i := range t.Attributes {
+			w.string(t.Attributes[i].Name)
+		}
+	}, func(w *word) error {
+		if w.kind() != kindNone {
+			made = w.object()
+		}
+		return nil
+	})
+	if made != nil {
+		hostObjects.Store(t, made)
+	}
+	return made, err
+}
+
 // returnType names the structure of an operator's results.
 type returnType struct{ operator, fields string }
 

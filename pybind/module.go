@@ -316,7 +316,9 @@ func newModule(c *call) error {
 	i := 0
 	for w := range c.arg(1).items {
 		v, err := slotValue(w, &class.Attributes[i])
-		if err != nil {
+		if a := &class.Attributes[i]; err != nil && a.Type.Kind() == types.KindInterface {
+			return runtimeErrorf("Could not cast attribute '%s' to type %s: %s", a.Name, a.Type.Annotation(nil), err)
+		} else if err != nil {
 			return err
 		}
 		o.Slots[i] = v
@@ -338,7 +340,21 @@ func slotValue(w *word, a *types.Attribute) (value.Value, error) {
 		}
 		return value.None, runtimeErrorf("Could not cast attribute '%s' to type %s: the value is a %s", a.Name, a.Type.Annotation(nil), w.kindName())
 	}
+	if v.Kind() == value.KindObject {
+		return v, checkInterface(v.Object().Class, a)
+	}
 	return v, nil
+}
+
+// checkInterface fails where an attribute's type is an interface that a class does not satisfy.
+func checkInterface(class *types.Class, a *types.Attribute) error {
+	if a.Type.Kind() != types.KindInterface {
+		return nil
+	}
+	if ok, why := types.IsSubtypeWhy(class, a.Type); !ok {
+		return runtimeErrorf("Object of type %s is not compatible with interface %s\n%s", types.Repr(class), a.Type.Annotation(nil), why)
+	}
+	return nil
 }
 
 // argInstance returns the object that argument i is.

@@ -6,7 +6,6 @@ import (
 
 	"torchjit/gojit/frontend"
 	"torchjit/gojit/ir"
-	"torchjit/gojit/schema"
 	"torchjit/gojit/source"
 	"torchjit/gojit/syntax"
 	"torchjit/gojit/types"
@@ -111,42 +110,22 @@ func defineInterface(c *call) error {
 	if err != nil {
 		return err
 	}
-	t := &types.Interface{Name: c.argString(0), IsModule: c.argBool(3)}
+	t := frontend.NewInterface(c.argString(0), c.argBool(3))
 	options := frontend.Options{Resolver: scope{c.argObject(2)}, Unit: program, Self: &frontend.Self{Type: t}}
 	program.AddType(t.Name, t)
 	for _, stmt := range syntax.AsClassDef(tree).Body() {
 		def := syntax.AsDef(stmt)
+		if body := def.Body(); len(body) != 1 || body[0].Kind != syntax.KindPass {
+			return source.Errorf(source.RuntimeError, def.Range, "interfaces declarations should contain 'pass' statement.")
+		}
 		s, err := frontend.SchemaOf(def, options)
 		if err != nil {
 			return err
 		}
-		if s.Returns[0].Type == nil {
-			s.Returns = []schema.Argument{{Type: types.None, RealType: types.None, ListSize: -1}}
-		}
-		self := schema.Argument{Name: "self", Type: t, RealType: t, ListSize: -1}
-		s.Arguments = append([]schema.Argument{self}, s.Arguments...)
-		t.Methods = append(t.Methods, types.InterfaceMethod{Name: def.Name().Name(), Schema: s})
+		frontend.AddInterfaceMethod(t, s)
 	}
-	t.Satisfies = func(class *types.Class) (bool, string) { return satisfies(t, class) }
 	c.none()
 	return nil
-}
-
-// satisfies reports whether a class has the methods of an interface.
-func satisfies(t *types.Interface, class *types.Class) (bool, string) {
-	for _, m := range t.Methods {
-		f, ok := class.FindMethod(m.Name).(*ir.Function)
-		if !ok {
-			return false, "Class '" + class.Name + "' does not have method '" + m.Name + "' but '" + t.Name + "' does."
-		}
-		if err := f.EnsureDefined(); err != nil {
-			return false, err.Error()
-		}
-		if ok, why := f.Schema.IsSubtype(m.Schema.(*schema.FunctionSchema), true); !ok {
-			return false, "Method on class '" + class.Name + "' (1) is not compatible with interface '" + t.Name + "' (2)\n  (1) " + f.Schema.String() + "\n  (2) " + m.Schema.(*schema.FunctionSchema).String() + "\n" + why
-		}
-	}
-	return true, ""
 }
 
 // stub is a definition that is ready to be compiled.
@@ -253,6 +232,13 @@ func compileClass(c *call) error {
 	}
 	for _, stmt := range def.Body() {
 		add(syntax.AsDef(stmt))
+	}
+	for _, a := range def.Assigns() {
+		for _, target := range a.LHSList() {
+			if target.Kind == syntax.KindVar {
+				class.Unsupported = append(class.Unsupported, syntax.AsVar(target).Name().Name())
+			}
+		}
 	}
 	for _, p := range def.Properties() {
 		property := types.Property{Name: p.Name().Name(), Getter: add(p.Getter())}

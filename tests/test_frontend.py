@@ -42,7 +42,7 @@ def test_message_shows_the_line():
     [
         ("return lambda: 1", "Lambda aren't supported", "l"),
         ("return {1, x}", "Set aren't supported", "{"),
-        ("x //= 2", "unsupported kind of augumented assignment: FloorDiv", "//"),
+        ("x //= 2", "unsupported kind of augumented assignment: FloorDiv", "/="),
         ("f(**x)", "keyword-arg expansion is not supported", "x"),
         ("return [a for a in x if a]", "Comprehension ifs are not supported yet", ""),
         ("import math", "import statements aren't supported", "import"),

@@ -40,6 +40,21 @@ def enum(name: str) -> type:
     return _known_classes[name]
 
 
+def instance(name: str, attributes: list[str]) -> Any:
+    """What makes an instance of the Python class of that qualified name of the values of its attributes."""
+    cls = _known_classes.get(name)
+    if cls is None:
+        return None
+
+    def make(*values: Any) -> Any:
+        obj = cls.__new__(cls)
+        for attribute, value in zip(attributes, values, strict=True):
+            object.__setattr__(obj, attribute, value)
+        return obj
+
+    return make
+
+
 def describe(value: Any) -> tuple[str, str]:
     """The type's name and the text of an object, for messages."""
     return type(value).__name__, repr(value)

@@ -246,18 +246,23 @@ class Builder:
     # Definitions
 
     def definition(self, item, name, self_name=None, is_classmethod=False, unused=False):
-        start = self.start(item)
+        start = self.def_start(item)
         end = start + len("def")
         params = self.params(item.args, self_name, unused)
         returns = None if item.returns is None else self.build(item.returns)
         decl = node("decl", start, end, group(params), option(returns))
         if unused:
-            body = group([unused_body(start, end)])
+            body = group([unused_body(self.source)])
         else:
             body = self.body(item.body)
         if is_classmethod:
             body = group([self.class_binding(item, self_name), *body[4]])
         return node("def", start, end, ident(start, end, name), decl, body)
+
+    def def_start(self, item):
+        """Return where PyTorch says that a function starts: as many lines below it as it has decorators."""
+        line = min(item.lineno - 1 + len(item.decorator_list), len(self.source.line_starts) - 1)
+        return self.source.line_starts[line] + item.col_offset
 
     def class_binding(self, item, self_name):
         """Return the statement that binds the first parameter of a class method to its class."""
@@ -334,9 +339,8 @@ class Builder:
         right = self.build(item.value)
         name = type(item.op).__name__
         if name not in AUGMENTED_OPERATORS:
-            symbol = BINARY_OPERATORS[name]
-            at = self.source.text.index(symbol.encode(), left[2])
-            where = self.source.range(at, at + len(symbol))
+            at = self.source.text.rindex(b"=", 0, right[1])
+            where = self.source.range(at - 1, at + 1)
             raise NotSupportedError(where, f"unsupported kind of augumented assignment: {name}")
         _, start, end, _, children = node("aug_assign", left[1], left[2], left, right)
         return ("aug_assign", start, end, AUGMENTED_OPERATORS[name], children)
@@ -577,11 +581,17 @@ class Builder:
         return node(kind, left[1], left[2], left, right)
 
 
-def unused_body(start, end):
-    """Return the statement that stands for the body of an unused function."""
-    callee = variable(start, end, "RuntimeError")
-    message = leaf("string_literal", start, end, "Cannot call @unused methods")
-    return node("raise", start, end, node("apply", start, end, callee, group([message]), group([])))
+def unused_body(source):
+    """Return the statement that stands for the body of an unused function.
+
+    It stands where PyTorch says it does: as `<tab>raise RuntimeError("...")` in the second line of the text.
+    """
+    start = source.line_starts[min(1, len(source.line_starts) - 1)] + 1
+    name = start + len("raise ")
+    callee = variable(name, name + len("RuntimeError"), "RuntimeError")
+    text = name + len("RuntimeError(")
+    message = leaf("string_literal", text, text + 1, "Cannot call @unused methods")
+    return node("raise", start, start + len("raise"), node("apply", name, text, callee, group([message]), group([])))
 
 
 class Encoder:

@@ -36,7 +36,7 @@ func (e *emitter) typeOf(expr syntax.Expr) types.Type {
 	case syntax.KindTupleLiteral:
 		return types.NewTuple(e.typesOf(syntax.AsTupleLiteral(expr).Inputs())...)
 	}
-	fail(expr.Range, "Unknown type constructor %s", expr.Kind)
+	fail(expr.Range, "Expression of type %s cannot be used in a type expression", expressionName(expr.Kind))
 	return nil
 }
 
@@ -46,10 +46,21 @@ func (e *emitter) quotedType(at source.Range, text string) types.Type {
 		defer source.Catch(&err)
 		return e.typeOf(source.Must(syntax.ParseExpr(source.NewText("", text, 1)))), nil
 	}()
+	if known, ok := err.(*source.Error); ok && strings.HasPrefix(known.Text, "Cannot create") {
+		fail(at, "%s", known.Text)
+	}
 	if err != nil {
 		fail(at, "Unknown type name '%s'", text)
 	}
 	return t
+}
+
+// expressionName is what messages call an expression.
+func expressionName(k syntax.Kind) string {
+	if k == syntax.KindTernaryIf {
+		return "if"
+	}
+	return k.String()
 }
 
 func (e *emitter) typesOf(exprs []syntax.Expr) []types.Type {
@@ -84,6 +95,15 @@ func plainName(name string) string {
 	return name
 }
 
+// bareGenerics are the types that need others in brackets, and what is said to who leaves them out.
+var bareGenerics = map[string]string{
+	"List":     "a contained type. Please add a contained type, e.g. List[int]",
+	"Dict":     "contained types. Please add contained type, e.g. Dict[int, int]",
+	"Tuple":    "a contained type. Please add a contained type, e.g. Tuple[int]",
+	"Optional": "a contained type. Please add a contained type, e.g. Optional[int]",
+	"Union":    "a contained type. Please add a contained type, e.g. Union[int]",
+}
+
 func (e *emitter) namedType(expr syntax.Expr) types.Type {
 	name := dottedName(expr)
 	if t := typeNames[plainName(name)]; t != nil {
@@ -93,6 +113,9 @@ func (e *emitter) namedType(expr syntax.Expr) types.Type {
 		if t := e.o.Unit.Type(name); t != nil {
 			return t
 		}
+	}
+	if like := bareGenerics[plainName(name)]; like != "" {
+		source.Raise(source.RuntimeError, "Attempted to use %s without %s", plainName(name), like)
 	}
 	t, err := e.resolver.ResolveType(name, expr.Range)
 	check(err)
@@ -119,9 +142,10 @@ func (e *emitter) genericType(s syntax.Subscript) types.Type {
 		need(2)
 		key := e.typeOf(args[0])
 		switch key.Kind() {
-		case types.KindInt, types.KindFloat, types.KindString, types.KindTensor, types.KindBool, types.KindComplex:
+		case types.KindInt, types.KindFloat, types.KindString, types.KindTensor, types.KindBool, types.KindComplex,
+			types.KindDevice, types.KindAny:
 		default:
-			fail(args[0].Range, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device and string keys are supported", types.Repr(key))
+			fail(args[0].Range, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device and string keys are supported", key)
 		}
 		return types.NewDict(key, e.typeOf(args[1]))
 	case "Tuple", "tuple":

@@ -310,55 +310,74 @@ func (e *emitter) emitListCall(call syntax.Apply, hint types.Type) SugaredValue 
 	return &simple{e.emitListComp(syntax.NewListComp(call.Range, elem.Tree, elem.Tree, iter.Tree), hint)}
 }
 
+// emitDictCall emits dict(...). Pairs come from a literal list with the keyword arguments behind
+// them, or from what runs through another iterable.
 func (e *emitter) emitDictCall(call syntax.Apply, hint types.Type) SugaredValue {
-	if len(call.Inputs()) == 0 {
-		var keys, vals []syntax.Expr
-		for _, a := range call.Attributes() {
-			keys = append(keys, syntax.NewStringLiteral(a.Range, a.Name().Name()).Tree)
-			vals = append(vals, a.Value())
+	inputs, kwargs := call.Inputs(), call.Attributes()
+	if len(inputs) > 1 {
+		fail(call.Range, "dict expected at most 1 arguments, got %d", len(inputs))
+	}
+	isList := len(inputs) == 1 && inputs[0].Kind == syntax.KindListLiteral
+	var iterable SugaredValue
+	if len(inputs) == 1 {
+		iterable = e.emitDict(inputs[0], hint)
+	}
+	if len(kwargs) == 0 && (len(inputs) == 0 || isList && len(syntax.AsListLiteral(inputs[0]).Inputs()) == 0) {
+		return &simple{e.emitDictLiteral(syntax.NewDictLiteral(call.Range, nil, nil), hint)}
+	}
+	if len(kwargs) > 0 && (len(inputs) == 0 || isList) {
+		var pairs []syntax.Expr
+		if isList {
+			pairs = syntax.AsListLiteral(inputs[0]).Inputs()
 		}
-		return &simple{e.emitDictLiteral(syntax.NewDictLiteral(call.Range, keys, vals), hint)}
+		for _, a := range kwargs {
+			key := syntax.NewStringLiteral(call.Range, a.Name().Name())
+			pairs = append(pairs, syntax.NewTupleLiteral(call.Range, []syntax.Expr{key.Tree, a.Value()}).Tree)
+		}
+		kwargs = nil
+		iterable = e.emitSugared(syntax.NewListLiteral(call.Range, pairs).Tree, 1, nil)
+	} else if iterable == nil {
+		iterable = e.emitSugared(inputs[0], 1, nil)
 	}
-	if len(call.Inputs()) != 1 {
-		fail(call.Range, "dict expected at most 1 arguments, got %d", len(call.Inputs()))
-	}
-	x := call.Inputs()[0]
-	if x.Kind == syntax.KindListLiteral || x.Kind == syntax.KindListComp {
-		return e.dictOfPairs(call, x, hint)
-	}
-	v := e.emitExpr(x, nil)
-	out := e.insert(call.Range, "aten::dict", v)
-	for _, a := range call.Attributes() {
+	out := e.dictFrom(call.Range, iterable, hint)
+	for _, a := range kwargs {
 		k := e.g.Constant(value.Str(a.Name().Name()), a.Range)
-		e.insert(call.Range, "aten::_set_item", out, k, e.emitExpr(a.Value(), nil))
+		e.insert(a.Range, "aten::_set_item", out, k, e.emitExpr(a.Value(), nil))
 	}
 	return &simple{out}
 }
 
-// dictOfPairs emits dict([(k, v), ...]) and dict([(k, v) for ...]).
-func (e *emitter) dictOfPairs(call syntax.Apply, x syntax.Expr, hint types.Type) SugaredValue {
-	pair := func(t syntax.Expr) (k, v syntax.Expr) {
-		if t.Kind != syntax.KindTupleLiteral || len(syntax.AsTupleLiteral(t).Inputs()) != 2 {
-			fail(t.Range, "dict() takes pairs of a key and a value")
-		}
-		items := syntax.AsTupleLiteral(t).Inputs()
-		return items[0], items[1]
+// emitDict emits the argument of dict(...) where it is a dictionary, and returns nil where it is not. What
+// was emitted to find out is removed at the end: values are numbered and named as PyTorch does.
+func (e *emitter) emitDict(x syntax.Expr, hint types.Type) SugaredValue {
+	if x.Kind != syntax.KindDictLiteral && x.Kind != syntax.KindDictComp {
+		hint = nil
 	}
-	if x.Kind == syntax.KindListComp {
-		c := syntax.AsListComp(x)
-		k, v := pair(c.Elt())
-		return &simple{e.emitDictComp(syntax.NewDictComp(c.Range, k, v, c.Target(), c.Iter()), hint)}
+	n := e.g.InsertNode(e.g.Create("prim::DiscardedScope", nil, 0))
+	b := n.AddBlock()
+	e.pushFrame(b)
+	old := e.g.SetInsertEnd(b)
+	s := e.emitSugared(x, 1, hint)
+	e.g.SetInsertPoint(old)
+	e.popFrame()
+	if v := asSimple(s); v == nil || v.Type().Kind() != types.KindDict {
+		return nil
 	}
-	var keys, vals []syntax.Expr
-	for _, t := range syntax.AsListLiteral(x).Inputs() {
-		k, v := pair(t)
-		keys, vals = append(keys, k), append(vals, v)
+	moveNodesBefore(n, b)
+	n.Destroy()
+	return s
+}
+
+// dictFrom copies a dictionary, or makes one of an iterable's pairs.
+func (e *emitter) dictFrom(at source.Range, iterable SugaredValue, hint types.Type) *ir.Value {
+	if v := asSimple(iterable); v != nil && v.Type().Kind() == types.KindDict {
+		return e.insert(at, "aten::dict", v)
 	}
-	for _, a := range call.Attributes() {
-		keys = append(keys, syntax.NewStringLiteral(a.Range, a.Name().Name()).Tree)
-		vals = append(vals, a.Value())
-	}
-	return &simple{e.emitDictLiteral(syntax.NewDictLiteral(call.Range, keys, vals), hint)}
+	iterName, keyName, valueName := e.temporary("$_iter"), e.temporary("$_key"), e.temporary("$_value")
+	e.env.setSugared(at, iterName, iterable, nil)
+	name := func(s string) syntax.Expr { return syntax.NewVar(syntax.NewIdent(at, s)).Tree }
+	target := syntax.NewTupleLiteral(at, []syntax.Expr{name(keyName), name(valueName)})
+	return e.emitDictComp(syntax.NewDictComp(at, name(keyName), name(valueName), target.Tree, name(iterName)), hint)
 }
 
 // emitFork emits a call that runs beside its caller: a prim::fork whose Subgraph attribute is the
@@ -422,11 +441,28 @@ type castValue struct {
 	t types.Type
 }
 
+// AsValue implements SugaredValue.
+func (c *castValue) AsValue(_ *emitter, at source.Range) *ir.Value {
+	fail(at, "__%s__ cannot be used as a value", c.t.Annotation(nil))
+	return nil
+}
+
 func (c *castValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	if len(args) == 1 && len(kwargs) == 0 {
-		e.g.InsertNode(e.g.CreateNone()) // never used: PyTorch numbers one more value here
-		if v := args[0].Value(e.g); types.IsSubtype(v.Type(), c.t) {
+		v := args[0].Value(e.g)
+		if v.Type().Kind() == types.KindClass {
+			name := "__" + c.t.Annotation(nil) + "__"
+			return (&simple{v}).Attr(e, at, name).Call(e, at, nil, nil, binders)
+		}
+		zero := e.g.Constant(value.Int(0), source.Range{})
+		if types.IsSubtype(v.Type(), c.t) {
 			return &simple{v}
+		}
+		switch v.Type().Kind() {
+		case types.KindList, types.KindDict, types.KindString:
+			if c.t.Kind() == types.KindBool {
+				return &simple{e.insert(at, "aten::gt", e.insert(at, "aten::len", v), zero)}
+			}
 		}
 	}
 	return c.BuiltinFunction.Call(e, at, args, kwargs, binders)
@@ -744,9 +780,13 @@ func (c *enumClass) member(e *emitter, at source.Range, i int) *ir.Value {
 func (c *enumClass) Attr(e *emitter, at source.Range, name string) SugaredValue {
 	i := c.t.MemberIndex(name)
 	if i < 0 {
-		fail(at, "%s has no attribute '%s'", c.Kind(), name)
+		fail(at, "Enum<%s>' has no attribute '%s'", c.t.Name, name)
 	}
 	return &simple{c.member(e, at, i)}
+}
+
+func (c *enumClass) GetItem(e *emitter, at source.Range, _ *ir.Value, _ types.Type) SugaredValue {
+	return &simple{c.AsValue(e, at)}
 }
 
 func (c *enumClass) Iter(e *emitter, at source.Range) SugaredValue {

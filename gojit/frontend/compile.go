@@ -62,6 +62,7 @@ func Compile(f *ir.Function, def syntax.Def, o Options) (err error) {
 	e := newEmitter(f, o)
 	s := e.emitDef(def)
 	convertToSSA(e.g)
+	eraseDiscarded(e.g.Block())
 	canonicalizeLoops(e.g)
 	passes.NormalizeOps(e.g)
 	cleanUp(e.g)

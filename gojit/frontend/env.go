@@ -140,7 +140,7 @@ func (v *environment) setSugared(at source.Range, name string, s SugaredValue, a
 	}
 	if parent := v.findInParent(name); parent != nil {
 		if annotated != nil {
-			fail(at, "Attempting to declare and annotate the type of variable '%s' that is already defined in an outer block", name)
+			fail(at, "Attempting to declare and annotate the type of variable '%s' but it is already defined in an outer block", name)
 		}
 		if x == nil {
 			fail(at, "Cannot re-assign '%s' to a value of type %s because %s is not a first-class value.  Only reassignments to first-class values are allowed", name, s.Kind(), name)

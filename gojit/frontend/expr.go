@@ -91,7 +91,7 @@ func (e *emitter) emitSimple(expr syntax.Expr, hint types.Type) *ir.Value {
 	case syntax.KindDictComp:
 		return e.emitDictComp(syntax.AsDictComp(expr), hint)
 	}
-	fail(expr.Range, "Cannot emit expr for: %s", expr.Kind)
+	fail(expr.Range, "Cannot emit expr for: %s", expressionName(expr.Kind))
 	return nil
 }
 
@@ -296,9 +296,13 @@ func (e *emitter) emitDictLiteral(d syntax.DictLiteral, hint types.Type) *ir.Val
 		key, elem = want.Key, want.Value
 	}
 	if len(keys) > 0 {
-		k := types.UnifyAll(typesOf(keys), false, nil)
-		if k == nil {
-			fail(d.Range, "Dict keys must contain only a single type. Expected: %s but found %s instead", types.Repr(keys[0].Type()), types.Repr(keys[len(keys)-1].Type()))
+		k := keys[0].Type()
+		for i, next := range keys[1:] {
+			unified := types.Unify(k, next.Type(), false, nil)
+			if unified == nil {
+				fail(d.Keys()[i+1].Range, "Dict keys must contain only a single type. Expected: %s but found %s instead", types.Repr(k), types.Repr(next.Type()))
+			}
+			k = unified
 		}
 		v := types.UnifyAll(typesOf(vals), true, elemHint(want, hinted))
 		if hinted && (!types.IsSubtype(k, key) || !types.IsSubtype(v, elem)) {
@@ -350,9 +354,8 @@ func (e *emitter) emitListComp(c syntax.ListComp, hint types.Type) *ir.Value {
 		if hinted && !types.IsSubtype(item.Type(), elem) {
 			fail(c.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(want), types.Repr(item.Type()))
 		}
-		if !hinted {
-			unified := types.Unify(elem, item.Type(), true, nil)
-			list.SetType(types.NewList(unified))
+		if unified := types.Unify(elem, item.Type(), true, nil); !hinted && !types.IsSubtype(unified, elem) {
+			fail(c.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(list.Type()), types.Repr(unified))
 		}
 		self := ir.ArgAt(list, c.Range)
 		e.callBuiltin(c.Range, "aten::append", []ir.Argument{ir.ArgAt(item, c.Range)}, nil, &self)
@@ -377,6 +380,12 @@ func (e *emitter) emitDictComp(c syntax.DictComp, hint types.Type) *ir.Value {
 		if !set {
 			dict.SetType(types.NewDict(k.Type(), v.Type()))
 			set = true
+		}
+		if hinted && !types.IsSubtype(k.Type(), want.Key) {
+			fail(c.Range, "Dict type annotation `%s` did not match the type of an actual key type `%s`", types.Repr(want), types.Repr(k.Type()))
+		}
+		if hinted && !types.IsSubtype(v.Type(), want.Value) {
+			fail(c.Range, "Dict type annotation `%s` did not match the type of an actual value type `%s`", types.Repr(want), types.Repr(v.Type()))
 		}
 		e.insertArgs(c.Range, "aten::_set_item", []ir.Argument{ir.Arg(dict), ir.Arg(k), ir.Arg(v)})
 	})

@@ -260,7 +260,7 @@ func (e *emitter) emitSubscriptAssign(at source.Range, lhs syntax.Subscript, rhs
 	}
 	subscripts := lhs.Subscripts()
 	if len(subscripts) != 1 || subscripts[0].Kind == syntax.KindSliceExpr {
-		fail(lhs.Range, "Sliced expression not yet supported for subscripted assignment. File a bug if you want this")
+		fail(subscripts[0].Range, "Sliced expression not yet supported for subscripted assignment. File a bug if you want this")
 	}
 	if types.IsSubtype(base.Type(), types.AnyTuple) {
 		fail(lhs.Range, "%s does not support subscripted assignment", types.Repr(base.Type()))

@@ -30,13 +30,13 @@ func satisfies(c *types.Class, t *types.Interface) (bool, string) {
 	for _, m := range t.Methods {
 		f, ok := c.FindMethod(m.Name).(*ir.Function)
 		if !ok {
-			return false, "Class '" + c.Name + "' does not have method '" + m.Name + "' but '" + t.Name + "' does.\n"
+			return false, "Class '" + types.Repr(c) + "' does not have method '" + m.Name + "' but '" + t.Name + "' does.\n"
 		}
 		if recursive, err := f.EnsureDefinedWithin(); err != nil || recursive && f.Schema == nil {
 			return false, "The method '" + m.Name + "' of class '" + c.Name + "' cannot be compiled"
 		}
 		if ok, why := f.Schema.IsSubtype(m.Schema.(*schema.FunctionSchema), true); !ok {
-			return false, "Method on class '" + c.Name + "' (1) is not compatible with interface '" + t.Name + "' (2)\n  (1) " + f.Schema.String() + "\n  (2) " + m.Schema.(*schema.FunctionSchema).String() + "\n" + why + "\n"
+			return false, "Method on class '" + types.Repr(c) + "' (1) is not compatible with interface '" + t.Name + "' (2)\n  (1) " + f.Schema.String() + "\n  (2) " + m.Schema.(*schema.FunctionSchema).String() + "\n\n" + why + "\n"
 		}
 	}
 	return true, ""

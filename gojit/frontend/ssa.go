@@ -49,7 +49,7 @@ func (c *controlFlow) block(b *ir.Block) *scope[types.Type] {
 			c.ifNode(n)
 		case "prim::Loop":
 			c.loopNode(n)
-		case "prim::Closure", "prim::ComprehensionScope":
+		case "prim::Closure", "prim::ComprehensionScope", "prim::DiscardedScope":
 			for _, inner := range n.Blocks() {
 				c.block(inner)
 			}
@@ -152,7 +152,7 @@ func (c *continuations) block(b *ir.Block) {
 		case "prim::If":
 			c.block(n.Blocks()[0])
 			c.block(n.Blocks()[1])
-		case "prim::ComprehensionScope":
+		case "prim::ComprehensionScope", "prim::DiscardedScope":
 			c.block(n.Blocks()[0])
 		case "prim::Closure":
 			(&continuations{g: c.g}).run(n.Blocks()[0])
@@ -249,6 +249,19 @@ func (x *eraser) block(b *ir.Block) {
 		n = next
 	}
 	x.scope = x.scope.parent
+}
+
+// eraseDiscarded removes what was emitted only to find out what it is.
+func eraseDiscarded(b *ir.Block) {
+	for _, n := range b.Nodes() {
+		if n.Kind() == "prim::DiscardedScope" {
+			n.Destroy()
+			continue
+		}
+		for _, inner := range n.Blocks() {
+			eraseDiscarded(inner)
+		}
+	}
 }
 
 // eraseListLiterals replaces the empty list literals that nothing gave a type by lists of tensors.

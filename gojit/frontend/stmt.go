@@ -85,7 +85,7 @@ func (e *emitter) emitReturn(s syntax.Return) {
 
 func (e *emitter) emitJump(s syntax.Stmt, kind, word string) {
 	if e.loop == inUnrolledLoop {
-		fail(s.Range, "Because we emit iteration over Modulelists or Tuples as unrolled loops, we do not support break or continue inside the body of these loops")
+		fail(s.Range, "Because we emit iteration over modulelists or tuples as unrolled loops, we do not support break or continue inside the body of these loops")
 	}
 	if e.loop == notInLoop {
 		fail(s.Range, "%s statements outside of loops are not supported", word)
@@ -352,12 +352,11 @@ func (e *emitter) emitAugElement(s syntax.AugAssign, lhs syntax.Subscript, conta
 	if len(lhs.Subscripts()) != 1 {
 		fail(lhs.Range, "Sliced expression not yet supported for %s augmented assignment. File a bug if you want this", t.Annotation(nil))
 	}
-	var elem types.Type
+	elem := t // of a dictionary it is the container that decides: its elements are replaced
 	switch t := t.(type) {
 	case *types.List:
 		elem = t.Elem
 	case *types.Dict:
-		elem = t.Value
 	default:
 		fail(lhs.Range, "%s does not support augmented assignment.", t.Annotation(nil))
 	}
@@ -395,6 +394,9 @@ func (e *emitter) emitDelete(target syntax.Expr) {
 			}
 			newMethod(x, "__delitem__").Call(e, target.Range, []ir.Argument{ir.Arg(index)}, nil, 0)
 			return
+		}
+		if k := x.Type().Kind(); k != types.KindList && k != types.KindDict {
+			fail(target.Range, "del statements are only supported for deleting list and dict items and variables")
 		}
 		e.g.InsertNode(e.g.Create("aten::Delete", []*ir.Value{x, index}, 0)).SetRange(target.Range)
 	default:

@@ -1,6 +1,8 @@
 package frontend
 
 import (
+	"slices"
+
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
@@ -157,7 +159,7 @@ func (s *simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 	if property, ok := builtinProperties[s.v.Type().Kind()][name]; ok {
 		return &simple{e.insert(source.Range{}, property, s.v)}
 	}
-	if hasSelfOverload("aten::" + name) {
+	if hasSelfOverload("aten::"+name, s.v.Type()) {
 		return newBuiltinMethod("aten::"+name, s.v, at)
 	}
 	return nil
@@ -178,8 +180,11 @@ func (s *simple) Attr(e *emitter, at source.Range, name string) SugaredValue {
 		return found
 	}
 	hint := ""
-	if s.v.Type().Kind() == types.KindClass {
+	if class, ok := s.v.Type().(*types.Class); ok {
 		hint = " Did you forget to initialize an attribute in __init__()?"
+		if slices.Contains(class.Unsupported, name) {
+			hint = " '" + name + "' is defined as a class attribute which currently is not supported. Consider converting this to an instance attribute."
+		}
 	}
 	fail(at, "'%s' object has no attribute or method '%s'.%s", types.Repr(s.v.Type()), name, hint)
 	return nil
@@ -194,6 +199,9 @@ func (s *simple) HasAttr(e *emitter, at source.Range, name string) bool {
 		if t.Fields != nil {
 			return t.FieldIndex(name) >= 0
 		}
+	}
+	if s.v.Type().Kind() != types.KindTuple {
+		fail(at, "hasattr's first argument must be an object, got %s instead", types.Repr(s.v.Type()))
 	}
 	fail(at, "hasattr's first argument must be an object or NamedTuple, but got a normal Tuple instead")
 	return false
@@ -251,6 +259,9 @@ func (s *simple) setProperty(e *emitter, at source.Range, class *types.Class, na
 func (s *simple) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	if s.v.Type().Kind() == types.KindClass {
 		return s.Attr(e, at, "__call__").Call(e, at, args, kwargs, binders)
+	}
+	if i, ok := s.v.Type().(*types.Interface); ok && i.IsModule {
+		return s.Attr(e, at, "forward").Call(e, at, args, kwargs, binders)
 	}
 	fail(at, "cannot call a %s", s.Kind())
 	return nil
@@ -404,10 +415,17 @@ func newBuiltinMethod(name string, self *ir.Value, at source.Range) *BuiltinFunc
 	return b
 }
 
-// hasSelfOverload reports whether an operator has an overload with a parameter named self.
-func hasSelfOverload(name string) bool {
+// hasSelfOverload reports whether an operator has an overload whose parameter self takes a value
+// of type t.
+func hasSelfOverload(name string, t types.Type) bool {
 	for _, o := range ops.Overloads(name) {
-		if o.Schema().ArgumentIndex("self") >= 0 {
+		i := o.Schema().ArgumentIndex("self")
+		if i < 0 {
+			continue
+		}
+		vars := types.Bindings{}
+		formal := o.Schema().Arguments[i].Type
+		if matched, _ := vars.Match(formal, t); matched != nil && types.IsSubtype(t, vars.Apply(formal)) {
 			return true
 		}
 	}

@@ -58,9 +58,7 @@ func replaceCall(n *ir.Node, callee *ir.Function, args []*ir.Value) {
 	g.SetInsertPoint(old)
 	for i, out := range n.Outputs() {
 		if i < len(outputs) {
-			if out.HasName() && !outputs[i].HasName() {
-				outputs[i].SetName(out.Name())
-			}
+			outputs[i].CopyMetadata(out)
 			out.ReplaceAllUsesWith(outputs[i])
 		}
 	}

@@ -14,6 +14,7 @@ type parser struct {
 	byteEscapes bool // escapes in strings stand for bytes, as in archives
 	inClass     bool // the statements being read stand directly in a class
 	inFunction  bool
+	decorated   int // decorators of the definition being read
 	depth       int
 }
 

@@ -69,9 +69,11 @@ func (p *parser) definition() Stmt {
 	return nil
 }
 
-// decorators skips the decorators of a definition.
+// decorators skips the decorators of a definition and counts them.
 func (p *parser) decorators() {
+	p.decorated = 0
 	for p.nextWord("@") {
+		p.decorated++
 		p.expr()
 		p.expect(tokenNewline, "newline")
 	}
@@ -99,7 +101,7 @@ func (p *parser) def() Def {
 	isMethod, wasClass, wasFunction := p.inClass, p.inClass, p.inFunction
 	def := p.expectWord("def")
 	name := p.expect(tokenIdent, "ident")
-	r := def.rangeIn(p.text)
+	r := p.defRange(def.rangeIn(p.text))
 	params := p.params()
 	var result Expr
 	if p.nextWord("->") {
@@ -110,6 +112,16 @@ func (p *parser) def() Def {
 	p.inClass, p.inFunction = wasClass, wasFunction
 	d := NewDef(r, NewIdent(r, name.text), NewDecl(r, params, result), body)
 	return p.withTypeComments(d, isMethod)
+}
+
+// defRange returns where PyTorch says that a function starts, whose def stands at r: as many lines
+// below it as it has decorators.
+func (p *parser) defRange(r source.Range) source.Range {
+	line := p.text.LineOf(r.Start)
+	shifted := min(line+p.decorated, p.text.NumLines()-1)
+	p.decorated = 0
+	start := p.text.LineStart(shifted) + r.Start - p.text.LineStart(line)
+	return source.Range{Text: p.text, Start: start, End: start + r.End - r.Start}
 }
 
 const variadicParameters = "Compiled functions can't take variable number of arguments or use keyword-only arguments with defaults"
@@ -405,7 +417,7 @@ func (p *parser) augAssign(lhs Expr) Stmt {
 	op := strings.TrimSuffix(t.text, "=")
 	if _, ok := augmentedKinds[op]; !ok {
 		name := map[string]string{"//": "FloorDiv", "@": "MatMult"}[op]
-		p.fail(source.NotSupportedError, p.span(t.start, t.end-1), "unsupported kind of augumented assignment: %s", name)
+		p.fail(source.NotSupportedError, p.span(t.end-2, t.end), "unsupported kind of augumented assignment: %s", name)
 	}
 	return NewAugAssign(lhs.Range, lhs, op, p.exprList()).Tree
 }

@@ -131,7 +131,7 @@ func mergeTypes(d Def, types []Expr, result Expr, isMethod bool) (Def, error) {
 	}
 	if len(types) != len(params)-first {
 		return d, source.Errorf(source.RuntimeError, decl.Range,
-			"Number of type annotations for function parameters (%d) does not match the number of parameters on the function (%d)!",
+			"Number of type annotations (%d) did not match the number of function parameters (%d)",
 			len(types), len(params)-first)
 	}
 	for i, typ := range types {

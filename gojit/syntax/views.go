@@ -404,7 +404,7 @@ func (v Const) Int() (int64, error) {
 	}
 	if !n.IsInt64() {
 		return 0, source.Errorf(source.RuntimeError, v.Range,
-			"Integral constants must be between -2^63 and 2^63-1, found '%s'", v.Text)
+			"Integral constant out of range (must fit in a signed 64 bit integer)")
 	}
 	return n.Int64(), nil
 }

@@ -41,6 +41,8 @@ type Class struct {
 	Properties []Property
 	// Unit is the program that the class belongs to; this package does not look into it.
 	Unit any
+	// Unsupported are the attributes of the class itself, which instances do not have.
+	Unsupported []string
 	// Uncompiled are the methods of a script class that are to be compiled before it is used.
 	Uncompiled []Method
 	// Hooks and PreHooks name the forward hooks of a module in the order in which they run.

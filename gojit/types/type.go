@@ -151,6 +151,10 @@ func NewOptional(elem Type) Type {
 	switch e := elem.(type) {
 	case *Optional:
 		return e
+	case *Simple:
+		if e.Kind() == KindNone {
+			return e
+		}
 	case *Union:
 		return NewUnion(append(append([]Type{}, e.Elems...), None)...)
 	}

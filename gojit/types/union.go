@@ -39,6 +39,10 @@ func NewUnion(elems ...Type) Type {
 		}
 		return kept[i].String() < kept[j].String()
 	})
+	kept = joinNumbers(kept)
+	if len(kept) == 1 {
+		return kept[0]
+	}
 	if len(kept) == 2 {
 		for i, e := range kept {
 			if e.Kind() == KindNone {
@@ -47,6 +51,21 @@ func NewUnion(elems ...Type) Type {
 		}
 	}
 	return &Union{kept}
+}
+
+// joinNumbers replaces int, float and complex by the type of numbers, where there is nothing else
+// but None: any other union keeps them and prints them as one.
+func joinNumbers(kept []Type) []Type {
+	var others []Type
+	for _, e := range kept {
+		if !isNumber(e) {
+			others = append(others, e)
+		}
+	}
+	if len(kept)-len(others) != 3 || len(others) > 1 || len(others) == 1 && others[0].Kind() != KindNone {
+		return kept
+	}
+	return append([]Type{Number}, others...)
 }
 
 func flattenUnion(flat []Type, t Type) []Type {

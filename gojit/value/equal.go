@@ -27,8 +27,6 @@ func EqualConstants(a, b Value) bool {
 		return types.Equal(a.List().Elem, b.List().Elem) && slices.EqualFunc(a.List().Items, b.List().Items, EqualConstants)
 	case KindTuple:
 		return slices.EqualFunc(a.Tuple().Items, b.Tuple().Items, EqualConstants)
-	case KindEnum:
-		return a.Enum().Type == b.Enum().Type && a.Enum().Index == b.Enum().Index
 	case KindTensor:
 		return equalTensors(a.Tensor(), b.Tensor())
 	case KindDict:

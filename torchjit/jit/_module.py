@@ -298,6 +298,9 @@ class RecursiveScriptModule(ScriptModule):
     def __setattr__(self, name: str, value: Any) -> None:
         state = self.__dict__
         if name in state["_modules"]:
+            if not hasattr(value, "_c"):
+                raise RuntimeError(f"Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace existing module '{name}': {value}")
+            _native.module_set(self._c, name, value._c)
             state["_modules"][name] = value
             return
         concrete = state["_concrete_type"]

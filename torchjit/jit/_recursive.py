@@ -187,9 +187,11 @@ def _infer_list(value: list[Any]) -> tuple[str | None, str]:
     if t is None:
         return None, why
     for item in value[1:]:
-        t = _unify(t, infer_type(item)[0])
-        if t is None:
-            return None, "List inputs to traced functions must have consistent element type. Found different types"
+        other = infer_type(item)[0]
+        unified = _unify(t, other)
+        if unified is None:
+            return None, f"List inputs to traced functions must have consistent element type. Found {t} and {other}"
+        t = unified
     return t + "[]", ""
 
 
@@ -376,7 +378,7 @@ class _Describer:
                 )
                 continue
             value = getattr(module, name)
-            self.type.constants[name] = _constant_value(name, value)
+            self.type.constants[name] = _constant_value(f"{type(module).__name__}.{name}", value)
 
     def _attribute(self, name: str, item: Any) -> None:
         t = self.type
@@ -421,13 +423,21 @@ class _Describer:
 def _constant_value(name: str, value: Any) -> Any:
     """The value of a constant attribute. Fails for what no constant can be."""
     if isinstance(value, (list, tuple)):
-        return type(value)(_constant_value(name, v) for v in value) if not hasattr(value, "_fields") else value
+        return tuple(_constant_value(name, v) for v in value)
     if _resolve._is_constant(value):
         return value
     raise TypeError(
-        f"'{type(value).__name__}' object in attribute '{name}' is not a valid constant.\nValid constants are:\n1. a nn.ModuleList\n"
+        f"'{_type_name(value)}' object in attribute '{name}' is not a valid constant.\nValid constants are:\n1. a nn.ModuleList\n"
         "2. a value of type {bool, float, int, str, NoneType, torch.device, torch.layout, torch.dtype}\n3. a list or tuple of (2)\n"
     )
+
+
+def _type_name(value: Any) -> str:
+    """The name of a value's class with its module, which PyTorch's own are known by."""
+    cls = type(value)
+    if cls.__module__ in ("builtins", "torchjit._tensor"):
+        return "torch.Tensor" if cls is Tensor else cls.__name__
+    return f"{cls.__module__}.{cls.__name__}".replace("torchjit.", "torch.", 1)
 
 
 def _compiled_submodule(module: Any) -> Any:
@@ -479,7 +489,7 @@ def interface_methods(interface: type) -> Any:
         have = {s[0] for s in stubs}
         for name, member in vars(interface).items():
             if isinstance(member, types.FunctionType) and name not in have:
-                stubs.append(make_stub(getattr(type(module), name), name))
+                stubs.append(make_stub(getattr(module, name), name))
         return stubs, properties
 
     return choose

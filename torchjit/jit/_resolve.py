@@ -434,11 +434,15 @@ def enum_name(cls: type[enum.Enum]) -> str:
     if cls in _names:
         return _names[cls]
     values = [member.value for member in cls]
-    kinds = {type(v) for v in values}
-    if len(kinds) != 1 or not kinds <= {int, float, str}:
+    if not values:
+        raise ValueError(f"No enum values defined for: '{type(cls)}'")
+    kinds = list(dict.fromkeys("Tensor" if isinstance(v, Tensor) else type(v).__name__ for v in values))
+    if len(kinds) > 1:
         raise RuntimeError(
-            f"Enum class '{cls.__name__}' must have members with the same value type, one of int, float, str"
+            f"Could not unify type list since element 1 of type {kinds[1]} did not match the types before it ({kinds[0]})"
         )
+    if kinds[0] not in ("int", "float", "str"):
+        raise RuntimeError(f"Cannot create Enum with value type '{kinds[0]}', only int, float and string are supported")
     name = _unique(cls)
     _native.define_enum(name, [member.name for member in cls], values)
     return name

@@ -73,7 +73,7 @@ def _script_a_class(cls: type) -> type:
         return cls
     if len(cls.mro()) > 2 and not _is_dataclass_like(cls):
         raise RuntimeError(
-            "TorchScript classes does not support inheritance yet. Please directly inherit from 'object'. "
+            "TorchScript classes does not support inheritance yet. Please directly inherit from 'object'.\n\n"
             f"Type '{cls}' inherits from '{cls.__bases__[0].__name__}'"
         )
     _native.ensure_class_compiled(script_class(cls))
@@ -144,8 +144,6 @@ def script_class(cls: type) -> str:
         return _resolve._names[cls]
     from torchjit.frontend import get_default_args, get_jit_class_def
 
-    if "__init__" not in vars(cls) and not _is_dataclass_like(cls):
-        raise RuntimeError(f"The class '{cls.__name__}' cannot be compiled: it has no __init__")
     tree = get_jit_class_def(cls, cls.__name__)
     defaults = {m: get_default_args(f) for m, f in inspect.getmembers(cls, inspect.isfunction) if m in vars(cls)}
     name = _resolve._unique(cls)

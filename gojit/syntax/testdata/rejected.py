@@ -218,7 +218,7 @@ def f(x):
     return x[]  # ERROR "expected an expression but found '\\]'"
 
 
-def f(x):  # ERROR "Number of type annotations for function parameters \\(2\\) does not match"
+def f(x):  # ERROR "Number of type annotations \\(2\\) did not match"
     # type: (int, int) -> int
     pass
 
