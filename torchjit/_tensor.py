@@ -358,7 +358,7 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
 
         return _rebuild, (
             type(self),
-            self.detach().contiguous().view(dtypes["uint8"]).numpy().tobytes(),
+            self.detach().contiguous().reshape(-1).view(dtypes["uint8"]).numpy().tobytes(),
             self.dtype,
             tuple(self.shape),
             self.requires_grad,

@@ -1,0 +1,16 @@
+"""torch.optim: optimizers and schedules of their learning rates."""
+
+from torchjit.optim import lr_scheduler as lr_scheduler
+from torchjit.optim.adam import Adam as Adam
+from torchjit.optim.adam import AdamW as AdamW
+from torchjit.optim.adam import NAdam as NAdam
+from torchjit.optim.adam import RAdam as RAdam
+from torchjit.optim.adaptive import Adadelta as Adadelta
+from torchjit.optim.adaptive import Adagrad as Adagrad
+from torchjit.optim.adaptive import Adamax as Adamax
+from torchjit.optim.adaptive import RMSprop as RMSprop
+from torchjit.optim.adaptive import Rprop as Rprop
+from torchjit.optim.lbfgs import LBFGS as LBFGS
+from torchjit.optim.optimizer import Optimizer as Optimizer
+from torchjit.optim.sgd import ASGD as ASGD
+from torchjit.optim.sgd import SGD as SGD

@@ -1,0 +1,173 @@
+"""Adam and its kin: steps by running means of gradients and of their squares."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torchjit as torch
+from torchjit.optim.optimizer import Optimizer, check_betas, nonnegative
+
+
+class Adam(Optimizer):
+    """Adaptive moments (Kingma and Ba); weight_decay is added to the gradient."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool = False,
+    ) -> None:
+        nonnegative(lr=lr, eps=eps)
+        check_betas(betas)
+        nonnegative(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
+            "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
+        })  # fmt: skip
+
+    def decay(self, p: Any, grad: Any, group: dict[str, Any]) -> Any:
+        return grad.add(p, alpha=group["weight_decay"]) if group["weight_decay"] != 0 else grad
+
+    def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        if not state:
+            state["step"] = torch.tensor(0.0)
+            state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(p), torch.zeros_like(p)
+            if group["amsgrad"]:
+                state["max_exp_avg_sq"] = torch.zeros_like(p)
+        state["step"] += 1
+        grad = self.decay(p, grad, group)
+        beta1, beta2 = group["betas"]
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.mul_(beta1).add_(grad, alpha=1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        step = state["step"].item()
+        if group["amsgrad"]:
+            torch.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
+            square = state["max_exp_avg_sq"]
+        denominator = (square.sqrt() / math.sqrt(1 - beta2**step)).add_(group["eps"])
+        p.addcdiv_(mean, denominator, value=-(group["lr"] / (1 - beta1**step)))
+
+
+class AdamW(Adam):
+    """Adam whose weight_decay shrinks the parameters themselves (Loshchilov and Hutter)."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+    ) -> None:
+        nonnegative(lr=lr, eps=eps)
+        check_betas(betas)
+        nonnegative(weight_decay=weight_decay)
+        Optimizer.__init__(self, params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "foreach": foreach,
+            "maximize": maximize, "capturable": capturable,
+        })  # fmt: skip
+
+    def decay(self, p: Any, grad: Any, group: dict[str, Any]) -> Any:
+        p.mul_(1 - group["lr"] * group["weight_decay"])
+        return grad
+
+
+class NAdam(Optimizer):
+    """Adam with Nesterov's momentum (Dozat)."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        *,
+        foreach: bool | None = None,
+    ) -> None:
+        nonnegative(lr=lr, eps=eps)
+        check_betas(betas)
+        nonnegative(weight_decay=weight_decay, momentum_decay=momentum_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
+            "foreach": foreach,
+        })  # fmt: skip
+
+    def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        if not state:
+            state["step"], state["mu_product"] = torch.tensor(0.0), torch.tensor(1.0)
+            state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(p), torch.zeros_like(p)
+        state["step"] += 1
+        step = state["step"].item()
+        beta1, beta2 = group["betas"]
+        if group["weight_decay"] != 0:
+            grad = grad.add(p, alpha=group["weight_decay"])
+        mu = beta1 * (1.0 - 0.5 * 0.96 ** (step * group["momentum_decay"]))
+        following = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * group["momentum_decay"]))
+        state["mu_product"] *= mu
+        product = state["mu_product"].item()
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.mul_(beta1).add_(grad, alpha=1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        denominator = square.div(1 - beta2**step).sqrt().add_(group["eps"])
+        p.addcdiv_(grad, denominator, value=-group["lr"] * (1.0 - mu) / (1.0 - product))
+        p.addcdiv_(mean, denominator, value=-group["lr"] * following / (1.0 - product * mu * following))  # as PyTorch 1.13 has it
+
+
+class RAdam(Optimizer):
+    """Adam that waits until the variance of its steps is known (Liu and others)."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        *,
+        foreach: bool | None = None,
+    ) -> None:
+        nonnegative(lr=lr, eps=eps)
+        check_betas(betas)
+        nonnegative(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
+        })  # fmt: skip
+
+    def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        if not state:
+            state["step"] = torch.tensor(0.0)
+            state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(p), torch.zeros_like(p)
+        state["step"] += 1
+        step = state["step"].item()
+        beta1, beta2 = group["betas"]
+        if group["weight_decay"] != 0:
+            grad = grad.add(p, alpha=group["weight_decay"])
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.mul_(beta1).add_(grad, alpha=1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        corrected = mean / (1 - beta1**step)
+        limit = 2 / (1 - beta2) - 1
+        length = limit - 2 * step * beta2**step / (1 - beta2**step)
+        if length > 5.0:
+            rectified = math.sqrt((length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length))
+            adaptive = math.sqrt(1 - beta2**step) / square.sqrt().add_(group["eps"])
+            p.add_(corrected * group["lr"] * adaptive * rectified, alpha=-1.0)
+        else:
+            p.add_(corrected * group["lr"], alpha=-1.0)

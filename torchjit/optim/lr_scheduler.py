@@ -1,0 +1,635 @@
+"""Schedules of learning rates: call step() after the optimizer's step, once an epoch or batch."""
+
+from __future__ import annotations
+
+import math
+import types
+import warnings
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from torchjit.optim.optimizer import Optimizer
+
+EPOCH_DEPRECATION_WARNING = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
+    "`scheduler.step()` to step the scheduler."
+)
+
+
+class _LRScheduler:
+    """Sets the learning rates of an optimizer's groups. Subclasses write get_lr, which gives the next ones."""
+
+    def __init__(self, optimizer: Any, last_epoch: int = -1, verbose: bool = False) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        self.optimizer = optimizer
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming an optimizer")
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self.verbose = verbose
+        self._step_count = 0
+        self._stepped = _counted(optimizer)
+        self.step()
+
+    def state_dict(self) -> dict[str, Any]:
+        """All but the optimizer."""
+        return {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "_stepped")}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.__dict__.update(state_dict)
+
+    def get_last_lr(self) -> list[float]:
+        """The learning rates that were set last."""
+        return self._last_lr
+
+    def get_lr(self) -> list[float]:
+        raise NotImplementedError
+
+    def print_lr(self, is_verbose: bool, group: int, lr: float, epoch: Any = None) -> None:
+        if is_verbose:
+            if epoch is None:
+                print(f"Adjusting learning rate of group {group} to {lr:.4e}.")
+            else:
+                print(f"Epoch {epoch:5d}: adjusting learning rate of group {group} to {lr:.4e}.")
+
+    def _now(self, when: str = "epoch") -> list[float]:
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def step(self, epoch: int | None = None) -> None:
+        """Goes on by one, or to an epoch."""
+        if self._step_count == 1 and self._stepped["count"] < 1:
+            warnings.warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the "
+                "opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the "
+                "first value of the learning rate schedule.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self._step_count += 1
+        if epoch is None:
+            self.last_epoch += 1
+            rates = self.get_lr()
+        else:
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            self.last_epoch = epoch
+            closed = getattr(self, "_get_closed_form_lr", None)
+            rates = closed() if closed is not None else self.get_lr()
+        for i, (group, lr) in enumerate(zip(self.optimizer.param_groups, rates)):
+            group["lr"] = lr
+            self.print_lr(self.verbose, i, lr, epoch)
+        self._last_lr = self._now()
+
+
+LRScheduler = _LRScheduler
+
+
+def _counted(optimizer: Any) -> dict[str, int]:
+    """How often the optimizer has stepped: a count that its step keeps from now on."""
+    counter = getattr(optimizer, "_steps_counted", None)
+    if counter is None:
+        counter = optimizer._steps_counted = {"count": 0}
+        plain = type(optimizer).step
+
+        def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+            counter["count"] += 1
+            return plain(self, *args, **kwargs)
+
+        optimizer.step = types.MethodType(step, optimizer)
+    return counter
+
+
+def _per_group(value: Any, optimizer: Any, what: str) -> list[Any]:
+    n = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [value] * n
+    if len(value) != n:
+        raise ValueError(f"Expected {n} {what}, but got {len(value)}")
+    return list(value)
+
+
+class LambdaLR(_LRScheduler):
+    """The initial rate times a function of the epoch."""
+
+    def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1, verbose: bool = False) -> None:
+        self.lr_lambdas = _per_group(lr_lambda, optimizer, "lr_lambdas")
+        super().__init__(optimizer, last_epoch, verbose)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All but the optimizer and the functions; of callable objects their attributes."""
+        state = {k: v for k, v in super().state_dict().items() if k != "lr_lambdas"}
+        state["lr_lambdas"] = [None if isinstance(f, types.FunctionType) else dict(f.__dict__) for f in self.lr_lambdas]
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        state = dict(state_dict)
+        for f, saved in zip(self.lr_lambdas, state.pop("lr_lambdas")):
+            if saved is not None:
+                f.__dict__.update(saved)
+        self.__dict__.update(state)
+
+    def get_lr(self) -> list[float]:
+        return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs)]
+
+
+class MultiplicativeLR(LambdaLR):
+    """The last rate times a function of the epoch."""
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch <= 0:
+            return self._now()
+        return [lr * f(self.last_epoch) for f, lr in zip(self.lr_lambdas, self._now())]
+
+
+class StepLR(_LRScheduler):
+    """The rate times gamma every step_size epochs."""
+
+    def __init__(self, optimizer: Any, step_size: int, gamma: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer, last_epoch, verbose)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
+            return self._now()
+        return [lr * self.gamma for lr in self._now()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
+
+
+class MultiStepLR(_LRScheduler):
+    """The rate times gamma at each milestone."""
+
+    def __init__(self, optimizer: Any, milestones: Any, gamma: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
+        self.milestones, self.gamma = Counter(milestones), gamma
+        super().__init__(optimizer, last_epoch, verbose)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch not in self.milestones:
+            return self._now()
+        return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._now()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        milestones = sorted(self.milestones.elements())
+        return [base * self.gamma ** bisect_right(milestones, self.last_epoch) for base in self.base_lrs]
+
+
+class ConstantLR(_LRScheduler):
+    """The rate times factor until total_iters epochs have passed."""
+
+    def __init__(self, optimizer: Any, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1, verbose: bool = False) -> None:
+        if factor > 1.0 or factor < 0:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+        self.factor, self.total_iters = factor, total_iters
+        super().__init__(optimizer, last_epoch, verbose)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return [lr * self.factor for lr in self._now()]
+        if self.last_epoch != self.total_iters:
+            return self._now()
+        return [lr * (1.0 / self.factor) for lr in self._now()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * (self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)) for base in self.base_lrs]
+
+
+class LinearLR(_LRScheduler):
+    """The rate times a factor that goes from start_factor to end_factor in total_iters epochs."""
+
+    def __init__(
+        self,
+        optimizer: Any,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        if start_factor > 1.0 or start_factor <= 0:
+            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
+        if end_factor > 1.0 or end_factor < 0:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
+        super().__init__(optimizer, last_epoch, verbose)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return [lr * self.start_factor for lr in self._now()]
+        if self.last_epoch > self.total_iters:
+            return self._now()
+        span = self.end_factor - self.start_factor
+        grown = 1.0 + span / (self.total_iters * self.start_factor + (self.last_epoch - 1) * span)
+        return [lr * grown for lr in self._now()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        part = min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * (self.start_factor + (self.end_factor - self.start_factor) * part) for base in self.base_lrs]
+
+
+class ExponentialLR(_LRScheduler):
+    """The rate times gamma every epoch."""
+
+    def __init__(self, optimizer: Any, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch, verbose)
+
+    def get_lr(self) -> list[float]:
+        return self._now() if self.last_epoch == 0 else [lr * self.gamma for lr in self._now()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
+
+
+class PolynomialLR(_LRScheduler):
+    """The rate falls to zero in total_iters epochs, as a power of what is left."""
+
+    def __init__(self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1, verbose: bool = False) -> None:
+        self.total_iters, self.power = total_iters, power
+        super().__init__(optimizer, last_epoch, verbose)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+            return self._now()
+        left = (1.0 - self.last_epoch / self.total_iters) / (1.0 - (self.last_epoch - 1) / self.total_iters)
+        return [lr * left**self.power for lr in self._now()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        part = min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * (1.0 - part) ** self.power for base in self.base_lrs]
+
+
+class CosineAnnealingLR(_LRScheduler):
+    """The rate goes to eta_min and back as a cosine whose half period is T_max."""
+
+    def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0, last_epoch: int = -1, verbose: bool = False) -> None:
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer, last_epoch, verbose)
+
+    def _cosine(self, epoch: float) -> float:
+        return 1 + math.cos(math.pi * epoch / self.T_max)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return self._now()
+        if self._step_count == 1 and self.last_epoch > 0:
+            return [self.eta_min + (base - self.eta_min) * self._cosine(self.last_epoch) / 2 for base in self.base_lrs]
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
+            rise = (1 - math.cos(math.pi / self.T_max)) / 2
+            return [lr + (base - self.eta_min) * rise for base, lr in zip(self.base_lrs, self._now())]
+        change = self._cosine(self.last_epoch) / self._cosine(self.last_epoch - 1)
+        return [change * (lr - self.eta_min) + self.eta_min for lr in self._now()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [self.eta_min + (base - self.eta_min) * self._cosine(self.last_epoch) / 2 for base in self.base_lrs]
+
+
+class CosineAnnealingWarmRestarts(_LRScheduler):
+    """The rate falls as a cosine to eta_min in T_0 epochs and starts again, each time T_mult times as long."""
+
+    def __init__(
+        self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        self.T_0 = self.T_i = T_0
+        self.T_mult, self.eta_min, self.T_cur = T_mult, eta_min, last_epoch
+        super().__init__(optimizer, last_epoch, verbose)
+
+    def get_lr(self) -> list[float]:
+        height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        """Goes on by one, or to an epoch, which may be a fraction."""
+        if epoch is None and self.last_epoch < 0:
+            epoch = 0
+        if epoch is None:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur -= self.T_i
+                self.T_i *= self.T_mult
+        else:
+            if epoch < 0:
+                raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+            self._seek(epoch)
+        self.last_epoch = math.floor(epoch)
+        for i, (group, lr) in enumerate(zip(self.optimizer.param_groups, self.get_lr())):
+            group["lr"] = lr
+            self.print_lr(self.verbose, i, lr, self.last_epoch)
+        self._last_lr = self._now()
+
+    def _seek(self, epoch: float) -> None:
+        if epoch < self.T_0:
+            self.T_i, self.T_cur = self.T_0, epoch
+        elif self.T_mult == 1:
+            self.T_cur = epoch % self.T_0
+        else:
+            n = int(math.log((epoch / self.T_0 * (self.T_mult - 1) + 1), self.T_mult))
+            self.T_cur = epoch - self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
+            self.T_i = self.T_0 * self.T_mult**n
+
+
+class CyclicLR(_LRScheduler):
+    """The rate goes up and down between base_lr and max_lr; momentum the other way round."""
+
+    def __init__(
+        self,
+        optimizer: Any,
+        base_lr: Any,
+        max_lr: Any,
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: Any = 0.8,
+        max_momentum: Any = 0.9,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        if last_epoch == -1:
+            for lr, group in zip(_per_group(base_lr, optimizer, "values for base_lr"), optimizer.param_groups):
+                group["lr"] = lr
+        self.max_lrs = _per_group(max_lr, optimizer, "values for max_lr")
+        down = float(step_size_down) if step_size_down is not None else float(step_size_up)
+        self.total_size = float(step_size_up) + down
+        self.step_ratio = float(step_size_up) / self.total_size
+        self.mode, self.gamma = mode, gamma
+        if scale_fn is not None:
+            self._scale, self.scale_mode = scale_fn, scale_mode
+        else:
+            self._scale = None
+            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            if "momentum" not in optimizer.defaults:
+                raise ValueError("optimizer must support momentum with `cycle_momentum` option enabled")
+            self.base_momentums = _per_group(base_momentum, optimizer, "values for base_momentum")
+            self.max_momentums = _per_group(max_momentum, optimizer, "values for max_momentum")
+            if last_epoch == -1:
+                for m, group in zip(self.max_momentums, optimizer.param_groups):
+                    group["momentum"] = m
+        super().__init__(optimizer, last_epoch, verbose)
+
+    def scale_fn(self, x: float) -> float:
+        """What the height of cycle or iteration x is multiplied with."""
+        if self._scale is not None:
+            return self._scale(x)
+        if self.mode == "triangular":
+            return 1.0
+        return 1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma**x
+
+    def get_lr(self) -> list[float]:
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        part = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        at = cycle if self.scale_mode == "cycle" else self.last_epoch
+        rates = [base + (top - base) * part * self.scale_fn(at) for base, top in zip(self.base_lrs, self.max_lrs)]
+        if self.cycle_momentum:
+            for base, top, group in zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups):
+                group["momentum"] = top - (top - base) * part * self.scale_fn(at)
+        return rates
+
+
+class OneCycleLR(_LRScheduler):
+    """One rise from max_lr / div_factor to max_lr and one fall to far below, over the whole training (Smith)."""
+
+    def __init__(
+        self,
+        optimizer: Any,
+        max_lr: Any,
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: Any = 0.85,
+        max_momentum: Any = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        if total_steps is None:
+            if epochs is None or steps_per_epoch is None:
+                raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+            total_steps = epochs * steps_per_epoch
+        if total_steps <= 0 or not isinstance(total_steps, int):
+            raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
+        if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}")
+        self.total_steps, self.anneal_strategy = total_steps, anneal_strategy
+        rise = float(pct_start * total_steps) - 1
+        if three_phase:
+            self._phases = [
+                (rise, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
+                (float(2 * pct_start * total_steps) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
+                (total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
+            ]
+        else:
+            self._phases = [
+                (rise, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
+                (total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"),
+            ]
+        if last_epoch == -1:
+            for top, group in zip(_per_group(max_lr, optimizer, "values for max_lr"), optimizer.param_groups):
+                group["initial_lr"] = top / div_factor
+                group["max_lr"] = top
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+                raise ValueError("optimizer must support momentum with `cycle_momentum` option enabled")
+            self.use_beta1 = "betas" in optimizer.defaults
+            if last_epoch == -1:
+                tops = _per_group(max_momentum, optimizer, "values for max_momentum")
+                bases = _per_group(base_momentum, optimizer, "values for base_momentum")
+                for top, base, group in zip(tops, bases, optimizer.param_groups):
+                    self._set_momentum(group, top)
+                    group["max_momentum"], group["base_momentum"] = top, base
+        super().__init__(optimizer, last_epoch, verbose)
+
+    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (momentum, *group["betas"][1:])
+        else:
+            group["momentum"] = momentum
+
+    def _between(self, start: float, end: float, part: float) -> float:
+        if self.anneal_strategy == "cos":
+            return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
+        return (end - start) * part + start
+
+    def get_lr(self) -> list[float]:
+        step = self.last_epoch
+        if step > self.total_steps:
+            raise ValueError(f"Tried to step {step} times. The total number of steps is {self.total_steps}")
+        rates = []
+        for group in self.optimizer.param_groups:
+            start = 0.0
+            for i, (end, lr_from, lr_to, m_from, m_to) in enumerate(self._phases):
+                if step <= end or i == len(self._phases) - 1:
+                    part = (step - start) / (end - start)
+                    rates.append(self._between(group[lr_from], group[lr_to], part))
+                    if self.cycle_momentum:
+                        self._set_momentum(group, self._between(group[m_from], group[m_to], part))
+                    break
+                start = end
+        return rates
+
+
+class SequentialLR(_LRScheduler):
+    """One scheduler after the other, from milestone to milestone."""
+
+    def __init__(self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1, verbose: bool = False) -> None:
+        for i, scheduler in enumerate(schedulers):
+            if scheduler.optimizer is not optimizer:
+                raise ValueError(f"Sequential Schedulers expects all schedulers to belong to the same optimizer, but got schedulers at index {i} to be different than the optimizer passed in.")
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(f"Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone points, but got number of schedulers {len(schedulers)} and the number of milestones to be equal to {len(milestones)}")
+        self._schedulers, self._milestones = schedulers, milestones
+        self.last_epoch = last_epoch + 1
+        self.optimizer = optimizer
+        for group in optimizer.param_groups:
+            group["lr"] = group["initial_lr"]
+        for scheduler in schedulers:
+            scheduler.last_epoch -= 1
+        schedulers[0].step()
+        self._last_lr = schedulers[0].get_last_lr()
+
+    def step(self) -> None:  # type: ignore[override]
+        self.last_epoch += 1
+        i = bisect_right(self._milestones, self.last_epoch)
+        if i > 0 and self._milestones[i - 1] == self.last_epoch:
+            self._schedulers[i].step(0)
+        else:
+            self._schedulers[i].step()
+        self._last_lr = self._schedulers[i].get_last_lr()
+
+    def state_dict(self) -> dict[str, Any]:
+        state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "_schedulers")}
+        return {**state, "_schedulers": [s.state_dict() for s in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        state = dict(state_dict)
+        for scheduler, saved in zip(self._schedulers, state.pop("_schedulers")):
+            scheduler.load_state_dict(saved)
+        self.__dict__.update(state)
+
+
+class ChainedScheduler(_LRScheduler):
+    """Several schedulers that all step at once."""
+
+    def __init__(self, schedulers: list[Any]) -> None:
+        for i, scheduler in enumerate(schedulers):
+            if scheduler.optimizer is not schedulers[0].optimizer:
+                raise ValueError(f"ChainedScheduler expects all schedulers to belong to the same optimizer, but got schedulers at index 0 and {i} to be different")
+        self._schedulers = list(schedulers)
+        self.optimizer = schedulers[0].optimizer
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def step(self) -> None:  # type: ignore[override]
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    state_dict = SequentialLR.state_dict
+    load_state_dict = SequentialLR.load_state_dict
+
+
+class ReduceLROnPlateau:
+    """The rate times factor when a measure has not become better for patience epochs."""
+
+    def __init__(
+        self,
+        optimizer: Any,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: Any = 0,
+        eps: float = 1e-8,
+        verbose: bool = False,
+    ) -> None:
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode {mode} is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+        self.optimizer = optimizer
+        self.factor, self.patience, self.cooldown, self.eps, self.verbose = factor, patience, cooldown, eps, verbose
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
+        self.min_lrs = _per_group(min_lr, optimizer, "min_lrs")
+        self.last_epoch = 0
+        self.cooldown_counter = self.num_bad_epochs = 0
+        self.best = self.mode_worse = math.inf if mode == "min" else -math.inf
+
+    def is_better(self, a: float, best: float) -> bool:
+        """Whether a improves on best by more than the threshold."""
+        if self.threshold_mode == "rel":
+            return a < best * (1.0 - self.threshold) if self.mode == "min" else a > best * (self.threshold + 1.0)
+        return a < best - self.threshold if self.mode == "min" else a > best + self.threshold
+
+    @property
+    def in_cooldown(self) -> bool:
+        return self.cooldown_counter > 0
+
+    def step(self, metrics: Any, epoch: int | None = None) -> None:
+        """Takes the measure of an epoch."""
+        now = float(metrics)
+        if epoch is None:
+            epoch = self.last_epoch + 1
+        else:
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+        self.last_epoch = epoch
+        if self.is_better(now, self.best):
+            self.best, self.num_bad_epochs = now, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce(epoch)
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def _reduce(self, epoch: int) -> None:
+        for i, (group, least) in enumerate(zip(self.optimizer.param_groups, self.min_lrs)):
+            old = float(group["lr"])
+            new = max(old * self.factor, least)
+            if old - new > self.eps:
+                group["lr"] = new
+                if self.verbose:
+                    print(f"Epoch {epoch:5d}: reducing learning rate of group {i} to {new:.4e}.")
+
+    def get_last_lr(self) -> list[float]:
+        return self._last_lr
+
+    def state_dict(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.__dict__.update(state_dict)

@@ -1,0 +1,155 @@
+"""What all optimizers share: groups of parameters, state, and both as dictionaries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import torchjit as torch
+from torchjit._tensor import Tensor
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+def nonnegative(**numbers: Any) -> None:
+    """Fails on a number below zero: the message has its name as users know it."""
+    for name, value in numbers.items():
+        if value is not required and not 0.0 <= value:
+            shown = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value", "momentum": "momentum value"}
+            raise ValueError(f"Invalid {shown.get(name, name)}: {value}")
+
+
+def check_betas(betas: tuple[float, float]) -> None:
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+class Optimizer:
+    """Changes parameters by their gradients. Subclasses write update.
+
+    params: tensors, or dictionaries with "params" and options that differ from the defaults.
+    """
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + params.type()
+            )
+        self.defaults = defaults
+        self.state: dict[Any, dict[str, Any]] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def __repr__(self) -> str:
+        lines = [type(self).__name__ + " ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join([*lines, ")"])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Adds parameters with options of their own. They must be leaves that no other group has."""
+        if not isinstance(param_group, dict):
+            raise AssertionError("param group must be a dict")
+        params = param_group["params"]
+        if isinstance(params, set):
+            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please use a list instead.")
+        params = param_group["params"] = [params] if isinstance(params, Tensor) else list(params)
+        for p in params:
+            if not isinstance(p, Tensor):
+                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type(p).__name__)
+            if not p.is_leaf and not p.retains_grad:
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+            param_group.setdefault(name, default)
+        known = {id(p) for group in self.param_groups for p in group["params"]}
+        if any(id(p) in known for p in params):
+            raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(param_group)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state by the numbers of the parameters, and the groups."""
+        numbers: dict[int, int] = {}
+        for group in self.param_groups:
+            for p in group["params"]:
+                numbers.setdefault(id(p), len(numbers))
+        groups = [{**{k: v for k, v in g.items() if k != "params"}, "params": [numbers[id(p)] for p in g["params"]]} for g in self.param_groups]
+        state = {(numbers[id(k)] if isinstance(k, Tensor) else k): v for k, v in self.state.items()}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes over what state_dict gave. The groups must have the same sizes."""
+        loaded = deepcopy(state_dict)
+        groups = loaded["param_groups"]
+        if len(groups) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(a["params"]) != len(b["params"]) for a, b in zip(self.param_groups, groups)):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        params = {k: p for a, b in zip(groups, self.param_groups) for k, p in zip(a["params"], b["params"])}
+        state: dict[Any, dict[str, Any]] = defaultdict(dict)
+        for k, v in loaded["state"].items():
+            state[params.get(k, k)] = _like(params[k], v) if k in params else v
+        self.state = state
+        self.param_groups = [{**b, "params": a["params"]} for a, b in zip(self.param_groups, groups)]
+
+    def zero_grad(self, set_to_none: bool = False) -> None:
+        """Makes the gradients zero, or None."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    if set_to_none:
+                        p.grad = None
+                    else:
+                        p.grad = p.grad.detach()
+                        p.grad.zero_()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Changes the parameters once. closure, if given, computes the loss and the gradients first; its result is returned."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        with torch.no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        self.update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
+        return loss
+
+    def update(self, p: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Changes one parameter."""
+        raise NotImplementedError
+
+
+def _like(p: Tensor, value: Any, key: str | None = None) -> Any:
+    """What a loaded state holds, as the parameter's type; counts of steps stay as they are."""
+    if isinstance(value, Tensor):
+        return value.to(p.dtype) if p.is_floating_point() and key != "step" else value
+    if isinstance(value, dict):
+        return {k: _like(p, v, k) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_like(p, v) for v in value)
+    return value
+
+
+def parameters_of(groups: list[dict[str, Any]]) -> Iterator[Tensor]:
+    for group in groups:
+        yield from group["params"]
