@@ -82,8 +82,15 @@ def call_ignored(fn: Any, *args: Any) -> Any:
 
 
 def enum_member(obj: Any, enum_name: str) -> str | None:
-    """The name of a member of an enumeration that was compiled; None for other objects."""
-    return obj.name if _known_classes.get(enum_name) is type(obj) else None
+    """The name of a member of an enumeration that was compiled or is in a loaded program; None for other objects."""
+    known = _known_classes.get(enum_name)
+    if known is None:
+        import enum
+
+        from torchjit.jit._resolve import qualified_name
+
+        return obj.name if isinstance(obj, enum.Enum) and qualified_name(type(obj)) == enum_name else None
+    return obj.name if known is type(obj) else None
 
 
 # Files of this package whose functions stand for functions of PyTorch's library: a program that is

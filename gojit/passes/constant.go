@@ -112,6 +112,7 @@ var notPropagated = map[string]bool{
 	"prim::If": true, "prim::Loop": true, "prim::Closure": true, "prim::Constant": true, "prim::AutogradZero": true,
 	"prim::Uninitialized": true, "prim::Guard": true, "prim::profile": true, "prim::profile_ivalue": true,
 	"prim::unchecked_unwrap_optional": true, "prim::awaitable": true, "prim::Enter": true, "prim::Exit": true,
+	"aten::is_autocast_enabled": true, "aten::is_autocast_cpu_enabled": true,
 }
 
 func (p *constantPropagation) supported(n *ir.Node) bool {

@@ -239,14 +239,10 @@ func (p *Printer) field(name string, t types.Type) {
 	}
 }
 
+// namedTupleFields declares the fields. Archives have no place for defaults: PyTorch does not load them.
 func (p *Printer) namedTupleFields(t *types.Tuple) {
-	required := len(t.Fields) - len(t.Defaults)
 	for i, name := range t.Fields {
-		text := ""
-		if i >= required {
-			text = " = " + p.constantText(t.Defaults[i-required].(value.Value))
-		}
-		p.line("  %s : %s%s", name, p.annotation(t.Elems[i]), text)
+		p.line("  %s : %s", name, p.annotation(t.Elems[i]))
 	}
 }
 

@@ -8,6 +8,7 @@ package serialize
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -480,6 +481,12 @@ func (p *Printer) constantText(v value.Value) string {
 		case value.KindString:
 			if !isASCII(v.Str()) {
 				p.constantRef(b, v)
+				return true
+			}
+		case value.KindFloat:
+			// PyTorch's text of a large whole float is that of an int; an archive keeps it a float.
+			if f := v.Float(); p.Self && math.Abs(f) >= 1e10 && f == math.Trunc(f) && math.Abs(f) < 1e17 {
+				b.WriteString(strconv.FormatFloat(f, 'f', -1, 64) + ".")
 				return true
 			}
 		case value.KindTuple:
