@@ -33,6 +33,7 @@ var registered = slices.Concat(
 	aliasMembers,
 	passMembers,
 	fileCheckMembers,
+	freezeMembers,
 )
 
 // registeredSchemas are the schemas of all functions. It is filled by init because a function

@@ -114,6 +114,9 @@ func parts(t types.Type) []types.Type {
 
 // standsForAll reports whether a value of type t may be of types that are not seen.
 func standsForAll(t types.Type) bool {
+	if o, ok := t.(*types.Optional); ok {
+		t = o.Elem
+	}
 	switch t.Kind() {
 	case types.KindTensor, types.KindList, types.KindDict, types.KindTuple, types.KindFuture, types.KindClass:
 		return false

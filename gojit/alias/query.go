@@ -117,3 +117,20 @@ func (db *Db) Forget(other, v *ir.Value) {
 		db.elements[v] = e
 	}
 }
+
+// escapes reports whether v may be seen outside the graph: it comes from there or is returned.
+func (db *Db) escapes(v *ir.Value) bool {
+	return db.contents(v).intersects(db.wild) || db.MayContainAlias([]*ir.Value{v}, db.graph.Outputs())
+}
+
+// Escapes reports whether v, or something in it, may be seen outside the graph.
+func (db *Db) Escapes(v *ir.Value) bool { return Tracked(v.Type()) && db.escapes(v) }
+
+// MayShare reports whether a and b may be made the same memory where they are not yet: nothing
+// writes either, and not both are seen outside the graph.
+func (db *Db) MayShare(a, b *ir.Value) bool {
+	if !Tracked(a.Type()) && !Tracked(b.Type()) {
+		return true
+	}
+	return !db.HasContentWriters(a) && !db.HasContentWriters(b) && !(db.Escapes(a) && db.Escapes(b))
+}

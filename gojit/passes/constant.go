@@ -1,6 +1,9 @@
 package passes
 
 import (
+	"slices"
+
+	"torchjit/gojit/alias"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
@@ -22,10 +25,10 @@ func ConstantPropagationImmutableTypes(g *ir.Graph) bool {
 	return p.changed
 }
 
-// ConstantPropagation is ConstantPropagationImmutableTypes for tensors also, where no node of the
-// graph writes.
+// ConstantPropagation is ConstantPropagationImmutableTypes also for tensors and containers that
+// nothing writes and that are not seen outside the graph.
 func ConstantPropagation(g *ir.Graph) bool {
-	p := &constantPropagation{g: g, tensors: !writes(g.Block())}
+	p := &constantPropagation{g: g, memory: alias.Analyze(g, alias.Options{})}
 	p.block(g.Block())
 	if p.changed {
 		DCE(g)
@@ -33,18 +36,9 @@ func ConstantPropagation(g *ir.Graph) bool {
 	return p.changed
 }
 
-func writes(b *ir.Block) bool {
-	found := false
-	b.Walk(func(n *ir.Node) {
-		o := n.Operator()
-		found = found || o != nil && o.Schema().IsMutable()
-	})
-	return found
-}
-
 type constantPropagation struct {
 	g       *ir.Graph
-	tensors bool // nodes of tensors may run too
+	memory  *alias.Db // nil: only nodes of immutable values run
 	changed bool
 }
 
@@ -119,15 +113,16 @@ func (p *constantPropagation) supported(n *ir.Node) bool {
 	if notPropagated[n.Kind()] || len(n.Blocks()) > 0 || n.HasSideEffects() || n.IsNondeterministic() {
 		return false
 	}
-	return p.immutable(n.Inputs()) && p.immutable(n.Outputs())
+	return p.unwritten(n.Inputs(), false) && p.unwritten(n.Outputs(), true)
 }
 
-func (p *constantPropagation) immutable(vs []*ir.Value) bool {
+// unwritten reports whether nothing can change the values; outputs must not be seen outside either.
+func (p *constantPropagation) unwritten(vs []*ir.Value, outputs bool) bool {
 	for _, v := range vs {
-		if p.tensors && v.Type().Kind() == types.KindTensor {
+		if !types.IsMutable(v.Type()) {
 			continue
 		}
-		if types.IsMutable(v.Type()) {
+		if p.memory == nil || p.memory.HasContentWriters(v) || outputs && p.memory.Escapes(v) {
 			return false
 		}
 	}
@@ -144,6 +139,9 @@ func RunConstantNode(n *ir.Node) (out []value.Value, ok bool) {
 		}
 	}
 	switch n.Kind() {
+	case "prim::ListConstruct", "prim::DictConstruct":
+		v, ok := EvaluateConstant(n.Output())
+		return []value.Value{v}, ok
 	case "prim::TupleConstruct":
 		t := n.Output().Type().(*types.Tuple)
 		return []value.Value{value.OfTuple(&value.Tuple{Type: t, Items: args})}, true
@@ -325,14 +323,30 @@ func equalAttributes(a, b *ir.Node) bool {
 }
 
 func equalAttribute(x, y any) bool {
-	v, ok := x.(value.Value)
-	if !ok {
-		s, isString := x.(string)
-		t, alsoString := y.(string)
-		return isString && alsoString && s == t
+	switch x := x.(type) {
+	case value.Value:
+		w, ok := y.(value.Value)
+		return ok && value.EqualConstants(x, w)
+	case types.Type:
+		t, ok := y.(types.Type)
+		return ok && types.Equal(x, t)
+	case []types.Type:
+		ts, ok := y.([]types.Type)
+		return ok && slices.EqualFunc(x, ts, types.Equal)
+	case []int64:
+		ys, ok := y.([]int64)
+		return ok && slices.Equal(x, ys)
+	case []float64:
+		ys, ok := y.([]float64)
+		return ok && slices.Equal(x, ys)
+	case []string:
+		ys, ok := y.([]string)
+		return ok && slices.Equal(x, ys)
+	case []*ir.Graph:
+		ys, ok := y.([]*ir.Graph)
+		return ok && slices.Equal(x, ys)
 	}
-	w, ok := y.(value.Value)
-	return ok && value.EqualConstants(v, w)
+	return x == y
 }
 
 // ConstantPooling moves the constants to the beginning of the graph, the last first, and keeps one

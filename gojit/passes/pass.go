@@ -16,14 +16,23 @@ type Pass struct {
 // All lists the passes.
 var All = []Pass{
 	{"canonicalize-outputs", changes(CanonicalizeOutputs)},
+	{"constant-loop-unrolling", UnrollConstantLoops},
 	{"constant-pooling", changes(ConstantPooling)},
 	{"constant-propagation", ConstantPropagation},
 	{"constant-propagation-immutable", ConstantPropagationImmutableTypes},
+	{"cse", CSE},
 	{"dce", DCE},
+	{"erase-shape-information", changes(EraseShapeInformation)},
+	{"fold-frozen-conv-add-or-sub", FoldFrozenConvAddOrSub},
+	{"fold-frozen-conv-bn", FoldFrozenConvBatchNorm},
+	{"fold-frozen-conv-mul-or-div", FoldFrozenConvMulOrDiv},
 	{"inline", changes(Inline)},
 	{"lift-forks", changes(LiftForks)},
+	{"loop-unrolling", UnrollLoops},
 	{"lower-simple-tuples", changes(LowerSimpleTuples)},
 	{"normalize-ops", changes(NormalizeOps)},
+	{"peephole", Peephole},
+	{"remove-dropout", RemoveDropout},
 }
 
 // Find returns the named pass, or nil.

@@ -24,6 +24,7 @@ from torchjit._jit_internal import (
 )
 from torchjit.jit import frontend
 from torchjit.jit._async import Future, fork, wait
+from torchjit.jit._freeze import freeze, optimize_for_inference, run_frozen_optimizations
 from torchjit.jit._module import (
     RecursiveScriptClass,
     RecursiveScriptModule,
@@ -41,7 +42,7 @@ _fork, _wait = fork, wait
 __all__ = [
     "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptClass", "RecursiveScriptModule",
     "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "TracerWarning", "TracingCheckError", "annotate", "export", "fork", "freeze", "frontend", "ignore", "interface",
-    "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load", "optimize_for_inference",
+    "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load", "optimize_for_inference", "run_frozen_optimizations",
     "save", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
 
@@ -51,23 +52,3 @@ class Error(RuntimeError):
 
 
 _native.register_exception("Error", Error)
-
-
-def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
-    """A copy of a compiled module in eval mode whose parameters and attributes are constants."""
-    if not hasattr(mod, "_c"):
-        raise RuntimeError(
-            "Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your 'nn.Module'."
-        )
-    if mod.training:
-        raise RuntimeError(
-            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before freezing."
-        )
-    raise NotImplementedError("torch.jit.freeze is not implemented by this version of torchjit")
-
-
-def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
-    """The module, frozen."""
-    return freeze(mod.eval(), preserved_attrs=other_methods) if hasattr(mod, "training") else mod
-
-

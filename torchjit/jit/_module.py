@@ -20,6 +20,12 @@ class _CModule(_native.Handle):
     def _method_names(self) -> list[str]:
         return _native.module_method_names(self)
 
+    def _get_method(self, name: str) -> Any:
+        found = _native.module_method(self, name)
+        if found is None:
+            raise RuntimeError(f"Method '{name}' is not defined.")
+        return found
+
     def _has_method(self, name: str) -> bool:
         return name in self._method_names()
 

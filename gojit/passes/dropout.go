@@ -1,0 +1,22 @@
+package passes
+
+import "torchjit/gojit/ir"
+
+// RemoveDropout removes the dropouts that are switched off.
+//
+//	%y = aten::dropout(%x, %p, %training)   -- with %training False: uses of %y become uses of %x
+func RemoveDropout(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if !n.Is("aten::dropout", "aten::dropout_", "aten::feature_dropout", "aten::feature_dropout_",
+			"aten::alpha_dropout", "aten::alpha_dropout_", "aten::feature_alpha_dropout", "aten::feature_alpha_dropout_") {
+			return
+		}
+		if training, ok := n.Input(2).Constant(); ok && !training.Bool() {
+			n.Output().ReplaceAllUsesWith(n.Input(0))
+			n.Destroy()
+			changed = true
+		}
+	})
+	return changed
+}

@@ -1,0 +1,416 @@
+package passes
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"torchjit/gojit/alias"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/schema"
+	"torchjit/gojit/source"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// FreezeOptions say what stays of a module that is frozen.
+type FreezeOptions struct {
+	// Preserved are attributes that stay and methods that stay beside forward.
+	Preserved []string
+	// PreserveParameters leaves parameters and buffers as attributes.
+	PreserveParameters bool
+	// KeepInterfaces leaves calls of methods of interfaces as they are.
+	KeepInterfaces bool
+	// Mangle gives the name of the new class.
+	Mangle func(name string) string
+}
+
+// Freeze returns a copy of a module whose attributes are constants of its methods' graphs and whose
+// submodules are inlined. What a method writes or is to be preserved stays as it is. It fails where
+// something to be preserved is unknown or a method cannot be compiled.
+func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
+	f := &freezer{options: o, root: module, kept: map[slot]bool{}, copies: map[*value.Object]*value.Object{}}
+	if err := f.collect(); err != nil {
+		return nil, err
+	}
+	for _, m := range f.methods {
+		Inline(m.graph)
+		if !o.KeepInterfaces {
+			f.inlineInterfaces(m.graph)
+		}
+		EraseShapeInformation(m.graph)
+	}
+	preserved := maps.Clone(f.kept)
+	f.findWrites()
+	for _, m := range f.methods {
+		f.propagate(m.graph)
+		simplifyFrozen(m.graph)
+	}
+	f.kept = preserved
+	for _, m := range f.methods {
+		f.findUses(m.graph)
+	}
+	return f.build(), nil
+}
+
+// slot is an attribute of an object.
+type slot struct {
+	object *value.Object
+	name   string
+}
+
+type frozenMethod struct {
+	name  string
+	from  *ir.Function
+	graph *ir.Graph
+}
+
+type freezer struct {
+	options FreezeOptions
+	root    *value.Object
+	methods []*frozenMethod
+	kept    map[slot]bool // attributes that stay
+	copies  map[*value.Object]*value.Object
+}
+
+// collect finds the methods that stay and notes the attributes that are to be preserved.
+func (f *freezer) collect() error {
+	names := []string{"forward"}
+	for _, name := range f.options.Preserved {
+		if f.root.Class.FindMethod(name) != nil {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		} else if f.root.Class.AttributeIndex(name) >= 0 {
+			f.keepAll(slot{f.root, name})
+		} else if !f.keepPath(name) {
+			return source.Errorf(source.RuntimeError, source.Range{}, "Unknown name: %s", name)
+		}
+	}
+	for _, name := range names {
+		m, ok := f.root.Class.FindMethod(name).(*ir.Function)
+		if !ok {
+			continue
+		}
+		if err := m.EnsureDefined(); err != nil {
+			return err
+		}
+		f.methods = append(f.methods, &frozenMethod{name, m, m.Graph().Copy()})
+	}
+	return nil
+}
+
+// keepAll keeps an attribute, and all of it where it is a module.
+func (f *freezer) keepAll(s slot) {
+	f.kept[s] = true
+	if v, _ := s.object.Attr(s.name); v.Kind() == value.KindObject && v.Object().Class.IsModule {
+		for _, a := range v.Object().Class.Attributes {
+			f.keepAll(slot{v.Object(), a.Name})
+		}
+	}
+}
+
+// keepPath keeps an attribute of a submodule, written with dots. It reports whether there is one.
+func (f *freezer) keepPath(path string) bool {
+	o := f.root
+	names := strings.Split(path, ".")
+	for _, name := range names[:len(names)-1] {
+		v, ok := o.Attr(name)
+		if !ok || v.Kind() != value.KindObject {
+			return false
+		}
+		f.kept[slot{o, name}] = true
+		o = v.Object()
+	}
+	last := names[len(names)-1]
+	if o.Class.AttributeIndex(last) < 0 {
+		return false
+	}
+	f.keepAll(slot{o, last})
+	return true
+}
+
+// resolve returns the module that a value is, and its path from the root; nil where it is not known.
+func (f *freezer) resolve(v *ir.Value) (*value.Object, string) {
+	n := v.Node()
+	if n.Kind() == "prim::Param" && n.Block().Owner() == nil && v.Offset() == 0 {
+		return f.root, "self"
+	}
+	if n.Kind() != "prim::GetAttr" {
+		return nil, ""
+	}
+	o, path := f.resolve(n.Input(0))
+	if o == nil {
+		return nil, ""
+	}
+	name := n.StringAttr("name")
+	attribute, ok := o.Attr(name)
+	if !ok || attribute.Kind() != value.KindObject || !attribute.Object().Class.IsModule {
+		return nil, ""
+	}
+	return attribute.Object(), path + "." + name
+}
+
+// inlineInterfaces makes values of interface type values of the class that they are, and inlines
+// the calls of their methods.
+func (f *freezer) inlineInterfaces(g *ir.Graph) {
+	for again := true; again; {
+		again = false
+		g.Block().Walk(func(n *ir.Node) {
+			if n.Kind() != "prim::GetAttr" || n.Output().Type().Kind() != types.KindInterface {
+				return
+			}
+			if o, _ := f.resolve(n.Output()); o != nil {
+				n.Output().SetType(o.Class)
+				again = true
+			}
+		})
+		if again {
+			Inline(g)
+		}
+	}
+}
+
+// findWrites notes the attributes that a method sets or writes, and those of modules that are
+// reached in a way that is not seen.
+func (f *freezer) findWrites() {
+	for _, m := range f.methods {
+		db := alias.Analyze(m.graph, alias.Options{Frozen: true})
+		m.graph.Block().Walk(func(n *ir.Node) {
+			switch n.Kind() {
+			case "prim::SetAttr":
+				if o, _ := f.resolve(n.Input(0)); o != nil {
+					f.keep(n.Input(0), o, n.StringAttr("name"))
+				}
+			case "prim::GetAttr":
+				o, _ := f.resolve(n.Input(0))
+				if o != nil && f.mustStay(db, o, n) {
+					f.keep(n.Input(0), o, n.StringAttr("name"))
+				}
+			}
+		})
+	}
+}
+
+// findUses notes the attributes that a simplified graph still gets or sets.
+func (f *freezer) findUses(g *ir.Graph) {
+	g.Block().Walk(func(n *ir.Node) {
+		if !n.Is("prim::GetAttr", "prim::SetAttr") {
+			return
+		}
+		o, _ := f.resolve(n.Input(0))
+		if o == nil {
+			return
+		}
+		name := n.StringAttr("name")
+		v, _ := o.Attr(name)
+		if n.Kind() == "prim::GetAttr" && v.Kind() == value.KindObject && v.Object().Class.IsModule && !usedAsValue(n.Output()) {
+			return // what is used of the module is noted
+		}
+		f.keep(n.Input(0), o, name)
+	})
+}
+
+// mustStay reports whether an attribute that n gets is written or cannot be a constant.
+func (f *freezer) mustStay(db *alias.Db, o *value.Object, n *ir.Node) bool {
+	i := o.Class.AttributeIndex(n.StringAttr("name"))
+	v := o.Slots[i]
+	if v.Kind() == value.KindObject && v.Object().Class.IsModule {
+		return usedAsValue(n.Output())
+	}
+	if f.options.PreserveParameters && (o.Class.Attributes[i].IsParameter || o.Class.Attributes[i].IsBuffer) {
+		return true
+	}
+	return types.IsMutable(n.Output().Type()) && db.HasContentWriters(n.Output()) || !ir.IsConstantable(withoutGradient(v))
+}
+
+// usedAsValue reports whether a module is used for more than its attributes and methods.
+func usedAsValue(v *ir.Value) bool {
+	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool { return !u.User.Is("prim::GetAttr", "prim::SetAttr") })
+}
+
+// keep notes that an attribute stays, and so do the modules on the way to it.
+func (f *freezer) keep(holder *ir.Value, o *value.Object, name string) {
+	if v, _ := o.Attr(name); v.Kind() == value.KindObject && v.Object().Class.IsModule {
+		f.keepAll(slot{o, name})
+	}
+	f.kept[slot{o, name}] = true
+	for n := holder.Node(); n.Kind() == "prim::GetAttr"; n = n.Input(0).Node() {
+		if outer, _ := f.resolve(n.Input(0)); outer != nil {
+			f.kept[slot{outer, n.StringAttr("name")}] = true
+		}
+	}
+}
+
+// propagate replaces attributes that do not stay by constants before the first node, called by
+// their paths.
+func (f *freezer) propagate(g *ir.Graph) {
+	constants := map[slot]*ir.Value{}
+	if first := g.Block().First(); first != nil {
+		old := g.SetInsertPoint(first)
+		defer g.SetInsertPoint(old)
+	}
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != "prim::GetAttr" {
+			return
+		}
+		o, path := f.resolve(n.Input(0))
+		if o == nil {
+			return
+		}
+		name := n.StringAttr("name")
+		s := slot{o, name}
+		v, _ := o.Attr(name)
+		if f.kept[s] || v.Kind() == value.KindObject && v.Object().Class.IsModule {
+			return
+		}
+		if constants[s] == nil {
+			c := g.Constant(withoutGradient(v), source.Range{}).SetName(path + "." + name)
+			if v.IsNone() {
+				c.SetType(types.None)
+			}
+			constants[s] = c
+		}
+		n.Output().ReplaceAllUsesWith(constants[s])
+	})
+}
+
+// withoutGradient returns v with tensors that need no gradient and share the memory of v's.
+func withoutGradient(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.KindTensor:
+		if t := v.Tensor(); t.RequiresGrad() {
+			return value.OfTensor(t.Detach())
+		}
+	case value.KindList:
+		l := value.NewList(v.List().Elem)
+		for _, item := range v.List().Items {
+			l.Items = append(l.Items, withoutGradient(item))
+		}
+		return value.OfList(l)
+	case value.KindTuple:
+		t := &value.Tuple{Type: v.Tuple().Type}
+		for _, item := range v.Tuple().Items {
+			t.Items = append(t.Items, withoutGradient(item))
+		}
+		return value.OfTuple(t)
+	case value.KindDict:
+		d := value.NewDict(v.Dict().Key, v.Dict().Elem)
+		for key, item := range v.Dict().All {
+			d.Set(key, withoutGradient(item))
+		}
+		return value.OfDict(d)
+	}
+	return v
+}
+
+// simplifyFrozen removes what the constants have made superfluous.
+func simplifyFrozen(g *ir.Graph) {
+	DCE(g)
+	CSE(g)
+	Peephole(g)
+	ConstantPropagation(g)
+	UnrollConstantLoops(g)
+	for changed := true; changed; {
+		changed = CSE(g)
+		changed = Peephole(g) || changed
+		changed = ConstantPropagation(g) || changed
+	}
+	ConstantPooling(g)
+	LowerSimpleTuples(g)
+	DCE(g)
+}
+
+// build makes the new module: a class with what stays, and the methods over it.
+func (f *freezer) build() *value.Object {
+	made := f.copy(f.root)
+	for _, m := range f.methods {
+		f.retype(m.graph, made)
+		s := *m.from.Schema
+		s.Arguments = append([]schema.Argument(nil), s.Arguments...)
+		s.Arguments[0].Type, s.Arguments[0].RealType = made.Class, made.Class
+		function := ir.NewFunction(made.Class.Name+"."+m.name, &s, m.graph)
+		function.IsMethod = true
+		made.Class.AddMethod(m.name, function)
+	}
+	return made
+}
+
+// copy makes an object with those attributes of o that stay, the same for the same o.
+func (f *freezer) copy(o *value.Object) *value.Object {
+	if made := f.copies[o]; made != nil {
+		return made
+	}
+	class := types.NewClass(f.options.Mangle(o.Class.Name), true)
+	made := value.NewObject(class)
+	f.copies[o] = made
+	for i, a := range o.Class.Attributes {
+		if !f.kept[slot{o, a.Name}] && !(a.Name == "training" && f.keepsTraining(o)) {
+			continue
+		}
+		v := o.Slots[i]
+		if v.Kind() == value.KindObject && v.Object().Class.IsModule {
+			v = value.OfObject(f.copy(v.Object()))
+			a.Type = v.Object().Class
+		}
+		class.AddAttribute(a)
+		made.Slots = append(made.Slots, v)
+	}
+	if o != f.root {
+		f.copyMethods(o, class)
+	}
+	return made
+}
+
+// keepsTraining reports whether the module's mode stays: it is a submodule that is kept whole.
+func (f *freezer) keepsTraining(o *value.Object) bool {
+	return o != f.root && f.kept[slot{o, "training"}]
+}
+
+// copyMethods gives a submodule that stays the methods that it had, over its new class.
+func (f *freezer) copyMethods(o *value.Object, class *types.Class) {
+	for _, a := range o.Class.Attributes {
+		if !f.kept[slot{o, a.Name}] {
+			return // a part of it is gone: its methods cannot stay
+		}
+	}
+	for _, name := range o.Class.MethodNames() {
+		m, ok := o.Class.FindMethod(name).(*ir.Function)
+		if !ok || m.EnsureDefined() != nil || m.Graph() == nil {
+			continue
+		}
+		g := m.Graph().Copy()
+		Inline(g)
+		f.retypeFrom(g, o, f.copies[o])
+		s := *m.Schema
+		s.Arguments = append([]schema.Argument(nil), s.Arguments...)
+		s.Arguments[0].Type, s.Arguments[0].RealType = class, class
+		copied := ir.NewFunction(class.Name+"."+name, &s, g)
+		copied.IsMethod = true
+		class.AddMethod(name, copied)
+	}
+}
+
+// retype gives self and the modules reached from it their new classes.
+func (f *freezer) retype(g *ir.Graph, made *value.Object) { f.retypeFrom(g, f.root, made) }
+
+func (f *freezer) retypeFrom(g *ir.Graph, from, made *value.Object) {
+	self := g.Inputs()[0]
+	self.SetType(made.Class)
+	objects := map[*ir.Value]*value.Object{self: from}
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != "prim::GetAttr" {
+			return
+		}
+		o := objects[n.Input(0)]
+		if o == nil {
+			return
+		}
+		if v, ok := o.Attr(n.StringAttr("name")); ok && v.Kind() == value.KindObject && v.Object().Class.IsModule {
+			objects[n.Output()] = v.Object()
+			if made := f.copies[v.Object()]; made != nil {
+				n.Output().SetType(made.Class)
+			}
+		}
+	})
+}

@@ -1,0 +1,210 @@
+"""torch.jit.freeze: attributes become constants, submodules are inlined, convolutions take in what follows them."""
+
+import copy
+import io
+
+import pytest
+
+import torchjit as torch
+from torchjit import _C, nn
+from torchjit.testing import FileCheck, assert_close
+
+
+class ConvNorm(nn.Module):
+    def __init__(self, bias=True):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 1, bias=bias)
+        self.norm = nn.BatchNorm2d(2)
+        self.norm.running_mean.fill_(0.5)
+        self.norm.running_var.fill_(4.0)
+        self.drop = nn.Dropout()
+        self.k = 3
+
+    def forward(self, x):
+        y = self.drop(self.norm(self.conv(x)))
+        if self.k > 2:
+            y = y * self.k
+        if self.training:
+            y = y + 1
+        return y
+
+
+class Stateful(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(3))
+        self.weight = nn.Parameter(torch.ones(3))
+        self.version = 1
+        self.calls = 0
+        self.inner = ConvNorm()
+
+    def forward(self, x):
+        self.total.add_(1)
+        self.calls += 1
+        return x * self.weight + self.total + self.version * self.calls
+
+    @torch.jit.export
+    def weigh(self, x):
+        return self.weight + x
+
+
+def scripted(module):
+    return torch.jit.script(module.eval())
+
+
+def names(pairs):
+    return [name for name, _ in pairs]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_convolutions_take_in_what_follows(bias):
+    m = scripted(ConvNorm(bias))
+    x = torch.arange(9.0).reshape(1, 1, 3, 3)
+    frozen = torch.jit.freeze(m)
+    assert_close(frozen(x), m(x))
+    assert (
+        not names(frozen.named_parameters())
+        and not names(frozen.named_buffers())
+        and names(frozen.named_modules()) == [""]
+    )
+    assert not hasattr(frozen, "training") and not hasattr(frozen, "k")
+    only = FileCheck().check_not("GetAttr").check_count("aten::conv2d", 1, exactly=True)
+    only.check_not("aten::").check("return").run(str(frozen.graph).split("prim::Constant")[-1].split("\n", 1)[1])
+    assert names(m.named_parameters()) and m.k == 3, "the module itself stays as it was"
+
+
+def test_names_of_folded_constants():
+    text = torch.jit.freeze(scripted(ConvNorm())).graph.str(False)
+    FileCheck().check("%self.conv.bias_fused_bn_fused_mul : Float(2, 1, 1, 1").check("aten::conv2d(%x.1, ").run(text)
+    kept = torch.jit.freeze(scripted(ConvNorm()), optimize_numerics=False).graph.str(False)
+    FileCheck().check("%self.conv.weight").check("aten::batch_norm").check_not("aten::dropout").check("aten::mul").run(
+        kept
+    )
+
+
+def test_what_is_written_stays():
+    m = scripted(Stateful())
+    frozen = torch.jit.freeze(m)
+    x = torch.ones(3)
+    assert frozen(x).tolist() == [3.0, 3.0, 3.0] and frozen(x).tolist() == [5.0, 5.0, 5.0] and frozen.calls == 2
+    assert (
+        names(frozen.named_buffers()) == ["total"] and not hasattr(frozen, "version") and not hasattr(frozen, "inner")
+    )
+    FileCheck().check('prim::GetAttr[name="total"]').check('prim::SetAttr[name="calls"]').run(frozen.graph)
+    assert m.calls == 0
+
+
+def test_preserved_attributes_and_methods():
+    m = scripted(Stateful())
+    frozen = torch.jit.freeze(m, preserved_attrs=["version", "weigh", "inner"])
+    frozen.version = 10
+    assert frozen(torch.ones(3)).tolist() == [12.0, 12.0, 12.0]
+    assert frozen.weigh(torch.ones(3)).tolist() == [2.0, 2.0, 2.0]
+    image = torch.ones(1, 1, 2, 2)
+    assert_close(frozen.inner(image), m.inner(image))
+    with pytest.raises(RuntimeError, match="Unknown name: nope"):
+        torch.jit.freeze(m, preserved_attrs=["nope"])
+
+
+def test_what_cannot_be_frozen():
+    with pytest.raises(RuntimeError, match="Freezing expects a ScriptModule as input. Please use torch.jit.script"):
+        torch.jit.freeze(ConvNorm())
+    with pytest.raises(RuntimeError, match="only implemented for modules in eval mode. Please call .eval"):
+        torch.jit.freeze(torch.jit.script(ConvNorm()).train())
+    with pytest.raises(RuntimeError, match="optimize_for_inference expects a ScriptModule as input"):
+        torch.jit.optimize_for_inference(ConvNorm())
+
+
+def test_traces_freeze():
+    m = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Dropout(), nn.Linear(3, 1)).eval()
+    x = torch.ones(4, 2)
+    frozen = torch.jit.freeze(torch.jit.trace(m, x))
+    assert_close(frozen(x), m(x))
+    FileCheck().check_count("aten::linear", 2, exactly=True).run(frozen.graph)
+    FileCheck().check_not("aten::dropout").check_not("GetAttr").run(frozen.graph)
+
+
+def test_loops_and_tuples_of_frozen_modules():
+    class Stack(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(2)])
+            self.names = ["a", "b"]
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = torch.relu(layer(x))
+            for i in range(3):
+                x = x + i
+            return x, len(self.names)
+
+    m = scripted(Stack())
+    frozen = torch.jit.freeze(m)
+    x = torch.ones(1, 2)
+    assert_close(frozen(x), m(x))
+    FileCheck().check_not("prim::Loop").check_count("aten::linear", 2, exactly=True).run(frozen.graph)
+
+
+def test_interfaces_are_inlined():
+    @torch.jit.interface
+    class Step(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            pass
+
+    class Twice(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+    class Uses(nn.Module):
+        step: Step
+
+        def __init__(self):
+            super().__init__()
+            self.step = Twice()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.step.forward(x)
+
+    frozen = torch.jit.freeze(scripted(Uses()))
+    FileCheck().check_not("CallMethod").check("aten::mul").run(frozen.graph)
+    assert frozen(torch.ones(1)).item() == 2
+
+
+def test_frozen_modules_are_saved_and_copied():
+    m = scripted(Stateful())
+    frozen = torch.jit.freeze(m, preserved_attrs=["version"])
+    buffer = io.BytesIO()
+    torch.jit.save(frozen, buffer)
+    buffer.seek(0)
+    loaded = torch.jit.load(buffer)
+    x = torch.ones(3)
+    assert loaded(x).tolist() == frozen(x).tolist() == [3.0] * 3
+    assert copy.deepcopy(loaded)(x).tolist() == loaded(x).tolist() == [5.0] * 3
+    conv = torch.jit.freeze(scripted(ConvNorm()))
+    buffer = io.BytesIO()
+    torch.jit.save(conv, buffer)
+    buffer.seek(0)
+    image = torch.ones(1, 1, 2, 2)
+    assert_close(torch.jit.load(buffer)(image), conv(image))
+
+
+def test_code_with_constants():
+    frozen = torch.jit.freeze(scripted(ConvNorm()))
+    code, constants = frozen.code_with_constants
+    assert (
+        code
+        == "def forward(self,\n    x: Tensor) -> Tensor:\n  _0 = torch.conv2d(x, CONSTANTS.c0, CONSTANTS.c1)\n  return _0\n"
+    )
+    assert constants.c0.shape == (2, 1, 1, 1) and list(constants.const_mapping) == ["c0", "c1"]
+
+
+def test_optimize_for_inference_and_frozen_optimizations():
+    m = scripted(ConvNorm())
+    image = torch.ones(1, 1, 2, 2)
+    assert_close(torch.jit.optimize_for_inference(m)(image), m(image))
+    frozen = torch.jit.freeze(m, optimize_numerics=False)
+    FileCheck().check("aten::batch_norm").run(frozen.graph)
+    torch.jit.run_frozen_optimizations(frozen)
+    FileCheck().check_not("aten::batch_norm").run(frozen.graph)
+    assert_close(frozen(image), m(image))
+    assert _C._freeze_module(m._c)._has_method("forward")

@@ -1,0 +1,55 @@
+"""torch.jit.freeze: modules whose attributes are constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchjit import _C
+from torchjit.jit._module import RecursiveScriptModule, ScriptModule
+
+_freeze_module: Any = _C._freeze_module  # type: ignore[attr-defined]
+_optimize: Any = _C._jit_pass_optimize_frozen_graph  # type: ignore[attr-defined]
+
+
+def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
+    """A copy of a compiled module in eval mode whose parameters and attributes are constants and whose submodules are inlined.
+
+    preserved_attrs names attributes that stay, and methods that stay beside forward. With optimize_numerics, operators
+    behind convolutions are folded into their weights, which may change the last digits of results.
+    """
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError(
+            "Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your 'nn.Module'."
+        )
+    if mod.training:
+        raise RuntimeError(
+            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before freezing."
+        )
+    preserved = list(preserved_attrs) if preserved_attrs is not None else []
+    frozen = RecursiveScriptModule._wrap(_freeze_module(mod._c, preserved))
+    run_frozen_optimizations(frozen, optimize_numerics, [name for name in preserved if mod._c._has_method(name)])
+    return frozen
+
+
+def run_frozen_optimizations(
+    mod: Any, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
+) -> None:
+    """Optimizes the graphs of a frozen module as freeze does: dropouts go, and convolutions take in what follows them."""
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError(f"run_frozen_optimizations expects a frozen ScriptModule, not a {type(mod).__name__}")
+    if mod._c._has_method("forward"):
+        _optimize(mod.graph, optimize_numerics)
+    for name in preserved_methods or []:
+        _optimize(getattr(mod, name).graph, optimize_numerics)
+
+
+def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
+    """The module frozen, unless it is so already, and made ready for fast calls."""
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError(
+            "optimize_for_inference expects a ScriptModule as input. "
+            "Please use torch.jit.script or torch.jit.trace to script your 'nn.Module'."
+        )
+    if hasattr(mod, "training"):
+        mod = freeze(mod.eval(), preserved_attrs=other_methods)
+    return mod
