@@ -924,6 +924,9 @@ def _filecheck_run(checks: list[Any] | tuple[Any, ...], text: builtins.str) -> N
 def _find_function(name: builtins.str) -> Any:
     """The function of a qualified name in the program, None where there is none."""
 
+def _freeze_module(module: Any, preservedAttrs: list[Any] | tuple[Any, ...] | None = None, freezeInterfaces: bool = True, preserveParameters: bool = False) -> Any:
+    """A copy of a module in eval mode whose attributes are constants of its methods' graphs."""
+
 def _get_schema(name: builtins.str, overload_name: builtins.str) -> FunctionSchema:
     """The schema of an overload; "default" or "" is the one without a name."""
 
@@ -948,11 +951,23 @@ def _jit_pass_constant_propagation_immutable_types(graph: Graph) -> bool:
 def _jit_pass_dce(graph: Graph) -> None:
     """Removes nodes that have no effect."""
 
+def _jit_pass_fold_frozen_conv_add_or_sub(graph: Graph) -> bool:
+    """Folds additions behind convolutions with constant weights into the biases."""
+
+def _jit_pass_fold_frozen_conv_bn(graph: Graph) -> bool:
+    """Folds normalizations behind convolutions with constant weights into the weights."""
+
+def _jit_pass_fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
+    """Folds factors behind convolutions with constant weights into the weights."""
+
 def _jit_pass_inline(graph: Graph) -> None:
     """Replaces calls of functions and methods by their bodies."""
 
 def _jit_pass_lint(graph: Graph) -> None:
     """Checks the graph's invariants."""
+
+def _jit_pass_optimize_frozen_graph(graph: Graph, optimize_numerics: bool = True) -> None:
+    """Removes dropouts of a frozen graph and, with optimize_numerics, folds what follows convolutions into their weights."""
 
 def _overload_names(name: builtins.str) -> list[Any]:
     """The names of an operator's overloads."""
