@@ -97,6 +97,11 @@ func ModuleOf(f *ir.Function) (*Module, error) {
 	return &Module{Object: o}, nil
 }
 
+// FunctionOf returns the function that ModuleOf made a module of, under a name. It fails where forward uses its module.
+func FunctionOf(m *Module, name string) (*ir.Function, error) {
+	return serialize.FunctionOfModule(m.Object, name)
+}
+
 func call(f *ir.Function, args ...value.Value) (value.Value, error) {
 	return Run(context.Background(), f, args...)
 }

@@ -11,6 +11,7 @@ import (
 var serializeFunctions = []function{
 	{schema: "load_module(str path, list extra_files) -> any", run: loadModule},
 	{schema: "load_module_from_bytes(bytes data, list extra_files) -> any", run: loadModuleFromBytes},
+	{schema: "function_of_module(any module, str name) -> any", run: functionOfModule},
 	{schema: "save_module(any module, str path, dict extra_files) -> None", run: saveModule},
 	{schema: "save_module_to_bytes(any module, dict extra_files) -> bytes", run: saveModuleToBytes},
 }
@@ -102,5 +103,19 @@ func saveModuleToBytes(c *call) error {
 		return err
 	}
 	c.bytes(kindBytes, string(data))
+	return nil
+}
+
+// functionOfModule replies the function that was saved as the forward of a module.
+func functionOfModule(c *call) error {
+	m, err := c.argModule(0)
+	if err != nil {
+		return err
+	}
+	f, err := gojit.FunctionOf(m, strings.Clone(c.argString(1)))
+	if err != nil {
+		return err
+	}
+	c.scriptFunction(&scriptFunction{function: f})
 	return nil
 }

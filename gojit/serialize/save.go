@@ -13,9 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
@@ -54,26 +51,6 @@ func SaveFile(m *value.Object, file string, extra map[string][]byte, call Call) 
 		return archiveError("%s cannot be written: %s", file, err)
 	}
 	return nil
-}
-
-// ModuleOfFunction returns a module whose method forward is the function.
-func ModuleOfFunction(f *ir.Function) (*value.Object, error) {
-	if err := f.EnsureDefined(); err != nil {
-		return nil, err
-	}
-	c := types.NewClass("__torch__.PlaceholderModule", true)
-	c.AddAttribute(types.Attribute{Name: "training", Type: types.Bool})
-	g := f.Graph().Copy()
-	g.Block().InsertInput(0).SetType(c).SetName("self")
-	s := *f.Schema
-	s.Name = "forward"
-	s.Arguments = append([]schema.Argument{{Name: "self", Type: c, RealType: c, ListSize: -1}}, s.Arguments...)
-	method := ir.NewFunction(c.Name+".forward", &s, g)
-	method.IsMethod = true
-	c.AddMethod("forward", method)
-	o := value.NewObject(c)
-	o.SetAttr("training", value.Bool(true))
-	return o, nil
 }
 
 func recordsOf(m *value.Object, extra map[string][]byte, call Call) ([]record, error) {

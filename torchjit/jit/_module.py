@@ -183,6 +183,13 @@ class ScriptModule(Module):
 
         save_to_path(self._c, f, _extra_files)
 
+    def __reduce__(self) -> Any:
+        from torchjit.jit._serialization import reduce_module
+
+        if not self._is_compiled():
+            raise RuntimeError("the module has not been compiled")
+        return reduce_module(self)
+
     def save_to_buffer(self, _extra_files: dict[str, Any] | None = None) -> bytes:
         """The bytes of the file that save writes."""
         from torchjit.jit._serialization import save_to_buffer
@@ -374,9 +381,6 @@ class RecursiveScriptModule(ScriptModule):
 
     def __deepcopy__(self, memo: Any) -> RecursiveScriptModule:
         return self._wrap(_native.module_copy(self._c, True))
-
-    def __reduce__(self) -> Any:
-        raise RuntimeError("ScriptModules cannot be pickled; use torch.jit.save")
 
     def define(self, src: str) -> None:
         """Adds a method from source text."""

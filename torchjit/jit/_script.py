@@ -12,7 +12,7 @@ from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, qualified_name
-from torchjit.jit._serialization import save_to_buffer, save_to_path
+from torchjit.jit._serialization import itself, reduce_function, reduce_method, save_to_buffer, save_to_path
 
 ScriptFunction = _native.ScriptFunction
 ScriptMethod = _native.ScriptMethod
@@ -32,6 +32,10 @@ ScriptFunction.graph_for = _graph_for  # type: ignore[attr-defined]
 ScriptMethod.graph_for = _graph_for  # type: ignore[attr-defined]
 ScriptFunction.save = save_to_path  # type: ignore[attr-defined]
 ScriptFunction.save_to_buffer = save_to_buffer  # type: ignore[attr-defined]
+
+ScriptFunction.__reduce__ = reduce_function  # type: ignore[method-assign]
+ScriptFunction.__copy__ = ScriptFunction.__deepcopy__ = itself  # type: ignore[attr-defined]
+ScriptMethod.__reduce__ = reduce_method  # type: ignore[method-assign]
 
 _compiled: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 

@@ -50,3 +50,41 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
     for name, data in extra.items():
         _extra_files[name] = data  # type: ignore[index]
     return RecursiveScriptModule._wrap(c) if isinstance(c, _native.Handle) else c
+
+
+# What an archive of a pickled function calls the function.
+_FUNCTION_NAME = "torchjit/function"
+
+
+def reduce_function(f: Any) -> Any:
+    """How a compiled function is pickled: as its archive."""
+    name = f.qualified_name
+    return _unpickle_function, (save_to_buffer(f, {_FUNCTION_NAME: name}),)
+
+
+def _unpickle_function(data: bytes) -> Any:
+    c, extra = _native.load_module_from_bytes(data, [_FUNCTION_NAME])
+    return _native.function_of_module(c, extra[_FUNCTION_NAME].decode())
+
+
+def reduce_method(m: Any) -> Any:
+    """How a method of a compiled module is pickled: as the module."""
+    from torchjit.jit._module import python_side
+
+    return getattr, (python_side(m._owner()), m.__name__)
+
+
+def reduce_module(m: Any) -> Any:
+    """How a compiled module is pickled: as its archive."""
+    return _unpickle_module, (save_to_buffer(m._c),)
+
+
+def _unpickle_module(data: bytes) -> Any:
+    import io
+
+    return load(io.BytesIO(data))
+
+
+def itself(x: Any, memo: Any = None) -> Any:
+    """The copy of what does not change."""
+    return x
