@@ -50,6 +50,8 @@ type Options struct {
 	// FromText says that the definition was read from text by this compiler's parser, for which -1
 	// is one constant where the Python door gives a minus and a constant.
 	FromText bool
+	// Version is that of the archive that the definition is from; 0 where it is from none.
+	Version int
 
 	// operatorsOnly says that the function is itself an overload of an operator: its body calls
 	// the operators that are not written in the language.
@@ -64,6 +66,7 @@ func Compile(f *ir.Function, def syntax.Def, o Options) (err error) {
 	convertToSSA(e.g)
 	eraseDiscarded(e.g.Block())
 	canonicalizeLoops(e.g)
+	upgrade(e.g, o.Version)
 	passes.NormalizeOps(e.g)
 	cleanUp(e.g)
 	s.Name = def.Name().Name()

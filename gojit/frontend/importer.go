@@ -22,6 +22,8 @@ type Importer struct {
 	Source func(prefix string) (*source.Text, error)
 	// Constants are what the text calls CONSTANTS.c0, CONSTANTS.c1, ...
 	Constants []value.Value
+	// Version is that of the archive: operators mean what they meant then.
+	Version int
 
 	defining sync.Mutex // held while a function or a type of the program is being made
 	mu       sync.Mutex
@@ -58,6 +60,7 @@ func (im *Importer) definition(name string) (*syntax.Tree, error) {
 			return nil, err
 		}
 		for _, t := range trees {
+			upgradeText(t, im.Version)
 			switch t.Kind {
 			case syntax.KindDef:
 				im.known[prefix+"."+syntax.AsDef(t).Name().Name()] = t
@@ -132,7 +135,7 @@ func (im *Importer) findFunction(name string) *ir.Function {
 	}
 	def := syntax.AsDef(tree)
 	f := ir.NewLazyFunction(name, &im.defining, func(f *ir.Function) error {
-		return Compile(f, def, Options{Resolver: im, Unit: im.Unit, FromText: true})
+		return Compile(f, def, Options{Resolver: im, Unit: im.Unit, FromText: true, Version: im.Version})
 	})
 	im.Unit.AddFunction(f)
 	return f
@@ -222,7 +225,7 @@ func (im *Importer) class(name string, def syntax.ClassDef, isModule bool) types
 func (im *Importer) addMethod(c *types.Class, def syntax.Def) *ir.Function {
 	name := def.Name().Name()
 	f := ir.NewLazyFunction(c.Name+"."+name, &im.defining, func(f *ir.Function) error {
-		return Compile(f, def, Options{Resolver: im, Unit: im.Unit, FromText: true, Self: &Self{Type: c}})
+		return Compile(f, def, Options{Resolver: im, Unit: im.Unit, FromText: true, Version: im.Version, Self: &Self{Type: c}})
 	})
 	f.IsMethod = true
 	c.AddMethod(name, f)

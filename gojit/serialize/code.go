@@ -24,6 +24,7 @@ type exporter struct {
 	taken     map[string]any // a types.Type or an *ir.Function by its name in the archive
 	mangled   int
 	tags      map[source.Range]int // numbers of the ranges in the program, over all records
+	version   int                  // that the operators need
 	pending   []any                // types.Type and *ir.Function whose definitions are not written yet
 }
 
@@ -144,6 +145,7 @@ func (x *exporter) function(p *Printer, f *ir.Function) error {
 	if err := exportable(f.Graph().Block()); err != nil {
 		return err
 	}
+	x.version = max(x.version, versionOf(f.Graph().Block()))
 	p.Function(f)
 	return nil
 }

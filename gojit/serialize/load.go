@@ -49,6 +49,7 @@ func load(m *mapping, extra []string, call Call) (*Loaded, error) {
 	}
 	l := &loader{a: a, memory: m, call: call, unit: ir.NewUnit()}
 	l.importer = frontend.NewImporter(l.unit, l.source, nil)
+	l.importer.Version = a.Version
 	if a.Has("constants.pkl") {
 		constants, err := l.unpickler("constants").read("constants.pkl")
 		if err != nil {

@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	folder         = "archive" // of the records
-	writtenVersion = 10        // operators mean what they mean in PyTorch 1.13
-	alignment      = 64        // of the records' bytes in the file
+	folder    = "archive" // of the records
+	alignment = 64        // of the records' bytes in the file
 )
 
 // record is one entry of an archive that is being written.
@@ -73,7 +72,7 @@ func recordsOf(m *value.Object, extra map[string][]byte, call Call) ([]record, e
 		records = append(records, record{name, []byte(text)}, record{name + ".debug_pkl", writeOrigins(origins, x.tags)})
 	}
 	records = append(records, constants...)
-	records = append(records, record{"version", []byte(strconv.Itoa(writtenVersion) + "\n")})
+	records = append(records, record{"version", []byte(strconv.Itoa(max(minimalVersion, x.version)) + "\n")})
 	return appendExtra(records, extra)
 }
 
