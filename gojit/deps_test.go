@@ -20,6 +20,7 @@ autograd ops/aten ops/prim ir
 alias interp
 passes
 frontend trace
+composite
 serialize
 gojit
 cmd/gojit

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"torchjit/gojit/autograd"
+	"torchjit/gojit/composite"
 	"torchjit/gojit/frontend"
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
@@ -25,6 +26,7 @@ var LinkOperators = sync.OnceFunc(func() {
 	if err := ops.Register(append(prim.Families(), aten.Operators(), autograd.Operators)...); err != nil {
 		panic(err)
 	}
+	composite.Link()
 })
 
 // Machine runs functions. Its code for a function is made on first use. With GOJIT_CHECK=forks in the

@@ -3,6 +3,7 @@ package autograd
 import (
 	"math"
 
+	"torchjit/gojit/ops"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
@@ -364,3 +365,18 @@ func cosineSimilarity(x composer, a []value.Value) tensors {
 	lengths := x.do("clamp_min", x.do("mul.Tensor", dot(p, p), dot(q, q)), number(a[3])*number(a[3]))
 	return x.do("mul.Tensor", dot(p, q), x.do("rsqrt", lengths))
 }
+
+// Decompose has an operator, named without its namespace, recorded as what run records. It is called
+// before anything is recorded; operators with a derivative of their own keep it.
+func Decompose(name string, run func(args, out []value.Value) error) {
+	if decompositions[name] != nil {
+		panic("autograd: " + name + " has a decomposition already")
+	}
+	decompositions[name] = func(_ Emitter, args []value.Value) []value.Value {
+		out := make([]value.Value, decomposedResults(name))
+		succeed(run(args, out))
+		return out
+	}
+}
+
+func decomposedResults(name string) int { return len(ops.Find("aten::" + name).Schema().Returns) }

@@ -7,6 +7,9 @@ import (
 
 var networkDerivatives = map[string]derivative{
 	"embedding":                 embeddingGrad,
+	"col2im":                    func(c *gradient) { c.give(0, c.do("im2col", c.g(), c.arg(2), c.arg(3), c.arg(4), c.arg(5))) },
+	"max_unpool2d":              func(c *gradient) { unpooledGrad(c, 2) },
+	"max_unpool3d":              func(c *gradient) { unpooledGrad(c, 3) },
 	"embedding_bag":             func(c *gradient) { embeddingBagGrad(c, -1) },
 	"embedding_bag.padding_idx": embeddingBagPaddedGrad,
 	"_embedding_bag":            embeddingBagPaddedGrad,
@@ -45,6 +48,14 @@ func embeddingGrad(c *gradient) {
 		g = c.do("masked_fill.Scalar", g, c.do("unsqueeze", c.do("eq.Scalar", flat, padding), 1), 0.0)
 	}
 	c.give(0, c.do("index_add", c.zerosOf(0), 0, flat, g))
+}
+
+// unpooledGrad reads the gradient where the elements went.
+func unpooledGrad(c *gradient, n int) {
+	shape := c.shape(0)
+	lead := append([]int(nil), shape[:len(shape)-n]...)
+	flat := func(t tensors) tensors { return c.do("reshape", t, append(lead[:len(lead):len(lead)], -1)) }
+	c.give(0, c.do("reshape", c.do("gather", flat(c.g()), len(lead), flat(c.in(1))), shape))
 }
 
 func embeddingBagPaddedGrad(c *gradient) {

@@ -16,7 +16,7 @@ type tensors = *tensor.Tensor
 var derivatives = map[string]derivative{}
 
 func init() {
-	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives, resampleDerivatives} {
+	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives, resampleDerivatives, specialDerivatives, linalgDerivatives, copyDerivatives()} {
 		maps.Copy(derivatives, family)
 	}
 }

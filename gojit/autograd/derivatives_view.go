@@ -174,6 +174,28 @@ var viewDerivatives = map[string]derivative{
 	},
 }
 
+// copyDerivatives are those of the views that give copies.
+func copyDerivatives() map[string]derivative {
+	family := map[string]derivative{}
+	for name, view := range map[string]string{
+		"alias_copy": "alias", "detach_copy": "detach", "expand_copy": "expand", "permute_copy": "permute", "select_copy.int": "select.int",
+		"slice_copy.Tensor": "slice.Tensor", "split_copy.Tensor": "split.Tensor", "split_with_sizes_copy": "split_with_sizes",
+		"squeeze_copy": "squeeze", "squeeze_copy.dim": "squeeze.dim", "t_copy": "t", "transpose_copy.int": "transpose.int",
+		"unbind_copy.int": "unbind.int", "unfold_copy": "unfold", "unsqueeze_copy": "unsqueeze", "view_copy": "view",
+		"_reshape_alias_copy": "_reshape_alias", "diagonal_copy": "diagonal",
+	} {
+		if d := viewDerivatives[view]; d != nil {
+			family[name] = d
+		}
+	}
+	for _, name := range []string{"lift_fresh_copy", "resolve_conj", "resolve_neg", "conj", "_conj", "conj_physical", "_conj_physical", "real", "dequantize.self"} {
+		family[name] = func(c *gradient) { c.give(0, c.g()) }
+	}
+	family["as_strided"] = func(c *gradient) { c.moved("as_strided") }
+	family["as_strided_copy"] = family["as_strided"]
+	return family
+}
+
 func numel(shape []int) int {
 	n := 1
 	for _, s := range shape {

@@ -1,0 +1,152 @@
+package autograd
+
+import "torchjit/gojit/tensor"
+
+// linalgDerivatives are those of decompositions and solutions of systems. The formulas are for real
+// matrices; Giles, "Collected matrix derivative results", has most of them.
+var linalgDerivatives = map[string]derivative{
+	"linalg_inv": func(c *gradient) {
+		y := c.turn(c.out(0))
+		c.give(0, c.neg(c.matmul(y, c.matmul(c.g(), y))))
+	},
+	"linalg_det": func(c *gradient) {
+		scaled := c.mul(c.g(), c.out(0))
+		c.give(0, c.mul(c.turn(c.do("linalg_inv", c.in(0))), c.asMatrix(scaled)))
+	},
+	"linalg_slogdet": func(c *gradient) {
+		c.give(0, c.mul(c.turn(c.do("linalg_inv", c.in(0))), c.asMatrix(c.gradOf(1))))
+	},
+	"linalg_solve":      solveGrad,
+	"linalg_cholesky":   choleskyGrad,
+	"linalg_qr":         qrGrad,
+	"linalg_svd":        svdGrad,
+	"linalg_eigh":       eighGrad,
+	"linalg_matrix_exp": matrixExpGrad,
+}
+
+// asMatrix gives a batch of numbers two more dimensions.
+func (c *gradient) asMatrix(t tensors) tensors {
+	return c.do("unsqueeze", c.do("unsqueeze", t, -1), -1)
+}
+
+// solveGrad is for A X = B, or X A = B where the third argument is false.
+func solveGrad(c *gradient) {
+	a, b, x, g, left := c.in(0), c.in(1), c.out(0), c.g(), c.bool(2)
+	vector := b.Dim() == 1 || a.Dim()-1 == b.Dim() && tensor.SameShape(b.Shape(), a.Shape()[:a.Dim()-1])
+	if vector {
+		x, g = c.do("unsqueeze", x, -1), c.do("unsqueeze", g, -1)
+	}
+	ofB := c.do("linalg_solve", c.turn(a), g, left)
+	if c.needs(0) {
+		if left {
+			c.give(0, c.neg(c.matmul(ofB, c.turn(x))))
+		} else {
+			c.give(0, c.neg(c.matmul(c.turn(x), ofB)))
+		}
+	}
+	if vector {
+		ofB = c.do("squeeze.dim", ofB, -1)
+	}
+	c.give(1, ofB)
+}
+
+// choleskyGrad is for L with L L' = A; for the upper factor everything is transposed.
+func choleskyGrad(c *gradient) {
+	l, g := c.out(0), c.g()
+	if c.bool(1) {
+		l, g = c.turn(l), c.turn(g)
+	}
+	phi := c.do("tril", c.matmul(c.turn(l), g), 0)
+	phi = c.sub(phi, c.scale(c.onDiagonal(phi), 0.5))
+	phi = c.scale(c.add(phi, c.turn(phi)), 0.5)
+	inner := c.do("linalg_solve", c.turn(l), phi, true)
+	c.give(0, c.do("linalg_solve", l, inner, false))
+}
+
+// onDiagonal keeps the diagonals of matrices and makes the rest zero.
+func (c *gradient) onDiagonal(t tensors) tensors {
+	return c.do("diag_embed", c.do("diagonal", t, 0, -2, -1))
+}
+
+// qrGrad is for tall matrices and for square ones.
+func qrGrad(c *gradient) {
+	shape, mode := c.shape(0), c.arg(1)
+	if shape[len(shape)-2] < shape[len(shape)-1] || mode.Str() != "reduced" && shape[len(shape)-2] != shape[len(shape)-1] {
+		fail("The QR decomposition is not differentiable when mode='%s' and the matrix is %d x %d", mode.Str(), shape[len(shape)-2], shape[len(shape)-1])
+	}
+	q, r, gq, gr := c.out(0), c.out(1), c.gradOf(0), c.gradOf(1)
+	m := c.sub(c.matmul(r, c.turn(gr)), c.matmul(c.turn(gq), q))
+	low := c.do("tril", m, -1)
+	m = c.add(c.add(low, c.turn(low)), c.onDiagonal(m))
+	c.give(0, c.do("linalg_solve", c.turn(r), c.add(gq, c.matmul(q, m)), false))
+}
+
+// between returns the differences a_j - a_i of the last dimension, with ones on the diagonal.
+func (c *gradient) between(a tensors) tensors {
+	d := c.sub(c.do("unsqueeze", a, -2), c.do("unsqueeze", a, -1))
+	n := a.Size(a.Dim() - 1)
+	return c.add(d, c.do("eye", n, a.DType()))
+}
+
+// offDiagonal divides by differences and makes the diagonal zero.
+func (c *gradient) offDiagonal(t, differences tensors) tensors {
+	q := c.div(t, differences)
+	return c.sub(q, c.onDiagonal(q))
+}
+
+func svdGrad(c *gradient) {
+	u, s, vh := c.out(0), c.out(1), c.out(2)
+	k := s.Size(s.Dim() - 1)
+	u, v := c.do("narrow", u, -1, 0, k), c.turn(c.do("narrow", vh, -2, 0, k))
+	middle := c.do("diag_embed", c.gradOf(1))
+	squares := c.between(c.square(s))
+	row := c.do("unsqueeze", s, -2)
+	var total tensors
+	if c.grads[0] != nil {
+		gu := c.do("narrow", c.grads[0], -1, 0, k)
+		skew := c.matmul(c.turn(u), gu)
+		middle = c.add(middle, c.mul(c.offDiagonal(c.sub(skew, c.turn(skew)), squares), row))
+		if u.Size(u.Dim()-2) > k {
+			rest := c.sub(gu, c.matmul(u, c.matmul(c.turn(u), gu)))
+			total = c.matmul(c.div(rest, row), c.turn(v))
+		}
+	}
+	if c.grads[2] != nil {
+		gv := c.turn(c.do("narrow", c.grads[2], -2, 0, k))
+		skew := c.matmul(c.turn(v), gv)
+		middle = c.add(middle, c.mul(c.do("unsqueeze", s, -1), c.offDiagonal(c.sub(skew, c.turn(skew)), squares)))
+		if v.Size(v.Dim()-2) > k {
+			rest := c.sub(gv, c.matmul(v, c.matmul(c.turn(v), gv)))
+			more := c.matmul(u, c.turn(c.div(rest, row)))
+			if total == nil {
+				total = more
+			} else {
+				total = c.add(total, more)
+			}
+		}
+	}
+	d := c.matmul(u, c.matmul(middle, c.turn(v)))
+	if total != nil {
+		d = c.add(d, total)
+	}
+	c.give(0, d)
+}
+
+func eighGrad(c *gradient) {
+	values, v := c.out(0), c.out(1)
+	middle := c.do("diag_embed", c.gradOf(0))
+	if c.grads[1] != nil {
+		middle = c.add(middle, c.offDiagonal(c.matmul(c.turn(v), c.grads[1]), c.between(values)))
+	}
+	c.give(0, c.matmul(v, c.matmul(middle, c.turn(v))))
+}
+
+// matrixExpGrad reads the derivative from the exponential of a block matrix.
+func matrixExpGrad(c *gradient) {
+	a, g := c.turn(c.in(0)), c.g()
+	n := a.Size(a.Dim() - 1)
+	top := c.do("cat", []tensors{a, g}, -1)
+	bottom := c.do("cat", []tensors{c.zeros(a), a}, -1)
+	whole := c.do("linalg_matrix_exp", c.do("cat", []tensors{top, bottom}, -2))
+	c.give(0, c.do("narrow", c.do("narrow", whole, -2, 0, n), -1, n, n))
+}

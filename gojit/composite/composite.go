@@ -1,0 +1,140 @@
+// Package composite differentiates operators that are made of others: it holds what they are made of, in
+// the language itself (composites.py), and gives it to autograd, which runs it in place of the operator
+// where a gradient is asked for. Without gradients the operator's own implementation runs.
+//
+// A definition has the name of the operator, with its overload behind two underscores, and takes the
+// operator's arguments by position. It is compiled when it is first needed.
+package composite
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+	"sync"
+
+	"torchjit/gojit/autograd"
+	"torchjit/gojit/frontend"
+	"torchjit/gojit/interp"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/source"
+	"torchjit/gojit/syntax"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+//go:embed composites.py
+var text string
+
+// functions are the definitions by name.
+var functions = sync.OnceValue(func() map[string]*ir.Function {
+	trees, err := syntax.ParseFile(source.NewText("composites.py", text, 1))
+	if err != nil {
+		panic(fmt.Sprintf("composite: %v", err))
+	}
+	unit, found := ir.NewUnit(), map[string]*ir.Function{}
+	var defining sync.Mutex
+	for _, tree := range trees {
+		def := syntax.AsDef(tree)
+		name := def.Name().Name()
+		found[name] = ir.NewLazyFunction(name, &defining, func(f *ir.Function) error {
+			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{found}, Unit: unit})
+		})
+	}
+	return found
+})
+
+// Link gives the definitions to autograd. It is called once, before anything is recorded.
+func Link() {
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "def "); ok {
+			name, _, _ := strings.Cut(rest, "(")
+			if strings.HasPrefix(name, "_own_") { // what only the definitions themselves call
+				continue
+			}
+			autograd.Decompose(operatorName(name), func(args []value.Value, out []value.Value) error {
+				return run(name, args, out)
+			})
+		}
+	}
+}
+
+// operatorName turns clamp__Tensor into clamp.Tensor.
+func operatorName(name string) string {
+	if i := strings.LastIndex(name, "__"); i > 0 && i+2 < len(name) {
+		return name[:i] + "." + name[i+2:]
+	}
+	return name
+}
+
+// Names returns the operators that have a definition, without their namespace.
+func Names() []string {
+	var names []string
+	for name := range functions() {
+		if !strings.HasPrefix(name, "_own_") {
+			names = append(names, operatorName(name))
+		}
+	}
+	return names
+}
+
+// Function returns the compiled definition of an operator, nil where it has none.
+func Function(operator string) (*ir.Function, error) {
+	f := functions()[strings.ReplaceAll(operator, ".", "__")]
+	if f == nil {
+		return nil, nil
+	}
+	return f, f.EnsureDefined()
+}
+
+var machine interp.Machine
+
+func run(name string, args, out []value.Value) error {
+	code, err := machine.CodeOf(functions()[name])
+	if err != nil {
+		return err
+	}
+	if len(out) == 1 {
+		return code.Run(context.Background(), args, out)
+	}
+	var tuple [1]value.Value
+	if err := code.Run(context.Background(), args, tuple[:]); err != nil {
+		return err
+	}
+	copy(out, tuple[0].Tuple().Items)
+	return nil
+}
+
+// torch is the operators, and the types of elements as PyTorch numbers them.
+var torch = frontend.NewHostModule(func(name string) (frontend.SugaredValue, error) {
+	switch name {
+	case "int64":
+		return frontend.NewConstant(value.Int(int64(tensor.Int64))), nil
+	case "float64":
+		return frontend.NewConstant(value.Int(int64(tensor.Float64))), nil
+	case "bool":
+		return frontend.NewConstant(value.Int(int64(tensor.Bool))), nil
+	}
+	return frontend.NewBuiltin("aten::" + name), nil
+})
+
+// resolver gives meaning to torch, math and the definitions themselves.
+type resolver struct{ functions map[string]*ir.Function }
+
+// ResolveType implements frontend.Resolver.
+func (resolver) ResolveType(string, source.Range) (types.Type, error) { return nil, nil }
+
+// ResolveValue implements frontend.Resolver.
+func (r resolver) ResolveValue(name string, _ source.Range) (frontend.SugaredValue, error) {
+	switch name {
+	case "torch":
+		return torch, nil
+	case "math":
+		return frontend.NewNamespace("aten"), nil
+	}
+	if f := r.functions[name]; f != nil {
+		return frontend.NewFunctionValue(f), nil
+	}
+	return nil, nil
+}

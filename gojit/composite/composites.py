@@ -1,0 +1,1151 @@
+# What operators are made of, for their gradients. See composite.go.
+
+
+# ---- arithmetic ----
+
+def absolute(self):
+    return torch.abs(self)
+
+def deg2rad(self):
+    return self * (3.141592653589793 / 180.0)
+
+def rad2deg(self):
+    return self * (180.0 / 3.141592653589793)
+
+def subtract__Tensor(self, other, alpha: number):
+    return torch.sub(self, other, alpha=alpha)
+
+def subtract__Scalar(self, other: number, alpha: number):
+    return torch.sub(self, other, alpha)
+
+def multiply__Scalar(self, other: number):
+    return self * other
+
+def divide__Scalar(self, other: number):
+    return self / other
+
+def true_divide__Scalar(self, other: number):
+    return self / other
+
+def divide__Tensor_mode(self, other, rounding_mode: Optional[str]):
+    return torch.div(self, other, rounding_mode=rounding_mode)
+
+def divide__Scalar_mode(self, other: number, rounding_mode: Optional[str]):
+    return torch.div(self, other, rounding_mode=rounding_mode)
+
+def div__Scalar_mode(self, other: number, rounding_mode: Optional[str]):
+    return torch.div(self, torch.full_like(self.detach(), other), rounding_mode=rounding_mode)
+
+def float_power__Tensor_Scalar(self, exponent: number):
+    return torch.pow(self.to(torch.float64), exponent)
+
+def float_power__Tensor_Tensor(self, exponent):
+    return torch.pow(self.to(torch.float64), exponent.to(torch.float64))
+
+def float_power__Scalar(self: number, exponent):
+    return torch.pow(self, exponent.to(torch.float64))
+
+def fmax(self, other):
+    return torch.where((self >= other).logical_or(other.isnan()), self, other)
+
+def fmin(self, other):
+    return torch.where((self <= other).logical_or(other.isnan()), self, other)
+
+def fmod__Tensor(self, other):
+    return self - other * torch.trunc(self / other).detach()
+
+def remainder__Tensor(self, other):
+    return self - other * torch.floor(self / other).detach()
+
+def remainder__Scalar_Tensor(self: number, other):
+    return torch.rsub(other * torch.floor(torch.mul(torch.reciprocal(other), self)).detach(), self)
+
+def copysign__Tensor(self, other):
+    return self * (torch.copysign(torch.ones_like(self.detach()), other.detach()) * torch.sgn(self.detach()))
+
+def copysign__Scalar(self, other: number):
+    return self * (torch.copysign(torch.ones_like(self.detach()), other) * torch.sgn(self.detach()))
+
+def ldexp__Tensor(self, other):
+    return self * torch.pow(2.0, other)
+
+def logaddexp2(self, other):
+    ln2 = 0.6931471805599453
+    return torch.logaddexp(self * ln2, other * ln2) / ln2
+
+def logit(self, eps: Optional[float]):
+    x = self
+    if eps is not None:
+        x = torch.clamp(x, eps, 1.0 - eps)
+    return torch.log(x / (1 - x))
+
+def sinc(self):
+    x = self * 3.141592653589793
+    zero = x == 0
+    safe = x.masked_fill(zero, 1.0)
+    return torch.where(zero, 1.0 - x * x / 6.0, torch.sin(safe) / safe)
+
+def heaviside(self, values):
+    return torch.where(self == 0, values, (self.detach() > 0).to(values.dtype))
+
+def xlogy__Scalar_Other(self, other: number):
+    return torch.xlogy(self, torch.full_like(self.detach(), other))
+
+def xlogy__Scalar_Self(self: number, other):
+    return torch.xlogy(torch.full_like(other.detach(), self), other)
+
+def special_xlogy(self, other):
+    return torch.xlogy(self, other)
+
+def special_xlogy__other_scalar(self, other: number):
+    return torch.xlogy(self, torch.full_like(self.detach(), other))
+
+def special_xlogy__self_scalar(self: number, other):
+    return torch.xlogy(torch.full_like(other.detach(), self), other)
+
+def special_xlog1py(self, other):
+    return torch.where(self == 0, torch.zeros_like(self), self * torch.log1p(other))
+
+def special_xlog1py__other_scalar(self, other: number):
+    return torch.special_xlog1py(self, torch.full_like(self.detach(), other))
+
+def special_xlog1py__self_scalar(self: number, other):
+    return torch.special_xlog1py(torch.full_like(other.detach(), self), other)
+
+def special_entr(self):
+    return torch.where(self > 0, -torch.xlogy(self, self), torch.special_entr(self.detach()))
+
+def hardshrink(self, lambd: number):
+    return torch.where((self >= -lambd).logical_and(self <= lambd), torch.zeros_like(self), self)
+
+def softshrink(self, lambd: number):
+    return torch.where(self > lambd, self - lambd, torch.where(self < -lambd, self + lambd, torch.zeros_like(self)))
+
+def log_sigmoid_forward(self):
+    return torch.log_sigmoid(self), torch.zeros([0])
+
+def clamp__Tensor(self, min: Optional[Tensor], max: Optional[Tensor]):
+    x = self
+    if min is not None:
+        x = torch.where(x < min, min, x)
+    if max is not None:
+        x = torch.where(x > max, max, x)
+    return x
+
+def clip__Tensor(self, min: Optional[Tensor], max: Optional[Tensor]):
+    return torch.clamp(self, min, max)
+
+def clamp_min__Tensor(self, min):
+    return torch.where(self < min, min.to(self.dtype), self)
+
+def clamp_max__Tensor(self, max):
+    return torch.where(self > max, max.to(self.dtype), self)
+
+def special_erf(self):
+    return torch.erf(self)
+
+def special_erfc(self):
+    return torch.erfc(self)
+
+def special_erfinv(self):
+    return torch.erfinv(self)
+
+def special_exp2(self):
+    return torch.exp2(self)
+
+def special_expit(self):
+    return torch.sigmoid(self)
+
+def special_expm1(self):
+    return torch.expm1(self)
+
+def special_log1p(self):
+    return torch.log1p(self)
+
+def special_logit(self, eps: Optional[float]):
+    return torch.logit(self, eps)
+
+def special_digamma(self):
+    return torch.digamma(self)
+
+def special_psi(self):
+    return torch.digamma(self)
+
+def special_gammaln(self):
+    return torch.lgamma(self)
+
+def special_polygamma(n: int, self):
+    return torch.polygamma(n, self)
+
+def special_multigammaln(self, p: int):
+    return torch.mvlgamma(self, p)
+
+def mvlgamma(self, p: int):
+    total = torch.lgamma(self)
+    for i in range(1, p):
+        total = total + torch.lgamma(self - i / 2)
+    return total + p * (p - 1) / 4 * math.log(3.141592653589793)
+
+def special_sinc(self):
+    return torch.sinc(self)
+
+def special_i0(self):
+    return torch.i0(self)
+
+def special_ndtr(self):
+    return torch.erfc(self * -0.7071067811865476) * 0.5
+
+def special_log_ndtr(self):
+    t = self * 0.7071067811865476
+    low = torch.log(torch.special_erfcx(-t) * 0.5) - t * t
+    return torch.where(self < -1.0, low, torch.log1p(-torch.erfc(t) * 0.5))
+
+def special_softmax(self, dim: int, dtype: Optional[int]):
+    return torch.softmax(self, dim, dtype)
+
+def special_log_softmax(self, dim: int, dtype: Optional[int]):
+    return torch.log_softmax(self, dim, dtype)
+
+def special_logsumexp(self, dim: List[int], keepdim: bool):
+    return torch.logsumexp(self, dim, keepdim)
+
+def special_round(self, decimals: int):
+    return self * 0.0 + torch.round(self.detach(), decimals=decimals)
+
+def arccos(self):
+    return torch.acos(self)
+
+def arccosh(self):
+    return torch.acosh(self)
+
+def arcsin(self):
+    return torch.asin(self)
+
+def arcsinh(self):
+    return torch.asinh(self)
+
+def arctan(self):
+    return torch.atan(self)
+
+def arctanh(self):
+    return torch.atanh(self)
+
+def arctan2(self, other):
+    return torch.atan2(self, other)
+
+def fix(self):
+    return torch.trunc(self)
+
+
+# ---- reductions ----
+
+def nansum(self, dim: Optional[List[int]], keepdim: bool, dtype: Optional[int]):
+    x = self.masked_fill(self.isnan(), 0.0)
+    return torch.sum(x, dim, keepdim, dtype=dtype)
+
+def nanmean(self, dim: Optional[List[int]], keepdim: bool, dtype: Optional[int]):
+    there = self.isnan().logical_not()
+    count = torch.sum(there, dim, keepdim)
+    return torch.nansum(self, dim, keepdim, dtype=dtype) / count
+
+def std_mean(self, unbiased: bool):
+    return torch.std(self, unbiased), torch.mean(self)
+
+def std_mean__dim(self, dim: Optional[List[int]], unbiased: bool, keepdim: bool):
+    return torch.std(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim)
+
+def std_mean__correction(self, dim: Optional[List[int]], correction: Optional[int], keepdim: bool):
+    return torch.std(self, dim, correction=correction, keepdim=keepdim), torch.mean(self, dim, keepdim)
+
+def var_mean(self, unbiased: bool):
+    return torch.var(self, unbiased), torch.mean(self)
+
+def var_mean__dim(self, dim: Optional[List[int]], unbiased: bool, keepdim: bool):
+    return torch.var(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim)
+
+def var_mean__correction(self, dim: Optional[List[int]], correction: Optional[int], keepdim: bool):
+    return torch.var(self, dim, correction=correction, keepdim=keepdim), torch.mean(self, dim, keepdim)
+
+def aminmax(self, dim: Optional[int], keepdim: bool):
+    if dim is None:
+        flat = self.reshape(-1)
+        low, high = torch.amin(flat, 0), torch.amax(flat, 0)
+        if keepdim:
+            shape = [1] * self.dim()
+            return low.reshape(shape), high.reshape(shape)
+        return low, high
+    return torch.amin(self, dim, keepdim), torch.amax(self, dim, keepdim)
+
+def median(self):
+    flat = self.reshape(-1)
+    value = torch.median(flat.detach())
+    at = torch.argmax((flat.detach() == value).logical_or(value.isnan().logical_and(flat.detach().isnan())).to(torch.int64))
+    return flat[at]
+
+def nanmedian(self):
+    flat = self.reshape(-1)
+    value = torch.nanmedian(flat.detach())
+    return flat[torch.argmax((flat.detach() == value).to(torch.int64))]
+
+def nanmedian__dim(self, dim: int, keepdim: bool):
+    _, index = torch.nanmedian(self.detach(), dim, True)
+    value = torch.gather(self, dim, index) if self.dim() > 0 else self
+    if keepdim or self.dim() == 0:
+        return value, index
+    return value.squeeze(dim), index.squeeze(dim)
+
+def quantile(self, q, dim: Optional[int], keepdim: bool, interpolation: str):
+    x = self
+    n = self.dim()
+    axis = 0
+    if dim is None:
+        x = self.reshape(-1)
+    else:
+        axis = dim % max(n, 1)
+        x = x.transpose(axis, -1) if n > 0 else x.reshape(-1)
+    ordered = torch.sort(x, -1)[0]
+    size = ordered.size(-1)
+    rank = q.reshape(-1) * (size - 1)
+    low, high = torch.floor(rank), torch.ceil(rank)
+    if interpolation == "lower":
+        rank = low
+    elif interpolation == "higher":
+        rank = high
+    elif interpolation == "midpoint":
+        rank = (low + high) / 2
+    elif interpolation == "nearest":
+        rank = torch.round(rank)
+    low, high = torch.floor(rank), torch.ceil(rank)
+    below = ordered.index_select(-1, low.to(torch.int64))
+    above = ordered.index_select(-1, high.to(torch.int64))
+    found = below + (above - below) * (rank - low)
+    # found (..., q): the reduced dimension last
+    many = q.dim() > 0
+    if dim is None:
+        if keepdim:
+            found = found.reshape([1] * n + [-1])
+    elif n > 0:
+        found = found.unsqueeze(-2).transpose(axis, -2) if axis != n - 1 else found.unsqueeze(-2)
+        if not keepdim:
+            found = found.squeeze(axis)
+    found = found.movedim(-1, 0)
+    return found if many else found.squeeze(0)
+
+def quantile__scalar(self, q: float, dim: Optional[int], keepdim: bool, interpolation: str):
+    return torch.quantile(self, torch.tensor(q, dtype=self.dtype), dim, keepdim, interpolation=interpolation)
+
+def cumprod(self, dim: int, dtype: Optional[int]):
+    x = self if dtype is None else self.to(dtype)
+    if x.dim() == 0:
+        return x.clone()
+    parts = torch.unbind(x, dim)
+    if len(parts) == 0:
+        return x.clone()
+    product = parts[0]
+    found = [product]
+    for i in range(1, len(parts)):
+        product = product * parts[i]
+        found.append(product)
+    return torch.stack(found, dim)
+
+def diff(self, n: int, dim: int, prepend: Optional[Tensor], append: Optional[Tensor]):
+    parts = [self]
+    if prepend is not None:
+        parts = [prepend] + parts
+    if append is not None:
+        parts.append(append)
+    x = torch.cat(parts, dim)
+    for _ in range(n):
+        size = x.size(dim)
+        if size > 0:
+            x = x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
+    return x
+
+def trapezoid__dx(y, dx: number, dim: int):
+    size = y.size(dim)
+    return torch.sum(y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1), dim) * dx / 2.0
+
+def trapezoid__x(y, x, dim: int):
+    size = y.size(dim)
+    steps = x.detach()
+    if x.dim() == 1:
+        shape = [1] * y.dim()
+        shape[dim] = size
+        steps = x.reshape(shape)
+    else:
+        steps = x
+    last = steps.size(dim)
+    width = steps.narrow(dim, 1, last - 1) - steps.narrow(dim, 0, last - 1)
+    return torch.sum((y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1)) * width, dim) / 2.0
+
+def trapz__dx(y, dx: float, dim: int):
+    return torch.trapezoid(y, dx=dx, dim=dim)
+
+def trapz__x(y, x, dim: int):
+    return torch.trapezoid(y, x, dim=dim)
+
+def cumulative_trapezoid__dx(y, dx: number, dim: int):
+    size = y.size(dim)
+    return torch.cumsum(y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1), dim) * dx / 2.0
+
+def cov(self, correction: int, fweights: Optional[Tensor], aweights: Optional[Tensor]):
+    x = self if self.dim() == 2 else self.reshape(1, -1)
+    weights = torch.ones([x.size(1)], dtype=x.dtype)
+    if fweights is not None:
+        weights = weights * fweights.to(x.dtype)
+    total = torch.sum(weights)
+    if aweights is not None:
+        weights = weights * aweights.to(x.dtype)
+    sum = torch.sum(weights)
+    mean = torch.sum(x * weights, 1) / sum
+    norm = sum - correction
+    if aweights is not None and correction != 0:
+        more = weights * aweights.to(x.dtype)
+        norm = sum - correction * torch.sum(more) / sum
+    centered = x - mean.unsqueeze(1)
+    c = torch.mm(centered, (centered * weights).t()) / torch.clamp(norm, min=0.0)
+    return c.squeeze()
+
+def corrcoef(self):
+    c = torch.cov(self)
+    if c.dim() == 0:
+        return c / c
+    d = torch.sqrt(torch.diag(c))
+    return c / d.unsqueeze(1) / d.unsqueeze(0)
+
+def dist(self, other, p: number):
+    return torch.norm(self - other, p)
+
+def norm__ScalarOpt_dtype(self, p: Optional[number], dtype: int):
+    if p is None:
+        return torch.norm(self.to(dtype))
+    return torch.norm(self.to(dtype), p)
+
+def norm__ScalarOpt_dim_dtype(self, p: Optional[number], dim: List[int], keepdim: bool, dtype: int):
+    return torch.norm(self.to(dtype), p, dim, keepdim)
+
+def nuclear_norm(self, keepdim: bool):
+    total = torch.sum(torch.linalg_svdvals(self), -1)
+    if keepdim:
+        return total.unsqueeze(-1).unsqueeze(-1)
+    return total
+
+def renorm(self, p: number, dim: int, maxnorm: number):
+    axis = dim % self.dim()
+    dims: List[int] = []
+    for d in range(self.dim()):
+        if d != axis:
+            dims.append(d)
+    norms = torch.linalg_vector_norm(self, p, dims, True)
+    factor = torch.where(norms > maxnorm, torch.reciprocal(norms + 1e-7) * maxnorm, torch.ones_like(norms))
+    return self * factor
+
+def norm_except_dim(v, pow: int, dim: int):
+    if dim == -1:
+        return torch.norm(v, pow)
+    if dim == 0:
+        shape = [v.size(0)] + [1] * (v.dim() - 1)
+        return torch.norm(v.reshape(v.size(0), -1), pow, [1]).reshape(shape)
+    if dim == v.dim() - 1:
+        shape = [1] * (v.dim() - 1) + [v.size(-1)]
+        return torch.norm(v.reshape(-1, v.size(-1)), pow, [0]).reshape(shape)
+    return torch.norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
+
+def _weight_norm(v, g, dim: int):
+    return v * (g / torch.norm_except_dim(v, 2, dim))
+
+
+# ---- shapes ----
+
+def hstack(tensors: List[Tensor]):
+    wide = [torch.atleast_1d(t) for t in tensors]
+    return torch.cat(wide, 0 if wide[0].dim() == 1 else 1)
+
+def vstack(tensors: List[Tensor]):
+    return torch.cat([torch.atleast_2d(t) for t in tensors], 0)
+
+def row_stack(tensors: List[Tensor]):
+    return torch.cat([torch.atleast_2d(t) for t in tensors], 0)
+
+def dstack(tensors: List[Tensor]):
+    return torch.cat([torch.atleast_3d(t) for t in tensors], 2)
+
+def column_stack(tensors: List[Tensor]):
+    return torch.cat([t.reshape(t.numel(), 1) if t.dim() <= 1 else t for t in tensors], 1)
+
+def atleast_1d__Sequence(tensors: List[Tensor]):
+    return [torch.atleast_1d(t) for t in tensors]
+
+def atleast_2d__Sequence(tensors: List[Tensor]):
+    return [torch.atleast_2d(t) for t in tensors]
+
+def atleast_3d__Sequence(tensors: List[Tensor]):
+    return [torch.atleast_3d(t) for t in tensors]
+
+def _stack(tensors: List[Tensor], dim: int):
+    return torch.stack(tensors, dim)
+
+def meshgrid(tensors: List[Tensor]):
+    return torch.meshgrid(tensors, indexing="ij")
+
+def meshgrid__indexing(tensors: List[Tensor], indexing: str):
+    swapped = indexing == "xy" and len(tensors) > 1
+    given = [t for t in tensors]
+    if swapped:
+        given[0], given[1] = tensors[1], tensors[0]
+    sizes = [t.numel() for t in given]
+    out: List[Tensor] = []
+    for i in range(len(given)):
+        shape = [1] * len(given)
+        shape[i] = sizes[i]
+        full = given[i].reshape(shape).expand(sizes)
+        out.append(full.transpose(0, 1) if swapped else full)
+    if swapped:
+        out[0], out[1] = out[1], out[0]
+    return out
+
+def cartesian_prod(tensors: List[Tensor]):
+    if len(tensors) == 1:
+        return tensors[0].reshape(-1)
+    return torch.stack([t.flatten() for t in torch.meshgrid(tensors, indexing="ij")], 1)
+
+def combinations(self, r: int, with_replacement: bool):
+    index = torch.combinations(torch.arange(self.numel()), r, with_replacement)
+    return self[index]
+
+def block_diag(tensors: List[Tensor]):
+    parts = [torch.atleast_2d(t) for t in tensors]
+    rows, columns = 0, 0
+    for t in parts:
+        columns += t.size(1)
+    padded: List[Tensor] = []
+    left = 0
+    for t in parts:
+        padded.append(torch.constant_pad_nd(t, [left, columns - left - t.size(1)], 0))
+        left += t.size(1)
+    return torch.cat(padded, 0)
+
+def tensor_split__indices(self, indices: List[int], dim: int):
+    out: List[Tensor] = []
+    start = 0
+    for end in indices:
+        out.append(torch.slice(self, dim, start, end, 1))
+        start = end
+    out.append(torch.slice(self, dim, start, 9223372036854775807, 1))
+    return out
+
+def hsplit__int(self, sections: int):
+    return torch.tensor_split(self, sections, 0 if self.dim() == 1 else 1)
+
+def hsplit__array(self, indices: List[int]):
+    return torch.tensor_split(self, indices, 0 if self.dim() == 1 else 1)
+
+def vsplit__int(self, sections: int):
+    return torch.tensor_split(self, sections, 0)
+
+def vsplit__array(self, indices: List[int]):
+    return torch.tensor_split(self, indices, 0)
+
+def dsplit__int(self, sections: int):
+    return torch.tensor_split(self, sections, 2)
+
+def dsplit__array(self, indices: List[int]):
+    return torch.tensor_split(self, indices, 2)
+
+def unsafe_split_with_sizes(self, split_sizes: List[int], dim: int):
+    return torch.split_with_sizes(self, split_sizes, dim)
+
+def split(self, split_sizes: List[int], dim: int):
+    return torch.split_with_sizes(self, split_sizes, dim)
+
+def narrow__Tensor(self, dim: int, start, length: int):
+    return torch.narrow(self, dim, int(start), length)
+
+def narrow_copy(self, dim: int, start: int, length: int):
+    return torch.narrow(self, dim, start, length).clone()
+
+def mT(self):
+    return self.transpose(-2, -1)
+
+def mT__a(self):
+    return self.transpose(-2, -1)
+
+def numpy_T__a(self):
+    dims = [self.dim() - 1 - i for i in range(self.dim())]
+    return self.permute(dims)
+
+def diagflat(self, offset: int):
+    return torch.diag(self.reshape(-1), offset)
+
+def diagonal_scatter(self, src, offset: int, dim1: int, dim2: int):
+    out = self.clone()
+    torch.diagonal(out, offset, dim1, dim2).copy_(src)
+    return out
+
+def select_scatter(self, src, dim: int, index: int):
+    out = self.clone()
+    torch.select(out, dim, index).copy_(src)
+    return out
+
+def slice_scatter(self, src, dim: int, start: Optional[int], end: Optional[int], step: int):
+    out = self.clone()
+    torch.slice(out, dim, start, end, step).copy_(src)
+    return out
+
+def sum_to_size(self, size: List[int]):
+    x = self
+    lead = x.dim() - len(size)
+    for d in range(lead):
+        x = torch.sum(x, 0)
+    for d in range(len(size)):
+        if size[d] == 1 and x.size(d) != 1:
+            x = torch.sum(x, d, True)
+    return x
+
+def tensordot(self, other, dims_self: List[int], dims_other: List[int]):
+    a_dims = [d % self.dim() for d in dims_self]
+    b_dims = [d % other.dim() for d in dims_other]
+    kept_a: List[int] = []
+    for d in range(self.dim()):
+        if d not in a_dims:
+            kept_a.append(d)
+    kept_b: List[int] = []
+    for d in range(other.dim()):
+        if d not in b_dims:
+            kept_b.append(d)
+    size = 1
+    for d in a_dims:
+        size *= self.size(d)
+    shape = [self.size(d) for d in kept_a] + [other.size(d) for d in kept_b]
+    a = self.permute(kept_a + a_dims).reshape(-1, size)
+    b = other.permute(b_dims + kept_b).reshape(size, -1)
+    return torch.mm(a, b).reshape(shape)
+
+def pad_sequence(sequences: List[Tensor], batch_first: bool, padding_value: float):
+    longest = 0
+    for s in sequences:
+        longest = max(longest, s.size(0))
+    padded: List[Tensor] = []
+    for s in sequences:
+        padded.append(torch.constant_pad_nd(s, [0, 0] * (s.dim() - 1) + [0, longest - s.size(0)], padding_value))
+    return torch.stack(padded, 0 if batch_first else 1)
+
+def msort(self):
+    return torch.sort(self, 0)[0]
+
+def sort__stable(self, stable: Optional[bool], dim: int, descending: bool):
+    _, index = torch.sort(self.detach(), stable=stable, dim=dim, descending=descending)
+    if self.dim() == 0:
+        return self.clone(), index
+    return torch.gather(self, dim, index), index
+
+
+# ---- indexing ----
+
+def index_copy(self, dim: int, index, source):
+    if self.dim() == 0:
+        return source.reshape([])
+    kept = torch.index_fill(self, dim, index, 0)
+    return torch.index_add(kept, dim, index, source)
+
+def index_fill__int_Scalar(self, dim: int, index, value: number):
+    mask = torch.index_fill(torch.zeros_like(self.detach(), dtype=torch.bool), dim, index, 1)
+    return self.masked_fill(mask, value)
+
+def index_fill__int_Tensor(self, dim: int, index, value):
+    mask = torch.index_fill(torch.zeros_like(self.detach(), dtype=torch.bool), dim, index, 1)
+    return self.masked_fill(mask, value)
+
+def masked_scatter(self, mask, source):
+    full = mask.expand_as(self)
+    position = torch.cumsum(full.reshape(-1).to(torch.int64), 0) - 1
+    picked = source.reshape(-1)[torch.clamp(position, min=0, max=source.numel() - 1)].reshape(self.shape)
+    return torch.where(full, picked, self)
+
+def put(self, index, source, accumulate: bool):
+    flat = self.reshape(-1)
+    at = index.reshape(-1)
+    if accumulate:
+        return flat.index_add(0, at, source.reshape(-1)).reshape(self.shape)
+    return flat.index_copy(0, at, source.reshape(-1)).reshape(self.shape)
+
+def scatter__reduce(self, dim: int, index, src, reduce: str):
+    if reduce == "add":
+        return torch.scatter_add(self, dim, index, src)
+    return torch.scatter_reduce(self, dim, index, src, "prod")
+
+def scatter__value_reduce(self, dim: int, index, value: number, reduce: str):
+    return torch.scatter(self, dim, index, torch.full(index.shape, value, dtype=self.dtype), reduce=reduce)
+
+def repeat_interleave__Tensor(repeats, output_size: Optional[int]):
+    return torch.repeat_interleave(repeats.detach(), output_size=output_size)
+
+
+# ---- matrices ----
+
+def ger(self, vec2):
+    return torch.outer(self, vec2)
+
+def inner(self, other):
+    if self.dim() == 0 or other.dim() == 0:
+        return self * other
+    return torch.tensordot(self, other, [-1], [-1])
+
+def kron(self, other):
+    n = max(self.dim(), other.dim())
+    a_shape = [1] * (n - self.dim()) + self.shape
+    b_shape = [1] * (n - other.dim()) + other.shape
+    shape: List[int] = []
+    left: List[int] = []
+    right: List[int] = []
+    for i in range(n):
+        shape.append(a_shape[i] * b_shape[i])
+        left += [a_shape[i], 1]
+        right += [1, b_shape[i]]
+    return (self.reshape(left) * other.reshape(right)).reshape(shape)
+
+def addbmm(self, batch1, batch2, beta: number, alpha: number):
+    return torch.add(self * beta, torch.sum(torch.bmm(batch1, batch2), 0), alpha=alpha)
+
+def bilinear(input1, input2, weight, bias: Optional[Tensor]):
+    lead = input1.shape[:-1]
+    a = input1.reshape(-1, input1.size(-1))
+    b = input2.reshape(-1, input2.size(-1))
+    y = torch.einsum("bi,oij,bj->bo", [a, weight, b])
+    if bias is not None:
+        y = y + bias
+    return y.reshape(lead + [weight.size(0)])
+
+def chain_matmul(matrices: List[Tensor]):
+    return torch.linalg_multi_dot(matrices)
+
+def linalg_multi_dot(tensors: List[Tensor]):
+    product = tensors[0]
+    for i in range(1, len(tensors)):
+        product = torch.matmul(product, tensors[i])
+    return product
+
+def cross(self, other, dim: Optional[int]):
+    axis = -1
+    if dim is not None:
+        axis = dim
+    else:
+        for d in range(self.dim()):
+            if axis == -1 and self.size(d) == 3:
+                axis = d
+    return torch.linalg_cross(self, other, dim=axis)
+
+def linalg_cross(self, other, dim: int):
+    a, b = torch.broadcast_tensors([self, other])
+    return torch.roll(torch.roll(a, -1, dim) * torch.roll(b, 1, dim), 0, dim) - torch.roll(a, 1, dim) * torch.roll(b, -1, dim)
+
+def linalg_vecdot(x, y, dim: int):
+    return torch.sum(x * y, dim)
+
+def linalg_diagonal(A, offset: int, dim1: int, dim2: int):
+    return torch.diagonal(A, offset, dim1, dim2)
+
+def vander(x, N: Optional[int], increasing: bool):
+    n = x.numel() if N is None else N
+    powers = torch.arange(n)
+    if not increasing:
+        powers = powers.flip(0)
+    return torch.pow(x.unsqueeze(-1), powers)
+
+def linalg_vander(x, N: Optional[int]):
+    n = x.size(-1) if N is None else N
+    return torch.pow(x.unsqueeze(-1), torch.arange(n))
+
+def matrix_power(self, n: int):
+    return torch.linalg_matrix_power(self, n)
+
+def linalg_matrix_power(self, n: int):
+    if n == 0:
+        return self * 0.0 + torch.eye(self.size(-1), dtype=self.dtype)
+    base = self
+    if n < 0:
+        base = torch.linalg_inv(self)
+    power = base
+    for _ in range(abs(n) - 1):
+        power = torch.matmul(power, base)
+    return power
+
+def det(self):
+    return torch.linalg_det(self)
+
+def logdet(self):
+    sign, logs = torch.linalg_slogdet(self)
+    return torch.where(sign > 0, logs, torch.logdet(self.detach()))
+
+def slogdet(self):
+    sign, logs = torch.linalg_slogdet(self)
+    return sign, logs
+
+def inverse(self):
+    return torch.linalg_inv(self)
+
+def linalg_inv_ex(self, check_errors: bool):
+    _, info = torch.linalg_inv_ex(self.detach(), check_errors=check_errors)
+    return torch.linalg_inv(self), info
+
+def linalg_solve_ex(A, B, left: bool, check_errors: bool):
+    _, info = torch.linalg_solve_ex(A.detach(), B.detach(), left=left, check_errors=check_errors)
+    return torch.linalg_solve(A, B, left=left), info
+
+def cholesky(self, upper: bool):
+    return torch.linalg_cholesky(self, upper=upper)
+
+def linalg_cholesky_ex(self, upper: bool, check_errors: bool):
+    _, info = torch.linalg_cholesky_ex(self.detach(), upper=upper, check_errors=check_errors)
+    return torch.linalg_cholesky(self, upper=upper), info
+
+def cholesky_inverse(self, upper: bool):
+    m = torch.matmul(self.transpose(-2, -1), self) if upper else torch.matmul(self, self.transpose(-2, -1))
+    return torch.linalg_inv(m)
+
+def cholesky_solve(self, input2, upper: bool):
+    m = torch.matmul(input2.transpose(-2, -1), input2) if upper else torch.matmul(input2, input2.transpose(-2, -1))
+    return torch.linalg_solve(m, self)
+
+def triangular_solve(self, A, upper: bool, transpose: bool, unitriangular: bool):
+    a = A.transpose(-2, -1) if transpose else A
+    x = torch.linalg_solve_triangular(a, self, upper=upper != transpose, unitriangular=unitriangular)
+    return x, A.clone()
+
+def linalg_solve_triangular(self, B, upper: bool, left: bool, unitriangular: bool):
+    a = torch.triu(self) if upper else torch.tril(self)
+    if unitriangular:
+        eye = torch.eye(self.size(-1), dtype=self.dtype)
+        a = a - a * eye + eye
+    return torch.linalg_solve(a, B, left=left)
+
+def svd(self, some: bool, compute_uv: bool):
+    u, s, vh = torch.linalg_svd(self, not some)
+    return u, s, vh.transpose(-2, -1)
+
+def linalg_svdvals(A, driver: Optional[str]):
+    u, s, vh = torch.linalg_svd(A, False)
+    return s
+
+def qr(self, some: bool):
+    q, r = torch.linalg_qr(self, "reduced" if some else "complete")
+    return q, r
+
+def linalg_eigvalsh(self, UPLO: str):
+    values, vectors = torch.linalg_eigh(self, UPLO)
+    return values
+
+def linalg_pinv(self, rcond: float, hermitian: bool):
+    if self.size(-2) >= self.size(-1):
+        return torch.linalg_solve(torch.matmul(self.transpose(-2, -1), self), self.transpose(-2, -1))
+    return torch.linalg_solve(torch.matmul(self, self.transpose(-2, -1)), self).transpose(-2, -1)
+
+def linalg_pinv__atol_rtol_float(self, atol: Optional[float], rtol: Optional[float], hermitian: bool):
+    return torch.linalg_pinv(self, 1e-15, hermitian)
+
+def linalg_pinv__atol_rtol_tensor(self, atol: Optional[Tensor], rtol: Optional[Tensor], hermitian: bool):
+    return torch.linalg_pinv(self, 1e-15, hermitian)
+
+def pinverse(self, rcond: float):
+    return torch.linalg_pinv(self, rcond, False)
+
+def matrix_exp(self):
+    return torch.linalg_matrix_exp(self)
+
+def linalg_matrix_norm(self, ord: number, dim: List[int], keepdim: bool, dtype: Optional[int]):
+    x = self if dtype is None else self.to(dtype)
+    order = float(ord)
+    rows, columns = dim[0] % x.dim(), dim[1] % x.dim()
+    if abs(order) == 2.0:
+        moved = x.movedim([rows, columns], [-2, -1])
+        values = torch.linalg_svdvals(moved)
+        found = torch.amax(values, -1) if order > 0 else torch.amin(values, -1)
+        if keepdim:
+            found = found.unsqueeze(min(rows, columns)).unsqueeze(max(rows, columns))
+        return found
+    summed, extreme = rows, columns
+    if abs(order) != 1.0:
+        summed, extreme = columns, rows
+    sums = torch.sum(torch.abs(x), summed, True)
+    found = torch.amax(sums, extreme, True) if order > 0 else torch.amin(sums, extreme, True)
+    if keepdim:
+        return found
+    return found.squeeze(max(rows, columns)).squeeze(min(rows, columns))
+
+def linalg_matrix_norm__str_ord(self, ord: str, dim: List[int], keepdim: bool, dtype: Optional[int]):
+    x = self if dtype is None else self.to(dtype)
+    if ord == "fro":
+        return torch.linalg_vector_norm(x, 2.0, dim, keepdim)
+    rows, columns = dim[0] % x.dim(), dim[1] % x.dim()
+    found = torch.sum(torch.linalg_svdvals(x.movedim([rows, columns], [-2, -1])), -1)
+    if keepdim:
+        found = found.unsqueeze(min(rows, columns)).unsqueeze(max(rows, columns))
+    return found
+
+def linalg_norm(self, ord: Optional[number], dim: Optional[List[int]], keepdim: bool, dtype: Optional[int]):
+    if ord is None:
+        return torch.linalg_vector_norm(self, 2.0, dim, keepdim, dtype=dtype)
+    if dim is None:
+        if self.dim() == 2:
+            return torch.linalg_matrix_norm(self, ord, [0, 1], keepdim, dtype=dtype)
+    elif len(dim) == 2:
+        return torch.linalg_matrix_norm(self, ord, dim, keepdim, dtype=dtype)
+    return torch.linalg_vector_norm(self, ord, dim, keepdim, dtype=dtype)
+
+def linalg_norm__ord_str(self, ord: str, dim: Optional[List[int]], keepdim: bool, dtype: Optional[int]):
+    dims = [-2, -1]
+    if dim is not None:
+        dims = dim
+    return torch.linalg_matrix_norm(self, ord, dims, keepdim, dtype=dtype)
+
+def linalg_tensorinv(self, ind: int):
+    lead, rest = self.shape[:ind], self.shape[ind:]
+    n = 1
+    for s in rest:
+        n *= s
+    return torch.linalg_inv(self.reshape(-1, n)).reshape(rest + lead)
+
+
+# ---- distances ----
+
+def pairwise_distance(x1, x2, p: float, eps: float, keepdim: bool):
+    return torch.norm(x1 - x2 + eps, p, [-1], keepdim)
+
+def _own_distances(difference, p: float):
+    if p == 2.0:
+        squares = torch.sum(difference * difference, -1)
+        zero = squares == 0
+        return torch.sqrt(squares.masked_fill(zero, 1.0)).masked_fill(zero, 0.0)
+    if p == 0.0:
+        return torch.sum((difference.detach() != 0).to(difference.dtype), -1)
+    if p == 1.0:
+        return torch.sum(torch.abs(difference), -1)
+    if p > 1e300:
+        return torch.amax(torch.abs(difference), [-1])
+    powers = torch.sum(torch.pow(torch.abs(difference), p), -1)
+    zero = powers == 0
+    return torch.pow(powers.masked_fill(zero, 1.0), 1.0 / p).masked_fill(zero, 0.0)
+
+def cdist(x1, x2, p: float, compute_mode: Optional[int]):
+    return _own_distances(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+
+def pdist(self, p: float):
+    pairs = torch.combinations(torch.arange(self.size(0)), 2)
+    return _own_distances(self[pairs[:, 0]] - self[pairs[:, 1]], p)
+
+
+# ---- losses ----
+
+def _own_reduce(x, reduction: int):
+    if reduction == 1:
+        return torch.mean(x)
+    if reduction == 2:
+        return torch.sum(x)
+    return x
+
+def hinge_embedding_loss(self, target, margin: float, reduction: int):
+    zero = torch.zeros_like(self.detach())
+    far = torch.where(target != 1, torch.clamp_min(margin - self, 0.0), zero)
+    near = torch.where(target != -1, self, zero)
+    return _own_reduce(far + near, reduction)
+
+def margin_ranking_loss(input1, input2, target, margin: float, reduction: int):
+    return _own_reduce(torch.clamp_min(-target * (input1 - input2) + margin, 0.0), reduction)
+
+def soft_margin_loss(self, target, reduction: int):
+    return _own_reduce(torch.log1p(torch.exp(-target * self)), reduction)
+
+def poisson_nll_loss(input, target, log_input: bool, full: bool, eps: float, reduction: int):
+    if log_input:
+        loss = torch.exp(input) - target * input
+    else:
+        loss = input - target * torch.log(input + eps)
+    if full:
+        stirling = target * torch.log(target) - target + 0.5 * torch.log(2.0 * 3.141592653589793 * target)
+        loss = loss + stirling.masked_fill(target <= 1, 0.0)
+    return _own_reduce(loss, reduction)
+
+def cosine_embedding_loss(input1, input2, target, margin: float, reduction: int):
+    dim = target.dim()
+    eps = 1e-12
+    product = torch.sum(input1 * input2, dim)
+    length1 = torch.sum(input1 * input1, dim) + eps
+    length2 = torch.sum(input2 * input2, dim) + eps
+    cosine = product / torch.sqrt(length1 * length2)
+    zeros = torch.zeros_like(cosine.detach())
+    near = torch.where(target == 1, 1.0 - cosine, zeros)
+    far = torch.where(target == -1, torch.clamp_min(cosine - margin, 0.0), zeros)
+    return _own_reduce(near + far, reduction)
+
+def triplet_margin_loss(anchor, positive, negative, margin: float, p: float, eps: float, swap: bool, reduction: int):
+    near = torch.pairwise_distance(anchor, positive, p, eps)
+    far = torch.pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = torch.minimum(far, torch.pairwise_distance(positive, negative, p, eps))
+    return _own_reduce(torch.clamp_min(margin + near - far, 0.0), reduction)
+
+def multi_margin_loss(self, target, p: number, margin: number, weight: Optional[Tensor], reduction: int):
+    x = self if self.dim() == 2 else self.unsqueeze(0)
+    t = target.reshape(-1)
+    right = torch.gather(x, 1, t.unsqueeze(1))
+    z = torch.clamp_min((x - right) + margin, 0.0)
+    if float(p) == 2.0:
+        z = z * z
+    if weight is not None:
+        z = z * weight[t].unsqueeze(1)
+    z = z * (torch.arange(x.size(1)).unsqueeze(0) != t.unsqueeze(1)).to(x.dtype)
+    loss = torch.sum(z, 1) / x.size(1)
+    if self.dim() < 2 and reduction == 0:
+        loss = loss.squeeze(0)
+    return _own_reduce(loss, reduction)
+
+def _own_multilabel(self, target):
+    x = self if self.dim() == 2 else self.reshape(1, -1)
+    t = target.reshape(x.shape)
+    valid = torch.cumprod((t >= 0).to(torch.int64), 1) > 0
+    safe = t.masked_fill(valid.logical_not(), 0)
+    is_target = torch.scatter_add(torch.zeros_like(x.detach()), 1, safe, valid.to(x.dtype)) > 0
+    right = torch.gather(x, 1, safe)
+    z = torch.clamp_min(1.0 - right.unsqueeze(2) + x.unsqueeze(1), 0.0)
+    counts = valid.unsqueeze(2).logical_and(is_target.logical_not().unsqueeze(1))
+    return torch.sum(z * counts.to(x.dtype), [1, 2]) / x.size(1), is_target.to(x.dtype)
+
+def multilabel_margin_loss(self, target, reduction: int):
+    loss, _ = _own_multilabel(self, target)
+    if self.dim() < 2 and reduction == 0:
+        loss = loss.squeeze(0)
+    return _own_reduce(loss, reduction)
+
+def multilabel_margin_loss_forward(self, target, reduction: int):
+    loss, is_target = _own_multilabel(self, target)
+    if self.dim() < 2 and reduction == 0:
+        loss = loss.squeeze(0)
+    return _own_reduce(loss, reduction), is_target.reshape(target.shape)
+
+def nll_loss_forward(self, target, weight: Optional[Tensor], reduction: int, ignore_index: int):
+    _, total = torch.nll_loss_forward(self.detach(), target, weight, reduction, ignore_index)
+    return torch.nll_loss(self, target, weight, reduction, ignore_index), total
+
+
+# ---- networks ----
+
+def native_layer_norm(input, normalized_shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float):
+    _, mean, rstd = torch.native_layer_norm(input.detach(), normalized_shape, None, None, eps)
+    return torch.layer_norm(input, normalized_shape, weight, bias, eps), mean, rstd
+
+def native_group_norm(input, weight: Optional[Tensor], bias: Optional[Tensor], N: int, C: int, HxW: int, group: int, eps: float):
+    _, mean, rstd = torch.native_group_norm(input.detach(), None, None, N, C, HxW, group, eps)
+    return torch.group_norm(input, group, weight, bias, eps), mean, rstd
+
+def native_dropout(input, p: float, train: Optional[bool]):
+    ones, mask = torch.native_dropout(torch.ones_like(input.detach()), p, train)
+    return input * ones, mask
+
+def feature_dropout(input, p: float, train: bool):
+    return input * torch.feature_dropout(torch.ones_like(input.detach()), p, train)
+
+def _own_alpha(input, zeros, p: float):
+    alpha = -1.7580993408473766
+    a = 1.0 / math.sqrt((alpha * alpha * p + 1.0) * (1.0 - p))
+    b = -a * alpha * p
+    kept = zeros > a * alpha * 0.5 + b
+    return zeros + input * (kept.to(input.dtype) * a)
+
+def alpha_dropout(input, p: float, train: bool):
+    if not train or p == 0.0 or p == 1.0:
+        return input * torch.alpha_dropout(torch.ones_like(input.detach()), p, train)
+    return _own_alpha(input, torch.alpha_dropout(torch.zeros_like(input.detach()), p, train), p)
+
+def feature_alpha_dropout(input, p: float, train: bool):
+    if not train or p == 0.0 or p == 1.0:
+        return input * torch.feature_alpha_dropout(torch.ones_like(input.detach()), p, train)
+    return _own_alpha(input, torch.feature_alpha_dropout(torch.zeros_like(input.detach()), p, train), p)
+
+def conv_tbc(self, weight, bias, pad: int):
+    y = torch.conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, [1], [pad])
+    return y.permute([2, 0, 1])
+
+def _pad_circular(self, pad: List[int]):
+    return torch.pad(self, pad, "circular")
+
+def native_channel_shuffle(self, groups: int):
+    return torch.channel_shuffle(self, groups)
+
+def as_tensor(data, dtype: Optional[int], device: Optional[Device]):
+    return data if dtype is None else data.to(dtype)
+
+def cpu(self):
+    return self
+
+def _grad_sum_to_size(self, size: Optional[List[int]]):
+    if size is None:
+        return self
+    return torch.sum_to_size(self, size)
+
+def rrelu(self, lower: number, upper: number, training: bool, generator: Optional[Generator]):
+    if not training:
+        return torch.leaky_relu(self, (float(lower) + float(upper)) / 2.0)
+    below = self.detach() <= 0
+    sign = torch.ones_like(self.detach()).masked_fill(below, -1.0)
+    drawn = torch.rrelu(sign, lower, upper, True, generator)
+    return torch.where(below, self * -drawn, self)
+
+def linalg_tensorsolve(self, other, dims: Optional[List[int]]):
+    a = self
+    if dims is not None:
+        rest: List[int] = []
+        moved = [d % self.dim() for d in dims]
+        for d in range(self.dim()):
+            if d not in moved:
+                rest.append(d)
+        a = self.permute(rest + moved)
+    n = other.numel()
+    return torch.linalg_solve(a.reshape(n, -1), other.reshape(-1)).reshape(a.shape[other.dim():])
+
+def _own_ctc(log_probs, target, blank: int):
+    # log_probs (T, C) and target (S) of one sequence
+    size = 2 * target.size(0) + 1
+    labels = torch.full([size], blank, dtype=torch.int64)
+    labels[1::2] = target
+    never = torch.full([2], -1e30, dtype=log_probs.dtype)
+    skips = torch.zeros([size], dtype=torch.bool)
+    if size > 3:
+        skips[2:] = (labels[2:] != blank).logical_and(labels[2:] != labels[:-2])
+    emitted = log_probs.index_select(1, labels)
+    alpha = torch.cat([emitted[0, :2], torch.full([size], -1e30, dtype=log_probs.dtype)])[:size]
+    for t in range(1, log_probs.size(0)):
+        before = torch.cat([never[:1], alpha])[:size]
+        twice = torch.cat([never, alpha])[:size].masked_fill(skips.logical_not(), -1e30)
+        alpha = torch.logsumexp(torch.stack([alpha, before, twice]), [0]) + emitted[t]
+    return -torch.logsumexp(alpha[-2:], [0])
+
+def ctc_loss__IntList(log_probs, targets, input_lengths: List[int], target_lengths: List[int], blank: int, reduction: int, zero_infinity: bool):
+    single = log_probs.dim() == 2
+    logs = log_probs.unsqueeze(1) if single else log_probs
+    start = 0
+    losses: List[Tensor] = []
+    for n in range(len(input_lengths)):
+        size = target_lengths[n]
+        if targets.dim() == 2:
+            target = targets[n, :size]
+        else:
+            target = targets[start:start + size]
+        start += size
+        loss = _own_ctc(logs[:input_lengths[n], n], target.to(torch.int64), blank)
+        if zero_infinity:
+            loss = torch.where(loss > 1e29, torch.zeros_like(loss), loss)
+        else:
+            loss = torch.where(loss.detach() > 1e29, loss + 1e400, loss)
+        losses.append(loss)
+    all = torch.stack(losses)
+    if reduction == 1:
+        sizes = torch.clamp(torch.tensor(target_lengths), min=1)
+        return torch.mean(all / sizes.to(all.dtype))
+    if reduction == 2:
+        return torch.sum(all)
+    return all[0] if single else all
+
+def ctc_loss__Tensor(log_probs, targets, input_lengths, target_lengths, blank: int, reduction: int, zero_infinity: bool):
+    inputs: List[int] = input_lengths.reshape(-1).tolist()
+    sizes: List[int] = target_lengths.reshape(-1).tolist()
+    return torch.ctc_loss(log_probs, targets, inputs, sizes, blank, reduction, zero_infinity)

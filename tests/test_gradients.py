@@ -1,0 +1,112 @@
+"""First and second derivatives of operators against finite differences.
+
+Each line is a call; x, y, z are new float64 tensors (2, 3) between -1 and 1 that require gradients, p and q
+between 0.5 and 1.5, c another that requires none, m a regular 3x3 matrix, s a symmetric one, v a vector of 4; r(...) makes others.
+"""
+
+import pytest
+
+import torchjit as torch
+from torchjit.autograd import gradcheck, gradgradcheck
+
+CALLS = """
+absolute(x) | deg2rad(x) | rad2deg(x) | subtract(x, y, alpha=2) | subtract(x, 2, 3) | multiply(x, 3) | divide(x, 3) | true_divide(x, 3)
+divide(x, p, rounding_mode=None) | float_power(p, 2) | float_power(p, y) | float_power(2, x) | fmax(x, y) | fmin(x, y) | fmod(x, p)
+remainder(x, p) | copysign(x, y) | copysign(x, -1.0) | ldexp(x, y) | logaddexp2(x, y) | logit(r(3, low=0.2, high=0.8)) | logit(x, 0.1)
+sinc(x) | heaviside(x, y) | xlogy(x, 2.0) | xlogy(2.0, p) | special.xlog1py(x, p) | special.xlog1py(x, 2) | special.entr(p)
+hardshrink(x, 0.3) | softshrink(x, 0.3) | clamp(x, y - 1.5, y + 1.5) | clamp_min(x, y) | clamp_max(x, y)
+digamma(p) | lgamma(p) | polygamma(2, p) | mvlgamma(p + 2, 3) | erfinv(x * 0.9) | i0(x) | special.i0e(p) | special.i1(x) | special.i1e(p)
+special.erfcx(x) | special.ndtr(x) | special.log_ndtr(x * 3) | special.ndtri(p / 2) | special.gammainc(c, q) | special.gammaincc(c, q)
+special.zeta(torch.full((3,), 2.5, dtype=torch.float64), q) | special.softmax(x, 1) | special.logsumexp(x, 1) | special.multigammaln(p + 2, 2)
+arccos(x * 0.9) | arcsin(x * 0.9) | arctan(x) | arccosh(p + 1) | arcsinh(x) | arctanh(x * 0.9) | arctan2(x, p)
+nansum(x, 1) | nanmean(x, [0], True) | std_mean(x) | std_mean(x, 1) | var_mean(x, [0], correction=0, keepdim=True) | aminmax(x) | aminmax(x, dim=1)
+median(x) | nanmedian(x) | nanmedian(x, 1) | quantile(x, 0.3) | quantile(x, torch.tensor([0.2, 0.9], dtype=torch.float64), 1) | quantile(x, 0.5, 0, True)
+quantile(x, 0.4, 1, interpolation="midpoint") | cumprod(x, 1) | diff(x, 2, 1) | diff(x, 1, 0, y, z) | trapezoid(x) | trapezoid(x, y) | trapezoid(x, dx=0.5, dim=0)
+cumulative_trapezoid(x, dx=2.0) | cov(x) | cov(x, correction=0, aweights=torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64)) | corrcoef(x)
+dist(x, y) | dist(x, y, 3) | norm(x, "fro", [0, 1]) | norm(x, 3) | norm(x, 2, [1], True, dtype=torch.float64) | renorm(x, 2, 0, 0.5) | nuclear_norm(m)
+hstack([x, y]) | vstack([x, v[:3]]) | row_stack([x, y]) | dstack([x, y]) | column_stack([x, v[:2]]) | block_diag(x, v) | cartesian_prod(v[:2], v[2:])
+combinations(v, 2) | meshgrid(v, v[:2], indexing="xy") | atleast_2d([v, x]) | tensor_split(x, [1, 2], 1) | hsplit(x, 3) | vsplit(x, [1]) | dsplit(r(1, 2, 4), 2)
+narrow_copy(x, 1, 1, 2) | diagflat(v, 1) | diagonal_scatter(m, v[:3]) | select_scatter(x, v[:3], 0, 1) | slice_scatter(x, y[:, :1], 1, 1, 2)
+tensordot(x, y, ([1], [1])) | tensordot(r(2, 3, 2), r(3, 2, 2), 2) | msort(x) | sort(x, stable=True, dim=0) | x.sum_to_size(1, 3) | x.mT | x.unfold(1, 2, 1)
+index_copy(x, 1, torch.tensor([2, 0]), y[:, :2]) | index_fill(x, 1, torch.tensor([0]), 2.0) | index_fill(x, 1, torch.tensor([0]), v[0])
+x.masked_scatter(torch.tensor([True, False, True]), y) | x.put(torch.tensor([1, 4]), v[:2]) | x.put(torch.tensor([1, 4]), v[:2], True)
+scatter(x, 1, torch.tensor([[0, 2], [1, 1]]), y[:, :2], reduce="add") | scatter(x, 1, torch.tensor([[0], [1]]), y[:, :1], reduce="multiply")
+ger(v, v[:2]) | inner(x, y) | kron(x, y) | addbmm(x, r(4, 2, 2), r(4, 2, 3), beta=0.5, alpha=2) | bilinear(x, y, r(4, 3, 3), v) | chain_matmul(x, m, r(3, 2))
+linalg.multi_dot([x, m, v[:3]]) | cross(r(2, 3), r(2, 3)) | linalg.cross(x, y) | linalg.vecdot(x, y) | vander(v, 3) | linalg.vander(v) | matrix_power(m, 3) | matrix_power(m, -2)
+det(m) | logdet(m) | slogdet(m)[1] | inverse(m) | linalg.inv(m) | linalg.solve(m, v[:3]) | linalg.solve(m, r(3, 2)) | linalg.solve(m, x, left=False)
+linalg.solve(r(2, 3, 3) + 3 * torch.eye(3, dtype=torch.float64), r(2, 3, 2)) | linalg.cholesky(m @ m.mT) | linalg.cholesky(m @ m.mT, upper=True)
+cholesky_inverse(torch.linalg.cholesky(m @ m.mT)) | cholesky_solve(r(3, 2), torch.linalg.cholesky(m @ m.mT)) | linalg.qr(m) | linalg.qr(r(4, 3))
+linalg.svdvals(x) | linalg.eigh(s + s.mT)[0] | linalg.eigvalsh(s + s.mT) | linalg.pinv(x) | linalg.pinv(r(4, 2)) | matrix_exp(m) | triangular_solve(r(3, 2), m)[0]
+linalg.solve_triangular(m, r(3, 2), upper=True) | linalg.matrix_norm(m) | linalg.matrix_norm(m, 2) | linalg.matrix_norm(m, 1) | linalg.matrix_norm(m, -1) | linalg.matrix_norm(m, "nuc")
+linalg.norm(m) | linalg.norm(x, 3, 1) | linalg.norm(m, "fro") | linalg.tensorinv(r(2, 3, 6) , 2) | linalg.tensorsolve(r(2, 3, 6), x)
+cdist(x, r(4, 3)) | cdist(x, r(4, 3), 1.0) | cdist(x, r(4, 3), 3.0) | pdist(r(4, 3)) | pairwise_distance(x, y)
+hinge_embedding_loss(x, torch.tensor([1, -1, 1])) | margin_ranking_loss(x, y, torch.tensor([1, -1, 1])) | soft_margin_loss(x, torch.tensor([1, -1, 1]))
+poisson_nll_loss(x, c, True, True, 1e-8, 1) | cosine_embedding_loss(x, y, torch.tensor([1, -1]), 0.1) | triplet_margin_loss(x, y, z, swap=True)
+multi_margin_loss(x, torch.tensor([0, 2])) | multilabel_margin_loss(x, torch.tensor([[0, 2, -1], [1, -1, 0]])) | x.rrelu(0.1, 0.3, False)
+conv_tbc(r(5, 2, 3), r(2, 3, 4), v, 1) | native_layer_norm(x, [3], None, None, 1e-5)[0] | native_group_norm(r(1, 4, 3), v, v, 1, 4, 3, 2, 1e-5)[0]
+ctc_loss(r(6, 2, 4).log_softmax(2), torch.tensor([[1, 2, 2], [3, 1, 0]]), [6, 5], [3, 2]) | ctc_loss(r(5, 4).log_softmax(1), torch.tensor([1, 1]), [5], [2], 0, 2, True)
+col2im(r(1, 8, 6), [3, 4], [2, 2], [1, 1], [0, 0], [1, 1]) | max_unpool2d(r(1, 1, 2, 2), torch.tensor([[[[0, 3], [9, 15]]]]), [4, 4])
+x.as_strided([2, 2], [3, 1]) | expand_copy(v, [2, 4]) | view_copy(x, [6]) | pad_sequence([x, v.view(-1, 1).expand(4, 3)])
+"""
+
+ONCE = ("renorm", "linalg.matrix_norm(m, 2)", "nuclear_norm", '"nuc"', "i1e", "max_unpool", "as_strided", "linalg.qr", "quantile", "special.zeta")
+
+
+def sample(low=-1.0, high=1.0):
+    """A function that makes tensors of which no two elements are close."""
+
+    def r(*shape, low=low, high=high):
+        n = 1
+        for size in shape:
+            n *= size
+        order = torch.randperm(n).to(torch.float64)
+        t = (low + (high - low) * (order + 0.3 + 0.4 * torch.rand(n, dtype=torch.float64)) / n).view(shape)
+        return t.requires_grad_()
+
+    return r
+
+
+class Namespace:
+    """torch, with the operators that the module itself does not show."""
+
+    def __getattr__(self, name):
+        found = getattr(torch, name, None)
+        return found if found is not None else getattr(torch.ops.aten, name)
+
+
+def evaluate(call):
+    """The function of the tensors that a call uses, and the tensors."""
+    torch.manual_seed(sum(map(ord, call)))
+    r = sample()
+    made = []
+    names = {"torch": torch, "aten": Namespace()}
+    shapes = {"x": (2, 3), "y": (2, 3), "z": (2, 3), "p": (2, 3), "q": (2, 3), "v": (4,), "s": (3, 3), "m": (3, 3)}
+    for name, shape in shapes.items():
+        names[name] = r(*shape, low=0.5, high=1.5) if name in "pq" else r(*shape)
+    names["c"] = r(2, 3, low=0.5, high=1.5).detach()
+    names["m"] = (names["m"] + 3 * torch.eye(3, dtype=torch.float64)).detach().requires_grad_()
+    code = compile("aten." + call if not call.startswith(tuple(n + "." for n in shapes)) else call, call, "eval")
+    used = [n for n in code.co_names if n in shapes]
+
+    def record(*shape, **options):
+        made.append(r(*shape, **options))
+        return made[-1]
+
+    eval(code, {**names, "r": record})
+    given = [names[n] for n in used] + list(made)
+
+    def function(*tensors):
+        rest = iter(tensors[len(used):])
+        values = {**names, **dict(zip(used, tensors)), "r": lambda *shape, **options: next(rest)}
+        found = eval(code, values)
+        return tuple(found) if isinstance(found, (tuple, list)) else found
+
+    return function, tuple(given)
+
+
+@pytest.mark.parametrize("call", [c.strip() for line in CALLS.strip().splitlines() for c in line.split(" | ")])
+def test_gradient(call):
+    function, tensors = evaluate(call)
+    assert gradcheck(function, tensors, atol=1e-4)
+    if not any(name in call for name in ONCE) :
+        assert gradgradcheck(function, tensors, atol=1e-3, rtol=1e-2)
