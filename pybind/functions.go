@@ -33,6 +33,7 @@ var registered = slices.Concat(
 	aliasMembers,
 	passMembers,
 	fileCheckMembers,
+	inferMembers,
 	freezeMembers,
 )
 

@@ -85,7 +85,8 @@ def __getattr__(name: str) -> Any: ...
 
 # What is written by hand in torchjit/_C.py, by class.
 C_BODIES = {
-    "Graph": ["def __new__(cls) -> Graph: ...", "def insert_point_guard(self, at: Node | Block) -> Any: ..."],
+    "Node": ["def __getitem__(self, name: str) -> Any: ..."],
+    "Graph": ["def __new__(cls) -> Graph: ...", "def op(self, opname: builtins.str, *raw_args: Any, outputs: int = 1, **kwargs: Any) -> Any: ...", "def insert_point_guard(self, at: Node | Block) -> Any: ..."],
     "_AliasInfo": [
         "@property\n    def before_set(self) -> set[str]: ...",
         "@property\n    def after_set(self) -> set[str]: ...",

@@ -331,3 +331,56 @@ def test_alias_database_of_calls():
     for descend in (False, True):
         db = g.alias_db(descend_function_calls=descend)
         assert db.has_writers(y) and db.may_contain_alias(out, y) and db.has_writers(x) is not descend
+
+
+def test_attributes_by_subscript_and_nodes_by_op(graph):
+    add = graph.findNode("aten::add")
+    with graph.insert_point_guard(add):
+        out = graph.op("my::op", next(graph.inputs()), 3, alpha_f=2.5, dims_i=[1, 2])
+        first, second = graph.op("Split", out, outputs=2)
+    node = out.node()
+    assert (node["alpha"], node["dims"], first.node().kind(), second.offset()) == (2.5, [1, 2], "onnx::Split", 1)
+    assert node.inputsAt(1).toIValue() == 3
+
+
+def test_units_take_functions_from_graphs():
+    unit = _C.CompilationUnit("def foo(x):\n    return x + 1\n")
+    assert unit.find_function("foo") is unit.foo and unit.find_function("bar") is None
+    unit.create_function("bar", unit.foo.graph)
+    assert unit.bar(torch.ones(1)).item() == 2
+    with pytest.raises(RuntimeError, match="already defined"):
+        unit.create_function("bar", unit.foo.graph)
+    assert len(unit.get_functions()) == 2
+    unit.drop_all_functions()
+    with pytest.raises(AttributeError, match="'CompilationUnit' has no attribute 'foo'"):
+        unit.foo  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [(1, "int"), ([1], "List[int]"), ({"a": [1.0]}, "Dict[str, List[float]]"), ((1, "a"), "Tuple[int, str]"), (None, "NoneType"),
+     (torch.ones(1), "Tensor"), ([1, "a"], "consistent element type. Found int and str"), ([], "must have elements"),
+     (object(), "instead got value of type object")],
+    ids=lambda v: "",
+)  # fmt: skip
+def test_types_of_values(value, text):
+    inferred = _C._jit_try_infer_type(value)
+    shown = str(inferred.type()) if inferred.success() else inferred.reason()
+    assert text in shown
+
+
+def test_executor_settings_are_kept():
+    assert (
+        _C._jit_set_num_profiled_runs(3) == 1
+        and _C._jit_get_num_profiled_runs() == 3
+        and _C._jit_set_num_profiled_runs(1) == 3
+    )
+    former = torch.jit.set_fusion_strategy([("STATIC", 1)])
+    assert former == [("STATIC", 2), ("DYNAMIC", 10)] and torch.jit.set_fusion_strategy(former) == [("STATIC", 1)]
+    with torch.jit.optimized_execution(False):
+        assert not _C._get_graph_executor_optimize()
+    with torch.jit.fuser("fuser1"):
+        assert _C._jit_texpr_fuser_enabled() and _C._jit_can_fuse_on_cpu()
+    assert _C._get_graph_executor_optimize() and not _C._jit_can_fuse_on_cpu()
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        _C._jit_set_num_profiled_runs("many")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit import _native
+from torchjit import _executor_settings, _native
 
 # The numbers of the handle classes (see pybind/slots.go); _C.type_classes tells those of types.
 _HANDLE_CLASSES = {
@@ -26,6 +26,21 @@ class Graph(_native.Handle):
 
     def __repr__(self) -> str:
         return self.str()
+
+    def op(self, opname: str, *raw_args: Any, outputs: int = 1, **kwargs: Any) -> Any:
+        """Inserts a node of any kind, onnx:: where none is said: `g.op("Add", x, y, alpha_f=1.0)`.
+
+        An argument that is no Value becomes a constant. An attribute's name ends with the letter of its kind.
+        """
+        kind = opname if "::" in opname else "onnx::" + opname
+        args = [a if isinstance(a, Value) else self.insertConstant(a) for a in raw_args if a is not None]
+        node = self.insertNode(self.create(kind, args, outputs))
+        for key, value in sorted(kwargs.items()):
+            name, _, letter = key.rpartition("_")
+            if isinstance(value, (list, tuple)) and letter in "ifst":
+                letter += "s"
+            getattr(node, letter + "_")(name, value)
+        return node.output() if outputs == 1 else tuple(node.outputs())
 
     def insert_point_guard(self, at: Any) -> Any:
         """A context manager that moves the insertion point before a node, or to the end of a block, and back."""
@@ -65,6 +80,10 @@ class _InsertPoint:
 
 class Node(_native.Handle):
     """An operator applied to values; it may hold attributes and blocks."""
+
+    def __getitem__(self, name: str) -> Any:
+        """An attribute of any kind."""
+        return getattr(self, self.kindOf(name))(name)
 
 
 class Value(_native.Handle):
@@ -198,6 +217,35 @@ def _jit_get_operation(qualified_name: str) -> tuple[Any, list[str]]:
     names = _overload_names(qualified_name)  # type: ignore[name-defined]  # noqa: F821
     return _native.operator(qualified_name), names
 
+
+class InferredType:
+    """The type of a Python value, or why it has none."""
+
+    def __init__(self, type: Any = None, reason: str = "") -> None:
+        self._type, self._reason = type, reason
+
+    def type(self) -> Any:
+        """The type."""
+        if self._type is None:
+            raise RuntimeError("Tried to get the type from an InferredType but the type is null.")
+        return self._type
+
+    def success(self) -> bool:
+        """Whether there is a type."""
+        return self._type is not None
+
+    def reason(self) -> str:
+        """Why there is none."""
+        return self._reason
+
+
+def _jit_try_infer_type(value: Any) -> InferredType:
+    """The type that a Python value has in a program."""
+    inferred, reason = _infer_type(value)  # type: ignore[name-defined]  # noqa: F821
+    return InferredType(inferred, reason)
+
+
+globals().update(_executor_settings.functions())
 
 # Classes that are made elsewhere, over this module.
 _ELSEWHERE = {

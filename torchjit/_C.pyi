@@ -17,6 +17,8 @@ class Graph(Handle):
 
     def __new__(cls) -> Graph: ...
 
+    def op(self, opname: builtins.str, *raw_args: Any, outputs: int = 1, **kwargs: Any) -> Any: ...
+
     def insert_point_guard(self, at: Node | Block) -> Any: ...
 
     def str(self, print_source_ranges: bool = True) -> builtins.str:
@@ -108,6 +110,8 @@ class Graph(Handle):
 
 class Node(Handle):
     """An operator applied to values; it may hold attributes and blocks."""
+
+    def __getitem__(self, name: str) -> Any: ...
 
     def __repr__(self) -> builtins.str:
         """The node's line and its blocks."""
@@ -930,6 +934,9 @@ def _freeze_module(module: Any, preservedAttrs: list[Any] | tuple[Any, ...] | No
 def _get_schema(name: builtins.str, overload_name: builtins.str) -> FunctionSchema:
     """The schema of an overload; "default" or "" is the one without a name."""
 
+def _infer_type(value: Any) -> tuple[Any, ...]:
+    """The type that a value has in a program, or None and why it has none."""
+
 def _jit_get_all_schemas() -> list[Any]:
     """The schemas of all operators."""
 
@@ -938,6 +945,15 @@ def _jit_get_schemas_for_operator(name: builtins.str) -> list[Any]:
 
 def _jit_interpret_graph(graph: Graph, inputs: tuple[Any, ...]) -> Any:
     """The result of a graph for inputs."""
+
+def _jit_pass_canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:
+    """A copy whose values are numbered in order, with or without names."""
+
+def _jit_pass_canonicalize_graph_fuser_ops(graph: Graph) -> None:
+    """Puts the outputs of branches and loops into the order of their uses."""
+
+def _jit_pass_constant_loop_unrolling(graph: Graph) -> bool:
+    """Replaces for-loops of a few rounds by their bodies; returns whether anything changed."""
 
 def _jit_pass_constant_pooling(graph: Graph) -> None:
     """Keeps one of equal constants."""
@@ -948,8 +964,23 @@ def _jit_pass_constant_propagation(graph: Graph) -> bool:
 def _jit_pass_constant_propagation_immutable_types(graph: Graph) -> bool:
     """Runs the nodes whose inputs and outputs are constants that cannot be changed in place; returns whether anything changed."""
 
+def _jit_pass_cse(graph: Graph) -> bool:
+    """Removes nodes that compute what another one has computed; returns whether anything changed."""
+
 def _jit_pass_dce(graph: Graph) -> None:
     """Removes nodes that have no effect."""
+
+def _jit_pass_dce_allow_deleting_nodes_with_side_effects(graph: Graph) -> None:
+    """Removes nodes whose outputs are not used, even where they print or write."""
+
+def _jit_pass_decompose_ops(graph: Graph) -> None:
+    """Replaces addmm by mm and add."""
+
+def _jit_pass_erase_number_types(graph: Graph) -> None:
+    """Makes numbers tensors without dimensions."""
+
+def _jit_pass_erase_shape_information(graph: Graph) -> None:
+    """Makes tensor types ones that say nothing of shapes."""
 
 def _jit_pass_fold_frozen_conv_add_or_sub(graph: Graph) -> bool:
     """Folds additions behind convolutions with constant weights into the biases."""
@@ -963,11 +994,41 @@ def _jit_pass_fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
 def _jit_pass_inline(graph: Graph) -> None:
     """Replaces calls of functions and methods by their bodies."""
 
+def _jit_pass_inline_fork_wait(graph: Graph) -> None:
+    """Runs forked calls in their place."""
+
 def _jit_pass_lint(graph: Graph) -> None:
     """Checks the graph's invariants."""
 
+def _jit_pass_loop_unrolling(graph: Graph) -> bool:
+    """Repeats the bodies of small for-loops; returns whether anything changed."""
+
+def _jit_pass_lower_all_tuples(graph: Graph) -> None:
+    """Replaces tuples by their elements, also in parameters and results."""
+
+def _jit_pass_lower_simple_tuples(graph: Graph) -> None:
+    """Connects uses of elements of tuples with what the tuples were made of."""
+
 def _jit_pass_optimize_frozen_graph(graph: Graph, optimize_numerics: bool = True) -> None:
     """Removes dropouts of a frozen graph and, with optimize_numerics, folds what follows convolutions into their weights."""
+
+def _jit_pass_peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
+    """Replaces nodes whose outcome is seen from the nodes beside them; returns whether anything changed."""
+
+def _jit_pass_peephole_list_idioms(graph: Graph, refine_list_len: bool = False) -> bool:
+    """Answers what is asked of lists that are made in the graph; returns whether anything changed."""
+
+def _jit_pass_remove_dropout(module: Any) -> None:
+    """Removes the dropouts of a module in eval mode from its methods."""
+
+def _jit_pass_remove_expands(graph: Graph) -> None:
+    """Removes expansions that operators imply."""
+
+def _jit_pass_remove_inplace_ops(graph: Graph) -> None:
+    """Replaces operators that write a tensor by those that make a new one, whoever sees the memory."""
+
+def _jit_pass_remove_mutation(graph: Graph) -> bool:
+    """Replaces writes to memory of the graph by operators that make new memory; returns whether anything changed."""
 
 def _overload_names(name: builtins.str) -> list[Any]:
     """The names of an operator's overloads."""

@@ -4,6 +4,7 @@ import (
 	"torchjit/gojit/alias"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -22,6 +23,7 @@ func PeepholeWithoutShapes(g *ir.Graph) bool { return peephole(g, false) }
 
 func peephole(g *ir.Graph, shapes bool) bool {
 	p := &peepholes{g: g, db: alias.Analyze(g, alias.Options{}), shapes: shapes}
+	p.changed = listIdioms(g, p.db)
 	g.Block().Walk(func(n *ir.Node) {
 		if replacement := p.replacement(n); replacement != nil && replacement != n.Output() {
 			n.Output().ReplaceAllUsesWith(replacement)
@@ -58,6 +60,9 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 			return n.Input(0)
 		}
 	case "aten::mul", "aten::div", "aten::add", "aten::sub":
+		if v := integerIdentity(n); v != nil {
+			return v
+		}
 		return p.arithmetic(n)
 	case "aten::Float", "aten::Int", "aten::FloatImplicit", "aten::IntImplicit", "aten::ScalarImplicit":
 		if made := n.Input(0).Node(); made.Kind() == "prim::NumToTensor" && types.Equal(made.Input(0).Type(), n.Output().Type()) {
@@ -69,6 +74,10 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 		}
 	case "aten::transpose":
 		return p.twice(n)
+	case "aten::t":
+		if made := n.Input(0).Node(); made.Kind() == "aten::t" && !p.db.HasWriters(n.Output()) {
+			return made.Input(0)
+		}
 	case "prim::If":
 		return ifIsCondition(n)
 	case "aten::dim":
@@ -100,6 +109,38 @@ func (p *peepholes) identity(n *ir.Node) *ir.Value {
 		return nil
 	}
 	return p.constant(n, value.Bool(!is))
+}
+
+// integerIdentity returns the other operand where an int is added to 0 or multiplied by 1.
+func integerIdentity(n *ir.Node) *ir.Value {
+	if len(n.Inputs()) != 2 || n.Output().Type().Kind() != types.KindInt {
+		return nil
+	}
+	a, b := n.Input(0), n.Input(1)
+	if a.Type().Kind() != types.KindInt || b.Type().Kind() != types.KindInt {
+		return nil
+	}
+	switch n.Kind() {
+	case "aten::add":
+		if isNumber(a, 0) {
+			return b
+		}
+		if isNumber(b, 0) {
+			return a
+		}
+	case "aten::sub":
+		if isNumber(b, 0) {
+			return a
+		}
+	case "aten::mul":
+		if isNumber(a, 1) {
+			return b
+		}
+		if isNumber(b, 1) {
+			return a
+		}
+	}
+	return nil
 }
 
 // arithmetic removes an operation of a tensor with a neutral number.
@@ -267,6 +308,23 @@ func (p *peepholes) shape(n *ir.Node) *ir.Value {
 				total *= int64(s)
 			}
 			return p.constant(n, value.Int(total))
+		}
+	case "prim::dtype":
+		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
+			return p.constant(n, value.Int(int64(d)))
+		}
+	case "prim::device":
+		if d, err := tensor.ParseDevice(t.Device); err == nil && t.Device != "" {
+			return p.constant(n, value.OfDevice(d))
+		}
+	case "aten::is_floating_point":
+		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
+			return p.constant(n, value.Bool(d.IsFloating()))
+		}
+	case "aten::type_as":
+		if other, ok := n.Input(1).Type().(*types.TensorInfo); ok && t.DType != "" && t.DType == other.DType && t.Device == other.Device &&
+			t.Device != "" && !p.db.HasWriters(n.Output()) {
+			return n.Input(0)
 		}
 	case "prim::is_cuda":
 		if t.Device != "" {

@@ -72,26 +72,33 @@ func isSmall(b *ir.Block) bool {
 	return count <= maxUnrolledBody && !loops
 }
 
-// repeatLoop replaces a loop by copies of its body.
-func repeatLoop(n *ir.Node, times int) {
-	g := n.Graph()
-	old := g.SetInsertPoint(n)
-	carried := append([]*ir.Value(nil), n.Inputs()[2:]...)
-	for i := range times {
-		carried = insertBody(g, n.Blocks()[0], g.Constant(value.Int(int64(i)), source.Range{}), carried)
-	}
-	g.SetInsertPoint(old)
-	for i, out := range n.Outputs() {
-		out.ReplaceAllUsesWith(carried[i])
-	}
-	n.Destroy()
+// unroller repeats the body of a loop, which counts its rounds itself.
+type unroller struct {
+	g    *ir.Graph
+	body *ir.Block
 }
 
-// insertBody inserts a copy of a loop's body for round i and returns what it carries on.
-func insertBody(g *ir.Graph, body *ir.Block, i *ir.Value, carried []*ir.Value) []*ir.Value {
-	env := map[*ir.Value]*ir.Value{body.Inputs()[0]: i}
-	for k, in := range body.Inputs()[1:] {
-		env[in] = carried[k]
+func (u *unroller) number(n int64) *ir.Value { return u.g.Constant(value.Int(n), source.Range{}) }
+
+func (u *unroller) calculate(kind string, a, b *ir.Value) *ir.Value {
+	return u.g.InsertNode(u.g.Create(kind, []*ir.Value{a, b}, 1)).Output().SetType(types.Int)
+}
+
+// rounds inserts copies of the body for rounds from counter on. It returns the counter behind them
+// and what they carry on.
+func (u *unroller) rounds(times int, counter *ir.Value, carried []*ir.Value) (*ir.Value, []*ir.Value) {
+	for range times {
+		carried = u.round(counter, carried)
+		counter = u.calculate("aten::add", counter, u.number(1))
+	}
+	return counter, carried
+}
+
+// round inserts a copy of the body and returns what it carries on.
+func (u *unroller) round(counter *ir.Value, carried []*ir.Value) []*ir.Value {
+	env := map[*ir.Value]*ir.Value{u.body.Inputs()[0]: counter}
+	for i, in := range u.body.Inputs()[1:] {
+		env[in] = carried[i]
 	}
 	lookup := func(v *ir.Value) *ir.Value {
 		if mapped, ok := env[v]; ok {
@@ -99,66 +106,68 @@ func insertBody(g *ir.Graph, body *ir.Block, i *ir.Value, carried []*ir.Value) [
 		}
 		return v
 	}
-	for m := body.First(); m != nil; m = m.Next() {
-		c := g.InsertNode(g.Clone(m, lookup))
-		for k, out := range m.Outputs() {
-			env[out] = c.Outputs()[k]
+	for m := u.body.First(); m != nil; m = m.Next() {
+		c := u.g.InsertNode(u.g.Clone(m, lookup))
+		for i, out := range m.Outputs() {
+			env[out] = c.Outputs()[i]
 		}
 	}
 	next := make([]*ir.Value, len(carried))
-	for k, out := range body.Outputs()[1:] {
-		next[k] = lookup(out)
+	for i, out := range u.body.Outputs()[1:] {
+		next[i] = lookup(out)
 	}
 	return next
 }
 
-// unrollUnknown makes a loop of trips/8 rounds of eight bodies, and one of the trips that remain.
-func unrollUnknown(n *ir.Node) {
-	g, body := n.Graph(), n.Blocks()[0]
-	old := g.SetInsertPoint(n)
-	defer g.SetInsertPoint(old)
-	calculate := func(kind string, a, b *ir.Value) *ir.Value {
-		return g.InsertNode(g.Create(kind, []*ir.Value{a, b}, 1)).Output().SetType(types.Int)
-	}
-	factor := g.Constant(value.Int(unrollFactor), source.Range{})
-	rounds := calculate("aten::__round_to_zero_floordiv", n.Input(0), factor)
-	done := calculate("aten::mul", rounds, factor)
-	rest := calculate("aten::sub", n.Input(0), done)
+// repeatLoop replaces a loop by copies of its body.
+func repeatLoop(n *ir.Node, times int) {
+	u := &unroller{n.Graph(), n.Blocks()[0]}
+	old := u.g.SetInsertPoint(n)
+	_, carried := u.rounds(times, u.number(0), n.Inputs()[2:])
+	u.g.SetInsertPoint(old)
+	replaceLoop(n, carried)
+}
 
-	fast := insertLoop(n, rounds, n.Inputs()[2:], func(round *ir.Value, carried []*ir.Value) []*ir.Value {
-		first := calculate("aten::mul", round, factor)
-		for i := range int64(unrollFactor) {
-			at := calculate("aten::add", first, g.Constant(value.Int(i), source.Range{}))
-			carried = insertBody(g, body, at, carried)
-		}
-		return carried
-	})
-	slow := insertLoop(n, rest, fast.Outputs(), func(round *ir.Value, carried []*ir.Value) []*ir.Value {
-		return insertBody(g, body, calculate("aten::add", round, done), carried)
-	})
+func replaceLoop(n *ir.Node, results []*ir.Value) {
 	for i, out := range n.Outputs() {
-		out.ReplaceAllUsesWith(slow.Outputs()[i])
+		out.ReplaceAllUsesWith(results[i])
 	}
 	n.Destroy()
 }
 
-// insertLoop inserts a for-loop like n with another number of trips, other values to start from
-// and the body that fill inserts.
-func insertLoop(n *ir.Node, trips *ir.Value, start []*ir.Value, fill func(round *ir.Value, carried []*ir.Value) []*ir.Value) *ir.Node {
-	g := n.Graph()
-	loop := g.InsertNode(g.Create("prim::Loop", append([]*ir.Value{trips, n.Input(1)}, start...), 0)).SetRange(n.Range)
+// unrollUnknown makes a loop of trips/8 rounds of eight bodies, and one of the trips that remain.
+func unrollUnknown(n *ir.Node) {
+	u := &unroller{n.Graph(), n.Blocks()[0]}
+	old := u.g.SetInsertPoint(n)
+	defer u.g.SetInsertPoint(old)
+	start := append([]*ir.Value{u.number(0)}, n.Inputs()[2:]...)
+	rounds := u.calculate("aten::__round_to_zero_floordiv", n.Input(0), u.number(unrollFactor))
+	rest := u.calculate("aten::sub", n.Input(0), u.calculate("aten::mul", rounds, u.number(unrollFactor)))
+	fast := u.loop(n, rounds, start, unrollFactor)
+	slow := u.loop(n, rest, fast.Outputs(), 1)
+	replaceLoop(n, slow.Outputs()[1:])
+}
+
+// loop inserts a for-loop like n of so many trips, whose body is the body several times. It carries
+// the number of rounds first.
+func (u *unroller) loop(n *ir.Node, trips *ir.Value, start []*ir.Value, times int) *ir.Node {
+	loop := u.g.InsertNode(u.g.Create("prim::Loop", append([]*ir.Value{trips, n.Input(1)}, start...), 0)).SetRange(n.Range)
 	b := loop.AddBlock()
-	round := b.AddInput("").SetType(types.Int)
+	b.AddInput("").SetType(types.Int)
 	var carried []*ir.Value
-	for _, out := range n.Outputs() {
-		loop.AddOutput().SetType(out.Type())
-		carried = append(carried, b.AddInput("").SetType(out.Type()))
+	for _, v := range start {
+		loop.AddOutput().SetType(v.Type())
+		carried = append(carried, b.AddInput("").SetType(v.Type()))
 	}
-	old := g.SetInsertEnd(b)
-	next := fill(round, carried)
-	g.SetInsertPoint(old)
+	for i, out := range n.Outputs() {
+		loop.Outputs()[i+1].SetType(out.Type())
+		carried[i+1].SetType(out.Type())
+	}
+	old := u.g.SetInsertEnd(b)
+	counter, next := u.rounds(times, carried[0], carried[1:])
+	u.g.SetInsertPoint(old)
 	b.AddOutput(n.Input(1))
-	for _, v := range next {
+	for _, v := range append([]*ir.Value{counter}, next...) {
 		b.AddOutput(v)
 	}
 	return loop

@@ -25,6 +25,13 @@ from torchjit._jit_internal import (
 from torchjit.jit import frontend
 from torchjit.jit._async import Future, fork, wait
 from torchjit.jit._freeze import freeze, optimize_for_inference, run_frozen_optimizations
+from torchjit.jit._fuser import (
+    enable_onednn_fusion,
+    fuser,
+    onednn_fusion_enabled,
+    optimized_execution,
+    set_fusion_strategy,
+)
 from torchjit.jit._module import (
     RecursiveScriptClass,
     RecursiveScriptModule,
@@ -41,9 +48,10 @@ _fork, _wait = fork, wait
 
 __all__ = [
     "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptClass", "RecursiveScriptModule",
-    "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "TracerWarning", "TracingCheckError", "annotate", "export", "fork", "freeze", "frontend", "ignore", "interface",
-    "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load", "optimize_for_inference", "run_frozen_optimizations",
-    "save", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait",
+    "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "TracerWarning", "TracingCheckError", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "frontend", "fuser", "ignore", "interface",
+    "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load", "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution",
+    "run_frozen_optimizations",
+    "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
 
 

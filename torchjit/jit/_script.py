@@ -178,5 +178,34 @@ class CompilationUnit:
             raise AttributeError(f"'CompilationUnit' has no attribute '{name}'")
         return found
 
+    def find_function(self, name: str) -> Any:
+        """The function of that name, None where there is none."""
+        return self._functions.get(name)
+
     def get_functions(self) -> list[Any]:
         return list(self._functions.values())
+
+    def create_function(self, qualified_name: str, graph: Any, should_mangle: bool = False) -> Any:
+        """A function of the unit whose body is a copy of a graph."""
+        name = qualified_name
+        if name in self._functions:
+            if not should_mangle:
+                raise RuntimeError(f"method '{name}' already defined.")
+            name = _native.mangle(name)
+        made = self._functions[name] = _C._create_function_from_graph(name, graph)  # type: ignore[attr-defined]
+        return made
+
+    def set_optimized(self, optimized: bool) -> None:
+        """Accepted; functions are always optimized the same way."""
+
+    def drop_all_functions(self) -> None:
+        """Forgets the functions."""
+        self._functions.clear()
+
+    def get_class(self, name: str) -> Any:
+        """The class of a qualified name in the program."""
+        return _C.ClassType(name)  # type: ignore[attr-defined]
+
+    def get_interface(self, name: str) -> Any:
+        """The interface of a qualified name in the program."""
+        return _C.InterfaceType(name)  # type: ignore[attr-defined]

@@ -1,0 +1,66 @@
+package passes
+
+import (
+	"torchjit/gojit/ir"
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// EraseNumberTypes makes numbers tensors without dimensions, for back ends that know tensors only:
+// the types of values, and the constants.
+func EraseNumberTypes(g *ir.Graph) {
+	numbersToTensors(g.Inputs())
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() == "prim::Constant" {
+			constantToTensor(g, n)
+			return
+		}
+		numbersToTensors(n.Outputs())
+		for _, b := range n.Blocks() {
+			numbersToTensors(b.Inputs())
+		}
+	})
+}
+
+var numberDTypes = map[types.Kind]string{
+	types.KindInt: "int64", types.KindFloat: "float64", types.KindBool: "bool", types.KindComplex: "complex128", types.KindNumber: "",
+}
+
+func numbersToTensors(vs []*ir.Value) {
+	for _, v := range vs {
+		if dtype, ok := numberDTypes[v.Type().Kind()]; ok {
+			if dtype == "" {
+				v.SetType(types.Tensor)
+			} else {
+				v.SetType(&types.TensorInfo{DType: dtype, Device: "cpu"})
+			}
+		}
+	}
+}
+
+func constantToTensor(g *ir.Graph, n *ir.Node) {
+	c, ok := n.Output().Constant()
+	if !ok {
+		return
+	}
+	var s tensor.Scalar
+	switch c.Kind() {
+	case value.KindInt:
+		s = tensor.Int(c.Int())
+	case value.KindFloat:
+		s = tensor.Float(c.Float())
+	case value.KindBool:
+		s = tensor.Boolean(c.Bool())
+	default:
+		return
+	}
+	dtype, _ := tensor.ParseDType(numberDTypes[n.Output().Type().Kind()])
+	old := g.SetInsertPoint(n)
+	defer g.SetInsertPoint(old)
+	made := g.Constant(value.OfTensor(tensor.FromScalar(s, dtype)), source.Range{})
+	made.SetType(&types.TensorInfo{DType: dtype.String(), Device: "cpu"})
+	n.Output().ReplaceAllUsesWith(made)
+	n.Destroy()
+}

@@ -1,0 +1,193 @@
+"""torch._C._jit_pass_*: graphs compute the same after each pass, and after all of them."""
+
+
+import pytest
+
+import torchjit as torch
+from torchjit import _C
+from torchjit.testing import FileCheck, assert_close
+
+Tensor = torch.Tensor
+
+
+def arithmetic(x: Tensor, n: int):
+    y = x * 1 + 0
+    z = (y + n) * (y + n)
+    return z.relu() - z.relu(), n * 1 + 0, y
+
+
+def views(x: Tensor, n: int):
+    y = x + 1
+    v = y[0]
+    w = y.clone()
+    v.add_(n)
+    w.mul_(2)
+    u = y.transpose(0, 1).transpose(0, 1)
+    return y, w, u, v
+
+
+def lists(x: Tensor, n: int):
+    parts = [x, x + n]
+    parts.append(x * 2)
+    first = parts[0]
+    ints = [n, 2] + [3]
+    return torch.cat(parts), first, len(parts), ints[1], len(ints)
+
+
+def tuples(x: Tensor, n: int):
+    pair = (x, n)
+    if n > 2:
+        pair = (x + 1, n + 1)
+    for i in range(n):
+        pair = (pair[0] + i, pair[1] + 1)
+    a, b = pair
+    return pair, a, b
+
+
+def loops(x: Tensor, n: int):
+    total = x
+    for i in range(3):
+        total = total + i
+    for i in range(n):
+        total = total * 2 + i
+    k = 0
+    while k < n:
+        k += 2
+    return total, k
+
+
+def branches(x: Tensor, n: int, flag: int | None = None):
+    y = x.neg()
+    if flag is None:
+        y = y + 1
+    if not n > 1:
+        y.zero_()
+    else:
+        y = y.abs()
+    ok = True if n > 0 else False
+    return y, ok
+
+
+def constants(x: Tensor, n: int):
+    size = [1, 1 + 1]
+    base = torch.ones(size)
+    return x.sum() + base.sum(), base * n
+
+
+def changing(x: Tensor, n: int):
+    y = x.relu()
+    y.add_(1)
+    z = torch.zeros_like(x)
+    z.fill_(2.0)
+    y.mul_(z)
+    y.zero_()
+    out = torch.jit.annotate(list[int], [])
+    for i in range(n):
+        out.append(i)
+    return y, z, out
+
+
+FUNCTIONS = [arithmetic, views, lists, tuples, loops, branches, constants, changing]
+PASSES = ["inline", "dce", "cse", "peephole", "peephole_list_idioms", "constant_pooling", "constant_propagation",
+          "constant_propagation_immutable_types", "loop_unrolling", "constant_loop_unrolling", "lower_simple_tuples", "remove_mutation",
+          "remove_expands", "decompose_ops", "erase_shape_information", "canonicalize_graph_fuser_ops"]  # fmt: skip
+
+
+def run_pass(name, graph):
+    getattr(_C, "_jit_pass_" + name)(graph)
+    _C._jit_pass_lint(graph)
+
+
+def results(graph, n):
+    x = torch.arange(4.0).reshape(2, 2) - 1
+    args = (x, n, None) if len(list(graph.inputs())) == 3 else (x, n)
+    return _C._jit_interpret_graph(graph, args), x
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_every_pass_keeps_the_meaning(function):
+    graph = torch.jit.script(function).graph
+    for n in (0, 3, 9):
+        expected = results(graph, n)
+        everything = graph.copy()
+        for name in PASSES:
+            one = graph.copy()
+            run_pass(name, one)
+            run_pass(name, everything)
+            assert_close(results(one, n), expected, msg=lambda m, name=name: f"{name}: {m}")
+        for name in reversed(PASSES):
+            run_pass(name, everything)
+        assert_close(results(everything, n), expected)
+
+
+def test_all_tuples_are_lowered():
+    graph = torch.jit.script(tuples).graph.copy()
+    expected = results(graph, 4)[0]
+    _C._jit_pass_lower_all_tuples(graph)
+    FileCheck().check_not("prim::Tuple").run(graph)
+    (pair, a, b), flat = expected, results(graph, 4)[0]
+    assert_close(flat, (*pair, a, b))
+
+
+def test_mutation_is_removed():
+    graph = torch.jit.script(changing).graph.copy()
+    assert _C._jit_pass_remove_mutation(graph)
+    FileCheck().check_not("add_").check_not("mul_").check_not("zero_").check("aten::add(").check("aten::full_like").run(
+        graph
+    )
+    assert not _C._jit_pass_remove_mutation(graph)
+
+
+def test_mutation_that_is_seen_stays():
+    graph = torch.jit.script(views).graph.copy()
+    _C._jit_pass_remove_mutation(graph)
+    FileCheck().check("aten::add_").run(graph)
+    FileCheck().check_not("aten::mul_").run(graph)
+
+
+def test_inplace_operators_are_removed_whoever_looks():
+    graph = _C.parse_ir("graph(%x : Tensor, %y : Tensor):\n  %z : Tensor = aten::mul_(%x, %y)\n  return (%x)")
+    _C._jit_pass_remove_inplace_ops(graph)
+    FileCheck().check("%3 : Tensor = aten::mul(%x, %y)").check("return (%3)").run(graph)
+
+
+def test_numbers_become_tensors():
+    graph = _C.parse_ir(
+        "graph(%a : int):\n  %1 : int = prim::Constant[value=1]()\n  %2 : int = aten::add(%a, %1)\n  return (%2)"
+    )
+    _C._jit_pass_erase_number_types(graph)
+    FileCheck().check("%a : Long(device=cpu)").check("prim::Constant[value={1}]").check(
+        "Long(device=cpu) = aten::add"
+    ).run(graph)
+
+
+def test_canonical_graphs_are_numbered_in_order():
+    graph = _C.parse_ir(
+        "graph(%a.1, %b : int):\n  %9 : int = prim::Constant[value=1]()\n  %4 = aten::add(%a.1, %b, %9)\n  return (%4)"
+    )
+    assert "%3 : Tensor = aten::add(%a.1, %b, %2)" in str(_C._jit_pass_canonicalize(graph))
+    assert "%3 : Tensor = aten::add(%0, %1, %2)" in str(_C._jit_pass_canonicalize(graph, keep_unique_names=False))
+
+
+def test_forks_run_in_place():
+    def child(x):
+        return x.relu()
+
+    def parent(x):
+        future = torch.jit.fork(child, x)
+        return torch.jit.wait(future)
+
+    graph = torch.jit.script(parent).graph.copy()
+    _C._jit_pass_inline_fork_wait(graph)
+    _C._jit_pass_inline(graph)
+    FileCheck().check_not("fork").check_not("wait").check("aten::relu").run(graph)
+
+
+def test_dead_code_with_effects():
+    graph = _C.parse_ir(
+        "graph(%a : Tensor):\n  %1 : int = prim::Constant[value=1]()\n  %2 = aten::add_(%a, %a, %1)\n  return (%a)"
+    )
+    _C._jit_pass_dce(graph)
+    assert graph.findNode("aten::add_") is not None
+    _C._jit_pass_dce_allow_deleting_nodes_with_side_effects(graph)
+    assert list(graph.nodes()) == []

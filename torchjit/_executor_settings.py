@@ -1,0 +1,82 @@
+"""Settings of PyTorch's executor as torch._C has them.
+
+Programs and tests set them and read them back. This executor neither profiles nor fuses in PyTorch's way, so that none of
+them changes what runs here; each keeps what it was set to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+# Name: (value at the start, name of the function that reads it or "", whether setting replies the former value).
+_SETTINGS: dict[str, tuple[Any, str, bool]] = {
+    "_jit_set_profiling_executor": (True, "", True),
+    "_jit_set_profiling_mode": (True, "", True),
+    "_jit_set_num_profiled_runs": (1, "_jit_get_num_profiled_runs", True),
+    "_jit_set_bailout_depth": (12, "", True),
+    "_jit_set_fusion_strategy": ([("STATIC", 2), ("DYNAMIC", 10)], "", True),
+    "_jit_set_texpr_fuser_enabled": (True, "_jit_texpr_fuser_enabled", False),
+    "_jit_set_texpr_reductions_enabled": (False, "_jit_texpr_reductions_enabled", True),
+    "_jit_set_texpr_dynamic_shape_enabled": (False, "_jit_texpr_dynamic_shape_enabled", False),
+    "_jit_texpr_set_fallback_allowed": (False, "_jit_texpr_fallback_allowed", True),
+    "_jit_set_te_must_use_llvm_cpu": (True, "_jit_get_te_must_use_llvm_cpu", False),
+    "_jit_set_te_generate_block_code": (False, "_jit_get_te_generate_block_code", True),
+    "_jit_override_can_fuse_on_cpu": (False, "_jit_can_fuse_on_cpu", False),
+    "_jit_override_can_fuse_on_cpu_legacy": (False, "_jit_can_fuse_on_cpu_legacy", False),
+    "_jit_override_can_fuse_on_gpu": (False, "_jit_can_fuse_on_gpu", False),
+    "_jit_set_nvfuser_enabled": (False, "_jit_nvfuser_enabled", True),
+    "_jit_set_nvfuser_guard_mode": (True, "", True),
+    "_jit_set_nvfuser_horizontal_mode": (True, "_jit_nvfuser_horizontal_mode", True),
+    "_jit_set_nvfuser_single_node_mode": (False, "_jit_nvfuser_single_node_mode", True),
+    "_jit_set_llga_enabled": (False, "_jit_llga_enabled", True),
+    "_jit_set_autocast_mode": (True, "", True),
+    "_jit_set_symbolic_shapes_test_mode": (False, "_jit_symbolic_shapes_test_mode_enabled", True),
+    "_jit_set_tracer_state_warn": (True, "_jit_get_tracer_state_warn", False),
+    "_jit_set_inline_everything_mode": (False, "_jit_get_inline_everything_mode", False),
+    "_jit_set_logging_option": ("", "_jit_get_logging_option", False),
+    "_debug_set_autodiff_subgraph_inlining": (True, "", False),
+    "_debug_set_fusion_group_inlining": (True, "_debug_get_fusion_group_inlining", False),
+    "_set_graph_executor_optimize": (True, "_get_graph_executor_optimize", False),
+}
+
+
+def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any], Any]:
+    kind = type(values[name])
+
+    def set_it(value: Any) -> Any:
+        if kind is not bool and not isinstance(value, kind):
+            raise TypeError(
+                f"{name}(): incompatible function arguments. Expected {kind.__name__}, not {type(value).__name__}"
+            )
+        if kind is bool and not isinstance(value, int):
+            raise TypeError(f"{name}(): incompatible function arguments. Expected bool, not {type(value).__name__}")
+        former, values[name] = values[name], kind(value)
+        return former if replies else None
+
+    set_it.__name__ = name
+    set_it.__doc__ = "Keeps a setting of PyTorch's executor, which changes nothing here."
+    return set_it
+
+
+def _getter(name: str, setter: str, values: dict[str, Any]) -> Callable[..., Any]:
+    def get_it(new_settings: bool | None = None) -> Any:
+        former = values[setter]
+        if new_settings is not None:
+            values[setter] = new_settings
+        return former
+
+    get_it.__name__ = name
+    get_it.__doc__ = f"What {setter} has set."
+    return get_it
+
+
+def functions() -> dict[str, Any]:
+    """The functions by name."""
+    values = {name: start for name, (start, _, _) in _SETTINGS.items()}
+    made: dict[str, Any] = {}
+    for name, (_, reader, replies) in _SETTINGS.items():
+        made[name] = _setter(name, values, replies)
+        if reader:
+            made[reader] = _getter(reader, name, values)
+    return made

@@ -1,0 +1,77 @@
+"""The names around PyTorch's fusers: which is used, how often shapes are specialized, whether graphs are optimized."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from torchjit import _C
+
+_c: Any = _C
+
+
+@contextlib.contextmanager
+def optimized_execution(should_optimize: bool) -> Iterator[None]:
+    """A context in which the executor is told whether to optimize. It optimizes the same way here."""
+    stored = _c._get_graph_executor_optimize()
+    _c._set_graph_executor_optimize(should_optimize)
+    try:
+        yield
+    finally:
+        _c._set_graph_executor_optimize(stored)
+
+
+_FUSERS = {
+    "fuser0": (True, True, False, False, False, False),
+    "fuser1": (True, True, True, True, False, False),
+    "fuser2": (False, False, False, True, True, False),
+    "fuser3": (True, True, True, True, False, True),
+    "none": (False, False, False, False, False, False),
+}
+_SWITCHES = ("_jit_set_profiling_executor", "_jit_set_profiling_mode")
+
+
+@contextlib.contextmanager
+def fuser(name: str) -> Iterator[None]:
+    """A context in which PyTorch would use one of its fusers: "fuser0", "fuser1", "fuser2", "fuser3" or "none"."""
+    if name not in _FUSERS:
+        raise Exception(f"unrecognized fuser option (name: {name})")
+    cpu, gpu, texpr, profiling, nvfuser, llga = _FUSERS[name]
+    stored_cpu, stored_gpu = _c._jit_can_fuse_on_cpu(), _c._jit_can_fuse_on_gpu()
+    stored_texpr = _c._jit_texpr_fuser_enabled()
+    _c._jit_override_can_fuse_on_cpu(cpu)
+    _c._jit_override_can_fuse_on_gpu(gpu)
+    _c._jit_set_texpr_fuser_enabled(texpr)
+    stored = [_c._jit_set_profiling_executor(profiling), _c._jit_set_profiling_mode(profiling)]
+    stored_nvfuser, stored_llga = _c._jit_set_nvfuser_enabled(nvfuser), _c._jit_set_llga_enabled(llga)
+    try:
+        yield
+    finally:
+        _c._jit_override_can_fuse_on_cpu(stored_cpu)
+        _c._jit_override_can_fuse_on_gpu(stored_gpu)
+        _c._jit_set_texpr_fuser_enabled(stored_texpr)
+        for switch, value in zip(_SWITCHES, stored, strict=True):
+            getattr(_c, switch)(value)
+        _c._jit_set_nvfuser_enabled(stored_nvfuser)
+        _c._jit_set_llga_enabled(stored_llga)
+
+
+def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Keeps how often PyTorch would specialize fused code for shapes; returns the former strategy."""
+    for kind, depth in strategy:
+        if kind not in ("STATIC", "DYNAMIC"):
+            raise RuntimeError(f"FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: {kind}")
+        if not isinstance(depth, int):
+            raise TypeError(f"a depth is an int, not a {type(depth).__name__}")
+    return _c._jit_set_fusion_strategy(list(strategy))
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Keeps whether PyTorch would fuse with oneDNN."""
+    _c._jit_set_llga_enabled(enabled)
+
+
+def onednn_fusion_enabled() -> bool:
+    """What enable_onednn_fusion has set."""
+    return _c._jit_llga_enabled()
