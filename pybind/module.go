@@ -23,6 +23,7 @@ var moduleFunctions = []function{
 	{schema: "module_get(Handle module, str name) -> any", run: moduleGet},
 	{schema: "module_set(Handle module, str name, any value) -> None", run: moduleSet},
 	{schema: "module_method(Handle module, str name) -> ScriptMethod", run: moduleMethod},
+	{schema: "module_hooks(Handle module) -> tuple", run: moduleHooks},
 	{schema: "module_method_names(Handle module) -> list", run: moduleMethodNames},
 	{schema: "module_class_name(Handle module) -> str", run: moduleClassName},
 	{schema: "module_identity(Handle module) -> int", run: moduleIdentity},
@@ -41,9 +42,6 @@ type moduleHost struct {
 	failed    map[string]string
 	container string
 }
-
-// moduleHosts has the host of each class that was made from Python.
-var moduleHosts = map[*types.Class]*moduleHost{}
 
 // entries calls yield for the pairs in a dict's words until it returns false.
 func (w *word) entries(yield func(key string, item *word) bool) {
@@ -80,7 +78,7 @@ func defineModuleClass(c *call) error {
 		}
 	}
 	program.AddType(name, class)
-	moduleHosts[class] = h
+	class.Host = h
 	c.string(name)
 	return nil
 }
@@ -168,14 +166,6 @@ func (h *moduleHost) Hint(name string) string { return h.failed[name] }
 // Container implements frontend.ModuleHost.
 func (h *moduleHost) Container() string { return h.container }
 
-// Submodule implements frontend.ModuleHost.
-func (h *moduleHost) Submodule(class *types.Class) frontend.ModuleHost {
-	if sub := moduleHosts[class]; sub != nil {
-		return sub
-	}
-	return nil
-}
-
 // self is the first parameter of the class's methods.
 func (h *moduleHost) self() *frontend.Self {
 	return &frontend.Self{Type: h.class, Sugar: func(v *ir.Value) frontend.SugaredValue { return frontend.NewModule(v, h) }}
@@ -207,12 +197,12 @@ func (h *moduleHost) addMethod(w *word) error {
 }
 
 func (c *call) argHost(i int) (*moduleHost, error) {
-	class, _ := program.Type(c.argText(i)).(*types.Class)
-	h := moduleHosts[class]
-	if h == nil {
-		return nil, valueErrorf("there is no module class %q", c.argText(i))
+	if class, ok := program.Type(c.argText(i)).(*types.Class); ok {
+		if h, ok := class.Host.(*moduleHost); ok {
+			return h, nil
+		}
 	}
-	return h, nil
+	return nil, valueErrorf("there is no module class %q", c.argText(i))
 }
 
 // compileModuleMethods adds methods, properties and hooks to a class and compiles them.
@@ -258,7 +248,7 @@ func compileModuleMethods(c *call) error {
 		}
 	}
 	c.none()
-	return nil
+	return frontend.CheckHooks(h.class)
 }
 
 func (h *moduleHost) addProperty(w *word, add func(*word) (*ir.Function, error)) error {
@@ -285,11 +275,11 @@ func defineModuleMethod(c *call) error {
 	if err != nil {
 		return err
 	}
-	h := moduleHosts[o.Class]
+	h, _ := o.Class.Host.(*moduleHost)
 	if h == nil {
 		return runtimeErrorf("methods can be added to modules that were compiled by torch.jit.script, not to loaded ones")
 	}
-	defs, err := syntax.ParseFile(source.NewText("<string>", c.argString(1), 1))
+	defs, err := syntax.ParseFile(source.NewIndentedText("<string>", c.argString(1)))
 	if err != nil {
 		return err
 	}
@@ -441,6 +431,22 @@ func moduleMethod(c *call) error {
 		return nil
 	}
 	c.scriptMethod(&scriptFunction{function: f, self: o})
+	return nil
+}
+
+// moduleHooks replies the compiled pre-hooks and the compiled hooks of a module.
+func moduleHooks(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	c.open(kindTuple, 2)
+	for _, hooks := range [][]types.Method{o.Class.PreHooks, o.Class.Hooks} {
+		c.open(kindList, len(hooks))
+		for _, h := range hooks {
+			c.scriptFunction(&scriptFunction{function: h.(*ir.Function)})
+		}
+	}
 	return nil
 }
 

@@ -18,7 +18,7 @@ var program = ir.NewUnit()
 // programFunctions compile functions and define types. Python's side of them is described in
 // torchjit/jit/_resolve.py and _script.py.
 var programFunctions = []function{
-	{schema: "mangle(str name) -> str", run: mangle},
+	{schema: "free_name(str name) -> str", run: freeName},
 	{schema: "define_named_tuple(str name, list fields, list types, list defaults) -> None", run: defineNamedTuple},
 	{schema: "define_enum(str name, list members, list values) -> None", run: defineEnum},
 	{schema: "define_interface(str name, bytes tree, object scope, bool is_module) -> None", run: defineInterface},
@@ -31,8 +31,13 @@ var programFunctions = []function{
 	{schema: "compile_source(str text, object scope) -> list", run: compileSource},
 }
 
-func mangle(c *call) error {
-	c.string(program.Mangle(c.argString(0)))
+// freeName replies a name that no type of the program has: the one given, or one like it.
+func freeName(c *call) error {
+	name := c.argString(0)
+	if program.Type(name) != nil {
+		name = program.Mangle(name)
+	}
+	c.string(name)
 	return nil
 }
 
@@ -286,7 +291,7 @@ func methodDefaults(w *word) (map[string]map[string]value.Value, error) {
 
 // compileSource compiles the functions of a program's text and replies them.
 func compileSource(c *call) error {
-	defs, err := syntax.ParseFile(source.NewText("<string>", c.argString(0), 1))
+	defs, err := syntax.ParseFile(source.NewIndentedText("<string>", c.argString(0)))
 	if err != nil {
 		return err
 	}

@@ -269,6 +269,19 @@ func callPython(target *object, args []value.Value, read func(*word) error) erro
 	return err
 }
 
+// uncompilableAnswer is another object: (object, type, text, name and schema of one that can be called
+// or None twice).
 func uncompilableAnswer(w []*word) (frontend.SugaredValue, error) {
+	if w[3].kind() == kindString {
+		var s *schema.FunctionSchema
+		if w[4].kind() == kindString {
+			var err error
+			if s, err = parseSchema(w[4].text()); err != nil {
+				return nil, err
+			}
+		}
+		target := value.OfCapsule(&value.Capsule{Kind: "python function", Content: w[0].object()})
+		return frontend.NewHostCallable(strings.Clone(w[1].text()), strings.Clone(w[3].text()), s, target), nil
+	}
 	return frontend.NewHostObject(strings.Clone(w[1].text()), strings.Clone(w[2].text())), nil
 }

@@ -166,6 +166,10 @@ func (f *scriptFunction) bind(c *call, s *schema.FunctionSchema, args []value.Va
 		return 0, runtimeErrorf("%s() expected at most %d argument(s) but received %d argument(s). Declaration: %s",
 			s.Name, len(args), given, declaration(s))
 	}
+	if at+c.positional > s.NumPositional() {
+		return 0, runtimeErrorf("%s() takes %d positional argument(s) but %d was/were given.  Declaration: %s",
+			s.Name, s.NumPositional()-at, c.positional, declaration(s))
+	}
 	w := c.args
 	for range c.positional {
 		if args[at], err = toArgument(w, s, at); err != nil {

@@ -14,6 +14,9 @@
 package frontend
 
 import (
+	"fmt"
+	"slices"
+
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
 	"torchjit/gojit/schema"
@@ -202,9 +205,14 @@ func (e *emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 		}
 		a.RealType = a.Type
 		if v, ok := e.o.Defaults[a.Name]; ok {
-			a.Default, a.HasDefault = e.convertDefault(p, a.Type, a.ListSize, v), true
+			if isMutable(v) {
+				fail(def.Range, "Mutable default parameters are not supported because Python binds them to the function and they persist across "+
+					"function calls.\n As a workaround, make the default None and instantiate the default parameter within the body of the "+
+					"function. Found <class '%s'> on parameter %s", v.Kind(), a.Name)
+			}
+			a.Default, a.HasDefault = e.convertDefault(def, a.Name, a.Type, a.ListSize, v), true
 		} else if d := p.Default(); d != nil && e.o.Defaults == nil {
-			a.Default, a.HasDefault = e.convertDefault(p, a.Type, a.ListSize, e.constantOf(d, a.Type)), true
+			a.Default, a.HasDefault = e.convertDefault(def, a.Name, a.Type, a.ListSize, e.constantOf(d, a.Type)), true
 		}
 		s.Arguments = append(s.Arguments, a)
 	}
@@ -219,15 +227,30 @@ func (e *emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 
 // convertDefault makes the value of a default one of the parameter's type. For a list of size
 // elements it is one element, which stands for all.
-func (e *emitter) convertDefault(p syntax.Param, t types.Type, size int, v value.Value) value.Value {
+func (e *emitter) convertDefault(def syntax.Def, name string, t types.Type, size int, v value.Value) value.Value {
 	if list, isList := t.(*types.List); isList && size > 0 {
 		t = list.Elem
 	}
 	c, ok := value.Coerce(v, t)
+	if v.IsNone() && t.Kind() == types.KindTensor {
+		c, ok = v, true // no tensor
+	}
 	if !ok {
-		fail(p.Range, "Expected a default value of type %s on parameter \"%s\".", t.Annotation(nil), p.Ident().Name())
+		inferred := ""
+		if x, isTensor := t.(*types.TensorInfo); isTensor && x.Inferred {
+			inferred = fmt.Sprintf("Because \"%s\" was not annotated with an explicit type it is assumed to be type 'Tensor'.", name)
+		}
+		fail(def.Range, "Expected a default value of type %s on parameter \"%s\".%s", types.Repr(t), name, inferred)
 	}
 	return c
+}
+
+// isMutable reports whether a value is, or is a tuple that holds, a list or a dictionary.
+func isMutable(v value.Value) bool {
+	if v.Kind() == value.KindTuple {
+		return slices.ContainsFunc(v.Tuple().Items, isMutable)
+	}
+	return v.Kind() == value.KindList || v.Kind() == value.KindDict
 }
 
 // constantOf evaluates an expression that is a constant by compiling it on its own.

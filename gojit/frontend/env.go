@@ -156,8 +156,10 @@ func (v *environment) setSugared(at source.Range, name string, s SugaredValue, a
 			v.sugared = map[string]SugaredValue{}
 		}
 		v.sugared[name] = s
+		delete(v.stored, name)
 		return
 	}
+	delete(v.sugared, name)
 	if annotated != nil && !types.IsSubtype(x.Type(), annotated) {
 		fail(at, "Variable '%s' is annotated with type %s but is being assigned to a value of type %s", name, annotated.Annotation(nil), x.Type().Annotation(nil))
 	}

@@ -4,6 +4,7 @@ import (
 	"torchjit/gojit/ir"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/source"
+	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
@@ -66,15 +67,38 @@ func (m *hostModule) HasAttr(_ *emitter, _ source.Range, name string) bool {
 	return s != nil
 }
 
-// hostObject is an object of the embedding language that programs can name but not use.
+// hostObject is an object of the embedding language that programs can name but not use, unless it can
+// be called.
 type hostObject struct {
 	notFirstClass
 	typeName, text string
+	callable       func(args int) *hostFunction
 }
 
 // NewHostObject returns an object that programs cannot use; text is how it prints.
 func NewHostObject(typeName, text string) SugaredValue {
-	return &hostObject{notFirstClass("python value of type '" + typeName + "'"), typeName, text}
+	return &hostObject{notFirstClass("python value of type '" + typeName + "'"), typeName, text, nil}
+}
+
+// NewHostCallable returns an object that programs can call in the embedding language: target, a
+// capsule, says what is called. Where s is nil, the arguments and the result are tensors.
+func NewHostCallable(typeName, name string, s *schema.FunctionSchema, target value.Value) SugaredValue {
+	return &hostObject{notFirstClass("python value of type '" + typeName + "'"), typeName, name, func(args int) *hostFunction {
+		if s != nil {
+			return &hostFunction{"python value", s, target, nil}
+		}
+		return &hostFunction{"python value", tensorSchema(name, args), target, nil}
+	}}
+}
+
+// tensorSchema is the schema of a function of which nothing is known: n tensors give a tensor.
+func tensorSchema(name string, n int) *schema.FunctionSchema {
+	s := &schema.FunctionSchema{Name: name}
+	for i := range n {
+		s.Arguments = append(s.Arguments, schema.Argument{Name: itoa(i), Type: types.Tensor, RealType: types.Tensor, ListSize: -1})
+	}
+	s.Returns = []schema.Argument{{Name: "0", Type: types.Tensor, RealType: types.Tensor, ListSize: -1}}
+	return s
 }
 
 // AsValue implements SugaredValue.
@@ -84,9 +108,11 @@ func (o *hostObject) AsValue(_ *emitter, at source.Range) *ir.Value {
 }
 
 // Call implements SugaredValue.
-func (o *hostObject) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
-	fail(at, "Python builtin %s is currently not supported in Torchscript", o.text)
-	return nil
+func (o *hostObject) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+	if o.callable == nil {
+		fail(at, "Python builtin %s is currently not supported in Torchscript", o.text)
+	}
+	return o.callable(len(args)+len(kwargs)).Call(e, at, args, kwargs, binders)
 }
 
 // dispatch is one of two functions, chosen by a bool argument that the program fixes.

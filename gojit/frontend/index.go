@@ -16,6 +16,9 @@ func (e *emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValu
 		return &simple{e.emitMultiDim(at, base.AsValue(e, baseAt), subscripts)}
 	}
 	if subscripts[0].Kind == syntax.KindSliceExpr {
+		if m, ok := base.(*moduleValue); ok {
+			base = m.elements(e, baseAt)
+		}
 		if _, static := base.StaticLen(); static {
 			return &simple{e.emitBasicSlice(at, (&TupleValue{Items: base.AsTuple(e, baseAt, -1)}).AsValue(e, baseAt), syntax.AsSliceExpr(subscripts[0]))}
 		}

@@ -22,8 +22,6 @@ type ModuleHost interface {
 	Hint(name string) string
 	// Container is "list", "dict", "sequential", "parameter_list", "parameter_dict" or "".
 	Container() string
-	// Submodule returns the host of a submodule's class, nil where it has none.
-	Submodule(class *types.Class) ModuleHost
 }
 
 // moduleValue is a module that is known while the program is compiled.
@@ -99,8 +97,13 @@ func (m *moduleValue) lookUp(e *emitter, at source.Range, name string) SugaredVa
 // attribute reads a slot; a submodule is a module again.
 func (m *moduleValue) attribute(e *emitter, name string) SugaredValue {
 	v := e.g.InsertNode(e.g.CreateGetAttr(m.self, name)).Output()
+	return sugarOf(v)
+}
+
+// sugarOf returns a value as the module that it is, where the embedding language knows its class.
+func sugarOf(v *ir.Value) SugaredValue {
 	if class, ok := v.Type().(*types.Class); ok && class.IsModule {
-		if host := m.host.Submodule(class); host != nil {
+		if host, ok := class.Host.(ModuleHost); ok {
 			return NewModule(v, host)
 		}
 	}
@@ -171,7 +174,7 @@ func (m *moduleValue) entries(e *emitter, at source.Range) (names []*ir.Value, i
 			isModule = i.IsModule
 		}
 		if wantParameters && a.IsParameter || !wantParameters && isModule {
-			names = append(names, e.g.Constant(value.Str(a.Name), at))
+			names = append(names, e.g.Constant(value.Str(a.Name), source.Range{}))
 			if wantParameters {
 				e.g.InsertNode(e.g.CreateGetAttr(m.self, a.Name))
 			}

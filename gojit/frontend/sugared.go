@@ -179,6 +179,9 @@ func (s *simple) Attr(e *emitter, at source.Range, name string) SugaredValue {
 	if found := s.lookUp(e, at, name); found != nil {
 		return found
 	}
+	if m, ok := sugarOf(s.v).(*moduleValue); ok {
+		return m.Attr(e, at, name)
+	}
 	hint := ""
 	if class, ok := s.v.Type().(*types.Class); ok {
 		hint = " Did you forget to initialize an attribute in __init__()?"
@@ -257,6 +260,9 @@ func (s *simple) setProperty(e *emitter, at source.Range, class *types.Class, na
 }
 
 func (s *simple) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+	if m, ok := sugarOf(s.v).(*moduleValue); ok {
+		return m.Call(e, at, args, kwargs, binders)
+	}
 	if s.v.Type().Kind() == types.KindClass {
 		return s.Attr(e, at, "__call__").Call(e, at, args, kwargs, binders)
 	}

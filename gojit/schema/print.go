@@ -73,6 +73,9 @@ func (a *Argument) write(b *strings.Builder) {
 
 // defaultText prints the default; the list default of a T[N] with N equal elements is the element.
 func (a *Argument) defaultText() string {
+	if a.Default.IsNone() && a.Type.Kind() == types.KindTensor {
+		return "[ Tensor (undefined) ]"
+	}
 	if a.ListSize > 1 && a.Default.Kind() == value.KindList {
 		items := a.Default.List().Items
 		same := len(items) == a.ListSize

@@ -69,6 +69,16 @@ func (s *FunctionSchema) ArgumentIndex(name string) int {
 	return -1
 }
 
+// NumPositional returns the number of arguments that need not be given by name.
+func (s *FunctionSchema) NumPositional() int {
+	for i := range s.Arguments {
+		if s.Arguments[i].KwargOnly {
+			return i
+		}
+	}
+	return len(s.Arguments)
+}
+
 // IsMutable reports whether the function writes any of its arguments.
 func (s *FunctionSchema) IsMutable() bool {
 	for i := range s.Arguments {

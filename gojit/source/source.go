@@ -33,6 +33,25 @@ func NewText(name, body string, firstLine int) *Text {
 	return t
 }
 
+// NewIndentedText returns a Text over body without the indentation that its lines have in common.
+func NewIndentedText(name, body string) *Text {
+	common := -1
+	lines := strings.SplitAfter(body, "\n")
+	for _, line := range lines {
+		if rest := strings.TrimLeft(line, " "); strings.TrimSpace(rest) != "" {
+			if n := len(line) - len(rest); common < 0 || n < common {
+				common = n
+			}
+		}
+	}
+	for i, line := range lines {
+		lines[i] = line[min(max(common, 0), len(line)-len(strings.TrimLeft(line, " "))):]
+	}
+	t := NewText(name, strings.Join(lines, ""), 1)
+	t.Indent = max(common, 0)
+	return t
+}
+
 // LineOf returns the zero-based index in Body of the line that holds the byte at offset.
 func (t *Text) LineOf(offset int) int {
 	lo, hi := 0, len(t.lines)

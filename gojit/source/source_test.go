@@ -52,6 +52,16 @@ func TestHighlightIndent(t *testing.T) {
 	}
 }
 
+func TestIndentedText(t *testing.T) {
+	text := NewIndentedText("<string>", "\n    def f(x):\n        return x\n\n    ")
+	if text.Body != "\ndef f(x):\n    return x\n\n" || text.Indent != 4 {
+		t.Errorf("%q, indented by %d", text.Body, text.Indent)
+	}
+	if text := NewIndentedText("", "\n \n"); text.Body != "\n \n" || text.Indent != 0 {
+		t.Errorf("blank lines: %q, indented by %d", text.Body, text.Indent)
+	}
+}
+
 func TestRangeExtend(t *testing.T) {
 	a, b := NewText("a", "abcdef", 1), NewText("b", "abcdef", 1)
 	if got := (Range{a, 1, 2}).Extend(Range{a, 4, 5}); got != (Range{a, 1, 5}) {

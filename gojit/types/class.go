@@ -41,6 +41,9 @@ type Class struct {
 	Properties []Property
 	// Unit is the program that the class belongs to; this package does not look into it.
 	Unit any
+	// Host is what the embedding language knows of a class of modules; this package does not look
+	// into it.
+	Host any
 	// Unsupported are the attributes of the class itself, which instances do not have.
 	Unsupported []string
 	// Uncompiled are the methods of a script class that are to be compiled before it is used.

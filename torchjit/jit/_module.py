@@ -118,6 +118,13 @@ class _Slots(typing.MutableMapping[str, Any]):
         return dict(self)
 
 
+class _CompiledForward:
+    """forward of a compiled module, which has none where its class has none."""
+
+    def __get__(self, module: Any, owner: type) -> Any:
+        return self if module is None else module.__getattr__("forward")
+
+
 class ScriptModule(Module):
     """A module whose methods are compiled.
 
@@ -153,8 +160,23 @@ class ScriptModule(Module):
         compiled = create_script_module(self, lambda m: m._methods_of_class(), share_types=False)
         self.__dict__["_compiled"] = compiled
         self.__dict__["_c"] = compiled._c
-        for name in self._script_methods:
+        for text, scope in self.__dict__.pop("_texts", ()):
+            _native.define_module_method(self._c, text, scope)
+        for name in _native.module_method_names(self._c):
             self.__dict__[name] = getattr(compiled, name)
+
+    def define(self, src: str) -> None:
+        """Adds methods from source text. In __init__, they are compiled with the module."""
+        import inspect
+
+        from torchjit.jit._resolve import Scope
+
+        frame = inspect.currentframe()
+        scope = Scope.of_frame(frame.f_back if frame else None)
+        if self._is_compiled():
+            _native.define_module_method(self._c, src, scope)
+        else:
+            self.__dict__.setdefault("_texts", []).append((src, scope))
 
     def _text(self, kind: str) -> Any:
         if not self._is_compiled():
@@ -223,6 +245,8 @@ def _compile_after(cls: Any, init: Any) -> Any:
 class RecursiveScriptModule(ScriptModule):
     """A compiled module. Parameters, buffers and attributes live in the library."""
 
+    forward = _CompiledForward()
+
     def __init__(self, c: Any) -> None:
         raise RuntimeError("RecursiveScriptModule objects are made by torch.jit.script and torch.jit.load")
 
@@ -250,6 +274,9 @@ class RecursiveScriptModule(ScriptModule):
 
     def _finish(self) -> None:
         """Copies to the compiled module what stays in Python."""
+        pre_hooks, hooks = _native.module_hooks(self._c)
+        self.__dict__["_forward_pre_hooks"] = {i: _hook(h) for i, h in enumerate(pre_hooks)}
+        self.__dict__["_forward_hooks"] = {i: _hook(h) for i, h in enumerate(hooks)}
         forward = _native.module_method(self._c, "forward")
         if forward is not None:
             self.__dict__["forward"] = forward
@@ -301,7 +328,7 @@ class RecursiveScriptModule(ScriptModule):
         if concrete is not None:
             if name in concrete.constants:
                 return concrete.constants[name]
-            member = getattr(concrete.python_class, name, None)
+            member = getattr(concrete.python_class, name, None) if name != "forward" else None
             if isinstance(member, property):
                 return member.fget(self)  # type: ignore[misc]
             if isinstance(member, types.FunctionType):
@@ -382,14 +409,10 @@ class RecursiveScriptModule(ScriptModule):
     def __deepcopy__(self, memo: Any) -> RecursiveScriptModule:
         return self._wrap(_native.module_copy(self._c, True))
 
-    def define(self, src: str) -> None:
-        """Adds a method from source text."""
-        import inspect
 
-        from torchjit.jit._resolve import Scope
-
-        frame = inspect.currentframe()
-        _native.define_module_method(self._c, src, Scope.of_frame(frame.f_back if frame else None))
+def _hook(compiled: Any) -> Any:
+    """A compiled hook as one that a Module calls with itself."""
+    return lambda module, *shown: compiled(module._c, *shown)
 
 
 def _first_that_fits(methods: list[Any]) -> Any:

@@ -68,6 +68,7 @@ class ConcreteType:
         self.modules: dict[str, ConcreteType] = {}
         self.ignored: set[str] = set()
         self.container: str | None = None
+        self.hooks: tuple[Any, ...] = ()
         self.is_poisoned = False
         self.compiled = False
 
@@ -76,7 +77,7 @@ class ConcreteType:
         return (
             self.python_class, tuple(self.attributes.items()), tuple((k, type(v), repr(v)) for k, v in self.constants.items()),
             tuple((k, id(v)) for k, v in self.functions.items()), tuple((k, t.name) for k, t in self.modules.items()),
-            tuple((k, tuple(v)) for k, v in self.overloads.items()), tuple(self.failed), self.container,
+            tuple((k, tuple(v)) for k, v in self.overloads.items()), tuple(self.failed), self.container, self.hooks,
         )  # fmt: skip
 
     def description(self) -> dict[str, Any]:
@@ -98,7 +99,7 @@ class ConcreteType:
         if isinstance(member, staticmethod):
             return _resolve.classify(member.__func__)
         if isinstance(member, classmethod):
-            return None
+            return ("stub", make_stub(member, name))
         if not isinstance(member, types.FunctionType):
             return None
         if _marks.is_ignored(member):
@@ -185,7 +186,7 @@ def _infer_list(value: list[Any]) -> tuple[str | None, str]:
         return None, "List trace inputs must have elements"
     t, why = infer_type(value[0])
     if t is None:
-        return None, why
+        return None, "Could not infer type of list element: " + why
     for item in value[1:]:
         other = infer_type(item)[0]
         unified = _unify(t, other)
@@ -218,6 +219,8 @@ def _unify(a: str, b: str | None) -> str | None:
 
 def _infer_object(value: Any) -> tuple[str | None, str]:
     cls = type(value)
+    if _resolve._is_nn_module_class(cls):
+        return None, "Cannot infer concrete type of torch.nn.Module"
     if cls.__module__ == "builtins" or isinstance(value, (types.FunctionType, types.ModuleType)):
         return (
             None,
@@ -286,6 +289,7 @@ class _Describer:
     def describe(self) -> ConcreteType:
         module, t = self.module, self.type
         t.container = _container_kind(module)
+        t.hooks = (*module._forward_pre_hooks.values(), None, *module._forward_hooks.values())
         t.ignored = set(getattr(type(module), "__jit_ignored_attributes__", ()))
         for name, item in module._parameters.items():
             self._tensor(name, item, "parameter")
@@ -414,7 +418,7 @@ class _Describer:
                 t.functions[name] = item
             except Exception as e:
                 t.failed[name] = (
-                    f"(This function exists as an attribute on the Python module, but we failed to compile it to a TorchScript function. \nThe error stack is reproduced here:\n\n{e})"
+                    f"(This function exists as an attribute on the Python module, but we failed to compile it to a TorchScript function. \nThe error stack is reproduced here:\n{e}"
                 )
             return True
         return False

@@ -23,7 +23,9 @@ is one of these words:
                                    two functions, chosen by a bool constant; the last two are answers
     ("ignored", obj, name, schema) a function left to Python: the program calls obj
     ("unused", schema)             a function whose calls raise
-    ("uncompilable", obj, type name, repr)   anything else; using it is an error
+    ("uncompilable", obj, type name, repr, name, signature)
+                                   anything else; using it is an error, but calling it where it has a name, with a
+                                   signature or, where that is None, with tensors
     None                           there is nothing of that name
 
 Python functions and classes are compiled before the answer is given, so an answer may also be an
@@ -187,7 +189,20 @@ def classify(obj: Any, constant: bool = False) -> tuple[Any, ...]:
         return _classify_function(obj)
     if isinstance(obj, _marks.Namespace):
         return ("module", obj)
-    return ("uncompilable", obj, type(obj).__name__, repr(obj))
+    return _uncompilable(obj)
+
+
+def _uncompilable(obj: Any) -> tuple[Any, ...]:
+    """The answer for an object that is nothing to the compiler but, perhaps, something to call in Python."""
+    kind, text = type(obj).__name__, repr(obj)
+    if not callable(obj) or kind == "builtin_function_or_method" or _is_nn_module_class(type(obj)):
+        return ("uncompilable", obj, kind, text, None, None)
+    name = getattr(obj, "__name__", "<python_value>")
+    try:
+        signature = None if isinstance(obj, type) else signature_text(obj)
+    except (TypeError, ValueError, AttributeError):
+        signature = None
+    return ("uncompilable", obj, kind, text, name, signature)
 
 
 def _is_hashable(obj: Any) -> bool:
@@ -223,7 +238,7 @@ def _classify_class(cls: type) -> tuple[Any, ...]:
     if getattr(cls, "__torch_script_interface__", False):
         return ("interface", qualified_name(cls))
     if cls.__module__ == "builtins" or _is_nn_module_class(cls) or cls is Tensor:
-        return ("uncompilable", cls, "type", repr(cls))
+        return _uncompilable(cls)
     from torchjit.jit._script import script_class
 
     return ("class", script_class(cls))
@@ -243,7 +258,7 @@ def _classify_module_instance(obj: Any) -> tuple[Any, ...] | None:
 
     if isinstance(obj, ScriptModule) and obj._is_compiled():
         return ("script_module", obj._c)
-    return ("uncompilable", obj, type(obj).__name__, repr(obj))
+    return _uncompilable(obj)
 
 
 def _classify_function(fn: Any) -> tuple[Any, ...]:
@@ -255,7 +270,7 @@ def _classify_function(fn: Any) -> tuple[Any, ...]:
     if overloads:
         return ("overloads", [_script.script_overload(fn, o) for o in overloads])
     if isinstance(fn, types.MethodType):
-        return ("uncompilable", fn, "method", repr(fn))
+        return _uncompilable(fn)
     fn = getattr(fn, "__original_fn", fn)
     return ("callable", _script.script_function(fn))
 
@@ -407,9 +422,7 @@ _names: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
 
 def _unique(cls: type) -> str:
     """The name of a class in the unit, mangled where another class has it."""
-    name = qualified_name(cls)
-    if name in _known_classes and _known_classes[name] is not cls:
-        name = _native.mangle(name)
+    name = _native.free_name(qualified_name(cls))
     _known_classes[name] = cls
     _names[cls] = name
     return name
