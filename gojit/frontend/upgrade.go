@@ -30,7 +30,7 @@ func upgrade(g *ir.Graph, version int) {
 		switch {
 		case n.Kind() == "aten::full":
 			upgradeFull(n)
-		case version < divisionVersion && len(n.Inputs()) == 2:
+		case version < divisionVersion && len(n.Inputs()) == 2 && n.Input(0).Type().Kind() == types.KindTensor:
 			upgradeDivision(n)
 		}
 		g.SetInsertPoint(old)

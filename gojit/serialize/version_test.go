@@ -79,7 +79,7 @@ func archiveOf(t *testing.T, text string) (data []byte, version string) {
 
 // What PyTorch 1.13.1 computes for the same archives.
 func TestOperatorsMeanWhatTheyMeantInTheirVersion(t *testing.T) {
-	data, _ := archiveOf(t, "def f(x, k: int):\n    return torch.div(x, x), torch.div(x, k), torch.full([1], k), torch.linspace(0, 1, 3), torch.div(x, k, rounding_mode='floor')\n")
+	data, _ := archiveOf(t, "def f(x, k: int):\n    return torch.div(x, x), torch.div(x, k), torch.full([1], k // 1 + 0 * int(k / 1)), torch.linspace(0, 1, 3), torch.div(x, k, rounding_mode='floor')\n")
 	for version, want := range map[string]string{
 		"3\n":  "[tensor([1]), tensor([-3]), tensor([2.]), 100, tensor([-4])]",
 		"4\n":  "[tensor([1.]), tensor([-3.5000]), tensor([2.]), 100, tensor([-4])]",

@@ -43,7 +43,7 @@ func Operators() []ops.Operator {
 	families := [][]definition{
 		pointwiseFamily, activationFamily, reduceFamily, viewFamily, createFamily, indexFamily, joinFamily, randomFamily,
 		matmulFamily, convFamily, normFamily, poolFamily, lossFamily, embeddingFamily, rnnFamily, attentionFamily,
-		fftFamily, specialFamily, calculusFamily, sortFamily, scanFamily, resampleFamily, linalgFamily, solveFamily, conversionFamily, propertyFamily, quantizeFamily,
+		fftFamily, specialFamily, calculusFamily, sortFamily, scanFamily, resampleFamily, linalgFamily, solveFamily, conversionFamily, propertyFamily, quantizeFamily, detectionFamily,
 	}
 	count := 0
 	for _, family := range families {

@@ -105,6 +105,10 @@ var Dicts = join(
 	}),
 	perKey("aten::copy", "Dict_", copyDict),
 	perKey("aten::dict", "Dict_", copyDict),
+	one("aten::dict", func(args, out []value.Value) error {
+		out[0] = value.OfDict(value.NewDict(types.Str, types.Tensor))
+		return nil
+	}),
 	perKey("aten::dict", "", dictOfPairs),
 	perKey("aten::len", "Dict_", func(args, out []value.Value) error {
 		out[0] = value.Int(int64(args[0].Dict().Len()))
