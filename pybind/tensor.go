@@ -28,6 +28,7 @@ var tensorFunctions = []function{
 	{schema: "tensor_set_requires_grad(Tensor self, bool on) -> None", run: tensorSetRequiresGrad},
 	{schema: "tensor_set_data(Tensor self, Tensor data) -> None", run: tensorSetData},
 	{schema: "tensor_is_contiguous(Tensor self, int format=0) -> bool", run: tensorIsContiguous},
+	{schema: "tensor_storage(Tensor self) -> Tensor", run: tensorStorage},
 	{schema: "tensor_shares_storage(Tensor self, Tensor other) -> bool", run: tensorSharesStorage},
 }
 
@@ -230,6 +231,16 @@ func tensorSetData(c *call) error {
 func tensorIsContiguous(c *call) error {
 	c.bool(c.argTensor(0).IsContiguousFormat(tensor.MemoryFormat(c.argInt(1))))
 	return nil
+}
+
+// tensorStorage replies all of the memory that a tensor shows, as bytes.
+func tensorStorage(c *call) error {
+	s := c.argTensor(0).Storage()
+	t, err := tensor.FromStorage(s, 0, []int{s.NBytes()}, []int{1}, tensor.Uint8)
+	if err == nil {
+		c.tensor(t)
+	}
+	return err
 }
 
 func tensorSharesStorage(c *call) error {

@@ -53,8 +53,12 @@ _ELSEWHERE = {
     name: "torchjit.autograd.grad_mode"
     for name in ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled")
 }
+_ELSEWHERE["save"] = _ELSEWHERE["load"] = "torchjit.serialization"
+_STORAGE_NAMES = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
+_ELSEWHERE.update({name + kind: "torchjit.storage" for name in _STORAGE_NAMES for kind in ("Tensor", "Storage")})
+_ELSEWHERE.update({name: "torchjit.storage" for name in ("TypedStorage", "UntypedStorage")})
 _ELSEWHERE["unique"] = _ELSEWHERE["unique_consecutive"] = "torchjit.functional"
-_SUBMODULES = ("autograd", "backends", "cuda", "fft", "functional", "jit", "linalg", "nn", "ops", "optim", "random", "special", "testing", "utils", "_jit_internal", "_C")
+_SUBMODULES = ("autograd", "backends", "cuda", "fft", "functional", "jit", "linalg", "nn", "ops", "optim", "random", "serialization", "special", "storage", "testing", "utils", "_jit_internal", "_C")
 
 
 def __getattr__(name: str) -> Any:

@@ -364,6 +364,18 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
             self.requires_grad,
         )
 
+    def storage(self) -> Any:
+        """The memory that the tensor shows. See torch.storage."""
+        from torchjit.storage import storage_of
+
+        return storage_of(self)
+
+    def untyped_storage(self) -> Any:
+        return self.storage().untyped()
+
+    def storage_type(self) -> Any:
+        return type(self.storage())
+
     # Gradients.
 
     requires_grad = property(

@@ -1,0 +1,140 @@
+"""torch.storage: the memory that tensors show, and the classes of tensors and storages by element type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchjit import _native
+from torchjit._tensor import Tensor
+from torchjit._types import dtype, dtypes
+
+# The names of element types in the names of classes.
+_NAMES = {
+    "float64": "Double", "float32": "Float", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int",
+    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+    "quint8": "QUInt8", "qint8": "QInt8", "qint32": "QInt32",
+}  # fmt: skip
+
+
+class TypedStorage:
+    """The memory of a tensor as a list of numbers. Writing it writes the tensors that show it."""
+
+    def __init__(self, data: Any = None, *, dtype: dtype | None = None, _bytes: Any = None) -> None:
+        import torchjit as torch
+
+        self.dtype = dtype or getattr(type(self), "_dtype", None) or torch.get_default_dtype()
+        if _bytes is None:
+            made = torch.zeros(data, dtype=self.dtype) if isinstance(data, int) else torch.tensor([] if data is None else list(data), dtype=self.dtype)
+            _bytes = _native.tensor_storage(made)
+        self._bytes = _bytes
+
+    def _tensor(self) -> Tensor:
+        return self._bytes.view(self.dtype)
+
+    def __len__(self) -> int:
+        return self._bytes.numel() // self.dtype.itemsize
+
+    size = __len__
+
+    def nbytes(self) -> int:
+        return self._bytes.numel()
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def data_ptr(self) -> int:
+        return self._bytes.data_ptr()
+
+    def __getitem__(self, at: Any) -> Any:
+        found = self._tensor()[at]
+        return type(self)(dtype=self.dtype, _bytes=_native.tensor_storage(found.clone())) if isinstance(at, slice) else found.item()
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        self._tensor()[at] = value
+
+    def __iter__(self) -> Any:
+        return iter(self.tolist())
+
+    def tolist(self) -> list[Any]:
+        return self._tensor().tolist()
+
+    def fill_(self, value: Any) -> TypedStorage:
+        self._tensor().fill_(value)
+        return self
+
+    def copy_(self, source: TypedStorage, non_blocking: Any = None) -> TypedStorage:
+        self._tensor().copy_(source._tensor())
+        return self
+
+    def clone(self) -> TypedStorage:
+        return type(self)(dtype=self.dtype, _bytes=self._bytes.clone())
+
+    @property
+    def device(self) -> Any:
+        return self._bytes.device
+
+    @property
+    def is_cuda(self) -> bool:
+        return False
+
+    def is_shared(self) -> bool:
+        return False
+
+    def pickle_storage_type(self) -> str:
+        return _NAMES[self.dtype.name] + "Storage"
+
+    def untyped(self) -> UntypedStorage:
+        return UntypedStorage(_bytes=self._bytes)
+
+    _untyped = untyped
+
+    def __repr__(self) -> str:
+        lines = "".join(f" {x}\n" for x in self.tolist())
+        return f"{lines}[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
+
+
+class UntypedStorage(TypedStorage):
+    """The memory of a tensor as bytes."""
+
+    def __init__(self, data: Any = None, *, dtype: dtype | None = None, _bytes: Any = None) -> None:
+        super().__init__(data, dtype=dtypes["uint8"], _bytes=_bytes)
+
+
+def storage_of(t: Tensor) -> TypedStorage:
+    """The memory that t shows."""
+    return TypedStorage(dtype=t.dtype, _bytes=_native.tensor_storage(t))
+
+
+class _TensorType(type):
+    """The type of torch.FloatTensor and its like: tensors of one element type are their instances."""
+
+    _dtype: dtype
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, Tensor) and x.dtype is cls._dtype
+
+    def __call__(cls, *args: Any, device: Any = None) -> Tensor:
+        import torchjit as torch
+
+        if len(args) == 1 and isinstance(args[0], Tensor):
+            return args[0].to(cls._dtype)
+        if len(args) == 1 and not isinstance(args[0], (int, torch.Size)):
+            return torch.tensor(args[0], dtype=cls._dtype)
+        shape = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args
+        return torch.empty(tuple(shape), dtype=cls._dtype) if args else torch.empty(0, dtype=cls._dtype)
+
+    @property
+    def dtype(cls) -> dtype:
+        return cls._dtype
+
+    def __str__(cls) -> str:
+        return f"torch.{cls.__name__}"
+
+
+for _name, _prefix in _NAMES.items():
+    globals()[_prefix + "Storage"] = type(_prefix + "Storage", (TypedStorage,), {"_dtype": dtypes[_name], "__module__": "torch"})
+    if not _prefix.startswith(("Q", "Complex")):
+        globals()[_prefix + "Tensor"] = _TensorType(_prefix + "Tensor", (), {"_dtype": dtypes[_name], "__module__": "torch"})
+
+CLASSES = [prefix + kind for prefix in _NAMES.values() for kind in ("Storage", "Tensor") if prefix + kind in globals()]
+DTYPE_OF_STORAGE = {prefix + "Storage": dtypes[name] for name, prefix in _NAMES.items()}
