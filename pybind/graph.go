@@ -201,7 +201,7 @@ func setInsertPoint(g *ir.Graph, at *word) error {
 		if err := destroyed(x); err != nil {
 			return err
 		}
-		if x.Graph() != g || x.Block() == nil {
+		if x.Graph() != g || x.Block() == nil || x == x.Block().ParamNode() {
 			return runtimeErrorf("the insertion point must be a node in a block of the graph")
 		}
 		g.SetInsertPoint(x)
@@ -271,6 +271,18 @@ func tupleOutputs(g *ir.Graph) {
 
 func lint(g *ir.Graph) error {
 	if err := ir.Verify(g); err != nil {
+		return runtimeErrorf("the graph is not well formed: %s", err)
+	}
+	return nil
+}
+
+// wellFormed fails where something that looks into the graph's nodes could not rely on what it
+// finds.
+func wellFormed(g *ir.Graph) error {
+	if err := lint(g); err != nil {
+		return err
+	}
+	if err := ir.VerifyKinds(g); err != nil {
 		return runtimeErrorf("the graph is not well formed: %s", err)
 	}
 	return nil

@@ -449,6 +449,12 @@ func init() {
 	for name, is := range handleKinds {
 		kindChecks[name] = func(w *word) bool { return w.kind() == kindHandle && is(w.content()) }
 	}
+	for kind, name := range typeKinds {
+		kindChecks[name] = func(w *word) bool {
+			t, ok := w.content().(types.Type)
+			return ok && t.Kind() == kind
+		}
+	}
 }
 
 // contentName names what a handle stands for in messages.

@@ -41,20 +41,8 @@ var nodeMembers = []function{
 	{schema: "Node.copyMetadata(Node self, Node other) -> Node", doc: "Takes over the source place of another node.", run: bindAcross(func(n, other *ir.Node) *ir.Node { return n.SetRange(other.Range) })},
 	{schema: "Node.insertBefore(Node self, Node other) -> Node", doc: "Puts the node, which is in no block, before another.", run: bind(insertBefore)},
 	{schema: "Node.insertAfter(Node self, Node other) -> Node", doc: "Puts the node, which is in no block, behind another.", run: bind(insertAfter)},
-	{schema: "Node.moveBefore(Node self, Node other) -> None", doc: "Moves the node before another.", run: bind(func(n, other *ir.Node) error {
-		if err := movable(n, other); err != nil || n == other {
-			return err
-		}
-		n.MoveBefore(other)
-		return nil
-	})},
-	{schema: "Node.moveAfter(Node self, Node other) -> None", doc: "Moves the node behind another.", run: bind(func(n, other *ir.Node) error {
-		if err := movable(n, other); err != nil || n == other {
-			return err
-		}
-		n.MoveAfter(other)
-		return nil
-	})},
+	{schema: "Node.moveBefore(Node self, Node other) -> None", doc: "Moves the node before another.", run: bind(moveBefore)},
+	{schema: "Node.moveAfter(Node self, Node other) -> None", doc: "Moves the node behind another.", run: bind(moveAfter)},
 	{schema: "Node.isBefore(Node self, Node other) -> bool", doc: "Whether the node stands before another in the text.", run: bind(func(n, other *ir.Node) (bool, error) { return isBefore(n, other) })},
 	{schema: "Node.isAfter(Node self, Node other) -> bool", doc: "Whether the node stands behind another in the text.", run: bind(func(n, other *ir.Node) (bool, error) { return isBefore(other, n) })},
 	{schema: "Node.prev(Node self) -> Node?", doc: "The preceding node of the block; that of the parameters before the first.", run: bind(func(n *ir.Node) *ir.Node {
@@ -274,6 +262,28 @@ func movable(n, other *ir.Node) error {
 	case holds(n, other):
 		return runtimeErrorf("the node %s cannot be moved into a block of its own", n.Kind())
 	}
+	return nil
+}
+
+func moveBefore(n, other *ir.Node) error {
+	if err := movable(n, other); err != nil || n == other {
+		return err
+	}
+	if other == other.Block().ParamNode() {
+		return runtimeErrorf("no node can stand before the parameters")
+	}
+	n.MoveBefore(other)
+	return nil
+}
+
+func moveAfter(n, other *ir.Node) error {
+	if err := movable(n, other); err != nil || n == other {
+		return err
+	}
+	if other == other.Block().ReturnNode() {
+		return runtimeErrorf("no node can stand behind the results")
+	}
+	n.MoveAfter(other)
 	return nil
 }
 

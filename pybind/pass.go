@@ -8,49 +8,88 @@ import (
 
 // passMembers are the transformations of graphs under their names in Python.
 var passMembers = []function{
-	{schema: "_C._jit_pass_inline(Graph graph) -> None", doc: "Replaces calls of functions and methods by their bodies.", run: bind(passes.Inline)},
-	{schema: "_C._jit_pass_inline_fork_wait(Graph graph) -> None", doc: "Runs forked calls in their place.", run: bind(quiet(passes.InlineForkWait))},
-	{schema: "_C._jit_pass_dce(Graph graph) -> None", doc: "Removes nodes that have no effect.", run: bind(quiet(passes.DCE))},
-	{schema: "_C._jit_pass_dce_allow_deleting_nodes_with_side_effects(Graph graph) -> None", doc: "Removes nodes whose outputs are not used, even where they print or write.", run: bind(quiet(passes.DCEWithoutEffects))},
-	{schema: "_C._jit_pass_cse(Graph graph) -> bool", doc: "Removes nodes that compute what another one has computed; returns whether anything changed.", run: bind(linked(passes.CSE))},
+	{schema: "_C._jit_pass_inline(Graph graph) -> None", doc: "Replaces calls of functions and methods by their bodies.", run: pass(passes.Inline)},
+	{schema: "_C._jit_pass_inline_fork_wait(Graph graph) -> None", doc: "Runs forked calls in their place.", run: pass(quiet(passes.InlineForkWait))},
+	{schema: "_C._jit_pass_dce(Graph graph) -> None", doc: "Removes nodes that have no effect.", run: pass(quiet(passes.DCE))},
+	{schema: "_C._jit_pass_dce_allow_deleting_nodes_with_side_effects(Graph graph) -> None", doc: "Removes nodes whose outputs are not used, even where they print or write.", run: pass(quiet(passes.DCEWithoutEffects))},
+	{schema: "_C._jit_pass_cse(Graph graph) -> bool", doc: "Removes nodes that compute what another one has computed; returns whether anything changed.", run: pass(passes.CSE)},
 	{schema: "_C._jit_pass_peephole(Graph graph, bool disable_shape_peepholes=False) -> bool", doc: "Replaces nodes whose outcome is seen from the nodes beside them; returns whether anything changed.", run: bind(peephole)},
-	{schema: "_C._jit_pass_peephole_list_idioms(Graph graph, bool refine_list_len=False) -> bool", doc: "Answers what is asked of lists that are made in the graph; returns whether anything changed.", run: bind(func(g *ir.Graph, _ bool) bool { return linked(passes.PeepholeListIdioms)(g) })},
-	{schema: "_C._jit_pass_constant_pooling(Graph graph) -> None", doc: "Keeps one of equal constants.", run: bind(passes.ConstantPooling)},
-	{schema: "_C._jit_pass_constant_propagation(Graph graph) -> bool", doc: "Runs the nodes whose inputs are constants; returns whether anything changed.", run: bind(linked(passes.ConstantPropagation))},
-	{schema: "_C._jit_pass_constant_propagation_immutable_types(Graph graph) -> bool", doc: "Runs the nodes whose inputs and outputs are constants that cannot be changed in place; returns whether anything changed.", run: bind(linked(passes.ConstantPropagationImmutableTypes))},
-	{schema: "_C._jit_pass_loop_unrolling(Graph graph) -> bool", doc: "Repeats the bodies of small for-loops; returns whether anything changed.", run: bind(linked(passes.UnrollLoops))},
-	{schema: "_C._jit_pass_constant_loop_unrolling(Graph graph) -> bool", doc: "Replaces for-loops of a few rounds by their bodies; returns whether anything changed.", run: bind(linked(passes.UnrollConstantLoops))},
-	{schema: "_C._jit_pass_lower_all_tuples(Graph graph) -> None", doc: "Replaces tuples by their elements, also in parameters and results.", run: bind(passes.LowerAllTuples)},
-	{schema: "_C._jit_pass_lower_simple_tuples(Graph graph) -> None", doc: "Connects uses of elements of tuples with what the tuples were made of.", run: bind(passes.LowerSimpleTuples)},
-	{schema: "_C._jit_pass_remove_mutation(Graph graph) -> bool", doc: "Replaces writes to memory of the graph by operators that make new memory; returns whether anything changed.", run: bind(linked(passes.RemoveMutation))},
-	{schema: "_C._jit_pass_remove_inplace_ops(Graph graph) -> None", doc: "Replaces operators that write a tensor by those that make a new one, whoever sees the memory.", run: bind(quiet(linked(passes.RemoveInplaceOps)))},
-	{schema: "_C._jit_pass_remove_expands(Graph graph) -> None", doc: "Removes expansions that operators imply.", run: bind(quiet(passes.RemoveExpands))},
-	{schema: "_C._jit_pass_decompose_ops(Graph graph) -> None", doc: "Replaces addmm by mm and add.", run: bind(quiet(linked(passes.DecomposeOps)))},
-	{schema: "_C._jit_pass_erase_number_types(Graph graph) -> None", doc: "Makes numbers tensors without dimensions.", run: bind(passes.EraseNumberTypes)},
-	{schema: "_C._jit_pass_erase_shape_information(Graph graph) -> None", doc: "Makes tensor types ones that say nothing of shapes.", run: bind(passes.EraseShapeInformation)},
-	{schema: "_C._jit_pass_canonicalize(Graph graph, bool keep_unique_names=True) -> Graph", doc: "A copy whose values are numbered in order, with or without names.", run: bind(passes.Canonicalize)},
-	{schema: "_C._jit_pass_canonicalize_graph_fuser_ops(Graph graph) -> None", doc: "Puts the outputs of branches and loops into the order of their uses.", run: bind(passes.CanonicalizeOutputs)},
+	{schema: "_C._jit_pass_peephole_list_idioms(Graph graph, bool refine_list_len=False) -> bool", doc: "Answers what is asked of lists that are made in the graph; returns whether anything changed.", run: bind(listIdioms)},
+	{schema: "_C._jit_pass_constant_pooling(Graph graph) -> None", doc: "Keeps one of equal constants.", run: pass(passes.ConstantPooling)},
+	{schema: "_C._jit_pass_constant_propagation(Graph graph) -> bool", doc: "Runs the nodes whose inputs are constants; returns whether anything changed.", run: pass(passes.ConstantPropagation)},
+	{schema: "_C._jit_pass_constant_propagation_immutable_types(Graph graph) -> bool", doc: "Runs the nodes whose inputs and outputs are constants that cannot be changed in place; returns whether anything changed.", run: pass(passes.ConstantPropagationImmutableTypes)},
+	{schema: "_C._jit_pass_loop_unrolling(Graph graph) -> bool", doc: "Repeats the bodies of small for-loops; returns whether anything changed.", run: pass(passes.UnrollLoops)},
+	{schema: "_C._jit_pass_constant_loop_unrolling(Graph graph) -> bool", doc: "Replaces for-loops of a few rounds by their bodies; returns whether anything changed.", run: pass(passes.UnrollConstantLoops)},
+	{schema: "_C._jit_pass_lower_all_tuples(Graph graph) -> None", doc: "Replaces tuples by their elements, also in parameters and results.", run: pass(passes.LowerAllTuples)},
+	{schema: "_C._jit_pass_lower_simple_tuples(Graph graph) -> None", doc: "Connects uses of elements of tuples with what the tuples were made of.", run: pass(passes.LowerSimpleTuples)},
+	{schema: "_C._jit_pass_remove_mutation(Graph graph) -> bool", doc: "Replaces writes to memory of the graph by operators that make new memory; returns whether anything changed.", run: pass(passes.RemoveMutation)},
+	{schema: "_C._jit_pass_remove_inplace_ops(Graph graph) -> None", doc: "Replaces operators that write a tensor by those that make a new one, whoever sees the memory.", run: pass(quiet(passes.RemoveInplaceOps))},
+	{schema: "_C._jit_pass_remove_expands(Graph graph) -> None", doc: "Removes expansions that operators imply.", run: pass(quiet(passes.RemoveExpands))},
+	{schema: "_C._jit_pass_decompose_ops(Graph graph) -> None", doc: "Replaces addmm by mm and add.", run: pass(quiet(passes.DecomposeOps))},
+	{schema: "_C._jit_pass_erase_number_types(Graph graph) -> None", doc: "Makes numbers tensors without dimensions.", run: pass(passes.EraseNumberTypes)},
+	{schema: "_C._jit_pass_erase_shape_information(Graph graph) -> None", doc: "Makes tensor types ones that say nothing of shapes.", run: pass(passes.EraseShapeInformation)},
+	{schema: "_C._jit_pass_canonicalize(Graph graph, bool keep_unique_names=True) -> Graph", doc: "A copy whose values are numbered in order, with or without names.", run: bind(canonicalize)},
+	{schema: "_C._jit_pass_canonicalize_graph_fuser_ops(Graph graph) -> None", doc: "Puts the outputs of branches and loops into the order of their uses.", run: pass(passes.CanonicalizeOutputs)},
 	{schema: "_C._jit_pass_remove_dropout(Module module) -> None", doc: "Removes the dropouts of a module in eval mode from its methods.", run: bind(removeDropout)},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
 }
 
+// pass makes the run of a pass, which sees a well formed graph, from one that returns nothing or
+// whether it changed anything, and does not look at memory that is not there.
+func pass[F func(*ir.Graph) | func(*ir.Graph) bool](run F) func(*call) error {
+	switch run := any(run).(type) {
+	case func(*ir.Graph):
+		return bind(func(g *ir.Graph) error {
+			err := prepared(g)
+			if err == nil {
+				run(g)
+			}
+			return err
+		})
+	case func(*ir.Graph) bool:
+		return bind(func(g *ir.Graph) (bool, error) {
+			if err := prepared(g); err != nil {
+				return false, err
+			}
+			return run(g), nil
+		})
+	}
+	return nil
+}
+
+// prepared makes the operators known and fails where the graph is not well formed.
+func prepared(g *ir.Graph) error {
+	linkOperators()
+	return wellFormed(g)
+}
+
+// quiet makes a pass that does not tell whether it changed anything.
 func quiet(run func(*ir.Graph) bool) func(*ir.Graph) {
 	return func(g *ir.Graph) { run(g) }
 }
 
-// linked makes the operators known before a pass runs some of them.
-func linked(run func(*ir.Graph) bool) func(*ir.Graph) bool {
-	return func(g *ir.Graph) bool {
-		linkOperators()
-		return run(g)
+func peephole(g *ir.Graph, disableShapes bool) (bool, error) {
+	if err := prepared(g); err != nil {
+		return false, err
 	}
+	if disableShapes {
+		return passes.PeepholeWithoutShapes(g), nil
+	}
+	return passes.Peephole(g), nil
 }
 
-func peephole(g *ir.Graph, disableShapes bool) bool {
-	if disableShapes {
-		return linked(passes.PeepholeWithoutShapes)(g)
+func listIdioms(g *ir.Graph, _ bool) (bool, error) {
+	if err := prepared(g); err != nil {
+		return false, err
 	}
-	return linked(passes.Peephole)(g)
+	return passes.PeepholeListIdioms(g), nil
+}
+
+func canonicalize(g *ir.Graph, keepNames bool) (*ir.Graph, error) {
+	if err := prepared(g); err != nil {
+		return nil, err
+	}
+	return passes.Canonicalize(g, keepNames), nil
 }
 
 func removeDropout(module *value.Object) error {

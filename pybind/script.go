@@ -275,7 +275,7 @@ func (c *call) argScript(i int) (*scriptFunction, error) {
 
 func functionGraph(f *scriptFunction) (*ir.Graph, error) {
 	err := f.function.EnsureDefined()
-	return f.function.Graph(), err
+	return f.function.Expose(), err
 }
 
 func functionInlinedGraph(f *scriptFunction) (*ir.Graph, error) {

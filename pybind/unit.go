@@ -14,7 +14,7 @@ var unitMembers = []function{
 }
 
 func createFunction(name string, g *ir.Graph) (*scriptFunction, error) {
-	if err := lint(g); err != nil {
+	if err := wellFormed(g); err != nil {
 		return nil, err
 	}
 	body := g.Copy()

@@ -384,3 +384,28 @@ def test_executor_settings_are_kept():
     assert _C._get_graph_executor_optimize() and not _C._jit_can_fuse_on_cpu()
     with pytest.raises(TypeError, match="incompatible function arguments"):
         _C._jit_set_num_profiled_runs("many")
+
+
+def test_a_function_runs_its_graph_as_it_was_changed():
+    def shifted(x, n: int):
+        return (x + n) * 2
+
+    f = torch.jit.script(shifted)
+    add = f.graph.findNode("aten::add")
+    add.replaceInput(1, f.graph.insertConstant(10))
+    add.inputsAt(1).node().moveBefore(add)
+    assert f(torch.ones(1), 1).item() == 22
+
+
+def test_a_graph_that_is_broken_does_not_run():
+    def shifted(x, n: int):
+        return (x + n) * 2
+
+    f = torch.jit.script(shifted)
+    f.graph.findNode("aten::mul").moveBefore(f.graph.findNode("aten::add"))
+    with pytest.raises(RuntimeError, match="the graph of .*shifted is not well formed: aten::mul uses"):
+        f(torch.ones(1), 1)
+    with pytest.raises(RuntimeError, match="not well formed: prim::TupleUnpack has 0 inputs, expected 1"):
+        g = _C.Graph()
+        g.appendNode(g.create("prim::TupleUnpack", []))
+        _C._jit_pass_cse(g)

@@ -128,6 +128,9 @@ func (m *Machine) CodeOf(f *ir.Function) (*Code, error) {
 }
 
 func (m *Machine) graphOf(f *ir.Function) (*ir.Graph, error) {
+	if err := f.CheckExposed(); err != nil {
+		return nil, err
+	}
 	if m.Graph != nil {
 		return m.Graph(f)
 	}

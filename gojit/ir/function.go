@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"torchjit/gojit/schema"
+	"torchjit/gojit/source"
 )
 
 // Function is a compiled function or method: a name, a schema and a graph. The graph is made on
@@ -20,6 +21,7 @@ type Function struct {
 	lock    sync.Locker // held while the function is being defined; nil: the caller sees to it
 	failure error
 	state   atomic.Uint32
+	exposed atomic.Bool
 	// Compiled is a side table of whoever runs the function, filled on first use.
 	Compiled sync.Map
 }
@@ -79,6 +81,27 @@ func (f *Function) EnsureDefinedWithin() (recursive bool, err error) {
 
 // Graph returns the body, nil where the definition has failed or not been done.
 func (f *Function) Graph() *Graph { return f.graph }
+
+// Expose notes that the graph is given to whoever may change it, and returns the graph.
+func (f *Function) Expose() *Graph {
+	f.exposed.Store(true)
+	return f.graph
+}
+
+// CheckExposed fails where the graph has been given away and is not well formed now.
+func (f *Function) CheckExposed() error {
+	if !f.exposed.Load() || f.graph == nil {
+		return nil
+	}
+	err := Verify(f.graph)
+	if err == nil {
+		err = VerifyKinds(f.graph)
+	}
+	if err != nil {
+		return source.Errorf(source.RuntimeError, source.Range{}, "the graph of %s is not well formed: %s", f.Name, err)
+	}
+	return nil
+}
 
 // QualifiedName implements types.Method.
 func (f *Function) QualifiedName() string { return f.Name }
