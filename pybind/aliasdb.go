@@ -17,8 +17,12 @@ var aliasMembers = []function{
 	{schema: "AliasDb.may_contain_alias(AliasDb self, any v1, any v2) -> bool", doc: "Whether two values, or lists of values, or anything in them may be the same memory.", run: bind(mayContainAlias)},
 	{schema: "AliasDb.may_alias(AliasDb self, Value v1, Value v2) -> bool", doc: "Whether two values may be the same memory.", run: bind((*alias.Db).MayAlias)},
 	{schema: "AliasDb.has_writers(AliasDb self, any v) -> bool", doc: "Whether any node may write a value, or an input or output of a node.", run: bind(hasWriters)},
-	{schema: "AliasDb.move_after_topologically_valid(AliasDb self, Node node, Node after) -> bool", doc: "Moves a node behind another, with the nodes that must go along, where the graph then still does the same; returns whether it has.", run: bind(func(db *alias.Db, n, other *ir.Node) bool { return !isHidden(n) && !isHidden(other) && db.MoveAfter(n, other) })},
-	{schema: "AliasDb.move_before_topologically_valid(AliasDb self, Node node, Node before) -> bool", doc: "Moves a node before another, with the nodes that must go along, where the graph then still does the same; returns whether it has.", run: bind(func(db *alias.Db, n, other *ir.Node) bool { return !isHidden(n) && !isHidden(other) && db.MoveBefore(n, other) })},
+	{schema: "AliasDb.move_after_topologically_valid(AliasDb self, Node node, Node after) -> bool", doc: "Moves a node behind another, with the nodes that must go along, where the graph then still does the same; returns whether it has.", run: bind(func(db *alias.Db, n, other *ir.Node) bool {
+		return !isHidden(n) && !isHidden(other) && db.MoveAfter(n, other)
+	})},
+	{schema: "AliasDb.move_before_topologically_valid(AliasDb self, Node node, Node before) -> bool", doc: "Moves a node before another, with the nodes that must go along, where the graph then still does the same; returns whether it has.", run: bind(func(db *alias.Db, n, other *ir.Node) bool {
+		return !isHidden(n) && !isHidden(other) && db.MoveBefore(n, other)
+	})},
 }
 
 func analyze(g *ir.Graph, frozen, descend bool) (*alias.Db, error) {
