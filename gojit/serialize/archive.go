@@ -29,6 +29,8 @@ type Archive struct {
 
 	data    []byte
 	records map[string]*zip.File
+	memory  *mapping // that data is; nil where the caller holds it
+	checks  checks
 
 	mu       sync.Mutex
 	unpacked int // bytes unpacked from deflated records so far
@@ -105,12 +107,23 @@ func (a *Archive) Read(name string) ([]byte, error) {
 		return nil, archiveError("The archive has no record %q", name)
 	}
 	if f.Method == zip.Store {
-		return a.stored(name, f)
+		return a.stored(name, f, false)
 	}
 	return a.deflated(name, f)
 }
 
-func (a *Archive) stored(name string, f *zip.File) ([]byte, error) {
+// ReadLater is Read for a record that nothing looks into before Checked has returned.
+func (a *Archive) ReadLater(name string) ([]byte, error) {
+	if f := a.records[name]; f != nil && f.Method == zip.Store {
+		return a.stored(name, f, true)
+	}
+	return a.Read(name)
+}
+
+// Checked waits for the checks of what ReadLater returned. It fails where a record is damaged.
+func (a *Archive) Checked() error { return a.checks.wait() }
+
+func (a *Archive) stored(name string, f *zip.File, later bool) ([]byte, error) {
 	offset, err := f.DataOffset()
 	if err != nil {
 		return nil, archiveError("The record %q is damaged: %s", name, err)
@@ -119,10 +132,21 @@ func (a *Archive) stored(name string, f *zip.File) ([]byte, error) {
 		return nil, archiveError("The record %q is said to have %d bytes, more than the archive holds", name, f.UncompressedSize64)
 	}
 	b := a.data[offset : offset+int64(f.UncompressedSize64)]
-	if f.CRC32 != 0 && crc32.ChecksumIEEE(b) != f.CRC32 {
-		return nil, archiveError("The record %q is damaged: its checksum is wrong", name)
+	if f.CRC32 == 0 {
+		return b, nil
+	}
+	if later && len(b) >= checkedLater {
+		a.checks.add(a.memory, name, b, f.CRC32)
+		return b, nil
+	}
+	if crc32.ChecksumIEEE(b) != f.CRC32 {
+		return nil, damaged(name)
 	}
 	return b, nil
+}
+
+func damaged(name string) error {
+	return archiveError("The record %q is damaged: its checksum is wrong", name)
 }
 
 func (a *Archive) deflated(name string, f *zip.File) ([]byte, error) {

@@ -6,10 +6,30 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"unsafe"
 )
 
 // mapping is a file in memory. It is unmapped when nothing refers to it any more.
-type mapping struct{ data []byte }
+type mapping struct {
+	data   []byte
+	mapped bool // by the system, not memory of the caller
+}
+
+// forget gives back the memory of a part that was read and not written: it is read from the file again when
+// it is used.
+func (m *mapping) forget(part []byte) {
+	if m == nil || !m.mapped {
+		return
+	}
+	page := uintptr(os.Getpagesize())
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(part)))
+	skip := (page - start%page) % page
+	if uintptr(len(part)) < skip+page {
+		return
+	}
+	n := (uintptr(len(part)) - skip) / page * page
+	_ = syscall.Madvise(part[skip:skip+n], syscall.MADV_DONTNEED) // a hint
+}
 
 // mapFile maps a file. Writes to the memory stay in the process.
 func mapFile(path string) (*mapping, error) {
@@ -32,7 +52,7 @@ func mapFile(path string) (*mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &mapping{data}
+	m := &mapping{data, true}
 	runtime.AddCleanup(m, func(data []byte) { syscall.Munmap(data) }, data)
 	return m, nil
 }

@@ -29,7 +29,7 @@ type Loaded struct {
 //
 // Nothing in the archive runs but __setstate__ methods, which are compiled like any program.
 func Load(data []byte, extra []string, call Call) (*Loaded, error) {
-	return load(&mapping{data}, extra, call)
+	return load(&mapping{data: data}, extra, call)
 }
 
 // LoadFile is Load of a file, which is mapped into memory: tensors are read when they are used. The
@@ -47,6 +47,8 @@ func load(m *mapping, extra []string, call Call) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.memory = m
+	defer a.Checked() // no check outlives the load
 	l := &loader{a: a, memory: m, call: call, unit: ir.NewUnit()}
 	l.importer = frontend.NewImporter(l.unit, l.source, nil)
 	l.importer.Version = a.Version
@@ -66,6 +68,9 @@ func load(m *mapping, extra []string, call Call) (*Loaded, error) {
 	}
 	if root.Kind() != value.KindObject || !root.Object().Class.IsModule {
 		return nil, archiveError("The archive holds a value of type %s, no module: torch.jit.save did not write it", value.TypeOf(root).Annotation(nil))
+	}
+	if err := a.Checked(); err != nil {
+		return nil, err
 	}
 	loaded := &Loaded{Unit: l.unit, Module: root.Object(), Extra: map[string][]byte{}}
 	for _, name := range extra {
@@ -127,6 +132,9 @@ func (l *loader) setState(o *value.Object, state value.Value) (ok bool, err erro
 		return false, archiveError("The class %s restores its state by running code, which is not possible here", o.Class.Name)
 	}
 	if err := f.EnsureDefined(); err != nil {
+		return false, err
+	}
+	if err := l.a.Checked(); err != nil {
 		return false, err
 	}
 	if len(f.Schema.Arguments) != 2 {

@@ -375,7 +375,7 @@ func (u *unpickler) storage(x any) (*tensor.Storage, tensor.DType, error) {
 		u.storages[key] = s
 		return s, dtype, err
 	}
-	b, err := u.a.Read(u.folder + "/" + key)
+	b, err := u.a.ReadLater(u.folder + "/" + key)
 	if err != nil {
 		return nil, 0, err
 	}
