@@ -1,38 +1,23 @@
 """Optimizers and schedules give what PyTorch 1.13.1 gave (data/optim.txt, by optim_program.py)."""
 
-import math
-import os
-import pathlib
 import pickle
-import re
-import subprocess
-import sys
 
 import pytest
+import recorded
 
 import torchjit as torch
 
-HERE = pathlib.Path(__file__).resolve().parent
-NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+LINES = recorded.recorded("optim")
 
 
 @pytest.fixture(scope="module")
 def printed():
-    env = {**os.environ, "PYTHONPATH": str(HERE.parent)}
-    done = subprocess.run([sys.executable, str(HERE / "optim_program.py"), "torchjit"], env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-LINES = (HERE / "data" / "optim.txt").read_text().splitlines()
+    return recorded.printed("optim")
 
 
 @pytest.mark.parametrize("i", range(len(LINES)), ids=[line.split()[0] for line in LINES])
 def test_same_as_pytorch(printed, i):
-    expected, found = LINES[i], printed[i]
-    assert NUMBER.sub("#", expected) == NUMBER.sub("#", found)
-    pairs = zip(NUMBER.findall(expected), NUMBER.findall(found))
-    assert all(math.isclose(float(a), float(b), rel_tol=1e-4, abs_tol=2e-5) for a, b in pairs), f"{found}\nexpected\n{expected}"
+    recorded.check(LINES[i], printed[i])
 
 
 def test_state_goes_on_where_it_was():

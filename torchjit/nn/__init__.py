@@ -6,6 +6,10 @@ from torchjit.nn.parameter import UninitializedParameter as UninitializedParamet
 from torchjit.nn.modules.module import Module as Module  # noqa: I001
 from torchjit.nn import functional as functional
 from torchjit.nn import init as init
-from torchjit.nn import utils as utils
 from torchjit.nn import modules as modules
 from torchjit.nn.modules import *  # noqa: F403
+
+import torchjit.nn.utils  # noqa: I001
+import sys as _sys
+
+utils = _sys.modules["torchjit.nn.utils"]  # modules has one of its own

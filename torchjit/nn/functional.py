@@ -232,6 +232,117 @@ adaptive_max_pool2d = boolean_dispatch(
 )  # fmt: skip
 
 
+def adaptive_max_pool3d_with_indices(
+    input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False
+) -> Tuple[Tensor, Tensor]:
+    """Maxima over as many windows of a volume as asked for, and where they stand."""
+    output_size = _list_with_default(output_size, input.size())
+    return torch.adaptive_max_pool3d(input, output_size)
+
+
+def _adaptive_max_pool3d(input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False) -> Tensor:
+    return adaptive_max_pool3d_with_indices(input, output_size)[0]
+
+
+adaptive_max_pool3d = boolean_dispatch(
+    arg_name="return_indices", arg_index=2, default=False, if_true=adaptive_max_pool3d_with_indices, if_false=_adaptive_max_pool3d,
+    module_name=__name__, func_name="adaptive_max_pool3d",
+)  # fmt: skip
+
+
+def _unpool_output_size(
+    input: Tensor, kernel_size: List[int], stride: List[int], padding: List[int], output_size: Optional[List[int]]
+) -> List[int]:
+    input_size = input.size()
+    default_size = torch.jit.annotate(List[int], [])
+    for d in range(len(kernel_size)):
+        default_size.append(
+            (input_size[-len(kernel_size) + d] - 1) * stride[d] + kernel_size[d] - 2 * padding[d]
+        )
+    if output_size is None:
+        ret = default_size
+    else:
+        if len(output_size) == (len(kernel_size) + 2):
+            output_size = output_size[2:]
+        if len(output_size) != len(kernel_size):
+            raise ValueError(
+                "output_size should be a sequence containing {} or {} elements, but it has a length of '{}'".format(
+                    len(kernel_size), len(kernel_size) + 2, len(output_size)
+                )
+            )  # noqa: UP032
+        for d in range(len(kernel_size)):
+            min_size = default_size[d] - stride[d]
+            max_size = default_size[d] + stride[d]
+            if not (min_size < output_size[d] < max_size):
+                raise ValueError(
+                    'invalid output_size "{}" (dim {} must be between {} and {})'.format(output_size, d, min_size, max_size)
+                )  # noqa: UP032
+        ret = output_size
+    return ret
+
+
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: BroadcastingList1[int],
+    stride: Optional[BroadcastingList1[int]] = None,
+    padding: BroadcastingList1[int] = 0,
+    output_size: Optional[BroadcastingList1[int]] = None,
+) -> Tensor:
+    """Puts maxima back where max_pool1d found them; the rest is zero."""
+    if stride is None:
+        stride = kernel_size
+    output_size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
+    if isinstance(output_size, list):
+        output_size = output_size + [1]
+    return torch.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), output_size).squeeze(-1)
+
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: BroadcastingList2[int],
+    stride: Optional[BroadcastingList2[int]] = None,
+    padding: BroadcastingList2[int] = 0,
+    output_size: Optional[BroadcastingList2[int]] = None,
+) -> Tensor:
+    """Puts maxima back where max_pool2d found them; the rest is zero."""
+    if stride is None:
+        stride = kernel_size
+    output_size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
+    return torch.max_unpool2d(input, indices, output_size)
+
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: BroadcastingList3[int],
+    stride: Optional[BroadcastingList3[int]] = None,
+    padding: BroadcastingList3[int] = 0,
+    output_size: Optional[BroadcastingList3[int]] = None,
+) -> Tensor:
+    """Puts maxima back where max_pool3d found them; the rest is zero."""
+    if stride is None:
+        stride = kernel_size
+    output_size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
+    return torch.max_unpool3d(input, indices, output_size, stride, padding)
+
+
+def lp_pool1d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int,
+    stride: Optional[BroadcastingList1[int]] = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Power means over windows of a line."""
+    if stride is not None:
+        out = avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    else:
+        out = avg_pool1d(input.pow(norm_type), kernel_size, padding=0, ceil_mode=ceil_mode)
+    return (torch.sign(out) * relu(torch.abs(out))).mul(kernel_size).pow(1.0 / norm_type)
+
+
 def lp_pool2d(
     input: Tensor,
     norm_type: float,
@@ -1023,6 +1134,58 @@ def multilabel_margin_loss(
     return torch.multilabel_margin_loss(input, target, reduction_enum)
 
 
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """How far other classes come near the right one."""
+    if size_average is not None or reduce is not None:
+        reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
+    else:
+        reduction_enum = _reduction.get_enum(reduction)
+    if p != 1 and p != 2:
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None:
+        if weight.dim() != 1:
+            raise ValueError("weight must be one-dimensional")
+    return torch.multi_margin_loss(input, target, p, margin, weight, reduction_enum)
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cross entropy of independent labels, the mean over the classes."""
+    if size_average is not None or reduce is not None:
+        reduction = _reduction.legacy_get_string(size_average, reduce)
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    class_dim = input.dim() - 1
+    C = input.size(class_dim)
+    loss = loss.sum(dim=class_dim) / C
+    if reduction == "none":
+        ret = loss
+    elif reduction == "mean":
+        ret = loss.mean()
+    elif reduction == "sum":
+        ret = loss.sum()
+    else:
+        ret = input
+        raise ValueError(reduction + " is not valid")
+    return ret
+
+
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -1296,6 +1459,35 @@ def affine_grid(theta: Tensor, size: List[int], align_corners: Optional[bool] = 
     if min(size) <= 0:
         raise ValueError("Expected non-zero, positive output size. Got {}".format(size))  # noqa: UP032
     return torch.affine_grid_generator(theta, size, align_corners)
+
+
+def triplet_margin_with_distance_loss(
+    anchor, positive, negative, *, distance_function=None, margin: float = 1.0, swap: bool = False, reduction: str = "mean"
+):
+    """How much farther than margin the negative is than the positive, by a distance of the caller's."""
+    distance = pairwise_distance if distance_function is None else distance_function
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = torch.minimum(far, distance(positive, negative))
+    loss = torch.clamp_min(margin + near - far, 0)
+    if reduction == "mean":
+        return loss.mean()
+    return loss.sum() if reduction == "sum" else loss
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """The old name of interpolate."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    """interpolate(..., mode="nearest")."""
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    """interpolate(..., mode="bilinear", align_corners=True)."""
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
 # ---- attention ----

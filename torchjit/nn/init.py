@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from torchjit import Tensor, empty
+from torchjit import Tensor, empty, randperm
 from torchjit.autograd.grad_mode import no_grad
 
 
@@ -159,4 +159,17 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         for g in range(groups):
             for i in range(min(per_group, tensor.shape[1])):
                 tensor[tuple([g * per_group + i, i, *centre])] = 1
+    return tensor
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
+    """Normal numbers, of which a part of every column is zero."""
+    if tensor.ndimension() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = int(math.ceil(sparsity * rows))
+    with no_grad():
+        tensor.normal_(0, std)
+        for column in range(columns):
+            tensor[randperm(rows)[:zeros], column] = 0
     return tensor

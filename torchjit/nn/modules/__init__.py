@@ -6,6 +6,7 @@ from torchjit.nn.modules.container import *  # noqa: F403
 from torchjit.nn.modules.conv import *  # noqa: F403
 from torchjit.nn.modules.distance import *  # noqa: F403
 from torchjit.nn.modules.dropout import *  # noqa: F403
+from torchjit.nn.modules.fold import *  # noqa: F403
 from torchjit.nn.modules.flatten import *  # noqa: F403
 from torchjit.nn.modules.instancenorm import *  # noqa: F403
 from torchjit.nn.modules.linear import *  # noqa: F403

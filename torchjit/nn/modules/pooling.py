@@ -1,13 +1,13 @@
 """Pooling."""
 
-from typing import Optional
+from typing import List, Optional
 
 from torchjit import Tensor
 from torchjit.nn import functional as F
 from torchjit.nn.modules.module import Module
 from torchjit.nn.modules.utils import to_tuple
 
-# ruff: noqa: UP045, A002
+# ruff: noqa: UP006, UP035, UP045, A002
 
 
 class _MaxPoolNd(Module):
@@ -231,3 +231,87 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool3d(input, self.output_size)
+
+
+class _MaxUnpoolNd(Module):
+    __constants__ = ["kernel_size", "stride", "padding"]
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+    def _set(self, kernel_size, stride, padding, n: int) -> None:
+        self.kernel_size = to_tuple(kernel_size, n)
+        self.stride = to_tuple(stride if (stride is not None) else kernel_size, n)
+        self.padding = to_tuple(padding, n)
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Puts maxima back where MaxPool1d found them."""
+
+    def __init__(self, kernel_size, stride=None, padding=0) -> None:
+        super().__init__()
+        self._set(kernel_size, stride, padding, 1)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
+        return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Puts maxima back where MaxPool2d found them."""
+
+    def __init__(self, kernel_size, stride=None, padding=0) -> None:
+        super().__init__()
+        self._set(kernel_size, stride, padding, 2)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
+        return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """Puts maxima back where MaxPool3d found them."""
+
+    def __init__(self, kernel_size, stride=None, padding=0) -> None:
+        super().__init__()
+        self._set(kernel_size, stride, padding, 3)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
+        return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class AdaptiveMaxPool3d(Module):
+    """Maxima over as many windows of a volume as asked for."""
+
+    __constants__ = ["output_size", "return_indices"]
+    return_indices: bool
+
+    def __init__(self, output_size, return_indices: bool = False) -> None:
+        super().__init__()
+        self.output_size = output_size
+        self.return_indices = return_indices
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+    def forward(self, input: Tensor):
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+
+
+class LPPool1d(Module):
+    """Power means over windows of lines."""
+
+    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
+    norm_type: float
+    ceil_mode: bool
+
+    def __init__(self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def extra_repr(self) -> str:
+        return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)

@@ -1,0 +1,16 @@
+"""Modules without initialization."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import torchjit as torch
+
+
+def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """module_cls(*args, **kwargs) without what it draws: the random stream is where it was, the parameters are not meant to be used."""
+    state = torch.get_rng_state()
+    with contextlib.ExitStack() as stack:
+        stack.callback(torch.set_rng_state, state)
+        return module_cls(*args, **kwargs)

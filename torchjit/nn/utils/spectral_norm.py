@@ -1,0 +1,82 @@
+"""Weights divided by their largest singular value (Miyato and others)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torchjit as torch
+from torchjit.nn import functional as F
+from torchjit.nn.parameter import Parameter
+
+
+class SpectralNorm:
+    """Estimates the singular value by power iterations in training, and computes the weight before each forward."""
+
+    def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
+        if n_power_iterations <= 0:
+            raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
+        self.name, self.dim, self.n_power_iterations, self.eps = name, dim, n_power_iterations, eps
+
+    def reshape_weight_to_matrix(self, weight: Any) -> Any:
+        if self.dim != 0:
+            weight = weight.permute(self.dim, *[d for d in range(weight.dim()) if d != self.dim])
+        return weight.reshape(weight.size(0), -1)
+
+    def compute_weight(self, module: Any, do_power_iteration: bool) -> Any:
+        weight = getattr(module, self.name + "_orig")
+        u, v = getattr(module, self.name + "_u"), getattr(module, self.name + "_v")
+        matrix = self.reshape_weight_to_matrix(weight)
+        if do_power_iteration:
+            with torch.no_grad():
+                for _ in range(self.n_power_iterations):
+                    v.copy_(F.normalize(torch.mv(matrix.t(), u), dim=0, eps=self.eps))
+                    u.copy_(F.normalize(torch.mv(matrix, v), dim=0, eps=self.eps))
+                u, v = u.clone(), v.clone()
+        return weight / torch.dot(u, torch.mv(matrix, v))
+
+    def __call__(self, module: Any, inputs: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
+
+    def remove(self, module: Any) -> None:
+        with torch.no_grad():
+            weight = self.compute_weight(module, do_power_iteration=False)
+        delattr(module, self.name)
+        for part in ("_u", "_v", "_orig"):
+            delattr(module, self.name + part)
+        module.register_parameter(self.name, Parameter(weight.detach()))
+
+
+def spectral_norm(module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None) -> Any:
+    """Replaces a weight by name_orig divided by the estimate of its largest singular value."""
+    from torchjit import nn
+
+    for hook in module._forward_pre_hooks.values():
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
+    if dim is None:
+        dim = 1 if isinstance(module, (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)) else 0
+    fn = SpectralNorm(name, n_power_iterations, dim, eps)
+    weight = module._parameters[name]
+    if weight is None:
+        raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+    with torch.no_grad():
+        height, width = fn.reshape_weight_to_matrix(weight).shape
+        u = F.normalize(weight.new_empty(height).normal_(0, 1), dim=0, eps=eps)
+        v = F.normalize(weight.new_empty(width).normal_(0, 1), dim=0, eps=eps)
+    del module._parameters[name]
+    module.register_parameter(name + "_orig", weight)
+    setattr(module, name, weight.data)
+    module.register_buffer(name + "_u", u)
+    module.register_buffer(name + "_v", v)
+    module.register_forward_pre_hook(fn)
+    return module
+
+
+def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
+    """Makes the weight one parameter again."""
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            hook.remove(module)
+            del module._forward_pre_hooks[key]
+            return module
+    raise ValueError(f"spectral_norm of '{name}' not found in {module}")
