@@ -15,7 +15,7 @@ var nodeMembers = []function{
 	{schema: "Node.schema(Node self) -> str", doc: "The schema of the overload that the inputs choose, (no schema) where there is none.", run: bind(nodeSchema)},
 	{schema: "Node.matches(Node self, str schema) -> bool", doc: "Whether the node applies the operator of a schema.", run: bind(nodeMatches)},
 	{schema: "Node.sourceRange(Node self) -> str", doc: "Where in the source the node is from, with the lines around it.", run: bind(nodeSource)},
-	{schema: "Node.scopeName(Node self) -> str", doc: "The scope in which a trace recorded the node.", run: bind(func(*ir.Node) string { return "" })},
+	{schema: "Node.scopeName(Node self) -> str", doc: "The scope in which a trace recorded the node.", run: bind(func(n *ir.Node) string { return n.Scope })},
 	{schema: "Node.getModuleHierarchy(Node self) -> str", doc: "The submodules that an inlined node is from.", run: bind(func(*ir.Node) string { return "" })},
 	{schema: "Node.inputs(Node self) -> Iterator", doc: "The inputs.", run: bind((*ir.Node).Inputs)},
 	{schema: "Node.outputs(Node self) -> Iterator", doc: "The outputs.", run: bind((*ir.Node).Outputs)},

@@ -311,9 +311,7 @@ func (db *Db) operator(n *ir.Node) {
 	sets := map[string][]*ir.Value{}
 	for i, in := range n.Inputs() {
 		if i >= len(s.Arguments) {
-			db.setWildcard(in)
-			db.write(n, in)
-			continue
+			break // operators of any number of arguments read them
 		}
 		a := s.Arguments[i].Alias
 		if a == nil {

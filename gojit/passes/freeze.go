@@ -310,13 +310,13 @@ func simplifyFrozen(g *ir.Graph) {
 	CSE(g)
 	Peephole(g)
 	ConstantPropagation(g)
+	ConstantPooling(g)
 	UnrollConstantLoops(g)
 	for changed := true; changed; {
 		changed = CSE(g)
 		changed = Peephole(g) || changed
 		changed = ConstantPropagation(g) || changed
 	}
-	ConstantPooling(g)
 	LowerSimpleTuples(g)
 	DCE(g)
 }

@@ -175,11 +175,26 @@ func (p *peepholes) keepsType(n *ir.Node, x *ir.Value) bool {
 	case "float16", "bfloat16", "float32", "float64", "complex64", "complex128":
 		return true
 	case "":
-		return producesFloat(x.Node(), 0)
+		return producesFloat(x.Node(), 0) || n.Is("aten::add", "aten::sub") && n.Input(1).Type().Kind() == types.KindInt && isNumeric(x.Node())
 	case "bool":
 		return false
 	}
 	return n.Kind() != "aten::div" && n.Input(1).Type().Kind() == types.KindInt
+}
+
+// isNumeric reports whether a node's result is a tensor of numbers, never of bools: it calculates
+// with a number.
+func isNumeric(n *ir.Node) bool {
+	if !n.Is("aten::add", "aten::sub", "aten::mul", "aten::div") {
+		return false
+	}
+	k := n.Input(1).Type().Kind()
+	return k == types.KindInt || k == types.KindFloat || producesFloat(n.Input(1).Node(), 0) || isFloatType(n.Input(1).Type())
+}
+
+func isFloatType(t types.Type) bool {
+	info, ok := t.(*types.TensorInfo)
+	return ok && (info.DType == "float32" || info.DType == "float64")
 }
 
 // maxDepth is how far back the origin of a tensor is followed.
