@@ -75,12 +75,30 @@ func moduleOf(l *serialize.Loaded, err error) (*Module, error) {
 	return &Module{Object: l.Module, Unit: l.Unit, Extra: l.Extra}, nil
 }
 
+// Inspect reports what an archive file contains and what is wrong with it, and runs nothing of it. It fails where
+// the file is no archive.
+func Inspect(path string) (*serialize.Report, error) {
+	LinkOperators()
+	return serialize.InspectFile(path)
+}
+
+// InspectBytes is Inspect of an archive in memory.
+func InspectBytes(data []byte) (*serialize.Report, error) {
+	LinkOperators()
+	return serialize.Inspect(data)
+}
+
 // Save writes the module and extra files to a file that Load and PyTorch's torch.jit.load read. A
 // file of that name is replaced when all is written, and stays as it is where that fails. It fails
 // on values that archives cannot hold, and on methods that do not compile or call Python.
 func (m *Module) Save(path string, extra map[string][]byte) error {
+	return m.SaveReporting(path, extra, nil)
+}
+
+// SaveReporting is Save that tells now and then how far it is. An error of progress ends it.
+func (m *Module) SaveReporting(path string, extra map[string][]byte, progress serialize.Progress) error {
 	LinkOperators()
-	return serialize.SaveFile(m.Object, path, extra, call)
+	return serialize.SaveFile(m.Object, path, extra, progress, call)
 }
 
 // SaveBytes is Save to memory.

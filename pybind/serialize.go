@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 
 	"torchjit/gojit"
+	"torchjit/gojit/serialize"
 	"torchjit/gojit/value"
 )
 
@@ -11,8 +13,10 @@ import (
 var serializeFunctions = []function{
 	{schema: "load_module(str path, list extra_files) -> any", run: loadModule},
 	{schema: "load_module_from_bytes(bytes data, list extra_files) -> any", run: loadModuleFromBytes},
+	{schema: "inspect_archive(str path) -> str", run: inspectArchive},
+	{schema: "inspect_archive_bytes(bytes data) -> str", run: inspectArchiveBytes},
 	{schema: "function_of_module(any module, str name) -> any", run: functionOfModule},
-	{schema: "save_module(any module, str path, dict extra_files) -> None", run: saveModule},
+	{schema: "save_module(any module, str path, dict extra_files, object? progress=None) -> None", run: saveModule},
 	{schema: "save_module_to_bytes(any module, dict extra_files) -> bytes", run: saveModuleToBytes},
 }
 
@@ -86,7 +90,14 @@ func saveModule(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := m.Save(c.argString(1), extra); err != nil {
+	var progress serialize.Progress
+	if !c.isNone(3) {
+		told := c.argObject(3)
+		progress = func(written, total int64) error {
+			return told.invoke("", 2, func(w *writer) { w.int64(written); w.int64(total) }, nil)
+		}
+	}
+	if err := m.SaveReporting(c.argString(1), extra, progress); err != nil {
 		return err
 	}
 	c.none()
@@ -117,5 +128,32 @@ func functionOfModule(c *call) error {
 		return err
 	}
 	c.scriptFunction(&scriptFunction{function: f})
+	return nil
+}
+
+// inspectArchive replies the report on a file as JSON.
+func inspectArchive(c *call) error {
+	path := strings.Clone(c.argString(0))
+	return c.inspect(func() (*serialize.Report, error) { return gojit.Inspect(path) })
+}
+
+func inspectArchiveBytes(c *call) error {
+	data := []byte(c.argText(0))
+	return c.inspect(func() (*serialize.Report, error) { return gojit.InspectBytes(data) })
+}
+
+func (c *call) inspect(read func() (*serialize.Report, error)) error {
+	var text []byte
+	err := c.withoutGIL(func() error {
+		r, err := read()
+		if err == nil {
+			text, err = json.Marshal(r)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.string(string(text))
 	return nil
 }

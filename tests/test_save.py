@@ -4,6 +4,8 @@
 import enum
 import io
 import os
+import subprocess
+import sys
 import zipfile
 from typing import Dict, Final, List, NamedTuple, Optional, Tuple
 
@@ -217,3 +219,87 @@ def test_an_error_after_loading_points_at_the_program(tmp_path):
     assert "Traceback of TorchScript, serialized code (most recent call last):\n  File \"code/__torch__" in text
     assert "Traceback of TorchScript, original code (most recent call last):\n  File \"" + __file__ in text
     assert "            return torch.mm(x, y)\n                   ~~~~~~~~ <--- HERE" in text
+
+
+def test_a_report_on_an_archive(tmp_path):
+    model = torch.jit.script(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    torch.jit.save(model, tmp_path / "m.pt", _extra_files={"note": "x"})
+    report = torch.jit.inspect(tmp_path / "m.pt")
+    assert report.ok and report.version == 3 and report.module.endswith("container.Sequential") and report.extra == ("note",)
+    assert [(t.name, t.dtype, t.shape) for t in report.tensors] == [("0.weight", "float32", (3, 2)), ("0.bias", "float32", (3,))]
+    assert "aten::linear" in report.operators and any(n.endswith("Sequential.forward") for n in report.methods)
+
+    data = bytearray((tmp_path / "m.pt").read_bytes())
+    data[data.index(b"torch.relu(") + 6 : data.index(b"torch.relu(") + 10] = b"rilu"
+    report = torch.jit.inspect(io.BytesIO(data))
+    assert not report.ok and report.problems[0].startswith("code/") and "checksum" in report.problems[0]
+    with pytest.raises(RuntimeError, match="This is no archive"):
+        torch.jit.inspect(io.BytesIO(b"text"))
+
+
+def test_equal_modules_give_equal_bytes():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2, bias=False)])
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return x
+
+    def made():
+        net = Net()
+        for p in net.parameters():
+            nn.init.constant_(p, 0.5)
+        return net
+
+    scripts = [torch.jit.script(made()), torch.jit.script(made())]
+    assert scripts[0].save_to_buffer() == scripts[1].save_to_buffer()
+    traces = [torch.jit.trace(made(), torch.ones(1, 2)) for _ in range(2)]
+    assert str(traces[0].graph) != str(traces[1].graph)  # the classes have other names
+    assert traces[0].save_to_buffer() == traces[1].save_to_buffer()
+    again = torch.jit.load(io.BytesIO(scripts[0].save_to_buffer()))
+    assert again.save_to_buffer() == scripts[0].save_to_buffer()
+
+
+def test_progress_of_a_large_archive(tmp_path):
+    model = torch.jit.script(nn.Linear(2000, 1500))
+    told = []
+    torch.jit.save(model, tmp_path / "m.pt", progress=lambda done, total: told.append((done, total)))
+    assert len(told) == 2 and told == sorted(told) and told[-1][0] <= told[-1][1]
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    before = (tmp_path / "m.pt").read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        torch.jit.save(model, tmp_path / "m.pt", progress=stop)
+    assert (tmp_path / "m.pt").read_bytes() == before and os.listdir(tmp_path) == ["m.pt"]
+
+
+KILLED = """
+import sys
+import torchjit as torch
+model = torch.jit.script(torch.nn.Sequential(*[torch.nn.Linear(1024, 1024) for _ in range(4)]))
+torch.jit.save(model, sys.argv[1])
+print("saved", flush=True)
+while True:
+    torch.jit.save(model, sys.argv[1], progress=lambda done, total: print(done, flush=True))
+    print("saved", flush=True)
+"""
+
+
+def test_a_killed_process_leaves_a_whole_file(tmp_path):
+    file = tmp_path / "m.pt"
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for i in range(int(os.environ.get("TORCHJIT_KILLS", "2"))):
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, file], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": root}
+        )
+        assert process.stdout.readline() == b"saved\n"
+        for _ in range(i % 10):  # it ends while it writes, or between two files
+            process.stdout.readline()
+        process.kill()
+        process.communicate()
+        assert torch.jit.inspect(file).ok

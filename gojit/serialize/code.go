@@ -50,6 +50,7 @@ func (x *exporter) typeName(t types.Type) (string, bool) {
 	if strings.HasPrefix(own, types.NativePrefix) {
 		return own, true
 	}
+	own = unmangled(own)
 	if name, ok := x.types[t]; ok {
 		return name, true
 	}
@@ -65,16 +66,35 @@ func (x *exporter) functionName(f *ir.Function) string {
 	if name, ok := x.functions[f]; ok {
 		return name
 	}
-	x.functions[f] = x.take(f.Name, f)
+	x.functions[f] = x.take(unmangled(f.Name), f)
 	return x.functions[f]
 }
+
+// unmangled is a qualified name without the numbers that tell it from others in its process: equal modules
+// give equal archives.
+func unmangled(name string) string {
+	if !strings.Contains(name, mangle) {
+		return name
+	}
+	atoms := strings.Split(name, ".")
+	kept := atoms[:0]
+	for _, atom := range atoms {
+		if number, ok := strings.CutPrefix(atom, mangle); !ok || strings.Trim(number, "0123456789") != "" {
+			kept = append(kept, atom)
+		}
+	}
+	return strings.Join(kept, ".")
+}
+
+// mangle begins the atom that tells a name from others.
+const mangle = "___torch_mangle_"
 
 // take gives a definition a name that no other has.
 func (x *exporter) take(own string, definition any) string {
 	name := own
 	for x.taken[name] != nil {
 		prefix, atom := splitName(own)
-		name = prefix + ".___torch_mangle_" + strconv.Itoa(x.mangled) + "." + atom
+		name = prefix + "." + mangle + strconv.Itoa(x.mangled) + "." + atom
 		x.mangled++
 	}
 	x.taken[name] = definition

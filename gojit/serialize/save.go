@@ -39,17 +39,66 @@ func Save(m *value.Object, extra map[string][]byte, call Call) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// SaveFile is Save to a file. A file of that name is replaced when the archive has been written, and
-// stays as it is where that fails.
-func SaveFile(m *value.Object, file string, extra map[string][]byte, call Call) error {
+// Progress is told how many bytes of an archive have been written, of how many. An error of it ends the writing.
+type Progress func(written, total int64) error
+
+// SaveFile is Save to a file. A file of that name is replaced when the archive has been written to the
+// disk, and stays as it is where that fails, or where the process ends before. progress may be nil.
+func SaveFile(m *value.Object, file string, extra map[string][]byte, progress Progress, call Call) error {
 	records, err := recordsOf(m, extra, call)
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(file, func(w io.Writer) error { return writeArchive(w, records) }); err != nil {
+	var failed error
+	err = replaceFile(file, func(w io.Writer) error {
+		w = &reporter{w: w, total: sizeOf(records), tell: progress, failed: &failed}
+		return writeArchive(w, records)
+	})
+	switch {
+	case failed != nil:
+		return failed
+	case err != nil:
 		return archiveError("%s cannot be written: %s", file, err)
 	}
 	return nil
+}
+
+// reporter tells of what is written through it, every reportStep bytes.
+type reporter struct {
+	w                    io.Writer
+	written, told, total int64
+	tell                 Progress
+	failed               *error // of tell
+}
+
+const reportStep = 4 << 20
+
+func (r *reporter) Write(b []byte) (written int, err error) {
+	for len(b) > 0 {
+		n, err := r.w.Write(b[:min(len(b), reportStep)])
+		written += n
+		r.written += int64(n)
+		if err != nil {
+			return written, err
+		}
+		b = b[n:]
+		if r.tell != nil && r.written-r.told >= reportStep {
+			r.told = r.written
+			if *r.failed = r.tell(min(r.written, r.total), r.total); *r.failed != nil {
+				return written, *r.failed
+			}
+		}
+	}
+	return written, nil
+}
+
+// sizeOf is about the size of an archive.
+func sizeOf(records []record) int64 {
+	total := int64(0)
+	for _, r := range records {
+		total += int64(len(r.data)) + 2*int64(len(folder)+len(r.name)) + 140
+	}
+	return total
 }
 
 func recordsOf(m *value.Object, extra map[string][]byte, call Call) ([]record, error) {
@@ -192,7 +241,11 @@ func replaceFile(name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if err := closeAfter(f, write(f)); err != nil {
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := closeAfter(f, err); err != nil {
 		os.Remove(f.Name())
 		return err
 	}
@@ -200,7 +253,16 @@ func replaceFile(name string, write func(io.Writer) error) error {
 		os.Remove(f.Name())
 		return err
 	}
+	syncFolder(filepath.Dir(name))
 	return nil
+}
+
+// syncFolder makes the new name last. Some systems cannot; the file itself is written then all the same.
+func syncFolder(name string) {
+	if f, err := os.Open(name); err == nil {
+		_ = f.Sync()
+		f.Close()
+	}
 }
 
 func closeAfter(f *os.File, err error) error {

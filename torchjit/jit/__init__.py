@@ -32,6 +32,7 @@ from torchjit.jit._fuser import (
     optimized_execution,
     set_fusion_strategy,
 )
+from torchjit.jit._inspect import ArchiveReport, inspect
 from torchjit.jit._module import (
     RecursiveScriptClass,
     RecursiveScriptModule,
@@ -47,7 +48,7 @@ from torchjit.jit._trace_check import TracingCheckError
 _fork, _wait = fork, wait
 
 __all__ = [
-    "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptClass", "RecursiveScriptModule",
+    "ArchiveReport", "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptClass", "RecursiveScriptModule",
     "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "TracerWarning", "TracingCheckError", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "frontend", "fuser", "ignore", "interface",
     "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load", "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution",
     "run_frozen_optimizations",

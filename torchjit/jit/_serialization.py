@@ -8,21 +8,25 @@ from typing import Any
 from torchjit import _native
 
 
-def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None, *, progress: Any = None) -> None:
     """Writes a compiled module or function to a path or to a file object, in the format that load reads.
 
     A compiled function becomes a module whose method forward it is. A file of that name is replaced when all is
-    written, and stays as it is where that fails.
+    written to the disk, and stays as it is where that fails. Where f is a path, progress is called with the number of
+    bytes written and of all bytes every few million bytes; what it raises ends the writing.
     """
     if isinstance(f, (str, os.PathLike)):
-        m.save(os.fspath(f), _extra_files=_extra_files)
+        if progress is None:
+            m.save(os.fspath(f), _extra_files=_extra_files)
+        else:
+            save_to_path(getattr(m, "_c", m), f, _extra_files, progress)
     else:
         f.write(m.save_to_buffer(_extra_files=_extra_files))
 
 
-def save_to_path(c: Any, path: Any, _extra_files: dict[str, Any] | None = None) -> None:
+def save_to_path(c: Any, path: Any, _extra_files: dict[str, Any] | None = None, progress: Any = None) -> None:
     """Writes a compiled module or function of the library to a file, with extra files by their names."""
-    _native.save_module(c, os.fspath(path), dict(_extra_files or {}))
+    _native.save_module(c, os.fspath(path), dict(_extra_files or {}), progress)
 
 
 def save_to_buffer(c: Any, _extra_files: dict[str, Any] | None = None) -> bytes:

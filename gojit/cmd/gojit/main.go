@@ -1,6 +1,7 @@
 // Gojit loads, shows and runs TorchScript archives from the shell.
 //
 //	gojit inspect model.pt            what the archive contains: classes, methods, tensors
+//	gojit verify model.pt             reads and compiles all of an archive, and runs nothing
 //	gojit graph model.pt [method]     the graph of a method
 //	gojit code model.pt [method]      a method as source text
 //	gojit run model.pt 2x3 [1x4 ...]  forward on tensors of ones of these shapes
@@ -33,6 +34,7 @@ type command struct {
 
 var commands = []command{
 	{"inspect", "model.pt", 1, inspect},
+	{"verify", "model.pt", 1, verify},
 	{"graph", "model.pt [method]", 1, func(w io.Writer, args []string) error {
 		return showMethod(w, args, func(f *ir.Function) string { return f.Graph().String() })
 	}},
