@@ -407,7 +407,11 @@ func (n *Node) HasSideEffects() bool {
 		return true
 	}
 	o := n.Operator()
-	return o != nil && o.HasSideEffects()
+	if o == nil {
+		return false
+	}
+	// An operator without results can only be called for what it does.
+	return o.HasSideEffects() || len(o.Schema().Returns) == 0 && !o.Schema().IsVarret
 }
 
 // IsNondeterministic reports whether equal inputs may give different outputs.

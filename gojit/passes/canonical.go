@@ -107,6 +107,14 @@ var aliases = map[string]string{
 	"aten::_linalg_svd": "aten::_linalg_svd",
 }
 
+// NormalizedName returns the name that NormalizeOps gives to calls of an operator.
+func NormalizedName(name string) string {
+	if kind, ok := aliases[name]; ok {
+		return kind
+	}
+	return name
+}
+
 // NormalizeOps gives operators with several names one of them, turns aten::rsub into aten::sub and
 // tests of truth values for identity into tests for equality.
 func NormalizeOps(g *ir.Graph) {
@@ -115,7 +123,7 @@ func NormalizeOps(g *ir.Graph) {
 		switch {
 		case ok && kind != n.Kind():
 			rename(n, kind)
-		case n.Kind() == "aten::rsub" && n.Input(1).Type().Kind() == types.KindTensor:
+		case n.Kind() == "aten::rsub" && len(n.Inputs()) == 3 && n.Input(1).Type().Kind() == types.KindTensor:
 			n.PermuteInputs([]int{1, 0, 2})
 			rename(n, "aten::sub")
 		case n.Is("aten::__is__", "aten::__isnot__") && isBool(n.Input(0)) && isBool(n.Input(1)):

@@ -158,6 +158,15 @@ func (vars Bindings) Match(formal, actual Type) (Type, string) {
 			return &Future{inner}, ""
 		}
 		return nil, "Cannot match a future to " + Repr(actual)
+	case *RRef:
+		if a, ok := actual.(*RRef); ok {
+			inner, why := vars.Match(f.Elem, a.Elem)
+			if inner == nil {
+				return nil, why
+			}
+			return &RRef{inner}, ""
+		}
+		return nil, "Cannot match a reference to " + Repr(actual)
 	case *Optional:
 		if a, ok := actual.(*Optional); ok {
 			inner, why := vars.Match(f.Elem, a.Elem)
