@@ -47,7 +47,7 @@ func (e *emitter) quotedType(at source.Range, text string) types.Type {
 		return e.typeOf(source.Must(syntax.ParseExpr(source.NewText("", text, 1)))), nil
 	}()
 	if known, ok := err.(*source.Error); ok && strings.HasPrefix(known.Text, "Cannot create") {
-		fail(at, "%s", known.Text)
+		panic(known)
 	}
 	if err != nil {
 		fail(at, "Unknown type name '%s'", text)
@@ -145,7 +145,7 @@ func (e *emitter) genericType(s syntax.Subscript) types.Type {
 		case types.KindInt, types.KindFloat, types.KindString, types.KindTensor, types.KindBool, types.KindComplex,
 			types.KindDevice, types.KindAny:
 		default:
-			fail(args[0].Range, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device and string keys are supported", key)
+			source.Raise(source.RuntimeError, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device and string keys are supported", key)
 		}
 		return types.NewDict(key, e.typeOf(args[1]))
 	case "Tuple", "tuple":

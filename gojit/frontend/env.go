@@ -188,8 +188,12 @@ func (v *environment) convertToOuter(at source.Range, name string, x, outer *ir.
 	return x
 }
 
-// compileResolved compiles a function that was named, before its arguments are emitted.
-func (e *emitter) compileResolved(s SugaredValue) {
+// compileResolved compiles a function that was named, before its arguments are emitted. It fails for one of
+// Python that programs cannot use.
+func (e *emitter) compileResolved(at source.Range, s SugaredValue) {
+	if o, ok := s.(*hostObject); ok && o.typeName == "builtin_function_or_method" {
+		fail(at, "Python builtin %s is currently not supported in Torchscript", o.text)
+	}
 	if f, ok := s.(*FunctionValue); ok {
 		for _, o := range f.Overloads {
 			e.compileNow(o)
@@ -219,7 +223,7 @@ func (e *emitter) lookUp(name string, at source.Range, required bool) SugaredVal
 	s, err := e.resolver.ResolveValue(name, at)
 	check(err)
 	if s != nil {
-		e.compileResolved(s)
+		e.compileResolved(at, s)
 		return s
 	}
 	switch t := t.(type) {

@@ -56,7 +56,7 @@ func (m *hostModule) Attr(e *emitter, at source.Range, name string) SugaredValue
 	if s == nil {
 		fail(at, "object has no attribute %s", name)
 	}
-	e.compileResolved(s)
+	e.compileResolved(at, s)
 	return lookedUp(e, at, s)
 }
 

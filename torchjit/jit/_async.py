@@ -6,12 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from torchjit import _native
+from torchjit._jit_internal import _FutureType
 
 _FUTURE_HANDLE = 7
 
 
 class Future(_native.Handle):
-    """The result of a call that a compiled program forked."""
+    """The result of a call that a compiled program forked. `Future[T]` is its type in annotations."""
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        return _FutureType(item)
 
     def wait(self) -> Any:
         return _native.future_wait(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 import typing
 import weakref
@@ -167,8 +168,6 @@ class ScriptModule(Module):
 
     def define(self, src: str) -> None:
         """Adds methods from source text. In __init__, they are compiled with the module."""
-        import inspect
-
         from torchjit.jit._resolve import Scope
 
         frame = inspect.currentframe()
@@ -328,6 +327,8 @@ class RecursiveScriptModule(ScriptModule):
         if concrete is not None:
             if name in concrete.constants:
                 return concrete.constants[name]
+            if isinstance(inspect.getattr_static(concrete.python_class, name, None), staticmethod):
+                return getattr(concrete.python_class, name)
             member = getattr(concrete.python_class, name, None) if name != "forward" else None
             if isinstance(member, property):
                 return member.fget(self)  # type: ignore[misc]

@@ -347,12 +347,8 @@ def type_of_annotation(annotation: Any, scope: Scope) -> str:
     """The type of an annotation in the form of schemas. Fails on one that is no type."""
     found = _type_or_none(annotation, scope)
     if found is None:
-        raise RuntimeError(f"Unknown type annotation: '{_annotation_text(annotation)}'")
+        raise ValueError(f"Unknown type annotation: '{annotation}' at ")
     return found
-
-
-def _annotation_text(annotation: Any) -> str:
-    return getattr(annotation, "__name__", None) or str(annotation)
 
 
 def _type_or_none(annotation: Any, scope: Scope) -> str | None:

@@ -166,7 +166,7 @@ func item(c call) tensor.Scalar {
 func implicit(c call) tensor.Scalar {
 	t := c.tensor(0)
 	check(!t.RequiresGrad(), "Cannot input a tensor that requires grad as a scalar argument")
-	check(t.Dim() == 0, "Cannot input a tensor of dimension %d as a scalar argument", t.Dim())
+	check(t.Dim() == 0, "Cannot input a tensor of dimension other than 0 as a scalar argument")
 	return must(t.Item())
 }
 
