@@ -3,6 +3,7 @@ package main
 import (
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
+	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
@@ -10,6 +11,7 @@ import (
 var unitMembers = []function{
 	{schema: "_C._create_function_from_graph(str name, Graph graph) -> ScriptFunction", doc: "A compiled function whose body is a copy of a graph.", run: bind(createFunction)},
 	{schema: "_C._jit_interpret_graph(Graph graph, tuple inputs) -> any", doc: "The result of a graph for inputs.", run: bind(interpretGraph)},
+	{schema: "_C._module_type(Module module) -> Type", doc: "The class of a module or an object.", run: bind(func(o *value.Object) types.Type { return o.Class })},
 	{schema: "_C._find_function(str name) -> ScriptFunction", doc: "The function of a qualified name in the program, None where there is none.", run: findFunction},
 }
 

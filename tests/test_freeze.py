@@ -208,3 +208,73 @@ def test_optimize_for_inference_and_frozen_optimizations():
     FileCheck().check_not("aten::batch_norm").run(frozen.graph)
     assert_close(frozen(image), m(image))
     assert _C._freeze_module(m._c)._has_method("forward")
+
+
+def test_forked_calls_are_frozen():
+    class Child(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = torch.ones(2)
+
+        def forward(self, x):
+            return self.a + x
+
+    class Parent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x):
+            total = x
+            for i in range(2):
+                total = total + torch.jit.wait(torch.jit.fork(self.child, x))
+            return total
+
+    m = scripted(Parent())
+    frozen = torch.jit.freeze(m)
+    FileCheck().check_count("prim::fork", 2).check_not("GetAttr").check_not("CallMethod").run(frozen.graph)
+    assert frozen(torch.ones(2)).tolist() == m(torch.ones(2)).tolist() == [5.0, 5.0]
+
+
+def test_shared_and_aliased_attributes_stay_shared():
+    class Counter(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.t = torch.zeros(2)
+
+        def forward(self, x):
+            return x
+
+    class Shared(nn.Module):
+        def __init__(self, counter):
+            super().__init__()
+            self.a = counter
+            self.b = counter
+            self.base = torch.zeros(2, 2)
+            self.row = self.base[0]
+
+        def forward(self, x):
+            self.a.t.add_(1)
+            self.base.add_(1)
+            return self.b.t + self.row + x
+
+    m = scripted(Shared(Counter()))
+    frozen = torch.jit.freeze(m)
+    x = torch.zeros(2)
+    assert [frozen(x).tolist(), frozen(x).tolist()] == [[2.0, 2.0], [4.0, 4.0]]
+
+
+def test_modules_of_the_library():
+    m = scripted(Stateful())
+    frozen = _C._freeze_module(m._c, ["inner.k", "weigh"])
+    assert (
+        frozen.hasattr("total")
+        and frozen.inner.hasattr("k")
+        and not frozen.inner.hasattr("conv")
+        and not frozen.hasattr("version")
+    )
+    assert frozen.forward(torch.ones(3)).tolist() == [3.0] * 3 and frozen.weigh(torch.ones(1)).tolist() == [2.0] * 3
+    assert frozen._type().name() == "Stateful" and frozen.getattr("calls") == 1 and "GetAttr" in str(frozen.graph)
+    with pytest.raises(AttributeError, match="does not have a field with name 'nope'"):
+        frozen.nope  # noqa: B018
+    assert torch.jit._recursive.wrap_cpp_module(frozen)(torch.ones(3)).tolist() == [5.0] * 3

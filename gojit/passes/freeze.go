@@ -7,7 +7,6 @@ import (
 
 	"torchjit/gojit/alias"
 	"torchjit/gojit/ir"
-	"torchjit/gojit/schema"
 	"torchjit/gojit/source"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
@@ -34,21 +33,21 @@ func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
 		return nil, err
 	}
 	for _, m := range f.methods {
-		Inline(m.graph)
-		if !o.KeepInterfaces {
-			f.inlineInterfaces(m.graph)
-		}
-		EraseShapeInformation(m.graph)
+		f.prepare(m.graph)
 	}
+	f.collectGraphs()
 	preserved := maps.Clone(f.kept)
 	f.findWrites()
-	for _, m := range f.methods {
-		f.propagate(m.graph)
-		simplifyFrozen(m.graph)
+	f.keepSharedMemory()
+	for _, g := range slices.Backward(f.graphs) { // forked graphs before those that fork them
+		f.propagate(g)
+		simplifyFrozen(g)
+		f.dropUnusedInputs(g)
 	}
 	f.kept = preserved
-	for _, m := range f.methods {
-		f.findUses(m.graph)
+	f.collectGraphs()
+	for _, g := range f.graphs {
+		f.findUses(g)
 	}
 	return f.build(), nil
 }
@@ -69,7 +68,9 @@ type freezer struct {
 	options FreezeOptions
 	root    *value.Object
 	methods []*frozenMethod
-	kept    map[slot]bool // attributes that stay
+	graphs  []*ir.Graph            // of the methods, and those that they fork
+	forks   map[*ir.Graph]*ir.Node // what runs a graph that is forked
+	kept    map[slot]bool          // attributes that stay
 	copies  map[*value.Object]*value.Object
 }
 
@@ -130,11 +131,62 @@ func (f *freezer) keepPath(path string) bool {
 	return true
 }
 
+// prepare inlines what a graph calls, also in the graphs that it forks.
+func (f *freezer) prepare(g *ir.Graph) {
+	Inline(g)
+	if !f.options.KeepInterfaces {
+		f.inlineInterfaces(g)
+	}
+	EraseShapeInformation(g)
+	eachFork(g, func(_ *ir.Node, inner *ir.Graph) { f.prepare(inner) })
+}
+
+func eachFork(g *ir.Graph, visit func(n *ir.Node, inner *ir.Graph)) {
+	g.Block().Walk(func(n *ir.Node) {
+		if inner := n.GraphAttr("Subgraph"); inner != nil {
+			visit(n, inner)
+		}
+	})
+}
+
+// collectGraphs notes the methods' graphs and those that they fork, behind what forks them.
+func (f *freezer) collectGraphs() {
+	f.graphs, f.forks = nil, map[*ir.Graph]*ir.Node{}
+	for _, m := range f.methods {
+		f.graphs = append(f.graphs, m.graph)
+	}
+	for i := 0; i < len(f.graphs); i++ {
+		eachFork(f.graphs[i], func(n *ir.Node, inner *ir.Graph) {
+			f.forks[inner] = n
+			f.graphs = append(f.graphs, inner)
+		})
+	}
+}
+
+// dropUnusedInputs removes what a forked graph is given and does not use any more.
+func (f *freezer) dropUnusedInputs(g *ir.Graph) {
+	fork := f.forks[g]
+	if fork == nil {
+		return
+	}
+	for i := len(g.Inputs()) - 1; i >= 0; i-- {
+		if !g.Inputs()[i].HasUses() {
+			g.Block().EraseInput(i)
+			fork.RemoveInput(i)
+		}
+	}
+}
+
 // resolve returns the module that a value is, and its path from the root; nil where it is not known.
 func (f *freezer) resolve(v *ir.Value) (*value.Object, string) {
 	n := v.Node()
-	if n.Kind() == "prim::Param" && n.Block().Owner() == nil && v.Offset() == 0 {
-		return f.root, "self"
+	if n.Kind() == "prim::Param" && n.Block().Owner() == nil {
+		if fork := f.forks[n.Graph()]; fork != nil {
+			return f.resolve(fork.Input(v.Offset()))
+		}
+		if v.Offset() == 0 {
+			return f.root, "self"
+		}
 	}
 	if n.Kind() != "prim::GetAttr" {
 		return nil, ""
@@ -174,9 +226,9 @@ func (f *freezer) inlineInterfaces(g *ir.Graph) {
 // findWrites notes the attributes that a method sets or writes, and those of modules that are
 // reached in a way that is not seen.
 func (f *freezer) findWrites() {
-	for _, m := range f.methods {
-		db := alias.Analyze(m.graph, alias.Options{Frozen: true})
-		m.graph.Block().Walk(func(n *ir.Node) {
+	for _, g := range f.graphs {
+		db := alias.Analyze(g, alias.Options{Frozen: true})
+		g.Block().Walk(func(n *ir.Node) {
 			switch n.Kind() {
 			case "prim::SetAttr":
 				if o, _ := f.resolve(n.Input(0)); o != nil {
@@ -226,7 +278,12 @@ func (f *freezer) mustStay(db *alias.Db, o *value.Object, n *ir.Node) bool {
 
 // usedAsValue reports whether a module is used for more than its attributes and methods.
 func usedAsValue(v *ir.Value) bool {
-	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool { return !u.User.Is("prim::GetAttr", "prim::SetAttr") })
+	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
+		if inner := u.User.GraphAttr("Subgraph"); inner != nil {
+			return usedAsValue(inner.Inputs()[u.Index])
+		}
+		return !u.User.Is("prim::GetAttr", "prim::SetAttr")
+	})
 }
 
 // keep notes that an attribute stays, and so do the modules on the way to it.
@@ -235,10 +292,20 @@ func (f *freezer) keep(holder *ir.Value, o *value.Object, name string) {
 		f.keepAll(slot{o, name})
 	}
 	f.kept[slot{o, name}] = true
-	for n := holder.Node(); n.Kind() == "prim::GetAttr"; n = n.Input(0).Node() {
+	for n := holder.Node(); ; {
+		if fork := f.forks[n.Graph()]; fork != nil && n.Kind() == "prim::Param" {
+			holder = fork.Input(holder.Offset())
+			n = holder.Node()
+			continue
+		}
+		if n.Kind() != "prim::GetAttr" {
+			return
+		}
 		if outer, _ := f.resolve(n.Input(0)); outer != nil {
 			f.kept[slot{outer, n.StringAttr("name")}] = true
 		}
+		holder = n.Input(0)
+		n = holder.Node()
 	}
 }
 
@@ -319,98 +386,4 @@ func simplifyFrozen(g *ir.Graph) {
 	}
 	LowerSimpleTuples(g)
 	DCE(g)
-}
-
-// build makes the new module: a class with what stays, and the methods over it.
-func (f *freezer) build() *value.Object {
-	made := f.copy(f.root)
-	for _, m := range f.methods {
-		f.retype(m.graph, made)
-		s := *m.from.Schema
-		s.Arguments = append([]schema.Argument(nil), s.Arguments...)
-		s.Arguments[0].Type, s.Arguments[0].RealType = made.Class, made.Class
-		function := ir.NewFunction(made.Class.Name+"."+m.name, &s, m.graph)
-		function.IsMethod = true
-		made.Class.AddMethod(m.name, function)
-	}
-	return made
-}
-
-// copy makes an object with those attributes of o that stay, the same for the same o.
-func (f *freezer) copy(o *value.Object) *value.Object {
-	if made := f.copies[o]; made != nil {
-		return made
-	}
-	class := types.NewClass(f.options.Mangle(o.Class.Name), true)
-	made := value.NewObject(class)
-	f.copies[o] = made
-	for i, a := range o.Class.Attributes {
-		if !f.kept[slot{o, a.Name}] && !(a.Name == "training" && f.keepsTraining(o)) {
-			continue
-		}
-		v := o.Slots[i]
-		if v.Kind() == value.KindObject && v.Object().Class.IsModule {
-			v = value.OfObject(f.copy(v.Object()))
-			a.Type = v.Object().Class
-		}
-		class.AddAttribute(a)
-		made.Slots = append(made.Slots, v)
-	}
-	if o != f.root {
-		f.copyMethods(o, class)
-	}
-	return made
-}
-
-// keepsTraining reports whether the module's mode stays: it is a submodule that is kept whole.
-func (f *freezer) keepsTraining(o *value.Object) bool {
-	return o != f.root && f.kept[slot{o, "training"}]
-}
-
-// copyMethods gives a submodule that stays the methods that it had, over its new class.
-func (f *freezer) copyMethods(o *value.Object, class *types.Class) {
-	for _, a := range o.Class.Attributes {
-		if !f.kept[slot{o, a.Name}] {
-			return // a part of it is gone: its methods cannot stay
-		}
-	}
-	for _, name := range o.Class.MethodNames() {
-		m, ok := o.Class.FindMethod(name).(*ir.Function)
-		if !ok || m.EnsureDefined() != nil || m.Graph() == nil {
-			continue
-		}
-		g := m.Graph().Copy()
-		Inline(g)
-		f.retypeFrom(g, o, f.copies[o])
-		s := *m.Schema
-		s.Arguments = append([]schema.Argument(nil), s.Arguments...)
-		s.Arguments[0].Type, s.Arguments[0].RealType = class, class
-		copied := ir.NewFunction(class.Name+"."+name, &s, g)
-		copied.IsMethod = true
-		class.AddMethod(name, copied)
-	}
-}
-
-// retype gives self and the modules reached from it their new classes.
-func (f *freezer) retype(g *ir.Graph, made *value.Object) { f.retypeFrom(g, f.root, made) }
-
-func (f *freezer) retypeFrom(g *ir.Graph, from, made *value.Object) {
-	self := g.Inputs()[0]
-	self.SetType(made.Class)
-	objects := map[*ir.Value]*value.Object{self: from}
-	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() != "prim::GetAttr" {
-			return
-		}
-		o := objects[n.Input(0)]
-		if o == nil {
-			return
-		}
-		if v, ok := o.Attr(n.StringAttr("name")); ok && v.Kind() == value.KindObject && v.Object().Class.IsModule {
-			objects[n.Output()] = v.Object()
-			if made := f.copies[v.Object()]; made != nil {
-				n.Output().SetType(made.Class)
-			}
-		}
-	})
 }

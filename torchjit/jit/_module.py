@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit import _native
+from torchjit import _C, _native
 from torchjit.nn.modules.module import Module
 
 _MODULE_HANDLE, _OBJECT_HANDLE = 4, 6
@@ -30,15 +30,28 @@ class _CModule(_native.Handle):
     def _has_method(self, name: str) -> bool:
         return name in self._method_names()
 
-    def _type(self) -> str:
-        return _native.module_class_name(self)
+    def _type(self) -> Any:
+        return _C._module_type(self)  # type: ignore[attr-defined]
 
-    qualified_name = property(_type)
+    qualified_name = property(lambda self: _native.module_class_name(self))
+    graph = property(lambda self: self._get_method("forward").graph)
+    code = property(lambda self: self._get_method("forward").code)
+    code_with_constants = property(lambda self: self._get_method("forward").code_with_constants)
+
+    def __getattr__(self, name: str) -> Any:
+        found = None if name.startswith("__") else _native.module_method(self, name)
+        if found is not None:
+            return found
+        if self.hasattr(name):
+            return _native.module_get(self, name)
+        raise AttributeError(f"{_native.module_class_name(self)} does not have a field with name '{name}'")
 
     def hasattr(self, name: str) -> bool:
         return any(slot[0] == name for slot in _native.module_slots(self))
 
     def getattr(self, name: str) -> Any:
+        if not self.hasattr(name):
+            raise AttributeError(f"{_native.module_class_name(self)} does not have a field with name '{name}'")
         return _native.module_get(self, name)
 
     def setattr(self, name: str, value: Any) -> None:
@@ -340,7 +353,9 @@ class RecursiveScriptModule(ScriptModule):
         state = self.__dict__
         if name in state["_modules"]:
             if not hasattr(value, "_c"):
-                raise RuntimeError(f"Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace existing module '{name}': {value}")
+                raise RuntimeError(
+                    f"Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace existing module '{name}': {value}"
+                )
             _native.module_set(self._c, name, value._c)
             state["_modules"][name] = value
             return

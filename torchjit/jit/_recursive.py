@@ -602,3 +602,10 @@ def create_traced_module(module: Any, wrapper: Any = None) -> Any:
     compiled = (wrapper or RecursiveScriptModule)._wrap_new(handle, concrete, module, describer.submodules)
     compiled._finish()
     return compiled
+
+
+def wrap_cpp_module(cpp_module: Any) -> Any:
+    """The Python module over a module of the library, as torch._C has it."""
+    from torchjit.jit._module import RecursiveScriptModule
+
+    return RecursiveScriptModule._wrap(cpp_module)
