@@ -226,7 +226,7 @@ def test_forked_calls_are_frozen():
 
         def forward(self, x):
             total = x
-            for i in range(2):
+            for _i in range(2):
                 total = total + torch.jit.wait(torch.jit.fork(self.child, x))
             return total
 
