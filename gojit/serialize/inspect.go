@@ -236,6 +236,10 @@ func (in *inspector) definitions(l *loader, record, prefix string) {
 	if err != nil {
 		return // reported with the records
 	}
+	if text == nil {
+		in.problem(record, fmt.Errorf("no name refers to the record"))
+		return
+	}
 	trees, err := syntax.ParseArchive(text)
 	if err != nil {
 		in.problem(record, err)

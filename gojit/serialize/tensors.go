@@ -49,6 +49,9 @@ func (u *unpickler) read(record string) (value.Value, error) {
 	if err != nil {
 		return value.None, wrap(record, err)
 	}
+	if err := measure(tree); err != nil {
+		return value.None, wrap(record, err)
+	}
 	v, err := u.value(tree)
 	return v, wrap(record, err)
 }
