@@ -303,3 +303,35 @@ def test_a_killed_process_leaves_a_whole_file(tmp_path):
         process.kill()
         process.communicate()
         assert torch.jit.inspect(file).ok
+
+
+def test_where_archives_are_loaded_from(tmp_path):
+    file = tmp_path / "m.pt"
+    model = torch.jit.script(nn.Linear(2, 1))
+    model.save(file, _extra_files={"a": "text"})
+    for source in (file, str(file), file.read_bytes(), io.BytesIO(file.read_bytes()), memoryview(file.read_bytes())):
+        extra = {"a": "", "b": "kept"}
+        loaded = torch.jit.load(source, map_location=torch.device("cpu"), _extra_files=extra)
+        assert loaded.weight.tolist() == model.weight.tolist() and extra == {"a": b"text", "b": "kept"}
+    with pytest.raises(ValueError, match="map_location should be either None, string or torch.device, but got type: <class 'int'>"):
+        torch.jit.load(file, map_location=1)
+    with pytest.raises(RuntimeError, match="on the device cuda:0"):
+        torch.jit.load(file, "cuda:0")
+    with pytest.raises(ValueError, match="does not exist"):
+        torch.jit.load(tmp_path / "none.pt")
+
+
+def test_tensors_quantized_by_channel(tmp_path):
+    class Held(nn.Module):
+        def __init__(self):
+            super().__init__()
+            scales, zeros = torch.tensor([0.1, 0.2], dtype=torch.float64), torch.tensor([1, 2])
+            self.q = torch.quantize_per_channel(torch.arange(6.0).view(2, 3), scales, zeros, 0, torch.qint8)
+
+        def forward(self):
+            return self.q.dequantize(), self.q.int_repr()
+
+    model = torch.jit.script(Held())
+    model.save(tmp_path / "m.pt")
+    for a, b in zip(torch.jit.load(tmp_path / "m.pt")(), model(), strict=True):
+        assert a.tolist() == b.tolist()

@@ -241,6 +241,9 @@ func (p *pickler) state(o *value.Object, getState *ir.Function) (value.Value, er
 
 func (p *pickler) capsule(c *value.Capsule) error {
 	state, ok := c.Content.(value.Value)
+	if s, has := c.Content.(interface{ State() value.Value }); has {
+		state, ok = s.State(), true
+	}
 	if !ok {
 		return archiveError("Cannot serialize a value of the class %s", c.Kind)
 	}
@@ -254,14 +257,39 @@ func (p *pickler) capsule(c *value.Capsule) error {
 	return err
 }
 
+// quantizer pushes how a tensor is quantized.
+func (p *pickler) quantizer(q *tensor.Quantizer) error {
+	p.e.Mark()
+	if !q.PerChannel() {
+		p.e.Global("torch", "per_tensor_affine")
+		p.e.Float(q.Scale)
+		p.e.Int(q.ZeroPoint)
+		p.e.Tuple()
+		return nil
+	}
+	scales, err := tensor.FromSlice(q.Scales, len(q.Scales))
+	if err != nil {
+		return err
+	}
+	zeros, err := tensor.FromSlice(q.ZeroPoints, len(q.ZeroPoints))
+	if err != nil {
+		return err
+	}
+	p.e.Global("torch", "per_channel_affine")
+	if err := p.tensor(scales); err != nil {
+		return err
+	}
+	err = p.tensor(zeros)
+	p.e.Int(int64(q.Axis))
+	p.e.Tuple()
+	return err
+}
+
 func (p *pickler) tensor(t *tensor.Tensor) error {
 	if d := t.Device().String(); d != "cpu" {
 		return archiveError("Cannot serialize a tensor on the device %s", d)
 	}
 	q := t.Quantizer()
-	if q != nil && q.PerChannel() {
-		return archiveError("Cannot serialize a tensor that is quantized per channel")
-	}
 	if q != nil {
 		p.e.Global("torch._utils", "_rebuild_qtensor")
 	} else {
@@ -273,11 +301,9 @@ func (p *pickler) tensor(t *tensor.Tensor) error {
 	p.ints(t.Shape())
 	p.ints(t.Strides())
 	if q != nil {
-		p.e.Mark()
-		p.e.Global("torch", "per_tensor_affine")
-		p.e.Float(q.Scale)
-		p.e.Int(q.ZeroPoint)
-		p.e.Tuple()
+		if err := p.quantizer(q); err != nil {
+			return err
+		}
 	}
 	p.e.Bool(t.RequiresGrad())
 	p.e.Global("collections", "OrderedDict")

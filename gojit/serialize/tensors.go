@@ -399,17 +399,61 @@ func (u *unpickler) quantized(args []any) (value.Value, error) {
 	if !ok || len(scheme.Items) < 3 {
 		return value.None, archiveError("The quantization of a tensor is malformed")
 	}
-	kind, _ := scheme.Items[0].(pickle.Global)
-	if kind.Name != "per_tensor_affine" {
-		return value.None, archiveError("Tensors quantized by %s are not supported", kind)
+	q, err := u.quantizer(scheme.Items)
+	if err != nil {
+		return value.None, err
 	}
-	scale, isFloat := scheme.Items[1].(float64)
-	zero, isInt := scheme.Items[2].(int64)
-	if !isFloat || !isInt {
-		return value.None, archiveError("The quantization of a tensor is malformed")
+	if q.PerChannel() && (q.Axis < 0 || q.Axis >= t.Dim() || len(q.Scales) != t.Size(q.Axis) || len(q.ZeroPoints) != len(q.Scales)) {
+		return value.None, archiveError("A tensor of shape %v is quantized along dimension %d with %d scales and %d zero points", t.Shape(), q.Axis, len(q.Scales), len(q.ZeroPoints))
 	}
-	t.SetQuantizer(&tensor.Quantizer{Scale: scale, ZeroPoint: zero})
+	t.SetQuantizer(q)
 	return value.OfTensor(t), nil
+}
+
+// quantizer reads (scheme, scale, zero point) or (scheme, scales, zero points, axis).
+func (u *unpickler) quantizer(scheme []any) (*tensor.Quantizer, error) {
+	malformed := archiveError("The quantization of a tensor is malformed")
+	switch kind, _ := scheme[0].(pickle.Global); kind.Name {
+	case "per_tensor_affine":
+		scale, isFloat := scheme[1].(float64)
+		zero, isInt := scheme[2].(int64)
+		if !isFloat || !isInt {
+			return nil, malformed
+		}
+		return &tensor.Quantizer{Scale: scale, ZeroPoint: zero}, nil
+	case "per_channel_affine":
+		if len(scheme) < 4 {
+			return nil, malformed
+		}
+		axis, isInt := scheme[3].(int64)
+		scales, err := u.numbers(scheme[1], tensor.Float64)
+		if err != nil || !isInt {
+			return nil, malformed
+		}
+		zeros, err := u.numbers(scheme[2], tensor.Int64)
+		if err != nil {
+			return nil, malformed
+		}
+		return &tensor.Quantizer{Scales: tensor.Data[float64](scales), ZeroPoints: tensor.Data[int64](zeros), Axis: int(axis)}, nil
+	default:
+		return nil, archiveError("Tensors quantized by %s are not supported", kind)
+	}
+}
+
+// numbers reads a tensor of one dimension as a copy of a type.
+func (u *unpickler) numbers(x any, dtype tensor.DType) (*tensor.Tensor, error) {
+	v, err := u.value(x)
+	if err != nil {
+		return nil, err
+	}
+	if !v.IsTensor() || v.Tensor().Dim() != 1 {
+		return nil, archiveError("The quantization of a tensor is malformed")
+	}
+	t, err := v.Tensor().To(dtype)
+	if err != nil {
+		return nil, err
+	}
+	return t.Clone(tensor.ContiguousFormat)
 }
 
 // object makes an instance of a class of the archive and fills its slots.

@@ -35,12 +35,14 @@ def save_to_buffer(c: Any, _extra_files: dict[str, Any] | None = None) -> bytes:
 
 
 def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None) -> Any:
-    """The compiled module in a file: a path or a file object. Nothing in the file is run.
+    """The compiled module in a file: a path, a file object, or its bytes. Nothing in the file is run.
 
-    The values of _extra_files are replaced by what the file has under their names.
+    Tensors are made on the CPU; map_location may be None or name it. The values of _extra_files are replaced by what the
+    file has under their names. Raises ValueError for a path that is no file, RuntimeError for what is no archive.
     """
     from torchjit.jit._module import RecursiveScriptModule
 
+    _check_location(map_location)
     wanted = list(_extra_files or ())
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
@@ -50,10 +52,28 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
             raise ValueError(f"The provided filename {path} is a directory")
         c, extra = _native.load_module(path, wanted)
     else:
-        c, extra = _native.load_module_from_bytes(f.read(), wanted)
+        data = bytes(f) if isinstance(f, (bytes, bytearray, memoryview)) else f.read()
+        c, extra = _native.load_module_from_bytes(data, wanted)
     for name, data in extra.items():
         _extra_files[name] = data  # type: ignore[index]
     return RecursiveScriptModule._wrap(c) if isinstance(c, _native.Handle) else c
+
+
+def _check_location(location: Any) -> None:
+    """Fails for a device that tensors cannot be made on."""
+    from torchjit._types import device
+
+    if isinstance(location, str):
+        location = device(location)
+    if location is None:
+        return
+    if not isinstance(location, device):
+        raise ValueError(f"map_location should be either None, string or torch.device, but got type: {type(location)}")
+    if location.type != "cpu":
+        raise RuntimeError(
+            f"Attempting to deserialize object on the device {location}, which is not available. Use torch.jit.load with "
+            "map_location=torch.device('cpu') to map your storages to the CPU."
+        )
 
 
 # What an archive of a pickled function calls the function.

@@ -16,6 +16,15 @@ type packedLinear struct {
 	half   bool
 }
 
+// State is what archives hold of the packed form: weight and bias.
+func (p *packedLinear) State() value.Value {
+	bias := value.None
+	if p.bias != nil {
+		bias = value.OfTensor(p.bias)
+	}
+	return value.OfTuple(value.NewTuple(value.OfTensor(p.weight), bias))
+}
+
 // packedLinearKind is the class of the packed form, without the namespace of classes.
 const packedLinearKind = "quantized.LinearPackedParamsBase"
 
