@@ -16,12 +16,15 @@ var linalgDerivatives = map[string]derivative{
 	"linalg_slogdet": func(c *gradient) {
 		c.give(0, c.mul(c.turn(c.do("linalg_inv", c.in(0))), c.asMatrix(c.gradOf(1))))
 	},
-	"linalg_solve":      solveGrad,
-	"linalg_cholesky":   choleskyGrad,
-	"linalg_qr":         qrGrad,
-	"linalg_svd":        svdGrad,
-	"linalg_eigh":       eighGrad,
-	"linalg_matrix_exp": matrixExpGrad,
+	"linalg_pinv":                  pinvGrad,
+	"linalg_pinv.atol_rtol_float":  pinvGrad,
+	"linalg_pinv.atol_rtol_tensor": pinvGrad,
+	"linalg_solve":                 solveGrad,
+	"linalg_cholesky":              choleskyGrad,
+	"linalg_qr":                    qrGrad,
+	"linalg_svd":                   svdGrad,
+	"linalg_eigh":                  eighGrad,
+	"linalg_matrix_exp":            matrixExpGrad,
 }
 
 // asMatrix gives a batch of numbers two more dimensions.
@@ -48,6 +51,18 @@ func solveGrad(c *gradient) {
 		ofB = c.do("squeeze.dim", ofB, -1)
 	}
 	c.give(1, ofB)
+}
+
+// pinvGrad is for matrices whose rank does not change.
+func pinvGrad(c *gradient) {
+	a, p, g := c.in(0), c.out(0), c.g()
+	pt, gt := c.turn(p), c.turn(g)
+	d := c.neg(c.matmul(pt, c.matmul(g, pt)))
+	left := c.matmul(gt, c.matmul(p, pt))
+	d = c.add(d, c.sub(left, c.matmul(a, c.matmul(p, left))))
+	right := c.matmul(pt, c.matmul(p, gt))
+	d = c.add(d, c.sub(right, c.matmul(c.matmul(right, p), a)))
+	c.give(0, d)
 }
 
 // choleskyGrad is for L with L L' = A; for the upper factor everything is transposed.

@@ -800,11 +800,13 @@ def linalg_cholesky_ex(self, upper: bool, check_errors: bool):
     return torch.linalg_cholesky(self, upper=upper), info
 
 def cholesky_inverse(self, upper: bool):
-    m = torch.matmul(self.transpose(-2, -1), self) if upper else torch.matmul(self, self.transpose(-2, -1))
+    f = torch.triu(self) if upper else torch.tril(self)
+    m = torch.matmul(f.transpose(-2, -1), f) if upper else torch.matmul(f, f.transpose(-2, -1))
     return torch.linalg_inv(m)
 
 def cholesky_solve(self, input2, upper: bool):
-    m = torch.matmul(input2.transpose(-2, -1), input2) if upper else torch.matmul(input2, input2.transpose(-2, -1))
+    f = torch.triu(input2) if upper else torch.tril(input2)
+    m = torch.matmul(f.transpose(-2, -1), f) if upper else torch.matmul(f, f.transpose(-2, -1))
     return torch.linalg_solve(m, self)
 
 def triangular_solve(self, A, upper: bool, transpose: bool, unitriangular: bool):
@@ -834,17 +836,6 @@ def qr(self, some: bool):
 def linalg_eigvalsh(self, UPLO: str):
     values, vectors = torch.linalg_eigh(self, UPLO)
     return values
-
-def linalg_pinv(self, rcond: float, hermitian: bool):
-    if self.size(-2) >= self.size(-1):
-        return torch.linalg_solve(torch.matmul(self.transpose(-2, -1), self), self.transpose(-2, -1))
-    return torch.linalg_solve(torch.matmul(self, self.transpose(-2, -1)), self).transpose(-2, -1)
-
-def linalg_pinv__atol_rtol_float(self, atol: Optional[float], rtol: Optional[float], hermitian: bool):
-    return torch.linalg_pinv(self, 1e-15, hermitian)
-
-def linalg_pinv__atol_rtol_tensor(self, atol: Optional[Tensor], rtol: Optional[Tensor], hermitian: bool):
-    return torch.linalg_pinv(self, 1e-15, hermitian)
 
 def pinverse(self, rcond: float):
     return torch.linalg_pinv(self, rcond, False)

@@ -2,6 +2,7 @@ package aten
 
 import (
 	"strconv"
+	"strings"
 
 	"torchjit/gojit/dense"
 	"torchjit/gojit/source"
@@ -227,6 +228,7 @@ func (a *convArgs) padSame(x, weight *tensor.Tensor, n int) *tensor.Tensor {
 
 func convTranspose(name string, n int) definition {
 	return giving(name, func(c call) *tensor.Tensor {
+		checkConvDims(c, n, strings.TrimSuffix(name, ".input"))
 		return convolution(c.tensor(0), c.tensor(1), c.optionalTensor(2), convArgs{
 			stride: c.intsOf(3, n, "stride"), padding: c.intsOf(4, n, "padding"), outputPadding: c.intsOf(5, n, "output_padding"),
 			groups: c.int(6), dilation: c.intsOf(7, n, "dilation"), transposed: true})
@@ -235,6 +237,7 @@ func convTranspose(name string, n int) definition {
 
 func generalConv(c call) *tensor.Tensor {
 	n := c.tensor(1).Dim() - 2
+	check(n >= 1 && n <= 3, "expected weight to have 3 to 5 dimensions, but got %d", n+2)
 	return convolution(c.tensor(0), c.tensor(1), c.optionalTensor(2), convArgs{
 		stride: c.intsOf(3, n, "stride"), padding: c.intsOf(4, n, "padding"), dilation: c.intsOf(5, n, "dilation"),
 		transposed: c.bool(6), outputPadding: c.intsOf(7, n, "output_padding"), groups: c.int(8)})

@@ -181,6 +181,7 @@ var conversionFamily = append(casts(), []definition{
 		return t
 	}),
 	giving("fill.Tensor", func(c call) *tensor.Tensor {
+		check(c.tensor(1).Dim() == 0, "fill only supports 0-dimension value tensor but got tensor with %d dimensions.", c.tensor(1).Dim())
 		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
 		assign(t, c.tensor(1))
 		return t

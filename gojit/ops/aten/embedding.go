@@ -110,7 +110,7 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 	if mode != bagMax {
 		maxIndices = zeros([]int{bags}, tensor.Int64)
 		if mode == bagSum && padding < 0 { // what PyTorch's shortcut leaves out
-			offset2bag, bagSize = empty([]int{0}, tensor.Int64), maxIndices
+			offset2bag, bagSize = empty([]int{0}, tensor.Int64), zeros([]int{bags}, tensor.Int64)
 		} else {
 			succeed(tensor.Copy(maxIndices, bagSize))
 		}

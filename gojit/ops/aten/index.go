@@ -201,6 +201,7 @@ func scattering(name string, how combine) definition {
 		}
 		mode := how
 		if len(c.args) > 4 {
+			check(c.str(4) == "add" || c.str(4) == "multiply", "reduce argument must be either add or multiply.")
 			mode = combinationOf(c.str(4))
 		}
 		scatterInto(t, c.int(1), at, src, mode)

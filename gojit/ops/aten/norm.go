@@ -119,6 +119,7 @@ func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps f
 		raise(source.RuntimeError, "Given normalized_shape=%s, expected input with shape [*%s], but got input of size%s", shapeText(shape), star, shapeText(x.Shape()))
 	}
 	noIntegers("LayerNormKernelImpl")(x.DType())
+	check(!x.DType().IsComplex(), "\"LayerNormKernelImpl\" not implemented for '%s'", x.DType().CppName())
 	work := kernel.ComputeType(x.DType())
 	rows := contiguous(to(x, work))
 	n := numelOf(shape)

@@ -372,6 +372,7 @@ func adaptiveNd(n int, suffix string) []definition {
 func maxUnpool(c call) *tensor.Tensor {
 	x, at, size := c.tensor(0), c.tensor(1), c.ints(2)
 	n := len(size)
+	check(x.Dim() == n+1 || x.Dim() == n+2, "Input to max_unpooling%dd should be a %dd or %dd Tensor, but got a tensor with %d dimensions.", n, n+1, n+2, x.Dim())
 	check(at.DType() == tensor.Int64, "elements in indices should be type int64 but got: %s", at.DType().CppName())
 	check(tensor.SameShape(x.Shape(), at.Shape()), "Expected shape of indices to be: %s but got: %s", shapeText(x.Shape()), shapeText(at.Shape()))
 	out := zeros(append(slices.Clone(x.Shape()[:x.Dim()-n]), size...), x.DType())

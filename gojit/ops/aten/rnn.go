@@ -103,6 +103,9 @@ func settings(c call, kind *cell, i int) *recurrent {
 
 func lstmSettings(c call, i int, hx []*tensor.Tensor) *recurrent {
 	check(len(hx) == 2, "lstm expects two hidden states")
+	for _, h := range hx {
+		check(h.Dim() == 3, "lstm expects hidden states of 3 dimensions, but got %d", h.Dim())
+	}
 	r := settings(c, &lstmCell, i)
 	r.projected = hx[0].Size(2) != hx[1].Size(2)
 	return r
@@ -127,6 +130,7 @@ func oneCell(c call, kind *cell, state []*tensor.Tensor) []*tensor.Tensor {
 	x := c.tensor(0)
 	check(x.Dim() == 2 && state[0].Dim() == 2, "a recurrent cell expects an input and states of 2 dimensions, got %s and %s", shapeText(x.Shape()), shapeText(state[0].Shape()))
 	d, rows := x.DType(), x.Size(0)
+	check(d.IsFloating() || d == tensor.Complex64 || d == tensor.Complex128, "\"addmm_impl_cpu_\" not implemented for '%s'", d.CppName())
 	states := make([]*tensor.Tensor, len(state))
 	for k, s := range state {
 		states[k] = stateOf(s, d)

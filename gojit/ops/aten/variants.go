@@ -142,6 +142,10 @@ func store(self, result *tensor.Tensor) {
 func (d *definition) outForm(name string) ops.Operator {
 	into, functional := d.into, d.functional()
 	return entry(key(name), func(c call) {
+		if len(c.out) == 0 { // the last argument is a list of tensors
+			storeList(c, functional.Run)
+			return
+		}
 		first := len(c.args) - len(c.out)
 		inputs := c.args[:first]
 		if into != nil && isResult(c.tensor(first), inputs) {
@@ -162,6 +166,24 @@ func (d *definition) outForm(name string) ops.Operator {
 			c.giveOut(i)
 		}
 	})
+}
+
+// storeList writes a list of results into the tensors of the last argument.
+func storeList(c call, run ops.Operation) {
+	last := len(c.args) - 1
+	var results [1]value.Value
+	succeed(run(c.args[:last], results[:]))
+	parts, into := results[0].List().Items, c.tensors(last)
+	check(len(parts) == len(into), "expected %d tensors in out, but got %d", len(parts), len(into))
+	for i, dst := range into {
+		src := parts[i].Tensor()
+		checkCast(src.DType(), dst.DType())
+		if !tensor.SameShape(dst.Shape(), src.Shape()) {
+			succeed(dst.Resize(src.Shape()))
+		}
+		succeed(tensor.Copy(dst, src))
+		dst.Bump()
+	}
 }
 
 // giveOut returns the i-th of the last arguments, which was written, as the i-th result.
