@@ -298,6 +298,9 @@ func skipped(o *ops.Operator) bool {
 // write in place or into out= give what the plain one gives; every element type and tensors without
 // elements give a result or an error; gradients agree with differences.
 func TestEveryOperator(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the operators start no goroutines of their own")
+	}
 	gojit.LinkOperators()
 	covered, checked := 0, map[string]int{}
 	for _, base := range ops.Names() {

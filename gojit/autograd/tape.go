@@ -217,6 +217,20 @@ func functionalName(s *schema.FunctionSchema, writes bool) string {
 // Records reports whether an operator can be recorded at all: the others need not go through Run.
 func Records(op *ops.Operator) bool { return !planOf(op).passes }
 
+// Kind tells how the gradient of an operator is found: "d" by a derivative of its own, "c" from what it is
+// made of, "" not at all.
+func Kind(op *ops.Operator) string {
+	switch p := planOf(op); {
+	case p.passes:
+		return ""
+	case p.backward != nil:
+		return "d"
+	case p.decompose != nil:
+		return "c"
+	}
+	return ""
+}
+
 // Run runs an operator and records it where an argument requires a gradient.
 func Run(op *ops.Operator, args, out []value.Value) error {
 	if !tensor.GradInUse() || !tensor.GradEnabled() {

@@ -6,6 +6,7 @@
 //	gojit code model.pt [method]      a method as source text
 //	gojit run model.pt 2x3 [1x4 ...]  forward on tensors of ones of these shapes
 //	gojit compile file.py [function]  the graph of a function of a source file
+//	gojit operators                   the operators and what they can do, as docs/operators.md
 //	gojit kernel file.kernel [n]      a kernel from its text: size and time of its machine code
 package main
 
@@ -46,6 +47,7 @@ var commands = []command{
 	}},
 	{"run", "model.pt 2x3 [1x4 ...]", 1, run},
 	{"compile", "file.py [function]", 1, compile},
+	{"operators", "", 0, listOperators},
 	{"kernel", "file.kernel [n]", 1, measureKernel},
 }
 

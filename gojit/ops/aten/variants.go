@@ -36,20 +36,65 @@ func giving(name string, f func(c call) *tensor.Tensor) definition {
 	return define(name, func(c call) { c.out[0] = value.OfTensor(f(c)) })
 }
 
+// Family is a group of operators that are documented together.
+type Family struct {
+	Title       string
+	definitions []definition
+}
+
+// Names returns the operators with their namespaces, without those derived from them.
+func (f Family) Names() []string {
+	var names []string
+	for i := range f.definitions {
+		names = append(names, key(f.definitions[i].name))
+	}
+	return names
+}
+
+// Families returns all families in the order of the documentation.
+func Families() []Family {
+	return []Family{
+		{"Arithmetic and comparison", pointwiseFamily},
+		{"Activations", activationFamily},
+		{"Reductions", reduceFamily},
+		{"Shapes and views", viewFamily},
+		{"Creation", createFamily},
+		{"Indexing", indexFamily},
+		{"Joining", joinFamily},
+		{"Random numbers", randomFamily},
+		{"Matrix products", matmulFamily},
+		{"Convolution", convFamily},
+		{"Normalization", normFamily},
+		{"Pooling", poolFamily},
+		{"Losses", lossFamily},
+		{"Embeddings", embeddingFamily},
+		{"Recurrent layers", rnnFamily},
+		{"Attention", attentionFamily},
+		{"Fourier transforms", fftFamily},
+		{"Special functions", specialFamily},
+		{"Differences and integrals", calculusFamily},
+		{"Sorting and searching", sortFamily},
+		{"Running sums and extremes", scanFamily},
+		{"Resampling", resampleFamily},
+		{"Linear algebra", linalgFamily},
+		{"Decompositions and solutions", solveFamily},
+		{"Copies and conversions", conversionFamily},
+		{"Properties", propertyFamily},
+		{"Quantization", quantizeFamily},
+		{"Detection", detectionFamily},
+	}
+}
+
 // Operators returns every operator of the package, in-place and out= overloads included.
 func Operators() []ops.Operator {
 	variants := readVariants()
 	taken := map[string]bool{}
-	families := [][]definition{
-		pointwiseFamily, activationFamily, reduceFamily, viewFamily, createFamily, indexFamily, joinFamily, randomFamily,
-		matmulFamily, convFamily, normFamily, poolFamily, lossFamily, embeddingFamily, rnnFamily, attentionFamily,
-		fftFamily, specialFamily, calculusFamily, sortFamily, scanFamily, resampleFamily, linalgFamily, solveFamily, conversionFamily, propertyFamily, quantizeFamily, detectionFamily,
-	}
+	families := Families()
 	count := 0
 	for _, family := range families {
-		count += len(family)
-		for i := range family {
-			taken[family[i].name] = true
+		count += len(family.definitions)
+		for i := range family.definitions {
+			taken[family.definitions[i].name] = true
 		}
 	}
 	all := make([]ops.Operator, 0, 3*count)
@@ -59,8 +104,8 @@ func Operators() []ops.Operator {
 		}
 	}
 	for _, family := range families {
-		for i := range family {
-			d := &family[i]
+		for i := range family.definitions {
+			d := &family.definitions[i]
 			all = append(all, d.functional())
 			v := variants[d.name]
 			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
