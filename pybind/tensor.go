@@ -145,8 +145,10 @@ func tensorItem(c *call) error {
 
 // tensorNumber is tensorItem for a conversion that warnings call by its own name.
 func tensorNumber(c *call) error {
-	if err := warnTraced("Converting a tensor to a Python " + c.argString(1)); err != nil {
-		return err
+	if kind := c.argString(1); kind != "index" { // of which PyTorch does not warn
+		if err := warnTraced("Converting a tensor to a Python " + kind); err != nil {
+			return err
+		}
 	}
 	return writeItem(c)
 }

@@ -204,6 +204,9 @@ func traceBegin(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := trace.CheckInputs(inputs); err != nil {
+		return err
+	}
 	items := inputs.Tuple().Items
 	bound := make([]value.Value, len(items))
 	for i, item := range items {
@@ -333,7 +336,7 @@ func traceEnd(c *call) error {
 }
 
 // traceNodes replies the nodes of a function's graph, inlined and without shapes: text, kind, place, file, line,
-// the constant that is a tensor, and whether equal inputs may give different outputs.
+// the constant that is a tensor, and whether equal inputs may give different outputs. The first item is the graph's text.
 func traceNodes(c *call) error {
 	f, ok := c.arg(0).callable().(*scriptFunction)
 	if !ok {
@@ -342,11 +345,13 @@ func traceNodes(c *call) error {
 	g := f.function.Graph().Copy()
 	passes.Inline(g)
 	eraseShapes(g.Block())
-	nodes := g.Copy().Block().Nodes()
-	c.open(kindList, len(nodes))
+	g = g.Copy()
+	nodes := g.Block().Nodes()
+	c.open(kindList, len(nodes)+1)
+	c.string(g.String())
 	for _, n := range nodes {
 		c.open(kindTuple, 7)
-		c.string(n.Text(false))
+		c.string(n.String())
 		c.string(n.Kind())
 		c.string(strings.TrimSuffix(n.Range.Highlight(), "\n"))
 		file, line, _, _ := n.Range.FileLineCol()

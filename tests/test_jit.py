@@ -364,7 +364,7 @@ def test_traces():
     assert f(torch.zeros(3)).tolist() == [1.0, 1.0, 1.0] and "aten::mul" in str(f.graph)
     m = torch.jit.trace(nn.Linear(2, 2), torch.ones(1, 2))
     assert m(torch.ones(3, 2)).shape == (3, 2)
-    with pytest.raises(RuntimeError, match="Type 'int' cannot be traced"):
+    with pytest.raises(RuntimeError, match=r"Type 'Tuple\[int\]' cannot be traced"):
         torch.jit.trace(double, (1,))
 
 

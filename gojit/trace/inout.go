@@ -15,12 +15,20 @@ import (
 // Input adds an input and returns what the program is to be called with: tensors of their own that
 // share the memory of those in v. name may be "". It fails on what is not made of tensors.
 func (r *Recorder) Input(name string, v value.Value) (value.Value, error) {
-	if !traceable(types.Unshaped(value.TypeOf(v))) {
-		return value.None, source.Errorf(source.RuntimeError, source.Range{},
-			"Type '%s' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and Tuples of Tensors can be traced", value.TypeOf(v).Annotation(nil))
+	if err := CheckInputs(v); err != nil {
+		return value.None, err
 	}
 	in := r.g.AddInput(name)
 	return r.bind(in, v)
+}
+
+// CheckInputs fails where v is not made of tensors.
+func CheckInputs(v value.Value) error {
+	if t := types.Unshaped(value.TypeOf(v)); !traceable(t) {
+		return source.Errorf(source.RuntimeError, source.Range{},
+			"Type '%s' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and Tuples of Tensors can be traced", t.Annotation(nil))
+	}
+	return nil
 }
 
 // traceable reports whether values of a type are made of tensors.
@@ -145,7 +153,7 @@ func (r *Recorder) output(x value.Value, i int) (*ir.Value, error) {
 			return v, nil
 		}
 		return nil, source.Errorf(source.RuntimeError, source.Range{},
-			"output %d (%s) of traced region did not have observable data dependence with trace inputs; this probably indicates your program cannot be understood by the tracer.", i+1, x.Tensor().Repr(""))
+			"output %d (%s) of traced region did not have observable data dependence with trace inputs; this probably indicates your program cannot be understood by the tracer.", i+1, x.Tensor().CppString())
 	case value.KindDict:
 		var keys, items []*ir.Value
 		for key, item := range x.Dict().All {
@@ -207,7 +215,7 @@ func checkResult(v value.Value) error {
 	case value.KindTuple, value.KindList:
 		for _, item := range itemsOf(v) {
 			if item.IsNone() {
-				return cannotReturn(item)
+				return cannotReturn()
 			}
 			if err := checkResult(item); err != nil {
 				return err
@@ -217,12 +225,12 @@ func checkResult(v value.Value) error {
 	case value.KindDict:
 		return checkDict(v)
 	}
-	return cannotReturn(v)
+	return cannotReturn()
 }
 
-func cannotReturn(v value.Value) error {
+func cannotReturn() error {
 	return source.Errorf(source.RuntimeError, source.Range{},
-		"Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions, but instead got value of type %s", value.TypeOf(v).Annotation(nil))
+		"Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions")
 }
 
 func checkDict(v value.Value) error {

@@ -176,7 +176,7 @@ func (r *Recorder) valueOf(x value.Value, place source.Range) (*ir.Value, error)
 			return v, nil
 		}
 		return nil, source.Errorf(source.RuntimeError, source.Range{},
-			"Tried to trace %s but it is not part of the active trace. Modules that are called during a trace must be registered as submodules of the thing being traced.", x.Object().Class.Name)
+			"Tried to trace <%s object at %p> but it is not part of the active trace. Modules that are called during a trace must be registered as submodules of the thing being traced.", x.Object().Class.Name, x.Object())
 	}
 	if !ir.IsConstantable(x) {
 		return nil, source.Errorf(source.RuntimeError, source.Range{},
@@ -223,7 +223,7 @@ func (r *Recorder) tensor(t *tensor.Tensor, place source.Range) (*ir.Value, erro
 	}
 	if t.RequiresGrad() {
 		return nil, source.Errorf(source.RuntimeError, source.Range{},
-			"Cannot insert a Tensor that requires grad as a constant. Consider making it a parameter or input, or detaching the gradient\nTensor:\n%s", t.Repr(""))
+			"Cannot insert a Tensor that requires grad as a constant. Consider making it a parameter or input, or detaching the gradient\nTensor:\n%s", t.CppString())
 	}
 	return r.constantTensor(t, place), nil
 }

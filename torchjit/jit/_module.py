@@ -446,7 +446,14 @@ def _first_that_fits(methods: list[Any]) -> Any:
     return call
 
 
-class TopLevelTracedModule(RecursiveScriptModule):
+class TracedModule(RecursiveScriptModule):
+    """A module inside a traced one."""
+
+    def _get_name(self) -> str:
+        return self.original_name
+
+
+class TopLevelTracedModule(TracedModule):
     """A traced module."""
 
 

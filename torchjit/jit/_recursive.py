@@ -587,7 +587,7 @@ def _slot_value(value: Any) -> Any:
 
 def create_traced_module(module: Any, wrapper: Any = None) -> Any:
     """The compiled form of a module without methods, whose class no other module shares."""
-    from torchjit.jit._module import RecursiveScriptModule, ScriptModule
+    from torchjit.jit._module import ScriptModule, TracedModule
 
     if isinstance(module, ScriptModule) and module._is_compiled():
         return module
@@ -599,7 +599,7 @@ def create_traced_module(module: Any, wrapper: Any = None) -> Any:
     concrete.name = _native.define_module_class(qualified_name(type(module)), concrete.description(), concrete)
     values = [_slot_value(describer.values[name]) for name in concrete.attributes]
     handle = _native.new_module(concrete.name, values)
-    compiled = (wrapper or RecursiveScriptModule)._wrap_new(handle, concrete, module, describer.submodules)
+    compiled = (wrapper or TracedModule)._wrap_new(handle, concrete, module, describer.submodules)
     compiled._finish()
     return compiled
 

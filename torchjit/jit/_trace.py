@@ -21,7 +21,7 @@ class TracerWarning(Warning):
         warnings.filterwarnings("ignore", category=TracerWarning, module="torchjit.(?!jit)")
 
 
-TracerWarning.__module__ = "torch.jit"
+TracerWarning.__module__ = "torch.jit._trace"
 TracerWarning.ignore_lib_warnings()
 
 
@@ -188,7 +188,23 @@ def _check_containers(result: Any) -> None:
             _check_containers(item)
 
 
+def _check_lists(x: Any, inputs: Any) -> None:
+    """Fails where a list among the inputs has elements of several types."""
+    if isinstance(x, (list, tuple)):
+        for item in x:
+            _check_lists(item, inputs)
+    if isinstance(x, list):
+        for item in x[1:]:
+            if type(item) is not type(x[0]):
+                first, other = ("Tensor" if isinstance(i, Tensor) else type(i).__name__ for i in (x[0], item))
+                raise RuntimeError(
+                    f"Tracer cannot infer type of {inputs}\n:List inputs to traced functions must have consistent element type. "
+                    f"Found {first} and {other}"
+                )
+
+
 def _record(call: Any, inputs: tuple[Any, ...], module: Any, name: str, method: str, strict: bool, names: list[str]) -> Any:
+    _check_lists(inputs, inputs)
     bound = _native.trace_begin(module, names[: len(inputs)], inputs)
     try:
         result = call(*bound)

@@ -30,7 +30,7 @@ class TracingCheckError(Exception):
         super().__init__(self.message)
 
 
-TracingCheckError.__module__ = "torch.jit"
+TracingCheckError.__module__ = "torch.jit._trace"
 
 
 def indent(text: str) -> str:
@@ -95,7 +95,7 @@ class _Check:
         return agreed
 
     def warn_of_random(self) -> None:
-        random = [n.text for n in _nodes(self.traced) if n.random]
+        random = [str(n) for n in self.traced.graph.nodes() if n.isNondeterministic()]
         if not random or self.warned:
             return
         self.warned = True
@@ -109,8 +109,8 @@ class _Check:
 
     def differences(self) -> tuple[str | None, str | None]:
         """How the graphs of the two traces differ: their texts, and the values of constants."""
-        mine, theirs = _nodes(self.traced), _nodes(self.second)
-        return _graph_difference(mine, theirs), _constant_difference(mine, theirs)
+        (text, mine), (other, theirs) = _nodes(self.traced), _nodes(self.second)
+        return _graph_difference(text, other, mine, theirs), _constant_difference(mine, theirs)
 
 
 def _tracer_warning() -> Any:
@@ -121,19 +121,24 @@ def _tracer_warning() -> Any:
 
 class _Node:
     def __init__(self, text: str, kind: str, place: str, file: str, line: int, value: Any, random: bool) -> None:
-        self.text, self.kind, self.place, self.file, self.line = re.sub(r"___torch_mangle_[0-9]+\.", "", text), kind, place, file, line
+        self.text, self.kind, self.place, self.file, self.line = _unmangled(text), kind, place, file, line
         self.value, self.random = value, random
 
 
-def _nodes(traced: Any) -> list[_Node]:
-    return [_Node(*n) for n in _native.trace_nodes(traced)]
+def _unmangled(text: str) -> str:
+    return re.sub(r"___torch_mangle_[0-9]+\.", "", text)
 
 
-def _graph_difference(mine: list[_Node], theirs: list[_Node]) -> str | None:
-    a, b = [n.text for n in mine], [n.text for n in theirs]
+def _nodes(traced: Any) -> tuple[str, list[_Node]]:
+    """The text of a trace's graph, inlined and without shapes, and its nodes."""
+    text, *nodes = _native.trace_nodes(traced)
+    return _unmangled(text), [_Node(*n) for n in nodes]
+
+
+def _graph_difference(a: str, b: str, mine: list[_Node], theirs: list[_Node]) -> str | None:
     if a == b:
         return None
-    text = "Graph diff:\n" + indent("".join(difflib.ndiff(a, b))) + "\n"
+    text = "Graph diff:\n" + indent("".join(difflib.ndiff(a.splitlines(True), b.splitlines(True)))) + "\n"
     for x, y in zip(mine, theirs, strict=False):
         if x.text != y.text:
             text += "First diverging operator:\nNode diff:\n" + indent("".join(difflib.ndiff([x.text], [y.text]))) + "\n"
