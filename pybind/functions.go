@@ -10,6 +10,7 @@ var registered = slices.Concat(
 	libraryFunctions,
 	hostFunctions,
 	operatorFunctions,
+	defineFunctions,
 	tensorFunctions,
 	indexFunctions,
 	makeFunctions,

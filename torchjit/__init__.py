@@ -58,7 +58,7 @@ _STORAGE_NAMES = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short",
 _ELSEWHERE.update({name + kind: "torchjit.storage" for name in _STORAGE_NAMES for kind in ("Tensor", "Storage")})
 _ELSEWHERE.update({name: "torchjit.storage" for name in ("TypedStorage", "UntypedStorage")})
 _ELSEWHERE["unique"] = _ELSEWHERE["unique_consecutive"] = "torchjit.functional"
-_SUBMODULES = ("autograd", "backends", "cuda", "fft", "functional", "jit", "linalg", "nn", "ops", "optim", "random", "serialization", "special", "storage", "testing", "utils", "_jit_internal", "_C")
+_SUBMODULES = ("autograd", "backends", "cuda", "fft", "functional", "jit", "library", "linalg", "nn", "ops", "optim", "random", "serialization", "special", "storage", "testing", "utils", "_jit_internal", "_C")
 
 
 def __getattr__(name: str) -> Any:

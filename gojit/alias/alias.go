@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"torchjit/gojit/ir"
+	"torchjit/gojit/ops"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/types"
 )
@@ -303,7 +304,7 @@ func (db *Db) operator(n *ir.Node) {
 		return
 	}
 	o := n.Operator()
-	if o == nil || n.Is("prim::CallFunction", "prim::CallMethod", "prim::fork", "prim::PythonOp") {
+	if o == nil || o.Alias == ops.AliasConservative || n.Is("prim::CallFunction", "prim::CallMethod", "prim::fork", "prim::PythonOp") {
 		db.conservative(n)
 		return
 	}

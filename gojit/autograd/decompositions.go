@@ -2,6 +2,7 @@ package autograd
 
 import (
 	"math"
+	"sync"
 
 	"torchjit/gojit/ops"
 	"torchjit/gojit/tensor"
@@ -372,11 +373,21 @@ func Decompose(name string, run func(args, out []value.Value) error) {
 	if decompositions[name] != nil {
 		panic("autograd: " + name + " has a decomposition already")
 	}
-	decompositions[name] = func(_ Emitter, args []value.Value) []value.Value {
-		out := make([]value.Value, decomposedResults(name))
+	results := sync.OnceValue(func() int { return len(ops.Find("aten::" + name).Schema().Returns) })
+	decompositions[name] = composed(results, run)
+}
+
+func composed(results func() int, run ops.Operation) decomposition {
+	return func(_ Emitter, args []value.Value) []value.Value {
+		out := make([]value.Value, results())
 		succeed(run(args, out))
 		return out
 	}
 }
 
-func decomposedResults(name string) int { return len(ops.Find("aten::" + name).Schema().Returns) }
+// Composite has an operator that was defined at run time recorded as what run does.
+func Composite(op *ops.Operator, run ops.Operation) {
+	p := *planOf(op)
+	p.decompose = composed(func() int { return len(op.Schema().Returns) }, run)
+	plans.Store(op, &p)
+}

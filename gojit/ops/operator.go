@@ -27,11 +27,23 @@ type Operator struct {
 	Name string
 	// Run executes the operator; nil: it can be compiled but not run.
 	Run Operation
+	// Alias says what calls do to the memory of their arguments.
+	Alias AliasKind
 
 	once   sync.Once
 	text   string
 	parsed *schema.FunctionSchema
 }
+
+// AliasKind is what is known of the memory that an operator reads, writes and returns.
+type AliasKind uint8
+
+// The alias kinds.
+const (
+	AliasFromSchema   AliasKind = iota // what the annotations of the schema say
+	AliasPure                          // nothing is written, results are new memory
+	AliasConservative                  // anything may happen: calls are neither removed nor moved
+)
 
 // Schema returns the operator's schema.
 func (o *Operator) Schema() *schema.FunctionSchema {
@@ -44,7 +56,9 @@ func (o *Operator) BaseName() string { return o.Schema().Name }
 
 // HasSideEffects reports whether the operator does something besides computing its results and
 // writing its arguments.
-func (o *Operator) HasSideEffects() bool { return sideEffects[o.BaseName()] }
+func (o *Operator) HasSideEffects() bool {
+	return o.Alias == AliasConservative || sideEffects[o.BaseName()]
+}
 
 // IsNondeterministic reports whether equal arguments may give different results.
 func (o *Operator) IsNondeterministic() bool { return isRandom(o) }

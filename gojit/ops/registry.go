@@ -102,6 +102,37 @@ func Register(operators ...[]Operator) error {
 	return nil
 }
 
+// Define adds an operator without an implementation by the text of its schema, which must not be known.
+func Define(text string, alias AliasKind) (*Operator, error) {
+	s, err := schema.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	registry.Lock()
+	defer registry.Unlock()
+	load()
+	key := s.QualifiedName()
+	if registry.byKey[key] != nil {
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "Tried to register an operator (%s) with the same name and overload name multiple times", s)
+	}
+	o := &Operator{Name: key, Alias: alias, text: text}
+	insert(o)
+	return o, nil
+}
+
+// Implement gives a known operator its implementation, or another one.
+func Implement(key string, run Operation) (*Operator, error) {
+	registry.Lock()
+	defer registry.Unlock()
+	load()
+	o := registry.byKey[key]
+	if o == nil {
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "There is no schema for the operator %s", key)
+	}
+	o.Run = run
+	return o, nil
+}
+
 func register(o *Operator) error {
 	key := keyOfSchemaText(o.Name)
 	if known := registry.byKey[key]; known != nil {

@@ -1,0 +1,121 @@
+"""torch.library: operators of the caller's own.
+
+    lib = Library("mine", "DEF")
+    lib.define("scale(Tensor x, float by) -> Tensor")
+    impl(lib, "scale", "CPU")(lambda x, by: x * by)
+    torch.ops.mine.scale(x, 2.0)
+
+A defined operator can be called, compiled, traced, saved, and is known to the passes over graphs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from torchjit import _native
+
+_reserved = ("prim",)
+
+
+class Library:
+    """Adds operators to a namespace ("DEF" or "FRAGMENT"), or implementations to operators that are there ("IMPL").
+
+    dispatch_key: for which tensors the implementations are, where impl does not say.
+    """
+
+    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
+        if kind not in ("IMPL", "DEF", "FRAGMENT"):
+            raise ValueError("Unsupported kind: " + kind)
+        if ns in _reserved:
+            raise ValueError(ns + " is a reserved namespace. Please try creating a library with another name.")
+        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+        self._implemented: set[tuple[str, str]] = set()
+
+    def __repr__(self) -> str:
+        return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
+
+    def define(self, schema: str, alias_analysis: str = "") -> str:
+        """Adds an operator, "name.overload(Tensor x, ...) -> Tensor", and returns its name.
+
+        alias_analysis: "FROM_SCHEMA" (what the annotations say; the default), "PURE_FUNCTION", or "CONSERVATIVE":
+        a call may do anything, and is neither removed nor moved.
+        """
+        if alias_analysis not in ("", "FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION"):
+            raise RuntimeError(f"Invalid alias_analysis type {alias_analysis}")
+        if self.kind == "IMPL":
+            raise RuntimeError("define() cannot be called on a library of the kind IMPL")
+        name = _native.define_operator(f"{self.ns}::{schema}", alias_analysis)
+        return name.split("::")[1]
+
+    def impl(self, op_name: Any, fn: Callable[..., Any], dispatch_key: str = "") -> None:
+        """Gives an operator a Python function.
+
+        dispatch_key: "CPU" (gradients need "Autograd" or register_autograd besides), "Autograd", "Meta" (shapes of
+        tensors without elements), or "CompositeImplicitAutograd", the default: gradients are those of what fn calls.
+        """
+        if not callable(fn):
+            raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+        key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
+        if isinstance(op_name, str):
+            name = op_name if "::" in op_name else f"{self.ns}::{op_name}"
+        else:
+            name = str(getattr(op_name, "_qualified_op_name", getattr(op_name, "__name__", op_name)))
+        if (name, key) in self._implemented:
+            raise RuntimeError(
+                f"This is not allowed since there's already a kernel registered from python overriding {op_name}'s behavior for {key} "
+                f"dispatch key and {self.ns} namespace."
+            )
+        _native.implement_operator(name, fn, key)
+        self._implemented.add((name, key))
+
+
+def impl(lib: Library, name: Any, dispatch_key: str = "") -> Callable[[Any], Any]:
+    """A decorator for Library.impl."""
+
+    def wrap(f: Any) -> Any:
+        lib.impl(name, f, dispatch_key)
+        return f
+
+    return wrap
+
+
+def define(lib: Library, schema: str, alias_analysis: str = "") -> Callable[[Any], Any]:
+    """A decorator that defines an operator and implements it by the function."""
+
+    def wrap(f: Any) -> Any:
+        name = lib.define(schema, alias_analysis)
+        lib.impl(name, f)
+        return f
+
+    return wrap
+
+
+def register_autograd(op: str, backward: Callable[..., Any], *, setup_context: Callable[..., Any] | None = None) -> None:
+    """Gives an operator, "ns::name", a derivative.
+
+    backward(ctx, *grads) returns the gradients of the arguments; setup_context(ctx, inputs, output) keeps what it needs.
+    """
+    from torchjit.autograd import Function
+    from torchjit.autograd.grad_mode import no_grad
+
+    ns, name = op.split("::")
+    run = _native.operator(op)
+    if run is None:
+        raise RuntimeError(f"There is no schema for the operator {op}")
+
+    def forward(ctx: Any, *args: Any) -> Any:
+        with no_grad():
+            output = run(*args)
+        if setup_context is not None:
+            setup_context(ctx, args, output)
+        return output
+
+    made = type(re.sub(r"\W", "_", name), (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+    _native.implement_operator(op, lambda *args: made.apply(*args), "Autograd")
+
+
+def register_fake(op: str, fn: Callable[..., Any]) -> None:
+    """Gives an operator, "ns::name", the rule that tells the results' shapes: fn of tensors on the device meta."""
+    _native.implement_operator(op, fn, "Meta")
