@@ -18,6 +18,7 @@ var program = ir.NewUnit()
 // programFunctions compile functions and define types. Python's side of them is described in
 // torchjit/jit/_resolve.py and _script.py.
 var programFunctions = []function{
+	{schema: "mangle(str name) -> str", run: mangle},
 	{schema: "free_name(str name) -> str", run: freeName},
 	{schema: "define_named_tuple(str name, list fields, list types, list defaults) -> None", run: defineNamedTuple},
 	{schema: "define_enum(str name, list members, list values) -> None", run: defineEnum},
@@ -29,6 +30,11 @@ var programFunctions = []function{
 	{schema: "future_wait(Handle future) -> any", run: futureWait},
 	{schema: "future_done(Handle future) -> bool", run: futureDone},
 	{schema: "compile_source(str text, object scope) -> list", run: compileSource},
+}
+
+func mangle(c *call) error {
+	c.string(program.Mangle(c.argString(0)))
+	return nil
 }
 
 // freeName replies a name that no type of the program has: the one given, or one like it.

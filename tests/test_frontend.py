@@ -100,7 +100,7 @@ class Example(Base):
 
 def test_class():
     jit_class = frontend.get_jit_class_def(Example, "Example")
-    assert [m.name for m in jit_class.methods] == ["again", "of", "zero"]
+    assert [m.name().name for m in jit_class.methods] == ["again", "of", "zero"]
     assert [(name, setter) for name, _, setter in jit_class.properties] == [("double", None)]
     assert len(jit_class.assigns) == 1
     of = jit_class.methods[1].tree
@@ -119,7 +119,7 @@ class Pair:
 
 def test_dataclass_methods_are_written():
     jit_class = frontend.get_jit_class_def(Pair, "Pair")
-    names = [m.name for m in jit_class.methods]
+    names = [m.name().name for m in jit_class.methods]
     assert names == ["__eq__", "__ge__", "__gt__", "__init__", "__le__", "__lt__", "__repr__", "total"]
     assert jit_class.methods[3].source.text == (
         b"def __init__(self, first: int, second: float) -> None:\n  self.first = first\n  self.second = second\n"
@@ -156,3 +156,12 @@ def test_lambda_is_not_a_function_definition():
 def test_no_source():
     with pytest.raises(OSError, match="Can't get source for"):
         frontend.get_jit_def(eval("lambda x: x"), "f")
+
+
+def test_text_of_a_tree():
+    source = frontend.source_of_lines(["def f(x: int):\n", "    x += -1\n", "    return [x if x else 'a b'][1:]\n"], "f.py", 1)
+    tree = frontend.def_of_source(source)
+    assert tree.name().name == "f"
+    assert str(tree.decl()) == "(decl\n  (list\n    (param\n      (ident x)\n      (option (variable (ident int)))\n      (option)\n      (False)))\n  (option))\n"
+    assert "(aug_assign\n      (variable (ident x))\n      (+)\n      (unary minus (const 1)))" in str(tree)
+    assert "(slice expr\n            (option (const 1))" in str(tree)

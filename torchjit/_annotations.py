@@ -13,7 +13,7 @@ from typing import Any
 try:
     import annotationlib as _lazy  # type: ignore[import-not-found]  # Python 3.14
 except ImportError:
-    _lazy = None  # type: ignore[assignment]
+    _lazy = None
 
 
 def own(obj: Any) -> dict[str, Any]:

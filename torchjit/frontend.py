@@ -94,7 +94,7 @@ class SourceRange:
             yield indent + " " * low + "~" * (high - low) + (" <--- HERE" if number == last else "")
 
     def __str__(self):
-        return self.highlight()
+        return "SourceRange at:\n" + self.highlight()
 
 
 class FrontendError(Exception):
@@ -648,26 +648,70 @@ class Encoder:
         return b"".join(parts + strings)
 
 
-class JitDef:
-    """One function definition: its Tree, its source, and both as bytes for the compiler."""
+class TreeView:
+    """A Tree with the source it stands in. Its text is the one that PyTorch prints."""
 
-    def __init__(self, tree, source, is_method):
+    WIDTH = 40
+
+    def __init__(self, tree, source):
         self.tree = tree
         self.source = source
-        self.is_method = is_method
+
+    def range(self):
+        return self.source.range(self.tree[1], self.tree[2])
 
     @property
     def name(self):
-        return self.tree[4][0][3]
+        """The text of an identifier."""
+        return self.tree[3]
+
+    def __str__(self):
+        return self._text(self.tree, 0) + "\n"
+
+    def dump(self):
+        print(self, end="")
+
+    def _parts(self, tree):
+        """Return the kind of a tree and what is printed behind it: trees and texts."""
+        if tree[0] == "aug_assign":
+            target, value = tree[4]
+            return tree[0], [target, (tree[3], 0, 0, None, ()), value]
+        return "if" if tree[0] == "if expr" else tree[0], [*tree[4]] if tree[3] is None else [str(tree[3])]
+
+    def _flat(self, tree):
+        if isinstance(tree, str):
+            return tree
+        kind, parts = self._parts(tree)
+        return "(" + " ".join([kind, *(self._flat(part) for part in parts)]) + ")"
+
+    def _text(self, tree, indent):
+        flat = self._flat(tree)
+        if indent + len(flat) < self.WIDTH or isinstance(tree, str):
+            return flat
+        kind, parts = self._parts(tree)
+        return "(" + kind + "".join("\n" + " " * (indent + 2) + self._text(part, indent + 2) for part in parts) + ")"
+
+
+class JitDef(TreeView):
+    """One function definition: its Tree, its source, and both as bytes for the compiler."""
+
+    def __init__(self, tree, source, is_method):
+        super().__init__(tree, source)
+        self.is_method = is_method
+
+    def name(self):
+        """The identifier that the function has."""
+        return TreeView(self.tree[4][0], self.source)
+
+    def decl(self):
+        """The parameters and the type of the result."""
+        return TreeView(self.tree[4][1], self.source)
 
     @property
     def data(self):
         encoder = Encoder()
         encoder.add(self.tree, self.source)
         return encoder.finish(self.is_method)
-
-    def range(self):
-        return self.source.range(self.tree[1], self.tree[2])
 
 
 class JitClassDef:

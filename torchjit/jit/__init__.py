@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from torchjit import _jit_internal as _marks
@@ -22,6 +23,7 @@ from torchjit._jit_internal import (
     script_if_tracing,
     unused,
 )
+from torchjit.jit import _state as _state
 from torchjit.jit import frontend
 from torchjit.jit._async import Future, fork, wait
 from torchjit.jit._freeze import freeze, optimize_for_inference, run_frozen_optimizations
@@ -45,14 +47,21 @@ from torchjit.jit._serialization import load, save
 from torchjit.jit._trace import TracerWarning, trace, trace_module
 from torchjit.jit._trace_check import TracingCheckError
 
+# `from __future__ import annotations` has taken the name of this module.
+annotations: Any = importlib.import_module("torchjit.jit.annotations")  # type: ignore[no-redef]
+
 _fork, _wait = fork, wait
+_isinstance = isinstance
+_script_if_tracing = script_if_tracing
+_set_fusion_strategy = set_fusion_strategy
+TracedModule = TopLevelTracedModule
 
 __all__ = [
     "ArchiveReport", "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptClass", "RecursiveScriptModule",
-    "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "TracerWarning", "TracingCheckError", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "frontend", "fuser", "ignore", "interface",
+    "ScriptFunction", "ScriptModule", "ScriptWarning", "TopLevelTracedModule", "TracerWarning", "TracingCheckError", "annotate", "enable_onednn_fusion", "export", "export_opnames", "fork", "freeze", "frontend", "fuser", "ignore", "interface",
     "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load", "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution",
     "run_frozen_optimizations",
-    "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy", "trace", "trace_module", "unused", "wait",
+    "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy", "set_module", "strict_fusion", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
 
 
@@ -61,3 +70,44 @@ class Error(RuntimeError):
 
 
 _native.register_exception("Error", Error)
+
+
+class ScriptWarning(Warning):
+    """A warning about how a program is compiled."""
+
+
+class strict_fusion:  # noqa: N801
+    """A context in a program whose operators are expected to be fused. Outside of programs it does nothing."""
+
+    def __init__(self) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, type: Any, value: Any, tb: Any) -> None:
+        pass
+
+
+def set_module(obj: Any, mod: str) -> None:
+    """Sets the module that an object says it is of."""
+    if not isinstance(mod, str):
+        raise TypeError("The mod argument should be a string")
+    obj.__module__ = mod
+
+
+def export_opnames(m: Any) -> list[str]:
+    """The names of the operators that a compiled module's methods call, with their overloads, sorted."""
+    names: set[str] = set()
+    for module in m.modules():
+        for name in _native.module_method_names(module._c):
+            graph = getattr(module, name).inlined_graph
+            names.update(n.schema().partition("(")[0] for n in _all_nodes(graph) if "::" in n.kind() and n.schema() != "(no schema)")
+    return sorted(n for n in names if not n.startswith("prim::"))
+
+
+def _all_nodes(block: Any) -> Any:
+    for node in block.nodes():
+        yield node
+        for inner in node.blocks():
+            yield from _all_nodes(inner)

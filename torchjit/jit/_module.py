@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchjit import _C, _native
+from torchjit.jit import _state
 from torchjit.nn.modules.module import Module
 
 _MODULE_HANDLE, _OBJECT_HANDLE = 4, 6
@@ -238,7 +239,7 @@ class _MethodMark:
 
 def script_method(fn: Any) -> Any:
     """Marks a method of a ScriptModule subclass as compiled."""
-    return _MethodMark(fn)
+    return _MethodMark(fn) if _state._enabled else fn
 
 
 def _compile_after(cls: Any, init: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from torchjit import _C as _C
 from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
-from torchjit.jit import _resolve
+from torchjit.jit import _resolve, _state
 from torchjit.jit._resolve import Scope, qualified_name
 from torchjit.jit._serialization import itself, reduce_function, reduce_method, save_to_buffer, save_to_path
 
@@ -49,6 +49,8 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
     from torchjit.jit._module import ScriptModule
     from torchjit.nn import Module
 
+    if not _state._enabled:
+        return obj
     if isinstance(obj, (ScriptFunction, ScriptMethod)) or isinstance(obj, ScriptModule):
         return obj
     if isinstance(obj, Module):

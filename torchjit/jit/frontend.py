@@ -11,7 +11,16 @@ from torchjit.frontend import (
     NotSupportedError as NotSupportedError,
 )
 from torchjit.frontend import (
+    SourceRange as SourceRange,
+)
+from torchjit.frontend import (
     UnsupportedNodeError as UnsupportedNodeError,
+)
+from torchjit.frontend import (
+    get_class_properties as get_class_properties,
+)
+from torchjit.frontend import (
+    get_default_args as get_default_args,
 )
 from torchjit.frontend import (
     get_jit_class_def as get_jit_class_def,

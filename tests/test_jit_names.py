@@ -1,0 +1,84 @@
+"""The names around torch.jit that programs use besides script and trace."""
+
+# ruff: noqa: UP006, UP045
+
+import typing
+
+import pytest
+
+import torchjit as torch
+from torchjit.jit import annotations
+
+
+def test_types_of_annotations():
+    for annotation, text in (
+        (int, "int"), (None, "NoneType"), (torch.Tensor, "Tensor"), (typing.List[int], "List[int]"), (typing.Optional[str], "Optional[str]"),
+        (typing.Dict[str, typing.Tuple[int, float]], "Dict[str, Tuple[int, float]]"),
+    ):  # fmt: skip
+        assert str(annotations.ann_to_type(annotation)) == text
+    assert annotations.try_ann_to_type(typing.Set[int]) is None
+    with pytest.raises(ValueError, match=r"Unknown type annotation: 'typing.Set\[int\]' at "):
+        annotations.ann_to_type(typing.Set[int])
+
+
+def test_signature_of_a_function():
+    def f(x: int, y) -> float: ...
+
+    types, result = annotations.get_signature(f)
+    assert [str(t) for t in types] == ["int", "Tensor"] and str(result) == "float"
+    assert annotations.get_signature(lambda x: x) is None
+
+
+def test_compiling_can_be_switched_off():
+    def f(x):
+        return x + 1
+
+    torch.jit._state.disable()
+    try:
+        assert torch.jit.script(f) is f
+    finally:
+        torch.jit._state.enable()
+    assert torch.jit.script(f) is not f
+
+
+def test_names_of_operators():
+    class M(torch.nn.Module):
+        def forward(self, x):
+            return torch.relu(x) + torch.add(x, 1)
+
+    assert torch.jit.export_opnames(torch.jit.script(M())) == ["aten::add.Scalar", "aten::add.Tensor", "aten::relu"]
+
+
+def test_functions_of_one_name_in_a_unit():
+    @torch.jit.script
+    def f(x):
+        return x
+
+    unit = torch.jit.CompilationUnit()
+    unit.create_function("f", f.graph)
+    assert "mangle" in unit.create_function("f", f.graph, should_mangle=True).qualified_name
+    with pytest.raises(RuntimeError, match="already defined"):
+        unit.create_function("f", f.graph)
+
+
+def test_strict_fusion_is_a_context_in_programs():
+    @torch.jit.script
+    def f(x):
+        with torch.jit.strict_fusion():
+            y = x + x
+        return y
+
+    assert f(torch.ones(1)).item() == 2
+
+
+def test_returned_object_is_of_the_python_class():
+    class Pair:
+        def __init__(self, a: int, b: typing.List[int]):
+            self.a = a
+            self.b = b
+
+    def make(n: int):
+        return Pair(n, [n, n])
+
+    pair = torch.jit.script(make)(3)
+    assert type(pair) is Pair and pair.a == 3 and pair.b == [3, 3]
