@@ -31,6 +31,7 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_canonicalize(Graph graph, bool keep_unique_names=True) -> Graph", doc: "A copy whose values are numbered in order, with or without names.", run: bind(canonicalize)},
 	{schema: "_C._jit_pass_canonicalize_graph_fuser_ops(Graph graph) -> None", doc: "Puts the outputs of branches and loops into the order of their uses.", run: pass(passes.CanonicalizeOutputs)},
 	{schema: "_C._jit_pass_remove_dropout(Module module) -> None", doc: "Removes the dropouts of a module in eval mode from its methods.", run: bind(removeDropout)},
+	{schema: "_C._last_executed_optimized_graph() -> Graph", doc: "The optimized form of the graph of the compiled function that was called last.", run: bind(lastOptimized)},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
 }
 
@@ -108,4 +109,18 @@ func removeDropout(module *value.Object) error {
 		passes.RemoveDropoutAnyway(f.Graph())
 	}
 	return nil
+}
+
+func lastOptimized() (*ir.Graph, error) {
+	f := lastExecuted.Value()
+	if f == nil {
+		return nil, runtimeErrorf("no compiled function has been called yet, or the last one is gone")
+	}
+	g := f.Graph()
+	if err := prepared(g); err != nil {
+		return nil, err
+	}
+	c := g.Copy()
+	passes.Optimize(c)
+	return c, nil
 }

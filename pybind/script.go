@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"weak"
 
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
@@ -32,8 +33,9 @@ type scriptFunction struct {
 	function *ir.Function
 	self     *value.Object // nil for a function
 	code     atomic.Pointer[interp.Code]
-	brief    bool // it has no loop and calls nothing: its time is known from its arguments
-	keeps    bool // it may store arguments, or return what something else holds
+	weak     weak.Pointer[ir.Function] // function; set with code
+	brief    bool                      // it has no loop and calls nothing: its time is known from its arguments
+	keeps    bool                      // it may store arguments, or return what something else holds
 }
 
 func (f *scriptFunction) callableName() string { return f.function.ShortName() }
@@ -53,6 +55,7 @@ func (f *scriptFunction) prepare() (*interp.Code, error) {
 	}
 	f.brief = isBrief(f.function.Graph().Block(), 64)
 	f.keeps = f.self != nil || mayKeep(f.function.Graph())
+	f.weak = weak.Make(f.function)
 	f.code.Store(code)
 	return code, nil
 }
@@ -106,12 +109,16 @@ func isBrief(b *ir.Block, limit int) bool {
 	return n < limit
 }
 
+// lastExecuted is what Python called last. It does not keep the function alive.
+var lastExecuted weak.Pointer[ir.Function]
+
 // call implements callable.
 func (f *scriptFunction) call(c *call) error {
 	code, err := f.prepare()
 	if err != nil {
 		return err
 	}
+	lastExecuted = f.weak
 	s := f.function.Schema
 	n := len(s.Arguments)
 	c.values = slices.Grow(c.values[:0], n+code.NumOutputs())[:n+code.NumOutputs()]

@@ -1,6 +1,5 @@
 """torch._C._jit_pass_*: graphs compute the same after each pass, and after all of them."""
 
-
 import pytest
 
 import torchjit as torch
@@ -191,3 +190,36 @@ def test_dead_code_with_effects():
     assert graph.findNode("aten::add_") is not None
     _C._jit_pass_dce_allow_deleting_nodes_with_side_effects(graph)
     assert list(graph.nodes()) == []
+
+
+def test_optimized_graphs_are_shown():
+    def inner(x, k: int):
+        return x + (2 * 3 + k * 0)
+
+    def outer(x, n: int, flag: bool):
+        a = inner(x, n) * inner(x, n)
+        for i in range(3):
+            a = a * 2 + i
+        m = n if flag else 7
+        return a, m
+
+    f = torch.jit.script(outer)
+    graph = f.graph_for(torch.ones(2), 3, True)
+    FileCheck().check_not("CallFunction").check_not("prim::Loop").check("prim::IfThenElse").run(graph)
+    FileCheck().check_count("aten::mul(", 5).run(graph)
+    assert str(torch.jit.last_executed_optimized_graph()) == str(graph)
+    assert_close(_C._jit_interpret_graph(graph, (torch.ones(2), 3, False)), f(torch.ones(2), 3, False))
+
+
+def test_optimized_graphs_of_modules():
+    class Scale(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.k = 2
+
+        def forward(self, x):
+            return x * self.k
+
+    m = torch.jit.script(Scale())
+    FileCheck().check('prim::GetAttr[name="k"]').check("aten::mul").run(m.graph_for(torch.ones(1)))
+    FileCheck().check("aten::mul").run(m.forward.graph_for(torch.ones(1)))

@@ -106,7 +106,7 @@ func functionalNode(n *ir.Node) *ir.Node {
 		made.Destroy()
 		return likeNode(n)
 	}
-	if o := made.Operator(); o == nil || o.Schema().IsMutable() {
+	if o := made.Operator(); o == nil || o.Schema().IsMutable() || o.Run == nil && n.Operator().Run != nil {
 		made.Destroy()
 		return nil
 	}

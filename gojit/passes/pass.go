@@ -36,12 +36,14 @@ var All = []Pass{
 	{"lower-all-tuples", changes(LowerAllTuples)},
 	{"lower-simple-tuples", changes(LowerSimpleTuples)},
 	{"normalize-ops", changes(NormalizeOps)},
+	{"optimize", changes(Optimize)},
 	{"peephole", Peephole},
 	{"peephole-list-idioms", PeepholeListIdioms},
 	{"remove-dropout", RemoveDropout},
 	{"remove-expands", RemoveExpands},
 	{"remove-inplace-ops", RemoveInplaceOps},
 	{"remove-mutation", RemoveMutation},
+	{"select-branches", SelectBranches},
 }
 
 // Find returns the named pass, or nil.

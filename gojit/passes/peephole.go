@@ -25,6 +25,7 @@ func peephole(g *ir.Graph, shapes bool) bool {
 	p := &peepholes{g: g, db: alias.Analyze(g, alias.Options{}), shapes: shapes}
 	p.changed = listIdioms(g, p.db)
 	g.Block().Walk(func(n *ir.Node) {
+		p.changed = constantsRight(n) || p.changed
 		if replacement := p.replacement(n); replacement != nil && replacement != n.Output() {
 			n.Output().ReplaceAllUsesWith(replacement)
 			p.changed = true
@@ -61,6 +62,9 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 		}
 	case "aten::mul", "aten::div", "aten::add", "aten::sub":
 		if v := integerIdentity(n); v != nil {
+			return v
+		}
+		if v := p.chain(n); v != nil {
 			return v
 		}
 		return p.arithmetic(n)
@@ -109,38 +113,6 @@ func (p *peepholes) identity(n *ir.Node) *ir.Value {
 		return nil
 	}
 	return p.constant(n, value.Bool(!is))
-}
-
-// integerIdentity returns the other operand where an int is added to 0 or multiplied by 1.
-func integerIdentity(n *ir.Node) *ir.Value {
-	if len(n.Inputs()) != 2 || n.Output().Type().Kind() != types.KindInt {
-		return nil
-	}
-	a, b := n.Input(0), n.Input(1)
-	if a.Type().Kind() != types.KindInt || b.Type().Kind() != types.KindInt {
-		return nil
-	}
-	switch n.Kind() {
-	case "aten::add":
-		if isNumber(a, 0) {
-			return b
-		}
-		if isNumber(b, 0) {
-			return a
-		}
-	case "aten::sub":
-		if isNumber(b, 0) {
-			return a
-		}
-	case "aten::mul":
-		if isNumber(a, 1) {
-			return b
-		}
-		if isNumber(b, 1) {
-			return a
-		}
-	}
-	return nil
 }
 
 // arithmetic removes an operation of a tensor with a neutral number.

@@ -200,6 +200,10 @@ class ScriptModule(Module):
     def graph(self) -> Any:
         return self._text("graph")
 
+    def graph_for(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls forward and returns its graph as PyTorch's executor optimizes it."""
+        return self._text("graph_for")(*args, **kwargs)
+
     @property
     def inlined_graph(self) -> Any:
         return self._text("inlined_graph")
