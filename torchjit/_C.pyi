@@ -1030,6 +1030,9 @@ def _jit_pass_remove_inplace_ops(graph: Graph) -> None:
 def _jit_pass_remove_mutation(graph: Graph) -> bool:
     """Replaces writes to memory of the graph by operators that make new memory; returns whether anything changed."""
 
+def _last_executed_optimized_graph() -> Graph:
+    """The optimized form of the graph of the compiled function that was called last."""
+
 def _module_type(module: Any) -> Type:
     """The class of a module or an object."""
 
