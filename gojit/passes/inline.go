@@ -58,7 +58,11 @@ func replaceCall(n *ir.Node, callee *ir.Function, args []*ir.Value) {
 	g.SetInsertPoint(old)
 	for i, out := range n.Outputs() {
 		if i < len(outputs) {
+			shaped := outputs[i].Type()
 			outputs[i].CopyMetadata(out)
+			if shaped.Kind() == types.KindTensor {
+				outputs[i].SetType(shaped) // a traced callee knows more of its tensors than the call
+			}
 			out.ReplaceAllUsesWith(outputs[i])
 		}
 	}
