@@ -283,7 +283,7 @@ func defineModuleMethod(c *call) error {
 	if err != nil {
 		return err
 	}
-	resolver := scope{c.argObject(2)}
+	resolver := newScope(c.argObject(2))
 	for _, t := range defs {
 		s := stub{name: syntax.AsDef(t).Name().Name(), def: syntax.AsDef(t), scope: resolver}
 		f := s.function(o.Class.Name+"."+s.name, h.self())

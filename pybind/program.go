@@ -122,7 +122,7 @@ func defineInterface(c *call) error {
 		return err
 	}
 	t := frontend.NewInterface(c.argString(0), c.argBool(3))
-	options := frontend.Options{Resolver: scope{c.argObject(2)}, Unit: program, Self: &frontend.Self{Type: t}}
+	options := frontend.Options{Resolver: newScope(c.argObject(2)), Unit: program, Self: &frontend.Self{Type: t}}
 	program.AddType(t.Name, t)
 	for _, stmt := range syntax.AsClassDef(tree).Body() {
 		def := syntax.AsDef(stmt)
@@ -143,7 +143,7 @@ func defineInterface(c *call) error {
 type stub struct {
 	name     string
 	def      syntax.Def
-	scope    scope
+	scope    *scope
 	defaults map[string]value.Value
 }
 
@@ -153,7 +153,7 @@ func newStub(name string, tree []byte, scopeObject *object, defaults *word, sign
 	if err != nil {
 		return stub{}, err
 	}
-	s := stub{name: name, def: syntax.AsDef(t), scope: scope{scopeObject}, defaults: map[string]value.Value{}}
+	s := stub{name: name, def: syntax.AsDef(t), scope: newScope(scopeObject), defaults: map[string]value.Value{}}
 	if signature != nil && signature.kind() == kindBytes {
 		other, err := syntax.Decode([]byte(signature.text()))
 		if err != nil {
@@ -230,7 +230,7 @@ func compileClass(c *call) error {
 	}
 	class := types.NewClass(name, false)
 	def := syntax.AsClassDef(tree)
-	resolver := scope{c.argObject(2)}
+	resolver := newScope(c.argObject(2))
 	program.AddType(name, class)
 	self := &frontend.Self{Type: class}
 	add := func(def syntax.Def) *ir.Function {
@@ -301,7 +301,7 @@ func compileSource(c *call) error {
 	if err != nil {
 		return err
 	}
-	resolver := scope{c.argObject(1)}
+	resolver := newScope(c.argObject(1))
 	local := unitScope{resolver, map[string]*ir.Function{}}
 	var compiled []*ir.Function
 	for _, t := range defs {

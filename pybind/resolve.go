@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"sync"
 
 	"torchjit/gojit/frontend"
 	"torchjit/gojit/ir"
@@ -12,20 +13,48 @@ import (
 	"torchjit/gojit/value"
 )
 
-// scope is the Go half of torchjit.jit._resolve.Scope: a frontend.Resolver that asks Python.
-type scope struct{ object *object }
+// scope is the Go half of torchjit.jit._resolve.Scope: a frontend.Resolver that asks Python, once for
+// each name.
+type scope struct {
+	object *object
+	values answers[frontend.SugaredValue]
+	types  answers[types.Type]
+}
 
-// ResolveValue implements frontend.Resolver.
-func (s scope) ResolveValue(name string, _ source.Range) (answer frontend.SugaredValue, err error) {
-	err = s.object.invoke("value", 1, func(w *writer) { w.string(name) }, func(w *word) error {
-		answer, err = sugared(w)
-		return err
-	})
+func newScope(o *object) *scope { return &scope{object: o} }
+
+// answers are what Python said before. Names without an answer are asked for again: they may get one.
+type answers[T comparable] struct{ known sync.Map }
+
+func (a *answers[T]) get(name string, ask func() (T, error)) (T, error) {
+	if known, ok := a.known.Load(name); ok {
+		return known.(T), nil
+	}
+	answer, err := ask()
+	var none T
+	if err == nil && answer != none {
+		a.known.Store(name, answer)
+	}
 	return answer, err
 }
 
+// ResolveValue implements frontend.Resolver.
+func (s *scope) ResolveValue(name string, _ source.Range) (frontend.SugaredValue, error) {
+	return s.values.get(name, func() (answer frontend.SugaredValue, err error) {
+		err = s.object.invoke("value", 1, func(w *writer) { w.string(name) }, func(w *word) error {
+			answer, err = sugared(w)
+			return err
+		})
+		return answer, err
+	})
+}
+
 // ResolveType implements frontend.Resolver.
-func (s scope) ResolveType(name string, _ source.Range) (t types.Type, err error) {
+func (s *scope) ResolveType(name string, _ source.Range) (types.Type, error) {
+	return s.types.get(name, func() (types.Type, error) { return s.askType(name) })
+}
+
+func (s *scope) askType(name string) (t types.Type, err error) {
 	err = s.object.invoke("type", 1, func(w *writer) { w.string(name) }, func(w *word) error {
 		if w.kind() != kindString {
 			return nil
@@ -142,15 +171,18 @@ func specialAnswer(w []*word) (frontend.SugaredValue, error) {
 // moduleAnswer is a Python module: its attributes are asked for one by one.
 func moduleAnswer(w []*word) (frontend.SugaredValue, error) {
 	module := w[0].object()
-	return frontend.NewHostModule(func(name string) (answer frontend.SugaredValue, err error) {
-		err = host.invoke("attribute", 2, func(w *writer) {
-			w.object(module)
-			w.string(name)
-		}, func(w *word) error {
-			answer, err = sugared(w)
-			return err
+	known := &answers[frontend.SugaredValue]{}
+	return frontend.NewHostModule(func(name string) (frontend.SugaredValue, error) {
+		return known.get(name, func() (answer frontend.SugaredValue, err error) {
+			err = host.invoke("attribute", 2, func(w *writer) {
+				w.object(module)
+				w.string(name)
+			}, func(w *word) error {
+				answer, err = sugared(w)
+				return err
+			})
+			return answer, err
 		})
-		return answer, err
 	}), nil
 }
 
