@@ -13,7 +13,6 @@
 package ir
 
 import (
-	"strconv"
 	"strings"
 
 	"torchjit/gojit/types"
@@ -23,11 +22,10 @@ import (
 type Graph struct {
 	block       *Block
 	nextID      int
-	names       map[string]*Value // of the values that have one
-	suffixes    map[string]int    // last number given to a base name
-	insertPoint *Node             // new nodes go before it
-	marks       uint32            // the last set of marked nodes
-	scope       string            // of new nodes
+	names       map[string]*nameSet // by what stands before the number
+	insertPoint *Node               // new nodes go before it
+	marks       uint32              // the last set of marked nodes
+	scope       string              // of new nodes
 
 	nodes  slab[Node]
 	values slab[Value]
@@ -38,7 +36,7 @@ type Graph struct {
 
 // NewGraph returns an empty graph with the insertion point at the end of its block.
 func NewGraph() *Graph {
-	g := &Graph{names: make(map[string]*Value, 32), suffixes: make(map[string]int, 16)}
+	g := &Graph{names: make(map[string]*nameSet, 16)}
 	g.block = g.newBlock(nil)
 	g.insertPoint = g.block.ret
 	return g
@@ -108,54 +106,6 @@ func (g *Graph) newValue(n *Node, offset int) *Value {
 	v.uses = g.uses.many(2) // most values have one or two
 	g.nextID++
 	return v
-}
-
-// freeValue forgets the name of a value that is being destroyed.
-func (g *Graph) freeValue(v *Value) {
-	if v.name != "" {
-		delete(g.names, v.name)
-		v.name = ""
-	}
-}
-
-// setName gives v a name; the value that had it before gets it with a number behind.
-func (g *Graph) setName(v *Value, name string) {
-	if v.name != "" {
-		delete(g.names, v.name)
-		v.name = ""
-	}
-	if name == "" {
-		return
-	}
-	if old := g.names[name]; old != nil {
-		base, suffix := splitSuffix(name)
-		if last, ok := g.suffixes[base]; ok {
-			suffix = max(suffix, last+1)
-		}
-		replacement := base + "." + strconv.Itoa(suffix)
-		suffix++
-		for g.names[replacement] != nil {
-			replacement = base + "." + strconv.Itoa(suffix)
-			suffix++
-		}
-		g.suffixes[base] = suffix
-		g.names[replacement], old.name = old, replacement
-	}
-	g.names[name] = v
-	v.name = name
-}
-
-// splitSuffix splits "x.12" into "x" and 12; without a number the second result is 1.
-func splitSuffix(name string) (string, int) {
-	dot := strings.LastIndexByte(name, '.')
-	if dot < 0 || dot+1 == len(name) {
-		return name, 1
-	}
-	n, err := strconv.Atoi(name[dot+1:])
-	if err != nil || strings.ContainsAny(name[dot+1:], "+-") {
-		return name, 1
-	}
-	return name[:dot], n
 }
 
 // ValidName reports whether a value may be called name: something other than a number.

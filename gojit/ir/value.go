@@ -18,7 +18,8 @@ type Value struct {
 	offset int // in node's outputs
 	uses   []Use
 	id     int
-	name   string
+	names  *nameSet // of its name; nil where it has none
+	number int      // behind the name
 	typ    types.Type
 }
 
@@ -57,19 +58,22 @@ func (v *Value) SetType(t types.Type) *Value {
 }
 
 // HasName reports whether v has a name of its own.
-func (v *Value) HasName() bool { return v.name != "" }
+func (v *Value) HasName() bool { return v.names != nil }
 
 // Name returns the name, or the number where there is none.
 func (v *Value) Name() string {
-	if v.name != "" {
-		return v.name
+	if v.names != nil {
+		return v.names.text(v.number)
 	}
 	return strconv.Itoa(v.id)
 }
 
 // BaseName returns the name without a number behind it; "" where there is none.
 func (v *Value) BaseName() string {
-	base, _ := splitSuffix(v.name)
+	if v.names == nil {
+		return ""
+	}
+	base, _ := splitSuffix(v.names.base)
 	return base
 }
 
@@ -86,7 +90,7 @@ func (v *Value) SetName(name string) *Value {
 func (v *Value) CopyMetadata(other *Value) *Value {
 	v.SetType(other.typ)
 	if other.HasName() {
-		v.SetName(other.name)
+		v.node.graph.copyName(v, other)
 	}
 	return v
 }
