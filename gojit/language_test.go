@@ -48,6 +48,23 @@ func TestLanguage(t *testing.T) {
 	})
 }
 
+// TestMessages compiles the programs of testdata/messages one by one: each fails, with the message in
+// out/messages.
+func TestMessages(t *testing.T) {
+	golden.Run(t, "testdata/messages/*.txtar", func(t *testing.T, c *golden.Case) {
+		var messages strings.Builder
+		for _, program := range strings.Split(strings.TrimSpace(c.Input("in.py")), "\n\n\n") {
+			_, err := gojit.Compile("in.py", program+"\n")
+			if err == nil {
+				t.Errorf("accepted:\n%s", program)
+				continue
+			}
+			fmt.Fprintf(&messages, "%s: %s\n", source.ClassOf(err), err)
+		}
+		c.Check("out/messages", messages.String())
+	})
+}
+
 // TestLanguageRejects compiles the programs of testdata/language/rejected.py one by one: each must
 // fail at the line that says so.
 func TestLanguageRejects(t *testing.T) {

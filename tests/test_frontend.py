@@ -34,6 +34,7 @@ def test_message_shows_the_line():
         "      ~~~ <--- HERE\n"
         "          y = 1\n"
         "      except E:\n"
+        "note: a program cannot catch exceptions; a Python function that is marked @torch.jit.ignore can\n"
     )
 
 

@@ -97,6 +97,33 @@ class SourceRange:
         return "SourceRange at:\n" + self.highlight()
 
 
+# What to write in place of syntax that programs do not have, by the beginning of the message. The Go door has the same.
+HINTS = {
+    "try blocks": "a program cannot catch exceptions; a Python function that is marked @torch.jit.ignore can",
+    "import statements": "import outside of the function: what is imported there is known here",
+    "global variables": "pass the value in and return the new one",
+    "nonlocal variables": "pass the value in and return the new one",
+    "class definitions": "define the class outside of the function",
+    "function definitions": "define the function outside of this one",
+    "Lambda": "define a function outside of this one and call it",
+    "Set ": "the keys of a dictionary are a set",
+    "else branches of": "set a variable where the loop is left, and look at it behind the loop",
+    "Comprehension ifs": "append to a list in a loop",
+    "unsupported kind of augumented assignment": "write x = x // y, or with @",
+    "keyword-arg expansion": "name the arguments one by one",
+    "Dict expansion": "copy the dictionary and call update",
+    "annotated assignments without": "give the variable a value",
+    "raise without": "name the exception",
+    "Compiled functions can't take variable": "take a list or a tuple",
+    "Don't support formatting": "use %: '%.2f' % x",
+}
+
+
+def hint_for(message):
+    """Return the hint for a message, "" where there is none."""
+    return next((hint for start, hint in HINTS.items() if message.startswith(start)), "")
+
+
 class FrontendError(Exception):
     """A mistake in the program's syntax, with the place it stands at."""
 
@@ -105,7 +132,8 @@ class FrontendError(Exception):
     def __init__(self, source_range, msg):
         self.source_range = source_range
         self.msg = msg
-        super().__init__(f"{msg}:\n{source_range.highlight()}")
+        hint = hint_for(msg)
+        super().__init__(f"{msg}:\n{source_range.highlight()}" + (f"note: {hint}\n" if hint else ""))
 
 
 class NotSupportedError(FrontendError):

@@ -238,6 +238,6 @@ func (e *emitter) lookUp(name string, at source.Range, required bool) SugaredVal
 	if text := e.env.errorOf(name); text != "" {
 		fail(at, "\n%sand was used here", text)
 	}
-	fail(at, "undefined value %s", name)
+	failNoted([]string{didYouMean(name, e.names())}, at, "undefined value %s", name)
 	return nil
 }

@@ -260,7 +260,7 @@ func (e *emitter) emitListLiteral(l syntax.ListLiteral, hint types.Type) *ir.Val
 		if elem == nil {
 			elem = unified
 		} else if !types.IsSubtype(unified, elem) {
-			fail(l.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(types.NewList(elem)), types.Repr(unified))
+			failNoted([]string{mixedNote("List", unified)}, l.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(types.NewList(elem)), types.Repr(unified))
 		}
 	}
 	if elem == nil {
@@ -355,7 +355,7 @@ func (e *emitter) emitListComp(c syntax.ListComp, hint types.Type) *ir.Value {
 			fail(c.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(want), types.Repr(item.Type()))
 		}
 		if unified := types.Unify(elem, item.Type(), true, nil); !hinted && !types.IsSubtype(unified, elem) {
-			fail(c.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(list.Type()), types.Repr(unified))
+			failNoted([]string{mixedNote("List", unified)}, c.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(list.Type()), types.Repr(unified))
 		}
 		self := ir.ArgAt(list, c.Range)
 		e.callBuiltin(c.Range, "aten::append", []ir.Argument{ir.ArgAt(item, c.Range)}, nil, &self)

@@ -47,7 +47,7 @@ func (m *moduleValue) Attr(e *emitter, at source.Range, name string) SugaredValu
 		return s
 	}
 	hint := m.host.Hint(name)
-	fail(at, "Module '%s' has no attribute '%s' %s", lastAtom(m.class().Name), name, hint)
+	failNoted([]string{didYouMean(name, attributeNames(m.class()))}, at, "Module '%s' has no attribute '%s' %s", lastAtom(m.class().Name), name, hint)
 	return nil
 }
 

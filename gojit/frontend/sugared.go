@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"slices"
+	"strings"
 
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
@@ -189,7 +190,8 @@ func (s *simple) Attr(e *emitter, at source.Range, name string) SugaredValue {
 			hint = " '" + name + "' is defined as a class attribute which currently is not supported. Consider converting this to an instance attribute."
 		}
 	}
-	fail(at, "'%s' object has no attribute or method '%s'.%s", types.Repr(s.v.Type()), name, hint)
+	object := strings.TrimSuffix(strings.TrimRight(strings.TrimSuffix(at.String(), name), " "), ".")
+	failNoted(attributeNotes(object, s.v.Type(), name), at, "'%s' object has no attribute or method '%s'.%s", types.Repr(s.v.Type()), name, hint)
 	return nil
 }
 

@@ -87,7 +87,23 @@ func MatchSchema(g *Graph, at source.Range, s *schema.FunctionSchema, args, kwar
 	if match := m.match(args, kwargs, self); match != nil {
 		return match, nil
 	}
-	return nil, source.Errorf(source.RuntimeError, at, "%s", failure.String())
+	return nil, withOptionalNotes(source.Errorf(source.RuntimeError, at, "%s", failure.String()), args, kwargs, self)
+}
+
+// withOptionalNotes tells of the arguments of a call that fits nothing that may be None.
+func withOptionalNotes(e *source.Error, args, kwargs []Argument, self *Argument) *source.Error {
+	all := append(append([]Argument{}, args...), kwargs...)
+	if self != nil {
+		all = append([]Argument{*self}, all...)
+	}
+	for _, a := range all {
+		o, ok := a.Type().(*types.Optional)
+		if !ok || a.Range.String() == "" || strings.Contains(a.Range.String(), "\n") {
+			continue
+		}
+		e.WithNote(source.Range{}, "`%s` may be None; a variable is of type %s where `is not None` has been checked, by if or assert", a.Range, o.Elem.Annotation(nil))
+	}
+	return e
 }
 
 // MatchSchemas fits a call to the first of several schemas that takes it without conversions, or
@@ -112,8 +128,8 @@ func MatchSchemas(g *Graph, at source.Range, schemas []*schema.FunctionSchema, a
 		m := &matcher{g: g, at: at, schema: s, convert: true, vars: types.Bindings{}, failure: &failure}
 		m.match(args, kwargs, self)
 	}
-	return 0, nil, source.Errorf(source.RuntimeError, at,
-		"Arguments for call are not valid.\nThe following variants are available:\n%s\nThe original call is", prefixLines(failure.String(), "  "))
+	return 0, nil, withOptionalNotes(source.Errorf(source.RuntimeError, at,
+		"Arguments for call are not valid.\nThe following variants are available:\n%s\nThe original call is", prefixLines(failure.String(), "  ")), args, kwargs, self)
 }
 
 func prefixLines(text, prefix string) string {

@@ -24,7 +24,7 @@ const (
 	KeyboardInterrupt   Class = "KeyboardInterrupt"
 )
 
-// Note is a further remark of an error, with the place it is about.
+// Note is a further remark of an error: what to do about it, and the place that it is about, if any.
 type Note struct {
 	Text  string
 	Range Range
@@ -57,7 +57,7 @@ func (e *Error) WithNote(r Range, format string, args ...any) *Error {
 	return e
 }
 
-// Error prints the message, the highlighted range, the notes and the chain of calls.
+// Error prints the message, the highlighted range, the chain of calls and the notes.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Text)
@@ -65,16 +65,16 @@ func (e *Error) Error() string {
 		b.WriteString(":\n")
 		b.WriteString(e.Range.Highlight())
 	}
-	for _, n := range e.Notes {
-		b.WriteString(n.Text)
-		if n.Range.IsValid() {
-			b.WriteString(":\n")
-			b.WriteString(n.Range.Highlight())
-		}
-	}
 	for _, f := range e.Stack {
 		fmt.Fprintf(&b, "'%s' is being compiled since it was called from '%s'\n", f.Function, f.Caller)
 		b.WriteString(f.Range.Highlight())
+	}
+	for _, n := range e.Notes {
+		if !strings.HasSuffix(b.String(), "\n") {
+			b.WriteByte('\n')
+		}
+		b.WriteString("note: " + n.Text + "\n")
+		b.WriteString(n.Range.Highlight())
 	}
 	return b.String()
 }

@@ -80,8 +80,8 @@ func TestError(t *testing.T) {
 	at := Range{text, 7, 10}
 	e := Errorf(ValueError, at, "undefined value %s", "foo").WithNote(Range{}, "look elsewhere")
 	e.Stack = []Frame{{Function: "g", Caller: "f", Range: at}}
-	want := "undefined value foo:\n  File \"e.py\", line 1\nreturn foo(x)\n       ~~~ <--- HERE\nlook elsewhere" +
-		"'g' is being compiled since it was called from 'f'\n  File \"e.py\", line 1\nreturn foo(x)\n       ~~~ <--- HERE\n"
+	want := "undefined value foo:\n  File \"e.py\", line 1\nreturn foo(x)\n       ~~~ <--- HERE\n" +
+		"'g' is being compiled since it was called from 'f'\n  File \"e.py\", line 1\nreturn foo(x)\n       ~~~ <--- HERE\nnote: look elsewhere\n"
 	if got := e.Error(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}

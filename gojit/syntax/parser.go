@@ -74,7 +74,11 @@ func parse(text *source.Text, byteEscapes bool, read func(*parser)) (err error) 
 
 // fail leaves the parser with an error.
 func (p *parser) fail(class source.Class, r source.Range, format string, args ...any) {
-	panic(source.Errorf(class, r, format, args...))
+	e := source.Errorf(class, r, format, args...)
+	if hint := hintFor(e.Text); hint != "" {
+		e.WithNote(source.Range{}, "%s", hint)
+	}
+	panic(e)
 }
 
 func (p *parser) cur() token  { return p.tokens[p.pos] }
