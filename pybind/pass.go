@@ -1,6 +1,9 @@
 package main
 
 import (
+	"maps"
+	"slices"
+
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
 	"torchjit/gojit/value"
@@ -30,6 +33,11 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_erase_shape_information(Graph graph) -> None", doc: "Makes tensor types ones that say nothing of shapes.", run: pass(passes.EraseShapeInformation)},
 	{schema: "_C._jit_pass_canonicalize(Graph graph, bool keep_unique_names=True) -> Graph", doc: "A copy whose values are numbered in order, with or without names.", run: bind(canonicalize)},
 	{schema: "_C._jit_pass_canonicalize_graph_fuser_ops(Graph graph) -> None", doc: "Puts the outputs of branches and loops into the order of their uses.", run: pass(passes.CanonicalizeOutputs)},
+	{schema: "_C._jit_pass_fuse_linear(Graph graph) -> None", doc: "Replaces products with transposed weights by linear.", run: pass(quiet(passes.FuseLinear))},
+	{schema: "_C._jit_pass_transpose_frozen_linear(Graph graph) -> bool", doc: "Replaces linear with constant weights by a product with the transposed weights.", run: pass(passes.TransposeFrozenLinear)},
+	{schema: "_C._jit_pass_custom_pattern_based_rewrite_graph(str pattern, str fused_node_name, Graph g, list? value_name_pairs=None) -> None", doc: "Replaces what looks like the pattern, the text of a graph with one result, by the graph of another text.", run: bind(rewriteGraph)},
+	{schema: "_C._jit_pass_custom_pattern_based_rewrite(str pattern, str fused_node_name, Module m) -> None", doc: "Replaces what looks like the pattern in all methods of a module.", run: bind(rewriteModule)},
+	{schema: "_C._export_opnames(Module sm) -> list", doc: "The operators that a module's methods apply, sorted.", run: bind(exportOperatorNames)},
 	{schema: "_C._jit_pass_remove_dropout(Module module) -> None", doc: "Removes the dropouts of a module in eval mode from its methods.", run: bind(removeDropout)},
 	{schema: "_C._last_executed_optimized_graph() -> Graph", doc: "The optimized form of the graph of the compiled function that was called last.", run: bind(lastOptimized)},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
@@ -97,18 +105,11 @@ func removeDropout(module *value.Object) error {
 	if training, ok := module.Attr("training"); ok && training.Bool() {
 		return runtimeErrorf("Dropout removal module in training mode is not yet supported")
 	}
-	for _, name := range module.Class.MethodNames() {
-		f, ok := module.Class.FindMethod(name).(*ir.Function)
-		if !ok {
-			continue
-		}
-		if err := f.EnsureDefined(); err != nil {
-			return err
-		}
-		passes.Inline(f.Graph())
+	return eachMethod(module, func(f *ir.Function) error {
+		passes.Inline(f.Expose())
 		passes.RemoveDropoutAnyway(f.Graph())
-	}
-	return nil
+		return nil
+	})
 }
 
 func lastOptimized() (*ir.Graph, error) {
@@ -123,4 +124,59 @@ func lastOptimized() (*ir.Graph, error) {
 	c := g.Copy()
 	passes.Optimize(c)
 	return c, nil
+}
+
+func rewriteGraph(pattern, replacement string, g *ir.Graph, _ []*word) error {
+	if err := prepared(g); err != nil {
+		return err
+	}
+	from, err := parseIR(pattern, false)
+	if err != nil {
+		return err
+	}
+	to, err := parseIR(replacement, false)
+	if err != nil {
+		return err
+	}
+	p, ok := ir.NewPattern(from)
+	if !ok {
+		return runtimeErrorf("a pattern is a graph without blocks that has one result, which a node defines")
+	}
+	if len(to.Inputs()) != len(from.Inputs()) || len(to.Outputs()) != 1 {
+		return runtimeErrorf("the pattern has %d inputs and one output, what replaces it %d inputs and %d outputs",
+			len(from.Inputs()), len(to.Inputs()), len(to.Outputs()))
+	}
+	p.ReplaceAll(g, to)
+	return nil
+}
+
+// eachMethod calls visit for the methods of a module.
+func eachMethod(module *value.Object, visit func(*ir.Function) error) error {
+	for _, name := range module.Class.MethodNames() {
+		f, ok := module.Class.FindMethod(name).(*ir.Function)
+		if !ok {
+			continue
+		}
+		if err := f.EnsureDefined(); err != nil {
+			return err
+		}
+		if err := visit(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rewriteModule(pattern, replacement string, module *value.Object) error {
+	return eachMethod(module, func(f *ir.Function) error { return rewriteGraph(pattern, replacement, f.Expose(), nil) })
+}
+
+func exportOperatorNames(module *value.Object) ([]string, error) {
+	linkOperators()
+	names := map[string]bool{}
+	err := eachMethod(module, func(f *ir.Function) error {
+		passes.OperatorNames(f.Graph(), names)
+		return nil
+	})
+	return slices.Sorted(maps.Keys(names)), err
 }

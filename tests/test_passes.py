@@ -223,3 +223,54 @@ def test_optimized_graphs_of_modules():
     m = torch.jit.script(Scale())
     FileCheck().check('prim::GetAttr[name="k"]').check("aten::mul").run(m.graph_for(torch.ones(1)))
     FileCheck().check("aten::mul").run(m.forward.graph_for(torch.ones(1)))
+
+
+def test_patterns_are_rewritten():
+    pattern = "graph(%x, %y):\n  %c = aten::mul(%x, %y)\n  %d = aten::relu(%c)\n  return (%d)"
+    graph = _C.parse_ir(
+        "graph(%a, %b):\n  %c = aten::mul(%a, %b)\n  %d = aten::relu(%c)\n  %e = aten::mul(%d, %b)\n  return (%d, %e)"
+    )
+    _C._jit_pass_custom_pattern_based_rewrite_graph(
+        pattern, "graph(%x, %y):\n  %r = my::both(%x, %y)\n  return (%r)", graph
+    )
+    FileCheck().check("my::both(%a, %b)").check_next("aten::mul(").check_not("relu").run(graph)
+    with pytest.raises(
+        RuntimeError, match="the pattern has 2 inputs and one output, what replaces it 1 inputs and 1 outputs"
+    ):
+        _C._jit_pass_custom_pattern_based_rewrite_graph(pattern, "graph(%x):\n  %r = my::one(%x)\n  return (%r)", graph)
+    with pytest.raises(RuntimeError, match="a pattern is a graph without blocks that has one result"):
+        _C._jit_pass_custom_pattern_based_rewrite_graph("graph(%x):\n  return (%x)", pattern, graph)
+
+
+def test_methods_of_a_module_are_rewritten():
+    class Two(torch.nn.Module):
+        def forward(self, x):
+            return x.neg().relu()
+
+        @torch.jit.export
+        def other(self, x):
+            return x.neg().relu() + 1
+
+    m = torch.jit.script(Two())
+    x = torch.tensor([-1.0, 2.0])
+    pattern = "graph(%x):\n  %c = aten::neg(%x)\n  %d = aten::relu(%c)\n  return (%d)"
+    _C._jit_pass_custom_pattern_based_rewrite(pattern, "graph(%x):\n  %d = aten::abs(%x)\n  return (%d)", m._c)
+    assert m(x).tolist() == [1.0, 2.0] and m.other(x).tolist() == [2.0, 3.0]
+    assert torch.jit.export_opnames(m) == ["aten::abs", "aten::add.Scalar"]
+
+
+def test_linear_layers_are_fused_and_transposed():
+    def layer(x, w, b):
+        return x.matmul(w.t()) + b
+
+    x, w, b = torch.rand(2, 3), torch.rand(4, 3), torch.rand(4)
+    graph = torch.jit.script(layer).graph.copy()
+    expected = _C._jit_interpret_graph(graph, (x, w, b))
+    _C._jit_pass_fuse_linear(graph)
+    FileCheck().check_not("matmul").check("aten::linear").run(graph)
+    assert_close(_C._jit_interpret_graph(graph, (x, w, b)), expected)
+    frozen = torch.jit.freeze(torch.jit.script(torch.nn.Linear(3, 4)).eval())
+    expected = frozen(x)
+    assert _C._jit_pass_transpose_frozen_linear(frozen.graph)
+    FileCheck().check_not("aten::linear").check("aten::matmul").check("aten::add").run(frozen.graph)
+    assert_close(_C._jit_interpret_graph(frozen.graph, (frozen._c, x)), expected)

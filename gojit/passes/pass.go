@@ -29,6 +29,7 @@ var All = []Pass{
 	{"fold-frozen-conv-add-or-sub", FoldFrozenConvAddOrSub},
 	{"fold-frozen-conv-bn", FoldFrozenConvBatchNorm},
 	{"fold-frozen-conv-mul-or-div", FoldFrozenConvMulOrDiv},
+	{"fuse-linear", FuseLinear},
 	{"inline", changes(Inline)},
 	{"inline-fork-wait", InlineForkWait},
 	{"lift-forks", changes(LiftForks)},
@@ -44,6 +45,7 @@ var All = []Pass{
 	{"remove-inplace-ops", RemoveInplaceOps},
 	{"remove-mutation", RemoveMutation},
 	{"select-branches", SelectBranches},
+	{"transpose-frozen-linear", TransposeFrozenLinear},
 }
 
 // Find returns the named pass, or nil.

@@ -1,0 +1,107 @@
+package passes
+
+import (
+	"torchjit/gojit/ir"
+	"torchjit/gojit/source"
+	"torchjit/gojit/value"
+)
+
+// linearPatterns are what linear layers look like where they are written out, and the calls of
+// aten::linear for them.
+var linearPatterns = [][2]string{
+	{`graph(%x, %w, %b):
+  %one : int = prim::Constant[value=1]()
+  %t = aten::t(%w)
+  %m = aten::matmul(%x, %t)
+  %r = aten::add_(%m, %b, %one)
+  return (%r)`, `graph(%x, %w, %b):
+  %r = aten::linear(%x, %w, %b)
+  return (%r)`},
+	{`graph(%b, %x, %w):
+  %one : int = prim::Constant[value=1]()
+  %t = aten::t(%w)
+  %r = aten::addmm(%b, %x, %t, %one, %one)
+  return (%r)`, `graph(%b, %x, %w):
+  %r = aten::linear(%x, %w, %b)
+  return (%r)`},
+	{`graph(%x, %w):
+  %t = aten::t(%w)
+  %r = aten::matmul(%x, %t)
+  return (%r)`, `graph(%x, %w):
+  %b : Tensor? = prim::Constant()
+  %r = aten::linear(%x, %w, %b)
+  return (%r)`},
+}
+
+// FuseLinear replaces products with transposed weights, and additions of biases to them, by
+// aten::linear.
+//
+//	%t = aten::t(%w)
+//	%y = aten::matmul(%x, %t)   -- becomes aten::linear(%x, %w, None)
+func FuseLinear(g *ir.Graph) bool {
+	count := 0
+	for _, texts := range linearPatterns {
+		pattern, err := ir.Parse(texts[0])
+		replacement, err2 := ir.ParseWith(texts[1], ir.ParseOptions{Renumber: true})
+		if p, ok := ir.NewPattern(pattern); err == nil && err2 == nil && ok {
+			count += p.ReplaceAll(g, replacement)
+		}
+	}
+	if count > 0 {
+		DCE(g)
+	}
+	return count > 0
+}
+
+// TransposeFrozenLinear replaces aten::linear with constant weights by a product with the
+// transposed weights and an addition of the bias.
+func TransposeFrozenLinear(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != "aten::linear" || len(n.Inputs()) != 3 {
+			return
+		}
+		weight := constantTensor(n.Input(1))
+		if weight == nil || weight.Dim() != 2 {
+			return
+		}
+		var k calculator
+		transposed := k.run("aten::t", value.OfTensor(weight))
+		if transposed != nil {
+			transposed = k.run("aten::contiguous", value.OfTensor(transposed), value.Int(0))
+		}
+		if transposed == nil {
+			return
+		}
+		old := g.SetInsertPoint(n)
+		defer g.SetInsertPoint(old)
+		w := g.Constant(value.OfTensor(transposed), source.Range{})
+		result := g.InsertNode(g.Create("aten::matmul", []*ir.Value{n.Input(0), w}, 1)).SetRange(n.Range).Output()
+		if !n.Input(2).MustBeNone() {
+			one := g.Constant(value.Int(1), source.Range{})
+			result = g.InsertNode(g.Create("aten::add", []*ir.Value{result, n.Input(2), one}, 1)).SetRange(n.Range).Output()
+		}
+		n.Output().ReplaceAllUsesWith(result)
+		n.Destroy()
+		changed = true
+	})
+	return changed
+}
+
+// OperatorNames returns the operators that a graph and what it calls apply, each with its overload.
+func OperatorNames(g *ir.Graph, into map[string]bool) {
+	c := g.Copy()
+	Inline(c)
+	operatorNames(c, into)
+}
+
+func operatorNames(g *ir.Graph, into map[string]bool) {
+	g.Block().Walk(func(n *ir.Node) {
+		if inner := n.GraphAttr("Subgraph"); inner != nil {
+			OperatorNames(inner, into)
+		}
+		if o := n.Operator(); o != nil {
+			into[o.Schema().QualifiedName()] = true
+		}
+	})
+}
