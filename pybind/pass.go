@@ -1,9 +1,6 @@
 package main
 
 import (
-	"maps"
-	"slices"
-
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
 	"torchjit/gojit/value"
@@ -37,7 +34,6 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_transpose_frozen_linear(Graph graph) -> bool", doc: "Replaces linear with constant weights by a product with the transposed weights.", run: pass(passes.TransposeFrozenLinear)},
 	{schema: "_C._jit_pass_custom_pattern_based_rewrite_graph(str pattern, str fused_node_name, Graph g, list? value_name_pairs=None) -> None", doc: "Replaces what looks like the pattern, the text of a graph with one result, by the graph of another text.", run: bind(rewriteGraph)},
 	{schema: "_C._jit_pass_custom_pattern_based_rewrite(str pattern, str fused_node_name, Module m) -> None", doc: "Replaces what looks like the pattern in all methods of a module.", run: bind(rewriteModule)},
-	{schema: "_C._export_opnames(Module sm) -> list", doc: "The operators that a module's methods apply, sorted.", run: bind(exportOperatorNames)},
 	{schema: "_C._jit_pass_remove_dropout(Module module) -> None", doc: "Removes the dropouts of a module in eval mode from its methods.", run: bind(removeDropout)},
 	{schema: "_C._last_executed_optimized_graph() -> Graph", doc: "The optimized form of the graph of the compiled function that was called last.", run: bind(lastOptimized)},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
@@ -169,14 +165,4 @@ func eachMethod(module *value.Object, visit func(*ir.Function) error) error {
 
 func rewriteModule(pattern, replacement string, module *value.Object) error {
 	return eachMethod(module, func(f *ir.Function) error { return rewriteGraph(pattern, replacement, f.Expose(), nil) })
-}
-
-func exportOperatorNames(module *value.Object) ([]string, error) {
-	linkOperators()
-	names := map[string]bool{}
-	err := eachMethod(module, func(f *ir.Function) error {
-		passes.OperatorNames(f.Graph(), names)
-		return nil
-	})
-	return slices.Sorted(maps.Keys(names)), err
 }

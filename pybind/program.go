@@ -324,7 +324,7 @@ func compileSource(c *call) error {
 
 // unitScope finds the functions of one text before it asks Python.
 type unitScope struct {
-	scope
+	*scope
 	functions map[string]*ir.Function
 }
 

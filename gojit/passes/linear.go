@@ -87,21 +87,3 @@ func TransposeFrozenLinear(g *ir.Graph) bool {
 	})
 	return changed
 }
-
-// OperatorNames returns the operators that a graph and what it calls apply, each with its overload.
-func OperatorNames(g *ir.Graph, into map[string]bool) {
-	c := g.Copy()
-	Inline(c)
-	operatorNames(c, into)
-}
-
-func operatorNames(g *ir.Graph, into map[string]bool) {
-	g.Block().Walk(func(n *ir.Node) {
-		if inner := n.GraphAttr("Subgraph"); inner != nil {
-			OperatorNames(inner, into)
-		}
-		if o := n.Operator(); o != nil {
-			into[o.Schema().QualifiedName()] = true
-		}
-	})
-}

@@ -26,7 +26,7 @@ from torchjit._jit_internal import (
 from torchjit.jit import _state as _state
 from torchjit.jit import frontend
 from torchjit.jit._async import Future, fork, wait
-from torchjit.jit._freeze import export_opnames, freeze, optimize_for_inference, run_frozen_optimizations
+from torchjit.jit._freeze import freeze, optimize_for_inference, run_frozen_optimizations
 from torchjit.jit._fuser import (
     enable_onednn_fusion,
     fuser,

@@ -53,8 +53,3 @@ def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> 
     if hasattr(mod, "training"):
         mod = freeze(mod.eval(), preserved_attrs=other_methods)
     return mod
-
-
-def export_opnames(m: Any) -> list[str]:
-    """The operators that a compiled module's methods apply, sorted, each with its overload."""
-    return _C._export_opnames(m._c)  # type: ignore[attr-defined]
