@@ -967,6 +967,12 @@ def _jit_pass_constant_propagation_immutable_types(graph: Graph) -> bool:
 def _jit_pass_cse(graph: Graph) -> bool:
     """Removes nodes that compute what another one has computed; returns whether anything changed."""
 
+def _jit_pass_custom_pattern_based_rewrite(pattern: builtins.str, fused_node_name: builtins.str, m: Any) -> None:
+    """Replaces what looks like the pattern in all methods of a module."""
+
+def _jit_pass_custom_pattern_based_rewrite_graph(pattern: builtins.str, fused_node_name: builtins.str, g: Graph, value_name_pairs: list[Any] | tuple[Any, ...] | None = None) -> None:
+    """Replaces what looks like the pattern, the text of a graph with one result, by the graph of another text."""
+
 def _jit_pass_dce(graph: Graph) -> None:
     """Removes nodes that have no effect."""
 
@@ -990,6 +996,9 @@ def _jit_pass_fold_frozen_conv_bn(graph: Graph) -> bool:
 
 def _jit_pass_fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
     """Folds factors behind convolutions with constant weights into the weights."""
+
+def _jit_pass_fuse_linear(graph: Graph) -> None:
+    """Replaces products with transposed weights by linear."""
 
 def _jit_pass_inline(graph: Graph) -> None:
     """Replaces calls of functions and methods by their bodies."""
@@ -1029,6 +1038,9 @@ def _jit_pass_remove_inplace_ops(graph: Graph) -> None:
 
 def _jit_pass_remove_mutation(graph: Graph) -> bool:
     """Replaces writes to memory of the graph by operators that make new memory; returns whether anything changed."""
+
+def _jit_pass_transpose_frozen_linear(graph: Graph) -> bool:
+    """Replaces linear with constant weights by a product with the transposed weights."""
 
 def _last_executed_optimized_graph() -> Graph:
     """The optimized form of the graph of the compiled function that was called last."""
