@@ -335,3 +335,28 @@ def test_tensors_quantized_by_channel(tmp_path):
     model.save(tmp_path / "m.pt")
     for a, b in zip(torch.jit.load(tmp_path / "m.pt")(), model(), strict=True):
         assert a.tolist() == b.tolist()
+
+
+@torch.jit.script
+def scaled(x, by: int):
+    return x * by
+
+
+def forked(x):
+    y = x + 1
+    f = torch.jit.fork(scaled, y, 3)
+    g = torch.jit.fork(scaled, x, 2)
+    return torch.jit.wait(f) + torch.jit.wait(g)
+
+
+def slope(x):
+    return torch.autograd.grad([(x * x).sum()], [x])[0]
+
+
+def test_forks_and_gradients_in_archives():
+    f = torch.jit.script(forked)
+    loaded = torch.jit.load(f.save_to_buffer())
+    assert loaded(torch.ones(2)).tolist() == f(torch.ones(2)).tolist() == [8.0, 8.0]
+    assert loaded.save_to_buffer() == torch.jit.load(loaded.save_to_buffer()).save_to_buffer()
+    g = torch.jit.load(torch.jit.script(slope).save_to_buffer())
+    assert g(torch.tensor([1.0, 2.0], requires_grad=True)).tolist() == [2.0, 4.0]

@@ -157,6 +157,9 @@ func (n *namespace) Attr(_ *emitter, _ source.Range, name string) SugaredValue {
 	if s := specialNames[name]; s != nil && n.prefix == "aten" {
 		return s
 	}
+	if name == "autograd" && n.prefix == "aten" {
+		return n // torch.autograd.grad is an operator like others
+	}
 	return NewBuiltin(n.prefix + "::" + name)
 }
 

@@ -43,6 +43,8 @@ func (e *emitter) emitStatement(s syntax.Stmt) {
 	case syntax.KindBreak:
 		e.emitJump(s, "prim::BreakStmt", "Break")
 	case syntax.KindPass:
+	case syntax.KindDef:
+		e.emitForked(syntax.AsDef(s))
 	case syntax.KindDelete:
 		for _, t := range syntax.AsDelete(s).Targets() {
 			e.emitDelete(t)
