@@ -83,6 +83,7 @@ def test_threads_run_while_a_call_waits():
 def test_ctrl_c_ends_a_long_call():
     code = (
         "import os, signal, threading, time, torchjit._native as n\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "start = time.time()\n"
         "try: n.wait(30)\n"
