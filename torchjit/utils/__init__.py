@@ -1,5 +1,6 @@
-"""torch.utils: exchange of tensors with other libraries."""
+"""torch.utils: data, checkpoints, hooks, exchange of tensors with other libraries."""
 
 from torchjit.utils import checkpoint as checkpoint
+from torchjit.utils import data as data
 from torchjit.utils import dlpack as dlpack
 from torchjit.utils import hooks as hooks

@@ -1,0 +1,96 @@
+"""torch.utils.data. Orders are those of PyTorch 1.13.1 for the same seed."""
+
+import collections
+
+import pytest
+
+import torchjit as torch
+from torchjit.utils import data
+from torchjit.utils.data import DataLoader, TensorDataset
+
+
+class Squares(data.Dataset):
+    def __getitem__(self, i):
+        if i == 13:
+            raise KeyError("thirteen")
+        return {"x": torch.tensor([i, i * i]), "name": str(i), "half": i / 2}
+
+    def __len__(self):
+        return 10
+
+
+class Counting(data.IterableDataset):
+    def __init__(self, n):
+        self.n = n
+
+    def __iter__(self):
+        info = data.get_worker_info()
+        step, start = (info.num_workers, info.id) if info else (1, 0)
+        return iter(range(start, self.n, step))
+
+
+def test_orders_are_pytorchs():
+    torch.manual_seed(0)
+    xs = TensorDataset(torch.arange(10), torch.arange(10) * 2)
+    first = [x.tolist() for x, y in DataLoader(xs, batch_size=4, shuffle=True)]
+    assert first == ORDER
+    torch.manual_seed(0)
+    assert [list(part.indices) for part in data.random_split(xs, [7, 3])] == SPLIT
+    torch.manual_seed(0)
+    assert list(data.WeightedRandomSampler([0.1, 0.9, 0.5], 6)) == WEIGHTED
+    torch.manual_seed(0)
+    assert list(data.RandomSampler(range(5), replacement=True, num_samples=6)) == REPLACED
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_batches(workers):
+    loader = DataLoader(Squares(), batch_size=4, num_workers=workers)
+    batches = list(loader)
+    assert len(loader) == len(batches) == 3 and list(batches[2]) == ["x", "name", "half"]
+    assert batches[2]["x"].tolist() == [[8, 64], [9, 81]] and batches[0]["name"] == ["0", "1", "2", "3"]
+    assert batches[0]["half"].dtype == torch.float64
+    assert len(list(DataLoader(Squares(), batch_size=4, drop_last=True, num_workers=workers))) == 2
+    assert [b["name"] for b in DataLoader(Squares(), batch_size=None, num_workers=workers)][3] == "3"
+
+
+def test_processes():
+    loader = DataLoader(Squares(), batch_size=5, num_workers=2, multiprocessing_context="spawn")
+    assert [b["x"][:, 0].tolist() for b in loader] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_iterable_datasets(workers):
+    found = [b.tolist() for b in DataLoader(Counting(10), batch_size=2, num_workers=workers)]
+    assert sorted(sum(found, [])) == list(range(10))
+    if workers <= 1:
+        assert found == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_errors_of_datasets_reach_the_caller(workers):
+    with pytest.raises(KeyError, match="thirteen"):
+        list(DataLoader(Squares(), batch_sampler=[[0], [13]], num_workers=workers))
+
+
+def test_a_pass_that_is_left_early_ends_its_workers():
+    batches = iter(DataLoader(Squares(), num_workers=2))
+    next(batches)
+    batches.close()
+
+
+def test_combinations():
+    both = TensorDataset(torch.arange(2)) + TensorDataset(torch.arange(3))
+    assert len(both) == 5 and both[3][0] == 1 and both[-1][0] == 2
+    Pair = collections.namedtuple("Pair", "a b")
+    made = data.default_collate([Pair(1, 2.0), Pair(3, 4.0)])
+    assert made.a.tolist() == [1, 3] and made.b.tolist() == [2.0, 4.0]
+    with pytest.raises(RuntimeError, match="equal size"):
+        data.default_collate([[1], [1, 2]])
+    with pytest.raises(ValueError, match="batch_sampler option is mutually exclusive"):
+        DataLoader(Squares(), batch_size=2, batch_sampler=[[0]])
+
+
+ORDER = [[6, 7, 1, 4], [2, 0, 9, 8], [3, 5]]
+SPLIT = [[4, 1, 7, 5, 3, 9, 0], [8, 6, 2]]
+WEIGHTED = [2, 2, 1, 2, 1, 2]
+REPLACED = [1, 0, 4, 3, 4, 0]

@@ -1,0 +1,22 @@
+"""torch.utils.data: datasets, samplers and loaders of batches."""
+
+from torchjit.utils.data._utils import collate as _collate
+from torchjit.utils.data._utils import worker as _worker
+from torchjit.utils.data.dataloader import DataLoader as DataLoader
+from torchjit.utils.data.dataset import ChainDataset as ChainDataset
+from torchjit.utils.data.dataset import ConcatDataset as ConcatDataset
+from torchjit.utils.data.dataset import Dataset as Dataset
+from torchjit.utils.data.dataset import IterableDataset as IterableDataset
+from torchjit.utils.data.dataset import Subset as Subset
+from torchjit.utils.data.dataset import TensorDataset as TensorDataset
+from torchjit.utils.data.dataset import random_split as random_split
+from torchjit.utils.data.sampler import BatchSampler as BatchSampler
+from torchjit.utils.data.sampler import RandomSampler as RandomSampler
+from torchjit.utils.data.sampler import Sampler as Sampler
+from torchjit.utils.data.sampler import SequentialSampler as SequentialSampler
+from torchjit.utils.data.sampler import SubsetRandomSampler as SubsetRandomSampler
+from torchjit.utils.data.sampler import WeightedRandomSampler as WeightedRandomSampler
+
+default_collate = _collate.default_collate
+default_convert = _collate.default_convert
+get_worker_info = _worker.get_worker_info

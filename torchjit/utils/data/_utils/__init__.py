@@ -1,0 +1,1 @@
+"""What loaders are made of."""
