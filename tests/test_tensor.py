@@ -274,3 +274,20 @@ def test_dtypes_devices_and_limits():
     assert torch.promote_types(torch.int32, torch.float16) is torch.float16
     with pytest.raises(RuntimeError, match="Expected one of cpu"):
         torch.device("nothing")
+
+
+def test_settings_that_old_programs_make():
+    data = bytearray(range(16))
+    shown = torch.frombuffer(data, dtype=torch.int32, offset=4, count=2)
+    assert shown.tolist() == [0x07060504, 0x0B0A0908]
+    data[4] = 0
+    assert shown[0] == 0x07060500
+    with pytest.raises(ValueError, match="must be a multiple of element size"):
+        torch.frombuffer(data, dtype=torch.int32, offset=1)
+    torch.use_deterministic_algorithms(True)
+    assert torch.are_deterministic_algorithms_enabled() and torch.get_deterministic_debug_mode() == 2
+    torch.use_deterministic_algorithms(False)
+    torch.set_default_tensor_type(torch.DoubleTensor)
+    assert torch.ones(1).dtype == torch.float64
+    torch.set_default_tensor_type("torch.FloatTensor")
+    assert torch.typename(torch.ones(1)) == "torch.FloatTensor" and torch.typename(3) == "int"

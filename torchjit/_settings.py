@@ -12,7 +12,10 @@ from torchjit._types import Generator, dtype
 __all__ = [
     "default_generator", "e", "get_default_dtype", "inf", "initial_seed", "is_complex", "is_floating_point", "is_storage",
     "is_tensor", "get_rng_state", "set_rng_state", "manual_seed", "nan", "numel", "pi", "promote_types", "can_cast", "seed", "set_default_dtype",
-    "get_num_threads", "set_num_threads",
+    "get_num_threads", "set_num_threads", "get_num_interop_threads", "set_num_interop_threads", "set_default_tensor_type",
+    "use_deterministic_algorithms", "are_deterministic_algorithms_enabled", "is_deterministic_algorithms_warn_only_enabled",
+    "set_deterministic_debug_mode", "get_deterministic_debug_mode", "set_float32_matmul_precision", "get_float32_matmul_precision",
+    "set_flush_denormal", "is_anomaly_enabled", "set_anomaly_enabled", "is_warn_always_enabled", "set_warn_always", "typename", "frombuffer",
 ]  # fmt: skip
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
@@ -88,3 +91,124 @@ def set_num_threads(n: int) -> None:
     if not isinstance(n, int):
         raise TypeError(f"set_num_threads expects an int, but got {type(n).__name__}")
     _native.set_num_threads(n)
+
+
+def get_num_interop_threads() -> int:
+    """How many forked calls can run at once: as many as there are processors."""
+    import os
+
+    return os.cpu_count() or 1
+
+
+def set_num_interop_threads(n: int) -> None:
+    """Kept for old programs: forked calls are goroutines, of which there may be any number."""
+    if not isinstance(n, int) or n < 1:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Sets the default type of elements by a class such as torch.DoubleTensor, or its name."""
+    if isinstance(t, str):
+        from torchjit import storage
+
+        t = getattr(storage, t.rsplit(".", 1)[-1], None)
+    if not isinstance(getattr(t, "dtype", None), dtype):
+        raise TypeError("invalid type object: expected a class of tensors such as torch.FloatTensor")
+    set_default_dtype(t.dtype)
+
+
+# Results never depend on the number of threads or on timing: all algorithms are deterministic.
+_deterministic = {"mode": False, "warn_only": False}
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Kept for old programs: all algorithms here are deterministic."""
+    _deterministic.update(mode=bool(mode), warn_only=bool(warn_only))
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What use_deterministic_algorithms set."""
+    return _deterministic["mode"]
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    return _deterministic["warn_only"]
+
+
+def set_deterministic_debug_mode(debug_mode: Any) -> None:
+    """Kept for old programs: "default", "warn" or "error", or their numbers."""
+    names = {"default": 0, "warn": 1, "error": 2}
+    level = names.get(debug_mode, debug_mode) if isinstance(debug_mode, str) else debug_mode
+    if level not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    use_deterministic_algorithms(level != 0, warn_only=level == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    return 0 if not _deterministic["mode"] else 1 if _deterministic["warn_only"] else 2
+
+
+_precision = ["highest"]
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Kept for old programs: products of float32 are always computed in float32."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"{precision} is not one of 'highest', 'high', or 'medium'")
+    _precision[0] = precision
+
+
+def get_float32_matmul_precision() -> str:
+    return _precision[0]
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Whether tiny numbers can be flushed to zero: they are not, so that this is False."""
+    return False
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether gradients are looked at for NaN."""
+    return _native.detects_anomaly()
+
+
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    _native.set_detect_anomaly(bool(mode and check_nan))
+
+
+_warn_always = [False]
+
+
+def set_warn_always(b: bool) -> None:
+    _warn_always[0] = bool(b)
+
+
+def is_warn_always_enabled() -> bool:
+    return _warn_always[0]
+
+
+def typename(o: Any) -> str:
+    """The name of an object's type, with its module unless that is builtins."""
+    if isinstance(o, Tensor):
+        return o.type()
+    cls = o if hasattr(o, "__qualname__") else type(o)
+    module = getattr(cls, "__module__", "") or ""
+    return cls.__qualname__ if module in ("builtins", "__builtin__", "") else f"{module}.{cls.__qualname__}"
+
+
+def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A tensor of one dimension that shows the memory of a buffer, from a byte on."""
+    view = memoryview(buffer).cast("B")
+    if view.nbytes == 0:
+        raise ValueError("both buffer length (0) and count (-1) must not be 0")
+    if not 0 <= offset < view.nbytes:
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({view.nbytes} bytes) minus 1")
+    rest = view.nbytes - offset
+    if count < 0:
+        if rest % dtype.itemsize:
+            raise ValueError(f"buffer size ({rest} bytes) must be a multiple of element size ({dtype.itemsize})")
+        count = rest // dtype.itemsize
+    if count == 0 or count * dtype.itemsize > rest:
+        raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({view.nbytes} bytes)")
+    made = _native.tensor_from_buffer(view[offset : offset + count * dtype.itemsize]).view(dtype)
+    return made.requires_grad_() if requires_grad else made
