@@ -360,3 +360,15 @@ def test_forks_and_gradients_in_archives():
     assert loaded.save_to_buffer() == torch.jit.load(loaded.save_to_buffer()).save_to_buffer()
     g = torch.jit.load(torch.jit.script(slope).save_to_buffer())
     assert g(torch.tensor([1.0, 2.0], requires_grad=True)).tolist() == [2.0, 4.0]
+
+
+def test_an_enumeration_of_a_loaded_program():
+    def other(c: Color) -> Color:
+        return Color.GREEN if c == Color.RED else Color.RED
+
+    data = torch.jit.script(other).save_to_buffer()
+    assert torch.jit.load(data)(Color.RED) is Color.GREEN
+    code = "import sys, torchjit; m = torchjit.jit.load(sys.stdin.buffer.read()); print(m.forward.schema)\n"
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    out = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=True, env={**os.environ, "PYTHONPATH": root})
+    assert b"Color" in out.stdout

@@ -36,8 +36,16 @@ def named_tuple(name: str, fields: list[str]) -> type:
 
 
 def enum(name: str) -> type:
-    """The enumeration class of a qualified name."""
-    return _known_classes[name]
+    """The enumeration class of a qualified name: the program's own where it has been seen or its module is loaded."""
+    import enum as enums
+
+    found = _known_classes.get(name)
+    if found is None:
+        module, _, short = name.removeprefix("__torch__.").rpartition(".")
+        found = getattr(sys.modules.get(module or "__main__"), short, None)
+    if not isinstance(found, enums.EnumMeta):
+        raise RuntimeError(f"Unknown reference to ScriptClass {name}. (Did you forget to import it?)")
+    return found
 
 
 def instance(name: str, attributes: list[str]) -> Any:
