@@ -112,11 +112,19 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
-    """Whether a trace is being recorded."""
+    """Whether a trace is being recorded. In compiled programs, False."""
+    if is_scripting():
+        return False
+    return _is_recording()
+
+
+is_tracing.__module__ = "torchjit.jit._trace"  # where programs have it
+
+
+def _is_recording() -> bool:
     from torchjit import _native
 
-    is_on = getattr(_native, "is_tracing", None)
-    return bool(is_on and is_on())
+    return _native.is_tracing()
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:

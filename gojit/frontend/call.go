@@ -203,7 +203,7 @@ func (e *emitter) emitAnnotate(call syntax.Apply) *ir.Value {
 	v := ir.ConvertTo(e.g, call.Range, t, e.emitExpr(call.Inputs()[1], t), true)
 	ok, why := types.IsSubtypeWhy(v.Type(), t)
 	if !ok {
-		fail(call.Inputs()[1].Range, "expected an expression of type %s but found %s\n%s", types.Repr(t), types.Repr(v.Type()), why)
+		fail(call.Inputs()[0].Range.Extend(call.Inputs()[1].Range), "expected an expression of type %s but found %s\n%s", types.Repr(t), types.Repr(v.Type()), why)
 	}
 	if t.Kind() == types.KindOptional && v.Type().Kind() == types.KindNone {
 		n := e.g.CreateNone()
