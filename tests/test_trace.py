@@ -166,3 +166,16 @@ def test_dictionaries():
         torch.jit.trace(lambda x: [x, x + 1], torch.ones(2))
     with pytest.raises(RuntimeError, match=r"Type 'Tuple\[Dict\[str, int\]\]' cannot be traced"):
         torch.jit.trace(summed, ({"p": 1},))
+
+
+def test_what_only_a_check_computes_is_left_out():
+    class Checked(nn.Module):
+        def forward(self, x):
+            n = x.shape[0]
+            n *= x.shape[1]
+            y = x + 1
+            y += 1
+            return y
+
+    text = str(torch.jit.trace(Checked(), torch.ones(2, 3)).graph)
+    assert "aten::mul_" not in text and "aten::size" not in text and "aten::add_" in text

@@ -141,6 +141,7 @@ func (r *Recorder) Finish(name string, result value.Value) (*ir.Function, error)
 		r.makeMethods()
 	}
 	passes.LowerSimpleTuples(r.g)
+	dropDeadWrites(r.g)
 	passes.NormalizeOps(r.g)
 	return ir.NewFunction(name, schemaOf(name, r.g), r.g), nil
 }

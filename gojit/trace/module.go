@@ -99,6 +99,7 @@ func (r *Recorder) makeMethods() {
 	r.callMethods(r.g, graphs)
 	for _, f := range r.made {
 		passes.LowerSimpleTuples(f.Graph())
+		dropDeadWrites(f.Graph())
 	}
 }
 
