@@ -179,3 +179,11 @@ def test_what_only_a_check_computes_is_left_out():
 
     text = str(torch.jit.trace(Checked(), torch.ones(2, 3)).graph)
     assert "aten::mul_" not in text and "aten::size" not in text and "aten::add_" in text
+
+
+def test_a_recurrent_cell_is_recorded_as_its_products():
+    cell = nn.LSTMCell(2, 3)
+    traced = torch.jit.trace(cell, torch.ones(1, 2))
+    assert "aten::unsafe_chunk" in str(traced.graph) and "aten::lstm_cell" not in str(traced.graph)
+    for a, b in zip(traced(torch.ones(4, 2)), cell(torch.ones(4, 2)), strict=True):
+        assert a.allclose(b)

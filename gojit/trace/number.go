@@ -123,7 +123,7 @@ func completed(o *ops.Operator, args []value.Value) []value.Value {
 var decomposed = map[string]func(r *Recorder, o *ops.Operator, args, out []value.Value) bool{
 	"aten::conv1d": convolution, "aten::conv2d": convolution, "aten::conv3d": convolution,
 	"aten::conv_transpose1d": convolution, "aten::conv_transpose2d": convolution, "aten::conv_transpose3d": convolution,
-	"aten::convolution": convolution,
+	"aten::convolution": convolution, "aten::lstm_cell": lstmCell,
 }
 
 // convolution records a convolution as aten::_convolution; an input without a batch gets one of size 1.
@@ -179,7 +179,7 @@ func convolution(r *Recorder, o *ops.Operator, args, out []value.Value) bool {
 		full(at("dilation", value.None), 1), at("transposed", value.Bool(transposed)), full(at("output_padding", value.None), 0),
 		at("groups", value.Int(1)), value.Bool(false), value.Bool(false), value.Bool(true), value.Bool(true)}, result, nil)
 	if v := r.values[result[0].Tensor()]; err == nil && v != nil {
-		v.SetType(withoutGrad(v.Type())) // the gradient is recorded outside of aten::_convolution
+		v.SetType(withGrad(v.Type(), false)) // the gradient is recorded outside of aten::_convolution
 	}
 	if err == nil && !batched {
 		r.view("aten::squeeze.dim", result[0], out[0].Tensor())
@@ -194,13 +194,13 @@ func (r *Recorder) view(name string, x value.Value, out *tensor.Tensor) {
 	}
 }
 
-// withoutGrad is the type of a tensor of which no gradient is asked.
-func withoutGrad(t types.Type) types.Type {
+// withGrad is the type of a tensor of which a gradient is asked, or is not.
+func withGrad(t types.Type, on bool) types.Type {
 	info, ok := t.(*types.TensorInfo)
 	if !ok {
 		return t
 	}
-	own, off := *info, false
-	own.RequiresGrad = &off
+	own := *info
+	own.RequiresGrad = &on
 	return &own
 }

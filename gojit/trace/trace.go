@@ -39,6 +39,7 @@ type Recorder struct {
 	made    []*ir.Function
 	given   map[*tensor.Tensor]*tensor.Tensor // what the program has instead of the inputs' tensors
 	opaque  bool                              // values get no shapes: a call made them
+	grad    bool                              // values are of tensors that need gradients though these do not
 }
 
 // NewRecorder returns a recorder with an empty graph. host may be nil: then there are no places and
@@ -237,7 +238,7 @@ func (r *Recorder) setValue(x value.Value, v *ir.Value) {
 	switch x.Kind() {
 	case value.KindTensor:
 		if !r.opaque {
-			v.SetType(TypeOf(x.Tensor()))
+			v.SetType(withGrad(TypeOf(x.Tensor()), r.grad || x.Tensor().RequiresGrad()))
 		}
 		r.values[x.Tensor()] = v
 	case value.KindObject:
