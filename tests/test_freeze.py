@@ -278,3 +278,14 @@ def test_modules_of_the_library():
     with pytest.raises(AttributeError, match="does not have a field with name 'nope'"):
         frozen.nope  # noqa: B018
     assert torch.jit._recursive.wrap_cpp_module(frozen)(torch.ones(3)).tolist() == [5.0] * 3
+
+
+def test_traces_of_nested_modules_freeze():
+    inner = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), nn.Sequential(nn.Sequential(nn.Linear(2, 2)), nn.ReLU()))
+    m = nn.Sequential(inner, nn.Linear(2, 1)).eval()
+    x = torch.rand(3, 2)
+    traced = torch.jit.trace(m, x)
+    frozen = torch.jit.freeze(traced)
+    assert_close(traced(x), m(x))
+    assert_close(frozen(x), m(x))
+    FileCheck().check_count("aten::linear", 3, exactly=True).run(frozen.graph)

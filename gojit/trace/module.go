@@ -295,13 +295,25 @@ func blocksToGraphs(b *ir.Block, graphs map[*ir.Node]*ir.Graph) {
 		})
 		for m, c := n.Blocks()[0].First(), g.Block().First(); m != nil; m, c = m.Next(), c.Next() {
 			if inner[m] != nil {
-				graphs[c] = inner[m].Copy()
+				graphs[c] = copyForwards(inner[m], graphs)
 				delete(graphs, m)
 			}
 		}
 		graphs[n] = g
 		n.EraseBlock(0)
 	}
+}
+
+// copyForwards copies the graph of a forward, and the graphs of the forwards in it.
+func copyForwards(g *ir.Graph, graphs map[*ir.Node]*ir.Graph) *ir.Graph {
+	copied := g.Copy()
+	for m, c := g.Block().First(), copied.Block().First(); m != nil; m, c = m.Next(), c.Next() {
+		if inner := graphs[m]; inner != nil {
+			graphs[c] = copyForwards(inner, graphs)
+			delete(graphs, m)
+		}
+	}
+	return copied
 }
 
 // callMethods turns the graphs of forwards into methods and their nodes into calls.
