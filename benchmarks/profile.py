@@ -8,6 +8,8 @@ Run it after a change to what every call passes through.
 import pathlib
 import time
 
+from compile_text import program
+
 import torchjit as torch
 from torchjit import _native
 
@@ -35,6 +37,7 @@ def loop(n: int):
 
 def main():
     scripted, many, count = torch.jit.script(identity), torch.jit.script(pointwise), torch.jit.script(loop)
+    text = program(12)
     matrix, vector = torch.ones(4, 4), torch.ones(4)
     target = pathlib.Path(__file__).resolve().parent.parent / "pybind" / "default.pgo"
     _native.function("cpu_profile_start")(str(target))
@@ -48,6 +51,8 @@ def main():
         for _ in range(3000):
             vector + vector
             torch.mm(matrix, matrix)
+        for _ in range(3):
+            torch.jit.CompilationUnit(text)
     _native.function("cpu_profile_stop")()
     print(f"wrote {target}")
 

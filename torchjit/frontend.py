@@ -785,13 +785,56 @@ def read_source(obj, function=""):
 
     try:
         filename = inspect.getsourcefile(obj)
-        lines, first_line = inspect.getsourcelines(obj)
+        lines, first_line = _lines_of_function(obj, filename) or inspect.getsourcelines(obj)
     except OSError as error:
         raise OSError(
             f"Can't get source for {obj}. TorchScript requires source access in order to carry out "
             "compilation, make sure original .py files are available."
         ) from error
     return source_of_lines(lines, filename or inspect.getfile(obj), max(first_line, 1), function)
+
+
+def _lines_of_function(obj, filename):
+    """Return the lines of a function and the number of the first one, None where only the tokens can tell.
+
+    They end before the next line that is not indented further than the first one and closes no bracket. Whether
+    this is so is seen by parsing them; inspect reads all tokens, which takes longer than the compilation.
+    """
+    import ast
+    import inspect
+    import linecache
+
+    fn = inspect.unwrap(obj) if callable(obj) else obj
+    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    if code is None or filename is None or code.co_filename != filename:
+        return None
+    lines = linecache.getlines(filename, getattr(fn, "__globals__", None))
+    start = code.co_firstlineno - 1
+    if not 0 <= start < len(lines):
+        return None
+    indent = _indentation(lines[start])
+    begin = start
+    while begin < len(lines) and not (_indentation(lines[begin]) == indent and lines[begin].lstrip().startswith(("def ", "async def "))):
+        begin += 1  # a line of a decorator
+    end = begin + 1
+    for i in range(begin + 1, len(lines)):
+        text = lines[i].strip()
+        if text and not text.startswith("#"):
+            if _indentation(lines[i]) <= indent and not text.startswith((")", "]", "}")):
+                break
+            end = i + 1
+    found = lines[start:end]
+    try:
+        body = ast.parse(source_of_lines(found, filename, 1).text).body
+    except SyntaxError:
+        return None
+    if len(body) != 1 or not isinstance(body[0], (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    return found, start + 1
+
+
+def _indentation(line):
+    return len(line) - len(line.lstrip(" \t"))
 
 
 def source_of_lines(lines, filename, first_line, function=""):
