@@ -65,6 +65,22 @@ func TestMessages(t *testing.T) {
 	})
 }
 
+// TestNestedExpressions compiles expressions that PyTorch emits twice on each level: the work must not
+// double with each level.
+func TestNestedExpressions(t *testing.T) {
+	for _, c := range []struct{ parameter, start, level string }{
+		{"x: int", "x", "(%s) % 7"}, {"x", "x", "x[%s]"}, {"x", "[(1, 2)]", "list(dict(%s).items())"},
+	} {
+		text := c.start
+		for range 40 {
+			text = strings.Replace(c.level, "%s", text, 1)
+		}
+		if _, err := gojit.Compile("nested.py", "def f("+c.parameter+"):\n    return "+text+"\n"); err != nil {
+			t.Errorf("%s: %v", c.level, err)
+		}
+	}
+}
+
 // TestLanguageRejects compiles the programs of testdata/language/rejected.py one by one: each must
 // fail at the line that says so.
 func TestLanguageRejects(t *testing.T) {

@@ -347,25 +347,48 @@ func (e *emitter) emitDictCall(call syntax.Apply, hint types.Type) SugaredValue 
 	return &simple{out}
 }
 
-// emitDict emits the argument of dict(...) where it is a dictionary, and returns nil where it is not. What
-// was emitted to find out is removed at the end: values are numbered and named as PyTorch does.
+// emitDict emits the argument of dict(...) where it is a dictionary, and returns nil where it is not.
 func (e *emitter) emitDict(x syntax.Expr, hint types.Type) SugaredValue {
 	if x.Kind != syntax.KindDictLiteral && x.Kind != syntax.KindDictComp {
 		hint = nil
 	}
+	s, keep := e.probe(x, hint)
+	if v := asSimple(s); v != nil && v.Type().Kind() == types.KindDict {
+		keep()
+		return s
+	}
+	if e.mustKeep() {
+		keep()
+		return s
+	}
+	return nil
+}
+
+// Probes lie at most maxNested deep in each other, and one function has at most about maxProbes.
+const maxNested, maxProbes = 2, 1000
+
+// mustKeep reports whether the result of a probe must be kept and used.
+func (e *emitter) mustKeep() bool { return e.probes >= maxNested || e.probed > maxProbes }
+
+// probe emits an expression to find out what it is. Unless keep is called, what was emitted is removed
+// at the end, for the expression is emitted again where it is used: PyTorch does so, and values are
+// numbered and named as it does. Where mustKeep says so the result must be kept and used, because to
+// emit every expression twice takes exponential time.
+func (e *emitter) probe(x syntax.Expr, hint types.Type) (s SugaredValue, keep func()) {
 	n := e.g.InsertNode(e.g.Create("prim::DiscardedScope", nil, 0))
 	b := n.AddBlock()
 	e.pushFrame(b)
 	old := e.g.SetInsertEnd(b)
-	s := e.emitSugared(x, 1, hint)
+	e.probes++
+	e.probed++
+	s = e.emitSugared(x, 1, hint)
+	e.probes--
 	e.g.SetInsertPoint(old)
 	e.popFrame()
-	if v := asSimple(s); v == nil || v.Type().Kind() != types.KindDict {
-		return nil
+	return s, func() {
+		moveNodesBefore(n, b)
+		n.Destroy()
 	}
-	moveNodesBefore(n, b)
-	n.Destroy()
-	return s
 }
 
 // dictFrom copies a dictionary, or makes one of an iterable's pairs.

@@ -117,6 +117,8 @@ type emitter struct {
 	declaredReturn types.Type // nil where not annotated
 	mergedReturn   types.Type
 	loop           loopStatus
+	probes         int          // how many probes the expression being emitted lies in
+	probed         int          // how many probes there have been
 	pending        source.Range // what is being emitted: where a callee's error says it was called
 	temporaries    int
 	ints           map[int64]*ir.Value

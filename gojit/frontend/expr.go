@@ -97,13 +97,20 @@ func (e *emitter) emitSimple(expr syntax.Expr, hint types.Type) *ir.Value {
 
 func (e *emitter) emitBinary(expr syntax.Expr, builtin, method string) *ir.Value {
 	b := syntax.AsBinOp(expr)
+	var left *ir.Value // where it has been emitted
 	if expr.Kind == syntax.KindMod {
-		// The left side is emitted once more: it tells formatting from arithmetic.
-		if e.emitExpr(b.LHS(), nil).Type().Kind() == types.KindString {
-			return e.emitFormat(expr.Range, b)
+		// The left side tells formatting from arithmetic.
+		s, keep := e.probe(b.LHS(), nil)
+		lhs := s.AsValue(e, b.LHS().Range)
+		if e.mustKeep() {
+			keep()
+			left = lhs
+		}
+		if lhs.Type().Kind() == types.KindString {
+			return e.emitFormat(expr.Range, b, left)
 		}
 	}
-	args := e.namedValues([]syntax.Expr{b.LHS(), b.RHS()}, false)
+	args := e.operands(b, left)
 	if expr.Kind == syntax.KindIn {
 		args[0], args[1] = args[1], args[0]
 	}
@@ -115,9 +122,21 @@ func (e *emitter) emitBinary(expr syntax.Expr, builtin, method string) *ir.Value
 	return newMagic(method, builtin).Call(e, expr.Range, args, nil, 0).AsValue(e, expr.Range)
 }
 
+// operands emits the operands of a binary operator; left is the first one where it has been emitted.
+func (e *emitter) operands(b syntax.BinOp, left *ir.Value) []ir.Argument {
+	if left == nil {
+		return e.namedValues([]syntax.Expr{b.LHS(), b.RHS()}, false)
+	}
+	return append([]ir.Argument{ir.ArgAt(left, b.LHS().Range)}, e.namedValues([]syntax.Expr{b.RHS()}, false)...)
+}
+
 // emitFormat emits "..." % values.
-func (e *emitter) emitFormat(at source.Range, b syntax.BinOp) *ir.Value {
-	n := e.g.Create("aten::percentFormat", e.values([]syntax.Expr{b.LHS(), b.RHS()}, false), 1).SetRange(at)
+func (e *emitter) emitFormat(at source.Range, b syntax.BinOp, left *ir.Value) *ir.Value {
+	var inputs []*ir.Value
+	for _, a := range e.operands(b, left) {
+		inputs = append(inputs, a.Value(e.g))
+	}
+	n := e.g.Create("aten::percentFormat", inputs, 1).SetRange(at)
 	n.Output().SetType(types.Str)
 	return e.g.InsertNode(n).Output()
 }

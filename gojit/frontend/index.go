@@ -24,14 +24,16 @@ func (e *emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValu
 		}
 		return &simple{e.emitBasicSlice(at, base.AsValue(e, baseAt), syntax.AsSliceExpr(subscripts[0]))}
 	}
-	index := e.emitExpr(subscripts[0], nil)
 	v := asSimple(base)
-	switch {
-	case v == nil:
-	case v.Type().Kind() == types.KindTuple:
-		return &simple{e.emitTupleIndex(at, v, index)}
-	case types.IsSubtype(v.Type(), types.Tensor):
+	if v != nil && types.IsSubtype(v.Type(), types.Tensor) {
+		if !e.mustKeep() {
+			e.probe(subscripts[0], nil)
+		}
 		return &simple{e.emitMultiDim(at, v, subscripts)}
+	}
+	index := e.emitExpr(subscripts[0], nil)
+	if v != nil && v.Type().Kind() == types.KindTuple {
+		return &simple{e.emitTupleIndex(at, v, index)}
 	}
 	return base.GetItem(e, at, index, hint)
 }
@@ -221,7 +223,9 @@ func (e *emitter) emitIndex(at source.Range, s *subscript, expr syntax.Expr, dim
 		hint = types.None
 	}
 	// The index is emitted once more before: PyTorch looks whether it is a slice object.
-	e.emitSugared(expr, 1, nil)
+	if !e.mustKeep() {
+		e.probe(expr, nil)
+	}
 	index := e.emitExpr(expr, hint)
 	if index.Type().Kind() == types.KindList {
 		index = e.insertArgs(source.Range{}, "aten::tensor", []ir.Argument{ir.Arg(index)}, ir.ConstArg(value.Int(4)).Named("dtype"))
