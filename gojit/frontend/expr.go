@@ -199,7 +199,7 @@ func (e *emitter) emitConst(c syntax.Const) *ir.Value {
 
 // namedValues emits expressions as arguments; with unpack, starred ones are spread.
 func (e *emitter) namedValues(exprs []syntax.Expr, unpack bool) []ir.Argument {
-	var args []ir.Argument
+	args := make([]ir.Argument, 0, len(exprs))
 	for _, x := range exprs {
 		if unpack && x.Kind == syntax.KindStarred {
 			for _, item := range e.emitSugared(syntax.AsStarred(x).Expr(), 1, nil).AsTuple(e, x.Range, -1) {

@@ -144,7 +144,7 @@ func prefixLines(text, prefix string) string {
 
 func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 	s := m.schema
-	m.inputs = m.inputs[:0]
+	m.inputs = slices.Grow(m.inputs[:0], len(s.Arguments))
 	usedKwargs := make([]bool, len(kwargs))
 	used := 0
 	for i := range s.Arguments {
@@ -220,7 +220,18 @@ func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 
 func (m *matcher) result() *Match {
 	returns := m.schema.Returns
-	match := &Match{Inputs: slices.Clone(m.inputs), Name: m.schema.Name, Returns: make([]types.Type, len(returns))}
+	room := &struct { // most matches fit into one piece of memory
+		match   Match
+		inputs  [4]*Value
+		returns [1]types.Type
+	}{}
+	match := &room.match
+	match.Name = m.schema.Name
+	match.Inputs = append(room.inputs[:0], m.inputs...)
+	match.Returns = room.returns[:min(len(returns), 1)]
+	if len(returns) > 1 {
+		match.Returns = make([]types.Type, len(returns))
+	}
 	named := len(returns) > 0
 	for i := range returns {
 		match.Returns[i] = m.vars.Apply(returns[i].Type)

@@ -117,6 +117,9 @@ func (n *Node) AddInput(v *Value) *Value {
 		panic("nil input of " + n.kind)
 	}
 	v.uses = append(v.uses, Use{n, len(n.inputs)})
+	if len(n.inputs) == cap(n.inputs) {
+		n.inputs = append(n.graph.refs.many(max(2, 2*len(n.inputs))), n.inputs...)
+	}
 	n.inputs = append(n.inputs, v)
 	n.operator = nil
 	return v

@@ -244,7 +244,39 @@ func newTree(k Kind, r source.Range, children ...*Tree) *Tree {
 			r = r.Extend(c.Range)
 		}
 	}
-	return &Tree{Kind: k, Range: r, Children: children}
+	t := treeWith(children)
+	t.Kind, t.Range = k, r
+	return t
+}
+
+// treeWith returns a tree with a copy of a list of children, in one piece of memory where they are few.
+func treeWith(children []*Tree) *Tree {
+	switch len(children) {
+	case 0:
+		return &Tree{}
+	case 1:
+		t := &struct {
+			Tree
+			room [1]*Tree
+		}{}
+		t.Children = t.room[:copy(t.room[:], children)]
+		return &t.Tree
+	case 2:
+		t := &struct {
+			Tree
+			room [2]*Tree
+		}{}
+		t.Children = t.room[:copy(t.room[:], children)]
+		return &t.Tree
+	case 3:
+		t := &struct {
+			Tree
+			room [3]*Tree
+		}{}
+		t.Children = t.room[:copy(t.room[:], children)]
+		return &t.Tree
+	}
+	return &Tree{Children: append([]*Tree(nil), children...)}
 }
 
 // newLeaf makes a node that has text and no children.
@@ -261,10 +293,11 @@ func newList(r source.Range, items []*Tree) *Tree {
 
 // newOption wraps a tree that may be nil.
 func newOption(r source.Range, t *Tree) *Tree {
-	o := &Tree{Kind: KindOption, Range: r}
+	o := &Tree{}
 	if t != nil {
-		o.Children = []*Tree{t}
+		o = treeWith([]*Tree{t})
 	}
+	o.Kind, o.Range = KindOption, r
 	o.setGroupRange()
 	return o
 }
