@@ -400,3 +400,13 @@ def test_functions_left_to_python_run_in_threads_and_keep_their_exceptions():
     assert results == [3.0] * 80
     with pytest.raises(KeyError, match="mine"):
         m(torch.zeros(1), 9)
+
+
+def test_condition_is_evaluated_once():
+    @torch.jit.script
+    def f(xs: list[torch.Tensor]) -> int:
+        if xs.pop().any():
+            return len(xs)
+        return -1
+
+    assert f([torch.ones(1), torch.ones(1), torch.ones(1)]) == 2

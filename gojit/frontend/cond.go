@@ -113,7 +113,10 @@ func (e *emitter) emitConditionCall(call syntax.Apply) (condition, bool) {
 			return e.emitHasAttr(call.Inputs()[0], call.Inputs()[1]), true
 		}
 	}
-	callee := e.emitSugared(call.Callee(), 1, nil)
+	if dottedName(call.Callee()) == "" && e.mustKeep() {
+		return condition{}, false
+	}
+	callee, _ := e.probe(call.Callee(), nil)
 	if form, ok := callee.(*SpecialForm); ok && form.Name == "prim::isinstance" {
 		e.checkInputs(call, 2)
 		return e.emitIsInstance(call.Inputs()[0], call.Inputs()[1]), true
