@@ -3,7 +3,9 @@
 
 import enum
 import io
+import lzma
 import os
+import pathlib
 import subprocess
 import sys
 import zipfile
@@ -335,6 +337,18 @@ def test_tensors_quantized_by_channel(tmp_path):
     model.save(tmp_path / "m.pt")
     for a, b in zip(torch.jit.load(tmp_path / "m.pt")(), model(), strict=True):
         assert a.tolist() == b.tolist()
+
+
+def test_a_quantized_network_of_pytorch(tmp_path):
+    # quantized and saved by PyTorch 1.13.1, with an input x and its answer y: a convolution with relu, one in groups, a sum, pooling, a linear layer
+    archive = lzma.decompress((pathlib.Path(__file__).parent / "data" / "quantized_cnn.pt.xz").read_bytes())
+    loaded = torch.jit.load(archive)
+    assert loaded().tolist() == loaded.y.tolist()
+    frozen = torch.jit.freeze(loaded.eval())
+    assert frozen().tolist() == loaded.y.tolist()
+    for module in (loaded, frozen):
+        module.save(tmp_path / "m.pt")
+        assert torch.jit.load(tmp_path / "m.pt")().tolist() == loaded.y.tolist()
 
 
 @torch.jit.script

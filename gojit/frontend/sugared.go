@@ -122,6 +122,9 @@ func (s *simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 			return &simple{e.g.InsertNode(e.g.CreateTupleIndex(s.v, index, t.Elems[i])).Output()}
 		}
 	case *types.Class:
+		if operator, ok := nativeMethods[t.Name][name]; ok {
+			return &nativeMethod{NewBuiltin(operator), s.v}
+		}
 		e.ensureClassCompiled(at, t)
 		if t.FindMethod(name) != nil {
 			return newMethod(s.v, name)

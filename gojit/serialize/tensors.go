@@ -3,6 +3,7 @@ package serialize
 import (
 	"math/big"
 	"runtime"
+	"slices"
 	"strings"
 
 	"torchjit/gojit/serialize/pickle"
@@ -434,7 +435,7 @@ func (u *unpickler) quantizer(scheme []any) (*tensor.Quantizer, error) {
 		if err != nil {
 			return nil, malformed
 		}
-		return &tensor.Quantizer{Scales: tensor.Data[float64](scales), ZeroPoints: tensor.Data[int64](zeros), Axis: int(axis)}, nil
+		return &tensor.Quantizer{Scales: slices.Clone(tensor.Data[float64](scales)), ZeroPoints: slices.Clone(tensor.Data[int64](zeros)), Axis: int(axis)}, nil
 	default:
 		return nil, archiveError("Tensors quantized by %s are not supported", kind)
 	}
@@ -474,7 +475,7 @@ func (u *unpickler) object(x *pickle.Object) (value.Value, error) {
 		if err != nil {
 			return value.None, err
 		}
-		return value.OfCapsule(&value.Capsule{Kind: strings.TrimPrefix(c.Name, types.NativePrefix), Content: state}), nil
+		return value.OfCapsule(&value.Capsule{Kind: strings.TrimPrefix(c.Name, types.NativePrefix), Native: true, Content: state}), nil
 	}
 	if c.FindMethod("__setstate__") != nil {
 		state, err := u.value(x.State)

@@ -13,8 +13,8 @@ func (q *Quantizer) at(channel int) (scale float64, zero int64) {
 	return q.Scales[channel], q.ZeroPoints[channel]
 }
 
-// integerRange returns the smallest and largest integer of a quantized type.
-func integerRange(d DType) (low, high float64) {
+// IntegerRange returns the smallest and largest integer of a quantized type.
+func IntegerRange(d DType) (low, high float64) {
 	switch d {
 	case QInt8:
 		return -128, 127
@@ -46,7 +46,7 @@ func Quantize(t *Tensor, q *Quantizer, d DType) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	low, high := integerRange(d)
+	low, high := IntegerRange(d)
 	for i, x := range Data[float32](t) {
 		scale, zero := q.at(i / inner % channels)
 		v := math.RoundToEven(float64(x*(1/float32(scale)))) + float64(zero)
@@ -115,4 +115,19 @@ func (t *Tensor) IntegersOf() (*Tensor, error) {
 	v := t.Alias()
 	v.dtype, v.quantizer = storedAs(t.dtype), nil
 	return v.Clone(ContiguousFormat)
+}
+
+// QuantizedOf gives a tensor whose integers, of type Uint8, Int8 or Int32, are read under q. It
+// shares their memory and fails for other types and where q does not fit the shape.
+func QuantizedOf(integers *Tensor, q *Quantizer) (*Tensor, error) {
+	d, ok := map[DType]DType{Uint8: QUInt8, Int8: QInt8, Int32: QInt32}[integers.dtype]
+	if !ok {
+		return nil, runtimeError("expected integers of type Byte, Char or Int, but got %s", integers.dtype.CppName())
+	}
+	if _, _, err := q.layout(integers); err != nil {
+		return nil, err
+	}
+	t := integers.Alias()
+	t.dtype, t.quantizer = d, q
+	return t, nil
 }

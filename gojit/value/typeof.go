@@ -43,6 +43,9 @@ func TypeOf(v Value) types.Type {
 	case KindFunction:
 		return &types.Function{Name: v.Function().Name, Target: v.Function().Target}
 	case KindCapsule:
+		if c := v.Capsule(); c.Native {
+			return types.NativeClass(types.NativePrefix + c.Kind)
+		}
 		return types.Capsule
 	}
 	return types.Any

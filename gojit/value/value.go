@@ -312,6 +312,7 @@ type Function struct {
 
 // Capsule carries an object of the embedding language or a packed parameter.
 type Capsule struct {
+	Native  bool // Kind names a native class, without types.NativePrefix
 	Kind    string
 	Content any
 }

@@ -94,9 +94,9 @@ var activationFamily = slices.Concat(activationDefinitions(), []definition{
 	define("log_sigmoid_forward", func(c call) {
 		c.give(logSigmoid.on(c.tensor(0)), empty([]int{0}, c.tensor(0).DType()))
 	}),
-	defineInto("relu", func(c call, dst *tensor.Tensor) *tensor.Tensor {
+	defineInto("relu", quantizedInto(onCentered, func(c call, dst *tensor.Tensor) *tensor.Tensor {
 		return relu.run(dst, []operand{ofTensor(c.tensor(0))})
-	}),
+	})),
 	defineInto("gelu", func(c call, dst *tensor.Tensor) *tensor.Tensor {
 		approximate := c.str(1)
 		check(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.")
@@ -123,7 +123,7 @@ func activationDefinitions() []definition {
 		if a.name != "relu6" && a.name != "hardtanh" && a.name != "threshold" {
 			p.refusing(noIntegers(a.name))
 		}
-		defs = append(defs, defineInto(a.name, func(c call, dst *tensor.Tensor) *tensor.Tensor {
+		defs = append(defs, defineInto(a.name, quantizedInto(onReal, func(c call, dst *tensor.Tensor) *tensor.Tensor {
 			operands := [1]operand{{tensor: c.tensor(0)}}
 			var extras [4]tensor.Scalar
 			n := min(len(c.args), 4) - 1
@@ -131,7 +131,7 @@ func activationDefinitions() []definition {
 				extras[i] = c.scalar(i + 1)
 			}
 			return p.run(dst, operands[:], extras[:n]...)
-		}))
+		})))
 	}
 	return defs
 }

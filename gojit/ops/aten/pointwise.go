@@ -574,7 +574,7 @@ var pointwiseFamily = slices.Concat(unaryDefinitions(), binaryDefinitions(), dun
 		return bitwiseNot.run(dst, []operand{ofTensor(c.tensor(0))})
 	}),
 	define("positive", func(c call) { c.give(c.tensor(0)) }),
-	defineInto("clamp", clamp),
+	defineInto("clamp", quantizedInto(onReal, clamp)),
 	defineInto("clamp.Tensor", clamp),
 	defineInto("clip", clamp),
 	defineInto("clip.Tensor", clamp),

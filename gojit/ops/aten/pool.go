@@ -299,10 +299,10 @@ func divisors[T dense.Float](p *pooling, includePad bool, override int) []T {
 
 func maxPoolNd(name string, n int) []definition {
 	return []definition{
-		giving(name, func(c call) *tensor.Tensor {
+		giving(name, onCentered(func(c call) *tensor.Tensor {
 			noComplexOrder("max_pool")(c.tensor(0).DType())
 			return keepFormat(pooledMaxima(c.tensor(0), poolArgs(name, c, 1, n, true, 5)), c.tensor(0))
-		}),
+		})),
 		define(name+"_with_indices", func(c call) {
 			c.give(pair(maxPool(c.tensor(0), poolArgs(name, c, 1, n, true, 5)))...)
 		}),
@@ -318,14 +318,14 @@ func keepFormat(out, like *tensor.Tensor) *tensor.Tensor {
 }
 
 func avgPoolNd(name string, n int) definition {
-	return giving(name, func(c call) *tensor.Tensor {
+	return giving(name, onCentered(func(c call) *tensor.Tensor {
 		override := 0
 		if len(c.args) > 6 && !c.isNone(6) {
 			override = c.int(6)
 			check(override != 0, "divisor must be not zero")
 		}
 		return keepFormat(averagePool(c.tensor(0), poolArgs(name, c, 1, n, false, 4), c.bool(5), override), c.tensor(0))
-	})
+	}))
 }
 
 // adaptiveAverage gives the means of windows that divide the input; of the whole plane where there is one.
@@ -359,9 +359,9 @@ func planeMeans(x *tensor.Tensor, dims []int) *tensor.Tensor {
 
 func adaptiveNd(n int, suffix string) []definition {
 	return []definition{
-		giving("adaptive_avg_pool"+suffix, func(c call) *tensor.Tensor {
+		giving("adaptive_avg_pool"+suffix, onCentered(func(c call) *tensor.Tensor {
 			return adaptiveAverage("adaptive_avg_pool"+suffix, c, n)
-		}),
+		})),
 		define("adaptive_max_pool"+suffix, func(c call) {
 			c.give(pair(maxPool(c.tensor(0), adaptive("adaptive_max_pool"+suffix, c, n)))...)
 		}),

@@ -2,6 +2,7 @@ package aten
 
 import (
 	"math"
+	"slices"
 
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
@@ -60,7 +61,7 @@ func newPacked(w, b *tensor.Tensor, half bool) *packedLinear {
 
 func packLinear(c call, half bool) value.Value {
 	p := newPacked(c.tensor(0), c.optionalTensor(1), half)
-	return value.OfCapsule(&value.Capsule{Kind: packedLinearKind, Content: p})
+	return value.OfCapsule(&value.Capsule{Kind: packedLinearKind, Native: true, Content: p})
 }
 
 func unpackLinear(c call) {
@@ -121,17 +122,19 @@ func halfLinear(c call) *tensor.Tensor {
 }
 
 // staticLinear takes and gives quantized tensors.
-func staticLinear(c call) *tensor.Tensor {
-	p := packed(c, 1)
-	out := linear(must(tensor.Dequantize(c.tensor(0))), must(tensor.Dequantize(p.weight)), p.bias)
-	return must(tensor.Quantize(out, &tensor.Quantizer{Scale: c.float(2), ZeroPoint: int64(c.int(3))}, c.tensor(0).DType()))
+func staticLinear(name string, rectified bool) definition {
+	return giving(name, func(c call) *tensor.Tensor {
+		x, p := c.tensor(0), packed(c, 1)
+		check(x.Dim() > 0 && x.Size(x.Dim()-1) == p.weight.Size(1), "%s: the size of the input's last dimension must be %d, but got input of size %s", name, p.weight.Size(1), shapeText(x.Shape()))
+		return staticProduct(name, x, p.weight, p.bias, outputQuantizer(c, 2), rectified, x.Dim()-1, func(x, w *tensor.Tensor) *tensor.Tensor {
+			return linear(x, w, nil)
+		})
+	})
 }
 
-// staticLinearRelu clears what is negative before quantizing.
-func staticLinearRelu(c call) *tensor.Tensor {
-	p := packed(c, 1)
-	out := relu.on(linear(must(tensor.Dequantize(c.tensor(0))), must(tensor.Dequantize(p.weight)), p.bias))
-	return must(tensor.Quantize(out, &tensor.Quantizer{Scale: c.float(2), ZeroPoint: int64(c.int(3))}, c.tensor(0).DType()))
+// outputQuantizer reads scale and zero point from argument i on.
+func outputQuantizer(c call, i int) *tensor.Quantizer {
+	return &tensor.Quantizer{Scale: c.float(i), ZeroPoint: int64(c.int(i + 1))}
 }
 
 func quantizerOf(t *tensor.Tensor) *tensor.Quantizer {
@@ -140,7 +143,13 @@ func quantizerOf(t *tensor.Tensor) *tensor.Quantizer {
 	return q
 }
 
-var quantizeFamily = []definition{
+func channelQuantizerOf(t *tensor.Tensor) *tensor.Quantizer {
+	q := quantizerOf(t)
+	check(q.PerChannel(), "Expected quantizer->qscheme() == kPerChannelAffine to be true, but got false.")
+	return q
+}
+
+var quantizeFamily = slices.Concat([]definition{
 	giving("quantize_per_tensor", func(c call) *tensor.Tensor {
 		return must(tensor.Quantize(c.tensor(0), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}, c.dtypeOr(3, tensor.QUInt8)))
 	}),
@@ -148,8 +157,8 @@ var quantizeFamily = []definition{
 		return must(tensor.Quantize(c.tensor(0), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}, c.dtypeOr(3, tensor.QUInt8)))
 	}),
 	giving("quantize_per_channel", func(c call) *tensor.Tensor {
-		q := &tensor.Quantizer{Scales: tensor.Data[float64](contiguous(to(c.tensor(1), tensor.Float64))),
-			ZeroPoints: tensor.Data[int64](contiguous(to(c.tensor(2), tensor.Int64))), Axis: wrapDim(c.int(3), c.tensor(0))}
+		q := &tensor.Quantizer{Scales: slices.Clone(tensor.Data[float64](contiguous(to(c.tensor(1), tensor.Float64)))),
+			ZeroPoints: slices.Clone(tensor.Data[int64](contiguous(to(c.tensor(2), tensor.Int64)))), Axis: wrapDim(c.int(3), c.tensor(0))}
 		return must(tensor.Quantize(c.tensor(0), q, c.dtypeOr(4, tensor.QInt8)))
 	}),
 	giving("quantize_per_tensor_dynamic", func(c call) *tensor.Tensor {
@@ -167,6 +176,15 @@ var quantizeFamily = []definition{
 	giving("int_repr", func(c call) *tensor.Tensor { return must(c.tensor(0).IntegersOf()) }),
 	answering("q_scale", func(c call) value.Value { return value.Float(quantizerOf(c.tensor(0)).Scale) }),
 	answering("q_zero_point", func(c call) value.Value { return value.Int(quantizerOf(c.tensor(0)).ZeroPoint) }),
+	giving("q_per_channel_scales", func(c call) *tensor.Tensor {
+		q := channelQuantizerOf(c.tensor(0))
+		return must(tensor.FromSlice(slices.Clone(q.Scales), len(q.Scales)))
+	}),
+	giving("q_per_channel_zero_points", func(c call) *tensor.Tensor {
+		q := channelQuantizerOf(c.tensor(0))
+		return must(tensor.FromSlice(slices.Clone(q.ZeroPoints), len(q.ZeroPoints)))
+	}),
+	answering("q_per_channel_axis", func(c call) value.Value { return value.Int(int64(channelQuantizerOf(c.tensor(0)).Axis)) }),
 	answering("quantized::linear_prepack", func(c call) value.Value { return packLinear(c, false) }),
 	answering("quantized::linear_prepack_fp16", func(c call) value.Value { return packLinear(c, true) }),
 	define("quantized::linear_unpack", unpackLinear),
@@ -175,6 +193,6 @@ var quantizeFamily = []definition{
 	giving("quantized::linear_relu_dynamic", func(c call) *tensor.Tensor { return relu.on(dynamicLinear(c)) }),
 	giving("quantized::linear_dynamic_fp16", halfLinear),
 	giving("quantized::linear_relu_dynamic_fp16", func(c call) *tensor.Tensor { return relu.on(halfLinear(c)) }),
-	giving("quantized::linear", staticLinear),
-	giving("quantized::linear_relu", staticLinearRelu),
-}
+	staticLinear("quantized::linear", false),
+	staticLinear("quantized::linear_relu", true),
+}, quantizedConvFamily, quantizedArithmeticFamily)

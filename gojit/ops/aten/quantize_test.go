@@ -19,7 +19,7 @@ func TestDynamicLinear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded := value.OfCapsule(&value.Capsule{Kind: packedLinearKind, Content: value.OfTuple(value.NewTuple(value.OfTensor(q), value.OfTensor(bias)))})
+	loaded := value.OfCapsule(&value.Capsule{Kind: packedLinearKind, Native: true, Content: value.OfTuple(value.NewTuple(value.OfTensor(q), value.OfTensor(bias)))})
 	for _, p := range []value.Value{made[0], loaded} {
 		out, err := run(ops.Find("quantized::linear_dynamic"), []value.Value{value.OfTensor(x), p, value.Bool(false)})
 		if err != nil {

@@ -1,0 +1,134 @@
+package aten
+
+import (
+	"math"
+
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
+
+// requantization turns the integer sums of a product of quantized tensors into the integers of its
+// result. The arithmetic is that of FBGEMM: in float32, the bias in units of the sums, rounding
+// half to even before the zero point is added.
+type requantization struct {
+	multipliers []float32 // of each output channel, or one for all
+	bias        []float32 // empty: none
+	zero        float64
+	low, high   float64
+}
+
+// newRequantization describes the way from a product of x with the weight to tensors under q.
+// Where rectified, what is below zero becomes zero.
+func newRequantization(x, weight *tensor.Quantizer, bias *tensor.Tensor, q *tensor.Quantizer, d tensor.DType, rectified bool) *requantization {
+	r := &requantization{zero: float64(q.ZeroPoint)}
+	r.low, r.high = tensor.IntegerRange(d)
+	if rectified {
+		r.low = max(r.low, r.zero)
+	}
+	scales := weight.Scales
+	if !weight.PerChannel() {
+		scales = []float64{weight.Scale}
+	}
+	units := make([]float32, len(scales))
+	for i, s := range scales {
+		units[i] = float32(x.Scale) * float32(s)
+		r.multipliers = append(r.multipliers, units[i]/float32(q.Scale))
+	}
+	if bias != nil {
+		for i, b := range tensor.Data[float32](contiguous(to(bias, tensor.Float32))) {
+			r.bias = append(r.bias, b/units[i%len(units)])
+		}
+	}
+	return r
+}
+
+// at gives the integer for a sum in an output channel.
+func (r *requantization) at(sum float64, channel int) float64 {
+	v := float32(sum)
+	if len(r.bias) > 0 {
+		v += r.bias[channel]
+	}
+	v *= r.multipliers[channel%len(r.multipliers)]
+	return min(max(math.RoundToEven(float64(v))+r.zero, r.low), r.high)
+}
+
+// staticProduct multiplies a quantized tensor by a quantized weight and gives the result under q.
+// The product gets integers less their zero points as float64, which holds their sums exactly; the
+// channels of its result are in dimension channelDim.
+func staticProduct(name string, x, weight, bias *tensor.Tensor, q *tensor.Quantizer, rectified bool, channelDim int, product func(x, weight *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
+	check(x.DType() == tensor.QUInt8, "%s (fbgemm): Expected activation data type QUInt8 but got %s", name, x.DType().CppName())
+	check(!quantizerOf(x).PerChannel(), "%s expects an input that is quantized per tensor", name)
+	sums := contiguous(product(centered(x), centered(weight)))
+	r := newRequantization(x.Quantizer(), quantizerOf(weight), bias, q, x.DType(), rectified)
+	channels, inner := sums.Size(channelDim), max(numelOf(sums.Shape()[channelDim+1:]), 1)
+	integers := empty(sums.Shape(), tensor.Uint8)
+	src, dst := tensor.Data[float64](sums), tensor.Data[uint8](integers)
+	tensor.Parallel(len(dst), rowGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			dst[i] = uint8(r.at(math.RoundToEven(src[i]), i/inner%channels))
+		}
+	})
+	return must(tensor.QuantizedOf(integers, q))
+}
+
+// centered gives the integers of a quantized tensor less their zero points.
+func centered(t *tensor.Tensor) *tensor.Tensor {
+	q := *t.Quantizer()
+	if q.Scale = 1; q.PerChannel() {
+		q.Scales = make([]float64, len(q.Scales))
+		for i := range q.Scales {
+			q.Scales[i] = 1
+		}
+	}
+	return to(must(tensor.Dequantize(must(tensor.QuantizedOf(must(t.IntegersOf()), &q)))), tensor.Float64)
+}
+
+// onCentered makes an operator that commutes with scaling take quantized tensors too: it runs on
+// the centered integers, and the result has the scale and zero point of the first argument.
+func onCentered(f func(c call) *tensor.Tensor) func(c call) *tensor.Tensor {
+	return func(c call) *tensor.Tensor {
+		x := c.tensor(0)
+		if x.Quantizer() == nil {
+			return f(c)
+		}
+		check(!x.Quantizer().PerChannel(), "expected a tensor that is quantized per tensor, but got one quantized per channel")
+		q := &tensor.Quantizer{Scale: 1, ZeroPoint: x.Quantizer().ZeroPoint}
+		out := must(tensor.Quantize(to(f(c.withFirst(to(centered(x), tensor.Float32))), tensor.Float32), q, x.DType()))
+		out.SetQuantizer(x.Quantizer())
+		return out
+	}
+}
+
+// onReal makes an operator take quantized tensors too: it runs on the numbers that they stand for,
+// and the result has the scale and zero point of the first argument.
+func onReal(f func(c call) *tensor.Tensor) func(c call) *tensor.Tensor {
+	return func(c call) *tensor.Tensor {
+		x := c.tensor(0)
+		if x.Quantizer() == nil {
+			return f(c)
+		}
+		return must(tensor.Quantize(f(c.withFirst(must(tensor.Dequantize(x)))), x.Quantizer(), x.DType()))
+	}
+}
+
+// quantizedInto makes an operator that may write over dst take quantized tensors too, by onCentered or onReal.
+func quantizedInto(on func(f func(c call) *tensor.Tensor) func(c call) *tensor.Tensor, run func(c call, dst *tensor.Tensor) *tensor.Tensor) func(c call, dst *tensor.Tensor) *tensor.Tensor {
+	quantized := on(func(c call) *tensor.Tensor { return run(c, nil) })
+	return func(c call, dst *tensor.Tensor) *tensor.Tensor {
+		if c.tensor(0).Quantizer() == nil {
+			return run(c, dst)
+		}
+		out := quantized(c)
+		if dst == nil {
+			return out
+		}
+		succeed(tensor.Copy(dst, out))
+		return dst
+	}
+}
+
+// withFirst is the call with another tensor as first argument.
+func (c call) withFirst(t *tensor.Tensor) call {
+	args := append([]value.Value{value.OfTensor(t)}, c.args[1:]...)
+	return call{args, c.out}
+}
