@@ -478,6 +478,11 @@ func (p *Printer) constantText(v value.Value) string {
 		case value.KindTensor, value.KindObject:
 			p.constantRef(b, v)
 			return true
+		case value.KindCapsule:
+			if v.Capsule().Native {
+				p.constantRef(b, v)
+				return true
+			}
 		case value.KindString:
 			if !isASCII(v.Str()) {
 				p.constantRef(b, v)
