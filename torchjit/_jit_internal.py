@@ -249,12 +249,11 @@ class Future:
     """The result of a forked call. `Future[T]` is its type in annotations."""
 
     def __class_getitem__(cls, item: Any) -> Any:
-        return _FutureType(item)
+        return _FutureType(cls, (item,))
 
 
-class _FutureType:
-    def __init__(self, element: Any) -> None:
-        self.element = element
+class _FutureType(types.GenericAlias):
+    """`Future[T]`, which may stand in other annotations."""
 
 
 def boolean_dispatch(

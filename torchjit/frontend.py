@@ -917,7 +917,7 @@ def get_jit_class_def(cls, self_name):
     methods = {
         name: method_def(cls, name, member, self_name)
         for name, member in inspect.getmembers(cls, lambda m: inspect.ismethod(m) or inspect.isfunction(m))
-        if name in cls.__dict__ and not isinstance(cls.__dict__[name], staticmethod) and has_source(member)
+        if name in cls.__dict__ and not isinstance(cls.__dict__[name], staticmethod) and is_written(member)
     }
     methods.update(dataclass_methods(cls, item, self_name))
     return JitClassDef(
@@ -930,12 +930,13 @@ def get_jit_class_def(cls, self_name):
     )
 
 
-def has_source(fn):
-    """Tell whether a function stands in a file, which those that dataclasses make do not."""
+def is_written(fn):
+    """Tell whether a function of a class is the user's: dataclasses make some, and from Python 3.13 on add ``__replace__``."""
     import inspect
 
-    code = getattr(inspect.unwrap(fn), "__code__", None)
-    return code is None or code.co_filename != "<string>"
+    fn = inspect.unwrap(fn)
+    code = getattr(fn, "__code__", None)
+    return code is None or code.co_filename != "<string>" and fn.__module__ != "dataclasses"
 
 
 def method_def(cls, name, member, self_name):
@@ -966,7 +967,7 @@ def dataclass_methods(cls, item, self_name):
         texts[name] = lambda cls, item, operator=operator, name=name: dataclass_order(cls, item, name, operator)
     methods = {}
     for name, write in texts.items():
-        if name in cls.__dict__ and not has_source(cls.__dict__[name]):
+        if name in cls.__dict__ and not is_written(cls.__dict__[name]):
             filename = f"__torch_jit_dataclass/{cls.__name__}/{name}"
             source = Source(write(cls, item), filename, 0, 0, name)
             methods[name] = def_of_source(source, name, self_name)

@@ -15,7 +15,7 @@ class Future(_native.Handle):
     """The result of a call that a compiled program forked. `Future[T]` is its type in annotations."""
 
     def __class_getitem__(cls, item: Any) -> Any:
-        return _FutureType(item)
+        return _FutureType(cls, (item,))
 
     def wait(self) -> Any:
         return _native.future_wait(self)

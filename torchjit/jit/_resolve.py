@@ -363,7 +363,7 @@ def _type_or_none(annotation: Any, scope: Scope) -> str | None:
     if simple is not None:
         return simple
     if isinstance(annotation, _marks._FutureType):
-        return _wrap_type("Future({})", (annotation.element,), scope)
+        return _wrap_type("Future({})", annotation.__args__, scope)
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is not None:
         return _generic_type(origin, args, scope)
