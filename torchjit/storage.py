@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from torchjit import _native
@@ -20,7 +21,7 @@ class TypedStorage:
     """The memory of a tensor as a list of numbers. Writing it writes the tensors that show it."""
 
     def __init__(self, data: Any = None, *, dtype: dtype | None = None, _bytes: Any = None) -> None:
-        import torchjit as torch
+        torch: Any = importlib.import_module("torchjit")
 
         self.dtype = dtype or getattr(type(self), "_dtype", None) or torch.get_default_dtype()
         if _bytes is None:
@@ -114,7 +115,7 @@ class _TensorType(type):
         return isinstance(x, Tensor) and x.dtype is cls._dtype
 
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:
-        import torchjit as torch
+        torch: Any = importlib.import_module("torchjit")
 
         if len(args) == 1 and isinstance(args[0], Tensor):
             return args[0].to(cls._dtype)

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"syscall"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // mapping is a file in memory. It is unmapped when nothing refers to it any more.
@@ -28,7 +30,7 @@ func (m *mapping) forget(part []byte) {
 		return
 	}
 	n := (uintptr(len(part)) - skip) / page * page
-	_ = syscall.Madvise(part[skip:skip+n], syscall.MADV_DONTNEED) // a hint
+	_ = unix.Madvise(part[skip:skip+n], unix.MADV_DONTNEED) // a hint
 }
 
 // mapFile maps a file. Writes to the memory stay in the process.

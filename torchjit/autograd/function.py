@@ -54,7 +54,7 @@ class _Saved:
             if t is not None and not isinstance(t, Tensor):
                 raise TypeError(f"save_for_backward can only save variables, but argument {len(self.items)} is of type {type(t).__name__}")
             i = numbers.get(id(t)) if t is not None else None
-            kept = t if i is None or not t.requires_grad else t.detach()
+            kept = t if t is None or i is None or not t.requires_grad else t.detach()
             self.items.append((kept, i, 0 if t is None else t._version))
 
     def get(self, node: Any, recording: bool) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -66,7 +67,7 @@ def _outputs(func: Callable[..., Any], inputs: tuple[Any, ...]) -> list[Any]:
 
 
 def _check_output(func: Any, inputs: Any, output: Any, number: int, eps: float, atol: float, rtol: float) -> None:
-    import torchjit as torch
+    torch: Any = importlib.import_module("torchjit")
 
     leaves = [(i, x) for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     columns: list[list[Any]] = [[] for _ in leaves]
@@ -90,7 +91,7 @@ def _check_output(func: Any, inputs: Any, output: Any, number: int, eps: float, 
 
 def _differences(func: Any, inputs: Any, number: int, x: Any, eps: float) -> Any:
     """The rows of central differences, one for each element of x."""
-    import torchjit as torch
+    torch: Any = importlib.import_module("torchjit")
 
     rows = []
     data = x.detach()
@@ -135,7 +136,7 @@ def gradgradcheck(
     fast_mode: bool = False,
 ) -> bool:
     """Whether the second derivatives of func agree with differences of its first ones. See gradcheck."""
-    import torchjit as torch
+    torch: Any = importlib.import_module("torchjit")
 
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     if grad_outputs is None:

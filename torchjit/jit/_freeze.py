@@ -7,8 +7,8 @@ from typing import Any
 from torchjit import _C
 from torchjit.jit._module import RecursiveScriptModule, ScriptModule
 
-_freeze_module: Any = _C._freeze_module  # type: ignore[attr-defined]
-_optimize: Any = _C._jit_pass_optimize_frozen_graph  # type: ignore[attr-defined]
+_freeze_module: Any = _C._freeze_module
+_optimize: Any = _C._jit_pass_optimize_frozen_graph
 
 
 def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:

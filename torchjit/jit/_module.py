@@ -32,7 +32,7 @@ class _CModule(_native.Handle):
         return name in self._method_names()
 
     def _type(self) -> Any:
-        return _C._module_type(self)  # type: ignore[attr-defined]
+        return _C._module_type(self)
 
     qualified_name = property(lambda self: _native.module_class_name(self))
     graph = property(lambda self: self._get_method("forward").graph)

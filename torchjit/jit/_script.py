@@ -29,7 +29,7 @@ def last_executed_optimized_graph() -> Any:
     Calls are inlined, constants folded, equal nodes merged and small loops unrolled. The interpreter of this version runs the
     function's own graph, to the same results.
     """
-    return _C._last_executed_optimized_graph()  # type: ignore[attr-defined]
+    return _C._last_executed_optimized_graph()
 
 
 ScriptFunction.graph_for = _graph_for  # type: ignore[attr-defined]
@@ -37,9 +37,9 @@ ScriptMethod.graph_for = _graph_for  # type: ignore[attr-defined]
 ScriptFunction.save = save_to_path  # type: ignore[attr-defined]
 ScriptFunction.save_to_buffer = save_to_buffer  # type: ignore[attr-defined]
 
-ScriptFunction.__reduce__ = reduce_function  # type: ignore[method-assign]
+ScriptFunction.__reduce__ = reduce_function  # type: ignore[method-assign, assignment]
 ScriptFunction.__copy__ = ScriptFunction.__deepcopy__ = itself  # type: ignore[attr-defined]
-ScriptMethod.__reduce__ = reduce_method  # type: ignore[method-assign]
+ScriptMethod.__reduce__ = reduce_method  # type: ignore[method-assign, assignment]
 
 _compiled: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
@@ -198,7 +198,7 @@ class CompilationUnit:
             if not should_mangle:
                 raise RuntimeError(f"method '{name}' already defined.")
             name = _native.mangle(name)
-        made = self._functions[name] = _C._create_function_from_graph(name, graph)  # type: ignore[attr-defined]
+        made = self._functions[name] = _C._create_function_from_graph(name, graph)
         return made
 
     def set_optimized(self, optimized: bool) -> None:
@@ -210,8 +210,8 @@ class CompilationUnit:
 
     def get_class(self, name: str) -> Any:
         """The class of a qualified name in the program."""
-        return _C.ClassType(name)  # type: ignore[attr-defined]
+        return _C.ClassType(name)
 
     def get_interface(self, name: str) -> Any:
         """The interface of a qualified name in the program."""
-        return _C.InterfaceType(name)  # type: ignore[attr-defined]
+        return _C.InterfaceType(name)

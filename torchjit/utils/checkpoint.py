@@ -25,10 +25,10 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        args = list(ctx.rest)
+        given = list(ctx.rest)
         for i, t in zip(ctx.places, ctx.saved_tensors):
-            args[i] = t
-        args = _detached(tuple(args))
+            given[i] = t
+        args = _detached(tuple(given))
         with torch.random.fork_rng(enabled=ctx.preserve):
             if ctx.preserve:
                 torch.set_rng_state(ctx.state)

@@ -18,8 +18,9 @@ def default_convert(data: Any) -> Any:
 
 
 def _mapped(data: Any, f: Any) -> Any:
+    kind: Any = type(data)
     if isinstance(data, collections.abc.Mapping):
-        return type(data)({k: f(v) for k, v in data.items()}) if type(data) is not dict else {k: f(v) for k, v in data.items()}
+        return kind({k: f(v) for k, v in data.items()})
     if isinstance(data, tuple) and hasattr(data, "_fields"):
         return type(data)(*(f(v) for v in data))
     if isinstance(data, (list, tuple)):
@@ -30,6 +31,7 @@ def _mapped(data: Any, f: Any) -> Any:
 def default_collate(batch: Any) -> Any:
     """One batch of a list of examples: tensors and numbers are stacked, containers are batched item by item."""
     first = batch[0]
+    kind: Any = type(first)
     if isinstance(first, torch.Tensor):
         return torch.stack(batch, 0)
     if type(first).__module__ == "numpy" and hasattr(first, "dtype"):
@@ -44,7 +46,7 @@ def default_collate(batch: Any) -> Any:
         return batch
     if isinstance(first, collections.abc.Mapping):
         made = {k: default_collate([x[k] for x in batch]) for k in first}
-        return made if type(first) is dict else type(first)(made)
+        return kind(made)
     if isinstance(first, tuple) and hasattr(first, "_fields"):
         return type(first)(*(default_collate(list(column)) for column in zip(*batch)))
     if isinstance(first, collections.abc.Sequence):
