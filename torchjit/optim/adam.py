@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import torchjit as torch
-from torchjit.optim.optimizer import Optimizer, check_betas, nonnegative
+from torchjit.optim.optimizer import Optimizer, check_betas, decayed, nonnegative
 
 
 class Adam(Optimizer):
@@ -36,7 +36,7 @@ class Adam(Optimizer):
         })  # fmt: skip
 
     def decay(self, p: Any, grad: Any, group: dict[str, Any]) -> Any:
-        return grad.add(p, alpha=group["weight_decay"]) if group["weight_decay"] != 0 else grad
+        return decayed(p, grad, group)
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         if not state:
@@ -116,8 +116,7 @@ class NAdam(Optimizer):
         state["step"] += 1
         step = state["step"].item()
         beta1, beta2 = group["betas"]
-        if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
+        grad = decayed(p, grad, group)
         mu = beta1 * (1.0 - 0.5 * 0.96 ** (step * group["momentum_decay"]))
         following = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * group["momentum_decay"]))
         state["mu_product"] *= mu
@@ -157,8 +156,7 @@ class RAdam(Optimizer):
         state["step"] += 1
         step = state["step"].item()
         beta1, beta2 = group["betas"]
-        if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
+        grad = decayed(p, grad, group)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.mul_(beta1).add_(grad, alpha=1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)

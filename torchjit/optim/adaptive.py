@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
-from torchjit.optim.optimizer import Optimizer, check_betas, nonnegative, parameters_of
+from torchjit.optim.optimizer import Optimizer, check_betas, decayed, nonnegative, parameters_of
 
 
 class RMSprop(Optimizer):
@@ -41,8 +41,7 @@ class RMSprop(Optimizer):
                 state["grad_avg"] = torch.zeros_like(p)
         state["step"] += 1
         alpha = group["alpha"]
-        if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
+        grad = decayed(p, grad, group)
         square = state["square_avg"]
         square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         if group["centered"]:
@@ -81,7 +80,6 @@ class Adagrad(Optimizer):
         super().__init__(params, {
             "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
-
         })  # fmt: skip
         for p in parameters_of(self.param_groups):
             self.state[p] = {"step": torch.tensor(0.0), "sum": torch.full_like(p, initial_accumulator_value).detach()}
@@ -91,8 +89,7 @@ class Adagrad(Optimizer):
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         state["step"] += 1
-        if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
+        grad = decayed(p, grad, group)
         rate = group["lr"] / (1 + (state["step"].item() - 1) * group["lr_decay"])
         state["sum"].addcmul_(grad, grad, value=1)
         p.addcdiv_(grad, state["sum"].sqrt().add_(group["eps"]), value=-rate)
@@ -117,7 +114,6 @@ class Adadelta(Optimizer):
             raise ValueError(f"Invalid rho value: {rho}")
         super().__init__(params, {
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "foreach": foreach,
-
         })  # fmt: skip
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -125,8 +121,7 @@ class Adadelta(Optimizer):
             state["step"], state["square_avg"], state["acc_delta"] = 0, torch.zeros_like(p), torch.zeros_like(p)
         state["step"] += 1
         rho, eps = group["rho"], group["eps"]
-        if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
+        grad = decayed(p, grad, group)
         state["square_avg"].mul_(rho).addcmul_(grad, grad, value=1 - rho)
         root = state["square_avg"].add(eps).sqrt_()
         delta = state["acc_delta"].add(eps).sqrt_().div_(root).mul_(grad)
@@ -153,7 +148,6 @@ class Adamax(Optimizer):
         nonnegative(weight_decay=weight_decay)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
-
         })  # fmt: skip
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -162,8 +156,7 @@ class Adamax(Optimizer):
             state["exp_avg"], state["exp_inf"] = torch.zeros_like(p), torch.zeros_like(p)
         state["step"] += 1
         beta1, beta2 = group["betas"]
-        if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
+        grad = decayed(p, grad, group)
         state["exp_avg"].mul_(beta1).add_(grad, alpha=1 - beta1)
         torch.maximum(state["exp_inf"].mul_(beta2), grad.abs().add_(group["eps"]), out=state["exp_inf"])
         p.addcdiv_(state["exp_avg"], state["exp_inf"], value=-(group["lr"] / (1 - beta1 ** state["step"].item())))
@@ -186,7 +179,6 @@ class Rprop(Optimizer):
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
         super().__init__(params, {
             "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize,
-
         })  # fmt: skip
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:

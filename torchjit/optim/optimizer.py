@@ -33,6 +33,11 @@ def check_betas(betas: tuple[float, float]) -> None:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
 
+def decayed(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
+    """The gradient of a parameter with the group's weight_decay of the parameter added."""
+    return grad.add(p, alpha=group["weight_decay"]) if group["weight_decay"] != 0 else grad
+
+
 class Optimizer:
     """Changes parameters by their gradients. Subclasses write update.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
-from torchjit.optim.optimizer import Optimizer, nonnegative, required
+from torchjit.optim.optimizer import Optimizer, decayed, nonnegative, required
 
 
 class SGD(Optimizer):
@@ -33,8 +33,7 @@ class SGD(Optimizer):
         })  # fmt: skip
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
+        grad = decayed(p, grad, group)
         buffer = state.setdefault("momentum_buffer")
         if group["momentum"] != 0:
             if buffer is None:
@@ -71,8 +70,7 @@ class ASGD(Optimizer):
             state["ax"] = torch.zeros_like(p)
         state["step"] += 1
         step, eta = state["step"].item(), state["eta"].item()
-        if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
+        grad = decayed(p, grad, group)
         p.mul_(1 - group["lambd"] * eta)
         p.add_(grad, alpha=-eta)
         if state["mu"].item() != 1:
