@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"path"
 	"strconv"
@@ -139,7 +138,7 @@ func (a *Archive) stored(name string, f *zip.File, later bool) ([]byte, error) {
 		a.checks.add(a.memory, name, b, f.CRC32)
 		return b, nil
 	}
-	if crc32.ChecksumIEEE(b) != f.CRC32 {
+	if checksum(0, b) != f.CRC32 {
 		return nil, damaged(name)
 	}
 	return b, nil

@@ -1,7 +1,6 @@
 package serialize
 
 import (
-	"hash/crc32"
 	"runtime"
 	"sync"
 )
@@ -34,7 +33,7 @@ func (c *checks) add(m *mapping, name string, b []byte, want uint32) {
 		sum := uint32(0)
 		for rest := b; len(rest) > 0; {
 			n := min(len(rest), checkStep)
-			sum = crc32.Update(sum, crc32.IEEETable, rest[:n])
+			sum = checksum(sum, rest[:n])
 			m.forget(rest[:n])
 			rest = rest[n:]
 		}

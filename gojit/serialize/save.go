@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path"
@@ -190,7 +189,7 @@ func writeArchive(w io.Writer, records []record) error {
 			return err
 		}
 		h := &zip.FileHeader{
-			Name: folder + "/" + r.name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(r.data),
+			Name: folder + "/" + r.name, Method: zip.Store, CRC32: checksum(0, r.data),
 			CompressedSize64: uint64(len(r.data)), UncompressedSize64: uint64(len(r.data)),
 		}
 		if !isASCII(h.Name) {
