@@ -12,7 +12,7 @@ import (
 // may run it at once.
 //
 // Weights are packed into panels of out channels; the output is cut into strips of places that read
-// alike, each the rows of a tile of a matrix product. Places that read from the padding have strips of
+// alike, each the rows of some tiles of a matrix product. Places that read from the padding have strips of
 // their own, whose products leave those taps out.
 type Plan[T Float] struct {
 	geometry Convolution
@@ -37,14 +37,6 @@ type PlanOptions struct {
 	Exact bool
 }
 
-// strip is a run of places of the output that read the same taps of the filter.
-type strip struct {
-	out, in        int // elements of the first place; of the first channel that tap (0, 0) reads, which may lie in the padding
-	outStep, steps int // elements from one place to the next, and between what they read
-	places         int
-	y0, y1, x0, x1 int // taps
-}
-
 // NewPlan makes a plan of weights laid out as Convolve takes them; bias may be nil. It panics where
 // they are shorter than the geometry says or have a depth.
 func NewPlan[T Float](g Convolution, weight, bias []T, options PlanOptions) *Plan[T] {
@@ -52,6 +44,10 @@ func NewPlan[T Float](g Convolution, weight, bias []T, options PlanOptions) *Pla
 		panic("dense: a plan is for two dimensions")
 	}
 	g.checkExtents(g.Batch*g.InChannels*volume(g.In), len(weight), len(bias), g.Batch*g.OutChannels*volume(g.Out), bias != nil)
+	if g.isProduct() { // all places of all images are the rows of one matrix
+		places := [3]int{1, 1, g.Batch * volume(g.In)}
+		g.Batch, g.In, g.Out = 1, places, places
+	}
 	p := &Plan[T]{geometry: g, options: options, isa: amd64.Target()}
 	p.bias = append(p.bias, bias...)
 	if bias == nil {
@@ -110,77 +106,6 @@ func (p *Plan[T]) pack(weight []T) {
 				}
 			}
 		}
-	}
-}
-
-// valid returns the taps, from lo to hi, that place o of the output reads inside the input.
-func valid(o, in, kernel, stride, dilation, padding int) (lo, hi int) {
-	at := o*stride - padding
-	for lo < kernel && at+lo*dilation < 0 {
-		lo++
-	}
-	hi = kernel
-	for hi > lo && at+(hi-1)*dilation >= in {
-		hi--
-	}
-	return lo, hi
-}
-
-// cutStrips cuts the output of one image into strips: along rows where all taps in x are inside, and
-// down the columns at both sides.
-func (p *Plan[T]) cutStrips() {
-	g := &p.geometry
-	height, width := g.Out[1], g.Out[2]
-	inner0, inner1 := width, width // places where no tap in x is in the padding
-	for x := range width {
-		if lo, hi := valid(x, g.In[2], g.Kernel[2], g.Stride[2], g.Dilation[2], g.Padding[2]); lo == 0 && hi == g.Kernel[2] {
-			inner0 = min(inner0, x)
-			inner1 = x + 1
-		}
-	}
-	if inner0 == width {
-		inner1 = width
-	}
-	for y := range height {
-		p.addStrips(y, 1, inner0, inner1-inner0)
-	}
-	for x := range width {
-		if x >= inner0 && x < inner1 {
-			continue
-		}
-		for y := 0; y < height; { // as many rows as read the same taps in y
-			lo, hi := valid(y, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1])
-			n := 1
-			for y+n < height {
-				if a, b := valid(y+n, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1]); a != lo || b != hi {
-					break
-				}
-				n++
-			}
-			p.addStrips(y, n, x, 1)
-			y += n
-		}
-	}
-}
-
-// addStrips adds strips of the places of some rows and columns, one of which is single.
-func (p *Plan[T]) addStrips(y, rows, x, columns int) {
-	g := &p.geometry
-	maximum := amd64.MaxRows(p.isa, panelVectors)
-	n := rows * columns
-	parts := (n + maximum - 1) / maximum
-	s := strip{outStep: g.OutChannels, steps: g.Stride[2] * g.InChannels}
-	if columns == 1 {
-		s.outStep, s.steps = g.Out[2]*g.OutChannels, g.Stride[1]*g.In[2]*g.InChannels
-	}
-	s.y0, s.y1 = valid(y, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1])
-	s.x0, s.x1 = valid(x, g.In[2], g.Kernel[2], g.Stride[2], g.Dilation[2], g.Padding[2])
-	for i := range parts {
-		from := cut(n, parts, i)
-		s.places = cut(n, parts, i+1) - from
-		s.out = (y*g.Out[2]+x)*g.OutChannels + from*s.outStep
-		s.in = ((y*g.Stride[1]-g.Padding[1])*g.In[2]+x*g.Stride[2]-g.Padding[2])*g.InChannels + from*s.steps
-		p.strips = append(p.strips, s)
 	}
 }
 
@@ -254,97 +179,6 @@ func (p *Plan[T]) runTiles(in, residual, out []T) {
 func (p *Plan[T]) work() int {
 	g := &p.geometry
 	return g.Batch * g.OutChannels * volume(g.Out) * volume(g.Kernel) * g.InChannels / g.Groups
-}
-
-// stripWriter is one goroutine's way through strips and panels.
-type stripWriter[T Float] struct {
-	*Plan[T]
-	in, residual, out []T
-	filters           int
-	scratch           unsafe.Pointer // of epilogues
-}
-
-// strip computes a strip of the output for one panel of the out channels of a group.
-func (w *stripWriter[T]) strip(index, group, panel int) {
-	g, s := &w.geometry, &w.strips[index%len(w.strips)]
-	lanes, size := lanesOf[T](w.isa), int(unsafe.Sizeof(w.in[0]))
-	image := index / len(w.strips)
-	channels, first := g.InChannels/g.Groups, panel*panelVectors*lanes
-	columns, width := min(panelVectors*lanes, w.filters-first), panelWidth(w.filters, panel, lanes)
-	whole := (w.filters + lanes - 1) / lanes * lanes
-	from := image*g.InChannels*volume(g.In) + s.in + group*channels
-	to := image*g.OutChannels*volume(g.Out) + s.out + group*w.filters + first
-	weights := (group*whole + first) * volume(g.Kernel) * channels
-	t := amd64.Tile{ISA: w.isa, Double: size == 8, Rows: uint8(s.places), Vectors: uint8(width / lanes), Tail: columns%lanes != 0, Prefetch: true}
-	args := amd64.TileArgs{C: unsafe.Pointer(&w.out[to]), Bias: unsafe.Pointer(&w.bias[group*w.filters+first]), ARow: int64(s.steps * size), CRow: int64(s.outStep * size)}
-	if t.Tail {
-		args.Mask = amd64.TailMask(w.isa, columns%lanes*size/4)
-	}
-	args.Residual, args.Scratch = args.C, w.scratch
-	if len(w.residual) > 0 {
-		args.Residual = unsafe.Pointer(&w.residual[to])
-	}
-	run := 1 // taps along x whose channels follow each other
-	if g.Dilation[2] == 1 && g.Groups == 1 {
-		run = s.x1 - s.x0
-	}
-	args.K = int64(max(run, 1) * channels)
-	empty := s.y0 >= s.y1 || s.x0 >= s.x1
-	if empty { // only padding is read: products with the weights of zero elements
-		w.blank(s, to, columns)
-		return
-	}
-	for ky := s.y0; ky < s.y1; ky++ {
-		for kx := s.x0; kx < s.x1; kx += run {
-			t.Add = ky != s.y0 || kx != s.x0
-			if ky == s.y1-1 && kx+run == s.x1 {
-				w.finish(&t)
-			}
-			args.A = unsafe.Pointer(&w.in[from+(ky*g.Dilation[1]*g.In[2]+kx*g.Dilation[2])*g.InChannels])
-			args.B = unsafe.Pointer(&w.weight[weights+(ky*g.Kernel[2]+kx)*channels*width])
-			t.Code().Call(unsafe.Pointer(&args))
-		}
-	}
-}
-
-// finish sets what the last tile of a place does with the sums.
-func (w *stripWriter[T]) finish(t *amd64.Tile) {
-	switch e := w.options.Epilogue; {
-	case e == nil:
-		t.Bias, t.Residual, t.Relu = amd64.ColumnBias, w.options.Residual, w.options.Relu
-	case e.generated != nil:
-		t.Epilogue = e.generated
-	}
-}
-
-// blank writes places that read the padding only.
-func (w *stripWriter[T]) blank(s *strip, to, columns int) {
-	e := w.options.Epilogue
-	for i := range s.places {
-		at := to + i*s.outStep
-		channel := at % w.geometry.OutChannels
-		if e != nil {
-			clear(w.out[at:][:columns])
-			if e.generated != nil { // else all of the result is still to come
-				var like []T
-				if len(w.residual) > 0 {
-					like = w.residual[at:][:columns]
-				}
-				applyEpilogue(e, w.out[at:][:columns], 1, columns, columns, w.bias[channel:][:columns], like)
-			}
-			continue
-		}
-		for j := range columns {
-			v := w.bias[channel+j]
-			if w.options.Residual {
-				v += w.residual[at+j]
-			}
-			if w.options.Relu && v < 0 {
-				v = 0
-			}
-			w.out[at+j] = v
-		}
-	}
 }
 
 // runPortable computes the convolution in the other layout.

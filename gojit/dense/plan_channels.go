@@ -21,6 +21,10 @@ type ChannelsPlan[T Float] struct {
 	rows     []channelRow
 }
 
+// farBytes is the size of all images from which they are fetched ahead: they come from memory then, and
+// not from a cache, where the processor finds them in time by itself.
+const farBytes = 8 << 20
+
 // channelRow is a tile of places of one row of the output.
 type channelRow struct {
 	code    *amd64.Code
@@ -73,6 +77,7 @@ func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 		Pixel: int32(g.InChannels * size), Row: int32(g.In[2] * g.InChannels * size), OutPixel: int32(g.InChannels * size)}
 	maximum := amd64.ChannelsPlaces(p.isa)
 	parts := (g.Out[2] + maximum - 1) / maximum
+	far := g.Batch*g.InChannels*volume(g.In)*size > farBytes
 	for y := range g.Out[1] {
 		lo, hi := valid(y, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1])
 		k.KernelY = int32(max(hi-lo, 0))
@@ -81,6 +86,14 @@ func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 			k.Places = int32(cut(g.Out[2], parts, i+1) - x)
 			k.First = int32(x*g.Stride[2] - g.Padding[2])
 			row := y*g.Stride[1] - g.Padding[1] + lo*g.Dilation[1]
+			if far {
+				next := cut(g.Out[2], parts, i+1) * g.Stride[2] // column of the next tile, or of the first one of the next row
+				k.AheadRows = min(k.KernelY, int32(g.Stride[1]))
+				k.Ahead = int32(next-x*g.Stride[2]) * k.Pixel
+				if i == parts-1 {
+					k.Ahead = int32(g.Stride[1])*k.Row - int32(x*g.Stride[2])*k.Pixel
+				}
+			}
 			p.rows = append(p.rows, channelRow{k.Code(), (row*g.In[2] + int(k.First)) * g.InChannels, (y*g.Out[2] + x) * g.InChannels, min(lo, g.Kernel[1]-1) * g.Kernel[2], y*g.Out[2] + x})
 		}
 	}

@@ -21,6 +21,7 @@ type Tile struct {
 	Keep     bool  // rows of B, completed with zeros, are also written to Pack
 	Prefetch bool  // rows of B are fetched ahead into the cache
 	FetchC   bool  // C is fetched into the cache at the start
+	Walk     bool  // several blocks one after the other, whose sums have several runs, as TileArgs says; A lies in rows
 	Add      bool  // C is added to
 	Bias     Bias
 	Residual bool      // the elements of Residual, which lies as C does, are added
@@ -47,6 +48,12 @@ type TileArgs struct {
 	ARow, BRow, CRow int64
 	K                int64          // length of the sums, at least 1
 	Scratch          unsafe.Pointer // with an epilogue: EpilogueScratch bytes, aligned to 64
+
+	// With Walk, K is the length of each of Runs runs; after one of them A and B go on ANext and BNext
+	// further. After each of Blocks blocks A goes on by ABlock, C and Residual by CBlock: A, C and
+	// Residual are left where the last block has them, Blocks is left 0.
+	Runs, ANext, BNext     int64
+	Blocks, ABlock, CBlock int64
 }
 
 const (
@@ -62,6 +69,12 @@ const (
 	argCRow
 	argK
 	argScratch
+	argRuns
+	argANext
+	argBNext
+	argBlocks
+	argABlock
+	argCBlock
 )
 
 // Registers of a tile. The bases address every third row of A.
@@ -74,6 +87,7 @@ const (
 	tileARow = R12
 	tilePack = R13
 	tileMask = R15
+	tileRuns = tileC // until the sums are complete
 )
 
 var tileBases = [...]Reg{RAX, RBX, RCX, RSI, R11}
@@ -116,6 +130,7 @@ type tileWriter struct {
 	multiplyAdd, add Op
 	splat, maximum   Op
 	mask             Reg // with AVX2 the address of the mask of the last vector
+	start            Label
 }
 
 // plan assigns registers and returns how many there are.
@@ -158,6 +173,7 @@ func (t Tile) Encode(a *Assembler) {
 		w.multiplyAdd = DPBF16PS
 	}
 	w.plan()
+	w.start = a.Here()
 	w.enter()
 	w.reduce()
 	w.combine()
@@ -166,8 +182,35 @@ func (t Tile) Encode(a *Assembler) {
 		return
 	}
 	w.finish()
-	a.ZeroUpper()
-	a.Ret()
+	w.leave()
+}
+
+// leave returns, or goes on with the next block.
+func (w *tileWriter) leave() {
+	const moved = tileARow
+	if w.tile.Walk {
+		done := w.NewLabel()
+		w.Load(moved, At(tileArgs, argBlocks))
+		w.SubImm(moved, 1)
+		w.Store(At(tileArgs, argBlocks), moved)
+		w.JumpIf(Equal, done)
+		w.moveArg(moved, argA, argABlock)
+		w.moveArg(moved, argC, argCBlock)
+		if w.tile.Residual || w.tile.Epilogue != nil {
+			w.moveArg(moved, argResidual, argCBlock)
+		}
+		w.Jump(w.start)
+		w.Bind(done)
+	}
+	w.ZeroUpper()
+	w.Ret()
+}
+
+// moveArg adds one argument to another.
+func (w *tileWriter) moveArg(scratch Reg, arg, by int32) {
+	w.Load(scratch, At(tileArgs, arg))
+	w.AddMem(scratch, At(tileArgs, by))
+	w.Store(At(tileArgs, arg), scratch)
 }
 
 func (w *tileWriter) accumulator(set, row, vector int) Reg {
@@ -208,7 +251,9 @@ func (w *tileWriter) enter() {
 	for i := range w.firstB {
 		w.clear(Reg(i))
 	}
-	w.Load(tileK, At(tileArgs, argK))
+	if t.Walk {
+		w.Load(tileRuns, At(tileArgs, argRuns))
+	}
 }
 
 // loadTailMask loads the mask of partial vectors from an argument.
@@ -224,8 +269,27 @@ func (w *tileWriter) loadTailMask(arg int32) {
 
 func (w *tileWriter) clear(r Reg) { w.V(PXOR, w.width, r, r, R(r)) }
 
-// reduce adds the products of all k. Several steps at a time come first, single ones last.
+// reduce adds the products of all k, run by run.
 func (w *tileWriter) reduce() {
+	run := w.Here()
+	w.Load(tileK, At(tileArgs, argK))
+	w.addRun()
+	if !w.tile.Walk {
+		return
+	}
+	done := w.NewLabel()
+	w.Dec(tileRuns)
+	w.JumpIf(Equal, done)
+	for r := 0; r < w.rows; r += 3 {
+		w.AddMem(tileBases[r/3], At(tileArgs, argANext))
+	}
+	w.AddMem(tileB, At(tileArgs, argBNext))
+	w.Jump(run)
+	w.Bind(done)
+}
+
+// addRun adds the products of a run. Several steps at a time come first, single ones last.
+func (w *tileWriter) addRun() {
 	rest, done := w.NewLabel(), w.NewLabel()
 	w.SubImm(tileK, int32(w.unroll))
 	w.JumpIf(Less, rest)

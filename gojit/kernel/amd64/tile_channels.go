@@ -19,6 +19,7 @@ type Channels struct {
 	First, Width     int32 // column of the input that tap 0 of place 0 reads; columns there are
 	Pixel, Row       int32 // bytes from one pixel, and from one row, to the next of the input
 	OutPixel         int32
+	Ahead, AheadRows int32 // the last AheadRows rows are fetched into the cache so many bytes ahead
 }
 
 // ChannelsPlaces returns how many places one kernel computes at most.
@@ -143,8 +144,13 @@ func (w *channelsWriter) pixel(ky, x int32, tail bool) {
 			continue
 		}
 		if !loaded {
-			w.loadVector(w.input, At(channelsSource, ky*w.k.DilationY*w.k.Row+x*w.k.Pixel), tail)
+			at := At(channelsSource, ky*w.k.DilationY*w.k.Row+x*w.k.Pixel)
+			w.loadVector(w.input, at, tail)
 			loaded = true
+			if ky >= w.k.KernelY-w.k.AheadRows {
+				at.Disp += w.k.Ahead
+				w.Assembler.Prefetch(PrefetchNearest, at)
+			}
 		}
 		sum := Reg(p)
 		switch w.k.Kind {

@@ -124,8 +124,7 @@ func (w *tileWriter) finishWith(e *Epilogue) {
 		}
 		w.apply(g, sum, j)
 	}
-	w.ZeroUpper()
-	w.Ret()
+	w.leave()
 	w.Align(64)
 	w.Bind(g.pool)
 	w.Code = append(w.Code, g.poolData...)
