@@ -166,7 +166,7 @@ func attempt(o *ops.Operator, args []value.Value) (out []value.Value, err error)
 		}
 	}()
 	out = make([]value.Value, len(o.Schema().Returns))
-	return out, autograd.Run(o, slices.Clone(args), out)
+	return out, new(autograd.Mode).Run(o, slices.Clone(args), out)
 }
 
 var errPanic = errors.New("panic")
@@ -472,7 +472,7 @@ func checkGradient(t *testing.T, o *ops.Operator, args []value.Value) bool {
 	if sum == nil || !sum.RequiresGrad() {
 		return false
 	}
-	grads, err := autograd.Gradients([]*tensor.Tensor{sum}, leaves, nil, autograd.Options{AllowUnused: true})
+	grads, err := new(autograd.Mode).Gradients([]*tensor.Tensor{sum}, leaves, nil, autograd.Options{AllowUnused: true})
 	if err != nil {
 		if strings.Contains(err.Error(), "is not implemented") || strings.Contains(err.Error(), "not differentiable") {
 			return false // said so
@@ -480,8 +480,6 @@ func checkGradient(t *testing.T, o *ops.Operator, args []value.Value) bool {
 		t.Errorf("gradient: %v", err)
 		return false
 	}
-	tensor.SetGradEnabled(false)
-	defer tensor.SetGradEnabled(true)
 	for i, leaf := range leaves {
 		data := tensor.Data[float64](leaf)
 		for _, k := range []int{0, len(data) / 2, len(data) - 1} {

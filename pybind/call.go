@@ -27,7 +27,8 @@ type call struct {
 	bound  []*word        // arguments of a registered function in the order of its parameters
 	values []value.Value  // arguments and results of operators and compiled functions
 	memory *interp.Memory // of compiled functions
-	thread unsafe.Pointer
+	thread *thread
+	gil    unsafe.Pointer // while it is given up
 	next   *call
 }
 
@@ -50,20 +51,20 @@ func (c *call) recycle() {
 	clear(c.bound)
 	clear(c.values)
 	c.bound, c.values = c.bound[:0], c.values[:0]
-	c.writer, c.args = writer{}, nil
+	c.writer, c.args, c.thread = writer{}, nil, nil
 	c.next = idleCalls
 	idleCalls = c
 }
 
 // releaseGIL lets other Python threads run; acquireGIL ends that. The reply and the arguments must
 // not be touched in between.
-func (c *call) releaseGIL() { c.thread = C.tj_release_gil() }
+func (c *call) releaseGIL() { c.gil = C.tj_release_gil() }
 
 func (c *call) acquireGIL() {
-	if c.thread != nil {
-		t := c.thread
-		c.thread = nil
-		C.tj_acquire_gil(t)
+	if c.gil != nil {
+		state := c.gil
+		c.gil = nil
+		C.tj_acquire_gil(state)
 	}
 }
 
@@ -124,9 +125,10 @@ func panicError(p any) error {
 // TJCall calls the callable of a slot with words of arguments. It returns 1 where that failed.
 //
 //export TJCall
-func TJCall(slot C.int64_t, args *C.tj_word, positional, keywords C.int64_t, reply *C.tj_reply) (status C.int) {
+func TJCall(slot C.int64_t, args *C.tj_word, positional, keywords, number C.int64_t, reply *C.tj_reply) (status C.int) {
 	c := newCall(args, positional, keywords, reply)
 	defer c.end(&status)
+	c.thread = threadOf(number)
 	if garbage.waiting.Load() {
 		sweep()
 	}

@@ -62,7 +62,7 @@ func implementOperator(c *call) error {
 	c.none()
 	switch key := c.argText(2); key {
 	case "Autograd", "AutogradCPU":
-		autograd.Composite(o, run)
+		autograd.Composite(o, recordedBy(run))
 		return nil
 	case "Meta":
 		known.meta = run
@@ -70,12 +70,19 @@ func implementOperator(c *call) error {
 		known.plain = run
 	case "", "CompositeImplicitAutograd":
 		known.plain = run
-		autograd.Composite(o, run)
+		autograd.Composite(o, recordedBy(run))
 	default:
 		return source.Errorf(source.NotImplementedError, source.Range{}, "implementations for the dispatch key %s are not used by this version of torchjit", key)
 	}
 	_, err := ops.Implement(name, known.run)
 	return err
+}
+
+// recordedBy runs a Python function that is recorded by what it does.
+func recordedBy(run ops.Operation) autograd.Operation {
+	return func(m *autograd.Mode, args, out []value.Value) error {
+		return inMode(m, func() error { return run(args, out) })
+	}
 }
 
 func (f *overridden) run(args, out []value.Value) error {

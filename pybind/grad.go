@@ -9,6 +9,8 @@ import (
 var gradFunctions = []function{
 	{schema: "grad_enabled() -> bool", run: gradEnabled},
 	{schema: "set_grad_enabled(bool on) -> None", run: setGradEnabled},
+	{schema: "inference_mode() -> bool", run: inferenceMode},
+	{schema: "set_inference_mode(bool on) -> None", run: setInferenceMode},
 	{schema: "tensor_grad(Tensor self) -> any", run: tensorGrad},
 	{schema: "tensor_set_grad(Tensor self, any grad) -> None", run: tensorSetGrad},
 	{schema: "tensor_is_leaf(Tensor self) -> bool", run: tensorIsLeaf},
@@ -26,12 +28,23 @@ var gradFunctions = []function{
 }
 
 func gradEnabled(c *call) error {
-	c.bool(tensor.GradEnabled())
+	c.bool(c.thread.mode.GradEnabled())
 	return nil
 }
 
 func setGradEnabled(c *call) error {
-	tensor.SetGradEnabled(c.argBool(0))
+	c.thread.mode.SetGradEnabled(c.argBool(0))
+	c.none()
+	return nil
+}
+
+func inferenceMode(c *call) error {
+	c.bool(c.thread.mode.Inference())
+	return nil
+}
+
+func setInferenceMode(c *call) error {
+	c.thread.mode.SetInference(c.argBool(0))
 	c.none()
 	return nil
 }
@@ -110,15 +123,17 @@ func (r removal) call(c *call) error {
 // tensorRegisterHook has a Python callable see the gradient; calling the reply removes it.
 func tensorRegisterHook(c *call) error {
 	f := c.argObject(1)
-	remove, err := autograd.AddHook(c.argTensor(0), func(g *tensor.Tensor) (changed *tensor.Tensor, err error) {
-		err = f.invoke("", 1, func(w *writer) { w.keptTensor(g) }, func(w *word) error {
-			if changed = w.tensor(); changed == nil && w.kind() != kindNone {
-				return typeErrorf("hooks must return None or a Tensor, not %s", w.kindName())
-			}
-			if changed != nil {
-				w.keep()
-			}
-			return nil
+	remove, err := autograd.AddHook(c.argTensor(0), func(m *autograd.Mode, g *tensor.Tensor) (changed *tensor.Tensor, err error) {
+		err = inMode(m, func() error {
+			return f.invoke("", 1, func(w *writer) { w.keptTensor(g) }, func(w *word) error {
+				if changed = w.tensor(); changed == nil && w.kind() != kindNone {
+					return typeErrorf("hooks must return None or a Tensor, not %s", w.kindName())
+				}
+				if changed != nil {
+					w.keep()
+				}
+				return nil
+			})
 		})
 		return changed, err
 	})
@@ -192,7 +207,7 @@ func tensorsOrNone(list *word) ([]*tensor.Tensor, error) {
 }
 
 // recordFunction records what a torch.autograd.Function has computed. backward is called with the
-// node, the gradients and whether they are to be recorded.
+// node, and the gradients.
 func recordFunction(c *call) error {
 	inputs, err := tensorsOrNone(c.arg(1))
 	if err != nil {
@@ -207,26 +222,27 @@ func recordFunction(c *call) error {
 		f.Written = append(f.Written, x.bool())
 	}
 	target := c.argObject(4)
-	f.Backward = func(n *autograd.Node, grads []*tensor.Tensor, create bool) (given []*tensor.Tensor, err error) {
-		err = target.invoke("", 3, func(w *writer) {
-			w.gradNode(n)
-			w.open(kindList, len(grads))
-			for _, g := range grads {
-				if g == nil {
-					w.none()
-				} else {
-					w.keptTensor(g)
+	f.Backward = func(m *autograd.Mode, n *autograd.Node, grads []*tensor.Tensor) (given []*tensor.Tensor, err error) {
+		err = inMode(m, func() error {
+			return target.invoke("", 2, func(w *writer) {
+				w.gradNode(n)
+				w.open(kindList, len(grads))
+				for _, g := range grads {
+					if g == nil {
+						w.none()
+					} else {
+						w.keptTensor(g)
+					}
 				}
-			}
-			w.bool(create)
-		}, func(w *word) error {
-			given, err = tensorsOrNone(w)
-			return err
+			}, func(w *word) error {
+				given, err = tensorsOrNone(w)
+				return err
+			})
 		})
 		return given, err
 	}
 	c.none()
-	return autograd.Record(f)
+	return c.thread.mode.Record(f)
 }
 
 func setDetectAnomaly(c *call) error {

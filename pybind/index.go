@@ -16,16 +16,16 @@ var indexFunctions = []function{
 }
 
 func getItem(c *call) error {
-	x, indices, err := applyIndex(c.argTensor(0), c.arg(1))
+	x, indices, err := c.thread.applyIndex(c.argTensor(0), c.arg(1))
 	if err != nil {
 		return err
 	}
 	result := value.OfTensor(x)
 	switch {
 	case indices != nil:
-		result, err = runNamed("aten::index.Tensor", result, value.OfList(indices))
+		result, err = c.thread.runNamed("aten::index.Tensor", result, value.OfList(indices))
 	case x == c.argTensor(0):
-		result, err = runNamed("aten::alias", result)
+		result, err = c.thread.runNamed("aten::alias", result)
 	}
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func getItem(c *call) error {
 }
 
 func setItem(c *call) error {
-	x, indices, err := applyIndex(c.argTensor(0), c.arg(1))
+	x, indices, err := c.thread.applyIndex(c.argTensor(0), c.arg(1))
 	if err != nil {
 		return err
 	}
@@ -44,19 +44,19 @@ func setItem(c *call) error {
 	}
 	c.none()
 	if indices == nil {
-		return assign(x, item)
+		return c.thread.assign(x, item)
 	}
-	_, err = runNamed("aten::index_put_", value.OfTensor(x), value.OfList(indices), value.OfTensor(item), value.Bool(false))
+	_, err = c.thread.runNamed("aten::index_put_", value.OfTensor(x), value.OfList(indices), value.OfTensor(item), value.Bool(false))
 	return err
 }
 
 // assign copies item into x; a trace records a number as one that fills x.
-func assign(x, item *tensor.Tensor) error {
+func (h *thread) assign(x, item *tensor.Tensor) error {
 	var err error
-	if recorder() != nil && item.Dim() == 0 && x.Dim() > 0 {
-		_, err = runNamed("aten::fill_.Tensor", value.OfTensor(x), value.OfTensor(item))
+	if h.recorder != nil && item.Dim() == 0 && x.Dim() > 0 {
+		_, err = h.runNamed("aten::fill_.Tensor", value.OfTensor(x), value.OfTensor(item))
 	} else {
-		_, err = runNamed("aten::copy_", value.OfTensor(x), value.OfTensor(item), value.Bool(false))
+		_, err = h.runNamed("aten::copy_", value.OfTensor(x), value.OfTensor(item), value.Bool(false))
 	}
 	return err
 }
@@ -77,6 +77,7 @@ func itemTensor(w *word, dtype tensor.DType) (*tensor.Tensor, error) {
 
 // indexer applies the parts of an index from left to right: views at once, tensors gathered.
 type indexer struct {
+	thread  *thread
 	x       *tensor.Tensor
 	dim     int // where the next part applies
 	gather  bool
@@ -85,8 +86,8 @@ type indexer struct {
 
 // applyIndex returns the view that the ints, slices, None and ... of an index make, and the list of
 // tensors that remain to be gathered with, nil where there are none.
-func applyIndex(x *tensor.Tensor, index *word) (*tensor.Tensor, *value.List, error) {
-	in := indexer{x: x}
+func (h *thread) applyIndex(x *tensor.Tensor, index *word) (*tensor.Tensor, *value.List, error) {
+	in := indexer{thread: h, x: x}
 	if index.kind() != kindTuple || isNumberSequence(index) {
 		if err := in.part(index, 0); err != nil {
 			return nil, nil, err
@@ -168,7 +169,7 @@ func (in *indexer) part(w *word, rest int) error {
 		if err != nil {
 			return err
 		}
-		if t, err = tracedData(t); err != nil {
+		if t, err = in.thread.tracedData(t); err != nil {
 			return err
 		}
 		return in.tensorPart(w, t)
@@ -191,7 +192,7 @@ func (in *indexer) skipDims(n int) {
 
 // view replaces the tensor by a view of it and steps over kept dimensions.
 func (in *indexer) view(name string, kept int, args ...value.Value) error {
-	v, err := runNamed(name, append([]value.Value{value.OfTensor(in.x)}, args...)...)
+	v, err := in.thread.runNamed(name, append([]value.Value{value.OfTensor(in.x)}, args...)...)
 	if err != nil {
 		return err
 	}
@@ -248,7 +249,7 @@ func (in *indexer) slicePart(w *word) error {
 	if args[3].Int() <= 0 {
 		return valueErrorf("step must be greater than zero")
 	}
-	if recorder() != nil {
+	if in.thread.recorder != nil {
 		return in.tracedSlice(args, given)
 	}
 	if args[1].IsNone() && args[2].IsNone() && args[3].Int() == 1 {
@@ -271,7 +272,7 @@ func (in *indexer) tracedSlice(args []value.Value, given []trace.Given) error {
 
 // tracedView is view with numbers that tensors gave.
 func (in *indexer) tracedView(name string, kept int, given []trace.Given, args ...value.Value) error {
-	v, err := runNamedGiven(name, given, append([]value.Value{value.OfTensor(in.x)}, args...)...)
+	v, err := in.thread.runNamedGiven(name, given, append([]value.Value{value.OfTensor(in.x)}, args...)...)
 	if err != nil {
 		return err
 	}
@@ -281,12 +282,12 @@ func (in *indexer) tracedView(name string, kept int, given []trace.Given, args .
 }
 
 // tracedData records, where a trace is being recorded, that a tensor was made of numbers.
-func tracedData(t *tensor.Tensor) (*tensor.Tensor, error) {
-	if recorder() == nil {
+func (h *thread) tracedData(t *tensor.Tensor) (*tensor.Tensor, error) {
+	if h.recorder == nil {
 		return t, nil
 	}
 	no := value.Bool(false)
-	v, err := runNamed("aten::to.device", value.OfTensor(t), value.OfDevice(t.Device()), value.Int(int64(t.DType())), no, no)
+	v, err := h.runNamed("aten::to.device", value.OfTensor(t), value.OfDevice(t.Device()), value.Int(int64(t.DType())), no, no)
 	if err != nil {
 		return nil, err
 	}

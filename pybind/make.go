@@ -25,6 +25,9 @@ func tensorFromData(c *call) error {
 	if err != nil {
 		return err
 	}
+	if c.thread.mode.Inference() {
+		t.MakeInference()
+	}
 	c.tensor(t)
 	return nil
 }

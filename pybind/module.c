@@ -91,6 +91,41 @@ void tj_leave_gil(int state) {
     PyGILState_Release((PyGILState_STATE)state);
 }
 
+/* ---- numbers of threads ---- */
+
+static __thread int64_t thread_number = -1;
+static pthread_mutex_t numbers_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t number_key;
+static int64_t *free_numbers, free_count, free_room, next_number;
+
+/* Called when a thread ends: its number may be given again. */
+static void leave_number(void *kept) {
+    pthread_mutex_lock(&numbers_lock);
+    if (free_count == free_room) {
+        int64_t room = 2 * free_room + 16;
+        int64_t *grown = realloc(free_numbers, room * sizeof *grown);
+        if (grown) free_numbers = grown, free_room = room;
+    }
+    if (free_count < free_room) free_numbers[free_count++] = (int64_t)(intptr_t)kept - 1;
+    pthread_mutex_unlock(&numbers_lock);
+}
+
+static void make_number_key(void) {
+    pthread_key_create(&number_key, leave_number);
+}
+
+/* The number of the calling thread, from 0 on; where it is new to the thread, its one's complement. */
+int64_t tj_thread_number(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (thread_number >= 0) return thread_number;
+    pthread_once(&once, make_number_key);
+    pthread_mutex_lock(&numbers_lock);
+    thread_number = free_count ? free_numbers[--free_count] : next_number++;
+    pthread_mutex_unlock(&numbers_lock);
+    pthread_setspecific(number_key, (void *)(intptr_t)(thread_number + 1));
+    return ~thread_number;
+}
+
 /* Runs pending signal handlers. Returns -1 and the exception where one raised. */
 int tj_check_signals(void **raised) {
     PyGILState_STATE gil = PyGILState_Ensure();

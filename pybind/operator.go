@@ -37,7 +37,8 @@ type overload struct {
 	firstOut int          // index of the first out argument; len(types) where there is none
 	fields   []string     // names of several results, nil where they have none
 	keeps    bool         // a result that is no tensor may hold arguments
-	varargs  int          // index of the list that takes all further positional ints, or -1
+	perform  autograd.Operation
+	varargs  int // index of the list that takes all further positional ints, or -1
 }
 
 // operatorsByName keeps what was made for a name.
@@ -102,7 +103,7 @@ func operatorNamed(name string) *operatorFunction {
 
 func newOverload(o *ops.Operator) *overload {
 	s := o.Schema()
-	v := &overload{op: o, schema: s, firstOut: len(s.Arguments), maxPlain: len(s.Arguments), varargs: -1}
+	v := &overload{op: o, perform: autograd.OperationOf(o), schema: s, firstOut: len(s.Arguments), maxPlain: len(s.Arguments), varargs: -1}
 	for i := range s.Arguments {
 		a := &s.Arguments[i]
 		v.types = append(v.types, realType(a))
@@ -311,26 +312,23 @@ func (v *overload) run(c *call) error {
 		}
 		work += elementsOf(args[i])
 	}
-	if err := c.runOperator(v.op, args, out, work); err != nil {
+	if err := c.runOperator(v.perform, args, out, work); err != nil {
 		return err
 	}
-	if tracing.count > 0 {
-		if err := record(v.op, args, out, v.givenNumbers(c)...); err != nil {
+	if c.thread.recorder != nil {
+		if err := c.thread.record(v.op, args, out, v.givenNumbers(c)...); err != nil {
 			return err
 		}
 	}
 	return v.writeResults(c, out)
 }
 
-// runOperator runs op, without the GIL where there is much to do.
-func (c *call) runOperator(op *ops.Operator, args, out []value.Value, work int) error {
-	var err error
+// runOperator runs an operator, without the GIL where there is much to do.
+func (c *call) runOperator(perform autograd.Operation, args, out []value.Value, work int) error {
 	if work <= releaseAbove {
-		err = autograd.Run(op, args, out)
-	} else {
-		err = c.withoutGIL(func() error { return autograd.Run(op, args, out) })
+		return perform(c.thread.mode, args, out)
 	}
-	return err
+	return c.withoutGIL(func() error { return perform(c.thread.mode, args, out) })
 }
 
 // gather makes a list of the positional ints from argument i on.
@@ -457,9 +455,9 @@ func (o *operand) call(c *call) error {
 			return nil
 		}
 	}
-	if tracing.count > 0 && hidden[o.name] {
-		tracing.nameless = true
-		defer func() { tracing.nameless = false }()
+	if c.thread.recorder != nil && hidden[o.name] {
+		c.thread.nameless = true
+		defer func() { c.thread.nameless = false }()
 	}
 	return o.f.call(c)
 }
@@ -471,12 +469,12 @@ func findOperand(c *call) error {
 }
 
 // runNamed runs "aten::add.Tensor" on args and returns its one result.
-func runNamed(name string, args ...value.Value) (value.Value, error) {
-	return runNamedGiven(name, nil, args...)
+func (h *thread) runNamed(name string, args ...value.Value) (value.Value, error) {
+	return h.runNamedGiven(name, nil, args...)
 }
 
 // runNamedGiven is runNamed with numbers among args that tensors gave.
-func runNamedGiven(name string, given []trace.Given, args ...value.Value) (value.Value, error) {
+func (h *thread) runNamedGiven(name string, given []trace.Given, args ...value.Value) (value.Value, error) {
 	linkOperators()
 	op := ops.Find(name)
 	if op == nil || op.Run == nil {
@@ -486,13 +484,8 @@ func runNamedGiven(name string, given []trace.Given, args ...value.Value) (value
 		args = append(args, op.Schema().Arguments[i].NewDefault())
 	}
 	out := make([]value.Value, len(op.Schema().Returns))
-	if err := autograd.Run(op, args, out); err != nil {
+	if err := h.mode.Run(op, args, out); err != nil {
 		return value.None, err
 	}
-	if tracing.count > 0 {
-		if err := record(op, args, out, given...); err != nil {
-			return value.None, err
-		}
-	}
-	return out[0], nil
+	return out[0], h.record(op, args, out, given...)
 }

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"sync"
 
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/frontend"
 	"torchjit/gojit/ir"
-	"torchjit/gojit/ops"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/source"
 	"torchjit/gojit/types"
@@ -267,18 +267,20 @@ func parseSchema(text string) (*schema.FunctionSchema, error) {
 }
 
 // pythonOp makes the operation of a prim::PythonOp node: it calls the Python function.
-func pythonOp(n *ir.Node) (ops.Operation, error) {
+func pythonOp(n *ir.Node) (autograd.Operation, error) {
 	attr, _ := n.Attr("target")
 	target := attr.(value.Value).Capsule().Content.(*object)
 	result := n.Output().Type()
-	return func(args, out []value.Value) error {
-		return callPython(target, args, func(w *word) error {
-			v, ok, err := programValue(w, result)
-			if err == nil && !ok {
-				err = runtimeErrorf("a Python function returned a %s where the program expects '%s'", w.kindName(), result.Annotation(nil))
-			}
-			out[0] = v
-			return err
+	return func(m *autograd.Mode, args, out []value.Value) error {
+		return inMode(m, func() error {
+			return callPython(target, args, func(w *word) error {
+				v, ok, err := programValue(w, result)
+				if err == nil && !ok {
+					err = runtimeErrorf("a Python function returned a %s where the program expects '%s'", w.kindName(), result.Annotation(nil))
+				}
+				out[0] = v
+				return err
+			})
 		})
 	}, nil
 }

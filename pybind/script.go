@@ -128,9 +128,9 @@ func (f *scriptFunction) call(c *call) error {
 		return err
 	}
 	if f.brief && work <= releaseAbove {
-		err = code.RunIn(context.Background(), c.memory, args, out)
+		err = code.RunIn(context.Background(), c.memory, c.thread.mode, args, out)
 	} else {
-		err = c.withoutGIL(func() error { return code.RunIn(newInterruptible(), c.memory, args, out) })
+		err = c.withoutGIL(func() error { return code.RunIn(newInterruptible(), c.memory, c.thread.mode, args, out) })
 	}
 	if err != nil {
 		return err
@@ -140,12 +140,10 @@ func (f *scriptFunction) call(c *call) error {
 		return nil
 	}
 	result := packed(out)
-	if tracing.count > 0 {
-		if r := recorder(); r != nil {
-			keepTensors(args)
-			if err := r.Call(f.function, args, result); err != nil {
-				return err
-			}
+	if r := c.thread.recorder; r != nil {
+		keepTensors(args)
+		if err := r.Call(f.function, args, result); err != nil {
+			return err
 		}
 	}
 	if f.keeps {

@@ -12,6 +12,7 @@ void tj_decref(void *o);
 void *tj_release_gil(void);
 void tj_acquire_gil(void *state);
 int tj_ensure_gil(void);
+int64_t tj_thread_number(void);
 void tj_leave_gil(int state);
 int tj_check_signals(void **raised);
 int tj_borrow_array(void *object, tj_array *array, void **raised);

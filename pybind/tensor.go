@@ -34,7 +34,7 @@ var tensorFunctions = []function{
 
 func tensorShape(c *call) error {
 	t := c.argTensor(0)
-	r := recorder()
+	r := c.thread.recorder
 	if r == nil {
 		c.ints(kindSize, t.Shape())
 		return nil
@@ -59,7 +59,7 @@ func tensorSize(c *call) error {
 	if err != nil {
 		return err
 	}
-	if r := recorder(); r != nil {
+	if r := c.thread.recorder; r != nil {
 		size, err := r.Size(t, c.argInt(1))
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func tensorDim(c *call) error {
 }
 
 func tensorNumel(c *call) error {
-	if r := recorder(); r != nil {
+	if r := c.thread.recorder; r != nil {
 		n, err := r.Numel(c.argTensor(0))
 		if err != nil {
 			return err
@@ -132,12 +132,16 @@ func tensorDataPtr(c *call) error {
 }
 
 func tensorVersion(c *call) error {
-	c.int(c.argTensor(0).Version())
+	t := c.argTensor(0)
+	if t.IsInference() {
+		return runtimeErrorf("Inference tensors do not track version counter.")
+	}
+	c.int(t.Version())
 	return nil
 }
 
 func tensorItem(c *call) error {
-	if err := warnTraced("Converting a tensor to a Python number"); err != nil {
+	if err := c.thread.warnTraced("Converting a tensor to a Python number"); err != nil {
 		return err
 	}
 	return writeItem(c)
@@ -146,7 +150,7 @@ func tensorItem(c *call) error {
 // tensorNumber is tensorItem for a conversion that warnings call by its own name.
 func tensorNumber(c *call) error {
 	if kind := c.argString(1); kind != "index" { // of which PyTorch does not warn
-		if err := warnTraced("Converting a tensor to a Python " + kind); err != nil {
+		if err := c.thread.warnTraced("Converting a tensor to a Python " + kind); err != nil {
 			return err
 		}
 	}
@@ -162,7 +166,7 @@ func writeItem(c *call) error {
 }
 
 func tensorTruth(c *call) error {
-	if err := warnTraced("Converting a tensor to a Python boolean"); err != nil {
+	if err := c.thread.warnTraced("Converting a tensor to a Python boolean"); err != nil {
 		return err
 	}
 	t := c.argTensor(0)
@@ -183,7 +187,7 @@ func tensorTruth(c *call) error {
 
 // tensorToList replies the elements as nested lists.
 func tensorToList(c *call) error {
-	if err := warnTraced("Converting a tensor to a Python list"); err != nil {
+	if err := c.thread.warnTraced("Converting a tensor to a Python list"); err != nil {
 		return err
 	}
 	t := c.argTensor(0)
@@ -220,6 +224,9 @@ func tensorRequiresGrad(c *call) error {
 
 func tensorSetRequiresGrad(c *call) error {
 	c.none()
+	if c.argBool(1) && c.argTensor(0).IsInference() && !c.thread.mode.Inference() {
+		return runtimeErrorf("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+	}
 	return c.argTensor(0).SetRequiresGrad(c.argBool(1))
 }
 

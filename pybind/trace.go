@@ -1,10 +1,5 @@
 package main
 
-// #include <pthread.h>
-// #include <stdint.h>
-// static uintptr_t tj_thread(void) { return (uintptr_t)pthread_self(); }
-import "C"
-
 import (
 	"slices"
 	"strings"
@@ -32,32 +27,29 @@ var traceFunctions = []function{
 	{schema: "trace_to(Tensor self, any device, any dtype) -> Tensor", run: traceTo},
 }
 
-// tracing holds the traces that threads are recording. The GIL guards it.
-var tracing struct {
-	recorders map[C.uintptr_t]*trace.Recorder
-	count     int                     // of recorders
-	nameless  bool                    // the running operator is called by a function that hides its caller's variables
-	texts     map[string]*source.Text // of places
+// pythonPlaces are the places of traces by the calls that lead to them, while a thread records. The GIL guards them.
+var pythonPlaces struct {
+	texts     map[string]*source.Text
+	recorders int
 }
 
-// recorder returns the trace that this thread is recording, nil where it records none.
-func recorder() *trace.Recorder {
-	if tracing.count == 0 {
-		return nil
+func (h *thread) beginRecorder(r *trace.Recorder) {
+	h.recorder = r
+	pythonPlaces.recorders++
+}
+
+func (h *thread) endRecorder() {
+	if h.recorder == nil {
+		return
 	}
-	return tracing.recorders[C.tj_thread()]
-}
-
-func endRecorder() {
-	delete(tracing.recorders, C.tj_thread())
-	tracing.count = len(tracing.recorders)
-	if tracing.count == 0 {
-		tracing.texts = nil
+	h.recorder = nil
+	if pythonPlaces.recorders--; pythonPlaces.recorders == 0 {
+		pythonPlaces.texts = nil
 	}
 }
 
 // pythonHost tells recorders where the Python program is.
-type pythonHost struct{}
+type pythonHost struct{ thread *thread }
 
 // Place implements trace.Host.
 func (pythonHost) Place() source.Range {
@@ -76,20 +68,20 @@ func (pythonHost) Place() source.Range {
 	if err != nil || stack == "" {
 		return source.Range{}
 	}
-	t := tracing.texts[stack]
+	t := pythonPlaces.texts[stack]
 	if t == nil {
 		t = source.NewText(file, stack, line)
-		if tracing.texts == nil {
-			tracing.texts = map[string]*source.Text{}
+		if pythonPlaces.texts == nil {
+			pythonPlaces.texts = map[string]*source.Text{}
 		}
-		tracing.texts[stack] = t
+		pythonPlaces.texts[stack] = t
 	}
 	return source.Range{Text: t, Start: 0, End: len(stack)}
 }
 
 // Name implements trace.Host.
-func (pythonHost) Name(t *tensor.Tensor) string {
-	if tracing.nameless || t.PyObject() == 0 {
+func (h pythonHost) Name(t *tensor.Tensor) string {
+	if h.thread.nameless || t.PyObject() == 0 {
 		return ""
 	}
 	var name string
@@ -101,21 +93,20 @@ func (pythonHost) Name(t *tensor.Tensor) string {
 }
 
 // warnTraced tells, while a trace is being recorded, that what the program does now is not recorded.
-func warnTraced(what string) error {
-	if recorder() == nil {
+func (h *thread) warnTraced(what string) error {
+	if h.recorder == nil {
 		return nil
 	}
 	return host.invoke("trace_warn", 1, func(w *writer) { w.string(what) }, nil)
 }
 
 // record adds a call of an operator to the trace that is being recorded, if there is one.
-func record(op *ops.Operator, args, out []value.Value, given ...trace.Given) error {
-	r := recorder()
-	if r == nil {
+func (h *thread) record(op *ops.Operator, args, out []value.Value, given ...trace.Given) error {
+	if h.recorder == nil {
 		return nil
 	}
 	keepTensors(args)
-	return r.Record(op, args, out, given...)
+	return h.recorder.Record(op, args, out, given...)
 }
 
 // keepTensors says of tensors that a trace has them: those that no operator of it made become
@@ -181,17 +172,17 @@ func appendGiven(given []trace.Given, argument, item int, t types.Type, w *word)
 }
 
 func isTracing(c *call) error {
-	c.bool(recorder() != nil)
+	c.bool(c.thread.recorder != nil)
 	return nil
 }
 
 // traceBegin starts a trace and replies the inputs that the program is to be called with. module is
 // None for a function.
 func traceBegin(c *call) error {
-	if recorder() != nil {
+	if c.thread.recorder != nil {
 		return runtimeErrorf("Tracing can't be nested")
 	}
-	r := trace.NewRecorder(pythonHost{})
+	r := trace.NewRecorder(pythonHost{c.thread})
 	if !c.isNone(0) {
 		o, err := c.argInstance(0)
 		if err != nil {
@@ -221,22 +212,18 @@ func traceBegin(c *call) error {
 	if err := c.value(value.OfTuple(value.NewTuple(bound...))); err != nil {
 		return err
 	}
-	if tracing.recorders == nil {
-		tracing.recorders = map[C.uintptr_t]*trace.Recorder{}
-	}
-	tracing.recorders[C.tj_thread()] = r
-	tracing.count = len(tracing.recorders)
+	c.thread.beginRecorder(r)
 	return nil
 }
 
 func traceAbort(c *call) error {
-	endRecorder()
+	c.thread.endRecorder()
 	c.none()
 	return nil
 }
 
 func tracePushScope(c *call) error {
-	if r := recorder(); r != nil {
+	if r := c.thread.recorder; r != nil {
 		r.PushScope(strings.Clone(c.argString(0)))
 	}
 	c.none()
@@ -244,7 +231,7 @@ func tracePushScope(c *call) error {
 }
 
 func tracePopScope(c *call) error {
-	if r := recorder(); r != nil {
+	if r := c.thread.recorder; r != nil {
 		r.PopScope()
 	}
 	c.none()
@@ -254,15 +241,15 @@ func tracePopScope(c *call) error {
 // traceConstant records that Python made a tensor of numbers, and replies it as the trace knows it.
 func traceConstant(c *call) error {
 	made := c.argTensor(0)
-	if recorder() == nil {
+	if c.thread.recorder == nil {
 		return c.value(value.OfTensor(made))
 	}
 	c.arg(0).keep()
-	moved, err := tracedData(made)
+	moved, err := c.thread.tracedData(made)
 	if err != nil {
 		return err
 	}
-	out, err := runNamed("aten::detach", value.OfTensor(moved))
+	out, err := c.thread.runNamed("aten::detach", value.OfTensor(moved))
 	if err != nil {
 		return err
 	}
@@ -281,11 +268,11 @@ func traceTo(c *call) error {
 	var out value.Value
 	switch {
 	case c.isNone(1):
-		out, err = runNamed("aten::to.dtype", self, dtype, no, no)
+		out, err = c.thread.runNamed("aten::to.dtype", self, dtype, no, no)
 	case c.isNone(2):
-		out, err = runNamed("aten::to.dtype_layout", self, dtype, value.Int(0), value.OfDevice(deviceOfCode(c.arg(1).int())), value.None, no, no)
+		out, err = c.thread.runNamed("aten::to.dtype_layout", self, dtype, value.Int(0), value.OfDevice(deviceOfCode(c.arg(1).int())), value.None, no, no)
 	default:
-		out, err = runNamed("aten::to.device", self, value.OfDevice(deviceOfCode(c.arg(1).int())), dtype, no, no)
+		out, err = c.thread.runNamed("aten::to.device", self, value.OfDevice(deviceOfCode(c.arg(1).int())), dtype, no, no)
 	}
 	if err != nil {
 		return err
@@ -295,11 +282,11 @@ func traceTo(c *call) error {
 
 // traceEnd ends the trace. It replies the function, or adds it to the class of module as a method.
 func traceEnd(c *call) error {
-	r := recorder()
+	r := c.thread.recorder
 	if r == nil {
 		return runtimeErrorf("no trace is being recorded")
 	}
-	defer endRecorder()
+	defer c.thread.endRecorder()
 	result, err := plainValue(c.arg(1))
 	if err != nil {
 		return err

@@ -1,5 +1,6 @@
 /* types.c: the Python types of the binding: Handle, TensorBase, Token, Function, ScriptFunction. */
 #include "shim.h"
+#include "services.h"
 #include "_cgo_export.h"
 
 PyTypeObject *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type, *tj_script_method_type;
@@ -150,7 +151,7 @@ static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size
         if (tj_write(&w, args[i])) goto failed;
     for (Py_ssize_t i = 0; i < nkw; i++)
         if (tj_write_name(&w, PyTuple_GET_ITEM(kwnames, i)) || tj_write(&w, args[nargs + i])) goto failed;
-    int rc = TJCall(((FunctionObject *)self)->slot, w.words, nargs, nkw, &reply);
+    int rc = TJCall(((FunctionObject *)self)->slot, w.words, nargs, nkw, tj_thread_number(), &reply);
     tj_writer_free(&w);
     if (rc) return tj_raise(&reply);
     const tj_word *cursor = reply.words;

@@ -50,7 +50,7 @@ func interpretGraph(c *call, g *ir.Graph, inputs *word) (value.Value, error) {
 	}
 	out := make([]value.Value, code.NumOutputs())
 	memory := interp.NewMemory()
-	err = c.withoutGIL(func() error { return code.RunIn(newInterruptible(), memory, args, out) })
+	err = c.withoutGIL(func() error { return code.RunIn(newInterruptible(), memory, c.thread.mode, args, out) })
 	if err != nil {
 		return value.None, err
 	}

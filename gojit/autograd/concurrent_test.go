@@ -21,15 +21,15 @@ func TestGoroutinesShareALeaf(t *testing.T) {
 			group.Go(func() {
 				<-start
 				x, out := value.OfTensor(leaf), make([]value.Value, 1)
-				err := autograd.Run(mul, []value.Value{x, x}, out)
+				err := new(autograd.Mode).Run(mul, []value.Value{x, x}, out)
 				if err == nil {
-					err = autograd.Run(sum, []value.Value{out[0], value.None}, out)
+					err = new(autograd.Mode).Run(sum, []value.Value{out[0], value.None}, out)
 				}
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				grads, err := autograd.Gradients([]*tensor.Tensor{out[0].Tensor()}, []*tensor.Tensor{leaf}, nil, autograd.Options{})
+				grads, err := new(autograd.Mode).Gradients([]*tensor.Tensor{out[0].Tensor()}, []*tensor.Tensor{leaf}, nil, autograd.Options{})
 				if err != nil {
 					t.Error(err)
 					return

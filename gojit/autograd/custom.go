@@ -12,14 +12,15 @@ type Custom struct {
 	Outputs []*tensor.Tensor // nil: not differentiable
 	Written []bool           // of the outputs: an input, written in place
 	// Backward gets the gradients of the outputs, nil for zero, and returns those of the inputs, nil
-	// for none. create says that it must be recorded itself.
-	Backward func(n *Node, grads []*tensor.Tensor, create bool) ([]*tensor.Tensor, error)
+	// for none. m says whether
+	// it is recorded itself.
+	Backward func(m *Mode, n *Node, grads []*tensor.Tensor) ([]*tensor.Tensor, error)
 }
 
 // Record makes a node that computed the outputs from the inputs. It fails where an output that is
 // written must not be. Without an input that requires a gradient nothing is recorded.
-func Record(c Custom) error {
-	if !tensor.GradEnabled() {
+func (m *Mode) Record(c Custom) error {
+	if !m.records() {
 		return nil
 	}
 	args := make([]value.Value, len(c.Inputs))
@@ -64,7 +65,7 @@ func Record(c Custom) error {
 
 func (c *Custom) differentiate(n *Node, g *gradient) {
 	g.usedSaved = true
-	grads := must(c.Backward(n, g.grads, g.Emitter.(*emitter).recording))
+	grads := must(c.Backward(g.Emitter.(*emitter).mode, n, g.grads))
 	if len(grads) != len(c.Inputs) {
 		fail("function %s returned an incorrect number of gradients (expected %d, got %d)", c.Name, len(c.Inputs), len(grads))
 	}

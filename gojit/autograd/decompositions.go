@@ -144,7 +144,7 @@ func batchNorm(x composer, a []value.Value) tensors {
 	var mean, variance tensors
 	if a[5].Bool() {
 		// the operator itself checks its arguments and moves the running statistics
-		plain := &emitter{}
+		plain := unrecorded()
 		plain.Emit("batch_norm", append([]value.Value{value.OfTensor(t.Detach())}, a[1:]...)...)
 		mean, variance = x.moments(t, channelDims(t.Dim(), 0))
 	} else {
@@ -179,7 +179,7 @@ func instanceNorm(x composer, a []value.Value) tensors {
 	if !a[5].Bool() {
 		return batchNorm(x, a)
 	}
-	plain := &emitter{}
+	plain := unrecorded()
 	plain.Emit("instance_norm", append([]value.Value{value.OfTensor(t.Detach())}, a[1:]...)...)
 	mean, variance := x.moments(t, channelDims(t.Dim(), 2))
 	return x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2])
@@ -264,7 +264,7 @@ func divergence(x composer, a []value.Value) tensors {
 
 // nllLoss gathers the log probability of each target; ignored ones weigh nothing.
 func nllLoss(x composer, a []value.Value) tensors {
-	(&emitter{}).Emit("nll_loss_nd", a...) // the operator itself checks its arguments
+	unrecorded().Emit("nll_loss_nd", a...) // the operator itself checks its arguments
 	t, target := a[0].Tensor(), a[1].Tensor()
 	dim := min(1, t.Dim()-1)
 	ignored := x.do("eq.Scalar", target, a[4])
@@ -290,7 +290,7 @@ func crossEntropy(x composer, a []value.Value) tensors {
 	logs := x.do("log_softmax.int", t, dim)
 	smoothing := number(a[5])
 	if tensor.SameShape(t.Shape(), target.Shape()) {
-		(&emitter{}).Emit("cross_entropy_loss", a...) // the operator itself checks its arguments
+		unrecorded().Emit("cross_entropy_loss", a...) // the operator itself checks its arguments
 		if smoothing > 0 {
 			target = x.do("add.Scalar", x.do("mul.Scalar", target, 1-smoothing), smoothing/float64(t.Size(dim)))
 		}
@@ -369,7 +369,7 @@ func cosineSimilarity(x composer, a []value.Value) tensors {
 
 // Decompose has an operator, named without its namespace, recorded as what run records. It is called
 // before anything is recorded; operators with a derivative of their own keep it.
-func Decompose(name string, run func(args, out []value.Value) error) {
+func Decompose(name string, run Operation) {
 	if decompositions[name] != nil {
 		panic("autograd: " + name + " has a decomposition already")
 	}
@@ -377,16 +377,16 @@ func Decompose(name string, run func(args, out []value.Value) error) {
 	decompositions[name] = composed(results, run)
 }
 
-func composed(results func() int, run ops.Operation) decomposition {
-	return func(_ Emitter, args []value.Value) []value.Value {
+func composed(results func() int, run Operation) decomposition {
+	return func(e Emitter, args []value.Value) []value.Value {
 		out := make([]value.Value, results())
-		succeed(run(args, out))
+		succeed(run(e.(*emitter).mode, args, out))
 		return out
 	}
 }
 
 // Composite has an operator that was defined at run time recorded as what run does.
-func Composite(op *ops.Operator, run ops.Operation) {
+func Composite(op *ops.Operator, run Operation) {
 	p := *planOf(op)
 	p.decompose = composed(func() int { return len(op.Schema().Returns) }, run)
 	plans.Store(op, &p)

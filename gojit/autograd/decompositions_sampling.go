@@ -24,7 +24,7 @@ type sampler struct {
 
 // gridSample reads every neighbour with gather and adds them up by their weights, which depend on the place.
 func gridSample(x composer, a []value.Value) tensors {
-	(&emitter{}).Emit("grid_sampler", a...) // the operator itself checks its arguments
+	unrecorded().Emit("grid_sampler", a...) // the operator itself checks its arguments
 	image, grid := a[0].Tensor(), a[1].Tensor()
 	shape, n := image.Shape(), image.Dim()-2
 	s := sampler{x, a[2].Int(), a[3].Int(), a[4].Bool(), nil, shape[2:], grid.Shape()[1 : n+1]}

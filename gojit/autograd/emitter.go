@@ -15,8 +15,11 @@ type Emitter interface {
 	Emit(name string, args ...value.Value) []value.Value
 }
 
-// emitter runs operators now.
-type emitter struct{ recording bool }
+// emitter runs operators now, in a mode.
+type emitter struct{ mode *Mode }
+
+// unrecorded is an emitter that records nothing.
+func unrecorded() *emitter { return &emitter{&Mode{off: true}} }
 
 // Emit implements Emitter; name has no namespace, defaults are filled in.
 func (e *emitter) Emit(name string, args ...value.Value) []value.Value {
@@ -32,11 +35,7 @@ func (e *emitter) Emit(name string, args ...value.Value) []value.Value {
 		args = append(args, s.Arguments[i].Default)
 	}
 	out := make([]value.Value, len(s.Returns))
-	if e.recording {
-		succeed(Run(op, args, out))
-	} else {
-		succeed(op.Run(args, out))
-	}
+	succeed(e.mode.Run(op, args, out))
 	return out
 }
 
@@ -121,7 +120,7 @@ func (c *gradient) in(argument int) *tensor.Tensor {
 		return nil
 	}
 	if in := c.find(argument, -1); in != nil {
-		checkVersion(v.Tensor(), in.version)
+		checkSaved(v.Tensor(), in.version)
 	}
 	return v.Tensor()
 }
@@ -136,7 +135,7 @@ func (c *gradient) list(argument int) []*tensor.Tensor {
 			continue
 		}
 		if in := c.find(argument, j); in != nil {
-			checkVersion(v.Tensor(), in.version)
+			checkSaved(v.Tensor(), in.version)
 		}
 		ts = append(ts, v.Tensor())
 	}
@@ -147,11 +146,15 @@ func (c *gradient) list(argument int) []*tensor.Tensor {
 func (c *gradient) out(i int) *tensor.Tensor {
 	c.usedSaved = true
 	t := c.node.out[i].Tensor()
-	checkVersion(t, c.node.outputs[i].version)
+	checkSaved(t, c.node.outputs[i].version)
 	return t
 }
 
-func checkVersion(t *tensor.Tensor, version int) {
+// checkSaved fails where a saved tensor was written since, or where nobody counts its writes.
+func checkSaved(t *tensor.Tensor, version int) {
+	if t.IsInference() {
+		fail("%s", errSavedInference)
+	}
 	if t.Version() != version {
 		fail("one of the variables needed for gradient computation has been modified by an inplace operation: [torch.%s %s] is at version %d; expected version %d instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
 			t.DType().TensorClass(), tensor.FormatShape(t.Shape()), t.Version(), version)

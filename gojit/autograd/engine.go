@@ -15,18 +15,18 @@ type Options struct {
 }
 
 // Backward adds the gradients of outputs to those of the leaves that they were computed from; nil
-// stands for the gradient of a scalar.
-func Backward(outputs, grads []*tensor.Tensor, o Options) error {
-	_, err := differentiate(outputs, grads, nil, o)
+// stands for the gradient of a scalar. While it runs, the mode is that of the derivatives.
+func (m *Mode) Backward(outputs, grads []*tensor.Tensor, o Options) error {
+	_, err := m.differentiate(outputs, grads, nil, o)
 	return err
 }
 
 // Gradients returns the gradients of outputs with respect to inputs, nil where there is none.
-func Gradients(outputs, inputs, grads []*tensor.Tensor, o Options) ([]*tensor.Tensor, error) {
+func (m *Mode) Gradients(outputs, inputs, grads []*tensor.Tensor, o Options) ([]*tensor.Tensor, error) {
 	if len(inputs) == 0 {
 		return nil, errorf("grad requires non-empty inputs.")
 	}
-	return differentiate(outputs, grads, inputs, o)
+	return m.differentiate(outputs, grads, inputs, o)
 }
 
 // pass is one run over the graph.
@@ -54,9 +54,11 @@ func (q *nodeQueue) Pop() any {
 	return n
 }
 
-func differentiate(outputs, grads, inputs []*tensor.Tensor, o Options) (result []*tensor.Tensor, err error) {
+func (m *Mode) differentiate(outputs, grads, inputs []*tensor.Tensor, o Options) (result []*tensor.Tensor, err error) {
 	defer source.Catch(&err)
-	p := &pass{options: o, emitter: &emitter{recording: o.CreateGraph}, pending: map[*Node][]*tensor.Tensor{}}
+	defer func(before Mode) { *m = before }(*m)
+	m.off = !o.CreateGraph
+	p := &pass{options: o, emitter: &emitter{m}, pending: map[*Node][]*tensor.Tensor{}}
 	var roots []edge
 	var seeds []*tensor.Tensor
 	for i, t := range outputs {

@@ -105,7 +105,7 @@ func run(t *testing.T, name string, args []value.Value) []value.Value {
 		args = append(args, op.Schema().Arguments[i].Default)
 	}
 	out := make([]value.Value, len(op.Schema().Returns))
-	if err := autograd.Run(op, args, out); err != nil {
+	if err := new(autograd.Mode).Run(op, args, out); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return out
@@ -216,7 +216,7 @@ func checkDerivative(t *testing.T, name string, list []any) {
 		args[i] = toValue(a)
 		leaves = append(leaves, leavesOf(args[i])...)
 	}
-	grads, err := autograd.Gradients([]*tensor.Tensor{weighted(t, run(t, name, args))}, leaves, nil, autograd.Options{})
+	grads, err := new(autograd.Mode).Gradients([]*tensor.Tensor{weighted(t, run(t, name, args))}, leaves, nil, autograd.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := random(0.5, 1.5, 3)
 			sum := func() *tensor.Tensor { return weighted(t, []value.Value{program(x)}) }
-			if err := autograd.Backward([]*tensor.Tensor{sum()}, nil, autograd.Options{}); err != nil {
+			if err := new(autograd.Mode).Backward([]*tensor.Tensor{sum()}, nil, autograd.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			data, got := tensor.Data[float64](x), tensor.Data[float64](autograd.Grad(x))
@@ -321,7 +321,7 @@ func TestWrites(t *testing.T) {
 // TestFailures checks what cannot be differentiated.
 func TestFailures(t *testing.T) {
 	backward := func(v value.Value) error {
-		return autograd.Backward([]*tensor.Tensor{v.Tensor()}, nil, autograd.Options{})
+		return new(autograd.Mode).Backward([]*tensor.Tensor{v.Tensor()}, nil, autograd.Options{})
 	}
 	for want, program := range map[string]func(x value.Value) error{
 		"backward through the graph a second time": func(x value.Value) error {
@@ -342,10 +342,10 @@ func TestFailures(t *testing.T) {
 			return backward(run(t, "sum", run(t, "unique_dim", []value.Value{x, value.Int(0)})[:1])[0])
 		},
 		"a leaf Variable that requires grad": func(x value.Value) error {
-			return autograd.Run(ops.Find("aten::exp_"), []value.Value{x}, make([]value.Value, 1))
+			return new(autograd.Mode).Run(ops.Find("aten::exp_"), []value.Value{x}, make([]value.Value, 1))
 		},
 		"don't support automatic differentiation": func(x value.Value) error {
-			return autograd.Run(ops.Find("aten::exp.out"), []value.Value{x, x}, make([]value.Value, 1))
+			return new(autograd.Mode).Run(ops.Find("aten::exp.out"), []value.Value{x, x}, make([]value.Value, 1))
 		},
 		"does not require grad": func(x value.Value) error { return backward(run(t, "sum", run(t, "detach", []value.Value{x}))[0]) },
 	} {

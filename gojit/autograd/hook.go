@@ -8,7 +8,7 @@ import (
 )
 
 // Hook sees a gradient when it is complete and may give another one for it; nil keeps it.
-type Hook func(g *tensor.Tensor) (*tensor.Tensor, error)
+type Hook func(m *Mode, g *tensor.Tensor) (*tensor.Tensor, error)
 
 // hook is a Hook in the place where it can be removed from.
 type hook struct {
@@ -108,7 +108,7 @@ func (p *pass) runHooks(n *Node, grads []*tensor.Tensor) {
 			continue
 		}
 		for _, h := range before[i] {
-			if g := must(h.run(grads[i])); g != nil {
+			if g := must(h.run(p.emitter.mode, grads[i])); g != nil {
 				checkHooked(grads[i], g)
 				grads[i] = g
 			}
@@ -146,7 +146,7 @@ func (n *Node) checkAnomaly(given [][]*tensor.Tensor) {
 		if g == nil || g[0] == nil || !g[0].DType().IsFloating() {
 			continue
 		}
-		if nan := do(&emitter{}, "any", do(&emitter{}, "isnan", g[0])); must(nan.Item()).Bool() {
+		if nan := do(unrecorded(), "any", do(unrecorded(), "isnan", g[0])); must(nan.Item()).Bool() {
 			fail("Function '%s' returned nan values in its %dth output.", n.name, i)
 		}
 	}

@@ -1,29 +1,50 @@
 package autograd
 
 import (
+	"maps"
+	"slices"
+
 	"torchjit/gojit/ops"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
 
-// Operators are those by which programs differentiate.
-var Operators = []ops.Operator{
-	{Name: "aten::backward", Run: func(args, out []value.Value) error {
-		return Backward([]*tensor.Tensor{args[0].Tensor()}, tensorsOf(args[1]), optionsOf(args[2], args[3]))
-	}},
-	{Name: "aten::backward.TensorList", Run: func(args, out []value.Value) error {
-		return Backward(tensorsOf(args[0]), tensorsOf(args[1]), optionsOf(args[2], args[3]))
-	}},
-	{Name: "aten::grad", Run: func(args, out []value.Value) error {
+// Operators are those by which programs differentiate and change the mode.
+var Operators = func() []ops.Operator {
+	var all []ops.Operator
+	for _, name := range slices.Sorted(maps.Keys(modal)) {
+		run := modal[name]
+		all = append(all, ops.Operator{Name: name, Run: func(args, out []value.Value) error { return run(new(Mode), args, out) }})
+	}
+	return all
+}()
+
+// modal are the operators that read or change the mode themselves.
+var modal = map[string]Operation{
+	"aten::is_grad_enabled": func(m *Mode, args, out []value.Value) error {
+		out[0] = value.Bool(m.GradEnabled())
+		return nil
+	},
+	"aten::set_grad_enabled": func(m *Mode, args, out []value.Value) error {
+		m.SetGradEnabled(args[0].Bool())
+		return nil
+	},
+	"aten::backward": func(m *Mode, args, out []value.Value) error {
+		return m.Backward([]*tensor.Tensor{args[0].Tensor()}, tensorsOf(args[1]), optionsOf(args[2], args[3]))
+	},
+	"aten::backward.TensorList": func(m *Mode, args, out []value.Value) error {
+		return m.Backward(tensorsOf(args[0]), tensorsOf(args[1]), optionsOf(args[2], args[3]))
+	},
+	"aten::grad": func(m *Mode, args, out []value.Value) error {
 		o := optionsOf(args[3], args[4])
 		o.AllowUnused = args[5].Bool()
-		grads, err := Gradients(tensorsOf(args[0]), tensorsOf(args[1]), tensorsOf(args[2]), o)
+		grads, err := m.Gradients(tensorsOf(args[0]), tensorsOf(args[1]), tensorsOf(args[2]), o)
 		if err != nil {
 			return err
 		}
 		out[0] = optionals(grads)
 		return nil
-	}},
+	},
 }
 
 // tensorsOf returns the tensors of a list, of one tensor or of None.

@@ -57,7 +57,7 @@ type layer struct{ input, hidden, inputBias, hiddenBias, project value.Value }
 // num_layers, dropout, train, bidirectional, batch_first.
 func recurrent(gates, batchFirst int) decomposition {
 	return func(e Emitter, a []value.Value) []value.Value {
-		(&emitter{}).checkRecurrent(gates, a)
+		unrecorded().checkRecurrent(gates, a)
 		x, rows, states := composer{e}, a[0].Tensor(), tensorsOf(a[1])
 		if a[batchFirst].Bool() {
 			rows = x.do("transpose.int", rows, 0, 1)

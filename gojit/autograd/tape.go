@@ -1,8 +1,8 @@
 // Package autograd records operators and differentiates what was recorded.
 //
 // Central types: Node, one recorded run of an operator; history, what a tensor knows of the node
-// that made it; gradient, one call of a derivative. Run is the one place that operators go through, from Python and
-// from the interpreter. A derivative is written once for each operator, in the derivatives files,
+// that made it; gradient, one call of a derivative; Mode, what a thread does with operators. Mode.Run is the one place that
+// operators go through, from Python and from the interpreter. A derivative is written once for each operator, in the derivatives files,
 // against the operators of an Emitter; decompositions are operators that are recorded as others.
 //
 // Invariant: an operator without a derivative is recorded too, and its node fails when a gradient
@@ -151,6 +151,7 @@ func geometryOf(t *tensor.Tensor) geometry {
 type plan struct {
 	passes    bool // it is not recorded
 	writes    bool // its first argument
+	saves     bool // the gradient of one argument needs another
 	hasOut    bool
 	backward  derivative
 	decompose decomposition
@@ -158,18 +159,27 @@ type plan struct {
 
 var plans sync.Map // of *plan by *ops.Operator
 
-// unrecorded names operators that give tensors without a gradient or change what the tape knows.
-var unrecorded = map[string]bool{}
+// unrecordedNames are operators that give tensors without a gradient or change what the tape knows.
+var unrecordedNames = map[string]bool{}
 
 func init() {
 	for _, name := range strings.Fields(`detach detach_ requires_grad_ set_ resize_ resize_as_ data zeros_like ones_like empty_like
 		full_like rand_like randn_like randint_like new_zeros new_ones new_full new_empty bernoulli multinomial result_type
 		is_leaf output_nr retain_grad backward grad _backward argmax argmin argsort sign_ nonzero isnan isinf isfinite
 		allclose equal lift lift_fresh normal poisson new_empty_strided empty_strided bucketize searchsorted histc`) {
-		unrecorded["aten::"+name] = true
+		unrecordedNames["aten::"+name] = true
 	}
-	unrecorded["prim::data"] = true
-	unrecorded["autograd::grad"] = true
+	unrecordedNames["prim::data"] = true
+	unrecordedNames["autograd::grad"] = true
+}
+
+// products are operators that save one argument for the gradient of another.
+var products = map[string]bool{}
+
+func init() {
+	for _, name := range strings.Fields("mul.Tensor div.Tensor pow.Tensor_Tensor mm bmm matmul mv dot linear addmm baddbmm conv1d conv2d conv3d") {
+		products[name] = true
+	}
 }
 
 func planOf(op *ops.Operator) *plan {
@@ -188,9 +198,10 @@ func planOf(op *ops.Operator) *plan {
 	for i := range s.Returns {
 		gives = gives || mentionsTensor(s.Returns[i].Type)
 	}
-	p.passes = !takes || !gives || unrecorded[s.Name]
+	p.passes = !takes || !gives || unrecordedNames[s.Name]
 	name := functionalName(s, p.writes)
 	p.backward, p.decompose = derivatives[name], decompositions[name]
+	p.saves = products[name]
 	if p.writes || p.backward != nil {
 		p.decompose = nil
 	}
@@ -214,8 +225,10 @@ func functionalName(s *schema.FunctionSchema, writes bool) string {
 	return name
 }
 
-// Records reports whether an operator can be recorded at all: the others need not go through Run.
-func Records(op *ops.Operator) bool { return !planOf(op).passes }
+// Modal reports whether the mode matters to an operator: the others need not go through OperationOf.
+func Modal(op *ops.Operator) bool {
+	return modal[op.Name] != nil || !planOf(op).passes || slices.ContainsFunc(op.Schema().Returns, func(r schema.Argument) bool { return mentionsTensor(r.Type) })
+}
 
 // Kind tells how the gradient of an operator is found: "d" by a derivative of its own, "c" from what it is
 // made of, "" not at all.
@@ -229,20 +242,6 @@ func Kind(op *ops.Operator) string {
 		return "c"
 	}
 	return ""
-}
-
-// Run runs an operator and records it where an argument requires a gradient.
-func Run(op *ops.Operator, args, out []value.Value) error {
-	if !tensor.GradInUse() || !tensor.GradEnabled() {
-		return op.Run(args, out)
-	}
-	if !anyRequiresGrad(args) {
-		if len(args) > 0 && isUnrecordedView(args[0]) && planOf(op).writes && !planOf(op).passes {
-			return errUnrecordedView
-		}
-		return op.Run(args, out)
-	}
-	return record(op, args, out)
 }
 
 var errUnrecordedView = errorf("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden.")
@@ -277,7 +276,7 @@ func anyRequiresGrad(args []value.Value) bool {
 	return false
 }
 
-func record(op *ops.Operator, args, out []value.Value) (err error) {
+func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	p := planOf(op)
 	switch {
 	case p.passes:
@@ -286,7 +285,7 @@ func record(op *ops.Operator, args, out []value.Value) (err error) {
 		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
 	case p.decompose != nil:
 		defer source.Catch(&err)
-		copy(out, p.decompose(&emitter{recording: true}, args))
+		copy(out, p.decompose(&emitter{m}, args))
 		return nil
 	}
 	n := &Node{op: op.Name, backward: p.backward, args: slices.Clone(args)}

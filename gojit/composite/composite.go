@@ -53,8 +53,8 @@ func Link() {
 			if strings.HasPrefix(name, "_own_") { // what only the definitions themselves call
 				continue
 			}
-			autograd.Decompose(operatorName(name), func(args []value.Value, out []value.Value) error {
-				return run(name, args, out)
+			autograd.Decompose(operatorName(name), func(m *autograd.Mode, args, out []value.Value) error {
+				return run(m, name, args, out)
 			})
 		}
 	}
@@ -90,16 +90,17 @@ func Function(operator string) (*ir.Function, error) {
 
 var machine interp.Machine
 
-func run(name string, args, out []value.Value) error {
+func run(m *autograd.Mode, name string, args, out []value.Value) error {
+	ctx := autograd.WithMode(context.Background(), m)
 	code, err := machine.CodeOf(functions()[name])
 	if err != nil {
 		return err
 	}
 	if len(out) == 1 {
-		return code.Run(context.Background(), args, out)
+		return code.Run(ctx, args, out)
 	}
 	var tuple [1]value.Value
-	if err := code.Run(context.Background(), args, tuple[:]); err != nil {
+	if err := code.Run(ctx, args, tuple[:]); err != nil {
 		return err
 	}
 	copy(out, tuple[0].Tuple().Items)

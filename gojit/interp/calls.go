@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/source"
 	"torchjit/gojit/types"
@@ -118,6 +119,7 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 	if site.machine.CheckForks {
 		ctx = startTask(ctx, site.at, future, args)
 	}
+	ctx = autograd.WithMode(ctx, s.mode)
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
@@ -59,10 +60,11 @@ type site struct {
 	output     int32 // register of the first output; the others follow it
 	numOutputs int
 
-	run     ops.Operation // opCall
-	owned   *ownership    // opCall; nil where there is nothing to do
-	machine *Machine      // opCallFunction, opCallMethod, opFork: who lowers the callee
-	callee  *ir.Function  // opCallFunction
+	run     ops.Operation      // opCall
+	runIn   autograd.Operation // opCallIn
+	owned   *ownership         // opCall; nil where there is nothing to do
+	machine *Machine           // opCallFunction, opCallMethod, opFork: who lowers the callee
+	callee  *ir.Function       // opCallFunction
 	code    atomic.Pointer[Code]
 	cached  atomic.Pointer[methodCache]
 	class   *types.Class // opCreateObject
@@ -89,7 +91,7 @@ type methodCache struct {
 
 // Runner makes the operation for a node whose kind has no operator: a fused or differentiable
 // group.
-type Runner func(*ir.Node) (ops.Operation, error)
+type Runner func(*ir.Node) (autograd.Operation, error)
 
 // Machine lowers graphs and functions. The zero Machine runs functions as they are defined.
 type Machine struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/source"
 	"torchjit/gojit/value"
 )
@@ -22,6 +23,7 @@ type stack struct {
 	budget  int
 	ctx     context.Context
 	done    <-chan struct{}
+	mode    *autograd.Mode
 	entered []entered // with statements that are open, outermost first
 }
 
@@ -74,7 +76,8 @@ func (c *Code) Run(ctx context.Context, args, out []value.Value) error {
 		}
 	}
 	s := stacks.Get().(*stack)
-	err := s.runCode(ctx, c, args, out)
+	mode := autograd.ModeOf(ctx)
+	err := s.runCode(ctx, &mode, c, args, out)
 	stacks.Put(s)
 	return err
 }
@@ -85,17 +88,18 @@ type Memory struct{ s *stack }
 // NewMemory returns memory for RunIn.
 func NewMemory() *Memory { return &Memory{stacks.New().(*stack)} }
 
-// RunIn is Run in memory that the caller keeps. The numbers of arguments and results are right.
-func (c *Code) RunIn(ctx context.Context, m *Memory, args, out []value.Value) error {
-	return m.s.runCode(ctx, c, args, out)
+// RunIn is Run in memory that the caller keeps and in a mode, which the program may change. The numbers of
+// arguments and results are right.
+func (c *Code) RunIn(ctx context.Context, m *Memory, mode *autograd.Mode, args, out []value.Value) error {
+	return m.s.runCode(ctx, mode, c, args, out)
 }
 
 // runCode runs c on an unused stack.
-func (s *stack) runCode(ctx context.Context, c *Code, args, out []value.Value) error {
-	s.ctx, s.done = ctx, ctx.Done()
+func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args, out []value.Value) error {
+	s.ctx, s.done, s.mode = ctx, ctx.Done(), mode
 	s.budget = pollEvery
 	err := s.call(c, args, out)
-	s.top, s.depth = 0, 0
+	s.top, s.depth, s.mode = 0, 0, nil
 	if s.done != nil {
 		s.ctx, s.done = nil, nil
 	}

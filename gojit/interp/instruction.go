@@ -53,6 +53,7 @@ const (
 
 	// Calls
 	opCall
+	opCallIn
 	opCallFunction
 	opCallMethod
 	opEnter
@@ -179,6 +180,7 @@ var opcodes = [numOpcodes]struct {
 	opUninitialized: {"uninitialized", "w--", "", "A = a value that no path uses"},
 
 	opCall:         {"call", "s--", "", "run the operation of site A"},
+	opCallIn:       {"call_in", "s--", "", "run the operation of site A in the mode of the run"},
 	opCallFunction: {"callfunction", "s--", "", "call the function of site A"},
 	opCallMethod:   {"callmethod", "s--", "", "call the method of the first input that site A names"},
 	opEnter:        {"enter", "wrs", "", "A = B.__enter__(), by the method cache of site C"},

@@ -357,7 +357,7 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 		if err != nil {
 			return err
 		}
-		l.call(opCall, &site{run: run}, n, n.Inputs(), dead)
+		l.call(opCallIn, &site{runIn: run}, n, n.Inputs(), dead)
 		return nil
 	}
 	o := n.Operator()
@@ -369,15 +369,17 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 		l.simple(op, n, n.Inputs(), dead)
 		return nil
 	}
-	run := notImplemented(o)
+	s := &site{name: o.Name, owned: l.owned(n)}
+	op := opCallIn
 	switch {
 	case o.Run == nil:
-	case autograd.Records(o):
-		run = func(args, out []value.Value) error { return autograd.Run(o, args, out) }
+		s.runIn = notImplemented(o)
+	case autograd.Modal(o):
+		s.runIn = autograd.OperationOf(o)
 	default:
-		run = o.Run
+		op, s.run = opCall, o.Run
 	}
-	l.call(opCall, &site{name: o.Name, run: run, owned: l.owned(n)}, n, n.Inputs(), dead)
+	l.call(op, s, n, n.Inputs(), dead)
 	return nil
 }
 
@@ -394,10 +396,10 @@ func typesOf(vs []*ir.Value) string {
 
 // notImplemented runs an operator that has no implementation (yet): it may get one after the
 // lowering.
-func notImplemented(o *ops.Operator) ops.Operation {
-	return func(args, out []value.Value) error {
+func notImplemented(o *ops.Operator) autograd.Operation {
+	return func(m *autograd.Mode, args, out []value.Value) error {
 		if o.Run != nil {
-			return autograd.Run(o, args, out)
+			return m.Run(o, args, out)
 		}
 		return source.Errorf(source.NotImplementedError, source.Range{}, "the operator %s is not implemented", o.Name)
 	}

@@ -146,6 +146,14 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 				site.owned.settle(site.inputs, args, results)
 			}
 			clear(args)
+		case opCallIn:
+			site := c.sites[in.A]
+			args, results := site.read(regs, area), regs[site.output:int(site.output)+site.numOutputs]
+			err = site.runIn(s.mode, args, results)
+			if site.owned != nil && err == nil {
+				site.owned.settle(site.inputs, args, results)
+			}
+			clear(args)
 		case opCallFunction:
 			err = s.callFunction(c.sites[in.A], regs, area)
 		case opCallMethod:

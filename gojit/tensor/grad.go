@@ -6,11 +6,25 @@ import (
 	"torchjit/gojit/source"
 )
 
-// gradInUse is set for good when the first tensor requires a gradient.
-var gradInUse atomic.Bool
+// tracked is set for good when the first tensor requires a gradient or becomes an inference tensor, inferenceInUse when
+// one does that.
+var tracked, inferenceInUse atomic.Bool
 
-// GradInUse reports whether any tensor ever required a gradient.
-func GradInUse() bool { return gradInUse.Load() }
+// Tracked reports whether there ever was a tensor that required a gradient, or an inference tensor.
+func Tracked() bool { return tracked.Load() }
+
+// InferenceInUse reports whether there ever was an inference tensor.
+func InferenceInUse() bool { return inferenceInUse.Load() }
+
+// MakeInference makes t and all tensors that share its memory inference tensors.
+func (t *Tensor) MakeInference() {
+	t.storage.inference.Store(true)
+	inferenceInUse.Store(true)
+	tracked.Store(true)
+}
+
+// IsInference reports whether the memory of t was made in inference mode.
+func (t *Tensor) IsInference() bool { return t.storage.inference.Load() }
 
 // RequiresGrad reports whether operations on the tensor are to be recorded. A view does from the
 // moment on when a recorded operation wrote its base.
@@ -29,8 +43,8 @@ func (t *Tensor) SetRequiresGrad(on bool) error {
 	if !on && !t.IsLeaf() {
 		return source.Errorf(source.RuntimeError, source.Range{}, "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
 	}
-	if on && !gradInUse.Load() {
-		gradInUse.Store(true)
+	if on && !tracked.Load() {
+		tracked.Store(true)
 	}
 	t.requiresGrad = on
 	return nil

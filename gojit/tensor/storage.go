@@ -24,8 +24,10 @@ type Storage struct {
 	foreign *foreignMemory
 	refs    atomic.Int32 // tensors made over the storage and not released
 	version atomic.Uint32
-	device  Device
-	cached  bool // data came from the block cache and may return there
+	// inference says that the memory was made in inference mode: its writes are not counted.
+	inference atomic.Bool
+	device    Device
+	cached    bool // data came from the block cache and may return there
 }
 
 // foreignMemory is memory owned by somebody else: a mapped file or a Python buffer.

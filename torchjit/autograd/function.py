@@ -8,7 +8,7 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._tensor import Tensor
-from torchjit.autograd.grad_mode import no_grad, set_grad_enabled
+from torchjit.autograd.grad_mode import no_grad
 
 
 class FunctionCtx:
@@ -139,7 +139,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         """Calls forward and records the call."""
         ctx = cls._backward_cls()
         inputs = [a for a in args if isinstance(a, Tensor)]
-        recording = _native.grad_enabled() and any(t.requires_grad for t in inputs)
+        recording = _native.grad_enabled() and not _native.inference_mode() and any(t.requires_grad for t in inputs)
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         with no_grad():
             result = cls.forward(ctx, *args)
@@ -175,7 +175,7 @@ class _Backward:
         self.is_tensor = [isinstance(a, Tensor) for a in args]
         self.shapes = [(o.shape, o.dtype) if isinstance(o, Tensor) else None for o in outputs]
 
-    def __call__(self, node: Any, grads: list[Any], recording: bool) -> list[Any]:
+    def __call__(self, node: Any, grads: list[Any]) -> list[Any]:
         import torchjit as torch
 
         ctx = self.ctx
@@ -185,10 +185,9 @@ class _Backward:
                 for g, like in zip(grads, self.shapes)
             ]
         backward = self.cls.vjp if self.cls.vjp is not Function.vjp else self.cls.backward
-        ctx._node, ctx._recording = node, recording
+        ctx._node, ctx._recording = node, _native.grad_enabled()
         try:
-            with set_grad_enabled(recording):
-                result = backward(ctx, *grads)
+            result = backward(ctx, *grads)
         finally:
             ctx._node = None
         result = list(result) if isinstance(result, (tuple, list)) else [result]

@@ -18,7 +18,8 @@ def is_grad_enabled() -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
-    return not _native.grad_enabled()
+    """Whether results of operations are inference tensors."""
+    return _native.inference_mode()
 
 
 class _Decorator:
@@ -83,17 +84,20 @@ class set_grad_enabled(_Decorator):
 
 
 class inference_mode(_Decorator):
-    """Operations are not recorded."""
+    """Operations are not recorded, and the tensors that they make are never recorded later (they are inference tensors)."""
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
     def __enter__(self) -> None:
-        self.prev = _native.grad_enabled()
+        self.prev = _native.grad_enabled(), _native.inference_mode()
         _native.set_grad_enabled(not self.mode)
+        _native.set_inference_mode(self.mode)
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        _native.set_grad_enabled(self.prev)
+        grad, inference = self.prev
+        _native.set_grad_enabled(grad)
+        _native.set_inference_mode(inference)
 
     def fresh(self) -> Any:
         return type(self)(self.mode)

@@ -62,7 +62,7 @@ var propertyFamily = []definition{
 	yes("is_signed", func(t *tensor.Tensor) bool {
 		return t.DType() != tensor.Bool && t.DType() != tensor.Uint8 && t.DType() != tensor.QUInt8
 	}),
-	yes("is_inference", never),
+	yes("is_inference", (*tensor.Tensor).IsInference),
 	yes("is_conj", never),
 	yes("is_neg", never),
 	yes("is_leaf", (*tensor.Tensor).IsLeaf),

@@ -1,0 +1,116 @@
+package autograd
+
+import (
+	"context"
+
+	"torchjit/gojit/ops"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
+
+// Mode says what happens with the operators that one thread runs. It belongs to that thread (one of Python's, or
+// one run of the interpreter with what it calls); a forked call starts with a copy. The zero Mode records.
+type Mode struct{ off, inference bool }
+
+// GradEnabled reports whether operations are to be recorded for differentiation.
+func (m *Mode) GradEnabled() bool { return !m.off }
+
+// SetGradEnabled switches the recording of operations on or off.
+func (m *Mode) SetGradEnabled(on bool) { m.off = !on }
+
+// Inference reports whether the results of operators are inference tensors.
+func (m *Mode) Inference() bool { return m.inference }
+
+// SetInference begins or ends inference mode. It does not change GradEnabled, which does not count in that mode.
+func (m *Mode) SetInference(on bool) { m.inference = on }
+
+// records reports whether operators on tensors that require gradients are recorded.
+func (m *Mode) records() bool { return !m.off && !m.inference }
+
+type modeKey struct{}
+
+// WithMode returns a context in which programs start in a copy of the mode.
+func WithMode(ctx context.Context, m *Mode) context.Context {
+	return context.WithValue(ctx, modeKey{}, *m)
+}
+
+// ModeOf returns the mode in which programs start in a context: one that records where none was given.
+func ModeOf(ctx context.Context) Mode {
+	m, _ := ctx.Value(modeKey{}).(Mode)
+	return m
+}
+
+// Operation is an operator that runs in a mode.
+type Operation func(m *Mode, args, out []value.Value) error
+
+// OperationOf returns how an operator that has an implementation runs in a mode.
+func OperationOf(op *ops.Operator) Operation {
+	if run := modal[op.Name]; run != nil {
+		return run
+	}
+	return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
+}
+
+// Run runs an operator and records it where an argument requires a gradient.
+func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
+	if !tensor.Tracked() {
+		if !m.inference {
+			return op.Run(args, out)
+		}
+		return runInference(op, args, out)
+	}
+	switch {
+	case m.inference:
+		return runInference(op, args, out)
+	case anyInference(args):
+		if err := checkInference(m, op, args); err != nil {
+			return err
+		}
+	}
+	if m.off {
+		return op.Run(args, out)
+	}
+	if !anyRequiresGrad(args) {
+		if len(args) > 0 && isUnrecordedView(args[0]) && planOf(op).writes && !planOf(op).passes {
+			return errUnrecordedView
+		}
+		return op.Run(args, out)
+	}
+	return record(m, op, args, out)
+}
+
+// runInference runs an operator whose new results become inference tensors.
+func runInference(op *ops.Operator, args, out []value.Value) error {
+	if err := op.Run(args, out); err != nil {
+		return err
+	}
+	eachTensor(out, func(t *tensor.Tensor) bool {
+		if viewed(args, t) == nil {
+			t.MakeInference()
+		}
+		return true
+	})
+	return nil
+}
+
+var errSavedInference = errorf("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in autograd.")
+
+func anyInference(args []value.Value) (found bool) {
+	if !tensor.InferenceInUse() {
+		return false
+	}
+	eachTensor(args, func(t *tensor.Tensor) bool { found = t.IsInference(); return !found })
+	return found
+}
+
+// checkInference fails where an operator outside of inference mode writes an inference tensor or would save it.
+func checkInference(m *Mode, op *ops.Operator, args []value.Value) error {
+	p := planOf(op)
+	if p.writes && args[0].IsTensor() && args[0].Tensor().IsInference() {
+		return errorf("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
+	}
+	if m.records() && !p.passes && p.saves && anyRequiresGrad(args) {
+		return errSavedInference
+	}
+	return nil
+}
