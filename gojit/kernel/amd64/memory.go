@@ -52,6 +52,17 @@ func (c *Code) Free() {
 	c.entry = 0
 }
 
+// CodeBytes returns how much executable memory functions take.
+func CodeBytes() int {
+	executable.mu.Lock()
+	defer executable.mu.Unlock()
+	n := 0
+	for _, s := range executable.taken {
+		n += s.size
+	}
+	return n
+}
+
 // region is a stretch of executable memory; write puts bytes into it.
 type region struct {
 	base  uintptr

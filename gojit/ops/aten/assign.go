@@ -33,7 +33,7 @@ func assign(dst, src *tensor.Tensor) {
 		p = must(conversions.Make(key, func() (*launch.Program, error) {
 			b := kernel.NewBuilder()
 			b.Output(b.Input(from, kernel.ComputeType(into)), into)
-			return launch.NewProgram(b.Kernel())
+			return launch.ProgramOf(b.Kernel())
 		}))
 	}
 	operands := [...]*tensor.Tensor{dst, src}

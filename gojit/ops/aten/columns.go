@@ -101,7 +101,7 @@ func (q *reducer) columnProgram(in, computed, held tensor.DType, rows, singles i
 			parts = append(parts[2:], b.Binary(q.op.Op(), parts[0], parts[1]))
 		}
 		b.Output(b.Binary(q.op.Op(), total, parts[0]), held)
-		return launch.NewProgram(b.Kernel())
+		return launch.ProgramOf(b.Kernel())
 	}))
 }
 

@@ -97,7 +97,7 @@ func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor
 	program := p.cache.Get(key)
 	if program == nil {
 		program = must(p.cache.Make(key, func() (*launch.Program, error) {
-			return launch.NewProgram(p.build(operands, len(extras), common, out.DType()))
+			return launch.ProgramOf(p.build(operands, len(extras), common, out.DType()))
 		}))
 	}
 	var tensors [tensor.MaxOperands]*tensor.Tensor
@@ -174,7 +174,7 @@ func (p *pointwise) total(ts []*tensor.Tensor, extras ...tensor.Scalar) (sum *te
 				operands[i] = ofTensor(t)
 			}
 			b.Reduce(kernel.ReduceSum, p.result(b, operands, len(extras), d), d)
-			return launch.NewProgram(b.Kernel())
+			return launch.ProgramOf(b.Kernel())
 		}))
 	}
 	sum = empty(nil, d)

@@ -64,7 +64,7 @@ func (q *reducer) program(in, computed, result tensor.DType, singles int) *launc
 			x = append(x, b.Iota(tensor.Int64))
 		}
 		b.Reduce(q.op, q.apply(b, x), result)
-		return launch.NewProgram(b.Kernel())
+		return launch.ProgramOf(b.Kernel())
 	}))
 }
 

@@ -71,7 +71,7 @@ func (s *scanner) program(d, held tensor.DType) *launch.Program {
 		v := b.Binary(s.op, so, b.Convert(x, held))
 		b.Output(v, held)
 		b.Output(v, d)
-		return launch.NewProgram(b.Kernel())
+		return launch.ProgramOf(b.Kernel())
 	}))
 }
 

@@ -24,7 +24,7 @@ func (k *rowKernel) program(in, computed tensor.DType) *launch.Program {
 	return must(k.cache.Make(key, func() (*launch.Program, error) {
 		b := kernel.NewBuilder()
 		k.build(b, in, computed)
-		return launch.NewProgram(b.Kernel())
+		return launch.ProgramOf(b.Kernel())
 	}))
 }
 
