@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"torchjit/gojit/schema"
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
@@ -97,14 +98,26 @@ func toValue(w *word, t types.Type, size int) (value.Value, error) {
 	case types.KindList:
 		return toList(w, t.(*types.List).Elem, size)
 	case types.KindDevice:
-		if w.kind() == kindString {
-			d, err := tensor.ParseDevice(w.text())
-			return value.OfDevice(d), err
-		}
+		return operatorDevice(w)
 	case types.KindScalarType, types.KindLayout, types.KindMemoryFormat:
 		return value.Int(w.int()), nil
 	}
 	return plainValue(w)
+}
+
+// operatorDevice reads the device of an operator that Python calls. CUDA fails as in a PyTorch without it.
+func operatorDevice(w *word) (value.Value, error) {
+	d := deviceOfCode(w.int())
+	if w.kind() == kindString {
+		var err error
+		if d, err = tensor.ParseDevice(w.text()); err != nil {
+			return value.None, err
+		}
+	}
+	if d.Type == tensor.CUDA {
+		return value.None, source.Errorf("AssertionError", source.Range{}, "Torch not compiled with CUDA enabled")
+	}
+	return value.OfDevice(d), nil
 }
 
 // numberTensor makes the tensor without dimensions that a number stands for.

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"math"
+
 	"torchjit/gojit/autograd"
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
@@ -24,6 +27,8 @@ var tensorFunctions = []function{
 	{schema: "tensor_truth(Tensor self) -> bool", run: tensorTruth},
 	{schema: "tensor_tolist(Tensor self) -> any", run: tensorToList},
 	{schema: "tensor_text(Tensor self) -> str", run: tensorText},
+	{schema: "tensor_qscheme(Tensor self) -> int", run: tensorQScheme},
+	{schema: "set_print_options(int precision, int threshold, int edgeitems, int linewidth, bool? sci_mode) -> None", run: setPrintOptions},
 	{schema: "tensor_requires_grad(Tensor self) -> bool", run: tensorRequiresGrad},
 	{schema: "tensor_set_requires_grad(Tensor self, bool on) -> None", run: tensorSetRequiresGrad},
 	{schema: "tensor_set_data(Tensor self, Tensor data) -> None", run: tensorSetData},
@@ -214,6 +219,34 @@ func tensorText(c *call) error {
 		made = n.Name()
 	}
 	c.string(c.argTensor(0).Repr(made))
+	return nil
+}
+
+// setPrintOptions changes how tensors are shown. A negative threshold means that nothing is left out.
+func setPrintOptions(c *call) error {
+	o := tensor.PrintOptions{Precision: int(c.argInt(0)), Threshold: int(c.argInt(1)), EdgeItems: int(c.argInt(2)), LineWidth: int(c.argInt(3))}
+	if o.Threshold < 0 {
+		o.Threshold = math.MaxInt
+	}
+	if c.arg(4).kind() != kindNone {
+		sci := c.argBool(4)
+		o.SciMode = &sci
+	}
+	tensor.SetPrintOptions(o)
+	return nil
+}
+
+// tensorQScheme replies 0 for one scale and 1 for a scale for each index of a dimension.
+func tensorQScheme(c *call) error {
+	q := c.argTensor(0).Quantizer()
+	switch {
+	case q == nil:
+		return source.Errorf(source.RuntimeError, source.Range{}, "Could not run 'aten::qscheme' with arguments from the 'CPU' backend: the tensor is not quantized")
+	case q.PerChannel():
+		c.int(1)
+	default:
+		c.int(0)
+	}
 	return nil
 }
 

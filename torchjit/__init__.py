@@ -41,12 +41,25 @@ from torchjit._types import (
     layout,
     memory_format,
     preserve_format,
+    qscheme,
+    qschemes,
     strided,
 )
 
 __version__ = "1.13.1+torchjit0.1.0"
 
 globals().update(dtypes)
+globals().update(qschemes)
+
+# What PyTorch's build has; here everything that computes is this library.
+has_cuda = has_cudnn = has_mkl = has_mkldnn = has_mps = has_openmp = False
+has_lapack = has_spectral = True
+
+
+def compiled_with_cxx11_abi() -> bool:
+    """Whether PyTorch's C++ strings are those of C++11: there is no C++ here."""
+    return False
+
 
 # Names that live in submodules, which are loaded when the name is first used.
 _ELSEWHERE = {
@@ -57,8 +70,28 @@ _ELSEWHERE["save"] = _ELSEWHERE["load"] = "torchjit.serialization"
 _STORAGE_NAMES = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
 _ELSEWHERE.update({name + kind: "torchjit.storage" for name in _STORAGE_NAMES for kind in ("Tensor", "Storage")})
 _ELSEWHERE.update({name: "torchjit.storage" for name in ("TypedStorage", "UntypedStorage")})
+_ELSEWHERE.update({prefix + kind: "torchjit.storage" for prefix in ("ComplexFloat", "ComplexDouble", "QUInt8", "QInt8", "QInt32") for kind in ("Storage",)})
+_ELSEWHERE["Storage"] = "torchjit.storage"
+_ELSEWHERE.update(
+    {
+        name: "torchjit.amp.autocast_mode"
+        for name in (
+            "autocast", "clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
+            "is_autocast_cpu_enabled", "is_autocast_enabled",
+        )
+    }
+)  # fmt: skip
+_ELSEWHERE["set_printoptions"] = "torchjit._tensor_str"
+_ELSEWHERE["to_dlpack"] = "torchjit.utils.dlpack"
+_ELSEWHERE.update({name: "torchjit._removed" for name in ("eig", "lstsq", "matrix_rank", "solve")})
+_ELSEWHERE.update({name: "torchjit._lowrank" for name in ("svd_lowrank", "pca_lowrank")})
+_ELSEWHERE["lu"] = "torchjit.functional"
 _ELSEWHERE["unique"] = _ELSEWHERE["unique_consecutive"] = "torchjit.functional"
-_SUBMODULES = ("autograd", "backends", "cuda", "fft", "functional", "jit", "library", "linalg", "nn", "ops", "optim", "random", "serialization", "special", "storage", "testing", "utils", "_jit_internal", "_C")
+_SUBMODULES = (
+    "amp", "autograd", "backends", "classes", "cuda", "distributions", "fft", "functional", "futures", "jit", "library", "linalg", "nn", "ops",
+    "optim", "overrides", "profiler", "quantization", "random", "return_types", "serialization", "special", "storage", "testing", "types",
+    "utils", "version", "_jit_internal", "_C", "_VF", "_tensor_str",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -72,6 +105,11 @@ def __getattr__(name: str) -> Any:
         value = globals()[name] = getattr(importlib.import_module(_ELSEWHERE[name]), name)
         return value
     f = None if name.startswith("__") else _native.operator("aten::" + name)
+    if f is None and name[:1].isupper() or name in ("parse_ir", "parse_schema", "import_ir_module", "fork", "wait"):
+        # Classes of graphs and types stand here as well as in torch._C.
+        import importlib
+
+        f = getattr(importlib.import_module("torchjit._C"), name, None)
     if f is None:
         raise AttributeError(f"module 'torch' has no attribute '{name}'")
     globals()[name] = f

@@ -10,6 +10,9 @@ def return_type(name: str, fields: list[str]) -> type:
     """The class of an operator's named results: a tuple with field names."""
     import collections
 
+    found = _return_classes.get(name)
+    if found is not None and found._fields == tuple(fields):
+        return _from_sequence(found)
     made: Any = collections.namedtuple(name, fields)  # type: ignore[misc]
     made.__module__ = "torch.return_types"
 
@@ -19,7 +22,25 @@ def return_type(name: str, fields: list[str]) -> type:
         )
 
     made.__repr__ = show  # type: ignore[method-assign]
+    _return_classes.setdefault(name, made)
     return _from_sequence(made)
+
+
+# The classes of operators' named results that have been made, by name.
+_return_classes: dict[str, Any] = {}
+
+
+def return_class(name: str) -> Any:
+    """The class of an operator's named results, None where it has none."""
+    if name not in _return_classes:
+        from torchjit import _C
+
+        for schema in _C._jit_get_schemas_for_operator("aten::" + name):
+            fields = [r.name for r in schema.returns]
+            if len(fields) > 1 and all(fields) and not any("out" == a.name or a.kwarg_only and a.is_out for a in schema.arguments):
+                return_type(name, fields)
+                break
+    return _return_classes.get(name)
 
 
 def _from_sequence(cls: Any) -> Any:

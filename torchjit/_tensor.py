@@ -6,7 +6,7 @@ import builtins
 from typing import Any
 
 from torchjit import _host, _native
-from torchjit._types import Size, device, dtype, dtypes, layout, preserve_format, strided
+from torchjit._types import Size, device, dtype, dtypes, layout, preserve_format, qschemes, strided
 
 _TENSOR_HANDLE = 0
 
@@ -80,7 +80,12 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     data_ptr = _native.tensor_data_ptr
     item = _native.tensor_item
     tolist = _native.tensor_tolist
-    is_cuda = is_sparse = is_quantized = is_mkldnn = is_meta = False
+    is_cuda = is_sparse = is_sparse_csr = is_mkldnn = is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = False
+    name = None
+    names = property(lambda self: (None,) * self.dim(), doc="The names of the dimensions, which have none in this version.")
+    is_cpu = property(lambda self: self.device.type == "cpu", doc="Whether the elements are in the memory of the CPU.")
+    is_meta = property(lambda self: self.device.type == "meta", doc="Whether there are no elements.")
+    is_quantized = property(lambda self: self.dtype.name.startswith(("q", "quint")), doc="Whether the elements are integers with a scale.")
 
     def size(self, dim: int | None = None) -> Any:
         return self.shape if dim is None else _native.tensor_size(self, dim)
@@ -109,6 +114,94 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
 
     def is_signed(self) -> bool:
         return self.dtype.is_signed
+
+    def has_names(self) -> bool:
+        """False: dimensions have no names in this version."""
+        return False
+
+    def qscheme(self) -> Any:
+        """How a quantized tensor's integers are read. Raises RuntimeError where the tensor is not quantized."""
+        return qschemes[("per_tensor_affine", "per_channel_affine")[_native.tensor_qscheme(self)]]
+
+    def is_shared(self) -> builtins.bool:
+        """Whether other processes see the memory: they do not."""
+        return False
+
+    def share_memory_(self) -> Tensor:
+        """Raises RuntimeError: memory is not shared between processes in this version."""
+        raise RuntimeError("torchjit does not share memory between processes: send tensors by pickle")
+
+    def as_subclass(self, cls: builtins.type) -> Any:
+        """The same tensor as an instance of a subclass of Tensor."""
+        if not (isinstance(cls, builtins.type) and issubclass(cls, Tensor)):
+            raise TypeError("as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor")
+        return _native.TensorBase.__new__(cls, self)
+
+    def _numbers(self, method: str) -> Any:
+        if self.requires_grad:
+            raise RuntimeError(f"{method}_: cannot be called on a tensor that requires grad")
+        return self.reshape(-1).tolist()
+
+    def apply_(self, callable: Any) -> Tensor:
+        """Replaces every element by callable(element). For the CPU, and slow."""
+        values = [callable(x) for x in self._numbers("apply")]
+        return self.copy_(_native.tensor_from_data(values, self.dtype).reshape(self.shape))
+
+    def map_(self, tensor: Tensor, callable: Any) -> Tensor:
+        """Replaces every element by callable(element, element of tensor), where tensor is expanded to the shape."""
+        others = tensor.expand(self.shape).reshape(-1).tolist()
+        values = [callable(x, y) for x, y in zip(self._numbers("map"), others, strict=True)]
+        return self.copy_(_native.tensor_from_data(values, self.dtype).reshape(self.shape))
+
+    def map2_(self, x: Tensor, y: Tensor, callable: Any) -> Tensor:
+        """map_ with two further tensors."""
+        first, second = (t.expand(self.shape).reshape(-1).tolist() for t in (x, y))
+        values = [callable(*z) for z in zip(self._numbers("map2"), first, second, strict=True)]
+        return self.copy_(_native.tensor_from_data(values, self.dtype).reshape(self.shape))
+
+    def new(self, *args: Any, device: Any = None) -> Tensor:
+        """A tensor of the same element type: of a size, or with given data."""
+        if len(args) == 1 and isinstance(args[0], Tensor):
+            return args[0].to(self.dtype)
+        if len(args) == 1 and not isinstance(args[0], (builtins.int, Size)):
+            return _native.tensor_from_data(_plain(args[0]), self.dtype)
+        size = args[0] if len(args) == 1 and isinstance(args[0], Size) else args or (0,)
+        return _native.operator("aten::empty")(list(size), dtype=self.dtype)
+
+    def eig(self, eigenvectors: builtins.bool = False) -> Any:
+        """Raises RuntimeError: torch.linalg.eig has taken its place; so with the next ones."""
+        from torchjit._removed import eig
+
+        return eig()
+
+    def lstsq(self, other: Tensor) -> Any:
+        from torchjit._removed import lstsq
+
+        return lstsq()
+
+    def solve(self, other: Tensor) -> Any:
+        from torchjit._removed import solve
+
+        return solve()
+
+    def matrix_rank(self, tol: Any = None, symmetric: builtins.bool = False) -> Any:
+        from torchjit._removed import matrix_rank
+
+        return matrix_rank()
+
+    def lu(self, pivot: builtins.bool = True, get_infos: builtins.bool = False) -> Any:
+        """The LU factors and the rows that were exchanged. See torch.lu."""
+        from torchjit.functional import lu
+
+        return lu(self, pivot=pivot, get_infos=get_infos)
+
+    def reinforce(self, reward: Any) -> None:
+        """Raises RuntimeError, as it does in PyTorch since 0.4."""
+        raise RuntimeError("reinforce() was removed.\nUse torch.distributions instead.")
+
+    def cuda(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = preserve_format) -> Tensor:
+        """Raises RuntimeError: this version runs on the CPU alone."""
+        raise AssertionError("Torch not compiled with CUDA enabled")
 
     def get_device(self) -> int:
         return -1
@@ -309,6 +402,15 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     def bool(self, memory_format: Any = preserve_format) -> Tensor:
         return self.to(dtypes["bool"])
 
+    def cfloat(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["complex64"])
+
+    def cdouble(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["complex128"])
+
+    def chalf(self, memory_format: Any = preserve_format) -> Tensor:
+        return self.to(dtypes["complex32"])
+
     def cpu(self, memory_format: Any = preserve_format) -> Tensor:
         return _native.trace_to(self, self.device, None) if _native.is_tracing() else self
 
@@ -372,6 +474,8 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
 
     def untyped_storage(self) -> Any:
         return self.storage().untyped()
+
+    _storage = untyped_storage
 
     def storage_type(self) -> Any:
         return type(self.storage())
@@ -476,4 +580,5 @@ _TENSOR_CLASSES = {
 }  # fmt: skip
 _DTYPES_BY_CLASS = {cls: dtypes[name] for name, cls in _TENSOR_CLASSES.items()}
 
+Tensor.__module__ = "torchjit"
 _native.register_handle_class(_TENSOR_HANDLE, Tensor)

@@ -132,6 +132,29 @@ class memory_format(_native.Token):
         return "torch." + self.name
 
 
+class qscheme:
+    """How the integers of a quantized tensor are read. Its values are torch.per_tensor_affine and its like."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return "torch." + self._name
+
+    def __reduce__(self) -> Any:
+        return qscheme_named, (self._name,)
+
+
+qschemes = {
+    name: qscheme(name)
+    for name in ("per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric", "per_channel_affine_float_qparams")
+}
+
+
+def qscheme_named(name: str) -> qscheme:
+    return qschemes[name]
+
+
 strided = layout(_LAYOUT, 0)
 contiguous_format = memory_format(_MEMORY_FORMAT, 0)
 preserve_format = memory_format(_MEMORY_FORMAT, 1)
@@ -261,3 +284,6 @@ class finfo:
 _native.set_size_class(Size)
 _native.set_token_factory(_token)
 _native.register_handle_class(_GENERATOR_HANDLE, Generator)
+
+for _cls in (Size, Generator, device, dtype, layout, memory_format, qscheme, iinfo, finfo):
+    _cls.__module__ = "torchjit"

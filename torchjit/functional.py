@@ -106,3 +106,19 @@ unique_consecutive = boolean_dispatch(
     arg_name="return_inverse", arg_index=1, default=False, if_true=_consecutive_return_inverse_true, if_false=_consecutive_return_inverse_false,
     module_name=__name__, func_name="unique_consecutive",
 )  # fmt: skip
+
+
+def lu(A, pivot=True, get_infos=False, out=None):
+    """(LU, pivots) of matrices A (* x m x n), with get_infos (LU, pivots, infos).
+
+    Raises RuntimeError where there is none and get_infos is false.
+    """
+    factors, pivots, infos = torch._lu_with_info(A, pivot=pivot, check_errors=not get_infos)
+    made = (factors, pivots, infos) if get_infos else (factors, pivots)
+    if out is None:
+        return made
+    if len(out) != len(made):
+        raise TypeError(f"expected tuple of {len(made)} elements but got {len(out)}")
+    for into, tensor in zip(out, made):  # noqa: B905
+        into.resize_as_(tensor).copy_(tensor)
+    return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 from typing import Any
 
@@ -25,25 +26,25 @@ class TypedStorage:
 
         self.dtype = dtype or getattr(type(self), "_dtype", None) or torch.get_default_dtype()
         if _bytes is None:
-            made = torch.zeros(data, dtype=self.dtype) if isinstance(data, int) else torch.tensor([] if data is None else list(data), dtype=self.dtype)
+            made = torch.zeros(data, dtype=self.dtype) if isinstance(data, builtins.int) else torch.tensor([] if data is None else list(data), dtype=self.dtype)
             _bytes = _native.tensor_storage(made)
         self._bytes = _bytes
 
     def _tensor(self) -> Tensor:
         return self._bytes.view(self.dtype)
 
-    def __len__(self) -> int:
+    def __len__(self) -> builtins.int:
         return self._bytes.numel() // self.dtype.itemsize
 
     size = __len__
 
-    def nbytes(self) -> int:
+    def nbytes(self) -> builtins.int:
         return self._bytes.numel()
 
-    def element_size(self) -> int:
+    def element_size(self) -> builtins.int:
         return self.dtype.itemsize
 
-    def data_ptr(self) -> int:
+    def data_ptr(self) -> builtins.int:
         return self._bytes.data_ptr()
 
     def __getitem__(self, at: Any) -> Any:
@@ -75,10 +76,10 @@ class TypedStorage:
         return self._bytes.device
 
     @property
-    def is_cuda(self) -> bool:
+    def is_cuda(self) -> builtins.bool:
         return False
 
-    def is_shared(self) -> bool:
+    def is_shared(self) -> builtins.bool:
         return False
 
     def pickle_storage_type(self) -> str:
@@ -90,8 +91,86 @@ class TypedStorage:
     _untyped = untyped
 
     def __repr__(self) -> str:
+        kind = "TypedStorage" if not isinstance(self, UntypedStorage) else "UntypedStorage"
+        what = f"dtype={self.dtype}, device={self.device}" if kind == "TypedStorage" else f"device={self.device}"
         lines = "".join(f" {x}\n" for x in self.tolist())
-        return f"{lines}[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
+        return f"{lines}[torch.storage.{kind}({what}) of size {len(self)}]"
+
+    def _to(self, name: str) -> TypedStorage:
+        return TypedStorage(dtype=dtypes[name], _bytes=_native.tensor_storage(self._tensor().to(dtypes[name]).clone()))
+
+    def double(self) -> TypedStorage:
+        """The numbers as float64; the methods after it are named after their types too."""
+        return self._to("float64")
+
+    def float(self) -> TypedStorage:
+        return self._to("float32")
+
+    def half(self) -> TypedStorage:
+        return self._to("float16")
+
+    def bfloat16(self) -> TypedStorage:
+        return self._to("bfloat16")
+
+    def long(self) -> TypedStorage:
+        return self._to("int64")
+
+    def int(self) -> TypedStorage:
+        return self._to("int32")
+
+    def short(self) -> TypedStorage:
+        return self._to("int16")
+
+    def char(self) -> TypedStorage:
+        return self._to("int8")
+
+    def byte(self) -> TypedStorage:
+        return self._to("uint8")
+
+    def bool(self) -> TypedStorage:
+        return self._to("bool")
+
+    def complex_double(self) -> TypedStorage:
+        return self._to("complex128")
+
+    def complex_float(self) -> TypedStorage:
+        return self._to("complex64")
+
+    def cpu(self) -> TypedStorage:
+        return self
+
+    def cuda(self, device: Any = None, non_blocking: Any = False) -> TypedStorage:
+        """Raises AssertionError: this version runs on the CPU alone."""
+        raise AssertionError("Torch not compiled with CUDA enabled")
+
+    def get_device(self) -> builtins.int:
+        return -1
+
+    def is_pinned(self) -> builtins.bool:
+        return False
+
+    is_sparse = False
+
+    def type(self, dtype: Any = None) -> Any:
+        """The name of the class by element type, or the numbers as another."""
+        if dtype is None:
+            return "torch." + self.pickle_storage_type()
+        named = dtype if isinstance(dtype, str) else dtype.__name__
+        return self._to(DTYPE_OF_STORAGE[named.rpartition(".")[2]].name)
+
+    def resize_(self, size: builtins.int) -> TypedStorage:
+        """Gives the storage room for another number of elements. Those that it had stay."""
+        grown = _native.operator("aten::zeros")([size * self.dtype.itemsize], dtype=dtypes["uint8"])
+        n = min(grown.numel(), self._bytes.numel())
+        grown[:n] = self._bytes[:n]
+        self._bytes = grown
+        return self
+
+    @classmethod
+    def from_buffer(cls, buffer: Any, byte_order: str = "native", dtype: Any = None, **kwargs: Any) -> TypedStorage:
+        """A storage with a copy of a buffer's bytes."""
+        made = _native.tensor_from_buffer(bytearray(memoryview(buffer).cast("B")))
+        return cls(dtype=dtype or getattr(cls, "_dtype", None) or dtypes["uint8"], _bytes=made)
 
 
 class UntypedStorage(TypedStorage):
@@ -137,5 +216,6 @@ for _name, _prefix in _NAMES.items():
     if not _prefix.startswith(("Q", "Complex")):
         globals()[_prefix + "Tensor"] = _TensorType(_prefix + "Tensor", (), {"_dtype": dtypes[_name], "__module__": "torch"})
 
+Storage = TypedStorage
 CLASSES = [prefix + kind for prefix in _NAMES.values() for kind in ("Storage", "Tensor") if prefix + kind in globals()]
 DTYPE_OF_STORAGE = {prefix + "Storage": dtypes[name] for name, prefix in _NAMES.items()}

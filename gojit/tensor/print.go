@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"torchjit/gojit/internal/decimal"
 )
@@ -21,8 +22,19 @@ type PrintOptions struct {
 // DefaultPrintOptions are the settings of a fresh Python session.
 var DefaultPrintOptions = PrintOptions{Precision: 4, Threshold: 1000, EdgeItems: 3, LineWidth: 80}
 
+// printOptions are the settings in force, nil for DefaultPrintOptions.
+var printOptions atomic.Pointer[PrintOptions]
+
+// SetPrintOptions changes what Repr and String show, for the whole process.
+func SetPrintOptions(o PrintOptions) { printOptions.Store(&o) }
+
 // Repr returns what Python shows for the tensor. gradFn is the name of the node that made it, or "".
-func (t *Tensor) Repr(gradFn string) string { return t.ReprWith(DefaultPrintOptions, gradFn) }
+func (t *Tensor) Repr(gradFn string) string {
+	if o := printOptions.Load(); o != nil {
+		return t.ReprWith(*o, gradFn)
+	}
+	return t.ReprWith(DefaultPrintOptions, gradFn)
+}
 
 // String returns the Python representation.
 func (t *Tensor) String() string { return t.Repr("") }
@@ -45,9 +57,9 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string) string {
 		}
 		body = "..."
 	case t.dtype.IsQuantized():
-		suffixes = append(suffixes, size, "dtype=torch."+t.dtype.String(), "quantization_scheme=torch.per_tensor_affine",
-			"scale="+decimal.Python(t.quantizer.Scale), "zero_point="+strconv.FormatInt(t.quantizer.ZeroPoint, 10))
-		real, err := t.To(Float32)
+		suffixes = append(suffixes, size, "dtype=torch."+t.dtype.String())
+		suffixes = append(suffixes, o.quantizerText(t.quantizer)...)
+		real, err := Dequantize(t)
 		if err != nil {
 			return "tensor(" + err.Error() + ")"
 		}
@@ -72,6 +84,30 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string) string {
 		suffixes = append(suffixes, "requires_grad=True")
 	}
 	return o.addSuffixes(prefix+body, suffixes, len(prefix))
+}
+
+// quantizerText is how the integers of a quantized tensor are read.
+func (o PrintOptions) quantizerText(q *Quantizer) []string {
+	if !q.PerChannel() {
+		return []string{
+			"quantization_scheme=torch.per_tensor_affine",
+			"scale=" + decimal.Python(q.Scale), "zero_point=" + strconv.FormatInt(q.ZeroPoint, 10),
+		}
+	}
+	return []string{
+		"quantization_scheme=torch.per_channel_affine",
+		"scale=" + vectorText(o, q.Scales),
+		"zero_point=" + vectorText(o, q.ZeroPoints),
+		"axis=" + strconv.Itoa(q.Axis),
+	}
+}
+
+func vectorText[T Element](o PrintOptions, numbers []T) string {
+	t, err := FromSlice(numbers, len(numbers))
+	if err != nil {
+		return "tensor(" + err.Error() + ")"
+	}
+	return t.ReprWith(o, "")
 }
 
 func (o PrintOptions) addSuffixes(text string, suffixes []string, indent int) string {
@@ -131,11 +167,11 @@ func (o PrintOptions) newFormatter(values []float64, texts []string) *formatter 
 		return f
 	}
 	f.sci = high/low > 1000 || high > 1e8 || !f.whole && low < 1e-4
-	if o.SciMode != nil {
-		f.sci = *o.SciMode
-	}
 	for _, v := range shown {
 		f.width = max(f.width, len(f.digits(v)))
+	}
+	if o.SciMode != nil { // the width stays that of the form which the values ask for
+		f.sci = *o.SciMode
 	}
 	return f
 }

@@ -1,7 +1,8 @@
-"""fork and wait as plain Python calls: they run at once."""
+"""fork and wait as plain Python calls, which run at once, and what a forked call gives."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,11 +12,46 @@ from torchjit._jit_internal import _FutureType
 _FUTURE_HANDLE = 7
 
 
-class Future(_native.Handle):
-    """The result of a call that a compiled program forked. `Future[T]` is its type in annotations."""
+class Future:
+    """The result of a call that may still run. `Future[T]` is its type in annotations."""
 
     def __class_getitem__(cls, item: Any) -> Any:
         return _FutureType(cls, (item,))
+
+    def wait(self) -> Any:
+        """The result, once it is there. Raises what the call raised."""
+        raise NotImplementedError
+
+    def done(self) -> bool:
+        """Whether the call has ended."""
+        raise NotImplementedError
+
+    def value(self) -> Any:
+        """The result, which must be there. Raises what the call raised."""
+        return self.wait()
+
+    def then(self, callback: Callable[[Any], Any]) -> Future:
+        """A future of callback(self), which is called when the call has ended."""
+        from torchjit.futures import Future as PythonFuture
+
+        following: Any = PythonFuture()
+
+        def follow(ended: Any) -> None:
+            try:
+                following.set_result(callback(ended))
+            except Exception as e:
+                following.set_exception(e)
+
+        self.add_done_callback(follow)
+        return following
+
+    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
+        """Has callback(self) called when the call has ended: at once where it has."""
+        raise NotImplementedError
+
+
+class _ForkedFuture(Future, _native.Handle):
+    """The result of a call that a compiled program forked."""
 
     def wait(self) -> Any:
         return _native.future_wait(self)
@@ -23,27 +59,34 @@ class Future(_native.Handle):
     def done(self) -> bool:
         return _native.future_done(self)
 
-    value = wait
+    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
+        if self.done():
+            callback(self)
+        else:
+            threading.Thread(target=self._call_at_end, args=(callback,), daemon=True).start()
+
+    def _call_at_end(self, callback: Callable[[Any], None]) -> None:
+        try:
+            self.wait()
+        except Exception:  # the callback asks again
+            pass
+        callback(self)
+
+    def set_result(self, result: Any) -> None:
+        """Raises RuntimeError: the result of a forked call is what the call gives."""
+        raise RuntimeError("the result of a forked call cannot be set")
 
 
-class _Done:
-    """The result of a call that ran at once."""
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def wait(self) -> Any:
-        return self._value
-
-    value = wait
-
-    def done(self) -> bool:
-        return True
+_ForkedFuture.__name__ = _ForkedFuture.__qualname__ = "Future"
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A future of func(*args, **kwargs). In a compiled program the call runs beside its caller."""
-    return _Done(func(*args, **kwargs))
+    from torchjit.futures import Future as PythonFuture
+
+    made: Any = PythonFuture()
+    made.set_result(func(*args, **kwargs))
+    return made
 
 
 def wait(future: Any) -> Any:
@@ -51,4 +94,4 @@ def wait(future: Any) -> Any:
     return future.wait()
 
 
-_native.register_handle_class(_FUTURE_HANDLE, Future)
+_native.register_handle_class(_FUTURE_HANDLE, _ForkedFuture)

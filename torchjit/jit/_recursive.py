@@ -41,6 +41,8 @@ from torchjit import _jit_internal as _marks
 from torchjit._tensor import Tensor
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, qualified_name, type_of_annotation
+from torchjit.nn.modules.module import _type_name as _full_type_name
+from torchjit.nn.parameter import is_lazy
 
 # Attributes of every nn.Module that compiled modules do not have.
 _IGNORED_ATTRIBUTES = frozenset(
@@ -540,14 +542,26 @@ def hook_stubs(module: Any) -> tuple[list[Stub], list[Stub]]:
 # ---- making a module ----
 
 
+def check_module_initialized(mod: Any) -> None:
+    """Raises RuntimeError where a module has no parameters yet, or parameters without a shape."""
+    name = _full_type_name(mod)
+    if "_parameters" not in mod.__dict__:
+        raise RuntimeError(f"'{name}' has not been initialized, did you forget to call 'super()'?")
+    for key, param in mod._parameters.items():
+        if param is not None and is_lazy(param):
+            raise RuntimeError(f"'{name}' has uninitialized parameters {key}. Did you forget to run a forward pass?")
+    for key, buffer in mod._buffers.items():
+        if buffer is not None and is_lazy(buffer):
+            raise RuntimeError(f"'{name}' has uninitialized buffers {key}. Did you forget to run a forward pass?")
+
+
 def create_script_module(module: Any, choose_methods: Any, share_types: bool = True) -> Any:
     """The compiled form of a module; its submodules are compiled with it."""
     from torchjit.jit._module import RecursiveScriptModule, ScriptModule
 
     if isinstance(module, ScriptModule) and module._is_compiled():
         return module
-    if "_parameters" not in module.__dict__:
-        raise RuntimeError(f"'{type(module).__name__}' was not initialized: call super().__init__() in its __init__")
+    check_module_initialized(module)
     describer = _Describer(module)
     concrete = type_store.find_or_add(describer.describe())
     values = [_slot_value(describer.values[name]) for name in concrete.attributes]

@@ -2,6 +2,7 @@
 
 from torchjit.nn.parameter import Buffer as Buffer
 from torchjit.nn.parameter import Parameter as Parameter
+from torchjit.nn.parameter import UninitializedBuffer as UninitializedBuffer
 from torchjit.nn.parameter import UninitializedParameter as UninitializedParameter
 from torchjit.nn.modules.module import Module as Module  # noqa: I001
 from torchjit.nn import functional as functional
@@ -9,6 +10,8 @@ from torchjit.nn import init as init
 from torchjit.nn import modules as modules
 from torchjit.nn.modules import *  # noqa: F403
 
+from torchjit.nn import parallel as parallel
+from torchjit.nn.parallel import DataParallel as DataParallel
 import torchjit.nn.utils  # noqa: I001
 import sys as _sys
 

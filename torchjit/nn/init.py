@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import warnings
 from typing import Any
 
 from torchjit import Tensor, empty, randperm
@@ -173,3 +175,23 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
         for column in range(columns):
             tensor[randperm(rows)[:zeros], column] = 0
     return tensor
+
+
+def _former(name: str) -> Any:
+    """A function under its former name, without the underscore, which warns."""
+    following = globals()[name + "_"]
+
+    @functools.wraps(following)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(f"nn.init.{name} is now deprecated in favor of nn.init.{name}_.", stacklevel=2)
+        return following(*args, **kwargs)
+
+    call.__name__ = name
+    call.__doc__ = f"The former name of {name}_."
+    return call
+
+
+uniform, normal, constant, eye, dirac = (_former(n) for n in ("uniform", "normal", "constant", "eye", "dirac"))
+xavier_uniform, xavier_normal = _former("xavier_uniform"), _former("xavier_normal")
+kaiming_uniform, kaiming_normal = _former("kaiming_uniform"), _former("kaiming_normal")
+orthogonal, sparse = _former("orthogonal"), _former("sparse")

@@ -1,4 +1,4 @@
-"""Parameter: a tensor that a module trains."""
+"""Parameters and buffers: tensors that belong to modules. Uninitialized ones get their shape later."""
 
 from __future__ import annotations
 
@@ -24,12 +24,97 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
 
-class UninitializedParameter(Parameter):
-    """A parameter whose shape is not known yet."""
-
-
 class Buffer(Tensor):
     """A tensor that becomes a buffer of the module it is assigned to."""
+
+
+_SHAPELESS = (
+    "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` when trying "
+    "to load an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters before accessing "
+    "their attributes."
+)
+
+
+def _refusing(name: str) -> Any:
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {name}. This error happens when you are using a `LazyModule` or "
+            "explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When using LazyModules Call `forward` "
+            "with a dummy batch to initialize the parameters before calling torch functions"
+        )
+
+    refuse.__name__ = name
+    return refuse
+
+
+class UninitializedTensorMixin:
+    """What tensors without a shape share: materialize gives them one; until then they are not computed with."""
+
+    cls_to_become: Any = Tensor
+    data: Any
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Becomes a parameter, or tensor, of arbitrary numbers with the shape. dtype is by default what was asked for first."""
+        from torchjit import empty
+
+        wanted = dtype if dtype is not None else self.data.dtype
+        self.data = empty(list(shape), device=device, dtype=wanted)
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+
+    @property
+    def shape(self) -> Any:
+        raise RuntimeError(_SHAPELESS)
+
+    def size(self, dim: Any = None) -> Any:
+        raise RuntimeError(_SHAPELESS)
+
+    def share_memory_(self) -> Any:
+        raise RuntimeError("Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters before calling `module.share_memory()`.")
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(requires_grad=self.requires_grad, dtype=self.data.dtype)  # type: ignore[attr-defined, call-arg]
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _rebuild_uninitialized, (type(self), self.requires_grad, self.data.dtype)  # type: ignore[attr-defined]
+
+
+for _name in ("add", "sub", "mul", "truediv", "matmul", "neg", "pow", "eq", "ne", "lt", "gt", "getitem", "iter", "len"):
+    setattr(UninitializedTensorMixin, f"__{_name}__", _refusing(f"Tensor.__{_name}__"))
+
+
+def _rebuild_uninitialized(cls: Any, requires_grad: bool, dtype: Any) -> Any:
+    return cls(requires_grad=requires_grad, dtype=dtype)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter whose shape is not known yet. materialize makes it a Parameter."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        from torchjit import empty
+
+        return Parameter.__new__(cls, empty([0], device=device, dtype=dtype), requires_grad)
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer whose shape is not known yet. materialize makes it a Tensor."""
+
+    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Any:
+        from torchjit import empty
+
+        made = _native.TensorBase.__new__(cls, empty([0], device=device, dtype=dtype))
+        return made.requires_grad_(requires_grad)
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether a tensor has no shape yet."""
+    return isinstance(param, UninitializedTensorMixin)
 
 
 _native.register_handle_class(_PARAMETER_HANDLE, Parameter)

@@ -14,3 +14,5 @@ from torchjit.optim.lbfgs import LBFGS as LBFGS
 from torchjit.optim.optimizer import Optimizer as Optimizer
 from torchjit.optim.sgd import ASGD as ASGD
 from torchjit.optim.sgd import SGD as SGD
+
+from torchjit.optim import swa_utils as swa_utils  # isort: skip  # over all of the above

@@ -34,6 +34,7 @@ class _LRScheduler:
         self.last_epoch = last_epoch
         self.verbose = verbose
         self._step_count = 0
+        self._get_lr_called_within_step = False
         self._stepped = _counted(optimizer)
         self.step()
 
@@ -72,18 +73,24 @@ class _LRScheduler:
                 stacklevel=2,
             )
         self._step_count += 1
-        if epoch is None:
-            self.last_epoch += 1
-            rates = self.get_lr()
-        else:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
-            self.last_epoch = epoch
-            closed = getattr(self, "_get_closed_form_lr", None)
-            rates = closed() if closed is not None else self.get_lr()
+        self._get_lr_called_within_step = True
+        try:
+            rates = self._rates_of_step(epoch)
+        finally:
+            self._get_lr_called_within_step = False
         for i, (group, lr) in enumerate(zip(self.optimizer.param_groups, rates)):
             group["lr"] = lr
             self.print_lr(self.verbose, i, lr, epoch)
         self._last_lr = self._now()
+
+    def _rates_of_step(self, epoch: int | None) -> list[float]:
+        if epoch is None:
+            self.last_epoch += 1
+            return self.get_lr()
+        warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)
+        self.last_epoch = epoch
+        closed = getattr(self, "_get_closed_form_lr", None)
+        return closed() if closed is not None else self.get_lr()
 
 
 LRScheduler = _LRScheduler

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from torchjit.nn.modules.module import RemovableHandle as RemovableHandle
+from torchjit.nn.modules._hooks import RemovableHandle as RemovableHandle
 
 
 class RemovableHook:

@@ -30,7 +30,7 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool
 // checkDevice fails on a device that tensors cannot be on.
 func checkDevice(d tensor.Device) {
 	if d.Type == tensor.CUDA {
-		raise(source.RuntimeError, "No CUDA GPUs are available")
+		raise(source.RuntimeError, "PyTorch is not linked with support for cuda devices")
 	}
 	check(d.Type == tensor.CPU || d.Type == tensor.Meta, "Could not run 'aten::empty.memory_format' with arguments from the '%s' backend.", d)
 }

@@ -154,6 +154,9 @@ func solveBatch(name string, a, b *tensor.Tensor) *tensor.Tensor {
 			if name == "linalg.inv" {
 				text = "The diagonal element " + strconv.Itoa(singular+1) + " is zero, the inversion could not be completed because the input matrix is singular."
 			}
+			if name == "linalg.solve" {
+				name = "torch." + name
+			}
 			raise(linalgError, "%s: %s%s", name, batch, text)
 		}
 		block := rhs[m*n*columns : (m+1)*n*columns]

@@ -1,6 +1,7 @@
 """The modules, by theme."""
 
 from torchjit.nn.modules.activation import *  # noqa: F403
+from torchjit.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from torchjit.nn.modules.batchnorm import *  # noqa: F403
 from torchjit.nn.modules.container import *  # noqa: F403
 from torchjit.nn.modules.conv import *  # noqa: F403

@@ -6,8 +6,9 @@ import torchjit as torch
 from torchjit import Tensor
 from torchjit.nn import functional as F
 from torchjit.nn import init
+from torchjit.nn.modules.lazy import LazyModuleMixin
 from torchjit.nn.modules.module import Module
-from torchjit.nn.parameter import Parameter
+from torchjit.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter
 
 # ruff: noqa: UP045, A002
 
@@ -148,3 +149,64 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input):
         if input.dim() < 2:
             raise ValueError("expected at least 2D input (got {}D input)".format(input.dim()))  # noqa: UP032
+
+
+class _LazyNormBase(LazyModuleMixin, _NormBase):
+    """What lazy normalizations share: num_features is the size of the first input's channels."""
+
+    def __init__(
+        self, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, device=None, dtype=None
+    ) -> None:
+        super().__init__(0, eps, momentum, False, False, device, dtype)
+        self._begin(affine, track_running_stats, {"device": device, "dtype": dtype})
+
+    def _begin(self, affine: bool, track_running_stats: bool, options) -> None:
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        if affine:
+            self.weight = UninitializedParameter(**options)
+            self.bias = UninitializedParameter(**options)
+        if track_running_stats:
+            self.running_mean = UninitializedBuffer(**options)
+            self.running_var = UninitializedBuffer(**options)
+            self.num_batches_tracked = torch.tensor(0, dtype=torch.long)
+
+    def reset_parameters(self) -> None:
+        if not self.has_uninitialized_params() and self.num_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input) -> None:
+        if not self.has_uninitialized_params():
+            return
+        self.num_features = input.shape[self._channels(input)]
+        if self.affine:
+            self.weight.materialize((self.num_features,))
+            self.bias.materialize((self.num_features,))
+        if self.track_running_stats:
+            self.running_mean.materialize((self.num_features,))
+            self.running_var.materialize((self.num_features,))
+        self.reset_parameters()
+
+    def _channels(self, input) -> int:
+        return 1
+
+
+class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
+    """A BatchNorm1d that learns num_features from its first input."""
+
+    cls_to_become = BatchNorm1d
+    _check_input_dim = BatchNorm1d._check_input_dim
+
+
+class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
+    """A BatchNorm2d that learns num_features from its first input."""
+
+    cls_to_become = BatchNorm2d
+    _check_input_dim = BatchNorm2d._check_input_dim
+
+
+class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
+    """A BatchNorm3d that learns num_features from its first input."""
+
+    cls_to_become = BatchNorm3d
+    _check_input_dim = BatchNorm3d._check_input_dim

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections import OrderedDict
 from collections import abc as container_abcs
 from itertools import islice
@@ -20,6 +21,19 @@ def _position(index: Any, length: int) -> int:
     if not -length <= index < length:
         raise IndexError(f"index {index} is out of range")
     return index % length
+
+
+class Container(Module):
+    """An old name of Module, with modules as keyword arguments."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__()
+        warnings.warn(
+            "nn.Container is deprecated. All of it's functionality is now implemented in nn.Module. Subclass that instead.",
+            stacklevel=2,
+        )
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 class Sequential(Module):
@@ -65,9 +79,57 @@ class Sequential(Module):
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> Sequential:
-        for module in modules:
+    def extend(self, sequential: Iterable[Module]) -> Sequential:
+        for module in list(sequential):
             self.append(module)
+        return self
+
+    def insert(self, index: int, module: Module) -> Sequential:
+        """Puts a module before that of an index. Raises AssertionError for anything but a module, IndexError beyond the end."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        n = len(self)
+        if not -n <= index <= n:
+            raise IndexError(f"Index out of range: {index}")
+        modules = list(self._modules.values())
+        modules.insert(index + n if index < 0 else index, module)
+        self._number(modules)
+        return self
+
+    def pop(self, key: int | slice) -> Module:
+        """Takes a module out."""
+        module = self[key]
+        del self[key]
+        return module
+
+    def _number(self, modules: Iterable[Module]) -> None:
+        self._modules = OrderedDict((str(i), m) for i, m in enumerate(modules))
+
+    def _checked(self, other: Any, operation: str) -> Sequential:
+        if not isinstance(other, Sequential):
+            raise ValueError(f"{operation} operator supports only objects of Sequential class, but {type(other)} is given.")
+        return other
+
+    def _times(self, other: int) -> list[Module]:
+        if not isinstance(other, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
+        if other <= 0:
+            raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
+        return list(self) * other
+
+    def __add__(self, other: Any) -> Sequential:
+        return Sequential(*self, *self._checked(other, "add"))
+
+    def __iadd__(self, other: Any) -> Sequential:
+        return self.extend(self._checked(other, "add"))
+
+    def __mul__(self, other: int) -> Sequential:
+        return Sequential(*self._times(other))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Sequential:
+        self._number(self._times(other))
         return self
 
     def forward(self, input):
@@ -225,15 +287,16 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self) -> str:
-        lines = []
-        for i, p in enumerate(self):
-            if isinstance(p, Tensor):
-                shape = "x".join(str(n) for n in p.shape)
-                kind = "Parameter" if isinstance(p, Parameter) else "Tensor"
-                lines.append(f"  ({i}): {kind} containing: [{p.type()} of size {shape}]".replace("torch.", "torch."))
-            else:
-                lines.append(f"  ({i}): Object of type: {type(p).__name__}")
-        return "\n".join(lines)
+        return "\n".join(_line(i, p, str(p.dtype) if isinstance(p, Tensor) else "") for i, p in enumerate(self))
+
+
+
+def _line(key: Any, item: Any, type_name: str) -> str:
+    """A member of a list or dict of parameters, as it is printed."""
+    if not isinstance(item, Tensor):
+        return f"  ({key}): Object of type: {type(item).__name__}"
+    kind = "Parameter" if isinstance(item, Parameter) else "Tensor"
+    return f"  ({key}): {kind} containing: [{type_name} of size {'x'.join(str(n) for n in item.shape)}]"
 
 
 class ParameterDict(Module):
@@ -260,6 +323,58 @@ class ParameterDict(Module):
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._keys))
+
+    def __or__(self, other: Any) -> ParameterDict:
+        made = self.copy()
+        made.update(other)
+        return made
+
+    def __ror__(self, other: Any) -> ParameterDict:
+        made = other.copy()
+        made.update(self)
+        return made
+
+    def __ior__(self, other: Any) -> ParameterDict:
+        self.update(other)
+        return self
+
+    def copy(self) -> ParameterDict:
+        """A dict of its own with the same parameters."""
+        return ParameterDict(OrderedDict(self.items()))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """What is under the key; the default is put there first where there is nothing."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def clear(self) -> None:
+        for key in list(self):
+            del self[key]
+
+    def pop(self, key: str) -> Any:
+        """Takes out what is under the key."""
+        found = self[key]
+        del self[key]
+        return found
+
+    def popitem(self) -> tuple[str, Any]:
+        """Takes out the last key with what is under it."""
+        key = next(reversed(self))
+        return key, self.pop(key)
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """A dict with the default under every key."""
+        return ParameterDict((key, default) for key in keys)
+
+    def extra_repr(self) -> str:
+        return "\n".join(_line(k, p, p.type() if isinstance(p, Tensor) else "") for k, p in self.items())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)

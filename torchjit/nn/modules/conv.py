@@ -6,9 +6,10 @@ from typing import List, Optional, Tuple, Union
 from torchjit import Tensor, empty
 from torchjit.nn import functional as F
 from torchjit.nn import init
+from torchjit.nn.modules.lazy import LazyModuleMixin
 from torchjit.nn.modules.module import Module
 from torchjit.nn.modules.utils import reversed_repeated, to_tuple
-from torchjit.nn.parameter import Parameter
+from torchjit.nn.parameter import Parameter, UninitializedParameter
 
 # ruff: noqa: UP006, UP007, UP035, UP045, A002
 
@@ -336,3 +337,100 @@ class ConvTranspose3d(_ConvTransposeNd):
         return F.conv_transpose3d(
             input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation
         )
+
+
+class _LazyConvXdMixin(LazyModuleMixin):
+    """What lazy convolutions share: in_channels is the size of the first input's channels."""
+
+    _spatial: int
+
+    def _begin(self, out_channels: int, bias: bool, device, dtype) -> None:
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.out_channels = out_channels
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        if not self.has_uninitialized_params() and self.in_channels != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input) -> None:
+        if not self.has_uninitialized_params():
+            return
+        self.in_channels = self._get_in_channels(input)
+        if self.in_channels % self.groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        first, second = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)
+        self.weight.materialize((first, second // self.groups, *self.kernel_size))
+        if self.bias is not None:
+            self.bias.materialize((self.out_channels,))
+        self.reset_parameters()
+
+    def _get_in_channels(self, input: Tensor) -> int:
+        n = self._spatial
+        if input.dim() not in (n + 1, n + 2):
+            raise RuntimeError(
+                f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {type(self).__name__}, "
+                f"but got input of size: {input.shape}"
+            )
+        return input.shape[1] if input.dim() == n + 2 else input.shape[0]
+
+
+class _LazyConv(_LazyConvXdMixin):
+    def __init__(
+        self, out_channels: int, kernel_size, stride=1, padding=0, dilation=1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+        device=None, dtype=None,
+    ) -> None:  # fmt: skip
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
+        self._begin(out_channels, bias, device, dtype)
+
+
+class _LazyConvTranspose(_LazyConvXdMixin):
+    def __init__(
+        self, out_channels: int, kernel_size, stride=1, padding=0, output_padding=0, groups: int = 1, bias: bool = True, dilation=1,
+        padding_mode: str = "zeros", device=None, dtype=None,
+    ) -> None:  # fmt: skip
+        super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype)
+        self._begin(out_channels, bias, device, dtype)
+
+
+class LazyConv1d(_LazyConv, Conv1d):
+    """A Conv1d that learns in_channels from its first input."""
+
+    cls_to_become = Conv1d
+    _spatial = 1
+
+
+class LazyConv2d(_LazyConv, Conv2d):
+    """A Conv2d that learns in_channels from its first input."""
+
+    cls_to_become = Conv2d
+    _spatial = 2
+
+
+class LazyConv3d(_LazyConv, Conv3d):
+    """A Conv3d that learns in_channels from its first input."""
+
+    cls_to_become = Conv3d
+    _spatial = 3
+
+
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
+    """A ConvTranspose1d that learns in_channels from its first input."""
+
+    cls_to_become = ConvTranspose1d
+    _spatial = 1
+
+
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
+    """A ConvTranspose2d that learns in_channels from its first input."""
+
+    cls_to_become = ConvTranspose2d
+    _spatial = 2
+
+
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
+    """A ConvTranspose3d that learns in_channels from its first input."""
+
+    cls_to_become = ConvTranspose3d
+    _spatial = 3

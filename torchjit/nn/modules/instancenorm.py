@@ -2,7 +2,7 @@
 
 from torchjit import Tensor
 from torchjit.nn import functional as F
-from torchjit.nn.modules.batchnorm import _NormBase
+from torchjit.nn.modules.batchnorm import _LazyNormBase, _NormBase
 
 # ruff: noqa: A002
 
@@ -76,3 +76,34 @@ class InstanceNorm3d(_InstanceNorm):
     def _check_input_dim(self, input):
         if input.dim() not in (4, 5):
             raise ValueError("expected 4D or 5D input (got {}D input)".format(input.dim()))  # noqa: UP032
+
+
+class _LazyInstanceNorm(_LazyNormBase, _InstanceNorm):
+    def __init__(
+        self, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, device=None, dtype=None
+    ) -> None:
+        super().__init__(eps, momentum, affine, track_running_stats, device, dtype)
+
+    def _channels(self, input) -> int:
+        return 0 if input.dim() == self._get_no_batch_dim() else 1
+
+
+class LazyInstanceNorm1d(_LazyInstanceNorm):
+    """An InstanceNorm1d that learns num_features from its first input."""
+
+    cls_to_become = InstanceNorm1d
+    _get_no_batch_dim, _check_input_dim = InstanceNorm1d._get_no_batch_dim, InstanceNorm1d._check_input_dim
+
+
+class LazyInstanceNorm2d(_LazyInstanceNorm):
+    """An InstanceNorm2d that learns num_features from its first input."""
+
+    cls_to_become = InstanceNorm2d
+    _get_no_batch_dim, _check_input_dim = InstanceNorm2d._get_no_batch_dim, InstanceNorm2d._check_input_dim
+
+
+class LazyInstanceNorm3d(_LazyInstanceNorm):
+    """An InstanceNorm3d that learns num_features from its first input."""
+
+    cls_to_become = InstanceNorm3d
+    _get_no_batch_dim, _check_input_dim = InstanceNorm3d._get_no_batch_dim, InstanceNorm3d._check_input_dim

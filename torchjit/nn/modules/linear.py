@@ -5,8 +5,10 @@ import math
 from torchjit import Tensor, empty
 from torchjit.nn import functional as F
 from torchjit.nn import init
+from torchjit.autograd.grad_mode import no_grad
+from torchjit.nn.modules.lazy import LazyModuleMixin
 from torchjit.nn.modules.module import Module
-from torchjit.nn.parameter import Parameter
+from torchjit.nn.parameter import Parameter, UninitializedParameter
 
 # ruff: noqa: A002
 
@@ -94,3 +96,29 @@ class Bilinear(Module):
             f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
             f"out_features={self.out_features}, bias={self.bias is not None}"
         )
+
+
+class LazyLinear(LazyModuleMixin, Linear):
+    """A Linear that learns in_features from its first input, the size of whose last dimension it is."""
+
+    cls_to_become = Linear
+
+    def __init__(self, out_features: int, bias: bool = True, device=None, dtype=None) -> None:
+        super().__init__(0, 0, False)
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.out_features = out_features
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        if not self.has_uninitialized_params() and self.in_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input) -> None:
+        if self.has_uninitialized_params():
+            with no_grad():
+                self.in_features = input.shape[-1]
+                self.weight.materialize((self.out_features, self.in_features))
+                if self.bias is not None:
+                    self.bias.materialize((self.out_features,))
+                self.reset_parameters()

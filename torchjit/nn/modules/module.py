@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 import threading
 from collections import OrderedDict
 from typing import Any, Callable, Iterator, Mapping
 
 from torchjit import _native
 from torchjit._tensor import Tensor
-from torchjit.nn.parameter import Parameter
+from torchjit.nn.modules import _hooks
+from torchjit.nn.modules._hooks import RemovableHandle as RemovableHandle
+from torchjit.nn.modules._hooks import register_module_backward_hook as register_module_backward_hook
+from torchjit.nn.modules._hooks import register_module_forward_hook as register_module_forward_hook
+from torchjit.nn.modules._hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
+from torchjit.nn.modules._hooks import register_module_full_backward_hook as register_module_full_backward_hook
+from torchjit.nn.parameter import Parameter, is_lazy
 
 _EXTRA_STATE = "_extra_state"
 
@@ -22,25 +28,6 @@ class _Traces(threading.local):
 
 
 _traces = _Traces()
-
-
-class RemovableHandle:
-    """What registering a hook returns; remove() takes the hook away."""
-
-    _ids = itertools.count()
-
-    def __init__(self, hooks: dict[int, Any]) -> None:
-        self.id = next(self._ids)
-        self._hooks = hooks
-
-    def remove(self) -> None:
-        self._hooks.pop(self.id, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.remove()
 
 
 class _IncompatibleKeys(tuple):
@@ -94,17 +81,30 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         forward = self._traced_forward if _Traces.active else self.forward
-        if not self._forward_hooks and not self._forward_pre_hooks:
+        if not (self._forward_hooks or self._forward_pre_hooks or self.__dict__.get("_backward_hooks")) and not (
+            _hooks.global_forward_pre or _hooks.global_forward or _hooks.global_backward
+        ):
             return forward(*args, **kwargs)
-        for hook in list(self._forward_pre_hooks.values()):
+        return self._call_with_hooks(forward, args, kwargs)
+
+    def _call_with_hooks(self, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        full, others = _hooks.backward_hooks(self)
+        for hook in [*_hooks.global_forward_pre.values(), *self._forward_pre_hooks.values()]:
             changed = hook(self, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
+        backward = _hooks.FullBackward(self, full) if full else None
+        if backward is not None:
+            args = backward.wrap_inputs(args)
         result = forward(*args, **kwargs)
-        for hook in list(self._forward_hooks.values()):
+        for hook in [*_hooks.global_forward.values(), *self._forward_hooks.values()]:
             changed = hook(self, args, result)
             if changed is not None:
                 result = changed
+        if backward is not None:
+            result = backward.wrap_result(result)
+        if others:
+            _hooks.hook_last_operation(self, others, result)
         return result
 
     def _traced_forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -120,15 +120,33 @@ class Module:
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls hook(module, args, result) after forward; what it returns replaces the result."""
-        handle = RemovableHandle(self._forward_hooks)
-        self._forward_hooks[handle.id] = hook
-        return handle
+        return _hooks.add(self._forward_hooks, hook)
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls hook(module, args) before forward; what it returns replaces the arguments."""
-        handle = RemovableHandle(self._forward_pre_hooks)
-        self._forward_pre_hooks[handle.id] = hook
-        return handle
+        return _hooks.add(self._forward_pre_hooks, hook)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Calls hook(module, grad_input, grad_output) when the gradients of the inputs are there.
+
+        What it returns takes the place of grad_input. Inputs that need no gradient have None. Raises RuntimeError
+        where the module has a hook of register_backward_hook.
+        """
+        return self._register_backward(hook, True)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """As register_full_backward_hook, with the gradients of the last operation of forward for grad_input."""
+        return self._register_backward(hook, False)
+
+    def _register_backward(self, hook: Callable[..., Any], full: bool) -> RemovableHandle:
+        if not self._backward_hooks:
+            self._is_full_backward_hook = None
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
+            )
+        self._is_full_backward_hook = full
+        return _hooks.add(self._backward_hooks, hook)
 
     # Attributes.
 
@@ -402,6 +420,13 @@ class Module:
         for name, child in self._modules.items():
             if child is not None:
                 child._load_tree(state, prefix + name + ".", missing, errors, expected, metadata, strict)
+        keys = _IncompatibleKeys(missing, [])
+        for hook in self.__dict__.get("_load_state_dict_post_hooks", {}).values():
+            if hook(self, keys) is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, "
+                    "if incompatible_keys need to be modified, it should be done inplace."
+                )
 
     def _load_from_state_dict(
         self,
@@ -425,6 +450,8 @@ class Module:
                 missing_keys.append(key)
                 continue
             given = state_dict[key]
+            if is_lazy(mine) and is_lazy(given):
+                continue
             if not isinstance(given, Tensor):
                 error_msgs.append(
                     f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but received {type(given)}'
@@ -442,14 +469,16 @@ class Module:
                 missing_keys.append(prefix + _EXTRA_STATE)
 
     def _register_state_dict_hook(self, hook: Any) -> RemovableHandle:
-        handle = RemovableHandle(self._state_dict_hooks)
-        self._state_dict_hooks[handle.id] = hook
-        return handle
+        return _hooks.add(self._state_dict_hooks, hook)
 
     def _register_load_state_dict_pre_hook(self, hook: Any, with_module: bool = False) -> RemovableHandle:
-        handle = RemovableHandle(self._load_state_dict_pre_hooks)
-        self._load_state_dict_pre_hooks[handle.id] = hook
-        return handle
+        """Calls hook(state_dict, prefix, ...) before the module loads; with_module puts the module before that."""
+        bound = functools.partial(hook, self) if with_module else hook
+        return _hooks.add(self._load_state_dict_pre_hooks, bound)
+
+    def register_load_state_dict_post_hook(self, hook: Any) -> RemovableHandle:
+        """Calls hook(module, incompatible_keys) after the module and its children have loaded; it may change the lists of keys."""
+        return _hooks.add(self._load_state_dict_post_hooks, hook)
 
     # Changing all of it.
 
@@ -507,6 +536,16 @@ class Module:
 
     def cpu(self) -> Any:
         return self._apply(lambda t: t.cpu())
+
+    def cuda(self, device: Any = None) -> Any:
+        """Raises AssertionError: this version runs on the CPU alone."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def to_empty(self, *, device: Any) -> Any:
+        """The module on another device with numbers that are arbitrary."""
+        from torchjit import empty_like
+
+        return self._apply(lambda t: empty_like(t, device=device))
 
     def share_memory(self) -> Any:
         return self

@@ -110,3 +110,31 @@ class LocalResponseNorm(Module):
 
     def extra_repr(self):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(Module):
+    """Local response normalization over size channels of images (N x C x H x W)."""
+
+    size: int
+    alpha: float
+    beta: float
+    k: float
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        pad_before = int((self.size - 1) / 2 + 1)
+        squares = torch.cat([torch.zeros_like(input[:, :1]), input.pow(2).cumsum(1)], dim=1)
+        channels = input.size(1)
+        ends = torch.clamp(torch.arange(channels) + pad_before, max=channels)
+        starts = torch.clamp(torch.arange(channels) - pad_before + 1, min=0)
+        window = squares[:, ends] - squares[:, starts]
+        return input / (window * (self.alpha / self.size) + self.k).pow(self.beta)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -2,7 +2,9 @@
 
 from torchjit.nn.utils import parametrizations as parametrizations
 from torchjit.nn.utils import parametrize as parametrize
+from torchjit.nn.utils import prune as prune
 from torchjit.nn.utils import rnn as rnn
+from torchjit.nn.utils import stateless as stateless
 from torchjit.nn.utils.clip_grad import clip_grad_norm as clip_grad_norm
 from torchjit.nn.utils.clip_grad import clip_grad_norm_ as clip_grad_norm_
 from torchjit.nn.utils.clip_grad import clip_grad_value_ as clip_grad_value_

@@ -77,3 +77,25 @@ def pad_packed_sequence(
 def pad_sequence(sequences: List[Tensor], batch_first: bool = False, padding_value: float = 0.0) -> Tensor:
     """Stacks sequences, the shorter ones padded."""
     return torch.pad_sequence(sequences, batch_first, padding_value)
+
+
+def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> List[Tensor]:
+    """The sequences of a padded batch (L x B, or B x L with batch_first), cut to their lengths."""
+    if not batch_first:
+        padded_sequences = padded_sequences.transpose(0, 1)
+    unpadded = []
+    for i in range(len(lengths)):
+        unpadded.append(padded_sequences[i, : int(lengths[i])])
+    return unpadded
+
+
+def pack_sequence(sequences: List[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Packs sequences of different lengths (L x *). With enforce_sorted they must come longest first."""
+    lengths = torch.as_tensor([v.size(0) for v in sequences])
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> List[Tensor]:
+    """The sequences that pack_sequence packed."""
+    padded_sequences, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded_sequences, lengths, batch_first=True)

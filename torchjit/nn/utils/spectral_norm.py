@@ -7,6 +7,7 @@ from typing import Any
 import torchjit as torch
 from torchjit.nn import functional as F
 from torchjit.nn.parameter import Parameter
+from torchjit.nn.utils._weight_hook import refuse_second, take_out
 
 
 class SpectralNorm:
@@ -50,9 +51,7 @@ def spectral_norm(module: Any, name: str = "weight", n_power_iterations: int = 1
     """Replaces a weight by name_orig divided by the estimate of its largest singular value."""
     from torchjit import nn
 
-    for hook in module._forward_pre_hooks.values():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
+    refuse_second(module, SpectralNorm, name, "spectral_norm")
     if dim is None:
         dim = 1 if isinstance(module, (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)) else 0
     fn = SpectralNorm(name, n_power_iterations, dim, eps)
@@ -74,9 +73,4 @@ def spectral_norm(module: Any, name: str = "weight", n_power_iterations: int = 1
 
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     """Makes the weight one parameter again."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    return take_out(module, SpectralNorm, name, "spectral_norm")

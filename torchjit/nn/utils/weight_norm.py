@@ -6,6 +6,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit.nn.parameter import Parameter
+from torchjit.nn.utils._weight_hook import refuse_second, take_out
 
 
 class WeightNorm:
@@ -30,9 +31,7 @@ class WeightNorm:
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Replaces a weight by name_g, its norm over all dimensions but dim, and name_v, its direction."""
-    for hook in module._forward_pre_hooks.values():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
+    refuse_second(module, WeightNorm, name, "weight_norm")
     fn = WeightNorm(name, dim)
     weight = getattr(module, name)
     del module._parameters[name]
@@ -45,9 +44,4 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     """Makes the weight one parameter again."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    return take_out(module, WeightNorm, name, "weight_norm")

@@ -1,0 +1,3 @@
+"""torch.amp: mixed precision."""
+
+from torchjit.amp.autocast_mode import autocast as autocast
