@@ -201,19 +201,18 @@ func Compile(name, text string) (*Program, error) {
 		return nil, err
 	}
 	p := &Program{Unit: ir.NewUnit()}
+	finisher := frontend.NewFinisher()
 	for _, tree := range trees {
 		if tree.Kind != syntax.KindDef {
 			continue
 		}
 		def := syntax.AsDef(tree)
 		p.Unit.AddFunction(ir.NewLazyFunction(qualify(def.Name().Name()), &p.defining, func(f *ir.Function) error {
-			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{p.Unit}, Unit: p.Unit, FromText: true})
+			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{p.Unit}, Unit: p.Unit, FromText: true, Finisher: finisher})
 		}))
 	}
-	for _, f := range p.Unit.Functions() {
-		if err := f.EnsureDefined(); err != nil {
-			return nil, err
-		}
+	if err := finisher.Define(p.Unit.Functions()); err != nil {
+		return nil, err
 	}
 	return p, nil
 }

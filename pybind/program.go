@@ -303,20 +303,21 @@ func compileSource(c *call) error {
 	}
 	resolver := newScope(c.argObject(1))
 	local := unitScope{resolver, map[string]*ir.Function{}}
+	finisher := frontend.NewFinisher()
 	var compiled []*ir.Function
 	for _, t := range defs {
 		def := syntax.AsDef(t)
 		f := ir.NewLazyFunction(def.Name().Name(), nil, func(f *ir.Function) error {
-			return frontend.Compile(f, def, frontend.Options{Resolver: local, Unit: program, FromText: true})
+			return frontend.Compile(f, def, frontend.Options{Resolver: local, Unit: program, FromText: true, Finisher: finisher})
 		})
 		local.functions[f.Name] = f
 		compiled = append(compiled, f)
 	}
+	if err := finisher.Define(compiled); err != nil {
+		return err
+	}
 	c.open(kindList, len(compiled))
 	for _, f := range compiled {
-		if err := f.EnsureDefined(); err != nil {
-			return err
-		}
 		c.scriptFunction(&scriptFunction{function: f})
 	}
 	return nil

@@ -19,6 +19,8 @@ type scope struct {
 	object *object
 	values answers[frontend.SugaredValue]
 	types  answers[types.Type]
+	// noTypes are the names that Python gave no type for.
+	noTypes sync.Map
 }
 
 func newScope(o *object) *scope { return &scope{object: o} }
@@ -49,9 +51,18 @@ func (s *scope) ResolveValue(name string, _ source.Range) (frontend.SugaredValue
 	})
 }
 
-// ResolveType implements frontend.Resolver.
+// ResolveType implements frontend.Resolver. A name that was no type and turned out to be a value stays that.
 func (s *scope) ResolveType(name string, _ source.Range) (types.Type, error) {
-	return s.types.get(name, func() (types.Type, error) { return s.askType(name) })
+	if _, ok := s.noTypes.Load(name); ok {
+		if _, ok := s.values.known.Load(name); ok {
+			return nil, nil
+		}
+	}
+	t, err := s.types.get(name, func() (types.Type, error) { return s.askType(name) })
+	if t == nil && err == nil {
+		s.noTypes.Store(name, true)
+	}
+	return t, err
 }
 
 func (s *scope) askType(name string) (t types.Type, err error) {

@@ -139,27 +139,27 @@ func (e *emitter) checkInputs(call syntax.Apply, n int) {
 func (e *emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Type) SugaredValue {
 	switch form {
 	case "prim::annotate":
-		return &simple{e.emitAnnotate(call)}
+		return simple{e.emitAnnotate(call)}
 	case "prim::unchecked_cast":
 		e.checkInputs(call, 2)
 		t := e.typeOf(call.Inputs()[0])
 		v := e.emitExpr(call.Inputs()[1], t)
 		if types.Equal(v.Type(), t) {
-			return &simple{v}
+			return simple{v}
 		}
-		return &simple{e.g.InsertNode(e.g.CreateUncheckedCast(v, t)).Output()}
+		return simple{e.g.InsertNode(e.g.CreateUncheckedCast(v, t)).Output()}
 	case "prim::Uninitialized":
 		e.checkInputs(call, 1)
 		n := e.g.InsertNode(e.g.CreateUninitialized(e.typeOf(call.Inputs()[0]))).SetRange(call.Range)
-		return &simple{n.Output()}
+		return simple{n.Output()}
 	case "prim::GetAttr":
 		return e.emitGetAttr(call)
 	case "prim::HasAttr":
 		e.checkInputs(call, 2)
-		return &simple{e.emitHasAttr(call.Inputs()[0], call.Inputs()[1]).value}
+		return simple{e.emitHasAttr(call.Inputs()[0], call.Inputs()[1]).value}
 	case "prim::isinstance":
 		e.checkInputs(call, 2)
-		return &simple{e.emitIsInstance(call.Inputs()[0], call.Inputs()[1]).value}
+		return simple{e.emitIsInstance(call.Inputs()[0], call.Inputs()[1]).value}
 	case "prim::CreateObject":
 		return e.emitCreateObject(call)
 	case "prim::TupleConstruct":
@@ -169,7 +169,7 @@ func (e *emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Typ
 		if _, static := items.StaticLen(); !static {
 			fail(call.Range, "cannot statically infer the expected size of a list in this context")
 		}
-		return &simple{(&TupleValue{Items: items.AsTuple(e, call.Range, -1)}).AsValue(e, call.Range)}
+		return simple{(&TupleValue{Items: items.AsTuple(e, call.Range, -1)}).AsValue(e, call.Range)}
 	case "prim::range":
 		if len(call.Attributes()) > 0 {
 			fail(call.Range, "range takes no keyword arguments")
@@ -242,7 +242,7 @@ func (e *emitter) emitCreateObject(call syntax.Apply) SugaredValue {
 	if !e.isNewOf(call.Callee(), class) {
 		fail(call.Range, "Argument to __new__() must match the class you are calling __new__() on.")
 	}
-	return &simple{e.createObject(class.t, call.Range)}
+	return simple{e.createObject(class.t, call.Range)}
 }
 
 // isNewOf reports whether an expression is __new__ of a class.
@@ -294,20 +294,20 @@ func (e *emitter) emitListCall(call syntax.Apply, hint types.Type) SugaredValue 
 			}
 			elem = l.Elem
 		}
-		return &simple{e.g.InsertNode(e.g.CreateList(elem, nil)).Output()}
+		return simple{e.g.InsertNode(e.g.CreateList(elem, nil)).Output()}
 	}
 	e.checkInputs(call, 1)
 	iterable := e.emitSugared(call.Inputs()[0], 1, nil)
 	if v := asSimple(iterable); v != nil {
 		if k := v.Type().Kind(); k == types.KindList || k == types.KindString {
-			return &simple{e.insert(call.Range, "aten::list", v)}
+			return simple{e.insert(call.Range, "aten::list", v)}
 		}
 	}
 	iterName, elemName := e.temporary("$_iter"), e.temporary("$_elem")
 	e.env.setSugared(call.Range, iterName, iterable, nil)
 	elem := syntax.NewVar(syntax.NewIdent(call.Range, elemName))
 	iter := syntax.NewVar(syntax.NewIdent(call.Range, iterName))
-	return &simple{e.emitListComp(syntax.NewListComp(call.Range, elem.Tree, elem.Tree, iter.Tree), hint)}
+	return simple{e.emitListComp(syntax.NewListComp(call.Range, elem.Tree, elem.Tree, iter.Tree), hint)}
 }
 
 // emitDictCall emits dict(...). Pairs come from a literal list with the keyword arguments behind
@@ -323,7 +323,7 @@ func (e *emitter) emitDictCall(call syntax.Apply, hint types.Type) SugaredValue 
 		iterable = e.emitDict(inputs[0], hint)
 	}
 	if len(kwargs) == 0 && (len(inputs) == 0 || isList && len(syntax.AsListLiteral(inputs[0]).Inputs()) == 0) {
-		return &simple{e.emitDictLiteral(syntax.NewDictLiteral(call.Range, nil, nil), hint)}
+		return simple{e.emitDictLiteral(syntax.NewDictLiteral(call.Range, nil, nil), hint)}
 	}
 	if len(kwargs) > 0 && (len(inputs) == 0 || isList) {
 		var pairs []syntax.Expr
@@ -344,7 +344,7 @@ func (e *emitter) emitDictCall(call syntax.Apply, hint types.Type) SugaredValue 
 		k := e.g.Constant(value.Str(a.Name().Name()), a.Range)
 		e.insert(a.Range, "aten::_set_item", out, k, e.emitExpr(a.Value(), nil))
 	}
-	return &simple{out}
+	return simple{out}
 }
 
 // emitDict emits the argument of dict(...) where it is a dictionary, and returns nil where it is not.
@@ -425,7 +425,7 @@ func (e *emitter) emitFork(call syntax.Apply) SugaredValue {
 	e.g.SetInsertPoint(old)
 	e.popFrame()
 	n := e.g.InsertNode(e.g.Create("prim::forkClosure", []*ir.Value{closure.Output()}, 1)).SetRange(call.Range)
-	return &simple{n.Output().SetType(&types.Future{Elem: out.Type()})}
+	return simple{n.Output().SetType(&types.Future{Elem: out.Type()})}
 }
 
 // SpecialForm is a name whose calls are compiled in a way of their own: "prim::isinstance".
@@ -452,7 +452,7 @@ func (m *magicMethod) Call(e *emitter, at source.Range, args, kwargs []ir.Argume
 	if len(args) > 0 {
 		self := args[0].Value(e.g)
 		if self.Type().Kind() == types.KindClass {
-			return (&simple{self}).Attr(e, at, m.method).Call(e, at, args[1:], kwargs, binders)
+			return (simple{self}).Attr(e, at, m.method).Call(e, at, args[1:], kwargs, binders)
 		}
 	}
 	return m.builtin.Call(e, at, args, kwargs, binders)
@@ -475,16 +475,16 @@ func (c *castValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argument
 		v := args[0].Value(e.g)
 		if v.Type().Kind() == types.KindClass {
 			name := "__" + c.t.Annotation(nil) + "__"
-			return (&simple{v}).Attr(e, at, name).Call(e, at, nil, nil, binders)
+			return (simple{v}).Attr(e, at, name).Call(e, at, nil, nil, binders)
 		}
 		zero := e.g.Constant(value.Int(0), source.Range{})
 		if types.IsSubtype(v.Type(), c.t) {
-			return &simple{v}
+			return simple{v}
 		}
 		switch v.Type().Kind() {
 		case types.KindList, types.KindDict, types.KindString:
 			if c.t.Kind() == types.KindBool {
-				return &simple{e.insert(at, "aten::gt", e.insert(at, "aten::len", v), zero)}
+				return simple{e.insert(at, "aten::gt", e.insert(at, "aten::len", v), zero)}
 			}
 		}
 	}
@@ -510,7 +510,7 @@ func (t *tensorCast) Call(e *emitter, at source.Range, args, kwargs []ir.Argumen
 		fail(at, "a conversion takes no arguments")
 	}
 	dtype := e.g.Constant(value.Int(t.dtype), at)
-	return &simple{e.insertArgs(at, "aten::to", nil, ir.ArgAt(t.self, at).Named("self"), ir.ArgAt(dtype, at).Named("dtype"))}
+	return simple{e.insertArgs(at, "aten::to", nil, ir.ArgAt(t.self, at).Named("self"), ir.ArgAt(dtype, at).Named("dtype"))}
 }
 
 // printValue is print.
@@ -613,7 +613,7 @@ func (f *FunctionValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argu
 	check(err)
 	inputs := append([]*ir.Value{e.functionConstant(f.Overloads[i])}, match.Inputs...)
 	n := e.g.InsertNode(e.g.Create("prim::CallFunction", inputs, 1)).SetRange(at)
-	return &simple{n.Output().SetType(match.Returns[0])}
+	return simple{n.Output().SetType(match.Returns[0])}
 }
 
 // ensureDefined compiles a callee if that has not been done, and adds the call to the chain of an
@@ -717,7 +717,7 @@ func (m *methodValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argume
 	i, match, err := ir.MatchSchemas(e.g, at, schemas, all, kwargs, nil)
 	check(err)
 	n := e.g.InsertNode(e.g.Create("prim::CallMethod", match.Inputs, 1)).SetAttr("name", m.names[i]).SetRange(at)
-	return &simple{n.Output().SetType(match.Returns[0])}
+	return simple{n.Output().SetType(match.Returns[0])}
 }
 
 // classValue is a script class used as a function: its constructor.
@@ -735,7 +735,7 @@ func (c *classValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argumen
 		fail(at, "Class %s does not have an __init__ function defined", lastAtom(c.t.Name))
 	}
 	newMethod(self, "__init__").Call(e, at, args, kwargs, binders)
-	return &simple{self}
+	return simple{self}
 }
 
 func (c *classValue) Attr(e *emitter, at source.Range, name string) SugaredValue {
@@ -769,7 +769,7 @@ func NewNamedTuple(t *types.Tuple) SugaredValue { return &namedTupleConstructor{
 func (c *namedTupleConstructor) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
 	match, err := ir.MatchSchema(e.g, at, namedTupleSchema(c.t), args, kwargs, nil)
 	check(err)
-	return &simple{e.g.InsertNode(e.g.CreateTuple(match.Inputs, c.t)).SetRange(at).Output()}
+	return simple{e.g.InsertNode(e.g.CreateTuple(match.Inputs, c.t)).SetRange(at).Output()}
 }
 
 // namedTupleSchema is the schema of a named tuple's constructor.
@@ -805,11 +805,11 @@ func (c *enumClass) Attr(e *emitter, at source.Range, name string) SugaredValue 
 	if i < 0 {
 		fail(at, "Enum<%s>' has no attribute '%s'", c.t.Name, name)
 	}
-	return &simple{c.member(e, at, i)}
+	return simple{c.member(e, at, i)}
 }
 
 func (c *enumClass) GetItem(e *emitter, at source.Range, _ *ir.Value, _ types.Type) SugaredValue {
-	return &simple{c.AsValue(e, at)}
+	return simple{c.AsValue(e, at)}
 }
 
 func (c *enumClass) Iter(e *emitter, at source.Range) SugaredValue {
@@ -817,7 +817,7 @@ func (c *enumClass) Iter(e *emitter, at source.Range) SugaredValue {
 	for i := range items {
 		items[i] = value.OfEnum(&value.Enum{Type: c.t, Index: i})
 	}
-	return &simple{e.g.Constant(value.OfList(value.NewList(c.t, items...)), at)}
+	return simple{e.g.Constant(value.OfList(value.NewList(c.t, items...)), at)}
 }
 
 // builtinNames are the names that every program knows.

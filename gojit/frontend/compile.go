@@ -56,24 +56,51 @@ type Options struct {
 	// Version is that of the archive that the definition is from; 0 where it is from none.
 	Version int
 
+	// Finisher, where it is set, gives the function its graph later.
+	Finisher *Finisher
+
 	// operatorsOnly says that the function is itself an overload of an operator: its body calls
 	// the operators that are not written in the language.
 	operatorsOnly bool
 }
 
 // Compile compiles a definition and sets the graph and schema of f.
-func Compile(f *ir.Function, def syntax.Def, o Options) (err error) {
+func Compile(f *ir.Function, def syntax.Def, o Options) error {
+	e, err := emit(f, def, o)
+	if err != nil {
+		return err
+	}
+	if o.Finisher != nil {
+		o.Finisher.add(e.finish)
+		return nil
+	}
+	return e.finish()
+}
+
+// emit makes the nodes of the body and the schema: what needs other definitions and finds the errors of the
+// program.
+func emit(f *ir.Function, def syntax.Def, o Options) (e *emitter, err error) {
 	defer source.Catch(&err)
-	e := newEmitter(f, o)
+	e = newEmitter(f, o)
 	s := e.emitDef(def)
+	s.Name = def.Name().Name()
+	f.SetDefinition(s, nil)
+	return e, nil
+}
+
+// finish gives the function its graph. It works on that alone.
+func (e *emitter) finish() (err error) {
+	defer source.Catch(&err)
 	convertToSSA(e.g)
 	eraseDiscarded(e.g.Block())
 	canonicalizeLoops(e.g)
-	upgrade(e.g, o.Version)
+	upgrade(e.g, e.o.Version)
 	passes.NormalizeOps(e.g)
 	cleanUp(e.g)
-	s.Name = def.Name().Name()
-	f.SetDefinition(s, e.g)
+	if e.o.Finisher != nil {
+		e.o.Finisher.giveBack(e.g.GiveBack())
+	}
+	e.f.SetGraph(e.g)
 	return nil
 }
 
@@ -139,7 +166,11 @@ func newEmitter(f *ir.Function, o Options) *emitter {
 	if o.Resolver == nil {
 		o.Resolver = noResolver{}
 	}
-	return &emitter{f: f, g: ir.NewGraph(), resolver: o.Resolver, o: o, exits: map[*ir.Block]bool{},
+	g := ir.NewGraph()
+	if o.Finisher != nil {
+		g = ir.NewGraphFrom(o.Finisher.spare())
+	}
+	return &emitter{f: f, g: g, resolver: o.Resolver, o: o, exits: map[*ir.Block]bool{},
 		ints: map[int64]*ir.Value{}, floats: map[float64]*ir.Value{}, complexes: map[complex128]*ir.Value{}}
 }
 
@@ -172,7 +203,7 @@ func (e *emitter) emitParameters(def syntax.Def, declared *schema.FunctionSchema
 	if e.o.Self != nil {
 		name := params[0].Ident().Name()
 		in := e.g.AddInput(name).SetType(e.o.Self.Type)
-		var sugared SugaredValue = &simple{in}
+		var sugared SugaredValue = simple{in}
 		if e.o.Self.Sugar != nil {
 			sugared = e.o.Self.Sugar(in)
 		}

@@ -20,8 +20,8 @@ type environment struct {
 
 	// Maps are nil until they hold something.
 	sugared map[string]SugaredValue
-	stored  map[string]types.Type // of the variables that have a prim::Store in the block
-	errors  map[string]string     // why a name is not defined behind an if
+	stored  map[string]variable // those that have a prim::Store in the block
+	errors  map[string]string   // why a name is not defined behind an if
 	removed map[string]bool
 }
 
@@ -29,12 +29,24 @@ func (e *emitter) pushFrame(b *ir.Block) {
 	e.env = &environment{e: e, block: b, parent: e.env}
 }
 
-// store notes that the block has a prim::Store to a variable of type t.
-func (v *environment) store(name string, t types.Type) {
-	if v.stored == nil {
-		v.stored = map[string]types.Type{}
+// variable is one that is stored in a block.
+type variable struct {
+	typ  types.Type
+	name any // the string that its loads and stores share
+}
+
+// store notes that the block has a prim::Store to a variable of type t, and returns the variable.
+func (v *environment) store(name string, t types.Type) variable {
+	known, ok := v.stored[name]
+	if !ok {
+		known.name = name
+		if v.stored == nil {
+			v.stored = map[string]variable{}
+		}
 	}
-	v.stored[name] = t
+	known.typ = t
+	v.stored[name] = known
+	return known
 }
 
 func (e *emitter) popFrame() *environment {
@@ -59,21 +71,21 @@ func meaningfulName(name string) bool {
 	return false
 }
 
-func (v *environment) load(name string, t types.Type) SugaredValue {
+func (v *environment) load(name string, from variable) SugaredValue {
 	g := v.e.g
-	n := g.InsertNode(g.CreateLoad(name, t))
+	n := g.InsertNode(g.CreateLoad(from.name, from.typ))
 	if meaningfulName(name) {
 		n.Output().SetName(name)
 	}
-	return &simple{n.Output()}
+	return simple{n.Output()}
 }
 
 func (v *environment) findHere(name string) SugaredValue {
 	if s, ok := v.sugared[name]; ok {
 		return s
 	}
-	if t, ok := v.stored[name]; ok {
-		return v.load(name, t)
+	if from, ok := v.stored[name]; ok {
+		return v.load(name, from)
 	}
 	return nil
 }
@@ -96,7 +108,7 @@ func (v *environment) knows(name string) bool {
 		if at.removed[name] {
 			return false
 		}
-		if at.sugared[name] != nil || at.stored[name] != nil {
+		if at.sugared[name] != nil || at.stored[name].typ != nil {
 			return true
 		}
 	}
@@ -128,7 +140,7 @@ func (v *environment) errorOf(name string) string {
 }
 
 func (v *environment) set(at source.Range, name string, x *ir.Value) {
-	v.setSugared(at, name, &simple{x}, nil)
+	v.setSugared(at, name, simple{x}, nil)
 }
 
 // setSugared assigns to a variable. annotated, if not nil, is the declared type.
@@ -167,11 +179,10 @@ func (v *environment) setSugared(at source.Range, name string, s SugaredValue, a
 	if annotated != nil {
 		t = annotated
 	}
-	store := v.e.g.InsertNode(v.e.g.CreateStore(name, x)).SetRange(at)
+	store := v.e.g.InsertNode(v.e.g.CreateStore(v.store(name, t).name, x)).SetRange(at)
 	if annotated != nil {
 		store.SetAttr("types", []types.Type{annotated})
 	}
-	v.store(name, t)
 }
 
 func (v *environment) convertToOuter(at source.Range, name string, x, outer *ir.Value) *ir.Value {

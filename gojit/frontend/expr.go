@@ -35,7 +35,7 @@ func (e *emitter) emitSugared(expr syntax.Expr, binders int, hint types.Type) Su
 	case syntax.KindSubscript:
 		return e.emitSubscript(syntax.AsSubscript(expr), hint)
 	}
-	return &simple{e.emitSimple(expr, hint)}
+	return simple{e.emitSimple(expr, hint)}
 }
 
 // binary names, for each operator, its builtin and the method that classes define for it.

@@ -33,5 +33,5 @@ func (f *forkedFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Arg
 		fail(at, "%s can only be forked without arguments, and ends with a return", f.def.Name().Name())
 	}
 	e.emitStatements(body[:len(body)-1])
-	return &simple{e.emitExpr(syntax.AsReturn(body[len(body)-1]).Expr(), nil)}
+	return simple{e.emitExpr(syntax.AsReturn(body[len(body)-1]).Expr(), nil)}
 }

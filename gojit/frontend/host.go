@@ -33,7 +33,7 @@ func (c *constantValue) AsValue(e *emitter, at source.Range) *ir.Value {
 // lookedUp turns what a host answered into a value of the graph where it is a constant.
 func lookedUp(e *emitter, at source.Range, s SugaredValue) SugaredValue {
 	if c, ok := s.(*constantValue); ok {
-		return &simple{c.AsValue(e, at)}
+		return simple{c.AsValue(e, at)}
 	}
 	return s
 }
@@ -179,7 +179,7 @@ func (f *hostFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Argum
 		inputs = append([]*ir.Value{f.self}, inputs...)
 	}
 	n := e.g.Create("prim::PythonOp", inputs, 1).SetRange(at).SetAttr("name", f.schema.Name).SetAttr("target", f.target)
-	return &simple{e.g.InsertNode(n).Output().SetType(match.Returns[0])}
+	return simple{e.g.InsertNode(n).Output().SetType(match.Returns[0])}
 }
 
 // unusedFunction is a function that the program names but must not call.
@@ -199,5 +199,5 @@ func (f *unusedFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Arg
 	check(err)
 	text := e.g.Constant(value.Str("This Python function is annotated to be ignored and cannot be run"), source.Range{})
 	e.insert(at, "prim::RaiseException", text)
-	return &simple{e.g.InsertNode(e.g.CreateUninitialized(match.Returns[0])).Output()}
+	return simple{e.g.InsertNode(e.g.CreateUninitialized(match.Returns[0])).Output()}
 }

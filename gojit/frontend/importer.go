@@ -439,7 +439,7 @@ func (c *constantTable) Attr(e *emitter, at source.Range, name string) SugaredVa
 		fail(at, "There is no constant %s: the archive has %d", name, len(c.values))
 	}
 	v := e.g.Constant(c.values[i], at)
-	return &simple{v.SetType(types.Unshaped(v.Type()))} // programs know no shapes
+	return simple{v.SetType(types.Unshaped(v.Type()))} // programs know no shapes
 }
 
 // Annotation reads the text of an annotation: "List[Tuple[int, float]]".

@@ -13,27 +13,27 @@ func (e *emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValu
 	subscripts := s.Subscripts()
 	at, baseAt := s.Range, s.Value().Range
 	if len(subscripts) != 1 {
-		return &simple{e.emitMultiDim(at, base.AsValue(e, baseAt), subscripts)}
+		return simple{e.emitMultiDim(at, base.AsValue(e, baseAt), subscripts)}
 	}
 	if subscripts[0].Kind == syntax.KindSliceExpr {
 		if m, ok := base.(*moduleValue); ok {
 			base = m.elements(e, baseAt)
 		}
 		if _, static := base.StaticLen(); static {
-			return &simple{e.emitBasicSlice(at, (&TupleValue{Items: base.AsTuple(e, baseAt, -1)}).AsValue(e, baseAt), syntax.AsSliceExpr(subscripts[0]))}
+			return simple{e.emitBasicSlice(at, (&TupleValue{Items: base.AsTuple(e, baseAt, -1)}).AsValue(e, baseAt), syntax.AsSliceExpr(subscripts[0]))}
 		}
-		return &simple{e.emitBasicSlice(at, base.AsValue(e, baseAt), syntax.AsSliceExpr(subscripts[0]))}
+		return simple{e.emitBasicSlice(at, base.AsValue(e, baseAt), syntax.AsSliceExpr(subscripts[0]))}
 	}
 	v := asSimple(base)
 	if v != nil && types.IsSubtype(v.Type(), types.Tensor) {
 		if !e.mustKeep() {
 			e.probe(subscripts[0], nil)
 		}
-		return &simple{e.emitMultiDim(at, v, subscripts)}
+		return simple{e.emitMultiDim(at, v, subscripts)}
 	}
 	index := e.emitExpr(subscripts[0], nil)
 	if v != nil && v.Type().Kind() == types.KindTuple {
-		return &simple{e.emitTupleIndex(at, v, index)}
+		return simple{e.emitTupleIndex(at, v, index)}
 	}
 	return base.GetItem(e, at, index, hint)
 }

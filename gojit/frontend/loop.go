@@ -63,7 +63,7 @@ func (e *emitter) emitLoop(at source.Range, body func(), iterable SugaredValue, 
 	e.pushFrame(bodyBlock)
 	old := e.g.SetInsertEnd(bodyBlock)
 	if iterable != nil {
-		item := &simple{iterable.GetItem(e, at, trip, nil).AsValue(e, at)}
+		item := simple{iterable.GetItem(e, at, trip, nil).AsValue(e, at)}
 		e.checkTargets(targets, at)
 		if len(targets) > 1 {
 			targets = []syntax.Expr{syntax.NewTupleLiteral(at, targets).Tree}
@@ -142,9 +142,9 @@ func (r *rangeValue) Len(e *emitter, at source.Range) *ir.Value {
 
 func (r *rangeValue) GetItem(e *emitter, at source.Range, index *ir.Value, _ types.Type) SugaredValue {
 	if r.onlyEnd {
-		return &simple{index}
+		return simple{index}
 	}
-	return &simple{e.insert(at, "aten::__derive_index", index, r.start, r.step)}
+	return simple{e.insert(at, "aten::__derive_index", index, r.start, r.step)}
 }
 
 // iterableTree is zip(...) and enumerate(...): several iterables run through side by side.

@@ -62,7 +62,7 @@ func (m *moduleValue) lookUp(e *emitter, at source.Range, name string) SugaredVa
 		return m.attribute(e, name)
 	}
 	if c := class.FindConstant(name); c != nil {
-		return &simple{NewConstant(c.Value.(value.Value)).AsValue(e, at)}
+		return simple{NewConstant(c.Value.(value.Value)).AsValue(e, at)}
 	}
 	if names := m.host.Overloads(name); names != nil {
 		return newMethod(m.self, names...)
@@ -107,12 +107,12 @@ func sugarOf(v *ir.Value) SugaredValue {
 			return NewModule(v, host)
 		}
 	}
-	return &simple{v}
+	return simple{v}
 }
 
 // SetAttr implements SugaredValue.
 func (m *moduleValue) SetAttr(e *emitter, at source.Range, name string, v *ir.Value) {
-	(&simple{m.self}).SetAttr(e, at, name, v)
+	(simple{m.self}).SetAttr(e, at, name, v)
 }
 
 // Call implements SugaredValue: it runs the hooks around forward.
@@ -148,7 +148,7 @@ func (m *moduleValue) Call(e *emitter, at source.Range, args, kwargs []ir.Argume
 			result = changed
 		}
 	}
-	return &simple{result}
+	return simple{result}
 }
 
 // runHook calls a hook with the module and what the hook is shown.
@@ -212,7 +212,7 @@ func (c *containerMethod) Call(e *emitter, at source.Range, args, kwargs []ir.Ar
 	names, items := c.module.entries(e, at)
 	out := &TupleValue{}
 	for i, name := range names {
-		key := &simple{name}
+		key := simple{name}
 		switch c.name {
 		case "keys":
 			out.Items = append(out.Items, key)
@@ -233,7 +233,7 @@ func (m *moduleValue) elements(e *emitter, at source.Range) *TupleValue {
 	case "dict", "parameter_dict":
 		out := &TupleValue{}
 		for _, name := range names {
-			out.Items = append(out.Items, &simple{name})
+			out.Items = append(out.Items, simple{name})
 		}
 		return out
 	}
@@ -259,7 +259,7 @@ func (m *moduleValue) GetItem(e *emitter, at source.Range, index *ir.Value, hint
 	switch m.host.Container() {
 	case "list", "sequential", "parameter_list":
 		if _, constant := index.Constant(); !constant && hint != nil {
-			return &simple{e.insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
+			return simple{e.insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
 		}
 		return m.elements(e, at).GetItem(e, at, index, hint)
 	case "dict", "parameter_dict":
@@ -272,7 +272,7 @@ func (m *moduleValue) dictItem(e *emitter, at source.Range, index *ir.Value, hin
 	c, ok := index.Constant()
 	if !ok || c.Kind() != value.KindString {
 		if hint != nil {
-			return &simple{e.insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
+			return simple{e.insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
 		}
 		fail(at, "Unable to extract string literal index. ModuleDict indexing is only supported with string literals. For example, 'i = \"a\"; self.layers[i](x)' will fail because i is not a literal. Enumeration of ModuleDict is supported, e.g. 'for k, v in self.items(): ...'")
 	}

@@ -20,11 +20,18 @@ func convertToSSA(g *ir.Graph) {
 
 // scope is a frame of variables by name.
 type scope[T any] struct {
-	names  map[string]T
+	names  map[string]T // nil until there is one
 	parent *scope[T]
 }
 
-func (s *scope[T]) push() *scope[T] { return &scope[T]{map[string]T{}, s} }
+func (s *scope[T]) push() *scope[T] { return &scope[T]{parent: s} }
+
+func (s *scope[T]) set(name string, v T) {
+	if s.names == nil {
+		s.names = map[string]T{}
+	}
+	s.names[name] = v
+}
 
 func (s *scope[T]) find(name string) (v T, ok bool) {
 	for at := s; at != nil; at = at.parent {
@@ -54,7 +61,7 @@ func (c *controlFlow) block(b *ir.Block) *scope[types.Type] {
 				c.block(inner)
 			}
 		case "prim::Store":
-			c.scope.names[n.StringAttr("name")] = storedType(n)
+			c.scope.set(n.StringAttr("name"), storedType(n))
 		}
 	}
 	s := c.scope
@@ -124,7 +131,7 @@ func (c *controlFlow) addNodeOutput(n *ir.Node, name string, t types.Type) {
 		out.SetName(name)
 	}
 	c.g.CreateStore(name, out).InsertAfter(n)
-	c.scope.names[name] = t
+	c.scope.set(name, t)
 }
 
 // continuations replaces break and continue by prim::LoopContinuation, whose inputs are whether
@@ -147,7 +154,8 @@ func (c *continuations) run(b *ir.Block) {
 }
 
 func (c *continuations) block(b *ir.Block) {
-	for _, n := range b.Nodes() {
+	for n := b.First(); n != nil; {
+		next := n.Next()
 		switch n.Kind() {
 		case "prim::If":
 			c.block(n.Blocks()[0])
@@ -176,6 +184,7 @@ func (c *continuations) block(b *ir.Block) {
 			c.addCarried(jump)
 			n.Destroy()
 		}
+		n = next
 	}
 }
 
@@ -189,7 +198,7 @@ func (c *continuations) addCarried(jump *ir.Node) {
 }
 
 func moveNodesBefore(n *ir.Node, b *ir.Block) {
-	for _, m := range b.Nodes() {
+	for m := b.First(); m != nil; m = b.First() {
 		m.MoveBefore(n)
 	}
 }
@@ -228,7 +237,7 @@ func (x *eraser) block(b *ir.Block) {
 		next := n.Next()
 		switch n.Kind() {
 		case "prim::Store":
-			x.scope.names[n.StringAttr("name")] = n.Input(0)
+			x.scope.set(n.StringAttr("name"), n.Input(0))
 			n.Destroy()
 		case "prim::Load":
 			v, ok := x.scope.find(n.StringAttr("name"))
@@ -253,14 +262,16 @@ func (x *eraser) block(b *ir.Block) {
 
 // eraseDiscarded removes what was emitted only to find out what it is.
 func eraseDiscarded(b *ir.Block) {
-	for _, n := range b.Nodes() {
+	for n := b.First(); n != nil; {
+		next := n.Next()
 		if n.Kind() == "prim::DiscardedScope" {
 			n.Destroy()
-			continue
+		} else {
+			for _, inner := range n.Blocks() {
+				eraseDiscarded(inner)
+			}
 		}
-		for _, inner := range n.Blocks() {
-			eraseDiscarded(inner)
-		}
+		n = next
 	}
 }
 

@@ -97,20 +97,20 @@ func (k notFirstClass) GetItem(_ *emitter, at source.Range, _ *ir.Value, _ types
 type simple struct{ v *ir.Value }
 
 // NewSimple returns a sugared value that is a value of the graph.
-func NewSimple(v *ir.Value) SugaredValue { return &simple{v} }
+func NewSimple(v *ir.Value) SugaredValue { return simple{v} }
 
 func asSimple(s SugaredValue) *ir.Value {
-	if x, ok := s.(*simple); ok {
+	if x, ok := s.(simple); ok {
 		return x.v
 	}
 	return nil
 }
 
-func (s *simple) Kind() string                             { return "value of type '" + s.v.Type().Annotation(nil) + "'" }
-func (s *simple) AsValue(*emitter, source.Range) *ir.Value { return s.v }
-func (s *simple) StaticLen() (int, bool)                   { return 0, false }
-func (s *simple) Unrolled() bool                           { return false }
-func (s *simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
+func (s simple) Kind() string                             { return "value of type '" + s.v.Type().Annotation(nil) + "'" }
+func (s simple) AsValue(*emitter, source.Range) *ir.Value { return s.v }
+func (s simple) StaticLen() (int, bool)                   { return 0, false }
+func (s simple) Unrolled() bool                           { return false }
+func (s simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 	switch t := s.v.Type().(type) {
 	case *types.TensorInfo:
 		if dtype, ok := castMethods[name]; ok {
@@ -119,7 +119,7 @@ func (s *simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 	case *types.Tuple:
 		if i := t.FieldIndex(name); i >= 0 {
 			index := e.g.Constant(value.Int(int64(i)), source.Range{})
-			return &simple{e.g.InsertNode(e.g.CreateTupleIndex(s.v, index, t.Elems[i])).Output()}
+			return simple{e.g.InsertNode(e.g.CreateTupleIndex(s.v, index, t.Elems[i])).Output()}
 		}
 	case *types.Class:
 		if operator, ok := nativeMethods[t.Name][name]; ok {
@@ -130,14 +130,14 @@ func (s *simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 			return newMethod(s.v, name)
 		}
 		if t.AttributeIndex(name) >= 0 {
-			return &simple{e.g.InsertNode(e.g.CreateGetAttr(s.v, name)).Output()}
+			return simple{e.g.InsertNode(e.g.CreateGetAttr(s.v, name)).Output()}
 		}
 		if p := t.FindProperty(name); p != nil {
 			return newMethod(s.v, shortName(p.Getter)).Call(e, at, nil, nil, 1)
 		}
 		if c := t.FindConstant(name); c != nil {
 			if v, ok := c.Value.(value.Value); ok {
-				return &simple{e.g.Constant(v, at)}
+				return simple{e.g.Constant(v, at)}
 			}
 		}
 	case *types.Interface:
@@ -148,10 +148,10 @@ func (s *simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 		switch name {
 		case "name":
 			n := e.g.InsertNode(e.g.Create("prim::EnumName", []*ir.Value{s.v}, 1))
-			return &simple{n.Output().SetType(types.Str)}
+			return simple{n.Output().SetType(types.Str)}
 		case "value":
 			n := e.g.InsertNode(e.g.Create("prim::EnumValue", []*ir.Value{s.v}, 1))
-			return &simple{n.Output().SetType(t.Value)}
+			return simple{n.Output().SetType(t.Value)}
 		}
 	}
 	if name == "tolist" && s.v.Type().Kind() == types.KindTensor {
@@ -161,7 +161,7 @@ func (s *simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 		return newBuiltinMethod("aten::to", s.v, at)
 	}
 	if property, ok := builtinProperties[s.v.Type().Kind()][name]; ok {
-		return &simple{e.insert(source.Range{}, property, s.v)}
+		return simple{e.insert(source.Range{}, property, s.v)}
 	}
 	if hasSelfOverload("aten::"+name, s.v.Type()) {
 		return newBuiltinMethod("aten::"+name, s.v, at)
@@ -179,7 +179,7 @@ func shortName(m types.Method) string {
 	return name
 }
 
-func (s *simple) Attr(e *emitter, at source.Range, name string) SugaredValue {
+func (s simple) Attr(e *emitter, at source.Range, name string) SugaredValue {
 	if found := s.lookUp(e, at, name); found != nil {
 		return found
 	}
@@ -198,7 +198,7 @@ func (s *simple) Attr(e *emitter, at source.Range, name string) SugaredValue {
 	return nil
 }
 
-func (s *simple) HasAttr(e *emitter, at source.Range, name string) bool {
+func (s simple) HasAttr(e *emitter, at source.Range, name string) bool {
 	switch t := s.v.Type().(type) {
 	case *types.Class:
 		e.ensureClassCompiled(at, t)
@@ -215,7 +215,7 @@ func (s *simple) HasAttr(e *emitter, at source.Range, name string) bool {
 	return false
 }
 
-func (s *simple) SetAttr(e *emitter, at source.Range, name string, v *ir.Value) {
+func (s simple) SetAttr(e *emitter, at source.Range, name string, v *ir.Value) {
 	class, ok := s.v.Type().(*types.Class)
 	if !ok {
 		fail(at, "Tried to set an attribute: %s on a non-class: %s", name, types.Repr(s.v.Type()))
@@ -253,7 +253,7 @@ func (e *emitter) addAttribute(at source.Range, class *types.Class, name string,
 	return true
 }
 
-func (s *simple) setProperty(e *emitter, at source.Range, class *types.Class, name string, v *ir.Value) {
+func (s simple) setProperty(e *emitter, at source.Range, class *types.Class, name string, v *ir.Value) {
 	p := class.FindProperty(name)
 	if p == nil {
 		fail(at, "Tried to set nonexistent attribute: %s. Did you forget to initialize it in __init__()?", name)
@@ -264,7 +264,7 @@ func (s *simple) setProperty(e *emitter, at source.Range, class *types.Class, na
 	newMethod(s.v, shortName(p.Setter)).Call(e, at, []ir.Argument{ir.Arg(v)}, nil, 1)
 }
 
-func (s *simple) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+func (s simple) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
 	if m, ok := sugarOf(s.v).(*moduleValue); ok {
 		return m.Call(e, at, args, kwargs, binders)
 	}
@@ -278,7 +278,7 @@ func (s *simple) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, b
 	return nil
 }
 
-func (s *simple) AsTuple(e *emitter, at source.Range, size int) []SugaredValue {
+func (s simple) AsTuple(e *emitter, at source.Range, size int) []SugaredValue {
 	var vs []*ir.Value
 	switch s.v.Type().Kind() {
 	case types.KindTuple:
@@ -295,17 +295,17 @@ func (s *simple) AsTuple(e *emitter, at source.Range, size int) []SugaredValue {
 	}
 	out := make([]SugaredValue, len(vs))
 	for i, v := range vs {
-		out[i] = &simple{v}
+		out[i] = simple{v}
 	}
 	return out
 }
 
-func (s *simple) Iter(e *emitter, at source.Range) SugaredValue {
+func (s simple) Iter(e *emitter, at source.Range) SugaredValue {
 	switch s.v.Type().Kind() {
 	case types.KindList, types.KindString, types.KindTensor:
 		return s
 	case types.KindDict:
-		return &simple{e.insert(at, "aten::keys", s.v)}
+		return simple{e.insert(at, "aten::keys", s.v)}
 	case types.KindTuple:
 		return &TupleValue{Items: s.AsTuple(e, at, -1)}
 	}
@@ -313,7 +313,7 @@ func (s *simple) Iter(e *emitter, at source.Range) SugaredValue {
 	return nil
 }
 
-func (s *simple) Len(e *emitter, at source.Range) *ir.Value {
+func (s simple) Len(e *emitter, at source.Range) *ir.Value {
 	switch s.v.Type().Kind() {
 	case types.KindList, types.KindString, types.KindTensor:
 		return e.insert(at, "aten::len", s.v)
@@ -322,17 +322,17 @@ func (s *simple) Len(e *emitter, at source.Range) *ir.Value {
 	return nil
 }
 
-func (s *simple) GetItem(e *emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue {
+func (s simple) GetItem(e *emitter, at source.Range, index *ir.Value, hint types.Type) SugaredValue {
 	t := s.v.Type()
 	switch {
 	case t.Kind() == types.KindList, t.Kind() == types.KindString, t.Kind() == types.KindDict:
-		return &simple{e.insert(at, "aten::__getitem__", s.v, index)}
+		return simple{e.insert(at, "aten::__getitem__", s.v, index)}
 	case types.IsSubtype(t, types.Tensor):
-		return &simple{e.insertArgs(at, "aten::select", []ir.Argument{ir.Arg(s.v), ir.ConstArg(value.Int(0)), ir.Arg(index)})}
+		return simple{e.insertArgs(at, "aten::select", []ir.Argument{ir.Arg(s.v), ir.ConstArg(value.Int(0)), ir.Arg(index)})}
 	case t.Kind() == types.KindClass:
 		if t.(*types.Class).IsModule && hint != nil {
 			v := e.insert(at, "prim::ModuleContainerIndex", s.v, index)
-			return &simple{v.SetType(hint)}
+			return simple{v.SetType(hint)}
 		}
 		return s.Attr(e, at, "__getitem__").Call(e, at, []ir.Argument{ir.Arg(index)}, nil, 1)
 	}
@@ -390,7 +390,7 @@ func (t *TupleValue) GetItem(e *emitter, at source.Range, index *ir.Value, _ typ
 
 // Attr implements SugaredValue.
 func (t *TupleValue) Attr(e *emitter, at source.Range, name string) SugaredValue {
-	return (&simple{t.AsValue(e, at)}).Attr(e, at, name)
+	return (simple{t.AsValue(e, at)}).Attr(e, at, name)
 }
 
 // HasAttr implements SugaredValue.
@@ -445,5 +445,5 @@ func hasSelfOverload(name string, t types.Type) bool {
 
 // Call implements SugaredValue.
 func (b *BuiltinFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
-	return &simple{e.callBuiltin(at, b.Name, args, kwargs, b.self)}
+	return simple{e.callBuiltin(at, b.Name, args, kwargs, b.self)}
 }

@@ -37,5 +37,5 @@ func (e *emitter) emitToList(call syntax.Apply, l *toList, hint types.Type) Suga
 	n := e.g.Create("prim::tolist", []*ir.Value{l.tensor}, 1)
 	n.AddInput(e.g.Constant(value.Int(dims), source.Range{}))
 	n.AddInput(e.g.Constant(value.Int(code), source.Range{}))
-	return &simple{e.g.InsertNode(n).Output().SetType(hint)}
+	return simple{e.g.InsertNode(n).Output().SetType(hint)}
 }

@@ -161,5 +161,7 @@ func (b *Block) destroy() {
 	if b.graph.insertPoint == b.ret {
 		b.graph.insertPoint = b.graph.block.ret
 	}
+	b.graph.spare.destroyed(b.param)
+	b.graph.spare.destroyed(b.ret)
 	b.graph, b.param.graph, b.ret.graph = nil, nil, nil
 }

@@ -171,14 +171,15 @@ func (g *Graph) CreateIsInstance(v *Value, ts []types.Type) *Node {
 	return n
 }
 
-// CreateLoad returns a prim::Load of a variable, which conversion to SSA removes.
-func (g *Graph) CreateLoad(name string, t types.Type) *Node {
+// CreateLoad returns a prim::Load of a variable, which conversion to SSA removes. name is a string; the nodes of
+// one variable may share it.
+func (g *Graph) CreateLoad(name any, t types.Type) *Node {
 	n := g.Create("prim::Load", nil, 1).SetAttr("name", name)
 	n.Output().SetType(t)
 	return n
 }
 
-// CreateStore returns a prim::Store to a variable, which conversion to SSA removes.
-func (g *Graph) CreateStore(name string, v *Value) *Node {
+// CreateStore returns a prim::Store to a variable, which conversion to SSA removes; see CreateLoad.
+func (g *Graph) CreateStore(name any, v *Value) *Node {
 	return g.Create("prim::Store", []*Value{v}, 0).SetAttr("name", name)
 }

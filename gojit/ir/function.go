@@ -50,6 +50,9 @@ func NewLazyFunction(name string, lock sync.Locker, define func(*Function) error
 // SetDefinition sets the graph and the schema; define calls it.
 func (f *Function) SetDefinition(s *schema.FunctionSchema, g *Graph) { f.Schema, f.graph = s, g }
 
+// SetGraph sets the graph of a function that has a schema.
+func (f *Function) SetGraph(g *Graph) { f.graph = g }
+
 // EnsureDefined makes the graph if that has not been done. It fails with the error of the
 // definition, each time. It must not be called while a function with the same lock is being
 // defined: see EnsureDefinedWithin.

@@ -32,6 +32,9 @@ type Graph struct {
 	refs   slab[*Value] // inputs and outputs
 	uses   slab[Use]
 	attrs  slab[Attribute]
+	spare  *Spare
+
+	matching []*Value // room for the inputs of the schema that is tried
 }
 
 // NewGraph returns an empty graph with the insertion point at the end of its block.
@@ -60,7 +63,7 @@ func (g *Graph) AddOutput(v *Value) int { return g.block.AddOutput(v) }
 // Create returns a new node that is in no block yet, with the given inputs and number of outputs.
 func (g *Graph) Create(kind string, inputs []*Value, outputs int) *Node {
 	n := g.newNode(kind)
-	n.inputs, n.outputs = g.refs.many(len(inputs)), g.refs.many(outputs)
+	n.inputs, n.outputs = g.room(n.inputs, len(inputs)), g.room(n.outputs, outputs)
 	n.Scope = g.scope
 	for _, v := range inputs {
 		n.AddInput(v)
@@ -95,15 +98,23 @@ func (g *Graph) SetScope(scope string) string {
 func (g *Graph) SetInsertEnd(b *Block) *Node { return g.SetInsertPoint(b.ret) }
 
 func (g *Graph) newNode(kind string) *Node {
-	n := g.nodes.one()
+	n := g.spare.node()
+	if n == nil {
+		n = g.nodes.one()
+	}
 	n.graph, n.kind = g, kind
 	return n
 }
 
 func (g *Graph) newValue(n *Node, offset int) *Value {
-	v := g.values.one()
+	v := g.spare.value()
+	if v == nil {
+		v = g.values.one()
+	}
 	v.node, v.offset, v.id, v.typ = n, offset, g.nextID, types.Tensor
-	v.uses = g.uses.many(2) // most values have one or two
+	if v.uses == nil {
+		v.uses = g.uses.many(2) // most values have one or two
+	}
 	g.nextID++
 	return v
 }
@@ -149,7 +160,7 @@ func (g *Graph) InsertGraph(callee *Graph, arguments []*Value) []*Value {
 func (g *Graph) Clone(n *Node, lookup func(*Value) *Value) *Node {
 	c := g.newNode(n.kind)
 	c.Range, c.Scope, c.operator = n.Range, n.Scope, n.operator
-	c.inputs, c.outputs = g.refs.many(len(n.inputs)), g.refs.many(len(n.outputs))
+	c.inputs, c.outputs = g.room(c.inputs, len(n.inputs)), g.room(c.outputs, len(n.outputs))
 	for _, a := range n.attrs {
 		switch inner := a.Value.(type) {
 		case *Graph:

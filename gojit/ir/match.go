@@ -113,7 +113,9 @@ func MatchSchemas(g *Graph, at source.Range, schemas []*schema.FunctionSchema, a
 		match, err := MatchSchema(g, at, schemas[0], args, kwargs, self)
 		return 0, match, err
 	}
-	m := &matcher{g: g, at: at, vars: types.Bindings{}}
+	m := &matcher{g: g, at: at, vars: types.Bindings{}, inputs: g.matching}
+	g.matching = nil // one that is within this one takes its own
+	defer func() { g.matching = m.inputs }()
 	for _, convert := range []bool{false, true} {
 		for i, s := range schemas {
 			m.schema, m.convert = s, convert

@@ -15,6 +15,8 @@ type nameSet struct {
 	plain    *Value
 	numbered []*Value       // by number, from 1 on; nil where nobody has the name
 	far      map[int]*Value // the same for large numbers
+	onto     *nameSet       // that of the numbers which a plain name goes on in; nil until that is known
+	from     int            // the first of them
 }
 
 // nearNumbers is how many numbers a nameSet keeps in a slice.
@@ -124,8 +126,11 @@ func (g *Graph) moveAway(s *nameSet, number int) {
 		return
 	}
 	if number == 0 { // "x.01" goes on in the numbers of "x"
-		base, n := splitSuffix(s.base)
-		s, number = g.namesOf(base), n
+		if s.onto == nil {
+			base, n := splitSuffix(s.base)
+			s.onto, s.from = g.namesOf(base), n
+		}
+		s, number = s.onto, s.from
 	}
 	if s.counted {
 		number = max(number, s.last+1)

@@ -222,6 +222,7 @@ func (n *Node) EraseOutput(i int) {
 	}
 	n.operator = nil
 	n.graph.freeValue(n.outputs[i])
+	n.graph.spare.erased(n.outputs[i])
 	n.outputs = append(n.outputs[:i], n.outputs[i+1:]...)
 	for k := i; k < len(n.outputs); k++ {
 		n.outputs[k].offset = k
@@ -308,6 +309,7 @@ func (n *Node) Destroy() {
 	}
 	n.RemoveAllInputs()
 	n.unlink()
+	n.graph.spare.destroyed(n)
 	n.graph = nil
 }
 

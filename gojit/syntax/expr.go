@@ -9,7 +9,7 @@ import (
 
 // Precedences of the operators between expressions, weakest first.
 const (
-	precOr = iota + 1
+	precOr uint8 = iota + 1
 	precAnd
 	precNot
 	precCompare
@@ -22,24 +22,6 @@ const (
 	precUnary
 	precPower
 )
-
-// binaryOperators are the left-associative operators.
-var binaryOperators = map[string]struct {
-	kind Kind
-	prec int
-}{
-	"or": {KindOr, precOr}, "and": {KindAnd, precAnd},
-	"|": {KindBitOr, precBitOr}, "^": {KindBitXor, precBitXor}, "&": {KindBitAnd, precBitAnd},
-	"<<": {KindLShift, precShift}, ">>": {KindRShift, precShift},
-	"+": {KindAdd, precSum}, "-": {KindSub, precSum},
-	"*": {KindMul, precProduct}, "/": {KindDiv, precProduct}, "//": {KindFloorDiv, precProduct},
-	"%": {KindMod, precProduct}, "@": {KindMatMul, precProduct},
-}
-
-var comparisons = map[string]Kind{
-	"==": KindEq, "!=": KindNe, "<": KindLt, "<=": KindLe, ">": KindGt, ">=": KindGe,
-	"is": KindIs, "in": KindIn,
-}
 
 // exprList reads expressions separated by commas; one with a comma after it is a tuple.
 func (p *parser) exprList() Expr { return p.list(p.starredOrExpr) }
@@ -126,20 +108,16 @@ func (p *parser) unsupportedExpr(what string) {
 func (p *parser) firstByte(t *Tree) source.Range { return p.span(t.Range.Start, t.Range.Start+1) }
 
 // binary reads an expression whose operators all have at least the precedence.
-func (p *parser) binary(prec int) Expr {
+func (p *parser) binary(prec uint8) Expr {
 	lhs := p.unary(prec)
 	for {
-		t := p.cur()
-		if t.kind != tokenOperator && t.kind != tokenKeyword {
-			return lhs
-		}
-		op, ok := binaryOperators[t.text]
+		op := p.cur().between
 		switch {
-		case ok && op.prec >= prec:
-			p.advance()
-			lhs = NewBinOp(op.kind, lhs, p.binary(op.prec+1)).Tree
 		case prec <= precCompare && p.atComparison():
 			lhs = p.comparison(lhs)
+		case op.prec >= prec && op.prec != precCompare:
+			p.advance()
+			lhs = NewBinOp(op.makes, lhs, p.binary(op.prec+1)).Tree
 		default:
 			return lhs
 		}
@@ -148,11 +126,7 @@ func (p *parser) binary(prec int) Expr {
 
 func (p *parser) atComparison() bool {
 	t := p.cur()
-	if t.is("not") {
-		return p.lookahead().is("in")
-	}
-	_, ok := comparisons[t.text]
-	return ok
+	return t.between.prec == precCompare || t.is("not") && p.lookahead().is("in")
 }
 
 // comparison reads a chain of comparisons, which is the "and" of its pairs.
@@ -177,7 +151,7 @@ func (p *parser) comparisonPair(lhs Expr) (pair, rhs Expr) {
 		in := NewBinOp(KindIn, lhs, rhs).Tree
 		return NewUnaryOp(KindNot, in.Range, in).Tree, rhs
 	}
-	kind := comparisons[p.advance().text]
+	kind := p.advance().between.makes
 	if kind == KindIs && p.nextWord("not") {
 		kind = KindIsNot
 	}
@@ -186,7 +160,7 @@ func (p *parser) comparisonPair(lhs Expr) (pair, rhs Expr) {
 }
 
 // unary reads prefix operators, powers and what they apply to.
-func (p *parser) unary(prec int) Expr {
+func (p *parser) unary(prec uint8) Expr {
 	p.enter()
 	defer p.leave()
 	op := p.cur()
@@ -323,7 +297,7 @@ func (p *parser) atom() Expr {
 	switch t.kind {
 	case tokenIdent:
 		p.advance()
-		return NewVar(NewIdent(t.rangeIn(p.text), t.text)).Tree
+		return newVar(t.rangeIn(p.text), t.text).Tree
 	case tokenNumber:
 		return p.number()
 	case tokenString:
@@ -409,12 +383,12 @@ func (p *parser) listLiteral() Expr {
 }
 
 // listComp reads the rest of a comprehension or generator whose bracket and element are read.
-func (p *parser) listComp(open token, elt Expr) Expr {
+func (p *parser) listComp(open *token, elt Expr) Expr {
 	target, iter := p.generator(open)
 	return NewListComp(p.span(open.start, open.start+1), elt, target, iter).Tree
 }
 
-func (p *parser) generator(open token) (target, iter Expr) {
+func (p *parser) generator(open *token) (target, iter Expr) {
 	p.expectWord("for")
 	target = p.targetList()
 	p.expectWord("in")

@@ -25,8 +25,7 @@ type comment struct{ start, end int }
 
 // lex returns the tokens of a whole text, ended by tokenEOF, and its comments.
 func lex(text *source.Text) ([]token, []comment, error) {
-	l := &lexer{text: text, body: text.Body, indents: []int{0}}
-	l.tokens = make([]token, 0, len(text.Body)/3+16) // about as many as programs have
+	l := &lexer{text: text, body: text.Body, indents: []int{0}, tokens: tokenRoom.Get().([]token)}
 	err := l.run()
 	return l.tokens, l.comments, err
 }
@@ -65,7 +64,7 @@ func (l *lexer) run() error {
 }
 
 func (l *lexer) emit(kind tokenKind, start, end int) {
-	l.tokens = append(l.tokens, token{kind, l.body[start:end], start, end})
+	l.tokens = append(l.tokens, token{kind: kind, text: l.body[start:end], start: start, end: end})
 }
 
 func (l *lexer) fail(start, end int, format string, args ...any) error {
@@ -169,21 +168,21 @@ func (l *lexer) scanToken(c byte) error {
 	}
 	if isIdentStart(l.body[start:]) {
 		l.pos += identLen(l.body[start:])
-		kind := tokenIdent
-		if keywords[l.body[start:l.pos]] {
-			kind = tokenKeyword
+		t := token{kind: tokenIdent, text: l.body[start:l.pos], start: start, end: l.pos}
+		if keywords[t.text] {
+			t.kind, t.between = tokenKeyword, infixes[t.text]
 		}
-		l.emit(kind, start, l.pos)
+		l.tokens = append(l.tokens, t)
 		return nil
 	}
 	if isDigit(c) || c == '.' && start+1 < len(l.body) && isDigit(l.body[start+1]) {
 		return l.scanNumber()
 	}
 	for _, op := range operatorsFrom[c] {
-		if strings.HasPrefix(l.body[start:], op) {
-			l.pos += len(op)
-			l.emit(tokenOperator, start, l.pos)
-			return l.trackBracket(op[0], start)
+		if strings.HasPrefix(l.body[start:], op.text) {
+			l.pos += len(op.text)
+			l.tokens = append(l.tokens, token{tokenOperator, op.between, op.text, start, l.pos})
+			return l.trackBracket(c, start)
 		}
 	}
 	_, n := utf8.DecodeRuneInString(l.body[start:])

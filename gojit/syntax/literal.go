@@ -57,6 +57,9 @@ func integerText(digits string) (string, bool) {
 			return "0", true
 		}
 	}
+	if base == 10 && strings.Trim(digits, "0123456789") == "" {
+		return digits, digits != ""
+	}
 	n, ok := new(big.Int).SetString(digits, base)
 	if !ok {
 		return "", false
@@ -70,7 +73,7 @@ type stringLiteral struct {
 	start, end            int // offsets of the contents in the text
 }
 
-func splitString(t token) stringLiteral {
+func splitString(t *token) stringLiteral {
 	n := stringPrefix(t.text)
 	prefix := strings.ToLower(t.text[:n])
 	quotes := 1

@@ -67,6 +67,7 @@ func parse(text *source.Text, byteEscapes bool, read func(*parser)) (err error) 
 		return err
 	}
 	p := &parser{text: text, tokens: tokens, comments: comments, byteEscapes: byteEscapes}
+	defer freeTokens(tokens)
 	defer source.Catch(&err)
 	read(p)
 	return nil
@@ -81,14 +82,14 @@ func (p *parser) fail(class source.Class, r source.Range, format string, args ..
 	panic(e)
 }
 
-func (p *parser) cur() token  { return p.tokens[p.pos] }
-func (p *parser) prev() token { return p.tokens[p.pos-1] }
+func (p *parser) cur() *token  { return &p.tokens[p.pos] }
+func (p *parser) prev() *token { return &p.tokens[p.pos-1] }
 
-func (p *parser) lookahead() token {
-	return p.tokens[min(p.pos+1, len(p.tokens)-1)]
+func (p *parser) lookahead() *token {
+	return &p.tokens[min(p.pos+1, len(p.tokens)-1)]
 }
 
-func (p *parser) advance() token {
+func (p *parser) advance() *token {
 	t := p.cur()
 	if t.kind != tokenEOF {
 		p.pos++
@@ -101,9 +102,7 @@ func (p *parser) at(kind tokenKind) bool { return p.cur().kind == kind }
 // atWord reports whether the current token is the operator or keyword.
 func (p *parser) atWord(word string) bool { return p.cur().is(word) }
 
-func (t token) is(word string) bool {
-	return t.text == word && (t.kind == tokenOperator || t.kind == tokenKeyword)
-}
+func (t *token) is(word string) bool { return t.kind >= tokenKeyword && t.text == word }
 
 func (p *parser) next(kind tokenKind) bool {
 	if p.at(kind) {
@@ -121,14 +120,14 @@ func (p *parser) nextWord(word string) bool {
 	return false
 }
 
-func (p *parser) expect(kind tokenKind, what string) token {
+func (p *parser) expect(kind tokenKind, what string) *token {
 	if !p.at(kind) {
 		p.expected(what)
 	}
 	return p.advance()
 }
 
-func (p *parser) expectWord(word string) token {
+func (p *parser) expectWord(word string) *token {
 	if !p.atWord(word) {
 		p.expected(word)
 	}

@@ -374,6 +374,20 @@ func AsVar(t *Tree) Var { return Var{t.as(KindVar)} }
 // NewVar makes a use of a name.
 func NewVar(name Ident) Var { return Var{newTree(KindVar, name.Range, name.Tree)} }
 
+// newVar is NewVar of NewIdent, in one piece of memory.
+func newVar(r source.Range, name string) Var {
+	both := &struct {
+		variable, ident Tree
+		room            [1]*Tree
+	}{
+		variable: Tree{Kind: KindVar, Range: r},
+		ident:    Tree{Kind: KindIdent, Range: r, Text: name},
+	}
+	both.room[0] = &both.ident
+	both.variable.Children = both.room[:]
+	return Var{&both.variable}
+}
+
 func (v Var) Name() Ident { return Ident{v.Children[0]} }
 
 // Const is a number.
@@ -398,6 +412,9 @@ func (v Const) IsFloat() bool { return !v.IsComplex() && !v.IsInt() }
 
 // Int returns the value of an integer; it fails where the value does not fit 64 bits.
 func (v Const) Int() (int64, error) {
+	if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
+		return n, nil
+	}
 	n, ok := new(big.Int).SetString(v.Text, 10)
 	if !ok {
 		return 0, source.Errorf(source.RuntimeError, v.Range, "invalid integer '%s'", v.Text)

@@ -121,8 +121,13 @@ func IsSubtypeWhy(a, b Type) (ok bool, why string) {
 		if y, isInterface := b.(*Interface); isInterface {
 			return interfaceSubtype(x, y), ""
 		}
-	case *Optional, *Union:
-		return allSubtypes(Members(a), b)
+	case *Optional:
+		if ok, why := IsSubtypeWhy(x.Elem, b); !ok {
+			return false, why
+		}
+		return IsSubtypeWhy(None, b)
+	case *Union:
+		return allSubtypes(x.Elems, b)
 	}
 	return false, ""
 }

@@ -40,6 +40,7 @@ from __future__ import annotations
 
 import builtins
 import enum
+import keyword
 import math
 import types
 import typing
@@ -130,6 +131,9 @@ class Scope:
 
     def evaluate(self, text: str) -> Any:
         """The object that the text of an annotation stands for."""
+        if text.isidentifier() and not keyword.iskeyword(text):
+            found, obj = self.find(text)
+            return obj if found else _NOTHING
         names = _Names(self)
         try:
             return eval(text, {"__builtins__": {}}, names)
