@@ -3,6 +3,7 @@ package aten
 import (
 	"unsafe"
 
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
@@ -179,8 +180,10 @@ func accumulateTo(t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, h
 		combineAt(t, values, outer, inner, func(a, b tensor.BF16) tensor.BF16 { return tensor.ToBF16(f(a.Float32(), b.Float32())) })
 	case tensor.Complex64:
 		combineAt(t, values, outer, inner, complexCombination[complex64](how))
-	default:
+	case tensor.Complex128:
 		combineAt(t, values, outer, inner, complexCombination[complex128](how))
+	default:
+		raise(source.RuntimeError, "\"scatter_gather_tensor_cpu\" not implemented for '%s'", t.DType().CppName())
 	}
 }
 

@@ -123,8 +123,10 @@ func (l *layer) run(i int, sizes []int, out *tensor.Tensor, column int, backward
 		runLayer[float64](l, i, sizes, out, column, backwards)
 	case tensor.Complex64:
 		runLayer[complex64](l, i, sizes, out, column, backwards)
-	default:
+	case tensor.Complex128:
 		runLayer[complex128](l, i, sizes, out, column, backwards)
+	default:
+		raise(source.RuntimeError, "recurrent layers are not implemented for '%s'", l.gates.DType().CppName())
 	}
 	l.gates.Release()
 }
