@@ -10,6 +10,9 @@
 // Expand rewrites functions such as exp into primitives for targets that make machine code.
 // String and Parse are the text form, and Generator makes random kernels for tests.
 //
+// A Function is a program over single numbers: blocks, between which control moves, of the same
+// instructions. FunctionBuilder makes one, Evaluate runs it.
+//
 // Invariant: an instruction uses only values made before it, and Verify accepts every kernel that
 // the Builder returns for operations that the types have. The loops of this package define the
 // meaning; machine code must agree with them.

@@ -84,7 +84,7 @@ func (k *Kernel) verifyInstr(i int) error {
 	if in.Op.Operands() == 0 {
 		return k.verifyLeaf(i, in)
 	}
-	return k.verifyTypes(i, in)
+	return verifyTypes(Value(i), in, k.TypeOf, len(k.Tables))
 }
 
 // computable reports whether values may have a type; the others exist in memory only.
@@ -121,33 +121,34 @@ func constFits(t tensor.DType, re, im uint64) bool {
 	return wrapInteger(t, int64(re)) == re && im == 0
 }
 
-func (k *Kernel) verifyTypes(i int, in *Instr) error {
-	first, op := k.TypeOf(in.Args[0]), in.Op
+// verifyTypes checks what an instruction that makes value v does with the types of its operands.
+func verifyTypes(v Value, in *Instr, typeOf func(Value) tensor.DType, tables int) error {
+	first, op := typeOf(in.Args[0]), in.Op
 	same := func(from int) bool {
 		for j := from; j < op.Operands(); j++ {
-			if k.TypeOf(in.Args[j]) != in.Type {
+			if typeOf(in.Args[j]) != in.Type {
 				return false
 			}
 		}
 		return true
 	}
 	switch {
-	case op == Lookup && (first != tensor.Int32 || in.Type != tensor.Float32 || in.Imm >= uint64(len(k.Tables))):
-		return fmt.Errorf("kernel: %%%d looks up in a table that does not exist, or with the wrong types", i)
+	case op == Lookup && (first != tensor.Int32 || in.Type != tensor.Float32 || in.Imm >= uint64(tables)):
+		return fmt.Errorf("kernel: %%%d looks up in a table that does not exist, or with the wrong types", v)
 	case op == Lookup:
 		return nil
 	case op == Select && (first != tensor.Bool || !same(1)):
-		return fmt.Errorf("kernel: %%%d selects with the wrong types", i)
+		return fmt.Errorf("kernel: %%%d selects with the wrong types", v)
 	case op == Fma && !same(0):
-		return fmt.Errorf("kernel: %%%d multiplies and adds with the wrong types", i)
-	case op.Operands() == 2 && first != k.TypeOf(in.Args[1]):
-		return fmt.Errorf("kernel: %%%d has operands of types %s and %s", i, first, k.TypeOf(in.Args[1]))
+		return fmt.Errorf("kernel: %%%d multiplies and adds with the wrong types", v)
+	case op.Operands() == 2 && first != typeOf(in.Args[1]):
+		return fmt.Errorf("kernel: %%%d has operands of types %s and %s", v, first, typeOf(in.Args[1]))
 	case op == Select || op == Convert:
 		return nil
 	case loops[op][first] == nil:
 		return fmt.Errorf("\"%s\" is not implemented for '%s'", op, first.CppName())
 	case resultType(op, first) != in.Type:
-		return fmt.Errorf("kernel: %%%d makes %s of %s", i, in.Type, first)
+		return fmt.Errorf("kernel: %%%d makes %s of %s", v, in.Type, first)
 	}
 	return nil
 }

@@ -230,6 +230,11 @@ func generalListing(l *listing) {
 			add(fmt.Sprintf("xor %s, %s", general64[r], general64[s]), func(a *Assembler) { a.Xor(r, s) })
 			add(fmt.Sprintf("cmp %s, %s", general64[r], general64[s]), func(a *Assembler) { a.Cmp(r, s) })
 			add(fmt.Sprintf("imul %s, %s", general64[r], general64[s]), func(a *Assembler) { a.Mul(r, s) })
+			add(fmt.Sprintf("or %s, %s", general64[r], general64[s]), func(a *Assembler) { a.Or(r, s) })
+			add(fmt.Sprintf("test %s, %s", general64[r], general64[s]), func(a *Assembler) { a.Test(r, s) })
+			add(fmt.Sprintf("imul %s, %s, 100", general64[r], general64[s]), func(a *Assembler) { a.MulImm(r, s, 100) })
+			add(fmt.Sprintf("imul %s, %s, -1000", general64[r], general64[s]), func(a *Assembler) { a.MulImm(r, s, -1000) })
+			add(fmt.Sprintf("cmovle %s, %s", general64[r], general64[s]), func(a *Assembler) { a.MoveIf(LessEqual, r, s) })
 			add(fmt.Sprintf("bzhi %s, %s, %s", general64[r], general64[s], general64[RCX]), func(a *Assembler) { a.LowBits(r, s, RCX) })
 		}
 		for _, v := range []int32{1, -1, 127, 128, -129, 1 << 20} {
@@ -247,6 +252,29 @@ func generalListing(l *listing) {
 		add(fmt.Sprintf("movabs %s, 0x123456789abcdef", general64[r]), func(a *Assembler) { a.MoveImm(r, 0x123456789abcdef) })
 		add(fmt.Sprintf("shl %s, 3", general64[r]), func(a *Assembler) { a.ShiftLeft(r, 3) })
 		add(fmt.Sprintf("shr %s, 3", general64[r]), func(a *Assembler) { a.ShiftRight(r, 3) })
+		add(fmt.Sprintf("sar %s, 5", general64[r]), func(a *Assembler) { a.ShiftArithmetic(r, 5) })
+		add(fmt.Sprintf("shl %s, cl", general64[r]), func(a *Assembler) { a.ShiftLeftBy(r) })
+		add(fmt.Sprintf("sar %s, cl", general64[r]), func(a *Assembler) { a.ShiftArithmeticBy(r) })
+		add(fmt.Sprintf("neg %s", general64[r]), func(a *Assembler) { a.Negate(r) })
+		add(fmt.Sprintf("not %s", general64[r]), func(a *Assembler) { a.Invert(r) })
+		add(fmt.Sprintf("idiv %s", general64[r]), func(a *Assembler) { a.Divide(r) })
+		add(fmt.Sprintf("jmp %s", general64[r]), func(a *Assembler) { a.JumpTo(r) })
+		low := map[Reg]string{RAX: "al", RBX: "bl", RSP: "spl", RBP: "bpl", RDI: "dil"}[r]
+		if low == "" {
+			low = general64[r] + "b"
+		}
+		prefix := ""
+		if r < RSP {
+			prefix = "rex "
+		}
+		add(fmt.Sprintf("%ssetnp %s\n%smovzx %s, %s", prefix, low, prefix, general32[r], low), func(a *Assembler) { a.SetIf(NotParity, r) })
+		if r != RAX {
+			add(fmt.Sprintf("or %s, 1000", general64[r]), func(a *Assembler) { a.OrImm(r, 1000) })
+		}
+		add(fmt.Sprintf("vxorps xmm9, xmm9, xmm9\nvcvtsi2sd xmm9, xmm9, %s", general64[r]), func(a *Assembler) { narrow := Assembler{ISA: AVX2}; narrow.IntToDouble(9, r); a.Code = narrow.Code })
+		add(fmt.Sprintf("vcvttsd2si %s, xmm10", general64[r]), func(a *Assembler) { a.DoubleToInt(r, 10) })
+		l.add(fmt.Sprintf("xorps xmm9, xmm9\ncvtsi2sd xmm9, %s", general64[r]), Baseline, func(a *Assembler) { a.IntToDouble(9, r) })
+		l.add(fmt.Sprintf("cvttsd2si %s, xmm3", general64[r]), Baseline, func(a *Assembler) { a.DoubleToInt(r, 3) })
 		add(fmt.Sprintf("kmovd k3, %s", general32[r]), func(a *Assembler) { a.KMove(3, r) })
 		add(fmt.Sprintf("vmovd xmm9, %s", general32[r]), func(a *Assembler) { a.MoveToVector(9, r, 4) })
 		add(fmt.Sprintf("vmovq %s, xmm3", general64[r]), func(a *Assembler) { a.MoveFromVector(r, 3, 8) })
@@ -265,6 +293,7 @@ func generalListing(l *listing) {
 			add(fmt.Sprintf("mov %s, %s", memText(m), low16), func(a *Assembler) { a.StoreShort(m, r) })
 		}
 	}
+	add("cqo", func(a *Assembler) { a.ExtendSign() })
 	add("vzeroupper", func(a *Assembler) { a.ZeroUpper() })
 	add("ret", func(a *Assembler) { a.Ret() })
 }

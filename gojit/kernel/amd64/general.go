@@ -15,6 +15,10 @@ const (
 	NotEqual     Cond = 5
 	BelowEqual   Cond = 6
 	Above        Cond = 7
+	Sign         Cond = 8
+	NotSign      Cond = 9
+	Parity       Cond = 10 // after a comparison of floats: one is NaN
+	NotParity    Cond = 11
 	Less         Cond = 12
 	GreaterEqual Cond = 13
 	LessEqual    Cond = 14
@@ -306,9 +310,13 @@ func (a *Assembler) Align(n int) {
 	}
 }
 
-// LeaLabel emits d = the address of a label that is bound later.
+// LeaLabel emits d = the address of a label.
 func (a *Assembler) LeaLabel(d Reg, l Label) {
 	a.Code = append(a.Code, 0x48|byte(d>>3)<<2, 0x8d, byte(d&7)<<3|5)
+	if to := a.labels[l].at; to >= 0 {
+		a.Code = binary.LittleEndian.AppendUint32(a.Code, uint32(to-len(a.Code)-4))
+		return
+	}
 	a.fixups = append(a.fixups, fixup{l, len(a.Code)})
 	a.Code = append(a.Code, 0, 0, 0, 0)
 }

@@ -46,6 +46,13 @@ const (
 	MOVSSstore
 	MOVSD
 	MOVSDstore
+	ADDSD
+	SUBSD
+	MULSD
+	DIVSD
+	SQRTSD
+	ROUNDSD
+	UCOMISD
 	BROADCASTSS
 	BROADCASTSD
 	PBROADCASTD
@@ -186,6 +193,13 @@ var ops = [numOps]opInfo{
 	MOVSSstore:        {name: "movss", opmap: m0F, prefix: pF3, code: 0x11, form: mr, mem: elem4, w: w0, sets: legacy | vex | evex, flags: memOnly | scalar},
 	MOVSD:             {name: "movsd", opmap: m0F, prefix: pF2, code: 0x10, form: rm, mem: elem8, w: w1e, sets: legacy | vex | evex, flags: memOnly | scalar},
 	MOVSDstore:        {name: "movsd", opmap: m0F, prefix: pF2, code: 0x11, form: mr, mem: elem8, w: w1e, sets: legacy | vex | evex, flags: memOnly | scalar},
+	ADDSD:             {name: "addsd", opmap: m0F, prefix: pF2, code: 0x58, form: rvm, mem: elem8, w: w1e, sets: legacy | vex, flags: scalar},
+	SUBSD:             {name: "subsd", opmap: m0F, prefix: pF2, code: 0x5c, form: rvm, mem: elem8, w: w1e, sets: legacy | vex, flags: scalar},
+	MULSD:             {name: "mulsd", opmap: m0F, prefix: pF2, code: 0x59, form: rvm, mem: elem8, w: w1e, sets: legacy | vex, flags: scalar},
+	DIVSD:             {name: "divsd", opmap: m0F, prefix: pF2, code: 0x5e, form: rvm, mem: elem8, w: w1e, sets: legacy | vex, flags: scalar},
+	SQRTSD:            {name: "sqrtsd", opmap: m0F, prefix: pF2, code: 0x51, form: rvm, mem: elem8, w: w1e, sets: legacy | vex, flags: scalar},
+	ROUNDSD:           {name: "roundsd", opmap: m3A, prefix: p66, code: 0x0b, form: rvmi, mem: elem8, w: w1e, sets: legacy | vex, flags: scalar},
+	UCOMISD:           {name: "ucomisd", opmap: m0F, prefix: p66, code: 0x2e, form: rm, mem: elem8, w: w1e, sets: legacy | vex, flags: scalar},
 	BROADCASTSS:       {name: "broadcastss", opmap: m38, prefix: p66, code: 0x18, form: rm, mem: elem4, w: w0, sets: vex | evex, flags: fromScalar},
 	BROADCASTSD:       {name: "broadcastsd", opmap: m38, prefix: p66, code: 0x19, form: rm, mem: elem8, w: w1e, sets: vex | evex, flags: fromScalar | wide},
 	PBROADCASTD:       {name: "pbroadcastd", opmap: m38, prefix: p66, code: 0x58, form: rm, mem: elem4, w: w0, sets: vex | evex, flags: fromScalar},
