@@ -85,8 +85,7 @@ _ELSEWHERE["set_printoptions"] = "torchjit._tensor_str"
 _ELSEWHERE["to_dlpack"] = "torchjit.utils.dlpack"
 _ELSEWHERE.update({name: "torchjit._removed" for name in ("eig", "lstsq", "matrix_rank", "solve")})
 _ELSEWHERE.update({name: "torchjit._lowrank" for name in ("svd_lowrank", "pca_lowrank")})
-_ELSEWHERE["lu"] = "torchjit.functional"
-_ELSEWHERE["unique"] = _ELSEWHERE["unique_consecutive"] = "torchjit.functional"
+_ELSEWHERE.update({name: "torchjit.functional" for name in ("lu", "stft", "unique", "unique_consecutive")})
 _SUBMODULES = (
     "amp", "autograd", "backends", "classes", "cuda", "distributions", "fft", "functional", "futures", "jit", "library", "linalg", "nn", "ops",
     "optim", "overrides", "profiler", "quantization", "random", "return_types", "serialization", "special", "storage", "testing", "types",

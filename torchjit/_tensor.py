@@ -66,6 +66,12 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
 
         return unique_consecutive(self, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
 
+    def stft(self, *args: Any, **kwargs: Any) -> Any:
+        """The Fourier transforms of windows of a signal. See torch.stft."""
+        from torchjit.functional import stft
+
+        return stft(self, *args, **kwargs)
+
     # What the tensor is.
 
     shape = property(_native.tensor_shape, doc="The sizes of the dimensions.")
@@ -493,7 +499,13 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     grad = property(_native.tensor_grad, _native.tensor_set_grad, lambda self: _native.tensor_set_grad(self, None), doc="The gradient of a leaf, or None.")
     is_leaf = property(_native.tensor_is_leaf, doc="Whether no recorded operation made the tensor.")
 
-    grad_fn = property(_native.tensor_grad_fn, doc="What made the tensor, None for a leaf.")
+    @property
+    def grad_fn(self) -> Any:
+        """What made the tensor, None for a leaf."""
+        import torchjit.autograd  # noqa: F401 has the class of nodes
+
+        return _native.tensor_grad_fn(self)
+
     retains_grad = property(_native.tensor_retains_grad, doc="Whether retain_grad was called for this tensor, which is no leaf.")
 
     def retain_grad(self) -> None:

@@ -122,3 +122,26 @@ def lu(A, pivot=True, get_infos=False, out=None):
     for into, tensor in zip(out, made):  # noqa: B905
         into.resize_as_(tensor).copy_(tensor)
     return out
+
+
+_windows = _native.operator("aten::stft")
+
+
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: Optional[int] = None,
+    win_length: Optional[int] = None,
+    window: Optional[Tensor] = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: Optional[bool] = None,
+    return_complex: Optional[bool] = None,
+) -> Tensor:
+    """The Fourier transforms of windows of a signal: frequencies, then windows. With center, windows reach over both ends."""
+    if center:
+        rows = input.reshape([1, -1, input.size(-1)])
+        rows = torch.nn.functional.pad(rows, [n_fft // 2, n_fft // 2], pad_mode)
+        input = rows.reshape(input.shape[:-1] + rows.shape[-1:])
+    return _windows(input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex)

@@ -2,8 +2,8 @@ package autograd
 
 import "torchjit/gojit/tensor"
 
-// linalgDerivatives are those of decompositions and solutions of systems. The formulas are for real
-// matrices; Giles, "Collected matrix derivative results", has most of them.
+// linalgDerivatives are those of decompositions and solutions of systems; Giles, "Collected matrix derivative
+// results", has most of them.
 var linalgDerivatives = map[string]derivative{
 	"linalg_inv": func(c *gradient) {
 		y := c.turn(c.out(0))
@@ -13,18 +13,20 @@ var linalgDerivatives = map[string]derivative{
 		scaled := c.mul(c.g(), c.out(0))
 		c.give(0, c.mul(c.turn(c.do("linalg_inv", c.in(0))), c.asMatrix(scaled)))
 	},
-	"linalg_slogdet": func(c *gradient) {
-		c.give(0, c.mul(c.turn(c.do("linalg_inv", c.in(0))), c.asMatrix(c.gradOf(1))))
-	},
+	"linalg_solve":      solveGrad,
+	"linalg_matrix_exp": matrixExpGrad,
+}
+
+// hermitianDerivatives are those whose formulas conjugate themselves.
+var hermitianDerivatives = map[string]derivative{
+	"linalg_slogdet":               slogdetGrad,
 	"linalg_pinv":                  pinvGrad,
 	"linalg_pinv.atol_rtol_float":  pinvGrad,
 	"linalg_pinv.atol_rtol_tensor": pinvGrad,
-	"linalg_solve":                 solveGrad,
 	"linalg_cholesky":              choleskyGrad,
 	"linalg_qr":                    qrGrad,
 	"linalg_svd":                   svdGrad,
 	"linalg_eigh":                  eighGrad,
-	"linalg_matrix_exp":            matrixExpGrad,
 }
 
 // asMatrix gives a batch of numbers two more dimensions.
@@ -53,10 +55,20 @@ func solveGrad(c *gradient) {
 	c.give(1, ofB)
 }
 
+// slogdetGrad: the logarithm's differential is the real part of trace(A⁻¹dA), the sign turns by its imaginary part.
+func slogdetGrad(c *gradient) {
+	g := c.gradOf(1)
+	if sign := c.out(0); sign.DType().IsComplex() && c.grads[0] != nil {
+		turn := c.neg(c.do("imag", c.mul(c.conj(c.grads[0]), sign)))
+		g = c.do("complex", g, turn)
+	}
+	c.give(0, c.mul(c.adjoint(c.do("linalg_inv", c.in(0))), c.asMatrix(g)))
+}
+
 // pinvGrad is for matrices whose rank does not change.
 func pinvGrad(c *gradient) {
 	a, p, g := c.in(0), c.out(0), c.g()
-	pt, gt := c.turn(p), c.turn(g)
+	pt, gt := c.adjoint(p), c.adjoint(g)
 	d := c.neg(c.matmul(pt, c.matmul(g, pt)))
 	left := c.matmul(gt, c.matmul(p, pt))
 	d = c.add(d, c.sub(left, c.matmul(a, c.matmul(p, left))))
@@ -69,12 +81,12 @@ func pinvGrad(c *gradient) {
 func choleskyGrad(c *gradient) {
 	l, g := c.out(0), c.g()
 	if c.bool(1) {
-		l, g = c.turn(l), c.turn(g)
+		l, g = c.adjoint(l), c.adjoint(g)
 	}
-	phi := c.do("tril", c.matmul(c.turn(l), g), 0)
+	phi := c.do("tril", c.matmul(c.adjoint(l), g), 0)
 	phi = c.sub(phi, c.scale(c.onDiagonal(phi), 0.5))
-	phi = c.scale(c.add(phi, c.turn(phi)), 0.5)
-	inner := c.do("linalg_solve", c.turn(l), phi, true)
+	phi = c.scale(c.add(phi, c.adjoint(phi)), 0.5)
+	inner := c.do("linalg_solve", c.adjoint(l), phi, true)
 	c.give(0, c.do("linalg_solve", l, inner, false))
 }
 
@@ -90,10 +102,10 @@ func qrGrad(c *gradient) {
 		fail("The QR decomposition is not differentiable when mode='%s' and the matrix is %d x %d", mode.Str(), shape[len(shape)-2], shape[len(shape)-1])
 	}
 	q, r, gq, gr := c.out(0), c.out(1), c.gradOf(0), c.gradOf(1)
-	m := c.sub(c.matmul(r, c.turn(gr)), c.matmul(c.turn(gq), q))
+	m := c.sub(c.matmul(r, c.adjoint(gr)), c.matmul(c.adjoint(gq), q))
 	low := c.do("tril", m, -1)
-	m = c.add(c.add(low, c.turn(low)), c.onDiagonal(m))
-	c.give(0, c.do("linalg_solve", c.turn(r), c.add(gq, c.matmul(q, m)), false))
+	m = c.add(c.add(low, c.adjoint(low)), c.onDiagonal(c.real(m)))
+	c.give(0, c.do("linalg_solve", c.adjoint(r), c.add(gq, c.matmul(q, m)), false))
 }
 
 // between returns the differences a_j - a_i of the last dimension, with ones on the diagonal.
@@ -112,27 +124,31 @@ func (c *gradient) offDiagonal(t, differences tensors) tensors {
 func svdGrad(c *gradient) {
 	u, s, vh := c.out(0), c.out(1), c.out(2)
 	k := s.Size(s.Dim() - 1)
-	u, v := c.do("narrow", u, -1, 0, k), c.turn(c.do("narrow", vh, -2, 0, k))
+	u, v := c.do("narrow", u, -1, 0, k), c.adjoint(c.do("narrow", vh, -2, 0, k))
 	middle := c.do("diag_embed", c.gradOf(1))
 	squares := c.between(c.square(s))
 	row := c.do("unsqueeze", s, -2)
 	var total tensors
 	if c.grads[0] != nil {
 		gu := c.do("narrow", c.grads[0], -1, 0, k)
-		skew := c.matmul(c.turn(u), gu)
-		middle = c.add(middle, c.mul(c.offDiagonal(c.sub(skew, c.turn(skew)), squares), row))
+		skew := c.matmul(c.adjoint(u), gu)
+		skew = c.sub(skew, c.adjoint(skew))
+		middle = c.add(middle, c.mul(c.offDiagonal(skew, squares), row))
+		if u.DType().IsComplex() {
+			middle = c.add(middle, c.div(c.onDiagonal(skew), c.scale(row, 2)))
+		}
 		if u.Size(u.Dim()-2) > k {
-			rest := c.sub(gu, c.matmul(u, c.matmul(c.turn(u), gu)))
-			total = c.matmul(c.div(rest, row), c.turn(v))
+			rest := c.sub(gu, c.matmul(u, c.matmul(c.adjoint(u), gu)))
+			total = c.matmul(c.div(rest, row), c.adjoint(v))
 		}
 	}
 	if c.grads[2] != nil {
-		gv := c.turn(c.do("narrow", c.grads[2], -2, 0, k))
-		skew := c.matmul(c.turn(v), gv)
-		middle = c.add(middle, c.mul(c.do("unsqueeze", s, -1), c.offDiagonal(c.sub(skew, c.turn(skew)), squares)))
+		gv := c.adjoint(c.do("narrow", c.grads[2], -2, 0, k))
+		skew := c.matmul(c.adjoint(v), gv)
+		middle = c.add(middle, c.mul(c.do("unsqueeze", s, -1), c.offDiagonal(c.sub(skew, c.adjoint(skew)), squares)))
 		if v.Size(v.Dim()-2) > k {
-			rest := c.sub(gv, c.matmul(v, c.matmul(c.turn(v), gv)))
-			more := c.matmul(u, c.turn(c.div(rest, row)))
+			rest := c.sub(gv, c.matmul(v, c.matmul(c.adjoint(v), gv)))
+			more := c.matmul(u, c.adjoint(c.div(rest, row)))
 			if total == nil {
 				total = more
 			} else {
@@ -140,7 +156,7 @@ func svdGrad(c *gradient) {
 			}
 		}
 	}
-	d := c.matmul(u, c.matmul(middle, c.turn(v)))
+	d := c.matmul(u, c.matmul(middle, c.adjoint(v)))
 	if total != nil {
 		d = c.add(d, total)
 	}
@@ -151,9 +167,9 @@ func eighGrad(c *gradient) {
 	values, v := c.out(0), c.out(1)
 	middle := c.do("diag_embed", c.gradOf(0))
 	if c.grads[1] != nil {
-		middle = c.add(middle, c.offDiagonal(c.matmul(c.turn(v), c.grads[1]), c.between(values)))
+		middle = c.add(middle, c.offDiagonal(c.matmul(c.adjoint(v), c.grads[1]), c.between(values)))
 	}
-	c.give(0, c.matmul(v, c.matmul(middle, c.turn(v))))
+	c.give(0, c.matmul(v, c.matmul(middle, c.adjoint(v))))
 }
 
 // matrixExpGrad reads the derivative from the exponential of a block matrix.

@@ -125,7 +125,7 @@ func lonelyLabels(left string) string {
 var matrixDerivatives = map[string]derivative{
 	"einsum": einsumGrad,
 	"mm":     productGrad, "bmm": productGrad, "matmul": matmulGrad, "mv": matmulGrad, "dot": matmulGrad, "linalg_matmul": matmulGrad,
-	"vdot": matmulGrad, "linear": linearGrad,
+	"linear":  linearGrad,
 	"addmm":   scaledSum(func(c *gradient, g tensors) { c.productOf(1, 2, g) }),
 	"baddbmm": scaledSum(func(c *gradient, g tensors) { c.productOf(1, 2, g) }),
 	"addmv": scaledSum(func(c *gradient, g tensors) {

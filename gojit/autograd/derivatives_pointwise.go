@@ -3,6 +3,7 @@ package autograd
 import (
 	"maps"
 	"math"
+	"math/cmplx"
 
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
@@ -16,7 +17,7 @@ type tensors = *tensor.Tensor
 var derivatives = map[string]derivative{}
 
 func init() {
-	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives, resampleDerivatives, specialDerivatives, linalgDerivatives, copyDerivatives()} {
+	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives, resampleDerivatives, specialDerivatives, linalgDerivatives, hermitianDerivatives, complexDerivatives, fourierDerivatives, copyDerivatives()} {
 		maps.Copy(derivatives, family)
 	}
 }
@@ -100,8 +101,10 @@ var pointwiseDerivatives = map[string]derivative{
 	"cosh":       ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("sinh", x)) }),
 	"tanh":       ofResult(func(c *gradient, g, y tensors) tensors { return c.mul(g, c.oneMinusSquare(y)) }),
 	"asinh":      ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("rsqrt", c.plus(c.square(x), 1))) }),
-	"acosh":      ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("rsqrt", c.plus(c.square(x), -1))) }),
-	"atanh":      ofSelf(func(c *gradient, g, x tensors) tensors { return c.div(g, c.oneMinusSquare(x)) }),
+	"acosh": ofSelf(func(c *gradient, g, x tensors) tensors {
+		return c.mul(g, c.mul(c.do("rsqrt", c.plus(x, 1)), c.do("rsqrt", c.plus(x, -1)))) // the branch of complex numbers
+	}),
+	"atanh": ofSelf(func(c *gradient, g, x tensors) tensors { return c.div(g, c.oneMinusSquare(x)) }),
 	"erf": ofSelf(func(c *gradient, g, x tensors) tensors {
 		return c.scale(c.mul(g, c.do("exp", c.neg(c.square(x)))), 2/math.Sqrt(math.Pi))
 	}),
@@ -109,26 +112,29 @@ var pointwiseDerivatives = map[string]derivative{
 		return c.scale(c.mul(g, c.do("exp", c.neg(c.square(x)))), -2/math.Sqrt(math.Pi))
 	}),
 	"sigmoid": ofResult(func(c *gradient, g, y tensors) tensors { return c.mul(g, c.mul(y, c.plus(c.neg(y), 1))) }),
-	"abs":     ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("sign", x)) }),
-	"sign":    zeroOfSelf, "sgn": zeroOfSelf, "floor": zeroOfSelf, "ceil": zeroOfSelf, "round": zeroOfSelf, "trunc": zeroOfSelf, "round.decimals": zeroOfSelf,
+	"abs":     ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("sgn", x)) }),
+	"sgn":     ofResult(signGrad),
+	"sign":    zeroOfSelf, "floor": zeroOfSelf, "ceil": zeroOfSelf, "round": zeroOfSelf, "trunc": zeroOfSelf, "round.decimals": zeroOfSelf,
 	"frac": func(c *gradient) { c.give(0, c.g()) },
 	"pow.Tensor_Scalar": ofSelf(func(c *gradient, g, x tensors) tensors {
-		k := c.float(1)
+		k := c.number(1)
 		if k == 0 {
 			return c.zeros(g)
 		}
-		return c.mul(g, c.scale(c.do("pow.Tensor_Scalar", x, k-1), k))
+		return c.mul(g, c.do("mul.Scalar", c.do("pow.Tensor_Scalar", x, plain(k-1)), plain(k)))
 	}),
 	"pow.Tensor_Tensor": func(c *gradient) {
 		x, k, y := c.in(0), c.in(1), c.out(0)
 		less := c.do("pow.Tensor_Tensor", x, c.plus(k, -1))
 		c.give(0, c.where(c.do("ne.Scalar", c.do("expand_as", k, y), 0.0), c.mul(c.g(), c.mul(k, less))))
 		if c.needs(1) {
-			zero := c.do("logical_and", c.do("eq.Scalar", x, 0.0), c.do("ge.Scalar", k, 0.0))
+			zero := c.do("logical_and", c.do("eq.Scalar", x, 0.0), c.do("ge.Scalar", c.real(k), 0.0))
 			c.give(1, c.where(c.do("logical_not", zero), c.mul(c.g(), c.mul(y, c.do("log", x)))))
 		}
 	},
-	"pow.Scalar":  func(c *gradient) { c.give(1, c.scale(c.mul(c.g(), c.out(0)), math.Log(c.float(0)))) },
+	"pow.Scalar": func(c *gradient) {
+		c.give(1, c.do("mul.Scalar", c.mul(c.g(), c.out(0)), plain(cmplx.Log(c.number(0)))))
+	},
 	"relu":        ofResult(func(c *gradient, g, y tensors) tensors { return c.where(c.do("gt.Scalar", y, 0.0), g) }),
 	"relu6":       ofSelf(func(c *gradient, g, x tensors) tensors { return c.within(g, x, 0, 6, false) }),
 	"hardtanh":    ofSelf(func(c *gradient, g, x tensors) tensors { return c.within(g, x, c.float(1), c.float(2), false) }),
@@ -221,8 +227,8 @@ var pointwiseDerivatives = map[string]derivative{
 		c.give(1, c.mul(c.g(), c.do("sigmoid", c.neg(apart))))
 	},
 	"lerp.Scalar": func(c *gradient) {
-		c.give(0, c.scale(c.g(), 1-c.float(2)))
-		c.give(1, c.scale(c.g(), c.float(2)))
+		c.give(0, c.do("mul.Scalar", c.g(), plain(1-c.number(2))))
+		c.give(1, c.do("mul.Scalar", c.g(), plain(c.number(2))))
 	},
 	"addcmul": func(c *gradient) {
 		c.give(0, c.g())

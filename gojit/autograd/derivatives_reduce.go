@@ -1,5 +1,7 @@
 package autograd
 
+import "math"
+
 // spread gives g the dimensions that a reduction over dims left out.
 func (c *gradient) spread(g tensors, dims []int, keep bool) tensors {
 	n := len(c.shape(0))
@@ -56,13 +58,7 @@ func chosen(c *gradient, dim int, keep bool) {
 func evenly(c *gradient, dims []int, keep bool) {
 	y := c.spread(c.out(0), dims, keep)
 	equal := c.do("to.dtype", c.do("eq.Tensor", c.in(0), y), c.in(0).DType())
-	count := equal
-	if len(dims) == 0 {
-		count = c.do("sum", equal)
-	} else {
-		count = c.do("sum.dim_IntList", equal, dims, true)
-	}
-	c.give(0, c.div(c.mul(c.spread(c.g(), dims, keep), equal), count))
+	c.give(0, c.div(c.mul(c.spread(c.g(), dims, keep), equal), c.countOf(equal, dims)))
 }
 
 func (c *gradient) centered(dims []int) tensors {
@@ -98,22 +94,37 @@ func (c *gradient) correction(i int) int {
 	return c.int(i)
 }
 
+// normGrad: outside of 0 and the infinities, sgn(x) |x|^(p-1) g / y^(p-1).
 func (c *gradient) normGrad(p float64, dims []int, keep bool) {
 	x := c.in(0)
 	y, g := c.spread(c.out(0), dims, keep), c.spread(c.g(), dims, keep)
 	zero := c.do("eq.Scalar", y, 0.0)
 	switch {
+	case p == 0:
+		c.give(0, c.do("mul.Scalar", x, 0.0))
+	case p == 1:
+		c.give(0, c.mul(g, c.do("sgn", x)))
 	case p == 2:
 		c.give(0, c.do("masked_fill.Scalar", c.mul(x, c.div(g, y)), zero, 0.0))
-	case p == 1:
-		c.give(0, c.mul(g, c.do("sign", x)))
-	case p > 1 && p < 1e300:
-		powers := c.mul(x, c.do("pow.Tensor_Scalar", c.do("abs", x), p-2))
-		scaled := c.div(g, c.do("pow.Tensor_Scalar", y, p-1))
-		c.give(0, c.do("masked_fill.Scalar", c.mul(powers, scaled), zero, 0.0))
+	case math.IsInf(p, 0):
+		largest := c.do("to.dtype", c.do("eq.Tensor", c.do("abs", x), y), y.DType())
+		c.give(0, c.mul(c.mul(c.do("sgn", x), largest), c.div(g, c.countOf(largest, dims))))
+	case p < 2:
+		powers := c.mul(c.do("sgn", x), c.do("pow.Tensor_Scalar", c.do("abs", x), p-1))
+		powers = c.do("masked_fill.Scalar", powers, c.do("eq.Scalar", x, 0.0), 0.0)
+		c.give(0, c.do("masked_fill.Scalar", c.mul(powers, c.mul(g, c.do("pow.Tensor_Scalar", y, 1-p))), zero, 0.0))
 	default:
-		fail("derivative for %s of order %v is not implemented", c.node.op, p)
+		powers := c.mul(x, c.do("pow.Tensor_Scalar", c.do("abs", x), p-2))
+		c.give(0, c.do("masked_fill.Scalar", c.mul(powers, c.div(g, c.do("pow.Tensor_Scalar", y, p-1))), zero, 0.0))
 	}
+}
+
+// countOf sums what was reduced over dims, keeping them; over all where there are none.
+func (c *gradient) countOf(ones tensors, dims []int) tensors {
+	if len(dims) == 0 {
+		return c.do("sum", ones)
+	}
+	return c.do("sum.dim_IntList", ones, dims, true)
 }
 
 func (c *gradient) order(i int) float64 {

@@ -41,7 +41,6 @@ var specialDerivatives = map[string]derivative{
 	"special_bessel_j0": ofSelf(func(c *gradient, g, x tensors) tensors { return c.neg(c.mul(g, c.do("special_bessel_j1", x))) }),
 	"floor_divide":      func(c *gradient) { c.give(0, c.zeros(c.g())); c.give(1, c.zeros(c.g())) },
 	"nextafter":         func(c *gradient) { c.give(0, c.g()); c.give(1, c.zeros(c.g())) },
-	"angle":             zeroOfSelf,
 }
 
 // besselSlope is slope where x is not zero, and its limit 1/2 there.

@@ -167,6 +167,7 @@ var viewDerivatives = map[string]derivative{
 		flat := c.do("index_add", c.do("reshape", c.zerosOf(0), []int{-1}), 0, c.do("reshape", places, []int{-1}), c.do("reshape", c.g(), []int{-1}))
 		c.give(0, c.do("reshape", flat, c.shape(0)))
 	},
+	"as_strided": asStridedGrad, "as_strided_copy": asStridedGrad, "as_strided_scatter": asStridedScatterGrad,
 	"broadcast_tensors": func(c *gradient) {
 		for i := range c.grads {
 			c.giveAt(0, i, c.gradOf(i))
@@ -188,11 +189,9 @@ func copyDerivatives() map[string]derivative {
 			family[name] = d
 		}
 	}
-	for _, name := range []string{"lift_fresh_copy", "resolve_conj", "resolve_neg", "conj", "_conj", "conj_physical", "_conj_physical", "real", "dequantize.self"} {
+	for _, name := range []string{"lift_fresh_copy", "resolve_conj", "resolve_neg", "dequantize.self"} {
 		family[name] = func(c *gradient) { c.give(0, c.g()) }
 	}
-	family["as_strided"] = func(c *gradient) { c.moved("as_strided") }
-	family["as_strided_copy"] = family["as_strided"]
 	return family
 }
 

@@ -183,6 +183,22 @@ func (c *gradient) float(i int) float64 {
 	return 0
 }
 
+// number returns a number argument as a complex one.
+func (c *gradient) number(i int) complex128 {
+	if v := c.node.args[i]; v.Kind() == value.KindComplex {
+		return v.Complex()
+	}
+	return complex(c.float(i), 0)
+}
+
+// plain returns a complex number, as a real one where it is one.
+func plain(z complex128) value.Value {
+	if imag(z) == 0 {
+		return value.Float(real(z))
+	}
+	return value.Complex(z)
+}
+
 func (c *gradient) ints(i int) []int {
 	v := c.node.args[i]
 	switch v.Kind() {

@@ -193,9 +193,8 @@ func (p *pass) visit(n *Node) {
 	if n.backward == nil {
 		fail("derivative for %s is not implemented", n.op)
 	}
-	n.checkComplex()
 	c := &gradient{Emitter: p.emitter, node: n, grads: grads}
-	n.backward(c)
+	c.run()
 	n.checkAnomaly(c.given)
 	for i, g := range c.given {
 		if g != nil && g[0] != nil {
@@ -224,11 +223,19 @@ func (n *Node) release() {
 	n.args, n.out, n.backward, n.released = nil, nil, nil, true
 }
 
-// checkComplex fails for complex numbers, for which the derivatives are not written.
-func (n *Node) checkComplex() {
-	for i := range n.inputs {
-		if n.inputs[i].dtype.IsComplex() {
-			fail("derivative for %s is not implemented for complex tensors", n.op)
+// run computes what is given, between conjugates where the derivative is that of real numbers.
+func (c *gradient) run() {
+	if !c.node.conjugates {
+		c.node.backward(c)
+		return
+	}
+	for i, g := range c.grads {
+		c.grads[i] = c.conj(g)
+	}
+	c.node.backward(c)
+	for _, g := range c.given {
+		if g != nil {
+			g[0] = c.conj(g[0])
 		}
 	}
 }

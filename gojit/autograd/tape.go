@@ -34,7 +34,9 @@ type Node struct {
 	outputs   []geometry
 	leaf      *tensor.Tensor // of an accumulator
 	released  bool
-	hooks     *hooks
+	// conjugates says that the derivative is one of real numbers and that there are complex ones.
+	conjugates bool
+	hooks      *hooks
 }
 
 // input is a tensor argument of a node.
@@ -155,6 +157,8 @@ type plan struct {
 	hasOut    bool
 	backward  derivative
 	decompose decomposition
+	// conjugates says that complex gradients are conjugated before and after backward.
+	conjugates bool
 }
 
 var plans sync.Map // of *plan by *ops.Operator
@@ -202,6 +206,7 @@ func planOf(op *ops.Operator) *plan {
 	name := functionalName(s, p.writes)
 	p.backward, p.decompose = derivatives[name], decompositions[name]
 	p.saves = products[name]
+	p.conjugates = !asWritten[name]
 	if p.writes || p.backward != nil {
 		p.decompose = nil
 	}
@@ -318,9 +323,10 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		n.out = slices.Clone(out)
 		n.outputs = []geometry{geometryOf(written)}
 		n.rebase(written, base)
-		return nil
+	} else {
+		n.attach(args, out)
 	}
-	n.attach(args, out)
+	n.conjugates = p.conjugates && n.isComplexNode()
 	return nil
 }
 
@@ -438,18 +444,16 @@ func (n *Node) rebase(t *tensor.Tensor, old edge) {
 		t.Rewrite()
 		return
 	}
-	v := viewOf(t)
+	v := viewIn(root, t)
 	whole := &Node{sequence: sequence.Add(1), name: "CopySlices", op: "CopySlices", outputs: []geometry{geometryOf(root)}}
 	whole.inputs = []input{
 		{argument: 0, element: -1, edge: old, shape: whole.outputs[0].shape, dtype: root.DType()},
 		{argument: 1, element: -1, edge: edge{n, 0}, shape: n.outputs[0].shape, dtype: t.DType()},
 	}
 	whole.backward = func(c *gradient) {
-		flat := v.spread(c.g())
-		part := must(flat.AsStrided(v.shape, v.strides, v.offset))
-		c.give(1, must(part.Clone(tensor.ContiguousFormat)))
-		tensor.Fill(part, tensor.Int(0))
-		c.give(0, v.whole(flat))
+		part, rest := v.split(c, c.g())
+		c.give(0, rest)
+		c.give(1, part)
 	}
 	historyOf(root).edge = edge{whole, 0}
 	_ = root.SetRequiresGrad(true)
@@ -457,36 +461,10 @@ func (n *Node) rebase(t *tensor.Tensor, old edge) {
 	t.Refresh()
 }
 
-// view is where a view lies in its base.
-type view struct {
-	rootShape, rootStrides, shape, strides []int
-	offset                                 int
-}
-
-func viewOf(t *tensor.Tensor) view {
-	root := t.Base()
-	return view{slices.Clone(root.Shape()), slices.Clone(root.Strides()), slices.Clone(t.Shape()), slices.Clone(t.Strides()), t.Offset() - root.Offset()}
-}
-
-// spread copies a gradient of the base into memory that is laid out as the base.
-func (v view) spread(g *tensor.Tensor) *tensor.Tensor {
-	flat := must(tensor.EmptyStrided(v.rootShape, v.rootStrides, g.DType()))
-	if !flat.IsNonOverlappingAndDense() {
-		fail("the derivative of a write through a view of a tensor with gaps or overlap is not implemented")
-	}
-	succeed(tensor.Copy(flat, g))
-	return flat
-}
-
-// whole returns memory laid out as the base as a tensor of the base's shape.
-func (v view) whole(flat *tensor.Tensor) *tensor.Tensor {
-	return must(flat.AsStrided(v.rootShape, v.rootStrides, 0))
-}
-
 // refresh makes the history of a view anew after its base was written.
 func refresh(t *tensor.Tensor) {
 	root := t.Base()
-	v := viewOf(t)
+	v := viewIn(root, t)
 	n := &Node{name: "AsStridedBackward0", op: "aten::as_strided", outputs: []geometry{geometryOf(t)}}
 	n.inputs = []input{{argument: 0, element: -1, edge: edgeOf(root), shape: v.rootShape, dtype: root.DType()}}
 	n.backward = func(c *gradient) { c.give(0, v.scatter(c)) }
@@ -496,19 +474,6 @@ func refresh(t *tensor.Tensor) {
 	if t.DType().IsDifferentiable() {
 		_ = t.SetRequiresGrad(true)
 	}
-}
-
-// scatter adds a gradient of the view into zeros laid out as the base.
-func (v view) scatter(c *gradient) *tensor.Tensor {
-	g := c.g()
-	flat := must(tensor.EmptyStrided(v.rootShape, v.rootStrides, g.DType()))
-	if !flat.IsNonOverlappingAndDense() {
-		fail("the derivative of a view of a tensor with gaps or overlap is not implemented")
-	}
-	n := flat.Numel()
-	places := must(c.do("arange", n).AsStrided(v.shape, v.strides, v.offset))
-	sums := c.do("index_add", must(tensor.Zeros([]int{n}, g.DType())), 0, c.do("reshape", places, []int{-1}), c.do("reshape", g, []int{-1}))
-	return v.whole(sums)
 }
 
 func fail(format string, args ...any) { source.Raise(source.RuntimeError, format, args...) }

@@ -1,6 +1,6 @@
 // Package composite differentiates operators that are made of others: it holds what they are made of, in
 // the language itself (composites.py), and gives it to autograd, which runs it in place of the operator
-// where a gradient is asked for. Without gradients the operator's own implementation runs.
+// where a gradient is asked for. Without gradients the operator's own implementation runs, if it has one.
 //
 // A definition has the name of the operator, with its overload behind two underscores, and takes the
 // operator's arguments by position. It is compiled when it is first needed.
@@ -17,6 +17,7 @@ import (
 	"torchjit/gojit/frontend"
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
+	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
 	"torchjit/gojit/syntax"
 	"torchjit/gojit/tensor"
@@ -53,9 +54,21 @@ func Link() {
 			if strings.HasPrefix(name, "_own_") { // what only the definitions themselves call
 				continue
 			}
-			autograd.Decompose(operatorName(name), func(m *autograd.Mode, args, out []value.Value) error {
-				return run(m, name, args, out)
-			})
+			link(name)
+		}
+	}
+}
+
+// link has the operator of a definition recorded as what the definition does. An operator without an
+// implementation of its own always runs so.
+func link(name string) {
+	key := operatorName(name)
+	autograd.Decompose(key, func(m *autograd.Mode, args, out []value.Value) error { return run(m, name, args, out) })
+	if o := ops.Find("aten::" + key); o != nil && o.Run == nil {
+		o.Run = func(args, out []value.Value) error {
+			m := &autograd.Mode{}
+			m.SetGradEnabled(false)
+			return run(m, name, args, out)
 		}
 	}
 }
@@ -97,10 +110,10 @@ func run(m *autograd.Mode, name string, args, out []value.Value) error {
 		return err
 	}
 	if len(out) == 1 {
-		return code.Run(ctx, args, out)
+		return code.RunUntraced(ctx, args, out)
 	}
 	var tuple [1]value.Value
-	if err := code.Run(ctx, args, tuple[:]); err != nil {
+	if err := code.RunUntraced(ctx, args, tuple[:]); err != nil {
 		return err
 	}
 	copy(out, tuple[0].Tuple().Items)
@@ -133,6 +146,8 @@ func (r resolver) ResolveValue(name string, _ source.Range) (frontend.SugaredVal
 		return torch, nil
 	case "math":
 		return frontend.NewNamespace("aten"), nil
+	case "RuntimeError":
+		return frontend.NewException("builtins." + name), nil
 	}
 	if f := r.functions[name]; f != nil {
 		return frontend.NewFunctionValue(f), nil

@@ -740,7 +740,7 @@ def linalg_cross(self, other, dim: int):
     return torch.roll(torch.roll(a, -1, dim) * torch.roll(b, 1, dim), 0, dim) - torch.roll(a, 1, dim) * torch.roll(b, -1, dim)
 
 def linalg_vecdot(x, y, dim: int):
-    return torch.sum(x * y, dim)
+    return torch.sum(torch.conj(x) * y, dim)
 
 def linalg_diagonal(A, offset: int, dim1: int, dim2: int):
     return torch.diagonal(A, offset, dim1, dim2)
@@ -801,12 +801,12 @@ def linalg_cholesky_ex(self, upper: bool, check_errors: bool):
 
 def cholesky_inverse(self, upper: bool):
     f = torch.triu(self) if upper else torch.tril(self)
-    m = torch.matmul(f.transpose(-2, -1), f) if upper else torch.matmul(f, f.transpose(-2, -1))
+    m = torch.matmul(torch.adjoint(f), f) if upper else torch.matmul(f, torch.adjoint(f))
     return torch.linalg_inv(m)
 
 def cholesky_solve(self, input2, upper: bool):
     f = torch.triu(input2) if upper else torch.tril(input2)
-    m = torch.matmul(f.transpose(-2, -1), f) if upper else torch.matmul(f, f.transpose(-2, -1))
+    m = torch.matmul(torch.adjoint(f), f) if upper else torch.matmul(f, torch.adjoint(f))
     return torch.linalg_solve(m, self)
 
 def triangular_solve(self, A, upper: bool, transpose: bool, unitriangular: bool):
@@ -823,7 +823,7 @@ def linalg_solve_triangular(self, B, upper: bool, left: bool, unitriangular: boo
 
 def svd(self, some: bool, compute_uv: bool):
     u, s, vh = torch.linalg_svd(self, not some)
-    return u, s, vh.transpose(-2, -1)
+    return u, s, torch.adjoint(vh)
 
 def linalg_svdvals(A, driver: Optional[str]):
     u, s, vh = torch.linalg_svd(A, False)
@@ -1140,3 +1140,168 @@ def ctc_loss__Tensor(log_probs, targets, input_lengths, target_lengths, blank: i
     inputs: List[int] = input_lengths.reshape(-1).tolist()
     sizes: List[int] = target_lengths.reshape(-1).tolist()
     return torch.ctc_loss(log_probs, targets, inputs, sizes, blank, reduction, zero_infinity)
+
+
+# ---- Fourier transforms ----
+
+def _own_opposite(norm: Optional[str]) -> str:
+    if norm is None or norm == "backward":
+        return "forward"
+    return "ortho" if norm == "ortho" else "backward"
+
+def _own_dims(x, s: Optional[List[int]], dim: Optional[List[int]]) -> List[int]:
+    if dim is not None:
+        return dim
+    return [d for d in range(x.dim())] if s is None else [d - len(s) for d in range(len(s))]
+
+def _own_size(s: Optional[List[int]], i: int) -> Optional[int]:
+    if s is None or s[i] == -1:
+        return None
+    return s[i]
+
+def fft_hfft(self, n: Optional[int], dim: int, norm: Optional[str]):
+    return torch.fft_irfft(torch.conj(self), n, dim, _own_opposite(norm))
+
+def fft_ihfft(self, n: Optional[int], dim: int, norm: Optional[str]):
+    return torch.conj(torch.fft_rfft(self, n, dim, _own_opposite(norm)))
+
+def fft_fftn(self, s: Optional[List[int]], dim: Optional[List[int]], norm: Optional[str]):
+    x = self
+    for i, d in enumerate(_own_dims(self, s, dim)):
+        x = torch.fft_fft(x, _own_size(s, i), d, norm)
+    return x
+
+def fft_ifftn(self, s: Optional[List[int]], dim: Optional[List[int]], norm: Optional[str]):
+    x = self
+    for i, d in enumerate(_own_dims(self, s, dim)):
+        x = torch.fft_ifft(x, _own_size(s, i), d, norm)
+    return x
+
+def fft_rfftn(self, s: Optional[List[int]], dim: Optional[List[int]], norm: Optional[str]):
+    dims = _own_dims(self, s, dim)
+    last = len(dims) - 1
+    x = torch.fft_rfft(self, _own_size(s, last), dims[last], norm)
+    for i in range(last):
+        x = torch.fft_fft(x, _own_size(s, i), dims[i], norm)
+    return x
+
+def fft_irfftn(self, s: Optional[List[int]], dim: Optional[List[int]], norm: Optional[str]):
+    dims = _own_dims(self, s, dim)
+    last = len(dims) - 1
+    x = self
+    for i in range(last):
+        x = torch.fft_ifft(x, _own_size(s, i), dims[i], norm)
+    return torch.fft_irfft(x, _own_size(s, last), dims[last], norm)
+
+def fft_hfftn(self, s: Optional[List[int]], dim: Optional[List[int]], norm: Optional[str]):
+    dims = _own_dims(self, s, dim)
+    last = len(dims) - 1
+    x = self
+    for i in range(last):
+        x = torch.fft_fft(x, _own_size(s, i), dims[i], norm)
+    return torch.fft_hfft(x, _own_size(s, last), dims[last], norm)
+
+def fft_ihfftn(self, s: Optional[List[int]], dim: Optional[List[int]], norm: Optional[str]):
+    dims = _own_dims(self, s, dim)
+    last = len(dims) - 1
+    x = torch.fft_ihfft(self, _own_size(s, last), dims[last], norm)
+    for i in range(last):
+        x = torch.fft_ifft(x, _own_size(s, i), dims[i], norm)
+    return x
+
+def fft_hfft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
+    return torch.fft_hfftn(self, s, dim, norm)
+
+def fft_ihfft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
+    return torch.fft_ihfftn(self, s, dim, norm)
+
+def fft_fft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
+    return torch.fft_fftn(self, s, dim, norm)
+
+def fft_ifft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
+    return torch.fft_ifftn(self, s, dim, norm)
+
+def fft_rfft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
+    return torch.fft_rfftn(self, s, dim, norm)
+
+def fft_irfft2(self, s: Optional[List[int]], dim: List[int], norm: Optional[str]):
+    return torch.fft_irfftn(self, s, dim, norm)
+
+def fft_fftshift(self, dim: Optional[List[int]]):
+    dims = _own_dims(self, None, dim)
+    return torch.roll(self, [self.size(d) // 2 for d in dims], dims)
+
+def fft_ifftshift(self, dim: Optional[List[int]]):
+    dims = _own_dims(self, None, dim)
+    return torch.roll(self, [(self.size(d) + 1) // 2 for d in dims], dims)
+
+def stft__center(self, n_fft: int, hop_length: Optional[int], win_length: Optional[int], window: Optional[Tensor], center: bool, pad_mode: str, normalized: bool, onesided: Optional[bool], return_complex: Optional[bool]):
+    x = self
+    if center:
+        rows = self.reshape(1, -1, self.size(-1))
+        x = torch.pad(rows, [n_fft // 2, n_fft // 2], pad_mode).reshape(self.shape[:-1] + [-1])
+    return torch.stft(x, n_fft, hop_length, win_length, window, normalized, onesided, return_complex)
+
+def stft(self, n_fft: int, hop_length: Optional[int], win_length: Optional[int], window: Optional[Tensor], normalized: bool, onesided: Optional[bool], return_complex: Optional[bool]):
+    width = n_fft if win_length is None else win_length
+    hop = n_fft // 4 if hop_length is None else hop_length
+    frames = self.unfold(-1, n_fft, hop)
+    if window is not None or width < n_fft:
+        weights = torch.ones([width], dtype=self.dtype) if window is None else window
+        left = (n_fft - width) // 2
+        frames = frames * torch.constant_pad_nd(weights, [left, n_fft - width - left])
+    norm = "ortho" if normalized else "backward"
+    half = not frames.is_complex() if onesided is None else onesided
+    out = torch.fft_rfft(frames, None, -1, norm) if half else torch.fft_fft(frames, None, -1, norm)
+    out = out.transpose(-1, -2)
+    complex = self.is_complex() if return_complex is None else return_complex
+    return out if complex else torch.view_as_real(out)
+
+def _own_overlap_add(frames, hop: int):
+    count, n = frames.size(-2), frames.size(-1)
+    places = (torch.arange(count) * hop).unsqueeze(1) + torch.arange(n)
+    total = torch.zeros([frames.size(0), n + hop * (count - 1)], dtype=frames.dtype)
+    return total.index_add(1, places.reshape(-1), frames.reshape(frames.size(0), -1))
+
+def istft(self, n_fft: int, hop_length: Optional[int], win_length: Optional[int], window: Optional[Tensor], center: bool, normalized: bool, onesided: Optional[bool], length: Optional[int], return_complex: bool):
+    spectrum = self if self.is_complex() else torch.view_as_complex(self.contiguous())
+    width = n_fft if win_length is None else win_length
+    hop = n_fft // 4 if hop_length is None else hop_length
+    single = spectrum.dim() == 2
+    if single:
+        spectrum = spectrum.unsqueeze(0)
+    half = spectrum.size(1) != n_fft if onesided is None else onesided
+    if spectrum.dim() != 3 or spectrum.size(2) == 0:
+        raise RuntimeError("istft expected a tensor with 2 or 3 dimensions and at least one frame")
+    if spectrum.size(1) != (n_fft // 2 + 1 if half else n_fft):
+        raise RuntimeError("istft expected the frequency dimension (3rd to the last) of the input tensor to match n_fft")
+    if hop <= 0 or hop > width:
+        raise RuntimeError("istft: expected 0 < hop_length <= win_length")
+    if width <= 0 or width > n_fft:
+        raise RuntimeError("istft: expected 0 < win_length <= n_fft")
+    weights = torch.ones([width], dtype=torch.real(spectrum).dtype)
+    if window is not None:
+        if window.dim() != 1 or window.size(0) != width:
+            raise RuntimeError("istft: Invalid window shape. window has to be 1D and length of `win_length`")
+        weights = window
+    left = (n_fft - width) // 2
+    weights = torch.constant_pad_nd(weights, [left, n_fft - width - left])
+    norm = "ortho" if normalized else "backward"
+    frames = spectrum.transpose(1, 2)
+    frames = torch.fft_ifft(frames, None, -1, norm) if return_complex else torch.fft_irfft(frames if half else frames[:, :, :n_fft // 2 + 1], n_fft, -1, norm)
+    signal = _own_overlap_add(frames * weights, hop)
+    envelope = _own_overlap_add((weights * weights).expand(1, frames.size(1), n_fft), hop)
+    start = n_fft // 2 if center else 0
+    end = signal.size(1)
+    if length is not None:
+        end = start + length
+    elif center:
+        end = end - n_fft // 2
+    signal = signal[:, start:end]
+    envelope = envelope[:, start:end]
+    if bool(envelope.detach().abs().min() <= 1e-11):
+        raise RuntimeError("window overlap add min: 1")
+    signal = signal / envelope
+    if end - start > signal.size(1):
+        signal = torch.constant_pad_nd(signal, [0, end - start - signal.size(1)])
+    return signal.squeeze(0) if single else signal

@@ -71,6 +71,18 @@ func report(err error, function string) error {
 	return &source.Error{Class: class, Text: b.String()}
 }
 
+// causeOf returns what went wrong without the places that it went through. A raised exception keeps its class.
+func causeOf(err error) error {
+	var f *failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	if f.raised {
+		return &source.Error{Class: source.Class(strings.TrimPrefix(f.class, "builtins.")), Text: messageOf(f.cause)}
+	}
+	return f.cause
+}
+
 // traceback shows frames, given innermost first. Those of a program that was loaded are shown in the text
 // of the archive and in the text that they were written in.
 func traceback(b *strings.Builder, frames []source.Frame) {

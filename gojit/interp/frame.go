@@ -75,6 +75,18 @@ func (c *Code) Run(ctx context.Context, args, out []value.Value) error {
 				c.name, p.typ.Annotation(nil), p.name, value.TypeOf(args[i]).Annotation(nil), i)
 		}
 	}
+	if err := c.runPooled(ctx, args, out); err != nil {
+		return report(err, c.name)
+	}
+	return nil
+}
+
+// RunUntraced is Run for code that its caller knows nothing of: an error has no traceback. Arguments are not checked.
+func (c *Code) RunUntraced(ctx context.Context, args, out []value.Value) error {
+	return causeOf(c.runPooled(ctx, args, out))
+}
+
+func (c *Code) runPooled(ctx context.Context, args, out []value.Value) error {
 	s := stacks.Get().(*stack)
 	mode := autograd.ModeOf(ctx)
 	err := s.runCode(ctx, &mode, c, args, out)
@@ -91,7 +103,10 @@ func NewMemory() *Memory { return &Memory{stacks.New().(*stack)} }
 // RunIn is Run in memory that the caller keeps and in a mode, which the program may change. The numbers of
 // arguments and results are right.
 func (c *Code) RunIn(ctx context.Context, m *Memory, mode *autograd.Mode, args, out []value.Value) error {
-	return m.s.runCode(ctx, mode, c, args, out)
+	if err := m.s.runCode(ctx, mode, c, args, out); err != nil {
+		return report(err, c.name)
+	}
+	return nil
 }
 
 // runCode runs c on an unused stack.
@@ -103,10 +118,7 @@ func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args,
 	if s.done != nil {
 		s.ctx, s.done = nil, nil
 	}
-	if err != nil {
-		return report(err, c.name)
-	}
-	return nil
+	return err
 }
 
 // call runs c on a frame of its own.

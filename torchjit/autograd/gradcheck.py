@@ -32,27 +32,22 @@ def gradcheck(
     check_backward_ad: bool = True,
     fast_mode: bool = False,
 ) -> bool:
-    """Whether the gradients of func at inputs (float64 tensors) agree with central differences of step eps.
+    """Whether the gradients of func at inputs (float64 or complex128 tensors) agree with central differences of step eps.
 
-    Each gradient must lie within atol + rtol*|difference|. Raises GradcheckError, or returns False where
-    raise_exception is off.
+    Each gradient must lie within atol + rtol*|difference|. The real and the imaginary part of a complex result are functions of
+    their own; the gradient by a complex input is the derivative by its real part plus i times that by its imaginary part. The
+    fast mode checks everything too. Raises GradcheckError, or returns False where raise_exception is off.
     """
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    _check_inputs(inputs)
     try:
-        if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
-            raise ValueError(
-                "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
-            )
-        for i, x in enumerate(inputs):
-            if isinstance(x, Tensor) and x.requires_grad and x.element_size() < 8:
-                warnings.warn(
-                    f"Input #{i} requires gradient and is not a double precision floating point or complex. "
-                    "This check will likely fail if all the inputs are not of double precision floating point or complex.",
-                    stacklevel=2,
-                )
-        for number in range(len(_outputs(func, inputs))):
-            # The differences write the inputs, so that each output needs a graph of its own.
-            _check_output(func, inputs, _outputs(func, inputs)[number], number, eps, atol, rtol)
+        outputs = _outputs(func, inputs)
+        if not [o for o in outputs if o.requires_grad]:
+            _check_constant(func, inputs, outputs, eps)
+        for number, output in enumerate(outputs):
+            if output.requires_grad:
+                for part in _parts(output):
+                    _check_output(func, inputs, number, part, (eps, atol, rtol, nondet_tol), check_forward_ad, check_backward_ad)
     except GradcheckError:
         if raise_exception:
             raise
@@ -60,53 +55,140 @@ def gradcheck(
     return True
 
 
-def _outputs(func: Callable[..., Any], inputs: tuple[Any, ...]) -> list[Any]:
-    found = func(*inputs)
-    found = list(found) if isinstance(found, (tuple, list)) else [found]
-    return [o for o in found if isinstance(o, Tensor) and o.requires_grad]
-
-
-def _check_output(func: Any, inputs: Any, output: Any, number: int, eps: float, atol: float, rtol: float) -> None:
-    torch: Any = importlib.import_module("torchjit")
-
-    leaves = [(i, x) for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
-    columns: list[list[Any]] = [[] for _ in leaves]
-    flat = output.reshape(-1)
-    for k in range(flat.numel()):
-        seed = torch.zeros_like(flat)
-        seed[k] = 1
-        seed = seed.view_as(output)
-        grads = torch.autograd.grad(output, [x for _, x in leaves], seed, retain_graph=True, allow_unused=True)
-        for column, g, (_, x) in zip(columns, grads, leaves):
-            column.append(torch.zeros_like(x) if g is None else g.detach())
-    for column, (i, x) in zip(columns, leaves):
-        analytical = torch.stack([c.reshape(-1) for c in column], 1) if column else torch.zeros(x.numel(), 0)
-        numerical = _differences(func, inputs, number, x, eps)
-        if not torch.allclose(analytical, numerical.to(analytical.dtype), rtol, atol):
-            raise GradcheckError(
-                f"Jacobian mismatch for output {number} with respect to input {i},\n"
-                f"numerical:{numerical}\nanalytical:{analytical}\n"
+def _check_inputs(inputs: tuple[Any, ...]) -> None:
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
+        )
+    for i, x in enumerate(inputs):
+        if isinstance(x, Tensor) and x.requires_grad and x.element_size() < (16 if x.is_complex() else 8):
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. "
+                "This check will likely fail if all the inputs are not of double precision floating point or complex. ",
+                stacklevel=3,
             )
 
 
-def _differences(func: Any, inputs: Any, number: int, x: Any, eps: float) -> Any:
-    """The rows of central differences, one for each element of x."""
-    torch: Any = importlib.import_module("torchjit")
+def _outputs(func: Callable[..., Any], inputs: tuple[Any, ...]) -> list[Any]:
+    """The results that can have a gradient."""
+    found = func(*inputs)
+    found = list(found) if isinstance(found, (tuple, list)) else [found]
+    return [o for o in found if isinstance(o, Tensor) and (o.is_floating_point() or o.is_complex())]
 
+
+def _parts(output: Any) -> tuple[tuple[str, complex], ...]:
+    """What messages say before a mismatch and the seed of a gradient, for each real function that an output is."""
+    if not output.is_complex():
+        return (("", 1),)
+    return tuple((f"While considering the {p} part of complex outputs only, ", seed) for p, seed in (("imaginary", 1j), ("real", 1)))
+
+
+def _part(output: Any, seed: complex) -> Any:
+    if not output.is_complex():
+        return output
+    return output.imag if seed == 1j else output.real
+
+
+def _leaves(inputs: tuple[Any, ...]) -> list[tuple[int, Any]]:
+    return [(i, x) for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
+
+
+def _check_constant(func: Any, inputs: Any, outputs: list[Any], eps: float) -> None:
+    """Results that record nothing must not depend on the inputs."""
+    for number in range(len(outputs)):
+        for _, x in _leaves(inputs):
+            for _, seed in _parts(outputs[number]):
+                if _differences(func, inputs, number, seed, x, eps).abs().gt(eps).any():
+                    raise GradcheckError("Numerical gradient for function expected to be zero")
+
+
+def _check_output(func: Any, inputs: Any, number: int, part: tuple[str, complex], bounds: Any, forward: bool, backward: bool) -> None:
+    eps, atol, rtol, nondet_tol = bounds
+    prefix, seed = part
+    numerical = [_differences(func, inputs, number, seed, x, eps) for _, x in _leaves(inputs)]
+    if forward:
+        _compare(inputs, number, numerical, _forward(func, inputs, number, seed), prefix + "Jacobian computed with forward mode", atol, rtol)
+    if not backward:
+        return
+    # The differences write the inputs, so that each output needs a graph of its own.
+    analytical = _gradients(_outputs(func, inputs)[number], seed, inputs)
+    _compare(inputs, number, numerical, analytical, prefix + "Jacobian", atol, rtol)
+    again = _gradients(_outputs(func, inputs)[number], seed, inputs)
+    if any((a - b).abs().gt(nondet_tol).any() for a, b in zip(analytical, again)):
+        raise GradcheckError(
+            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "
+            f"values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism was {nondet_tol}."
+        )
+
+
+def _compare(inputs: Any, number: int, numerical: Any, analytical: Any, text: str, atol: float, rtol: float) -> None:
+    torch: Any = importlib.import_module("torchjit")
+    for (i, _), n, a in zip(_leaves(inputs), numerical, analytical):
+        if not torch.allclose(a, n.to(a.dtype), rtol, atol):
+            raise GradcheckError(f"{text} mismatch for output {number} with respect to input {i},\nnumerical:{n}\nanalytical:{a}\n")
+
+
+def _gradients(output: Any, seed: complex, inputs: Any) -> list[Any]:
+    """The Jacobians of a part of an output, (elements of the input, elements of the output)."""
+    torch: Any = importlib.import_module("torchjit")
+    leaves = _leaves(inputs)
+    columns: list[list[Any]] = [[] for _ in leaves]
+    for k in range(output.numel()):
+        given = torch.zeros(output.numel(), dtype=output.dtype)
+        given[k] = seed
+        grads = torch.autograd.grad(output, [x for _, x in leaves], given.view(output.shape), retain_graph=True, allow_unused=True)
+        for column, g, (_, x) in zip(columns, grads, leaves):
+            column.append(torch.zeros_like(x.detach()) if g is None else g.detach())
+    return [
+        torch.stack([c.reshape(-1) for c in column], 1) if column else torch.zeros(x.numel(), 0, dtype=x.dtype)
+        for column, (_, x) in zip(columns, leaves)
+    ]
+
+
+def _forward(func: Any, inputs: Any, number: int, seed: complex) -> list[Any]:
+    """The Jacobians by forward mode: a row for each element of an input."""
+    torch: Any = importlib.import_module("torchjit")
+    forward_ad: Any = importlib.import_module("torchjit.autograd.forward_ad")
+    found = []
+    for i, x in _leaves(inputs):
+        rows = []
+        for index in range(x.numel()):
+            row: Any = 0
+            for unit in (1, 1j) if x.is_complex() else (1,):
+                tangent = torch.zeros(x.numel(), dtype=x.dtype)
+                tangent[index] = unit
+                with forward_ad.dual_level():
+                    dual = forward_ad.make_dual(x.detach(), tangent.view(x.shape))
+                    given = [*inputs[:i], dual, *inputs[i + 1 :]]
+                    output = _outputs(func, tuple(given))[number]
+                    moved = forward_ad.unpack_dual(output).tangent
+                    moved = torch.zeros_like(output) if moved is None else moved
+                    row = row + unit * _part(moved, seed).detach().reshape(-1).clone()
+            rows.append(row)
+        found.append(torch.stack(rows) if rows else torch.zeros(0, 0, dtype=x.dtype))
+    return found
+
+
+def _differences(func: Any, inputs: Any, number: int, seed: complex, x: Any, eps: float) -> Any:
+    """The rows of central differences of a part of an output, one for each element of x."""
+    torch: Any = importlib.import_module("torchjit")
     rows = []
     data = x.detach()
     with torch.no_grad():
         for index in range(data.numel()):
             at = _unravel(index, data.shape)
             old = data[at].clone()
-            sides = []
-            for step in (eps, -eps):
-                data[at] = old + step
-                with torch.enable_grad():
-                    sides.append(_outputs(func, inputs)[number].detach().clone())
+            row: Any = 0
+            for unit in (1, 1j) if x.is_complex() else (1,):
+                sides = []
+                for step in (eps, -eps):
+                    data[at] = old + step * unit
+                    with torch.enable_grad():
+                        sides.append(_part(_outputs(func, inputs)[number].detach(), seed).clone())
+                row = row + unit * ((sides[0] - sides[1]) / (2 * eps)).reshape(-1)
             data[at] = old
-            rows.append(((sides[0] - sides[1]) / (2 * eps)).reshape(-1))
-    return torch.stack(rows) if rows else torch.zeros(0, 0)
+            rows.append(row)
+    return torch.stack(rows) if rows else torch.zeros(0, 0, dtype=x.dtype)
 
 
 def _unravel(index: int, shape: Any) -> tuple[int, ...]:
@@ -141,15 +223,20 @@ def gradgradcheck(
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     if grad_outputs is None:
         with torch.random.fork_rng():
-            grads = [torch.randn_like(o).detach().requires_grad_() for o in _outputs(func, inputs)]
+            grads = [torch.randn_like(o).detach().requires_grad_() for o in _outputs(func, inputs) if o.requires_grad]
     else:
         grads = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs)
     n = len(grads)
 
     def first(*args: Any) -> Any:
         given, seeds = args[:-n], args[-n:]
-        leaves = [x for x in given if isinstance(x, Tensor) and x.requires_grad]
-        made = torch.autograd.grad(_outputs(func, given), leaves, seeds, create_graph=True, allow_unused=True)
+        leaves = [x for i, x in enumerate(given) if isinstance(inputs[i], Tensor) and inputs[i].requires_grad]
+        leaves = [x if x.requires_grad else x.requires_grad_() for x in leaves]
+        outputs = [o for o in _outputs(func, given) if o.requires_grad]
+        made = torch.autograd.grad(outputs, leaves, seeds, create_graph=True, allow_unused=True)
         return tuple(g for g in made if g is not None)
 
-    return gradcheck(first, inputs + tuple(grads), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)
+    return gradcheck(
+        first, inputs + tuple(grads), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
+        check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev,
+    )

@@ -22,6 +22,9 @@ type convArgs struct {
 func convolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
 	a.n = weight.Dim() - 2
 	a.check(x, weight, bias)
+	if x.DType().IsComplex() {
+		return complexConvolution(x, weight, bias, a)
+	}
 	unbatched := x.Dim() == a.n+1
 	if unbatched {
 		x = must(x.Unsqueeze(0))
@@ -50,6 +53,21 @@ func convolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
 	if unbatched {
 		out = must(out.Select(0, 0))
 	}
+	return out
+}
+
+// complexConvolution is made of four real ones.
+func complexConvolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
+	xr, xi, wr, wi := x.RealPart(), must(x.ImagPart()), weight.RealPart(), must(weight.ImagPart())
+	var br, bi *tensor.Tensor
+	if bias != nil {
+		br, bi = bias.RealPart(), must(bias.ImagPart())
+	}
+	re := sub.on(convolution(xr, wr, br, a), convolution(xi, wi, nil, a))
+	im := add.on(convolution(xr, wi, bi, a), convolution(xi, wr, nil, a))
+	out := empty(re.Shape(), x.DType())
+	succeed(tensor.Copy(out.RealPart(), re))
+	succeed(tensor.Copy(must(out.ImagPart()), im))
 	return out
 }
 

@@ -550,7 +550,7 @@ func isInOf(name string) definition {
 // scattered defines an operator that gives a copy of self with src written into a view of it.
 func scattered(name string, view func(c call, t *tensor.Tensor) (*tensor.Tensor, error)) definition {
 	return giving(name, func(c call) *tensor.Tensor {
-		out := must(c.tensor(0).Clone(tensor.ContiguousFormat))
+		out := must(c.tensor(0).Clone(tensor.PreserveFormat))
 		v := must(view(call{args: append([]value.Value{value.OfTensor(out)}, c.args[2:]...)}, out))
 		src := c.tensor(1)
 		check(tensor.SameShape(v.Shape(), src.Shape()), "expected src to have a size equal to the slice of self. src size = %s, slice size = %s", shapeText(src.Shape()), shapeText(v.Shape()))
