@@ -100,6 +100,9 @@ func programScalar(w *word, t types.Type) (value.Value, bool) {
 }
 
 func programList(w *word, t *types.List) (value.Value, bool, error) {
+	if held, ok := w.content().(*value.List); ok {
+		return value.OfList(held), types.Equal(held.Elem, t.Elem), nil
+	}
 	if !w.isSequence() {
 		return value.None, false, nil
 	}
@@ -131,6 +134,9 @@ func programTuple(w *word, t *types.Tuple) (value.Value, bool, error) {
 }
 
 func programDict(w *word, t *types.Dict) (value.Value, bool, error) {
+	if held, ok := w.content().(*value.Dict); ok {
+		return value.OfDict(held), types.Equal(held.Key, t.Key) && types.Equal(held.Elem, t.Value), nil
+	}
 	if w.kind() != kindDict {
 		return value.None, false, nil
 	}

@@ -231,6 +231,10 @@ func indexErrorf(format string, args ...any) error {
 	return source.Errorf(source.IndexError, source.Range{}, "%s", fmt.Sprintf(format, args...))
 }
 
+func keyErrorf(format string, args ...any) error {
+	return source.Errorf(source.KeyError, source.Range{}, "%s", fmt.Sprintf(format, args...))
+}
+
 func attributeErrorf(format string, args ...any) error {
 	return source.Errorf(source.AttributeError, source.Range{}, "%s", fmt.Sprintf(format, args...))
 }

@@ -31,6 +31,7 @@ var registered = slices.Concat(
 	typeMembers,
 	schemaMembers,
 	unitMembers,
+	containerMembers,
 	aliasMembers,
 	passMembers,
 	fileCheckMembers,

@@ -244,6 +244,8 @@ var argumentReaders = map[reflect.Type]argumentReader{
 	reflect.TypeFor[*schema.Alias]():          readHandle[*schema.Alias],
 	reflect.TypeFor[*alias.Db]():              readHandle[*alias.Db],
 	reflect.TypeFor[*value.Object]():          readHandle[*value.Object],
+	reflect.TypeFor[*value.List]():            readHandle[*value.List],
+	reflect.TypeFor[*value.Dict]():            readHandle[*value.Dict],
 	reflect.TypeFor[*tensor.Tensor]():         readKeptTensor,
 	reflect.TypeFor[*scriptFunction]():        readScript,
 	reflect.TypeFor[types.Type]():             readType,
@@ -369,6 +371,8 @@ var resultWriters = map[reflect.Type]resultWriter{
 	reflect.TypeFor[*schema.Alias]():          writeHandle(handleAliasInfo),
 	reflect.TypeFor[*alias.Db]():              writeHandle(handleAliasDb),
 	reflect.TypeFor[*value.Object]():          writeHandle(handleModule),
+	reflect.TypeFor[*value.List]():            writeHandle(handleScriptList),
+	reflect.TypeFor[*value.Dict]():            writeHandle(handleScriptDict),
 	reflect.TypeFor[*scriptFunction]():        writePlain(func(w *writer, f *scriptFunction) { w.scriptFunction(f) }),
 	reflect.TypeFor[*tensor.Tensor]():         writePlain((*writer).keptTensor),
 	reflect.TypeFor[types.Type]():             writeType,
@@ -438,6 +442,8 @@ var handleKinds = map[string]func(any) bool{
 	"AliasDb":        isA[*alias.Db],
 	"Type":           isA[types.Type],
 	"Module":         isA[*value.Object],
+	"ScriptList":     isA[*value.List],
+	"ScriptDict":     isA[*value.Dict],
 }
 
 func isA[T any](x any) bool {

@@ -19,6 +19,7 @@ var operatorFunctions = []function{
 	{schema: "operand(str name) -> function", run: findOperand},
 	{schema: "operator_names(str namespace) -> list", run: operatorNames},
 	{schema: "operator_schemas(str name) -> list", run: operatorSchemas},
+	{schema: "operator_of_function(any f) -> any", run: operatorOfFunction},
 }
 
 // operatorFunction calls the operator of a name: it chooses among the overloads by the arguments,
@@ -64,6 +65,16 @@ func operatorNames(c *call) error {
 		}
 	}
 	c.strings(names)
+	return nil
+}
+
+// operatorOfFunction replies the name of the operator that a function calls, None where it calls none.
+func operatorOfFunction(c *call) error {
+	if f, ok := c.arg(0).callable().(*operatorFunction); ok {
+		c.string(f.name)
+	} else {
+		c.none()
+	}
 	return nil
 }
 

@@ -31,6 +31,8 @@ const (
 	handleArgument
 	handleAliasInfo
 	handleAliasDb
+	handleScriptList
+	handleScriptDict
 	handleType // and the kind of the type
 )
 
@@ -146,6 +148,10 @@ func handleClassOf(content any) handleClass {
 		return handleObject
 	case *value.Future:
 		return handleFuture
+	case *value.List:
+		return handleScriptList
+	case *value.Dict:
+		return handleScriptDict
 	}
 	return handleTensor
 }

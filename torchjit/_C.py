@@ -14,7 +14,7 @@ from torchjit import _executor_settings, _native
 # The numbers of the handle classes (see pybind/slots.go); _C.type_classes tells those of types.
 _HANDLE_CLASSES = {
     "Graph": 3, "Node": 9, "Value": 10, "Block": 11, "Use": 12, "FunctionSchema": 13, "Argument": 14, "_AliasInfo": 15,
-    "AliasDb": 16,
+    "AliasDb": 16, "ScriptList": 17, "ScriptDict": 18,
 }  # fmt: skip
 
 
@@ -24,8 +24,16 @@ class Graph(_native.Handle):
     def __new__(cls) -> Graph:
         return _new_graph()
 
+    # Whether the text of a graph has the places in the source.
+    global_print_source_ranges = True
+
+    @classmethod
+    def set_global_print_source_ranges(cls, enabled: bool = True) -> None:
+        """Has the texts of all graphs show the places in the source, or not."""
+        cls.global_print_source_ranges = bool(enabled)
+
     def __repr__(self) -> str:
-        return self.str()
+        return self.str(self.global_print_source_ranges)
 
     def op(self, opname: str, *raw_args: Any, outputs: int = 1, **kwargs: Any) -> Any:
         """Inserts a node of any kind, onnx:: where none is said: `g.op("Add", x, y, alpha_f=1.0)`.
@@ -128,6 +136,108 @@ class _AliasInfo(_native.Handle):
 
 class AliasDb(_native.Handle):
     """Which values of a graph may share memory, and which of it is written."""
+
+
+class ScriptList(_native.Handle):
+    """A list of a program: compiled functions that are given it see and change the same list."""
+
+    def __repr__(self) -> str:
+        return self._text()
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items())
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self._items()
+
+    def _at(self, index: int) -> int:
+        n = len(self)
+        if not -n <= index < n:
+            raise IndexError("list index out of range")
+        return index + n if index < 0 else index
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return self._part(tuple(range(len(self))[index]))
+        if not isinstance(index, int):
+            raise TypeError(f"__getitem__(): incompatible function arguments. An index is an int or a slice, not a {type(index).__name__}")
+        return self._item(self._at(index))
+
+    def __setitem__(self, index: Any, item: Any) -> None:
+        if not isinstance(index, slice):
+            at = self._at(index)
+            self._replace(at, at + 1, [item])
+            return
+        indices, items = range(len(self))[index], list(item)
+        if len(indices) != len(items):
+            raise RuntimeError("Left and right hand size of slice assignment have different sizes")
+        for at, x in zip(indices, items, strict=True):
+            self._replace(at, at + 1, [x])
+
+    def __delitem__(self, index: int) -> None:
+        if not isinstance(index, int):
+            raise TypeError(f"__delitem__(): incompatible function arguments. An index is an int, not a {type(index).__name__}")
+        self.pop(index)
+
+    def append(self, item: Any) -> None:
+        """Puts an item at the end. Raises TypeError where it is not of the list's type."""
+        self._replace(len(self), len(self), [item])
+
+    def extend(self, items: Any) -> None:
+        """Puts items at the end."""
+        self._replace(len(self), len(self), list(items))
+
+    def insert(self, index: int, item: Any) -> None:
+        """Puts an item before that of an index."""
+        n = len(self)
+        if not -n <= index <= n:
+            raise IndexError("list index out of range")
+        at = index + n if index < 0 else index
+        self._replace(at, at, [item])
+
+    def pop(self, index: int = -1) -> Any:
+        """Takes out the item of an index: the last."""
+        at = self._at(index)
+        found = self._item(at)
+        self._replace(at, at + 1, [])
+        return found
+
+    def remove(self, item: Any) -> None:
+        """Takes out the first item that is equal. Raises ValueError where there is none."""
+        at = self._items().index(item)
+        self._replace(at, at + 1, [])
+
+    def count(self, item: Any) -> int:
+        """The number of equal items."""
+        return self._items().count(item)
+
+    def clear(self) -> None:
+        """Takes out all items."""
+        self._replace(0, len(self), [])
+
+
+class ScriptDict(_native.Handle):
+    """A dictionary of a program: compiled functions that are given it see and change the same dictionary."""
+
+    def __repr__(self) -> str:
+        return self._text()
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items())
+
+    def keys(self) -> Iterator[Any]:
+        """The keys in the order in which they came."""
+        return iter(self)
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """The pairs of keys and values."""
+        return iter(self._items().items())
 
 
 class Type(_native.Handle):
@@ -245,19 +355,99 @@ def _jit_try_infer_type(value: Any) -> InferredType:
     return InferredType(inferred, reason)
 
 
+def _is_tracing() -> bool:
+    """Whether a trace is being recorded."""
+    return _native.is_tracing()
+
+
+def _get_tracing_state() -> Any:
+    """What records a trace, None where none is recorded."""
+    return True if _native.is_tracing() else None
+
+
+class IODescriptor:
+    """How tensors stand in nested containers; see _jit_flatten."""
+
+    def __init__(self, form: Any) -> None:
+        self._form = form
+
+
+def _jit_flatten(*args: Any) -> tuple[list[Any], IODescriptor]:
+    """The tensors in nested tuples, lists and dictionaries, and what _jit_unflatten needs to put them back."""
+    found: list[Any] = []
+    return found, IODescriptor(_form_of(args[0] if len(args) == 1 else args, found))
+
+
+def _form_of(x: Any, found: list[Any]) -> Any:
+    if isinstance(x, _native.TensorBase):
+        found.append(x)
+        return ("tensor",)
+    if isinstance(x, (tuple, list)):
+        return (type(x).__name__, [_form_of(item, found) for item in x])
+    if isinstance(x, dict):
+        return ("dict", [(k, _form_of(v, found)) for k, v in x.items()])
+    if isinstance(x, str) or x is None:
+        return ("value", x)
+    raise RuntimeError(
+        "Only tuples, lists and Variables are supported as JIT inputs/outputs. Dictionaries and strings are also accepted, but their usage "
+        f"is not recommended. Here, received an input of unsupported type: {type(x).__name__}"
+    )
+
+
+def _jit_unflatten(vars: Any, desc: IODescriptor) -> Any:
+    """The containers that _jit_flatten took apart, with other tensors."""
+    left = iter(vars)
+
+    def build(form: Any) -> Any:
+        kind = form[0]
+        if kind == "tensor":
+            return next(left)
+        if kind == "value":
+            return form[1]
+        if kind == "dict":
+            return {k: build(f) for k, f in form[1]}
+        parts = [build(f) for f in form[1]]
+        return tuple(parts) if kind == "tuple" else parts
+
+    return build(desc._form)
+
+
 globals().update(_executor_settings.functions())
 
 # Classes that are made elsewhere, over this module.
 _ELSEWHERE = {
     "ScriptModule": ("torchjit.jit._module", "_CModule"), "CompilationUnit": ("torchjit.jit._script", "CompilationUnit"),
+    "ConcreteModuleType": ("torchjit.jit._recursive", "ConcreteType"), "ScriptObject": ("torchjit.jit._module", "RecursiveScriptClass"),
     "Future": ("torchjit.jit._async", "Future"), "FileCheck": ("torchjit.testing._filecheck", "FileCheck"),
 }  # fmt: skip
 
 
+# What stands in torch and, in PyTorch, here as well.
+_OF_TORCH = frozenset((
+    "Generator", "Size", "device", "dtype", "layout", "memory_format", "qscheme", "finfo", "iinfo", "default_generator", "get_default_dtype",
+    "get_num_threads", "set_num_threads", "get_num_interop_threads", "set_num_interop_threads", "is_grad_enabled", "is_inference_mode_enabled",
+    "is_anomaly_enabled", "set_anomaly_enabled", "set_flush_denormal", "has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps",
+    "has_openmp", "has_spectral", "is_autocast_enabled", "is_autocast_cpu_enabled", "is_autocast_cache_enabled", "get_autocast_cpu_dtype",
+    "get_autocast_gpu_dtype", "clear_autocast_cache",
+))  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
+    if name in ("fork", "wait"):
+        from torchjit.jit import _async
+
+        return getattr(_async, name)
+    if name in ("import_ir_module", "import_ir_module_from_buffer"):
+        from torchjit.jit import _serialization
+
+        return getattr(_serialization, name)
     if name in _ELSEWHERE:
         import importlib
 
         module, attribute = _ELSEWHERE[name]
         return getattr(importlib.import_module(module), attribute)
+    if name in _OF_TORCH:
+        import torchjit
+
+        return getattr(torchjit, name)
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")

@@ -2,7 +2,7 @@
 """torch._C: graphs and what they are made of, types, schemas, and the passes over graphs."""
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from torchjit._native import Handle as Handle
@@ -20,6 +20,9 @@ class Graph(Handle):
     def op(self, opname: builtins.str, *raw_args: Any, outputs: int = 1, **kwargs: Any) -> Any: ...
 
     def insert_point_guard(self, at: Node | Block) -> Any: ...
+
+    @classmethod
+    def set_global_print_source_ranges(cls, enabled: bool = True) -> None: ...
 
     def str(self, print_source_ranges: bool = True) -> builtins.str:
         """The text form, with source places unless print_source_ranges is false."""
@@ -594,6 +597,79 @@ class AliasDb(Handle):
     def move_before_topologically_valid(self, node: Node, before: Node) -> bool:
         """Moves a node before another, with the nodes that must go along, where the graph then still does the same; returns whether it has."""
 
+class ScriptList(Handle):
+    """A list of a program: compiled functions that are given it see and change the same list."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def __getitem__(self, index: int | slice) -> Any: ...
+
+    def __setitem__(self, index: int | slice, item: Any) -> None: ...
+
+    def __delitem__(self, index: int) -> None: ...
+
+    def append(self, item: Any) -> None: ...
+
+    def extend(self, items: Iterable[Any]) -> None: ...
+
+    def insert(self, index: int, item: Any) -> None: ...
+
+    def pop(self, index: int = -1) -> Any: ...
+
+    def remove(self, item: Any) -> None: ...
+
+    def count(self, item: Any) -> int: ...
+
+    def clear(self) -> None: ...
+
+    def __len__(self) -> int:
+        """The number of elements."""
+
+    def _text(self) -> builtins.str:
+        """The elements as text."""
+
+    def _items(self) -> list[Any]:
+        """The elements."""
+
+    def _item(self, index: int) -> Any:
+        """One element."""
+
+    def _part(self, indices: tuple[Any, ...]) -> ScriptList:
+        """A list with some of the elements."""
+
+    def _replace(self, start: int, stop: int, items: Any) -> None:
+        """Puts items in the place of a part."""
+
+class ScriptDict(Handle):
+    """A dictionary of a program: compiled functions that are given it see and change the same dictionary."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def keys(self) -> Iterator[Any]: ...
+
+    def items(self) -> Iterator[tuple[Any, Any]]: ...
+
+    def __len__(self) -> int:
+        """The number of keys."""
+
+    def _text(self) -> builtins.str:
+        """The keys and values as text."""
+
+    def _items(self) -> dict[Any, Any]:
+        """The keys and values."""
+
+    def __getitem__(self, key: Any) -> Any:
+        """The value at a key."""
+
+    def __contains__(self, key: Any) -> bool:
+        """Whether there is a value at a key."""
+
+    def __setitem__(self, key: Any, item: Any) -> None:
+        """Sets the value at a key."""
+
+    def __delitem__(self, key: Any) -> None:
+        """Removes a key."""
+
 class Type(Handle):
     """A static type."""
 
@@ -1050,6 +1126,15 @@ def _module_type(module: Any) -> Type:
 
 def _overload_names(name: builtins.str) -> list[Any]:
     """The names of an operator's overloads."""
+
+def _script_dict(items: Any, key: Type, elem: Type) -> ScriptDict:
+    """A dictionary of a program with the items."""
+
+def _script_list(items: Any, elem: Type) -> ScriptList:
+    """A list of a program with the items."""
+
+def _stream_text(item: Any) -> builtins.str:
+    """A value as text, strings without quotes."""
 
 def parse_ir(input: builtins.str, parse_tensor_constants: bool = False) -> Graph:
     """The graph of a text as graphs are printed. parse_tensor_constants gives constants whose elements are not shown the value of a tensor of their type."""

@@ -87,12 +87,11 @@ def is_left_to_python(fn: Any) -> bool:
 Final = typing.Final
 
 
-class Attribute:
+class Attribute(typing.NamedTuple):
     """A module attribute with its type: self.x = torch.jit.Attribute({}, Dict[str, int])."""
 
-    def __init__(self, value: Any, type: Any) -> None:
-        self.value = value
-        self.type = type
+    value: Any
+    type: Any
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
@@ -292,3 +291,14 @@ class BroadcastingList2(typing.List[T]):  # noqa: UP006
 
 class BroadcastingList3(typing.List[T]):  # noqa: UP006
     """A list of three numbers, or one number for all."""
+
+
+def __getattr__(name: str) -> Any:
+    """What only those ask for who look at how functions are compiled."""
+    import importlib
+
+    if name not in ("_overloaded_fns", "_overloaded_methods") and not name.startswith("__"):
+        found = getattr(importlib.import_module("torchjit.jit._callables"), name, None)
+        if found is not None:
+            return found
+    raise AttributeError(f"module 'torch._jit_internal' has no attribute '{name}'")

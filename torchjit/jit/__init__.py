@@ -44,7 +44,15 @@ from torchjit.jit._module import (
 )
 from torchjit.jit._script import CompilationUnit, ScriptFunction, last_executed_optimized_graph, script
 from torchjit.jit._serialization import load, save
-from torchjit.jit._trace import TracerWarning, trace, trace_module
+from torchjit.jit._trace import (
+    TracerWarning,
+    _flatten,
+    _get_trace_graph,
+    _hide_source_ranges,
+    _unique_state_dict,
+    trace,
+    trace_module,
+)
 from torchjit.jit._trace_check import TracingCheckError
 
 # `from __future__ import annotations` has taken the name of this module.

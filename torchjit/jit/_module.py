@@ -47,6 +47,49 @@ class _CModule(_native.Handle):
             return _native.module_get(self, name)
         raise AttributeError(f"{_native.module_class_name(self)} does not have a field with name '{name}'")
 
+    def _properties(self) -> list[Any]:
+        """The properties of the class: their methods are listed with the others."""
+        return []
+
+    def _get_forward_hooks(self) -> list[Any]:
+        return list(_native.module_hooks(self)[1])
+
+    def _get_forward_pre_hooks(self) -> list[Any]:
+        return list(_native.module_hooks(self)[0])
+
+    def children(self) -> list[Any]:
+        """The modules in this one."""
+        return [_native.module_get(self, n) for n, kind in _native.module_slots(self) if kind == "module"]
+
+    def apply(self, fn: Any) -> Any:
+        """Calls fn with every module in this one, then with this one."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def dump_to_str(self, code: bool = True, attrs: bool = True, params: bool = True) -> str:
+        """The module as text: with the graphs of methods, the values of attributes and of parameters, or without."""
+        from torchjit.jit._module_text import module_text
+
+        return module_text(self, code, attrs, params)
+
+    def dump(self, code: bool = True, attrs: bool = True, params: bool = True) -> None:
+        """Prints the module as text."""
+        print(self.dump_to_str(code, attrs, params))
+
+    def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+        """Writes the module to a file that torch.jit.load reads."""
+        from torchjit.jit._serialization import save_to_path
+
+        save_to_path(self, f, _extra_files)
+
+    def save_to_buffer(self, _extra_files: dict[str, Any] | None = None) -> bytes:
+        """The bytes of the file that save writes."""
+        from torchjit.jit._serialization import save_to_buffer
+
+        return save_to_buffer(self, _extra_files)
+
     def hasattr(self, name: str) -> bool:
         return any(slot[0] == name for slot in _native.module_slots(self))
 

@@ -36,6 +36,7 @@ import typing
 import warnings
 from typing import Any
 
+from torchjit import _C as _classes
 from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
 from torchjit._tensor import Tensor
@@ -52,6 +53,8 @@ _IGNORED_ATTRIBUTES = frozenset(
         "_initializing", "dump_patches", "_backward_pre_hooks",
     )
 )  # fmt: skip
+
+_C: Any = _classes  # its members are made when it is loaded
 
 Stub = typing.Tuple[str, bytes, Scope, dict, bytes | None]  # noqa: UP006
 
@@ -93,6 +96,30 @@ class ConcreteType:
             "python_class": self.python_class.__name__,
         }
 
+    @property
+    def jit_type(self) -> Any:
+        """The class of the program."""
+        return _C.ClassType(self.name)
+
+    py_class = property(lambda self: self.python_class, doc="The class that the program's is made from.")
+
+    def get_attributes(self) -> dict[str, tuple[Any, bool]]:
+        """The types of parameters, buffers and attributes by name, and whether it is a parameter."""
+        own = {n: found for n, found in self.attributes.items() if found[1] != "module"}
+        return {n: (_C.parse_schema(f"type({text} x) -> ()").arguments[0].type, kind == "parameter") for n, (text, kind) in own.items()}
+
+    def get_modules(self) -> list[tuple[str, ConcreteType]]:
+        """The names of submodules with their classes."""
+        return list(self.modules.items())
+
+    def get_constants(self) -> dict[str, Any]:
+        """The constants by name."""
+        return dict(self.constants)
+
+    def equals(self, other: ConcreteType) -> bool:
+        """Whether one class of the program serves both."""
+        return self.key() == other.key()
+
     def attribute(self, name: str) -> Any:
         """What self.NAME is where the class has no such attribute or method yet."""
         if name in self.ignored:
@@ -124,7 +151,13 @@ class _TypeStore:
         return found
 
 
-type_store = _TypeStore()
+    def get_or_create_concrete_type(self, nn_module: Any) -> ConcreteType:
+        """The class of the compiled form of a module."""
+        return self.find_or_add(_Describer(nn_module).describe())
+
+
+concrete_type_store = type_store = _TypeStore()
+ConcreteTypeStore = _TypeStore
 
 
 def make_stub(fn: Any, name: str, signature_of: Any = None) -> Stub:
@@ -223,7 +256,7 @@ def _infer_object(value: Any) -> tuple[str | None, str]:
     cls = type(value)
     if _resolve._is_nn_module_class(cls):
         return None, "Cannot infer concrete type of torch.nn.Module"
-    if cls.__module__ == "builtins" or isinstance(value, (types.FunctionType, types.ModuleType)):
+    if cls.__module__ == "builtins" or isinstance(value, (types.FunctionType, types.ModuleType, _native.Handle)):
         return (
             None,
             f"Only tensors and (possibly nested) tuples of tensors, lists, or dictsare supported as inputs or outputs of traced functions, but instead got value of type {cls.__name__}.",
@@ -623,3 +656,40 @@ def wrap_cpp_module(cpp_module: Any) -> Any:
     from torchjit.jit._module import RecursiveScriptModule
 
     return RecursiveScriptModule._wrap(cpp_module)
+
+
+def infer_methods_to_compile(nn_module: Any) -> list[Stub]:
+    """The methods that are compiled though nothing calls them."""
+    check_module_initialized(nn_module)
+    return methods_to_compile(nn_module)[0]
+
+
+def get_module_concrete_type(nn_module: Any, share_types: bool = True) -> ConcreteType:
+    """The class of the compiled form of a module, with share_types that of others like it."""
+    if hasattr(nn_module, "_concrete_type"):
+        return nn_module._concrete_type
+    describer = _Describer(nn_module)
+    concrete = describer.describe()
+    concrete.is_poisoned = concrete.is_poisoned or not share_types
+    return type_store.find_or_add(concrete)
+
+
+def interface_script(mod_interface: Any, nn_module: Any) -> Any:
+    """The compiled form of a module with the methods that an interface asks for."""
+    return create_script_module(nn_module, interface_methods(mod_interface))
+
+
+def try_compile_fn(fn: Any, loc: Any) -> Any:
+    """The compiled form of a function that a program calls, None where it is left to Python.
+
+    Raises RuntimeError for what is no function.
+    """
+    from torchjit.jit._script import script_function
+
+    if _marks.is_ignored(fn):
+        return None
+    if hasattr(fn, "__torchscript_compile__"):
+        return fn.__torchscript_compile__()
+    if not isinstance(fn, (types.FunctionType, types.MethodType)):
+        raise RuntimeError(f"`{fn}` is not a function. Recursive scripting only supports Python functions or methods currently.\nConsider manually annotating `{fn}` with @torch.jit.script.")
+    return script_function(fn)

@@ -10,6 +10,7 @@ from typing import Any
 from torchjit import _C as _C
 from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
+from torchjit._tensor import Tensor
 from torchjit.jit import _resolve, _state
 from torchjit.jit._resolve import Scope, qualified_name
 from torchjit.jit._serialization import itself, reduce_function, reduce_method, save_to_buffer, save_to_path
@@ -63,13 +64,38 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
         if hasattr(obj, "__prepare_scriptable__"):
             obj = obj.__prepare_scriptable__()
         return _recursive.create_script_module(obj, _recursive.methods_to_compile)
-    if isinstance(obj, (list, dict)):
-        return obj
+    if isinstance(obj, list):
+        return create_script_list(obj)
+    if isinstance(obj, dict):
+        return create_script_dict(obj)
     if inspect.isclass(obj):
         return _script_a_class(obj)
     if isinstance(obj, (types.FunctionType, types.MethodType)):
         return _script_a_function(obj)
     raise RuntimeError(f"Could not compile {obj!r}: it is neither a function, a class nor a module")
+
+
+def create_script_list(obj: Any, type_hint: Any = None) -> Any:
+    """A list of a program with the items, whose type is theirs. An empty one is of tensors."""
+    return _C._script_list(obj, _parts_of_container("list", obj or [Tensor(0)])[0])
+
+
+def create_script_dict(obj: Any) -> Any:
+    """A dictionary of a program with the items, whose types are theirs. An empty one maps strings to tensors."""
+    return _C._script_dict(obj, *_parts_of_container("dict", obj or {"": Tensor(0)}))
+
+
+def _parts_of_container(kind: str, obj: Any) -> list[Any]:
+    inferred = _C._jit_try_infer_type(obj)
+    if not inferred.success():
+        raise _error_class()(f"Unable to infer type of {kind}: {inferred.reason()}")
+    return list(inferred.type().containedTypes())
+
+
+def _error_class() -> type[Exception]:
+    from torchjit import jit
+
+    return jit.Error
 
 
 def _script_a_class(cls: type) -> type:

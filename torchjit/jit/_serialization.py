@@ -59,6 +59,16 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
     return RecursiveScriptModule._wrap(c) if isinstance(c, _native.Handle) else c
 
 
+def import_ir_module(cu: Any, filename: Any, map_location: Any = None, extra_files: Any = None) -> Any:
+    """The module of the library in a file, under the compiled module that load gives."""
+    return load(filename, map_location, extra_files)._c
+
+
+def import_ir_module_from_buffer(cu: Any, buffer: bytes, map_location: Any = None, extra_files: Any = None) -> Any:
+    """The module of the library in the bytes of a file."""
+    return load(buffer, map_location, extra_files)._c
+
+
 def _check_location(location: Any) -> None:
     """Fails for a device that tensors cannot be made on."""
     from torchjit._types import device

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 
 class EnabledProxy:
@@ -26,3 +27,42 @@ def enable() -> None:
 def disable() -> None:
     """Leaves functions and modules to Python from now on."""
     _enabled.enabled = False
+
+
+def _try_get_jit_cached_function(key: Any) -> Any:
+    """The compiled form of a Python function that has been compiled, None of another."""
+    from torchjit.jit import _script
+
+    return _script._compiled.get(getattr(key, "__original_fn", key))
+
+
+def _set_jit_function_cache(key: Any, value: Any) -> None:
+    """Makes a compiled function that of a Python function."""
+    from torchjit.jit import _script
+
+    _script._compiled[key] = value
+
+
+def _get_script_class(python_class: Any) -> Any:
+    """The class of the program that was made from a Python class, None where there is none."""
+    from torchjit import _C
+    from torchjit.jit import _resolve
+
+    name = _resolve._names.get(python_class)
+    return None if name is None else _C.ClassType(name)
+
+
+def _get_python_class(qualified_name: str) -> Any:
+    """The Python class that a class of the program was made from, None where there is none."""
+    from torchjit.jit import _resolve
+
+    return next((cls for cls, name in _resolve._names.items() if name == qualified_name), None)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_python_cu":
+        from torchjit.jit._script import CompilationUnit
+
+        made = globals()["_python_cu"] = CompilationUnit()
+        return made
+    raise AttributeError(f"module 'torch.jit._state' has no attribute '{name}'")

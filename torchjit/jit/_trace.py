@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import warnings
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from torchjit import _C as _classes
 from torchjit import _native
 from torchjit._tensor import Tensor
 from torchjit.nn.modules import module as _modules
+
+_C: Any = _classes  # its members are made when it is loaded
 
 
 class TracerWarning(Warning):
@@ -213,3 +218,72 @@ def _record(call: Any, inputs: tuple[Any, ...], module: Any, name: str, method: 
         return _native.trace_end(name, result, module, method)
     finally:
         _native.trace_abort()
+
+
+def _flatten(*args: Any) -> Any:
+    """torch._C._jit_flatten."""
+    return _C._jit_flatten(*args)
+
+
+def _unflatten(vars: Any, desc: Any) -> Any:
+    """torch._C._jit_unflatten."""
+    return _C._jit_unflatten(vars, desc)
+
+
+def _unique_state_dict(module: Any, keep_vars: bool = False) -> Any:
+    """The state of a module, each tensor once."""
+    found: Any = OrderedDict()
+    seen: set[int] = set()
+    for name, tensor in module.state_dict(keep_vars=True).items():
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            found[name] = tensor if keep_vars else tensor.detach()
+    return found
+
+
+def make_tuple(example_inputs: Any) -> tuple[Any, ...]:
+    """Inputs as a tuple: one tensor or dictionary is the only input."""
+    return _as_tuple(example_inputs)
+
+
+def _get_trace_graph(
+    f: Any, args: Any = (), kwargs: Any = None, strict: bool = True, _force_outplace: bool = False, return_inputs: bool = False,
+    _return_inputs_states: bool = False,
+) -> Any:  # fmt: skip
+    """(graph, outputs) of a function or module, and the inputs with return_inputs. The graph has one level: its inputs are the
+    tensors among the arguments and then the tensors of the module's state.
+    """
+    from torchjit.nn import Module
+    from torchjit.nn.utils.stateless import _reparametrize_module
+
+    kwargs = kwargs or {}
+    args = args if isinstance(args, tuple) else (args,)
+    given, form = _C._jit_flatten(args)
+    state = _unique_state_dict(f, keep_vars=True) if isinstance(f, Module) else {}
+    results: list[Any] = []
+
+    def call(*tensors: Any) -> Any:
+        bound = _C._jit_unflatten(tensors[: len(given)], form)
+        with contextlib.ExitStack() as stack:
+            if state:
+                stack.enter_context(_reparametrize_module(f, dict(zip(state, tensors[len(given) :], strict=True))))
+            results.append(f(*bound, **kwargs))
+        flat = _C._jit_flatten(results[0])[0]
+        return flat[0] if len(flat) == 1 else tuple(flat)
+
+    inputs = (*given, *state.values())
+    traced = _record(call, inputs, None, "__torch__.traced", "", strict, [])
+    graph = traced.inlined_graph
+    made = (graph, results[0])
+    return (*made, _C._jit_unflatten(given, form)) if return_inputs else made
+
+
+@contextlib.contextmanager
+def _hide_source_ranges() -> Iterator[None]:
+    """A context in which the texts of graphs have no places in the source."""
+    former = _C.Graph.global_print_source_ranges
+    _C.Graph.set_global_print_source_ranges(False)
+    try:
+        yield
+    finally:
+        _C.Graph.set_global_print_source_ranges(former)

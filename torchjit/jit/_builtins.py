@@ -1,0 +1,30 @@
+"""Which Python functions stand for operators in programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchjit import _native
+from torchjit.jit import _resolve
+
+
+def _find_builtin(fn: Any) -> str | None:
+    """The operator that a function stands for, None for another function."""
+    name = _resolve._python_builtins().get(id(fn))
+    if name is None and isinstance(fn, _native.Function):
+        name = _native.operator_of_function(fn)
+    return name
+
+
+def _register_builtin(fn: Any, op: str) -> None:
+    """Has a function stand for an operator, "aten::name", from now on."""
+    _kept.append(fn)
+    _resolve._python_builtins()[id(fn)] = op
+
+
+_kept: list[Any] = []
+
+
+def _get_builtin_table() -> dict[int, str]:
+    """The operators by the identity of the Python functions that stand for them."""
+    return _resolve._python_builtins()
