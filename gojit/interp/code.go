@@ -75,6 +75,7 @@ type site struct {
 	slot    int          // opGetAttr, opSetAttr
 	body    *Code        // opFork
 	at      source.Range // opFork
+	routine *routine     // opNative
 }
 
 // input is a register that a site reads; move: it is not used again, and cleared.
@@ -99,6 +100,8 @@ type Machine struct {
 	Graph func(*ir.Function) (*ir.Graph, error)
 	// Runners makes operations by the kind of node. They come before everything else.
 	Runners map[string]Runner
+	// Native makes loops that compute with numbers alone machine code where the processor allows.
+	Native bool
 	// CheckForks makes code fail that writes a tensor, container or object which a forked call can see
 	// that has not been waited for. It is meant for debugging: every write takes a lock.
 	CheckForks bool

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"torchjit/gojit/autograd"
+	"torchjit/gojit/kernel/amd64"
 	"torchjit/gojit/source"
 	"torchjit/gojit/value"
 )
@@ -24,7 +25,8 @@ type stack struct {
 	ctx     context.Context
 	done    <-chan struct{}
 	mode    *autograd.Mode
-	entered []entered // with statements that are open, outermost first
+	numbers amd64.Frame // of machine code that runs
+	entered []entered   // with statements that are open, outermost first
 }
 
 // entered is an object whose __enter__ has been called and whose __exit__ has not.

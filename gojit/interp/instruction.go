@@ -52,6 +52,7 @@ const (
 	opUninitialized
 
 	// Calls
+	opNative
 	opCall
 	opCallIn
 	opCallFunction
@@ -179,6 +180,7 @@ var opcodes = [numOpcodes]struct {
 	opDrop:          {"drop", "w--", "", "A = None"},
 	opUninitialized: {"uninitialized", "w--", "", "A = a value that no path uses"},
 
+	opNative:       {"native", "s--", "", "run the loop over numbers of site A as machine code"},
 	opCall:         {"call", "s--", "", "run the operation of site A"},
 	opCallIn:       {"call_in", "s--", "", "run the operation of site A in the mode of the run"},
 	opCallFunction: {"callfunction", "s--", "", "call the function of site A"},

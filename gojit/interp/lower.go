@@ -2,7 +2,6 @@ package interp
 
 import (
 	"fmt"
-	"math"
 
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
@@ -214,6 +213,9 @@ func (l *lowering) node(n *ir.Node, dead []*ir.Value) error {
 	case "prim::If":
 		return l.branch(n, dead)
 	case "prim::Loop":
+		if l.native(n, dead) {
+			return nil
+		}
 		return l.loop(n, dead)
 	}
 	if lower, ok := nodeLowerings[n.Kind()]; ok && l.machine.Runners[n.Kind()] == nil {
@@ -541,8 +543,7 @@ func (l *lowering) loop(n *ir.Node, dead []*ir.Value) error {
 	outs := n.Outputs()
 	dying, _ := l.split(n, dead)
 	trips, start, next := n.Input(0), n.Input(1), body.Outputs()[0]
-	counted := !isConstantInt(trips, math.MaxInt64) || body.Inputs()[0].HasUses()
-	conditional := !isTrue(start) || !isTrue(next)
+	counted, conditional := loopKind(n)
 
 	carried := l.enterLoop(n, body, dead, dying)
 	counter := l.registers.take(classInt, -1)

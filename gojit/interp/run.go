@@ -138,6 +138,10 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 		case opUninitialized:
 			regs[in.A] = value.Uninitialized
 
+		case opNative:
+			if place, err := s.native(c.sites[in.A], regs, c.ranges[pc-1]); err != nil {
+				return at(err, c.name, place)
+			}
 		case opCall:
 			site := c.sites[in.A]
 			args, results := site.read(regs, area), regs[site.output:int(site.output)+site.numOutputs]
