@@ -283,7 +283,7 @@ var unstable = map[string]bool{
 
 // ambiguous operators get indices here of which some are equal, so that it is not said which element is written last; or
 // they give statistics besides, through which no gradient flows, as in PyTorch.
-var ambiguous = map[string]bool{"aten::native_layer_norm": true, "aten::native_group_norm": true, "aten::put": true, "aten::max_unpool2d": true, "aten::max_unpool3d": true, "aten::index_copy": true}
+var ambiguous = map[string]bool{"aten::native_layer_norm": true, "aten::native_group_norm": true, "aten::native_batch_norm": true, "aten::_batch_norm_impl_index": true, "aten::put": true, "aten::max_unpool2d": true, "aten::max_unpool3d": true, "aten::index_copy": true}
 
 func skipped(o *ops.Operator) bool {
 	base := o.BaseName()
@@ -364,7 +364,11 @@ func checkOperator(t *testing.T, o *ops.Operator, r *rand.Rand, args, out []valu
 			}
 		}
 	}
-	if checkGradient(t, o, args) {
+	once, twice := checkGradient(t, o, args)
+	if twice {
+		checked["second derivative"]++
+	}
+	if once {
 		checked["gradient"]++
 	}
 }
@@ -437,24 +441,18 @@ func inPlaceVariant(s *schema.FunctionSchema) *ops.Operator {
 	return o
 }
 
-// checkGradient compares the sum of all derivatives with a difference along a random direction. It
-// reports whether the operator has a gradient for these arguments.
-func checkGradient(t *testing.T, o *ops.Operator, args []value.Value) bool {
+// checkGradient compares the derivatives of a weighted sum of the results, and those of a weighted sum of the derivatives, with
+// differences. It reports whether the operator has a gradient for these arguments, and one that moves with them.
+func checkGradient(t *testing.T, o *ops.Operator, args []value.Value) (once, twice bool) {
 	given := copied(args, clone)
-	var leaves []*tensor.Tensor
-	var visit func(vs []value.Value)
-	visit = func(vs []value.Value) {
-		for _, v := range vs {
-			if v.IsTensor() && v.Tensor().DType() == tensor.Float64 {
-				leaves = append(leaves, v.Tensor())
-			} else if v.Kind() == value.KindList {
-				visit(v.List().Items)
-			}
-		}
-	}
-	visit(given)
+	leaves := leavesOf(given)
 	if len(leaves) == 0 || o.Schema().IsMutable() || ambiguous[o.BaseName()] {
-		return false
+		return false, false
+	}
+	for _, leaf := range leaves {
+		if err := leaf.SetRequiresGrad(true); err != nil {
+			t.Fatal(err)
+		}
 	}
 	total := func() *tensor.Tensor {
 		out, err := attempt(o, given)
@@ -463,11 +461,42 @@ func checkGradient(t *testing.T, o *ops.Operator, args []value.Value) bool {
 		}
 		return weightedSum(out)
 	}
-	for _, leaf := range leaves {
-		if err := leaf.SetRequiresGrad(true); err != nil {
-			t.Fatal(err)
+	if !compareGradients(t, "gradient", leaves, total) {
+		return false, false
+	}
+	twice = compareGradients(t, "second derivative", leaves, func() *tensor.Tensor {
+		sum := total()
+		grads, err := new(autograd.Mode).Gradients([]*tensor.Tensor{sum}, leaves, nil, autograd.Options{AllowUnused: true, CreateGraph: true})
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		var found []value.Value
+		for _, g := range grads {
+			if g != nil {
+				found = append(found, value.OfTensor(g))
+			}
+		}
+		return weightedSum(found)
+	})
+	return true, twice
+}
+
+// leavesOf returns the tensors among values, also those in lists, that can have a gradient here.
+func leavesOf(vs []value.Value) (leaves []*tensor.Tensor) {
+	for _, v := range vs {
+		if v.IsTensor() && v.Tensor().DType() == tensor.Float64 {
+			leaves = append(leaves, v.Tensor())
+		} else if v.Kind() == value.KindList {
+			leaves = append(leaves, leavesOf(v.List().Items)...)
 		}
 	}
+	return leaves
+}
+
+// compareGradients compares the gradients of total with differences at some elements of the leaves. It reports whether
+// total has a gradient, and one that is implemented.
+func compareGradients(t *testing.T, what string, leaves []*tensor.Tensor, total func() *tensor.Tensor) bool {
 	sum := total()
 	if sum == nil || !sum.RequiresGrad() {
 		return false
@@ -477,7 +506,7 @@ func checkGradient(t *testing.T, o *ops.Operator, args []value.Value) bool {
 		if strings.Contains(err.Error(), "is not implemented") || strings.Contains(err.Error(), "not differentiable") {
 			return false // said so
 		}
-		t.Errorf("gradient: %v", err)
+		t.Errorf("%s: %v", what, err)
 		return false
 	}
 	for i, leaf := range leaves {
@@ -492,7 +521,7 @@ func checkGradient(t *testing.T, o *ops.Operator, args []value.Value) bool {
 				got = tensor.Data[float64](clone(grads[i]))[k]
 			}
 			if ok && !(math.Abs(want-got) <= 1e-4*(1+math.Abs(want))) {
-				t.Errorf("the gradient of tensor %d at %d is %v, a difference gives %v", i, k, got, want)
+				t.Errorf("the %s of tensor %d at %d is %v, a difference gives %v", what, i, k, got, want)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ var decompositions = map[string]decomposition{}
 
 func init() {
 	for name, d := range map[string]decomposition{
-		"dropout": one(dropout), "dropout_": one(dropout),
+		"dropout":    one(dropout),
 		"max_pool1d": withIndices("max_pool1d_with_indices"), "max_pool2d": withIndices("max_pool2d_with_indices"), "max_pool3d": withIndices("max_pool3d_with_indices"),
 		"conv1d.padding": convSame("conv1d"), "conv2d.padding": convSame("conv2d"), "conv3d.padding": convSame("conv3d"),
 		"batch_norm": one(batchNorm), "instance_norm": one(instanceNorm), "layer_norm": one(layerNorm), "group_norm": one(groupNorm),
@@ -36,7 +36,8 @@ func init() {
 			parts := emit(x.Emitter, "chunk", a[0], 2, a[1])[0].List().Items
 			return x.do("mul.Tensor", parts[0], x.do("sigmoid", parts[1]))
 		}),
-		"lstm.input": recurrent(4, 8), "gru.input": recurrent(3, 8), "rnn_tanh.input": recurrent(1, 8), "rnn_relu.input": recurrent(0, 8),
+		"lstm.input": recurrent(4), "gru.input": recurrent(3), "rnn_tanh.input": recurrent(1), "rnn_relu.input": recurrent(0),
+		"lstm.data": recurrentPacked(4), "gru.data": recurrentPacked(3), "rnn_tanh.data": recurrentPacked(1), "rnn_relu.data": recurrentPacked(0),
 		"lstm_cell": cellOf(4), "gru_cell": cellOf(3), "rnn_tanh_cell": cellOf(1), "rnn_relu_cell": cellOf(0),
 		"cosine_similarity": one(cosineSimilarity),
 		"grid_sampler":      one(gridSample), "grid_sampler_2d": one(gridSample),

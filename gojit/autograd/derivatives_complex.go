@@ -17,7 +17,7 @@ import (
 // derivative, and those whose factors are real, where conjugating twice would be for nothing.
 var asWritten = func() map[string]bool {
 	names := map[string]bool{}
-	for _, family := range []map[string]derivative{complexDerivatives, viewDerivatives, moveDerivatives, hermitianDerivatives} {
+	for _, family := range []map[string]derivative{complexDerivatives, viewDerivatives, moveDerivatives, hermitianDerivatives, copyDerivatives()} {
 		for name := range family {
 			names[name] = true
 		}

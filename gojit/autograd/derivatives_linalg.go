@@ -27,6 +27,7 @@ var hermitianDerivatives = map[string]derivative{
 	"linalg_qr":                    qrGrad,
 	"linalg_svd":                   svdGrad,
 	"linalg_eigh":                  eighGrad,
+	"linalg_lu":                    luGrad,
 }
 
 // asMatrix gives a batch of numbers two more dimensions.
@@ -106,6 +107,41 @@ func qrGrad(c *gradient) {
 	low := c.do("tril", m, -1)
 	m = c.add(c.add(low, c.adjoint(low)), c.onDiagonal(c.real(m)))
 	c.give(0, c.do("linalg_solve", c.adjoint(r), c.add(gq, c.matmul(q, m)), false))
+}
+
+// luGrad is for A = P L U. Of a matrix that is not square, the square part is factored and the rest is solved for.
+func luGrad(c *gradient) {
+	p, l, u, gl, gu := c.out(0), c.out(1), c.out(2), c.gradOf(1), c.gradOf(2)
+	shape := c.shape(0)
+	m, n := shape[len(shape)-2], shape[len(shape)-1]
+	k := min(m, n)
+	l1, gl1 := c.do("narrow", l, -2, 0, k), c.do("narrow", gl, -2, 0, k)
+	u1, gu1 := c.do("narrow", u, -1, 0, k), c.do("narrow", gu, -1, 0, k)
+	lower, upper := c.matmul(c.adjoint(l1), gl1), c.matmul(gu1, c.adjoint(u1))
+	var d tensors
+	switch {
+	case m > n:
+		l2, gl2 := c.do("narrow", l, -2, k, m-k), c.do("narrow", gl, -2, k, m-k)
+		upper = c.sub(upper, c.matmul(c.adjoint(l2), gl2))
+		d = c.do("cat", []tensors{c.luCore(l1, lower, upper), gl2}, -2)
+		d = c.do("linalg_solve_triangular", c.adjoint(u), d, false, false)
+	default:
+		u2, gu2 := c.do("narrow", u, -1, k, n-k), c.do("narrow", gu, -1, k, n-k)
+		if n > m {
+			lower = c.sub(lower, c.matmul(gu2, c.adjoint(u2)))
+		}
+		d = c.do("linalg_solve_triangular", c.adjoint(u1), c.luCore(l1, lower, upper), false, false)
+		if n > m {
+			d = c.do("cat", []tensors{d, c.do("linalg_solve_triangular", c.adjoint(l1), gu2, true)}, -1)
+		}
+	}
+	c.give(0, c.matmul(p, d))
+}
+
+// luCore is what L carries over to the strictly lower part and U to the upper one, before U is divided by.
+func (c *gradient) luCore(l, lower, upper tensors) tensors {
+	inner := c.add(c.do("tril", lower, -1), c.do("triu", upper, 0))
+	return c.do("linalg_solve_triangular", c.adjoint(l), inner, true)
 }
 
 // between returns the differences a_j - a_i of the last dimension, with ones on the diagonal.

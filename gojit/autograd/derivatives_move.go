@@ -14,7 +14,7 @@ var moveDerivatives = func() map[string]derivative {
 	family := map[string]derivative{}
 	for _, name := range strings.Fields(`movedim.int movedim.intlist moveaxis.int moveaxis.intlist atleast_1d atleast_2d atleast_3d diag
 		repeat_interleave.self_int repeat_interleave.self_Tensor pixel_shuffle pixel_unshuffle channel_shuffle im2col take take_along_dim
-		rot90 fliplr flipud tile reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
+		rot90 fliplr flipud tile _pack_padded_sequence reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
 		replication_pad3d upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_nearest1d.vec upsample_nearest2d.vec upsample_nearest3d.vec
 		_upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d _upsample_nearest_exact1d.vec _upsample_nearest_exact2d.vec _upsample_nearest_exact3d.vec`) {
 		family[name] = func(c *gradient) { c.moved(name) }
@@ -25,6 +25,11 @@ var moveDerivatives = func() map[string]derivative {
 			rest[3] = value.Float(0)
 		}
 		c.movedWith("pad", rest)
+	}
+	family["_pad_packed_sequence"] = func(c *gradient) {
+		rest := slices.Clone(c.node.args)
+		rest[3] = value.Float(0)
+		c.movedWith("_pad_packed_sequence", rest)
 	}
 	family["diag_embed"] = func(c *gradient) { c.moved("diag_embed") }
 	return family

@@ -38,6 +38,7 @@ var networkDerivatives = map[string]derivative{
 	"adaptive_avg_pool1d":  func(c *gradient) { adaptivePoolGrad(c, 1) },
 	"adaptive_avg_pool2d":  func(c *gradient) { adaptivePoolGrad(c, 2) },
 	"_adaptive_avg_pool2d": func(c *gradient) { adaptivePoolGrad(c, 2) },
+	"_adaptive_avg_pool3d": func(c *gradient) { adaptivePoolGrad(c, 3) },
 	"adaptive_avg_pool3d":  func(c *gradient) { adaptivePoolGrad(c, 3) },
 }
 

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"math/cmplx"
+	"strings"
 
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
@@ -17,7 +18,7 @@ type tensors = *tensor.Tensor
 var derivatives = map[string]derivative{}
 
 func init() {
-	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives, resampleDerivatives, specialDerivatives, linalgDerivatives, hermitianDerivatives, complexDerivatives, fourierDerivatives, copyDerivatives()} {
+	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives, resampleDerivatives, specialDerivatives, linalgDerivatives, hermitianDerivatives, complexDerivatives, fourierDerivatives, constantDerivatives, copyDerivatives()} {
 		maps.Copy(derivatives, family)
 	}
 }
@@ -245,7 +246,12 @@ var pointwiseDerivatives = map[string]derivative{
 	"remainder.Scalar": func(c *gradient) { c.give(0, c.g()) },
 	"fmod.Scalar":      func(c *gradient) { c.give(0, c.g()) },
 	"nan_to_num":       ofSelf(func(c *gradient, g, x tensors) tensors { return c.where(c.do("isfinite", x), g) }),
+	"frexp.Tensor":     func(c *gradient) { c.give(0, c.div(c.g(), c.do("exp2", c.do("to.dtype", c.out(1), c.g().DType())))) },
 	"fill.Scalar":      zeroOfSelf, "zero": zeroOfSelf,
+	"fill_diagonal": func(c *gradient) {
+		mask := must(tensor.Full(c.shape(0), tensor.Int(1), c.g().DType()))
+		c.give(0, c.mul(c.g(), c.do("fill_diagonal_", mask, 0.0, c.arg(2))))
+	},
 	"fill.Tensor":     func(c *gradient) { c.give(0, c.zeros(c.g())); c.give(1, c.do("sum", c.g())) },
 	"copy":            func(c *gradient) { c.give(0, c.zeros(c.g())); c.give(1, c.g()) },
 	"clone":           func(c *gradient) { c.give(0, c.g()) },
@@ -262,6 +268,29 @@ var pointwiseDerivatives = map[string]derivative{
 	"type_as":         func(c *gradient) { c.give(0, c.g()) },
 	"float":           func(c *gradient) { c.give(0, c.g()) },
 	"double":          func(c *gradient) { c.give(0, c.g()) },
+}
+
+// constantDerivatives are those of operators whose results do not move with their arguments: comparisons and random
+// numbers that are written into a tensor.
+var constantDerivatives = func() map[string]derivative {
+	family := map[string]derivative{}
+	for _, name := range strings.Fields(`eq ge gt le lt ne greater greater_equal less less_equal not_equal`) {
+		family[name+".Scalar"], family[name+".Tensor"] = zeroOfSelf, constantGrad
+	}
+	for _, name := range strings.Fields(`logical_and logical_or logical_xor logical_not normal uniform exponential cauchy geometric log_normal
+		bernoulli.Tensor bernoulli.float random random.from random.to`) {
+		family[name] = constantGrad
+	}
+	return family
+}()
+
+// constantGrad gives zeros to all tensors.
+func constantGrad(c *gradient) {
+	for _, in := range c.node.inputs {
+		if in.element < 0 && in.dtype.IsDifferentiable() {
+			c.give(in.argument, must(tensor.Zeros(in.shape, in.dtype)))
+		}
+	}
 }
 
 var clampGrad = ofSelf(func(c *gradient, g, x tensors) tensors {

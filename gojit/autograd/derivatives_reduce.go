@@ -1,6 +1,10 @@
 package autograd
 
-import "math"
+import (
+	"math"
+
+	"torchjit/gojit/value"
+)
 
 // spread gives g the dimensions that a reduction over dims left out.
 func (c *gradient) spread(g tensors, dims []int, keep bool) tensors {
@@ -213,6 +217,9 @@ var reduceDerivatives = map[string]derivative{
 		x, y, dim := c.in(0), c.out(0), c.int(1)
 		c.give(0, c.mul(c.do("exp", x), c.cumulative(c.mul(c.g(), c.do("exp", c.neg(y))), dim)))
 	},
+	"gradient.scalarint": differencesGrad(1, 2), "gradient.scalararray": differencesGrad(1, 2), "gradient.array": differencesGrad(-1, 1),
+	"gradient.scalarrayint": differencesGrad(1, 2), "gradient.scalarrayarray": differencesGrad(1, 2),
+	"gradient.tensorarrayint": differencesGrad(1, 2), "gradient.tensorarray": differencesGrad(1, 2),
 	"trace": func(c *gradient) {
 		shape := c.shape(0)
 		eye := c.do("eye.m", shape[0], shape[1], c.find(0, -1).dtype)
@@ -220,6 +227,50 @@ var reduceDerivatives = map[string]derivative{
 	},
 	"softmax.int": func(c *gradient) { c.softmaxGrad(c.int(1)) }, "_softmax": func(c *gradient) { c.softmaxGrad(c.int(1)) },
 	"log_softmax.int": func(c *gradient) { c.logSoftmaxGrad(c.int(1)) }, "_log_softmax": func(c *gradient) { c.logSoftmaxGrad(c.int(1)) },
+}
+
+// differencesGrad is for torch.gradient, which multiplies dimensions by matrices: a result for each. spacing and dims are
+// the numbers of the arguments, spacing -1 where there is none.
+func differencesGrad(spacing, dims int) derivative {
+	return func(c *gradient) {
+		n := len(c.shape(0))
+		along := c.ints(dims)
+		if along == nil {
+			for d := range n {
+				along = append(along, d)
+			}
+		}
+		var total tensors
+		for i, g := range c.grads {
+			if g == nil {
+				continue
+			}
+			d := wrap(along[i], n)
+			m := c.differences(c.do("eye", c.shape(0)[d], g.DType()), spacing, i, c.arg(len(c.node.args)-1))
+			part := c.do("transpose.int", c.matmul(c.do("transpose.int", g, d, -1), m), d, -1)
+			if total == nil {
+				total = part
+			} else {
+				total = c.add(total, part)
+			}
+		}
+		c.give(0, total)
+	}
+}
+
+// differences applies torch.gradient to the first dimension of unit, spaced as the i-th one of the node.
+func (c *gradient) differences(unit tensors, spacing, i int, order value.Value) tensors {
+	name, by := "gradient.scalarint", value.None
+	if spacing >= 0 {
+		by = c.arg(spacing)
+	}
+	if by.Kind() == value.KindList {
+		by = by.List().Items[min(i, len(by.List().Items)-1)]
+		if by.IsTensor() {
+			name, by = "gradient.tensorarrayint", value.OfList(value.Tensors([]tensors{by.Tensor()}))
+		}
+	}
+	return emit(c.Emitter, name, unit, by, 0, order)[0].List().Items[0].Tensor()
 }
 
 func (c *gradient) softmaxGrad(dim int) {

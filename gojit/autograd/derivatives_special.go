@@ -1,6 +1,10 @@
 package autograd
 
-import "math"
+import (
+	"math"
+
+	"torchjit/gojit/tensor"
+)
 
 // specialDerivatives are those of the special functions.
 var specialDerivatives = map[string]derivative{
@@ -24,10 +28,7 @@ var specialDerivatives = map[string]derivative{
 		x := c.in(0)
 		c.give(0, c.mul(c.g(), c.sub(c.do("special_i1e", x), c.mul(c.do("sgn", x), c.out(0)))))
 	},
-	"special_i1": func(c *gradient) {
-		x := c.in(0)
-		c.give(0, c.mul(c.g(), c.besselSlope(x, c.sub(c.do("i0", x), c.overSelf(c.out(0), x)))))
-	},
+	"special_i1": func(c *gradient) { c.besselGrad("i0") },
 	"special_i1e": func(c *gradient) {
 		x := c.in(0)
 		less := c.add(c.mul(c.out(0), c.do("sgn", x)), c.overSelf(c.out(0), x))
@@ -37,10 +38,21 @@ var specialDerivatives = map[string]derivative{
 	"igammac":           func(c *gradient) { incompleteGamma(c, -1) },
 	"special_gammainc":  func(c *gradient) { incompleteGamma(c, 1) },
 	"special_gammaincc": func(c *gradient) { incompleteGamma(c, -1) },
-	"special_zeta":      zetaGrad,
-	"special_bessel_j0": ofSelf(func(c *gradient, g, x tensors) tensors { return c.neg(c.mul(g, c.do("special_bessel_j1", x))) }),
-	"floor_divide":      func(c *gradient) { c.give(0, c.zeros(c.g())); c.give(1, c.zeros(c.g())) },
-	"nextafter":         func(c *gradient) { c.give(0, c.g()); c.give(1, c.zeros(c.g())) },
+	"special_zeta":      zetaGrad, "special_zeta.self_scalar": zetaGrad,
+	"special_bessel_j0":          ofSelf(func(c *gradient, g, x tensors) tensors { return c.neg(c.mul(g, c.do("special_bessel_j1", x))) }),
+	"special_bessel_y0":          ofSelf(func(c *gradient, g, x tensors) tensors { return c.neg(c.mul(g, c.do("special_bessel_y1", x))) }),
+	"special_bessel_j1":          func(c *gradient) { c.besselGrad("special_bessel_j0") },
+	"special_bessel_y1":          func(c *gradient) { c.besselGrad("special_bessel_y0") },
+	"special_modified_bessel_i0": ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("special_modified_bessel_i1", x)) }),
+	"special_modified_bessel_i1": func(c *gradient) { c.besselGrad("special_modified_bessel_i0") },
+	"floor_divide":               func(c *gradient) { c.give(0, c.zeros(c.g())); c.give(1, c.zeros(c.g())) },
+	"nextafter":                  func(c *gradient) { c.give(0, c.g()); c.give(1, c.zeros(c.g())) },
+}
+
+// besselGrad is that of a function of order 1: the one of order 0 less the function over x.
+func (c *gradient) besselGrad(zeroth string) {
+	x := c.in(0)
+	c.give(0, c.mul(c.g(), c.besselSlope(x, c.sub(c.do(zeroth, x), c.overSelf(c.out(0), x)))))
 }
 
 // besselSlope is slope where x is not zero, and its limit 1/2 there.
@@ -69,5 +81,8 @@ func zetaGrad(c *gradient) {
 		fail("derivative for %s by its first argument is not implemented", c.node.op)
 	}
 	s := c.in(0)
+	if s == nil {
+		s = must(tensor.Full(nil, tensor.Float(c.float(0)), c.g().DType()))
+	}
 	c.give(1, c.neg(c.mul(c.g(), c.mul(s, c.do("special_zeta", c.plus(s, 1), c.in(1))))))
 }

@@ -108,7 +108,7 @@ var viewDerivatives = map[string]derivative{
 		c.give(0, c.do("stack", parts, c.int(1)))
 	},
 	"cat": catGrad, "concat": catGrad, "concatenate": catGrad, "stack": stackGrad,
-	"index.Tensor": indexGrad, "index_put": indexPutGrad, "_index_put_impl": indexPutGrad,
+	"index.Tensor": indexGrad, "index.Tensor_hacked_twin": indexGrad, "index_put.hacked_twin": indexPutGrad, "index_put": indexPutGrad, "_index_put_impl": indexPutGrad,
 	"gather":       func(c *gradient) { c.give(0, c.do("scatter_add", c.zerosOf(0), c.int(1), c.in(2), c.g())) },
 	"index_select": func(c *gradient) { c.give(0, c.do("index_add", c.zerosOf(0), c.int(1), c.in(2), c.g())) },
 	"masked_select": func(c *gradient) {
@@ -178,8 +178,11 @@ var viewDerivatives = map[string]derivative{
 // copyDerivatives are those of the views that give copies.
 func copyDerivatives() map[string]derivative {
 	family := map[string]derivative{}
+	identity := func(c *gradient) { c.give(0, c.g()) }
+	family["alias_copy"], family["_conj_copy"] = identity, conjugateGrad
+	family["view_as_real_copy"], family["view_as_complex_copy"] = complexDerivatives["view_as_real"], complexDerivatives["view_as_complex"]
 	for name, view := range map[string]string{
-		"alias_copy": "alias", "detach_copy": "detach", "expand_copy": "expand", "permute_copy": "permute", "select_copy.int": "select.int",
+		"expand_copy": "expand", "permute_copy": "permute", "select_copy.int": "select.int",
 		"slice_copy.Tensor": "slice.Tensor", "split_copy.Tensor": "split.Tensor", "split_with_sizes_copy": "split_with_sizes",
 		"squeeze_copy": "squeeze", "squeeze_copy.dim": "squeeze.dim", "t_copy": "t", "transpose_copy.int": "transpose.int",
 		"unbind_copy.int": "unbind.int", "unfold_copy": "unfold", "unsqueeze_copy": "unsqueeze", "view_copy": "view",
@@ -190,7 +193,7 @@ func copyDerivatives() map[string]derivative {
 		}
 	}
 	for _, name := range []string{"lift_fresh_copy", "resolve_conj", "resolve_neg", "dequantize.self"} {
-		family[name] = func(c *gradient) { c.give(0, c.g()) }
+		family[name] = identity
 	}
 	return family
 }

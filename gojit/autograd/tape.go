@@ -169,7 +169,7 @@ var unrecordedNames = map[string]bool{}
 func init() {
 	for _, name := range strings.Fields(`detach detach_ requires_grad_ set_ resize_ resize_as_ data zeros_like ones_like empty_like
 		full_like rand_like randn_like randint_like new_zeros new_ones new_full new_empty bernoulli multinomial result_type
-		is_leaf output_nr retain_grad backward grad _backward argmax argmin argsort sign_ nonzero isnan isinf isfinite
+		is_leaf output_nr retain_grad backward grad _backward argmax argmin argsort nonzero isnan isinf isfinite
 		allclose equal lift lift_fresh normal poisson new_empty_strided empty_strided bucketize searchsorted histc`) {
 		unrecordedNames["aten::"+name] = true
 	}
@@ -207,7 +207,7 @@ func planOf(op *ops.Operator) *plan {
 	p.backward, p.decompose = derivatives[name], decompositions[name]
 	p.saves = products[name]
 	p.conjugates = !asWritten[name]
-	if p.writes || p.backward != nil {
+	if p.backward != nil {
 		p.decompose = nil
 	}
 	plans.Store(op, p)
@@ -218,9 +218,19 @@ func mentionsTensor(t types.Type) bool {
 	return t.Kind() == types.KindTensor || slices.ContainsFunc(types.Contained(t), mentionsTensor)
 }
 
+// functionalNames are those that do not follow from the name of the overload that writes.
+var functionalNames = map[string]string{
+	"pow_.Scalar": "pow.Tensor_Scalar", "pow_.Tensor": "pow.Tensor_Tensor",
+	"float_power_.Scalar": "float_power.Tensor_Scalar", "float_power_.Tensor": "float_power.Tensor_Tensor",
+	"xlogy_.Scalar_Other": "xlogy.Scalar_Other", "transpose_.": "transpose.int", "squeeze_.dim": "squeeze.dim",
+}
+
 // functionalName returns the name without its namespace of the overload that computes the same without writing.
 func functionalName(s *schema.FunctionSchema, writes bool) string {
 	name := strings.TrimPrefix(s.Name, "aten::")
+	if functional, ok := functionalNames[name+"."+s.Overload]; ok {
+		return functional
+	}
 	if writes {
 		name = strings.TrimSuffix(name, "_")
 	}
@@ -288,6 +298,8 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		return op.Run(args, out)
 	case p.hasOut:
 		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
+	case p.decompose != nil && p.writes:
+		return writeDecomposed(m, p, args, out)
 	case p.decompose != nil:
 		defer source.Catch(&err)
 		copy(out, p.decompose(&emitter{m}, args))
@@ -307,11 +319,8 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		if b := written.Base(); b != nil {
 			base = edgeOf(b)
 		}
-		old, err := written.Clone(tensor.PreserveFormat)
-		if err != nil {
-			return err
-		}
-		n.args[0] = value.OfTensor(old)
+		defer source.Catch(&err)
+		n.args[0] = value.OfTensor(copyOf(written, edgeOf(written)))
 	}
 	n.saveInputs(args, written != nil)
 	if err := op.Run(args, out); err != nil {
@@ -328,6 +337,33 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	}
 	n.conjugates = p.conjugates && n.isComplexNode()
 	return nil
+}
+
+// writeDecomposed copies what the functional form gives into the first argument.
+func writeDecomposed(m *Mode, p *plan, args, out []value.Value) (err error) {
+	defer source.Catch(&err)
+	e := &emitter{m}
+	out[0] = args[0]
+	if !args[0].IsTensor() {
+		fail("the operator writes no tensor")
+	}
+	if err := checkWrite(args[0].Tensor()); err != nil {
+		return err
+	}
+	given := slices.Clone(args)
+	given[0] = value.OfTensor(copyOf(args[0].Tensor(), edgeOf(args[0].Tensor())))
+	do(e, "copy_", args[0], p.decompose(e, given)[0])
+	return nil
+}
+
+// copyOf returns a copy that was made by the same node.
+func copyOf(t *tensor.Tensor, made edge) *tensor.Tensor {
+	old := must(t.Clone(tensor.PreserveFormat))
+	old.SetHistory(&history{edge: made})
+	if made.node != nil {
+		_ = old.SetRequiresGrad(true) // the type is that of a tensor that does
+	}
+	return old
 }
 
 // checkWrite fails where a tensor must not be written while recording.
@@ -349,10 +385,6 @@ func (n *Node) saveInputs(args []value.Value, copied bool) {
 			in := newInput(v.Tensor(), i, -1)
 			if copied && i == 0 {
 				in.version = n.args[0].Tensor().Version()
-				n.args[0].Tensor().SetHistory(&history{edge: in.edge})
-				if in.edge.node != nil {
-					_ = n.args[0].Tensor().SetRequiresGrad(true) // the type is that of a tensor that does
-				}
 			}
 			n.inputs = append(n.inputs, in)
 			n.args[i].Tensor().Retain()
@@ -391,7 +423,7 @@ func (n *Node) attach(args, out []value.Value) {
 	for i, t := range results {
 		n.outputs = append(n.outputs, geometryOf(t))
 		t.Retain()
-		if !t.DType().IsDifferentiable() || isArgument(args, t) {
+		if !t.DType().IsDifferentiable() || isArgument(args, t) || n.op == "aten::linalg_lu" && i == 0 { // a permutation
 			continue
 		}
 		t.SetBase(viewed(args, t))

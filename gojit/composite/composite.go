@@ -120,15 +120,14 @@ func run(m *autograd.Mode, name string, args, out []value.Value) error {
 	return nil
 }
 
+var elementTypes = map[string]tensor.DType{
+	"uint8": tensor.Uint8, "int32": tensor.Int32, "int64": tensor.Int64, "float16": tensor.Float16, "float32": tensor.Float32, "float64": tensor.Float64, "bool": tensor.Bool,
+}
+
 // torch is the operators, and the types of elements as PyTorch numbers them.
 var torch = frontend.NewHostModule(func(name string) (frontend.SugaredValue, error) {
-	switch name {
-	case "int64":
-		return frontend.NewConstant(value.Int(int64(tensor.Int64))), nil
-	case "float64":
-		return frontend.NewConstant(value.Int(int64(tensor.Float64))), nil
-	case "bool":
-		return frontend.NewConstant(value.Int(int64(tensor.Bool))), nil
+	if d, ok := elementTypes[name]; ok {
+		return frontend.NewConstant(value.Int(int64(d))), nil
 	}
 	return frontend.NewBuiltin("aten::" + name), nil
 })

@@ -1305,3 +1305,122 @@ def istft(self, n_fft: int, hop_length: Optional[int], win_length: Optional[int]
     if end - start > signal.size(1):
         signal = torch.constant_pad_nd(signal, [0, end - start - signal.size(1)])
     return signal.squeeze(0) if single else signal
+
+
+# ---- decompositions that others are made of ----
+
+def linalg_lu_factor(A, pivot: bool):
+    _, pivots = torch.linalg_lu_factor(A.detach(), pivot=pivot)
+    return _own_packed(A, pivot), pivots
+
+def linalg_lu_factor_ex(A, pivot: bool, check_errors: bool):
+    _, pivots = torch.linalg_lu_factor(A.detach(), pivot=pivot)
+    packed = _own_packed(A, pivot)
+    zeros = torch.diagonal(packed.detach(), 0, -2, -1) == 0
+    info = torch.where(zeros.any(-1), torch.argmax(zeros.to(torch.int64), -1) + 1, 0)
+    if check_errors and bool(info.any()):
+        raise RuntimeError("torch.linalg.lu_factor_ex: U has a zero on its diagonal")
+    return packed, pivots, info.to(torch.int32)
+
+def _lu_with_info(self, pivot: bool, check_errors: bool):
+    packed, pivots, info = torch.linalg_lu_factor_ex(self, pivot=pivot, check_errors=check_errors)
+    return packed, pivots, info
+
+def _own_packed(A, pivot: bool):
+    _, l, u = torch.linalg_lu(A, pivot=pivot)
+    m, n = A.size(-2), A.size(-1)
+    return torch.constant_pad_nd(torch.tril(l, -1), [0, max(n - m, 0)]) + torch.constant_pad_nd(u, [0, 0, 0, max(m - n, 0)])
+
+def _own_row_swaps(like, pivots, m: int):
+    k = pivots.size(-1)
+    rest = torch.arange(k + 1, m + 1).to(pivots.dtype).expand(pivots.shape[:-1] + [m - k])
+    eye = torch.eye(m, dtype=like.dtype).expand(pivots.shape[:-1] + [m, m])
+    return torch.linalg_lu_solve(eye, torch.cat([pivots, rest], -1), eye)
+
+def linalg_lu_solve(LU, pivots, B, left: bool, adjoint: bool):
+    swaps = _own_row_swaps(LU, pivots, LU.size(-1))
+    eye = torch.eye(LU.size(-1), dtype=LU.dtype)
+    A = torch.matmul(swaps.transpose(-2, -1), torch.matmul(torch.tril(LU, -1) + eye, torch.triu(LU)))
+    return torch.linalg_solve(torch.adjoint(A) if adjoint else A, B, left=left)
+
+def lu_solve(self, LU_data, LU_pivots):
+    return torch.linalg_lu_solve(LU_data, LU_pivots, self)
+
+def lu_unpack(LU_data, LU_pivots, unpack_data: bool, unpack_pivots: bool):
+    m, n = LU_data.size(-2), LU_data.size(-1)
+    k = min(m, n)
+    nothing = torch.empty([0], dtype=LU_data.dtype)
+    l, u, p = nothing, nothing, nothing
+    if unpack_data:
+        l = torch.tril(LU_data, -1).narrow(-1, 0, k) + torch.eye(m, k, dtype=LU_data.dtype)
+        u = torch.triu(LU_data).narrow(-2, 0, k)
+    if unpack_pivots:
+        p = _own_row_swaps(LU_data, LU_pivots, m).transpose(-2, -1)
+    return p, l, u
+
+def linalg_lstsq(self, b, rcond: Optional[float], driver: Optional[str]):
+    _, residuals, rank, values = torch.linalg_lstsq(self.detach(), b.detach(), rcond, driver=driver)
+    vector = b.dim() == 1 or (self.dim() - 1 == b.dim() and b.shape == self.shape[:-1])
+    x = torch.matmul(torch.linalg_pinv(self), b.unsqueeze(-1) if vector else b)
+    return x.squeeze(-1) if vector else x, residuals, rank, values
+
+def linalg_cond(self, p: Optional[number]):
+    order = 2.0 if p is None else float(p)
+    if abs(order) == 2.0:
+        s = torch.linalg_svdvals(self)
+        first, last = s.select(-1, 0), s.select(-1, -1)
+        return first / last if order > 0.0 else last / first
+    return torch.linalg_matrix_norm(self, order) * torch.linalg_matrix_norm(torch.linalg_inv(self), order)
+
+def linalg_cond__p_str(self, p: str):
+    return torch.linalg_matrix_norm(self, p) * torch.linalg_matrix_norm(torch.linalg_inv(self), p)
+
+def frobenius_norm(self):
+    return torch.linalg_vector_norm(self)
+
+def nuclear_norm__dim(self, dim: List[int], keepdim: bool):
+    total = torch.sum(torch.linalg_svdvals(torch.movedim(self, dim, [-2, -1])), -1)
+    if keepdim:
+        for d in sorted([d + self.dim() if d < 0 else d for d in dim]):
+            total = total.unsqueeze(d)
+    return total
+
+def _cdist_forward(x1, x2, p: float, compute_mode: Optional[int]):
+    return torch.cdist(x1, x2, p, compute_mode)
+
+def _euclidean_dist(x1, x2):
+    return torch.cdist(x1, x2, 2.0, None)
+
+def cumulative_trapezoid__x(y, x, dim: int):
+    size = y.size(dim)
+    d = dim + y.dim() if dim < 0 else dim
+    steps = torch.diff(x, 1, -1 if x.dim() == 1 else dim)
+    if x.dim() == 1:
+        shape = [1 for _ in range(y.dim())]
+        shape[d] = size - 1
+        steps = steps.reshape(shape)
+    return torch.cumsum((y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1)) * steps, dim) / 2.0
+
+def tensor_split__tensor_indices_or_sections(self, tensor_indices_or_sections, dim: int):
+    if tensor_indices_or_sections.dim() == 0:
+        return torch.tensor_split(self, int(tensor_indices_or_sections), dim)
+    indices: List[int] = tensor_indices_or_sections.tolist()
+    return torch.tensor_split(self, indices, dim)
+
+def native_batch_norm(input, weight: Optional[Tensor], bias: Optional[Tensor], running_mean: Optional[Tensor], running_var: Optional[Tensor], training: bool, momentum: float, eps: float):
+    _, mean, scale = torch.native_batch_norm(input.detach(), None, None, running_mean, running_var, training, momentum, eps)
+    out = torch.batch_norm(input, weight, bias, None if training else running_mean, None if training else running_var, training, momentum, eps, False)
+    return out, mean, scale
+
+def _batch_norm_impl_index(input, weight: Optional[Tensor], bias: Optional[Tensor], running_mean: Optional[Tensor], running_var: Optional[Tensor], training: bool, momentum: float, eps: float, cudnn_enabled: bool):
+    out, mean, scale = torch.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    return out, mean, scale, torch.empty([0], dtype=torch.uint8), 0
+
+def _cast_Double(self, non_blocking: bool):
+    return self.to(torch.float64)
+
+def _cast_Float(self, non_blocking: bool):
+    return self.to(torch.float32)
+
+def _cast_Half(self, non_blocking: bool):
+    return self.to(torch.float16)
