@@ -20,6 +20,7 @@ var operatorFunctions = []function{
 	{schema: "operator_names(str namespace) -> list", run: operatorNames},
 	{schema: "operator_schemas(str name) -> list", run: operatorSchemas},
 	{schema: "operator_of_function(any f) -> any", run: operatorOfFunction},
+	{schema: "operator_overload(str name) -> any", run: findOverload},
 }
 
 // operatorFunction calls the operator of a name: it chooses among the overloads by the arguments,
@@ -52,6 +53,17 @@ func findOperator(c *call) error {
 		c.none()
 	} else {
 		c.function(f)
+	}
+	return nil
+}
+
+// findOverload replies the function that calls "aten::add.Tensor" alone, or None where there is no such overload.
+func findOverload(c *call) error {
+	linkOperators()
+	if o := ops.Find(c.argString(0)); o != nil {
+		c.function(&operatorFunction{name: o.BaseName(), overloads: []*overload{newOverload(o)}})
+	} else {
+		c.none()
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._jit_internal import Namespace
+from torchjit._ops import OpOverloadPacket
 
 
 class _OperatorNamespace(Namespace):
@@ -20,8 +21,9 @@ class _OperatorNamespace(Namespace):
         found = None if name.startswith("__") else _native.operator(f"{self._name}::{name}")
         if found is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
-        setattr(self, name, found)
-        return found
+        packet = OpOverloadPacket(f"{self._name}::{name}", name, found)
+        setattr(self, name, packet)
+        return packet
 
     def __dir__(self) -> list[str]:
         return _native.operator_names(self._name)

@@ -8,7 +8,7 @@ package composite
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 	"strings"
 	"sync"
@@ -18,6 +18,7 @@ import (
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
+	"torchjit/gojit/ops/aten"
 	"torchjit/gojit/source"
 	"torchjit/gojit/syntax"
 	"torchjit/gojit/tensor"
@@ -25,36 +26,52 @@ import (
 	"torchjit/gojit/value"
 )
 
-//go:embed composites.py
-var text string
+// files hold the definitions: what operators are made of, and operators that are gradients of others.
+//
+//go:embed composites.py gradients.py
+var files embed.FS
 
-// functions are the definitions by name.
-var functions = sync.OnceValue(func() map[string]*ir.Function {
-	trees, err := syntax.ParseFile(source.NewText("composites.py", text, 1))
+var fileNames = []string{"composites.py", "gradients.py"}
+
+func textOf(name string) string {
+	text, err := files.ReadFile(name)
 	if err != nil {
 		panic(fmt.Sprintf("composite: %v", err))
 	}
+	return string(text)
+}
+
+// functions are the definitions by name.
+var functions = sync.OnceValue(func() map[string]*ir.Function {
 	unit, found := ir.NewUnit(), map[string]*ir.Function{}
 	var defining sync.Mutex
-	for _, tree := range trees {
-		def := syntax.AsDef(tree)
-		name := def.Name().Name()
-		found[name] = ir.NewLazyFunction(name, &defining, func(f *ir.Function) error {
-			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{found}, Unit: unit})
-		})
+	for _, file := range fileNames {
+		trees, err := syntax.ParseFile(source.NewText(file, textOf(file), 1))
+		if err != nil {
+			panic(fmt.Sprintf("composite: %v", err))
+		}
+		for _, tree := range trees {
+			def := syntax.AsDef(tree)
+			name := def.Name().Name()
+			found[name] = ir.NewLazyFunction(name, &defining, func(f *ir.Function) error {
+				return frontend.Compile(f, def, frontend.Options{Resolver: resolver{found}, Unit: unit})
+			})
+		}
 	}
 	return found
 })
 
 // Link gives the definitions to autograd. It is called once, before anything is recorded.
 func Link() {
-	for line := range strings.Lines(text) {
-		if rest, ok := strings.CutPrefix(line, "def "); ok {
-			name, _, _ := strings.Cut(rest, "(")
-			if strings.HasPrefix(name, "_own_") { // what only the definitions themselves call
-				continue
+	for _, file := range fileNames {
+		for line := range strings.Lines(textOf(file)) {
+			if rest, ok := strings.CutPrefix(line, "def "); ok {
+				name, _, _ := strings.Cut(rest, "(")
+				if strings.HasPrefix(name, "_own_") { // what only the definitions themselves call
+					continue
+				}
+				link(name)
 			}
-			link(name)
 		}
 	}
 }
@@ -69,6 +86,12 @@ func link(name string) {
 			m := &autograd.Mode{}
 			m.SetGradEnabled(false)
 			return run(m, name, args, out)
+		}
+		variants := aten.Variants(key, o.Run)
+		for i := range variants {
+			if known := ops.Find(variants[i].Name); known != nil && known.Run == nil {
+				known.Run = variants[i].Run
+			}
 		}
 	}
 }

@@ -50,6 +50,7 @@ from typing import Any
 from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
 from torchjit._host import _known_classes
+from torchjit._ops import OpOverloadPacket
 from torchjit._tensor import Tensor
 from torchjit._types import Generator, device, dtype, layout, memory_format
 
@@ -174,6 +175,8 @@ def classify(obj: Any, constant: bool = False) -> tuple[Any, ...]:
         return ("constant", obj)
     if isinstance(obj, (_native.Function, _native.ScriptFunction)):
         return _classify_native(obj)
+    if isinstance(obj, OpOverloadPacket):
+        return _classify_native(obj._op)
     if isinstance(obj, types.ModuleType):
         return ("module", obj)
     found = _by_identity(obj)

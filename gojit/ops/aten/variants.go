@@ -3,6 +3,7 @@ package aten
 import (
 	_ "embed"
 	"strings"
+	"sync"
 
 	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
@@ -82,12 +83,13 @@ func Families() []Family {
 		{"Properties", propertyFamily},
 		{"Quantization", quantizeFamily},
 		{"Detection", detectionFamily},
+		{"Lists of tensors", foreachFamily},
 	}
 }
 
 // Operators returns every operator of the package, in-place and out= overloads included.
 func Operators() []ops.Operator {
-	variants := readVariants()
+	variants := variantsOf()
 	taken := map[string]bool{}
 	families := Families()
 	count := 0
@@ -117,8 +119,25 @@ func Operators() []ops.Operator {
 			}
 		}
 	}
+	return append(all, outsOf(all)...)
+}
+
+// Variants returns the overloads that write in place or into out= of a functional one that is implemented
+// elsewhere: name is without the namespace.
+func Variants(name string, run ops.Operation) []ops.Operator {
+	d := &definition{name: name, body: func(c call) { succeed(run(c.args, c.out)) }}
+	var all []ops.Operator
+	v := variantsOf()[name]
+	if v[0] != "" && v[0] != "-" {
+		all = append(all, d.inPlace(v[0]))
+	}
+	if v[1] != "" && v[1] != "-" {
+		all = append(all, d.outForm(v[1]))
+	}
 	return all
 }
+
+var variantsOf = sync.OnceValue(readVariants)
 
 func readVariants() map[string][2]string {
 	table := make(map[string][2]string, 1100)
@@ -163,6 +182,14 @@ func (d *definition) inPlace(name string) ops.Operator {
 	return entry(key(name), func(c call) {
 		var result [1]value.Value
 		body(call{c.args, result[:]})
+		if result[0].Kind() == value.KindList {
+			for i, part := range result[0].List().Items {
+				dst := c.tensors(0)[i]
+				store(dst, part.Tensor())
+				dst.Bump()
+			}
+			return
+		}
 		store(c.tensor(0), result[0].Tensor())
 		release(result[0].Tensor(), c.args)
 		c.giveSelf()
@@ -201,13 +228,8 @@ func (d *definition) outForm(name string) ops.Operator {
 		results := make([]value.Value, len(c.out))
 		succeed(functional.Run(inputs, results))
 		for i, r := range results {
-			dst, src := c.tensor(first+i), r.Tensor()
-			checkCast(src.DType(), dst.DType())
-			if !tensor.SameShape(dst.Shape(), src.Shape()) {
-				succeed(dst.Resize(src.Shape()))
-			}
-			succeed(tensor.Copy(dst, src))
-			release(src, c.args)
+			storeOut(c.tensor(first+i), r.Tensor())
+			release(r.Tensor(), c.args)
 			c.giveOut(i)
 		}
 	})
@@ -218,17 +240,7 @@ func storeList(c call, run ops.Operation) {
 	last := len(c.args) - 1
 	var results [1]value.Value
 	succeed(run(c.args[:last], results[:]))
-	parts, into := results[0].List().Items, c.tensors(last)
-	check(len(parts) == len(into), "expected %d tensors in out, but got %d", len(parts), len(into))
-	for i, dst := range into {
-		src := parts[i].Tensor()
-		checkCast(src.DType(), dst.DType())
-		if !tensor.SameShape(dst.Shape(), src.Shape()) {
-			succeed(dst.Resize(src.Shape()))
-		}
-		succeed(tensor.Copy(dst, src))
-		dst.Bump()
-	}
+	storeParts(c.tensors(last), results[0].List().Items)
 }
 
 // giveOut returns the i-th of the last arguments, which was written, as the i-th result.

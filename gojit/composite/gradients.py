@@ -1,0 +1,450 @@
+# Operators that are gradients of others: PyTorch's archives and graphs name them. See composite.go.
+
+
+def _own_leaf(x):
+    if x.requires_grad:
+        return x
+    return x.detach().requires_grad_(True)
+
+def _own_adjoint(y, x, grad):
+    given: List[Optional[Tensor]] = [grad]
+    found = torch.grad([y], [x], given, True, grad.requires_grad)[0]
+    if found is None:
+        return torch.zeros_like(x)
+    return found
+
+def _own_mean(x, reduction: int, like) -> Tensor:
+    if reduction == 1:
+        return x / like.numel()
+    return x
+
+
+# ---- activations ----
+
+def sigmoid_backward(grad_output, output):
+    return grad_output * (1 - output).conj() * output.conj()
+
+def tanh_backward(grad_output, output):
+    return grad_output * (1 - output * output).conj()
+
+def threshold_backward(grad_output, self, threshold: number):
+    return torch.where(self <= threshold, torch.zeros_like(grad_output), grad_output)
+
+def hardtanh_backward(grad_output, self, min_val: number, max_val: number):
+    return torch.where(torch.logical_or(self <= min_val, self >= max_val), torch.zeros_like(grad_output), grad_output)
+
+def hardsigmoid_backward(grad_output, self):
+    inside = torch.logical_and(self > -3, self < 3)
+    return torch.where(inside, grad_output / 6.0, torch.zeros_like(grad_output))
+
+def hardswish_backward(grad_output, self):
+    middle = grad_output * (self / 3.0 + 0.5)
+    return torch.where(self < -3, torch.zeros_like(grad_output), torch.where(self <= 3, middle, grad_output))
+
+def hardshrink_backward(grad_out, self, lambd: number):
+    return torch.where(torch.logical_and(self >= -lambd, self <= lambd), torch.zeros_like(grad_out), grad_out)
+
+def softshrink_backward(grad_output, self, lambd: number):
+    return torch.where(torch.logical_and(self >= -lambd, self <= lambd), torch.zeros_like(grad_output), grad_output)
+
+def leaky_relu_backward(grad_output, self, negative_slope: number, self_is_result: bool):
+    return torch.where(self > 0, grad_output, grad_output * negative_slope)
+
+def elu_backward(grad_output, alpha: number, scale: number, input_scale: number, is_result: bool, self_or_result):
+    if is_result:
+        below = grad_output * input_scale * (self_or_result + alpha * scale)
+    else:
+        below = grad_output * input_scale * (torch.exp(self_or_result * input_scale) * alpha * scale)
+    return torch.where(self_or_result <= 0, below, grad_output * scale)
+
+def softplus_backward(grad_output, self, beta: number, threshold: number):
+    return torch.where(self * beta > threshold, grad_output, grad_output * torch.sigmoid(self * beta))
+
+def silu_backward(grad_output, self):
+    s = torch.sigmoid(self)
+    return grad_output * (s * (1 + self * (1 - s)))
+
+def mish_backward(grad_output, self):
+    t = torch.tanh(torch.softplus(self))
+    return grad_output * (t + self * torch.sigmoid(self) * (1 - t * t))
+
+def gelu_backward(grad_output, self, approximate: str):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.gelu(x, approximate=approximate), x, grad_output)
+
+def infinitely_differentiable_gelu_backward(grad, self):
+    cdf = torch.erfc(self * -0.7071067811865476) * 0.5
+    return grad * (cdf + self * torch.exp(self * self * -0.5) * 0.3989422804014327)
+
+def glu_backward(grad_output, self, dim: int):
+    a, b = torch.chunk(self, 2, dim)
+    s = torch.sigmoid(b)
+    return torch.cat([grad_output * s, grad_output * a * s * (1 - s)], dim)
+
+def log_sigmoid_backward(grad_output, self, buffer):
+    return grad_output * torch.sigmoid(-self)
+
+def logit_backward(grad_output, self, eps: Optional[float]):
+    slope = grad_output / (self * (1 - self))
+    if eps is None:
+        inside = torch.logical_and(self >= 0, self <= 1)
+        return torch.where(inside, slope, torch.full_like(self, float("nan")))
+    inside = torch.logical_and(self >= eps, self <= 1 - eps)
+    return torch.where(inside, slope, torch.zeros_like(self))
+
+def _softmax_backward_data(grad_output, output, dim: int, input_dtype: int):
+    weighted = grad_output * output
+    return (weighted - output * weighted.sum(dim, True)).to(input_dtype)
+
+def _log_softmax_backward_data(grad_output, output, dim: int, input_dtype: int):
+    return (grad_output - torch.exp(output) * grad_output.sum(dim, True)).to(input_dtype)
+
+def prelu_backward(grad_output, self, weight):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    w = _own_leaf(weight)
+    y = torch.prelu(x, w)
+    return _own_adjoint(y, x, grad_output), _own_adjoint(y, w, grad_output)
+
+def rrelu_with_noise_backward(grad_output, self, noise, lower: number, upper: number, training: bool, self_is_result: bool):
+    if training and float(upper) - float(lower) > 1e-6:
+        return grad_output * noise
+    return torch.where(self > 0, grad_output, grad_output * ((float(lower) + float(upper)) / 2.0))
+
+def native_dropout_backward(grad_output, mask, scale: float):
+    return grad_output * (mask.to(grad_output.dtype) * scale)
+
+
+# ---- losses ----
+
+def mse_loss_backward(grad_output, self, target, reduction: int):
+    return _own_mean(grad_output * 2.0 * (self - target), reduction, self)
+
+def smooth_l1_loss_backward(grad_output, self, target, reduction: int, beta: float):
+    x = self - target
+    return _own_mean(torch.where(torch.abs(x) < beta, grad_output * x / beta, grad_output * torch.sign(x)), reduction, self)
+
+def huber_loss_backward(grad_output, self, target, reduction: int, delta: float):
+    x = self - target
+    return _own_mean(torch.where(torch.abs(x) < delta, grad_output * x, grad_output * delta * torch.sign(x)), reduction, self)
+
+def soft_margin_loss_backward(grad_output, self, target, reduction: int):
+    z = torch.exp(-target * self)
+    return _own_mean(grad_output * (-target * z) / (z + 1.0), reduction, self)
+
+def binary_cross_entropy_backward(grad_output, self, target, weight: Optional[Tensor], reduction: int):
+    found = grad_output * (self - target) / torch.clamp_min((1.0 - self) * self, 1e-12)
+    if weight is not None:
+        found = found * weight
+    return _own_mean(found, reduction, self)
+
+def nll_loss_backward(grad_output, self, target, weight: Optional[Tensor], reduction: int, ignore_index: int, total_weight):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.nll_loss(x, target, weight, reduction, ignore_index), x, grad_output)
+
+def nll_loss2d_backward(grad_output, self, target, weight: Optional[Tensor], reduction: int, ignore_index: int, total_weight):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.nll_loss2d(x, target, weight, reduction, ignore_index), x, grad_output)
+
+def multi_margin_loss_backward(grad_output, self, target, p: number, margin: number, weight: Optional[Tensor], reduction: int):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.multi_margin_loss(x, target, p, margin, weight, reduction), x, grad_output)
+
+def multilabel_margin_loss_backward(grad_output, self, target, reduction: int, is_target):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.multilabel_margin_loss(x, target, reduction), x, grad_output)
+
+
+# ---- pooling and padding ----
+
+def _adaptive_avg_pool2d_backward(grad_output, self):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch._adaptive_avg_pool2d(x, [grad_output.size(-2), grad_output.size(-1)]), x, grad_output)
+
+def _adaptive_avg_pool3d_backward(grad_output, self):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    size = [grad_output.size(-3), grad_output.size(-2), grad_output.size(-1)]
+    return _own_adjoint(torch.adaptive_avg_pool3d(x, size), x, grad_output)
+
+def avg_pool2d_backward(grad_output, self, kernel_size: List[int], stride: List[int], padding: List[int], ceil_mode: bool, count_include_pad: bool, divisor_override: Optional[int]):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    y = torch.avg_pool2d(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return _own_adjoint(y, x, grad_output)
+
+def avg_pool3d_backward(grad_output, self, kernel_size: List[int], stride: List[int], padding: List[int], ceil_mode: bool, count_include_pad: bool, divisor_override: Optional[int]):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    y = torch.avg_pool3d(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return _own_adjoint(y, x, grad_output)
+
+def _own_to_indices(grad_output, self, indices, spatial: int):
+    flat = torch.zeros_like(self).flatten(self.dim() - spatial)
+    at = indices.flatten(indices.dim() - spatial)
+    return flat.scatter_add(self.dim() - spatial, at, grad_output.flatten(indices.dim() - spatial)).view_as(self)
+
+def max_pool2d_with_indices_backward(grad_output, self, kernel_size: List[int], stride: List[int], padding: List[int], dilation: List[int], ceil_mode: bool, indices):
+    return _own_to_indices(grad_output, self.detach(), indices, 2)
+
+def max_pool3d_with_indices_backward(grad_output, self, kernel_size: List[int], stride: List[int], padding: List[int], dilation: List[int], ceil_mode: bool, indices):
+    return _own_to_indices(grad_output, self.detach(), indices, 3)
+
+def adaptive_max_pool2d_backward(grad_output, self, indices):
+    return _own_to_indices(grad_output, self.detach(), indices, 2)
+
+def adaptive_max_pool3d_backward(grad_output, self, indices):
+    return _own_to_indices(grad_output, self.detach(), indices, 3)
+
+def fractional_max_pool2d_backward(grad_output, self, kernel_size: List[int], output_size: List[int], indices):
+    return _own_to_indices(grad_output, self.detach(), indices, 2)
+
+def fractional_max_pool3d_backward(grad_output, self, kernel_size: List[int], output_size: List[int], indices):
+    return _own_to_indices(grad_output, self.detach(), indices, 3)
+
+def reflection_pad1d_backward(grad_output, self, padding: List[int]):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.reflection_pad1d(x, padding), x, grad_output)
+
+def reflection_pad2d_backward(grad_output, self, padding: List[int]):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.reflection_pad2d(x, padding), x, grad_output)
+
+def reflection_pad3d_backward(grad_output, self, padding: List[int]):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.reflection_pad3d(x, padding), x, grad_output)
+
+def replication_pad1d_backward(grad_output, self, padding: List[int]):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.replication_pad1d(x, padding), x, grad_output)
+
+def replication_pad2d_backward(grad_output, self, padding: List[int]):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.replication_pad2d(x, padding), x, grad_output)
+
+def replication_pad3d_backward(grad_output, self, padding: List[int]):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.replication_pad3d(x, padding), x, grad_output)
+
+
+# ---- convolutions and products ----
+
+def convolution_backward(grad_output, input, weight, bias_sizes: Optional[List[int]], stride: List[int], padding: List[int], dilation: List[int], transposed: bool, output_padding: List[int], groups: int, output_mask: List[bool]):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(input)
+    w = _own_leaf(weight)
+    y = torch.convolution(x, w, None, stride, padding, dilation, transposed, output_padding, groups)
+    create = grad_output.requires_grad or input.requires_grad or weight.requires_grad
+    given: List[Optional[Tensor]] = [grad_output]
+    found = torch.grad([y], [x, w], given, True, create)
+    grad_input = found[0]
+    grad_weight = found[1]
+    assert grad_input is not None and grad_weight is not None
+    dims = [0]
+    for d in range(2, grad_output.dim()):
+        dims.append(d)
+    return grad_input, grad_weight, grad_output.sum(dims)
+
+def linear_backward(self, grad_output, weight, output_mask: List[bool]):
+    flat = grad_output.reshape([-1, grad_output.size(-1)])
+    return grad_output.matmul(weight), flat.t().mm(self.reshape([-1, self.size(-1)])), flat.sum(0)
+
+def embedding_dense_backward(grad_output, indices, num_weights: int, padding_idx: int, scale_grad_by_freq: bool):
+    rows = grad_output.reshape([-1, grad_output.size(-1)])
+    at = indices.reshape([-1])
+    keep = at != padding_idx
+    if scale_grad_by_freq:
+        counts = torch.bincount(at, minlength=num_weights).index_select(0, at)
+        rows = rows / counts.unsqueeze(1).to(rows.dtype)
+    rows = torch.where(keep.unsqueeze(1), rows, torch.zeros_like(rows))
+    return torch.zeros([num_weights, rows.size(1)], dtype=rows.dtype).index_add(0, at, rows)
+
+def matrix_exp_backward(self, grad):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(self)
+    return _own_adjoint(torch.matrix_exp(x), x, grad)
+
+
+# ---- normalization ----
+
+def native_layer_norm_backward(grad_out, input, normalized_shape: List[int], mean, rstd, weight: Optional[Tensor], bias: Optional[Tensor], output_mask: List[bool]):
+    outer = input.dim() - len(normalized_shape)
+    dims = [0]
+    dims.clear()
+    for d in range(outer, input.dim()):
+        dims.append(d)
+    rows = [0]
+    rows.clear()
+    for d in range(outer):
+        rows.append(d)
+    normal = (input - mean) * rstd
+    g = grad_out
+    if weight is not None:
+        g = grad_out * weight
+    inner = g - g.mean(dims, True) - normal * (g * normal).mean(dims, True)
+    grad_weight = grad_out * normal
+    grad_bias = grad_out
+    if outer > 0:
+        grad_weight = grad_weight.sum(rows)
+        grad_bias = grad_bias.sum(rows)
+    return inner * rstd, grad_weight, grad_bias
+
+def native_batch_norm_backward(grad_out, input, weight: Optional[Tensor], running_mean: Optional[Tensor], running_var: Optional[Tensor], save_mean: Optional[Tensor], save_invstd: Optional[Tensor], train: bool, eps: float, output_mask: List[bool]):
+    shape = [1, input.size(1)]
+    dims = [0]
+    for d in range(2, input.dim()):
+        shape.append(1)
+        dims.append(d)
+    if train:
+        assert save_mean is not None and save_invstd is not None
+        mean = save_mean.view(shape)
+        rstd = save_invstd.view(shape)
+    else:
+        assert running_mean is not None and running_var is not None
+        mean = running_mean.view(shape)
+        rstd = torch.rsqrt(running_var + eps).view(shape)
+    normal = (input - mean) * rstd
+    grad_weight = (grad_out * normal).sum(dims)
+    grad_bias = grad_out.sum(dims)
+    g = grad_out
+    if weight is not None:
+        g = grad_out * weight.view(shape)
+    if train:
+        g = g - g.mean(dims, True) - normal * (g * normal).mean(dims, True)
+    return g * rstd, grad_weight, grad_bias
+
+def native_group_norm_backward(grad_out, input, mean, rstd, weight: Optional[Tensor], N: int, C: int, HxW: int, group: int, output_mask: List[bool]):
+    width = C // group * HxW
+    normal = (input.reshape([N, group, width]) - mean.unsqueeze(-1)) * rstd.unsqueeze(-1)
+    plain = grad_out.reshape([N, C, HxW])
+    g = plain
+    if weight is not None:
+        g = plain * weight.view([1, C, 1])
+    h = g.reshape([N, group, width])
+    inner = (h - h.mean([2], True) - normal * (h * normal).mean([2], True)) * rstd.unsqueeze(-1)
+    return inner.view_as(input), (plain * normal.reshape([N, C, HxW])).sum([0, 2]), plain.sum([0, 2])
+
+
+# ---- views and selections ----
+
+def select_backward(grad_output, input_sizes: List[int], dim: int, index: int):
+    return torch.select_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype), grad_output, dim, index)
+
+def slice_backward(grad_output, input_sizes: List[int], dim: int, start: int, end: int, step: int):
+    return torch.slice_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype), grad_output, dim, start, end, step)
+
+def diagonal_backward(grad_output, input_sizes: List[int], offset: int, dim1: int, dim2: int):
+    return torch.diagonal_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype), grad_output, offset, dim1, dim2)
+
+def trace_backward(grad, sizes: List[int]):
+    return torch.eye(sizes[0], sizes[1], dtype=grad.dtype) * grad
+
+def index_select_backward(grad, self_sizes: List[int], dim: int, index):
+    return torch.zeros(self_sizes, dtype=grad.dtype).index_add(dim, index, grad)
+
+def masked_select_backward(grad, input, mask):
+    both = torch.broadcast_tensors([torch.zeros_like(input.detach()), mask])
+    return torch.masked_scatter(both[0], both[1], grad).sum_to_size(input.shape)
+
+def gather_backward(grad, self, dim: int, index, sparse_grad: bool):
+    return torch.zeros_like(self.detach()).scatter_add(dim, index, grad)
+
+def unfold_backward(grad_in, input_sizes: List[int], dim: int, size: int, step: int):
+    torch.set_grad_enabled(True)
+    x = torch.zeros(input_sizes, dtype=grad_in.dtype).requires_grad_(True)
+    return _own_adjoint(x.unfold(dim, size, step), x, grad_in)
+
+def value_selecting_reduction_backward(grad, dim: int, indices, sizes: List[int], keepdim: bool):
+    if len(sizes) == 0:
+        return grad
+    if keepdim:
+        return torch.zeros(sizes, dtype=grad.dtype).scatter(dim, indices, grad)
+    return torch.zeros(sizes, dtype=grad.dtype).scatter(dim, indices.unsqueeze(dim), grad.unsqueeze(dim))
+
+def cummaxmin_backward(grad, input, indices, dim: int):
+    if input.numel() == 0:
+        return input
+    return torch.zeros_like(input.detach()).scatter_add(dim, indices, grad)
+
+def cumprod_backward(grad, input, dim: int, output):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(input)
+    return _own_adjoint(torch.cumprod(x, dim), x, grad)
+
+
+# ---- resampling ----
+
+def upsample_nearest1d_backward(grad_output, output_size: List[int], input_size: List[int], scales: Optional[float]):
+    torch.set_grad_enabled(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    return _own_adjoint(torch.upsample_nearest1d(x, output_size, scales), x, grad_output)
+
+def upsample_nearest2d_backward(grad_output, output_size: List[int], input_size: List[int], scales_h: Optional[float], scales_w: Optional[float]):
+    torch.set_grad_enabled(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    return _own_adjoint(torch.upsample_nearest2d(x, output_size, scales_h, scales_w), x, grad_output)
+
+def upsample_nearest3d_backward(grad_output, output_size: List[int], input_size: List[int], scales_d: Optional[float], scales_h: Optional[float], scales_w: Optional[float]):
+    torch.set_grad_enabled(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    return _own_adjoint(torch.upsample_nearest3d(x, output_size, scales_d, scales_h, scales_w), x, grad_output)
+
+def _upsample_nearest_exact1d_backward(grad_output, output_size: List[int], input_size: List[int], scales: Optional[float]):
+    torch.set_grad_enabled(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    return _own_adjoint(torch._upsample_nearest_exact1d(x, output_size, scales), x, grad_output)
+
+def _upsample_nearest_exact2d_backward(grad_output, output_size: List[int], input_size: List[int], scales_h: Optional[float], scales_w: Optional[float]):
+    torch.set_grad_enabled(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    return _own_adjoint(torch._upsample_nearest_exact2d(x, output_size, scales_h, scales_w), x, grad_output)
+
+def _upsample_nearest_exact3d_backward(grad_output, output_size: List[int], input_size: List[int], scales_d: Optional[float], scales_h: Optional[float], scales_w: Optional[float]):
+    torch.set_grad_enabled(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    return _own_adjoint(torch._upsample_nearest_exact3d(x, output_size, scales_d, scales_h, scales_w), x, grad_output)
+
+def upsample_linear1d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales: Optional[float]):
+    torch.set_grad_enabled(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    return _own_adjoint(torch.upsample_linear1d(x, output_size, align_corners, scales), x, grad_output)
+
+def upsample_bilinear2d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales_h: Optional[float], scales_w: Optional[float]):
+    torch.set_grad_enabled(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    return _own_adjoint(torch.upsample_bilinear2d(x, output_size, align_corners, scales_h, scales_w), x, grad_output)
+
+def upsample_bicubic2d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales_h: Optional[float], scales_w: Optional[float]):
+    torch.set_grad_enabled(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    return _own_adjoint(torch.upsample_bicubic2d(x, output_size, align_corners, scales_h, scales_w), x, grad_output)
+
+def upsample_trilinear3d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales_d: Optional[float], scales_h: Optional[float], scales_w: Optional[float]):
+    torch.set_grad_enabled(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    return _own_adjoint(torch.upsample_trilinear3d(x, output_size, align_corners, scales_d, scales_h, scales_w), x, grad_output)
+
+def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode: int, padding_mode: int, align_corners: bool, output_mask: List[bool]):
+    torch.set_grad_enabled(True)
+    x = _own_leaf(input)
+    at = _own_leaf(grid)
+    y = torch.grid_sampler_2d(x, at, interpolation_mode, padding_mode, align_corners)
+    return _own_adjoint(y, x, grad_output), _own_adjoint(y, at, grad_output)
+
+def affine_grid_generator_backward(grad, size: List[int], align_corners: bool):
+    torch.set_grad_enabled(True)
+    n = len(size) - 2
+    theta = torch.zeros([size[0], n, n + 1], dtype=grad.dtype).requires_grad_(True)
+    return _own_adjoint(torch.affine_grid_generator(theta, size, align_corners), theta, grad)

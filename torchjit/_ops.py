@@ -1,0 +1,98 @@
+"""Operators as torch.ops has them: a packet for each name, whose attributes are its overloads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchjit import _native
+
+
+class OpOverload:
+    """One overload of an operator: torch.ops.aten.add.Tensor."""
+
+    def __init__(self, overloadpacket: OpOverloadPacket, op: Any, overload: str) -> None:
+        self._overloadpacket, self._op, self._overloadname = overloadpacket, op, overload
+        self.__name__ = f"{overloadpacket.__name__}.{overload}"
+        self.__module__ = overloadpacket.__module__
+
+    @property
+    def _schema(self) -> Any:
+        from torchjit import _C
+
+        key = "" if self._overloadname == "default" else self._overloadname
+        found = _C._jit_get_schemas_for_operator(self._overloadpacket._qualified_op_name)
+        return next(s for s in found if s.overload_name == key)
+
+    @property
+    def overloadpacket(self) -> OpOverloadPacket:
+        """The operator with all its overloads."""
+        return self._overloadpacket
+
+    @property
+    def namespace(self) -> str:
+        return self._overloadpacket._qualified_op_name.partition("::")[0]
+
+    def name(self) -> str:
+        """The name with the namespace and the overload."""
+        full = self._overloadpacket._qualified_op_name
+        return full if self._overloadname == "default" else f"{full}.{self._overloadname}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._op(*args, **kwargs)
+
+    def __deepcopy__(self, memo: Any = None) -> OpOverload:
+        return self
+
+    def __repr__(self) -> str:
+        namespace, _, name = self._overloadpacket._qualified_op_name.partition("::")
+        return f"<OpOverload(op='{namespace}.{name}', overload='{self._overloadname}')>"
+
+    def __str__(self) -> str:
+        return f"{self._overloadpacket}.{self._overloadname}"
+
+    def __hash__(self) -> int:
+        return hash(self.name())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpOverload) and self.name() == other.name()
+
+
+class OpOverloadPacket:
+    """An operator: torch.ops.aten.add. A call takes the overload that the arguments fit."""
+
+    def __init__(self, qualified_op_name: str, op_name: str, op: Any) -> None:
+        self._qualified_op_name, self._op = qualified_op_name, op
+        self.__name__ = op_name
+        self.__module__ = f"torchjit._ops.{qualified_op_name.partition('::')[0]}"
+
+    def overloads(self) -> list[str]:
+        """The names of the overloads; that without a name is "default"."""
+        from torchjit import _C
+
+        return [s.overload_name or "default" for s in _C._jit_get_schemas_for_operator(self._qualified_op_name)]
+
+    def __getattr__(self, key: str) -> Any:
+        if key.startswith("__"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{key}'")
+        full = self._qualified_op_name if key == "default" else f"{self._qualified_op_name}.{key}"
+        found = _native.operator_overload(full)
+        if found is None:
+            raise AttributeError(f"The underlying op of '{self}' has no overload name '{key}'")
+        overload = OpOverload(self, found, key)
+        setattr(self, key, overload)
+        return overload
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._op(*args, **kwargs)
+
+    def __deepcopy__(self, memo: Any = None) -> OpOverloadPacket:
+        return self
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self}')>"
+
+    def __str__(self) -> str:
+        return self._qualified_op_name.replace("::", ".")
+
+    def __hash__(self) -> int:
+        return hash(self._qualified_op_name)
