@@ -5,6 +5,10 @@
 #include "services.h"
 
 #include <pthread.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 int tj_forked;
 
@@ -85,6 +89,18 @@ void tj_acquire_gil(void *state) {
 /* Takes the GIL, whether the thread holds it or not; the result is for tj_leave_gil. */
 int tj_ensure_gil(void) {
     return (int)PyGILState_Ensure();
+}
+
+/* Whether the calling thread is the process's first one, in which Python runs signal handlers. It does not take the
+ * GIL: the thread that waits for an operation may hold it. */
+int tj_is_first_thread(void) {
+#if defined(__linux__)
+    return syscall(SYS_gettid) == getpid();
+#elif defined(__APPLE__)
+    return pthread_main_np();
+#else
+    return 0;
+#endif
 }
 
 void tj_leave_gil(int state) {

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
 )
 
 // object is a Python object that Go holds one reference to. The reference is given back after the
@@ -175,11 +176,25 @@ func (s *signals) poll() error {
 	if now-last < int64(signalInterval) || !s.last.CompareAndSwap(last, now) {
 		return nil
 	}
+	return checkSignals()
+}
+
+// checkSignals runs Python's signal handlers and fails with what one of them raised.
+func checkSignals() error {
 	var raised unsafe.Pointer
 	if C.tj_check_signals(&raised) == 0 {
 		return nil
 	}
 	return &pythonError{newObject(raised)}
+}
+
+func init() {
+	tensor.SetInterrupt(func() error {
+		if C.tj_is_first_thread() == 0 {
+			return nil
+		}
+		return checkSignals()
+	}, signalInterval)
 }
 
 // interruptible is the context of a long run. It is always due to be looked at, and looking at it

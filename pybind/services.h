@@ -15,6 +15,7 @@ int tj_ensure_gil(void);
 int64_t tj_thread_number(void);
 void tj_leave_gil(int state);
 int tj_check_signals(void **raised);
+int tj_is_first_thread(void);
 int tj_borrow_array(void *object, tj_array *array, void **raised);
 void tj_return_array(void *owner);
 void tj_delete_dlpack(dl_managed *m);

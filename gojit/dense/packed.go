@@ -128,6 +128,7 @@ type packedWriter struct {
 	a, b   unsafe.Pointer // packed
 	args   amd64.TileArgs
 	codes  [2]tileCodes // of tiles that pack and that do not
+	watch  tensor.Watch
 }
 
 func (w *packedWriter) rowOf(tile int) int { return cut(w.m, w.rowTiles, tile) }
@@ -140,6 +141,7 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, s
 		w.fillA(i0, i1, k0, k1)
 	}
 	for j := j0; j < j1; j++ {
+		w.watch.Look()
 		image, at := j/w.perImage, j%w.perImage*w.panelColumns
 		b, c := unsafe.Add(w.packing.gemm.b, image*w.stepB), unsafe.Add(w.c, image*w.stepC)
 		t := w.tile()

@@ -149,8 +149,10 @@ func (p *Plan[T]) runTiles(in, residual, out []T) {
 			defer bufferPool.Put(memory)
 			w.scratch = grow(&memory.scratch, amd64.EpilogueScratch)
 		}
+		var watch tensor.Watch
 		if outer {
 			for j := j0; j < j1; j++ {
+				watch.Look()
 				for s := s0; s < s1; s++ {
 					w.strip(s, j/panels, j%panels)
 				}
@@ -158,6 +160,7 @@ func (p *Plan[T]) runTiles(in, residual, out []T) {
 			return
 		}
 		for s := s0; s < s1; s++ {
+			watch.Look()
 			for j := j0; j < j1; j++ {
 				w.strip(s, j/panels, j%panels)
 			}

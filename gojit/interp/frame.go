@@ -14,6 +14,8 @@ const (
 	chunkSize = 4096  // values in a chunk of a stack
 	maxDepth  = 10000 // calls within calls
 	pollEvery = 1024  // jumps back between two looks at the context
+
+	operatorCost = 32 // of an operator, in jumps back
 )
 
 // stack is the state of one run: the memory of its frames and what may stop it.

@@ -150,6 +150,9 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 				site.owned.settle(site.inputs, args, results)
 			}
 			clear(args)
+			if s.budget -= operatorCost; s.budget <= 0 && err == nil {
+				err = s.poll()
+			}
 		case opCallIn:
 			site := c.sites[in.A]
 			args, results := site.read(regs, area), regs[site.output:int(site.output)+site.numOutputs]
@@ -158,6 +161,9 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 				site.owned.settle(site.inputs, args, results)
 			}
 			clear(args)
+			if s.budget -= operatorCost; s.budget <= 0 && err == nil {
+				err = s.poll()
+			}
 		case opCallFunction:
 			err = s.callFunction(c.sites[in.A], regs, area)
 		case opCallMethod:

@@ -35,7 +35,8 @@ func SetNumThreads(n int) {
 //
 // The parts follow from n and grain alone, and whoever is free takes the next one. f must give the
 // same result for any partition: a reduction over the whole range uses Chunks. A panic in f reaches
-// the caller once, after the parts that had begun; the others are left out. f may call Parallel.
+// the caller once, after the parts that had begun; the others are left out. So does what SetInterrupt was
+// given. f may call Parallel.
 func Parallel(n, grain int, f func(lo, hi int)) {
 	grain = max(grain, 1)
 	grains := (n + grain - 1) / grain
@@ -43,7 +44,11 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	count := NumChunks(n, size)
 	workers := helpers(count)
 	if len(workers) == 0 {
+		var watch Watch
 		for lo := 0; lo < n; lo += size {
+			if count > 1 {
+				watch.Look()
+			}
 			f(lo, min(lo+size, n))
 		}
 		return
@@ -61,7 +66,9 @@ func Chunks(n, size int, f func(chunk, lo, hi int)) {
 	count := NumChunks(n, size)
 	workers := helpers(count)
 	if len(workers) == 0 {
+		var watch Watch
 		for i := range count {
+			watch.Look()
 			f(i, i*size, min((i+1)*size, n))
 		}
 		return
@@ -133,11 +140,13 @@ func (r *region) work() {
 			r.fail(v)
 		}
 	}()
+	var watch Watch
 	for {
 		i := int(r.next.Add(1)) - 1
 		if i >= r.count {
 			return
 		}
+		watch.Look()
 		lo := i * r.size
 		hi := min(lo+r.size, r.n)
 		if r.part != nil {

@@ -1,6 +1,7 @@
 package tensor_test
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
@@ -253,4 +255,62 @@ func BenchmarkParallel(b *testing.B) {
 			tensor.Parallel(2, 1, f)
 		}
 	})
+}
+
+// An operation ends when what it asks has an error; the parts that are left are not begun.
+func TestInterruptEndsAnOperation(t *testing.T) {
+	failure := errors.New("enough")
+	for _, threads := range []int{1, 3} {
+		withThreads(t, threads)
+		var begun, looks atomic.Int64
+		tensor.SetInterrupt(func() error {
+			if looks.Add(1) > 5 {
+				return failure
+			}
+			return nil
+		}, 0)
+		run := func(f func()) (err error) {
+			defer tensor.SetInterrupt(nil, 0)
+			defer source.Catch(&err)
+			f()
+			return nil
+		}
+		err := run(func() { tensor.Parallel(60, 1, func(lo, hi int) { begun.Add(1) }) })
+		if err != failure || begun.Load() >= 60 {
+			t.Errorf("%d threads: %v after %d of 60 parts", threads, err, begun.Load())
+		}
+		tensor.SetInterrupt(func() error { return failure }, 0)
+		if err := run(func() { tensor.Chunks(9, 1, func(chunk, lo, hi int) {}) }); err != failure {
+			t.Errorf("%d threads: chunks end with %v", threads, err)
+		}
+		if got := partsOf(60, 1); len(got) != 60 {
+			t.Errorf("%d parts afterwards", len(got))
+		}
+	}
+}
+
+// Callers share the workers: however many there are, there is one part at a time for each caller and
+// each worker.
+func TestManyCallersShareTheWorkers(t *testing.T) {
+	const callers, threads = 16, 3
+	withThreads(t, threads)
+	var now, most atomic.Int64
+	var group sync.WaitGroup
+	for range callers {
+		group.Go(func() {
+			for range 20 {
+				tensor.Parallel(30, 1, func(lo, hi int) {
+					n := now.Add(1)
+					for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+					}
+					runtime.Gosched()
+					now.Add(-1)
+				})
+			}
+		})
+	}
+	group.Wait()
+	if most.Load() > callers+threads-1 {
+		t.Errorf("%d parts at once for %d callers and %d workers", most.Load(), callers, threads-1)
+	}
 }
