@@ -44,15 +44,8 @@ func NewPlan[T Float](g Convolution, weight, bias []T, options PlanOptions) *Pla
 		panic("dense: a plan is for two dimensions")
 	}
 	g.checkExtents(g.Batch*g.InChannels*volume(g.In), len(weight), len(bias), g.Batch*g.OutChannels*volume(g.Out), bias != nil)
-	if g.isProduct() { // all places of all images are the rows of one matrix
-		places := [3]int{1, 1, g.Batch * volume(g.In)}
-		g.Batch, g.In, g.Out = 1, places, places
-	}
-	p := &Plan[T]{geometry: g, options: options, isa: amd64.Target()}
-	p.bias = append(p.bias, bias...)
-	if bias == nil {
-		p.bias = make([]T, g.OutChannels)
-	}
+	p := planOf(g, bias, options)
+	g = p.geometry
 	if p.isa < amd64.AVX2 || volume(g.Kernel)*g.InChannels == 0 {
 		p.portable = append(p.portable, weight...)
 		return p
@@ -63,6 +56,20 @@ func NewPlan[T Float](g Convolution, weight, bias []T, options PlanOptions) *Pla
 	}
 	p.pack(weight)
 	p.cutStrips()
+	return p
+}
+
+// planOf returns a plan without its weights.
+func planOf[T Float](g Convolution, bias []T, options PlanOptions) *Plan[T] {
+	if g.isProduct() { // all places of all images are the rows of one matrix
+		places := [3]int{1, 1, g.Batch * volume(g.In)}
+		g.Batch, g.In, g.Out = 1, places, places
+	}
+	p := &Plan[T]{geometry: g, options: options, isa: amd64.Target()}
+	p.bias = append(p.bias, bias...)
+	if bias == nil {
+		p.bias = make([]T, g.OutChannels)
+	}
 	return p
 }
 

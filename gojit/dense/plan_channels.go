@@ -15,22 +15,21 @@ type ChannelsPlan[T Float] struct {
 	kind     amd64.DepthwiseKind
 	relu     bool
 	isa      amd64.ISA
-	weight   []T // tap by channel
-	divisors []T // of the places, for averages
-	start    []T // for each channel, what its sums begin with
-	rows     []channelRow
+	weight   []T          // tap by channel
+	divisors []T          // of the places, for averages
+	start    []T          // for each channel, what its sums begin with
+	rows     []channelRow // of the output
 }
 
 // farBytes is the size of all images from which they are fetched ahead: they come from memory then, and
 // not from a cache, where the processor finds them in time by itself.
 const farBytes = 8 << 20
 
-// channelRow is a tile of places of one row of the output.
+// channelRow is a row of the output: the kernels of its tiles, the row of the input that its first tap inside
+// reads, and that tap.
 type channelRow struct {
-	code    *amd64.Code
-	in, out int // elements of the first pixel
-	tap     int // first tap of the filter that is inside
-	place   int
+	codes   []*amd64.Code
+	in, tap int
 }
 
 // NewDepthwisePlan makes a plan of a convolution whose groups are the channels, one filter for each.
@@ -78,26 +77,36 @@ func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 	maximum := amd64.ChannelsPlaces(p.isa)
 	parts := (g.Out[2] + maximum - 1) / maximum
 	far := g.Batch*g.InChannels*volume(g.In)*size > farBytes
-	for y := range g.Out[1] {
+	known := make([][]*amd64.Code, g.Kernel[1]+1) // by the rows of the filter that are inside
+	p.rows = make([]channelRow, g.Out[1])
+	for y := range p.rows {
 		lo, hi := valid(y, g.In[1], g.Kernel[1], g.Stride[1], g.Dilation[1], g.Padding[1])
 		k.KernelY = int32(max(hi-lo, 0))
-		for i := range parts {
+		codes := known[k.KernelY]
+		for i := len(codes); i < parts; i++ {
 			x := cut(g.Out[2], parts, i)
 			k.Places = int32(cut(g.Out[2], parts, i+1) - x)
 			k.First = int32(x*g.Stride[2] - g.Padding[2])
-			row := y*g.Stride[1] - g.Padding[1] + lo*g.Dilation[1]
 			if far {
-				next := cut(g.Out[2], parts, i+1) * g.Stride[2] // column of the next tile, or of the first one of the next row
-				k.AheadRows = min(k.KernelY, int32(g.Stride[1]))
-				k.Ahead = int32(next-x*g.Stride[2]) * k.Pixel
-				if i == parts-1 {
-					k.Ahead = int32(g.Stride[1])*k.Row - int32(x*g.Stride[2])*k.Pixel
-				}
+				p.fetchAhead(&k, x, i == parts-1)
 			}
-			p.rows = append(p.rows, channelRow{k.Code(), (row*g.In[2] + int(k.First)) * g.InChannels, (y*g.Out[2] + x) * g.InChannels, min(lo, g.Kernel[1]-1) * g.Kernel[2], y*g.Out[2] + x})
+			codes = append(codes, k.Code())
 		}
+		known[k.KernelY] = codes
+		p.rows[y] = channelRow{codes, y*g.Stride[1] - g.Padding[1] + lo*g.Dilation[1], min(lo, g.Kernel[1]-1) * g.Kernel[2]}
 	}
 	return p
+}
+
+// fetchAhead makes the kernel of the tile that begins in a column fetch the next one, of the same row or of the
+// one below.
+func (p *ChannelsPlan[T]) fetchAhead(k *amd64.Channels, column int, last bool) {
+	step := int32(p.geometry.Stride[2])
+	k.AheadRows = min(k.KernelY, int32(p.geometry.Stride[1]))
+	k.Ahead = k.Places * step * k.Pixel
+	if last {
+		k.Ahead = int32(p.geometry.Stride[1])*k.Row - int32(column)*step*k.Pixel
+	}
 }
 
 // Run computes a batch of images.
@@ -110,22 +119,33 @@ func (p *ChannelsPlan[T]) Run(in, out []T) {
 		p.runPortable(in, out)
 		return
 	}
-	lanes, size := lanesOf[T](p.isa), int(unsafe.Sizeof(p.start[0]))
-	tensor.Parallel(g.Batch*len(p.rows), 1+parallelFlops/(4*g.InChannels*volume(g.Kernel)*amd64.ChannelsPlaces(p.isa)), func(lo, hi int) {
-		args := amd64.ChannelsArgs{Bias: unsafe.Pointer(&p.start[0]), Vectors: int64(g.InChannels / lanes), Mask: amd64.TailMask(p.isa, g.InChannels%lanes*size/4)}
+	work := 4 * g.InChannels * volume(g.Kernel) * g.Out[2]
+	tensor.Parallel(g.Batch*len(p.rows), 1+parallelFlops/work, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			image, row := i/len(p.rows), &p.rows[i%len(p.rows)]
-			args.In, args.Offset = unsafe.Pointer(&in[image*g.InChannels*volume(g.In)]), int64(row.in*size)
-			args.Out = unsafe.Pointer(&out[image*g.InChannels*volume(g.Out)+row.out])
-			switch p.kind {
-			case amd64.Convolved:
-				args.Weight = unsafe.Pointer(&p.weight[row.tap*g.InChannels])
-			case amd64.Averaged:
-				args.Weight = unsafe.Pointer(&p.divisors[row.place])
-			}
-			row.code.Call(unsafe.Pointer(&args))
+			p.runRow(i/len(p.rows), i%len(p.rows), in, out)
 		}
 	})
+}
+
+// runRow computes row y of the output of an image.
+func (p *ChannelsPlan[T]) runRow(image, y int, in, out []T) {
+	g, row := &p.geometry, &p.rows[y]
+	lanes, size := lanesOf[T](p.isa), int(unsafe.Sizeof(p.start[0]))
+	args := amd64.ChannelsArgs{Bias: unsafe.Pointer(&p.start[0]), Vectors: int64(g.InChannels / lanes), Mask: amd64.TailMask(p.isa, g.InChannels%lanes*size/4)}
+	args.In = unsafe.Pointer(&in[image*g.InChannels*volume(g.In)])
+	if p.kind == amd64.Convolved {
+		args.Weight = unsafe.Pointer(&p.weight[row.tap*g.InChannels])
+	}
+	for i, code := range row.codes {
+		x := cut(g.Out[2], len(row.codes), i)
+		args.Offset = int64((row.in*g.In[2] + x*g.Stride[2] - g.Padding[2]) * g.InChannels * size)
+		place := y*g.Out[2] + x
+		args.Out = unsafe.Pointer(&out[(image*volume(g.Out)+place)*g.InChannels])
+		if p.kind == amd64.Averaged {
+			args.Weight = unsafe.Pointer(&p.divisors[place])
+		}
+		code.Call(unsafe.Pointer(&args))
+	}
 }
 
 // runPortable computes the plan by its definition.

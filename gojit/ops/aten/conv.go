@@ -36,6 +36,9 @@ func convolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
 	}
 	channelsLast := x.Dim() == 4 && !x.IsContiguous() && x.IsContiguousFormat(tensor.ChannelsLast)
 	g, shape := a.geometry(x, weight)
+	if channelsLast && x.DType() == work && !a.transposed && g.SuitsLast() {
+		return convolveLast(g, x, weight, bias, shape)
+	}
 	in, w := contiguous(to(x, work)), contiguous(to(weight, work))
 	if bias != nil {
 		bias = contiguous(to(bias, work))
@@ -54,6 +57,38 @@ func convolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
 		out = must(out.Select(0, 0))
 	}
 	return out
+}
+
+// convolveLast convolves images whose channels lie together, and so do those of the result.
+func convolveLast(g dense.Convolution, x, weight, bias *tensor.Tensor, shape []int) *tensor.Tensor {
+	pixels := func(t *tensor.Tensor) *tensor.Tensor { return must(t.Permute(0, 2, 3, 1)) }
+	weightLast := !weight.IsContiguous() && weight.IsContiguousFormat(tensor.ChannelsLast)
+	if weightLast {
+		weight = pixels(weight)
+	} else {
+		weight = contiguous(weight)
+	}
+	if bias != nil {
+		bias = contiguous(bias)
+	}
+	out := empty([]int{shape[0], shape[2], shape[3], shape[1]}, x.DType())
+	if x.DType() == tensor.Float32 {
+		convolveLastOf[float32](g, pixels(x), weight, bias, out, weightLast)
+	} else {
+		convolveLastOf[float64](g, pixels(x), weight, bias, out, weightLast)
+	}
+	return must(out.Permute(0, 3, 1, 2))
+}
+
+func convolveLastOf[T interface {
+	dense.Float
+	tensor.Element
+}](g dense.Convolution, in, weight, bias, out *tensor.Tensor, weightLast bool) {
+	var added []T
+	if bias != nil {
+		added = tensor.Data[T](bias)
+	}
+	dense.ConvolveLast(g, tensor.Data[T](in), tensor.Data[T](weight), added, tensor.Data[T](out), weightLast)
 }
 
 // complexConvolution is made of four real ones.
