@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
@@ -73,8 +74,10 @@ func isToken(w *word, class tokenClass) bool {
 	return w.kind() == kindToken && tokenClass(w.count()) == class
 }
 
-// isPlainScalar reports whether t is a tensor of one element that can stand for its number.
-func isPlainScalar(t *tensor.Tensor) bool { return t != nil && t.Dim() == 0 && !t.RequiresGrad() }
+// isPlainScalar reports whether t is a tensor of one element that can stand for its number: no derivative goes through a number.
+func isPlainScalar(t *tensor.Tensor) bool {
+	return t != nil && t.Dim() == 0 && !t.RequiresGrad() && autograd.Tangent(t) == nil
+}
 
 func isIntegralScalar(t *tensor.Tensor) bool {
 	return isPlainScalar(t) && (t.DType().IsIntegral() || t.DType() == tensor.Bool)

@@ -3,6 +3,7 @@ package main
 import (
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
 )
 
 // gradFunctions are about what is recorded for gradients and the gradients.
@@ -11,6 +12,13 @@ var gradFunctions = []function{
 	{schema: "set_grad_enabled(bool on) -> None", run: setGradEnabled},
 	{schema: "inference_mode() -> bool", run: inferenceMode},
 	{schema: "set_inference_mode(bool on) -> None", run: setInferenceMode},
+	{schema: "enter_forward() -> None", run: enterForward},
+	{schema: "exit_forward() -> None", run: exitForward},
+	{schema: "in_forward() -> bool", run: inForward},
+	{schema: "set_forward_enabled(bool on) -> bool", run: setForwardEnabled},
+	{schema: "make_dual(Tensor primal, Tensor tangent) -> Tensor", run: makeDual},
+	{schema: "unpack_dual(Tensor dual) -> tuple", run: unpackDual},
+	{schema: "set_tangent(Tensor self, Tensor tangent) -> None", run: setTangent},
 	{schema: "tensor_grad(Tensor self) -> any", run: tensorGrad},
 	{schema: "tensor_set_grad(Tensor self, any grad) -> None", run: tensorSetGrad},
 	{schema: "tensor_is_leaf(Tensor self) -> bool", run: tensorIsLeaf},
@@ -45,6 +53,67 @@ func inferenceMode(c *call) error {
 
 func setInferenceMode(c *call) error {
 	c.thread.mode.SetInference(c.argBool(0))
+	c.none()
+	return nil
+}
+
+func enterForward(c *call) error {
+	c.none()
+	return autograd.EnterForward()
+}
+
+func exitForward(c *call) error {
+	c.none()
+	return autograd.ExitForward()
+}
+
+func inForward(c *call) error {
+	c.bool(autograd.InForward())
+	return nil
+}
+
+func setForwardEnabled(c *call) error {
+	c.bool(c.thread.mode.SetForward(c.argBool(0)))
+	return nil
+}
+
+// makeDual replies a view of a tensor with a tangent.
+func makeDual(c *call) error {
+	c.arg(0).keep()
+	c.arg(1).keep()
+	linkOperators()
+	t, err := c.thread.mode.MakeDual(c.argTensor(0), c.argTensor(1))
+	if err != nil {
+		return err
+	}
+	return c.value(value.OfTensor(t))
+}
+
+// unpackDual replies a view of a tensor without the tangent, and the tangent or None.
+func unpackDual(c *call) error {
+	c.arg(0).keep()
+	t := c.argTensor(0)
+	v := autograd.Tangent(t)
+	var err error
+	if v != nil {
+		if t, err = c.thread.mode.Primal(t); err != nil {
+			return err
+		}
+	}
+	c.open(kindTuple, 2)
+	if err := c.value(value.OfTensor(t)); err != nil || v == nil {
+		c.none()
+		return err
+	}
+	c.keptTensor(v)
+	return nil
+}
+
+// setTangent gives a result of a custom function its tangent.
+func setTangent(c *call) error {
+	c.arg(0).keep()
+	c.arg(1).keep()
+	autograd.SetTangent(c.argTensor(0), c.argTensor(1))
 	c.none()
 	return nil
 }

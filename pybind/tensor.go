@@ -214,12 +214,21 @@ func listElements(c *call, t *tensor.Tensor, at []int, dim int) error {
 }
 
 func tensorText(c *call) error {
+	c.string(textOf(c.argTensor(0)))
+	return nil
+}
+
+// textOf is the printed form with what the tape knows of a tensor.
+func textOf(t *tensor.Tensor) string {
 	made := ""
-	if n := autograd.NodeOf(c.argTensor(0)); n != nil {
+	if n := autograd.NodeOf(t); n != nil {
 		made = n.Name()
 	}
-	c.string(c.argTensor(0).Repr(made))
-	return nil
+	var more []string
+	if v := autograd.Tangent(t); v != nil {
+		more = append(more, "tangent="+textOf(v))
+	}
+	return t.Repr(made, more...)
 }
 
 // setPrintOptions changes how tensors are shown. A negative threshold means that nothing is left out.

@@ -51,7 +51,7 @@ def evaluate(call):
 def test_gradient(call):
     function, tensors = evaluate(call)
     tolerance = 1e-2 if "complex64" in call else 1e-4
-    assert gradcheck(function, tensors, eps=1e-3 if "complex64" in call else 1e-6, atol=tolerance)
+    assert gradcheck(function, tensors, eps=1e-3 if "complex64" in call else 1e-6, atol=tolerance, check_forward_ad=True)
     if not any(name in call for name in ("complex64", "inf")):
         assert gradgradcheck(function, tensors, atol=1e-3, rtol=1e-2)
 

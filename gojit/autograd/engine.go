@@ -253,5 +253,9 @@ func (p *pass) keep(h *history, g *tensor.Tensor) {
 		h.grad = g
 		return
 	}
+	if Tangent(g) != nil {
+		h.grad = do(p.emitter, "clone", g)
+		return
+	}
 	h.grad = must(g.Clone(tensor.ContiguousFormat))
 }

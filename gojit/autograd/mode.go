@@ -10,7 +10,10 @@ import (
 
 // Mode says what happens with the operators that one thread runs. It belongs to that thread (one of Python's, or
 // one run of the interpreter with what it calls); a forked call starts with a copy. The zero Mode records.
-type Mode struct{ off, inference bool }
+type Mode struct {
+	off, inference bool
+	primal         bool // tangents are not computed
+}
 
 // GradEnabled reports whether operations are to be recorded for differentiation.
 func (m *Mode) GradEnabled() bool { return !m.off }
@@ -23,6 +26,13 @@ func (m *Mode) Inference() bool { return m.inference }
 
 // SetInference begins or ends inference mode. It does not change GradEnabled, which does not count in that mode.
 func (m *Mode) SetInference(on bool) { m.inference = on }
+
+// SetForward switches the computing of tangents on or off and returns what was before.
+func (m *Mode) SetForward(on bool) (before bool) {
+	before = !m.primal
+	m.primal = !on
+	return before
+}
 
 // records reports whether operators on tensors that require gradients are recorded.
 func (m *Mode) records() bool { return !m.off && !m.inference }
@@ -60,6 +70,8 @@ func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
 		return runInference(op, args, out)
 	}
 	switch {
+	case !m.primal && InForward():
+		return m.runForward(op, args, out)
 	case m.inference:
 		return runInference(op, args, out)
 	case anyInference(args):

@@ -66,6 +66,7 @@ type history struct {
 	edge
 	accumulator atomic.Pointer[Node] // of a leaf
 	grad        *tensor.Tensor
+	tangent     tangent
 }
 
 // IsLeaf reports whether no node made the tensor.
@@ -360,6 +361,9 @@ func writeDecomposed(m *Mode, p *plan, args, out []value.Value) (err error) {
 func copyOf(t *tensor.Tensor, made edge) *tensor.Tensor {
 	old := must(t.Clone(tensor.PreserveFormat))
 	old.SetHistory(&history{edge: made})
+	if v := Tangent(t); v != nil {
+		SetTangent(old, do(&emitter{&Mode{primal: true}}, "clone", v))
+	}
 	if made.node != nil {
 		_ = old.SetRequiresGrad(true) // the type is that of a tensor that does
 	}

@@ -6,12 +6,19 @@ import (
 	"torchjit/gojit/source"
 )
 
-// tracked is set for good when the first tensor requires a gradient or becomes an inference tensor, inferenceInUse when
+// tracked is set for good when the first tensor requires a gradient, gets a tangent or becomes an inference tensor, inferenceInUse when
 // one does that.
 var tracked, inferenceInUse atomic.Bool
 
-// Tracked reports whether there ever was a tensor that required a gradient, or an inference tensor.
+// Tracked reports whether there ever was a tensor that required a gradient, one with a tangent or an inference tensor.
 func Tracked() bool { return tracked.Load() }
+
+// Track says that operators are to look at what is kept about tensors.
+func Track() {
+	if !tracked.Load() {
+		tracked.Store(true)
+	}
+}
 
 // InferenceInUse reports whether there ever was an inference tensor.
 func InferenceInUse() bool { return inferenceInUse.Load() }
@@ -43,8 +50,8 @@ func (t *Tensor) SetRequiresGrad(on bool) error {
 	if !on && !t.IsLeaf() {
 		return source.Errorf(source.RuntimeError, source.Range{}, "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
 	}
-	if on && !tracked.Load() {
-		tracked.Store(true)
+	if on {
+		Track()
 	}
 	t.requiresGrad = on
 	return nil

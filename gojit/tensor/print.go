@@ -29,18 +29,18 @@ var printOptions atomic.Pointer[PrintOptions]
 func SetPrintOptions(o PrintOptions) { printOptions.Store(&o) }
 
 // Repr returns what Python shows for the tensor. gradFn is the name of the node that made it, or "".
-func (t *Tensor) Repr(gradFn string) string {
+func (t *Tensor) Repr(gradFn string, more ...string) string {
 	if o := printOptions.Load(); o != nil {
-		return t.ReprWith(*o, gradFn)
+		return t.ReprWith(*o, gradFn, more...)
 	}
-	return t.ReprWith(DefaultPrintOptions, gradFn)
+	return t.ReprWith(DefaultPrintOptions, gradFn, more...)
 }
 
 // String returns the Python representation.
 func (t *Tensor) String() string { return t.Repr("") }
 
 // ReprWith is Repr with other settings.
-func (t *Tensor) ReprWith(o PrintOptions, gradFn string) string {
+func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string {
 	const prefix = "tensor("
 	var body string
 	var suffixes []string
@@ -83,7 +83,7 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string) string {
 	} else if t.requiresGrad {
 		suffixes = append(suffixes, "requires_grad=True")
 	}
-	return o.addSuffixes(prefix+body, suffixes, len(prefix))
+	return o.addSuffixes(prefix+body, append(suffixes, more...), len(prefix))
 }
 
 // quantizerText is how the integers of a quantized tensor are read.

@@ -17,6 +17,7 @@ class FunctionCtx:
     _saved: tuple[Any, ...] = ()
     _dirty: tuple[Any, ...] = ()
     _non_differentiable: tuple[Any, ...] = ()
+    _saved_for_forward: tuple[Any, ...] = ()
     _materialize = True
 
     needs_input_grad: tuple[bool, ...] = ()
@@ -26,6 +27,10 @@ class FunctionCtx:
         self._saved = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
+        """Keeps tensors, or None, for jvp, which finds them in saved_tensors."""
+        for t in tensors:
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError("save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx.")
         self._saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
@@ -76,10 +81,13 @@ class BackwardCFunction(FunctionCtx):
     saved: _Saved | None = None
     _node: Any = None
     _recording = False
+    _in_jvp = False
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What save_for_backward kept."""
+        if self._in_jvp:
+            return self._saved_for_forward
         if self.saved is None:
             return self._saved
         return self.saved.get(self._node, self._recording)
@@ -134,6 +142,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     vjp = backward
 
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Computes the tangents of forward's results from those of its arguments."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Calls forward and records the call."""
@@ -141,12 +154,49 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         inputs = [a for a in args if isinstance(a, Tensor)]
         recording = _native.grad_enabled() and not _native.inference_mode() and any(t.requires_grad for t in inputs)
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        with no_grad():
+        with no_grad(), _Primal():
             result = cls.forward(ctx, *args)
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         if recording:
             outputs = _record(cls, ctx, args, inputs, outputs)
+        if _native.in_forward():
+            _move(cls, ctx, args, outputs)
         return tuple(outputs) if isinstance(result, (tuple, list)) else outputs[0]
+
+
+class _Primal:
+    """A context in which no tangents are computed."""
+
+    def __enter__(self) -> None:
+        self.before = _native.set_forward_enabled(False)
+
+    def __exit__(self, *args: Any) -> None:
+        _native.set_forward_enabled(self.before)
+
+
+def _move(cls: Any, ctx: Any, args: tuple[Any, ...], outputs: list[Any]) -> None:
+    """Gives the results of a call the tangents that jvp computes."""
+    import torchjit as torch
+
+    pairs = [_native.unpack_dual(a) if isinstance(a, Tensor) else (a, None) for a in args]
+    if all(v is None for _, v in pairs):
+        return
+    tangents = [
+        torch.zeros_like(primal) if v is None and ctx._materialize and isinstance(primal, Tensor) and primal.is_floating_point() else v
+        for primal, v in pairs
+    ]
+    ctx._in_jvp = True
+    try:
+        with _Primal():
+            moved = cls.jvp(ctx, *tangents)
+    finally:
+        ctx._in_jvp = False
+    moved = moved if isinstance(moved, (tuple, list)) else (moved,)
+    if len(moved) != len(outputs):
+        raise RuntimeError(f"{cls.__name__}.jvp returned {len(moved)} tangents for {len(outputs)} results")
+    for output, v in zip(outputs, moved):
+        if v is not None:
+            _native.set_tangent(output, v)
 
 
 def _record(cls: Any, ctx: Any, args: tuple[Any, ...], inputs: list[Any], outputs: list[Any]) -> list[Any]:

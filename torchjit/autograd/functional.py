@@ -99,8 +99,31 @@ def jacobian(
     """The derivatives of each element of func's results by each element of inputs.
 
     A tensor of the shape of the result followed by that of the input; tuples of them where func takes or
-    returns tuples: of the results outside, of the inputs inside.
+    returns tuples: of the results outside, of the inputs inside. The strategy is "reverse-mode" or, with vectorize,
+    "forward-mode", which suits functions with more results than inputs.
     """
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than inputs, '
+            '"forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+        )
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError(
+                'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported together (yet). '
+                'Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+            )
+        if strict:
+            raise RuntimeError(
+                'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together (yet). '
+                'Please either set `strict=False` or `strategy="reverse-mode"`.'
+            )
+        return _forward_jacobian(func, inputs, vectorize)
+    if strict and vectorize:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
+            "Please either set `strict=False` or `vectorize=False`."
+        )
     with torch.enable_grad():
         is_tuple, given = _tuple(inputs, "inputs", "jacobian")
         leaves = _leaves(given, create_graph)
@@ -120,6 +143,32 @@ def jacobian(
     return tuple(rows) if out_tuple else rows[0]
 
 
+def _forward_jacobian(func: Callable[..., Any], inputs: Any, vectorize: bool) -> Any:
+    """The Jacobian by a tangent for each element of the inputs."""
+    from torchjit.autograd import forward_ad
+
+    if not vectorize:
+        raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`.")
+    is_tuple, given = _tuple(inputs, "inputs", "jacobian")
+    blocks = []  # of an input: the moved results for each of its elements
+    for i, x in enumerate(given):
+        moved: list[Any] = []
+        for k in range(x.numel()):
+            tangent = torch.zeros(x.numel(), dtype=x.dtype)
+            tangent[k] = 1
+            with forward_ad.dual_level():
+                args = [*given[:i], forward_ad.make_dual(x.detach(), tangent.view_as(x)), *given[i + 1 :]]
+                out_tuple, outputs = _tuple(func(*args), "outputs of the user-provided function", "jacobian")
+                pairs = [forward_ad.unpack_dual(o) for o in outputs]
+                moved.append([torch.zeros_like(o) if v is None else v for o, v in pairs])
+        blocks.append(moved)
+    rows = []
+    for n in range(len(blocks[0][0])):
+        made = tuple(torch.stack([m[n] for m in moved], -1).view(moved[0][n].size() + x.size()) for moved, x in zip(blocks, given))
+        rows.append(made if is_tuple else made[0])
+    return tuple(rows) if out_tuple else rows[0]
+
+
 def hessian(
     func: Callable[..., Any],
     inputs: Any,
@@ -130,13 +179,20 @@ def hessian(
 ) -> Any:
     """The second derivatives of a function with one number as result, as jacobian gives first ones."""
     is_tuple, given = _tuple(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    forward = outer_jacobian_strategy == "forward-mode"
 
     def first(*leaves: Any) -> Any:
+        if forward:
+            leaves = tuple(x if x.requires_grad else x.requires_grad_() for x in leaves)
         result = _scalar(func, leaves, "hessian")
         grads = _filled(_grad([result], leaves, None, True, strict), leaves)
         return grads if is_tuple else grads[0]
 
-    return jacobian(first, inputs, create_graph=create_graph, strict=strict)
+    return jacobian(
+        first, inputs, create_graph=create_graph, strict=strict, vectorize=vectorize, strategy=outer_jacobian_strategy
+    )
 
 
 def _scalar(func: Callable[..., Any], leaves: Any, where: str) -> Any:

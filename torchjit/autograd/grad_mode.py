@@ -22,7 +22,7 @@ def is_inference_mode_enabled() -> bool:
     return _native.inference_mode()
 
 
-class _Decorator:
+class _DecoratorContextManager:
     """Lets a context manager decorate functions too."""
 
     def __call__(self, fn: Any) -> Any:
@@ -37,7 +37,7 @@ class _Decorator:
         return type(self)()
 
 
-class no_grad(_Decorator):
+class no_grad(_DecoratorContextManager):
     """Operations are not recorded."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class no_grad(_Decorator):
         torch.set_grad_enabled(self.prev)
 
 
-class enable_grad(_Decorator):
+class enable_grad(_DecoratorContextManager):
     """Operations are recorded."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class enable_grad(_Decorator):
         torch.set_grad_enabled(self.prev)
 
 
-class set_grad_enabled(_Decorator):
+class set_grad_enabled(_DecoratorContextManager):
     """Operations are recorded or not, from here on or in a with statement."""
 
     def __init__(self, mode: bool) -> None:
@@ -83,7 +83,7 @@ class set_grad_enabled(_Decorator):
         return type(self)(self.mode)
 
 
-class inference_mode(_Decorator):
+class inference_mode(_DecoratorContextManager):
     """Operations are not recorded, and the tensors that they make are never recorded later (they are inference tensors)."""
 
     def __init__(self, mode: bool = True) -> None:
