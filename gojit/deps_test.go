@@ -18,6 +18,7 @@ schema
 ops
 autograd ops/aten ops/prim ir
 alias interp
+fuser
 passes
 frontend trace
 composite

@@ -9,6 +9,7 @@ import (
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/composite"
 	"torchjit/gojit/frontend"
+	"torchjit/gojit/fuser"
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
@@ -31,7 +32,7 @@ var LinkOperators = sync.OnceFunc(func() {
 
 // Machine runs functions. Its code for a function is made on first use. With GOJIT_CHECK=forks in the
 // environment it checks forks.
-var Machine = interp.Machine{Native: true, CheckForks: os.Getenv("GOJIT_CHECK") == "forks"}
+var Machine = interp.Machine{Graph: fuser.Graph, Group: fuser.Group, Native: true, CheckForks: os.Getenv("GOJIT_CHECK") == "forks"}
 
 // Run calls a compiled function with arguments in the order of its schema. It stops soon after
 // ctx is cancelled. Errors carry the places in the program.

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"torchjit/gojit/fuser"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
@@ -16,6 +17,7 @@ var typeFunctions = []function{
 	{schema: "set_default_dtype(dtype d) -> None", run: setDefaultDType},
 	{schema: "num_threads() -> int", run: numThreads},
 	{schema: "set_num_threads(int n) -> None", run: setNumThreads},
+	{schema: "set_fusing(bool on) -> None", run: func(c *call) error { fuser.SetEnabled(c.argBool(0)); c.none(); return nil }},
 	{schema: "parse_device(str text) -> int", run: parseDevice},
 	{schema: "device_text(int code) -> str", run: deviceText},
 	{schema: "default_generator() -> Generator", run: defaultGenerator},

@@ -1,13 +1,18 @@
 """Settings of PyTorch's executor as torch._C has them.
 
-Programs and tests set them and read them back. This executor neither profiles nor fuses in PyTorch's way, so that none of
-them changes what runs here; each keeps what it was set to.
+Programs and tests set them and read them back. This executor does not profile, so that most of them change nothing here;
+each keeps what it was set to. Elementwise operators are fused while `_jit_set_texpr_fuser_enabled` and
+`_set_graph_executor_optimize` allow it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+from torchjit import _native
+
+_FUSING = ("_jit_set_texpr_fuser_enabled", "_set_graph_executor_optimize")
 
 # Name: (value at the start, name of the function that reads it or "", whether setting replies the former value).
 _SETTINGS: dict[str, tuple[Any, str, bool]] = {
@@ -52,18 +57,20 @@ def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any],
         if kind is bool and not isinstance(value, int):
             raise TypeError(f"{name}(): incompatible function arguments. Expected bool, not {type(value).__name__}")
         former, values[name] = values[name], kind(value)
+        if name in _FUSING:
+            _native.set_fusing(all(values[n] for n in _FUSING))
         return former if replies else None
 
     set_it.__name__ = name
-    set_it.__doc__ = "Keeps a setting of PyTorch's executor, which changes nothing here."
+    set_it.__doc__ = "Keeps a setting of PyTorch's executor; those that the module's text names change what runs here."
     return set_it
 
 
-def _getter(name: str, setter: str, values: dict[str, Any]) -> Callable[..., Any]:
+def _getter(name: str, setter: str, values: dict[str, Any], made: dict[str, Any]) -> Callable[..., Any]:
     def get_it(new_settings: bool | None = None) -> Any:
         former = values[setter]
         if new_settings is not None:
-            values[setter] = new_settings
+            made[setter](new_settings)
         return former
 
     get_it.__name__ = name
@@ -78,5 +85,5 @@ def functions() -> dict[str, Any]:
     for name, (_, reader, replies) in _SETTINGS.items():
         made[name] = _setter(name, values, replies)
         if reader:
-            made[reader] = _getter(reader, name, values)
+            made[reader] = _getter(reader, name, values, made)
     return made

@@ -37,6 +37,11 @@ func (m *Mode) SetForward(on bool) (before bool) {
 // records reports whether operators on tensors that require gradients are recorded.
 func (m *Mode) records() bool { return !m.off && !m.inference }
 
+// OnlyComputes reports whether operators on t do nothing in the mode besides computing their results.
+func (m *Mode) OnlyComputes(t *tensor.Tensor) bool {
+	return !m.inference && (m.off || !t.RequiresGrad())
+}
+
 type modeKey struct{}
 
 // WithMode returns a context in which programs start in a copy of the mode.

@@ -64,6 +64,7 @@ type site struct {
 	runIn   autograd.Operation // opCallIn
 	owned   *ownership         // opCall; nil where there is nothing to do
 	machine *Machine           // opCallFunction, opCallMethod, opFork: who lowers the callee
+	group   *groupSite         // opGroup
 	callee  *ir.Function       // opCallFunction
 	code    atomic.Pointer[Code]
 	cached  atomic.Pointer[methodCache]
@@ -102,6 +103,9 @@ type Machine struct {
 	Runners map[string]Runner
 	// Native makes loops that compute with numbers alone machine code where the processor allows.
 	Native bool
+	// Group makes the operation that tries to do the work of a GroupKind node at once; nil where its nodes
+	// run one by one.
+	Group func(*ir.Node) Attempt
 	// CheckForks makes code fail that writes a tensor, container or object which a forked call can see
 	// that has not been waited for. It is meant for debugging: every write takes a lock.
 	CheckForks bool

@@ -55,6 +55,7 @@ const (
 	opNative
 	opCall
 	opCallIn
+	opGroup
 	opCallFunction
 	opCallMethod
 	opEnter
@@ -183,6 +184,7 @@ var opcodes = [numOpcodes]struct {
 	opNative:       {"native", "s--", "", "run the loop over numbers of site A as machine code"},
 	opCall:         {"call", "s--", "", "run the operation of site A"},
 	opCallIn:       {"call_in", "s--", "", "run the operation of site A in the mode of the run"},
+	opGroup:        {"group", "js-", "", "go to A if the operation of site B did the work of what follows"},
 	opCallFunction: {"callfunction", "s--", "", "call the function of site A"},
 	opCallMethod:   {"callmethod", "s--", "", "call the method of the first input that site A names"},
 	opEnter:        {"enter", "wrs", "", "A = B.__enter__(), by the method cache of site C"},

@@ -217,6 +217,8 @@ func (l *lowering) node(n *ir.Node, dead []*ir.Value) error {
 			return nil
 		}
 		return l.loop(n, dead)
+	case GroupKind:
+		return l.group(n, dead)
 	}
 	if lower, ok := nodeLowerings[n.Kind()]; ok && l.machine.Runners[n.Kind()] == nil {
 		return lower(l, n, dead)
@@ -442,20 +444,26 @@ func (l *lowering) branch(n *ir.Node, dead []*ir.Value) error {
 	l.moves(targets, no.Outputs(), no, dying)
 	l.jumpTo(toEnd)
 
-	l.registers.restore(before, made)
-	for _, r := range registers {
-		if !l.registers.fixed[r] {
-			l.registers.give(r)
-		}
-	}
-	for i, v := range outs {
-		l.registers.of[v] = targets[i]
-		l.registers.reserve(targets[i])
-	}
+	l.leaveBlocks(n, before, made, registers, targets)
 	for _, v := range unusedOuts {
 		l.drop(v)
 	}
 	return nil
+}
+
+// leaveBlocks frees the registers that the blocks of n have used, and those of the values that died in them, and gives
+// the outputs theirs.
+func (l *lowering) leaveBlocks(n *ir.Node, before saved, made int, dying map[*ir.Value]int32, targets []int32) {
+	l.registers.restore(before, made)
+	for _, r := range dying {
+		if !l.registers.fixed[r] {
+			l.registers.give(r)
+		}
+	}
+	for i, v := range n.Outputs() {
+		l.registers.of[v] = targets[i]
+		l.registers.reserve(targets[i])
+	}
 }
 
 // split separates what dies with a node that holds blocks: values that the blocks use, and its own

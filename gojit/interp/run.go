@@ -164,6 +164,13 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			if s.budget -= operatorCost; s.budget <= 0 && err == nil {
 				err = s.poll()
 			}
+		case opGroup:
+			if c.sites[in.B].attempt(s.mode, regs, area) {
+				pc = int(in.A)
+				if s.budget -= operatorCost; s.budget <= 0 {
+					err = s.poll()
+				}
+			}
 		case opCallFunction:
 			err = s.callFunction(c.sites[in.A], regs, area)
 		case opCallMethod:

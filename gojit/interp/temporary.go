@@ -37,20 +37,32 @@ func (l *lowering) owned(n *ir.Node) *ownership {
 // isTemporary reports whether v is a tensor that an operator makes and that only operators read,
 // which neither keep it nor show its memory in what they give.
 func (l *lowering) isTemporary(v *ir.Value) bool {
-	op := l.tensorOperator(v.Node())
-	if op == nil || len(v.Node().Outputs()) != 1 || len(v.Uses()) == 0 {
-		return false
-	}
-	if r := op.Schema().Returns; r[0].Alias != nil || r[0].Type.Kind() != types.KindTensor || !plain(op.Schema()) {
+	if len(v.Uses()) == 0 || !l.makesTensor(v.Node()) {
 		return false
 	}
 	for _, u := range v.Uses() {
+		if u.User.Kind() == GroupKind {
+			continue
+		}
 		op := l.tensorOperator(u.User)
 		if op == nil || !onlyReads(op.Schema(), u.Index) {
 			return false
 		}
 	}
 	return true
+}
+
+// makesTensor reports whether n makes tensors that nobody else has.
+func (l *lowering) makesTensor(n *ir.Node) bool {
+	if n.Kind() == GroupKind {
+		return true
+	}
+	op := l.tensorOperator(n)
+	if op == nil || len(n.Outputs()) != 1 {
+		return false
+	}
+	r := op.Schema().Returns
+	return r[0].Alias == nil && r[0].Type.Kind() == types.KindTensor && plain(op.Schema())
 }
 
 // tensorOperator returns the operator of package aten that runs n, nil where something else does.

@@ -98,6 +98,9 @@ func (p *Program) function(uniform uint32) *function {
 	return made
 }
 
+// IsCompiled reports whether machine code runs the kernel.
+func (p *Program) IsCompiled() bool { return p.function(0) != nil }
+
 func (p *Program) compile(uniform uint32) *function {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,6 +123,9 @@ func (p *Program) compile(uniform uint32) *function {
 	p.functions[uniform].Store(made)
 	return made
 }
+
+// Compiles reports whether there is machine code for this processor at all.
+func Compiles() bool { return amd64.Target() != amd64.None }
 
 // Expand rewrites the functions of a kernel into the instructions that the target has.
 func Expand(k *kernel.Kernel) *kernel.Kernel { return kernel.ExpandFor(k, amd64.Target().Primitives()) }

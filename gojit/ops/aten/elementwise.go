@@ -84,6 +84,7 @@ func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor
 		checkWritable(dst, operands, result)
 	}
 	if isMeta(out) {
+		p.note(out, operands, extras, common)
 		return out
 	}
 	key := launch.Key(len(extras)).With(out.DType()).With(common)

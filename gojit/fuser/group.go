@@ -1,0 +1,214 @@
+package fuser
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"torchjit/gojit/autograd"
+	"torchjit/gojit/interp"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/ops/aten"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// mostNumbers is how many numbers a group takes.
+const mostNumbers = 8
+
+// mostKinds bounds the combinations of types that a group has kernels for.
+const mostKinds = 16
+
+// disabled says that all nodes run one by one.
+var disabled atomic.Bool
+
+// SetEnabled says whether groups run as kernels, for the whole process. They do until it is called.
+func SetEnabled(on bool) { disabled.Store(!on) }
+
+// Group makes the operation that runs a group as one kernel.
+func Group(n *ir.Node) interp.Attempt {
+	r := &runner{node: n}
+	for _, v := range n.Inputs() {
+		r.tensors = append(r.tensors, v.Type().Kind() == types.KindTensor)
+	}
+	return r.run
+}
+
+// runner runs a group. Its kernels are made when types are met for the first time.
+type runner struct {
+	node    *ir.Node
+	tensors []bool // which inputs are tensors; the others are numbers
+	known   atomic.Pointer[[]entry]
+	mu      sync.Mutex
+}
+
+// entry is the kernel for one combination of types; nil where there is none.
+type entry struct {
+	key   uint64
+	fused *aten.Fused
+}
+
+func (r *runner) run(m *autograd.Mode, args, out []value.Value) bool {
+	if disabled.Load() {
+		return false
+	}
+	var tensorRoom [aten.MostFused]*tensor.Tensor
+	var numberRoom [mostNumbers]tensor.Scalar
+	tensors, numbers := tensorRoom[:0], numberRoom[:0]
+	key := uint64(tensor.DefaultDType())
+	for i, isTensor := range r.tensors {
+		switch v := args[i]; {
+		case isTensor:
+			if !v.IsTensor() || !plain(m, v.Tensor()) {
+				return false
+			}
+			t := v.Tensor()
+			tensors = append(tensors, t)
+			key = key<<6 | uint64(t.DType())<<1
+			if t.Dim() == 0 {
+				key |= 1
+			}
+		case v.IsInt():
+			numbers = append(numbers, tensor.Int(v.Int()))
+			key = key<<1 | 1
+		default:
+			numbers = append(numbers, tensor.Float(v.Float()))
+			key <<= 1
+		}
+	}
+	fused, ok := r.find(key)
+	if !ok {
+		fused = r.make(key, tensors, numbers)
+	}
+	if fused == nil {
+		return false
+	}
+	var results [aten.MostFused]*tensor.Tensor
+	if !fused.Run(tensors, numbers, results[:len(out)]) {
+		return false
+	}
+	for i := range out {
+		out[i] = value.OfTensor(results[i])
+	}
+	return true
+}
+
+// plain reports whether t is one that kernels read as it is, of which nothing is recorded.
+func plain(m *autograd.Mode, t *tensor.Tensor) bool {
+	return t.Device().Type == tensor.CPU && m.OnlyComputes(t)
+}
+
+func (r *runner) find(key uint64) (*aten.Fused, bool) {
+	if known := r.known.Load(); known != nil {
+		for i := range *known {
+			if (*known)[i].key == key {
+				return (*known)[i].fused, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// make finds out whether the group is one kernel for given types, and keeps the answer.
+func (r *runner) make(key uint64, tensors []*tensor.Tensor, numbers []tensor.Scalar) *aten.Fused {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if fused, ok := r.find(key); ok {
+		return fused
+	}
+	var entries []entry
+	if known := r.known.Load(); known != nil {
+		entries = append(entries, *known...)
+	}
+	if len(entries) == mostKinds {
+		logf("%s: more than %d combinations of types", r.node.Range, mostKinds)
+		return nil
+	}
+	fused, err := r.fuse(tensors, numbers)
+	if err != nil {
+		logf("%s: the nodes run one by one: %v", r.node.Range, err)
+		fused = nil
+	}
+	entries = append(entries, entry{key, fused})
+	r.known.Store(&entries)
+	return fused
+}
+
+// fuse records the nodes twice, with numbers that differ, and makes the kernel.
+func (r *runner) fuse(tensors []*tensor.Tensor, numbers []tensor.Scalar) (*aten.Fused, error) {
+	first, second := likeNumbers(numbers, 1000003, 7), likeNumbers(numbers, 2000029, 11)
+	a, results, err := r.record(tensors, first)
+	if a != nil {
+		defer a.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	b, _, err := r.record(tensors, second)
+	if b != nil {
+		defer b.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.Fuse(len(tensors), results, first, b, second)
+}
+
+// likeNumbers returns numbers of the same kinds that nothing computes by chance.
+func likeNumbers(numbers []tensor.Scalar, from, step int64) []tensor.Scalar {
+	var like []tensor.Scalar
+	for i, n := range numbers {
+		x := from + int64(i)*step
+		if n.Kind == tensor.IntScalar {
+			like = append(like, tensor.Int(x))
+		} else {
+			like = append(like, tensor.Float(float64(x)+0.25))
+		}
+	}
+	return like
+}
+
+// record runs the nodes of the group on tensors without data.
+func (r *runner) record(tensors []*tensor.Tensor, numbers []tensor.Scalar) (*aten.Recorder, []*tensor.Tensor, error) {
+	rec := aten.NewRecorder()
+	env := map[*ir.Value]value.Value{}
+	for i, v := range r.node.Inputs() {
+		if !r.tensors[i] {
+			n := numbers[0]
+			numbers = numbers[1:]
+			if n.Kind == tensor.IntScalar {
+				env[v] = value.Int(n.Int64())
+			} else {
+				env[v] = value.Float(n.Float64())
+			}
+			continue
+		}
+		t, err := rec.Input(tensors[0].DType(), tensors[0].Dim() == 0)
+		if err != nil {
+			return rec, nil, err
+		}
+		tensors = tensors[1:]
+		env[v] = value.OfTensor(t)
+	}
+	body := r.node.Blocks()[0]
+	for n := body.First(); n != nil; n = n.Next() {
+		args := make([]value.Value, len(n.Inputs()))
+		for i, v := range n.Inputs() {
+			arg, ok := env[v]
+			if !ok {
+				arg, _ = v.Constant()
+			}
+			args[i] = arg
+		}
+		t, err := rec.Apply(n.Operator(), args)
+		if err != nil {
+			return rec, nil, err
+		}
+		env[n.Output()] = value.OfTensor(t)
+	}
+	var results []*tensor.Tensor
+	for _, v := range body.Outputs() {
+		results = append(results, env[v].Tensor())
+	}
+	return rec, results, nil
+}

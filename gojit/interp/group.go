@@ -1,0 +1,104 @@
+package interp
+
+import (
+	"torchjit/gojit/autograd"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/value"
+)
+
+// GroupKind is the kind of a node that holds, in its only block, nodes whose work may be done at once. Its inputs
+// are the values from outside that they use, constants aside; what the block returns are its outputs, new tensors
+// that nobody else has.
+const GroupKind = "prim::TensorExprGroup"
+
+// Attempt does the work of a group's nodes, from the group's inputs to its outputs, or reports that they have to run
+// one by one; then it has done nothing. It keeps neither slice.
+type Attempt func(m *autograd.Mode, args, out []value.Value) bool
+
+// groupSite is what an opGroup does besides trying.
+type groupSite struct {
+	attempt Attempt
+	outputs []int32 // registers
+	fresh   []bool  // outputs that only operators see
+	dying   []bool  // inputs that nothing uses behind the group
+	owned   []bool  // of these, those that only operators have seen
+}
+
+// attempt tries to do the work of a group and reports whether that is done.
+func (s *site) attempt(m *autograd.Mode, regs, area []value.Value) bool {
+	g := s.group
+	args := s.read(regs, area)
+	results := area[len(args):][:len(g.outputs)]
+	done := g.attempt(m, args, results)
+	if done {
+		for i, in := range s.inputs {
+			if !g.dying[i] {
+				continue
+			}
+			if g.owned[i] && args[i].IsTensor() && args[i].Tensor().IsTemporary() {
+				args[i].Tensor().Release()
+			}
+			regs[in.register] = value.None
+		}
+		for i, r := range g.outputs {
+			if g.fresh[i] {
+				results[i].Tensor().MarkTemporary()
+			}
+			regs[r] = results[i]
+		}
+	}
+	clear(args)
+	clear(results)
+	return done
+}
+
+// group lowers a GroupKind node: the attempt, and behind it the nodes themselves.
+func (l *lowering) group(n *ir.Node, dead []*ir.Value) error {
+	dying, unusedOuts := l.split(n, dead)
+	s, jump := l.tryGroup(n, dying)
+	before, made := l.registers.save(), len(l.registers.template)
+	registers := l.savedValues(dying)
+
+	body := n.Blocks()[0]
+	for i, v := range body.Outputs() {
+		l.prefer(v, body, l.hint(n.Outputs()[i]))
+	}
+	if err := l.block(body, dying); err != nil {
+		return err
+	}
+	targets := l.targets(n, body, before, made, registers)
+	l.moves(targets, body.Outputs(), body, dying)
+	if s != nil {
+		s.group.outputs = targets
+		l.jumpTo(jump)
+	}
+	l.leaveBlocks(n, before, made, registers, targets)
+	for _, v := range unusedOuts {
+		l.drop(v)
+	}
+	return nil
+}
+
+// tryGroup emits the attempt, which gets its outputs later; nil where there is none.
+func (l *lowering) tryGroup(n *ir.Node, dying []*ir.Value) (*site, int) {
+	if l.machine.Group == nil {
+		return nil, 0
+	}
+	attempt := l.machine.Group(n)
+	if attempt == nil {
+		return nil, 0
+	}
+	g := &groupSite{attempt: attempt}
+	s := &site{name: n.Kind(), inputs: l.inputs(n.Inputs(), nil), group: g}
+	for _, v := range n.Inputs() {
+		dies := contains(dying, v) && holdsMemory(v.Type()) && !l.registers.fixed[l.reg(v)]
+		g.dying = append(g.dying, dies)
+		g.owned = append(g.owned, dies && l.isTemporary(v))
+	}
+	for _, v := range n.Outputs() {
+		g.fresh = append(g.fresh, l.isTemporary(v))
+	}
+	at := l.site(s)
+	l.code.numArguments = max(l.code.numArguments, len(s.inputs)+len(n.Outputs()))
+	return s, l.emit(opGroup, 0, at, 0)
+}

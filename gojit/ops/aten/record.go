@@ -1,0 +1,119 @@
+package aten
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"torchjit/gojit/ops"
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
+)
+
+// Recorder finds out what elementwise operators do to elements of given types, by running them on tensors without
+// data: the operators choose their expressions, and it notes which.
+type Recorder struct {
+	known map[*tensor.Tensor]int // inputs and results, by number
+	steps []step
+}
+
+// step is an elementwise operator that has run: its operands are inputs, results of steps before or numbers.
+type step struct {
+	op       *pointwise
+	operands []recorded
+	extras   []tensor.Scalar
+	common   tensor.DType
+	out      tensor.DType
+}
+
+// recorded is an operand: the number of an input or result, or -1 and a number.
+type recorded struct {
+	index  int
+	dtype  tensor.DType
+	number tensor.Scalar
+}
+
+// recorders finds the Recorder of a tensor; recording says how many there are.
+var (
+	recorders sync.Map // *Recorder by *tensor.Tensor
+	recording atomic.Int32
+)
+
+// NewRecorder returns one without inputs. Close must be called.
+func NewRecorder() *Recorder {
+	recording.Add(1)
+	return &Recorder{known: map[*tensor.Tensor]int{}}
+}
+
+// Close ends the recording.
+func (r *Recorder) Close() {
+	for t := range r.known {
+		recorders.Delete(t)
+	}
+	recording.Add(-1)
+}
+
+// Input returns what stands for a tensor of an element type, or for a single element.
+func (r *Recorder) Input(d tensor.DType, single bool) (*tensor.Tensor, error) {
+	shape := []int{1}
+	if single {
+		shape = nil
+	}
+	t, err := tensor.EmptyMeta(shape, d)
+	if err == nil {
+		r.learn(t)
+	}
+	return t, err
+}
+
+func (r *Recorder) learn(t *tensor.Tensor) {
+	r.known[t] = len(r.known)
+	recorders.Store(t, r)
+}
+
+// Apply runs an operator of one result. It fails where the operator does, and where it does more than apply one
+// expression to each element.
+func (r *Recorder) Apply(op *ops.Operator, args []value.Value) (*tensor.Tensor, error) {
+	before := len(r.steps)
+	var out [1]value.Value
+	if err := op.Run(args, out[:]); err != nil {
+		return nil, err
+	}
+	if out[0].IsTensor() && len(r.steps) == before+1 {
+		if _, ok := r.known[out[0].Tensor()]; ok {
+			return out[0].Tensor(), nil
+		}
+	}
+	return nil, source.Errorf(source.RuntimeError, source.Range{}, "%s is no elementwise operator of its arguments", op.Name)
+}
+
+// note records an operator that runs on tensors without data, if they are those of a Recorder.
+func (p *pointwise) note(out *tensor.Tensor, operands []operand, extras []tensor.Scalar, common tensor.DType) {
+	if recording.Load() == 0 {
+		return
+	}
+	var r *Recorder
+	for i := range operands {
+		if found, ok := recorders.Load(operands[i].tensor); ok {
+			r = found.(*Recorder)
+		}
+	}
+	if r == nil {
+		return
+	}
+	s := step{op: p, extras: slices.Clone(extras), common: common, out: out.DType()}
+	for i := range operands {
+		o := recorded{index: -1, number: operands[i].number}
+		if t := operands[i].tensor; t != nil {
+			index, ok := r.known[t]
+			if !ok {
+				return // something else was done to an operand
+			}
+			o.index, o.dtype = index, t.DType()
+		}
+		s.operands = append(s.operands, o)
+	}
+	r.steps = append(r.steps, s)
+	r.learn(out)
+}

@@ -1,0 +1,77 @@
+"""Elementwise operators of compiled code that run as one kernel."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torchjit as torch
+
+
+@torch.jit.script
+def gate(x, w, b):
+    return torch.sigmoid(x * w + b) * torch.tanh(x)
+
+
+@torch.jit.script
+def scaled(x, n: int, r: float):
+    y = x * n + r
+    return torch.relu(y) / n, y
+
+
+@pytest.fixture
+def one_by_one():
+    """Calls a function with fusing switched off."""
+
+    def call(f, *args):
+        torch._C._jit_set_texpr_fuser_enabled(False)
+        try:
+            return f(*args)
+        finally:
+            torch._C._jit_set_texpr_fuser_enabled(True)
+
+    return call
+
+
+@pytest.mark.parametrize("shapes", [[(4,)] * 3, [(50, 70), (70,), (50, 1)], [(3, 1), (1, 4), (3, 4)], [(), (2, 2), ()], [(0, 3), (3,), (1,)]])
+def test_same_bits(shapes, one_by_one):
+    torch.manual_seed(0)
+    args = [torch.randn(s) for s in shapes]
+    assert torch.equal(gate(*args), one_by_one(gate, *args))
+
+
+def test_numbers_are_of_the_call(one_by_one):
+    x = torch.randn(3, 5)
+    for n, r in [(1, 0.5), (2, -1.0), (7, 1e10), (1000003, 2.0)]:
+        for a, b in zip(scaled(x, n, r), one_by_one(scaled, x, n, r)):
+            assert torch.equal(a, b)
+
+
+def test_gradients_go_through_the_nodes():
+    x = torch.randn(6, requires_grad=True)
+    w, b = torch.randn(6), torch.randn(6)
+    gate(x, w, b).sum().backward()
+    s, t = torch.sigmoid(x.detach() * w + b), torch.tanh(x.detach())
+    assert torch.allclose(x.grad, s * (1 - s) * w * t + s * (1 - t * t))
+
+
+def test_errors_name_the_node():
+    with pytest.raises(RuntimeError, match=r"x \* w \+ b\)(.|\n)*~~~~~ <--- HERE(.|\n)*must match the size"):
+        gate(torch.ones(3), torch.ones(4), torch.ones(3))
+
+
+def test_channels_last_stays():
+    x = torch.randn(2, 3, 4, 5).contiguous(memory_format=torch.channels_last)
+    assert gate(x, x, x).is_contiguous(memory_format=torch.channels_last)
+
+
+def test_the_log_tells_why_nodes_run_one_by_one(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import torchjit as torch\n@torch.jit.script\ndef f(x):\n    return torch.exp(x) * x\nf(torch.ones(2, dtype=torch.complex64))\n"
+    )
+    root = os.path.dirname(os.path.dirname(torch.__file__))
+    done = subprocess.run(
+        [sys.executable, str(program)], env={**os.environ, "GOJIT_LOG": "fuser", "PYTHONPATH": root}, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "the nodes run one by one" in done.stderr
