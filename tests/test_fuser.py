@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+
 import torchjit as torch
 
 
@@ -33,7 +34,9 @@ def one_by_one():
     return call
 
 
-@pytest.mark.parametrize("shapes", [[(4,)] * 3, [(50, 70), (70,), (50, 1)], [(3, 1), (1, 4), (3, 4)], [(), (2, 2), ()], [(0, 3), (3,), (1,)]])
+@pytest.mark.parametrize(
+    "shapes", [[(4,)] * 3, [(50, 70), (70,), (50, 1)], [(3, 1), (1, 4), (3, 4)], [(), (2, 2), ()], [(0, 3), (3,), (1,)]]
+)
 def test_same_bits(shapes, one_by_one):
     torch.manual_seed(0)
     args = [torch.randn(s) for s in shapes]
@@ -72,6 +75,9 @@ def test_the_log_tells_why_nodes_run_one_by_one(tmp_path):
     )
     root = os.path.dirname(os.path.dirname(torch.__file__))
     done = subprocess.run(
-        [sys.executable, str(program)], env={**os.environ, "GOJIT_LOG": "fuser", "PYTHONPATH": root}, capture_output=True, text=True
+        [sys.executable, str(program)],
+        env={**os.environ, "GOJIT_LOG": "fuser", "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0 and "the nodes run one by one" in done.stderr
