@@ -58,6 +58,14 @@ def test_gradients_go_through_the_nodes():
     assert torch.allclose(x.grad, s * (1 - s) * w * t + s * (1 - t * t))
 
 
+def test_tangents_go_through_the_nodes():
+    with torch.autograd.forward_ad.dual_level():
+        x = torch.autograd.forward_ad.make_dual(torch.ones(3), torch.ones(3))
+        tangent = torch.autograd.forward_ad.unpack_dual(gate(x, torch.ones(3), torch.zeros(3))).tangent
+    s, t = torch.sigmoid(torch.ones(3)), torch.tanh(torch.ones(3))
+    assert torch.allclose(tangent, s * (1 - s) * t + s * (1 - t * t))
+
+
 def test_errors_name_the_node():
     with pytest.raises(RuntimeError, match=r"x \* w \+ b\)(.|\n)*~~~~~ <--- HERE(.|\n)*must match the size"):
         gate(torch.ones(3), torch.ones(4), torch.ones(3))

@@ -39,7 +39,7 @@ func (m *Mode) records() bool { return !m.off && !m.inference }
 
 // OnlyComputes reports whether operators on t do nothing in the mode besides computing their results.
 func (m *Mode) OnlyComputes(t *tensor.Tensor) bool {
-	return !m.inference && (m.off || !t.RequiresGrad())
+	return !m.inference && (m.off || !t.RequiresGrad()) && (m.primal || !InForward())
 }
 
 type modeKey struct{}
