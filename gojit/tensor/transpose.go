@@ -1,10 +1,26 @@
 package tensor
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // tileSide is the side of the blocks in which elements are transposed: a block of rows of the source
 // is read whole, and rows of the result are written whole, whatever the distance between rows.
 const tileSide = 16
+
+// Transposer copies elements of size bytes with rows and columns exchanged: element i of column j, which begins
+// j*srcStep after src and whose elements lie side by side, to place j of row i, which begins i*dstStep after dst. It
+// returns how many columns it has copied, from the first one on.
+type Transposer func(dst, src unsafe.Pointer, dstStep, srcStep, rows, columns, size int) int
+
+var transposer atomic.Pointer[Transposer]
+
+// SetTransposer makes copies use machine code that this package does not know.
+func SetTransposer(f Transposer) { transposer.Store(&f) }
+
+// vectorRows is how many rows a Transposer gets at once: their part of the target stays near.
+const vectorRows = 128
 
 // transposition is a copy whose source and target vary fastest along different dimensions.
 type transposition struct {
@@ -36,19 +52,35 @@ func (l *Loop) transposition(size int) (p transposition, ok bool) {
 
 // run copies all planes, strips of rows at once.
 func (p *transposition) run() {
-	strips := (p.rows + tileSide - 1) / tileSide
+	side, vectors := tileSide, transposer.Load()
+	if vectors != nil {
+		side = vectorRows
+	}
+	strips := (p.rows + side - 1) / side
 	planes := 1
 	for i := range p.outer {
 		planes *= p.outer[i].size
 	}
-	grain := 1 + parallelCopyGrain/(tileSide*p.columns)
+	grain := 1 + parallelCopyGrain/(side*p.columns)
 	Parallel(planes*strips, grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			dst, src := p.plane(i / strips)
-			row := i % strips * tileSide
-			p.strip(unsafe.Add(dst, row*p.dstStep), unsafe.Add(src, row*p.size), min(tileSide, p.rows-row))
+			row := i % strips * side
+			dst, src = unsafe.Add(dst, row*p.dstStep), unsafe.Add(src, row*p.size)
+			n, done := min(side, p.rows-row), 0
+			if vectors != nil {
+				done = (*vectors)(dst, src, p.dstStep, p.srcStep, n, p.columns, p.size)
+			}
+			p.strips(dst, src, n, done)
 		}
 	})
+}
+
+// strips copies rows of a plane, from a column on.
+func (p *transposition) strips(dst, src unsafe.Pointer, rows, column int) {
+	for from := 0; from < rows && column < p.columns; from += tileSide {
+		p.strip(unsafe.Add(dst, from*p.dstStep), unsafe.Add(src, from*p.size), min(tileSide, rows-from), column)
+	}
 }
 
 // plane returns where the i-th plane begins.
@@ -63,24 +95,24 @@ func (p *transposition) plane(i int) (dst, src unsafe.Pointer) {
 	return dst, src
 }
 
-// strip copies some rows of a plane.
-func (p *transposition) strip(dst, src unsafe.Pointer, rows int) {
+// strip copies up to tileSide rows of a plane, from a column on.
+func (p *transposition) strip(dst, src unsafe.Pointer, rows, column int) {
 	switch p.size {
 	case 1:
-		transposeStrip[uint8](p, dst, src, rows, transposeBlock[uint8])
+		transposeStrip[uint8](p, dst, src, rows, column, transposeBlock[uint8])
 	case 2:
-		transposeStrip[uint16](p, dst, src, rows, transposeBlock[uint16])
+		transposeStrip[uint16](p, dst, src, rows, column, transposeBlock[uint16])
 	case 4:
-		transposeStrip[uint32](p, dst, src, rows, transposeWords)
+		transposeStrip[uint32](p, dst, src, rows, column, transposeWords)
 	case 8:
-		transposeStrip[uint64](p, dst, src, rows, transposeBlock[uint64])
+		transposeStrip[uint64](p, dst, src, rows, column, transposeBlock[uint64])
 	default:
-		transposeStrip[[2]uint64](p, dst, src, rows, transposeBlock[[2]uint64])
+		transposeStrip[[2]uint64](p, dst, src, rows, column, transposeBlock[[2]uint64])
 	}
 }
 
-func transposeStrip[T any](p *transposition, dst, src unsafe.Pointer, rows int, block func(dst, src unsafe.Pointer, dstStep, srcStep int)) {
-	for from := 0; from < p.columns; from += tileSide {
+func transposeStrip[T any](p *transposition, dst, src unsafe.Pointer, rows, column int, block func(dst, src unsafe.Pointer, dstStep, srcStep int)) {
+	for from := column; from < p.columns; from += tileSide {
 		to, at := unsafe.Add(dst, from*p.size), unsafe.Add(src, from*p.srcStep)
 		n := min(tileSide, p.columns-from)
 		if n == tileSide && rows == tileSide {
