@@ -225,13 +225,15 @@ func groupNorm(x *tensor.Tensor, groups int, weight, bias *tensor.Tensor, eps fl
 	flat := must(contiguous(x).View(n*groups, -1))
 	out, _, _ := layerNorm(flat, []int{flat.Size(1)}, nil, nil, eps)
 	out = must(out.View(x.Shape()...))
-	if weight != nil {
-		out = mul.on(out, alongChannels(weight, x.Dim()))
+	switch {
+	case weight != nil && bias != nil:
+		affine.runTo(out, out, alongChannels(weight, x.Dim()), alongChannels(bias, x.Dim()))
+	case weight != nil:
+		mul.runTo(out, out, alongChannels(weight, x.Dim()))
+	case bias != nil:
+		add.runTo(out, out, alongChannels(bias, x.Dim()))
 	}
-	if bias != nil {
-		out = add.on(out, alongChannels(bias, x.Dim()))
-	}
-	return to(out, x.DType())
+	return keepFormat(to(out, x.DType()), x)
 }
 
 // instanceNorm is batch normalization of each sample by itself.

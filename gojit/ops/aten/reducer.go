@@ -112,13 +112,41 @@ type grouped struct {
 // group arranges t for the reduction of dims; none means all.
 func group(t *tensor.Tensor, dims []int, keepdim bool) grouped {
 	reduced := reducedDims(t, dims)
-	lo, hi := reducedRange(reduced[:t.Dim()])
-	if hi < t.Dim() && !slices.Contains(reduced[lo:hi], false) {
-		if c, ok := columnsOf(t, lo, hi); ok {
+	inMemory, along := memoryOrder(t, reduced[:t.Dim()])
+	lo, hi := reducedRange(along)
+	if hi < t.Dim() && !slices.Contains(along[lo:hi], false) {
+		if c, ok := columnsOf(inMemory, lo, hi); ok {
 			return grouped{columns: c, byColumns: true, reduction: reduction{n: c.rows, shape: reducedShape(t, reduced, keepdim)}}
 		}
 	}
 	return grouped{reduction: arrange(t, dims, keepdim, t.DType())}
+}
+
+// memoryOrder shows a tensor, channels last for example, with its dimensions as they follow each other in
+// memory, where it is contiguous then and the dimensions that are kept stay in their order.
+func memoryOrder(t *tensor.Tensor, reduced []bool) (*tensor.Tensor, []bool) {
+	if t.IsContiguous() || !slices.Contains(reduced, false) {
+		return t, reduced
+	}
+	order := make([]int, t.Dim())
+	for d := range order {
+		order[d] = d
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return t.Strides()[b] - t.Strides()[a] })
+	along, last := make([]bool, len(order)), -1
+	for i, d := range order {
+		if along[i] = reduced[d]; reduced[d] {
+			continue
+		}
+		if d < last {
+			return t, reduced
+		}
+		last = d
+	}
+	if turned := must(t.Permute(order...)); turned.IsContiguous() {
+		return turned, along
+	}
+	return t, reduced
 }
 
 // reducedRange returns the first reduced dimension and the one after the last.
