@@ -282,8 +282,11 @@ var unstable = map[string]bool{
 }
 
 // ambiguous operators get indices here of which some are equal, so that it is not said which element is written last; or
-// they give statistics besides, through which no gradient flows, as in PyTorch.
-var ambiguous = map[string]bool{"aten::native_layer_norm": true, "aten::native_group_norm": true, "aten::native_batch_norm": true, "aten::_batch_norm_impl_index": true, "aten::put": true, "aten::max_unpool2d": true, "aten::max_unpool3d": true, "aten::index_copy": true}
+// they give statistics besides, through which no gradient flows, as in PyTorch; or their gradient passes through a
+// rounding, on purpose.
+var ambiguous = map[string]bool{"aten::native_layer_norm": true, "aten::native_group_norm": true, "aten::native_batch_norm": true, "aten::_batch_norm_impl_index": true, "aten::put": true, "aten::max_unpool2d": true, "aten::max_unpool3d": true, "aten::index_copy": true, "aten::nanquantile": true,
+	"aten::fake_quantize_per_tensor_affine": true, "aten::fake_quantize_per_tensor_affine_cachemask": true,
+	"aten::fake_quantize_per_channel_affine": true, "aten::fake_quantize_per_channel_affine_cachemask": true}
 
 func skipped(o *ops.Operator) bool {
 	base := o.BaseName()

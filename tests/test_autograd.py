@@ -91,3 +91,22 @@ def test_writing_through_a_view_that_was_made_without_recording_fails():
         v = b[0:1]
     with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
         v.mul_(3)
+
+
+def test_gradient_of_a_view_that_is_written_into_a_view():
+    def function(x):
+        inner = torch.zeros(3, dtype=torch.float64)
+        inner[1:] = x
+        outer = torch.zeros(3, 2, dtype=torch.float64)
+        outer[:, 1] = inner
+        return outer * inner.unsqueeze(1)
+
+    x = torch.tensor([2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(function, (x,)) and torch.autograd.gradgradcheck(function, (x,))
+
+
+def test_what_gives_a_shape_has_no_part_in_the_gradient():
+    shape, x = torch.ones(2, 2, requires_grad=True), torch.ones(4)
+    for name in ("view_as", "reshape_as", "expand_as", "type_as"):
+        given = x if name != "expand_as" else x[:2]
+        assert not getattr(given, name)(shape).requires_grad, name

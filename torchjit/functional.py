@@ -113,8 +113,9 @@ def lu(A, pivot=True, get_infos=False, out=None):
 
     Raises RuntimeError where there is none and get_infos is false.
     """
-    factors, pivots, infos = torch._lu_with_info(A, pivot=pivot, check_errors=not get_infos)
-    made = (factors, pivots, infos) if get_infos else (factors, pivots)
+    found = torch._lu_with_info(A, pivot=pivot, check_errors=not get_infos)
+    factors, pivots, _ = found
+    made = found if get_infos else (factors, pivots)
     if out is None:
         return made
     if len(out) != len(made):

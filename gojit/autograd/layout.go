@@ -46,10 +46,10 @@ func btoi(b bool) int {
 	return 0
 }
 
-// flatten gives a gradient of the root the root's order of elements.
+// flatten gives a gradient of the root the root's order of elements, one behind the other.
 func (v view) flatten(c *gradient, g tensors) tensors {
 	order, _ := v.order()
-	return c.do("reshape", c.do("permute", g, order), []int{-1})
+	return c.do("contiguous", c.do("reshape", c.do("permute", g, order), []int{-1}), int(tensor.ContiguousFormat))
 }
 
 // unflatten makes elements in the root's order a gradient of the root.

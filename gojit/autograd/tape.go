@@ -154,6 +154,7 @@ func geometryOf(t *tensor.Tensor) geometry {
 type plan struct {
 	passes    bool // it is not recorded
 	writes    bool // its first argument
+	likened   bool // only its first argument has a gradient
 	saves     bool // the gradient of one argument needs another
 	hasOut    bool
 	backward  derivative
@@ -187,12 +188,17 @@ func init() {
 	}
 }
 
+// likened names operators whose arguments after the first only give a shape or a type.
+var likened = map[string]bool{
+	"aten::view_as": true, "aten::reshape_as": true, "aten::expand_as": true, "aten::type_as": true, "aten::to.other": true,
+}
+
 func planOf(op *ops.Operator) *plan {
 	if p, ok := plans.Load(op); ok {
 		return p.(*plan)
 	}
 	s := op.Schema()
-	p := &plan{}
+	p := &plan{likened: likened[s.Name]}
 	takes, gives := false, false
 	for i := range s.Arguments {
 		a := &s.Arguments[i]
@@ -295,7 +301,7 @@ func anyRequiresGrad(args []value.Value) bool {
 func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	p := planOf(op)
 	switch {
-	case p.passes:
+	case p.passes || p.likened && !anyRequiresGrad(args[:1]):
 		return op.Run(args, out)
 	case p.hasOut:
 		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))

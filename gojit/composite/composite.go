@@ -26,12 +26,13 @@ import (
 	"torchjit/gojit/value"
 )
 
-// files hold the definitions: what operators are made of, and operators that are gradients of others.
+// files hold the definitions: what operators are made of, operators that are gradients of others, and operators that have
+// no other implementation.
 //
-//go:embed composites.py gradients.py
+//go:embed composites.py gradients.py operators.py
 var files embed.FS
 
-var fileNames = []string{"composites.py", "gradients.py"}
+var fileNames = []string{"composites.py", "gradients.py", "operators.py"}
 
 func textOf(name string) string {
 	text, err := files.ReadFile(name)

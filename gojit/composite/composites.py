@@ -1314,13 +1314,8 @@ def linalg_lu_factor(A, pivot: bool):
     return _own_packed(A, pivot), pivots
 
 def linalg_lu_factor_ex(A, pivot: bool, check_errors: bool):
-    _, pivots = torch.linalg_lu_factor(A.detach(), pivot=pivot)
-    packed = _own_packed(A, pivot)
-    zeros = torch.diagonal(packed.detach(), 0, -2, -1) == 0
-    info = torch.where(zeros.any(-1), torch.argmax(zeros.to(torch.int64), -1) + 1, 0)
-    if check_errors and bool(info.any()):
-        raise RuntimeError("torch.linalg.lu_factor_ex: U has a zero on its diagonal")
-    return packed, pivots, info.to(torch.int32)
+    _, pivots, info = torch.linalg_lu_factor_ex(A.detach(), pivot=pivot, check_errors=check_errors)
+    return _own_packed(A, pivot), pivots, info
 
 def _lu_with_info(self, pivot: bool, check_errors: bool):
     packed, pivots, info = torch.linalg_lu_factor_ex(self, pivot=pivot, check_errors=check_errors)

@@ -444,3 +444,19 @@ func (g *Generator) DrawUniform(n int) []float64 {
 	}
 	return out
 }
+
+// Draws are numbers from a stream, one after the other.
+type Draws struct{ g *Generator }
+
+// Uniform returns a number from [0, 1).
+func (d Draws) Uniform() float64 { return d.g.uniform64() }
+
+// Normal returns a normally distributed number.
+func (d Draws) Normal() float64 { return d.g.gauss() }
+
+// Draw calls f with the stream, which nobody else uses meanwhile.
+func (g *Generator) Draw(f func(d Draws)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f(Draws{g})
+}

@@ -401,4 +401,6 @@ var poolFamily = slices.Concat(
 		}),
 		giving("max_unpool2d", maxUnpool),
 		giving("max_unpool3d", maxUnpool),
+		define("fractional_max_pool2d", func(c call) { c.give(fractionalMaxPool(c, 2)) }),
+		define("fractional_max_pool3d", func(c call) { c.give(fractionalMaxPool(c, 3)) }),
 	})

@@ -397,7 +397,13 @@ var resampleFamily = slices.Concat(
 		giving("__interpolate.scale_list", interpolateOf),
 		giving("__interpolate.size_list", interpolateOf),
 		giving("__interpolate.size_list_scale_list", interpolateOf),
-		giving("grid_sampler", gridSample),
+		giving("grid_sampler", func(c call) *tensor.Tensor {
+			if c.tensor(0).Dim() == 5 {
+				return gridSampleVolume(c)
+			}
+			return gridSample(c)
+		}),
+		giving("grid_sampler_3d", gridSampleVolume),
 		giving("grid_sampler_2d", gridSample),
 		giving("affine_grid_generator", func(c call) *tensor.Tensor { return affineGrid(c.tensor(0), c.ints(1), c.bool(2)) }),
 	})

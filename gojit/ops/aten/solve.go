@@ -42,74 +42,48 @@ func checked(name string, checkAt int, f func(c call) *tensor.Tensor) definition
 	})
 }
 
-// luParts factorizes each square matrix into a packed triangle pair and the order of its rows.
-func luParts(name string, a *tensor.Tensor) (packed *tensor.Tensor, orders [][]int) {
-	data, n, count := squareBatch(name, a)
-	for m := range count {
-		order, _, _ := factorize(data[m*n*n:(m+1)*n*n], n)
-		orders = append(orders, order)
-	}
-	return to(must(tensor.FromSlice(data, a.Shape()...)), a.DType()), orders
-}
-
-// swapsOf turns an order of rows into the exchanges, counted from 1, that make it.
-func swapsOf(order []int) []int32 {
-	at := slices.Clone(order)
-	for i := range at {
-		at[i] = i
-	}
-	swaps := make([]int32, len(order))
-	for k, want := range order {
-		j := slices.Index(at, want)
-		at[k], at[j] = at[j], at[k]
-		swaps[k] = int32(j + 1)
-	}
-	return swaps
-}
-
-func luFactor(a *tensor.Tensor) (packed, pivots *tensor.Tensor) {
-	packed, orders := luParts("linalg.lu_factor", a)
-	var all []int32
-	for _, order := range orders {
-		all = append(all, swapsOf(order)...)
-	}
-	return packed, must(tensor.FromSlice(all, a.Shape()[:a.Dim()-1]...))
-}
-
-// lu gives the permutation, unit lower and upper triangular factors.
-func lu(a *tensor.Tensor) (p, l, u *tensor.Tensor) {
-	packed, orders := luParts("linalg.lu", a)
-	n := a.Size(a.Dim() - 1)
-	p = zeros(a.Shape(), tensor.Float64)
-	data := tensor.Data[float64](p)
-	for m, order := range orders {
-		for i, r := range order {
-			data[m*n*n+r*n+i] = 1
-		}
-	}
-	l = triangle(packed, -1, false)
-	tensor.Fill(must(l.Diagonal(0, -2, -1)), tensor.Int(1))
-	return to(p, a.DType()), l, triangle(packed, 0, true)
-}
-
-// luSolve solves with a packed factorization and its row exchanges.
+// luSolve solves with packed factorizations and their row exchanges.
 func luSolve(packed, pivots, b *tensor.Tensor) *tensor.Tensor {
-	l, u := triangle(packed, -1, false), triangle(packed, 0, true)
-	tensor.Fill(must(l.Diagonal(0, -2, -1)), tensor.Int(1))
-	rows := must(b.Clone(tensor.ContiguousFormat))
-	n := packed.Size(packed.Dim() - 1)
-	check(pivots.Dim() == packed.Dim()-1 && pivots.Size(pivots.Dim()-1) == n, "Expected LU_pivots to have one entry for each row of LU_data, but got %s", shapeText(pivots.Shape()))
-	check(packed.Dim() == 2 && rows.Dim() == 2, "lu_solve is implemented for single matrices, but got LU_data of shape %s", shapeText(packed.Shape()))
-	for k, j := range integersOf(pivots) {
-		check(j >= 1 && j <= n, "pivots must lie in [1, %d], but got %d", n, j)
-		if j-1 != k {
-			top, other := must(rows.Select(0, k)), must(rows.Select(0, j-1))
-			kept := must(top.Clone(tensor.ContiguousFormat))
-			succeed(tensor.Copy(top, other))
-			succeed(tensor.Copy(other, kept))
-		}
+	lu, n, _ := squareBatch("linalg.lu_solve", packed)
+	check(b.Dim() >= 2 && b.Size(b.Dim()-2) == n, "linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (%dx%d and %s)", n, n, shapeText(b.Shape()))
+	check(pivots.Dim() >= 1 && pivots.Dim() == packed.Dim()-1 && pivots.Size(pivots.Dim()-1) == n, "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
+	lead := must(tensor.Broadcast(packed.Shape()[:packed.Dim()-2], b.Shape()[:b.Dim()-2]))
+	wide := func(t *tensor.Tensor, d tensor.DType, tail ...int) *tensor.Tensor {
+		return must(must(to(t, d).Expand(append(slices.Clone(lead), tail...)...)).Clone(tensor.ContiguousFormat))
 	}
-	return solveTriangular(u, solveTriangular(l, rows, false, true, true), true, true, false)
+	columns := b.Size(b.Dim() - 1)
+	out := wide(b, tensor.Complex128, n, columns)
+	lu = tensor.Data[complex128](wide(packed, tensor.Complex128, n, n))
+	swaps, data := tensor.Data[int64](wide(pivots, tensor.Int64, n)), tensor.Data[complex128](out)
+	for m := range numelOf(lead) {
+		rows := data[m*n*columns : (m+1)*n*columns]
+		for k, with := range swaps[m*n : (m+1)*n] {
+			j := int(with) - 1
+			check(j >= 0 && j < n, "pivots must lie in [1, %d], but got %d", n, with)
+			for c := range columns {
+				rows[k*columns+c], rows[j*columns+c] = rows[j*columns+c], rows[k*columns+c]
+			}
+		}
+		substitute(lu[m*n*n:(m+1)*n*n], n, rows, columns)
+	}
+	return to(out, tensor.Promote(packed.DType(), b.DType()))
+}
+
+// luSolveAs is luSolve for A X = B, X A = B and both with the adjoint of A.
+func luSolveAs(packed, pivots, b *tensor.Tensor, left, adjoint bool) *tensor.Tensor {
+	if left && !adjoint {
+		return luSolve(packed, pivots, b)
+	}
+	atLeastMatrices("linalg.lu_solve", packed)
+	n := packed.Size(packed.Dim() - 1)
+	inverse := luSolve(packed, pivots, eye(n, n, makeLike{dtype: packed.DType()}))
+	if adjoint {
+		inverse = conjugate(must(inverse.MatrixTranspose()))
+	}
+	if left {
+		return matmul(inverse, b)
+	}
+	return matmul(b, inverse)
 }
 
 // leastSquares solves a x = b where a is not square.
@@ -312,15 +286,9 @@ var solveFamily = []definition{
 	checked("linalg_inv_ex", 1, func(c call) *tensor.Tensor { return inverse(c.tensor(0)) }),
 	checked("linalg_cholesky_ex", 2, func(c call) *tensor.Tensor { return cholesky("linalg.cholesky_ex", c.tensor(0), c.bool(1)) }),
 	checked("linalg_solve_ex", 3, func(c call) *tensor.Tensor { return solve(c.tensor(0), c.tensor(1), c.bool(2)) }),
-	define("linalg_lu_factor", func(c call) { c.give(pair(luFactor(c.tensor(0)))...) }),
-	define("linalg_lu", func(c call) {
-		p, l, u := lu(c.tensor(0))
-		c.give(p, l, u)
-	}),
 	giving("lu_solve", func(c call) *tensor.Tensor { return luSolve(c.tensor(1), c.tensor(2), c.tensor(0)) }),
 	giving("linalg_lu_solve", func(c call) *tensor.Tensor {
-		check(c.bool(3) && !c.bool(4), "linalg.lu_solve is implemented for left=True and adjoint=False")
-		return luSolve(c.tensor(0), c.tensor(1), c.tensor(2))
+		return luSolveAs(c.tensor(0), c.tensor(1), c.tensor(2), c.bool(3), c.bool(4))
 	}),
 	define("linalg_lstsq", leastSquares),
 	giving("linalg_matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }),

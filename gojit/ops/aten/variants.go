@@ -2,6 +2,7 @@ package aten
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -62,7 +63,7 @@ func Families() []Family {
 		{"Creation", createFamily},
 		{"Indexing", indexFamily},
 		{"Joining", joinFamily},
-		{"Random numbers", randomFamily},
+		{"Random numbers", slices.Concat(randomFamily, distributionFamily)},
 		{"Matrix products", matmulFamily},
 		{"Convolution", convFamily},
 		{"Normalization", normFamily},
@@ -72,13 +73,13 @@ func Families() []Family {
 		{"Recurrent layers", rnnFamily},
 		{"Attention", attentionFamily},
 		{"Fourier transforms", fftFamily},
-		{"Special functions", specialFamily},
+		{"Special functions", slices.Concat(specialFamily, polynomials(), besselFamily)},
 		{"Differences and integrals", calculusFamily},
 		{"Sorting and searching", sortFamily},
 		{"Running sums and extremes", scanFamily},
 		{"Resampling", resampleFamily},
 		{"Linear algebra", linalgFamily},
-		{"Decompositions and solutions", solveFamily},
+		{"Decompositions and solutions", slices.Concat(solveFamily, luFamily, eigenFamily)},
 		{"Copies and conversions", conversionFamily},
 		{"Properties", propertyFamily},
 		{"Quantization", quantizeFamily},

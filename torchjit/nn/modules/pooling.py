@@ -296,6 +296,63 @@ class AdaptiveMaxPool3d(Module):
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
+def _check_fraction(name, output_size, output_ratio) -> None:
+    if output_size is None and output_ratio is None:
+        raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
+    if output_size is not None and output_ratio is not None:
+        raise ValueError("only one of output_size and output_ratio may be specified")
+    if output_ratio is not None and not all(0 < ratio < 1 for ratio in output_ratio):
+        raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio[0] if len(set(output_ratio)) == 1 else output_ratio})")
+
+
+class FractionalMaxPool2d(Module):
+    """Maxima over windows that begin at random places of planes.
+
+    The size of the output is given, or output_ratio, its ratio to the input's, between 0 and 1. Raises ValueError for neither, for both, and for
+    other ratios.
+    """
+
+    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
+
+    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None) -> None:
+        super().__init__()
+        self.kernel_size = to_tuple(kernel_size, 2)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = to_tuple(output_size, 2) if output_size is not None else None
+        self.output_ratio = to_tuple(output_ratio, 2) if output_ratio is not None else None
+        _check_fraction("FractionalMaxPool2d", self.output_size, self.output_ratio)
+
+    def forward(self, input: Tensor):
+        return F.fractional_max_pool2d(
+            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
+        )
+
+
+class FractionalMaxPool3d(Module):
+    """Maxima over windows that begin at random places of volumes.
+
+    The size of the output is given, or output_ratio, its ratio to the input's, between 0 and 1. Raises ValueError for neither, for both, and for
+    other ratios.
+    """
+
+    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
+
+    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None) -> None:
+        super().__init__()
+        self.kernel_size = to_tuple(kernel_size, 3)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = to_tuple(output_size, 3) if output_size is not None else None
+        self.output_ratio = to_tuple(output_ratio, 3) if output_ratio is not None else None
+        _check_fraction("FractionalMaxPool3d", self.output_size, self.output_ratio)
+
+    def forward(self, input: Tensor):
+        return F.fractional_max_pool3d(
+            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
+        )
+
+
 class LPPool1d(Module):
     """Power means over windows of lines."""
 

@@ -1,0 +1,482 @@
+# Operators that have no implementation but what they are made of. See composite.go.
+
+
+# ---- pooling ----
+
+def _own_at(x, indices, spatial: int):
+    flat = x.flatten(x.dim() - spatial)
+    found = flat.gather(x.dim() - spatial, indices.flatten(indices.dim() - spatial))
+    return found.view(indices.shape)
+
+def fractional_max_pool2d(self, kernel_size: List[int], output_size: List[int], random_samples):
+    indices = torch.fractional_max_pool2d(self.detach(), kernel_size, output_size, random_samples.detach())[1]
+    return _own_at(self, indices, 2), indices
+
+def fractional_max_pool3d(self, kernel_size: List[int], output_size: List[int], random_samples):
+    indices = torch.fractional_max_pool3d(self.detach(), kernel_size, output_size, random_samples.detach())[1]
+    return _own_at(self, indices, 3), indices
+
+
+# ---- arithmetic ----
+
+def _add_relu__Tensor(self, other, alpha: number):
+    return torch.relu(torch.add(self, other, alpha=alpha))
+
+def _add_relu__Scalar(self, other: number, alpha: number):
+    return torch.relu(torch.add(self, other, alpha))
+
+def _addmm_activation(self, mat1, mat2, beta: number, alpha: number, use_gelu: bool):
+    y = torch.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
+    if use_gelu:
+        return torch.gelu(y)
+    return torch.relu(y)
+
+def _trilinear(i1, i2, i3, expand1: List[int], expand2: List[int], expand3: List[int], sumdim: List[int], unroll_dim: int):
+    a = i1
+    for d in expand1:
+        a = a.unsqueeze(d)
+    b = i2
+    for d in expand2:
+        b = b.unsqueeze(d)
+    c = i3
+    for d in expand3:
+        c = c.unsqueeze(d)
+    product = a * b * c
+    if len(sumdim) == 0:
+        return product
+    return product.sum(sumdim)
+
+def _logcumsumexp(self, dim: int):
+    return torch.logcumsumexp(self, dim)
+
+def _aminmax(self):
+    return torch.min(self), torch.max(self)
+
+def _aminmax__dim(self, dim: int, keepdim: bool):
+    return torch.amin(self, [dim], keepdim), torch.amax(self, [dim], keepdim)
+
+def _masked_scale(self, mask, scale: float):
+    return self * mask.to(self.dtype) * scale
+
+def _compute_linear_combination(input, coefficients):
+    flat = input.reshape([input.size(0), -1])
+    shape = [coefficients.size(0)]
+    for d in range(1, input.dim()):
+        shape.append(input.size(d))
+    return coefficients.mm(flat).view(shape)
+
+def _masked_softmax(self, mask, dim: Optional[int], mask_type: Optional[int]):
+    at = self.dim() - 1
+    if dim is not None:
+        at = dim
+    m = mask
+    if mask_type is not None and mask_type == 1 and mask.dim() == 2 and self.dim() == 4:
+        m = mask.view([mask.size(0), 1, 1, mask.size(1)])
+    found = torch.softmax(self.masked_fill(m, -float("inf")), at)
+    return torch.where(found.isnan(), torch.zeros_like(found), found)
+
+def native_norm(self, p: number):
+    return torch.norm(self, p)
+
+def _pdist_forward(self, p: float):
+    return torch.pdist(self, p)
+
+def glu_jvp(glu, x, dx, dim: int):
+    a, b = torch.chunk(x, 2, dim)
+    da, db = torch.chunk(dx, 2, dim)
+    s = torch.sigmoid(b)
+    return da * s + a * s * (1 - s) * db
+
+def nanquantile(self, q, dim: Optional[int], keepdim: bool, interpolation: str):
+    x = self
+    axis = 0
+    if dim is None:
+        x = self.flatten()
+    else:
+        axis = dim
+    x = x.movedim(axis, -1)
+    values = torch.sort(x, -1)[0]
+    counts = torch.logical_not(torch.isnan(values)).sum([-1], True)
+    levels = q.reshape([-1])
+    parts: List[Tensor] = []
+    for i in range(levels.numel()):
+        rank = levels[i] * torch.clamp_min(counts - 1, 0).to(values.dtype)
+        low = torch.floor(rank)
+        high = torch.ceil(rank)
+        if interpolation == "lower":
+            high = low
+        elif interpolation == "higher":
+            low = high
+        elif interpolation == "nearest":
+            low = torch.round(rank)
+            high = low
+        below = values.gather(-1, low.to(torch.int64))
+        above = values.gather(-1, high.to(torch.int64))
+        weight = rank - low
+        if interpolation == "midpoint":
+            weight = torch.full_like(rank, 0.5)
+        found = below + (above - below) * weight
+        found = torch.where(counts == 0, torch.full_like(found, float("nan")), found)
+        if keepdim and dim is not None:
+            parts.append(found.movedim(-1, axis))
+        else:
+            parts.append(found.squeeze(-1))
+    if q.dim() == 0:
+        result = parts[0]
+    else:
+        result = torch.stack(parts)
+    if keepdim and dim is None:
+        shape = [1]
+        shape.clear()
+        if q.dim() > 0:
+            shape.append(q.numel())
+        for _ in range(self.dim()):
+            shape.append(1)
+        result = result.reshape(shape)
+    return result
+
+def nanquantile__scalar(self, q: float, dim: Optional[int], keepdim: bool, interpolation: str):
+    if q < 0.0 or q > 1.0:
+        raise RuntimeError("quantile() q must be in the range [0, 1] but got " + str(q))
+    return torch.nanquantile(self, torch.scalar_tensor(q, dtype=self.dtype), dim, keepdim, interpolation=interpolation)
+
+
+# ---- histograms ----
+
+def _own_weights(self, weight: Optional[Tensor]):
+    if weight is None:
+        return torch.ones_like(self).flatten()
+    return weight.flatten()
+
+def _own_hist(values, edges, weights):
+    n = edges.numel() - 1
+    at = torch.searchsorted(edges, values, right=True) - 1
+    at = torch.where(values == edges[n], torch.full_like(at, n - 1), at)
+    inside = torch.logical_and(values >= edges[0], values <= edges[n])
+    found = torch.zeros([n], dtype=weights.dtype)
+    return found.index_add(0, torch.clamp(at, 0, n - 1), torch.where(inside, weights, torch.zeros_like(weights)))
+
+def _own_density(hist, edges):
+    return hist / hist.sum() / torch.diff(edges)
+
+def histogram__bins_tensor(self, bins, weight: Optional[Tensor], density: bool):
+    hist = _own_hist(self.flatten(), bins, _own_weights(self, weight))
+    if density:
+        hist = _own_density(hist, bins)
+    return hist, bins
+
+def _own_edges(values, bins: int, range: Optional[List[float]], at: int):
+    low = 0.0
+    high = 0.0
+    if range is not None:
+        low = range[2 * at]
+        high = range[2 * at + 1]
+    elif values.numel() > 0:
+        low = float(values.min())
+        high = float(values.max())
+    if low == high:
+        low = low - 0.5
+        high = high + 0.5
+    return torch.linspace(low, high, bins + 1, dtype=values.dtype)
+
+def histogram__bin_ct(self, bins: int, range: Optional[List[float]], weight: Optional[Tensor], density: bool):
+    if bins <= 0:
+        raise RuntimeError("torch.histogram(): bins must be > 0, but got " + str(bins))
+    edges = _own_edges(self.flatten(), bins, range, 0)
+    hist = _own_hist(self.flatten(), edges, _own_weights(self, weight))
+    if density:
+        hist = _own_density(hist, edges)
+    return hist, edges
+
+
+# ---- parts of tensors ----
+
+def index_reduce(self, dim: int, index, source, reduce: str, include_self: bool):
+    axis = dim
+    if axis < 0:
+        axis = axis + self.dim()
+    shape = [1]
+    shape.clear()
+    for d in range(source.dim()):
+        if d == axis:
+            shape.append(index.numel())
+        else:
+            shape.append(1)
+    at = index.view(shape).expand_as(source)
+    return torch.scatter_reduce(self, axis, at, source, reduce, include_self=include_self)
+
+def segment_reduce(data, reduce: str, lengths: Optional[Tensor], indices: Optional[Tensor], offsets: Optional[Tensor], axis: int, unsafe: bool, initial: Optional[number]):
+    if lengths is not None:
+        sizes = lengths
+    elif offsets is not None:
+        sizes = torch.diff(offsets, 1, -1)
+    else:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    parts: List[Tensor] = []
+    start = 0
+    for i in range(sizes.size(0)):
+        n = int(sizes[i])
+        piece = data.narrow(0, start, n)
+        start = start + n
+        parts.append(_own_segment(piece, reduce, initial))
+    return torch.stack(parts)
+
+def _own_segment(piece, reduce: str, initial: Optional[number]):
+    empty = piece.size(0) == 0
+    if reduce == "sum":
+        found = piece.sum([0])
+        if initial is not None:
+            found = found + initial
+        return found
+    if reduce == "prod":
+        found = piece.prod(0)
+        if initial is not None:
+            found = found * initial
+        return found
+    if reduce == "mean":
+        total = piece.sum([0])
+        if empty:
+            if initial is not None:
+                return torch.full_like(total, initial)
+            return torch.full_like(total, float("nan"))
+        if initial is not None:
+            total = total + initial
+        return total / piece.size(0)
+    if reduce == "max":
+        if empty:
+            found = torch.full_like(piece.sum([0]), -float("inf"))
+        else:
+            found = piece.amax([0])
+        if initial is not None:
+            found = torch.maximum(found, torch.full_like(found, initial))
+        return found
+    if reduce == "min":
+        if empty:
+            found = torch.full_like(piece.sum([0]), float("inf"))
+        else:
+            found = piece.amin([0])
+        if initial is not None:
+            found = torch.minimum(found, torch.full_like(found, initial))
+        return found
+    raise RuntimeError("Expected reduce to be one of 'max', 'mean', 'min', 'prod', 'sum', but got " + reduce)
+
+def flatten_dense_tensors(tensors: List[Tensor]):
+    parts: List[Tensor] = []
+    for t in tensors:
+        parts.append(t.contiguous().view([-1]))
+    return torch.cat(parts)
+
+def unflatten_dense_tensors(flat, tensors: List[Tensor]):
+    parts: List[Tensor] = []
+    at = 0
+    for t in tensors:
+        parts.append(flat.narrow(0, at, t.numel()).view(t.shape))
+        at = at + t.numel()
+    return parts
+
+def _dim_arange(like, dim: int):
+    return torch.arange(like.size(dim))
+
+def _reshape_from_tensor(self, shape):
+    sizes = [1]
+    sizes.clear()
+    for i in range(shape.numel()):
+        sizes.append(int(shape[i]))
+    return self.reshape(sizes)
+
+
+# ---- convolutions under other names ----
+
+def thnn_conv2d(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int]):
+    return torch.conv2d(self, weight, bias, stride, padding)
+
+def _slow_conv2d_forward(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int]):
+    return torch.conv2d(self, weight, bias, stride, padding)
+
+def slow_conv3d(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int]):
+    return torch.conv3d(self, weight, bias, stride, padding)
+
+def slow_conv3d_forward(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int]):
+    return torch.conv3d(self, weight, bias, stride, padding)
+
+def slow_conv_dilated2d(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int], dilation: List[int]):
+    return torch.conv2d(self, weight, bias, stride, padding, dilation)
+
+def slow_conv_dilated3d(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int], dilation: List[int]):
+    return torch.conv3d(self, weight, bias, stride, padding, dilation)
+
+def slow_conv_transpose2d(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int], output_padding: List[int], dilation: List[int]):
+    return torch.conv_transpose2d(self, weight, bias, stride, padding, output_padding, 1, dilation)
+
+def slow_conv_transpose3d(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int], output_padding: List[int], dilation: List[int]):
+    return torch.conv_transpose3d(self, weight, bias, stride, padding, output_padding, 1, dilation)
+
+def _conv_depthwise2d(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int], dilation: List[int]):
+    return torch.conv2d(self, weight, bias, stride, padding, dilation, self.size(1))
+
+def conv_depthwise3d(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int], dilation: List[int]):
+    return torch.conv3d(self, weight, bias, stride, padding, dilation, self.size(1))
+
+def _nnpack_spatial_convolution(input, weight, bias: Optional[Tensor], padding: List[int], stride: List[int]):
+    return torch.conv2d(input, weight, bias, stride, padding)
+
+def _grid_sampler_2d_cpu_fallback(input, grid, interpolation_mode: int, padding_mode: int, align_corners: bool):
+    return torch.grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+# ---- losses and activations ----
+
+def nll_loss2d_forward(self, target, weight: Optional[Tensor], reduction: int, ignore_index: int):
+    used = target != ignore_index
+    if weight is None:
+        total = used.sum().to(self.dtype)
+    else:
+        total = torch.where(used, weight.index_select(0, torch.clamp_min(target.flatten(), 0)).view(target.shape), torch.zeros([1], dtype=self.dtype)).sum()
+    if reduction == 0:
+        total = torch.zeros_like(total)
+    return torch.nll_loss2d(self, target, weight, reduction, ignore_index), total
+
+def _weight_norm_interface(v, g, dim: int):
+    norms = torch.norm_except_dim(v, 2, dim)
+    return v * (g / norms), norms
+
+
+# ---- simulated quantization ----
+
+def _own_fake(self, scale, zero_point, low: int, high: int):
+    inverse = 1.0 / scale
+    q = torch.round(self * inverse) + zero_point
+    mask = torch.logical_and(q >= low, q <= high)
+    return (torch.clamp(q, low, high) - zero_point) * scale, mask
+
+def _own_through(self, value, mask):
+    return torch.where(mask, self, torch.zeros_like(self)) + (value - torch.where(mask, self, torch.zeros_like(self))).detach()
+
+def fake_quantize_per_tensor_affine(self, scale: float, zero_point: int, quant_min: int, quant_max: int):
+    return torch.fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max)[0]
+
+def fake_quantize_per_tensor_affine_cachemask(self, scale: float, zero_point: int, quant_min: int, quant_max: int):
+    if quant_min > quant_max:
+        raise RuntimeError("`quant_min` should be less than or equal to `quant_max`.")
+    if zero_point < quant_min or zero_point > quant_max:
+        raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
+    value, mask = _own_fake(self.detach(), torch.scalar_tensor(scale, dtype=self.dtype), torch.scalar_tensor(zero_point, dtype=self.dtype), quant_min, quant_max)
+    return _own_through(self, value, mask), mask
+
+def fake_quantize_per_tensor_affine__tensor_qparams(self, scale, zero_point, quant_min: int, quant_max: int):
+    value, mask = _own_fake(self.detach(), scale.detach(), zero_point, quant_min, quant_max)
+    return _own_through(self, value, mask)
+
+def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(self, scale, zero_point, fake_quant_enabled, quant_min: int, quant_max: int):
+    if int(fake_quant_enabled) == 0:
+        return self.clone(), torch.ones_like(self.detach()).to(torch.bool)
+    value, mask = _own_fake(self.detach(), scale.detach(), zero_point, quant_min, quant_max)
+    return _own_through(self, value, mask), mask
+
+def _own_channels(x, self, axis: int):
+    shape = [1]
+    shape.clear()
+    for d in range(self.dim()):
+        if d == axis:
+            shape.append(self.size(d))
+        else:
+            shape.append(1)
+    return x.view(shape)
+
+def fake_quantize_per_channel_affine(self, scale, zero_point, axis: int, quant_min: int, quant_max: int):
+    return torch.fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, quant_min, quant_max)[0]
+
+def fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis: int, quant_min: int, quant_max: int):
+    if quant_min > quant_max:
+        raise RuntimeError("`quant_min` should be less than or equal to `quant_max`.")
+    s = _own_channels(scale.detach(), self, axis)
+    z = _own_channels(zero_point, self, axis)
+    value, mask = _own_fake(self.detach(), s, z, quant_min, quant_max)
+    return _own_through(self, value, mask), mask
+
+def fake_quantize_per_tensor_affine_cachemask_backward(grad, mask):
+    return grad * mask
+
+def fake_quantize_per_channel_affine_cachemask_backward(grad, mask):
+    return grad * mask
+
+
+# ---- linear algebra ----
+
+def linalg_householder_product(input, tau):
+    rows = input.size(-2)
+    columns = input.size(-1)
+    q = torch.eye(rows, columns, dtype=input.dtype).expand(input.shape).clone()
+    for j in range(tau.size(-1)):
+        i = tau.size(-1) - 1 - j
+        v = torch.tril(input, -1).select(-1, i)
+        unit = torch.zeros([rows], dtype=input.dtype)
+        unit[i] = 1
+        v = (v + unit).unsqueeze(-1)
+        q = q - tau.select(-1, i).unsqueeze(-1).unsqueeze(-1) * v.matmul(v.mH.matmul(q))
+    return q
+
+def orgqr(self, input2):
+    return torch.linalg_householder_product(self, input2)
+
+def _own_full_reflectors(input, tau):
+    rows = input.size(-2)
+    extra = rows - input.size(-1)
+    wide = input
+    if extra > 0:
+        shape = [1]
+        shape.clear()
+        for d in range(input.dim() - 1):
+            shape.append(input.size(d))
+        shape.append(extra)
+        wide = torch.cat([input, torch.zeros(shape, dtype=input.dtype)], -1)
+    return torch.linalg_householder_product(wide, tau)
+
+def ormqr(self, input2, input3, left: bool, transpose: bool):
+    q = _own_full_reflectors(self, input2)
+    if transpose:
+        q = q.mH
+    if left:
+        return q.matmul(input3)
+    return input3.matmul(q)
+
+def symeig(self, eigenvectors: bool, upper: bool):
+    uplo = "L"
+    if upper:
+        uplo = "U"
+    if eigenvectors:
+        return torch.linalg_eigh(self, uplo)
+    return torch.linalg_eigvalsh(self, uplo), torch.zeros([0], dtype=self.dtype)
+
+def _linalg_svd(A, full_matrices: bool, compute_uv: bool, driver: Optional[str]):
+    if compute_uv:
+        return torch.linalg_svd(A, full_matrices)
+    empty = torch.zeros([0], dtype=A.dtype)
+    return empty, torch.linalg_svdvals(A), empty
+
+def _linalg_eigh(A, UPLO: str, compute_v: bool):
+    if compute_v:
+        return torch.linalg_eigh(A, UPLO)
+    return torch.linalg_eigvalsh(A, UPLO), torch.zeros([0], dtype=A.dtype)
+
+def _linalg_det(A):
+    lu, pivots, info = torch.linalg_lu_factor_ex(A)
+    return torch.linalg_det(A), lu, pivots
+
+def _linalg_slogdet(A):
+    lu, pivots, info = torch.linalg_lu_factor_ex(A)
+    sign, logabsdet = torch.linalg_slogdet(A)
+    return sign, logabsdet, lu, pivots
+
+def linalg_matrix_rank__tol_tensor(input, tol, hermitian: bool):
+    s = torch.linalg_svdvals(input)
+    return (s > tol.unsqueeze(-1)).sum([-1])
+
+
+# ---- attention ----
+
+def _scaled_dot_product_attention_forward(query, key, value, attn_mask: Optional[Tensor], dropout_p: float, need_attn_weights: bool, is_causal: bool):
+    return torch._scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, need_attn_weights, is_causal)
+
+def _scaled_dot_product_attention_math(query, key, value, attn_mask: Optional[Tensor], dropout_p: float, need_attn_weights: bool, is_causal: bool):
+    return torch._scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, need_attn_weights, is_causal)
