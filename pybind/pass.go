@@ -3,6 +3,7 @@ package main
 import (
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
+	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
@@ -35,6 +36,14 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_custom_pattern_based_rewrite_graph(str pattern, str fused_node_name, Graph g, list? value_name_pairs=None) -> None", doc: "Replaces what looks like the pattern, the text of a graph with one result, by the graph of another text.", run: bind(rewriteGraph)},
 	{schema: "_C._jit_pass_custom_pattern_based_rewrite(str pattern, str fused_node_name, Module m) -> None", doc: "Replaces what looks like the pattern in all methods of a module.", run: bind(rewriteModule)},
 	{schema: "_C._jit_pass_remove_dropout(Module module) -> None", doc: "Removes the dropouts of a module in eval mode from its methods.", run: bind(removeDropout)},
+	{schema: "_C._jit_pass_batch_mm(Graph graph) -> None", doc: "Makes one node of a sum of four and more matrix products.", run: pass(quiet(passes.BatchMM))},
+	{schema: "_C._jit_pass_fuse_addmm(Graph graph) -> bool", doc: "Puts addmm beside sums of products and matrices of known sizes; returns whether there were any.", run: pass(passes.FuseAddmm)},
+	{schema: "_C._jit_pass_integer_value_refinement(Graph graph) -> bool", doc: "Replaces integers by the constants that conditions say they are; returns whether anything changed.", run: pass(passes.RefineIntegers)},
+	{schema: "_C._jit_pass_refine_integer_values(Graph graph) -> bool", doc: "The same as _jit_pass_integer_value_refinement.", run: pass(passes.RefineIntegers)},
+	{schema: "_C._jit_pass_propagate_shapes_on_graph(Graph graph) -> None", doc: "Gives tensors the types that follow from those of the parameters.", run: pass(quiet(passes.PropagateShapes))},
+	{schema: "_C._jit_pass_complete_shape_analysis(Graph graph, any inputs, bool with_grad) -> None", doc: "Gives the parameters the types of the inputs, a tuple, and tensors those that follow.", run: bind(completeShapes)},
+	{schema: "_C._jit_erase_non_input_shape_information(Graph graph) -> None", doc: "Makes tensor types, apart from those of the parameters, ones that say nothing of shapes.", run: pass(passes.EraseInnerShapes)},
+	{schema: "_C._jit_pass_lower_graph(Graph graph, Module module) -> any", doc: "A graph without the module, with parameters for the tensors of its attributes, and the list of these.", run: bind(lowerGraph)},
 	{schema: "_C._last_executed_optimized_graph() -> Graph", doc: "The optimized form of the graph of the compiled function that was called last.", run: bind(lastOptimized)},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
 }
@@ -165,4 +174,39 @@ func eachMethod(module *value.Object, visit func(*ir.Function) error) error {
 
 func rewriteModule(pattern, replacement string, module *value.Object) error {
 	return eachMethod(module, func(f *ir.Function) error { return rewriteGraph(pattern, replacement, f.Expose(), nil) })
+}
+
+// completeShapes gives the parameters of a graph the types of tensors, and what is computed from them those that follow.
+func completeShapes(g *ir.Graph, inputs value.Value, withGrad bool) error {
+	if err := prepared(g); err != nil {
+		return err
+	}
+	if inputs.Kind() != value.KindTuple {
+		return typeErrorf("_jit_pass_complete_shape_analysis(): incompatible function arguments: the inputs are a tuple")
+	}
+	given := inputs.Tuple().Items
+	params := g.Inputs()
+	if len(given) != len(params) {
+		return runtimeErrorf("the graph has %d parameters, but %d inputs were given", len(params), len(given))
+	}
+	for i, v := range given {
+		if !v.IsTensor() {
+			continue
+		}
+		t := *value.CompleteType(v.Tensor()).(*types.TensorInfo)
+		if !withGrad {
+			off := false
+			t.RequiresGrad = &off
+		}
+		params[i].SetType(&t)
+	}
+	passes.PropagateShapes(g)
+	return nil
+}
+
+func lowerGraph(g *ir.Graph, module *value.Object) (*ir.Graph, []value.Value, error) {
+	if err := prepared(g); err != nil {
+		return nil, nil, err
+	}
+	return passes.LowerGraph(g, module)
 }

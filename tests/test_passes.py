@@ -89,7 +89,8 @@ def changing(x: Tensor, n: int):
 FUNCTIONS = [arithmetic, views, lists, tuples, loops, branches, constants, changing]
 PASSES = ["inline", "dce", "cse", "peephole", "peephole_list_idioms", "constant_pooling", "constant_propagation",
           "constant_propagation_immutable_types", "loop_unrolling", "constant_loop_unrolling", "lower_simple_tuples", "remove_mutation",
-          "remove_expands", "decompose_ops", "erase_shape_information", "canonicalize_graph_fuser_ops"]  # fmt: skip
+          "remove_expands", "decompose_ops", "erase_shape_information", "canonicalize_graph_fuser_ops", "batch_mm", "fuse_addmm",
+          "integer_value_refinement", "propagate_shapes_on_graph"]  # fmt: skip
 
 
 def run_pass(name, graph):
@@ -274,3 +275,71 @@ def test_linear_layers_are_fused_and_transposed():
     assert _C._jit_pass_transpose_frozen_linear(frozen.graph)
     FileCheck().check_not("aten::linear").check("aten::matmul").check("aten::add").run(frozen.graph)
     assert_close(_C._jit_interpret_graph(frozen.graph, (frozen._c, x)), expected)
+
+
+def test_lower_graph():
+    class Inner(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.ones(2))
+            self.register_buffer("b", torch.full((2,), 3.0))
+
+        def forward(self, x):
+            return x * self.w + self.b
+
+    class Outer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+            self.p = torch.nn.Parameter(torch.full((2,), 2.0))
+
+        def forward(self, x):
+            return self.inner(x) * self.p + self.inner.w
+
+    module = torch.jit.script(Outer())
+    graph, tensors = _C._jit_pass_lower_graph(module.graph, module._c)
+    assert [t.tolist() for t in tensors] == [[1.0, 1.0], [3.0, 3.0], [2.0, 2.0]]
+    x = torch.tensor([5.0, 7.0])
+    assert torch.equal(_C._create_function_from_graph("lowered", graph)(x, *tensors), module(x))
+
+
+def test_lower_graph_takes_tensors_alone():
+    class Number(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.k = 3
+
+        def forward(self, x):
+            return x * self.k
+
+    module = torch.jit.script(Number())
+    with pytest.raises(RuntimeError, match="Unknown type int encountered in graph lowering"):
+        _C._jit_pass_lower_graph(module.graph, module._c)
+
+
+def test_complete_shape_analysis():
+    @torch.jit.script
+    def f(x, y):
+        return torch.mm(x, y).relu().t()
+
+    graph = f.graph.copy()
+    _C._jit_pass_complete_shape_analysis(graph, (torch.ones(2, 3), torch.ones(3, 4)), False)
+    FileCheck().check("Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)").check(
+        "Float(2, 4, strides=[4, 1]"
+    ).check("Float(4, 2, strides=[1, 4], device=cpu) = aten::t").run(str(graph))
+    _C._jit_erase_non_input_shape_information(graph)
+    FileCheck().check("Float(2, 3").check("Float(3, 4").check_not("Float(4, 2").run(str(graph))
+    with pytest.raises(RuntimeError, match="2 parameters, but 1 inputs"):
+        _C._jit_pass_complete_shape_analysis(graph, (torch.ones(2, 3),), False)
+
+
+def test_batch_mm_computes_the_sum():
+    @torch.jit.script
+    def f(x, y):
+        return torch.mm(x, y) + torch.mm(y, x) + torch.mm(x, x) + torch.mm(y, y)
+
+    graph = f.graph.copy()
+    _C._jit_pass_batch_mm(graph)
+    FileCheck().check("prim::MMTreeReduce").check_not("aten::mm").run(str(graph))
+    x, y = torch.randn(4, 4), torch.randn(4, 4)
+    assert_close(_C._create_function_from_graph("batched", graph)(x, y), f(x, y))

@@ -1013,6 +1013,9 @@ def _get_schema(name: builtins.str, overload_name: builtins.str) -> FunctionSche
 def _infer_type(value: Any) -> tuple[Any, ...]:
     """The type that a value has in a program, or None and why it has none."""
 
+def _jit_erase_non_input_shape_information(graph: Graph) -> None:
+    """Makes tensor types, apart from those of the parameters, ones that say nothing of shapes."""
+
 def _jit_get_all_schemas() -> list[Any]:
     """The schemas of all operators."""
 
@@ -1022,11 +1025,17 @@ def _jit_get_schemas_for_operator(name: builtins.str) -> list[Any]:
 def _jit_interpret_graph(graph: Graph, inputs: tuple[Any, ...]) -> Any:
     """The result of a graph for inputs."""
 
+def _jit_pass_batch_mm(graph: Graph) -> None:
+    """Makes one node of a sum of four and more matrix products."""
+
 def _jit_pass_canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:
     """A copy whose values are numbered in order, with or without names."""
 
 def _jit_pass_canonicalize_graph_fuser_ops(graph: Graph) -> None:
     """Puts the outputs of branches and loops into the order of their uses."""
+
+def _jit_pass_complete_shape_analysis(graph: Graph, inputs: Any, with_grad: bool) -> None:
+    """Gives the parameters the types of the inputs, a tuple, and tensors those that follow."""
 
 def _jit_pass_constant_loop_unrolling(graph: Graph) -> bool:
     """Replaces for-loops of a few rounds by their bodies; returns whether anything changed."""
@@ -1073,6 +1082,9 @@ def _jit_pass_fold_frozen_conv_bn(graph: Graph) -> bool:
 def _jit_pass_fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
     """Folds factors behind convolutions with constant weights into the weights."""
 
+def _jit_pass_fuse_addmm(graph: Graph) -> bool:
+    """Puts addmm beside sums of products and matrices of known sizes; returns whether there were any."""
+
 def _jit_pass_fuse_linear(graph: Graph) -> None:
     """Replaces products with transposed weights by linear."""
 
@@ -1082,6 +1094,9 @@ def _jit_pass_inline(graph: Graph) -> None:
 def _jit_pass_inline_fork_wait(graph: Graph) -> None:
     """Runs forked calls in their place."""
 
+def _jit_pass_integer_value_refinement(graph: Graph) -> bool:
+    """Replaces integers by the constants that conditions say they are; returns whether anything changed."""
+
 def _jit_pass_lint(graph: Graph) -> None:
     """Checks the graph's invariants."""
 
@@ -1090,6 +1105,9 @@ def _jit_pass_loop_unrolling(graph: Graph) -> bool:
 
 def _jit_pass_lower_all_tuples(graph: Graph) -> None:
     """Replaces tuples by their elements, also in parameters and results."""
+
+def _jit_pass_lower_graph(graph: Graph, module: Any) -> Any:
+    """A graph without the module, with parameters for the tensors of its attributes, and the list of these."""
 
 def _jit_pass_lower_simple_tuples(graph: Graph) -> None:
     """Connects uses of elements of tuples with what the tuples were made of."""
@@ -1102,6 +1120,12 @@ def _jit_pass_peephole(graph: Graph, disable_shape_peepholes: bool = False) -> b
 
 def _jit_pass_peephole_list_idioms(graph: Graph, refine_list_len: bool = False) -> bool:
     """Answers what is asked of lists that are made in the graph; returns whether anything changed."""
+
+def _jit_pass_propagate_shapes_on_graph(graph: Graph) -> None:
+    """Gives tensors the types that follow from those of the parameters."""
+
+def _jit_pass_refine_integer_values(graph: Graph) -> bool:
+    """The same as _jit_pass_integer_value_refinement."""
 
 def _jit_pass_remove_dropout(module: Any) -> None:
     """Removes the dropouts of a module in eval mode from its methods."""

@@ -20,6 +20,18 @@ func EraseShapeInformation(g *ir.Graph) {
 	})
 }
 
+// EraseInnerShapes is EraseShapeInformation but for the parameters of the graph.
+func EraseInnerShapes(g *ir.Graph) {
+	var kept []types.Type
+	for _, v := range g.Inputs() {
+		kept = append(kept, v.Type())
+	}
+	EraseShapeInformation(g)
+	for i, v := range g.Inputs() {
+		v.SetType(kept[i])
+	}
+}
+
 func eraseShapes(vs []*ir.Value) {
 	for _, v := range vs {
 		if t := types.Unshaped(v.Type()); !types.Equal(t, v.Type()) {

@@ -15,6 +15,7 @@ type Pass struct {
 
 // All lists the passes.
 var All = []Pass{
+	{"batch-mm", BatchMM},
 	{"canonicalize-outputs", changes(CanonicalizeOutputs)},
 	{"constant-loop-unrolling", UnrollConstantLoops},
 	{"constant-pooling", changes(ConstantPooling)},
@@ -29,6 +30,7 @@ var All = []Pass{
 	{"fold-frozen-conv-add-or-sub", FoldFrozenConvAddOrSub},
 	{"fold-frozen-conv-bn", FoldFrozenConvBatchNorm},
 	{"fold-frozen-conv-mul-or-div", FoldFrozenConvMulOrDiv},
+	{"fuse-addmm", FuseAddmm},
 	{"fuse-linear", FuseLinear},
 	{"inline", changes(Inline)},
 	{"inline-fork-wait", InlineForkWait},
@@ -40,6 +42,8 @@ var All = []Pass{
 	{"optimize", changes(Optimize)},
 	{"peephole", Peephole},
 	{"peephole-list-idioms", PeepholeListIdioms},
+	{"propagate-shapes", PropagateShapes},
+	{"refine-integers", RefineIntegers},
 	{"remove-dropout", RemoveDropout},
 	{"remove-expands", RemoveExpands},
 	{"remove-inplace-ops", RemoveInplaceOps},

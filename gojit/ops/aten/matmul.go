@@ -449,6 +449,15 @@ var matmulFamily = []definition{
 		p := mul.on(conjugate(c.tensor(0)), c.tensor(1))
 		return sum(p, []int{c.int(2)}, false, p.DType())
 	}),
+	giving("prim::MMTreeReduce", func(c call) *tensor.Tensor {
+		half := len(c.args) / 2
+		check(half > 0 && 2*half == len(c.args), "prim::MMTreeReduce expects the left operands of products and as many right ones")
+		sum := mm(c.tensor(0), c.tensor(half))
+		for i := 1; i < half; i++ {
+			sum = add.on(sum, mm(c.tensor(i), c.tensor(half+i)))
+		}
+		return sum
+	}),
 	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }),
 	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }),
 	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }),

@@ -1,0 +1,329 @@
+package passes
+
+import (
+	"slices"
+
+	"torchjit/gojit/alias"
+	"torchjit/gojit/ir"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// PropagateShapes gives tensors the types that follow from those of the graph's parameters: each operator whose
+// tensors have known sizes is run on zeros. Where an element type is not known, only sizes are given. What depends on
+// the elements themselves, or on random numbers, stays unknown.
+//
+//	graph(%x : Float(2, 3), ...)
+//	  %y : Tensor = aten::t(%x)   ->   %y : Float(3, 2, strides=[1, 3], device=cpu) = aten::t(%x)
+func PropagateShapes(g *ir.Graph) bool {
+	p := &shapes{memory: alias.Analyze(g, alias.Options{}), known: map[*ir.Value]value.Value{}, untyped: map[*ir.Value]bool{}}
+	before := g.Text(false)
+	p.parameters(g.Inputs())
+	p.block(g.Block())
+	return g.Text(false) != before
+}
+
+// mostElements bounds the zeros that an operator is run on.
+const mostElements = 1 << 24
+
+// shapes is the state of one PropagateShapes.
+type shapes struct {
+	memory  *alias.Db
+	known   map[*ir.Value]value.Value // zeros for tensors of known sizes, and what numbers and lists are
+	untyped map[*ir.Value]bool        // tensors of an unknown element type
+}
+
+// parameters makes zeros for the parameters whose types say enough.
+func (p *shapes) parameters(vs []*ir.Value) {
+	for _, v := range vs {
+		if t, ok := v.Type().(*types.TensorInfo); ok {
+			p.standFor(v, t)
+		}
+	}
+}
+
+func (p *shapes) standFor(v *ir.Value, t *types.TensorInfo) {
+	if t.Sizes == nil || slices.Contains(t.Sizes, -1) {
+		return
+	}
+	if n, err := tensor.Numel(t.Sizes); err != nil || n > mostElements {
+		return
+	}
+	d := tensor.Float32
+	if t.DType != "" {
+		named, ok := tensor.ParseDType(t.DType)
+		if !ok {
+			return
+		}
+		d = named
+	}
+	zeros, err := tensor.Zeros(t.Sizes, d)
+	if err == nil && len(t.Strides) == len(t.Sizes) && !slices.Contains(t.Strides, -1) && !slices.Equal(t.Strides, zeros.Strides()) {
+		if zeros, err = tensor.EmptyStrided(t.Sizes, t.Strides, d); err == nil {
+			tensor.Fill(zeros, tensor.Int(0))
+		}
+	}
+	if err != nil {
+		return
+	}
+	p.known[v] = value.OfTensor(zeros)
+	if t.DType == "" {
+		p.untyped[v] = true
+	}
+}
+
+func (p *shapes) block(b *ir.Block) {
+	for n := b.First(); n != nil; n = n.Next() {
+		switch n.Kind() {
+		case "prim::If":
+			p.branches(n)
+		case "prim::Loop":
+			p.loop(n)
+		case "prim::TupleConstruct":
+			p.run(n)
+			p.tuple(n)
+		default:
+			for _, inner := range n.Blocks() {
+				p.block(inner)
+			}
+			p.run(n)
+		}
+	}
+}
+
+// tuple gives a tuple the types of its elements.
+func (p *shapes) tuple(n *ir.Node) {
+	t := n.Output().Type().(*types.Tuple)
+	if t.Name != "" {
+		return
+	}
+	elems := make([]types.Type, len(n.Inputs()))
+	for i, v := range n.Inputs() {
+		elems[i] = v.Type()
+	}
+	n.Output().SetType(types.NewTuple(elems...))
+}
+
+// dependent are the operators whose results' shapes or numbers follow from elements.
+var dependent = map[string]bool{
+	"aten::nonzero": true, "aten::nonzero_numpy": true, "aten::argwhere": true, "aten::masked_select": true, "aten::item": true, "aten::_local_scalar_dense": true,
+	"aten::Int": true, "aten::Float": true, "aten::Bool": true, "aten::Complex": true, "aten::IntImplicit": true, "aten::FloatImplicit": true,
+	"aten::ScalarImplicit": true, "aten::is_nonzero": true, "aten::equal": true, "aten::allclose": true, "aten::unique_dim": true, "aten::_unique2": true,
+	"aten::_unique": true, "aten::unique_consecutive": true, "aten::unique_dim_consecutive": true, "aten::bincount": true, "aten::repeat_interleave": true,
+	"aten::one_hot": true, "aten::tolist": true, "prim::tolist": true, "aten::index": true, "aten::where": true,
+}
+
+// run runs a node on what its inputs are.
+func (p *shapes) run(n *ir.Node) {
+	if n.Kind() == "prim::Constant" || notPropagated[n.Kind()] || n.HasSideEffects() {
+		return
+	}
+	args, tensors, typed, ok := p.arguments(n)
+	if !ok || tensors && p.dependsOnElements(n) {
+		return
+	}
+	if n.IsNondeterministic() {
+		if !n.Is("aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::rand_like", "aten::randn_like", "aten::bernoulli") {
+			return
+		}
+		p.learn(n.Output(), args[0], typed)
+		return
+	}
+	outs, ok := p.results(n, args)
+	if !ok {
+		return
+	}
+	for i, out := range outs {
+		p.learn(n.Outputs()[i], out, typed)
+	}
+}
+
+// dependsOnElements reports whether the results' shapes or numbers follow from elements: a gather by positions is one of
+// them only with masks.
+func (p *shapes) dependsOnElements(n *ir.Node) bool {
+	if !dependent[n.Kind()] {
+		return false
+	}
+	switch {
+	case n.Is("aten::where"):
+		return len(n.Inputs()) == 1
+	case n.Is("aten::index"):
+		indices, ok := p.value(n.Input(1))
+		return !ok || slices.ContainsFunc(indices.List().Items, func(v value.Value) bool {
+			return v.IsTensor() && (v.Tensor().DType() == tensor.Bool || v.Tensor().DType() == tensor.Uint8)
+		})
+	}
+	return true
+}
+
+// value returns what a value is, if that is known.
+func (p *shapes) value(v *ir.Value) (value.Value, bool) {
+	if known, ok := p.known[v]; ok {
+		return known, true
+	}
+	return v.Constant()
+}
+
+func (p *shapes) arguments(n *ir.Node) (args []value.Value, tensors, typed, ok bool) {
+	typed = true
+	for _, v := range n.Inputs() {
+		arg, ok := p.value(v)
+		if !ok {
+			return nil, false, false, false
+		}
+		args = append(args, arg)
+		typed = typed && !p.untyped[v]
+		tensors = tensors || arg.IsTensor() || arg.Kind() == value.KindList
+	}
+	return args, tensors, typed, true
+}
+
+// results runs a node that makes a container or applies an operator.
+func (p *shapes) results(n *ir.Node, args []value.Value) ([]value.Value, bool) {
+	switch n.Kind() {
+	case "prim::ListConstruct":
+		return []value.Value{value.OfList(value.NewList(n.Output().Type().(*types.List).Elem, args...))}, true
+	case "prim::TupleConstruct":
+		return []value.Value{value.OfTuple(&value.Tuple{Type: n.Output().Type().(*types.Tuple), Items: args})}, true
+	case "prim::TupleUnpack":
+		return args[0].Tuple().Items, true
+	case "prim::ListUnpack":
+		items := args[0].List().Items
+		return items, len(items) == len(n.Outputs())
+	case "prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional":
+		return args, true
+	}
+	o := n.Operator()
+	if o == nil || o.Run == nil || o.Schema().IsVararg || o.Schema().IsVarret {
+		return nil, false
+	}
+	return runOperator(o, args, len(n.Outputs()))
+}
+
+// learn notes what a value is. typed says that the element types are right.
+func (p *shapes) learn(v *ir.Value, is value.Value, typed bool) {
+	if v.Type().Kind() != types.KindTensor && types.IsMutable(v.Type()) && p.memory.HasContentWriters(v) {
+		return // a list that changes
+	}
+	if is.IsTensor() && v.Type().Kind() == types.KindTensor {
+		t := is.Tensor()
+		if t.Numel() > mostElements {
+			return
+		}
+		info := value.CompleteType(t).(*types.TensorInfo)
+		shaped := &types.TensorInfo{DType: info.DType, Device: info.Device, Dims: info.Dims, Sizes: info.Sizes, Strides: info.Strides}
+		if !typed {
+			shaped = &types.TensorInfo{Dims: info.Dims, Sizes: info.Sizes}
+			p.untyped[v] = true
+		}
+		v.SetType(shaped)
+	} else if !typed {
+		p.untyped[v] = true
+	}
+	p.known[v] = is
+}
+
+// branches goes into both blocks; the outputs are what both give.
+func (p *shapes) branches(n *ir.Node) {
+	yes, no := n.Blocks()[0], n.Blocks()[1]
+	p.block(yes)
+	p.block(no)
+	for i, out := range n.Outputs() {
+		a, aIs := yes.Outputs()[i].Type().(*types.TensorInfo)
+		b, bIs := no.Outputs()[i].Type().(*types.TensorInfo)
+		if aIs && bIs && out.Type().Kind() == types.KindTensor {
+			both := mergeShapes(a, b)
+			out.SetType(both)
+			p.standFor(out, both)
+		}
+	}
+}
+
+// loop goes into the body until what it carries stays.
+func (p *shapes) loop(n *ir.Node) {
+	body := n.Blocks()[0]
+	carried := body.Inputs()[1:]
+	for i, v := range carried {
+		if t, ok := n.Input(i + 2).Type().(*types.TensorInfo); ok && v.Type().Kind() == types.KindTensor {
+			v.SetType(mergeShapes(t, t))
+		}
+	}
+	for again := true; again; {
+		p.forget(body)
+		p.parameters(carried)
+		p.block(body)
+		again = false
+		for i, v := range carried {
+			before, ok := v.Type().(*types.TensorInfo)
+			after, given := body.Outputs()[i+1].Type().(*types.TensorInfo)
+			if !ok || !given {
+				continue
+			}
+			both := mergeShapes(before, after)
+			if both.String() != before.String() {
+				v.SetType(both)
+				again = true
+			}
+		}
+	}
+	for i, out := range n.Outputs() {
+		if t, ok := carried[i].Type().(*types.TensorInfo); ok && out.Type().Kind() == types.KindTensor {
+			out.SetType(t)
+			p.standFor(out, t)
+		}
+	}
+}
+
+// forget drops what is known of the values of a block.
+func (p *shapes) forget(b *ir.Block) {
+	drop := func(vs []*ir.Value) {
+		for _, v := range vs {
+			delete(p.known, v)
+			delete(p.untyped, v)
+			if v.Type().Kind() == types.KindTensor && v.Node() != b.ParamNode() {
+				v.SetType(types.Tensor)
+			}
+		}
+	}
+	drop(b.Inputs())
+	b.Walk(func(n *ir.Node) {
+		if n.Kind() != "prim::Constant" {
+			drop(n.Outputs())
+		}
+	})
+}
+
+// mergeShapes is what two types say alike.
+func mergeShapes(a, b *types.TensorInfo) *types.TensorInfo {
+	both := &types.TensorInfo{}
+	if a.DType == b.DType {
+		both.DType = a.DType
+	}
+	if a.Device == b.Device {
+		both.Device = a.Device
+	}
+	if a.Sizes == nil || b.Sizes == nil || len(a.Sizes) != len(b.Sizes) {
+		return both
+	}
+	both.Sizes = mergeInts(a.Sizes, b.Sizes)
+	dims := len(both.Sizes)
+	both.Dims = &dims
+	if len(a.Strides) == dims && len(b.Strides) == dims {
+		if strides := mergeInts(a.Strides, b.Strides); !slices.Contains(strides, -1) {
+			both.Strides = strides
+		}
+	}
+	return both
+}
+
+func mergeInts(a, b []int) []int {
+	both := make([]int, len(a))
+	for i := range a {
+		both[i] = -1
+		if a[i] == b[i] {
+			both[i] = a[i]
+		}
+	}
+	return both
+}
