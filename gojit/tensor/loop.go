@@ -129,6 +129,42 @@ func (l *Loop) joinable(inner, outer *loopDim) bool {
 	return true
 }
 
+// Rows is a walk over rows of elements side by side.
+type Rows struct {
+	Width, Rows int
+	Once        uint32 // the operands that have one row for all
+	Single      uint32 // the operands that have one element for each row
+	Uniform     uint32 // the operands that have one element for all
+}
+
+// Rows reports whether the walk is one over rows, which the other operands have one behind the other.
+func (l *Loop) Rows(size func(operand int) int) (r Rows, ok bool) {
+	if l.count != 2 {
+		return r, false
+	}
+	dims := l.room()
+	inner, outer := &dims[0], &dims[1]
+	r.Width, r.Rows = inner.size, outer.size
+	for i := range l.operands {
+		switch {
+		case inner.step[i] == 0 && outer.step[i] == 0:
+			r.Uniform |= 1 << i
+		case inner.step[i] == 0 && outer.step[i] == size(i):
+			r.Single |= 1 << i
+		case inner.step[i] != size(i):
+			return r, false
+		case outer.step[i] == 0:
+			r.Once |= 1 << i
+		case outer.step[i] != inner.step[i]*inner.size:
+			return r, false
+		}
+	}
+	return r, true
+}
+
+// Base returns where an operand begins.
+func (l *Loop) Base(operand int) unsafe.Pointer { return l.base[operand] }
+
 // Seek restricts the walk to the elements from start to end of its order.
 func (l *Loop) Seek(start, end int) { l.next, l.limit, l.walking = start, end, false }
 

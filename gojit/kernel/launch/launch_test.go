@@ -54,7 +54,7 @@ func TestLayouts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, shape := range [][]int{{5}, {4, 3}, {3, 1, 37}, {130, 257}, {2, 3, 5, 7}, {1, 1}, {700, 100}} {
+		for _, shape := range [][]int{{5}, {4, 3}, {3, 1, 37}, {130, 257}, {2, 3, 5, 7}, {1, 1}, {700, 100}, {3000, 16}} {
 			for variant := range 12 {
 				layout := func() *tensor.Tensor { return arranged(rng, d, shape) }
 				x, y := layout(), layout()
@@ -374,6 +374,30 @@ func TestRemaindersOfAllSizes(t *testing.T) {
 				if a, b := got.At(i).Float64(), want.At(i).Float64(); a != b && (a == a || b == b) {
 					t.Fatalf("%s of %g and %g is %g, want %g", op, x[i], y[i], a, b)
 				}
+			}
+		}
+	}
+}
+
+// A row that all rows share, or a column, is repeated: numbers of elements go on from one group of rows to the next.
+func TestRepeatedRowsAreCounted(t *testing.T) {
+	b := kernel.NewBuilder()
+	x, y := b.Input(tensor.Int64, tensor.Int64), b.Input(tensor.Int64, tensor.Int64)
+	b.Output(b.Add(b.Mul(x, b.Iota(tensor.Int64)), y), tensor.Int64)
+	p, err := NewProgram(b.Kernel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shape := range [][]int{{4, 3}, {2001, 17}, {5000, 300}} {
+		whole, row := random(rand.New(rand.NewPCG(3, 4)), tensor.Int64, shape...), random(rand.New(rand.NewPCG(5, 6)), tensor.Int64, shape[1])
+		column := random(rand.New(rand.NewPCG(7, 8)), tensor.Int64, shape[0], 1)
+		for _, operands := range [][2]*tensor.Tensor{{whole, row}, {row, whole}, {whole, column}, {column, row}} {
+			got, _ := tensor.Empty(shape, tensor.Int64)
+			want, _ := tensor.Empty(shape, tensor.Int64)
+			p.Run([]*tensor.Tensor{got, operands[0], operands[1]}, nil)
+			p.evaluate([]*tensor.Tensor{want, operands[0], operands[1]}, nil)
+			if !equal(got, want) {
+				t.Errorf("%v differ", shape)
 			}
 		}
 	}

@@ -15,6 +15,12 @@ const tile = 512
 func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
 	var l tensor.Loop
 	l.Init(tensors[0].Shape(), p.ordered, tensors...)
+	if r, ok := p.shortRows(&l); ok {
+		if f := p.function(r.Uniform >> p.outputs); f != nil {
+			r.run(f, params)
+			return
+		}
+	}
 	uniform := uint32(0)
 	for i := p.outputs; i < p.operands; i++ {
 		if l.Step[i] == 0 {
