@@ -17,7 +17,7 @@ import (
 // traceFunctions record what Python does as a graph.
 var traceFunctions = []function{
 	{schema: "is_tracing() -> bool", run: isTracing},
-	{schema: "trace_begin(any module, list names, any inputs) -> any", run: traceBegin},
+	{schema: "trace_begin(any module, list names, any inputs, bool outplace) -> any", run: traceBegin},
 	{schema: "trace_end(str name, any result, any module, str method) -> any", run: traceEnd},
 	{schema: "trace_abort() -> None", run: traceAbort},
 	{schema: "trace_push_scope(str path) -> None", run: tracePushScope},
@@ -183,6 +183,7 @@ func traceBegin(c *call) error {
 		return runtimeErrorf("Tracing can't be nested")
 	}
 	r := trace.NewRecorder(pythonHost{c.thread})
+	r.Outplace = c.argBool(3)
 	if !c.isNone(0) {
 		o, err := c.argInstance(0)
 		if err != nil {

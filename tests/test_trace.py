@@ -7,6 +7,7 @@ import pytest
 
 import torchjit as torch
 from torchjit import nn
+from torchjit.testing import FileCheck
 
 
 def test_a_function_runs_on_other_values():
@@ -187,3 +188,29 @@ def test_a_recurrent_cell_is_recorded_as_its_products():
     assert "aten::unsafe_chunk" in str(traced.graph) and "aten::lstm_cell" not in str(traced.graph)
     for a, b in zip(traced(torch.ones(4, 2)), cell(torch.ones(4, 2)), strict=True):
         assert a.allclose(b)
+
+
+def test_cells_are_recorded_as_their_products():
+    x, h = torch.randn(4, 2), torch.randn(4, 3)
+    for cell, text in [
+        (torch.nn.GRUCell(2, 3), "aten::sub"),
+        (torch.nn.RNNCell(2, 3), "aten::tanh("),
+        (torch.nn.RNNCell(2, 3, nonlinearity="relu"), "aten::relu("),
+    ]:
+        traced = torch.jit.trace(cell, (x, h))
+        FileCheck().check_count("aten::linear", 2, exactly=True).check("aten::add_").check(text).run(str(traced.graph))
+        assert torch.allclose(traced(x, h), cell(x, h))
+
+
+def test_force_outplace():
+    def f(x):
+        y = x + 1
+        y.add_(2)
+        torch.mul(y, 3, out=y)
+        return y.relu_()
+
+    traced = torch.jit.trace(f, (torch.ones(3),), _force_outplace=True)
+    FileCheck().check("aten::add(").check("aten::add(").check("aten::mul(%").check("aten::relu(").check_not("_(").run(
+        str(traced.graph)
+    )
+    assert traced(torch.full((3,), 4.0)).tolist() == [21.0] * 3

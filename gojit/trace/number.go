@@ -123,7 +123,8 @@ func completed(o *ops.Operator, args []value.Value) []value.Value {
 var decomposed = map[string]func(r *Recorder, o *ops.Operator, args, out []value.Value) bool{
 	"aten::conv1d": convolution, "aten::conv2d": convolution, "aten::conv3d": convolution,
 	"aten::conv_transpose1d": convolution, "aten::conv_transpose2d": convolution, "aten::conv_transpose3d": convolution,
-	"aten::convolution": convolution, "aten::lstm_cell": lstmCell,
+	"aten::convolution": convolution, "aten::lstm_cell": lstmCell, "aten::gru_cell": gruCell,
+	"aten::rnn_tanh_cell": rnnCell("aten::tanh"), "aten::rnn_relu_cell": rnnCell("aten::relu"),
 }
 
 // convolution records a convolution as aten::_convolution; an input without a batch gets one of size 1.

@@ -40,6 +40,9 @@ type Recorder struct {
 	given   map[*tensor.Tensor]*tensor.Tensor // what the program has instead of the inputs' tensors
 	opaque  bool                              // values get no shapes: a call made them
 	grad    bool                              // values are of tensors that need gradients though these do not
+	// Outplace makes operators that write a tensor ones that make a new one, where there are such. Writes to views
+	// are lost then.
+	Outplace bool
 }
 
 // NewRecorder returns a recorder with an empty graph. host may be nil: then there are no places and
@@ -76,9 +79,16 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 	if name == "aten::split" && args[1].Kind() == value.KindList {
 		name = "aten::split_with_sizes"
 	}
+	written := r.Outplace && isReplaced(o)
+	if written {
+		name = strings.TrimSuffix(name, "_")
+	}
 	n := r.g.Create(name, nil, 0).SetRange(place)
 	stash := r.stash(given)
 	for i := range o.Schema().Arguments {
+		if a := &o.Schema().Arguments[i]; written && a.KwargOnly && a.Alias != nil {
+			continue // out=
+		}
 		in, err := r.argument(o, i, args[i], stash, argumentPlace(o, place))
 		if err != nil {
 			return err
@@ -93,6 +103,17 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 		}
 	}
 	return nil
+}
+
+// isReplaced reports whether an operator writes a tensor and there is one that makes a new one instead.
+func isReplaced(o *ops.Operator) bool {
+	base := o.BaseName()
+	if strings.HasSuffix(base, "_") {
+		return len(ops.Overloads(strings.TrimSuffix(base, "_"))) > 0 && !strings.HasSuffix(base, "__")
+	}
+	arguments := o.Schema().Arguments
+	last := &arguments[len(arguments)-1]
+	return last.KwargOnly && last.Alias != nil && last.Alias.IsWrite
 }
 
 // argumentPlace is the place of constant arguments: copies by assignment have none.

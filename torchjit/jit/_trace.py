@@ -53,33 +53,54 @@ def trace(
     traces are run: a TracingCheckError is raised where the graphs differ, and a TracerWarning issued where the
     outputs differ by more than check_tolerance. With check_inputs of other shapes the error lists the constants
     that depend on the example.
+
+    With _force_outplace what writes a tensor is recorded as what makes a new one; writes to views of it are lost then.
     """
     from torchjit.jit._module import ScriptModule
     from torchjit.nn import Module
 
     _warn_of_optimize(optimize)
     if isinstance(func, (ScriptModule, _native.ScriptFunction)):
-        warnings.warn("The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as is.", stacklevel=2)
+        warnings.warn(
+            "The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as is.",
+            stacklevel=2,
+        )
         return func
     bound_to = getattr(func, "__self__", None)
     if isinstance(bound_to, Module) and not isinstance(func, Module):
         if func.__name__ != "forward":
-            raise AttributeError("trace doesn't support compiling individual module's functions.\nPlease use trace_module")
+            raise AttributeError(
+                "trace doesn't support compiling individual module's functions.\nPlease use trace_module"
+            )
         func = bound_to
     if isinstance(func, Module):
         cases = None if check_inputs is None else [{"forward": c} for c in check_inputs]
         return trace_module(
-            func, {"forward": example_inputs}, None, check_trace, cases, check_tolerance, strict, _force_outplace, _module_class
+            func,
+            {"forward": example_inputs},
+            None,
+            check_trace,
+            cases,
+            check_tolerance,
+            strict,
+            _force_outplace,
+            _module_class,
         )
     from torchjit.jit._resolve import qualified_name
 
     inputs = _as_tuple(example_inputs)
-    traced = _record(func, inputs, None, qualified_name(func), "", strict, _argument_names(func))
+    traced = _record(func, inputs, None, qualified_name(func), "", strict, _argument_names(func), _force_outplace)
     if check_trace:
         from torchjit.jit._trace_check import check
 
         for case in [inputs] if check_inputs is None else check_inputs:
-            check(func, traced, _as_tuple(case), lambda c: trace(func, c, check_trace=False, strict=strict), check_tolerance)
+            check(
+                func,
+                traced,
+                _as_tuple(case),
+                lambda c: trace(func, c, check_trace=False, strict=strict, _force_outplace=_force_outplace),
+                check_tolerance,
+            )
     return traced
 
 
@@ -114,21 +135,34 @@ def trace_module(
         for name, example in inputs.items():
             method = getattr(mod, name)
             call = mod if name == "forward" else method
-            _record(call, _as_tuple(example), compiled._c, "", name, strict, _argument_names(method))
+            _record(call, _as_tuple(example), compiled._c, "", name, strict, _argument_names(method), _force_outplace)
             if check_trace:
-                _check_method(mod, call, compiled, name, [inputs] if check_inputs is None else check_inputs, check_tolerance, strict)
+                _check_method(
+                    mod,
+                    call,
+                    compiled,
+                    name,
+                    [inputs] if check_inputs is None else check_inputs,
+                    check_tolerance,
+                    strict,
+                    _force_outplace,
+                )
     compiled._finish()
     return compiled
 
 
-def _check_method(mod: Any, call: Any, compiled: Any, name: str, cases: Any, tolerance: float, strict: bool) -> None:
+def _check_method(
+    mod: Any, call: Any, compiled: Any, name: str, cases: Any, tolerance: float, strict: bool, outplace: bool
+) -> None:
     from torchjit.jit._trace_check import check, clone
 
     for case in cases:
 
         def again(_: Any, case: Any = case) -> Any:
             copied = {n: clone(_as_tuple(c)) for n, c in case.items()}
-            return _native.module_method(trace_module(mod, copied, check_trace=False, strict=strict)._c, name)
+            return _native.module_method(
+                trace_module(mod, copied, check_trace=False, strict=strict, _force_outplace=outplace)._c, name
+            )
 
         check(call, _native.module_method(compiled._c, name), _as_tuple(case[name]), again, tolerance)
 
@@ -156,7 +190,10 @@ class _Paths:
 
 def _warn_of_optimize(optimize: Any) -> None:
     if optimize is not None:
-        warnings.warn("`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution() instead", stacklevel=3)
+        warnings.warn(
+            "`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution() instead",
+            stacklevel=3,
+        )
 
 
 def _as_tuple(inputs: Any) -> tuple[Any, ...]:
@@ -208,9 +245,11 @@ def _check_lists(x: Any, inputs: Any) -> None:
                 )
 
 
-def _record(call: Any, inputs: tuple[Any, ...], module: Any, name: str, method: str, strict: bool, names: list[str]) -> Any:
+def _record(
+    call: Any, inputs: tuple[Any, ...], module: Any, name: str, method: str, strict: bool, names: list[str], outplace: bool = False
+) -> Any:  # fmt: skip
     _check_lists(inputs, inputs)
-    bound = _native.trace_begin(module, names[: len(inputs)], inputs)
+    bound = _native.trace_begin(module, names[: len(inputs)], inputs, outplace)
     try:
         result = call(*bound)
         if strict:
@@ -272,7 +311,7 @@ def _get_trace_graph(
         return flat[0] if len(flat) == 1 else tuple(flat)
 
     inputs = (*given, *state.values())
-    traced = _record(call, inputs, None, "__torch__.traced", "", strict, [])
+    traced = _record(call, inputs, None, "__torch__.traced", "", strict, [], _force_outplace)
     graph = traced.inlined_graph
     made = (graph, results[0])
     return (*made, _C._jit_unflatten(given, form)) if return_inputs else made
