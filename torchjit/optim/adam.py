@@ -98,7 +98,6 @@ class NAdam(Optimizer):
         eps: float = 1e-8,
         weight_decay: float = 0,
         momentum_decay: float = 4e-3,
-        *,
         foreach: bool | None = None,
     ) -> None:
         nonnegative(lr=lr, eps=eps)
@@ -139,7 +138,6 @@ class RAdam(Optimizer):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
-        *,
         foreach: bool | None = None,
     ) -> None:
         nonnegative(lr=lr, eps=eps)
