@@ -16,7 +16,7 @@ var registered = slices.Concat(
 	makeFunctions,
 	dlpackFunctions,
 	typeFunctions,
-	gradFunctions,
+	gradFunctions, gradNodeFunctions, profilerFunctions,
 	programFunctions,
 	scriptMembers,
 	moduleFunctions,

@@ -20,19 +20,15 @@ var gradFunctions = []function{
 	{schema: "unpack_dual(Tensor dual) -> tuple", run: unpackDual},
 	{schema: "set_tangent(Tensor self, Tensor tangent) -> None", run: setTangent},
 	{schema: "tensor_grad(Tensor self) -> any", run: tensorGrad},
+	{schema: "tensor_base(Tensor self) -> any", run: tensorBase},
+	{schema: "tensor_output_number(Tensor self) -> int", run: tensorOutputNumber},
 	{schema: "tensor_set_grad(Tensor self, any grad) -> None", run: tensorSetGrad},
 	{schema: "tensor_is_leaf(Tensor self) -> bool", run: tensorIsLeaf},
 	{schema: "tensor_grad_fn(Tensor self) -> any", run: tensorGradFn},
 	{schema: "tensor_retain_grad(Tensor self) -> None", run: tensorRetainGrad},
 	{schema: "tensor_retains_grad(Tensor self) -> bool", run: tensorRetainsGrad},
 	{schema: "tensor_register_hook(Tensor self, object hook) -> function", run: tensorRegisterHook},
-	{schema: "grad_node_name(Handle node) -> str", run: gradNodeName},
-	{schema: "grad_node_next(Handle node) -> tuple", run: gradNodeNext},
-	{schema: "grad_node_variable(Handle node) -> any", run: gradNodeVariable},
-	{schema: "grad_node_output(Handle node, int index, Tensor output) -> Tensor", run: gradNodeOutput},
-	{schema: "record_function(str name, list inputs, list outputs, list written, object backward) -> None", run: recordFunction},
-	{schema: "set_detect_anomaly(bool on) -> None", run: setDetectAnomaly},
-	{schema: "detects_anomaly() -> bool", run: detectsAnomaly},
+	{schema: "record_function(str name, list inputs, list outputs, list written, object backward, object context) -> None", run: recordFunction},
 }
 
 func gradEnabled(c *call) error {
@@ -120,11 +116,31 @@ func setTangent(c *call) error {
 
 // tensorGrad replies the gradient of a leaf, or None.
 func tensorGrad(c *call) error {
-	if g := autograd.Grad(c.argTensor(0)); g != nil {
+	t := c.argTensor(0)
+	if g := autograd.Grad(t); g != nil {
 		c.keptTensor(g)
+		return nil
+	}
+	c.none()
+	if !t.IsLeaf() && !autograd.RetainsGrad(t) {
+		return host.invoke("warn_no_grad", 0, nil, nil)
+	}
+	return nil
+}
+
+// tensorBase replies the tensor that a view shows, None where the tensor is no view.
+func tensorBase(c *call) error {
+	if b := c.argTensor(0).Base(); b != nil {
+		c.keptTensor(b)
 	} else {
 		c.none()
 	}
+	return nil
+}
+
+// tensorOutputNumber replies which of its node's outputs the tensor is.
+func tensorOutputNumber(c *call) error {
+	c.int(autograd.OutputNumber(c.argTensor(0)))
 	return nil
 }
 
@@ -132,10 +148,12 @@ func tensorSetGrad(c *call) error {
 	w := c.arg(1)
 	g := w.tensor()
 	switch {
+	case g != nil && g == c.argTensor(0):
+		return runtimeErrorf("can't assign Variable as its own grad")
 	case g != nil:
 		w.keep()
 	case w.kind() != kindNone:
-		return typeErrorf("assigned grad expected to be a Tensor or None but got grad of type %s", w.kindName())
+		return typeErrorf("assigned grad expected to be a Tensor or None but got grad of type%s", w.kindName())
 	}
 	c.none()
 	return autograd.SetGrad(c.argTensor(0), g)
@@ -150,22 +168,6 @@ func tensorIsLeaf(c *call) error {
 func tensorGradFn(c *call) error {
 	c.gradNode(autograd.NodeOf(c.argTensor(0)))
 	return nil
-}
-
-func (w *writer) gradNode(n *autograd.Node) {
-	if n == nil {
-		w.none()
-		return
-	}
-	w.handle(handleGradNode, n)
-}
-
-func (c *call) argGradNode(i int) (*autograd.Node, error) {
-	n, ok := c.arg(i).content().(*autograd.Node)
-	if !ok {
-		return nil, typeErrorf("expected a grad_fn, not a %s", c.arg(i).kindName())
-	}
-	return n, nil
 }
 
 func tensorRetainGrad(c *call) error {
@@ -213,52 +215,6 @@ func tensorRegisterHook(c *call) error {
 	return nil
 }
 
-func gradNodeName(c *call) error {
-	n, err := c.argGradNode(0)
-	if err == nil {
-		c.string(n.Name())
-	}
-	return err
-}
-
-// gradNodeNext replies pairs of the node that a gradient goes to, or None, and the number of its output.
-func gradNodeNext(c *call) error {
-	n, err := c.argGradNode(0)
-	if err != nil {
-		return err
-	}
-	nodes, outputs := n.Next()
-	c.open(kindTuple, len(nodes))
-	for i, next := range nodes {
-		c.open(kindTuple, 2)
-		c.gradNode(next)
-		c.int(outputs[i])
-	}
-	return nil
-}
-
-func gradNodeVariable(c *call) error {
-	n, err := c.argGradNode(0)
-	if err != nil {
-		return err
-	}
-	if leaf := n.Leaf(); leaf != nil {
-		c.keptTensor(leaf)
-	} else {
-		c.none()
-	}
-	return nil
-}
-
-func gradNodeOutput(c *call) error {
-	n, err := c.argGradNode(0)
-	if err != nil {
-		return err
-	}
-	c.keptTensor(n.Output(c.argInt(1), c.argTensor(2)))
-	return nil
-}
-
 // tensorsOrNone reads a list of tensors and Nones.
 func tensorsOrNone(list *word) ([]*tensor.Tensor, error) {
 	var ts []*tensor.Tensor
@@ -286,7 +242,7 @@ func recordFunction(c *call) error {
 	if err != nil {
 		return err
 	}
-	f := autograd.Custom{Name: c.argString(0), Inputs: inputs, Outputs: outputs}
+	f := autograd.Custom{Name: c.argString(0), Inputs: inputs, Outputs: outputs, Context: c.argObject(5)}
 	for _, x := range c.arg(3).fields() {
 		f.Written = append(f.Written, x.bool())
 	}
@@ -295,14 +251,7 @@ func recordFunction(c *call) error {
 		err = inMode(m, func() error {
 			return target.invoke("", 2, func(w *writer) {
 				w.gradNode(n)
-				w.open(kindList, len(grads))
-				for _, g := range grads {
-					if g == nil {
-						w.none()
-					} else {
-						w.keptTensor(g)
-					}
-				}
+				w.optionalTensors(grads)
 			}, func(w *word) error {
 				given, err = tensorsOrNone(w)
 				return err
@@ -312,15 +261,4 @@ func recordFunction(c *call) error {
 	}
 	c.none()
 	return c.thread.mode.Record(f)
-}
-
-func setDetectAnomaly(c *call) error {
-	autograd.SetDetectAnomaly(c.argBool(0))
-	c.none()
-	return nil
-}
-
-func detectsAnomaly(c *call) error {
-	c.bool(autograd.DetectsAnomaly())
-	return nil
 }

@@ -391,6 +391,9 @@ func elementsOf(v value.Value) int {
 
 func (v *overload) writeResults(c *call, out []value.Value) error {
 	if c.requiresGrad() && len(out) == 1 && out[0].IsTensor() {
+		if !out[0].Tensor().DType().IsDifferentiable() {
+			return runtimeErrorf("Only Tensors of floating point and complex dtype can require gradients")
+		}
 		if err := out[0].Tensor().SetRequiresGrad(true); err != nil {
 			return err
 		}

@@ -12,7 +12,9 @@ import (
 type thread struct {
 	mode     *autograd.Mode
 	recorder *trace.Recorder // nil where it records no trace
-	nameless bool            // the running operator is called by a function that hides its caller's variables
+	hooks    []*pythonSavedHooks
+	events   []func() // end those that are open
+	nameless bool     // the running operator is called by a function that hides its caller's variables
 }
 
 // threads are those that have called, by the numbers that the shim gave them. The GIL guards the slice.
@@ -29,6 +31,7 @@ func threadOf(number C.int64_t) *thread {
 		threads = append(threads, nil)
 	}
 	threads[number] = &thread{mode: &autograd.Mode{}}
+	threads[number].mode.SetThread(int(number))
 	return threads[number]
 }
 

@@ -79,6 +79,7 @@ def test_python_called_by_a_fork_sees_its_mode():
     assert (inner.item(), outer.item()) == (0, 1)
 
 
+@pytest.mark.filterwarnings("ignore:Using backward")
 def test_hooks_and_functions_run_in_the_mode_of_backward():
     seen = []
 

@@ -19,8 +19,14 @@ def tensor(
     if made is data or not _owns(data):
         made = made.detach().clone()
     if requires_grad:
-        made.requires_grad_(True)
+        _require_grad(made)
     return made
+
+
+def _require_grad(made: Tensor) -> None:
+    if not (made.is_floating_point() or made.is_complex()):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    made.requires_grad_(True)
 
 
 def _traced(name: str, data: Any, dtype: dtype | None, requires_grad: bool = False) -> Tensor:
@@ -34,7 +40,7 @@ def _traced(name: str, data: Any, dtype: dtype | None, requires_grad: bool = Fal
         return data.clone().detach() if name == "torch.tensor" else _from(data, dtype)
     made = _native.trace_constant(_from(data, dtype))
     if requires_grad:
-        made.requires_grad_(True)
+        _require_grad(made)
     return made
 
 

@@ -188,6 +188,42 @@ def trace_warn_text(text: str) -> None:
     )  # fmt: skip
 
 
+def anomaly_place() -> str:
+    """The traceback of what the program does, without the frames of this package."""
+    import os
+    import traceback
+
+    here = os.path.dirname(__file__) + os.sep
+    return "".join(line for line in traceback.format_stack()[:-1] if here not in line.split(",", 1)[0])
+
+
+def anomaly_warn(node: str, created: str, induced: bool) -> None:
+    """Warns of a node whose derivative failed, or of one that it was made by."""
+    import warnings
+
+    start = f"\n\nPrevious calculation was induced by {node}. " if induced else f"Error detected in {node}. "
+    if not created:
+        text = start + "No forward pass information available. Enable detect anomaly during forward pass for more information."
+    elif induced:
+        text = start + "Traceback of forward call that induced the previous calculation:\n" + created
+    else:
+        text = start + "Traceback of forward call that caused the error:\n" + created
+    warnings.warn(text, stacklevel=2)
+
+
+def warn_no_grad() -> None:
+    """Warns that a tensor that is no leaf has no gradient."""
+    import warnings
+
+    warnings.warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
+        "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the "
+        "non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+        "github.com/pytorch/pytorch/pull/30531 for more informations.",
+        stacklevel=2,
+    )
+
+
 # Python classes by the qualified names that programs have for them.
 _known_classes: dict[str, Any] = {}
 

@@ -15,7 +15,7 @@ __all__ = [
     "get_num_threads", "set_num_threads", "get_num_interop_threads", "set_num_interop_threads", "set_default_tensor_type",
     "use_deterministic_algorithms", "are_deterministic_algorithms_enabled", "is_deterministic_algorithms_warn_only_enabled",
     "set_deterministic_debug_mode", "get_deterministic_debug_mode", "set_float32_matmul_precision", "get_float32_matmul_precision",
-    "set_flush_denormal", "is_anomaly_enabled", "set_anomaly_enabled", "is_warn_always_enabled", "set_warn_always", "typename", "frombuffer",
+    "set_flush_denormal", "is_anomaly_enabled", "is_anomaly_check_nan_enabled", "set_anomaly_enabled", "is_warn_always_enabled", "set_warn_always", "typename", "frombuffer",
 ]  # fmt: skip
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
@@ -172,8 +172,13 @@ def is_anomaly_enabled() -> bool:
     return _native.detects_anomaly()
 
 
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether the search for anomalies looks for NaN."""
+    return _native.detects_nan()
+
+
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
-    _native.set_detect_anomaly(bool(mode and check_nan))
+    _native.set_detect_anomaly(bool(mode), check_nan)
 
 
 _warn_always = [False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections import OrderedDict
 from typing import Any
 
 from torchjit import _host, _native
@@ -452,12 +453,14 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
     def __deepcopy__(self, memo: dict[builtins.int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment")
         if id(self) not in memo:
             x = self.detach().clone()
             if type(self) is not Tensor:
                 x = _native.TensorBase.__new__(type(self), x)
             x.requires_grad_(self.requires_grad)
-            x.__dict__.update(self.__dict__)
+            x.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_backward_hooks"})
             memo[id(self)] = x
         return memo[id(self)]
 
@@ -493,6 +496,8 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     )
 
     def requires_grad_(self, requires_grad: builtins.bool = True) -> Tensor:
+        if requires_grad and not (self.is_floating_point() or self.is_complex()):
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
         _native.tensor_set_requires_grad(self, requires_grad)
         return self
 
@@ -502,9 +507,16 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     @property
     def grad_fn(self) -> Any:
         """What made the tensor, None for a leaf."""
-        import torchjit.autograd  # noqa: F401 has the class of nodes
+        from torchjit.autograd.graph import _named
 
-        return _native.tensor_grad_fn(self)
+        return _named(_native.tensor_grad_fn(self))
+
+    output_nr = property(_native.tensor_output_number, doc="Which output of grad_fn the tensor is.")
+    _base = property(_native.tensor_base, doc="The tensor whose memory a view shows, None where this is no view.")
+    _backward_hooks: Any = None
+
+    def _is_view(self) -> builtins.bool:
+        return self._base is not None
 
     retains_grad = property(_native.tensor_retains_grad, doc="Whether retain_grad was called for this tensor, which is no leaf.")
 
@@ -517,9 +529,16 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
 
         Returns a handle whose remove() ends that.
         """
-        from torchjit.utils.hooks import RemovableHook
+        from torchjit.nn.modules._hooks import RemovableHandle, TensorHooks
 
-        return RemovableHook(_native.tensor_register_hook(self, hook))
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self._backward_hooks is None:
+            self._backward_hooks = OrderedDict()
+            _native.tensor_register_hook(self, TensorHooks(self._backward_hooks))
+        handle = RemovableHandle(self._backward_hooks)
+        self._backward_hooks[handle.id] = hook
+        return handle
 
     def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: Any = False, inputs: Any = None) -> None:
         from torchjit.autograd import backward

@@ -12,8 +12,8 @@ type Custom struct {
 	Outputs []*tensor.Tensor // nil: not differentiable
 	Written []bool           // of the outputs: an input, written in place
 	// Backward gets the gradients of the outputs, nil for zero, and returns those of the inputs, nil
-	// for none. m says whether
-	// it is recorded itself.
+	// for none. m says whether it is recorded itself.
+	Context  any // is kept with the node
 	Backward func(m *Mode, n *Node, grads []*tensor.Tensor) ([]*tensor.Tensor, error)
 }
 
@@ -32,13 +32,14 @@ func (m *Mode) Record(c Custom) error {
 	if !needed {
 		return nil
 	}
-	n := &Node{op: c.Name, name: c.Name, outputs: make([]geometry, len(c.Outputs))}
+	n := &Node{op: c.Name, name: c.Name, Context: c.Context, outputs: make([]geometry, len(c.Outputs))}
 	for i, t := range c.Inputs {
 		n.inputs = append(n.inputs, newInput(t, i, -1))
 	}
 	n.args = args
 	n.backward = func(g *gradient) { c.differentiate(n, g) }
 	n.sequence = sequence.Add(1)
+	n.remember(m)
 	for i, t := range c.Outputs {
 		if t == nil || !t.DType().IsDifferentiable() {
 			n.outputs[i] = geometryOf(c.Inputs[0]) // nothing arrives here
@@ -46,6 +47,9 @@ func (m *Mode) Record(c Custom) error {
 		}
 		n.outputs[i] = geometryOf(t)
 		if c.Written[i] {
+			if t.RequiresGrad() && t.IsLeaf() {
+				return errorf("a leaf Variable that requires grad has been used in an in-place operation.")
+			}
 			if err := checkWrite(t); err != nil {
 				return err
 			}
@@ -54,10 +58,12 @@ func (m *Mode) Record(c Custom) error {
 			}
 		}
 		t.Retain()
-		if t.Base() != nil && !c.Written[i] {
+		h := &history{edge: edge{n, i}}
+		if !c.Written[i] && viewed(args, t) != nil {
 			t.SetBase(nil)
+			h.creation = customView
 		}
-		t.SetHistory(&history{edge: edge{n, i}})
+		t.SetHistory(h)
 		_ = t.SetRequiresGrad(true) // the type was checked
 	}
 	return nil

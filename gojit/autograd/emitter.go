@@ -76,7 +76,8 @@ type gradient struct {
 	grads []*tensor.Tensor   // of the outputs, nil: zero
 	given [][]*tensor.Tensor // of the inputs, by argument and element
 
-	usedSaved bool // a saved tensor was read
+	usedSaved bool          // a saved tensor was read
+	read      map[slot]bool // what was read, where that is asked for
 }
 
 func (c *gradient) do(name string, args ...any) *tensor.Tensor { return do(c.Emitter, name, args...) }
@@ -119,10 +120,27 @@ func (c *gradient) in(argument int) *tensor.Tensor {
 	if !v.IsTensor() {
 		return nil
 	}
-	if in := c.find(argument, -1); in != nil {
-		checkSaved(v.Tensor(), in.version)
+	return c.saved(slot{argument: argument, element: -1}, v.Tensor())
+}
+
+// saved returns the tensor of a slot, in which t is. It fails where that was written since.
+func (c *gradient) saved(at slot, t *tensor.Tensor) *tensor.Tensor {
+	c.note(at, true)
+	if unpacked, ok := c.unpack(at); ok {
+		return unpacked
 	}
-	return v.Tensor()
+	if in := c.find(at.argument, at.element); in != nil {
+		checkSaved(t, in.version, edgeOfMaker(t))
+	}
+	return t
+}
+
+// edgeOfMaker returns the node that made t, if it is known.
+func edgeOfMaker(t *tensor.Tensor) edge {
+	if n := NodeOf(t); n != nil {
+		return edgeOf(t)
+	}
+	return edge{}
 }
 
 // list returns a saved list of tensors, nil for None among them.
@@ -134,10 +152,7 @@ func (c *gradient) list(argument int) []*tensor.Tensor {
 			ts = append(ts, nil)
 			continue
 		}
-		if in := c.find(argument, j); in != nil {
-			checkSaved(v.Tensor(), in.version)
-		}
-		ts = append(ts, v.Tensor())
+		ts = append(ts, c.saved(slot{argument: argument, element: j}, v.Tensor()))
 	}
 	return ts
 }
@@ -145,29 +160,47 @@ func (c *gradient) list(argument int) []*tensor.Tensor {
 // out returns a saved output.
 func (c *gradient) out(i int) *tensor.Tensor {
 	c.usedSaved = true
-	t := c.node.out[i].Tensor()
-	checkSaved(t, c.node.outputs[i].version)
+	at, t := slot{output: true, argument: i, element: -1}, c.node.out[i].Tensor()
+	c.note(at, true)
+	if unpacked, ok := c.unpack(at); ok {
+		return unpacked
+	}
+	checkSaved(t, c.node.outputs[i].version, edge{c.node, i})
 	return t
 }
 
 // checkSaved fails where a saved tensor was written since, or where nobody counts its writes.
-func checkSaved(t *tensor.Tensor, version int) {
+func checkSaved(t *tensor.Tensor, version int, made edge) {
 	if t.IsInference() {
 		fail("%s", errSavedInference)
 	}
-	if t.Version() != version {
-		fail("one of the variables needed for gradient computation has been modified by an inplace operation: [torch.%s %s] is at version %d; expected version %d instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
-			t.DType().TensorClass(), tensor.FormatShape(t.Shape()), t.Version(), version)
+	if t.Version() == version {
+		return
 	}
+	maker := ""
+	if made.node != nil {
+		maker = fmt.Sprintf(", which is output %d of %s,", made.index, made.node.name)
+	}
+	hint := "enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."
+	if anomaly.Load() != nil {
+		hint = "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed in there or anywhere later. Good luck!"
+	}
+	fail("one of the variables needed for gradient computation has been modified by an inplace operation: [torch.%s %s]%s is at version %d; expected version %d instead. Hint: %s",
+		t.DType().TensorClass(), tensor.FormatShape(t.Shape()), maker, t.Version(), version, hint)
 }
 
 // shape returns the shape of a tensor argument, whatever happened to it since.
 func (c *gradient) shape(argument int) []int { return c.find(argument, -1).shape }
 
-func (c *gradient) arg(i int) value.Value { return c.node.args[i] }
-func (c *gradient) isNone(i int) bool     { return c.node.args[i].IsNone() }
-func (c *gradient) int(i int) int         { return int(c.node.args[i].Int()) }
-func (c *gradient) bool(i int) bool       { return c.node.args[i].Bool() }
+// arg returns an argument; of a tensor only the layout may be used.
+func (c *gradient) arg(i int) value.Value {
+	c.note(slot{argument: i, element: -1}, false)
+	return c.node.args[i]
+}
+
+func (c *gradient) isNone(i int) bool { return c.node.args[i].IsNone() }
+func (c *gradient) int(i int) int     { return int(c.node.args[i].Int()) }
+func (c *gradient) bool(i int) bool   { return c.node.args[i].Bool() }
 
 // float returns a number argument.
 func (c *gradient) float(i int) float64 {

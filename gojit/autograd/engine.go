@@ -114,6 +114,9 @@ func seedOf(t, g *tensor.Tensor, i int) *tensor.Tensor {
 		}
 		return must(tensor.Full(t.Shape(), tensor.Int(1), t.DType()))
 	}
+	if g.DType().IsComplex() != t.DType().IsComplex() {
+		fail("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[%d] has a dtype of %s and output[%d] has a dtype of %s.", i, "torch."+g.DType().String(), i, "torch."+t.DType().String())
+	}
 	if !tensor.SameShape(g.Shape(), t.Shape()) {
 		fail("Mismatch in shape: grad_output[%d] has a shape of torch.Size(%s) and output[%d] has a shape of torch.Size(%s).", i, tensor.FormatShape(g.Shape()), i, tensor.FormatShape(t.Shape()))
 	}
@@ -178,9 +181,11 @@ func (p *pass) visit(n *Node) {
 			p.captured[at] = g
 		}
 	}
+	grads = p.runNodeHooks(n, true, nil, grads)
 	if n.leaf != nil {
 		if p.captures == nil {
 			p.keep(historyOf(n.leaf), grads[0])
+			p.runNodeHooks(n, false, []*tensor.Tensor{}, grads)
 		}
 		return
 	}
@@ -188,22 +193,35 @@ func (p *pass) visit(n *Node) {
 		return
 	}
 	if n.released {
-		fail("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.")
+		succeed(errReleased)
 	}
 	if n.backward == nil {
 		fail("derivative for %s is not implemented", n.op)
 	}
 	c := &gradient{Emitter: p.emitter, node: n, grads: grads}
-	c.run()
-	n.checkAnomaly(c.given)
-	for i, g := range c.given {
-		if g != nil && g[0] != nil {
-			p.send(n.inputs[i].edge, g[0])
+	p.watch(n, func() {
+		c.run()
+		n.checkNaN(c.given)
+	})
+	for i, g := range p.runNodeHooks(n, false, c.inputGradients(), grads) {
+		if g != nil && n.inputs[i].edge.node != nil {
+			p.send(n.inputs[i].edge, g)
 		}
 	}
 	if c.usedSaved && !p.options.RetainGraph && !p.options.CreateGraph {
 		n.release()
 	}
+}
+
+// inputGradients returns what was given, for every input.
+func (c *gradient) inputGradients() []*tensor.Tensor {
+	gs := make([]*tensor.Tensor, len(c.node.inputs))
+	for i, g := range c.given {
+		if g != nil {
+			gs[i] = g[0]
+		}
+	}
+	return gs
 }
 
 func (p *pass) leadsOn(n *Node) bool {
@@ -220,7 +238,7 @@ func (n *Node) release() {
 	if n.args == nil {
 		return
 	}
-	n.args, n.out, n.backward, n.released = nil, nil, nil, true
+	n.args, n.out, n.packed, n.backward, n.released = nil, nil, nil, nil, true
 }
 
 // run computes what is given, between conjugates where the derivative is that of real numbers.

@@ -90,7 +90,11 @@ func (m *Mode) Primal(t *tensor.Tensor) (primal *tensor.Tensor, err error) {
 }
 
 // primalOnly is the mode without tangents.
-func (m *Mode) primalOnly() *Mode { return &Mode{off: m.off, inference: m.inference, primal: true} }
+func (m *Mode) primalOnly() *Mode {
+	p := *m
+	p.primal = true
+	return &p
+}
 
 // runForward runs an operator while a level is open.
 func (m *Mode) runForward(op *ops.Operator, args, out []value.Value) (err error) {

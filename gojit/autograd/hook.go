@@ -1,8 +1,8 @@
 package autograd
 
 import (
+	"slices"
 	"sync"
-	"sync/atomic"
 
 	"torchjit/gojit/tensor"
 )
@@ -20,6 +20,66 @@ type hook struct {
 type hooks struct {
 	before [][]hook
 	retain []*history // whose gradient is kept though they are no leaves
+	node   []nodeHook
+}
+
+// NodeHook sees the gradients of a node's outputs and, when they have been computed, those of its inputs; nil stands for none. What
+// it returns, if not nil, takes the place of the latter; of a hook that is called before, of the former.
+type NodeHook func(m *Mode, inputs, outputs []*tensor.Tensor) ([]*tensor.Tensor, error)
+
+type nodeHook struct {
+	run    NodeHook
+	before bool
+	number uint64
+}
+
+// AddHook has run called with the gradients of the node's inputs and outputs, or before the former are computed.
+// What it returns removes the hook.
+func (n *Node) AddHook(run NodeHook, before bool) (remove func()) {
+	hookLock.Lock()
+	defer hookLock.Unlock()
+	h := n.hooksFor(0)
+	hookNumber++
+	number := hookNumber
+	h.node = append(h.node, nodeHook{run, before, number})
+	return func() {
+		hookLock.Lock()
+		defer hookLock.Unlock()
+		h.node = slices.DeleteFunc(slices.Clone(h.node), func(x nodeHook) bool { return x.number == number })
+	}
+}
+
+// runNodeHooks calls the hooks before or after the derivative. It returns what changed is then.
+func (p *pass) runNodeHooks(n *Node, before bool, inputs, outputs []*tensor.Tensor) []*tensor.Tensor {
+	changed := inputs
+	if before {
+		changed = outputs
+	}
+	hookLock.Lock()
+	if n.hooks == nil {
+		hookLock.Unlock()
+		return changed
+	}
+	all := n.hooks.node
+	hookLock.Unlock()
+	for _, h := range all {
+		if h.before != before {
+			continue
+		}
+		args := [2][]*tensor.Tensor{changed, outputs}
+		if before {
+			args = [2][]*tensor.Tensor{nil, changed}
+		}
+		made := must(h.run(p.emitter.mode, args[0], args[1]))
+		if made == nil {
+			continue
+		}
+		if len(made) != len(changed) {
+			fail("hook 'unknown' has returned an incorrect number of values (got %d, but expected %d)", len(made), len(changed))
+		}
+		changed = made
+	}
+	return changed
 }
 
 // hookLock guards the hooks of all nodes: they are rare.
@@ -125,29 +185,5 @@ func checkHooked(old, g *tensor.Tensor) {
 	}
 	if old.DType() != g.DType() {
 		fail("hook '%s' has changed the type of value (was torch.%s got torch.%s)", "unknown", old.DType().TensorClass(), g.DType().TensorClass())
-	}
-}
-
-// anomaly says that gradients are looked at for NaN.
-var anomaly atomic.Bool
-
-// SetDetectAnomaly has each gradient looked at: a derivative that gives NaN fails.
-func SetDetectAnomaly(on bool) { anomaly.Store(on) }
-
-// DetectsAnomaly reports what SetDetectAnomaly set.
-func DetectsAnomaly() bool { return anomaly.Load() }
-
-// checkAnomaly fails where a gradient that a node gave has a NaN in it.
-func (n *Node) checkAnomaly(given [][]*tensor.Tensor) {
-	if !anomaly.Load() {
-		return
-	}
-	for i, g := range given {
-		if g == nil || g[0] == nil || !g[0].DType().IsFloating() {
-			continue
-		}
-		if nan := do(unrecorded(), "any", do(unrecorded(), "isnan", g[0])); must(nan.Item()).Bool() {
-			fail("Function '%s' returned nan values in its %dth output.", n.name, i)
-		}
 	}
 }

@@ -13,6 +13,9 @@ import (
 type Mode struct {
 	off, inference bool
 	primal         bool // tangents are not computed
+	saving         []*SavedHooks
+	thread         int
+	differentiated *Node // whose derivative runs, while anomalies are looked for
 }
 
 // GradEnabled reports whether operations are to be recorded for differentiation.
@@ -74,6 +77,14 @@ func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
 		}
 		return runInference(op, args, out)
 	}
+	if profiling.Load() != nil {
+		return m.profiled(op, args, out)
+	}
+	return m.run(op, args, out)
+}
+
+// run is Run where there is something to look at.
+func (m *Mode) run(op *ops.Operator, args, out []value.Value) error {
 	switch {
 	case !m.primal && InForward():
 		return m.runForward(op, args, out)

@@ -37,6 +37,10 @@ type Node struct {
 	// conjugates says that the derivative is one of real numbers and that there are complex ones.
 	conjugates bool
 	hooks      *hooks
+	packed     map[slot]packed
+	origin     *origin // while anomalies are looked for
+	// Context is what belongs to the node of a custom function, Metadata what its user keeps with any node.
+	Context, Metadata any
 }
 
 // input is a tensor argument of a node.
@@ -67,7 +71,17 @@ type history struct {
 	accumulator atomic.Pointer[Node] // of a leaf
 	grad        *tensor.Tensor
 	tangent     tangent
+	creation    creation
 }
+
+// creation says how a view was made, where that forbids to write it.
+type creation int
+
+const (
+	plainView  creation = iota
+	oneOfViews          // by an operator that gives several
+	customView          // by a custom function
+)
 
 // IsLeaf reports whether no node made the tensor.
 func (h *history) IsLeaf() bool { return h.node == nil }
@@ -83,6 +97,14 @@ func NodeOf(t *tensor.Tensor) *Node {
 		return nil
 	}
 	return edgeOf(t).node
+}
+
+// OutputNumber returns which output of its node t is, 0 for a leaf.
+func OutputNumber(t *tensor.Tensor) int {
+	if NodeOf(t) == nil {
+		return 0
+	}
+	return edgeOf(t).index
 }
 
 // Grad returns the gradient of a leaf, nil where there is none.
@@ -157,6 +179,7 @@ type plan struct {
 	likened   bool // only its first argument has a gradient
 	saves     bool // the gradient of one argument needs another
 	hasOut    bool
+	views     bool // a result is a view of an argument, as its schema says
 	backward  derivative
 	decompose decomposition
 	// conjugates says that complex gradients are conjugated before and after backward.
@@ -208,6 +231,7 @@ func planOf(op *ops.Operator) *plan {
 	}
 	for i := range s.Returns {
 		gives = gives || mentionsTensor(s.Returns[i].Type)
+		p.views = p.views || s.Returns[i].Alias != nil
 	}
 	p.passes = !takes || !gives || unrecordedNames[s.Name]
 	name := functionalName(s, p.writes)
@@ -266,7 +290,7 @@ func Kind(op *ops.Operator) string {
 	return ""
 }
 
-var errUnrecordedView = errorf("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden.")
+var errUnrecordedView = errorf("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).")
 
 // isUnrecordedView reports whether v shows a tensor that requires a gradient but does not itself.
 func isUnrecordedView(v value.Value) bool {
@@ -340,9 +364,13 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		n.outputs = []geometry{geometryOf(written)}
 		n.rebase(written, base)
 	} else {
-		n.attach(args, out)
+		n.attach(args, out, p.views)
 	}
 	n.conjugates = p.conjugates && n.isComplexNode()
+	n.remember(m)
+	if h := m.SavedHooks(); h != nil {
+		return n.pack(m, h)
+	}
 	return nil
 }
 
@@ -378,6 +406,9 @@ func copyOf(t *tensor.Tensor, made edge) *tensor.Tensor {
 
 // checkWrite fails where a tensor must not be written while recording.
 func checkWrite(t *tensor.Tensor) error {
+	if h, ok := t.History().(*history); ok && h.creation != plainView && h.node != nil {
+		return h.errForbidden()
+	}
 	if t.RequiresGrad() && t.IsLeaf() {
 		return errorf("a leaf Variable that requires grad is being used in an in-place operation.")
 	}
@@ -385,6 +416,15 @@ func checkWrite(t *tensor.Tensor) error {
 		return errorf("a view of a leaf Variable that requires grad is being used in an in-place operation.")
 	}
 	return nil
+}
+
+// errForbidden says why a view must not be written.
+func (h *history) errForbidden() error {
+	const start = "Output %d of %s is a view and is being modified inplace. "
+	if h.creation == customView {
+		return errorf(start+"This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.", h.index, h.node.name)
+	}
+	return errorf(start+"This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.", h.index, h.node.name)
 }
 
 // saveInputs keeps what the node needs of its arguments. The first one may be a copy of what is written.
@@ -416,8 +456,12 @@ func newInput(t *tensor.Tensor, argument, element int) input {
 }
 
 // attach makes the node the history of its results.
-func (n *Node) attach(args, out []value.Value) {
+func (n *Node) attach(args, out []value.Value, views bool) {
 	var results []*tensor.Tensor
+	kind := plainView
+	if views && len(out) == 1 && out[0].Kind() == value.KindList {
+		kind = oneOfViews
+	}
 	for _, v := range out {
 		switch v.Kind() {
 		case value.KindTensor:
@@ -437,7 +481,11 @@ func (n *Node) attach(args, out []value.Value) {
 			continue
 		}
 		t.SetBase(viewed(args, t))
-		t.SetHistory(&history{edge: edge{n, i}})
+		h := &history{edge: edge{n, i}}
+		if t.Base() != nil {
+			h.creation = kind
+		}
+		t.SetHistory(h)
 		_ = t.SetRequiresGrad(true) // the type was checked
 	}
 	n.out = slices.Clone(out)
@@ -479,7 +527,7 @@ func viewed(args []value.Value, t *tensor.Tensor) (base *tensor.Tensor) {
 // rebase makes the node the history of a tensor that it wrote, and of what that is a view of.
 func (n *Node) rebase(t *tensor.Tensor, old edge) {
 	h := historyOf(t)
-	h.edge = edge{n, 0}
+	h.edge, h.creation = edge{n, 0}, plainView
 	_ = t.SetRequiresGrad(true)
 	root := t.Base()
 	if root == nil {

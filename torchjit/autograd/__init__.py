@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from torchjit import _native
+from torchjit._tensor import Tensor
 from torchjit.autograd.anomaly_mode import detect_anomaly as detect_anomaly
 from torchjit.autograd.anomaly_mode import set_detect_anomaly as set_detect_anomaly
 from torchjit.autograd.function import Function as Function
@@ -14,31 +16,8 @@ from torchjit.autograd.grad_mode import no_grad as no_grad
 from torchjit.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from torchjit.autograd.gradcheck import gradcheck as gradcheck
 from torchjit.autograd.gradcheck import gradgradcheck as gradgradcheck
-
-_NODE_HANDLE = 8
-
-
-class Node(_native.Handle):
-    """What made a tensor that is no leaf: a recorded operation, or what adds up the gradient of a leaf."""
-
-    def name(self) -> str:
-        return _native.grad_node_name(self)
-
-    @property
-    def next_functions(self) -> tuple[Any, ...]:
-        """Pairs of the node that the gradient of each input goes to, or None, and the number of its output there."""
-        return _native.grad_node_next(self)
-
-    @property
-    def variable(self) -> Any:
-        """The leaf whose gradient the node adds up, None for other nodes."""
-        return _native.grad_node_variable(self)
-
-    def __repr__(self) -> str:
-        return f"<{self.name()} object at {hex(id(self))}>"
-
-
-_native.register_handle_class(_NODE_HANDLE, Node)
+from torchjit.autograd.graph import Node as Node
+from torchjit.autograd.variable import Variable as Variable
 
 
 def backward(
@@ -49,17 +28,51 @@ def backward(
     grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
-    """Adds the gradients of tensors to those of the leaves that they were computed from."""
+    """Adds the gradients of tensors to those of the leaves that they were computed from, or to those of inputs."""
+    if grad_variables is not None:
+        warnings.warn("'grad_variables' is deprecated. Use 'grad_tensors' instead.", stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "'grad_tensors' and 'grad_variables' (deprecated) arguments both passed to backward(). Please only use 'grad_tensors'."
+            )
+        grad_tensors = grad_variables
     outputs = _sequence(tensors)
-    grads = None if grad_tensors is None else _sequence(grad_tensors)
+    grads = _seeds(grad_tensors)
+    if create_graph:
+        warnings.warn(_CYCLE, stacklevel=2)
     if inputs is None:
         _native.operator("aten::backward")(outputs, grads, retain_graph, create_graph)
         return
     leaves = _sequence(inputs)
+    if not leaves:
+        raise RuntimeError("'inputs' argument to backward() cannot be empty.")
+    for leaf in leaves:
+        if not leaf.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     made = _native.operator("aten::grad")(outputs, leaves, grads, retain_graph, create_graph, True)
     for leaf, g in zip(leaves, made):
         if g is not None:
-            leaf.grad = g if leaf.grad is None else leaf.grad + g
+            old = _native.tensor_grad(leaf) if leaf.is_leaf or leaf.retains_grad else None
+            leaf.retain_grad()
+            leaf.grad = g if old is None else old + g
+
+
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a "
+    "memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to "
+    "reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak."
+)
+
+
+def _seeds(grads: Any) -> list[Any] | None:
+    """The gradients that the differentiation of some tensors starts with."""
+    if grads is None:
+        return None
+    seeds = _sequence(grads)
+    for g in seeds:
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
+    return seeds
 
 
 def grad(
@@ -75,7 +88,15 @@ def grad(
     """The gradients of outputs with respect to inputs."""
     if is_grads_batched:
         return _batched(outputs, inputs, _sequence(grad_outputs), create_graph, allow_unused)
-    grads = None if grad_outputs is None else _sequence(grad_outputs)
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of the graph, "
+            "please use torch.autograd.backward.",
+            stacklevel=2,
+        )
+    grads = _seeds(grad_outputs)
+    if not _sequence(inputs):
+        raise ValueError("grad requires non-empty inputs.")
     made = _native.operator("aten::grad")(
         _sequence(outputs), _sequence(inputs), grads, retain_graph, create_graph, allow_unused
     )
@@ -94,19 +115,12 @@ def _batched(outputs: Any, inputs: Any, batches: list[Any], create_graph: bool, 
 
 
 def _sequence(tensors: Any) -> list[Any]:
-    return list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("functional", "forward_ad", "profiler"):
+    if name in ("functional", "forward_ad", "profiler", "profiler_util", "profiler_legacy"):
         import importlib
 
         return importlib.import_module("torchjit.autograd." + name)
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
-
-
-class Variable:
-    """A tensor; kept for old programs."""
-
-    def __new__(cls, data, requires_grad=False):
-        return data.requires_grad_(requires_grad) if requires_grad else data

@@ -1,36 +1,45 @@
-"""Looking for NaN in gradients."""
+"""Looking for anomalies in gradients: derivatives that fail, or give NaN, are reported with the place of the operation."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from torchjit import _native
 
 
-class set_detect_anomaly:
-    """Whether a derivative that gives NaN fails; also a context manager, which puts back what was set before."""
+class detect_anomaly:  # noqa: N801
+    """A context in which a derivative that gives NaN fails (with check_nan), and what fails is reported.
+
+    The report is a warning with the traceback of the operation whose derivative failed, where that ran in such a context too.
+    """
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.prev = _native.detects_anomaly()
+        self.check_nan = check_nan
+        self.prev_check_nan = _native.detects_nan()
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.",
+            stacklevel=2,
+        )
+
+    def __enter__(self) -> None:
+        _native.set_detect_anomaly(True, self.check_nan)
+
+    def __exit__(self, *args: Any) -> None:
+        _native.set_detect_anomaly(self.prev, self.prev_check_nan)
+
+
+class set_detect_anomaly:  # noqa: N801
+    """Begins or ends looking for anomalies; also a context manager, which puts back what was set before. See detect_anomaly."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.prev = _native.detects_anomaly()
-        _native.set_detect_anomaly(bool(mode and check_nan))
+        self.prev_check_nan = _native.detects_nan()
+        _native.set_detect_anomaly(bool(mode), check_nan)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *args: Any) -> None:
-        _native.set_detect_anomaly(self.prev)
-
-
-class detect_anomaly:
-    """A context manager in which a derivative that gives NaN fails."""
-
-    def __init__(self, check_nan: bool = True) -> None:
-        self.check_nan = check_nan
-        self.prev = _native.detects_anomaly()
-
-    def __enter__(self) -> None:
-        self.prev = _native.detects_anomaly()
-        _native.set_detect_anomaly(self.check_nan)
-
-    def __exit__(self, *args: Any) -> None:
-        _native.set_detect_anomaly(self.prev)
+        _native.set_detect_anomaly(self.prev, self.prev_check_nan)

@@ -50,29 +50,49 @@ class FunctionCtx:
 
 
 class _Saved:
-    """The tensors of save_for_backward: results are kept without their history, which would hold them for ever."""
+    """The tensors of save_for_backward. Results are kept without their history, which would hold them for ever; hooks on saved tensors
+    get them all."""
 
-    def __init__(self, tensors: tuple[Any, ...], outputs: list[Any]) -> None:
-        numbers = {id(t): i for i, t in enumerate(outputs) if isinstance(t, Tensor)}
-        self.items: list[tuple[Any, int | None, int]] | None = []
+    def __init__(self, tensors: tuple[Any, ...], inputs: list[Any], outputs: list[Any]) -> None:
+        made = {id(t): i for i, t in enumerate(outputs) if isinstance(t, Tensor)}
+        given = {id(t): i for i, t in enumerate(inputs)}
+        hooks = _native.saved_hooks()
+        self.unpack = hooks and hooks[1]
+        self.items: list[tuple[Any, int | None, int | None, int]] = []
         for t in tensors:
             if t is not None and not isinstance(t, Tensor):
                 raise TypeError(f"save_for_backward can only save variables, but argument {len(self.items)} is of type {type(t).__name__}")
-            i = numbers.get(id(t)) if t is not None else None
-            kept = t if t is None or i is None or not t.requires_grad else t.detach()
-            self.items.append((kept, i, 0 if t is None else t._version))
+            if t is None:
+                self.items.append((None, None, None, 0))
+                continue
+            output = made.get(id(t))
+            kept = t.detach() if output is not None and t.requires_grad else t
+            version = -1 if t.is_inference() else t._version
+            if hooks:
+                with no_grad():
+                    kept = hooks[0](kept)
+            self.items.append((kept, given.get(id(t)), output, version))
 
     def get(self, node: Any, recording: bool) -> tuple[Any, ...]:
-        found = []
-        for t, i, version in self.items or ():
-            if t is not None and t._version != version:
-                raise RuntimeError(
-                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"[{t.type()} {list(t.shape)}] is at version {t._version}; expected version {version} instead. Hint: enable anomaly "
-                    "detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."
-                )
-            found.append(_native.grad_node_output(node, i, t) if recording and i is not None and not t.requires_grad else t)
-        return tuple(found)
+        return tuple(None if kept is None else self._one(node, recording, *item) for item in self.items for kept in item[:1])
+
+    def _one(self, node: Any, recording: bool, kept: Any, given: int | None, output: int | None, version: int) -> Any:
+        if self.unpack:
+            with no_grad():
+                kept = self.unpack(kept)
+            if recording and given is not None and node is not None:
+                maker, number = _native.grad_node_next(node)[given]
+                return kept if maker is None else _native.grad_node_output(maker, number, kept)
+        elif version >= 0 and kept._version != version:
+            made = f", which is output {kept.output_nr} of {type(kept.grad_fn).__name__}," if kept.grad_fn is not None else ""
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                f"[{kept.type()} {list(kept.shape)}]{made} is at version {kept._version}; expected version {version} instead. Hint: enable "
+                "anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."
+            )
+        if recording and output is not None and node is not None and not kept.requires_grad:
+            return _native.grad_node_output(node, output, kept)
+        return kept
 
 
 class BackwardCFunction(FunctionCtx):
@@ -125,7 +145,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method."
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method. "
+            "(Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
     @staticmethod
@@ -148,8 +169,10 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Calls forward and records the call."""
+        if kwargs:
+            raise TypeError("apply() takes no keyword arguments")
         ctx = cls._backward_cls()
         inputs = [a for a in args if isinstance(a, Tensor)]
         recording = _native.grad_enabled() and not _native.inference_mode() and any(t.requires_grad for t in inputs)
@@ -211,8 +234,8 @@ def _record(cls: Any, ctx: Any, args: tuple[Any, ...], inputs: list[Any], output
             outputs[i] = o.detach().view_as(o)  # the result is a tensor of its own
     recorded = [o if isinstance(o, Tensor) and id(o) not in fixed else None for o in outputs]
     written = [o is not None and id(o) in dirty for o in recorded]
-    _native.record_function(ctx.name(), inputs, recorded, written, _Backward(cls, ctx, args, outputs))
-    ctx.saved = _Saved(ctx._saved, outputs)
+    _native.record_function(ctx.name(), inputs, recorded, written, _Backward(cls, ctx, args, outputs), ctx)
+    ctx.saved = _Saved(ctx._saved, inputs, outputs)
     ctx._saved = ctx._dirty = ctx._non_differentiable = ()
     return outputs
 
@@ -250,7 +273,7 @@ class _Backward:
             if r is not None and not is_tensor:
                 raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable")
             if r is not None and not isinstance(r, Tensor):
-                raise TypeError(f"expected Variable or None (got {type(r).__name__})")
+                raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
         return [r for r, is_tensor in zip(result, self.is_tensor) if is_tensor]
 
 

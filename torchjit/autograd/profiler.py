@@ -1,19 +1,150 @@
-"""torch.autograd.profiler: the names that programs give to their parts. Nothing records them here."""
+"""torch.autograd.profiler: where the time of a program goes."""
 
+from __future__ import annotations
+
+import functools
 from typing import Any, Optional
+
+import torchjit as torch
+from torchjit import _native
+from torchjit.autograd.profiler_util import EventList as EventList
+from torchjit.autograd.profiler_util import FunctionEvent as FunctionEvent
 
 # ruff: noqa: UP045
 
 
+class profile:  # noqa: N801
+    """A context that measures every operator that Python or a compiled program runs on tensors, and what record_function names.
+
+    An event's time is that between its beginning and its end. What GPUs do, shapes, stacks and memory are not recorded.
+    """
+
+    def __init__(
+        self, enabled: bool = True, *, use_cuda: bool = False, record_shapes: bool = False, with_flops: bool = False,
+        profile_memory: bool = False, with_stack: bool = False, with_modules: bool = False, use_kineto: bool = False, use_cpu: bool = True,
+    ) -> None:
+        self.enabled = enabled
+        self.function_events: EventList | None = None
+        self.entered = False
+
+    def __enter__(self) -> profile | None:
+        if not self.enabled:
+            return None
+        if self.entered:
+            raise RuntimeError("Profiler context manager is not reentrant")
+        self.entered = True
+        _native.profiler_begin()
+        return self
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> bool:
+        if self.enabled:
+            found = _native.profiler_end()
+            self.function_events = EventList(
+                FunctionEvent(i, name, thread, start / 1000, end / 1000) for i, (name, thread, start, end) in enumerate(found)
+            ).nest()
+        return False
+
+    def _events(self) -> EventList:
+        if self.function_events is None:
+            raise RuntimeError("Profiler didn't finish running")
+        return self.function_events
+
+    def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
+        return self._events().table(sort_by, row_limit, **options)
+
+    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0) -> EventList:
+        """The averages of the events of each name."""
+        return self._events().key_averages(group_by_input_shape, group_by_stack_n)
+
+    def total_average(self) -> Any:
+        return self._events().total_average()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The time in all operators, in microseconds."""
+        return self._events().self_cpu_time_total
+
+    def export_chrome_trace(self, path: str) -> None:
+        """Writes the events to a file that chrome://tracing shows."""
+        self._events().export_chrome_trace(path)
+
+    def __str__(self) -> str:
+        return "<unfinished torch.autograd.profile>" if self.function_events is None else str(self.function_events)
+
+    __repr__ = __str__
+
+
+@torch.jit.ignore
+def _push(name: str) -> None:
+    _native.profiler_push(name)
+
+
+@torch.jit.ignore
+def _pop() -> None:
+    _native.profiler_pop()
+
+
 class record_function:  # noqa: N801
-    """A context that gives a part of a program a name. It can be used in compiled functions."""
+    """A context, or a decorator, that gives a part of a program a name. It can be used in compiled functions, where nothing is recorded."""
 
     def __init__(self, name: str, args: Optional[str] = None):
         self.name: str = name
         self.args: Optional[str] = args
 
     def __enter__(self):
+        if not torch.jit.is_scripting():
+            _push(self.name)
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any):
-        pass
+        if not torch.jit.is_scripting():
+            _pop()
+
+    @torch.jit.unused
+    def __call__(self, fn):
+        @functools.wraps(fn)
+        def wrapper(*args, **kwargs):
+            with record_function(self.name, self.args):
+                return fn(*args, **kwargs)
+
+        return wrapper
+
+
+class emit_nvtx:  # noqa: N801
+    """A context that does nothing: there are no tools of NVIDIA to tell."""
+
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
+        self.enabled = enabled
+
+    def __enter__(self) -> emit_nvtx:
+        return self
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> bool:
+        return False
+
+
+class emit_itt(emit_nvtx):  # noqa: N801
+    """A context that does nothing: there are no tools of Intel to tell."""
+
+
+class EnforceUnique:
+    """Raises an error where a key is seen twice."""
+
+    def __init__(self) -> None:
+        self.seen: set[Any] = set()
+
+    def see(self, *key: Any) -> None:
+        if key in self.seen:
+            raise RuntimeError("duplicate key: " + str(key))
+        self.seen.add(key)
+
+
+def kineto_step() -> None:
+    """Kept for old programs; does nothing."""
+
+
+def kineto_available() -> bool:
+    """Whether events of GPUs can be recorded: no."""
+    return False
+
+

@@ -323,6 +323,7 @@ var conversionFamily = append(casts(), []definition{
 	}),
 	define("detach_", func(c call) {
 		t := c.tensor(0)
+		check(t.Base() == nil, "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
 		t.SetHistory(nil)
 		t.SetBase(nil)
 		succeed(t.SetRequiresGrad(false))

@@ -183,3 +183,26 @@ def hook_last_operation(module: Any, hooks: list[Any], result: Any) -> None:
     if found.grad_fn is not None:
         for hook in hooks:
             found.grad_fn.register_hook(lambda grad_in, grad_out, hook=hook: hook(module, grad_in, grad_out))
+
+
+class TensorHooks:
+    """What the library calls with the gradient of a tensor: the hooks of a dict, one after the other."""
+
+    def __init__(self, hooks: Any) -> None:
+        self.hooks = hooks
+
+    def __call__(self, grad: Any) -> Any:
+        given = grad
+        for hook in list(self.hooks.values()):
+            made = hook(grad)
+            if made is None:
+                continue
+            if not isinstance(made, Tensor):
+                raise TypeError(f"expected Variable, but hook returned '{type(made).__name__}'")
+            name = getattr(hook, "__name__", type(hook).__name__)
+            if made.shape != grad.shape:
+                raise RuntimeError(f"hook '{name}' has changed the size of value")
+            if made.dtype != grad.dtype:
+                raise RuntimeError(f"hook '{name}' has changed the type of value (was {grad.type()} got {made.type()})")
+            grad = made
+        return None if grad is given else grad

@@ -1,0 +1,153 @@
+"""torch.autograd.profiler_util: the events of a profile and their tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+class Interval:
+    """When an event began and ended, in microseconds."""
+
+    def __init__(self, start: float, end: float) -> None:
+        self.start, self.end = start, end
+
+    def elapsed_us(self) -> float:
+        return self.end - self.start
+
+
+class FunctionEvent:
+    """One run of an operator or of a part of the program that was given a name."""
+
+    def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float) -> None:
+        self.id, self.name, self.thread = id, name, thread
+        self.time_range = Interval(start_us, end_us)
+        self.cpu_children: list[FunctionEvent] = []
+        self.cpu_parent: FunctionEvent | None = None
+        self.count = 1
+
+    @property
+    def key(self) -> str:
+        return self.name
+
+    @property
+    def cpu_time_total(self) -> float:
+        return self.time_range.elapsed_us()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
+
+    @property
+    def cpu_time(self) -> float:
+        return self.cpu_time_total
+
+    cuda_time = cuda_time_total = self_cuda_time_total = 0
+
+    def __repr__(self) -> str:
+        return f"<FunctionEvent id={self.id} name={self.name} cpu_time={_time(self.cpu_time)} thread={self.thread}>"
+
+
+class FunctionEventAvg:
+    """All events of one name."""
+
+    cuda_time = cuda_time_total = self_cuda_time_total = 0
+
+    def __init__(self, key: str | None = None) -> None:
+        self.key = key
+        self.count = 0
+        self.cpu_time_total = 0.0
+        self.self_cpu_time_total = 0.0
+
+    @property
+    def cpu_time(self) -> float:
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+    def add(self, other: Any) -> FunctionEventAvg:
+        self.key = self.key or other.key
+        self.count += other.count
+        self.cpu_time_total += other.cpu_time_total
+        self.self_cpu_time_total += other.self_cpu_time_total
+        return self
+
+    __iadd__ = add
+
+    def __repr__(self) -> str:
+        return f"<FunctionEventAvg key={self.key} self_cpu_time={_time(self.self_cpu_time_total)} cpu_time={_time(self.cpu_time)}>"
+
+
+def _time(us: float) -> str:
+    for unit, size in (("s", 1e6), ("ms", 1e3)):
+        if us >= size:
+            return f"{us / size:.3f}{unit}"
+    return f"{us:.3f}us"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.2f}%" if whole else "NaN"
+
+
+class EventList(list):
+    """Events, or averages of them, and their table."""
+
+    def nest(self) -> EventList:
+        """Finds which event of a thread ran inside of which."""
+        open_events: dict[int, list[FunctionEvent]] = {}
+        for event in sorted(self, key=lambda e: (e.time_range.start, -e.time_range.end)):
+            stack = open_events.setdefault(event.thread, [])
+            while stack and stack[-1].time_range.end < event.time_range.end:
+                stack.pop()
+            if stack:
+                event.cpu_parent = stack[-1]
+                stack[-1].cpu_children.append(event)
+            stack.append(event)
+        return self
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        return sum(event.self_cpu_time_total for event in self)
+
+    def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0) -> EventList:
+        """The averages of the events of each name."""
+        found: dict[str, FunctionEventAvg] = {}
+        for event in self:
+            found.setdefault(event.key, FunctionEventAvg(event.key)).add(event)
+        return EventList(found.values())
+
+    def total_average(self) -> FunctionEventAvg:
+        """The average of all events."""
+        total = FunctionEventAvg("Total")
+        for event in self:
+            total.add(event)
+        return total
+
+    def table(
+        self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int = 75, header: str | None = None,
+        top_level_events_only: bool = False,
+    ) -> str:
+        """A line for each event, sorted by an attribute such as "self_cpu_time_total", the largest first."""
+        events = [e for e in self if not top_level_events_only or getattr(e, "cpu_parent", None) is None]
+        if sort_by is not None:
+            events.sort(key=lambda e: getattr(e, sort_by), reverse=True)
+        whole = self.self_cpu_time_total
+        rows = [("Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls")]
+        for e in events[:row_limit]:
+            own, total = e.self_cpu_time_total, e.cpu_time_total
+            rows.append((str(e.key), _share(own, whole), _time(own), _share(total, whole), _time(total), _time(e.cpu_time), str(e.count)))
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        rule = "  ".join("-" * w for w in widths)
+        lines = [row[0].rjust(widths[0]) + "  " + "  ".join(x.rjust(w) for x, w in zip(row[1:], widths[1:])) for row in rows]
+        head = [header] if header else []
+        return "\n".join([*head, rule, lines[0], rule, *lines[1:], rule, f"Self CPU time total: {_time(whole)}", ""])
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def export_chrome_trace(self, path: str) -> None:
+        """Writes the events to a file that chrome://tracing shows."""
+        events = [
+            {"name": e.name, "ph": "X", "ts": e.time_range.start, "dur": e.time_range.elapsed_us(), "tid": e.thread, "pid": "CPU functions", "args": {}}
+            for e in self
+        ]
+        with open(path, "w") as f:
+            json.dump(events, f)

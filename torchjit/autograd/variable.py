@@ -1,0 +1,21 @@
+"""torch.autograd.variable: the name that tensors with gradients had in old programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchjit import _native
+from torchjit._tensor import Tensor
+
+
+class VariableMeta(type):
+    def __instancecheck__(cls, other: Any) -> bool:
+        return isinstance(other, Tensor)
+
+
+class Variable(metaclass=VariableMeta):
+    """A tensor; kept for old programs."""
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+        tensor = _native.operator("aten::empty")([0]) if data is None else data.detach() if requires_grad else data
+        return tensor.requires_grad_() if requires_grad else tensor
