@@ -59,6 +59,15 @@ func NewAveragePoolPlan[T Float](g Convolution, divisors []T) *ChannelsPlan[T] {
 	return (&ChannelsPlan[T]{geometry: g, kind: amd64.Averaged, divisors: append([]T(nil), divisors[:volume(g.Out)]...), start: make([]T, g.InChannels)}).cut()
 }
 
+// channelProducts bounds what one kernel does for a vector of channels.
+const channelProducts = 4096
+
+// PoolsLast reports whether generated kernels run a ChannelsPlan of the geometry.
+func (g *Convolution) PoolsLast() bool {
+	isa := amd64.Target()
+	return isa >= amd64.AVX2 && volume(g.Kernel)*amd64.ChannelsPlaces(isa) <= channelProducts
+}
+
 // cut cuts the output of an image into tiles. It panics where the geometry is not one of channels.
 func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 	g := &p.geometry
@@ -66,8 +75,7 @@ func (p *ChannelsPlan[T]) cut() *ChannelsPlan[T] {
 		panic("dense: a plan of channels is for two dimensions and channels by themselves")
 	}
 	p.isa = amd64.Target()
-	const limit = 4096 // products in one kernel
-	if p.isa < amd64.AVX2 || volume(g.Kernel)*amd64.ChannelsPlaces(p.isa) > limit {
+	if !g.PoolsLast() {
 		return p
 	}
 	size := int(unsafe.Sizeof(p.start[0]))

@@ -23,9 +23,16 @@ func TestChannelsLastStay(t *testing.T) {
 		"convolution":               conv(full, 1),
 		"of weights in that layout": conv(must(full.Clone(tensor.ChannelsLast)), 1),
 		"of each channel":           conv(single, 6),
-		"group_norm":                func(x *tensor.Tensor) *tensor.Tensor { return groupNorm(x, 3, w, v, 1e-5) },
-		"group_norm, weight alone":  func(x *tensor.Tensor) *tensor.Tensor { return groupNorm(x, 2, w, nil, 1e-5) },
-		"group_norm, bias alone":    func(x *tensor.Tensor) *tensor.Tensor { return groupNorm(x, 2, nil, v, 1e-5) },
+		"max_pool":                  func(x *tensor.Tensor) *tensor.Tensor { return keepFormat(pooledMaxima(x, slidingPool(x, 3, 2, 1)), x) },
+		"avg_pool": func(x *tensor.Tensor) *tensor.Tensor {
+			return keepFormat(averagePool(x, slidingPool(x, 3, 2, 1), true, 0), x)
+		},
+		"avg_pool, inputs alone": func(x *tensor.Tensor) *tensor.Tensor {
+			return keepFormat(averagePool(x, slidingPool(x, 2, 1, 1), false, 0), x)
+		},
+		"group_norm":               func(x *tensor.Tensor) *tensor.Tensor { return groupNorm(x, 3, w, v, 1e-5) },
+		"group_norm, weight alone": func(x *tensor.Tensor) *tensor.Tensor { return groupNorm(x, 2, w, nil, 1e-5) },
+		"group_norm, bias alone":   func(x *tensor.Tensor) *tensor.Tensor { return groupNorm(x, 2, nil, v, 1e-5) },
 	} {
 		want, got := f(x), f(last)
 		if !got.IsContiguousFormat(tensor.ChannelsLast) {
@@ -35,6 +42,17 @@ func TestChannelsLastStay(t *testing.T) {
 			t.Errorf("%s: off by %v", name, d)
 		}
 	}
+}
+
+// slidingPool is a pooling of squares.
+func slidingPool(x *tensor.Tensor, kernel, stride, padding int) pooling {
+	two := func(n int) []int { return []int{n, n} }
+	p := pooling{n: 2, kernel: two(kernel), stride: two(stride), padding: two(padding), dilation: two(1)}
+	for d := range 2 {
+		in := x.Size(2 + d)
+		p.windows = append(p.windows, slidingWindows(in, pooledSize(in, kernel, stride, padding, 1, false), kernel, stride, padding, 1))
+	}
+	return p
 }
 
 // Distances by a product of matrices are near those row by row.

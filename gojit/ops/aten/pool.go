@@ -229,6 +229,12 @@ func pooledMaxima(x *tensor.Tensor, p pooling) *tensor.Tensor {
 		out, _ := maxPool(x, p)
 		return out
 	}
+	if last, ok := p.lastGeometry(x, work); ok {
+		if work == tensor.Float32 {
+			return poolLast(dense.NewMaxPoolPlan[float32](last), last, x)
+		}
+		return poolLast(dense.NewMaxPoolPlan[float64](last), last, x)
+	}
 	in, out := contiguous(to(x, work)), empty(p.shape(x), work)
 	if work == tensor.Float32 {
 		dense.MaxPool(g, tensor.Data[float32](in), tensor.Data[float32](out))
@@ -244,6 +250,12 @@ func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *te
 	noIntegers("avg_pool2d")(x.DType())
 	check(!x.DType().IsComplex(), "\"avg_pool2d_out_frame\" not implemented for '%s'", x.DType().CppName())
 	work := accumulator(x.DType())
+	if last, ok := p.lastGeometry(x, work); ok {
+		if work == tensor.Float32 {
+			return poolLast(dense.NewAveragePoolPlan(last, divisors[float32](&p, includePad, override)), last, x)
+		}
+		return poolLast(dense.NewAveragePoolPlan(last, divisors[float64](&p, includePad, override)), last, x)
+	}
 	in, out := contiguous(to(x, work)), empty(p.shape(x), work)
 	if work == tensor.Float32 {
 		averagePlanes[float32](&p, in, out, includePad, override)
@@ -271,6 +283,28 @@ func averagePlanes[T interface {
 			result[i] = T(s / float64(by[i]))
 		}
 	})
+}
+
+// lastGeometry describes the windows over images whose channels lie together, where there is generated code
+// for them.
+func (p *pooling) lastGeometry(x *tensor.Tensor, work tensor.DType) (dense.Convolution, bool) {
+	g, ok := p.geometry(x)
+	if !ok || p.n != 2 || !isChannelsLast(x) || x.DType() != work {
+		return g, false
+	}
+	g.Batch = x.Size(0)
+	g.Groups, g.InChannels, g.OutChannels = x.Size(1), x.Size(1), x.Size(1)
+	return g, g.PoolsLast()
+}
+
+// poolLast runs a plan over images whose channels lie together, and so do those of the result.
+func poolLast[T interface {
+	dense.Float
+	tensor.Element
+}](plan *dense.ChannelsPlan[T], g dense.Convolution, x *tensor.Tensor) *tensor.Tensor {
+	out := empty([]int{g.Batch, g.Out[1], g.Out[2], g.OutChannels}, x.DType())
+	plan.Run(tensor.Data[T](must(x.Permute(0, 2, 3, 1))), tensor.Data[T](out))
+	return must(out.Permute(0, 3, 1, 2))
 }
 
 // divisors returns what the sum of each window of a plane is divided by.
@@ -311,10 +345,14 @@ func maxPoolNd(name string, n int) []definition {
 
 // keepFormat lays out a result as its input where that has its channels last.
 func keepFormat(out, like *tensor.Tensor) *tensor.Tensor {
-	if like.Dim() == 4 && !like.IsContiguous() && like.IsContiguousFormat(tensor.ChannelsLast) {
+	if isChannelsLast(like) && !out.IsContiguousFormat(tensor.ChannelsLast) {
 		return must(out.Clone(tensor.ChannelsLast))
 	}
 	return out
+}
+
+func isChannelsLast(t *tensor.Tensor) bool {
+	return t.Dim() == 4 && !t.IsContiguous() && t.IsContiguousFormat(tensor.ChannelsLast)
 }
 
 func avgPoolNd(name string, n int) definition {

@@ -126,14 +126,24 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 	for i, size := range sizes {
 		check(x.Size(i+2) > 0 && size > 0, "Input and output sizes should be greater than 0, but got input (%s) output (%s)", shapeText(x.Shape()[2:]), shapeText(sizes))
 	}
-	work := to(x, tensor.Float64)
+	d := tensor.Float64 // whole numbers are exact in it
+	if x.DType().IsFloating() {
+		d = accumulator(x.DType())
+	}
+	work := to(x, d)
 	for i, size := range sizes {
 		given := 0.0
 		if i < len(scales) {
 			given = scales[i]
 		}
 		in := x.Size(i + 2)
-		next := resampleDim(work, i+2, how(in, size, pixelScale(in, size, given, alignCorners)))
+		taps := how(in, size, pixelScale(in, size, given, alignCorners))
+		var next *tensor.Tensor
+		if d == tensor.Float32 {
+			next = resampleDim[float32](work, i+2, taps)
+		} else {
+			next = resampleDim[float64](work, i+2, taps)
+		}
 		if work != x {
 			work.Release()
 		}
@@ -142,28 +152,86 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 	return keepFormat(to(work, x.DType()), x)
 }
 
-func resampleDim(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
+func resampleDim[T interface {
+	realFloat
+	tensor.Element
+}](x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
 	x = contiguous(x)
 	in := x.Size(dim)
 	shape := slices.Clone(x.Shape())
 	shape[dim] = len(taps)
-	out := zeros(shape, tensor.Float64)
-	inner := numelOf(shape[dim+1:])
-	src, dst := tensor.Data[float64](x), tensor.Data[float64](out)
+	out := empty(shape, x.DType())
+	inner, index := numelOf(shape[dim+1:]), singleTaps(taps)
+	src, dst := tensor.Data[T](x), tensor.Data[T](out)
 	tensor.Parallel(numelOf(shape[:dim]), rowGrain/max(inner*len(taps), 1)+1, func(lo, hi int) {
 		for o := lo; o < hi; o++ {
-			for i, list := range taps {
-				to := dst[(o*len(taps)+i)*inner:][:inner]
-				for _, t := range list {
-					from := src[(o*in+t.index)*inner:][:inner]
-					for j := range to {
-						to[j] += t.weight * from[j]
-					}
+			from, to := src[o*in*inner:][:in*inner], dst[o*len(taps)*inner:][:len(taps)*inner]
+			switch {
+			case inner > 1:
+			case index != nil:
+				for i, at := range index {
+					to[i] = from[at]
 				}
+				continue
+			default:
+				resampleRow(to, from, taps)
+				continue
+			}
+			for i, list := range taps {
+				mixRows(to[i*inner:][:inner], from, list)
 			}
 		}
 	})
 	return out
+}
+
+// singleTaps returns the input of each output where that is all it is made of, else nil.
+func singleTaps(taps [][]tap) []int {
+	index := make([]int, len(taps))
+	for i, list := range taps {
+		if len(list) != 1 || list[0].weight != 1 {
+			return nil
+		}
+		index[i] = list[0].index
+	}
+	return index
+}
+
+// resampleRow makes the elements of a row.
+func resampleRow[T realFloat](to, from []T, taps [][]tap) {
+	for i, list := range taps {
+		if len(list) == 2 {
+			to[i] = T(list[0].weight)*from[list[0].index] + T(list[1].weight)*from[list[1].index]
+			continue
+		}
+		sum := T(0)
+		for _, t := range list {
+			sum += T(t.weight) * from[t.index]
+		}
+		to[i] = sum
+	}
+}
+
+// mixRows makes a row of some of the rows behind each other in from.
+func mixRows[T realFloat](to, from []T, list []tap) {
+	row := func(t tap) []T { return from[t.index*len(to):][:len(to)] }
+	switch {
+	case len(list) == 1 && list[0].weight == 1:
+		copy(to, row(list[0]))
+	case len(list) == 2:
+		a, b, v, w := row(list[0]), row(list[1]), T(list[0].weight), T(list[1].weight)
+		for j := range to {
+			to[j] = v*a[j] + w*b[j]
+		}
+	default:
+		clear(to)
+		for _, t := range list {
+			w := T(t.weight)
+			for j, v := range row(t) {
+				to[j] += w * v
+			}
+		}
+	}
 }
 
 // scaledSizes returns the output sizes given directly or by factors, and the factors.
