@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit import _executor_settings, _native
+from torchjit import _executor_settings, _native, _other_names
 
 # The numbers of the handle classes (see pybind/slots.go); _C.type_classes tells those of types.
 _HANDLE_CLASSES = {
@@ -413,6 +413,7 @@ def _jit_unflatten(vars: Any, desc: IODescriptor) -> Any:
 
 
 globals().update(_executor_settings.functions())
+globals().update(_other_names.functions())
 
 # Classes that are made elsewhere, over this module.
 _ELSEWHERE = {

@@ -138,6 +138,13 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         """Raises RuntimeError: memory is not shared between processes in this version."""
         raise RuntimeError("torchjit does not share memory between processes: send tensors by pickle")
 
+    @staticmethod
+    def _make_subclass(cls: builtins.type, data: Tensor, require_grad: builtins.bool = False) -> Any:
+        """The elements of a tensor as an instance of a subclass of Tensor, which nothing has made."""
+        made = _native.TensorBase.__new__(cls, data.detach())
+        _native.tensor_set_requires_grad(made, require_grad)
+        return made
+
     def as_subclass(self, cls: builtins.type) -> Any:
         """The same tensor as an instance of a subclass of Tensor."""
         if not (isinstance(cls, builtins.type) and issubclass(cls, Tensor)):

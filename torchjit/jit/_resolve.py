@@ -142,6 +142,18 @@ class Scope:
             return _NOTHING
 
 
+class CallbackScope(Scope):
+    """What a function of Python gives for names; None stands for nothing."""
+
+    def __init__(self, callback: Any) -> None:
+        super().__init__()
+        self._callback = callback
+
+    def find(self, name: str) -> tuple[bool, Any]:
+        found = self._callback(name)
+        return (True, found) if found is not None else super().find(name)
+
+
 _NOTHING = object()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from torchjit import _C as _C
 from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
+from torchjit._other_names import emitted
 from torchjit._tensor import Tensor
 from torchjit.jit import _resolve, _state
 from torchjit.jit._resolve import Scope, qualified_name
@@ -63,7 +64,7 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
 
         if hasattr(obj, "__prepare_scriptable__"):
             obj = obj.__prepare_scriptable__()
-        return _recursive.create_script_module(obj, _recursive.methods_to_compile)
+        return emitted(_recursive.create_script_module(obj, _recursive.methods_to_compile))
     if isinstance(obj, list):
         return create_script_list(obj)
     if isinstance(obj, dict):
@@ -135,7 +136,7 @@ def _script_a_function(fn: Any) -> Any:
     except BaseException:
         _compiled.pop(fn, None)
         raise
-    return compiled
+    return emitted(compiled)
 
 
 def script_function(fn: Any) -> Any:

@@ -59,6 +59,10 @@ def _get_python_class(qualified_name: str) -> Any:
     return next((cls for cls, name in _resolve._names.items() if name == qualified_name), None)
 
 
+def _clear_class_state() -> None:
+    """Does nothing: a class goes when no program uses it any more."""
+
+
 def __getattr__(name: str) -> Any:
     if name == "_python_cu":
         from torchjit.jit._script import CompilationUnit

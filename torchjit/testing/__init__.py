@@ -5,3 +5,5 @@ from torchjit.testing._comparison import assert_close as assert_close
 from torchjit.testing._filecheck import FileCheck as FileCheck
 
 __all__ = ["FileCheck", "assert_allclose", "assert_close"]
+from torchjit.testing._creation import make_tensor as make_tensor
+from torchjit.testing._dtypes import *  # noqa: F403

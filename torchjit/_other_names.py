@@ -1,0 +1,108 @@
+"""Functions of torch._C that are other names of what is elsewhere, or hooks around the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torchjit import _native
+
+# What is called with every module and every function that torch.jit.script has compiled.
+_emit_hooks: list[Any] = [None, None]
+
+
+def _jit_set_emit_hooks(module_hook: Callable[[Any], Any] | None, function_hook: Callable[[Any], Any] | None) -> None:
+    """Has module_hook called with every module of the library, and function_hook with every function, that is compiled from now on."""
+    _emit_hooks[:] = [module_hook, function_hook]
+
+
+def _jit_get_emit_hooks() -> tuple[Any, Any]:
+    """The hooks that _jit_set_emit_hooks has set."""
+    return _emit_hooks[0], _emit_hooks[1]
+
+
+def emitted(compiled: Any) -> Any:
+    """A compiled module or function, after the hook for it has been called."""
+    hook = _emit_hooks[isinstance(compiled, _native.ScriptFunction)]
+    if hook is not None:
+        hook(compiled if isinstance(compiled, _native.ScriptFunction) else compiled._c)
+    return compiled
+
+
+def _jit_clear_class_registry() -> None:
+    """Does nothing: a class goes when no program uses it any more."""
+
+
+def _jit_is_script_object(obj: Any) -> bool:
+    """Whether an object is an instance of a class of a program."""
+    from torchjit.jit._module import RecursiveScriptClass
+
+    return isinstance(obj, RecursiveScriptClass)
+
+
+def _jit_script_compile(qualname: str, definition: Any, rcb: Callable[[str], Any], defaults: dict[str, Any]) -> Any:
+    """The compiled form of a Tree that get_jit_def made; rcb gives the values of names."""
+    from torchjit.jit._resolve import CallbackScope
+
+    made = _native.compile_function(qualname, definition.data, CallbackScope(rcb), defaults, None)
+    _native.ensure_compiled(made)
+    return made
+
+
+def _get_max_operator_version() -> int:
+    """The newest version of operators that archives can have."""
+    return 10
+
+
+def _is_alias_of(self: Any, other: Any) -> bool:
+    """Whether two tensors show the same memory."""
+    return _native.tensor_shares_storage(self, other)
+
+
+def _storage_id(t: Any) -> int:
+    """The address of the memory that a tensor shows."""
+    return _native.tensor_storage(t).data_ptr()
+
+
+def _get_default_device() -> str:
+    """The device on which tensors are made."""
+    return "cpu"
+
+
+def _set_grad_enabled(mode: bool) -> None:
+    """Switches the recording of operations on or off."""
+    _native.set_grad_enabled(mode)
+
+
+def _set_default_dtype(d: Any) -> None:
+    """torch.set_default_dtype."""
+    _native.set_default_dtype(d)
+
+
+def _from_dlpack(capsule: Any) -> Any:
+    """torch.from_dlpack of a capsule."""
+    return _native.tensor_from_dlpack(capsule)
+
+
+def _to_dlpack(t: Any) -> Any:
+    """A DLPack capsule of a tensor."""
+    return _native.to_dlpack(t)
+
+
+def _get_warnAlways() -> bool:
+    """torch.is_warn_always_enabled."""
+    from torchjit import is_warn_always_enabled
+
+    return is_warn_always_enabled()
+
+
+def _get_deterministic_algorithms() -> bool:
+    """torch.are_deterministic_algorithms_enabled."""
+    from torchjit import are_deterministic_algorithms_enabled
+
+    return are_deterministic_algorithms_enabled()
+
+
+def functions() -> dict[str, Any]:
+    """The functions by name."""
+    return {name: f for name, f in globals().items() if callable(f) and name.startswith("_") and name not in ("_native", "_emit_hooks")}

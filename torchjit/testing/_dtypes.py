@@ -1,0 +1,98 @@
+"""Lists of element types, as torch.testing has them for tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchjit._types import dtypes
+
+_INTEGRAL = tuple(dtypes[n] for n in ("uint8", "int8", "int16", "int32", "int64"))
+_FLOATING = (dtypes["float32"], dtypes["float64"])
+_COMPLEX = (dtypes["complex64"], dtypes["complex128"])
+
+
+def integral_types() -> tuple[Any, ...]:
+    """The types of integers; those after it are named alike. The functions ending with _and add others."""
+    return _INTEGRAL
+
+
+def floating_types() -> tuple[Any, ...]:
+    return _FLOATING
+
+
+def floating_types_and_half() -> tuple[Any, ...]:
+    return (*_FLOATING, dtypes["float16"])
+
+
+def complex_types() -> tuple[Any, ...]:
+    return _COMPLEX
+
+
+def double_types() -> tuple[Any, ...]:
+    return (dtypes["float64"], dtypes["complex128"])
+
+
+def floating_and_complex_types() -> tuple[Any, ...]:
+    return _FLOATING + _COMPLEX
+
+
+def all_types() -> tuple[Any, ...]:
+    return _FLOATING + _INTEGRAL
+
+
+def all_types_and_complex() -> tuple[Any, ...]:
+    return _FLOATING + _INTEGRAL + _COMPLEX
+
+
+def all_types_and_half() -> tuple[Any, ...]:
+    return (*all_types(), dtypes["float16"])
+
+
+def empty_types() -> tuple[Any, ...]:
+    return ()
+
+
+def integral_types_and(*more: Any) -> tuple[Any, ...]:
+    return _INTEGRAL + more
+
+
+def floating_types_and(*more: Any) -> tuple[Any, ...]:
+    return _FLOATING + more
+
+
+def floating_and_complex_types_and(*more: Any) -> tuple[Any, ...]:
+    return floating_and_complex_types() + more
+
+
+def all_types_and(*more: Any) -> tuple[Any, ...]:
+    return all_types() + more
+
+
+def all_types_and_complex_and(*more: Any) -> tuple[Any, ...]:
+    return all_types_and_complex() + more
+
+
+def get_all_int_dtypes() -> list[Any]:
+    return list(_INTEGRAL)
+
+
+def get_all_complex_dtypes() -> list[Any]:
+    return list(_COMPLEX)
+
+
+def get_all_fp_dtypes(include_half: bool = True, include_bfloat16: bool = True) -> list[Any]:
+    more = [dtypes[n] for n, wanted in (("float16", include_half), ("bfloat16", include_bfloat16)) if wanted]
+    return [*_FLOATING, *more]
+
+
+def get_all_dtypes(
+    include_half: bool = True, include_bfloat16: bool = True, include_bool: bool = True, include_complex: bool = True, include_complex32: bool = False
+) -> list[Any]:
+    """All types but those that are left out."""
+    found = [*_INTEGRAL, *get_all_fp_dtypes(include_half, include_bfloat16)]
+    return [*found, *([dtypes["bool"]] if include_bool else []), *(_COMPLEX if include_complex else ())]
+
+
+def get_all_device_types() -> list[str]:
+    """The devices that tests can use: the CPU."""
+    return ["cpu"]
