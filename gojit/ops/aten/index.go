@@ -153,6 +153,11 @@ func nonzero(t *tensor.Tensor) *tensor.Tensor {
 }
 
 func index(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
+	if only := onlyIndex(indices); only != nil {
+		if out, ok := chosen(t, only); ok {
+			return out
+		}
+	}
 	r := arrangeIndex(t, indices)
 	out := empty(r.shape, t.DType())
 	if out.Numel() > 0 {
