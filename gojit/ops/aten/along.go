@@ -154,8 +154,48 @@ func scatterRow[W word](dst unsafe.Pointer, index []int64, src []W, step, stride
 	return -1
 }
 
+// addAlong adds values to the named elements in order.
+func addAlong[T plainNumber](t, values *tensor.Tensor, a *along) {
+	src, dst, size := unsafe.Slice((*T)(values.DataPtr()), values.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(T)))
+	a.each(0, len(a.index), func(k, base int, index []int64) {
+		if bad := addRow(unsafe.Add(dst, base*size), index, src[k:k+len(index)], a.step, a.stride, a.limit); bad >= 0 {
+			a.outside(index[bad])
+		}
+	})
+}
+
+// addRow is scatterRow with additions.
+//
+//go:noinline
+func addRow[T plainNumber](dst unsafe.Pointer, index []int64, src []T, step, stride, limit int) int {
+	step, stride = step*int(unsafe.Sizeof(*new(T))), stride*int(unsafe.Sizeof(*new(T)))
+	off := 0
+	src = src[:len(index)]
+	for j, v := range index {
+		if uint64(v) >= uint64(limit) {
+			return j
+		}
+		*(*T)(unsafe.Add(dst, off+int(v)*stride)) += src[j]
+		off += step
+	}
+	return -1
+}
+
 // accumulate combines values with the named elements in order.
 func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
+	if how == addTo {
+		switch t.DType() {
+		case tensor.Float32:
+			addAlong[float32](t, values, a)
+			return
+		case tensor.Float64:
+			addAlong[float64](t, values, a)
+			return
+		case tensor.Int64:
+			addAlong[int64](t, values, a)
+			return
+		}
+	}
 	offsets := make([]int, min(accumulatedAtOnce, len(a.index)))
 	data, size := values.DataPtr(), t.DType().Size()
 	for lo := 0; lo < len(a.index); lo += len(offsets) {
