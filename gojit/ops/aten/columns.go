@@ -112,6 +112,9 @@ func (q *reducer) reduceColumns(c columns, computed, result tensor.DType, single
 	if held == tensor.Float32 && (q.op == kernel.ReduceSum || q.op == kernel.ReduceProduct) {
 		held = tensor.Float64
 	}
+	if c.rows < tensor.MaxOperands && c.blocks >= fewBlocks && len(singles) == 0 && !q.numbered {
+		return q.reduceFew(c, computed, held, result)
+	}
 	totals := must(tensor.Full([]int{c.blocks * c.n}, q.op.Identity(held), held))
 	var numbers *tensor.Tensor
 	operands := 2 + len(singles)
@@ -144,4 +147,39 @@ func (q *reducer) reduceColumns(c columns, computed, result tensor.DType, single
 		run(one, 1, c.rows/some*some, c.rows%some, total, x, at)
 	})
 	return to(totals, result)
+}
+
+// fewBlocks is the number of blocks from which those of few rows are combined all at once.
+const fewBlocks = 64
+
+// reduceFew combines the rows of all blocks by one kernel, which has an input for each of them.
+func (q *reducer) reduceFew(c columns, computed, held, result tensor.DType) *tensor.Tensor {
+	in := c.tensor.DType()
+	key := launch.Key(c.rows).With(in).With(computed).With(held).With(result)
+	p := q.few.Get(key)
+	if p == nil {
+		p = must(q.few.Make(key, func() (*launch.Program, error) {
+			b := kernel.NewBuilder()
+			x := make([]kernel.Value, c.rows)
+			for i := range x {
+				x[i] = b.Input(in, computed)
+			}
+			for i := range x {
+				x[i] = b.Convert(q.apply(b, x[i:i+1]), held)
+			}
+			for len(x) > 1 {
+				x = append(x[2:], b.Binary(q.op.Op(), x[0], x[1]))
+			}
+			b.Output(b.Convert(x[0], kernel.ComputeType(result)), result)
+			return launch.ProgramOf(b.Kernel())
+		}))
+	}
+	blocks := must(c.tensor.View(c.blocks, c.rows, c.n))
+	out := empty([]int{c.blocks, c.n}, result)
+	operands := []*tensor.Tensor{out}
+	for i := range c.rows {
+		operands = append(operands, must(blocks.Select(1, i)))
+	}
+	p.Run(operands, nil)
+	return must(out.View(-1))
 }

@@ -1,10 +1,12 @@
 package aten
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"torchjit/gojit/kernel"
 	"torchjit/gojit/tensor"
 )
 
@@ -30,7 +32,7 @@ func TestColumnsAgreeWithRows(t *testing.T) {
 		"cumsum.i8": func(t *tensor.Tensor, dim int) *tensor.Tensor { return sumScanner.along(t, dim, tensor.Int8) },
 	} {
 		rng := rand.New(rand.NewPCG(5, 6))
-		for _, shape := range [][]int{{1, 16}, {5, 17}, {2, 7, 40}, {3, 4, 5, 6}, {9, 2100}, {3, 1000, 3}} {
+		for _, shape := range [][]int{{1, 16}, {5, 17}, {2, 7, 40}, {3, 4, 5, 6}, {9, 2100}, {3, 1000, 3}, {70, 3, 16}, {64, 7, 20}} {
 			for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
 				x := empty(shape, tensor.Float64)
 				for i := range tensor.Data[float64](x) {
@@ -52,6 +54,36 @@ func TestColumnsAgreeWithRows(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// Many blocks of few rows: sums and extremes of whole numbers are exact.
+func TestManyBlocksOfFewRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for rows := 1; rows <= 9; rows++ {
+		for _, d := range []tensor.DType{tensor.Float32, tensor.Int64, tensor.Uint8, tensor.BFloat16, tensor.Bool} {
+			numbers := empty([]int{80, rows, 17}, tensor.Int64)
+			for i := range tensor.Data[int64](numbers) {
+				tensor.Data[int64](numbers)[i] = int64(rng.IntN(20))
+			}
+			x := to(numbers, d)
+			got, want := sum(x, []int{1}, false, sumType(d)), sumsByElement(x, []int{1})
+			forEachIndex(got.Shape(), func(at []int) {
+				if v := got.At(at...).Float64(); v != want[fmt.Sprint(at)] {
+					t.Fatalf("%d rows of %s: sum %v at %v, want %v", rows, d, v, at, want[fmt.Sprint(at)])
+				}
+			})
+			largest := maxReducer.reduce(x, []int{1}, false, kernel.ComputeType(d), d)
+			forEachIndex(largest.Shape(), func(at []int) {
+				most := 0.0
+				for i := range rows {
+					most = max(most, x.At(at[0], i, at[1]).Float64())
+				}
+				if v := largest.At(at...).Float64(); v != most {
+					t.Fatalf("%d rows of %s: maximum %v at %v, want %v", rows, d, v, at, most)
+				}
+			})
 		}
 	}
 }

@@ -17,6 +17,7 @@ type reducer struct {
 	numbered bool       // the expression's last operand is the element's number in its group
 	rows     launch.Cache
 	columns  launch.Cache
+	few      launch.Cache
 }
 
 var (
