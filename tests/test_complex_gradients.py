@@ -16,6 +16,8 @@ view_as_complex(r.view(3, 2)) | complex(r, r * 2) | polar(r.abs() + 1, r) | x + 
 sum(x, 1) | mean(x) | prod(x, 1) | cumsum(x, 1) | cumprod(x, 1) | trace(m) | var(x) | std(x, 1) | linalg.vector_norm(x) | linalg.vector_norm(x, 1) | linalg.vector_norm(x, 3)
 linalg.vector_norm(x, 0.5) | linalg.vector_norm(x, float("inf")) | dist(x, y) | x @ m | dot(v, v * 2j) | vdot(v, x[0]) | linalg.vecdot(x, y) | addmm(x, y, m, beta=2j, alpha=3) | outer(v, v)
 einsum("ij,kj->ik", x, y) | kron(x, y) | inner(x, v) | linalg.inv(m) | linalg.det(m) | linalg.slogdet(m) | linalg.solve(m, v) | linalg.cholesky(m @ m.mH) | matrix_exp(m)
+linalg.qr(m) | linalg.qr(x.mH) | linalg.eigvalsh(m + m.mH) | linalg.eigh(m + m.mH)[1].abs() | linalg.svdvals(x) | linalg.svd(x, False)[2].abs() | linalg.pinv(x) | linalg.eigvals(m)
+linalg.eig(m)[1].abs() | linalg.lu(m)[1:] | linalg.matrix_norm(x, "nuc")
 x.mH | x.adjoint() | x.mT | x[:, 1:] | cat([x, y]) | x.masked_fill(torch.tensor([True, False, True]), 2j) | x.index_add(0, torch.tensor([0]), y[:1], alpha=2j) | x.to(torch.complex64).to(torch.complex128)
 x.real + y.imag | x.index_put((torch.tensor([0]),), v) | r.to(torch.complex128) * x | conv1d(x.view(1, 2, 3), m[:2, :2].reshape(1, 2, 2))
 """

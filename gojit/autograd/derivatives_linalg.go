@@ -28,6 +28,7 @@ var hermitianDerivatives = map[string]derivative{
 	"linalg_svd":                   svdGrad,
 	"linalg_eigh":                  eighGrad,
 	"linalg_lu":                    luGrad,
+	"linalg_eig":                   eigGrad,
 }
 
 // asMatrix gives a batch of numbers two more dimensions.
@@ -161,7 +162,7 @@ func svdGrad(c *gradient) {
 	u, s, vh := c.out(0), c.out(1), c.out(2)
 	k := s.Size(s.Dim() - 1)
 	u, v := c.do("narrow", u, -1, 0, k), c.adjoint(c.do("narrow", vh, -2, 0, k))
-	middle := c.do("diag_embed", c.gradOf(1))
+	middle := c.as(u, c.do("diag_embed", c.gradOf(1)))
 	squares := c.between(c.square(s))
 	row := c.do("unsqueeze", s, -2)
 	var total tensors
@@ -201,11 +202,32 @@ func svdGrad(c *gradient) {
 
 func eighGrad(c *gradient) {
 	values, v := c.out(0), c.out(1)
-	middle := c.do("diag_embed", c.gradOf(0))
+	middle := c.as(v, c.do("diag_embed", c.gradOf(0)))
 	if c.grads[1] != nil {
 		middle = c.add(middle, c.offDiagonal(c.matmul(c.adjoint(v), c.grads[1]), c.between(values)))
 	}
 	c.give(0, c.matmul(v, c.matmul(middle, c.adjoint(v))))
+}
+
+// eigGrad is for A = V L V⁻¹ with vectors of length one, whose phase must not matter.
+func eigGrad(c *gradient) {
+	values, v := c.out(0), c.out(1)
+	vh := c.adjoint(v)
+	middle := c.as(v, c.do("diag_embed", c.gradOf(0)))
+	if c.grads[1] != nil {
+		turned := c.matmul(vh, c.grads[1])
+		lengths := c.matmul(c.matmul(vh, v), c.as(v, c.onDiagonal(c.real(turned))))
+		middle = c.add(middle, c.offDiagonal(c.sub(turned, lengths), c.conj(c.between(values))))
+	}
+	c.give(0, c.do("linalg_solve", vh, c.matmul(middle, vh), true))
+}
+
+// as gives a the type of like: products are of one type.
+func (c *gradient) as(like, a tensors) tensors {
+	if a.DType() == like.DType() {
+		return a
+	}
+	return c.do("to.dtype", a, like.DType())
 }
 
 // matrixExpGrad reads the derivative from the exponential of a block matrix.

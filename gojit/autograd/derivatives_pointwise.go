@@ -278,7 +278,7 @@ var constantDerivatives = func() map[string]derivative {
 		family[name+".Scalar"], family[name+".Tensor"] = zeroOfSelf, constantGrad
 	}
 	for _, name := range strings.Fields(`logical_and logical_or logical_xor logical_not normal uniform exponential cauchy geometric log_normal
-		bernoulli.Tensor bernoulli.float random random.from random.to`) {
+		bernoulli.Tensor bernoulli.float poisson random random.from random.to`) {
 		family[name] = constantGrad
 	}
 	return family

@@ -195,8 +195,14 @@ func init() {
 	for _, name := range strings.Fields(`detach detach_ requires_grad_ set_ resize_ resize_as_ data zeros_like ones_like empty_like
 		full_like rand_like randn_like randint_like new_zeros new_ones new_full new_empty bernoulli multinomial result_type
 		is_leaf output_nr retain_grad backward grad _backward argmax argmin argsort nonzero isnan isinf isfinite
-		allclose equal lift lift_fresh normal poisson new_empty_strided empty_strided bucketize searchsorted histc`) {
+		allclose equal lift lift_fresh normal special_airy_ai special_spherical_bessel_j0 special_modified_bessel_k0 special_modified_bessel_k1
+		special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 new_empty_strided empty_strided bucketize searchsorted histc`) {
 		unrecordedNames["aten::"+name] = true
+	}
+	for _, name := range strings.Fields(`chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w hermite_polynomial_h
+		hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p`) {
+		unrecordedNames["aten::special_"+name] = true
+		unrecordedNames["aten::special_shifted_"+name] = true
 	}
 	unrecordedNames["prim::data"] = true
 	unrecordedNames["autograd::grad"] = true

@@ -93,6 +93,9 @@ func rotate(a, v []float64, n, p, q int) {
 
 // eigenSymmetric gives the eigenvalues and eigenvectors of symmetric matrices, of which one triangle is read.
 func eigenSymmetric(a *tensor.Tensor, upper bool) (values, vectors *tensor.Tensor) {
+	if a.DType().IsComplex() {
+		return eigenHermitian(a, upper)
+	}
 	data, n, columns, count := realBatch("linalg.eigh", a)
 	check(n == columns, "linalg.eigh: A must be batches of square matrices, but they are %d by %d matrices", n, columns)
 	var allValues, allVectors []float64
@@ -235,6 +238,9 @@ func svd(a *tensor.Tensor, full bool) (u, s, vh *tensor.Tensor) {
 		v, s, uh := svd(must(a.MatrixTranspose()), full)
 		return contiguous(must(uh.MatrixTranspose())), s, contiguous(must(v.MatrixTranspose()))
 	}
+	if a.DType().IsComplex() {
+		return complexSVD(a, full)
+	}
 	data, rows, columns, count := realBatch("linalg.svd", a)
 	width := columns
 	if full {
@@ -272,6 +278,10 @@ func singularValues(a *tensor.Tensor) *tensor.Tensor {
 
 // qr factorizes by Householder reflections.
 func qr(a *tensor.Tensor, complete bool) (q, r *tensor.Tensor) {
+	if a.DType().IsComplex() {
+		atLeastMatrices("linalg.qr", a)
+		return complexQR(a, complete)
+	}
 	data, rows, columns, count := realBatch("linalg.qr", a)
 	k := min(rows, columns)
 	width := k
@@ -361,5 +371,5 @@ func pseudoInverseAbove(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
 	largest := extreme("amax", s, []int{-1}, true, false)
 	limit := clampMin.withNumber(scaleBy(largest, rtol), atol)
 	weights := choose(gt.on(s, limit), ofTensor(inverted.on(s)), ofScalar(tensor.Float(0)))
-	return matmul(mul.on(must(vh.MatrixTranspose()), must(weights.Unsqueeze(-2))), must(u.MatrixTranspose()))
+	return matmul(mul.on(conjugate(must(vh.MatrixTranspose())), must(weights.Unsqueeze(-2))), conjugate(must(u.MatrixTranspose())))
 }
