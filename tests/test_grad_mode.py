@@ -133,3 +133,17 @@ def test_inference_tensors():
         t._version  # noqa: B018
     with torch.no_grad(), torch.inference_mode(False):
         assert torch.is_grad_enabled()
+
+
+def test_the_steps_of_a_generator_run_in_its_mode():
+    @torch.no_grad()
+    def steps():
+        got = yield torch.is_grad_enabled()
+        yield got, torch.is_grad_enabled()
+        return 5
+
+    g = steps()
+    assert next(g) is False and torch.is_grad_enabled()
+    assert g.send(3) == (3, False) and torch.is_grad_enabled()
+    with pytest.raises(StopIteration, match="5"):
+        next(g)

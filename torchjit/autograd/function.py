@@ -132,6 +132,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     """
 
     _backward_cls: type
+    is_traceable = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         import warnings
@@ -309,3 +310,9 @@ class InplaceFunction(Function):
 
     def __init__(self, inplace: bool = False) -> None:
         self.inplace = inplace
+
+
+def traceable(fn_cls: Any) -> Any:
+    """Marks a Function as one that traces see through; kept for old programs."""
+    fn_cls.is_traceable = True
+    return fn_cls

@@ -14,8 +14,8 @@ def _tuple(x: Any, name: str, where: str) -> tuple[bool, tuple[Any, ...]]:
     items = x if is_tuple else (x,)
     for i, item in enumerate(items):
         if not isinstance(item, Tensor):
-            place = f"value at index {i} in the {name}" if is_tuple else f"{name}"
-            raise TypeError(f"The {place} given to {where} must be either a Tensor or a tuple of Tensors but the given {name} has type {type(item)}.")
+            what = f"value at index {i} has type {type(item)}" if is_tuple else f"given {name} has type {type(item)}"
+            raise TypeError(f"The {name} given to {where} must be either a Tensor or a tuple of Tensors but the {what}.")
     return is_tuple, items
 
 
@@ -24,29 +24,79 @@ def _leaves(inputs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     return tuple(x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in inputs)
 
 
-def _call(func: Callable[..., Any], inputs: tuple[Any, ...], where: str) -> tuple[bool, tuple[Any, ...]]:
-    return _tuple(func(*inputs), "outputs of the user-provided function", where)
+def _direction(v: Any, like: tuple[Any, ...], where: str, what: str) -> tuple[Any, ...]:
+    """The vector v, which is of the sizes of some tensors; ones where it is None and they are one number."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise RuntimeError(f"The vector v can only be None if {what}.")
+        return (torch.ones_like(like[0]),)
+    is_tuple, items = _tuple(v, "v", where)
+    if len(items) != len(like):
+        raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(items)}.")
+    for i, (item, x) in enumerate(zip(items, like)):
+        if item.size() != x.size():
+            entry = f"Entry {i} in v" if is_tuple else "v"
+            raise RuntimeError(f"{entry} has invalid size: should be {x.size()} but got {item.size()}.")
+    return items
+
+
+_ONE_RESULT = "the user-provided function returns a single Tensor with a single element"
+_ONE_INPUT = "the input to the user-provided function is a single Tensor with a single element"
+
+
+def _call(func: Callable[..., Any], inputs: tuple[Any, ...], where: str, strict: bool) -> tuple[bool, tuple[Any, ...]]:
+    is_tuple, outputs = _tuple(func(*inputs), "outputs of the user-provided function", where)
+    for i, output in enumerate(outputs):
+        if strict and not output.requires_grad:
+            raise RuntimeError(
+                f"Output {i} of the user-provided function does not require gradients. The outputs must be computed in a differentiable "
+                "manner from the input when running in strict mode."
+            )
+    return is_tuple, outputs
 
 
 def _done(x: Any, create_graph: bool) -> Any:
     return x if create_graph else x.detach()
 
 
-def _grad(outputs: Any, inputs: Any, seeds: Any, create_graph: bool, strict: bool = False) -> tuple[Any, ...]:
+def _grad(outputs: Any, inputs: Any, seeds: Any, create_graph: bool) -> tuple[Any, ...]:
+    """The gradients, None where there is none."""
     outputs = tuple(outputs)
     pairs = [(o, g) for o, g in zip(outputs, seeds or (None,) * len(outputs)) if o.requires_grad]
     if not pairs:
-        if strict:
-            raise RuntimeError("The output of the user-provided function is independent of the input. This is not allowed in strict mode.")
         return (None,) * len(inputs)
-    made = torch.autograd.grad([o for o, _ in pairs], inputs, [g for _, g in pairs], retain_graph=True, create_graph=create_graph, allow_unused=True)
-    if strict and any(g is None for g in made):
-        raise RuntimeError("The output of the user-provided function is independent of an input. This is not allowed in strict mode.")
-    return made
+    return torch.autograd.grad(
+        [o for o, _ in pairs], inputs, [g for _, g in pairs], retain_graph=True, create_graph=create_graph, allow_unused=True
+    )
 
 
-def _filled(grads: Any, inputs: Any) -> tuple[Any, ...]:
+def _filled(
+    grads: Any, inputs: Any, strict: bool = False, create_graph: bool = False, what: str = "The output of the user-provided function"
+) -> tuple[Any, ...]:
+    """Gradients with zeros for those that are missing, which strict forbids."""
+    for i, g in enumerate(grads):
+        if strict and g is None:
+            raise RuntimeError(f"{what} is independent of input {i}. This is not allowed in strict mode.")
+        if strict and create_graph and not g.requires_grad:
+            raise RuntimeError(
+                f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode when create_graph=True."
+            )
     return tuple(torch.zeros_like(x) if g is None else g for g, x in zip(grads, inputs))
+
+
+def _first_derivatives(result: Any, leaves: tuple[Any, ...], strict: bool, missing: bool) -> tuple[Any, ...]:
+    """The gradients of one number, recorded; strict wants all to depend on the inputs, and missing ones to be told as such."""
+    grads = _grad([result], leaves, None, True)
+    for i, g in enumerate(grads):
+        if strict and g is None and missing:
+            raise RuntimeError(f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.")
+        if strict and (g is None or not g.requires_grad):
+            raise RuntimeError(
+                f"While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} is independent of "
+                "the input. This is not allowed in strict mode. You should ensure that your function is twice differentiable and that the "
+                "jacobian depends on the inputs (this would be violated by a linear function for example)."
+            )
+    return _filled(grads, leaves)
 
 
 def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
@@ -54,14 +104,9 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     with torch.enable_grad():
         is_tuple, given = _tuple(inputs, "inputs", "vjp")
         leaves = _leaves(given, create_graph)
-        out_tuple, outputs = _call(func, leaves, "vjp")
-        if v is None:
-            if len(outputs) != 1 or outputs[0].numel() != 1:
-                raise RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor with a single element.")
-            seeds: tuple[Any, ...] = (torch.ones_like(outputs[0]),)
-        else:
-            seeds = _tuple(v, "v", "vjp")[1]
-        grads = _filled(_grad(outputs, leaves, seeds, create_graph, strict), leaves)
+        out_tuple, outputs = _call(func, leaves, "vjp", strict)
+        seeds = _direction(v, outputs, "vjp", _ONE_RESULT)
+        grads = _filled(_grad(outputs, leaves, seeds, create_graph), leaves, strict, create_graph)
     outputs = tuple(_done(o, create_graph) for o in outputs)
     grads = tuple(_done(g, create_graph) for g in grads)
     return outputs if out_tuple else outputs[0], grads if is_tuple else grads[0]
@@ -72,17 +117,19 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     with torch.enable_grad():
         _, given = _tuple(inputs, "inputs", "jvp")
         leaves = _leaves(given, create_graph)
-        if v is None:
-            if len(given) != 1 or given[0].numel() != 1:
-                raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single Tensor with a single element.")
-            seeds: tuple[Any, ...] = (torch.ones_like(given[0]),)
-        else:
-            seeds = _tuple(v, "v", "jvp")[1]
-        out_tuple, outputs = _call(func, leaves, "jvp")
+        seeds = _direction(v, given, "jvp", _ONE_INPUT)
+        out_tuple, outputs = _call(func, leaves, "jvp", strict)
         # The derivative of the product of a vector u with the Jacobian, by u.
         u = tuple(torch.zeros_like(o, requires_grad=True) for o in outputs)
-        products = _filled(_grad(outputs, leaves, u, True, strict), leaves)
-        made = _filled(_grad([p for p in products], u, seeds, create_graph, strict), outputs)
+        first = _grad(outputs, leaves, u, True)
+        if strict:
+            _filled(first, leaves, True)
+        made = _filled(_grad(_filled(first, leaves), u, seeds, create_graph), outputs)
+        for i in range(len(leaves)):
+            if strict and create_graph and not any(g.requires_grad for g in made):
+                raise RuntimeError(
+                    f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode when create_graph=True."
+                )
     outputs = tuple(_done(o, create_graph) for o in outputs)
     made = tuple(_done(g, create_graph) for g in made)
     return (outputs, made) if out_tuple else (outputs[0], made[0])
@@ -127,13 +174,15 @@ def jacobian(
     with torch.enable_grad():
         is_tuple, given = _tuple(inputs, "inputs", "jacobian")
         leaves = _leaves(given, create_graph)
-        out_tuple, outputs = _call(func, leaves, "jacobian")
+        out_tuple, outputs = _call(func, leaves, "jacobian", strict)
         rows = []
-        for output in outputs:
+        for i, output in enumerate(outputs):
             columns: list[list[Any]] = [[] for _ in leaves]
             flat = output.reshape(-1)
             for k in range(flat.numel()):
-                for column, g in zip(columns, _filled(_grad([flat[k]], leaves, None, create_graph, strict), leaves)):
+                grads = _grad([flat[k]], leaves, None, create_graph)
+                what = f"Output {i} of the user-provided function"
+                for column, g in zip(columns, _filled(grads, leaves, strict, create_graph, what)):
                     column.append(_done(g, create_graph))
             made = tuple(
                 (torch.stack(column) if column else torch.zeros(0)).view(output.size() + x.size())
@@ -186,8 +235,7 @@ def hessian(
     def first(*leaves: Any) -> Any:
         if forward:
             leaves = tuple(x if x.requires_grad else x.requires_grad_() for x in leaves)
-        result = _scalar(func, leaves, "hessian")
-        grads = _filled(_grad([result], leaves, None, True, strict), leaves)
+        grads = _first_derivatives(_scalar(func, leaves, "hessian", strict), leaves, strict, False)
         return grads if is_tuple else grads[0]
 
     return jacobian(
@@ -195,26 +243,32 @@ def hessian(
     )
 
 
-def _scalar(func: Callable[..., Any], leaves: Any, where: str) -> Any:
-    out_tuple, outputs = _call(func, leaves, where)
-    if out_tuple or outputs[0].numel() != 1:
-        raise RuntimeError(f"The function given to {where} should return a single Tensor with a single element" if not out_tuple else f"The function given to {where} should return a single Tensor")
+def _scalar(func: Callable[..., Any], leaves: Any, where: str, strict: bool) -> Any:
+    out_tuple, outputs = _call(func, leaves, where, strict)
+    if out_tuple:
+        raise RuntimeError(f"The function given to {where} should return a single Tensor")
+    if outputs[0].numel() != 1:
+        raise RuntimeError(f"The Tensor returned by the function given to {where} should contain a single element")
     return outputs[0].reshape(())
 
 
 def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """The result of func and the product of v with its Hessian at inputs."""
-    with torch.enable_grad():
-        is_tuple, given = _tuple(inputs, "inputs", "vhp")
-        leaves = _leaves(given, create_graph)
-        seeds = tuple(torch.ones_like(x) for x in leaves) if v is None else _tuple(v, "v", "vhp")[1]
-        result = _scalar(func, leaves, "vhp")
-        first = _filled(_grad([result], leaves, None, True, strict), leaves)
-        made = _filled(_grad(first, leaves, seeds, create_graph, strict), leaves)
-    made = tuple(_done(g, create_graph) for g in made)
-    return _done(result, create_graph), made if is_tuple else made[0]
+    return _second_product(func, inputs, v, create_graph, strict, "vhp")
 
 
 def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """The result of func and the product of its Hessian, which is symmetric, with v."""
-    return vhp(func, inputs, v, create_graph, strict)
+    return _second_product(func, inputs, v, create_graph, strict, "hvp")
+
+
+def _second_product(func: Any, inputs: Any, v: Any, create_graph: bool, strict: bool, where: str) -> tuple[Any, Any]:
+    with torch.enable_grad():
+        is_tuple, given = _tuple(inputs, "inputs", where)
+        leaves = _leaves(given, create_graph)
+        seeds = _direction(v, leaves, where, _ONE_INPUT)
+        result = _scalar(func, leaves, where, strict)
+        first = _first_derivatives(result, leaves, strict, True)
+        made = _filled(_grad(first, leaves, seeds, create_graph), leaves, strict, create_graph)
+    made = tuple(_done(g, create_graph) for g in made)
+    return _done(result, create_graph), made if is_tuple else made[0]

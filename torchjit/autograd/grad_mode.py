@@ -6,6 +6,7 @@ The classes can be used in compiled programs, so their methods keep to the langu
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 import torchjit as torch
@@ -26,10 +27,38 @@ class _DecoratorContextManager:
     """Lets a context manager decorate functions too."""
 
     def __call__(self, fn: Any) -> Any:
+        if inspect.isgeneratorfunction(fn):
+            return self._wrap_generator(fn)
+
         @functools.wraps(fn)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             with self.fresh():
                 return fn(*args, **kwargs)
+
+        return wrapper
+
+    def _wrap_generator(self, fn: Any) -> Any:
+        """The steps of a generator run in the mode, what is between them does not."""
+
+        @functools.wraps(fn)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            steps = fn(*args, **kwargs)
+            step: Any = steps.send
+            given: tuple[Any, ...] = (None,)
+            while True:
+                try:
+                    with self.fresh():
+                        made = step(*given)
+                except StopIteration as end:
+                    return end.value
+                try:
+                    step, given = steps.send, ((yield made),)
+                except GeneratorExit:
+                    with self.fresh():
+                        steps.close()
+                    raise
+                except BaseException as e:
+                    step, given = steps.throw, (e,)
 
         return wrapper
 
