@@ -18,6 +18,13 @@ type routine struct {
 	code      *amd64.Routine
 	results   []class
 	divisions map[kernel.Value]source.Range
+	raises    []raising // by the code of the trap
+}
+
+// raising is a raise statement: its message and class, and its place.
+type raising struct {
+	args  []value.Value
+	place source.Range
 }
 
 // native lowers a loop that computes with numbers alone to machine code and reports whether it has done
@@ -42,7 +49,7 @@ func (l *lowering) native(n *ir.Node, dead []*ir.Value) bool {
 	if err != nil { // the system gives no more executable memory
 		return false
 	}
-	r := &routine{code: code, divisions: t.divisions}
+	r := &routine{code: code, divisions: t.divisions, raises: t.raises}
 	for _, v := range n.Outputs() {
 		r.results = append(r.results, classOf(v.Type()))
 	}
@@ -55,6 +62,9 @@ func (m *Machine) isNumeric(n *ir.Node) bool {
 	if n.Kind() == "prim::Constant" { // its uses decide
 		return true
 	}
+	if n.Kind() == "prim::RaiseException" {
+		return !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return !isConstant(v) })
+	}
 	if !areNumbers(n.Outputs()) || !areNumbers(n.Inputs()) {
 		return false
 	}
@@ -62,17 +72,34 @@ func (m *Machine) isNumeric(n *ir.Node) bool {
 	case "prim::Uninitialized":
 		return true
 	case "prim::If":
-		return m.areNumeric(n.Blocks())
+		return !ends(n) && m.areNumeric(n.Blocks())
 	case "prim::Loop":
 		counted, conditional := loopKind(n)
-		return (counted || conditional) && m.areNumeric(n.Blocks())
+		return (counted || conditional) && !endsIn(n.Blocks()[0]) && m.areNumeric(n.Blocks())
 	}
 	if m.Runners[n.Kind()] != nil {
 		return false
 	}
 	o := n.Operator()
-	return o != nil && len(n.Outputs()) == 1 && numericOperators[o.Name].make != nil
+	if o == nil || len(n.Outputs()) != 1 {
+		return false
+	}
+	how := numericOperators[o.Name]
+	return how.make != nil && (how.fits == nil || how.fits(n))
 }
+
+// endsIn reports whether control does not come to the end of a block.
+func endsIn(b *ir.Block) bool {
+	for n := b.First(); n != nil; n = n.Next() {
+		if n.Kind() == "prim::RaiseException" || n.Kind() == "prim::If" && ends(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// ends reports whether control does not come to the end of either block of an if.
+func ends(n *ir.Node) bool { return endsIn(n.Blocks()[0]) && endsIn(n.Blocks()[1]) }
 
 func (m *Machine) areNumeric(blocks []*ir.Block) bool {
 	for _, b := range blocks {
@@ -147,6 +174,7 @@ type translation struct {
 	of        map[*ir.Value]kernel.Value
 	constants map[constantKey]kernel.Value
 	divisions map[kernel.Value]source.Range
+	raises    []raising
 }
 
 // value returns what a value is in the function. Constants are made in the first block.
@@ -189,8 +217,8 @@ func (t *translation) bind(vs []*ir.Value, block, first int) {
 	}
 }
 
-// nodes translates the nodes of a block.
-func (t *translation) nodes(b *ir.Block) {
+// nodes translates the nodes of a block and reports whether control comes to its end.
+func (t *translation) nodes(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
 		switch n.Kind() {
 		case "prim::Constant":
@@ -198,6 +226,14 @@ func (t *translation) nodes(b *ir.Block) {
 			t.branch(n)
 		case "prim::Loop":
 			t.loop(n)
+		case "prim::RaiseException":
+			var args []value.Value
+			for _, v := range n.Inputs() {
+				args = append(args, constantOf(v))
+			}
+			t.Trap(int32(len(t.raises)))
+			t.raises = append(t.raises, raising{args, n.Range})
+			return false
 		case "prim::Uninitialized":
 			t.of[n.Output()] = t.Const(numberTypes[classOf(n.Output().Type())], tensor.Int(0))
 		default:
@@ -209,6 +245,7 @@ func (t *translation) nodes(b *ir.Block) {
 			}
 		}
 	}
+	return true
 }
 
 // isEmpty reports whether a block has nothing but constants.
@@ -245,8 +282,9 @@ func (t *translation) branch(n *ir.Node) {
 	for i, b := range n.Blocks() {
 		if sides[i] != 0 {
 			t.Enter(sides[i])
-			t.nodes(b)
-			t.Jump(join, t.values(b.Outputs())...)
+			if t.nodes(b) {
+				t.Jump(join, t.values(b.Outputs())...)
+			}
 		}
 	}
 	t.Enter(join)
@@ -339,6 +377,9 @@ func (s *stack) native(site *site, regs []value.Value, place source.Range) (sour
 			return place, nil
 		case kernel.DividedByZero:
 			return r.divisions[outcome.At], errDivision
+		case kernel.Trapped:
+			raise := &r.raises[outcome.Code]
+			return raise.place, raised(raise.args)
 		}
 		if err := s.poll(); err != nil {
 			return place, err

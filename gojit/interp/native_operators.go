@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"torchjit/gojit/ir"
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/tensor"
 )
@@ -9,6 +10,7 @@ import (
 type numericOperator struct {
 	operands string
 	make     func(t *translation, args []kernel.Value) kernel.Value
+	fits     func(n *ir.Node) bool // nil: always
 }
 
 // numericOperators are the operators that functions have, by their names.
@@ -34,37 +36,54 @@ var numericOperators = func() map[string]numericOperator {
 	}
 	for name, op := range map[string]kernel.Op{"add": kernel.Add, "sub": kernel.Sub, "mul": kernel.Mul, "eq": kernel.Eq, "ne": kernel.Ne,
 		"lt": kernel.Lt, "le": kernel.Le, "gt": kernel.Gt, "ge": kernel.Ge} {
-		m["aten::"+name+".int"] = numericOperator{"ii", binary(op)}
-		m["aten::"+name+".float"] = numericOperator{"ff", binary(op)}
-		m["aten::"+name+".int_float"] = numericOperator{"if", floats(binary(op))}
-		m["aten::"+name+".float_int"] = numericOperator{"fi", floats(binary(op))}
+		m["aten::"+name+".int"] = numericOperator{operands: "ii", make: binary(op)}
+		m["aten::"+name+".float"] = numericOperator{operands: "ff", make: binary(op)}
+		m["aten::"+name+".int_float"] = numericOperator{operands: "if", make: floats(binary(op))}
+		m["aten::"+name+".float_int"] = numericOperator{operands: "fi", make: floats(binary(op))}
 	}
-	m["aten::eq.bool"], m["aten::ne.bool"] = numericOperator{"bb", binary(kernel.Eq)}, numericOperator{"bb", binary(kernel.Ne)}
-	m["aten::floordiv.int"], m["aten::remainder.int"] = numericOperator{"ii", binary(kernel.FloorDiv)}, numericOperator{"ii", binary(kernel.Mod)}
-	m["aten::div.int"], m["aten::div.float"] = numericOperator{"ii", floats(binary(kernel.Div))}, numericOperator{"ff", binary(kernel.Div)}
+	m["aten::eq.bool"], m["aten::ne.bool"] = numericOperator{operands: "bb", make: binary(kernel.Eq)}, numericOperator{operands: "bb", make: binary(kernel.Ne)}
+	m["aten::floordiv.int"], m["aten::remainder.int"] = numericOperator{operands: "ii", make: binary(kernel.FloorDiv)}, numericOperator{operands: "ii", make: binary(kernel.Mod)}
+	m["aten::div.int"], m["aten::div.float"] = numericOperator{operands: "ii", make: floats(binary(kernel.Div))}, numericOperator{operands: "ff", make: binary(kernel.Div)}
 	quotient := floats(func(t *translation, args []kernel.Value) kernel.Value {
 		return t.Unary(kernel.Floor, t.Binary(kernel.Div, args[0], args[1]))
 	})
-	m["aten::floordiv.float"] = numericOperator{"ff", quotient}
-	m["aten::floordiv.int_float"], m["aten::floordiv.float_int"] = numericOperator{"if", quotient}, numericOperator{"fi", quotient}
+	m["aten::floordiv.float"] = numericOperator{operands: "ff", make: quotient}
+	m["aten::floordiv.int_float"], m["aten::floordiv.float_int"] = numericOperator{operands: "if", make: quotient}, numericOperator{operands: "fi", make: quotient}
 	for name, op := range map[string]kernel.Op{"__and__": kernel.And, "__or__": kernel.Or, "__xor__": kernel.Xor} {
-		m["aten::"+name+".int"], m["aten::"+name+".bool"] = numericOperator{"ii", binary(op)}, numericOperator{"bb", binary(op)}
+		m["aten::"+name+".int"], m["aten::"+name+".bool"] = numericOperator{operands: "ii", make: binary(op)}, numericOperator{operands: "bb", make: binary(op)}
 	}
 	for name, op := range map[string]kernel.Op{"lshift": kernel.Shl, "rshift": kernel.Shr} { // by the lowest six bits
-		m["aten::__"+name+"__.int"] = numericOperator{"ii", func(t *translation, args []kernel.Value) kernel.Value {
+		m["aten::__"+name+"__.int"] = numericOperator{operands: "ii", make: func(t *translation, args []kernel.Value) kernel.Value {
 			return t.Binary(op, args[0], t.Binary(kernel.And, args[1], t.Const(tensor.Int64, tensor.Int(63))))
 		}}
 	}
-	m["aten::__not__"] = numericOperator{"b", unary(kernel.Not)}
-	m["aten::neg.int"], m["aten::neg.float"] = numericOperator{"i", unary(kernel.Neg)}, numericOperator{"f", unary(kernel.Neg)}
-	m["prim::abs.int"], m["prim::abs.float"] = numericOperator{"i", unary(kernel.Abs)}, numericOperator{"f", unary(kernel.Abs)}
-	m["prim::min.int"], m["prim::max.int"] = numericOperator{"ii", binary(kernel.Min)}, numericOperator{"ii", binary(kernel.Max)}
+	m["aten::__not__"] = numericOperator{operands: "b", make: unary(kernel.Not)}
+	m["aten::neg.int"], m["aten::neg.float"] = numericOperator{operands: "i", make: unary(kernel.Neg)}, numericOperator{operands: "f", make: unary(kernel.Neg)}
+	m["prim::abs.int"], m["prim::abs.float"] = numericOperator{operands: "i", make: unary(kernel.Abs)}, numericOperator{operands: "f", make: unary(kernel.Abs)}
+	m["prim::min.int"], m["prim::max.int"] = numericOperator{operands: "ii", make: binary(kernel.Min)}, numericOperator{operands: "ii", make: binary(kernel.Max)}
 	for name, op := range map[string]kernel.Op{"sqrt": kernel.Sqrt, "fabs": kernel.Abs, "round": kernel.Round} {
-		m["aten::"+name+".float"], m["aten::"+name+".int"] = numericOperator{"f", unary(op)}, numericOperator{"i", floats(unary(op))}
+		m["aten::"+name+".float"], m["aten::"+name+".int"] = numericOperator{operands: "f", make: unary(op)}, numericOperator{operands: "i", make: floats(unary(op))}
 	}
-	m["aten::Float.int"], m["aten::Int.float"] = numericOperator{"i", to(tensor.Float64)}, numericOperator{"f", to(tensor.Int64)}
+	m["aten::Float.int"], m["aten::Int.float"] = numericOperator{operands: "i", make: to(tensor.Float64)}, numericOperator{operands: "f", make: to(tensor.Int64)}
 	m["aten::Float.Scalar"], m["aten::Int.Scalar"] = m["aten::Float.int"], m["aten::Int.float"] // of all numbers
-	m["aten::Float.bool"], m["aten::Int.bool"] = numericOperator{"b", to(tensor.Float64)}, numericOperator{"b", to(tensor.Int64)}
-	m["aten::Bool.int"], m["aten::Bool.float"] = numericOperator{"i", to(tensor.Bool)}, numericOperator{"f", to(tensor.Bool)}
+	m["aten::Float.bool"], m["aten::Int.bool"] = numericOperator{operands: "b", make: to(tensor.Float64)}, numericOperator{operands: "b", make: to(tensor.Int64)}
+	m["aten::Bool.int"], m["aten::Bool.float"] = numericOperator{operands: "i", make: to(tensor.Bool)}, numericOperator{operands: "f", make: to(tensor.Bool)}
+	m["aten::div"] = numericOperator{operands: "if", make: floats(binary(kernel.Div))}
+	m["aten::__derive_index"] = numericOperator{operands: "iii", make: func(t *translation, args []kernel.Value) kernel.Value {
+		return t.Binary(kernel.Add, args[1], t.Binary(kernel.Mul, args[0], args[2]))
+	}}
+	m["aten::__range_length"] = numericOperator{operands: "ii+", make: rangeLength, fits: func(n *ir.Node) bool {
+		step, ok := n.Input(2).Constant()
+		lo, known := n.Input(0).Constant()
+		return ok && step.IsInt() && (step.Int() == 1 || step.Int() > 1 && known && lo.IsInt() && lo.Int() >= 0)
+	}}
 	return m
 }()
+
+// rangeLength is the length of range(lo, hi, step) for a step above zero, where hi - lo does not overflow or the step is one.
+func rangeLength(t *translation, args []kernel.Value) kernel.Value {
+	lo, hi, step := args[0], args[1], args[2]
+	one := t.Const(tensor.Int64, tensor.Int(1))
+	last := t.Binary(kernel.Sub, t.Binary(kernel.Sub, hi, one), lo)
+	return t.Select(t.Binary(kernel.Lt, lo, hi), t.Binary(kernel.Add, one, t.Binary(kernel.FloorDiv, last, step)), t.Const(tensor.Int64, tensor.Int(0)))
+}

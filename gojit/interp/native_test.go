@@ -30,6 +30,10 @@ func (r *randomGraph) numeric(b *ir.Block) {
 	name := r.numbers[r.rand.IntN(len(r.numbers))]
 	var inputs []*ir.Value
 	for _, c := range numericOperators[name].operands {
+		if c == '+' {
+			inputs = append(inputs, r.scope[len(r.g.Inputs())]) // the constant 1
+			continue
+		}
 		inputs = append(inputs, r.any(map[rune]types.Type{'i': types.Int, 'f': types.Float, 'b': types.Bool}[c]))
 	}
 	if name == "aten::floordiv.int" || name == "aten::remainder.int" {
@@ -40,6 +44,9 @@ func (r *randomGraph) numeric(b *ir.Block) {
 	base, _, _ := strings.Cut(name, ".")
 	n := b.Append(r.g.Create(base, inputs, 1))
 	n.Output().SetType(o.Schema().Returns[0].Type)
+	if name == "aten::div" {
+		n.Output().SetType(types.Float)
+	}
 	if numericOperators[n.Operator().Name].make == nil {
 		panic(name + " is another operator: " + n.Operator().Name)
 	}
@@ -124,6 +131,44 @@ func TestNativeDivisionByZero(t *testing.T) {
 	}
 	if messages[0] != messages[1] || !strings.Contains(messages[1], "aten::floordiv(%n, %less)\n") {
 		t.Errorf("%s\nnot\n%s", messages[1], messages[0])
+	}
+}
+
+// A raise statement in machine code is that of the instructions.
+func TestNativeRaise(t *testing.T) {
+	text := `
+graph(%n : int):
+  %true : bool = prim::Constant[value=1]()
+  %zero : int = prim::Constant[value=0]()
+  %three : int = prim::Constant[value=3]()
+  %text : str = prim::Constant[value="three"]()
+  %class : str = prim::Constant[value="builtins.ValueError"]()
+  %r : int = prim::Loop(%n, %true, %zero)
+    block0(%i : int, %sum : int):
+      %is : bool = aten::eq(%i, %three)
+      %y : int = prim::If(%is)
+        block0():
+           = prim::RaiseException(%text, %class)
+          %none : int = prim::Uninitialized()
+          -> (%none)
+        block1():
+          %next : int = aten::add(%sum, %i)
+          -> (%next)
+      -> (%true, %y)
+  return (%r)
+`
+	native := lowerNative(t, text)
+	plain, err := (&Machine{}).Lower("f", readGraph(t, text, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range int64(6) {
+		var got, want [1]value.Value
+		err := native.Run(context.Background(), []value.Value{value.Int(n)}, got[:])
+		expected := plain.Run(context.Background(), []value.Value{value.Int(n)}, want[:])
+		if (err == nil) != (expected == nil) || err != nil && err.Error() != expected.Error() || err == nil && got[0].Int() != want[0].Int() {
+			t.Errorf("%d: %v, %v, want %v, %v", n, got[0], err, want[0], expected)
+		}
 	}
 }
 
