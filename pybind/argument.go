@@ -191,6 +191,9 @@ func programObject(w *word, t *types.Class) (value.Value, bool, error) {
 	if x, ok := w.content().(*value.Object); ok {
 		return value.OfObject(x), x.Class == t, nil
 	}
+	if x, ok := w.content().(*value.Capsule); ok {
+		return value.OfCapsule(x), types.NativePrefix+x.Kind == t.Name, nil
+	}
 	o := w.object()
 	if o == nil || t.IsModule {
 		return value.None, false, nil

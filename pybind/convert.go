@@ -46,6 +46,9 @@ func accepts(w *word, t types.Type, size int, loose bool) bool {
 		return acceptsList(w, t.(*types.List).Elem, size, loose)
 	case types.KindAny:
 		return true
+	case types.KindClass:
+		p, ok := w.content().(*value.Capsule)
+		return ok && types.NativePrefix+p.Kind == t.(*types.Class).Name
 	}
 	return false
 }
@@ -242,6 +245,8 @@ func handleValue(w *word) (value.Value, error) {
 		return value.OfFuture(x), nil
 	case *value.Enum:
 		return value.OfEnum(x), nil
+	case *value.Capsule:
+		return value.OfCapsule(x), nil
 	}
 	return value.None, typeErrorf("a %s cannot be used as a value of a program", w.kindName())
 }
@@ -355,6 +360,10 @@ func (w *writer) value(v value.Value) error {
 	case value.KindCapsule:
 		if o, ok := v.Capsule().Content.(*object); ok {
 			w.object(o)
+			return nil
+		}
+		if v.Capsule().Native {
+			w.handle(handleCapsule, v.Capsule())
 			return nil
 		}
 		return runtimeErrorf("a capsule of kind %q has no Python form", v.Capsule().Kind)

@@ -39,6 +39,7 @@ type overload struct {
 	firstOut int          // index of the first out argument; len(types) where there is none
 	fields   []string     // names of several results, nil where they have none
 	keeps    bool         // a result that is no tensor may hold arguments
+	shows    bool         // results may be what packed parameters hold
 	perform  autograd.Operation
 	varargs  int // index of the list that takes all further positional ints, or -1
 }
@@ -130,6 +131,7 @@ func newOverload(o *ops.Operator) *overload {
 	for i := range s.Arguments {
 		a := &s.Arguments[i]
 		v.types = append(v.types, realType(a))
+		v.shows = v.shows || a.Type.Kind() == types.KindClass
 		if a.KwargOnly {
 			v.maxPlain = min(v.maxPlain, i)
 		}
@@ -402,6 +404,10 @@ func (v *overload) writeResults(c *call, out []value.Value) error {
 	case len(out) == 0:
 		c.none()
 		return nil
+	case v.shows && len(out) == 1:
+		return c.writer.keptValue(out[0])
+	case v.shows:
+		return c.writer.keptValue(value.OfTuple(value.NewTuple(out...)))
 	case len(out) == 1 && out[0].Kind() == value.KindList && out[0].List().Elem.Kind() == types.KindTensor:
 		return c.writer.values(kindTuple, out[0].List().Items) // from Python such an operator gives a tuple
 	case len(out) == 1:

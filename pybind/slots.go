@@ -33,6 +33,7 @@ const (
 	handleAliasDb
 	handleScriptList
 	handleScriptDict
+	handleCapsule
 	handleType // and the kind of the type
 )
 
@@ -152,6 +153,8 @@ func handleClassOf(content any) handleClass {
 		return handleScriptList
 	case *value.Dict:
 		return handleScriptDict
+	case *value.Capsule:
+		return handleCapsule
 	}
 	return handleTensor
 }

@@ -6,6 +6,8 @@ import (
 	"torchjit/gojit/fuser"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
 )
 
 // typeFunctions are about dtypes, threads, devices and random generators.
@@ -17,6 +19,7 @@ var typeFunctions = []function{
 	{schema: "set_default_dtype(dtype d) -> None", run: setDefaultDType},
 	{schema: "num_threads() -> int", run: numThreads},
 	{schema: "set_num_threads(int n) -> None", run: setNumThreads},
+	{schema: "packed_class(any packed) -> str", run: packedClass},
 	{schema: "set_fusing(bool on) -> None", run: func(c *call) error { fuser.SetEnabled(c.argBool(0)); c.none(); return nil }},
 	{schema: "parse_device(str text) -> int", run: parseDevice},
 	{schema: "device_text(int code) -> str", run: deviceText},
@@ -128,5 +131,15 @@ func generatorSetState(c *call) error {
 
 func generatorSeedFromTime(c *call) error {
 	c.int64(int64(c.argGenerator(0).SeedFromTime()))
+	return nil
+}
+
+// packedClass replies the name of the class of packed parameters.
+func packedClass(c *call) error {
+	p, ok := c.arg(0).content().(*value.Capsule)
+	if !ok {
+		return typeErrorf("expected packed parameters, not a %s", c.arg(0).kindName())
+	}
+	c.string(types.NativePrefix + p.Kind)
 	return nil
 }

@@ -339,10 +339,15 @@ def test_tensors_quantized_by_channel(tmp_path):
         assert a.tolist() == b.tolist()
 
 
-def test_a_quantized_network_of_pytorch(tmp_path):
-    # quantized and saved by PyTorch 1.13.1, with an input x and its answer y: a convolution with relu, one in groups, a sum, pooling, a linear layer
-    archive = lzma.decompress((pathlib.Path(__file__).parent / "data" / "quantized_cnn.pt.xz").read_bytes())
+# Quantized and saved by PyTorch 1.13.1, with an input x and its answer y. cnn: a convolution with relu, one in groups, a sum, pooling, a linear layer;
+# rnn: an LSTM of two layers in both directions, a GRU and a linear layer, all quantized dynamically.
+@pytest.mark.parametrize("name", ["cnn", "rnn"])
+def test_a_quantized_network_of_pytorch(tmp_path, name):
+    archive = lzma.decompress((pathlib.Path(__file__).parent / "data" / f"quantized_{name}.pt.xz").read_bytes())
     loaded = torch.jit.load(archive)
+    if name == "rnn":
+        torch.testing.assert_close(loaded(), loaded.y)
+        loaded.y = loaded()
     assert loaded().tolist() == loaded.y.tolist()
     frozen = torch.jit.freeze(loaded.eval())
     assert frozen().tolist() == loaded.y.tolist()

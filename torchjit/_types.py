@@ -8,7 +8,7 @@ from torchjit import _native
 
 # Class numbers of tokens and handles; pybind/word.go and pybind/slots.go have the same numbers.
 _DTYPE, _DEVICE, _LAYOUT, _MEMORY_FORMAT = range(4)
-_GENERATOR_HANDLE = 2
+_GENERATOR_HANDLE, _PACKED_HANDLE = 2, 19
 
 
 class dtype(_native.Token):
@@ -281,7 +281,25 @@ class finfo:
         )
 
 
+class PackedParameters(_native.Handle):
+    """Packed parameters of quantized operators: weights in the form that the products use."""
+
+    def _type(self) -> str:
+        """The class, as programs name it."""
+        return _native.packed_class(self)
+
+    def __copy__(self) -> PackedParameters:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> PackedParameters:
+        return self
+
+    def __repr__(self) -> str:
+        return f"<torch.ScriptObject object of {self._type()} at {hex(id(self))}>"
+
+
 _native.set_size_class(Size)
+_native.register_handle_class(_PACKED_HANDLE, PackedParameters)
 _native.set_token_factory(_token)
 _native.register_handle_class(_GENERATOR_HANDLE, Generator)
 

@@ -40,6 +40,7 @@ from torchjit import _C as _classes
 from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
 from torchjit._tensor import Tensor
+from torchjit._types import PackedParameters
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, qualified_name, type_of_annotation
 from torchjit.nn.modules.module import _type_name as _full_type_name
@@ -203,6 +204,8 @@ def infer_type(value: Any) -> tuple[str | None, str]:
         return _resolve.enum_name(type(value)), ""
     if isinstance(value, _native.Handle) and type(value).__name__ == "Generator":
         return "Generator", ""
+    if isinstance(value, PackedParameters):
+        return value._type(), ""
     return _infer_object(value)
 
 

@@ -107,13 +107,16 @@ func requantized(x *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
 // dynamicLinear quantizes its input on the way, to 7 bits where the range is reduced. That is meant for
 // products whose instructions saturate; these do not, but the numbers are PyTorch's.
 func dynamicLinear(c call) *tensor.Tensor {
-	x, p := c.tensor(0), packed(c, 1)
-	check(x.DType() == tensor.Float32, "quantized::linear_dynamic expects a float input, but got %s", x.DType().CppName())
-	check(x.Dim() > 0 && x.Size(x.Dim()-1) == p.weight.Size(1), "The size of input tensor at the last dimension (%d) must be equal to K (%d)", x.Size(x.Dim()-1), p.weight.Size(1))
+	return dynamicProduct("quantized::linear_dynamic", c.tensor(0), packed(c, 1), c.bool(2))
+}
+
+func dynamicProduct(name string, x *tensor.Tensor, p *packedLinear, reduceRange bool) *tensor.Tensor {
+	check(x.DType() == tensor.Float32, "%s expects a float input, but got %s", name, x.DType().CppName())
+	check(x.Dim() > 0 && x.Size(x.Dim()-1) == p.weight.Size(1), "The size of input tensor at the last dimension (%s) must be equal to K (%d)", shapeText(x.Shape()), p.weight.Size(1))
 	if x.Numel() == 0 {
 		return linear(x, must(tensor.Dequantize(p.weight)), p.bias)
 	}
-	return linear(requantized(contiguous(x), dynamicQuantizer(x, c.bool(2))), must(tensor.Dequantize(p.weight)), p.bias)
+	return linear(requantized(contiguous(x), dynamicQuantizer(x, reduceRange)), must(tensor.Dequantize(p.weight)), p.bias)
 }
 
 func halfLinear(c call) *tensor.Tensor {
@@ -195,4 +198,4 @@ var quantizeFamily = slices.Concat([]definition{
 	giving("quantized::linear_relu_dynamic_fp16", func(c call) *tensor.Tensor { return relu.on(halfLinear(c)) }),
 	staticLinear("quantized::linear", false),
 	staticLinear("quantized::linear_relu", true),
-}, quantizedConvFamily, quantizedArithmeticFamily)
+}, quantizedConvFamily, quantizedArithmeticFamily, quantizedRecurrentFamily)

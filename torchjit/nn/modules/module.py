@@ -389,8 +389,9 @@ class Module:
         missing: list[str] = []
         errors: list[str] = []
         expected: set[str] = set()
-        self._load_tree(dict(state_dict), "", missing, errors, expected, getattr(state_dict, "_metadata", {}), strict)
-        unexpected = [k for k in state_dict if k not in expected]
+        state = dict(state_dict)  # modules and hooks take out what they have used
+        self._load_tree(state, "", missing, errors, expected, getattr(state_dict, "_metadata", {}), strict)
+        unexpected = [k for k in state if k not in expected]
         if strict:
             if unexpected:
                 errors.insert(0, "Unexpected key(s) in state_dict: " + ", ".join(f'"{k}"' for k in unexpected) + ". ")

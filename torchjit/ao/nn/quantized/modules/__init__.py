@@ -1,0 +1,1 @@
+"""Parts of modules with quantized weights."""
