@@ -12,14 +12,11 @@ package autograd
 import (
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"torchjit/gojit/ops"
-	"torchjit/gojit/schema"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
@@ -172,141 +169,6 @@ func geometryOf(t *tensor.Tensor) geometry {
 	return geometry{slices.Clone(t.Shape()), t.DType(), t.Version()}
 }
 
-// plan is how an operator is recorded.
-type plan struct {
-	passes    bool // it is not recorded
-	writes    bool // its first argument
-	likened   bool // only its first argument has a gradient
-	saves     bool // the gradient of one argument needs another
-	hasOut    bool
-	views     bool // a result is a view of an argument, as its schema says
-	backward  derivative
-	decompose decomposition
-	// conjugates says that complex gradients are conjugated before and after backward.
-	conjugates bool
-}
-
-var plans sync.Map // of *plan by *ops.Operator
-
-// unrecordedNames are operators that give tensors without a gradient or change what the tape knows.
-var unrecordedNames = map[string]bool{}
-
-func init() {
-	for _, name := range strings.Fields(`detach detach_ requires_grad_ set_ resize_ resize_as_ data zeros_like ones_like empty_like
-		full_like rand_like randn_like randint_like new_zeros new_ones new_full new_empty bernoulli multinomial result_type
-		is_leaf output_nr retain_grad backward grad _backward argmax argmin argsort nonzero isnan isinf isfinite
-		allclose equal lift lift_fresh normal special_airy_ai special_spherical_bessel_j0 special_modified_bessel_k0 special_modified_bessel_k1
-		special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 new_empty_strided empty_strided bucketize searchsorted histc`) {
-		unrecordedNames["aten::"+name] = true
-	}
-	for _, name := range strings.Fields(`chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w hermite_polynomial_h
-		hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p`) {
-		unrecordedNames["aten::special_"+name] = true
-		unrecordedNames["aten::special_shifted_"+name] = true
-	}
-	unrecordedNames["prim::data"] = true
-	unrecordedNames["autograd::grad"] = true
-}
-
-// products are operators that save one argument for the gradient of another.
-var products = map[string]bool{}
-
-func init() {
-	for _, name := range strings.Fields("mul.Tensor div.Tensor pow.Tensor_Tensor mm bmm matmul mv dot linear addmm baddbmm conv1d conv2d conv3d") {
-		products[name] = true
-	}
-}
-
-// likened names operators whose arguments after the first only give a shape or a type.
-var likened = map[string]bool{
-	"aten::view_as": true, "aten::reshape_as": true, "aten::expand_as": true, "aten::type_as": true, "aten::to.other": true,
-}
-
-func planOf(op *ops.Operator) *plan {
-	if p, ok := plans.Load(op); ok {
-		return p.(*plan)
-	}
-	s := op.Schema()
-	p := &plan{likened: likened[s.Name]}
-	takes, gives := false, false
-	for i := range s.Arguments {
-		a := &s.Arguments[i]
-		takes = takes || mentionsTensor(a.Type)
-		p.hasOut = p.hasOut || a.IsOut()
-		p.writes = p.writes || i == 0 && !a.KwargOnly && a.Alias != nil && a.Alias.IsWrite
-	}
-	for i := range s.Returns {
-		gives = gives || mentionsTensor(s.Returns[i].Type)
-		p.views = p.views || s.Returns[i].Alias != nil
-	}
-	p.passes = !takes || !gives || unrecordedNames[s.Name]
-	name := functionalName(s, p.writes)
-	p.backward, p.decompose = derivatives[name], decompositions[name]
-	p.saves = products[name]
-	p.conjugates = !asWritten[name]
-	if p.backward != nil {
-		p.decompose = nil
-	}
-	plans.Store(op, p)
-	return p
-}
-
-func mentionsTensor(t types.Type) bool {
-	return t.Kind() == types.KindTensor || slices.ContainsFunc(types.Contained(t), mentionsTensor)
-}
-
-// functionalNames are those that do not follow from the name of the overload that writes.
-var functionalNames = map[string]string{
-	"pow_.Scalar": "pow.Tensor_Scalar", "pow_.Tensor": "pow.Tensor_Tensor",
-	"float_power_.Scalar": "float_power.Tensor_Scalar", "float_power_.Tensor": "float_power.Tensor_Tensor",
-	"xlogy_.Scalar_Other": "xlogy.Scalar_Other", "transpose_.": "transpose.int", "squeeze_.dim": "squeeze.dim",
-}
-
-// functionalName returns the name without its namespace of the overload that computes the same without writing.
-func functionalName(s *schema.FunctionSchema, writes bool) string {
-	name := strings.TrimPrefix(s.Name, "aten::")
-	if functional, ok := functionalNames[name+"."+s.Overload]; ok {
-		return functional
-	}
-	if writes {
-		name = strings.TrimSuffix(name, "_")
-	}
-	if s.Overload != "" {
-		name += "." + s.Overload
-	}
-	return name
-}
-
-// Modal reports whether the mode matters to an operator: the others need not go through OperationOf.
-func Modal(op *ops.Operator) bool {
-	return modal[op.Name] != nil || !planOf(op).passes || slices.ContainsFunc(op.Schema().Returns, func(r schema.Argument) bool { return mentionsTensor(r.Type) })
-}
-
-// Kind tells how the gradient of an operator is found: "d" by a derivative of its own, "c" from what it is
-// made of, "" not at all.
-func Kind(op *ops.Operator) string {
-	switch p := planOf(op); {
-	case p.passes:
-		return ""
-	case p.backward != nil:
-		return "d"
-	case p.decompose != nil:
-		return "c"
-	}
-	return ""
-}
-
-var errUnrecordedView = errorf("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).")
-
-// isUnrecordedView reports whether v shows a tensor that requires a gradient but does not itself.
-func isUnrecordedView(v value.Value) bool {
-	if !v.IsTensor() {
-		return false
-	}
-	t := v.Tensor()
-	return t.Base() != nil && t.Base().RequiresGrad() && !t.RequiresGrad() && t.DType().IsDifferentiable()
-}
-
 func anyRequiresGrad(args []value.Value) bool {
 	for _, v := range args {
 		switch v.Kind() {
@@ -378,59 +240,6 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		return n.pack(m, h)
 	}
 	return nil
-}
-
-// writeDecomposed copies what the functional form gives into the first argument.
-func writeDecomposed(m *Mode, p *plan, args, out []value.Value) (err error) {
-	defer source.Catch(&err)
-	e := &emitter{m}
-	out[0] = args[0]
-	if !args[0].IsTensor() {
-		fail("the operator writes no tensor")
-	}
-	if err := checkWrite(args[0].Tensor()); err != nil {
-		return err
-	}
-	given := slices.Clone(args)
-	given[0] = value.OfTensor(copyOf(args[0].Tensor(), edgeOf(args[0].Tensor())))
-	do(e, "copy_", args[0], p.decompose(e, given)[0])
-	return nil
-}
-
-// copyOf returns a copy that was made by the same node.
-func copyOf(t *tensor.Tensor, made edge) *tensor.Tensor {
-	old := must(t.Clone(tensor.PreserveFormat))
-	old.SetHistory(&history{edge: made})
-	if v := Tangent(t); v != nil {
-		SetTangent(old, do(&emitter{&Mode{primal: true}}, "clone", v))
-	}
-	if made.node != nil {
-		_ = old.SetRequiresGrad(true) // the type is that of a tensor that does
-	}
-	return old
-}
-
-// checkWrite fails where a tensor must not be written while recording.
-func checkWrite(t *tensor.Tensor) error {
-	if h, ok := t.History().(*history); ok && h.creation != plainView && h.node != nil {
-		return h.errForbidden()
-	}
-	if t.RequiresGrad() && t.IsLeaf() {
-		return errorf("a leaf Variable that requires grad is being used in an in-place operation.")
-	}
-	if b := t.Base(); b != nil && b.RequiresGrad() && b.IsLeaf() {
-		return errorf("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-	}
-	return nil
-}
-
-// errForbidden says why a view must not be written.
-func (h *history) errForbidden() error {
-	const start = "Output %d of %s is a view and is being modified inplace. "
-	if h.creation == customView {
-		return errorf(start+"This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.", h.index, h.node.name)
-	}
-	return errorf(start+"This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.", h.index, h.node.name)
 }
 
 // saveInputs keeps what the node needs of its arguments. The first one may be a copy of what is written.
@@ -528,48 +337,6 @@ func viewed(args []value.Value, t *tensor.Tensor) (base *tensor.Tensor) {
 		return base == nil
 	})
 	return base
-}
-
-// rebase makes the node the history of a tensor that it wrote, and of what that is a view of.
-func (n *Node) rebase(t *tensor.Tensor, old edge) {
-	h := historyOf(t)
-	h.edge, h.creation = edge{n, 0}, plainView
-	_ = t.SetRequiresGrad(true)
-	root := t.Base()
-	if root == nil {
-		t.Rewrite()
-		return
-	}
-	v := viewIn(root, t)
-	whole := &Node{sequence: sequence.Add(1), name: "CopySlices", op: "CopySlices", outputs: []geometry{geometryOf(root)}}
-	whole.inputs = []input{
-		{argument: 0, element: -1, edge: old, shape: whole.outputs[0].shape, dtype: root.DType()},
-		{argument: 1, element: -1, edge: edge{n, 0}, shape: n.outputs[0].shape, dtype: t.DType()},
-	}
-	whole.backward = func(c *gradient) {
-		part, rest := v.split(c, c.g())
-		c.give(0, rest)
-		c.give(1, part)
-	}
-	historyOf(root).edge = edge{whole, 0}
-	_ = root.SetRequiresGrad(true)
-	root.Rewrite()
-	t.Refresh()
-}
-
-// refresh makes the history of a view anew after its base was written.
-func refresh(t *tensor.Tensor) {
-	root := t.Base()
-	v := viewIn(root, t)
-	n := &Node{name: "AsStridedBackward0", op: "aten::as_strided", outputs: []geometry{geometryOf(t)}}
-	n.inputs = []input{{argument: 0, element: -1, edge: edgeOf(root), shape: v.rootShape, dtype: root.DType()}}
-	n.backward = func(c *gradient) { c.give(0, v.scatter(c)) }
-	n.sequence = sequence.Add(1)
-	historyOf(t).edge = edge{n, 0}
-	t.Refresh()
-	if t.DType().IsDifferentiable() {
-		_ = t.SetRequiresGrad(true)
-	}
 }
 
 func fail(format string, args ...any) { source.Raise(source.RuntimeError, format, args...) }
