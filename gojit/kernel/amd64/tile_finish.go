@@ -80,3 +80,31 @@ func (w *tileWriter) addVector(sum, scratch Reg, m Mem, tail bool) {
 	w.loadVector(scratch, m, true)
 	w.V(w.add, w.width, sum, sum, R(scratch))
 }
+
+// leave returns, or goes on with the next block.
+func (w *tileWriter) leave() {
+	const moved = tileARow
+	if w.tile.Walk {
+		done := w.NewLabel()
+		w.Load(moved, At(tileArgs, argBlocks))
+		w.SubImm(moved, 1)
+		w.Store(At(tileArgs, argBlocks), moved)
+		w.JumpIf(Equal, done)
+		w.moveArg(moved, argA, argABlock)
+		w.moveArg(moved, argC, argCBlock)
+		if w.tile.Residual || w.tile.Epilogue != nil {
+			w.moveArg(moved, argResidual, argCBlock)
+		}
+		w.Jump(w.start)
+		w.Bind(done)
+	}
+	w.ZeroUpper()
+	w.Ret()
+}
+
+// moveArg adds one argument to another.
+func (w *tileWriter) moveArg(scratch Reg, arg, by int32) {
+	w.Load(scratch, At(tileArgs, arg))
+	w.AddMem(scratch, At(tileArgs, by))
+	w.Store(At(tileArgs, arg), scratch)
+}
