@@ -163,10 +163,7 @@ func gradNodeMetadata(c *call) error {
 	if err != nil {
 		return err
 	}
-	if n.Metadata == nil {
-		n.Metadata = c.argObject(1)
-	}
-	c.object(n.Metadata.(*object))
+	c.object(n.Metadata(c.argObject(1)).(*object))
 	return nil
 }
 
@@ -176,7 +173,7 @@ func gradNodeContext(c *call) error {
 	if err != nil {
 		return err
 	}
-	if o, ok := n.Context.(*object); ok {
+	if o, ok := n.Context().(*object); ok {
 		c.object(o)
 	} else {
 		c.none()

@@ -33,7 +33,7 @@ type origin struct {
 // remember keeps where the node was made.
 func (n *Node) remember(m *Mode) {
 	if a := anomaly.Load(); a != nil {
-		n.origin = &origin{a.Place(), m.differentiated}
+		n.rarely().origin = &origin{a.Place(), m.differentiated}
 	}
 }
 
@@ -54,7 +54,7 @@ func (p *pass) watch(n *Node, run func()) {
 			return
 		}
 		for at, induced := n, false; at != nil; induced = true {
-			o := at.origin
+			o := at.rarely().origin
 			if o == nil {
 				a.Report(at.name, "", induced)
 				break

@@ -32,7 +32,7 @@ func (m *Mode) Record(c Custom) error {
 	if !needed {
 		return nil
 	}
-	n := &Node{op: c.Name, name: c.Name, Context: c.Context, outputs: make([]geometry, len(c.Outputs))}
+	n := &Node{op: c.Name, name: c.Name, rare: &rare{context: c.Context}, outputs: make([]geometry, len(c.Outputs))}
 	for i, t := range c.Inputs {
 		n.inputs = append(n.inputs, newInput(t, i, -1))
 	}

@@ -238,7 +238,10 @@ func (n *Node) release() {
 	if n.args == nil {
 		return
 	}
-	n.args, n.out, n.packed, n.backward, n.released = nil, nil, nil, nil, true
+	n.args, n.out, n.backward, n.released = nil, nil, nil, true
+	if n.rare != nil {
+		n.rare.packed = nil
+	}
 }
 
 // run computes what is given, between conjugates where the derivative is that of real numbers.

@@ -50,7 +50,7 @@ func Tangent(t *tensor.Tensor) *tensor.Tensor {
 	if now == 0 {
 		return nil
 	}
-	if h, ok := t.History().(*history); ok && h.tangent.level == now {
+	if h, ok := t.History().(*history); ok && h.tangent != nil && h.tangent.level == now {
 		return h.tangent.value
 	}
 	if root := t.Base(); root != nil && Tangent(root) != nil {
@@ -62,7 +62,7 @@ func Tangent(t *tensor.Tensor) *tensor.Tensor {
 // SetTangent gives t a tangent for the level that is open.
 func SetTangent(t, v *tensor.Tensor) {
 	tensor.Track()
-	historyOf(t).tangent = tangent{level.Load(), v}
+	historyOf(t).tangent = &tangent{level.Load(), v}
 }
 
 // MakeDual returns a view of t with a tangent. It fails where no level is open, and on tensors that cannot have one.

@@ -52,7 +52,7 @@ type packed struct {
 // pack gives the tensors that the node's derivative reads to the hooks, and lets go of all others.
 func (n *Node) pack(m *Mode, h *SavedHooks) error {
 	read := n.reads()
-	n.packed = map[slot]packed{}
+	n.rarely().packed = map[slot]packed{}
 	for i, v := range n.args {
 		switch {
 		case v.IsTensor():
@@ -112,7 +112,7 @@ func (n *Node) packOne(m *Mode, h *SavedHooks, read map[slot]bool, at slot, t *t
 		if t.Version() != version {
 			return nil, errorf("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the input to a pack hook.")
 		}
-		n.packed[at] = packed{content, h, made}
+		n.rare.packed[at] = packed{content, h, made}
 	}
 	return tensor.EmptyMeta(t.Shape(), t.DType())
 }
@@ -127,7 +127,10 @@ func detachedFrom(t *tensor.Tensor, made edge, n *Node) *tensor.Tensor {
 
 // unpack returns a saved tensor, with the history that it had.
 func (c *gradient) unpack(at slot) (*tensor.Tensor, bool) {
-	p, ok := c.node.packed[at]
+	if c.node.rare == nil {
+		return nil, false
+	}
+	p, ok := c.node.rare.packed[at]
 	if !ok {
 		return nil, false
 	}

@@ -34,10 +34,39 @@ type Node struct {
 	// conjugates says that the derivative is one of real numbers and that there are complex ones.
 	conjugates bool
 	hooks      *hooks
-	packed     map[slot]packed
-	origin     *origin // while anomalies are looked for
-	// Context is what belongs to the node of a custom function, Metadata what its user keeps with any node.
-	Context, Metadata any
+	rare       *rare
+}
+
+// rare is what few nodes have.
+type rare struct {
+	packed            map[slot]packed
+	origin            *origin // while anomalies are looked for
+	context, metadata any
+}
+
+// rarely returns what few nodes have, of a node that shall have some of it.
+func (n *Node) rarely() *rare {
+	if n.rare == nil {
+		n.rare = &rare{}
+	}
+	return n.rare
+}
+
+// Context returns what belongs to the node of a custom function, nil for other nodes.
+func (n *Node) Context() any {
+	if n.rare == nil {
+		return nil
+	}
+	return n.rare.context
+}
+
+// Metadata returns what the user keeps with the node; at first that is fresh.
+func (n *Node) Metadata(fresh any) any {
+	r := n.rarely()
+	if r.metadata == nil {
+		r.metadata = fresh
+	}
+	return r.metadata
 }
 
 // input is a tensor argument of a node.
@@ -67,7 +96,7 @@ type history struct {
 	edge
 	accumulator atomic.Pointer[Node] // of a leaf
 	grad        *tensor.Tensor
-	tangent     tangent
+	tangent     *tangent
 	creation    creation
 }
 
