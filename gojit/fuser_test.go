@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,16 +51,22 @@ var fusedShapes = [][]int{{2, 3}, {2, 3}, {2, 3}, {3}, {2, 1}, {1, 3}, {}, {0, 3
 
 func fusedOperand(r *rand.Rand) *tensor.Tensor {
 	types := []tensor.DType{tensor.Float32, tensor.Float32, tensor.Float32, tensor.Float64, tensor.Int64, tensor.Bool, tensor.BFloat16, tensor.Int32}
-	shape := fusedShapes[r.IntN(len(fusedShapes))]
-	transposed := r.IntN(6) == 0 && len(shape) == 2
+	shape := slices.Clone(fusedShapes[r.IntN(len(fusedShapes))])
+	transposed, sliced := r.IntN(6) == 0 && len(shape) == 2, r.IntN(6) == 0 && len(shape) == 2
 	if transposed {
-		shape = []int{shape[1], shape[0]}
+		shape[0], shape[1] = shape[1], shape[0]
+	}
+	if sliced {
+		shape[1] *= 2
 	}
 	t, _ := tensor.Empty(shape, tensor.Float64)
 	for i, data := 0, tensor.Data[float64](t); i < len(data); i++ {
 		data[i] = float64(r.IntN(41)-20) / 8
 	}
 	t, _ = t.To(types[r.IntN(len(types))])
+	if sliced {
+		t, _ = t.Slice(1, 0, shape[1]/2, 1)
+	}
 	if transposed {
 		t, _ = t.Transpose(0, 1)
 	}

@@ -20,6 +20,12 @@ def scaled(x, n: int, r: float):
     return torch.relu(y) / n, y
 
 
+@torch.jit.script
+def normalized(x, v, w):
+    r = torch.rsqrt(v + 1e-6)
+    return x * r * w, r
+
+
 @pytest.fixture
 def one_by_one():
     """Calls a function with fusing switched off."""
@@ -41,6 +47,13 @@ def test_same_bits(shapes, one_by_one):
     torch.manual_seed(0)
     args = [torch.randn(s) for s in shapes]
     assert torch.equal(gate(*args), one_by_one(gate, *args))
+
+
+def test_smaller_results_are_computed_once(one_by_one):
+    x, w = torch.randn(6, 8), torch.randn(8)
+    v = (x * x).mean(-1, keepdim=True)
+    fused, apart = normalized(x, v, w), one_by_one(normalized, x, v, w)
+    assert fused[1].shape == (6, 1) and all(torch.equal(a, b) for a, b in zip(fused, apart))
 
 
 def test_numbers_are_of_the_call(one_by_one):

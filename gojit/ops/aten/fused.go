@@ -1,7 +1,9 @@
 package aten
 
 import (
+	"math/bits"
 	"slices"
+	"sync"
 
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/kernel/launch"
@@ -9,64 +11,102 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// Fused is elementwise operators that run as one kernel. Each element goes through the same operations as it would
-// through the operators one by one, and gets the same bits.
+// Fused is elementwise operators that run as one kernel, or as one for each shape that results have. Each element goes
+// through the same operations as it would through the operators one by one, and gets the same bits.
 type Fused struct {
-	program *launch.Program
-	inputs  int
-	outputs []tensor.DType
-	reach   []uint32 // the sets of inputs from which steps are computed
-	params  []int    // which of the numbers that a run is given is each number of the kernel
+	steps   []fusedStep
+	inputs  []tensor.DType
+	results []int // which values, inputs first and then the steps' results, are given
+	whole   *part // all steps
+	mu      sync.Mutex
+	parts   map[uint32]*part // by the set of steps
+}
+
+// fusedStep is an elementwise operator whose operands are values of the Fused or numbers.
+type fusedStep struct {
+	op       *pointwise
+	operands []fusedOperand
+	extras   []fusedNumber
+	common   tensor.DType
+	out      tensor.DType
+	reach    uint32 // the inputs that it is computed from
+}
+
+// fusedOperand is a value by its number, or where that is -1 a number.
+type fusedOperand struct {
+	value  int
+	number fusedNumber
+}
+
+// fusedNumber is a constant, or where index is not -1 one of the numbers that a run is given.
+type fusedNumber struct {
+	constant tensor.Scalar
+	index    int
 }
 
 // MostFused is how many tensors a Fused can read and write together.
 const MostFused = tensor.MaxOperands
 
+// mostSteps is how many operators a Fused can have.
+const mostSteps = 32
+
 var errNotFused = source.Errorf(source.RuntimeError, source.Range{}, "the operators cannot run as one kernel")
 
-// Fuse returns the recorded operators as one kernel that gives some of the results. Operands that are numbers[i] are
+// Fuse returns the recorded operators as one that gives some of the results. Operands that are numbers[i] are
 // given at each run. other is a recording of the same operators with other numbers: what differs in it otherwise has
 // been computed from them. It fails on types and operations that are done one by one.
 func (r *Recorder) Fuse(inputs int, results []*tensor.Tensor, numbers []tensor.Scalar, other *Recorder, others []tensor.Scalar) (*Fused, error) {
-	f := &fusing{b: kernel.NewBuilder(), fused: &Fused{inputs: inputs}, params: map[paramKey]kernel.Value{}, numbers: numbers, others: others}
-	if len(r.steps) != len(other.steps) || inputs+len(r.steps) != len(r.known) {
+	if len(r.steps) != len(other.steps) || inputs+len(r.steps) != len(r.known) || len(r.steps) > mostSteps {
 		return nil, errNotFused
 	}
-	stands := make([]tensor.DType, inputs)
+	f := &Fused{inputs: make([]tensor.DType, inputs), parts: map[uint32]*part{}}
 	for t, i := range r.known {
 		if i < inputs {
-			stands[i] = t.DType()
+			f.inputs[i] = t.DType()
 		}
 	}
-	for i, d := range stands {
-		if !fusible(d) {
+	if slices.ContainsFunc(f.inputs, func(d tensor.DType) bool { return !fusible(d) }) {
+		return nil, errNotFused
+	}
+	n := numbering{numbers, others}
+	for i := range r.steps {
+		s, ok := n.step(&r.steps[i], &other.steps[i])
+		if !ok {
 			return nil, errNotFused
 		}
-		f.values = append(f.values, f.b.Input(d, kernel.ComputeType(d)))
-		f.from = append(f.from, 1<<i)
-	}
-	for i := range r.steps {
-		if err := f.step(&r.steps[i], &other.steps[i]); err != nil {
-			return nil, err
+		for _, o := range s.operands {
+			s.reach |= f.reach(o.value)
 		}
+		f.steps = append(f.steps, s)
 	}
 	for _, t := range results {
-		f.b.Output(f.values[r.known[t]], t.DType())
-		f.fused.outputs = append(f.fused.outputs, t.DType())
+		f.results = append(f.results, r.known[t])
 	}
-	k := f.b.Kernel()
-	if dividesIntegers(k) {
-		return nil, errNotFused
+	var err error
+	f.whole, err = f.part(f.all())
+	return f, err
+}
+
+// all is the set of all steps.
+func (f *Fused) all() uint32 { return 1<<len(f.steps) - 1 }
+
+// reach returns the inputs that a value is computed from.
+func (f *Fused) reach(value int) uint32 {
+	switch {
+	case value < 0:
+		return 0
+	case value < len(f.inputs):
+		return 1 << value
 	}
-	program, err := launch.ProgramOf(k)
-	if err != nil {
-		return nil, err
+	return f.steps[value-len(f.inputs)].reach
+}
+
+// dtype returns the element type of a value.
+func (f *Fused) dtype(value int) tensor.DType {
+	if value < len(f.inputs) {
+		return f.inputs[value]
 	}
-	if !program.IsCompiled() && launch.Compiles() { // the operators that can be compiled are better off alone
-		return nil, errNotFused
-	}
-	f.fused.program = program
-	return f.fused, nil
+	return f.steps[value-len(f.inputs)].out
 }
 
 // fusible reports whether elements of a type are computed with as they are stored.
@@ -74,8 +114,94 @@ func fusible(d tensor.DType) bool {
 	return isElement(d) && !d.IsComplex() && kernel.ComputeType(d) == d
 }
 
-// dividesIntegers reports whether a kernel may fail.
-func dividesIntegers(k *kernel.Kernel) bool {
+// numbering finds the numbers of a run in two recordings.
+type numbering struct{ numbers, others []tensor.Scalar }
+
+func (n *numbering) step(s, other *step) (f fusedStep, ok bool) {
+	if s.op != other.op || s.out != other.out || s.common != other.common || len(s.extras) != len(other.extras) || !fusible(s.out) || !fusible(s.common) {
+		return f, false
+	}
+	f = fusedStep{op: s.op, common: s.common, out: s.out}
+	for i, o := range s.operands {
+		operand := fusedOperand{value: o.index}
+		if o.index != other.operands[i].index {
+			return f, false
+		}
+		if o.index < 0 {
+			if operand.number, ok = n.number(o.number, other.operands[i].number); !ok {
+				return f, false
+			}
+		}
+		f.operands = append(f.operands, operand)
+	}
+	for i, extra := range s.extras {
+		number, ok := n.number(extra, other.extras[i])
+		if !ok {
+			return f, false
+		}
+		f.extras = append(f.extras, number)
+	}
+	return f, true
+}
+
+// number is a constant where both recordings have the same, one of those that runs are given where they have these.
+func (n *numbering) number(x, other tensor.Scalar) (fusedNumber, bool) {
+	if x == other {
+		return fusedNumber{constant: x, index: -1}, true
+	}
+	for i := range n.numbers {
+		if x == n.numbers[i] && other == n.others[i] {
+			return fusedNumber{index: i}, true
+		}
+	}
+	return fusedNumber{}, false
+}
+
+// part is some steps of a Fused as one kernel; program is nil where they have none.
+type part struct {
+	program *launch.Program
+	reads   []int // values
+	gives   []int // values
+	params  []int // which of the numbers of a run is each number of the kernel
+}
+
+// part returns a set of steps as one kernel. It fails where they cannot run as one.
+func (f *Fused) part(steps uint32) (*part, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p, ok := f.parts[steps]
+	if !ok {
+		p = f.makePart(steps)
+		f.parts[steps] = p
+	}
+	if p.program == nil {
+		return nil, errNotFused
+	}
+	return p, nil
+}
+
+func (f *Fused) makePart(steps uint32) *part {
+	b := partBuilder{f: f, b: kernel.NewBuilder(), part: &part{}, values: map[int]kernel.Value{}, params: map[paramKey]kernel.Value{}}
+	for i := range f.steps {
+		if steps>>i&1 != 0 {
+			b.step(steps, i)
+		}
+	}
+	k := b.b.Kernel()
+	if len(b.part.reads)+len(b.part.gives) > MostFused || mayFail(k) {
+		return &part{}
+	}
+	program, err := launch.ProgramOf(k)
+	// Where there is machine code at all, the operators that have some are better off alone.
+	if err != nil || !program.IsCompiled() && launch.Compiles() {
+		return &part{}
+	}
+	b.part.program = program
+	return b.part
+}
+
+// mayFail reports whether a kernel may fail: it divides integers.
+func mayFail(k *kernel.Kernel) bool {
 	return slices.ContainsFunc(k.Instrs, func(in kernel.Instr) bool {
 		switch in.Op {
 		case kernel.Div, kernel.Rem, kernel.Mod, kernel.FloorDiv, kernel.Pow:
@@ -85,14 +211,13 @@ func dividesIntegers(k *kernel.Kernel) bool {
 	})
 }
 
-// fusing is the state of one Fuse.
-type fusing struct {
-	b               *kernel.Builder
-	fused           *Fused
-	values          []kernel.Value // of inputs and results by number
-	from            []uint32       // the inputs that they are computed from
-	params          map[paramKey]kernel.Value
-	numbers, others []tensor.Scalar
+// partBuilder is the state of one makePart.
+type partBuilder struct {
+	f      *Fused
+	b      *kernel.Builder
+	part   *part
+	values map[int]kernel.Value
+	params map[paramKey]kernel.Value
 }
 
 type paramKey struct {
@@ -100,99 +225,197 @@ type paramKey struct {
 	dtype  tensor.DType
 }
 
-func (f *fusing) step(s, other *step) error {
-	if s.op != other.op || s.out != other.out || s.common != other.common || len(s.extras) != len(other.extras) || !fusible(s.out) || !fusible(s.common) {
-		return errNotFused
-	}
+// step adds step i of a set of steps.
+func (p *partBuilder) step(steps uint32, i int) {
+	s := &p.f.steps[i]
 	computed := s.common
 	if s.op.rule == logicType {
 		computed = tensor.Bool
 	}
 	var x []kernel.Value
-	var from uint32
-	for i, o := range s.operands {
-		switch {
-		case o.index != other.operands[i].index:
-			return errNotFused
-		case o.index < 0:
-			v, ok := f.number(o.number, other.operands[i].number, computed)
-			if !ok {
-				return errNotFused
-			}
-			x = append(x, v)
+	for _, o := range s.operands {
+		if o.value < 0 {
+			x = append(x, p.number(o.number, computed))
 			continue
 		}
-		v := f.values[o.index]
+		v := p.value(o.value)
 		if s.op.rule != ownTypes {
-			v = f.b.Convert(v, computed)
+			v = p.b.Convert(v, computed)
 		}
-		x, from = append(x, v), from|f.from[o.index]
+		x = append(x, v)
 	}
 	extraType := computed
 	if s.op.rule == realResult {
 		extraType = computed.ToReal()
 	}
-	for i, extra := range s.extras {
-		v, ok := f.number(extra, other.extras[i], extraType)
-		if !ok {
-			return errNotFused
-		}
-		x = append(x, v)
+	for _, n := range s.extras {
+		x = append(x, p.number(n, extraType))
 	}
-	f.values = append(f.values, f.b.Convert(s.op.expr(f.b, x...), s.out))
-	f.from = append(f.from, from)
-	if !slices.Contains(f.fused.reach, from) {
-		f.fused.reach = append(f.fused.reach, from)
+	made, value := p.b.Convert(s.op.expr(p.b, x...), s.out), len(p.f.inputs)+i
+	p.values[value] = made
+	if p.f.isWanted(value, steps) {
+		p.b.Output(made, s.out)
+		p.part.gives = append(p.part.gives, value)
 	}
-	return nil
 }
 
-// number makes a number: a constant where both recordings have the same, one of those that runs are given where they
-// have these.
-func (f *fusing) number(n, other tensor.Scalar, d tensor.DType) (kernel.Value, bool) {
-	if n == other {
-		return f.b.Const(d, n), true
+// isWanted reports whether a value is a result, or read by a step that is not in a set.
+func (f *Fused) isWanted(value int, steps uint32) bool {
+	if slices.Contains(f.results, value) {
+		return true
 	}
-	for i := range f.numbers {
-		if n != f.numbers[i] || other != f.others[i] {
-			continue
+	for i := range f.steps {
+		if steps>>i&1 == 0 && slices.ContainsFunc(f.steps[i].operands, func(o fusedOperand) bool { return o.value == value }) {
+			return true
 		}
-		key := paramKey{i, d}
-		v, ok := f.params[key]
-		if !ok {
-			v = f.b.Param(d)
-			f.params[key] = v
-			f.fused.params = append(f.fused.params, i)
-		}
-		return v, true
 	}
-	return 0, false
+	return false
+}
+
+// value returns a value, which is read where no step of the part makes it.
+func (p *partBuilder) value(value int) kernel.Value {
+	v, ok := p.values[value]
+	if !ok {
+		d := p.f.dtype(value)
+		v = p.b.Input(d, kernel.ComputeType(d))
+		p.values[value] = v
+		p.part.reads = append(p.part.reads, value)
+	}
+	return v
+}
+
+func (p *partBuilder) number(n fusedNumber, d tensor.DType) kernel.Value {
+	if n.index < 0 {
+		return p.b.Const(d, n.constant)
+	}
+	key := paramKey{n.index, d}
+	v, ok := p.params[key]
+	if !ok {
+		v = p.b.Param(d)
+		p.params[key] = v
+		p.part.params = append(p.part.params, n.index)
+	}
+	return v
 }
 
 // Run computes the results from tensors with data, of the types that were recorded, and from the numbers. ok is false,
-// and nothing has been done, where a result would not have the shape and the layout of all: then the operators run
-// one by one.
+// and nothing has been done, where the operators run one by one: their shapes or layouts are of more than a few kinds.
 func (f *Fused) Run(inputs []*tensor.Tensor, numbers []tensor.Scalar, results []*tensor.Tensor) (ok bool) {
-	shape, like, ok := f.layout(inputs)
+	shape, err := broadcastAll(inputs)
+	if err != nil {
+		return false
+	}
+	small := f.small(inputs, shape)
+	if small == 0 {
+		var room [MostFused]*tensor.Tensor
+		operands := room[:len(f.results)+len(inputs)]
+		for i, v := range f.whole.reads {
+			operands[len(f.results)+i] = inputs[v]
+		}
+		if !f.whole.run(f, operands, shape, numbers) {
+			return false
+		}
+		for i, v := range f.results {
+			results[i] = operands[slices.Index(f.whole.gives, v)]
+		}
+		return true
+	}
+	return f.runParts(small, inputs, shape, numbers, results)
+}
+
+// small returns the steps whose results are smaller than a shape.
+func (f *Fused) small(inputs []*tensor.Tensor, shape []int) (small uint32) {
+	full := uint32(0)
+	for i, t := range inputs {
+		if tensor.SameShape(t.Shape(), shape) {
+			full |= 1 << i
+		}
+	}
+	if full == 1<<len(inputs)-1 {
+		return 0
+	}
+	for i := range f.steps {
+		if reach := f.steps[i].reach; reach&full == 0 && !reaches(inputs, reach, shape) {
+			small |= 1 << i
+		}
+	}
+	return small
+}
+
+// runParts runs the steps with smaller results as a kernel of their own, before the others.
+func (f *Fused) runParts(small uint32, inputs []*tensor.Tensor, shape []int, numbers []tensor.Scalar, results []*tensor.Tensor) bool {
+	first, err := f.part(small)
+	if err != nil {
+		return false
+	}
+	second, err := f.part(f.all() &^ small)
+	if err != nil {
+		return false
+	}
+	var room [MostFused + mostSteps]*tensor.Tensor
+	values := room[:len(f.inputs)+len(f.steps)]
+	copy(values, inputs)
+	within, err := broadcastAll(first.operands(values)[len(first.gives):])
+	if err != nil || !f.alike(small, inputs, within) || !first.runOn(f, values, within, numbers) || !second.runOn(f, values, shape, numbers) {
+		return false
+	}
+	for i, v := range f.results {
+		results[i] = values[v]
+	}
+	return true
+}
+
+// alike reports whether all steps of a set give results of one shape.
+func (f *Fused) alike(steps uint32, inputs []*tensor.Tensor, shape []int) bool {
+	for ; steps != 0; steps &= steps - 1 {
+		if !reaches(inputs, f.steps[bits.TrailingZeros32(steps)].reach, shape) {
+			return false
+		}
+	}
+	return true
+}
+
+// operands returns room for what the part gives, and behind that what it reads.
+func (p *part) operands(values []*tensor.Tensor) []*tensor.Tensor {
+	operands := make([]*tensor.Tensor, len(p.gives), len(p.gives)+len(p.reads))
+	for _, v := range p.reads {
+		operands = append(operands, values[v])
+	}
+	return operands
+}
+
+func (p *part) runOn(f *Fused, values []*tensor.Tensor, shape []int, numbers []tensor.Scalar) bool {
+	operands := p.operands(values)
+	if !p.run(f, operands, shape, numbers) {
+		return false
+	}
+	for i, v := range p.gives {
+		values[v] = operands[i]
+	}
+	return true
+}
+
+// run runs the kernel: operands are room for what it gives and then what it reads. It reports false, and does nothing,
+// where what it reads does not lie alike.
+func (p *part) run(f *Fused, operands []*tensor.Tensor, shape []int, numbers []tensor.Scalar) bool {
+	reads := operands[len(p.gives):]
+	like, ok := layout(reads, shape)
 	if !ok {
 		return false
 	}
-	var room [MostFused]*tensor.Tensor
-	tensors := room[:len(f.outputs)+len(inputs)]
-	for i, d := range f.outputs {
-		t, err := newLike(like, shape, d)
+	for i, v := range p.gives {
+		t, err := newLike(like, shape, f.dtype(v))
 		if err != nil {
 			return false
 		}
-		tensors[i], results[i] = t, t
+		operands[i] = t
 	}
-	copy(tensors[len(f.outputs):], inputs)
-	var params [8]tensor.Scalar
-	given := params[:0]
-	for _, i := range f.params {
+	var room [8]tensor.Scalar
+	given := room[:0]
+	for _, i := range p.params {
 		given = append(given, numbers[i])
 	}
-	f.program.Run(tensors, given)
+	p.program.Run(operands, given)
 	return true
 }
 
@@ -203,56 +426,61 @@ func newLike(like *tensor.Tensor, shape []int, d tensor.DType) (*tensor.Tensor, 
 	return tensor.EmptyFormat(like, d, tensor.PreserveFormat)
 }
 
-// layout returns the shape of all results, and the tensor that they lie like where that is not contiguous.
-func (f *Fused) layout(inputs []*tensor.Tensor) (shape []int, like *tensor.Tensor, ok bool) {
-	shape = inputs[0].Shape()
-	same := true
-	for _, t := range inputs[1:] {
+// broadcastAll returns the shape that tensors have together.
+func broadcastAll(ts []*tensor.Tensor) ([]int, error) {
+	shape := ts[0].Shape()
+	for _, t := range ts[1:] {
 		if tensor.SameShape(t.Shape(), shape) {
 			continue
 		}
-		same = false
 		wide, err := tensor.Broadcast(shape, t.Shape())
 		if err != nil {
-			return nil, nil, false
+			return nil, err
 		}
 		shape = wide
 	}
-	full := uint32(0)
-	for i, t := range inputs {
-		if !same && !tensor.SameShape(t.Shape(), shape) {
+	return shape, nil
+}
+
+// layout returns the tensor that results lie like, nil where they are contiguous. ok is false where the tensors of the
+// whole shape do not lie alike, or there is none and others are not contiguous.
+func layout(reads []*tensor.Tensor, shape []int) (like *tensor.Tensor, ok bool) {
+	full := 0
+	for _, t := range reads {
+		if !tensor.SameShape(t.Shape(), shape) {
 			continue
 		}
-		full |= 1 << i
-		if !t.IsContiguous() && like == nil {
+		full++
+		if like == nil && !t.IsContiguous() && !inOrder(t) {
 			like = t
 		}
 	}
-	if like != nil && !layAlike(inputs, full, like) {
-		return nil, nil, false
+	if like == nil {
+		return nil, true
 	}
-	for _, from := range f.reach {
-		if from&full != 0 {
-			continue
-		}
-		if like != nil || !reaches(inputs, from, shape) {
-			return nil, nil, false
+	for _, t := range reads {
+		if tensor.SameShape(t.Shape(), shape) && !slices.Equal(t.Strides(), like.Strides()) {
+			return nil, false
 		}
 	}
-	return shape, like, true
+	return like, full == len(reads) && like.IsNonOverlappingAndDense()
 }
 
-// layAlike reports whether the inputs of full shape lie like one of them, without gaps.
-func layAlike(inputs []*tensor.Tensor, full uint32, like *tensor.Tensor) bool {
-	for i, t := range inputs {
-		if full>>i&1 != 0 && !slices.Equal(t.Strides(), like.Strides()) {
+// inOrder reports whether the elements of t lie in the order of its dimensions, maybe with gaps: results like it are
+// contiguous.
+func inOrder(t *tensor.Tensor) bool {
+	last := 0
+	for i := t.Dim() - 1; i >= 0; i-- {
+		stride := t.Strides()[i]
+		if stride == 0 || stride < last {
 			return false
 		}
+		last = stride
 	}
-	return like.IsNonOverlappingAndDense()
+	return true
 }
 
-// reaches reports whether a set of inputs, none of which has the whole shape, makes it together.
+// reaches reports whether a set of inputs has a shape together.
 func reaches(inputs []*tensor.Tensor, from uint32, shape []int) bool {
 	var wide []int
 	for i, t := range inputs {
