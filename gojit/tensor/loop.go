@@ -162,6 +162,15 @@ func (l *Loop) Rows(size func(operand int) int) (r Rows, ok bool) {
 	return r, true
 }
 
+// Dims returns how many dimensions are walked, innermost first.
+func (l *Loop) Dims() int { return l.count }
+
+// Dim returns the size of a dimension and the bytes between its elements, by operand.
+func (l *Loop) Dim(d int) (size int, step *[MaxOperands]int) {
+	dim := &l.room()[d]
+	return dim.size, &dim.step
+}
+
 // Base returns where an operand begins.
 func (l *Loop) Base(operand int) unsafe.Pointer { return l.base[operand] }
 

@@ -24,6 +24,10 @@ type Args struct {
 	Scratch unsafe.Pointer              // Function.Scratch bytes, aligned to 64
 	Ptr     [MaxPointers]unsafe.Pointer // first element of each output, then of each input that has one for every element
 	Uniform [MaxUniforms]uint64         // parameters, then inputs that are the same for all elements, as bits of the type computed with
+	// Rows, where it is more than 1, is how often Count elements are handled: Skip is from one time to the next, in bytes.
+	// A kernel that reduces handles them once. The call counts Rows down.
+	Rows int64
+	Skip [MaxPointers]int64
 }
 
 var (
@@ -33,6 +37,8 @@ var (
 	offScratch = int32(unsafe.Offsetof(Args{}.Scratch))
 	offPtr     = int32(unsafe.Offsetof(Args{}.Ptr))
 	offUniform = int32(unsafe.Offsetof(Args{}.Uniform))
+	offRows    = int32(unsafe.Offsetof(Args{}.Rows))
+	offSkip    = int32(unsafe.Offsetof(Args{}.Skip))
 )
 
 // LaneBits returns the bits of a number of a type, which kernel.NumberBits gives, as a lane of a vector
@@ -135,7 +141,9 @@ func (g *generator) generate(uniform uint32) []byte {
 	g.asm.ISA = g.isa
 	g.asm.Code = make([]byte, 0, 1024)
 	g.prologue()
+	row := g.asm.Here()
 	g.loops()
+	g.nextRow(row)
 	g.epilogue()
 	return g.asm.Code
 }

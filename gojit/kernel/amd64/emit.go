@@ -101,6 +101,30 @@ func (g *generator) prologue() {
 	}
 }
 
+// nextRow goes back to the loops where there are more rows.
+func (g *generator) nextRow(row Label) {
+	if len(g.accs) > 0 {
+		return
+	}
+	a := &g.asm
+	last := a.NewLabel()
+	a.Load(tempReg, At(argsReg, offRows))
+	a.SubImm(tempReg, 1)
+	a.JumpIf(LessEqual, last)
+	a.Store(At(argsReg, offRows), tempReg)
+	for i := range g.pointers {
+		a.Load(tempReg, At(argsReg, offSkip+8*int32(i)))
+		a.Add(pointerRegs[i], tempReg)
+	}
+	a.Load(countReg, At(argsReg, offCount))
+	a.Load(tempReg, At(argsReg, offFirst))
+	a.Add(tempReg, countReg)
+	a.Store(At(argsReg, offFirst), tempReg)
+	a.Xor(indexReg, indexReg)
+	a.Jump(row)
+	a.Bind(last)
+}
+
 // expandUniforms spreads the numbers among the arguments over vectors in scratch memory.
 func (g *generator) expandUniforms() {
 	w := g.isa.Width()

@@ -32,6 +32,10 @@ func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n
 		p.evaluate(tensors, params)
 		return
 	}
+	if r, ok := p.gapRows(f, &l); ok {
+		r.run(params)
+		return
+	}
 	if n <= chunk {
 		p.stridedRange(f, tensors, params, 0, n)
 		return

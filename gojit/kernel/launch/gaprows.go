@@ -1,0 +1,100 @@
+package launch
+
+import (
+	"slices"
+	"unsafe"
+
+	"torchjit/gojit/tensor"
+)
+
+// gapRows is a walk over rows of elements side by side, with gaps between the rows. One call of machine code handles
+// those along the second dimension.
+type gapRows struct {
+	program *Program
+	f       *function
+	loop    tensor.Loop
+	width   int // elements in a row
+	inner   int // rows along the second dimension
+	rows    int // all rows
+}
+
+// longestGapRow is the most elements of such rows: the call is nothing beside longer ones.
+const longestGapRow = 1024
+
+// gapRows returns the walk where it is of that kind.
+func (p *Program) gapRows(f *function, l *tensor.Loop) (r gapRows, ok bool) {
+	if l.Dims() < 2 || len(p.reduces) > 0 {
+		return r, false
+	}
+	width, step := l.Dim(0)
+	if width > longestGapRow {
+		return r, false
+	}
+	r = gapRows{program: p, f: f, loop: *l, width: width, rows: 1}
+	r.inner, _ = l.Dim(1)
+	for d := 1; d < l.Dims(); d++ {
+		size, outer := l.Dim(d)
+		r.rows *= size
+		for i := p.outputs; i < p.operands; i++ {
+			if step[i] == 0 && outer[i] != 0 {
+				return r, false // a number for each row
+			}
+		}
+	}
+	for _, operand := range f.Pointers {
+		if step[operand] != p.size[operand] {
+			return r, false
+		}
+	}
+	return r, true
+}
+
+func (r *gapRows) run(params []tensor.Scalar) {
+	if r.width*r.rows <= chunk {
+		r.part(params, 0, r.rows)
+		return
+	}
+	whole, numbers := *r, slices.Clone(params) // the caller's may be on its stack
+	tensor.Parallel(r.rows, max(1, chunk/r.width), func(lo, hi int) { whole.part(numbers, lo, hi) })
+}
+
+// part handles the rows from lo to hi.
+func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
+	p := r.program
+	s := takeScratch(r.f.Scratch)
+	defer s.release()
+	args := &s.args
+	p.numbers(args, params)
+	at := len(p.params)
+	_, step := r.loop.Dim(0)
+	for i := p.outputs; i < p.operands; i++ {
+		if step[i] == 0 {
+			args.Uniform[at] = p.element(i, r.loop.Base(i))
+			at++
+		}
+	}
+	_, skip := r.loop.Dim(1)
+	most := max(1, chunk/r.width)
+	for row := lo; row < hi; {
+		n := min(hi-row, r.inner-row%r.inner, most)
+		for i, operand := range r.f.Pointers {
+			args.Ptr[i] = r.start(operand, row)
+			args.Skip[i] = int64(skip[operand])
+		}
+		args.Count, args.First, args.Rows = int64(r.width), int64(row*r.width), int64(n)
+		r.f.Code.Call(unsafe.Pointer(args))
+		row += n
+	}
+	args.Rows = 0
+}
+
+// start returns where a row of an operand begins.
+func (r *gapRows) start(operand, row int) unsafe.Pointer {
+	at := r.loop.Base(operand)
+	for d := 1; d < r.loop.Dims(); d++ {
+		size, step := r.loop.Dim(d)
+		at = unsafe.Add(at, row%size*step[operand])
+		row /= size
+	}
+	return at
+}
