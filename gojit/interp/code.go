@@ -118,8 +118,7 @@ func (m *Machine) CodeOf(f *ir.Function) (*Code, error) {
 	if c, ok := f.Compiled.Load(m); ok {
 		return c.(*Code), nil
 	}
-	g, err := m.graphOf(f)
-	if err != nil {
+	if err := m.define(f); err != nil {
 		return nil, err
 	}
 	// One at a time: lowering notes in the graph which operators its nodes run.
@@ -127,6 +126,10 @@ func (m *Machine) CodeOf(f *ir.Function) (*Code, error) {
 	defer m.lowering.Unlock()
 	if c, ok := f.Compiled.Load(m); ok {
 		return c.(*Code), nil
+	}
+	g, err := m.graphOf(f)
+	if err != nil {
+		return nil, err
 	}
 	c, err := m.Lower(f.ShortName(), g)
 	if err != nil {
@@ -136,18 +139,25 @@ func (m *Machine) CodeOf(f *ir.Function) (*Code, error) {
 	return c, nil
 }
 
-func (m *Machine) graphOf(f *ir.Function) (*ir.Graph, error) {
+// define makes the function's own graph.
+func (m *Machine) define(f *ir.Function) error {
 	if err := f.CheckExposed(); err != nil {
-		return nil, err
+		return err
 	}
+	return f.EnsureDefined()
+}
+
+// graphOf returns the body to run. The lock is held: it may note operators in the graph too.
+func (m *Machine) graphOf(f *ir.Function) (*ir.Graph, error) {
+	g := f.Graph()
 	if m.Graph != nil {
-		return m.Graph(f)
+		var err error
+		if g, err = m.Graph(f); err != nil {
+			return nil, err
+		}
 	}
-	if err := f.EnsureDefined(); err != nil {
-		return nil, err
-	}
-	if f.Graph() == nil {
+	if g == nil {
 		return nil, source.Errorf(source.RuntimeError, source.Range{}, "The function %s has no body", f.Name)
 	}
-	return f.Graph(), nil
+	return g, nil
 }

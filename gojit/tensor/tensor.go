@@ -24,6 +24,7 @@ type Tensor struct {
 	requiresGrad bool
 	released     atomic.Bool
 	temporary    bool                // see MarkTemporary
+	borrowed     bool                // see Borrow
 	quantizer    *Quantizer          // for quantized types, else nil
 	lengths      *[]int              // of a ragged tensor, else nil
 	history      atomic.Pointer[any] // what the tape knows of the tensor: its gradient and the node that made it
@@ -209,7 +210,12 @@ func (t *Tensor) derive(n int) *Tensor {
 		v.base = t
 	}
 	v.generation = v.base.generation
-	t.storage.refs.Add(1)
+	if t.borrowed {
+		v.borrowed = true
+		v.released.Store(true)
+	} else {
+		t.storage.refs.Add(1)
+	}
 	v.makeDims(n)
 	return v
 }
@@ -294,6 +300,44 @@ func (t *Tensor) Release() {
 	}
 	if s := t.storage; s.refs.Add(-1) == 0 {
 		s.free()
+	}
+}
+
+// worthBorrowing is the number of bytes from which Borrow is worth its own memory.
+var worthBorrowing = largeFrom
+
+// BorrowFrom sets how many bytes are worth borrowing and returns what it was before: tests borrow everything.
+func BorrowFrom(bytes int) (before int) {
+	before, worthBorrowing = worthBorrowing, bytes
+	return before
+}
+
+// Borrow returns a tensor over the memory of t for the time of one operation. It and its views are no users of the
+// memory, which can be reused though they are forgotten. nil where that is not worth while.
+func (t *Tensor) Borrow() *Tensor {
+	if s := t.storage; !s.cached || len(s.data) < worthBorrowing {
+		return nil
+	}
+	b := &Tensor{storage: t.storage, offset: t.offset, numel: t.numel, shape: t.shape, strides: t.strides, dtype: t.dtype, device: t.device,
+		requiresGrad: t.requiresGrad, quantizer: t.quantizer, lengths: t.lengths, base: t.base, generation: t.generation, borrowed: true}
+	b.released.Store(true)
+	return b
+}
+
+// IsBorrowed reports whether t came from Borrow, or is a view of such a tensor.
+func (t *Tensor) IsBorrowed() bool { return t.borrowed }
+
+// Keep makes a view of borrowed, which was borrowed from lender, one of lender.
+func (t *Tensor) Keep(borrowed, lender *Tensor) {
+	if t.base == borrowed {
+		if t.base = lender.base; t.base == nil {
+			t.base = lender
+		}
+	}
+	if t.borrowed && !lender.borrowed {
+		t.borrowed = false
+		t.released.Store(false)
+		t.storage.refs.Add(1)
 	}
 }
 

@@ -23,9 +23,15 @@ type call struct {
 
 // entry makes an operator of a schema's name and a body.
 func entry(name string, body func(c call)) ops.Operator {
+	l := &loan{name: name}
 	return ops.Operator{Name: name, Run: func(args, out []value.Value) (err error) {
 		defer source.Catch(&err)
-		body(call{args, out})
+		if given := l.of(args); given != nil {
+			body(call{given, out})
+			giveBack(args, given, out)
+		} else {
+			body(call{args, out})
+		}
 		settle(args, out)
 		return nil
 	}}

@@ -80,7 +80,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         input = input_ if is_batched else input_.unsqueeze(0)
         target = target_ if is_batched else target_.unsqueeze(0)
         used = 0
-        output = input.new_empty(target.size(0))
+        output = input.new_zeros(target.size(0))
         gathered = target.new_empty(target.size(0))
         ends = [0, *self.cutoffs]
         for i in range(len(ends) - 1):
