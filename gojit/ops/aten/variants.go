@@ -108,7 +108,7 @@ func Operators() []ops.Operator {
 	}
 	for _, family := range families {
 		for i := range family.definitions {
-			d := &family.definitions[i]
+			d := family.definitions[i].takingQuantized()
 			all = append(all, d.functional())
 			v := variants[d.name]
 			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
