@@ -116,3 +116,17 @@ def test_gradient(call):
     function, tensors = evaluate(call)
     assert gradcheck(function, tensors, atol=1e-4, check_forward_ad=True)
     assert gradgradcheck(function, tensors, atol=1e-3, rtol=1e-2)
+
+
+def test_samples_of_gamma_distributions_move_with_the_shape():
+    a = torch.tensor([0.5, 1.0, 3.0, 20.0, 1.0], dtype=torch.float64, requires_grad=True)
+    torch.manual_seed(1)
+    x = torch._standard_gamma(a)
+    (g,) = torch.autograd.grad(x.sum(), a)
+    a, x, h = a.detach(), x.detach(), 1e-5
+
+    def slope(f):
+        return (f(h) - f(-h)) / (2 * h)
+
+    wanted = -slope(lambda h: torch.special.gammainc(a + h, x)) / slope(lambda h: torch.special.gammainc(a, x + h))
+    torch.testing.assert_close(g, wanted, rtol=1e-5, atol=1e-6)

@@ -40,7 +40,7 @@ func init() {
 		"lstm.data": recurrentPacked(4), "gru.data": recurrentPacked(3), "rnn_tanh.data": recurrentPacked(1), "rnn_relu.data": recurrentPacked(0),
 		"lstm_cell": cellOf(4), "gru_cell": cellOf(3), "rnn_tanh_cell": cellOf(1), "rnn_relu_cell": cellOf(0),
 		"cosine_similarity": one(cosineSimilarity),
-		"grid_sampler":      one(gridSample), "grid_sampler_2d": one(gridSample),
+		"grid_sampler":      one(gridSample), "grid_sampler_2d": one(gridSample), "grid_sampler_3d": one(gridSample),
 	} {
 		decompositions[name] = d
 	}

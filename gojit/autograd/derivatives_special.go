@@ -34,6 +34,9 @@ var specialDerivatives = map[string]derivative{
 		less := c.add(c.mul(c.out(0), c.do("sgn", x)), c.overSelf(c.out(0), x))
 		c.give(0, c.mul(c.g(), c.besselSlope(x, c.sub(c.do("special_i0e", x), less))))
 	},
+	"_standard_gamma": func(c *gradient) {
+		c.give(0, c.mul(c.g(), c.do("_standard_gamma_grad", c.in(0), c.out(0))))
+	},
 	"igamma":            func(c *gradient) { incompleteGamma(c, 1) },
 	"igammac":           func(c *gradient) { incompleteGamma(c, -1) },
 	"special_gammainc":  func(c *gradient) { incompleteGamma(c, 1) },

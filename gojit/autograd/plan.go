@@ -43,6 +43,7 @@ func init() {
 		unrecordedNames["aten::special_shifted_"+name] = true
 	}
 	unrecordedNames["prim::data"] = true
+	unrecordedNames["aten::view.dtype"] = true // other numbers in the same bits
 	unrecordedNames["autograd::grad"] = true
 }
 
@@ -77,7 +78,7 @@ func planOf(op *ops.Operator) *plan {
 		gives = gives || mentionsTensor(s.Returns[i].Type)
 		p.views = p.views || s.Returns[i].Alias != nil
 	}
-	p.passes = !takes || !gives || unrecordedNames[s.Name]
+	p.passes = !takes || !gives || unrecordedNames[s.Name] || unrecordedNames[s.Name+"."+s.Overload]
 	name := functionalName(s, p.writes)
 	p.backward, p.decompose = derivatives[name], decompositions[name]
 	p.saves = products[name]
@@ -95,7 +96,7 @@ func mentionsTensor(t types.Type) bool {
 
 // functionalNames are those that do not follow from the name of the overload that writes.
 var functionalNames = map[string]string{
-	"pow_.Scalar": "pow.Tensor_Scalar", "pow_.Tensor": "pow.Tensor_Tensor",
+	"ldexp_.": "ldexp.Tensor", "pow_.Scalar": "pow.Tensor_Scalar", "pow_.Tensor": "pow.Tensor_Tensor",
 	"float_power_.Scalar": "float_power.Tensor_Scalar", "float_power_.Tensor": "float_power.Tensor_Tensor",
 	"xlogy_.Scalar_Other": "xlogy.Scalar_Other", "transpose_.": "transpose.int", "squeeze_.dim": "squeeze.dim",
 }

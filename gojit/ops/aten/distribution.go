@@ -219,7 +219,44 @@ func dirichlet(c call) *tensor.Tensor {
 	return to(drawn, x.DType())
 }
 
+// gammaSlope is how a sample x of the gamma distribution moves with its shape a while its quantile stays: the derivative of
+// the distribution function by a over the density, both with the sign turned. Where x is above a it is taken from the upper tail.
+func gammaSlope(a, x float64) float64 {
+	if x > 1 && x > a {
+		h := 1e-4 * max(a, 1e-3)
+		at := func(a float64) float64 { return math.Log(upperGamma(a, x)) }
+		slope := (8*(at(a+h)-at(a-h)) - (at(a+2*h) - at(a-2*h))) / (12 * h)
+		lg, _ := math.Lgamma(a)
+		return slope * math.Exp(at(a)-((a-1)*math.Log(x)-x-lg))
+	}
+	term, psi, logX := x/a, digamma(a+1), math.Log(x)
+	sum := term * (psi - logX)
+	for n := 1.0; n < 2000; n++ {
+		psi += 1 / (a + n)
+		term *= x / (a + n)
+		part := term * (psi - logX)
+		sum += part
+		if math.Abs(part) < 1e-17*math.Abs(sum) {
+			break
+		}
+	}
+	return sum
+}
+
+// digamma is the derivative of the logarithm of the gamma function of a positive number.
+func digamma(x float64) float64 {
+	shift := 0.0
+	for ; x < 10; x++ {
+		shift -= 1 / x
+	}
+	y := 1 / (x * x)
+	return shift + math.Log(x) - 0.5/x - y*(1./12-y*(1./120-y*(1./252-y*(1./240-y*(1./132-y*691./32760)))))
+}
+
 var distributionFamily = []definition{
+	giving("_standard_gamma_grad", func(c call) *tensor.Tensor {
+		return mappedPairs(c.operand(0), c.operand(1), gammaSlope)
+	}),
 	giving("poisson", poissonOf),
 	giving("binomial", binomialOf),
 	giving("_standard_gamma", standardGamma),
