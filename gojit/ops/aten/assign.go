@@ -22,7 +22,10 @@ func isElement(d tensor.DType) bool {
 // where tensor.Copy does.
 func assign(dst, src *tensor.Tensor) {
 	from, into := src.DType(), dst.DType()
-	if from == into || !isElement(from) || !isElement(into) || isMeta(src) || isMeta(dst) || src.SharesStorage(dst) ||
+	if from == into && inShortRows(dst, src) {
+		from, _ = rowWord(from.Size())
+		into = from
+	} else if from == into || !isElement(from) || !isElement(into) || isMeta(src) || isMeta(dst) || src.SharesStorage(dst) ||
 		!tensor.SameShape(src.Shape(), dst.Shape()) || hasInternalOverlap(dst) {
 		succeed(tensor.Copy(dst, src))
 		return
@@ -38,4 +41,38 @@ func assign(dst, src *tensor.Tensor) {
 	}
 	operands := [...]*tensor.Tensor{dst, src}
 	p.Run(operands[:], nil)
+}
+
+// rowWord is the type as which elements of a size are copied; ok is false where there is none.
+func rowWord(size int) (word tensor.DType, ok bool) {
+	switch size {
+	case 1:
+		return tensor.Uint8, true
+	case 2:
+		return tensor.Int16, true
+	case 4:
+		return tensor.Int32, true
+	case 8:
+		return tensor.Int64, true
+	}
+	return tensor.NoDType, false
+}
+
+// longestCopiedRow is the most elements of rows that a kernel copies: longer ones are copied one by one as fast.
+const longestCopiedRow = 256
+
+// inShortRows reports whether a copy is one of short rows, of which a kernel handles many at a time.
+func inShortRows(dst, src *tensor.Tensor) bool {
+	return hasShortRows(dst) && hasShortRows(src) && tensor.SameShape(dst.Shape(), src.Shape()) && !(dst.IsContiguous() && src.IsContiguous()) &&
+		!src.SharesStorage(dst) && !hasInternalOverlap(dst)
+}
+
+func hasShortRows(t *tensor.Tensor) bool {
+	last := t.Dim() - 1
+	if last < 1 || isMeta(t) || t.DType().IsQuantized() {
+		return false
+	}
+	_, ok := rowWord(t.DType().Size())
+	n := t.Shape()[last]
+	return ok && n > 1 && n <= longestCopiedRow && t.Strides()[last] == 1
 }

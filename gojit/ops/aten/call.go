@@ -314,7 +314,14 @@ func valueOfScalar(s tensor.Scalar) value.Value {
 func empty(shape []int, d tensor.DType) *tensor.Tensor { return must(tensor.Empty(shape, d)) }
 func zeros(shape []int, d tensor.DType) *tensor.Tensor { return must(tensor.Zeros(shape, d)) }
 
-func contiguous(t *tensor.Tensor) *tensor.Tensor { return must(t.Contiguous()) }
+func contiguous(t *tensor.Tensor) *tensor.Tensor {
+	if t.IsContiguous() || !hasShortRows(t) {
+		return must(t.Contiguous())
+	}
+	out := empty(t.Shape(), t.DType())
+	assign(out, t)
+	return out
+}
 
 func to(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	if t.DType() == d || isMeta(t) || !isElement(t.DType()) || !isElement(d) {
