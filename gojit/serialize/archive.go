@@ -28,6 +28,7 @@ type Archive struct {
 
 	data    []byte
 	records map[string]*zip.File
+	large   []string // records that are stored as they are and worth checking by others, in order
 	memory  *mapping // that data is; nil where the caller holds it
 	checks  checks
 
@@ -60,6 +61,9 @@ func OpenArchive(data []byte) (*Archive, error) {
 			return nil, archiveError("The record %q is in no folder", name)
 		}
 		a.records[rest] = f
+		if f.Method == zip.Store && f.UncompressedSize64 >= checkedLater {
+			a.large = append(a.large, rest)
+		}
 	}
 	if err := a.readVersion(); err != nil {
 		return nil, err
@@ -119,20 +123,17 @@ func (a *Archive) ReadLater(name string) ([]byte, error) {
 	return a.Read(name)
 }
 
-// Checked waits for the checks of what ReadLater returned. It fails where a record is damaged.
+// CheckAhead begins to check what ReadLater may be asked for.
+func (a *Archive) CheckAhead() { a.checks.begin(a) }
+
+// Checked waits for the checks of what ReadLater returned, and of all such records after CheckAhead. It fails where a
+// record is damaged.
 func (a *Archive) Checked() error { return a.checks.wait() }
 
 func (a *Archive) stored(name string, f *zip.File, later bool) ([]byte, error) {
-	offset, err := f.DataOffset()
-	if err != nil {
-		return nil, archiveError("The record %q is damaged: %s", name, err)
-	}
-	if f.UncompressedSize64 != f.CompressedSize64 || f.UncompressedSize64 > uint64(len(a.data)) || offset < 0 || uint64(offset) > uint64(len(a.data))-f.UncompressedSize64 {
-		return nil, archiveError("The record %q is said to have %d bytes, more than the archive holds", name, f.UncompressedSize64)
-	}
-	b := a.data[offset : offset+int64(f.UncompressedSize64)]
-	if f.CRC32 == 0 {
-		return b, nil
+	b, err := a.place(name, f)
+	if err != nil || f.CRC32 == 0 {
+		return b, err
 	}
 	if later && len(b) >= checkedLater {
 		a.checks.add(a.memory, name, b, f.CRC32)
@@ -142,6 +143,18 @@ func (a *Archive) stored(name string, f *zip.File, later bool) ([]byte, error) {
 		return nil, damaged(name)
 	}
 	return b, nil
+}
+
+// place returns the bytes of a record that is stored as it is, unchecked.
+func (a *Archive) place(name string, f *zip.File) ([]byte, error) {
+	offset, err := f.DataOffset()
+	if err != nil {
+		return nil, archiveError("The record %q is damaged: %s", name, err)
+	}
+	if f.UncompressedSize64 != f.CompressedSize64 || f.UncompressedSize64 > uint64(len(a.data)) || offset < 0 || uint64(offset) > uint64(len(a.data))-f.UncompressedSize64 {
+		return nil, archiveError("The record %q is said to have %d bytes, more than the archive holds", name, f.UncompressedSize64)
+	}
+	return a.data[offset : offset+int64(f.UncompressedSize64)], nil
 }
 
 func damaged(name string) error {

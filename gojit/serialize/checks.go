@@ -3,6 +3,7 @@ package serialize
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // checkedLater is the size in bytes from which on a record of numbers is checked by other goroutines.
@@ -16,37 +17,60 @@ type checks struct {
 	running sync.WaitGroup
 	once    sync.Once
 	room    chan struct{}
+	ahead   bool         // all large records are checked
+	next    atomic.Int64 // of these
 
 	mu    sync.Mutex
 	err   error
 	first string // the record that err is about: the first by name, whichever is found first
 }
 
-// add begins to check a record.
+// begin checks all large records of an archive.
+func (c *checks) begin(a *Archive) {
+	c.ahead = true
+	for range min(runtime.GOMAXPROCS(0), len(a.large)) {
+		c.running.Go(func() {
+			for i := c.next.Add(1) - 1; i < int64(len(a.large)); i = c.next.Add(1) - 1 {
+				name := a.large[i]
+				f := a.records[name]
+				if b, err := a.place(name, f); err == nil && f.CRC32 != 0 { // who reads it sees the error
+					c.check(a.memory, name, b, f.CRC32)
+				}
+			}
+		})
+	}
+}
+
+// add begins to check a record, unless that has been done.
 func (c *checks) add(m *mapping, name string, b []byte, want uint32) {
+	if c.ahead {
+		return
+	}
 	c.once.Do(func() { c.room = make(chan struct{}, runtime.GOMAXPROCS(0)) })
-	c.running.Add(1)
-	go func() {
-		defer c.running.Done()
+	c.running.Go(func() {
 		c.room <- struct{}{}
 		defer func() { <-c.room }()
-		sum := uint32(0)
-		for rest := b; len(rest) > 0; {
-			n := min(len(rest), checkStep)
-			sum = checksum(sum, rest[:n])
-			m.forget(rest[:n])
-			rest = rest[n:]
-		}
-		runtime.KeepAlive(m)
-		if sum == want {
-			return
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.err == nil || name < c.first {
-			c.err, c.first = damaged(name), name
-		}
-	}()
+		c.check(m, name, b, want)
+	})
+}
+
+func (c *checks) check(m *mapping, name string, b []byte, want uint32) {
+	sum := uint32(0)
+	for rest := b; len(rest) > 0; {
+		n := min(len(rest), checkStep)
+		sum = checksum(sum, rest[:n])
+		m.forget(rest[:n])
+		rest = rest[n:]
+	}
+	runtime.KeepAlive(m)
+	if sum == want {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil || name < c.first {
+		c.err, c.first = damaged(name), name
+	}
 }
 
 // wait returns when all checks are done.

@@ -48,6 +48,7 @@ func load(m *mapping, extra []string, call Call) (*Loaded, error) {
 		return nil, err
 	}
 	a.memory = m
+	a.CheckAhead()
 	defer a.Checked() // no check outlives the load
 	l := &loader{a: a, memory: m, call: call, unit: ir.NewUnit()}
 	l.importer = frontend.NewImporter(l.unit, l.source, nil)
