@@ -28,13 +28,72 @@ func ParseFile(text *source.Text) ([]*Tree, error) { return parseFile(text, fals
 // bytes of UTF-8.
 func ParseArchive(text *source.Text) ([]*Tree, error) { return parseFile(text, true) }
 
-func parseFile(text *source.Text, byteEscapes bool) (trees []*Tree, err error) {
-	err = parse(text, byteEscapes, func(p *parser) {
-		for !p.at(tokenEOF) {
-			trees = append(trees, p.statement()...)
+func parseFile(text *source.Text, byteEscapes bool) ([]*Tree, error) {
+	tokens, comments, err := lex(text)
+	if err != nil {
+		return nil, err
+	}
+	middle := 0
+	if len(tokens) >= worthHalving {
+		middle = halfOf(tokens)
+	}
+	if middle == 0 {
+		return parseStatements(&parser{text: text, tokens: tokens, comments: comments, byteEscapes: byteEscapes})
+	}
+	var later []*Tree
+	var laterErr error
+	done := make(chan struct{})
+	second := &parser{text: text, tokens: append(tokenRoom.Get().([]token), tokens[middle:]...), comments: comments, byteEscapes: byteEscapes}
+	go func() {
+		defer close(done)
+		later, laterErr = parseStatements(second)
+	}()
+	at := tokens[middle].start
+	tokens[middle] = token{kind: tokenEOF, start: at, end: at}
+	trees, err := parseStatements(&parser{text: text, tokens: tokens[:middle+1], comments: comments, byteEscapes: byteEscapes})
+	<-done
+	if err != nil {
+		return nil, err
+	}
+	return append(trees, later...), laterErr
+}
+
+// worthHalving is how many tokens a file has whose halves are parsed at once.
+const worthHalving = 1 << 12
+
+// halfOf returns where a definition begins in the second half of the tokens of a file, outside of all others; 0 where
+// there is none.
+func halfOf(tokens []token) int {
+	depth, decorated := 0, false
+	for i := range tokens {
+		switch tokens[i].kind {
+		case tokenIndent:
+			depth++
+			continue
+		case tokenDedent:
+			depth--
+			continue
 		}
-	})
-	return trees, err
+		begins := depth == 0 && i > 0 && (tokens[i-1].kind == tokenNewline || tokens[i-1].kind == tokenDedent)
+		if !begins {
+			continue
+		}
+		if i > len(tokens)/2 && !decorated && (tokens[i].is("def") || tokens[i].is("class") || tokens[i].is("@")) {
+			return i
+		}
+		decorated = tokens[i].is("@")
+	}
+	return 0
+}
+
+// parseStatements reads statements up to the end of the tokens, which it frees.
+func parseStatements(p *parser) (trees []*Tree, err error) {
+	defer freeTokens(p.tokens)
+	defer source.Catch(&err)
+	for !p.at(tokenEOF) {
+		trees = append(trees, p.statement()...)
+	}
+	return trees, nil
 }
 
 // ParseDef reads one function definition. A method is one whose type comment leaves out self.

@@ -1,7 +1,9 @@
 package syntax
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,5 +180,40 @@ func checkTree(t *testing.T, tree *Tree) {
 	}
 	for _, c := range tree.Children {
 		checkTree(t, c)
+	}
+}
+
+// TestLongFiles compares what files give that are parsed in halves with what their parts give.
+func TestLongFiles(t *testing.T) {
+	part := "@decorated\n@twice\ndef f%d(x: Tensor, n: int = %d) -> Tensor:\n    # type: ignore\n    if n > %d:\n        return x + [1, 2][n]\n    return x\n\n\nclass C%d:\n    def g(self):\n        pass\n\nimport torch\n"
+	var text strings.Builder
+	var want []string
+	for i := range 100 {
+		one := fmt.Sprintf(part, i, i, i, i)
+		text.WriteString(one)
+		trees, err := ParseFile(source.NewText("part.py", one, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tree := range trees {
+			want = append(want, tree.String())
+		}
+	}
+	trees, err := ParseFile(source.NewText("all.py", text.String(), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, tree := range trees {
+		got = append(got, tree.String())
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d trees, want %d like those of the parts", len(got), len(want))
+	}
+	for _, where := range []int{3, 97} {
+		bad := strings.Replace(text.String(), fmt.Sprintf("def f%d(", where), fmt.Sprintf("def + f%d(", where), 1)
+		if _, err := ParseFile(source.NewText("bad.py", bad, 1)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("def + f%d(", where)) {
+			t.Errorf("the error about f%d: %v", where, err)
+		}
 	}
 }
