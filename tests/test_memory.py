@@ -29,7 +29,7 @@ def resident_pages() -> int:
 def test_calls_hold_memory_flat(fn, times):
     compiled = torch.jit.script(fn)
     x = torch.ones(64, 64)
-    for _ in range(times):  # the collector lets much be allocated before it runs
+    for _ in range(3 * times):  # the collector lets much be allocated before it runs for the first time
         compiled(x)
     handles, before = _native.function("live_handles")(), resident_pages()
     for _ in range(times):
