@@ -931,12 +931,17 @@ def get_jit_class_def(cls, self_name):
 
 
 def is_written(fn):
-    """Tell whether a function of a class is the user's: dataclasses make some, and from Python 3.13 on add ``__replace__``."""
+    """Tell whether a function of a class is the user's: dataclasses make some, and from Python 3.13 on add ``__replace__``.
+
+    From 3.14 on a class with annotations has a function that evaluates them.
+    """
     import inspect
 
     fn = inspect.unwrap(fn)
     code = getattr(fn, "__code__", None)
-    return code is None or code.co_filename != "<string>" and fn.__module__ != "dataclasses"
+    if code is None:
+        return True
+    return code.co_filename != "<string>" and fn.__module__ != "dataclasses" and fn.__name__ != "__annotate__"
 
 
 def method_def(cls, name, member, self_name):
