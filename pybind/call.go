@@ -122,7 +122,8 @@ func panicError(p any) error {
 		"internal error in torchjit, please report it with the program that caused it: %v\n%s", p, debug.Stack())
 }
 
-// TJCall calls the callable of a slot with words of arguments. It returns 1 where that failed.
+// TJCall calls the callable of a slot with words of arguments. It returns 1 where that failed. One that replies nothing
+// replies None.
 //
 //export TJCall
 func TJCall(slot C.int64_t, args *C.tj_word, positional, keywords, number C.int64_t, reply *C.tj_reply) (status C.int) {
@@ -135,6 +136,8 @@ func TJCall(slot C.int64_t, args *C.tj_word, positional, keywords, number C.int6
 	if err := callables[slot].call(c); err != nil {
 		c.fail(err)
 		status = 1
+	} else if len(c.words) == 0 {
+		c.none() // the room of the reply is not clear
 	}
 	return status
 }

@@ -183,3 +183,9 @@ def test_the_number_of_threads_is_positive():
         torch.set_num_threads(0)
     with pytest.raises(TypeError, match="set_num_threads expects an int, but got str"):
         torch.set_num_threads("2")
+
+
+def test_calls_that_reply_nothing_reply_none():
+    for _ in range(3):
+        assert _native.set_print_options(4, 1000, 3, 80, None) is None
+        assert repr(torch.ones(3) * 2) == "tensor([2., 2., 2.])"  # leaves words where the next reply goes
