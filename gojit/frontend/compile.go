@@ -166,10 +166,7 @@ func newEmitter(f *ir.Function, o Options) *emitter {
 	if o.Resolver == nil {
 		o.Resolver = noResolver{}
 	}
-	g := ir.NewGraph()
-	if o.Finisher != nil {
-		g = ir.NewGraphFrom(o.Finisher.spare())
-	}
+	g := ir.NewGraphFrom(o.Finisher.spare())
 	return &emitter{f: f, g: g, resolver: o.Resolver, o: o, exits: map[*ir.Block]bool{},
 		ints: map[int64]*ir.Value{}, floats: map[float64]*ir.Value{}, complexes: map[complex128]*ir.Value{}}
 }

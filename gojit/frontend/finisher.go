@@ -35,8 +35,11 @@ func NewFinisher() *Finisher {
 	return f
 }
 
-// spare returns memory that a finished graph did not keep.
+// spare returns memory that a finished graph did not keep, nil without a finisher.
 func (f *Finisher) spare() *ir.Spare {
+	if f == nil {
+		return nil
+	}
 	select {
 	case s := <-f.spares:
 		return s

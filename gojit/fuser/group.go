@@ -60,6 +60,7 @@ func (r *runner) run(m *autograd.Mode, args, out []value.Value) bool {
 		switch v := args[i]; {
 		case isTensor:
 			if !v.IsTensor() || !plain(m, v.Tensor()) {
+				r.tell("a gradient, a tangent or another mode goes through them, or a tensor is not on the CPU")
 				return false
 			}
 			t := v.Tensor()
@@ -85,12 +86,20 @@ func (r *runner) run(m *autograd.Mode, args, out []value.Value) bool {
 	}
 	var results [aten.MostFused]*tensor.Tensor
 	if !fused.Run(tensors, numbers, results[:len(out)]) {
+		r.tell("their shapes or layouts are of more than two kinds")
 		return false
 	}
 	for i := range out {
 		out[i] = value.OfTensor(results[i])
 	}
 	return true
+}
+
+// tell logs why the nodes run one by one.
+func (r *runner) tell(why string) {
+	if logging {
+		logf("%s: the nodes run one by one: %s", r.node.Range, why)
+	}
 }
 
 // plain reports whether t is one that kernels read as it is, of which nothing is recorded.
@@ -126,7 +135,7 @@ func (r *runner) make(key uint64, tensors []*tensor.Tensor, numbers []tensor.Sca
 	}
 	fused, err := r.fuse(tensors, numbers)
 	if err != nil {
-		logf("%s: the nodes run one by one: %v", r.node.Range, err)
+		r.tell(err.Error())
 		fused = nil
 	}
 	entries = append(entries, entry{key, fused})

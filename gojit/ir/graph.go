@@ -38,12 +38,7 @@ type Graph struct {
 }
 
 // NewGraph returns an empty graph with the insertion point at the end of its block.
-func NewGraph() *Graph {
-	g := &Graph{names: make(map[string]*nameSet, 16)}
-	g.block = g.newBlock(nil)
-	g.insertPoint = g.block.ret
-	return g
-}
+func NewGraph() *Graph { return NewGraphFrom(nil) }
 
 // Block returns the top-level block.
 func (g *Graph) Block() *Block { return g.block }

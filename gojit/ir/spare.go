@@ -11,7 +11,7 @@ type Spare struct {
 	deadValues []*Value
 }
 
-// NewGraphFrom returns an empty graph that takes memory from s until GiveBack.
+// NewGraphFrom is NewGraph of a graph that takes memory from s, nil for none, until GiveBack.
 func NewGraphFrom(s *Spare) *Graph {
 	g := &Graph{names: make(map[string]*nameSet, 16), spare: s}
 	g.block = g.newBlock(nil)

@@ -128,10 +128,13 @@ func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 }
 
 // scatterAlong goes through the elements in order: of several for one place the last one stays.
-func scatterAlong[W word](t, values *tensor.Tensor, a *along) {
-	src, dst, size := unsafe.Slice((*W)(values.DataPtr()), values.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(W)))
+func scatterAlong[W word](t, values *tensor.Tensor, a *along) { storeRows(t, values, a, scatterRow[W]) }
+
+// storeRows goes through the values in order, row by row. row returns the first index that is too large, or -1.
+func storeRows[T any](t, values *tensor.Tensor, a *along, row func(dst unsafe.Pointer, index []int64, src []T, step, stride, limit int) int) {
+	src, dst, size := unsafe.Slice((*T)(values.DataPtr()), values.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(T)))
 	a.each(0, len(a.index), func(k, base int, index []int64) {
-		if bad := scatterRow(unsafe.Add(dst, base*size), index, src[k:k+len(index)], a.step, a.stride, a.limit); bad >= 0 {
+		if bad := row(unsafe.Add(dst, base*size), index, src[k:k+len(index)], a.step, a.stride, a.limit); bad >= 0 {
 			a.outside(index[bad])
 		}
 	})
@@ -155,14 +158,7 @@ func scatterRow[W word](dst unsafe.Pointer, index []int64, src []W, step, stride
 }
 
 // addAlong adds values to the named elements in order.
-func addAlong[T plainNumber](t, values *tensor.Tensor, a *along) {
-	src, dst, size := unsafe.Slice((*T)(values.DataPtr()), values.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(T)))
-	a.each(0, len(a.index), func(k, base int, index []int64) {
-		if bad := addRow(unsafe.Add(dst, base*size), index, src[k:k+len(index)], a.step, a.stride, a.limit); bad >= 0 {
-			a.outside(index[bad])
-		}
-	})
-}
+func addAlong[T plainNumber](t, values *tensor.Tensor, a *along) { storeRows(t, values, a, addRow[T]) }
 
 // addRow is scatterRow with additions.
 //

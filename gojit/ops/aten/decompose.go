@@ -283,20 +283,22 @@ func qr(a *tensor.Tensor, complete bool) (q, r *tensor.Tensor) {
 		return complexQR(a, complete)
 	}
 	data, rows, columns, count := realBatch("linalg.qr", a)
+	qs, rs, width := reflected(data, rows, columns, count, complete, reflectColumn)
+	return batchOf(qs, a, rows, width), batchOf(rs, a, width, columns)
+}
+
+// reflected factorizes count matrices, which it overwrites. reflect clears a column of x below the diagonal and collects
+// the reflection in q. width is the number of columns of Q.
+func reflected[T float64 | complex128](data []T, rows, columns, count int, complete bool, reflect func(x, q []T, rows, columns, j int)) (qs, rs []T, width int) {
 	k := min(rows, columns)
-	width := k
+	width = k
 	if complete {
 		width = rows
 	}
-	var qs, rs []float64
 	for m := range count {
-		x := data[m*rows*columns : (m+1)*rows*columns]
-		full := make([]float64, rows*rows)
-		for i := range rows {
-			full[i*rows+i] = 1
-		}
+		x, full := data[m*rows*columns:(m+1)*rows*columns], unitMatrix[T](rows)
 		for j := range k {
-			reflectColumn(x, full, rows, columns, j)
+			reflect(x, full, rows, columns, j)
 		}
 		for i := range rows {
 			qs = append(qs, full[i*rows:i*rows+width]...)
@@ -311,7 +313,7 @@ func qr(a *tensor.Tensor, complete bool) (q, r *tensor.Tensor) {
 			}
 		}
 	}
-	return batchOf(qs, a, rows, width), batchOf(rs, a, width, columns)
+	return qs, rs, width
 }
 
 // reflectColumn clears column j of x below the diagonal and collects the reflection in q.

@@ -29,7 +29,7 @@ func eigenHermitian(a *tensor.Tensor, upper bool) (values, vectors *tensor.Tenso
 	var allValues []float64
 	var allVectors []complex128
 	for m := range count {
-		x, q := data[m*n*n:(m+1)*n*n], unitMatrix(n)
+		x, q := data[m*n*n:(m+1)*n*n], unitMatrix[complex128](n)
 		for i := range n {
 			x[i*n+i] = complex(real(x[i*n+i]), 0)
 			for j := range i {
@@ -80,7 +80,7 @@ func complexSVD(a *tensor.Tensor, full bool) (u, s, vh *tensor.Tensor) {
 
 // complexJacobi is oneSidedJacobi; u gets orthonormal columns up to width.
 func complexJacobi(a []complex128, rows, columns, width int) (u []complex128, s []float64, v []complex128) {
-	v = unitMatrix(columns)
+	v = unitMatrix[complex128](columns)
 	for range 60 {
 		rotated := false
 		for p := range columns {
@@ -188,30 +188,7 @@ func completeColumn(u []complex128, rows, width, j int) {
 // complexQR is qr for complex matrices; the diagonal of R is real.
 func complexQR(a *tensor.Tensor, complete bool) (q, r *tensor.Tensor) {
 	data, rows, columns, count := complexBatch(a)
-	k := min(rows, columns)
-	width := k
-	if complete {
-		width = rows
-	}
-	var qs, rs []complex128
-	for m := range count {
-		x, full := data[m*rows*columns:(m+1)*rows*columns], unitMatrix(rows)
-		for j := range k {
-			complexReflect(x, full, rows, columns, j)
-		}
-		for i := range rows {
-			qs = append(qs, full[i*rows:i*rows+width]...)
-		}
-		for i := range width {
-			for j := range columns {
-				v := x[i*columns+j]
-				if j < i {
-					v = 0
-				}
-				rs = append(rs, v)
-			}
-		}
-	}
+	qs, rs, width := reflected(data, rows, columns, count, complete, complexReflect)
 	return complexBatchOf(qs, a, rows, width), complexBatchOf(rs, a, width, columns)
 }
 

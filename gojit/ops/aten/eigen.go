@@ -18,7 +18,7 @@ func eigenGeneral(name string, a *tensor.Tensor, wantVectors bool) (values, vect
 	vs := make([]complex128, 0, count*n*n)
 	real := !a.DType().IsComplex()
 	for m := range count {
-		t, q := data[m*n*n:(m+1)*n*n], unitMatrix(n)
+		t, q := data[m*n*n:(m+1)*n*n], unitMatrix[complex128](n)
 		toHessenberg(t, q, n)
 		if !schur(t, q, n) {
 			raise(linalgError, "torch.%s: the algorithm failed to converge", name)
@@ -95,8 +95,8 @@ func nearestUnused(t []complex128, n int, used []bool, w complex128) int {
 	return best
 }
 
-func unitMatrix(n int) []complex128 {
-	q := make([]complex128, n*n)
+func unitMatrix[T float64 | complex128](n int) []T {
+	q := make([]T, n*n)
 	for i := range n {
 		q[i*n+i] = 1
 	}
