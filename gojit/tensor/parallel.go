@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // maxChunks bounds the chunks into which Parallel cuts a range.
@@ -173,7 +174,7 @@ func (r *region) finish(workers []*worker, offers int) {
 		}
 	}
 	if taken > 0 && r.inside.Add(int32(taken)) != 0 {
-		spin(func() bool { return r.inside.Load() == 0 })
+		r.await()
 		<-r.ended
 	}
 	failure := r.failure.Load()
@@ -184,6 +185,23 @@ func (r *region) finish(workers []*worker, offers int) {
 		panic(*failure)
 	}
 }
+
+// callersWaiting counts those who wait for workers to end.
+var callersWaiting atomic.Int32
+
+// await waits for the workers without giving the thread up for as long as that is worth it: to be woken takes about as long
+// as a chunk, and the processor has nothing else to do for the caller. Where several callers wait, a worker may need it.
+func (r *region) await() {
+	patience := callerPatience
+	if callersWaiting.Add(1) > 1 {
+		patience = leastPatience
+	}
+	spin(func() bool { return r.inside.Load() == 0 }, patience)
+	callersWaiting.Add(-1)
+}
+
+// callerPatience is how long a caller who is alone waits for the workers before it lets its thread go.
+const callerPatience = time.Millisecond
 
 // leave tells the caller that a worker has done its part.
 func (r *region) leave() {

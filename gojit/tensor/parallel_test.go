@@ -208,16 +208,18 @@ func TestFewerThreadsEndWorkers(t *testing.T) {
 	}
 }
 
-// settled waits until the number of goroutines is want, or, where want is 0, until it stays the same.
+// settled waits until the number of goroutines is want, or, where want is 0, until it has stayed the same for a while.
 func settled(t *testing.T, want int) int {
 	t.Helper()
-	last := -1
+	last, same := -1, 0
 	for range 500 {
 		n := runtime.NumGoroutine()
-		if n == want || want == 0 && n == last {
+		if same++; n != last {
+			last, same = n, 0
+		}
+		if n == want || want == 0 && same == 10 {
 			return n
 		}
-		last = n
 		time.Sleep(5 * time.Millisecond)
 	}
 	t.Fatalf("%d goroutines, want %d", last, want)

@@ -1,12 +1,13 @@
 package tensor
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// workers are the goroutines that help the callers of Parallel. They start when they are first
+// workers are the goroutines that help the callers of Parallel, each with a thread of its own. They start when they are first
 // wanted, and are as many as one operation may use beside its caller. Several callers share them:
 // each takes those that are idle and waits for none that is busy with another's work.
 type workers struct {
@@ -39,7 +40,8 @@ func (p *workers) grow(n int) {
 		all = append(all, *old...)
 	}
 	for len(all) < n {
-		w := &worker{wake: make(chan struct{}, 1)}
+		w := &worker{sleeper: newSleeper()}
+		w.patience.Store(int64(leastPatience))
 		all = append(all, w)
 		go w.serve()
 	}
@@ -61,13 +63,14 @@ func (p *workers) shrink(n int) {
 	p.all.Store(&rest)
 }
 
-// A worker is a goroutine that takes the regions it is offered, one after another.
+// A worker is a goroutine with a thread of its own that takes the regions it is offered, one after another.
 type worker struct {
-	job     atomic.Pointer[region] // what it is offered, busy while it works, nil while it is idle
-	parked  atomic.Bool            // it waits on wake, or is about to
-	retired atomic.Bool            // it ends when it is idle
-	wake    chan struct{}
-	_       [64]byte
+	job      atomic.Pointer[region] // what it is offered, busy while it works, nil while it is idle
+	retired  atomic.Bool            // it ends when it is idle
+	roused   atomic.Int64           // when it was, in nanoseconds since epoch; 0 before it sleeps
+	patience atomic.Int64           // how long it looks out for work before it sleeps
+	sleeper
+	_ [64]byte
 }
 
 // busy is the job of a worker that works.
@@ -79,25 +82,27 @@ func (w *worker) offer(r *region) bool {
 	if w.job.Load() != nil || !w.job.CompareAndSwap(nil, r) {
 		return false
 	}
-	if w.parked.Load() {
+	if w.asleep() {
 		w.rouse()
 	}
 	return true
 }
 
-// rouse ends the worker's sleep, or the next one where it is awake.
+// rouse ends the worker's sleep.
 func (w *worker) rouse() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.roused.Store(int64(time.Since(epoch)))
+	w.wake()
 }
+
+// epoch is when the clock of the workers began.
+var epoch = time.Now()
 
 // serve is the life of a worker: it looks out for work for a while before it sleeps.
 func (w *worker) serve() {
+	runtime.LockOSThread() // for good: the thread ends with the goroutine
 	due := func() bool { return w.job.Load() != nil || w.retired.Load() }
 	for {
-		spin(due)
+		spin(due, time.Duration(w.patience.Load()))
 		if r := w.job.Load(); r != nil {
 			w.help(r)
 			continue
@@ -105,12 +110,29 @@ func (w *worker) serve() {
 		if w.retired.Load() {
 			return
 		}
-		w.parked.Store(true)
-		if !due() {
-			<-w.wake
-		}
-		w.parked.Store(false)
+		w.roused.Store(0)
+		w.sleep(due)
+		w.learn()
 	}
+}
+
+// Bounds of a worker's patience.
+const (
+	leastPatience = 40 * time.Microsecond
+	mostPatience  = 300 * time.Microsecond
+)
+
+// learn adapts the patience after a sleep to how long waking takes: some ten microseconds on real machines, more than a
+// hundred on virtual ones, whose processors have to be resumed. To look out for as long as that costs at most twice what
+// the best choice would have; consecutive operations of a program are closer to each other.
+func (w *worker) learn() {
+	at := w.roused.Load()
+	if at == 0 {
+		return
+	}
+	woken := time.Since(epoch) - time.Duration(at)
+	mean := (3*time.Duration(w.patience.Load()) + 2*woken) / 4 // of twice the time, over the last few sleeps
+	w.patience.Store(int64(min(max(mean, leastPatience), mostPatience)))
 }
 
 // help takes the region and works in it, unless it has been withdrawn.
@@ -123,12 +145,8 @@ func (w *worker) help(r *region) {
 	r.work()
 }
 
-// spinTime is how long a goroutine waits before it lets its thread go. Consecutive operations of a
-// program are closer to each other than that; waking a sleeping thread takes about as long.
-const spinTime = 40 * time.Microsecond
-
-// spin waits until due reports true, or for spinTime.
-func spin(due func() bool) {
+// spin waits until due reports true, or for a time.
+func spin(due func() bool, patience time.Duration) {
 	const looks = 64 // between two looks at the clock
 	var begin time.Time
 	for i := 0; ; i++ {
@@ -141,7 +159,7 @@ func spin(due func() bool) {
 		switch {
 		case i == 0:
 			begin = time.Now()
-		case time.Since(begin) > spinTime:
+		case time.Since(begin) > patience:
 			return
 		}
 	}
