@@ -14,6 +14,7 @@ import (
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/schema"
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
@@ -355,6 +356,9 @@ func checkOperator(t *testing.T, o *ops.Operator, r *rand.Rand, args, out []valu
 		t.Errorf("with gaps in memory: %s", why)
 	}
 	checkTypes(t, o, r)
+	if checkMeta(t, o, args, out) {
+		checked["without elements"]++
+	}
 	s := o.Schema()
 	if variant := outVariant(s); variant != nil {
 		checked["out="]++
@@ -399,6 +403,57 @@ func checkTypes(t *testing.T, o *ops.Operator, r *rand.Rand) {
 			}
 		}
 	}
+}
+
+// checkMeta runs the operator on tensors without elements: the results have none either, and are shaped as those with.
+func checkMeta(t *testing.T, o *ops.Operator, args, out []value.Value) bool {
+	tensors := false
+	meta := copied(args, func(x *tensor.Tensor) *tensor.Tensor {
+		tensors = true
+		m, err := tensor.EmptyMeta(x.Shape(), x.DType())
+		if err != nil {
+			panic(err)
+		}
+		return m
+	})
+	if !tensors || o.Name == "aten::_shape_as_tensor" { // that one gives what elements tell
+		return false
+	}
+	got, err := attempt(o, meta)
+	if err == nil {
+		if why := differentShapes(out, got); why != "" {
+			t.Errorf("without elements: %s", why)
+		}
+		return true
+	}
+	var e *source.Error
+	if !errors.As(err, &e) || e.Class != source.NotImplementedError && !strings.Contains(e.Text, "meta tensor") && !strings.Contains(e.Text, "singular") {
+		t.Errorf("without elements: %v", err)
+	}
+	return false
+}
+
+// differentShapes tells how results without elements are shaped in another way, or "".
+func differentShapes(a, b []value.Value) string {
+	for i := range a {
+		switch {
+		case a[i].Kind() != b[i].Kind():
+			return fmt.Sprintf("result %d is a %s, not a %s", i, b[i].Kind(), a[i].Kind())
+		case a[i].IsTensor():
+			x, y := a[i].Tensor(), b[i].Tensor()
+			if !tensor.SameShape(x.Shape(), y.Shape()) || x.DType() != y.DType() || y.Device().Type != tensor.Meta {
+				return fmt.Sprintf("result %d is %v of %v on %v, not %v of %v", i, y.Shape(), y.DType(), y.Device(), x.Shape(), x.DType())
+			}
+		case a[i].Kind() == value.KindList:
+			if len(a[i].List().Items) != len(b[i].List().Items) {
+				return "lists of other lengths"
+			}
+			if why := differentShapes(a[i].List().Items, b[i].List().Items); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // outVariant returns the overload that takes the same arguments and out=.

@@ -196,6 +196,9 @@ func tensorToList(c *call) error {
 		return err
 	}
 	t := c.argTensor(0)
+	if t.Device().Type == tensor.Meta {
+		return source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
+	}
 	return listElements(c, t, make([]int, t.Dim()), 0)
 }
 

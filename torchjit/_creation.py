@@ -18,6 +18,8 @@ def tensor(
     made = _from(data, dtype)
     if made is data or not _owns(data):
         made = made.detach().clone()
+    if device is not None:
+        made = made.to(device)
     if requires_grad:
         _require_grad(made)
     return made
@@ -48,7 +50,8 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tens
     """The data as a tensor, without a copy where that is possible."""
     if _native.is_tracing():
         return _traced("torch.as_tensor", data, dtype)
-    return _from(data, dtype)
+    made = _from(data, dtype)
+    return made if device is None else made.to(device)
 
 
 asarray = as_tensor

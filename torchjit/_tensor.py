@@ -426,13 +426,17 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         return self.to(dtypes["complex32"])
 
     def cpu(self, memory_format: Any = preserve_format) -> Tensor:
-        return _native.trace_to(self, self.device, None) if _native.is_tracing() else self
+        if _native.is_tracing() or self.is_meta:
+            return self.to("cpu")
+        return self
 
     def numpy(self, *, force: builtins.bool = False) -> Any:
         import numpy
 
         if _native.is_tracing():
             _host.trace_warn("Converting a tensor to a NumPy array")
+        if self.is_meta:
+            raise TypeError("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
         x = self.detach() if force else self
         return numpy.asarray(memoryview(x)) if x.dim() else numpy.ndarray((), _numpy_dtype(x.dtype), memoryview(x))
 

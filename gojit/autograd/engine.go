@@ -112,6 +112,9 @@ func seedOf(t, g *tensor.Tensor, i int) *tensor.Tensor {
 		if t.Numel() != 1 {
 			fail("grad can be implicitly created only for scalar outputs")
 		}
+		if t.Device().Type == tensor.Meta {
+			return must(tensor.EmptyMeta(t.Shape(), t.DType()))
+		}
 		return must(tensor.Full(t.Shape(), tensor.Int(1), t.DType()))
 	}
 	if g.DType().IsComplex() != t.DType().IsComplex() {

@@ -390,7 +390,7 @@ def cumulative_trapezoid__dx(y, dx: number, dim: int):
 
 def cov(self, correction: int, fweights: Optional[Tensor], aweights: Optional[Tensor]):
     x = self if self.dim() == 2 else self.reshape(1, -1)
-    weights = torch.ones([x.size(1)], dtype=x.dtype)
+    weights = torch.ones([x.size(1)], dtype=x.dtype, device=x.device)
     if fweights is not None:
         weights = weights * fweights.to(x.dtype)
     total = torch.sum(weights)
@@ -675,7 +675,7 @@ def scatter__reduce(self, dim: int, index, src, reduce: str):
     return torch.scatter_reduce(self, dim, index, src, "prod")
 
 def scatter__value_reduce(self, dim: int, index, value: number, reduce: str):
-    return torch.scatter(self, dim, index, torch.full(index.shape, value, dtype=self.dtype), reduce=reduce)
+    return torch.scatter(self, dim, index, torch.full(index.shape, value, dtype=self.dtype, device=self.device), reduce=reduce)
 
 def repeat_interleave__Tensor(repeats, output_size: Optional[int]):
     return torch.repeat_interleave(repeats.detach(), output_size=output_size)
@@ -747,21 +747,21 @@ def linalg_diagonal(A, offset: int, dim1: int, dim2: int):
 
 def vander(x, N: Optional[int], increasing: bool):
     n = x.numel() if N is None else N
-    powers = torch.arange(n)
+    powers = torch.arange(n, device=x.device)
     if not increasing:
         powers = powers.flip(0)
     return torch.pow(x.unsqueeze(-1), powers)
 
 def linalg_vander(x, N: Optional[int]):
     n = x.size(-1) if N is None else N
-    return torch.pow(x.unsqueeze(-1), torch.arange(n))
+    return torch.pow(x.unsqueeze(-1), torch.arange(n, device=x.device))
 
 def matrix_power(self, n: int):
     return torch.linalg_matrix_power(self, n)
 
 def linalg_matrix_power(self, n: int):
     if n == 0:
-        return self * 0.0 + torch.eye(self.size(-1), dtype=self.dtype)
+        return self * 0.0 + torch.eye(self.size(-1), dtype=self.dtype, device=self.device)
     base = self
     if n < 0:
         base = torch.linalg_inv(self)
@@ -817,7 +817,7 @@ def triangular_solve(self, A, upper: bool, transpose: bool, unitriangular: bool)
 def linalg_solve_triangular(self, B, upper: bool, left: bool, unitriangular: bool):
     a = torch.triu(self) if upper else torch.tril(self)
     if unitriangular:
-        eye = torch.eye(self.size(-1), dtype=self.dtype)
+        eye = torch.eye(self.size(-1), dtype=self.dtype, device=self.device)
         a = a - a * eye + eye
     return torch.linalg_solve(a, B, left=left)
 
@@ -1098,12 +1098,12 @@ def _own_ctc(log_probs, target, blank: int):
     size = 2 * target.size(0) + 1
     labels = torch.full([size], blank, dtype=torch.int64)
     labels[1::2] = target
-    never = torch.full([2], -1e30, dtype=log_probs.dtype)
+    never = torch.full([2], -1e30, dtype=log_probs.dtype, device=log_probs.device)
     skips = torch.zeros([size], dtype=torch.bool)
     if size > 3:
         skips[2:] = (labels[2:] != blank).logical_and(labels[2:] != labels[:-2])
     emitted = log_probs.index_select(1, labels)
-    alpha = torch.cat([emitted[0, :2], torch.full([size], -1e30, dtype=log_probs.dtype)])[:size]
+    alpha = torch.cat([emitted[0, :2], torch.full([size], -1e30, dtype=log_probs.dtype, device=log_probs.device)])[:size]
     for t in range(1, log_probs.size(0)):
         before = torch.cat([never[:1], alpha])[:size]
         twice = torch.cat([never, alpha])[:size].masked_fill(skips.logical_not(), -1e30)
@@ -1247,7 +1247,7 @@ def stft(self, n_fft: int, hop_length: Optional[int], win_length: Optional[int],
     hop = n_fft // 4 if hop_length is None else hop_length
     frames = self.unfold(-1, n_fft, hop)
     if window is not None or width < n_fft:
-        weights = torch.ones([width], dtype=self.dtype) if window is None else window
+        weights = torch.ones([width], dtype=self.dtype, device=self.device) if window is None else window
         left = (n_fft - width) // 2
         frames = frames * torch.constant_pad_nd(weights, [left, n_fft - width - left])
     norm = "ortho" if normalized else "backward"
@@ -1260,7 +1260,7 @@ def stft(self, n_fft: int, hop_length: Optional[int], win_length: Optional[int],
 def _own_overlap_add(frames, hop: int):
     count, n = frames.size(-2), frames.size(-1)
     places = (torch.arange(count) * hop).unsqueeze(1) + torch.arange(n)
-    total = torch.zeros([frames.size(0), n + hop * (count - 1)], dtype=frames.dtype)
+    total = torch.zeros([frames.size(0), n + hop * (count - 1)], dtype=frames.dtype, device=frames.device)
     return total.index_add(1, places.reshape(-1), frames.reshape(frames.size(0), -1))
 
 def istft(self, n_fft: int, hop_length: Optional[int], win_length: Optional[int], window: Optional[Tensor], center: bool, normalized: bool, onesided: Optional[bool], length: Optional[int], return_complex: bool):
@@ -1329,12 +1329,12 @@ def _own_packed(A, pivot: bool):
 def _own_row_swaps(like, pivots, m: int):
     k = pivots.size(-1)
     rest = torch.arange(k + 1, m + 1).to(pivots.dtype).expand(pivots.shape[:-1] + [m - k])
-    eye = torch.eye(m, dtype=like.dtype).expand(pivots.shape[:-1] + [m, m])
+    eye = torch.eye(m, dtype=like.dtype, device=like.device).expand(pivots.shape[:-1] + [m, m])
     return torch.linalg_lu_solve(eye, torch.cat([pivots, rest], -1), eye)
 
 def linalg_lu_solve(LU, pivots, B, left: bool, adjoint: bool):
     swaps = _own_row_swaps(LU, pivots, LU.size(-1))
-    eye = torch.eye(LU.size(-1), dtype=LU.dtype)
+    eye = torch.eye(LU.size(-1), dtype=LU.dtype, device=LU.device)
     A = torch.matmul(swaps.transpose(-2, -1), torch.matmul(torch.tril(LU, -1) + eye, torch.triu(LU)))
     return torch.linalg_solve(torch.adjoint(A) if adjoint else A, B, left=left)
 
@@ -1344,10 +1344,10 @@ def lu_solve(self, LU_data, LU_pivots):
 def lu_unpack(LU_data, LU_pivots, unpack_data: bool, unpack_pivots: bool):
     m, n = LU_data.size(-2), LU_data.size(-1)
     k = min(m, n)
-    nothing = torch.empty([0], dtype=LU_data.dtype)
+    nothing = torch.empty([0], dtype=LU_data.dtype, device=LU_data.device)
     l, u, p = nothing, nothing, nothing
     if unpack_data:
-        l = torch.tril(LU_data, -1).narrow(-1, 0, k) + torch.eye(m, k, dtype=LU_data.dtype)
+        l = torch.tril(LU_data, -1).narrow(-1, 0, k) + torch.eye(m, k, dtype=LU_data.dtype, device=LU_data.device)
         u = torch.triu(LU_data).narrow(-2, 0, k)
     if unpack_pivots:
         p = _own_row_swaps(LU_data, LU_pivots, m).transpose(-2, -1)

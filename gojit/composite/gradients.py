@@ -269,7 +269,7 @@ def embedding_dense_backward(grad_output, indices, num_weights: int, padding_idx
         counts = torch.bincount(at, minlength=num_weights).index_select(0, at)
         rows = rows / counts.unsqueeze(1).to(rows.dtype)
     rows = torch.where(keep.unsqueeze(1), rows, torch.zeros_like(rows))
-    return torch.zeros([num_weights, rows.size(1)], dtype=rows.dtype).index_add(0, at, rows)
+    return torch.zeros([num_weights, rows.size(1)], dtype=rows.dtype, device=rows.device).index_add(0, at, rows)
 
 def matrix_exp_backward(self, grad):
     torch.set_grad_enabled(True)
@@ -340,19 +340,19 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight: Optional[Ten
 # ---- views and selections ----
 
 def select_backward(grad_output, input_sizes: List[int], dim: int, index: int):
-    return torch.select_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype), grad_output, dim, index)
+    return torch.select_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype, device=grad_output.device), grad_output, dim, index)
 
 def slice_backward(grad_output, input_sizes: List[int], dim: int, start: int, end: int, step: int):
-    return torch.slice_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype), grad_output, dim, start, end, step)
+    return torch.slice_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype, device=grad_output.device), grad_output, dim, start, end, step)
 
 def diagonal_backward(grad_output, input_sizes: List[int], offset: int, dim1: int, dim2: int):
-    return torch.diagonal_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype), grad_output, offset, dim1, dim2)
+    return torch.diagonal_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype, device=grad_output.device), grad_output, offset, dim1, dim2)
 
 def trace_backward(grad, sizes: List[int]):
-    return torch.eye(sizes[0], sizes[1], dtype=grad.dtype) * grad
+    return torch.eye(sizes[0], sizes[1], dtype=grad.dtype, device=grad.device) * grad
 
 def index_select_backward(grad, self_sizes: List[int], dim: int, index):
-    return torch.zeros(self_sizes, dtype=grad.dtype).index_add(dim, index, grad)
+    return torch.zeros(self_sizes, dtype=grad.dtype, device=grad.device).index_add(dim, index, grad)
 
 def masked_select_backward(grad, input, mask):
     both = torch.broadcast_tensors([torch.zeros_like(input.detach()), mask])
@@ -363,15 +363,15 @@ def gather_backward(grad, self, dim: int, index, sparse_grad: bool):
 
 def unfold_backward(grad_in, input_sizes: List[int], dim: int, size: int, step: int):
     torch.set_grad_enabled(True)
-    x = torch.zeros(input_sizes, dtype=grad_in.dtype).requires_grad_(True)
+    x = torch.zeros(input_sizes, dtype=grad_in.dtype, device=grad_in.device).requires_grad_(True)
     return _own_adjoint(x.unfold(dim, size, step), x, grad_in)
 
 def value_selecting_reduction_backward(grad, dim: int, indices, sizes: List[int], keepdim: bool):
     if len(sizes) == 0:
         return grad
     if keepdim:
-        return torch.zeros(sizes, dtype=grad.dtype).scatter(dim, indices, grad)
-    return torch.zeros(sizes, dtype=grad.dtype).scatter(dim, indices.unsqueeze(dim), grad.unsqueeze(dim))
+        return torch.zeros(sizes, dtype=grad.dtype, device=grad.device).scatter(dim, indices, grad)
+    return torch.zeros(sizes, dtype=grad.dtype, device=grad.device).scatter(dim, indices.unsqueeze(dim), grad.unsqueeze(dim))
 
 def cummaxmin_backward(grad, input, indices, dim: int):
     if input.numel() == 0:
@@ -388,52 +388,52 @@ def cumprod_backward(grad, input, dim: int, output):
 
 def upsample_nearest1d_backward(grad_output, output_size: List[int], input_size: List[int], scales: Optional[float]):
     torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
     return _own_adjoint(torch.upsample_nearest1d(x, output_size, scales), x, grad_output)
 
 def upsample_nearest2d_backward(grad_output, output_size: List[int], input_size: List[int], scales_h: Optional[float], scales_w: Optional[float]):
     torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
     return _own_adjoint(torch.upsample_nearest2d(x, output_size, scales_h, scales_w), x, grad_output)
 
 def upsample_nearest3d_backward(grad_output, output_size: List[int], input_size: List[int], scales_d: Optional[float], scales_h: Optional[float], scales_w: Optional[float]):
     torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
     return _own_adjoint(torch.upsample_nearest3d(x, output_size, scales_d, scales_h, scales_w), x, grad_output)
 
 def _upsample_nearest_exact1d_backward(grad_output, output_size: List[int], input_size: List[int], scales: Optional[float]):
     torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
     return _own_adjoint(torch._upsample_nearest_exact1d(x, output_size, scales), x, grad_output)
 
 def _upsample_nearest_exact2d_backward(grad_output, output_size: List[int], input_size: List[int], scales_h: Optional[float], scales_w: Optional[float]):
     torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
     return _own_adjoint(torch._upsample_nearest_exact2d(x, output_size, scales_h, scales_w), x, grad_output)
 
 def _upsample_nearest_exact3d_backward(grad_output, output_size: List[int], input_size: List[int], scales_d: Optional[float], scales_h: Optional[float], scales_w: Optional[float]):
     torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
     return _own_adjoint(torch._upsample_nearest_exact3d(x, output_size, scales_d, scales_h, scales_w), x, grad_output)
 
 def upsample_linear1d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales: Optional[float]):
     torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
     return _own_adjoint(torch.upsample_linear1d(x, output_size, align_corners, scales), x, grad_output)
 
 def upsample_bilinear2d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales_h: Optional[float], scales_w: Optional[float]):
     torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
     return _own_adjoint(torch.upsample_bilinear2d(x, output_size, align_corners, scales_h, scales_w), x, grad_output)
 
 def upsample_bicubic2d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales_h: Optional[float], scales_w: Optional[float]):
     torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
     return _own_adjoint(torch.upsample_bicubic2d(x, output_size, align_corners, scales_h, scales_w), x, grad_output)
 
 def upsample_trilinear3d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales_d: Optional[float], scales_h: Optional[float], scales_w: Optional[float]):
     torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype).requires_grad_(True)
+    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
     return _own_adjoint(torch.upsample_trilinear3d(x, output_size, align_corners, scales_d, scales_h, scales_w), x, grad_output)
 
 def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode: int, padding_mode: int, align_corners: bool, output_mask: List[bool]):
@@ -446,5 +446,5 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode: int, 
 def affine_grid_generator_backward(grad, size: List[int], align_corners: bool):
     torch.set_grad_enabled(True)
     n = len(size) - 2
-    theta = torch.zeros([size[0], n, n + 1], dtype=grad.dtype).requires_grad_(True)
+    theta = torch.zeros([size[0], n, n + 1], dtype=grad.dtype, device=grad.device).requires_grad_(True)
     return _own_adjoint(torch.affine_grid_generator(theta, size, align_corners), theta, grad)

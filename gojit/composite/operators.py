@@ -153,7 +153,7 @@ def _own_hist(values, edges, weights):
     at = torch.searchsorted(edges, values, right=True) - 1
     at = torch.where(values == edges[n], torch.full_like(at, n - 1), at)
     inside = torch.logical_and(values >= edges[0], values <= edges[n])
-    found = torch.zeros([n], dtype=weights.dtype)
+    found = torch.zeros([n], dtype=weights.dtype, device=weights.device)
     return found.index_add(0, torch.clamp(at, 0, n - 1), torch.where(inside, weights, torch.zeros_like(weights)))
 
 def _own_density(hist, edges):
@@ -177,7 +177,7 @@ def _own_edges(values, bins: int, range: Optional[List[float]], at: int):
     if low == high:
         low = low - 0.5
         high = high + 0.5
-    return torch.linspace(low, high, bins + 1, dtype=values.dtype)
+    return torch.linspace(low, high, bins + 1, dtype=values.dtype, device=values.device)
 
 def histogram__bin_ct(self, bins: int, range: Optional[List[float]], weight: Optional[Tensor], density: bool):
     if bins <= 0:
@@ -275,7 +275,7 @@ def unflatten_dense_tensors(flat, tensors: List[Tensor]):
     return parts
 
 def _dim_arange(like, dim: int):
-    return torch.arange(like.size(dim))
+    return torch.arange(like.size(dim), device=like.device)
 
 def _reshape_from_tensor(self, shape):
     sizes = [1]
@@ -331,7 +331,7 @@ def nll_loss2d_forward(self, target, weight: Optional[Tensor], reduction: int, i
     if weight is None:
         total = used.sum().to(self.dtype)
     else:
-        total = torch.where(used, weight.index_select(0, torch.clamp_min(target.flatten(), 0)).view(target.shape), torch.zeros([1], dtype=self.dtype)).sum()
+        total = torch.where(used, weight.index_select(0, torch.clamp_min(target.flatten(), 0)).view(target.shape), torch.zeros([1], dtype=self.dtype, device=self.device)).sum()
     if reduction == 0:
         total = torch.zeros_like(total)
     return torch.nll_loss2d(self, target, weight, reduction, ignore_index), total
@@ -406,11 +406,11 @@ def fake_quantize_per_channel_affine_cachemask_backward(grad, mask):
 def linalg_householder_product(input, tau):
     rows = input.size(-2)
     columns = input.size(-1)
-    q = torch.eye(rows, columns, dtype=input.dtype).expand(input.shape).clone()
+    q = torch.eye(rows, columns, dtype=input.dtype, device=input.device).expand(input.shape).clone()
     for j in range(tau.size(-1)):
         i = tau.size(-1) - 1 - j
         v = torch.tril(input, -1).select(-1, i)
-        unit = torch.zeros([rows], dtype=input.dtype)
+        unit = torch.zeros([rows], dtype=input.dtype, device=input.device)
         unit[i] = 1
         v = (v + unit).unsqueeze(-1)
         q = q - tau.select(-1, i).unsqueeze(-1).unsqueeze(-1) * v.matmul(v.mH.matmul(q))
@@ -429,7 +429,7 @@ def _own_full_reflectors(input, tau):
         for d in range(input.dim() - 1):
             shape.append(input.size(d))
         shape.append(extra)
-        wide = torch.cat([input, torch.zeros(shape, dtype=input.dtype)], -1)
+        wide = torch.cat([input, torch.zeros(shape, dtype=input.dtype, device=input.device)], -1)
     return torch.linalg_householder_product(wide, tau)
 
 def ormqr(self, input2, input3, left: bool, transpose: bool):
@@ -446,18 +446,18 @@ def symeig(self, eigenvectors: bool, upper: bool):
         uplo = "U"
     if eigenvectors:
         return torch.linalg_eigh(self, uplo)
-    return torch.linalg_eigvalsh(self, uplo), torch.zeros([0], dtype=self.dtype)
+    return torch.linalg_eigvalsh(self, uplo), torch.zeros([0], dtype=self.dtype, device=self.device)
 
 def _linalg_svd(A, full_matrices: bool, compute_uv: bool, driver: Optional[str]):
     if compute_uv:
         return torch.linalg_svd(A, full_matrices)
-    empty = torch.zeros([0], dtype=A.dtype)
+    empty = torch.zeros([0], dtype=A.dtype, device=A.device)
     return empty, torch.linalg_svdvals(A), empty
 
 def _linalg_eigh(A, UPLO: str, compute_v: bool):
     if compute_v:
         return torch.linalg_eigh(A, UPLO)
-    return torch.linalg_eigvalsh(A, UPLO), torch.zeros([0], dtype=A.dtype)
+    return torch.linalg_eigvalsh(A, UPLO), torch.zeros([0], dtype=A.dtype, device=A.device)
 
 def _linalg_det(A):
     lu, pivots, info = torch.linalg_lu_factor_ex(A)

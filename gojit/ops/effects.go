@@ -35,3 +35,16 @@ func isRandom(o *Operator) bool {
 	}
 	return false
 }
+
+// dependent names the operators whose results' shapes or numbers follow from elements of their arguments.
+var dependent = map[string]bool{
+	"aten::nonzero": true, "aten::nonzero_numpy": true, "aten::argwhere": true, "aten::masked_select": true, "aten::item": true, "aten::_local_scalar_dense": true,
+	"aten::Int": true, "aten::Float": true, "aten::Bool": true, "aten::Complex": true, "aten::IntImplicit": true, "aten::FloatImplicit": true,
+	"aten::ComplexImplicit": true, "aten::ScalarImplicit": true, "aten::is_nonzero": true, "aten::equal": true, "aten::allclose": true, "aten::unique_dim": true, "aten::_unique2": true,
+	"aten::_unique": true, "aten::unique_consecutive": true, "aten::unique_dim_consecutive": true, "aten::bincount": true,
+	"aten::tolist": true, "prim::tolist": true,
+}
+
+// DependsOnElements reports whether the shapes or numbers that an operator gives follow from the elements of its
+// arguments, so that they are not known where those are not.
+func DependsOnElements(base string) bool { return dependent[base] }

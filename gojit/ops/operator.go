@@ -71,8 +71,8 @@ func keyOfSchemaText(text string) string {
 	return text
 }
 
-// baseOfKey returns the name without the overload.
-func baseOfKey(key string) string {
+// BaseName returns a name without the overload.
+func BaseName(key string) string {
 	from := strings.Index(key, "::") + 2
 	if dot := strings.LastIndexByte(key[from:], '.'); dot >= 0 {
 		return key[:from+dot]

@@ -41,7 +41,7 @@ func load() {
 }
 
 func insert(o *Operator) {
-	base := baseOfKey(o.Name)
+	base := BaseName(o.Name)
 	registry.byBase[base] = append(registry.byBase[base], o)
 	registry.byKey[o.Name] = o
 }

@@ -5,6 +5,7 @@ import (
 
 	"torchjit/gojit/alias"
 	"torchjit/gojit/ir"
+	"torchjit/gojit/ops"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
@@ -105,15 +106,6 @@ func (p *shapes) tuple(n *ir.Node) {
 	n.Output().SetType(types.NewTuple(elems...))
 }
 
-// dependent are the operators whose results' shapes or numbers follow from elements.
-var dependent = map[string]bool{
-	"aten::nonzero": true, "aten::nonzero_numpy": true, "aten::argwhere": true, "aten::masked_select": true, "aten::item": true, "aten::_local_scalar_dense": true,
-	"aten::Int": true, "aten::Float": true, "aten::Bool": true, "aten::Complex": true, "aten::IntImplicit": true, "aten::FloatImplicit": true,
-	"aten::ScalarImplicit": true, "aten::is_nonzero": true, "aten::equal": true, "aten::allclose": true, "aten::unique_dim": true, "aten::_unique2": true,
-	"aten::_unique": true, "aten::unique_consecutive": true, "aten::unique_dim_consecutive": true, "aten::bincount": true, "aten::repeat_interleave": true,
-	"aten::one_hot": true, "aten::tolist": true, "prim::tolist": true, "aten::index": true, "aten::where": true,
-}
-
 // run runs a node on what its inputs are.
 func (p *shapes) run(n *ir.Node) {
 	if n.Kind() == "prim::Constant" || notPropagated[n.Kind()] || n.HasSideEffects() {
@@ -142,10 +134,9 @@ func (p *shapes) run(n *ir.Node) {
 // dependsOnElements reports whether the results' shapes or numbers follow from elements: a gather by positions is one of
 // them only with masks.
 func (p *shapes) dependsOnElements(n *ir.Node) bool {
-	if !dependent[n.Kind()] {
-		return false
-	}
 	switch {
+	case ops.DependsOnElements(n.Kind()), n.Is("aten::one_hot", "aten::repeat_interleave"):
+		return true
 	case n.Is("aten::where"):
 		return len(n.Inputs()) == 1
 	case n.Is("aten::index"):
@@ -154,7 +145,7 @@ func (p *shapes) dependsOnElements(n *ir.Node) bool {
 			return v.IsTensor() && (v.Tensor().DType() == tensor.Bool || v.Tensor().DType() == tensor.Uint8)
 		})
 	}
-	return true
+	return false
 }
 
 // value returns what a value is, if that is known.

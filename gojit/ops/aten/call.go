@@ -21,11 +21,15 @@ type call struct {
 	args, out []value.Value
 }
 
-// entry makes an operator of a schema's name and a body.
-func entry(name string, body func(c call)) ops.Operator {
+// entry makes an operator of a schema's name and a body. takesMeta says that the body knows tensors without elements.
+func entry(name string, takesMeta bool, body func(c call)) ops.Operator {
 	l := &loan{name: name}
 	return ops.Operator{Name: name, Run: func(args, out []value.Value) (err error) {
 		defer source.Catch(&err)
+		if !takesMeta && hasMeta(args) {
+			runOnZeros(name, body, args, out)
+			return nil
+		}
 		if given := l.of(args); given != nil {
 			body(call{given, out})
 			giveBack(args, given, out)

@@ -9,14 +9,26 @@ import (
 
 // creating defines an overload that makes a tensor of a shape with options from argument i on.
 func creating(name string, i int, f func(c call, o makeLike) *tensor.Tensor) definition {
-	return giving(name, func(c call) *tensor.Tensor { return f(c, c.options(i, tensor.DefaultDType(), tensor.Device{})) })
+	return giving(name, func(c call) *tensor.Tensor {
+		o := c.options(i, tensor.DefaultDType(), tensor.Device{})
+		return o.placed(f(c, o))
+	})
+}
+
+// placed returns t on the device of the options.
+func (o makeLike) placed(t *tensor.Tensor) *tensor.Tensor {
+	if o.device.Type == tensor.Meta && !isMeta(t) {
+		return standIns{}.original(t)
+	}
+	return t
 }
 
 // creatingLike defines an overload that makes a tensor after the first argument.
 func creatingLike(name string, i int, f func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor) definition {
 	return giving(name, func(c call) *tensor.Tensor {
 		like := c.tensor(0)
-		return f(c, c.options(i, like.DType(), like.Device()), like)
+		o := c.options(i, like.DType(), like.Device())
+		return o.placed(f(c, o, like))
 	})
 }
 

@@ -249,8 +249,9 @@ func elementwiseResult(operands []operand, d tensor.DType) *tensor.Tensor {
 func metaResult(operands []operand, d tensor.DType) *tensor.Tensor {
 	var shapes [][]int
 	for _, o := range operands {
-		if o.tensor != nil {
-			shapes = append(shapes, o.tensor.Shape())
+		if t := o.tensor; t != nil {
+			check(isMeta(t) || t.Dim() == 0, "Expected all tensors to be on the same device, but found at least two devices, meta and %s!", t.Device())
+			shapes = append(shapes, t.Shape())
 		}
 	}
 	return must(tensor.EmptyMeta(must(tensor.BroadcastAll(shapes...)), d))

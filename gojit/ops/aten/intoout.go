@@ -24,7 +24,7 @@ func outsOf(functional []ops.Operator) []ops.Operator {
 		for _, o := range overloads {
 			of, ok := functionalOf(o.Name)
 			if ok && !runs[o.Name] && runs[of] {
-				all = append(all, entry(o.Name, func(c call) { runInto(c, o, ops.Find(of)) }))
+				all = append(all, entry(o.Name, false, func(c call) { runInto(c, o, ops.Find(of)) }))
 			}
 		}
 	}

@@ -20,14 +20,17 @@ func drawing(name string, i, g int, d tensor.DType, f func(c call, gen *tensor.G
 		if !none.Valid() {
 			none = tensor.DefaultDType()
 		}
-		return f(c, gen, c.options(i, none, tensor.Device{}))
+		o := c.options(i, none, tensor.Device{})
+		return o.placed(f(c, gen, o))
 	})
 }
 
 // filling defines an in-place overload that fills its first argument; the generator is the last argument.
 func filling(name string, f func(c call, t *tensor.Tensor, gen *tensor.Generator)) definition {
 	return define(name, func(c call) {
-		f(c, c.tensor(0), c.generator(len(c.args)-1))
+		if !isMeta(c.tensor(0)) {
+			f(c, c.tensor(0), c.generator(len(c.args)-1))
+		}
 		c.giveSelf()
 	})
 }
@@ -77,7 +80,9 @@ func bernoulliFill(t *tensor.Tensor, p float64, gen *tensor.Generator) {
 
 func randomRange(t *tensor.Tensor, from, to int64, gen *tensor.Generator) {
 	check(from < to, "random_ expects 'from' to be less than 'to', but got from=%d >= to=%d", from, to)
-	gen.Random(t, from, to)
+	if !isMeta(t) {
+		gen.Random(t, from, to)
+	}
 }
 
 func randint(c call, gen *tensor.Generator, o makeLike, low, high int, shape []int) *tensor.Tensor {
@@ -94,10 +99,13 @@ func dropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 	if p == 0 || !train || t.Numel() == 0 {
 		return t
 	}
+	if isMeta(t) {
+		return must(tensor.EmptyMeta(t.Shape(), t.DType()))
+	}
 	if p == 1 {
 		return mul.on(t, zeros(nil, t.DType()))
 	}
-	if d := t.DType(); kernel.ComputeType(d) == d && d.IsFloating() && !isMeta(t) {
+	if d := t.DType(); kernel.ComputeType(d) == d && d.IsFloating() {
 		kept := empty(t.Shape(), tensor.Bool)
 		tensor.DefaultGenerator().Bernoulli(kept, 1-p)
 		return keptScaled.run(nil, []operand{ofTensor(t), ofTensor(kept)}, tensor.Float(1-p))
@@ -257,12 +265,16 @@ var randomFamily = slices.Concat([]definition{
 	}),
 	creatingLike("rand_like", 1, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor {
 		t := o.emptyLike(c, 5, like)
-		tensor.DefaultGenerator().Uniform(t, 0, 1)
+		if !isMeta(t) {
+			tensor.DefaultGenerator().Uniform(t, 0, 1)
+		}
 		return t
 	}),
 	creatingLike("randn_like", 1, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor {
 		t := o.emptyLike(c, 5, like)
-		tensor.DefaultGenerator().Normal(t, 0, 1)
+		if !isMeta(t) {
+			tensor.DefaultGenerator().Normal(t, 0, 1)
+		}
 		return t
 	}),
 	creatingLike("randint_like", 2, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor {
@@ -280,7 +292,9 @@ var randomFamily = slices.Concat([]definition{
 	giving("normal.Tensor_Tensor", normalOf),
 	drawing("normal.float_float", 4, 3, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor {
 		t := o.empty(c.ints(2))
-		gen.Normal(t, c.float(0), c.float(1))
+		if !isMeta(t) {
+			gen.Normal(t, c.float(0), c.float(1))
+		}
 		return t
 	}),
 	giving("bernoulli", func(c call) *tensor.Tensor {

@@ -25,6 +25,8 @@ type definition struct {
 	// into is there instead of body for elementwise operators: it writes into dst where that is not
 	// nil, so that the in-place overload needs no copy.
 	into func(c call, dst *tensor.Tensor) *tensor.Tensor
+	// takesMeta says that body knows tensors without elements.
+	takesMeta bool
 }
 
 func define(name string, body func(c call)) definition { return definition{name: name, body: body} }
@@ -42,6 +44,7 @@ func giving(name string, f func(c call) *tensor.Tensor) definition {
 type Family struct {
 	Title       string
 	definitions []definition
+	knowsMeta   bool // the operators know tensors without elements
 }
 
 // Names returns the operators with their namespaces, without those derived from them.
@@ -56,35 +59,35 @@ func (f Family) Names() []string {
 // Families returns all families in the order of the documentation.
 func Families() []Family {
 	return []Family{
-		{"Arithmetic and comparison", pointwiseFamily},
-		{"Activations", activationFamily},
-		{"Reductions", reduceFamily},
-		{"Shapes and views", viewFamily},
-		{"Creation", createFamily},
-		{"Indexing", indexFamily},
-		{"Joining", joinFamily},
-		{"Random numbers", slices.Concat(randomFamily, distributionFamily)},
-		{"Matrix products", matmulFamily},
-		{"Convolution", convFamily},
-		{"Normalization", normFamily},
-		{"Pooling", poolFamily},
-		{"Losses", lossFamily},
-		{"Embeddings", embeddingFamily},
-		{"Recurrent layers", rnnFamily},
-		{"Attention", attentionFamily},
-		{"Fourier transforms", fftFamily},
-		{"Special functions", slices.Concat(specialFamily, polynomials(), besselFamily)},
-		{"Differences and integrals", calculusFamily},
-		{"Sorting and searching", sortFamily},
-		{"Running sums and extremes", scanFamily},
-		{"Resampling", resampleFamily},
-		{"Linear algebra", linalgFamily},
-		{"Decompositions and solutions", slices.Concat(solveFamily, luFamily, eigenFamily)},
-		{"Copies and conversions", conversionFamily},
-		{"Properties", propertyFamily},
-		{"Quantization", quantizeFamily},
-		{"Detection", detectionFamily},
-		{"Lists of tensors", foreachFamily},
+		{"Arithmetic and comparison", pointwiseFamily, false},
+		{"Activations", activationFamily, false},
+		{"Reductions", reduceFamily, false},
+		{"Shapes and views", viewFamily, true},
+		{"Creation", createFamily, true},
+		{"Indexing", indexFamily, false},
+		{"Joining", joinFamily, false},
+		{"Random numbers", slices.Concat(randomFamily, distributionFamily), true},
+		{"Matrix products", matmulFamily, false},
+		{"Convolution", convFamily, false},
+		{"Normalization", normFamily, false},
+		{"Pooling", poolFamily, false},
+		{"Losses", lossFamily, false},
+		{"Embeddings", embeddingFamily, false},
+		{"Recurrent layers", rnnFamily, false},
+		{"Attention", attentionFamily, false},
+		{"Fourier transforms", fftFamily, false},
+		{"Special functions", slices.Concat(specialFamily, polynomials(), besselFamily), false},
+		{"Differences and integrals", calculusFamily, false},
+		{"Sorting and searching", sortFamily, false},
+		{"Running sums and extremes", scanFamily, false},
+		{"Resampling", resampleFamily, false},
+		{"Linear algebra", linalgFamily, false},
+		{"Decompositions and solutions", slices.Concat(solveFamily, luFamily, eigenFamily), false},
+		{"Copies and conversions", conversionFamily, true},
+		{"Properties", propertyFamily, true},
+		{"Quantization", quantizeFamily, false},
+		{"Detection", detectionFamily, false},
+		{"Lists of tensors", foreachFamily, false},
 	}
 }
 
@@ -109,6 +112,7 @@ func Operators() []ops.Operator {
 	for _, family := range families {
 		for i := range family.definitions {
 			d := family.definitions[i].takingQuantized()
+			d.takesMeta = family.knowsMeta && !needsZeros[d.name]
 			all = append(all, d.functional())
 			v := variants[d.name]
 			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
@@ -165,22 +169,22 @@ func key(name string) string {
 
 func (d *definition) functional() ops.Operator {
 	if d.into == nil {
-		return entry(key(d.name), d.body)
+		return entry(key(d.name), d.takesMeta, d.body)
 	}
 	into := d.into
-	return entry(key(d.name), func(c call) { c.out[0] = value.OfTensor(into(c, nil)) })
+	return entry(key(d.name), true, func(c call) { c.out[0] = value.OfTensor(into(c, nil)) })
 }
 
 // inPlace derives the overload that writes its first argument.
 func (d *definition) inPlace(name string) ops.Operator {
 	if into := d.into; into != nil {
-		return entry(key(name), func(c call) {
+		return entry(key(name), true, func(c call) {
 			into(c, c.tensor(0))
 			c.giveSelf()
 		})
 	}
 	body := d.body
-	return entry(key(name), func(c call) {
+	return entry(key(name), d.takesMeta, func(c call) {
 		var result [1]value.Value
 		body(call{c.args, result[:]})
 		if result[0].Kind() == value.KindList {
@@ -214,7 +218,7 @@ func store(self, result *tensor.Tensor) {
 // outForm derives the overload whose last arguments receive the results.
 func (d *definition) outForm(name string) ops.Operator {
 	into, functional := d.into, d.functional()
-	return entry(key(name), func(c call) {
+	return entry(key(name), into != nil || d.takesMeta, func(c call) {
 		if len(c.out) == 0 { // the last argument is a list of tensors
 			storeList(c, functional.Run)
 			return
