@@ -23,9 +23,8 @@ func Expand(k *Kernel) *Kernel { return ExpandFor(k, Primitives{Scale: true}) }
 // The results are the same, bit for bit, for all targets.
 //
 // What has no expansion stays as it is: functions of complex numbers and integers, and those whose
-// ErrorBound is not defined. Of float64 these are Sin, Cos and Tan, whose large arguments need a
-// thousand digits of pi, Rem, Mod and FloorDiv, whose quotients have two thousand bits, and Pow, Erfc,
-// Erfinv, Lgamma and Digamma, which need more digits than float64 has inside. Both kernels give the same within the
+// ErrorBound is not defined. Of float64 these are Erfc, Erfinv, Lgamma and Digamma, which need more digits than float64 has
+// inside. Both kernels give the same within the
 // stated bounds, and for NaN, infinite and zero arguments the same but for the bits of a NaN.
 //
 // Scale is used only on numbers whose magnitude is in [1/4, 4], by |n| < 2**12.
@@ -36,7 +35,7 @@ func ExpandFor(k *Kernel, target Primitives) *Kernel {
 }
 
 // ExpandSmall is ExpandFor where arguments of Sin, Cos and Tan, and quotients of Rem, Mod and FloorDiv
-// are small float32 numbers: these functions then take a fraction of the instructions. The kernel has
+// are small numbers: these functions then take a fraction of the instructions. The kernel has
 // one more output, the largest of what must be small, to be compared with SmallLimit: only where it is
 // smaller are the results right, and then they are those of ExpandFor. It gives nil where that saves nothing.
 func ExpandSmall(k *Kernel, target Primitives) *Kernel {
@@ -76,26 +75,28 @@ func (e *expander) expand(k *Kernel) {
 	}
 }
 
-// withoutUnused drops instructions whose values nobody uses; inputs and parameters stay.
-func (k *Kernel) withoutUnused() *Kernel {
-	number := make([]Value, len(k.Instrs)) // new number of each that is used, before that 1
+// Used reports, for each instruction, whether an output depends on it.
+func (k *Kernel) Used() []bool {
+	used := make([]bool, len(k.Instrs))
 	for _, o := range k.Outputs {
-		number[o.Value] = 1
+		used[o.Value] = true
 	}
 	for i := len(k.Instrs) - 1; i >= 0; i-- {
-		in := &k.Instrs[i]
-		if in.Op == Load || in.Op == Param {
-			number[i] = 1
-		}
-		if number[i] != 0 {
+		if in := &k.Instrs[i]; used[i] {
 			for j := range in.Op.Operands() {
-				number[in.Args[j]] = 1
+				used[in.Args[j]] = true
 			}
 		}
 	}
+	return used
+}
+
+// withoutUnused drops instructions whose values nobody uses; inputs and parameters stay.
+func (k *Kernel) withoutUnused() *Kernel {
+	number, used := make([]Value, len(k.Instrs)), k.Used()
 	kept := k.Instrs[:0]
 	for i, in := range k.Instrs {
-		if number[i] == 0 {
+		if !used[i] && in.Op != Load && in.Op != Param {
 			continue
 		}
 		for j := range in.Op.Operands() {
@@ -136,37 +137,38 @@ func (x *expansion) bound(t tensor.DType) float64 {
 
 // expansions holds every expansion with its bounds. The tests read it.
 var expansions = [numOps]expansion{
-	Sign:     {unaryExpansion((*expander).sign), 1, 1},
-	Angle:    {unaryExpansion((*expander).angle), 1, 1},
-	IsNaN:    {unaryExpansion((*expander).isNaN), 1, 1},
-	Exp:      {unaryExpansion((*expander).exp), 1, 1},
-	Expm1:    {unaryExpansion((*expander).expm1), 2, 2},
-	Log:      {unaryExpansion((*expander).log), 1.5, 1.5},
-	Log2:     {unaryExpansion((*expander).log2), 2.25, 2},
-	Log10:    {unaryExpansion((*expander).log10), 2, 2},
-	Log1p:    {unaryExpansion((*expander).log1p), 1.5, 2},
-	Sin:      {unaryExpansion((*expander).sin), 2, 0},
-	Cos:      {unaryExpansion((*expander).cos), 2, 0},
-	Tan:      {unaryExpansion((*expander).tan), 3.25, 0},
-	Sinh:     {unaryExpansion((*expander).sinh), 2.75, 2.75},
-	Cosh:     {unaryExpansion((*expander).cosh), 2.75, 2.75},
-	Tanh:     {unaryExpansion((*expander).tanh), 2.25, 2},
-	Asin:     {unaryExpansion((*expander).asin), 2.5, 2.5},
-	Acos:     {unaryExpansion((*expander).acos), 2, 2},
-	Atan:     {unaryExpansion((*expander).atan), 2.5, 2.5},
-	Asinh:    {wideUnary((*expander).asinh), 1, 2.5},
-	Acosh:    {wideUnary((*expander).acosh), 1, 2.5},
-	Atanh:    {wideUnary((*expander).atanh), 1, 2.5},
-	Atan2:    {(*expander).atan2, 2.5, 2.5},
-	Pow:      {(*expander).pow, 1, 0},
-	Rem:      {(*expander).rem, 1, 0},
-	Mod:      {(*expander).mod, 1, 0},
-	FloorDiv: {(*expander).floorDiv, 1, 0},
-	Erf:      {unaryExpansion((*expander).erf), 2.5, 2.5},
-	Erfc:     {wideUnary((*expander).erfc), 1, 0},
-	Erfinv:   {wideUnary((*expander).erfinv), 1, 0},
-	Lgamma:   {wideUnary((*expander).lgamma), 2, 0},
-	Digamma:  {wideUnary((*expander).digamma), 2, 0},
+	Sign:      {unaryExpansion((*expander).sign), 1, 1},
+	Angle:     {unaryExpansion((*expander).angle), 1, 1},
+	IsNaN:     {unaryExpansion((*expander).isNaN), 1, 1},
+	Exp:       {unaryExpansion((*expander).exp), 1, 1},
+	Expm1:     {unaryExpansion((*expander).expm1), 2, 2},
+	Log:       {unaryExpansion((*expander).log), 1.5, 1.5},
+	Log2:      {unaryExpansion((*expander).log2), 2.25, 2},
+	Log10:     {unaryExpansion((*expander).log10), 2, 2},
+	Log1p:     {unaryExpansion((*expander).log1p), 1.5, 2},
+	Sin:       {unaryExpansion((*expander).sin), 2, 2},
+	Cos:       {unaryExpansion((*expander).cos), 2, 2},
+	Tan:       {unaryExpansion((*expander).tan), 3.25, 2.75},
+	Sinh:      {unaryExpansion((*expander).sinh), 2.75, 2.75},
+	Cosh:      {unaryExpansion((*expander).cosh), 2.75, 2.75},
+	Tanh:      {unaryExpansion((*expander).tanh), 2.25, 2},
+	Asin:      {unaryExpansion((*expander).asin), 2.5, 2.5},
+	Acos:      {unaryExpansion((*expander).acos), 2, 2},
+	Atan:      {unaryExpansion((*expander).atan), 2.5, 2.5},
+	Asinh:     {wideUnary((*expander).asinh), 1, 2.5},
+	Acosh:     {wideUnary((*expander).acosh), 1, 2.5},
+	Atanh:     {wideUnary((*expander).atanh), 1, 2.5},
+	Atan2:     {(*expander).atan2, 2.5, 2.5},
+	Pow:       {(*expander).pow, 1, 1.25},
+	Rem:       {(*expander).rem, 1, 1},
+	Mod:       {(*expander).mod, 1, 1},
+	FloorDiv:  {(*expander).floorDiv, 1, 1},
+	NextAfter: {(*expander).nextAfter, 1, 1},
+	Erf:       {unaryExpansion((*expander).erf), 2.5, 2.5},
+	Erfc:      {wideUnary((*expander).erfc), 1, 0},
+	Erfinv:    {wideUnary((*expander).erfinv), 1, 0},
+	Lgamma:    {wideUnary((*expander).lgamma), 2, 0},
+	Digamma:   {wideUnary((*expander).digamma), 2, 0},
 }
 
 func (e *expander) isNaN(x Value) Value { return e.Binary(Ne, x, x) }
@@ -176,6 +178,17 @@ func (e *expander) sign(x Value) Value {
 	zero := e.number(0)
 	negative := e.Select(e.Binary(Lt, x, zero), e.number(-1), zero)
 	return e.Select(e.Binary(Gt, x, zero), e.number(1), negative)
+}
+
+// nextAfter counts the bits of x up or down. From zero it goes to the smallest number with the sign of y.
+func (e *expander) nextAfter(x, y Value) Value {
+	zero, one := e.number(0), e.integer(1)
+	away := e.Binary(Eq, e.Binary(Lt, x, y), e.Binary(Gt, x, zero)) // from zero
+	next := e.Bits(e.Add(e.Bits(x), e.Select(away, one, e.integer(-1))))
+	next = e.Select(e.Binary(Eq, x, zero), e.copySign(e.Bits(one), y), next)
+	next = e.Select(e.Binary(Eq, x, y), y, next)
+	next = e.Select(e.Binary(Eq, x, x), next, x)
+	return e.Select(e.Binary(Eq, y, y), next, y)
 }
 
 // angle is pi for numbers below zero, else 0 or NaN.

@@ -6,8 +6,8 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// The functions below serve float32 alone. In float64 no care is needed for rounding, and 2**277, the
-// largest quotient of two float32, is an ordinary number.
+// Functions that serve float32 alone compute in float64: no care is needed for rounding there, and 2**277, the largest
+// quotient of two float32, is an ordinary number.
 
 // inDouble computes f with the constants of float64 and returns a value of the type before. Its values
 // are converted with double.
@@ -49,7 +49,12 @@ func (e *expander) pow(x, y Value) Value {
 	if f, ok := e.constant(x); ok && f == 2 {
 		return e.exp2(y)
 	}
-	return wideBinary((*expander).anyPower)(e, x, y)
+	if e.t == tensor.Float64 {
+		return e.anyPower(x, y, (*expander).expOfProduct)
+	}
+	return e.inDouble(func() Value {
+		return e.anyPower(e.double(x), e.double(y), func(e *expander, x, y Value) Value { return e.exp(e.Mul(e.log(x), y)) })
+	})
 }
 
 // constant returns the number that a value of the type always is.
@@ -64,12 +69,18 @@ func (e *expander) constant(x Value) (f float64, ok bool) {
 	return math.Float64frombits(in.Imm), true
 }
 
-// anyPower is exp(y*log(|x|)). The product is zero where y is, or log is, whatever the other factor.
-func (e *expander) anyPower(x, y Value) Value {
-	zero := e.number(0)
-	l := e.log(e.Unary(Abs, x))
-	none := e.Binary(Or, e.Binary(Eq, l, zero), e.Binary(Eq, y, zero))
-	z := e.exp(e.Select(none, zero, e.Mul(l, y)))
+// anyPower is |x| to the power y, which positive gives for finite numbers above zero, with what the sign of x and special
+// numbers make of it.
+func (e *expander) anyPower(x, y Value, positive func(e *expander, x, y Value) Value) Value {
+	zero, one, infinity := e.number(0), e.number(1), e.number(math.Inf(1))
+	a := e.Unary(Abs, x)
+	z := positive(e, a, y)
+	// zero and infinity to a power: nothing where their product with y, as exponents, is negative
+	vanishes := e.Binary(Xor, e.Binary(Eq, a, zero), e.Binary(Lt, y, zero))
+	limit := e.Select(e.Binary(Eq, y, y), e.Select(vanishes, zero, infinity), y)
+	z = e.Select(e.Binary(Or, e.Binary(Eq, a, zero), e.Binary(Eq, a, infinity)), limit, z)
+	z = e.Select(e.Binary(Or, e.Binary(Eq, a, one), e.Binary(Eq, y, zero)), e.Select(e.Binary(Eq, y, y), one, z), z)
+	z = e.Select(e.Binary(Or, e.Binary(Eq, x, one), e.Binary(Eq, y, zero)), one, z)
 	whole := e.Binary(Eq, e.Unary(Trunc, y), y)
 	half := e.Mul(y, e.number(0.5))
 	odd := e.Binary(And, whole, e.Binary(Ne, e.Unary(Trunc, half), half))
@@ -81,19 +92,23 @@ func (e *expander) anyPower(x, y Value) Value {
 
 // rem is the remainder with the sign of x.
 func (e *expander) rem(x, y Value) Value {
-	if e.small && e.t == tensor.Float32 {
+	switch {
+	case e.small:
 		return e.remainderSmall(x, y)
+	case e.t == tensor.Float64:
+		return e.remainder64(x, y)
 	}
 	return wideBinary((*expander).remainder)(e, x, y)
 }
 
-// remainderSmall is for quotients below 2**22. Their rounded whole part is the right one or one too
+// remainderSmall is for quotients below 2**22, of float64 below 2**51. Their rounded whole part is the right one or one too
 // many, never one too few, so that what is left of |x| is exact.
 func (e *expander) remainderSmall(x, y Value) Value {
 	a, b := e.Unary(Abs, x), e.Unary(Abs, y)
 	n := e.Unary(Trunc, e.Div(a, b))
-	const small = 0x1p-126 // of a finite number; infinite ones are not small
-	e.sizes = append(e.sizes, e.Fma(n, e.number(0x1p-5), e.Mul(b, e.number(small))))
+	small := e.pick(0x1p-126, 0x1p-1022) // of a finite number; infinite ones are not small
+	limit := e.pick(1<<22, 1<<51)
+	e.mustBeSmall(e.Fma(n, e.number(SmallLimit/limit), e.Mul(b, e.number(small))), SmallLimit)
 	r := e.Fma(n, e.Neg(b), a)
 	return e.copySign(e.Select(e.Binary(Lt, r, e.number(0)), e.Add(r, b), r), x)
 }
@@ -111,6 +126,31 @@ func (e *expander) remainder(x, y Value) Value {
 		n := e.Unary(Trunc, e.Mul(e.Mul(r, e.number(1/power)), inverse))
 		r = e.Fma(n, e.Mul(b, e.number(-power)), r)
 	}
+	return e.remainderLeft(x, r, b)
+}
+
+// remainder64 is remainder where quotients have up to 2098 bits and multiples of |y| may be infinite.
+func (e *expander) remainder64(x, y Value) Value {
+	const most, half = 2098 / quotientBits, 1000
+	r, b := e.Unary(Abs, x), e.Unary(Abs, y)
+	far := e.Mul(b, e.number(math.Ldexp(1, half)))
+	for k := most; k >= 0; k-- {
+		from, power := b, k*quotientBits
+		if power > half {
+			from, power = far, power-half
+		}
+		if power > half {
+			from, power = e.Mul(far, e.number(math.Ldexp(1, half))), power-half
+		}
+		multiple := e.Mul(from, e.number(math.Ldexp(1, power)))
+		n := e.Unary(Trunc, e.Div(r, multiple))
+		r = e.Fma(n, e.Neg(e.Binary(Min, e.number(math.MaxFloat64), multiple)), r)
+	}
+	return e.remainderLeft(x, r, b)
+}
+
+// remainderLeft is the remainder of x by b, of which r differs by b at most.
+func (e *expander) remainderLeft(x, r, b Value) Value {
 	r = e.Select(e.Binary(Lt, r, e.number(0)), e.Add(r, b), r)
 	r = e.Select(e.Binary(Ge, r, b), e.Sub(r, b), r)
 	keeps := e.Binary(And, e.Binary(Eq, b, e.number(math.Inf(1))), e.Binary(Lt, e.Unary(Abs, x), b))

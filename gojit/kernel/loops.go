@@ -364,10 +364,10 @@ func floatLoops[T float](t *loopTable, dtype tensor.DType) {
 	t[Rem][dtype] = wide2[T](math.Mod)
 	t[Mod][dtype] = binary(floatMod[T])
 	t[FloorDiv][dtype] = binary(floatFloorDiv[T])
-	t[Pow][dtype] = wide2[T](math.Pow)
-	t[Atan2][dtype] = wide2[T](math.Atan2)
+	t[Pow][dtype] = wide2[T](pow)
+	t[Atan2][dtype] = wide2[T](func(a, b float64) float64 { return math.Copysign(math.Atan2(a, b), a) }) // a quotient may vanish
 	t[CopySign][dtype] = wide2[T](math.Copysign)
-	t[NextAfter][dtype] = wide2[T](math.Nextafter)
+	t[NextAfter][dtype] = wide2[T](nextAfter)
 	t[IsNaN][dtype] = unary(func(v T) bool { return v != v })
 	t[Angle][dtype] = unary(func(v T) T {
 		if v < 0 {
@@ -379,7 +379,12 @@ func floatLoops[T float](t *loopTable, dtype tensor.DType) {
 		return 0
 	})
 	if dtype == tensor.Float32 {
-		t[NextAfter][dtype] = binary(math.Nextafter32)
+		t[NextAfter][dtype] = binary(func(a, b float32) float32 {
+			if a == b {
+				return b
+			}
+			return math.Nextafter32(a, b)
+		})
 		t[Exp][dtype] = func(d, a, _, _ unsafe.Pointer, n int) {
 			z, x, _ := slices3[float32, float32](d, a, a, n)
 			for i := range z {
@@ -416,6 +421,14 @@ func floatFloorDiv[T float](a, b T) T {
 		floor++
 	}
 	return floor
+}
+
+// nextAfter is b where that is equal to a, also where the signs of two zeros differ.
+func nextAfter(a, b float64) float64 {
+	if a == b {
+		return b
+	}
+	return math.Nextafter(a, b)
 }
 
 // digamma is the derivative of the logarithm of the gamma function.

@@ -126,9 +126,11 @@ func (l *lowerer) lower(uniformInputs uint32) {
 	if slot > MaxUniforms {
 		l.fail("%d numbers", slot)
 	}
+	used := k.Used()
 	for i := range k.Instrs {
 		in := &k.Instrs[i]
 		switch {
+		case !used[i]: // an input whose elements do not matter
 		case in.Op == kernel.Load && uniformInputs>>in.Imm&1 != 0:
 			l.values[i] = l.slot(in.Type, slots[in.Imm])
 		case in.Op == kernel.Param:

@@ -62,7 +62,8 @@ func arange(start, end, step tensor.Scalar, o makeLike, given bool) *tensor.Tens
 			o.dtype = tensor.Int64
 		}
 	}
-	check(step.Float64() != 0, "step must be nonzero")
+	check(!o.dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.dtype.CppName())
+	check(step.Float64() != 0 && !(o.dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")
 	check(step.Float64() > 0 && end.Float64() >= start.Float64() || step.Float64() < 0 && end.Float64() <= start.Float64(),
 		"upper bound and larger bound inconsistent with step sign")
 	integral := start.IsIntegral() && end.IsIntegral() && step.IsIntegral()
@@ -75,52 +76,6 @@ func arange(start, end, step tensor.Scalar, o makeLike, given bool) *tensor.Tens
 		n = int(math.Ceil((end.Float64() - start.Float64()) / step.Float64()))
 	}
 	return o.steps(n, integral, start, step)
-}
-
-// steps makes n numbers from start on.
-func (o makeLike) steps(n int, integral bool, start, step tensor.Scalar) *tensor.Tensor {
-	if o.device.Type == tensor.Meta {
-		return o.empty([]int{n})
-	}
-	if integral || o.dtype.IsIntegral() {
-		t := empty([]int{n}, tensor.Int64)
-		data, from, by := tensor.Data[int64](t), start.Int64(), step.Int64()
-		for i := range data {
-			data[i] = from + int64(i)*by
-		}
-		return to(t, o.dtype)
-	}
-	t := empty([]int{n}, tensor.Float64)
-	data, from, by := tensor.Data[float64](t), start.Float64(), step.Float64()
-	for i := range data {
-		data[i] = from + float64(i)*by
-	}
-	return to(t, o.dtype)
-}
-
-func linspace(start, end tensor.Scalar, n int, o makeLike) *tensor.Tensor {
-	check(n >= 0, "number of steps must be non-negative")
-	if start.Kind == tensor.ComplexScalar || end.Kind == tensor.ComplexScalar {
-		o.dtype = o.dtype.ToComplex()
-	}
-	t := empty([]int{n}, tensor.Float64)
-	data := tensor.Data[float64](t)
-	a, b := start.Float64(), end.Float64()
-	step := (b - a) / float64(n-1)
-	if o.dtype == tensor.Float32 {
-		step = float64(float32(float32(b)-float32(a)) / float32(n-1))
-	}
-	for i := range data {
-		switch {
-		case n == 1:
-			data[i] = a
-		case i < n/2:
-			data[i] = a + step*float64(i)
-		default:
-			data[i] = b - step*float64(n-1-i)
-		}
-	}
-	return to(t, o.dtype)
 }
 
 func eye(rows, columns int, o makeLike) *tensor.Tensor {
@@ -315,7 +270,8 @@ var createFamily = slices.Concat([]definition{
 // closedRange makes start, start+step, ... up to and including end.
 func closedRange(c call, step tensor.Scalar, o makeLike) *tensor.Tensor {
 	start, end := c.scalar(0), c.scalar(1)
-	check(step.Float64() != 0, "step must be nonzero")
+	check(!o.dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.dtype.CppName())
+	check(step.Float64() != 0 && !(o.dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")
 	n := int(math.Floor((end.Float64()-start.Float64())/step.Float64())) + 1
 	check(n > 0, "upper bound and larger bound inconsistent with step sign")
 	return o.steps(n, false, start, step)

@@ -312,12 +312,23 @@ func countNonzero(t *tensor.Tensor, dims []int) *tensor.Tensor {
 // countReducer counts what holds.
 var countReducer = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element { return b.Convert(x[0], tensor.Int64) }}
 
-// withoutNaN replaces each NaN by zero.
-func withoutNaN(t *tensor.Tensor) *tensor.Tensor {
-	if !t.DType().IsFloating() {
-		return t
+// nanSum is the sum of what is not NaN.
+func nanSum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
+	switch {
+	case !t.DType().IsFloating():
+		return sum(t, dims, keepdim, result)
+	case !result.IsFloating():
+		return sum(choose(isNaN.on(t), ofScalar(tensor.Float(0)), ofTensor(t)), dims, keepdim, result)
 	}
-	return choose(isNaN.on(t), ofScalar(tensor.Float(0)), ofTensor(t))
+	return numbersReducer.reduce(t, dims, keepdim, accumulator(result), result)
+}
+
+// countNumbers counts what is not NaN.
+func countNumbers(t *tensor.Tensor, dims []int, keepdim bool) *tensor.Tensor {
+	if !t.DType().IsFloating() {
+		return sum(not.on(isNaN.on(t)), dims, keepdim, tensor.Int64)
+	}
+	return numbersCounter.reduce(t, dims, keepdim, accumulator(t.DType()), tensor.Int64)
 }
 
 // oneDim returns the dimension in argument i as a list, none for None.
@@ -402,12 +413,12 @@ var reduceFamily = slices.Concat([]definition{
 		return mean(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, c.tensor(0).DType()))
 	}),
 	giving("nansum", func(c call) *tensor.Tensor {
-		return sum(withoutNaN(c.tensor(0)), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
+		return nanSum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
 	}),
 	giving("nanmean", func(c call) *tensor.Tensor {
 		self := c.tensor(0)
-		total := sum(withoutNaN(self), c.ints(1), c.bool(2), c.dtypeOr(3, self.DType()))
-		return div.on(total, sum(not.on(isNaN.on(self)), c.ints(1), c.bool(2), tensor.Int64))
+		total := nanSum(self, c.ints(1), c.bool(2), c.dtypeOr(3, self.DType()))
+		return div.on(total, countNumbers(self, c.ints(1), c.bool(2)))
 	}),
 	giving("prod", func(c call) *tensor.Tensor {
 		return product(c.tensor(0), nil, false, c.dtypeOr(1, sumType(c.tensor(0).DType())))

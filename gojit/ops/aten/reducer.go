@@ -31,6 +31,13 @@ var (
 		d := b.Sub(x[0], x[1])
 		return b.Mul(d, d)
 	}}
+	// numbersReducer adds what is not NaN, numbersCounter counts it.
+	numbersReducer = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element {
+		return b.Select(b.Binary(kernel.Eq, x[0], x[0]), x[0], b.Number(x[0], 0))
+	}}
+	numbersCounter = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element {
+		return b.Convert(b.Binary(kernel.Eq, x[0], x[0]), tensor.Int64)
+	}}
 	absoluteReducer = &reducer{op: kernel.ReduceSum, expr: unaryOp(kernel.Abs)}
 	largestReducer  = &reducer{op: kernel.ReduceMax, expr: unaryOp(kernel.Abs)}
 	smallestReducer = &reducer{op: kernel.ReduceMin, expr: unaryOp(kernel.Abs)}

@@ -486,12 +486,3 @@ func integersOf(t *tensor.Tensor) []int {
 	}
 	return out
 }
-
-// sequence makes the vector 0, 1, ... n-1.
-func sequence(n int) *tensor.Tensor {
-	t := empty([]int{n}, tensor.Int64)
-	for i := range n {
-		tensor.Data[int64](t)[i] = int64(i)
-	}
-	return t
-}

@@ -1,0 +1,91 @@
+package aten
+
+import (
+	"math"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/launch"
+	"torchjit/gojit/tensor"
+)
+
+// counting is an expression of the number of each element. Its programs are kept by the type they give.
+type counting struct {
+	computed tensor.DType // of the number and the parameters
+	params   int
+	expr     expression
+	narrow   launch.Cache // for numbers of 32 bits
+	wide     launch.Cache
+}
+
+var (
+	integerSteps = &counting{computed: tensor.Int64, params: 2, expr: stepsFrom}
+	floatSteps   = &counting{computed: tensor.Float64, params: 2, expr: stepsFrom}
+	// stepsBetween counts from the first number up to half of the steps, and from the last one down after that.
+	stepsBetween = &counting{computed: tensor.Float64, params: 5, expr: func(b builder, x ...element) element {
+		i, first, last, step, half, end := x[0], x[1], x[2], x[3], x[4], x[5]
+		return b.Select(b.Binary(kernel.Lt, i, half), b.Add(first, b.Mul(step, i)), b.Sub(last, b.Mul(step, b.Sub(end, i))))
+	}}
+)
+
+func stepsFrom(b builder, x ...element) element { return b.Add(x[1], b.Mul(x[0], x[2])) }
+
+// fill makes n elements of a type.
+func (q *counting) fill(n int, d tensor.DType, params ...tensor.Scalar) *tensor.Tensor {
+	out := empty([]int{n}, d)
+	number, cache := tensor.Int64, &q.wide
+	if n <= math.MaxInt32 {
+		number, cache = tensor.Int32, &q.narrow
+	}
+	key := launch.Key(0).With(d)
+	p := cache.Get(key)
+	if p == nil {
+		p = must(cache.Make(key, func() (*launch.Program, error) {
+			b := kernel.NewBuilder()
+			x := []element{b.Convert(b.Iota(number), q.computed)}
+			for range q.params {
+				x = append(x, b.Param(q.computed))
+			}
+			b.Output(b.Convert(q.expr(b, x...), kernel.ComputeType(d)), d)
+			return launch.ProgramOf(b.Kernel())
+		}))
+	}
+	p.Run([]*tensor.Tensor{out}, params)
+	return out
+}
+
+// sequence counts from 0 to n-1.
+func sequence(n int) *tensor.Tensor {
+	return integerSteps.fill(n, tensor.Int64, tensor.Int(0), tensor.Int(1))
+}
+
+// steps makes n numbers from start on.
+func (o makeLike) steps(n int, integral bool, start, step tensor.Scalar) *tensor.Tensor {
+	if o.device.Type == tensor.Meta {
+		return o.empty([]int{n})
+	}
+	if integral || o.dtype.IsIntegral() {
+		return integerSteps.fill(n, o.dtype, tensor.Int(start.Int64()), tensor.Int(step.Int64()))
+	}
+	return floatSteps.fill(n, o.dtype, tensor.Float(start.Float64()), tensor.Float(step.Float64()))
+}
+
+// linspace makes n numbers from start to end.
+func linspace(start, end tensor.Scalar, n int, o makeLike) *tensor.Tensor {
+	check(n >= 0, "number of steps must be non-negative")
+	if start.Kind == tensor.ComplexScalar || end.Kind == tensor.ComplexScalar {
+		o.dtype = o.dtype.ToComplex()
+	}
+	if o.dtype.IsIntegral() {
+		start, end = tensor.Int(start.Int64()), tensor.Int(end.Int64())
+	}
+	first, last := start.Float64(), end.Float64()
+	step := (last - first) / float64(n-1)
+	if o.dtype.IsFloating() {
+		step = tensor.FromScalar(tensor.Float(step), o.dtype).At().Float64()
+	}
+	half := n / 2
+	if n == 1 {
+		half, step = 1, 0
+	}
+	return stepsBetween.fill(n, o.dtype, tensor.Float(first), tensor.Float(last), tensor.Float(step), tensor.Int(int64(half)), tensor.Int(int64(n-1)))
+}
