@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -374,4 +375,18 @@ func pseudoInverseAbove(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
 	limit := clampMin.withNumber(scaleBy(largest, rtol), atol)
 	weights := choose(gt.on(s, limit), ofTensor(inverted.on(s)), ofScalar(tensor.Float(0)))
 	return matmul(mul.on(conjugate(must(vh.MatrixTranspose())), must(weights.Unsqueeze(-2))), conjugate(must(u.MatrixTranspose())))
+}
+
+// compareNaNLast orders numbers, NaN as the greatest.
+func compareNaNLast(a, b float64) int {
+	aNaN, bNaN := a != a, b != b
+	switch {
+	case aNaN && bNaN:
+		return 0
+	case aNaN:
+		return 1
+	case bNaN:
+		return -1
+	}
+	return cmp.Compare(a, b)
 }

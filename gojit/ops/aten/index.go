@@ -3,6 +3,7 @@ package aten
 import (
 	"slices"
 	"strings"
+	"unsafe"
 
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
@@ -125,31 +126,64 @@ func broadcastIndices(given []*tensor.Tensor) (shape []int, flat [][]int64) {
 
 // nonzero lists the indices of the elements that are not zero, one row each.
 func nonzero(t *tensor.Tensor) *tensor.Tensor {
-	mask := tensor.Data[bool](contiguous(to(t, tensor.Bool)))
+	mask := truthBytes(t)
 	count := 0
 	for _, v := range mask {
-		if v {
-			count++
-		}
+		count += int(min(v, 1))
 	}
 	if t.Dim() == 0 {
 		return empty([]int{count, 0}, tensor.Int64)
 	}
 	columns := empty([]int{t.Dim(), count}, tensor.Int64)
-	data := tensor.Data[int64](columns)
+	if count > 0 {
+		listCoordinates(columns, mask, t.Shape())
+	}
+	return must(columns.AsStrided([]int{count, t.Dim()}, []int{1, count}, 0))
+}
+
+// truthBytes gives a byte for each element: 0 for zeros, 1 for others.
+func truthBytes(t *tensor.Tensor) []uint8 {
+	truths := contiguous(to(t, tensor.Bool))
+	return unsafe.Slice((*uint8)(truths.DataPtr()), truths.Numel())
+}
+
+// listCoordinates writes the coordinates of the elements whose byte is 1, a row for each dimension.
+func listCoordinates(columns *tensor.Tensor, mask []uint8, shape []int) {
+	last := len(shape) - 1
+	n, data := shape[last], tensor.Data[int64](columns)
+	count := len(data) / len(shape)
+	inner := data[last*count:]
+	at := make([]int64, last)
+	for k := 0; len(mask) > 0; mask = mask[n:] {
+		from := k
+		k += indicesOfOnes(inner[k:], mask[:n])
+		for d, i := range at {
+			part := data[d*count+from : d*count+k]
+			for j := range part {
+				part[j] = i
+			}
+		}
+		for d := last - 1; d >= 0; d-- {
+			if at[d]++; at[d] < int64(shape[d]) {
+				break
+			}
+			at[d] = 0
+		}
+	}
+}
+
+// indicesOfOnes lists the places of the ones and returns how many there are. Every place is written, those of zeros under the
+// next one: jumps would be guessed wrong.
+func indicesOfOnes(dst []int64, mask []uint8) int {
 	k := 0
 	for i, v := range mask {
-		if !v {
-			continue
+		if k == len(dst) {
+			break
 		}
-		rest := i
-		for d := t.Dim() - 1; d >= 0; d-- {
-			data[d*count+k] = int64(rest % t.Size(d))
-			rest /= t.Size(d)
-		}
-		k++
+		dst[k] = int64(i)
+		k += int(min(v, 1))
 	}
-	return must(columns.Transpose(0, 1))
+	return k
 }
 
 func index(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {

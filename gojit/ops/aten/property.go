@@ -1,6 +1,9 @@
 package aten
 
 import (
+	"bytes"
+	"unsafe"
+
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
@@ -129,8 +132,27 @@ func equal(a, b *tensor.Tensor) bool {
 		return false
 	}
 	check(a.DType() == b.DType(), "Expected object of data type %s but got data type %s for argument 'other' in call to equal", cppTypeName(a.DType()), cppTypeName(b.DType()))
-	return a.Numel() == 0 || truth(eq.on(a, b), nil, false, true).At().Bool()
+	n := a.Numel()
+	if n == 0 {
+		return true
+	}
+	if n <= equalAtOnce {
+		return truth(eq.on(a, b), nil, false, true).At().Bool()
+	}
+	a, b = must(contiguous(a).View(-1)), must(contiguous(b).View(-1))
+	for from := 0; from < n; from += equalAtOnce {
+		to := min(from+equalAtOnce, n)
+		same := eq.on(must(a.Slice(0, from, to, 1)), must(b.Slice(0, from, to, 1)))
+		if bytes.IndexByte(unsafe.Slice((*byte)(same.DataPtr()), to-from), 0) >= 0 {
+			return false
+		}
+		same.Release()
+	}
+	return true
 }
+
+// equalAtOnce is how many elements are compared before the outcome is looked at.
+const equalAtOnce = 1 << 15
 
 // isClose tells where |a-b| <= atol + rtol*|b|.
 func isClose(a, b *tensor.Tensor, rtol, atol float64, equalNaN bool) *tensor.Tensor {

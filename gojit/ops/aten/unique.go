@@ -2,187 +2,239 @@ package aten
 
 import (
 	"slices"
-	"sort"
+	"unsafe"
 
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
-// unique gives the different elements in order, for each element its place among them, and the counts.
-func unique(t *tensor.Tensor, sorted, consecutive bool) (values, inverse, counts *tensor.Tensor) {
-	flat := contiguous(must(t.Reshape(-1)))
-	rows := must(flat.Reshape(-1, 1))
-	list, inverse, counts := uniqueRows(rows, consecutive)
-	return must(list.Reshape(-1)), must(inverse.Reshape(t.Shape()...)), counts
+// distinct is what unique operators find out about elements.
+type distinct struct {
+	keys    []uint64 // of the different elements in the order of the result
+	counts  []int64
+	inverse []int64 // for each element its place in the result; nil where nobody wants it
 }
 
-// uniqueRows does the same for the rows of a contiguous matrix.
-func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts *tensor.Tensor) {
-	n, width := rows.Size(0), 1
-	if rows.Size(0) > 0 {
-		width = rows.Numel() / n
+// unique gives the different elements in order, the counts, and where that is wanted for each element its place among them.
+// A NaN equals nothing: each is a value of its own, at the end, with no count, and its place is the first.
+func unique(t *tensor.Tensor, wantInverse bool) (values, inverse, counts *tensor.Tensor) {
+	d := t.DType()
+	check(!d.IsComplex(), "\"unique\" not implemented for '%s'", d.CppName())
+	flat := contiguous(must(t.Reshape(-1)))
+	n := flat.Numel()
+	var u distinct
+	if wantInverse {
+		u.inverse = make([]int64, n)
 	}
-	key := contiguous(to(rows, accumulator(rows.DType())))
-	compare := rowComparison(key, width)
+	if n > 0 && !u.byTable(flat) {
+		u.bySorting(flat)
+	}
+	values = empty([]int{len(u.keys)}, d)
+	elementsOf(values, u.keys)
+	if d.IsFloating() {
+		keepSignOfZero(values, flat)
+	}
+	inverse = empty([]int{0}, tensor.Int64)
+	if wantInverse {
+		inverse = must(must(tensor.FromSlice(u.inverse, n)).Reshape(t.Shape()...))
+	}
+	return values, inverse, must(tensor.FromSlice(u.counts, len(u.counts)))
+}
+
+// smallTable is the range of integers for which counting is always cheap; a larger one may be twice the number of elements.
+const smallTable = 1 << 12
+
+// byTable counts integers whose range is small.
+func (u *distinct) byTable(flat *tensor.Tensor) bool {
+	switch flat.DType() {
+	case tensor.Bool, tensor.Uint8:
+		return countInTable(u, unsafe.Slice((*uint8)(flat.DataPtr()), flat.Numel()))
+	case tensor.Int8:
+		return countInTable(u, tensor.Data[int8](flat))
+	case tensor.Int16:
+		return countInTable(u, tensor.Data[int16](flat))
+	case tensor.Int32:
+		return countInTable(u, tensor.Data[int32](flat))
+	case tensor.Int64:
+		return countInTable(u, tensor.Data[int64](flat))
+	}
+	return false
+}
+
+func countInTable[T plainInteger](u *distinct, data []T) bool {
+	least, greatest := data[0], data[0]
+	for _, v := range data {
+		least, greatest = min(least, v), max(greatest, v)
+	}
+	size := uint64(int64(greatest)) - uint64(int64(least))
+	if size >= uint64(max(smallTable, 2*len(data))) {
+		return false
+	}
+	size++
+	both := make([]int64, 2*size) // of the elements at even and odd places: equal neighbours do not wait for each other
+	even, odd := both[:size], both[size:]
+	for i := 0; i+1 < len(data); i += 2 {
+		even[int64(data[i])-int64(least)]++
+		odd[int64(data[i+1])-int64(least)]++
+	}
+	if len(data)%2 != 0 {
+		even[int64(data[len(data)-1])-int64(least)]++
+	}
+	bias := signBit[T]()
+	for v := range even {
+		if count := even[v] + odd[v]; count > 0 {
+			even[v] = int64(len(u.keys))
+			u.keys = append(u.keys, uint64(int64(v)+int64(least))^bias)
+			u.counts = append(u.counts, count)
+		}
+	}
+	if u.inverse != nil {
+		for i, v := range data {
+			u.inverse[i] = even[int64(v)-int64(least)]
+		}
+	}
+	return true
+}
+
+// bySorting counts the runs of sorted keys.
+func (u *distinct) bySorting(flat *tensor.Tensor) {
+	n, d := flat.Numel(), flat.DType()
+	room, both := words(2 * n)
+	defer room.Release()
+	keys := both[:n]
+	keysOf(keys, flat.DataPtr(), d, false)
+	var order []int64
+	if u.inverse != nil {
+		o := newOrderer(n, d, false)
+		defer o.release()
+		order = make([]int64, n)
+		o.order(order, flat.DataPtr())
+	} else {
+		keys = radixSort(keys, both[n:], 0)
+	}
+	nan, hasNaN := nanKey(d)
+	for i := range n {
+		key := keys[i]
+		if order != nil {
+			key = keys[order[i]]
+		}
+		if hasNaN && key == nan {
+			u.keys, u.counts = append(u.keys, key), append(u.counts, 0)
+			continue // the element's place stays 0
+		}
+		if last := len(u.keys) - 1; last < 0 || u.keys[last] != key {
+			u.keys, u.counts = append(u.keys, key), append(u.counts, 0)
+		}
+		last := len(u.keys) - 1
+		u.counts[last]++
+		if order != nil {
+			u.inverse[order[i]] = int64(last)
+		}
+	}
+}
+
+// keepSignOfZero gives the zero among values, which are in order, the sign of the first zero of the elements.
+func keepSignOfZero(values, flat *tensor.Tensor) {
+	at := eq.withNumber(values, 0)
+	for i, zero := range tensor.Data[bool](at) {
+		if !zero {
+			continue
+		}
+		for j, same := range tensor.Data[bool](eq.withNumber(flat, 0)) {
+			if same {
+				succeed(tensor.Copy(must(values.Select(0, i)), must(flat.Select(0, j))))
+				return
+			}
+		}
+	}
+}
+
+// uniqueRows does the same for the slices of a contiguous tensor along its first dimension, or only for neighbours.
+func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts *tensor.Tensor) {
+	n, d := rows.Size(0), rows.DType()
+	check(!d.IsComplex(), "\"unique\" not implemented for '%s'", d.CppName())
+	width := rows.Numel() / max(n, 1)
+	room, keys := words(rows.Numel())
+	defer room.Release()
+	keysOf(keys, rows.DataPtr(), d, false)
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
 	}
 	if !consecutive {
-		slices.SortStableFunc(order, compare)
+		slices.SortStableFunc(order, func(a, b int) int {
+			return slices.Compare(keys[a*width:(a+1)*width], keys[b*width:(b+1)*width])
+		})
 	}
+	nan, hasNaN := nanKey(d)
 	inverse = empty([]int{n}, tensor.Int64)
 	inv := tensor.Data[int64](inverse)
 	var first []int
 	var count []int64
 	for i, r := range order {
-		if i == 0 || compare(order[i-1], r) != 0 {
-			first = append(first, r*width)
-			count = append(count, 0)
+		if i == 0 || !slices.Equal(keys[order[i-1]*width:][:width], keys[r*width:][:width]) || hasNaN && slices.Contains(keys[r*width:][:width], nan) {
+			first, count = append(first, r*width), append(count, 0)
 		}
 		count[len(count)-1]++
 		inv[r] = int64(len(first) - 1)
 	}
 	shape := slices.Clone(rows.Shape())
 	shape[0] = len(first)
-	values = empty(shape, rows.DType())
+	values = empty(shape, d)
 	if values.Numel() > 0 {
-		inner := make([]int, width)
-		for i := range inner {
-			inner[i] = i
-		}
-		moveFrom(values, rows, first, inner)
+		moveFrom(values, rows, first, firstOffsets(width))
 	}
 	return values, inverse, must(tensor.FromSlice(count, len(count)))
 }
 
-func rowComparison(key *tensor.Tensor, width int) func(a, b int) int {
-	switch key.DType() {
-	case tensor.Int64:
-		return compareRows(tensor.Data[int64](key), width)
-	case tensor.Float32:
-		return compareRows(tensor.Data[float32](key), width)
-	case tensor.Float64:
-		return compareRows(tensor.Data[float64](key), width)
+// firstOffsets lists 0 to n-1.
+func firstOffsets(n int) []int {
+	offsets := make([]int, n)
+	for i := range offsets {
+		offsets[i] = i
 	}
-	raise(source.RuntimeError, "\"unique\" not implemented for '%s'", key.DType().CppName())
-	return nil
+	return offsets
 }
 
-func compareRows[T ordered](data []T, width int) func(a, b int) int {
-	return func(a, b int) int {
-		for j := range width {
-			if c := compareNaNLast(data[a*width+j], data[b*width+j]); c != 0 {
-				return c
-			}
-		}
-		return 0
-	}
+func uniqueConsecutive(t *tensor.Tensor) (values, inverse, counts *tensor.Tensor) {
+	list, inverse, counts := uniqueRows(contiguous(must(t.Reshape(-1))), true)
+	return list, must(inverse.Reshape(t.Shape()...)), counts
 }
 
 func uniqueDim(t *tensor.Tensor, dim int, consecutive bool) (values, inverse, counts *tensor.Tensor) {
-	dim = wrapDim(dim, t)
 	if t.Dim() == 0 {
-		return unique(t, true, consecutive)
+		raise(source.IndexError, "Dimension specified as %d but tensor has no dimensions", dim)
 	}
-	rows := contiguous(must(t.MoveDims([]int{dim}, []int{0})))
+	dim = wrapDim(dim, t)
+	if t.Numel() == 0 {
+		check(t.Size(dim) == 0, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+		none := empty([]int{0}, tensor.Int64)
+		return empty(t.Shape(), t.DType()), none, empty([]int{0}, tensor.Int64)
+	}
+	rows := contiguous(must(t.Transpose(dim, 0)))
 	values, inverse, counts = uniqueRows(rows, consecutive)
-	return contiguous(must(values.MoveDims([]int{0}, []int{dim}))), inverse, counts
+	return must(values.Transpose(0, dim)), inverse, counts
 }
 
-// searchSorted gives for each value the place in the sorted last dimension where it belongs.
-func searchSorted(sorted, values *tensor.Tensor, right, int32s bool) *tensor.Tensor {
-	check(sorted.Dim() > 0, "torch.searchsorted(): boundaries tensor should be 1 dimension or more")
-	check(sorted.Dim() == 1 || sorted.Dim() == values.Dim() && tensor.SameShape(sorted.Shape()[:sorted.Dim()-1], values.Shape()[:values.Dim()-1]),
-		"torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match, but we got boundaries tensor %s and input value tensor %s",
-		shapeText(sorted.Shape()), shapeText(values.Shape()))
-	r := tensor.NewResultType()
-	r.Tensor(sorted)
-	rows := tensor.Data[float64](contiguous(to(sorted, tensor.Float64)))
-	vs := tensor.Data[float64](contiguous(to(values, tensor.Float64)))
-	n := sorted.Size(sorted.Dim() - 1)
-	perRow := len(vs)
-	if sorted.Dim() > 1 && values.Dim() > 0 {
-		perRow = values.Size(values.Dim() - 1)
-	}
-	out := empty(values.Shape(), tensor.Int64)
-	data := tensor.Data[int64](out)
-	for i, v := range vs {
-		row := rows[:n]
-		if sorted.Dim() > 1 {
-			row = rows[i/perRow*n : (i/perRow+1)*n]
+var uniqueFamily = []definition{
+	define("_unique2", func(c call) {
+		c.give(unique(c.tensor(0), c.bool(2)))
+		keepAsked(c, c.bool(2), c.bool(3))
+	}),
+	define("_unique", func(c call) {
+		values, inverse, _ := unique(c.tensor(0), true)
+		c.give(values, inverse)
+	}),
+	define("unique_dim", func(c call) { c.give(uniqueDim(c.tensor(0), c.ints(1)[0], false)) }),
+	define("unique_dim_consecutive", func(c call) { c.give(uniqueDim(c.tensor(0), c.ints(1)[0], true)) }),
+	define("unique_consecutive", func(c call) {
+		if dim := c.oneDim(3); len(dim) > 0 {
+			c.give(uniqueDim(c.tensor(0), dim[0], true))
+		} else {
+			c.give(uniqueConsecutive(c.tensor(0)))
 		}
-		data[i] = int64(sort.Search(n, func(j int) bool {
-			if right {
-				return row[j] > v || row[j] != row[j]
-			}
-			return row[j] >= v || row[j] != row[j]
-		}))
-	}
-	if int32s {
-		return to(out, tensor.Int32)
-	}
-	return out
-}
-
-func bincount(t, weights *tensor.Tensor, least int) *tensor.Tensor {
-	check(t.Dim() == 1 && !t.DType().IsFloating(), "bincount only supports 1-d non-negative integral inputs.")
-	check(least >= 0, "minlength should be >= 0")
-	list := integersOf(t)
-	n := least
-	for _, v := range list {
-		check(v >= 0, "bincount only supports 1-d non-negative integral inputs.")
-		n = max(n, v+1)
-	}
-	if weights == nil {
-		out := zeros([]int{n}, tensor.Int64)
-		for _, v := range list {
-			tensor.Data[int64](out)[v]++
-		}
-		return out
-	}
-	check(weights.Dim() == 1 && weights.Numel() == len(list), "weights should be 1-d and have the same length as input")
-	out := zeros([]int{n}, tensor.Float64)
-	w := tensor.Data[float64](contiguous(to(weights, tensor.Float64)))
-	for i, v := range list {
-		tensor.Data[float64](out)[v] += w[i]
-	}
-	if weights.DType() == tensor.Float32 {
-		return to(out, tensor.Float32)
-	}
-	return out
-}
-
-// histogram counts elements in bins of equal width; equal bounds mean those of the elements.
-func histogram(t *tensor.Tensor, bins int, low, high float64) *tensor.Tensor {
-	noIntegers("histogram_cpu")(t.DType())
-	check(bins > 0, "bins must be > 0")
-	data := tensor.Data[float64](contiguous(to(t, tensor.Float64)))
-	if low == high && len(data) > 0 {
-		low, high = slices.Min(data), slices.Max(data)
-	}
-	if low == high {
-		low, high = low-1, high+1
-	}
-	check(low < high, "max must be larger than min")
-	out := zeros([]int{bins}, tensor.Float64)
-	counts := tensor.Data[float64](out)
-	for _, v := range data {
-		if v >= low && v <= high {
-			counts[min(int((v-low)/(high-low)*float64(bins)), bins-1)]++
-		}
-	}
-	return to(out, t.DType())
-}
-
-func giveUnique(c call, consecutive bool, dim []int) {
-	var values, inverse, counts *tensor.Tensor
-	if len(dim) == 0 {
-		values, inverse, counts = unique(c.tensor(0), true, consecutive)
-	} else {
-		values, inverse, counts = uniqueDim(c.tensor(0), dim[0], consecutive)
-	}
-	c.give(values, inverse, counts)
+		keepAsked(c, c.bool(1), c.bool(2))
+	}),
 }
 
 // keepAsked replaces results that were not asked for by empty tensors.

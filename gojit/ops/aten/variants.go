@@ -78,7 +78,7 @@ func Families() []Family {
 		{"Fourier transforms", fftFamily, false},
 		{"Special functions", slices.Concat(specialFamily, polynomials(), besselFamily), false},
 		{"Differences and integrals", calculusFamily, false},
-		{"Sorting and searching", sortFamily, false},
+		{"Sorting and searching", slices.Concat(sortFamily, selectFamily, uniqueFamily, searchFamily), false},
 		{"Running sums and extremes", scanFamily, false},
 		{"Resampling", resampleFamily, false},
 		{"Linear algebra", linalgFamily, false},
