@@ -13,7 +13,7 @@ tensor filecheck
 types syntax kernel
 kernel/amd64
 kernel/launch dense
-value
+factor value
 schema
 ops
 autograd ops/aten ops/prim ir

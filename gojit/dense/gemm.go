@@ -47,6 +47,16 @@ func (p *Product[T]) Run() {
 			p.applyEpilogue(i)
 		}
 		return
+	case complex64:
+		if p.suitsReals() {
+			overReals[float32](p)
+			return
+		}
+	case complex128:
+		if p.suitsReals() {
+			overReals[float64](p)
+			return
+		}
 	}
 	for i := range max(p.Batch, 1) {
 		p.portable(i)

@@ -4,69 +4,29 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
 
-// attempt runs f and reports whether it went through; a failed decomposition is reported, anything
-// else is raised on.
-func attempt(f func() *tensor.Tensor) (result *tensor.Tensor, ok bool) {
-	defer func() {
-		if r := recover(); r != nil {
-			if e, is := r.(*source.Error); !is || e.Class != linalgError {
-				panic(r)
-			}
-			result, ok = nil, false
-		}
-	}()
-	return f(), true
-}
-
-// checked defines a form that gives an info tensor, zero for success, instead of failing.
-func checked(name string, checkAt int, f func(c call) *tensor.Tensor) definition {
-	return define(name, func(c call) {
-		a := c.tensor(0)
-		check(a.Dim() >= 2, "%s: The input tensor A must have at least 2 dimensions.", name)
-		info := zeros(a.Shape()[:a.Dim()-2], tensor.Int32)
-		if c.bool(checkAt) {
-			c.give(f(c), info)
-			return
-		}
-		result, ok := attempt(func() *tensor.Tensor { return f(c) })
-		if !ok {
-			tensor.Fill(info, tensor.Int(1))
-			result = must(tensor.Full(a.Shape(), tensor.Float(math.NaN()), a.DType()))
-		}
-		c.give(result, info)
-	})
-}
-
 // luSolve solves with packed factorizations and their row exchanges.
 func luSolve(packed, pivots, b *tensor.Tensor) *tensor.Tensor {
-	lu, n, _ := squareBatch("linalg.lu_solve", packed)
+	const name = "linalg.lu_solve"
+	n, _ := squareMatrices(name, packed)
 	check(b.Dim() >= 2 && b.Size(b.Dim()-2) == n, "linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (%dx%d and %s)", n, n, shapeText(b.Shape()))
 	check(pivots.Dim() >= 1 && pivots.Dim() == packed.Dim()-1 && pivots.Size(pivots.Dim()-1) == n, "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
 	lead := must(tensor.Broadcast(packed.Shape()[:packed.Dim()-2], b.Shape()[:b.Dim()-2]))
+	d := tensor.Promote(packed.DType(), b.DType())
 	wide := func(t *tensor.Tensor, d tensor.DType, tail ...int) *tensor.Tensor {
-		return must(must(to(t, d).Expand(append(slices.Clone(lead), tail...)...)).Clone(tensor.ContiguousFormat))
+		return to(must(t.Expand(append(slices.Clone(lead), tail...)...)), d)
 	}
-	columns := b.Size(b.Dim() - 1)
-	out := wide(b, tensor.Complex128, n, columns)
-	lu = tensor.Data[complex128](wide(packed, tensor.Complex128, n, n))
-	swaps, data := tensor.Data[int64](wide(pivots, tensor.Int64, n)), tensor.Data[complex128](out)
-	for m := range numelOf(lead) {
-		rows := data[m*n*columns : (m+1)*n*columns]
-		for k, with := range swaps[m*n : (m+1)*n] {
-			j := int(with) - 1
-			check(j >= 0 && j < n, "pivots must lie in [1, %d], but got %d", n, with)
-			for c := range columns {
-				rows[k*columns+c], rows[j*columns+c] = rows[j*columns+c], rows[k*columns+c]
-			}
-		}
-		substitute(lu[m*n*n:(m+1)*n*n], n, rows, columns)
+	f := &luFactors{packed: contiguous(wide(packed, d, n, n)), shape: lead, rows: n, columns: n, info: make([]int32, numelOf(lead))}
+	f.swaps = tensor.Data[int32](contiguous(wide(pivots, tensor.Int32, n)))
+	for _, with := range f.swaps {
+		check(with >= 1 && int(with) <= n, "pivots must lie in [1, %d], but got %d", n, with)
 	}
-	return to(out, tensor.Promote(packed.DType(), b.DType()))
+	out := writable(wide(b, d, n, b.Size(b.Dim()-1)), d)
+	f.solveIn(out)
+	return out
 }
 
 // luSolveAs is luSolve for A X = B, X A = B and both with the adjoint of A.
@@ -283,9 +243,30 @@ func kaiser(n int, periodic bool, beta float64, o makeLike) *tensor.Tensor {
 }
 
 var solveFamily = []definition{
-	checked("linalg_inv_ex", 1, func(c call) *tensor.Tensor { return inverse(c.tensor(0)) }),
-	checked("linalg_cholesky_ex", 2, func(c call) *tensor.Tensor { return cholesky("linalg.cholesky_ex", c.tensor(0), c.bool(1)) }),
-	checked("linalg_solve_ex", 3, func(c call) *tensor.Tensor { return solve(c.tensor(0), c.tensor(1), c.bool(2)) }),
+	define("linalg_inv_ex", func(c call) {
+		a := c.tensor(0)
+		x, info := inverseOf("linalg.inv_ex", a)
+		if c.bool(1) {
+			mustSolve("linalg.inv_ex", a.Shape()[:a.Dim()-2], info)
+		}
+		c.give(x, must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
+	}),
+	define("linalg_cholesky_ex", func(c call) {
+		a := c.tensor(0)
+		l, info := choleskyOf("linalg.cholesky_ex", a, c.bool(1))
+		if c.bool(2) {
+			mustBePositive("linalg.cholesky_ex", a.Shape()[:a.Dim()-2], info)
+		}
+		c.give(l, must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
+	}),
+	define("linalg_solve_ex", func(c call) {
+		a := c.tensor(0)
+		x, info := solveAs("linalg.solve_ex", a, c.tensor(1), c.bool(2))
+		if c.bool(3) {
+			mustSolve("linalg.solve_ex", a.Shape()[:a.Dim()-2], info)
+		}
+		c.give(x, must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
+	}),
 	giving("lu_solve", func(c call) *tensor.Tensor { return luSolve(c.tensor(1), c.tensor(2), c.tensor(0)) }),
 	giving("linalg_lu_solve", func(c call) *tensor.Tensor {
 		return luSolveAs(c.tensor(0), c.tensor(1), c.tensor(2), c.bool(3), c.bool(4))
@@ -308,10 +289,11 @@ var solveFamily = []definition{
 		l := c.tensor(0)
 		atLeastMatrices("cholesky_inverse", l)
 		if c.bool(1) {
-			l = must(l.MatrixTranspose())
+			l = conjugate(must(l.MatrixTranspose()))
 		}
-		l = triangle(l, 0, false)
-		return inverse(matmul(l, conjugate(must(l.MatrixTranspose()))))
+		n, _ := squareMatrices("cholesky_inverse", l)
+		x := solveTriangular(l, eye(n, n, makeLike{dtype: l.DType()}), false, true, false)
+		return matmul(conjugate(must(x.MatrixTranspose())), x)
 	}),
 	giving("cholesky_solve", func(c call) *tensor.Tensor {
 		l := c.tensor(1)

@@ -1,0 +1,212 @@
+package factor
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// random returns numbers whose parts lie between -1 and 1.
+func random[T Scalar](r *rand.Rand, n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = number[T](complex(2*r.Float64()-1, 2*r.Float64()-1))
+	}
+	return x
+}
+
+// multiplied returns the product of two matrices by its definition.
+func multiplied[T Scalar](m, n, k int, a, b []T) []T {
+	c := make([]T, m*n)
+	for i := range m {
+		for p := range k {
+			for j := range n {
+				c[i*n+j] += a[i*k+p] * b[p*n+j]
+			}
+		}
+	}
+	return c
+}
+
+// adjoint returns the conjugate transpose of m rows of n elements.
+func adjoint[T Scalar](m, n int, a []T) []T {
+	to := make([]T, m*n)
+	turn(to, m, a, n, m, n)
+	conjugate(to)
+	return to
+}
+
+// apart returns the largest difference between two slices.
+func apart[T Scalar](x, y []T) (most float64) {
+	for i, v := range x {
+		d := v - y[i]
+		size := math.Hypot(realPart(d), imaginaryPart(d))
+		if !(size <= most) {
+			most = size
+		}
+	}
+	return most
+}
+
+// tolerance is for sums of n products of numbers of size one.
+func tolerance[T Scalar](n int) float64 {
+	var t T
+	switch any(t).(type) {
+	case float32, complex64:
+		return 3e-6 * float64(n+4)
+	}
+	return 6e-15 * float64(n+4)
+}
+
+var sizes = [][2]int{{1, 1}, {2, 2}, {3, 5}, {5, 3}, {24, 24}, {25, 25}, {33, 40}, {64, 64}, {70, 50}, {100, 100}}
+
+func testLU[T Scalar](t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, size := range sizes {
+		m, n := size[0], size[1]
+		k := min(m, n)
+		a := random[T](r, m*n)
+		lu, pivots := append([]T(nil), a...), make([]int32, k)
+		if zero := LU(m, n, lu, n, pivots); zero != 0 {
+			t.Fatalf("%v: zero pivot %d", size, zero)
+		}
+		l, u := make([]T, m*k), make([]T, k*n)
+		for i := range m {
+			for j := range n {
+				switch {
+				case j < i && j < k:
+					l[i*k+j] = lu[i*n+j]
+				case i < k:
+					u[i*n+j] = lu[i*n+j]
+				}
+			}
+			if i < k {
+				l[i*k+i] = 1
+			}
+		}
+		back := multiplied(m, n, k, l, u)
+		Exchange(pivots, back, n, n, true)
+		if d := apart(back, a); !(d < tolerance[T](k)) {
+			t.Errorf("%v: L U is %g off", size, d)
+		}
+	}
+}
+
+func testCholesky[T Scalar](t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{1, 2, 5, 16, 24, 25, 40, 64, 100, 150} {
+		x := random[T](r, n*n)
+		a := multiplied(n, n, n, x, adjoint(n, n, x))
+		for i := range n {
+			a[i*n+i] += 1
+		}
+		l := append([]T(nil), a...)
+		for i := range n { // the upper triangle is not read
+			for j := i + 1; j < n; j++ {
+				l[i*n+j] = number[T](complex(math.NaN(), 0))
+			}
+		}
+		if at := Cholesky(n, l, n); at != 0 {
+			t.Fatalf("%d: minor %d", n, at)
+		}
+		if d := apart(multiplied(n, n, n, l, adjoint(n, n, l)), a); !(d < tolerance[T](n)*float64(n)/4) {
+			t.Errorf("%d: L L' is %g off", n, d)
+		}
+		a[(n-1)*n+n-1] = -1
+		if at := Cholesky(n, a, n); at != n {
+			t.Errorf("%d: minor %d is the first that is not positive", n, at)
+		}
+	}
+}
+
+func testSolve[T Scalar](t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{1, 3, 16, 17, 40, 64, 100} {
+		for _, count := range []int{1, 3, 20} {
+			for kind := range 4 {
+				triangle := Triangle{Upper: kind&1 != 0, Unit: kind&2 != 0}
+				a, b := random[T](r, n*n), random[T](r, n*count)
+				clean := make([]T, n*n)
+				for i := range n {
+					for j := range n {
+						a[i*n+j] /= number[T](complex(float64(n), 0))
+						if j != i && j > i == triangle.Upper {
+							clean[i*n+j] = a[i*n+j]
+						}
+					}
+					a[i*n+i] += 1
+					clean[i*n+i] = a[i*n+i]
+					if triangle.Unit {
+						clean[i*n+i] = 1
+					}
+				}
+				x := append([]T(nil), b...)
+				Solve(triangle, n, a, n, x, count, count)
+				if d := apart(multiplied(n, count, n, clean, x), b); !(d < tolerance[T](n)) {
+					t.Errorf("%d by %d, %+v: the product with the solution is %g off", n, count, triangle, d)
+				}
+			}
+		}
+	}
+}
+
+func forAll(t *testing.T, f32, f64, c64, c128 func(t *testing.T)) {
+	for name, f := range map[string]func(t *testing.T){"float32": f32, "float64": f64, "complex64": c64, "complex128": c128} {
+		t.Run(name, f)
+	}
+}
+
+func TestLU(t *testing.T) {
+	forAll(t, testLU[float32], testLU[float64], testLU[complex64], testLU[complex128])
+}
+
+func TestCholesky(t *testing.T) {
+	forAll(t, testCholesky[float32], testCholesky[float64], testCholesky[complex64], testCholesky[complex128])
+}
+
+func TestSolve(t *testing.T) {
+	forAll(t, testSolve[float32], testSolve[float64], testSolve[complex64], testSolve[complex128])
+}
+
+// A matrix with a column of zeros is factorized to its end, and the place of the zero is told.
+func TestLUOfSingularMatrix(t *testing.T) {
+	for _, n := range []int{3, 40} {
+		a := random[float64](rand.New(rand.NewPCG(7, 8)), n*n)
+		for i := range n {
+			a[i*n+1] = 0
+		}
+		if zero := LU(n, n, a, n, make([]int32, n)); zero != 2 || math.IsNaN(a[n*n-1]) {
+			t.Errorf("%d: zero pivot %d, last element %v", n, zero, a[n*n-1])
+		}
+	}
+}
+
+func BenchmarkFactor(b *testing.B) {
+	for _, n := range []int{4, 16, 64, 200, 500} {
+		a := random[float64](rand.New(rand.NewPCG(9, 10)), n*n)
+		for i := range n {
+			a[i*n+i] += float64(n)
+		}
+		work, pivots := make([]float64, n*n), make([]int32, n)
+		b.Run(fmt.Sprintf("LU/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				copy(work, a)
+				LU(n, n, work, n, pivots)
+			}
+		})
+		b.Run(fmt.Sprintf("Cholesky/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				copy(work, a)
+				Cholesky(n, work, n)
+			}
+		})
+		right := random[float64](rand.New(rand.NewPCG(9, 10)), n*n)
+		b.Run(fmt.Sprintf("Solve/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				copy(work, right)
+				Solve(Triangle{Upper: true}, n, a, n, work, n, n)
+			}
+		})
+	}
+}
