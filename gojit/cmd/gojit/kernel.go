@@ -96,7 +96,11 @@ func operandsFor(k *kernel.Kernel, n int) ([]*tensor.Tensor, []tensor.Scalar, er
 		if err != nil {
 			return nil, nil, err
 		}
-		source.Normal(x, 0, 1)
+		source.Draw(func(stream tensor.Draws) {
+			for i := range tensor.Data[float32](x) {
+				tensor.Data[float32](x)[i] = float32(stream.Normal())
+			}
+		})
 		if x, err = x.To(d); err != nil {
 			return nil, nil, err
 		}

@@ -190,7 +190,7 @@ func randomLeaky(c call, gen *tensor.Generator) *tensor.Tensor {
 		return choose(gt.withNumber(x, 0), ofTensor(x), ofTensor(scaleBy(x, (low+high)/2)))
 	}
 	slopes := empty(x.Shape(), x.DType())
-	gen.Uniform(slopes, low, high)
+	drawUniform(gen, slopes, low, high)
 	return choose(gt.withNumber(x, 0), ofTensor(x), ofTensor(mul.on(x, slopes)))
 }
 

@@ -63,25 +63,23 @@ func cutOverload(name string) (base, overload string, ok bool) {
 func uniformFill(c call, t *tensor.Tensor, gen *tensor.Generator) {
 	from, to := c.float(1), c.float(2)
 	check(from <= to, "uniform_ expects to return a [from, to) range, but found from=%v > to=%v", from, to)
-	check(t.DType().IsFloating() || t.DType().IsComplex(), "\"check_uniform_bounds\" not implemented for '%s'", t.DType().CppName())
-	gen.Uniform(t, from, to)
+	drawUniform(gen, t, from, to)
 }
 
 func normalFill(c call, t *tensor.Tensor, gen *tensor.Generator) {
 	check(c.float(2) >= 0, "normal expects std >= 0.0, but found std %v", c.float(2))
-	check(t.DType().IsFloating() || t.DType().IsComplex(), "\"normal_kernel_cpu\" not implemented for '%s'", t.DType().CppName())
-	gen.Normal(t, c.float(1), c.float(2))
+	drawNormal(gen, t, c.float(1), c.float(2))
 }
 
 func bernoulliFill(t *tensor.Tensor, p float64, gen *tensor.Generator) {
 	check(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=%v", p)
-	gen.Bernoulli(t, p)
+	drawBernoulli(gen, t, p)
 }
 
 func randomRange(t *tensor.Tensor, from, to int64, gen *tensor.Generator) {
 	check(from < to, "random_ expects 'from' to be less than 'to', but got from=%d >= to=%d", from, to)
 	if !isMeta(t) {
-		gen.Random(t, from, to)
+		drawIntegers(gen, t, from, to)
 	}
 }
 
@@ -107,7 +105,7 @@ func dropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 	}
 	if d := t.DType(); kernel.ComputeType(d) == d && d.IsFloating() {
 		kept := empty(t.Shape(), tensor.Bool)
-		tensor.DefaultGenerator().Bernoulli(kept, 1-p)
+		drawBernoulli(tensor.DefaultGenerator(), kept, 1-p)
 		return keptScaled.run(nil, []operand{ofTensor(t), ofTensor(kept)}, tensor.Float(1-p))
 	}
 	return mul.on(t, dropoutNoise(t, t.Shape(), p))
@@ -118,7 +116,7 @@ var keptScaled = elementwise("dropout", sameType, func(b builder, x ...element) 
 
 func dropoutNoise(t *tensor.Tensor, shape []int, p float64) *tensor.Tensor {
 	noise := empty(shape, t.DType())
-	tensor.DefaultGenerator().Bernoulli(noise, 1-p)
+	drawBernoulli(tensor.DefaultGenerator(), noise, 1-p)
 	return div.withNumber(noise, 1-p)
 }
 
@@ -153,7 +151,7 @@ func alphaDropout(t *tensor.Tensor, p float64, train, feature bool) *tensor.Tens
 		shape[0], shape[1] = t.Size(0), t.Size(1)
 	}
 	noise := empty(shape, t.DType())
-	tensor.DefaultGenerator().Bernoulli(noise, 1-p)
+	drawBernoulli(tensor.DefaultGenerator(), noise, 1-p)
 	const alpha = 1.7580993408473766
 	a := 1 / math.Sqrt((alpha*alpha*p+1)*(1-p))
 	shift := scaleBy(addNumber(noise, -1), alpha*a)
@@ -186,7 +184,7 @@ func multinomial(t *tensor.Tensor, n int, replacement bool, gen *tensor.Generato
 	}
 	if !replacement {
 		q := empty(t.Shape(), t.DType())
-		gen.Exponential(q, 1)
+		drawExponential(gen, q, 1)
 		_, at := topK(div.on(t, q), n, -1, true)
 		return at
 	}
@@ -194,7 +192,12 @@ func multinomial(t *tensor.Tensor, n int, replacement bool, gen *tensor.Generato
 	shape[len(shape)-1] = n
 	out := empty(shape, tensor.Int64)
 	data := tensor.Data[int64](out)
-	draws := gen.DrawUniform(len(data))
+	draws := make([]float64, len(data))
+	gen.Draw(func(d tensor.Draws) {
+		for i := range draws {
+			draws[i] = d.Uniform()
+		}
+	})
 	for r := range len(rows) / categories {
 		row := rows[r*categories : (r+1)*categories]
 		cumulative := make([]float64, categories)
@@ -229,14 +232,14 @@ func normalOf(c call) *tensor.Tensor {
 		}
 	}
 	noise := empty(shape, d)
-	gen.Normal(noise, 0, 1)
+	drawNormal(gen, noise, 0, 1)
 	return add.run(nil, []operand{ofTensor(mul.run(nil, []operand{ofTensor(noise), std})), mean})
 }
 
 var randomFamily = slices.Concat([]definition{
 	giving("bernoulli.Tensor", func(c call) *tensor.Tensor {
 		t := must(tensor.EmptyLike(c.tensor(0), c.tensor(0).DType()))
-		c.generator(2).BernoulliFrom(t, must(c.tensor(1).Expand(t.Shape()...)))
+		drawBernoulliFrom(c.generator(2), t, must(c.tensor(1).Expand(t.Shape()...)))
 		return t
 	}),
 	drawing("rand", 1, -1, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor { return uniformOf(gen, o, c.ints(0)) }),
@@ -266,14 +269,14 @@ var randomFamily = slices.Concat([]definition{
 	creatingLike("rand_like", 1, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor {
 		t := o.emptyLike(c, 5, like)
 		if !isMeta(t) {
-			tensor.DefaultGenerator().Uniform(t, 0, 1)
+			drawUniform(tensor.DefaultGenerator(), t, 0, 1)
 		}
 		return t
 	}),
 	creatingLike("randn_like", 1, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor {
 		t := o.emptyLike(c, 5, like)
 		if !isMeta(t) {
-			tensor.DefaultGenerator().Normal(t, 0, 1)
+			drawNormal(tensor.DefaultGenerator(), t, 0, 1)
 		}
 		return t
 	}),
@@ -293,22 +296,22 @@ var randomFamily = slices.Concat([]definition{
 	drawing("normal.float_float", 4, 3, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor {
 		t := o.empty(c.ints(2))
 		if !isMeta(t) {
-			gen.Normal(t, c.float(0), c.float(1))
+			drawNormal(gen, t, c.float(0), c.float(1))
 		}
 		return t
 	}),
 	giving("bernoulli", func(c call) *tensor.Tensor {
 		p := c.tensor(0)
 		t := must(tensor.EmptyLike(p, p.DType()))
-		c.generator(1).BernoulliFrom(t, p)
+		drawBernoulliFrom(c.generator(1), t, p)
 		return t
 	}),
 	filled("bernoulli.p", func(c call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.float(1), gen) }),
 	filling("bernoulli_.float", func(c call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.float(1), gen) }),
 	filling("bernoulli_.Tensor", func(c call, t *tensor.Tensor, gen *tensor.Generator) {
-		gen.BernoulliFrom(t, must(c.tensor(1).Expand(t.Shape()...)))
+		drawBernoulliFrom(gen, t, must(c.tensor(1).Expand(t.Shape()...)))
 	}),
-	filling("random_", func(c call, t *tensor.Tensor, gen *tensor.Generator) { gen.RandomBits(t) }),
+	filling("random_", func(c call, t *tensor.Tensor, gen *tensor.Generator) { drawBits(gen, t) }),
 	filling("random_.to", func(c call, t *tensor.Tensor, gen *tensor.Generator) { randomRange(t, 0, int64(c.int(1)), gen) }),
 	filling("random_.from", func(c call, t *tensor.Tensor, gen *tensor.Generator) {
 		randomRange(t, int64(c.int(1)), int64(c.intOr(2, math.MaxInt64)), gen)
@@ -321,7 +324,7 @@ var randomFamily = slices.Concat([]definition{
 			return
 		}
 		mask := empty(t.Shape(), tensor.Bool)
-		tensor.DefaultGenerator().Bernoulli(mask, 1-p)
+		drawBernoulli(tensor.DefaultGenerator(), mask, 1-p)
 		scale := 0.0
 		if p < 1 {
 			scale = 1 / (1 - p)
@@ -336,16 +339,16 @@ var randomFamily = slices.Concat([]definition{
 	}),
 	bothFilling("uniform", uniformFill),
 	[]definition{filling("normal_", normalFill), filled("normal_functional", normalFill)},
-	bothFilling("exponential", func(c call, t *tensor.Tensor, gen *tensor.Generator) { gen.Exponential(t, c.float(1)) }),
-	bothFilling("cauchy", func(c call, t *tensor.Tensor, gen *tensor.Generator) { gen.Cauchy(t, c.float(1), c.float(2)) }),
-	bothFilling("log_normal", func(c call, t *tensor.Tensor, gen *tensor.Generator) { gen.LogNormal(t, c.float(1), c.float(2)) }),
-	bothFilling("geometric", func(c call, t *tensor.Tensor, gen *tensor.Generator) { gen.Geometric(t, c.float(1)) }),
+	bothFilling("exponential", func(c call, t *tensor.Tensor, gen *tensor.Generator) { drawExponential(gen, t, c.float(1)) }),
+	bothFilling("cauchy", func(c call, t *tensor.Tensor, gen *tensor.Generator) { drawCauchy(gen, t, c.float(1), c.float(2)) }),
+	bothFilling("log_normal", func(c call, t *tensor.Tensor, gen *tensor.Generator) { drawLogNormal(gen, t, c.float(1), c.float(2)) }),
+	bothFilling("geometric", func(c call, t *tensor.Tensor, gen *tensor.Generator) { drawGeometric(gen, t, c.float(1)) }),
 )
 
 func uniformOf(gen *tensor.Generator, o makeLike, shape []int) *tensor.Tensor {
 	t := o.empty(shape)
 	if !isMeta(t) {
-		gen.Uniform(t, 0, 1)
+		drawUniform(gen, t, 0, 1)
 	}
 	return t
 }
@@ -353,14 +356,14 @@ func uniformOf(gen *tensor.Generator, o makeLike, shape []int) *tensor.Tensor {
 func gaussOf(gen *tensor.Generator, o makeLike, shape []int) *tensor.Tensor {
 	t := o.empty(shape)
 	if !isMeta(t) {
-		gen.Normal(t, 0, 1)
+		drawNormal(gen, t, 0, 1)
 	}
 	return t
 }
 
 func permutation(gen *tensor.Generator, o makeLike, n int) *tensor.Tensor {
-	check(n >= 0, "n must be non-negative, got%d", n)
+	check(n >= 0, "Trying to create tensor with negative dimension %d: [%d]", n, n)
 	t := empty([]int{n}, tensor.Int64)
-	gen.Permutation(t)
+	drawPermutation(gen, t)
 	return to(t, o.dtype)
 }
