@@ -22,7 +22,7 @@ func Expand(k *Kernel) *Kernel { return ExpandFor(k, Primitives{Scale: true}) }
 // ExpandFor rewrites functions of float32 and float64 values into the instructions that a target has.
 // The results are the same, bit for bit, for all targets.
 //
-// What has no expansion stays as it is: functions of complex numbers and integers, and those whose
+// What has no expansion stays as it is: functions of integers, most of complex numbers, and those whose
 // ErrorBound is not defined. Of float64 these are Erfc, Erfinv, Lgamma and Digamma, which need more digits than float64 has
 // inside. Both kernels give the same within the
 // stated bounds, and for NaN, infinite and zero arguments the same but for the bits of a NaN.
@@ -55,10 +55,15 @@ func ExpandSmall(k *Kernel, target Primitives) *Kernel {
 // expand adds the instructions of a kernel.
 func (e *expander) expand(k *Kernel) {
 	e.k.Inputs, e.k.Params, e.k.Tables = k.Inputs, k.Params, slices.Clone(k.Tables)
-	values := make([]Value, len(k.Instrs))
+	values, pairs := make([]Value, len(k.Instrs)), make([]parts, len(k.Instrs))
 	for i := range k.Instrs {
 		in := k.Instrs[i]
 		operands := in.Op.Operands()
+		if k.isComplexInstr(&in) {
+			pairs[i] = e.complexInstr(k, in, values, pairs)
+			values[i] = pairs[i].re
+			continue
+		}
 		for j := range operands {
 			in.Args[j] = values[in.Args[j]]
 		}
@@ -70,9 +75,26 @@ func (e *expander) expand(k *Kernel) {
 		}
 	}
 	for _, o := range k.Outputs {
-		o.Value = values[o.Value]
+		if t := k.TypeOf(o.Value); t.IsComplex() || o.DType.IsComplex() {
+			o = e.complexOutput(o, t, values[o.Value], pairs[o.Value])
+		} else {
+			o.Value = values[o.Value]
+		}
 		e.k.Outputs = append(e.k.Outputs, o)
 	}
+}
+
+// isComplexInstr reports whether the result, an operand or the memory of an instruction is complex.
+func (k *Kernel) isComplexInstr(in *Instr) bool {
+	if in.Type.IsComplex() || in.Op == Load && k.Inputs[in.Imm].IsComplex() {
+		return true
+	}
+	for j := range in.Op.Operands() {
+		if k.TypeOf(in.Args[j]).IsComplex() {
+			return true
+		}
+	}
+	return false
 }
 
 // Used reports, for each instruction, whether an output depends on it.

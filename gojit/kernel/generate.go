@@ -43,7 +43,9 @@ func (g *Generator) Kernel() *Kernel {
 	}
 	if g.Rand.IntN(3) == 0 {
 		v := g.small(pickOf(g.Rand, g.values))
-		g.b.Output(v, pickOf(g.Rand, memory))
+		if to := pickOf(g.Rand, memory); !g.b.Type(v).IsComplex() || !to.IsIntegral() {
+			g.b.Output(v, to)
+		}
 	}
 	return g.b.Kernel()
 }
@@ -75,7 +77,9 @@ func (g *Generator) instruction() {
 			g.add(g.b.Select(g.like(tensor.Bool), x, g.like(t)))
 		}
 	case op == Convert:
-		g.add(g.b.Convert(g.small(x), pickOf(g.Rand, g.Types)))
+		if to := pickOf(g.Rand, g.Types); !t.IsComplex() || !to.IsIntegral() {
+			g.add(g.b.Convert(g.small(x), to))
+		}
 	case op.Operands() == 0 || loops[op][t] == nil || !g.allows(resultType(op, t)):
 	case op == Fma:
 		g.add(g.b.Fma(x, g.like(t), g.like(t)))
@@ -111,6 +115,9 @@ func (g *Generator) like(t tensor.DType) Value {
 
 // number makes a small constant.
 func (g *Generator) number(t tensor.DType) Value {
+	if t.IsComplex() {
+		return g.b.Const(t, tensor.Complex(complex(float64(g.Rand.IntN(33)-16)/8, float64(g.Rand.IntN(5)-2))))
+	}
 	if t.IsFloating() {
 		return g.b.Const(t, tensor.Float(float64(g.Rand.IntN(33)-16)/8))
 	}

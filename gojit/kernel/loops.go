@@ -34,8 +34,10 @@ func makeLoops() *loopTable {
 	signedLoops[int64](t, tensor.Int64)
 	floatLoops[float32](t, tensor.Float32)
 	floatLoops[float64](t, tensor.Float64)
-	complexLoops(t, tensor.Complex64, func(c complex64) float32 { return real(c) }, func(c complex64) float32 { return imag(c) })
-	complexLoops(t, tensor.Complex128, func(c complex128) float64 { return real(c) }, func(c complex128) float64 { return imag(c) })
+	complexLoops(t, tensor.Complex64, func(c complex64) float32 { return real(c) }, func(c complex64) float32 { return imag(c) },
+		func(re, im float32) complex64 { return complex(re, im) })
+	complexLoops(t, tensor.Complex128, func(c complex128) float64 { return real(c) }, func(c complex128) float64 { return imag(c) },
+		func(re, im float64) complex128 { return complex(re, im) })
 	boolLoops(t)
 	t[MakeComplex][tensor.Float32] = binary(func(a, b float32) complex64 { return complex(a, b) })
 	t[MakeComplex][tensor.Float64] = binary(func(a, b float64) complex128 { return complex(a, b) })

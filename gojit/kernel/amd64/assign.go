@@ -11,7 +11,7 @@ func (a *allocator) assign() []machine {
 }
 
 func (a *allocator) instruction(in *instruction) {
-	m := machine{kind: in.kind, op: in.op, w: in.w, imm: in.imm, size: in.size, index: in.index}
+	m := machine{kind: in.kind, op: in.op, w: in.w, imm: in.imm, size: in.size, half: in.half, index: in.index}
 	switch in.kind {
 	case plain:
 		a.plain(in, m)

@@ -255,7 +255,11 @@ func (g *generator) layOutPool() {
 		}
 	}
 	if g.isa == AVX2 && g.masksTail() {
-		for range 256 {
+		ones := 256 // as many bytes as the accumulators of a reduction, from whose end masks of several rounds count
+		if g.hasPairs() {
+			ones *= 2
+		}
+		for range ones {
 			g.poolData = append(g.poolData, 0xff)
 		}
 		g.masks = int32(len(g.poolData))

@@ -61,6 +61,16 @@ var specials = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2, math.Inf(
 
 // randomTensor fills a tensor of a type; every third float is special.
 func randomTensor(rng *rand.Rand, d tensor.DType, n int) *tensor.Tensor {
+	if d.IsComplex() {
+		re, im := tensor.Data[float64](randomTensor(rng, tensor.Float64, n)), tensor.Data[float64](randomTensor(rng, tensor.Float64, n))
+		pairs := make([]complex128, n)
+		for i := range pairs {
+			pairs[i] = complex(re[i], im[i])
+		}
+		x, _ := tensor.FromSlice(pairs, n)
+		x, _ = x.To(d)
+		return x
+	}
 	data := make([]float64, n)
 	for i := range data {
 		switch {

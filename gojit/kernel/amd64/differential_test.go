@@ -15,6 +15,10 @@ var primitives = []kernel.Op{kernel.Const, kernel.Neg, kernel.Abs, kernel.Not, k
 	kernel.Add, kernel.Sub, kernel.Mul, kernel.Div, kernel.Min, kernel.Max, kernel.CopySign, kernel.And, kernel.Or, kernel.Xor, kernel.Shl, kernel.Shr,
 	kernel.Eq, kernel.Ne, kernel.Lt, kernel.Le, kernel.Gt, kernel.Ge, kernel.Fma, kernel.Select, kernel.Convert, kernel.Iota}
 
+// pairOperations are what kernel.Expand writes for the parts of complex numbers.
+var pairOperations = []kernel.Op{kernel.Const, kernel.Neg, kernel.Conj, kernel.Real, kernel.Imag, kernel.MakeComplex, kernel.IsNaN,
+	kernel.Add, kernel.Sub, kernel.Mul, kernel.Div, kernel.Eq, kernel.Ne, kernel.Select, kernel.Convert, kernel.Sign, kernel.Abs}
+
 // functions are what kernel.Expand replaces.
 var functions = []kernel.Op{kernel.Exp, kernel.Expm1, kernel.Log, kernel.Log1p, kernel.Sin, kernel.Cos, kernel.Tanh, kernel.Erf, kernel.Add, kernel.Mul, kernel.Sub}
 
@@ -24,13 +28,14 @@ func FuzzKernels(f *testing.F) {
 	for seed := range uint64(150) {
 		f.Add(seed)
 	}
+	f.Add(uint64(1643)) // complex elements beside a reduction: masks of several rounds
 	f.Fuzz(func(t *testing.T, seed uint64) { compareKernel(t, seed) })
 }
 
 // generated makes the kernel of a seed.
 func generated(rng *rand.Rand) *kernel.Kernel {
 	g := kernel.Generator{Rand: rng, Instructions: 1 + rng.IntN(24), Ops: primitives, Reduce: rng.IntN(3) == 0}
-	switch rng.IntN(6) {
+	switch rng.IntN(8) {
 	case 0:
 		g.Types, g.Ops = []tensor.DType{tensor.Float32}, functions
 	case 1:
@@ -41,6 +46,10 @@ func generated(rng *rand.Rand) *kernel.Kernel {
 		g.Types, g.Memory = []tensor.DType{tensor.Float32, tensor.Int32, tensor.Bool}, []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Uint8}
 	case 4:
 		g.Types, g.Memory = []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int64, tensor.Int32, tensor.Bool}, []tensor.DType{tensor.Int16}
+	case 6:
+		g.Ops, g.Types, g.Memory = pairOperations, []tensor.DType{tensor.Complex64, tensor.Float32, tensor.Bool}, []tensor.DType{tensor.Int16}
+	case 7:
+		g.Ops, g.Types, g.Memory = pairOperations, []tensor.DType{tensor.Complex128, tensor.Float64, tensor.Bool}, []tensor.DType{tensor.Complex64, tensor.Float32}
 	case 5:
 		g.Types = []tensor.DType{tensor.Int64, tensor.Bool}
 	}
@@ -64,11 +73,6 @@ func compareKernel(t *testing.T, seed uint64) {
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	k := kernel.Expand(generated(rng))
-	for _, in := range k.Instrs {
-		if in.Type.IsComplex() {
-			return
-		}
-	}
 	p, err := kernel.NewProgram(k)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, k)
@@ -176,29 +180,25 @@ func runGuarded(t *testing.T, rng *rand.Rand, f *Function, k *kernel.Kernel, in 
 
 // fillUniforms puts parameters and inputs of one element among the arguments.
 func fillUniforms(args *Args, k *kernel.Kernel, in []*tensor.Tensor, uniform uint32, params []tensor.Scalar) {
-	lane := func(d tensor.DType, s tensor.Scalar) uint64 {
-		bits, _ := kernel.NumberBits(d, s)
-		return LaneBits(d, bits)
-	}
-	at := k.Params
-	for i := range k.Inputs {
-		if uniform>>i&1 == 0 {
-			continue
+	put := func(place int, d tensor.DType, s tensor.Scalar) {
+		re, im := kernel.NumberBits(d, s)
+		args.Uniform[place] = LaneBits(d, re)
+		if d.IsComplex() {
+			args.Uniform[place+1] = im
 		}
-		for _, instr := range k.Instrs {
-			if instr.Op == kernel.Load && int(instr.Imm) == i {
-				x, err := in[i].To(instr.Type)
-				if err != nil {
-					panic(err)
-				}
-				args.Uniform[at] = lane(instr.Type, x.At(0))
-			}
-		}
-		at++
 	}
+	places := &lowerer{kernel: k}
+	paramAt, inputAt := places.placeNumbers(uniform)
 	for _, instr := range k.Instrs {
-		if instr.Op == kernel.Param {
-			args.Uniform[instr.Imm] = lane(instr.Type, params[instr.Imm])
+		switch {
+		case instr.Op == kernel.Param:
+			put(paramAt[instr.Imm], instr.Type, params[instr.Imm])
+		case instr.Op == kernel.Load && uniform>>instr.Imm&1 != 0:
+			x, err := in[instr.Imm].To(instr.Type)
+			if err != nil {
+				panic(err)
+			}
+			put(inputAt[instr.Imm], instr.Type, x.At(0))
 		}
 	}
 }
@@ -208,6 +208,16 @@ func sameElements(d tensor.DType, a, b []byte, n int) (int, bool) {
 	for i := range n {
 		x, y := a[i*d.Size():][:d.Size()], b[i*d.Size():][:d.Size()]
 		if string(x) == string(y) {
+			continue
+		}
+		if d.IsComplex() {
+			part, n := d.ToReal(), d.Size()/2
+			if _, ok := sameElements(part, x[:n], y[:n], 1); !ok {
+				return i, false
+			}
+			if _, ok := sameElements(part, x[n:], y[n:], 1); !ok {
+				return i, false
+			}
 			continue
 		}
 		if !d.IsFloating() {

@@ -19,6 +19,9 @@ const (
 	tailMask Reg = 1
 	testMask Reg = 2
 	restMask Reg = 3
+	// lowerMask and upperMask are the tailMask of the two vectors that complex elements fill.
+	lowerMask Reg = 4
+	upperMask Reg = 5
 )
 
 // home returns where a uniform lies.
@@ -222,6 +225,9 @@ func (g *generator) setTailMask() {
 	a.MoveImm(tempReg, -1)
 	a.LowBits(tempReg, tempReg, countReg)
 	a.KMove(tailMask, tempReg)
+	if g.hasPairs() {
+		defer g.setPairMasks()
+	}
 	if len(g.accs) > 0 {
 		a.XorImm(tempReg, -1)
 		a.KMove(restMask, tempReg)
@@ -316,6 +322,10 @@ func (g *generator) element(m *machine, u int) Mem {
 }
 
 func (g *generator) load(m *machine, u int, mode tailMode) {
+	if m.half != whole {
+		g.movePairs(m, u, mode)
+		return
+	}
 	a, at := &g.asm, g.element(m, u)
 	switch {
 	case mode == allLanes:
@@ -339,6 +349,10 @@ func (g *generator) load(m *machine, u int, mode tailMode) {
 }
 
 func (g *generator) write(m *machine, u int, mode tailMode) {
+	if m.half != whole {
+		g.movePairs(m, u, mode)
+		return
+	}
 	a, at := &g.asm, g.element(m, u)
 	switch {
 	case mode == allLanes:
@@ -396,7 +410,12 @@ func (g *generator) fetchNext() {
 		r, walked := g.regOf[len(g.kernel.Outputs)+i]
 		for line := range lines {
 			if walked {
-				g.asm.Prefetch(PrefetchNearest, Indexed(r, indexReg, uint8(memory.Size()), int32(64*line)))
+				index, scale := Reg(indexReg), uint8(memory.Size())
+				if scale == 16 {
+					g.asm.Lea(tempReg, Indexed(indexReg, indexReg, 1, 0))
+					index, scale = tempReg, 8
+				}
+				g.asm.Prefetch(PrefetchNearest, Indexed(r, index, scale, int32(64*line)))
 			}
 		}
 	}

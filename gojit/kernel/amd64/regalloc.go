@@ -12,6 +12,7 @@ type machine struct {
 	w      Width
 	imm    uint8
 	size   uint8
+	half   half
 	index  int16
 	d, v   Reg
 	s      Operand

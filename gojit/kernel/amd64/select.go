@@ -52,6 +52,7 @@ type instruction struct {
 	w     Width
 	imm   uint8
 	size  uint8 // bytes of an element in memory, of loads and stores
+	half  half  // of complex elements in memory
 	tied  bool  // d is written over args[0]
 	index int16
 	d     operand
@@ -70,8 +71,9 @@ type lowerer struct {
 	mixed    bool      // there are values of 64 bits
 	lanes    int
 	accs     []accumulator
-	places   []int32             // of each constant in the pool
-	upper    map[operand]operand // of the index of a table: mask of those in the upper half
+	places   []int32                       // of each constant in the pool
+	upper    map[operand]operand           // of the index of a table: mask of those in the upper half
+	pairs    map[kernel.Value]*pairedParts // of each complex value
 }
 
 // accumulator is the partial result of an output that reduces.
@@ -88,22 +90,13 @@ func (l *lowerer) fail(format string, args ...any) {
 	panic(unsupported{fmt.Errorf("%w (%s): %s", ErrUnsupported, l.isa, fmt.Sprintf(format, args...))})
 }
 
-func wideType(t tensor.DType) bool { return t == tensor.Float64 || t == tensor.Int64 }
-
 // lower selects instructions for every value and output of the kernel.
 func (l *lowerer) lower(uniformInputs uint32) {
 	k := l.kernel
 	for i := range k.Instrs {
-		t := k.Instrs[i].Type
-		if t.IsComplex() {
-			l.fail("%s", t)
-		}
-		l.mixed = l.mixed || wideType(t)
+		l.mixed = l.mixed || wideType(k.Instrs[i].Type)
 	}
 	for _, t := range k.Inputs {
-		if t.IsComplex() {
-			l.fail("%s", t)
-		}
 		l.mixed = l.mixed || wideType(t)
 	}
 	for _, o := range k.Outputs {
@@ -115,26 +108,24 @@ func (l *lowerer) lower(uniformInputs uint32) {
 	}
 	l.values = make([]operand, len(k.Instrs))
 	l.boolWide = make([]bool, len(k.Instrs))
-	slot := k.Params
-	slots := make([]int, len(k.Inputs))
-	for i := range k.Inputs {
-		slots[i] = slot
-		if uniformInputs>>i&1 != 0 {
-			slot++
-		}
-	}
-	if slot > MaxUniforms {
-		l.fail("%d numbers", slot)
-	}
+	params, inputs := l.placeNumbers(uniformInputs)
 	used := k.Used()
 	for i := range k.Instrs {
 		in := &k.Instrs[i]
 		switch {
 		case !used[i]: // an input whose elements do not matter
+		case in.Type.IsComplex():
+			uniform, slot := false, 0
+			if in.Op == kernel.Param {
+				slot = params[in.Imm]
+			} else if in.Op == kernel.Load {
+				uniform, slot = uniformInputs>>in.Imm&1 != 0, inputs[in.Imm]
+			}
+			l.complexValue(kernel.Value(i), in, slot, uniform)
 		case in.Op == kernel.Load && uniformInputs>>in.Imm&1 != 0:
-			l.values[i] = l.slot(in.Type, slots[in.Imm])
+			l.values[i] = l.slot(in.Type, inputs[in.Imm])
 		case in.Op == kernel.Param:
-			l.values[i] = l.slot(in.Type, int(in.Imm))
+			l.values[i] = l.slot(in.Type, params[in.Imm])
 		default:
 			l.values[i] = l.value(kernel.Value(i), in)
 		}
@@ -146,6 +137,38 @@ func (l *lowerer) lower(uniformInputs uint32) {
 		}
 		l.store(i, o)
 	}
+}
+
+// placeNumbers returns the places of the parameters, and of the inputs that are the same for all elements, among the arguments.
+func (l *lowerer) placeNumbers(uniformInputs uint32) (params, inputs []int) {
+	k := l.kernel
+	paramTypes, inputTypes := make([]tensor.DType, k.Params), make([]tensor.DType, len(k.Inputs))
+	for i := range k.Instrs {
+		switch in := &k.Instrs[i]; in.Op {
+		case kernel.Param:
+			paramTypes[in.Imm] = in.Type
+		case kernel.Load:
+			inputTypes[in.Imm] = in.Type
+		}
+	}
+	next := 0
+	place := func(t tensor.DType, taken bool) int {
+		at := next
+		if taken {
+			next += Slots(t)
+		}
+		return at
+	}
+	for _, t := range paramTypes {
+		params = append(params, place(t, true))
+	}
+	for i, t := range inputTypes {
+		inputs = append(inputs, place(t, uniformInputs>>i&1 != 0))
+	}
+	if next > MaxUniforms {
+		l.fail("%d numbers", next)
+	}
+	return params, inputs
 }
 
 // width returns the vector that holds all lanes of a type.

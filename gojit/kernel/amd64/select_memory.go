@@ -160,6 +160,10 @@ func (l *lowerer) toInt32(x operand, t tensor.DType) operand {
 // store writes a value to an output, converted to its type.
 func (l *lowerer) store(output int, o kernel.Output) {
 	t := l.kernel.TypeOf(o.Value)
+	if t.IsComplex() || o.DType.IsComplex() {
+		l.storeComplex(output, o)
+		return
+	}
 	x, wide := l.values[o.Value], l.isWide(o.Value)
 	x = l.convertLanes(x, wide, t, registerType(o.DType), func(made bool) { wide = made })
 	if o.DType == tensor.Bool {

@@ -15,6 +15,10 @@ func (l *lowerer) value(v kernel.Value, in *kernel.Instr) operand {
 		first = l.kernel.TypeOf(in.Args[0])
 	}
 	switch in.Op {
+	case kernel.Real, kernel.Imag:
+		if first.IsComplex() {
+			return l.part(in.Args[0], int(in.Op-kernel.Real))
+		}
 	case kernel.Load:
 		return l.load(v, int(in.Imm), in.Type)
 	case kernel.Const:
@@ -41,6 +45,8 @@ func (l *lowerer) value(v kernel.Value, in *kernel.Instr) operand {
 		return l.compareFloats(wideType(first), cmpUnordered, arg(0), arg(0))
 	}
 	switch {
+	case first.IsComplex():
+		l.fail("%s of %s", in.Op, first)
 	case in.Type == tensor.Bool:
 		return l.logic(v, in)
 	case in.Type.IsFloating():

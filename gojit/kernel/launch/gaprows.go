@@ -64,13 +64,12 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 	s := takeScratch(r.f.Scratch)
 	defer s.release()
 	args := &s.args
-	p.numbers(args, params)
-	at := len(p.params)
+	p.setParams(args, params)
+	at := p.numbers
 	_, step := r.loop.Dim(0)
 	for i := p.outputs; i < p.operands; i++ {
 		if step[i] == 0 {
-			args.Uniform[at] = p.element(i, r.loop.Base(i))
-			at++
+			at = p.setNumber(args, at, i, r.loop.Base(i))
 		}
 	}
 	_, skip := r.loop.Dim(1)

@@ -36,6 +36,7 @@ type Program struct {
 	size     [maxOperands]int
 	computed [maxOperands]tensor.DType // type that an input is loaded as
 	params   []tensor.DType
+	numbers  int  // among the arguments of a function, of which those of the inputs come after
 	ordered  bool // elements are counted in the order of the shape
 	reduces  []reduction
 
@@ -78,6 +79,9 @@ func NewProgram(k *kernel.Kernel) (*Program, error) {
 	for i := range p.operands {
 		p.size[i] = p.memory[i].Size()
 	}
+	for _, t := range p.params {
+		p.numbers += amd64.Slots(t)
+	}
 	p.reduces = p.reductions()
 	if len(p.reduces) > maxReductions {
 		return nil, kernel.ErrTooManyOperands
@@ -109,6 +113,11 @@ func (p *Program) compile(uniform uint32) *function {
 	}
 	if p.expanded == nil {
 		p.expanded = Expand(p.kernel)
+		for i := range p.expanded.Instrs {
+			if in := &p.expanded.Instrs[i]; in.Op == kernel.Load {
+				p.computed[p.outputs+int(in.Imm)] = in.Type
+			}
+		}
 		if p.operands < maxOperands && len(p.reduces) == 0 {
 			p.small = kernel.ExpandSmall(p.kernel, amd64.Target().Primitives())
 		}
@@ -171,13 +180,12 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
 	for i, operand := range f.Pointers {
 		args.Ptr[i] = tensors[operand].DataPtr()
 	}
-	p.numbers(&args, params)
+	p.setParams(&args, params)
 	if uniform != 0 {
-		at := len(p.params)
+		at := p.numbers
 		for i := p.outputs; i < p.operands; i++ {
 			if uniform>>(i-p.outputs)&1 != 0 {
-				args.Uniform[at] = p.element(i, tensors[i].DataPtr())
-				at++
+				at = p.setNumber(&args, at, i, tensors[i].DataPtr())
 			}
 		}
 	}
@@ -246,15 +254,38 @@ func (p *Program) classify(tensors []*tensor.Tensor, n int) (uniform uint32, den
 	return uniform, true
 }
 
-// numbers puts the parameters among the arguments.
-func (p *Program) numbers(args *amd64.Args, params []tensor.Scalar) {
+// setParams puts the parameters among the arguments.
+func (p *Program) setParams(args *amd64.Args, params []tensor.Scalar) {
+	at := 0
 	for i, t := range p.params {
-		bits, _ := kernel.NumberBits(t, params[i])
-		args.Uniform[i] = amd64.LaneBits(t, bits)
+		re, im := kernel.NumberBits(t, params[i])
+		if t.IsComplex() {
+			args.Uniform[at], args.Uniform[at+1] = re, im
+			at += 2
+			continue
+		}
+		args.Uniform[at] = amd64.LaneBits(t, re)
+		at++
 	}
 }
 
-// element returns the element of an input as a number among the arguments.
+// setNumber puts the element of an input among the arguments and returns the place behind it.
+func (p *Program) setNumber(args *amd64.Args, place, operand int, at unsafe.Pointer) int {
+	switch p.computed[operand] {
+	case tensor.Complex64:
+		parts := (*[2]uint32)(at)
+		args.Uniform[place], args.Uniform[place+1] = uint64(parts[0]), uint64(parts[1])
+		return place + 2
+	case tensor.Complex128:
+		parts := (*[2]uint64)(at)
+		args.Uniform[place], args.Uniform[place+1] = parts[0], parts[1]
+		return place + 2
+	}
+	args.Uniform[place] = p.element(operand, at)
+	return place + 1
+}
+
+// element returns the element of an input, which is not complex, as a number among the arguments.
 func (p *Program) element(operand int, at unsafe.Pointer) uint64 {
 	t := p.computed[operand]
 	if t == p.memory[operand] {

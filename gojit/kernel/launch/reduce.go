@@ -77,7 +77,7 @@ func (p *Program) Rows(rows, n int, operands []Row, params []tensor.Scalar) {
 	}
 	s := takeScratch(f.Scratch)
 	defer s.release()
-	p.numbers(&s.args, params)
+	p.setParams(&s.args, params)
 	for row := range rows {
 		p.runRow(f, s, row, 0, n, operands)
 		p.storeRow(row, operands, &s.results)
@@ -121,11 +121,10 @@ const maxReductions = 2
 // runRow runs over the elements of a row from one on, block by block.
 func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands []Row) {
 	args := &s.args
-	at := len(p.params)
+	at := p.numbers
 	for i := p.outputs; i < p.operands; i++ {
 		if o := &operands[i]; o.Single {
-			args.Uniform[at] = p.element(i, unsafe.Add(o.Ptr, row*o.Step))
-			at++
+			at = p.setNumber(args, at, i, unsafe.Add(o.Ptr, row*o.Step))
 		}
 	}
 	for from := first; ; from += kernel.ReduceBlock {
@@ -197,7 +196,7 @@ func (p *Program) splitRow(row, n, blocks int, operands []Row, params []tensor.S
 	partial := make([][maxReductions]uint64, blocks)
 	tensor.Chunks(n, kernel.ReduceBlock, func(block, lo, hi int) {
 		s := takeScratch(f.Scratch)
-		p.numbers(&s.args, params)
+		p.setParams(&s.args, params)
 		p.runRow(f, s, row, lo, hi, operands)
 		partial[block] = s.results
 		s.release()

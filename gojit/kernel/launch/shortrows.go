@@ -52,15 +52,14 @@ func (r *shortRows) part(f *function, params []tensor.Scalar, lo, hi int) {
 	s := takeScratch(f.Scratch + p.operands*together*r.Width*maxElement)
 	defer s.release()
 	args := &s.args
-	p.numbers(args, params)
-	at := len(p.params)
+	p.setParams(args, params)
+	at := p.numbers
 	var buffers [maxOperands]unsafe.Pointer
 	room := unsafe.Add(args.Scratch, f.Scratch)
 	for i := p.outputs; i < p.operands; i++ {
 		switch bit := uint32(1) << i; {
 		case r.Uniform&bit != 0:
-			args.Uniform[at] = p.element(i, r.base[i])
-			at++
+			at = p.setNumber(args, at, i, r.base[i])
 		case (r.Once|r.Single)&bit != 0:
 			buffers[i] = room
 			room = unsafe.Add(room, together*r.Width*maxElement)
@@ -97,6 +96,8 @@ func repeatRow(to, from unsafe.Pointer, bytes, times int) {
 // spread writes each of n elements width times.
 func spread(to, from unsafe.Pointer, size, n, width int) {
 	switch {
+	case size == 16:
+		spreadOf(unsafe.Slice((*[2]uint64)(to), n*width), unsafe.Slice((*[2]uint64)(from), n), width)
 	case size == 8:
 		spreadOf(unsafe.Slice((*uint64)(to), n*width), unsafe.Slice((*uint64)(from), n), width)
 	case size == 4 && width%2 == 0: // two at once

@@ -61,13 +61,12 @@ func (p *Program) stridedRange(f *function, tensors []*tensor.Tensor, params []t
 	s := takeScratch(f.Scratch + staged*tile*maxElement)
 	defer s.release()
 	args := &s.args
-	p.numbers(args, params)
+	p.setParams(args, params)
 	for l.Next() {
-		at := len(p.params)
+		at := p.numbers
 		for i := p.outputs; i < p.operands; i++ {
 			if l.Step[i] == 0 {
-				args.Uniform[at] = p.element(i, l.Ptr[i])
-				at++
+				at = p.setNumber(args, at, i, l.Ptr[i])
 			}
 		}
 		if staged == 0 {
@@ -83,7 +82,7 @@ func (p *Program) stridedRange(f *function, tensors []*tensor.Tensor, params []t
 }
 
 // maxElement is the size of the largest element that machine code handles.
-const maxElement = 8
+const maxElement = 16
 
 // callStaged runs over a run of elements of which some operands' lie apart: they pass through tiles.
 func (p *Program) callStaged(f *function, args *amd64.Args, l *tensor.Loop, first int) {

@@ -12,7 +12,8 @@ var conversions launch.Cache
 // isElement reports whether kernels read and write a type.
 func isElement(d tensor.DType) bool {
 	switch d {
-	case tensor.Bool, tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64:
+	case tensor.Bool, tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64,
+		tensor.Complex64, tensor.Complex128:
 		return true
 	}
 	return false

@@ -95,25 +95,22 @@ func (q *reducer) columnProgram(in, computed, held tensor.DType, rows, singles i
 			if q.numbered {
 				of = append(of, b.Add(number, b.Const(tensor.Int64, tensor.Int(int64(i)))))
 			}
-			parts = append(parts, b.Convert(q.apply(b, of), held))
+			parts = append(parts, q.apply(b, of))
 		}
-		for len(parts) > 1 {
-			parts = append(parts[2:], b.Binary(q.op.Op(), parts[0], parts[1]))
-		}
-		b.Output(b.Binary(q.op.Op(), total, parts[0]), held)
+		b.Output(b.Binary(q.op.Op(), total, b.Convert(combined(b, q.op.Op(), parts), held)), held)
 		return launch.ProgramOf(b.Kernel())
 	}))
 }
 
 // reduceColumns combines the rows of each block. singles hold a number for each column of all blocks.
-// Sums of float32 are held in float64.
+// Sums of float32 are held in float64, those of complex64 in complex128.
 func (q *reducer) reduceColumns(c columns, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
 	held := q.valueType(computed)
-	if held == tensor.Float32 && (q.op == kernel.ReduceSum || q.op == kernel.ReduceProduct) {
-		held = tensor.Float64
+	if q.op == kernel.ReduceSum || q.op == kernel.ReduceProduct {
+		held = widened(held)
 	}
 	if c.rows < tensor.MaxOperands && c.blocks >= fewBlocks && len(singles) == 0 && !q.numbered {
-		return q.reduceFew(c, computed, held, result)
+		return q.reduceFew(c, computed, result)
 	}
 	totals := must(tensor.Full([]int{c.blocks * c.n}, q.op.Identity(held), held))
 	var numbers *tensor.Tensor
@@ -149,13 +146,32 @@ func (q *reducer) reduceColumns(c columns, computed, result tensor.DType, single
 	return to(totals, result)
 }
 
+// combined joins values in pairs until one is left.
+func combined(b builder, op kernel.Op, x []element) element {
+	for len(x) > 1 {
+		x = append(x[2:], b.Binary(op, x[0], x[1]))
+	}
+	return x[0]
+}
+
+// widened returns the type that sums and products of elements of a type are held in from row to row.
+func widened(d tensor.DType) tensor.DType {
+	switch d {
+	case tensor.Float32:
+		return tensor.Float64
+	case tensor.Complex64:
+		return tensor.Complex128
+	}
+	return d
+}
+
 // fewBlocks is the number of blocks from which those of few rows are combined all at once.
 const fewBlocks = 64
 
 // reduceFew combines the rows of all blocks by one kernel, which has an input for each of them.
-func (q *reducer) reduceFew(c columns, computed, held, result tensor.DType) *tensor.Tensor {
+func (q *reducer) reduceFew(c columns, computed, result tensor.DType) *tensor.Tensor {
 	in := c.tensor.DType()
-	key := launch.Key(c.rows).With(in).With(computed).With(held).With(result)
+	key := launch.Key(c.rows).With(in).With(computed).With(result)
 	p := q.few.Get(key)
 	if p == nil {
 		p = must(q.few.Make(key, func() (*launch.Program, error) {
@@ -165,12 +181,9 @@ func (q *reducer) reduceFew(c columns, computed, held, result tensor.DType) *ten
 				x[i] = b.Input(in, computed)
 			}
 			for i := range x {
-				x[i] = b.Convert(q.apply(b, x[i:i+1]), held)
+				x[i] = q.apply(b, x[i:i+1])
 			}
-			for len(x) > 1 {
-				x = append(x[2:], b.Binary(q.op.Op(), x[0], x[1]))
-			}
-			b.Output(b.Convert(x[0], kernel.ComputeType(result)), result)
+			b.Output(b.Convert(combined(b, q.op.Op(), x), kernel.ComputeType(result)), result)
 			return launch.ProgramOf(b.Kernel())
 		}))
 	}

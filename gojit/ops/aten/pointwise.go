@@ -155,18 +155,10 @@ var unaryExpressions = []struct {
 
 	{[]string{"isnan"}, boolResult, unaryOp(kernel.IsNaN)},
 	{[]string{"isinf"}, boolResult, func(b builder, x ...element) element {
-		a := b.Unary(kernel.Abs, x[0])
-		if !isFloatValue(b, a) {
-			return b.Const(tensor.Bool, tensor.Boolean(false))
-		}
-		return b.Binary(kernel.Eq, a, b.Number(a, math.Inf(1)))
+		return ofParts(b, x[0], false, kernel.Or, func(a element) element { return b.Binary(kernel.Eq, a, b.Number(a, math.Inf(1))) })
 	}},
 	{[]string{"isfinite"}, boolResult, func(b builder, x ...element) element {
-		a := b.Unary(kernel.Abs, x[0])
-		if !isFloatValue(b, a) {
-			return b.Const(tensor.Bool, tensor.Boolean(true))
-		}
-		return b.Binary(kernel.Lt, a, b.Number(a, math.Inf(1)))
+		return ofParts(b, x[0], true, kernel.And, func(a element) element { return b.Binary(kernel.Lt, a, b.Number(a, math.Inf(1))) })
 	}},
 	{[]string{"isposinf"}, boolResult, func(b builder, x ...element) element {
 		if !isFloatValue(b, x[0]) {
@@ -197,6 +189,18 @@ var unaryExpressions = []struct {
 		return b.Binary(kernel.Lt, sign, b.Number(x[0], 0))
 	}},
 	{[]string{"logical_not"}, logicType, unaryOp(kernel.Not)},
+}
+
+// ofParts gives what a test of its magnitude says of a number, and joins what it says of both parts of a complex one. For
+// integers the answer is known.
+func ofParts(b builder, x element, integers bool, join kernel.Op, test func(magnitude element) element) element {
+	switch t := b.Type(x); {
+	case t.IsComplex():
+		return b.Binary(join, test(b.Unary(kernel.Abs, b.Unary(kernel.Real, x))), test(b.Unary(kernel.Abs, b.Unary(kernel.Imag, x))))
+	case !t.IsFloating():
+		return b.Const(tensor.Bool, tensor.Boolean(integers))
+	}
+	return test(b.Unary(kernel.Abs, x))
 }
 
 func isFloatValue(b builder, x element) bool { return b.Type(x).IsFloating() }
@@ -344,15 +348,18 @@ var (
 func powScalar(c call, dst *tensor.Tensor) *tensor.Tensor {
 	self, exponent := c.tensor(0), c.scalar(1)
 	common := pow.commonType([]operand{ofTensor(self), ofScalar(exponent)})
-	if common == self.DType() && (common.IsFloating() || common.IsIntegral()) {
+	if common == tensor.DefaultDType() && self.DType().IsIntegral() && exponent.Float64() == 0.5 {
+		return squareRoot.run(dst, []operand{ofTensor(self)})
+	}
+	if common == self.DType() && common != tensor.Bool && exponent.Kind != tensor.ComplexScalar {
 		switch {
 		case exponent.Float64() == 2:
 			return squared.run(dst, []operand{ofTensor(self)})
 		case exponent.Float64() == 3:
 			return cubed.run(dst, []operand{ofTensor(self)})
-		case exponent.Float64() == 0.5 && common.IsFloating():
+		case exponent.Float64() == 0.5 && !common.IsIntegral():
 			return squareRoot.run(dst, []operand{ofTensor(self)})
-		case exponent.Float64() == -1 && common.IsFloating():
+		case exponent.Float64() == -1 && !common.IsIntegral():
 			return inverted.run(dst, []operand{ofTensor(self)})
 		}
 	}

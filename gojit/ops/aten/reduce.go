@@ -94,22 +94,10 @@ func sumType(d tensor.DType) tensor.DType {
 }
 
 func sum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
-	if t.DType().IsComplex() || result.IsComplex() {
-		t = to(t, result)
-	}
 	if result.IsComplex() {
-		r := arrange(to(t, result), dims, keepdim, accumulator(result))
-		return to(reduceRows(r, sumOf[complex128]), result)
+		return complexSum(t, dims, keepdim, result)
 	}
 	return sumReducer.reduce(t, dims, keepdim, accumulator(result), result)
-}
-
-func sumOf[T int64 | complex128](row []T) T {
-	var s T
-	for _, v := range row {
-		s += v
-	}
-	return s
 }
 
 func mean(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
@@ -120,23 +108,16 @@ func mean(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tens
 			n *= t.Size(d)
 		}
 	}
+	if result.IsComplex() {
+		return divideBy(complexSum(t, dims, keepdim, result), tensor.Int(int64(n)))
+	}
 	total := sum(t, dims, keepdim, accumulator(result))
 	return to(divideBy(total, tensor.Int(int64(n))), result)
 }
 
 func product(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
-	if t.DType().IsComplex() || result.IsComplex() {
-		t = to(t, result)
-	}
 	if result.IsComplex() {
-		r := arrange(to(t, result), dims, keepdim, accumulator(result))
-		return to(reduceRows(r, func(row []complex128) complex128 {
-			p := complex128(1)
-			for _, v := range row {
-				p *= v
-			}
-			return p
-		}), result)
+		return complexProduct(t, dims, keepdim, result)
 	}
 	return productReducer.reduce(t, dims, keepdim, accumulator(result), result)
 }
@@ -202,9 +183,6 @@ func truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
 	q := maxReducer
 	if every {
 		q = minReducer
-	}
-	if t.DType().IsComplex() {
-		t = to(t, tensor.Bool)
 	}
 	return to(q.reduce(t, dims, keepdim, tensor.Bool, tensor.Bool), result)
 }
@@ -303,9 +281,6 @@ func floatOrDefault(d tensor.DType) tensor.DType {
 }
 
 func countNonzero(t *tensor.Tensor, dims []int) *tensor.Tensor {
-	if t.DType().IsComplex() {
-		t = to(t, tensor.Bool)
-	}
 	return countReducer.reduce(t, dims, false, tensor.Bool, tensor.Int64)
 }
 

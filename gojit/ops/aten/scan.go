@@ -16,13 +16,14 @@ type scanner struct {
 	ints      func(dst, src []int64, n int)
 	singles   func(dst, src []float32, n int)
 	floats    func(dst, src []float64, n int)
+	pairs     func(dst, src []complex64, n int)
 	complexes func(dst, src []complex128, n int)
 	cache     launch.Cache
 }
 
 var (
-	sumScanner     = &scanner{byColumns: true, op: kernel.Add, ints: integerSums, singles: runningSums[float32, float64], floats: runningSums[float64, float64], complexes: complexSums}
-	productScanner = &scanner{byColumns: true, op: kernel.Mul, ints: integerProducts, singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], complexes: complexProducts}
+	sumScanner     = &scanner{byColumns: true, op: kernel.Add, ints: integerSums, singles: runningSums[float32, float64], floats: runningSums[float64, float64], pairs: complexSums[complex64], complexes: complexSums[complex128]}
+	productScanner = &scanner{byColumns: true, op: kernel.Mul, ints: integerProducts, singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], pairs: complexProducts[complex64], complexes: complexProducts[complex128]}
 	logSumScanner  = &scanner{floats: func(dst, src []float64, n int) {
 		for i := 0; i < len(src); i += n {
 			runningLogSum(dst[i:i+n], src[i:i+n])
@@ -37,12 +38,15 @@ func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.
 	if t.Numel() == 0 || t.Dim() == 0 {
 		return must(work.Clone(tensor.ContiguousFormat))
 	}
-	if c, ok := columnsOf(work, dim, dim+1); ok && s.byColumns && !result.IsComplex() {
+	if c, ok := columnsOf(work, dim, dim+1); ok && s.byColumns {
 		return s.columns(c)
 	}
 	acc := accumulator(result)
-	if acc == tensor.Float32 && (s.singles == nil || result != acc) {
+	switch {
+	case acc == tensor.Float32 && (s.singles == nil || result != acc):
 		acc = tensor.Float64
+	case result == tensor.Complex64:
+		acc = result
 	}
 	work = contiguous(to(must(work.Transpose(dim, t.Dim()-1)), acc))
 	out, n := empty(work.Shape(), acc), t.Size(dim)
@@ -53,6 +57,8 @@ func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.
 		mapRows(tensor.Data[float32](out), tensor.Data[float32](work), n, s.singles)
 	case tensor.Float64:
 		mapRows(tensor.Data[float64](out), tensor.Data[float64](work), n, s.floats)
+	case tensor.Complex64:
+		mapRows(tensor.Data[complex64](out), tensor.Data[complex64](work), n, s.pairs)
 	default:
 		mapRows(tensor.Data[complex128](out), tensor.Data[complex128](work), n, s.complexes)
 	}
@@ -82,7 +88,10 @@ func (s *scanner) columns(c columns) *tensor.Tensor {
 	if s.op == kernel.Mul {
 		start = tensor.Int(1)
 	}
-	if !d.IsFloating() {
+	switch {
+	case d.IsComplex():
+		held = tensor.Complex128
+	case !d.IsFloating():
 		held = tensor.Int64
 	}
 	out, last := empty(c.tensor.Shape(), d), must(tensor.Full([]int{c.blocks * c.n}, start, held))
@@ -165,21 +174,45 @@ func integerProducts(dst, src []int64, n int) {
 	}
 }
 
-func complexSums(dst, src []complex128, n int) {
-	for i, v := range src {
-		if i%n > 0 {
-			v += dst[i-1]
+// complexSums goes through four rows at once, as runningSums does.
+func complexSums[T complex64 | complex128](dst, src []T, n int) {
+	at := 0
+	for ; at+4*n <= len(src); at += 4 * n {
+		x0, x1, x2, x3 := fourRows(src[at:], n)
+		y0, y1, y2, y3 := fourRows(dst[at:], n)
+		var a, b, c, d complex128
+		for i := range x0 {
+			a, b, c, d = a+complex128(x0[i]), b+complex128(x1[i]), c+complex128(x2[i]), d+complex128(x3[i])
+			y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
 		}
-		dst[i] = v
+	}
+	for ; at < len(src); at += n {
+		var a complex128
+		for i, v := range src[at : at+n] {
+			a += complex128(v)
+			dst[at+i] = T(a)
+		}
 	}
 }
 
-func complexProducts(dst, src []complex128, n int) {
-	for i, v := range src {
-		if i%n > 0 {
-			v *= dst[i-1]
+// complexProducts is complexSums for products.
+func complexProducts[T complex64 | complex128](dst, src []T, n int) {
+	at := 0
+	for ; at+4*n <= len(src); at += 4 * n {
+		x0, x1, x2, x3 := fourRows(src[at:], n)
+		y0, y1, y2, y3 := fourRows(dst[at:], n)
+		a, b, c, d := complex128(1), complex128(1), complex128(1), complex128(1)
+		for i := range x0 {
+			a, b, c, d = a*complex128(x0[i]), b*complex128(x1[i]), c*complex128(x2[i]), d*complex128(x3[i])
+			y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
 		}
-		dst[i] = v
+	}
+	for ; at < len(src); at += n {
+		a := complex128(1)
+		for i, v := range src[at : at+n] {
+			a *= complex128(v)
+			dst[at+i] = T(a)
+		}
 	}
 }
 
