@@ -13,7 +13,7 @@ tensor filecheck
 types syntax kernel
 kernel/amd64
 kernel/launch dense
-factor value
+factor fourier value
 schema
 ops
 autograd ops/aten ops/prim ir

@@ -64,6 +64,7 @@ const (
 	FMADD231PS
 	FMADD231PD
 	FNMADD231PS
+	FNMADD231PD
 	ROUNDPS
 	ROUNDPD
 	SCALEFPS
@@ -211,6 +212,7 @@ var ops = [numOps]opInfo{
 	FMADD231PS:        {name: "fmadd231ps", opmap: m38, prefix: p66, code: 0xb8, form: rvm, mem: full32, w: w0, sets: vex | evex},
 	FMADD231PD:        {name: "fmadd231pd", opmap: m38, prefix: p66, code: 0xb8, form: rvm, mem: full64, w: w1, sets: vex | evex},
 	FNMADD231PS:       {name: "fnmadd231ps", opmap: m38, prefix: p66, code: 0xbc, form: rvm, mem: full32, w: w0, sets: vex | evex},
+	FNMADD231PD:       {name: "fnmadd231pd", opmap: m38, prefix: p66, code: 0xbc, form: rvm, mem: full64, w: w1, sets: vex | evex},
 	ROUNDPS:           {name: "roundps", opmap: m3A, prefix: p66, code: 0x08, form: rmi, mem: full32, w: w0, sets: legacy | vex | evex, evexName: "rndscaleps"},
 	ROUNDPD:           {name: "roundpd", opmap: m3A, prefix: p66, code: 0x09, form: rmi, mem: full64, w: w1e, sets: legacy | vex | evex, evexName: "rndscalepd"},
 	SCALEFPS:          {name: "scalefps", opmap: m38, prefix: p66, code: 0x2c, form: rvm, mem: full32, w: w0, sets: evex},

@@ -2,89 +2,21 @@ package aten
 
 import (
 	"math"
-	"math/bits"
-	"math/cmplx"
 	"slices"
+	"unsafe"
 
+	"torchjit/gojit/fourier"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
-// transform computes the discrete Fourier transform in place; sign is -1 forwards and 1 backwards.
-// Nothing is scaled.
-func transform(x []complex128, sign float64) {
-	n := len(x)
-	switch {
-	case n <= 1:
-	case n&(n-1) == 0:
-		radix2(x, sign)
-	default:
-		bluestein(x, sign)
-	}
-}
-
-func radix2(x []complex128, sign float64) {
-	n := len(x)
-	shift := 64 - bits.Len(uint(n-1))
-	for i := range x {
-		if j := int(bits.Reverse64(uint64(i)) >> shift); j > i {
-			x[i], x[j] = x[j], x[i]
-		}
-	}
-	for size := 2; size <= n; size *= 2 {
-		roots := make([]complex128, size/2)
-		for k := range roots {
-			roots[k] = unitRoot(sign*float64(k), size)
-		}
-		for start := 0; start < n; start += size {
-			for k, w := range roots {
-				a, b := x[start+k], w*x[start+k+size/2]
-				x[start+k], x[start+k+size/2] = a+b, a-b
-			}
-		}
-	}
-}
-
-// unitRoot returns e to the power 2πi k/n.
-func unitRoot(k float64, n int) complex128 {
-	s, c := math.Sincos(2 * math.Pi * k / float64(n))
-	return complex(c, s)
-}
-
-// bluestein writes a transform of any length as a convolution of a power of two.
-func bluestein(x []complex128, sign float64) {
-	n := len(x)
-	size := 1 << bits.Len(uint(2*n-1))
-	chirp := make([]complex128, n)
-	for k := range chirp {
-		chirp[k] = unitRoot(sign*float64(k*k%(2*n)), 2*n)
-	}
-	a, b := make([]complex128, size), make([]complex128, size)
-	for k := range x {
-		a[k] = x[k] * chirp[k]
-		b[k] = cmplx.Conj(chirp[k])
-		if k > 0 {
-			b[size-k] = b[k]
-		}
-	}
-	radix2(a, -1)
-	radix2(b, -1)
-	for i := range a {
-		a[i] *= b[i]
-	}
-	radix2(a, 1)
-	for k := range x {
-		x[k] = a[k] * chirp[k] / complex(float64(size), 0)
-	}
-}
-
-// fourier describes one transform: forwards or backwards and its scaling.
-type fourier struct {
+// spectral describes one transform: forwards or backwards and its scaling.
+type spectral struct {
 	backwards bool
 	norm      string
 }
 
-func (f fourier) scale(n int) float64 {
+func (f spectral) scale(n int) float64 {
 	switch {
 	case f.norm == "ortho":
 		return 1 / math.Sqrt(float64(n))
@@ -95,31 +27,93 @@ func (f fourier) scale(n int) float64 {
 	return 1
 }
 
-// along transforms one dimension of a complex128 tensor.
-func (f fourier) along(t *tensor.Tensor, dim int) *tensor.Tensor {
-	work := must(must(t.Transpose(dim, -1)).Clone(tensor.ContiguousFormat))
-	n := work.Size(work.Dim() - 1)
-	check(n > 0, "Invalid number of data points (%d) specified", n)
-	data := tensor.Data[complex128](work)
-	sign, scale := -1.0, complex(f.scale(n), 0)
-	if f.backwards {
-		sign = 1
-	}
-	tensor.Parallel(len(data)/n, rowGrain/n+1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := data[i*n : (i+1)*n]
-			transform(row, sign)
-			for j := range row {
-				row[j] *= scale
-			}
-		}
-	})
-	return must(work.Transpose(dim, -1))
+// along transforms one dimension of a tensor of real or complex numbers.
+func (f spectral) along(t *tensor.Tensor, dim int) *tensor.Tensor {
+	n := t.Size(dim)
+	return f.rows(t, dim, n, n, t.DType().ToComplex(), false)
 }
 
-// wideComplex gives a tensor in complex128 and the complex type that a transform of it has.
-func wideComplex(t *tensor.Tensor) (*tensor.Tensor, tensor.DType) {
-	return to(t, tensor.Complex128), floatOrDefault(t.DType()).ToComplex()
+// realAlong gives the first half of the transform of one dimension of a tensor of real numbers, which determines the rest.
+func (f spectral) realAlong(t *tensor.Tensor, dim int) *tensor.Tensor {
+	n := t.Size(dim)
+	return f.rows(t, dim, n, n/2+1, t.DType().ToComplex(), false)
+}
+
+// halfAlong gives the real numbers whose transform has its first half in one dimension of a complex tensor.
+func (f spectral) halfAlong(t *tensor.Tensor, dim, n int) *tensor.Tensor {
+	return f.rows(resizeDim(t, dim, n/2+1), dim, n, n, t.DType().ToReal(), true)
+}
+
+// rows transforms a dimension, of which the first keep of n results are kept. half: it holds half a spectrum.
+func (f spectral) rows(t *tensor.Tensor, dim, n, keep int, d tensor.DType, half bool) *tensor.Tensor {
+	check(n > 0, "Invalid number of data points (%d) specified", n)
+	from := contiguous(must(t.Transpose(dim, -1)))
+	shape := slices.Clone(from.Shape())
+	shape[len(shape)-1] = keep
+	out := empty(shape, d)
+	switch d.ToReal() {
+	case tensor.Float32:
+		transformRows[float32](f, from, out, n, half)
+	default:
+		transformRows[float64](f, from, out, n, half)
+	}
+	return must(out.Transpose(dim, -1))
+}
+
+func transformRows[T fourier.Float](f spectral, from, out *tensor.Tensor, n int, half bool) {
+	last := out.Dim() - 1
+	r := fourier.Rows[T]{Count: numelOf(out.Shape()[:last]), In: partsOf[T](from), Out: partsOf[T](out), Keep: out.Size(last), Half: half, Real: !from.DType().IsComplex(), RealParts: !out.DType().IsComplex()}
+	if r.Count > 0 {
+		r.InStep, r.OutStep = len(r.In)/r.Count, len(r.Out)/r.Count
+	}
+	fourier.PlanOf[T](n, f.backwards, f.scale(n)).Transform(r)
+}
+
+// partsOf shows the elements of a contiguous tensor as their real and imaginary parts in turn, or as they are.
+func partsOf[T fourier.Float](t *tensor.Tensor) []T {
+	switch t.DType() {
+	case tensor.Complex64:
+		x := tensor.Data[complex64](t)
+		return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))
+	case tensor.Complex128:
+		x := tensor.Data[complex128](t)
+		return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))
+	case tensor.Float32:
+		x := tensor.Data[float32](t)
+		return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+	}
+	x := tensor.Data[float64](t)
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
+
+// spectrumTypes returns the type that a transform of a tensor has and the one that it is computed in.
+func spectrumTypes(t *tensor.Tensor) (result, work tensor.DType) {
+	result = floatOrDefault(t.DType()).ToComplex()
+	work = result
+	if work != tensor.Complex128 {
+		work = tensor.Complex64
+	}
+	return result, work
+}
+
+// asComplex gives a tensor in the complex type that transforms of it are computed in, and the type that they have.
+func asComplex(t *tensor.Tensor) (*tensor.Tensor, tensor.DType) {
+	result, work := spectrumTypes(t)
+	return to(t, work), result
+}
+
+// asNumbers is asComplex for transforms of complex numbers and of real ones, which stay real.
+func asNumbers(t *tensor.Tensor) (*tensor.Tensor, tensor.DType) {
+	if t.DType().IsComplex() {
+		return asComplex(t)
+	}
+	return asReal(t)
+}
+
+// asReal is asComplex for transforms of real numbers.
+func asReal(t *tensor.Tensor) (*tensor.Tensor, tensor.DType) {
+	result, work := spectrumTypes(t)
+	return to(t, work.ToReal()), result
 }
 
 // transformedDim returns the dimension to transform. It fails on tensors without dimensions.
@@ -145,52 +139,38 @@ func resizeDim(t *tensor.Tensor, dim, n int) *tensor.Tensor {
 	return t
 }
 
-// halfSpectrum keeps the part of a transform of real numbers that determines the rest.
-func halfSpectrum(t *tensor.Tensor, dim int) *tensor.Tensor {
-	return must(t.Slice(dim, 0, t.Size(dim)/2+1, 1))
-}
-
-// fullSpectrum completes half a spectrum to n points by conjugate symmetry.
-func fullSpectrum(t *tensor.Tensor, dim, n int) *tensor.Tensor {
-	t = resizeDim(t, dim, n/2+1)
-	m := (n - 1) / 2
-	if m == 0 {
-		return must(t.Slice(dim, 0, n, 1))
-	}
-	tail := conjugate(flip(must(t.Slice(dim, 1, m+1, 1)), []int{dim}))
-	return concat([]*tensor.Tensor{t, tail}, dim)
-}
-
 func fftOne(backwards bool) func(c call) *tensor.Tensor {
 	return func(c call) *tensor.Tensor {
-		t, result := wideComplex(c.tensor(0))
+		t, result := asNumbers(c.tensor(0))
 		dim := transformedDim(t, c.int(2))
 		t = resizeDim(t, dim, c.intOr(1, t.Size(dim)))
-		return to(fourier{backwards, c.strOr(3, "")}.along(t, dim), result)
+		return to(spectral{backwards, c.strOr(3, "")}.along(t, dim), result)
 	}
 }
 
 // realFFT transforms real numbers; the Hermitian form goes backwards.
 func realFFT(hermitian bool) func(c call) *tensor.Tensor {
 	return func(c call) *tensor.Tensor {
-		check(!c.tensor(0).DType().IsComplex(), "rfft expects a real input tensor, but got %s", c.tensor(0).DType().CppName())
-		t, result := wideComplex(c.tensor(0))
+		name := "rfft"
+		if hermitian {
+			name = "ihfft"
+		}
+		check(!c.tensor(0).DType().IsComplex(), "%s expects a real input tensor, but got %s", name, c.tensor(0).DType().CppName())
+		t, result := asReal(c.tensor(0))
 		dim := transformedDim(t, c.int(2))
 		t = resizeDim(t, dim, c.intOr(1, t.Size(dim)))
-		return to(halfSpectrum(fourier{hermitian, c.strOr(3, "")}.along(t, dim), dim), result)
+		return to(spectral{hermitian, c.strOr(3, "")}.realAlong(t, dim), result)
 	}
 }
 
 // inverseRealFFT gives real numbers from half a spectrum; the Hermitian form goes forwards.
 func inverseRealFFT(hermitian bool) func(c call) *tensor.Tensor {
 	return func(c call) *tensor.Tensor {
-		t, result := wideComplex(c.tensor(0))
+		t, result := asComplex(c.tensor(0))
 		dim := transformedDim(t, c.int(2))
 		n := c.intOr(1, 2*(t.Size(dim)-1))
 		check(n >= 1, "Invalid number of data points (%d) specified", n)
-		full := fullSpectrum(t, dim, n)
-		out := fourier{!hermitian, c.strOr(3, "")}.along(full, dim)
-		return to(contiguous(out.RealPart()), result.ToReal())
+		return to(spectral{!hermitian, c.strOr(3, "")}.halfAlong(t, dim, n), result.ToReal())
 	}
 }
 
@@ -201,6 +181,7 @@ func manyDims(c call, t *tensor.Tensor) (dims, sizes []int) {
 	case !c.isNone(2):
 		dims = c.ints(2)
 	case sizes != nil:
+		check(len(sizes) <= t.Dim(), "Got shape with %d values but input tensor only has %d dimensions.", len(sizes), t.Dim())
 		for i := range sizes {
 			dims = append(dims, t.Dim()-len(sizes)+i)
 		}
@@ -221,53 +202,55 @@ func manyDims(c call, t *tensor.Tensor) (dims, sizes []int) {
 
 func fftMany(backwards bool) func(c call) *tensor.Tensor {
 	return func(c call) *tensor.Tensor {
-		t, result := wideComplex(c.tensor(0))
+		t, result := asNumbers(c.tensor(0))
 		dims, sizes := manyDims(c, t)
 		for i, d := range dims {
 			if sizes[i] >= 0 {
 				t = resizeDim(t, d, sizes[i])
 			}
-			t = fourier{backwards, c.strOr(3, "")}.along(t, d)
+			t = spectral{backwards, c.strOr(3, "")}.along(t, d)
 		}
-		return to(contiguous(t), result)
+		return contiguous(to(t, result))
 	}
 }
 
 func realFFTMany(c call) *tensor.Tensor {
 	check(!c.tensor(0).DType().IsComplex(), "rfftn expects a real-valued input tensor, but got %s", c.tensor(0).DType().CppName())
-	t, result := wideComplex(c.tensor(0))
+	t, result := asReal(c.tensor(0))
 	dims, sizes := manyDims(c, t)
 	check(len(dims) > 0, "rfftn must transform at least one axis")
+	f := spectral{false, c.strOr(3, "")}
 	for i := len(dims) - 1; i >= 0; i-- {
 		if sizes[i] >= 0 {
 			t = resizeDim(t, dims[i], sizes[i])
 		}
-		t = fourier{false, c.strOr(3, "")}.along(t, dims[i])
 		if i == len(dims)-1 {
-			t = halfSpectrum(t, dims[i])
+			t = f.realAlong(t, dims[i])
+		} else {
+			t = f.along(t, dims[i])
 		}
 	}
 	return to(contiguous(t), result)
 }
 
 func inverseRealFFTMany(c call) *tensor.Tensor {
-	t, result := wideComplex(c.tensor(0))
+	t, result := asComplex(c.tensor(0))
 	dims, sizes := manyDims(c, t)
 	check(len(dims) > 0, "irfftn must transform at least one axis")
+	f := spectral{true, c.strOr(3, "")}
 	last := len(dims) - 1
-	for i, d := range dims {
-		n := sizes[i]
-		if i == last {
-			if n < 0 {
-				n = 2 * (t.Size(d) - 1)
-			}
-			t = fullSpectrum(t, d, n)
-		} else if n >= 0 {
-			t = resizeDim(t, d, n)
+	for i, d := range dims[:last] {
+		if sizes[i] >= 0 {
+			t = resizeDim(t, d, sizes[i])
 		}
-		t = fourier{true, c.strOr(3, "")}.along(t, d)
+		t = f.along(t, d)
 	}
-	return to(contiguous(t.RealPart()), result.ToReal())
+	n := sizes[last]
+	if n < 0 {
+		n = 2 * (t.Size(dims[last]) - 1)
+	}
+	check(n >= 1, "Invalid number of data points (%d) specified", n)
+	return to(contiguous(f.halfAlong(t, dims[last], n)), result.ToReal())
 }
 
 // shiftSpectrum moves the zero frequency to, or from, the middle.
@@ -337,14 +320,22 @@ func shortTime(c call, centerAt, normalizedAt int) *tensor.Tensor {
 		left := (n - width) / 2
 		frames = mul.on(frames, constantPad(window, []int{left, n - width - left}, tensor.Int(0)))
 	}
-	wide, result := wideComplex(frames)
 	norm := "backward"
 	if c.bool(normalizedAt) {
 		norm = "ortho"
 	}
-	out := fourier{false, norm}.along(wide, 2)
-	if c.isNone(normalizedAt+1) && !x.DType().IsComplex() || !c.isNone(normalizedAt+1) && c.bool(normalizedAt+1) {
-		out = halfSpectrum(out, 2)
+	f := spectral{false, norm}
+	result, work := spectrumTypes(frames)
+	var out *tensor.Tensor
+	switch half := !c.isNone(normalizedAt+1) && c.bool(normalizedAt+1) || c.isNone(normalizedAt+1) && !x.DType().IsComplex(); {
+	case half && !x.DType().IsComplex():
+		out = f.realAlong(to(frames, work.ToReal()), 2)
+	case half:
+		out = must(f.along(to(frames, work), 2).Slice(2, 0, n/2+1, 1))
+	case x.DType().IsComplex():
+		out = f.along(to(frames, work), 2)
+	default:
+		out = f.along(to(frames, work.ToReal()), 2)
 	}
 	out = to(must(out.Transpose(1, 2)), result)
 	if !batched {
