@@ -41,6 +41,8 @@ func init() {
 		"lstm_cell": cellOf(4), "gru_cell": cellOf(3), "rnn_tanh_cell": cellOf(1), "rnn_relu_cell": cellOf(0),
 		"cosine_similarity": one(cosineSimilarity),
 		"grid_sampler":      one(gridSample), "grid_sampler_2d": one(gridSample), "grid_sampler_3d": one(gridSample),
+		"__interpolate": one(interpolate), "__interpolate.scale_list": one(interpolate), "__interpolate.size_list": one(interpolate),
+		"__interpolate.size_list_scale_list": one(interpolate),
 	} {
 		decompositions[name] = d
 	}

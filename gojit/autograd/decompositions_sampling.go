@@ -154,3 +154,50 @@ func (s sampler) sum(taps [][]samplerTap, so samplerTap, d int) tensors {
 	}
 	return total
 }
+
+// interpolations are the operators behind the modes of __interpolate, by the number of dimensions.
+var interpolations = map[string][4]string{
+	"nearest":       {1: "upsample_nearest1d", 2: "upsample_nearest2d", 3: "upsample_nearest3d"},
+	"nearest-exact": {1: "_upsample_nearest_exact1d", 2: "_upsample_nearest_exact2d", 3: "_upsample_nearest_exact3d"},
+	"area":          {1: "adaptive_avg_pool1d", 2: "adaptive_avg_pool2d", 3: "adaptive_avg_pool3d"},
+	"linear":        {1: "upsample_linear1d"},
+	"bilinear":      {2: "upsample_bilinear2d"},
+	"bicubic":       {2: "upsample_bicubic2d"},
+	"trilinear":     {3: "upsample_trilinear3d"},
+}
+
+// interpolate runs the operator of the mode, with the sizes and the factors that it takes.
+func interpolate(x composer, a []value.Value) tensors {
+	unrecorded().Emit("__interpolate", a...) // the operator itself checks its arguments
+	input, mode := a[0].Tensor(), a[3].Str()
+	n := input.Dim() - 2
+	sizes, factors := make([]int, n), make([]any, n)
+	for d := range n {
+		factors[d] = value.None
+		switch {
+		case !a[1].IsNone():
+			sizes[d] = numbers(a[1], n)[d]
+			continue
+		case a[2].IsFloat():
+			factors[d] = a[2]
+		default:
+			factors[d] = a[2].List().Items[d]
+		}
+		sizes[d] = int(float64(input.Size(d+2)) * number(factors[d].(value.Value)))
+		if !a[5].IsNone() && a[5].Bool() {
+			factors[d] = value.None
+		}
+	}
+	name := interpolations[mode][n]
+	if a[6].Bool() {
+		name = "_" + name + "_aa"
+	}
+	given := []any{input, sizes}
+	if mode != "area" {
+		if mode != "nearest" && mode != "nearest-exact" {
+			given = append(given, !a[4].IsNone() && a[4].Bool())
+		}
+		given = append(given, factors...)
+	}
+	return x.do(name, given...)
+}
