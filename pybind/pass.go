@@ -1,6 +1,7 @@
 package main
 
 import (
+	"torchjit/gojit/executor"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
 	"torchjit/gojit/types"
@@ -13,6 +14,7 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_inline_fork_wait(Graph graph) -> None", doc: "Runs forked calls in their place.", run: pass(quiet(passes.InlineForkWait))},
 	{schema: "_C._jit_pass_dce(Graph graph) -> None", doc: "Removes nodes that have no effect.", run: pass(quiet(passes.DCE))},
 	{schema: "_C._jit_pass_dce_allow_deleting_nodes_with_side_effects(Graph graph) -> None", doc: "Removes nodes whose outputs are not used, even where they print or write.", run: pass(quiet(passes.DCEWithoutEffects))},
+	{schema: "_C._jit_pass_create_autodiff_subgraphs(Graph graph, int threshold=2) -> None", doc: "Groups differentiable operators that follow each other, at least threshold of them.", run: bind(groupDifferentiable)},
 	{schema: "_C._jit_pass_cse(Graph graph) -> bool", doc: "Removes nodes that compute what another one has computed; returns whether anything changed.", run: pass(passes.CSE)},
 	{schema: "_C._jit_pass_peephole(Graph graph, bool disable_shape_peepholes=False) -> bool", doc: "Replaces nodes whose outcome is seen from the nodes beside them; returns whether anything changed.", run: bind(peephole)},
 	{schema: "_C._jit_pass_peephole_list_idioms(Graph graph, bool refine_list_len=False) -> bool", doc: "Answers what is asked of lists that are made in the graph; returns whether anything changed.", run: bind(listIdioms)},
@@ -122,6 +124,11 @@ func lastOptimized() (*ir.Graph, error) {
 	if f == nil {
 		return nil, runtimeErrorf("no compiled function has been called yet, or the last one is gone")
 	}
+	if executor.Current().Enabled {
+		if g := executor.Of(f).Graph(); g != nil {
+			return g.Copy(), nil
+		}
+	}
 	g := f.Graph()
 	if err := prepared(g); err != nil {
 		return nil, err
@@ -129,6 +136,14 @@ func lastOptimized() (*ir.Graph, error) {
 	c := g.Copy()
 	passes.Optimize(c)
 	return c, nil
+}
+
+func groupDifferentiable(g *ir.Graph, threshold int) error {
+	if err := prepared(g); err != nil {
+		return err
+	}
+	passes.CreateDifferentiableGraphs(g, threshold)
+	return nil
 }
 
 func rewriteGraph(pattern, replacement string, g *ir.Graph, _ []*word) error {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"weak"
 
+	"torchjit/gojit/executor"
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
@@ -119,6 +120,11 @@ func (f *scriptFunction) call(c *call) error {
 		return err
 	}
 	lastExecuted = f.weak
+	if executor.Current().Enabled && c.thread.recorder == nil {
+		if code, err = executor.Of(f.function).Next(machine); err != nil {
+			return err
+		}
+	}
 	s := f.function.Schema
 	n := len(s.Arguments)
 	c.values = slices.Grow(c.values[:0], n+code.NumOutputs())[:n+code.NumOutputs()]

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"torchjit/gojit/executor"
 	"torchjit/gojit/fuser"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
@@ -20,6 +21,11 @@ var typeFunctions = []function{
 	{schema: "num_threads() -> int", run: numThreads},
 	{schema: "set_num_threads(int n) -> None", run: setNumThreads},
 	{schema: "packed_class(any packed) -> str", run: packedClass},
+	{schema: "set_executor(bool enabled, int profiled_runs, bool inlining) -> None", run: func(c *call) error {
+		executor.Change(executor.Settings{Enabled: c.argBool(0), ProfiledRuns: c.argInt(1), Inlining: c.argBool(2)})
+		c.none()
+		return nil
+	}},
 	{schema: "set_fusing(bool on) -> None", run: func(c *call) error { fuser.SetEnabled(c.argBool(0)); c.none(); return nil }},
 	{schema: "parse_device(str text) -> int", run: parseDevice},
 	{schema: "device_text(int code) -> str", run: deviceText},

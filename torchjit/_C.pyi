@@ -1049,6 +1049,9 @@ def _jit_pass_constant_propagation(graph: Graph) -> bool:
 def _jit_pass_constant_propagation_immutable_types(graph: Graph) -> bool:
     """Runs the nodes whose inputs and outputs are constants that cannot be changed in place; returns whether anything changed."""
 
+def _jit_pass_create_autodiff_subgraphs(graph: Graph, threshold: int = 2) -> None:
+    """Groups differentiable operators that follow each other, at least threshold of them."""
+
 def _jit_pass_cse(graph: Graph) -> bool:
     """Removes nodes that compute what another one has computed; returns whether anything changed."""
 

@@ -1,8 +1,9 @@
 """Settings of PyTorch's executor as torch._C has them.
 
-Programs and tests set them and read them back. This executor does not profile, so that most of them change nothing here;
-each keeps what it was set to. Elementwise operators are fused while `_jit_set_texpr_fuser_enabled` and
-`_set_graph_executor_optimize` allow it.
+Programs and tests set them and read them back; each keeps what it was set to. Functions run fast from the first call on, so that
+nothing is profiled unless a program asks for it by `_jit_set_profiling_executor(True)` or `_jit_set_profiling_mode(True)`: then
+functions run as gojit/executor says. Elementwise operators are fused while `_jit_set_texpr_fuser_enabled` and
+`_set_graph_executor_optimize` allow it. The others change nothing here.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from typing import Any
 
 from torchjit import _native
 
+_PROFILING = ("_jit_set_profiling_executor", "_jit_set_profiling_mode")
+_EXECUTOR = (*_PROFILING, "_set_graph_executor_optimize", "_jit_set_num_profiled_runs", "_debug_set_autodiff_subgraph_inlining")
 _FUSING = ("_jit_set_texpr_fuser_enabled", "_set_graph_executor_optimize")
+
+# Whether a program has set one of _PROFILING.
+_asked = [False]
 
 # Name: (value at the start, name of the function that reads it or "", whether setting replies the former value).
 _SETTINGS: dict[str, tuple[Any, str, bool]] = {
@@ -57,6 +63,11 @@ def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any],
         if kind is bool and not isinstance(value, int):
             raise TypeError(f"{name}(): incompatible function arguments. Expected bool, not {type(value).__name__}")
         former, values[name] = values[name], kind(value)
+        if name in _PROFILING:
+            _asked[0] = True
+        if name in _EXECUTOR:
+            enabled = _asked[0] and all(values[n] for n in _EXECUTOR[:3])
+            _native.set_executor(enabled, values["_jit_set_num_profiled_runs"], values["_debug_set_autodiff_subgraph_inlining"])
         if name in _FUSING:
             _native.set_fusing(all(values[n] for n in _FUSING))
         return former if replies else None

@@ -243,6 +243,7 @@ func init() {
 		"prim::SetAttr":                   (*lowering).setAttr,
 		"prim::CreateObject":              (*lowering).createObject,
 		"prim::CallFunction":              (*lowering).callFunction,
+		"prim::DifferentiableGraph":       (*lowering).subgraph,
 		"prim::CallMethod":                (*lowering).callMethod,
 		"prim::isinstance":                (*lowering).isInstance,
 		"prim::unchecked_cast":            (*lowering).cast,

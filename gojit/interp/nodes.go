@@ -123,6 +123,22 @@ func (l *lowering) callFunction(n *ir.Node, dead []*ir.Value) error {
 	return nil
 }
 
+// subgraph lowers a node that is a call of its Subgraph.
+func (l *lowering) subgraph(n *ir.Node, dead []*ir.Value) error {
+	g := n.GraphAttr("Subgraph")
+	if g == nil || len(g.Outputs()) != len(n.Outputs()) || len(g.Inputs()) != len(n.Inputs()) {
+		return source.Errorf(source.RuntimeError, n.Range, "%s has no body that fits its inputs and outputs", n.Kind())
+	}
+	body, err := l.machine.Lower(l.code.name, g)
+	if err != nil {
+		return err
+	}
+	s := &site{name: l.code.name, machine: l.machine}
+	s.code.Store(body)
+	l.call(opCallFunction, s, n, n.Inputs(), dead)
+	return nil
+}
+
 func (l *lowering) callMethod(n *ir.Node, dead []*ir.Value) error {
 	l.call(opCallMethod, &site{name: n.StringAttr("name"), machine: l.machine}, n, n.Inputs(), dead)
 	return nil

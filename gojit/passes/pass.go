@@ -21,6 +21,7 @@ var All = []Pass{
 	{"constant-pooling", changes(ConstantPooling)},
 	{"constant-propagation", ConstantPropagation},
 	{"constant-propagation-immutable", ConstantPropagationImmutableTypes},
+	{"create-differentiable-graphs", func(g *ir.Graph) bool { return len(CreateDifferentiableGraphs(g, 2)) > 0 }},
 	{"cse", CSE},
 	{"dce", DCE},
 	{"dce-without-effects", DCEWithoutEffects},

@@ -1,0 +1,125 @@
+"""Functions that run by way of the profiling executor."""
+
+import pytest
+
+import torchjit as torch
+from torchjit import _executor_settings
+from torchjit.testing import FileCheck, assert_close
+
+
+@pytest.fixture(autouse=True)
+def profiling():
+    torch._C._jit_set_profiling_executor(True)
+    yield
+    torch._C._debug_set_autodiff_subgraph_inlining(True)
+    torch._C._jit_set_num_profiled_runs(1)
+    _executor_settings._asked[0] = False
+    torch._C._set_graph_executor_optimize(True)
+
+
+def smooth(x, y):
+    z = x * y + x
+    return torch.tanh(z) * y
+
+
+def branching(x, y, b: bool):
+    z = x * y
+    if b:
+        z = z + y
+    else:
+        z = z.relu()
+    return z.sigmoid() * x
+
+
+def looping(x, y):
+    for _ in range(5):
+        x = torch.mm(x, y) + x
+        x.add_(1)
+    return x, x.t()
+
+
+def printing(x, y):
+    a = x * y
+    print("between")
+    return a, a * x + y
+
+
+def script(fn):
+    """A new function each time: what runs is kept with it."""
+    return torch._C._create_function_from_graph(fn.__name__, torch.jit.script(fn).graph)
+
+
+def numbers(*flags):
+    torch.manual_seed(3)
+    return [torch.rand(3, 3, requires_grad=flag) for flag in flags]
+
+
+@pytest.mark.parametrize("inlining", [True, False])
+@pytest.mark.parametrize("fn, rest", [(smooth, ()), (branching, (True,)), (branching, (False,)), (looping, ()), (printing, ())])
+def test_results_and_gradients_are_those_of_python(fn, rest, inlining, capsys):
+    torch._C._debug_set_autodiff_subgraph_inlining(inlining)
+    compiled = script(fn)
+    for flags in [(True, False), (True, False), (True, False), (False, True), (False, False), (True, True)]:
+        args = numbers(*flags)
+        given = [a.detach().clone().requires_grad_(a.requires_grad) for a in args]
+        found, wanted = (f(*[v * 1 for v in a], *rest) for f, a in ((compiled, given), (fn, args)))
+        assert_close(found, wanted)
+        if not any(flags):
+            continue
+        for out in (found, wanted):
+            sum(t.sum() for t in (out if isinstance(out, tuple) else (out,))).backward()
+        assert_close([a.grad for a in given if a.requires_grad], [a.grad for a in args if a.requires_grad])
+
+
+def test_graphs_are_guarded_where_gradients_are_wanted():
+    f, (x, y) = script(smooth), numbers(True, False)
+    f(x, y)
+    FileCheck().check("prim::profile").run(torch.jit.last_executed_optimized_graph())
+    f(x, y)
+    graph = torch.jit.last_executed_optimized_graph()
+    FileCheck().check("requires_grad=1").check("prim::RequiresGradCheck").check("prim::DifferentiableGraph_0").check("fallback_function").check(
+        "with prim::DifferentiableGraph_0"
+    ).check("aten::tanh").run(graph)
+    with torch.no_grad():
+        assert not f(x, y).requires_grad
+
+
+def test_without_gradients_nothing_is_guarded():
+    f, (x, y) = script(smooth), numbers(False, False)
+    for _ in range(3):
+        f(x, y)
+    FileCheck().check_not("prim::").run(torch.jit.last_executed_optimized_graph().str(False).replace("prim::Constant", ""))
+
+
+def test_single_operators_are_guarded_where_nothing_is_inlined():
+    torch._C._debug_set_autodiff_subgraph_inlining(False)
+    f, (x, y) = script(printing), numbers(True, False)
+    f(x, y)
+    FileCheck().check_count("= prim::DifferentiableGraph", 2, exactly=True).run(f.graph_for(x, y))
+
+
+def test_as_many_calls_are_profiled_as_asked_for():
+    torch._C._jit_set_num_profiled_runs(2)
+    f, (x, y) = script(smooth), numbers(True, False)
+    texts = [str(f.graph_for(x, y)) for _ in range(3)]
+    assert ["prim::profile" in t for t in texts] == [True, True, False]
+
+
+def test_errors_name_the_place():
+    f, (x, y) = script(smooth), numbers(True, False)
+    for _ in range(2):
+        f(x, y)
+    with pytest.raises(RuntimeError, match=r"x \* y \+ x"):
+        f(x, torch.rand(2, 2))
+
+
+def test_modules_and_autodiff_subgraphs_by_hand():
+    module = torch.jit.script(torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3)))
+    (x,) = numbers(False)
+    wanted = module(x)
+    for _ in range(3):
+        assert_close(module(x), wanted)
+    FileCheck().check("prim::DifferentiableGraph").run(torch.jit.last_executed_optimized_graph())
+    graph = torch.jit.script(smooth).graph.copy()
+    torch._C._jit_pass_create_autodiff_subgraphs(graph, 2)
+    FileCheck().check("prim::DifferentiableGraph_0(").check("aten::mul").check("aten::tanh").run(graph)
