@@ -3,7 +3,6 @@
 import pytest
 
 import torchjit as torch
-from torchjit import _executor_settings
 from torchjit.testing import FileCheck, assert_close
 
 
@@ -13,8 +12,6 @@ def profiling():
     yield
     torch._C._debug_set_autodiff_subgraph_inlining(True)
     torch._C._jit_set_num_profiled_runs(1)
-    _executor_settings._asked[0] = False
-    torch._C._set_graph_executor_optimize(True)
 
 
 def smooth(x, y):
