@@ -13,6 +13,8 @@ static int64_t slot_capacity;
 static PyObject *tokens;        /* (class, code) -> token */
 static PyObject *token_factory; /* makes a token that is not in the table */
 static PyTypeObject *size_class;
+#define DTYPES 16
+static PyObject *dtype_tokens[DTYPES]; /* code -> token, borrowed from tokens */
 static PyObject *exceptions;    /* name -> exception class */
 
 /* ---- tables ---- */
@@ -38,7 +40,13 @@ int tj_register_token(TokenObject *token) {
     if (!key) return -1;
     int rc = PyDict_SetItem(tokens, key, (PyObject *)token);
     Py_DECREF(key);
+    if (!rc && token->class_number == 0 && token->code >= 0 && token->code < DTYPES) dtype_tokens[token->code] = (PyObject *)token;
     return rc;
+}
+
+/* The object of an element type, borrowed; NULL where there is none. */
+PyObject *tj_dtype_token(int64_t code) {
+    return code >= 0 && code < DTYPES ? dtype_tokens[code] : NULL;
 }
 
 int tj_register_exception(PyObject *name, PyObject *cls) {
@@ -283,6 +291,7 @@ static PyObject *read_handle(int64_t number, int64_t slot) {
 }
 
 static PyObject *read_token(int64_t number, int64_t code) {
+    if (number == 0 && tj_dtype_token(code)) return Py_NewRef(dtype_tokens[code]);
     PyObject *key = token_key(number, code);
     if (!key) return NULL;
     PyObject *o = tokens ? PyDict_GetItemWithError(tokens, key) : NULL;
@@ -319,6 +328,27 @@ static PyObject *read_tuple(PyTypeObject *cls, int64_t n, const tj_word **cursor
         else PyTuple_SET_ITEM(tuple, i, o);
     }
     return tuple;
+}
+
+/* A shape. */
+PyObject *tj_new_size(const int64_t *sizes, int64_t n) {
+    PyObject *tuple = size_class ? size_class->tp_alloc(size_class, n) : PyTuple_New(n);
+    for (int64_t i = 0; tuple && i < n; i++) {
+        PyObject *o = PyLong_FromLongLong(sizes[i]);
+        if (!o) Py_CLEAR(tuple);
+        else PyTuple_SET_ITEM(tuple, i, o);
+    }
+    return tuple;
+}
+
+/* Takes over a tuple and returns its items as a shape. */
+PyObject *tj_as_size(PyObject *tuple) {
+    if (!tuple || !PyTuple_CheckExact(tuple) || !size_class) return tuple;
+    Py_ssize_t n = PyTuple_GET_SIZE(tuple);
+    PyObject *size = size_class->tp_alloc(size_class, n);
+    for (Py_ssize_t i = 0; size && i < n; i++) PyTuple_SET_ITEM(size, i, Py_NewRef(PyTuple_GET_ITEM(tuple, i)));
+    Py_DECREF(tuple);
+    return size;
 }
 
 static PyObject *read_dict(int64_t n, const tj_word **cursor) {

@@ -307,6 +307,7 @@ static PyMethodDef methods[] = {
      "register_exception($module, name, cls, /)\n--\n\nSays which class errors of that name are raised as."},
     {"to_dlpack", native_to_dlpack, METH_O, "to_dlpack($module, tensor, /)\n--\n\nA DLPack capsule over the tensor's memory."},
     {"set_size_class", native_set_size_class, METH_O, "set_size_class($module, cls, /)\n--\n\nSets the class of shapes."},
+    {"set_to_operator", tj_set_to_operator, METH_O, "set_to_operator($module, f, /)\n--\n\nSets the function that x.to(dtype) calls."},
     {"set_token_factory", native_set_token_factory, METH_O,
      "set_token_factory($module, factory, /)\n--\n\nSets what makes a token from its class number and code."},
     {NULL},

@@ -16,6 +16,7 @@ import (
 // operatorFunctions find operators by name.
 var operatorFunctions = []function{
 	{schema: "operator(str name) -> function", run: findOperator},
+	{schema: "operator_methods() -> dict", run: operatorMethods},
 	{schema: "operand(str name) -> function", run: findOperand},
 	{schema: "operator_names(str namespace) -> list", run: operatorNames},
 	{schema: "operator_schemas(str name) -> list", run: operatorSchemas},
@@ -27,7 +28,27 @@ var operatorFunctions = []function{
 // as PyTorch's Python functions do.
 type operatorFunction struct {
 	name      string // "aten::add"
-	overloads []*overload
+	once      sync.Once
+	overloads []*overload // use all, which finds them
+}
+
+// all returns the overloads in the order in which they are tried: first those that concern tensors.
+func (f *operatorFunction) all() []*overload {
+	f.once.Do(func() {
+		if f.overloads != nil {
+			return
+		}
+		linkOperators()
+		made := ops.Overloads(f.name)
+		for _, takesTensors := range []bool{true, false} {
+			for _, o := range made {
+				if v := newOverload(o); v.concernsTensors() == takesTensors {
+					f.overloads = append(f.overloads, v)
+				}
+			}
+		}
+	})
+	return f.overloads
 }
 
 // overload is an overload in the form that calls from Python need.
@@ -109,20 +130,29 @@ func operatorNamed(name string) *operatorFunction {
 		return f.(*operatorFunction)
 	}
 	linkOperators()
-	all := ops.Overloads(name)
-	if len(all) == 0 {
+	if len(ops.Overloads(name)) == 0 {
 		return nil
 	}
-	f := &operatorFunction{name: name}
-	for _, takesTensors := range []bool{true, false} {
-		for _, o := range all {
-			if v := newOverload(o); v.concernsTensors() == takesTensors {
-				f.overloads = append(f.overloads, v)
-			}
+	f, _ := operatorsByName.LoadOrStore(name, &operatorFunction{name: name})
+	return f.(*operatorFunction)
+}
+
+// operatorMethods replies the functions of all operators that can be methods, by name. Their overloads are found when they
+// are called.
+func operatorMethods(c *call) error {
+	var names []string
+	for _, name := range ops.Names() {
+		if base, ok := strings.CutPrefix(name, "aten::"); ok && !strings.HasPrefix(base, "__") {
+			names = append(names, base)
 		}
 	}
-	operatorsByName.Store(name, f)
-	return f
+	c.open(kindDict, len(names))
+	for _, name := range names {
+		f, _ := operatorsByName.LoadOrStore("aten::"+name, &operatorFunction{name: "aten::" + name})
+		c.string(name)
+		c.function(f.(*operatorFunction))
+	}
+	return nil
 }
 
 func newOverload(o *ops.Operator) *overload {
@@ -200,7 +230,7 @@ var keywordAliases = map[string]string{"input": "self", "axis": "dim", "keepdims
 // call chooses the overload, runs it and writes its results.
 func (f *operatorFunction) call(c *call) error {
 	for _, loose := range []bool{false, true} {
-		for _, v := range f.overloads {
+		for _, v := range f.all() {
 			if v.op.Run != nil && v.matches(c, loose) {
 				return v.run(c)
 			}
@@ -437,7 +467,7 @@ func (c *call) requiresGrad() bool {
 
 // mismatch says why no overload took the arguments.
 func (f *operatorFunction) mismatch(c *call) error {
-	for _, v := range f.overloads {
+	for _, v := range f.all() {
 		if v.op.Run == nil && v.matches(c, true) {
 			return notImplementedErrorf("The operator '%s' is not implemented by this version of torchjit", v.schema.QualifiedName())
 		}
@@ -453,7 +483,7 @@ func (f *operatorFunction) mismatch(c *call) error {
 	}
 	var b strings.Builder
 	b.WriteString(f.callableName() + "() received an invalid combination of arguments - got (" + strings.Join(given, ", ") + "), but expected one of:\n")
-	for _, v := range f.overloads {
+	for _, v := range f.all() {
 		if v.op.Run != nil {
 			b.WriteString(" * " + v.schema.String() + "\n")
 		}

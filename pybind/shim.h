@@ -39,7 +39,7 @@ typedef struct {
     PyObject *weakrefs;
 } FunctionObject;
 
-extern PyTypeObject *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type, *tj_script_method_type;
+extern PyTypeObject *tj_size_type, *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type, *tj_script_method_type;
 extern int tj_forked;
 
 /* marshal.c */
@@ -57,6 +57,16 @@ void tj_forget(int64_t slot);
 PyObject *tj_raise(tj_reply *reply);
 PyObject *tj_raise_forked(void);
 void tj_reply_free(tj_reply *reply);
+PyObject *tj_dtype_token(int64_t code);
+PyObject *tj_new_size(const int64_t *sizes, int64_t n);
+PyObject *tj_as_size(PyObject *tuple);
+
+/* geometry.c */
+extern PyGetSetDef tj_tensor_getset[];
+extern PyMethodDef tj_tensor_methods[];
+Py_ssize_t tj_tensor_length(PyObject *self);
+void tj_read_layout(void);
+PyObject *tj_set_to_operator(PyObject *module, PyObject *f);
 
 /* types.c */
 int tj_make_types(PyObject *module);

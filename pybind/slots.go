@@ -71,6 +71,7 @@ func releaseSlot(i int64) {
 		return
 	case *tensor.Tensor:
 		x.SetPyObject(0)
+		show(i, nil)
 		if !slots[i].kept && !x.RequiresGrad() && x.History() == nil {
 			x.Release()
 		}
@@ -88,6 +89,7 @@ func tensorSlot(t *tensor.Tensor) int64 {
 	}
 	n := newSlot(t)
 	t.SetPyObject(uintptr(n))
+	show(n, t)
 	return n
 }
 

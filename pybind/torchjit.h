@@ -64,4 +64,9 @@ typedef struct {
     void *owner;         /* what keeps the memory alive */
 } tj_array;
 
+/* Where the fields of a tensor lie, in bytes: see gojit/tensor/fields.go. */
+typedef struct {
+    int64_t numel, shape, strides, offset, dtype, device, requires_grad, base, storage, data;
+} tj_layout;
+
 #endif

@@ -1,5 +1,8 @@
 package main
 
+// #include "services.h"
+import "C"
+
 import (
 	"slices"
 	"strings"
@@ -36,6 +39,7 @@ var pythonPlaces struct {
 func (h *thread) beginRecorder(r *trace.Recorder) {
 	h.recorder = r
 	pythonPlaces.recorders++
+	C.tj_set_recorders(C.int(pythonPlaces.recorders))
 }
 
 func (h *thread) endRecorder() {
@@ -46,6 +50,7 @@ func (h *thread) endRecorder() {
 	if pythonPlaces.recorders--; pythonPlaces.recorders == 0 {
 		pythonPlaces.texts = nil
 	}
+	C.tj_set_recorders(C.int(pythonPlaces.recorders))
 }
 
 // pythonHost tells recorders where the Python program is.

@@ -3,7 +3,7 @@
 #include "services.h"
 #include "_cgo_export.h"
 
-PyTypeObject *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type, *tj_script_method_type;
+PyTypeObject *tj_size_type, *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type, *tj_script_method_type;
 
 /* ---- Handle ---- */
 
@@ -101,10 +101,38 @@ static PyType_Slot tensor_slots[] = {
     {Py_tp_new, tensor_new},
     {Py_bf_getbuffer, tensor_getbuffer},
     {Py_bf_releasebuffer, tensor_releasebuffer},
+    {Py_tp_getset, tj_tensor_getset},
+    {Py_tp_methods, tj_tensor_methods},
+    {Py_sq_length, tj_tensor_length},
+    {Py_mp_length, tj_tensor_length},
     {0, NULL},
 };
 static PyType_Spec tensor_spec = {"torchjit._native.TensorBase", sizeof(HandleObject), 0,
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, tensor_slots};
+
+/* ---- SizeBase ---- */
+
+static PyObject *size_subscript(PyObject *self, PyObject *key) {
+    PyObject *item = PyTuple_Type.tp_as_mapping->mp_subscript(self, key);
+    return item && PySlice_Check(key) ? tj_as_size(Py_TYPE(item) == &PyTuple_Type ? item : PySequence_Tuple(item)) : item;
+}
+
+static PyObject *size_concat(PyObject *self, PyObject *other) {
+    return tj_as_size(PyTuple_Type.tp_as_sequence->sq_concat(self, other));
+}
+
+static PyObject *size_repeat(PyObject *self, Py_ssize_t n) {
+    return tj_as_size(PyTuple_Type.tp_as_sequence->sq_repeat(self, n));
+}
+
+static PyType_Slot size_slots[] = {
+    {Py_tp_doc, "A tuple of sizes, whose parts and sums are shapes too."},
+    {Py_mp_subscript, size_subscript},
+    {Py_sq_concat, size_concat},
+    {Py_sq_repeat, size_repeat},
+    {0, NULL},
+};
+static PyType_Spec size_spec = {"torchjit._native.SizeBase", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, size_slots};
 
 /* ---- Token ---- */
 
@@ -274,7 +302,9 @@ static PyTypeObject *add_type(PyObject *module, const char *name, PyType_Spec *s
 }
 
 int tj_make_types(PyObject *module) {
-    return (tj_handle_type = add_type(module, "Handle", &handle_spec, NULL)) &&
+    tj_read_layout();
+    return (tj_size_type = add_type(module, "SizeBase", &size_spec, &PyTuple_Type)) &&
+                   (tj_handle_type = add_type(module, "Handle", &handle_spec, NULL)) &&
                    (tj_tensor_type = add_type(module, "TensorBase", &tensor_spec, tj_handle_type)) &&
                    (tj_token_type = add_type(module, "Token", &token_spec, NULL)) &&
                    (tj_function_type = add_type(module, "Function", &function_spec, NULL)) &&

@@ -12,18 +12,18 @@ from torchjit._types import Size, device, dtype, dtypes, layout, preserve_format
 _TENSOR_HANDLE = 0
 
 
-class _TensorType(type(_native.TensorBase)):  # type: ignore[misc]
-    """Gives Tensor the operators as methods, each when it is first used."""
+class _Methods(_native.TensorBase):
+    """Has every operator as a method."""
 
-    def __getattr__(cls, name: str) -> Any:
-        f = None if name.startswith("__") else _native.operator("aten::" + name)
-        if f is None:
-            raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
-        setattr(Tensor, name, f)
-        return f
+    __slots__ = ()
 
 
-class Tensor(_native.TensorBase, metaclass=_TensorType):
+for _name, _f in _native.operator_methods().items():
+    if not hasattr(_native.TensorBase, _name):
+        setattr(_Methods, _name, _f)
+
+
+class Tensor(_Methods):
     """An n-dimensional array of elements of one type.
 
     Every operator of the library is a method: `x.relu()` calls aten::relu.
@@ -41,13 +41,6 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     def empty_of(size: list[int]) -> Tensor:
         """A tensor of arbitrary numbers of the default type."""
         return _native.operator("aten::empty")(size)
-
-    def __getattr__(self, name: str) -> Any:
-        f = None if name.startswith("__") else _native.operator("aten::" + name)
-        if f is None:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        setattr(Tensor, name, f)
-        return getattr(self, name)
 
     def norm(self, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
         """The norm of vectors or matrices. See torch.norm."""
@@ -75,18 +68,20 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
 
     # What the tensor is.
 
-    shape = property(_native.tensor_shape, doc="The sizes of the dimensions.")
-    dtype = property(_native.tensor_dtype, doc="The type of the elements.")
-    device = property(_native.tensor_device, doc="Where the elements are.")
-    ndim = property(_native.tensor_dim, doc="The number of dimensions.")
+    # TensorBase reads sizes, type and elements without a call into the library; where it cannot, it calls the methods
+    # with an underscore.
+    _shape = _native.tensor_shape
+    _dtype = _native.tensor_dtype
+    _device = _native.tensor_device
+    _numel = _native.tensor_numel
+    _item = _native.tensor_item
+    _tolist = _native.tensor_tolist
+    _requires_grad = _native.tensor_requires_grad
+    _set_requires_grad = _native.tensor_set_requires_grad
     _version = property(_native.tensor_version, doc="How often the elements were written in place.")
-    dim = ndimension = _native.tensor_dim
-    numel = nelement = _native.tensor_numel
     stride = _native.tensor_stride
     storage_offset = _native.tensor_offset
     data_ptr = _native.tensor_data_ptr
-    item = _native.tensor_item
-    tolist = _native.tensor_tolist
     is_cuda = is_sparse = is_sparse_csr = is_mkldnn = is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = False
     name = None
     names = property(lambda self: (None,) * self.dim(), doc="The names of the dimensions, which have none in this version.")
@@ -94,7 +89,7 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
     is_meta = property(lambda self: self.device.type == "meta", doc="Whether there are no elements.")
     is_quantized = property(lambda self: self.dtype.name.startswith(("q", "quint")), doc="Whether the elements are integers with a scale.")
 
-    def size(self, dim: int | None = None) -> Any:
+    def _size(self, dim: int | None = None) -> Any:
         return self.shape if dim is None else _native.tensor_size(self, dim)
 
     def is_contiguous(self, *, memory_format: Any = None) -> bool:
@@ -229,7 +224,7 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
             return _native.trace_to(self, self.device, dtype)
         return self.to(dtype)
 
-    def __len__(self) -> int:
+    def _length(self) -> builtins.int:
         if _native.is_tracing():
             if self.dim() == 0:
                 raise TypeError("len() of a 0-d tensor")
@@ -378,52 +373,13 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
 
     # Conversion.
 
-    def to(self, *args: Any, **kwargs: Any) -> Tensor:
+    def _to(self, *args: Any, **kwargs: Any) -> Tensor:
         options = _to_options(*args, **kwargs)
         if _native.is_tracing() and (options["device"] is not None or options["dtype"] is not None):
             return _native.trace_to(self, options["device"], options["dtype"])
         if options["dtype"] is None:
             options["dtype"] = self.dtype
         return _native.operator("aten::to")(self, **options)
-
-    def float(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["float32"])
-
-    def double(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["float64"])
-
-    def half(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["float16"])
-
-    def bfloat16(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["bfloat16"])
-
-    def int(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["int32"])
-
-    def long(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["int64"])
-
-    def short(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["int16"])
-
-    def char(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["int8"])
-
-    def byte(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["uint8"])
-
-    def bool(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["bool"])
-
-    def cfloat(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["complex64"])
-
-    def cdouble(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["complex128"])
-
-    def chalf(self, memory_format: Any = preserve_format) -> Tensor:
-        return self.to(dtypes["complex32"])
 
     def cpu(self, memory_format: Any = preserve_format) -> Tensor:
         if _native.is_tracing() or self.is_meta:
@@ -501,10 +457,6 @@ class Tensor(_native.TensorBase, metaclass=_TensorType):
         return type(self.storage())
 
     # Gradients.
-
-    requires_grad = property(
-        _native.tensor_requires_grad, _native.tensor_set_requires_grad, doc="Whether operations are recorded."
-    )
 
     def requires_grad_(self, requires_grad: builtins.bool = True) -> Tensor:
         if requires_grad and not (self.is_floating_point() or self.is_complex()):
@@ -624,3 +576,4 @@ _DTYPES_BY_CLASS = {cls: dtypes[name] for name, cls in _TENSOR_CLASSES.items()}
 
 Tensor.__module__ = "torchjit"
 _native.register_handle_class(_TENSOR_HANDLE, Tensor)
+_native.set_to_operator(_native.operator("aten::to"))

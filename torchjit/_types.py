@@ -164,7 +164,7 @@ for _name in ("contiguous_format", "preserve_format", "channels_last", "channels
     globals()[_name].name = _name
 
 
-class Size(tuple):
+class Size(_native.SizeBase):
     """A tensor's shape."""
 
     __slots__ = ()
@@ -177,18 +177,6 @@ class Size(tuple):
 
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"
-
-    def __add__(self, other: Any) -> Size:
-        return Size(tuple(self) + tuple(other))
-
-    def __mul__(self, other: Any) -> Size:
-        return Size(tuple(self) * other)
-
-    __rmul__ = __mul__
-
-    def __getitem__(self, index: Any) -> Any:
-        x = tuple.__getitem__(self, index)
-        return Size(x) if isinstance(index, slice) else x
 
 
 class Generator(_native.Handle):
