@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections import OrderedDict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchjit import _host, _native
 from torchjit._types import Size, device, dtype, dtypes, layout, preserve_format, qschemes, strided
@@ -16,6 +16,10 @@ class _Methods(_native.TensorBase):
     """Has every operator as a method."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
 for _name, _f in _native.operator_methods().items():
