@@ -151,6 +151,125 @@ func testSolve[T Scalar](t *testing.T) {
 	}
 }
 
+func testQR[T Scalar](t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, size := range append(sizes, [2]int{1, 4}, [2]int{4, 1}, [2]int{60, 140}) {
+		m, n := size[0], size[1]
+		a := random[T](r, m*n)
+		qr := append([]T(nil), a...)
+		q := QR(m, n, qr, n, make([]T, min(m, n)))
+		for i := range m {
+			clear(qr[i*n:][:min(i, n)])
+		}
+		full := make([]T, m*m)
+		for i := range m {
+			full[i*m+i] = 1
+		}
+		unit := append([]T(nil), full...)
+		q.Apply(m, full, m, false)
+		if d := apart(multiplied(m, n, m, full, qr), a); !(d < tolerance[T](m)) {
+			t.Errorf("%v: Q R is %g off", size, d)
+		}
+		q.Apply(m, full, m, true)
+		if d := apart(full, unit); !(d < tolerance[T](m)) {
+			t.Errorf("%v: Q' Q is %g off", size, d)
+		}
+	}
+}
+
+func testEigen[T Scalar](t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, n := range []int{1, 2, 3, 4, 10, 33, 34, 65, 100} {
+		x := random[T](r, n*n)
+		a := append([]T(nil), x...)
+		for i, v := range adjoint(n, n, x) {
+			a[i] += v
+		}
+		if n == 10 { // eigenvalues that are equal, and zero
+			clear(a)
+			a[0], a[11], a[22] = 2, 2, 1
+		}
+		values, vectors := make([]float64, n), make([]T, n*n)
+		if !Eigen(n, append([]T(nil), a...), n, values, vectors) {
+			t.Fatalf("%d: no end", n)
+		}
+		scaled := append([]T(nil), vectors...)
+		for i := range n {
+			if i > 0 && values[i] < values[i-1] {
+				t.Errorf("%d: value %d is less than the one before", n, i)
+			}
+			for j := range n {
+				scaled[i*n+j] *= number[T](complex(values[j], 0))
+			}
+		}
+		if d := apart(multiplied(n, n, n, scaled, adjoint(n, n, vectors)), a); !(d < tolerance[T](n)) {
+			t.Errorf("%d: the product is %g off", n, d)
+		}
+		alone := make([]float64, n)
+		if !Eigen(n, append([]T(nil), a...), n, alone, nil) || apart(alone, values) > tolerance[T](n) {
+			t.Errorf("%d: without vectors the values are others", n)
+		}
+	}
+}
+
+func testSVD[T Scalar](t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	for _, size := range [][2]int{{1, 1}, {2, 2}, {5, 3}, {4, 1}, {40, 40}, {100, 40}, {70, 65}, {9, 9}, {8, 8}, {7, 7}} {
+		m, n := size[0], size[1]
+		a := random[T](r, m*n)
+		switch m {
+		case 9: // of rank one
+			for i := range a {
+				a[i] = 1
+			}
+		case 8:
+			clear(a)
+		case 7: // a block with a zero inside the diagonal
+			clear(a)
+			for i := range n - 1 {
+				a[i*n+i+1] = 1
+			}
+		}
+		for _, width := range []int{n, m} {
+			values, u, v := make([]float64, n), make([]T, m*width), make([]T, n*n)
+			if !SVD(m, n, append([]T(nil), a...), n, values, u, width, v) {
+				t.Fatalf("%v: no end", size)
+			}
+			left := make([]T, m*n)
+			for i := range m {
+				for j := range n {
+					left[i*n+j] = u[i*width+j] * number[T](complex(values[j], 0))
+				}
+			}
+			if d := apart(multiplied(m, n, n, left, adjoint(n, n, v)), a); !(d < tolerance[T](m)) {
+				t.Errorf("%v: the product is %g off", size, d)
+			}
+			unit := make([]T, width*width)
+			for i := range width {
+				unit[i*width+i] = 1
+			}
+			if d := apart(multiplied(width, width, m, adjoint(m, width, u), u), unit); !(d < tolerance[T](m)) {
+				t.Errorf("%v: U' U is %g off", size, d)
+			}
+			if n > 1 && values[n-1] > values[0] || values[n-1] < 0 {
+				t.Errorf("%v: values %v", size, values)
+			}
+		}
+	}
+}
+
+func TestQR(t *testing.T) {
+	forAll(t, testQR[float32], testQR[float64], testQR[complex64], testQR[complex128])
+}
+
+func TestEigen(t *testing.T) {
+	forAll(t, testEigen[float32], testEigen[float64], testEigen[complex64], testEigen[complex128])
+}
+
+func TestSVD(t *testing.T) {
+	forAll(t, testSVD[float32], testSVD[float64], testSVD[complex64], testSVD[complex128])
+}
+
 func forAll(t *testing.T, f32, f64, c64, c128 func(t *testing.T)) {
 	for name, f := range map[string]func(t *testing.T){"float32": f32, "float64": f64, "complex64": c64, "complex128": c128} {
 		t.Run(name, f)
@@ -199,6 +318,30 @@ func BenchmarkFactor(b *testing.B) {
 			for b.Loop() {
 				copy(work, a)
 				Cholesky(n, work, n)
+			}
+		})
+		b.Run(fmt.Sprintf("QR/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				copy(work, a)
+				QR(n, n, work, n, make([]float64, n))
+			}
+		})
+		b.Run(fmt.Sprintf("Eigen/%d", n), func(b *testing.B) {
+			vectors := make([]float64, n*n)
+			for b.Loop() {
+				for i := range n {
+					for j := range n {
+						work[i*n+j] = a[i*n+j] + a[j*n+i]
+					}
+				}
+				Eigen(n, work, n, make([]float64, n), vectors)
+			}
+		})
+		b.Run(fmt.Sprintf("SVD/%d", n), func(b *testing.B) {
+			u, v := make([]float64, n*n), make([]float64, n*n)
+			for b.Loop() {
+				copy(work, a)
+				SVD(n, n, work, n, make([]float64, n), u, n, v)
 			}
 		})
 		right := random[float64](rand.New(rand.NewPCG(9, 10)), n*n)

@@ -1,367 +1,222 @@
 package aten
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
+	"torchjit/gojit/factor"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
-// The decompositions below work on real matrices in double precision: rows by columns, row-major.
-
-// realBatch returns a batch of real matrices.
-func realBatch(name string, a *tensor.Tensor) (data []float64, rows, columns, count int) {
-	check(a.Dim() >= 2, "%s: The input tensor A must have at least 2 dimensions.", name)
-	if a.DType() != tensor.Float32 && a.DType() != tensor.Float64 {
-		raise(source.NotImplementedError, "%s is implemented for float and double tensors, but got %s", name, a.DType().CppName())
-	}
-	wide := must(to(a, tensor.Float64).Clone(tensor.ContiguousFormat))
-	rows, columns = a.Size(a.Dim()-2), a.Size(a.Dim()-1)
-	return tensor.Data[float64](wide), rows, columns, numelOf(a.Shape()[:a.Dim()-2])
+// lead returns the sizes of a batch of matrices with others behind them.
+func lead(a *tensor.Tensor, tail ...int) []int {
+	return append(slices.Clone(a.Shape()[:a.Dim()-2]), tail...)
 }
 
-// batchOf makes a tensor of matrices, or vectors, for the batch of a.
-func batchOf(data []float64, a *tensor.Tensor, shape ...int) *tensor.Tensor {
-	return to(must(tensor.FromSlice(data, append(slices.Clone(a.Shape()[:a.Dim()-2]), shape...)...)), a.DType())
+// eigenSymmetric gives the eigenvalues and, with vectors, the eigenvectors of Hermitian matrices, of which one triangle is read.
+func eigenSymmetric(name string, a *tensor.Tensor, upper, wantVectors bool) (values, vectors *tensor.Tensor) {
+	n, count := squareMatrices(name, a)
+	work := writable(a, a.DType())
+	values = empty(lead(a, n), a.DType().ToReal())
+	if wantVectors {
+		vectors = empty(a.Shape(), a.DType())
+	}
+	failed := make([]int32, count)
+	onFactored(a.DType(), func() { eigenEach[float32, float32](work, values, vectors, n, upper, failed) }, func() { eigenEach[float64, float64](work, values, vectors, n, upper, failed) },
+		func() { eigenEach[complex64, float32](work, values, vectors, n, upper, failed) }, func() { eigenEach[complex128, float64](work, values, vectors, n, upper, failed) })
+	if m, at := firstFailure(failed); at != 0 {
+		raise(linalgError, "%s: %sThe algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenvalues (error code: %d).", name, batchElement(a.Shape()[:a.Dim()-2], m), at)
+	}
+	return values, vectors
 }
 
-// jacobi diagonalizes a symmetric matrix by rotations; v gets the eigenvectors as columns, in the
-// order of growing eigenvalues.
-func jacobi(a []float64, n int) (values, v []float64) {
-	v = make([]float64, n*n)
-	for i := range n {
-		v[i*n+i] = 1
+func eigenEach[T factored, R interface {
+	float32 | float64
+	tensor.Element
+}](work, values, vectors *tensor.Tensor, n int, upper bool, failed []int32) {
+	data, to := tensor.Data[T](work), tensor.Data[R](values)
+	var all []T
+	if vectors != nil {
+		all = tensor.Data[T](vectors)
 	}
-	for range 60 {
-		off := 0.0
-		for i := range n {
-			for j := range i {
-				off += a[i*n+j] * a[i*n+j]
-			}
+	eachMatrix(len(failed), 4*n*n*n, func(m int) {
+		x := data[m*n*n:][:n*n]
+		factor.Mirror(n, x, n, upper)
+		var v []T
+		if all != nil {
+			v = all[m*n*n:][:n*n]
 		}
-		if off < 1e-300 {
-			break
+		wide := make([]float64, n)
+		if !factor.Eigen(n, x, n, wide, v) {
+			failed[m] = 1
 		}
-		for p := range n {
-			for q := p + 1; q < n; q++ {
-				rotate(a, v, n, p, q)
-			}
+		for i, w := range wide {
+			to[m*n+i] = R(w)
 		}
-	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return compareNaNLast(a[i*n+i], a[j*n+j]) })
-	sorted := make([]float64, n*n)
-	for k, i := range order {
-		values = append(values, a[i*n+i])
-		for r := range n {
-			sorted[r*n+k] = v[r*n+i]
-		}
-	}
-	return values, sorted
+	})
 }
 
-// rotate makes a[p][q] zero.
-func rotate(a, v []float64, n, p, q int) {
-	apq := a[p*n+q]
-	if apq == 0 {
-		return
-	}
-	theta := (a[q*n+q] - a[p*n+p]) / (2 * apq)
-	t := 1 / (math.Abs(theta) + math.Sqrt(theta*theta+1))
-	if theta < 0 {
-		t = -t
-	}
-	c := 1 / math.Sqrt(t*t+1)
-	s := t * c
-	for k := range n {
-		x, y := a[k*n+p], a[k*n+q]
-		a[k*n+p], a[k*n+q] = c*x-s*y, s*x+c*y
-	}
-	for k := range n {
-		x, y := a[p*n+k], a[q*n+k]
-		a[p*n+k], a[q*n+k] = c*x-s*y, s*x+c*y
-	}
-	for k := range n {
-		x, y := v[k*n+p], v[k*n+q]
-		v[k*n+p], v[k*n+q] = c*x-s*y, s*x+c*y
-	}
-}
-
-// eigenSymmetric gives the eigenvalues and eigenvectors of symmetric matrices, of which one triangle is read.
-func eigenSymmetric(a *tensor.Tensor, upper bool) (values, vectors *tensor.Tensor) {
-	if a.DType().IsComplex() {
-		return eigenHermitian(a, upper)
-	}
-	data, n, columns, count := realBatch("linalg.eigh", a)
-	check(n == columns, "linalg.eigh: A must be batches of square matrices, but they are %d by %d matrices", n, columns)
-	var allValues, allVectors []float64
-	for m := range count {
-		x := data[m*n*n : (m+1)*n*n]
-		for i := range n {
-			for j := range i {
-				if upper {
-					x[i*n+j] = x[j*n+i]
-				} else {
-					x[j*n+i] = x[i*n+j]
-				}
-			}
-		}
-		values, v := jacobi(x, n)
-		allValues, allVectors = append(allValues, values...), append(allVectors, v...)
-	}
-	return batchOf(allValues, a, n), batchOf(allVectors, a, n, n)
-}
-
-// oneSidedJacobi makes the columns of a, rows by columns with rows >= columns, orthogonal: a becomes
-// u times the singular values and v collects the rotations.
-func oneSidedJacobi(a []float64, rows, columns int) (u, s, v []float64) {
-	v = make([]float64, columns*columns)
-	for i := range columns {
-		v[i*columns+i] = 1
-	}
-	for range 60 {
-		rotated := false
-		for p := range columns {
-			for q := p + 1; q < columns; q++ {
-				var alpha, beta, gamma float64
-				for k := range rows {
-					x, y := a[k*columns+p], a[k*columns+q]
-					alpha, beta, gamma = alpha+x*x, beta+y*y, gamma+x*y
-				}
-				if math.Abs(gamma) <= 1e-16*math.Sqrt(alpha*beta) || gamma == 0 {
-					continue
-				}
-				rotated = true
-				zeta := (beta - alpha) / (2 * gamma)
-				t := 1 / (math.Abs(zeta) + math.Sqrt(1+zeta*zeta))
-				if zeta < 0 {
-					t = -t
-				}
-				c := 1 / math.Sqrt(1+t*t)
-				rotateColumns(a, rows, columns, p, q, c, c*t)
-				rotateColumns(v, columns, columns, p, q, c, c*t)
-			}
-		}
-		if !rotated {
-			break
-		}
-	}
-	return sortSingular(a, v, rows, columns)
-}
-
-func rotateColumns(a []float64, rows, columns, p, q int, c, s float64) {
-	for k := range rows {
-		x, y := a[k*columns+p], a[k*columns+q]
-		a[k*columns+p], a[k*columns+q] = c*x-s*y, s*x+c*y
-	}
-}
-
-// sortSingular orders the columns by falling length and makes them unit vectors.
-func sortSingular(a, v []float64, rows, columns int) (u, s, sortedV []float64) {
-	lengths := make([]float64, columns)
-	order := make([]int, columns)
-	for j := range columns {
-		order[j] = j
-		for k := range rows {
-			lengths[j] = math.Hypot(lengths[j], a[k*columns+j])
-		}
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return compareNaNLast(lengths[j], lengths[i]) })
-	u, s, sortedV = make([]float64, rows*columns), make([]float64, columns), make([]float64, columns*columns)
-	for to, from := range order {
-		s[to] = lengths[from]
-		for k := range rows {
-			if lengths[from] > 0 {
-				u[k*columns+to] = a[k*columns+from] / lengths[from]
-			}
-		}
-		for k := range columns {
-			sortedV[k*columns+to] = v[k*columns+from]
-		}
-	}
-	completeBasis(u, rows, columns, s)
-	return u, s, sortedV
-}
-
-// completeBasis replaces columns that have no length by unit vectors orthogonal to the rest.
-func completeBasis(u []float64, rows, columns int, s []float64) {
-	for j := range columns {
-		if s[j] > 0 {
-			continue
-		}
-		for try := range rows {
-			for k := range rows {
-				u[k*columns+j] = 0
-			}
-			u[try*columns+j] = 1
-			if orthogonalize(u, rows, columns, j) {
-				break
-			}
-		}
-	}
-}
-
-// orthogonalize removes from column j what lies along those before it; false where nothing is left.
-func orthogonalize(u []float64, rows, columns, j int) bool {
-	for range 2 {
-		for p := range j {
-			d := 0.0
-			for k := range rows {
-				d += u[k*columns+p] * u[k*columns+j]
-			}
-			for k := range rows {
-				u[k*columns+j] -= d * u[k*columns+p]
-			}
-		}
-	}
-	length := 0.0
-	for k := range rows {
-		length = math.Hypot(length, u[k*columns+j])
-	}
-	if length < 1e-8 {
-		return false
-	}
-	for k := range rows {
-		u[k*columns+j] /= length
-	}
-	return true
-}
-
-// svd gives u, the singular values and v transposed; full completes u and v to square matrices.
+// svd gives u, the singular values and v transposed and conjugated; full completes u and v to square matrices.
 func svd(a *tensor.Tensor, full bool) (u, s, vh *tensor.Tensor) {
-	atLeastMatrices("linalg.svd", a)
-	if a.Size(a.Dim()-2) < a.Size(a.Dim()-1) {
-		v, s, uh := svd(must(a.MatrixTranspose()), full)
-		return contiguous(must(uh.MatrixTranspose())), s, contiguous(must(v.MatrixTranspose()))
-	}
-	if a.DType().IsComplex() {
-		return complexSVD(a, full)
-	}
-	data, rows, columns, count := realBatch("linalg.svd", a)
-	width := columns
-	if full {
-		width = rows
-	}
-	var us, ss, vs []float64
-	for m := range count {
-		um, sm, vm := oneSidedJacobi(data[m*rows*columns:(m+1)*rows*columns], rows, columns)
-		if full {
-			um = widen(um, rows, columns)
-		}
-		us, ss, vs = append(us, um...), append(ss, sm...), append(vs, vm...)
-	}
-	return batchOf(us, a, rows, width), batchOf(ss, a, columns), contiguous(must(batchOf(vs, a, columns, columns).MatrixTranspose()))
-}
-
-// widen adds columns until a matrix with orthonormal ones is square.
-func widen(u []float64, rows, columns int) []float64 {
-	wide := make([]float64, rows*rows)
-	s := make([]float64, rows)
-	for j := range columns {
-		s[j] = 1
-		for k := range rows {
-			wide[k*rows+j] = u[k*columns+j]
-		}
-	}
-	completeBasis(wide, rows, rows, s)
-	return wide
+	u, s, v := singular(a, full, true)
+	return u, s, contiguous(conjugate(must(v.MatrixTranspose())))
 }
 
 func singularValues(a *tensor.Tensor) *tensor.Tensor {
-	_, s, _ := svd(a, false)
+	_, s, _ := singular(a, false, false)
 	return s
 }
 
-// qr factorizes by Householder reflections.
-func qr(a *tensor.Tensor, complete bool) (q, r *tensor.Tensor) {
-	if a.DType().IsComplex() {
-		atLeastMatrices("linalg.qr", a)
-		return complexQR(a, complete)
+// singular decomposes matrices; without vectors u and v are nil.
+func singular(a *tensor.Tensor, full, wantVectors bool) (u, s, v *tensor.Tensor) {
+	const name = "linalg.svd"
+	atLeastMatrices(name, a)
+	factorable(name, a)
+	rows, columns := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
+	if rows < columns {
+		v, s, u = singular(conjugate(must(a.MatrixTranspose())), full, wantVectors)
+		return u, s, v
 	}
-	data, rows, columns, count := realBatch("linalg.qr", a)
-	qs, rs, width := reflected(data, rows, columns, count, complete, reflectColumn)
-	return batchOf(qs, a, rows, width), batchOf(rs, a, width, columns)
-}
-
-// reflected factorizes count matrices, which it overwrites. reflect clears a column of x below the diagonal and collects
-// the reflection in q. width is the number of columns of Q.
-func reflected[T float64 | complex128](data []T, rows, columns, count int, complete bool, reflect func(x, q []T, rows, columns, j int)) (qs, rs []T, width int) {
-	k := min(rows, columns)
-	width = k
-	if complete {
+	work, width := writable(a, a.DType()), columns
+	if full {
 		width = rows
 	}
-	for m := range count {
-		x, full := data[m*rows*columns:(m+1)*rows*columns], unitMatrix[T](rows)
-		for j := range k {
-			reflect(x, full, rows, columns, j)
-		}
-		for i := range rows {
-			qs = append(qs, full[i*rows:i*rows+width]...)
-		}
-		for i := range width {
-			for j := range columns {
-				v := x[i*columns+j]
-				if j < i {
-					v = 0
-				}
-				rs = append(rs, v)
-			}
-		}
+	s = empty(lead(a, columns), a.DType().ToReal())
+	if wantVectors {
+		u, v = zeros(lead(a, rows, width), a.DType()), empty(lead(a, columns, columns), a.DType())
 	}
-	return qs, rs, width
+	failed := make([]int32, numelOf(lead(a)))
+	f := singularMatrices{work, u, s, v, rows, columns, width, failed}
+	onFactored(a.DType(), func() { singularEach[float32, float32](f) }, func() { singularEach[float64, float64](f) }, func() { singularEach[complex64, float32](f) }, func() { singularEach[complex128, float64](f) })
+	if m, at := firstFailure(failed); at != 0 {
+		why := "is ill-conditioned or has too many repeated singular values (error code: 1)"
+		if at == notFinite {
+			why = "contained non-finite values"
+		}
+		raise(linalgError, "%s: %sThe algorithm failed to converge because the input matrix %s.", name, batchElement(a.Shape()[:a.Dim()-2], m), why)
+	}
+	return u, s, v
 }
 
-// reflectColumn clears column j of x below the diagonal and collects the reflection in q.
-func reflectColumn(x, q []float64, rows, columns, j int) {
-	length := 0.0
-	for i := j + 1; i < rows; i++ {
-		length = math.Hypot(length, x[i*columns+j])
+// singularMatrices are matrices and where what they are decomposed into goes.
+type singularMatrices struct {
+	work, u, s, v        *tensor.Tensor
+	rows, columns, width int
+	failed               []int32
+}
+
+// notFinite marks a matrix with elements that are no numbers.
+const notFinite = 2
+
+func singularEach[T factored, R interface {
+	float32 | float64
+	tensor.Element
+}](f singularMatrices) {
+	data, to, size := tensor.Data[T](f.work), tensor.Data[R](f.s), f.rows*f.columns
+	var us, vs []T
+	if f.u != nil {
+		us, vs = tensor.Data[T](f.u), tensor.Data[T](f.v)
 	}
-	if length == 0 {
-		return
-	}
-	alpha := x[j*columns+j]
-	beta := -math.Copysign(math.Hypot(alpha, length), alpha)
-	tau := (beta - alpha) / beta
-	w := make([]float64, rows)
-	w[j] = 1
-	for i := j + 1; i < rows; i++ {
-		w[i] = x[i*columns+j] / (alpha - beta)
-	}
-	for c := range columns {
-		d := 0.0
-		for i := j; i < rows; i++ {
-			d += w[i] * x[i*columns+c]
+	eachMatrix(len(f.failed), 8*size*f.columns, func(m int) {
+		x := data[m*size:][:size]
+		for _, e := range x {
+			if e-e != 0 {
+				f.failed[m] = notFinite
+				return
+			}
 		}
-		for i := j; i < rows; i++ {
-			x[i*columns+c] -= tau * d * w[i]
+		var u, v []T
+		if us != nil {
+			u, v = us[m*f.rows*f.width:][:f.rows*f.width], vs[m*f.columns*f.columns:][:f.columns*f.columns]
 		}
+		wide := make([]float64, f.columns)
+		if !factor.SVD(f.rows, f.columns, x, f.columns, wide, u, f.width, v) {
+			f.failed[m] = 1
+		}
+		for i, w := range wide {
+			to[m*f.columns+i] = R(w)
+		}
+	})
+}
+
+// qr factorizes by Householder reflections. The modes are reduced, complete and r, which leaves Q out.
+func qr(a *tensor.Tensor, mode string) (q, r *tensor.Tensor) {
+	const name = "linalg.qr"
+	atLeastMatrices(name, a)
+	check(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '%s' but expected one of 'reduced' (default), 'r', or 'complete'", mode)
+	factorable(name, a)
+	rows, columns := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
+	width := min(rows, columns)
+	if mode == "complete" {
+		width = rows
 	}
-	for r := range rows {
-		d := 0.0
-		for i := j; i < rows; i++ {
-			d += q[r*rows+i] * w[i]
-		}
-		for i := j; i < rows; i++ {
-			q[r*rows+i] -= tau * d * w[i]
-		}
+	work := writable(a, a.DType())
+	q = empty([]int{0}, a.DType())
+	if mode != "r" {
+		q = zeros(lead(a, rows, width), a.DType())
 	}
+	onFactored(a.DType(), func() { reflectEach[float32](work, q, nil, width) }, func() { reflectEach[float64](work, q, nil, width) }, func() { reflectEach[complex64](work, q, nil, width) }, func() { reflectEach[complex128](work, q, nil, width) })
+	return q, triangle(must(work.Narrow(-2, 0, width)), 0, true)
+}
+
+// reflectEach factorizes matrices in place; q, where it has elements, gets the first columns of Q, and taus, where not nil, the factors of the reflections.
+func reflectEach[T factored](work, q, taus *tensor.Tensor, width int) {
+	rows, columns := work.Size(work.Dim()-2), work.Size(work.Dim()-1)
+	data, k := tensor.Data[T](work), min(rows, columns)
+	var unit, all []T
+	if q != nil && q.Numel() > 0 {
+		unit = tensor.Data[T](q)
+	}
+	if taus != nil {
+		all = tensor.Data[T](taus)
+	}
+	eachMatrix(numelOf(lead(work)), 4*rows*columns*k, func(m int) {
+		own := make([]T, k)
+		if all != nil {
+			own = all[m*k:][:k]
+		}
+		x := data[m*rows*columns:][:rows*columns]
+		reflections := factor.QR(rows, columns, x, columns, own)
+		if unit == nil {
+			return
+		}
+		to := unit[m*rows*width:][:rows*width]
+		for i := range width {
+			to[i*width+i] = 1
+		}
+		reflections.Apply(width, to, width, false)
+	})
+}
+
+// householder factorizes matrices for geqrf: R above, the reflections below the diagonal, and their factors.
+func householder(a *tensor.Tensor) (packed, factors *tensor.Tensor) {
+	atLeastMatrices("geqrf", a)
+	if !a.DType().IsComplex() && a.DType() != tensor.Float32 && a.DType() != tensor.Float64 {
+		raise(source.RuntimeError, "\"geqrf_cpu\" not implemented for '%s'", a.DType().CppName())
+	}
+	packed = writable(a, a.DType())
+	factors = empty(lead(a, min(a.Size(a.Dim()-2), a.Size(a.Dim()-1))), a.DType())
+	onFactored(a.DType(), func() { reflectEach[float32](packed, nil, factors, 0) }, func() { reflectEach[float64](packed, nil, factors, 0) }, func() { reflectEach[complex64](packed, nil, factors, 0) }, func() { reflectEach[complex128](packed, nil, factors, 0) })
+	return packed, factors
+}
+
+func unitMatrix(n int) []complex128 {
+	q := make([]complex128, n*n)
+	for i := range n {
+		q[i*n+i] = 1
+	}
+	return q
 }
 
 // defaultRank returns the relative size below which singular values count as zero.
 func defaultRank(a *tensor.Tensor) float64 {
 	atLeastMatrices("linalg.pinv", a)
 	eps := 2.220446049250313e-16
-	if a.DType() == tensor.Float32 {
+	if a.DType().ToReal() == tensor.Float32 {
 		eps = 1.1920928955078125e-07
 	}
-	return eps * float64(max(a.Size(a.Dim()-1), a.Size(a.Dim()-2)))
+	return eps * math.Max(float64(a.Size(a.Dim()-1)), float64(a.Size(a.Dim()-2)))
 }
 
 func pseudoInverse(a *tensor.Tensor, rcond float64) *tensor.Tensor {
@@ -370,23 +225,13 @@ func pseudoInverse(a *tensor.Tensor, rcond float64) *tensor.Tensor {
 
 // pseudoInverseAbove inverts on the singular vectors whose values are above the tolerances.
 func pseudoInverseAbove(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
-	u, s, vh := svd(a, false)
+	atLeastMatrices("linalg.pinv", a)
+	if a.Numel() == 0 {
+		return zeros(lead(a, a.Size(a.Dim()-1), a.Size(a.Dim()-2)), a.DType())
+	}
+	u, s, v := singular(a, false, true)
 	largest := extreme("amax", s, []int{-1}, true, false)
 	limit := clampMin.withNumber(scaleBy(largest, rtol), atol)
 	weights := choose(gt.on(s, limit), ofTensor(inverted.on(s)), ofScalar(tensor.Float(0)))
-	return matmul(mul.on(conjugate(must(vh.MatrixTranspose())), must(weights.Unsqueeze(-2))), conjugate(must(u.MatrixTranspose())))
-}
-
-// compareNaNLast orders numbers, NaN as the greatest.
-func compareNaNLast(a, b float64) int {
-	aNaN, bNaN := a != a, b != b
-	switch {
-	case aNaN && bNaN:
-		return 0
-	case aNaN:
-		return 1
-	case bNaN:
-		return -1
-	}
-	return cmp.Compare(a, b)
+	return matmul(mul.on(v, must(weights.Unsqueeze(-2))), conjugate(must(u.MatrixTranspose())))
 }

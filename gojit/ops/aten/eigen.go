@@ -10,7 +10,8 @@ import (
 // eigenGeneral gives the eigenvalues and, with vectors, the eigenvectors of square matrices, as complex numbers. A vector has
 // length one and a largest element that is real.
 func eigenGeneral(name string, a *tensor.Tensor, wantVectors bool) (values, vectors *tensor.Tensor) {
-	data, n, count := squareBatch(name, a)
+	n, count := squareMatrices(name, a)
+	data := tensor.Data[complex128](writable(a, tensor.Complex128))
 	for _, v := range data {
 		check(!cmplx.IsNaN(v) && !cmplx.IsInf(v), "torch.%s: input tensor should not contain infs or NaNs.", name)
 	}
@@ -18,7 +19,7 @@ func eigenGeneral(name string, a *tensor.Tensor, wantVectors bool) (values, vect
 	vs := make([]complex128, 0, count*n*n)
 	real := !a.DType().IsComplex()
 	for m := range count {
-		t, q := data[m*n*n:(m+1)*n*n], unitMatrix[complex128](n)
+		t, q := data[m*n*n:(m+1)*n*n], unitMatrix(n)
 		toHessenberg(t, q, n)
 		if !schur(t, q, n) {
 			raise(linalgError, "torch.%s: the algorithm failed to converge", name)
@@ -93,14 +94,6 @@ func nearestUnused(t []complex128, n int, used []bool, w complex128) int {
 		}
 	}
 	return best
-}
-
-func unitMatrix[T float64 | complex128](n int) []T {
-	q := make([]T, n*n)
-	for i := range n {
-		q[i*n+i] = 1
-	}
-	return q
 }
 
 // toHessenberg clears a below the first subdiagonal by reflections, which q collects.

@@ -6,18 +6,6 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// squareBatch returns a batch of square matrices as complex numbers, which hold real ones exactly,
-// with their size and count.
-func squareBatch(name string, a *tensor.Tensor) (data []complex128, n, count int) {
-	check(a.Dim() >= 2, "%s: The input tensor A must have at least 2 dimensions.", name)
-	n = a.Size(a.Dim() - 1)
-	check(a.Size(a.Dim()-2) == n, "%s: A must be batches of square matrices, but they are %d by %d matrices", name, a.Size(a.Dim()-2), n)
-	check(a.DType().IsFloating() || a.DType().IsComplex(), "%s: Expected a floating point or complex tensor as input. Got %s", name, a.DType().CppName())
-	check(a.DType() != tensor.Float16 && a.DType() != tensor.BFloat16, "%s: Low precision dtypes not supported. Got %s", name, a.DType().CppName())
-	wide := must(to(a, tensor.Complex128).Clone(tensor.ContiguousFormat))
-	return tensor.Data[complex128](wide), n, numelOf(a.Shape()[:a.Dim()-2])
-}
-
 func signLogDet(c call) {
 	a := c.tensor(0)
 	signs, logs := determinants("linalg.slogdet", a)
@@ -155,17 +143,28 @@ var linalgFamily = []definition{
 		c.give(u, s, vh)
 	}),
 	define("svd", func(c call) {
-		u, s, vh := svd(c.tensor(0), !c.bool(1))
-		c.give(u, s, contiguous(must(vh.MatrixTranspose())))
+		a := c.tensor(0)
+		u, s, v := singular(a, !c.bool(1), c.bool(2))
+		if !c.bool(2) {
+			rows, columns := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
+			u, v = zeros(lead(a, rows, rows), a.DType()), zeros(lead(a, columns, columns), a.DType())
+		}
+		c.give(u, s, v)
 	}),
 	giving("linalg_svdvals", func(c call) *tensor.Tensor { return singularValues(c.tensor(0)) }),
-	define("linalg_eigh", func(c call) { c.give(pair(eigenSymmetric(c.tensor(0), c.str(1) == "U"))...) }),
+	define("linalg_eigh", func(c call) { c.give(pair(eigenSymmetric("linalg.eigh", c.tensor(0), c.str(1) == "U", true))...) }),
 	giving("linalg_eigvalsh", func(c call) *tensor.Tensor {
-		values, _ := eigenSymmetric(c.tensor(0), c.str(1) == "U")
+		values, _ := eigenSymmetric("linalg.eigh", c.tensor(0), c.str(1) == "U", false)
 		return values
 	}),
-	define("linalg_qr", func(c call) { c.give(pair(qr(c.tensor(0), c.str(1) == "complete"))...) }),
-	define("qr", func(c call) { c.give(pair(qr(c.tensor(0), !c.bool(1)))...) }),
+	define("linalg_qr", func(c call) { c.give(pair(qr(c.tensor(0), c.str(1)))...) }),
+	define("qr", func(c call) {
+		mode := "complete"
+		if c.bool(1) {
+			mode = "reduced"
+		}
+		c.give(pair(qr(c.tensor(0), mode))...)
+	}),
 	giving("linalg_pinv", func(c call) *tensor.Tensor { return pseudoInverse(c.tensor(0), c.float(1)) }),
 	giving("linalg_pinv.atol_rtol_float", func(c call) *tensor.Tensor {
 		a := c.tensor(0)

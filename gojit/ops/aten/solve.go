@@ -58,8 +58,7 @@ func leastSquares(c call) {
 	rows, columns := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
 	check(b.Size(b.Dim()-2) == rows, "torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
 	rcond := c.floatOr(2, defaultRank(a))
-	x := matmul(pseudoInverse(a, rcond), b)
-	rank := rankOf(a, 0, rcond)
+	x, rank := solveByValues(a, b, rcond)
 	residuals := empty([]int{0}, a.DType())
 	if c.strOr(3, "gelsy") != "gelsy" && rows > columns && truth(eq.withNumber(rank, float64(columns)), nil, false, true).At().Bool() {
 		r := sub.on(matmul(a, x), b)
@@ -71,8 +70,23 @@ func leastSquares(c call) {
 	c.give(x, residuals, rank, empty([]int{0}, a.DType()))
 }
 
+// solveByValues solves on the singular vectors whose values are not below rcond times the largest one, and gives their number.
+func solveByValues(a, b *tensor.Tensor, rcond float64) (x, rank *tensor.Tensor) {
+	if a.Numel() == 0 {
+		return matmul(pseudoInverse(a, rcond), b), zeros(lead(a), tensor.Int64)
+	}
+	u, s, v := singular(a, false, true)
+	above := gt.on(s, scaleBy(extreme("amax", s, []int{-1}, true, false), rcond))
+	weights := choose(above, ofTensor(inverted.on(s)), ofScalar(tensor.Float(0)))
+	x = matmul(v, mul.on(must(weights.Unsqueeze(-1)), matmul(conjugate(must(u.MatrixTranspose())), b)))
+	return x, sum(above, []int{-1}, false, tensor.Int64)
+}
+
 // rankOf counts the singular values above the tolerances.
 func rankOf(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
+	if a.Numel() == 0 {
+		return zeros(lead(a), tensor.Int64)
+	}
 	s := singularValues(a)
 	largest := extreme("amax", s, []int{-1}, true, false)
 	limit := clampMin.withNumber(scaleBy(largest, rtol), atol)
@@ -81,7 +95,7 @@ func rankOf(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
 
 // matrixExponential sums the series of a scaled matrix and squares the sum back.
 func matrixExponential(a *tensor.Tensor) *tensor.Tensor {
-	squareBatch("linalg.matrix_exp", a)
+	squareMatrices("linalg.matrix_exp", a)
 	if a.Numel() == 0 {
 		return a
 	}
