@@ -10,6 +10,10 @@ import (
 var gradFunctions = []function{
 	{schema: "grad_enabled() -> bool", run: gradEnabled},
 	{schema: "set_grad_enabled(bool on) -> None", run: setGradEnabled},
+	{schema: "begin_casting(bool enabled, int dtype) -> None", run: beginCasting},
+	{schema: "end_casting() -> None", run: endCasting},
+	{schema: "casting() -> any", doc: "The type that operators cast to, None where they do not.", run: castingOf},
+	{schema: "forget_casts() -> None", run: forgetCasts},
 	{schema: "inference_mode() -> bool", run: inferenceMode},
 	{schema: "set_inference_mode(bool on) -> None", run: setInferenceMode},
 	{schema: "enter_forward() -> None", run: enterForward},
@@ -38,6 +42,33 @@ func gradEnabled(c *call) error {
 
 func setGradEnabled(c *call) error {
 	c.thread.mode.SetGradEnabled(c.argBool(0))
+	c.none()
+	return nil
+}
+
+func beginCasting(c *call) error {
+	c.thread.mode.BeginCasting(c.argBool(0), tensor.DType(c.argInt(1)))
+	c.none()
+	return nil
+}
+
+func endCasting(c *call) error {
+	c.thread.mode.EndCasting()
+	c.none()
+	return nil
+}
+
+func castingOf(c *call) error {
+	d, enabled := c.thread.mode.Casting()
+	if !enabled {
+		c.none()
+		return nil
+	}
+	return c.value(value.Int(int64(d)))
+}
+
+func forgetCasts(c *call) error {
+	c.thread.mode.ForgetCasts()
 	c.none()
 	return nil
 }

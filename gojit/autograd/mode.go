@@ -15,7 +15,8 @@ type Mode struct {
 	primal         bool // tangents are not computed
 	saving         []*SavedHooks
 	thread         int
-	differentiated *Node // whose derivative runs, while anomalies are looked for
+	casting        *casting // the innermost autocast
+	differentiated *Node    // whose derivative runs, while anomalies are looked for
 }
 
 // GradEnabled reports whether operations are to be recorded for differentiation.
@@ -71,6 +72,9 @@ func OperationOf(op *ops.Operator) Operation {
 
 // Run runs an operator and records it where an argument requires a gradient.
 func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
+	if m.casting != nil && m.casting.enabled {
+		return m.runCast(op, args, out)
+	}
 	if !tensor.Tracked() {
 		if !m.inference {
 			return op.Run(args, out)

@@ -7,6 +7,7 @@ import (
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -84,7 +85,32 @@ func (s *stack) enter(site *site, result *value.Value, object value.Value) error
 	}
 	*result = out[0]
 	s.entered = append(s.entered, entered{object, site.exitSite()})
+	if isAutocast(object) {
+		s.beginCasting(object.Object())
+	}
 	return nil
+}
+
+// isAutocast reports whether a with statement over an object is an autocast.
+func isAutocast(object value.Value) bool {
+	switch object.Object().Class.Name {
+	case "__torch__.torch.amp.autocast_mode.autocast", "__torch__.torch.cpu.amp.autocast_mode.autocast", "__torch__.torch.cuda.amp.autocast_mode.autocast":
+		return true
+	}
+	return false
+}
+
+// beginCasting begins the autocast that the attributes of an object describe. There is none for devices that are not.
+func (s *stack) beginCasting(o *value.Object) {
+	enabled, _ := o.Attr("_enabled")
+	device, _ := o.Attr("device")
+	lower, _ := o.Attr("fast_dtype")
+	on := enabled.Kind() == value.KindBool && enabled.Bool() && lower.IsInt() && device.Kind() == value.KindString && device.Str() == "cpu"
+	d := tensor.BFloat16
+	if lower.IsInt() {
+		d = tensor.DType(lower.Int())
+	}
+	s.mode.BeginCasting(on && d == tensor.BFloat16, d)
 }
 
 // exitSite returns a site for __exit__ beside the one for __enter__.
@@ -100,6 +126,9 @@ func (s *stack) closeWith(site *site, object value.Value) error {
 
 // exit calls __exit__ of an object.
 func (s *stack) exit(site *site, object value.Value) error {
+	if isAutocast(object) {
+		s.mode.EndCasting()
+	}
 	c, err := site.method(object)
 	if err != nil {
 		return err

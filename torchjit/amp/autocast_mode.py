@@ -1,26 +1,42 @@
-"""Casting by operator. It is there for devices that are not: on the CPU operators compute in the types that they are given."""
+"""Casting by operator: autocast."""
 
 from __future__ import annotations
 
 import functools
 import warnings
-from typing import Any
+from typing import Any, Optional  # noqa: UP035
 
-from torchjit._types import dtypes
+import torchjit as torch
+from torchjit import _native
+from torchjit._types import dtype, dtypes
 
 
 class autocast:
-    """A context in which PyTorch casts the arguments of some operators to a smaller type.
+    """A context, or a decorator, in which operators that gain from it compute in a smaller type, and others in float32.
 
-    For "cuda" it is disabled, with a warning, as it is in PyTorch without a device. Raises RuntimeError for other devices than
-    "cuda" and "cpu", NotImplementedError where it is enabled for "cpu".
+    On "cpu" the smaller type is bfloat16; another one warns, and fails when the context is entered. For "cuda" it is disabled, with a warning, as
+    it is in PyTorch without a device. Compiled programs can use it: there `dtype` must be given. Raises RuntimeError for other
+    devices. Which operators cast is what PyTorch 1.13 does on the CPU.
     """
 
-    def __init__(self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
+    def __init__(
+        self,
+        device_type: str,
+        dtype: Optional[dtype] = None,  # noqa: UP045
+        enabled: bool = True,
+        cache_enabled: Optional[bool] = None,  # noqa: UP045
+    ):
+        if torch.jit.is_scripting():
+            self._enabled = enabled
+            self.device = device_type
+            self.fast_dtype = dtype
+            assert dtype is not None
+            return
         if device_type not in ("cuda", "cpu"):
             raise RuntimeError("User specified autocast device_type must be 'cuda' or 'cpu'")
         self.device = device_type
-        self.fast_dtype = dtype if dtype is not None else dtypes["bfloat16" if device_type == "cpu" else "float16"]
+        self.fast_dtype = dtype if dtype is not None else _smaller(device_type)
+        self._cache_enabled = cache_enabled is not False
         if enabled and device_type == "cuda":
             warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling", stacklevel=2)
             enabled = False
@@ -31,25 +47,40 @@ class autocast:
                 stacklevel=2,
             )
             enabled = False
-        if enabled:
-            raise NotImplementedError(
-                "autocast on the CPU is not there in this version of torchjit: convert the module with .to(torch.bfloat16)"
-            )
         self._enabled = enabled
 
-    def __enter__(self) -> autocast:
+    def __enter__(self):
+        if torch.jit.is_scripting():
+            return self
+        if self.device == "cpu":
+            if self.fast_dtype is not dtypes["bfloat16"]:
+                raise RuntimeError("Currently, AutocastCPU only support Bfloat16 as the autocast_cpu_dtype")
+            _native.begin_casting(self._enabled, self.fast_dtype.code)
         return self
 
-    def __exit__(self, *exception: Any) -> None:
-        pass
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any):
+        if torch.jit.is_scripting():
+            return
+        if self.device == "cpu":
+            _native.end_casting()
 
-    def __call__(self, func: Any) -> Any:
-        @functools.wraps(func)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return func(*args, **kwargs)
+    def __call__(self, func):
+        if torch.jit.is_scripting():
+            return func
+        return _decorated(self, func)
 
-        return call
+
+def _decorated(context: autocast, func: Any) -> Any:
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with context:
+            return func(*args, **kwargs)
+
+    return call
+
+
+def _smaller(device_type: str) -> Any:
+    return dtypes["bfloat16" if device_type == "cpu" else "float16"]
 
 
 class CudaAutocast(autocast):
@@ -75,17 +106,17 @@ def is_autocast_enabled() -> bool:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """Whether operators on the CPU cast: never in this version."""
-    return False
+    """Whether operators on the CPU cast."""
+    return _native.casting() is not None
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether casts of parameters are kept: where there are casts, they would be."""
+    """Whether casts of parameters are kept until the outermost autocast ends: they are."""
     return True
 
 
 def get_autocast_cpu_dtype() -> Any:
-    """The type that operators on the CPU would cast to."""
+    """The type that operators on the CPU cast to."""
     return dtypes["bfloat16"]
 
 
@@ -95,4 +126,5 @@ def get_autocast_gpu_dtype() -> Any:
 
 
 def clear_autocast_cache() -> None:
-    """Forgets casts of parameters, of which there are none."""
+    """Forgets casts of parameters."""
+    _native.forget_casts()
