@@ -25,7 +25,7 @@ type Args struct {
 	Ptr     [MaxPointers]unsafe.Pointer // first element of each output, then of each input that has one for every element
 	Uniform [MaxUniforms]uint64         // parameters, then inputs that are the same for all elements, as bits of the type computed with
 	// Rows, where it is more than 1, is how often Count elements are handled: Skip is from one time to the next, in bytes.
-	// A kernel that reduces handles them once. The call counts Rows down.
+	// The call counts Rows down.
 	Rows int64
 	Skip [MaxPointers]int64
 }
@@ -59,14 +59,11 @@ func LaneBits(t tensor.DType, bits uint64) uint64 {
 
 // Function is a kernel as machine code. It may run in many goroutines at once.
 //
-// An output that reduces receives the Lanes partial results of the elements given: Ptr of such an
-// output points to room for a vector, whose lanes are still to be combined, the upper half with the
-// lower until one is left.
+// An output that reduces receives one result for each row, in 8 bytes or, where lanes are smaller, in 4: a truth value is all ones.
 type Function struct {
 	Code     *Code
 	Scratch  int   // bytes of scratch memory
 	Pointers []int // for each entry of Args.Ptr: the output, or the number of outputs and the input
-	Lanes    []int // of each output that reduces: partial results that are left, masks counted as int32; 0 for others
 }
 
 // pointerRegs hold the addresses of operands. Where scratch memory is needed there is one less.
@@ -83,13 +80,6 @@ func Compile(k *kernel.Kernel, uniform uint32, isa ISA) (f *Function, err error)
 	g := &generator{lowerer: lowerer{isa: isa, kernel: k}}
 	code := g.generate(uniform)
 	f = &Function{Scratch: g.scratch * isa.Width().Bytes(), Pointers: g.pointers}
-	f.Lanes = make([]int, len(k.Outputs))
-	for _, acc := range g.accs {
-		f.Lanes[acc.output] = g.lanes
-		if k.TypeOf(k.Outputs[acc.output].Value) == tensor.Bool {
-			f.Lanes[acc.output] = acc.w.Bytes() / 4
-		}
-	}
 	f.Code, err = Place(code)
 	return f, err
 }
@@ -142,7 +132,9 @@ func (g *generator) generate(uniform uint32) []byte {
 	g.asm.Code = make([]byte, 0, 1024)
 	g.prologue()
 	row := g.asm.Here()
+	g.startRow()
 	g.loops()
+	g.storeResults()
 	g.nextRow(row)
 	g.epilogue()
 	return g.asm.Code

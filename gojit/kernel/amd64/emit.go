@@ -97,6 +97,10 @@ func (g *generator) prologue() {
 			g.instruction(g.readUniform(Reg(r), i), 0, allLanes)
 		}
 	}
+}
+
+// startRow gives the accumulators their identities.
+func (g *generator) startRow() {
 	for i, acc := range g.accs {
 		for _, r := range g.accReg[i] {
 			g.instruction(g.readUniform(r, int(^acc.identity)), 0, allLanes)
@@ -104,11 +108,9 @@ func (g *generator) prologue() {
 	}
 }
 
-// nextRow goes back to the loops where there are more rows.
+// nextRow goes back to the loops where there are more rows. The elements of a row that is reduced are counted from the same
+// number as those of the first.
 func (g *generator) nextRow(row Label) {
-	if len(g.accs) > 0 {
-		return
-	}
 	a := &g.asm
 	last := a.NewLabel()
 	a.Load(tempReg, At(argsReg, offRows))
@@ -120,9 +122,11 @@ func (g *generator) nextRow(row Label) {
 		a.Add(pointerRegs[i], tempReg)
 	}
 	a.Load(countReg, At(argsReg, offCount))
-	a.Load(tempReg, At(argsReg, offFirst))
-	a.Add(tempReg, countReg)
-	a.Store(At(argsReg, offFirst), tempReg)
+	if len(g.accs) == 0 {
+		a.Load(tempReg, At(argsReg, offFirst))
+		a.Add(tempReg, countReg)
+		a.Store(At(argsReg, offFirst), tempReg)
+	}
 	a.Xor(indexReg, indexReg)
 	a.Jump(row)
 	a.Bind(last)
@@ -379,27 +383,57 @@ func (g *generator) write(m *machine, u int, mode tailMode) {
 	}
 }
 
-// epilogue stores partial results, returns, and appends the constants.
+// epilogue returns, and appends the constants.
 func (g *generator) epilogue() {
 	a := &g.asm
-	if len(g.accs) > 0 {
-		g.fetchNext()
-	}
-	for i, acc := range g.accs {
-		o := g.kernel.Outputs[acc.output]
-		regs := g.accReg[i]
-		for half := len(regs) / 2; half > 0; half /= 2 {
-			for r := range half {
-				g.join(acc, o, regs[r], regs[r+half])
-			}
-		}
-		a.V(MOVUPSstore, acc.w, regs[0], 0, M(At(g.regOf[acc.output], 0)))
-	}
 	a.ZeroUpper()
 	a.Ret()
 	a.Align(64)
 	a.Bind(g.pool)
 	a.Code = append(a.Code, g.poolData...)
+}
+
+// storeResults stores what the reductions give for a row.
+func (g *generator) storeResults() {
+	if len(g.accs) > 0 {
+		g.fetchNext()
+	}
+	for i, acc := range g.accs {
+		o, regs := g.kernel.Outputs[acc.output], g.accReg[i]
+		for half := len(regs) / 2; half > 0; half /= 2 {
+			for r := range half {
+				g.join(acc, o, regs[r], regs[r+half])
+			}
+		}
+		g.foldLanes(acc, o, regs[0], regs[1])
+		store := MOVSSstore
+		if acc.wide {
+			store = MOVSDstore
+		}
+		g.asm.V(store, W128, regs[0], 0, M(At(g.regOf[acc.output], 0)))
+	}
+}
+
+// foldLanes combines the upper half of the lanes with the lower until one is left. The register t is free.
+func (g *generator) foldLanes(acc accumulator, o kernel.Output, r, t Reg) {
+	a := &g.asm
+	step := func() { g.join(acc, o, r, t) }
+	if acc.w == W512 {
+		a.VImm(SHUFF32X4, W512, t, r, R(r), 0x0e)
+		step()
+		acc.w = W256
+	}
+	if acc.w == W256 {
+		a.VImm(PERMQ, W256, t, 0, R(r), 0x0e)
+		step()
+		acc.w = W128
+	}
+	a.VImm(PSHUFD, W128, t, 0, R(r), 0x0e)
+	step()
+	if !acc.wide {
+		a.VImm(PSHUFD, W128, t, 0, R(r), 0x01)
+		step()
+	}
 }
 
 // fetchNext asks for the elements behind the last ones, which a caller that reduces block by block or
@@ -424,7 +458,7 @@ func (g *generator) fetchNext() {
 // join emits d = d combined with s, when the loop is over and other registers are free.
 func (g *generator) join(acc accumulator, o kernel.Output, d, s Reg) {
 	a, t := &g.asm, g.kernel.TypeOf(o.Value)
-	wide := acc.w.Bytes()/8 == g.lanes
+	wide := acc.wide
 	if t.IsFloating() && (o.Reduce == kernel.ReduceMin || o.Reduce == kernel.ReduceMax) {
 		op := pair(wide, MINPS, MINPD)
 		if o.Reduce == kernel.ReduceMax {

@@ -81,6 +81,7 @@ type accumulator struct {
 	reg      operand
 	identity operand
 	w        Width
+	wide     bool // lanes have 64 bits
 	output   int
 }
 

@@ -264,7 +264,7 @@ func (l *lowerer) accumulate(output int, o kernel.Output) {
 	if l.isa == Baseline {
 		l.fail("a reduction")
 	}
-	acc := accumulator{reg: l.fresh(), identity: l.identity(o.Reduce, t, wide), w: l.width(wide), output: output}
+	acc := accumulator{reg: l.fresh(), identity: l.identity(o.Reduce, t, wide), w: l.width(wide), wide: wide, output: output}
 	l.accs = append(l.accs, acc)
 	// The value passes through a register of its own, in which a tail replaces what lies behind the end.
 	x = l.emit(instruction{kind: move, op: MOVAPS, w: acc.w, d: none, index: int16(len(l.accs)), args: [4]operand{x, none, none, none}})

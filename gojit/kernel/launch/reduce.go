@@ -36,9 +36,10 @@ func (r Row) From(row int) Row {
 // reduction is what is known of an output that reduces.
 type reduction struct {
 	output int
-	fold   func(lanes unsafe.Pointer, n int) uint64
 	join   func(a, b uint64) uint64
 	store  tensor.Converter // from the lane's type to the output's
+	size   int              // of the lane
+	direct bool             // the output has the lane's type
 }
 
 // reductions returns the outputs that reduce.
@@ -48,10 +49,10 @@ func (p *Program) reductions() []reduction {
 		if o.Reduce == kernel.NoReduce {
 			continue
 		}
-		t := laneType(p.kernel.TypeOf(o.Value))
-		r := reduction{output: i, store: tensor.ConverterOf(t, o.DType)}
-		r.fold, r.join = foldsOf(o.Reduce, t, p.kernel.TypeOf(o.Value) == tensor.Bool)
-		all = append(all, r)
+		value := p.kernel.TypeOf(o.Value)
+		t := laneType(value)
+		all = append(all, reduction{output: i, join: joinOf(o.Reduce, t, value == tensor.Bool), store: tensor.ConverterOf(t, o.DType),
+			size: t.Size(), direct: t == o.DType && value != tensor.Bool})
 	}
 	return all
 }
@@ -78,9 +79,59 @@ func (p *Program) Rows(rows, n int, operands []Row, params []tensor.Scalar) {
 	s := takeScratch(f.Scratch)
 	defer s.release()
 	p.setParams(&s.args, params)
+	if n <= kernel.ReduceBlock && len(p.reduces) > 0 && singles(operands[p.outputs:]) == 0 {
+		p.runRows(f, s, rows, n, operands)
+		return
+	}
 	for row := range rows {
 		p.runRow(f, s, row, 0, n, operands)
 		p.storeRow(row, operands, &s.results)
+	}
+}
+
+// runRows runs over rows of one block each, many in one call. Results that have another type than the output wait for their
+// conversion.
+func (p *Program) runRows(f *function, s *scratch, rows, n int, operands []Row) {
+	args := &s.args
+	args.Count, args.First = int64(n), 0
+	most := max(1, chunk/max(n, shortestRow))
+	for row := 0; row < rows; row += most {
+		together := min(most, rows-row)
+		waits, reduced := false, 0
+		for i, operand := range f.Pointers {
+			o := &operands[operand]
+			args.Ptr[i], args.Skip[i] = unsafe.Add(o.Ptr, row*o.Step), int64(o.Step)
+			if reduced < len(p.reduces) && p.reduces[reduced].output == operand {
+				if !p.reduces[reduced].direct {
+					together, waits = min(together, waitingRows), true
+					args.Ptr[i], args.Skip[i] = unsafe.Pointer(&s.waiting[reduced]), 8
+				}
+				reduced++
+			}
+		}
+		args.Rows = int64(together)
+		f.Code.Call(unsafe.Pointer(args))
+		if waits {
+			p.storeWaiting(s, row, together, operands)
+		}
+		row += together - most
+	}
+	args.Rows = 0
+}
+
+// shortestRow is the number of elements that a shorter row takes as long as.
+const shortestRow = 32
+
+// waitingRows is how many results wait for their conversion at most.
+const waitingRows = 64
+
+// storeWaiting converts results of rows.
+func (p *Program) storeWaiting(s *scratch, row, rows int, operands []Row) {
+	for i := range p.reduces {
+		if r := &p.reduces[i]; !r.direct {
+			o := &operands[r.output]
+			r.store(unsafe.Add(o.Ptr, row*o.Step), o.Step, unsafe.Pointer(&s.waiting[i]), 8, rows)
+		}
 	}
 }
 
@@ -131,7 +182,8 @@ func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands 
 		reduced := 0
 		for i, operand := range f.Pointers {
 			if reduced < len(p.reduces) && p.reduces[reduced].output == operand {
-				args.Ptr[i] = unsafe.Pointer(&s.lanes[reduced])
+				s.block[reduced] = 0
+				args.Ptr[i] = unsafe.Pointer(&s.block[reduced])
 				reduced++
 				continue
 			}
@@ -142,7 +194,7 @@ func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands 
 		f.Code.Call(unsafe.Pointer(args))
 		for i := range p.reduces {
 			r := &p.reduces[i]
-			block := r.fold(unsafe.Pointer(&s.lanes[i]), f.Lanes[r.output])
+			block := s.block[i]
 			if from > first {
 				block = r.join(s.results[i], block)
 			}
