@@ -28,7 +28,15 @@ type Args struct {
 	// The call counts Rows down.
 	Rows int64
 	Skip [MaxPointers]int64
+	// Single points to the first row's number of each input that has one for all elements, SingleSkip is from row to row, in bytes. Numbers
+	// of the first row are in Uniform; those of later rows are read as they lie, and complex ones stay.
+	Single     [MaxPointers]unsafe.Pointer
+	SingleSkip [MaxPointers]int64
+	singleAt   [MaxPointers]int64
 }
+
+// StartRows is called before each call with several rows.
+func (a *Args) StartRows() { a.singleAt = [MaxPointers]int64{} }
 
 var (
 	offCount   = int32(unsafe.Offsetof(Args{}.Count))
@@ -39,6 +47,10 @@ var (
 	offUniform = int32(unsafe.Offsetof(Args{}.Uniform))
 	offRows    = int32(unsafe.Offsetof(Args{}.Rows))
 	offSkip    = int32(unsafe.Offsetof(Args{}.Skip))
+
+	offSingle     = int32(unsafe.Offsetof(Args{}.Single))
+	offSingleSkip = int32(unsafe.Offsetof(Args{}.SingleSkip))
+	offSingleAt   = int32(unsafe.Offsetof(Args{}.singleAt))
 )
 
 // LaneBits returns the bits of a number of a type, which kernel.NumberBits gives, as a lane of a vector

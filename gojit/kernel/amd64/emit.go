@@ -89,22 +89,58 @@ func (g *generator) prologue() {
 	for i := range g.pointers {
 		a.Load(pointerRegs[i], At(argsReg, offPtr+8*int32(i)))
 	}
+	forAll := func(u *uniform) bool { return !g.isSingle(u) }
 	if g.isa != AVX512 {
-		g.expandUniforms()
+		g.expandUniforms(forAll)
 	}
+	g.readFixed(forAll)
+}
+
+// isSingle reports whether a uniform is an input's number, which may differ from row to row.
+func (g *generator) isSingle(u *uniform) bool { return u.slot >= 0 && int(u.slot) >= g.params }
+
+// readFixed loads the uniforms that stay in registers.
+func (g *generator) readFixed(which func(u *uniform) bool) {
 	for i, r := range g.fixed {
-		if r >= 0 {
+		if r >= 0 && which(&g.uniforms[i]) {
 			g.instruction(g.readUniform(Reg(r), i), 0, allLanes)
 		}
 	}
 }
 
-// startRow gives the accumulators their identities.
+// startRow spreads the numbers of the row and gives the accumulators their identities.
 func (g *generator) startRow() {
+	if g.isa != AVX512 {
+		g.expandUniforms(g.isSingle)
+	}
+	g.readFixed(g.isSingle)
 	for i, acc := range g.accs {
 		for _, r := range g.accReg[i] {
 			g.instruction(g.readUniform(r, int(^acc.identity)), 0, allLanes)
 		}
+	}
+}
+
+// nextSingles reads the numbers of the next row. Their addresses are not kept: a pointer behind the last one would name another
+// object to the collector.
+func (g *generator) nextSingles() {
+	a := &g.asm
+	for i, single := range g.singles {
+		at := 8 * int32(i)
+		a.Load(indexReg, At(argsReg, offSingleAt+at))
+		a.AddMem(indexReg, At(argsReg, offSingleSkip+at))
+		a.Store(At(argsReg, offSingleAt+at), indexReg)
+		a.Load(tempReg, At(argsReg, offSingle+at))
+		a.Add(tempReg, indexReg)
+		switch single.size {
+		case 4:
+			a.Load32(indexReg, At(tempReg, 0))
+		case 8:
+			a.Load(indexReg, At(tempReg, 0))
+		default:
+			continue
+		}
+		a.Store(At(argsReg, offUniform+8*int32(single.slot)), indexReg)
 	}
 }
 
@@ -121,6 +157,7 @@ func (g *generator) nextRow(row Label) {
 		a.Load(tempReg, At(argsReg, offSkip+8*int32(i)))
 		a.Add(pointerRegs[i], tempReg)
 	}
+	g.nextSingles()
 	a.Load(countReg, At(argsReg, offCount))
 	if len(g.accs) == 0 {
 		a.Load(tempReg, At(argsReg, offFirst))
@@ -133,11 +170,11 @@ func (g *generator) nextRow(row Label) {
 }
 
 // expandUniforms spreads the numbers among the arguments over vectors in scratch memory.
-func (g *generator) expandUniforms() {
+func (g *generator) expandUniforms(which func(u *uniform) bool) {
 	w := g.isa.Width()
 	for i := range g.uniforms {
 		u := &g.uniforms[i]
-		if u.slot < 0 {
+		if u.slot < 0 || !which(u) {
 			continue
 		}
 		from := M(At(argsReg, offUniform+8*int32(u.slot)))

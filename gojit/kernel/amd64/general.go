@@ -49,6 +49,13 @@ func (a *Assembler) general(code byte, r Reg, s Operand) {
 // Load emits d = memory.
 func (a *Assembler) Load(d Reg, m Mem) { a.general(0x8b, d, M(m)) }
 
+// Load32 emits d = the 4 bytes of m, the upper half zero.
+func (a *Assembler) Load32(d Reg, m Mem) {
+	a.rex(0, d, M(m))
+	a.Code = append(a.Code, 0x8b)
+	a.operand(d, M(m), 1)
+}
+
 // Store emits memory = s.
 func (a *Assembler) Store(m Mem, s Reg) { a.general(0x89, s, M(m)) }
 

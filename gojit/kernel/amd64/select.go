@@ -73,8 +73,13 @@ type lowerer struct {
 	accs     []accumulator
 	places   []int32                       // of each constant in the pool
 	upper    map[operand]operand           // of the index of a table: mask of those in the upper half
+	params   int                           // numbers of the parameters among the arguments
+	singles  []rowNumber                   // inputs with one number for all elements
 	pairs    map[kernel.Value]*pairedParts // of each complex value
 }
+
+// rowNumber is where an input's number is among the arguments. Its size is zero where later rows have no other.
+type rowNumber struct{ slot, size int }
 
 // accumulator is the partial result of an output that reduces.
 type accumulator struct {
@@ -163,8 +168,16 @@ func (l *lowerer) placeNumbers(uniformInputs uint32) (params, inputs []int) {
 	for _, t := range paramTypes {
 		params = append(params, place(t, true))
 	}
+	l.params = next
 	for i, t := range inputTypes {
-		inputs = append(inputs, place(t, uniformInputs>>i&1 != 0))
+		taken := uniformInputs>>i&1 != 0
+		if taken {
+			l.singles = append(l.singles, rowNumber{slot: next, size: t.Size()})
+			if t.IsComplex() || t.Size() < 4 {
+				l.singles[len(l.singles)-1].size = 0
+			}
+		}
+		inputs = append(inputs, place(t, taken))
 	}
 	if next > MaxUniforms {
 		l.fail("%d numbers", next)

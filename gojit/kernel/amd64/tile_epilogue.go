@@ -101,7 +101,7 @@ func (w *tileWriter) finishWith(e *Epilogue) {
 		w.V(MOVUPSstore, w.width, Reg(x), 0, M(wait(x)))
 	}
 	if w.tile.ISA != AVX512 {
-		g.expandUniforms()
+		g.expandUniforms(func(*uniform) bool { return true })
 	}
 	if w.tile.Add {
 		w.addC(kept, wait)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"torchjit/gojit/kernel/amd64"
 	"torchjit/gojit/tensor"
 )
 
@@ -67,11 +68,15 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 	p.setParams(args, params)
 	at := p.numbers
 	_, step := r.loop.Dim(0)
+	singles := 0
 	for i := p.outputs; i < p.operands; i++ {
-		if step[i] == 0 {
+		if step[i] == 0 { // the same for all rows
+			args.Single[singles], args.SingleSkip[singles] = unsafe.Pointer(&args.Uniform[at]), 0
 			at = p.setNumber(args, at, i, r.loop.Base(i))
+			singles++
 		}
 	}
+	args.StartRows()
 	_, skip := r.loop.Dim(1)
 	most := max(1, chunk/r.width)
 	for row := lo; row < hi; {
@@ -84,7 +89,7 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 		r.f.Code.Call(unsafe.Pointer(args))
 		row += n
 	}
-	args.Rows = 0
+	args.Rows, args.Single = 0, [amd64.MaxPointers]unsafe.Pointer{}
 }
 
 // start returns where a row of an operand begins.

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/amd64"
 	"torchjit/gojit/tensor"
 )
 
@@ -79,7 +80,7 @@ func (p *Program) Rows(rows, n int, operands []Row, params []tensor.Scalar) {
 	s := takeScratch(f.Scratch)
 	defer s.release()
 	p.setParams(&s.args, params)
-	if n <= kernel.ReduceBlock && len(p.reduces) > 0 && singles(operands[p.outputs:]) == 0 {
+	if n <= kernel.ReduceBlock && rows > 1 && p.walksRows(operands) {
 		p.runRows(f, s, rows, n, operands)
 		return
 	}
@@ -87,6 +88,39 @@ func (p *Program) Rows(rows, n int, operands []Row, params []tensor.Scalar) {
 		p.runRow(f, s, row, 0, n, operands)
 		p.storeRow(row, operands, &s.results)
 	}
+}
+
+// walksRows reports whether one call can go from row to row: the numbers that inputs have for a row are read as they lie, and
+// elements that are not reduced are not counted.
+func (p *Program) walksRows(operands []Row) bool {
+	if p.ordered && len(p.reduces) == 0 {
+		return false
+	}
+	for i := p.outputs; i < p.operands; i++ {
+		if operands[i].Single && operands[i].Step != 0 && (p.computed[i] != p.memory[i] || p.size[i] < 4 || p.computed[i].IsComplex()) {
+			return false
+		}
+	}
+	return true
+}
+
+// setSingles puts the numbers that inputs have for a row among the arguments, and where those of the rows after it are.
+func (p *Program) setSingles(args *amd64.Args, operands []Row, row int) {
+	at, n := p.numbers, 0
+	for i := p.outputs; i < p.operands; i++ {
+		o := &operands[i]
+		if !o.Single {
+			continue
+		}
+		from := unsafe.Add(o.Ptr, row*o.Step)
+		args.Single[n], args.SingleSkip[n] = from, int64(o.Step)
+		if o.Step == 0 {
+			args.Single[n] = unsafe.Pointer(&args.Uniform[at])
+		}
+		at = p.setNumber(args, at, i, from)
+		n++
+	}
+	args.StartRows()
 }
 
 // runRows runs over rows of one block each, many in one call. Results that have another type than the output wait for their
@@ -109,6 +143,7 @@ func (p *Program) runRows(f *function, s *scratch, rows, n int, operands []Row) 
 				reduced++
 			}
 		}
+		p.setSingles(args, operands, row)
 		args.Rows = int64(together)
 		f.Code.Call(unsafe.Pointer(args))
 		if waits {
@@ -116,7 +151,7 @@ func (p *Program) runRows(f *function, s *scratch, rows, n int, operands []Row) 
 		}
 		row += together - most
 	}
-	args.Rows = 0
+	args.Rows, args.Single = 0, [amd64.MaxPointers]unsafe.Pointer{}
 }
 
 // shortestRow is the number of elements that a shorter row takes as long as.

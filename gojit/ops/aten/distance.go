@@ -32,7 +32,7 @@ const productRows = 25
 // euclideanDistances is the square root of |a|^2 + |b|^2 - 2ab.
 func euclideanDistances(a, b *tensor.Tensor) *tensor.Tensor {
 	squares := func(t *tensor.Tensor) *tensor.Tensor {
-		return squaresReducer.reduce(t, []int{-1}, true, t.DType(), t.DType())
+		return squaresReducer.reduce(t, []int{-1}, true, kernel.ComputeType(t.DType()), t.DType())
 	}
 	ones := func(t *tensor.Tensor) *tensor.Tensor {
 		shape := slices.Clone(t.Shape())

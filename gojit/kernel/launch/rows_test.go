@@ -1,0 +1,83 @@
+package launch
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/tensor"
+)
+
+// TestRowsWithNumbers compares many short rows, which one call walks, with the evaluator: reductions and elements, with a number
+// for each row, of the type computed with or another, and with one for all rows.
+func TestRowsWithNumbers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 42))
+	types := []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int32, tensor.BFloat16, tensor.Complex64, tensor.Complex128}
+	for _, d := range types {
+		for _, reduces := range []bool{false, true} {
+			if reduces && d.IsComplex() {
+				continue
+			}
+			computed := kernel.ComputeType(d)
+			b := kernel.NewBuilder()
+			v := b.Mul(b.Sub(b.Input(d, computed), b.Input(d, computed)), b.Add(b.Input(computed, computed), b.Param(computed)))
+			if reduces {
+				b.Reduce(kernel.ReduceMax, v, d)
+				b.Reduce(kernel.ReduceMin, b.Select(b.Binary(kernel.Lt, v, b.Number(v, 0)), b.Iota(tensor.Int64), b.Const(tensor.Int64, tensor.Int(99))), tensor.Int64)
+			} else {
+				b.Output(v, d)
+			}
+			p, err := NewProgram(b.Kernel())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 12 {
+				compareRows(t, rng, p, d, 1+rng.IntN(100), rng.IntN(40))
+			}
+		}
+	}
+}
+
+func compareRows(t *testing.T, rng *rand.Rand, p *Program, d tensor.DType, rows, n int) {
+	t.Helper()
+	random := func(d tensor.DType, count int) *tensor.Tensor {
+		data := make([]float64, count)
+		for i := range data {
+			data[i] = float64(rng.IntN(200) - 100)
+		}
+		x, err := tensor.FromSlice(data, count)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err = x.To(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	x, single, all := random(d, max(1, rows*n)), random(d, rows), random(kernel.ComputeType(d), 1)
+	run := func(f func(rows, n int, operands []Row, params []tensor.Scalar)) [][]byte {
+		var outs [][]byte
+		var operands []Row
+		for i := range p.outputs {
+			size, count := p.size[i], rows*max(n, 1)
+			o := Row{Step: n * size}
+			if len(p.reduces) > 0 {
+				count, o.Step, o.Single = rows, size, true
+			}
+			out := make([]byte, count*size)
+			outs, o.Ptr = append(outs, out), unsafe.Pointer(&out[0])
+			operands = append(operands, o)
+		}
+		operands = append(operands, RowOf(x, n), SingleOf(single), Row{Ptr: all.DataPtr(), Single: true})
+		f(rows, n, operands, []tensor.Scalar{tensor.Int(1000)})
+		return outs
+	}
+	got, want := run(p.Rows), run(p.evaluateRows)
+	for i := range got {
+		if string(got[i]) != string(want[i]) {
+			t.Fatalf("%s: %d rows of %d: output %d is % x, want % x", d, rows, n, i, got[i], want[i])
+		}
+	}
+}
