@@ -10,6 +10,7 @@ import (
 // TestResampleDerivatives compares the derivatives of operators that weigh the elements around a place
 // with finite differences.
 func TestResampleDerivatives(t *testing.T) {
+	seed = 1 // whatever ran before: places on the border of a pixel have no derivative
 	line, plane, solid := random(-1, 1, 2, 2, 5), random(-1, 1, 2, 2, 4, 5), random(-1, 1, 1, 2, 3, 2, 4)
 	cases := []struct {
 		name string
