@@ -16,7 +16,7 @@ var registered = slices.Concat(
 	makeFunctions,
 	dlpackFunctions,
 	typeFunctions,
-	gradFunctions, gradNodeFunctions, profilerFunctions,
+	gradFunctions, gradNodeFunctions, profilerFunctions, statisticsFunctions,
 	programFunctions,
 	scriptMembers,
 	moduleFunctions,

@@ -124,6 +124,11 @@ func lastOptimized() (*ir.Graph, error) {
 	if f == nil {
 		return nil, runtimeErrorf("no compiled function has been called yet, or the last one is gone")
 	}
+	return optimizedGraph(f)
+}
+
+// optimizedGraph returns a copy of what the last call of a function ran, as passes see it.
+func optimizedGraph(f *ir.Function) (*ir.Graph, error) {
 	if executor.Current().Enabled {
 		if g := executor.Of(f).Graph(); g != nil {
 			return g.Copy(), nil

@@ -26,6 +26,7 @@ var scriptMembers = []function{
 	{schema: "ScriptFunction.schema(function self) -> FunctionSchema", doc: "The function's signature.", property: true, run: bind(functionSchema)},
 	{schema: "ScriptFunction.qualified_name(function self) -> str", doc: "The name in the program.", property: true, run: bind(func(f *scriptFunction) string { return f.function.Name })},
 	{schema: "ScriptFunction._debug_flush_compilation_cache(function self) -> None", doc: "Makes the next call run the graph as it is then.", run: bind(flushCode)},
+	{schema: "ScriptFunction._executed_graph(function self) -> Graph", doc: "The optimized graph that the last call ran; a RuntimeError before the first.", run: bind(executedGraph)},
 	{schema: "ScriptFunction._owner(function self) -> Module", doc: "The module whose method it is, None for a function.", run: bind(func(f *scriptFunction) *value.Object { return f.self })},
 }
 
@@ -314,6 +315,13 @@ func functionConstants(f *scriptFunction) (string, []value.Value, error) {
 func functionSchema(f *scriptFunction) (*schema.FunctionSchema, error) {
 	err := f.function.EnsureDefined()
 	return f.function.Schema, err
+}
+
+func executedGraph(f *scriptFunction) (*ir.Graph, error) {
+	if _, called := f.function.Compiled.Load(machine); !called {
+		return nil, runtimeErrorf("%s has not been called yet", f.function.ShortName())
+	}
+	return optimizedGraph(f.function)
 }
 
 // flushCode forgets what the graph was compiled to.

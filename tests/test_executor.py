@@ -120,3 +120,18 @@ def test_modules_and_autodiff_subgraphs_by_hand():
     graph = torch.jit.script(smooth).graph.copy()
     torch._C._jit_pass_create_autodiff_subgraphs(graph, 2)
     FileCheck().check("prim::DifferentiableGraph_0(").check("aten::mul").check("aten::tanh").run(graph)
+
+
+def test_debug_states_show_the_plan():
+    f, (x, y) = script(smooth), numbers(True, False)
+    with pytest.raises(RuntimeError, match="has not been called"):
+        f.get_debug_state()
+    for _ in range(2):
+        f(x, y)
+    (plan,) = f.get_debug_state().execution_plans.values()
+    FileCheck().check("prim::RequiresGradCheck").run(plan.graph)
+    (inner,) = plan.code.differentiable_op_executor_states()
+    FileCheck().check_not("prim::If").check("aten::tanh").run(next(iter(inner.execution_plans.values())).graph)
+    module = torch.jit.script(torch.nn.Linear(3, 3))
+    module(x)
+    FileCheck().check("aten::linear").run(next(iter(module.get_debug_state().execution_plans.values())).graph)

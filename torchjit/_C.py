@@ -419,6 +419,9 @@ globals().update(_other_names.functions())
 _ELSEWHERE = {
     "ScriptModule": ("torchjit.jit._module", "_CModule"), "CompilationUnit": ("torchjit.jit._script", "CompilationUnit"),
     "ConcreteModuleType": ("torchjit.jit._recursive", "ConcreteType"), "ScriptObject": ("torchjit.jit._module", "RecursiveScriptClass"),
+    **{name: ("torchjit.jit._logging", name) for name in ("AggregationType", "LockingLogger", "LoggerBase", "NoopLogger")},
+    **{name: ("torchjit.jit._executor_state", name) for name in ("ArgumentSpec", "Code", "ExecutionPlan", "GraphExecutorState")},
+    "_logging_set_logger": ("torchjit.jit._logging", "set_logger"),
     "Future": ("torchjit.jit._async", "Future"), "FileCheck": ("torchjit.testing._filecheck", "FileCheck"),
 }  # fmt: skip
 

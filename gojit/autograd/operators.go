@@ -29,6 +29,11 @@ var modal = map[string]Operation{
 		m.SetGradEnabled(args[0].Bool())
 		return nil
 	},
+	"aten::is_autocast_cpu_enabled": func(m *Mode, args, out []value.Value) error {
+		_, enabled := m.Casting()
+		out[0] = value.Bool(enabled)
+		return nil
+	},
 	"aten::backward": func(m *Mode, args, out []value.Value) error {
 		return m.Backward([]*tensor.Tensor{args[0].Tensor()}, tensorsOf(args[1]), optionsOf(args[2], args[3]))
 	},

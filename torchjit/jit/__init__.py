@@ -119,3 +119,11 @@ def _all_nodes(block: Any) -> Any:
         yield node
         for inner in node.blocks():
             yield from _all_nodes(inner)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("_logging", "_builtins"):
+        import importlib
+
+        return importlib.import_module("torchjit.jit." + name)
+    raise AttributeError(f"module 'torch.jit' has no attribute '{name}'")

@@ -247,6 +247,10 @@ class ScriptModule(Module):
         """Calls forward and returns its graph as PyTorch's executor optimizes it."""
         return self._text("graph_for")(*args, **kwargs)
 
+    def get_debug_state(self) -> Any:
+        """What forward runs now, as a GraphExecutorState. Raises RuntimeError before the first call."""
+        return self._text("get_debug_state")()
+
     @property
     def inlined_graph(self) -> Any:
         return self._text("inlined_graph")

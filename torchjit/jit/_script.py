@@ -34,6 +34,15 @@ def last_executed_optimized_graph() -> Any:
     return _C._last_executed_optimized_graph()
 
 
+def _get_debug_state(self: Any) -> Any:
+    """What the function runs now, as a GraphExecutorState. Raises RuntimeError before the first call."""
+    from torchjit.jit import _executor_state
+
+    return _executor_state.state_of(self._executed_graph())
+
+
+ScriptFunction.get_debug_state = _get_debug_state  # type: ignore[attr-defined]
+ScriptMethod.get_debug_state = _get_debug_state  # type: ignore[attr-defined]
 ScriptFunction.graph_for = _graph_for  # type: ignore[attr-defined]
 ScriptMethod.graph_for = _graph_for  # type: ignore[attr-defined]
 ScriptFunction.save = save_to_path  # type: ignore[attr-defined]

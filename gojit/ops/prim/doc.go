@@ -19,7 +19,7 @@ import (
 // Families returns all operators of the package.
 func Families() [][]ops.Operator {
 	return [][]ops.Operator{Arithmetic, Comparisons, Bits, Math, Extremes, Conversions, Strings, Formatting,
-		Lists, Dicts, Ranges, Objects, Shapes, Modes}
+		Lists, Dicts, Ranges, Objects, Shapes, Modes, Statistical}
 }
 
 func errorf(format string, args ...any) error {

@@ -90,15 +90,10 @@ var Objects = join(
 	one("aten::is_scripting", constant(value.Bool(true))),
 	one("aten::_get_tracing_state", constant(value.Bool(false))),
 	one("aten::is_autocast_enabled", constant(value.Bool(false))),
-	one("aten::is_autocast_cpu_enabled", constant(value.Bool(false))),
 	one("aten::_nnpack_available", constant(value.Bool(false))),
 	one("aten::is_vulkan_available", constant(value.Bool(false))),
 	one("aten::_use_cudnn_rnn_flatten_weight", constant(value.Bool(false))),
 	one("prim::AutogradAllZero", constant(value.Bool(true))),
-	one("prim::TimePoint", func(args, out []value.Value) error {
-		out[0] = value.Int(0)
-		return nil
-	}),
 )
 
 // containerLength returns the number of modules that a container numbers from 0.
