@@ -4,7 +4,7 @@
 
 --peer is a Python that has PyTorch; --only is a pattern over "group: name". The two sides run in turn, three times, one
 thread each, PyTorch with the fastest of its ways to do the work; the medians are compared. In the rows of two threads
-the peer is torchjit with one. A ratio below what its group asks for is marked.
+the peer is torchjit with one, in those of "gemm avx2", which forbid AVX-512, what independent multiplications reach. A ratio below what its group asks for is marked.
 """
 
 import argparse
@@ -31,6 +31,7 @@ GOALS = {
     "gemm": (0.95, 1.05),
     "gemm f64": (0.95, 1.05),
     "gemm bf16": (0.95, None),
+    "gemm avx2": (0.85, None),
     "conv": (0.9, 1.0),
     "recurrent": (1.0, None),
     "network": (1.5, None),
@@ -58,7 +59,7 @@ def compare(ours, theirs, key):
         if "error" in run.get(key, {}):
             raise RuntimeError(run[key]["error"])
     if "alone" in ours[0][key]:
-        return median(ours, key), median(ours, key, "alone"), "one thread"
+        return median(ours, key), median(ours, key, "alone"), ours[0][key].get("against", "one thread")
     ways = statistics.mode(run[key]["way"] for run in theirs)
     return median(ours, key), median(theirs, key), ways
 

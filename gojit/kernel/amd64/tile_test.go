@@ -298,3 +298,39 @@ func checkDots[T float32 | float64](t *testing.T, d Dots, k int) {
 		}
 	}
 }
+
+// BenchmarkPeak adds products in independent registers: the most that the machine does of them.
+func BenchmarkPeak(b *testing.B) {
+	for _, isa := range []ISA{AVX2, AVX512} {
+		if isa > Host() {
+			continue
+		}
+		b.Run(isa.String(), func(b *testing.B) {
+			const sums, rounds = 12, 4096
+			a := &Assembler{ISA: isa}
+			a.MoveImm(RAX, rounds)
+			for i := range Reg(sums + 1) {
+				a.V(PXOR, isa.Width(), i, i, R(i))
+			}
+			a.Align(32)
+			loop := a.Here()
+			for i := range Reg(sums) {
+				a.V(FMADD231PS, isa.Width(), i, sums, R(sums))
+			}
+			a.Dec(RAX)
+			a.JumpIf(NotEqual, loop)
+			a.ZeroUpper()
+			a.Ret()
+			code, err := Place(a.Code)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer code.Free()
+			for b.Loop() {
+				code.Call(nil)
+			}
+			flops := 2 * sums * rounds * isa.Width().Bytes() / 4
+			b.ReportMetric(float64(flops)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOPS")
+		})
+	}
+}
