@@ -2,6 +2,7 @@ package gojit_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -62,6 +63,23 @@ func TestCancel(t *testing.T) {
 	cancel()
 	if _, err := p.Call(ctx, "spin"); err == nil {
 		t.Error("the loop ended by itself")
+	}
+}
+
+// A context is seen inside an operator, not only between operators.
+func TestCancelWithinAnOperator(t *testing.T) {
+	p, err := gojit.Compile("product.py", "def f(x):\n    return torch.mm(x, x)\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	x, err := tensor.Full([]int{768, 768}, tensor.Int(1), tensor.Float64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Call(ctx, "f", x); !errors.Is(err, context.Canceled) {
+		t.Errorf("a large product of a cancelled call gives %v", err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/kernel/amd64"
 	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
 
@@ -66,7 +67,7 @@ func (s *stack) pop(frame []value.Value, m mark) {
 
 // Run runs the code on arguments and writes the results to out, which has NumOutputs elements. It
 // fails on an argument that is not of the parameter's type: the code relies on it. It stops soon
-// after ctx is cancelled. Errors carry the traceback in the program.
+// after ctx is cancelled, within an operator too. Errors carry the traceback in the program.
 func (c *Code) Run(ctx context.Context, args, out []value.Value) error {
 	if len(args) != c.numInputs || len(out) != c.numOutputs {
 		return source.Errorf(source.RuntimeError, source.Range{}, "%s takes %d arguments and gives %d results, not %d and %d",
@@ -93,7 +94,18 @@ func (c *Code) RunUntraced(ctx context.Context, args, out []value.Value) error {
 func (c *Code) runPooled(ctx context.Context, args, out []value.Value) error {
 	s := stacks.Get().(*stack)
 	mode := autograd.ModeOf(ctx)
-	err := s.runCode(ctx, &mode, c, args, out)
+	var err error
+	if ctx.Done() == nil {
+		err = s.runCode(ctx, &mode, c, args, out)
+	} else {
+		ask := func() error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return nil
+		}
+		tensor.Interruptible(ask, func() { err = s.runCode(ctx, &mode, c, args, out) })
+	}
 	stacks.Put(s)
 	return err
 }

@@ -105,6 +105,7 @@ type region struct {
 	chunk   func(chunk, lo, hi int) // this is
 	n, size int
 	count   int
+	asking  *asking             // what the caller's operations ask of their own
 	failure atomic.Pointer[any] // the first panic
 	_       [64]byte
 	next    atomic.Int64 // the chunk to be claimed
@@ -119,7 +120,7 @@ var regions = sync.Pool{New: func() any { return &region{ended: make(chan struct
 
 // run works through the region together with those of the workers that are idle.
 func (r *region) run(workers []*worker, n, size, count int) {
-	r.n, r.size, r.count = n, size, count
+	r.n, r.size, r.count, r.asking = n, size, count, own.here()
 	r.next.Store(0)
 	offers := 0
 	for _, w := range workers {
@@ -178,7 +179,7 @@ func (r *region) finish(workers []*worker, offers int) {
 		<-r.ended
 	}
 	failure := r.failure.Load()
-	r.part, r.chunk = nil, nil
+	r.part, r.chunk, r.asking = nil, nil, nil
 	r.failure.Store(nil)
 	regions.Put(r)
 	if failure != nil {

@@ -291,6 +291,34 @@ func TestInterruptEndsAnOperation(t *testing.T) {
 	}
 }
 
+// What a goroutine asks of its own ends its operations, in workers too, and nobody else's.
+func TestInterruptibleEndsOperationsOfItsGoroutine(t *testing.T) {
+	failure := errors.New("enough")
+	for _, threads := range []int{1, 3} {
+		withThreads(t, threads)
+		var begun atomic.Int64
+		var err error
+		tensor.Interruptible(func() error { return failure }, func() {
+			defer source.Catch(&err)
+			other := make(chan int)
+			go func() { other <- len(partsOf(60, 1)) }()
+			if n := <-other; n != 60 {
+				t.Errorf("another goroutine has %d parts", n)
+			}
+			tensor.Parallel(60, 1, func(lo, hi int) {
+				begun.Add(1)
+				tensor.Parallel(2, 1, func(lo, hi int) { time.Sleep(2 * time.Millisecond) })
+			})
+		})
+		if err != failure || begun.Load() >= 60 {
+			t.Errorf("%d threads: %v after %d of 60 parts", threads, err, begun.Load())
+		}
+		if got := partsOf(60, 1); len(got) != 60 {
+			t.Errorf("%d parts afterwards", len(got))
+		}
+	}
+}
+
 // Callers share the workers: however many there are, there is one part at a time for each caller and
 // each worker.
 func TestManyCallersShareTheWorkers(t *testing.T) {

@@ -4,3 +4,9 @@
 TEXT ·pause(SB), NOSPLIT, $0-0
 	PAUSE
 	RET
+
+// func goroutine() uintptr
+TEXT ·goroutine(SB), NOSPLIT, $0-8
+	MOVQ (TLS), AX
+	MOVQ AX, ret+0(FP)
+	RET

@@ -4,3 +4,9 @@
 TEXT ·pause(SB), NOSPLIT, $0-0
 	YIELD
 	RET
+
+// func goroutine() uintptr
+TEXT ·goroutine(SB), NOSPLIT, $0-8
+	MOVD g, R0
+	MOVD R0, ret+0(FP)
+	RET

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,23 +27,82 @@ func SetInterrupt(ask func() error, every time.Duration) {
 	asked.Store(&asking{ask, every})
 }
 
-// Watch tells a long operation when to end. The zero Watch begins with its first Look.
-type Watch struct{ last time.Time }
+// ownAsking is what the operations of single goroutines ask besides, by the goroutine's address, which it keeps for its life.
+type ownAsking struct {
+	count atomic.Int32
+	mu    sync.RWMutex
+	by    map[uintptr]*asking
+}
 
-// Look throws (source.Throw) the error of what SetInterrupt was given, if it has one. It is for the gaps
+var own ownAsking
+
+// Interruptible calls f and makes the operations in it call ask about every millisecond too, whichever of the workers
+// it is called by: an error of it ends the operation, which then fails with that error.
+func Interruptible(ask func() error, f func()) {
+	interruptible(&asking{ask, time.Millisecond}, f)
+}
+
+func interruptible(a *asking, f func()) {
+	g := goroutine()
+	if g == 0 { // unknown here: operations run to their end
+		f()
+		return
+	}
+	before := own.put(g, a)
+	defer own.put(g, before)
+	f()
+}
+
+// put sets what a goroutine's operations ask, nil for nothing, and returns what they did before.
+func (o *ownAsking) put(g uintptr, a *asking) (before *asking) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	before = o.by[g]
+	if a == nil {
+		delete(o.by, g)
+	} else {
+		if o.by == nil {
+			o.by = map[uintptr]*asking{}
+		}
+		o.by[g] = a
+	}
+	o.count.Store(int32(len(o.by)))
+	return before
+}
+
+// here returns what the operations of the calling goroutine ask, nil for nothing.
+func (o *ownAsking) here() *asking {
+	if o.count.Load() == 0 {
+		return nil
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.by[goroutine()]
+}
+
+// Watch tells a long operation when to end. The zero Watch begins with its first Look.
+type Watch struct {
+	last, lastOwn time.Time
+	own           *asking
+}
+
+// Look throws (source.Throw) the error of what SetInterrupt or Interruptible was given, if it has one. It is for the gaps
 // between pieces of work of some microseconds.
 func (w *Watch) Look() {
 	a := asked.Load()
-	if a == nil {
+	if a == nil && own.count.Load() == 0 {
 		return
 	}
 	now := time.Now()
 	if w.last.IsZero() {
+		w.last, w.lastOwn, w.own = now, now, own.here()
+	}
+	if w.own != nil && now.Sub(w.lastOwn) >= w.own.every {
+		w.lastOwn = now
+		source.Throw(w.own.ask())
+	}
+	if a != nil && now.Sub(w.last) >= a.every {
 		w.last = now
+		source.Throw(a.ask())
 	}
-	if now.Sub(w.last) < a.every {
-		return
-	}
-	w.last = now
-	source.Throw(a.ask())
 }

@@ -142,6 +142,10 @@ func (w *worker) help(r *region) {
 	}
 	defer r.leave()
 	defer w.job.Store(nil)
+	if r.asking != nil {
+		interruptible(r.asking, r.work)
+		return
+	}
 	r.work()
 }
 
