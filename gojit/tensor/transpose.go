@@ -101,7 +101,7 @@ func (p *transposition) strip(dst, src unsafe.Pointer, rows, column int) {
 	case 1:
 		transposeStrip[uint8](p, dst, src, rows, column, transposeBlock[uint8])
 	case 2:
-		transposeStrip[uint16](p, dst, src, rows, column, transposeBlock[uint16])
+		transposeStrip[uint16](p, dst, src, rows, column, transposeHalves)
 	case 4:
 		transposeStrip[uint32](p, dst, src, rows, column, transposeWords)
 	case 8:
@@ -139,6 +139,28 @@ func transposeBlock[T any](dst, src unsafe.Pointer, dstStep, srcStep int) {
 	}
 	for i := range tileSide {
 		*(*[tileSide]T)(unsafe.Add(dst, i*dstStep)) = [tileSide]T(tile[i*tileSide:])
+	}
+}
+
+// transposeHalves copies a whole block of elements of two bytes, four by four.
+func transposeHalves(dst, src unsafe.Pointer, dstStep, srcStep int) {
+	for j := 0; j < tileSide; j += 4 {
+		a := (*[tileSide / 4]uint64)(unsafe.Add(src, j*srcStep))
+		b := (*[tileSide / 4]uint64)(unsafe.Add(src, (j+1)*srcStep))
+		c := (*[tileSide / 4]uint64)(unsafe.Add(src, (j+2)*srcStep))
+		d := (*[tileSide / 4]uint64)(unsafe.Add(src, (j+3)*srcStep))
+		to := unsafe.Add(dst, j*2)
+		for i := range tileSide / 4 {
+			const odd, high = 0xffff0000ffff0000, 0xffffffff00000000
+			// Halves are exchanged between neighbours, then pairs of them.
+			ab, ba := a[i]&^odd|b[i]<<16&odd, a[i]>>16&^odd|b[i]&odd
+			cd, dc := c[i]&^odd|d[i]<<16&odd, c[i]>>16&^odd|d[i]&odd
+			at := unsafe.Add(to, 4*i*dstStep)
+			*(*uint64)(at) = ab&^high | cd<<32
+			*(*uint64)(unsafe.Add(at, dstStep)) = ba&^high | dc<<32
+			*(*uint64)(unsafe.Add(at, 2*dstStep)) = ab>>32 | cd&high
+			*(*uint64)(unsafe.Add(at, 3*dstStep)) = ba>>32 | dc&high
+		}
 	}
 }
 

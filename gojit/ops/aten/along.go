@@ -87,6 +87,17 @@ func gatherAlong[W word](out, t *tensor.Tensor, a *along) {
 //
 //go:noinline
 func gatherRow[W word](dst []W, index []int64, src unsafe.Pointer, step, stride, limit int) int {
+	if step == 0 && stride == 1 {
+		row := unsafe.Slice((*W)(src), limit)
+		dst = dst[:len(index)]
+		for j, v := range index {
+			if uint64(v) >= uint64(len(row)) {
+				return j
+			}
+			dst[j] = row[v]
+		}
+		return -1
+	}
 	step, stride = step*int(unsafe.Sizeof(*new(W))), stride*int(unsafe.Sizeof(*new(W)))
 	off := 0
 	dst = dst[:len(index)]
@@ -144,6 +155,17 @@ func storeRows[T any](t, values *tensor.Tensor, a *along, row func(dst unsafe.Po
 //
 //go:noinline
 func scatterRow[W word](dst unsafe.Pointer, index []int64, src []W, step, stride, limit int) int {
+	if step == 0 && stride == 1 {
+		row := unsafe.Slice((*W)(dst), limit)
+		src = src[:len(index)]
+		for j, v := range index {
+			if uint64(v) >= uint64(len(row)) {
+				return j
+			}
+			row[v] = src[j]
+		}
+		return -1
+	}
 	step, stride = step*int(unsafe.Sizeof(*new(W))), stride*int(unsafe.Sizeof(*new(W)))
 	off := 0
 	src = src[:len(index)]
@@ -158,12 +180,26 @@ func scatterRow[W word](dst unsafe.Pointer, index []int64, src []W, step, stride
 }
 
 // addAlong adds values to the named elements in order.
-func addAlong[T plainNumber](t, values *tensor.Tensor, a *along) { storeRows(t, values, a, addRow[T]) }
+func addAlong[T plainNumber | complex64 | complex128](t, values *tensor.Tensor, a *along) {
+	storeRows(t, values, a, addRow[T])
+}
+
+// addBFloats is addRow for sums that are rounded to 16 bits.
+func addBFloats(dst unsafe.Pointer, index []int64, src []tensor.BF16, step, stride, limit int) int {
+	for j, v := range index {
+		if uint64(v) >= uint64(limit) {
+			return j
+		}
+		p := (*tensor.BF16)(unsafe.Add(dst, (j*step+int(v)*stride)*2))
+		*p = tensor.ToBF16(p.Float32() + src[j].Float32())
+	}
+	return -1
+}
 
 // addRow is scatterRow with additions.
 //
 //go:noinline
-func addRow[T plainNumber](dst unsafe.Pointer, index []int64, src []T, step, stride, limit int) int {
+func addRow[T plainNumber | complex64 | complex128](dst unsafe.Pointer, index []int64, src []T, step, stride, limit int) int {
 	step, stride = step*int(unsafe.Sizeof(*new(T))), stride*int(unsafe.Sizeof(*new(T)))
 	off := 0
 	src = src[:len(index)]
@@ -189,6 +225,18 @@ func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
 			return
 		case tensor.Int64:
 			addAlong[int64](t, values, a)
+			return
+		case tensor.Int32:
+			addAlong[int32](t, values, a)
+			return
+		case tensor.Complex64:
+			addAlong[complex64](t, values, a)
+			return
+		case tensor.Complex128:
+			addAlong[complex128](t, values, a)
+			return
+		case tensor.BFloat16:
+			storeRows(t, values, a, addBFloats)
 			return
 		}
 	}

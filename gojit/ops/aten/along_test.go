@@ -71,3 +71,16 @@ func elementOf(t *tensor.Tensor, at []int) *tensor.Tensor {
 	}
 	return t
 }
+
+// Copies of more bytes than are copied at once repeat their source.
+func TestLongRepeats(t *testing.T) {
+	x := sequence(nearCopy/8 + 5)
+	y := repeat(must(x.Reshape(1, -1)), []int{2, 3})
+	forEachIndex([]int{2, 3}, func(at []int) {
+		n := x.Numel()
+		part := must(must(y.Select(0, at[0])).Slice(0, at[1]*n, (at[1]+1)*n, 1))
+		if !equal(part, x) {
+			t.Errorf("copy %v differs", at)
+		}
+	})
+}

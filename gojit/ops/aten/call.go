@@ -41,17 +41,18 @@ func entry(name string, takesMeta bool, body func(c call)) ops.Operator {
 	}}
 }
 
-// settle says of results over fresh memory that they alone use it. The views by which an operator
-// filled them would otherwise keep the memory from being reused when the results are released.
+// settle says of results over fresh memory that they alone use it, and are no views of what the operator has forgotten. The
+// views by which an operator filled them would otherwise keep the memory from being reused when the results are released.
 func settle(args, out []value.Value) {
 	for _, v := range out {
 		if !v.IsTensor() || v.Tensor().Users() <= 1 {
 			continue
 		}
 		t, users := v.Tensor(), 0
-		if t.Base() != nil || !isFresh(t, args) {
+		if !isFresh(t, args) {
 			continue
 		}
+		t.SetBase(nil)
 		for _, other := range out {
 			switch {
 			case other.IsTensor() && other.Tensor().SharesStorage(t):

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"torchjit/gojit/source"
@@ -77,6 +78,10 @@ func moveFrom(out, t *tensor.Tensor, outer, inner []int) {
 func gatherAt[W word](out, t *tensor.Tensor, outer, inner []int) {
 	dst, src, size := unsafe.Slice((*W)(out.DataPtr()), out.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(W)))
 	run := isRun(inner)
+	if reversed := !run && isReversed(inner); reversed {
+		reverseRows(dst, t, outer, len(inner))
+		return
+	}
 	if len(inner) == 1 || len(outer) == 1 && !run {
 		base, offsets := inner[0], outer
 		if len(inner) > 1 {
@@ -109,6 +114,52 @@ func fetch[W word](dst []W, src unsafe.Pointer, offsets []int) {
 	for i, off := range offsets {
 		dst[i] = *(*W)(unsafe.Add(src, off*int(unsafe.Sizeof(dst[0]))))
 	}
+}
+
+// reverseRows fills dst with rows of n elements that end at offsets of t, from the last one to the first.
+func reverseRows[W word](dst []W, t *tensor.Tensor, outer []int, n int) {
+	src, size := t.DataPtr(), int(unsafe.Sizeof(*new(W)))
+	tensor.Parallel(len(outer), rowGrain/n+1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			reverse(dst[i*n:(i+1)*n], unsafe.Slice((*W)(unsafe.Add(src, outer[i]*size)), n))
+		}
+	})
+}
+
+// reverse copies a row from its end, small elements several at a time.
+func reverse[W word](dst, src []W) {
+	n := len(src)
+	done := 0
+	switch size := int(unsafe.Sizeof(dst[0])); size {
+	case 1, 2, 4:
+		each := 8 / size
+		for ; done+each <= n; done += each {
+			x := *(*uint64)(unsafe.Pointer(&src[n-done-each]))
+			switch size {
+			case 1:
+				x = bits.ReverseBytes64(x)
+			case 2:
+				x = bits.ReverseBytes64(x)
+				x = x>>8&0x00ff00ff00ff00ff | x&0x00ff00ff00ff00ff<<8
+			case 4:
+				x = bits.RotateLeft64(x, 32)
+			}
+			*(*uint64)(unsafe.Pointer(&dst[done])) = x
+		}
+	}
+	for ; done < n; done++ {
+		dst[done] = src[n-1-done]
+	}
+}
+
+// isReversed reports whether the offsets are n-1 ... 1, 0.
+func isReversed(offsets []int) bool {
+	for i, off := range offsets {
+		if off != len(offsets)-1-i {
+			return false
+		}
+	}
+	return len(offsets) > 1
 }
 
 // isRun reports whether the offsets are 0, 1, 2 ...

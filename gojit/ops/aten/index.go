@@ -191,6 +191,9 @@ func index(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
 		if out, ok := chosen(t, only); ok {
 			return out
 		}
+		if out, ok := indexFirst(t, only); ok {
+			return out
+		}
 	}
 	r := arrangeIndex(t, indices)
 	out := empty(r.shape, t.DType())
@@ -349,32 +352,6 @@ func sumsOf(a, b []int) []int {
 	return sums
 }
 
-func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
-	dim = wrapDim(dim, t)
-	n := 1
-	shape := slices.Clone(t.Shape())
-	if t.Dim() > 0 {
-		n = t.Size(dim)
-		shape[dim] = index.Numel()
-	}
-	check(index.DType() == tensor.Int64 || index.DType() == tensor.Int32, "index_select(): Expected dtype int32 or int64 for index")
-	check(index.Dim() <= 1, "index_select(): Index is supposed to be a vector")
-	check(t.Dim() > 0 || index.Numel() == 1, "index_select(): Index to scalar can have only 1 value, got %d value(s)", index.Numel())
-	list := integersOf(index)
-	for _, i := range list {
-		if i < 0 || i >= n {
-			check(t.Dim() <= 1, "INDICES element is out of DATA bounds, id=%d axis_dim=%d", i, n)
-			raise(source.IndexError, "index out of range in self")
-		}
-	}
-	out := empty(shape, t.DType())
-	if out.Numel() > 0 {
-		outer, inner := spreadOffsets(t, dim, list)
-		moveFrom(out, t, outer, inner)
-	}
-	return out
-}
-
 // indexInto runs index_add, index_copy and index_reduce forms: a copy of self with slices of a
 // source combined into those at the indices.
 func indexInto(name string, c call, source *tensor.Tensor, how combine) *tensor.Tensor {
@@ -447,27 +424,6 @@ func maskedScatter(c call) *tensor.Tensor {
 	return t
 }
 
-func take(t, at *tensor.Tensor) *tensor.Tensor {
-	check(at.DType() == tensor.Int64, "take(): Expected a long tensor for index, but got %s", at.DType().CppName())
-	flat := must(t.Reshape(-1))
-	out := empty(at.Shape(), t.DType())
-	offsets := make([]int, at.Numel())
-	n, stride := int64(flat.Numel()), flat.Strides()[0]
-	for i, v := range tensor.Data[int64](contiguous(at)) {
-		if v < -n || v >= n {
-			raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", v, n)
-		}
-		if v < 0 {
-			v += n
-		}
-		offsets[i] = int(v) * stride
-	}
-	if len(offsets) > 0 {
-		moveFrom(out, flat, offsets, oneOffset)
-	}
-	return out
-}
-
 func put(c call) *tensor.Tensor {
 	t, at, src := must(c.tensor(0).Clone(tensor.ContiguousFormat)), c.tensor(1), c.tensor(2)
 	check(at.Numel() == src.Numel(), "put_(): Expected source and index to have the same number of elements, but got source.numel() = %d, index.numel() = %d", src.Numel(), at.Numel())
@@ -519,7 +475,7 @@ var indexFamily = []definition{
 	giving("index_add", func(c call) *tensor.Tensor {
 		src := c.tensor(3)
 		if alpha := c.scalar(4); alpha.Kind != tensor.IntScalar || alpha.Int64() != 1 {
-			src = mul.run(nil, []operand{ofTensor(src), ofScalar(alpha)})
+			src = to(mul.run(nil, []operand{ofTensor(src), ofScalar(alpha)}), src.DType())
 		}
 		return indexInto("index_add", c, src, addTo)
 	}),
@@ -532,6 +488,7 @@ var indexFamily = []definition{
 		if c.isNone(2) {
 			return gather(must(t.Reshape(-1)), 0, must(at.Reshape(-1)))
 		}
+		noScalar(c.int(2), t)
 		dim := wrapDim(c.int(2), t)
 		check(t.Dim() == at.Dim(), "torch.take_along_dim(): input and indices should have the same number of dimensions, but got %d dimensions for input, and %d dimensions for indices", t.Dim(), at.Dim())
 		a, b := slices.Clone(t.Shape()), slices.Clone(at.Shape())
@@ -555,6 +512,13 @@ var indexFamily = []definition{
 	giving("argwhere", func(c call) *tensor.Tensor { return nonzero(c.tensor(0)) }),
 	define("nonzero_numpy", func(c call) { c.giveList(nonzeroColumns(c.tensor(0))) }),
 	define("where", func(c call) { c.giveList(nonzeroColumns(c.tensor(0))) }),
+}
+
+// noScalar refuses a dimension of a tensor that has none.
+func noScalar(dim int, t *tensor.Tensor) {
+	if t.Dim() == 0 {
+		raise(source.IndexError, "Dimension specified as %d but tensor has no dimensions", dim)
+	}
 }
 
 func nonzeroColumns(t *tensor.Tensor) []*tensor.Tensor {

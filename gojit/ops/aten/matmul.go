@@ -333,7 +333,14 @@ func kron(a, b *tensor.Tensor) *tensor.Tensor {
 		}
 		x, y, final = append(x, p, 1), append(y, 1, q), append(final, p*q)
 	}
-	return must(mul.on(must(a.Reshape(x...)), must(b.Reshape(y...))).Reshape(final...))
+	if last := len(x) - 2; n > 0 {
+		// The last dimension of both is made as long as the result's: rows are multiplied as they lie.
+		p, q := x[last], y[last+1]
+		a, b = repeatEach(must(a.Reshape(x...)), last, q), repeat(must(b.Reshape(y...)), append(slices.Repeat([]int{1}, last+1), p))
+		a = must(a.Reshape(append(slices.Clone(x[:last]), p*q)...))
+		b = must(b.Reshape(append(slices.Clone(y[:last]), p*q)...))
+	}
+	return must(mul.on(a, b).Reshape(final...))
 }
 
 // cross gives the vector product along a dimension of size 3.
@@ -344,12 +351,18 @@ func cross(a, b *tensor.Tensor, dim int) *tensor.Tensor {
 	dim = wrapDim(dim, a)
 	check(a.Size(dim) == 3, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", dim, a.Size(dim), b.Size(dim))
 	part := func(t *tensor.Tensor, i int) *tensor.Tensor { return must(t.Select(dim, i%3)) }
-	parts := make([]*tensor.Tensor, 3)
-	for i := range parts {
-		parts[i] = sub.on(mul.on(part(a, i+1), part(b, i+2)), mul.on(part(a, i+2), part(b, i+1)))
+	r := tensor.NewResultType()
+	r.Tensor(a)
+	r.Tensor(b)
+	out := empty(a.Shape(), r.DType())
+	for i := range 3 {
+		crossPart.run(part(out, i), []operand{ofTensor(part(a, i+1)), ofTensor(part(b, i+2)), ofTensor(part(a, i+2)), ofTensor(part(b, i+1))})
 	}
-	return stack(parts, dim)
+	return out
 }
+
+// crossPart is a component of a vector product.
+var crossPart = elementwise("cross", sameType, func(b builder, x ...element) element { return b.Sub(b.Mul(x[0], x[1]), b.Mul(x[2], x[3])) })
 
 // tensorDot contracts the listed dimensions pairwise.
 func tensorDot(a, b *tensor.Tensor, da, db []int) *tensor.Tensor {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
@@ -202,9 +201,7 @@ func uniqueConsecutive(t *tensor.Tensor) (values, inverse, counts *tensor.Tensor
 }
 
 func uniqueDim(t *tensor.Tensor, dim int, consecutive bool) (values, inverse, counts *tensor.Tensor) {
-	if t.Dim() == 0 {
-		raise(source.IndexError, "Dimension specified as %d but tensor has no dimensions", dim)
-	}
+	noScalar(dim, t)
 	dim = wrapDim(dim, t)
 	if t.Numel() == 0 {
 		check(t.Size(dim) == 0, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")

@@ -155,31 +155,6 @@ func atLeastDefinitions() []definition {
 }
 
 // repeat copies a tensor several times along each dimension.
-func repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
-	check(len(times) >= t.Dim(), "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-	for i := range times {
-		check(times[i] >= 0, "Trying to create tensor with negative dimension %d: %s", times[i], shapeText(times))
-	}
-	lead := len(times) - t.Dim()
-	split := make([]int, 0, 2*len(times)) // each dimension as (times, size)
-	expanded := make([]int, 0, 2*len(times))
-	final := make([]int, len(times))
-	for i, n := range times {
-		size := 1
-		if i >= lead {
-			size = t.Size(i - lead)
-		}
-		split = append(split, 1, size)
-		expanded = append(expanded, n, size)
-		final[i] = n * size
-	}
-	v := must(must(t.Reshape(split...)).Expand(expanded...))
-	if v.Numel() == 0 {
-		return empty(final, t.DType())
-	}
-	return must(must(v.Clone(tensor.ContiguousFormat)).View(final...))
-}
-
 // flip reverses the order along dimensions.
 func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 	reversedDims := make([]bool, max(t.Dim(), 1))
@@ -253,6 +228,7 @@ func repeatInterleave(t *tensor.Tensor, repeats []int64, dim *int) *tensor.Tenso
 	if dim == nil {
 		t = must(t.Reshape(-1))
 	} else {
+		noScalar(*dim, t)
 		d = wrapDim(*dim, t)
 	}
 	n := 1
@@ -260,6 +236,10 @@ func repeatInterleave(t *tensor.Tensor, repeats []int64, dim *int) *tensor.Tenso
 		n = t.Size(d)
 	} else {
 		t = must(t.Reshape(1))
+	}
+	if len(repeats) == 1 && !isMeta(t) {
+		check(repeats[0] >= 0, "repeats can not be negative")
+		return repeatEach(t, d, int(repeats[0]))
 	}
 	if len(repeats) == 1 && n != 1 {
 		repeats = slices.Repeat(repeats, n)
