@@ -27,9 +27,10 @@ func batchStatistics(x *tensor.Tensor) (mean, variance *tensor.Tensor) {
 	for d := 2; d < x.Dim(); d++ {
 		dims = append(dims, d)
 	}
-	wide := to(x, kernel.ComputeType(x.DType()))
-	variance, mean = moments(wide, dims, 0, false, false)
-	return mean, variance
+	noIntegers("batch_norm")(x.DType())
+	work := kernel.ComputeType(x.DType())
+	variance, mean = wideMoments(x, dims, 0, false, false)
+	return to(mean, work), to(variance, work)
 }
 
 // batchNorm normalizes each channel, by the statistics of the batch in training and by the running

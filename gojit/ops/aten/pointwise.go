@@ -495,6 +495,13 @@ var (
 		}
 		return b.Select(b.Binary(kernel.Lt, b.Unary(kernel.Abs, x[2]), b.Number(x[0], 0.5)), near, far)
 	}).refusing(noIntegers("lerp"))
+	// lerpNear and lerpFar are lerp by numbers below and from one half.
+	lerpNear = elementwise("lerp", sameType, func(b builder, x ...element) element {
+		return b.Add(x[0], b.Mul(x[2], b.Sub(x[1], x[0])))
+	}).refusing(noIntegers("lerp"))
+	lerpFar = elementwise("lerp", sameType, func(b builder, x ...element) element {
+		return b.Sub(x[1], b.Mul(b.Sub(x[1], x[0]), b.Sub(b.Number(x[0], 1), x[2])))
+	}).refusing(noIntegers("lerp"))
 	bitwiseNot = elementwise("bitwise_not", sameType, unaryOp(kernel.Not)).refusing(noFloats("bitwise_not"))
 	logit      = elementwise("logit", floatType, func(b builder, x ...element) element {
 		return b.Unary(kernel.Log, b.Div(x[0], b.Sub(b.Number(x[0], 1), x[0])))
@@ -598,7 +605,11 @@ var pointwiseFamily = slices.Concat(unaryDefinitions(), binaryDefinitions(), dun
 	defineInto("addcmul", threeTensors(addProducts)),
 	defineInto("addcdiv", threeTensors(addQuotients)),
 	defineInto("lerp.Scalar", func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		return lerp.run(dst, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1))}, c.scalar(2))
+		by := lerpNear
+		if !c.tensor(0).DType().IsComplex() && !(math.Abs(c.scalar(2).Float64()) < 0.5) {
+			by = lerpFar
+		}
+		return by.run(dst, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1))}, c.scalar(2))
 	}),
 	defineInto("lerp.Tensor", func(c call, dst *tensor.Tensor) *tensor.Tensor {
 		return lerp.run(dst, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1)), ofTensor(c.tensor(2))})

@@ -378,7 +378,42 @@ func adaptiveAverage(name string, c call, n int) *tensor.Tensor {
 	if len(dims) == n && x.DType().IsFloating() {
 		return planeMeans(x, dims)
 	}
+	if blocks, ok := p.evenBlocks(x); ok && x.DType().IsFloating() {
+		return blocks
+	}
 	return averagePool(x, p, false, 0)
+}
+
+// smallestMean is how many elements a window has for whose mean a reduction is faster than a loop.
+const smallestMean = 64
+
+// evenBlocks gives the means of windows that divide a contiguous input evenly. ok is false where they do not, or are small.
+func (p *pooling) evenBlocks(x *tensor.Tensor) (means *tensor.Tensor, ok bool) {
+	lead := x.Dim() - p.n
+	shape, window := slices.Clone(x.Shape()[:lead]), 1
+	var dims []int
+	for d, windows := range p.windows {
+		in, out := x.Size(lead+d), len(windows)
+		if out == 0 || in%out != 0 {
+			return nil, false
+		}
+		dims = append(dims, len(shape)+1)
+		shape = append(shape, out, in/out)
+		window *= in / out
+	}
+	if window < smallestMean || !x.IsContiguous() || x.Numel() == 0 {
+		return nil, false
+	}
+	blocks := must(x.View(shape...))
+	last := len(dims) - 1
+	for d := last; d >= 0; d-- { // one after another: elements of a window lie apart
+		kept := tensor.Float32
+		if x.DType() == tensor.Float64 {
+			kept = tensor.Float64
+		}
+		blocks = sum(blocks, dims[d:d+1], false, kept)
+	}
+	return to(divideBy(blocks, tensor.Int(int64(window))), x.DType()), true
 }
 
 // planeMeans gives the means over the last dimensions. The sums of many small planes are the product of

@@ -187,34 +187,8 @@ func truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
 	return to(q.reduce(t, dims, keepdim, tensor.Bool, tensor.Bool), result)
 }
 
-// moments gives the variance of each row, or its root, and the mean.
-func moments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (spread, center *tensor.Tensor) {
-	check(t.DType().IsFloating() || t.DType().IsComplex(), "std and var only support floating point and complex dtypes")
-	if t.DType().IsComplex() {
-		return complexMoments(t, dims, correction, keepdim, root)
-	}
-	g := group(t, dims, keepdim)
-	n := tensor.Float(float64(g.n))
-	center = divideBy(sumReducer.over(g, tensor.Float64, tensor.Float64), n)
-	spread = divideBy(deviationReducer.over(g, tensor.Float64, tensor.Float64, center), tensor.Float(math.Max(0, float64(g.n-correction))))
-	if root {
-		spread = squareRoot.on(spread)
-	}
-	return to(spread, t.DType()), to(center, t.DType())
-}
-
 func divideBy(t *tensor.Tensor, n tensor.Scalar) *tensor.Tensor {
 	return div.run(nil, []operand{ofTensor(t), ofScalar(n)})
-}
-
-func complexMoments(t *tensor.Tensor, dims []int, correction int, keepdim, root bool) (spread, center *tensor.Tensor) {
-	re, _ := moments(t.RealPart(), dims, correction, keepdim, false)
-	im, _ := moments(must(t.ImagPart()), dims, correction, keepdim, false)
-	spread = add.on(re, im)
-	if root {
-		spread = squareRoot.on(spread)
-	}
-	return spread, mean(t, dims, keepdim, t.DType())
 }
 
 // vectorNorm gives the p-norm of each row.
@@ -234,7 +208,11 @@ func vectorNorm(t *tensor.Tensor, p float64, dims []int, keepdim bool, result te
 	case p == 1:
 		q = absoluteReducer
 	case p == 2:
-		return to(squareRoot.on(squaresReducer.reduce(t, dims, keepdim, tensor.Float64, tensor.Float64)), result)
+		computed := tensor.Float64
+		if t.DType().Size() < 4 { // squares are exact in float32
+			computed = tensor.Float32
+		}
+		return to(squareRoot.on(squaresReducer.reduce(t, dims, keepdim, computed, computed)), result)
 	case math.IsInf(p, 1):
 		q = largestReducer
 		if t.Numel() == 0 {

@@ -11,8 +11,9 @@ import (
 // scanner gives running results along a dimension. The functions for a type take any number of rows of
 // n elements; a type without one is computed with in float64, or in what accumulator says.
 type scanner struct {
-	byColumns bool // columns may be walked side by side
-	op        kernel.Op
+	join      func(b builder, so, x element) element // for columns that are walked side by side
+	start     float64                                // what join leaves as it is
+	turned    bool                                   // rows are turned into columns, where there are many: an element is more work than two copies
 	ints      func(dst, src []int64, n int)
 	singles   func(dst, src []float32, n int)
 	floats    func(dst, src []float64, n int)
@@ -22,9 +23,9 @@ type scanner struct {
 }
 
 var (
-	sumScanner     = &scanner{byColumns: true, op: kernel.Add, ints: integerSums, singles: runningSums[float32, float64], floats: runningSums[float64, float64], pairs: complexSums[complex64], complexes: complexSums[complex128]}
-	productScanner = &scanner{byColumns: true, op: kernel.Mul, ints: integerProducts, singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], pairs: complexProducts[complex64], complexes: complexProducts[complex128]}
-	logSumScanner  = &scanner{floats: func(dst, src []float64, n int) {
+	sumScanner     = &scanner{join: func(b builder, so, x element) element { return b.Add(so, x) }, ints: integerSums, singles: runningSums[float32, float64], floats: runningSums[float64, float64], pairs: complexSums[complex64], complexes: complexSums[complex128]}
+	productScanner = &scanner{join: func(b builder, so, x element) element { return b.Mul(so, x) }, start: 1, ints: integerProducts, singles: runningProducts[float32, float64], floats: runningProducts[float64, float64], pairs: complexProducts[complex64], complexes: complexProducts[complex128]}
+	logSumScanner  = &scanner{join: func(b builder, so, x element) element { return logAddExp(b, []element{so, x}, kernel.Exp, 1) }, start: math.Inf(-1), turned: true, floats: func(dst, src []float64, n int) {
 		for i := 0; i < len(src); i += n {
 			runningLogSum(dst[i:i+n], src[i:i+n])
 		}
@@ -38,8 +39,14 @@ func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.
 	if t.Numel() == 0 || t.Dim() == 0 {
 		return must(work.Clone(tensor.ContiguousFormat))
 	}
-	if c, ok := columnsOf(work, dim, dim+1); ok && s.byColumns {
+	if c, ok := columnsOf(work, dim, dim+1); ok {
 		return s.columns(c)
+	}
+	if n := t.Size(dim); s.turned && n > 1 && t.Numel()/n >= minColumns {
+		turned := contiguous(must(work.Transpose(dim, 0)))
+		if c, ok := columnsOf(turned, 0, 1); ok {
+			return contiguous(must(s.columns(c).Transpose(dim, 0)))
+		}
 	}
 	acc := accumulator(result)
 	switch {
@@ -74,7 +81,7 @@ func (s *scanner) program(d, held tensor.DType) *launch.Program {
 	return must(s.cache.Make(key, func() (*launch.Program, error) {
 		b := kernel.NewBuilder()
 		so, x := b.Input(held, held), b.Input(d, kernel.ComputeType(d))
-		v := b.Binary(s.op, so, b.Convert(x, held))
+		v := s.join(b, so, b.Convert(x, held))
 		b.Output(v, held)
 		b.Output(v, d)
 		return launch.ProgramOf(b.Kernel())
@@ -84,17 +91,13 @@ func (s *scanner) program(d, held tensor.DType) *launch.Program {
 // columns scans the rows of each block.
 func (s *scanner) columns(c columns) *tensor.Tensor {
 	d, held := c.tensor.DType(), tensor.Float64
-	start := tensor.Int(0)
-	if s.op == kernel.Mul {
-		start = tensor.Int(1)
-	}
 	switch {
 	case d.IsComplex():
 		held = tensor.Complex128
 	case !d.IsFloating():
 		held = tensor.Int64
 	}
-	out, last := empty(c.tensor.Shape(), d), must(tensor.Full([]int{c.blocks * c.n}, start, held))
+	out, last := empty(c.tensor.Shape(), d), must(tensor.Full([]int{c.blocks * c.n}, tensor.Float(s.start), held))
 	p := s.program(d, held)
 	c.each(columnsAtOnce, func(block, from, at, m int) {
 		so := sameRow(last, at)
@@ -221,63 +224,11 @@ func runningLogSum(dst, src []float64) {
 	for i, v := range src {
 		high := max(s, v)
 		if !math.IsInf(high, 0) {
-			s = high + math.Log(math.Exp(s-high)+math.Exp(v-high))
+			s = high + math.Log1p(math.Exp(min(s, v)-high))
 		} else {
 			s = high
 		}
 		dst[i] = s
-	}
-}
-
-// cumulativeExtreme gives the largest or smallest element so far and its last index.
-func cumulativeExtreme(t *tensor.Tensor, dim int, smallest bool) (values, indices *tensor.Tensor) {
-	noComplexOrder("cummax")(t.DType())
-	index := func(n int, better func(i, j int) bool, dst []int64) {
-		best := 0
-		for i := range n {
-			if better(i, best) {
-				best = i
-			}
-			dst[i] = int64(best)
-		}
-	}
-	dim = wrapDim(dim, t)
-	work := t
-	if t.Dim() > 0 {
-		work = must(t.Transpose(dim, t.Dim()-1))
-	}
-	work = contiguous(to(work, map[bool]tensor.DType{true: tensor.Float64, false: tensor.Int64}[t.DType().IsFloating()]))
-	at := empty(work.Shape(), tensor.Int64)
-	n := 1
-	if t.Dim() > 0 {
-		n = t.Size(dim)
-	}
-	dst := tensor.Data[int64](at)
-	for i := 0; n > 0 && i < len(dst)/n; i++ {
-		if work.DType() == tensor.Float64 {
-			index(n, notWorse(tensor.Data[float64](work)[i*n:(i+1)*n], smallest), dst[i*n:(i+1)*n])
-		} else {
-			index(n, notWorse(tensor.Data[int64](work)[i*n:(i+1)*n], smallest), dst[i*n:(i+1)*n])
-		}
-	}
-	if t.Dim() > 0 {
-		at = contiguous(must(at.Transpose(dim, t.Dim()-1)))
-	}
-	return gather(t, dim, at), at
-}
-
-func notWorse[T ordered](row []T, smallest bool) func(i, j int) bool {
-	return func(i, j int) bool {
-		a, b := row[i], row[j]
-		switch {
-		case a != a:
-			return true
-		case b != b:
-			return false
-		case smallest:
-			return a <= b
-		}
-		return a >= b
 	}
 }
 
@@ -323,8 +274,8 @@ var scanFamily = []definition{
 		check(c.tensor(0).DType().IsFloating(), "\"logcumsumexp_out_cpu\" not implemented for '%s'", c.tensor(0).DType().CppName())
 		return logSumScanner.along(c.tensor(0), c.int(1), c.tensor(0).DType())
 	}),
-	define("cummax", func(c call) { c.give(pair(cumulativeExtreme(c.tensor(0), c.int(1), false))...) }),
-	define("cummin", func(c call) { c.give(pair(cumulativeExtreme(c.tensor(0), c.int(1), true))...) }),
+	define("cummax", func(c call) { c.give(pair(runningMaximum.along(c.tensor(0), c.int(1)))...) }),
+	define("cummin", func(c call) { c.give(pair(runningMinimum.along(c.tensor(0), c.int(1)))...) }),
 	giving("diff", difference),
 }
 

@@ -2,6 +2,7 @@ package aten
 
 import (
 	"math"
+	"slices"
 
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/tensor"
@@ -247,9 +248,7 @@ func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 
 var digammaOp = elementwise("digamma", floatType, unaryOp(kernel.Digamma))
 
-var specialFamily = []definition{
-	mapping("i0", unscaled(besselI0e)), mapping("special_i0", unscaled(besselI0e)), mapping("special_modified_bessel_i0", unscaled(besselI0e)),
-	mapping("special_i0e", besselI0e),
+var specialFamily = slices.Concat(oneTensor(bessel0, "i0", "special_i0", "special_modified_bessel_i0"), oneTensor(bessel0Scaled, "special_i0e"), []definition{
 	mapping("special_i1", unscaled(besselI1e)), mapping("special_modified_bessel_i1", unscaled(besselI1e)),
 	mapping("special_i1e", besselI1e),
 	mapping("special_bessel_j0", math.J0), mapping("special_bessel_j1", math.J1),
@@ -271,4 +270,14 @@ var specialFamily = []definition{
 	giving("special_multigammaln", func(c call) *tensor.Tensor { return multivariateLgamma(c.tensor(0), c.int(1)) }),
 	giving("special_softmax", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }),
 	giving("special_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }),
+})
+
+// oneTensor applies an elementwise operator to the first argument.
+func oneTensor(p *pointwise, names ...string) (defs []definition) {
+	for _, name := range names {
+		defs = append(defs, defineInto(name, func(c call, dst *tensor.Tensor) *tensor.Tensor {
+			return p.run(dst, []operand{ofTensor(c.tensor(0))})
+		}))
+	}
+	return defs
 }
