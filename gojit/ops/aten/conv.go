@@ -32,7 +32,12 @@ func convolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
 	a.checkShapes(x, weight, bias)
 	work := productType(x.DType())
 	if work == tensor.Int64 {
-		check(false, "\"slow_conv2d_cpu\" not implemented for '%s'", x.DType().CppName())
+		check(x.DType() != tensor.Bool, "\"slow_conv2d_cpu\" not implemented for '%s'", x.DType().CppName())
+		out := integerConvolution(x, weight, bias, a)
+		if unbatched {
+			out = must(out.Select(0, 0))
+		}
+		return out
 	}
 	channelsLast := x.Dim() == 4 && !x.IsContiguous() && x.IsContiguousFormat(tensor.ChannelsLast)
 	g, shape := a.geometry(x, weight)
@@ -89,6 +94,21 @@ func convolveLastOf[T interface {
 		added = tensor.Data[T](bias)
 	}
 	dense.ConvolveLast(g, tensor.Data[T](in), tensor.Data[T](weight), added, tensor.Data[T](out), weightLast)
+}
+
+// integerConvolution is convolution of integers, which wrap around.
+func integerConvolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
+	taps := weight.Numel() / max(min(weight.Size(0), weight.Size(1)), 1) // no sum has more
+	out := byDoubles(x, weight, taps, func(x, w *tensor.Tensor) *tensor.Tensor { return convolution(x, w, nil, a) })
+	if bias != nil {
+		shape := make([]int, out.Dim())
+		for i := range shape {
+			shape[i] = 1
+		}
+		shape[1] = -1
+		out = add.on(out, must(to(bias, tensor.Int64).Reshape(shape...)))
+	}
+	return to(out, x.DType())
 }
 
 // complexConvolution is made of four real ones.

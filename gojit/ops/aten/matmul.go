@@ -37,13 +37,16 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	d := a.DType()
 	work := productType(d)
 	half := d == tensor.BFloat16 || d == tensor.Float16
+	if work == tensor.Int64 && integersPay(a, b) {
+		return productsOfIntegers(self, a, b)
+	}
 	if !half {
 		a, b = to(a, work), to(b, work)
 	}
 	dims := [3]int{a.Size(0), a.Size(a.Dim() - 2), b.Size(b.Dim() - 1)}
 	shape := dims[3-a.Dim():]
 	out := empty(shape, work)
-	if self != nil && self.Dim() == 1 {
+	if self != nil && (self.Dim() == 1 || half) {
 		self = to(self, work)
 	}
 	added := alreadyThere
@@ -80,6 +83,21 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 		b.Release()
 	}
 	return rounded(out, d)
+}
+
+// integersPay reports whether products of integers are large enough to be computed in float64.
+func integersPay(a, b *tensor.Tensor) bool {
+	m, k, n := a.Size(a.Dim()-2), a.Size(a.Dim()-1), b.Size(b.Dim()-1)
+	return m >= 4 && n >= 4 && m*n*k >= 8192
+}
+
+// productsOfIntegers is sumOfProducts for integers.
+func productsOfIntegers(self, a, b *tensor.Tensor) *tensor.Tensor {
+	out := byDoubles(a, b, a.Size(a.Dim()-1), products)
+	if self != nil {
+		out = add.on(out, self)
+	}
+	return to(out, a.DType())
 }
 
 // rounded returns what nobody else has as a tensor of type d, and gives the memory up where it is another's.
