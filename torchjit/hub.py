@@ -1,0 +1,132 @@
+"""torch.hub: models by name from a folder with a hubconf.py, and weights by address.
+
+`load(folder, model, source="local")` runs the folder's hubconf.py, which is code: load only what you trust. Repositories are not
+fetched: `source="github"` raises NotImplementedError.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlparse
+from urllib.request import Request, urlopen
+
+MODULE_HUBCONF = "hubconf.py"
+VAR_DEPENDENCY = "dependencies"
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
+_CHUNK = 1 << 20
+_folder: list[str | None] = [None]
+
+
+def get_dir() -> str:
+    """The folder for what is fetched: set_dir's, else hub in $TORCH_HOME, which is torch in $XDG_CACHE_HOME or ~/.cache."""
+    if _folder[0] is not None:
+        return _folder[0]
+    home = os.environ.get("TORCH_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "torch")
+    return os.path.join(os.path.expanduser(home), "hub")
+
+
+def set_dir(d: str) -> None:
+    """Sets the folder for what is fetched."""
+    _folder[0] = os.path.expanduser(d)
+
+
+def _hubconf(folder: Any, source: str) -> Any:
+    if source not in ("github", "local"):
+        raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
+    if source == "github":
+        raise NotImplementedError('torch.hub does not fetch repositories in this version of torchjit: fetch it yourself and use source="local"')
+    path = pathlib.Path(folder) / MODULE_HUBCONF
+    spec = importlib.util.spec_from_file_location("hubconf", path)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(f"no {MODULE_HUBCONF} in {folder}")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(folder))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(folder))
+    missing = [name for name in getattr(module, VAR_DEPENDENCY, ()) if importlib.util.find_spec(name) is None and name != "torch"]
+    if missing:
+        raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
+    return module
+
+
+def _entry(module: Any, name: Any) -> Callable[..., Any]:
+    if not isinstance(name, str):
+        raise ValueError("Invalid input: model should be a string of function name")
+    entry = getattr(module, name, None)
+    if not callable(entry):
+        raise RuntimeError(f"Cannot find callable {name} in hubconf")
+    return entry
+
+
+def load(repo_or_dir: Any, model: str, *args: Any, source: str = "github", **kwargs: Any) -> Any:
+    """What the entry point `model` of a folder's hubconf.py gives for the arguments.
+
+    Raises ValueError for another source, RuntimeError for an entry point that is not there and for missing dependencies.
+    """
+    for option in ("trust_repo", "force_reload", "verbose", "skip_validation"):
+        kwargs.pop(option, None)
+    return _entry(_hubconf(repo_or_dir, source), model)(*args, **kwargs)
+
+
+def list(github: Any, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = None, source: str = "github") -> Any:
+    """The names of the entry points of a folder (source="local")."""
+    module = _hubconf(github, source)
+    return [name for name in dir(module) if callable(getattr(module, name)) and not name.startswith("_")]
+
+
+def help(  # noqa: A001
+    github: Any, model: str, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = None, source: str = "github"
+) -> str | None:
+    """The description of an entry point (source="local")."""
+    return _entry(_hubconf(github, source), model).__doc__
+
+
+def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> None:
+    """Writes what an address gives to a file, which is there only when it is whole and its SHA-256 begins with hash_prefix.
+
+    Raises RuntimeError where it does not.
+    """
+    target = pathlib.Path(dst).expanduser()
+    digest = hashlib.sha256()
+    with urlopen(Request(url, headers={"User-Agent": "torch.hub"})) as answer, tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as f:
+        try:
+            while chunk := answer.read(_CHUNK):
+                f.write(chunk)
+                digest.update(chunk)
+            f.close()
+            if hash_prefix and not digest.hexdigest().startswith(hash_prefix):
+                raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")')
+            shutil.move(f.name, target)
+        finally:
+            f.close()
+            pathlib.Path(f.name).unlink(missing_ok=True)
+
+
+def load_state_dict_from_url(
+    url: str, model_dir: str | None = None, map_location: Any = None, progress: bool = True, check_hash: bool = False, file_name: str | None = None
+) -> Any:
+    """torch.load of what an address gives, which is kept in model_dir (get_dir()/checkpoints).
+
+    With check_hash the name of the file ends with the beginning of its SHA-256, as in `weights-0123abcd.pth`.
+    """
+    from torchjit.serialization import load as load_file
+
+    folder = model_dir if model_dir is not None else os.path.join(get_dir(), "checkpoints")
+    os.makedirs(folder, exist_ok=True)
+    name = file_name or os.path.basename(urlparse(url).path)
+    path = os.path.join(folder, name)
+    if not os.path.exists(path):
+        found = HASH_REGEX.search(name) if check_hash else None
+        download_url_to_file(url, path, found.group(1) if found else None, progress)
+    return load_file(path, map_location=map_location)

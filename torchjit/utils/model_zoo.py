@@ -1,0 +1,5 @@
+"""torch.utils.model_zoo: the former place of torch.hub's functions."""
+
+from torchjit.hub import load_state_dict_from_url
+
+load_url = load_state_dict_from_url
