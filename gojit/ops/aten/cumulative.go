@@ -56,15 +56,30 @@ func extremesSoFar[T interface {
 	src, dst, at := tensor.Data[T](t), tensor.Data[T](values), tensor.Data[int64](indices)
 	tensor.Parallel(len(src)/n, rowGrain/n+1, func(lo, hi int) {
 		for row := lo * n; row < hi*n; row += n {
-			best, place := src[row], 0
-			for i, v := range src[row : row+n] {
-				if smallest && v <= best || !smallest && v >= best || v != v {
-					best, place = v, i
-				}
-				dst[row+i], at[row+i] = best, int64(place)
-			}
+			extremeSoFar(dst[row:row+n], at[row:row+n], src[row:row+n], smallest)
 		}
 	})
+}
+
+// extremeSoFar goes through one row. What is neither worse nor better than the best is NaN, or comes behind one.
+func extremeSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](dst []T, at []int64, src []T, smallest bool) {
+	best, place := src[0], 0
+	dst, at = dst[:len(src)], at[:len(src)]
+	if smallest {
+		for i, v := range src {
+			if !(v > best) && (v <= best || v != v) {
+				best, place = v, i
+			}
+			dst[i], at[i] = best, int64(place)
+		}
+		return
+	}
+	for i, v := range src {
+		if !(v < best) && (v >= best || v != v) {
+			best, place = v, i
+		}
+		dst[i], at[i] = best, int64(place)
+	}
 }
 
 // program returns the kernel for one row of many columns, which has the extremes so far and the number of the row.

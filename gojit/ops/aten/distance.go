@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/tensor"
 )
 
@@ -50,3 +51,32 @@ func euclideanDistances(a, b *tensor.Tensor) *tensor.Tensor {
 var rootOf = elementwise("cdist", sameType, func(b builder, x ...element) element {
 	return b.Unary(kernel.Sqrt, b.Binary(kernel.Max, x[0], b.Number(x[0], 0)))
 })
+
+// cosineSimilarity is the product along a dimension of a and b, each divided by its norm or by eps where that is larger.
+func cosineSimilarity(a, b *tensor.Tensor, dim int, eps float64) *tensor.Tensor {
+	both := broadcastTensors([]*tensor.Tensor{a, b})
+	a, b = both[0], both[1]
+	dims := []int{dim}
+	norms := func(t *tensor.Tensor) *tensor.Tensor {
+		return clampMin.withNumber(vectorNorm(t, 2, dims, true, t.DType()), eps)
+	}
+	na, nb := norms(a), norms(b)
+	d := a.DType()
+	if d == b.DType() && d.IsFloating() && a.Dim() > 0 && wrapDim(dim, a) == a.Dim()-1 && a.Numel() > 0 {
+		computed := kernel.ComputeType(d)
+		x, y, u, v := contiguous(a), contiguous(b), contiguous(to(na, computed)), contiguous(to(nb, computed))
+		n := a.Size(a.Dim() - 1)
+		out := empty(a.Shape()[:a.Dim()-1], d)
+		operands := []launch.Row{launch.SingleOf(out), launch.RowOf(x, n), launch.RowOf(y, n), launch.SingleOf(u), launch.SingleOf(v)}
+		rowCosine.program(d, computed).ParallelRows(a.Numel()/n, n, operands, nil)
+		return out
+	}
+	p := mul.on(div.on(a, na), div.on(b, nb))
+	return sum(p, dims, false, p.DType())
+}
+
+// rowCosine adds up the products of elements of two rows, each divided by a number of its row.
+var rowCosine = &rowKernel{build: func(b builder, in, computed tensor.DType) {
+	x, y, u, v := b.Input(in, computed), b.Input(in, computed), b.Input(computed, computed), b.Input(computed, computed)
+	b.Reduce(kernel.ReduceSum, b.Mul(b.Div(x, u), b.Div(y, v)), in)
+}}

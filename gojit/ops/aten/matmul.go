@@ -509,14 +509,7 @@ var matmulFamily = []definition{
 	giving("chain_matmul", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }),
 	giving("linalg_multi_dot", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }),
 	giving("cdist", func(c call) *tensor.Tensor { return cdist(c.tensor(0), c.tensor(1), c.float(2), c.intOr(3, 0)) }),
-	giving("cosine_similarity", func(c call) *tensor.Tensor {
-		ab := broadcastTensors([]*tensor.Tensor{c.tensor(0), c.tensor(1)})
-		a, b, dim, eps := ab[0], ab[1], []int{c.int(2)}, c.float(3)
-		na := clampMin.withNumber(vectorNorm(a, 2, dim, true, a.DType()), eps)
-		nb := clampMin.withNumber(vectorNorm(b, 2, dim, true, b.DType()), eps)
-		p := mul.on(div.on(a, na), div.on(b, nb))
-		return sum(p, dim, false, p.DType())
-	}),
+	giving("cosine_similarity", func(c call) *tensor.Tensor { return cosineSimilarity(c.tensor(0), c.tensor(1), c.int(2), c.float(3)) }),
 	giving("pairwise_distance", func(c call) *tensor.Tensor {
 		d := addNumber(sub.on(c.tensor(0), c.tensor(1)), c.float(3))
 		return vectorNorm(d, c.float(2), []int{-1}, c.bool(4), d.DType())
