@@ -49,9 +49,10 @@ var (
 	// columnExponentials gives the exponentials of what exceeds a number of the column and adds them to
 	// what the column has so far.
 	columnExponentials = &rowKernel{build: func(b builder, in, computed tensor.DType) {
-		total, x, high := b.Input(tensor.Float64, tensor.Float64), b.Input(in, computed), b.Input(computed, computed)
+		held := heldAs(in)
+		total, x, high := b.Input(held, held), b.Input(in, computed), b.Input(computed, computed)
 		e := b.Exp(b.Sub(x, high))
-		b.Output(b.Add(total, b.Convert(e, tensor.Float64)), tensor.Float64)
+		b.Output(b.Add(total, b.Convert(e, held)), held)
 		b.Output(e, in)
 	}}
 	reciprocals = &rowKernel{build: func(b builder, in, computed tensor.DType) {
@@ -215,9 +216,9 @@ func softmaxColumns(c columns, computed tensor.DType) *tensor.Tensor {
 	in := c.tensor.DType()
 	out := empty(c.tensor.Shape(), in)
 	high := maxReducer.reduceColumns(c, computed, computed)
-	total := zeros(high.Shape(), tensor.Float64)
+	total := zeros(high.Shape(), heldAs(in))
 	share := empty(high.Shape(), computed)
-	exponentials, inverse, scaled := columnExponentials.program(in, computed), reciprocals.program(tensor.Float64, computed), rowScaled.program(in, computed)
+	exponentials, inverse, scaled := columnExponentials.program(in, computed), reciprocals.program(heldAs(in), computed), rowScaled.program(in, computed)
 	c.each(c.cachedWidth(), func(block, from, at, m int) {
 		src, dst, totals := c.rowsFrom(c.tensor, block, from), c.rowsFrom(out, block, from), sameRow(total, at)
 		exponentials.Rows(c.rows, m, []launch.Row{totals, dst, totals, src, sameRow(high, at)}, nil)
@@ -225,6 +226,14 @@ func softmaxColumns(c columns, computed tensor.DType) *tensor.Tensor {
 		scaled.Rows(c.rows, m, []launch.Row{dst, dst, sameRow(share, at)}, nil)
 	})
 	return out
+}
+
+// heldAs returns the type in which columns add up exponentials of elements of a type.
+func heldAs(in tensor.DType) tensor.DType {
+	if in.Size() <= 2 {
+		return tensor.Float32
+	}
+	return tensor.Float64
 }
 
 func logSoftmaxColumns(c columns, computed tensor.DType) *tensor.Tensor {
