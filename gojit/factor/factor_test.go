@@ -353,3 +353,49 @@ func BenchmarkFactor(b *testing.B) {
 		})
 	}
 }
+
+func testLDL[T Scalar](t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	for _, n := range []int{1, 2, 3, 5, 8, 20, 31} {
+		for kind := range 4 {
+			hermitian := kind&1 != 0
+			a := random[T](r, n*n)
+			for i := range n {
+				for j := range i {
+					a[j*n+i] = a[i*n+j]
+					if hermitian {
+						a[j*n+i] = conj(a[i*n+j])
+					}
+				}
+				if hermitian {
+					a[i*n+i] = number[T](complex(realPart(a[i*n+i]), 0))
+				}
+				if kind&2 != 0 && n > 1 { // blocks of two
+					a[i*n+i] = 0
+				}
+			}
+			lower, b := append([]T(nil), a...), random[T](r, n*2)
+			for i := range n { // the upper triangle is not read
+				for j := i + 1; j < n; j++ {
+					lower[i*n+j] = number[T](complex(math.NaN(), 0))
+				}
+			}
+			pivots, x := make([]int32, n), append([]T(nil), b...)
+			if zero := LDL(n, lower, n, hermitian, pivots); zero != 0 {
+				t.Fatalf("%d: zero block %d", n, zero)
+			}
+			SolveLDL(n, lower, n, hermitian, pivots, x, 2, 2)
+			largest := 1.0
+			for _, v := range x {
+				largest = max(largest, math.Abs(realPart(v)))
+			}
+			if d := apart(multiplied(n, 2, n, a, x), b); !(d < tolerance[T](n)*largest*4) {
+				t.Errorf("%d, kind %d: the product with the solution is %g off, pivots %v", n, kind, d, pivots)
+			}
+		}
+	}
+}
+
+func TestLDL(t *testing.T) {
+	forAll(t, testLDL[float32], testLDL[float64], testLDL[complex64], testLDL[complex128])
+}
