@@ -44,6 +44,7 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_refine_integer_values(Graph graph) -> bool", doc: "The same as _jit_pass_integer_value_refinement.", run: pass(passes.RefineIntegers)},
 	{schema: "_C._jit_pass_propagate_shapes_on_graph(Graph graph) -> None", doc: "Gives tensors the types that follow from those of the parameters.", run: pass(quiet(passes.PropagateShapes))},
 	{schema: "_C._jit_pass_complete_shape_analysis(Graph graph, any inputs, bool with_grad) -> None", doc: "Gives the parameters the types of the inputs, a tuple, and tensors those that follow.", run: bind(completeShapes)},
+	{schema: "_C._propagate_shapes(Graph graph, any inputs, bool with_grad) -> Graph", doc: "A copy in which tensors have the element types and numbers of dimensions that follow from the inputs, a tuple.", run: bind(propagateRanks)},
 	{schema: "_C._jit_erase_non_input_shape_information(Graph graph) -> None", doc: "Makes tensor types, apart from those of the parameters, ones that say nothing of shapes.", run: pass(passes.EraseInnerShapes)},
 	{schema: "_C._jit_pass_lower_graph(Graph graph, Module module) -> any", doc: "A graph without the module, with parameters for the tensors of its attributes, and the list of these.", run: bind(lowerGraph)},
 	{schema: "_C._last_executed_optimized_graph() -> Graph", doc: "The optimized form of the graph of the compiled function that was called last.", run: bind(lastOptimized)},
@@ -222,6 +223,19 @@ func completeShapes(g *ir.Graph, inputs value.Value, withGrad bool) error {
 	}
 	passes.PropagateShapes(g)
 	return nil
+}
+
+func propagateRanks(g *ir.Graph, inputs value.Value, withGrad bool) (*ir.Graph, error) {
+	c := g.Copy()
+	if err := prepared(c); err != nil {
+		return nil, err
+	}
+	passes.LowerSimpleTuples(c)
+	if err := completeShapes(c, inputs, true); err != nil {
+		return nil, err
+	}
+	passes.ForgetSizes(c)
+	return c, nil
 }
 
 func lowerGraph(g *ir.Graph, module *value.Object) (*ir.Graph, []value.Value, error) {

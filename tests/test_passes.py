@@ -343,3 +343,17 @@ def test_batch_mm_computes_the_sum():
     FileCheck().check("prim::MMTreeReduce").check_not("aten::mm").run(str(graph))
     x, y = torch.randn(4, 4), torch.randn(4, 4)
     assert_close(_C._create_function_from_graph("batched", graph)(x, y), f(x, y))
+
+
+def test_ranks_follow_from_the_inputs():
+    def f(x, y):
+        pair = (x, y)
+        z = pair[0] @ y
+        return z, z.sum(), [z]
+
+    graph = torch.jit.script(f).graph
+    found = _C._propagate_shapes(graph, (torch.ones(2, 3), torch.ones(3, 4, requires_grad=True)), True)
+    FileCheck().check("x.1 : Float(*, *, requires_grad=0").check("y.1 : Float(*, *, requires_grad=1").check("z.1 : Float(*, *, requires_grad=0").check(
+        ": Float(requires_grad=0, device=cpu) = aten::sum"
+    ).check("(Float(*, *, requires_grad=0, device=cpu), Float(requires_grad=0, device=cpu), Tensor[]) = prim::TupleConstruct").run(found)
+    assert "Float" not in str(graph)

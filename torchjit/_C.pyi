@@ -1154,6 +1154,9 @@ def _module_type(module: Any) -> Type:
 def _overload_names(name: builtins.str) -> list[Any]:
     """The names of an operator's overloads."""
 
+def _propagate_shapes(graph: Graph, inputs: Any, with_grad: bool) -> Graph:
+    """A copy in which tensors have the element types and numbers of dimensions that follow from the inputs, a tuple."""
+
 def _script_dict(items: Any, key: Type, elem: Type) -> ScriptDict:
     """A dictionary of a program with the items."""
 

@@ -103,6 +103,51 @@ def _get_deterministic_algorithms() -> bool:
     return are_deterministic_algorithms_enabled()
 
 
+def _llvm_enabled() -> bool:
+    """Whether kernels are made by LLVM: they are made by torchjit itself."""
+    return False
+
+
+def _jit_has_cpp_tests() -> bool:
+    """Whether tests of PyTorch's C++ can be run: there is none."""
+    return False
+
+
+def _has_tensorexpr_cpp_tests() -> bool:
+    """Whether tests of PyTorch's C++ fuser can be run: there is none."""
+    return False
+
+
+def _jit_debug_fuser_num_cached_kernel_specs() -> int:
+    """How many kernels PyTorch's first fuser keeps: there is none."""
+    return 0
+
+
+def _ivalue_tags_match(lhs: Any, rhs: Any) -> bool:
+    """Whether two modules are of one compiled type."""
+    return lhs._type() == rhs._type()
+
+
+def _infer_size(a: Any, b: Any) -> Any:
+    """The shape that two shapes broadcast to."""
+    from torchjit import broadcast_shapes
+
+    return broadcast_shapes(a, b)
+
+
+def _overlaps(a: Any, b: Any) -> bool:
+    """Whether the memory that two tensors span is partly the same."""
+
+    def span(t: Any) -> tuple[int, int]:
+        last = sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True))
+        return t.data_ptr(), t.data_ptr() + (last + 1) * t.element_size()
+
+    if not a.numel() or not b.numel():
+        return False
+    (low, high), (other_low, other_high) = span(a), span(b)
+    return low < other_high and other_low < high
+
+
 def functions() -> dict[str, Any]:
     """The functions by name."""
     return {name: f for name, f in globals().items() if callable(f) and name.startswith("_") and name not in ("_native", "_emit_hooks")}

@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"torchjit/gojit/ir"
 	"torchjit/gojit/types"
 )
@@ -38,4 +40,42 @@ func eraseShapes(vs []*ir.Value) {
 			v.SetType(t)
 		}
 	}
+}
+
+// ForgetSizes leaves of the sizes and strides of tensors their number. Only parameters may require a gradient.
+//
+//	%y : Float(2, 3, strides=[3, 1], device=cpu) = ...   ->   %y : Float(*, *, requires_grad=0, device=cpu) = ...
+func ForgetSizes(g *ir.Graph) {
+	for _, in := range g.Inputs() {
+		in.SetType(withoutSizes(in.Type()))
+	}
+	g.Block().Walk(func(n *ir.Node) {
+		for _, out := range n.Outputs() {
+			out.SetType(withoutSizes(out.Type()))
+		}
+	})
+}
+
+func withoutSizes(t types.Type) types.Type {
+	switch t := t.(type) {
+	case *types.TensorInfo:
+		if t.Sizes == nil {
+			return t
+		}
+		requires := t.RequiresGrad
+		if requires == nil {
+			requires = new(bool)
+		}
+		return &types.TensorInfo{DType: t.DType, Device: t.Device, Dims: t.Dims, Sizes: slices.Repeat([]int{-1}, len(t.Sizes)), RequiresGrad: requires}
+	case *types.Tuple:
+		if t.Name != "" {
+			return t
+		}
+		elems := make([]types.Type, len(t.Elems))
+		for i, e := range t.Elems {
+			elems[i] = withoutSizes(e)
+		}
+		return types.NewTuple(elems...)
+	}
+	return t
 }
