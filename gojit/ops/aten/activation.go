@@ -38,8 +38,8 @@ var activationExpressions = []activationExpression{
 	{"mish", func(b builder, x ...element) element {
 		return b.Mul(x[0], b.Unary(kernel.Tanh, b.Unary(kernel.Log1p, b.Exp(x[0]))))
 	}},
-	{"hardswish", func(b builder, x ...element) element { return b.Mul(x[0], hardSigmoid(b, x[0])) }},
-	{"hardsigmoid", func(b builder, x ...element) element { return hardSigmoid(b, x[0]) }},
+	{"hardswish", func(b builder, x ...element) element { return b.Div(b.Mul(x[0], aboveMinusThree(b, x[0])), b.Number(x[0], 6)) }},
+	{"hardsigmoid", func(b builder, x ...element) element { return b.Div(aboveMinusThree(b, x[0]), b.Number(x[0], 6)) }},
 	{"softplus", func(b builder, x ...element) element {
 		scaled := b.Mul(x[0], x[1])
 		return b.Select(b.Binary(kernel.Gt, scaled, x[2]), x[0], b.Div(b.Unary(kernel.Log1p, b.Exp(scaled)), x[1]))
@@ -70,8 +70,9 @@ func elu(b builder, x, negative, positive, inner element) element {
 		b.Mul(b.Unary(kernel.Expm1, b.Mul(x, inner)), negative), b.Mul(x, positive))
 }
 
-func hardSigmoid(b builder, x element) element {
-	return b.Div(limit(b, b.Add(x, b.Number(x, 3)), b.Number(x, 0), b.Number(x, 6)), b.Number(x, 6))
+// aboveMinusThree is x + 3 from 0 to 6.
+func aboveMinusThree(b builder, x element) element {
+	return limit(b, b.Add(x, b.Number(x, 3)), b.Number(x, 0), b.Number(x, 6))
 }
 
 var (
@@ -84,6 +85,7 @@ var (
 		inner := b.Mul(b.Number(x[0], math.Sqrt2*2/math.SqrtPi*0.5), b.Add(x[0], b.Mul(b.Number(x[0], 0.044715), cube)))
 		return b.Mul(b.Mul(x[0], b.Number(x[0], 0.5)), b.Add(b.Number(x[0], 1), b.Unary(kernel.Tanh, inner)))
 	})
+	gated = elementwise("glu", sameType, func(b builder, x ...element) element { return b.Mul(x[0], sigmoidOf(b, x[1])) })
 	prelu = elementwise("prelu", sameType, func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Gt, x[0], b.Number(x[0], 0)), x[0], b.Mul(x[1], x[0]))
 	})
@@ -163,7 +165,8 @@ func gluOf(c call) *tensor.Tensor {
 	dim := wrapDim(c.int(1), self)
 	check(self.Size(dim)%2 == 0, "Halving dimension must be even, but dimension %d is size %d", dim, self.Size(dim))
 	halves := must(self.Chunk(2, dim))
-	return mul.on(halves[0], sigmoid.on(halves[1]))
+	check(self.DType().IsFloating(), "\"glu_cpu\" not implemented for '%s'", self.DType().CppName())
+	return gated.on(halves[0], halves[1])
 }
 
 // rowGrain is the number of elements worth another goroutine in row operations.
