@@ -38,7 +38,9 @@ var activationExpressions = []activationExpression{
 	{"mish", func(b builder, x ...element) element {
 		return b.Mul(x[0], b.Unary(kernel.Tanh, b.Unary(kernel.Log1p, b.Exp(x[0]))))
 	}},
-	{"hardswish", func(b builder, x ...element) element { return b.Div(b.Mul(x[0], aboveMinusThree(b, x[0])), b.Number(x[0], 6)) }},
+	{"hardswish", func(b builder, x ...element) element {
+		return b.Div(b.Mul(x[0], aboveMinusThree(b, x[0])), b.Number(x[0], 6))
+	}},
 	{"hardsigmoid", func(b builder, x ...element) element { return b.Div(aboveMinusThree(b, x[0]), b.Number(x[0], 6)) }},
 	{"softplus", func(b builder, x ...element) element {
 		scaled := b.Mul(x[0], x[1])

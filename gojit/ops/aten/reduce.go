@@ -41,7 +41,10 @@ func arrange(t *tensor.Tensor, dims []int, keepdim bool, acc tensor.DType) reduc
 			order = append(order, d)
 		}
 	}
-	r.rows = to(contiguous(must(t.Permute(order...))), acc)
+	if !slices.IsSorted(order) {
+		t = must(t.Permute(order...))
+	}
+	r.rows = to(contiguous(t), acc)
 	return r
 }
 

@@ -2,6 +2,7 @@ package aten
 
 import (
 	"math"
+	"sync"
 	"unsafe"
 
 	"torchjit/gojit/kernel"
@@ -114,16 +115,32 @@ func softmaxRows[T realFloat](t *tensor.Tensor, dim int, computed tensor.DType) 
 	out := empty(x.Shape(), t.DType())
 	highest, exponentials, scaled := rowMaximum.program(t.DType(), computed), rowExponentials.program(t.DType(), computed), rowScaled.program(t.DType(), computed)
 	alongRows(x.Numel()/n, n, func(from, count int) {
-		var high, sums [maxRowBatch]T
+		room := softmaxRooms.Get().(*softmaxRoom)
+		defer softmaxRooms.Put(room)
+		high, sums := (*[maxRowBatch]T)(unsafe.Pointer(&room.high)), (*[maxRowBatch]T)(unsafe.Pointer(&room.sums))
 		src, dst := launch.RowOf(x, n).From(from), launch.RowOf(out, n).From(from)
-		highest.Rows(count, n, []launch.Row{numbers(&high, false), src}, nil)
-		exponentials.Rows(count, n, []launch.Row{dst, numbers(&sums, false), src, numbers(&high, true)}, nil)
+		highest.Rows(count, n, room.operands(numbers(high, false), src), nil)
+		exponentials.Rows(count, n, room.operands(dst, numbers(sums, false), src, numbers(high, true)), nil)
 		for i, s := range sums[:count] {
 			sums[i] = 1 / s
 		}
-		scaled.Rows(count, n, []launch.Row{dst, dst, numbers(&sums, true)}, nil)
+		scaled.Rows(count, n, room.operands(dst, dst, numbers(sums, true)), nil)
+		clear(room.rows[:])
 	})
 	return back(out)
+}
+
+// softmaxRoom holds what a batch of rows has beside its elements: numbers of float32 or float64, and operands.
+type softmaxRoom struct {
+	high, sums [maxRowBatch]float64
+	rows       [4]launch.Row
+}
+
+var softmaxRooms = sync.Pool{New: func() any { return new(softmaxRoom) }}
+
+// operands returns a list of rows, which is good until the next.
+func (r *softmaxRoom) operands(rows ...launch.Row) []launch.Row {
+	return r.rows[:copy(r.rows[:], rows)]
 }
 
 func logSoftmax(t *tensor.Tensor, dim int) *tensor.Tensor {
