@@ -154,9 +154,6 @@ func (in *indexer) part(w *word, rest int) error {
 	case kindSlice:
 		return in.slicePart(w)
 	case kindBool:
-		if err := in.view("aten::unsqueeze", 0, value.Int(int64(in.dim))); err != nil {
-			return err
-		}
 		return in.tensorPart(w, tensor.FromScalar(tensor.Boolean(w.bool()), tensor.Bool))
 	case kindList, kindTuple, kindSize:
 		t, err := nestedTensor(w, tensor.NoDType)
@@ -210,10 +207,16 @@ func (in *indexer) tensorPart(w *word, t *tensor.Tensor) error {
 		}
 		given := appendGiven(nil, 2, -1, types.Int, w)
 		return in.tracedView("aten::select.int", 0, given, value.Int(int64(in.dim)), value.Int(s.Int64()))
-	case t.Dim() == 0 && t.DType() == tensor.Bool && in.dim >= in.x.Dim():
+	case t.Dim() == 0 && (t.DType() == tensor.Bool || t.DType() == tensor.Uint8):
+		// One truth is a mask of a dimension of size one.
 		if err := in.view("aten::unsqueeze", 0, value.Int(int64(in.dim))); err != nil {
 			return err
 		}
+		mask, err := in.thread.runNamed("aten::unsqueeze", value.OfTensor(t), value.Int(0))
+		if err != nil {
+			return err
+		}
+		t = mask.Tensor()
 	}
 	in.gather = true
 	in.indices = append(in.indices, value.OfTensor(t))

@@ -64,7 +64,31 @@ func nestedTensor(w *word, dtype tensor.DType) (*tensor.Tensor, error) {
 	if err := f.fill(w, shape, 0); err != nil {
 		return nil, err
 	}
+	if err := holdsNumbers(t, dtype); err != nil {
+		return nil, err
+	}
 	return t.To(dtype)
+}
+
+// holdsNumbers fails where a type cannot hold the numbers that were given.
+func holdsNumbers(t *tensor.Tensor, dtype tensor.DType) error {
+	switch {
+	case t.DType().IsComplex() && !dtype.IsComplex() && dtype != tensor.Bool:
+		return typeErrorf("must be real number, not complex")
+	case t.DType() != tensor.Int64 || !dtype.IsIntegral() || dtype == tensor.Int64 || dtype == tensor.Bool:
+		return nil
+	}
+	bits := 8 * dtype.Size()
+	low, high := int64(-1)<<(bits-1), int64(1)<<(bits-1)-1
+	if dtype == tensor.Uint8 {
+		low, high = -255, 255
+	}
+	for _, v := range tensor.Data[int64](t) {
+		if v < low || v > high {
+			return runtimeErrorf("value cannot be converted to type %s without overflow", dtype)
+		}
+	}
+	return nil
 }
 
 // widest returns the type of a kind of numbers that holds all of them.

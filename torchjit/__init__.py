@@ -22,6 +22,7 @@ from torchjit._functions import (
     chain_matmul,
     einsum,
     meshgrid,
+    nonzero,
     norm,
     tensordot,
 )

@@ -31,6 +31,13 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     return _operator("einsum")(equation, _tensors(operands))
 
 
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not zero: a row for each, or with as_tuple a vector for each dimension."""
+    if as_tuple:
+        return _operator("nonzero_numpy")(input)
+    return _operator("nonzero")(input) if out is None else _operator("nonzero")(input, out=out)
+
+
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Views of the tensors, all of the shape that they broadcast to."""
     return tuple(_operator("broadcast_tensors")(_tensors(tensors)))

@@ -52,6 +52,12 @@ class Tensor(_Methods):
 
         return norm(self, p, dim, keepdim, dtype=dtype)
 
+    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
+        """The indices of the elements that are not zero. See torch.nonzero."""
+        from torchjit._functions import nonzero
+
+        return nonzero(self, as_tuple=as_tuple)
+
     def unique(self, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
         """The distinct elements. See torch.unique."""
         from torchjit.functional import unique

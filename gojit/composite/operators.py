@@ -192,6 +192,8 @@ def histogram__bin_ct(self, bins: int, range: Optional[List[float]], weight: Opt
 # ---- parts of tensors ----
 
 def index_reduce(self, dim: int, index, source, reduce: str, include_self: bool):
+    if reduce != "prod" and reduce != "mean" and reduce != "amax" and reduce != "amin":
+        raise RuntimeError("index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got " + reduce + ".")
     axis = dim
     if axis < 0:
         axis = axis + self.dim()

@@ -59,6 +59,7 @@ func (o makeLike) empty(shape []int) *tensor.Tensor {
 
 // full makes a tensor filled with a number.
 func (o makeLike) full(shape []int, s tensor.Scalar) *tensor.Tensor {
+	mustFit(s, o.dtype)
 	t := o.empty(shape)
 	tensor.Fill(t, s)
 	return t
@@ -332,6 +333,7 @@ var conversionFamily = append(casts(), []definition{
 }...)
 
 func fillSelf(c call) {
+	mustFit(c.scalar(1), c.tensor(0).DType())
 	tensor.Fill(c.tensor(0), c.scalar(1))
 	c.giveSelf()
 }

@@ -43,6 +43,7 @@ func (o makeLike) emptyLike(c call, i int, like *tensor.Tensor) *tensor.Tensor {
 func filledLike(name string, f func(c call) tensor.Scalar, i int) definition {
 	return creatingLike(name, i, func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor {
 		t := o.emptyLike(c, i+4, like)
+		mustFit(f(c), t.DType())
 		tensor.Fill(t, f(c))
 		return t
 	})
@@ -89,7 +90,10 @@ func eye(rows, columns int, o makeLike) *tensor.Tensor {
 // triangle copies a batch of matrices and clears the part above, or below, a diagonal.
 func triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
 	name := map[bool]string{true: "triu", false: "tril"}[upper]
-	check(t.Dim() >= 2, "%s: input tensor must have at least 2 dimensions", name)
+	if t.Dim() < 2 {
+		wrapDim(-2, t)
+		check(t.Dim() >= 2, "%s: input tensor must have at least 2 dimensions", name)
+	}
 	out := must(t.Clone(tensor.ContiguousFormat))
 	rows, columns := t.Size(t.Dim()-2), t.Size(t.Dim()-1)
 	if out.Numel() == 0 {
@@ -278,6 +282,7 @@ func closedRange(c call, step tensor.Scalar, o makeLike) *tensor.Tensor {
 }
 
 func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
+	check(n >= 0, "N must be non-negative.")
 	columns := make([]*tensor.Tensor, n)
 	power := must(tensor.Full(x.Shape(), tensor.Int(1), x.DType()))
 	for i := range columns {

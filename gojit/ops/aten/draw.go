@@ -233,6 +233,7 @@ func drawBernoulli(gen *tensor.Generator, t *tensor.Tensor, p float64) {
 
 // drawBernoulliFrom fills t with ones, each with the probability in p at its place, and zeros. p has the shape of t.
 func drawBernoulliFrom(gen *tensor.Generator, t, p *tensor.Tensor) {
+	onlyFloating("bernoulli_tensor_cpu_p_", p)
 	wide := p.DType() == tensor.Float64
 	chances := tensor.Float32
 	if wide {
@@ -254,12 +255,14 @@ func drawBernoulliFrom(gen *tensor.Generator, t, p *tensor.Tensor) {
 					read(unsafe.Pointer(&exact), 8, given, l.Step[1], n)
 					stream.Words(words[:2*n])
 					for i, chance := range exact[:n] {
+						mustBeChance(float64(chance))
 						ones[i] = isLess(float64(pairOfWords(words[:], i)&(1<<53-1))*(1.0/(1<<53)), chance)
 					}
 				} else {
 					read(unsafe.Pointer(&narrow), 4, given, l.Step[1], n)
 					stream.Words(words[:n])
 					for i, chance := range narrow[:n] {
+						mustBeChance(float64(chance))
 						ones[i] = isLess(float32(words[i]&(1<<24-1))*(1.0/(1<<24)), chance)
 					}
 				}
@@ -267,6 +270,10 @@ func drawBernoulliFrom(gen *tensor.Generator, t, p *tensor.Tensor) {
 			}
 		}
 	})
+}
+
+func mustBeChance(p float64) {
+	check(p >= 0 && p <= 1, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
 }
 
 func isLess[T float32 | float64](a, b T) uint8 {

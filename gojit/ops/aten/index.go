@@ -239,6 +239,7 @@ func scattering(name string, how combine) definition {
 		t, at := must(c.tensor(0).Clone(tensor.ContiguousFormat)), c.tensor(2)
 		src := c.operand(3).tensor
 		if src == nil {
+			mustFit(c.scalar(3), t.DType())
 			src = must(tensor.Full(at.Shape(), c.scalar(3), t.DType()))
 		}
 		mode := how
@@ -262,7 +263,7 @@ func combinationOf(name string) combine {
 	case "amin":
 		return least
 	}
-	raise(source.RuntimeError, "reduce argument must be either add or multiply.")
+	raise(source.RuntimeError, "reduce argument must be either sum, prod, mean, amax or amin.")
 	return replace
 }
 
@@ -312,13 +313,16 @@ func startOf(f float64, d tensor.DType) tensor.Scalar {
 }
 
 // indexList returns the elements of a vector of indices into a dimension, checked.
-func indexList(name string, index *tensor.Tensor, n int) []int {
+func indexList(name string, index *tensor.Tensor, dim, n int) []int {
 	check(index.Dim() <= 1, "%s(): Index is supposed to be a vector", name)
 	check(index.DType() == tensor.Int64 || index.DType() == tensor.Int32, "%s(): Expected dtype int32 or int64 for index", name)
 	list := integersOf(index)
 	for _, i := range list {
 		if i < 0 || i >= n {
-			raise(source.IndexError, "%s(): index out of range in self", name)
+			if name == "index_add_" {
+				raise(source.IndexError, "index out of range in self")
+			}
+			raise(source.IndexError, "%s(): index %d is out of bounds for dimension %d with size %d", name, i, dim, n)
 		}
 	}
 	return list
@@ -354,30 +358,35 @@ func sumsOf(a, b []int) []int {
 
 // indexInto runs index_add, index_copy and index_reduce forms: a copy of self with slices of a
 // source combined into those at the indices.
-func indexInto(name string, c call, source *tensor.Tensor, how combine) *tensor.Tensor {
+func indexInto(name string, c call, src *tensor.Tensor, how combine) *tensor.Tensor {
 	t := must(c.tensor(0).Clone(tensor.ContiguousFormat))
 	dim := wrapDim(c.int(1), t)
 	n := 1
 	if t.Dim() > 0 {
 		n = t.Size(dim)
 	}
-	list := indexList(name, c.tensor(2), n)
-	check(source.DType() == t.DType(), "%s(): self (%s) and source (%s) must have the same scalar type", name, t.DType().CppName(), source.DType().CppName())
-	check(source.Dim() == t.Dim() || t.Dim() <= 1 && source.Dim() <= 1, "%s(): self and source should have the same number of dimensions, but got %d and %d", name, t.Dim(), source.Dim())
+	list := indexList(name, c.tensor(2), dim, n)
+	check(src.DType() == t.DType(), "%s(): self (%s) and source (%s) must have the same scalar type", name, t.DType().CppName(), src.DType().CppName())
+	check(src.Dim() == t.Dim() || t.Dim() <= 1 && src.Dim() <= 1, "%s(): self and source should have the same number of dimensions, but got %d and %d", name, t.Dim(), src.Dim())
 	count := 1
-	if source.Dim() > 0 {
-		count = source.Size(dim)
+	if src.Dim() > 0 {
+		count = src.Size(dim)
 	}
-	check(count == len(list), "%s(): Number of indices (%d) should be equal to source.size(dim): (%d), for dim: %d", name, len(list), count, dim)
-	if source.Numel() == 0 {
+	if count != len(list) {
+		if how == replace {
+			raise(source.IndexError, "%s(): Number of indices (%d) should be equal to source.size(dim) (%d)", name, len(list), count)
+		}
+		raise(source.RuntimeError, "%s(): Number of indices (%d) should be equal to source.size(dim): (%d), for dim: %d", name, len(list), count, dim)
+	}
+	if src.Numel() == 0 {
 		return t
 	}
 	outer, inner := spreadOffsets(t, dim, list)
-	check(len(outer)*len(inner) == source.Numel(), "%s(): source and destination must have the same slice shapes. Destination slice shape: %s at dimension %d and source slice shape: %s at dimension 0.", name, shapeText(t.Shape()), dim, shapeText(source.Shape()))
+	check(len(outer)*len(inner) == src.Numel(), "%s(): source and destination must have the same slice shapes. Destination slice shape: %s at dimension %d and source slice shape: %s at dimension 0.", name, shapeText(t.Shape()), dim, shapeText(src.Shape()))
 	if how == replace {
-		moveTo(t, contiguous(source), outer, inner)
+		moveTo(t, contiguous(src), outer, inner)
 	} else {
-		accumulateTo(t, contiguous(source).DataPtr(), outer, inner, how)
+		accumulateTo(t, contiguous(src).DataPtr(), outer, inner, how)
 	}
 	return t
 }
@@ -394,7 +403,8 @@ func indexFill(c call) *tensor.Tensor {
 		check(v.tensor.Dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", v.tensor.Dim())
 		v.number = must(v.tensor.Item())
 	}
-	outer, inner := spreadOffsets(t, dim, indexList("index_fill_", c.tensor(2), n))
+	mustFit(v.number, t.DType())
+	outer, inner := spreadOffsets(t, dim, indexList("index_fill_", c.tensor(2), dim, n))
 	if len(outer)*len(inner) > 0 {
 		moveTo(t, must(tensor.Full([]int{len(outer) * len(inner)}, v.number, t.DType())), outer, inner)
 	}
@@ -402,22 +412,27 @@ func indexFill(c call) *tensor.Tensor {
 }
 
 func maskedSelect(t, mask *tensor.Tensor) *tensor.Tensor {
-	check(mask.DType() == tensor.Bool || mask.DType() == tensor.Uint8, "masked_select: expected BoolTensor for mask")
+	check(mask.DType() == tensor.Bool || mask.DType() == tensor.Uint8, "masked_select: expected BoolTensor or ByteTensor for mask")
 	pair := broadcastTensors([]*tensor.Tensor{mask, t})
+	for i, t := range pair {
+		if t.Dim() == 0 {
+			pair[i] = must(t.Unsqueeze(0))
+		}
+	}
 	return index(pair[1], []*tensor.Tensor{to(pair[0], tensor.Bool)})
 }
 
 func maskedScatter(c call) *tensor.Tensor {
 	pair := broadcastTensors([]*tensor.Tensor{c.tensor(0), c.tensor(1)})
 	t, src := must(pair[0].Clone(tensor.ContiguousFormat)), contiguous(c.tensor(2))
-	check(src.DType() == t.DType(), "masked_scatter: expected self and source to have same dtypes but got %s and %s", t.DType().CppName(), src.DType().CppName())
+	check(src.DType() == t.DType(), "masked_scatter: expected self and source to have same dtypes but got%s and %s", t.DType().CppName(), src.DType().CppName())
 	var places []int
 	for i, v := range tensor.Data[bool](contiguous(to(pair[1], tensor.Bool))) {
 		if v {
 			places = append(places, i)
 		}
 	}
-	check(len(places) <= src.Numel(), "masked_scatter: expected number of elements in source to be at least the number of ones in mask")
+	check(len(places) <= src.Numel(), "Number of elements of source < number of ones in mask")
 	if len(places) > 0 {
 		moveTo(t, must(must(src.View(-1)).Slice(0, 0, len(places), 1)), places, oneOffset)
 	}
@@ -427,6 +442,11 @@ func maskedScatter(c call) *tensor.Tensor {
 func put(c call) *tensor.Tensor {
 	t, at, src := must(c.tensor(0).Clone(tensor.ContiguousFormat)), c.tensor(1), c.tensor(2)
 	check(at.Numel() == src.Numel(), "put_(): Expected source and index to have the same number of elements, but got source.numel() = %d, index.numel() = %d", src.Numel(), at.Numel())
+	if list, n := indicesOf(at), t.Numel(); at.DType() == tensor.Int64 {
+		if bad := firstOutside(list, -n, n); bad >= 0 {
+			raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", list[bad], n)
+		}
+	}
 	indexPut(must(t.View(-1)), []*tensor.Tensor{must(at.Reshape(-1))}, must(src.Reshape(-1)), c.bool(3))
 	return t
 }
@@ -477,7 +497,7 @@ var indexFamily = []definition{
 		if alpha := c.scalar(4); alpha.Kind != tensor.IntScalar || alpha.Int64() != 1 {
 			src = to(mul.run(nil, []operand{ofTensor(src), ofScalar(alpha)}), src.DType())
 		}
-		return indexInto("index_add", c, src, addTo)
+		return indexInto("index_add_", c, src, addTo)
 	}),
 	giving("index_copy", func(c call) *tensor.Tensor { return indexInto("index_copy_", c, c.tensor(3), replace) }),
 	giving("index_fill.int_Scalar", indexFill),
@@ -489,6 +509,7 @@ var indexFamily = []definition{
 			return gather(must(t.Reshape(-1)), 0, must(at.Reshape(-1)))
 		}
 		noScalar(c.int(2), t)
+		check(at.DType() == tensor.Int64, "torch.take_along_dim(): dtype of indices should be Long but got %s", at.DType().CppName())
 		dim := wrapDim(c.int(2), t)
 		check(t.Dim() == at.Dim(), "torch.take_along_dim(): input and indices should have the same number of dimensions, but got %d dimensions for input, and %d dimensions for indices", t.Dim(), at.Dim())
 		a, b := slices.Clone(t.Shape()), slices.Clone(at.Shape())

@@ -202,8 +202,8 @@ func meshgrid(ts []*tensor.Tensor, swapped bool) []*tensor.Tensor {
 	swapped = swapped && len(ts) >= 2
 	shape := make([]int, len(ts))
 	for i, t := range ts {
+		check(t.DType() == ts[0].DType(), "meshgrid expects all tensors to have the same dtype")
 		check(t.Dim() <= 1, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %d-D", t.Dim())
-		check(t.DType() == ts[0].DType(), "torch.meshgrid expects all tensors to have the same dtype")
 		shape[i] = t.Numel()
 	}
 	out := make([]*tensor.Tensor, len(ts))

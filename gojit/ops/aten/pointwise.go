@@ -461,15 +461,13 @@ func makeMaskedFill() (table [tensor.NumDTypes]*pointwise) {
 
 func maskedFill(c call, dst *tensor.Tensor) *tensor.Tensor {
 	self, mask := c.tensor(0), c.tensor(1)
-	if mask.DType() == tensor.Uint8 {
+	if mask.DType().IsIntegral() {
 		mask = to(mask, tensor.Bool)
 	}
 	check(mask.DType() == tensor.Bool, "masked_fill_ only supports boolean masks, but got mask with dtype %s", mask.DType())
 	value := c.operand(2)
 	if value.tensor == nil {
-		d := value.number.ResultDType()
-		check(tensor.CanCast(d, self.DType()) || value.number.IsIntegral() || self.DType().IsFloating(),
-			"value cannot be converted to type %s without overflow", cppTypeName(self.DType()))
+		mustFit(value.number, self.DType())
 		value.tensor = tensor.FromScalar(value.number, self.DType())
 	}
 	check(value.tensor.Dim() == 0, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", value.tensor.Dim())

@@ -183,6 +183,9 @@ func multinomial(t *tensor.Tensor, n int, replacement bool, gen *tensor.Generato
 		check(p >= 0 && p <= math.MaxFloat64, "probability tensor contains either `inf`, `nan` or element < 0")
 	}
 	if !replacement {
+		for r := range len(rows) / categories {
+			check(slices.Max(rows[r*categories:(r+1)*categories]) > 0, "invalid multinomial distribution (sum of probabilities <= 0)")
+		}
 		q := empty(t.Shape(), t.DType())
 		drawExponential(gen, q, 1)
 		_, at := topK(div.on(t, q), n, -1, true)
@@ -294,6 +297,7 @@ var randomFamily = slices.Concat([]definition{
 	giving("normal.float_Tensor", normalOf),
 	giving("normal.Tensor_Tensor", normalOf),
 	drawing("normal.float_float", 4, 3, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor {
+		check(c.float(1) >= 0, "normal expects std >= 0.0, but found std %v", c.float(1))
 		t := o.empty(c.ints(2))
 		if !isMeta(t) {
 			drawNormal(gen, t, c.float(0), c.float(1))

@@ -84,7 +84,9 @@ func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor
 		shape[dim] = index.Numel()
 	}
 	check(index.DType() == tensor.Int64 || index.DType() == tensor.Int32, "index_select(): Expected dtype int32 or int64 for index")
-	check(index.Dim() <= 1, "index_select(): Index is supposed to be a vector")
+	if index.Dim() > 1 {
+		raise(source.IndexError, "index_select(): Index is supposed to be a vector")
+	}
 	check(n > 0 || index.Numel() == 0 || t.Dim() == 1, "index_select(): self indexing axis dim should be positive")
 	check(t.Dim() > 0 || index.Numel() == 1, "index_select(): Index to scalar can have only 1 value, got %d value(s)", index.Numel())
 	list := indicesOf(index)
@@ -131,14 +133,14 @@ func take(t, at *tensor.Tensor) *tensor.Tensor {
 // repeat lays copies of a tensor side by side.
 func repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
 	check(len(times) >= t.Dim(), "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-	for i := range times {
-		check(times[i] >= 0, "Trying to create tensor with negative dimension %d: %s", times[i], shapeText(times))
-	}
 	lead := len(times) - t.Dim()
 	shape := append(slices.Repeat([]int{1}, lead), t.Shape()...)
 	final := make([]int, len(times))
 	for i, n := range times {
 		final[i] = n * shape[i]
+	}
+	for i, n := range final {
+		check(times[i] >= 0, "Trying to create tensor with negative dimension %d: %s", n, shapeText(final))
 	}
 	if isMeta(t) {
 		return must(tensor.EmptyMeta(final, t.DType()))
