@@ -165,5 +165,5 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
 
 # Those that are operators where they are compiled.
 OPERATORS = (
-    einsum, broadcast_tensors, meshgrid, atleast_1d, atleast_2d, atleast_3d, cartesian_prod, block_diag, chain_matmul, tensordot, norm,
+    einsum, broadcast_tensors, meshgrid, atleast_1d, atleast_2d, atleast_3d, cartesian_prod, block_diag, chain_matmul, tensordot, norm, nonzero,
 )  # fmt: skip
