@@ -129,32 +129,38 @@ func (f *luFactors) mustBeRegular(name string) {
 	}
 }
 
-// permutation returns the matrices P of P L U.
-func (f *luFactors) permutation(d tensor.DType) *tensor.Tensor {
-	n, k := f.rows, min(f.rows, f.columns)
-	p := zeros(append(slices.Clone(f.shape), n, n), tensor.Float64)
-	data := tensor.Data[float64](p)
+// parts returns the matrices P of P L U, L, with a unit diagonal, and U.
+func (f *luFactors) parts() (p, l, u *tensor.Tensor) {
+	d, k := f.packed.DType(), min(f.rows, f.columns)
+	shaped := func(rows, columns int) *tensor.Tensor {
+		return zeros(append(slices.Clone(f.shape), rows, columns), d)
+	}
+	p, l, u = shaped(f.rows, f.rows), shaped(f.rows, k), shaped(k, f.columns)
+	onFactored(d, func() { separate[float32](f, p, l, u) }, func() { separate[float64](f, p, l, u) }, func() { separate[complex64](f, p, l, u) }, func() { separate[complex128](f, p, l, u) })
+	return p, l, u
+}
+
+func separate[T factored](f *luFactors, p, l, u *tensor.Tensor) {
+	rows, columns, k := f.rows, f.columns, min(f.rows, f.columns)
+	packed, ps, ls, us := tensor.Data[T](f.packed), tensor.Data[T](p), tensor.Data[T](l), tensor.Data[T](u)
+	order := make([]int, rows)
 	for m := range f.info {
-		order := make([]int, n)
 		for i := range order {
 			order[i] = i
 		}
-		for k, with := range f.swaps[m*k : (m+1)*k] {
-			order[k], order[with-1] = order[with-1], order[k]
+		for i, with := range f.swaps[m*k : (m+1)*k] {
+			order[i], order[with-1] = order[with-1], order[i]
 		}
 		for i, r := range order {
-			data[m*n*n+r*n+i] = 1
+			ps[m*rows*rows+r*rows+i] = 1
+			row, below := packed[(m*rows+i)*columns:][:columns], min(i, k)
+			copy(ls[(m*rows+i)*k:][:below], row)
+			if i < k {
+				ls[(m*rows+i)*k+i] = 1
+				copy(us[(m*k+i)*columns+i:][:columns-i], row[i:])
+			}
 		}
 	}
-	return to(p, d)
-}
-
-// triangles returns the factors L, with a unit diagonal, and U.
-func (f *luFactors) triangles() (l, u *tensor.Tensor) {
-	k := min(f.rows, f.columns)
-	l = triangle(must(f.packed.Narrow(-1, 0, k)), -1, false)
-	tensor.Fill(must(l.Diagonal(0, -2, -1)), tensor.Int(1))
-	return l, triangle(must(f.packed.Narrow(-2, 0, k)), 0, true)
 }
 
 // oddExchanges reports whether an odd number of rows of matrix m changed places.

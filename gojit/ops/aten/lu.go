@@ -30,8 +30,8 @@ var luFamily = []definition{
 	define("linalg_lu", func(c call) {
 		withPivoting("linalg.lu", c.bool(1))
 		f := factorizeLU("linalg.lu", c.tensor(0))
-		l, u := f.triangles()
-		c.give(f.permutation(c.tensor(0).DType()), l, u)
+		p, l, u := f.parts()
+		c.give(p, l, u)
 	}),
 	define("geqrf", func(c call) { c.give(pair(householder(c.tensor(0)))...) }),
 }
