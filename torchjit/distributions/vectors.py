@@ -1,0 +1,140 @@
+"""Distributions over vectors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torchjit as torch
+from torchjit.distributions import constraints
+from torchjit.distributions.distribution import Distribution, lazy_property
+
+
+class Dirichlet(Distribution):
+    """Probabilities, with mean concentration / its sum."""
+
+    arg_constraints = {"concentration": constraints.positive_vector}
+    support = constraints.simplex
+    has_rsample = True
+
+    def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
+        if concentration.dim() < 1:
+            raise ValueError("`concentration` parameter must be at least one-dimensional.")
+        self.concentration = concentration
+        super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.concentration / self.concentration.sum(-1, True)
+
+    @property
+    def variance(self) -> Any:
+        total = self.concentration.sum(-1, True)
+        return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        concentration = self.concentration.expand(self._extended_shape(sample_shape))
+        if not (torch.is_grad_enabled() and concentration.requires_grad):
+            return torch._sample_dirichlet(concentration)
+        gammas = torch._standard_gamma(concentration)
+        return gammas / gammas.sum(-1, True)
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        a = self.concentration
+        return torch.xlogy(a - 1.0, value).sum(-1) + torch.lgamma(a.sum(-1)) - torch.lgamma(a).sum(-1)
+
+    def entropy(self) -> Any:
+        a, k = self.concentration, self.concentration.size(-1)
+        total = a.sum(-1)
+        return torch.lgamma(a).sum(-1) - torch.lgamma(total) - (k - total) * torch.digamma(total) - ((a - 1.0) * torch.digamma(a)).sum(-1)
+
+
+class MultivariateNormal(Distribution):
+    """The normal distribution of vectors, by its covariance matrix, the inverse of that, or its Cholesky factor scale_tril."""
+
+    arg_constraints = {
+        "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite, "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }  # fmt: skip
+    support = constraints.real_vector
+    has_rsample = True
+
+    def __init__(
+        self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None, validate_args: bool | None = None
+    ) -> None:
+        if loc.dim() < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        given = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
+        given = {name: m for name, m in given.items() if m is not None}
+        if len(given) != 1:
+            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+        ((name, matrix),) = given.items()
+        if matrix.dim() < 2:
+            raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
+        batch = torch.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
+        setattr(self, name, matrix.expand(batch + matrix.shape[-2:]))
+        self.loc = loc.expand(batch + loc.shape[-1:])
+        super().__init__(batch, self.loc.shape[-1:], validate_args)
+        if scale_tril is not None:
+            self._factor = scale_tril
+        elif covariance_matrix is not None:
+            self._factor = torch.linalg.cholesky(covariance_matrix)
+        else:
+            self._factor = _inverse_factor(precision_matrix)
+
+    def _expand_into(self, made: Any, shape: Any) -> None:
+        made._factor = self._factor
+
+    @lazy_property
+    def scale_tril(self) -> Any:
+        """The Cholesky factor of the covariance matrix."""
+        return self._factor.expand(self._batch_shape + self._event_shape + self._event_shape)
+
+    @lazy_property
+    def covariance_matrix(self) -> Any:
+        """The covariance matrix."""
+        return (self._factor @ self._factor.mT).expand(self._batch_shape + self._event_shape + self._event_shape)
+
+    @lazy_property
+    def precision_matrix(self) -> Any:
+        """The inverse of the covariance matrix."""
+        return torch.cholesky_inverse(self._factor).expand(self._batch_shape + self._event_shape + self._event_shape)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        return self._factor.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        noise = torch.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device).normal_()
+        return self.loc + (self._factor @ noise.unsqueeze(-1)).squeeze(-1)
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        distance = _solved(self._factor, value - self.loc).pow(2).sum(-1)
+        half_log_det = self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + distance) - half_log_det
+
+    def entropy(self) -> Any:
+        half_log_det = self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return (0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det).expand(self._batch_shape)
+
+
+def _solved(factor: Any, x: Any) -> Any:
+    """The solution y of factor @ y = x, for vectors x."""
+    return torch.linalg.solve_triangular(factor, x.unsqueeze(-1), upper=False).squeeze(-1)
+
+
+def _inverse_factor(precision: Any) -> Any:
+    """The Cholesky factor of the inverse of a matrix."""
+    turned = torch.linalg.cholesky(precision.flip((-2, -1)))
+    upper = turned.flip((-2, -1)).mT
+    return torch.linalg.solve_triangular(upper, torch.eye(precision.shape[-1], dtype=precision.dtype), upper=False)
