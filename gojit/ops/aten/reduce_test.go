@@ -72,3 +72,14 @@ func forEachIndex(shape []int, f func(at []int)) {
 		}
 	}
 }
+
+// TestComplexSumsOfNothing: results without elements, and sums of no elements.
+func TestComplexSumsOfNothing(t *testing.T) {
+	for _, shape := range [][]int{{0, 3}, {3, 0}} {
+		x := empty(shape, tensor.Complex64)
+		got := sum(x, []int{1}, false, tensor.Complex64)
+		if got.Numel() != shape[0] || got.Numel() > 0 && got.At(2).Complex128() != 0 {
+			t.Errorf("sums of %v: %v", shape, got)
+		}
+	}
+}

@@ -159,20 +159,22 @@ func runningProducts[T, A scannable](dst, src []T, n int) {
 
 func integerSums(dst, src []int64, n int) {
 	for at := 0; at < len(src); at += n {
-		a := int64(0)
-		for i, v := range src[at : at+n] {
+		a, x := int64(0), src[at:at+n]
+		y := dst[at : at+n][:len(x)]
+		for i, v := range x {
 			a += v
-			dst[at+i] = a
+			y[i] = a
 		}
 	}
 }
 
 func integerProducts(dst, src []int64, n int) {
 	for at := 0; at < len(src); at += n {
-		a := int64(1)
-		for i, v := range src[at : at+n] {
+		a, x := int64(1), src[at:at+n]
+		y := dst[at : at+n][:len(x)]
+		for i, v := range x {
 			a *= v
-			dst[at+i] = a
+			y[i] = a
 		}
 	}
 }
