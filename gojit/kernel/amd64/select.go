@@ -99,11 +99,11 @@ func (l *lowerer) fail(format string, args ...any) {
 // lower selects instructions for every value and output of the kernel.
 func (l *lowerer) lower(uniformInputs uint32) {
 	k := l.kernel
+	used := k.Used() // of inputs, those whose elements matter
 	for i := range k.Instrs {
-		l.mixed = l.mixed || wideType(k.Instrs[i].Type)
-	}
-	for _, t := range k.Inputs {
-		l.mixed = l.mixed || wideType(t)
+		if in := &k.Instrs[i]; used[i] {
+			l.mixed = l.mixed || wideType(in.Type) || in.Op == kernel.Load && wideType(k.Inputs[in.Imm])
+		}
 	}
 	for _, o := range k.Outputs {
 		l.mixed = l.mixed || wideType(o.DType) && o.Reduce == kernel.NoReduce
@@ -115,11 +115,10 @@ func (l *lowerer) lower(uniformInputs uint32) {
 	l.values = make([]operand, len(k.Instrs))
 	l.boolWide = make([]bool, len(k.Instrs))
 	params, inputs := l.placeNumbers(uniformInputs)
-	used := k.Used()
 	for i := range k.Instrs {
 		in := &k.Instrs[i]
 		switch {
-		case !used[i]: // an input whose elements do not matter
+		case !used[i]:
 		case in.Type.IsComplex():
 			uniform, slot := false, 0
 			if in.Op == kernel.Param {
