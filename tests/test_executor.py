@@ -135,3 +135,28 @@ def test_debug_states_show_the_plan():
     module = torch.jit.script(torch.nn.Linear(3, 3))
     module(x)
     FileCheck().check("aten::linear").run(next(iter(module.get_debug_state().execution_plans.values())).graph)
+
+
+def inner(x, y):
+    return x * y + x
+
+
+def middle(x, y):
+    z = inner(x, y)
+    return z.tanh()
+
+
+def outer(x, y):
+    return middle(x, y) * 2
+
+
+def test_errors_show_calls_that_were_inlined():
+    f, (x, y) = script(outer), numbers(True, False)
+    for args in [(x, torch.rand(2, 2)), (x, y), (x, torch.rand(2, 2))]:
+        try:
+            f(*args)
+        except RuntimeError as e:
+            FileCheck().check("in outer").check("middle(x, y) * 2").check("in middle").check("z = inner(x, y)").check("in inner").check("return x * y + x").check(
+                "size of tensor"
+            ).run(str(e).replace("fallback_function", "outer"))
+    FileCheck().check("prim::DifferentiableGraph").run(torch.jit.last_executed_optimized_graph())

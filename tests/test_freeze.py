@@ -289,3 +289,9 @@ def test_traces_of_nested_modules_freeze():
     assert_close(traced(x), m(x))
     assert_close(frozen(x), m(x))
     FileCheck().check_count("aten::linear", 3, exactly=True).run(frozen.graph)
+
+
+def test_errors_of_frozen_modules_show_the_calls():
+    frozen = torch.jit.freeze(torch.jit.script(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()).eval()))
+    with pytest.raises(RuntimeError, match=r"(?s)input = module\(input\).*F\.linear\(input, self\.weight, self\.bias\).*cannot be multiplied"):
+        frozen(torch.ones(4, 4))

@@ -16,7 +16,8 @@ import (
 type Code struct {
 	name         string
 	instructions []Instruction
-	ranges       []source.Range // of the node that each instruction comes from
+	ranges       []source.Range          // of the node that each instruction comes from
+	calls        map[int]*ir.InlinedCall // of the nodes that were inlined, by instruction
 	sites        []*site
 	template     []value.Value // what a frame's registers hold before the inputs are put in
 	constants    map[int32]string

@@ -30,6 +30,21 @@ func at(err error, function string, r source.Range) error {
 	return f
 }
 
+// failed adds the places that an instruction stands for to its error: its own, and those of inlined calls that led to it.
+func (c *Code) failed(err error, instruction int) error {
+	function, place := c.name, c.ranges[instruction]
+	if call := c.calls[instruction]; call != nil {
+		for function = call.Callee; call != nil; call = call.Outer {
+			err = at(err, function, place)
+			place, function = call.Range, c.name
+			if call.Outer != nil {
+				function = call.Outer.Callee
+			}
+		}
+	}
+	return at(err, function, place)
+}
+
 // raised makes the error of a raise statement from its message and the name of the class.
 func raised(args []value.Value) error {
 	f := &failure{raised: true, class: "RuntimeError"}

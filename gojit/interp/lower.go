@@ -46,11 +46,18 @@ type lowering struct {
 	registers *allocator
 	hints     map[*ir.Value]int32 // registers in which values had better be
 	at        source.Range        // of the node being lowered
+	calls     *ir.InlinedCall     // of that node
 	lastNode  *ir.Node            // the last node that has been lowered whole
 }
 
 func (l *lowering) emit(op Opcode, a, b, c int32) int {
 	l.code.instructions = append(l.code.instructions, Instruction{op, a, b, c})
+	if l.calls != nil {
+		if l.code.calls == nil {
+			l.code.calls = map[int]*ir.InlinedCall{}
+		}
+		l.code.calls[len(l.code.ranges)] = l.calls
+	}
 	l.code.ranges = append(l.code.ranges, l.at)
 	return len(l.code.instructions) - 1
 }
@@ -173,13 +180,13 @@ func (l *lowering) block(b *ir.Block, dying []*ir.Value) error {
 		if n.Kind() == "prim::Constant" {
 			continue
 		}
-		l.at = n.Range
+		l.at, l.calls = n.Range, n.Calls
 		if err := l.node(n, last[n]); err != nil {
 			return err
 		}
 		l.lastNode = n
 	}
-	l.at = b.ReturnNode().Range
+	l.at, l.calls = b.ReturnNode().Range, nil
 	return nil
 }
 
@@ -576,7 +583,7 @@ func (l *lowering) loop(n *ir.Node, dead []*ir.Value) error {
 		return err
 	}
 	condition := l.endBody(body, carried)
-	l.at = n.Range
+	l.at, l.calls = n.Range, n.Calls
 	switch {
 	case counted && conditional:
 		exits = append(exits, l.emitTest(0, next, condition, false))

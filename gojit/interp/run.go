@@ -331,7 +331,7 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			regs[in.A].SetBool(regs[in.B].Float() != 0)
 		}
 		if err != nil {
-			return at(err, c.name, c.ranges[pc-1])
+			return c.failed(err, pc-1)
 		}
 	}
 }

@@ -9,6 +9,13 @@ import (
 	"torchjit/gojit/types"
 )
 
+// InlinedCall is a call in whose place the callee's nodes stand.
+type InlinedCall struct {
+	Callee string
+	Range  source.Range // of the call
+	Outer  *InlinedCall // through which that call got here
+}
+
 // Node applies an operator: it takes inputs, holds attributes and blocks, and defines outputs.
 type Node struct {
 	// Range is where in the source the node comes from.
@@ -16,6 +23,8 @@ type Node struct {
 	// Scope names the modules in whose forward a trace recorded the node, outermost first:
 	// "__module.body/__module.body.0".
 	Scope string
+	// Calls are those through which the node got here where they have been inlined, the innermost first.
+	Calls *InlinedCall
 
 	graph      *Graph // nil once destroyed
 	block      *Block // nil while in none

@@ -53,6 +53,7 @@ func replaceCall(n *ir.Node, callee *ir.Function, args []*ir.Value) {
 	ConstantPropagationImmutableTypes(body)
 	ConstantPooling(body)
 	g := n.Graph()
+	noteCall(body, &ir.InlinedCall{Callee: callee.ShortName(), Range: n.Range, Outer: n.Calls})
 	old := g.SetInsertPoint(n)
 	outputs := g.InsertGraph(body, append([]*ir.Value{}, args...))
 	g.SetInsertPoint(old)
@@ -67,4 +68,19 @@ func replaceCall(n *ir.Node, callee *ir.Function, args []*ir.Value) {
 		}
 	}
 	n.Destroy()
+}
+
+// noteCall has all nodes of a body know the call that they are inlined for.
+func noteCall(body *ir.Graph, call *ir.InlinedCall) {
+	extended := map[*ir.InlinedCall]*ir.InlinedCall{nil: call}
+	var extend func(inner *ir.InlinedCall) *ir.InlinedCall
+	extend = func(inner *ir.InlinedCall) *ir.InlinedCall {
+		if known := extended[inner]; known != nil {
+			return known
+		}
+		made := &ir.InlinedCall{Callee: inner.Callee, Range: inner.Range, Outer: extend(inner.Outer)}
+		extended[inner] = made
+		return made
+	}
+	body.Block().Walk(func(n *ir.Node) { n.Calls = extend(n.Calls) })
 }
