@@ -216,6 +216,33 @@ func bmm(a, b *tensor.Tensor) *tensor.Tensor {
 	return products(a, b)
 }
 
+// productInto is the out= form of mm and bmm. Where the result has its place already it is written there at once.
+func productInto(product func(a, b *tensor.Tensor) *tensor.Tensor) func(c call) {
+	return func(c call) {
+		a, b, dst := c.tensor(0), c.tensor(1), c.tensor(2)
+		if isProduct(dst, a, b) {
+			if a.DType() == tensor.Float32 {
+				runProduct[float32](nil, nothing, a, b, dst)
+			} else {
+				runProduct[float64](nil, nothing, a, b, dst)
+			}
+		} else {
+			made := product(a, b)
+			storeOut(dst, made)
+			release(made, c.args)
+		}
+		c.giveOut(0)
+	}
+}
+
+// isProduct reports whether dst is as the product of a and b would be made, in memory of its own.
+func isProduct(dst, a, b *tensor.Tensor) bool {
+	d, n := a.DType(), a.Dim()
+	return (d == tensor.Float32 || d == tensor.Float64) && b.DType() == d && dst.DType() == d && (n == 2 || n == 3) && b.Dim() == n && dst.Dim() == n &&
+		a.Size(n-1) == b.Size(n-2) && dst.Size(n-2) == a.Size(n-2) && dst.Size(n-1) == b.Size(n-1) && a.Size(0) == dst.Size(0) &&
+		(n == 2 || b.Size(0) == a.Size(0)) && dst.IsContiguous() && !dst.SharesStorage(a) && !dst.SharesStorage(b)
+}
+
 func mv(a, x *tensor.Tensor) *tensor.Tensor {
 	check(a.Dim() == 2 && x.Dim() == 1, "vector + matrix @ vector expected, got %d, %d, %d", 1, a.Dim(), x.Dim())
 	check(a.Size(1) == x.Size(0), "size mismatch, got %d, %dx%d,%d", a.Size(0), a.Size(0), a.Size(1), x.Size(0))
@@ -446,6 +473,8 @@ var matmulFamily = []definition{
 	}),
 	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }),
 	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }),
+	define("mm.out", productInto(mm)),
+	define("bmm.out", productInto(bmm)),
 	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }),
 	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }),
 	giving("vdot", func(c call) *tensor.Tensor { return dot(conjugate(c.tensor(0)), c.tensor(1)) }),

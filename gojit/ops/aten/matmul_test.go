@@ -29,3 +29,32 @@ func TestProductsOfHalvesAreRoundedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestProductInto: out= receives the product whatever its layout, size and memory are.
+func TestProductInto(t *testing.T) {
+	a, _ := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	b, _ := tensor.FromSlice([]float32{1, 0, 2, 1, 0, 1}, 3, 2)
+	want := []float32{5, 5, 14, 11}
+	turned, _ := tensor.EmptyStrided([]int{2, 2}, []int{1, 2}, tensor.Float32)
+	plain, _ := tensor.Empty([]int{2, 2}, tensor.Float32)
+	none, _ := tensor.Empty([]int{0}, tensor.Float32)
+	wide, _ := tensor.Empty([]int{2, 2}, tensor.Float64)
+	for i, dst := range []*tensor.Tensor{plain, turned, none, wide} {
+		out := make([]value.Value, 1)
+		productInto(mm)(call{[]value.Value{value.OfTensor(a), value.OfTensor(b), value.OfTensor(dst)}, out})
+		got, err := dst.To(tensor.Float32)
+		if err != nil || out[0].Tensor() != dst {
+			t.Fatal(i, err)
+		}
+		for j, w := range want {
+			if v := got.At(j/2, j%2).Float64(); v != float64(w) {
+				t.Errorf("%d: element %d is %v, not %v", i, j, v, w)
+			}
+		}
+	}
+	square, _ := tensor.FromSlice([]float64{1, 1, 0, 1}, 2, 2)
+	productInto(mm)(call{[]value.Value{value.OfTensor(square), value.OfTensor(square), value.OfTensor(square)}, make([]value.Value, 1)})
+	if v := square.At(0, 1).Float64(); v != 2 {
+		t.Errorf("a square into itself has %v", v)
+	}
+}
