@@ -101,11 +101,11 @@ def test_ctrl_c_ends_a_long_operator():
         "x, y = torch.ones(5000, 5000), torch.zeros(5000, 5000)\n"
         "threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "try: torch.mm(x, x, out=y)\n"
-        "except KeyboardInterrupt: print(y[-1, -1].item(), torch.mm(x[:2], x[:, :2]).tolist())\n"
+        "except KeyboardInterrupt: print(bool((y != 5000).any()), torch.mm(x[:2], x[:, :2]).tolist())\n"
     )
     root = os.path.dirname(os.path.dirname(os.path.abspath(_native.__file__)))
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=root)
-    assert out.stdout == "0.0 [[5000.0, 5000.0], [5000.0, 5000.0]]\n", out.stderr
+    assert out.stdout == "True [[5000.0, 5000.0], [5000.0, 5000.0]]\n", out.stderr
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
