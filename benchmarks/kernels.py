@@ -3,7 +3,7 @@
     python benchmarks/kernels.py --peer /usr/bin/python3 --only 'gemm*'
 
 --peer is a Python that has PyTorch; --only is a pattern over "group: name". The two sides run in turn, three times, one
-thread each, PyTorch with the fastest of its ways to do the work; the medians are compared. In the rows of two threads
+thread each, each with the fastest of its ways to do the work (with or without out=); the medians are compared. In the rows of two threads
 the peer is torchjit with one, in those of "gemm avx2", which forbid AVX-512, what independent multiplications reach. A ratio below what its group asks for is marked.
 """
 

@@ -79,9 +79,9 @@ class Rows:
 
 
 def with_out(call, out):
-    """A call that makes its result and, for PyTorch, one that is given it."""
+    """A call that makes its result, and one that is given it."""
     ways = {"eager": call}
-    if peer and out is not None:
+    if out is not None:
         ways["out="] = out
     return ways
 

@@ -185,12 +185,28 @@ func scatterAt[W word](t, values *tensor.Tensor, outer, inner []int) {
 	dst := t.DataPtr()
 	size := int(unsafe.Sizeof(*new(W)))
 	k := 0
+	if isRun(inner) {
+		for _, base := range outer {
+			k += copy(unsafe.Slice((*W)(unsafe.Add(dst, (base+inner[0])*size)), len(inner)), src[k:])
+		}
+		return
+	}
 	for _, base := range outer {
 		for _, off := range inner {
 			*(*W)(unsafe.Add(dst, (base+off)*size)) = src[k]
 			k++
 		}
 	}
+}
+
+// isRun reports whether places follow each other.
+func isRun(places []int) bool {
+	for i, at := range places {
+		if at != places[0]+i {
+			return false
+		}
+	}
+	return len(places) > 0
 }
 
 // combine says how a stored element meets the one that is there.
