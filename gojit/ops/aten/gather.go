@@ -187,7 +187,7 @@ func scatterAt[W word](t, values *tensor.Tensor, outer, inner []int) {
 	k := 0
 	if isRun(inner) {
 		for _, base := range outer {
-			k += copy(unsafe.Slice((*W)(unsafe.Add(dst, (base+inner[0])*size)), len(inner)), src[k:])
+			k += copy(unsafe.Slice((*W)(unsafe.Add(dst, base*size)), len(inner)), src[k:])
 		}
 		return
 	}
@@ -197,16 +197,6 @@ func scatterAt[W word](t, values *tensor.Tensor, outer, inner []int) {
 			k++
 		}
 	}
-}
-
-// isRun reports whether places follow each other.
-func isRun(places []int) bool {
-	for i, at := range places {
-		if at != places[0]+i {
-			return false
-		}
-	}
-	return len(places) > 0
 }
 
 // combine says how a stored element meets the one that is there.
