@@ -14,7 +14,8 @@ class GoBuild(build_ext):
     def build_extension(self, ext: Extension) -> None:
         target = os.path.abspath(self.get_ext_fullpath(ext.name))
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        flags = os.environ.get("CGO_CFLAGS", "-O2") + " -I" + sysconfig.get_path("include")
+        # This Python's headers come first: those of another one may be among the flags.
+        flags = "-I" + sysconfig.get_path("include") + " " + os.environ.get("CGO_CFLAGS", "-O2")
         env = dict(os.environ, CGO_ENABLED="1", CGO_CFLAGS=flags)
         command = [
             "go",
