@@ -8,17 +8,11 @@ the peer is torchjit with one, in those of "gemm avx2", which forbid AVX-512, wh
 """
 
 import argparse
-import json
 import math
-import os
-import pathlib
 import statistics
-import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-# Some machines export these, and OpenBLAS then runs at half its speed.
-SLOWING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+from peer import KERNELS, measure
 
 # What the ratios of a group are to reach: each, and their geometric mean.
 GOALS = {
@@ -39,14 +33,9 @@ GOALS = {
 }
 
 
-def measure(python, module, only):
-    environment = {k: v for k, v in os.environ.items() if k not in SLOWING}
-    environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", ATEN_CPU_CAPABILITY="avx512")
-    environment["PYTHONPATH"] = str(HERE.parent) if module == "torchjit" else ""
-    done = subprocess.run([python, str(HERE / "kernels_work.py"), module, only], env=environment, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{python} with {module} failed:\n{done.stderr}")
-    return {(row["group"], row["name"]): row for row in json.loads(done.stdout)}
+def rows(python, module, only):
+    """The rows that match, by group and name."""
+    return {(row["group"], row["name"]): row for row in measure(python, "kernels_work.py", module, only, **KERNELS)}
 
 
 def median(runs, key, field="ns"):
@@ -97,8 +86,8 @@ def main():
     args = parser.parse_args()
     ours, theirs = [], []
     for _ in range(args.rounds):
-        ours.append(measure(sys.executable, "torchjit", args.only))
-        theirs.append(measure(args.peer, "torch", args.only))
+        ours.append(rows(sys.executable, "torchjit", args.only))
+        theirs.append(rows(args.peer, "torch", args.only))
     if not ours[0]:
         sys.exit(f"no row matches {args.only!r}")
     report(ours, theirs)

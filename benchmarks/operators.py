@@ -7,27 +7,11 @@ are the geometric mean of a type and the rows below --below; rows that PyTorch r
 """
 
 import argparse
-import json
 import math
-import os
-import pathlib
 import statistics
-import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-# Some machines export these, and OpenBLAS then runs at half its speed.
-SLOWING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-
-
-def measure(python, module, dtype):
-    environment = {k: v for k, v in os.environ.items() if k not in SLOWING}
-    environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", ATEN_CPU_CAPABILITY="avx512")
-    environment["PYTHONPATH"] = str(HERE.parent) if module == "torchjit" else ""
-    done = subprocess.run([python, str(HERE / "operators_work.py"), module, dtype], env=environment, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{python} with {module} failed:\n{done.stderr}")
-    return json.loads(done.stdout)
+from peer import KERNELS, measure
 
 
 def report(dtype, ours, theirs, below):
@@ -57,8 +41,8 @@ def main():
     for dtype in args.dtypes:
         ours, theirs = [], []
         for _ in range(args.rounds):
-            ours.append(measure(sys.executable, "torchjit", dtype))
-            theirs.append(measure(args.peer, "torch", dtype))
+            ours.append(measure(sys.executable, "operators_work.py", "torchjit", dtype, **KERNELS))
+            theirs.append(measure(args.peer, "operators_work.py", "torch", dtype, **KERNELS))
         report(dtype, ours, theirs, args.below)
 
 

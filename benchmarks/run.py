@@ -6,25 +6,10 @@
 """
 
 import argparse
-import json
-import os
-import pathlib
 import statistics
-import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-# Some machines export these, and OpenBLAS then runs at half its speed.
-SLOWING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-
-
-def measure(python, module, work):
-    environment = {k: v for k, v in os.environ.items() if k not in SLOWING}
-    environment.update(OMP_NUM_THREADS="1", PYTHONPATH=str(HERE.parent) if module == "torchjit" else "")
-    done = subprocess.run([python, str(HERE / work), module], env=environment, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{python} with {module} failed:\n{done.stderr}")
-    return json.loads(done.stdout)
+from peer import measure
 
 
 def main():
@@ -35,8 +20,8 @@ def main():
     args = parser.parse_args()
     ours, theirs = [], []
     for _ in range(args.rounds):
-        ours.append(measure(sys.executable, "torchjit", args.work))
-        theirs.append(measure(args.peer, "torch", args.work))
+        ours.append(measure(sys.executable, args.work, "torchjit"))
+        theirs.append(measure(args.peer, args.work, "torch"))
     print(f"{'work':50} {'torchjit':>12} {'PyTorch':>12} {'ratio':>7}")
     for name in ours[0]:
         a, b = (statistics.median(r[name] for r in runs) for runs in (ours, theirs))
