@@ -31,8 +31,8 @@ class _Univariate(Distribution):
         return torch.rand(self._extended_shape(sample_shape), dtype=like.dtype, device=like.device)
 
 
-class Normal(_Univariate):
-    """The normal distribution with mean loc and standard deviation scale."""
+class _LocationScale(_Univariate):
+    """A distribution around loc, which is its mean and its mode where nothing else is said."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
@@ -47,6 +47,10 @@ class Normal(_Univariate):
     @property
     def mode(self) -> Any:
         return self.loc
+
+
+class Normal(_LocationScale):
+    """The normal distribution with mean loc and standard deviation scale."""
 
     @property
     def stddev(self) -> Any:
@@ -121,22 +125,8 @@ class Uniform(_Univariate):
         return torch.log(self.high - self.low)
 
 
-class Laplace(_Univariate):
+class Laplace(_LocationScale):
     """The double exponential distribution around loc."""
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(loc, scale, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:
@@ -164,22 +154,12 @@ class Laplace(_Univariate):
         return 1 + torch.log(2 * self.scale)
 
 
-class Cauchy(_Univariate):
+class Cauchy(_LocationScale):
     """The Cauchy distribution around loc."""
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(loc, scale, validate_args=validate_args)
 
     @property
     def mean(self) -> Any:
         return torch.full(self._extended_shape(), math.nan, dtype=self.loc.dtype)
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:
@@ -342,22 +322,12 @@ class StudentT(_Univariate):
         return self.scale.log() + 0.5 * (self.df + 1) * turn + 0.5 * self.df.log() + beta
 
 
-class Gumbel(_Univariate):
+class Gumbel(_LocationScale):
     """The Gumbel distribution of extremes."""
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(loc, scale, validate_args=validate_args)
 
     @property
     def mean(self) -> Any:
         return self.loc + self.scale * _EULER
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def stddev(self) -> Any:

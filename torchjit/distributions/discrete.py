@@ -302,12 +302,10 @@ class Categorical(Distribution):
         return values.expand((-1, *self._batch_shape)) if expand else values
 
 
-class OneHotCategorical(Distribution):
-    """Categorical, with values of which one element is 1 and the others are 0."""
+class _OfCategorical(Distribution):
+    """A distribution of vectors that a Categorical is behind."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    support = constraints.one_hot
-    has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits, validate_args)
@@ -318,6 +316,7 @@ class OneHotCategorical(Distribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         made = type(self).__new__(type(self))
         made._categorical = self._categorical.expand(batch_shape)
+        self._expand_into(made, batch_shape)
         Distribution.__init__(made, batch_shape, self.event_shape, validate_args=False)
         return made
 
@@ -330,6 +329,13 @@ class OneHotCategorical(Distribution):
     def logits(self) -> Any:
         """The logarithms of the probabilities."""
         return self._categorical.logits
+
+
+class OneHotCategorical(_OfCategorical):
+    """Categorical, with values of which one element is 1 and the others are 0."""
+
+    support = constraints.one_hot
+    has_enumerate_support = True
 
     @property
     def mean(self) -> Any:
@@ -370,35 +376,17 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return drawn + (self.probs - self.probs.detach())
 
 
-class Multinomial(Distribution):
+class Multinomial(_OfCategorical):
     """How often each choice is drawn in total_count draws."""
-
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
     def __init__(self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")
         self.total_count = total_count
-        self._categorical = Categorical(probs, logits, validate_args)
-        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=False)
-        if validate_args is not None:
-            self._validate_args = validate_args
+        super().__init__(probs, logits, validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        made = type(self).__new__(type(self))
-        made._categorical, made.total_count = self._categorical.expand(batch_shape), self.total_count
-        Distribution.__init__(made, batch_shape, self.event_shape, validate_args=False)
-        return made
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """The logarithms of the probabilities."""
-        return self._categorical.logits
+    def _expand_into(self, made: Any, shape: Any) -> None:
+        made.total_count = self.total_count
 
     @property
     def support(self) -> Any:  # type: ignore[override]

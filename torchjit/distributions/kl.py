@@ -10,7 +10,7 @@ import torchjit as torch
 from torchjit.distributions.continuous import Beta, Exponential, Gamma, Laplace, Normal, Uniform
 from torchjit.distributions.discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from torchjit.distributions.distribution import Distribution, Independent
-from torchjit.distributions.transforms import HalfNormal, LogNormal, TransformedDistribution
+from torchjit.distributions.transforms import HalfNormal, TransformedDistribution
 from torchjit.distributions.vectors import Dirichlet, MultivariateNormal, _solved
 
 _known: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
@@ -47,7 +47,6 @@ def _normal(p: Any, q: Any) -> Any:
     return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
 
 
-@register_kl(LogNormal, LogNormal)
 @register_kl(TransformedDistribution, TransformedDistribution)
 def _transformed(p: Any, q: Any) -> Any:
     if p.transforms != q.transforms or p.event_shape != q.event_shape:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit.distributions import constraints
-from torchjit.distributions.continuous import _EULER, Cauchy, Exponential, Normal, Uniform
+from torchjit.distributions.continuous import _EULER, Cauchy, Exponential, Normal
 from torchjit.distributions.distribution import Distribution, Independent, broadcast_all
 from torchjit.nn.functional import softplus
 
@@ -298,19 +298,19 @@ class TransformedDistribution(Distribution):
             y = x
         return total + self.base_dist.log_prob(y)
 
-    def _monotone(self, value: Any) -> Any:
+    def _sign(self) -> Any:
         """The sign of the transforms, by which a distribution function turns round."""
         return math.prod(t.sign for t in self.transforms)
 
     def cdf(self, value: Any) -> Any:
-        sign = self._monotone(value)
+        sign = self._sign()
         for t in reversed(self.transforms):
             value = t._inverse(value)
         value = self.base_dist.cdf(value)
         return value if isinstance(sign, int) and sign == 1 else sign * (value - 0.5) + 0.5
 
     def icdf(self, value: Any) -> Any:
-        sign = self._monotone(value)
+        sign = self._sign()
         if not (isinstance(sign, int) and sign == 1):
             value = sign * (value - 0.5) + 0.5
         return self._forward(self.base_dist.icdf(value))
@@ -595,5 +595,5 @@ class _LogitRelaxed(Distribution):
 __all__ = [
     "AbsTransform", "AffineTransform", "ComposeTransform", "ExpTransform", "HalfCauchy", "HalfNormal", "LogNormal", "MixtureSameFamily", "Pareto",
     "PowerTransform", "RelaxedBernoulli", "SigmoidTransform", "SoftmaxTransform", "SoftplusTransform", "TanhTransform", "Transform",
-    "TransformedDistribution", "Uniform", "Weibull", "identity_transform",
+    "TransformedDistribution", "Weibull", "identity_transform",
 ]  # fmt: skip
