@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"slices"
 	"sync"
 
 	"torchjit/gojit/autograd"
@@ -102,45 +101,9 @@ func (p *profile) learn(n *ir.Node, t *types.TensorInfo) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if before := p.seen[n]; before != nil {
-		t = common(before, t)
+		t = before.Common(t)
 	}
 	p.seen[n] = t
-}
-
-// common is what two types say alike; sizes and strides stay with -1 where they differ.
-func common(a, b *types.TensorInfo) *types.TensorInfo {
-	c := &types.TensorInfo{}
-	if a.DType == b.DType {
-		c.DType = a.DType
-	}
-	if a.Device == b.Device {
-		c.Device = a.Device
-	}
-	if a.RequiresGrad != nil && b.RequiresGrad != nil && *a.RequiresGrad == *b.RequiresGrad {
-		c.RequiresGrad = a.RequiresGrad
-	}
-	if a.Dims == nil || b.Dims == nil || *a.Dims != *b.Dims {
-		return c
-	}
-	c.Dims = a.Dims
-	c.Sizes = alike(a.Sizes, b.Sizes)
-	if c.Strides = alike(a.Strides, b.Strides); slices.Contains(c.Strides, -1) {
-		c.Strides = nil
-	}
-	return c
-}
-
-func alike(a, b []int) []int {
-	if len(a) != len(b) {
-		return nil
-	}
-	c := slices.Clone(a)
-	for i := range c {
-		if c[i] != b[i] {
-			c[i] = -1
-		}
-	}
-	return c
 }
 
 // specialize returns the graph for what the calls have met. Where a tensor required a gradient, what is differentiable

@@ -285,36 +285,9 @@ func (p *shapes) forget(b *ir.Block) {
 	})
 }
 
-// mergeShapes is what two types say alike.
+// mergeShapes is what two types say alike, apart from gradients.
 func mergeShapes(a, b *types.TensorInfo) *types.TensorInfo {
-	both := &types.TensorInfo{}
-	if a.DType == b.DType {
-		both.DType = a.DType
-	}
-	if a.Device == b.Device {
-		both.Device = a.Device
-	}
-	if a.Sizes == nil || b.Sizes == nil || len(a.Sizes) != len(b.Sizes) {
-		return both
-	}
-	both.Sizes = mergeInts(a.Sizes, b.Sizes)
-	dims := len(both.Sizes)
-	both.Dims = &dims
-	if len(a.Strides) == dims && len(b.Strides) == dims {
-		if strides := mergeInts(a.Strides, b.Strides); !slices.Contains(strides, -1) {
-			both.Strides = strides
-		}
-	}
-	return both
-}
-
-func mergeInts(a, b []int) []int {
-	both := make([]int, len(a))
-	for i := range a {
-		both[i] = -1
-		if a[i] == b[i] {
-			both[i] = a[i]
-		}
-	}
+	both := a.Common(b)
+	both.RequiresGrad = nil
 	return both
 }

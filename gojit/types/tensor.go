@@ -2,6 +2,7 @@ package types
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -177,4 +178,41 @@ func mapAll(ts []Type, replace func(Type) Type) (out []Type, changed bool) {
 		changed = changed || out[i] != t
 	}
 	return out, changed
+}
+
+// Common returns what two types say alike. Sizes that differ are -1; strides are known where all are alike.
+func (t *TensorInfo) Common(u *TensorInfo) *TensorInfo {
+	c := &TensorInfo{}
+	if t.DType == u.DType {
+		c.DType = t.DType
+	}
+	if t.Device == u.Device {
+		c.Device = t.Device
+	}
+	if t.RequiresGrad != nil && u.RequiresGrad != nil && *t.RequiresGrad == *u.RequiresGrad {
+		c.RequiresGrad = t.RequiresGrad
+	}
+	if t.Sizes == nil || u.Sizes == nil || len(t.Sizes) != len(u.Sizes) {
+		return c
+	}
+	c.Sizes = commonInts(t.Sizes, u.Sizes)
+	dims := len(c.Sizes)
+	c.Dims = &dims
+	if len(t.Strides) == dims && len(u.Strides) == dims {
+		if strides := commonInts(t.Strides, u.Strides); !slices.Contains(strides, -1) {
+			c.Strides = strides
+		}
+	}
+	return c
+}
+
+// commonInts has -1 where numbers differ.
+func commonInts(a, b []int) []int {
+	c := slices.Clone(a)
+	for i := range c {
+		if c[i] != b[i] {
+			c[i] = -1
+		}
+	}
+	return c
 }
