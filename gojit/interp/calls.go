@@ -100,17 +100,17 @@ func isAutocast(object value.Value) bool {
 	return false
 }
 
-// beginCasting begins the autocast that the attributes of an object describe. There is none for devices that are not.
+// beginCasting begins the autocast that the attributes of an object describe. One for a device that is not there leaves
+// what is cast on the CPU as it is.
 func (s *stack) beginCasting(o *value.Object) {
-	enabled, _ := o.Attr("_enabled")
+	d, on := s.mode.Casting()
 	device, _ := o.Attr("device")
-	lower, _ := o.Attr("fast_dtype")
-	on := enabled.Kind() == value.KindBool && enabled.Bool() && lower.IsInt() && device.Kind() == value.KindString && device.Str() == "cpu"
-	d := tensor.BFloat16
-	if lower.IsInt() {
-		d = tensor.DType(lower.Int())
+	if device.Kind() == value.KindString && device.Str() == "cpu" {
+		enabled, _ := o.Attr("_enabled")
+		lower, _ := o.Attr("fast_dtype")
+		on = enabled.Kind() == value.KindBool && enabled.Bool() && lower.IsInt() && tensor.DType(lower.Int()) == tensor.BFloat16
 	}
-	s.mode.BeginCasting(on && d == tensor.BFloat16, d)
+	s.mode.BeginCasting(on, d)
 }
 
 // exitSite returns a site for __exit__ beside the one for __enter__.
