@@ -22,6 +22,12 @@ func (a *allocator) instruction(in *instruction) {
 	case move:
 		a.copyValue(in, m)
 		return
+	case skipSide:
+		a.enterSide(in, m)
+		return
+	case endSide:
+		a.leaveSide(in)
+		return
 	case storeOut:
 		m.v = a.reg(in.args[0])
 		a.finish(in)

@@ -84,12 +84,17 @@ var pointerRegs = [...]Reg{RSI, RBX, R8, R9, R10, R11, R12, R13}
 // Compile makes machine code of a kernel without operations that kernel.Expand replaces. Bit i of
 // uniform says that input i has one element for all. The error is ErrUnsupported where the instruction
 // set cannot do what the kernel asks for.
-func Compile(k *kernel.Kernel, uniform uint32, isa ISA) (f *Function, err error) {
+func Compile(k *kernel.Kernel, uniform uint32, isa ISA) (*Function, error) {
+	return compile(k, uniform, isa, dearSide)
+}
+
+// compile is Compile with branches around sides of choices that cost at least the given number.
+func compile(k *kernel.Kernel, uniform uint32, isa ISA, least int) (f *Function, err error) {
 	defer catchUnsupported(&err)
 	if isa == None {
 		return nil, ErrUnsupported
 	}
-	g := &generator{lowerer: lowerer{isa: isa, kernel: k}}
+	g := &generator{lowerer: lowerer{isa: isa, kernel: k, least: least}}
 	code := g.generate(uniform)
 	f = &Function{Scratch: g.scratch * isa.Width().Bytes(), Pointers: g.pointers}
 	f.Code, err = Place(code)
@@ -129,6 +134,7 @@ type generator struct {
 	poolData []byte
 	masks    int32   // end of the ones of the mask table in the pool
 	accReg   [][]Reg // of each accumulator and round
+	skips    []Label // ends of the sides that are being emitted
 }
 
 func (g *generator) generate(uniform uint32) []byte {

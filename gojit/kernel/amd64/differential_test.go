@@ -20,7 +20,8 @@ var pairOperations = []kernel.Op{kernel.Const, kernel.Neg, kernel.Conj, kernel.R
 	kernel.Add, kernel.Sub, kernel.Mul, kernel.Div, kernel.Eq, kernel.Ne, kernel.Select, kernel.Convert, kernel.Sign, kernel.Abs}
 
 // functions are what kernel.Expand replaces.
-var functions = []kernel.Op{kernel.Exp, kernel.Expm1, kernel.Log, kernel.Log1p, kernel.Sin, kernel.Cos, kernel.Tanh, kernel.Erf, kernel.Add, kernel.Mul, kernel.Sub}
+var functions = []kernel.Op{kernel.Exp, kernel.Expm1, kernel.Log, kernel.Log1p, kernel.Sin, kernel.Cos, kernel.Tanh, kernel.Erf, kernel.Add, kernel.Mul, kernel.Sub,
+	kernel.Gt, kernel.Le, kernel.Ne, kernel.Select}
 
 // FuzzKernels compares random kernels on every target with the evaluator, on operands that end where
 // no memory follows.
@@ -37,9 +38,9 @@ func generated(rng *rand.Rand) *kernel.Kernel {
 	g := kernel.Generator{Rand: rng, Instructions: 1 + rng.IntN(24), Ops: primitives, Reduce: rng.IntN(3) == 0}
 	switch rng.IntN(8) {
 	case 0:
-		g.Types, g.Ops = []tensor.DType{tensor.Float32}, functions
+		g.Types, g.Ops = []tensor.DType{tensor.Float32, tensor.Bool}, functions
 	case 1:
-		g.Types, g.Ops = []tensor.DType{tensor.Float64}, functions
+		g.Types, g.Ops = []tensor.DType{tensor.Float64, tensor.Bool}, functions
 	case 2:
 		g.Types = []tensor.DType{tensor.Int32, tensor.Int8, tensor.Bool, tensor.Int16, tensor.Uint8}
 	case 3:
@@ -101,7 +102,7 @@ func compareKernel(t *testing.T, seed uint64) {
 		if isa == Baseline && has(k, kernel.Fma) || isa < AVX512 && has(k, kernel.Scale) {
 			continue // rounds twice there
 		}
-		f, err := Compile(k, uniform, isa)
+		f, err := compile(k, uniform, isa, []int{dearSide, 2}[seed&1]) // branches where they pay, or many
 		if err != nil {
 			if !IsUnsupported(err) {
 				t.Fatal(err)

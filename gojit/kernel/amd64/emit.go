@@ -330,6 +330,12 @@ func (g *generator) instruction(m machine, u int, mode tailMode) {
 	case keepNaN:
 		a.VImm(m.op, m.w, testMask, m.v, R(m.v), cmpUnordered)
 		a.VMask(pair(m.op == CMPPD, MOVAPS, MOVAPD), m.w, m.d, 0, R(m.v), testMask, false)
+	case skipSide:
+		g.skip(&m)
+	case endSide:
+		last := len(g.skips) - 1
+		a.Bind(g.skips[last])
+		g.skips = g.skips[:last]
 	case index:
 		a.Load(tempReg, At(argsReg, offFirst))
 		a.Add(tempReg, indexReg)
@@ -337,6 +343,37 @@ func (g *generator) instruction(m machine, u int, mode tailMode) {
 		a.Store(At(argsReg, offIndex), tempReg)
 		g.broadcast(m.w, m.d, M(At(argsReg, offIndex)), m.op == PBROADCASTQ)
 	}
+}
+
+// skip emits a branch to the matching endSide.
+func (g *generator) skip(m *machine) {
+	a, wide := &g.asm, m.op == MOVMSKPD || m.op == CMPPD || m.op == PCMPQ
+	lanes := m.w.Bytes() / 4
+	if wide {
+		lanes = m.w.Bytes() / 8
+	}
+	all, end := m.index != 0, a.NewLabel()
+	g.skips = append(g.skips, end)
+	if g.isa == AVX512 {
+		a.VImm(m.op, m.w, testMask, m.v, m.s, m.imm)
+		a.KTest(testMask, lanes)
+		if all {
+			a.JumpIf(Below, end)
+		} else {
+			a.JumpIf(Equal, end)
+		}
+		return
+	}
+	a.MoveMask(tempReg, m.w, m.v, wide)
+	if lanes > g.lanes {
+		a.AndImm(tempReg, 1<<g.lanes-1)
+	}
+	if all {
+		a.CmpImm(tempReg, 1<<g.lanes-1)
+	} else {
+		a.Test(tempReg, tempReg)
+	}
+	a.JumpIf(Equal, end)
 }
 
 // clearRest replaces the lanes behind the end by the identity of their reduction.

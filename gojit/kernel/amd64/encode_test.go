@@ -276,6 +276,14 @@ func generalListing(l *listing) {
 		l.add(fmt.Sprintf("xorps xmm9, xmm9\ncvtsi2sd xmm9, %s", general64[r]), Baseline, func(a *Assembler) { a.IntToDouble(9, r) })
 		l.add(fmt.Sprintf("cvttsd2si %s, xmm3", general64[r]), Baseline, func(a *Assembler) { a.DoubleToInt(r, 3) })
 		add(fmt.Sprintf("kmovd k3, %s", general32[r]), func(a *Assembler) { a.KMove(3, r) })
+		for i, v := range []Reg{3, 9} {
+			for wide, suffix := range []string{"ps", "pd"} {
+				add(fmt.Sprintf("vmovmsk%s %s, xmm%d", suffix, general32[r], v), func(a *Assembler) { a.MoveMask(r, W128, v, wide == 1) })
+				add(fmt.Sprintf("vmovmsk%s %s, ymm%d", suffix, general32[r], v), func(a *Assembler) { a.MoveMask(r, W256, v, wide == 1) })
+				l.add(fmt.Sprintf("movmsk%s %s, xmm%d", suffix, general32[r], v), Baseline, func(a *Assembler) { a.MoveMask(r, W128, v, wide == 1) })
+			}
+			add(fmt.Sprintf("kortest%s k%d, k%d", []string{"b", "w"}[i], v&7, v&7), func(a *Assembler) { a.KTest(v&7, 8<<i) })
+		}
 		add(fmt.Sprintf("vmovd xmm9, %s", general32[r]), func(a *Assembler) { a.MoveToVector(9, r, 4) })
 		add(fmt.Sprintf("vmovq %s, xmm3", general64[r]), func(a *Assembler) { a.MoveFromVector(r, 3, 8) })
 		l.add(fmt.Sprintf("movq xmm9, %s", general64[r]), Baseline, func(a *Assembler) { a.MoveToVector(9, r, 8) })

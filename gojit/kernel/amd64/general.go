@@ -172,6 +172,33 @@ func (a *Assembler) KMove(k, s Reg) { a.vexGeneral(m0F, 0, pF2, 0x92, k, 0, R(s)
 // KLoad emits k = 16 bits of memory.
 func (a *Assembler) KLoad(k Reg, m Mem) { a.vexGeneral(m0F, 0, np, 0x90, k, 0, M(m)) }
 
+// KTest compares mask register k with none and all of its lanes, 8 or 16: Equal holds where none is set, Below where all are.
+func (a *Assembler) KTest(k Reg, lanes int) {
+	prefix := byte(np)
+	if lanes == 8 {
+		prefix = p66
+	}
+	a.vexGeneral(m0F, 0, prefix, 0x98, k, 0, R(k))
+}
+
+// MoveMask emits d = the highest bits of the lanes of v, which are doubles where wide is set.
+func (a *Assembler) MoveMask(d Reg, w Width, v Reg, wide bool) {
+	prefix := byte(np)
+	if wide {
+		prefix = p66
+	}
+	if a.ISA >= AVX2 {
+		a.vexEncoding(m0F, 0, byte(w), prefix, 0x50, d, 0, R(v))
+		return
+	}
+	if wide {
+		a.Code = append(a.Code, 0x66)
+	}
+	a.rex(0, d, R(v))
+	a.Code = append(a.Code, 0x0f, 0x50)
+	a.operand(d, R(v), 1)
+}
+
 // Hint is where a prefetch puts a line.
 type Hint uint8
 

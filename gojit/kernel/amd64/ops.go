@@ -148,6 +148,8 @@ const (
 	MASKMOVPD
 	MASKMOVPDstore
 	DPBF16PS
+	MOVMSKPS // Assembler.MoveMask emits these two
+	MOVMSKPD
 	numOps
 )
 
@@ -296,4 +298,6 @@ var ops = [numOps]opInfo{
 	MASKMOVPD:         {name: "maskmovpd", opmap: m38, prefix: p66, code: 0x2d, form: rvm, mem: fullMem, w: w0, sets: vex, flags: memOnly},
 	MASKMOVPDstore:    {name: "maskmovpd", opmap: m38, prefix: p66, code: 0x2f, form: mvr, mem: fullMem, w: w0, sets: vex, flags: memOnly},
 	DPBF16PS:          {name: "dpbf16ps", opmap: m38, prefix: pF3, code: 0x52, form: rvm, mem: full32, w: w0, sets: evex},
+	MOVMSKPS:          {name: "movmskps"},
+	MOVMSKPD:          {name: "movmskpd"},
 }

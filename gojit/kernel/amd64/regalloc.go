@@ -39,6 +39,8 @@ type allocator struct {
 	scratch   int     // vectors of scratch memory in use
 	out       []machine
 	at        int
+	slots     []operand // values in the order in which they got places in scratch memory
+	entered   []atBranch
 }
 
 // base registers of memory that kernels use.
@@ -176,6 +178,7 @@ func (a *allocator) spill() {
 	o := a.owner[victim]
 	if a.spilled[o] < 0 {
 		a.spilled[o] = int16(a.scratch)
+		a.slots = append(a.slots, o)
 		a.scratch++
 		a.out = append(a.out, machine{op: MOVUPSstore, w: a.l.isa.Width(), d: Reg(victim), s: M(a.slot(o))})
 	}

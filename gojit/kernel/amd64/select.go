@@ -42,6 +42,8 @@ const (
 	pickWhere             // d = args[2] where args[0] compares with args[1], args[3] elsewhere; AVX-512
 	keepNaN               // d = args[0], but args[1] where that is NaN; AVX-512
 	index                 // d = number of the first element of the vector, in every lane
+	skipSide              // goes to the matching endSide where no lane of a mask is set or, with an index, where all are
+	endSide               // d = args[0], or anything where the code before it was skipped
 )
 
 // instruction works on virtual registers. Each virtual register is written once, but accumulators,
@@ -76,6 +78,12 @@ type lowerer struct {
 	params   int                           // numbers of the parameters among the arguments
 	singles  []rowNumber                   // inputs with one number for all elements
 	pairs    map[kernel.Value]*pairedParts // of each complex value
+	least    int                           // cost from which a side of a choice has a branch; 0: there are no branches
+	sides    sides
+	side     int32  // the side being written, 0 outside
+	numberAt []int  // places of the parameters among the arguments
+	inputAt  []int  // and of the inputs that are the same for all elements
+	uniform  uint32 // the set of these inputs
 }
 
 // rowNumber is where an input's number is among the arguments. Its size is zero where later rows have no other.
@@ -114,25 +122,14 @@ func (l *lowerer) lower(uniformInputs uint32) {
 	}
 	l.values = make([]operand, len(k.Instrs))
 	l.boolWide = make([]bool, len(k.Instrs))
-	params, inputs := l.placeNumbers(uniformInputs)
+	l.uniform = uniformInputs
+	l.numberAt, l.inputAt = l.placeNumbers(uniformInputs)
+	if l.least > 0 {
+		l.findSides(l.least)
+	}
 	for i := range k.Instrs {
-		in := &k.Instrs[i]
-		switch {
-		case !used[i]:
-		case in.Type.IsComplex():
-			uniform, slot := false, 0
-			if in.Op == kernel.Param {
-				slot = params[in.Imm]
-			} else if in.Op == kernel.Load {
-				uniform, slot = uniformInputs>>in.Imm&1 != 0, inputs[in.Imm]
-			}
-			l.complexValue(kernel.Value(i), in, slot, uniform)
-		case in.Op == kernel.Load && uniformInputs>>in.Imm&1 != 0:
-			l.values[i] = l.slot(in.Type, inputs[in.Imm])
-		case in.Op == kernel.Param:
-			l.values[i] = l.slot(in.Type, params[in.Imm])
-		default:
-			l.values[i] = l.value(kernel.Value(i), in)
+		if used[i] && !l.waits(i) {
+			l.instruction(i)
 		}
 	}
 	for i, o := range k.Outputs {
@@ -141,6 +138,29 @@ func (l *lowerer) lower(uniformInputs uint32) {
 			continue
 		}
 		l.store(i, o)
+	}
+	l.prune()
+}
+
+// instruction selects what one instruction of the kernel needs.
+func (l *lowerer) instruction(i int) {
+	in := &l.kernel.Instrs[i]
+	uniform := in.Op == kernel.Load && l.uniform>>in.Imm&1 != 0
+	switch {
+	case in.Type.IsComplex():
+		slot := 0
+		if in.Op == kernel.Param {
+			slot = l.numberAt[in.Imm]
+		} else if in.Op == kernel.Load {
+			slot = l.inputAt[in.Imm]
+		}
+		l.complexValue(kernel.Value(i), in, slot, uniform)
+	case uniform:
+		l.values[i] = l.slot(in.Type, l.inputAt[in.Imm])
+	case in.Op == kernel.Param:
+		l.values[i] = l.slot(in.Type, l.numberAt[in.Imm])
+	default:
+		l.values[i] = l.value(kernel.Value(i), in)
 	}
 }
 

@@ -136,7 +136,9 @@ func (l *lowerer) fmaByDoubles(wide bool, x, y, z operand) operand {
 // selectValue is a choice by a mask. A comparison of the lanes' own size keeps its mask in a mask
 // register where there are any.
 func (l *lowerer) selectValue(v kernel.Value, in *kernel.Instr) operand {
-	c, x, y := in.Args[0], l.values[in.Args[1]], l.values[in.Args[2]]
+	c := in.Args[0]
+	l.chooseSides(v, c)
+	x, y := l.values[in.Args[1]], l.values[in.Args[2]]
 	wide := wideType(in.Type)
 	if in.Type == tensor.Bool {
 		wide = l.boolWide[c] || l.boolWide[in.Args[1]] || l.boolWide[in.Args[2]]
@@ -144,13 +146,8 @@ func (l *lowerer) selectValue(v kernel.Value, in *kernel.Instr) operand {
 		x = l.maskAs(x, l.boolWide[in.Args[1]], wide)
 		y = l.maskAs(y, l.boolWide[in.Args[2]], wide)
 	}
-	if test := &l.kernel.Instrs[c]; l.isa == AVX512 && l.boolWide[c] == wide && test.Op >= kernel.Eq && test.Op <= kernel.Ge {
-		if t := l.kernel.TypeOf(test.Args[0]); t != tensor.Bool {
-			a, b, predicate := l.ordered(test)
-			op := pair(wide, PCMPD, PCMPQ)
-			if t.IsFloating() {
-				op = pair(wide, CMPPS, CMPPD)
-			}
+	if l.isa == AVX512 && l.boolWide[c] == wide {
+		if a, b, op, predicate, ok := l.comparison(c); ok {
 			return l.emit(instruction{kind: pickWhere, op: op, w: l.width(wide), d: none, imm: predicate, args: [4]operand{a, b, x, y}})
 		}
 	}
