@@ -182,7 +182,7 @@ func (p *Plan[T]) runTiles(in, residual, out []T) {
 		tensor.Parallel(g.Groups*panels, 1, func(lo, hi int) { run(lo, hi, 0, n) })
 		return
 	}
-	tensor.Parallel(n, max(1, n/(4*threads)), func(lo, hi int) { run(0, g.Groups*panels, lo, hi) })
+	tensor.Parallel(n, max(1, n/(16*threads)), func(lo, hi int) { run(0, g.Groups*panels, lo, hi) })
 }
 
 // work returns the multiplications of a run.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/tensor"
 )
 
 // turn moves the channels of images behind the pixels, or back.
@@ -95,6 +96,39 @@ func TestWinogradIsNearTheConvolution(t *testing.T) {
 		options := randomOptions(r)
 		options.Exact = false
 		checkPlan[float32](t, r, g, options, 2e-5)
+	}
+}
+
+// TestPlansDoNotDependOnThreads compares bits: of one with several groups of patches, with one group, without Winograd,
+// and with weights that are read once.
+func TestPlansDoNotDependOnThreads(t *testing.T) {
+	defer tensor.SetNumThreads(0)
+	r := rand.New(rand.NewPCG(47, 48))
+	for _, c := range []struct {
+		geometry Convolution
+		exact    bool
+	}{{square(16, 56, 48, 3, 1, 1), false}, {square(64, 16, 48, 3, 1, 1), false}, {square(3, 60, 24, 7, 2, 3), true}, {square(96, 9, 128, 3, 1, 1), true}} {
+		g := c.geometry
+		in, weight, out := make([]float32, g.InChannels*volume(g.In)), make([]float32, g.OutChannels*g.InChannels*volume(g.Kernel)), make([]float32, g.OutChannels*volume(g.Out))
+		for _, x := range [][]float32{in, weight} {
+			for i := range x {
+				x[i] = r.Float32() - 0.5
+			}
+		}
+		plan, first := NewPlan(g, weight, nil, PlanOptions{Exact: c.exact}), []float32(nil)
+		for threads := 1; threads <= 5; threads++ {
+			tensor.SetNumThreads(threads)
+			clear(out)
+			plan.Run(in, nil, out)
+			if first == nil {
+				first = append(first, out...)
+			}
+			for i := range first {
+				if out[i] != first[i] {
+					t.Fatalf("%+v: with %d threads element %d is %v, with one %v", g, threads, i, out[i], first[i])
+				}
+			}
+		}
 	}
 }
 

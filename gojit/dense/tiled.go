@@ -48,6 +48,8 @@ const (
 	groupPanels   = 16
 	inPlaceBytes  = 64 << 10
 	parallelFlops = 1 << 20 // products worth another thread
+	farB          = 1 << 20 // bytes of a B that does not stay near: to read it takes as long as the
+	farRows       = 8       // products of so many rows
 )
 
 // newGemm returns a product of elements of so many bytes that has no matrices yet.
@@ -64,7 +66,14 @@ func (g *gemm) sizeB() int {
 	return g.size
 }
 
-func (g *gemm) work() int { return g.m * g.n * g.k * max(g.images, 1) }
+// work returns the multiplications, or where there are fewer what reading B takes in their place.
+func (g *gemm) work() int {
+	rows := g.m
+	if g.n*g.k*g.sizeB() >= farB {
+		rows = max(rows, farRows)
+	}
+	return rows * g.n * g.k * max(g.images, 1)
+}
 
 // normalize gives vectors the layout that the ways through the product want.
 func (g *gemm) normalize() {

@@ -17,7 +17,8 @@ type winograd[T Float] struct {
 	weight       []T // 36 matrices in panels
 	bias         []T
 	down, across int // patches of an image
-	group        int // patches whose products are computed together
+	groups       int // of patches whose products are computed together
+	group        int // the most patches of one
 	input        []patchKernel
 	output       []patchKernel
 }
@@ -42,13 +43,13 @@ func newWinograd[T Float](isa amd64.ISA, g Convolution, weight, bias []T, option
 	p := &winograd[T]{geometry: g, options: options, isa: isa, bias: bias, down: (g.Out[1] + 3) / 4, across: (g.Out[2] + 3) / 4}
 	p.transformWeights(weight)
 	size := int(unsafe.Sizeof(weight[0]))
-	bytes := transformed * (g.InChannels + g.OutChannels) * size
-	memory := 1 << 20
-	if len(p.weight)*size > 4<<20 { // the weights are read again for each group
+	memory := 512 << 10             // of a group
+	if len(p.weight)*size > 4<<20 { // the weights are read again for each
 		memory = 8 << 20
 	}
-	rows := amd64.MaxRows(isa, panelVectors)
-	p.group = min(max(memory/bytes, 2*rows)/rows*rows, g.Batch*p.down*p.across)
+	total, rows := g.Batch*p.down*p.across, amd64.MaxRows(isa, panelVectors)
+	p.groups = winogradGroups(total, max(memory/(transformed*(g.InChannels+g.OutChannels)*size), 2*rows)/rows*rows)
+	p.group = (total + p.groups - 1) / p.groups
 	in := amd64.Winograd{Row: int32(g.In[2] * g.InChannels * size), Pixel: int32(g.InChannels * size), Plane: int32(p.group * g.InChannels * size)}
 	out := amd64.Winograd{Output: true, Row: int32(g.Out[2] * g.OutChannels * size), Pixel: int32(g.OutChannels * size), Plane: int32(p.group * g.OutChannels * size),
 		Relu: options.Relu, Residual: options.Residual}
@@ -63,6 +64,16 @@ func newWinograd[T Float](isa amd64.ISA, g Convolution, weight, bias []T, option
 		}
 	}
 	return p
+}
+
+// winogradGroups returns the groups of at most so many patches into which all are cut: where there are several, a number that
+// two or four threads share out evenly.
+func winogradGroups(patches, most int) int {
+	groups := (patches + most - 1) / most
+	if groups > 2 {
+		return (groups + 3) / 4 * 4
+	}
+	return groups
 }
 
 // weightMatrix transforms a column of three weights.
@@ -99,28 +110,45 @@ func (p *winograd[T]) transformWeights(weight []T) {
 	}
 }
 
-// run computes a batch, one group of patches after the other.
+// run computes a batch, one group of patches after the other. Threads take whole groups where there are
+// enough of them, so that each finds in its own cache what it has transformed; else they share every step of a group.
 func (p *winograd[T]) run(in, residual, out []T) {
+	g := &p.geometry
+	threads := tensor.NumThreads()
+	if threads == 1 || g.Batch*p.down*p.across*g.InChannels*g.OutChannels*transformed < 2*parallelFlops {
+		p.runGroups(in, residual, out, 0, p.groups, false)
+		return
+	}
+	if p.groups < threads {
+		p.runGroups(in, residual, out, 0, p.groups, true)
+		return
+	}
+	tensor.Parallel(p.groups, 1, func(lo, hi int) { p.runGroups(in, residual, out, lo, hi, false) })
+}
+
+// runGroups computes the groups from lo to hi; where shared, by all threads together.
+func (p *winograd[T]) runGroups(in, residual, out []T, lo, hi int, shared bool) {
 	g := &p.geometry
 	memory := bufferPool.Get().(*buffers)
 	defer bufferPool.Put(memory)
-	size := int(unsafe.Sizeof(in[0]))
+	size, total := int(unsafe.Sizeof(in[0])), g.Batch*p.down*p.across
 	r := winogradRun[T]{winograd: p, in: in, residual: residual, out: out,
 		v: grow(&memory.a, transformed*p.group*g.InChannels*size), m: grow(&memory.b, transformed*p.group*g.OutChannels*size)}
-	total := g.Batch * p.down * p.across
-	for first := 0; first < total; first += p.group {
-		n := min(p.group, total-first)
-		r.first, r.patches = first, n
-		if tensor.NumThreads() == 1 || n*g.InChannels*g.OutChannels*transformed < 2*parallelFlops {
-			r.transformInputs(0, n)
+	var watch tensor.Watch
+	for i := lo; i < hi; i++ {
+		watch.Look()
+		r.first = cut(total, p.groups, i)
+		r.patches = cut(total, p.groups, i+1) - r.first
+		if !shared {
+			r.transformInputs(0, r.patches)
 			r.multiply(0, transformed)
-			r.transformOutputs(0, n)
+			r.transformOutputs(0, r.patches)
 			continue
 		}
-		shared := r
-		tensor.Parallel(n, 4, func(lo, hi int) { shared.transformInputs(lo, hi) })
-		tensor.Parallel(transformed, 2, func(lo, hi int) { shared.multiply(lo, hi) })
-		tensor.Parallel(n, 4, func(lo, hi int) { shared.transformOutputs(lo, hi) })
+		group := r
+		tensor.Parallel(group.patches, 4, group.transformInputs)
+		tensor.Parallel(transformed, 2, group.multiply)
+		tensor.Parallel(group.patches, 4, group.transformOutputs)
 	}
 }
 
