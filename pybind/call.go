@@ -24,12 +24,15 @@ type call struct {
 	positional int
 	keywords   int
 
-	bound  []*word        // arguments of a registered function in the order of its parameters
+	bound  []*word        // arguments in the order of a registered function's or an operator's parameters
 	values []value.Value  // arguments and results of operators and compiled functions
+	unread uint64         // the bound arguments of an operator that are not among the values yet, as bits
 	memory *interp.Memory // of compiled functions
 	thread *thread
 	gil    unsafe.Pointer // while it is given up
 	next   *call
+
+	wantsGrad bool // an operator is called with requires_grad=True
 }
 
 // idleCalls are calls that can be reused.
@@ -130,6 +133,7 @@ func TJCall(slot C.int64_t, args *C.tj_word, positional, keywords, number C.int6
 	c := newCall(args, positional, keywords, reply)
 	defer c.end(&status)
 	c.thread = threadOf(number)
+	releaseWaiting()
 	if garbage.waiting.Load() {
 		sweep()
 	}
@@ -187,6 +191,11 @@ func TJReleaseCallable(slot C.int64_t) { releaseCallable(int64(slot)) }
 //
 //export TJRelease
 func TJRelease(slot C.int64_t) { releaseSlot(int64(slot)) }
+
+// TJReleaseWaiting ends the lives of the tensors that wait for it.
+//
+//export TJReleaseWaiting
+func TJReleaseWaiting() { releaseWaiting() }
 
 // TJAlias returns the slot of a new tensor that shares the memory of a slot's tensor, 0 where that is none.
 //

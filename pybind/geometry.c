@@ -6,6 +6,7 @@
 
 /* Addresses of tensors by slot, 0 for other objects; Go writes them. */
 const char **tj_tensors;
+static int64_t tensor_room;
 int tj_recorders;
 static tj_layout layout;
 
@@ -14,6 +15,7 @@ void *tj_grow_tensors(int64_t count, int64_t room) {
     const char **grown = realloc(tj_tensors, room * sizeof *grown);
     if (!grown) Py_FatalError("torchjit: out of memory");
     memset(grown + count, 0, (room - count) * sizeof *grown);
+    tensor_room = room;
     return tj_tensors = grown;
 }
 
@@ -48,6 +50,12 @@ static PyObject *ask(PyObject *self, PyObject **name, const char *text, PyObject
         static PyObject *name;                                \
         return ask(self, &name, text, NULL, 0, NULL);         \
     } while (0)
+
+/* Whether a slot holds a tensor over so little memory that it may stay a while. */
+int tj_can_wait(int64_t slot) {
+    const char *t = slot < tensor_room ? tj_tensors[slot] : NULL;
+    return t && COUNT(FIELD(t, char *, storage), data) <= 4096;
+}
 
 /* ---- what it is ---- */
 

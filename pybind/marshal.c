@@ -274,10 +274,19 @@ PyObject *tj_adopt(PyTypeObject *cls, int64_t slot) {
     return o;
 }
 
-/* The object of slot is going away. */
+tj_waiting_slots tj_waiting;
+
+/* The object of slot is going away. A call of Go for a small tensor would cost more than making it, so some wait for the
+ * next call, which is there before the memory is wanted again. */
 void tj_forget(int64_t slot) {
     if (slot < slot_capacity) slot_objects[slot] = NULL;
-    if (!tj_forked) TJRelease(slot);
+    if (tj_forked) return;
+    if (!tj_can_wait(slot)) {
+        TJRelease(slot);
+        return;
+    }
+    tj_waiting.slots[tj_waiting.count++] = slot;
+    if (tj_waiting.count == TJ_WAITING) TJReleaseWaiting();
 }
 
 static PyObject *read_handle(int64_t number, int64_t slot) {

@@ -18,6 +18,8 @@ int tj_check_signals(void **raised);
 int tj_is_first_thread(void);
 void *tj_grow_tensors(int64_t count, int64_t room);
 void tj_set_recorders(int n);
+extern tj_waiting_slots tj_waiting;
+extern int tj_recorders;
 int tj_borrow_array(void *object, tj_array *array, void **raised);
 void tj_return_array(void *owner);
 void tj_delete_dlpack(dl_managed *m);

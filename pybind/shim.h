@@ -64,6 +64,7 @@ PyObject *tj_as_size(PyObject *tuple);
 /* geometry.c */
 extern PyGetSetDef tj_tensor_getset[];
 extern PyMethodDef tj_tensor_methods[];
+int tj_can_wait(int64_t slot);
 Py_ssize_t tj_tensor_length(PyObject *self);
 void tj_read_layout(void);
 PyObject *tj_set_to_operator(PyObject *module, PyObject *f);

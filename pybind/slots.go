@@ -1,5 +1,8 @@
 package main
 
+// #include "services.h"
+import "C"
+
 import (
 	"torchjit/gojit/alias"
 	"torchjit/gojit/autograd"
@@ -72,8 +75,12 @@ func releaseSlot(i int64) {
 	case *tensor.Tensor:
 		x.SetPyObject(0)
 		show(i, nil)
-		if !slots[i].kept && !x.RequiresGrad() && x.History() == nil {
-			x.Release()
+		switch {
+		case slots[i].kept || x.RequiresGrad() || x.History() != nil:
+		case C.tj_recorders != 0:
+			x.Release() // the trace knows tensors by their addresses
+		default:
+			x.Recycle()
 		}
 	default:
 		delete(numberOf, x)
@@ -82,8 +89,19 @@ func releaseSlot(i int64) {
 	freeSlots = append(freeSlots, i)
 }
 
+// releaseWaiting ends the lives of the small tensors whose Python objects have gone since the last call.
+func releaseWaiting() {
+	for C.tj_waiting.count > 0 {
+		C.tj_waiting.count--
+		releaseSlot(int64(C.tj_waiting.slots[C.tj_waiting.count]))
+	}
+}
+
 // tensorSlot returns the slot of t, which it makes where t has none.
 func tensorSlot(t *tensor.Tensor) int64 {
+	if t.PyObject() != 0 {
+		releaseWaiting() // t may be among them
+	}
 	if n := t.PyObject(); n != 0 {
 		return int64(n)
 	}

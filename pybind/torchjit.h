@@ -64,6 +64,13 @@ typedef struct {
     void *owner;         /* what keeps the memory alive */
 } tj_array;
 
+/* Slots of small tensors whose Python objects have gone: Go ends their lives at the next call. */
+#define TJ_WAITING 64
+typedef struct {
+    int64_t count;
+    int64_t slots[TJ_WAITING];
+} tj_waiting_slots;
+
 /* Where the fields of a tensor lie, in bytes: see gojit/tensor/fields.go. */
 typedef struct {
     int64_t numel, shape, strides, offset, dtype, device, requires_grad, base, storage, data;

@@ -140,7 +140,7 @@ func (v *overload) givenNumbers(c *call) []trace.Given {
 		if w == nil {
 			continue
 		}
-		t := v.types[i]
+		t := v.parameters[i].written
 		if o, ok := t.(*types.Optional); ok {
 			t = o.Elem
 		}

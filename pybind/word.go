@@ -79,8 +79,18 @@ func (w *word) text() string {
 
 func (w *word) complex() complex128 { return complex(w.float(), w.after(1).float()) }
 
+// longKinds are the kinds, as bits, of which more words may follow the first.
+const longKinds = 1<<kindComplex | 1<<kindString | 1<<kindBytes | 1<<kindList | 1<<kindTuple | 1<<kindSize | 1<<kindDict | 1<<kindSlice | 1<<kindConstruct
+
 // next returns the word behind the value that starts at w.
 func (w *word) next() *word {
+	if longKinds>>w.kind()&1 == 0 {
+		return w.after(1)
+	}
+	return w.afterLong()
+}
+
+func (w *word) afterLong() *word {
 	switch w.kind() {
 	case kindComplex:
 		return w.after(2)

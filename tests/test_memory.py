@@ -56,6 +56,38 @@ def chain(x, w):
     return torch.sigmoid(x * w + 1) * torch.tanh(x)
 
 
+def test_dropped_tensors_become_others():
+    kept = [torch.full((2,), float(i)) for i in range(200)]
+    views = [x.view(2, 1) for x in kept]
+    del kept[::2]
+    for i in range(300):
+        y = torch.full((2, 1), -1.0).t()
+        y.add_(i)
+        del y
+    assert [v.tolist() for v in views] == [[[i], [i]] for i in range(200)]
+    assert [x._version for x in (torch.ones(2), torch.ones(2) + 1)] == [0, 0]
+    assert torch.zeros(3).tolist() == [0, 0, 0]
+
+
+def test_the_next_call_gives_memory_of_others_back():
+    array = bytearray(8)
+    x = torch.frombuffer(array, dtype=torch.float32)
+    with pytest.raises(BufferError):
+        array.append(0)
+    del x
+    torch.empty(1)
+    array.append(0)
+
+
+def test_many_small_tensors_wait_for_no_call():
+    live = _native.function("live_handles")
+    before = live()
+    tensors = [torch.ones(2) for _ in range(1000)]
+    assert live() == before + 1000
+    del tensors
+    assert live() == before
+
+
 @pytest.mark.parametrize("fn", [chain, torch.jit.script(chain)], ids=["eager", "scripted"])
 def test_large_results_reuse_memory(fn):
     resource = pytest.importorskip("resource")

@@ -175,6 +175,7 @@ func (c *casting) castTensor(m *Mode, v value.Value, to tensor.DType) (value.Val
 		return v, err
 	}
 	if kept {
+		t.Retain()
 		c.cache.cast[t] = out[0].Tensor()
 	}
 	return out[0], nil

@@ -113,5 +113,8 @@ func (t *Tensor) Refresh() {
 	}
 }
 
-// Retain leaves the memory of the tensor to the collector, whoever releases it.
-func (t *Tensor) Retain() { t.storage.refs.Add(1) }
+// Retain leaves the tensor and its memory to the collector, whoever releases it.
+func (t *Tensor) Retain() {
+	t.storage.refs.Add(1)
+	t.released.Store(true)
+}

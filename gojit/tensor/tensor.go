@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -44,14 +45,17 @@ type Quantizer struct {
 	Axis       int
 }
 
-// smallTensor is a tensor with its own storage and up to smallBytes of data in one allocation.
-type smallTensor struct {
+// ownTensor is a tensor with its own storage, and room for smallBytes of data, in one allocation.
+type ownTensor struct {
 	tensor  Tensor
 	storage Storage
 	data    [smallBytes / 8]uint64
 }
 
 const smallBytes = 64
+
+// idleTensors are the ownTensors that Recycle has given up, idleViews the views.
+var idleTensors, idleViews sync.Pool
 
 // Empty returns a contiguous tensor whose elements are arbitrary. It fails on a negative size and
 // where the memory cannot be had.
@@ -80,20 +84,24 @@ func emptyContiguous(shape []int, dtype DType, cleared bool) (*Tensor, error) {
 
 // allocate returns a tensor without geometry over a fresh storage.
 func allocate(numel, nbytes int, dtype DType, cleared bool) (*Tensor, error) {
-	if nbytes <= smallBytes {
-		s := &smallTensor{}
-		s.storage.data = unsafe.Slice((*byte)(unsafe.Pointer(&s.data)), nbytes)
-		s.storage.refs.Store(1)
-		t := &s.tensor
-		t.storage, t.numel, t.dtype = &s.storage, numel, dtype
-		return t, nil
+	o, reused := idleTensors.Get().(*ownTensor)
+	if !reused {
+		o = &ownTensor{}
 	}
-	s, err := newStorage(nbytes, cleared)
-	if err != nil {
-		return nil, err
+	t, s := &o.tensor, &o.storage
+	if nbytes > smallBytes {
+		if err := s.allocate(nbytes, cleared); err != nil {
+			return nil, err
+		}
+	} else {
+		s.data = unsafe.Slice((*byte)(unsafe.Pointer(&o.data)), nbytes)
+		if cleared && reused {
+			o.data = [smallBytes / 8]uint64{}
+		}
 	}
 	s.refs.Store(1)
-	return &Tensor{storage: s, numel: numel, dtype: dtype}, nil
+	t.storage, t.numel, t.dtype = s, numel, dtype
+	return t, nil
 }
 
 // EmptyStrided returns a tensor of the given geometry over a storage just large enough. It fails as Empty does.
@@ -205,7 +213,11 @@ func extent(shape, strides []int) int {
 // derive returns a tensor over the same storage with room for n dimensions; the caller fills shape
 // and strides and then calls fixNumel where the number of elements differs.
 func (t *Tensor) derive(n int) *Tensor {
-	v := &Tensor{storage: t.storage, offset: t.offset, numel: t.numel, dtype: t.dtype, device: t.device, quantizer: t.quantizer}
+	v, ok := idleViews.Get().(*Tensor)
+	if !ok {
+		v = &Tensor{}
+	}
+	v.storage, v.offset, v.numel, v.dtype, v.device, v.quantizer = t.storage, t.offset, t.numel, t.dtype, t.device, t.quantizer
 	if v.base = t.base; v.base == nil {
 		v.base = t
 	}
@@ -300,6 +312,28 @@ func (t *Tensor) Release() {
 	}
 	if s := t.storage; s.refs.Add(-1) == 0 {
 		s.free()
+	}
+}
+
+// Recycle is Release by a caller who promises too that nobody looks at t itself any more, not even at its shape: a view, and
+// a tensor that had its memory alone, become tensors that are made later.
+func (t *Tensor) Recycle() {
+	if t.released.Swap(true) {
+		return
+	}
+	s, isLast := t.storage, false
+	if s.refs.Add(-1) == 0 {
+		s.free()
+		isLast = true
+	}
+	switch isOwn := uintptr(unsafe.Pointer(s)) == uintptr(unsafe.Pointer(t))+unsafe.Offsetof(ownTensor{}.storage); {
+	case isOwn && isLast:
+		o := (*ownTensor)(unsafe.Pointer(t))
+		o.tensor, o.storage = Tensor{}, Storage{}
+		idleTensors.Put(o)
+	case !isOwn && t.base != nil: // no view's base
+		*t = Tensor{}
+		idleViews.Put(t)
 	}
 }
 

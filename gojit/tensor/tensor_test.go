@@ -188,6 +188,49 @@ func TestStorageSharing(t *testing.T) {
 	}
 }
 
+// A recycled tensor is used again only when nothing needs it: not its views, not whoever retained it.
+func TestRecycle(t *testing.T) {
+	filled := func(shape ...int) *Tensor {
+		x, err := Full(shape, Float(7), Float32)
+		mustT(t, x, err)
+		return x
+	}
+	for _, n := range []int{1, 4, 100} {
+		base, kept, retained := filled(n), filled(n), filled(n)
+		view, err := base.View(1, n)
+		mustT(t, view, err)
+		flat, err := kept.View(n, 1)
+		mustT(t, flat, err)
+		retained.Retain()
+		flat.Retain()
+		for _, x := range []*Tensor{base, retained, flat} {
+			x.Recycle()
+			x.Recycle()
+		}
+		for range 10 {
+			x := filled(n + 1)
+			v, err := x.View(1, 1, n+1)
+			mustT(t, v, err)
+			Fill(x, Float(1))
+			v.Recycle()
+			x.Recycle()
+			z, err := Zeros([]int{n}, Float32)
+			mustT(t, z, err)
+			if z.At(n-1).Float64() != 0 || z.Version() != 0 || z.Base() != nil || z.Users() != 1 {
+				t.Fatalf("a tensor of %d zeros has something of the one before", n)
+			}
+			Fill(z, Float(2))
+			z.Bump()
+			z.Recycle()
+		}
+		for name, x := range map[string]*Tensor{"a view": view, "what was retained": retained, "a retained view": flat} {
+			if x.Numel() != n || x.At(make([]int, x.Dim())...).Float64() != 7 {
+				t.Errorf("%s of %d elements changed when others were made", name, n)
+			}
+		}
+	}
+}
+
 func TestCachedBlocksAreReusedAndAge(t *testing.T) {
 	for _, n := range []int{17, 1000, 1 << 16} {
 		EmptyCache()
