@@ -37,8 +37,8 @@ func (p *Program) gapRows(f *function, l *tensor.Loop) (r gapRows, ok bool) {
 		size, outer := l.Dim(d)
 		r.rows *= size
 		for i := p.outputs; i < p.operands; i++ {
-			if step[i] == 0 && outer[i] != 0 {
-				return r, false // a number for each row
+			if step[i] == 0 && outer[i] != 0 && !p.readsAsItLies(i) {
+				return r, false
 			}
 		}
 	}
@@ -66,17 +66,6 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 	defer s.release()
 	args := &s.args
 	p.setParams(args, params)
-	at := p.numbers
-	_, step := r.loop.Dim(0)
-	singles := 0
-	for i := p.outputs; i < p.operands; i++ {
-		if step[i] == 0 { // the same for all rows
-			args.Single[singles], args.SingleSkip[singles] = unsafe.Pointer(&args.Uniform[at]), 0
-			at = p.setNumber(args, at, i, r.loop.Base(i))
-			singles++
-		}
-	}
-	args.StartRows()
 	_, skip := r.loop.Dim(1)
 	most := max(1, chunk/r.width)
 	for row := lo; row < hi; {
@@ -85,11 +74,32 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 			args.Ptr[i] = r.start(operand, row)
 			args.Skip[i] = int64(skip[operand])
 		}
+		r.setSingles(args, row, skip)
 		args.Count, args.First, args.Rows = int64(r.width), int64(row*r.width), int64(n)
 		r.f.Code.Call(unsafe.Pointer(args))
 		row += n
 	}
 	args.Rows, args.Single = 0, [amd64.MaxPointers]unsafe.Pointer{}
+}
+
+// setSingles puts the numbers that inputs have for a row among the arguments, and where those of the rows after it are.
+func (r *gapRows) setSingles(args *amd64.Args, row int, skip *[maxOperands]int) {
+	p := r.program
+	at, n := p.numbers, 0
+	_, step := r.loop.Dim(0)
+	for i := p.outputs; i < p.operands; i++ {
+		if step[i] != 0 {
+			continue
+		}
+		from := r.start(i, row)
+		args.Single[n], args.SingleSkip[n] = from, int64(skip[i])
+		if skip[i] == 0 {
+			args.Single[n] = unsafe.Pointer(&args.Uniform[at])
+		}
+		at = p.setNumber(args, at, i, from)
+		n++
+	}
+	args.StartRows()
 }
 
 // start returns where a row of an operand begins.

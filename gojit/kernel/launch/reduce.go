@@ -97,11 +97,16 @@ func (p *Program) walksRows(operands []Row) bool {
 		return false
 	}
 	for i := p.outputs; i < p.operands; i++ {
-		if operands[i].Single && operands[i].Step != 0 && (p.computed[i] != p.memory[i] || p.size[i] < 4 || p.computed[i].IsComplex()) {
+		if operands[i].Single && operands[i].Step != 0 && !p.readsAsItLies(i) {
 			return false
 		}
 	}
 	return true
+}
+
+// readsAsItLies reports whether machine code reads the number that an input has for a row from memory.
+func (p *Program) readsAsItLies(operand int) bool {
+	return p.computed[operand] == p.memory[operand] && p.size[operand] >= 4 && !p.computed[operand].IsComplex()
 }
 
 // setSingles puts the numbers that inputs have for a row among the arguments, and where those of the rows after it are.

@@ -81,3 +81,68 @@ func compareRows(t *testing.T, rng *rand.Rand, p *Program, d tensor.DType, rows,
 		}
 	}
 }
+
+// TestRunOfRowsWithNumbers compares a walk with the evaluator where an input has a number for each row, for rows of some
+// dimension only, or for all.
+func TestRunOfRowsWithNumbers(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Int64, tensor.BFloat16, tensor.Complex64} {
+		b := kernel.NewBuilder()
+		c := kernel.ComputeType(d)
+		b.Output(b.Sub(b.Input(d, c), b.Mul(b.Input(d, c), b.Input(d, c))), d)
+		p, err := NewProgram(b.Kernel())
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := counted(t, d, 3, 2, 5, 80)
+		for _, shapes := range [][2][]int{{{3, 2, 5, 1}, {3, 2, 5, 80}}, {{3, 1, 1, 1}, {1, 2, 5, 1}}, {{1, 1, 5, 1}, {1, 1, 1, 1}}, {{3, 2, 1, 1}, {80}}} {
+			tensors := []*tensor.Tensor{nil, x, expanded(t, counted(t, d, shapes[0]...), x), expanded(t, counted(t, d, shapes[1]...), x)}
+			got, want := counted(t, d, 3, 2, 5, 90), counted(t, d, 3, 2, 5, 90)
+			for _, r := range []struct {
+				out *tensor.Tensor
+				run func([]*tensor.Tensor, []tensor.Scalar)
+			}{{got, p.Run}, {want, p.evaluate}} {
+				if tensors[0], err = r.out.Slice(3, 0, 80, 1); err != nil { // with gaps between the rows
+					t.Fatal(err)
+				}
+				r.run(tensors, nil)
+			}
+			if a, b := bytesOf(got), bytesOf(want); string(a) != string(b) {
+				t.Errorf("%s: numbers of shapes %v: % x, want % x", d, shapes, a, b)
+			}
+		}
+	}
+}
+
+// counted returns a tensor of the numbers from 0 on, up to 100 and again.
+func counted(t *testing.T, d tensor.DType, shape ...int) *tensor.Tensor {
+	t.Helper()
+	n := 1
+	for _, size := range shape {
+		n *= size
+	}
+	numbers := make([]float64, n)
+	for i := range numbers {
+		numbers[i] = float64(i % 101)
+	}
+	x, err := tensor.FromSlice(numbers, shape...)
+	if err == nil {
+		x, err = x.To(d)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func expanded(t *testing.T, x, like *tensor.Tensor) *tensor.Tensor {
+	t.Helper()
+	x, err := x.Expand(like.Shape()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func bytesOf(x *tensor.Tensor) []byte {
+	return unsafe.Slice((*byte)(x.DataPtr()), x.Numel()*x.DType().Size())
+}

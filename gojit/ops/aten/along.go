@@ -112,12 +112,13 @@ func gatherRow[W word](dst []W, index []int64, src unsafe.Pointer, step, stride,
 }
 
 // scatterInto combines the elements of src, of which the first in each dimension are used, with
-// those of t at the indexed places. Where it fails, t may be written in part.
+// those of t at the indexed places. Where it fails, t is as before.
 func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combine) {
 	check(src.DType() == t.DType(), "scatter(): Expected self.dtype to be equal to src.dtype")
 	if index.Numel() == 0 {
 		return
 	}
+	checkInside(t)
 	a := newAlong("scatter", t, dim, index)
 	check(src.Dim() == index.Dim() || src.Numel() == 1 && index.Numel() == 1, "Index tensor must have the same number of dimensions as src tensor")
 	for d, n := range index.Shape() {
@@ -126,6 +127,9 @@ func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 		}
 		check(n <= src.Size(d), "Expected index %s to be smaller than src %s in all dimensions", shapeText(index.Shape()), shapeText(src.Shape()))
 		src = must(src.Slice(d, 0, n, 1))
+	}
+	if bad := firstOutside(a.index, 0, a.limit); bad >= 0 {
+		a.outside(a.index[bad])
 	}
 	flat := contiguous(src)
 	if how != replace {
@@ -141,42 +145,32 @@ func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 // scatterAlong goes through the elements in order: of several for one place the last one stays.
 func scatterAlong[W word](t, values *tensor.Tensor, a *along) { storeRows(t, values, a, scatterRow[W]) }
 
-// storeRows goes through the values in order, row by row. row returns the first index that is too large, or -1.
-func storeRows[T any](t, values *tensor.Tensor, a *along, row func(dst unsafe.Pointer, index []int64, src []T, step, stride, limit int) int) {
+// storeRows goes through the values in order, row by row.
+func storeRows[T any](t, values *tensor.Tensor, a *along, row func(dst unsafe.Pointer, index []int64, src []T, step, stride int)) {
 	src, dst, size := unsafe.Slice((*T)(values.DataPtr()), values.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(T)))
 	a.each(0, len(a.index), func(k, base int, index []int64) {
-		if bad := row(unsafe.Add(dst, base*size), index, src[k:k+len(index)], a.step, a.stride, a.limit); bad >= 0 {
-			a.outside(index[bad])
-		}
+		row(unsafe.Add(dst, base*size), index, src[k:k+len(index)], a.step, a.stride)
 	})
 }
 
-// scatterRow is gatherRow in the other direction.
+// scatterRow is gatherRow in the other direction, for indices that are in range.
 //
 //go:noinline
-func scatterRow[W word](dst unsafe.Pointer, index []int64, src []W, step, stride, limit int) int {
+func scatterRow[W word](dst unsafe.Pointer, index []int64, src []W, step, stride int) {
 	if step == 0 && stride == 1 {
-		row := unsafe.Slice((*W)(dst), limit)
-		src = src[:len(index)]
-		for j, v := range index {
-			if uint64(v) >= uint64(len(row)) {
-				return j
-			}
-			row[v] = src[j]
+		index = index[:len(src)]
+		for j, x := range src {
+			*(*W)(unsafe.Add(dst, int(index[j])*int(unsafe.Sizeof(x)))) = x
 		}
-		return -1
+		return
 	}
 	step, stride = step*int(unsafe.Sizeof(*new(W))), stride*int(unsafe.Sizeof(*new(W)))
 	off := 0
 	src = src[:len(index)]
 	for j, v := range index {
-		if uint64(v) >= uint64(limit) {
-			return j
-		}
 		*(*W)(unsafe.Add(dst, off+int(v)*stride)) = src[j]
 		off += step
 	}
-	return -1
 }
 
 // addAlong adds values to the named elements in order.
@@ -185,32 +179,31 @@ func addAlong[T plainNumber | complex64 | complex128](t, values *tensor.Tensor, 
 }
 
 // addBFloats is addRow for sums that are rounded to 16 bits.
-func addBFloats(dst unsafe.Pointer, index []int64, src []tensor.BF16, step, stride, limit int) int {
+func addBFloats(dst unsafe.Pointer, index []int64, src []tensor.BF16, step, stride int) {
 	for j, v := range index {
-		if uint64(v) >= uint64(limit) {
-			return j
-		}
 		p := (*tensor.BF16)(unsafe.Add(dst, (j*step+int(v)*stride)*2))
 		*p = tensor.ToBF16(p.Float32() + src[j].Float32())
 	}
-	return -1
 }
 
 // addRow is scatterRow with additions.
 //
 //go:noinline
-func addRow[T plainNumber | complex64 | complex128](dst unsafe.Pointer, index []int64, src []T, step, stride, limit int) int {
+func addRow[T plainNumber | complex64 | complex128](dst unsafe.Pointer, index []int64, src []T, step, stride int) {
+	if step == 0 && stride == 1 {
+		index = index[:len(src)]
+		for j, x := range src {
+			*(*T)(unsafe.Add(dst, int(index[j])*int(unsafe.Sizeof(x)))) += x
+		}
+		return
+	}
 	step, stride = step*int(unsafe.Sizeof(*new(T))), stride*int(unsafe.Sizeof(*new(T)))
 	off := 0
 	src = src[:len(index)]
 	for j, v := range index {
-		if uint64(v) >= uint64(limit) {
-			return j
-		}
 		*(*T)(unsafe.Add(dst, off+int(v)*stride)) += src[j]
 		off += step
 	}
-	return -1
 }
 
 // accumulate combines values with the named elements in order.
@@ -246,9 +239,6 @@ func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
 		part := offsets[:min(len(offsets), len(a.index)-lo)]
 		a.each(lo, lo+len(part), func(k, base int, index []int64) {
 			for j, v := range index {
-				if uint64(v) >= uint64(a.limit) {
-					a.outside(v)
-				}
 				part[k-lo+j] = base + j*a.step + int(v)*a.stride
 			}
 		})

@@ -72,10 +72,10 @@ func drawEach(gen *tensor.Generator, t *tensor.Tensor, draw func(d tensor.Draws)
 	})
 }
 
-// drawPrograms keeps a kernel of words for each type of elements.
-type drawPrograms struct{ cache launch.Cache }
+// typePrograms keeps a kernel of words for each type of elements.
+type typePrograms struct{ cache launch.Cache }
 
-func (p *drawPrograms) of(d tensor.DType, build func(b *kernel.Builder)) *launch.Program {
+func (p *typePrograms) of(d tensor.DType, build func(b *kernel.Builder)) *launch.Program {
 	key := launch.Key(0).With(d)
 	if made := p.cache.Get(key); made != nil {
 		return made
@@ -128,7 +128,7 @@ func realParts(t *tensor.Tensor) *tensor.Tensor {
 	return t
 }
 
-var uniformPrograms drawPrograms
+var uniformPrograms typePrograms
 
 // drawUniform fills a floating-point tensor with numbers from [from, to).
 func drawUniform(gen *tensor.Generator, t *tensor.Tensor, from, to float64) {
@@ -150,7 +150,7 @@ func drawUniform(gen *tensor.Generator, t *tensor.Tensor, from, to float64) {
 	})
 }
 
-var exponentialPrograms drawPrograms
+var exponentialPrograms typePrograms
 
 // drawExponential fills a tensor with exponentially distributed numbers.
 func drawExponential(gen *tensor.Generator, t *tensor.Tensor, rate float64) {

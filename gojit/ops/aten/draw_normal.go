@@ -54,7 +54,7 @@ func normalMaker(d tensor.DType, mean, std float64) (make func(dst unsafe.Pointe
 	return normalHalves(d, mean, std), 1
 }
 
-var normalPrograms drawPrograms
+var normalPrograms typePrograms
 
 // normalPairs turns pairs of uniform numbers into pairs of normal ones by the method of Box and Muller. W is what one number
 // is made of.

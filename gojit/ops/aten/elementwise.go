@@ -5,6 +5,7 @@ import (
 	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/value"
 )
 
 // expression states what an operator computes from one element of each operand.
@@ -274,9 +275,7 @@ func checkWritable(dst *tensor.Tensor, operands []operand, d tensor.DType) {
 
 // checkOverlap fails where dst shares memory with itself or, shifted, with an operand.
 func checkOverlap(dst *tensor.Tensor, operands []operand) {
-	if hasInternalOverlap(dst) {
-		raise(source.RuntimeError, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
-	}
+	checkInside(dst)
 	for i := range operands {
 		t := operands[i].tensor
 		if t == nil || t == dst || !t.SharesStorage(dst) || t.Numel() == 0 {
@@ -285,9 +284,35 @@ func checkOverlap(dst *tensor.Tensor, operands []operand) {
 		if t.Offset() == dst.Offset() && tensor.SameShape(t.Strides(), dst.Strides()) {
 			continue
 		}
-		if overlaps(t, dst) {
-			raise(source.RuntimeError, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
+		checkOverlaps(dst, t)
+	}
+}
+
+// checkInside fails where elements of dst share memory.
+func checkInside(dst *tensor.Tensor) {
+	if hasInternalOverlap(dst) {
+		raise(source.RuntimeError, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
+	}
+}
+
+// checkApart fails where dst shares elements with a tensor among the arguments.
+func checkApart(dst *tensor.Tensor, args []value.Value) {
+	for _, v := range args {
+		switch {
+		case v.IsTensor():
+			if t := v.Tensor(); t.SharesStorage(dst) && t.Numel() > 0 {
+				checkOverlaps(dst, t)
+			}
+		case v.Kind() == value.KindList:
+			checkApart(dst, v.List().Items)
 		}
+	}
+}
+
+// checkOverlaps fails where dense tensors over one storage share an element.
+func checkOverlaps(dst, t *tensor.Tensor) {
+	if overlaps(t, dst) {
+		raise(source.RuntimeError, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
 	}
 }
 

@@ -13,11 +13,10 @@ func embedding(weight, indices *tensor.Tensor) *tensor.Tensor {
 	check(indices.DType() == tensor.Int64 || indices.DType() == tensor.Int32,
 		"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.%s instead (while checking arguments for embedding)", indices.DType().TensorClass())
 	list := indicesOf(indices)
-	if firstOutside(list, 0, weight.Size(0)) >= 0 {
+	out := empty(append(slices.Clone(indices.Shape()), weight.Size(1)), weight.DType())
+	if pickSlices(out, contiguous(weight), 0, list, 0) >= 0 {
 		raise(source.IndexError, "index out of range in self")
 	}
-	out := empty(append(slices.Clone(indices.Shape()), weight.Size(1)), weight.DType())
-	pickSlices(out, contiguous(weight), 0, list)
 	return out
 }
 

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
@@ -110,9 +112,17 @@ func gatherAt[W word](out, t *tensor.Tensor, outer, inner []int) {
 //
 //go:noinline
 func fetch[W word](dst []W, src unsafe.Pointer, offsets []int) {
-	dst = dst[:len(offsets)]
+	size := int(unsafe.Sizeof(*new(W)))
+	for len(offsets) >= 8 && len(dst) >= 8 {
+		from, to := (*[8]int)(offsets), (*[8]W)(dst)
+		to[0], to[1] = *(*W)(unsafe.Add(src, from[0]*size)), *(*W)(unsafe.Add(src, from[1]*size))
+		to[2], to[3] = *(*W)(unsafe.Add(src, from[2]*size)), *(*W)(unsafe.Add(src, from[3]*size))
+		to[4], to[5] = *(*W)(unsafe.Add(src, from[4]*size)), *(*W)(unsafe.Add(src, from[5]*size))
+		to[6], to[7] = *(*W)(unsafe.Add(src, from[6]*size)), *(*W)(unsafe.Add(src, from[7]*size))
+		offsets, dst = offsets[8:], dst[8:]
+	}
 	for i, off := range offsets {
-		dst[i] = *(*W)(unsafe.Add(src, off*int(unsafe.Sizeof(dst[0]))))
+		dst[i] = *(*W)(unsafe.Add(src, off*size))
 	}
 }
 
@@ -126,30 +136,31 @@ func reverseRows[W word](dst []W, t *tensor.Tensor, outer []int, n int) {
 	})
 }
 
-// reverse copies a row from its end, small elements several at a time.
+// reverse copies a row from its end, 32 bytes at a time.
 func reverse[W word](dst, src []W) {
-	n := len(src)
-	done := 0
-	switch size := int(unsafe.Sizeof(dst[0])); size {
-	case 1, 2, 4:
-		each := 8 / size
-		for ; done+each <= n; done += each {
-			x := *(*uint64)(unsafe.Pointer(&src[n-done-each]))
-			switch size {
-			case 1:
-				x = bits.ReverseBytes64(x)
-			case 2:
-				x = bits.ReverseBytes64(x)
-				x = x>>8&0x00ff00ff00ff00ff | x&0x00ff00ff00ff00ff<<8
-			case 4:
-				x = bits.RotateLeft64(x, 32)
-			}
-			*(*uint64)(unsafe.Pointer(&dst[done])) = x
+	if size := int(unsafe.Sizeof(*new(W))); size <= 8 {
+		for each := 32 / size; len(dst) >= each; dst, src = dst[each:], src[:len(src)-each] {
+			from, to := (*[4]uint64)(unsafe.Pointer(&src[len(src)-each])), (*[4]uint64)(unsafe.Pointer(&dst[0]))
+			to[0], to[1], to[2], to[3] = turned[W](from[3]), turned[W](from[2]), turned[W](from[1]), turned[W](from[0])
 		}
 	}
-	for ; done < n; done++ {
-		dst[done] = src[n-1-done]
+	for i := range dst {
+		dst[i] = src[len(src)-1-i]
 	}
+}
+
+// turned has the elements in eight bytes in the other order.
+func turned[W word](x uint64) uint64 {
+	switch unsafe.Sizeof(*new(W)) {
+	case 1:
+		return bits.ReverseBytes64(x)
+	case 2:
+		x = bits.ReverseBytes64(x)
+		return x>>8&0x00ff00ff00ff00ff | x&0x00ff00ff00ff00ff<<8
+	case 4:
+		return bits.RotateLeft64(x, 32)
+	}
+	return x
 }
 
 // isReversed reports whether the offsets are n-1 ... 1, 0.
@@ -210,8 +221,36 @@ const (
 	least
 )
 
+// rowCombinations keeps the kernels that combine a row with another one, by combination.
+var rowCombinations [least + 1]typePrograms
+
+// combineRows is accumulateTo by a kernel; done is false where rows are short or there is none.
+func combineRows(t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, how combine) (done bool) {
+	d, n := t.DType(), len(inner)
+	if n < minColumns || !isRun(inner) || d == tensor.Bool || !isElement(d) || d.IsComplex() && how != addTo {
+		return false
+	}
+	p := rowCombinations[how].of(d, func(b *kernel.Builder) {
+		c := kernel.ComputeType(d)
+		op := map[combine]kernel.Op{addTo: kernel.Add, multiply: kernel.Mul, greatest: kernel.Max, least: kernel.Min}[how]
+		b.Output(b.Binary(op, b.Input(d, c), b.Input(d, c)), d)
+	})
+	if !p.IsCompiled() {
+		return false
+	}
+	size := d.Size()
+	for k, base := range outer {
+		row := launch.Row{Ptr: unsafe.Add(t.DataPtr(), base*size)}
+		p.Rows(1, n, []launch.Row{row, row, {Ptr: unsafe.Add(values, k*n*size)}}, nil)
+	}
+	return true
+}
+
 // accumulateTo is moveTo with a combination of the old and new element.
 func accumulateTo(t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, how combine) {
+	if combineRows(t, values, outer, inner, how) {
+		return
+	}
 	switch t.DType() {
 	case tensor.Bool:
 		combineAt(t, values, outer, inner, boolCombination(how))

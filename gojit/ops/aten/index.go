@@ -233,10 +233,10 @@ func indexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor,
 
 var oneOffset = []int{0}
 
-// scattering defines scatter overloads: a copy of self with something scattered into it.
+// scattering defines scatter overloads: something is scattered into self.
 func scattering(name string, how combine) definition {
-	return giving(name, func(c call) *tensor.Tensor {
-		t, at := must(c.tensor(0).Clone(tensor.ContiguousFormat)), c.tensor(2)
+	return changing(name, func(c call, t *tensor.Tensor) {
+		at := c.tensor(2)
 		src := c.operand(3).tensor
 		if src == nil {
 			mustFit(c.scalar(3), t.DType())
@@ -248,7 +248,6 @@ func scattering(name string, how combine) definition {
 			mode = combinationOf(c.str(4))
 		}
 		scatterInto(t, c.int(1), at, src, mode)
-		return t
 	})
 }
 
@@ -312,17 +311,22 @@ func startOf(f float64, d tensor.DType) tensor.Scalar {
 	return tensor.Int(1<<(bits-1) - 1)
 }
 
-// indexList returns the elements of a vector of indices into a dimension, checked.
+// indexList returns the elements of a vector of indices into a dimension, checked. Those of index_fill may count from the end.
 func indexList(name string, index *tensor.Tensor, dim, n int) []int {
 	check(index.Dim() <= 1, "%s(): Index is supposed to be a vector", name)
 	check(index.DType() == tensor.Int64 || index.DType() == tensor.Int32, "%s(): Expected dtype int32 or int64 for index", name)
 	list := integersOf(index)
-	for _, i := range list {
-		if i < 0 || i >= n {
-			if name == "index_add_" {
-				raise(source.IndexError, "index out of range in self")
-			}
+	for k, i := range list {
+		switch {
+		case 0 <= i && i < n:
+		case name == "index_add_":
+			raise(source.IndexError, "index out of range in self")
+		case name != "index_fill_":
 			raise(source.IndexError, "%s(): index %d is out of bounds for dimension %d with size %d", name, i, dim, n)
+		case -n <= i && i < 0:
+			list[k] = i + n
+		default:
+			raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", i, dim, n)
 		}
 	}
 	return list
@@ -356,10 +360,8 @@ func sumsOf(a, b []int) []int {
 	return sums
 }
 
-// indexInto runs index_add, index_copy and index_reduce forms: a copy of self with slices of a
-// source combined into those at the indices.
-func indexInto(name string, c call, src *tensor.Tensor, how combine) *tensor.Tensor {
-	t := must(c.tensor(0).Clone(tensor.ContiguousFormat))
+// indexInto runs index_add and index_copy: slices of a source are combined into those of t at the indices.
+func indexInto(name string, c call, t, src *tensor.Tensor, how combine) {
 	dim := wrapDim(c.int(1), t)
 	n := 1
 	if t.Dim() > 0 {
@@ -379,7 +381,7 @@ func indexInto(name string, c call, src *tensor.Tensor, how combine) *tensor.Ten
 		raise(source.RuntimeError, "%s(): Number of indices (%d) should be equal to source.size(dim): (%d), for dim: %d", name, len(list), count, dim)
 	}
 	if src.Numel() == 0 {
-		return t
+		return
 	}
 	outer, inner := spreadOffsets(t, dim, list)
 	check(len(outer)*len(inner) == src.Numel(), "%s(): source and destination must have the same slice shapes. Destination slice shape: %s at dimension %d and source slice shape: %s at dimension 0.", name, shapeText(t.Shape()), dim, shapeText(src.Shape()))
@@ -388,11 +390,9 @@ func indexInto(name string, c call, src *tensor.Tensor, how combine) *tensor.Ten
 	} else {
 		accumulateTo(t, contiguous(src).DataPtr(), outer, inner, how)
 	}
-	return t
 }
 
-func indexFill(c call) *tensor.Tensor {
-	t := must(c.tensor(0).Clone(tensor.ContiguousFormat))
+func indexFill(c call, t *tensor.Tensor) {
 	dim := wrapDim(c.int(1), t)
 	n := 1
 	if t.Dim() > 0 {
@@ -408,7 +408,6 @@ func indexFill(c call) *tensor.Tensor {
 	if len(outer)*len(inner) > 0 {
 		moveTo(t, must(tensor.Full([]int{len(outer) * len(inner)}, v.number, t.DType())), outer, inner)
 	}
-	return t
 }
 
 func maskedSelect(t, mask *tensor.Tensor) *tensor.Tensor {
@@ -439,19 +438,26 @@ func maskedScatter(c call) *tensor.Tensor {
 	return t
 }
 
-func put(c call) *tensor.Tensor {
-	t, at, src := must(c.tensor(0).Clone(tensor.ContiguousFormat)), c.tensor(1), c.tensor(2)
+func put(c call, t *tensor.Tensor) {
+	at, src := c.tensor(1), c.tensor(2)
 	check(at.Numel() == src.Numel(), "put_(): Expected source and index to have the same number of elements, but got source.numel() = %d, index.numel() = %d", src.Numel(), at.Numel())
 	if list, n := indicesOf(at), t.Numel(); at.DType() == tensor.Int64 {
 		if bad := firstOutside(list, -n, n); bad >= 0 {
 			raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", list[bad], n)
 		}
 	}
-	indexPut(must(t.View(-1)), []*tensor.Tensor{must(at.Reshape(-1))}, must(src.Reshape(-1)), c.bool(3))
-	return t
+	flat := t
+	if !t.IsContiguous() {
+		flat = contiguous(t)
+	}
+	indexPut(must(flat.View(-1)), []*tensor.Tensor{must(at.Reshape(-1))}, must(src.Reshape(-1)), c.bool(3))
+	if flat != t {
+		assign(t, flat)
+	}
 }
 
 func indexPutSelf(c call) {
+	checkApart(c.tensor(0), c.args[1:])
 	indexPut(c.tensor(0), c.tensors(1), c.tensor(2), c.bool(3))
 	c.giveSelf()
 }
@@ -492,16 +498,20 @@ var indexFamily = []definition{
 		return t
 	}),
 	giving("index_select", func(c call) *tensor.Tensor { return indexSelect(c.tensor(0), c.int(1), c.tensor(2)) }),
-	giving("index_add", func(c call) *tensor.Tensor {
+	changing("index_add", func(c call, t *tensor.Tensor) {
 		src := c.tensor(3)
 		if alpha := c.scalar(4); alpha.Kind != tensor.IntScalar || alpha.Int64() != 1 {
 			src = to(mul.run(nil, []operand{ofTensor(src), ofScalar(alpha)}), src.DType())
 		}
-		return indexInto("index_add_", c, src, addTo)
+		checkInside(t)
+		indexInto("index_add_", c, t, src, addTo)
 	}),
-	giving("index_copy", func(c call) *tensor.Tensor { return indexInto("index_copy_", c, c.tensor(3), replace) }),
-	giving("index_fill.int_Scalar", indexFill),
-	giving("index_fill.int_Tensor", indexFill),
+	changing("index_copy", func(c call, t *tensor.Tensor) {
+		checkInside(t)
+		indexInto("index_copy_", c, t, c.tensor(3), replace)
+	}),
+	changing("index_fill.int_Scalar", indexFill),
+	changing("index_fill.int_Tensor", indexFill),
 	giving("gather", func(c call) *tensor.Tensor { return gather(c.tensor(0), c.int(1), c.tensor(2)) }),
 	giving("take_along_dim", func(c call) *tensor.Tensor {
 		t, at := c.tensor(0), c.tensor(1)
@@ -528,7 +538,7 @@ var indexFamily = []definition{
 	giving("masked_select", func(c call) *tensor.Tensor { return maskedSelect(c.tensor(0), c.tensor(1)) }),
 	giving("masked_scatter", maskedScatter),
 	giving("take", func(c call) *tensor.Tensor { return take(c.tensor(0), c.tensor(1)) }),
-	giving("put", put),
+	changing("put", put),
 	giving("nonzero", func(c call) *tensor.Tensor { return nonzero(c.tensor(0)) }),
 	giving("argwhere", func(c call) *tensor.Tensor { return nonzero(c.tensor(0)) }),
 	define("nonzero_numpy", func(c call) { c.giveList(nonzeroColumns(c.tensor(0))) }),

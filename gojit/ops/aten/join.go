@@ -2,6 +2,7 @@ package aten
 
 import (
 	"slices"
+	"unsafe"
 
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
@@ -41,6 +42,9 @@ func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 		out = must(tensor.EmptyChannelsLast(shape, r.DType(), tensor.ChannelsLast))
 	} else {
 		out = empty(shape, r.DType())
+		if joinRows(out, kept, dim) {
+			return out
+		}
 	}
 	at := 0
 	for _, t := range kept {
@@ -49,6 +53,40 @@ func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 		at += n
 	}
 	return out
+}
+
+// joinRows fills out, contiguous, row by row from tensors that lie as it does. done is false for others, where each is one
+// row, and for short rows, of which a kernel handles many at a time.
+func joinRows(out *tensor.Tensor, ts []*tensor.Tensor, dim int) (done bool) {
+	outer := numelOf(out.Shape()[:dim])
+	if outer <= 1 || out.Numel() <= outer*longestCopiedRow*len(ts) {
+		return false
+	}
+	var room [16][]byte
+	parts := room[:0]
+	for _, t := range ts {
+		if !t.IsContiguous() || t.DType() != out.DType() {
+			return false
+		}
+		parts = append(parts, bytesOf(t))
+	}
+	to := bytesOf(out)
+	row := len(to) / outer
+	tensor.Parallel(outer, rowGrain*4/row+1, func(lo, hi int) {
+		at := lo * row
+		for k := lo; k < hi; k++ {
+			for _, p := range parts {
+				n := len(p) / outer
+				at += copy(to[at:], p[k*n:(k+1)*n])
+			}
+		}
+	})
+	return true
+}
+
+// bytesOf are the elements of a contiguous tensor.
+func bytesOf(t *tensor.Tensor) []byte {
+	return unsafe.Slice((*byte)(t.DataPtr()), t.Numel()*t.DType().Size())
 }
 
 func allChannelsLast(ts []*tensor.Tensor) bool {

@@ -2,8 +2,11 @@ package aten
 
 import (
 	"slices"
+	"sync/atomic"
 	"unsafe"
 
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
@@ -13,34 +16,52 @@ func indicesOf(index *tensor.Tensor) []int64 {
 	return tensor.Data[int64](contiguous(to(index, tensor.Int64)))
 }
 
+// rangeChecks keeps the kernel that says whether an index is negative seen from one end of a range or the other.
+var rangeChecks typePrograms
+
 // firstOutside returns the first index that is not from low to n-1, or -1 where there is none.
 func firstOutside(index []int64, low, n int) int {
-	room, first := uint64(n-low), int64(low)
-	for i, v := range index {
-		if uint64(v-first) >= room {
-			return i
+	first, last := int64(low), int64(n-1)
+	if len(index) >= rowGrain {
+		p := rangeChecks.of(tensor.Int64, func(b *kernel.Builder) {
+			x := b.Input(tensor.Int64, tensor.Int64)
+			b.Reduce(kernel.ReduceMin, b.Binary(kernel.Or, b.Sub(x, b.Param(tensor.Int64)), b.Sub(b.Param(tensor.Int64), x)), tensor.Int64)
+		})
+		var signs int64
+		operands := []launch.Row{{Ptr: unsafe.Pointer(&signs), Single: true}, {Ptr: unsafe.Pointer(&index[0])}}
+		if p.ParallelRows(1, len(index), operands, []tensor.Scalar{tensor.Int(first), tensor.Int(last)}); signs >= 0 {
+			return -1
 		}
 	}
-	return -1
+	return slices.IndexFunc(index, func(v int64) bool { return v < first || v > last })
 }
 
-// pickSlices fills out, contiguous, with the slices of t, contiguous, at indices of a dimension. The indices are in range;
-// negative ones count from the end.
-func pickSlices(out, t *tensor.Tensor, dim int, index []int64) {
-	if out.Numel() == 0 {
-		return
-	}
+// pickSlices fills out, contiguous, with the slices of t, contiguous, at indices of a dimension. It returns the first index
+// that is not from low to n-1, for which out is of no use, or -1; negative ones count from the end.
+func pickSlices(out, t *tensor.Tensor, dim int, index []int64, low int) (bad int) {
 	n, inner := 1, 1
 	if t.Dim() > 0 {
 		n, inner = t.Size(dim), numelOf(t.Shape()[dim+1:])
 	}
-	outer, width := t.Numel()/(n*inner), inner*t.DType().Size()
-	if width <= 16 && width&(width-1) == 0 {
+	width := inner * t.DType().Size()
+	word := width == 1 || width == 2 || width == 4 || width == 8 || width == 16
+	if word && n == t.Numel()/inner {
 		bySize(width,
-			func() { pickWords[uint8](out, t, outer, n, index) }, func() { pickWords[uint16](out, t, outer, n, index) },
-			func() { pickWords[uint32](out, t, outer, n, index) }, func() { pickWords[uint64](out, t, outer, n, index) },
-			func() { pickWords[[2]uint64](out, t, outer, n, index) })
-		return
+			func() { bad = pickWords[uint8](out, t, n, index, low) }, func() { bad = pickWords[uint16](out, t, n, index, low) },
+			func() { bad = pickWords[uint32](out, t, n, index, low) }, func() { bad = pickWords[uint64](out, t, n, index, low) },
+			func() { bad = pickWords[[2]uint64](out, t, n, index, low) })
+		return bad
+	}
+	if bad = firstOutside(index, low, n); bad >= 0 || out.Numel() == 0 {
+		return bad
+	}
+	outer := t.Numel() / (n * inner)
+	if word {
+		bySize(width,
+			func() { pickColumns[uint8](out, t, outer, n, index) }, func() { pickColumns[uint16](out, t, outer, n, index) },
+			func() { pickColumns[uint32](out, t, outer, n, index) }, func() { pickColumns[uint64](out, t, outer, n, index) },
+			func() { pickColumns[[2]uint64](out, t, outer, n, index) })
+		return -1
 	}
 	dst, src := unsafe.Slice((*byte)(out.DataPtr()), outer*len(index)*width), unsafe.Slice((*byte)(t.DataPtr()), outer*n*width)
 	tensor.Parallel(outer*len(index), rowGrain*4/width+1, func(lo, hi int) {
@@ -53,25 +74,54 @@ func pickSlices(out, t *tensor.Tensor, dim int, index []int64) {
 			copy(dst[k*width:(k+1)*width], src[from:from+width])
 		}
 	})
+	return -1
 }
 
-func pickWords[W word](out, t *tensor.Tensor, outer, n int, index []int64) {
+// pickColumns picks the same elements of every row.
+func pickColumns[W word](out, t *tensor.Tensor, outer, n int, index []int64) {
 	dst, src := unsafe.Slice((*W)(out.DataPtr()), outer*len(index)), unsafe.Slice((*W)(t.DataPtr()), outer*n)
+	offsets := make([]int, len(index))
+	for i, at := range index {
+		offsets[i] = int(at) + n&(int(at)>>63)
+	}
 	tensor.Parallel(outer, rowGrain/len(index)+1, func(lo, hi int) {
 		for o := lo; o < hi; o++ {
-			pickRow(dst[o*len(index):(o+1)*len(index)], src[o*n:(o+1)*n], index)
+			fetch(dst[o*len(index):(o+1)*len(index)], unsafe.Pointer(&src[o*n]), offsets)
 		}
 	})
 }
 
-// pickRow fetches elements of a row; negative indices count from its end.
+// pickWords picks elements of a vector and returns the first index outside of it, or -1.
+func pickWords[W word](out, t *tensor.Tensor, n int, index []int64, low int) int {
+	if len(index) == 0 {
+		return -1
+	}
+	dst, src := unsafe.Slice((*W)(out.DataPtr()), len(index)), unsafe.Slice((*W)(t.DataPtr()), n)
+	var bad atomic.Bool
+	tensor.Parallel(len(index), rowGrain, func(lo, hi int) {
+		if !pickRow(dst[lo:hi], src, index[lo:hi], low) {
+			bad.Store(true)
+		}
+	})
+	if bad.Load() {
+		return firstOutside(index, low, n)
+	}
+	return -1
+}
+
+// pickRow fetches elements of a row, and reports whether all indices are from low to its end.
 //
 //go:noinline
-func pickRow[W word](dst, row []W, index []int64) {
+func pickRow[W word](dst, row []W, index []int64, low int) bool {
+	base, room := unsafe.Pointer(unsafe.SliceData(row)), uint64(len(row)-low)
 	dst = dst[:len(index)]
 	for i, at := range index {
-		dst[i] = row[at+at>>63&int64(len(row))]
+		if uint64(at-int64(low)) >= room {
+			return false
+		}
+		dst[i] = *(*W)(unsafe.Add(base, int(at+at>>63&int64(len(row)))*int(unsafe.Sizeof(*new(W)))))
 	}
+	return true
 }
 
 func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
@@ -90,14 +140,18 @@ func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor
 	check(n > 0 || index.Numel() == 0 || t.Dim() == 1, "index_select(): self indexing axis dim should be positive")
 	check(t.Dim() > 0 || index.Numel() == 1, "index_select(): Index to scalar can have only 1 value, got %d value(s)", index.Numel())
 	list := indicesOf(index)
-	if bad := firstOutside(list, 0, n); bad >= 0 {
+	out := empty(shape, t.DType())
+	bad := -1
+	if t.IsContiguous() {
+		bad = pickSlices(out, t, dim, list, 0)
+	} else {
+		bad = firstOutside(list, 0, n)
+	}
+	if bad >= 0 {
 		check(t.Dim() <= 1, "INDICES element is out of DATA bounds, id=%d axis_dim=%d", list[bad], n)
 		raise(source.IndexError, "index out of range in self")
 	}
-	out := empty(shape, t.DType())
-	if t.IsContiguous() {
-		pickSlices(out, t, dim, list)
-	} else if out.Numel() > 0 {
+	if !t.IsContiguous() && out.Numel() > 0 {
 		outer, inner := spreadOffsets(t, dim, integersOf(index))
 		moveFrom(out, t, outer, inner)
 	}
@@ -110,11 +164,10 @@ func indexFirst(t, index *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 		return nil, false
 	}
 	list, n := indicesOf(index), t.Size(0)
-	if bad := firstOutside(list, -n, n); bad >= 0 {
+	out = empty(append(slices.Clone(index.Shape()), t.Shape()[1:]...), t.DType())
+	if bad := pickSlices(out, t, 0, list, -n); bad >= 0 {
 		raise(source.IndexError, "index %d is out of bounds for dimension 0 with size %d", list[bad], n)
 	}
-	out = empty(append(slices.Clone(index.Shape()), t.Shape()[1:]...), t.DType())
-	pickSlices(out, t, 0, list)
 	return out, true
 }
 
@@ -123,10 +176,9 @@ func take(t, at *tensor.Tensor) *tensor.Tensor {
 	flat := contiguous(t)
 	out := empty(at.Shape(), t.DType())
 	list, n := indicesOf(at), flat.Numel()
-	if bad := firstOutside(list, -n, n); bad >= 0 {
+	if bad := pickSlices(out, must(flat.View(-1)), 0, list, -n); bad >= 0 {
 		raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", list[bad], n)
 	}
-	pickSlices(out, must(flat.View(-1)), 0, list)
 	return out
 }
 
@@ -162,12 +214,36 @@ func repeat(t *tensor.Tensor, times []int) *tensor.Tensor {
 
 // run fills out, contiguous, from t.
 func (r *tiling) run(out, t *tensor.Tensor) {
-	src := contiguous(t)
-	size := t.DType().Size()
-	r.fill(unsafe.Slice((*byte)(out.DataPtr()), out.Numel()*size), unsafe.Slice((*byte)(src.DataPtr()), src.Numel()*size), 0)
+	src := t
+	if !r.reads(t) {
+		src = contiguous(t)
+		r.reads(src)
+	}
+	r.fill(bytesOf(out), src.DataPtr(), 0)
 	if src != t {
 		src.Release()
 	}
+}
+
+// reads finds the steps in t along the dimensions; ok is false where the last of them and its rows do not lie side by side in t.
+func (r *tiling) reads(t *tensor.Tensor) (ok bool) {
+	r.steps = make([]int, len(r.shape))
+	if t.IsContiguous() {
+		step := r.row
+		for d := len(r.shape) - 1; d >= 0; d-- {
+			r.steps[d] = step
+			step *= r.shape[d]
+		}
+		return true
+	}
+	lead := len(r.shape) - t.Dim()
+	if lead < 0 || r.row != t.DType().Size() || t.Strides()[t.Dim()-1] != 1 {
+		return false
+	}
+	for d, stride := range t.Strides() {
+		r.steps[lead+d] = stride * r.row
+	}
+	return true
 }
 
 // repeatWords writes each element some times.
@@ -206,29 +282,43 @@ func repeatEach(t *tensor.Tensor, dim, times int) *tensor.Tensor {
 type tiling struct {
 	shape, times []int
 	row          int
+	steps        []int // in bytes of what is repeated, along the dimensions
 }
 
-// nearCopy is how many bytes are copied at once: more would pass by the caches.
-const nearCopy = 256 << 10
+// nearCopy is how many bytes are copied at once: they are still in the nearest cache for the next copy of them.
+const nearCopy = 16 << 10
 
 // fill writes the copies along the dimensions from one on.
-func (r *tiling) fill(dst, src []byte, dim int) {
+func (r *tiling) fill(dst []byte, src unsafe.Pointer, dim int) {
 	once := len(dst)
 	if dim < len(r.shape) {
 		once /= r.times[dim]
 	}
 	if dim >= len(r.shape)-1 {
-		for from := 0; from < once; from += nearCopy {
-			copy(dst[from:once], src[from:min(from+nearCopy, once)])
+		block := unsafe.Slice((*byte)(src), once)
+		if once >= nearCopy {
+			fillLong(dst, block)
+			return
 		}
+		copy(dst, block)
 	} else {
 		n := r.shape[dim]
 		for i := range n {
-			r.fill(dst[i*once/n:(i+1)*once/n], src[i*len(src)/n:(i+1)*len(src)/n], dim+1)
+			r.fill(dst[i*once/n:(i+1)*once/n], unsafe.Add(src, i*r.steps[dim]), dim+1)
 		}
 	}
 	for done := once; done < len(dst); {
 		from := done % once // as far into a copy as done is
-		done += copy(dst[done:], dst[from:min(done, from+nearCopy)])
+		done += copy(dst[done:], dst[from:min(done, from+16*nearCopy)])
+	}
+}
+
+// fillLong fills dst with copies of a block, each part of it into all copies at once.
+func fillLong(dst, block []byte) {
+	for from := 0; from < len(block); from += nearCopy {
+		part := block[from:min(from+nearCopy, len(block))]
+		for at := from; at < len(dst); at += len(block) {
+			copy(dst[at:], part)
+		}
 	}
 }

@@ -25,6 +25,9 @@ type definition struct {
 	// into is there instead of body for elementwise operators: it writes into dst where that is not
 	// nil, so that the in-place overload needs no copy.
 	into func(c call, dst *tensor.Tensor) *tensor.Tensor
+	// change is there besides body where that is change of a copy of the first argument: the in-place overload needs no copy.
+	// It fails before it changes anything.
+	change func(c call, self *tensor.Tensor)
 	// takesMeta says that body knows tensors without elements.
 	takesMeta bool
 }
@@ -38,6 +41,17 @@ func defineInto(name string, into func(c call, dst *tensor.Tensor) *tensor.Tenso
 // giving defines an overload by a function of its arguments that gives one tensor.
 func giving(name string, f func(c call) *tensor.Tensor) definition {
 	return define(name, func(c call) { c.out[0] = value.OfTensor(f(c)) })
+}
+
+// changing defines an overload by what it changes in a contiguous copy of its first argument.
+func changing(name string, change func(c call, self *tensor.Tensor)) definition {
+	d := giving(name, func(c call) *tensor.Tensor {
+		t := must(c.tensor(0).Clone(tensor.ContiguousFormat))
+		change(c, t)
+		return t
+	})
+	d.change = change
+	return d
 }
 
 // Family is a group of operators that are documented together.
@@ -183,8 +197,15 @@ func (d *definition) inPlace(name string) ops.Operator {
 			c.giveSelf()
 		})
 	}
-	body := d.body
+	body, change := d.body, d.change
 	return entry(key(name), d.takesMeta, func(c call) {
+		if self := c.args[0]; change != nil {
+			if checkApart(self.Tensor(), c.args[1:]); isFresh(self.Tensor(), c.args[1:]) {
+				change(c, self.Tensor())
+				c.giveSelf()
+				return
+			}
+		}
 		var result [1]value.Value
 		body(call{c.args, result[:]})
 		if result[0].Kind() == value.KindList {
