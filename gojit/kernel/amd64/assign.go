@@ -34,6 +34,16 @@ func (a *allocator) instruction(in *instruction) {
 	case loadInput, index:
 		m.d = a.bind(in.d, none)
 		a.finish(in)
+	case checkNone:
+		m.v = a.reg(in.args[0])
+		if in.args[1] != none {
+			m.s = a.source(in.args[1], in.op)
+		}
+		a.finish(in)
+	case divideLanes:
+		m.v = a.reg(in.args[0])
+		m.s = R(a.reg(in.args[1]))
+		m.d = a.define(in)
 	case compareTo:
 		m.v = a.reg(in.args[0])
 		m.s = a.source(in.args[1], in.op)

@@ -113,10 +113,10 @@ func (l *lowerer) ownValues(root kernel.Value, left []int32) []kernel.Value {
 }
 
 // mayWait reports whether a value may be computed later than it is written: not elements, which are best asked for
-// early, and nothing with parts.
+// early, nothing with parts, and no divisions, which fail for lanes that are not chosen too.
 func (l *lowerer) mayWait(v kernel.Value) bool {
 	in := &l.kernel.Instrs[v]
-	if in.Op.Operands() == 0 || in.Type.IsComplex() {
+	if in.Op.Operands() == 0 || in.Type.IsComplex() || isDivision(in) {
 		return false
 	}
 	for j := range in.Op.Operands() {
@@ -249,7 +249,7 @@ func (l *lowerer) prune() {
 	at := len(l.code)
 	for i := len(l.code) - 1; i >= 0; i-- {
 		in := &l.code[i]
-		if in.kind != storeOut && in.kind != skipSide && !used[in.d] {
+		if in.kind != storeOut && in.kind != skipSide && in.kind != checkNone && !used[in.d] {
 			continue
 		}
 		for _, o := range in.args {

@@ -33,6 +33,9 @@ type Args struct {
 	Single     [MaxPointers]unsafe.Pointer
 	SingleSkip [MaxPointers]int64
 	singleAt   [MaxPointers]int64
+	// Failed is not zero after a call in which an integer was divided by zero. The caller clears it.
+	Failed uint64
+	lanes  [10]uint64 // of dividends and divisors, and two registers
 }
 
 // StartRows is called before each call with several rows.
@@ -48,6 +51,8 @@ var (
 	offRows    = int32(unsafe.Offsetof(Args{}.Rows))
 	offSkip    = int32(unsafe.Offsetof(Args{}.Skip))
 
+	offFailed     = int32(unsafe.Offsetof(Args{}.Failed))
+	offLanes      = int32(unsafe.Offsetof(Args{}.lanes))
 	offSingle     = int32(unsafe.Offsetof(Args{}.Single))
 	offSingleSkip = int32(unsafe.Offsetof(Args{}.SingleSkip))
 	offSingleAt   = int32(unsafe.Offsetof(Args{}.singleAt))

@@ -330,6 +330,10 @@ func (g *generator) instruction(m machine, u int, mode tailMode) {
 	case keepNaN:
 		a.VImm(m.op, m.w, testMask, m.v, R(m.v), cmpUnordered)
 		a.VMask(pair(m.op == CMPPD, MOVAPS, MOVAPD), m.w, m.d, 0, R(m.v), testMask, false)
+	case checkNone:
+		g.checkNone(&m, mode)
+	case divideLanes:
+		g.divideLanes(&m)
 	case skipSide:
 		g.skip(&m)
 	case endSide:

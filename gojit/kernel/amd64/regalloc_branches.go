@@ -1,7 +1,5 @@
 package amd64
 
-import "math/bits"
-
 // atBranch is where values were when a branch was taken or not: where its ways join, they are there again.
 type atBranch struct {
 	owner  [32]operand
@@ -17,11 +15,9 @@ func (a *allocator) enterSide(in *instruction, m machine) {
 	if in.args[1] != none {
 		m.s = a.source(in.args[1], in.op)
 	}
+	result := a.take() // while what is compared is pinned
+	a.free |= 1 << result
 	a.finish(in)
-	if a.free == 0 {
-		a.spill()
-	}
-	result := Reg(bits.TrailingZeros32(a.free))
 	a.out = append(a.out, machine{op: XORPS, w: a.l.isa.Width(), d: result, v: result, s: R(result)}, m)
 	a.entered = append(a.entered, atBranch{a.owner, a.free, len(a.slots), result})
 }

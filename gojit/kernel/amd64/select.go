@@ -33,17 +33,19 @@ type uniform struct {
 type kind uint8
 
 const (
-	plain     kind = iota // d = op(args); the last argument may be memory
-	move                  // d = args[0]
-	loadInput             // d = elements of input `index`
-	storeOut              // elements of output `index` = args[0]
-	fusedMul              // d = args[0]*args[1] + args[2]; op is the 231 form
-	compareTo             // d = lanes of ones where args compare; AVX-512
-	pickWhere             // d = args[2] where args[0] compares with args[1], args[3] elsewhere; AVX-512
-	keepNaN               // d = args[0], but args[1] where that is NaN; AVX-512
-	index                 // d = number of the first element of the vector, in every lane
-	skipSide              // goes to the matching endSide where no lane of a mask is set or, with an index, where all are
-	endSide               // d = args[0], or anything where the code before it was skipped
+	plain       kind = iota // d = op(args); the last argument may be memory
+	move                    // d = args[0]
+	loadInput               // d = elements of input `index`
+	storeOut                // elements of output `index` = args[0]
+	fusedMul                // d = args[0]*args[1] + args[2]; op is the 231 form
+	compareTo               // d = lanes of ones where args compare; AVX-512
+	pickWhere               // d = args[2] where args[0] compares with args[1], args[3] elsewhere; AVX-512
+	keepNaN                 // d = args[0], but args[1] where that is NaN; AVX-512
+	index                   // d = number of the first element of the vector, in every lane
+	skipSide                // goes to the matching endSide where no lane of a mask is set or, with an index, where all are
+	checkNone               // Args.Failed is set where a lane of a mask is
+	divideLanes             // d = args[0] / args[1] of 64 bits
+	endSide                 // d = args[0], or anything where the code before it was skipped
 )
 
 // instruction works on virtual registers. Each virtual register is written once, but accumulators,
@@ -110,7 +112,7 @@ func (l *lowerer) lower(uniformInputs uint32) {
 	used := k.Used() // of inputs, those whose elements matter
 	for i := range k.Instrs {
 		if in := &k.Instrs[i]; used[i] {
-			l.mixed = l.mixed || wideType(in.Type) || in.Op == kernel.Load && wideType(k.Inputs[in.Imm])
+			l.mixed = l.mixed || wideType(in.Type) || in.Op == kernel.Load && wideType(k.Inputs[in.Imm]) || in.Type == tensor.Int32 && isDivision(in)
 		}
 	}
 	for _, o := range k.Outputs {

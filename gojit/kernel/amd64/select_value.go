@@ -389,6 +389,9 @@ func (l *lowerer) integral(in *kernel.Instr) operand {
 		l.fail("%s of %s", in.Op, in.Type)
 	}
 	y := l.values[in.Args[1]]
+	if isDivision(in) {
+		return l.divide(in, x, y)
+	}
 	switch in.Op {
 	case kernel.Add:
 		return l.wrap(in.Type, l.two(pair(wide, PADDD, PADDQ), w, x, y))

@@ -32,7 +32,7 @@ func NewEpilogue(k *kernel.Kernel, t tensor.DType, isa ISA) (*Epilogue, error) {
 		plain = plain && in == t
 	}
 	for i := range k.Instrs {
-		plain = plain && k.Instrs[i].Op != kernel.Iota
+		plain = plain && k.Instrs[i].Op != kernel.Iota && !isDivision(&k.Instrs[i])
 	}
 	if !plain {
 		return nil, fmt.Errorf("%w (%s): epilogue of other types, parameters or outputs", ErrUnsupported, isa)

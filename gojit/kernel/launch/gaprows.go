@@ -76,7 +76,7 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 		}
 		r.setSingles(args, row, skip)
 		args.Count, args.First, args.Rows = int64(r.width), int64(row*r.width), int64(n)
-		r.f.Code.Call(unsafe.Pointer(args))
+		run(r.f.Function, args)
 		row += n
 	}
 	args.Rows, args.Single = 0, [amd64.MaxPointers]unsafe.Pointer{}

@@ -216,7 +216,7 @@ func (p *Program) call(f *function, args *amd64.Args, first, n int) {
 		m := min(n, chunk)
 		args.Count, args.First = int64(m), int64(first)
 		if !small || !p.callSmall(f, args) {
-			f.Code.Call(unsafe.Pointer(args))
+			run(f.Function, args)
 		}
 		if n -= m; n == 0 {
 			return // a pointer past the last element would name another object to the collector
@@ -329,4 +329,13 @@ func takeScratch(n int) *scratch {
 func (s *scratch) release() {
 	s.args.Scratch, s.args.Ptr = nil, [amd64.MaxPointers]unsafe.Pointer{}
 	scratches.Put(s)
+}
+
+// run calls a function and panics with DivisionByZero where it divided an integer by zero.
+func run(f *amd64.Function, args *amd64.Args) {
+	f.Code.Call(unsafe.Pointer(args))
+	if args.Failed != 0 {
+		args.Failed = 0
+		panic(kernel.DivisionByZero)
+	}
 }

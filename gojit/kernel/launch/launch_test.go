@@ -402,3 +402,37 @@ func TestRepeatedRowsAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// An integer division by zero panics as the evaluator's does, wherever the zero is, and the next run is not disturbed.
+func TestDivisionByZero(t *testing.T) {
+	b := kernel.NewBuilder()
+	b.Output(b.Binary(kernel.FloorDiv, b.Input(tensor.Int64, tensor.Int64), b.Input(tensor.Int64, tensor.Int64)), tensor.Int64)
+	p, err := NewProgram(b.Kernel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := func(ts ...*tensor.Tensor) (r any) {
+		defer func() { r = recover() }()
+		p.Run(ts, nil)
+		return nil
+	}
+	for _, n := range []int{3, 1000, 200001} {
+		out, _ := tensor.Empty([]int{n}, tensor.Int64)
+		x, _ := tensor.Full([]int{n}, tensor.Int(7), tensor.Int64)
+		for _, zero := range []int{0, n / 2, n - 1} {
+			by := make([]int64, n)
+			for i := range by {
+				if i != zero {
+					by[i] = 2
+				}
+			}
+			y, _ := tensor.FromSlice(by, n)
+			if r := failure(out, x, y); r != kernel.DivisionByZero {
+				t.Errorf("a zero at %d of %d: %v", zero, n, r)
+			}
+		}
+		if r := failure(out, x, x); r != nil || out.At(n-1).Int64() != 1 {
+			t.Errorf("%d divisions after one by zero: %v", n, r)
+		}
+	}
+}

@@ -150,7 +150,7 @@ func (p *Program) runRows(f *function, s *scratch, rows, n int, operands []Row) 
 		}
 		p.setSingles(args, operands, row)
 		args.Rows = int64(together)
-		f.Code.Call(unsafe.Pointer(args))
+		run(f.Function, args)
 		if waits {
 			p.storeWaiting(s, row, together, operands)
 		}
@@ -231,7 +231,7 @@ func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands 
 			args.Ptr[i] = unsafe.Add(o.Ptr, row*o.Step+from*p.size[operand])
 		}
 		args.Count, args.First = int64(min(kernel.ReduceBlock, end-from)), int64(from)
-		f.Code.Call(unsafe.Pointer(args))
+		run(f.Function, args)
 		for i := range p.reduces {
 			r := &p.reduces[i]
 			block := s.block[i]

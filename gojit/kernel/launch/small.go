@@ -46,6 +46,6 @@ func (p *Program) callSmall(f *function, args *amd64.Args) bool {
 		small.Ptr[i] = args.Ptr[at]
 		at++
 	}
-	f.small.Code.Call(unsafe.Pointer(&small))
+	run(f.small, &small)
 	return largest < kernel.SmallLimit
 }

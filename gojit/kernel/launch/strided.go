@@ -103,7 +103,7 @@ func (p *Program) callStaged(f *function, args *amd64.Args, l *tensor.Loop, firs
 			room = unsafe.Add(room, tile*maxElement)
 		}
 		args.Count, args.First = int64(m), int64(first+done)
-		f.Code.Call(unsafe.Pointer(args))
+		run(f.Function, args)
 		for i, operand := range f.Pointers[:p.outputs] {
 			if l.Step[operand] != p.size[operand] {
 				d := p.memory[operand]
