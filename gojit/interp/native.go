@@ -21,8 +21,9 @@ type routine struct {
 	raises    []raising // by the code of the trap
 }
 
-// raising is a raise statement: its message and class, and its place.
+// raising is a raise statement: its message and class, and its place; or an operator that fails with an error.
 type raising struct {
+	err   error
 	args  []value.Value
 	place source.Range
 }
@@ -175,6 +176,7 @@ type translation struct {
 	constants map[constantKey]kernel.Value
 	divisions map[kernel.Value]source.Range
 	raises    []raising
+	place     source.Range // of the operator that is being translated
 }
 
 // value returns what a value is in the function. Constants are made in the first block.
@@ -232,12 +234,13 @@ func (t *translation) nodes(b *ir.Block) bool {
 				args = append(args, constantOf(v))
 			}
 			t.Trap(int32(len(t.raises)))
-			t.raises = append(t.raises, raising{args, n.Range})
+			t.raises = append(t.raises, raising{args: args, place: n.Range})
 			return false
 		case "prim::Uninitialized":
 			t.of[n.Output()] = t.Const(numberTypes[classOf(n.Output().Type())], tensor.Int(0))
 		default:
 			name := n.Operator().Name
+			t.place = n.Range
 			made := numericOperators[name].make(t, t.values(n.Inputs()))
 			t.of[n.Output()] = made
 			if name == "aten::floordiv.int" || name == "aten::remainder.int" {
@@ -379,6 +382,9 @@ func (s *stack) native(site *site, regs []value.Value, place source.Range) (sour
 			return r.divisions[outcome.At], errDivision
 		case kernel.Trapped:
 			raise := &r.raises[outcome.Code]
+			if raise.err != nil {
+				return raise.place, raise.err
+			}
 			return raise.place, raised(raise.args)
 		}
 		if err := s.poll(); err != nil {

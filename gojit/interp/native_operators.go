@@ -3,6 +3,7 @@ package interp
 import (
 	"torchjit/gojit/ir"
 	"torchjit/gojit/kernel"
+	"torchjit/gojit/ops/prim"
 	"torchjit/gojit/tensor"
 )
 
@@ -64,6 +65,26 @@ var numericOperators = func() map[string]numericOperator {
 	for name, op := range map[string]kernel.Op{"sqrt": kernel.Sqrt, "fabs": kernel.Abs, "round": kernel.Round} {
 		m["aten::"+name+".float"], m["aten::"+name+".int"] = numericOperator{operands: "f", make: unary(op)}, numericOperator{operands: "i", make: floats(unary(op))}
 	}
+	for name, op := range map[string]kernel.Op{"acos": kernel.Acos, "acosh": kernel.Acosh, "asin": kernel.Asin, "asinh": kernel.Asinh, "atan": kernel.Atan, "atanh": kernel.Atanh,
+		"cos": kernel.Cos, "cosh": kernel.Cosh, "sin": kernel.Sin, "sinh": kernel.Sinh, "tan": kernel.Tan, "tanh": kernel.Tanh, "exp": kernel.Exp, "log": kernel.Log,
+		"log10": kernel.Log10, "expm1": kernel.Expm1, "log1p": kernel.Log1p, "erf": kernel.Erf, "erfc": kernel.Erfc, "lgamma": kernel.Lgamma} {
+		m["aten::"+name+".float"], m["aten::"+name+".int"] = numericOperator{operands: "f", make: unary(op)}, numericOperator{operands: "i", make: floats(unary(op))}
+	}
+	pairs := func(name string, f func(*translation, []kernel.Value) kernel.Value) {
+		for overload, operands := range map[string]string{"int": "ii", "float": "ff", "int_float": "if", "float_int": "fi"} {
+			m["aten::"+name+"."+overload] = numericOperator{operands: operands, make: floats(f)}
+		}
+	}
+	pairs("atan2", binary(kernel.Atan2))
+	pairs("copysign", binary(kernel.CopySign))
+	pairs("fmod", binary(kernel.Rem))
+	pairs("pow", power)
+	m["aten::remainder.float"] = numericOperator{operands: "ff", make: binary(kernel.Mod)}
+	m["aten::remainder.int_float"], m["aten::remainder.float_int"] = numericOperator{operands: "if", make: floats(binary(kernel.Mod))}, numericOperator{operands: "fi", make: floats(binary(kernel.Mod))}
+	// Of two ints there are powers of both types.
+	m["aten::pow.int"] = numericOperator{operands: "ii", make: floats(power), fits: func(n *ir.Node) bool { return classOf(n.Output().Type()) == classFloat }}
+	m["aten::pow.int_to_int"] = numericOperator{operands: "ii", make: wholePower, fits: func(n *ir.Node) bool { return classOf(n.Output().Type()) == classInt }}
+	m["aten::gcd.int"] = numericOperator{operands: "ii", make: binary(kernel.Gcd)}
 	m["aten::Float.int"], m["aten::Int.float"] = numericOperator{operands: "i", make: to(tensor.Float64)}, numericOperator{operands: "f", make: to(tensor.Int64)}
 	m["aten::Float.Scalar"], m["aten::Int.Scalar"] = m["aten::Float.int"], m["aten::Int.float"] // of all numbers
 	m["aten::Float.bool"], m["aten::Int.bool"] = numericOperator{operands: "b", make: to(tensor.Float64)}, numericOperator{operands: "b", make: to(tensor.Int64)}
@@ -86,4 +107,28 @@ func rangeLength(t *translation, args []kernel.Value) kernel.Value {
 	one := t.Const(tensor.Int64, tensor.Int(1))
 	last := t.Binary(kernel.Sub, t.Binary(kernel.Sub, hi, one), lo)
 	return t.Select(t.Binary(kernel.Lt, lo, hi), t.Binary(kernel.Add, one, t.Binary(kernel.FloorDiv, last, step)), t.Const(tensor.Int64, tensor.Int(0)))
+}
+
+// power is a**b of floats, which fails for zero to a negative power.
+func power(t *translation, args []kernel.Value) kernel.Value {
+	zero := t.Const(tensor.Float64, tensor.Float(0))
+	t.fail(t.Binary(kernel.And, t.Binary(kernel.Eq, args[0], zero), t.Binary(kernel.Lt, args[1], zero)), prim.ErrZeroPower)
+	return t.Binary(kernel.Pow, args[0], args[1])
+}
+
+// wholePower is a**b of ints; a negative power is that of floats without its fraction.
+func wholePower(t *translation, args []kernel.Value) kernel.Value {
+	real := t.Binary(kernel.Pow, t.Convert(args[0], tensor.Float64), t.Convert(args[1], tensor.Float64))
+	negative := t.Binary(kernel.Lt, args[1], t.Const(tensor.Int64, tensor.Int(0)))
+	return t.Select(negative, t.Convert(real, tensor.Int64), t.Binary(kernel.Pow, args[0], args[1]))
+}
+
+// fail ends the call with an error where a condition holds.
+func (t *translation) fail(c kernel.Value, err error) {
+	failing, on := t.Block(), t.Block()
+	t.Branch(c, kernel.Edge{Block: failing}, kernel.Edge{Block: on})
+	t.Enter(failing)
+	t.Trap(int32(len(t.raises)))
+	t.raises = append(t.raises, raising{err: err, place: t.place})
+	t.Enter(on)
 }

@@ -3,7 +3,9 @@ package interp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -40,10 +42,17 @@ func (r *randomGraph) numeric(b *ir.Block) {
 		r.add(b, "aten::__or__", types.Int, inputs[1], r.scope[len(r.g.Inputs())]) // the constant 1
 		inputs[1] = r.scope[len(r.scope)-1]
 	}
+	if strings.HasPrefix(name, "aten::pow.") { // zero has no negative powers
+		constants := r.scope[len(r.g.Inputs()):]
+		inputs[1] = map[rune]*ir.Value{'i': constants[1], 'f': constants[2]}[rune(numericOperators[name].operands[1])]
+	}
 	o := ops.Find(name)
 	base, _, _ := strings.Cut(name, ".")
 	n := b.Append(r.g.Create(base, inputs, 1))
 	n.Output().SetType(o.Schema().Returns[0].Type)
+	if of := n.Operator(); of != nil { // of two ints there are two powers
+		n.Output().SetType(of.Schema().Returns[0].Type)
+	}
 	if name == "aten::div" {
 		n.Output().SetType(types.Float)
 	}
@@ -111,6 +120,48 @@ graph(%n : int):
       -> (%true, %next)
   return (%r)
 `
+
+const powers = `
+graph(%n : int, %x : float):
+  %true : bool = prim::Constant[value=1]()
+  %zero : float = prim::Constant[value=0.0]()
+  %half : float = prim::Constant[value=0.5]()
+  %r : float = prim::Loop(%n, %true, %zero)
+    block0(%i : int, %sum : float):
+      %fraction : float = aten::mul(%i, %half)
+      %shifted : float = aten::add(%fraction, %x)
+      %power : float = aten::pow(%shifted, %x)
+      %sine : float = aten::sin(%power)
+      %next : float = aten::add(%sum, %sine)
+      -> (%true, %next)
+  return (%r)
+`
+
+// Functions in a loop give what the operators give, bit for bit, and zero has no negative power there either.
+func TestNativeFunctions(t *testing.T) {
+	native := lowerNative(t, powers)
+	plain, err := (&Machine{}).Lower("f", readGraph(t, powers, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []float64{0.75, 2.5, -1, -0.5, 1e-310} {
+		var outcomes [2]string
+		for i, code := range []*Code{plain, native} {
+			var out [1]value.Value
+			err := code.Run(context.Background(), []value.Value{value.Int(1000), value.Float(x)}, out[:])
+			outcomes[i] = fmt.Sprint(math.Float64bits(out[0].Float()), err)
+			if err != nil {
+				outcomes[i] = err.Error()
+			}
+		}
+		if outcomes[0] != outcomes[1] {
+			t.Errorf("%v: %s as instructions, %s as machine code", x, outcomes[0], outcomes[1])
+		}
+		if failed := strings.Contains(outcomes[1], "negative power"); failed != (x == -1 || x == -0.5) {
+			t.Errorf("%v: %s", x, outcomes[1])
+		}
+	}
+}
 
 // An error in machine code has the place of its line.
 func TestNativeDivisionByZero(t *testing.T) {

@@ -85,8 +85,26 @@ var functionOps = func() (table [numOps][tensor.NumDTypes]bool) {
 	set(tensor.Int64, Const, Neg, Abs, Not, Add, Sub, Mul, Div, FloorDiv, Rem, Mod, Min, Max, And, Or, Xor, Shl, Shr, Eq, Ne, Lt, Le, Gt, Ge, Convert, Bits)
 	set(tensor.Float64, Const, Neg, Abs, Floor, Ceil, Round, Trunc, Sqrt, Add, Sub, Mul, Div, Eq, Ne, Lt, Le, Gt, Ge, Convert, Bits)
 	set(tensor.Bool, Const, Not, And, Or, Xor, Eq, Ne, Select, Convert)
+	for op := range calledOps {
+		for t, called := range calledOps[op] {
+			table[op][t] = table[op][t] || called
+		}
+	}
 	return table
 }()
+
+// calledOps has the operations of functions that machine code leaves to Go, by the types of their first operands.
+var calledOps = func() (table [numOps][tensor.NumDTypes]bool) {
+	for _, op := range []Op{Exp, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Lgamma,
+		Pow, Atan2, CopySign, Rem, Mod} {
+		table[op][tensor.Float64] = true
+	}
+	table[Pow][tensor.Int64], table[Gcd][tensor.Int64] = true, true
+	return table
+}()
+
+// Called reports whether an operation on values of a type is one that the machine code of functions leaves to Go.
+func Called(op Op, operand tensor.DType) bool { return calledOps[op][operand] }
 
 // FunctionHas reports whether functions have an operation on values of a type.
 func FunctionHas(op Op, operand tensor.DType) bool {

@@ -16,6 +16,7 @@ const (
 	Paused        // the budget is used up; the call can go on
 	Trapped       // at a Trap
 	DividedByZero
+	Calling // machine code wants an operation done; nobody but Routine.Run sees it
 )
 
 // Outcome says how a call ended.
@@ -96,6 +97,19 @@ func (f *Function) apply(s *Step, values []uint64) (result uint64) {
 	}
 	return result
 }
+
+// Apply computes an operation that Called names on values of a type as bits. The result takes the place of the first one; an
+// operation of one operand has no use for the second.
+func Apply(op Op, t tensor.DType, operands *[2]uint64) {
+	first, second := unsafe.Pointer(&operands[0]), unsafe.Pointer(&operands[1])
+	loops[op][t](first, first, second, second, 1)
+}
+
+// RealFunction returns what a function of one float64, such as Exp, gives.
+func RealFunction(op Op) func(float64) float64 { return floatFunctions[op] }
+
+// Power is a**b, right for denormals too.
+func Power(a, b float64) float64 { return pow(a, b) }
 
 // truncate converts to an integer towards zero; what does not fit gives the smallest integer.
 func truncate(f float64) int64 {

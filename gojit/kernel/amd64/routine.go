@@ -25,7 +25,9 @@ const (
 	frameResume = iota // where the call goes on, 0 at its beginning
 	frameBudget
 	frameStop
-	frameCode // of a trap, or the value that was to be made
+	frameCode  // of a trap, or the value that was to be made, or an operation and its type
+	frameFirst // operands of an operation that Go does, whose result takes the place of the first
+	frameSecond
 	frameValues
 )
 
@@ -64,6 +66,11 @@ func (r *Routine) Run(frame Frame, budget int) (results []uint64, outcome kernel
 	_ = frame[r.words-1]
 	frame[frameBudget] = uint64(budget)
 	r.code.Call(unsafe.Pointer(&frame[0]))
+	for kernel.Stop(frame[frameStop]) == kernel.Calling {
+		op, t := kernel.Op(frame[frameCode]), tensor.DType(frame[frameCode]>>8)
+		kernel.Apply(op, t, (*[2]uint64)(frame[frameFirst:]))
+		r.code.Call(unsafe.Pointer(&frame[0]))
+	}
 	runtime.KeepAlive(frame)
 	outcome.Stop = kernel.Stop(frame[frameStop])
 	switch outcome.Stop {
@@ -104,6 +111,8 @@ type routineWriter struct {
 	pauses []pause
 	fails  []failure
 	save   Label
+	leave  Label // to Go, which does an operation
+	calls  bool
 	inputs int // words of arguments and results
 }
 
@@ -133,7 +142,7 @@ func (w *routineWriter) write() {
 	for i := range w.labels {
 		w.labels[i] = w.NewLabel()
 	}
-	w.save = w.NewLabel()
+	w.save, w.leave = w.NewLabel(), w.NewLabel()
 	w.prepare()
 	w.assignLocations()
 	w.enterRoutine()
@@ -236,10 +245,21 @@ func (w *routineWriter) writeStubs() {
 		w.LeaLabel(RAX, p.resume)
 		w.Jump(w.save)
 	}
-	if len(w.pauses) == 0 {
-		return
+	if len(w.pauses) > 0 {
+		w.Bind(w.save)
+		w.saveRegisters()
+		w.stop(kernel.Paused, 0)
 	}
-	w.Bind(w.save)
+	if w.calls {
+		w.Bind(w.leave)
+		w.Store(w.word(frameBudget), budgetReg)
+		w.saveRegisters()
+		w.stop(kernel.Calling, 0)
+	}
+}
+
+// saveRegisters keeps what the call needs when it goes on at the address in RAX.
+func (w *routineWriter) saveRegisters() {
 	w.Store(w.word(frameResume), RAX)
 	for i, r := range wholeRegs {
 		w.Store(w.saved(i), r)
@@ -247,7 +267,30 @@ func (w *routineWriter) writeStubs() {
 	for i, r := range doubleRegs {
 		w.V(MOVSDstore, W128, r, 0, M(w.saved(savedDouble+i)))
 	}
-	w.stop(kernel.Paused, 0)
+}
+
+// callStep leaves an operation to Go.
+func (w *routineWriter) callStep(s *kernel.Step) {
+	w.calls = true
+	w.copyTo(w.word(frameFirst), s.Args[0])
+	if s.Op.Operands() > 1 {
+		w.copyTo(w.word(frameSecond), s.Args[1])
+	}
+	w.MoveImm(RAX, int64(s.Op)|int64(w.f.Types[s.Args[0]])<<8)
+	w.Store(w.word(frameCode), RAX)
+	resume := w.NewLabel()
+	w.LeaLabel(RAX, resume)
+	w.Jump(w.leave)
+	w.Bind(resume)
+	if w.isDouble(s.Value) {
+		d := w.target(s.Value, scratchDouble)
+		w.V(MOVSD, W128, d, 0, M(w.word(frameFirst)))
+		w.made(s.Value, d)
+		return
+	}
+	d := w.target(s.Value, RAX)
+	w.Load(d, w.word(frameFirst))
+	w.made(s.Value, d)
 }
 
 // stop leaves the call.

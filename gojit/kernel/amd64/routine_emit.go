@@ -12,6 +12,8 @@ import (
 func (w *routineWriter) step(s *kernel.Step) {
 	switch {
 	case w.where[s.Value].kind == nowhere && !s.DividesIntegers(): // nobody uses it
+	case s.Op.Operands() > 0 && kernel.Called(s.Op, w.f.Types[s.Args[0]]):
+		w.callStep(s)
 	case s.Op >= kernel.Eq && s.Op <= kernel.Ge:
 		w.compareStep(s)
 	case s.Op == kernel.Select:

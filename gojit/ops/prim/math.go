@@ -4,27 +4,28 @@ import (
 	"math"
 	"math/cmplx"
 
+	"torchjit/gojit/kernel"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/value"
 )
 
 // Math holds the functions of Python's math and cmath modules.
 var Math = join(
-	analytic("acos", math.Acos, cmplx.Acos), analytic("acosh", math.Acosh, cmplx.Acosh),
-	analytic("asin", math.Asin, cmplx.Asin), analytic("asinh", math.Asinh, cmplx.Asinh),
-	analytic("atan", math.Atan, cmplx.Atan), analytic("atanh", math.Atanh, cmplx.Atanh),
-	analytic("cos", math.Cos, cmplx.Cos), analytic("cosh", math.Cosh, cmplx.Cosh),
-	analytic("sin", math.Sin, cmplx.Sin), analytic("sinh", math.Sinh, cmplx.Sinh),
-	analytic("tan", math.Tan, cmplx.Tan), analytic("tanh", math.Tanh, cmplx.Tanh),
-	analytic("exp", math.Exp, cmplx.Exp), analytic("log", math.Log, cmplx.Log),
-	analytic("log10", math.Log10, cmplx.Log10), analytic("sqrt", math.Sqrt, cmplx.Sqrt),
-	analytic("expm1", math.Expm1, nil), analytic("log1p", math.Log1p, nil),
-	analytic("erf", math.Erf, nil), analytic("erfc", math.Erfc, nil),
-	analytic("gamma", math.Gamma, nil),
-	analytic("lgamma", func(x float64) float64 { r, _ := math.Lgamma(x); return r }, nil),
-	analytic("fabs", math.Abs, nil),
-	analytic("degrees", func(x float64) float64 { return x * (180 / math.Pi) }, nil),
-	analytic("radians", func(x float64) float64 { return x * (math.Pi / 180) }, nil),
+	analytic("acos", kernel.Acos, cmplx.Acos), analytic("acosh", kernel.Acosh, cmplx.Acosh),
+	analytic("asin", kernel.Asin, cmplx.Asin), analytic("asinh", kernel.Asinh, cmplx.Asinh),
+	analytic("atan", kernel.Atan, cmplx.Atan), analytic("atanh", kernel.Atanh, cmplx.Atanh),
+	analytic("cos", kernel.Cos, cmplx.Cos), analytic("cosh", kernel.Cosh, cmplx.Cosh),
+	analytic("sin", kernel.Sin, cmplx.Sin), analytic("sinh", kernel.Sinh, cmplx.Sinh),
+	analytic("tan", kernel.Tan, cmplx.Tan), analytic("tanh", kernel.Tanh, cmplx.Tanh),
+	analytic("exp", kernel.Exp, cmplx.Exp), analytic("log", kernel.Log, cmplx.Log),
+	analytic("log10", kernel.Log10, cmplx.Log10),
+	analytic("expm1", kernel.Expm1, nil), analytic("log1p", kernel.Log1p, nil),
+	analytic("erf", kernel.Erf, nil), analytic("erfc", kernel.Erfc, nil), analytic("lgamma", kernel.Lgamma, nil),
+	function("sqrt", math.Sqrt, cmplx.Sqrt),
+	function("gamma", math.Gamma, nil),
+	function("fabs", math.Abs, nil),
+	function("degrees", func(x float64) float64 { return x * (180 / math.Pi) }, nil),
+	function("radians", func(x float64) float64 { return x * (math.Pi / 180) }, nil),
 	overloads("aten::angle", func(args, out []value.Value) error {
 		out[0] = value.Float(cmplx.Phase(asComplex(args[0])))
 		return nil
@@ -32,7 +33,7 @@ var Math = join(
 	overloads("aten::floor", toInteger(math.Floor), "Scalar", "int", "float"),
 	overloads("aten::ceil", toInteger(math.Ceil), "Scalar", "int", "float"),
 	overloads("aten::round", onFloats1(math.RoundToEven), "Scalar", "int", "float"),
-	overloads("aten::atan2", onFloats(math.Atan2), "Scalar_Scalar", "int", "float", "int_float", "float_int"),
+	overloads("aten::atan2", onFloats(atan2), "Scalar_Scalar", "int", "float", "int_float", "float_int"),
 	overloads("aten::fmod", onFloats(math.Mod), realPairs...),
 	overloads("aten::mathremainder", onFloats(math.Remainder), realPairs...),
 	overloads("aten::copysign", onFloats(math.Copysign), realPairs...),
@@ -71,9 +72,14 @@ var Math = join(
 	}),
 )
 
-// analytic makes the overloads of a function for ints, floats and Scalars, and for complex numbers
+// analytic makes the overloads of a function that kernels have.
+func analytic(name string, op kernel.Op, c func(complex128) complex128) []ops.Operator {
+	return function(name, kernel.RealFunction(op), c)
+}
+
+// function makes the overloads of a function for ints, floats and Scalars, and for complex numbers
 // where it has a meaning there.
-func analytic(name string, f func(float64) float64, c func(complex128) complex128) []ops.Operator {
+func function(name string, f func(float64) float64, c func(complex128) complex128) []ops.Operator {
 	names := []string{"Scalar", "int", "float"}
 	if c != nil {
 		names = append(names, "complex")
@@ -121,11 +127,16 @@ func toInteger(f func(float64) float64) ops.Operation {
 	}
 }
 
+var logOf = kernel.RealFunction(kernel.Log)
+
+// atan2 has the sign of its first operand also where the quotient vanishes.
+func atan2(a, b float64) float64 { return math.Copysign(math.Atan2(a, b), a) }
+
 func logarithm(args, out []value.Value) error {
 	if rank(args[0], args[1]) == value.KindComplex {
 		out[0] = value.Complex(cmplx.Log(asComplex(args[0])) / cmplx.Log(asComplex(args[1])))
 	} else {
-		out[0] = value.Float(math.Log(asFloat(args[0])) / math.Log(asFloat(args[1])))
+		out[0] = value.Float(logOf(asFloat(args[0])) / logOf(asFloat(args[1])))
 	}
 	return nil
 }

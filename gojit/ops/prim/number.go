@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/cmplx"
 
+	"torchjit/gojit/kernel"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/value"
 )
@@ -144,6 +145,9 @@ func divmod(args, out []value.Value) error {
 	return nil
 }
 
+// ErrZeroPower is what zero raised to a negative power fails with.
+var ErrZeroPower = errorf("0.0 cannot be raised to a negative power")
+
 // power gives a float, or a complex number where an operand is one.
 func power(args, out []value.Value) error {
 	if rank(args[0], args[1]) == value.KindComplex {
@@ -152,16 +156,16 @@ func power(args, out []value.Value) error {
 	}
 	a, b := asFloat(args[0]), asFloat(args[1])
 	if a == 0 && b < 0 {
-		return errorf("0.0 cannot be raised to a negative power")
+		return ErrZeroPower
 	}
-	out[0] = value.Float(math.Pow(a, b))
+	out[0] = value.Float(kernel.Power(a, b))
 	return nil
 }
 
 func powerInt(args, out []value.Value) error {
 	a, b := args[0].Int(), args[1].Int()
 	if b < 0 {
-		out[0] = value.Int(truncate(math.Pow(float64(a), float64(b))))
+		out[0] = value.Int(truncate(kernel.Power(float64(a), float64(b))))
 		return nil
 	}
 	r := int64(1)
