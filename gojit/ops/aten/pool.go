@@ -247,8 +247,14 @@ func pooledMaxima(x *tensor.Tensor, p pooling) *tensor.Tensor {
 // averagePool gives the mean of each window. The divisor is the number of inputs, with padding
 // where includePad, unless override is positive.
 func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *tensor.Tensor {
-	noIntegers("avg_pool2d")(x.DType())
-	check(!x.DType().IsComplex(), "\"avg_pool2d_out_frame\" not implemented for '%s'", x.DType().CppName())
+	name := "avg_pool2d"
+	if p.n == 3 {
+		name = "avg_pool3d_out_frame"
+	}
+	check(x.DType().IsFloating() || x.DType() == tensor.Int64, "\"%s\" not implemented for '%s'", name, x.DType().CppName())
+	if x.DType() == tensor.Int64 {
+		return averageIntegers(x, &p, divisors[float64](&p, includePad, override))
+	}
 	work := accumulator(x.DType())
 	if last, ok := p.lastGeometry(x, work); ok {
 		if work == tensor.Float32 {
@@ -263,6 +269,21 @@ func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *te
 		averagePlanes[float64](&p, in, out, includePad, override)
 	}
 	return to(out, x.DType())
+}
+
+// averageIntegers divides sums of integers towards zero.
+func averageIntegers(x *tensor.Tensor, p *pooling, by []float64) *tensor.Tensor {
+	out, r := empty(p.shape(x), tensor.Int64), p.reads(x)
+	poolPlanes(p, contiguous(x), out, func(plane, result []int64, _ int) {
+		for i := range result {
+			var s int64
+			for _, j := range r.inputs[r.starts[i]:r.starts[i+1]] {
+				s += plane[j]
+			}
+			result[i] = s / int64(by[i])
+		}
+	})
+	return out
 }
 
 func averagePlanes[T interface {

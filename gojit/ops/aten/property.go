@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unsafe"
 
+	"torchjit/gojit/kernel"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
@@ -159,6 +160,19 @@ func isClose(a, b *tensor.Tensor, rtol, atol float64, equalNaN bool) *tensor.Ten
 	check(a.DType() == b.DType(), "%s did not match %s", a.DType().CppName(), b.DType().CppName())
 	check(rtol >= 0, "rtol must be greater than or equal to zero, but got %v", rtol)
 	check(atol >= 0, "atol must be greater than or equal to zero, but got %v", atol)
+	if rtol == 0 && atol == 0 && !equalNaN {
+		return eq.on(a, b)
+	}
+	if d := a.DType(); !d.IsComplex() && (!d.IsFloating() || d.Size() >= 4) && (rtol != 0 || atol != 0) {
+		if !d.IsFloating() {
+			a, b = to(a, tensor.DefaultDType()), to(b, tensor.DefaultDType())
+		}
+		near := isNear
+		if equalNaN {
+			near = isNearOrNaN
+		}
+		return near.run(nil, []operand{ofTensor(a), ofTensor(b)}, tensor.Float(rtol), tensor.Float(atol))
+	}
 	near := eq.on(a, b)
 	if equalNaN && (a.DType().IsFloating() || a.DType().IsComplex()) {
 		near = logicalOr.on(near, logicalAnd.on(isNaN.on(a), isNaN.on(b)))
@@ -166,13 +180,25 @@ func isClose(a, b *tensor.Tensor, rtol, atol float64, equalNaN bool) *tensor.Ten
 	if rtol == 0 && atol == 0 {
 		return near
 	}
-	if !a.DType().IsFloating() && !a.DType().IsComplex() {
-		a, b = to(a, tensor.Float64), to(b, tensor.Float64)
-	}
 	allowed := addNumber(scaleBy(absolute.on(b), rtol), atol)
 	gap := absolute.on(sub.on(a, b))
 	finite := lt.run(nil, []operand{ofTensor(gap), ofScalar(tensor.Float(inf))})
 	return logicalOr.on(near, logicalAnd.on(finite, le.on(gap, allowed)))
+}
+
+// isNear is isclose for real numbers where the relative and the absolute tolerance are the third and the fourth operand.
+// isNearOrNaN takes NaN for equal.
+var (
+	isNear      = elementwise("isclose", boolResult, nearness)
+	isNearOrNaN = elementwise("isclose", boolResult, func(b builder, x ...element) element {
+		return b.Binary(kernel.Or, nearness(b, x...), b.Binary(kernel.And, b.Unary(kernel.IsNaN, x[0]), b.Unary(kernel.IsNaN, x[1])))
+	})
+)
+
+func nearness(b builder, x ...element) element {
+	gap, allowed := b.Unary(kernel.Abs, b.Sub(x[0], x[1])), b.Add(x[3], b.Unary(kernel.Abs, b.Mul(x[2], x[1])))
+	within := b.Binary(kernel.And, b.Binary(kernel.Lt, gap, b.Number(gap, inf)), b.Binary(kernel.Le, gap, allowed))
+	return b.Binary(kernel.Or, b.Binary(kernel.Eq, x[0], x[1]), within)
 }
 
 func dtypeValue(d tensor.DType) value.Value { return value.Int(int64(d)) }
