@@ -9,23 +9,29 @@ import (
 	"torchjit/gojit/passes"
 )
 
-// TestPropagateShapes stands here because the pass runs operators.
-func TestPropagateShapes(t *testing.T) {
+// TestPropagation of shapes, element types and devices stands here because the passes run operators.
+func TestPropagation(t *testing.T) {
 	gojit.LinkOperators()
 	golden.Run(t, "testdata/shapes/*.txtar", func(t *testing.T, c *golden.Case) {
-		g, err := ir.Parse(c.Input("in.ir"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !passes.PropagateShapes(g) {
-			t.Error("nothing has changed")
-		}
-		if err := ir.Verify(g); err != nil {
-			t.Error(err)
-		}
-		c.Check("out/propagate-shapes", g.Text(false))
-		if passes.PropagateShapes(g) {
-			t.Error("it changes the graph when it runs again")
+		for _, name := range []string{"propagate-shapes", "propagate-dtypes", "propagate-devices"} {
+			if !c.Has("out/" + name) {
+				continue
+			}
+			g, err := ir.Parse(c.Input("in.ir"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pass := passes.Find(name)
+			if !pass.Run(g) {
+				t.Errorf("%s: nothing has changed", name)
+			}
+			if err := ir.Verify(g); err != nil {
+				t.Error(err)
+			}
+			c.Check("out/"+name, g.Text(false))
+			if pass.Run(g) {
+				t.Errorf("%s changes the graph when it runs again", name)
+			}
 		}
 	})
 }

@@ -48,6 +48,10 @@ var passMembers = []function{
 	{schema: "_C._jit_erase_non_input_shape_information(Graph graph) -> None", doc: "Makes tensor types, apart from those of the parameters, ones that say nothing of shapes.", run: pass(passes.EraseInnerShapes)},
 	{schema: "_C._jit_pass_lower_graph(Graph graph, Module module) -> any", doc: "A graph without the module, with parameters for the tensors of its attributes, and the list of these.", run: bind(lowerGraph)},
 	{schema: "_C._last_executed_optimized_graph() -> Graph", doc: "The optimized form of the graph of the compiled function that was called last.", run: bind(lastOptimized)},
+	{schema: "_C._jit_pass_inplace_to_functional_activation(Graph graph) -> None", doc: "Replaces activations that write new memory of the graph by those that make some; tensors that others see are left.", run: pass(quiet(passes.InplaceToFunctionalActivation))},
+	{schema: "_C._jit_pass_functional_to_inplace_activation(Graph graph) -> None", doc: "Makes activations write their input where it is new memory that nothing else uses.", run: pass(quiet(passes.FunctionalToInplaceActivation))},
+	{schema: "_C._jit_pass_propagate_dtype(Graph graph) -> bool", doc: "Gives tensors the element types that follow from those of the parameters; returns whether any was learned.", run: pass(passes.PropagateDTypes)},
+	{schema: "_C._jit_pass_propagate_device(Graph graph) -> bool", doc: "Gives tensors the devices that follow from those of the parameters; returns whether any was learned.", run: pass(passes.PropagateDevices)},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
 }
 

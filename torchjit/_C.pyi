@@ -1085,6 +1085,9 @@ def _jit_pass_fold_frozen_conv_bn(graph: Graph) -> bool:
 def _jit_pass_fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
     """Folds factors behind convolutions with constant weights into the weights."""
 
+def _jit_pass_functional_to_inplace_activation(graph: Graph) -> None:
+    """Makes activations write their input where it is new memory that nothing else uses."""
+
 def _jit_pass_fuse_addmm(graph: Graph) -> bool:
     """Puts addmm beside sums of products and matrices of known sizes; returns whether there were any."""
 
@@ -1096,6 +1099,9 @@ def _jit_pass_inline(graph: Graph) -> None:
 
 def _jit_pass_inline_fork_wait(graph: Graph) -> None:
     """Runs forked calls in their place."""
+
+def _jit_pass_inplace_to_functional_activation(graph: Graph) -> None:
+    """Replaces activations that write new memory of the graph by those that make some; tensors that others see are left."""
 
 def _jit_pass_integer_value_refinement(graph: Graph) -> bool:
     """Replaces integers by the constants that conditions say they are; returns whether anything changed."""
@@ -1123,6 +1129,12 @@ def _jit_pass_peephole(graph: Graph, disable_shape_peepholes: bool = False) -> b
 
 def _jit_pass_peephole_list_idioms(graph: Graph, refine_list_len: bool = False) -> bool:
     """Answers what is asked of lists that are made in the graph; returns whether anything changed."""
+
+def _jit_pass_propagate_device(graph: Graph) -> bool:
+    """Gives tensors the devices that follow from those of the parameters; returns whether any was learned."""
+
+def _jit_pass_propagate_dtype(graph: Graph) -> bool:
+    """Gives tensors the element types that follow from those of the parameters; returns whether any was learned."""
 
 def _jit_pass_propagate_shapes_on_graph(graph: Graph) -> None:
     """Gives tensors the types that follow from those of the parameters."""

@@ -34,10 +34,15 @@ func numbersToTensors(vs []*ir.Value) {
 			if dtype == "" {
 				v.SetType(types.Tensor)
 			} else {
-				v.SetType(&types.TensorInfo{DType: dtype, Device: "cpu"})
+				v.SetType(numberType(dtype))
 			}
 		}
 	}
+}
+
+// numberType is the type of a tensor without dimensions.
+func numberType(dtype string) types.Type {
+	return &types.TensorInfo{DType: dtype, Device: "cpu", Dims: new(int), Sizes: []int{}}
 }
 
 func constantToTensor(g *ir.Graph, n *ir.Node) {
@@ -60,7 +65,7 @@ func constantToTensor(g *ir.Graph, n *ir.Node) {
 	old := g.SetInsertPoint(n)
 	defer g.SetInsertPoint(old)
 	made := g.Constant(value.OfTensor(tensor.FromScalar(s, dtype)), source.Range{})
-	made.SetType(&types.TensorInfo{DType: dtype.String(), Device: "cpu"})
+	made.SetType(numberType(dtype.String()))
 	n.Output().ReplaceAllUsesWith(made)
 	n.Destroy()
 }

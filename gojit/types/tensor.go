@@ -82,11 +82,13 @@ func (t *TensorInfo) String() string {
 	if t.Device != "" {
 		parts = append(parts, "device="+t.Device)
 	}
-	if t.Dims == nil && t.Sizes == nil && len(parts) == 0 {
-		if t.DType == "" {
-			return "Tensor"
+	if t.Dims == nil && t.Sizes == nil {
+		if t.DType != "" {
+			b.WriteString("Tensor")
 		}
-		return b.String() + "()"
+		if len(parts) == 0 {
+			return b.String()
+		}
 	}
 	fmt.Fprintf(&b, "(%s)", strings.Join(parts, ", "))
 	return b.String()

@@ -1,0 +1,263 @@
+package passes
+
+import (
+	"slices"
+
+	"torchjit/gojit/ir"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// PropagateDTypes gives the results of operators the element types that follow from those of their tensors, whose
+// numbers of dimensions have to be known: each operator is run on tensors of one element. It reports whether a type
+// was learned.
+func PropagateDTypes(g *ir.Graph) bool {
+	p := propagation{dtypeOf, func(t *types.TensorInfo) *string { return &t.DType }, map[*ir.Value]bool{}}
+	return p.block(g.Block())
+}
+
+// PropagateDevices gives the results of operators the device that their tensors are on. Tensors without dimensions on
+// the CPU go with others. It reports whether a device was learned.
+func PropagateDevices(g *ir.Graph) bool {
+	p := propagation{deviceOf, func(t *types.TensorInfo) *string { return &t.Device }, map[*ir.Value]bool{}}
+	return p.block(g.Block())
+}
+
+// propagation says something of tensors, in the order of the nodes, and of a loop until its body teaches nothing.
+type propagation struct {
+	ask  func(n *ir.Node) []string         // what a node's results are, "" where that is not known
+	part func(t *types.TensorInfo) *string // where a type says it
+	told map[*ir.Value]bool
+}
+
+// say teaches a tensor of which nothing is known what it is, and reports whether it did.
+func (p *propagation) say(v *ir.Value, what string) bool {
+	if p.said(v) != "" || v.Type().Kind() != types.KindTensor {
+		return false
+	}
+	p.told[v] = true
+	p.set(v, what)
+	return true
+}
+
+func (p *propagation) set(v *ir.Value, what string) {
+	t := *v.Type().(*types.TensorInfo)
+	*p.part(&t) = what
+	v.SetType(&t)
+}
+
+// takeBack makes a tensor one of which nothing is known, unless that was known before.
+func (p *propagation) takeBack(v *ir.Value) bool {
+	if !p.told[v] {
+		return false
+	}
+	delete(p.told, v)
+	p.set(v, "")
+	return true
+}
+
+// said is what is known of a value, "" where nothing is.
+func (p *propagation) said(v *ir.Value) string {
+	if t, ok := v.Type().(*types.TensorInfo); ok {
+		return *p.part(t)
+	}
+	return ""
+}
+
+func (p *propagation) block(b *ir.Block) (changed bool) {
+	for n := b.First(); n != nil; n = n.Next() {
+		var taught bool
+		switch n.Kind() {
+		case "prim::If":
+			taught = p.branches(n)
+		case "prim::Loop":
+			taught = p.loop(n)
+		case "prim::Constant":
+		default:
+			taught = p.node(n)
+		}
+		changed = taught || changed
+	}
+	return changed
+}
+
+func (p *propagation) node(n *ir.Node) (changed bool) {
+	for _, inner := range n.Blocks() {
+		changed = p.block(inner) || changed
+	}
+	for i, what := range p.ask(n) {
+		changed = what != "" && p.say(n.Outputs()[i], what) || changed
+	}
+	return changed
+}
+
+func (p *propagation) branches(n *ir.Node) bool {
+	yes, no := n.Blocks()[0], n.Blocks()[1]
+	changed := p.block(yes)
+	changed = p.block(no) || changed
+	for i, out := range n.Outputs() {
+		changed = p.same(out, yes.Outputs()[i], no.Outputs()[i]) || changed
+	}
+	return changed
+}
+
+// same teaches v what both others are.
+func (p *propagation) same(v, a, b *ir.Value) bool {
+	what := p.said(a)
+	return what != "" && what == p.said(b) && p.say(v, what)
+}
+
+// loop takes what the loop begins with for what it carries, and takes that back where the body gives something else on.
+func (p *propagation) loop(n *ir.Node) bool {
+	body, before := n.Blocks()[0], n.Graph().Text(false)
+	carried, next := body.Inputs()[1:], body.Outputs()[1:]
+	for i, v := range carried {
+		p.same(v, n.Input(i+2), n.Input(i+2))
+	}
+	for again := true; again; {
+		p.block(body)
+		again = false
+		for i, v := range carried {
+			if p.said(next[i]) != p.said(v) {
+				again = p.takeBack(v) || again
+			}
+		}
+		if again {
+			p.forget(body)
+		}
+	}
+	for i, out := range n.Outputs() {
+		p.same(out, carried[i], carried[i])
+	}
+	return n.Graph().Text(false) != before
+}
+
+// forget takes back what the nodes of a block were told.
+func (p *propagation) forget(b *ir.Block) {
+	b.Walk(func(n *ir.Node) {
+		for _, v := range n.Outputs() {
+			p.takeBack(v)
+		}
+	})
+}
+
+// dtypeOf runs the operator of a node on tensors of one element.
+func dtypeOf(n *ir.Node) []string {
+	o := n.Operator()
+	if o == nil || o.Run == nil || o.Schema().IsVararg || o.Schema().IsVarret || n.HasSideEffects() {
+		return nil
+	}
+	args := make([]value.Value, len(n.Inputs()))
+	any := false
+	for i, v := range n.Inputs() {
+		arg, ok := standIn(v)
+		if _, isConstant := v.Constant(); !ok || !isConstant && o.Schema().Arguments[i].Name == "dtype" {
+			return nil
+		}
+		args[i] = arg
+		any = any || arg.IsTensor() || arg.Kind() == value.KindList
+	}
+	if !any {
+		return nil
+	}
+	results, ok := runOperator(o, args, len(n.Outputs()))
+	if !ok {
+		return nil
+	}
+	found := make([]string, len(results))
+	for i, r := range results {
+		if r.IsTensor() {
+			found[i] = r.Tensor().DType().String()
+		}
+	}
+	return found
+}
+
+// standIn is a value that an operator can be run on instead of one that is not known.
+func standIn(v *ir.Value) (value.Value, bool) {
+	if c, ok := v.Constant(); ok {
+		return c, true
+	}
+	switch t := v.Type().(type) {
+	case *types.TensorInfo:
+		d, ok := tensor.ParseDType(t.DType)
+		if !ok || t.Dims == nil && t.Sizes == nil {
+			return value.None, false
+		}
+		dims := len(t.Sizes)
+		if t.Sizes == nil {
+			dims = *t.Dims
+		}
+		ones, err := tensor.Full(slices.Repeat([]int{1}, dims), tensor.Int(1), d)
+		return value.OfTensor(ones), err == nil
+	case *types.List:
+		if n := v.Node(); n.Kind() == "prim::ListConstruct" {
+			items := make([]value.Value, len(n.Inputs()))
+			for i, item := range n.Inputs() {
+				var ok bool
+				if items[i], ok = standIn(item); !ok {
+					return value.None, false
+				}
+			}
+			return value.OfList(value.NewList(t.Elem, items...)), true
+		}
+	}
+	switch v.Type().Kind() {
+	case types.KindInt:
+		return value.Int(1), true
+	case types.KindFloat:
+		return value.Float(1), true
+	case types.KindBool:
+		return value.Bool(false), true
+	}
+	return value.None, false
+}
+
+// deviceOf is the device that a node says, or the one of its tensors.
+func deviceOf(n *ir.Node) []string {
+	device := ""
+	switch n.Kind() {
+	case "aten::cpu":
+		device = "cpu"
+	case "aten::cuda":
+		device = "cuda"
+	default:
+		o := n.Operator()
+		if o == nil {
+			return nil
+		}
+		if at := o.Schema().ArgumentIndex("device"); at >= 0 && at < len(n.Inputs()) && !n.Input(at).MustBeNone() {
+			if c, ok := n.Input(at).Constant(); ok && c.Kind() == value.KindDevice {
+				device = c.Device().String()
+			}
+			break
+		}
+		device = commonDevice(n)
+	}
+	return slices.Repeat([]string{device}, len(n.Outputs()))
+}
+
+// commonDevice is the device of a node's tensors, "" where one has none or they differ.
+func commonDevice(n *ir.Node) string {
+	found, onCPU := "", false
+	for _, v := range n.Inputs() {
+		t, ok := v.Type().(*types.TensorInfo)
+		switch {
+		case !ok:
+			continue
+		case t.Device == "":
+			return ""
+		case t.Device == "cpu" && t.Sizes != nil && len(t.Sizes) == 0:
+			onCPU = true
+			continue
+		case found != "" && found != t.Device:
+			return ""
+		}
+		found = t.Device
+	}
+	if found == "" && onCPU {
+		return "cpu"
+	}
+	return found
+}
