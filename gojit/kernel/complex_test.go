@@ -1,8 +1,11 @@
 package kernel
 
 import (
+	"maps"
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"torchjit/gojit/tensor"
@@ -87,6 +90,77 @@ func TestComplexFunctions(t *testing.T) {
 	for i, got := range run[float32](t, Expand(k), vector(t, in)) {
 		if !near(got, want[i], 2) {
 			t.Fatalf("abs(%v) = %v, want %v", in[i], got, want[i])
+		}
+	}
+}
+
+// TestComplexFunctionsOfParts compares functions that compute in float64 with the evaluator: each part of complex64 within 2 units in the last
+// place, the parts of complex128 within 8 units of the larger one, where the result is not a power.
+func TestComplexFunctionsOfParts(t *testing.T) {
+	in := complexSamples(6000)
+	double := make([]complex128, len(in))
+	for i, z := range in {
+		double[i] = complex128(z) * (1 + 0x1p-40)
+	}
+	for _, op := range slices.Sorted(maps.Keys(complexExpansions)) {
+		k, wide := unaryKernel(op, tensor.Complex64), unaryKernel(op, tensor.Complex128)
+		for _, target := range targets {
+			want := run[complex64](t, k, vector(t, in))
+			for i, got := range run[complex64](t, ExpandFor(k, target), vector(t, in)) {
+				w := want[i]
+				if ulpsApart(real(got), float64(real(w)), spacing32) > 2 || ulpsApart(imag(got), float64(imag(w)), spacing32) > 2 {
+					t.Errorf("%s(%v) = %v, want %v", op, in[i], got, w)
+				}
+			}
+			exact := run[complex128](t, wide, vector(t, double))
+			for i, got := range run[complex128](t, ExpandFor(wide, target), vector(t, double)) {
+				if z := double[i]; max(math.Abs(real(z)), math.Abs(imag(z))) > 1e8 && op != Sqrt && op != Log && cmplx.Abs(z) < math.Inf(1) {
+					continue // package math has too few digits of pi
+				}
+				ulps := 8.0
+				if op == Tan || op == Tanh {
+					ulps = 24 // package math drops digits of tangents of numbers below 1e-7
+				}
+				if !nearParts(got, exact[i], ulps) {
+					t.Errorf("%s(%v) = %v, want %v", op, double[i], got, exact[i])
+				}
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
+
+// nearParts compares complex numbers in units of the last place of the larger part. What is infinite or NaN must be so.
+func nearParts(got, want complex128, ulps float64) bool {
+	larger := 0.0
+	for _, part := range []float64{real(want), imag(want)} {
+		if a := math.Abs(part); a > larger && !math.IsInf(a, 0) {
+			larger = a
+		}
+	}
+	spacing := math.Ldexp(1, max(math.Ilogb(max(larger, 0x1p-1000)), -1000)-52)
+	near := func(a, b float64) bool { return a == b || a != a && b != b || math.Abs(a-b) <= ulps*spacing }
+	return near(real(got), real(want)) && near(imag(got), imag(want))
+}
+
+// TestComplexPowers compares powers: their error grows with the logarithm of the result.
+func TestComplexPowers(t *testing.T) {
+	x := complexSamples(4000)
+	y := make([]complex64, len(x))
+	for i := range y {
+		y[i] = x[(i*11+5)%len(x)]
+	}
+	k := binaryKernel(Pow, tensor.Complex64)
+	want := run[complex64](t, k, vector(t, x), vector(t, y))
+	for i, got := range run[complex64](t, Expand(k), vector(t, x), vector(t, y)) {
+		size := math.Hypot(float64(real(y[i])), float64(imag(y[i]))) * 100
+		if size > 1e6 && size == size {
+			continue // an angle of so many turns has no digits left
+		}
+		if !nearParts(complex128(got), complex128(want[i]), 0x1p30) {
+			t.Errorf("%v**%v = %v, want %v", x[i], y[i], got, want[i])
 		}
 	}
 }

@@ -22,7 +22,7 @@ func Expand(k *Kernel) *Kernel { return ExpandFor(k, Primitives{Scale: true}) }
 // ExpandFor rewrites functions of float32 and float64 values into the instructions that a target has.
 // The results are the same, bit for bit, for all targets.
 //
-// What has no expansion stays as it is: functions of integers, most of complex numbers, and those whose
+// What has no expansion stays as it is: functions of integers, some of complex numbers, and those whose
 // ErrorBound is not defined. Of float64 these are Erfc, Erfinv, Lgamma and Digamma, which need more digits than float64 has
 // inside. Both kernels give the same within the
 // stated bounds, and for NaN, infinite and zero arguments the same but for the bits of a NaN.

@@ -154,7 +154,7 @@ func (e *expander) complexOperation(op Op, x, y parts) (made parts, ok bool) {
 		none := e.Binary(Eq, m, zero)
 		return parts{e.Select(none, zero, e.Div(x.re, m)), e.Select(none, zero, e.Div(x.im, m))}, true
 	}
-	return parts{}, false
+	return e.complexFunction(op, x, y)
 }
 
 // powerBelow returns the power of two not above the larger of |x| and |y|, and one divided by it. Neither is infinite or

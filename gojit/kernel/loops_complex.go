@@ -8,12 +8,11 @@ import (
 )
 
 var complexFunctions = map[Op]func(complex128) complex128{
-	Sqrt: cmplx.Sqrt, Log: cmplx.Log, Log10: cmplx.Log10,
-	Log2:  func(c complex128) complex128 { return cmplx.Log(c) / math.Ln2 },
+	Sqrt: complexSqrt, Log: complexLog(floatFunctions[Log], 1), Log10: complexLog(floatFunctions[Log10], 1/math.Ln10), Log2: complexLog(math.Log2, 1/math.Ln2),
 	Log1p: func(c complex128) complex128 { return cmplx.Log(1 + c) },
 	Expm1: func(c complex128) complex128 { return cmplx.Exp(c) - 1 },
-	Sin:   cmplx.Sin, Cos: cmplx.Cos, Tan: cmplx.Tan, Asin: cmplx.Asin, Acos: cmplx.Acos, Atan: cmplx.Atan,
-	Sinh: cmplx.Sinh, Cosh: cmplx.Cosh, Tanh: cmplx.Tanh, Asinh: cmplx.Asinh, Acosh: cmplx.Acosh, Atanh: cmplx.Atanh,
+	Sin:   complexSin, Cos: complexCos, Tan: complexTan, Asin: cmplx.Asin, Acos: cmplx.Acos, Atan: cmplx.Atan,
+	Sinh: complexSinh, Cosh: complexCosh, Tanh: complexTanh, Asinh: cmplx.Asinh, Acosh: cmplx.Acosh, Atanh: cmplx.Atanh,
 	Conj: cmplx.Conj,
 }
 
@@ -75,7 +74,7 @@ func complexLoops[C complexNumber, R float](t *loopTable, dtype tensor.DType, re
 		m := R(complexAbs(complex128(c)))
 		return join(re(c)/m, im(c)/m)
 	})
-	t[Pow][dtype] = binary(func(a, b C) C { return C(cmplx.Pow(complex128(a), complex128(b))) })
+	t[Pow][dtype] = binary(func(a, b C) C { return C(complexPower(complex128(a), complex128(b))) })
 	t[Abs][dtype] = unary(func(c C) R { return R(complexAbs(complex128(c))) })
 	t[Angle][dtype] = unary(func(c C) R { return R(math.Atan2(float64(im(c)), float64(re(c)))) })
 	t[Real][dtype] = unary(re)

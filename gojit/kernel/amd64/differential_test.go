@@ -18,7 +18,8 @@ var primitives = []kernel.Op{kernel.Const, kernel.Neg, kernel.Abs, kernel.Not, k
 
 // pairOperations are what kernel.Expand writes for the parts of complex numbers.
 var pairOperations = []kernel.Op{kernel.Const, kernel.Neg, kernel.Conj, kernel.Real, kernel.Imag, kernel.MakeComplex, kernel.IsNaN,
-	kernel.Add, kernel.Sub, kernel.Mul, kernel.Div, kernel.Eq, kernel.Ne, kernel.Select, kernel.Convert, kernel.Sign, kernel.Abs}
+	kernel.Add, kernel.Sub, kernel.Mul, kernel.Div, kernel.Eq, kernel.Ne, kernel.Select, kernel.Convert, kernel.Sign, kernel.Abs,
+	kernel.Exp, kernel.Sqrt, kernel.Log, kernel.Sin, kernel.Cosh, kernel.Tan, kernel.Pow}
 
 // functions are what kernel.Expand replaces.
 var functions = []kernel.Op{kernel.Exp, kernel.Expm1, kernel.Log, kernel.Log1p, kernel.Sin, kernel.Cos, kernel.Tanh, kernel.Erf, kernel.Add, kernel.Mul, kernel.Sub,
