@@ -28,6 +28,16 @@ func wideUnary(f func(e *expander, x Value) Value) func(e *expander, x, y Value)
 	}
 }
 
+// byType has an expansion of its own for each type.
+func byType(single, double func(e *expander, x, y Value) Value) func(e *expander, x, y Value) Value {
+	return func(e *expander, x, y Value) Value {
+		if e.t == tensor.Float32 {
+			return single(e, x, y)
+		}
+		return double(e, x, y)
+	}
+}
+
 func wideBinary(f func(e *expander, x, y Value) Value) func(e *expander, x, y Value) Value {
 	return func(e *expander, x, y Value) Value {
 		return e.inDouble(func() Value { return f(e, e.double(x), e.double(y)) })

@@ -60,19 +60,19 @@ func (e *expander) lgamma(x Value) Value {
 	return e.Select(exact, zero, y)
 }
 
-// digamma serves float32. With b = x, or 1 - x below zero, and z = b, or b + 8 where b < 8, digamma(b) is
+// digammaFrom computes in float64. With b = x, or 1 - x below zero, and z = b, or b + shift where b < shift, digamma(b) is
 // digamma(z) - 1/b - 1/(b+1) - ... - 1/(z-1). Below zero digamma(x) is digamma(b) - pi/tan(pi*x).
-func (e *expander) digamma(x Value) Value {
+func (e *expander) digammaFrom(shift int, x Value) Value {
 	zero, one := e.number(0), e.number(1)
 	negative := e.Binary(Lt, x, zero)
 	b := e.Select(negative, e.Sub(one, x), x)
-	few := e.Binary(Lt, b, e.number(gammaShift))
+	few := e.Binary(Lt, b, e.number(float64(shift)))
 	above, below := one, b
-	for k := 1; k < gammaShift; k++ {
+	for k := 1; k < shift; k++ {
 		next := e.Add(b, e.number(float64(k)))
 		above, below = e.Fma(above, next, below), e.Mul(below, next)
 	}
-	z := e.Select(few, e.Add(b, e.number(gammaShift)), b)
+	z := e.Select(few, e.Add(b, e.number(float64(shift))), b)
 
 	inverse := e.Div(one, z)
 	square := e.Mul(inverse, inverse)
@@ -87,3 +87,9 @@ func (e *expander) digamma(x Value) Value {
 	y := e.Select(negative, reflected, total)
 	return e.Select(e.Binary(Eq, x, zero), e.copySign(e.number(math.Inf(1)), e.Neg(x)), y)
 }
+
+// digamma serves float32.
+func (e *expander) digamma(x Value) Value { return e.digammaFrom(gammaShift, x) }
+
+// digammaDouble serves float64. Its error is in units of the larger one of the result and one: it has zeros, near which digits are lost.
+func (e *expander) digammaDouble(x Value) Value { return e.digammaFrom(10, x) }

@@ -22,7 +22,7 @@ var pairOperations = []kernel.Op{kernel.Const, kernel.Neg, kernel.Conj, kernel.R
 	kernel.Exp, kernel.Sqrt, kernel.Log, kernel.Sin, kernel.Cosh, kernel.Tan, kernel.Pow}
 
 // functions are what kernel.Expand replaces.
-var functions = []kernel.Op{kernel.Exp, kernel.Expm1, kernel.Log, kernel.Log1p, kernel.Sin, kernel.Cos, kernel.Tanh, kernel.Erf, kernel.Add, kernel.Mul, kernel.Sub,
+var functions = []kernel.Op{kernel.Exp, kernel.Expm1, kernel.Log, kernel.Log1p, kernel.Sin, kernel.Cos, kernel.Tanh, kernel.Erf, kernel.Erfinv, kernel.Digamma, kernel.Add, kernel.Mul, kernel.Sub,
 	kernel.Gt, kernel.Le, kernel.Ne, kernel.Select}
 
 // FuzzKernels compares random kernels on every target with the evaluator, on operands that end where
