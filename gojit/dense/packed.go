@@ -13,15 +13,16 @@ import (
 // block of rows packs the panels that the others find.
 type packing struct {
 	*gemm
-	panelColumns     int
-	perImage         int // panels of one image
-	panels, rowTiles int
-	blockTiles       int  // row tiles in a block
-	blocks           int  // of the sums
-	unit             int  // blocks are a multiple of
-	depth            int  // the most sums of a block
-	packA            bool // blocks of A are packed too
-	rowA             int  // bytes of a packed row of A; of all rows for one k where A is transposed
+	panelColumns int
+	perImage     int // panels of one image
+	panels       int
+	tiles        rowTiles
+	blockTiles   int  // row tiles in a block
+	blocks       int  // of the sums
+	unit         int  // blocks are a multiple of
+	depth        int  // the most sums of a block
+	packA        bool // blocks of A are packed too
+	rowA         int  // bytes of a packed row of A; of all rows for one k where A is transposed
 }
 
 func (g *gemm) packing() packing {
@@ -29,15 +30,15 @@ func (g *gemm) packing() packing {
 	p := packing{gemm: g, panelColumns: panelVectors * g.lanes}
 	p.perImage = (g.n + p.panelColumns - 1) / p.panelColumns
 	p.panels = p.perImage * max(g.images, 1)
-	p.rowTiles = (g.m + maximum - 1) / maximum
+	p.tiles = cutRows(g.m, maximum)
 	p.unit = 1
 	if g.patches != nil {
 		p.unit = g.patches.taps
 	}
 	p.blockTiles = blockTiles
 	depth := blockBytes / g.size
-	if near := nearBytes / (p.rowTiles * maximum * g.size); p.rowTiles > blockTiles && near >= depth*3/8 {
-		p.blockTiles, depth = p.rowTiles, min(depth, near)
+	if near := nearBytes / (p.tiles.count * maximum * g.size); p.tiles.count > blockTiles && near >= depth*3/8 {
+		p.blockTiles, depth = p.tiles.count, min(depth, near)
 	}
 	p.blocks = max(1, min((g.k+depth-1)/depth, g.k/p.unit))
 	p.depth = (g.k/p.unit/p.blocks + 1) * p.unit
@@ -58,17 +59,17 @@ func (g *gemm) runPacked() {
 	p := shared.packing()
 	if parts := g.shares(p.panels); parts > 1 && p.panels >= 2*parts {
 		tensor.Parallel(parts, 1, func(lo, hi int) {
-			p.part(cut(p.panels, parts, lo), cut(p.panels, parts, hi), 0, p.rowTiles)
+			p.part(cut(p.panels, parts, lo), cut(p.panels, parts, hi), 0, p.tiles.count)
 		})
 		return
 	}
-	if parts := g.shares(p.rowTiles); parts > 1 {
+	if parts := g.shares(p.tiles.count); parts > 1 {
 		tensor.Parallel(parts, 1, func(lo, hi int) {
-			p.part(0, p.panels, cut(p.rowTiles, parts, lo), cut(p.rowTiles, parts, hi))
+			p.part(0, p.panels, cut(p.tiles.count, parts, lo), cut(p.tiles.count, parts, hi))
 		})
 		return
 	}
-	p.part(0, p.panels, 0, p.rowTiles)
+	p.part(0, p.panels, 0, p.tiles.count)
 }
 
 // buffers are the memory that one thread packs into.
@@ -127,11 +128,9 @@ type packedWriter struct {
 	memory *buffers
 	a, b   unsafe.Pointer // packed
 	args   amd64.TileArgs
-	codes  [2]tileCodes // of tiles that pack and that do not
+	codes  [3]tileCodes // of tiles that pack, that fetch the next panel, and others
 	watch  tensor.Watch
 }
-
-func (w *packedWriter) rowOf(tile int) int { return cut(w.m, w.rowTiles, tile) }
 
 // block computes the sums from k0 to k1 of panels and row tiles; where fill it packs the panels,
 // which are step bytes apart.
@@ -149,57 +148,86 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, s
 		columns := min(w.panelColumns, w.n-at)
 		w.tail(&t, &w.args, columns)
 		w.ends(&t, k0 == 0, k1 == w.k)
-		to := unsafe.Add(panel, (j-j0)*step)
-		keep := false
-		switch {
-		case !fill:
-		case w.patches != nil:
-			w.patches.fill(w, to, b, at, at+columns, k0/w.unit, k1/w.unit, int(t.Vectors)*w.lanes*w.size)
-		case w.half != amd64.NoHalf:
-			w.widenPanel(to, b, at, columns, k0, k1)
-		case w.columnsB:
-			w.transposeB(to, b, at, at+columns, k0, int(t.Vectors))
-		case w.pairs:
-			w.pairPanel(to, b, at, columns, k0, k1)
-		default:
-			keep = true
-		}
-		codes := w.codes[1].of(t)
-		for i := i0; i < i1; i++ {
-			r0 := w.rowOf(i)
-			rows := w.rowOf(i+1) - r0
-			w.setA(i, i0, k0)
-			w.args.C, w.args.Bias = w.at(c, r0*w.ldc+at), w.biasAt(r0, at)
-			w.args.Residual = w.residualAt(w.args.C)
-			if keep {
-				t.InPlace, t.Keep = true, true
-				w.args.B, w.args.BRow, w.args.Pack = w.at(b, k0*w.ldb+at), int64(w.ldb*w.size), to
-				w.codes[0].of(t).rows(rows).Call(unsafe.Pointer(&w.args))
-				keep = false
-				continue
+		t.Walk = true
+		to, i := unsafe.Add(panel, (j-j0)*step), i0
+		if fill && !w.fillPanel(&t, to, b, at, columns, k0, k1) {
+			w.packTile(t, to, w.at(b, k0*w.ldb+at), c, i, i0, k0, at)
+			i++
+			if at+w.panelColumns < w.n && i1-i >= fetchTiles {
+				t.Fetch = true
+				w.args.Fetch, w.args.FetchStep = uintptr(w.args.B)+uintptr(w.panelColumns*w.size), w.args.BRow
+				w.args.B = to
+				w.walk(t, 1, c, i, i+fetchTiles, i0, k0, at)
+				t.Fetch = false
+				i += fetchTiles
 			}
-			w.args.B = to
-			codes.rows(rows).Call(unsafe.Pointer(&w.args))
 		}
+		w.args.B = to
+		w.walk(t, 2, c, i, i1, i0, k0, at)
 	}
 }
 
-// setA sets the arguments that tell where tile i of A is.
-func (w *packedWriter) setA(i, i0, k0 int) {
-	switch r := w.rowOf(i); {
-	case !w.packA:
-		w.args.A, w.args.ARow = w.elementA(r, k0), int64(w.lda*w.size)
-	case w.columnsA:
-		w.args.A, w.args.ARow = unsafe.Add(w.a, (i-i0)*int(w.args.K)*w.rowA), int64(w.rowA)
+// fetchTiles is how many tiles, while they multiply with a panel that was packed just now, fetch the next one, whose
+// rows lie far apart.
+const fetchTiles = 4
+
+// fillPanel packs the columns of a panel, unless that is what the first tile is to do: then it reports false.
+func (w *packedWriter) fillPanel(t *amd64.Tile, to, b unsafe.Pointer, at, columns, k0, k1 int) bool {
+	switch {
+	case w.patches != nil:
+		w.patches.fill(w, to, b, at, at+columns, k0/w.unit, k1/w.unit, int(t.Vectors)*w.lanes*w.size)
+	case w.half != amd64.NoHalf:
+		w.widenPanel(to, b, at, columns, k0, k1)
+	case w.columnsB:
+		w.transposeB(to, b, at, at+columns, k0, int(t.Vectors))
+	case w.pairs:
+		w.pairPanel(to, b, at, columns, k0, k1)
 	default:
-		w.args.A, w.args.ARow = unsafe.Add(w.a, (r-w.rowOf(i0))*w.rowA), int64(w.rowA)
+		return false
 	}
+	return true
+}
+
+// packTile computes tile i with the panel where it lies, and packs that.
+func (w *packedWriter) packTile(t amd64.Tile, to, b, c unsafe.Pointer, i, i0, k0, column int) {
+	w.setRows(c, i, i0, k0, column)
+	t.Walk, t.InPlace, t.Keep = false, true, true
+	w.args.B, w.args.BRow, w.args.Pack = b, int64(w.ldb*w.size), to
+	rows, _ := w.tiles.alike(i, i+1)
+	w.codes[0].of(t).rows(rows).Call(unsafe.Pointer(&w.args))
+}
+
+// walk computes the tiles from i to end, whose code is kept in one of codes.
+func (w *packedWriter) walk(t amd64.Tile, codes int, c unsafe.Pointer, i, end, i0, k0, column int) {
+	if i < end {
+		rowStep, tileStep := w.setRows(c, i, i0, k0, column)
+		w.tiles.walk(w.codes[codes].of(t), &w.args, i, end, rowStep, tileStep)
+	}
+}
+
+// setRows sets the addresses of tile i: of its rows of A and of what they give from a column of C on. It returns how far apart rows of A are,
+// and how far a tile's lie behind those of the tile before it beside that.
+func (w *packedWriter) setRows(c unsafe.Pointer, i, i0, k0, column int) (rowStep, tileStep int) {
+	row := w.tiles.row(i)
+	w.args.C, w.args.Bias = w.at(c, row*w.ldc+column), w.biasAt(row, column)
+	w.args.Residual = w.residualAt(w.args.C)
+	switch {
+	case !w.packA:
+		w.args.A, w.args.ARow = w.elementA(row, k0), int64(w.lda*w.size)
+		return w.rowStepA(), 0
+	case w.columnsA:
+		tileStep = int(w.args.K) * w.rowA
+		w.args.A, w.args.ARow = unsafe.Add(w.a, (i-i0)*tileStep), int64(w.rowA)
+		return 0, tileStep
+	}
+	w.args.A, w.args.ARow = unsafe.Add(w.a, (row-w.tiles.row(i0))*w.rowA), int64(w.rowA)
+	return w.rowA, 0
 }
 
 // fillA packs the block of A.
 func (w *packedWriter) fillA(i0, i1, k0, k1 int) {
 	if !w.columnsA {
-		for r, to := w.rowOf(i0), w.a; r < w.rowOf(i1); r, to = r+1, unsafe.Add(to, w.rowA) {
+		for r, to := w.tiles.row(i0), w.a; r < w.tiles.row(i1); r, to = r+1, unsafe.Add(to, w.rowA) {
 			n := (k1 - k0) * w.size
 			copy(unsafe.Slice((*byte)(to), n), unsafe.Slice((*byte)(w.elementA(r, k0)), n))
 		}
@@ -207,7 +235,7 @@ func (w *packedWriter) fillA(i0, i1, k0, k1 int) {
 	}
 	args := amd64.CopyArgs{FromRow: int64(w.lda * w.size), ToRow: int64(w.rowA), Count: int64(k1 - k0)}
 	for i := i0; i < i1; i++ {
-		r0, r1 := w.rowOf(i), w.rowOf(i+1)
+		r0, r1 := w.tiles.row(i), w.tiles.row(i+1)
 		c := amd64.Copying{ISA: w.isa, Vectors: uint8((r1 - r0 + w.lanes - 1) / w.lanes), Tail: (r1-r0)%w.lanes != 0}
 		args.Mask = amd64.TailMask(w.isa, (r1-r0)%w.lanes*w.size/4)
 		args.From, args.To = w.elementA(r0, k0), unsafe.Add(w.a, (i-i0)*(k1-k0)*w.rowA)

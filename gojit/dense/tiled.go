@@ -187,6 +187,14 @@ func (g *gemm) biasAt(row, column int) unsafe.Pointer {
 	return nil
 }
 
+// rowStepA returns the bytes from one row of A to the next.
+func (g *gemm) rowStepA() int {
+	if g.columnsA {
+		return g.size
+	}
+	return g.lda * g.size
+}
+
 func (g *gemm) elementA(row, k int) unsafe.Pointer {
 	if g.columnsA {
 		return g.at(g.a, k*g.lda+row)
@@ -239,8 +247,7 @@ func (g *gemm) runInPlace() {
 
 // panelsInPlace computes the panels from lo to hi.
 func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
-	maximum := amd64.MaxRows(g.isa, panelVectors)
-	rowTiles := (g.m + maximum - 1) / maximum
+	tiles := cutRows(g.m, amd64.MaxRows(g.isa, panelVectors))
 	large := g.n*g.k*g.size > 4*inPlaceBytes
 	blocks := 1
 	if large {
@@ -261,44 +268,16 @@ func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
 		k0, k1 := cut(g.k, blocks, block), cut(g.k, blocks, block+1)
 		args.K = int64(k1 - k0)
 		t := g.tile()
-		t.InPlace, t.Prefetch = true, large
+		t.InPlace, t.Prefetch, t.Walk = true, large, true
 		g.ends(&t, block == 0, block == blocks-1)
 		for j := lo; j < hi; j++ {
 			n0, n1 := cut(vectors, panels, j)*g.lanes, min(cut(vectors, panels, j+1)*g.lanes, g.n)
 			g.tail(&t, &args, n1-n0)
 			args.B = g.at(g.b, k0*g.ldb+n0)
 			codes.of(t)
-			for i := range rowTiles {
-				r0, r1 := cut(g.m, rowTiles, i), cut(g.m, rowTiles, i+1)
-				args.A, args.C, args.Bias = g.elementA(r0, k0), g.at(g.c, r0*g.ldc+n0), g.biasAt(r0, n0)
-				args.Residual = g.residualAt(args.C)
-				codes.rows(r1 - r0).Call(unsafe.Pointer(&args))
-			}
+			args.A, args.C, args.Bias = g.elementA(0, k0), g.at(g.c, n0), g.biasAt(0, n0)
+			args.Residual = g.residualAt(args.C)
+			tiles.walk(&codes, &args, 0, tiles.count, g.rowStepA(), 0)
 		}
 	}
-}
-
-// tileCodes remembers the code of tiles that differ in their rows only.
-type tileCodes struct {
-	tile   amd64.Tile
-	byRows [16]*amd64.Code
-}
-
-// of turns to the tiles that are t but for their rows.
-func (c *tileCodes) of(t amd64.Tile) *tileCodes {
-	t.Rows = 0
-	if t != c.tile {
-		c.tile, c.byRows = t, [16]*amd64.Code{}
-	}
-	return c
-}
-
-// rows returns the code of the tile of so many rows.
-func (c *tileCodes) rows(n int) *amd64.Code {
-	if c.byRows[n] == nil {
-		t := c.tile
-		t.Rows = uint8(n)
-		c.byRows[n] = t.Code()
-	}
-	return c.byRows[n]
 }

@@ -107,20 +107,16 @@ func (w *Weights[T]) Multiply(m int, a, c Matrix[T], add bool, bias []T) {
 // packedPanels computes the panels from lo to hi of B, which is packed whole, with tiles of up to
 // maximum rows.
 func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int) {
-	tiles := (g.m + maximum - 1) / maximum
+	tiles := cutRows(g.m, maximum)
 	args := amd64.TileArgs{ARow: int64(g.lda * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
 	t := g.tile()
-	t.Prefetch = true
+	t.Prefetch, t.Walk = true, true
 	g.ends(&t, true, true)
+	var codes tileCodes
 	for j := lo; j < hi; j++ {
 		n0, n1 := cut(vectors, panels, j)*g.lanes, min(cut(vectors, panels, j+1)*g.lanes, g.n)
 		g.tail(&t, &args, n1-n0)
-		args.B = g.at(g.b, n0*g.k)
-		for i := range tiles {
-			r0, r1 := cut(g.m, tiles, i), cut(g.m, tiles, i+1)
-			t.Rows = uint8(r1 - r0)
-			args.A, args.C, args.Bias = g.elementA(r0, 0), g.at(g.c, r0*g.ldc+n0), g.biasAt(r0, n0)
-			t.Code().Call(unsafe.Pointer(&args))
-		}
+		args.A, args.B, args.C, args.Bias = g.elementA(0, 0), g.at(g.b, n0*g.k), g.at(g.c, n0), g.biasAt(0, n0)
+		tiles.walk(codes.of(t), &args, 0, tiles.count, g.rowStepA(), 0)
 	}
 }

@@ -176,21 +176,16 @@ func (r *winogradRun[T]) transformInputs(lo, hi int) {
 // multiply computes the products of some of the 36 elements.
 func (r *winogradRun[T]) multiply(lo, hi int) {
 	g, size, lanes := &r.geometry, int(unsafe.Sizeof(r.in[0])), lanesOf[T](r.isa)
-	maximum := amd64.MaxRows(r.isa, panelVectors)
-	rowTiles, panelColumns := (r.patches+maximum-1)/maximum, panelVectors*lanes
+	tiles, panelColumns := cutRows(r.patches, amd64.MaxRows(r.isa, panelVectors)), panelVectors*lanes
 	args := amd64.TileArgs{ARow: int64(g.InChannels * size), CRow: int64(g.OutChannels * size), K: int64(g.InChannels)}
 	var codes tileCodes
 	for e := lo; e < hi; e++ {
 		for first := 0; first < g.OutChannels; first += panelColumns {
-			t := amd64.Tile{ISA: r.isa, Double: size == 8, Vectors: uint8(panelWidth(g.OutChannels, first/panelColumns, lanes) / lanes), Prefetch: true}
+			t := amd64.Tile{ISA: r.isa, Double: size == 8, Vectors: uint8(panelWidth(g.OutChannels, first/panelColumns, lanes) / lanes), Prefetch: true, Walk: true}
 			args.B = unsafe.Pointer(&r.weight[(e*g.OutChannels+first)*g.InChannels])
-			codes.of(t)
-			for i := range rowTiles {
-				row := cut(r.patches, rowTiles, i)
-				args.A = unsafe.Add(r.v, (e*r.group+row)*g.InChannels*size)
-				args.C = unsafe.Add(r.m, ((e*r.group+row)*g.OutChannels+first)*size)
-				codes.rows(cut(r.patches, rowTiles, i+1) - row).Call(unsafe.Pointer(&args))
-			}
+			args.A = unsafe.Add(r.v, e*r.group*g.InChannels*size)
+			args.C = unsafe.Add(r.m, (e*r.group*g.OutChannels+first)*size)
+			tiles.walk(codes.of(t), &args, 0, tiles.count, g.InChannels*size, 0)
 		}
 	}
 }

@@ -21,13 +21,25 @@ type Tile struct {
 	Keep     bool  // rows of B, completed with zeros, are also written to Pack
 	Prefetch bool  // rows of B are fetched ahead into the cache
 	FetchC   bool  // C is fetched into the cache at the start
-	Walk     bool  // several blocks one after the other, whose sums have several runs, as TileArgs says; A lies in rows
+	Fetch    bool  // what is to be read later is fetched into the second cache, as TileArgs says; not with Keep
+	Walk     bool  // several blocks one after the other, whose sums have several runs, as TileArgs says
 	Add      bool  // C is added to
 	Bias     Bias
 	Residual bool      // the elements of Residual, which lies as C does, are added
 	Relu     bool      // negative results are zero; NaN stays
 	Epilogue *Epilogue // in place of Bias, Residual and Relu, or nil
 }
+
+// ElementSize returns the bytes of an element of C.
+func (t *Tile) ElementSize() int {
+	if t.Double {
+		return 8
+	}
+	return 4
+}
+
+// Lanes returns the elements of a vector of C.
+func (t *Tile) Lanes() int { return t.ISA.Width().Bytes() / t.ElementSize() }
 
 // Bias says what is added to the results of a tile.
 type Bias uint8
@@ -50,10 +62,15 @@ type TileArgs struct {
 	Scratch          unsafe.Pointer // with an epilogue: EpilogueScratch bytes, aligned to 64
 
 	// With Walk, K is the length of each of Runs runs; after one of them A and B go on ANext and BNext
-	// further. After each of Blocks blocks A goes on by ABlock, C and Residual by CBlock: A, C and
-	// Residual are left where the last block has them, Blocks is left 0.
+	// further. After each of Blocks blocks A goes on by ABlock, C and Residual by CBlock, a bias of rows by those of
+	// the block: they are left where the last block has them, Blocks is left 0.
 	Runs, ANext, BNext     int64
 	Blocks, ABlock, CBlock int64
+
+	// With Fetch, a row of B's size is fetched from there for every four steps of the sums or, where a tile is small, for every
+	// eight, the next one FetchStep further, from block to block. The rows may end anywhere.
+	Fetch     uintptr
+	FetchStep int64
 }
 
 const (
@@ -75,6 +92,8 @@ const (
 	argBlocks
 	argABlock
 	argCBlock
+	argFetch
+	argFetchStep
 )
 
 // Registers of a tile. The bases address every third row of A.
@@ -88,6 +107,7 @@ const (
 	tilePack = R13
 	tileMask = R15
 	tileRuns = tileC // until the sums are complete
+	tileNext = tilePack
 )
 
 var tileBases = [...]Reg{RAX, RBX, RCX, RSI, R11}
@@ -173,6 +193,9 @@ func (t Tile) Encode(a *Assembler) {
 		w.multiplyAdd = DPBF16PS
 	}
 	w.plan()
+	if t.Fetch {
+		w.Load(tileNext, At(tileArgs, argFetch))
+	}
 	w.start = a.Here()
 	w.enter()
 	w.reduce()
@@ -252,7 +275,7 @@ func (w *tileWriter) reduce() {
 	done := w.NewLabel()
 	w.Dec(tileRuns)
 	w.JumpIf(Equal, done)
-	for r := 0; r < w.rows; r += 3 {
+	for r := 0; r < w.rows && (r == 0 || !w.tile.Columns); r += 3 {
 		w.AddMem(tileBases[r/3], At(tileArgs, argANext))
 	}
 	w.AddMem(tileB, At(tileArgs, argBNext))
@@ -270,6 +293,7 @@ func (w *tileWriter) addRun() {
 	for u := range w.unroll {
 		w.step(u)
 	}
+	w.fetchNext()
 	w.advance(w.unroll)
 	w.SubImm(tileK, int32(w.unroll))
 	w.JumpIf(GreaterEqual, loop)
@@ -282,6 +306,17 @@ func (w *tileWriter) addRun() {
 	w.Dec(tileK)
 	w.JumpIf(NotEqual, single)
 	w.Bind(done)
+}
+
+// fetchNext fetches a row of what is to be read later.
+func (w *tileWriter) fetchNext() {
+	if !w.tile.Fetch {
+		return
+	}
+	for j := int32(0); j < int32(w.vectors)*w.bytes; j += 64 {
+		w.Assembler.Prefetch(PrefetchSecond, At(tileNext, j))
+	}
+	w.AddMem(tileNext, At(tileArgs, argFetchStep))
 }
 
 // advance moves to the elements n steps on, as far as the steps have not done so.

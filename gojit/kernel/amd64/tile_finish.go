@@ -95,6 +95,11 @@ func (w *tileWriter) leave() {
 		if w.tile.Residual || w.tile.Epilogue != nil {
 			w.moveArg(moved, argResidual, argCBlock)
 		}
+		if w.tile.Bias == RowBias {
+			w.Load(moved, At(tileArgs, argBias))
+			w.AddImm(moved, int32(w.rows)*w.element)
+			w.Store(At(tileArgs, argBias), moved)
+		}
 		w.Jump(w.start)
 		w.Bind(done)
 	}

@@ -16,7 +16,8 @@ func TestTilesWalk(t *testing.T) {
 			for rows := 1; rows <= MaxRows(isa, vectors); rows++ {
 				r := rand.New(rand.NewPCG(uint64(vectors), uint64(rows)))
 				tile := Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors), Walk: true, Tail: r.IntN(2) == 0, InPlace: r.IntN(2) == 0,
-					Add: r.IntN(2) == 0, Bias: Bias(r.IntN(2)), Residual: r.IntN(2) == 0, Relu: r.IntN(2) == 0, FetchC: r.IntN(2) == 0}
+					Add: r.IntN(2) == 0, Bias: Bias(r.IntN(3)), Residual: r.IntN(2) == 0, Relu: r.IntN(2) == 0, FetchC: r.IntN(2) == 0,
+					Fetch: r.IntN(2) == 0, Columns: r.IntN(2) == 0}
 				checkWalk[float32](t, tile, r)
 				tile.Double = true
 				checkWalk[float64](t, tile, r)
@@ -41,9 +42,17 @@ func checkWalk[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 	}
 	runA, runB := k+r.IntN(3), k*ldb+r.IntN(2) // from one run to the next
 	lda, ldc := runs*runA, columns+r.IntN(3)
-	a, b := guarded[T](t, blocks*rows*lda-(runA-k), front), guarded[T](t, (runs-1)*runB+k*ldb, front)
+	nextA, blockA, extentA := runA-k, rows*lda, blocks*rows*lda-(runA-k)
+	elementA := func(i, run, p int) int { return i*lda + run*runA + p }
+	if tile.Columns {
+		lda = rows + r.IntN(3)
+		runA = k*lda + nextA
+		blockA, extentA = runs*runA, blocks*runs*runA-nextA-(lda-rows)
+		elementA = func(i, run, p int) int { return i/rows*blockA + run*runA + p*lda + i%rows }
+	}
+	a, b := guarded[T](t, extentA, front), guarded[T](t, (runs-1)*runB+k*ldb, front)
 	c, residual := guarded[T](t, blocks*rows*ldc-(ldc-columns), front), guarded[T](t, blocks*rows*ldc-(ldc-columns), front)
-	bias := guarded[T](t, columns, front)
+	bias := guarded[T](t, max(columns, blocks*rows), front)
 	for _, x := range [][]T{a, b, c, residual, bias} {
 		fill(r, x)
 	}
@@ -53,14 +62,17 @@ func checkWalk[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 			var sum T
 			for run := range runs {
 				for p := range k {
-					sum += a[i*lda+run*runA+p] * b[run*runB+p*ldb+j]
+					sum += a[elementA(i, run, p)] * b[run*runB+p*ldb+j]
 				}
 			}
 			if tile.Add {
 				sum += c[i*ldc+j]
 			}
-			if tile.Bias == ColumnBias {
+			switch tile.Bias {
+			case ColumnBias:
 				sum += bias[j]
+			case RowBias:
+				sum += bias[i]
 			}
 			if tile.Residual {
 				sum += residual[i*ldc+j]
@@ -74,8 +86,9 @@ func checkWalk[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 	at := func(x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
 	args := TileArgs{A: at(a), B: at(b), C: at(c), Bias: at(bias), Residual: at(residual), Mask: TailMask(tile.ISA, (columns-(n-lanes))*size/4),
 		ARow: int64(lda * size), BRow: int64(ldb * size), CRow: int64(ldc * size), K: int64(k),
-		Runs: int64(runs), ANext: int64((runA - k) * size), BNext: int64((runB - k*ldb) * size),
-		Blocks: int64(blocks), ABlock: int64(rows * lda * size), CBlock: int64(rows * ldc * size)}
+		Runs: int64(runs), ANext: int64(nextA * size), BNext: int64((runB - k*ldb) * size),
+		Blocks: int64(blocks), ABlock: int64(blockA * size), CBlock: int64(rows * ldc * size),
+		Fetch: uintptr(at(b)), FetchStep: int64(ldb * size)}
 	tile.Code().Call(unsafe.Pointer(&args))
 	for i := range want {
 		if c[i] != want[i] {
