@@ -222,6 +222,16 @@ func (p *Parser) base() (Type, error) {
 		}
 		return p.tensor(dtype)
 	}
+	if dtype, ok := tensorTypeDTypes[strings.TrimSuffix(name, "Tensor")]; ok { // of unknown dimensions
+		if !p.Peek("(") {
+			return &TensorInfo{DType: dtype}, nil
+		}
+		t, err := p.tensor(dtype)
+		if info, ok := t.(*TensorInfo); ok {
+			info.Sizes, info.Dims = nil, nil
+		}
+		return t, err
+	}
 	if name == "Tensor" && p.Alias == nil && p.Peek("(") {
 		return p.tensor("")
 	}
