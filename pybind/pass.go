@@ -52,6 +52,9 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_functional_to_inplace_activation(Graph graph) -> None", doc: "Makes activations write their input where it is new memory that nothing else uses.", run: pass(quiet(passes.FunctionalToInplaceActivation))},
 	{schema: "_C._jit_pass_propagate_dtype(Graph graph) -> bool", doc: "Gives tensors the element types that follow from those of the parameters; returns whether any was learned.", run: pass(passes.PropagateDTypes)},
 	{schema: "_C._jit_pass_propagate_device(Graph graph) -> bool", doc: "Gives tensors the devices that follow from those of the parameters; returns whether any was learned.", run: pass(passes.PropagateDevices)},
+	{schema: "_C._jit_pass_fuse_add_relu(Graph graph) -> None", doc: "Replaces aten::relu of sums by aten::_add_relu.", run: pass(quiet(passes.FuseAddRelu))},
+	{schema: "_C._jit_pass_transform_conv1d_to_conv2d(Graph graph) -> None", doc: "Replaces convolutions over one dimension by those over two.", run: pass(quiet(passes.Conv1dToConv2d))},
+	{schema: "_C._jit_pass_refine_tuple_types(Graph graph) -> None", doc: "Gives tuples that are constructed the types of their elements.", run: pass(quiet(passes.RefineTupleTypes))},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
 }
 

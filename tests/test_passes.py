@@ -91,7 +91,7 @@ PASSES = ["inline", "dce", "cse", "peephole", "peephole_list_idioms", "constant_
           "constant_propagation_immutable_types", "loop_unrolling", "constant_loop_unrolling", "lower_simple_tuples", "remove_mutation",
           "remove_expands", "decompose_ops", "erase_shape_information", "canonicalize_graph_fuser_ops", "batch_mm", "fuse_addmm",
           "integer_value_refinement", "propagate_shapes_on_graph",
-          "inplace_to_functional_activation", "functional_to_inplace_activation", "propagate_dtype", "propagate_device"]  # fmt: skip
+          "inplace_to_functional_activation", "functional_to_inplace_activation", "propagate_dtype", "propagate_device", "fuse_add_relu", "transform_conv1d_to_conv2d", "refine_tuple_types"]  # fmt: skip
 
 
 def run_pass(name, graph):

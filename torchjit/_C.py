@@ -422,6 +422,9 @@ _ELSEWHERE = {
     **{name: ("torchjit.jit._logging", name) for name in ("AggregationType", "LockingLogger", "LoggerBase", "NoopLogger")},
     **{name: ("torchjit.jit._executor_state", name) for name in ("ArgumentSpec", "Code", "ExecutionPlan", "GraphExecutorState")},
     "_logging_set_logger": ("torchjit.jit._logging", "set_logger"),
+    "PyTorchFileReader": ("torchjit.jit._records", "PyTorchFileReader"), "PyTorchFileWriter": ("torchjit.jit._records", "PyTorchFileWriter"),
+    "_jit_check_alias_annotation": ("torchjit.jit._alias_check", "check_alias_annotation"),
+    "JITException": ("torchjit.jit", "Error"),
     "Future": ("torchjit.jit._async", "Future"), "FileCheck": ("torchjit.testing._filecheck", "FileCheck"),
 }  # fmt: skip
 

@@ -1088,6 +1088,9 @@ def _jit_pass_fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
 def _jit_pass_functional_to_inplace_activation(graph: Graph) -> None:
     """Makes activations write their input where it is new memory that nothing else uses."""
 
+def _jit_pass_fuse_add_relu(graph: Graph) -> None:
+    """Replaces aten::relu of sums by aten::_add_relu."""
+
 def _jit_pass_fuse_addmm(graph: Graph) -> bool:
     """Puts addmm beside sums of products and matrices of known sizes; returns whether there were any."""
 
@@ -1142,6 +1145,9 @@ def _jit_pass_propagate_shapes_on_graph(graph: Graph) -> None:
 def _jit_pass_refine_integer_values(graph: Graph) -> bool:
     """The same as _jit_pass_integer_value_refinement."""
 
+def _jit_pass_refine_tuple_types(graph: Graph) -> None:
+    """Gives tuples that are constructed the types of their elements."""
+
 def _jit_pass_remove_dropout(module: Any) -> None:
     """Removes the dropouts of a module in eval mode from its methods."""
 
@@ -1153,6 +1159,9 @@ def _jit_pass_remove_inplace_ops(graph: Graph) -> None:
 
 def _jit_pass_remove_mutation(graph: Graph) -> bool:
     """Replaces writes to memory of the graph by operators that make new memory; returns whether anything changed."""
+
+def _jit_pass_transform_conv1d_to_conv2d(graph: Graph) -> None:
+    """Replaces convolutions over one dimension by those over two."""
 
 def _jit_pass_transpose_frozen_linear(graph: Graph) -> bool:
     """Replaces linear with constant weights by a product with the transposed weights."""

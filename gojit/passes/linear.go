@@ -39,18 +39,11 @@ var linearPatterns = [][2]string{
 //	%t = aten::t(%w)
 //	%y = aten::matmul(%x, %t)   -- becomes aten::linear(%x, %w, None)
 func FuseLinear(g *ir.Graph) bool {
-	count := 0
-	for _, texts := range linearPatterns {
-		pattern, err := ir.Parse(texts[0])
-		replacement, err2 := ir.ParseWith(texts[1], ir.ParseOptions{Renumber: true})
-		if p, ok := ir.NewPattern(pattern); err == nil && err2 == nil && ok {
-			count += p.ReplaceAll(g, replacement)
-		}
-	}
-	if count > 0 {
+	changed := rewriteAll(g, linearPatterns)
+	if changed {
 		DCE(g)
 	}
-	return count > 0
+	return changed
 }
 
 // TransposeFrozenLinear replaces aten::linear with constant weights by a product with the

@@ -83,7 +83,7 @@ func (p *shapes) block(b *ir.Block) {
 			p.loop(n)
 		case "prim::TupleConstruct":
 			p.run(n)
-			p.tuple(n)
+			refineTuple(n)
 		default:
 			for _, inner := range n.Blocks() {
 				p.block(inner)
@@ -91,19 +91,6 @@ func (p *shapes) block(b *ir.Block) {
 			p.run(n)
 		}
 	}
-}
-
-// tuple gives a tuple the types of its elements.
-func (p *shapes) tuple(n *ir.Node) {
-	t := n.Output().Type().(*types.Tuple)
-	if t.Name != "" {
-		return
-	}
-	elems := make([]types.Type, len(n.Inputs()))
-	for i, v := range n.Inputs() {
-		elems[i] = v.Type()
-	}
-	n.Output().SetType(types.NewTuple(elems...))
 }
 
 // run runs a node on what its inputs are.
