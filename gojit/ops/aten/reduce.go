@@ -150,8 +150,12 @@ func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool)
 	noEmptyRows(name, t, dims)
 	g := group(t, dims, keepdim)
 	computed := orderedAs(t.DType())
-	values = extremeReducer(smallest).over(g, computed, computed)
-	indices = placeReducer.over(g, computed, tensor.Int64, values)
+	if g.byColumns {
+		values = extremeReducer(smallest).over(g, computed, computed)
+		indices = placeReducer.over(g, computed, tensor.Int64, values)
+	} else {
+		values, indices = extremesOfRows(g.reduction, computed, smallest)
+	}
 	return to(values, t.DType()), indices
 }
 
@@ -242,6 +246,9 @@ func logSumExp(t *tensor.Tensor, dims []int, keepdim bool) *tensor.Tensor {
 	t = to(t, floatOrDefault(t.DType()))
 	g := group(t, dims, keepdim)
 	computed := kernel.ComputeType(t.DType())
+	if !g.byColumns && computed.IsFloating() {
+		return to(logSumExpOfRows(g.reduction, computed), t.DType())
+	}
 	high := finite.on(maxReducer.over(g, computed, computed))
 	total := exponentialReducer.over(g, computed, computed, high)
 	return to(add.on(logarithm.on(total), high), t.DType())

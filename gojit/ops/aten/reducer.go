@@ -14,7 +14,8 @@ import (
 type reducer struct {
 	op       kernel.ReduceOp
 	expr     expression // nil: the element itself
-	numbered bool       // the expression's last operand is the element's number in its group
+	numbered bool       // the expression's last operand is the element's number in its group, of type number
+	number   tensor.DType
 	rows     launch.Cache
 	columns  launch.Cache
 	few      launch.Cache
@@ -46,15 +47,21 @@ var (
 	}}
 	// exponentialReducer adds exponentials of what exceeds a number of the row.
 	exponentialReducer = &reducer{op: kernel.ReduceSum, expr: func(b builder, x ...element) element { return b.Exp(b.Sub(x[0], x[1])) }}
-	// placeReducer gives the index of the first element that is the row's number or not a number.
-	placeReducer = &reducer{op: kernel.ReduceMin, numbered: true, expr: func(b builder, x ...element) element {
+	// placeReducer gives the index of the first element that is the row's number or not a number, shortPlaceReducer in lanes of 32 bits.
+	placeReducer      = &reducer{op: kernel.ReduceMin, numbered: true, number: tensor.Int64, expr: firstPlace(math.MaxInt64)}
+	shortPlaceReducer = &reducer{op: kernel.ReduceMin, numbered: true, number: tensor.Int32, expr: firstPlace(math.MaxInt32)}
+)
+
+// firstPlace is the number of an element that is x[1] or not a number, and the largest number of others.
+func firstPlace(largest int64) expression {
+	return func(b builder, x ...element) element {
 		found := b.Binary(kernel.Eq, x[0], x[1])
 		if b.Type(x[0]).IsFloating() {
 			found = b.Binary(kernel.Or, found, b.Unary(kernel.IsNaN, x[0]))
 		}
-		return b.Select(found, x[2], b.Const(tensor.Int64, tensor.Int(math.MaxInt64)))
-	}}
-)
+		return b.Select(found, x[2], b.Const(b.Type(x[2]), tensor.Int(largest)))
+	}
+}
 
 // program returns the program for rows of a type, computed in another, with results of a third.
 func (q *reducer) program(in, computed, result tensor.DType, singles int) *launch.Program {
@@ -69,7 +76,7 @@ func (q *reducer) program(in, computed, result tensor.DType, singles int) *launc
 			x = append(x, b.Input(computed, computed))
 		}
 		if q.numbered {
-			x = append(x, b.Iota(tensor.Int64))
+			x = append(x, b.Iota(q.number))
 		}
 		b.Reduce(q.op, q.apply(b, x), result)
 		return launch.ProgramOf(b.Kernel())
@@ -91,7 +98,7 @@ func (q *reducer) valueType(computed tensor.DType) tensor.DType {
 	b := kernel.NewBuilder()
 	x := b.Input(computed, computed)
 	if q.numbered {
-		return tensor.Int64
+		return q.number
 	}
 	return b.Type(q.apply(b, []kernel.Value{x, x}))
 }
