@@ -70,42 +70,6 @@ func (e *expander) logErfc(a Value) Value {
 	return e.fmaNumber(a, erfSlope, e.Mul(a, e.polynomial(a, erfDouble...)))
 }
 
-// erfcxDouble are the coefficients of log(erfc(y)) + y*y on [0.95, 5.95] in powers of (y-3.45)/2.5, absolute error 8e-17.
-var erfcxDouble = []float64{
-	-1.8490486466525315, -0.673659792051258, 0.21277553584462586, -0.08443968684641609, 0.03560326299232479, -0.015119341046195526,
-	0.006296282088332028, -0.002521490375641965, 0.0009506445864678537, -0.00032640300162964256, 9.49151728339164e-05, -1.796724258156346e-05,
-	-2.7959844856213062e-06, 5.60961355974413e-06, -4.045190433285189e-06, 2.2302389609798216e-06, -1.0482541254757402e-06, 4.3742031732449334e-07,
-	-1.5077570820225296e-07, 2.2139676707002788e-08, 8.983882847223167e-09, 9.078720481721485e-10, 4.5928637163260414e-10, -8.03900471655412e-09,
-	4.949370451345096e-09, -2.9044160465937638e-11, -4.231836352654937e-10,
-}
-
-// logErfcFar is logErfc with all its digits also where erf is close to one.
-func (e *expander) logErfcFar(y Value) Value {
-	u := e.fmaNumber(y, 1/2.5, e.number(-3.45/2.5))
-	far := e.Fma(e.Neg(y), y, e.polynomial(u, erfcxDouble...))
-	return e.Select(e.Binary(Lt, y, e.number(1)), e.logErfc(y), far)
-}
-
-// erfinvDouble improves an estimate twice by Halley's rule for log(erfc(y)) = log(1-|x|): its slope is -2/sqrt(pi) * exp(-y*y)/erfc(y), and
-// the slope of that -2*y times as much, minus its square. Both logarithms keep their digits for small and for large y.
-func (e *expander) erfinvDouble(x Value) Value {
-	a, one := e.Unary(Abs, x), e.number(1)
-	s := e.Unary(Sqrt, e.Neg(e.log1p(e.Neg(e.Mul(x, x)))))
-	y := e.Mul(a, e.polynomial(e.Binary(Min, e.number(4.05), s), erfinvWide...))
-	y = e.fmaNumber(e.Binary(Max, e.Sub(s, e.number(4.05)), e.number(0)), 1.05, y)
-	y = e.Binary(Min, y, e.number(erfLast))
-	want := e.log1p(e.Neg(a))
-	for range 2 {
-		w := e.logErfcFar(y)
-		slope := e.Mul(e.exp(e.Neg(e.Fma(y, y, w))), e.number(erfSlope))
-		step := e.Div(e.Sub(w, want), slope)
-		bend := e.Mul(e.fmaNumber(y, 2, slope), e.number(0.5))
-		y = e.Sub(y, e.Div(step, e.Fma(step, bend, one)))
-	}
-	pole := e.Binary(Eq, a, one)
-	return e.copySign(e.Select(pole, e.number(math.Inf(1)), y), x)
-}
-
 // Polynomials for float32 arguments, computed in float64. log(erfc(x)) = x*p(x) on [0, 10.5], absolute
 // error 9.5e-9; erfinv(x) = x*p(s) with s = sqrt(-log(1-x*x)) on [0, 4.05], relative error 2.5e-8.
 var (
@@ -126,7 +90,7 @@ func (e *expander) erfc(x Value) Value {
 	return e.Select(e.Binary(Lt, x, e.number(0)), e.Sub(e.number(2), y), y)
 }
 
-// erfinv of float32 is infinite at one.
+// erfinv is infinite at one.
 func (e *expander) erfinv(x Value) Value {
 	s := e.Unary(Sqrt, e.Neg(e.log1p(e.Neg(e.Mul(x, x)))))
 	y := e.Mul(x, e.polynomial(e.Binary(Min, e.number(4.05), s), erfinvWide...))
