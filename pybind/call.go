@@ -27,12 +27,14 @@ type call struct {
 	bound  []*word        // arguments in the order of a registered function's or an operator's parameters
 	values []value.Value  // arguments and results of operators and compiled functions
 	unread uint64         // the bound arguments of an operator that are not among the values yet, as bits
+	work   int            // how many elements these arguments have or ask for
 	memory *interp.Memory // of compiled functions
 	thread *thread
 	gil    unsafe.Pointer // while it is given up
 	next   *call
 
-	wantsGrad bool // an operator is called with requires_grad=True
+	givesOut  bool // an operator is called with out= that is not None
+	wantsGrad bool // with requires_grad=True
 }
 
 // idleCalls are calls that can be reused.

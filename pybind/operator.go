@@ -141,6 +141,7 @@ func (f *operatorFunction) callableName() string { return f.name[strings.Index(f
 
 // call chooses the overload, runs it and writes its results.
 func (f *operatorFunction) call(c *call) error {
+	c.givesOut = c.keywords > 0 && c.hasOut()
 	for _, loose := range []bool{false, true} {
 		for _, v := range f.all() {
 			if v.op.Run != nil && v.matches(c, loose) {
@@ -149,6 +150,19 @@ func (f *operatorFunction) call(c *call) error {
 		}
 	}
 	return f.mismatch(c)
+}
+
+// hasOut reports whether there is a keyword out that is not None.
+func (c *call) hasOut() bool {
+	name := c.args.skip(c.positional)
+	for range c.keywords {
+		arg := name.next()
+		if arg.kind() != kindNone && name.text() == "out" {
+			return true
+		}
+		name = arg.next()
+	}
+	return false
 }
 
 // mismatch says why no overload took the arguments.

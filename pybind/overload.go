@@ -17,6 +17,7 @@ type overload struct {
 	schema     *schema.FunctionSchema
 	parameters []parameter
 	maxPlain   int      // arguments that may be positional
+	takesOut   bool     // it has such arguments, or one of the name
 	firstOut   int      // index of the first out argument; the number of parameters where there is none
 	makes      bool     // it makes a tensor from none
 	fields     []string // names of several results, nil where they have none
@@ -49,6 +50,7 @@ func newOverload(o *ops.Operator) *overload {
 			v.firstOut = min(v.firstOut, i)
 		}
 	}
+	v.takesOut = v.firstOut < len(s.Arguments) || s.ArgumentIndex("out") >= 0
 	v.varargs = v.varargsIndex()
 	v.makes = s.ArgumentIndex("dtype") >= 0 && s.ArgumentIndex("device") >= 0
 	for i := range s.Returns {
@@ -134,10 +136,13 @@ var keywordAliases = map[string]string{"input": "self", "axis": "dim", "keepdims
 // matches reports whether the overload takes the arguments. They are in c.bound then, and those that need no look at their type in
 // c.values too; c.unread has a bit for each of the others.
 func (v *overload) matches(c *call, loose bool) bool {
+	if c.givesOut && !v.takesOut {
+		return false
+	}
 	n := len(v.parameters)
 	c.bound = slices.Grow(c.bound[:0], n)[:n]
 	c.values = slices.Grow(c.values[:0], n+len(v.schema.Returns))[:n+len(v.schema.Returns)]
-	c.unread, c.wantsGrad = 0, false
+	c.unread, c.work, c.wantsGrad = 0, 0, false
 	plain := c.positional
 	if plain > v.maxPlain {
 		if !v.takesAll(c) {
@@ -182,8 +187,12 @@ func (v *overload) take(c *call, i int, w *word, loose bool) bool {
 	switch {
 	case k == kindHandle && p.base == types.KindTensor:
 		t := w.tensor()
+		if t == nil {
+			return false
+		}
 		c.values[i] = value.OfTensor(t)
-		return t != nil
+		c.work += t.Numel()
+		return true
 	case p.plain>>k&1 != 0:
 		switch {
 		case k == kindNone:
@@ -290,10 +299,6 @@ func (v *overload) run(c *call) error {
 			return err
 		}
 	}
-	work := 0
-	for i := range args {
-		work += elementsOf(args[i])
-	}
 	if v.keeps {
 		for _, w := range c.bound {
 			if w != nil && w.tensor() != nil {
@@ -301,7 +306,7 @@ func (v *overload) run(c *call) error {
 			}
 		}
 	}
-	if err := c.runOperator(v.perform, args, out, work); err != nil {
+	if err := c.runOperator(v.perform, args, out); err != nil {
 		return err
 	}
 	if c.thread.recorder != nil {
@@ -334,6 +339,7 @@ func (v *overload) read(c *call, args []value.Value) (err error) {
 		if err != nil {
 			return err
 		}
+		c.work += elementsOf(args[i])
 	}
 	return nil
 }
@@ -343,8 +349,8 @@ func (v *overload) read(c *call, args []value.Value) (err error) {
 const releaseAbove = 8192
 
 // runOperator runs an operator, without the GIL where there is much to do.
-func (c *call) runOperator(perform autograd.Operation, args, out []value.Value, work int) error {
-	if work <= releaseAbove {
+func (c *call) runOperator(perform autograd.Operation, args, out []value.Value) error {
+	if c.work <= releaseAbove {
 		return perform(c.thread.mode, args, out)
 	}
 	return c.withoutGIL(func() error { return perform(c.thread.mode, args, out) })

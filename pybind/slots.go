@@ -78,9 +78,9 @@ func releaseSlot(i int64) {
 		switch {
 		case slots[i].kept || x.RequiresGrad() || x.History() != nil:
 		case C.tj_recorders != 0:
-			x.Release() // the trace knows tensors by their addresses
+			x.ReleaseMemory() // the trace knows tensors by their addresses
 		default:
-			x.Recycle()
+			x.Release()
 		}
 	default:
 		delete(numberOf, x)

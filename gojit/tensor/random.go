@@ -168,6 +168,22 @@ func (d Draws) Uniform() float64 { return d.g.uniform64() }
 // Normal returns a normally distributed number.
 func (d Draws) Normal() float64 { return d.g.gauss() }
 
+// Words fills dst with the next words of the stream.
+func (g *Generator) Words(dst []uint32) {
+	g.mu.Lock()
+	g.words(dst)
+	g.mu.Unlock()
+}
+
+// Normals fills dst with normally distributed numbers.
+func (g *Generator) Normals(dst []float64) {
+	g.mu.Lock()
+	for i := range dst {
+		dst[i] = g.gauss()
+	}
+	g.mu.Unlock()
+}
+
 // Draw calls f with the stream, which nobody else uses meanwhile.
 func (g *Generator) Draw(f func(d Draws)) {
 	g.mu.Lock()

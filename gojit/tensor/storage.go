@@ -133,6 +133,15 @@ func (s *Storage) Resize(nbytes int) error {
 	return nil
 }
 
+// leave ends the use by one tensor, and gives the memory back where that was the last one.
+func (s *Storage) leave() (isLast bool) {
+	if s.refs.Add(-1) != 0 {
+		return false
+	}
+	s.free()
+	return true
+}
+
 // free returns the memory to where it came from. No tensor may use the storage any more.
 func (s *Storage) free() {
 	if s.foreign != nil {

@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -54,9 +53,6 @@ type ownTensor struct {
 
 const smallBytes = 64
 
-// idleTensors are the ownTensors that Recycle has given up, idleViews the views.
-var idleTensors, idleViews sync.Pool
-
 // Empty returns a contiguous tensor whose elements are arbitrary. It fails on a negative size and
 // where the memory cannot be had.
 func Empty(shape []int, dtype DType) (*Tensor, error) { return emptyContiguous(shape, dtype, false) }
@@ -84,8 +80,11 @@ func emptyContiguous(shape []int, dtype DType, cleared bool) (*Tensor, error) {
 
 // allocate returns a tensor without geometry over a fresh storage.
 func allocate(numel, nbytes int, dtype DType, cleared bool) (*Tensor, error) {
-	o, reused := idleTensors.Get().(*ownTensor)
-	if !reused {
+	o := idleTensors.take()
+	reused := o != nil
+	if reused {
+		o.tensor.released.Store(false)
+	} else {
 		o = &ownTensor{}
 	}
 	t, s := &o.tensor, &o.storage
@@ -213,9 +212,11 @@ func extent(shape, strides []int) int {
 // derive returns a tensor over the same storage with room for n dimensions; the caller fills shape
 // and strides and then calls fixNumel where the number of elements differs.
 func (t *Tensor) derive(n int) *Tensor {
-	v, ok := idleViews.Get().(*Tensor)
-	if !ok {
+	v := idleViews.take()
+	if v == nil {
 		v = &Tensor{}
+	} else {
+		v.released.Store(false)
 	}
 	v.storage, v.offset, v.numel, v.dtype, v.device, v.quantizer = t.storage, t.offset, t.numel, t.dtype, t.device, t.quantizer
 	if v.base = t.base; v.base == nil {
@@ -304,36 +305,31 @@ func (t *Tensor) Version() int { return t.storage.Version() }
 // Bump records a write in place.
 func (t *Tensor) Bump() { t.storage.version.Add(1) }
 
-// Release gives the tensor up: the caller promises that nobody uses it any more. When every tensor
-// over the storage is released the memory is reused at once. Without it the collector does the work.
+// Release gives the tensor up: the caller promises that nobody uses it any more. When every tensor over the storage is released
+// the memory is reused at once. A view, and a tensor that had its memory alone, are then used again themselves, as tensors that are made
+// later. Without it the collector does the work.
 func (t *Tensor) Release() {
 	if t.released.Swap(true) {
 		return
 	}
-	if s := t.storage; s.refs.Add(-1) == 0 {
-		s.free()
-	}
-}
-
-// Recycle is Release by a caller who promises too that nobody looks at t itself any more, not even at its shape: a view, and
-// a tensor that had its memory alone, become tensors that are made later.
-func (t *Tensor) Recycle() {
-	if t.released.Swap(true) {
-		return
-	}
-	s, isLast := t.storage, false
-	if s.refs.Add(-1) == 0 {
-		s.free()
-		isLast = true
-	}
+	s, isLast := t.storage, t.storage.leave()
 	switch isOwn := uintptr(unsafe.Pointer(s)) == uintptr(unsafe.Pointer(t))+unsafe.Offsetof(ownTensor{}.storage); {
 	case isOwn && isLast:
 		o := (*ownTensor)(unsafe.Pointer(t))
 		o.tensor, o.storage = Tensor{}, Storage{}
-		idleTensors.Put(o)
+		t.released.Store(true)
+		idleTensors.put(o)
 	case !isOwn && t.base != nil: // no view's base
 		*t = Tensor{}
-		idleViews.Put(t)
+		t.released.Store(true)
+		idleViews.put(t)
+	}
+}
+
+// ReleaseMemory is Release where somebody looks at what the tensor was, but not at its elements.
+func (t *Tensor) ReleaseMemory() {
+	if !t.released.Swap(true) {
+		t.storage.leave()
 	}
 }
 
@@ -346,12 +342,14 @@ func BorrowFrom(bytes int) (before int) {
 	return before
 }
 
+// IsWorthBorrowing reports whether t has so much memory that Borrow pays.
+func (t *Tensor) IsWorthBorrowing() bool {
+	return t.storage.cached && len(t.storage.data) >= worthBorrowing
+}
+
 // Borrow returns a tensor over the memory of t for the time of one operation. It and its views are no users of the
-// memory, which can be reused though they are forgotten. nil where that is not worth while.
+// memory, which can be reused though they are forgotten.
 func (t *Tensor) Borrow() *Tensor {
-	if s := t.storage; !s.cached || len(s.data) < worthBorrowing {
-		return nil
-	}
 	b := &Tensor{storage: t.storage, offset: t.offset, numel: t.numel, shape: t.shape, strides: t.strides, dtype: t.dtype, device: t.device,
 		requiresGrad: t.requiresGrad, quantizer: t.quantizer, lengths: t.lengths, base: t.base, generation: t.generation, borrowed: true}
 	b.released.Store(true)
@@ -375,13 +373,10 @@ func (t *Tensor) Keep(borrowed, lender *Tensor) {
 	}
 }
 
-// temporaryFrom is the number of bytes that are worth reusing at once; fewer are made faster than reused.
-const temporaryFrom = 1 << 10
-
 // MarkTemporary notes that t is a result that nobody but the caller, an interpreter, has, unless its
 // memory cannot be reused or somebody does have it. Whoever gives t to others calls UnmarkTemporary.
 func (t *Tensor) MarkTemporary() {
-	t.temporary = t.storage.cached && len(t.storage.data) >= temporaryFrom && t.storage.refs.Load() == 1 && t.base == nil && t.PyObject() == 0 &&
+	t.temporary = t.storage.foreign == nil && t.storage.refs.Load() == 1 && t.base == nil && t.PyObject() == 0 &&
 		!t.requiresGrad && t.history.Load() == nil
 }
 

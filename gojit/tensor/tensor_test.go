@@ -188,8 +188,8 @@ func TestStorageSharing(t *testing.T) {
 	}
 }
 
-// A recycled tensor is used again only when nothing needs it: not its views, not whoever retained it.
-func TestRecycle(t *testing.T) {
+// A released tensor is used again only when nothing needs it: not its views, not whoever retained it.
+func TestReleasedTensorsAreUsedAgain(t *testing.T) {
 	filled := func(shape ...int) *Tensor {
 		x, err := Full(shape, Float(7), Float32)
 		mustT(t, x, err)
@@ -204,16 +204,16 @@ func TestRecycle(t *testing.T) {
 		retained.Retain()
 		flat.Retain()
 		for _, x := range []*Tensor{base, retained, flat} {
-			x.Recycle()
-			x.Recycle()
+			x.Release()
+			x.Release()
 		}
 		for range 10 {
 			x := filled(n + 1)
 			v, err := x.View(1, 1, n+1)
 			mustT(t, v, err)
 			Fill(x, Float(1))
-			v.Recycle()
-			x.Recycle()
+			v.Release()
+			x.Release()
 			z, err := Zeros([]int{n}, Float32)
 			mustT(t, z, err)
 			if z.At(n-1).Float64() != 0 || z.Version() != 0 || z.Base() != nil || z.Users() != 1 {
@@ -221,7 +221,7 @@ func TestRecycle(t *testing.T) {
 			}
 			Fill(z, Float(2))
 			z.Bump()
-			z.Recycle()
+			z.Release()
 		}
 		for name, x := range map[string]*Tensor{"a view": view, "what was retained": retained, "a retained view": flat} {
 			if x.Numel() != n || x.At(make([]int, x.Dim())...).Float64() != 7 {

@@ -178,11 +178,14 @@ type realFloat interface{ float32 | float64 }
 
 // floatRows fails on types that have no kernel for rows along dim.
 func floatRows(name string, t *tensor.Tensor, dim int) {
-	kernel := "_kernel_impl"
-	if t.Dim() == 0 || wrapDim(dim, t) == t.Dim()-1 {
-		kernel = "_lastdim_kernel_impl"
+	isLast := t.Dim() == 0 || wrapDim(dim, t) == t.Dim()-1
+	switch {
+	case t.DType().IsFloating():
+	case isLast:
+		notImplemented(name+"_lastdim_kernel_impl", t.DType())
+	default:
+		notImplemented(name+"_kernel_impl", t.DType())
 	}
-	check(t.DType().IsFloating(), "\"%s%s\" not implemented for '%s'", name, kernel, t.DType().CppName())
 }
 
 // randomLeaky multiplies negative elements by random slopes in training and their mean otherwise.

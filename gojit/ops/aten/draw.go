@@ -8,6 +8,7 @@ import (
 
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/kernel/launch"
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
@@ -30,6 +31,16 @@ func drawInto(gen *tensor.Generator, t *tensor.Tensor, d tensor.DType, words int
 	room := drawRooms.Get().(*drawRoom)
 	defer drawRooms.Put(room)
 	store, size := tensor.ConverterOf(d, t.DType()), t.DType().Size()
+	if n := t.Numel(); n > 0 && n <= drawn && t.IsContiguous() {
+		gen.Words(room.words[:words*n])
+		if d == t.DType() {
+			make(t.DataPtr(), n, room.words[:words*n])
+			return
+		}
+		make(unsafe.Pointer(&room.results), n, room.words[:words*n])
+		store(t.DataPtr(), size, unsafe.Pointer(&room.results), d.Size(), n)
+		return
+	}
 	gen.Draw(func(stream tensor.Draws) {
 		var l tensor.Loop
 		l.Init(t.Shape(), false, t)
@@ -50,7 +61,9 @@ func drawInto(gen *tensor.Generator, t *tensor.Tensor, d tensor.DType, words int
 }
 
 func onlyFloating(name string, t *tensor.Tensor) {
-	check(t.DType().IsFloating(), "\"%s\" not implemented for '%s'", name, t.DType().CppName())
+	if !t.DType().IsFloating() {
+		notImplemented(name, t.DType())
+	}
 }
 
 // drawEach fills t with numbers of which each takes what it needs from the stream.
@@ -132,7 +145,9 @@ var uniformPrograms typePrograms
 
 // drawUniform fills a floating-point tensor with numbers from [from, to).
 func drawUniform(gen *tensor.Generator, t *tensor.Tensor, from, to float64) {
-	check(t.DType().IsFloating() || t.DType().IsComplex(), "\"check_uniform_bounds\" not implemented for '%s'", t.DType().CppName())
+	if !t.DType().IsFloating() && !t.DType().IsComplex() {
+		notImplemented("check_uniform_bounds", t.DType())
+	}
 	t = realParts(t)
 	d := t.DType()
 	p := uniformPrograms.of(d, func(b *kernel.Builder) {
@@ -155,7 +170,9 @@ var exponentialPrograms typePrograms
 // drawExponential fills a tensor with exponentially distributed numbers.
 func drawExponential(gen *tensor.Generator, t *tensor.Tensor, rate float64) {
 	onlyFloating("exponential_cpu", t)
-	check(rate >= 0, "exponential_ expects lambda >= 0.0, but found lambda=%v", rate)
+	if !(rate >= 0) {
+		raise(source.RuntimeError, "exponential_ expects lambda >= 0.0, but found lambda=%v", rate)
+	}
 	p := exponentialPrograms.of(tensor.Float64, func(b *kernel.Builder) {
 		unit := unitInput(b, tensor.Float64)
 		b.Output(b.Mul(b.Param(tensor.Float64), b.Unary(kernel.Log1p, b.Neg(unit))), tensor.Float64)

@@ -16,11 +16,24 @@ const normalBlock = 16
 // drawNormal fills a floating-point tensor with normal numbers. A contiguous tensor of 16 or more is filled in blocks;
 // where the last one is not full, the last 16 elements are drawn again.
 func drawNormal(gen *tensor.Generator, t *tensor.Tensor, mean, std float64) {
-	check(t.DType().IsFloating() || t.DType().IsComplex(), "\"normal_kernel_cpu\" not implemented for '%s'", t.DType().CppName())
+	if !t.DType().IsFloating() && !t.DType().IsComplex() {
+		notImplemented("normal_kernel_cpu", t.DType())
+	}
 	if t.DType().IsComplex() {
 		std /= math.Sqrt2
 	}
 	t = realParts(t)
+	if n := t.Numel(); n > 0 && n < normalBlock && t.IsContiguous() {
+		room := drawRooms.Get().(*drawRoom)
+		defer drawRooms.Put(room)
+		numbers := unsafe.Slice((*float64)(unsafe.Pointer(&room.results)), n)
+		gen.Normals(numbers)
+		for i := range numbers {
+			numbers[i] = numbers[i]*std + mean
+		}
+		tensor.ConverterOf(tensor.Float64, t.DType())(t.DataPtr(), t.DType().Size(), unsafe.Pointer(&room.results), 8, n)
+		return
+	}
 	if t.Numel() < normalBlock || !t.IsContiguous() {
 		drawEach(gen, t, func(d tensor.Draws) float64 { return d.Normal()*std + mean })
 		return

@@ -77,3 +77,18 @@ func TestStreamsMatchPyTorch(t *testing.T) {
 		}
 	}
 }
+
+// A tensor gets the same numbers however it lies, but for those that normal numbers make of 16 and more in blocks.
+func TestDrawsDoNotDependOnStrides(t *testing.T) {
+	for _, name := range []string{"uniform", "normal", "exponential", "randint", "bits"} {
+		for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
+			x, wide := zeros([]int{3, 5}, d), zeros([]int{3, 10}, d)
+			y := must(wide.Slice(1, 0, 10, 2))
+			drawNamed(tensor.NewGenerator(5), name, x)
+			drawNamed(tensor.NewGenerator(5), name, y)
+			if !equal(x, contiguous(y)) {
+				t.Errorf("%s of %s: %v, with gaps %v", name, d, x, y)
+			}
+		}
+	}
+}

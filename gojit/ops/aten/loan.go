@@ -26,13 +26,10 @@ const (
 func (l *loan) of(args []value.Value) []value.Value {
 	var given []value.Value
 	for i := range args {
-		if !args[i].IsTensor() {
+		if !args[i].IsTensor() || !args[i].Tensor().IsWorthBorrowing() {
 			continue
 		}
 		b := args[i].Tensor().Borrow()
-		if b == nil {
-			continue
-		}
 		if given == nil {
 			if !l.allowed() {
 				return nil

@@ -175,6 +175,49 @@ func nllPixels(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (
 	return to(out, x.DType()), zeros(nil, x.DType())
 }
 
+// lossOfLabels is the reduced loss of rows of logits against labels, nil unless they lie side by side in the types that this mostly
+// has.
+func lossOfLabels(x, target, weight *tensor.Tensor, how, ignore int) *tensor.Tensor {
+	if x.Dim() != 2 || target.Dim() != 1 || weight != nil || target.DType() != tensor.Int64 || x.Numel() == 0 || !x.IsContiguous() || !target.IsContiguous() {
+		return nil
+	}
+	var s float64
+	var count int
+	labels := tensor.Data[int64](target)
+	switch x.DType() {
+	case tensor.Float32:
+		s, count = sumOfLosses[float32](x, labels, ignore)
+	case tensor.Float64:
+		s, count = sumOfLosses[float64](x, labels, ignore)
+	default:
+		return nil
+	}
+	if how == reduceMean {
+		s /= float64(count)
+	}
+	return tensor.FromScalar(tensor.Float(s), x.DType())
+}
+
+// sumOfLosses adds up the losses of rows of logits, and tells how many were not ignored.
+func sumOfLosses[T float32 | float64](x *tensor.Tensor, labels []int64, ignore int) (s float64, count int) {
+	classes, all := x.Size(1), tensor.Data[T](x)
+	for _, label := range labels {
+		if int(label) != ignore && (label < 0 || int(label) >= classes) {
+			raise(source.IndexError, "Target %d is out of bounds.", label)
+		}
+	}
+	totals := empty([]int{len(labels)}, x.DType())
+	fillLogTotals[T](totals, x)
+	for i, total := range tensor.Data[T](totals) {
+		if label := int(labels[i]); label != ignore {
+			s -= float64(all[i*classes+label] - total)
+			count++
+		}
+	}
+	totals.Release()
+	return s, count
+}
+
 // nllLossNd takes inputs with any number of places after the classes.
 func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int, logits bool) *tensor.Tensor {
 	if x.Dim() == 0 {
@@ -183,6 +226,11 @@ func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int, logits bool) *
 	if x.Dim() <= 2 {
 		if x.Dim() == 2 && target.Dim() == 1 && x.Size(0) != target.Size(0) {
 			raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (%d).", x.Size(0), target.Size(0))
+		}
+		if logits && how != reduceNone {
+			if loss := lossOfLabels(x, target, weight, how, ignore); loss != nil {
+				return loss
+			}
 		}
 		loss, _ := nllLoss(x, target, weight, how, ignore, logits)
 		return loss

@@ -69,3 +69,26 @@ func TestCrossEntropyOfLabels(t *testing.T) {
 		}
 	}
 }
+
+// What rows of logits lose against labels does not depend on how they lie.
+func TestLossOfLabels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, rows := range []int{1, 64, 200} {
+		for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
+			x := shares(rng, []int{rows, 5}, d)
+			turned := must(contiguous(must(x.Transpose(0, 1))).Transpose(0, 1))
+			labels := empty([]int{rows}, tensor.Int64)
+			for i := range rows {
+				tensor.Data[int64](labels)[i] = int64(i % 5)
+			}
+			for _, ignore := range []int{-100, 0} {
+				for _, how := range []int{reduceMean, reduceSum} {
+					got, want := crossEntropy(x, labels, nil, how, ignore, 0), crossEntropy(turned, labels, nil, how, ignore, 0)
+					if a, b := got.At().Float64(), want.At().Float64(); a != b && !(math.IsNaN(a) && math.IsNaN(b)) {
+						t.Errorf("%d rows of %s, ignoring %d, reduced by %d: %v, want %v", rows, d, ignore, how, a, b)
+					}
+				}
+			}
+		}
+	}
+}

@@ -74,14 +74,25 @@ func noBoolNeg(d tensor.DType) {
 func noBoolRelu(d tensor.DType) { check(d != tensor.Bool, "Boolean inputs not supported for relu") }
 
 func noComplexOrder(name string) func(tensor.DType) {
-	return func(d tensor.DType) {
-		check(!d.IsComplex(), "\"%s_cpu\" not implemented for '%s'", name, d.CppName())
+	return func(d tensor.DType) { orderedOnly(name, d) }
+}
+
+func orderedOnly(name string, d tensor.DType) {
+	if d.IsComplex() {
+		notImplemented(name+"_cpu", d)
 	}
+}
+
+// notImplemented fails as an operator does that has no kernel for a type.
+func notImplemented(kernel string, d tensor.DType) {
+	raise(source.RuntimeError, "\"%s\" not implemented for '%s'", kernel, d.CppName())
 }
 
 func noFloats(name string) func(tensor.DType) {
 	return func(d tensor.DType) {
-		check(!d.IsFloating() && !d.IsComplex(), "\"%s_cpu\" not implemented for '%s'", name, d.CppName())
+		if d.IsFloating() || d.IsComplex() {
+			notImplemented(name+"_cpu", d)
+		}
 	}
 }
 
@@ -531,7 +542,9 @@ var (
 
 func noIntegers(name string) func(tensor.DType) {
 	return func(d tensor.DType) {
-		check(d.IsFloating() || d.IsComplex(), "\"%s_cpu\" not implemented for '%s'", name, d.CppName())
+		if !d.IsFloating() && !d.IsComplex() {
+			notImplemented(name+"_cpu", d)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"torchjit/gojit/kernel"
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
@@ -62,12 +63,16 @@ func cutOverload(name string) (base, overload string, ok bool) {
 
 func uniformFill(c call, t *tensor.Tensor, gen *tensor.Generator) {
 	from, to := c.float(1), c.float(2)
-	check(from <= to, "uniform_ expects to return a [from, to) range, but found from=%v > to=%v", from, to)
+	if !(from <= to) {
+		raise(source.RuntimeError, "uniform_ expects to return a [from, to) range, but found from=%v > to=%v", from, to)
+	}
 	drawUniform(gen, t, from, to)
 }
 
 func normalFill(c call, t *tensor.Tensor, gen *tensor.Generator) {
-	check(c.float(2) >= 0, "normal expects std >= 0.0, but found std %v", c.float(2))
+	if std := c.float(2); !(std >= 0) {
+		raise(source.RuntimeError, "normal expects std >= 0.0, but found std %v", std)
+	}
 	drawNormal(gen, t, c.float(1), c.float(2))
 }
 

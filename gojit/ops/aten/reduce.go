@@ -131,7 +131,9 @@ func noEmptyRows(name string, t *tensor.Tensor, dims []int) {
 		raise(source.IndexError, "%s(): Expected reduction dim to be specified for input.numel() == 0.", name)
 	}
 	if len(dims) == 0 {
-		check(t.Numel() > 0, "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.", name)
+		if t.Numel() == 0 {
+			raise(source.RuntimeError, "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.", name)
+		}
 		return
 	}
 	for _, d := range dims {
@@ -146,7 +148,7 @@ type ordered interface{ int64 | float32 | float64 }
 
 // extremes gives the largest or smallest element of each row and its index. A NaN is both.
 func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool) (values, indices *tensor.Tensor) {
-	noComplexOrder(name)(t.DType())
+	orderedOnly(name, t.DType())
 	noEmptyRows(name, t, dims)
 	g := group(t, dims, keepdim)
 	computed := orderedAs(t.DType())
@@ -161,7 +163,7 @@ func extremes(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool)
 
 // extreme gives the largest or smallest element of each row.
 func extreme(name string, t *tensor.Tensor, dims []int, keepdim, smallest bool) *tensor.Tensor {
-	noComplexOrder(name)(t.DType())
+	orderedOnly(name, t.DType())
 	noEmptyRows(name, t, dims)
 	return extremeReducer(smallest).reduce(t, dims, keepdim, orderedAs(t.DType()), t.DType())
 }

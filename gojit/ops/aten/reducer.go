@@ -187,6 +187,13 @@ func (q *reducer) over(g grouped, computed, result tensor.DType, singles ...*ten
 
 // reduce reduces dimensions of t, none meaning all, computing in one type and giving another.
 func (q *reducer) reduce(t *tensor.Tensor, dims []int, keepdim bool, computed, result tensor.DType) *tensor.Tensor {
+	if from := lastDims(t, dims); from >= 0 && t.IsContiguous() {
+		shape := t.Shape()[:from]
+		if keepdim {
+			shape = append(slices.Clone(shape), slices.Repeat([]int{1}, t.Dim()-from)...)
+		}
+		return q.reduceRows(reduction{rows: t, n: numelOf(t.Shape()[from:]), outer: numelOf(t.Shape()[:from]), shape: shape}, computed, result)
+	}
 	reduced := reducedDims(t, dims)
 	leading, trailing := 0, t.Dim()
 	for leading < t.Dim() && reduced[leading] {
@@ -206,6 +213,24 @@ func (q *reducer) reduce(t *tensor.Tensor, dims []int, keepdim bool, computed, r
 		}
 	}
 	return q.over(group(t, dims, keepdim), computed, result)
+}
+
+// lastDims returns the first of the dimensions to be reduced, none meaning all, where they are the last ones, else -1.
+func lastDims(t *tensor.Tensor, dims []int) int {
+	var reduced uint64
+	for _, d := range dims {
+		if d = wrapDim(d, t); d >= 64 || reduced>>d&1 != 0 {
+			return -1
+		}
+		reduced |= 1 << d
+	}
+	if len(dims) == 0 || t.Dim() == 0 {
+		return 0
+	}
+	if from := t.Dim() - len(dims); reduced == (1<<len(dims)-1)<<from {
+		return from
+	}
+	return -1
 }
 
 // plainReducer returns the reducer of an operation without an expression.

@@ -113,34 +113,46 @@ func softmaxRows[T realFloat](t *tensor.Tensor, dim int, computed tensor.DType) 
 	}
 	x, n, back := lastDim(t, dim)
 	out := empty(x.Shape(), t.DType())
-	highest, exponentials, scaled := rowMaximum.program(t.DType(), computed), rowExponentials.program(t.DType(), computed), rowScaled.program(t.DType(), computed)
-	alongRows(x.Numel()/n, n, func(from, count int) {
-		room := softmaxRooms.Get().(*softmaxRoom)
-		defer softmaxRooms.Put(room)
-		high, sums := (*[maxRowBatch]T)(unsafe.Pointer(&room.high)), (*[maxRowBatch]T)(unsafe.Pointer(&room.sums))
-		src, dst := launch.RowOf(x, n).From(from), launch.RowOf(out, n).From(from)
-		highest.Rows(count, n, room.operands(numbers(high, false), src), nil)
-		exponentials.Rows(count, n, room.operands(dst, numbers(sums, false), src, numbers(high, true)), nil)
-		for i, s := range sums[:count] {
-			sums[i] = 1 / s
-		}
-		scaled.Rows(count, n, room.operands(dst, dst, numbers(sums, true)), nil)
-		clear(room.rows[:])
-	})
+	d := t.DType()
+	p := softmaxPrograms[T]{rowMaximum.program(d, computed), rowExponentials.program(d, computed), rowScaled.program(d, computed)}
+	if rows := x.Numel() / n; rows <= rowBatch(n) {
+		p.rows(launch.RowOf(out, n), launch.RowOf(x, n), rows, n)
+	} else {
+		alongRows(rows, n, func(from, count int) {
+			p.rows(launch.RowOf(out, n).From(from), launch.RowOf(x, n).From(from), count, n)
+		})
+	}
 	return back(out)
+}
+
+// softmaxPrograms are the steps of a softmax.
+type softmaxPrograms[T realFloat] struct{ highest, exponentials, scaled *launch.Program }
+
+// rows goes through the steps for a batch of rows of n elements.
+func (p softmaxPrograms[T]) rows(dst, src launch.Row, count, n int) {
+	room := softmaxRooms.Get().(*softmaxRoom)
+	defer softmaxRooms.Put(room)
+	high, sums := (*[maxRowBatch]T)(unsafe.Pointer(&room.high)), (*[maxRowBatch]T)(unsafe.Pointer(&room.sums))
+	p.highest.Rows(count, n, room.operands(numbers(high, false), src), nil)
+	p.exponentials.Rows(count, n, room.operands(dst, numbers(sums, false), src, numbers(high, true)), nil)
+	for i, s := range sums[:count] {
+		sums[i] = 1 / s
+	}
+	p.scaled.Rows(count, n, room.operands(dst, dst, numbers(sums, true)), nil)
+	clear(room.operandRows[:])
 }
 
 // softmaxRoom holds what a batch of rows has beside its elements: numbers of float32 or float64, and operands.
 type softmaxRoom struct {
-	high, sums [maxRowBatch]float64
-	rows       [4]launch.Row
+	high, sums, totals [maxRowBatch]float64
+	operandRows        [4]launch.Row
 }
 
 var softmaxRooms = sync.Pool{New: func() any { return new(softmaxRoom) }}
 
 // operands returns a list of rows, which is good until the next.
 func (r *softmaxRoom) operands(rows ...launch.Row) []launch.Row {
-	return r.rows[:copy(r.rows[:], rows)]
+	return r.operandRows[:copy(r.operandRows[:], rows)]
 }
 
 func logSoftmax(t *tensor.Tensor, dim int) *tensor.Tensor {
@@ -161,12 +173,19 @@ func logSoftmaxRows[T realFloat](t *tensor.Tensor, dim int, computed tensor.DTyp
 	x, n, back := lastDim(t, dim)
 	out := empty(x.Shape(), t.DType())
 	totals, shifted := logTotalsOf[T](t.DType(), computed), rowShifted.program(t.DType(), computed)
-	alongRows(x.Numel()/n, n, func(from, count int) {
-		var total [maxRowBatch]T
-		src, dst := launch.RowOf(x, n).From(from), launch.RowOf(out, n).From(from)
-		totals.rows(src, count, n, total[:count])
-		shifted.Rows(count, n, []launch.Row{dst, src, numbers(&total, true)}, nil)
-	})
+	batch := func(dst, src launch.Row, count int) {
+		room := softmaxRooms.Get().(*softmaxRoom)
+		defer softmaxRooms.Put(room)
+		total := (*[maxRowBatch]T)(unsafe.Pointer(&room.totals))
+		totals.rows(room, src, count, n, total[:count])
+		shifted.Rows(count, n, room.operands(dst, src, numbers(total, true)), nil)
+		clear(room.operandRows[:])
+	}
+	if rows := x.Numel() / n; rows <= rowBatch(n) {
+		batch(launch.RowOf(out, n), launch.RowOf(x, n), rows)
+	} else {
+		alongRows(rows, n, func(from, count int) { batch(launch.RowOf(out, n).From(from), launch.RowOf(x, n).From(from), count) })
+	}
 	return back(out)
 }
 
@@ -178,13 +197,21 @@ func logTotalsOf[T realFloat](in, computed tensor.DType) rowLogTotals[T] {
 }
 
 // rows gives those of rows of n elements, of which there are at most maxRowBatch.
-func (p rowLogTotals[T]) rows(src launch.Row, count, n int, into []T) {
-	var high, sums [maxRowBatch]T
-	p.highest.Rows(count, n, []launch.Row{numbers(&high, false), src}, nil)
-	p.total.Rows(count, n, []launch.Row{numbers(&sums, false), src, numbers(&high, true)}, nil)
+func (p rowLogTotals[T]) rows(room *softmaxRoom, src launch.Row, count, n int, into []T) {
+	high, sums := (*[maxRowBatch]T)(unsafe.Pointer(&room.high)), (*[maxRowBatch]T)(unsafe.Pointer(&room.sums))
+	p.highest.Rows(count, n, room.operands(numbers(high, false), src), nil)
+	p.total.Rows(count, n, room.operands(numbers(sums, false), src, numbers(high, true)), nil)
 	for i, s := range sums[:count] {
 		into[i] = T(math.Log(float64(s))) + high[i]
 	}
+}
+
+// batch is rows for whoever has no room.
+func (p rowLogTotals[T]) batch(src launch.Row, n int, into []T) {
+	room := softmaxRooms.Get().(*softmaxRoom)
+	p.rows(room, src, len(into), n, into)
+	clear(room.operandRows[:])
+	softmaxRooms.Put(room)
 }
 
 // logTotals gives, in the type computed with, what log_softmax takes from the elements along the middle one
@@ -209,8 +236,12 @@ func logTotals(t *tensor.Tensor) *tensor.Tensor {
 func fillLogTotals[T float32 | float64](out, t *tensor.Tensor) {
 	x, n, _ := lastDim(t, 1)
 	totals, into := logTotalsOf[T](t.DType(), out.DType()), tensor.Data[T](out)
+	if len(into) <= rowBatch(n) {
+		totals.batch(launch.RowOf(x, n), n, into)
+		return
+	}
 	alongRows(len(into), n, func(from, count int) {
-		totals.rows(launch.RowOf(x, n).From(from), count, n, into[from:from+count])
+		totals.batch(launch.RowOf(x, n).From(from), n, into[from:from+count])
 	})
 }
 
