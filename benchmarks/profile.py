@@ -38,7 +38,8 @@ def loop(n: int):
 def main():
     scripted, many, count = torch.jit.script(identity), torch.jit.script(pointwise), torch.jit.script(loop)
     text = program(12)
-    matrix, vector = torch.ones(4, 4), torch.ones(4)
+    matrix, vector, result = torch.ones(4, 4), torch.ones(4), torch.empty(4, 4)
+    weight = torch.ones(4, 4, requires_grad=True)
     target = pathlib.Path(__file__).resolve().parent.parent / "pybind" / "default.pgo"
     _native.function("cpu_profile_start")(str(target))
     begin = time.monotonic()
@@ -50,7 +51,13 @@ def main():
         count(20000)
         for _ in range(3000):
             vector + vector
-            torch.mm(matrix, matrix)
+            torch.mm(matrix, matrix, out=result)
+            torch.relu(matrix.view(16)).max()
+            result.add_(1, alpha=0.5)
+            torch.softmax(matrix, 1)
+            torch.tensor([1.0, 2.0])
+        for _ in range(300):
+            (matrix @ weight).sum().backward()
         for _ in range(3):
             torch.jit.CompilationUnit(text)
     _native.function("cpu_profile_stop")()

@@ -12,6 +12,7 @@ import (
 // makeFunctions make tensors from Python data.
 var makeFunctions = []function{
 	{schema: "tensor_from_data(any data, dtype? dtype=None) -> Tensor", run: tensorFromData},
+	{schema: "tensor_from_plain(any data, dtype? dtype=None) -> any", run: tensorFromPlain},
 	{schema: "tensor_from_buffer(object source) -> Tensor", run: tensorFromBuffer},
 }
 
@@ -32,6 +33,18 @@ func tensorFromData(c *call) error {
 	return nil
 }
 
+// tensorFromPlain is tensorFromData for lists and tuples of numbers alone. It replies None for anything else, and while a trace is
+// recorded.
+func tensorFromPlain(c *call) error {
+	kinds := uint32(0)
+	addKinds(c.arg(0), &kinds)
+	if c.thread.recorder != nil || kinds&^numberKinds != 0 {
+		c.none()
+		return nil
+	}
+	return tensorFromData(c)
+}
+
 // tensorFromBuffer replies a tensor over the memory of an object with the buffer protocol.
 func tensorFromBuffer(c *call) error {
 	t, err := borrowedTensor(c.argObject(0))
@@ -46,28 +59,72 @@ func tensorFromBuffer(c *call) error {
 // the numbers call for. It fails where the sequences do not form a block.
 func nestedTensor(w *word, dtype tensor.DType) (*tensor.Tensor, error) {
 	shape := nestedShape(w)
-	inferred := tensor.NoDType
-	if err := inferDType(w, &inferred); err != nil {
+	inferred, err := typeOfNumbers(w)
+	if err != nil {
 		return nil, err
-	}
-	if !inferred.Valid() {
-		inferred = tensor.DefaultDType()
 	}
 	if !dtype.Valid() {
 		dtype = inferred
 	}
-	t, err := tensor.Empty(shape, widest(inferred))
+	wide := widest(inferred)
+	if wide == tensor.Float64 && dtype == tensor.Float32 {
+		wide = dtype // rounds as the conversion does
+	}
+	t, err := tensor.Empty(shape, wide)
 	if err != nil {
 		return nil, err
 	}
-	f := filler{t, 0}
-	if err := f.fill(w, shape, 0); err != nil {
+	f := filler{t, t.DType(), 0}
+	if _, err := f.fill(w, shape, 0); err != nil {
 		return nil, err
 	}
 	if err := holdsNumbers(t, dtype); err != nil {
 		return nil, err
 	}
-	return t.To(dtype)
+	made, err := t.To(dtype)
+	if made != t {
+		t.Release()
+	}
+	return made, err
+}
+
+// numberKinds are the kinds of plain numbers, as bits.
+const numberKinds = 1<<kindBool | 1<<kindInt | 1<<kindFloat | 1<<kindComplex
+
+// addKinds adds the kinds of what is in nested sequences, as bits, and returns the word behind.
+func addKinds(w *word, kinds *uint32) (behind *word) {
+	if !w.isSequence() {
+		*kinds |= 1 << w.kind()
+		return w.next()
+	}
+	x := w.after(1)
+	for range w.count() {
+		x = addKinds(x, kinds)
+	}
+	return x
+}
+
+// typeOfNumbers is the type that the numbers in w call for. It fails where there is something else.
+func typeOfNumbers(w *word) (tensor.DType, error) {
+	kinds, dtype := uint32(0), tensor.NoDType
+	addKinds(w, &kinds)
+	switch {
+	case kinds == 0:
+		return tensor.DefaultDType(), nil
+	case kinds&^numberKinds != 0:
+		err := inferDType(w, &dtype)
+		if !dtype.Valid() {
+			dtype = tensor.DefaultDType() // of tensors without elements
+		}
+		return dtype, err
+	case kinds&(1<<kindComplex) != 0:
+		return tensor.DefaultDType().ToComplex(), nil
+	case kinds&(1<<kindFloat) != 0:
+		return tensor.DefaultDType(), nil
+	case kinds&(1<<kindInt) != 0:
+		return tensor.Int64, nil
+	}
+	return tensor.Bool, nil
 }
 
 // holdsNumbers fails where a type cannot hold the numbers that were given.
@@ -141,18 +198,35 @@ func inferDType(w *word, dtype *tensor.DType) error {
 	return nil
 }
 
-// filler writes numbers into a contiguous tensor of a widest type, one after the other.
+// filler writes numbers into a contiguous tensor of a type that holds them, one after the other.
 type filler struct {
-	t  *tensor.Tensor
-	at int
+	t     *tensor.Tensor
+	dtype tensor.DType
+	at    int
 }
 
-func (f *filler) put(s tensor.Scalar) {
-	switch f.t.DType() {
+// put writes a number of a word.
+func (f *filler) put(w *word) {
+	switch {
+	case f.dtype == tensor.Float32 && w.kind() == kindFloat:
+		tensor.Data[float32](f.t)[f.at] = float32(w.float())
+		f.at++
+	case f.dtype == tensor.Int64 && w.kind() == kindInt:
+		tensor.Data[int64](f.t)[f.at] = w.int()
+		f.at++
+	default:
+		f.putScalar(wordScalar(w))
+	}
+}
+
+func (f *filler) putScalar(s tensor.Scalar) {
+	switch f.dtype {
 	case tensor.Bool:
 		tensor.Data[bool](f.t)[f.at] = s.Bool()
 	case tensor.Int64:
 		tensor.Data[int64](f.t)[f.at] = s.Int64()
+	case tensor.Float32:
+		tensor.Data[float32](f.t)[f.at] = float32(s.Float64())
 	case tensor.Float64:
 		tensor.Data[float64](f.t)[f.at] = s.Float64()
 	default:
@@ -161,32 +235,34 @@ func (f *filler) put(s tensor.Scalar) {
 	f.at++
 }
 
-func (f *filler) fill(w *word, shape []int, dim int) error {
+// fill writes what starts at w and returns the word behind it.
+func (f *filler) fill(w *word, shape []int, dim int) (behind *word, err error) {
 	if w.isSequence() {
 		if dim >= len(shape) {
-			return typeErrorf("expected a number at dim %d but found a sequence of length %d", dim, w.count())
+			return nil, typeErrorf("expected a number at dim %d but found a sequence of length %d", dim, w.count())
 		}
 		if w.count() != shape[dim] {
-			return valueErrorf("expected sequence of length %d at dim %d (got %d)", shape[dim], dim, w.count())
+			return nil, valueErrorf("expected sequence of length %d at dim %d (got %d)", shape[dim], dim, w.count())
 		}
-		for x := range w.items {
-			if err := f.fill(x, shape, dim+1); err != nil {
-				return err
+		x := w.after(1)
+		for range w.count() {
+			if x, err = f.fill(x, shape, dim+1); err != nil {
+				return nil, err
 			}
 		}
-		return nil
+		return x, nil
 	}
 	if t := w.tensor(); t != nil {
-		return f.fillTensor(t, shape, dim)
+		return w.next(), f.fillTensor(t, shape, dim)
 	}
 	if dim < len(shape) {
-		return typeErrorf("expected a sequence of length %d at dim %d (got a %s)", shape[dim], dim, w.kindName())
+		return nil, typeErrorf("expected a sequence of length %d at dim %d (got a %s)", shape[dim], dim, w.kindName())
 	}
 	if !isNumber(w) {
-		return typeErrorf("must be real number, not %s", w.kindName())
+		return nil, typeErrorf("must be real number, not %s", w.kindName())
 	}
-	f.put(wordScalar(w))
-	return nil
+	f.put(w)
+	return w.next(), nil
 }
 
 func (f *filler) fillTensor(t *tensor.Tensor, shape []int, dim int) error {
@@ -198,7 +274,7 @@ func (f *filler) fillTensor(t *tensor.Tensor, shape []int, dim int) error {
 		return err
 	}
 	for i := range t.Numel() {
-		f.put(flat.At(i))
+		f.putScalar(flat.At(i))
 	}
 	return nil
 }

@@ -13,6 +13,10 @@ def tensor(
     data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
     """A new tensor with a copy of the data: numbers, nested lists, an array or a tensor."""
+    if type(data) in _PLAIN and device is None and not requires_grad:
+        plain = _native.tensor_from_plain(data, dtype)
+        if plain is not None:
+            return plain
     if _native.is_tracing():
         return _traced("torch.tensor", data, dtype, requires_grad)
     made = _from(data, dtype)
@@ -23,6 +27,9 @@ def tensor(
     if requires_grad:
         _require_grad(made)
     return made
+
+
+_PLAIN = frozenset((list, tuple, float, int, bool))
 
 
 def _require_grad(made: Tensor) -> None:
