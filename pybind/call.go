@@ -26,6 +26,7 @@ type call struct {
 
 	bound  []*word        // arguments in the order of a registered function's or an operator's parameters
 	values []value.Value  // arguments and results of operators and compiled functions
+	named  *word          // the first keyword of a call of an operator that has some
 	unread uint64         // the bound arguments of an operator that are not among the values yet, as bits
 	work   int            // how many elements these arguments have or ask for
 	memory *interp.Memory // of compiled functions
@@ -56,7 +57,7 @@ func (c *call) recycle() {
 	clear(c.bound)
 	clear(c.values)
 	c.bound, c.values = c.bound[:0], c.values[:0]
-	c.writer, c.args, c.thread = writer{}, nil, nil
+	c.writer, c.args, c.named, c.thread = writer{}, nil, nil, nil
 	c.next = idleCalls
 	idleCalls = c
 }

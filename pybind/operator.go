@@ -141,7 +141,11 @@ func (f *operatorFunction) callableName() string { return f.name[strings.Index(f
 
 // call chooses the overload, runs it and writes its results.
 func (f *operatorFunction) call(c *call) error {
-	c.givesOut = c.keywords > 0 && c.hasOut()
+	c.givesOut = false
+	if c.keywords > 0 {
+		c.named = c.args.skip(c.positional)
+		c.givesOut = c.hasOut()
+	}
 	for _, loose := range []bool{false, true} {
 		for _, v := range f.all() {
 			if v.op.Run != nil && v.matches(c, loose) {
@@ -154,7 +158,7 @@ func (f *operatorFunction) call(c *call) error {
 
 // hasOut reports whether there is a keyword out that is not None.
 func (c *call) hasOut() bool {
-	name := c.args.skip(c.positional)
+	name := c.named
 	for range c.keywords {
 		arg := name.next()
 		if arg.kind() != kindNone && name.text() == "out" {

@@ -235,7 +235,7 @@ func (v *overload) takesAll(c *call) bool {
 }
 
 func (v *overload) bindKeywords(c *call) bool {
-	name := c.args.skip(c.positional)
+	name := c.named
 	for range c.keywords {
 		arg := name.next()
 		if !v.bindKeyword(c, name.text(), arg) {
