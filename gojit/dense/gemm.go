@@ -178,7 +178,12 @@ func (p *Product[T]) portable(i int) {
 			clear(c.Data[r*c.Stride:][:p.N])
 		}
 	}
-	multiply(p.M, p.N, p.K, a, b, c)
+	if p.N == 1 && c.Stride == 1 && a.Transposed && (b.Transposed || b.Stride == 1) { // C = A*b is C' = b'*A'
+		a.Transposed = false
+		multiply(1, p.M, p.K, Matrix[T]{Data: b.Data, Stride: p.K}, a, Matrix[T]{Data: c.Data, Stride: p.M})
+	} else {
+		multiply(p.M, p.N, p.K, a, b, c)
+	}
 	if p.Epilogue != nil {
 		p.applyEpilogue(i)
 		return

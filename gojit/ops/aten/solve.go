@@ -46,42 +46,6 @@ func luSolveAs(packed, pivots, b *tensor.Tensor, left, adjoint bool) *tensor.Ten
 	return matmul(b, inverse)
 }
 
-// leastSquares solves a x = b where a is not square.
-func leastSquares(c call) {
-	a, b := c.tensor(0), c.tensor(1)
-	atLeastMatrices("linalg.lstsq", a)
-	vector := b.Dim() == a.Dim()-1
-	if vector {
-		b = must(b.Unsqueeze(-1))
-	}
-	atLeastMatrices("linalg.lstsq", b)
-	rows, columns := a.Size(a.Dim()-2), a.Size(a.Dim()-1)
-	check(b.Size(b.Dim()-2) == rows, "torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
-	rcond := c.floatOr(2, defaultRank(a))
-	x, rank := solveByValues(a, b, rcond)
-	residuals := empty([]int{0}, a.DType())
-	if c.strOr(3, "gelsy") != "gelsy" && rows > columns && truth(eq.withNumber(rank, float64(columns)), nil, false, true).At().Bool() {
-		r := sub.on(matmul(a, x), b)
-		residuals = sum(mul.on(r, r), []int{-2}, false, a.DType())
-	}
-	if vector {
-		x = must(x.SqueezeDim(-1))
-	}
-	c.give(x, residuals, rank, empty([]int{0}, a.DType()))
-}
-
-// solveByValues solves on the singular vectors whose values are not below rcond times the largest one, and gives their number.
-func solveByValues(a, b *tensor.Tensor, rcond float64) (x, rank *tensor.Tensor) {
-	if a.Numel() == 0 {
-		return matmul(pseudoInverse(a, rcond), b), zeros(lead(a), tensor.Int64)
-	}
-	u, s, v := singular(a, false, true)
-	above := gt.on(s, scaleBy(extreme("amax", s, []int{-1}, true, false), rcond))
-	weights := choose(above, ofTensor(inverted.on(s)), ofScalar(tensor.Float(0)))
-	x = matmul(v, mul.on(must(weights.Unsqueeze(-1)), matmul(conjugate(must(u.MatrixTranspose())), b)))
-	return x, sum(above, []int{-1}, false, tensor.Int64)
-}
-
 // rankOf counts the singular values above the tolerances.
 func rankOf(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
 	if a.Numel() == 0 {
