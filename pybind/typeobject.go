@@ -46,7 +46,8 @@ var typeMembers = []function{
 	{schema: "Type.device(Type self) -> device", doc: "A tensor's device, None where it is not known.", run: bind(tensorDeviceOf)},
 	{schema: "Type.undefined(Type self) -> bool", doc: "Whether it is the type of a tensor that does not exist.", run: bind(func(t types.Type) (bool, error) { _, err := tensorInfo(t); return false, err })},
 	{schema: "Type.contiguous(Type self) -> Type", doc: "A tensor's type with the strides of a contiguous one.", run: bind(contiguousType)},
-	{schema: "Type.with_sizes(Type self, any sizes) -> Type", doc: "A tensor's type with other sizes; None stands for one that is not known.", run: bind(withSizes)},
+	{schema: "Type.with_sizes(Type self, any sizes) -> Type", doc: "A tensor's type with other sizes; None stands for a new symbol, and a negative number for one that _new_symbolic_shape_symbol gave.", run: bind(withSizes)},
+	{schema: "_C._new_symbolic_shape_symbol() -> int", doc: "A number, negative, for a size that is not known: sizes of one symbol are equal.", run: bind(types.NewSymbol)},
 	{schema: "Type.with_dtype(Type self, any dtype) -> Type", doc: "A tensor's type with another element type, None for one that is not known.", run: bind(withDType)},
 	{schema: "Type.with_device(Type self, any device) -> Type", doc: "A tensor's type with another device, None for one that is not known.", run: bind(withDevice)},
 
@@ -320,7 +321,7 @@ func withSizes(t types.Type, sizes *word) (types.Type, error) {
 	for x := range sizes.items {
 		switch x.kind() {
 		case kindNone:
-			changed.Sizes = append(changed.Sizes, -1)
+			changed.Sizes = append(changed.Sizes, types.NewSymbol())
 		case kindInt:
 			changed.Sizes = append(changed.Sizes, int(x.int()))
 		default:

@@ -732,7 +732,7 @@ class Type(Handle):
         """A tensor's type with the strides of a contiguous one."""
 
     def with_sizes(self, sizes: Any) -> Type:
-        """A tensor's type with other sizes; None stands for one that is not known."""
+        """A tensor's type with other sizes; None stands for a new symbol, and a negative number for one that _new_symbolic_shape_symbol gave."""
 
     def with_dtype(self, dtype: Any) -> Type:
         """A tensor's type with another element type, None for one that is not known."""
@@ -1171,6 +1171,9 @@ def _last_executed_optimized_graph() -> Graph:
 
 def _module_type(module: Any) -> Type:
     """The class of a module or an object."""
+
+def _new_symbolic_shape_symbol() -> int:
+    """A number, negative, for a size that is not known: sizes of one symbol are equal."""
 
 def _overload_names(name: builtins.str) -> list[Any]:
     """The names of an operator's overloads."""

@@ -17,12 +17,21 @@ import (
 //
 //	graph(%x : Float(2, 3), ...)
 //	  %y : Tensor = aten::t(%x)   ->   %y : Float(3, 2, strides=[1, 3], device=cpu) = aten::t(%x)
+//
+// Sizes that are not known are symbols, see propagateSymbols.
 func PropagateShapes(g *ir.Graph) bool {
-	p := &shapes{memory: alias.Analyze(g, alias.Options{}), known: map[*ir.Value]value.Value{}, untyped: map[*ir.Value]bool{}}
 	before := g.Text(false)
+	if !hasSymbols(g) || !propagateSymbols(g) {
+		propagateKnown(g, false)
+	}
+	return g.Text(false) != before
+}
+
+// propagateKnown is PropagateShapes for known sizes, which may be numbers that stand for symbols.
+func propagateKnown(g *ir.Graph, symbols bool) {
+	p := &shapes{symbols: symbols, memory: alias.Analyze(g, alias.Options{}), known: map[*ir.Value]value.Value{}, untyped: map[*ir.Value]bool{}}
 	p.parameters(g.Inputs())
 	p.block(g.Block())
-	return g.Text(false) != before
 }
 
 // mostElements bounds the zeros that an operator is run on.
@@ -33,6 +42,7 @@ type shapes struct {
 	memory  *alias.Db
 	known   map[*ir.Value]value.Value // zeros for tensors of known sizes, and what numbers and lists are
 	untyped map[*ir.Value]bool        // tensors of an unknown element type
+	symbols bool                      // sizes may be numbersOfSymbols
 }
 
 // parameters makes zeros for the parameters whose types say enough.
@@ -45,7 +55,7 @@ func (p *shapes) parameters(vs []*ir.Value) {
 }
 
 func (p *shapes) standFor(v *ir.Value, t *types.TensorInfo) {
-	if t.Sizes == nil || slices.Contains(t.Sizes, -1) {
+	if t.Sizes == nil || slices.ContainsFunc(t.Sizes, func(n int) bool { return n < 0 }) {
 		return
 	}
 	if n, err := tensor.Numel(t.Sizes); err != nil || n > mostElements {
@@ -110,6 +120,9 @@ func (p *shapes) run(n *ir.Node) {
 		return
 	}
 	outs, ok := p.results(n, args)
+	if !ok && p.symbols {
+		outs, ok = agreeing(args, func(args []value.Value) ([]value.Value, bool) { return p.results(n, args) })
+	}
 	if !ok {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // TensorInfo is the type of tensors, with what is known of them statically. Pointers that are nil
@@ -13,12 +14,18 @@ type TensorInfo struct {
 	DType        string // "float32", ...; "" unknown
 	Device       string // "cpu", ...; "" unknown
 	Dims         *int   // number of dimensions
-	Sizes        []int  // per dimension, -1 unknown; nil: no dimension is known
+	Sizes        []int  // per dimension, -1 unknown, a smaller number one that NewSymbol gave; nil: no dimension is known
 	Strides      []int  // per dimension, -1 unknown; nil: none is known
 	RequiresGrad *bool
 	// Inferred marks the type of a parameter that has no annotation. It is Tensor in all else.
 	Inferred bool
 }
+
+// symbols is the last that NewSymbol gave.
+var symbols atomic.Int64
+
+// NewSymbol returns a number below -1 for a size that is not known: where two sizes are the same symbol they are equal.
+func NewSymbol() int { return int(symbols.Add(-1)) - 1 }
 
 // Tensor is the type of tensors of which nothing is known.
 var Tensor Type = &TensorInfo{}
