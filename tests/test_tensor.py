@@ -291,3 +291,17 @@ def test_settings_that_old_programs_make():
     assert torch.ones(1).dtype == torch.float64
     torch.set_default_tensor_type("torch.FloatTensor")
     assert torch.typename(torch.ones(1)) == "torch.FloatTensor" and torch.typename(3) == "int"
+
+
+def test_operands_that_lie_across_the_result():
+    for dtype in (torch.float32, torch.bfloat16, torch.int8, torch.bool, torch.complex64, torch.complex128):
+        a = (torch.arange(160 * 170) % 101).reshape(160, 170).to(dtype)
+        b = (torch.arange(160 * 170) % 97).reshape(170, 160).to(dtype)
+        for x, y in ((a.t(), b), (b, a.t()), (a.t()[:, 3:], b[:, 3:]), (a.view(4, 40, 170).permute(2, 0, 1), b.view(170, 4, 40))):
+            made, want = torch.mul(x, y), torch.mul(x.contiguous(), y.contiguous())
+            assert torch.equal(made, want) and made.shape == want.shape
+            out = torch.empty(x.shape, dtype=dtype)
+            assert torch.equal(torch.mul(x, y, out=out), want) and out.is_contiguous()
+        in_place = b.clone()
+        assert torch.equal(in_place.mul_(a.t()), b * a.t().contiguous())
+    assert (a.t() * b).stride() == a.t().stride()
