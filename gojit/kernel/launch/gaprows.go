@@ -66,7 +66,9 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 	defer s.release()
 	args := &s.args
 	p.setParams(args, params)
+	_, step := r.loop.Dim(0)
 	_, skip := r.loop.Dim(1)
+	var operands [maxOperands]Row
 	most := max(1, chunk/r.width)
 	for row := lo; row < hi; {
 		n := min(hi-row, r.inner-row%r.inner, most)
@@ -74,32 +76,15 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 			args.Ptr[i] = r.start(operand, row)
 			args.Skip[i] = int64(skip[operand])
 		}
-		r.setSingles(args, row, skip)
+		for i := p.outputs; i < p.operands; i++ {
+			operands[i] = Row{Ptr: r.start(i, row), Step: skip[i], Single: step[i] == 0}
+		}
+		p.setSingles(args, operands[:], 0)
 		args.Count, args.First, args.Rows = int64(r.width), int64(row*r.width), int64(n)
 		run(r.f.Function, args)
 		row += n
 	}
 	args.Rows, args.Single = 0, [amd64.MaxPointers]unsafe.Pointer{}
-}
-
-// setSingles puts the numbers that inputs have for a row among the arguments, and where those of the rows after it are.
-func (r *gapRows) setSingles(args *amd64.Args, row int, skip *[maxOperands]int) {
-	p := r.program
-	at, n := p.numbers, 0
-	_, step := r.loop.Dim(0)
-	for i := p.outputs; i < p.operands; i++ {
-		if step[i] != 0 {
-			continue
-		}
-		from := r.start(i, row)
-		args.Single[n], args.SingleSkip[n] = from, int64(skip[i])
-		if skip[i] == 0 {
-			args.Single[n] = unsafe.Pointer(&args.Uniform[at])
-		}
-		at = p.setNumber(args, at, i, from)
-		n++
-	}
-	args.StartRows()
 }
 
 // start returns where a row of an operand begins.

@@ -13,6 +13,9 @@ const tile = 512
 
 // runStrided walks operands that do not lie in memory in one way.
 func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n int) {
+	if n >= turnedFrom && p.runTurned(tensors, params) {
+		return
+	}
 	var l tensor.Loop
 	l.Init(tensors[0].Shape(), p.ordered, tensors...)
 	if r, ok := p.shortRows(&l); ok {
@@ -41,6 +44,49 @@ func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n
 		return
 	}
 	p.parallelStrided(f, slices.Clone(tensors), slices.Clone(params), n) // the caller's may be on its stack
+}
+
+// turnedFrom is the number of elements from which an input that lies across the first output is transposed first: to gather each
+// row from as many places as it has elements takes several times as long.
+const turnedFrom = 1 << 14
+
+// runTurned runs with copies of the inputs that lie across the first output; done is false where there are none.
+func (p *Program) runTurned(tensors []*tensor.Tensor, params []tensor.Scalar) (done bool) {
+	var room [maxOperands]*tensor.Tensor
+	turned := room[:copy(room[:], tensors)]
+	out := tensors[0]
+	for i := p.outputs; i < p.operands; i++ {
+		if !liesAcross(tensors[i], out) {
+			continue
+		}
+		made, err := tensor.EmptyStrided(out.Shape(), out.Strides(), tensors[i].DType())
+		if err != nil || tensor.Copy(made, tensors[i]) != nil {
+			continue // where there is no room for a copy, it is read where it lies
+		}
+		turned[i], done = made, true
+	}
+	if done {
+		p.Run(turned, params)
+	}
+	for i := p.outputs; i < p.operands; i++ {
+		if turned[i] != tensors[i] {
+			turned[i].Release()
+		}
+	}
+	return done
+}
+
+// liesAcross reports whether t has the elements of a row of out, dense tensors of one shape, apart from each other.
+func liesAcross(t, out *tensor.Tensor) bool {
+	if t.IsContiguous() && out.IsContiguous() || !tensor.SameShape(t.Shape(), out.Shape()) || t.DType().Size() > 8 {
+		return false
+	}
+	for d, n := range out.Shape() {
+		if n > 1 && out.Strides()[d] == 1 {
+			return t.Strides()[d] > 1 && t.IsNonOverlappingAndDense() && out.IsNonOverlappingAndDense()
+		}
+	}
+	return false
 }
 
 func (p *Program) parallelStrided(f *function, tensors []*tensor.Tensor, params []tensor.Scalar, n int) {

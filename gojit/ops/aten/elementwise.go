@@ -115,42 +115,8 @@ func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor
 		}
 	}
 	params = append(params, extras...)
-	if out.Numel() < turnedFrom {
-		program.Run(tensors[:n], params)
-		return out
-	}
-	var turned [tensor.MaxOperands]*tensor.Tensor
-	for i := 1; i < n; i++ {
-		if liesAcross(tensors[i], out) {
-			turned[i] = must(tensor.EmptyStrided(out.Shape(), out.Strides(), tensors[i].DType()))
-			succeed(tensor.Copy(turned[i], tensors[i]))
-			tensors[i] = turned[i]
-		}
-	}
 	program.Run(tensors[:n], params)
-	for _, t := range turned[:n] {
-		if t != nil {
-			t.Release()
-		}
-	}
 	return out
-}
-
-// turnedFrom is the number of elements from which an operand that lies across the result is transposed first: kernels read
-// rows, and to gather each from as many places takes several times as long.
-const turnedFrom = 1 << 14
-
-// liesAcross reports whether t has the elements of a row of out, dense tensors of one shape, apart from each other.
-func liesAcross(t, out *tensor.Tensor) bool {
-	if t.IsContiguous() && out.IsContiguous() || !tensor.SameShape(t.Shape(), out.Shape()) || t.DType().Size() > 8 {
-		return false
-	}
-	for d, n := range out.Shape() {
-		if n > 1 && out.Strides()[d] == 1 {
-			return t.Strides()[d] > 1 && t.IsNonOverlappingAndDense() && out.IsNonOverlappingAndDense()
-		}
-	}
-	return false
 }
 
 func (p *pointwise) commonType(operands []operand) tensor.DType {
