@@ -9,7 +9,7 @@ import (
 // runningExtreme finds the largest or smallest element so far and its last index. A NaN is both.
 type runningExtreme struct {
 	smallest bool
-	cache    launch.Cache
+	programs typePrograms
 }
 
 var runningMaximum, runningMinimum = &runningExtreme{}, &runningExtreme{smallest: true}
@@ -84,8 +84,7 @@ func extremeSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](ds
 
 // program returns the kernel for one row of many columns, which has the extremes so far and the number of the row.
 func (q *runningExtreme) program(d, computed tensor.DType) *launch.Program {
-	return must(q.cache.Make(launch.Key(0).With(d), func() (*launch.Program, error) {
-		b := kernel.NewBuilder()
+	return q.programs.of(d, func(b *kernel.Builder) {
 		best, place := b.Input(computed, computed), b.Input(tensor.Int64, tensor.Int64)
 		x, row := b.Input(d, computed), b.Input(tensor.Int64, tensor.Int64)
 		compare := kernel.Ge
@@ -101,8 +100,7 @@ func (q *runningExtreme) program(d, computed tensor.DType) *launch.Program {
 		b.Output(place, tensor.Int64)
 		b.Output(best, d)
 		b.Output(place, tensor.Int64)
-		return launch.ProgramOf(b.Kernel())
-	}))
+	})
 }
 
 // columns goes through the rows of each block.

@@ -85,21 +85,6 @@ func drawEach(gen *tensor.Generator, t *tensor.Tensor, draw func(d tensor.Draws)
 	})
 }
 
-// typePrograms keeps a kernel of words for each type of elements.
-type typePrograms struct{ cache launch.Cache }
-
-func (p *typePrograms) of(d tensor.DType, build func(b *kernel.Builder)) *launch.Program {
-	key := launch.Key(0).With(d)
-	if made := p.cache.Get(key); made != nil {
-		return made
-	}
-	return must(p.cache.Make(key, func() (*launch.Program, error) {
-		b := kernel.NewBuilder()
-		build(b)
-		return launch.ProgramOf(b.Kernel())
-	}))
-}
-
 // runWords makes n elements of words.
 func runWords(p *launch.Program, dst unsafe.Pointer, n int, words []uint32, numbers ...tensor.Scalar) {
 	p.Rows(1, n, []launch.Row{{Ptr: dst}, {Ptr: unsafe.Pointer(&words[0])}}, numbers)

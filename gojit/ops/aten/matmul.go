@@ -270,7 +270,7 @@ func dot(a, b *tensor.Tensor) *tensor.Tensor {
 func isWhole(d tensor.DType) bool { return d.IsIntegral() && d != tensor.Bool }
 
 // dotReducers keeps the program of each type of integers.
-var dotReducers launch.Cache
+var dotReducers typePrograms
 
 // dotsOfIntegers gives the sum of products with x of each row of a, in the shape of the rows. Sums wrap as those of the type do.
 func dotsOfIntegers(a, x *tensor.Tensor, shape []int) *tensor.Tensor {
@@ -278,14 +278,9 @@ func dotsOfIntegers(a, x *tensor.Tensor, shape []int) *tensor.Tensor {
 	if d == tensor.Int32 {
 		computed = d
 	}
-	p := dotReducers.Get(launch.Key(d))
-	if p == nil {
-		p = must(dotReducers.Make(launch.Key(d), func() (*launch.Program, error) {
-			b := kernel.NewBuilder()
-			b.Reduce(kernel.ReduceSum, b.Mul(b.Input(d, computed), b.Input(d, computed)), d)
-			return launch.ProgramOf(b.Kernel())
-		}))
-	}
+	p := dotReducers.of(d, func(b *kernel.Builder) {
+		b.Reduce(kernel.ReduceSum, b.Mul(b.Input(d, computed), b.Input(d, computed)), d)
+	})
 	out, n := empty(shape, d), x.Numel()
 	p.ParallelRows(a.Numel()/n, n, []launch.Row{launch.SingleOf(out), launch.RowOf(a, n), {Ptr: x.DataPtr()}}, nil)
 	return out

@@ -19,7 +19,7 @@ type scanner struct {
 	floats    func(dst, src []float64, n int)
 	pairs     func(dst, src []complex64, n int)
 	complexes func(dst, src []complex128, n int)
-	cache     launch.Cache
+	programs  typePrograms
 }
 
 var (
@@ -74,18 +74,12 @@ func (s *scanner) along(t *tensor.Tensor, dim int, result tensor.DType) *tensor.
 
 // program returns the program for one row of many columns: it combines the row with the results so far.
 func (s *scanner) program(d, held tensor.DType) *launch.Program {
-	key := launch.Key(0).With(d)
-	if p := s.cache.Get(key); p != nil {
-		return p
-	}
-	return must(s.cache.Make(key, func() (*launch.Program, error) {
-		b := kernel.NewBuilder()
+	return s.programs.of(d, func(b *kernel.Builder) {
 		so, x := b.Input(held, held), b.Input(d, kernel.ComputeType(d))
 		v := s.join(b, so, b.Convert(x, held))
 		b.Output(v, held)
 		b.Output(v, d)
-		return launch.ProgramOf(b.Kernel())
-	}))
+	})
 }
 
 // columns scans the rows of each block.

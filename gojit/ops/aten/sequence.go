@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/tensor"
 )
 
@@ -13,8 +12,8 @@ type counting struct {
 	computed tensor.DType // of the number and the parameters
 	params   int
 	expr     expression
-	narrow   launch.Cache // for numbers of 32 bits
-	wide     launch.Cache
+	narrow   typePrograms // for numbers of 32 bits
+	wide     typePrograms
 }
 
 var (
@@ -32,23 +31,17 @@ func stepsFrom(b builder, x ...element) element { return b.Add(x[1], b.Mul(x[0],
 // fill makes n elements of a type.
 func (q *counting) fill(n int, d tensor.DType, params ...tensor.Scalar) *tensor.Tensor {
 	out := empty([]int{n}, d)
-	number, cache := tensor.Int64, &q.wide
+	number, programs := tensor.Int64, &q.wide
 	if n <= math.MaxInt32 {
-		number, cache = tensor.Int32, &q.narrow
+		number, programs = tensor.Int32, &q.narrow
 	}
-	key := launch.Key(0).With(d)
-	p := cache.Get(key)
-	if p == nil {
-		p = must(cache.Make(key, func() (*launch.Program, error) {
-			b := kernel.NewBuilder()
-			x := []element{b.Convert(b.Iota(number), q.computed)}
-			for range q.params {
-				x = append(x, b.Param(q.computed))
-			}
-			b.Output(b.Convert(q.expr(b, x...), kernel.ComputeType(d)), d)
-			return launch.ProgramOf(b.Kernel())
-		}))
-	}
+	p := programs.of(d, func(b *kernel.Builder) {
+		x := []element{b.Convert(b.Iota(number), q.computed)}
+		for range q.params {
+			x = append(x, b.Param(q.computed))
+		}
+		b.Output(b.Convert(q.expr(b, x...), kernel.ComputeType(d)), d)
+	})
 	p.Run([]*tensor.Tensor{out}, params)
 	return out
 }
