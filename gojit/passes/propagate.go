@@ -13,15 +13,13 @@ import (
 // numbers of dimensions have to be known: each operator is run on tensors of one element. It reports whether a type
 // was learned.
 func PropagateDTypes(g *ir.Graph) bool {
-	p := propagation{dtypeOf, func(t *types.TensorInfo) *string { return &t.DType }, map[*ir.Value]bool{}}
-	return p.block(g.Block())
+	return propagate(g, dtypeOf, func(t *types.TensorInfo) *string { return &t.DType })
 }
 
 // PropagateDevices gives the results of operators the device that their tensors are on. Tensors without dimensions on
 // the CPU go with others. It reports whether a device was learned.
 func PropagateDevices(g *ir.Graph) bool {
-	p := propagation{deviceOf, func(t *types.TensorInfo) *string { return &t.Device }, map[*ir.Value]bool{}}
-	return p.block(g.Block())
+	return propagate(g, deviceOf, func(t *types.TensorInfo) *string { return &t.Device })
 }
 
 // propagation says something of tensors, in the order of the nodes, and of a loop until its body teaches nothing.
@@ -31,14 +29,20 @@ type propagation struct {
 	told map[*ir.Value]bool
 }
 
-// say teaches a tensor of which nothing is known what it is, and reports whether it did.
-func (p *propagation) say(v *ir.Value, what string) bool {
-	if p.said(v) != "" || v.Type().Kind() != types.KindTensor {
-		return false
+// propagate reports whether a tensor was told something.
+func propagate(g *ir.Graph, ask func(n *ir.Node) []string, part func(t *types.TensorInfo) *string) bool {
+	p := propagation{ask, part, map[*ir.Value]bool{}}
+	p.block(g.Block())
+	return len(p.told) > 0
+}
+
+// say teaches a tensor of which nothing is known what it is.
+func (p *propagation) say(v *ir.Value, what string) {
+	if what == "" || p.said(v) != "" || v.Type().Kind() != types.KindTensor {
+		return
 	}
 	p.told[v] = true
 	p.set(v, what)
-	return true
 }
 
 func (p *propagation) set(v *ir.Value, what string) {
@@ -65,55 +69,46 @@ func (p *propagation) said(v *ir.Value) string {
 	return ""
 }
 
-func (p *propagation) block(b *ir.Block) (changed bool) {
+func (p *propagation) block(b *ir.Block) {
 	for n := b.First(); n != nil; n = n.Next() {
-		var taught bool
 		switch n.Kind() {
 		case "prim::If":
-			taught = p.branches(n)
+			p.branches(n)
 		case "prim::Loop":
-			taught = p.loop(n)
+			p.loop(n)
 		case "prim::Constant":
 		default:
-			taught = p.node(n)
+			p.node(n)
 		}
-		changed = taught || changed
 	}
-	return changed
 }
 
-func (p *propagation) node(n *ir.Node) (changed bool) {
+func (p *propagation) node(n *ir.Node) {
 	for _, inner := range n.Blocks() {
-		changed = p.block(inner) || changed
+		p.block(inner)
 	}
 	for i, what := range p.ask(n) {
-		changed = what != "" && p.say(n.Outputs()[i], what) || changed
+		p.say(n.Outputs()[i], what)
 	}
-	return changed
 }
 
-func (p *propagation) branches(n *ir.Node) bool {
+func (p *propagation) branches(n *ir.Node) {
 	yes, no := n.Blocks()[0], n.Blocks()[1]
-	changed := p.block(yes)
-	changed = p.block(no) || changed
+	p.block(yes)
+	p.block(no)
 	for i, out := range n.Outputs() {
-		changed = p.same(out, yes.Outputs()[i], no.Outputs()[i]) || changed
+		if what := p.said(yes.Outputs()[i]); what == p.said(no.Outputs()[i]) {
+			p.say(out, what)
+		}
 	}
-	return changed
-}
-
-// same teaches v what both others are.
-func (p *propagation) same(v, a, b *ir.Value) bool {
-	what := p.said(a)
-	return what != "" && what == p.said(b) && p.say(v, what)
 }
 
 // loop takes what the loop begins with for what it carries, and takes that back where the body gives something else on.
-func (p *propagation) loop(n *ir.Node) bool {
-	body, before := n.Blocks()[0], n.Graph().Text(false)
+func (p *propagation) loop(n *ir.Node) {
+	body := n.Blocks()[0]
 	carried, next := body.Inputs()[1:], body.Outputs()[1:]
 	for i, v := range carried {
-		p.same(v, n.Input(i+2), n.Input(i+2))
+		p.say(v, p.said(n.Input(i+2)))
 	}
 	for again := true; again; {
 		p.block(body)
@@ -128,9 +123,8 @@ func (p *propagation) loop(n *ir.Node) bool {
 		}
 	}
 	for i, out := range n.Outputs() {
-		p.same(out, carried[i], carried[i])
+		p.say(out, p.said(carried[i]))
 	}
-	return n.Graph().Text(false) != before
 }
 
 // forget takes back what the nodes of a block were told.
@@ -148,18 +142,24 @@ func dtypeOf(n *ir.Node) []string {
 	if o == nil || o.Run == nil || o.Schema().IsVararg || o.Schema().IsVarret || n.HasSideEffects() {
 		return nil
 	}
+	if at := o.Schema().ArgumentIndex("dtype"); n.IsNondeterministic() && (!drawsLikeInput(n) || at >= 0 && !n.Input(at).MustBeNone()) {
+		return nil
+	}
 	args := make([]value.Value, len(n.Inputs()))
-	any := false
+	hasTensors := false
 	for i, v := range n.Inputs() {
 		arg, ok := standIn(v)
 		if _, isConstant := v.Constant(); !ok || !isConstant && o.Schema().Arguments[i].Name == "dtype" {
 			return nil
 		}
 		args[i] = arg
-		any = any || arg.IsTensor() || arg.Kind() == value.KindList
+		hasTensors = hasTensors || arg.IsTensor() || arg.Kind() == value.KindList
 	}
-	if !any {
+	if !hasTensors {
 		return nil
+	}
+	if n.IsNondeterministic() {
+		return []string{args[0].Tensor().DType().String()}
 	}
 	results, ok := runOperator(o, args, len(n.Outputs()))
 	if !ok {

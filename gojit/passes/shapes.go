@@ -113,10 +113,9 @@ func (p *shapes) run(n *ir.Node) {
 		return
 	}
 	if n.IsNondeterministic() {
-		if !n.Is("aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::rand_like", "aten::randn_like", "aten::bernoulli") {
-			return
+		if drawsLikeInput(n) {
+			p.learn(n.Output(), args[0], typed)
 		}
-		p.learn(n.Output(), args[0], typed)
 		return
 	}
 	outs, ok := p.results(n, args)
@@ -129,6 +128,11 @@ func (p *shapes) run(n *ir.Node) {
 	for i, out := range outs {
 		p.learn(n.Outputs()[i], out, typed)
 	}
+}
+
+// drawsLikeInput reports whether random numbers are drawn into a tensor like the first input: nothing else is to be learned by drawing.
+func drawsLikeInput(n *ir.Node) bool {
+	return n.Is("aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::rand_like", "aten::randn_like", "aten::bernoulli")
 }
 
 // dependsOnElements reports whether the results' shapes or numbers follow from elements: a gather by positions is one of

@@ -25,10 +25,8 @@ var numbersOfSymbols = [...]int{
 // sizeProfile is what a size is in each of the trials.
 type sizeProfile [trials]int
 
-// symbolic is the state of a propagation of symbols.
-type symbolic struct {
-	of map[sizeProfile]int // the symbols
-}
+// symbolsOf are the symbols by what they are in the trials.
+type symbolsOf map[sizeProfile]int
 
 // hasSymbols reports whether a size of a parameter is not known, though their number is.
 func hasSymbols(g *ir.Graph) bool {
@@ -49,11 +47,11 @@ func propagateSymbols(g *ir.Graph) (ok bool) {
 	if len(named)*trials > len(numbersOfSymbols) {
 		return false
 	}
-	s := symbolic{of: map[sizeProfile]int{}}
+	s := symbolsOf{}
 	for symbol, place := range named {
 		var p sizeProfile
 		copy(p[:], numbersOfSymbols[trials*place:])
-		s.of[p] = symbol
+		s[p] = symbol
 	}
 	var copies [trials][]*ir.Value
 	for trial := range trials {
@@ -68,7 +66,11 @@ func propagateSymbols(g *ir.Graph) (ok bool) {
 	}
 	for i, v := range valuesOf(g.Block()) {
 		if v.Type().Kind() == types.KindTensor && v.Node().Kind() != "prim::Constant" && !slices.Contains(g.Inputs(), v) {
-			s.learn(v, [trials]*ir.Value{copies[0][i], copies[1][i], copies[2][i]})
+			var tried [trials]*types.TensorInfo
+			for trial := range trials {
+				tried[trial], _ = copies[trial][i].Type().(*types.TensorInfo)
+			}
+			s.learn(v, tried)
 		}
 	}
 	return true
@@ -115,38 +117,36 @@ func valuesOf(b *ir.Block) []*ir.Value {
 	return found
 }
 
-// learn gives a tensor the sizes that those of the trials say.
-func (s *symbolic) learn(v *ir.Value, tried [trials]*ir.Value) {
-	var sizes [trials][]int
-	for i, w := range tried {
-		t, ok := w.Type().(*types.TensorInfo)
-		if !ok || t.Sizes == nil || slices.Contains(t.Sizes, -1) || len(t.Sizes) != len(sizes[0]) && i > 0 {
+// learn gives a tensor the sizes that its types in the trials say.
+func (s symbolsOf) learn(v *ir.Value, tried [trials]*types.TensorInfo) {
+	first := tried[0]
+	for _, t := range tried {
+		if t == nil || t.Sizes == nil || slices.Contains(t.Sizes, -1) || len(t.Sizes) != len(first.Sizes) {
 			return
 		}
-		sizes[i] = t.Sizes
 	}
-	found := *tried[0].Type().(*types.TensorInfo)
-	found.Strides = nil
-	found.Sizes = make([]int, len(sizes[0]))
-	known := true
+	found := *first
+	found.Sizes = make([]int, len(first.Sizes))
 	for d := range found.Sizes {
-		found.Sizes[d] = s.size(sizeProfile{sizes[0][d], sizes[1][d], sizes[2][d]})
-		known = known && found.Sizes[d] >= 0
-	}
-	if known {
-		found.Strides = tried[0].Type().(*types.TensorInfo).Strides
+		var p sizeProfile
+		for trial, t := range tried {
+			p[trial] = t.Sizes[d]
+		}
+		if found.Sizes[d] = s.size(p); found.Sizes[d] < 0 {
+			found.Strides = nil
+		}
 	}
 	v.SetType(&found)
 }
 
-func (s *symbolic) size(p sizeProfile) int {
-	if p[0] == p[1] && p[1] == p[2] {
+func (s symbolsOf) size(p sizeProfile) int {
+	if slices.Min(p[:]) == slices.Max(p[:]) {
 		return p[0]
 	}
-	if s.of[p] == 0 {
-		s.of[p] = types.NewSymbol()
+	if s[p] == 0 {
+		s[p] = types.NewSymbol()
 	}
-	return s.of[p]
+	return s[p]
 }
 
 // agreeing runs an operator that has refused its tensors on ones whose symbols agree with each other: first as it broadcasts,
