@@ -98,7 +98,7 @@ def pointwise(rows):
     for name in ("exp", "tanh", "sigmoid"):
         f = getattr(torch, name)
         rows.add("compute", f"{name} 1M", lambda x, o, f=f: with_out(lambda: f(x), lambda: f(x, out=o)), large, large)
-    rows.add("compute", "gelu 1M", lambda x, o: with_out(lambda: F.gelu(x), lambda: torch._C._nn.gelu(x, out=o)), large, large)
+    rows.add("compute", "gelu 1M", lambda x, o: with_out(lambda: F.gelu(x), lambda: torch.ops.aten.gelu(x, out=o)), large, large)
     for name in ("max", "argmax"):
         f = getattr(torch, name)
         rows.add("compute", f"{name} 1M", lambda x, f=f: {"eager": lambda: f(x)}, large)

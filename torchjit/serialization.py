@@ -140,20 +140,20 @@ def save(
 
 def _write(file: Any, name: str, data: bytes, storages: dict[str, Tensor]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-
-        def add(entry: str, content: Any) -> None:
-            info = zipfile.ZipInfo(f"{name}/{entry}", (1980, 1, 1, 0, 0, 0))
-            # The content begins at a multiple of 64 bytes, so that it can be used where it is mapped.
-            start = archive.fp.tell() + 30 + len(info.filename.encode()) + 4  # type: ignore[union-attr]
-            padding = -start % 64
-            info.extra = struct.pack("<HH", 0x4246, padding) + b"Z" * padding
-            archive.writestr(info, content)
-
-        add("data.pkl", data)
-        add("byteorder", sys.byteorder.encode())
+        add_record(archive, f"{name}/data.pkl", data)
+        add_record(archive, f"{name}/byteorder", sys.byteorder.encode())
         for key, memory in storages.items():
-            add(f"data/{key}", bytes(memoryview(memory.contiguous())) if memory.numel() else b"")
-        add("version", b"3\n")
+            add_record(archive, f"{name}/data/{key}", bytes(memoryview(memory.contiguous())) if memory.numel() else b"")
+        add_record(archive, f"{name}/version", b"3\n")
+
+
+def add_record(archive: zipfile.ZipFile, path: str, content: bytes) -> None:
+    """Writes a record of an archive. Its content begins at a multiple of 64 bytes, so that it can be used where it is mapped."""
+    info = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
+    start = archive.fp.tell() + 30 + len(info.filename.encode()) + 4  # type: ignore[union-attr]
+    padding = -start % 64
+    info.extra = struct.pack("<HH", 0x4246, padding) + b"Z" * padding
+    archive.writestr(info, content)
 
 
 # ---- loading ----

@@ -9,8 +9,8 @@ import pathlib
 import zipfile
 from typing import Any
 
-# Records begin at multiples of this many bytes, so that tensors can be used where they lie in the file.
-_ALIGNMENT = 64
+import torchjit
+from torchjit.serialization import add_record
 
 
 class PyTorchFileReader:
@@ -45,8 +45,6 @@ class PyTorchFileReader:
 
     def get_storage_from_record(self, name: str, numel: int, dtype: Any) -> Any:
         """A tensor without elements over a storage of numel elements that are in a record. Raises RuntimeError where there are fewer."""
-        import torchjit
-
         data = self.get_record(name)
         size = torchjit.empty(0, dtype=dtype).element_size()
         if len(data) < numel * size:
@@ -88,11 +86,7 @@ class PyTorchFileWriter:
             data = ctypes.string_at(data, size)
         if len(data) < size:
             raise RuntimeError(f"the record {name} has {len(data)} bytes, not {size}")
-        info = zipfile.ZipInfo(f"{self._name}/{name}", (1980, 1, 1, 0, 0, 0))
-        start = self._buffer.tell() + 30 + len(info.filename.encode()) + 4
-        padding = -start % _ALIGNMENT
-        info.extra = b"FB" + padding.to_bytes(2, "little") + b"Z" * padding
-        self._zip.writestr(info, data[:size])
+        add_record(self._zip, f"{self._name}/{name}", data[:size])
         self._written.append(name)
 
     def write_end_of_file(self) -> None:
