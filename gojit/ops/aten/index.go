@@ -446,10 +446,7 @@ func put(c call, t *tensor.Tensor) {
 			raise(source.IndexError, "out of range: tried to access index %d on a tensor of %d elements.", list[bad], n)
 		}
 	}
-	flat := t
-	if !t.IsContiguous() {
-		flat = contiguous(t)
-	}
+	flat := contiguous(t)
 	indexPut(must(flat.View(-1)), []*tensor.Tensor{must(at.Reshape(-1))}, must(src.Reshape(-1)), c.bool(3))
 	if flat != t {
 		assign(t, flat)

@@ -251,9 +251,11 @@ func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *te
 	if p.n == 3 {
 		name = "avg_pool3d_out_frame"
 	}
-	check(x.DType().IsFloating() || x.DType() == tensor.Int64, "\"%s\" not implemented for '%s'", name, x.DType().CppName())
 	if x.DType() == tensor.Int64 {
 		return averageIntegers(x, &p, divisors[float64](&p, includePad, override))
+	}
+	if !x.DType().IsFloating() {
+		notImplemented(name, x.DType())
 	}
 	work := accumulator(x.DType())
 	if last, ok := p.lastGeometry(x, work); ok {
