@@ -1,5 +1,6 @@
 """torch.utils: data, checkpoints, hooks, exchange of tensors with other libraries."""
 
+from torchjit.utils import _pytree as _pytree
 from torchjit.utils import checkpoint as checkpoint
 from torchjit.utils import data as data
 from torchjit.utils import dlpack as dlpack

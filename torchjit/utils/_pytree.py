@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, namedtuple
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,10 +22,6 @@ def _register_pytree_node(typ: Any, flatten_fn: Any, unflatten_fn: Any) -> None:
     SUPPORTED_NODES[typ] = NodeDef(flatten_fn, unflatten_fn)
 
 
-class namedtuple:  # noqa: N801
-    """Stands for all classes of named tuples."""
-
-
 _register_pytree_node(dict, lambda d: (list(d.values()), list(d)), lambda v, keys: dict(zip(keys, v, strict=True)))
 _register_pytree_node(list, lambda d: (d, None), lambda v, _: list(v))
 _register_pytree_node(tuple, lambda d: (list(d), None), lambda v, _: tuple(v))
@@ -34,11 +30,19 @@ _register_pytree_node(OrderedDict, lambda d: (list(d.values()), list(d)), lambda
 
 
 def _is_namedtuple_instance(pytree: Any) -> bool:
-    return isinstance(pytree, tuple) and isinstance(getattr(type(pytree), "_fields", None), tuple) and type(pytree).__bases__ == (tuple,)
+    kind = type(pytree)
+    named = isinstance(pytree, tuple) and isinstance(getattr(kind, "_fields", None), tuple) and kind.__bases__ == (tuple,)
+    return named and kind.__module__ != "torch.return_types"
 
 
 def _get_node_type(pytree: Any) -> Any:
-    return namedtuple if _is_namedtuple_instance(pytree) else type(pytree)
+    if _is_namedtuple_instance(pytree):
+        return namedtuple
+    kind = type(pytree)
+    if kind.__module__ == "torch.return_types" and kind not in SUPPORTED_NODES:
+        # The class of an operator's named results is a container of its own.
+        _register_pytree_node(kind, lambda d: (list(d), None), lambda v, _: kind(*v))
+    return kind
 
 
 def _is_leaf(pytree: Any) -> bool:
@@ -48,8 +52,8 @@ def _is_leaf(pytree: Any) -> bool:
 class TreeSpec:
     """What a nested container is without its leaves."""
 
-    def __init__(self, type: Any, context: Any, children_specs: list[TreeSpec]) -> None:
-        self.type, self.context, self.children_specs = type, context, children_specs
+    def __init__(self, typ: Any, context: Any, children_specs: list[TreeSpec]) -> None:
+        self.type, self.context, self.children_specs = typ, context, children_specs
         self.num_leaves = sum(spec.num_leaves for spec in children_specs)
 
     def __repr__(self, indent: int = 0) -> str:
@@ -57,9 +61,8 @@ class TreeSpec:
         return f"TreeSpec({self.type.__name__}, {self.context}, [{children}])"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TreeSpec) and (self.type, self.context, self.children_specs) == (
-            other.type, other.context, other.children_specs,
-        )  # fmt: skip
+        theirs = (other.type, other.context, other.children_specs)  # type: ignore[attr-defined]
+        return (self.type, self.context, self.children_specs) == theirs
 
     __hash__ = None  # type: ignore[assignment]
 
