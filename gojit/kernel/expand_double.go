@@ -142,11 +142,15 @@ func (e *expander) rem(x, y Value) Value {
 func (e *expander) remainderSmall(x, y Value) Value {
 	a, b := e.Unary(Abs, x), e.Unary(Abs, y)
 	n := e.Unary(Trunc, e.Div(a, b))
-	small := e.pick(0x1p-126, 0x1p-1022) // of a finite number; infinite ones are not small
-	limit := e.pick(1<<22, 1<<51)
-	e.mustBeSmall(e.Fma(n, e.number(SmallLimit/limit), e.Mul(b, e.number(small))), SmallLimit)
+	e.quotientMustBeSmall(n, b, e.pick(1<<22, 1<<51))
 	r := e.Fma(n, e.Neg(b), a)
 	return e.copySign(e.Select(e.Binary(Lt, r, e.number(0)), e.Add(r, b), r), x)
+}
+
+// quotientMustBeSmall notes that results are right only where a quotient's magnitude n is below a limit and its divisor's is finite.
+func (e *expander) quotientMustBeSmall(n, b Value, limit float64) {
+	small := e.pick(0x1p-126, 0x1p-1022) // of a finite number; infinite ones are not small
+	e.mustBeSmall(e.Fma(n, e.number(SmallLimit/limit), e.Mul(b, e.number(small))), SmallLimit)
 }
 
 // quotientBits is how much shorter each step of remainder makes the quotient.
@@ -207,6 +211,9 @@ func (e *expander) differs(r, y Value) Value {
 
 // floorDiv is Python's floor division, step by step as the evaluator does it.
 func (e *expander) floorDiv(x, y Value) Value {
+	if e.small {
+		return e.floorDivSmall(x, y)
+	}
 	zero, one, quotient := e.number(0), e.number(1), e.Div(x, y)
 	r := e.rem(x, y)
 	q := e.Div(e.Sub(x, r), y)
@@ -215,4 +222,14 @@ func (e *expander) floorDiv(x, y Value) Value {
 	floor = e.Select(e.Binary(Gt, e.Sub(q, floor), e.number(0.5)), e.Add(floor, one), floor)
 	floor = e.Select(e.Binary(Eq, q, zero), e.copySign(zero, quotient), floor)
 	return e.Select(e.Binary(Eq, y, zero), quotient, floor)
+}
+
+// floorDivSmall is for quotients below 2**21, of float64 below 2**50, where the evaluator's steps, each rounded, are off by less than a half and so
+// end at the whole number below the exact quotient. The rounded quotient's is that number or one more, which the exact remainder's sign tells.
+func (e *expander) floorDivSmall(x, y Value) Value {
+	quotient, b := e.Div(x, y), e.Unary(Abs, y)
+	e.quotientMustBeSmall(e.Unary(Abs, quotient), b, e.pick(1<<21, 1<<50))
+	floor := e.Unary(Floor, quotient)
+	r := e.Fma(floor, e.Neg(y), x)
+	return e.Select(e.differs(r, y), e.Sub(floor, e.number(1)), floor)
 }

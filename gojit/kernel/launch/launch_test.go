@@ -359,7 +359,11 @@ func TestRemaindersOfAllSizes(t *testing.T) {
 				}
 				if round%4 == 1 {
 					x[i] = float32(math.Float32frombits(rng.Uint32N(0x7f000000)))
-					y[i] = x[i] * float32(1/(1+rng.Float64()*1e6))
+					y[i] = x[i] * float32(math.Exp2(-26*rng.Float64()))
+				}
+				if round%4 == 3 { // next to whole quotients
+					x[i] = y[i] * float32(math.Floor(math.Exp2(24*rng.Float64())))
+					x[i] = math.Float32frombits(math.Float32bits(x[i]) + rng.Uint32N(3) - 1)
 				}
 			}
 			u, _ := tensor.FromSlice(x, n)
