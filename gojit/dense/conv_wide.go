@@ -90,11 +90,11 @@ func (w *wideWriter[T]) multiply(g *Convolution, channel, t0, t1 int) {
 		t.Prefetch, t.Add = true, channel > 0 || t0 > 0
 		w.tail(&t, &w.args, columns)
 		w.transposeB(w.b, unsafe.Pointer(&w.weight[channel*taps]), first, first+columns, t0, int(t.Vectors))
-		codes := w.codes[0].of(t)
 		for i := range rowTiles {
 			r := cut(w.rows, rowTiles, i)
 			w.args.A, w.args.C = unsafe.Add(w.packed, r*w.row), unsafe.Pointer(&w.sums[r*g.OutChannels+first])
-			codes.rows(cut(w.rows, rowTiles, i+1) - r).Call(unsafe.Pointer(&w.args))
+			t.Rows = uint8(cut(w.rows, rowTiles, i+1) - r)
+			t.Code().Call(unsafe.Pointer(&w.args))
 		}
 	}
 }

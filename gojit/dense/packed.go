@@ -128,7 +128,6 @@ type packedWriter struct {
 	memory *buffers
 	a, b   unsafe.Pointer // packed
 	args   amd64.TileArgs
-	codes  [3]tileCodes // of tiles that pack, that fetch the next panel, and others
 	watch  tensor.Watch
 }
 
@@ -151,19 +150,19 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, s
 		t.Walk = true
 		to, i := unsafe.Add(panel, (j-j0)*step), i0
 		if fill && !w.fillPanel(&t, to, b, at, columns, k0, k1) {
-			w.packTile(t, to, w.at(b, k0*w.ldb+at), c, i, i0, k0, at)
+			w.packTile(&t, to, w.at(b, k0*w.ldb+at), c, i, i0, k0, at)
 			i++
 			if at+w.panelColumns < w.n && i1-i >= fetchTiles {
 				t.Fetch = true
 				w.args.Fetch, w.args.FetchStep = uintptr(w.args.B)+uintptr(w.panelColumns*w.size), w.args.BRow
 				w.args.B = to
-				w.walk(t, 1, c, i, i+fetchTiles, i0, k0, at)
+				w.walk(&t, c, i, i+fetchTiles, i0, k0, at)
 				t.Fetch = false
 				i += fetchTiles
 			}
 		}
 		w.args.B = to
-		w.walk(t, 2, c, i, i1, i0, k0, at)
+		w.walk(&t, c, i, i1, i0, k0, at)
 	}
 }
 
@@ -189,19 +188,20 @@ func (w *packedWriter) fillPanel(t *amd64.Tile, to, b unsafe.Pointer, at, column
 }
 
 // packTile computes tile i with the panel where it lies, and packs that.
-func (w *packedWriter) packTile(t amd64.Tile, to, b, c unsafe.Pointer, i, i0, k0, column int) {
+func (w *packedWriter) packTile(t *amd64.Tile, to, b, c unsafe.Pointer, i, i0, k0, column int) {
 	w.setRows(c, i, i0, k0, column)
-	t.Walk, t.InPlace, t.Keep = false, true, true
 	w.args.B, w.args.BRow, w.args.Pack = b, int64(w.ldb*w.size), to
 	rows, _ := w.tiles.alike(i, i+1)
-	w.codes[0].of(t).rows(rows).Call(unsafe.Pointer(&w.args))
+	t.Rows, t.Walk, t.InPlace, t.Keep = uint8(rows), false, true, true
+	t.Code().Call(unsafe.Pointer(&w.args))
+	t.Walk, t.InPlace, t.Keep = true, false, false
 }
 
-// walk computes the tiles from i to end, whose code is kept in one of codes.
-func (w *packedWriter) walk(t amd64.Tile, codes int, c unsafe.Pointer, i, end, i0, k0, column int) {
+// walk computes the tiles from i to end.
+func (w *packedWriter) walk(t *amd64.Tile, c unsafe.Pointer, i, end, i0, k0, column int) {
 	if i < end {
 		rowStep, tileStep := w.setRows(c, i, i0, k0, column)
-		w.tiles.walk(w.codes[codes].of(t), &w.args, i, end, rowStep, tileStep)
+		w.tiles.walk(t, &w.args, i, end, rowStep, tileStep)
 	}
 }
 

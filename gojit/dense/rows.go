@@ -31,10 +31,9 @@ func (t *rowTiles) alike(i, end int) (rows, n int) {
 	return t.rows, end - i
 }
 
-// walk computes the tiles from i to end of a panel. args has the addresses of the first one; rows of A are aRow bytes apart, and
+// walk computes the tiles from i to end of a panel, each of them k but for its rows. args has the addresses of the first one; rows of A are aRow bytes apart, and
 // those of a tile aTile more behind those of the tile before it.
-func (t *rowTiles) walk(codes *tileCodes, args *amd64.TileArgs, i, end, aRow, aTile int) {
-	k := &codes.tile
+func (t *rowTiles) walk(k *amd64.Tile, args *amd64.TileArgs, i, end, aRow, aTile int) {
 	args.Runs = 1
 	for {
 		rows, n := t.alike(i, end)
@@ -42,7 +41,8 @@ func (t *rowTiles) walk(codes *tileCodes, args *amd64.TileArgs, i, end, aRow, aT
 			n = max(1, n*stripWork/work)
 		}
 		args.Blocks, args.ABlock, args.CBlock = int64(n), int64(rows*aRow+aTile), int64(rows)*args.CRow
-		codes.rows(rows).Call(unsafe.Pointer(args))
+		k.Rows = uint8(rows)
+		k.Code().Call(unsafe.Pointer(args))
 		if i += n; i == end {
 			return
 		}
@@ -54,29 +54,4 @@ func (t *rowTiles) walk(codes *tileCodes, args *amd64.TileArgs, i, end, aRow, aT
 			args.Bias = unsafe.Add(args.Bias, rows*k.ElementSize())
 		}
 	}
-}
-
-// tileCodes remembers the code of tiles that differ in their rows only.
-type tileCodes struct {
-	tile   amd64.Tile
-	byRows [16]*amd64.Code
-}
-
-// of turns to the tiles that are t but for their rows.
-func (c *tileCodes) of(t amd64.Tile) *tileCodes {
-	t.Rows = 0
-	if t != c.tile {
-		c.tile, c.byRows = t, [16]*amd64.Code{}
-	}
-	return c
-}
-
-// rows returns the code of the tile of so many rows.
-func (c *tileCodes) rows(n int) *amd64.Code {
-	if c.byRows[n] == nil {
-		t := c.tile
-		t.Rows = uint8(n)
-		c.byRows[n] = t.Code()
-	}
-	return c.byRows[n]
 }

@@ -258,7 +258,6 @@ func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
 		blocks = (g.k + depth - 1) / depth
 	}
 	args := amd64.TileArgs{ARow: int64(g.lda * g.size), BRow: int64(g.ldb * g.size), CRow: int64(g.ldc * g.size)}
-	var codes tileCodes
 	if g.epilogue != nil {
 		memory := bufferPool.Get().(*buffers)
 		defer bufferPool.Put(memory)
@@ -274,10 +273,9 @@ func (g *gemm) panelsInPlace(vectors, panels, lo, hi int) {
 			n0, n1 := cut(vectors, panels, j)*g.lanes, min(cut(vectors, panels, j+1)*g.lanes, g.n)
 			g.tail(&t, &args, n1-n0)
 			args.B = g.at(g.b, k0*g.ldb+n0)
-			codes.of(t)
 			args.A, args.C, args.Bias = g.elementA(0, k0), g.at(g.c, n0), g.biasAt(0, n0)
 			args.Residual = g.residualAt(args.C)
-			tiles.walk(&codes, &args, 0, tiles.count, g.rowStepA(), 0)
+			tiles.walk(&t, &args, 0, tiles.count, g.rowStepA(), 0)
 		}
 	}
 }

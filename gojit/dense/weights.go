@@ -112,11 +112,10 @@ func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int) {
 	t := g.tile()
 	t.Prefetch, t.Walk = true, true
 	g.ends(&t, true, true)
-	var codes tileCodes
 	for j := lo; j < hi; j++ {
 		n0, n1 := cut(vectors, panels, j)*g.lanes, min(cut(vectors, panels, j+1)*g.lanes, g.n)
 		g.tail(&t, &args, n1-n0)
 		args.A, args.B, args.C, args.Bias = g.elementA(0, 0), g.at(g.b, n0*g.k), g.at(g.c, n0), g.biasAt(0, n0)
-		tiles.walk(codes.of(t), &args, 0, tiles.count, g.rowStepA(), 0)
+		tiles.walk(&t, &args, 0, tiles.count, g.rowStepA(), 0)
 	}
 }

@@ -178,14 +178,13 @@ func (r *winogradRun[T]) multiply(lo, hi int) {
 	g, size, lanes := &r.geometry, int(unsafe.Sizeof(r.in[0])), lanesOf[T](r.isa)
 	tiles, panelColumns := cutRows(r.patches, amd64.MaxRows(r.isa, panelVectors)), panelVectors*lanes
 	args := amd64.TileArgs{ARow: int64(g.InChannels * size), CRow: int64(g.OutChannels * size), K: int64(g.InChannels)}
-	var codes tileCodes
 	for e := lo; e < hi; e++ {
 		for first := 0; first < g.OutChannels; first += panelColumns {
 			t := amd64.Tile{ISA: r.isa, Double: size == 8, Vectors: uint8(panelWidth(g.OutChannels, first/panelColumns, lanes) / lanes), Prefetch: true, Walk: true}
 			args.B = unsafe.Pointer(&r.weight[(e*g.OutChannels+first)*g.InChannels])
 			args.A = unsafe.Add(r.v, e*r.group*g.InChannels*size)
 			args.C = unsafe.Add(r.m, (e*r.group*g.OutChannels+first)*size)
-			tiles.walk(codes.of(t), &args, 0, tiles.count, g.InChannels*size, 0)
+			tiles.walk(&t, &args, 0, tiles.count, g.InChannels*size, 0)
 		}
 	}
 }

@@ -400,7 +400,7 @@ func (w *tileWriter) atB(u, j int) Mem {
 }
 
 // ahead is how many bytes of packed B are fetched before their use.
-const ahead = 1024
+const ahead = 4096
 
 func (w *tileWriter) prefetchB(u, j int) {
 	if !w.tile.Prefetch || w.bytes == 32 && j%2 != 0 {

@@ -71,9 +71,9 @@ var (
 )
 
 // Code returns the kernel's code, made once.
-func (t Tile) Code() *Code {
+func (t *Tile) Code() *Code {
 	if t.Epilogue != nil {
-		return t.Epilogue.tiles.Get(t, t.ISA)
+		return t.Epilogue.tiles.Get(*t, t.ISA)
 	}
 	table := tileTables[t.index()].Load()
 	if table != nil {
@@ -100,8 +100,8 @@ func bit(set bool) int {
 	return 0
 }
 
-func (t Tile) remember() *Code {
-	code := tiles.Get(t, t.ISA)
+func (t *Tile) remember() *Code {
+	code := tiles.Get(*t, t.ISA)
 	slot := &tileTables[t.index()]
 	for slot.Load() == nil {
 		slot.CompareAndSwap(nil, new([32][16]atomic.Pointer[Code]))

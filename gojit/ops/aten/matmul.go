@@ -131,8 +131,8 @@ func runProduct[T interface {
 	}
 	n := a.Dim()
 	p := dense.Product[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1)}
-	p.A, p.StepA = matrixOf[T](a)
-	p.B, p.StepB = matrixOf[T](b)
+	p.StepA = setMatrix(&p.A, a)
+	p.StepB = setMatrix(&p.B, b)
 	p.C = dense.Matrix[T]{Data: tensor.Data[T](out), Stride: p.N}
 	if n == 3 {
 		p.Batch, p.StepC = a.Size(0), p.M*p.N
@@ -155,8 +155,8 @@ func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *
 	}
 	n := a.Dim()
 	p := dense.HalfProduct[T]{M: a.Size(n - 2), K: a.Size(n - 1), N: b.Size(n - 1), Add: added == alreadyThere}
-	p.A, p.StepA = matrixOf[T](a)
-	p.B, p.StepB = matrixOf[T](b)
+	p.StepA = setMatrix(&p.A, a)
+	p.StepB = setMatrix(&p.B, b)
 	p.C = dense.Matrix[float32]{Data: tensor.Data[float32](out), Stride: p.N}
 	if n == 3 {
 		p.Batch, p.StepC = a.Size(0), p.M*p.N
@@ -171,12 +171,12 @@ func runHalfProduct[T dense.Half](self *tensor.Tensor, added addend, a, b, out *
 	p.Run()
 }
 
-// matrixOf describes a matrix, or a batch of them and the step between them, to package dense. It
+// setMatrix describes a matrix, or a batch of them and the step between them, to package dense. It
 // copies where rows and columns both have gaps.
-func matrixOf[T interface {
+func setMatrix[T interface {
 	dense.Number | dense.Half
 	tensor.Element
-}](t *tensor.Tensor) (m dense.Matrix[T], step int) {
+}](m *dense.Matrix[T], t *tensor.Tensor) (step int) {
 	n := t.Dim()
 	rows, columns := t.Size(n-2), t.Size(n-1)
 	s := t.Strides()
@@ -193,7 +193,7 @@ func matrixOf[T interface {
 	if n == 3 {
 		step = s[0]
 	}
-	return m, step
+	return step
 }
 
 func mm(a, b *tensor.Tensor) *tensor.Tensor {
