@@ -22,7 +22,7 @@ type packing struct {
 	unit         int  // blocks are a multiple of
 	depth        int  // the most sums of a block
 	packA        bool // blocks of A are packed too
-	rowA         int  // bytes of a packed row of A; of all rows for one k where A is transposed
+	rowA         int  // bytes of a packed row of A at most; of all rows for one k where A is transposed
 }
 
 func (g *gemm) packing() packing {
@@ -47,7 +47,8 @@ func (g *gemm) packing() packing {
 		p.rowA = (maximum + g.lanes - 1) / g.lanes * g.lanes * g.size
 	} else {
 		p.packA = p.panels >= 8 && g.m > maximum && (g.lda*g.size%2048 == 0 || p.blocks > 1)
-		p.rowA = p.depth*g.size + 64 // rows do not collide in a set of the cache
+		t := g.tile()
+		p.rowA = t.PackedRow(p.depth)
 	}
 	return p
 }
@@ -135,7 +136,7 @@ type packedWriter struct {
 // which are step bytes apart.
 func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, step int, fill bool) {
 	w.args.K = int64(k1 - k0)
-	if w.packA {
+	if w.packA && w.columnsA {
 		w.fillA(i0, i1, k0, k1)
 	}
 	for j := j0; j < j1; j++ {
@@ -144,13 +145,16 @@ func (w *packedWriter) block(j0, j1, i0, i1, k0, k1 int, panel unsafe.Pointer, s
 		b, c := unsafe.Add(w.packing.gemm.b, image*w.stepB), unsafe.Add(w.c, image*w.stepC)
 		t := w.tile()
 		t.Prefetch, t.FetchC = true, w.m*w.n*w.size > 512<<10
+		if w.packA && !w.columnsA { // the first panel's tiles pack what the others find
+			t.KeepA, t.PackedA = j == j0, j > j0
+		}
 		columns := min(w.panelColumns, w.n-at)
 		w.tail(&t, &w.args, columns)
 		w.ends(&t, k0 == 0, k1 == w.k)
 		t.Walk = true
 		to, i := unsafe.Add(panel, (j-j0)*step), i0
 		if fill && !w.fillPanel(&t, to, b, at, columns, k0, k1) {
-			w.packTile(&t, to, w.at(b, k0*w.ldb+at), c, i, i0, k0, at)
+			w.packTile(t, to, w.at(b, k0*w.ldb+at), c, i, i0, k0, at)
 			i++
 			if at+w.panelColumns < w.n && i1-i >= fetchTiles {
 				t.Fetch = true
@@ -188,51 +192,48 @@ func (w *packedWriter) fillPanel(t *amd64.Tile, to, b unsafe.Pointer, at, column
 }
 
 // packTile computes tile i with the panel where it lies, and packs that.
-func (w *packedWriter) packTile(t *amd64.Tile, to, b, c unsafe.Pointer, i, i0, k0, column int) {
-	w.setRows(c, i, i0, k0, column)
+func (w *packedWriter) packTile(t amd64.Tile, to, b, c unsafe.Pointer, i, i0, k0, column int) {
+	w.setRows(&t, c, i, i0, k0, column)
 	w.args.B, w.args.BRow, w.args.Pack = b, int64(w.ldb*w.size), to
 	rows, _ := w.tiles.alike(i, i+1)
 	t.Rows, t.Walk, t.InPlace, t.Keep = uint8(rows), false, true, true
 	t.Code().Call(unsafe.Pointer(&w.args))
-	t.Walk, t.InPlace, t.Keep = true, false, false
 }
 
 // walk computes the tiles from i to end.
 func (w *packedWriter) walk(t *amd64.Tile, c unsafe.Pointer, i, end, i0, k0, column int) {
 	if i < end {
-		rowStep, tileStep := w.setRows(c, i, i0, k0, column)
+		rowStep, tileStep := w.setRows(t, c, i, i0, k0, column)
 		w.tiles.walk(t, &w.args, i, end, rowStep, tileStep)
 	}
 }
 
 // setRows sets the addresses of tile i: of its rows of A and of what they give from a column of C on. It returns how far apart rows of A are,
 // and how far a tile's lie behind those of the tile before it beside that.
-func (w *packedWriter) setRows(c unsafe.Pointer, i, i0, k0, column int) (rowStep, tileStep int) {
+func (w *packedWriter) setRows(t *amd64.Tile, c unsafe.Pointer, i, i0, k0, column int) (rowStep, tileStep int) {
 	row := w.tiles.row(i)
 	w.args.C, w.args.Bias = w.at(c, row*w.ldc+column), w.biasAt(row, column)
 	w.args.Residual = w.residualAt(w.args.C)
 	switch {
-	case !w.packA:
-		w.args.A, w.args.ARow = w.elementA(row, k0), int64(w.lda*w.size)
-		return w.rowStepA(), 0
-	case w.columnsA:
+	case t.Columns && w.packA:
 		tileStep = int(w.args.K) * w.rowA
 		w.args.A, w.args.ARow = unsafe.Add(w.a, (i-i0)*tileStep), int64(w.rowA)
 		return 0, tileStep
+	case t.KeepA || t.PackedA:
+		rowStep = t.PackedRow(int(w.args.K))
+		packed := unsafe.Add(w.a, (row-w.tiles.row(i0))*rowStep)
+		if t.PackedA {
+			w.args.A = packed
+			return rowStep, 0
+		}
+		w.args.PackA = packed
 	}
-	w.args.A, w.args.ARow = unsafe.Add(w.a, (row-w.tiles.row(i0))*w.rowA), int64(w.rowA)
-	return w.rowA, 0
+	w.args.A, w.args.ARow = w.elementA(row, k0), int64(w.lda*w.size)
+	return w.rowStepA(), 0
 }
 
-// fillA packs the block of A.
+// fillA packs the block of a transposed A.
 func (w *packedWriter) fillA(i0, i1, k0, k1 int) {
-	if !w.columnsA {
-		for r, to := w.tiles.row(i0), w.a; r < w.tiles.row(i1); r, to = r+1, unsafe.Add(to, w.rowA) {
-			n := (k1 - k0) * w.size
-			copy(unsafe.Slice((*byte)(to), n), unsafe.Slice((*byte)(w.elementA(r, k0)), n))
-		}
-		return
-	}
 	args := amd64.CopyArgs{FromRow: int64(w.lda * w.size), ToRow: int64(w.rowA), Count: int64(k1 - k0)}
 	for i := i0; i < i1; i++ {
 		r0, r1 := w.tiles.row(i), w.tiles.row(i+1)

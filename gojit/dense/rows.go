@@ -41,12 +41,18 @@ func (t *rowTiles) walk(k *amd64.Tile, args *amd64.TileArgs, i, end, aRow, aTile
 			n = max(1, n*stripWork/work)
 		}
 		args.Blocks, args.ABlock, args.CBlock = int64(n), int64(rows*aRow+aTile), int64(rows)*args.CRow
+		if k.KeepA {
+			args.PackABlock = int64(rows * k.PackedRow(int(args.K)))
+		}
 		k.Rows = uint8(rows)
 		k.Code().Call(unsafe.Pointer(args))
 		if i += n; i == end {
 			return
 		}
 		args.A, args.C = unsafe.Add(args.A, args.ABlock), unsafe.Add(args.C, args.CBlock)
+		if k.KeepA {
+			args.PackA = unsafe.Add(args.PackA, args.PackABlock)
+		}
 		if k.Residual || k.Epilogue != nil {
 			args.Residual = unsafe.Add(args.Residual, args.CBlock)
 		}

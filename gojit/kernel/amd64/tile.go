@@ -17,6 +17,8 @@ type Tile struct {
 	Vectors  uint8 // of a row of B and C
 	Tail     bool  // the last vector of C is partial, as TileArgs.Mask says
 	Columns  bool  // A lies transposed: element (r, k) is at k*ARow + r
+	KeepA    bool  // A is also written to PackA, as PackedA reads it; not with Columns or several runs
+	PackedA  bool  // A lies as KeepA writes it: of PackedSteps steps those of row 0, row 1 and so on follow each other
 	InPlace  bool  // rows of B are BRow apart and as partial as those of C; else they follow each other, whole
 	Keep     bool  // rows of B, completed with zeros, are also written to Pack
 	Prefetch bool  // rows of B are fetched ahead into the cache
@@ -54,7 +56,7 @@ const (
 // TileArgs is what a kernel of a Tile receives. Strides are in bytes.
 type TileArgs struct {
 	A, B, C          unsafe.Pointer
-	Pack             unsafe.Pointer
+	Pack, PackA      unsafe.Pointer
 	Bias, Residual   unsafe.Pointer
 	Mask             unsafe.Pointer // TailMask of the elements of the last vector
 	ARow, BRow, CRow int64
@@ -66,6 +68,7 @@ type TileArgs struct {
 	// the block: they are left where the last block has them, Blocks is left 0.
 	Runs, ANext, BNext     int64
 	Blocks, ABlock, CBlock int64
+	PackABlock             int64 // what PackA goes on by
 
 	// With Fetch, a row of B's size is fetched from there for every four steps of the sums or, where a tile is small, for every
 	// eight, the next one FetchStep further, from block to block. The rows may end anywhere.
@@ -78,6 +81,7 @@ const (
 	argB
 	argC
 	argPack
+	argPackA
 	argBias
 	argResidual
 	argMask
@@ -92,6 +96,7 @@ const (
 	argBlocks
 	argABlock
 	argCBlock
+	argPackABlock
 	argFetch
 	argFetchStep
 )
@@ -111,6 +116,14 @@ const (
 )
 
 var tileBases = [...]Reg{RAX, RBX, RCX, RSI, R11}
+
+// PackedSteps is how many steps of a row of A that is packed follow each other.
+const PackedSteps = 4
+
+// PackedRow returns the bytes of memory that a row of packed A takes for sums of length k.
+func (t *Tile) PackedRow(k int) int {
+	return (k + PackedSteps - 1) / PackedSteps * PackedSteps * t.ElementSize()
+}
 
 // maskRegister holds the opmask of the last vector.
 const maskRegister = Reg(1)
@@ -167,8 +180,8 @@ func (w *tileWriter) plan() int {
 			w.countA++ // the last register is scratch
 		}
 	}
-	w.unroll = 4
-	if accumulators <= 8 {
+	w.unroll = PackedSteps
+	if accumulators <= 8 && !t.KeepA && !t.PackedA {
 		w.unroll = 8
 	}
 	w.sets = 1
@@ -216,10 +229,10 @@ func (w *tileWriter) accumulator(set, row, vector int) Reg {
 func (w *tileWriter) enter() {
 	t := &w.tile
 	w.Load(tileBases[0], At(tileArgs, argA))
-	if w.rows > 1 || t.Columns {
+	if w.rows > 1 && !t.PackedA || t.Columns {
 		w.Load(tileARow, At(tileArgs, argARow))
 	}
-	for r := 3; r < w.rows && !t.Columns; r += 3 {
+	for r := 3; r < w.rows && w.apart(); r += 3 {
 		w.Lea(tileBases[r/3], Indexed(tileBases[r/3-1], tileARow, 2, 0))
 		w.Add(tileBases[r/3], tileARow)
 	}
@@ -243,12 +256,26 @@ func (w *tileWriter) enter() {
 			}
 		}
 	}
+	if t.KeepA {
+		w.Load(w.packA(), At(tileArgs, argPackA))
+	}
 	for i := range w.firstB {
 		w.clear(Reg(i))
 	}
 	if t.Walk {
 		w.Load(tileRuns, At(tileArgs, argRuns))
 	}
+}
+
+// apart reports whether rows of A lie apart, and have addresses of their own.
+func (w *tileWriter) apart() bool { return !w.tile.Columns && !w.tile.PackedA }
+
+// packA is the register of the address that A is packed to.
+func (w *tileWriter) packA() Reg {
+	if w.tile.InPlace {
+		return tileRuns // there is one run
+	}
+	return tileBRow
 }
 
 // loadTailMask loads the mask of partial vectors from an argument.
@@ -275,7 +302,7 @@ func (w *tileWriter) reduce() {
 	done := w.NewLabel()
 	w.Dec(tileRuns)
 	w.JumpIf(Equal, done)
-	for r := 0; r < w.rows && (r == 0 || !w.tile.Columns); r += 3 {
+	for r := 0; r < w.rows && (r == 0 || w.apart()); r += 3 {
 		w.AddMem(tileBases[r/3], At(tileArgs, argANext))
 	}
 	w.AddMem(tileB, At(tileArgs, argBNext))
@@ -293,6 +320,7 @@ func (w *tileWriter) addRun() {
 	for u := range w.unroll {
 		w.step(u)
 	}
+	w.keepA(w.unroll)
 	w.fetchNext()
 	w.advance(w.unroll)
 	w.SubImm(tileK, int32(w.unroll))
@@ -302,10 +330,41 @@ func (w *tileWriter) addRun() {
 	w.JumpIf(Equal, done)
 	single := w.Here()
 	w.step(0)
+	w.keepA(1)
 	w.advance(1)
 	w.Dec(tileK)
 	w.JumpIf(NotEqual, single)
 	w.Bind(done)
+}
+
+// keepA packs the elements of A of n steps, one or as many as there are in the loop.
+func (w *tileWriter) keepA(n int) {
+	if !w.tile.KeepA {
+		return
+	}
+	load, store, width := MOVUPS, MOVUPSstore, W128
+	switch {
+	case n == 1 && w.tile.Double:
+		load, store = MOVSD, MOVSDstore
+	case n == 1:
+		load, store = MOVSS, MOVSSstore
+	case w.tile.Double:
+		width = W256
+	}
+	for r := range w.rows {
+		x := Reg(w.firstA + r%w.countA)
+		w.V(load, width, x, 0, M(w.atA(0, r)))
+		w.V(store, width, x, 0, M(At(w.packA(), int32(r*PackedSteps)*w.element)))
+	}
+	w.AddImm(w.packA(), w.packedStep(n))
+}
+
+// packedStep returns how far n steps of packed A go. Steps that are less than PackedSteps are the last of the sums.
+func (w *tileWriter) packedStep(n int) int32 {
+	if n == 1 {
+		return w.element
+	}
+	return int32(n*w.rows) * w.element
 }
 
 // fetchNext fetches a row of what is to be read later.
@@ -322,7 +381,10 @@ func (w *tileWriter) fetchNext() {
 // advance moves to the elements n steps on, as far as the steps have not done so.
 func (w *tileWriter) advance(n int) {
 	t := &w.tile
-	if !t.Columns {
+	switch {
+	case t.PackedA:
+		w.AddImm(tileBases[0], w.packedStep(n))
+	case !t.Columns:
 		for r := 0; r < w.rows; r += 3 {
 			w.AddImm(tileBases[r/3], int32(n)*w.element)
 		}
@@ -382,8 +444,11 @@ func (w *tileWriter) step(u int) {
 
 // atA returns where element (row, k+u) of A is.
 func (w *tileWriter) atA(u, row int) Mem {
-	if w.tile.Columns {
+	switch {
+	case w.tile.Columns:
 		return At(tileBases[0], int32(row)*w.element)
+	case w.tile.PackedA:
+		return At(tileBases[0], int32(row*PackedSteps+u)*w.element)
 	}
 	m := At(tileBases[row/3], int32(u)*w.element)
 	if row%3 != 0 {

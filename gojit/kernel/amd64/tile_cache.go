@@ -85,11 +85,15 @@ func (t *Tile) Code() *Code {
 }
 
 // tileTables hold the code of tiles by what they do, and by their size: a look-up takes two loads.
-var tileTables [1 << 16]atomic.Pointer[[32][16]atomic.Pointer[Code]]
+var tileTables [1 << 17]atomic.Pointer[[32][16]atomic.Pointer[Code]]
 
 // index numbers what the tile does.
 func (t *Tile) index() int {
-	return bit(t.Fetch)<<15 | bit(t.Walk)<<14 | bit(t.Pairs)<<13 | int(t.Bias)<<11 | bit(t.ISA == AVX512)<<10 | bit(t.Double)<<9 | bit(t.Tail)<<8 | bit(t.Columns)<<7 | bit(t.InPlace)<<6 |
+	layout := bit(t.Columns) | bit(t.KeepA)<<1
+	if t.PackedA {
+		layout = 3
+	}
+	return layout<<15 | bit(t.Fetch)<<14 | bit(t.Walk)<<13 | bit(t.Pairs)<<12 | int(t.Bias)<<10 | bit(t.ISA == AVX512)<<9 | bit(t.Double)<<8 | bit(t.Tail)<<7 | bit(t.InPlace)<<6 |
 		bit(t.Keep)<<5 | bit(t.Prefetch)<<4 | bit(t.FetchC)<<3 | bit(t.Add)<<2 | bit(t.Residual)<<1 | bit(t.Relu)
 }
 

@@ -92,6 +92,9 @@ func (w *tileWriter) leave() {
 		w.JumpIf(Equal, done)
 		w.moveArg(moved, argA, argABlock)
 		w.moveArg(moved, argC, argCBlock)
+		if w.tile.KeepA {
+			w.moveArg(moved, argPackA, argPackABlock)
+		}
 		if w.tile.Residual || w.tile.Epilogue != nil {
 			w.moveArg(moved, argResidual, argCBlock)
 		}

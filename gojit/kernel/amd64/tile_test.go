@@ -60,6 +60,13 @@ func TestTilesAgreeWithDefinition(t *testing.T) {
 					if rows == 1 && vectors+3 > isa.Registers()-3 {
 						tile.Keep = false
 					}
+					switch {
+					case tile.Columns:
+					case r.IntN(2) == 0:
+						tile.KeepA = true
+					default:
+						tile.PackedA = r.IntN(2) == 0
+					}
 					checkTile[float32](t, tile, r)
 					tile.Double = true
 					checkTile[float64](t, tile, r)
@@ -94,11 +101,19 @@ func checkTile[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 	if tile.InPlace {
 		ldb += gap
 	}
+	packedRow := tile.PackedRow(k) / size
+	elementA := func(i, p int) int { return i*lda + p }
+	switch {
+	case tile.Columns:
+		elementA = func(i, p int) int { return p*lda + i }
+	case tile.PackedA:
+		lenA, elementA = rows*packedRow, func(i, p int) int { return packedElement(rows, i, p) }
+	}
 	lenC := (rows-1)*ldc + columns
 	a, b := guarded[T](t, lenA, front), guarded[T](t, (k-1)*ldb+widthB, front)
 	c, residual := guarded[T](t, lenC, front), guarded[T](t, lenC, front)
 	bias := guarded[T](t, map[Bias]int{NoBias: 0, ColumnBias: columns, RowBias: rows}[tile.Bias]+1, front)[1:]
-	pack := guarded[T](t, k*n, front)
+	pack, packA := guarded[T](t, k*n, front), guarded[T](t, rows*packedRow, front)
 	for _, x := range [][]T{a, b, c, residual, bias} {
 		fill(r, x)
 	}
@@ -108,11 +123,7 @@ func checkTile[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 		for j := range columns {
 			var sum T
 			for p := range k {
-				x := i*lda + p
-				if tile.Columns {
-					x = p*lda + i
-				}
-				sum += a[x] * b[p*ldb+j]
+				sum += a[elementA(i, p)] * b[p*ldb+j]
 			}
 			if tile.Add {
 				sum += c[i*ldc+j]
@@ -133,12 +144,19 @@ func checkTile[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 		}
 	}
 	at := func(x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
-	args := TileArgs{A: at(a), B: at(b), C: at(c), Pack: at(pack), Bias: at(bias), Residual: at(residual), ARow: int64(lda * size), BRow: int64(ldb * size), CRow: int64(ldc * size), K: int64(k)}
+	args := TileArgs{A: at(a), B: at(b), C: at(c), Pack: at(pack), PackA: at(packA), Bias: at(bias), Residual: at(residual), ARow: int64(lda * size), BRow: int64(ldb * size), CRow: int64(ldc * size), K: int64(k)}
 	args.Mask = TailMask(tile.ISA, (columns-(n-lanes))*size/4)
 	tile.Code().Call(unsafe.Pointer(&args))
 	for i := range want {
 		if c[i] != want[i] {
 			t.Fatalf("%+v k=%d: element %d of C is %v, want %v", tile, k, i, c[i], want[i])
+		}
+	}
+	for i := range rows {
+		for p := range k {
+			if at := packedElement(rows, i, p); tile.KeepA && packA[at] != a[elementA(i, p)] {
+				t.Fatalf("%+v k=%d: element (%d, %d) of A is kept as %v, want %v", tile, k, i, p, packA[at], a[elementA(i, p)])
+			}
 		}
 	}
 	for p := 0; tile.Keep && p < k*n; p++ {
@@ -151,6 +169,9 @@ func checkTile[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 		}
 	}
 }
+
+// packedElement returns where in packed A element (i, p) is.
+func packedElement(rows, i, p int) int { return (p/PackedSteps*rows+i)*PackedSteps + p%PackedSteps }
 
 func TestCopying(t *testing.T) {
 	for _, isa := range vectorSets() {

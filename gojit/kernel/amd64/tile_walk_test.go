@@ -18,6 +18,8 @@ func TestTilesWalk(t *testing.T) {
 				tile := Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors), Walk: true, Tail: r.IntN(2) == 0, InPlace: r.IntN(2) == 0,
 					Add: r.IntN(2) == 0, Bias: Bias(r.IntN(3)), Residual: r.IntN(2) == 0, Relu: r.IntN(2) == 0, FetchC: r.IntN(2) == 0,
 					Fetch: r.IntN(2) == 0, Columns: r.IntN(2) == 0}
+				tile.KeepA = !tile.Columns && !tile.InPlace && r.IntN(2) == 0
+				tile.PackedA = !tile.Columns && !tile.KeepA && r.IntN(2) == 0
 				checkWalk[float32](t, tile, r)
 				tile.Double = true
 				checkWalk[float64](t, tile, r)
@@ -32,6 +34,9 @@ func checkWalk[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 	size := int(unsafe.Sizeof(zero))
 	lanes, rows, front := tile.ISA.Width().Bytes()/size, int(tile.Rows), r.IntN(2) == 0
 	k, runs, blocks := 1+r.IntN(11), 1+r.IntN(3), 1+r.IntN(3)
+	if tile.KeepA || tile.PackedA {
+		runs = 1
+	}
 	n := int(tile.Vectors) * lanes
 	columns, ldb := n, n
 	if tile.Tail {
@@ -50,6 +55,13 @@ func checkWalk[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 		blockA, extentA = runs*runA, blocks*runs*runA-nextA-(lda-rows)
 		elementA = func(i, run, p int) int { return i/rows*blockA + run*runA + p*lda + i%rows }
 	}
+	packedRow := tile.PackedRow(k) / size
+	packed := func(i, p int) int { return i/rows*rows*packedRow + packedElement(rows, i%rows, p) }
+	if tile.PackedA {
+		blockA, extentA = rows*packedRow, blocks*rows*packedRow
+		elementA = func(i, run, p int) int { return packed(i, p) }
+	}
+	packA := guarded[T](t, blocks*rows*packedRow, front)
 	a, b := guarded[T](t, extentA, front), guarded[T](t, (runs-1)*runB+k*ldb, front)
 	c, residual := guarded[T](t, blocks*rows*ldc-(ldc-columns), front), guarded[T](t, blocks*rows*ldc-(ldc-columns), front)
 	bias := guarded[T](t, max(columns, blocks*rows), front)
@@ -84,15 +96,22 @@ func checkWalk[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 		}
 	}
 	at := func(x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
-	args := TileArgs{A: at(a), B: at(b), C: at(c), Bias: at(bias), Residual: at(residual), Mask: TailMask(tile.ISA, (columns-(n-lanes))*size/4),
+	args := TileArgs{A: at(a), B: at(b), C: at(c), PackA: at(packA), Bias: at(bias), Residual: at(residual), Mask: TailMask(tile.ISA, (columns-(n-lanes))*size/4),
 		ARow: int64(lda * size), BRow: int64(ldb * size), CRow: int64(ldc * size), K: int64(k),
 		Runs: int64(runs), ANext: int64(nextA * size), BNext: int64((runB - k*ldb) * size),
-		Blocks: int64(blocks), ABlock: int64(blockA * size), CBlock: int64(rows * ldc * size),
+		Blocks: int64(blocks), ABlock: int64(blockA * size), CBlock: int64(rows * ldc * size), PackABlock: int64(rows * packedRow * size),
 		Fetch: uintptr(at(b)), FetchStep: int64(ldb * size)}
 	tile.Code().Call(unsafe.Pointer(&args))
 	for i := range want {
 		if c[i] != want[i] {
 			t.Fatalf("%+v %d runs of %d, %d blocks: element %d of C is %v, want %v", tile, runs, k, blocks, i, c[i], want[i])
+		}
+	}
+	for i := range blocks * rows {
+		for p := range k {
+			if tile.KeepA && packA[packed(i, p)] != a[elementA(i, 0, p)] {
+				t.Fatalf("%+v %d blocks: element (%d, %d) of A is kept as %v, want %v", tile, blocks, i, p, packA[packed(i, p)], a[elementA(i, 0, p)])
+			}
 		}
 	}
 }
