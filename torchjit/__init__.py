@@ -12,6 +12,7 @@ from torchjit import _host as _host
 from torchjit import _native
 from torchjit._creation import as_tensor, asarray, from_dlpack, from_numpy, tensor
 from torchjit._functions import (
+    _assert,
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -88,7 +89,7 @@ _ELSEWHERE.update({name: "torchjit._removed" for name in ("eig", "lstsq", "matri
 _ELSEWHERE.update({name: "torchjit._lowrank" for name in ("svd_lowrank", "pca_lowrank")})
 _ELSEWHERE.update({name: "torchjit.functional" for name in ("lu", "stft", "unique", "unique_consecutive")})
 _SUBMODULES = (
-    "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "functional", "futures", "hub", "jit", "library", "linalg", "multiprocessing", "nn", "ops",
+    "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "multiprocessing", "nn", "ops",
     "optim", "overrides", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "special", "storage", "testing", "types",
     "utils", "version", "__config__", "_jit_internal", "_C", "_VF", "_lowrank", "_six", "_tensor_str",
 )  # fmt: skip

@@ -163,6 +163,15 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     return Size(wanted)
 
 
+def _assert(condition: Any, message: str) -> Any:
+    """Raises AssertionError with the message where the condition does not hold."""
+    if type(condition) is not Tensor and hasattr(type(condition), "__torch_function__"):
+        from torchjit.overrides import handle_torch_function
+
+        return handle_torch_function(_assert, (condition,), condition, message)
+    assert condition, message
+
+
 # Those that are operators where they are compiled.
 OPERATORS = (
     einsum, broadcast_tensors, meshgrid, atleast_1d, atleast_2d, atleast_3d, cartesian_prod, block_diag, chain_matmul, tensordot, norm, nonzero,

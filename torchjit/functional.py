@@ -146,3 +146,16 @@ def stft(
         rows = torch.nn.functional.pad(rows, [n_fft // 2, n_fft // 2], pad_mode)
         input = rows.reshape(input.shape[:-1] + rows.shape[-1:])
     return _windows(input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex)
+
+
+# Functions that programs call by torch.name.
+_TORCH_NAMES = (
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist", "chain_matmul", "einsum",
+    "istft", "meshgrid", "norm", "split", "tensordot",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    if name in _TORCH_NAMES:
+        return getattr(torch, name)
+    raise AttributeError(f"module 'torch.functional' has no attribute '{name}'")

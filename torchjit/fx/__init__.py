@@ -1,0 +1,5 @@
+"""torch.fx: graphs of Python functions and modules, recorded, changed and turned into Python again."""
+
+from torchjit.fx.graph import CodeGen, Graph
+from torchjit.fx.graph_module import GraphModule
+from torchjit.fx.node import Node, map_arg
