@@ -90,16 +90,25 @@ var pointerRegs = [...]Reg{RSI, RBX, R8, R9, R10, R11, R12, R13}
 // uniform says that input i has one element for all. The error is ErrUnsupported where the instruction
 // set cannot do what the kernel asks for.
 func Compile(k *kernel.Kernel, uniform uint32, isa ISA) (*Function, error) {
-	return compile(k, uniform, isa, dearSide)
+	return compile(k, uniform, isa, dearSide, false)
+}
+
+// StreamAlignment is what the addresses of outputs are multiples of where a function that CompileStreaming made runs.
+const StreamAlignment = 64
+
+// CompileStreaming is Compile for outputs that the caches do not hold: whole vectors go past them to the memory, which is then not read
+// before it is written. Outputs lie at multiples of StreamAlignment, Rows is at most 1.
+func CompileStreaming(k *kernel.Kernel, uniform uint32, isa ISA) (*Function, error) {
+	return compile(k, uniform, isa, dearSide, true)
 }
 
 // compile is Compile with branches around sides of choices that cost at least the given number.
-func compile(k *kernel.Kernel, uniform uint32, isa ISA, least int) (f *Function, err error) {
+func compile(k *kernel.Kernel, uniform uint32, isa ISA, least int, streams bool) (f *Function, err error) {
 	defer catchUnsupported(&err)
 	if isa == None {
 		return nil, ErrUnsupported
 	}
-	g := &generator{lowerer: lowerer{isa: isa, kernel: k, least: least}}
+	g := &generator{lowerer: lowerer{isa: isa, kernel: k, least: least}, streams: streams}
 	code := g.generate(uniform)
 	f = &Function{Scratch: g.scratch * isa.Width().Bytes(), Pointers: g.pointers}
 	f.Code, err = Place(code)
@@ -133,6 +142,7 @@ type generator struct {
 	fixed    []int16
 	scratch  int
 	unroll   int
+	streams  bool // whole vectors of outputs go past the caches
 	pointers []int
 	regOf    map[int]Reg // of outputs and inputs, counted as in pointers
 	pool     Label

@@ -105,14 +105,15 @@ func compareKernel(t *testing.T, seed uint64) {
 		if isa == Baseline && has(k, kernel.Fma) || isa < AVX512 && has(k, kernel.Scale) {
 			continue // rounds twice there
 		}
-		f, err := compile(k, uniform, isa, []int{dearSide, 2}[seed&1]) // branches where they pay, or many
+		streams := rng.IntN(4) == 0
+		f, err := compile(k, uniform, isa, []int{dearSide, 2}[seed&1], streams) // branches where they pay, or many
 		if err != nil {
 			if !IsUnsupported(err) {
 				t.Fatal(err)
 			}
 			continue
 		}
-		got := runGuarded(t, rng, f, k, in, uniform, params, n)
+		got := runGuarded(t, rng, streams, f, k, in, uniform, params, n)
 		for i := range want {
 			if k.Outputs[i].Reduce != kernel.NoReduce {
 				continue // its lanes are combined by package launch, which compares them
@@ -155,8 +156,8 @@ func evaluated(p *kernel.Program, k *kernel.Kernel, in []*tensor.Tensor, uniform
 	return out
 }
 
-// runGuarded runs a function on operands that end at the end of their memory, or begin at its start.
-func runGuarded(t *testing.T, rng *rand.Rand, f *Function, k *kernel.Kernel, in []*tensor.Tensor, uniform uint32, params []tensor.Scalar, n int) [][]byte {
+// runGuarded runs a function on operands that end at the end of their memory, or, as all do where aligned, begin at its start.
+func runGuarded(t *testing.T, rng *rand.Rand, aligned bool, f *Function, k *kernel.Kernel, in []*tensor.Tensor, uniform uint32, params []tensor.Scalar, n int) [][]byte {
 	var args Args
 	scratch := make([]byte, f.Scratch+64)
 	args.Scratch = unsafe.Add(unsafe.Pointer(&scratch[0]), int(-uintptr(unsafe.Pointer(&scratch[0]))&63))
@@ -169,7 +170,7 @@ func runGuarded(t *testing.T, rng *rand.Rand, f *Function, k *kernel.Kernel, in 
 		} else if k.Outputs[operand].Reduce == kernel.NoReduce {
 			size = n * k.Outputs[operand].DType.Size()
 		}
-		b := guarded[byte](t, size, rng.IntN(2) == 0)
+		b := guarded[byte](t, size, aligned || rng.IntN(2) == 0)
 		if operand < len(k.Outputs) {
 			out[operand] = b
 		} else if size > 0 {

@@ -437,6 +437,8 @@ func (g *generator) write(m *machine, u int, mode tailMode) {
 	}
 	a, at := &g.asm, g.element(m, u)
 	switch {
+	case mode == allLanes && g.streams && (m.op == MOVUPSstore || m.op == MOVUPDstore):
+		a.V(pair(m.op == MOVUPDstore, MOVNTPS, MOVNTPD), m.w, m.v, 0, M(at))
 	case mode == allLanes:
 		a.VImm(m.op, m.w, m.v, 0, M(at), m.imm)
 	case mode == masked && g.isa == AVX512:
@@ -464,6 +466,9 @@ func (g *generator) write(m *machine, u int, mode tailMode) {
 // epilogue returns, and appends the constants.
 func (g *generator) epilogue() {
 	a := &g.asm
+	if g.streams {
+		a.StoreFence()
+	}
 	a.ZeroUpper()
 	a.Ret()
 	a.Align(64)

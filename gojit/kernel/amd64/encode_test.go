@@ -291,6 +291,7 @@ func generalListing(l *listing) {
 	}
 	for _, m := range mems {
 		add("kmovw k2, "+memText(m), func(a *Assembler) { a.KLoad(2, m) })
+		add("sfence", func(a *Assembler) { a.StoreFence() })
 		add("prefetcht0 "+memText(m), func(a *Assembler) { a.Prefetch(PrefetchNearest, m) })
 		add("prefetcht1 "+memText(m), func(a *Assembler) { a.Prefetch(PrefetchSecond, m) })
 		add("prefetchw "+memText(m), func(a *Assembler) { a.Prefetch(PrefetchWrite, m) })

@@ -222,6 +222,9 @@ func (a *Assembler) Prefetch(h Hint, m Mem) {
 	a.operand(Reg(h)+1, M(m), 1)
 }
 
+// StoreFence makes what MOVNTPS and MOVNTPD have stored seen by all before what is stored later.
+func (a *Assembler) StoreFence() { a.Code = append(a.Code, 0x0f, 0xae, 0xf8) }
+
 // MoveToVector emits the low lane of d = s and clears the rest; size is 4 or 8 bytes.
 func (a *Assembler) MoveToVector(d, s Reg, size int) { a.transfer(0x6e, d, s, size) }
 

@@ -40,6 +40,8 @@ const (
 	MOVUPSstore
 	MOVUPD
 	MOVUPDstore
+	MOVNTPS
+	MOVNTPD
 	MOVAPD
 	MOVAPS
 	MOVSS
@@ -190,6 +192,8 @@ var ops = [numOps]opInfo{
 	MOVUPSstore:       {name: "movups", opmap: m0F, prefix: np, code: 0x11, form: mr, mem: fullMem, w: w0, sets: legacy | vex | evex, flags: memOnly},
 	MOVUPD:            {name: "movupd", opmap: m0F, prefix: p66, code: 0x10, form: rm, mem: fullMem, w: w1e, sets: legacy | vex | evex},
 	MOVUPDstore:       {name: "movupd", opmap: m0F, prefix: p66, code: 0x11, form: mr, mem: fullMem, w: w1e, sets: legacy | vex | evex, flags: memOnly},
+	MOVNTPS:           {name: "movntps", opmap: m0F, prefix: np, code: 0x2b, form: mr, mem: fullMem, w: w0, sets: legacy | vex | evex, flags: memOnly},
+	MOVNTPD:           {name: "movntpd", opmap: m0F, prefix: p66, code: 0x2b, form: mr, mem: fullMem, w: w1e, sets: legacy | vex | evex, flags: memOnly},
 	MOVAPD:            {name: "movapd", opmap: m0F, prefix: p66, code: 0x28, form: rm, mem: fullMem, w: w1e, sets: legacy | vex | evex},
 	MOVAPS:            {name: "movaps", opmap: m0F, prefix: np, code: 0x28, form: rm, mem: fullMem, w: w0, sets: legacy | vex | evex},
 	MOVSS:             {name: "movss", opmap: m0F, prefix: pF3, code: 0x10, form: rm, mem: elem4, w: w0, sets: legacy | vex | evex, flags: memOnly | scalar},

@@ -48,7 +48,8 @@ type Program struct {
 // function is the machine code for one set of uniform inputs; Function is nil where there is none.
 type function struct {
 	*amd64.Function
-	small *amd64.Function // for small numbers, or nil
+	small     *amd64.Function          // for small numbers, or nil
+	streaming atomic.Pointer[function] // for large outputs, made when there are some
 }
 
 // NewProgram prepares a kernel. It fails where Verify does and on too many operands.
@@ -188,6 +189,9 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
 				at = p.setNumber(&args, at, i, tensors[i].DataPtr())
 			}
 		}
+	}
+	if n >= streamFrom>>4 { // elements have at most 16 bytes
+		f = p.streaming(f, uniform, &args, n)
 	}
 	if f.Scratch == 0 && (n <= chunk || tensor.NumThreads() == 1) {
 		p.call(f, &args, 0, n)

@@ -440,3 +440,51 @@ func TestDivisionByZero(t *testing.T) {
 		}
 	}
 }
+
+// Outputs that go past the caches have the same elements, wherever they lie.
+func TestLargeOutputsStream(t *testing.T) {
+	defer func(n int) { streamFrom = n }(streamFrom)
+	defer tensor.SetNumThreads(0)
+	streamFrom = 1 << 12
+	rng := rand.New(rand.NewPCG(9, 9))
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int64, tensor.Uint8, tensor.BFloat16, tensor.Complex64} {
+		b := kernel.NewBuilder()
+		c := kernel.ComputeType(d)
+		sum := b.Add(b.Input(d, c), b.Input(d, c))
+		b.Output(sum, d)
+		b.Output(b.Binary(kernel.Eq, sum, b.Number(sum, 3)), tensor.Bool)
+		p, err := NewProgram(b.Kernel())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{4096, 70001} {
+			for _, offset := range []int{0, 1, 64} {
+				part := func(d tensor.DType) *tensor.Tensor {
+					x, err := random(rng, d, n+offset).Narrow(0, offset, n)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return x
+				}
+				x, y, out, three := part(d), part(d), part(d), part(tensor.Bool)
+				want, _ := tensor.Empty([]int{n}, d)
+				wantThree, _ := tensor.Empty([]int{n}, tensor.Bool)
+				p.evaluate([]*tensor.Tensor{want, wantThree, x, y}, nil)
+				for threads := 1; threads <= 3; threads++ {
+					tensor.SetNumThreads(threads)
+					p.Run([]*tensor.Tensor{out, three, x, y}, nil)
+					if !equal(out, want) || !equal(three, wantThree) {
+						t.Fatalf("%s: %d elements from %d on with %d threads differ", d, n, offset, threads)
+					}
+				}
+				p.Run([]*tensor.Tensor{x, three, x, y}, nil)
+				if !equal(x, want) {
+					t.Fatalf("%s: %d elements in place differ", d, n)
+				}
+			}
+		}
+		if Compiles() && p.function(0) != nil && p.function(0).streaming.Load() == nil {
+			t.Errorf("%s: nothing was streamed", d)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package launch
+
+import (
+	"torchjit/gojit/kernel/amd64"
+)
+
+// streamFrom is the number of bytes of outputs from which they go past the caches, which would not hold them: to store into a cache
+// reads the memory first. Half as many bytes take as long either way, and who reads them next finds them in a cache.
+var streamFrom = 32 << 20
+
+// streaming returns the function that writes past the caches where n elements are worth it, else f. Outputs that are
+// inputs too have been read into a cache.
+func (p *Program) streaming(f *function, uniform uint32, args *amd64.Args, n int) *function {
+	bytes := 0
+	for i := range p.outputs {
+		if bytes += n * p.size[i]; uintptr(args.Ptr[i])%amd64.StreamAlignment != 0 {
+			return f
+		}
+	}
+	if bytes < streamFrom || f.small != nil || len(p.reduces) > 0 || p.inPlace(f, args) {
+		return f
+	}
+	made := f.streaming.Load()
+	if made == nil {
+		made = &function{}
+		code, err := amd64.CompileStreaming(p.expanded, uniform, amd64.Target())
+		if made.Function = code; err != nil { // the other one serves as well
+			logCompiled(p.kernel, nil, err)
+			made.Function = f.Function
+		}
+		f.streaming.Store(made)
+	}
+	return made
+}
