@@ -23,9 +23,9 @@ func getItem(c *call) error {
 	result := value.OfTensor(x)
 	switch {
 	case indices != nil:
-		result, err = c.thread.runNamed("aten::index.Tensor", result, value.OfList(indices))
+		result, err = c.thread.run(opIndexTensor, result, value.OfList(indices))
 	case x == c.argTensor(0):
-		result, err = c.thread.runNamed("aten::alias", result)
+		result, err = c.thread.run(opAlias, result)
 	}
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func setItem(c *call) error {
 	if indices == nil {
 		return c.thread.assign(x, item)
 	}
-	_, err = c.thread.runNamed("aten::index_put_", value.OfTensor(x), value.OfList(indices), value.OfTensor(item), value.Bool(false))
+	_, err = c.thread.run(opIndexPutInPlace, value.OfTensor(x), value.OfList(indices), value.OfTensor(item), value.Bool(false))
 	return err
 }
 
@@ -54,9 +54,9 @@ func setItem(c *call) error {
 func (h *thread) assign(x, item *tensor.Tensor) error {
 	var err error
 	if h.recorder != nil && item.Dim() == 0 && x.Dim() > 0 {
-		_, err = h.runNamed("aten::fill_.Tensor", value.OfTensor(x), value.OfTensor(item))
+		_, err = h.run(opFillTensor, value.OfTensor(x), value.OfTensor(item))
 	} else {
-		_, err = h.runNamed("aten::copy_", value.OfTensor(x), value.OfTensor(item), value.Bool(false))
+		_, err = h.run(opCopyInPlace, value.OfTensor(x), value.OfTensor(item), value.Bool(false))
 	}
 	return err
 }
@@ -82,6 +82,7 @@ type indexer struct {
 	dim     int // where the next part applies
 	gather  bool
 	indices []value.Value
+	skipped int // dimensions behind those of the indices
 }
 
 // applyIndex returns the view that the ints, slices, None and ... of an index make, and the list of
@@ -97,9 +98,6 @@ func (h *thread) applyIndex(x *tensor.Tensor, index *word) (*tensor.Tensor, *val
 	}
 	if !in.gather {
 		return in.x, nil, nil
-	}
-	for len(in.indices) > 0 && in.indices[len(in.indices)-1].IsNone() {
-		in.indices = in.indices[:len(in.indices)-1]
 	}
 	return in.x, value.NewList(types.NewOptional(types.Tensor), in.indices...), nil
 }
@@ -142,7 +140,7 @@ func (in *indexer) part(w *word, rest int) error {
 	}
 	switch w.kind() {
 	case kindNone:
-		return in.view("aten::unsqueeze", 1, value.Int(int64(in.dim)))
+		return in.view(opUnsqueeze, 1, value.Int(int64(in.dim)))
 	case kindEllipsis:
 		in.skipDims(rest)
 		return nil
@@ -150,7 +148,7 @@ func (in *indexer) part(w *word, rest int) error {
 		if in.x.Dim() == 0 {
 			return indexErrorf("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number")
 		}
-		return in.view("aten::select.int", 0, value.Int(int64(in.dim)), value.Int(w.int()))
+		return in.view(opSelectInt, 0, value.Int(int64(in.dim)), value.Int(w.int()))
 	case kindSlice:
 		return in.slicePart(w)
 	case kindBool:
@@ -182,14 +180,12 @@ func (in *indexer) part(w *word, rest int) error {
 
 func (in *indexer) skipDims(n int) {
 	in.dim += n
-	for range n {
-		in.indices = append(in.indices, value.None)
-	}
+	in.skipped += n
 }
 
 // view replaces the tensor by a view of it and steps over kept dimensions.
-func (in *indexer) view(name string, kept int, args ...value.Value) error {
-	v, err := in.thread.runNamed(name, append([]value.Value{value.OfTensor(in.x)}, args...)...)
+func (in *indexer) view(k *namedOperator, kept int, args ...value.Value) error {
+	v, err := in.thread.run(k, value.OfTensor(in.x), args...)
 	if err != nil {
 		return err
 	}
@@ -206,19 +202,22 @@ func (in *indexer) tensorPart(w *word, t *tensor.Tensor) error {
 			return err
 		}
 		given := appendGiven(nil, 2, -1, types.Int, w)
-		return in.tracedView("aten::select.int", 0, given, value.Int(int64(in.dim)), value.Int(s.Int64()))
+		return in.tracedView(opSelectInt, 0, given, value.Int(int64(in.dim)), value.Int(s.Int64()))
 	case t.Dim() == 0 && (t.DType() == tensor.Bool || t.DType() == tensor.Uint8):
 		// One truth is a mask of a dimension of size one.
-		if err := in.view("aten::unsqueeze", 0, value.Int(int64(in.dim))); err != nil {
+		if err := in.view(opUnsqueeze, 0, value.Int(int64(in.dim))); err != nil {
 			return err
 		}
-		mask, err := in.thread.runNamed("aten::unsqueeze", value.OfTensor(t), value.Int(0))
+		mask, err := in.thread.run(opUnsqueeze, value.OfTensor(t), value.Int(0))
 		if err != nil {
 			return err
 		}
 		t = mask.Tensor()
 	}
 	in.gather = true
+	for ; in.skipped > 0; in.skipped-- {
+		in.indices = append(in.indices, value.None)
+	}
 	in.indices = append(in.indices, value.OfTensor(t))
 	if t.DType() == tensor.Bool || t.DType() == tensor.Uint8 {
 		in.dim += max(t.Dim(), 1)
@@ -259,7 +258,7 @@ func (in *indexer) slicePart(w *word) error {
 		in.skipDims(1)
 		return nil
 	}
-	return in.view("aten::slice.Tensor", 1, args...)
+	return in.view(opSliceTensor, 1, args...)
 }
 
 // tracedSlice is a slice as traces record it: with both ends, even where it takes all.
@@ -270,12 +269,12 @@ func (in *indexer) tracedSlice(args []value.Value, given []trace.Given) error {
 	if args[2].IsNone() {
 		args[2] = value.Int(math.MaxInt64)
 	}
-	return in.tracedView("aten::slice.Tensor", 1, given, args...)
+	return in.tracedView(opSliceTensor, 1, given, args...)
 }
 
 // tracedView is view with numbers that tensors gave.
-func (in *indexer) tracedView(name string, kept int, given []trace.Given, args ...value.Value) error {
-	v, err := in.thread.runNamedGiven(name, given, append([]value.Value{value.OfTensor(in.x)}, args...)...)
+func (in *indexer) tracedView(k *namedOperator, kept int, given []trace.Given, args ...value.Value) error {
+	v, err := in.thread.runGiven(k, given, value.OfTensor(in.x), args...)
 	if err != nil {
 		return err
 	}
@@ -290,7 +289,7 @@ func (h *thread) tracedData(t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t, nil
 	}
 	no := value.Bool(false)
-	v, err := h.runNamed("aten::to.device", value.OfTensor(t), value.OfDevice(t.Device()), value.Int(int64(t.DType())), no, no)
+	v, err := h.run(opToDevice, value.OfTensor(t), value.OfDevice(t.Device()), value.Int(int64(t.DType())), no, no)
 	if err != nil {
 		return nil, err
 	}

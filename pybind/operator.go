@@ -234,24 +234,61 @@ func findOperand(c *call) error {
 	return nil
 }
 
-// runNamed runs "aten::add.Tensor" on args and returns its one result.
-func (h *thread) runNamed(name string, args ...value.Value) (value.Value, error) {
-	return h.runNamedGiven(name, nil, args...)
+// namedOperator is an operator that this package runs by itself, found when it is first run.
+type namedOperator struct {
+	name string // "aten::add.Tensor"
+	once sync.Once
+	op   *ops.Operator
 }
 
-// runNamedGiven is runNamed with numbers among args that tensors gave.
-func (h *thread) runNamedGiven(name string, given []trace.Given, args ...value.Value) (value.Value, error) {
+// The operators that indices, copies and conversions are.
+var (
+	opAlias           = &namedOperator{name: "aten::alias"}
+	opCopyInPlace     = &namedOperator{name: "aten::copy_"}
+	opDetach          = &namedOperator{name: "aten::detach"}
+	opFillTensor      = &namedOperator{name: "aten::fill_.Tensor"}
+	opIndexPutInPlace = &namedOperator{name: "aten::index_put_"}
+	opIndexTensor     = &namedOperator{name: "aten::index.Tensor"}
+	opSelectInt       = &namedOperator{name: "aten::select.int"}
+	opSliceTensor     = &namedOperator{name: "aten::slice.Tensor"}
+	opToDevice        = &namedOperator{name: "aten::to.device"}
+	opToDtype         = &namedOperator{name: "aten::to.dtype"}
+	opToDtypeLayout   = &namedOperator{name: "aten::to.dtype_layout"}
+	opUnsqueeze       = &namedOperator{name: "aten::unsqueeze"}
+)
+
+func (n *namedOperator) find() {
 	linkOperators()
-	op := ops.Find(name)
-	if op == nil || op.Run == nil {
-		return value.None, notImplementedErrorf("The operator '%s' is not implemented by this version of torchjit", name)
+	n.op = ops.Find(n.name)
+}
+
+// run runs an operator on self and args, and on its defaults for those that are missing, and returns its one result.
+func (h *thread) run(k *namedOperator, self value.Value, args ...value.Value) (value.Value, error) {
+	return h.runGiven(k, nil, self, args...)
+}
+
+// runGiven is run with numbers among args that tensors gave.
+func (h *thread) runGiven(k *namedOperator, given []trace.Given, self value.Value, args ...value.Value) (value.Value, error) {
+	k.once.Do(k.find)
+	if k.op == nil || k.op.Run == nil {
+		return value.None, notImplementedErrorf("The operator '%s' is not implemented by this version of torchjit", k.name)
 	}
-	for i := len(args); i < len(op.Schema().Arguments); i++ {
-		args = append(args, op.Schema().Arguments[i].NewDefault())
+	s, begin := k.op.Schema(), len(h.values)
+	defer func() {
+		clear(h.values[begin:])
+		h.values = h.values[:begin]
+	}()
+	h.values = append(append(h.values, self), args...)
+	for i := 1 + len(args); i < len(s.Arguments); i++ {
+		h.values = append(h.values, s.Arguments[i].NewDefault())
 	}
-	out := make([]value.Value, len(op.Schema().Returns))
-	if err := h.mode.Run(op, args, out); err != nil {
+	for range s.Returns {
+		h.values = append(h.values, value.None)
+	}
+	all := h.values[begin:len(h.values):len(h.values)]
+	in, out := all[:len(s.Arguments)], all[len(s.Arguments):]
+	if err := h.mode.Run(k.op, in, out); err != nil {
 		return value.None, err
 	}
-	return out[0], h.record(op, args, out, given...)
+	return out[0], h.record(k.op, in, out, given...)
 }

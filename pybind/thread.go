@@ -6,6 +6,7 @@ import "C"
 import (
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/trace"
+	"torchjit/gojit/value"
 )
 
 // thread is what the library keeps for a thread that calls it. Only that thread uses it.
@@ -13,8 +14,9 @@ type thread struct {
 	mode     *autograd.Mode
 	recorder *trace.Recorder // nil where it records no trace
 	hooks    []*pythonSavedHooks
-	events   []func() // end those that are open
-	nameless bool     // the running operator is called by a function that hides its caller's variables
+	events   []func()      // end those that are open
+	values   []value.Value // arguments and results of the operators that run by name, one behind the other
+	nameless bool          // the running operator is called by a function that hides its caller's variables
 }
 
 // threads are those that have called, by the numbers that the shim gave them. The GIL guards the slice.

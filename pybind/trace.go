@@ -255,7 +255,7 @@ func traceConstant(c *call) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.thread.runNamed("aten::detach", value.OfTensor(moved))
+	out, err := c.thread.run(opDetach, value.OfTensor(moved))
 	if err != nil {
 		return err
 	}
@@ -274,11 +274,11 @@ func traceTo(c *call) error {
 	var out value.Value
 	switch {
 	case c.isNone(1):
-		out, err = c.thread.runNamed("aten::to.dtype", self, dtype, no, no)
+		out, err = c.thread.run(opToDtype, self, dtype, no, no)
 	case c.isNone(2):
-		out, err = c.thread.runNamed("aten::to.dtype_layout", self, dtype, value.Int(0), value.OfDevice(deviceOfCode(c.arg(1).int())), value.None, no, no)
+		out, err = c.thread.run(opToDtypeLayout, self, dtype, value.Int(0), value.OfDevice(deviceOfCode(c.arg(1).int())), value.None, no, no)
 	default:
-		out, err = c.thread.runNamed("aten::to.device", self, value.OfDevice(deviceOfCode(c.arg(1).int())), dtype, no, no)
+		out, err = c.thread.run(opToDevice, self, value.OfDevice(deviceOfCode(c.arg(1).int())), dtype, no, no)
 	}
 	if err != nil {
 		return err
