@@ -112,7 +112,7 @@ func gatherRow[W word](dst []W, index []int64, src unsafe.Pointer, step, stride,
 }
 
 // scatterInto combines the elements of src, of which the first in each dimension are used, with
-// those of t at the indexed places. Where it fails, t is as before.
+// those of t at the indexed places. Where an index is outside, what comes before it is done, as in PyTorch.
 func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combine) {
 	check(src.DType() == t.DType(), "scatter(): Expected self.dtype to be equal to src.dtype")
 	if index.Numel() == 0 {
@@ -128,9 +128,6 @@ func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 		check(n <= src.Size(d), "Expected index %s to be smaller than src %s in all dimensions", shapeText(index.Shape()), shapeText(src.Shape()))
 		src = must(src.Slice(d, 0, n, 1))
 	}
-	if bad := firstOutside(a.index, 0, a.limit); bad >= 0 {
-		a.outside(a.index[bad])
-	}
 	flat := contiguous(src)
 	if how != replace {
 		a.accumulate(t, flat, how)
@@ -145,32 +142,66 @@ func scatterInto(t *tensor.Tensor, dim int, index, src *tensor.Tensor, how combi
 // scatterAlong goes through the elements in order: of several for one place the last one stays.
 func scatterAlong[W word](t, values *tensor.Tensor, a *along) { storeRows(t, values, a, scatterRow[W]) }
 
+// rowStore combines values with elements of a row, each one step after the last and an index times the stride further. It
+// returns the number of the first index that is not below the limit, or -1.
+type rowStore[T any] func(dst unsafe.Pointer, index []int64, src []T, step, stride, limit int) int
+
 // storeRows goes through the values in order, row by row.
-func storeRows[T any](t, values *tensor.Tensor, a *along, row func(dst unsafe.Pointer, index []int64, src []T, step, stride int)) {
+func storeRows[T any](t, values *tensor.Tensor, a *along, row rowStore[T]) {
 	src, dst, size := unsafe.Slice((*T)(values.DataPtr()), values.Numel()), t.DataPtr(), int(unsafe.Sizeof(*new(T)))
+	length := a.limit * a.stride * size
+	if a.step != 0 || a.stride != 1 || length > longestFetched {
+		length = 0
+	}
 	a.each(0, len(a.index), func(k, base int, index []int64) {
-		row(unsafe.Add(dst, base*size), index, src[k:k+len(index)], a.step, a.stride)
+		if length <= cacheLine*len(index)/4 {
+			fetched(unsafe.Slice((*byte)(unsafe.Add(dst, base*size)), length))
+		}
+		if bad := row(unsafe.Add(dst, base*size), index, src[k:k+len(index)], a.step, a.stride, a.limit); bad >= 0 {
+			a.outside(index[bad])
+		}
 	})
 }
 
-// scatterRow is gatherRow in the other direction, for indices that are in range.
+const (
+	cacheLine      = 64
+	longestFetched = 1 // bytes
+)
+
+// fetched reads each cache line of a row. Stores in any order become visible one after the other, and each would wait alone for a line from memory.
 //
 //go:noinline
-func scatterRow[W word](dst unsafe.Pointer, index []int64, src []W, step, stride int) {
+func fetched(row []byte) (sum byte) {
+	for len(row) > cacheLine {
+		sum += row[0]
+		row = row[cacheLine:]
+	}
+	return sum
+}
+
+//go:noinline
+func scatterRow[W word](dst unsafe.Pointer, index []int64, src []W, step, stride, limit int) int {
+	src = src[:len(index)]
 	if step == 0 && stride == 1 {
-		index = index[:len(src)]
-		for j, x := range src {
-			*(*W)(unsafe.Add(dst, int(index[j])*int(unsafe.Sizeof(x)))) = x
+		row := unsafe.Slice((*W)(dst), limit)
+		for j, v := range index {
+			if uint64(v) >= uint64(len(row)) {
+				return j
+			}
+			row[v] = src[j]
 		}
-		return
+		return -1
 	}
 	step, stride = step*int(unsafe.Sizeof(*new(W))), stride*int(unsafe.Sizeof(*new(W)))
 	off := 0
-	src = src[:len(index)]
 	for j, v := range index {
+		if uint64(v) >= uint64(limit) {
+			return j
+		}
 		*(*W)(unsafe.Add(dst, off+int(v)*stride)) = src[j]
 		off += step
 	}
+	return -1
 }
 
 // addAlong adds values to the named elements in order.
@@ -179,31 +210,42 @@ func addAlong[T plainNumber | complex64 | complex128](t, values *tensor.Tensor, 
 }
 
 // addBFloats is addRow for sums that are rounded to 16 bits.
-func addBFloats(dst unsafe.Pointer, index []int64, src []tensor.BF16, step, stride int) {
+func addBFloats(dst unsafe.Pointer, index []int64, src []tensor.BF16, step, stride, limit int) int {
 	for j, v := range index {
+		if uint64(v) >= uint64(limit) {
+			return j
+		}
 		p := (*tensor.BF16)(unsafe.Add(dst, (j*step+int(v)*stride)*2))
 		*p = tensor.ToBF16(p.Float32() + src[j].Float32())
 	}
+	return -1
 }
 
 // addRow is scatterRow with additions.
 //
 //go:noinline
-func addRow[T plainNumber | complex64 | complex128](dst unsafe.Pointer, index []int64, src []T, step, stride int) {
+func addRow[T plainNumber | complex64 | complex128](dst unsafe.Pointer, index []int64, src []T, step, stride, limit int) int {
+	src = src[:len(index)]
 	if step == 0 && stride == 1 {
-		index = index[:len(src)]
-		for j, x := range src {
-			*(*T)(unsafe.Add(dst, int(index[j])*int(unsafe.Sizeof(x)))) += x
+		row := unsafe.Slice((*T)(dst), limit)
+		for j, v := range index {
+			if uint64(v) >= uint64(len(row)) {
+				return j
+			}
+			row[v] += src[j]
 		}
-		return
+		return -1
 	}
 	step, stride = step*int(unsafe.Sizeof(*new(T))), stride*int(unsafe.Sizeof(*new(T)))
 	off := 0
-	src = src[:len(index)]
 	for j, v := range index {
+		if uint64(v) >= uint64(limit) {
+			return j
+		}
 		*(*T)(unsafe.Add(dst, off+int(v)*stride)) += src[j]
 		off += step
 	}
+	return -1
 }
 
 // accumulate combines values with the named elements in order.
@@ -239,6 +281,9 @@ func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
 		part := offsets[:min(len(offsets), len(a.index)-lo)]
 		a.each(lo, lo+len(part), func(k, base int, index []int64) {
 			for j, v := range index {
+				if uint64(v) >= uint64(a.limit) {
+					a.outside(v)
+				}
 				part[k-lo+j] = base + j*a.step + int(v)*a.stride
 			}
 		})

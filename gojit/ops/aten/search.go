@@ -2,6 +2,8 @@ package aten
 
 import (
 	"math"
+	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -177,11 +179,10 @@ func bincount(t, weights *tensor.Tensor, least int) *tensor.Tensor {
 	}
 	check(t.DType() != tensor.Bool && t.DType().IsIntegral(), "\"bincount_cpu\" not implemented for '%s'", t.DType().CppName())
 	check(t.Dim() == 1, "bincount only supports 1-d non-negative integral inputs.")
-	list := tensor.Data[int64](contiguous(to(t, tensor.Int64)))
 	if weights == nil {
-		counts := countsOf(list, least)
-		return must(tensor.FromSlice(counts, len(counts)))
+		return countsOf(contiguous(t), least)
 	}
+	list := tensor.Data[int64](contiguous(to(t, tensor.Int64)))
 	check(weights.Dim() == 1 && weights.Numel() == len(list), "weights should be 1-d and have the same length as input")
 	n := int64(least)
 	for _, v := range list {
@@ -194,35 +195,68 @@ func bincount(t, weights *tensor.Tensor, least int) *tensor.Tensor {
 	return sumsOfWeights[float64](list, contiguous(to(weights, tensor.Float64)), int(n))
 }
 
-// fewCounts is how many counts are kept twice: equal neighbours then do not wait for each other.
-const fewCounts = 1 << 12
-
-// countsOf counts the even places of the list in one table and the odd ones in another.
-func countsOf(list []int64, least int) []int64 {
-	even, odd := make([]int64, max(least, fewCounts)), make([]int64, fewCounts)
-	for len(list) >= 2 && uint64(list[0]) < uint64(len(even)) && uint64(list[1]) < uint64(len(odd)) {
-		even[list[0]]++
-		odd[list[1]]++
-		list = list[2:]
-	}
-	for _, v := range list {
-		if uint64(v) >= uint64(len(even)) {
-			check(v >= 0, "bincount only supports 1-d non-negative integral inputs.")
-			check(v < math.MaxInt/16, "bincount: the largest element, %d, is too large", v)
-			grown := make([]int64, max(2*len(even), int(v)+1))
-			copy(grown, even)
-			even = grown
+// countsOf counts each number of a list, in pieces that stay in the cache while their largest is found.
+func countsOf(t *tensor.Tensor, least int) *tensor.Tensor {
+	counts := zeros([]int{least}, tensor.Int64)
+	for lo := 0; lo < t.Numel(); lo += countedAtOnce {
+		piece := must(t.Narrow(0, lo, min(countedAtOnce, t.Numel()-lo)))
+		numbers := to(piece, tensor.Int64)
+		list := tensor.Data[int64](numbers)
+		if all := union(list); all >= uint64(counts.Numel()) {
+			check(all <= math.MaxInt64, "bincount only supports 1-d non-negative integral inputs.")
+			largest := slices.Max(list)
+			check(largest < math.MaxInt/16, "bincount: the largest element, %d, is too large", largest)
+			if int(largest) >= counts.Numel() {
+				n := int(largest) + 1
+				if lo+len(list) < t.Numel() {
+					n = 1 << bits.Len64(uint64(largest)) // the union of numbers that are not longer is below that too
+				}
+				counts = resized(counts, n)
+			}
 		}
-		even[v]++
+		addOnes(tensor.Data[int64](counts), list)
+		if numbers != piece {
+			numbers.Release()
+		}
 	}
-	for v, count := range odd {
-		even[v] += count
-	}
-	n := len(even)
-	for n > least && even[n-1] == 0 {
+	n, found := counts.Numel(), tensor.Data[int64](counts)
+	for n > least && found[n-1] == 0 {
 		n--
 	}
-	return even[:n]
+	if n < counts.Numel() {
+		return resized(counts, n)
+	}
+	return counts
+}
+
+const countedAtOnce = 1 << 14
+
+// union has each bit that one of the numbers has, so that none is larger.
+func union(list []int64) uint64 {
+	var a, b, c, d int64
+	for ; len(list) >= 4; list = list[4:] {
+		four := (*[4]int64)(list)
+		a, b, c, d = a|four[0], b|four[1], c|four[2], d|four[3]
+	}
+	for _, v := range list {
+		a |= v
+	}
+	return uint64(a | b | c | d)
+}
+
+//go:noinline
+func addOnes(counts, list []int64) {
+	for _, v := range list {
+		counts[v]++
+	}
+}
+
+// resized returns the first n counts, and zeros where there are fewer.
+func resized(t *tensor.Tensor, n int) *tensor.Tensor {
+	out := zeros([]int{n}, t.DType())
+	copy(tensor.Data[int64](out), tensor.Data[int64](t))
+	t.Release()
+	return out
 }
 
 func sumsOfWeights[T float32 | float64](list []int64, weights *tensor.Tensor, n int) *tensor.Tensor {

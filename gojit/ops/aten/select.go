@@ -3,6 +3,7 @@ package aten
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
@@ -16,29 +17,33 @@ type chosenPlace func(numbers, nans int) int
 func (l *lines) picked(place chosenPlace) *tensor.Tensor {
 	index := l.like(1, tensor.Int64)
 	at := tensor.Data[int64](index)
-	width := keyWidth(l.t.DType())
-	nan, hasNaN := nanKey(l.t.DType())
 	l.each(4*l.n, func(lo, hi int) {
 		room, both := words(2 * l.n)
 		defer room.Release()
-		keys, moved := both[:l.n], both[l.n:]
 		for i := lo; i < hi; i++ {
-			keysOf(keys, l.row(i), l.t.DType(), false)
-			nans := 0
-			if hasNaN {
-				nans = countOf(keys, nan)
-			}
-			wanted := place(l.n-nans, nans)
-			if wanted >= l.n-nans {
-				at[i] = int64(slices.Index(keys, nan))
-				continue
-			}
-			copy(moved, keys)
-			key, before := selectKey(moved, wanted, width)
-			at[i] = int64(placeOf(keys, key, wanted-before))
+			at[i] = int64(pickedOf(l.row(i), l.t.DType(), both, place))
 		}
 	})
 	return index
+}
+
+// pickedOf is picked for one row, with room for two keys of each element.
+func pickedOf(row unsafe.Pointer, d tensor.DType, room []uint64, place chosenPlace) int {
+	n := len(room) / 2
+	keys, moved := room[:n], room[n:]
+	keysOf(keys, row, d, false)
+	nan, hasNaN := nanKey(d)
+	nans := 0
+	if hasNaN {
+		nans = countOf(keys, nan)
+	}
+	wanted := place(n-nans, nans)
+	if wanted >= n-nans {
+		return slices.Index(keys, nan)
+	}
+	copy(moved, keys)
+	key, before := selectKey(moved, wanted, keyWidth(d))
+	return placeOf(keys, key, wanted-before)
 }
 
 func countOf(keys []uint64, key uint64) int {
@@ -64,11 +69,16 @@ func placeOf(keys []uint64, key uint64, skip int) int {
 	return -1
 }
 
-// pick gives one element of each row and its index, with or without the dimension.
-func pick(name string, t *tensor.Tensor, dim int, keepdim bool, place chosenPlace) (values, indices *tensor.Tensor) {
-	l := linesOf(name+"_cpu", t, dim)
+// pick gives one element of each row and its index, with or without the dimension. The kernel's name is for errors.
+func pick(name, kernel string, t *tensor.Tensor, dim int, keepdim bool, place chosenPlace) (values, indices *tensor.Tensor) {
+	refuseTruths(kernel, t)
+	l := linesOf(kernel, t, dim)
 	noEmptyLines(name, &l)
 	return l.one(l.picked(place), keepdim)
+}
+
+func refuseTruths(kernel string, t *tensor.Tensor) {
+	check(!t.DType().IsComplex() && t.DType() != tensor.Bool, "\"%s\" not implemented for '%s'", kernel, t.DType().CppName())
 }
 
 func noEmptyLines(name string, l *lines) {
@@ -105,11 +115,24 @@ func wholeMedian(t *tensor.Tensor, place chosenPlace) *tensor.Tensor {
 		}
 		return must(tensor.Full(nil, tensor.Int(math.MinInt64), t.DType()))
 	}
-	return pair(pick("median", must(t.Reshape(-1)), 0, false, place))[0]
+	refuseTruths("median_cpu", t)
+	flat := contiguous(t)
+	n, size := flat.Numel(), t.DType().Size()
+	var near [2 * shortRow]uint64
+	room := near[:]
+	if n > shortRow {
+		var far *tensor.Tensor
+		far, room = words(2 * n)
+		defer far.Release()
+	}
+	at := pickedOf(flat.DataPtr(), t.DType(), room[:2*n], place)
+	out := empty(nil, t.DType())
+	copy(unsafe.Slice((*byte)(out.DataPtr()), size), unsafe.Slice((*byte)(unsafe.Add(flat.DataPtr(), at*size)), size))
+	return out
 }
 
 func kthValue(t *tensor.Tensor, k, dim int, keepdim bool) (values, indices *tensor.Tensor) {
-	return pick("kthvalue", t, dim, keepdim, func(numbers, nans int) int {
+	return pick("kthvalue", "kthvalue_cpu", t, dim, keepdim, func(numbers, nans int) int {
 		check(k >= 1 && k <= numbers+nans, "kthvalue(): selected number k out of range for dimension %d", wrapDim(dim, t))
 		return k - 1
 	})
@@ -253,9 +276,13 @@ func quantileScalar(c call) *tensor.Tensor {
 var selectFamily = []definition{
 	define("kthvalue", func(c call) { c.give(pair(kthValue(c.tensor(0), c.int(1), c.int(2), c.bool(3)))...) }),
 	giving("median", func(c call) *tensor.Tensor { return wholeMedian(c.tensor(0), medianPlace) }),
-	define("median.dim", func(c call) { c.give(pair(pick("median", c.tensor(0), c.int(1), c.bool(2), medianPlace))...) }),
+	define("median.dim", func(c call) {
+		c.give(pair(pick("median", "median_out", c.tensor(0), c.int(1), c.bool(2), medianPlace))...)
+	}),
 	giving("nanmedian", func(c call) *tensor.Tensor { return wholeMedian(c.tensor(0), numbersMedian) }),
-	define("nanmedian.dim", func(c call) { c.give(pair(pick("nanmedian", c.tensor(0), c.int(1), c.bool(2), numbersMedian))...) }),
+	define("nanmedian.dim", func(c call) {
+		c.give(pair(pick("median", "median_out", c.tensor(0), c.int(1), c.bool(2), numbersMedian))...)
+	}),
 	define("mode", func(c call) { c.give(pair(mode(c.tensor(0), c.int(1), c.bool(2)))...) }),
 	giving("quantile", func(c call) *tensor.Tensor {
 		return quantile(c.tensor(0), c.tensor(1), c.oneDim(2), c.bool(3), c.str(4))
