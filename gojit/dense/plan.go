@@ -142,6 +142,9 @@ func (p *Plan[T]) applyEpilogue(residual, out []T) {
 	applyEpilogue(p.options.Epilogue, out, p.geometry.Batch*volume(p.geometry.Out), channels, channels, p.bias, residual)
 }
 
+// streamFrom is a variable for tests.
+var streamFrom = amd64.StreamFrom
+
 // runTiles shares the panels out where there are more of them, else the strips.
 func (p *Plan[T]) runTiles(in, residual, out []T) {
 	g := &p.geometry
@@ -150,7 +153,7 @@ func (p *Plan[T]) runTiles(in, residual, out []T) {
 	n := g.Batch * len(p.strips)
 	outer := len(p.weight)*int(unsafe.Sizeof(in[0])) > 400<<10 // weights are read once
 	run := func(j0, j1, s0, s1 int) {
-		w := stripWriter[T]{Plan: p, in: in, residual: residual, out: out, filters: filters}
+		w := stripWriter[T]{Plan: p, in: in, residual: residual, out: out, filters: filters, streams: len(out)*int(unsafe.Sizeof(out[0])) >= streamFrom}
 		if p.options.Epilogue != nil {
 			memory := bufferPool.Get().(*buffers)
 			defer bufferPool.Put(memory)

@@ -115,6 +115,7 @@ type stripWriter[T Float] struct {
 	in, residual, out []T
 	filters           int
 	scratch           unsafe.Pointer // of epilogues
+	streams           bool           // the output goes past the caches, which do not hold it
 }
 
 // strip computes a strip of the output for one panel of the out channels of a group.
@@ -155,6 +156,7 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 		args.K, args.Runs = int64(run), int64(s.y1-s.y0)
 		args.ANext, args.BNext = int64((row-run)*size), int64((g.Kernel[2]*channels-run)*width*size)
 		w.finish(&t)
+		t.Stream = w.streams && uintptr(args.C)%amd64.StreamAlignment == 0 && args.CRow%amd64.StreamAlignment == 0
 		taps(s.y0)
 		return
 	}

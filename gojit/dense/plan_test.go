@@ -86,6 +86,20 @@ func TestPlansAgreeWithPortable(t *testing.T) {
 	}
 }
 
+// TestPlansStream has outputs go past the caches where their places lie at multiples of cache lines, and not elsewhere.
+func TestPlansStream(t *testing.T) {
+	defer func(n int) { streamFrom = n }(streamFrom)
+	streamFrom = 0
+	r := rand.New(rand.NewPCG(49, 50))
+	for _, channels := range []int{16, 48, 96, 40} {
+		for _, kernel := range []int{1, 3} {
+			checkPlan[float32](t, r, square(8, 20, channels, kernel, 1, 0), PlanOptions{Relu: true, Residual: true, Exact: true}, 0)
+			checkPlan[float64](t, r, square(8, 20, channels, kernel, 1, 1), PlanOptions{Exact: true}, 0)
+			checkPlan[float32](t, r, square(8, 20, channels, kernel, 1, 1), PlanOptions{Epilogue: exactEpilogue[float32]()}, 0)
+		}
+	}
+}
+
 func TestWinogradIsNearTheConvolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
 	one := [3]int{1, 1, 1}

@@ -93,6 +93,10 @@ func Compile(k *kernel.Kernel, uniform uint32, isa ISA) (*Function, error) {
 	return compile(k, uniform, isa, dearSide, false)
 }
 
+// StreamFrom is the number of bytes of outputs from which they go past the caches, which would not hold them: to store into a cache
+// reads the memory first. Half as many bytes take as long either way, and who reads them next finds them in a cache.
+const StreamFrom = 32 << 20
+
 // StreamAlignment is what the addresses of outputs are multiples of where a function that CompileStreaming made runs.
 const StreamAlignment = 64
 

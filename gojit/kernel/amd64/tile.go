@@ -23,6 +23,7 @@ type Tile struct {
 	Keep     bool  // rows of B, completed with zeros, are also written to Pack
 	Prefetch bool  // rows of B are fetched ahead into the cache
 	FetchC   bool  // C is fetched into the cache at the start
+	Stream   bool  // whole vectors of C go past the caches; it lies, as CRow and CBlock do, at multiples of StreamAlignment
 	Fetch    bool  // what is to be read later is fetched into the second cache, as TileArgs says; not with Keep
 	Walk     bool  // several blocks one after the other, whose sums have several runs, as TileArgs says
 	Add      bool  // C is added to
@@ -522,6 +523,8 @@ func (w *tileWriter) loadVector(d Reg, m Mem, tail bool) {
 
 func (w *tileWriter) storeVector(s Reg, m Mem, tail bool) {
 	switch {
+	case !tail && w.tile.Stream:
+		w.V(MOVNTPS, w.width, s, 0, M(m))
 	case !tail:
 		w.V(MOVUPSstore, w.width, s, 0, M(m))
 	case w.tile.ISA == AVX512:

@@ -85,7 +85,7 @@ func (t *Tile) Code() *Code {
 }
 
 // tileTables hold the code of tiles by what they do, and by their size: a look-up takes two loads.
-var tileTables [1 << 17]atomic.Pointer[[32][16]atomic.Pointer[Code]]
+var tileTables [1 << 18]atomic.Pointer[[32][16]atomic.Pointer[Code]]
 
 // index numbers what the tile does.
 func (t *Tile) index() int {
@@ -93,7 +93,7 @@ func (t *Tile) index() int {
 	if t.PackedA {
 		layout = 3
 	}
-	return layout<<15 | bit(t.Fetch)<<14 | bit(t.Walk)<<13 | bit(t.Pairs)<<12 | int(t.Bias)<<10 | bit(t.ISA == AVX512)<<9 | bit(t.Double)<<8 | bit(t.Tail)<<7 | bit(t.InPlace)<<6 |
+	return bit(t.Stream)<<17 | layout<<15 | bit(t.Fetch)<<14 | bit(t.Walk)<<13 | bit(t.Pairs)<<12 | int(t.Bias)<<10 | bit(t.ISA == AVX512)<<9 | bit(t.Double)<<8 | bit(t.Tail)<<7 | bit(t.InPlace)<<6 |
 		bit(t.Keep)<<5 | bit(t.Prefetch)<<4 | bit(t.FetchC)<<3 | bit(t.Add)<<2 | bit(t.Residual)<<1 | bit(t.Relu)
 }
 

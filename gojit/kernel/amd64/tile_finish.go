@@ -106,6 +106,9 @@ func (w *tileWriter) leave() {
 		w.Jump(w.start)
 		w.Bind(done)
 	}
+	if w.tile.Stream {
+		w.StoreFence()
+	}
 	w.ZeroUpper()
 	w.Ret()
 }

@@ -56,7 +56,7 @@ func TestTilesAgreeWithDefinition(t *testing.T) {
 				for range 4 {
 					tile := Tile{ISA: isa, Rows: uint8(rows), Vectors: uint8(vectors), Tail: r.IntN(2) == 0, Columns: r.IntN(2) == 0,
 						InPlace: r.IntN(2) == 0, Keep: r.IntN(2) == 0, Prefetch: r.IntN(2) == 0, FetchC: r.IntN(2) == 0, Add: r.IntN(2) == 0, Bias: Bias(r.IntN(3)),
-						Residual: r.IntN(2) == 0, Relu: r.IntN(2) == 0}
+						Residual: r.IntN(2) == 0, Relu: r.IntN(2) == 0, Stream: r.IntN(4) == 0}
 					if rows == 1 && vectors+3 > isa.Registers()-3 {
 						tile.Keep = false
 					}
@@ -108,6 +108,9 @@ func checkTile[T float32 | float64](t *testing.T, tile Tile, r *rand.Rand) {
 		elementA = func(i, p int) int { return p*lda + i }
 	case tile.PackedA:
 		lenA, elementA = rows*packedRow, func(i, p int) int { return packedElement(rows, i, p) }
+	}
+	if tile.Stream {
+		front, ldc = true, n
 	}
 	lenC := (rows-1)*ldc + columns
 	a, b := guarded[T](t, lenA, front), guarded[T](t, (k-1)*ldb+widthB, front)

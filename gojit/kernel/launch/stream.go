@@ -4,9 +4,8 @@ import (
 	"torchjit/gojit/kernel/amd64"
 )
 
-// streamFrom is the number of bytes of outputs from which they go past the caches, which would not hold them: to store into a cache
-// reads the memory first. Half as many bytes take as long either way, and who reads them next finds them in a cache.
-var streamFrom = 32 << 20
+// streamFrom is a variable for tests.
+var streamFrom = amd64.StreamFrom
 
 // streaming returns the function that writes past the caches where n elements are worth it, else f. Outputs that are
 // inputs too have been read into a cache.
