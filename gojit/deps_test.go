@@ -24,6 +24,7 @@ executor
 frontend trace
 composite
 serialize
+export
 gojit
 cmd/gojit
 `

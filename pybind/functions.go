@@ -22,6 +22,7 @@ var registered = slices.Concat(
 	moduleFunctions,
 	serializeFunctions,
 	safeTensorsFunctions,
+	exportFunctions,
 	traceFunctions,
 	profileFunctions,
 	memberFunctions,

@@ -285,7 +285,7 @@ func (in *indexer) tracedView(k *namedOperator, kept int, given []trace.Given, a
 
 // tracedData records, where a trace is being recorded, that a tensor was made of numbers.
 func (h *thread) tracedData(t *tensor.Tensor) (*tensor.Tensor, error) {
-	if h.recorder == nil {
+	if h.recorder == nil || h.recorder.Exact {
 		return t, nil
 	}
 	no := value.Bool(false)

@@ -40,7 +40,7 @@ var tensorFunctions = []function{
 func tensorShape(c *call) error {
 	t := c.argTensor(0)
 	r := c.thread.recorder
-	if r == nil {
+	if r == nil || r.FixedSizes {
 		c.ints(kindSize, t.Shape())
 		return nil
 	}
@@ -64,7 +64,7 @@ func tensorSize(c *call) error {
 	if err != nil {
 		return err
 	}
-	if r := c.thread.recorder; r != nil {
+	if r := c.thread.recorder; r != nil && !r.FixedSizes {
 		size, err := r.Size(t, c.argInt(1))
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func tensorDim(c *call) error {
 }
 
 func tensorNumel(c *call) error {
-	if r := c.thread.recorder; r != nil {
+	if r := c.thread.recorder; r != nil && !r.FixedSizes {
 		n, err := r.Numel(c.argTensor(0))
 		if err != nil {
 			return err
@@ -121,6 +121,13 @@ func tensorLength(c *call) error {
 	t := c.argTensor(0)
 	if t.Dim() == 0 {
 		return typeErrorf("len() of a 0-d tensor")
+	}
+	if r := c.thread.recorder; r != nil && r.Exact && !r.FixedSizes {
+		size, err := r.Size(t, 0)
+		if err != nil {
+			return err
+		}
+		r.Observe(size, "the length of a tensor")
 	}
 	c.int(t.Size(0))
 	return nil
@@ -146,7 +153,7 @@ func tensorVersion(c *call) error {
 }
 
 func tensorItem(c *call) error {
-	if err := c.thread.warnTraced("Converting a tensor to a Python number"); err != nil {
+	if err := c.thread.warnTraced(c.argTensor(0), "Converting a tensor to a Python number"); err != nil {
 		return err
 	}
 	return writeItem(c)
@@ -154,8 +161,8 @@ func tensorItem(c *call) error {
 
 // tensorNumber is tensorItem for a conversion that warnings call by its own name.
 func tensorNumber(c *call) error {
-	if kind := c.argString(1); kind != "index" { // of which PyTorch does not warn
-		if err := c.thread.warnTraced("Converting a tensor to a Python " + kind); err != nil {
+	if kind := c.argString(1); kind != "index" || c.thread.recorder != nil && c.thread.recorder.Exact { // PyTorch does not warn of indices
+		if err := c.thread.warnTraced(c.argTensor(0), "Converting a tensor to a Python "+kind); err != nil {
 			return err
 		}
 	}
@@ -171,7 +178,7 @@ func writeItem(c *call) error {
 }
 
 func tensorTruth(c *call) error {
-	if err := c.thread.warnTraced("Converting a tensor to a Python boolean"); err != nil {
+	if err := c.thread.warnTraced(c.argTensor(0), "Converting a tensor to a Python boolean"); err != nil {
 		return err
 	}
 	t := c.argTensor(0)
@@ -192,7 +199,7 @@ func tensorTruth(c *call) error {
 
 // tensorToList replies the elements as nested lists.
 func tensorToList(c *call) error {
-	if err := c.thread.warnTraced("Converting a tensor to a Python list"); err != nil {
+	if err := c.thread.warnTraced(c.argTensor(0), "Converting a tensor to a Python list"); err != nil {
 		return err
 	}
 	t := c.argTensor(0)

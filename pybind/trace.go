@@ -97,9 +97,14 @@ func (h pythonHost) Name(t *tensor.Tensor) string {
 	return name
 }
 
-// warnTraced tells, while a trace is being recorded, that what the program does now is not recorded.
-func (h *thread) warnTraced(what string) error {
+// warnTraced tells, while a trace is being recorded, that what the program does now with a tensor is not recorded. An exact trace
+// notes it.
+func (h *thread) warnTraced(t *tensor.Tensor, what string) error {
 	if h.recorder == nil {
+		return nil
+	}
+	if h.recorder.Exact {
+		h.recorder.Observe(t, what)
 		return nil
 	}
 	return host.invoke("trace_warn", 1, func(w *writer) { w.string(what) }, nil)
@@ -251,6 +256,13 @@ func traceConstant(c *call) error {
 		return c.value(value.OfTensor(made))
 	}
 	c.arg(0).keep()
+	if c.thread.recorder.Exact {
+		out, err := c.thread.runNamed("aten::lift_fresh_copy", value.OfTensor(made))
+		if err != nil {
+			return err
+		}
+		return c.value(out)
+	}
 	moved, err := c.thread.tracedData(made)
 	if err != nil {
 		return err

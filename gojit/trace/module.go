@@ -67,6 +67,9 @@ func (r *Recorder) viewAgain(t *tensor.Tensor) {
 func (r *Recorder) PushScope(path string) {
 	r.scopes = append(r.scopes, path)
 	r.g.SetScope(strings.Join(r.scopes, "/"))
+	if r.Exact {
+		return
+	}
 	n := r.g.InsertNode(r.g.Create(tracedForward, nil, 0).SetAttr("scope", path))
 	r.g.SetInsertEnd(n.AddBlock())
 }
@@ -75,6 +78,9 @@ func (r *Recorder) PushScope(path string) {
 func (r *Recorder) PopScope() {
 	r.scopes = r.scopes[:len(r.scopes)-1]
 	r.g.SetScope(strings.Join(r.scopes, "/"))
+	if r.Exact {
+		return
+	}
 	owner := r.g.InsertPoint().Block().Owner()
 	if next := owner.Next(); next != nil {
 		r.g.SetInsertPoint(next)

@@ -43,6 +43,13 @@ type Recorder struct {
 	// Outplace makes operators that write a tensor ones that make a new one, where there are such. Writes to views
 	// are lost then.
 	Outplace bool
+	// Exact records what package export captures: each operator as it was called, numbers as numbers, modules as scopes of nodes alone;
+	// tensors from outside become further inputs, which Lifted lists.
+	Exact    bool
+	Lifted   []*tensor.Tensor
+	examples []value.Value // of the inputs of an exact trace
+	// FixedSizes gives the program the sizes of tensors as numbers.
+	FixedSizes bool
 }
 
 // NewRecorder returns a recorder with an empty graph. host may be nil: then there are no places and
@@ -66,7 +73,7 @@ func (r *Recorder) place() source.Range {
 // Record adds the call of an operator that has run. given tells of the numbers among its arguments
 // that came from tensors. It fails on an argument that a graph cannot hold.
 func (r *Recorder) Record(o *ops.Operator, args, out []value.Value, given ...Given) error {
-	if expand := decomposed[o.BaseName()]; expand != nil && expand(r, o, args, out) {
+	if expand := decomposed[o.BaseName()]; expand != nil && !r.Exact && expand(r, o, args, out) {
 		return nil
 	}
 	return r.record(o, args, out, given)
@@ -74,7 +81,9 @@ func (r *Recorder) Record(o *ops.Operator, args, out []value.Value, given ...Giv
 
 func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Given) error {
 	place := r.place()
-	args = completed(o, args)
+	if !r.Exact || len(args) > 0 && !args[0].IsTensor() {
+		args = completed(o, args)
+	}
 	name := o.BaseName()
 	if name == "aten::split" && args[1].Kind() == value.KindList {
 		name = "aten::split_with_sizes"
@@ -84,6 +93,9 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 		name = strings.TrimSuffix(name, "_")
 	}
 	n := r.g.Create(name, nil, 0).SetRange(place)
+	if r.Exact {
+		n.SetAttr("overload", o.Name)
+	}
 	stash := r.stash(given)
 	for i := range o.Schema().Arguments {
 		if a := &o.Schema().Arguments[i]; written && a.KwargOnly && a.Alias != nil {
@@ -146,7 +158,7 @@ func (r *Recorder) argument(o *ops.Operator, i int, x value.Value, stash stash, 
 		}
 		return r.g.InsertNode(r.g.CreateList(elem, items)).Output(), nil
 	case value.KindBool, value.KindInt, value.KindFloat:
-		if i > 0 && takesNumbersAsTensors[strings.TrimSuffix(o.BaseName(), "_")] && o.Schema().Arguments[i].Name == "other" {
+		if i > 0 && !r.Exact && takesNumbersAsTensors[strings.TrimSuffix(o.BaseName(), "_")] && o.Schema().Arguments[i].Name == "other" {
 			return r.constantTensor(wrapped(x), place), nil
 		}
 	}
@@ -242,6 +254,9 @@ func (r *Recorder) tensor(t *tensor.Tensor, place source.Range) (*ir.Value, erro
 			v.SetName(r.host.Name(t))
 		}
 		return v, nil
+	}
+	if r.Exact {
+		return r.lift(t), nil
 	}
 	if t.RequiresGrad() {
 		return nil, source.Errorf(source.RuntimeError, source.Range{},

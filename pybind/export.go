@@ -1,0 +1,216 @@
+package main
+
+import (
+	"encoding/json"
+
+	"torchjit/gojit/export"
+	"torchjit/gojit/passes"
+	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/trace"
+	"torchjit/gojit/value"
+)
+
+// exportFunctions capture programs as Export IR. Programs go between Python and the library as JSON.
+var exportFunctions = []function{
+	{schema: "export_begin(list inputs, bool fixed_sizes) -> None", run: exportBegin},
+	{schema: "export_end(list results, str options) -> any", run: exportEnd},
+	{schema: "export_check(str program) -> None", run: exportCheck},
+	{schema: "export_active() -> bool", run: exportActive},
+	{schema: "export_begin_if(Tensor predicate) -> None", run: exportBeginIf},
+	{schema: "export_begin_map(list over, list items) -> None", run: exportBeginMap},
+	{schema: "export_end_block(list results, bool further, list out) -> None", run: exportEndBlock},
+}
+
+// exportBegin begins an exact trace whose inputs are tensors that the program has; None stands for an input that is no tensor.
+func exportBegin(c *call) error {
+	if c.thread.recorder != nil {
+		return runtimeErrorf("Tracing can't be nested")
+	}
+	r := trace.NewRecorder(pythonHost{c.thread})
+	r.Exact, r.FixedSizes = true, c.argBool(1)
+	for w := range c.arg(0).items {
+		v, err := plainValue(w)
+		if err != nil {
+			return err
+		}
+		if v.IsTensor() {
+			w.keep()
+		}
+		r.Bind("", v)
+	}
+	c.thread.beginRecorder(r)
+	c.none()
+	return nil
+}
+
+// exportOptions is what Python says of a program that has been traced. A value is given where an input is no tensor.
+type exportOptions struct {
+	Inputs []struct {
+		export.InputSpec
+		Dims map[int]string `json:"dims"`
+	} `json:"inputs"`
+	Results []struct {
+		export.OutputSpec
+		Value *export.Argument `json:"value"`
+	} `json:"results"`
+	Symbols []export.Symbol   `json:"symbols"`
+	Joined  map[string]string `json:"joined"`
+	Fixed   map[string]int    `json:"fixed"`
+	Bare    bool              `json:"bare"`
+	InSpec  string            `json:"in_spec"`
+	OutSpec string            `json:"out_spec"`
+	Modules map[string]string `json:"modules"`
+}
+
+// exportEnd ends an exact trace. It replies the program and the tensors that became inputs because the program used them.
+func exportEnd(c *call) error {
+	r := c.thread.recorder
+	if r == nil || !r.Exact {
+		return runtimeErrorf("no program is being exported")
+	}
+	defer c.thread.endRecorder()
+	var given exportOptions
+	if err := json.Unmarshal([]byte(c.argText(1)), &given); err != nil {
+		return runtimeErrorf("the options of the export cannot be read: %s", err)
+	}
+	results, err := c.argValues(0)
+	if err != nil {
+		return err
+	}
+	g, err := r.FinishExact(results)
+	if err != nil {
+		return err
+	}
+	o := given.options()
+	for i, v := range g.Inputs()[:len(given.Inputs)] {
+		o.Inputs[i].Parameter = v
+		o.Inputs[i].Value = r.Example(i)
+		if in := given.Inputs[i].Constant; in != nil {
+			if o.Inputs[i].Value, err = in.Value(); err != nil {
+				return err
+			}
+		}
+	}
+	o.Lift(r.Lifted, g.Inputs()[len(given.Inputs):])
+	passes.Inline(g)
+	p, err := export.Capture(g, o)
+	if err != nil {
+		return err
+	}
+	p.InSpec, p.OutSpec, p.Modules = given.InSpec, given.OutSpec, given.Modules
+	return c.program(p, r.Lifted)
+}
+
+// program replies a program and tensors.
+func (c *call) program(p *export.Program, tensors []*tensor.Tensor) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	c.open(kindTuple, 2)
+	c.string(string(text))
+	c.open(kindList, len(tensors))
+	for _, t := range tensors {
+		if err := c.keptValue(value.OfTensor(t)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (given *exportOptions) options() *export.Options {
+	o := &export.Options{Symbols: given.Symbols, Joined: given.Joined, Fixed: given.Fixed, Bare: given.Bare}
+	for _, in := range given.Inputs {
+		o.Inputs = append(o.Inputs, export.Input{Spec: in.InputSpec, Dims: in.Dims})
+	}
+	for _, out := range given.Results {
+		o.Results = append(o.Results, export.Result{Spec: out.OutputSpec, Constant: out.Value})
+	}
+	return o
+}
+
+// argProgram reads the program in an argument.
+func (c *call) argProgram(i int) (*export.Program, error) {
+	p := &export.Program{}
+	if err := json.Unmarshal([]byte(c.argText(i)), p); err != nil {
+		return nil, source.Errorf(source.ValueError, source.Range{}, "the program cannot be read: %s", err)
+	}
+	return p, p.Check()
+}
+
+func exportCheck(c *call) error {
+	_, err := c.argProgram(0)
+	c.none()
+	return err
+}
+
+func exportActive(c *call) error {
+	c.bool(c.thread.recorder != nil && c.thread.recorder.Exact)
+	return nil
+}
+
+// argTensors returns the tensors in a list.
+func (c *call) argTensors(i int) ([]*tensor.Tensor, error) {
+	var found []*tensor.Tensor
+	for w := range c.arg(i).items {
+		t := w.tensor()
+		if t == nil {
+			return nil, typeErrorf("expected tensors, not %s", w.kindName())
+		}
+		w.keep()
+		found = append(found, t)
+	}
+	return found, nil
+}
+
+// exportRecorder returns the recorder of the exact trace that is being recorded.
+func (c *call) exportRecorder() (*trace.Recorder, error) {
+	if r := c.thread.recorder; r != nil && r.Exact {
+		return r, nil
+	}
+	return nil, runtimeErrorf("no program is being exported")
+}
+
+func exportBeginIf(c *call) error {
+	r, err := c.exportRecorder()
+	if err != nil {
+		return err
+	}
+	c.none()
+	return r.BeginIf(c.argTensor(0))
+}
+
+func exportBeginMap(c *call) error {
+	r, err := c.exportRecorder()
+	if err != nil {
+		return err
+	}
+	over, err := c.argTensors(0)
+	if err != nil {
+		return err
+	}
+	items, err := c.argTensors(1)
+	if err != nil {
+		return err
+	}
+	c.none()
+	return r.BeginMap(over, items)
+}
+
+func exportEndBlock(c *call) error {
+	r, err := c.exportRecorder()
+	if err != nil {
+		return err
+	}
+	results, err := c.argTensors(0)
+	if err != nil {
+		return err
+	}
+	out, err := c.argTensors(2)
+	if err != nil {
+		return err
+	}
+	c.none()
+	return r.EndBlock(results, c.argBool(1), out)
+}

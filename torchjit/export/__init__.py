@@ -1,0 +1,40 @@
+"""torch.export: captures modules as graphs of functional operators."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import torchjit as torch
+from torchjit.export._trace import UserError, capture
+from torchjit.export.dynamic_shapes import Dim, ShapesCollection, dims
+from torchjit.export.exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature, program_of
+from torchjit.export.graph_signature import ExportBackwardSignature, ExportGraphSignature
+
+__all__ = [
+    "Dim", "ExportBackwardSignature", "ExportGraphSignature", "ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection",
+    "UserError", "dims", "export",
+]  # fmt: skip
+
+
+def export(
+    mod: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, *, dynamic_shapes: Any = None, strict: bool = True,
+    preserve_module_call_signature: tuple[str, ...] = (),
+) -> ExportedProgram:  # fmt: skip
+    """The program that mod(*args, **kwargs) is: a graph of functional operators without side effects.
+
+    args and kwargs are examples. Sizes that dynamic_shapes says nothing of, numbers and strings are fixed in the program;
+    dynamic_shapes gives, for each argument, a Dim for each size that is to be dynamic. Decisions by elements of tensors
+    have to be made with torch.cond. strict has no effect: there is one way of capturing.
+
+    Raises TypeError for what is no module, UserError for arguments and sizes that cannot be what they are said to be, and
+    RuntimeError, with the place in the program, for what cannot be exported.
+    """
+    if not isinstance(mod, torch.nn.Module):
+        raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
+    if not isinstance(args, tuple):
+        raise UserError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
+    captured = capture(mod, mod, args, kwargs or {}, dynamic_shapes)
+    state = OrderedDict(mod.state_dict(keep_vars=True))
+    rest = {name: b for name, b in mod.named_buffers() if name not in state}
+    return program_of(captured, state, {**rest, **captured.constants}, (args, kwargs or {}))

@@ -1,0 +1,114 @@
+"""Exported programs as Python with the sizes of tensors."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import torchjit as torch
+from torchjit.export._symbolic import SymInt
+
+_SHORT = {
+    "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8",
+    "uint8": "u8", "bool": "b8", "complex64": "c64", "complex128": "c128",
+}  # fmt: skip
+
+
+def annotation(value: Any) -> str:
+    """What a node gives, in brief: f32[2, 3]; "" where nothing is known."""
+    if isinstance(value, torch.Tensor):
+        name = str(value.dtype).removeprefix("torch.")
+        return f"{_SHORT.get(name, name)}[{', '.join(str(n) for n in value.shape)}]"
+    if isinstance(value, SymInt):
+        return f"Sym({value})"
+    return ""
+
+
+def _annotated(name: str, value: Any) -> str:
+    text = annotation(value)
+    return f'{name}: "{text}"' if text else name
+
+
+def _place(trace: str | None) -> str:
+    """The innermost frame of a traceback as a comment; "" where there is none."""
+    found = re.findall(r'File "(.*)", line (\d+), in (.*)\n\s*(.*)', trace or "")
+    if not found:
+        return ""
+    file, line, name, code = found[-1]
+    return f"# File: {file}:{line} in {name}, code: {code}"
+
+
+def readable(module: Any, name: str) -> str:
+    """A class with the forward of a graph, and the classes of the graphs in it."""
+    nodes = list(module.graph.nodes)
+    inputs = [_annotated(n.name, n.meta.get("val")) for n in nodes if n.op == "placeholder"]
+    lines = [f"class {name}(torch.nn.Module):", f"    def forward({', '.join(['self', *inputs])}):"]
+    last = _last_uses(nodes)
+    place = ""
+    for n in nodes:
+        if n.op == "placeholder":
+            continue
+        now = _place(n.meta.get("stack_trace"))
+        if n.op == "call_function" and now and now != place:
+            place = now
+            if lines[-1] and not lines[-1].endswith("):"):
+                lines.append("")
+            lines.append("         " + now)
+        lines.append("        " + _statement(n, last.get(n, [])))
+    for n in nodes:
+        inner = getattr(module, n.target, None) if n.op == "get_attr" else None
+        if inner is not None and hasattr(inner, "graph"):
+            lines += ["", *("    " + line if line else line for line in readable(inner, n.target).split("\n"))]
+    return "\n".join(lines) + ("\n" if not lines[-1].endswith("\n") else "")
+
+
+def _last_uses(nodes: list[Any]) -> dict[Any, list[Any]]:
+    """For each node those that are used for the last time in it."""
+    found: dict[Any, Any] = {}
+    for n in nodes:
+        for used in n.all_input_nodes:
+            found[used] = n
+    last: dict[Any, list[Any]] = {}
+    for used, n in found.items():
+        last.setdefault(n, []).append(used)
+    for n in nodes:
+        if n.op in ("call_function", "get_attr") and n not in found:
+            last.setdefault(n, []).append(n)
+    return last
+
+
+def _statement(n: Any, ending: list[Any]) -> str:
+    if n.op == "output":
+        return f"return {_argument(n.args[0])}"
+    left = _annotated(n.name, n.meta.get("val"))
+    if n.op == "get_attr":
+        text = f"{left} = self.{n.target}"
+    else:
+        given = [_argument(a) for a in n.args] + [f"{k} = {_argument(a)}" for k, a in n.kwargs.items()]
+        text = f"{left} = {target_text(n.target)}({', '.join(given)})"
+        if getattr(n.target, "__name__", "") == "getitem" and getattr(n.target, "__module__", "") == "_operator":
+            text = f"{left} = {_argument(n.args[0])}[{_argument(n.args[1])}]"
+    if ending:
+        text += ";  " + " = ".join(u.name for u in ending) + " = None"
+    return text
+
+
+def target_text(target: Any) -> str:
+    """What is called, as Python names it."""
+    from torchjit._ops import OpOverload
+
+    if isinstance(target, OpOverload):
+        return f"torch.ops.{target}"
+    if getattr(target, "__module__", "") in ("_operator", "operator"):
+        return f"operator.{target.__name__}"
+    return str(target) if getattr(target, "namespace", "") == "higher_order" else f"torch.{getattr(target, '__name__', target)}"
+
+
+def _argument(x: Any) -> str:
+    if hasattr(x, "op") and hasattr(x, "name"):
+        return str(x.name)
+    if isinstance(x, tuple):
+        return "(" + ", ".join(_argument(i) for i in x) + ("," if len(x) == 1 else "") + ")"
+    if isinstance(x, list):
+        return "[" + ", ".join(_argument(i) for i in x) + "]"
+    return repr(x)
