@@ -8,6 +8,7 @@ import (
 
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/composite"
+	"torchjit/gojit/export"
 	"torchjit/gojit/frontend"
 	"torchjit/gojit/fuser"
 	"torchjit/gojit/interp"
@@ -24,7 +25,7 @@ import (
 
 // LinkOperators puts the operators into the registry. Everything here does it on first use.
 var LinkOperators = sync.OnceFunc(func() {
-	if err := ops.Register(append(prim.Families(), aten.Operators(), autograd.Operators)...); err != nil {
+	if err := ops.Register(append(prim.Families(), aten.Operators(), autograd.Operators, export.Operators)...); err != nil {
 		panic(err)
 	}
 	composite.Link()

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"strings"
 
 	"torchjit/gojit/export"
 	"torchjit/gojit/passes"
@@ -18,8 +20,8 @@ var exportFunctions = []function{
 	{schema: "export_check(str program) -> None", run: exportCheck},
 	{schema: "export_active() -> bool", run: exportActive},
 	{schema: "export_begin_if(Tensor predicate) -> None", run: exportBeginIf},
-	{schema: "export_begin_map(list over, list items) -> None", run: exportBeginMap},
-	{schema: "export_end_block(list results, bool further, list out) -> None", run: exportEndBlock},
+	{schema: "export_begin_map(list over) -> list", run: exportBeginMap},
+	{schema: "export_end_block(list results, bool further) -> list", run: exportEndBlock},
 }
 
 // exportBegin begins an exact trace whose inputs are tensors that the program has; None stands for an input that is no tensor.
@@ -96,10 +98,22 @@ func exportEnd(c *call) error {
 	passes.Inline(g)
 	p, err := export.Capture(g, o)
 	if err != nil {
-		return err
+		return fromUser(err)
 	}
 	p.InSpec, p.OutSpec, p.Modules = given.InSpec, given.OutSpec, given.Modules
 	return c.program(p, r.Lifted)
+}
+
+// fromUser gives an error of a capture the calls that led to its place, which Python shows.
+func fromUser(err error) error {
+	var e *source.Error
+	if !errors.As(err, &e) || !e.Range.IsValid() || !strings.Contains(e.Range.Text.Body, "): ") {
+		return err
+	}
+	own := *e
+	own.Range = source.Range{}
+	own.Text += "\n\nfrom user code:\n" + e.Range.Text.Body
+	return &own
 }
 
 // program replies a program and tensors.
@@ -110,13 +124,7 @@ func (c *call) program(p *export.Program, tensors []*tensor.Tensor) error {
 	}
 	c.open(kindTuple, 2)
 	c.string(string(text))
-	c.open(kindList, len(tensors))
-	for _, t := range tensors {
-		if err := c.keptValue(value.OfTensor(t)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.keptTensors(tensors)
 }
 
 func (given *exportOptions) options() *export.Options {
@@ -190,12 +198,11 @@ func exportBeginMap(c *call) error {
 	if err != nil {
 		return err
 	}
-	items, err := c.argTensors(1)
+	items, err := r.BeginMap(over)
 	if err != nil {
 		return err
 	}
-	c.none()
-	return r.BeginMap(over, items)
+	return c.keptTensors(items)
 }
 
 func exportEndBlock(c *call) error {
@@ -207,10 +214,20 @@ func exportEndBlock(c *call) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.argTensors(2)
+	out, err := r.EndBlock(results, c.argBool(1))
 	if err != nil {
 		return err
 	}
-	c.none()
-	return r.EndBlock(results, c.argBool(1), out)
+	return c.keptTensors(out)
+}
+
+// keptTensors replies tensors that a trace knows.
+func (c *call) keptTensors(ts []*tensor.Tensor) error {
+	c.open(kindList, len(ts))
+	for _, t := range ts {
+		if err := c.keptValue(value.OfTensor(t)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

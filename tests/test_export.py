@@ -52,3 +52,147 @@ def test_metadata():
 def test_what_is_no_module():
     with pytest.raises(ValueError, match="to be an instance of `torch.nn.Module`"):
         torch.export.export(lambda x: x, (torch.ones(1),))
+
+
+def same(m, *args, **options):
+    """The exported program of a module, which gives what a copy of the module gives."""
+    import copy
+
+    other = copy.deepcopy(m)
+    ep = torch.export.export(m, args, **options)
+    ep.validate()
+    got, want = (torch.utils._pytree.tree_flatten(f(*args))[0] for f in (ep.module(), other))
+    assert len(got) == len(want)
+    for a, b in zip(got, want, strict=True):
+        assert torch.allclose(a, b) if isinstance(b, torch.Tensor) else a == b
+    return ep
+
+
+def test_statistics_are_outputs():
+    m = nn.BatchNorm1d(3)
+    x = torch.randn(4, 3)
+    ep = torch.export.export(m, (x,))
+    assert m.num_batches_tracked == 0 and torch.equal(m.running_mean, torch.zeros(3))
+    assert set(ep.graph_signature.buffers_to_mutate.values()) == {"running_mean", "running_var", "num_batches_tracked"}
+    other = nn.BatchNorm1d(3)
+    program = ep.module()
+    for _ in range(2):
+        assert torch.equal(program(x), other(x))
+    assert torch.equal(program.running_var, other.running_var) and program.num_batches_tracked == 2
+
+
+class Writes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+        self.scale = torch.ones(3) * 2
+
+    def forward(self, x, d, *, flag=True):
+        self.count.add_(1)
+        y = d["a"] * self.scale + self.count
+        if flag:
+            y = y + x[0] * 3
+        y[0] = 5
+        y.view(3, 1)[1].mul_(2)
+        y.t_().relu_()
+        return {"y": y, "rest": (torch.tensor([1.0]) + 1, None, 7, "text")}
+
+
+def test_writes_views_and_containers():
+    args = (torch.randn(2, 3), {"a": torch.randn(3), "b": torch.randn(1)})
+    ep = same(Writes(), *args)
+    assert [n.name for n in ep.graph.nodes if n.op == "placeholder"] == ["b_count", "c_scale", "c_lifted_tensor_0", "c_lifted_tensor_1", "x", "d_a", "d_b"]
+    assert all(not n.target._schema.is_mutable for n in ep.graph.nodes if n.op == "call_function")
+    assert ep.graph_signature.user_outputs[1:] == ("add_3", None, 7, "text")
+    with pytest.raises(ValueError, match="tree spec"):
+        ep.module()(args[0], {"a": args[0]})
+
+
+def test_sizes_that_are_dynamic():
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv1d(2, 3, 3, stride=2)
+
+        def forward(self, x):
+            y = self.conv(x)
+            return torch.cat([y, y]).view(2 * x.shape[0], -1), x.shape[0] * 2
+
+    m = M()
+    dims = {"x": {0: torch.export.Dim("batch", max=100), 2: torch.export.Dim("length", min=8)}}
+    ep = same(m, torch.randn(4, 2, 20), dynamic_shapes=dims)
+    assert str(ep.range_constraints) == "{s0: VR[0, 100], s1: VR[8, int_oo]}"
+    conv = next(n for n in ep.graph.nodes if "conv1d" in n.name)
+    assert str(conv.meta["val"].shape) == "(s0, 3, ((s1 - 1)//2))"
+    for shape in ((7, 2, 31), (2, 2, 8)):
+        x = torch.randn(shape)
+        got, n = ep.module()(x)
+        assert torch.equal(got, m(x)[0]) and n == 2 * shape[0]
+    with pytest.raises(RuntimeError, match=r"\*args\[0\].shape\[2\] to be >= 8"):
+        ep.module()(torch.randn(4, 2, 7))
+
+
+def test_sizes_that_cannot_be_dynamic():
+    def refused(function, message, *args, **dims):
+        class M(nn.Module):
+            forward = staticmethod(function)
+
+        with pytest.raises(torch.export.UserError, match=message):
+            torch.export.export(M(), args, dynamic_shapes=dims)
+
+    b, c = torch.export.dims("b", "c")
+    x = torch.randn(5, 3)
+    refused(lambda x: x + torch.ones(5, 3), r"b was inferred to be a constant \(5\)", x, x={0: b})
+    refused(lambda x, y: x + y, "must always be equal", x, x, x={0: b}, y={0: c})
+    refused(lambda x: x if x.shape[0] > 4 else x + 1, "decides by a size", x, x={0: b})
+    refused(lambda x: x * sum(range(x.shape[0])), "inferred to be a constant", x, x={0: b})
+
+
+def test_sizes_that_follow_from_elements():
+    class M(nn.Module):
+        def forward(self, x, n):
+            return x.nonzero() + 1, x[x > 0] * 2, torch.zeros(n.item()) + x.sum()
+
+    m = M()
+    ep = torch.export.export(m, (torch.randn(5, 3), torch.tensor(4)))
+    assert [str(s) for s in ep.range_constraints] == ["i0", "i1", "i2"]
+    x, n = torch.tensor([[1.0, -1.0, 2.0]] * 5), torch.tensor(6)
+    for a, b in zip(ep.module()(x, n), m(x, n), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_control_flow():
+    class Cond(nn.Module):
+        def forward(self, x, y):
+            return torch.cond(y, lambda x: x.sin(), lambda x: x.cos(), [x])
+
+    ep = same(Cond(), torch.randn(3), torch.tensor(True))
+    assert str(ep.graph).strip() == (
+        "graph():\n"
+        "    %x : [num_users=1] = placeholder[target=x]\n"
+        "    %y : [num_users=1] = placeholder[target=y]\n"
+        "    %true_graph_0 : [num_users=1] = get_attr[target=true_graph_0]\n"
+        "    %false_graph_0 : [num_users=1] = get_attr[target=false_graph_0]\n"
+        "    %conditional : [num_users=1] = call_function[target=torch.ops.higher_order.cond]"
+        "(args = (%y, %true_graph_0, %false_graph_0, [%x]), kwargs = {})\n"
+        "    return (conditional,)"
+    )
+    x = torch.randn(3)
+    assert torch.equal(ep.module()(x, torch.tensor(False)), x.cos())
+
+    class Map(nn.Module):
+        def forward(self, xs, y):
+            from torchjit._higher_order_ops import map
+
+            return map(lambda x, y: (x * y, x.sum()), xs, y)
+
+    same(Map(), torch.randn(3, 2), torch.randn(2))
+
+
+def test_decisions_by_elements_are_refused():
+    class M(nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else x + 1
+
+    with pytest.raises(RuntimeError, match="(?s)Use torch.cond.*return x if x.sum"):
+        torch.export.export(M(), (torch.ones(3),))

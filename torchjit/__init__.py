@@ -83,6 +83,7 @@ _ELSEWHERE.update(
         )
     }
 )  # fmt: skip
+_ELSEWHERE["cond"] = "torchjit._higher_order_ops"
 _ELSEWHERE["set_printoptions"] = "torchjit._tensor_str"
 _ELSEWHERE["to_dlpack"] = "torchjit.utils.dlpack"
 _ELSEWHERE.update({name: "torchjit._removed" for name in ("eig", "lstsq", "matrix_rank", "solve")})

@@ -180,7 +180,7 @@ def trace_warn_text(text: str) -> None:
     from torchjit.jit._trace import TracerWarning
 
     frame, hidden = _frames()
-    if frame is None or hidden:
+    if frame is None or hidden or _native.export_active():
         return
     warnings.warn_explicit(
         text, TracerWarning, frame.f_code.co_filename, frame.f_lineno,

@@ -29,10 +29,25 @@ class _OperatorNamespace(Namespace):
         return _native.operator_names(self._name)
 
 
+class _HigherOrder:
+    """The operators that take functions."""
+
+    def __getattr__(self, name: str) -> Any:
+        from torchjit import _higher_order_ops
+
+        found = getattr(_higher_order_ops, {"cond": "cond_op"}.get(name, name), None)
+        if not isinstance(found, _higher_order_ops.HigherOrderOperator):
+            raise AttributeError(f"'_HigherOrderNamespace' 'higher_order' object has no attribute '{name}'")
+        return found
+
+
 class _Ops(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name == "higher_order":
+            self.higher_order = _HigherOrder()
+            return self.higher_order
         made = _OperatorNamespace(name)
         setattr(self, name, made)
         return made

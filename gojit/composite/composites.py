@@ -1403,7 +1403,9 @@ def tensor_split__tensor_indices_or_sections(self, tensor_indices_or_sections, d
     return torch.tensor_split(self, indices, dim)
 
 def native_batch_norm(input, weight: Optional[Tensor], bias: Optional[Tensor], running_mean: Optional[Tensor], running_var: Optional[Tensor], training: bool, momentum: float, eps: float):
-    _, mean, scale = torch.native_batch_norm(input.detach(), None, None, running_mean, running_var, training, momentum, eps)
+    own_mean = None if running_mean is None else running_mean.detach() # without it the call would come back here
+    own_var = None if running_var is None else running_var.detach()
+    _, mean, scale = torch.native_batch_norm(input.detach(), None, None, own_mean, own_var, training, momentum, eps)
     out = torch.batch_norm(input, weight, bias, None if training else running_mean, None if training else running_var, training, momentum, eps, False)
     return out, mean, scale
 

@@ -482,3 +482,15 @@ def _scaled_dot_product_attention_forward(query, key, value, attn_mask: Optional
 
 def _scaled_dot_product_attention_math(query, key, value, attn_mask: Optional[Tensor], dropout_p: float, need_attn_weights: bool, is_causal: bool):
     return torch._scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, need_attn_weights, is_causal)
+
+
+# ---- functional forms of operators that write to their arguments, for exported programs ----
+
+def _native_batch_norm_legit_functional(input, weight: Optional[Tensor], bias: Optional[Tensor], running_mean, running_var, training: bool, momentum: float, eps: float):
+    if training:
+        mean = running_mean.detach().clone()
+        var = running_var.detach().clone()
+        out, save_mean, save_invstd = torch.native_batch_norm(input, weight, bias, mean, var, True, momentum, eps)
+        return out, save_mean, save_invstd, mean, var
+    out, save_mean, save_invstd = torch.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+    return out, save_mean, save_invstd, running_mean.clone(), running_var.clone()

@@ -57,11 +57,17 @@ func (o *Options) Lift(tensors []*tensor.Tensor, parameters []*ir.Value) {
 // operators that write memory in a way that has no functional form, loops whose number of turns is not known, and
 // decisions that depend on sizes that are to be symbols fail, with the place in the captured program.
 func Capture(g *ir.Graph, o *Options) (p *Program, err error) {
-	runs := 1
-	if len(o.Symbols) > 0 {
-		runs = len(steps)
+	if len(o.Symbols) == 0 {
+		if p, err = captureRuns(g, o, 1); err != error(needsRuns) {
+			return p, err
+		}
 	}
-	return captureRuns(g, o, runs)
+	p, err = captureRuns(g, o, len(steps))
+	var c *conflict
+	if errors.As(err, &c) {
+		return solve(g, o, c)
+	}
+	return p, err
 }
 
 // steps are what is added to the hint of a symbol in each of the runs. The first run is that of the example.
@@ -94,12 +100,14 @@ type capture struct {
 	scope      *scope
 	node       *ir.Node // that is being captured
 	made       int      // symbols
+	reached    int      // nodes that have been captured
 }
 
 // conflict is an error that only some of the runs have: sizes cannot be what they are said to be.
 type conflict struct {
-	err *source.Error
-	run int
+	err     *source.Error
+	run     int
+	reached int // how many nodes had been captured
 }
 
 func (e *conflict) Error() string { return e.err.Error() }
@@ -327,6 +335,7 @@ func (c *capture) result(v *ir.Value) Argument {
 func (c *capture) block(b *ir.Block) {
 	for n := b.First(); n != nil; n = n.Next() {
 		c.node = n
+		c.reached++
 		c.capture(n)
 	}
 }
@@ -337,10 +346,7 @@ func (c *capture) capture(n *ir.Node) {
 		special(c, n)
 		return
 	}
-	o := n.Operator()
-	if name := n.StringAttr("overload"); name != "" {
-		o = ops.Find(name)
-	}
+	o := operatorOf(n)
 	if o == nil || strings.HasPrefix(n.Kind(), "prim::Call") || o.Schema().IsVararg || o.Schema().IsVarret {
 		c.fail(source.RuntimeError, "%s cannot be exported", n.Kind())
 	}
@@ -353,6 +359,14 @@ func (c *capture) capture(n *ir.Node) {
 		args[i] = c.known(in)
 	}
 	c.call(n, o, args)
+}
+
+// operatorOf returns the operator that a node calls: the one that a trace has noted, or that the types of the inputs choose.
+func operatorOf(n *ir.Node) *ops.Operator {
+	if name := n.StringAttr("overload"); name != "" {
+		return ops.Find(name)
+	}
+	return n.Operator()
 }
 
 // known returns what a value is in the runs.
@@ -377,6 +391,7 @@ func (c *capture) call(n *ir.Node, o *ops.Operator, args []run) {
 		c.compute(n, o, args)
 	case !givesTensors(o):
 		c.inspect(n, o, args)
+	case c.dependent(n, o, args):
 	case c.writes(n, o, args):
 	default:
 		c.emitNode(n, o, args)
@@ -512,7 +527,7 @@ func (c *capture) refuse(err error, r int) {
 	if r == 0 {
 		source.Throw(&own)
 	}
-	source.Throw(&conflict{&own, r})
+	source.Throw(&conflict{&own, r, c.reached})
 }
 
 // runMeta runs an operator so that it makes tensors without elements.

@@ -37,6 +37,7 @@ func (c *capture) element(n *ir.Node, o *ops.Operator, args []run) {
 
 // elementSymbol makes a symbol of the integer that a tensor holds.
 func (c *capture) elementSymbol(of run) run {
+	c.distinguish()
 	p := make(profile, c.runs)
 	out := make(run, c.runs)
 	for r := range p {
@@ -75,6 +76,7 @@ func (c *capture) branch(n *ir.Node) {
 			c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "The program decides by a size here that is to be dynamic"), r)
 		}
 	}
+	c.decided(n.Input(0), is[0])
 	taken := n.Blocks()[1]
 	if is[0].Bool() {
 		taken = n.Blocks()[0]

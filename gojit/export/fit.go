@@ -165,7 +165,10 @@ func quotient(p profile, a atom) (Size, bool) {
 		if low != high {
 			continue
 		}
-		e := floorDiv(low, d)
+		e := 0
+		if low <= -d || low >= d {
+			e = floorDiv(low, d)
+		}
 		return plus(Size{Op: "//", Args: []Size{plus(a.size, low-d*e), Constant(d)}}, e), true
 	}
 	return Size{}, false

@@ -93,6 +93,8 @@ type Symbol struct {
 	Upper int    `json:"upper"`
 	Hint  int    `json:"hint"`            // what it was when the program was captured
 	Label string `json:"label,omitempty"` // the user's name
+	Place string `json:"place,omitempty"` // the size of an input that it is
+	Must  bool   `json:"must,omitempty"`  // a program in which it is a constant is not what was asked for
 }
 
 // The kinds of inputs and outputs.

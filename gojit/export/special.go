@@ -154,8 +154,9 @@ func (c *capture) guard(n *ir.Node) {
 	first := itemOf(is[0].Tensor())
 	for r, v := range is {
 		if other := itemOf(v.Tensor()); !value.EqualConstants(first, other) {
-			c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "The program uses %s here, which depends on sizes that are to be dynamic: it is %s where the example has it, and %s with other sizes",
+			c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "%s here depends on a size that is to be dynamic: it gives %s for the example, and %s for other sizes",
 				n.StringAttr("what"), value.Repr(first, nil), value.Repr(other, nil)), r)
 		}
 	}
+	c.decided(n.Input(0), first)
 }

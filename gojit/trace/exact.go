@@ -72,16 +72,21 @@ func (r *Recorder) BeginIf(predicate *tensor.Tensor) error {
 	return nil
 }
 
-// BeginMap begins a map over tensors; items are the tensors that the program has for their items.
-func (r *Recorder) BeginMap(over, items []*tensor.Tensor) error {
+// BeginMap begins a map over the first dimension of tensors, and returns the tensors that the program has for their items.
+func (r *Recorder) BeginMap(over []*tensor.Tensor) (items []*tensor.Tensor, err error) {
 	place := r.place()
 	n := r.g.Create(Map, nil, 0).SetRange(place)
 	for _, t := range over {
 		in, err := r.tensor(t, place)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		n.AddInput(in)
+		item, err := t.Select(0, 0)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
 	}
 	r.g.InsertNode(n)
 	b := n.AddBlock()
@@ -89,35 +94,66 @@ func (r *Recorder) BeginMap(over, items []*tensor.Tensor) error {
 		r.values[t] = b.AddInput("").SetType(TypeOf(t))
 	}
 	r.g.SetInsertEnd(b)
-	return nil
+	return items, nil
 }
 
-// EndBlock ends a block with its results. further begins the next block of the same node; else the node ends, and out are the tensors that
-// the program has for its results. It fails where a result is none of the trace's.
-func (r *Recorder) EndBlock(results []*tensor.Tensor, further bool, out []*tensor.Tensor) error {
+// EndBlock ends a block with its results. further begins the next block of the same node; else the node ends, and the tensors that the
+// program has for its results are returned.
+func (r *Recorder) EndBlock(results []*tensor.Tensor, further bool) (out []*tensor.Tensor, err error) {
 	b := r.g.InsertPoint().Block()
 	if b.Owner() == nil || b.Owner().Kind() != Map && b.Owner().Kind() != "prim::If" {
-		return source.Errorf(source.RuntimeError, source.Range{}, "no control flow is being recorded")
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "no control flow is being recorded")
 	}
 	for _, t := range results {
 		v, err := r.tensor(t, r.place())
 		if err != nil {
-			return err
+			return nil, err
 		}
 		b.AddOutput(v)
 	}
 	n := b.Owner()
 	if further {
 		r.g.SetInsertEnd(n.AddBlock())
-		return nil
+		return nil, nil
 	}
 	if next := n.Next(); next != nil {
 		r.g.SetInsertPoint(next)
 	} else {
 		r.g.SetInsertEnd(n.Block())
 	}
-	for _, t := range out {
-		r.values[t] = n.AddOutput().SetType(TypeOf(t))
+	for _, t := range results {
+		own := t.Detach()
+		if n.Kind() == Map {
+			shape := append([]int{r.mapped(n)}, t.Shape()...)
+			if own, err = tensor.Zeros(shape, t.DType()); err != nil {
+				return nil, err
+			}
+		}
+		r.values[own] = n.AddOutput().SetType(TypeOf(own))
+		out = append(out, own)
 	}
-	return nil
+	return out, nil
+}
+
+// mapped is the number of items that a map goes over.
+func (r *Recorder) mapped(n *ir.Node) int {
+	if t, ok := n.Input(0).Type().(*types.TensorInfo); ok && len(t.Sizes) > 0 {
+		return t.Sizes[0]
+	}
+	return 1
+}
+
+// Element records that the program makes an integer of a tensor's only element, and returns the tensor that the program has for it;
+// nil where the element is no integer of the trace.
+func (r *Recorder) Element(t *tensor.Tensor) *tensor.Tensor {
+	v := r.values[t]
+	if v == nil || !t.DType().IsIntegral() || t.Numel() != 1 {
+		return nil
+	}
+	s, err := t.Item()
+	if err != nil {
+		return nil
+	}
+	n := r.g.InsertNode(r.g.Create("aten::Int", []*ir.Value{v}, 1).SetRange(r.place()))
+	return r.numberTensor(n.Output(), int(s.Int64()))
 }

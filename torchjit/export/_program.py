@@ -47,21 +47,19 @@ def target_of(name: str) -> Any:
     if namespace == "operator":
         return _OPERATORS[rest]
     if namespace == "higher_order":
-        from torchjit import _higher_order
-
-        return getattr(_higher_order, rest)
+        return getattr(torch.ops.higher_order, rest)
     base, _, overload = rest.partition(".")
     return getattr(getattr(getattr(torch.ops, namespace), base), overload or "default")
 
 
 def name_of(target: Any) -> str:
     """The name by which the library knows what a node calls. Raises ValueError for what Export IR cannot call."""
-    from torchjit import _higher_order
+    from torchjit import _higher_order_ops
     from torchjit._ops import OpOverload
 
     if isinstance(target, OpOverload):
         return target.name()
-    if isinstance(target, _higher_order.HigherOrderOperator):
+    if isinstance(target, _higher_order_ops.HigherOrderOperator):
         return f"higher_order::{target.__name__}"
     for name, function in _OPERATORS.items():
         if function is target:

@@ -10,7 +10,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _native
-from torchjit.export._program import write_argument
+from torchjit.export._program import stack_trace, write_argument
 from torchjit.export.dynamic_shapes import Declarations, children_of
 from torchjit.utils import _pytree as pytree
 
@@ -40,8 +40,7 @@ class Arguments:
 
     def copies(self) -> list[Any]:
         """The leaves; tensors are copies, which the program may write to."""
-        made: dict[int, Any] = {}
-        return [made.setdefault(id(x), _copy(x)) if isinstance(x, torch.Tensor) else x for x in self.leaves]
+        return [_copy(x) if isinstance(x, torch.Tensor) else x for x in self.leaves]
 
 
 def _copy(x: Any) -> Any:
@@ -171,7 +170,7 @@ def capture(
     given = Arguments(module.forward if module is not None else function, args, kwargs)
     declared = Declarations()
     if dynamic_shapes:
-        declared.read(dynamic_shapes, given.bound, {id(x): i for i, x in enumerate(given.leaves)}, given.leaves)
+        declared.read(dynamic_shapes, given.bound, given.leaves)
     state = ModuleState(module)
     leaves = given.copies()
     inputs = state.inputs()
@@ -192,12 +191,26 @@ def capture(
             flat, out_spec = pytree.tree_flatten(result)
             options["results"], tensors = _results(state.assigned(), flat)
             text, lifted = _native.export_end(tensors, json.dumps(options))
+        except Exception as e:
+            raise _at_user_code(e) from None
         finally:
             _native.trace_abort()
             state.restore()
     constants = {**state.constants, **{f"lifted_tensor_{i}": t for i, t in enumerate(lifted)}}
     classes = {_class_name(type(m)): type(m) for m in module.modules()} if module is not None else {}
     return Captured(text, constants, classes, given.spec, out_spec)
+
+
+def _at_user_code(e: Exception) -> Exception:
+    """An error of the library with the lines of the program that led to it."""
+    what, found, frames = str(e).partition("\n\nfrom user code:\n")
+    if found:
+        message = f"{what.strip()}\n\nfrom user code:\n{stack_trace(frames)}"
+    elif "Constraints violated" not in what:
+        return e
+    else:
+        message = what.strip()
+    return UserError(message) if "Constraints violated" in what else type(e)(message)
 
 
 def _class_name(cls: type) -> str:

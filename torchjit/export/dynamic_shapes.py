@@ -93,7 +93,7 @@ class Declared:
     must: bool  # a size that is not dynamic in the end is an error
 
     def form(self) -> dict[str, Any]:
-        return {"name": self.name, "lower": self.lower, "upper": -1 if self.upper is int_oo else self.upper, "hint": self.hint, "label": self.label}
+        return {"name": self.name, "lower": self.lower, "upper": -1 if self.upper is int_oo else self.upper, "hint": self.hint, "label": self.label, "place": self.place, "must": self.must}
 
 
 class Declarations:
@@ -104,7 +104,7 @@ class Declarations:
         self.dims: dict[int, dict[int, str]] = {}
         self._by_name: dict[str, tuple[Dim, Declared]] = {}
 
-    def read(self, shapes: Any, bound: dict[str, Any], leaf_of: dict[int, int], flat: list[Any]) -> None:
+    def read(self, shapes: Any, bound: dict[str, Any], flat: list[Any]) -> None:
         """Reads what is said of the arguments by their names. Raises UserError where it does not fit them."""
         from torchjit.export import UserError
 
@@ -127,16 +127,18 @@ class Declarations:
                 f"{list(bound)} of `inputs`, but here they are {list(shapes)}. Alternatively, you could also ignore arg names entirely "
                 "and specify `dynamic_shapes` as a list/tuple matching `inputs`. For more information about this error, see the documentation of export."
             )
+        leaf = 0
         for name, argument in bound.items():
-            self._tree(shapes[name], argument, name, leaf_of)
+            self._tree(shapes[name], argument, name, leaf)
+            leaf += pytree.tree_flatten(argument)[1].num_leaves
 
-    def _tree(self, shape: Any, x: Any, place: str, leaf_of: dict[int, int]) -> None:
+    def _tree(self, shape: Any, x: Any, place: str, leaf: int) -> None:
         from torchjit.export import UserError
 
         if shape is None:
             return
         if isinstance(x, Tensor):
-            self._tensor(shape, x, leaf_of[id(x)], place)
+            self._tensor(shape, x, leaf, place)
             return
         children, keys = children_of(x)
         if children is None:
@@ -148,7 +150,8 @@ class Declarations:
         if not isinstance(shape, (list, tuple)) or len(shape) != len(children):
             raise UserError(f"Detected mismatch between the structure of `inputs` and `dynamic_shapes`: {place} has {len(children)} items, and of {shape} is said")
         for key, inner, child in zip(keys, shape, children, strict=True):
-            self._tree(inner, child, f"{place}[{key!r}]", leaf_of)
+            self._tree(inner, child, f"{place}[{key!r}]", leaf)
+            leaf += pytree.tree_flatten(child)[1].num_leaves
 
     def _tensor(self, shape: Any, x: Any, leaf: int, place: str) -> None:
         from torchjit.export import UserError

@@ -74,13 +74,11 @@ def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
         return _decide(pred, true_fn, false_fn, operands)
     _native.export_begin_if(pred)
     yes, spec = _branch(true_fn, operands)
-    _native.export_end_block(yes, True, [])
+    _native.export_end_block(yes, True)
     no, other = _branch(false_fn, operands)
     if spec != other:
         raise RuntimeError(f"The branches of cond return other containers: {spec} and {other}")
-    out = [x.detach().clone() for x in yes]
-    _native.export_end_block(no, False, out)
-    return pytree.tree_unflatten(out, spec)
+    return pytree.tree_unflatten(_native.export_end_block(no, False), spec)
 
 
 def _branch(f: Any, operands: Any) -> tuple[list[Any], Any]:
@@ -113,13 +111,5 @@ def map(f: Any, xs: Any, *args: Any) -> Any:
 
     if not _native.export_active():
         return pytree.tree_unflatten(list(_apply(flat, leaves, args)), found[0])
-    with torch.no_grad():
-        items = [torch.empty_strided(x.shape[1:], x.stride()[1:], dtype=x.dtype) for x in leaves]
-    count = int(leaves[0].size(0)) if not isinstance(leaves[0].size(0), torch.Tensor) else 1
-    _native.export_begin_map(leaves, items)
-    results = flat(*items, *args)
-    out = [torch.zeros(1) for _ in results]
-    made = [x.detach().new_zeros((count, *x.shape)) for x in results]
-    _native.export_end_block(list(results), False, made)
-    del out
-    return pytree.tree_unflatten(made, found[0])
+    results = flat(*_native.export_begin_map(leaves), *args)
+    return pytree.tree_unflatten(_native.export_end_block(list(results), False), found[0])
