@@ -249,6 +249,7 @@ var (
 	opFillTensor      = &namedOperator{name: "aten::fill_.Tensor"}
 	opIndexPutInPlace = &namedOperator{name: "aten::index_put_"}
 	opIndexTensor     = &namedOperator{name: "aten::index.Tensor"}
+	opLiftFreshCopy   = &namedOperator{name: "aten::lift_fresh_copy"}
 	opSelectInt       = &namedOperator{name: "aten::select.int"}
 	opSliceTensor     = &namedOperator{name: "aten::slice.Tensor"}
 	opToDevice        = &namedOperator{name: "aten::to.device"}

@@ -257,7 +257,7 @@ func traceConstant(c *call) error {
 	}
 	c.arg(0).keep()
 	if c.thread.recorder.Exact {
-		out, err := c.thread.runNamed("aten::lift_fresh_copy", value.OfTensor(made))
+		out, err := c.thread.run(opLiftFreshCopy, value.OfTensor(made))
 		if err != nil {
 			return err
 		}
