@@ -3,6 +3,7 @@ package factor
 import (
 	"fmt"
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
 	"testing"
 )
@@ -398,4 +399,65 @@ func testLDL[T Scalar](t *testing.T) {
 
 func TestLDL(t *testing.T) {
 	forAll(t, testLDL[float32], testLDL[float64], testLDL[complex64], testLDL[complex128])
+}
+
+// Eigenvectors of matrices of every kind are stretched by their values, and values alone are the same.
+func TestEigenGeneral(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for n := range 26 {
+		for kind := range 8 {
+			a := matrixOfKind(rng, n, kind)
+			values, alone, vectors := make([]complex128, n), make([]complex128, n), make([]complex128, n*n)
+			if !EigenGeneral(n, append([]float64(nil), a...), values, vectors) || !EigenGeneral(n, append([]float64(nil), a...), alone, nil) {
+				t.Fatalf("%d, kind %d: no end", n, kind)
+			}
+			for k, value := range values {
+				if d := cmplx.Abs(value - alone[k]); d > 1e-6 {
+					t.Errorf("%d, kind %d: values %v and alone %v", n, kind, values, alone)
+				}
+				if imag(value) > 0 && values[k+1] != cmplx.Conj(value) || imag(value) < 0 && values[k-1] != cmplx.Conj(value) {
+					t.Errorf("%d, kind %d: %v has no neighbour that is its conjugate", n, kind, value)
+				}
+				size := 0.0
+				for i := range n {
+					sum := -value * vectors[i*n+k]
+					for j := range n {
+						sum += complex(a[i*n+j], 0) * vectors[j*n+k]
+					}
+					if !(cmplx.Abs(sum) < 1e-13*float64(n+1)) {
+						t.Fatalf("%d, kind %d: vector %d of value %v is %v off", n, kind, k, value, sum)
+					}
+					size += real(vectors[i*n+k] * cmplx.Conj(vectors[i*n+k]))
+				}
+				if math.Abs(size-1) > 1e-13 {
+					t.Errorf("%d, kind %d: vector %d has length %v", n, kind, k, math.Sqrt(size))
+				}
+			}
+		}
+	}
+}
+
+// matrixOfKind is random, symmetric, a triangle, few elements, a permutation, one value in a block that is no diagonal, of rank one, or badly scaled.
+func matrixOfKind(rng *rand.Rand, n, kind int) []float64 {
+	a := random[float64](rng, n*n)
+	order := rng.Perm(n)
+	for i := range n {
+		for j := range n {
+			e := &a[i*n+j]
+			switch {
+			case kind == 1 && i > j:
+				*e = a[j*n+i]
+			case kind == 2 && i < j, kind == 3 && rng.IntN(4) > 0, kind == 4 || kind == 5:
+				*e = 0
+			case kind == 6:
+				*e = float64(1+i) / float64(n+j)
+			case kind == 7:
+				*e *= math.Ldexp(1, 2*(i-j)) / (1 + math.Ldexp(1, 2*(i-j)))
+			}
+			if kind == 4 && order[i] == j || kind == 5 && (i == j || i+1 == j) {
+				*e = 1
+			}
+		}
+	}
+	return a
 }

@@ -4,96 +4,70 @@ import (
 	"math"
 	"math/cmplx"
 
+	"torchjit/gojit/factor"
 	"torchjit/gojit/tensor"
 )
 
 // eigenGeneral gives the eigenvalues and, with vectors, the eigenvectors of square matrices, as complex numbers. A vector has
-// length one and a largest element that is real.
+// length one; a complex one has a largest element that is real.
 func eigenGeneral(name string, a *tensor.Tensor, wantVectors bool) (values, vectors *tensor.Tensor) {
 	n, count := squareMatrices(name, a)
-	data := tensor.Data[complex128](writable(a, tensor.Complex128))
-	for _, v := range data {
-		check(!cmplx.IsNaN(v) && !cmplx.IsInf(v), "torch.%s: input tensor should not contain infs or NaNs.", name)
+	ws := make([]complex128, count*n)
+	var vs []complex128
+	if wantVectors {
+		vs = make([]complex128, count*n*n)
 	}
-	ws := make([]complex128, 0, count*n)
-	vs := make([]complex128, 0, count*n*n)
-	real := !a.DType().IsComplex()
-	for m := range count {
-		t, q := data[m*n*n:(m+1)*n*n], unitMatrix(n)
-		toHessenberg(t, q, n)
-		if !schur(t, q, n) {
-			raise(linalgError, "torch.%s: the algorithm failed to converge", name)
-		}
-		order := eigenOrder(t, n, real)
-		for _, k := range order {
-			ws = append(ws, cleanEigenvalue(t[k*n+k], real))
-		}
-		if wantVectors {
-			vs = append(vs, schurVectors(t, q, n, order)...)
-		}
+	solve := eigenOfComplex
+	if !a.DType().IsComplex() {
+		solve = eigenOfReal
 	}
+	solve(name, a, n, ws, vs)
 	d := a.DType().ToComplex()
-	lead := a.Shape()[:a.Dim()-1]
-	values = to(must(tensor.FromSlice(ws, lead...)), d)
+	values = to(must(tensor.FromSlice(ws, a.Shape()[:a.Dim()-1]...)), d)
 	if wantVectors {
 		vectors = to(must(tensor.FromSlice(vs, a.Shape()...)), d)
 	}
 	return values, vectors
 }
 
-// cleanEigenvalue drops an imaginary part that is rounding alone, for matrices of real numbers.
-func cleanEigenvalue(w complex128, isReal bool) complex128 {
-	if isReal && math.Abs(imag(w)) <= 1e-12*cmplx.Abs(w) {
-		return complex(real(w), 0)
+func eigenOfReal(name string, a *tensor.Tensor, n int, values, vectors []complex128) {
+	data := tensor.Data[float64](writable(a, tensor.Float64))
+	for _, v := range data {
+		check(v-v == 0, "torch.%s: input tensor should not contain infs or NaNs.", name)
 	}
-	return w
+	for ; len(values) > 0; values, data = values[n:], data[n*n:] {
+		var part []complex128
+		if vectors != nil {
+			part, vectors = vectors[:n*n], vectors[n*n:]
+		}
+		if !factor.EigenGeneral(n, data[:n*n], values[:n], part) {
+			raise(linalgError, "torch.%s: the algorithm failed to converge", name)
+		}
+	}
 }
 
-// eigenOrder is the order of the diagonal; of conjugate pairs of a real matrix the one above the axis comes first.
-func eigenOrder(t []complex128, n int, isReal bool) []int {
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
+func eigenOfComplex(name string, a *tensor.Tensor, n int, values, vectors []complex128) {
+	data := tensor.Data[complex128](writable(a, tensor.Complex128))
+	for _, v := range data {
+		check(!cmplx.IsNaN(v) && !cmplx.IsInf(v), "torch.%s: input tensor should not contain infs or NaNs.", name)
 	}
-	if !isReal {
-		return order
-	}
-	used := make([]bool, n)
-	sorted := order[:0:0]
-	for i := range n {
-		if used[i] {
-			continue
+	for ; len(values) > 0; values, data = values[n:], data[n*n:] {
+		t, q := data[:n*n], []complex128(nil)
+		if vectors != nil {
+			q = unitMatrix(n)
 		}
-		used[i] = true
-		w := t[i*n+i]
-		if math.Abs(imag(w)) <= 1e-12*cmplx.Abs(w) {
-			sorted = append(sorted, i)
-			continue
+		toHessenberg(t, q, n)
+		if !schur(t, q, n) {
+			raise(linalgError, "torch.%s: the algorithm failed to converge", name)
 		}
-		partner := nearestUnused(t, n, used, cmplx.Conj(w))
-		if partner < 0 {
-			sorted = append(sorted, i)
-			continue
+		for i := range n {
+			values[i] = t[i*n+i]
 		}
-		used[partner] = true
-		if imag(w) > 0 {
-			sorted = append(sorted, i, partner)
-		} else {
-			sorted = append(sorted, partner, i)
+		if vectors != nil {
+			copy(vectors, schurVectors(t, q, n))
+			vectors = vectors[n*n:]
 		}
 	}
-	return sorted
-}
-
-// nearestUnused is the unused place on the diagonal nearest to w, -1 where there is none.
-func nearestUnused(t []complex128, n int, used []bool, w complex128) int {
-	best := -1
-	for j := range n {
-		if !used[j] && (best < 0 || cmplx.Abs(t[j*n+j]-w) < cmplx.Abs(t[best*n+best]-w)) {
-			best = j
-		}
-	}
-	return best
 }
 
 // toHessenberg clears a below the first subdiagonal by reflections, which q collects.
@@ -133,13 +107,13 @@ func reflectBoth(a, q, v []complex128, tau complex128, n int) {
 		}
 	}
 	for _, m := range [][]complex128{a, q} {
-		for i := range n {
-			d := complex(0, 0)
-			for j := range n {
-				d += m[i*n+j] * v[j]
+		for ; len(m) > 0; m = m[n:] {
+			row, d := m[:n], complex(0, 0)
+			for j, e := range v {
+				d += row[j] * e
 			}
-			for j := range n {
-				m[i*n+j] -= tau * d * cmplx.Conj(v[j])
+			for j, e := range v {
+				row[j] -= tau * d * cmplx.Conj(e)
 			}
 		}
 	}
@@ -199,11 +173,15 @@ func qrStep(t, q []complex128, n, start, end int, shift complex128) {
 	for i := start; i <= end; i++ {
 		t[i*n+i] -= shift
 	}
+	top, right := 0, n
+	if q == nil { // values alone: only the part itself matters
+		top, right = start, end+1
+	}
 	cs, ss := make([]float64, end), make([]complex128, end)
 	for k := start; k < end; k++ {
 		c, s := rotation(t[k*n+k], t[(k+1)*n+k])
 		cs[k], ss[k] = c, s
-		for j := k; j < n; j++ {
+		for j := k; j < right; j++ {
 			x, y := t[k*n+j], t[(k+1)*n+j]
 			t[k*n+j] = complex(c, 0)*x + s*y
 			t[(k+1)*n+j] = -cmplx.Conj(s)*x + complex(c, 0)*y
@@ -211,12 +189,12 @@ func qrStep(t, q []complex128, n, start, end int, shift complex128) {
 	}
 	for k := start; k < end; k++ {
 		c, s := complex(cs[k], 0), ss[k]
-		for i := 0; i <= min(k+1, end); i++ {
+		for i := top; i <= min(k+1, end); i++ {
 			x, y := t[i*n+k], t[i*n+k+1]
 			t[i*n+k] = c*x + cmplx.Conj(s)*y
 			t[i*n+k+1] = -s*x + c*y
 		}
-		for i := range n {
+		for i := 0; i < len(q)/n; i++ {
 			x, y := q[i*n+k], q[i*n+k+1]
 			q[i*n+k] = c*x + cmplx.Conj(s)*y
 			q[i*n+k+1] = -s*x + c*y
@@ -241,14 +219,14 @@ func rotation(x, y complex128) (c float64, s complex128) {
 }
 
 // schurVectors are the eigenvectors of q t q*, as the columns of a matrix.
-func schurVectors(t, q []complex128, n int, order []int) []complex128 {
+func schurVectors(t, q []complex128, n int) []complex128 {
 	out := make([]complex128, n*n)
 	scale := 0.0
 	for _, v := range t {
 		scale = max(scale, cmplx.Abs(v))
 	}
 	x := make([]complex128, n)
-	for column, k := range order {
+	for k := range n {
 		clear(x)
 		x[k] = 1
 		for i := k - 1; i >= 0; i-- {
@@ -272,7 +250,7 @@ func schurVectors(t, q []complex128, n int, order []int) []complex128 {
 			}
 		}
 		for i, e := range normalizedVector(v) {
-			out[i*n+column] = e
+			out[i*n+k] = e
 		}
 	}
 	return out
