@@ -19,6 +19,11 @@ var exportFunctions = []function{
 	{schema: "export_end(list results, str options) -> any", run: exportEnd},
 	{schema: "export_check(str program) -> None", run: exportCheck},
 	{schema: "export_active() -> bool", run: exportActive},
+	{schema: "export_save(str path, str program, dict tensors, dict extra) -> None", run: exportSave},
+	{schema: "export_bytes(str program, dict tensors, dict extra) -> bytes", run: exportBytes},
+	{schema: "export_load(str path) -> any", run: exportLoad},
+	{schema: "export_read(bytes data) -> any", run: exportRead},
+	{schema: "export_function(str program) -> any", run: exportFunction},
 	{schema: "export_begin_if(Tensor predicate) -> None", run: exportBeginIf},
 	{schema: "export_begin_map(list over) -> list", run: exportBeginMap},
 	{schema: "export_end_block(list results, bool further) -> list", run: exportEndBlock},
@@ -140,11 +145,7 @@ func (given *exportOptions) options() *export.Options {
 
 // argProgram reads the program in an argument.
 func (c *call) argProgram(i int) (*export.Program, error) {
-	p := &export.Program{}
-	if err := json.Unmarshal([]byte(c.argText(i)), p); err != nil {
-		return nil, source.Errorf(source.ValueError, source.Range{}, "the program cannot be read: %s", err)
-	}
-	return p, p.Check()
+	return export.Parse([]byte(c.argText(i)))
 }
 
 func exportCheck(c *call) error {
@@ -229,5 +230,99 @@ func (c *call) keptTensors(ts []*tensor.Tensor) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// argArchive reads an archive's program and tensors by their names from three arguments.
+func (c *call) argArchive(program, tensors, extra int) (*export.Archive, error) {
+	p, err := c.argProgram(program)
+	if err != nil {
+		return nil, err
+	}
+	a := &export.Archive{Program: p, Tensors: map[string]*tensor.Tensor{}}
+	for name, item := range c.arg(tensors).entries {
+		t := item.tensor()
+		if t == nil {
+			return nil, typeErrorf("%q is no tensor", name)
+		}
+		a.Tensors[strings.Clone(name)] = t
+	}
+	a.Extra, err = c.argFiles(extra)
+	return a, err
+}
+
+func exportSave(c *call) error {
+	a, err := c.argArchive(1, 2, 3)
+	if err != nil {
+		return err
+	}
+	path := c.argString(0)
+	c.none()
+	return c.withoutGIL(func() error { return a.Save(path) })
+}
+
+func exportBytes(c *call) error {
+	a, err := c.argArchive(0, 1, 2)
+	if err != nil {
+		return err
+	}
+	data, err := a.Write()
+	if err != nil {
+		return err
+	}
+	c.bytes(kindBytes, string(data))
+	return nil
+}
+
+func exportLoad(c *call) error {
+	path := c.argString(0)
+	return c.archive(func() (*export.Archive, error) { return export.Load(path) })
+}
+
+func exportRead(c *call) error {
+	data := []byte(c.argText(0))
+	return c.archive(func() (*export.Archive, error) { return export.Read(data) })
+}
+
+// archive reads an archive without the GIL and replies the program, the tensors and the extra files.
+func (c *call) archive(read func() (*export.Archive, error)) error {
+	var a *export.Archive
+	err := c.withoutGIL(func() (err error) {
+		a, err = read()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(a.Program)
+	if err != nil {
+		return err
+	}
+	c.open(kindTuple, 3)
+	c.string(string(text))
+	c.open(kindDict, len(a.Tensors))
+	for name, t := range a.Tensors {
+		c.string(name)
+		c.tensor(t)
+	}
+	c.open(kindDict, len(a.Extra))
+	for name, data := range a.Extra {
+		c.string(name)
+		c.bytes(kindBytes, string(data))
+	}
+	return nil
+}
+
+// exportFunction replies a function that runs a program: its parameters are the inputs of the graph, and it returns a tuple of the outputs.
+func exportFunction(c *call) error {
+	p, err := c.argProgram(0)
+	if err != nil {
+		return err
+	}
+	f, err := p.Function(program.Mangle("__torch__.exported"))
+	if err != nil {
+		return err
+	}
+	c.scriptFunction(&scriptFunction{function: f})
 	return nil
 }

@@ -196,3 +196,80 @@ def test_decisions_by_elements_are_refused():
 
     with pytest.raises(RuntimeError, match="(?s)Use torch.cond.*return x if x.sum"):
         torch.export.export(M(), (torch.ones(3),))
+
+
+def test_programs_in_files(tmp_path):
+    import io
+
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = self.b = nn.Linear(3, 3)
+            self.register_buffer("extra", torch.ones(3).to(torch.float64), persistent=False)
+
+        def forward(self, x, *, k):
+            return {"x": self.b(self.a(x)) * k, "n": [self.extra, torch.tensor([1, 2])]}
+
+    m, x, k = M(), torch.randn(2, 3), torch.randn(3)
+    ep = torch.export.export(m, (x,), {"k": k}, dynamic_shapes={"x": {0: torch.export.Dim("batch")}, "k": None})
+    torch.export.save(ep, tmp_path / "m.pt2", extra_files={"notes": "hello"})
+    notes = {"notes": ""}
+    loaded = torch.export.load(tmp_path / "m.pt2", extra_files=notes)
+    assert str(loaded) == str(ep) and notes == {"notes": "hello"}
+    assert [n.meta["stack_trace"] for n in loaded.graph.nodes if n.op == "call_function"][0].endswith("return F.linear(input, self.weight, self.bias)\n")
+    x = torch.randn(5, 3)
+    assert torch.equal(loaded.module()(x, k=k)["x"], m(x, k=k)["x"])
+    assert list(loaded.state_dict) == ["a.weight", "a.bias", "b.weight", "b.bias"]
+    assert list(loaded.constants) == ["extra", "lifted_tensor_0"]
+    b = io.BytesIO()
+    torch.export.save(ep, b)
+    damaged = bytearray(b.getvalue())
+    damaged[len(damaged) // 3] ^= 255
+    with pytest.raises((RuntimeError, ValueError)):
+        torch.export.load(io.BytesIO(bytes(damaged)))
+
+
+def test_dataclasses_are_containers():
+    import dataclasses
+
+    @dataclasses.dataclass
+    class Pair:
+        a: object
+        b: object = None
+
+    torch.export.register_dataclass(Pair, serialized_type_name="tests.Pair")
+
+    class M(nn.Module):
+        def forward(self, p, *rest):
+            return Pair(p.a + rest[0], p.a * 2)
+
+    x = torch.randn(2)
+    ep = same(M(), Pair(x), x)
+    assert [n.name for n in ep.graph.nodes if n.op == "placeholder"] == ["p_a", "rest_0"]
+    with pytest.raises(ValueError, match="already registered"):
+        torch.export.register_dataclass(Pair)
+    with pytest.raises(AssertionError, match="Only dataclasses"):
+        torch.export.register_dataclass(int)
+
+
+def test_decompositions():
+    m = nn.Sequential(nn.Conv1d(2, 3, 1), nn.Flatten(), nn.Linear(12, 4), nn.LayerNorm(4), nn.BatchNorm1d(4), nn.Softmax(-1))
+    x = torch.randn(3, 2, 4)
+    ep = torch.export.export(m, (x,), dynamic_shapes=({0: torch.export.Dim("batch")},)).run_decompositions()
+    names = [n.name for n in ep.graph.nodes if n.op == "call_function" and "getitem" not in n.name]
+    assert names == ["convolution", "sym_size_int", "reshape", "permute", "addmm", "native_layer_norm", "add", "_native_batch_norm_legit_functional", "_softmax"]
+    assert set(ep.graph_signature.buffers_to_mutate.values()) == {"4.running_mean", "4.running_var", "4.num_batches_tracked"}
+    x = torch.randn(5, 2, 4)
+    assert torch.allclose(ep.module()(x), m(x))
+
+
+def test_edited_graphs_are_checked():
+    from torchjit.export._verifier import SpecViolationError
+
+    ep = torch.export.export(Add(), (torch.randn(1), torch.randn(1)))
+    node = next(n for n in ep.graph.nodes if n.op == "call_function")
+    node.target = torch.ops.aten.mul.Tensor
+    ep.validate()
+    node.target = torch.ops.aten.mul_.Tensor
+    with pytest.raises(SpecViolationError, match="is not functional"):
+        ep.validate()

@@ -6,3 +6,6 @@ import "torchjit/gojit/ops"
 var Operators = []ops.Operator{
 	{Name: "aten::_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)"},
 }
+
+// functionalBatchNorm is native_batch_norm with new statistics as further results.
+const functionalBatchNorm = "aten::_native_batch_norm_legit_functional"

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"encoding/json"
 	"strings"
 )
 
@@ -129,6 +130,15 @@ type OutputSpec struct {
 	Kind   string `json:"kind"`
 	Name   string `json:"name"`             // of the node, "" for a constant
 	Target string `json:"target,omitempty"` // of a mutation: what gets the value
+}
+
+// Parse reads a program from JSON. It fails where Check does.
+func Parse(text []byte) (*Program, error) {
+	p := &Program{}
+	if err := json.Unmarshal(text, p); err != nil {
+		return nil, violation("the program cannot be read: %s", err)
+	}
+	return p, p.Check()
 }
 
 // Node returns the node of a name, nil where there is none.

@@ -39,6 +39,34 @@ func captured(t *testing.T, text string, o *export.Options, shapes ...[]int) (*e
 	return export.Capture(g, o)
 }
 
+// captureText captures a graph whose parameters are what inputs say.
+func captureText(text string, inputs []export.Input) (*export.Program, error) {
+	gojit.LinkOperators()
+	g, err := ir.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	o := &export.Options{Inputs: inputs}
+	for i, in := range g.Inputs() {
+		o.Inputs[i].Parameter = in
+	}
+	for range g.Outputs() {
+		o.Results = append(o.Results, export.Result{Spec: export.OutputSpec{Kind: export.UserOutput}})
+	}
+	return export.Capture(g, o)
+}
+
+// programTexts are programs with all kinds of nodes and arguments.
+func programTexts(t testing.TB) []string {
+	text, err := json.Marshal(archive(t).Program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := string(text)
+	replace := func(from, to string) string { return strings.Replace(whole, from, to, 1) }
+	return []string{whole, replace(`{"int":0}`, `{"list":[{"int":1},{"none":true}]}`), replace(`{"int":0}`, `{"float":"inf"}`), replace(`"sizes":[2]`, `"sizes":[["//",["+","s0",1],2]]`)}
+}
+
 const writes = `graph(%x : Tensor):
   %0 : int = prim::Constant[value=0]()
   %1 : int = prim::Constant[value=1]()

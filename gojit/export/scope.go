@@ -334,13 +334,13 @@ func (c *capture) hiddenWrites(n nodeOutputs, o *ops.Operator, args []run) bool 
 	if training < 0 {
 		training = s.ArgumentIndex("use_input_stats")
 	}
-	if mean < 0 || training < 0 || !args[mean][0].IsTensor() || !args[training][0].Bool() {
+	if o.BaseName() == functionalBatchNorm || mean < 0 || training < 0 || !args[mean][0].IsTensor() || !args[training][0].Bool() {
 		return false
 	}
 	if o.BaseName() != "aten::batch_norm" && o.BaseName() != "aten::native_batch_norm" {
 		c.fail(source.RuntimeError, "%s writes to its statistics and cannot be exported: use track_running_stats=False, or eval()", s.QualifiedName())
 	}
-	f := ops.Find("aten::_native_batch_norm_legit_functional")
+	f := ops.Find(functionalBatchNorm)
 	made := c.emit(f, args[:8])
 	c.write(c.handleOf(args[mean]), made.handles[3])
 	c.write(c.handleOf(args[mean+1]), made.handles[4])

@@ -6,6 +6,9 @@ from collections import OrderedDict
 from typing import Any
 
 import torchjit as torch
+from torchjit.export._archive import load, save
+from torchjit.export._containers import register_dataclass
+from torchjit.export._decompose import default_decompositions
 from torchjit.export._trace import UserError, capture
 from torchjit.export.dynamic_shapes import Dim, ShapesCollection, dims
 from torchjit.export.exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature, program_of
@@ -13,7 +16,7 @@ from torchjit.export.graph_signature import ExportBackwardSignature, ExportGraph
 
 __all__ = [
     "Dim", "ExportBackwardSignature", "ExportGraphSignature", "ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection",
-    "UserError", "dims", "export",
+    "UserError", "default_decompositions", "dims", "export", "load", "register_dataclass", "save",
 ]  # fmt: skip
 
 
@@ -37,4 +40,6 @@ def export(
     captured = capture(mod, mod, args, kwargs or {}, dynamic_shapes)
     state = OrderedDict(mod.state_dict(keep_vars=True))
     rest = {name: b for name, b in mod.named_buffers() if name not in state}
-    return program_of(captured, state, {**rest, **captured.constants}, (args, kwargs or {}))
+    program = program_of(captured, state, {**rest, **captured.constants}, (args, kwargs or {}))
+    program._declarations = captured.declarations
+    return program

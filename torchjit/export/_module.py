@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
@@ -73,7 +74,7 @@ class ExportedModule(torch.nn.Module):
             flat.append(next(given) if spec.target is None else self._at(spec.target))
         self._check(leaves)
         out = self._graph_module(*flat)
-        return self._finish(list(out) if isinstance(out, (tuple, list)) else [out], leaves)
+        return self._finish(list(out) if isinstance(out, (tuple, list)) else [out], leaves, lambda name, x: self._at(name).copy_(x))
 
     def _leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         order = list(self._program.in_spec.children_specs[1].context)
@@ -130,14 +131,14 @@ class ExportedModule(torch.nn.Module):
         if allowed is not None and n > allowed.upper:
             raise RuntimeError(f"Expected input at {place} to be <= {allowed.upper}, but got {n}")
 
-    def _finish(self, out: list[Any], leaves: list[Any]) -> Any:
-        """Writes what the program has written, and returns what it gives the user."""
+    def _finish(self, out: list[Any], leaves: list[Any], write: Callable[[str, Any], Any]) -> Any:
+        """Writes what the program has written, buffers by write, and returns what it gives the user."""
         results = []
         names = [s.arg.name for s in self._signature.input_specs if s.kind == InputKind.USER_INPUT]
         with torch.no_grad():
             for spec, x in zip(self._signature.output_specs, out, strict=True):
                 if spec.kind == OutputKind.BUFFER_MUTATION:
-                    self._at(spec.target).copy_(x)
+                    write(spec.target, x)
                 elif spec.kind == OutputKind.USER_INPUT_MUTATION:
                     leaves[names.index(spec.target)].copy_(x)
                 else:

@@ -25,6 +25,7 @@ class Captured:
     def __init__(self, text: str, constants: dict[str, Any], classes: dict[str, Any], in_spec: Any, out_spec: Any) -> None:
         self.text, self.constants, self.classes = text, constants, classes
         self.in_spec, self.out_spec = in_spec, out_spec
+        self.declarations: Any = None
 
 
 class Arguments:
@@ -161,21 +162,21 @@ def _random_state() -> Iterator[None]:
 
 
 def capture(
-    function: Callable[..., Any], module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any = None, names: Callable[[str], str] | None = None, bare: bool = False
+    function: Callable[..., Any], module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any = None, names: list[str] | None = None, bare: bool = False
 ) -> Captured:  # fmt: skip
     """The program that function(*args, **kwargs) is; module, if not None, is what its parameters and buffers belong to.
 
-    names changes the names of inputs; bare lets a single output be no tuple.
+    names are those of the inputs; bare lets a single output be no tuple.
     """
     given = Arguments(module.forward if module is not None else function, args, kwargs)
-    declared = Declarations()
-    if dynamic_shapes:
+    declared = dynamic_shapes if isinstance(dynamic_shapes, Declarations) else Declarations()
+    if dynamic_shapes and dynamic_shapes is not declared:
         declared.read(dynamic_shapes, given.bound, given.leaves)
     state = ModuleState(module)
     leaves = given.copies()
     inputs = state.inputs()
-    for i, (name, x) in enumerate(zip(given.names, leaves, strict=True)):
-        spec: dict[str, Any] = {"kind": "USER_INPUT", "name": names(name) if names else name, "dims": {str(d): s for d, s in declared.dims.get(i, {}).items()}}
+    for i, (name, x) in enumerate(zip(names or given.names, leaves, strict=True)):
+        spec: dict[str, Any] = {"kind": "USER_INPUT", "name": name, "dims": {str(d): s for d, s in declared.dims.get(i, {}).items()}}
         if not isinstance(x, torch.Tensor):
             spec["constant"] = _constant(x, name)
         inputs.append((spec, x if isinstance(x, torch.Tensor) else None))
@@ -198,7 +199,9 @@ def capture(
             state.restore()
     constants = {**state.constants, **{f"lifted_tensor_{i}": t for i, t in enumerate(lifted)}}
     classes = {_class_name(type(m)): type(m) for m in module.modules()} if module is not None else {}
-    return Captured(text, constants, classes, given.spec, out_spec)
+    made = Captured(text, constants, classes, given.spec, out_spec)
+    made.declarations = declared
+    return made
 
 
 def _at_user_code(e: Exception) -> Exception:

@@ -1,0 +1,68 @@
+"""Exported programs in files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import OrderedDict
+from typing import Any
+
+import torchjit as torch
+from torchjit import _native
+from torchjit.export import _program
+from torchjit.export._containers import read_spec, write_spec
+from torchjit.export._trace import Captured
+from torchjit.export.exported_program import ExportedProgram, program_of
+from torchjit.export.graph_signature import InputKind
+
+
+def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, opset_version: Any = None) -> None:
+    """Writes a program, with its tensors, to a file or to an object with a method write. Files are usually called NAME.pt2.
+
+    A file is replaced when its successor is whole. extra_files are further contents, by names. Raises TypeError for what is
+    no exported program, and SpecViolationError where its graph is not what Export IR allows.
+    """
+    if not isinstance(ep, ExportedProgram):
+        raise TypeError(f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead.")
+    form = _program.parse(ep._text())
+    form["in_spec"], form["out_spec"] = json.dumps(write_spec(ep.in_spec)), json.dumps(write_spec(ep.out_spec))
+    text = json.dumps(form)
+    _program.check(text)
+    tensors = {s.target: ep._tensor(s.target) for s in ep.graph_signature.input_specs if s.target is not None}
+    files = {name: content if isinstance(content, (str, bytes)) else str(content) for name, content in (extra_files or {}).items()}
+    if isinstance(f, (str, os.PathLike)):
+        _native.export_save(os.fspath(f), text, tensors, files)
+    else:
+        f.write(_native.export_bytes(text, tensors, files))
+
+
+def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_version: Any = None) -> ExportedProgram:
+    """The program that save wrote. Nothing in the file is run. extra_files gets the further contents of the names that it has.
+
+    Raises RuntimeError and ValueError where the file is damaged, or holds what is no program.
+    """
+    if isinstance(f, (str, os.PathLike)):
+        text, tensors, files = _native.export_load(os.fspath(f))
+    else:
+        text, tensors, files = _native.export_read(f.read())
+    for name in extra_files or {}:
+        if name in files:
+            extra_files[name] = files[name].decode()  # type: ignore[index]
+    form = _program.parse(text)
+    captured = Captured(text, {}, {}, read_spec(json.loads(form["in_spec"])), read_spec(json.loads(form["out_spec"])))
+    state: dict[str, Any] = OrderedDict()
+    constants: dict[str, Any] = {}
+    for spec in _program.read_signature(form).input_specs:
+        if spec.target is None:
+            continue
+        t = tensors[spec.target]
+        if spec.kind == InputKind.PARAMETER:
+            t = torch.nn.Parameter(t, requires_grad=_wants_gradient(form, spec.arg.name))
+        kept = spec.kind == InputKind.PARAMETER or spec.kind == InputKind.BUFFER and spec.persistent
+        (state if kept else constants)[spec.target] = t
+    return program_of(captured, state, constants)
+
+
+def _wants_gradient(form: dict[str, Any], name: str) -> bool:
+    node = next(n for n in form["graph"]["nodes"] if n["name"] == name)
+    return bool(((node.get("meta") or {}).get("val") or {}).get("grad", False))

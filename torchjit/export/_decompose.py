@@ -1,0 +1,161 @@
+"""Operators of exported programs in terms of simpler ones."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import torchjit as torch
+from torchjit import _higher_order_ops
+from torchjit.export.exported_program import ExportedProgram
+from torchjit.fx.node import map_arg
+from torchjit.utils import _pytree as pytree
+
+
+def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    aten = torch.ops.aten
+    turned = aten.permute.default(weight, [1, 0])
+    if bias is None:
+        return aten.matmul.default(x, turned)
+    if x.dim() == 2:
+        return aten.addmm.default(bias, x, turned)
+    return aten.add.Tensor(aten.matmul.default(x, turned), bias)
+
+
+def _t(x: Any) -> Any:
+    return torch.ops.aten.permute.default(x, [1, 0] if x.dim() == 2 else list(range(x.dim())))
+
+
+def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
+    x = x if dtype is None else torch.ops.aten._to_copy.default(x, dtype=dtype)
+    return torch.ops.aten._softmax.default(x, dim, False)
+
+
+def _log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
+    x = x if dtype is None else torch.ops.aten._to_copy.default(x, dtype=dtype)
+    return torch.ops.aten._log_softmax.default(x, dim, False)
+
+
+def _layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enable: bool = True) -> Any:
+    return torch.ops.aten.native_layer_norm.default(x, shape, weight, bias, eps)[0]
+
+
+def _flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    shape = list(x.shape)
+    start, end = start_dim % max(1, len(shape)), end_dim % max(1, len(shape))
+    if start == end:
+        return x
+    return torch.ops.aten.reshape.default(x, [*shape[:start], -1, *shape[end + 1 :]])
+
+
+def _transpose(x: Any, dim0: int, dim1: int) -> Any:
+    order = list(range(x.dim()))
+    order[dim0], order[dim1] = order[dim1], order[dim0]
+    return torch.ops.aten.permute.default(x, order)
+
+
+def _convolution(dims: int, transposed: bool) -> Callable[..., Any]:
+    def many(n: Any) -> list[int]:
+        given = [n] if isinstance(n, int) else list(n)
+        return given * dims if len(given) == 1 else given
+
+    def straight(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
+        return torch.ops.aten.convolution.default(x, weight, bias, many(stride), many(padding), many(dilation), False, [0] * dims, groups)
+
+    def back(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
+        return torch.ops.aten.convolution.default(x, weight, bias, many(stride), many(padding), many(dilation), True, many(output_padding), groups)
+
+    return back if transposed else straight
+
+
+def default_decompositions() -> dict[Any, Callable[..., Any]]:
+    """What run_decompositions puts in the place of operators that are made of others."""
+    aten = torch.ops.aten
+    table: dict[Any, Callable[..., Any]] = {
+        aten.linear.default: _linear, aten.t.default: _t, aten.softmax.int: _softmax, aten.log_softmax.int: _log_softmax,
+        aten.layer_norm.default: _layer_norm, aten.flatten.using_ints: _flatten, aten.transpose.int: _transpose,
+    }  # fmt: skip
+    for dims in (1, 2, 3):
+        table[getattr(aten, f"conv{dims}d").default] = _convolution(dims, False)
+    table[aten.conv_transpose1d.default] = _convolution(1, True)
+    table[aten.conv_transpose2d.input] = _convolution(2, True)
+    table[aten.conv_transpose3d.input] = _convolution(3, True)
+    return table
+
+
+core_aten_decompositions = default_decompositions
+
+
+def _evaluate(module: Any, table: dict[Any, Callable[..., Any]], inputs: list[Any]) -> Any:
+    """What the graph of a module gives, with other functions for some operators, also in the graphs in it."""
+    values: dict[Any, Any] = {}
+    given = iter(inputs)
+    for n in module.graph.nodes:
+        args, kwargs = map_arg((n.args, n.kwargs), values.__getitem__)
+        if n.op == "placeholder":
+            values[n] = next(given)
+        elif n.op == "get_attr":
+            inner = getattr(module, n.target)
+            values[n] = lambda *x, inner=inner: _evaluate(inner, table, list(x))
+        elif n.op == "call_function" and n.target is torch.ops.higher_order.cond:
+            values[n] = torch.cond(*args)
+        elif n.op == "call_function" and n.target is torch.ops.higher_order.map_impl:
+            mapped = _higher_order_ops.map(lambda xs, *rest, f=args[0]: f(*xs, *rest), args[1], *args[2])
+            values[n] = tuple(mapped) if isinstance(mapped, list) else mapped
+        elif n.op == "call_function":
+            values[n] = table.get(n.target, n.target)(*args, **kwargs)
+        else:
+            return args[0]
+    raise ValueError("the graph has no output")
+
+
+class _Flat(torch.nn.Module):
+    """A program as a module that takes the user's inputs one by one and has the program's tensors."""
+
+    def __init__(self, program: ExportedProgram, table: dict[Any, Callable[..., Any]]) -> None:
+        super().__init__()
+        from torchjit.export._module import ExportedModule
+
+        owner = ExportedModule(program)
+        for name, m in owner._modules.items():
+            if m is not program.graph_module:
+                self.add_module(name, m)
+        self._parameters, self._buffers = owner._parameters, owner._buffers
+        self._non_persistent_buffers_set = owner._non_persistent_buffers_set
+        for name, x in owner.__dict__.items():
+            if isinstance(x, torch.Tensor):
+                object.__setattr__(self, name, x)
+        object.__setattr__(self, "_run", owner)
+        object.__setattr__(self, "_table", table)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        owner = self._run
+        leaves = pytree.tree_flatten((args, kwargs))[0]
+        given = iter(leaves)
+        flat = [next(given) if s.target is None else owner._at(s.target) for s in owner._signature.input_specs]
+        out = _evaluate(owner._graph_module, self._table, flat)
+        return owner._finish(list(out), leaves, self._replace)
+
+    def _replace(self, name: str, x: Any) -> None:
+        prefix, _, last = name.rpartition(".")
+        self.get_submodule(prefix)._buffers[last] = x
+
+
+def run(program: ExportedProgram, table: dict[Any, Callable[..., Any]] | None) -> ExportedProgram:
+    """The program with the table's functions in the place of operators: it is captured again, on the inputs of the first capture."""
+    from torchjit.export._trace import capture
+    from torchjit.export.exported_program import program_of
+
+    if program.example_inputs is None:
+        raise RuntimeError("This program has been loaded without the inputs that it was captured with: run_decompositions has to come before save.")
+    table = default_decompositions() if table is None else table
+    args, kwargs = program.example_inputs
+    module = _Flat(program, table)
+    names = [s.arg.name for s in program.graph_signature.input_specs if s.target is None]
+    captured = capture(module, module, args, kwargs, program._declarations, names)
+    made = program_of(captured, OrderedDict(program.state_dict), {**program.constants, **captured.constants}, program.example_inputs)
+    made._declarations = program._declarations
+    return made
+
+
