@@ -222,7 +222,9 @@ static int write_other(tj_writer *w, PyObject *o, int depth) {
     if (PyList_Check(o)) return write_items(w, TJ_LIST, o, depth);
     if (PyDict_Check(o)) return write_dict(w, o, depth);
     if (write_numpy_scalar(w, o, &done)) return -1;
-    return done ? 0 : put_pointer(w, TJ_OBJECT, o);
+    if (done) return 0;
+    w->foreign = 1;
+    return put_pointer(w, TJ_OBJECT, o);
 }
 
 static int write_deep(tj_writer *w, PyObject *o, int depth) {

@@ -13,6 +13,7 @@ typedef struct {
     tj_word *words;
     int64_t len, cap;
     int owned;
+    int foreign; /* an object that the library has no form for was written */
 } tj_writer;
 
 /* The Python object of a Go value: a slot number and nothing else. */
@@ -68,6 +69,12 @@ int tj_can_wait(int64_t slot);
 Py_ssize_t tj_tensor_length(PyObject *self);
 void tj_read_layout(void);
 PyObject *tj_set_to_operator(PyObject *module, PyObject *f);
+
+/* override.c */
+/* Whether an argument of a call overrides it by __torch_function__; if so *result is what that gave, NULL where it failed. */
+int tj_overridden(PyObject *function, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **result);
+PyObject *tj_has_torch_function_unary(PyObject *module, PyObject *o);
+PyObject *tj_has_torch_function_variadic(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
 /* types.c */
 int tj_make_types(PyObject *module);

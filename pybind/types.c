@@ -179,6 +179,13 @@ static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size
         if (tj_write(&w, args[i])) goto failed;
     for (Py_ssize_t i = 0; i < nkw; i++)
         if (tj_write_name(&w, PyTuple_GET_ITEM(kwnames, i)) || tj_write(&w, args[nargs + i])) goto failed;
+    if (w.foreign) {
+        PyObject *other;
+        if (tj_overridden(self, args, nargs, kwnames, &other)) {
+            tj_writer_free(&w);
+            return other;
+        }
+    }
     int rc = TJCall(((FunctionObject *)self)->slot, w.words, nargs, nkw, tj_thread_number(), &reply);
     tj_writer_free(&w);
     if (rc) return tj_raise(&reply);

@@ -22,13 +22,23 @@ def _tensors(given: tuple[Any, ...]) -> list[Tensor]:
     return list(given[0]) if len(given) == 1 and isinstance(given[0], (list, tuple)) else list(given)
 
 
+def _overridden(public_api: Any, tensors: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+    """What the tensors' __torch_function__ makes of a call."""
+    from torchjit.overrides import handle_torch_function
+
+    return handle_torch_function(public_api, tensors, *args, **kwargs)
+
+
 def einsum(equation: str, *operands: Any) -> Tensor:
     """The sum of products of the operands over the indices that the equation does not return.
 
     The operands are tensors or one sequence of tensors. Raises RuntimeError where the equation does not
     fit their shapes.
     """
-    return _operator("einsum")(equation, _tensors(operands))
+    tensors = _tensors(operands)
+    if _native.has_torch_function_variadic(*tensors):
+        return _overridden(einsum, tensors, equation, *tensors)
+    return _operator("einsum")(equation, tensors)
 
 
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
@@ -40,6 +50,8 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Views of the tensors, all of the shape that they broadcast to."""
+    if _native.has_torch_function_variadic(*_tensors(tensors)):
+        return _overridden(broadcast_tensors, _tensors(tensors), *tensors)
     return tuple(_operator("broadcast_tensors")(_tensors(tensors)))
 
 
@@ -48,6 +60,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
     With indexing="xy" the first two dimensions change places.
     """
+    if _native.has_torch_function_variadic(*_tensors(tensors)):
+        return _overridden(meshgrid, _tensors(tensors), *tensors, indexing=indexing)
     if indexing is None:
         return tuple(_operator("meshgrid")(_tensors(tensors)))
     return tuple(_operator("meshgrid")(_tensors(tensors), indexing=indexing))
@@ -61,31 +75,43 @@ def _atleast(name: str, tensors: tuple[Any, ...]) -> Any:
 
 def atleast_1d(*tensors: Any) -> Any:
     """The tensors with at least one dimension: one tensor, or a tuple where several are given."""
+    if _native.has_torch_function_variadic(*tensors):
+        return _overridden(atleast_1d, tensors, *tensors)
     return _atleast("atleast_1d", tensors)
 
 
 def atleast_2d(*tensors: Any) -> Any:
     """The tensors with at least two dimensions: one tensor, or a tuple where several are given."""
+    if _native.has_torch_function_variadic(*tensors):
+        return _overridden(atleast_2d, tensors, *tensors)
     return _atleast("atleast_2d", tensors)
 
 
 def atleast_3d(*tensors: Any) -> Any:
     """The tensors with at least three dimensions: one tensor, or a tuple where several are given."""
+    if _native.has_torch_function_variadic(*tensors):
+        return _overridden(atleast_3d, tensors, *tensors)
     return _atleast("atleast_3d", tensors)
 
 
 def cartesian_prod(*tensors: Any) -> Tensor:
     """All combinations of elements of 1-d tensors, one in a row."""
+    if _native.has_torch_function_variadic(*tensors):
+        return _overridden(cartesian_prod, tensors, *tensors)
     return _operator("cartesian_prod")(_tensors(tensors))
 
 
 def block_diag(*tensors: Any) -> Tensor:
     """The matrix with the tensors, which have at most two dimensions, on its diagonal."""
+    if _native.has_torch_function_variadic(*tensors):
+        return _overridden(block_diag, tensors, *tensors)
     return _operator("block_diag")(_tensors(tensors))
 
 
 def chain_matmul(*matrices: Any) -> Tensor:
     """The product of the matrices, in the order that needs the fewest multiplications."""
+    if _native.has_torch_function_variadic(*matrices):
+        return _overridden(chain_matmul, matrices, *matrices)
     return _operator("chain_matmul")(_tensors(matrices))
 
 
@@ -94,6 +120,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
 
     dims is the number of last dimensions of a and first ones of b, or the dimensions of a and of b.
     """
+    if _native.has_torch_function_variadic(a, b):
+        return _overridden(tensordot, (a, b), a, b, dims=dims, out=out)
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
@@ -115,6 +143,8 @@ def norm(
     p is the order of the vector norm, "fro" for the root of the sum of squares or "nuc" for the sum of
     the singular values of matrices. Raises RuntimeError for another string and for a tensor of integers.
     """
+    if _native.has_torch_function_unary(input):
+        return _overridden(norm, (input,), input, p=p, dim=dim, keepdim=keepdim, out=out, dtype=dtype)
     if _native.is_tracing() and out is None:
         return _traced_norm(input, p, dim, keepdim, dtype)
     if not (input.is_floating_point() or input.is_complex()):

@@ -12,6 +12,7 @@ class OpOverload:
 
     def __init__(self, overloadpacket: OpOverloadPacket, op: Any, overload: str) -> None:
         self._overloadpacket, self._op, self._overloadname = overloadpacket, op, overload
+        op._public = self  # what __torch_function__ is told of
         self.__name__ = f"{overloadpacket.__name__}.{overload}"
         self.__module__ = overloadpacket.__module__
 
@@ -62,6 +63,7 @@ class OpOverloadPacket:
 
     def __init__(self, qualified_op_name: str, op_name: str, op: Any) -> None:
         self._qualified_op_name, self._op = qualified_op_name, op
+        op._public = self
         self.__name__ = op_name
         self.__module__ = f"torchjit._ops.{qualified_op_name.partition('::')[0]}"
 

@@ -8,6 +8,7 @@ from typing import Optional, Tuple
 import torchjit as torch
 from torchjit import Tensor, _native
 from torchjit._jit_internal import boolean_dispatch
+from torchjit.overrides import handle_torch_function, has_torch_function_unary
 
 # ruff: noqa: UP006, UP035, UP045, A002
 
@@ -21,6 +22,8 @@ def _unique_impl(
     return_counts: bool = False,
     dim: Optional[int] = None,
 ) -> Tuple[Tensor, Tensor, Tensor]:
+    if has_torch_function_unary(input):
+        return handle_torch_function(unique, (input,), input, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
     if dim is not None:
         output, inverse_indices, counts = torch.unique_dim(
             input, dim, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts
@@ -34,18 +37,24 @@ def _unique_impl(
 
 def _return_counts(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     # type: (Tensor, bool, bool, bool, Optional[int]) -> Tuple[Tensor, Tensor]
+    if has_torch_function_unary(input):
+        return handle_torch_function(unique, (input,), input, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
     output, _, counts = _unique_impl(input, sorted, return_inverse, return_counts, dim)
     return output, counts
 
 
 def _return_output(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     # type: (Tensor, bool, bool, bool, Optional[int]) -> Tensor
+    if has_torch_function_unary(input):
+        return handle_torch_function(unique, (input,), input, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
     output, _, _ = _unique_impl(input, sorted, return_inverse, return_counts, dim)
     return output
 
 
 def _return_inverse(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     # type: (Tensor, bool, bool, bool, Optional[int]) -> Tuple[Tensor, Tensor]
+    if has_torch_function_unary(input):
+        return handle_torch_function(unique, (input,), input, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
     output, inverse_indices, _ = _unique_impl(input, sorted, return_inverse, return_counts, dim)
     return output, inverse_indices
 
@@ -70,6 +79,8 @@ def _unique_consecutive_impl(
     return_counts: bool = False,
     dim: Optional[int] = None,
 ) -> Tuple[Tensor, Tensor, Tensor]:
+    if has_torch_function_unary(input):
+        return handle_torch_function(unique_consecutive, (input,), input, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
     output, inverse_indices, counts = _consecutive(
         input, return_inverse=return_inverse, return_counts=return_counts, dim=dim
     )
@@ -78,18 +89,24 @@ def _unique_consecutive_impl(
 
 def _consecutive_return_counts(input, return_inverse=False, return_counts=False, dim=None):
     # type: (Tensor, bool, bool, Optional[int]) -> Tuple[Tensor, Tensor]
+    if has_torch_function_unary(input):
+        return handle_torch_function(unique_consecutive, (input,), input, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
     output, _, counts = _unique_consecutive_impl(input, return_inverse, return_counts, dim)
     return output, counts
 
 
 def _consecutive_return_output(input, return_inverse=False, return_counts=False, dim=None):
     # type: (Tensor, bool, bool, Optional[int]) -> Tensor
+    if has_torch_function_unary(input):
+        return handle_torch_function(unique_consecutive, (input,), input, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
     output, _, _ = _unique_consecutive_impl(input, return_inverse, return_counts, dim)
     return output
 
 
 def _consecutive_return_inverse(input, return_inverse=False, return_counts=False, dim=None):
     # type: (Tensor, bool, bool, Optional[int]) -> Tuple[Tensor, Tensor]
+    if has_torch_function_unary(input):
+        return handle_torch_function(unique_consecutive, (input,), input, return_inverse=return_inverse, return_counts=return_counts, dim=dim)
     output, inverse_indices, _ = _unique_consecutive_impl(input, return_inverse, return_counts, dim)
     return output, inverse_indices
 
@@ -141,6 +158,8 @@ def stft(
     return_complex: Optional[bool] = None,
 ) -> Tensor:
     """The Fourier transforms of windows of a signal: frequencies, then windows. With center, windows reach over both ends."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(stft, (input,), input, n_fft, hop_length=hop_length, win_length=win_length, window=window, center=center, pad_mode=pad_mode, normalized=normalized, onesided=onesided, return_complex=return_complex)
     if center:
         rows = input.reshape([1, -1, input.size(-1)])
         rows = torch.nn.functional.pad(rows, [n_fft // 2, n_fft // 2], pad_mode)

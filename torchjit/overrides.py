@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from types import FunctionType as _FunctionType
 from typing import Any
 
-from torchjit import _native
+from torchjit._native import Function, has_torch_function_unary, has_torch_function_variadic  # noqa: F401
 from torchjit._tensor import Tensor
 
 
@@ -14,7 +15,7 @@ def _overriding(relevant_args: Iterable[Any]) -> list[Any]:
     found: list[Any] = []
     for arg in relevant_args:
         kind = type(arg)
-        if isinstance(arg, _native.TensorBase) and not hasattr(kind, "__torch_function__") or not hasattr(kind, "__torch_function__"):
+        if not hasattr(kind, "__torch_function__"):
             continue
         if any(type(other) is kind for other in found):
             continue
@@ -28,26 +29,29 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     return bool(_overriding(relevant_args))
 
 
-def has_torch_function_unary(relevant_arg: Any) -> bool:
-    """has_torch_function for one argument."""
-    return has_torch_function((relevant_arg,))
-
-
-def has_torch_function_variadic(*relevant_args: Any) -> bool:
-    """has_torch_function for several arguments."""
-    return has_torch_function(relevant_args)
+# Arguments that PyTorch's functions in Python pass on by name where they are operators here.
+_DEFAULTS: dict[str, dict[str, Any]] = {"cdist": {"p": 2.0, "compute_mode": "use_mm_for_euclid_dist_if_necessary"}}
 
 
 def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
     """What the arguments' __torch_function__ makes of a call. Raises TypeError where none takes it."""
+    if isinstance(public_api, Function):
+        public_api = getattr(public_api, "_public", public_api)
+        kwargs = {**_DEFAULTS.get(public_api.__name__, {}), **kwargs}
     found = _overriding(relevant_args)
     kinds = tuple(map(type, found))
     for arg in found:
         result = arg.__torch_function__(public_api, kinds, args, kwargs)
         if result is not NotImplemented:
             return result
-    name = f"{public_api.__module__}.{public_api.__name__}"
-    raise TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {list(kinds)}")
+    raise TypeError(
+        f"no implementation found for '{_public_name(public_api)}' on types that implement __torch_function__: {list(kinds)}"
+    )
+
+
+def _public_name(public_api: Any) -> str:
+    module = "torch" if isinstance(public_api, Function) else public_api.__module__
+    return f"{module}.{public_api.__name__}"
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,5 +78,17 @@ def is_tensor_like(inp: Any) -> bool:
 
 
 def is_tensor_method_or_property(func: Any) -> bool:
-    """Whether a function is a method of Tensor."""
-    return getattr(Tensor, getattr(func, "__name__", ""), None) is func or getattr(func, "__name__", "") == "__get__"
+    """Whether a function is a method of Tensor, or reads a property."""
+    name = getattr(func, "__name__", "")
+    return name == "__get__" or _tensor_methods().get(func) is not None
+
+
+_methods: dict[Any, str] = {}
+
+
+def _tensor_methods() -> dict[Any, str]:
+    """The methods of Tensor with their names."""
+    if not _methods:
+        for cls in reversed(Tensor.__mro__):
+            _methods.update({f: name for name, f in vars(cls).items() if isinstance(f, (Function, _FunctionType))})
+    return _methods

@@ -89,7 +89,7 @@ func (e *emitter) emitCond(expr syntax.Expr) condition {
 	case "aten::is_scripting":
 		yes := true
 		c.static = &yes
-	case "aten::is_notscripting":
+	case "aten::is_notscripting", "aten::has_torch_function":
 		no := false
 		c.static = &no
 	case "prim::Constant":

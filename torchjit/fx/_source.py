@@ -44,7 +44,7 @@ _loader = _EvalCacheLoader()
 
 def _exec_with_source(src: str, globals: dict[str, Any]) -> None:
     key = _loader.cache(src, globals)
-    exec(compile(src, key, "exec"), globals)
+    exec(compile(src, key, "exec", dont_inherit=True), globals)
 
 
 def _forward_from_src(src: str, globals: dict[str, Any]) -> Callable[..., Any]:

@@ -344,6 +344,8 @@ def _python_builtins() -> dict[int, str]:
         table[id(grad_mode.is_grad_enabled)] = "aten::is_grad_enabled"
         table[id(grad_mode.set_grad_enabled)] = "aten::set_grad_enabled"
         table[id(torchjit.autograd.grad)] = "aten::grad"
+        for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
+            table[id(getattr(torchjit.overrides, name))] = "aten::has_torch_function"
         table[id(torchjit.autograd.backward)] = "aten::backward"
         import warnings
 

@@ -12,46 +12,47 @@ import torchjit as torch
 from torchjit import Tensor, _native
 from torchjit._jit_internal import BroadcastingList1, BroadcastingList2, BroadcastingList3, _overload, boolean_dispatch
 from torchjit.nn import _reduction
+from torchjit.overrides import handle_torch_function, has_torch_function_unary, has_torch_function_variadic
 
 # ruff: noqa: UP006, UP007, UP035, UP045, A002
 
 # Functions that are operators.
 linear = _native.operator("aten::linear")
-bilinear = _native.operator("aten::bilinear")
-conv1d = _native.operator("aten::conv1d")
-conv2d = _native.operator("aten::conv2d")
-conv3d = _native.operator("aten::conv3d")
-conv_transpose1d = _native.operator("aten::conv_transpose1d")
-conv_transpose2d = _native.operator("aten::conv_transpose2d")
-conv_transpose3d = _native.operator("aten::conv_transpose3d")
-conv_tbc = _native.operator("aten::conv_tbc")
-avg_pool1d = _native.operator("aten::avg_pool1d")
+bilinear = torch.bilinear
+conv1d = torch.conv1d
+conv2d = torch.conv2d
+conv3d = torch.conv3d
+conv_transpose1d = torch.conv_transpose1d
+conv_transpose2d = torch.conv_transpose2d
+conv_transpose3d = torch.conv_transpose3d
+conv_tbc = torch.conv_tbc
+avg_pool1d = torch.avg_pool1d
 avg_pool2d = _native.operator("aten::avg_pool2d")
 avg_pool3d = _native.operator("aten::avg_pool3d")
-adaptive_avg_pool1d = _native.operator("aten::adaptive_avg_pool1d")
+adaptive_avg_pool1d = torch.adaptive_avg_pool1d
 gelu = _native.operator("aten::gelu")
 softplus = _native.operator("aten::softplus")
-hardshrink = _native.operator("aten::hardshrink")
+hardshrink = torch.hardshrink
 softshrink = _native.operator("aten::softshrink")
 logsigmoid = _native.operator("aten::log_sigmoid")
 one_hot = _native.operator("aten::one_hot")
-pixel_shuffle = _native.operator("aten::pixel_shuffle")
-pixel_unshuffle = _native.operator("aten::pixel_unshuffle")
-channel_shuffle = _native.operator("aten::channel_shuffle")
-native_channel_shuffle = _native.operator("aten::native_channel_shuffle")
-pairwise_distance = _native.operator("aten::pairwise_distance")
-pdist = _native.operator("aten::pdist")
-cosine_similarity = _native.operator("aten::cosine_similarity")
+pixel_shuffle = torch.pixel_shuffle
+pixel_unshuffle = torch.pixel_unshuffle
+channel_shuffle = torch.channel_shuffle
+native_channel_shuffle = torch.native_channel_shuffle
+pairwise_distance = torch.pairwise_distance
+pdist = torch.pdist
+cosine_similarity = torch.cosine_similarity
 pad = _native.operator("aten::pad")
-prelu = _native.operator("aten::prelu")
-relu_ = _native.operator("aten::relu_")
-celu_ = _native.operator("aten::celu_")
+prelu = torch.prelu
+relu_ = torch.relu_
+celu_ = torch.celu_
 elu_ = _native.operator("aten::elu_")
-selu_ = _native.operator("aten::selu_")
-threshold_ = _native.operator("aten::threshold_")
+selu_ = torch.selu_
+threshold_ = torch.threshold_
 hardtanh_ = _native.operator("aten::hardtanh_")
 leaky_relu_ = _native.operator("aten::leaky_relu_")
-rrelu_ = _native.operator("aten::rrelu_")
+rrelu_ = torch.rrelu_
 _nn_max_pool2d = _native.operator("aten::max_pool2d")
 _nn_elu = _native.operator("aten::elu")
 _nn_hardtanh = _native.operator("aten::hardtanh")
@@ -82,6 +83,8 @@ def max_pool1d_with_indices(
     return_indices: bool = False,
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over windows of a line, and where they stand."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(max_pool1d_with_indices, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
         stride = torch.jit.annotate(List[int], [])
     return torch.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -96,6 +99,8 @@ def _max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
+    if has_torch_function_unary(input):
+        return handle_torch_function(max_pool1d, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
         stride = torch.jit.annotate(List[int], [])
     return torch.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -117,6 +122,8 @@ def max_pool2d_with_indices(
     return_indices: bool = False,
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over windows of a plane, and where they stand."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(max_pool2d_with_indices, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
         stride = torch.jit.annotate(List[int], [])
     return torch.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -131,6 +138,8 @@ def _max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
+    if has_torch_function_unary(input):
+        return handle_torch_function(max_pool2d, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
         stride = torch.jit.annotate(List[int], [])
     return torch.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -151,6 +160,8 @@ def fractional_max_pool2d_with_indices(
     _random_samples: Optional[Tensor] = None,
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over windows that begin at random places, and where they stand. The size of the output is given, or its ratio to the input's."""
+    if has_torch_function_variadic(input, _random_samples):
+        return handle_torch_function(fractional_max_pool2d_with_indices, (input, _random_samples), input, kernel_size, output_size=output_size, output_ratio=output_ratio, return_indices=return_indices, _random_samples=_random_samples)
     if output_size is None and output_ratio is None:
         raise ValueError("fractional_max_pool2d requires specifying either an output_size or an output_ratio")
     if output_size is None:
@@ -174,6 +185,8 @@ def _fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Optional[Tensor] = None,
 ) -> Tensor:
+    if has_torch_function_variadic(input, _random_samples):
+        return handle_torch_function(fractional_max_pool2d, (input, _random_samples), input, kernel_size, output_size=output_size, output_ratio=output_ratio, return_indices=return_indices, _random_samples=_random_samples)
     return fractional_max_pool2d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )[0]
@@ -194,6 +207,8 @@ def fractional_max_pool3d_with_indices(
     _random_samples: Optional[Tensor] = None,
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over windows that begin at random places, and where they stand. The size of the output is given, or its ratio to the input's."""
+    if has_torch_function_variadic(input, _random_samples):
+        return handle_torch_function(fractional_max_pool3d_with_indices, (input, _random_samples), input, kernel_size, output_size=output_size, output_ratio=output_ratio, return_indices=return_indices, _random_samples=_random_samples)
     if output_size is None and output_ratio is None:
         raise ValueError("fractional_max_pool3d requires specifying either an output_size or an output_ratio")
     if output_size is None:
@@ -217,6 +232,8 @@ def _fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Optional[Tensor] = None,
 ) -> Tensor:
+    if has_torch_function_variadic(input, _random_samples):
+        return handle_torch_function(fractional_max_pool3d, (input, _random_samples), input, kernel_size, output_size=output_size, output_ratio=output_ratio, return_indices=return_indices, _random_samples=_random_samples)
     return fractional_max_pool3d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )[0]
@@ -238,6 +255,8 @@ def max_pool3d_with_indices(
     return_indices: bool = False,
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over windows of a volume, and where they stand."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(max_pool3d_with_indices, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
         stride = torch.jit.annotate(List[int], [])
     return torch.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -252,6 +271,8 @@ def _max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
+    if has_torch_function_unary(input):
+        return handle_torch_function(max_pool3d, (input,), input, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, return_indices=return_indices)
     if stride is None:
         stride = torch.jit.annotate(List[int], [])
     return torch.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -273,12 +294,16 @@ def _list_with_default(out_size: List[int], defaults: List[int]) -> List[int]:
 
 def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
     """Means over as many windows of a plane as output_size says."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(adaptive_avg_pool2d, (input,), input, output_size)
     _output_size = _list_with_default(output_size, input.size())
     return torch.adaptive_avg_pool2d(input, _output_size)
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
     """Means over as many windows of a volume as output_size says."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(adaptive_avg_pool3d, (input,), input, output_size)
     _output_size = _list_with_default(output_size, input.size())
     return torch.adaptive_avg_pool3d(input, _output_size)
 
@@ -287,10 +312,14 @@ def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over as many windows as output_size says, and where they stand."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(adaptive_max_pool1d_with_indices, (input,), input, output_size, return_indices=return_indices)
     return torch.adaptive_max_pool1d(input, output_size)
 
 
 def _adaptive_max_pool1d(input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False) -> Tensor:
+    if has_torch_function_unary(input):
+        return handle_torch_function(adaptive_max_pool1d, (input,), input, output_size, return_indices=return_indices)
     return adaptive_max_pool1d_with_indices(input, output_size)[0]
 
 
@@ -304,11 +333,15 @@ def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over as many windows of a plane as output_size says, and where they stand."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(adaptive_max_pool2d_with_indices, (input,), input, output_size, return_indices=return_indices)
     output_size = _list_with_default(output_size, input.size())
     return torch.adaptive_max_pool2d(input, output_size)
 
 
 def _adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False) -> Tensor:
+    if has_torch_function_unary(input):
+        return handle_torch_function(adaptive_max_pool2d, (input,), input, output_size, return_indices=return_indices)
     return adaptive_max_pool2d_with_indices(input, output_size)[0]
 
 
@@ -322,11 +355,15 @@ def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False
 ) -> Tuple[Tensor, Tensor]:
     """Maxima over as many windows of a volume as asked for, and where they stand."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(adaptive_max_pool3d_with_indices, (input,), input, output_size, return_indices=return_indices)
     output_size = _list_with_default(output_size, input.size())
     return torch.adaptive_max_pool3d(input, output_size)
 
 
 def _adaptive_max_pool3d(input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False) -> Tensor:
+    if has_torch_function_unary(input):
+        return handle_torch_function(adaptive_max_pool3d, (input,), input, output_size, return_indices=return_indices)
     return adaptive_max_pool3d_with_indices(input, output_size)[0]
 
 
@@ -376,6 +413,8 @@ def max_unpool1d(
     output_size: Optional[BroadcastingList1[int]] = None,
 ) -> Tensor:
     """Puts maxima back where max_pool1d found them; the rest is zero."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(max_unpool1d, (input,), input, indices, kernel_size, stride=stride, padding=padding, output_size=output_size)
     if stride is None:
         stride = kernel_size
     output_size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
@@ -393,6 +432,8 @@ def max_unpool2d(
     output_size: Optional[BroadcastingList2[int]] = None,
 ) -> Tensor:
     """Puts maxima back where max_pool2d found them; the rest is zero."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(max_unpool2d, (input,), input, indices, kernel_size, stride=stride, padding=padding, output_size=output_size)
     if stride is None:
         stride = kernel_size
     output_size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
@@ -408,6 +449,8 @@ def max_unpool3d(
     output_size: Optional[BroadcastingList3[int]] = None,
 ) -> Tensor:
     """Puts maxima back where max_pool3d found them; the rest is zero."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(max_unpool3d, (input,), input, indices, kernel_size, stride=stride, padding=padding, output_size=output_size)
     if stride is None:
         stride = kernel_size
     output_size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
@@ -422,6 +465,8 @@ def lp_pool1d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """Power means over windows of a line."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(lp_pool1d, (input,), input, norm_type, kernel_size, stride=stride, ceil_mode=ceil_mode)
     if stride is not None:
         out = avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     else:
@@ -437,6 +482,8 @@ def lp_pool2d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """Power means over windows of a plane."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(lp_pool2d, (input,), input, norm_type, kernel_size, stride=stride, ceil_mode=ceil_mode)
     kw, kh = torch.jit.annotate(List[int], [kernel_size, kernel_size])
     if stride is not None:
         out = avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
@@ -450,6 +497,8 @@ def lp_pool2d(
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets elements to zero with probability p while training."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(dropout, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
         raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
     return torch.dropout_(input, p, training) if inplace else torch.dropout(input, p, training)
@@ -457,6 +506,8 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean and variance of SELU networks."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(alpha_dropout, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
         raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
     return torch.alpha_dropout_(input, p, training) if inplace else torch.alpha_dropout(input, p, training)
@@ -464,6 +515,8 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets whole channels of lines to zero with probability p while training."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(dropout1d, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
         raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
     inp_dim = input.dim()
@@ -480,6 +533,8 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets whole channels of planes to zero with probability p while training."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(dropout2d, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
         raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
     inp_dim = input.dim()
@@ -492,6 +547,8 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets whole channels of volumes to zero with probability p while training."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(dropout3d, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
         raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
     is_batched = input.dim() == 5
@@ -505,6 +562,8 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Alpha dropout of whole channels."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(feature_alpha_dropout, (input,), input, p=p, training=training, inplace=inplace)
     if p < 0.0 or p > 1.0:
         raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
     return (
@@ -517,6 +576,8 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 
 def _threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The element where it is above the threshold, else value."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(_threshold, (input,), input, threshold, value, inplace=inplace)
     if inplace:
         result = torch.threshold_(input, threshold, value)
     else:
@@ -529,6 +590,8 @@ threshold = _threshold
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """The larger of zero and the element."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(relu, (input,), input, inplace=inplace)
     if inplace:
         result = torch.relu_(input)
     else:
@@ -538,6 +601,8 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """One half of the input times the sigmoid of the other half."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(glu, (input,), input, dim=dim)
     if input.dim() == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     return _nn_glu(input, dim)
@@ -545,6 +610,8 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """The element cut to an interval."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(hardtanh, (input,), input, min_val=min_val, max_val=max_val, inplace=inplace)
     if inplace:
         result = hardtanh_(input, min_val, max_val)
     else:
@@ -554,6 +621,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """The element cut to 0 ... 6."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(relu6, (input,), input, inplace=inplace)
     if inplace:
         result = _nn_relu6_(input)
     else:
@@ -563,6 +632,8 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Exponential linear unit."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(elu, (input,), input, alpha=alpha, inplace=inplace)
     if inplace:
         result = elu_(input, alpha)
     else:
@@ -572,6 +643,8 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Scaled exponential linear unit."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(selu, (input,), input, inplace=inplace)
     if inplace:
         result = torch.selu_(input)
     else:
@@ -581,6 +654,8 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Continuously differentiable exponential linear unit."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(celu, (input,), input, alpha=alpha, inplace=inplace)
     if inplace:
         result = torch.celu_(input, alpha)
     else:
@@ -590,6 +665,8 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The element, or a fraction of it where it is negative."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(leaky_relu, (input,), input, negative_slope=negative_slope, inplace=inplace)
     if inplace:
         result = leaky_relu_(input, negative_slope)
     else:
@@ -601,6 +678,8 @@ def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """Leaky relu with a random slope while training."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(rrelu, (input,), input, lower=lower, upper=upper, training=training, inplace=inplace)
     if inplace:
         result = torch.rrelu_(input, lower, upper, training)
     else:
@@ -610,11 +689,15 @@ def rrelu(
 
 def tanhshrink(input):
     """The element less its tanh."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(tanhshrink, (input,), input)
     return input - input.tanh()
 
 
 def softsign(input):
     """The element over one plus its absolute value."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(softsign, (input,), input)
     return input / (input.abs() + 1)
 
 
@@ -630,6 +713,8 @@ def sigmoid(input):
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """Piecewise linear sigmoid."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(hardsigmoid, (input,), input, inplace=inplace)
     if inplace:
         return _nn_hardsigmoid_(input)
     return _nn_hardsigmoid(input)
@@ -637,6 +722,8 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """The element times its piecewise linear sigmoid."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(hardswish, (input,), input, inplace=inplace)
     if inplace:
         return _nn_hardswish_(input)
     return _nn_hardswish(input)
@@ -644,6 +731,8 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """The element times its sigmoid."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(silu, (input,), input, inplace=inplace)
     if inplace:
         return _nn_silu_(input)
     return _nn_silu(input)
@@ -651,6 +740,8 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """The element times the tanh of its softplus."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(mish, (input,), input, inplace=inplace)
     if inplace:
         return _nn_mish_(input)
     return _nn_mish(input)
@@ -672,6 +763,8 @@ def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
 
 def softmin(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Optional[int] = None) -> Tensor:
     """Softmax of the negated input."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(softmin, (input,), input, dim=dim, _stacklevel=_stacklevel, dtype=dtype)
     if dim is None:
         dim = _get_softmax_dim("softmin", input.dim(), _stacklevel)
     if dtype is None:
@@ -683,6 +776,8 @@ def softmin(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtyp
 
 def softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Optional[int] = None) -> Tensor:
     """Exponentials that sum to one along a dimension."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(softmax, (input,), input, dim=dim, _stacklevel=_stacklevel, dtype=dtype)
     if dim is None:
         dim = _get_softmax_dim("softmax", input.dim(), _stacklevel)
     if dtype is None:
@@ -694,6 +789,8 @@ def softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtyp
 
 def log_softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Optional[int] = None) -> Tensor:
     """Logarithm of softmax."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(log_softmax, (input,), input, dim=dim, _stacklevel=_stacklevel, dtype=dtype)
     if dim is None:
         dim = _get_softmax_dim("log_softmax", input.dim(), _stacklevel)
     if dtype is None:
@@ -705,6 +802,8 @@ def log_softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A random sample that is nearly one-hot; with hard it is one-hot."""
+    if has_torch_function_unary(logits):
+        return handle_torch_function(gumbel_softmax, (logits,), logits, tau=tau, hard=hard, eps=eps, dim=dim)
     gumbels = -torch.empty_like(logits, memory_format=torch.legacy_contiguous_format).exponential_().log()
     gumbels = (logits + gumbels) / tau
     y_soft = gumbels.softmax(dim)
@@ -730,6 +829,8 @@ def embedding(
     sparse: bool = False,
 ) -> Tensor:
     """The rows of weight that input names."""
+    if has_torch_function_variadic(input, weight):
+        return handle_torch_function(embedding, (input, weight), input, weight, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
     if padding_idx is not None:
         if padding_idx > 0:
             assert padding_idx < weight.size(0), "Padding_idx must be within num_embeddings"
@@ -758,6 +859,8 @@ def embedding_bag(
     padding_idx: Optional[int] = None,
 ) -> Tensor:
     """Sums, means or maxima of the rows of weight that each bag of input names."""
+    if has_torch_function_variadic(input, weight, offsets, per_sample_weights):
+        return handle_torch_function(embedding_bag, (input, weight, offsets, per_sample_weights), input, weight, offsets=offsets, max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, mode=mode, sparse=sparse, per_sample_weights=per_sample_weights, include_last_offset=include_last_offset, padding_idx=padding_idx)
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
             "embedding_bag: If per_sample_weights is not None, then it must have the same shape as the input"
@@ -831,6 +934,8 @@ def batch_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalizes each channel over the batch, or by running statistics."""
+    if has_torch_function_variadic(input, running_mean, running_var, weight, bias):
+        return handle_torch_function(batch_norm, (input, running_mean, running_var, weight, bias), input, running_mean, running_var, weight=weight, bias=bias, training=training, momentum=momentum, eps=eps)
     if training:
         _verify_batch_size(input.size())
     return torch.batch_norm(
@@ -857,6 +962,8 @@ def instance_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalizes each channel of each sample."""
+    if has_torch_function_variadic(input, running_mean, running_var, weight, bias):
+        return handle_torch_function(instance_norm, (input, running_mean, running_var, weight, bias), input, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias, use_input_stats=use_input_stats, momentum=momentum, eps=eps)
     if use_input_stats:
         _verify_spatial_size(input.size())
     return torch.instance_norm(
@@ -872,6 +979,8 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalizes over the last dimensions."""
+    if has_torch_function_variadic(input, weight, bias):
+        return handle_torch_function(layer_norm, (input, weight, bias), input, normalized_shape, weight=weight, bias=bias, eps=eps)
     return torch.layer_norm(input, normalized_shape, weight, bias, eps, torch.backends.cudnn.enabled)
 
 
@@ -879,12 +988,16 @@ def group_norm(
     input: Tensor, num_groups: int, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5
 ) -> Tensor:
     """Normalizes groups of channels of each sample."""
+    if has_torch_function_variadic(input, weight, bias):
+        return handle_torch_function(group_norm, (input, weight, bias), input, num_groups, weight=weight, bias=bias, eps=eps)
     _verify_batch_size([input.size(0) * input.size(1) // num_groups, num_groups] + list(input.size()[2:]))  # noqa: RUF005
     return torch.group_norm(input, num_groups, weight, bias, eps, torch.backends.cudnn.enabled)
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """Normalizes over neighbouring channels."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(local_response_norm, (input,), input, size, alpha=alpha, beta=beta, k=k)
     dim = input.dim()
     if dim < 3:
         raise ValueError(
@@ -908,6 +1021,8 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Optional[Tensor] = None) -> Tensor:
     """The input over its norm along a dimension."""
+    if has_torch_function_variadic(input, out):
+        return handle_torch_function(normalize, (input, out), input, p=p, dim=dim, eps=eps, out=out)
     if out is None:
         denom = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
         return input / denom
@@ -929,6 +1044,8 @@ def ctc_loss(
     zero_infinity: bool = False,
 ) -> Tensor:
     """Connectionist temporal classification loss."""
+    if has_torch_function_variadic(log_probs, targets, input_lengths, target_lengths):
+        return handle_torch_function(ctc_loss, (log_probs, targets, input_lengths, target_lengths), log_probs, targets, input_lengths, target_lengths, blank=blank, reduction=reduction, zero_infinity=zero_infinity)
     return torch.ctc_loss(
         log_probs, targets, input_lengths, target_lengths, blank, _reduction.get_enum(reduction), zero_infinity
     )
@@ -944,6 +1061,8 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Negative log likelihood."""
+    if has_torch_function_variadic(input, target, weight):
+        return handle_torch_function(nll_loss, (input, target, weight), input, target, weight=weight, size_average=size_average, ignore_index=ignore_index, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
         reduction = _reduction.legacy_get_string(size_average, reduce)
     return torch.nll_loss_nd(input, target, weight, _reduction.get_enum(reduction), ignore_index)
@@ -960,6 +1079,8 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Negative log likelihood of Poisson counts."""
+    if has_torch_function_variadic(input, target):
+        return handle_torch_function(poisson_nll_loss, (input, target), input, target, log_input=log_input, full=full, size_average=size_average, eps=eps, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
         reduction = _reduction.legacy_get_string(size_average, reduce)
     if reduction != "none" and reduction != "mean" and reduction != "sum":
@@ -973,6 +1094,8 @@ def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """Negative log likelihood of a normal distribution."""
+    if has_torch_function_variadic(input, target, var):
+        return handle_torch_function(gaussian_nll_loss, (input, target, var), input, target, var, full=full, eps=eps, reduction=reduction)
     if var.size() != input.size():
         if input.size()[:-1] == var.size():
             var = torch.unsqueeze(var, -1)
@@ -1007,6 +1130,8 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """Kullback-Leibler divergence."""
+    if has_torch_function_variadic(input, target):
+        return handle_torch_function(kl_div, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction, log_target=log_target)
     if size_average is not None or reduce is not None:
         reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -1037,6 +1162,8 @@ def cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """Cross entropy of class scores."""
+    if has_torch_function_variadic(input, target, weight):
+        return handle_torch_function(cross_entropy, (input, target, weight), input, target, weight=weight, size_average=size_average, ignore_index=ignore_index, reduce=reduce, reduction=reduction, label_smoothing=label_smoothing)
     if size_average is not None or reduce is not None:
         reduction = _reduction.legacy_get_string(size_average, reduce)
     return torch.cross_entropy_loss(
@@ -1053,6 +1180,8 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Tensor:
     """Cross entropy of probabilities of two classes."""
+    if has_torch_function_variadic(input, target, weight):
+        return handle_torch_function(binary_cross_entropy, (input, target, weight), input, target, weight=weight, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
         reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -1081,6 +1210,8 @@ def binary_cross_entropy_with_logits(
     pos_weight: Optional[Tensor] = None,
 ) -> Tensor:
     """Cross entropy of scores of two classes."""
+    if has_torch_function_variadic(input, target, weight, pos_weight):
+        return handle_torch_function(binary_cross_entropy_with_logits, (input, target, weight, pos_weight), input, target, weight=weight, size_average=size_average, reduce=reduce, reduction=reduction, pos_weight=pos_weight)
     if size_average is not None or reduce is not None:
         reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -1099,6 +1230,8 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """Squares of small differences, absolute values of large ones."""
+    if has_torch_function_variadic(input, target):
+        return handle_torch_function(smooth_l1_loss, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction, beta=beta)
     if not (target.size() == input.size()):
         warnings.warn(  # noqa: B028
             "Using a target size ({}) that is different to the input size ({}). "  # noqa: UP032
@@ -1114,6 +1247,8 @@ def smooth_l1_loss(
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """Squares of differences below delta, lines above."""
+    if has_torch_function_variadic(input, target):
+        return handle_torch_function(huber_loss, (input, target), input, target, reduction=reduction, delta=delta)
     if not (target.size() == input.size()):
         warnings.warn(  # noqa: B028
             "Using a target size ({}) that is different to the input size ({}). "  # noqa: UP032
@@ -1133,6 +1268,8 @@ def l1_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Absolute differences."""
+    if has_torch_function_variadic(input, target):
+        return handle_torch_function(l1_loss, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction)
     if not (target.size() == input.size()):
         warnings.warn(  # noqa: B028
             "Using a target size ({}) that is different to the input size ({}). "  # noqa: UP032
@@ -1154,6 +1291,8 @@ def mse_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Squared differences."""
+    if has_torch_function_variadic(input, target):
+        return handle_torch_function(mse_loss, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction)
     if not (target.size() == input.size()):
         warnings.warn(  # noqa: B028
             "Using a target size ({}) that is different to the input size ({}). "  # noqa: UP032
@@ -1177,6 +1316,8 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """How far two scores are from being in order by a margin."""
+    if has_torch_function_variadic(input1, input2, target):
+        return handle_torch_function(margin_ranking_loss, (input1, input2, target), input1, input2, target, margin=margin, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
         reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -1198,6 +1339,8 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The distance of similar pairs, what dissimilar ones lack to a margin."""
+    if has_torch_function_variadic(input, target):
+        return handle_torch_function(hinge_embedding_loss, (input, target), input, target, margin=margin, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
         reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -1213,6 +1356,8 @@ def multilabel_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Hinge loss of several labels."""
+    if has_torch_function_variadic(input, target):
+        return handle_torch_function(multilabel_margin_loss, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
         reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -1231,6 +1376,8 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """How far other classes come near the right one."""
+    if has_torch_function_variadic(input, target, weight):
+        return handle_torch_function(multi_margin_loss, (input, target, weight), input, target, p=p, margin=margin, weight=weight, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
         reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -1252,6 +1399,8 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Cross entropy of independent labels, the mean over the classes."""
+    if has_torch_function_variadic(input, target, weight):
+        return handle_torch_function(multilabel_soft_margin_loss, (input, target, weight), input, target, weight=weight, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
         reduction = _reduction.legacy_get_string(size_average, reduce)
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
@@ -1280,6 +1429,8 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Logistic loss of labels 1 and -1."""
+    if has_torch_function_variadic(input, target):
+        return handle_torch_function(soft_margin_loss, (input, target), input, target, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
         reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -1297,6 +1448,8 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Cosine distance of similar pairs, cosine of dissimilar ones."""
+    if has_torch_function_variadic(input1, input2, target):
+        return handle_torch_function(cosine_embedding_loss, (input1, input2, target), input1, input2, target, margin=margin, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
         reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -1317,6 +1470,8 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """What the distance to a negative lacks to that to a positive plus a margin."""
+    if has_torch_function_variadic(anchor, positive, negative):
+        return handle_torch_function(triplet_margin_loss, (anchor, positive, negative), anchor, positive, negative, margin=margin, p=p, eps=eps, swap=swap, size_average=size_average, reduce=reduce, reduction=reduction)
     if size_average is not None or reduce is not None:
         reduction_enum = _reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -1389,6 +1544,8 @@ def interpolate(
     antialias: bool = False,
 ) -> Tensor:
     """The input resized to a size or by factors."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(interpolate, (input,), input, size=size, scale_factor=scale_factor, mode=mode, align_corners=align_corners, recompute_scale_factor=recompute_scale_factor, antialias=antialias)
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError(
@@ -1458,6 +1615,8 @@ def fold(
     stride: BroadcastingList2[int] = 1,
 ) -> Tensor:
     """Sums columns of windows into planes."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(fold, (input,), input, output_size, kernel_size, dilation=dilation, padding=padding, stride=stride)
     return torch.col2im(input, output_size, kernel_size, dilation, padding, stride)
 
 
@@ -1469,6 +1628,8 @@ def unfold(
     stride: BroadcastingList2[int] = 1,
 ) -> Tensor:
     """The windows of planes as columns."""
+    if has_torch_function_unary(input):
+        return handle_torch_function(unfold, (input,), input, kernel_size, dilation=dilation, padding=padding, stride=stride)
     return torch.im2col(input, kernel_size, dilation, padding, stride)
 
 
@@ -1487,6 +1648,8 @@ def grid_sample(
 
     Gives (N, C, h, w); with one dimension more each for volumes.
     """
+    if has_torch_function_variadic(input, grid):
+        return handle_torch_function(grid_sample, (input, grid), input, grid, mode=mode, padding_mode=padding_mode, align_corners=align_corners)
     if mode != "bilinear" and mode != "nearest" and mode != "bicubic":
         raise ValueError(
             "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{}'".format(mode)
@@ -1520,6 +1683,8 @@ def grid_sample(
 
 def affine_grid(theta: Tensor, size: List[int], align_corners: Optional[bool] = None) -> Tensor:
     """The grid for grid_sample of the affine maps theta (N, 2, 3) for images of a size (N, C, H, W)."""
+    if has_torch_function_unary(theta):
+        return handle_torch_function(affine_grid, (theta,), theta, size, align_corners=align_corners)
     if align_corners is None:
         warnings.warn(
             "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
@@ -1551,6 +1716,8 @@ def triplet_margin_with_distance_loss(
     anchor, positive, negative, *, distance_function=None, margin: float = 1.0, swap: bool = False, reduction: str = "mean"
 ):
     """How much farther than margin the negative is than the positive, by a distance of the caller's."""
+    if has_torch_function_variadic(anchor, positive, negative):
+        return handle_torch_function(triplet_margin_with_distance_loss, (anchor, positive, negative), anchor, positive, negative, distance_function=distance_function, margin=margin, swap=swap, reduction=reduction)
     distance = pairwise_distance if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
@@ -1640,6 +1807,8 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
 ) -> Tuple[Tensor, Optional[Tensor]]:
     """Attention of several heads over projected inputs, sequence first."""
+    if has_torch_function_variadic(query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias):
+        return handle_torch_function(multi_head_attention_forward, (query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias), query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=training, key_padding_mask=key_padding_mask, need_weights=need_weights, attn_mask=attn_mask, use_separate_proj_weight=use_separate_proj_weight, q_proj_weight=q_proj_weight, k_proj_weight=k_proj_weight, v_proj_weight=v_proj_weight, static_k=static_k, static_v=static_v, average_attn_weights=average_attn_weights)
     is_batched = query.dim() == 3
     if not is_batched:
         query = query.unsqueeze(1)

@@ -88,6 +88,7 @@ var Objects = join(
 	}),
 	one("aten::warn", func(args, out []value.Value) error { return (*warner.Load())(args[0].Str(), int(args[1].Int())) }),
 	one("aten::is_scripting", constant(value.Bool(true))),
+	one("aten::has_torch_function", constant(value.Bool(false))),
 	one("aten::_get_tracing_state", constant(value.Bool(false))),
 	one("aten::is_autocast_enabled", constant(value.Bool(false))),
 	one("aten::_nnpack_available", constant(value.Bool(false))),
