@@ -440,6 +440,10 @@ _OF_TORCH = frozenset((
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("_nn", "_fft", "_linalg", "_special"):
+        from torchjit import _operator_modules
+
+        return getattr(_operator_modules, name)
     if name in ("fork", "wait"):
         from torchjit.jit import _async
 

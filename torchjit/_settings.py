@@ -196,6 +196,8 @@ def typename(o: Any) -> str:
     """The name of an object's type, with its module unless that is builtins."""
     if isinstance(o, Tensor):
         return o.type()
+    if isinstance(o, _native.Function):
+        return f"torch._VariableFunctionsClass.{o.__name__}"
     cls = o if hasattr(o, "__qualname__") else type(o)
     module = getattr(cls, "__module__", "") or ""
     return cls.__qualname__ if module in ("builtins", "__builtin__", "") else f"{module}.{cls.__qualname__}"

@@ -21,7 +21,7 @@ from torchjit.fx._compatibility import compatibility
 from torchjit.fx._patch import _Patcher
 from torchjit.fx.graph import Graph
 from torchjit.fx.graph_module import GraphModule
-from torchjit.fx.node import Argument, _public_module, base_types, map_aggregate
+from torchjit.fx.node import Argument, _is_namedtuple, _public_module, base_types, map_aggregate
 from torchjit.fx.proxy import ParameterProxy, Proxy, TracerBase
 
 HAS_VARSTUFF = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
@@ -111,7 +111,7 @@ class Tracer(TracerBase):
             for name, module in self.root.named_modules():
                 if a is module:
                     return self.create_node("get_attr", name, (), {})
-        if isinstance(a, tuple) and hasattr(a, "_fields"):
+        if isinstance(a, tuple) and _is_namedtuple(a):
             args = tuple(self.create_arg(x) for x in a)
             return self.create_node("call_function", a.__class__, args, {})
         if isinstance(a, torch.Tensor):

@@ -281,16 +281,17 @@ class Node:
         kwarg_types: dict[str, Any] | None = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> Any:
-        """The arguments by the signature of what is called; None where that is not known or does not fit."""
+        """The arguments by the signature of what is called; None where that is not known or does not fit.
+
+        normalize_to_only_use_kwargs is for normalize_function and has no effect here, as in PyTorch.
+        """
         from torchjit.fx.operator_schemas import normalize_function, normalize_module
 
         if self.op == "call_function":
-            return normalize_function(
-                self.target, self.args, self.kwargs, arg_types, kwarg_types, normalize_to_only_use_kwargs
-            )
+            return normalize_function(self.target, self.args, self.kwargs, arg_types, kwarg_types)
         if self.op == "call_module":
             assert isinstance(self.target, str)
-            return normalize_module(root, self.target, self.args, self.kwargs, normalize_to_only_use_kwargs)
+            return normalize_module(root, self.target, self.args, self.kwargs)
         return None
 
     @compatibility(is_backward_compatible=True)
@@ -301,6 +302,11 @@ class Node:
             return new_input if n == old_input else n
 
         self.__update_args_kwargs(map_arg(self.args, replaced), map_arg(self.kwargs, replaced))
+
+
+def _is_namedtuple(a: tuple[Any, ...]) -> bool:
+    """Whether a tuple is of a class of named tuples; the named results of operators are plain ones."""
+    return hasattr(a, "_fields") and type(a).__module__ != "torch.return_types"
 
 
 @compatibility(is_backward_compatible=True)
@@ -315,7 +321,7 @@ def map_aggregate(a: Argument, fn: Callable[[Argument], Argument]) -> Argument:
     """a with fn(x) for everything that is no tuple, list, dictionary or slice, in containers too."""
     if isinstance(a, tuple):
         items = tuple(map_aggregate(x, fn) for x in a)
-        return type(a)(*items) if hasattr(a, "_fields") else items
+        return type(a)(*items) if _is_namedtuple(a) else items
     if isinstance(a, list):
         return immutable_list(map_aggregate(x, fn) for x in a)
     if isinstance(a, dict):

@@ -18,7 +18,7 @@ from torchjit.fx import traceback as fx_traceback
 from torchjit.fx._codegen import magic_methods, reflectable_magic_methods
 from torchjit.fx._compatibility import compatibility
 from torchjit.fx.graph import Graph
-from torchjit.fx.node import Argument, Node, Target, base_types, map_aggregate
+from torchjit.fx.node import Argument, Node, Target, _is_namedtuple, base_types, map_aggregate
 from torchjit.fx.operator_schemas import check_for_mutable_operation
 
 __all__ = ["TracerBase", "GraphAppendingTracer", "TraceError", "Proxy", "Attribute", "ParameterProxy"]
@@ -104,10 +104,10 @@ class TracerBase:
             return a.__fx_create_arg__(self)
         if isinstance(a, Proxy):
             return a.node
-        if isinstance(a, tuple) and hasattr(a, "_fields"):
+        if isinstance(a, tuple) and _is_namedtuple(a):
             return type(a)(*(self.create_arg(x) for x in a))
         if isinstance(a, (tuple, list)):
-            return type(a)(self.create_arg(x) for x in a)
+            return (list if isinstance(a, list) else tuple)(self.create_arg(x) for x in a)
         if isinstance(a, dict):
             return {self._key(k): self.create_arg(v) for k, v in a.items()}
         if isinstance(a, slice):

@@ -1,0 +1,1 @@
+"""What passes over FX graphs are made of."""
