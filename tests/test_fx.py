@@ -24,6 +24,12 @@ def test_sizes_that_are_proxies_reach_functions_that_make_tensors():
     assert traced(torch.ones(2, 3)).tolist() == [[0, 1, 2]] * 2
 
 
+def test_compiled_functions_are_called():
+    compiled = torch.jit.CompilationUnit("def f(x, y: int):\n    return x + y").f
+    traced = symbolic_trace(lambda x: compiled(x, 2))
+    assert traced(torch.ones(1)).tolist() == [3]
+
+
 def test_asserts_are_recorded_where_asked_for():
     class Asserts(Tracer):
         trace_asserts = True

@@ -59,8 +59,8 @@ class PythonCode:
 
 def _is_from_torch(obj: Any) -> bool:
     """Whether generated code can reach an object by its name in torch."""
-    if isinstance(obj, _native.Function):
-        return True
+    if isinstance(obj, (_native.Function, _native.ScriptFunction)):
+        return isinstance(obj, _native.Function)  # a compiled function has no name in torch
     module = getattr(obj, "__module__", None)
     if module is not None:
         return _public_module(module).partition(".")[0] == "torch"

@@ -23,6 +23,7 @@ from torchjit.fx.graph import Graph
 from torchjit.fx.graph_module import GraphModule
 from torchjit.fx.node import Argument, _is_namedtuple, _public_module, base_types, map_aggregate
 from torchjit.fx.proxy import ParameterProxy, Proxy, TracerBase
+from torchjit.jit._module import _CModule
 
 HAS_VARSTUFF = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
@@ -114,7 +115,7 @@ class Tracer(TracerBase):
         if isinstance(a, tuple) and _is_namedtuple(a):
             args = tuple(self.create_arg(x) for x in a)
             return self.create_node("call_function", a.__class__, args, {})
-        if isinstance(a, torch.Tensor):
+        if isinstance(a, (torch.Tensor, _CModule)):
             path = self.tensor_attrs.get(a)
             if not path:
                 path = self.tensor_attrs[a] = self._keep("_tensor_constant", a)
@@ -264,7 +265,7 @@ class Tracer(TracerBase):
         self.tensor_attrs: dict[Any, str] = {}
         for prefix, module in self.root.named_modules():
             for name, value in vars(module).items():
-                if isinstance(value, torch.Tensor):
+                if isinstance(value, (torch.Tensor, _CModule)):
                     self.tensor_attrs[value] = f"{prefix}.{name}" if prefix else name
         assert isinstance(fn, FunctionType)
         fn_globals = fn.__globals__
