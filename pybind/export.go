@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"torchjit/gojit/export"
+	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
@@ -17,6 +18,7 @@ import (
 var exportFunctions = []function{
 	{schema: "export_begin(list inputs, bool fixed_sizes) -> None", run: exportBegin},
 	{schema: "export_end(list results, str options) -> any", run: exportEnd},
+	{schema: "export_script(any module, list args, list inputs, str options) -> any", run: exportScript},
 	{schema: "export_check(str program) -> None", run: exportCheck},
 	{schema: "export_active() -> bool", run: exportActive},
 	{schema: "export_save(str path, str program, dict tensors, dict extra) -> None", run: exportSave},
@@ -119,6 +121,57 @@ func fromUser(err error) error {
 	own.Range = source.Range{}
 	own.Text += "\n\nfrom user code:\n" + e.Range.Text.Body
 	return &own
+}
+
+// exportScript captures the method forward of a compiled module. inputs are the tensors of the inputs, None for others.
+func exportScript(c *call) error {
+	self, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	f, ok := self.Class.FindMethod("forward").(*ir.Function)
+	if !ok {
+		return runtimeErrorf("the module has no method forward")
+	}
+	if err := f.EnsureDefined(); err != nil {
+		return err
+	}
+	var given exportOptions
+	if err := json.Unmarshal([]byte(c.argText(3)), &given); err != nil {
+		return runtimeErrorf("the options of the export cannot be read: %s", err)
+	}
+	o := given.options()
+	i := 0
+	for w := range c.arg(2).items {
+		if o.Inputs[i].Value, err = plainValue(w); err != nil {
+			return err
+		}
+		if in := given.Inputs[i].Constant; in != nil {
+			if o.Inputs[i].Value, err = in.Value(); err != nil {
+				return err
+			}
+		}
+		i++
+	}
+	o.Script = &export.Script{Self: self}
+	for w := range c.arg(1).items {
+		p := &f.Schema.Arguments[1+len(o.Script.Arguments)]
+		v := p.Default
+		if w.kind() != kindEllipsis {
+			if v, err = toValue(w, p.Type, -1); err != nil {
+				return err
+			}
+		}
+		o.Script.Arguments = append(o.Script.Arguments, v)
+	}
+	g := f.Graph().Copy()
+	passes.Inline(g)
+	p, err := export.Capture(g, o)
+	if err != nil {
+		return err
+	}
+	p.InSpec, p.Modules = given.InSpec, given.Modules
+	return c.program(p, nil)
 }
 
 // program replies a program and tensors.

@@ -273,3 +273,47 @@ def test_edited_graphs_are_checked():
     node.target = torch.ops.aten.mul_.Tensor
     with pytest.raises(SpecViolationError, match="is not functional"):
         ep.validate()
+
+
+class Scripted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.turns = 3
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x, d: dict[str, torch.Tensor], k: int = 2) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        y = self.linear(x)
+        self.count += 1
+        out: list[torch.Tensor] = []
+        for _ in range(self.turns):
+            y = y * k + d["a"]
+            out.append(y)
+        if y.sum() > 0:
+            z = y.sin() + self.count
+        else:
+            z = self.linear(y)
+        return z, out
+
+
+class Waits(nn.Module):
+    def forward(self, x):
+        while bool(x.sum() < 10):
+            x = x + 1
+        return x
+
+
+def test_compiled_modules():
+    eager, compiled = Scripted(), torch.jit.script(Scripted())
+    compiled.load_state_dict(eager.state_dict())
+    x, d = torch.randn(2, 3), {"a": torch.randn(3)}
+    ep = torch.export.export(compiled, (x, d), dynamic_shapes={"x": {0: torch.export.Dim("batch")}, "d": None})
+    calls = [n.name for n in ep.graph.nodes if n.op == "call_function"]
+    assert calls == ["linear", "add", "mul", "add_1", "mul_1", "add_2", "mul_2", "add_3", "sum_1", "gt", "conditional"]
+    assert ep.graph_signature.buffers_to_mutate == {"add": "count"}
+    program = ep.module()
+    for x in (torch.ones(4, 3) * 100, torch.ones(5, 3) * -100):
+        for a, b in zip(*(torch.utils._pytree.tree_flatten(f(x, d))[0] for f in (program, eager)), strict=True):
+            assert torch.allclose(a, b)
+    with pytest.raises(RuntimeError, match="(?s)number of turns of this loop depends on the elements.*while bool"):
+        torch.export.export(torch.jit.script(Waits()), (x,))

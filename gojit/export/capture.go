@@ -32,6 +32,7 @@ type Options struct {
 	Inputs  []Input
 	Results []Result
 	Symbols []Symbol
+	Script  *Script // of a compiled method
 	// Bare lets the output be one value instead of a tuple of all.
 	Bare bool
 	// Joined are symbols by those that have been found to be equal to them, Fixed the values of symbols that have been found to have one.
@@ -75,16 +76,19 @@ var steps = [...]int{0, 1, 2, 3, 5, 12}
 
 func captureRuns(g *ir.Graph, o *Options, runs int) (p *Program, err error) {
 	defer source.Catch(&err)
-	c := &capture{options: o, runs: runs, env: map[*ir.Value]run{}, predicates: map[*ir.Value]*handle{}}
+	c := &capture{options: o, runs: runs, env: map[*ir.Value]run{}, predicates: map[*ir.Value]*handle{}, given: givenTensors{}}
 	c.program = &Program{Graph: &Graph{}}
 	c.fit = newFitter(c.freshSymbol)
 	c.scope = newScope(c.program.Graph, nil)
 	c.inputs()
+	c.bindScript(g)
 	c.block(g.Block())
 	c.outputs(g)
 	sweep(c.program.Graph)
 	return c.program, c.program.Check()
 }
+
+var anyType types.Type = types.Any
 
 // run is what a value is in each of the runs.
 type run []value.Value
@@ -101,6 +105,7 @@ type capture struct {
 	node       *ir.Node // that is being captured
 	made       int      // symbols
 	reached    int      // nodes that have been captured
+	given      givenTensors
 }
 
 // conflict is an error that only some of the runs have: sizes cannot be what they are said to be.
@@ -147,6 +152,7 @@ func (c *capture) inputs() {
 			if in != nil {
 				c.env[in] = values
 			}
+			c.given[example] = values
 		} else {
 			constant, ok := constantArgument(given.Value)
 			if !ok {
@@ -275,6 +281,23 @@ func (c *capture) outputs(g *ir.Graph) {
 		items = append(items, a)
 		c.program.Signature.Outputs = append(c.program.Signature.Outputs, spec)
 	}
+	if c.options.Script != nil {
+		c.scriptResults(g, add)
+	} else {
+		c.traceResults(g, add)
+	}
+	n := &Node{Op: Output, Name: "output", Target: "output", Args: []Argument{{Kind: TupleArgument, Items: items}}}
+	if c.options.Bare && len(items) == 1 {
+		n.Args = items
+	}
+	c.scope.names.name("output")
+	n.Meta = c.place()
+	n.Meta.Val = c.valueOf(n.Args[0])
+	c.scope.add(n)
+}
+
+// traceResults are the results of a trace, as the options describe them.
+func (c *capture) traceResults(g *ir.Graph, add func(OutputSpec, Argument)) {
 	next := 0
 	var user []func()
 	for _, result := range c.options.Results {
@@ -294,14 +317,6 @@ func (c *capture) outputs(g *ir.Graph) {
 	for _, f := range user {
 		f()
 	}
-	n := &Node{Op: Output, Name: "output", Target: "output", Args: []Argument{{Kind: TupleArgument, Items: items}}}
-	if c.options.Bare && len(items) == 1 {
-		n.Args = items
-	}
-	c.scope.names.name("output")
-	n.Meta = c.place()
-	n.Meta.Val = c.valueOf(n.Args[0])
-	c.scope.add(n)
 }
 
 // mutations adds the outputs that the program has written to its inputs.

@@ -185,6 +185,7 @@ func (c *capture) collect(b *ir.Block, used *operands) {
 		})
 	}
 	b.Walk(func(n *ir.Node) {
+		c.collectAttribute(n, used)
 		for _, v := range n.Inputs() {
 			visit(v)
 		}
@@ -196,6 +197,31 @@ func (c *capture) collect(b *ir.Block, used *operands) {
 	})
 	for _, v := range b.Outputs() {
 		visit(v)
+	}
+}
+
+// collectAttribute adds the tensor of a module that a node reads.
+func (c *capture) collectAttribute(n *ir.Node, used *operands) {
+	if n.Kind() != "prim::GetAttr" {
+		return
+	}
+	var path []string
+	v := n.Output()
+	for v.Node().Kind() == "prim::GetAttr" {
+		path = append(path, v.Node().StringAttr("name"))
+		v = v.Node().Input(0)
+	}
+	is, ok := c.env[v]
+	for i := len(path) - 1; ok && i >= 0 && is[0].Kind() == value.KindObject; i-- {
+		var inner value.Value
+		if inner, ok = is[0].Object().Attr(path[i]); ok {
+			is = run{inner}
+		}
+	}
+	if ok && is[0].IsTensor() {
+		if placed, known := c.given[is[0].Tensor()]; known && c.scope.handles[placed[0].Tensor()] != nil {
+			used.add(c.scope.handles[placed[0].Tensor()])
+		}
 	}
 }
 
@@ -285,7 +311,11 @@ func (c *capture) subgraph(b *ir.Block, given []*handle, name string) (*Node, []
 
 // within captures a block in a scope of its own, in which tensors from outside are what placed says.
 func (c *capture) within(inner *scope, b *ir.Block, placed map[*tensor.Tensor]run) []*handle {
-	outer, env, flags := c.scope, c.env, c.predicates
+	outer, env, flags, given := c.scope, c.env, c.predicates, c.given
+	c.given = givenTensors{}
+	for t, is := range given {
+		c.given[t] = moved(is, placed)
+	}
 	c.scope, c.env, c.predicates = inner, map[*ir.Value]run{}, map[*ir.Value]*handle{}
 	for v, is := range env {
 		c.env[v] = moved(is, placed)
@@ -320,7 +350,7 @@ func (c *capture) within(inner *scope, b *ir.Block, placed map[*tensor.Tensor]ru
 	}
 	out.Meta.Val = c.valueOf(out.Args[0])
 	inner.add(out)
-	c.scope, c.env, c.predicates = outer, env, flags
+	c.scope, c.env, c.predicates, c.given = outer, env, flags, given
 	return results
 }
 
@@ -351,6 +381,13 @@ func movedValue(first, v value.Value, r int, placed map[*tensor.Tensor]run) valu
 			items[i] = movedValue(first.Tuple().Items[i], v.Tuple().Items[i], r, placed)
 		}
 		return value.OfTuple(&value.Tuple{Type: v.Tuple().Type, Items: items})
+	case value.KindDict:
+		d := value.NewDict(v.Dict().Key, v.Dict().Elem)
+		for key, item := range v.Dict().All {
+			of, _ := first.Dict().Get(key)
+			d.Set(key, movedValue(of, item, r, placed))
+		}
+		return value.OfDict(d)
 	}
 	return v
 }

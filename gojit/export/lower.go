@@ -43,12 +43,16 @@ func (p *Program) Function(name string) (f *ir.Function, err error) {
 	return ir.NewFunction(name, s, g), nil
 }
 
+// maxNodes bounds the nodes of a function: graphs that use others several times can be larger than their text.
+const maxNodes = 1 << 20
+
 // lowerer is the state of one Function.
 type lowerer struct {
 	g      *ir.Graph
 	from   *Graph
 	values map[string]*ir.Value
 	lists  map[string][]*ir.Value // of nodes that give several values
+	count  int                    // of nodes, where graphs that are used twice count twice
 }
 
 func (l *lowerer) fail(n *Node, format string, args ...any) {
@@ -61,6 +65,9 @@ func (l *lowerer) graph(g *Graph) []*ir.Value {
 	defer func() { l.from = former }()
 	l.from = g
 	for _, n := range g.Nodes {
+		if l.count++; l.count > maxNodes {
+			l.fail(n, "the program has more than %d nodes", maxNodes)
+		}
 		switch {
 		case n.Op == Output:
 			var outputs []*ir.Value

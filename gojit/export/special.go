@@ -47,6 +47,8 @@ func init() {
 		"prim::If":                        (*capture).branch,
 		"prim::Loop":                      (*capture).loop,
 		trace.Map:                         (*capture).mapOver,
+		"prim::GetAttr":                   (*capture).getAttr,
+		"prim::SetAttr":                   (*capture).setAttr,
 		trace.Guard:                       (*capture).guard,
 		"prim::Print":                     func(*capture, *ir.Node) {},
 		"aten::warn":                      func(*capture, *ir.Node) {},

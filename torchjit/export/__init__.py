@@ -9,7 +9,7 @@ import torchjit as torch
 from torchjit.export._archive import load, save
 from torchjit.export._containers import register_dataclass
 from torchjit.export._decompose import default_decompositions
-from torchjit.export._trace import UserError, capture
+from torchjit.export._trace import UserError, capture, capture_script
 from torchjit.export.dynamic_shapes import Dim, ShapesCollection, dims
 from torchjit.export.exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature, program_of
 from torchjit.export.graph_signature import ExportBackwardSignature, ExportGraphSignature
@@ -37,8 +37,11 @@ def export(
         raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
     if not isinstance(args, tuple):
         raise UserError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
-    captured = capture(mod, mod, args, kwargs or {}, dynamic_shapes)
-    state = OrderedDict(mod.state_dict(keep_vars=True))
+    if isinstance(mod, torch.jit.ScriptModule):
+        captured = capture_script(mod, args, kwargs or {}, dynamic_shapes)
+    else:
+        captured = capture(mod, mod, args, kwargs or {}, dynamic_shapes)
+    state = OrderedDict(mod.state_dict(keep_vars=True)) if not isinstance(mod, torch.jit.ScriptModule) else OrderedDict(mod.state_dict())
     rest = {name: b for name, b in mod.named_buffers() if name not in state}
     program = program_of(captured, state, {**rest, **captured.constants}, (args, kwargs or {}))
     program._declarations = captured.declarations

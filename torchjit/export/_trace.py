@@ -204,6 +204,41 @@ def capture(
     return made
 
 
+def capture_script(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any = None) -> Captured:
+    """The program that the method forward of a compiled module is. Conditions by elements of tensors become calls of cond."""
+    from torchjit.export._containers import read_spec
+
+    arguments = module.forward.schema.arguments[1:]
+    if len(args) > len(arguments) or not {a.name for a in arguments[len(args) :]} >= set(kwargs):
+        raise TypeError(f"the arguments do not fit {module.forward.schema}")
+    bound = {**{a.name: x for a, x in zip(arguments, args, strict=False)}, **kwargs}
+    leaves, spec = pytree.tree_flatten((args, kwargs))
+    declared = Declarations()
+    if dynamic_shapes:
+        declared.read(dynamic_shapes, bound, leaves)
+    inputs: list[tuple[dict[str, Any], Any]] = []
+    persistent = set(module.state_dict())
+    for kind, letter, tensors in (("PARAMETER", "p", module.named_parameters()), ("BUFFER", "b", module.named_buffers())):
+        for name, t in tensors:
+            inputs.append(({"kind": kind, "name": f"{letter}_{name.replace('.', '_')}", "target": name, "persistent": name in persistent}, t))
+    names = [name for key, x in bound.items() for name in _leaf_names(key, x)]
+    for i, (name, x) in enumerate(zip(names, leaves, strict=True)):
+        form: dict[str, Any] = {"kind": "USER_INPUT", "name": name, "dims": {str(d): s for d, s in declared.dims.get(i, {}).items()}}
+        if not isinstance(x, torch.Tensor):
+            form["constant"] = _constant(x, name)
+        inputs.append((form, x if isinstance(x, torch.Tensor) else None))
+    options = {"inputs": [form for form, _ in inputs], "symbols": [s.form() for s in declared.symbols]}
+    given = [bound.get(a.name, ...) for a in arguments]
+    try:
+        with _random_state():
+            text, _ = _native.export_script(module._c, given, [t for _, t in inputs], json.dumps(options))
+    except Exception as e:
+        raise _at_user_code(e) from None
+    made = Captured(text, {}, {}, spec, read_spec(json.loads(json.loads(text)["out_spec"])))
+    made.declarations = declared
+    return made
+
+
 def _at_user_code(e: Exception) -> Exception:
     """An error of the library with the lines of the program that led to it."""
     what, found, frames = str(e).partition("\n\nfrom user code:\n")
