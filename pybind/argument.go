@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"torchjit/gojit/frontend"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
@@ -186,7 +187,7 @@ func objectOrNone(x *value.Object) value.Value {
 	return value.OfObject(x)
 }
 
-// programObject takes an object of the program, or makes one of a Python object's attributes.
+// programObject takes an object of the program, or makes one of the attributes of a Python object, which may be of another class.
 func programObject(w *word, t *types.Class) (value.Value, bool, error) {
 	if x, ok := w.content().(*value.Object); ok {
 		return value.OfObject(x), x.Class == t, nil
@@ -198,11 +199,13 @@ func programObject(w *word, t *types.Class) (value.Value, bool, error) {
 	if o == nil || t.IsModule {
 		return value.None, false, nil
 	}
+	if _, err := frontend.CompileMethods(t); err != nil { // they define the attributes
+		return value.None, false, err
+	}
 	x := value.NewObject(t)
 	ok := true
-	err := host.invoke("attributes", 3, func(out *writer) {
+	err := host.invoke("attributes", 2, func(out *writer) {
 		out.object(o)
-		out.string(t.Name)
 		out.open(kindList, len(t.Attributes))
 		for _, a := range t.Attributes {
 			out.string(a.Name)

@@ -85,12 +85,14 @@ _ELSEWHERE.update(
 )  # fmt: skip
 _ELSEWHERE["cond"] = "torchjit._higher_order_ops"
 _ELSEWHERE["set_printoptions"] = "torchjit._tensor_str"
+_ELSEWHERE["install_as_torch"] = "torchjit._alias"
 _ELSEWHERE["to_dlpack"] = "torchjit.utils.dlpack"
 _ELSEWHERE.update({name: "torchjit._removed" for name in ("eig", "lstsq", "matrix_rank", "solve")})
 _ELSEWHERE.update({name: "torchjit._lowrank" for name in ("svd_lowrank", "pca_lowrank")})
 _ELSEWHERE.update({name: "torchjit.functional" for name in ("lu", "stft", "unique", "unique_consecutive")})
 _SUBMODULES = (
-    "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "multiprocessing", "nn", "ops",
+    "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "multiprocessing", "nn", "onnx",
+    "ops",
     "optim", "overrides", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "special", "storage", "testing", "types",
     "utils", "version", "__config__", "_jit_internal", "_C", "_VF", "_lowrank", "_six", "_tensor_str",
 )  # fmt: skip

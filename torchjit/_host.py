@@ -96,11 +96,12 @@ def attribute(obj: Any, name: str) -> Any:
     return _resolve.attribute(obj, name)
 
 
-def attributes(obj: Any, class_name: str, names: list[str]) -> list[Any] | None:
-    """The attributes of an instance of a Python class that was compiled; None for other objects."""
-    if _known_classes.get(class_name) is not type(obj):
+def attributes(obj: Any, names: list[str]) -> list[Any] | None:
+    """The attributes that an instance of a class of programs has, of a Python object; None where one is missing."""
+    try:
+        return [getattr(obj, name) for name in names]
+    except AttributeError:
         return None
-    return [getattr(obj, name) for name in names]
 
 
 def call_ignored(fn: Any, *args: Any) -> Any:

@@ -49,6 +49,10 @@ def _jit_script_compile(qualname: str, definition: Any, rcb: Callable[[str], Any
     return made
 
 
+def _log_api_usage_once(event: str) -> None:
+    """Does nothing: the library tells nobody how it is used."""
+
+
 def _get_max_operator_version() -> int:
     """The newest version of operators that archives can have."""
     return 10

@@ -30,8 +30,11 @@ def get_dir() -> str:
     """The folder for what is fetched: set_dir's, else hub in $TORCH_HOME, which is torch in $XDG_CACHE_HOME or ~/.cache."""
     if _folder[0] is not None:
         return _folder[0]
-    home = os.environ.get("TORCH_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "torch")
-    return os.path.join(os.path.expanduser(home), "hub")
+    return os.path.join(_get_torch_home(), "hub")
+
+
+def _get_torch_home() -> str:
+    return os.path.expanduser(os.environ.get("TORCH_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "torch"))
 
 
 def set_dir(d: str) -> None:
@@ -92,18 +95,64 @@ def help(  # noqa: A001
     return _entry(_hubconf(github, source), model).__doc__
 
 
+class _Progress:
+    """tqdm where that is not installed: what is done, and of how much, on one line of stderr."""
+
+    def __init__(self, iterable: Any = None, total: float | None = None, disable: bool = False, **kwargs: Any) -> None:
+        self._iterable, self.total, self.disable, self.n = iterable, total, disable, 0
+
+    def __iter__(self) -> Any:
+        for item in self._iterable:
+            yield item
+            self.update(1)
+
+    def update(self, n: float = 1) -> None:
+        """Adds to what is done."""
+        self.n += n
+        if not self.disable:
+            sys.stderr.write(f"\r{100 * self.n / self.total:.1f}%" if self.total else f"\r{self.n}")
+            sys.stderr.flush()
+
+    def set_description(self, desc: str | None = None, refresh: bool = True) -> None:
+        """Does nothing: there is no room for it."""
+
+    def close(self) -> None:
+        """Ends the line."""
+        if not self.disable and self.n:
+            sys.stderr.write("\n")
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def __getattr__(name: str) -> Any:
+    if name != "tqdm":
+        raise AttributeError(f"module 'torch.hub' has no attribute '{name}'")
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _Progress
+    return tqdm
+
+
 def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> None:
     """Writes what an address gives to a file, which is there only when it is whole and its SHA-256 begins with hash_prefix.
 
-    Raises RuntimeError where it does not.
+    Raises RuntimeError where it does not. With progress a line shows how far it is.
     """
     target = pathlib.Path(dst).expanduser()
     digest = hashlib.sha256()
     with urlopen(Request(url, headers={"User-Agent": "torch.hub"})) as answer, tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as f:
         try:
-            while chunk := answer.read(_CHUNK):
-                f.write(chunk)
-                digest.update(chunk)
+            size = answer.headers.get("Content-Length")
+            with __getattr__("tqdm")(total=int(size) if size else None, disable=not progress, unit="B", unit_scale=True, unit_divisor=1024) as bar:
+                while chunk := answer.read(_CHUNK):
+                    f.write(chunk)
+                    digest.update(chunk)
+                    bar.update(len(chunk))
             f.close()
             if hash_prefix and not digest.hexdigest().startswith(hash_prefix):
                 raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 from typing import Any
@@ -51,6 +52,24 @@ class _Ops(types.ModuleType):
         made = _OperatorNamespace(name)
         setattr(self, name, made)
         return made
+
+
+loaded_libraries: set[str] = set()
+
+
+def load_library(path: str) -> None:
+    """Makes the operators of a package known: those that torchjit has itself, as the ones of torchvision.
+
+    path is the file that the package would have PyTorch load; the name of its folder is the namespace. Raises OSError for
+    other packages: code that was compiled against PyTorch cannot run here.
+    """
+    namespace = os.path.basename(os.path.dirname(os.path.realpath(path)))
+    if not _native.operator_names(namespace):
+        raise OSError(
+            f"{path}: torchjit has no operators of '{namespace}', and cannot load libraries that were compiled against PyTorch. "
+            "Operators can be defined with torch.library"
+        )
+    loaded_libraries.add(os.path.realpath(path))
 
 
 sys.modules[__name__].__class__ = _Ops

@@ -29,6 +29,11 @@ var modal = map[string]Operation{
 		m.SetGradEnabled(args[0].Bool())
 		return nil
 	},
+	"aten::_no_grad_fill_":             aside("aten::fill_.Scalar"),
+	"aten::_no_grad_normal_":           aside("aten::normal_", value.None),
+	"aten::_no_grad_uniform_":          aside("aten::uniform_", value.None),
+	"aten::_no_grad_zero_":             aside("aten::zero_"),
+	"aten::_no_grad_embedding_renorm_": aside("aten::embedding_renorm_"),
 	"aten::is_autocast_cpu_enabled": func(m *Mode, args, out []value.Value) error {
 		_, enabled := m.Casting()
 		out[0] = value.Bool(enabled)
@@ -50,6 +55,15 @@ var modal = map[string]Operation{
 		out[0] = optionals(grads)
 		return nil
 	},
+}
+
+// aside is an operator that runs another one, with further arguments, without recording it: it writes leaves too.
+func aside(name string, further ...value.Value) Operation {
+	return func(m *Mode, args, out []value.Value) error {
+		defer func(off bool) { m.off = off }(m.off)
+		m.off = true
+		return m.Run(ops.Find(name), slices.Concat(args, further), out)
+	}
 }
 
 // tensorsOf returns the tensors of a list, of one tensor or of None.

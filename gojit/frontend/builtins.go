@@ -11,7 +11,7 @@ import (
 
 // builtinTemplates are overloads of operators that are written in the language itself. They are
 // compiled on first use and inlined where they are called. A template is compiled once for each
-// type in its list, which stands for T.
+// type in its list, which stands for T where there is one.
 var builtinTemplates = []struct {
 	types []string
 	text  string
@@ -44,10 +44,19 @@ def ge(a : T, b : Tensor) -> Tensor:
 def floordiv(self : Tensor, other : T) -> Tensor:
   return torch.floor_divide(self, other)
 `},
-	{[]string{"str"}, `
-
-
-def __contains__(self : T, key : str) -> bool:
+	{[]string{""}, `
+def _assert_int_or_pair(vals: List[int], name: str, message: str):
+  pass
+def list_with_default(out_size: List[int], defaults: List[int]):
+  assert len(defaults) > len(out_size)
+  return out_size
+def _assert(condition : bool, message : str):
+  assert condition, message
+`},
+	{[]string{""}, `
+def _assert(condition : Tensor, message : str):
+  assert bool(condition), message
+def __contains__(self: str, key: str):
     return self.find(key, 0, len(self)) != -1
 `},
 	{[]string{"int", "float"}, `

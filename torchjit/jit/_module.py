@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchjit import _C, _native
+from torchjit import _jit_internal as _marks
 from torchjit.jit import _state
 from torchjit.nn.modules.module import Module
 
@@ -394,7 +395,9 @@ class RecursiveScriptModule(ScriptModule):
                 return concrete.constants[name]
             if isinstance(inspect.getattr_static(concrete.python_class, name, None), staticmethod):
                 return getattr(concrete.python_class, name)
-            member = getattr(concrete.python_class, name, None) if name != "forward" else None
+            member = getattr(concrete.python_class, name, None)
+            if name == "forward" and not _marks.is_ignored(member):
+                member = None
             if isinstance(member, property):
                 return member.fget(self)  # type: ignore[misc]
             if isinstance(member, types.FunctionType):

@@ -39,6 +39,8 @@ that Python knows: then the compiler reads the annotation itself.
 from __future__ import annotations
 
 import builtins
+import cmath
+import collections
 import enum
 import keyword
 import math
@@ -323,7 +325,7 @@ def _python_builtins() -> dict[int, str]:
     table = _tables.get("builtins")
     if table is None:
         import torchjit
-        from torchjit import _creation, _functions
+        from torchjit import _C, _creation, _functions
 
         table = {id(f): "aten::" + f.__name__ for f in _functions.OPERATORS}
         for f in ("tensor", "as_tensor"):
@@ -337,8 +339,27 @@ def _python_builtins() -> dict[int, str]:
             if hasattr(math, name):
                 table[id(getattr(math, name))] = "aten::" + name
         table[id(math.remainder)] = "aten::mathremainder"
+        for name in ("isnan", "isfinite", "isinf", "log", "log10", "sqrt", "exp", "sin", "tan", "cos", "asin", "acos", "atan", "sinh", "cosh",
+                     "tanh", "asinh", "acosh", "atanh"):  # fmt: skip
+            table[id(getattr(cmath, name))] = "aten::" + name
+        table[id(cmath.phase)], table[id(cmath.rect)] = "aten::angle", "aten::polar"
+        table[id(collections.OrderedDict)] = "aten::dict"
         from torchjit.autograd import grad_mode
+        from torchjit.backends import cudnn
+        from torchjit.nn import functional, init
+        from torchjit.nn.modules import utils
 
+        table[id(_functions._assert)] = "aten::_assert"
+        table[id(cudnn.is_acceptable)] = "aten::cudnn_is_acceptable"
+        table[id(functional.assert_int_or_pair)] = "aten::_assert_int_or_pair"
+        table[id(functional._no_grad_embedding_renorm_)] = "aten::_no_grad_embedding_renorm_"
+        table[id(utils._list_with_default)] = "aten::list_with_default"
+        for name in ("_single", "_pair", "_triple", "_quadruple"):
+            table[id(getattr(utils, name))] = "aten::" + name
+        for name in ("_no_grad_fill_", "_no_grad_normal_", "_no_grad_uniform_", "_no_grad_zero_"):
+            table[id(getattr(init, name))] = "aten::" + name
+        for name in ("_infer_size", "_get_tracing_state"):
+            table[id(getattr(_C, name))] = "aten::" + name
         table[id(device)] = "aten::device"
         table[id(_marks._unwrap_optional)] = "aten::_unwrap_optional"
         table[id(grad_mode.is_grad_enabled)] = "aten::is_grad_enabled"
@@ -493,16 +514,37 @@ def define_interface(cls: type, scope: Scope) -> str:
 # ---- signatures ----
 
 
+def _commented_types(fn: Any, scope: Scope, count: int) -> tuple[list[Any], Any] | None:
+    """The annotations of count parameters and of the result in a function's type comment, None where it has none."""
+    import inspect
+    import textwrap
+
+    from torchjit.jit.annotations import EvalEnv, get_type_line, split_type_line
+
+    try:
+        line = get_type_line(textwrap.dedent(inspect.getsource(fn)))
+    except (TypeError, OSError):
+        return None
+    if line is None:
+        return None
+    names: Any = EvalEnv(lambda name: scope.find(name)[1])
+    parameters, result = (eval(text, {}, names) for text in split_type_line(line))
+    given = list(parameters) if isinstance(parameters, tuple) else [parameters]
+    if len(given) != count:
+        raise RuntimeError(f"The type comment of {fn.__name__} has {len(given)} types for {count} parameters")
+    return given, result
+
+
 def signature_text(fn: Any, skip_self: bool = False) -> str:
-    """The signature of a Python function as a schema's text, from its annotations."""
+    """The signature of a Python function as a schema's text, from its annotations or its type comment."""
     scope = Scope.of_function(fn)
     signature = _annotations.signature(fn)
-    parts = []
-    for i, p in enumerate(signature.parameters.values()):
-        if i == 0 and skip_self:
-            continue
-        kind = "Tensor" if p.annotation is p.empty else type_of_annotation(p.annotation, scope)
-        parts.append(f"{kind} {p.name}")
+    parameters = list(signature.parameters.values())[skip_self:]
+    kinds = [p.annotation for p in parameters]
     result = signature.return_annotation
-    returns = "Tensor" if result is signature.empty else type_of_annotation(result, scope)
+    if result is signature.empty and all(k is signature.empty for k in kinds):
+        kinds, result = _commented_types(fn, scope, len(parameters)) or (kinds, result)
+    texts = ["Tensor" if k is signature.empty else type_of_annotation(k, scope) for k in (*kinds, result)]
+    parts = [f"{kind} {p.name}" for kind, p in zip(texts, parameters, strict=False)]
+    returns = texts[-1]
     return f"{fn.__name__}({', '.join(parts)}) -> {returns}"

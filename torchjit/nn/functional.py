@@ -905,6 +905,11 @@ def embedding_bag(
     return ret
 
 
+def assert_int_or_pair(arg: List[int], arg_name: str, message: str) -> None:
+    """Raises AssertionError with the message, which is given the name, where arg is neither an int nor two."""
+    assert isinstance(arg, int) or len(arg) == 2, message.format(arg_name)
+
+
 def _no_grad_embedding_renorm_(
     weight: Tensor, input: Tensor, max_norm: float, norm_type: float
 ) -> Tuple[Tensor, Tensor]:

@@ -52,18 +52,39 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
 _calculate_fan_in_and_fan_out = _fans
 
 
+# These four are operators where they are compiled.
+
+
+def _no_grad_uniform_(tensor: Tensor, a: float, b: float) -> Tensor:
+    with no_grad():
+        return tensor.uniform_(a, b)
+
+
+def _no_grad_normal_(tensor: Tensor, mean: float, std: float) -> Tensor:
+    with no_grad():
+        return tensor.normal_(mean, std)
+
+
+def _no_grad_fill_(tensor: Tensor, val: float) -> Tensor:
+    with no_grad():
+        return tensor.fill_(val)
+
+
+def _no_grad_zero_(tensor: Tensor) -> Tensor:
+    with no_grad():
+        return tensor.zero_()
+
+
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     if has_torch_function_unary(tensor):
         return handle_torch_function(uniform_, (tensor,), tensor=tensor, a=a, b=b)
-    with no_grad():
-        return tensor.uniform_(a, b)
+    return _no_grad_uniform_(tensor, a, b)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     if has_torch_function_unary(tensor):
         return handle_torch_function(normal_, (tensor,), tensor=tensor, mean=mean, std=std)
-    with no_grad():
-        return tensor.normal_(mean, std)
+    return _no_grad_normal_(tensor, mean, std)
 
 
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0) -> Tensor:
@@ -84,17 +105,15 @@ def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     if has_torch_function_unary(tensor):
         return handle_torch_function(constant_, (tensor,), tensor=tensor, val=val)
-    with no_grad():
-        return tensor.fill_(val)
+    return _no_grad_fill_(tensor, val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    return constant_(tensor, 1.0)
+    return _no_grad_fill_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    with no_grad():
-        return tensor.zero_()
+    return _no_grad_zero_(tensor)
 
 
 def eye_(tensor: Tensor) -> Tensor:

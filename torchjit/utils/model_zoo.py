@@ -3,3 +3,9 @@
 from torchjit.hub import load_state_dict_from_url
 
 load_url = load_state_dict_from_url
+
+
+def __getattr__(name: str) -> object:
+    from torchjit import hub
+
+    return getattr(hub, name)

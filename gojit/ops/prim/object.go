@@ -92,6 +92,7 @@ var Objects = join(
 	one("aten::_get_tracing_state", constant(value.Bool(false))),
 	one("aten::is_autocast_enabled", constant(value.Bool(false))),
 	one("aten::_nnpack_available", constant(value.Bool(false))),
+	one("aten::cudnn_is_acceptable", constant(value.Bool(false))),
 	one("aten::is_vulkan_available", constant(value.Bool(false))),
 	one("aten::_use_cudnn_rnn_flatten_weight", constant(value.Bool(false))),
 	one("prim::AutogradAllZero", constant(value.Bool(true))),

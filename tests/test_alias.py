@@ -1,0 +1,72 @@
+"""`import torch` as another name of the package, in an interpreter of its own."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import torchjit
+from torchjit import hub, ops
+
+
+def run(program, folder):
+    path = os.pathsep.join([str(folder), str(pathlib.Path(torchjit.__file__).parent.parent)])
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.split("\n")
+
+
+def test_libraries_that_import_torch(tmp_path):
+    (tmp_path / "library.py").write_text("import torch\nfrom torch import nn\nimport torch.nn.functional as F\nfrom torch.nn.modules.utils import _pair\n")
+    out = run(
+        """
+        import importlib, sys
+        import torchjit
+        before = torchjit.nn.__spec__
+        torchjit.install_as_torch()
+        torchjit.install_as_torch()
+        import library
+        print(library.torch is torchjit, library.nn is torchjit.nn, library.F is torchjit.nn.functional, torchjit.nn.__spec__ is before, library._pair(2))
+        print(sys.modules["torch.nn"] is torchjit.nn, torchjit.__spec__.name, torchjit.nn.__spec__.name)
+        try: import torch.nothing
+        except ModuleNotFoundError as e: print(e.name, e)
+        """,
+        tmp_path,
+    )
+    assert out[:2] == ["True True True True (2, 2)", "True torchjit torchjit.nn"]
+    assert out[2] == "torch.nothing No module named 'torch.nothing': torchjit, which stands for torch here, does not have it"
+
+
+def test_it_can_be_too_late(tmp_path):
+    (tmp_path / "torch.py").write_text("")
+    out = run(
+        """
+        import torch, torchjit
+        try: torchjit.install_as_torch()
+        except ImportError as e: print(e)
+        """,
+        tmp_path,
+    )
+    assert out[0] == "install_as_torch() comes too late: PyTorch has been imported already"
+
+
+def test_libraries_of_operators(tmp_path):
+    ops.load_library(str(tmp_path / "torchvision" / "_C.so"))
+    assert "nms" in dir(ops.torchvision)
+    with pytest.raises(OSError, match="torchjit has no operators of 'other'"):
+        ops.load_library(str(tmp_path / "other" / "_C.so"))
+
+
+def test_progress_of_downloads(tmp_path, capsys):
+    (tmp_path / "weights").write_bytes(bytes(1000))
+    with hub._Progress(total=1000) as bar:
+        bar.update(500)
+    assert capsys.readouterr().err == "\r50.0%\n"
+    hub.download_url_to_file((tmp_path / "weights").as_uri(), str(tmp_path / "copy"), progress=False)
+    assert (tmp_path / "copy").stat().st_size == 1000
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,55 @@
+"""`import torch` as another name of this package, for libraries that import it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import types
+from collections.abc import Sequence
+from typing import Any
+
+
+class _TorchNames(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds torch and torch.x as the modules torchjit and torchjit.x, which stay what they are."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None) -> Any:
+        if fullname != "torch" and not fullname.startswith("torch."):
+            return None
+        ours = "torchjit" + fullname[len("torch") :]
+        try:
+            module = importlib.import_module(ours)
+        except ModuleNotFoundError as e:
+            if e.name != ours:
+                raise
+            raise ModuleNotFoundError(f"No module named '{fullname}': torchjit, which stands for torch here, does not have it", name=fullname) from None
+        return importlib.machinery.ModuleSpec(fullname, self, loader_state=(module, module.__spec__), is_package=hasattr(module, "__path__"))
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        return spec.loader_state[0]
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        # The import system has made the spec of the other name that of the module.
+        module.__spec__ = module.__spec__.loader_state[1]  # type: ignore[union-attr]
+
+
+def install_as_torch() -> None:
+    """Makes `import torch` give this package from now on, in all modules: libraries that are written for PyTorch use it then.
+
+        import torchjit
+        torchjit.install_as_torch()
+        import torchvision
+
+    Call it before anything imports torch. Raises ImportError where PyTorch has been imported already.
+    """
+    import torchjit
+
+    found = sys.modules.get("torch")
+    if found is torchjit:
+        return
+    if found is not None:
+        raise ImportError("install_as_torch() comes too late: PyTorch has been imported already")
+    sys.meta_path.insert(0, _TorchNames())
+    importlib.import_module("torch")

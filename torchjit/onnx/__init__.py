@@ -1,0 +1,36 @@
+"""torch.onnx, as far as libraries look at it: no program is ever being exported to ONNX here.
+
+`export` raises NotImplementedError. What libraries register for it is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+_registered: dict[tuple[str, int], Callable[..., Any]] = {}
+
+
+def is_in_onnx_export() -> bool:
+    """Whether a program is being exported: never."""
+    return False
+
+
+def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Callable[..., Any], opset_version: int) -> None:
+    """Keeps how an operator ("namespace::name") would be exported."""
+    if symbolic_name.count("::") != 1:
+        raise ValueError(
+            f"Failed to register operator {symbolic_name}. The symbolic name must match the format domain::name, "
+            "and should start with a letter and contain only alphanumerical characters"
+        )
+    _registered[symbolic_name, opset_version] = symbolic_fn
+
+
+def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
+    """Forgets what register_custom_op_symbolic was given."""
+    _registered.pop((symbolic_name, opset_version), None)
+
+
+def export(*args: Any, **kwargs: Any) -> None:
+    """Raises NotImplementedError: torchjit does not write ONNX files."""
+    raise NotImplementedError("torchjit does not write ONNX files; torch.jit.save writes archives that it and PyTorch load")

@@ -1,0 +1,1 @@
+"""torch.onnx.symbolic_opset11: nothing is exported, so no operator is described here."""
