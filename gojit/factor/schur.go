@@ -197,7 +197,7 @@ func (s *realSchur) step(first, last, steps int) {
 				v[i] = h[(k+i)*n+k-1]
 			}
 		}
-		beta, tau := reflection(v[:count])
+		beta, tau := shortReflection(v[:count])
 		switch {
 		case k > m:
 			h[k*n+k-1], h[(k+1)*n+k-1] = beta, 0
@@ -211,6 +211,24 @@ func (s *realSchur) step(first, last, steps int) {
 			s.reflect(k, count, first, last, v, tau)
 		}
 	}
+}
+
+// shortReflection is reflection, without scaling where the squares neither overflow nor vanish.
+func shortReflection(x []float64) (beta, tau float64) {
+	sum := 0.0
+	for _, v := range x {
+		sum += v * v
+	}
+	alpha := x[0]
+	if rest := sum - alpha*alpha; !(sum < 0x1p1000 && rest > 0x1p-900) {
+		return reflection(x)
+	}
+	beta = -math.Copysign(math.Sqrt(sum), alpha)
+	x[0] = 1
+	for i := range x[1:] {
+		x[1+i] /= alpha - beta
+	}
+	return beta, (beta - alpha) / beta
 }
 
 // firstColumn is that of the product of what the matrix from row m on is less each shift, in proportion.
