@@ -457,13 +457,6 @@ def __getattr__(name: str) -> Any:
 
         module, attribute = _ELSEWHERE[name]
         return getattr(importlib.import_module(module), attribute)
-    if name in ("_nn", "_fft", "_linalg", "_special", "_VariableFunctions"):
-        from torchjit._namespace import PrefixModule
-
-        made = PrefixModule("torch._C." + name, "Operators under their own names.")
-        made._prefix = "aten::"
-        globals()[name] = made
-        return made
     if name in _OF_TORCH:
         import torchjit
 
