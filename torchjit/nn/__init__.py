@@ -16,3 +16,11 @@ import torchjit.nn.utils  # noqa: I001
 import sys as _sys
 
 utils = _sys.modules["torchjit.nn.utils"]  # modules has one of its own
+
+
+def __getattr__(name: str) -> object:
+    if name != "quantized":
+        raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
+    import importlib
+
+    return importlib.import_module("torchjit.nn.quantized")

@@ -6,8 +6,9 @@ import copy
 from typing import Any
 
 import torchjit as torch
+from torchjit.ao.quantization.stubs import DeQuantStub, QuantStub, QuantWrapper
 
-__all__ = ["quantize_dynamic"]
+__all__ = ["DeQuantStub", "QuantStub", "QuantWrapper", "quantize_dynamic"]
 
 
 def quantized_weight(weight: Any) -> Any:
