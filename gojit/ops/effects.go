@@ -17,7 +17,7 @@ var random = map[string]bool{
 	"aten::dropout": true, "aten::_fused_dropout": true, "aten::_standard_gamma": true,
 	"aten::rand": true, "aten::rand_like": true, "aten::randint": true, "aten::randint_like": true,
 	"aten::randn": true, "aten::randn_like": true, "aten::randperm": true, "aten::feature_dropout": true,
-	"aten::alpha_dropout": true, "aten::feature_alpha_dropout": true, "aten::native_dropout": true,
+	"aten::alpha_dropout": true, "aten::feature_alpha_dropout": true, "aten::native_dropout": true, "aten::_no_grad_normal_": true, "aten::_no_grad_uniform_": true,
 }
 
 func isRandom(o *Operator) bool {
