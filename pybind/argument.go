@@ -70,7 +70,7 @@ func programScalar(w *word, t types.Type) (value.Value, bool) {
 		if !isNumber(w) {
 			return value.None, false
 		}
-		return scalarValue(wordScalar(w)), true
+		return value.OfScalar(wordScalar(w)), true
 	case types.KindString:
 		if k != kindString {
 			return value.None, false

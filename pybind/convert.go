@@ -161,19 +161,7 @@ func toNumber(w *word, k types.Kind) (value.Value, error) {
 	case types.KindComplex:
 		return value.Complex(s.Complex128()), nil
 	}
-	return scalarValue(s), nil
-}
-
-func scalarValue(s tensor.Scalar) value.Value {
-	switch s.Kind {
-	case tensor.BoolScalar:
-		return value.Bool(s.Bool())
-	case tensor.IntScalar:
-		return value.Int(s.Int64())
-	case tensor.ComplexScalar:
-		return value.Complex(s.Complex128())
-	}
-	return value.Float(s.Float64())
+	return value.OfScalar(s), nil
 }
 
 // toList converts a sequence, or a number that stands for size equal ones.

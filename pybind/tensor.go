@@ -179,7 +179,7 @@ func writeItem(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.value(scalarValue(s))
+	return c.value(value.OfScalar(s))
 }
 
 func tensorTruth(c *call) error {
@@ -216,7 +216,7 @@ func tensorToList(c *call) error {
 
 func listElements(c *call, t *tensor.Tensor, at []int, dim int) error {
 	if dim == t.Dim() {
-		return c.value(scalarValue(t.At(at...)))
+		return c.value(value.OfScalar(t.At(at...)))
 	}
 	c.open(kindList, t.Size(dim))
 	for i := range t.Size(dim) {

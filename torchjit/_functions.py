@@ -195,10 +195,8 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
 
 def _assert(condition: Any, message: str) -> Any:
     """Raises AssertionError with the message where the condition does not hold."""
-    if type(condition) is not Tensor and hasattr(type(condition), "__torch_function__"):
-        from torchjit.overrides import handle_torch_function
-
-        return handle_torch_function(_assert, (condition,), condition, message)
+    if _native.has_torch_function_unary(condition):
+        return _overridden(_assert, (condition,), condition, message)
     assert condition, message
 
 

@@ -128,14 +128,18 @@ class _Progress:
         self.close()
 
 
-def __getattr__(name: str) -> Any:
-    if name != "tqdm":
-        raise AttributeError(f"module 'torch.hub' has no attribute '{name}'")
+def _progress() -> Any:
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return _Progress
     return tqdm
+
+
+def __getattr__(name: str) -> Any:
+    if name != "tqdm":
+        raise AttributeError(f"module 'torch.hub' has no attribute '{name}'")
+    return _progress()
 
 
 def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> None:
@@ -148,7 +152,7 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
     with urlopen(Request(url, headers={"User-Agent": "torch.hub"})) as answer, tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as f:
         try:
             size = answer.headers.get("Content-Length")
-            with __getattr__("tqdm")(total=int(size) if size else None, disable=not progress, unit="B", unit_scale=True, unit_divisor=1024) as bar:
+            with _progress()(total=int(size) if size else None, disable=not progress, unit="B", unit_scale=True, unit_divisor=1024) as bar:
                 while chunk := answer.read(_CHUNK):
                     f.write(chunk)
                     digest.update(chunk)

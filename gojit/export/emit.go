@@ -338,23 +338,9 @@ func (c *capture) tensorArgument(is run, t types.Type) Argument {
 	}
 	numbers := make(run, c.runs)
 	for r, v := range is {
-		numbers[r] = itemOf(v.Tensor())
+		numbers[r] = value.OfScalar(source.Must(v.Tensor().Item()))
 	}
 	return c.argument(numbers, types.Number, types.Number)
-}
-
-// itemOf is the element of a tensor as a number.
-func itemOf(t *tensor.Tensor) value.Value {
-	s := source.Must(t.Item())
-	switch {
-	case t.DType() == tensor.Bool:
-		return value.Bool(s.Bool())
-	case t.DType().IsComplex():
-		return value.Complex(s.Complex128())
-	case t.DType().IsFloating():
-		return value.Float(s.Float64())
-	}
-	return value.Int(s.Int64())
 }
 
 // intArgument is an integer, which may stand for an element type, or a size.

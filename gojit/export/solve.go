@@ -160,7 +160,7 @@ func (c *capture) decided(v *ir.Value, is value.Value) {
 			return
 		}
 		if found.IsTensor() {
-			found = itemOf(found.Tensor())
+			found = value.OfScalar(source.Must(found.Tensor().Item()))
 		}
 		if !value.EqualConstants(found, is) {
 			var where []string

@@ -153,9 +153,9 @@ func (c *capture) guard(n *ir.Node) {
 	if c.scope.handles[is[0].Tensor()] != nil {
 		c.fail(source.RuntimeError, "The program makes a Python value of the elements of a tensor here, and may do something else with other elements: that cannot be exported. Use torch.cond for a decision, or torch.where")
 	}
-	first := itemOf(is[0].Tensor())
+	first := value.OfScalar(source.Must(is[0].Tensor().Item()))
 	for r, v := range is {
-		if other := itemOf(v.Tensor()); !value.EqualConstants(first, other) {
+		if other := value.OfScalar(source.Must(v.Tensor().Item())); !value.EqualConstants(first, other) {
 			c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "%s here depends on a size that is to be dynamic: it gives %s for the example, and %s for other sizes",
 				n.StringAttr("what"), value.Repr(first, nil), value.Repr(other, nil)), r)
 		}

@@ -157,17 +157,3 @@ func (r *Recorder) Element(t *tensor.Tensor) *tensor.Tensor {
 	n := r.g.InsertNode(r.g.Create("aten::Int", []*ir.Value{v}, 1).SetRange(r.place()))
 	return r.numberTensor(n.Output(), int(s.Int64()))
 }
-
-// numberOf is the number that a tensor of one element was made of.
-func numberOf(t *tensor.Tensor) value.Value {
-	s := t.At()
-	switch {
-	case t.DType() == tensor.Bool:
-		return value.Bool(s.Bool())
-	case t.DType().IsComplex():
-		return value.Complex(s.Complex128())
-	case t.DType().IsFloating():
-		return value.Float(s.Float64())
-	}
-	return value.Int(s.Int64())
-}

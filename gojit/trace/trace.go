@@ -143,7 +143,7 @@ func (r *Recorder) argument(o *ops.Operator, i int, x value.Value, stash stash, 
 	}
 	if r.Exact && i > 0 && x.IsTensor() && r.values[x.Tensor()] == nil && x.Tensor().PyObject() == 0 && x.Tensor().Dim() == 0 &&
 		takesNumbersAsTensors[strings.TrimSuffix(o.BaseName(), "_")] {
-		return r.g.Constant(numberOf(x.Tensor()), place), nil // the call was given a number
+		return r.g.Constant(value.OfScalar(x.Tensor().At()), place), nil // the call was given a number
 	}
 	switch x.Kind() {
 	case value.KindList:

@@ -115,6 +115,19 @@ func OfTensor(t *tensor.Tensor) Value {
 	return Value{unsafe.Pointer(t), uint64(KindTensor)}
 }
 
+// OfScalar returns a number or a truth as a value of its kind.
+func OfScalar(s tensor.Scalar) Value {
+	switch s.Kind {
+	case tensor.BoolScalar:
+		return Bool(s.Bool())
+	case tensor.IntScalar:
+		return Int(s.Int64())
+	case tensor.FloatScalar:
+		return Float(s.Float64())
+	}
+	return Complex(s.Complex128())
+}
+
 // OfList returns a list.
 func OfList(l *List) Value { return Value{unsafe.Pointer(l), uint64(KindList)} }
 

@@ -302,18 +302,6 @@ func (c call) giveSelf() {
 	c.out[0] = c.args[0]
 }
 
-func valueOfScalar(s tensor.Scalar) value.Value {
-	switch s.Kind {
-	case tensor.BoolScalar:
-		return value.Bool(s.Bool())
-	case tensor.IntScalar:
-		return value.Int(s.Int64())
-	case tensor.FloatScalar:
-		return value.Float(s.Float64())
-	}
-	return value.Complex(s.Complex128())
-}
-
 // Short forms of what most operators do.
 
 func empty(shape []int, d tensor.DType) *tensor.Tensor { return must(tensor.Empty(shape, d)) }
