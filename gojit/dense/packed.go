@@ -81,7 +81,7 @@ var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 // grow returns n bytes on a cache line; the address behind them is in the same allocation.
 func grow(b *[]byte, n int) unsafe.Pointer {
 	if len(*b) < n+128 {
-		*b = make([]byte, n+128)
+		*b = tensor.LargeBytes(n + 128)
 	}
 	p := unsafe.Pointer(unsafe.SliceData(*b))
 	return unsafe.Add(p, int(-uintptr(p)%64))

@@ -156,6 +156,9 @@ func (s *Storage) free() {
 // for another goroutine to leave the cache.
 const largeFrom = 32 << 10
 
+// hugeFrom is the size from which the system is asked to map fresh blocks with huge pages.
+const hugeFrom = 1 << 20
+
 // cacheLimit bounds the bytes that wait in the block cache.
 const cacheLimit = 512 << 20
 
@@ -278,6 +281,14 @@ func (c *blockCache) age() {
 	c.mu.Unlock()
 }
 
+// LargeBytes returns n bytes for working memory, which may hold anything.
+func LargeBytes(n int) []byte {
+	if n < largeFrom {
+		return make([]byte, n)
+	}
+	return uncleared(n)
+}
+
 // uncleared returns n bytes of heap memory that the allocator has not cleared. A strings.Builder is
 // the one thing in the standard library that allocates so; nobody else holds its string.
 func uncleared(n int) []byte {
@@ -286,7 +297,11 @@ func uncleared(n int) []byte {
 	b.WriteByte(0)
 	start := unsafe.Pointer(unsafe.StringData(b.String()))
 	off := int(-uintptr(start) % Alignment)
-	return unsafe.Slice((*byte)(unsafe.Add(start, off)), n)
+	block := unsafe.Slice((*byte)(unsafe.Add(start, off)), n)
+	if n >= hugeFrom {
+		adviseHuge(block)
+	}
+	return block
 }
 
 // EmptyCache drops the blocks kept for reuse.

@@ -146,6 +146,7 @@ type generator struct {
 	fixed    []int16
 	scratch  int
 	unroll   int
+	stride   Reg  // of the registers of one vector of a round to those of the next, 0 where all use the same
 	streams  bool // whole vectors of outputs go past the caches
 	pointers []int
 	regOf    map[int]Reg // of outputs and inputs, counted as in pointers
@@ -165,6 +166,7 @@ func (g *generator) generate(uniform uint32) []byte {
 	g.fixed = a.fixed
 	g.body = a.assign()
 	g.scratch = a.scratch
+	g.setStride(len(a.slots) > 0)
 	g.asm.ISA = g.isa
 	g.asm.Code = make([]byte, 0, 1024)
 	g.prologue()

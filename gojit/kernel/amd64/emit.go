@@ -230,8 +230,12 @@ func (g *generator) loop(vectors int) {
 	a.JumpIf(Less, end)
 	a.Align(16)
 	top := a.Here()
-	for u := range vectors {
-		g.copy(u, allLanes)
+	if vectors > 1 && g.stride > 0 {
+		g.together(vectors)
+	} else {
+		for u := range vectors {
+			g.copy(u, allLanes)
+		}
 	}
 	a.AddImm(indexReg, step)
 	a.SubImm(countReg, step)
@@ -287,6 +291,71 @@ func (g *generator) loadMask(w Width, size uint8) {
 func (g *generator) copy(u int, mode tailMode) {
 	for i := range g.body {
 		g.instruction(g.body[i], u, mode)
+	}
+}
+
+// together emits the body for several vectors at once: each instruction for all of them. So all loads come before all stores, which
+// between the loads keep the processor from fetching ahead.
+func (g *generator) together(vectors int) {
+	for i := range g.body {
+		for u := range vectors {
+			m := g.body[i]
+			m.d, m.v, m.other = g.ofVector(m.d, u), g.ofVector(m.v, u), g.ofVector(m.other, u)
+			m.s.reg, m.chosen.reg = g.ofVector(m.s.reg, u), g.ofVector(m.chosen.reg, u)
+			if m.blends() {
+				m.imm = uint8(g.ofVector(Reg(m.imm), u))
+			}
+			g.instruction(m, u, allLanes)
+		}
+	}
+}
+
+// ofVector returns the register that stands for one of the body's in the instructions for vector u. Registers that stay the same for
+// all vectors lie above.
+func (g *generator) ofVector(r Reg, u int) Reg {
+	if r < g.stride {
+		r += Reg(u) * g.stride
+	}
+	return r
+}
+
+// blends reports whether imm is a register.
+func (m *machine) blends() bool { return m.op == BLENDVPS || m.op == BLENDVPD }
+
+// setStride gives each vector of a round registers of its own, where the body has no branches, no accumulators and no values in
+// scratch memory, and there are enough.
+func (g *generator) setStride(spills bool) {
+	if spills || g.unroll == 1 || len(g.accs) > 0 {
+		return
+	}
+	limit := Reg(maskReg)
+	if g.isa == AVX512 {
+		limit = Reg(g.isa.Registers())
+	}
+	for _, r := range g.fixed {
+		if r >= 0 {
+			limit = min(limit, Reg(r))
+		}
+	}
+	stride := Reg(0)
+	for i := range g.body {
+		m := &g.body[i]
+		switch m.kind {
+		case plain, fusedMul, move, loadInput, storeOut, compareTo, pickWhere, keepNaN:
+		default:
+			return
+		}
+		for _, r := range [...]Reg{m.d, m.v, m.s.reg, m.chosen.reg, m.other} {
+			if r < limit {
+				stride = max(stride, r+1)
+			}
+		}
+		if m.blends() {
+			stride = max(stride, Reg(m.imm)+1)
+		}
+	}
+	if stride*Reg(g.unroll) <= limit {
+		g.stride = stride
 	}
 }
 
@@ -403,6 +472,13 @@ func (g *generator) element(m *machine, u int) Mem {
 	return Indexed(g.regOf[int(m.index)], indexReg, m.size, int32(u*g.lanes*int(m.size)))
 }
 
+// lineBytes is the size of a cache line. Where nothing is stored, lines are asked for linesAhead before they are read: the processor's
+// own fetching stops at each page. Beside stores it does better alone.
+const (
+	lineBytes  = 64
+	linesAhead = 16
+)
+
 func (g *generator) load(m *machine, u int, mode tailMode) {
 	if m.half != whole {
 		g.movePairs(m, u, mode)
@@ -411,6 +487,10 @@ func (g *generator) load(m *machine, u int, mode tailMode) {
 	a, at := &g.asm, g.element(m, u)
 	switch {
 	case mode == allLanes:
+		if ahead := at; len(g.accs) == len(g.kernel.Outputs) && at.Disp%lineBytes == 0 {
+			ahead.Disp += linesAhead * lineBytes
+			a.Prefetch(PrefetchNearest, ahead)
+		}
 		a.V(m.op, m.w, m.d, 0, M(at))
 	case mode == masked && g.isa == AVX512:
 		a.VMask(m.op, m.w, m.d, 0, M(at), tailMask, true)

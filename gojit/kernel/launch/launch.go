@@ -308,7 +308,6 @@ func (p *Program) element(operand int, at unsafe.Pointer) uint64 {
 // scratch is what one run over rows or parts needs besides its operands.
 type scratch struct {
 	args    amd64.Args
-	block   [maxReductions]uint64 // results of one block
 	waiting [maxReductions][waitingRows]uint64
 	results [maxReductions]uint64
 	memory  []byte

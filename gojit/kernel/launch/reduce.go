@@ -209,42 +209,54 @@ func singles(inputs []Row) uint32 {
 // maxReductions bounds the outputs of a kernel that reduce.
 const maxReductions = 2
 
-// runRow runs over the elements of a row from one on, block by block.
+// runRow runs over the elements of a row from one on, several blocks in one call.
 func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands []Row) {
-	args := &s.args
+	args, single := &s.args, 0
 	at := p.numbers
 	for i := p.outputs; i < p.operands; i++ {
 		if o := &operands[i]; o.Single {
+			args.Single[single], args.SingleSkip[single] = unsafe.Pointer(&args.Uniform[at]), 0
+			single++
 			at = p.setNumber(args, at, i, unsafe.Add(o.Ptr, row*o.Step))
 		}
 	}
-	for from := first; ; from += kernel.ReduceBlock {
+	args.StartRows()
+	for from := first; ; {
+		count, blocks := min(kernel.ReduceBlock, end-from), 1
+		if !p.ordered { // the elements of each block are counted from the same number
+			blocks = max(1, min(blocksTogether, (end-from)/kernel.ReduceBlock))
+		}
 		reduced := 0
 		for i, operand := range f.Pointers {
 			if reduced < len(p.reduces) && p.reduces[reduced].output == operand {
-				s.block[reduced] = 0
-				args.Ptr[i] = unsafe.Pointer(&s.block[reduced])
+				clear(s.waiting[reduced][:blocks])
+				args.Ptr[i], args.Skip[i] = unsafe.Pointer(&s.waiting[reduced]), 8
 				reduced++
 				continue
 			}
 			o := &operands[operand]
-			args.Ptr[i] = unsafe.Add(o.Ptr, row*o.Step+from*p.size[operand])
+			args.Ptr[i], args.Skip[i] = unsafe.Add(o.Ptr, row*o.Step+from*p.size[operand]), int64(kernel.ReduceBlock*p.size[operand])
 		}
-		args.Count, args.First = int64(min(kernel.ReduceBlock, end-from)), int64(from)
+		args.Count, args.First, args.Rows = int64(count), int64(from), int64(blocks)
 		run(f.Function, args)
 		for i := range p.reduces {
 			r := &p.reduces[i]
-			block := s.block[i]
-			if from > first {
-				block = r.join(s.results[i], block)
+			for block, result := range s.waiting[i][:blocks] {
+				if from > first || block > 0 {
+					result = r.join(s.results[i], result)
+				}
+				s.results[i] = result
 			}
-			s.results[i] = block
 		}
-		if from+kernel.ReduceBlock >= end {
-			return
+		if from += (blocks-1)*kernel.ReduceBlock + count; from >= end {
+			break
 		}
 	}
+	args.Rows, args.Single = 0, [amd64.MaxPointers]unsafe.Pointer{}
 }
+
+// blocksTogether is how many blocks of a row one call handles at most: the collector waits for it.
+const blocksTogether = 16
 
 // storeRow writes the results of a row's reductions.
 func (p *Program) storeRow(row int, operands []Row, results *[maxReductions]uint64) {

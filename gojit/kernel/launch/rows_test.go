@@ -39,6 +39,25 @@ func TestRowsWithNumbers(t *testing.T) {
 	}
 }
 
+// TestLongRows compares reductions of many blocks, several of which one call handles, with the evaluator.
+func TestLongRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Int64, tensor.BFloat16, tensor.Complex64} {
+		b := kernel.NewBuilder()
+		computed := kernel.ComputeType(d)
+		v := b.Mul(b.Sub(b.Input(d, computed), b.Input(d, computed)), b.Add(b.Input(computed, computed), b.Param(computed)))
+		b.Reduce(kernel.ReduceSum, v, d)
+		p, err := NewProgram(b.Kernel())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, blocks := range []int{1, 2, blocksTogether, blocksTogether + 3} {
+			compareRows(t, rng, p, d, 2, blocks*kernel.ReduceBlock)
+			compareRows(t, rng, p, d, 2, blocks*kernel.ReduceBlock+77)
+		}
+	}
+}
+
 func compareRows(t *testing.T, rng *rand.Rand, p *Program, d tensor.DType, rows, n int) {
 	t.Helper()
 	random := func(d tensor.DType, count int) *tensor.Tensor {
