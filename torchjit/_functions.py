@@ -5,6 +5,7 @@ In a program that is compiled each of them is its operator.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from torchjit._tensor import Tensor
 from torchjit._types import Size
 
 
+@functools.cache
 def _operator(name: str) -> Any:
     return _native.operator("aten::" + name)
 
@@ -150,7 +152,9 @@ def norm(
     if not (input.is_floating_point() or input.is_complex()):
         raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {input.dtype} instead.")
     dims = [dim] if isinstance(dim, int) else None if dim is None else list(dim)
-    options = {k: v for k, v in (("dtype", dtype), ("out", out)) if v is not None}
+    options = {} if dtype is None else {"dtype": dtype}
+    if out is not None:
+        options["out"] = out
     if p == "nuc":
         return _operator("linalg_matrix_norm")(input, "nuc", [-2, -1] if dims is None else dims, keepdim, **options)
     if p == "fro":

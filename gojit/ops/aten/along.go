@@ -154,7 +154,7 @@ func storeRows[T any](t, values *tensor.Tensor, a *along, row rowStore[T]) {
 		length = 0
 	}
 	a.each(0, len(a.index), func(k, base int, index []int64) {
-		if length <= cacheLine*len(index)/4 {
+		if length > 0 && length <= cacheLine*len(index)/4 { // so many indices need most lines of the row
 			fetched(unsafe.Slice((*byte)(unsafe.Add(dst, base*size)), length))
 		}
 		if bad := row(unsafe.Add(dst, base*size), index, src[k:k+len(index)], a.step, a.stride, a.limit); bad >= 0 {
@@ -165,7 +165,7 @@ func storeRows[T any](t, values *tensor.Tensor, a *along, row rowStore[T]) {
 
 const (
 	cacheLine      = 64
-	longestFetched = 1 // bytes
+	longestFetched = 256 << 10 // bytes, which stay in the second cache
 )
 
 // fetched reads each cache line of a row. Stores in any order become visible one after the other, and each would wait alone for a line from memory.

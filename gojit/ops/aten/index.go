@@ -58,6 +58,10 @@ func arrangeIndex(t *tensor.Tensor, indices []*tensor.Tensor) indexing {
 	}
 	before := offsetsOf(beforeShape, beforeStrides)
 	r := indexing{shape: slices.Concat(beforeShape, shape, afterShape), inner: offsetsOf(afterShape, afterStrides)}
+	if len(r.inner) == 1 { // the last dimension is picked from
+		r.outer, r.inner = before, picked
+		return r
+	}
 	r.outer = make([]int, 0, len(before)*len(picked))
 	for _, b := range before {
 		for _, p := range picked {
