@@ -1,9 +1,11 @@
 package main
 
 import (
+	"torchjit/gojit/composite"
 	"torchjit/gojit/executor"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
+	"torchjit/gojit/schema"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -55,6 +57,9 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_fuse_add_relu(Graph graph) -> None", doc: "Replaces aten::relu of sums by aten::_add_relu.", run: pass(quiet(passes.FuseAddRelu))},
 	{schema: "_C._jit_pass_transform_conv1d_to_conv2d(Graph graph) -> None", doc: "Replaces convolutions over one dimension by those over two.", run: pass(quiet(passes.Conv1dToConv2d))},
 	{schema: "_C._jit_pass_refine_tuple_types(Graph graph) -> None", doc: "Gives tuples that are constructed the types of their elements.", run: pass(quiet(passes.RefineTupleTypes))},
+	{schema: "_C._jit_pass_run_decompositions(Graph graph) -> None", doc: "Replaces operators by the graphs that are registered for them, and simplifies the graph.", run: pass(composite.RunDecompositions)},
+	{schema: "_C._jit_decomposition_graph_for_node(Node node) -> Graph?", doc: "The graph that is registered for a node's operator, None where there is none.", run: bind(composite.Decomposition)},
+	{schema: "_C._jit_register_decomposition_for_schema(FunctionSchema schema, Graph graph) -> None", doc: "Has a graph stand for an operator from now on.", run: bind(registerDecomposition)},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
 }
 
@@ -149,6 +154,14 @@ func optimizedGraph(f *ir.Function) (*ir.Graph, error) {
 	c := g.Copy()
 	passes.Optimize(c)
 	return c, nil
+}
+
+func registerDecomposition(s *schema.FunctionSchema, g *ir.Graph) error {
+	if err := prepared(g); err != nil {
+		return err
+	}
+	composite.RegisterDecomposition(s.QualifiedName(), g)
+	return nil
 }
 
 func groupDifferentiable(g *ir.Graph, threshold int) error {

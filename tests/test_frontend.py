@@ -123,7 +123,7 @@ def test_dataclass_methods_are_written():
     names = [m.name().name for m in jit_class.methods]
     assert names == ["__eq__", "__ge__", "__gt__", "__init__", "__le__", "__lt__", "__repr__", "total"]
     assert jit_class.methods[3].source.text == (
-        b"def __init__(self, first: int, second: float) -> None:\n  self.first = first\n  self.second = second\n"
+        b"def __init__(self, first: int, second: float = 2.0) -> None:\n  self.first = first\n  self.second = second"
     )
 
 

@@ -75,15 +75,19 @@ def _code_with_constants(self: Any) -> tuple[str, ConstMap]:
 
 
 class _InsertPoint:
-    def __init__(self, graph: Any, at: Any) -> None:
-        self._graph, self._at = graph, at
+    """A context in which a graph's insertion point is elsewhere."""
+
+    __module__ = "torchjit.jit._ir_utils"
+
+    def __init__(self, insert_point_graph: Any, insert_point: Any) -> None:
+        self.g, self.insert_point = insert_point_graph, insert_point
 
     def __enter__(self) -> None:
-        self._former = self._graph.insertPoint()
-        self._graph.setInsertPoint(self._at)
+        self.prev_insert_point = self.g.insertPoint()
+        self.g.setInsertPoint(self.insert_point)
 
     def __exit__(self, *exception: object) -> None:
-        self._graph.setInsertPoint(self._former)
+        self.g.setInsertPoint(self.prev_insert_point)
 
 
 class Node(_native.Handle):

@@ -1013,6 +1013,9 @@ def _get_schema(name: builtins.str, overload_name: builtins.str) -> FunctionSche
 def _infer_type(value: Any) -> tuple[Any, ...]:
     """The type that a value has in a program, or None and why it has none."""
 
+def _jit_decomposition_graph_for_node(node: Node) -> Graph | None:
+    """The graph that is registered for a node's operator, None where there is none."""
+
 def _jit_erase_non_input_shape_information(graph: Graph) -> None:
     """Makes tensor types, apart from those of the parameters, ones that say nothing of shapes."""
 
@@ -1160,11 +1163,17 @@ def _jit_pass_remove_inplace_ops(graph: Graph) -> None:
 def _jit_pass_remove_mutation(graph: Graph) -> bool:
     """Replaces writes to memory of the graph by operators that make new memory; returns whether anything changed."""
 
+def _jit_pass_run_decompositions(graph: Graph) -> None:
+    """Replaces operators by the graphs that are registered for them, and simplifies the graph."""
+
 def _jit_pass_transform_conv1d_to_conv2d(graph: Graph) -> None:
     """Replaces convolutions over one dimension by those over two."""
 
 def _jit_pass_transpose_frozen_linear(graph: Graph) -> bool:
     """Replaces linear with constant weights by a product with the transposed weights."""
+
+def _jit_register_decomposition_for_schema(schema: FunctionSchema, graph: Graph) -> None:
+    """Has a graph stand for an operator from now on."""
 
 def _last_executed_optimized_graph() -> Graph:
     """The optimized form of the graph of the compiled function that was called last."""

@@ -61,6 +61,22 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
     return decorate
 
 
+class _IgnoreContextManager:
+    """A with statement whose body a compiled program leaves to Python: _IgnoreContextManager(a="inp:int", b="out:List[int]").
+
+    The keywords name what the body reads of the program and what it sets, with their types.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        pass
+
+
 def copy_to_script_wrapper(fn: F) -> F:
     """Copies the Python method onto scripted modules."""
     _mark(fn, FunctionModifiers.COPY_TO_SCRIPT_WRAPPER)

@@ -412,6 +412,8 @@ class Builder:
             raise NotSupportedError(where, f"else branches of {word} loops aren't supported")
 
     def With(self, item):
+        if is_torch_jit_ignore_context_manager(item):
+            return self.build(ignored_call(item, self.source.filename))
         items = group([self.with_item(i) for i in item.items])
         return self.keyword("with", item, items, self.body(item.body))
 
@@ -607,6 +609,54 @@ class Builder:
 
     def binary(self, kind, left, right):
         return node(kind, left[1], left[2], left, right)
+
+
+def is_torch_jit_ignore_context_manager(stmt):
+    """Tell whether a with statement is one of torch.jit._IgnoreContextManager(...)."""
+    import ast
+
+    call = stmt.items[0].context_expr
+    return isinstance(call, ast.Call) and ast.unparse(call.func) == "torch.jit._IgnoreContextManager"
+
+
+def ignored_call(stmt, filename):
+    """Return the statement that calls Python where a with statement of torch.jit._IgnoreContextManager stands.
+
+    The body becomes an ignored function of torch.jit.frontend, whose parameters and results the keywords name:
+    x="inp:int", y="out:int". It sees torch and the names of typing.
+    """
+    import ast
+    import re
+
+    inputs, outputs = [], []
+    for keyword in stmt.items[0].context_expr.keywords:
+        direction, _, annotation = ast.literal_eval(keyword.value).partition(":")
+        (inputs if direction == "inp" else outputs).append((keyword.arg, annotation))
+    name = "func_ignore_" + re.sub(r"\W", "_", filename) + f"_{stmt.lineno}"
+    names = [n for n, _ in outputs]
+    kinds = [a for _, a in outputs]
+    result = f"Tuple[{', '.join(kinds)}]" if len(kinds) > 1 else kinds[0] if kinds else "None"
+    parameters = ", ".join(f"{n}: {a}" for n, a in inputs)
+    made = ast.parse(f"def {name}({parameters}) -> {result}:\n  return {', '.join(names)}")
+    made.body[0].body[:0] = stmt.body
+    define_ignored(made, name, filename)
+    call = f"torch.jit.frontend.{name}({', '.join(n for n, _ in inputs)})"
+    (statement,) = ast.parse(f"{', '.join(names)} = {call}" if names else call).body
+    for part in ast.walk(statement):
+        ast.copy_location(part, stmt)
+    return statement
+
+
+def define_ignored(definition, name, filename):
+    """Make the function of a definition an ignored one of torch.jit.frontend."""
+    import ast
+    import typing
+
+    import torchjit
+
+    namespace = {**vars(typing), "torch": torchjit}
+    exec(compile(ast.fix_missing_locations(definition), filename, "exec"), namespace)
+    setattr(torchjit.jit.frontend, name, torchjit.jit.ignore(namespace[name]))
 
 
 def unused_body(source):
@@ -963,76 +1013,9 @@ def class_assigns(builder, item):
 
 def dataclass_methods(cls, item, self_name):
     """Return the methods that the dataclass decorator makes, written out as TorchScript."""
-    import dataclasses
-
-    if not dataclasses.is_dataclass(cls):
+    if not hasattr(cls, "__dataclass_fields__"):
         return {}
-    texts = {"__init__": dataclass_init, "__repr__": dataclass_repr, "__eq__": dataclass_eq}
-    for name, operator in (("__lt__", "<"), ("__le__", "<="), ("__gt__", ">"), ("__ge__", ">=")):
-        texts[name] = lambda cls, item, operator=operator, name=name: dataclass_order(cls, item, name, operator)
-    methods = {}
-    for name, write in texts.items():
-        if name in cls.__dict__ and not is_written(cls.__dict__[name]):
-            filename = f"__torch_jit_dataclass/{cls.__name__}/{name}"
-            source = Source(write(cls, item), filename, 0, 0, name)
-            methods[name] = def_of_source(source, name, self_name)
-    return methods
+    from torchjit.jit._dataclass_impls import made_methods
 
-
-def dataclass_init(cls, item):
-    import ast
-    import dataclasses
-    import inspect
-
-    from torchjit import _annotations
-
-    written = {
-        statement.target.id: ast.unparse(statement.annotation)
-        for statement in item.body
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
-    }
-    params, body, late = [], [], []
-    for field in dataclasses.fields(cls):
-        if field.default_factory is not dataclasses.MISSING:
-            raise NotImplementedError("Default factory initializers are not supported in TorchScript dataclasses")
-        if field.init:
-            params.append(f"{field.name}: {written.get(field.name) or inspect.formatannotation(field.type)}")
-            body.append(f"  self.{field.name} = {field.name}")
-    for name, annotation in _annotations.own(cls).items():
-        if isinstance(annotation, dataclasses.InitVar):
-            late.append(name)
-    if hasattr(cls, "__post_init__"):
-        body.append(f"  self.__post_init__({', '.join(late)})")
-    return f"def __init__({', '.join(['self', *params])}) -> None:\n" + "\n".join(body or ["  pass"]) + "\n"
-
-
-def dataclass_repr(cls, item):
-    import dataclasses
-
-    shown = ", ".join(f"{field.name}={{self.{field.name}}}" for field in dataclasses.fields(cls) if field.repr)
-    return f'def __repr__(self) -> str:\n  return f"{cls.__name__}({shown})"\n'
-
-
-def compared_fields(cls):
-    import dataclasses
-
-    return [field.name for field in dataclasses.fields(cls) if field.compare]
-
-
-def dataclass_eq(cls, item):
-    lines = [f"def __eq__(self, other: {cls.__name__}) -> bool:"]
-    for name in compared_fields(cls):
-        lines += [f"  val1 = self.{name}", f"  val2 = other.{name}", "  if val1 != val2: return False"]
-    return "\n".join(lines) + "\n  return True\n"
-
-
-def dataclass_order(cls, item, method, operator):
-    lines = [f"def {method}(self, other: {cls.__name__}) -> bool:"]
-    for name in compared_fields(cls):
-        lines += [
-            f"  val1 = self.{name}",
-            f"  val2 = other.{name}",
-            f"  if val1 {operator[0]} val2: return True",
-            "  if val1 != val2: return False",
-        ]
-    return "\n".join(lines) + f"\n  return {operator.endswith('=')}\n"
+    made = made_methods(cls, item.body, is_written)
+    return {name: def_of_source(parsed.ctx, name, self_name) for name, parsed in made.items()}

@@ -169,6 +169,8 @@ func (r resolver) ResolveValue(name string, _ source.Range) (frontend.SugaredVal
 		return torch, nil
 	case "math":
 		return frontend.NewNamespace("aten"), nil
+	case "annotate":
+		return frontend.NewSpecialForm("prim::annotate"), nil
 	case "RuntimeError":
 		return frontend.NewException("builtins." + name), nil
 	}

@@ -10,6 +10,7 @@ from torchjit import _native
 from torchjit._jit_internal import (
     Attribute,
     Final,
+    _IgnoreContextManager,
     _overload,
     _overload_method,
     _unwrap_optional,
@@ -26,6 +27,7 @@ from torchjit._jit_internal import (
 from torchjit.jit import _state as _state
 from torchjit.jit import frontend
 from torchjit.jit._async import Future, fork, wait
+from torchjit.jit._decomposition_utils import _register_decomposition
 from torchjit.jit._freeze import freeze, optimize_for_inference, run_frozen_optimizations
 from torchjit.jit._fuser import (
     enable_onednn_fusion,
@@ -35,6 +37,7 @@ from torchjit.jit._fuser import (
     set_fusion_strategy,
 )
 from torchjit.jit._inspect import ArchiveReport, inspect
+from torchjit.jit._ir_utils import _InsertPoint
 from torchjit.jit._module import (
     RecursiveScriptClass,
     RecursiveScriptModule,

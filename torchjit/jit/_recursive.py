@@ -30,6 +30,7 @@ Instances whose descriptions are equal share one class.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import types
 import typing
@@ -589,6 +590,17 @@ def check_module_initialized(mod: Any) -> None:
     for key, buffer in mod._buffers.items():
         if buffer is not None and is_lazy(buffer):
             raise RuntimeError(f"'{name}' has uninitialized buffers {key}. Did you forget to run a forward pass?")
+
+
+def check_annotations_of(module: Any) -> None:
+    """Warns of attributes whose types only __init__ says; see _check."""
+    init = type(module).__init__
+    if getattr(init, "__module__", "").startswith("torchjit."):
+        return
+    from torchjit.jit._check import AttributeTypeIsSupportedChecker
+
+    with contextlib.suppress(OSError, TypeError):  # __init__ has no text
+        AttributeTypeIsSupportedChecker().check(module)
 
 
 def create_script_module(module: Any, choose_methods: Any, share_types: bool = True) -> Any:

@@ -546,5 +546,4 @@ def signature_text(fn: Any, skip_self: bool = False) -> str:
         kinds, result = _commented_types(fn, scope, len(parameters)) or (kinds, result)
     texts = ["Tensor" if k is signature.empty else type_of_annotation(k, scope) for k in (*kinds, result)]
     parts = [f"{kind} {p.name}" for kind, p in zip(texts, parameters, strict=False)]
-    returns = texts[-1]
-    return f"{fn.__name__}({', '.join(parts)}) -> {returns}"
+    return f"{fn.__name__}({', '.join(parts)}) -> ({texts[-1]})"  # in parentheses, for a tuple is one result

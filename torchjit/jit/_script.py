@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+import warnings
 import weakref
 from typing import Any
 
@@ -59,20 +60,27 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
     """Compiles a function, a class or a module.
 
     A function gives a ScriptFunction; a module a ScriptModule that shares its parameters; a class
-    is returned as it is and can be used in compiled functions.
+    is returned as it is and can be used in compiled functions. optimize and example_inputs change nothing.
     """
     from torchjit.jit._module import ScriptModule
     from torchjit.nn import Module
 
     if not _state._enabled:
         return obj
+    if optimize is not None:
+        warnings.warn("`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution() instead", stacklevel=2)
     if isinstance(obj, (ScriptFunction, ScriptMethod)) or isinstance(obj, ScriptModule):
         return obj
+    if example_inputs is not None:
+        from torchjit.jit._monkeytype_config import warn_of_example_inputs
+
+        warn_of_example_inputs(example_inputs)
     if isinstance(obj, Module):
         from torchjit.jit import _recursive
 
         if hasattr(obj, "__prepare_scriptable__"):
             obj = obj.__prepare_scriptable__()
+        _recursive.check_annotations_of(obj)
         return emitted(_recursive.create_script_module(obj, _recursive.methods_to_compile))
     if isinstance(obj, list):
         return create_script_list(obj)
