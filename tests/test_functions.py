@@ -57,6 +57,12 @@ def test_broadcast_shapes():
         torch.broadcast_shapes((2,), (3,))
 
 
+def test_dot_of_complex_vectors():
+    a, b = torch.tensor([1 + 2j, 3 - 1j, 0.5j]), torch.tensor([2 - 1j, 1j, 4 + 0j])
+    assert torch.dot(a, b) == (a * b).sum() and torch.vdot(a[::2], b[::2]) == -7j  # (1 - 2j) * (2 - 1j) - 0.5j * 4
+    assert torch.dot(a[:0], b[:0]) == 0
+
+
 def test_they_are_operators_in_programs():
     def f(x, y):
         return torch.einsum("ij,kj->ik", [x, y]), torch.norm(x)

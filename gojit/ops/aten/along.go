@@ -248,6 +248,17 @@ func addRow[T plainNumber | complex64 | complex128](dst unsafe.Pointer, index []
 	return -1
 }
 
+// orRow is addRow for truth values.
+func orRow(dst unsafe.Pointer, index []int64, src []uint8, step, stride, limit int) int {
+	for j, v := range index {
+		if uint64(v) >= uint64(limit) {
+			return j
+		}
+		*(*uint8)(unsafe.Add(dst, j*step+int(v)*stride)) |= src[j]
+	}
+	return -1
+}
+
 // accumulate combines values with the named elements in order.
 func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
 	if how == addTo {
@@ -272,6 +283,9 @@ func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
 			return
 		case tensor.BFloat16:
 			storeRows(t, values, a, addBFloats)
+			return
+		case tensor.Bool:
+			storeRows(t, values, a, orRow)
 			return
 		}
 	}

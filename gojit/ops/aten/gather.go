@@ -227,12 +227,15 @@ var rowCombinations [least + 1]typePrograms
 // combineRows is accumulateTo by a kernel; done is false where rows are short or there is none.
 func combineRows(t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, how combine) (done bool) {
 	d, n := t.DType(), len(inner)
-	if n < minColumns || !isRun(inner) || d == tensor.Bool || !isElement(d) || d.IsComplex() && how != addTo {
+	if n < minColumns || !isRun(inner) || !isElement(d) || d.IsComplex() && how != addTo {
 		return false
 	}
 	p := rowCombinations[how].of(d, func(b *kernel.Builder) {
 		c := kernel.ComputeType(d)
 		op := map[combine]kernel.Op{addTo: kernel.Add, multiply: kernel.Mul, greatest: kernel.Max, least: kernel.Min}[how]
+		if d == tensor.Bool {
+			op = map[combine]kernel.Op{addTo: kernel.Or, multiply: kernel.And, greatest: kernel.Or, least: kernel.And}[how]
+		}
 		b.Output(b.Binary(op, b.Input(d, c), b.Input(d, c)), d)
 	})
 	if !p.IsCompiled() {

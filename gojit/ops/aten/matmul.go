@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"torchjit/gojit/dense"
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
@@ -253,37 +251,6 @@ func mv(a, x *tensor.Tensor) *tensor.Tensor {
 		return dotsOfIntegers(a, x, a.Shape()[:1])
 	}
 	return must(products(a, must(x.Unsqueeze(1))).Select(1, 0))
-}
-
-func dot(a, b *tensor.Tensor) *tensor.Tensor {
-	check(a.Dim() == 1 && b.Dim() == 1, "1D tensors expected, but got %dD and %dD tensors", a.Dim(), b.Dim())
-	check(a.DType() == b.DType(), "dot : expected both vectors to have same dtype, but found %s and %s", a.DType().CppName(), b.DType().CppName())
-	check(a.Numel() == b.Numel(), "inconsistent tensor size, expected tensor [%d] and src [%d] to have the same number of elements, but got %d and %d elements respectively", a.Numel(), b.Numel(), a.Numel(), b.Numel())
-	check(a.DType() != tensor.Bool, "\"dot\" not implemented for 'Bool'")
-	if isWhole(a.DType()) && a.IsContiguous() && b.IsContiguous() && a.Numel() > 0 {
-		return dotsOfIntegers(a, b, nil)
-	}
-	return must(products(must(a.Unsqueeze(0)), must(b.Unsqueeze(1))).Reshape())
-}
-
-// isWhole reports whether a type has whole numbers.
-func isWhole(d tensor.DType) bool { return d.IsIntegral() && d != tensor.Bool }
-
-// dotReducers keeps the program of each type of integers.
-var dotReducers typePrograms
-
-// dotsOfIntegers gives the sum of products with x of each row of a, in the shape of the rows. Sums wrap as those of the type do.
-func dotsOfIntegers(a, x *tensor.Tensor, shape []int) *tensor.Tensor {
-	d, computed := a.DType(), tensor.Int64
-	if d == tensor.Int32 {
-		computed = d
-	}
-	p := dotReducers.of(d, func(b *kernel.Builder) {
-		b.Reduce(kernel.ReduceSum, b.Mul(b.Input(d, computed), b.Input(d, computed)), d)
-	})
-	out, n := empty(shape, d), x.Numel()
-	p.ParallelRows(a.Numel()/n, n, []launch.Row{launch.SingleOf(out), launch.RowOf(a, n), {Ptr: x.DataPtr()}}, nil)
-	return out
 }
 
 // matmul is the product of vectors, matrices and batches of them.

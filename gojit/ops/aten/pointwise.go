@@ -359,10 +359,15 @@ var (
 func powScalar(c call, dst *tensor.Tensor) *tensor.Tensor {
 	self, exponent := c.tensor(0), c.scalar(1)
 	common := pow.commonType([]operand{ofTensor(self), ofScalar(exponent)})
-	if common == tensor.DefaultDType() && self.DType().IsIntegral() && exponent.Float64() == 0.5 {
+	check(common != tensor.Bool, "\"pow\" not implemented for 'Bool'")
+	whole := self.DType().IsIntegral() || self.DType() == tensor.Bool
+	if common == tensor.DefaultDType() && whole && exponent.Float64() == 0.5 {
 		return squareRoot.run(dst, []operand{ofTensor(self)})
 	}
-	if common == self.DType() && common != tensor.Bool && exponent.Kind != tensor.ComplexScalar {
+	if self.DType() == tensor.Bool && common.IsIntegral() && exponent.Int64() >= 1 { // 0 and 1 stay what they are
+		return mul.run(dst, []operand{ofTensor(self), ofScalar(tensor.Int(1))})
+	}
+	if common == self.DType() && exponent.Kind != tensor.ComplexScalar {
 		switch {
 		case exponent.Float64() == 2:
 			return squared.run(dst, []operand{ofTensor(self)})
