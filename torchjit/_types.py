@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from torchjit import _native
@@ -269,12 +270,27 @@ class finfo:
         )
 
 
+# Packed classes and the operators that are their methods: the one that gives weight and bias back, and those that tell the geometry.
+_PACKED_OPERATORS = {
+    "__torch__.torch.classes.quantized.LinearPackedParamsBase": "quantized::linear_",
+    "__torch__.torch.classes.quantized.Conv2dPackedParamsBase": "quantized::conv2d_",
+    "__torch__.torch.classes.quantized.Conv3dPackedParamsBase": "quantized::conv3d_",
+}
+
+
 class PackedParameters(_native.Handle):
     """Packed parameters of quantized operators: weights in the form that the products use."""
 
     def _type(self) -> str:
         """The class, as programs name it."""
         return _native.packed_class(self)
+
+    def __getattr__(self, name: str) -> Any:
+        prefix = _PACKED_OPERATORS.get(self._type())
+        found = None if prefix is None or name.startswith("_") else _native.operator(prefix + name)
+        if found is None:
+            raise AttributeError(f"'{self._type()}' object has no attribute '{name}'")
+        return functools.partial(found, self)
 
     def __copy__(self) -> PackedParameters:
         return self

@@ -19,7 +19,7 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._tensor import Tensor
-from torchjit._types import Size, device, dtype, dtypes
+from torchjit._types import Size, device, dtype, dtypes, qscheme, qschemes
 from torchjit.storage import _NAMES, DTYPE_OF_STORAGE, TypedStorage, storage_of
 
 DEFAULT_PROTOCOL = 2
@@ -40,6 +40,7 @@ _REBUILD = _Global("torch._utils", "_rebuild_tensor_v2")
 _REBUILD_PARAMETER = _Global("torch._utils", "_rebuild_parameter")
 _REBUILD_QUANTIZED = _Global("torch._utils", "_rebuild_qtensor")
 _DTYPE = {name: _Global("torch", name) for name in dtypes}
+_QSCHEME = {name: _Global("torch", name) for name in qschemes}
 _STORAGE = {name: _Global("torch", prefix + "Storage") for name, prefix in _NAMES.items()}
 
 
@@ -58,6 +59,8 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined,misc]
             self.write(b"c" + obj.module.encode() + b"\n" + obj.name.encode() + b"\n")
         elif isinstance(obj, dtype):
             self.save(_DTYPE[obj.name])
+        elif isinstance(obj, qscheme):
+            self.save(_QSCHEME[obj._name])
         elif isinstance(obj, type) and obj.__module__.split(".")[0] == "torchjit":
             self.save(_Global("torch" + obj.__module__[len("torchjit") :], obj.__qualname__))
         else:
@@ -98,9 +101,9 @@ for _kind in (Tensor, Size):
 
 
 def _quantizer_of(t: Tensor) -> tuple[Any, ...]:
-    if str(t.qscheme()).endswith("per_tensor_affine"):
-        return (_Global("torch", "per_tensor_affine"), t.q_scale(), t.q_zero_point())
-    raise NotImplementedError(f"a tensor quantized by {t.qscheme()} cannot be saved by this version of torchjit")
+    if t.qscheme() is qschemes["per_tensor_affine"]:
+        return _QSCHEME["per_tensor_affine"], t.q_scale(), t.q_zero_point()
+    return _QSCHEME["per_channel_affine"], t.q_per_channel_scales(), t.q_per_channel_zero_points(), t.q_per_channel_axis()
 
 
 def save(
@@ -221,14 +224,11 @@ def _torch_global(module: str, name: str) -> Any:
         return _StorageType(dtypes["uint8"])
     if module == "torch" and name in dtypes:
         return dtypes[name]
-    import torchjit as torch
-
     if module == "torch":
-        plain = {"Size": Size, "device": device, "Tensor": Tensor, "per_tensor_affine": getattr(torch, "per_tensor_affine", "per_tensor_affine")}
-        return plain.get(name)
+        return {"Size": Size, "device": device, "Tensor": Tensor, **qschemes}.get(name)
     if module in ("torch._tensor", "torch.tensor") and name == "_rebuild_from_type_v2":
         return _rebuild_from_type
-    if module.startswith(("torch.nn.", "torch.optim.")) or module in ("torch.nn", "torch.optim"):
+    if module.startswith(("torch.nn.", "torch.ao.", "torch.optim.")) or module in ("torch.nn", "torch.optim"):
         found: Any = importlib.import_module("torchjit" + module[len("torch") :])
         for part in name.split("."):
             found = getattr(found, part, None)
@@ -250,12 +250,13 @@ def _rebuild_parameter(data: Any, requires_grad: bool, hooks: Any) -> Any:
 def _rebuild_qtensor(storage: Any, offset: int, size: Any, stride: Any, quantizer: Any, requires_grad: bool, hooks: Any) -> Tensor:
     import torchjit as torch
 
-    kind, scale, zero_point = quantizer[0], *quantizer[1:3]
-    if not str(kind).endswith("per_tensor_affine"):
-        raise NotImplementedError(f"a tensor quantized by {kind} cannot be loaded by this version of torchjit")
     integers = TypedStorage(dtype={"quint8": dtypes["uint8"], "qint8": dtypes["int8"], "qint32": dtypes["int32"]}[storage.dtype.name], _bytes=storage._bytes)
     raw = integers._tensor().as_strided(tuple(size), tuple(stride), offset)
-    return torch._make_per_tensor_quantized_tensor(raw, scale, zero_point)
+    if quantizer[0] is qschemes["per_tensor_affine"]:
+        return torch._make_per_tensor_quantized_tensor(raw, *quantizer[1:3])
+    if quantizer[0] is not qschemes["per_channel_affine"]:
+        raise NotImplementedError(f"a tensor quantized by {quantizer[0]} cannot be loaded by this version of torchjit")
+    return torch._make_per_channel_quantized_tensor(raw, *quantizer[1:4])
 
 
 def _rebuild_from_type(function: Any, kind: Any, args: Any, state: Any) -> Any:

@@ -228,9 +228,12 @@ func (e *emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 	if e.o.Self != nil {
 		params = params[1:]
 	}
+	state := e.stateType(def)
 	for _, p := range params {
 		a := schema.Argument{Name: p.Ident().Name(), Type: types.InferredTensor, ListSize: -1, KwargOnly: p.KwargOnly()}
-		if p.Type() != nil {
+		if p.Type() == nil && state != nil {
+			a.Type = state
+		} else if p.Type() != nil {
 			a.Type, a.ListSize = e.parameterType(p.Type())
 		}
 		a.RealType = a.Type
@@ -253,6 +256,26 @@ func (e *emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 	}
 	s.Returns = []schema.Argument{ret}
 	return s
+}
+
+// stateType returns what the class's __getstate__ returns where the definition is of its __setstate__, nil otherwise.
+func (e *emitter) stateType(def syntax.Def) types.Type {
+	if e.o.Self == nil || def.Name().Name() != "__setstate__" || len(def.Decl().Params()) != 2 {
+		return nil
+	}
+	class, ok := e.o.Self.Type.(*types.Class)
+	if !ok {
+		return nil
+	}
+	get, ok := class.FindMethod("__getstate__").(*ir.Function)
+	if !ok {
+		return nil
+	}
+	e.compileNow(get)
+	if s := get.Schema; s != nil && len(s.Returns) == 1 {
+		return s.Returns[0].Type
+	}
+	return nil
 }
 
 // convertDefault makes the value of a default one of the parameter's type. For a list of size

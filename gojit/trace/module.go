@@ -41,6 +41,8 @@ func (r *Recorder) addAttributes(o *value.Object, self *ir.Value, path string) {
 			} else {
 				r.viewAgain(t)
 			}
+		case value.KindCapsule:
+			r.packed[slot.Capsule()] = v
 		case value.KindObject:
 			if slot.Object().Class.IsModule {
 				r.addAttributes(slot.Object(), v, inner)

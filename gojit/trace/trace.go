@@ -32,10 +32,11 @@ type Recorder struct {
 	g       *ir.Graph
 	host    Host
 	values  map[*tensor.Tensor]*ir.Value
-	objects map[*value.Object]*ir.Value // the traced module and those in it
-	self    *value.Object               // the traced module; nil where a function is traced
-	paths   map[string]*ir.Value        // what stands for "__module.a.weight" until the end
-	scopes  []string                    // of the modules whose forward is running
+	objects map[*value.Object]*ir.Value  // the traced module and those in it
+	packed  map[*value.Capsule]*ir.Value // packed parameters of modules
+	self    *value.Object                // the traced module; nil where a function is traced
+	paths   map[string]*ir.Value         // what stands for "__module.a.weight" until the end
+	scopes  []string                     // of the modules whose forward is running
 	made    []*ir.Function
 	given   map[*tensor.Tensor]*tensor.Tensor // what the program has instead of the inputs' tensors
 	opaque  bool                              // values get no shapes: a call made them
@@ -55,7 +56,7 @@ type Recorder struct {
 // NewRecorder returns a recorder with an empty graph. host may be nil: then there are no places and
 // no names.
 func NewRecorder(host Host) *Recorder {
-	return &Recorder{g: ir.NewGraph(), host: host, values: map[*tensor.Tensor]*ir.Value{}, objects: map[*value.Object]*ir.Value{},
+	return &Recorder{g: ir.NewGraph(), host: host, values: map[*tensor.Tensor]*ir.Value{}, objects: map[*value.Object]*ir.Value{}, packed: map[*value.Capsule]*ir.Value{},
 		paths: map[string]*ir.Value{}, given: map[*tensor.Tensor]*tensor.Tensor{}}
 }
 
@@ -216,6 +217,9 @@ func (r *Recorder) valueOf(x value.Value, place source.Range) (*ir.Value, error)
 		return nil, source.Errorf(source.RuntimeError, source.Range{},
 			"Tried to trace <%s object at %p> but it is not part of the active trace. Modules that are called during a trace must be registered as submodules of the thing being traced.", x.Object().Class.Name, x.Object())
 	}
+	if x.Kind() == value.KindCapsule && r.packed[x.Capsule()] != nil {
+		return r.packed[x.Capsule()], nil
+	}
 	if !ir.IsConstantable(x) {
 		return nil, source.Errorf(source.RuntimeError, source.Range{},
 			"Tracer cannot get value trace for type %s. The below value could not be materialized as a constant:\n%s", value.TypeOf(x).Annotation(nil), value.Repr(x, nil))
@@ -283,6 +287,8 @@ func (r *Recorder) setValue(x value.Value, v *ir.Value) {
 		r.values[x.Tensor()] = v
 	case value.KindObject:
 		r.objects[x.Object()] = v
+	case value.KindCapsule:
+		r.packed[x.Capsule()] = v
 	case value.KindTuple:
 		if t, ok := v.Type().(*types.Tuple); ok && len(t.Elems) == len(x.Tuple().Items) {
 			r.setValues(x.Tuple().Items, r.g.InsertNode(r.g.CreateTupleUnpack(v)))

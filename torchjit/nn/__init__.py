@@ -18,9 +18,28 @@ import sys as _sys
 utils = _sys.modules["torchjit.nn.utils"]  # modules has one of its own
 
 
+def factory_kwargs(kwargs: object) -> dict[str, object]:
+    """The arguments device, dtype and memory_format of a constructor, with those that `factory_kwargs` among them holds.
+
+    Raises TypeError for other arguments and for those that are given twice.
+    """
+    if kwargs is None:
+        return {}
+    given = dict(kwargs)  # type: ignore[call-overload]
+    simple = {"device", "dtype", "memory_format"}
+    if set(given) - simple - {"factory_kwargs"}:
+        raise TypeError(f"unexpected kwargs {set(given) - simple - {'factory_kwargs'}}")
+    made = dict(given.get("factory_kwargs", {}))
+    for name in simple & set(given):
+        if name in made:
+            raise TypeError(f"{name} specified twice, in **kwargs and in factory_kwargs")
+        made[name] = given[name]
+    return made
+
+
 def __getattr__(name: str) -> object:
-    if name != "quantized":
+    if name not in ("intrinsic", "qat", "quantized"):
         raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
     import importlib
 
-    return importlib.import_module("torchjit.nn.quantized")
+    return importlib.import_module("torchjit.nn." + name)

@@ -140,6 +140,12 @@ func outputQuantizer(c call, i int) *tensor.Quantizer {
 	return &tensor.Quantizer{Scale: c.float(i), ZeroPoint: int64(c.int(i + 1))}
 }
 
+// channelQuantizer reads scales, zero points and the dimension of the channels of the first argument from argument i on.
+func channelQuantizer(c call, i int) *tensor.Quantizer {
+	return &tensor.Quantizer{Scales: slices.Clone(tensor.Data[float64](contiguous(to(c.tensor(i), tensor.Float64)))),
+		ZeroPoints: slices.Clone(tensor.Data[int64](contiguous(to(c.tensor(i+1), tensor.Int64)))), Axis: wrapDim(c.int(i+2), c.tensor(0))}
+}
+
 func quantizerOf(t *tensor.Tensor) *tensor.Quantizer {
 	q := t.Quantizer()
 	check(q != nil, "Expected a quantized tensor, but got %s", t.DType().CppName())
@@ -160,12 +166,16 @@ var quantizeFamily = slices.Concat([]definition{
 		return must(tensor.Quantize(c.tensor(0), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}, c.dtypeOr(3, tensor.QUInt8)))
 	}),
 	giving("quantize_per_channel", func(c call) *tensor.Tensor {
-		q := &tensor.Quantizer{Scales: slices.Clone(tensor.Data[float64](contiguous(to(c.tensor(1), tensor.Float64)))),
-			ZeroPoints: slices.Clone(tensor.Data[int64](contiguous(to(c.tensor(2), tensor.Int64)))), Axis: wrapDim(c.int(3), c.tensor(0))}
-		return must(tensor.Quantize(c.tensor(0), q, c.dtypeOr(4, tensor.QInt8)))
+		return must(tensor.Quantize(c.tensor(0), channelQuantizer(c, 1), c.dtypeOr(4, tensor.QInt8)))
 	}),
 	giving("quantize_per_tensor_dynamic", func(c call) *tensor.Tensor {
 		return must(tensor.Quantize(c.tensor(0), dynamicQuantizer(c.tensor(0), c.bool(2)), c.dtypeOr(1, tensor.QUInt8)))
+	}),
+	giving("_make_per_tensor_quantized_tensor", func(c call) *tensor.Tensor {
+		return must(tensor.QuantizedOf(must(c.tensor(0).Clone(tensor.ContiguousFormat)), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}))
+	}),
+	giving("_make_per_channel_quantized_tensor", func(c call) *tensor.Tensor {
+		return must(tensor.QuantizedOf(must(c.tensor(0).Clone(tensor.ContiguousFormat)), channelQuantizer(c, 1)))
 	}),
 	giving("dequantize.self", func(c call) *tensor.Tensor { return must(tensor.Dequantize(c.tensor(0))) }),
 	giving("dequantize.tensor", func(c call) *tensor.Tensor { return must(tensor.Dequantize(c.tensor(0))) }),

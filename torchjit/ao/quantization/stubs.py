@@ -8,7 +8,7 @@ from torchjit import Tensor, nn
 
 
 class QuantStub(nn.Module):
-    """Where quantized computation begins. It gives what it is given: models are not converted by this version."""
+    """Where quantized computation begins. It gives what it is given until it is converted."""
 
     def __init__(self, qconfig: Any = None) -> None:
         super().__init__()
@@ -20,7 +20,7 @@ class QuantStub(nn.Module):
 
 
 class DeQuantStub(QuantStub):
-    """Where quantized computation ends. It gives what it is given."""
+    """Where quantized computation ends. It gives what it is given until it is converted."""
 
     def forward(self, x: Tensor) -> Tensor:
         return x

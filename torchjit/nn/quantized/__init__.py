@@ -1,4 +1,5 @@
 """torch.nn.quantized: the former name of torch.ao.nn.quantized."""
 
-from torchjit.ao.nn.quantized import FloatFunctional as FloatFunctional
+from torchjit.ao.nn.quantized import *  # noqa: F403
 from torchjit.ao.nn.quantized import dynamic as dynamic
+from torchjit.ao.nn.quantized import modules as modules

@@ -60,6 +60,11 @@ class ParametrizationList(ModuleList):
         return x
 
 
+def type_before_parametrizations(module: Any) -> type:
+    """The class of a module, that which it had before it was parametrized."""
+    return type(module).__bases__[0] if is_parametrized(module) else type(module)
+
+
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
     """Whether a module, or a tensor of it, is parametrized."""
     lists = getattr(module, "parametrizations", None)

@@ -1,4 +1,5 @@
-"""torch.ao.nn.quantized: modules with quantized weights."""
+"""torch.ao.nn.quantized: modules that take and give quantized tensors."""
 
-from torchjit.ao.nn.quantized import dynamic as dynamic
-from torchjit.ao.nn.quantized.modules.functional_modules import FloatFunctional as FloatFunctional
+from torchjit.ao.nn.quantized import dynamic as dynamic  # noqa: I001
+from torchjit.ao.nn.quantized import modules as modules
+from torchjit.ao.nn.quantized.modules import *  # noqa: F403

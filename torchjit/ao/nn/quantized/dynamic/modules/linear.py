@@ -2,30 +2,19 @@
 
 import torchjit as torch
 from torchjit import Tensor, nn
-from torchjit.ao.nn.quantized.modules.linear import LinearPackedParams
+from torchjit.ao.nn.quantized.modules.linear import Linear as _Linear
+from torchjit.ao.nn.quantized.modules.utils import _quantize_weight
+from torchjit.nn.utils.parametrize import type_before_parametrizations
 
 
-class Linear(nn.Module):
+class Linear(_Linear):
     """A linear layer with a weight of qint8 or float16. The input is quantized on the way, by its own range."""
 
-    _version = 5
+    _version = 4
 
     def __init__(self, in_features, out_features, bias_=True, dtype=torch.qint8):
-        super().__init__()
-        self.in_features = in_features
-        self.out_features = out_features
-        bias = torch.zeros(out_features, dtype=torch.float) if bias_ else None
-        if dtype is torch.qint8:
-            weight = torch.quantize_per_tensor(torch.zeros(out_features, in_features), 1.0, 0, torch.qint8)
-        elif dtype is torch.float16:
-            weight = torch.zeros(out_features, in_features)
-        else:
-            raise RuntimeError("Unsupported dtype specified for quantized Linear!")
-        self._packed_params = LinearPackedParams(dtype)
-        self._packed_params.set_weight_bias(weight, bias)
-        self.scale = 1.0
-        self.zero_point = 0
-        self.version = self._version
+        super().__init__(in_features, out_features, bias_, dtype=dtype)
+        self.version = 4
 
     def forward(self, x: Tensor) -> Tensor:
         if self._packed_params.dtype == torch.qint8:
@@ -36,18 +25,6 @@ class Linear(nn.Module):
             raise RuntimeError("Unsupported dtype on dynamic quantized linear!")
         return y.to(x.dtype)
 
-    def weight(self):
-        """The weight."""
-        return self._packed_params._weight_bias()[0]
-
-    def bias(self):
-        """The bias, None where there is none."""
-        return self._packed_params._weight_bias()[1]
-
-    def set_weight_bias(self, w, b):
-        """Replaces weight and bias."""
-        self._packed_params.set_weight_bias(w, b)
-
     def _get_name(self):
         return "DynamicQuantizedLinear"
 
@@ -57,26 +34,38 @@ class Linear(nn.Module):
             text += f", qscheme={self.weight().qscheme()}"
         return text
 
-    def _save_to_state_dict(self, destination, prefix, keep_vars):
-        super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination[prefix + "scale"] = torch.tensor(self.scale)
-        destination[prefix + "zero_point"] = torch.tensor(self.zero_point)
+    @classmethod
+    def from_float(cls, mod):
+        """The layer with the weights of an nn.Linear, or of those that are trained for it. Raises AssertionError for other classes."""
+        from torchjit.ao.nn.intrinsic import LinearReLU
+        from torchjit.ao.nn.qat.dynamic import Linear as Trained
+        from torchjit.ao.quantization.qconfig import default_dynamic_qconfig
 
-    def _load_from_state_dict(
-        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-    ):
-        self.scale = float(state_dict.pop(prefix + "scale"))
-        self.zero_point = int(state_dict.pop(prefix + "zero_point"))
-
-    def __repr__(self):
-        return f"{self._get_name()}({self.extra_repr()})"
+        float_classes = (nn.Linear, nn.modules.linear.NonDynamicallyQuantizableLinear, LinearReLU, Trained)
+        if type_before_parametrizations(mod) not in float_classes:
+            raise AssertionError(
+                "nn.quantized.dynamic.Linear.from_float only works for one of"
+                + str([c.__name__ for c in float_classes])
+            )
+        if not hasattr(mod, "qconfig"):
+            raise AssertionError("Input float module must have qconfig defined")
+        if type(mod) is LinearReLU:
+            mod = mod[0]
+        given = getattr(mod, "qconfig", None)
+        observer = (default_dynamic_qconfig if given is None or given.weight is None else given).weight()
+        if observer.dtype not in (torch.qint8, torch.float16):
+            raise AssertionError(
+                f"The only supported dtypes for dynamic quantized linear are qint8 and float16 got: {observer.dtype}"
+            )
+        observer(mod.weight)
+        weight = _quantize_weight(mod.weight.float(), observer) if observer.dtype == torch.qint8 else mod.weight.float()
+        made = cls(mod.in_features, mod.out_features, dtype=observer.dtype)
+        made.set_weight_bias(weight, mod.bias)
+        return made
 
     @classmethod
-    def from_float(cls, mod, dtype=torch.qint8):
-        """The layer with the weights of an nn.Linear."""
-        from torchjit.ao.quantization import quantized_weight
-
-        made = cls(mod.in_features, mod.out_features, dtype=dtype)
-        weight = quantized_weight(mod.weight) if dtype is torch.qint8 else mod.weight.detach().float()
-        made.set_weight_bias(weight, None if mod.bias is None else mod.bias.detach())
+    def from_reference(cls, ref_qlinear):
+        """The layer for one that rounds its weight."""
+        made = cls(ref_qlinear.in_features, ref_qlinear.out_features, dtype=ref_qlinear.weight_dtype)
+        made.set_weight_bias(ref_qlinear.get_quantized_weight(), ref_qlinear.bias)
         return made

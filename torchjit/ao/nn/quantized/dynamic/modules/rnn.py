@@ -5,6 +5,7 @@ from typing import Optional, Tuple
 import torchjit as torch
 from torchjit import Tensor, nn
 from torchjit._jit_internal import _overload_method
+from torchjit.ao.nn.quantized.modules.utils import _quantize_weight
 from torchjit.nn.utils.rnn import PackedSequence
 
 # ruff: noqa: UP006, UP035, UP045, A002, F811
@@ -35,23 +36,39 @@ class PackedParameter(nn.Module):
         self.param = state_dict.pop(prefix + "param")
 
 
-def _packed_cell(weight_ih, weight_hh, bias_ih, bias_hh, dtype):
-    """The packed parameters of a cell with float weights."""
-    from torchjit.ao.quantization import quantized_weight
+def _quantized(weight, make):
+    """A weight as its observer, which make gives, has it."""
+    observer = make()
+    observer(weight)
+    return _quantize_weight(weight.detach().float(), observer)
 
+
+def _packed_cell(weight_ih, weight_hh, bias_ih, bias_hh, dtype, make):
+    """The packed parameters of a cell with float weights."""
     if dtype is torch.qint8:
-        ih = torch.ops.quantized.linear_prepack(quantized_weight(weight_ih), bias_ih)
-        hh = torch.ops.quantized.linear_prepack(quantized_weight(weight_hh), bias_hh)
+        ih = torch.ops.quantized.linear_prepack(_quantized(weight_ih, make), bias_ih)
+        hh = torch.ops.quantized.linear_prepack(_quantized(weight_hh, make), bias_hh)
         return torch.ops.quantized.make_quantized_cell_params_dynamic(ih, hh, bias_ih, bias_hh, True)
     ih = torch.ops.quantized.linear_prepack_fp16(weight_ih.detach(), bias_ih)
-    return torch.ops.quantized.make_quantized_cell_params_fp16(ih, torch.ops.quantized.linear_prepack_fp16(weight_hh.detach(), bias_hh))
+    return torch.ops.quantized.make_quantized_cell_params_fp16(
+        ih, torch.ops.quantized.linear_prepack_fp16(weight_hh.detach(), bias_hh)
+    )
 
 
 class RNNBase(nn.Module):
     _version = 2
 
     def __init__(
-        self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, dtype=torch.qint8
+        self,
+        mode,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        bias=True,
+        batch_first=False,
+        dropout=0.0,
+        bidirectional=False,
+        dtype=torch.qint8,
     ):
         super().__init__()
         self.mode = mode
@@ -68,12 +85,19 @@ class RNNBase(nn.Module):
         if dtype is not torch.qint8 and dtype is not torch.float16:
             raise ValueError(f"Only torch.qint8 and torch.float16 are supported, but got {dtype}")
         gates = {"LSTM": 4, "GRU": 3}[mode] * hidden_size
+        from torchjit.ao.quantization.observer import default_weight_observer
+
         cells = []
         for layer in range(num_layers):
             for _ in range(2 if bidirectional else 1):
                 width = input_size if layer == 0 else hidden_size * (2 if bidirectional else 1)
-                parts = [torch.randn(gates, width), torch.randn(gates, hidden_size), torch.randn(gates), torch.randn(gates)]
-                cells.append(PackedParameter(_packed_cell(*parts, dtype)))
+                parts = [
+                    torch.randn(gates, width),
+                    torch.randn(gates, hidden_size),
+                    torch.randn(gates),
+                    torch.randn(gates),
+                ]
+                cells.append(PackedParameter(_packed_cell(*parts, dtype, default_weight_observer)))
         self._all_weight_values = nn.ModuleList(cells)
 
     def _get_name(self):
@@ -112,12 +136,27 @@ class RNNBase(nn.Module):
         )
 
     @classmethod
-    def from_float(cls, mod, dtype=torch.qint8):
+    def from_float(cls, mod):
         """The layers with the weights of an nn.LSTM or nn.GRU. Raises NotImplementedError for projections."""
+        from torchjit.ao.quantization.qconfig import default_dynamic_qconfig
+
+        if not hasattr(mod, "qconfig"):
+            raise AssertionError("Input float module must have qconfig defined")
+        make = (default_dynamic_qconfig if mod.qconfig is None or mod.qconfig.weight is None else mod.qconfig).weight
+        dtype = make().dtype
+        if dtype not in (torch.qint8, torch.float16):
+            raise RuntimeError(f"Unsupported dtype for Dynamic RNN quantization: {dtype}")
         if getattr(mod, "proj_size", 0):
             raise NotImplementedError("layers with projections cannot be quantized")
         made = cls(
-            mod.input_size, mod.hidden_size, mod.num_layers, mod.bias, mod.batch_first, mod.dropout, mod.bidirectional, dtype
+            mod.input_size,
+            mod.hidden_size,
+            mod.num_layers,
+            mod.bias,
+            mod.batch_first,
+            mod.dropout,
+            mod.bidirectional,
+            dtype,
         )
         cells = []
         for layer in range(mod.num_layers):
@@ -127,7 +166,7 @@ class RNNBase(nn.Module):
                     biases = [getattr(mod, f"bias_{part}_l{layer}{suffix}").detach() for part in ("ih", "hh")]
                 else:
                     biases = [torch.zeros(w.size(0)) for w in weights]
-                cells.append(PackedParameter(_packed_cell(*weights, *biases, dtype)))
+                cells.append(PackedParameter(_packed_cell(*weights, *biases, dtype, make)))
         made._all_weight_values = nn.ModuleList(cells)
         return made
 
@@ -220,7 +259,12 @@ class GRU(RNNBase):
         return apply_permutation(hx, permutation)
 
     def forward_impl(
-        self, input: Tensor, hx: Optional[Tensor], batch_sizes: Optional[Tensor], max_batch_size: int, sorted_indices: Optional[Tensor]
+        self,
+        input: Tensor,
+        hx: Optional[Tensor],
+        batch_sizes: Optional[Tensor],
+        max_batch_size: int,
+        sorted_indices: Optional[Tensor],
     ) -> Tuple[Tensor, Tensor]:
         if hx is None:
             hx = self._zeros(input, max_batch_size)
@@ -230,11 +274,27 @@ class GRU(RNNBase):
         _all_params = [m.param for m in self._all_weight_values]
         if batch_sizes is None:
             result = torch.quantized_gru(
-                input, hx, _all_params, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first
+                input,
+                hx,
+                _all_params,
+                self.bias,
+                self.num_layers,
+                self.dropout,
+                self.training,
+                self.bidirectional,
+                self.batch_first,
             )
         else:
             result = torch.quantized_gru(
-                input, batch_sizes, hx, _all_params, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
+                input,
+                batch_sizes,
+                hx,
+                _all_params,
+                self.bias,
+                self.num_layers,
+                self.dropout,
+                self.training,
+                self.bidirectional,
             )
         return result[0], result[1]
 

@@ -1,0 +1,3 @@
+"""torch.ao.nn.qat.dynamic: modules with rounded weights whose inputs will be quantized as they come."""
+
+from torchjit.ao.nn.qat.dynamic.modules import Linear as Linear

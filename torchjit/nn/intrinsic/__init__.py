@@ -1,0 +1,11 @@
+"""torch.nn.intrinsic: modules that follow each other and are quantized as one, for floats, for training and quantized."""
+
+from torchjit.ao.nn.intrinsic import *  # noqa: F403
+
+
+def __getattr__(name: str) -> object:
+    if name not in ("qat", "quantized"):
+        raise AttributeError(f"module 'torch.nn.intrinsic' has no attribute '{name}'")
+    import importlib
+
+    return importlib.import_module("torchjit.nn.intrinsic." + name)
