@@ -89,7 +89,7 @@ type indexer struct {
 // tensors that remain to be gathered with, nil where there are none.
 func (h *thread) applyIndex(x *tensor.Tensor, index *word) (*tensor.Tensor, *value.List, error) {
 	in := indexer{thread: h, x: x}
-	if index.kind() != kindTuple || isNumberSequence(index) {
+	if index.kind() != kindTuple && !isIndices(index) {
 		if err := in.part(index, 0); err != nil {
 			return nil, nil, err
 		}
@@ -102,8 +102,21 @@ func (h *thread) applyIndex(x *tensor.Tensor, index *word) (*tensor.Tensor, *val
 	return in.x, value.NewList(types.NewOptional(types.Tensor), in.indices...), nil
 }
 
-// isNumberSequence reports whether a tuple came from a tensor's shape, which indexes like a list.
-func isNumberSequence(w *word) bool { return w.kind() == kindSize }
+// isIndices reports whether a list stands for a tuple: a short one with something else in it than numbers.
+func isIndices(w *word) bool {
+	if w.kind() == kindSize {
+		return true
+	}
+	if w.kind() != kindList || w.count() >= 32 {
+		return false
+	}
+	for part := range w.items {
+		if !isNumber(part) && part.kind() != kindString {
+			return true
+		}
+	}
+	return false
+}
 
 func (in *indexer) parts(index *word) error {
 	used := 0
@@ -154,28 +167,35 @@ func (in *indexer) part(w *word, rest int) error {
 	case kindBool:
 		return in.tensorPart(w, tensor.FromScalar(tensor.Boolean(w.bool()), tensor.Bool))
 	case kindList, kindTuple, kindSize:
-		t, err := nestedTensor(w, tensor.NoDType)
-		if err != nil {
-			return err
-		}
-		if t.Numel() == 0 && t.DType().IsFloating() {
-			t, err = tensor.Empty(t.Shape(), tensor.Int64)
-		}
-		if err != nil {
-			return err
-		}
-		if t, err = in.thread.tracedData(t); err != nil {
-			return err
-		}
-		return in.tensorPart(w, t)
+		return in.sequencePart(w)
 	case kindObject:
-		t, err := borrowedTensor(w.object())
-		if err != nil {
-			return err
+		if t, err := borrowedTensor(w.object()); err == nil {
+			return in.tensorPart(w, t)
 		}
-		return in.tensorPart(w, t)
+		return host.invoke("index_sequence", 1, func(out *writer) { out.object(w.object()) }, in.sequencePart)
+	case kindString, kindBytes:
+		return typeErrorf("new(): invalid data type '%s'", w.kindName())
 	}
-	return typeErrorf("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %s)", w.kindName())
+	return indexErrorf("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %s)", w.kindName())
+}
+
+// sequencePart takes a sequence for a tensor of indices.
+func (in *indexer) sequencePart(w *word) error {
+	dtype, err := typeOfNumbers(w)
+	if err != nil {
+		return err
+	}
+	if dtype != tensor.Bool && dtype != tensor.Uint8 {
+		dtype = tensor.Int64
+	}
+	t, err := nestedTensor(w, dtype)
+	if err != nil {
+		return err
+	}
+	if t, err = in.thread.tracedData(t); err != nil {
+		return err
+	}
+	return in.tensorPart(w, t)
 }
 
 func (in *indexer) skipDims(n int) {

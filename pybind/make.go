@@ -38,7 +38,7 @@ func tensorFromData(c *call) error {
 func tensorFromPlain(c *call) error {
 	kinds := uint32(0)
 	addKinds(c.arg(0), &kinds)
-	if c.thread.recorder != nil || kinds&^numberKinds != 0 {
+	if c.thread.recorder != nil || kinds&^(numberKinds|typedNumber) != 0 {
 		c.none()
 		return nil
 	}
@@ -91,10 +91,16 @@ func nestedTensor(w *word, dtype tensor.DType) (*tensor.Tensor, error) {
 // numberKinds are the kinds of plain numbers, as bits.
 const numberKinds = 1<<kindBool | 1<<kindInt | 1<<kindFloat | 1<<kindComplex
 
+// typedNumber is the bit of numbers that have a type of their own, as NumPy's have.
+const typedNumber = 1 << 31
+
 // addKinds adds the kinds of what is in nested sequences, as bits, and returns the word behind.
 func addKinds(w *word, kinds *uint32) (behind *word) {
 	if !w.isSequence() {
 		*kinds |= 1 << w.kind()
+		if w.numberType() != tensor.NoDType {
+			*kinds |= typedNumber
+		}
 		return w.next()
 	}
 	x := w.after(1)
@@ -171,9 +177,6 @@ func nestedShape(w *word) []int {
 		}
 		w = w.after(1)
 	}
-	if t := w.tensor(); t != nil {
-		shape = append(shape, t.Shape()...)
-	}
 	return shape
 }
 
@@ -187,7 +190,11 @@ func inferDType(w *word, dtype *tensor.DType) error {
 			}
 		}
 	case isNumber(w):
-		*dtype = tensor.Promote(*dtype, wordScalar(w).ResultDType())
+		given := w.numberType()
+		if given == tensor.NoDType {
+			given = wordScalar(w).ResultDType()
+		}
+		*dtype = tensor.Promote(*dtype, given)
 	case w.tensor() != nil:
 		*dtype = tensor.Promote(*dtype, w.tensor().DType())
 	case w.kind() == kindString:
@@ -252,11 +259,11 @@ func (f *filler) fill(w *word, shape []int, dim int) (behind *word, err error) {
 		}
 		return x, nil
 	}
-	if t := w.tensor(); t != nil {
-		return w.next(), f.fillTensor(t, shape, dim)
-	}
 	if dim < len(shape) {
 		return nil, typeErrorf("expected a sequence of length %d at dim %d (got a %s)", shape[dim], dim, w.kindName())
+	}
+	if t := w.tensor(); t != nil {
+		return w.next(), f.putTensor(t)
 	}
 	if !isNumber(w) {
 		return nil, typeErrorf("must be real number, not %s", w.kindName())
@@ -265,18 +272,16 @@ func (f *filler) fill(w *word, shape []int, dim int) (behind *word, err error) {
 	return w.next(), nil
 }
 
-func (f *filler) fillTensor(t *tensor.Tensor, shape []int, dim int) error {
-	if !tensor.SameShape(t.Shape(), shape[dim:]) {
+// putTensor writes a tensor's only element.
+func (f *filler) putTensor(t *tensor.Tensor) error {
+	if t.Numel() != 1 {
 		return valueErrorf("only one element tensors can be converted to Python scalars")
 	}
-	flat, err := t.Reshape(-1)
-	if err != nil {
-		return err
+	number, err := t.Item()
+	if err == nil {
+		f.putScalar(number)
 	}
-	for i := range t.Numel() {
-		f.putScalar(flat.At(i))
-	}
-	return nil
+	return err
 }
 
 // bufferDTypes are the element types of the formats of the struct module.

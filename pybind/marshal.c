@@ -128,7 +128,7 @@ int tj_write_name(tj_writer *w, PyObject *name) {
     return put_pointer(w, TJ_STRING | (int64_t)n << 8, s);
 }
 
-static int write_long(tj_writer *w, PyObject *o) {
+static int write_typed_long(tj_writer *w, PyObject *o, int64_t type) {
     int overflow;
     int64_t i = PyLong_AsLongLongAndOverflow(o, &overflow);
     if (overflow) {
@@ -136,7 +136,11 @@ static int write_long(tj_writer *w, PyObject *o) {
         return -1;
     }
     if (i == -1 && PyErr_Occurred()) return -1;
-    return put_int(w, TJ_INT, i);
+    return put_int(w, TJ_INT | type << 8, i);
+}
+
+static int write_long(tj_writer *w, PyObject *o) {
+    return write_typed_long(w, o, 0);
 }
 
 static int write_deep(tj_writer *w, PyObject *o, int depth);
@@ -168,29 +172,55 @@ static int is_enum(PyObject *o) {
     return PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__members__");
 }
 
-/* numpy's scalars other than float64, which is a float. */
+static const char *const numpy_names[] = {
+    [TJ_NUMPY_INT8] = "int8", [TJ_NUMPY_INT16] = "int16", [TJ_NUMPY_INT32] = "int32", [TJ_NUMPY_INT64] = "int64",
+    [TJ_NUMPY_UINT8] = "uint8", [TJ_NUMPY_FLOAT16] = "float16", [TJ_NUMPY_FLOAT32] = "float32", [TJ_NUMPY_FLOAT64] = "float64",
+    [TJ_NUMPY_COMPLEX64] = "complex64", [TJ_NUMPY_COMPLEX128] = "complex128",
+};
+
+static int is_numpy(PyObject *o) {
+    return !strncmp(Py_TYPE(o)->tp_name, "numpy.", 6);
+}
+
+/* The tj_numpy_type of one of numpy's scalars, 0 for others. */
+static int64_t numpy_type(PyObject *o) {
+    if (is_numpy(o))
+        for (int64_t i = 1; i < (int64_t)(sizeof numpy_names / sizeof *numpy_names); i++)
+            if (!strcmp(Py_TYPE(o)->tp_name + 6, numpy_names[i])) return i;
+    return 0;
+}
+
+static int write_complex(tj_writer *w, PyObject *o) {
+    Py_complex c = PyComplex_AsCComplex(o);
+    if (c.real == -1 && PyErr_Occurred()) return -1;
+    return put_float(w, TJ_COMPLEX | numpy_type(o) << 8, c.real) || put_float(w, TJ_COMPLEX, c.imag) ? -1 : 0;
+}
+
+/* numpy's scalars other than float64 and complex128, which are Python's numbers too. */
 static int write_numpy_scalar(tj_writer *w, PyObject *o, int *done) {
     PyNumberMethods *nb = Py_TYPE(o)->tp_as_number;
+    const char *name = Py_TYPE(o)->tp_name;
     *done = 0;
-    if (strncmp(Py_TYPE(o)->tp_name, "numpy.", 6) || !nb || !strcmp(Py_TYPE(o)->tp_name, "numpy.ndarray")) return 0;
+    if (!is_numpy(o) || !nb || !strcmp(name, "numpy.ndarray")) return 0;
     *done = 1;
-    if (strncmp(Py_TYPE(o)->tp_name, "numpy.bool", 10) == 0) {
+    if (!strncmp(name, "numpy.bool", 10)) {
         int truth = PyObject_IsTrue(o);
         return truth < 0 ? -1 : put_int(w, TJ_BOOL, truth);
     }
+    if (!strncmp(name, "numpy.complex", 13)) return write_complex(w, o);
     if (nb->nb_index) {
         PyObject *i = PyNumber_Index(o);
         if (i) {
-            int rc = write_long(w, i);
+            int rc = write_typed_long(w, i, numpy_type(o));
             Py_DECREF(i);
             return rc;
         }
         PyErr_Clear();
     }
-    if (nb->nb_float && strncmp(Py_TYPE(o)->tp_name, "numpy.complex", 13)) {
+    if (nb->nb_float) {
         double d = PyFloat_AsDouble(o);
         if (d == -1 && PyErr_Occurred()) return -1;
-        return put_float(w, TJ_FLOAT, d);
+        return put_float(w, TJ_FLOAT | numpy_type(o) << 8, d);
     }
     *done = 0;
     return 0;
@@ -208,14 +238,11 @@ static int write_other(tj_writer *w, PyObject *o, int depth) {
         return put_int(w, TJ_CALLABLE, ((FunctionObject *)o)->slot);
     if (PySlice_Check(o)) return write_slice(w, o, depth);
     if (o == Py_Ellipsis) return put_int(w, TJ_ELLIPSIS, 0);
-    if (PyComplex_Check(o)) {
-        Py_complex c = PyComplex_AsCComplex(o);
-        return put_float(w, TJ_COMPLEX, c.real) || put_float(w, TJ_COMPLEX, c.imag) ? -1 : 0;
-    }
+    if (PyComplex_Check(o)) return write_complex(w, o);
     if (PyBytes_Check(o))
         return put_pointer(w, TJ_BYTES | (int64_t)PyBytes_GET_SIZE(o) << 8, PyBytes_AS_STRING(o));
     if (is_enum(o)) return put_pointer(w, TJ_OBJECT, o);
-    if (PyFloat_Check(o)) return put_float(w, TJ_FLOAT, PyFloat_AS_DOUBLE(o));
+    if (PyFloat_Check(o)) return put_float(w, TJ_FLOAT | numpy_type(o) << 8, PyFloat_AS_DOUBLE(o));
     if (PyLong_Check(o)) return write_long(w, o);
     if (PyUnicode_Check(o)) return tj_write_name(w, o);
     if (PyTuple_Check(o)) return write_items(w, TJ_TUPLE, o, depth);

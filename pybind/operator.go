@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed" // methods.txt
 	"strings"
 	"sync"
 
@@ -119,15 +120,16 @@ func operatorNamed(name string) *operatorFunction {
 	return f.(*operatorFunction)
 }
 
-// operatorMethods replies the functions of all operators that can be methods, by name. Their overloads are found when they
+// methodNames are the operators that PyTorch's Tensor has as methods. Others are functions alone: a tensor with keys() or
+// items() would pass for a dictionary.
+//
+//go:embed methods.txt
+var methodNames string
+
+// operatorMethods replies the functions of the operators that are methods, by name. Their overloads are found when they
 // are called.
 func operatorMethods(c *call) error {
-	var names []string
-	for _, name := range ops.Names() {
-		if base, ok := strings.CutPrefix(name, "aten::"); ok && !strings.HasPrefix(base, "__") {
-			names = append(names, base)
-		}
-	}
+	names := strings.Fields(methodNames)
 	c.open(kindDict, len(names))
 	for _, name := range names {
 		f, _ := operatorsByName.LoadOrStore("aten::"+name, &operatorFunction{name: "aten::" + name})

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* One word. The low byte of tag is a tj_kind, the rest is a count or a class number. */
+/* One word. The low byte of tag is a tj_kind, the rest is a count or a class number; of a number, its tj_numpy_type. */
 typedef struct {
     int64_t tag;
     union {
@@ -41,6 +41,20 @@ typedef enum {
     TJ_MISSING,   /* an argument that was not given */
     TJ_DECLINED   /* an operand that the operator does not take: try the other operand's method */
 } tj_kind;
+
+/* The element types of NumPy's scalars, by their names in numpy. Python's own numbers have none, which is 0. */
+typedef enum {
+    TJ_NUMPY_INT8 = 1,
+    TJ_NUMPY_INT16,
+    TJ_NUMPY_INT32,
+    TJ_NUMPY_INT64,
+    TJ_NUMPY_UINT8,
+    TJ_NUMPY_FLOAT16,
+    TJ_NUMPY_FLOAT32,
+    TJ_NUMPY_FLOAT64,
+    TJ_NUMPY_COMPLEX64,
+    TJ_NUMPY_COMPLEX128
+} tj_numpy_type;
 
 /* The words of a reply. The caller lends words with room for cap; a longer reply is in memory of
  * malloc, owned is then 1 and the caller frees it. */

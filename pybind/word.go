@@ -9,6 +9,8 @@ import (
 	"math"
 	"runtime"
 	"unsafe"
+
+	"torchjit/gojit/tensor"
 )
 
 // word is a tj_word: a kind and a count in tag, a payload in bits.
@@ -53,6 +55,21 @@ var kindNames = map[kind]string{
 }
 
 func (w *word) kind() kind { return kind(w.tag) }
+
+// numberTypes are the element types of numbers that come from NumPy, by what the shim writes above their kind.
+var numberTypes = [...]tensor.DType{
+	C.TJ_NUMPY_INT8: tensor.Int8, C.TJ_NUMPY_INT16: tensor.Int16, C.TJ_NUMPY_INT32: tensor.Int32, C.TJ_NUMPY_INT64: tensor.Int64, C.TJ_NUMPY_UINT8: tensor.Uint8,
+	C.TJ_NUMPY_FLOAT16: tensor.Float16, C.TJ_NUMPY_FLOAT32: tensor.Float32, C.TJ_NUMPY_FLOAT64: tensor.Float64,
+	C.TJ_NUMPY_COMPLEX64: tensor.Complex64, C.TJ_NUMPY_COMPLEX128: tensor.Complex128,
+}
+
+// numberType is the element type that a number came with, NoDType for Python's own numbers and other words.
+func (w *word) numberType() tensor.DType {
+	if n := w.count(); n != 0 && (w.kind() == kindInt || w.kind() == kindFloat || w.kind() == kindComplex) {
+		return numberTypes[n]
+	}
+	return tensor.NoDType
+}
 
 // count is the number of elements or bytes, or the class number of a token.
 func (w *word) count() int { return int(w.tag >> 8) }

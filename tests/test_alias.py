@@ -33,13 +33,16 @@ def test_libraries_that_import_torch(tmp_path):
         import library
         print(library.torch is torchjit, library.nn is torchjit.nn, library.F is torchjit.nn.functional, torchjit.nn.__spec__ is before, library._pair(2))
         print(sys.modules["torch.nn"] is torchjit.nn, torchjit.__spec__.name, torchjit.nn.__spec__.name)
+        import importlib.metadata
+        print(importlib.metadata.version("torch") == torchjit.__version__, importlib.metadata.version("pytest") != torchjit.__version__)
         try: import torch.nothing
         except ModuleNotFoundError as e: print(e.name, e)
         """,
         tmp_path,
     )
     assert out[:2] == ["True True True True (2, 2)", "True torchjit torchjit.nn"]
-    assert out[2] == "torch.nothing No module named 'torch.nothing': torchjit, which stands for torch here, does not have it"
+    assert out[2] == "True True"
+    assert out[3] == "torch.nothing No module named 'torch.nothing': torchjit, which stands for torch here, does not have it"
 
 
 def test_it_can_be_too_late(tmp_path):

@@ -42,7 +42,7 @@ linalg.norm(m) | linalg.norm(x, 3, 1) | linalg.norm(m, "fro") | linalg.tensorinv
 cdist(x, r(4, 3)) | cdist(x, r(4, 3), 1.0) | cdist(x, r(4, 3), 3.0) | pdist(r(4, 3)) | pairwise_distance(x, y)
 hinge_embedding_loss(x, torch.tensor([1, -1, 1])) | margin_ranking_loss(x, y, torch.tensor([1, -1, 1])) | soft_margin_loss(x, torch.tensor([1, -1, 1]))
 poisson_nll_loss(x, c, True, True, 1e-8, 1) | cosine_embedding_loss(x, y, torch.tensor([1, -1]), 0.1) | triplet_margin_loss(x, y, z, swap=True)
-multi_margin_loss(x, torch.tensor([0, 2])) | multilabel_margin_loss(x, torch.tensor([[0, 2, -1], [1, -1, 0]])) | x.rrelu(0.1, 0.3, False)
+multi_margin_loss(x, torch.tensor([0, 2])) | multilabel_margin_loss(x, torch.tensor([[0, 2, -1], [1, -1, 0]])) | rrelu(x, 0.1, 0.3, False)
 conv_tbc(r(5, 2, 3), r(2, 3, 4), v, 1) | native_layer_norm(x, [3], None, None, 1e-5)[0] | native_group_norm(r(1, 4, 3), v, v, 1, 4, 3, 2, 1e-5)[0]
 ctc_loss(r(6, 2, 4).log_softmax(2), torch.tensor([[1, 2, 2], [3, 1, 0]]), [6, 5], [3, 2]) | ctc_loss(r(5, 4).log_softmax(1), torch.tensor([1, 1]), [5], [2], 0, 2, True)
 col2im(r(1, 8, 6), [3, 4], [2, 2], [1, 1], [0, 0], [1, 1]) | max_unpool2d(r(1, 1, 2, 2), torch.tensor([[[[0, 3], [9, 15]]]]), [4, 4])

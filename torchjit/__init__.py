@@ -10,7 +10,8 @@ from typing import Any
 
 from torchjit import _host as _host
 from torchjit import _native
-from torchjit._creation import as_tensor, asarray, from_dlpack, from_numpy, tensor
+from torchjit._asarray import asarray
+from torchjit._creation import as_tensor, from_dlpack, from_numpy, tensor
 from torchjit._functions import (
     _assert,
     atleast_1d,

@@ -8,7 +8,7 @@ import importlib.machinery
 import importlib.util
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -33,6 +33,13 @@ class _TorchNames(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         # The import system has made the spec of the other name that of the module.
         module.__spec__ = module.__spec__.loader_state[1]  # type: ignore[union-attr]
+
+    def find_distributions(self, context: Any = None) -> Iterable[Any]:
+        """What importlib.metadata says of the installed package torch, whose version libraries ask for there."""
+        from torchjit import _distribution
+
+        name = getattr(context, "name", None)
+        return [_distribution.TorchDistribution()] if name is None or name.lower() == "torch" else []
 
 
 def install_as_torch() -> None:

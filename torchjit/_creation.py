@@ -61,9 +61,6 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tens
     return made if device is None else made.to(device)
 
 
-asarray = as_tensor
-
-
 def from_numpy(array: Any) -> Tensor:
     """A tensor over the memory of a NumPy array."""
     if type(array).__name__ != "ndarray":

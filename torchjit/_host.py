@@ -104,6 +104,16 @@ def attributes(obj: Any, names: list[str]) -> list[Any] | None:
         return None
 
 
+def index_sequence(part: Any) -> list[Any]:
+    """What a part of an index holds that is no list but a sequence all the same. Raises IndexError for other objects."""
+    if not hasattr(part, "__getitem__") or not hasattr(part, "__len__"):
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+            f"(got {type(part).__name__})"
+        )
+    return [part[i] for i in range(len(part))]
+
+
 def call_ignored(fn: Any, *args: Any) -> Any:
     """Calls a function that was left to Python; modules are given as Python sees them."""
     from torchjit.jit import _module

@@ -15,7 +15,7 @@ __all__ = [
     "get_num_threads", "set_num_threads", "get_num_interop_threads", "set_num_interop_threads", "set_default_tensor_type",
     "use_deterministic_algorithms", "are_deterministic_algorithms_enabled", "is_deterministic_algorithms_warn_only_enabled",
     "set_deterministic_debug_mode", "get_deterministic_debug_mode", "set_float32_matmul_precision", "get_float32_matmul_precision",
-    "set_flush_denormal", "is_anomaly_enabled", "is_anomaly_check_nan_enabled", "set_anomaly_enabled", "is_warn_always_enabled", "set_warn_always", "typename", "frombuffer",
+    "set_flush_denormal", "is_anomaly_enabled", "is_anomaly_check_nan_enabled", "set_anomaly_enabled", "is_warn_always_enabled", "set_warn_always", "typename", "frombuffer", "from_file",
 ]  # fmt: skip
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
@@ -213,9 +213,18 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
     rest = view.nbytes - offset
     if count < 0:
         if rest % dtype.itemsize:
-            raise ValueError(f"buffer size ({rest} bytes) must be a multiple of element size ({dtype.itemsize})")
+            raise ValueError(f"buffer length ({view.nbytes} bytes) after offset ({offset} bytes) must be a multiple of element size ({dtype.itemsize})")
         count = rest // dtype.itemsize
     if count == 0 or count * dtype.itemsize > rest:
         raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({view.nbytes} bytes)")
     made = _native.tensor_from_buffer(view[offset : offset + count * dtype.itemsize]).view(dtype)
+    return made.requires_grad_() if requires_grad else made
+
+
+def from_file(filename: str, shared: bool | None = None, size: int = 0, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of one dimension whose memory is a file's, mapped: its first size elements. See UntypedStorage.from_file."""
+    from torchjit.storage import UntypedStorage
+
+    kind = _native.default_dtype() if dtype is None else dtype
+    made = UntypedStorage.from_file(filename, bool(shared), size * kind.itemsize)._bytes.view(kind)
     return made.requires_grad_() if requires_grad else made

@@ -13,7 +13,7 @@ _TENSOR_HANDLE = 0
 
 
 class _Methods(_native.TensorBase):
-    """Has every operator as a method."""
+    """Has the operators that are methods."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ for _name, _f in _native.operator_methods().items():
 class Tensor(_Methods):
     """An n-dimensional array of elements of one type.
 
-    Every operator of the library is a method: `x.relu()` calls aten::relu.
+    The operators that are methods in PyTorch are methods: `x.relu()` calls aten::relu.
     """
 
     def __new__(cls, *args: Any, device: Any = None) -> Tensor:
@@ -45,6 +45,16 @@ class Tensor(_Methods):
     def empty_of(size: list[int]) -> Tensor:
         """A tensor of arbitrary numbers of the default type."""
         return _native.operator("aten::empty")(size)
+
+    # Their operators take the tensor later than first.
+
+    def where(self, condition: Tensor, other: Any) -> Tensor:
+        """The elements where condition holds, those of other elsewhere. See torch.where."""
+        return _native.operator("aten::where")(condition, self, other)
+
+    def polygamma(self, n: int) -> Tensor:
+        """The n-th derivative of the digamma function. See torch.polygamma."""
+        return _native.operator("aten::polygamma")(n, self)
 
     def norm(self, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
         """The norm of vectors or matrices. See torch.norm."""
@@ -572,8 +582,10 @@ def _plain(data: Any) -> Any:
         return [_plain(x) for x in data] if any(not isinstance(x, (int, float, complex)) for x in data) else data
     if isinstance(data, (Tensor, str)) or not hasattr(data, "__len__") and not hasattr(data, "tolist"):
         return data
-    if hasattr(data, "tolist"):
+    if hasattr(data, "tolist") and type(data).__module__ != "numpy":
         return data.tolist()
+    if not getattr(data, "shape", True):
+        return data.item() if type(data).__name__ == "ndarray" else data  # numpy's scalars keep their type
     return [_plain(data[i]) for i in range(len(data))]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import mmap
+import os
 from typing import Any
 
 from torchjit import _native
@@ -48,8 +50,9 @@ class TypedStorage:
         return self._bytes.data_ptr()
 
     def __getitem__(self, at: Any) -> Any:
-        found = self._tensor()[at]
-        return type(self)(dtype=self.dtype, _bytes=_native.tensor_storage(found.clone())) if isinstance(at, slice) else found.item()
+        if isinstance(at, slice):
+            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
+        return self._tensor()[at].item()
 
     def __setitem__(self, at: Any, value: Any) -> None:
         self._tensor()[at] = value
@@ -172,12 +175,35 @@ class TypedStorage:
         made = _native.tensor_from_buffer(bytearray(memoryview(buffer).cast("B")))
         return cls(dtype=dtype or getattr(cls, "_dtype", None) or dtypes["uint8"], _bytes=made)
 
+    @classmethod
+    def from_file(cls, filename: Any, shared: builtins.bool, size: builtins.int = 0, nbytes: builtins.int | None = None) -> TypedStorage:
+        """A storage whose memory is a file's, mapped: its first size elements, or nbytes bytes.
+
+        What is written to a shared one is written to the file, which is made as long as needed; other writes stay in
+        memory. Raises OSError where the file can't be opened, RuntimeError where one that isn't shared is too short.
+        """
+        kind = getattr(cls, "_dtype", None) or (dtypes["uint8"] if issubclass(cls, UntypedStorage) else _native.default_dtype())
+        length = size * kind.itemsize if nbytes is None else nbytes
+        return cls(dtype=kind, _bytes=_native.tensor_from_buffer(_mapped(filename, shared, length)) if length else None)
+
+
+def _mapped(filename: Any, shared: builtins.bool, length: builtins.int) -> mmap.mmap:
+    with open(filename, "r+b" if shared else "rb") as file:
+        if (have := os.fstat(file.fileno()).st_size) < length:
+            if not shared:
+                raise RuntimeError(f"file <{filename}> size <{have}> is smaller than the required mapping size <{length}>")
+            os.ftruncate(file.fileno(), length)
+        return mmap.mmap(file.fileno(), length, access=mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY)
+
 
 class UntypedStorage(TypedStorage):
     """The memory of a tensor as bytes."""
 
     def __init__(self, data: Any = None, *, dtype: dtype | None = None, _bytes: Any = None) -> None:
         super().__init__(data, dtype=dtypes["uint8"], _bytes=_bytes)
+
+    def __getitem__(self, at: Any) -> Any:
+        return UntypedStorage(_bytes=self._bytes[at]) if isinstance(at, slice) else super().__getitem__(at)
 
 
 def storage_of(t: Tensor) -> TypedStorage:

@@ -7,7 +7,7 @@ import math
 import warnings
 from typing import Any
 
-from torchjit import Tensor, empty, randperm
+from torchjit import Tensor, empty, linalg, randperm
 from torchjit.autograd.grad_mode import no_grad
 from torchjit.overrides import handle_torch_function, has_torch_function_unary
 
@@ -168,7 +168,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
     flat = empty([rows, cols]).normal_(0, 1)
     if rows < cols:
         flat = flat.t()
-    q, r = flat.linalg_qr()
+    q, r = linalg.qr(flat)
     q = q * r.diag().sign()
     if rows < cols:
         q = q.t()
