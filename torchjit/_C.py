@@ -421,7 +421,8 @@ globals().update(_other_names.functions())
 
 # Classes that are made elsewhere, over this module.
 _ELSEWHERE = {
-    "ScriptModule": ("torchjit.jit._module", "_CModule"), "CompilationUnit": ("torchjit.jit._script", "CompilationUnit"),
+    "ScriptModule": ("torchjit.jit._module", "_CModule"), **{name: ("torchjit.jit._module_dicts", name) for name in ("BufferDict", "ModuleDict", "ParameterDict")},
+    "CompilationUnit": ("torchjit.jit._script", "CompilationUnit"),
     "ConcreteModuleType": ("torchjit.jit._recursive", "ConcreteType"), "ScriptObject": ("torchjit.jit._module", "RecursiveScriptClass"),
     **{name: ("torchjit.jit._logging", name) for name in ("AggregationType", "LockingLogger", "LoggerBase", "NoopLogger")},
     **{name: ("torchjit.jit._executor_state", name) for name in ("ArgumentSpec", "Code", "ExecutionPlan", "GraphExecutorState")},

@@ -125,8 +125,10 @@ def _all_nodes(block: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("_logging", "_builtins"):
-        import importlib
-
+    if name in ("_check", "_dataclass_impls", "_ir_utils", "_logging", "_builtins", "_monkeytype_config", "mobile"):
         return importlib.import_module("torchjit.jit." + name)
+    if name == "ONNXTracedModule":
+        from torchjit.jit import _trace
+
+        return _trace.ONNXTracedModule
     raise AttributeError(f"module 'torch.jit' has no attribute '{name}'")

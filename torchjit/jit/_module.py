@@ -103,6 +103,8 @@ class _CModule(_native.Handle):
         _native.module_set(self, name, value)
 
 
+_CModule.__name__, _CModule.__qualname__, _CModule.__module__ = "ScriptModule", "ScriptModule", "torchjit._C"
+
 _python_sides: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
@@ -208,15 +210,15 @@ class ScriptModule(Module):
     def _is_compiled(self) -> bool:
         return "_c" in self.__dict__
 
-    def _methods_of_class(self) -> tuple[list[Any], list[Any]]:
-        from torchjit.jit._recursive import make_stub
+    def _methods_of_class(self) -> list[Any]:
+        from torchjit.jit._stubs import make_stub
 
-        return [make_stub(fn, name) for name, fn in self._script_methods.items()], []
+        return [make_stub(fn, name) for name, fn in self._script_methods.items()]
 
     def _compile(self) -> None:
         from torchjit.jit._recursive import create_script_module
 
-        compiled = create_script_module(self, lambda m: m._methods_of_class(), share_types=False)
+        compiled = create_script_module(self, lambda m: m._methods_of_class(), share_types="_texts" not in self.__dict__)
         self.__dict__["_compiled"] = compiled
         self.__dict__["_c"] = compiled._c
         for text, scope in self.__dict__.pop("_texts", ()):

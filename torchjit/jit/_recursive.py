@@ -35,6 +35,7 @@ import inspect
 import types
 import typing
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchjit import _C as _classes
@@ -44,11 +45,22 @@ from torchjit._tensor import Tensor
 from torchjit._types import PackedParameters
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, qualified_name, type_of_annotation
+from torchjit.jit._stubs import PropertyStub as PropertyStub
+from torchjit.jit._stubs import ScriptMethodStub as ScriptMethodStub
+from torchjit.jit._stubs import (
+    get_hook_stubs,
+    get_property_stubs,
+    infer_methods_to_compile,
+    interface_methods,
+    make_stub,
+    make_stubs_from_exported_methods,
+)
+from torchjit.jit._stubs import make_stub_from_method as make_stub_from_method
 from torchjit.nn.modules.module import _type_name as _full_type_name
 from torchjit.nn.parameter import is_lazy
 
 # Attributes of every nn.Module that compiled modules do not have.
-_IGNORED_ATTRIBUTES = frozenset(
+ignored_attributes = frozenset(
     (
         "_version", "_parameters", "_buffers", "_non_persistent_buffers_set", "_backward_hooks", "_forward_hooks",
         "_forward_pre_hooks", "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_modules",
@@ -58,7 +70,9 @@ _IGNORED_ATTRIBUTES = frozenset(
 
 _C: Any = _classes  # its members are made when it is loaded
 
-Stub = typing.Tuple[str, bytes, Scope, dict, bytes | None]  # noqa: UP006
+
+# What chooses the methods of a module that are compiled.
+StubsOf = Callable[[Any], Sequence[Any]]
 
 
 class ConcreteType:
@@ -149,7 +163,9 @@ class _TypeStore:
         found = self._types.get(key)
         if found is None or t.is_poisoned:
             t.name = _native.define_module_class(qualified_name(t.python_class), t.description(), t)
-            found = self._types[key] = t
+            found = t
+            if not t.is_poisoned:
+                self._types[key] = t
         return found
 
 
@@ -160,18 +176,6 @@ class _TypeStore:
 
 concrete_type_store = type_store = _TypeStore()
 ConcreteTypeStore = _TypeStore
-
-
-def make_stub(fn: Any, name: str, signature_of: Any = None) -> Stub:
-    """What the compiler needs to compile a method."""
-    from torchjit.frontend import get_default_args, get_jit_def
-
-    fn = getattr(fn, "__func__", fn)
-    tree = get_jit_def(fn, name, self_name="RecursiveScriptModule", unused=_marks.is_unused(fn))
-    signature = None
-    if signature_of is not None:
-        signature = get_jit_def(signature_of, name, self_name="RecursiveScriptModule").data
-    return (name, tree.data, Scope.of_function(fn), get_default_args(signature_of or fn), signature)
 
 
 # ---- types of attributes ----
@@ -339,7 +343,7 @@ class _Describer:
         constants = _constant_names(module, self.annotations)
         self._constants(constants)
         for name, item in module.__dict__.items():
-            if name not in _IGNORED_ATTRIBUTES and name not in t.attributes and name not in t.constants:
+            if name not in ignored_attributes and name not in t.attributes and name not in t.constants:
                 if name not in t.ignored and not name.startswith("__"):
                     self._attribute(name, item)
         for name, overloads in _marks.overloaded_methods(type(module)).items():
@@ -390,7 +394,7 @@ class _Describer:
             return
         annotation = self.annotations.get(name)
         if isinstance(annotation, type) and getattr(annotation, "__torch_script_interface__", False):
-            compiled = create_script_module(item, interface_methods(annotation))
+            compiled = _compiled_module(item, interface_methods(annotation))
             self.type.attributes[name] = (qualified_name(annotation), "module")
         else:
             compiled = create_traced_module(item) if self.traced else _compiled_submodule(item)
@@ -488,92 +492,7 @@ def _compiled_submodule(module: Any) -> Any:
 
     if isinstance(module, ScriptModule) and module._is_compiled():
         return module
-    return create_script_module(module, methods_to_compile)
-
-
-# ---- methods ----
-
-
-def methods_to_compile(module: Any) -> tuple[list[Stub], list[Any]]:
-    """The methods that are compiled though nothing calls them: forward and those marked @export."""
-    cls = type(module)
-    names = []
-    forward = getattr(cls, "forward", None)
-    if forward is not None and not _is_missing_forward(forward) and not _marks.is_ignored(forward):
-        names.append("forward")
-    for name, member in _marks.functions_of(cls).items():
-        if _marks.modifier_of(member) == _marks.FunctionModifiers.EXPORT and name not in names:
-            names.append(name)
-    if "forward" in module.__dict__ and isinstance(module.__dict__["forward"], types.MethodType):
-        names = [n for n in names if n != "forward"]
-    stubs = []
-    overloaded = _marks.overloaded_methods(cls)
-    for name in [*names, *(n for n in overloaded if n not in names)]:
-        if name in overloaded:
-            stubs += [make_stub(getattr(cls, name), f"{name}__{i}", o) for i, o in enumerate(overloaded[name])]
-        else:
-            stubs.append(make_stub(getattr(cls, name), name))
-    return stubs, property_stubs(cls)
-
-
-def exported_methods(module: Any) -> tuple[list[Stub], list[Any]]:
-    """The methods marked @export, which are compiled where the module is traced."""
-    cls = type(module)
-    members = {name: inspect.getattr_static(cls, name, None) for name in dir(cls)}
-    names = [n for n, m in members.items() if isinstance(m, types.FunctionType) and _marks.modifier_of(m) == _marks.FunctionModifiers.EXPORT]
-    return [make_stub(getattr(cls, name), name) for name in names], []
-
-
-def interface_methods(interface: type) -> Any:
-    """Chooses the methods that an interface asks for."""
-
-    def choose(module: Any) -> tuple[list[Stub], list[Any]]:
-        stubs, properties = methods_to_compile(module)
-        have = {s[0] for s in stubs}
-        for name, member in vars(interface).items():
-            if isinstance(member, types.FunctionType) and name not in have:
-                stubs.append(make_stub(getattr(module, name), name))
-        return stubs, properties
-
-    return choose
-
-
-def _is_missing_forward(forward: Any) -> bool:
-    from torchjit.nn.modules.module import Module
-
-    return forward is Module.forward
-
-
-def property_stubs(cls: type) -> list[Any]:
-    """The properties of a module's class that are compiled."""
-    found = []
-    unused = set(getattr(cls, "__jit_unused_properties__", ()))
-    for name, member in inspect.getmembers(cls, lambda m: isinstance(m, property)):
-        if (
-            name in unused
-            or cls.__module__.startswith("torchjit.")
-            or _marks.is_ignored(member.fget)
-            or _is_inherited_library_property(cls, name)
-        ):
-            continue
-        getter = make_stub(member.fget, f"__{name}_getter")
-        setter = (
-            make_stub(member.fset, f"__{name}_setter") if member.fset and not _marks.is_ignored(member.fset) else None
-        )
-        found.append((name, getter, setter))
-    return found
-
-
-def _is_inherited_library_property(cls: type, name: str) -> bool:
-    owner = next((c for c in cls.__mro__ if name in vars(c)), cls)
-    return owner.__module__.startswith("torchjit.")
-
-
-def hook_stubs(module: Any) -> tuple[list[Stub], list[Stub]]:
-    """The forward hooks and pre-hooks of a module."""
-    hooks = [make_stub(h, getattr(h, "__name__", "hook")) for h in module._forward_hooks.values()]
-    pre_hooks = [make_stub(h, getattr(h, "__name__", "hook")) for h in module._forward_pre_hooks.values()]
-    return hooks, pre_hooks
+    return _compiled_module(module, infer_methods_to_compile)
 
 
 # ---- making a module ----
@@ -592,7 +511,7 @@ def check_module_initialized(mod: Any) -> None:
             raise RuntimeError(f"'{name}' has uninitialized buffers {key}. Did you forget to run a forward pass?")
 
 
-def check_annotations_of(module: Any) -> None:
+def _check_annotations_of(module: Any) -> None:
     """Warns of attributes whose types only __init__ says; see _check."""
     init = type(module).__init__
     if getattr(init, "__module__", "").startswith("torchjit."):
@@ -603,25 +522,52 @@ def check_annotations_of(module: Any) -> None:
         AttributeTypeIsSupportedChecker().check(module)
 
 
-def create_script_module(module: Any, choose_methods: Any, share_types: bool = True) -> Any:
-    """The compiled form of a module; its submodules are compiled with it."""
-    from torchjit.jit._module import RecursiveScriptModule, ScriptModule
+def create_script_module(nn_module: Any, stubs_fn: StubsOf, share_types: bool = True, is_tracing: bool = False) -> Any:
+    """The compiled form of a module; its submodules are compiled with it. stubs_fn gives the methods of the module.
+
+    With share_types its class may be that of a module like it.
+    """
+    from torchjit.jit._module import ScriptModule
+
+    if isinstance(nn_module, ScriptModule) and nn_module._is_compiled():
+        return nn_module
+    check_module_initialized(nn_module)
+    if not is_tracing:
+        _check_annotations_of(nn_module)
+    return _compiled_module(nn_module, stubs_fn, share_types)
+
+
+def create_script_module_impl(nn_module: Any, concrete_type: ConcreteType, stubs_fn: StubsOf) -> Any:
+    """The compiled form of a module as an instance of a class that get_module_concrete_type gave."""
+    describer = _Describer(nn_module)
+    describer.describe()
+    return _instance(describer, concrete_type, stubs_fn)
+
+
+def _compiled_module(module: Any, stubs_fn: StubsOf, share_types: bool = True) -> Any:
+    from torchjit.jit._module import ScriptModule
 
     if isinstance(module, ScriptModule) and module._is_compiled():
         return module
     check_module_initialized(module)
     describer = _Describer(module)
-    concrete = type_store.find_or_add(describer.describe())
+    concrete = describer.describe()
+    concrete.is_poisoned = not share_types
+    return _instance(describer, type_store.find_or_add(concrete), stubs_fn)
+
+
+def _instance(describer: _Describer, concrete: ConcreteType, stubs_fn: StubsOf) -> Any:
+    from torchjit.jit._module import RecursiveScriptModule
+
+    module = describer.module
     values = [_slot_value(describer.values[name]) for name in concrete.attributes]
-    compiled = RecursiveScriptModule._wrap_new(
-        _native.new_module(concrete.name, values), concrete, module, describer.submodules
-    )
+    compiled = RecursiveScriptModule._wrap_new(_native.new_module(concrete.name, values), concrete, module, describer.submodules)
     if not concrete.compiled:
         concrete.compiled = True
         try:
-            stubs, properties = choose_methods(module)
-            hooks, pre_hooks = hook_stubs(module)
-            _native.compile_module_methods(concrete.name, stubs, properties, hooks, pre_hooks)
+            stubs = list(stubs_fn(module))
+            hooks, pre_hooks = get_hook_stubs(module)
+            _native.compile_module_methods(concrete.name, stubs, get_property_stubs(module), hooks, pre_hooks)
             _define_container_methods(module, concrete, compiled._c)
         except BaseException:
             concrete.compiled = False
@@ -653,8 +599,8 @@ def create_traced_module(module: Any, wrapper: Any = None) -> Any:
 
     if isinstance(module, ScriptModule) and module._is_compiled():
         return module
-    if exported_methods(module)[0]:
-        return create_script_module(module, exported_methods, share_types=False)
+    if make_stubs_from_exported_methods(module):
+        return _compiled_module(module, make_stubs_from_exported_methods, share_types=False)
     describer = _Describer(module, traced=True)
     concrete = describer.describe_traced()
     concrete.is_poisoned = True
@@ -673,19 +619,12 @@ def wrap_cpp_module(cpp_module: Any) -> Any:
     return RecursiveScriptModule._wrap(cpp_module)
 
 
-def infer_methods_to_compile(nn_module: Any) -> list[Stub]:
-    """The methods that are compiled though nothing calls them."""
-    check_module_initialized(nn_module)
-    return methods_to_compile(nn_module)[0]
-
-
 def get_module_concrete_type(nn_module: Any, share_types: bool = True) -> ConcreteType:
     """The class of the compiled form of a module, with share_types that of others like it."""
     if hasattr(nn_module, "_concrete_type"):
         return nn_module._concrete_type
-    describer = _Describer(nn_module)
-    concrete = describer.describe()
-    concrete.is_poisoned = concrete.is_poisoned or not share_types
+    concrete = _Describer(nn_module).describe()
+    concrete.is_poisoned = not share_types
     return type_store.find_or_add(concrete)
 
 

@@ -78,10 +78,8 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
     if isinstance(obj, Module):
         from torchjit.jit import _recursive
 
-        if hasattr(obj, "__prepare_scriptable__"):
-            obj = obj.__prepare_scriptable__()
-        _recursive.check_annotations_of(obj)
-        return emitted(_recursive.create_script_module(obj, _recursive.methods_to_compile))
+        obj = call_prepare_scriptable_func(obj)
+        return emitted(_recursive.create_script_module(obj, _recursive.infer_methods_to_compile))
     if isinstance(obj, list):
         return create_script_list(obj)
     if isinstance(obj, dict):
@@ -91,6 +89,27 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
     if isinstance(obj, (types.FunctionType, types.MethodType)):
         return _script_a_function(obj)
     raise RuntimeError(f"Could not compile {obj!r}: it is neither a function, a class nor a module")
+
+
+def call_prepare_scriptable_func(obj: Any) -> Any:
+    """What stands for an object when it is compiled: what its __prepare_scriptable__ gives, for the modules in it too."""
+    return _prepared(obj, {})
+
+
+def _prepared(obj: Any, memo: dict[int, Any]) -> Any:
+    from torchjit.jit._module import ScriptModule
+    from torchjit.nn import Module
+
+    if not isinstance(obj, Module) or isinstance(obj, ScriptModule):
+        return obj
+    if id(obj) in memo:
+        return memo[id(obj)]
+    made = obj.__prepare_scriptable__() if hasattr(obj, "__prepare_scriptable__") else obj
+    memo[id(obj)] = memo[id(made)] = made
+    modules = made.__dict__.get("_modules", {})
+    for name, module in modules.items():
+        modules[name] = _prepared(module, memo)
+    return made
 
 
 def create_script_list(obj: Any, type_hint: Any = None) -> Any:
@@ -259,3 +278,37 @@ class CompilationUnit:
     def get_interface(self, name: str) -> Any:
         """The interface of a qualified name in the program."""
         return _C.InterfaceType(name)
+
+
+# The methods that compiled classes may have with a meaning for Python, and those of a Module that stay as they are.
+_magic_methods = [f"__{name}__" for name in (
+    "iter", "len", "neg", "mul", "contains", "add", "sub", "pow", "truediv", "mod", "ne", "eq", "lt", "gt", "le", "ge", "and", "or", "xor",
+    "getitem", "setitem", "call", "int", "float", "bool", "str", "enter", "exit",
+)]  # fmt: skip
+
+
+def _get_methods(cls: type) -> list[tuple[str, Any]]:
+    """The functions of a class by name, in alphabetical order."""
+    return inspect.getmembers(cls, predicate=lambda m: inspect.isfunction(m) or inspect.ismethod(m))
+
+
+# What is made elsewhere, over this module.
+_ELSEWHERE = {
+    **{name: "torchjit.jit._module" for name in ("RecursiveScriptClass", "RecursiveScriptModule", "ScriptModule", "script_method")},
+    **{name: "torchjit.jit._module_dicts" for name in ("OrderedDictWrapper", "OrderedModuleDict")},
+    **{name: "torchjit.jit._stubs" for name in ("ScriptMethodStub", "infer_methods_to_compile")},
+    **{name: "torchjit._jit_internal" for name in ("Attribute", "interface", "_unwrap_optional")},
+    **{name: "torchjit.jit._state" for name in ("_enabled", "_python_cu", "_set_jit_function_cache", "_try_get_jit_cached_function")},
+    **{name: "torchjit.frontend" for name in ("get_default_args", "get_jit_class_def", "get_jit_def")},
+    "ConstMap": "torchjit._C", "ScriptWarning": "torchjit.jit", "_qualified_name": "torchjit.jit._callables",
+    "Module": "torchjit.nn",
+    "wrap_cpp_module": "torchjit.jit._recursive", "validate_map_location": "torchjit.jit._serialization",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ELSEWHERE:
+        import importlib
+
+        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
+    raise AttributeError(f"module 'torch.jit._script' has no attribute '{name}'")

@@ -42,7 +42,7 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
     """
     from torchjit.jit._module import RecursiveScriptModule
 
-    _check_location(map_location)
+    validate_map_location(map_location)
     wanted = list(_extra_files or ())
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
@@ -69,21 +69,26 @@ def import_ir_module_from_buffer(cu: Any, buffer: bytes, map_location: Any = Non
     return load(buffer, map_location, extra_files)._c
 
 
-def _check_location(location: Any) -> None:
-    """Fails for a device that tensors cannot be made on."""
+def validate_map_location(map_location: Any = None) -> Any:
+    """The device that a map_location stands for, None for None. Raises RuntimeError for one that tensors cannot be made on."""
     from torchjit._types import device
 
-    if isinstance(location, str):
-        location = device(location)
+    location = device(map_location) if isinstance(map_location, str) else map_location
     if location is None:
-        return
+        return None
     if not isinstance(location, device):
         raise ValueError(f"map_location should be either None, string or torch.device, but got type: {type(location)}")
+    if location.type == "cuda":
+        raise RuntimeError(
+            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only "
+            "machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU."
+        )
     if location.type != "cpu":
         raise RuntimeError(
             f"Attempting to deserialize object on the device {location}, which is not available. Use torch.jit.load with "
             "map_location=torch.device('cpu') to map your storages to the CPU."
         )
+    return location
 
 
 # What an archive of a pickled function calls the function.

@@ -326,3 +326,62 @@ def _hide_source_ranges() -> Iterator[None]:
         yield
     finally:
         _C.Graph.set_global_print_source_ranges(former)
+
+
+def _onnx_traced_module() -> type:
+    """ONNXTracedModule, which is a Module: made when it is first used."""
+    from torchjit.nn import Module
+
+    class ONNXTracedModule(Module):
+        """A module whose call records one of another: it returns the graph and the outputs, and the inputs with return_inputs.
+
+        With return_inputs_states the third is the inputs before the call and after it.
+        """
+
+        def __init__(
+            self, inner: Any, strict: bool = True, force_outplace: bool = False, return_inputs: bool = False, return_inputs_states: bool = False
+        ) -> None:  # fmt: skip
+            super().__init__()
+            self.inner = inner
+            self.strict, self._force_outplace = strict, force_outplace
+            self._return_inputs, self._return_inputs_states = return_inputs, return_inputs_states
+
+        def forward(self, *args: Any) -> Any:
+            before = _clone_inputs(args) if self._return_inputs_states else None
+            found = _get_trace_graph(self.inner, args, None, self.strict, self._force_outplace, self._return_inputs)
+            return (*found, (before, _clone_inputs(args))) if self._return_inputs_states else found
+
+    ONNXTracedModule.__module__, ONNXTracedModule.__qualname__ = __name__, "ONNXTracedModule"
+    return ONNXTracedModule
+
+
+def _clone_inputs(args: Any) -> Any:
+    """A copy of inputs, with tensors that share nothing with theirs."""
+    from torchjit.jit._trace_check import clone
+
+    return clone(args)
+
+
+def wrap_check_inputs(check_inputs: Any) -> Any:
+    """Inputs of forward, to check a trace with, as those of a module's methods."""
+    return None if check_inputs is None else [{"forward": c} for c in check_inputs]
+
+
+# What is made elsewhere, over this module.
+_ELSEWHERE = {
+    "TopLevelTracedModule": "torchjit.jit._module", "TracedModule": "torchjit.jit._module", "TracingCheckError": "torchjit.jit._trace_check",
+    "indent": "torchjit.jit._trace_check", "ScriptModule": "torchjit.jit._module", "script": "torchjit.jit._script", "_enabled": "torchjit.jit._state",
+    "is_tracing": "torchjit._jit_internal", "is_scripting": "torchjit._jit_internal", "_python_cu": "torchjit.jit._state",
+    "_script_if_tracing": "torchjit.jit", "get_callable_argument_names": "torchjit.jit._callables", "_qualified_name": "torchjit.jit._callables",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ONNXTracedModule":
+        made = globals()[name] = _onnx_traced_module()
+        return made
+    if name in _ELSEWHERE:
+        import importlib
+
+        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
+    raise AttributeError(f"module 'torch.jit._trace' has no attribute '{name}'")

@@ -166,6 +166,23 @@ def is_function_or_method(the_callable: Any) -> bool:
     return inspect.isfunction(the_callable) or inspect.ismethod(the_callable)
 
 
+def is_tensor(ann: Any) -> bool:
+    """Whether an annotation is the class of tensors or a name of one of their kinds, such as torch.FloatTensor."""
+    from torchjit.storage import _TensorType
+
+    return isinstance(ann, _TensorType) or isinstance(ann, type) and issubclass(ann, Tensor)
+
+
+def get_enum_value_type(e: Any, loc: Any) -> Any:
+    """The type of the values of an enumeration. Raises ValueError where it has none, RuntimeError where they are of several."""
+    from torchjit import _C
+
+    values = [member.value for member in e]
+    if not values:
+        raise ValueError(f"No enum values defined for: '{e.__class__}'")
+    return _C.unify_type_list([try_ann_to_type(type(value), loc) for value in values])
+
+
 def __getattr__(name: str) -> Any:
     from torchjit import _C
 
