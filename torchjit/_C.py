@@ -429,6 +429,7 @@ _ELSEWHERE = {
     "_logging_set_logger": ("torchjit.jit._logging", "set_logger"),
     "PyTorchFileReader": ("torchjit.jit._records", "PyTorchFileReader"), "PyTorchFileWriter": ("torchjit.jit._records", "PyTorchFileWriter"),
     "_jit_check_alias_annotation": ("torchjit.jit._alias_check", "check_alias_annotation"),
+    **{name: ("torchjit._schema_info", name) for name in ("_SchemaArgType", "_SchemaArgument", "_SchemaInfo")},
     "JITException": ("torchjit.jit", "Error"),
     "Future": ("torchjit.jit._async", "Future"), "FileCheck": ("torchjit.testing._filecheck", "FileCheck"),
 }  # fmt: skip

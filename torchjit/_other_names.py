@@ -152,6 +152,41 @@ def _overlaps(a: Any, b: Any) -> bool:
     return low < other_high and other_low < high
 
 
+def _create_function_from_trace(
+    qualname: str, func: Callable[..., Any], example_inputs: tuple[Any, ...], var_lookup_fn: Callable[[Any], str], strict: bool,
+    force_outplace: bool, argument_names: Any = (),
+) -> Any:  # fmt: skip
+    """A compiled function of what a call of a function does. Values have the names of the function's variables; var_lookup_fn is not asked."""
+    from torchjit.jit._trace import _record
+
+    return _record(func, example_inputs, None, qualname, "", strict, list(argument_names), force_outplace)
+
+
+def _jit_debug_module_iterators(module: Any) -> dict[str, list[Any]]:
+    """What a module of the library holds: modules, parameters, buffers and attributes, of its own and (_r) of its submodules."""
+    named = _native.module_slots(module)
+    own = {kind: [(name, _native.module_get(module, name)) for name, k in named if kind in (k, "")] for kind in ("module", "parameter", "buffer", "")}
+    found: dict[str, list[Any]] = {
+        "children": [child for _, child in own["module"]], "named_children": own["module"], "modules": [module], "named_modules": [("", module)],
+        "named_attributes": own[""], "named_parameters": own["parameter"], "named_buffers": own["buffer"],
+    }  # fmt: skip
+    for kind in ("attributes", "parameters", "buffers"):
+        found[f"named_{kind}_r"] = list(found[f"named_{kind}"]) if kind != "attributes" else []
+    for slot, value in own[""]:
+        found["named_attributes_r"].append((slot, value))
+        if slot not in dict(own["module"]):
+            continue
+        inner = _jit_debug_module_iterators(value)
+        found["modules"] += inner["modules"]
+        found["named_modules"] += [(f"{slot}.{name}".rstrip("."), m) for name, m in inner["named_modules"]]
+        for kind in ("attributes", "parameters", "buffers"):
+            found[f"named_{kind}_r"] += [(f"{slot}.{name}", v) for name, v in inner[f"named_{kind}_r"]]
+    for kind in ("parameters", "buffers"):
+        found[kind] = [v for _, v in found[f"named_{kind}"]]
+        found[f"{kind}_r"] = [v for _, v in found[f"named_{kind}_r"]]
+    return found
+
+
 def functions() -> dict[str, Any]:
     """The functions by name."""
     return {name: f for name, f in globals().items() if callable(f) and name.startswith("_") and name not in ("_native", "_emit_hooks")}
