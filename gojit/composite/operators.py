@@ -352,7 +352,8 @@ def _own_fake(self, scale, zero_point, low: int, high: int):
     return (torch.clamp(q, low, high) - zero_point) * scale, mask
 
 def _own_through(self, value, mask):
-    return torch.where(mask, self, torch.zeros_like(self)) + (value - torch.where(mask, self, torch.zeros_like(self))).detach()
+    masked = torch.where(mask, self, torch.zeros_like(self))
+    return value + (masked - masked.detach())
 
 def fake_quantize_per_tensor_affine(self, scale: float, zero_point: int, quant_min: int, quant_max: int):
     return torch.fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max)[0]
@@ -395,6 +396,68 @@ def fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis: in
     z = _own_channels(zero_point, self, axis)
     value, mask = _own_fake(self.detach(), s, z, quant_min, quant_max)
     return _own_through(self, value, mask), mask
+
+def _own_observed(low, high, running_min, running_max, averaging_const: float):
+    if bool(torch.all(torch.isinf(running_min))):
+        return low, high
+    return running_min + averaging_const * (low - running_min), running_max + averaging_const * (high - running_max)
+
+def _own_choose(low, high, quant_min: int, quant_max: int, symmetric_quant: bool):
+    low = torch.minimum(low, torch.zeros_like(low))
+    high = torch.maximum(high, torch.zeros_like(high))
+    around = torch.logical_and(torch.logical_and(low < 0, high > 0), torch.full_like(low, float(symmetric_quant)).to(torch.bool))
+    below = -(float((quant_max - quant_min) // 2) + 1.0)
+    above = float((quant_max - quant_min) // 2)
+    largest = torch.maximum(torch.abs(low.to(torch.float64) / below), torch.abs(high.to(torch.float64) / above))
+    low = torch.where(around, (largest * below).to(torch.float32), low)
+    high = torch.where(around, (largest * above).to(torch.float32), high)
+    wide_low, wide_high = low.to(torch.float64), high.to(torch.float64)
+    scale = (wide_high - wide_low) / float(quant_max - quant_min)
+    scale = torch.where(torch.logical_or(scale.to(torch.float32) == 0.0, torch.isinf(1.0 / scale.to(torch.float32))), torch.full_like(scale, 0.1), scale)
+    wider = torch.maximum(torch.full_like(scale, 6.1e-5) / scale, torch.ones_like(scale))
+    scale = scale * wider
+    wide_low, wide_high = wide_low * wider, wide_high * wider
+    from_low = quant_min - wide_low / scale
+    from_high = quant_max - wide_high / scale
+    low_error = abs(quant_min) + torch.abs(wide_low / scale)
+    high_error = abs(quant_max) + torch.abs(wide_high / scale)
+    start = torch.where(low_error < high_error, from_low, from_high)
+    start = torch.where(around, torch.full_like(start, (quant_min + quant_max) / 2.0), start)
+    zero = torch.round(torch.clamp(start, quant_min, quant_max))
+    return scale.to(torch.float32), zero.to(torch.int32)
+
+def _fused_moving_avg_obs_fq_helper(self, observer_on, fake_quant_on, running_min, running_max, scale, zero_point, averaging_const: float,
+                                    quant_min: int, quant_max: int, ch_axis: int, per_row_fake_quant: bool, symmetric_quant: bool):
+    if int(observer_on) == 1:
+        x = self.detach()
+        if per_row_fake_quant:
+            low, high = torch.aminmax(torch.flatten(torch.transpose(x, ch_axis, 0), 1), dim=1)
+        else:
+            low, high = torch.aminmax(x)
+        if running_min.numel() == 0:
+            running_min.resize_([self.size(ch_axis)]).fill_(float("inf"))
+            running_max.resize_([self.size(ch_axis)]).fill_(float("-inf"))
+            scale.resize_([self.size(ch_axis)])
+            zero_point.resize_([self.size(ch_axis)])
+        low, high = _own_observed(low, high, running_min, running_max, averaging_const)
+        running_min.copy_(low)
+        running_max.copy_(high)
+        chosen, zero = _own_choose(running_min, running_max, quant_min, quant_max, symmetric_quant)
+        scale.copy_(chosen)
+        zero_point.copy_(zero)
+    if int(fake_quant_on) == 0:
+        return self.clone(), torch.ones_like(self.detach()).to(torch.bool)
+    if per_row_fake_quant:
+        return torch.fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, ch_axis, quant_min, quant_max)
+    return torch._fake_quantize_per_tensor_affine_cachemask_tensor_qparams(self, scale, zero_point, fake_quant_on, quant_min, quant_max)
+
+def fused_moving_avg_obs_fake_quant(self, observer_on, fake_quant_on, running_min, running_max, scale, zero_point, averaging_const: float,
+                                    quant_min: int, quant_max: int, ch_axis: int, per_row_fake_quant: bool, symmetric_quant: bool):
+    if self.numel() == 0:
+        return self.clone()
+    return torch._fused_moving_avg_obs_fq_helper(
+        self, observer_on, fake_quant_on, running_min, running_max, scale, zero_point, averaging_const, quant_min, quant_max, ch_axis,
+        per_row_fake_quant, symmetric_quant)[0]
 
 def fake_quantize_per_tensor_affine_cachemask_backward(grad, mask):
     return grad * mask

@@ -29,14 +29,15 @@ func newRequantization(x, weight *tensor.Quantizer, bias *tensor.Tensor, q *tens
 	if !weight.PerChannel() {
 		scales = []float64{weight.Scale}
 	}
-	units := make([]float32, len(scales))
+	// The factors are formed from reciprocals, each rounded to float32.
+	perUnit := make([]float32, len(scales))
 	for i, s := range scales {
-		units[i] = float32(x.Scale) * float32(s)
-		r.multipliers = append(r.multipliers, units[i]/float32(q.Scale))
+		perUnit[i] = float32(1/x.Scale) * float32(1/s)
+		r.multipliers = append(r.multipliers, float32(1/q.Scale)/perUnit[i])
 	}
 	if bias != nil {
 		for i, b := range tensor.Data[float32](contiguous(to(bias, tensor.Float32))) {
-			r.bias = append(r.bias, b/units[i%len(units)])
+			r.bias = append(r.bias, b*perUnit[i%len(perUnit)])
 		}
 	}
 	return r
