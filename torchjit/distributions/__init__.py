@@ -8,6 +8,7 @@ Samples are those of PyTorch for the same seed. Gradients of Beta and Dirichlet 
 """
 
 from torchjit.distributions import constraints, kl, transforms
+from torchjit.distributions.constraint_registry import biject_to, transform_to
 from torchjit.distributions.continuous import (
     Beta,
     Cauchy,
@@ -32,6 +33,7 @@ from torchjit.distributions.discrete import (
 )
 from torchjit.distributions.distribution import Distribution, Independent
 from torchjit.distributions.kl import kl_divergence, register_kl
+from torchjit.distributions.structured import *  # noqa: F403
 from torchjit.distributions.transforms import *  # noqa: F403
 from torchjit.distributions.transforms import (
     HalfCauchy,

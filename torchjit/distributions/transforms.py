@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -19,10 +20,44 @@ class Transform:
     `event_dim` dimensions on the right are transformed together.
     """
 
-    bijective = True
-    event_dim = 0
+    bijective = False
+    domain: Any = constraints.real
+    codomain: Any = constraints.real
+
+    def __init__(self, cache_size: int = 0) -> None:
+        if cache_size not in (0, 1):
+            raise ValueError("cache_size must be 0 or 1")
+        self._cache_size = cache_size
+        self._cached: Any = (None, None)
+
+    @property
+    def event_dim(self) -> int:
+        """How many dimensions on the right are transformed together, where their number stays the same."""
+        if self.domain.event_dim == self.codomain.event_dim:
+            return self.domain.event_dim
+        raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        """The transform that remembers its last value and result, or does not."""
+        made = copy.copy(self)
+        made._cache_size, made._cached = cache_size, (None, None)
+        return made
 
     def __call__(self, x: Any) -> Any:
+        if not getattr(self, "_cache_size", 0):
+            return self._call(x)
+        if x is not self._cached[0]:
+            self._cached = x, self._call(x)
+        return self._cached[1]
+
+    def _inv_call(self, y: Any) -> Any:
+        if not getattr(self, "_cache_size", 0):
+            return self._inverse(y)
+        if y is not self._cached[1]:
+            self._cached = self._inverse(y), y
+        return self._cached[0]
+
+    def _call(self, x: Any) -> Any:
         raise NotImplementedError
 
     def _inverse(self, y: Any) -> Any:
@@ -52,18 +87,32 @@ class Transform:
         return type(self).__name__ + "()"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.__dict__ == other.__dict__
+        return type(self) is type(other) and _settings(self) == _settings(other)
 
     __hash__ = object.__hash__
 
 
+def _settings(t: Transform) -> dict[str, Any]:
+    return {k: v for k, v in t.__dict__.items() if not k.startswith("_cache")}
+
+
 class _Inverse(Transform):
     def __init__(self, of: Transform) -> None:
+        super().__init__()
         self._of = of
-        self.bijective, self.event_dim = of.bijective, of.event_dim
 
-    def __call__(self, x: Any) -> Any:
-        return self._of._inverse(x)
+    bijective = property(lambda self: self._of.bijective)  # type: ignore[assignment]
+    domain = property(lambda self: self._of.codomain)
+    codomain = property(lambda self: self._of.domain)
+
+    def _call(self, x: Any) -> Any:
+        return self._of._inv_call(x)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return self._of.inverse_shape(shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return self._of.forward_shape(shape)
 
     def _inverse(self, y: Any) -> Any:
         return self._of(y)
@@ -86,18 +135,50 @@ class _Inverse(Transform):
 class ComposeTransform(Transform):
     """Several transforms one after the other."""
 
-    def __init__(self, parts: Sequence[Transform]) -> None:
-        self.parts = list(parts)
-        self.event_dim = max((p.event_dim for p in self.parts), default=0)
+    def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.parts = [p.with_cache(cache_size) for p in parts] if cache_size else list(parts)
 
-    def __call__(self, x: Any) -> Any:
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        if not self.parts:
+            return constraints.real
+        dim = self.parts[-1].codomain.event_dim
+        for part in reversed(self.parts):
+            dim = max(dim + part.domain.event_dim - part.codomain.event_dim, part.domain.event_dim)
+        return _widened(self.parts[0].domain, dim)
+
+    @property
+    def codomain(self) -> Any:  # type: ignore[override]
+        if not self.parts:
+            return constraints.real
+        dim = self.parts[0].domain.event_dim
+        for part in self.parts:
+            dim = max(dim + part.codomain.event_dim - part.domain.event_dim, part.codomain.event_dim)
+        return _widened(self.parts[-1].codomain, dim)
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]
+        return all(p.bijective for p in self.parts)
+
+    def forward_shape(self, shape: Any) -> Any:
+        for part in self.parts:
+            shape = part.forward_shape(shape)
+        return shape
+
+    def inverse_shape(self, shape: Any) -> Any:
+        for part in reversed(self.parts):
+            shape = part.inverse_shape(shape)
+        return shape
+
+    def _call(self, x: Any) -> Any:
         for part in self.parts:
             x = part(x)
         return x
 
     def _inverse(self, y: Any) -> Any:
         for part in reversed(self.parts):
-            y = part._inverse(y)
+            y = part._inv_call(y)
         return y
 
     @property
@@ -106,14 +187,21 @@ class ComposeTransform(Transform):
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         total: Any = torch.zeros_like(x) if not self.parts else 0
-        for part in self.parts:
-            y = part(x)
-            total = total + _sum_rightmost(part.log_abs_det_jacobian(x, y), self.event_dim - part.event_dim)
-            x = y
+        dim = self.domain.event_dim
+        for i, part in enumerate(self.parts):
+            between = y if i == len(self.parts) - 1 else part(x)
+            total = total + _sum_rightmost(part.log_abs_det_jacobian(x, between), dim - part.domain.event_dim)
+            dim += part.codomain.event_dim - part.domain.event_dim
+            x = between
         return total
 
     def __repr__(self) -> str:
         return "ComposeTransform(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"
+
+
+def _widened(constraint: Any, dim: int) -> Any:
+    """The constraint for arrays of a number of dimensions."""
+    return constraints.independent(constraint, dim - constraint.event_dim) if dim > constraint.event_dim else constraint
 
 
 def _sum_rightmost(x: Any, dims: int) -> Any:
@@ -124,9 +212,19 @@ class AffineTransform(Transform):
     """loc + scale * x."""
 
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
-        self.loc, self.scale, self.event_dim = loc, scale, event_dim
+        super().__init__(cache_size)
+        self.loc, self.scale, self._event_dim = loc, scale, event_dim
 
-    def __call__(self, x: Any) -> Any:
+    bijective = True
+    event_dim = property(lambda self: self._event_dim)  # type: ignore[assignment]
+    domain = codomain = property(lambda self: _widened(constraints.real, self._event_dim))
+
+    def forward_shape(self, shape: Any) -> Any:
+        return torch.broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
+
+    inverse_shape = forward_shape
+
+    def _call(self, x: Any) -> Any:
         return self.loc + self.scale * x
 
     def _inverse(self, y: Any) -> Any:
@@ -145,9 +243,12 @@ class AffineTransform(Transform):
 class ExpTransform(Transform):
     """exp(x)."""
 
+    bijective = True
+    codomain = constraints.positive
+
     sign = 1
 
-    def __call__(self, x: Any) -> Any:
+    def _call(self, x: Any) -> Any:
         return x.exp()
 
     def _inverse(self, y: Any) -> Any:
@@ -160,12 +261,21 @@ class ExpTransform(Transform):
 class PowerTransform(Transform):
     """x to a power."""
 
+    bijective = True
+    domain = codomain = constraints.positive
+
     sign = 1
 
     def __init__(self, exponent: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
         (self.exponent,) = broadcast_all(exponent)
 
-    def __call__(self, x: Any) -> Any:
+    def forward_shape(self, shape: Any) -> Any:
+        return torch.broadcast_shapes(shape, self.exponent.shape)
+
+    inverse_shape = forward_shape
+
+    def _call(self, x: Any) -> Any:
         return x.pow(self.exponent)
 
     def _inverse(self, y: Any) -> Any:
@@ -178,9 +288,12 @@ class PowerTransform(Transform):
 class SigmoidTransform(Transform):
     """1 / (1 + exp(-x))."""
 
+    bijective = True
+    codomain = constraints.unit_interval
+
     sign = 1
 
-    def __call__(self, x: Any) -> Any:
+    def _call(self, x: Any) -> Any:
         limits = torch.finfo(x.dtype)
         return torch.clamp(torch.sigmoid(x), min=limits.tiny, max=1.0 - limits.eps)
 
@@ -196,9 +309,12 @@ class SigmoidTransform(Transform):
 class TanhTransform(Transform):
     """tanh(x)."""
 
+    bijective = True
+    codomain = constraints.interval(-1.0, 1.0)
+
     sign = 1
 
-    def __call__(self, x: Any) -> Any:
+    def _call(self, x: Any) -> Any:
         return x.tanh()
 
     def _inverse(self, y: Any) -> Any:
@@ -211,9 +327,12 @@ class TanhTransform(Transform):
 class SoftplusTransform(Transform):
     """log(1 + exp(x))."""
 
+    bijective = True
+    codomain = constraints.positive
+
     sign = 1
 
-    def __call__(self, x: Any) -> Any:
+    def _call(self, x: Any) -> Any:
         return softplus(x)
 
     def _inverse(self, y: Any) -> Any:
@@ -226,9 +345,9 @@ class SoftplusTransform(Transform):
 class AbsTransform(Transform):
     """abs(x); its inverse is x itself."""
 
-    bijective = False
+    codomain = constraints.positive
 
-    def __call__(self, x: Any) -> Any:
+    def _call(self, x: Any) -> Any:
         return x.abs()
 
     def _inverse(self, y: Any) -> Any:
@@ -238,10 +357,10 @@ class AbsTransform(Transform):
 class SoftmaxTransform(Transform):
     """Probabilities of their logarithms; its inverse takes logarithms."""
 
-    bijective = False
-    event_dim = 1
+    domain = constraints.real_vector
+    codomain = constraints.simplex
 
-    def __call__(self, x: Any) -> Any:
+    def _call(self, x: Any) -> Any:
         return torch.softmax(x, -1)
 
     def _inverse(self, y: Any) -> Any:
@@ -261,11 +380,22 @@ class TransformedDistribution(Distribution):
         if not all(isinstance(t, Transform) for t in self.transforms):
             raise ValueError(f"transforms must be a Transform or a list of Transforms, but was {transforms}")
         whole = ComposeTransform(self.transforms)
-        own = len(base_distribution.event_shape)
-        if whole.event_dim > own:
-            base_distribution = Independent(base_distribution, whole.event_dim - own)
-        self.base_dist = base_distribution
-        super().__init__(base_distribution.batch_shape, base_distribution.event_shape, validate_args)
+        base, shape = base_distribution, base_distribution.batch_shape + base_distribution.event_shape
+        if len(shape) < whole.domain.event_dim:
+            raise ValueError(f"base_distribution needs to have shape with size at least {whole.domain.event_dim}, but got {shape}.")
+        reached = whole.forward_shape(shape)
+        if (needed := whole.inverse_shape(reached)) != shape:
+            base = base.expand(needed[: len(needed) - len(base.event_shape)])
+        if (more := whole.domain.event_dim - len(base.event_shape)) > 0:
+            base = Independent(base, more)
+        self.base_dist = base
+        cut = len(reached) - whole.codomain.event_dim - max(len(base.event_shape) - whole.domain.event_dim, 0)
+        super().__init__(reached[:cut], reached[cut:], validate_args)
+
+    @constraints.dependent_property
+    def support(self) -> Any:  # type: ignore[override]
+        """What the last transform gives."""
+        return _widened(self.transforms[-1].codomain, len(self.event_shape)) if self.transforms else self.base_dist.support
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
@@ -273,7 +403,8 @@ class TransformedDistribution(Distribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         made = type(self).__new__(type(self))
-        made.transforms, made.base_dist = self.transforms, self.base_dist.expand(batch_shape)
+        shape = ComposeTransform(self.transforms).inverse_shape(torch.Size(batch_shape) + self.event_shape)
+        made.transforms, made.base_dist = self.transforms, self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         Distribution.__init__(made, batch_shape, self.event_shape, validate_args=False)
         return made
 
@@ -293,10 +424,11 @@ class TransformedDistribution(Distribution):
         self._validate_sample(value)
         events, total, y = len(self.event_shape), 0.0, value
         for t in reversed(self.transforms):
-            x = t._inverse(y)
-            total = total - _sum_rightmost(t.log_abs_det_jacobian(x, y), events - t.event_dim)
+            x = t.inv(y)
+            events += t.domain.event_dim - t.codomain.event_dim
+            total = total - _sum_rightmost(t.log_abs_det_jacobian(x, y), events - t.domain.event_dim)
             y = x
-        return total + self.base_dist.log_prob(y)
+        return total + _sum_rightmost(self.base_dist.log_prob(y), events - len(self.base_dist.event_shape))
 
     def _sign(self) -> Any:
         """The sign of the transforms, by which a distribution function turns round."""
@@ -305,7 +437,7 @@ class TransformedDistribution(Distribution):
     def cdf(self, value: Any) -> Any:
         sign = self._sign()
         for t in reversed(self.transforms):
-            value = t._inverse(value)
+            value = t._inv_call(value)
         value = self.base_dist.cdf(value)
         return value if isinstance(sign, int) and sign == 1 else sign * (value - 0.5) + 0.5
 
