@@ -7,11 +7,11 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._tensor import Tensor
-from torchjit._types import Generator, dtype
+from torchjit._types import Generator, dtype, dtypes
 
 __all__ = [
     "default_generator", "e", "get_default_dtype", "inf", "initial_seed", "is_complex", "is_floating_point", "is_storage",
-    "is_tensor", "get_rng_state", "set_rng_state", "manual_seed", "nan", "numel", "pi", "promote_types", "can_cast", "seed", "set_default_dtype",
+    "is_tensor", "get_rng_state", "set_rng_state", "manual_seed", "nan", "numel", "pi", "promote_types", "result_type", "can_cast", "seed", "set_default_dtype",
     "get_num_threads", "set_num_threads", "get_num_interop_threads", "set_num_interop_threads", "set_default_tensor_type",
     "use_deterministic_algorithms", "are_deterministic_algorithms_enabled", "is_deterministic_algorithms_warn_only_enabled",
     "set_deterministic_debug_mode", "get_deterministic_debug_mode", "set_float32_matmul_precision", "get_float32_matmul_precision",
@@ -75,6 +75,15 @@ def set_default_dtype(d: dtype) -> None:
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     return _native.promote_types(type1, type2)
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """The type of the result of arithmetic with two tensors or numbers."""
+    found = _native.operator("aten::result_type")(tensor1, tensor2)
+    return _dtype_of_code[found] if isinstance(found, int) else found  # what __torch_function__ of an argument gave
+
+
+_dtype_of_code = {d.code: d for d in dtypes.values()}
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:

@@ -353,8 +353,10 @@ class Tensor(_Methods):
     def __rpow__(self, other: Any) -> Tensor:
         if _native.is_tracing():
             from torchjit._creation import tensor
+            from torchjit._settings import _dtype_of_code
 
-            return _native.operand("aten::pow")(tensor(other, dtype=_native.operator("aten::result_type")(other, self)), self)
+            wanted = _dtype_of_code[_native.operator("aten::result_type")(other, self)]
+            return _native.operand("aten::pow")(tensor(other, dtype=wanted), self)
         return _native.operator("aten::pow")(other, self)
 
     def __rmod__(self, other: Any) -> Tensor:
