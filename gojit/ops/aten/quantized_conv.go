@@ -29,9 +29,13 @@ func newPackedConv(weight, bias *tensor.Tensor, a convArgs) *packedConv {
 	check(weight.Dim() == a.n+2, "Weights are expected to have %d dimensions", a.n+2)
 	check(weight.DType() == tensor.QInt8, "quantized::conv%dd_prepack expects a weight of type QInt8, but got %s", a.n, weight.DType().CppName())
 	q := quantizerOf(weight)
+	outputs := weight.Size(0)
+	if a.transposed {
+		check(!q.PerChannel(), "Per channel quantization is not supported for the weights of transposed convolutions")
+		outputs = weight.Size(1) * a.groups
+	}
 	check(!q.PerChannel() || q.Axis == 0, "only per output channel quantization is supported for the weights")
-	check(!a.transposed, "quantized::conv%dd_prepack does not support transposed convolutions", a.n)
-	check(bias == nil || bias.Dim() == 1 && bias.Size(0) == weight.Size(0), "bias should be a vector (1D Tensor) with %d elements, but got shape %s", weight.Size(0), optionalShape(bias))
+	check(bias == nil || bias.Dim() == 1 && bias.Size(0) == outputs, "bias should be a vector (1D Tensor) with %d elements, but got shape %s", outputs, optionalShape(bias))
 	for i := range a.n {
 		check(a.stride[i] > 0 && a.dilation[i] > 0 && a.padding[i] >= 0, "stride and dilation of a packed convolution should be positive and padding not negative")
 	}
@@ -43,7 +47,11 @@ func newPackedConv(weight, bias *tensor.Tensor, a convArgs) *packedConv {
 // integers with the weight, and the bias.
 func (p *packedConv) State() value.Value {
 	row := []int16{int16(p.args.n)}
-	for _, xs := range [][]int{p.args.stride, p.args.padding, p.args.dilation, make([]int, p.args.n), {p.args.groups, 0}} {
+	transposed := 0
+	if p.args.transposed {
+		transposed = 1
+	}
+	for _, xs := range [][]int{p.args.stride, p.args.padding, p.args.dilation, p.args.outputPaddings(), {p.args.groups, transposed}} {
 		for _, x := range xs {
 			row = append(row, int16(x))
 		}
@@ -55,6 +63,14 @@ func (p *packedConv) State() value.Value {
 	return value.OfTuple(value.NewTuple(value.Str(packedConvVersion),
 		value.OfList(value.Tensors([]*tensor.Tensor{must(tensor.FromSlice(row, len(row))), p.weight})),
 		value.OfList(value.NewList(types.NewOptional(types.Tensor), bias))))
+}
+
+// outputPaddings are those of each dimension, zero where the convolution is not transposed.
+func (a *convArgs) outputPaddings() []int {
+	if a.outputPadding == nil {
+		return make([]int, a.n)
+	}
+	return a.outputPadding
 }
 
 // packedConvOf reads the state that an archive holds.
@@ -113,12 +129,28 @@ func prepackConv(n int) definition {
 	})
 }
 
+// prepackTransposed defines the operator that packs a transposed convolution over n dimensions.
+func prepackTransposed(n int) definition {
+	return answering(fmt.Sprintf("quantized::conv_transpose%dd_prepack", n), func(c call) value.Value {
+		weight := c.tensor(0)
+		a := convArgs{n: n, stride: c.intsOf(2, n, "stride"), padding: c.intsOf(3, n, "padding"), outputPadding: c.intsOf(4, n, "output_padding"),
+			dilation: c.intsOf(5, n, "dilation"), groups: c.int(6), transposed: true}
+		if n == 1 {
+			check(weight.Dim() == 3, "Weights are expected to have 3 dimensions")
+			weight = asPlane(weight)
+			a.n, a.stride, a.padding, a.dilation = 2, slices.Insert(a.stride, 0, 1), slices.Insert(a.padding, 0, 0), slices.Insert(a.dilation, 0, 1)
+			a.outputPadding = slices.Insert(a.outputPadding, 0, 0)
+		}
+		return value.OfCapsule(&value.Capsule{Kind: packedConvKind(a.n), Native: true, Content: newPackedConv(weight, c.optionalTensor(1), a)})
+	})
+}
+
 // asPlane gives a row with channels a first dimension of size 1.
 func asPlane(t *tensor.Tensor) *tensor.Tensor { return must(t.Unsqueeze(2)) }
 
 // unpackConv defines the operator that gives weight and bias back.
-func unpackConv(n int) definition {
-	return define(fmt.Sprintf("quantized::conv%dd_unpack", n), func(c call) {
+func unpackConv(prefix string, n int) definition {
+	return define(fmt.Sprintf("quantized::%s%dd_unpack", prefix, n), func(c call) {
 		p := packedConvIn(c, 0, max(n, 2))
 		w := p.weight
 		if n == 1 {
@@ -147,22 +179,24 @@ func staticConv(name string, n int, rectified bool) definition {
 }
 
 // convGeometry defines the operators that tell how a packed convolution over n dimensions was made.
-func convGeometry(n int) []definition {
+func convGeometry(prefix string, n int) []definition {
 	ints := func(name string, f func(a *convArgs) []int) definition {
-		return answering(fmt.Sprintf("quantized::conv%dd_%s", n, name), func(c call) value.Value {
+		return answering(fmt.Sprintf("quantized::%s%dd_%s", prefix, n, name), func(c call) value.Value {
 			return value.OfList(value.Ints(f(&packedConvIn(c, 0, n).args)))
 		})
 	}
 	return []definition{
 		ints("stride", func(a *convArgs) []int { return a.stride }),
 		ints("padding", func(a *convArgs) []int { return a.padding }),
-		ints("output_padding", func(a *convArgs) []int { return make([]int, a.n) }),
+		ints("output_padding", func(a *convArgs) []int { return a.outputPaddings() }),
 		ints("dilation", func(a *convArgs) []int { return a.dilation }),
-		answering(fmt.Sprintf("quantized::conv%dd_groups", n), func(c call) value.Value {
+		answering(fmt.Sprintf("quantized::%s%dd_groups", prefix, n), func(c call) value.Value {
 			return value.Int(int64(packedConvIn(c, 0, n).args.groups))
 		}),
-		answering(fmt.Sprintf("quantized::conv%dd_transpose", n), func(c call) value.Value {
-			packedConvIn(c, 0, n)
+		answering(fmt.Sprintf("quantized::%s%dd_transpose", prefix, n), func(c call) value.Value {
+			if packedConvIn(c, 0, n).args.transposed {
+				return value.Int(1)
+			}
 			return value.Int(0)
 		}),
 	}
@@ -170,8 +204,12 @@ func convGeometry(n int) []definition {
 
 var quantizedConvFamily = slices.Concat([]definition{
 	prepackConv(1), prepackConv(2), prepackConv(3),
-	unpackConv(1), unpackConv(2), unpackConv(3),
+	unpackConv("conv", 1), unpackConv("conv", 2), unpackConv("conv", 3),
+	prepackTransposed(1), prepackTransposed(2), prepackTransposed(3),
+	unpackConv("conv_transpose", 1), unpackConv("conv_transpose", 2), unpackConv("conv_transpose", 3),
+	staticConv("quantized::conv_transpose1d", 1, false), staticConv("quantized::conv_transpose2d", 2, false),
+	staticConv("quantized::conv_transpose3d", 3, false),
 	staticConv("quantized::conv1d", 1, false), staticConv("quantized::conv1d_relu", 1, true),
 	staticConv("quantized::conv2d.new", 2, false), staticConv("quantized::conv2d_relu.new", 2, true),
 	staticConv("quantized::conv3d.new", 3, false), staticConv("quantized::conv3d_relu.new", 3, true),
-}, convGeometry(2), convGeometry(3))
+}, convGeometry("conv", 2), convGeometry("conv", 3), convGeometry("conv_transpose", 2), convGeometry("conv_transpose", 3))

@@ -129,6 +129,11 @@ func numbersOf(args []value.Value) []value.Value {
 // throughNumbers defines a quantized operator as another one on the numbers: arguments gives those of the other, which follow the
 // tensor; scaleAt is where the scale of the result stands, negative where it is that of the first argument.
 func throughNumbers(name, other string, scaleAt int, arguments func(c call) []value.Value) definition {
+	return throughRectified(name, other, scaleAt, arguments, func(t *tensor.Tensor) *tensor.Tensor { return t })
+}
+
+// throughRectified is throughNumbers with a function on the numbers of the result.
+func throughRectified(name, other string, scaleAt int, arguments func(c call) []value.Value, rectify func(t *tensor.Tensor) *tensor.Tensor) definition {
 	return giving("quantized::"+name, func(c call) *tensor.Tensor {
 		x := c.tensor(0)
 		q := quantizerOf(x)
@@ -138,8 +143,15 @@ func throughNumbers(name, other string, scaleAt int, arguments func(c call) []va
 		}
 		var out [1]value.Value
 		succeed(ops.Find(key(other)).Run(append([]value.Value{value.OfTensor(must(tensor.Dequantize(x)))}, arguments(c)...), out[:]))
-		return must(tensor.Quantize(out[0].Tensor(), q, x.DType()))
+		return must(tensor.Quantize(rectify(out[0].Tensor()), q, x.DType()))
 	})
+}
+
+func positive(t *tensor.Tensor) *tensor.Tensor { return relu.on(t) }
+
+// rectified gives the quantized tensor without what is below zero.
+func rectified(t *tensor.Tensor) *tensor.Tensor {
+	return must(tensor.Quantize(relu.on(must(tensor.Dequantize(t))), t.Quantizer(), t.DType()))
 }
 
 // given returns arguments of a call.
@@ -211,9 +223,21 @@ var quantizedFormFamily = []definition{
 		return []value.Value{c.args[1], c.args[2], value.None, value.None, value.Bool(true), value.Float(0), c.args[3], value.Bool(false)}
 	}),
 	throughNumbers("batch_norm", "batch_norm", 6, normalizing),
+	throughNumbers("batch_norm1d", "batch_norm", 6, normalizing),
 	throughNumbers("batch_norm2d", "batch_norm", 6, normalizing),
+	throughNumbers("batch_norm3d", "batch_norm", 6, normalizing),
+	throughRectified("batch_norm_relu", "batch_norm", 6, normalizing, positive),
+	throughRectified("batch_norm1d_relu", "batch_norm", 6, normalizing, positive),
+	throughRectified("batch_norm2d_relu", "batch_norm", 6, normalizing, positive),
+	throughRectified("batch_norm3d_relu", "batch_norm", 6, normalizing, positive),
+	throughNumbers("max_pool1d", "max_pool1d", -1, given(1, 2, 3, 4, 5)),
+	giving("quantized::dropout", func(c call) *tensor.Tensor { return c.tensor(0) }),
 	giving("quantized::add.Scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, false) }),
 	giving("quantized::mul.Scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, true) }),
+	giving("quantized::add_scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, false) }),
+	giving("quantized::mul_scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, true) }),
+	giving("quantized::add_scalar_relu", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, false)) }),
+	giving("quantized::mul_scalar_relu", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, true)) }),
 	quantizedBinary("quantized::matmul", matmul),
 }
 

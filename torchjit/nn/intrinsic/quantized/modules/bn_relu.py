@@ -17,7 +17,7 @@ class BNReLU2d(nnq.BatchNorm2d):
         if len(input.shape) != 4:
             raise ValueError("Input shape must be `(N, C, H, W)`!")
         return torch.ops.quantized.batch_norm2d_relu(
-            input, self.weight, self.bias, self.running_mean, self.running_var, self.eps, self.scale, self.zero_point
+            input, self.weight, self.bias, self.running_mean, self.running_var, self.eps, float(self.scale), int(self.zero_point)
         )
 
     def _get_name(self):
@@ -41,7 +41,7 @@ class BNReLU3d(nnq.BatchNorm3d):
         if len(input.shape) != 5:
             raise ValueError("Input shape must be `(N, C, D, H, W)`!")
         return torch.ops.quantized.batch_norm3d_relu(
-            input, self.weight, self.bias, self.running_mean, self.running_var, self.eps, self.scale, self.zero_point
+            input, self.weight, self.bias, self.running_mean, self.running_var, self.eps, float(self.scale), int(self.zero_point)
         )
 
     def _get_name(self):
