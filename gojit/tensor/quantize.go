@@ -90,10 +90,6 @@ func Dequantize(t *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	wide, err := integers.To(Int64)
-	if err != nil {
-		return nil, err
-	}
 	inner, channels, err := t.quantizer.layout(t)
 	if err != nil {
 		return nil, err
@@ -102,12 +98,27 @@ func Dequantize(t *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := Data[float32](out)
-	for i, v := range Data[int64](wide) {
-		scale, zero := t.quantizer.at(i / inner % channels)
-		data[i] = float32(v-zero) * float32(scale)
+	switch integers.dtype {
+	case Uint8:
+		dequantize[uint8](t.quantizer, integers, out, inner, channels)
+	case Int8:
+		dequantize[int8](t.quantizer, integers, out, inner, channels)
+	default:
+		dequantize[int32](t.quantizer, integers, out, inner, channels)
 	}
 	return out, nil
+}
+
+// dequantize writes the numbers of integers; runs of inner have the scale of one of the channels.
+func dequantize[T uint8 | int8 | int32](q *Quantizer, integers, out *Tensor, inner, channels int) {
+	from, to := Data[T](integers), Data[float32](out)
+	for start := 0; start < len(from); start += inner {
+		scale, zero := q.at(start / inner % channels)
+		factor, end := float32(scale), min(start+inner, len(from))
+		for i, v := range from[start:end] {
+			to[start+i] = float32(int64(v)-zero) * factor
+		}
+	}
 }
 
 // IntegersOf copies the stored integers of a quantized tensor, contiguous.

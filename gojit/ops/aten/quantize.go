@@ -129,7 +129,7 @@ func staticLinear(name string, rectified bool) definition {
 	return giving(name, func(c call) *tensor.Tensor {
 		x, p := c.tensor(0), packed(c, 1)
 		check(x.Dim() > 0 && x.Size(x.Dim()-1) == p.weight.Size(1), "%s: the size of the input's last dimension must be %d, but got input of size %s", name, p.weight.Size(1), shapeText(x.Shape()))
-		return staticProduct(name, x, p.weight, p.bias, outputQuantizer(c, 2), rectified, x.Dim()-1, func(x, w *tensor.Tensor) *tensor.Tensor {
+		return staticProduct(name, x, p.weight, p.bias, outputQuantizer(c, 2), rectified, x.Dim()-1, false, func(x, w *tensor.Tensor) *tensor.Tensor {
 			return linear(x, w, nil)
 		})
 	})

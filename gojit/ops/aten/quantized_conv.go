@@ -168,7 +168,7 @@ func staticConv(name string, n int, rectified bool) definition {
 		if n == 1 {
 			x = asPlane(x)
 		}
-		out := staticProduct(name, x, p.weight, p.bias, outputQuantizer(c, 2), rectified, 1, func(x, w *tensor.Tensor) *tensor.Tensor {
+		out := staticProduct(name, x, p.weight, p.bias, outputQuantizer(c, 2), rectified, 1, p.args.transposed, func(x, w *tensor.Tensor) *tensor.Tensor {
 			return convolution(x, w, nil, p.args)
 		})
 		if n == 1 {

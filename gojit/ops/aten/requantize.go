@@ -54,25 +54,86 @@ func (r *requantization) at(sum float64, channel int) float64 {
 }
 
 // staticProduct multiplies a quantized tensor by a quantized weight and gives the result under q.
-// The product gets integers less their zero points as float64, which holds their sums exactly; the
-// channels of its result are in dimension channelDim.
-func staticProduct(name string, x, weight, bias *tensor.Tensor, q *tensor.Quantizer, rectified bool, channelDim int, product func(x, weight *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
+// The channels of x and of the result are in dimension channelDim.
+func staticProduct(name string, x, weight, bias *tensor.Tensor, q *tensor.Quantizer, rectified bool, channelDim int, transposed bool, product func(x, weight *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
 	check(x.DType() == tensor.QUInt8, "%s (fbgemm): Expected activation data type QUInt8 but got %s", name, x.DType().CppName())
 	check(!quantizerOf(x).PerChannel(), "%s expects an input that is quantized per tensor", name)
-	sums := contiguous(product(centered(x), centered(weight)))
+	var sums *tensor.Tensor
+	if transposed {
+		sums = contiguous(product(to(centered(x), tensor.Float64), to(centered(weight), tensor.Float64)))
+	} else {
+		sums = exactSums(centered(x), centered(weight), channelDim, product)
+	}
 	r := newRequantization(x.Quantizer(), quantizerOf(weight), bias, q, x.DType(), rectified)
 	channels, inner := sums.Size(channelDim), max(numelOf(sums.Shape()[channelDim+1:]), 1)
 	integers := empty(sums.Shape(), tensor.Uint8)
 	src, dst := tensor.Data[float64](sums), tensor.Data[uint8](integers)
 	tensor.Parallel(len(dst), rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			dst[i] = uint8(r.at(math.RoundToEven(src[i]), i/inner%channels))
+			dst[i] = uint8(r.at(src[i], i/inner%channels))
 		}
 	})
 	return must(tensor.QuantizedOf(integers, q))
 }
 
-// centered gives the integers of a quantized tensor less their zero points.
+// exactSums multiplies tensors of small integers and gives the sums as float64. Sums below 2^24 are exact in float32 in any order, and
+// products of float32 are twice as fast; where they may be larger, channels are taken in parts. The channels of the weight are in
+// dimension 1; where those are not all of x, it multiplies in float64.
+func exactSums(x, weight *tensor.Tensor, channelDim int, product func(x, weight *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
+	const exact = 1 << 24
+	channels := weight.Size(1)
+	largest := magnitude(x) * rowMagnitude(weight)
+	parts := int(largest/exact) + 1
+	if largest >= exact && (channels != x.Size(channelDim) || parts > channels) || x.Numel() == 0 {
+		return contiguous(to(product(to(x, tensor.Float64), to(weight, tensor.Float64)), tensor.Float64))
+	}
+	if largest < exact {
+		return contiguous(to(product(x, weight), tensor.Float64))
+	}
+	var sums *tensor.Tensor
+	for _, part := range [][2]int{{0, channels / 2}, {channels / 2, channels - channels/2}} {
+		narrow := func(t *tensor.Tensor, dim int) *tensor.Tensor {
+			return contiguous(must(t.Narrow(dim, part[0], part[1])))
+		}
+		s := exactSums(narrow(x, channelDim), narrow(weight, 1), channelDim, product)
+		if sums == nil {
+			sums = s
+			continue
+		}
+		into, more := tensor.Data[float64](sums), tensor.Data[float64](s)
+		tensor.Parallel(len(into), rowGrain, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				into[i] += more[i]
+			}
+		})
+	}
+	return sums
+}
+
+// magnitude returns the largest absolute value.
+func magnitude(x *tensor.Tensor) float64 {
+	largest := float32(0)
+	for _, v := range tensor.Data[float32](x) {
+		largest = max(largest, v, -v)
+	}
+	return float64(largest)
+}
+
+// rowMagnitude returns the largest sum of absolute values along the first dimension.
+func rowMagnitude(weight *tensor.Tensor) float64 {
+	data, largest := tensor.Data[float32](weight), 0.0
+	row := weight.Numel() / max(weight.Size(0), 1)
+	for ; row > 0 && len(data) >= row; data = data[row:] {
+		sum := float32(0)
+		for _, v := range data[:row] {
+			sum += max(v, -v)
+		}
+		largest = max(largest, float64(sum))
+	}
+	return largest
+}
+
+// centered gives the integers of a quantized tensor less their zero points, as float32.
 func centered(t *tensor.Tensor) *tensor.Tensor {
 	q := *t.Quantizer()
 	if q.Scale = 1; q.PerChannel() {
@@ -81,7 +142,7 @@ func centered(t *tensor.Tensor) *tensor.Tensor {
 			q.Scales[i] = 1
 		}
 	}
-	return to(must(tensor.Dequantize(must(tensor.QuantizedOf(must(t.IntegersOf()), &q)))), tensor.Float64)
+	return must(tensor.Dequantize(must(tensor.QuantizedOf(must(t.IntegersOf()), &q))))
 }
 
 // onCentered makes an operator that commutes with scaling take quantized tensors too: it runs on
@@ -94,7 +155,7 @@ func onCentered(f func(c call) *tensor.Tensor) func(c call) *tensor.Tensor {
 		}
 		check(!x.Quantizer().PerChannel(), "expected a tensor that is quantized per tensor, but got one quantized per channel")
 		q := &tensor.Quantizer{Scale: 1, ZeroPoint: x.Quantizer().ZeroPoint}
-		out := must(tensor.Quantize(to(f(c.withFirst(to(centered(x), tensor.Float32))), tensor.Float32), q, x.DType()))
+		out := must(tensor.Quantize(to(f(c.withFirst(centered(x))), tensor.Float32), q, x.DType()))
 		out.SetQuantizer(x.Quantizer())
 		return out
 	}
