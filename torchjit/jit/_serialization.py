@@ -34,6 +34,15 @@ def save_to_buffer(c: Any, _extra_files: dict[str, Any] | None = None) -> bytes:
     return _native.save_module_to_bytes(c, dict(_extra_files or {}))
 
 
+def check_path(f: str | os.PathLike[str]) -> None:
+    """Raises ValueError where a path is that of no file."""
+    path = os.fspath(f)
+    if not os.path.exists(path):
+        raise ValueError(f"The provided filename {path} does not exist")
+    if os.path.isdir(path):
+        raise ValueError(f"The provided filename {path} is a directory")
+
+
 def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None) -> Any:
     """The compiled module in a file: a path, a file object, or its bytes. Nothing in the file is run.
 
@@ -45,12 +54,8 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
     validate_map_location(map_location)
     wanted = list(_extra_files or ())
     if isinstance(f, (str, os.PathLike)):
-        path = os.fspath(f)
-        if not os.path.exists(path):
-            raise ValueError(f"The provided filename {path} does not exist")
-        if os.path.isdir(path):
-            raise ValueError(f"The provided filename {path} is a directory")
-        c, extra = _native.load_module(path, wanted)
+        check_path(f)
+        c, extra = _native.load_module(os.fspath(f), wanted)
     else:
         data = bytes(f) if isinstance(f, (bytes, bytearray, memoryview)) else f.read()
         c, extra = _native.load_module_from_bytes(data, wanted)

@@ -11,7 +11,7 @@ import pickle
 from typing import Any, NamedTuple
 
 from torchjit.jit._records import PyTorchFileReader
-from torchjit.jit._serialization import load, validate_map_location
+from torchjit.jit._serialization import check_path, load, validate_map_location
 
 
 class LiteScriptModule:
@@ -56,22 +56,16 @@ def _nothing(*args: Any) -> None:
     return None
 
 
-def _check_path(f: Any) -> None:
-    if isinstance(f, (str, os.PathLike)):
-        path = os.fspath(f)
-        if not os.path.exists(path):
-            raise ValueError(f"The provided filename {path} does not exist")
-        if os.path.isdir(path):
-            raise ValueError(f"The provided filename {path} is a directory")
-
-
 def _source(f_input: Any) -> Any:
-    return f_input if isinstance(f_input, (str, os.PathLike)) else io.BytesIO(f_input.read())
+    """The path, or the bytes of a file. Raises ValueError for a path that is no file."""
+    if not isinstance(f_input, (str, os.PathLike)):
+        return io.BytesIO(f_input.read())
+    check_path(f_input)
+    return f_input
 
 
 def _bytecode(f_input: Any) -> tuple[Any, ...]:
     """(version, (name of a function, its code, its schema), ...) of an archive. Raises RuntimeError where it has none."""
-    _check_path(f_input)
     record = PyTorchFileReader(_source(f_input)).get_record("bytecode.pkl")
     try:
         found = _Plain(io.BytesIO(record)).load()
@@ -88,7 +82,6 @@ def _load_for_lite_interpreter(f: Any, map_location: Any = None) -> LiteScriptMo
     Raises ValueError for a path that is no file, RuntimeError for an archive without bytecode.
     """
     location = validate_map_location(map_location)
-    _check_path(f)
     source = _source(f)
     if not PyTorchFileReader(source).has_record("bytecode.pkl"):
         raise RuntimeError("PytorchStreamReader failed locating file bytecode.pkl: file not found ()")

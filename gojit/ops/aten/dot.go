@@ -1,8 +1,6 @@
 package aten
 
 import (
-	"unsafe"
-
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/tensor"
@@ -27,9 +25,7 @@ func dot(a, b *tensor.Tensor) *tensor.Tensor {
 func complexDot(a, b *tensor.Tensor) *tensor.Tensor {
 	d, n := a.DType(), a.Numel()
 	out := empty(nil, d)
-	re := launch.SingleOf(out)
-	im := re
-	im.Ptr = unsafe.Add(im.Ptr, d.Size()/2)
+	re, im := partRows(out)
 	p := complexDots.of(d, func(b *kernel.Builder) {
 		product := b.Mul(b.Input(d, d), b.Input(d, d))
 		b.Reduce(kernel.ReduceSum, b.Unary(kernel.Real, product), d.ToReal())

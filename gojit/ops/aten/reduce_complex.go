@@ -19,11 +19,17 @@ func complexSum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType)
 	if out.Numel() == 0 {
 		return to(out, result) // which has no place for an imaginary part either
 	}
-	re := launch.SingleOf(out)
-	im := re
-	im.Ptr = unsafe.Add(im.Ptr, computed.Size()/2)
+	re, im := partRows(out)
 	rowPartSums.program(g.rows.DType(), computed).ParallelRows(g.outer, g.n, []launch.Row{re, im, launch.RowOf(g.rows, g.n)}, nil)
 	return to(out, result)
+}
+
+// partRows returns the real and the imaginary parts of contiguous complex numbers as one of each for each row.
+func partRows(t *tensor.Tensor) (re, im launch.Row) {
+	re = launch.SingleOf(t)
+	im = re
+	im.Ptr = unsafe.Add(im.Ptr, t.DType().Size()/2)
+	return re, im
 }
 
 // complexColumnSums adds up columns of pairs of numbers.

@@ -206,7 +206,6 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
             raise NotImplementedError(
                 "MovingAverageMinMaxObserver's qscheme only support                     torch.per_tensor_symmetric and torch.per_tensor_affine."
             )
-        self_constant = averaging_constant
         super().__init__(
             dtype=dtype,
             qscheme=qscheme,
@@ -216,7 +215,7 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
             eps=eps,
             **kwargs,
         )
-        self.averaging_constant = self_constant
+        self.averaging_constant = averaging_constant
 
     def forward(self, x_orig: Any) -> Any:
         if x_orig.numel() == 0:

@@ -105,9 +105,6 @@ class Conv2d(_ConvNd, nn.Conv2d):
             qconfig=qconfig, device=device, dtype=dtype,
         )  # fmt: skip
 
-    def forward(self, input: Any) -> Any:
-        return self._conv_forward(input, self.weight_fake_quant(self.weight), self.bias)
-
 
 class Conv3d(_ConvNd, nn.Conv3d):
     """A convolution over three dimensions whose weight goes through `weight_fake_quant`."""
@@ -124,6 +121,3 @@ class Conv3d(_ConvNd, nn.Conv3d):
             dilation=_triple(dilation), transposed=False, output_padding=_triple(0), groups=groups, bias=bias, padding_mode=padding_mode,
             qconfig=qconfig, device=device, dtype=dtype,
         )  # fmt: skip
-
-    def forward(self, input: Any) -> Any:
-        return self._conv_forward(input, self.weight_fake_quant(self.weight), self.bias)

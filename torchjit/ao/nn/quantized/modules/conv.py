@@ -88,12 +88,16 @@ class _ConvNd(WeightedQuantizedModule):
         """Replaces weight and bias."""
         raise NotImplementedError
 
-    def bias(self):
-        """The bias, None where there is none."""
-        raise NotImplementedError
-
     def _weight_bias(self):
         raise NotImplementedError
+
+    def weight(self):
+        """The weight."""
+        return self._weight_bias()[0]
+
+    def bias(self):
+        """The bias, None where there is none."""
+        return self._weight_bias()[1]
 
     def extra_repr(self):
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}, scale={self.scale}, zero_point={self.zero_point}"
@@ -280,13 +284,6 @@ class Conv1d(_ConvNd):
     def _weight_bias(self):
         return torch.ops.quantized.conv1d_unpack(self._packed_params)
 
-    def weight(self):
-        """The weight."""
-        return self._weight_bias()[0]
-
-    def bias(self):
-        return self._weight_bias()[1]
-
     def forward(self, input):
         if len(input.shape) != 3:
             raise ValueError("Input shape must be `(N, C, L)`!")
@@ -345,13 +342,6 @@ class Conv2d(_ConvNd):
     def _weight_bias(self):
         return self._packed_params.unpack()
 
-    def weight(self):
-        """The weight."""
-        return self._weight_bias()[0]
-
-    def bias(self):
-        return self._weight_bias()[1]
-
     def forward(self, input):
         if len(input.shape) != 4:
             raise ValueError("Input shape must be `(N, C, H, W)`!")
@@ -402,13 +392,6 @@ class Conv3d(_ConvNd):
 
     def _weight_bias(self):
         return self._packed_params.unpack()
-
-    def weight(self):
-        """The weight."""
-        return self._weight_bias()[0]
-
-    def bias(self):
-        return self._weight_bias()[1]
 
     def forward(self, input):
         if len(input.shape) != 5:
@@ -507,13 +490,6 @@ class ConvTranspose1d(_ConvTransposeNd):
     def _weight_bias(self):
         return torch.ops.quantized.conv_transpose1d_unpack(self._packed_params)
 
-    def weight(self):
-        """The weight."""
-        return self._weight_bias()[0]
-
-    def bias(self):
-        return self._weight_bias()[1]
-
     def forward(self, input):
         if len(input.shape) != 3:
             raise ValueError("Input shape must be `(N, C, L)`!")
@@ -545,13 +521,6 @@ class ConvTranspose2d(_ConvTransposeNd):
     def _weight_bias(self):
         return torch.ops.quantized.conv2d_unpack(self._packed_params)
 
-    def weight(self):
-        """The weight."""
-        return self._weight_bias()[0]
-
-    def bias(self):
-        return self._weight_bias()[1]
-
     def forward(self, input):
         if len(input.shape) != 4:
             raise ValueError("Input shape must be `(N, C, H, W)`!")
@@ -582,13 +551,6 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     def _weight_bias(self):
         return torch.ops.quantized.conv3d_unpack(self._packed_params)
-
-    def weight(self):
-        """The weight."""
-        return self._weight_bias()[0]
-
-    def bias(self):
-        return self._weight_bias()[1]
 
     def forward(self, input):
         if len(input.shape) != 5:

@@ -88,6 +88,23 @@ class GroupNorm(nn.GroupNorm):
 class _Instances:
     """What normalizations of instances share."""
 
+    def __init__(
+        self,
+        num_features,
+        weight,
+        bias,
+        scale,
+        zero_point,
+        eps=1e-5,
+        momentum=0.1,
+        affine=False,
+        track_running_stats=False,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats)
+        _take(self, weight, bias, scale, zero_point)
+
     def forward(self, input):
         return torch.ops.quantized.instance_norm(input, self.weight, self.bias, self.eps, self.scale, self.zero_point)
 
@@ -108,61 +125,10 @@ class _Instances:
 class InstanceNorm1d(_Instances, nn.InstanceNorm1d):
     """nn.InstanceNorm1d; results have the given scale and zero point."""
 
-    def __init__(
-        self,
-        num_features,
-        weight,
-        bias,
-        scale,
-        zero_point,
-        eps=1e-5,
-        momentum=0.1,
-        affine=False,
-        track_running_stats=False,
-        device=None,
-        dtype=None,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats)
-        _take(self, weight, bias, scale, zero_point)
-
 
 class InstanceNorm2d(_Instances, nn.InstanceNorm2d):
     """nn.InstanceNorm2d; results have the given scale and zero point."""
 
-    def __init__(
-        self,
-        num_features,
-        weight,
-        bias,
-        scale,
-        zero_point,
-        eps=1e-5,
-        momentum=0.1,
-        affine=False,
-        track_running_stats=False,
-        device=None,
-        dtype=None,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats)
-        _take(self, weight, bias, scale, zero_point)
-
 
 class InstanceNorm3d(_Instances, nn.InstanceNorm3d):
     """nn.InstanceNorm3d; results have the given scale and zero point."""
-
-    def __init__(
-        self,
-        num_features,
-        weight,
-        bias,
-        scale,
-        zero_point,
-        eps=1e-5,
-        momentum=0.1,
-        affine=False,
-        track_running_stats=False,
-        device=None,
-        dtype=None,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats)
-        _take(self, weight, bias, scale, zero_point)

@@ -185,6 +185,25 @@ class _ConvBnNd(nn.modules.conv._ConvNd, _FusedModule):
         return made
 
 
+class _Rectified:
+    """What convolutions with a rounded weight and a rectifier share."""
+
+    _FLOAT_BN_MODULE = None
+    _FLOAT_RELU_MODULE = nn.ReLU
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
+        bias: bool = True, padding_mode: str = "zeros", qconfig: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(  # type: ignore[call-arg]
+            in_channels, out_channels, kernel_size, stride=stride, padding=padding, dilation=dilation, groups=groups, bias=bias,
+            padding_mode=padding_mode, qconfig=qconfig,
+        )  # fmt: skip
+
+    def forward(self: Any, input: Any) -> Any:
+        return F.relu(self._conv_forward(input, self.weight_fake_quant(self.weight), self.bias))
+
+
 class ConvBn1d(_ConvBnNd, nn.Conv1d):
     """A convolution over one dimension with a rounded weight, and its normalization."""
 
@@ -213,25 +232,11 @@ class ConvBnReLU1d(ConvBn1d):
         return F.relu(self._forward(input))
 
 
-class ConvReLU1d(nnqat.Conv1d, _FusedModule):
+class ConvReLU1d(_Rectified, nnqat.Conv1d, _FusedModule):
     """A convolution over one dimension with a rounded weight, and a rectifier."""
 
     _FLOAT_MODULE = nni.ConvReLU1d
     _FLOAT_CONV_MODULE = nn.Conv1d
-    _FLOAT_BN_MODULE = None
-    _FLOAT_RELU_MODULE = nn.ReLU
-
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-        bias: bool = True, padding_mode: str = "zeros", qconfig: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride=stride, padding=padding, dilation=dilation, groups=groups, bias=bias,
-            padding_mode=padding_mode, qconfig=qconfig,
-        )  # fmt: skip
-
-    def forward(self, input: Any) -> Any:
-        return F.relu(self._conv_forward(input, self.weight_fake_quant(self.weight), self.bias))
 
 
 class ConvBn2d(_ConvBnNd, nn.Conv2d):
@@ -262,25 +267,11 @@ class ConvBnReLU2d(ConvBn2d):
         return F.relu(self._forward(input))
 
 
-class ConvReLU2d(nnqat.Conv2d, _FusedModule):
+class ConvReLU2d(_Rectified, nnqat.Conv2d, _FusedModule):
     """A convolution over two dimensions with a rounded weight, and a rectifier."""
 
     _FLOAT_MODULE = nni.ConvReLU2d
     _FLOAT_CONV_MODULE = nn.Conv2d
-    _FLOAT_BN_MODULE = None
-    _FLOAT_RELU_MODULE = nn.ReLU
-
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-        bias: bool = True, padding_mode: str = "zeros", qconfig: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride=stride, padding=padding, dilation=dilation, groups=groups, bias=bias,
-            padding_mode=padding_mode, qconfig=qconfig,
-        )  # fmt: skip
-
-    def forward(self, input: Any) -> Any:
-        return F.relu(self._conv_forward(input, self.weight_fake_quant(self.weight), self.bias))
 
 
 class ConvBn3d(_ConvBnNd, nn.Conv3d):
@@ -311,25 +302,11 @@ class ConvBnReLU3d(ConvBn3d):
         return F.relu(self._forward(input))
 
 
-class ConvReLU3d(nnqat.Conv3d, _FusedModule):
+class ConvReLU3d(_Rectified, nnqat.Conv3d, _FusedModule):
     """A convolution over three dimensions with a rounded weight, and a rectifier."""
 
     _FLOAT_MODULE = nni.ConvReLU3d
     _FLOAT_CONV_MODULE = nn.Conv3d
-    _FLOAT_BN_MODULE = None
-    _FLOAT_RELU_MODULE = nn.ReLU
-
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-        bias: bool = True, padding_mode: str = "zeros", qconfig: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride=stride, padding=padding, dilation=dilation, groups=groups, bias=bias,
-            padding_mode=padding_mode, qconfig=qconfig,
-        )  # fmt: skip
-
-    def forward(self, input: Any) -> Any:
-        return F.relu(self._conv_forward(input, self.weight_fake_quant(self.weight), self.bias))
 
 
 _WITH_NORMS = (ConvBn1d, ConvBnReLU1d, ConvBn2d, ConvBnReLU2d, ConvBn3d, ConvBnReLU3d)
