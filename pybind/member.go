@@ -15,7 +15,7 @@ import (
 )
 
 // A member is a function whose name has a class before it: "Graph.addInput(Graph self) -> Value".
-// torchjit/_C.py makes the classes of handles from the members; those of class "_C" are functions
+// torchjit/_C/__init__.py makes the classes of handles from the members; those of class "_C" are functions
 // of the module. A member without a parameter called self is a static method.
 //
 // Most members are Go functions whose parameters and results are converted by their types; see bind.

@@ -29,6 +29,8 @@ var programFunctions = []function{
 	{schema: "ensure_class_compiled(str name) -> None", run: ensureClassCompiled},
 	{schema: "future_wait(Handle future) -> any", run: futureWait},
 	{schema: "future_done(Handle future) -> bool", run: futureDone},
+	{schema: "parse_definition(str text) -> list", run: parseDefinition},
+	{schema: "parse_type_comment(str text) -> list", run: parseTypeComment},
 	{schema: "compile_source(str text, object scope) -> list", run: compileSource},
 }
 

@@ -17,7 +17,7 @@ import (
 	"torchjit/gojit/value"
 )
 
-// scriptMembers show compiled functions; torchjit/_C.py gives them to methods also.
+// scriptMembers show compiled functions; torchjit/_C/__init__.py gives them to methods also.
 var scriptMembers = []function{
 	{schema: "ScriptFunction.graph(function self) -> Graph", doc: "The function's graph.", property: true, run: bind(functionGraph)},
 	{schema: "ScriptFunction.inlined_graph(function self) -> Graph", doc: "The graph with all calls inlined.", property: true, run: bind(functionInlinedGraph)},

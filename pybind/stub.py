@@ -1,4 +1,4 @@
-"""Writes torchjit/_native.pyi and torchjit/_C.pyi from the functions that are registered in Go.
+"""Writes torchjit/_native.pyi and torchjit/_C/__init__.pyi from the functions that are registered in Go.
 
 python pybind/stub.py          print the stubs
 python pybind/stub.py --write  replace them
@@ -121,7 +121,7 @@ def _jit_get_operation(qualified_name: str) -> tuple[Any, list[str]]: ...
 def __getattr__(name: str) -> Any: ...
 '''
 
-# What is written by hand in torchjit/_C.py, by class.
+# What is written by hand in torchjit/_C/__init__.py, by class.
 C_BODIES = {
     "Node": ["def __getitem__(self, name: str) -> Any: ..."],
     "Graph": ["def __new__(cls) -> Graph: ...", "def op(self, opname: builtins.str, *raw_args: Any, outputs: int = 1, **kwargs: Any) -> Any: ...", "def insert_point_guard(self, at: Node | Block) -> Any: ...", "@classmethod\n    def set_global_print_source_ranges(cls, enabled: bool = True) -> None: ..."],
@@ -233,7 +233,7 @@ def make_c():
 
 
 if __name__ == "__main__":
-    for file, text in (("_native.pyi", make()), ("_C.pyi", make_c())):
+    for file, text in (("_native.pyi", make()), ("_C/__init__.pyi", make_c())):
         if sys.argv[1:] == ["--write"]:
             with open(os.path.join(ROOT, "torchjit", file), "w") as f:
                 f.write(text)

@@ -101,8 +101,8 @@ class Example(Base):
 
 def test_class():
     jit_class = frontend.get_jit_class_def(Example, "Example")
-    assert [m.name().name for m in jit_class.methods] == ["again", "of", "zero"]
-    assert [(name, setter) for name, _, setter in jit_class.properties] == [("double", None)]
+    assert [m.tree[4][0][3] for m in jit_class.methods] == ["again", "of", "zero"]
+    assert [(p.tree[4][0][3], p.tree[4][2][4]) for p in jit_class.tree[4][3][4]] == [("double", ())]
     assert len(jit_class.assigns) == 1
     of = jit_class.methods[1].tree
     assert of[4][2][4][0][0] == "assign"  # cls = Example
@@ -120,7 +120,7 @@ class Pair:
 
 def test_dataclass_methods_are_written():
     jit_class = frontend.get_jit_class_def(Pair, "Pair")
-    names = [m.name().name for m in jit_class.methods]
+    names = [m.tree[4][0][3] for m in jit_class.methods]
     assert names == ["__eq__", "__ge__", "__gt__", "__init__", "__le__", "__lt__", "__repr__", "total"]
     assert jit_class.methods[3].source.text == (
         b"def __init__(self, first: int, second: float = 2.0) -> None:\n  self.first = first\n  self.second = second"
@@ -162,7 +162,8 @@ def test_no_source():
 def test_text_of_a_tree():
     source = frontend.source_of_lines(["def f(x: int):\n", "    x += -1\n", "    return [x if x else 'a b'][1:]\n"], "f.py", 1)
     tree = frontend.def_of_source(source)
-    assert tree.name().name == "f"
-    assert str(tree.decl()) == "(decl\n  (list\n    (param\n      (ident x)\n      (option (variable (ident int)))\n      (option)\n      (False)))\n  (option))\n"
+    name, decl, _ = tree.tree[4]
+    assert name[3] == "f"
+    assert str(frontend.TreeView(decl, source)) == "(decl\n  (list\n    (param\n      (ident x)\n      (option (variable (ident int)))\n      (option)\n      (False)))\n  (option))\n"
     assert "(aug_assign\n      (variable (ident x))\n      (+)\n      (unary minus (const 1)))" in str(tree)
     assert "(slice expr\n            (option (const 1))" in str(tree)

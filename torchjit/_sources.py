@@ -10,15 +10,12 @@ from typing import Any, NamedTuple
 from torchjit import frontend
 
 
-class SourceContext(frontend.Source):
-    """Text of a definition that makes ranges by line and columns."""
+class SourceRangeFactory(frontend.Source):
+    """A text that makes ranges by line and columns. Columns are counted from behind the indentation of the first line."""
 
-    def __init__(
-        self, source: str, filename: str, file_lineno: int, leading_whitespace_len: int, uses_true_division: bool = True, funcname: Any = None
-    ) -> None:  # fmt: skip
-        super().__init__(source, filename or "", file_lineno, leading_whitespace_len, funcname or "")
-        self.uses_true_division = uses_true_division
-        self.funcname = funcname
+    def __init__(self, text: str, filename: str | None, file_lineno: int, leading_whitespace_len: int) -> None:
+        super().__init__(text, filename, file_lineno, 0)
+        self.columns = [start + leading_whitespace_len for start in self.line_starts]
 
     @property
     def source(self) -> str:
@@ -34,6 +31,19 @@ class SourceContext(frontend.Source):
         return self.range(start, end)
 
 
+class SourceContext(SourceRangeFactory):
+    """The text of a function, with its name."""
+
+    def __init__(
+        self, source: str, filename: str | None, file_lineno: int, leading_whitespace_len: int, uses_true_division: bool = True, funcname: Any = None
+    ) -> None:  # fmt: skip
+        super().__init__(source, filename, file_lineno, leading_whitespace_len)
+        self.uses_true_division = uses_true_division
+        self.funcname = funcname
+        self.filename = filename
+        self.function = funcname or ""
+
+
 def make_source_context(*args: Any) -> SourceContext:
     """A SourceContext of its arguments."""
     return SourceContext(*args)
@@ -41,7 +51,7 @@ def make_source_context(*args: Any) -> SourceContext:
 
 def fake_range() -> frontend.SourceRange:
     """A range for what has no text."""
-    return SourceContext("", "", 0, 0).make_raw_range(0, 1)
+    return SourceContext("", None, 0, 0).make_raw_range(0, 1)
 
 
 class ParsedDef(NamedTuple):
@@ -84,4 +94,4 @@ def parse_def(fn: Any) -> ParsedDef:
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
         raise RuntimeError(f"Expected a single top-level function: {filename}:{first}")
     indent = len(source.split("\n", 1)[0]) - len(text.split("\n", 1)[0])
-    return ParsedDef(tree, SourceContext(text, filename or "", first, indent, True, fn.__name__), source, filename, first)
+    return ParsedDef(tree, SourceContext(source, filename, first, indent, True, fn.__name__), source, filename, first)

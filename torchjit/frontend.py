@@ -43,9 +43,10 @@ class Source:
         while at >= 0:
             self.line_starts.append(at + 1)
             at = self.text.find(b"\n", at + 1)
+        self.columns = self.line_starts  # where each line's first column is; see torchjit._sources
 
     def offset(self, lineno, column):
-        return self.line_starts[lineno - 1] + column
+        return self.columns[lineno - 1] + column
 
     def line_of(self, offset):
         from bisect import bisect_right
@@ -71,7 +72,7 @@ class SourceRange:
         first = source.line_of(self.start)
         last = source.line_of(max(self.start, self.end))
         indent = " " * source.indent
-        out = [f'  File "{source.filename}", line {source.first_line + first}']
+        out = [f'  File "{source.filename}", line {source.first_line + first}'] if source.filename else []
         for number in range(max(0, first - CONTEXT_LINES), min(len(lines), last + CONTEXT_LINES + 1)):
             line = lines[number]
             if number >= first and number == len(lines) - 1 and not line:
@@ -95,6 +96,9 @@ class SourceRange:
 
     def __str__(self):
         return "SourceRange at:\n" + self.highlight()
+
+    def __repr__(self):
+        return self.highlight()
 
 
 # What to write in place of syntax that programs do not have, by the beginning of the message. The Go door has the same.
@@ -147,11 +151,11 @@ class UnsupportedNodeError(NotSupportedError):
 
     __module__ = "torchjit.jit.frontend"
 
-    def __init__(self, source, node, reason="aren't supported"):
+    def __init__(self, source, node, reason=""):
         kind = type(node).__name__
         what, token = UNSUPPORTED_NODES.get(kind, (kind, " "))
         start = source.offset(node.lineno, node.col_offset)
-        super().__init__(source.range(start, start + len(token)), f"{what} {reason}")
+        super().__init__(source.range(start, start + len(token)), f"{what} {reason + ' ' if reason else ''}aren't supported")
 
 
 class FrontendTypeError(FrontendError):
@@ -219,6 +223,8 @@ def leaf(kind, start, end, text=None):
 def node(kind, start, end, *children):
     """Return a compound node whose range covers its children."""
     for child in children:
+        if isinstance(child, TreeView):  # stands in another source
+            continue
         if child[4] or child[0] not in ("list", "option"):
             start = min(start, child[1])
             end = max(end, child[2])
@@ -227,14 +233,17 @@ def node(kind, start, end, *children):
 
 def group(items):
     items = tuple(items)
-    if not items:
-        return ("list", 0, 0, None, ())
-    return ("list", min(i[1] for i in items), max(i[2] for i in items), None, items)
+    near = [i for i in items if not isinstance(i, TreeView)]
+    if not near:
+        return ("list", 0, 0, None, items)
+    return ("list", min(i[1] for i in near), max(i[2] for i in near), None, items)
 
 
 def option(item):
     if item is None:
         return ("option", 0, 0, None, ())
+    if isinstance(item, TreeView):
+        return ("option", 0, 0, None, (item,))
     return ("option", item[1], item[2], None, (item,))
 
 
@@ -253,7 +262,7 @@ class Builder:
         self.source = source
 
     def start(self, item):
-        return self.source.line_starts[item.lineno - 1] + item.col_offset
+        return self.source.columns[item.lineno - 1] + item.col_offset
 
     def range_of(self, tree):
         return self.source.range(tree[1], tree[2])
@@ -290,7 +299,7 @@ class Builder:
     def def_start(self, item):
         """Return where PyTorch says that a function starts: as many lines below it as it has decorators."""
         line = min(item.lineno - 1 + len(item.decorator_list), len(self.source.line_starts) - 1)
-        return self.source.line_starts[line] + item.col_offset
+        return self.source.columns[line] + item.col_offset
 
     def class_binding(self, item, self_name):
         """Return the statement that binds the first parameter of a class method to its class."""
@@ -350,7 +359,7 @@ class Builder:
 
     def AnnAssign(self, item):
         if item.value is None:
-            raise UnsupportedNodeError(self.source, item, "without assigned value aren't supported")
+            raise UnsupportedNodeError(self.source, item, "without assigned value")
         target = self.build(item.target)
         if target[0] == "." and target[4][0][0] == "variable" and target[4][0][4][0][3] == "self":
             if self.source.function != "__init__":
@@ -691,13 +700,10 @@ class Encoder:
             self.sources.append(source)
         self._add(tree, self.sources.index(source))
 
-    def open(self, kind, source, start, end, children):
-        """Append the head of a node whose children are added next."""
-        if source not in self.sources:
-            self.sources.append(source)
-        self.nodes.extend((self.string(kind), self.sources.index(source), start, end, 0, children))
-
     def _add(self, tree, source):
+        if isinstance(tree, TreeView):
+            self.add(tree.tree, tree.source)
+            return
         kind, start, end, text, children = tree
         text = 0 if text is None else self.string(text) + 1
         self.nodes.extend((self.string(kind), source, start, end, text, len(children)))
@@ -715,7 +721,7 @@ class Encoder:
         )
         parts = [head]
         for source in self.sources:
-            name = source.filename.encode("utf-8", "surrogatepass")
+            name = (source.filename or "").encode("utf-8", "surrogatepass")
             parts += [
                 struct.pack("<IIII", len(name), len(source.text), source.first_line, source.indent),
                 name,
@@ -727,9 +733,13 @@ class Encoder:
 
 
 class TreeView:
-    """A Tree with the source it stands in. Its text is the one that PyTorch prints."""
+    """A Tree with the source it stands in. Its text is the one that PyTorch prints.
+
+    A part of the Tree that stands in another source is a TreeView.
+    """
 
     WIDTH = 40
+    PRINTED = {"if expr": "if", "**": "pow operator", "//": "floordiv", "==": "eq", "!=": "ne", "<=": "le", ">=": "ge"}
 
     def __init__(self, tree, source):
         self.tree = tree
@@ -737,11 +747,6 @@ class TreeView:
 
     def range(self):
         return self.source.range(self.tree[1], self.tree[2])
-
-    @property
-    def name(self):
-        """The text of an identifier."""
-        return self.tree[3]
 
     def __str__(self):
         return self._text(self.tree, 0) + "\n"
@@ -751,10 +756,13 @@ class TreeView:
 
     def _parts(self, tree):
         """Return the kind of a tree and what is printed behind it: trees and texts."""
-        if tree[0] == "aug_assign":
-            target, value = tree[4]
-            return tree[0], [target, (tree[3], 0, 0, None, ()), value]
-        return "if" if tree[0] == "if expr" else tree[0], [*tree[4]] if tree[3] is None else [str(tree[3])]
+        kind, _, _, text, parts = tree.tree if isinstance(tree, TreeView) else tree
+        if kind == "aug_assign":
+            return kind, [parts[0], (self.PRINTED.get(text, text), 0, 0, None, ()), parts[1]]
+        if kind == "class":
+            name, base, methods, properties, assigns = parts
+            return kind, [name, base, methods, option(properties), option(assigns)]
+        return self.PRINTED.get(kind, kind), [*parts] if text is None else [str(text)]
 
     def _flat(self, tree):
         if isinstance(tree, str):
@@ -777,14 +785,6 @@ class JitDef(TreeView):
         super().__init__(tree, source)
         self.is_method = is_method
 
-    def name(self):
-        """The identifier that the function has."""
-        return TreeView(self.tree[4][0], self.source)
-
-    def decl(self):
-        """The parameters and the type of the result."""
-        return TreeView(self.tree[4][1], self.source)
-
     @property
     def data(self):
         encoder = Encoder()
@@ -792,37 +792,22 @@ class JitDef(TreeView):
         return encoder.finish(self.is_method)
 
 
-class JitClassDef:
+class JitClassDef(TreeView):
     """A class: its methods and properties as JitDefs and the attributes it assigns."""
 
     def __init__(self, name, start, source, methods, properties, assigns):
-        self.name = name
-        self.start = start
-        self.source = source
         self.methods = methods
-        self.properties = properties
         self.assigns = assigns
+        end = start + len("class")
+        made = [node("property", *g.tree[1:3], ident(*g.tree[1:3], n), g.tree, option(s)) for n, g, s in properties]
+        properties = [TreeView(tree, getter.source) for tree, (_, getter, _) in zip(made, properties)]
+        parts = (ident(start, end, name), option(None), group(methods), group(properties), group(assigns))
+        super().__init__(("class", start, end, None, parts), source)
 
     @property
     def data(self):
         encoder = Encoder()
-        start, end, source = self.start, self.start + len("class"), self.source
-        encoder.open("class", source, start, end, 5)
-        encoder.add(ident(start, end, self.name), source)
-        encoder.add(option(None), source)
-        encoder.open("list", source, start, start, len(self.methods))
-        for method in self.methods:
-            encoder.add(method.tree, method.source)
-        encoder.open("list", source, start, start, len(self.properties))
-        for name, getter, setter in self.properties:
-            at = getter.tree
-            encoder.open("property", getter.source, at[1], at[2], 3)
-            encoder.add(ident(at[1], at[2], name), getter.source)
-            encoder.add(getter.tree, getter.source)
-            encoder.open("option", getter.source, at[1], at[1], int(setter is not None))
-            if setter is not None:
-                encoder.add(setter.tree, setter.source)
-        encoder.add(group(self.assigns), source)
+        encoder.add(self.tree, self.source)
         return encoder.finish(True)
 
 

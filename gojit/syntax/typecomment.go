@@ -121,6 +121,29 @@ func parseSignature(text *source.Text, c comment) (params []Expr, result Expr, e
 	return params, result, nil
 }
 
+// ParseTypeComment reads a text that is a type comment, "# type: (A, B) -> C", as a declaration whose parameters
+// have types and no names.
+func ParseTypeComment(text *source.Text) (decl Decl, err error) {
+	all := source.Range{Text: text, End: len(text.Body)}
+	if !strings.HasPrefix(text.Body, typeComment) {
+		start, _, _ := lex(text)
+		at, found := all, ""
+		if len(start) > 0 {
+			at, found = start[0].rangeIn(text), start[0].describe()
+		}
+		return decl, source.Errorf(source.RuntimeError, at, "expected type comment but found '%s' here", found)
+	}
+	types, result, err := parseSignature(text, comment{0, len(text.Body)})
+	if err != nil {
+		return decl, err
+	}
+	params := make([]Param, len(types))
+	for i, typ := range types {
+		params[i] = NewParam(typ.tree().Range, NewIdent(typ.tree().Range, ""), typ, nil, false)
+	}
+	return NewDecl(all, params, result), nil
+}
+
 // mergeTypes gives the parameters of d, without self in a method, the types in order.
 func mergeTypes(d Def, types []Expr, result Expr, isMethod bool) (Def, error) {
 	decl := d.Decl()

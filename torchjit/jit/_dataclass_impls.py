@@ -9,8 +9,8 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from torchjit._jit_internal import is_optional
 from torchjit._sources import ParsedDef, SourceContext
+from torchjit.jit._callables import is_optional
 
 FAKE_FILENAME_PREFIX = "__torch_jit_dataclass"
 

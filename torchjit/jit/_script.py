@@ -299,7 +299,7 @@ _ELSEWHERE = {
     **{name: "torchjit.jit._stubs" for name in ("ScriptMethodStub", "infer_methods_to_compile")},
     **{name: "torchjit._jit_internal" for name in ("Attribute", "interface", "_unwrap_optional")},
     **{name: "torchjit.jit._state" for name in ("_enabled", "_python_cu", "_set_jit_function_cache", "_try_get_jit_cached_function")},
-    **{name: "torchjit.frontend" for name in ("get_default_args", "get_jit_class_def", "get_jit_def")},
+    **{name: "torchjit.jit.frontend" for name in ("get_default_args", "get_jit_class_def", "get_jit_def")},
     "ConstMap": "torchjit._C", "ScriptWarning": "torchjit.jit", "_qualified_name": "torchjit.jit._callables",
     "Module": "torchjit.nn",
     "wrap_cpp_module": "torchjit.jit._recursive", "validate_map_location": "torchjit.jit._serialization",

@@ -19,9 +19,9 @@ class ScriptMethodStub(tuple):  # noqa: SLOT001
     @property
     def def_(self) -> Any:
         """The definition as a Tree."""
-        from torchjit.frontend import get_jit_def
+        from torchjit.jit.frontend import get_jit_def
 
-        return get_jit_def(self.original_method, self[0], self_name="RecursiveScriptModule", unused=_marks.is_unused(self.original_method))
+        return get_jit_def(self.original_method, self[0], self_name="RecursiveScriptModule")
 
     @property
     def resolution_callback(self) -> Callable[[str], Any]:

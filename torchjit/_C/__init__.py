@@ -431,6 +431,7 @@ _ELSEWHERE = {
     "_jit_check_alias_annotation": ("torchjit.jit._alias_check", "check_alias_annotation"),
     **{name: ("torchjit._schema_info", name) for name in ("_SchemaArgType", "_SchemaArgument", "_SchemaInfo")},
     "JITException": ("torchjit.jit", "Error"),
+    **{name: ("torchjit.jit.frontend", name) for name in ("_parse_source_def", "_replace_overloaded_method_decl", "merge_type_from_type_comment", "parse_type_comment")},
     "Future": ("torchjit.jit._async", "Future"), "FileCheck": ("torchjit.testing._filecheck", "FileCheck"),
 }  # fmt: skip
 
@@ -450,6 +451,10 @@ def __getattr__(name: str) -> Any:
         from torchjit import _operator_modules
 
         return getattr(_operator_modules, name)
+    if name == "_jit_tree_views":
+        import importlib
+
+        return importlib.import_module("torchjit._C._jit_tree_views")
     if name in ("fork", "wait"):
         from torchjit.jit import _async
 
