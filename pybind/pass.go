@@ -60,6 +60,8 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_run_decompositions(Graph graph) -> None", doc: "Replaces operators by the graphs that are registered for them, and simplifies the graph.", run: pass(composite.RunDecompositions)},
 	{schema: "_C._jit_decomposition_graph_for_node(Node node) -> Graph?", doc: "The graph that is registered for a node's operator, None where there is none.", run: bind(composite.Decomposition)},
 	{schema: "_C._jit_register_decomposition_for_schema(FunctionSchema schema, Graph graph) -> None", doc: "Has a graph stand for an operator from now on.", run: bind(registerDecomposition)},
+	{schema: "_C._jit_pass_create_functional_graphs(Graph graph) -> None", doc: "Groups the nodes that write nothing and whose results nothing writes.", run: pass(quiet(passes.CreateFunctionalGraphs))},
+	{schema: "_C._jit_pass_inline_functional_graphs(Graph graph) -> None", doc: "Puts the nodes of functional graphs in their places.", run: pass(quiet(passes.InlineFunctionalGraphs))},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
 }
 

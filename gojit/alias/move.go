@@ -100,8 +100,14 @@ func hasEffects(n *ir.Node) bool {
 		return true
 	}
 	found := false
-	for _, b := range n.Blocks() {
+	look := func(b *ir.Block) {
 		b.Walk(func(m *ir.Node) { found = found || m.HasSideEffects() || m.IsNondeterministic() })
+	}
+	for _, b := range n.Blocks() {
+		look(b)
+	}
+	if body := n.GraphAttr("Subgraph"); body != nil {
+		look(body.Block())
 	}
 	return found
 }

@@ -251,6 +251,7 @@ func init() {
 		"prim::CreateObject":              (*lowering).createObject,
 		"prim::CallFunction":              (*lowering).callFunction,
 		"prim::DifferentiableGraph":       (*lowering).subgraph,
+		"prim::FunctionalGraph":           (*lowering).subgraph,
 		"prim::CallMethod":                (*lowering).callMethod,
 		"prim::isinstance":                (*lowering).isInstance,
 		"prim::unchecked_cast":            (*lowering).cast,

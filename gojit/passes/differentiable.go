@@ -246,15 +246,3 @@ func (s *slicer) enclose(group *ir.Node) *ir.Node {
 	group.Destroy()
 	return made
 }
-
-// InlineSubgraph puts the Subgraph of a node in its place.
-func InlineSubgraph(n *ir.Node) {
-	g := n.Graph()
-	old := g.SetInsertPoint(n)
-	outs := g.InsertGraph(n.GraphAttr("Subgraph"), n.Inputs())
-	g.SetInsertPoint(old)
-	for i, out := range n.Outputs() {
-		out.ReplaceAllUsesWith(outs[i])
-	}
-	n.Destroy()
-}
