@@ -23,7 +23,7 @@ passes
 executor
 frontend trace
 composite
-serialize
+autodiff serialize
 export
 gojit
 cmd/gojit

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"torchjit/gojit/autodiff"
 	"torchjit/gojit/composite"
 	"torchjit/gojit/executor"
 	"torchjit/gojit/ir"
@@ -62,6 +63,8 @@ var passMembers = []function{
 	{schema: "_C._jit_register_decomposition_for_schema(FunctionSchema schema, Graph graph) -> None", doc: "Has a graph stand for an operator from now on.", run: bind(registerDecomposition)},
 	{schema: "_C._jit_pass_create_functional_graphs(Graph graph) -> None", doc: "Groups the nodes that write nothing and whose results nothing writes.", run: pass(quiet(passes.CreateFunctionalGraphs))},
 	{schema: "_C._jit_pass_inline_functional_graphs(Graph graph) -> None", doc: "Puts the nodes of functional graphs in their places.", run: pass(quiet(passes.InlineFunctionalGraphs))},
+	{schema: "_C._jit_pass_specialize_autogradzero(Graph graph) -> None", doc: "Removes what is done with gradients that are undefined.", run: pass(quiet(autodiff.RemoveZeros))},
+	{schema: "_C._differentiate(Graph graph) -> tuple", doc: "What torch._C.Gradient has, in the order of its names.", run: bind(differentiate)},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
 }
 
@@ -172,6 +175,17 @@ func groupDifferentiable(g *ir.Graph, threshold int) error {
 	}
 	passes.CreateDifferentiableGraphs(g, threshold)
 	return nil
+}
+
+func differentiate(g *ir.Graph) (f, df *ir.Graph, realOutputs int, vjps, capturedInputs, capturedOutputs, outputVJPs []int, err error) {
+	if err := prepared(g); err != nil {
+		return nil, nil, 0, nil, nil, nil, nil, err
+	}
+	d, err := autodiff.Differentiate(g)
+	if err != nil {
+		return nil, nil, 0, nil, nil, nil, nil, err
+	}
+	return d.F, d.DF, d.FRealOutputs, d.DFInputVJPs, d.DFInputCapturedInputs, d.DFInputCapturedOutputs, d.DFOutputVJPs, nil
 }
 
 func rewriteGraph(pattern, replacement string, g *ir.Graph, _ []*word) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"torchjit/gojit/autodiff"
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/types"
@@ -20,6 +21,7 @@ func createFunction(name string, g *ir.Graph) (*scriptFunction, error) {
 		return nil, err
 	}
 	body := g.Copy()
+	autodiff.Lower(body)
 	return &scriptFunction{function: ir.NewFunction(name, schemaOfGraph(lastPart(name), body), body)}, nil
 }
 

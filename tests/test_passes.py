@@ -371,3 +371,18 @@ def test_propagation_of_types_draws_no_random_numbers():
     assert _C._jit_pass_propagate_dtype(graph)
     assert torch.equal(torch.rand(4), expected)
     FileCheck().check("Float(*) = aten::dropout").check("Float(*) = aten::relu").run(graph)
+
+
+def test_functional_graphs():
+    def f(x: Tensor, n: int):
+        y = torch.tanh(x * x).sin().cos().exp()
+        x.add_(n)
+        return y.neg().abs() + x
+
+    graph = torch.jit.script(f).graph.copy()
+    _C._jit_pass_create_functional_graphs(graph)
+    FileCheck().check("prim::FunctionalGraph_0").check("aten::add_").check("with prim::FunctionalGraph_0").run(graph)
+    made = _C._create_function_from_graph("f", graph)
+    assert_close(made(torch.ones(2), 3), f(torch.ones(2), 3))
+    _C._jit_pass_inline_functional_graphs(graph)
+    FileCheck().check_not("FunctionalGraph").check("aten::exp").check("aten::add_").run(graph)

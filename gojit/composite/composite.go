@@ -44,23 +44,39 @@ func textOf(name string) string {
 
 // functions are the definitions by name.
 var functions = sync.OnceValue(func() map[string]*ir.Function {
-	unit, found := ir.NewUnit(), map[string]*ir.Function{}
-	var defining sync.Mutex
+	found := map[string]*ir.Function{}
 	for _, file := range fileNames {
-		trees, err := syntax.ParseFile(source.NewText(file, textOf(file), 1))
-		if err != nil {
-			panic(fmt.Sprintf("composite: %v", err))
-		}
-		for _, tree := range trees {
-			def := syntax.AsDef(tree)
-			name := def.Name().Name()
-			found[name] = ir.NewLazyFunction(name, &defining, func(f *ir.Function) error {
-				return frontend.Compile(f, def, frontend.Options{Resolver: resolver{found}, Unit: unit})
-			})
-		}
+		define(found, file, textOf(file))
 	}
 	return found
 })
+
+// Definitions returns the functions of a text of this kind, which are compiled when they are first needed and may call each
+// other. It panics where the text cannot be parsed: it is part of the program.
+func Definitions(file, text string) map[string]*ir.Function {
+	found := map[string]*ir.Function{}
+	define(found, file, text)
+	return found
+}
+
+// define adds the functions of a text to those that it may call.
+func define(found map[string]*ir.Function, file, text string) {
+	trees, err := syntax.ParseFile(source.NewText(file, text, 1))
+	if err != nil {
+		panic(fmt.Sprintf("composite: %v", err))
+	}
+	unit := ir.NewUnit()
+	for _, tree := range trees {
+		def := syntax.AsDef(tree)
+		name := def.Name().Name()
+		found[name] = ir.NewLazyFunction(name, &defining, func(f *ir.Function) error {
+			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{found}, Unit: unit})
+		})
+	}
+}
+
+// defining is held while a definition is compiled.
+var defining sync.Mutex
 
 // Link gives the definitions to autograd. It is called once, before anything is recorded.
 func Link() {

@@ -992,6 +992,9 @@ class FunctionType(Type):
 def _create_function_from_graph(name: builtins.str, graph: Graph) -> Any:
     """A compiled function whose body is a copy of a graph."""
 
+def _differentiate(graph: Graph) -> tuple[Any, ...]:
+    """What torch._C.Gradient has, in the order of its names."""
+
 def _filecheck_count(text: builtins.str, count: int, exactly: bool) -> list[Any]:
     """The checks that a text occurs a number of times."""
 
@@ -1055,6 +1058,9 @@ def _jit_pass_constant_propagation_immutable_types(graph: Graph) -> bool:
 def _jit_pass_create_autodiff_subgraphs(graph: Graph, threshold: int = 2) -> None:
     """Groups differentiable operators that follow each other, at least threshold of them."""
 
+def _jit_pass_create_functional_graphs(graph: Graph) -> None:
+    """Groups the nodes that write nothing and whose results nothing writes."""
+
 def _jit_pass_cse(graph: Graph) -> bool:
     """Removes nodes that compute what another one has computed; returns whether anything changed."""
 
@@ -1105,6 +1111,9 @@ def _jit_pass_inline(graph: Graph) -> None:
 
 def _jit_pass_inline_fork_wait(graph: Graph) -> None:
     """Runs forked calls in their place."""
+
+def _jit_pass_inline_functional_graphs(graph: Graph) -> None:
+    """Puts the nodes of functional graphs in their places."""
 
 def _jit_pass_inplace_to_functional_activation(graph: Graph) -> None:
     """Replaces activations that write new memory of the graph by those that make some; tensors that others see are left."""
@@ -1165,6 +1174,9 @@ def _jit_pass_remove_mutation(graph: Graph) -> bool:
 
 def _jit_pass_run_decompositions(graph: Graph) -> None:
     """Replaces operators by the graphs that are registered for them, and simplifies the graph."""
+
+def _jit_pass_specialize_autogradzero(graph: Graph) -> None:
+    """Removes what is done with gradients that are undefined."""
 
 def _jit_pass_transform_conv1d_to_conv2d(graph: Graph) -> None:
     """Replaces convolutions over one dimension by those over two."""

@@ -95,8 +95,27 @@ var Objects = join(
 	one("aten::cudnn_is_acceptable", constant(value.Bool(false))),
 	one("aten::is_vulkan_available", constant(value.Bool(false))),
 	one("aten::_use_cudnn_rnn_flatten_weight", constant(value.Bool(false))),
-	one("prim::AutogradAllZero", constant(value.Bool(true))),
+	one("prim::AutogradZero", constant(value.None)),
+	one("prim::AutogradAllZero", ofGradients(func(defined, undefined bool) bool { return !defined })),
+	one("prim::AutogradAllNonZero", ofGradients(func(defined, undefined bool) bool { return !undefined })),
+	one("prim::AutogradAnyNonZero", ofGradients(func(defined, undefined bool) bool { return defined })),
 )
+
+// ofGradients makes an operator that asks whether some gradients are defined and whether some are not: None stands for these.
+func ofGradients(ask func(defined, undefined bool) bool) func(args, out []value.Value) error {
+	return func(args, out []value.Value) error {
+		defined, undefined := false, false
+		for _, v := range args {
+			if v.IsNone() {
+				undefined = true
+			} else {
+				defined = true
+			}
+		}
+		out[0] = value.Bool(ask(defined, undefined))
+		return nil
+	}
+}
 
 // containerLength returns the number of modules that a container numbers from 0.
 func containerLength(v value.Value) int {
