@@ -19,6 +19,7 @@ var moduleFunctions = []function{
 	{schema: "new_module(str class_name, list values) -> Module", run: newModule},
 	{schema: "compile_module_methods(str class_name, list stubs, list properties, list hooks, list pre_hooks) -> None", run: compileModuleMethods},
 	{schema: "define_module_method(Handle module, str text, object scope) -> None", run: defineModuleMethod},
+	{schema: "new_instance(str class_name) -> any", run: newInstance},
 	{schema: "module_slots(Handle module) -> list", run: moduleSlots},
 	{schema: "module_get(Handle module, str name) -> any", run: moduleGet},
 	{schema: "module_set(Handle module, str name, any value) -> None", run: moduleSet},
@@ -315,6 +316,20 @@ func newModule(c *call) error {
 		i++
 	}
 	c.handle(handleModule, o)
+	return nil
+}
+
+// newInstance replies an object of a class whose attributes have no values yet; no method has been called.
+func newInstance(c *call) error {
+	class, ok := program.Type(c.argText(0)).(*types.Class)
+	if !ok {
+		return valueErrorf("there is no class %q", c.argText(0))
+	}
+	kind := handleObject
+	if class.IsModule {
+		kind = handleModule
+	}
+	c.handle(kind, value.NewObject(class))
 	return nil
 }
 

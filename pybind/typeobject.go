@@ -26,6 +26,7 @@ var typeKinds = map[types.Kind]string{
 var typeMembers = []function{
 	{schema: "_C.type_classes() -> list", doc: "The number of the handle class and the name of each class of types.", run: typeClasses},
 	{schema: "_C.simple_type(str name) -> Type", doc: "The type without parts that graphs print as name.", run: bind(simpleType)},
+	{schema: "_C._program_type(str text) -> Type", doc: "The type of a text in the form of schemas, with the classes of the program.", run: bind(parseType)},
 	{schema: "Type.str(Type self) -> str", doc: "The form in graphs and schemas.", run: bind(types.Type.String)},
 	{schema: "Type.annotation_str(Type self) -> str", doc: "The form in Python source.", property: true, run: bind(annotationOf)},
 	{schema: "Type.__repr__(Type self) -> str", doc: "The form in Python source.", run: bind(annotationOf)},

@@ -85,6 +85,7 @@ _ELSEWHERE.update(
     }
 )  # fmt: skip
 _ELSEWHERE["cond"] = "torchjit._higher_order_ops"
+_ELSEWHERE["classes"] = "torchjit._classes"
 _ELSEWHERE["set_printoptions"] = "torchjit._tensor_str"
 _ELSEWHERE["install_as_torch"] = "torchjit._alias"
 _ELSEWHERE["to_dlpack"] = "torchjit.utils.dlpack"
@@ -95,7 +96,7 @@ _SUBMODULES = (
     "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "multiprocessing", "nn", "onnx",
     "ops",
     "optim", "overrides", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "special", "storage", "testing", "types",
-    "utils", "version", "__config__", "_jit_internal", "_C", "_VF", "_lowrank", "_six", "_tensor_str",
+    "utils", "version", "__config__", "_jit_internal", "_C", "_sources", "_VF", "_lowrank", "_six", "_tensor_str",
 )  # fmt: skip
 
 

@@ -142,8 +142,38 @@ class AliasDb(_native.Handle):
     """Which values of a graph may share memory, and which of it is written."""
 
 
+class _ScriptIterator:
+    """Goes over the items that a container of a program had when it was asked."""
+
+    def __init__(self, items: Any) -> None:
+        self._items = iter(items)
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._items)
+
+
+class ScriptListIterator(_ScriptIterator):
+    """Goes over the items of a ScriptList."""
+
+
+class ScriptDictKeyIterator(_ScriptIterator):
+    """Goes over the keys of a ScriptDict."""
+
+
+class ScriptDictIterator(_ScriptIterator):
+    """Goes over the pairs of keys and values of a ScriptDict."""
+
+
 class ScriptList(_native.Handle):
     """A list of a program: compiled functions that are given it see and change the same list."""
+
+    def __new__(cls, items: Any) -> Any:
+        from torchjit.jit._script import create_script_list
+
+        return create_script_list(items)
 
     def __repr__(self) -> str:
         return self._text()
@@ -152,7 +182,7 @@ class ScriptList(_native.Handle):
         return len(self) > 0
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._items())
+        return ScriptListIterator(self._items())
 
     def __contains__(self, item: Any) -> bool:
         return item in self._items()
@@ -226,6 +256,11 @@ class ScriptList(_native.Handle):
 class ScriptDict(_native.Handle):
     """A dictionary of a program: compiled functions that are given it see and change the same dictionary."""
 
+    def __new__(cls, items: Any) -> Any:
+        from torchjit.jit._script import create_script_dict
+
+        return create_script_dict(items)
+
     def __repr__(self) -> str:
         return self._text()
 
@@ -233,7 +268,7 @@ class ScriptDict(_native.Handle):
         return len(self) > 0
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._items())
+        return ScriptDictKeyIterator(self._items())
 
     def keys(self) -> Iterator[Any]:
         """The keys in the order in which they came."""
@@ -241,7 +276,7 @@ class ScriptDict(_native.Handle):
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         """The pairs of keys and values."""
-        return iter(self._items().items())
+        return ScriptDictIterator(self._items().items())
 
 
 class Type(_native.Handle):
@@ -427,6 +462,11 @@ _ELSEWHERE = {
     "ConcreteModuleType": ("torchjit.jit._recursive", "ConcreteType"), "ScriptObject": ("torchjit.jit._module", "RecursiveScriptClass"),
     **{name: ("torchjit.jit._logging", name) for name in ("AggregationType", "LockingLogger", "LoggerBase", "NoopLogger")},
     **{name: ("torchjit.jit._executor_state", name) for name in ("ArgumentSpec", "Code", "ExecutionPlan", "GraphExecutorState")},
+    **{name: ("torchjit._C._compiler", name) for name in (
+        "CallStack", "ErrorReport", "FatalError", "_OutOfMemoryError", "_create_module_with_type", "_create_object_with_type", "_export_opnames",
+        "_get_operation_overload", "_ivalue_debug_python_object", "_jit_assert_is_instance", "_jit_script_class_compile", "_jit_script_compile_overload",
+        "_jit_script_interface_compile", "_propagate_and_assign_input_shapes", "_resolve_type", "_resolve_type_from_object", "_run_emit_module_hook",
+    )},
     "_logging_set_logger": ("torchjit.jit._logging", "set_logger"),
     "PyTorchFileReader": ("torchjit.jit._records", "PyTorchFileReader"), "PyTorchFileWriter": ("torchjit.jit._records", "PyTorchFileWriter"),
     "_jit_check_alias_annotation": ("torchjit.jit._alias_check", "check_alias_annotation"),

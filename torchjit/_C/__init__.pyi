@@ -1199,6 +1199,9 @@ def _new_symbolic_shape_symbol() -> int:
 def _overload_names(name: builtins.str) -> list[Any]:
     """The names of an operator's overloads."""
 
+def _program_type(text: builtins.str) -> Type:
+    """The type of a text in the form of schemas, with the classes of the program."""
+
 def _propagate_shapes(graph: Graph, inputs: Any, with_grad: bool) -> Graph:
     """A copy in which tensors have the element types and numbers of dimensions that follow from the inputs, a tuple."""
 

@@ -126,6 +126,36 @@ class RecursiveScriptClass(_native.Handle):
     def __repr__(self) -> str:
         return f"<torch.ScriptObject object of {_native.object_class_name(self)}>"
 
+    def _method_names(self) -> list[str]:
+        return _native.module_method_names(self)
+
+    def _has_method(self, name: str) -> bool:
+        return name in self._method_names()
+
+    def _get_method(self, name: str) -> Any:
+        if not self._has_method(name):
+            raise RuntimeError(f"Method '{name}' is not defined.")
+        return _native.object_get(self, name)
+
+    def _type(self) -> Any:
+        return _C.ClassType(_native.object_class_name(self))
+
+    def getattr(self, name: str) -> Any:
+        """An attribute. Raises RuntimeError where the class has none of the name."""
+        return _native.object_get(self, name)
+
+    def setattr(self, name: str, value: Any) -> None:
+        """Sets an attribute."""
+        _native.object_set(self, name, value)
+
+    def hasattr(self, name: str) -> bool:
+        """Whether the class has an attribute of the name."""
+        return any(slot == name for slot, _ in _native.module_slots(self))
+
+    def _properties(self) -> list[Any]:
+        """The properties of the class: their methods are listed with the others."""
+        return []
+
 
 def _forward_magic(name: str) -> Any:
     """A special method that calls the compiled class's method of the same name."""

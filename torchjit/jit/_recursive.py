@@ -122,7 +122,7 @@ class ConcreteType:
     def get_attributes(self) -> dict[str, tuple[Any, bool]]:
         """The types of parameters, buffers and attributes by name, and whether it is a parameter."""
         own = {n: found for n, found in self.attributes.items() if found[1] != "module"}
-        return {n: (_C.parse_schema(f"type({text} x) -> ()").arguments[0].type, kind == "parameter") for n, (text, kind) in own.items()}
+        return {n: (_C._program_type(text), kind == "parameter") for n, (text, kind) in own.items()}
 
     def get_modules(self) -> list[tuple[str, ConcreteType]]:
         """The names of submodules with their classes."""

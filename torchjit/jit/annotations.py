@@ -10,8 +10,8 @@ import types
 import typing
 from typing import Any
 
+from torchjit import _C as _classes
 from torchjit import _annotations
-from torchjit._C import parse_schema
 from torchjit._jit_internal import BroadcastingList1 as BroadcastingList1
 from torchjit._jit_internal import BroadcastingList2 as BroadcastingList2
 from torchjit._jit_internal import BroadcastingList3 as BroadcastingList3
@@ -26,13 +26,15 @@ from torchjit.jit._callables import is_tuple as is_tuple
 from torchjit.jit._callables import is_union as is_union
 from torchjit.jit._resolve import Scope, _type_or_none
 
+_C: Any = _classes  # its members are made when it is loaded
+
 Dict, List, Optional, Tuple, Union = typing.Dict, typing.List, typing.Optional, typing.Tuple, typing.Union  # noqa: UP006
 
 
 def try_ann_to_type(ann: Any, loc: Any = None) -> Any:
     """The type that an annotation stands for, None where it stands for none."""
     text = _type_or_none(ann, Scope())
-    return None if text is None else parse_schema(f"type({text} x) -> ()").arguments[0].type
+    return None if text is None else _C._program_type(text)
 
 
 def ann_to_type(ann: Any, loc: Any = None) -> Any:
@@ -175,8 +177,6 @@ def is_tensor(ann: Any) -> bool:
 
 def get_enum_value_type(e: Any, loc: Any) -> Any:
     """The type of the values of an enumeration. Raises ValueError where it has none, RuntimeError where they are of several."""
-    from torchjit import _C
-
     values = [member.value for member in e]
     if not values:
         raise ValueError(f"No enum values defined for: '{e.__class__}'")
@@ -184,8 +184,6 @@ def get_enum_value_type(e: Any, loc: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    from torchjit import _C
-
     if name.endswith("Type") and hasattr(_C, name):
         return getattr(_C, name)
     raise AttributeError(f"module 'torch.jit.annotations' has no attribute '{name}'")
