@@ -80,7 +80,7 @@ func lanesOf[T Float](isa amd64.ISA) int {
 }
 
 // aligned returns n elements that begin on a cache line.
-func aligned[T Float](n int) []T {
+func aligned[T Float | byte](n int) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	data := make([]T, n+64/size)

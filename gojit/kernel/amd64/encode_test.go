@@ -60,7 +60,7 @@ func text(o *opInfo, isa ISA, w Width, d, v Reg, s Operand, k Reg, zero bool) st
 		}
 		name = "{evex} v" + name
 	case isa >= AVX2:
-		name = "v" + name
+		name = "{vex} v" + name
 	}
 	shrunk := bytes // a register in place of a smaller memory operand
 	switch o.mem {

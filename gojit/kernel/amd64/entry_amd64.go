@@ -25,3 +25,11 @@ func host() ISA {
 
 // HasBF16 reports whether the machine multiplies bfloat16 numbers.
 func HasBF16() bool { return cpu.X86.HasAVX512BF16 }
+
+// HasByteDots reports whether the machine adds up products of bytes by fours, in the form that code for an instruction set has.
+func HasByteDots(isa ISA) bool {
+	if isa == AVX512 {
+		return cpu.X86.HasAVX512VNNI
+	}
+	return isa == AVX2 && cpu.X86.HasAVXVNNI
+}

@@ -10,3 +10,6 @@ func host() ISA { return None }
 
 // HasBF16 reports whether the machine multiplies bfloat16 numbers.
 func HasBF16() bool { return false }
+
+// HasByteDots reports whether the machine adds up products of bytes by fours.
+func HasByteDots(ISA) bool { return false }

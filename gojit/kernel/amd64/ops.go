@@ -77,6 +77,7 @@ const (
 	GETMANTPD
 	CVTDQ2PS
 	CVTTPS2DQ
+	CVTPS2DQ
 	CVTDQ2PD
 	CVTPS2PD
 	CVTPD2PS
@@ -89,6 +90,8 @@ const (
 	CVTPS2PHstore
 	PADDD
 	PADDQ
+	PMADDWD
+	PMAXUB
 	PSUBD
 	PSUBQ
 	PMULLD
@@ -108,6 +111,7 @@ const (
 	PCMPGTQ
 	PCMPD
 	PCMPQ
+	PSRLW
 	PSLLD
 	PSRLD
 	PSRAD
@@ -150,6 +154,8 @@ const (
 	MASKMOVPD
 	MASKMOVPDstore
 	DPBF16PS
+	PDPBUSD
+	PDPWSSD
 	MOVMSKPS // Assembler.MoveMask emits these two
 	MOVMSKPD
 	numOps
@@ -229,6 +235,7 @@ var ops = [numOps]opInfo{
 	GETMANTPD:         {name: "getmantpd", opmap: m3A, prefix: p66, code: 0x26, form: rmi, mem: full64, w: w1, sets: evex},
 	CVTDQ2PS:          {name: "cvtdq2ps", opmap: m0F, prefix: np, code: 0x5b, form: rm, mem: full32, w: w0, sets: legacy | vex | evex},
 	CVTTPS2DQ:         {name: "cvttps2dq", opmap: m0F, prefix: pF3, code: 0x5b, form: rm, mem: full32, w: w0, sets: legacy | vex | evex},
+	CVTPS2DQ:          {name: "cvtps2dq", opmap: m0F, prefix: p66, code: 0x5b, form: rm, mem: full32, w: w0, sets: legacy | vex | evex},
 	CVTDQ2PD:          {name: "cvtdq2pd", opmap: m0F, prefix: pF3, code: 0xe6, form: rm, mem: half32, w: w0, sets: legacy | vex | evex},
 	CVTPS2PD:          {name: "cvtps2pd", opmap: m0F, prefix: np, code: 0x5a, form: rm, mem: half32, w: w0, sets: legacy | vex | evex},
 	CVTPD2PS:          {name: "cvtpd2ps", opmap: m0F, prefix: p66, code: 0x5a, form: rm, mem: full64, w: w1e, sets: legacy | vex | evex, flags: narrow},
@@ -241,6 +248,8 @@ var ops = [numOps]opInfo{
 	CVTPS2PHstore:     {name: "cvtps2ph", opmap: m3A, prefix: p66, code: 0x1d, form: mri, mem: halfMem, w: w0, sets: vex | evex},
 	PADDD:             {name: "paddd", opmap: m0F, prefix: p66, code: 0xfe, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex},
 	PADDQ:             {name: "paddq", opmap: m0F, prefix: p66, code: 0xd4, form: rvm, mem: full64, w: w1e, sets: legacy | vex | evex},
+	PMADDWD:           {name: "pmaddwd", opmap: m0F, prefix: p66, code: 0xf5, form: rvm, mem: fullMem, w: w0, sets: legacy | vex | evex},
+	PMAXUB:            {name: "pmaxub", opmap: m0F, prefix: p66, code: 0xde, form: rvm, mem: fullMem, w: w0, sets: legacy | vex | evex},
 	PSUBD:             {name: "psubd", opmap: m0F, prefix: p66, code: 0xfa, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex},
 	PSUBQ:             {name: "psubq", opmap: m0F, prefix: p66, code: 0xfb, form: rvm, mem: full64, w: w1e, sets: legacy | vex | evex},
 	PMULLD:            {name: "pmulld", opmap: m38, prefix: p66, code: 0x40, form: rvm, mem: full32, w: w0, sets: legacy | vex | evex},
@@ -260,6 +269,7 @@ var ops = [numOps]opInfo{
 	PCMPGTQ:           {name: "pcmpgtq", opmap: m38, prefix: p66, code: 0x37, form: rvm, mem: fullMem, w: w0, sets: legacy | vex},
 	PCMPD:             {name: "pcmpd", opmap: m3A, prefix: p66, code: 0x1f, form: rvmi, mem: full32, w: w0, sets: evex, flags: toMask},
 	PCMPQ:             {name: "pcmpq", opmap: m3A, prefix: p66, code: 0x1f, form: rvmi, mem: full64, w: w1, sets: evex, flags: toMask},
+	PSRLW:             {name: "psrlw", opmap: m0F, prefix: p66, code: 0x71, form: vmi, mem: fullMem, w: w0, sets: legacy | vex | evex, ext: 2},
 	PSLLD:             {name: "pslld", opmap: m0F, prefix: p66, code: 0x72, form: vmi, mem: full32, w: w0, sets: legacy | vex | evex, ext: 6},
 	PSRLD:             {name: "psrld", opmap: m0F, prefix: p66, code: 0x72, form: vmi, mem: full32, w: w0, sets: legacy | vex | evex, ext: 2},
 	PSRAD:             {name: "psrad", opmap: m0F, prefix: p66, code: 0x72, form: vmi, mem: full32, w: w0, sets: legacy | vex | evex, ext: 4},
@@ -302,6 +312,8 @@ var ops = [numOps]opInfo{
 	MASKMOVPD:         {name: "maskmovpd", opmap: m38, prefix: p66, code: 0x2d, form: rvm, mem: fullMem, w: w0, sets: vex, flags: memOnly},
 	MASKMOVPDstore:    {name: "maskmovpd", opmap: m38, prefix: p66, code: 0x2f, form: mvr, mem: fullMem, w: w0, sets: vex, flags: memOnly},
 	DPBF16PS:          {name: "dpbf16ps", opmap: m38, prefix: pF3, code: 0x52, form: rvm, mem: full32, w: w0, sets: evex},
+	PDPBUSD:           {name: "pdpbusd", opmap: m38, prefix: p66, code: 0x50, form: rvm, mem: full32, w: w0, sets: vex | evex},
+	PDPWSSD:           {name: "pdpwssd", opmap: m38, prefix: p66, code: 0x52, form: rvm, mem: full32, w: w0, sets: vex | evex},
 	MOVMSKPS:          {name: "movmskps"},
 	MOVMSKPD:          {name: "movmskpd"},
 }

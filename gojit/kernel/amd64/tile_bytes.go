@@ -1,0 +1,416 @@
+package amd64
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+)
+
+// ByteTile describes a kernel that computes a block of a product of unsigned bytes with signed ones in registers, with sums of 32
+// bits that wrap around:
+//
+//	sum[r][j] = Start[j] + sum over the runs, and over k of each, of A[r][run+k]*B[k][j]
+//
+// and makes results of the sums, column by column: where Real, sum*Scale + Bias; else the byte
+// round((sum + Bias)*Scale, limited to Low and High) + Zero. All of that is float32, a half goes to the even integer.
+//
+// B is packed by fours of k: of each four, Vectors vectors follow each other, whose lanes hold the four numbers of a column. Without
+// Dot these are numbers of 16 bits, in two vectors: of the even k and of the odd ones.
+type ByteTile struct {
+	ISA     ISA
+	Dot     bool  // by the instruction that HasByteDots tells of; else by products of 16 bits
+	Real    bool  // C is float32, else bytes
+	Rows    uint8 // of A and C
+	Split   uint8 // rows from this one on lie where ByteTileArgs.ASplit says, 0: all lie ARow apart
+	Vectors uint8 // of 32-bit sums in a row
+	Tail    bool  // the last vector of C is partial
+}
+
+// ByteTileArgs is what a kernel of a ByteTile receives. Strides are in bytes. The vectors of Start, Scale and Bias are whole.
+type ByteTileArgs struct {
+	A, B, C            unsafe.Pointer
+	Offsets            unsafe.Pointer // of the runs: how far behind A they begin, 8 bytes each
+	Runs, K            int64          // how many runs, and fours of k in each; at least 1
+	ARow, ASplit, CRow int64
+	Start              unsafe.Pointer // int32 for each column
+	Scale, Bias        unsafe.Pointer // float32 for each column
+	Limits             *ByteLimits
+	Mask               unsafe.Pointer // TailMask of the elements of the last vector
+	Tail               int64          // their number
+	Blocks             int64          // of rows, one after the other; left 0
+	ABlock, CBlock     int64          // what A and C, which are left at the last block, go on by
+}
+
+const (
+	byteA = 8 * iota
+	byteB
+	byteC
+	byteOffsets
+	byteRuns
+	byteK
+	byteARow
+	byteASplit
+	byteCRow
+	byteStart
+	byteScale
+	byteBias
+	byteLimits
+	byteMask
+	byteTail
+	byteBlocks
+	byteABlock
+	byteCBlock
+)
+
+// ByteLimits says what bytes results become, as vectors.
+type ByteLimits struct {
+	low, high [16]float32
+	zero      [16]int32
+	gather    [64]byte // moves the low bytes of four lanes together
+}
+
+const (
+	limitLow    = 0
+	limitHigh   = 64
+	limitZero   = 128
+	limitGather = 192
+)
+
+// NewByteLimits returns the limits of results from low to high, both bytes, that zero is added to.
+func NewByteLimits(low, high, zero int) *ByteLimits {
+	l := new(ByteLimits)
+	for i := range l.low {
+		l.low[i], l.high[i], l.zero[i] = float32(low-zero), float32(high-zero), int32(zero)
+	}
+	for i := range l.gather {
+		l.gather[i] = 0x80
+		if i%16 < 4 {
+			l.gather[i] = byte(i % 4 * 4)
+		}
+	}
+	return l
+}
+
+// Apply gives the byte that a number becomes. It is what the kernels do.
+func (l *ByteLimits) Apply(v float32) uint8 {
+	if !(v < l.high[0]) { // NaN too
+		v = l.high[0]
+	}
+	if !(v > l.low[0]) {
+		v = l.low[0]
+	}
+	return uint8(int32(math.RoundToEven(float64(v))) + l.zero[0])
+}
+
+// byteBases address every third row of A.
+var byteBases = [...]Reg{RAX, RBX, RCX, RSI, R11, R14}
+
+const (
+	byteRun  = R10
+	byteLeft = R13 // runs
+	byteRowC = R8
+)
+
+// MaxByteRows returns how many rows a tile of so many vectors may have.
+func MaxByteRows(isa ISA, vectors int) int {
+	const beside = 4 // vectors of B and elements of A, or what products of 16 bits take
+	return min(3*(len(byteBases)-1), (isa.Registers()-max(beside, vectors+2))/vectors)
+}
+
+// Code returns the kernel's code, made once.
+func (t ByteTile) Code() *Code { return byteTiles.Get(t, t.ISA) }
+
+var byteTiles Kernels[ByteTile]
+
+// byteWriter encodes one tile of bytes; it loads and stores as other tiles do.
+type byteWriter struct {
+	tileWriter
+	t     ByteTile
+	free  Reg // the first register beside the sums
+	ones  Reg // selects the even bytes
+	evens Label
+}
+
+// Encode appends the kernel's code.
+func (t ByteTile) Encode(a *Assembler) {
+	w := &byteWriter{t: t, tileWriter: tileWriter{Assembler: a, mask: tileMask, tile: Tile{ISA: t.ISA, Tail: t.Tail && (t.Real || t.ISA == AVX512)}, width: t.ISA.Width(),
+		bytes: int32(t.ISA.Width().Bytes()), element: 4, add: PADDD, rows: int(t.Rows), vectors: int(t.Vectors)}}
+	w.plan()
+	w.evens = a.NewLabel()
+	w.start = a.Here()
+	a.Load(tileB, At(tileArgs, byteB))
+	a.Load(tileARow, At(tileArgs, byteARow))
+	a.Load(byteRun, At(tileArgs, byteOffsets))
+	a.Load(byteLeft, At(tileArgs, byteRuns))
+	w.begin()
+	run := a.Here()
+	w.addressRows()
+	a.Load(tileK, At(tileArgs, byteK))
+	w.addRun()
+	a.AddImm(byteRun, 8)
+	a.Dec(byteLeft)
+	a.JumpIf(NotEqual, run)
+	w.combine()
+	w.finish()
+	w.leave()
+	a.Bind(w.evens)
+	a.Code = binary.LittleEndian.AppendUint32(a.Code, 0x00ff00ff)
+}
+
+// plan assigns registers.
+func (w *byteWriter) plan() {
+	sums, beside := w.rows*w.vectors, 4
+	if w.t.Dot {
+		beside = w.vectors + 2
+	}
+	w.sets = 1
+	for sums*w.sets < 8 && 2*sums*w.sets+beside <= w.t.ISA.Registers() {
+		w.sets *= 2
+	}
+	w.free = Reg(w.sets * sums)
+	w.ones = w.free + 3
+	w.unroll = 4
+}
+
+// begin sets the sums to what they start with.
+func (w *byteWriter) begin() {
+	w.Load(tileK, At(tileArgs, byteStart))
+	for r := range w.rows {
+		for j := range w.vectors {
+			w.V(MOVUPS, w.width, w.accumulator(0, r, j), 0, M(At(tileK, int32(j)*w.bytes)))
+		}
+	}
+	for i := w.rows * w.vectors; i < w.sets*w.rows*w.vectors; i++ {
+		w.clear(Reg(i))
+	}
+	if !w.t.Dot {
+		w.LeaLabel(tileK, w.evens)
+		w.V(PBROADCASTD, w.width, w.ones, 0, M(At(tileK, 0)))
+	}
+}
+
+// base returns the register that addresses a row, and how many rows the row lies behind that.
+func (w *byteWriter) base(row int) (Reg, int) {
+	if split := int(w.t.Split); split > 0 && row >= split {
+		return byteBases[(split+2)/3+(row-split)/3], (row - split) % 3
+	}
+	return byteBases[row/3], row % 3
+}
+
+// addressRows sets the addresses of the rows for a run.
+func (w *byteWriter) addressRows() {
+	for r := range w.rows {
+		base, behind := w.base(r)
+		switch {
+		case r == 0 || r == int(w.t.Split):
+			w.Load(base, At(tileArgs, byteA))
+			w.AddMem(base, At(byteRun, 0))
+			if r > 0 {
+				w.AddMem(base, At(tileArgs, byteASplit))
+			}
+		case behind == 0:
+			before, _ := w.base(r - 1)
+			w.Lea(base, Indexed(before, tileARow, 2, 0))
+			w.Add(base, tileARow)
+		}
+	}
+}
+
+// addRun adds the products of a run, several fours at a time first.
+func (w *byteWriter) addRun() {
+	rest, done := w.NewLabel(), w.NewLabel()
+	w.SubImm(tileK, int32(w.unroll))
+	w.JumpIf(Less, rest)
+	w.Align(32)
+	loop := w.Here()
+	for u := range w.unroll {
+		w.four(u)
+	}
+	w.advanceBytes(w.unroll)
+	w.SubImm(tileK, int32(w.unroll))
+	w.JumpIf(GreaterEqual, loop)
+	w.Bind(rest)
+	w.AddImm(tileK, int32(w.unroll))
+	w.JumpIf(Equal, done)
+	single := w.Here()
+	w.four(0)
+	w.advanceBytes(1)
+	w.Dec(tileK)
+	w.JumpIf(NotEqual, single)
+	w.Bind(done)
+}
+
+// advanceBytes moves n fours on.
+func (w *byteWriter) advanceBytes(n int) {
+	for r := range w.rows {
+		if base, behind := w.base(r); behind == 0 {
+			w.AddImm(base, int32(4*n))
+		}
+	}
+	w.AddImm(tileB, int32(n)*w.fourBytes())
+}
+
+// fourBytes returns the size of a four of B.
+func (w *byteWriter) fourBytes() int32 {
+	if w.t.Dot {
+		return int32(w.vectors) * w.bytes
+	}
+	return 2 * int32(w.vectors) * w.bytes
+}
+
+// four adds the products of four k, u fours after the addresses.
+func (w *byteWriter) four(u int) {
+	at := int32(u) * w.fourBytes()
+	for i := int32(0); i < w.fourBytes(); i += 64 {
+		w.Assembler.Prefetch(PrefetchNearest, At(tileB, at+i+ahead))
+	}
+	if !w.t.Dot {
+		for r := range w.rows {
+			w.fourWords(u, r, at)
+		}
+		return
+	}
+	x := w.free + Reg(w.vectors)
+	for j := range w.vectors {
+		if w.rows > 1 {
+			w.V(MOVUPS, w.width, w.free+Reg(j), 0, M(At(tileB, at+int32(j)*w.bytes)))
+		}
+	}
+	for r := range w.rows {
+		a := x + Reg(r%2)
+		w.V(PBROADCASTD, w.width, a, 0, M(w.ofRow(u, r)))
+		for j := range w.vectors {
+			b := R(w.free + Reg(j))
+			if w.rows == 1 {
+				b = M(At(tileB, at+int32(j)*w.bytes))
+			}
+			w.V(PDPBUSD, w.width, w.accumulator(u%w.sets, r, j), a, b)
+		}
+	}
+}
+
+// fourWords adds the products of four k of a row as those of two pairs of 16 bits each.
+func (w *byteWriter) fourWords(u, r int, at int32) {
+	even, odd, product := w.free, w.free+1, w.free+2
+	w.V(PBROADCASTD, w.width, odd, 0, M(w.ofRow(u, r)))
+	w.V(ANDPS, w.width, even, odd, R(w.ones))
+	w.VImm(PSRLW, w.width, odd, 0, R(odd), 8)
+	for j := range w.vectors {
+		sum := w.accumulator(u%w.sets, r, j)
+		for i, a := range [...]Reg{even, odd} {
+			w.V(PMADDWD, w.width, product, a, M(At(tileB, at+int32(2*j+i)*w.bytes)))
+			w.V(PADDD, w.width, sum, sum, R(product))
+		}
+	}
+}
+
+// ofRow returns where the four of a row is.
+func (w *byteWriter) ofRow(u, r int) Mem {
+	base, behind := w.base(r)
+	m := At(base, int32(4*u))
+	if behind > 0 {
+		m.Index, m.Scale = tileARow, uint8(behind)
+	}
+	return m
+}
+
+// finish makes results of the sums and stores them.
+func (w *byteWriter) finish() {
+	const scale, bias = tileB, tileARow
+	w.Load(tileC, At(tileArgs, byteC))
+	w.Load(byteRowC, At(tileArgs, byteCRow))
+	w.Load(scale, At(tileArgs, byteScale))
+	w.Load(bias, At(tileArgs, byteBias))
+	w.loadTailMask(byteMask)
+	if !w.t.Real {
+		w.Load(byteLeft, At(tileArgs, byteLimits)) // tileC is byteRun
+	}
+	size := int32(1)
+	if w.t.Real {
+		size = 4
+	}
+	for r := range w.rows {
+		for j := range w.vectors {
+			at := int32(j) * w.bytes
+			w.result(w.accumulator(0, r, j), resultAt{scale: At(scale, at), bias: At(bias, at), limits: byteLeft, to: At(tileC, at/4*size), tail: w.t.Tail && j == w.vectors-1, count: byteTail})
+		}
+		if r+1 < w.rows {
+			w.Add(tileC, byteRowC)
+		}
+	}
+}
+
+// resultAt says where what makes results of a vector of sums is, and where they go.
+type resultAt struct {
+	scale, bias, to Mem
+	limits          Reg
+	tail            bool
+	count           int32 // the argument that tells the number of elements of a tail
+}
+
+// result makes results of a vector of sums and stores them.
+func (w *byteWriter) result(sum Reg, at resultAt) {
+	w.V(CVTDQ2PS, w.width, sum, 0, R(sum))
+	if w.t.Real {
+		w.V(MULPS, w.width, sum, sum, M(at.scale))
+		w.V(ADDPS, w.width, sum, sum, M(at.bias))
+		w.storeVector(sum, at.to, at.tail)
+		return
+	}
+	w.V(ADDPS, w.width, sum, sum, M(at.bias))
+	w.V(MULPS, w.width, sum, sum, M(at.scale))
+	w.toBytes(sum, at.limits)
+	w.storeBytes(sum, at.to, at.tail, at.count)
+}
+
+// toBytes makes integers of a vector of numbers, by the limits at an address.
+func (w *byteWriter) toBytes(v, limits Reg) {
+	w.V(MINPS, w.width, v, v, M(At(limits, limitHigh)))
+	w.V(MAXPS, w.width, v, v, M(At(limits, limitLow)))
+	w.V(CVTPS2DQ, w.width, v, 0, R(v))
+	w.V(PADDD, w.width, v, v, M(At(limits, limitZero)))
+	if w.t.ISA != AVX512 {
+		w.V(PSHUFB, w.width, v, v, M(At(limits, limitGather)))
+		w.VImm(EXTRACTF128store, w.width, v, 0, R(w.free), 1)
+		w.V(UNPCKLPS, W128, v, v, R(w.free))
+	}
+}
+
+// storeBytes stores the low bytes of the lanes, which toBytes has moved together where there is no instruction for it.
+func (w *byteWriter) storeBytes(v Reg, m Mem, tail bool, argument int32) {
+	switch {
+	case w.t.ISA == AVX512 && tail:
+		w.VMask(PMOVDBstore, w.width, v, 0, M(m), maskRegister, false)
+	case w.t.ISA == AVX512:
+		w.V(PMOVDBstore, w.width, v, 0, M(m))
+	case !tail:
+		w.V(MOVSDstore, W128, v, 0, M(m))
+	default:
+		const value, count, to = RAX, RCX, RBX
+		w.MoveFromVector(value, v, 8)
+		w.Load(count, At(tileArgs, argument))
+		w.Lea(to, m)
+		loop := w.Here()
+		w.StoreByte(At(to, 0), value)
+		w.ShiftRight(value, 8)
+		w.AddImm(to, 1)
+		w.Dec(count)
+		w.JumpIf(NotEqual, loop)
+	}
+}
+
+// leave returns, or goes on with the next block.
+func (w *byteWriter) leave() {
+	const moved = tileARow
+	done := w.NewLabel()
+	w.Load(moved, At(tileArgs, byteBlocks))
+	w.SubImm(moved, 1)
+	w.Store(At(tileArgs, byteBlocks), moved)
+	w.JumpIf(Equal, done)
+	w.moveArg(moved, byteA, byteABlock)
+	w.moveArg(moved, byteC, byteCBlock)
+	w.Jump(w.start)
+	w.Bind(done)
+	w.ZeroUpper()
+	w.Ret()
+}
