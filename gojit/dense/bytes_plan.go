@@ -28,11 +28,11 @@ type BytePlan struct {
 
 // ByteOptions says how bytes are read and what becomes of the sums.
 type ByteOptions struct {
-	Zero   uint8     // the zero point of the input
-	Planes bool      // the channels of the input lie apart: batch, channel, depth, height, width
-	Scale  []float32 // for each out channel
-	Bias   []float32 // for each out channel, nil: none; added before the scale for bytes, behind it for floats
-	Limits *amd64.ByteLimits
+	Zero   uint8             // the zero point of the input
+	Planes bool              // the channels of the input lie apart: batch, channel, depth, height, width
+	Scale  []float32         // for each out channel
+	Bias   []float32         // for each out channel, nil: none; in units of the sums, to which it is added
+	Limits *amd64.ByteLimits // what bytes results become; not for floats
 }
 
 // byteLevel is one of the nested loops over the places of the output: count places, so many bytes apart in what they read, and places

@@ -87,11 +87,11 @@ func (p *BytePlan) largestAt(in []uint8, at int) int32 {
 
 // setResult makes a result of a sum.
 func setResult[T uint8 | float32](p *BytePlan, to *T, sum int32, column int) {
+	v := (float32(sum) + p.bias[column]) * p.scale[column]
 	switch to := any(to).(type) {
 	case *uint8:
-		*to = p.options.Limits.Apply((float32(sum) + p.bias[column]) * p.scale[column])
+		*to = p.options.Limits.Apply(v)
 	case *float32:
-		scaled := float32(sum) * p.scale[column]
-		*to = scaled + p.bias[column]
+		*to = v
 	}
 }

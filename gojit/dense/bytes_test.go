@@ -113,9 +113,8 @@ func (c byteCase) check(t *testing.T) {
 		if c.options.Bias != nil {
 			bias = c.options.Bias[o]
 		}
-		scaled := float32(sum) * c.options.Scale[o]
-		wantReal[i] = scaled + bias
-		wantBytes[i] = c.options.Limits.Apply((float32(sum) + bias) * c.options.Scale[o])
+		wantReal[i] = (float32(sum) + bias) * c.options.Scale[o]
+		wantBytes[i] = c.options.Limits.Apply(wantReal[i])
 	}
 	for _, way := range append(byteWays(), byteWay{}) {
 		p := NewBytePlan(c.g, packBytes(c.g, c.weight, c.zeros, way.isa, way.dot), c.options)

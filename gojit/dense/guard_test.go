@@ -13,7 +13,7 @@ import (
 )
 
 // guarded copies data to memory that ends, or where front begins, at a page that cannot be touched.
-func guarded[T Number | Half](t *testing.T, data []T, front bool) []T {
+func guarded[T Number | Half | uint8](t *testing.T, data []T, front bool) []T {
 	t.Helper()
 	page, size := unix.Getpagesize(), len(data)*int(unsafe.Sizeof(data[0]))
 	inner := (size + page - 1) &^ (page - 1)
@@ -57,6 +57,26 @@ func TestNothingOutsideIsTouched(t *testing.T) {
 			}
 			guardConvolution[float32](t, r, isa, g, front)
 			guardConvolution[float64](t, r, isa, g, front)
+		}
+	}
+}
+
+// TestBytesTouchNothingOutside runs products and convolutions of bytes over buffers between guard pages.
+func TestBytesTouchNothingOutside(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	for i := range 120 {
+		g, front := randomByteGeometry(r), i%2 == 0
+		c := randomBytes(r, g)
+		in := guarded(t, c.in, front)
+		n := g.Batch * g.OutChannels * volume(g.Out)
+		out, real := guarded(t, make([]uint8, n), front), guarded(t, make([]float32, n), front)
+		for _, way := range byteWays() {
+			p := NewBytePlan(g, packBytes(g, c.weight, c.zeros, way.isa, way.dot), c.options)
+			p.Run(in, out)
+			p.RunReal(in, real)
+			if g.InChannels == g.OutChannels && g.Groups == g.InChannels {
+				newBytePool(g, c.options.Planes, way.isa).Run(in, out)
+			}
 		}
 	}
 }

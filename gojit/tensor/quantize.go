@@ -122,10 +122,13 @@ func dequantize[T uint8 | int8 | int32](q *Quantizer, integers, out *Tensor, inn
 }
 
 // IntegersOf copies the stored integers of a quantized tensor, contiguous.
-func (t *Tensor) IntegersOf() (*Tensor, error) {
+func (t *Tensor) IntegersOf() (*Tensor, error) { return t.IntegersView().Clone(ContiguousFormat) }
+
+// IntegersView gives the stored integers of a quantized tensor. It shares their memory.
+func (t *Tensor) IntegersView() *Tensor {
 	v := t.Alias()
 	v.dtype, v.quantizer = storedAs(t.dtype), nil
-	return v.Clone(ContiguousFormat)
+	return v
 }
 
 // QuantizedOf gives a tensor whose integers, of type Uint8, Int8 or Int32, are read under q. It

@@ -328,6 +328,18 @@ type Capsule struct {
 	Native  bool // Kind names a native class, without types.NativePrefix
 	Kind    string
 	Content any
+
+	prepared atomic.Pointer[any]
+}
+
+// Prepared returns what prepare makes of the content, made once and kept: what an archive holds of an object becomes the object.
+func (c *Capsule) Prepared(prepare func(content any) any) any {
+	if made := c.prepared.Load(); made != nil {
+		return *made
+	}
+	made := prepare(c.Content)
+	c.prepared.CompareAndSwap(nil, &made)
+	return *c.prepared.Load()
 }
 
 // Future is the result of a call that runs beside its caller.

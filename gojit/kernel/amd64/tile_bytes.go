@@ -11,8 +11,8 @@ import (
 //
 //	sum[r][j] = Start[j] + sum over the runs, and over k of each, of A[r][run+k]*B[k][j]
 //
-// and makes results of the sums, column by column: where Real, sum*Scale + Bias; else the byte
-// round((sum + Bias)*Scale, limited to Low and High) + Zero. All of that is float32, a half goes to the even integer.
+// and makes results of the sums, column by column: where Real, the float32 (sum + Bias)*Scale; else the byte that ByteLimits.Apply
+// makes of it.
 //
 // B is packed by fours of k: of each four, Vectors vectors follow each other, whose lanes hold the four numbers of a column. Without
 // Dot these are numbers of 16 bits, in two vectors: of the even k and of the odd ones.
@@ -351,14 +351,12 @@ type resultAt struct {
 // result makes results of a vector of sums and stores them.
 func (w *byteWriter) result(sum Reg, at resultAt) {
 	w.V(CVTDQ2PS, w.width, sum, 0, R(sum))
+	w.V(ADDPS, w.width, sum, sum, M(at.bias))
+	w.V(MULPS, w.width, sum, sum, M(at.scale))
 	if w.t.Real {
-		w.V(MULPS, w.width, sum, sum, M(at.scale))
-		w.V(ADDPS, w.width, sum, sum, M(at.bias))
 		w.storeVector(sum, at.to, at.tail)
 		return
 	}
-	w.V(ADDPS, w.width, sum, sum, M(at.bias))
-	w.V(MULPS, w.width, sum, sum, M(at.scale))
 	w.toBytes(sum, at.limits)
 	w.storeBytes(sum, at.to, at.tail, at.count)
 }

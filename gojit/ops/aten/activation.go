@@ -93,14 +93,21 @@ var (
 	})
 )
 
+var rectifyInto = quantizedInto(onCentered, func(c call, dst *tensor.Tensor) *tensor.Tensor {
+	return relu.run(dst, []operand{ofTensor(c.tensor(0))})
+})
+
 var activationFamily = slices.Concat(activationDefinitions(), []definition{
 	giving("rrelu", func(c call) *tensor.Tensor { return randomLeaky(c, c.generator(4)) }),
 	define("log_sigmoid_forward", func(c call) {
 		c.give(logSigmoid.on(c.tensor(0)), empty([]int{0}, c.tensor(0).DType()))
 	}),
-	defineInto("relu", quantizedInto(onCentered, func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		return relu.run(dst, []operand{ofTensor(c.tensor(0))})
-	})),
+	defineInto("relu", func(c call, dst *tensor.Tensor) *tensor.Tensor {
+		if isSmall(c.tensor(0)) {
+			return rectifiedIntegers(c.tensor(0), dst)
+		}
+		return rectifyInto(c, dst)
+	}),
 	defineInto("gelu", func(c call, dst *tensor.Tensor) *tensor.Tensor {
 		approximate := c.str(1)
 		check(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.")

@@ -12,9 +12,10 @@ import (
 // packedLinear is what quantized::linear_prepack makes: the weight of a linear layer in the form
 // that the quantized products use.
 type packedLinear struct {
-	weight *tensor.Tensor // quantized, or float16 for the half-precision form
-	bias   *tensor.Tensor // nil: none
-	half   bool
+	weight  *tensor.Tensor // quantized, or float16 for the half-precision form
+	bias    *tensor.Tensor // nil: none
+	half    bool
+	product *byteProduct // nil for the half-precision form
 }
 
 // State is what archives hold of the packed form: weight and bias.
@@ -33,18 +34,25 @@ const packedLinearKind = "quantized.LinearPackedParamsBase"
 // of one, which is weight and bias.
 func packed(c call, i int) *packedLinear {
 	if c.args[i].Kind() == value.KindCapsule && c.args[i].Capsule().Kind == packedLinearKind {
-		switch content := c.args[i].Capsule().Content.(type) {
-		case *packedLinear:
-			return content
-		case value.Value:
-			if content.Kind() == value.KindTuple && len(content.Tuple().Items) == 2 {
-				state := call{args: content.Tuple().Items}
-				return newPacked(state.tensor(0), state.optionalTensor(1), state.tensor(0).DType() == tensor.Float16)
-			}
+		if p, _ := c.args[i].Capsule().Prepared(packedOfState).(*packedLinear); p != nil {
+			return p
 		}
 	}
 	raise(source.RuntimeError, "Expected a value of type '__torch__.torch.classes.%s' but found type '%s'", packedLinearKind, c.args[i].Kind())
 	return nil
+}
+
+// packedOfState returns what a packed form's content is or says.
+func packedOfState(content any) any {
+	state, ok := content.(value.Value)
+	if !ok {
+		return content
+	}
+	if state.Kind() != value.KindTuple || len(state.Tuple().Items) != 2 {
+		return nil
+	}
+	items := call{args: state.Tuple().Items}
+	return newPacked(items.tensor(0), items.optionalTensor(1), items.tensor(0).DType() == tensor.Float16)
 }
 
 // newPacked checks the parts of a packed form.
@@ -56,7 +64,10 @@ func newPacked(w, b *tensor.Tensor, half bool) *packedLinear {
 		check(w.DType() == tensor.QInt8, "quantized::linear_prepack expects a weight of type QInt8, but got %s", w.DType().CppName())
 	}
 	check(b == nil || b.Dim() == 1 && b.Size(0) == w.Size(0), "bias should be a vector (1D Tensor) of the number of outputs %d, but got shape %s", w.Size(0), optionalShape(b))
-	return &packedLinear{w, b, half}
+	if half {
+		return &packedLinear{weight: w, bias: b, half: true}
+	}
+	return &packedLinear{weight: w, bias: b, product: &byteProduct{weight: w, bias: b}}
 }
 
 func packLinear(c call, half bool) value.Value {
@@ -76,32 +87,35 @@ func unpackLinear(c call) {
 // dynamicQuantizer chooses scale and zero point for the range of a tensor's elements.
 func dynamicQuantizer(x *tensor.Tensor, reduceRange bool) *tensor.Quantizer {
 	check(x.DType() == tensor.Float32, "Quantize only works on Float Tensor, got %s", x.DType().CppName())
-	low, high := 0.0, 0.0
-	for _, v := range tensor.Data[float32](contiguous(x)) {
-		low, high = min(low, float64(v)), max(high, float64(v))
+	low, high := float32(0), float32(0)
+	if x.Numel() > 0 {
+		low, high = min(low, rangeEnd(x, true)), max(high, rangeEnd(x, false))
 	}
+	check(low <= high, "In ChooseQuantizationParams, min should be less than or equal to max")
 	top := 255.0
 	if reduceRange {
 		top = 127
 	}
-	scale := (high - low) / top
+	scale := (float64(high) - float64(low)) / top
 	if float32(scale) == 0 || math.IsInf(1/float64(float32(scale)), 0) {
 		scale = 0.1
 	}
-	const smallest = 6.1e-5
-	if scale < smallest {
-		scale = smallest
+	const smallest = float32(6.1e-5)
+	if scale < float64(smallest) { // the range grows to what the smallest scale covers
+		growth := float32(float64(smallest) / scale)
+		scale = float64(smallest)
+		low, high = low*growth, high*growth
 	}
-	zero := -low / scale
-	if math.Abs(low/scale) >= top+math.Abs(high/scale) {
-		zero = top - high/scale
+	zero := -float64(low) / scale
+	if math.Abs(float64(low)/scale) >= top+math.Abs(float64(high)/scale) {
+		zero = top - float64(high)/scale
 	}
-	return &tensor.Quantizer{Scale: float64(float32(scale)), ZeroPoint: int64(math.RoundToEven(min(max(zero, 0), top)))}
+	return &tensor.Quantizer{Scale: scale, ZeroPoint: int64(math.RoundToEven(min(max(zero, 0), top)))}
 }
 
-// requantized gives the numbers that are left when x is stored in quint8 under q, up to top.
-func requantized(x *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
-	return must(tensor.Dequantize(must(tensor.Quantize(x, q, tensor.QUInt8))))
+// rangeEnd returns the smallest or largest element.
+func rangeEnd(x *tensor.Tensor, smallest bool) float32 {
+	return tensor.Data[float32](extreme("aminmax", x, nil, false, smallest))[0]
 }
 
 // dynamicLinear quantizes its input on the way, to 7 bits where the range is reduced. That is meant for
@@ -113,10 +127,8 @@ func dynamicLinear(c call) *tensor.Tensor {
 func dynamicProduct(name string, x *tensor.Tensor, p *packedLinear, reduceRange bool) *tensor.Tensor {
 	check(x.DType() == tensor.Float32, "%s expects a float input, but got %s", name, x.DType().CppName())
 	check(x.Dim() > 0 && x.Size(x.Dim()-1) == p.weight.Size(1), "The size of input tensor at the last dimension (%s) must be equal to K (%d)", shapeText(x.Shape()), p.weight.Size(1))
-	if x.Numel() == 0 {
-		return linear(x, must(tensor.Dequantize(p.weight)), p.bias)
-	}
-	return linear(requantized(contiguous(x), dynamicQuantizer(x, reduceRange)), must(tensor.Dequantize(p.weight)), p.bias)
+	check(!p.half, "%s expects packed weights of type qint8, but got float16", name)
+	return p.dynamicRows(x, dynamicQuantizer(x, reduceRange))
 }
 
 func halfLinear(c call) *tensor.Tensor {
@@ -129,9 +141,8 @@ func staticLinear(name string, rectified bool) definition {
 	return giving(name, func(c call) *tensor.Tensor {
 		x, p := c.tensor(0), packed(c, 1)
 		check(x.Dim() > 0 && x.Size(x.Dim()-1) == p.weight.Size(1), "%s: the size of the input's last dimension must be %d, but got input of size %s", name, p.weight.Size(1), shapeText(x.Shape()))
-		return staticProduct(name, x, p.weight, p.bias, outputQuantizer(c, 2), rectified, x.Dim()-1, false, func(x, w *tensor.Tensor) *tensor.Tensor {
-			return linear(x, w, nil)
-		})
+		check(!p.half, "%s expects packed weights of type qint8, but got float16", name)
+		return p.staticRows(name, x, outputQuantizer(c, 2), rectified)
 	})
 }
 
@@ -160,16 +171,16 @@ func channelQuantizerOf(t *tensor.Tensor) *tensor.Quantizer {
 
 var quantizeFamily = slices.Concat([]definition{
 	giving("quantize_per_tensor", func(c call) *tensor.Tensor {
-		return must(tensor.Quantize(c.tensor(0), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}, c.dtypeOr(3, tensor.QUInt8)))
+		return quantized(c.tensor(0), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}, c.dtypeOr(3, tensor.QUInt8))
 	}),
 	giving("quantize_per_tensor.tensor_qparams", func(c call) *tensor.Tensor {
-		return must(tensor.Quantize(c.tensor(0), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}, c.dtypeOr(3, tensor.QUInt8)))
+		return quantized(c.tensor(0), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}, c.dtypeOr(3, tensor.QUInt8))
 	}),
 	giving("quantize_per_channel", func(c call) *tensor.Tensor {
-		return must(tensor.Quantize(c.tensor(0), channelQuantizer(c, 1), c.dtypeOr(4, tensor.QInt8)))
+		return quantized(c.tensor(0), channelQuantizer(c, 1), c.dtypeOr(4, tensor.QInt8))
 	}),
 	giving("quantize_per_tensor_dynamic", func(c call) *tensor.Tensor {
-		return must(tensor.Quantize(c.tensor(0), dynamicQuantizer(c.tensor(0), c.bool(2)), c.dtypeOr(1, tensor.QUInt8)))
+		return quantized(c.tensor(0), dynamicQuantizer(c.tensor(0), c.bool(2)), c.dtypeOr(1, tensor.QUInt8))
 	}),
 	giving("_make_per_tensor_quantized_tensor", func(c call) *tensor.Tensor {
 		return must(tensor.QuantizedOf(must(c.tensor(0).Clone(tensor.ContiguousFormat)), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}))
@@ -177,12 +188,12 @@ var quantizeFamily = slices.Concat([]definition{
 	giving("_make_per_channel_quantized_tensor", func(c call) *tensor.Tensor {
 		return must(tensor.QuantizedOf(must(c.tensor(0).Clone(tensor.ContiguousFormat)), channelQuantizer(c, 1)))
 	}),
-	giving("dequantize.self", func(c call) *tensor.Tensor { return must(tensor.Dequantize(c.tensor(0))) }),
-	giving("dequantize.tensor", func(c call) *tensor.Tensor { return must(tensor.Dequantize(c.tensor(0))) }),
+	giving("dequantize.self", func(c call) *tensor.Tensor { return dequantized(c.tensor(0)) }),
+	giving("dequantize.tensor", func(c call) *tensor.Tensor { return dequantized(c.tensor(0)) }),
 	define("dequantize.tensors", func(c call) {
 		ts := c.tensors(0)
 		for i, t := range ts {
-			ts[i] = must(tensor.Dequantize(t))
+			ts[i] = dequantized(t)
 		}
 		c.giveList(ts)
 	}),

@@ -1,16 +1,24 @@
 package aten
 
-import "torchjit/gojit/tensor"
+import (
+	"torchjit/gojit/kernel"
+	"torchjit/gojit/tensor"
+)
 
-// quantizedBinary computes on the numbers that two quantized tensors stand for and quantizes the result.
-func quantizedBinary(name string, f func(a, b *tensor.Tensor) *tensor.Tensor) definition {
+// quantizedBinary computes on the numbers that two quantized tensors stand for and quantizes the result: by f, or by a kernel of expr
+// where that is not nil and the integers are bytes.
+func quantizedBinary(name string, expr func(b *kernel.Builder, x, y kernel.Value) kernel.Value, f func(a, b *tensor.Tensor) *tensor.Tensor) definition {
+	programs := &binaryPrograms{expr: expr}
 	return giving(name, func(c call) *tensor.Tensor {
 		a, b := c.tensor(0), c.tensor(1)
 		quantizerOf(a)
 		quantizerOf(b)
 		check(a.DType() == b.DType(), "%s operands should have same data type.", name)
-		out := f(must(tensor.Dequantize(a)), must(tensor.Dequantize(b)))
-		return must(tensor.Quantize(out, outputQuantizer(c, 2), a.DType()))
+		if expr != nil && isSmall(a) && isSmall(b) {
+			return programs.on(a, b, outputQuantizer(c, 2))
+		}
+		out := f(dequantized(a), dequantized(b))
+		return quantized(out, outputQuantizer(c, 2), a.DType())
 	})
 }
 
@@ -24,13 +32,13 @@ func quantizedCat(rectified bool) func(c call) *tensor.Tensor {
 		real := make([]*tensor.Tensor, len(parts))
 		for i, t := range parts {
 			check(t.DType() == d && !quantizerOf(t).PerChannel(), "All dtypes must be the same, and quantized per tensor.")
-			real[i] = must(tensor.Dequantize(t))
+			real[i] = dequantized(t)
 		}
 		out := concat(real, c.int(1))
 		if rectified {
 			out = relu.on(out)
 		}
-		return must(tensor.Quantize(out, &q, d))
+		return quantized(out, &q, d)
 	}
 }
 
@@ -38,8 +46,8 @@ func quantizedCat(rectified bool) func(c call) *tensor.Tensor {
 func quantizedRelu6(c call) *tensor.Tensor {
 	x := c.tensor(0)
 	q := quantizerOf(x)
-	limited := clampBoth.run(nil, []operand{ofTensor(must(tensor.Dequantize(x))), ofScalar(tensor.Float(0)), ofScalar(tensor.Float(6))})
-	out := must(tensor.Quantize(limited, q, x.DType()))
+	limited := clampBoth.run(nil, []operand{ofTensor(dequantized(x)), ofScalar(tensor.Float(0)), ofScalar(tensor.Float(6))})
+	out := quantized(limited, q, x.DType())
 	if !c.bool(1) {
 		return out
 	}
@@ -47,11 +55,23 @@ func quantizedRelu6(c call) *tensor.Tensor {
 	return x
 }
 
+func sumOf(b *kernel.Builder, x, y kernel.Value) kernel.Value { return b.Add(x, y) }
+
+func productOf(b *kernel.Builder, x, y kernel.Value) kernel.Value { return b.Mul(x, y) }
+
+// rectifiedValue makes zero of what an expression gives below it.
+func rectifiedValue(expr func(b *kernel.Builder, x, y kernel.Value) kernel.Value) func(b *kernel.Builder, x, y kernel.Value) kernel.Value {
+	return func(b *kernel.Builder, x, y kernel.Value) kernel.Value {
+		v := expr(b, x, y)
+		return b.Binary(kernel.Max, v, b.Number(v, 0))
+	}
+}
+
 var quantizedArithmeticFamily = []definition{
-	quantizedBinary("quantized::add", func(a, b *tensor.Tensor) *tensor.Tensor { return add.on(a, b) }),
-	quantizedBinary("quantized::add_relu", func(a, b *tensor.Tensor) *tensor.Tensor { return relu.on(add.on(a, b)) }),
-	quantizedBinary("quantized::mul", func(a, b *tensor.Tensor) *tensor.Tensor { return mul.on(a, b) }),
-	quantizedBinary("quantized::mul_relu", func(a, b *tensor.Tensor) *tensor.Tensor { return relu.on(mul.on(a, b)) }),
+	quantizedBinary("quantized::add", sumOf, func(a, b *tensor.Tensor) *tensor.Tensor { return add.on(a, b) }),
+	quantizedBinary("quantized::add_relu", rectifiedValue(sumOf), func(a, b *tensor.Tensor) *tensor.Tensor { return relu.on(add.on(a, b)) }),
+	quantizedBinary("quantized::mul", productOf, func(a, b *tensor.Tensor) *tensor.Tensor { return mul.on(a, b) }),
+	quantizedBinary("quantized::mul_relu", rectifiedValue(productOf), func(a, b *tensor.Tensor) *tensor.Tensor { return relu.on(mul.on(a, b)) }),
 	giving("quantized::relu6", quantizedRelu6),
 	giving("quantized::cat", quantizedCat(false)),
 	giving("quantized::cat_relu", quantizedCat(true)),

@@ -12,9 +12,10 @@ import (
 
 // packedConv is what the prepack operators make: the weight of a convolution with its geometry.
 type packedConv struct {
-	weight *tensor.Tensor
-	bias   *tensor.Tensor // nil: none
-	args   convArgs
+	weight  *tensor.Tensor
+	bias    *tensor.Tensor // nil: none
+	args    convArgs
+	product *byteProduct
 }
 
 // packedConvKind is the class of the packed form over n dimensions, without the namespace of
@@ -40,7 +41,7 @@ func newPackedConv(weight, bias *tensor.Tensor, a convArgs) *packedConv {
 		check(a.stride[i] > 0 && a.dilation[i] > 0 && a.padding[i] >= 0, "stride and dilation of a packed convolution should be positive and padding not negative")
 	}
 	check(a.groups > 0, "groups should be positive, but got %d", a.groups)
-	return &packedConv{weight, bias, a}
+	return &packedConv{weight, bias, a, &byteProduct{weight: weight, bias: bias}}
 }
 
 // State is what archives hold of a packed convolution: a version, the geometry as a row of 16-bit
@@ -102,13 +103,18 @@ func packedConvOf(state value.Value, n int) (p *packedConv, ok bool) {
 // the state that an archive holds of one.
 func packedConvIn(c call, i, n int) *packedConv {
 	if c.args[i].Kind() == value.KindCapsule && c.args[i].Capsule().Kind == packedConvKind(n) {
-		switch content := c.args[i].Capsule().Content.(type) {
-		case *packedConv:
-			return content
-		case value.Value:
-			if p, ok := packedConvOf(content, n); ok {
+		made := c.args[i].Capsule().Prepared(func(content any) any {
+			state, ok := content.(value.Value)
+			if !ok {
+				return content
+			}
+			if p, ok := packedConvOf(state, n); ok {
 				return p
 			}
+			return nil
+		})
+		if p, _ := made.(*packedConv); p != nil {
+			return p
 		}
 	}
 	raise(source.RuntimeError, "Expected a value of type '__torch__.torch.classes.%s' but found type '%s'", packedConvKind(n), c.args[i].Kind())
@@ -168,9 +174,12 @@ func staticConv(name string, n int, rectified bool) definition {
 		if n == 1 {
 			x = asPlane(x)
 		}
-		out := staticProduct(name, x, p.weight, p.bias, outputQuantizer(c, 2), rectified, 1, p.args.transposed, func(x, w *tensor.Tensor) *tensor.Tensor {
-			return convolution(x, w, nil, p.args)
-		})
+		var out *tensor.Tensor
+		if p.args.transposed {
+			out = p.transposed(name, x, outputQuantizer(c, 2))
+		} else {
+			out = p.static(name, x, outputQuantizer(c, 2), rectified)
+		}
 		if n == 1 {
 			out = must(out.SqueezeDim(2))
 		}

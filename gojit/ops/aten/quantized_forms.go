@@ -107,7 +107,7 @@ func onNumbers(c call, form quantizedForm, run func(c call)) {
 	run(call{numbersOf(c.args), c.out})
 	for i, v := range c.out {
 		if q != nil && v.IsTensor() && v.Tensor().DType() == tensor.Float32 {
-			c.out[i] = value.OfTensor(must(tensor.Quantize(v.Tensor(), q, x.DType())))
+			c.out[i] = value.OfTensor(quantized(v.Tensor(), q, x.DType()))
 		}
 	}
 }
@@ -118,7 +118,7 @@ func numbersOf(args []value.Value) []value.Value {
 		out[i] = a
 		switch {
 		case a.IsTensor() && a.Tensor().Quantizer() != nil:
-			out[i] = value.OfTensor(must(tensor.Dequantize(a.Tensor())))
+			out[i] = value.OfTensor(dequantized(a.Tensor()))
 		case a.Kind() == value.KindList && a.List().Elem.Kind() == types.KindTensor:
 			out[i] = value.OfList(value.NewList(types.Tensor, numbersOf(a.List().Items)...))
 		}
@@ -142,8 +142,8 @@ func throughRectified(name, other string, scaleAt int, arguments func(c call) []
 			q = outputQuantizer(c, scaleAt)
 		}
 		var out [1]value.Value
-		succeed(ops.Find(key(other)).Run(append([]value.Value{value.OfTensor(must(tensor.Dequantize(x)))}, arguments(c)...), out[:]))
-		return must(tensor.Quantize(rectify(out[0].Tensor()), q, x.DType()))
+		succeed(ops.Find(key(other)).Run(append([]value.Value{value.OfTensor(dequantized(x))}, arguments(c)...), out[:]))
+		return quantized(rectify(out[0].Tensor()), q, x.DType())
 	})
 }
 
@@ -151,7 +151,7 @@ func positive(t *tensor.Tensor) *tensor.Tensor { return relu.on(t) }
 
 // rectified gives the quantized tensor without what is below zero.
 func rectified(t *tensor.Tensor) *tensor.Tensor {
-	return must(tensor.Quantize(relu.on(must(tensor.Dequantize(t))), t.Quantizer(), t.DType()))
+	return quantized(relu.on(dequantized(t)), t.Quantizer(), t.DType())
 }
 
 // given returns arguments of a call.
@@ -170,7 +170,7 @@ func quantizedScalar(c call, product bool) *tensor.Tensor {
 	x, b := c.tensor(0), c.float(1)
 	q := *quantizerOf(x)
 	check(!q.PerChannel(), "quantized arithmetic with a number expects a tensor that is quantized per tensor")
-	real := must(tensor.Dequantize(x))
+	real := dequantized(x)
 	low, high := tensor.IntegerRange(x.DType())
 	if !product {
 		shift := int64(b/q.Scale + 0.5)
@@ -188,7 +188,7 @@ func quantizedScalar(c call, product bool) *tensor.Tensor {
 		default:
 			q.ZeroPoint = int64(moved)
 		}
-		return must(tensor.Quantize(add.run(nil, []operand{ofTensor(real), ofScalar(tensor.Float(b))}), &q, x.DType()))
+		return quantized(add.run(nil, []operand{ofTensor(real), ofScalar(tensor.Float(b))}), &q, x.DType())
 	}
 	switch {
 	case b > 0:
@@ -199,7 +199,7 @@ func quantizedScalar(c call, product bool) *tensor.Tensor {
 	default:
 		q.Scale, q.ZeroPoint = 1, 0
 	}
-	return must(tensor.Quantize(mul.run(nil, []operand{ofTensor(real), ofScalar(tensor.Float(b))}), &q, x.DType()))
+	return quantized(mul.run(nil, []operand{ofTensor(real), ofScalar(tensor.Float(b))}), &q, x.DType())
 }
 
 var quantizedFormFamily = []definition{
@@ -238,7 +238,7 @@ var quantizedFormFamily = []definition{
 	giving("quantized::mul_scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, true) }),
 	giving("quantized::add_scalar_relu", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, false)) }),
 	giving("quantized::mul_scalar_relu", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, true)) }),
-	quantizedBinary("quantized::matmul", matmul),
+	quantizedBinary("quantized::matmul", nil, matmul),
 }
 
 // normalizing are the arguments of batch_norm with running statistics.

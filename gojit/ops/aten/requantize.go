@@ -2,6 +2,7 @@ package aten
 
 import (
 	"math"
+	"slices"
 
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
@@ -32,7 +33,11 @@ func newRequantization(x, weight *tensor.Quantizer, bias *tensor.Tensor, q *tens
 	// The factors are formed from reciprocals, each rounded to float32.
 	perUnit := make([]float32, len(scales))
 	for i, s := range scales {
-		perUnit[i] = float32(1/x.Scale) * float32(1/s)
+		inverse := float32(1 / s)
+		if weight.PerChannel() {
+			inverse = 1 / float32(s)
+		}
+		perUnit[i] = float32(1/x.Scale) * inverse
 		r.multipliers = append(r.multipliers, float32(1/q.Scale)/perUnit[i])
 	}
 	if bias != nil {
@@ -53,19 +58,20 @@ func (r *requantization) at(sum float64, channel int) float64 {
 	return min(max(math.RoundToEven(float64(v))+r.zero, r.low), r.high)
 }
 
-// staticProduct multiplies a quantized tensor by a quantized weight and gives the result under q.
-// The channels of x and of the result are in dimension channelDim.
-func staticProduct(name string, x, weight, bias *tensor.Tensor, q *tensor.Quantizer, rectified bool, channelDim int, transposed bool, product func(x, weight *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
-	check(x.DType() == tensor.QUInt8, "%s (fbgemm): Expected activation data type QUInt8 but got %s", name, x.DType().CppName())
-	check(!quantizerOf(x).PerChannel(), "%s expects an input that is quantized per tensor", name)
-	var sums *tensor.Tensor
-	if transposed {
-		sums = contiguous(product(to(centered(x), tensor.Float64), to(centered(weight), tensor.Float64)))
-	} else {
-		sums = exactSums(centered(x), centered(weight), channelDim, product)
+// perChannel gives the factor of each of n output channels.
+func (r *requantization) perChannel(n int) []float32 {
+	if len(r.multipliers) == n {
+		return r.multipliers
 	}
-	r := newRequantization(x.Quantizer(), quantizerOf(weight), bias, q, x.DType(), rectified)
-	channels, inner := sums.Size(channelDim), max(numelOf(sums.Shape()[channelDim+1:]), 1)
+	return slices.Repeat(r.multipliers, n)
+}
+
+// transposed convolves a quantized image with a transposed convolution: in float64, where the sums are exact.
+func (p *packedConv) transposed(name string, x *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
+	from := checkActivation(name, x)
+	sums := contiguous(convolution(to(centered(x), tensor.Float64), to(centered(p.weight), tensor.Float64), nil, p.args))
+	r := newRequantization(from, quantizerOf(p.weight), p.bias, q, x.DType(), false)
+	channels, inner := sums.Size(1), max(numelOf(sums.Shape()[2:]), 1)
 	integers := empty(sums.Shape(), tensor.Uint8)
 	src, dst := tensor.Data[float64](sums), tensor.Data[uint8](integers)
 	tensor.Parallel(len(dst), rowGrain, func(lo, hi int) {
@@ -74,63 +80,6 @@ func staticProduct(name string, x, weight, bias *tensor.Tensor, q *tensor.Quanti
 		}
 	})
 	return must(tensor.QuantizedOf(integers, q))
-}
-
-// exactSums multiplies tensors of small integers and gives the sums as float64. Sums below 2^24 are exact in float32 in any order, and
-// products of float32 are twice as fast; where they may be larger, channels are taken in parts. The channels of the weight are in
-// dimension 1; where those are not all of x, it multiplies in float64.
-func exactSums(x, weight *tensor.Tensor, channelDim int, product func(x, weight *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
-	const exact = 1 << 24
-	channels := weight.Size(1)
-	largest := magnitude(x) * rowMagnitude(weight)
-	parts := int(largest/exact) + 1
-	if largest >= exact && (channels != x.Size(channelDim) || parts > channels) || x.Numel() == 0 {
-		return contiguous(to(product(to(x, tensor.Float64), to(weight, tensor.Float64)), tensor.Float64))
-	}
-	if largest < exact {
-		return contiguous(to(product(x, weight), tensor.Float64))
-	}
-	var sums *tensor.Tensor
-	for _, part := range [][2]int{{0, channels / 2}, {channels / 2, channels - channels/2}} {
-		narrow := func(t *tensor.Tensor, dim int) *tensor.Tensor {
-			return contiguous(must(t.Narrow(dim, part[0], part[1])))
-		}
-		s := exactSums(narrow(x, channelDim), narrow(weight, 1), channelDim, product)
-		if sums == nil {
-			sums = s
-			continue
-		}
-		into, more := tensor.Data[float64](sums), tensor.Data[float64](s)
-		tensor.Parallel(len(into), rowGrain, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				into[i] += more[i]
-			}
-		})
-	}
-	return sums
-}
-
-// magnitude returns the largest absolute value.
-func magnitude(x *tensor.Tensor) float64 {
-	largest := float32(0)
-	for _, v := range tensor.Data[float32](x) {
-		largest = max(largest, v, -v)
-	}
-	return float64(largest)
-}
-
-// rowMagnitude returns the largest sum of absolute values along the first dimension.
-func rowMagnitude(weight *tensor.Tensor) float64 {
-	data, largest := tensor.Data[float32](weight), 0.0
-	row := weight.Numel() / max(weight.Size(0), 1)
-	for ; row > 0 && len(data) >= row; data = data[row:] {
-		sum := float32(0)
-		for _, v := range data[:row] {
-			sum += max(v, -v)
-		}
-		largest = max(largest, float64(sum))
-	}
-	return largest
 }
 
 // centered gives the integers of a quantized tensor less their zero points, as float32.
@@ -142,7 +91,7 @@ func centered(t *tensor.Tensor) *tensor.Tensor {
 			q.Scales[i] = 1
 		}
 	}
-	return must(tensor.Dequantize(must(tensor.QuantizedOf(must(t.IntegersOf()), &q))))
+	return dequantized(must(tensor.QuantizedOf(must(t.IntegersOf()), &q)))
 }
 
 // onCentered makes an operator that commutes with scaling take quantized tensors too: it runs on
@@ -155,7 +104,7 @@ func onCentered(f func(c call) *tensor.Tensor) func(c call) *tensor.Tensor {
 		}
 		check(!x.Quantizer().PerChannel(), "expected a tensor that is quantized per tensor, but got one quantized per channel")
 		q := &tensor.Quantizer{Scale: 1, ZeroPoint: x.Quantizer().ZeroPoint}
-		out := must(tensor.Quantize(to(f(c.withFirst(centered(x))), tensor.Float32), q, x.DType()))
+		out := quantized(to(f(c.withFirst(centered(x))), tensor.Float32), q, x.DType())
 		out.SetQuantizer(x.Quantizer())
 		return out
 	}
@@ -169,7 +118,7 @@ func onReal(f func(c call) *tensor.Tensor) func(c call) *tensor.Tensor {
 		if x.Quantizer() == nil {
 			return f(c)
 		}
-		return must(tensor.Quantize(f(c.withFirst(must(tensor.Dequantize(x)))), x.Quantizer(), x.DType()))
+		return quantized(f(c.withFirst(dequantized(x))), x.Quantizer(), x.DType())
 	}
 }
 
