@@ -82,3 +82,17 @@ def test_returned_object_is_of_the_python_class():
 
     pair = torch.jit.script(make)(3)
     assert type(pair) is Pair and pair.a == 3 and pair.b == [3, 3]
+
+
+def test_flags_of_backends_can_be_frozen(monkeypatch):
+    from torchjit.backends import _settings
+
+    monkeypatch.setattr(_settings, "_frozen", [False])
+    torch.backends.cudnn.benchmark = False
+    torch.backends.disable_global_flags()
+    assert torch.backends.flags_frozen()
+    with pytest.raises(RuntimeError, match="not allowed to set torch.backends.cudnn flags after disable_global_flags"):
+        torch.backends.cudnn.benchmark = True
+    with torch.backends.cudnn.flags(benchmark=True):
+        assert torch.backends.cudnn.benchmark
+    assert not torch.backends.cudnn.benchmark

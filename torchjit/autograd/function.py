@@ -8,6 +8,15 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._tensor import Tensor
+from torchjit.autograd._nesting import _iter_filter as _iter_filter
+from torchjit.autograd._nesting import _iter_jit_values as _iter_jit_values
+from torchjit.autograd._nesting import _iter_None_tensors as _iter_None_tensors
+from torchjit.autograd._nesting import _iter_tensors as _iter_tensors
+from torchjit.autograd._nesting import _iter_tensors_permissive as _iter_tensors_permissive
+from torchjit.autograd._nesting import _jit_unwrap_structured as _jit_unwrap_structured
+from torchjit.autograd._nesting import _map_tensor_data as _map_tensor_data
+from torchjit.autograd._nesting import _nested_map as _nested_map
+from torchjit.autograd._nesting import _unflatten as _unflatten
 from torchjit.autograd.grad_mode import no_grad
 
 

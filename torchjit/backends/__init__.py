@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_NAMES = ("cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "opt_einsum", "quantized", "xeon")
+from torchjit.backends._settings import disable_global_flags as disable_global_flags
+from torchjit.backends._settings import flags_frozen as flags_frozen
+
+_NAMES = ("cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "opt_einsum", "quantized", "xeon", "xnnpack")
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,19 @@ from typing import Any
 
 from torchjit._jit_internal import Namespace
 
+# Whether settings may be changed outside of flags().
+_frozen = [False]
+
+
+def disable_global_flags() -> None:
+    """Lets settings be changed by flags() alone from now on."""
+    _frozen[0] = True
+
+
+def flags_frozen() -> bool:
+    """Whether settings can be changed by flags() alone."""
+    return _frozen[0]
+
 
 class SettingsModule(types.ModuleType, Namespace):
     """A module that programs may read as a namespace."""
@@ -21,13 +34,17 @@ class SettingsModule(types.ModuleType, Namespace):
             if name not in vars(self):
                 raise TypeError(f"flags() got an unexpected keyword argument '{name}'")
         former = {name: getattr(self, name) for name in kwargs}
-        for name, value in kwargs.items():
-            setattr(self, name, value)
+        vars(self).update(kwargs)
         try:
             yield
         finally:
-            for name, value in former.items():
-                setattr(self, name, value)
+            vars(self).update(former)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if _frozen[0] and not name.startswith("__") and not isinstance(value, types.ModuleType):
+            module = self.__name__.replace("torchjit", "torch", 1)
+            raise RuntimeError(f"not allowed to set {module} flags after disable_global_flags; please use flags() context manager instead")
+        super().__setattr__(name, value)
 
 
 def serve(module: str) -> None:

@@ -125,7 +125,7 @@ def _all_nodes(block: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("_check", "_dataclass_impls", "_ir_utils", "_logging", "_builtins", "_monkeytype_config", "mobile"):
+    if name in ("_check", "_dataclass_impls", "_ir_utils", "_logging", "_builtins", "_monkeytype_config", "mobile", "quantized"):
         return importlib.import_module("torchjit.jit." + name)
     if name == "ONNXTracedModule":
         from torchjit.jit import _trace

@@ -5,8 +5,30 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import Any
+
+# Whether operators of Caffe2 would be exported: they would not.
+_CAFFE2_ATEN_FALLBACK = False
+
+
+class OperatorExportTypes(enum.IntEnum):
+    """How operators would be exported."""
+
+    ONNX = 0
+    ONNX_ATEN = 1
+    ONNX_ATEN_FALLBACK = 2
+    ONNX_FALLTHROUGH = 3
+
+
+class TrainingMode(enum.IntEnum):
+    """Whether a model would be exported as for training."""
+
+    EVAL = 0
+    PRESERVE = 1
+    TRAINING = 2
+
 
 _registered: dict[tuple[str, int], Callable[..., Any]] = {}
 
