@@ -65,6 +65,7 @@ var passMembers = []function{
 	{schema: "_C._jit_pass_inline_functional_graphs(Graph graph) -> None", doc: "Puts the nodes of functional graphs in their places.", run: pass(quiet(passes.InlineFunctionalGraphs))},
 	{schema: "_C._jit_pass_specialize_autogradzero(Graph graph) -> None", doc: "Removes what is done with gradients that are undefined.", run: pass(quiet(autodiff.RemoveZeros))},
 	{schema: "_C._differentiate(Graph graph) -> tuple", doc: "What torch._C.Gradient has, in the order of its names.", run: bind(differentiate)},
+	{schema: "_C._jit_pass_autocast(Graph graph) -> None", doc: "Writes the casts of the autocasts of a graph, whose calls are inlined, as nodes.", run: bind(autocast)},
 	{schema: "_C._jit_pass_lint(Graph graph) -> None", doc: "Checks the graph's invariants.", run: bind(lint)},
 }
 
@@ -186,6 +187,14 @@ func differentiate(g *ir.Graph) (f, df *ir.Graph, realOutputs int, vjps, capture
 		return nil, nil, 0, nil, nil, nil, nil, err
 	}
 	return d.F, d.DF, d.FRealOutputs, d.DFInputVJPs, d.DFInputCapturedInputs, d.DFInputCapturedOutputs, d.DFOutputVJPs, nil
+}
+
+func autocast(g *ir.Graph) error {
+	if err := prepared(g); err != nil {
+		return err
+	}
+	_, err := passes.Autocast(g)
+	return err
 }
 
 func rewriteGraph(pattern, replacement string, g *ir.Graph, _ []*word) error {

@@ -80,7 +80,8 @@ _ELSEWHERE.update(
         name: "torchjit.amp.autocast_mode"
         for name in (
             "autocast", "clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
-            "is_autocast_cpu_enabled", "is_autocast_enabled",
+            "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_enabled", "set_autocast_cpu_enabled", "set_autocast_cpu_dtype",
+            "set_autocast_gpu_dtype", "set_autocast_cache_enabled", "autocast_increment_nesting", "autocast_decrement_nesting",
         )
     }
 )  # fmt: skip

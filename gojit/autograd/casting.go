@@ -40,6 +40,22 @@ func (m *Mode) EndCasting() {
 	}
 }
 
+// SetCasting switches casting by operators on or off until the innermost autocast ends, or for good where there is none.
+func (m *Mode) SetCasting(enabled bool) {
+	if m.casting == nil {
+		if enabled {
+			m.BeginCasting(true, tensor.BFloat16)
+		}
+		return
+	}
+	changed := *m.casting // others may have the mode's state as it was
+	changed.enabled = enabled
+	m.casting = &changed
+}
+
+// SetCastCache has parameters in the smaller type kept until the outermost autocast ends, or made anew each time.
+func (m *Mode) SetCastCache(on bool) { m.uncached = !on }
+
 // Casting reports whether operators cast their tensors, and to which type.
 func (m *Mode) Casting() (lower tensor.DType, enabled bool) {
 	if m.casting == nil || !m.casting.enabled {
@@ -161,7 +177,7 @@ func (c *casting) castTensor(m *Mode, v value.Value, to tensor.DType) (value.Val
 	if !isCastable(t) || t.DType() == to {
 		return v, nil
 	}
-	kept := to == c.lower && t.DType() == tensor.Float32 && t.RequiresGrad() && t.History() == nil && t.Base() == nil
+	kept := !m.uncached && to == c.lower && t.DType() == tensor.Float32 && t.RequiresGrad() && t.IsLeaf() && t.Base() == nil
 	if kept {
 		c.cache.mu.Lock()
 		defer c.cache.mu.Unlock()

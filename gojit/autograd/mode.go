@@ -16,6 +16,7 @@ type Mode struct {
 	saving         []*SavedHooks
 	thread         int
 	casting        *casting // the innermost autocast
+	uncached       bool     // casts of parameters are not kept
 	differentiated *Node    // whose derivative runs, while anomalies are looked for
 }
 
@@ -46,6 +47,9 @@ func (m *Mode) OnlyComputes(t *tensor.Tensor) bool {
 	return !m.inference && (m.off || !t.RequiresGrad()) && (m.primal || !InForward())
 }
 
+// IsCasting reports whether operators cast their tensors.
+func (m *Mode) IsCasting() bool { return m.casting != nil && m.casting.enabled }
+
 type modeKey struct{}
 
 // WithMode returns a context in which programs start in a copy of the mode.
@@ -68,6 +72,14 @@ func OperationOf(op *ops.Operator) Operation {
 		return run
 	}
 	return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
+}
+
+// CompiledOperationOf is OperationOf for compiled code, where an autocast casts by rules of its own.
+func CompiledOperationOf(op *ops.Operator) Operation {
+	if run := modal[op.Name]; run != nil {
+		return run
+	}
+	return compiledCast(op)
 }
 
 // Run runs an operator and records it where an argument requires a gradient.

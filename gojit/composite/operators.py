@@ -17,6 +17,19 @@ def fractional_max_pool3d(self, kernel_size: List[int], output_size: List[int], 
     return _own_at(self, indices, 3), indices
 
 
+# ---- types ----
+
+def _autocast_to_reduced_precision(self, cuda_enabled: bool, cpu_enabled: bool, cuda_dtype: int, cpu_dtype: int):
+    if cpu_enabled and self.dtype == torch.float32:
+        return self.to(cpu_dtype)
+    return self
+
+def _autocast_to_full_precision(self, cuda_enabled: bool, cpu_enabled: bool):
+    if cpu_enabled and (self.dtype == torch.bfloat16 or self.dtype == torch.float16):
+        return self.to(torch.float32)
+    return self
+
+
 # ---- arithmetic ----
 
 def _add_relu__Tensor(self, other, alpha: number):

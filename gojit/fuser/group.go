@@ -104,7 +104,7 @@ func (r *runner) tell(why string) {
 
 // plain reports whether t is one that kernels read as it is, of which nothing is recorded.
 func plain(m *autograd.Mode, t *tensor.Tensor) bool {
-	return t.Device().Type == tensor.CPU && m.OnlyComputes(t)
+	return t.Device().Type == tensor.CPU && m.OnlyComputes(t) && !m.IsCasting()
 }
 
 func (r *runner) find(key uint64) (*aten.Fused, bool) {

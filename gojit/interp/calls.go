@@ -100,12 +100,12 @@ func isAutocast(object value.Value) bool {
 	return false
 }
 
-// beginCasting begins the autocast that the attributes of an object describe. One for a device that is not there leaves
-// what is cast on the CPU as it is.
+// beginCasting begins the autocast that the attributes of an object describe. One for a device that is not there, or one that the settings of the
+// compiler do not let count, leaves what is cast on the CPU as it is.
 func (s *stack) beginCasting(o *value.Object) {
 	d, on := s.mode.Casting()
 	device, _ := o.Attr("device")
-	if device.Kind() == value.KindString && device.Str() == "cpu" {
+	if device.Kind() == value.KindString && device.Str() == "cpu" && autograd.CompilerCasts() {
 		enabled, _ := o.Attr("_enabled")
 		lower, _ := o.Attr("fast_dtype")
 		on = enabled.Kind() == value.KindBool && enabled.Bool() && lower.IsInt() && tensor.DType(lower.Int()) == tensor.BFloat16

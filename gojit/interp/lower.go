@@ -388,7 +388,7 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 	case o.Run == nil:
 		s.runIn = notImplemented(o)
 	case autograd.Modal(o):
-		s.runIn = autograd.OperationOf(o)
+		s.runIn = autograd.CompiledOperationOf(o)
 	default:
 		op, s.run = opCall, o.Run
 	}

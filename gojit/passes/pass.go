@@ -15,6 +15,7 @@ type Pass struct {
 
 // All lists the passes.
 var All = []Pass{
+	{"autocast", func(g *ir.Graph) bool { changed, err := Autocast(g); return changed && err == nil }},
 	{"batch-mm", BatchMM},
 	{"canonicalize-outputs", changes(CanonicalizeOutputs)},
 	{"constant-loop-unrolling", UnrollConstantLoops},

@@ -483,7 +483,8 @@ _OF_TORCH = frozenset((
     "get_num_threads", "set_num_threads", "get_num_interop_threads", "set_num_interop_threads", "is_grad_enabled", "is_inference_mode_enabled",
     "is_anomaly_enabled", "set_anomaly_enabled", "set_flush_denormal", "has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps",
     "has_openmp", "has_spectral", "is_autocast_enabled", "is_autocast_cpu_enabled", "is_autocast_cache_enabled", "get_autocast_cpu_dtype",
-    "get_autocast_gpu_dtype", "clear_autocast_cache",
+    "get_autocast_gpu_dtype", "clear_autocast_cache", "set_autocast_enabled", "set_autocast_cpu_enabled", "set_autocast_cpu_dtype",
+    "set_autocast_gpu_dtype", "set_autocast_cache_enabled", "autocast_increment_nesting", "autocast_decrement_nesting",
 ))  # fmt: skip
 
 

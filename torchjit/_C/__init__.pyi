@@ -1031,6 +1031,9 @@ def _jit_get_schemas_for_operator(name: builtins.str) -> list[Any]:
 def _jit_interpret_graph(graph: Graph, inputs: tuple[Any, ...]) -> Any:
     """The result of a graph for inputs."""
 
+def _jit_pass_autocast(graph: Graph) -> None:
+    """Writes the casts of the autocasts of a graph, whose calls are inlined, as nodes."""
+
 def _jit_pass_batch_mm(graph: Graph) -> None:
     """Makes one node of a sum of four and more matrix products."""
 

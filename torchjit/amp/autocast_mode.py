@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 import warnings
 from typing import Any, Optional  # noqa: UP035
 
@@ -56,6 +57,9 @@ class autocast:
             if self.fast_dtype is not dtypes["bfloat16"]:
                 raise RuntimeError("Currently, AutocastCPU only support Bfloat16 as the autocast_cpu_dtype")
             _native.begin_casting(self._enabled, self.fast_dtype.code)
+        self._outer_cache = is_autocast_cache_enabled()
+        set_autocast_cache_enabled(self._cache_enabled)
+        autocast_increment_nesting()
         return self
 
     def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any):
@@ -63,6 +67,8 @@ class autocast:
             return
         if self.device == "cpu":
             _native.end_casting()
+        autocast_decrement_nesting()
+        set_autocast_cache_enabled(self._outer_cache)
 
     def __call__(self, func):
         if torch.jit.is_scripting():
@@ -100,9 +106,38 @@ def custom_bwd(bwd: Any) -> Any:
     return bwd
 
 
+class _State(threading.local):
+    """What a thread has set that no operator on the CPU looks at."""
+
+    gpu = False
+    gpu_dtype: Any = None
+    cached = True
+    nesting = 0
+
+
+_state = _State()
+
+
+def _checked(enabled: Any) -> bool:
+    if not isinstance(enabled, bool):
+        raise TypeError(f"enabled must be a bool (got {type(enabled).__name__})")
+    return enabled
+
+
+def _checked_type(d: Any) -> Any:
+    if not isinstance(d, dtype):
+        raise TypeError(f"dtype must be a torch.dtype (got {type(d).__name__})")
+    return d
+
+
 def is_autocast_enabled() -> bool:
-    """Whether operators on CUDA devices cast: never in this version."""
-    return False
+    """Whether operators on CUDA devices would cast."""
+    return _state.gpu
+
+
+def set_autocast_enabled(enabled: bool) -> None:
+    """Says whether operators on CUDA devices would cast."""
+    _state.gpu = _checked(enabled)
 
 
 def is_autocast_cpu_enabled() -> bool:
@@ -110,9 +145,20 @@ def is_autocast_cpu_enabled() -> bool:
     return _native.casting() is not None
 
 
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """Has operators on the CPU cast, or not, until the autocast ends that this is called in."""
+    _native.set_casting(_checked(enabled))
+
+
 def is_autocast_cache_enabled() -> bool:
-    """Whether casts of parameters are kept until the outermost autocast ends: they are."""
-    return True
+    """Whether casts of parameters are kept until the outermost autocast ends."""
+    return _state.cached
+
+
+def set_autocast_cache_enabled(enabled: bool) -> None:
+    """Has casts of parameters kept until the outermost autocast ends, or made each time."""
+    _state.cached = _checked(enabled)
+    _native.set_cast_cache(enabled)
 
 
 def get_autocast_cpu_dtype() -> Any:
@@ -120,9 +166,32 @@ def get_autocast_cpu_dtype() -> Any:
     return dtypes["bfloat16"]
 
 
+def set_autocast_cpu_dtype(dtype: Any) -> None:
+    """Says to which type operators on the CPU cast: bfloat16. RuntimeError for others."""
+    if _checked_type(dtype) is not dtypes["bfloat16"]:
+        raise RuntimeError("Currently, AutocastCPU only support Bfloat16 as the autocast_cpu_dtype")
+
+
 def get_autocast_gpu_dtype() -> Any:
     """The type that operators on CUDA devices would cast to."""
-    return dtypes["float16"]
+    return _state.gpu_dtype or dtypes["float16"]
+
+
+def set_autocast_gpu_dtype(dtype: Any) -> None:
+    """Says to which type operators on CUDA devices would cast."""
+    _state.gpu_dtype = _checked_type(dtype)
+
+
+def autocast_increment_nesting() -> int:
+    """Counts an autocast that begins and returns how many there are."""
+    _state.nesting += 1
+    return _state.nesting
+
+
+def autocast_decrement_nesting() -> int:
+    """Counts an autocast that ends and returns how many are left."""
+    _state.nesting -= 1
+    return _state.nesting
 
 
 def clear_autocast_cache() -> None:

@@ -1,0 +1,123 @@
+"""Autocast around and in compiled functions, and what torch says and sets of it."""
+
+import pytest
+
+import torchjit as torch
+from torchjit import _C
+from torchjit.testing import FileCheck
+
+F, B = torch.float32, torch.bfloat16
+
+# What PyTorch 1.13 gives: in compiled code, whether the autocast is inside or around it, and in Python.
+TYPES = [
+    ("torch.mm(a, b)", B, B),
+    ("torch.exp(torch.mm(a, b))", F, B),
+    ("torch.softmax(torch.mm(a, b), 0)", B, B),
+    ("torch.log_softmax(torch.mm(a, b), 0)", F, B),
+    ("torch.sum(torch.mm(a, b))", F, B),
+    ("torch.sum(torch.mm(a, b), dtype=torch.bfloat16)", B, B),
+    ("torch.mv(a, b[0])", B, F),
+    ("torch.mm(a, b) + torch.mm(a, b)", F, B),
+    ("torch.mm(a, b) * 2", F, B),
+    ("torch.layer_norm(torch.mm(a, b), [2])", F, B),
+    ("torch.cat([torch.mm(a, b), a])", F, F),
+    ("torch.relu(torch.mm(a, b))", B, B),
+    ("torch.nn.functional.mse_loss(torch.mm(a, b), a)", F, F),
+    ("torch.mm(a.double(), b.double())", torch.float64, torch.float64),
+    ("torch.lerp(torch.mm(a, b), torch.mm(a, b), 0.5)", B, B),
+    ("torch.prelu(a, b[0])", B, F),
+]
+
+
+
+
+@pytest.mark.parametrize(("text", "compiled", "eager"), TYPES)
+def test_types(text, compiled, eager):
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    f = torch.jit.CompilationUnit(f"def f(a, b):\n    return {text}\n").f
+    with torch.autocast("cpu"):
+        assert f(x, x).dtype == compiled
+        assert eval(text, {"torch": torch}, {"a": x, "b": x}).dtype == eager
+    _C._jit_set_autocast_mode(False)
+    try:
+        with torch.autocast("cpu"):
+            assert f(x, x).dtype == eager
+    finally:
+        _C._jit_set_autocast_mode(True)
+    assert f(x, x).dtype == eval(text, {"torch": torch}, {"a": x, "b": x}).dtype
+
+
+def nested(a, b):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        c = torch.mm(a, b)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=False):
+            d = torch.mm(a, b)
+        e = torch.exp(c)
+    return c, d, e, torch.mm(a, b)
+
+
+def test_inside():
+    x = torch.ones(2, 2)
+    f = torch.jit.script(nested)
+    assert [t.dtype for t in f(x, x)] == [B, F, F, F]
+    _C._jit_set_autocast_mode(False)
+    try:
+        assert [t.dtype for t in f(x, x)] == [F, F, F, F]
+    finally:
+        _C._jit_set_autocast_mode(True)
+
+
+def test_pass():
+    graph = torch.jit.script(nested).graph.copy()
+    _C._jit_pass_inline(graph)
+    _C._jit_pass_autocast(graph)
+    reduced = "_autocast_to_reduced_precision"
+    FileCheck().check_count(reduced, 2).check("aten::mm").check("prim::Enter").check_not("autocast_to").check("aten::mm").check("prim::Exit").run(graph)
+    FileCheck().check("aten::_autocast_to_full_precision(%c").check("aten::exp").check("prim::Exit").check_not("autocast_to").check("aten::mm").run(graph)
+    before = str(graph)
+    _C._jit_pass_autocast(graph)
+    assert str(graph) == before
+
+
+def dynamic(a, on: bool):
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=on):
+        return torch.mm(a, a)
+
+
+def test_pass_needs_constants():
+    graph = torch.jit.script(dynamic).graph.copy()
+    _C._jit_pass_inline(graph)
+    with pytest.raises(RuntimeError, match="Autocast _enabled argument must be a constant"):
+        _C._jit_pass_autocast(graph)
+
+
+def test_settings():
+    x = torch.ones(2, 2)
+    with torch.autocast("cpu"):
+        assert torch.autocast_increment_nesting() == 2 and torch.autocast_decrement_nesting() == 1
+        torch.set_autocast_cpu_enabled(False)
+        assert torch.mm(x, x).dtype == F and not torch.is_autocast_cpu_enabled()
+        with torch.autocast("cpu", cache_enabled=False):
+            assert not torch.is_autocast_cache_enabled() and torch.mm(x, x).dtype == B
+        assert torch.is_autocast_cache_enabled() and not torch.is_autocast_cpu_enabled()
+    torch.set_autocast_cpu_enabled(True)
+    assert torch.mm(x, x).dtype == B
+    torch.set_autocast_cpu_enabled(False)
+    assert torch.mm(x, x).dtype == F
+    torch.set_autocast_enabled(True)
+    assert torch.is_autocast_enabled() and torch.mm(x, x).dtype == F
+    torch.set_autocast_enabled(False)
+    with pytest.raises(TypeError, match=r"enabled must be a bool \(got int\)"):
+        torch.set_autocast_cpu_enabled(3)
+    with pytest.raises(RuntimeError, match="Currently, AutocastCPU only support Bfloat16 as the autocast_cpu_dtype"):
+        torch.set_autocast_cpu_dtype(torch.float16)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_cache(kept):
+    weight = torch.ones(2, 2, requires_grad=True)
+    x = torch.ones(2, 2)
+    with torch.autocast("cpu", cache_enabled=kept):
+        first, second = torch.mm(x, weight), torch.mm(x, weight)
+    casts = [f.grad_fn.next_functions[1][0] for f in (first, second)]
+    assert (casts[0] is casts[1]) == kept
