@@ -11,12 +11,12 @@ import (
 type ByteWeights struct {
 	groups, channels, filters int // channels and filters of a group
 	kernel                    [3]int
-	joined                    bool     // the channels of the taps of a row of the filter follow each other in the input
-	values                    []int16  // less the zero points: out channel, tap, channel; where no code is generated
-	taps                      []uint32 // tap by channel, completed to whole vectors: where each channel has one filter of its own
-	sums                      []int32  // of each out channel
-	largest                   bool     // of the bytes, not their sum: there are no weights
-	parts                     int      // how many signed bytes a number is the sum of
+	joined                    bool                // the channels of the taps of a row of the filter follow each other in the input
+	values                    []int16             // less the zero points: out channel, tap, channel; where no code is generated
+	taps                      []uint32            // tap by channel, completed to whole vectors: where each channel has one filter of its own
+	sums                      []int32             // of each out channel
+	pooled                    amd64.DepthwiseKind // Largest or Averaged of the bytes: there are no weights; else Convolved
+	parts                     int                 // how many signed bytes a number is the sum of
 	isa                       amd64.ISA
 	dot                       bool
 	packed                    []byte // by group, panel, part, run and four channels
@@ -30,7 +30,7 @@ func PackBytes(g Convolution, weight []int8, zeros []int) *ByteWeights {
 
 func packBytes(g Convolution, weight []int8, zeros []int, isa amd64.ISA, dot bool) *ByteWeights {
 	w := &ByteWeights{groups: g.Groups, channels: g.InChannels / g.Groups, filters: g.OutChannels / g.Groups, kernel: g.Kernel,
-		joined: g.Groups == 1 && g.Dilation[2] == 1, sums: make([]int32, g.OutChannels), isa: isa, dot: dot}
+		joined: g.Groups == 1 && g.Dilation[2] == 1 && !g.isDepthwise(), sums: make([]int32, g.OutChannels), isa: isa, dot: dot}
 	taps := volume(g.Kernel)
 	if len(weight) < g.OutChannels*w.channels*taps || len(zeros) < 1 {
 		panic("dense: too few weights")

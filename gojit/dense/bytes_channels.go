@@ -7,22 +7,28 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// NewBytePool makes a plan of the largest bytes of windows of each channel; nothing in the padding is the largest. The plan has no
-// options but planes.
-func NewBytePool(g Convolution, planes bool) *BytePlan {
-	return newBytePool(g, planes, amd64.Target())
+// NewByteMaxPool makes a plan of the largest bytes of windows of each channel; nothing in the padding is the largest.
+func NewByteMaxPool(g Convolution, planes bool) *BytePlan {
+	return newBytePool(g, ByteOptions{Planes: planes}, amd64.Largest, amd64.Target())
 }
 
-func newBytePool(g Convolution, planes bool, isa amd64.ISA) *BytePlan {
-	w := &ByteWeights{groups: g.Groups, channels: 1, filters: 1, kernel: g.Kernel, largest: true, parts: 1, isa: isa, taps: []uint32{}, sums: make([]int32, g.OutChannels)}
-	if isa < amd64.AVX2 || g.InChannels < 16 {
+// NewByteSums makes a plan of the sums of windows of each channel, less the zero point.
+func NewByteSums(g Convolution, options ByteOptions) *BytePlan {
+	return newBytePool(g, options, amd64.Averaged, amd64.Target())
+}
+
+func newBytePool(g Convolution, options ByteOptions, kind amd64.DepthwiseKind, isa amd64.ISA) *BytePlan {
+	w := &ByteWeights{groups: g.Groups, channels: 1, filters: 1, kernel: g.Kernel, pooled: kind, parts: 1, isa: isa, taps: []uint32{}, sums: make([]int32, g.OutChannels)}
+	if isa < amd64.AVX2 || kind == amd64.Largest && g.InChannels < 16 {
 		w.isa, w.taps = amd64.None, nil
 	}
-	ones := make([]float32, g.OutChannels)
-	for i := range ones {
-		ones[i] = 1
+	for i := range w.sums {
+		w.sums[i] = int32(volume(g.Kernel))
 	}
-	return NewBytePlan(g, w, ByteOptions{Planes: planes, Scale: ones, Limits: amd64.NewByteLimits(0, 255, 0)})
+	if kind == amd64.Largest {
+		options.Zero, options.Scale, options.Limits = 0, make([]float32, g.OutChannels), amd64.NewByteLimits(0, 255, 0, 0)
+	}
+	return NewBytePlan(g, w, options)
 }
 
 // runByteChannels shares the strips out.
@@ -38,7 +44,7 @@ func runByteChannels[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 	}
 	tensor.Parallel(n, grain, func(lo, hi int) {
 		for s := lo; s < hi; s++ {
-			if p.weights.largest {
+			if p.weights.pooled == amd64.Largest {
 				p.poolStrip(in, out, s)
 			} else {
 				runChannelStrip(p, in, out, s)
@@ -56,14 +62,16 @@ func channelArgs[T uint8 | float32](p *BytePlan, in []uint8, out []T, index int)
 		AStep: int64(s.step), CStep: int64(row), Blocks: int64(s.blocks), ABlock: int64(s.blockStep), CBlock: int64(s.rows * row)}
 }
 
-// runChannelStrip convolves the channels of a strip.
+// runChannelStrip convolves the channels of a strip, or adds up their windows.
 func runChannelStrip[T uint8 | float32](p *BytePlan, in []uint8, out []T, index int) {
 	w := p.weights
 	s, args := channelArgs(p, in, out, index)
 	lanes := w.lanes()
 	rest := w.groups % lanes
-	k := amd64.ByteChannels{ISA: w.isa, Dot: w.dot, Kind: amd64.Convolved, Real: unsafe.Sizeof(out[0]) == 4, Width: w.isa.Width(), Places: uint8(s.rows), Tail: rest != 0}
-	args.Weight, args.WeightRow = unsafe.Pointer(&w.taps[0]), int64(len(w.taps)/volume(w.kernel)*4)
+	k := amd64.ByteChannels{ISA: w.isa, Dot: w.dot, Kind: w.pooled, Real: unsafe.Sizeof(out[0]) == 4, Width: w.isa.Width(), Places: uint8(s.rows), Tail: rest != 0}
+	if w.pooled == amd64.Convolved {
+		args.Weight, args.WeightRow = unsafe.Pointer(&w.taps[0]), int64(len(w.taps)/volume(w.kernel)*4)
+	}
 	args.Start, args.Scale, args.Bias, args.Limits = unsafe.Pointer(&p.start[0]), unsafe.Pointer(&p.scale[0]), unsafe.Pointer(&p.bias[0]), p.options.Limits
 	args.Vectors, args.Tail = int64(w.groups/lanes), int64(rest)
 	if rest != 0 {

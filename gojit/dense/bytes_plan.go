@@ -56,7 +56,7 @@ func NewBytePlan(g Convolution, w *ByteWeights, options ByteOptions) *BytePlan {
 	p := &BytePlan{geometry: g, options: options, weights: w, size: g.In}
 	// Four bytes at a time are read of the channels, or, of channels by themselves with AVX2, eight.
 	p.copied = options.Planes && volume(g.In) > 1 && g.InChannels > 1 || w.isa != amd64.None && w.taps == nil && w.channels%4 != 0 ||
-		w.isa == amd64.AVX2 && w.taps != nil && !w.largest && g.InChannels%w.lanes() != 0
+		w.isa == amd64.AVX2 && w.taps != nil && w.pooled != amd64.Largest && g.InChannels%w.lanes() != 0
 	for d := range p.size {
 		reach := (g.Out[d]-1)*g.Stride[d] + (g.Kernel[d]-1)*g.Dilation[d] + 1
 		p.copied = p.copied || g.Padding[d] > 0 || reach > g.In[d]

@@ -3,6 +3,7 @@ package dense
 import (
 	"unsafe"
 
+	"torchjit/gojit/kernel/amd64"
 	"torchjit/gojit/tensor"
 )
 
@@ -59,8 +60,8 @@ func portableBytes[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 			b := place / volume(g.Out)
 			at := (((b*p.size[0]+z*g.Stride[0])*p.size[1]+y*g.Stride[1])*p.size[2] + x*g.Stride[2]) * g.InChannels
 			for o := range g.OutChannels {
-				if w.largest {
-					setResult(p, &out[place*g.OutChannels+o], p.largestAt(in, at+o), o)
+				if w.pooled != amd64.Convolved {
+					poolWindow(p, &out[place*g.OutChannels+o], in[at+o:], o)
 					continue
 				}
 				sum := p.start[o]
@@ -76,13 +77,18 @@ func portableBytes[T uint8 | float32](p *BytePlan, in []uint8, out []T) {
 	})
 }
 
-// largestAt returns the largest byte of a window.
-func (p *BytePlan) largestAt(in []uint8, at int) int32 {
-	largest := uint8(0)
+// poolWindow makes the result of a window of a channel.
+func poolWindow[T uint8 | float32](p *BytePlan, to *T, in []uint8, column int) {
+	largest, sum := uint8(0), p.start[column]
 	for _, offset := range p.offsets {
-		largest = max(largest, in[at+int(offset)])
+		v := in[offset]
+		largest, sum = max(largest, v), sum+int32(v)
 	}
-	return int32(largest)
+	if p.weights.pooled == amd64.Largest {
+		*to = T(largest)
+		return
+	}
+	setResult(p, to, sum, column)
 }
 
 // setResult makes a result of a sum.

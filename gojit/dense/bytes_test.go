@@ -68,7 +68,7 @@ func randomBytes(r *rand.Rand, g Convolution) byteCase {
 		}
 	}
 	zero := extreme()
-	c.options.Limits = amd64.NewByteLimits([]int{0, zero}[r.IntN(2)], 255, zero)
+	c.options.Limits = amd64.NewByteLimits([]int{0, zero}[r.IntN(2)], 255, zero, []int{0, zero}[r.IntN(2)])
 	return c
 }
 
@@ -134,7 +134,7 @@ func randomByteGeometry(r *rand.Rand) Convolution {
 	g := randomConvolution(r)
 	switch r.IntN(4) {
 	case 0:
-		g.Groups = 1 + r.IntN(70)
+		g.Groups = 1 + r.IntN(70)/(1+r.IntN(70))
 		g.InChannels, g.OutChannels = g.Groups, g.Groups
 	case 1:
 		one := [3]int{1, 1, 1}
@@ -173,33 +173,41 @@ func TestBytePools(t *testing.T) {
 		g.Groups = 1 + r.IntN(150)
 		g.InChannels, g.OutChannels = g.Groups, g.Groups
 		c := randomBytes(r, g)
-		var want []uint8
+		var want, means []uint8
 		for b := range g.Batch {
 			for place := range volume(g.Out) {
 				z, y, x := place/(g.Out[1]*g.Out[2])*g.Stride[0], place/g.Out[2]%g.Out[1]*g.Stride[1], place%g.Out[2]*g.Stride[2]
 				for channel := range g.InChannels {
-					largest := uint8(0)
+					largest, sum := uint8(0), int32(0)
 					g.taps(func(tap int, at [3]int) {
 						z, y, x := z+at[0], y+at[1], x+at[2]
 						if z < 0 || z >= g.In[0] || y < 0 || y >= g.In[1] || x < 0 || x >= g.In[2] {
 							return
 						}
 						pixel := (z*g.In[1]+y)*g.In[2] + x
+						v := c.in[(b*volume(g.In)+pixel)*g.InChannels+channel]
 						if c.options.Planes {
-							largest = max(largest, c.in[(b*g.InChannels+channel)*volume(g.In)+pixel])
-						} else {
-							largest = max(largest, c.in[(b*volume(g.In)+pixel)*g.InChannels+channel])
+							v = c.in[(b*g.InChannels+channel)*volume(g.In)+pixel]
 						}
+						largest, sum = max(largest, v), sum+int32(v)-int32(c.options.Zero)
 					})
-					want = append(want, largest)
+					bias := float32(0)
+					if c.options.Bias != nil {
+						bias = c.options.Bias[channel]
+					}
+					want, means = append(want, largest), append(means, c.options.Limits.Apply((float32(sum)+bias)*c.options.Scale[channel]))
 				}
 			}
 		}
 		for _, isa := range append(generatedSets(), amd64.None) {
 			got := make([]uint8, len(want))
-			newBytePool(g, c.options.Planes, isa).Run(c.in, got)
+			newBytePool(g, c.options, amd64.Largest, isa).Run(c.in, got)
 			if string(got) != string(want) {
 				t.Fatalf("%v %s: the largest are other ones", isa, c)
+			}
+			newBytePool(g, c.options, amd64.Averaged, isa).Run(c.in, got)
+			if string(got) != string(means) {
+				t.Fatalf("%v %s: the sums are other ones", isa, c)
 			}
 		}
 	}

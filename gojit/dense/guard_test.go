@@ -75,7 +75,8 @@ func TestBytesTouchNothingOutside(t *testing.T) {
 			p.Run(in, out)
 			p.RunReal(in, real)
 			if g.InChannels == g.OutChannels && g.Groups == g.InChannels {
-				newBytePool(g, c.options.Planes, way.isa).Run(in, out)
+				newBytePool(g, c.options, amd64.Largest, way.isa).Run(in, out)
+				newBytePool(g, c.options, amd64.Averaged, way.isa).RunReal(in, real)
 			}
 		}
 	}

@@ -6,20 +6,20 @@ import "unsafe"
 // whose channels lie together. Lanes are channels.
 type ByteChannels struct {
 	ISA    ISA
-	Dot    bool          // as in ByteTile
-	Kind   DepthwiseKind // Convolved or Largest
-	Real   bool          // results are float32; not with Largest
-	Width  Width         // of vectors
-	Places uint8         // at most ByteChannelsPlaces
-	Tail   bool          // channels behind the last whole vector are computed; not with Largest
+	Dot    bool // as in ByteTile
+	Kind   DepthwiseKind
+	Real   bool  // results are float32; not with Largest
+	Width  Width // of vectors
+	Places uint8 // at most ByteChannelsPlaces
+	Tail   bool  // channels behind the last whole vector are computed; not with Largest
 }
 
 // ByteChannelsPlaces returns how many places one kernel computes at most.
 func ByteChannelsPlaces(isa ISA) int { return min(3*len(byteBases)-3, isa.Registers()-4) }
 
-// ByteChannelsArgs is what a kernel of ByteChannels receives. Strides are in bytes. Convolved channels are as many as the vectors have
-// 32-bit lanes, and become results as those of a ByteTile do; of the tail, AVX2 reads 8 bytes. The largest of Largest are those of
-// whole vectors of bytes.
+// ByteChannelsArgs is what a kernel of ByteChannels receives. Strides are in bytes. Channels that are convolved, or added up where
+// Averaged, are as many as the vectors have 32-bit lanes, and become results as those of a ByteTile do; of the tail, AVX2 reads 8
+// bytes. The largest of Largest are those of whole vectors of bytes.
 type ByteChannelsArgs struct {
 	A, C              unsafe.Pointer
 	Offsets           unsafe.Pointer // of the taps: how far behind A they lie, 8 bytes each
@@ -123,14 +123,16 @@ func (w *byteChannelsWriter) channelsOfVector() int32 {
 // vector computes the channels of a vector for all places.
 func (w *byteChannelsWriter) vector(tail bool) {
 	places := int(w.k.Places)
-	if w.k.Kind == Convolved {
+	if w.k.Kind != Largest {
 		w.Load(tileK, At(tileArgs, byteChannelsStart))
 		w.V(MOVUPS, w.width, 0, 0, M(Indexed(tileK, byteChannel, 4, 0)))
 		for p := 1; p < places; p++ {
 			w.V(MOVAPS, w.width, Reg(p), 0, R(0))
 		}
-		w.Load(byteWeight, At(tileArgs, byteChannelsWeight))
-		w.Lea(byteWeight, Indexed(byteWeight, byteChannel, 4, 0))
+		if w.k.Kind == Convolved {
+			w.Load(byteWeight, At(tileArgs, byteChannelsWeight))
+			w.Lea(byteWeight, Indexed(byteWeight, byteChannel, 4, 0))
+		}
 	} else {
 		for p := range places {
 			w.clear(Reg(p))
@@ -172,12 +174,15 @@ func (w *byteChannelsWriter) tap(tail bool) {
 		default:
 			w.V(PMOVZXBD, w.width, x, 0, M(m))
 		}
-		if w.k.Dot {
+		switch {
+		case w.k.Kind == Averaged:
+			w.V(PADDD, w.width, Reg(p), Reg(p), R(x))
+		case w.k.Dot:
 			w.V(PDPWSSD, w.width, Reg(p), x, R(weight))
-			continue
+		default:
+			w.V(PMADDWD, w.width, x, x, R(weight))
+			w.V(PADDD, w.width, Reg(p), Reg(p), R(x))
 		}
-		w.V(PMADDWD, w.width, x, x, R(weight))
-		w.V(PADDD, w.width, Reg(p), Reg(p), R(x))
 	}
 }
 

@@ -64,23 +64,25 @@ const (
 
 // ByteLimits says what bytes results become, as vectors.
 type ByteLimits struct {
-	low, high [16]float32
-	zero      [16]int32
-	gather    [64]byte // moves the low bytes of four lanes together
+	zero, low, high [16]float32
+	shift           [16]int32
+	gather          [64]byte // moves the low bytes of four lanes together
 }
 
 const (
-	limitLow    = 0
-	limitHigh   = 64
-	limitZero   = 128
-	limitGather = 192
+	limitZero   = 0
+	limitLow    = 64
+	limitHigh   = 128
+	limitShift  = 192
+	limitGather = 256
 )
 
-// NewByteLimits returns the limits of results from low to high, both bytes, that zero is added to.
-func NewByteLimits(low, high, zero int) *ByteLimits {
+// NewByteLimits returns the limits of results from low to high, both bytes. Zero is added to a number before it is rounded, shift to
+// the integer that it becomes.
+func NewByteLimits(low, high, zero, shift int) *ByteLimits {
 	l := new(ByteLimits)
 	for i := range l.low {
-		l.low[i], l.high[i], l.zero[i] = float32(low-zero), float32(high-zero), int32(zero)
+		l.zero[i], l.low[i], l.high[i], l.shift[i] = float32(zero), float32(low-shift), float32(high-shift), int32(shift)
 	}
 	for i := range l.gather {
 		l.gather[i] = 0x80
@@ -91,15 +93,17 @@ func NewByteLimits(low, high, zero int) *ByteLimits {
 	return l
 }
 
-// Apply gives the byte that a number becomes. It is what the kernels do.
+// Apply gives the byte that a number becomes: with the zero, rounded to float32, limited, rounded to an integer, a half to the even
+// one, and shifted. It is what the kernels do.
 func (l *ByteLimits) Apply(v float32) uint8 {
+	v += l.zero[0]
 	if !(v < l.high[0]) { // NaN too
 		v = l.high[0]
 	}
 	if !(v > l.low[0]) {
 		v = l.low[0]
 	}
-	return uint8(int32(math.RoundToEven(float64(v))) + l.zero[0])
+	return uint8(int32(math.RoundToEven(float64(v))) + l.shift[0])
 }
 
 // byteBases address every third row of A.
@@ -363,10 +367,11 @@ func (w *byteWriter) result(sum Reg, at resultAt) {
 
 // toBytes makes integers of a vector of numbers, by the limits at an address.
 func (w *byteWriter) toBytes(v, limits Reg) {
+	w.V(ADDPS, w.width, v, v, M(At(limits, limitZero)))
 	w.V(MINPS, w.width, v, v, M(At(limits, limitHigh)))
 	w.V(MAXPS, w.width, v, v, M(At(limits, limitLow)))
 	w.V(CVTPS2DQ, w.width, v, 0, R(v))
-	w.V(PADDD, w.width, v, v, M(At(limits, limitZero)))
+	w.V(PADDD, w.width, v, v, M(At(limits, limitShift)))
 	if w.t.ISA != AVX512 {
 		w.V(PSHUFB, w.width, v, v, M(At(limits, limitGather)))
 		w.VImm(EXTRACTF128store, w.width, v, 0, R(w.free), 1)

@@ -120,7 +120,13 @@ func atLeastAll(ts []*tensor.Tensor, n int) []*tensor.Tensor {
 
 func vstack(c call) *tensor.Tensor { return concat(atLeastAll(c.tensors(0), 2), 0) }
 
-func cat(c call) *tensor.Tensor { return concat(c.tensors(0), c.int(1)) }
+func cat(c call) *tensor.Tensor {
+	ts := c.tensors(0)
+	if x := firstQuantized(c.args); x != nil {
+		return joinQuantized(ts, c.int(1), quantizerOf(ts[0]), false)
+	}
+	return concat(ts, c.int(1))
+}
 
 // pad puts elements around a tensor; amounts are (before, after) from the last dimension on and
 // may be negative.

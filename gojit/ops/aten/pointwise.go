@@ -423,6 +423,8 @@ func clampBetween(c call, dst *tensor.Tensor, low, high bool) *tensor.Tensor {
 	return nil
 }
 
+var clampReal = quantizedInto(onReal, clamp)
+
 // whereByType holds the select of promoted operands by the type they promote to.
 var whereByType = makeWhere()
 
@@ -605,7 +607,12 @@ var pointwiseFamily = slices.Concat(unaryDefinitions(), binaryDefinitions(), dun
 		return bitwiseNot.run(dst, []operand{ofTensor(c.tensor(0))})
 	}),
 	define("positive", func(c call) { c.give(c.tensor(0)) }),
-	defineInto("clamp", quantizedInto(onReal, clamp)),
+	defineInto("clamp", func(c call, dst *tensor.Tensor) *tensor.Tensor {
+		if isSmall(c.tensor(0)) && !c.isNone(1) && !c.isNone(2) {
+			return limitedNumbers(c.tensor(0), dst, c.float(1), c.float(2))
+		}
+		return clampReal(c, dst)
+	}),
 	defineInto("clamp.Tensor", clamp),
 	defineInto("clip", clamp),
 	defineInto("clip.Tensor", clamp),

@@ -355,11 +355,20 @@ func divisors[T dense.Float](p *pooling, includePad bool, override int) []T {
 }
 
 func maxPoolNd(name string, n int) []definition {
+	maxima := onCentered(func(c call) *tensor.Tensor {
+		noComplexOrder("max_pool")(c.tensor(0).DType())
+		return keepFormat(pooledMaxima(c.tensor(0), poolArgs(name, c, 1, n, true, 5)), c.tensor(0))
+	})
 	return []definition{
-		giving(name, onCentered(func(c call) *tensor.Tensor {
-			noComplexOrder("max_pool")(c.tensor(0).DType())
-			return keepFormat(pooledMaxima(c.tensor(0), poolArgs(name, c, 1, n, true, 5)), c.tensor(0))
-		})),
+		giving(name, func(c call) *tensor.Tensor {
+			if c.tensor(0).Quantizer() != nil {
+				p := poolArgs(name, c, 1, n, true, 5)
+				if out, ok := p.largestBytes(c.tensor(0)); ok {
+					return out
+				}
+			}
+			return maxima(c)
+		}),
 		define(name+"_with_indices", func(c call) {
 			c.give(pair(maxPool(c.tensor(0), poolArgs(name, c, 1, n, true, 5)))...)
 		}),
@@ -379,14 +388,36 @@ func isChannelsLast(t *tensor.Tensor) bool {
 }
 
 func avgPoolNd(name string, n int) definition {
-	return giving(name, onCentered(func(c call) *tensor.Tensor {
+	means := onMeans(func(c call) *tensor.Tensor {
 		override := 0
 		if len(c.args) > 6 && !c.isNone(6) {
 			override = c.int(6)
 			check(override != 0, "divisor must be not zero")
 		}
 		return keepFormat(averagePool(c.tensor(0), poolArgs(name, c, 1, n, false, 4), c.bool(5), override), c.tensor(0))
-	}))
+	})
+	return giving(name, func(c call) *tensor.Tensor {
+		if c.tensor(0).Quantizer() != nil && len(c.args) > 6 && c.isNone(6) {
+			p := poolArgs(name, c, 1, n, false, 4)
+			if size, ok := p.oneSize(c.bool(5)); ok {
+				if out, ok := p.meanBytes(c.tensor(0), size); ok {
+					return out
+				}
+			}
+		}
+		return means(c)
+	})
+}
+
+// oneSize returns the elements of a window where all windows have as many, counted with the padding or without.
+func (p *pooling) oneSize(includePad bool) (size int, ok bool) {
+	by := divisors[float64](p, includePad, 0)
+	for _, n := range by {
+		if n != by[0] {
+			return 0, false
+		}
+	}
+	return int(by[0]), len(by) > 0
 }
 
 // adaptiveAverage gives the means of windows that divide the input; of the whole plane where there is one.
@@ -454,10 +485,19 @@ func planeMeans(x *tensor.Tensor, dims []int) *tensor.Tensor {
 }
 
 func adaptiveNd(n int, suffix string) []definition {
+	means := onMeans(func(c call) *tensor.Tensor { return adaptiveAverage("adaptive_avg_pool"+suffix, c, n) })
 	return []definition{
-		giving("adaptive_avg_pool"+suffix, onCentered(func(c call) *tensor.Tensor {
-			return adaptiveAverage("adaptive_avg_pool"+suffix, c, n)
-		})),
+		giving("adaptive_avg_pool"+suffix, func(c call) *tensor.Tensor {
+			if c.tensor(0).Quantizer() != nil {
+				p := adaptive("adaptive_avg_pool"+suffix, c, n)
+				if size, ok := p.oneSize(false); ok {
+					if out, ok := p.meanBytes(c.tensor(0), size); ok {
+						return out
+					}
+				}
+			}
+			return means(c)
+		}),
 		define("adaptive_max_pool"+suffix, func(c call) {
 			c.give(pair(maxPool(c.tensor(0), adaptive("adaptive_max_pool"+suffix, c, n)))...)
 		}),

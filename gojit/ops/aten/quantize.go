@@ -197,7 +197,9 @@ var quantizeFamily = slices.Concat([]definition{
 		}
 		c.giveList(ts)
 	}),
-	giving("int_repr", func(c call) *tensor.Tensor { return must(c.tensor(0).IntegersOf()) }),
+	giving("int_repr", func(c call) *tensor.Tensor {
+		return must(c.tensor(0).IntegersView().Clone(suggestedFormat(c.tensor(0))))
+	}),
 	answering("q_scale", func(c call) value.Value { return value.Float(quantizerOf(c.tensor(0)).Scale) }),
 	answering("q_zero_point", func(c call) value.Value { return value.Int(quantizerOf(c.tensor(0)).ZeroPoint) }),
 	giving("q_per_channel_scales", func(c call) *tensor.Tensor {

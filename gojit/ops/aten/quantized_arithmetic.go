@@ -27,25 +27,46 @@ func quantizedCat(rectified bool) func(c call) *tensor.Tensor {
 	return func(c call) *tensor.Tensor {
 		parts := c.tensors(0)
 		check(len(parts) > 0, "Expected at least one tensor to concatenate")
-		q, d := *quantizerOf(parts[0]), parts[0].DType()
+		q := *quantizerOf(parts[0])
 		q.Scale, q.ZeroPoint = c.floatOr(2, q.Scale), int64(c.intOr(3, int(q.ZeroPoint)))
-		real := make([]*tensor.Tensor, len(parts))
-		for i, t := range parts {
-			check(t.DType() == d && !quantizerOf(t).PerChannel(), "All dtypes must be the same, and quantized per tensor.")
-			real[i] = dequantized(t)
-		}
-		out := concat(real, c.int(1))
-		if rectified {
-			out = relu.on(out)
-		}
-		return quantized(out, &q, d)
+		return joinQuantized(parts, c.int(1), &q, rectified)
 	}
+}
+
+// joinQuantized joins quantized tensors of one type under q.
+func joinQuantized(parts []*tensor.Tensor, dim int, q *tensor.Quantizer, rectified bool) *tensor.Tensor {
+	d := parts[0].DType()
+	small := d != tensor.QInt32
+	joined := make([]*tensor.Tensor, len(parts))
+	for i, t := range parts {
+		check(t.DType() == d && !quantizerOf(t).PerChannel(), "All dtypes must be the same, and quantized per tensor.")
+		if small {
+			joined[i] = integersUnder(t, q, rectified)
+		} else {
+			joined[i] = dequantized(t)
+		}
+	}
+	out := concat(joined, dim)
+	if small {
+		return must(tensor.QuantizedOf(out, q))
+	}
+	if rectified {
+		out = relu.on(out)
+	}
+	return quantized(out, q, d)
 }
 
 // quantizedRelu6 limits a quantized tensor to 0 through 6, over its memory where argument 1 says so.
 func quantizedRelu6(c call) *tensor.Tensor {
 	x := c.tensor(0)
 	q := quantizerOf(x)
+	if isSmall(x) {
+		var dst *tensor.Tensor
+		if c.bool(1) {
+			dst = x
+		}
+		return limitedNumbers(x, dst, 0, 6)
+	}
 	limited := clampBoth.run(nil, []operand{ofTensor(dequantized(x)), ofScalar(tensor.Float(0)), ofScalar(tensor.Float(6))})
 	out := quantized(limited, q, x.DType())
 	if !c.bool(1) {

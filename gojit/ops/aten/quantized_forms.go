@@ -42,7 +42,7 @@ func signedUnitScale(x *tensor.Tensor) *tensor.Quantizer {
 }
 
 var quantizedForms = map[string]quantizedForm{
-	"mean": sameScale, "mean.dim": sameScale, "cat": sameScale, "stack": sameScale, "flip": sameScale, "constant_pad_nd": sameScale,
+	"mean": sameScale, "mean.dim": sameScale, "stack": sameScale, "flip": sameScale, "constant_pad_nd": sameScale,
 	"upsample_nearest1d": sameScale, "upsample_nearest2d": sameScale, "upsample_nearest3d": sameScale,
 	"upsample_nearest1d.vec": sameScale, "upsample_nearest2d.vec": sameScale, "upsample_nearest3d.vec": sameScale,
 	"upsample_bilinear2d": sameScale, "upsample_bilinear2d.vec": sameScale,
@@ -147,6 +147,16 @@ func throughRectified(name, other string, scaleAt int, arguments func(c call) []
 	})
 }
 
+// alias defines an operator on quantized tensors as another one, which takes these too.
+func alias(name, other string) definition {
+	return giving(name, func(c call) *tensor.Tensor {
+		check(!quantizerOf(c.tensor(0)).PerChannel(), "%s expects a tensor that is quantized per tensor", name)
+		var out [1]value.Value
+		succeed(ops.Find(key(other)).Run(c.args, out[:]))
+		return out[0].Tensor()
+	})
+}
+
 func positive(t *tensor.Tensor) *tensor.Tensor { return relu.on(t) }
 
 // rectified gives the quantized tensor without what is below zero.
@@ -212,7 +222,9 @@ var quantizedFormFamily = []definition{
 	throughNumbers("threshold", "threshold", -1, given(1, 2)),
 	throughNumbers("clamp", "clamp", -1, given(1, 2)),
 	throughNumbers("softmax", "softmax.int", 2, func(c call) []value.Value { return []value.Value{c.args[1], value.None} }),
-	throughNumbers("max_pool2d", "max_pool2d", -1, given(1, 2, 3, 4, 5)),
+	alias("quantized::max_pool2d", "max_pool2d"),
+	alias("quantized_max_pool1d", "max_pool1d"),
+	alias("quantized_max_pool2d", "max_pool2d"),
 	throughNumbers("layer_norm", "layer_norm", 5, func(c call) []value.Value {
 		return []value.Value{c.args[1], c.args[2], c.args[3], c.args[4], value.Bool(false)}
 	}),
@@ -230,7 +242,7 @@ var quantizedFormFamily = []definition{
 	throughRectified("batch_norm1d_relu", "batch_norm", 6, normalizing, positive),
 	throughRectified("batch_norm2d_relu", "batch_norm", 6, normalizing, positive),
 	throughRectified("batch_norm3d_relu", "batch_norm", 6, normalizing, positive),
-	throughNumbers("max_pool1d", "max_pool1d", -1, given(1, 2, 3, 4, 5)),
+	alias("quantized::max_pool1d", "max_pool1d"),
 	giving("quantized::dropout", func(c call) *tensor.Tensor { return c.tensor(0) }),
 	giving("quantized::add.Scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, false) }),
 	giving("quantized::mul.Scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, true) }),

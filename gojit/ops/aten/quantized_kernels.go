@@ -8,17 +8,27 @@ import (
 // Elementwise work on quantized tensors, as generated kernels. Numbers are float32: a tensor stands for (integer - zero point)*scale, and
 // a number becomes the integer nearest to number*(1/scale), a half the even one, plus the zero point, within the range of the type.
 
-// suggestedFormat is the layout of results that are like a tensor: its channels last where it has them so, else contiguous.
+// suggestedFormat is the layout of results that are like a tensor: its channels last where its strides are in that order, else contiguous.
 func suggestedFormat(t *tensor.Tensor) tensor.MemoryFormat {
-	if !t.IsContiguous() {
-		switch {
-		case t.Dim() == 4 && t.IsContiguousFormat(tensor.ChannelsLast):
-			return tensor.ChannelsLast
-		case t.Dim() == 5 && t.IsContiguousFormat(tensor.ChannelsLast3D):
-			return tensor.ChannelsLast3D
-		}
+	switch {
+	case t.Dim() == 4 && stridesGrow(t, 1, 3, 2, 0):
+		return tensor.ChannelsLast
+	case t.Dim() == 5 && stridesGrow(t, 1, 4, 3, 2, 0):
+		return tensor.ChannelsLast3D
 	}
 	return tensor.ContiguousFormat
+}
+
+// stridesGrow reports whether strides grow along dimensions by their sizes at least. Strides that are all alike are in no order.
+func stridesGrow(t *tensor.Tensor, dims ...int) bool {
+	least, strides := 0, t.Strides()
+	for _, d := range dims {
+		if t.Size(d) == 0 || strides[d] < least || strides[d] == 0 && d == 1 || d == 0 && least == strides[1] {
+			return false
+		}
+		least = strides[d] * max(t.Size(d), 1)
+	}
+	return true
 }
 
 // emptyQuantized returns an uninitialized tensor that is quantized per tensor, laid out like another one.
@@ -137,4 +147,47 @@ func rectifiedIntegers(x, dst *tensor.Tensor) *tensor.Tensor {
 	}
 	p.Run([]*tensor.Tensor{dst.IntegersView(), x.IntegersView()}, []tensor.Scalar{tensor.Int(x.Quantizer().ZeroPoint)})
 	return dst
+}
+
+var limiting typePrograms
+
+// limitedNumbers gives a quantized tensor of bytes whose numbers are limited to low through high, in dst where that is not nil.
+func limitedNumbers(x, dst *tensor.Tensor, low, high float64) *tensor.Tensor {
+	d := x.DType()
+	p := limiting.of(d, func(b *kernel.Builder) {
+		v := b.Binary(kernel.Max, loadNumber(b, d), b.Param(tensor.Float32))
+		storeNumber(b, b.Binary(kernel.Min, v, b.Param(tensor.Float32)), d)
+	})
+	if dst == nil {
+		dst = emptyQuantized(x, x.Quantizer(), d)
+	}
+	var params [8]tensor.Scalar
+	numbers := append(loadParams(params[:0], x.Quantizer()), tensor.Float(low), tensor.Float(high))
+	p.Run([]*tensor.Tensor{dst.IntegersView(), x.IntegersView()}, storeParams(numbers, x.Quantizer(), d))
+	return dst
+}
+
+var requantizing, requantizingPositive typePrograms
+
+// integersUnder gives the integers that the numbers of a tensor of bytes have under q, without what is below zero where positive.
+func integersUnder(x *tensor.Tensor, q *tensor.Quantizer, positive bool) *tensor.Tensor {
+	from, d := x.Quantizer(), x.DType()
+	if !positive && from.Scale == q.Scale && from.ZeroPoint == q.ZeroPoint {
+		return x.IntegersView()
+	}
+	programs := &requantizing
+	if positive {
+		programs = &requantizingPositive
+	}
+	p := programs.of(d, func(b *kernel.Builder) {
+		v := loadNumber(b, d)
+		if positive {
+			v = b.Binary(kernel.Max, v, b.Number(v, 0))
+		}
+		storeNumber(b, v, d)
+	})
+	out := emptyQuantized(x, q, d).IntegersView()
+	var params [6]tensor.Scalar
+	p.Run([]*tensor.Tensor{out, x.IntegersView()}, storeParams(loadParams(params[:0], from), q, d))
+	return out
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // requantization turns the integer sums of a product of quantized tensors into the integers of its
-// result. The arithmetic is that of FBGEMM: in float32, the bias in units of the sums, rounding
-// half to even before the zero point is added.
+// result. The arithmetic is that of oneDNN: in float32, the bias in units of the sums, a half
+// rounded to the even integer when the zero point has been added.
 type requantization struct {
 	multipliers []float32 // of each output channel, or one for all
 	bias        []float32 // empty: none
@@ -55,7 +55,7 @@ func (r *requantization) at(sum float64, channel int) float64 {
 		v += r.bias[channel]
 	}
 	v *= r.multipliers[channel%len(r.multipliers)]
-	return min(max(math.RoundToEven(float64(v))+r.zero, r.low), r.high)
+	return min(max(math.RoundToEven(float64(v+float32(r.zero))), r.low), r.high)
 }
 
 // perChannel gives the factor of each of n output channels.
@@ -91,7 +91,7 @@ func centered(t *tensor.Tensor) *tensor.Tensor {
 			q.Scales[i] = 1
 		}
 	}
-	return dequantized(must(tensor.QuantizedOf(must(t.IntegersOf()), &q)))
+	return dequantized(must(tensor.QuantizedOf(t.IntegersView(), &q)))
 }
 
 // onCentered makes an operator that commutes with scaling take quantized tensors too: it runs on

@@ -20,10 +20,10 @@ func TestRequantization(t *testing.T) {
 		channel   int
 		want      float64
 	}{
-		{"a half goes to the even integer before the zero point is added", nil, false, 2, 0, 3},
-		{"a half above an odd integer goes up", nil, false, 6, 0, 5},
-		{"below zero too", nil, false, -2, 0, 3},
-		{"each channel has its scale", nil, false, 3, 1, 5},
+		{"a half goes to the even integer with the zero point added", nil, false, 2, 0, 4},
+		{"a half above an even integer goes down", nil, false, 6, 0, 4},
+		{"below zero too", nil, false, -2, 0, 2},
+		{"each channel has its scale", nil, false, 3, 1, 4},
 		{"the bias is in units of the sums", bias, false, 1, 1, 4},
 		{"too large", nil, false, 10000, 0, 255},
 		{"too small", nil, false, -10000, 0, 0},
