@@ -70,6 +70,11 @@ int tj_set_token_factory(PyObject *factory) {
     return 0;
 }
 
+/* Whether a class is Tensor or Parameter themselves. */
+int tj_is_plain_tensor(PyTypeObject *t) {
+    return t == handle_classes[0] || t == handle_classes[1];
+}
+
 /* ---- writing ---- */
 
 static int grow(tj_writer *w, int64_t more) {
@@ -228,8 +233,10 @@ static int write_numpy_scalar(tj_writer *w, PyObject *o, int *done) {
 
 static int write_other(tj_writer *w, PyObject *o, int depth) {
     int done;
-    if (PyObject_TypeCheck(o, tj_handle_type))
+    if (PyObject_TypeCheck(o, tj_handle_type)) {
+        if (Py_TYPE(o) != handle_classes[1] && PyObject_TypeCheck(o, tj_tensor_type) && tj_is_subclass(o)) w->foreign |= TJ_SUBCLASS;
         return put_int(w, TJ_HANDLE, ((HandleObject *)o)->slot);
+    }
     if (PyObject_TypeCheck(o, tj_token_type)) {
         TokenObject *t = (TokenObject *)o;
         return put_int(w, TJ_TOKEN | t->class_number << 8, t->code);
@@ -250,7 +257,7 @@ static int write_other(tj_writer *w, PyObject *o, int depth) {
     if (PyDict_Check(o)) return write_dict(w, o, depth);
     if (write_numpy_scalar(w, o, &done)) return -1;
     if (done) return 0;
-    w->foreign = 1;
+    w->foreign |= TJ_FOREIGN;
     return put_pointer(w, TJ_OBJECT, o);
 }
 
@@ -461,7 +468,8 @@ PyObject *tj_read(const tj_word **cursor) {
     case TJ_HANDLE:
         return read_handle(n, x->u.i);
     case TJ_CALLABLE:
-        return tj_new_function(n == 2 ? tj_script_method_type : n ? tj_script_function_type : tj_function_type, x->u.i, NULL);
+        return tj_new_function(n == 2 ? tj_script_method_type : n ? tj_script_function_type : tj_function_type, x->u.i, NULL,
+                               n == 1 ? TJ_FOREIGN : TJ_FOREIGN | TJ_SUBCLASS);
     case TJ_OBJECT:
         return (PyObject *)x->u.p;
     case TJ_CONSTRUCT:

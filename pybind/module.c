@@ -271,7 +271,7 @@ static PyObject *native_function(PyObject *module, PyObject *name) {
     if (!s) return PyErr_Format(PyExc_TypeError, "function expects a str");
     int64_t slot = TJFunction((char *)s, n);
     if (!slot) return PyErr_Format(PyExc_AttributeError, "torchjit._native has no function '%s'", s);
-    return tj_new_function(tj_function_type, slot, name);
+    return tj_new_function(tj_function_type, slot, name, TJ_FOREIGN);
 }
 
 static PyObject *native_register_handle_class(PyObject *module, PyObject *args) {
@@ -308,6 +308,11 @@ static PyMethodDef methods[] = {
     {"to_dlpack", native_to_dlpack, METH_O, "to_dlpack($module, tensor, /)\n--\n\nA DLPack capsule over the tensor's memory."},
     {"has_torch_function_unary", tj_has_torch_function_unary, METH_O,
      "has_torch_function_unary($module, relevant_arg, /)\n--\n\nWhether an object's class has __torch_function__."},
+    {"set_torch_function_enabled", tj_set_torch_function_enabled, METH_O,
+     "set_torch_function_enabled($module, enabled, /)\n--\n\nWhether calls in this thread can be overridden; returns what it was."},
+    {"torch_function_enabled", tj_torch_function_enabled, METH_NOARGS,
+     "torch_function_enabled($module, /)\n--\n\nWhether calls in this thread can be overridden."},
+    {"count_modes", tj_count_modes, METH_O, "count_modes($module, change, /)\n--\n\nNotes that modes have become active or inactive."},
     {"has_torch_function_variadic", (PyCFunction)(void (*)(void))tj_has_torch_function_variadic, METH_FASTCALL,
      "has_torch_function_variadic($module, /, *relevant_args)\n--\n\nWhether a class among those of objects has __torch_function__."},
     {"set_size_class", native_set_size_class, METH_O, "set_size_class($module, cls, /)\n--\n\nSets the class of shapes."},

@@ -38,7 +38,12 @@ typedef struct {
     PyObject *name;
     PyObject *dict;
     PyObject *weakrefs;
+    int overridable; /* which tj_foreign arguments may take a call over */
 } FunctionObject;
+
+/* What an argument may be that the call of an operator looks at twice: an object that the library has no form for, a tensor
+ * of a class that has __torch_function__. */
+enum { TJ_FOREIGN = 1, TJ_SUBCLASS = 2 };
 
 extern PyTypeObject *tj_size_type, *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type, *tj_script_method_type;
 extern int tj_forked;
@@ -71,6 +76,14 @@ void tj_read_layout(void);
 PyObject *tj_set_to_operator(PyObject *module, PyObject *f);
 
 /* override.c */
+/* How many modes of torch.overrides are active in all threads. */
+extern int tj_modes;
+/* Whether a tensor's class, which is not Tensor itself, has __torch_function__. */
+int tj_is_subclass(PyObject *tensor);
+PyObject *tj_set_torch_function_enabled(PyObject *module, PyObject *enabled);
+PyObject *tj_torch_function_enabled(PyObject *module, PyObject *unused);
+PyObject *tj_count_modes(PyObject *module, PyObject *change);
+int tj_is_plain_tensor(PyTypeObject *t);
 /* Whether an argument of a call overrides it by __torch_function__; if so *result is what that gave, NULL where it failed. */
 int tj_overridden(PyObject *function, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **result);
 PyObject *tj_has_torch_function_unary(PyObject *module, PyObject *o);
@@ -78,7 +91,7 @@ PyObject *tj_has_torch_function_variadic(PyObject *module, PyObject *const *args
 
 /* types.c */
 int tj_make_types(PyObject *module);
-PyObject *tj_new_function(PyTypeObject *type, int64_t slot, PyObject *name);
+PyObject *tj_new_function(PyTypeObject *type, int64_t slot, PyObject *name, int overridable);
 
 #define TJ_STACK_WORDS 64
 

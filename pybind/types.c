@@ -179,7 +179,7 @@ static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size
         if (tj_write(&w, args[i])) goto failed;
     for (Py_ssize_t i = 0; i < nkw; i++)
         if (tj_write_name(&w, PyTuple_GET_ITEM(kwnames, i)) || tj_write(&w, args[nargs + i])) goto failed;
-    if (w.foreign) {
+    if (w.foreign | tj_modes && (w.foreign & ((FunctionObject *)self)->overridable || tj_modes && ((FunctionObject *)self)->overridable & TJ_SUBCLASS)) {
         PyObject *other;
         if (tj_overridden(self, args, nargs, kwnames, &other)) {
             tj_writer_free(&w);
@@ -198,11 +198,12 @@ failed:
     return NULL;
 }
 
-PyObject *tj_new_function(PyTypeObject *type, int64_t slot, PyObject *name) {
+PyObject *tj_new_function(PyTypeObject *type, int64_t slot, PyObject *name, int overridable) {
     FunctionObject *f = PyObject_GC_New(FunctionObject, type);
     if (!f) return NULL;
     f->vectorcall = function_vectorcall;
     f->slot = slot;
+    f->overridable = overridable;
     f->name = Py_XNewRef(name);
     f->dict = f->weakrefs = NULL;
     PyObject_GC_Track(f);

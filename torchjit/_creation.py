@@ -21,6 +21,8 @@ def tensor(
         return _traced("torch.tensor", data, dtype, requires_grad)
     made = _from(data, dtype)
     if made is data or not _owns(data):
+        if type(made) is not Tensor:
+            made = made.as_subclass(Tensor)
         made = made.detach().clone()
     if device is not None:
         made = made.to(device)

@@ -41,6 +41,19 @@ class Tensor(_Methods):
         size = args[0] if len(args) == 1 and isinstance(args[0], Size) else args
         return Tensor.empty_of(list(size))
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        from torchjit._override import prepare_subclass
+
+        prepare_subclass(cls)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        """What becomes of a function that is called with an instance of a subclass: it is called, and its tensors are instances too."""
+        from torchjit._override import default_torch_function
+
+        return default_torch_function(cls, func, types, args, kwargs)
+
     @staticmethod
     def empty_of(size: list[int]) -> Tensor:
         """A tensor of arbitrary numbers of the default type."""
@@ -102,7 +115,7 @@ class Tensor(_Methods):
     stride = _native.tensor_stride
     storage_offset = _native.tensor_offset
     data_ptr = _native.tensor_data_ptr
-    is_cuda = is_sparse = is_sparse_csr = is_mkldnn = is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = False
+    is_cuda = is_sparse = is_sparse_csr = is_mkldnn = is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = property(lambda self: False)
     name = None
     names = property(lambda self: (None,) * self.dim(), doc="The names of the dimensions, which have none in this version.")
     is_cpu = property(lambda self: self.device.type == "cpu", doc="Whether the elements are in the memory of the CPU.")
@@ -164,7 +177,9 @@ class Tensor(_Methods):
         """The same tensor as an instance of a subclass of Tensor."""
         if not (isinstance(cls, builtins.type) and issubclass(cls, Tensor)):
             raise TypeError("as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor")
-        return _native.TensorBase.__new__(cls, self)
+        from torchjit._override import as_subclass
+
+        return as_subclass(self, cls)
 
     def _numbers(self, method: str) -> Any:
         if self.requires_grad:
@@ -277,7 +292,11 @@ class Tensor(_Methods):
         return id(self)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
-        return _native.tensor_text(self)
+        text = _native.tensor_text(self)
+        if not hasattr(self, "_takes_over"):
+            return text
+        prefix = builtins.type(self).__name__ + "("
+        return prefix + text[len("tensor(") :].replace("\n" + " " * len("tensor("), "\n" + " " * len(prefix))
 
     def __format__(self, spec: str) -> str:
         if self.dim() == 0:
@@ -600,4 +619,14 @@ _DTYPES_BY_CLASS = {cls: dtypes[name] for name, cls in _TENSOR_CLASSES.items()}
 
 Tensor.__module__ = "torchjit"
 _native.register_handle_class(_TENSOR_HANDLE, Tensor)
+
+# What the operators of Python's syntax are called when a class takes them over.
+for _name in (
+    "add", "sub", "mul", "div", "remainder", "matmul", "eq", "ne", "lt", "le", "gt", "ge", "neg", "abs", "add_", "sub_", "mul_", "div_", "remainder_",
+):  # fmt: skip
+    _symbol = {"div": "truediv", "remainder": "mod", "div_": "itruediv", "remainder_": "imod"}.get(_name, "i" + _name[:-1] if _name.endswith("_") else _name)
+    vars(Tensor)[f"__{_symbol}__"]._public = getattr(Tensor, _name)
+# Python tries the other operand where no class takes these over.
+for _name in ("add", "sub", "rsub", "mul", "truediv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift", "floordiv", "eq", "ne", "lt", "le", "gt", "ge"):
+    vars(Tensor)[f"__{_name}__"]._is_syntax = True
 _native.set_to_operator(_native.operator("aten::to"))

@@ -23,7 +23,7 @@ from torchjit.fx.operator_schemas import check_for_mutable_operation
 
 __all__ = ["TracerBase", "GraphAppendingTracer", "TraceError", "Proxy", "Attribute", "ParameterProxy"]
 
-_OWN_FILES = ("fx/proxy.py", "fx/_symbolic_trace.py", "fx/experimental/proxy_tensor.py", "torchjit/overrides.py", "torchjit/_ops.py")
+_OWN_FILES = ("fx/proxy.py", "fx/_symbolic_trace.py", "fx/experimental/proxy_tensor.py", "torchjit/overrides.py", "torchjit/_override.py", "torchjit/_ops.py")
 
 
 @compatibility(is_backward_compatible=True)

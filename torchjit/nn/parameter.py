@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchjit import _native
+from torchjit._override import _disabled_torch_function_impl
 from torchjit._tensor import Tensor
 
 _PARAMETER_HANDLE = 1
@@ -12,6 +13,8 @@ _PARAMETER_HANDLE = 1
 
 class Parameter(Tensor):
     """A tensor that becomes a parameter of the module it is assigned to."""
+
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
         if data is None:
@@ -26,6 +29,8 @@ class Parameter(Tensor):
 
 class Buffer(Tensor):
     """A tensor that becomes a buffer of the module it is assigned to."""
+
+    __torch_function__ = _disabled_torch_function_impl
 
 
 _SHAPELESS = (
