@@ -459,6 +459,7 @@ globals().update(_graph_results.members())
 _ELSEWHERE = {
     "ScriptModule": ("torchjit.jit._module", "_CModule"), **{name: ("torchjit.jit._module_dicts", name) for name in ("BufferDict", "ModuleDict", "ParameterDict")},
     "CompilationUnit": ("torchjit.jit._script", "CompilationUnit"),
+    "ConcreteModuleTypeBuilder": ("torchjit.jit._type_builder", "ConcreteModuleTypeBuilder"),
     "ConcreteModuleType": ("torchjit.jit._recursive", "ConcreteType"), "ScriptObject": ("torchjit.jit._module", "RecursiveScriptClass"),
     **{name: ("torchjit.jit._logging", name) for name in ("AggregationType", "LockingLogger", "LoggerBase", "NoopLogger")},
     **{name: ("torchjit.jit._executor_state", name) for name in ("ArgumentSpec", "Code", "ExecutionPlan", "GraphExecutorState")},

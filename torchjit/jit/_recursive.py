@@ -132,9 +132,14 @@ class ConcreteType:
         """The constants by name."""
         return dict(self.constants)
 
-    def equals(self, other: ConcreteType) -> bool:
-        """Whether one class of the program serves both."""
-        return self.key() == other.key()
+    def equals(self, other: Any) -> bool:
+        """Whether one class of the program serves both. other may be a builder."""
+        other = getattr(other, "_type", other)
+        return not self.is_poisoned and not other.is_poisoned and self.key() == other.key()
+
+    def is_ignored_attribute(self, name: str) -> bool:
+        """Whether programs do not see an attribute."""
+        return name in self.ignored
 
     def attribute(self, name: str) -> Any:
         """What self.NAME is where the class has no such attribute or method yet."""
@@ -647,3 +652,14 @@ def try_compile_fn(fn: Any, loc: Any) -> Any:
     if not isinstance(fn, (types.FunctionType, types.MethodType)):
         raise RuntimeError(f"`{fn}` is not a function. Recursive scripting only supports Python functions or methods currently.\nConsider manually annotating `{fn}` with @torch.jit.script.")
     return script_function(fn)
+
+
+def __getattr__(name: str) -> Any:
+    """What only those ask for who put types of modules together themselves."""
+    import importlib
+
+    if not name.startswith("__"):
+        found = getattr(importlib.import_module("torchjit.jit._type_builder"), name, None)
+        if found is not None:
+            return found
+    raise AttributeError(f"module 'torch.jit._recursive' has no attribute '{name}'")
