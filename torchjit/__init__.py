@@ -48,8 +48,7 @@ from torchjit._types import (
     qschemes,
     strided,
 )
-
-__version__ = "1.13.1+torchjit0.1.0"
+from torchjit.torch_version import __version__ as __version__  # noqa: E402
 
 globals().update(dtypes)
 globals().update(qschemes)
@@ -96,7 +95,7 @@ _ELSEWHERE.update({name: "torchjit.functional" for name in ("lu", "stft", "uniqu
 _SUBMODULES = (
     "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "multiprocessing", "nn", "onnx",
     "ops",
-    "optim", "overrides", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "special", "storage", "testing", "types",
+    "optim", "overrides", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
     "utils", "version", "__config__", "_jit_internal", "_C", "_sources", "_VF", "_lowrank", "_six", "_tensor_str",
 )  # fmt: skip
 

@@ -16,3 +16,10 @@ from torchjit.optim.sgd import ASGD as ASGD
 from torchjit.optim.sgd import SGD as SGD
 
 from torchjit.optim import swa_utils as swa_utils  # isort: skip  # over all of the above
+from torchjit._submodules import provide as _provide  # isort: skip
+
+# Modules of PyTorch whose optimizers stand with their kin here.
+_provide(
+    __name__,
+    {name.lower(): name for name in ("AdamW", "NAdam", "RAdam", "Adadelta", "Adagrad", "Adamax", "RMSprop", "Rprop", "ASGD")},
+)

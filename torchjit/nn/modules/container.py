@@ -9,6 +9,7 @@ from collections import abc as container_abcs
 from itertools import islice
 from typing import Any, Iterable, Iterator
 
+from torchjit._jit_internal import copy_to_script_wrapper as _copy_to_script_wrapper
 from torchjit._tensor import Tensor
 from torchjit.nn.modules.module import Module
 from torchjit.nn.parameter import Parameter

@@ -8,7 +8,7 @@ from torchjit.nn import functional as F
 from torchjit.nn import init
 from torchjit.nn.modules.lazy import LazyModuleMixin
 from torchjit.nn.modules.module import Module
-from torchjit.nn.modules.utils import reversed_repeated, to_tuple
+from torchjit.nn.modules.utils import _pair, _reverse_repeat_tuple, _single, _triple, reversed_repeated, to_tuple
 from torchjit.nn.parameter import Parameter, UninitializedParameter
 
 # ruff: noqa: UP006, UP007, UP035, UP045, A002

@@ -5,7 +5,7 @@ from typing import Sequence
 from torchjit import Tensor
 from torchjit.nn import functional as F
 from torchjit.nn.modules.module import Module
-from torchjit.nn.modules.utils import to_tuple
+from torchjit.nn.modules.utils import _ntuple, _pair, _quadruple, to_tuple
 
 # ruff: noqa: A002
 

@@ -5,7 +5,7 @@ from typing import List, Optional
 from torchjit import Tensor
 from torchjit.nn import functional as F
 from torchjit.nn.modules.module import Module
-from torchjit.nn.modules.utils import to_tuple
+from torchjit.nn.modules.utils import _pair, _single, _triple, to_tuple
 
 # ruff: noqa: UP006, UP035, UP045, A002
 

@@ -15,6 +15,7 @@ from torchjit.nn.utils.fusion import fuse_conv_bn_weights as fuse_conv_bn_weight
 from torchjit.nn.utils.fusion import fuse_linear_bn_eval as fuse_linear_bn_eval
 from torchjit.nn.utils.fusion import fuse_linear_bn_weights as fuse_linear_bn_weights
 from torchjit.nn.utils.init import skip_init as skip_init
+from torchjit.nn.utils.memory_format import convert_conv2d_weight_memory_format as convert_conv2d_weight_memory_format
 from torchjit.nn.utils.spectral_norm import remove_spectral_norm as remove_spectral_norm
 from torchjit.nn.utils.spectral_norm import spectral_norm as spectral_norm
 from torchjit.nn.utils.weight_norm import remove_weight_norm as remove_weight_norm

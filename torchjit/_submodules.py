@@ -1,0 +1,18 @@
+"""Modules that hold names of another module: `from torch.optim.adamw import AdamW` where AdamW stands with its kin."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+
+def provide(package: str, table: dict[str, str]) -> None:
+    """Makes submodules of a package of names that the package has. The table gives the names, with spaces, by submodule."""
+    owner = sys.modules[package]
+    for name, members in table.items():
+        full = f"{package}.{name}"
+        made = types.ModuleType(full, f"{members.replace(' ', ', ')}: see {package}.")
+        for member in members.split():
+            setattr(made, member, getattr(owner, member))
+        sys.modules[full] = made
+        setattr(owner, name, made)

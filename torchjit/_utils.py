@@ -1,0 +1,136 @@
+"""torch._utils: small functions on lists of tensors, and errors that come from elsewhere."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+import sys
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import torchjit as torch
+
+
+def _import_dotted_name(name: str) -> Any:
+    """What a dotted name stands for, whose first part is a module."""
+    first, *rest = name.split(".")
+    found = importlib.import_module(first)
+    for part in rest:
+        found = getattr(found, part)
+    return found
+
+
+def _accumulate(iterable: Iterable[Any], fn: Callable[[Any, Any], Any] = operator.add) -> Iterator[Any]:
+    """The sums of the first one, two and so on items, or what fn makes of sums and items."""
+    items = iter(iterable)
+    for total in items:
+        yield total
+        for item in items:
+            total = fn(total, item)
+            yield total
+
+
+def _flatten_dense_tensors(tensors: Any) -> Any:
+    """The elements of tensors of one type in a row."""
+    if len(tensors) == 1:
+        return tensors[0].contiguous().view(-1)
+    return torch.cat([t.contiguous().view(-1) for t in tensors], dim=0)
+
+
+def _unflatten_dense_tensors(flat: Any, tensors: Any) -> tuple[Any, ...]:
+    """Views of a row of elements with the shapes of tensors."""
+    made, at = [], 0
+    for t in tensors:
+        made.append(flat.narrow(0, at, t.numel()).view(t.size()) if t.numel() else torch.empty(t.size(), dtype=flat.dtype))
+        at += t.numel()
+    return tuple(made)
+
+
+def _reorder_tensors_as(tensors: Any, ordered_tensors: Any) -> tuple[Any, ...]:
+    """Tensors in the order in which others of their types stand."""
+    by_type = defaultdict(list)
+    for t in tensors:
+        by_type[t.type()].append(t)
+    each = {kind: iter(found) for kind, found in by_type.items()}
+    return tuple(next(each[t.type()]) for t in ordered_tensors)
+
+
+def _take_tensors(tensors: Any, size_limit: int) -> Iterator[list[Any]]:
+    """Groups of tensors of one type, each of at least size_limit bytes but for the last ones."""
+    groups: dict[str, tuple[list[Any], int]] = {}
+    for t in tensors:
+        kind, size = t.type(), t.numel() * t.element_size()
+        held, total = groups.get(kind, ([], 0))
+        if total + size > size_limit and total > 0:
+            yield held
+            held, total = [], 0
+        groups[kind] = ([*held, t], total + size)
+    for held, _ in groups.values():
+        if held:
+            yield held
+
+
+def annotate(ret: Any, **kwargs: Any) -> Callable[[Any], Any]:
+    """A decorator that gives a function annotations."""
+
+    def decorate(fun: Any) -> Any:
+        fun.__annotations__ = {**kwargs, "return": ret}
+        return fun
+
+    return decorate
+
+
+class KeyErrorMessage(str):
+    """The text of a KeyError that prints as it is written."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class ExceptionWrapper:
+    """An exception with its traceback as text, which can be sent to another thread or process."""
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        kind, value, tb = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type = kind
+        self.exc_msg = "".join(traceback.format_exception(kind, value, tb))
+        self.where = where
+
+    def reraise(self) -> None:
+        """Raises the exception here, its text being the traceback of where it was raised first."""
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            text = KeyErrorMessage(text)
+        elif getattr(self.exc_type, "message", None):
+            raise self.exc_type(message=text)
+        try:
+            error = self.exc_type(text)
+        except TypeError:
+            raise RuntimeError(text) from None
+        raise error
+
+
+class classproperty:  # noqa: N801
+    """A property of a class."""
+
+    def __init__(self, func: Any) -> None:
+        self.fget = func if isinstance(func, (classmethod, staticmethod)) else classmethod(func)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self.fget.__get__(None, owner if owner is not None else type(instance))()
+
+
+def _handle_complex(tensor: Any) -> Any:
+    """A complex tensor as one of pairs of numbers; another one as it is."""
+    return torch.view_as_real(tensor) if not isinstance(tensor, torch.nn.UninitializedParameter) and tensor.is_complex() else tensor
+
+
+def _element_size(dtype: Any) -> int:
+    """The number of bytes of an element. Raises RuntimeError for what is no element type."""
+    if not isinstance(dtype, torch.dtype):
+        raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+    return dtype.itemsize

@@ -1,0 +1,3 @@
+"""The name that ChannelShuffle's module has in PyTorch."""
+
+from torchjit.nn.modules.pixelshuffle import ChannelShuffle as ChannelShuffle
