@@ -72,16 +72,21 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 		if made := n.Input(0).Node(); made.Kind() == "prim::NumToTensor" && types.Equal(made.Input(0).Type(), n.Output().Type()) {
 			return made.Input(0)
 		}
-	case "aten::__not__":
-		if made := n.Input(0).Node(); made.Kind() == "aten::__not__" {
-			return made.Input(0)
+		if n.Kind() == "aten::Int" && types.Equal(n.Input(0).Type(), n.Output().Type()) {
+			return n.Input(0)
 		}
 	case "aten::transpose":
 		return p.twice(n)
-	case "aten::t":
-		if made := n.Input(0).Node(); made.Kind() == "aten::t" && !p.db.HasWriters(n.Output()) {
+	case "aten::t": // a view of the same memory in the same way, whatever is written
+		if made := n.Input(0).Node(); made.Kind() == "aten::t" {
 			return made.Input(0)
 		}
+	case "aten::floordiv":
+		if n.Input(0).Type().Kind() == types.KindInt && n.Input(1).Type().Kind() == types.KindInt && isNumber(n.Input(1), 1) {
+			return n.Input(0)
+		}
+	case "aten::_grad_sum_to_size":
+		return p.sumToSize(n)
 	case "prim::If":
 		return ifIsCondition(n)
 	case "aten::dim":
@@ -136,8 +141,8 @@ func (p *peepholes) arithmetic(n *ir.Node) *ir.Value {
 	return x
 }
 
-// keepsType reports whether the result has x's element type: a float tensor's always, an integral
-// one's where the number is an int and the operation no division.
+// keepsType reports whether the result has x's element type: a float tensor's always, an integral one's where the number is an int and the
+// operation no division. One of which nothing is known is taken for one of numbers, as in PyTorch, which takes one of truth values for that too.
 func (p *peepholes) keepsType(n *ir.Node, x *ir.Value) bool {
 	dtype := ""
 	if t, ok := x.Type().(*types.TensorInfo); ok {
@@ -147,26 +152,11 @@ func (p *peepholes) keepsType(n *ir.Node, x *ir.Value) bool {
 	case "float16", "bfloat16", "float32", "float64", "complex64", "complex128":
 		return true
 	case "":
-		return producesFloat(x.Node(), 0) || n.Is("aten::add", "aten::sub") && n.Input(1).Type().Kind() == types.KindInt && isNumeric(x.Node())
+		return producesFloat(x.Node(), 0) || n.Kind() != "aten::div" && n.Input(1).Type().Kind() == types.KindInt
 	case "bool":
 		return false
 	}
 	return n.Kind() != "aten::div" && n.Input(1).Type().Kind() == types.KindInt
-}
-
-// isNumeric reports whether a node's result is a tensor of numbers, never of bools: it calculates
-// with a number.
-func isNumeric(n *ir.Node) bool {
-	if !n.Is("aten::add", "aten::sub", "aten::mul", "aten::div") {
-		return false
-	}
-	k := n.Input(1).Type().Kind()
-	return k == types.KindInt || k == types.KindFloat || producesFloat(n.Input(1).Node(), 0) || isFloatType(n.Input(1).Type())
-}
-
-func isFloatType(t types.Type) bool {
-	info, ok := t.(*types.TensorInfo)
-	return ok && (info.DType == "float32" || info.DType == "float64")
 }
 
 // maxDepth is how far back the origin of a tensor is followed.
@@ -260,13 +250,38 @@ func (p *peepholes) dim(n *ir.Node) *ir.Value {
 	return nil
 }
 
+// sumToSize removes a sum to no size, and the first of two sums.
+func (p *peepholes) sumToSize(n *ir.Node) *ir.Value {
+	if n.Input(1).MustBeNone() {
+		return n.Input(0)
+	}
+	if first := n.Input(0).Node(); first.Kind() == "aten::_grad_sum_to_size" {
+		n.ReplaceInput(0, first.Input(0))
+		p.changed = true
+	}
+	return nil
+}
+
+// equalSizes reports whether a constant is the list of sizes.
+func equalSizes(c value.Value, sizes []int) bool {
+	if c.Kind() != value.KindList || len(c.List().Items) != len(sizes) {
+		return false
+	}
+	for i, n := range c.List().Items {
+		if !n.IsInt() || n.Int() != int64(sizes[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // shape answers what a tensor's type tells, where nothing can change it.
 func (p *peepholes) shape(n *ir.Node) *ir.Value {
 	if len(n.Inputs()) == 0 {
 		return nil
 	}
 	t, ok := n.Input(0).Type().(*types.TensorInfo)
-	if !ok || p.db.HasWriters(n.Input(0)) {
+	if !ok || p.db.HasWriters(n.Input(0)) && n.Kind() != "aten::expand" {
 		return nil
 	}
 	known := t.Sizes != nil
@@ -303,6 +318,14 @@ func (p *peepholes) shape(n *ir.Node) *ir.Value {
 	case "prim::device":
 		if d, err := tensor.ParseDevice(t.Device); err == nil && t.Device != "" {
 			return p.constant(n, value.OfDevice(d))
+		}
+	case "aten::is_complex":
+		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
+			return p.constant(n, value.Bool(d.IsComplex()))
+		}
+	case "aten::expand":
+		if c, ok := n.Input(1).Constant(); ok && known && equalSizes(c, t.Sizes) {
+			return n.Input(0)
 		}
 	case "aten::is_floating_point":
 		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
