@@ -3,6 +3,7 @@ package main
 import (
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
+	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
@@ -12,6 +13,12 @@ var freezeMembers = []function{
 	{schema: "_C._jit_pass_optimize_frozen_graph(Graph graph, bool optimize_numerics=True) -> None", doc: "Removes dropouts of a frozen graph and, with optimize_numerics, folds what follows convolutions into their weights.", run: bind(optimizeFrozen)},
 	{schema: "_C._jit_pass_fold_frozen_conv_bn(Graph graph) -> bool", doc: "Folds normalizations behind convolutions with constant weights into the weights.", run: pass(passes.FoldFrozenConvBatchNorm)},
 	{schema: "_C._jit_pass_fold_frozen_conv_add_or_sub(Graph graph) -> bool", doc: "Folds additions behind convolutions with constant weights into the biases.", run: pass(passes.FoldFrozenConvAddOrSub)},
+	{schema: "_C._insert_prepacked_ops(Graph graph) -> None", doc: "Replaces linear layers and convolutions by the packing of their weights and the application of these.", run: pass(quiet(passes.InsertPrepackedOps))},
+	{schema: "_C._fuse_clamp_w_prepacked(Graph graph) -> None", doc: "Has packed layers limit their results where a relu or hardtanh does so next.", run: pass(quiet(passes.FuseClampWithPrepacked))},
+	{schema: "_C._jit_pass_fold_prepacking_ops(Module module) -> None", doc: "Runs the packing of constant weights; the methods read the results as attributes.", run: bind(foldPrepacking)},
+	{schema: "_C._note_attribute(Module module, str name, bool value) -> None", doc: "Adds an attribute to a module whose class no other has.", run: bind(noteAttribute)},
+	{schema: "_C._jit_pass_replicate_dequantize(Graph graph) -> None", doc: "Gives each use of a dequantized tensor a dequantization of its own.", run: pass(quiet(passes.ReplicateDequantize))},
+	{schema: "_C._swap_functional_linear(Graph graph) -> None", doc: "Replaces calls of functions called linear by aten::linear.", run: pass(quiet(passes.SwapFunctionalLinear))},
 	{schema: "_C._jit_pass_fold_frozen_conv_mul_or_div(Graph graph) -> bool", doc: "Folds factors behind convolutions with constant weights into the weights.", run: pass(passes.FoldFrozenConvMulOrDiv)},
 }
 
@@ -29,4 +36,18 @@ func optimizeFrozen(g *ir.Graph, numerics bool) error {
 		passes.OptimizeFrozenGraph(g, numerics)
 	}
 	return err
+}
+
+func foldPrepacking(module *value.Object) error {
+	linkOperators()
+	return passes.FoldPrepackingOps(module)
+}
+
+func noteAttribute(module *value.Object, name string, v bool) error {
+	if module.Class.AttributeIndex(name) >= 0 {
+		return runtimeErrorf("attribute '%s' already exists", name)
+	}
+	module.Class.AddAttribute(types.Attribute{Name: name, Type: types.Bool})
+	module.SetAttr(name, value.Bool(v))
+	return nil
 }

@@ -84,6 +84,14 @@ _ELSEWHERE.update(
         )
     }
 )  # fmt: skip
+_ELSEWHERE.update(
+    {
+        name: "torchjit._C"
+        for name in (
+            "Gradient", "MobileOptimizerType", "CONV_BN_FUSION", "INSERT_FOLD_PREPACK_OPS", "REMOVE_DROPOUT", "FUSE_ADD_RELU", "HOIST_CONV_PACKED_PARAMS",
+        )
+    }
+)  # fmt: skip
 _ELSEWHERE["cond"] = "torchjit._higher_order_ops"
 _ELSEWHERE["classes"] = "torchjit._classes"
 _ELSEWHERE["set_printoptions"] = "torchjit._tensor_str"

@@ -45,6 +45,8 @@ func IsConstantable(v value.Value) bool {
 		return true
 	case value.KindTensor:
 		return !v.Tensor().RequiresGrad()
+	case value.KindCapsule:
+		return v.Capsule().Native
 	case value.KindNone, value.KindBool, value.KindInt, value.KindFloat, value.KindComplex, value.KindString,
 		value.KindDevice, value.KindEnum, value.KindFunction:
 		return true

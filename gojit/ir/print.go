@@ -252,6 +252,10 @@ func constantText(v value.Value) string {
 		return value.Quote(v.Device().String())
 	}
 	return value.Repr(v, func(b *strings.Builder, v value.Value) bool {
+		if v.Kind() == value.KindCapsule {
+			fmt.Fprintf(b, "object(%s)", v.Capsule().Kind)
+			return true
+		}
 		if v.Kind() == value.KindList && len(v.List().Items) > 0 && v.List().Items[0].IsTensor() {
 			b.WriteString("[<Tensors>]")
 			return true

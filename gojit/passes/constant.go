@@ -232,7 +232,7 @@ func (p *constantPropagation) run(n *ir.Node) {
 	old := p.g.SetInsertPoint(n)
 	defer p.g.SetInsertPoint(old)
 	for i, c := range outputs {
-		if !ir.IsConstantable(c) {
+		if !ir.IsConstantable(c) || c.Kind() == value.KindCapsule {
 			continue
 		}
 		out := n.Outputs()[i]

@@ -1,8 +1,12 @@
 package passes
 
 import (
+	"slices"
+	"strings"
+
 	"torchjit/gojit/ir"
 	"torchjit/gojit/source"
+	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
@@ -75,6 +79,46 @@ func TransposeFrozenLinear(g *ir.Graph) bool {
 			result = g.InsertNode(g.Create("aten::add", []*ir.Value{result, n.Input(2), one}, 1)).SetRange(n.Range).Output()
 		}
 		n.Output().ReplaceAllUsesWith(result)
+		n.Destroy()
+		changed = true
+	})
+	return changed
+}
+
+// SwapFunctionalLinear replaces calls of functions that are called linear, as programs of older versions have them, by aten::linear.
+func SwapFunctionalLinear(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != "prim::CallFunction" || len(n.Inputs()) != 4 {
+			return
+		}
+		t, ok := n.Input(0).Type().(*types.Function)
+		if !ok || t.Name != "linear" && !strings.HasSuffix(t.Name, ".linear") {
+			return
+		}
+		made := g.Create("aten::linear", n.Inputs()[1:], 1).SetRange(n.Range).InsertBefore(n)
+		n.Output().ReplaceAllUsesWith(made.Output().CopyMetadata(n.Output()))
+		n.Destroy()
+		changed = true
+	})
+	if changed {
+		DCE(g)
+	}
+	return changed
+}
+
+// ReplicateDequantize gives each use of a tensor that aten::dequantize makes one of its own, so that patterns find it.
+func ReplicateDequantize(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != "aten::dequantize" || len(n.Output().Uses()) < 2 {
+			return
+		}
+		for _, u := range slices.Clone(n.Output().Uses()) {
+			made := g.Create(n.Kind(), n.Inputs(), 1).SetRange(n.Range).InsertBefore(u.User)
+			made.Output().SetType(n.Output().Type())
+			u.User.ReplaceInput(u.Index, made.Output())
+		}
 		n.Destroy()
 		changed = true
 	})

@@ -37,11 +37,13 @@ var All = []Pass{
 	{"functional-to-inplace-activation", FunctionalToInplaceActivation},
 	{"fuse-add-relu", FuseAddRelu},
 	{"fuse-addmm", FuseAddmm},
+	{"fuse-clamp-with-prepacked", FuseClampWithPrepacked},
 	{"fuse-linear", FuseLinear},
 	{"inline", changes(Inline)},
 	{"inline-fork-wait", InlineForkWait},
 	{"inline-functional-graphs", InlineFunctionalGraphs},
 	{"inplace-to-functional-activation", InplaceToFunctionalActivation},
+	{"insert-prepacked-ops", InsertPrepackedOps},
 	{"lift-forks", changes(LiftForks)},
 	{"loop-unrolling", UnrollLoops},
 	{"lower-all-tuples", changes(LowerAllTuples)},
@@ -59,7 +61,9 @@ var All = []Pass{
 	{"remove-expands", RemoveExpands},
 	{"remove-inplace-ops", RemoveInplaceOps},
 	{"remove-mutation", RemoveMutation},
+	{"replicate-dequantize", ReplicateDequantize},
 	{"select-branches", SelectBranches},
+	{"swap-functional-linear", SwapFunctionalLinear},
 	{"transpose-frozen-linear", TransposeFrozenLinear},
 }
 

@@ -1010,11 +1010,17 @@ def _find_function(name: builtins.str) -> Any:
 def _freeze_module(module: Any, preservedAttrs: list[Any] | tuple[Any, ...] | None = None, freezeInterfaces: bool = True, preserveParameters: bool = False) -> Any:
     """A copy of a module in eval mode whose attributes are constants of its methods' graphs."""
 
+def _fuse_clamp_w_prepacked(graph: Graph) -> None:
+    """Has packed layers limit their results where a relu or hardtanh does so next."""
+
 def _get_schema(name: builtins.str, overload_name: builtins.str) -> FunctionSchema:
     """The schema of an overload; "default" or "" is the one without a name."""
 
 def _infer_type(value: Any) -> tuple[Any, ...]:
     """The type that a value has in a program, or None and why it has none."""
+
+def _insert_prepacked_ops(graph: Graph) -> None:
+    """Replaces linear layers and convolutions by the packing of their weights and the application of these."""
 
 def _jit_decomposition_graph_for_node(node: Node) -> Graph | None:
     """The graph that is registered for a node's operator, None where there is none."""
@@ -1097,6 +1103,9 @@ def _jit_pass_fold_frozen_conv_bn(graph: Graph) -> bool:
 def _jit_pass_fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
     """Folds factors behind convolutions with constant weights into the weights."""
 
+def _jit_pass_fold_prepacking_ops(module: Any) -> None:
+    """Runs the packing of constant weights; the methods read the results as attributes."""
+
 def _jit_pass_functional_to_inplace_activation(graph: Graph) -> None:
     """Makes activations write their input where it is new memory that nothing else uses."""
 
@@ -1175,6 +1184,9 @@ def _jit_pass_remove_inplace_ops(graph: Graph) -> None:
 def _jit_pass_remove_mutation(graph: Graph) -> bool:
     """Replaces writes to memory of the graph by operators that make new memory; returns whether anything changed."""
 
+def _jit_pass_replicate_dequantize(graph: Graph) -> None:
+    """Gives each use of a dequantized tensor a dequantization of its own."""
+
 def _jit_pass_run_decompositions(graph: Graph) -> None:
     """Replaces operators by the graphs that are registered for them, and simplifies the graph."""
 
@@ -1199,6 +1211,9 @@ def _module_type(module: Any) -> Type:
 def _new_symbolic_shape_symbol() -> int:
     """A number, negative, for a size that is not known: sizes of one symbol are equal."""
 
+def _note_attribute(module: Any, name: builtins.str, value: bool) -> None:
+    """Adds an attribute to a module whose class no other has."""
+
 def _overload_names(name: builtins.str) -> list[Any]:
     """The names of an operator's overloads."""
 
@@ -1216,6 +1231,9 @@ def _script_list(items: Any, elem: Type) -> ScriptList:
 
 def _stream_text(item: Any) -> builtins.str:
     """A value as text, strings without quotes."""
+
+def _swap_functional_linear(graph: Graph) -> None:
+    """Replaces calls of functions called linear by aten::linear."""
 
 def parse_ir(input: builtins.str, parse_tensor_constants: bool = False) -> Graph:
     """The graph of a text as graphs are printed. parse_tensor_constants gives constants whose elements are not shown the value of a tensor of their type."""

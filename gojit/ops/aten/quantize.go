@@ -221,4 +221,4 @@ var quantizeFamily = slices.Concat([]definition{
 	giving("quantized::linear_relu_dynamic_fp16", func(c call) *tensor.Tensor { return relu.on(halfLinear(c)) }),
 	staticLinear("quantized::linear", false),
 	staticLinear("quantized::linear_relu", true),
-}, quantizedConvFamily, quantizedArithmeticFamily, quantizedRecurrentFamily, quantizedFormFamily)
+}, quantizedConvFamily, prepackedFamily, quantizedArithmeticFamily, quantizedRecurrentFamily, quantizedFormFamily)
