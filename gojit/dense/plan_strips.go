@@ -157,6 +157,7 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 		args.ANext, args.BNext = int64((row-run)*size), int64((g.Kernel[2]*channels-run)*width*size)
 		w.finish(&t)
 		t.Stream = w.streams && uintptr(args.C)%amd64.StreamAlignment == 0 && args.CRow%amd64.StreamAlignment == 0
+		t.FetchC = !t.Stream && w.fetches(run*(s.y1-s.y0))
 		taps(s.y0)
 		return
 	}
@@ -171,6 +172,17 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 		}
 		taps(y)
 	}
+}
+
+// Outputs are fetched ahead where a tile has enough sums, products each, to hide what that costs, or where they are too
+// large for a cache of the second level.
+const (
+	fetchProducts = 256
+	fetchBytes    = 8 << 20
+)
+
+func (w *stripWriter[T]) fetches(products int) bool {
+	return products >= fetchProducts || len(w.out)*int(unsafe.Sizeof(w.out[0])) >= fetchBytes
 }
 
 // finish sets what the last tile of a place does with the sums.
