@@ -130,18 +130,39 @@ func Fill(t *Tensor, value Scalar) {
 	}
 	size, start := t.dtype.Size(), t.DataPtr()
 	if t.numel < 2*parallelCopyGrain {
-		fillDense(start, size, t.numel, &element, f)
+		fillDense(start, size, t.numel, t.numel, &element, f)
 		return
 	}
-	Parallel(t.numel, parallelCopyGrain, func(lo, hi int) { fillDense(unsafe.Add(start, lo*size), size, hi-lo, &element, f) })
+	Parallel(t.numel, parallelCopyGrain, func(lo, hi int) {
+		fillDense(unsafe.Add(start, lo*size), size, hi-lo, t.numel, &element, f)
+	})
 }
 
-func fillDense(start unsafe.Pointer, size, n int, element *[2]uint64, f Converter) {
+// fillDense fills n of the whole elements of a tensor.
+func fillDense(start unsafe.Pointer, size, n, whole int, element *[2]uint64, f Converter) {
 	if *element == [2]uint64{} {
 		clear(unsafe.Slice((*byte)(start), n*size))
 		return
 	}
-	f(start, size, unsafe.Pointer(element), 0, n)
+	if word, ok := wordOf(size, element); ok {
+		words := storeWords(start, n*size/8, word, whole*size >= farBytes)
+		start, n = unsafe.Add(start, 8*words), n-8*words/size
+	}
+	if n > 0 {
+		f(start, size, unsafe.Pointer(element), 0, n)
+	}
+}
+
+// farBytes is the size from which on a tensor does not stay in the nearer caches.
+const farBytes = 2 << 20
+
+// wordOf returns eight bytes of equal elements; ok is false where elements are longer and their halves differ.
+func wordOf(size int, element *[2]uint64) (word uint64, ok bool) {
+	word = element[0]
+	for n := size; n < 8; n *= 2 {
+		word |= word << (8 * n)
+	}
+	return word, size <= 8 || element[0] == element[1]
 }
 
 // EmptyFormat returns an uninitialized tensor of the shape of t laid out in a memory format.

@@ -140,6 +140,29 @@ func TestFillLarge(t *testing.T) {
 	}
 }
 
+// TestFillAllTypes fills tensors that are larger than the nearer caches, but for some elements at both ends.
+func TestFillAllTypes(t *testing.T) {
+	for d := DType(0); d < NumDTypes; d++ {
+		for _, n := range []int{1, 100, farBytes/d.Size() + 13} {
+			whole, one := numbered(t, []int{n + 10}, d), numbered(t, []int{1}, d)
+			part, err := whole.Narrow(0, 3, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			Fill(whole, Int(0))
+			Fill(part, Int(1))
+			storeScalar(one.DataPtr(), d, Int(1))
+			element, bytesOf := one.storage.data[:d.Size()], whole.storage.data[:whole.numel*d.Size()]
+			for i := range whole.numel {
+				filled := i >= 3 && i < n+3
+				if got := bytesOf[i*d.Size():][:d.Size()]; filled != bytes.Equal(got, element) || !filled && !bytes.Equal(got, make([]byte, d.Size())) {
+					t.Fatalf("%v: element %d of %d is % x", d, i, n, got)
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkCopy(b *testing.B) {
 	SetNumThreads(1)
 	defer SetNumThreads(0)

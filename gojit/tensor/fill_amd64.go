@@ -1,0 +1,38 @@
+package tensor
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+var (
+	// repeatsStores is whether the processor's own repetition of stores writes whole lines without reading them first.
+	repeatsStores = cpu.X86.HasERMS
+	storesVectors = cpu.X86.HasAVX2
+)
+
+// repeatStores writes n copies of a word.
+//
+//go:noescape
+func repeatStores(to unsafe.Pointer, n int, word uint64)
+
+// storeAVX2 writes n copies of a word, a multiple of 16 and not 0.
+//
+//go:noescape
+func storeAVX2(to unsafe.Pointer, n int, word uint64)
+
+// storeWords writes copies of a word at the start of n and returns how many. far is whether all that is written is more than
+// the nearer caches hold.
+func storeWords(to unsafe.Pointer, n int, word uint64, far bool) int {
+	switch {
+	case far && repeatsStores:
+		repeatStores(to, n, word)
+	case storesVectors && n >= 16:
+		n -= n % 16
+		storeAVX2(to, n, word)
+	default:
+		n = 0
+	}
+	return n
+}
