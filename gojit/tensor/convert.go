@@ -102,14 +102,31 @@ func move[T any](dst unsafe.Pointer, dstStep int, src unsafe.Pointer, srcStep in
 		case 0:
 			repeat(d, *(*T)(src))
 		default:
-			for i := range d {
-				d[i] = *at[T](src, srcStep, i)
+			done := 0
+			if srcStep == 2*size {
+				done = firstsOfPairs(dst, src, size, n)
 			}
+			gatherApart(d[done:], unsafe.Add(src, done*srcStep), srcStep)
 		}
 		return
 	}
 	for i := range n {
 		*at[T](dst, dstStep, i) = *at[T](src, srcStep, i)
+	}
+}
+
+// gatherApart fills d with elements that are so many bytes apart.
+func gatherApart[T any](d []T, src unsafe.Pointer, step int) {
+	for ; len(d) >= 4; d = d[4:] {
+		four := (*[4]T)(d)
+		four[0], four[1], four[2], four[3] = *(*T)(src), *at[T](src, step, 1), *at[T](src, step, 2), *at[T](src, step, 3)
+		if len(d) == 4 { // src must not go past the last element
+			return
+		}
+		src = unsafe.Add(src, 4*step)
+	}
+	for i := range d {
+		d[i] = *at[T](src, step, i)
 	}
 }
 

@@ -163,6 +163,30 @@ func TestFillAllTypes(t *testing.T) {
 	}
 }
 
+// TestCopyOfEveryOther copies elements that lie apart from each other.
+func TestCopyOfEveryOther(t *testing.T) {
+	for _, d := range []DType{Uint8, Int16, Float32, Float64, Complex128} {
+		for step := 2; step <= 3; step++ {
+			for n := range 70 {
+				x, y := numbered(t, []int{n * step}, d), numbered(t, []int{n}, d)
+				apart, err := x.Slice(0, 1, n*step, step)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := Copy(y, apart); err != nil {
+					t.Fatal(err)
+				}
+				for i := range n {
+					want, got := x.storage.data[(1+i*step)*d.Size():][:d.Size()], y.storage.data[i*d.Size():][:d.Size()]
+					if !bytes.Equal(got, want) {
+						t.Fatalf("%v: element %d of %d, %d apart, is % x, want % x", d, i, n, step, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkCopy(b *testing.B) {
 	SetNumThreads(1)
 	defer SetNumThreads(0)
