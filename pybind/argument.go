@@ -34,18 +34,23 @@ func programValue(w *word, t types.Type) (v value.Value, ok bool, err error) {
 	case *types.Enum:
 		return programEnum(w, t)
 	}
-	v, ok = programScalar(w, t)
-	if !ok && t.Kind() == types.KindAny {
-		v, err = plainValue(w)
-		ok = err == nil
+	if v, ok = programScalarOf(w, t.Kind()); ok {
+		return v, ok, nil
 	}
-	return v, ok, err
+	switch k := t.Kind(); k {
+	case types.KindInt, types.KindFloat, types.KindBool, types.KindComplex, types.KindString:
+		return castScalar(w, k)
+	case types.KindAny:
+		v, err = plainValue(w)
+		return v, err == nil, err
+	}
+	return v, false, nil
 }
 
-// programScalar converts to a type without parts.
-func programScalar(w *word, t types.Type) (value.Value, bool) {
+// programScalarOf converts to a type without parts.
+func programScalarOf(w *word, to types.Kind) (value.Value, bool) {
 	k := w.kind()
-	switch t.Kind() {
+	switch to {
 	case types.KindTensor:
 		x := w.tensor()
 		if x != nil {
@@ -105,7 +110,7 @@ func programList(w *word, t *types.List) (value.Value, bool, error) {
 		return value.OfList(held), types.Equal(held.Elem, t.Elem), nil
 	}
 	if !w.isSequence() {
-		return value.None, false, nil
+		return programSequence(w, t)
 	}
 	l := value.NewList(t.Elem)
 	l.Items = make([]value.Value, 0, w.count())
@@ -119,8 +124,23 @@ func programList(w *word, t *types.List) (value.Value, bool, error) {
 	return value.OfList(l), true, nil
 }
 
+// programSequence makes a list of a Python object that is a sequence.
+func programSequence(w *word, t *types.List) (v value.Value, ok bool, err error) {
+	o := w.object()
+	if o == nil {
+		return value.None, false, nil
+	}
+	err = host.invoke("sequence", 1, func(out *writer) { out.object(o) }, func(answer *word) (err error) {
+		if answer.isSequence() {
+			v, ok, err = programList(answer, t)
+		}
+		return err
+	})
+	return v, ok, err
+}
+
 func programTuple(w *word, t *types.Tuple) (value.Value, bool, error) {
-	if w.kind() != kindTuple && w.kind() != kindSize || w.count() != len(t.Elems) {
+	if !w.isSequence() || w.count() != len(t.Elems) {
 		return value.None, false, nil
 	}
 	tuple := &value.Tuple{Type: t, Items: make([]value.Value, 0, w.count())}
@@ -159,7 +179,7 @@ func programDict(w *word, t *types.Dict) (value.Value, bool, error) {
 	return value.OfDict(d), true, nil
 }
 
-// programUnion takes the member that the object is exactly before one that it can be converted to.
+// programUnion takes the member that the object is. Only containers are converted.
 func programUnion(w *word, t *types.Union) (value.Value, bool, error) {
 	if isNumber(w) || w.kind() == kindString || w.kind() == kindNone {
 		v, err := plainValue(w)
@@ -171,8 +191,13 @@ func programUnion(w *word, t *types.Union) (value.Value, bool, error) {
 				return v, true, nil
 			}
 		}
+		return value.None, false, nil
 	}
 	for _, e := range t.Elems {
+		switch e.Kind() {
+		case types.KindInt, types.KindFloat, types.KindBool, types.KindComplex, types.KindString:
+			continue
+		}
 		if v, ok, err := programValue(w, e); ok || err != nil {
 			return v, ok, err
 		}

@@ -3,6 +3,8 @@ package main
 import (
 	"sync"
 
+	"torchjit/gojit/ops/prim"
+	"torchjit/gojit/source"
 	"torchjit/gojit/types"
 )
 
@@ -17,6 +19,17 @@ var hostFunctions = []function{
 
 func setHost(c *call) error {
 	host = c.argObject(0)
+	prim.OnPrint(func(text string) error {
+		return host.invoke("write", 1, func(w *writer) { w.string(text) }, nil)
+	})
+	prim.OnWarn(func(message string, at source.Range) error {
+		file, line, _, _ := at.FileLineCol()
+		return host.invoke("warn_at", 3, func(w *writer) {
+			w.string(message)
+			w.string(file)
+			w.int(line)
+		}, nil)
+	})
 	c.none()
 	return nil
 }

@@ -226,16 +226,18 @@ func compileModuleMethods(c *call) error {
 			return err
 		}
 	}
+	annotated := map[types.Method]bool{}
 	for i, hooks := range []*[]types.Method{3: &h.class.Hooks, 4: &h.class.PreHooks} {
 		if hooks == nil {
 			continue
 		}
 		for w := range c.arg(i).items {
-			f, err := add(w)
+			f, err := h.addHook(w, c.arg(1), annotated)
 			if err != nil {
 				return err
 			}
 			*hooks = append(*hooks, f)
+			made = append(made, f)
 		}
 	}
 	for w := range c.arg(1).items {
@@ -249,7 +251,34 @@ func compileModuleMethods(c *call) error {
 		}
 	}
 	c.none()
-	return frontend.CheckHooks(h.class)
+	return frontend.CheckHooks(h.class, func(m types.Method) bool { return annotated[m] })
+}
+
+// addHook adds a hook, which may run more than once. annotated says which hooks have the type of a result written.
+func (h *moduleHost) addHook(w, methods *word, annotated map[types.Method]bool) (*ir.Function, error) {
+	s, err := readStub(w)
+	if err != nil {
+		return nil, err
+	}
+	for _, hooks := range [][]types.Method{h.class.Hooks, h.class.PreHooks} {
+		for _, m := range hooks {
+			if f := m.(*ir.Function); f.ShortName() == s.name {
+				return f, nil
+			}
+		}
+	}
+	taken := h.class.FindMethod(s.name) != nil
+	for m := range methods.items {
+		taken = taken || m.fields()[0].text() == s.name
+	}
+	if taken {
+		return nil, runtimeErrorf("Can't define hook: %s on class: %s because a method or hook with that name already exists.", s.name, types.Repr(h.class))
+	}
+	f := s.function(h.class.Name+"."+s.name, h.self())
+	program.AddFunction(f)
+	h.class.AddMethod(s.name, f)
+	annotated[f] = s.def.Decl().Return() != nil
+	return f, nil
 }
 
 func (h *moduleHost) addProperty(w *word, add func(*word) (*ir.Function, error)) error {

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"weak"
 
@@ -232,7 +232,7 @@ func (f *scriptFunction) bindRest(c *call, s *schema.FunctionSchema, args []valu
 	}
 	for name := range c.keywordPairs {
 		if i := s.ArgumentIndex(name.text()); i >= 0 && i < at {
-			return runtimeErrorf("%s() got multiple values for argument '%s'. Declaration: %s", s.Name, name.text(), declaration(s))
+			return runtimeErrorf("Argument '%s' specified both as positional and keyword argument. Schema: %s", name.text(), declaration(s))
 		} else if i < 0 {
 			return runtimeErrorf("Unknown keyword argument '%s' for operator '%s'. Schema: %s", name.text(), s.Name, declaration(s))
 		}
@@ -258,21 +258,13 @@ func toArgument(w *word, s *schema.FunctionSchema, i int) (value.Value, error) {
 // argumentError says that an argument has the wrong type, in PyTorch's words.
 func argumentError(w *word, s *schema.FunctionSchema, i int) error {
 	a := &s.Arguments[i]
-	var typeName, text string
-	err := host.invoke("describe", 1, func(out *writer) { out.copy(w) }, func(answer *word) error {
-		first := answer.after(1)
-		typeName, text = strings.Clone(first.text()), strings.Clone(first.next().text())
-		return nil
-	})
-	if err != nil {
-		return err
+	d := describe(w)
+	inferred := ""
+	if t, ok := a.Type.(*types.TensorInfo); ok && t.Inferred {
+		inferred = fmt.Sprintf("Inferred '%s' to be of type 'Tensor' because it was not annotated with an explicit type.\n", a.Name)
 	}
-	detail := "Unable to cast Python instance to C++ type (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
-	if a.Type.Kind() == types.KindTensor {
-		detail = "Unable to cast " + text + " to Tensor"
-	}
-	return runtimeErrorf("%s() Expected a value of type '%s' for argument '%s' but instead found type '%s'.\nPosition: %d\nValue: %s\nDeclaration: %s\nCast error details: %s",
-		s.Name, a.Type.Annotation(nil), a.Name, typeName, i, text, declaration(s), detail)
+	return runtimeErrorf("%s() Expected a value of type '%s' for argument '%s' but instead found type '%s'.\n%sPosition: %d\nValue: %s\nDeclaration: %s\n%s",
+		s.Name, types.Repr(a.Type), a.Name, d.typeName, inferred, i, d.repr, declaration(s), castFailure(w, a.Type))
 }
 
 // argScript returns the compiled function that argument i is.

@@ -84,9 +84,27 @@ def instance(name: str, attributes: list[str]) -> Any:
     return make
 
 
-def describe(value: Any) -> tuple[str, str]:
-    """The type's name and the text of an object, for messages."""
-    return type(value).__name__, repr(value)
+def describe(value: Any) -> tuple[str, str, str]:
+    """The type's name and the texts of an object, for messages."""
+    return type(value).__name__, repr(value), str(value)
+
+
+def cast(value: Any, kind: str) -> Any:
+    """A number of the kind that an object says it is, None where it says nothing."""
+    make = {"int": int, "float": float, "bool": bool, "complex": complex}.get(kind)
+    if make is None or not hasattr(type(value), f"__{kind}__"):
+        return None
+    try:
+        return make(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def sequence(value: Any) -> list[Any] | None:
+    """The items of an object that is a sequence: it has a length and items by position."""
+    if isinstance(value, (dict, str, bytes)) or not (hasattr(value, "__len__") and hasattr(value, "__getitem__")):
+        return None
+    return [value[i] for i in range(len(value))]
 
 
 def attribute(obj: Any, name: str) -> Any:
@@ -197,6 +215,22 @@ def trace_warn_text(text: str) -> None:
         text, TracerWarning, frame.f_code.co_filename, frame.f_lineno,
         frame.f_globals.get("__name__", "<string>"), frame.f_globals.setdefault("__warningregistry__", {}),
     )  # fmt: skip
+
+
+def write(text: str) -> None:
+    """Writes what a program prints to where Python's output goes at the time."""
+    if sys.stdout is not None:
+        sys.stdout.write(text)
+
+
+def warn_at(message: str, file: str, line: int) -> None:
+    """Warns at a line of a program, at the caller's where that is not known."""
+    import warnings
+
+    if file:
+        warnings.warn_explicit(message, UserWarning, file, line)
+    else:
+        warnings.warn(message, stacklevel=2)
 
 
 def anomaly_place() -> str:

@@ -10,13 +10,13 @@ import (
 )
 
 // CheckHooks fails where a hook of a class of modules has parameters or a result that do not go with
-// forward. The hooks and forward have been compiled.
-func CheckHooks(class *types.Class) error {
+// forward. The hooks and forward have been compiled. annotated reports whether the type of a hook's result is written.
+func CheckHooks(class *types.Class, annotated func(types.Method) bool) error {
 	forward, ok := class.FindMethod("forward").(*ir.Function)
 	if !ok {
 		return nil
 	}
-	c := hookChecker{lastAtom(class.Name), forward.Schema}
+	c := hookChecker{lastAtom(class.Name), forward.Schema, annotated}
 	for _, h := range class.PreHooks {
 		if err := c.preHook(h.(*ir.Function)); err != nil {
 			return err
@@ -34,8 +34,9 @@ func CheckHooks(class *types.Class) error {
 
 // hookChecker compares hooks of a module with its forward method.
 type hookChecker struct {
-	module  string
-	forward *schema.FunctionSchema
+	module    string
+	forward   *schema.FunctionSchema
+	annotated func(types.Method) bool
 }
 
 // inputs are the types of what forward takes.
@@ -57,7 +58,7 @@ func (f hookFailure) errorf(format string, args ...any) error {
 func (c *hookChecker) preHook(f *ir.Function) error {
 	input := types.NewTuple(c.inputs()...).Annotation(nil)
 	single := " or "
-	if len(c.inputs()) == 1 {
+	if len(c.inputs()) == 1 && c.inputs()[0].Kind() != types.KindTuple {
 		single = ", '" + c.inputs()[0].Annotation(nil) + "', or "
 	}
 	name := f.ShortName()
@@ -73,6 +74,9 @@ func (c *hookChecker) preHook(f *ir.Function) error {
 	if err := c.inputTuple(args[1].Type, failure); err != nil {
 		return err
 	}
+	if !c.annotated(f) {
+		return failure.errorf("is missing a return annotation. Return annotations are required, please add one.\n")
+	}
 	return c.preHookResult(f.Schema.Returns[0].Type, failure)
 }
 
@@ -81,6 +85,10 @@ func (c *hookChecker) preHookResult(result types.Type, failure hookFailure) erro
 	tuple, isTuple := result.(*types.Tuple)
 	switch {
 	case result.Kind() == types.KindNone:
+	case len(c.inputs()) == 0:
+		if !isTuple || len(tuple.Elems) > 0 {
+			return failure.errorf("%s Was expecting either 'None' or 'Tuple[()]' since forward had no arguments.\n", wrong)
+		}
 	case len(c.inputs()) == 1 && types.Equal(c.inputs()[0], result):
 		if isTuple {
 			return failure.errorf("%s When forward has a single tuple input argument, the return needs to be 'None' or a nested tuple "+
@@ -105,7 +113,7 @@ func (c *hookChecker) hook(f *ir.Function, output types.Type) error {
 		fmt.Sprintf("This error occured while scripting the forward hook '%s' on module %s. If you did not want to script this hook "+
 			"remove it from the original NN module before scripting. This hook was expected to have the following signature: %s(self, input: %s, output: %s). "+
 			"The type of the output arg is the returned type from either the forward method or the previous hook if it exists. Note that hooks can return "+
-			"anything, but if the hook is on a submodule the outer module is expecting the same return type as the submodule's forward.",
+			"anything, but if the hook is on a submodule the outer module is expecting the same return type as the submodule's forward.\n",
 			name, c.module, name, types.NewTuple(c.inputs()...).Annotation(nil), output.Annotation(nil))}
 	args := f.Schema.Arguments
 	if len(args) != 3 {

@@ -3,9 +3,11 @@ package interp
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
+	"torchjit/gojit/ops/prim"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
@@ -68,6 +70,38 @@ func (s *site) method(object value.Value) (*Code, error) {
 	}
 	s.cached.Store(&methodCache{class, c})
 	return c, nil
+}
+
+// sort sorts a list, or a copy of it where the site has a result, by the method __lt__ of its objects.
+func (s *stack) sort(site *site, regs, area []value.Value) error {
+	args := site.read(regs, area)
+	l, descending := args[0].List(), len(args) > 1 && args[1].Bool()
+	clear(args)
+	items := slices.Clone(l.Items) // a comparison may look at the list
+	err := prim.SortItems(items, descending, func(a, b value.Value) (bool, error) { return s.less(site, a, b) })
+	if err != nil {
+		return err
+	}
+	if site.numOutputs > 0 {
+		regs[site.output] = value.OfList(value.NewList(l.Elem, items...))
+	} else {
+		l.Items = items
+	}
+	return nil
+}
+
+// less calls __lt__ of an object.
+func (s *stack) less(site *site, a, b value.Value) (bool, error) {
+	var out [1]value.Value
+	c, err := site.method(a)
+	if err == nil && c.numInputs == 2 && c.numOutputs == 1 {
+		err = s.call(c, []value.Value{a, b}, out[:])
+	}
+	if err == nil && out[0].Kind() != value.KindBool || err != nil && c == nil {
+		name := types.Repr(value.TypeOf(a))
+		return false, errorf("To sort a list of %s it must define a __lt__ method with two inputs of type %s that returns a bool", name, name)
+	}
+	return err == nil && out[0].Bool(), err
 }
 
 // enter opens a with statement over an object.

@@ -61,6 +61,7 @@ const (
 	opEnter
 	opExit
 	opFork
+	opSort
 	opCheckWrites
 
 	// Containers and objects
@@ -187,6 +188,7 @@ var opcodes = [numOpcodes]struct {
 	opGroup:        {"group", "js-", "", "go to A if the operation of site B did the work of what follows"},
 	opCallFunction: {"callfunction", "s--", "", "call the function of site A"},
 	opCallMethod:   {"callmethod", "s--", "", "call the method of the first input that site A names"},
+	opSort:         {"sort", "s--", "", "sort the list that is the first input of site A, by __lt__ of its objects"},
 	opEnter:        {"enter", "wrs", "", "A = B.__enter__(), by the method cache of site C"},
 	opExit:         {"exit", "rs-", "", "A.__exit__(None, None, None), by the method cache of site B"},
 	opFork:         {"fork", "s--", "", "start the code of site A beside this one"},

@@ -262,6 +262,9 @@ func init() {
 		"prim::Enter":                     (*lowering).enter,
 		"prim::Exit":                      (*lowering).exit,
 		"prim::fork":                      (*lowering).fork,
+		"aten::warn":                      (*lowering).warn,
+		"aten::sort":                      (*lowering).sort,
+		"aten::sorted":                    (*lowering).sort,
 	}
 }
 

@@ -1,7 +1,10 @@
 package interp
 
 import (
+	"slices"
+
 	"torchjit/gojit/ir"
+	"torchjit/gojit/ops/prim"
 	"torchjit/gojit/source"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
@@ -64,6 +67,36 @@ func (l *lowering) dict(n *ir.Node, dead []*ir.Value) error {
 		return source.Errorf(source.RuntimeError, n.Range, "prim::DictConstruct makes no %s of %d inputs", n.Output().Type(), len(n.Inputs()))
 	}
 	l.call(opDict, &site{key: t.Key, list: t.Value}, n, n.Inputs(), dead)
+	return nil
+}
+
+// sort lowers the sorting of lists that hold objects, whose methods compare them.
+func (l *lowering) sort(n *ir.Node, dead []*ir.Value) error {
+	t, ok := n.Input(0).Type().(*types.List)
+	if !ok || !holdsObjects(t.Elem) {
+		return l.operator(n, dead)
+	}
+	l.call(opSort, &site{name: "__lt__", machine: l.machine}, n, n.Inputs(), dead)
+	return nil
+}
+
+func holdsObjects(t types.Type) bool {
+	switch t := t.(type) {
+	case *types.Class:
+		return true
+	case *types.Tuple:
+		return slices.ContainsFunc(t.Elems, holdsObjects)
+	case *types.List:
+		return holdsObjects(t.Elem)
+	}
+	return false
+}
+
+// warn lowers a warning, which says where in the program it is.
+func (l *lowering) warn(n *ir.Node, dead []*ir.Value) error {
+	at := n.Range
+	run := func(args, out []value.Value) error { return prim.Warn(args, at) }
+	l.call(opCall, &site{name: n.Kind(), run: run}, n, n.Inputs(), dead)
 	return nil
 }
 

@@ -90,6 +90,8 @@ func Repr(t Type) string {
 		if t.Inferred {
 			return "Tensor (inferred)"
 		}
+	case *Enum:
+		return t.String()
 	case *Class:
 		return fmt.Sprintf("%s (of Python compilation unit at: %p)", t.Name, t.Unit)
 	}

@@ -12,6 +12,7 @@ from typing import Any
 from torchjit import _C, _native
 from torchjit import _jit_internal as _marks
 from torchjit.jit import _state
+from torchjit.nn.modules import container
 from torchjit.nn.modules.module import Module
 
 _MODULE_HANDLE, _OBJECT_HANDLE = 4, 6
@@ -191,9 +192,7 @@ class _Slots(typing.MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name not in self._names():
-            raise RuntimeError(
-                f"Can't add a new {self._kind} '{name}' after ScriptModule construction. Tried to add '{name}'"
-            )
+            raise RuntimeError(f"Can't add a new parameter after ScriptModule construction. Tried to add '{name}'")
         _native.module_set(self._c, name, value)
 
     def __delitem__(self, name: str) -> None:
@@ -207,6 +206,21 @@ class _Slots(typing.MutableMapping[str, Any]):
 
     def copy(self) -> dict[str, Any]:
         return dict(self)
+
+
+class _Modules(dict[str, Any]):
+    """The submodules of a compiled module: those that it was made with, which other compiled ones may replace."""
+
+    def __setitem__(self, name: str, module: Any) -> None:
+        if name not in self or not hasattr(module, "_c"):
+            raise RuntimeError(
+                "Cannot re-assign modules in a ScriptModule with non-scripted module, "
+                f"tried to replace existing module '{name}': {module}"
+            )
+        super().__setitem__(name, module)
+
+    def __delitem__(self, name: str) -> None:
+        raise RuntimeError("cannot delete methods or parameters of a script module")
 
 
 class _CompiledForward:
@@ -355,7 +369,7 @@ class RecursiveScriptModule(ScriptModule):
         state.pop("training", None)
         state["_c"], state["_concrete_type"], state["_original"] = c, concrete, original
         state["_parameters"], state["_buffers"] = _Slots(c, "parameter"), _Slots(c, "buffer")
-        state["_modules"] = dict(submodules)
+        state["_modules"] = _Modules(submodules)
         _python_sides[_native.module_identity(c)] = self
         return self
 
@@ -388,10 +402,8 @@ class RecursiveScriptModule(ScriptModule):
             if name not in state and name not in slots and name not in ("training", "_is_full_backward_hook"):
                 state[name] = value
         if original._modules:
-            for name, child in original._modules.items():
-                if child is None:
-                    self._modules.setdefault(name, None)
-            state["_modules"] = {name: self._modules[name] for name in original._modules if name in self._modules}
+            known = {**self._modules, **{name: None for name, child in original._modules.items() if child is None}}
+            state["_modules"] = _Modules({name: known[name] for name in original._modules if name in known})
 
     @property
     def original_name(self) -> str:
@@ -439,11 +451,8 @@ class RecursiveScriptModule(ScriptModule):
     def __setattr__(self, name: str, value: Any) -> None:
         state = self.__dict__
         if name in state["_modules"]:
-            if not hasattr(value, "_c"):
-                raise RuntimeError(
-                    f"Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace existing module '{name}': {value}"
-                )
-            _native.module_set(self._c, name, value._c)
+            if hasattr(value, "_c"):
+                _native.module_set(self._c, name, value._c)
             state["_modules"][name] = value
             return
         concrete = state["_concrete_type"]
@@ -453,6 +462,11 @@ class RecursiveScriptModule(ScriptModule):
             _native.module_set(self._c, name, value)
             return
         object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name not in self.__dict__:
+            raise RuntimeError("cannot delete methods or parameters of a script module")
+        object.__delattr__(self, name)
 
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"
@@ -492,11 +506,23 @@ class RecursiveScriptModule(ScriptModule):
         return list(self._modules.values()) if self._is_list() else list(self._modules)
 
     def _item(self, index: Any) -> Any:
+        if isinstance(index, int) and not -len(self._modules) <= index < len(self._modules):
+            raise IndexError(f"index {index} is out of range")
         return list(self._modules.values())[index] if isinstance(index, (int, slice)) else self._modules[index]
+
+    def _is_container(self) -> bool:
+        concrete = self.__dict__["_concrete_type"]
+        if concrete is not None:
+            return issubclass(concrete.python_class, (container.Sequential, container.ModuleList, container.ModuleDict))
+        return self.original_name in ("Sequential", "ModuleList", "ModuleDict")
 
     def _container_call(self, name: str, otherwise: Callable[[], Any], *args: Any) -> Any:
         method = _native.module_method(self._c, name)
-        return otherwise() if method is None else method(*args)
+        if method is not None:
+            return method(*args)
+        if not self._is_container():
+            raise NotImplementedError
+        return otherwise()
 
     def __bool__(self) -> bool:
         return True

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sort"
 
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -160,14 +161,14 @@ var Lists = join(
 		return nil
 	}, "int_list", "float_list", "str_list"),
 	overloads("aten::sort", func(args, out []value.Value) error {
-		return sortItems(args[0].List().Items, args[1].Bool())
-	}, "int", "float", "bool", "str", "any"),
+		return SortItems(args[0].List().Items, args[1].Bool(), unsortable)
+	}, "int", "float", "bool", "str", "Tensor", "any"),
 	overloads("aten::sorted", func(args, out []value.Value) error {
 		l := args[0].List()
 		s := value.NewList(l.Elem, append([]value.Value(nil), l.Items...)...)
 		out[0] = value.OfList(s)
-		return sortItems(s.Items, false)
-	}, "int", "float", "bool", "str", "any"),
+		return SortItems(s.Items, false, unsortable)
+	}, "int", "float", "bool", "str", "Tensor", "any"),
 )
 
 // position converts an index that may count from the end.
@@ -282,44 +283,76 @@ func find(l *value.List, v value.Value) int {
 	return -1
 }
 
-// sortItems sorts stably. Elements are numbers, strings, tuples of such, or objects with __lt__,
-// which nothing here can call.
-func sortItems(items []value.Value, descending bool) (err error) {
+// SortItems sorts stably. Elements are numbers, strings, tensors of one element, tuples or lists of such, or objects, which
+// less compares.
+func SortItems(items []value.Value, descending bool, less func(a, b value.Value) (bool, error)) (err error) {
+	o := order{less}
 	sort.SliceStable(items, func(i, j int) bool {
 		a, b := items[i], items[j]
 		if descending {
 			a, b = b, a
 		}
-		less, failure := lessThan(a, b)
-		if failure != nil {
+		before, failure := o.less(a, b)
+		if err == nil {
 			err = failure
 		}
-		return less
+		return before
 	})
 	return err
 }
 
-func lessThan(a, b value.Value) (bool, error) {
+func unsortable(a, _ value.Value) (bool, error) {
+	return false, errorf("values of type '%s' cannot be sorted", a.Kind())
+}
+
+// order compares values that are sorted.
+type order struct {
+	objects func(a, b value.Value) (bool, error)
+}
+
+func (o order) less(a, b value.Value) (bool, error) {
 	switch k := a.Kind(); {
 	case isNaN(a) || isNaN(b):
 		return !isNaN(a) && isNaN(b), nil
 	case k == value.KindString, isNumber(k) && k != value.KindComplex:
 		return Compare(a, b) < 0, nil
+	case k == value.KindTensor && b.Kind() == k:
+		return lessTensor(a.Tensor(), b.Tensor())
 	case k == value.KindTuple:
-		return lessItems(a.Tuple().Items, b.Tuple().Items)
+		return o.lessItems(a.Tuple().Items, b.Tuple().Items)
 	case k == value.KindList:
-		return lessItems(a.List().Items, b.List().Items)
+		return o.lessItems(a.List().Items, b.List().Items)
 	}
-	return false, errorf("values of type '%s' cannot be sorted", a.Kind())
+	return o.objects(a, b)
 }
 
-func lessItems(a, b []value.Value) (bool, error) {
+func (o order) lessItems(a, b []value.Value) (bool, error) {
 	for i := range min(len(a), len(b)) {
 		if !Equal(a[i], b[i]) {
-			return lessThan(a[i], b[i])
+			return o.less(a[i], b[i])
 		}
 	}
 	return len(a) < len(b), nil
+}
+
+// lessTensor compares tensors of one element.
+func lessTensor(a, b *tensor.Tensor) (bool, error) {
+	if a.Numel() != 1 || b.Numel() != 1 {
+		return false, errorf("Boolean value of Tensor with more than one value is ambiguous")
+	}
+	x, err := a.Item()
+	if err != nil {
+		return false, err
+	}
+	y, err := b.Item()
+	if err != nil {
+		return false, err
+	}
+	p, q := value.OfScalar(x), value.OfScalar(y)
+	if p.Kind() == value.KindComplex || q.Kind() == value.KindComplex {
+		return false, errorf("complex numbers cannot be sorted")
+	}
+	return !isNaN(p) && !isNaN(q) && Compare(p, q) < 0, nil
 }
 
 // Ranges holds what loops over ranges need.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
@@ -86,7 +87,7 @@ var Objects = join(
 		}
 		return nil
 	}),
-	one("aten::warn", func(args, out []value.Value) error { return (*warner.Load())(args[0].Str(), int(args[1].Int())) }),
+	one("aten::warn", func(args, out []value.Value) error { return Warn(args, source.Range{}) }),
 	one("aten::is_scripting", constant(value.Bool(true))),
 	one("aten::has_torch_function", constant(value.Bool(false))),
 	one("aten::_get_tracing_state", constant(value.Bool(false))),
@@ -153,7 +154,7 @@ func constant(v value.Value) func(args, out []value.Value) error {
 // printer and warner receive what programs print and warn of.
 var (
 	printer atomic.Pointer[func(text string) error]
-	warner  atomic.Pointer[func(message string, stackLevel int) error]
+	warner  atomic.Pointer[func(message string, at source.Range) error]
 )
 
 func init() {
@@ -161,8 +162,12 @@ func init() {
 		_, err := os.Stdout.WriteString(text)
 		return err
 	})
-	OnWarn(func(message string, _ int) error {
-		_, err := fmt.Fprintf(os.Stderr, "UserWarning: %s\n", message)
+	OnWarn(func(message string, at source.Range) error {
+		place := ""
+		if file, line, _, ok := at.FileLineCol(); ok {
+			place = fmt.Sprintf("%s:%d: ", file, line)
+		}
+		_, err := fmt.Fprintf(os.Stderr, "%sUserWarning: %s\n", place, message)
 		return err
 	})
 }
@@ -171,7 +176,11 @@ func init() {
 // writes it to standard output.
 func OnPrint(receive func(text string) error) { printer.Store(&receive) }
 
-// OnWarn sets what receives warnings. The default writes them to standard error.
-func OnWarn(receive func(message string, stackLevel int) error) { warner.Store(&receive) }
+// OnWarn sets what receives warnings and the place in the program where it warns, which may not be known. The default
+// writes them to standard error.
+func OnWarn(receive func(message string, at source.Range) error) { warner.Store(&receive) }
+
+// Warn runs aten::warn with its arguments.
+func Warn(args []value.Value, at source.Range) error { return (*warner.Load())(args[0].Str(), at) }
 
 func output(text string) error { return (*printer.Load())(text) }

@@ -9,6 +9,7 @@ import (
 
 	"torchjit/gojit/ops"
 	"torchjit/gojit/ops/aten"
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
@@ -350,11 +351,11 @@ func TestPrintAndWarn(t *testing.T) {
 	before, beforeWarn := *printer.Load(), *warner.Load()
 	defer func() { OnPrint(before); OnWarn(beforeWarn) }()
 	OnPrint(func(text string) error { printed += text; return nil })
-	OnWarn(func(message string, level int) error { warned = message + strconv.Itoa(level); return nil })
+	OnWarn(func(message string, at source.Range) error { warned = message; return nil })
 	if _, err := call(ops.Find("prim::Print"), []value.Value{value.Int(1), value.Str("a")}); err != nil || printed != "1 a\n" {
 		t.Errorf("printed %q, %v", printed, err)
 	}
-	if _, err := call(ops.Find("aten::warn"), []value.Value{value.Str("beware")}); err != nil || warned != "beware2" {
+	if _, err := call(ops.Find("aten::warn"), []value.Value{value.Str("beware")}); err != nil || warned != "beware" {
 		t.Errorf("warned %q, %v", warned, err)
 	}
 }
