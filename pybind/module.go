@@ -167,6 +167,15 @@ func (h *moduleHost) Hint(name string) string { return h.failed[name] }
 // Container implements frontend.ModuleHost.
 func (h *moduleHost) Container() string { return h.container }
 
+// IsInstance implements frontend.ModuleHost.
+func (h *moduleHost) IsInstance(class *frontend.ModuleClass) (is bool) {
+	err := h.provider.invoke("is_a", 1, func(w *writer) { w.object(class.Object.(*object)) }, func(w *word) error {
+		is = w.bool()
+		return nil
+	})
+	return err == nil && is
+}
+
 // self is the first parameter of the class's methods.
 func (h *moduleHost) self() *frontend.Self {
 	return &frontend.Self{Type: h.class, Sugar: func(v *ir.Value) frontend.SugaredValue { return frontend.NewModule(v, h) }}

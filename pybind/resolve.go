@@ -105,6 +105,7 @@ func init() {
 		},
 		"special":       specialAnswer,
 		"module":        moduleAnswer,
+		"module_class":  moduleClassAnswer,
 		"script_module": scriptModuleAnswer,
 		"class":         namedTypeAnswer,
 		"interface":     namedTypeAnswer,
@@ -181,12 +182,22 @@ func specialAnswer(w []*word) (frontend.SugaredValue, error) {
 
 // moduleAnswer is a Python module: its attributes are asked for one by one.
 func moduleAnswer(w []*word) (frontend.SugaredValue, error) {
-	module := w[0].object()
+	return frontend.NewHostModule(attributesOf(w[0].object(), "attribute")), nil
+}
+
+// moduleClassAnswer is a class of modules and its qualified name.
+func moduleClassAnswer(w []*word) (frontend.SugaredValue, error) {
+	class := w[0].object()
+	return frontend.NewModuleClass(strings.Clone(w[1].text()), class, attributesOf(class, "class_attribute")), nil
+}
+
+// attributesOf asks a method of host for the attributes of an object, and remembers the answers.
+func attributesOf(o *object, method string) func(name string) (frontend.SugaredValue, error) {
 	known := &answers[frontend.SugaredValue]{}
-	return frontend.NewHostModule(func(name string) (frontend.SugaredValue, error) {
+	return func(name string) (frontend.SugaredValue, error) {
 		return known.get(name, func() (answer frontend.SugaredValue, err error) {
-			err = host.invoke("attribute", 2, func(w *writer) {
-				w.object(module)
+			err = host.invoke(method, 2, func(w *writer) {
+				w.object(o)
 				w.string(name)
 			}, func(w *word) error {
 				answer, err = sugared(w)
@@ -194,7 +205,7 @@ func moduleAnswer(w []*word) (frontend.SugaredValue, error) {
 			})
 			return answer, err
 		})
-	}), nil
+	}
 }
 
 func scriptModuleAnswer(w []*word) (frontend.SugaredValue, error) {

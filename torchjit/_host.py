@@ -114,6 +114,13 @@ def attribute(obj: Any, name: str) -> Any:
     return _resolve.attribute(obj, name)
 
 
+def class_attribute(cls: type, name: str) -> Any:
+    """What an attribute of a class of modules is to the compiler."""
+    from torchjit.jit import _resolve
+
+    return _resolve.class_attribute(cls, name)
+
+
 def attributes(obj: Any, names: list[str]) -> list[Any] | None:
     """The attributes that an instance of a class of programs has, of a Python object; None where one is missing."""
     try:

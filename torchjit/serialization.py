@@ -14,6 +14,7 @@ import os
 import pickle
 import struct
 import sys
+import warnings
 import zipfile
 from typing import Any
 
@@ -297,19 +298,25 @@ def _load(file: Any, trusted: bool, encoding: str) -> Any:
 
 
 def _load_zip(file: Any, trusted: bool, encoding: str) -> Any:
+    start = file.tell()
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile as e:
         raise RuntimeError(f"PytorchStreamReader failed reading zip archive: {e}") from e
     with archive:
-        names = archive.namelist()
-        pickles = [n for n in names if n.split("/", 1)[-1] == "data.pkl"]
-        if not pickles:
-            if any(n.split("/", 1)[-1] == "constants.pkl" for n in names):
-                from torchjit.jit import load as jit_load
+        names = {n.split("/", 1)[-1] for n in archive.namelist()}
+        if "constants.pkl" in names:
+            from torchjit.jit import load as jit_load
 
-                file.seek(0)
-                return jit_load(file)
+            warnings.warn(
+                "'torch.load' received a zip file that looks like a TorchScript archive dispatching to 'torch.jit.load' "
+                "(call 'torch.jit.load' directly to silence this warning)",
+                stacklevel=4,
+            )
+            file.seek(start)
+            return jit_load(file)
+        pickles = [n for n in archive.namelist() if n.split("/", 1)[-1] == "data.pkl"]
+        if not pickles:
             raise RuntimeError("PytorchStreamReader failed locating file data.pkl: file not found")
         prefix = pickles[0][: -len("data.pkl")]
         loaded: dict[str, TypedStorage] = {}

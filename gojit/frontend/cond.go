@@ -404,6 +404,7 @@ func (e *emitter) emitIsInstance(object, classes syntax.Expr) condition {
 	v := e.emitExpr(object, nil)
 	var want []types.Type
 	var gather func(syntax.Expr)
+	host, _ := hostOf(v)
 	gather = func(c syntax.Expr) {
 		if c.Kind == syntax.KindTupleLiteral {
 			for _, item := range syntax.AsTupleLiteral(c).Inputs() {
@@ -411,9 +412,18 @@ func (e *emitter) emitIsInstance(object, classes syntax.Expr) condition {
 			}
 			return
 		}
+		if class := e.moduleClass(c); class != nil {
+			if host != nil && host.IsInstance(class) {
+				want = append(want, v.Type())
+			}
+			return
+		}
 		want = append(want, types.Members(e.typeOf(c))...)
 	}
 	gather(classes)
+	if len(want) == 0 {
+		return e.staticCondition(object.Range, false, refinements{})
+	}
 	want = types.Members(types.NewUnion(want...))
 	var yes, no []types.Type
 	all := true

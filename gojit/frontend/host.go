@@ -4,6 +4,7 @@ import (
 	"torchjit/gojit/ir"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/source"
+	"torchjit/gojit/syntax"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -65,6 +66,65 @@ func (m *hostModule) HasAttr(_ *emitter, _ source.Range, name string) bool {
 	s, err := m.attr(name)
 	check(err)
 	return s != nil
+}
+
+// ModuleClass is a class of modules of the embedding language. Programs can call its functions that take no module, and
+// ask whether a module is an instance.
+type ModuleClass struct {
+	hostObject
+	Object any // what the embedding language calls the class
+	attr   func(name string) (SugaredValue, error)
+}
+
+// NewModuleClass returns a class whose attributes are given by attr, nil where there is none.
+func NewModuleClass(name string, object any, attr func(name string) (SugaredValue, error)) *ModuleClass {
+	return &ModuleClass{hostObject{notFirstClass("python value of type 'type'"), "type", name, nil}, object, attr}
+}
+
+// Attr implements SugaredValue.
+func (m *ModuleClass) Attr(e *emitter, at source.Range, name string) SugaredValue {
+	s, err := m.attr(name)
+	check(err)
+	if s == nil {
+		fail(at, "Tried to lookup unknown attribute on class %s", m.text)
+	}
+	e.compileResolved(at, s)
+	return lookedUp(e, at, s)
+}
+
+// HasAttr implements SugaredValue.
+func (m *ModuleClass) HasAttr(_ *emitter, _ source.Range, name string) bool {
+	s, err := m.attr(name)
+	check(err)
+	return s != nil
+}
+
+// Call implements SugaredValue.
+func (m *ModuleClass) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
+	fail(at, "Class %s does not have an __init__ function defined", lastAtom(m.text))
+	return nil
+}
+
+// moduleClass returns the class of modules that an expression names, nil where it names something else.
+func (e *emitter) moduleClass(expr syntax.Expr) *ModuleClass {
+	class, _ := e.hostName(expr).(*ModuleClass)
+	return class
+}
+
+// hostName returns what a dotted name of the embedding language stands for, nil where it is none.
+func (e *emitter) hostName(expr syntax.Expr) SugaredValue {
+	switch expr.Kind {
+	case syntax.KindVar:
+		return e.lookUp(syntax.AsVar(expr).Name().Name(), expr.Range, false)
+	case syntax.KindSelect:
+		s := syntax.AsSelect(expr)
+		if module, ok := e.hostName(s.Value()).(*hostModule); ok {
+			found, err := module.attr(s.Selector().Name())
+			check(err)
+			return found
+		}
+	}
+	return nil
 }
 
 // hostObject is an object of the embedding language that programs can name but not use, unless it can

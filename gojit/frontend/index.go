@@ -31,6 +31,9 @@ func (e *emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValu
 		}
 		return simple{e.emitMultiDim(at, v, subscripts)}
 	}
+	if o, ok := base.(*hostObject); ok {
+		o.AsValue(e, baseAt) // fails
+	}
 	index := e.emitExpr(subscripts[0], nil)
 	if v != nil && v.Type().Kind() == types.KindTuple {
 		return simple{e.emitTupleIndex(at, v, index)}

@@ -20,6 +20,8 @@ type ModuleHost interface {
 	Overloads(name string) []string
 	// Hint says why a name that the object has cannot be used, "" where nothing is known.
 	Hint(name string) string
+	// IsInstance reports whether modules of the class are instances of another one.
+	IsInstance(class *ModuleClass) bool
 	// Container is "list", "dict", "sequential", "parameter_list", "parameter_dict" or "".
 	Container() string
 }
@@ -102,12 +104,19 @@ func (m *moduleValue) attribute(e *emitter, name string) SugaredValue {
 
 // sugarOf returns a value as the module that it is, where the embedding language knows its class.
 func sugarOf(v *ir.Value) SugaredValue {
-	if class, ok := v.Type().(*types.Class); ok && class.IsModule {
-		if host, ok := class.Host.(ModuleHost); ok {
-			return NewModule(v, host)
-		}
+	if host, ok := hostOf(v); ok {
+		return NewModule(v, host)
 	}
 	return simple{v}
+}
+
+// hostOf returns what the embedding language knows of the module that a value is.
+func hostOf(v *ir.Value) (ModuleHost, bool) {
+	if class, ok := v.Type().(*types.Class); ok && class.IsModule {
+		host, ok := class.Host.(ModuleHost)
+		return host, ok
+	}
+	return nil, false
 }
 
 // SetAttr implements SugaredValue.
@@ -274,7 +283,7 @@ func (m *moduleValue) dictItem(e *emitter, at source.Range, index *ir.Value, hin
 		if hint != nil {
 			return simple{e.insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
 		}
-		fail(at, "Unable to extract string literal index. ModuleDict indexing is only supported with string literals. For example, 'i = \"a\"; self.layers[i](x)' will fail because i is not a literal. Enumeration of ModuleDict is supported, e.g. 'for k, v in self.items(): ...'")
+		fail(at, "Unable to extract string literal index. ModuleDict indexing is only supported with string literals. Enumeration of ModuleDict is supported, e.g. 'for k, v in self.items(): ...'")
 	}
 	names, items := m.entries(e, at)
 	for i, name := range names {

@@ -149,6 +149,7 @@ func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 	m.inputs = slices.Grow(m.inputs[:0], len(s.Arguments))
 	usedKwargs := make([]bool, len(kwargs))
 	used := 0
+	aten := strings.HasPrefix(s.Name, "aten::") // PyTorch's Python functions call the tensor input
 	for i := range s.Arguments {
 		formal := &s.Arguments[i]
 		var actual Argument
@@ -172,7 +173,9 @@ func (m *matcher) match(args, kwargs []Argument, self *Argument) *Match {
 			actual = args[used]
 			used++
 		default:
-			k := slices.IndexFunc(kwargs, func(a Argument) bool { return a.Name == formal.Name })
+			k := slices.IndexFunc(kwargs, func(a Argument) bool {
+				return a.Name == formal.Name || aten && a.Name == "input" && formal.Name == "self"
+			})
 			switch {
 			case k >= 0 && usedKwargs[k]:
 				m.fail("argument %s specified twice in schema.\n", formal.Name)
@@ -322,6 +325,9 @@ func (m *matcher) fit(formal types.Type, name string, v *Value) *Value {
 func (m *matcher) mismatch(name string, formal types.Type, v *Value, why string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Expected a value of type '%s' for argument '%s' but instead found type '%s'.\n", types.Repr(formal), name, types.Repr(v.typ))
+	if t, ok := formal.(*types.TensorInfo); ok && t.Inferred {
+		fmt.Fprintf(&b, "Inferred '%s' to be of type 'Tensor' because it was not annotated with an explicit type.\n", name)
+	}
 	if t, ok := v.typ.(*types.TensorInfo); ok && t.Inferred {
 		fmt.Fprintf(&b, "Inferred the value for argument '%s' to be of type 'Tensor' because it was not annotated with an explicit type.\n", name)
 	}

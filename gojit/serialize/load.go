@@ -53,16 +53,14 @@ func load(m *mapping, extra []string, call Call) (*Loaded, error) {
 	l := &loader{a: a, memory: m, call: call, unit: ir.NewUnit()}
 	l.importer = frontend.NewImporter(l.unit, l.source, nil)
 	l.importer.Version = a.Version
-	if a.Has("constants.pkl") {
-		constants, err := l.unpickler("constants").read("constants.pkl")
-		if err != nil {
-			return nil, err
-		}
-		if constants.Kind() != value.KindTuple {
-			return nil, archiveError("The record \"constants.pkl\" holds no tuple")
-		}
-		l.importer.Constants = constants.Tuple().Items
+	constants, err := l.unpickler("constants").read("constants.pkl")
+	if err != nil {
+		return nil, err
 	}
+	if constants.Kind() != value.KindTuple {
+		return nil, archiveError("The record \"constants.pkl\" holds no tuple")
+	}
+	l.importer.Constants = constants.Tuple().Items
 	root, err := l.unpickler("data").read("data.pkl")
 	if err != nil {
 		return nil, err

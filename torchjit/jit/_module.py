@@ -267,8 +267,25 @@ class ScriptModule(Module):
         self.__dict__["_c"] = compiled._c
         for text, scope in self.__dict__.pop("_texts", ()):
             _native.define_module_method(self._c, text, scope)
+        state = self.__dict__
+        for kind in ("_parameters", "_buffers", "_modules"):
+            state[kind] = compiled.__dict__[kind]
+        for name, kind in _native.module_slots(self._c):
+            if kind == "attribute":
+                state.pop(name, None)
         for name in _native.module_method_names(self._c):
-            self.__dict__[name] = getattr(compiled, name)
+            state[name] = getattr(compiled, name)
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = self.__dict__.get("_compiled")
+        return super().__getattr__(name) if compiled is None else compiled.__getattr__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        compiled = self.__dict__.get("_compiled")
+        if compiled is not None and any(slot == name for slot, _ in _native.module_slots(self._c)):
+            setattr(compiled, name, value)
+        else:
+            super().__setattr__(name, value)
 
     def define(self, src: str) -> None:
         """Adds methods from source text. In __init__, they are compiled with the module."""
@@ -440,11 +457,9 @@ class RecursiveScriptModule(ScriptModule):
             if isinstance(inspect.getattr_static(concrete.python_class, name, None), staticmethod):
                 return getattr(concrete.python_class, name)
             member = getattr(concrete.python_class, name, None)
-            if name == "forward" and not _marks.is_ignored(member):
-                member = None
             if isinstance(member, property):
                 return member.fget(self)  # type: ignore[misc]
-            if isinstance(member, types.FunctionType):
+            if isinstance(member, types.FunctionType) and _marks.is_ignored(member):
                 return types.MethodType(member, self)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
@@ -457,7 +472,7 @@ class RecursiveScriptModule(ScriptModule):
             return
         concrete = state["_concrete_type"]
         if concrete is not None and name in concrete.constants:
-            raise AttributeError(f"Cannot mutate TorchScript constant value: '{name}'. Value: '{value}'")
+            raise RuntimeError(f"Can't set constant '{name}' which has value:{concrete.constants[name]}")
         if any(slot == name for slot, _ in _native.module_slots(self._c)):
             _native.module_set(self._c, name, value)
             return

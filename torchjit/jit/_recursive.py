@@ -141,6 +141,10 @@ class ConcreteType:
         """Whether programs do not see an attribute."""
         return name in self.ignored
 
+    def is_a(self, cls: type) -> bool:
+        """Whether modules of this type are instances of a class."""
+        return issubclass(self.python_class, cls)
+
     def attribute(self, name: str) -> Any:
         """What self.NAME is where the class has no such attribute or method yet."""
         if name in self.ignored:

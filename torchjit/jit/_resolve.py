@@ -42,6 +42,7 @@ import builtins
 import cmath
 import collections
 import enum
+import inspect
 import keyword
 import math
 import types
@@ -183,6 +184,12 @@ def attribute(obj: Any, name: str) -> Any:
     return classify(member, constant=True)
 
 
+def class_attribute(cls: type, name: str) -> Any:
+    """What an attribute of a class of modules is: its static functions can be called."""
+    member = inspect.getattr_static(cls, name, None)
+    return None if member is None else classify(getattr(cls, name))
+
+
 def classify(obj: Any, constant: bool = False) -> tuple[Any, ...]:
     """What an object is to the compiler; see the module's text. constant: numbers and strings count."""
     if constant and _is_constant(obj):
@@ -258,7 +265,9 @@ def _classify_class(cls: type) -> tuple[Any, ...]:
         return ("named_tuple", named_tuple_name(cls))
     if getattr(cls, "__torch_script_interface__", False):
         return ("interface", qualified_name(cls))
-    if cls.__module__ == "builtins" or _is_nn_module_class(cls) or cls is Tensor:
+    if _is_nn_module_class(cls):
+        return ("module_class", cls, qualified_name(cls))
+    if cls.__module__ == "builtins" or cls is Tensor:
         return _uncompilable(cls)
     from torchjit.jit._script import script_class
 
