@@ -120,12 +120,12 @@ def add(x, y: int = 3):
         (
             (1,),
             {},
-            r"add\(\) Expected a value of type 'Tensor' for argument 'x' but instead found type 'int'.\nPosition: 0\nValue: 1",
+            r"add\(\) Expected a value of type 'Tensor \(inferred\)' for argument 'x' but instead found type 'int'.\nInferred 'x' to be of type 'Tensor' because it was not annotated with an explicit type.\nPosition: 0\nValue: 1",
         ),
         ((torch.ones(1), "a"), {}, r"'int' for argument 'y' but instead found type 'str'.\nPosition: 1\nValue: 'a'"),
         ((torch.ones(1), 1, 2), {}, r"expected at most 2 argument\(s\) but received 3"),
         ((torch.ones(1),), {"z": 1}, "Unknown keyword argument 'z'"),
-        ((torch.ones(1),), {"x": 1}, "multiple values for argument 'x'"),
+        ((torch.ones(1),), {"x": 1}, "Argument 'x' specified both as positional and keyword argument"),
     ],
 )
 def test_wrong_arguments(args, kwargs, text):
