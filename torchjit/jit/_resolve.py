@@ -265,9 +265,9 @@ def _classify_class(cls: type) -> tuple[Any, ...]:
         return ("named_tuple", named_tuple_name(cls))
     if getattr(cls, "__torch_script_interface__", False):
         return ("interface", qualified_name(cls))
-    if _is_nn_module_class(cls):
+    if _is_nn_module_class(cls) and cls.__mro__[1] is not object:
         return ("module_class", cls, qualified_name(cls))
-    if cls.__module__ == "builtins" or cls is Tensor:
+    if cls.__module__ == "builtins" or _is_nn_module_class(cls) or cls is Tensor:
         return _uncompilable(cls)
     from torchjit.jit._script import script_class
 
