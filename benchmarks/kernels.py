@@ -29,6 +29,8 @@ GOALS = {
     "conv": (0.9, 1.0),
     "recurrent": (1.0, None),
     "network": (1.5, None),
+    "quantized": (1.0, None),
+    "quantized network": (1.0, None),
     "two threads": (1.8, None),
 }
 

@@ -17,7 +17,10 @@ import sys
 import time
 
 torch = importlib.import_module(sys.argv[1])
-sys.modules["torch"] = torch
+if sys.argv[1] == "torchjit":
+    torch.install_as_torch()
+import quantized_rows  # noqa: E402  it imports torch
+
 nn, F = torch.nn, torch.nn.functional
 peer = sys.argv[1] == "torch"
 
@@ -405,7 +408,7 @@ def main():
     torch.set_grad_enabled(False)
     torch.manual_seed(0)
     rows = Rows(sys.argv[2])
-    for family in (pointwise, fused, normalizing, products, narrow_products, half_products, convolutions, recurrent, networks, threads):
+    for family in (pointwise, fused, normalizing, products, narrow_products, half_products, convolutions, recurrent, networks, quantized_rows.add_rows, threads):
         family(rows)
     print(json.dumps(rows.found))
 
