@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"bytes"
 	"unsafe"
 
 	"torchjit/gojit/kernel/amd64"
@@ -24,6 +25,7 @@ type BytePlan struct {
 	offsets  []int64 // of the runs
 	outer    []byteLevel
 	strips   []byteStrip
+	blank    []uint8 // a row of the image that is all padding
 }
 
 // ByteOptions says how bytes are read and what becomes of the sums.
@@ -63,8 +65,9 @@ func NewBytePlan(g Convolution, w *ByteWeights, options ByteOptions) *BytePlan {
 	}
 	if p.copied {
 		for d := range p.size {
-			p.size[d] = (g.Out[d]-1)*g.Stride[d] + (g.Kernel[d]-1)*g.Dilation[d] + 1
+			p.size[d] = max(0, (g.Out[d]-1)*g.Stride[d]+(g.Kernel[d]-1)*g.Dilation[d]+1)
 		}
+		p.blank = bytes.Repeat([]byte{options.Zero}, p.size[2]*g.InChannels)
 	}
 	p.expandColumns()
 	p.setOffsets()

@@ -23,11 +23,11 @@ func (p *BytePlan) pad(in []uint8, memory *buffers) []uint8 {
 			line := to[r*row:][:row]
 			b, z, y := r/(p.size[0]*p.size[1]), r/p.size[1]%p.size[0]-g.Padding[0], r%p.size[1]-g.Padding[1]
 			if z < 0 || z >= g.In[0] || y < 0 || y >= g.In[1] {
-				fillBytes(line, p.options.Zero)
+				copy(line, p.blank)
 				continue
 			}
-			fillBytes(line[:first*g.InChannels], p.options.Zero)
-			fillBytes(line[(first+width)*g.InChannels:], p.options.Zero)
+			copy(line[:first*g.InChannels], p.blank)
+			copy(line[(first+width)*g.InChannels:], p.blank)
 			inner := line[first*g.InChannels:][:width*g.InChannels]
 			if !p.options.Planes {
 				copy(inner, in[((b*g.In[0]+z)*g.In[1]+y)*g.In[2]*g.InChannels:])
@@ -42,12 +42,6 @@ func (p *BytePlan) pad(in []uint8, memory *buffers) []uint8 {
 		}
 	})
 	return to
-}
-
-func fillBytes(b []uint8, v uint8) {
-	for i := range b {
-		b[i] = v
-	}
 }
 
 // portableBytes computes the convolution in Go.

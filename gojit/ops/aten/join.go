@@ -40,19 +40,35 @@ func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 	}
 	if first.Dim() == 4 && !first.IsContiguous() && allChannelsLast(kept) {
 		out = must(tensor.EmptyChannelsLast(shape, r.DType(), tensor.ChannelsLast))
-	} else {
-		out = empty(shape, r.DType())
-		if joinRows(out, kept, dim) {
-			return out
+		pixels := func(t *tensor.Tensor) *tensor.Tensor { return must(t.Permute(0, 2, 3, 1)) } // as its elements lie
+		views := []*tensor.Tensor{pixels(out)}
+		for _, t := range kept {
+			views = append(views, pixels(t))
 		}
+		join(views[0], views[1:], [...]int{0, 3, 1, 2}[dim])
+		for _, v := range views {
+			v.Release()
+		}
+		return out
+	}
+	out = empty(shape, r.DType())
+	join(out, kept, dim)
+	return out
+}
+
+// join fills out, contiguous, with tensors.
+func join(out *tensor.Tensor, kept []*tensor.Tensor, dim int) {
+	if joinRows(out, kept, dim) {
+		return
 	}
 	at := 0
 	for _, t := range kept {
 		n := t.Size(dim)
-		assign(must(out.Slice(dim, at, at+n, 1)), t)
+		part := must(out.Slice(dim, at, at+n, 1))
+		assign(part, t)
+		part.Release()
 		at += n
 	}
-	return out
 }
 
 // joinRows fills out, contiguous, row by row from tensors that lie as it does. done is false for others, where each is one

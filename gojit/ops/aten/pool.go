@@ -355,6 +355,7 @@ func divisors[T dense.Float](p *pooling, includePad bool, override int) []T {
 }
 
 func maxPoolNd(name string, n int) []definition {
+	pools := new(bytePools)
 	maxima := onCentered(func(c call) *tensor.Tensor {
 		noComplexOrder("max_pool")(c.tensor(0).DType())
 		return keepFormat(pooledMaxima(c.tensor(0), poolArgs(name, c, 1, n, true, 5)), c.tensor(0))
@@ -363,7 +364,7 @@ func maxPoolNd(name string, n int) []definition {
 		giving(name, func(c call) *tensor.Tensor {
 			if c.tensor(0).Quantizer() != nil {
 				p := poolArgs(name, c, 1, n, true, 5)
-				if out, ok := p.largestBytes(c.tensor(0)); ok {
+				if out, ok := pools.largest(&p, c.tensor(0)); ok {
 					return out
 				}
 			}
@@ -388,6 +389,7 @@ func isChannelsLast(t *tensor.Tensor) bool {
 }
 
 func avgPoolNd(name string, n int) definition {
+	pools := new(bytePools)
 	means := onMeans(func(c call) *tensor.Tensor {
 		override := 0
 		if len(c.args) > 6 && !c.isNone(6) {
@@ -400,7 +402,7 @@ func avgPoolNd(name string, n int) definition {
 		if c.tensor(0).Quantizer() != nil && len(c.args) > 6 && c.isNone(6) {
 			p := poolArgs(name, c, 1, n, false, 4)
 			if size, ok := p.oneSize(c.bool(5)); ok {
-				if out, ok := p.meanBytes(c.tensor(0), size); ok {
+				if out, ok := pools.mean(&p, c.tensor(0), size); ok {
 					return out
 				}
 			}
@@ -485,13 +487,16 @@ func planeMeans(x *tensor.Tensor, dims []int) *tensor.Tensor {
 }
 
 func adaptiveNd(n int, suffix string) []definition {
-	means := onMeans(func(c call) *tensor.Tensor { return adaptiveAverage("adaptive_avg_pool"+suffix, c, n) })
+	pools := new(bytePools)
+	means := onMeans(func(c call) *tensor.Tensor {
+		return keepFormat(adaptiveAverage("adaptive_avg_pool"+suffix, c, n), c.tensor(0))
+	})
 	return []definition{
 		giving("adaptive_avg_pool"+suffix, func(c call) *tensor.Tensor {
 			if c.tensor(0).Quantizer() != nil {
 				p := adaptive("adaptive_avg_pool"+suffix, c, n)
 				if size, ok := p.oneSize(false); ok {
-					if out, ok := p.meanBytes(c.tensor(0), size); ok {
+					if out, ok := pools.mean(&p, c.tensor(0), size); ok {
 						return out
 					}
 				}

@@ -115,7 +115,9 @@ func dynamicQuantizer(x *tensor.Tensor, reduceRange bool) *tensor.Quantizer {
 
 // rangeEnd returns the smallest or largest element.
 func rangeEnd(x *tensor.Tensor, smallest bool) float32 {
-	return tensor.Data[float32](extreme("aminmax", x, nil, false, smallest))[0]
+	end := extreme("aminmax", x, nil, false, smallest)
+	defer end.Release()
+	return tensor.Data[float32](end)[0]
 }
 
 // dynamicLinear quantizes its input on the way, to 7 bits where the range is reduced. That is meant for
@@ -183,10 +185,10 @@ var quantizeFamily = slices.Concat([]definition{
 		return quantized(c.tensor(0), dynamicQuantizer(c.tensor(0), c.bool(2)), c.dtypeOr(1, tensor.QUInt8))
 	}),
 	giving("_make_per_tensor_quantized_tensor", func(c call) *tensor.Tensor {
-		return must(tensor.QuantizedOf(must(c.tensor(0).Clone(tensor.ContiguousFormat)), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))}))
+		return underQuantizer(must(c.tensor(0).Clone(tensor.ContiguousFormat)), &tensor.Quantizer{Scale: c.float(1), ZeroPoint: int64(c.int(2))})
 	}),
 	giving("_make_per_channel_quantized_tensor", func(c call) *tensor.Tensor {
-		return must(tensor.QuantizedOf(must(c.tensor(0).Clone(tensor.ContiguousFormat)), channelQuantizer(c, 1)))
+		return underQuantizer(must(c.tensor(0).Clone(tensor.ContiguousFormat)), channelQuantizer(c, 1))
 	}),
 	giving("dequantize.self", func(c call) *tensor.Tensor { return dequantized(c.tensor(0)) }),
 	giving("dequantize.tensor", func(c call) *tensor.Tensor { return dequantized(c.tensor(0)) }),
@@ -198,7 +200,9 @@ var quantizeFamily = slices.Concat([]definition{
 		c.giveList(ts)
 	}),
 	giving("int_repr", func(c call) *tensor.Tensor {
-		return must(c.tensor(0).IntegersView().Clone(suggestedFormat(c.tensor(0))))
+		view := c.tensor(0).IntegersView()
+		defer view.Release()
+		return must(view.Clone(suggestedFormat(c.tensor(0))))
 	}),
 	answering("q_scale", func(c call) value.Value { return value.Float(quantizerOf(c.tensor(0)).Scale) }),
 	answering("q_zero_point", func(c call) value.Value { return value.Int(quantizerOf(c.tensor(0)).ZeroPoint) }),

@@ -1,6 +1,8 @@
 package aten
 
 import (
+	"slices"
+
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/tensor"
 )
@@ -46,9 +48,12 @@ func joinQuantized(parts []*tensor.Tensor, dim int, q *tensor.Quantizer, rectifi
 			joined[i] = dequantized(t)
 		}
 	}
-	out := concat(joined, dim)
+	out := concat(slices.Clone(joined), dim)
+	for _, t := range joined {
+		t.Release()
+	}
 	if small {
-		return must(tensor.QuantizedOf(out, q))
+		return underQuantizer(out, q)
 	}
 	if rectified {
 		out = relu.on(out)

@@ -142,8 +142,15 @@ func throughRectified(name, other string, scaleAt int, arguments func(c call) []
 			q = outputQuantizer(c, scaleAt)
 		}
 		var out [1]value.Value
-		succeed(ops.Find(key(other)).Run(append([]value.Value{value.OfTensor(dequantized(x))}, arguments(c)...), out[:]))
-		return quantized(rectify(out[0].Tensor()), q, x.DType())
+		args := append([]value.Value{value.OfTensor(dequantized(x))}, arguments(c)...)
+		succeed(ops.Find(key(other)).Run(args, out[:]))
+		real := rectify(out[0].Tensor())
+		made := quantized(real, q, x.DType())
+		if isFresh(real, args) && isFresh(real, c.args) {
+			args[0].Tensor().Release()
+			real.Release()
+		}
+		return made
 	})
 }
 

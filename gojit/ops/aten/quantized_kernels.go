@@ -2,6 +2,7 @@ package aten
 
 import (
 	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/tensor"
 )
 
@@ -85,6 +86,40 @@ func storeParams(params []tensor.Scalar, q *tensor.Quantizer, d tensor.DType) []
 	return append(params, tensor.Float(float64(1/float32(q.Scale))), tensor.Float(low-zero), tensor.Float(high-zero), tensor.Float(zero))
 }
 
+// runOnIntegers runs a kernel on tensors, of quantized ones on their integers. The views of these are given up, or the memory would
+// wait for the collector.
+func runOnIntegers(p *launch.Program, params []tensor.Scalar, ts ...*tensor.Tensor) {
+	var room [4]*tensor.Tensor
+	views := append(room[:0], ts...)
+	for i, t := range ts {
+		if t.Quantizer() != nil {
+			views[i] = t.IntegersView()
+		}
+	}
+	p.Run(views, params)
+	for i, t := range ts {
+		if views[i] != t {
+			views[i].Release()
+		}
+	}
+}
+
+// underQuantizer reads integers that nobody else uses under q.
+func underQuantizer(integers *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
+	t := must(tensor.QuantizedOf(integers, q))
+	integers.Release()
+	return t
+}
+
+// inFormat gives a tensor in a layout, and what gives up the copy that this may have taken.
+func inFormat(t *tensor.Tensor, format tensor.MemoryFormat) (in *tensor.Tensor, done func()) {
+	if t.IsContiguousFormat(format) {
+		return t, func() {}
+	}
+	in = must(t.Clone(format))
+	return in, in.Release
+}
+
 var quantizing, dequantizing typePrograms
 
 // quantized stores numbers as integers of type d.
@@ -95,7 +130,7 @@ func quantized(x *tensor.Tensor, q *tensor.Quantizer, d tensor.DType) *tensor.Te
 	out := emptyQuantized(x, q, d)
 	p := quantizing.of(d, func(b *kernel.Builder) { storeNumber(b, b.Input(tensor.Float32, tensor.Float32), d) })
 	var params [4]tensor.Scalar
-	p.Run([]*tensor.Tensor{out.IntegersView(), x}, storeParams(params[:0], q, d))
+	runOnIntegers(p, storeParams(params[:0], q, d), out, x)
 	return out
 }
 
@@ -107,7 +142,7 @@ func dequantized(t *tensor.Tensor) *tensor.Tensor {
 	out := must(tensor.EmptyFormat(t, tensor.Float32, suggestedFormat(t)))
 	p := dequantizing.of(t.DType(), func(b *kernel.Builder) { b.Output(loadNumber(b, t.DType()), tensor.Float32) })
 	var params [2]tensor.Scalar
-	p.Run([]*tensor.Tensor{out, t.IntegersView()}, loadParams(params[:0], t.Quantizer()))
+	runOnIntegers(p, loadParams(params[:0], t.Quantizer()), out, t)
 	return out
 }
 
@@ -130,7 +165,7 @@ func (o *binaryPrograms) on(x, y *tensor.Tensor, q *tensor.Quantizer) *tensor.Te
 		out.SetQuantizer(q)
 	}
 	var params [8]tensor.Scalar
-	p.Run([]*tensor.Tensor{out.IntegersView(), x.IntegersView(), y.IntegersView()}, storeParams(loadParams(loadParams(params[:0], x.Quantizer()), y.Quantizer()), q, d))
+	runOnIntegers(p, storeParams(loadParams(loadParams(params[:0], x.Quantizer()), y.Quantizer()), q, d), out, x, y)
 	return out
 }
 
@@ -145,7 +180,8 @@ func rectifiedIntegers(x, dst *tensor.Tensor) *tensor.Tensor {
 	if dst == nil {
 		dst = emptyQuantized(x, x.Quantizer(), x.DType())
 	}
-	p.Run([]*tensor.Tensor{dst.IntegersView(), x.IntegersView()}, []tensor.Scalar{tensor.Int(x.Quantizer().ZeroPoint)})
+	zero := [...]tensor.Scalar{tensor.Int(x.Quantizer().ZeroPoint)}
+	runOnIntegers(p, zero[:], dst, x)
 	return dst
 }
 
@@ -163,13 +199,14 @@ func limitedNumbers(x, dst *tensor.Tensor, low, high float64) *tensor.Tensor {
 	}
 	var params [8]tensor.Scalar
 	numbers := append(loadParams(params[:0], x.Quantizer()), tensor.Float(low), tensor.Float(high))
-	p.Run([]*tensor.Tensor{dst.IntegersView(), x.IntegersView()}, storeParams(numbers, x.Quantizer(), d))
+	runOnIntegers(p, storeParams(numbers, x.Quantizer(), d), dst, x)
 	return dst
 }
 
 var requantizing, requantizingPositive typePrograms
 
-// integersUnder gives the integers that the numbers of a tensor of bytes have under q, without what is below zero where positive.
+// integersUnder gives the integers that the numbers of a tensor of bytes have under q, without what is below zero where positive. They
+// may be a view of the tensor's.
 func integersUnder(x *tensor.Tensor, q *tensor.Quantizer, positive bool) *tensor.Tensor {
 	from, d := x.Quantizer(), x.DType()
 	if !positive && from.Scale == q.Scale && from.ZeroPoint == q.ZeroPoint {
@@ -186,8 +223,9 @@ func integersUnder(x *tensor.Tensor, q *tensor.Quantizer, positive bool) *tensor
 		}
 		storeNumber(b, v, d)
 	})
-	out := emptyQuantized(x, q, d).IntegersView()
+	checkZeroPoint(q, d)
+	out := must(tensor.EmptyFormat(x, storedType(d), suggestedFormat(x)))
 	var params [6]tensor.Scalar
-	p.Run([]*tensor.Tensor{out, x.IntegersView()}, storeParams(loadParams(params[:0], from), q, d))
+	runOnIntegers(p, storeParams(loadParams(params[:0], from), q, d), out, x)
 	return out
 }

@@ -1,6 +1,8 @@
 package aten
 
 import (
+	"sync/atomic"
+
 	"torchjit/gojit/dense"
 	"torchjit/gojit/kernel/amd64"
 	"torchjit/gojit/tensor"
@@ -22,61 +24,90 @@ func (p *pooling) byteGeometry(x *tensor.Tensor) (g dense.Convolution, ok bool) 
 	return g, channels > 0
 }
 
-// runBytes runs the plan of a pooling; the result lies as x does.
-func (p *pooling) runBytes(x *tensor.Tensor, plan func(planes bool) *dense.BytePlan) *tensor.Tensor {
-	format := suggestedFormat(x)
-	shape := p.shape(x)
-	in := x.IntegersView()
-	planes := format == tensor.ContiguousFormat
-	if planes {
-		in = contiguous(in)
-	} else if !in.IsContiguousFormat(format) {
-		in = must(in.Clone(format))
+// bytePool says what a pooling of bytes does: the largest, or the mean of so many.
+type bytePool struct {
+	geometry dense.Convolution
+	planes   bool
+	divisor  int   // 0: the largest
+	zero     uint8 // zero point, for means
+	centered bool  // means are rounded before the zero point is added
+}
+
+func (p *bytePool) plan() *dense.BytePlan {
+	if p.divisor == 0 {
+		return dense.NewByteMaxPool(p.geometry, p.planes)
 	}
-	// The channels lie together in the result: the strides are those of a tensor with the channels behind.
-	last := append(append([]int{shape[0]}, shape[2:]...), shape[1])
-	out := empty(last, tensor.Uint8)
-	plan(planes).Run(tensor.Data[uint8](in), tensor.Data[uint8](out))
+	options := dense.ByteOptions{Zero: p.zero, Planes: p.planes, Scale: make([]float32, p.geometry.OutChannels)}
+	for i := range options.Scale {
+		options.Scale[i] = 1 / float32(p.divisor)
+	}
+	options.Limits = amd64.NewByteLimits(0, 255, int(p.zero), 0)
+	if p.centered {
+		options.Limits = amd64.NewByteLimits(0, 255, 0, int(p.zero))
+	}
+	return dense.NewByteSums(p.geometry, options)
+}
+
+// bytePools keeps the plan of an operator's last pooling.
+type bytePools struct{ last atomic.Pointer[madePool] }
+
+// madePool is a pooling with its plan.
+type madePool struct {
+	bytePool
+	made *dense.BytePlan
+}
+
+func (k *bytePools) of(p bytePool) *dense.BytePlan {
+	if last := k.last.Load(); last != nil && last.bytePool == p {
+		return last.made
+	}
+	last := &madePool{p, p.plan()}
+	k.last.Store(last)
+	return last.made
+}
+
+// run pools x; the result lies as x does.
+func (k *bytePools) run(p bytePool, x *tensor.Tensor, shape []int) *tensor.Tensor {
+	format := suggestedFormat(x)
+	p.planes = format == tensor.ContiguousFormat
+	in, done := inFormat(x, format)
+	defer done()
+	if !p.planes {
+		out := must(tensor.EmptyChannelsLast(shape, x.DType(), format))
+		out.SetQuantizer(x.Quantizer())
+		k.of(p).Run(tensor.Data[uint8](in), tensor.Data[uint8](out))
+		return out
+	}
+	last := empty(append(append([]int{shape[0]}, shape[2:]...), shape[1]), tensor.Uint8)
+	k.of(p).Run(tensor.Data[uint8](in), tensor.Data[uint8](last))
 	order := []int{0, len(shape) - 1}
 	for d := 1; d < len(shape)-1; d++ {
 		order = append(order, d)
 	}
-	out = must(out.Permute(order...))
-	if planes {
-		out = must(out.Clone(tensor.ContiguousFormat))
-	}
-	return must(tensor.QuantizedOf(out, x.Quantizer()))
+	turned := must(last.Permute(order...))
+	out := underQuantizer(must(turned.Clone(tensor.ContiguousFormat)), x.Quantizer())
+	turned.Release()
+	last.Release()
+	return out
 }
 
-// largestBytes gives the largest integer of each window; ok is false where there is no plan for it.
-func (p *pooling) largestBytes(x *tensor.Tensor) (out *tensor.Tensor, ok bool) {
+// largest gives the largest integer of each window; ok is false where there is no plan for it.
+func (k *bytePools) largest(p *pooling, x *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 	g, ok := p.byteGeometry(x)
 	if !ok {
 		return nil, false
 	}
-	return p.runBytes(x, func(planes bool) *dense.BytePlan { return dense.NewByteMaxPool(g, planes) }), true
+	return k.run(bytePool{geometry: g}, x, p.shape(x)), true
 }
 
-// meanBytes gives the mean of each window, whose elements are counted with the padding; ok is false where there is no plan for it.
-func (p *pooling) meanBytes(x *tensor.Tensor, divisor int) (out *tensor.Tensor, ok bool) {
+// mean gives the mean of each window of so many elements; ok is false where there is no plan for it.
+func (k *bytePools) mean(p *pooling, x *tensor.Tensor, divisor int) (out *tensor.Tensor, ok bool) {
 	g, ok := p.byteGeometry(x)
 	if !ok {
 		return nil, false
 	}
 	checkZeroPoint(x.Quantizer(), x.DType())
-	zero := int(x.Quantizer().ZeroPoint)
-	options := dense.ByteOptions{Zero: uint8(zero), Scale: make([]float32, g.OutChannels)}
-	for i := range options.Scale {
-		options.Scale[i] = 1 / float32(divisor)
-	}
-	options.Limits = amd64.NewByteLimits(0, 255, zero, 0)
-	if roundsCentered(x) {
-		options.Limits = amd64.NewByteLimits(0, 255, 0, zero)
-	}
-	return p.runBytes(x, func(planes bool) *dense.BytePlan {
-		options.Planes = planes
-		return dense.NewByteSums(g, options)
-	}), true
+	return k.run(bytePool{geometry: g, divisor: divisor, zero: uint8(x.Quantizer().ZeroPoint), centered: roundsCentered(x)}, x, p.shape(x)), true
 }
 
 // roundsCentered reports whether means are rounded before the zero point is added to them: where the channels lie together.

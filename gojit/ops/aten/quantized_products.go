@@ -49,7 +49,7 @@ func (p *byteProduct) planFor(r byteRequest) *dense.BytePlan {
 				zeros = append(zeros, int(z))
 			}
 		}
-		p.packed = dense.PackBytes(r.geometry, tensor.Data[int8](contiguous(p.weight.IntegersView())), zeros)
+		p.packed = dense.PackBytes(r.geometry, tensor.Data[int8](contiguous(p.weight)), zeros)
 	})
 	q := &tensor.Quantizer{Scale: r.outScale, ZeroPoint: int64(r.outZero)}
 	requantize := newRequantization(&tensor.Quantizer{Scale: r.scale}, quantizerOf(p.weight), p.bias, q, tensor.QUInt8, r.rectified)
@@ -85,18 +85,22 @@ func staticRequest(g dense.Convolution, x, out *tensor.Quantizer, rectified bool
 
 // staticRows multiplies rows of quantized numbers.
 func (p *packedLinear) staticRows(name string, x *tensor.Tensor, q *tensor.Quantizer, rectified bool) *tensor.Tensor {
-	in := contiguous(x.IntegersView())
+	in, done := inFormat(x, tensor.ContiguousFormat)
+	defer done()
 	n, k := p.weight.Size(0), p.weight.Size(1)
 	r := staticRequest(rowGeometry(numelOf(x.Shape()[:x.Dim()-1]), k, n), checkActivation(name, x), q, rectified)
 	out := empty(append(append([]int(nil), x.Shape()[:x.Dim()-1]...), n), tensor.QUInt8)
 	out.SetQuantizer(q)
-	p.product.planFor(r).Run(tensor.Data[uint8](in), tensor.Data[uint8](out.IntegersView()))
+	p.product.planFor(r).Run(tensor.Data[uint8](in), tensor.Data[uint8](out))
 	return out
 }
 
 // dynamicRows multiplies rows of numbers that are quantized on the way.
 func (p *packedLinear) dynamicRows(x *tensor.Tensor, q *tensor.Quantizer) *tensor.Tensor {
-	in := quantized(contiguous(x), q, tensor.QUInt8).IntegersView()
+	rows, done := inFormat(x, tensor.ContiguousFormat)
+	in := quantized(rows, q, tensor.QUInt8)
+	done()
+	defer in.Release()
 	n, k := p.weight.Size(0), p.weight.Size(1)
 	out := empty(append(append([]int(nil), x.Shape()[:x.Dim()-1]...), n), tensor.Float32)
 	r := byteRequest{geometry: rowGeometry(numelOf(x.Shape()[:x.Dim()-1]), k, n), scale: q.Scale, zero: uint8(q.ZeroPoint), real: true, outScale: 1}
@@ -106,20 +110,22 @@ func (p *packedLinear) dynamicRows(x *tensor.Tensor, q *tensor.Quantizer) *tenso
 
 // static convolves a quantized image; the channels of the result lie together.
 func (p *packedConv) static(name string, x *tensor.Tensor, q *tensor.Quantizer, rectified bool) *tensor.Tensor {
-	from := checkActivation(name, x)
+	read := checkActivation(name, x)
 	p.args.checkShapes(x, p.weight, p.bias)
 	g, shape := p.args.geometry(x, p.weight)
-	r := staticRequest(g, from, q, rectified)
+	r := staticRequest(g, read, q, rectified)
 	format := tensor.ChannelsLast
 	if p.args.n == 3 {
 		format = tensor.ChannelsLast3D
 	}
-	in := x.IntegersView()
-	if !in.IsContiguousFormat(format) {
-		in, r.planes = contiguous(in), true
+	from := format
+	if r.planes = !x.IsContiguousFormat(format); r.planes {
+		from = tensor.ContiguousFormat
 	}
+	in, done := inFormat(x, from)
+	defer done()
 	out := must(tensor.EmptyChannelsLast(shape, tensor.QUInt8, format))
 	out.SetQuantizer(q)
-	p.product.planFor(r).Run(tensor.Data[uint8](in), tensor.Data[uint8](out.IntegersView()))
+	p.product.planFor(r).Run(tensor.Data[uint8](in), tensor.Data[uint8](out))
 	return out
 }

@@ -79,7 +79,7 @@ func (p *packedConv) transposed(name string, x *tensor.Tensor, q *tensor.Quantiz
 			dst[i] = uint8(r.at(src[i], i/inner%channels))
 		}
 	})
-	return must(tensor.QuantizedOf(integers, q))
+	return underQuantizer(integers, q)
 }
 
 // centered gives the integers of a quantized tensor less their zero points, as float32.
@@ -91,7 +91,9 @@ func centered(t *tensor.Tensor) *tensor.Tensor {
 			q.Scales[i] = 1
 		}
 	}
-	return dequantized(must(tensor.QuantizedOf(t.IntegersView(), &q)))
+	integers := underQuantizer(t.IntegersView(), &q)
+	defer integers.Release()
+	return dequantized(integers)
 }
 
 // onCentered makes an operator that commutes with scaling take quantized tensors too: it runs on
