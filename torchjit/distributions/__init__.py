@@ -8,6 +8,16 @@ Samples are those of PyTorch for the same seed. Gradients of Beta and Dirichlet 
 """
 
 from torchjit.distributions import constraints, kl, transforms
+from torchjit.distributions.bounded import (
+    ContinuousBernoulli,
+    ExpRelaxedCategorical,
+    FisherSnedecor,
+    Kumaraswamy,
+    LogisticNormal,
+    NegativeBinomial,
+    RelaxedOneHotCategorical,
+    VonMises,
+)
 from torchjit.distributions.constraint_registry import biject_to, transform_to
 from torchjit.distributions.continuous import (
     Beta,
@@ -33,6 +43,7 @@ from torchjit.distributions.discrete import (
 )
 from torchjit.distributions.distribution import Distribution, Independent
 from torchjit.distributions.kl import kl_divergence, register_kl
+from torchjit.distributions.matrices import LKJCholesky, LowRankMultivariateNormal, Wishart
 from torchjit.distributions.structured import *  # noqa: F403
 from torchjit.distributions.transforms import *  # noqa: F403
 from torchjit.distributions.transforms import (
@@ -48,8 +59,39 @@ from torchjit.distributions.transforms import (
 from torchjit.distributions.vectors import Dirichlet, MultivariateNormal
 
 __all__ = [
+    "ContinuousBernoulli", "FisherSnedecor", "Kumaraswamy", "LKJCholesky", "LogisticNormal", "LowRankMultivariateNormal", "NegativeBinomial",
+    "RelaxedOneHotCategorical", "VonMises", "Wishart",
     "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Distribution", "Exponential", "Gamma", "Geometric", "Gumbel", "HalfCauchy",
     "HalfNormal", "Independent", "Laplace", "LogNormal", "MixtureSameFamily", "Multinomial", "MultivariateNormal", "Normal", "OneHotCategorical",
     "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "RelaxedBernoulli", "StudentT", "TransformedDistribution", "Uniform", "Weibull", "constraints",
     "kl", "kl_divergence", "register_kl", "transforms",
 ]  # fmt: skip
+
+from torchjit._submodules import provide as _provide  # isort: skip
+from torchjit.distributions import kl_pairs as _kl_pairs  # noqa: F401
+from torchjit.distributions.distribution import (  # noqa: F401
+    broadcast_all,
+    clamp_probs,
+    lazy_property,
+    logits_to_probs,
+    probs_to_logits,
+)
+from torchjit.distributions.transforms import LogitRelaxedBernoulli  # noqa: F401
+
+# Modules of PyTorch whose classes stand with their kin here.
+_provide(
+    __name__,
+    {
+        "bernoulli": "Bernoulli", "beta": "Beta", "binomial": "Binomial", "categorical": "Categorical", "cauchy": "Cauchy", "chi2": "Chi2",
+        "continuous_bernoulli": "ContinuousBernoulli", "dirichlet": "Dirichlet", "exponential": "Exponential", "fishersnedecor": "FisherSnedecor",
+        "gamma": "Gamma", "geometric": "Geometric", "gumbel": "Gumbel", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal",
+        "independent": "Independent", "kumaraswamy": "Kumaraswamy", "laplace": "Laplace", "lkj_cholesky": "LKJCholesky", "log_normal": "LogNormal",
+        "logistic_normal": "LogisticNormal", "lowrank_multivariate_normal": "LowRankMultivariateNormal", "mixture_same_family": "MixtureSameFamily",
+        "multinomial": "Multinomial", "multivariate_normal": "MultivariateNormal", "negative_binomial": "NegativeBinomial", "normal": "Normal",
+        "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough", "pareto": "Pareto", "poisson": "Poisson",
+        "relaxed_bernoulli": "LogitRelaxedBernoulli RelaxedBernoulli", "relaxed_categorical": "ExpRelaxedCategorical RelaxedOneHotCategorical",
+        "studentT": "StudentT", "transformed_distribution": "TransformedDistribution", "uniform": "Uniform",
+        "utils": "broadcast_all clamp_probs lazy_property logits_to_probs probs_to_logits", "von_mises": "VonMises", "weibull": "Weibull",
+        "wishart": "Wishart",
+    },
+)  # fmt: skip

@@ -678,7 +678,7 @@ class RelaxedBernoulli(TransformedDistribution):
     support = constraints.unit_interval
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        super().__init__(_LogitRelaxed(temperature, probs, logits), SigmoidTransform(), validate_args=False)
+        super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args=False)
 
     @property
     def temperature(self) -> Any:
@@ -693,14 +693,14 @@ class RelaxedBernoulli(TransformedDistribution):
         return self.base_dist.probs
 
 
-class _LogitRelaxed(Distribution):
+class LogitRelaxedBernoulli(Distribution):
     """The logarithm of the odds of a RelaxedBernoulli."""
 
     arg_constraints = {"logits": constraints.real}
     support = constraints.real
     has_rsample = True
 
-    def __init__(self, temperature: Any, probs: Any, logits: Any) -> None:
+    def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         from torchjit.distributions.discrete import Bernoulli
 
         base = Bernoulli(probs, logits)
