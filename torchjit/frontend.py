@@ -895,7 +895,39 @@ def get_jit_def(fn, def_name, self_name=None, is_classmethod=False, unused=False
     self_name is the name of the type of ``self`` in a method. With unused the body is replaced by
     an exception and the parameters take anything.
     """
-    return def_of_source(read_source(fn, fn.__name__), def_name, self_name, is_classmethod, unused)
+    made = def_of_source(read_source(fn, fn.__name__), def_name, self_name, is_classmethod, unused)
+    if recorded_types[0] is not None:
+        made.tree = with_types(made.tree, recorded_types[0](getattr(fn, "__code__", None)))
+    return made
+
+
+# What gives the types of parameters by name for the code of a function, None but while example inputs are used.
+recorded_types = [None]
+
+
+def with_types(definition, kinds):
+    """Return a definition whose parameters without annotation have the types that texts name."""
+    name, decl, body = definition[4]
+    params, result = decl[4]
+    typed = tuple(typed_parameter(p, kinds.get(p[4][0][3])) for p in params[4])
+    return (*definition[:4], (name, (*decl[:4], ((*params[:4], typed), result)), body))
+
+
+def typed_parameter(param, kind):
+    """Return a parameter with the type that a text names, where it has none."""
+    import ast
+
+    name, annotation, default, flag = param[4]
+    if kind is None or annotation[4]:
+        return param
+    at = Source(kind, "", 1, 0)
+    start, end = name[1], name[2]
+
+    def moved(tree):
+        return (tree[0], start, end, tree[3], tuple(map(moved, tree[4])))
+
+    made = option(moved(Builder(at).build(ast.parse(kind, mode="eval").body)))
+    return (*param[:4], (name, made, default, flag))
 
 
 def def_of_source(source, def_name=None, self_name=None, is_classmethod=False, unused=False):

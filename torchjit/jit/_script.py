@@ -60,7 +60,8 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
     """Compiles a function, a class or a module.
 
     A function gives a ScriptFunction; a module a ScriptModule that shares its parameters; a class
-    is returned as it is and can be used in compiled functions. optimize and example_inputs change nothing.
+    is returned as it is and can be used in compiled functions. optimize changes nothing. Parameters without annotation have the
+    types that they have when the object is called with example_inputs: a list of tuples, or such lists by callable.
     """
     from torchjit.jit._module import ScriptModule
     from torchjit.nn import Module
@@ -72,9 +73,10 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
     if isinstance(obj, (ScriptFunction, ScriptMethod)) or isinstance(obj, ScriptModule):
         return obj
     if example_inputs is not None:
-        from torchjit.jit._monkeytype_config import warn_of_example_inputs
+        from torchjit.jit import _monkeytype_config
 
-        warn_of_example_inputs(example_inputs)
+        with _monkeytype_config.types_from(_monkeytype_config.call_with(obj, example_inputs)):
+            return script(obj)
     if isinstance(obj, Module):
         from torchjit.jit import _recursive
 
