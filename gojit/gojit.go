@@ -198,17 +198,13 @@ type Program struct {
 // Compile compiles the functions of a source text. name is what messages call the text.
 func Compile(name, text string) (*Program, error) {
 	LinkOperators()
-	trees, err := syntax.ParseFile(source.NewText(name, text, 1))
+	defs, err := syntax.ParseDefinitions(source.NewText(name, text, 1))
 	if err != nil {
 		return nil, err
 	}
 	p := &Program{Unit: ir.NewUnit()}
 	finisher := frontend.NewFinisher()
-	for _, tree := range trees {
-		if tree.Kind != syntax.KindDef {
-			continue
-		}
-		def := syntax.AsDef(tree)
+	for _, def := range defs {
 		p.Unit.AddFunction(ir.NewLazyFunction(qualify(def.Name().Name()), &p.defining, func(f *ir.Function) error {
 			return frontend.Compile(f, def, frontend.Options{Resolver: resolver{p.Unit}, Unit: p.Unit, FromText: true, Finisher: finisher})
 		}))

@@ -318,13 +318,13 @@ func defineModuleMethod(c *call) error {
 	if h == nil {
 		return runtimeErrorf("methods can be added to modules that were compiled by torch.jit.script, not to loaded ones")
 	}
-	defs, err := syntax.ParseFile(source.NewIndentedText("<string>", c.argString(1)))
+	defs, err := syntax.ParseDefinitions(source.NewIndentedText("<string>", c.argString(1)))
 	if err != nil {
 		return err
 	}
 	resolver := newScope(c.argObject(2))
-	for _, t := range defs {
-		s := stub{name: syntax.AsDef(t).Name().Name(), def: syntax.AsDef(t), scope: resolver}
+	for _, def := range defs {
+		s := stub{name: def.Name().Name(), def: def, scope: resolver}
 		f := s.function(o.Class.Name+"."+s.name, h.self())
 		program.AddFunction(f)
 		o.Class.AddMethod(s.name, f)

@@ -299,7 +299,7 @@ func methodDefaults(w *word) (map[string]map[string]value.Value, error) {
 
 // compileSource compiles the functions of a program's text and replies them.
 func compileSource(c *call) error {
-	defs, err := syntax.ParseFile(source.NewIndentedText("<string>", c.argString(0)))
+	defs, err := syntax.ParseDefinitions(source.NewIndentedText("<string>", c.argString(0)))
 	if err != nil {
 		return err
 	}
@@ -307,8 +307,7 @@ func compileSource(c *call) error {
 	local := unitScope{resolver, map[string]*ir.Function{}}
 	finisher := frontend.NewFinisher()
 	var compiled []*ir.Function
-	for _, t := range defs {
-		def := syntax.AsDef(t)
+	for _, def := range defs {
 		f := ir.NewLazyFunction(def.Name().Name(), nil, func(f *ir.Function) error {
 			return frontend.Compile(f, def, frontend.Options{Resolver: local, Unit: program, FromText: true, Finisher: finisher})
 		})

@@ -24,6 +24,31 @@ const maxDepth = 1000
 // ParseFile reads a whole file: functions, classes, imports and other statements in order.
 func ParseFile(text *source.Text) ([]*Tree, error) { return parseFile(text, false) }
 
+// ParseDefinitions is ParseFile for text that holds functions alone, each of another name.
+func ParseDefinitions(text *source.Text) ([]Def, error) {
+	trees, err := ParseFile(text)
+	if err != nil {
+		return nil, err
+	}
+	defs, known := make([]Def, len(trees)), map[string]bool{}
+	for i, t := range trees {
+		switch t.Kind {
+		case KindDef:
+			defs[i] = AsDef(t)
+		case KindClassDef:
+			return nil, source.Errorf(source.RuntimeError, t.Range, "expected def but found 'class' here")
+		default:
+			return nil, source.Errorf(source.RuntimeError, t.Range, "expected def but found a statement here")
+		}
+		name := defs[i].Name().Name()
+		if known[name] {
+			return nil, source.Errorf(source.RuntimeError, source.Range{}, "method '%s' already defined.", name)
+		}
+		known[name] = true
+	}
+	return defs, nil
+}
+
 // ParseArchive is ParseFile for the code of an archive, where \ooo and \xhh in strings stand for
 // bytes of UTF-8.
 func ParseArchive(text *source.Text) ([]*Tree, error) { return parseFile(text, true) }

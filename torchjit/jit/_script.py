@@ -240,6 +240,8 @@ class CompilationUnit:
         for _ in range(_frames_up + 1):
             frame = frame.f_back if frame else None
         for f in _native.compile_source(lang, Scope.of_frame(frame)):
+            if f.__name__ in self._functions:
+                raise RuntimeError(f"method '{f.__name__}' already defined.")
             self._functions[f.__name__] = f
         return self
 
