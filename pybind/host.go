@@ -22,7 +22,7 @@ func setHost(c *call) error {
 	prim.OnPrint(func(text string) error {
 		return host.invoke("write", 1, func(w *writer) { w.string(text) }, nil)
 	})
-	prim.OnWarn(func(message string, at source.Range) error {
+	source.OnWarn(func(message string, at source.Range) error {
 		file, line, _, _ := at.FileLineCol()
 		return host.invoke("warn_at", 3, func(w *writer) {
 			w.string(message)

@@ -539,8 +539,22 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
         raise ValueError("dropout probability has to be between 0 and 1, but got {}".format(p))  # noqa: UP032
     inp_dim = input.dim()
     if inp_dim not in (3, 4):
-        warn_msg = f"dropout2d: Received a {inp_dim}-D input to dropout2d, which is deprecated and will result in an error in a future release."
+        warn_msg = (
+            f"dropout2d: Received a {inp_dim}-D input to dropout2d, which is deprecated "
+            "and will result in an error in a future release. To retain the behavior "
+            "and silence this warning, please use dropout instead. Note that dropout2d "
+            "exists to provide channel-wise dropout on inputs with 2 spatial dimensions, "
+            "a channel dimension, and an optional batch dimension (i.e. 3D or 4D inputs)."
+        )
         warnings.warn(warn_msg)  # noqa: B028
+    if inp_dim == 3:
+        warnings.warn(  # noqa: B028
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise "
+            "1D dropout behavior is desired - input is interpreted as shape (N, C, L), where C "
+            "is the channel dim. This behavior will change in a future release to interpret the "
+            "input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D "
+            "channel-wise dropout behavior, please switch to using dropout1d instead."
+        )
     result = torch.feature_dropout_(input, p, training) if inplace else torch.feature_dropout(input, p, training)
     return result
 
@@ -703,11 +717,13 @@ def softsign(input):
 
 def tanh(input):
     """Hyperbolic tangent."""
+    warnings.warn("nn.functional.tanh is deprecated. Use torch.tanh instead.")  # noqa: B028
     return input.tanh()
 
 
 def sigmoid(input):
     """Logistic function."""
+    warnings.warn("nn.functional.sigmoid is deprecated. Use torch.sigmoid instead.")  # noqa: B028
     return input.sigmoid()
 
 
@@ -1735,16 +1751,19 @@ def triplet_margin_with_distance_loss(
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
     """The old name of interpolate."""
+    warnings.warn("nn.functional.upsample is deprecated. Use nn.functional.interpolate instead.")  # noqa: B028
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input, size=None, scale_factor=None):
     """interpolate(..., mode="nearest")."""
+    warnings.warn("nn.functional.upsample_nearest is deprecated. Use nn.functional.interpolate instead.")  # noqa: B028
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input, size=None, scale_factor=None):
     """interpolate(..., mode="bilinear", align_corners=True)."""
+    warnings.warn("nn.functional.upsample_bilinear is deprecated. Use nn.functional.interpolate instead.")  # noqa: B028
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 

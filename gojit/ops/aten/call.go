@@ -10,6 +10,7 @@
 package aten
 
 import (
+	"fmt"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
@@ -323,6 +324,38 @@ func to(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	out := must(tensor.EmptyFormat(t, d, tensor.PreserveFormat))
 	assign(out, t)
 	return out
+}
+
+// warn warns of how an operator is used.
+func warn(format string, args ...any) {
+	succeed(source.Warn(fmt.Sprintf(format, args...), source.Range{}))
+}
+
+// warnOnce is warn for what is said once in a process.
+func warnOnce(message string) { succeed(source.WarnOnce(message)) }
+
+// warnOfBytes warns of a mask that is not of truth values.
+func warnOfBytes(operator string, mask *tensor.Tensor) {
+	if mask.DType() == tensor.Uint8 {
+		warn("%s received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask with dtype torch.bool instead.", operator)
+	}
+}
+
+// warnOfReal warns of a conversion that loses the imaginary part.
+func warnOfReal(from, into tensor.DType) {
+	if from.IsComplex() && !into.IsComplex() {
+		warnOnce("Casting complex values to real discards the imaginary part")
+	}
+}
+
+// deprecated is a definition that says what to use in its place.
+func deprecated(message string, d definition) definition {
+	body := d.body
+	d.body = func(c call) {
+		warnOnce(message)
+		body(c)
+	}
+	return d
 }
 
 func wrapDim(dim int, t *tensor.Tensor) int { return must(tensor.WrapDim(dim, t.Dim())) }

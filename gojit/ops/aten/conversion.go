@@ -22,6 +22,7 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool
 	if isMeta(t) {
 		return must(tensor.EmptyMeta(t.Shape(), d))
 	}
+	warnOfReal(t.DType(), d)
 	out := must(tensor.EmptyFormat(t, d, format))
 	assign(out, t)
 	return out
@@ -282,6 +283,7 @@ var conversionFamily = append(casts(), []definition{
 		return must(t.Clone(format))
 	}),
 	define("copy_", func(c call) {
+		warnOfReal(c.tensor(1).DType(), c.tensor(0).DType())
 		succeed(tensor.Copy(c.tensor(0), c.tensor(1)))
 		c.giveSelf()
 	}),

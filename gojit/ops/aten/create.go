@@ -273,6 +273,8 @@ var createFamily = slices.Concat([]definition{
 
 // closedRange makes start, start+step, ... up to and including end.
 func closedRange(c call, step tensor.Scalar, o makeLike) *tensor.Tensor {
+	warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. " +
+		"Instead, use torch.arange, which produces values in [start, end).")
 	start, end := c.scalar(0), c.scalar(1)
 	check(!o.dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.dtype.CppName())
 	check(step.Float64() != 0 && !(o.dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")

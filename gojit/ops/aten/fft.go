@@ -298,6 +298,9 @@ func frequencies(c call, o makeLike, half bool) *tensor.Tensor {
 // shortTime transforms windows of a signal.
 func shortTime(c call, centerAt, normalizedAt int) *tensor.Tensor {
 	x, n := c.tensor(0), c.int(1)
+	if !x.DType().IsComplex() && c.args[normalizedAt+2].IsNone() {
+		warnOnce("stft will soon require the return_complex parameter be given for real inputs, and will further require that return_complex=True in a future PyTorch release.")
+	}
 	hop, width := c.intOr(2, n/4), c.intOr(3, n)
 	check(x.Dim() == 1 || x.Dim() == 2, "stft(%s): expected a 1D or 2D tensor", shapeText(x.Shape()))
 	batched := x.Dim() == 2

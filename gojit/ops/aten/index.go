@@ -83,6 +83,9 @@ func expandMasks(t *tensor.Tensor, indices []*tensor.Tensor) []*tensor.Tensor {
 		}
 		switch d := index.DType(); d {
 		case tensor.Bool, tensor.Uint8:
+			if d == tensor.Uint8 {
+				warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
+			}
 			at := len(out)
 			for i, n := range index.Shape() {
 				if at+i >= t.Dim() {
@@ -416,6 +419,7 @@ func indexFill(c call, t *tensor.Tensor) {
 
 func maskedSelect(t, mask *tensor.Tensor) *tensor.Tensor {
 	check(mask.DType() == tensor.Bool || mask.DType() == tensor.Uint8, "masked_select: expected BoolTensor or ByteTensor for mask")
+	warnOfBytes("masked_select", mask)
 	pair := broadcastTensors([]*tensor.Tensor{mask, t})
 	for i, t := range pair {
 		if t.Dim() == 0 {
@@ -426,6 +430,7 @@ func maskedSelect(t, mask *tensor.Tensor) *tensor.Tensor {
 }
 
 func maskedScatter(c call) *tensor.Tensor {
+	warnOfBytes("masked_scatter_", c.tensor(1))
 	pair := broadcastTensors([]*tensor.Tensor{c.tensor(0), c.tensor(1)})
 	t, src := must(pair[0].Clone(tensor.ContiguousFormat)), contiguous(c.tensor(2))
 	check(src.DType() == t.DType(), "masked_scatter: expected self and source to have same dtypes but got%s and %s", t.DType().CppName(), src.DType().CppName())

@@ -82,6 +82,11 @@ func runInto(c call, o, functional *ops.Operator) {
 func storeOut(dst, result *tensor.Tensor) {
 	checkCast(result.DType(), dst.DType())
 	if !tensor.SameShape(dst.Shape(), result.Shape()) {
+		if dst.Numel() > 0 {
+			warn("An output with one or more elements was resized since it had shape %s, which does not match the required output shape %s. "+
+				"This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "+
+				"You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).", shapeText(dst.Shape()), shapeText(result.Shape()))
+		}
 		succeed(dst.Resize(result.Shape()))
 	}
 	succeed(tensor.Copy(dst, result))

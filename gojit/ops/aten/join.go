@@ -319,7 +319,8 @@ var joinFamily = []definition{
 		return concat(ts, 1)
 	}),
 	giving("block_diag", func(c call) *tensor.Tensor { return blockDiagonal(c.tensors(0)) }),
-	define("meshgrid", func(c call) { c.giveList(meshgrid(c.tensors(0), false)) }),
+	deprecated("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
+		define("meshgrid", func(c call) { c.giveList(meshgrid(c.tensors(0), false)) })),
 	define("meshgrid.indexing", func(c call) { c.giveList(meshgrid(c.tensors(0), c.str(1) == "xy")) }),
 	giving("pad", func(c call) *tensor.Tensor {
 		fill := tensor.Int(0)

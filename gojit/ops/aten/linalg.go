@@ -105,17 +105,17 @@ var linalgFamily = []definition{
 	define("linalg_slogdet", signLogDet),
 	giving("linalg_solve", func(c call) *tensor.Tensor { return solve(c.tensor(0), c.tensor(1), c.bool(2)) }),
 	giving("linalg_cholesky", func(c call) *tensor.Tensor { return cholesky("linalg.cholesky", c.tensor(0), c.bool(1)) }),
-	giving("cholesky", func(c call) *tensor.Tensor { return cholesky("cholesky", c.tensor(0), c.bool(1)) }),
+	deprecated(choleskyDeprecated, giving("cholesky", func(c call) *tensor.Tensor { return cholesky("cholesky", c.tensor(0), c.bool(1)) })),
 	giving("linalg_solve_triangular", func(c call) *tensor.Tensor {
 		return solveTriangular(c.tensor(0), c.tensor(1), c.bool(2), c.bool(3), c.bool(4))
 	}),
-	define("triangular_solve", func(c call) {
+	deprecated(triangularDeprecated, define("triangular_solve", func(c call) {
 		b, a, upper := c.tensor(0), c.tensor(1), c.bool(2)
 		if c.bool(3) {
 			a, upper = must(a.MatrixTranspose()), !upper
 		}
 		c.give(solveTriangular(a, b, upper, true, c.bool(4)), must(c.tensor(1).Clone(tensor.ContiguousFormat)))
-	}),
+	})),
 	giving("linalg_matrix_power", func(c call) *tensor.Tensor { return matrixPower(c.tensor(0), c.int(1)) }),
 	giving("matrix_power", func(c call) *tensor.Tensor { return matrixPower(c.tensor(0), c.int(1)) }),
 	giving("linalg_norm", func(c call) *tensor.Tensor {
@@ -158,13 +158,13 @@ var linalgFamily = []definition{
 		return values
 	}),
 	define("linalg_qr", func(c call) { c.give(pair(qr(c.tensor(0), c.str(1)))...) }),
-	define("qr", func(c call) {
+	deprecated(qrDeprecated, define("qr", func(c call) {
 		mode := "complete"
 		if c.bool(1) {
 			mode = "reduced"
 		}
 		c.give(pair(qr(c.tensor(0), mode))...)
-	}),
+	})),
 	giving("linalg_pinv", func(c call) *tensor.Tensor { return pseudoInverse(c.tensor(0), c.float(1)) }),
 	giving("linalg_pinv.atol_rtol_float", func(c call) *tensor.Tensor {
 		a := c.tensor(0)
@@ -176,3 +176,19 @@ var linalgFamily = []definition{
 	}),
 	giving("pinverse", func(c call) *tensor.Tensor { return pseudoInverse(c.tensor(0), c.float(1)) }),
 }
+
+// What is said of operators that have others in their place.
+const (
+	choleskyDeprecated = "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch release.\n" +
+		"L = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\nU = torch.cholesky(A, upper=True)\nshould be replaced with\n" +
+		"U = torch.linalg.cholesky(A).mH().\nThis transform will produce equivalent results for all valid (symmetric positive definite) inputs."
+	qrDeprecated = "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.\n" +
+		"The boolean parameter 'some' has been replaced with a string parameter 'mode'.\nQ, R = torch.qr(A, some)\nshould be replaced with\n" +
+		"Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')"
+	triangularDeprecated = "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a future PyTorch release.\n" +
+		"torch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the inputs.\nX = torch.triangular_solve(B, A).solution\n" +
+		"should be replaced with\nX = torch.linalg.solve_triangular(A, B)."
+	luDeprecated = "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a future PyTorch release.\n" +
+		"LU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\nLU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n" +
+		"LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\nLU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
+)

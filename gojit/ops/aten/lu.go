@@ -19,14 +19,14 @@ var luFamily = []definition{
 		}
 		c.give(f.packed, f.pivots(), f.infos())
 	}),
-	define("_lu_with_info", func(c call) {
+	deprecated(luDeprecated, define("_lu_with_info", func(c call) {
 		withPivoting("lu_factor", c.bool(1))
 		f := factorizeLU("lu", c.tensor(0))
 		if c.bool(2) {
 			f.mustBeRegular("lu")
 		}
 		c.give(f.packed, f.pivots(), f.infos())
-	}),
+	})),
 	define("linalg_lu", func(c call) {
 		withPivoting("linalg.lu", c.bool(1))
 		f := factorizeLU("linalg.lu", c.tensor(0))

@@ -442,6 +442,7 @@ func makeWhere() (table [tensor.NumDTypes]*pointwise) {
 // choose gives x where the condition holds and y elsewhere, both promoted.
 func choose(condition *tensor.Tensor, x, y operand) *tensor.Tensor {
 	if condition.DType() == tensor.Uint8 {
+		warn("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. Use a boolean condition instead.")
 		condition = to(condition, tensor.Bool)
 	}
 	check(condition.DType() == tensor.Bool, "where expected condition to be a boolean tensor, but got a tensor with dtype %s", condition.DType().CppName())
@@ -479,6 +480,7 @@ func makeMaskedFill() (table [tensor.NumDTypes]*pointwise) {
 
 func maskedFill(c call, dst *tensor.Tensor) *tensor.Tensor {
 	self, mask := c.tensor(0), c.tensor(1)
+	warnOfBytes("masked_fill_", mask)
 	if mask.DType().IsIntegral() {
 		mask = to(mask, tensor.Bool)
 	}

@@ -78,6 +78,10 @@ func splitAlong(name string, dim, least int) []definition {
 
 // reversed shows the dimensions in opposite order.
 func reversed(t *tensor.Tensor) (*tensor.Tensor, error) {
+	if t.Dim() != 2 && t.Dim() != 0 {
+		warnOnce("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. " +
+			"Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.")
+	}
 	order := make([]int, t.Dim())
 	for i := range order {
 		order[i] = t.Dim() - 1 - i

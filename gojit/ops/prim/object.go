@@ -1,7 +1,6 @@
 package prim
 
 import (
-	"fmt"
 	"hash/maphash"
 	"os"
 	"strconv"
@@ -87,7 +86,7 @@ var Objects = join(
 		}
 		return nil
 	}),
-	one("aten::warn", func(args, out []value.Value) error { return Warn(args, source.Range{}) }),
+	one("aten::warn", func(args, out []value.Value) error { return source.Warn(args[0].Str(), source.Range{}) }),
 	one("aten::is_scripting", constant(value.Bool(true))),
 	one("aten::has_torch_function", constant(value.Bool(false))),
 	one("aten::_get_tracing_state", constant(value.Bool(false))),
@@ -151,23 +150,12 @@ func constant(v value.Value) func(args, out []value.Value) error {
 	}
 }
 
-// printer and warner receive what programs print and warn of.
-var (
-	printer atomic.Pointer[func(text string) error]
-	warner  atomic.Pointer[func(message string, at source.Range) error]
-)
+// printer receives what programs print.
+var printer atomic.Pointer[func(text string) error]
 
 func init() {
 	OnPrint(func(text string) error {
 		_, err := os.Stdout.WriteString(text)
-		return err
-	})
-	OnWarn(func(message string, at source.Range) error {
-		place := ""
-		if file, line, _, ok := at.FileLineCol(); ok {
-			place = fmt.Sprintf("%s:%d: ", file, line)
-		}
-		_, err := fmt.Fprintf(os.Stderr, "%sUserWarning: %s\n", place, message)
 		return err
 	})
 }
@@ -175,12 +163,5 @@ func init() {
 // OnPrint sets what receives the text that programs print, each time a whole line. The default
 // writes it to standard output.
 func OnPrint(receive func(text string) error) { printer.Store(&receive) }
-
-// OnWarn sets what receives warnings and the place in the program where it warns, which may not be known. The default
-// writes them to standard error.
-func OnWarn(receive func(message string, at source.Range) error) { warner.Store(&receive) }
-
-// Warn runs aten::warn with its arguments.
-func Warn(args []value.Value, at source.Range) error { return (*warner.Load())(args[0].Str(), at) }
 
 func output(text string) error { return (*printer.Load())(text) }

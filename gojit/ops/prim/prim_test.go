@@ -348,10 +348,10 @@ func TestToList(t *testing.T) {
 
 func TestPrintAndWarn(t *testing.T) {
 	var printed, warned string
-	before, beforeWarn := *printer.Load(), *warner.Load()
-	defer func() { OnPrint(before); OnWarn(beforeWarn) }()
+	before := *printer.Load()
+	defer OnPrint(before)
 	OnPrint(func(text string) error { printed += text; return nil })
-	OnWarn(func(message string, at source.Range) error { warned = message; return nil })
+	source.OnWarn(func(message string, at source.Range) error { warned = message; return nil })
 	if _, err := call(ops.Find("prim::Print"), []value.Value{value.Int(1), value.Str("a")}); err != nil || printed != "1 a\n" {
 		t.Errorf("printed %q, %v", printed, err)
 	}
