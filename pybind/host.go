@@ -15,6 +15,11 @@ var host *object
 // hostFunctions connect the library with its Python side.
 var hostFunctions = []function{
 	{schema: "set_host(object module) -> None", run: setHost},
+	{schema: "set_warn_always(bool always) -> None", run: func(c *call) error {
+		source.SetWarnAlways(c.argBool(0))
+		c.none()
+		return nil
+	}},
 }
 
 func setHost(c *call) error {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
-from torchjit import _host, _native
+from torchjit import _host, _native, _settings
 from torchjit._tensor import Tensor, _plain
 from torchjit._types import dtype
 
@@ -17,8 +18,19 @@ def tensor(
         plain = _native.tensor_from_plain(data, dtype)
         if plain is not None:
             return plain
+    return copied("torch.tensor", data, dtype, device, requires_grad)
+
+
+def copied(name: str, data: Any, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A new tensor with a copy of the data, for a function of that name that the program called."""
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.clone().detach() or "
+            f"sourceTensor.clone().detach().requires_grad_(True), rather than {name}(sourceTensor).",
+            stacklevel=3,
+        )
     if _native.is_tracing():
-        return _traced("torch.tensor", data, dtype, requires_grad)
+        return _traced(name, data, dtype, requires_grad)
     made = _from(data, dtype)
     if made is data or not _owns(data):
         if type(made) is not Tensor:
@@ -48,7 +60,7 @@ def _traced(name: str, data: Any, dtype: dtype | None, requires_grad: bool = Fal
         "case, this might cause the trace to be incorrect."
     )
     if isinstance(data, Tensor):
-        return data.clone().detach() if name == "torch.tensor" else _from(data, dtype)
+        return _from(data, dtype) if name == "torch.as_tensor" else data.clone().detach()
     made = _native.trace_constant(_from(data, dtype))
     if requires_grad:
         _require_grad(made)
@@ -69,7 +81,24 @@ def from_numpy(array: Any) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     if _native.is_tracing():
         return _traced("torch.from_numpy", array, None)
+    if not array.flags.writeable:
+        warn_of_reading("NumPy array", "This means writing to this tensor will result in undefined behavior. You may want to copy the array")
     return _native.tensor_from_buffer(array)
+
+
+def warn_of_reading(what: str, so: str) -> None:
+    """Warns once of a tensor over memory that nothing may be written to."""
+    if what in _warned and not _settings.is_warn_always_enabled():
+        return
+    _warned.add(what)
+    warnings.warn(
+        f"The given {what} is not writable, and PyTorch does not support non-writable tensors. {so} to protect its data "
+        "or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.",
+        stacklevel=3,
+    )
+
+
+_warned: set[str] = set()
 
 
 def from_dlpack(ext_tensor: Any) -> Tensor:

@@ -195,6 +195,7 @@ _warn_always = [False]
 
 def set_warn_always(b: bool) -> None:
     _warn_always[0] = bool(b)
+    _native.set_warn_always(bool(b))
 
 
 def is_warn_always_enabled() -> bool:
@@ -226,6 +227,12 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
         count = rest // dtype.itemsize
     if count == 0 or count * dtype.itemsize > rest:
         raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({view.nbytes} bytes)")
+    if view.readonly:
+        from torchjit._creation import warn_of_reading
+
+        warn_of_reading(
+            "buffer", "This means you can write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer"
+        )
     made = _native.tensor_from_buffer(view[offset : offset + count * dtype.itemsize]).view(dtype)
     return made.requires_grad_() if requires_grad else made
 

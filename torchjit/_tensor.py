@@ -388,9 +388,7 @@ class Tensor(_Methods):
 
     @property
     def T(self) -> Tensor:
-        if _native.is_tracing():
-            return _native.operator("aten::numpy_T")(self)
-        return self.permute(list(range(self.dim()))[::-1])
+        return _native.operator("aten::numpy_T")(self)
 
     @property
     def mT(self) -> Tensor:
@@ -456,9 +454,9 @@ class Tensor(_Methods):
     def new_tensor(
         self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: builtins.bool = False
     ) -> Tensor:
-        from torchjit._creation import tensor
+        from torchjit._creation import copied
 
-        return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return copied("tensor.new_tensor", data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
     def __deepcopy__(self, memo: dict[builtins.int, Any]) -> Tensor:
         if not self.is_leaf:

@@ -33,8 +33,10 @@ func Warn(message string, at Range) error { return (*warner.Load())(message, at)
 
 // WarnOnce warns where no place is known, of each thing once in a process.
 func WarnOnce(message string) error {
-	if _, before := warned.LoadOrStore(message, true); before && !warnAlways.Load() {
-		return nil
+	if !warnAlways.Load() {
+		if _, before := warned.LoadOrStore(message, true); before {
+			return nil
+		}
 	}
 	return Warn(message, Range{})
 }

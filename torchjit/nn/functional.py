@@ -1749,16 +1749,60 @@ def triplet_margin_with_distance_loss(
     return loss.sum() if reduction == "sum" else loss
 
 
+@_overload
+def upsample(
+    input: Tensor, size: Optional[int] = None, scale_factor: Optional[float] = None, mode: str = "nearest", align_corners: Optional[bool] = None
+) -> Tensor:
+    pass
+
+
+@_overload
+def upsample(
+    input: Tensor, size: Optional[List[int]] = None, scale_factor: Optional[float] = None, mode: str = "nearest", align_corners: Optional[bool] = None
+) -> Tensor:
+    pass
+
+
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
     """The old name of interpolate."""
     warnings.warn("nn.functional.upsample is deprecated. Use nn.functional.interpolate instead.")  # noqa: B028
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
+@_overload
+def upsample_nearest(input: Tensor, size: Optional[int] = None, scale_factor: Optional[float] = None) -> Tensor:
+    pass
+
+
+@_overload
+def upsample_nearest(input: Tensor, size: Optional[List[int]] = None, scale_factor: Optional[float] = None) -> Tensor:
+    pass
+
+
 def upsample_nearest(input, size=None, scale_factor=None):
     """interpolate(..., mode="nearest")."""
     warnings.warn("nn.functional.upsample_nearest is deprecated. Use nn.functional.interpolate instead.")  # noqa: B028
     return interpolate(input, size, scale_factor, mode="nearest")
+
+
+@_overload
+def upsample_bilinear(input: Tensor, size: Optional[int] = None, scale_factor: Optional[float] = None) -> Tensor:
+    pass
+
+
+@_overload
+def upsample_bilinear(input: Tensor, size: Optional[int] = None, scale_factor: Optional[List[float]] = None) -> Tensor:
+    pass
+
+
+@_overload
+def upsample_bilinear(input: Tensor, size: Optional[List[int]] = None, scale_factor: Optional[float] = None) -> Tensor:
+    pass
+
+
+@_overload
+def upsample_bilinear(input: Tensor, size: Optional[List[int]] = None, scale_factor: Optional[List[float]] = None) -> Tensor:
+    pass
 
 
 def upsample_bilinear(input, size=None, scale_factor=None):

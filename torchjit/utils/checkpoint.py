@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ def _detached(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 class CheckpointFunction(Function):
     @staticmethod
     def forward(ctx: Any, function: Any, preserve: bool, *args: Any) -> Any:
+        if not any(isinstance(a, torch.Tensor) and a.requires_grad for a in args):
+            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=4)
         ctx.function, ctx.preserve = function, preserve
         ctx.state = torch.get_rng_state() if preserve else None
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, torch.Tensor)]

@@ -71,6 +71,8 @@ func arrangeIndex(t *tensor.Tensor, indices []*tensor.Tensor) indexing {
 	return r
 }
 
+const bytesAsIndex = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
+
 func numelOf(shape []int) int { return must(tensor.Numel(shape)) }
 
 // expandMasks replaces each mask by one index tensor for each of its dimensions.
@@ -84,7 +86,7 @@ func expandMasks(t *tensor.Tensor, indices []*tensor.Tensor) []*tensor.Tensor {
 		switch d := index.DType(); d {
 		case tensor.Bool, tensor.Uint8:
 			if d == tensor.Uint8 {
-				warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
+				warn(bytesAsIndex)
 			}
 			at := len(out)
 			for i, n := range index.Shape() {
@@ -196,6 +198,9 @@ func indicesOfOnes(dst []int64, mask []uint8) int {
 func index(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
 	if only := onlyIndex(indices); only != nil {
 		if out, ok := chosen(t, only); ok {
+			if only.DType() == tensor.Uint8 {
+				warn(bytesAsIndex)
+			}
 			return out
 		}
 		if out, ok := indexFirst(t, only); ok {

@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import warnings
 from typing import List, Optional, Tuple
 
 import torchjit as torch
@@ -61,6 +62,12 @@ class RNNBase(Module):
         if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
             raise ValueError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+            )
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+                f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+                stacklevel=2,
             )
         if proj_size < 0:
             raise ValueError("proj_size should be a positive integer or zero to disable projections")
