@@ -1,8 +1,8 @@
 """Functions of torch that take their tensors one by one or as a list. The answers are PyTorch's."""
 
-import pytest
-
 import warnings
+
+import pytest
 
 import torchjit as torch
 
