@@ -23,7 +23,7 @@ passes
 executor
 frontend trace
 composite
-autodiff serialize
+autodiff serialize shapes
 export
 gojit
 cmd/gojit

@@ -38,7 +38,7 @@ var registered = slices.Concat(
 	passMembers,
 	fileCheckMembers,
 	inferMembers,
-	freezeMembers,
+	freezeMembers, shapeMembers,
 )
 
 // registeredSchemas are the schemas of all functions. It is filled by init because a function

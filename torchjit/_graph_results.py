@@ -8,6 +8,7 @@ from typing import Any
 from torchjit import _native
 
 _differentiate = _native.function("_C._differentiate")
+_compute_shapes = _native.function("_C._compute_shapes")
 
 
 class Gradient:
@@ -28,6 +29,28 @@ class Gradient:
 def _jit_differentiate(graph: Any) -> Gradient:
     """A graph without control flow, differentiated. RuntimeError where an operator has no derivative that a graph can have."""
     return Gradient(_differentiate(graph))
+
+
+class _ShapeComputeGraphMapping:
+    """How the sizes of a graph's tensors that are symbols are computed from those of its parameters."""
+
+    def __init__(self, graph: Any, symbols: list[int]) -> None:
+        self._graph, self._symbols = graph, symbols
+
+    def partial_eval_shape_graph(self) -> Any:
+        """The graph that takes the sizes of the parameters that are tensors and gives those that are symbols."""
+        return self._graph
+
+    def graph_output_to_symbolic_shape_dim(self) -> dict[Any, int]:
+        """The symbol that each output of the graph is."""
+        return dict(zip(self._graph.outputs(), self._symbols, strict=True))
+
+
+def _jit_pass_propagate_shapes_on_graph_and_build_compute(
+    graph: Any, beg: Any = None, end: Any = None
+) -> _ShapeComputeGraphMapping:
+    """Gives tensors the types that follow from those of the parameters and returns how sizes that are symbols are computed."""
+    return _ShapeComputeGraphMapping(*_compute_shapes(graph, beg, end))
 
 
 class MobileOptimizerType(Enum):
@@ -81,7 +104,7 @@ def _jit_pass_fuse_clamp_w_prepacked_linear_conv(module: Any) -> None:
 def members() -> dict[str, Any]:
     """The classes and functions by name."""
     own = (
-        Gradient, MobileOptimizerType, _jit_differentiate, _jit_pass_optimize_for_mobile, _jit_pass_fuse_clamp_w_prepacked_linear_conv,
+        Gradient, MobileOptimizerType, _ShapeComputeGraphMapping, _jit_differentiate, _jit_pass_propagate_shapes_on_graph_and_build_compute, _jit_pass_optimize_for_mobile, _jit_pass_fuse_clamp_w_prepacked_linear_conv,
     )  # fmt: skip
     found: dict[str, Any] = {x.__name__: x for x in own}
     found.update(MobileOptimizerType.__members__)

@@ -120,7 +120,8 @@ func (p *shapes) run(n *ir.Node) {
 	}
 	outs, ok := p.results(n, args)
 	if !ok && p.symbols {
-		outs, ok = agreeing(args, func(args []value.Value) ([]value.Value, bool) { return p.results(n, args) })
+		broadcasts := !n.Is("aten::linear", "aten::mm", "aten::bmm", "aten::matmul", "aten::mv", "aten::addmm", "aten::baddbmm")
+		outs, ok = agreeing(args, broadcasts, func(args []value.Value) ([]value.Value, bool) { return p.results(n, args) })
 	}
 	if !ok {
 		return

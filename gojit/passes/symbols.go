@@ -150,9 +150,9 @@ func (s symbolsOf) size(p sizeProfile) int {
 }
 
 // agreeing runs an operator that has refused its tensors on ones whose symbols agree with each other: first as it broadcasts,
-// then with a symbol that is another size of the tensors. Where two symbols agree the size is a new one.
-func agreeing(args []value.Value, run func(args []value.Value) ([]value.Value, bool)) (outs []value.Value, ok bool) {
-	if common, ok := broadcastSizes(args); ok {
+// where it may, then with a symbol that is another size of the tensors. Where two symbols agree the size is a new one.
+func agreeing(args []value.Value, broadcasts bool, run func(args []value.Value) ([]value.Value, bool)) (outs []value.Value, ok bool) {
+	if common, ok := broadcastSizes(args); ok && broadcasts {
 		if outs, ok := run(withSizes(args, func(n, fromLast int) int { return common[len(common)-1-fromLast] })); ok {
 			return outs, true
 		}

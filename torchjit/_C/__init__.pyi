@@ -989,6 +989,9 @@ class EnumType(Type):
 class FunctionType(Type):
     """A static type of the kind FunctionType."""
 
+def _compute_shapes(graph: Graph, first: Node | None = None, last: Node | None = None) -> tuple[Any, ...]:
+    """Gives tensors the types that follow from those of the parameters; replies a graph that computes the sizes that are symbols, and the symbols."""
+
 def _create_function_from_graph(name: builtins.str, graph: Graph) -> Any:
     """A compiled function whose body is a copy of a graph."""
 
@@ -1202,6 +1205,12 @@ def _jit_pass_transpose_frozen_linear(graph: Graph) -> bool:
 def _jit_register_decomposition_for_schema(schema: FunctionSchema, graph: Graph) -> None:
     """Has a graph stand for an operator from now on."""
 
+def _jit_register_shape_compute_graph_for_node(node: Node, graph: Graph) -> None:
+    """Has a graph tell the sizes of the results of a node's operator from now on."""
+
+def _jit_shape_compute_graph_for_node(node: Node) -> Graph | None:
+    """A graph that computes the sizes of a node's results from those of its tensors, None where none is known."""
+
 def _last_executed_optimized_graph() -> Graph:
     """The optimized form of the graph of the compiled function that was called last."""
 
@@ -1228,6 +1237,9 @@ def _script_dict(items: Any, key: Type, elem: Type) -> ScriptDict:
 
 def _script_list(items: Any, elem: Type) -> ScriptList:
     """A list of a program with the items."""
+
+def _shape_functions() -> tuple[Any, ...]:
+    """The functions of sizes as a program, the operators that have one, and the names of their functions."""
 
 def _stream_text(item: Any) -> builtins.str:
     """A value as text, strings without quotes."""
