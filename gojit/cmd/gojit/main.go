@@ -8,6 +8,8 @@
 //	gojit compile file.py [function]  the graph of a function of a source file
 //	gojit operators                   the operators and what they can do, as docs/operators.md
 //	gojit kernel file.kernel [n]      a kernel from its text: size and time of its machine code
+//
+// inspect, graph and run take exported programs (model.pt2) too.
 package main
 
 import (
@@ -37,6 +39,9 @@ var commands = []command{
 	{"inspect", "model.pt", 1, inspect},
 	{"verify", "model.pt", 1, verify},
 	{"graph", "model.pt [method]", 1, func(w io.Writer, args []string) error {
+		if isExported(args[0]) {
+			return graphOfExported(w, args[0])
+		}
 		return showMethod(w, args, func(f *ir.Function) string { return f.Graph().String() })
 	}},
 	{"code", "model.pt [method]", 1, func(w io.Writer, args []string) error {
@@ -73,6 +78,9 @@ func dispatch(w io.Writer, args []string) error {
 }
 
 func inspect(w io.Writer, args []string) error {
+	if isExported(args[0]) {
+		return inspectExported(w, args[0])
+	}
 	m, err := gojit.Load(args[0])
 	if err != nil {
 		return err
@@ -141,7 +149,19 @@ func parseShape(text string) ([]int, error) {
 	return shape, nil
 }
 
+// ones is a tensor of a shape.
+func ones(text string) (*tensor.Tensor, error) {
+	shape, err := parseShape(text)
+	if err != nil {
+		return nil, err
+	}
+	return tensor.Full(shape, tensor.Float(1), tensor.Float32)
+}
+
 func run(w io.Writer, args []string) error {
+	if isExported(args[0]) {
+		return runExported(w, args[0], args[1:])
+	}
 	m, err := gojit.Load(args[0])
 	if err != nil {
 		return err
@@ -152,15 +172,10 @@ func run(w io.Writer, args []string) error {
 	}
 	inputs := []any{value.OfObject(m.Object)}
 	for i, text := range args[1:] {
-		shape, err := parseShape(text)
-		if err != nil {
-			return err
-		}
-		dtype := tensor.Float32
 		if i+1 < len(f.Schema.Arguments) && f.Schema.Arguments[i+1].Type.Kind() == types.KindInt {
 			return fmt.Errorf("the argument '%s' is an int; run takes tensors only", f.Schema.Arguments[i+1].Name)
 		}
-		t, err := tensor.Full(shape, tensor.Float(1), dtype)
+		t, err := ones(text)
 		if err != nil {
 			return err
 		}
