@@ -94,6 +94,9 @@ func castFailure(w *word, t types.Type) string {
 			return castDetails + fmt.Sprintf("Tried to cast object to type %s but object was missing attribute %s", types.Repr(t), t.Attributes[0].Name)
 		}
 	}
+	if t.Kind() == types.KindNone {
+		return castDetails + "Cannot cast " + describe(w).text + " to None"
+	}
 	if t.Kind() == types.KindTensor {
 		return castDetails + "Unable to cast " + describe(w).text + " to Tensor"
 	}

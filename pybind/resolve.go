@@ -298,7 +298,9 @@ func pythonOp(n *ir.Node) (autograd.Operation, error) {
 			return callPython(target, args, func(w *word) error {
 				v, ok, err := programValue(w, result)
 				if err == nil && !ok {
-					err = runtimeErrorf("a Python function returned a %s where the program expects '%s'", w.kindName(), result.Annotation(nil))
+					d := describe(w)
+					err = runtimeErrorf(" expected value of type %s for return value but instead got value of type %s.\nValue: %s\n%s",
+						result.String(), d.typeName, d.repr, castFailure(w, result))
 				}
 				out[0] = v
 				return err

@@ -143,7 +143,10 @@ def _is_recording() -> bool:
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Whether obj is of a type such as List[int], as compiled programs tell."""
+    """Whether obj is of a type such as List[int], as compiled programs tell. Warns of empty containers, which are of any."""
+    from torchjit.jit._callables import check_empty_containers
+
+    check_empty_containers(obj)
     return _is_instance(obj, target_type)
 
 
@@ -156,11 +159,9 @@ def _is_instance(obj: Any, target: Any) -> bool:
         return any(_is_instance(obj, t) for t in target)
     if target is None or target is type(None):
         return obj is None
+    if (origin or target) in _UNPARAMETRIZED and not hasattr(target, "__args__"):
+        raise RuntimeError(f"Attempted to use {_UNPARAMETRIZED[origin or target]}")
     if origin is None:
-        if target in (list, list, dict, dict, tuple, tuple, typing.Optional):
-            raise RuntimeError(
-                f"Attempted to use {target} without a contained type. Please add a contained type, e.g. List[int]"
-            )
         if target is float:
             return type(obj) is float
         return _builtin_isinstance(obj, target)
@@ -173,7 +174,17 @@ def _is_instance(obj: Any, target: Any) -> bool:
             return False
         args = () if args == ((),) else args
         return len(obj) == len(args) and all(_is_instance(x, t) for x, t in zip(obj, args, strict=True))
-    return any(_is_instance(obj, t) for t in args)
+    return obj is None or any(_is_instance(obj, t) for t in args)
+
+
+# What is said of types that do not say what they contain.
+_UNPARAMETRIZED: dict[Any, str] = {
+    **{
+        t: f"{name} without a contained type. Please add a contained type, e.g. {name}[int]"
+        for t, name in ((list, "List"), (tuple, "Tuple"), (typing.Optional, "Optional"))
+    },
+    dict: "Dict without contained types. Please add contained type, e.g. Dict[int, int]",
+}
 
 
 def interface(cls: type) -> type:
