@@ -4,6 +4,7 @@ import (
 	"torchjit/gojit/autodiff"
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
+	"torchjit/gojit/serialize"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -12,8 +13,17 @@ import (
 var unitMembers = []function{
 	{schema: "_C._create_function_from_graph(str name, Graph graph) -> ScriptFunction", doc: "A compiled function whose body is a copy of a graph.", run: bind(createFunction)},
 	{schema: "_C._jit_interpret_graph(Graph graph, tuple inputs) -> any", doc: "The result of a graph for inputs.", run: bind(interpretGraph)},
+	{schema: "_C._operator_upgrades() -> tuple", doc: "What operators have changed what they mean, from which versions of archives on, what PyTorch calls that, and the schemas before.", run: bind(operatorUpgrades)},
 	{schema: "_C._module_type(Module module) -> Type", doc: "The class of a module or an object.", run: bind(func(o *value.Object) types.Type { return o.Class })},
 	{schema: "_C._find_function(str name) -> ScriptFunction", doc: "The function of a qualified name in the program, None where there is none.", run: findFunction},
+}
+
+func operatorUpgrades() (operators []string, versions []int, names, schemas []string) {
+	for _, u := range serialize.Upgrades {
+		operators, versions = append(operators, u.Operator), append(versions, u.Version)
+		names, schemas = append(names, u.Name), append(schemas, u.OldSchema)
+	}
+	return operators, versions, names, schemas
 }
 
 func createFunction(name string, g *ir.Graph) (*scriptFunction, error) {

@@ -386,3 +386,25 @@ def test_functional_graphs():
     assert_close(made(torch.ones(2), 3), f(torch.ones(2), 3))
     _C._jit_pass_inline_functional_graphs(graph)
     FileCheck().check_not("FunctionalGraph").check("aten::exp").check("aten::add_").run(graph)
+
+
+def test_operator_versions():
+    versions = _C._get_operator_version_map()
+    assert len(versions) == 19
+    assert versions["aten::div.Tensor"][0].upgrader_name == "div_Tensor_0_3" and versions["aten::gelu"][0].old_schema == "aten::gelu(Tensor self) -> Tensor"
+    assert [(r.min_version, r.max_version) for r in _C._get_upgrader_ranges("aten::linspace")] == [(0, 7)]
+    assert _C._get_upgrader_ranges("aten::div") == []
+    _C._test_only_add_entry_to_op_version_map("aten::gelu", _C._UpgraderEntry(12, "gelu_10_11", "aten::gelu(Tensor self) -> Tensor"))
+    assert [(r.min_version, r.max_version) for r in _C._get_upgrader_ranges("aten::gelu")] == [(0, 9), (10, 11)]
+    _C._test_only_remove_entry_to_op_version_map("aten::gelu")
+    assert [(r.min_version, r.max_version) for r in _C._get_upgrader_ranges("aten::gelu")] == [(0, 9)]
+
+
+def test_optimize_for_inference():
+    module = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 2), torch.nn.BatchNorm2d(3), torch.nn.Dropout()).eval()
+    frozen = torch.jit.freeze(torch.jit.script(module), optimize_numerics=False)
+    assert "aten::batch_norm" in str(frozen.graph)
+    _C._jit_pass_optimize_for_inference(frozen._c)
+    assert "aten::batch_norm" not in str(frozen.graph)
+    x = torch.ones(1, 2, 4, 4)
+    assert_close(frozen(x), module(x))

@@ -96,6 +96,12 @@ def _jit_pass_optimize_for_mobile(module: Any, optimization_blocklist: Any, pres
     return mobile_optimizer._jit_pass_optimize_for_mobile(module, optimization_blocklist, preserved_methods)
 
 
+def _jit_pass_optimize_for_inference(module: Any, other_methods: list[str] | None = None) -> None:
+    """Optimizes the graphs of a frozen module, that of forward and of the methods that are named, as torch.jit.optimize_for_inference does."""
+    for name in ["forward", *(other_methods or [])]:
+        _C()._jit_pass_optimize_frozen_graph(module._get_method(name).graph, True)
+
+
 def _jit_pass_fuse_clamp_w_prepacked_linear_conv(module: Any) -> None:
     """Has packed layers of a frozen module limit their results where a relu or hardtanh does so next."""
     _on_graph_or_module("_C._fuse_clamp_w_prepacked", "")(module)
@@ -104,7 +110,8 @@ def _jit_pass_fuse_clamp_w_prepacked_linear_conv(module: Any) -> None:
 def members() -> dict[str, Any]:
     """The classes and functions by name."""
     own = (
-        Gradient, MobileOptimizerType, _ShapeComputeGraphMapping, _jit_differentiate, _jit_pass_propagate_shapes_on_graph_and_build_compute, _jit_pass_optimize_for_mobile, _jit_pass_fuse_clamp_w_prepacked_linear_conv,
+        Gradient, MobileOptimizerType, _ShapeComputeGraphMapping, _jit_differentiate, _jit_pass_propagate_shapes_on_graph_and_build_compute, _jit_pass_optimize_for_mobile, _jit_pass_optimize_for_inference,
+        _jit_pass_fuse_clamp_w_prepacked_linear_conv,
     )  # fmt: skip
     found: dict[str, Any] = {x.__name__: x for x in own}
     found.update(MobileOptimizerType.__members__)

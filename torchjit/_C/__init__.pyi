@@ -1223,6 +1223,9 @@ def _new_symbolic_shape_symbol() -> int:
 def _note_attribute(module: Any, name: builtins.str, value: bool) -> None:
     """Adds an attribute to a module whose class no other has."""
 
+def _operator_upgrades() -> tuple[Any, ...]:
+    """What operators have changed what they mean, from which versions of archives on, what PyTorch calls that, and the schemas before."""
+
 def _overload_names(name: builtins.str) -> list[Any]:
     """The names of an operator's overloads."""
 
