@@ -7,6 +7,9 @@ import (
 	"torchjit/gojit/tensor"
 )
 
+// copiedBytes is how many bytes are worth another thread to copy them.
+const copiedBytes = 256 << 10
+
 // pad copies the images as the sums read them: channels together, the zero point in the padding, and some bytes behind the last one
 // that fours may reach.
 func (p *BytePlan) pad(in []uint8, memory *buffers) []uint8 {
@@ -18,7 +21,7 @@ func (p *BytePlan) pad(in []uint8, memory *buffers) []uint8 {
 	clear(to[n:])
 	first, width := min(g.Padding[2], p.size[2]), min(g.In[2], max(0, p.size[2]-g.Padding[2]))
 	rows := g.Batch * p.size[0] * p.size[1]
-	tensor.Parallel(rows, 1+parallelFlops/64/max(row, 1), func(lo, hi int) {
+	tensor.Parallel(rows, 1+copiedBytes/max(row, 1), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			line := to[r*row:][:row]
 			b, z, y := r/(p.size[0]*p.size[1]), r/p.size[1]%p.size[0]-g.Padding[0], r%p.size[1]-g.Padding[1]
