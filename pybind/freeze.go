@@ -13,6 +13,7 @@ var freezeMembers = []function{
 	{schema: "_C._jit_pass_optimize_frozen_graph(Graph graph, bool optimize_numerics=True) -> None", doc: "Removes dropouts of a frozen graph and, with optimize_numerics, folds what follows convolutions into their weights.", run: bind(optimizeFrozen)},
 	{schema: "_C._jit_pass_fold_frozen_conv_bn(Graph graph) -> bool", doc: "Folds normalizations behind convolutions with constant weights into the weights.", run: pass(passes.FoldFrozenConvBatchNorm)},
 	{schema: "_C._jit_pass_fold_frozen_conv_add_or_sub(Graph graph) -> bool", doc: "Folds additions behind convolutions with constant weights into the biases.", run: pass(passes.FoldFrozenConvAddOrSub)},
+	{schema: "_C._jit_pass_fold_convbn(Module module) -> Module", doc: "A copy of a module whose convolutions have taken in the normalizations behind them.", run: bind(foldConvBatchNorm)},
 	{schema: "_C._insert_prepacked_ops(Graph graph) -> None", doc: "Replaces linear layers and convolutions by the packing of their weights and the application of these.", run: pass(quiet(passes.InsertPrepackedOps))},
 	{schema: "_C._fuse_clamp_w_prepacked(Graph graph) -> None", doc: "Has packed layers limit their results where a relu or hardtanh does so next.", run: pass(quiet(passes.FuseClampWithPrepacked))},
 	{schema: "_C._jit_pass_fold_prepacking_ops(Module module) -> None", doc: "Runs the packing of constant weights; the methods read the results as attributes.", run: bind(foldPrepacking)},
@@ -28,6 +29,11 @@ func freezeModule(module *value.Object, preserved []string, interfaces, paramete
 		Preserved: preserved, PreserveParameters: parameters, KeepInterfaces: !interfaces,
 		Mangle: func(name string) string { return program.Mangle(name) },
 	})
+}
+
+func foldConvBatchNorm(module *value.Object) (*value.Object, error) {
+	linkOperators()
+	return passes.FoldConvBatchNorm(module, func(name string) string { return program.Mangle(name) })
 }
 
 func optimizeFrozen(g *ir.Graph, numerics bool) error {

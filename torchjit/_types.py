@@ -136,8 +136,9 @@ class memory_format(_native.Token):
 class qscheme:
     """How the integers of a quantized tensor are read. Its values are torch.per_tensor_affine and its like."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, number: int) -> None:
         self._name = name
+        self._number = number  # which programs have for it
 
     def __repr__(self) -> str:
         return "torch." + self._name
@@ -147,8 +148,8 @@ class qscheme:
 
 
 qschemes = {
-    name: qscheme(name)
-    for name in ("per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric", "per_channel_affine_float_qparams")
+    name: qscheme(name, number)
+    for number, name in enumerate(("per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric", "per_channel_affine_float_qparams"))
 }
 
 

@@ -1097,6 +1097,9 @@ def _jit_pass_erase_number_types(graph: Graph) -> None:
 def _jit_pass_erase_shape_information(graph: Graph) -> None:
     """Makes tensor types ones that say nothing of shapes."""
 
+def _jit_pass_fold_convbn(module: Any) -> Any:
+    """A copy of a module whose convolutions have taken in the normalizations behind them."""
+
 def _jit_pass_fold_frozen_conv_add_or_sub(graph: Graph) -> bool:
     """Folds additions behind convolutions with constant weights into the biases."""
 

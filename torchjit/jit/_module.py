@@ -400,6 +400,13 @@ class RecursiveScriptModule(ScriptModule):
         self._finish()
         return self
 
+    def _reconstruct(self, cpp_module: Any) -> None:
+        """Makes this the Python side of another module of the library."""
+        made = type(self)._wrap(cpp_module)
+        self.__dict__.clear()
+        self.__dict__.update(made.__dict__)
+        _python_sides[_native.module_identity(self._c)] = self
+
     def _finish(self) -> None:
         """Copies to the compiled module what stays in Python."""
         pre_hooks, hooks = _native.module_hooks(self._c)

@@ -42,7 +42,7 @@ from torchjit import _C as _classes
 from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
 from torchjit._tensor import Tensor
-from torchjit._types import PackedParameters
+from torchjit._types import PackedParameters, qscheme
 from torchjit.jit import _resolve
 from torchjit.jit._resolve import Scope, qualified_name, type_of_annotation
 from torchjit.jit._stubs import PropertyStub as PropertyStub
@@ -220,6 +220,8 @@ def infer_type(value: Any) -> tuple[str | None, str]:
         return "Generator", ""
     if isinstance(value, PackedParameters):
         return value._type(), ""
+    if isinstance(value, qscheme):
+        return "int", ""
     return _infer_object(value)
 
 
@@ -599,6 +601,8 @@ def _define_container_methods(module: Any, concrete: ConcreteType, c: Any) -> No
 
 
 def _slot_value(value: Any) -> Any:
+    if isinstance(value, qscheme):
+        return value._number
     return value._c if hasattr(value, "_c") and not isinstance(value, Tensor) else value
 
 

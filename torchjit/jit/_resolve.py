@@ -55,7 +55,7 @@ from torchjit import _jit_internal as _marks
 from torchjit._host import _known_classes
 from torchjit._ops import OpOverloadPacket
 from torchjit._tensor import Tensor
-from torchjit._types import Generator, device, dtype, layout, memory_format
+from torchjit._types import Generator, device, dtype, layout, memory_format, qscheme
 
 _CONSTANT_TYPES = (bool, int, float, complex, str, type(None), dtype, device, layout, memory_format)
 
@@ -194,6 +194,8 @@ def classify(obj: Any, constant: bool = False) -> tuple[Any, ...]:
     """What an object is to the compiler; see the module's text. constant: numbers and strings count."""
     if constant and _is_constant(obj):
         return ("constant", obj)
+    if constant and isinstance(obj, qscheme):
+        return ("constant", obj._number)
     if isinstance(obj, (_native.Function, _native.ScriptFunction)):
         return _classify_native(obj)
     if isinstance(obj, OpOverloadPacket):

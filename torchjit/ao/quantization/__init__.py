@@ -14,6 +14,7 @@ from torchjit.ao.quantization.quant_type import QuantType as QuantType
 from torchjit.ao.quantization.quant_type import quant_type_to_str as quant_type_to_str
 from torchjit.ao.quantization.quantization_mappings import *  # noqa: F403
 from torchjit.ao.quantization.quantize import *  # noqa: F403
+from torchjit.ao.quantization.quantize_jit import *  # noqa: F403
 from torchjit.ao.quantization.stubs import DeQuantStub as DeQuantStub
 from torchjit.ao.quantization.stubs import QuantStub as QuantStub
 from torchjit.ao.quantization.stubs import QuantWrapper as QuantWrapper

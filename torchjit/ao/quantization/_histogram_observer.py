@@ -10,6 +10,13 @@ from torchjit.ao.quantization.observer import UniformQuantizationObserverBase
 from torchjit.ao.quantization.utils import check_min_max_valid, is_per_tensor
 
 
+def _single(x: float) -> float:
+    """The number in single precision: comparisons with elements of a tensor are those of its type."""
+    if torch.jit.is_scripting():
+        return float(torch.tensor(x, dtype=torch.float32))
+    return ctypes.c_float(x).value
+
+
 class HistogramObserver(UniformQuantizationObserverBase):
     """Observes how often elements are in each of `bins` parts of the range so far, and leaves out ends of the range where that lessens the error."""
 
@@ -32,13 +39,13 @@ class HistogramObserver(UniformQuantizationObserverBase):
         self.dst_nbins = 2 ** torch.iinfo(self.dtype).bits
         self.upsample_rate = upsample_rate
 
-    def _get_norm(self, delta_begin: Any, delta_end: Any, density: Any) -> Any:
+    def _get_norm(self, delta_begin: torch.Tensor, delta_end: torch.Tensor, density: torch.Tensor) -> torch.Tensor:
         """The squared error of elements of one density between two distances from where they are rounded to."""
         return density * ((delta_end * delta_end * delta_end - delta_begin * delta_begin * delta_begin) / 3)
 
     def _compute_quantization_error(self, next_start_bin: int, next_end_bin: int) -> float:
         """The squared error of all elements where the bins from the first to the last are divided into the steps of the type."""
-        bin_width = (self.max_val.item() - self.min_val.item()) / self.bins
+        bin_width = float(self.max_val.item() - self.min_val.item()) / self.bins
         step = bin_width * (next_end_bin - next_start_bin + 1) / self.dst_nbins
         if step == 0.0:
             return 0.0
@@ -54,15 +61,15 @@ class HistogramObserver(UniformQuantizationObserverBase):
         )
         norm += (last - first - 1) * self._get_norm(torch.tensor(-half), torch.tensor(half), density)
         norm += self._get_norm(torch.tensor(-half), end - (last * step + half), density)
-        return norm.sum().item()
+        return float(norm.sum().item())
 
-    def _non_linear_param_search(self) -> tuple[Any, Any]:
+    def _non_linear_param_search(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The range with the smallest error, found by leaving out the end that has fewer elements, as long as the error falls."""
         if self.histogram.size()[0] != self.bins:
             raise AssertionError("bins mismatch")
         bin_width = (self.max_val - self.min_val) / self.bins
-        total = torch.sum(self.histogram).item()
-        below = torch.cumsum(self.histogram, dim=0).tolist()
+        total = float(torch.sum(self.histogram).item())
+        below: list[float] = torch.cumsum(self.histogram, dim=0).tolist()
         step = 1e-5
         alpha, beta = 0.0, 1.0
         start, end = 0, self.bins - 1
@@ -70,11 +77,10 @@ class HistogramObserver(UniformQuantizationObserverBase):
         while alpha < beta:
             left, right = start, end
             next_alpha, next_beta = alpha + step, beta - step
-            # Comparisons with elements of a tensor are those of its type.
-            limit = ctypes.c_float(next_alpha * total).value
+            limit = _single(next_alpha * total)
             while left < end and below[left] < limit:
                 left += 1
-            limit = ctypes.c_float(next_beta * total).value
+            limit = _single(next_beta * total)
             while right > start and below[right] > limit:
                 right -= 1
             next_start, next_end = start, end
@@ -90,7 +96,9 @@ class HistogramObserver(UniformQuantizationObserverBase):
             smallest, start, end = error, next_start, next_end
         return self.min_val + bin_width * start, self.min_val + bin_width * (end + 1)
 
-    def _adjust_min_max(self, combined_min: Any, combined_max: Any, upsample_rate: int) -> tuple[Any, Any, int, int]:
+    def _adjust_min_max(
+        self, combined_min: torch.Tensor, combined_max: torch.Tensor, upsample_rate: int
+    ) -> tuple[torch.Tensor, torch.Tensor, int, int]:
         """A wider range whose bins are a whole number of parts of the present ones, how many, and at which the present range begins."""
         part = (self.max_val - self.min_val) / (self.bins * upsample_rate)
         count = int(torch.ceil((combined_max - combined_min) / (self.bins * part)).item())
@@ -99,8 +107,14 @@ class HistogramObserver(UniformQuantizationObserverBase):
         return combined_min, combined_max + rest, count, start
 
     def _combine_histograms(
-        self, orig_hist: Any, new_hist: Any, upsample_rate: int, downsample_rate: int, start_idx: int, Nbins: int
-    ) -> Any:  # noqa: N803
+        self,
+        orig_hist: torch.Tensor,
+        new_hist: torch.Tensor,
+        upsample_rate: int,
+        downsample_rate: int,
+        start_idx: int,
+        Nbins: int,  # noqa: N803
+    ) -> torch.Tensor:
         """The first histogram, of a wide range, with the elements of the second, whose range begins at a part of it."""
         parts = torch.zeros(Nbins * downsample_rate, device=orig_hist.device)
         parts[start_idx : Nbins * upsample_rate + start_idx] = new_hist.repeat_interleave(upsample_rate)
@@ -109,11 +123,11 @@ class HistogramObserver(UniformQuantizationObserverBase):
         before[1:Nbins] = sums[0:-1]
         return orig_hist + ((sums - before) / upsample_rate).to(torch.float)
 
-    def _count(self, x: Any, low: Any, high: Any) -> Any:
+    def _count(self, x: torch.Tensor, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
         # The ends are whole numbers, as in PyTorch 1.13; elements outside of them are not counted.
         return torch.histc(x, self.bins, min=int(low), max=int(high))
 
-    def forward(self, x_orig: Any) -> Any:
+    def forward(self, x_orig: torch.Tensor) -> torch.Tensor:
         if x_orig.numel() == 0:
             return x_orig
         x = x_orig.detach()
@@ -142,7 +156,8 @@ class HistogramObserver(UniformQuantizationObserverBase):
         self.max_val.copy_(high)
         return x_orig
 
-    def calculate_qparams(self) -> tuple[Any, Any]:  # type: ignore[override]
+    @torch.jit.export
+    def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
         unseen = self.min_val == float("inf") and self.max_val == float("-inf")
         if unseen:
             check_min_max_valid(self.min_val, self.max_val)

@@ -66,7 +66,7 @@ class ObserverBase(ABC, nn.Module):
         self.dtype = dtype
 
     @abstractmethod
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         pass
 
     @abstractmethod
@@ -114,20 +114,22 @@ class UniformQuantizationObserverBase(ObserverBase):
             quant_min, quant_max, self.has_customized_qrange, dtype, reduce_range
         )
 
+    @torch.jit.export
     def _validate_qmin_qmax(self, quant_min: int, quant_max: int) -> None:
         if not quant_min <= 0 <= quant_max:
             raise AssertionError("Used-specified quantization range must include 0.")
         if not quant_min < quant_max:
             raise AssertionError("qmin must be strictly less than qmax for user-specified quantization range.")
 
-    def _calculate_qparams(self, min_val: Any, max_val: Any) -> tuple[Any, Any]:
+    @torch.jit.export
+    def _calculate_qparams(self, min_val: torch.Tensor, max_val: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Scale and zero point of a range, each of one dimension."""
         if not check_min_max_valid(min_val, max_val):
             return torch.tensor([1.0], device=min_val.device.type), torch.tensor([0], device=min_val.device.type)
         lowest, highest = self.quant_min, self.quant_max
         low, high = torch.min(min_val, torch.zeros_like(min_val)), torch.max(max_val, torch.zeros_like(max_val))
         zero_point = torch.zeros(low.size(), dtype=torch.int64, device=low.device)
-        if self.qscheme in (torch.per_tensor_symmetric, torch.per_channel_symmetric):
+        if self.qscheme == torch.per_tensor_symmetric or self.qscheme == torch.per_channel_symmetric:  # noqa: PLR1714 - programs have no such `in`
             high = torch.max(-low, high)
             scale = torch.max(high / (float(highest - lowest) / 2), self.eps)
             if self.dtype == torch.quint8:
@@ -144,7 +146,10 @@ class UniformQuantizationObserverBase(ObserverBase):
         if scale.dim() == 0:
             scale = torch.tensor([float(scale)], dtype=scale.dtype, device=scale.device)
         if zero_point.dim() == 0:
-            zero_point = torch.tensor([zero_point.item()], dtype=zero_point.dtype, device=zero_point.device)
+            whole = torch.tensor([int(zero_point)], dtype=zero_point.dtype, device=zero_point.device)
+            if self.qscheme == torch.per_channel_affine_float_qparams:
+                whole = torch.tensor([float(zero_point)], dtype=zero_point.dtype, device=zero_point.device)
+            zero_point = whole
         return scale, zero_point
 
     def reset_min_max_vals(self) -> None:
@@ -175,7 +180,7 @@ class MinMaxObserver(UniformQuantizationObserverBase):
                 "Cannot reduce range for symmetric                                        quantization for quint8"
             )
 
-    def forward(self, x_orig: Any) -> Any:
+    def forward(self, x_orig: torch.Tensor) -> torch.Tensor:
         if x_orig.numel() == 0:
             return x_orig
         x = x_orig.detach().to(self.min_val.dtype)
@@ -184,12 +189,15 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         self.max_val.copy_(torch.max(high, self.max_val))
         return x_orig
 
-    def calculate_qparams(self) -> tuple[Any, Any]:  # type: ignore[override]
+    @torch.jit.export
+    def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
         return self._calculate_qparams(self.min_val, self.max_val)
 
+    @torch.jit.export
     def extra_repr(self) -> str:
         return f"min_val={self.min_val}, max_val={self.max_val}"
 
+    @torch.jit.export
     def reset_min_max_vals(self) -> None:
         self.min_val.copy_(torch.tensor(float("inf")))
         self.max_val.copy_(torch.tensor(float("-inf")))
@@ -217,7 +225,7 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
         )
         self.averaging_constant = averaging_constant
 
-    def forward(self, x_orig: Any) -> Any:
+    def forward(self, x_orig: torch.Tensor) -> torch.Tensor:
         if x_orig.numel() == 0:
             return x_orig
         x = x_orig.detach().to(self.min_val.dtype)
@@ -250,7 +258,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         if self.qscheme == torch.per_channel_symmetric and self.reduce_range and self.dtype == torch.quint8:
             raise NotImplementedError("Cannot reduce range for symmetric quantization for quint8")
 
-    def _channels(self, x_orig: Any) -> tuple[Any, Any]:
+    def _channels(self, x_orig: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The smallest and the largest element of each channel."""
         x = x_orig.detach()
         axes = list(range(x.dim()))
@@ -259,16 +267,16 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         low, high = torch.aminmax(rows, dim=1)
         return low, high
 
-    def _keep(self, low: Any, high: Any) -> None:
+    def _keep(self, low: torch.Tensor, high: torch.Tensor) -> None:
         self.min_val.resize_(low.shape)
         self.max_val.resize_(high.shape)
         self.min_val.copy_(low)
         self.max_val.copy_(high)
 
-    def forward(self, x_orig: Any) -> Any:
+    def forward(self, x_orig: torch.Tensor) -> torch.Tensor:
         return self._forward(x_orig)
 
-    def _forward(self, x_orig: Any) -> Any:
+    def _forward(self, x_orig: torch.Tensor) -> torch.Tensor:
         if x_orig.numel() == 0:
             return x_orig
         low, high = self._channels(x_orig)
@@ -277,7 +285,8 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         self._keep(low, high)
         return x_orig
 
-    def calculate_qparams(self) -> tuple[Any, Any]:  # type: ignore[override]
+    @torch.jit.export
+    def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
         return self._calculate_qparams(self.min_val, self.max_val)
 
     def extra_repr(self) -> str:
@@ -314,6 +323,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
 
+    @torch.jit.export
     def reset_min_max_vals(self) -> None:
         self.min_val = torch.rand(0)
         self.max_val = torch.rand(0)
@@ -343,7 +353,7 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
         )
         self.averaging_constant = averaging_constant
 
-    def forward(self, x_orig: Any) -> Any:
+    def forward(self, x_orig: torch.Tensor) -> torch.Tensor:
         if x_orig.numel() == 0:
             return x_orig
         low, high = self._channels(x_orig)
@@ -377,17 +387,18 @@ class FixedQParamsObserver(ObserverBase):
         self.dtype = dtype
         self.qscheme = qscheme
 
-    def forward(self, X: Any) -> Any:  # noqa: N803
+    def forward(self, X: torch.Tensor) -> torch.Tensor:  # noqa: N803
         return X
 
-    def calculate_qparams(self) -> tuple[Any, Any]:  # type: ignore[override]
+    @torch.jit.export
+    def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
         return self.scale, self.zero_point
 
 
 class _Unranged(ObserverBase):
     """An observer that chooses no scale."""
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x
 
     def calculate_qparams(self) -> Any:  # type: ignore[override]
@@ -408,15 +419,18 @@ class PlaceholderObserver(_Unranged):
 class RecordingObserver(_Unranged):
     """Keeps all tensors that it sees."""
 
+    tensor_val: list[torch.Tensor]
+
     def __init__(self, dtype: Any = torch.quint8, **kwargs: Any) -> None:
         super().__init__(dtype=dtype, **kwargs)
-        self.tensor_val: list[Any] = []
+        self.tensor_val = []
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.tensor_val.append(x.clone())
         return x
 
-    def get_tensor_value(self) -> list[Any]:
+    @torch.jit.export
+    def get_tensor_value(self) -> list[torch.Tensor]:
         """The tensors so far."""
         return self.tensor_val
 

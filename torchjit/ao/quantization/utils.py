@@ -34,7 +34,7 @@ def getattr_from_fqn(obj: Any, fqn: str) -> Any:
     return obj
 
 
-def check_min_max_valid(min_val: Any, max_val: Any) -> bool:
+def check_min_max_valid(min_val: torch.Tensor, max_val: torch.Tensor) -> bool:
     """Whether a range has been observed; warns where not. Raises AssertionError where a minimum is above its maximum."""
     unseen = "must run observer before calling calculate_qparams. Returning default values."
     if min_val.numel() == 0 or max_val.numel() == 0:
