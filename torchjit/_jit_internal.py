@@ -221,15 +221,25 @@ def _overload(fn: F) -> F:
     """Declares one signature of a function; the definition without the mark follows."""
     from torchjit.jit._resolve import qualified_name
 
+    _check_body(fn)
     _overloads.setdefault(qualified_name(fn), []).append(fn)
     return fn
 
 
 def _overload_method(fn: F) -> F:
     """Declares one signature of a method."""
+    _check_body(fn)
     key = (fn.__module__, fn.__qualname__)
     _method_overloads.setdefault(key, []).append(fn)
     return fn
+
+
+def _check_body(fn: Any) -> None:
+    """Looks at what a declaration has for a body, unless it is one of this package."""
+    if not fn.__module__.startswith("torchjit."):
+        from torchjit.jit import _overloads
+
+        _overloads._check_overload_body(fn)
 
 
 def overloads_of(fn: Any) -> list[Any] | None:
@@ -325,7 +335,8 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     if name not in ("_overloaded_fns", "_overloaded_methods") and not name.startswith("__"):
-        found = getattr(importlib.import_module("torchjit.jit._callables"), name, None)
-        if found is not None:
-            return found
+        for module in ("torchjit.jit._callables", "torchjit.jit._overloads"):
+            found = getattr(importlib.import_module(module), name, None)
+            if found is not None:
+                return found
     raise AttributeError(f"module 'torch._jit_internal' has no attribute '{name}'")

@@ -128,8 +128,25 @@ def _jit_debug_fuser_num_cached_kernel_specs() -> int:
 
 
 def _ivalue_tags_match(lhs: Any, rhs: Any) -> bool:
-    """Whether two modules are of one compiled type."""
-    return lhs._type() == rhs._type()
+    """Whether two modules hold attributes of the same names and types, and so do the modules in them."""
+    mine, theirs = _native.module_slots(lhs), _native.module_slots(rhs)
+    if dict(mine) != dict(theirs):
+        return False
+    for name, kind in mine:
+        a, b = _native.module_get(lhs, name), _native.module_get(rhs, name)
+        if kind == "module" and not _ivalue_tags_match(a, b):
+            return False
+        if kind != "module" and _tag(a) != _tag(b):
+            return False
+    return True
+
+
+def _tag(value: Any) -> str:
+    """The type of what a program holds, or the Python class of what has none."""
+    from torchjit import _C
+
+    inferred = _C._jit_try_infer_type(value)
+    return str(inferred.type()) if inferred.success() else type(value).__name__
 
 
 def _infer_size(a: Any, b: Any) -> Any:
@@ -160,6 +177,24 @@ def _create_function_from_trace(
     from torchjit.jit._trace import _record
 
     return _record(func, example_inputs, None, qualname, "", strict, list(argument_names), force_outplace)
+
+
+def _create_graph_by_tracing(
+    func: Callable[..., Any], inputs: Any, var_name_lookup_fn: Callable[[Any], str], strict: bool, force_outplace: bool, self: Any = None,
+    argument_names: Any = (),
+) -> tuple[Any, list[Any]]:  # fmt: skip
+    """The graph of what a call of a function does, and what it gave. Values have the names of the function's variables; var_name_lookup_fn is not asked."""
+    from torchjit.jit._trace import _record
+
+    results: list[Any] = []
+
+    def keep(*args: Any) -> Any:
+        results.append(func(*args))
+        return results[0]
+
+    made = _record(keep, tuple(inputs), self, "traced", "", strict, list(argument_names), force_outplace)
+    given = results[0]
+    return made.graph, list(given) if isinstance(given, (tuple, list)) else [given]
 
 
 def _jit_debug_module_iterators(module: Any) -> dict[str, list[Any]]:

@@ -36,6 +36,16 @@ class DisableTorchFunction:
         _native.set_torch_function_enabled(self._was)
 
 
+class _DisableFuncTorch:
+    """A context without the transforms of functorch: there are none anywhere."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+
 # ---- modes ----
 
 _local = threading.local()

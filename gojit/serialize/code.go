@@ -2,6 +2,7 @@ package serialize
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -208,12 +209,16 @@ func (x *exporter) class(p *Printer, name string, c *types.Class) error {
 	return x.methods(p, c)
 }
 
+// methods prints the methods of a class, then its hooks, as PyTorch orders them.
 func (x *exporter) methods(p *Printer, c *types.Class) error {
+	hooks := append(append([]types.Method(nil), c.Hooks...), c.PreHooks...)
 	var all []types.Method
 	for _, name := range c.MethodNames() {
-		all = append(all, c.FindMethod(name))
+		if m := c.FindMethod(name); !slices.Contains(hooks, m) {
+			all = append(all, m)
+		}
 	}
-	all = append(append(all, c.PreHooks...), c.Hooks...)
+	all = append(all, hooks...)
 	written := map[types.Method]bool{}
 	for _, m := range all {
 		f, ok := m.(*ir.Function)

@@ -470,6 +470,7 @@ _ELSEWHERE = {
         "_jit_script_interface_compile", "_propagate_and_assign_input_shapes", "_resolve_type", "_resolve_type_from_object", "_run_emit_module_hook",
     )},
     "DisableTorchFunction": ("torchjit._override", "DisableTorchFunction"),
+    "_DisableFuncTorch": ("torchjit._override", "_DisableFuncTorch"),
     "_disabled_torch_function_impl": ("torchjit._override", "_disabled_torch_function_impl"),
     "_is_torch_function_enabled": ("torchjit._native", "torch_function_enabled"), "_TensorBase": ("torchjit._native", "TensorBase"),
     "_is_torch_function_mode_enabled": ("torchjit._override", "has_mode"),

@@ -125,7 +125,10 @@ def _all_nodes(block: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("_check", "_dataclass_impls", "_ir_utils", "_logging", "_builtins", "_monkeytype_config", "mobile", "quantized"):
+    if name in (
+        "_builtins", "_callables", "_check", "_dataclass_impls", "_executor_state", "_inspect", "_ir_utils", "_logging", "_module_dicts", "_monkeytype_config",
+        "_recursive", "_trace_check", "mobile", "quantized",
+    ):  # fmt: skip
         return importlib.import_module("torchjit.jit." + name)
     if name == "ONNXTracedModule":
         from torchjit.jit import _trace

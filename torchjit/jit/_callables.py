@@ -348,3 +348,15 @@ class BroadcastingListCls:
 
 BroadcastingList4, BroadcastingList5, BroadcastingList6 = BroadcastingListCls(), BroadcastingListCls(), BroadcastingListCls()
 _copy_to_script_wrapper = _marks.copy_to_script_wrapper
+
+get_origin, get_args = typing.get_origin, typing.get_args
+
+
+def is_rref(ann: Any) -> bool:
+    """Whether an annotation is RRef[...], of which there is none here."""
+    return False
+
+
+def is_rref_instance(obj: Any) -> bool:
+    """Whether an object is a reference to one of another process: there is none."""
+    return False

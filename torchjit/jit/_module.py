@@ -230,7 +230,23 @@ class _CompiledForward:
         return self if module is None else module.__getattr__("forward")
 
 
-class ScriptModule(Module):
+class ScriptMeta(type):
+    """The class of classes of compiled modules."""
+
+    @property
+    def _methods(cls) -> dict[str, Any]:
+        """What the compiler needs of the methods marked with @script_method, by name."""
+        from torchjit.jit._stubs import make_stub
+
+        return {name: make_stub(fn, name) for name, fn in getattr(cls, "_script_methods", {}).items()}
+
+    @property
+    def _constants_set(cls) -> set[str]:
+        """The names in __constants__ of the class and those it derives from."""
+        return {name for base in cls.__mro__ for name in vars(base).get("__constants__", ())}
+
+
+class ScriptModule(Module, metaclass=ScriptMeta):
     """A module whose methods are compiled.
 
     Subclasses may be written directly: methods that are marked with @script_method are compiled

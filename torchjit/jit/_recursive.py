@@ -183,7 +183,7 @@ class _TypeStore:
         return self.find_or_add(_Describer(nn_module).describe())
 
 
-concrete_type_store = type_store = _TypeStore()
+concrete_type_store = _TypeStore()
 ConcreteTypeStore = _TypeStore
 
 
@@ -564,7 +564,7 @@ def _compiled_module(module: Any, stubs_fn: StubsOf, share_types: bool = True) -
     describer = _Describer(module)
     concrete = describer.describe()
     concrete.is_poisoned = not share_types
-    return _instance(describer, type_store.find_or_add(concrete), stubs_fn)
+    return _instance(describer, concrete_type_store.find_or_add(concrete), stubs_fn)
 
 
 def _instance(describer: _Describer, concrete: ConcreteType, stubs_fn: StubsOf) -> Any:
@@ -582,7 +582,7 @@ def _instance(describer: _Describer, concrete: ConcreteType, stubs_fn: StubsOf) 
             _define_container_methods(module, concrete, compiled._c)
         except BaseException:
             concrete.compiled = False
-            type_store._types.pop(concrete.key(), None)
+            concrete_type_store._types.pop(concrete.key(), None)
             raise
     compiled._finish()
     return compiled
@@ -638,7 +638,7 @@ def get_module_concrete_type(nn_module: Any, share_types: bool = True) -> Concre
         return nn_module._concrete_type
     concrete = _Describer(nn_module).describe()
     concrete.is_poisoned = not share_types
-    return type_store.find_or_add(concrete)
+    return concrete_type_store.find_or_add(concrete)
 
 
 def interface_script(mod_interface: Any, nn_module: Any) -> Any:

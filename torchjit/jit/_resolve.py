@@ -300,6 +300,9 @@ def _classify_function(fn: Any) -> tuple[Any, ...]:
         return ignored_answer(fn)
     overloads = _marks.overloads_of(fn)
     if overloads:
+        from torchjit.jit import _overloads
+
+        _overloads.check_implementation("function", fn, overloads)
         return ("overloads", [_script.script_overload(fn, o) for o in overloads])
     if isinstance(fn, types.MethodType):
         return _uncompilable(fn)

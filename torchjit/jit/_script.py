@@ -114,6 +114,28 @@ def _prepared(obj: Any, memo: dict[int, Any]) -> Any:
     return made
 
 
+def call_prepare_scriptable_func_impl(obj: Any, memo: dict[int, Any]) -> Any:
+    """call_prepare_scriptable_func that keeps what stands for which object in memo."""
+    return _prepared(obj, memo)
+
+
+def _is_new_style_class(cls: Any) -> bool:
+    """Whether a class is one of Python 3."""
+    return hasattr(cls, "__class__") and ("__dict__" in dir(cls) or hasattr(cls, "__slots__"))
+
+
+def _get_function_from_type(cls: type, name: str) -> Any:
+    """The attribute of a class, None where it has none of the name."""
+    return getattr(cls, name, None)
+
+
+def _recursive_compile_class(obj: type, loc: Any) -> Any:
+    """The class of the program that is made from a Python class which a program uses."""
+    from torchjit.jit._type_builder import _compile_and_register_class
+
+    return _compile_and_register_class(obj, None, qualified_name(obj))
+
+
 def create_script_list(obj: Any, type_hint: Any = None) -> Any:
     """A list of a program with the items, whose type is theirs. An empty one is of tensors."""
     return _C._script_list(obj, _parts_of_container("list", obj or [Tensor(0)])[0])
@@ -162,12 +184,10 @@ def _is_dataclass_like(cls: type) -> bool:
 def _script_a_function(fn: Any) -> Any:
     if getattr(fn, "__script_if_tracing_wrapper", False):
         fn = fn.__original_fn
-    overloads = _marks.overloads_of(fn)
-    if overloads:
-        raise RuntimeError(
-            f"Function {qualified_name(fn)} cannot be directly compiled because it is overloaded. It must be used in a context "
-            "of a function where its inputs can determine which overload to call."
-        )
+    if _marks.overloads_of(fn):
+        from torchjit.jit import _overloads
+
+        _overloads._check_directly_compile_overloaded(fn)
     compiled = script_function(fn)
     try:
         _native.ensure_compiled(compiled)
@@ -191,6 +211,9 @@ def script_overload(fn: Any, declaration: Any) -> Any:
     """Compiles fn with the signature of one of its overload declarations."""
     found = _compiled.get(declaration)
     if found is None:
+        from torchjit.jit import _overloads
+
+        _overloads.check_declaration(fn, declaration)
         found = _compiled[declaration] = _compile(fn, declaration)
     return found
 
@@ -298,11 +321,12 @@ def _get_methods(cls: type) -> list[tuple[str, Any]]:
 
 # What is made elsewhere, over this module.
 _ELSEWHERE = {
-    **{name: "torchjit.jit._module" for name in ("RecursiveScriptClass", "RecursiveScriptModule", "ScriptModule", "script_method")},
+    **{name: "torchjit.jit._module" for name in ("RecursiveScriptClass", "RecursiveScriptModule", "ScriptMeta", "ScriptModule", "script_method")},
     **{name: "torchjit.jit._module_dicts" for name in ("OrderedDictWrapper", "OrderedModuleDict")},
+    **{name: "torchjit.jit._overloads" for name in ("_check_directly_compile_overloaded", "_check_overload_defaults", "_compile_function_with_overload", "_get_overloads")},
     **{name: "torchjit.jit._stubs" for name in ("ScriptMethodStub", "infer_methods_to_compile")},
     **{name: "torchjit._jit_internal" for name in ("Attribute", "interface", "_unwrap_optional")},
-    **{name: "torchjit.jit._state" for name in ("_enabled", "_python_cu", "_set_jit_function_cache", "_try_get_jit_cached_function")},
+    **{name: "torchjit.jit._state" for name in ("_enabled", "_python_cu", "_set_jit_function_cache", "_set_jit_overload_cache", "_try_get_jit_cached_function", "_try_get_jit_cached_overloads")},
     **{name: "torchjit.jit.frontend" for name in ("get_default_args", "get_jit_class_def", "get_jit_def")},
     "ConstMap": "torchjit._C", "ScriptWarning": "torchjit.jit", "_qualified_name": "torchjit.jit._callables",
     "Module": "torchjit.nn",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import os
 from typing import Any
 
@@ -49,7 +50,9 @@ def _get_script_class(python_class: Any) -> Any:
     from torchjit.jit import _resolve
 
     name = _resolve._names.get(python_class)
-    return None if name is None else _C.ClassType(name)
+    if name is None or issubclass(python_class, (enum.Enum, tuple)) or getattr(python_class, "__torch_script_interface__", False):
+        return None
+    return _C.ClassType(name)
 
 
 def _get_python_class(qualified_name: str) -> Any:
@@ -63,7 +66,39 @@ def _clear_class_state() -> None:
     """Does nothing: a class goes when no program uses it any more."""
 
 
+def _add_script_class(python_class: Any, script_class: Any) -> None:
+    """Makes a class of the program that of a Python class."""
+    from torchjit.jit import _resolve
+
+    _resolve._names[python_class] = script_class.qualified_name()
+
+
+def _try_get_jit_cached_overloads(key: Any) -> Any:
+    """The compiled forms of a function that is declared with several signatures, None where they are not all compiled yet."""
+    from torchjit import _jit_internal
+    from torchjit.jit import _script
+
+    declarations = _jit_internal.overloads_of(key) or []
+    found = [_script._compiled.get(declaration) for declaration in declarations]
+    return found if found and None not in found else None
+
+
+def _set_jit_overload_cache(key: Any, compiled_fns: list[Any]) -> None:
+    """Makes compiled functions those of a function that is declared with several signatures, in the order of these."""
+    from torchjit import _jit_internal
+    from torchjit.jit import _script
+
+    for declaration, compiled in zip(_jit_internal.overloads_of(key) or [], compiled_fns, strict=True):
+        _script._compiled[declaration] = compiled
+
+
 def __getattr__(name: str) -> Any:
+    if name in ("_script_classes", "_name_to_pyclass"):
+        from torchjit.jit import _resolve
+
+        if name == "_name_to_pyclass":
+            return {qualified: cls for cls, qualified in _resolve._names.items()}
+        return {cls: made for cls in list(_resolve._names) if (made := _get_script_class(cls)) is not None}
     if name == "_python_cu":
         from torchjit.jit._script import CompilationUnit
 

@@ -76,6 +76,9 @@ def infer_methods_to_compile(nn_module: Any) -> list[ScriptMethodStub]:
     overloaded = _marks.overloaded_methods(cls)
     for name in [*names, *(n for n in overloaded if n not in names)]:
         if name in overloaded:
+            from torchjit.jit import _overloads
+
+            _overloads.check_implementation("method", getattr(cls, name), overloaded[name])
             stubs += [make_stub(getattr(cls, name), f"{name}__{i}", o) for i, o in enumerate(overloaded[name])]
         else:
             stubs.append(make_stub(getattr(cls, name), name))

@@ -211,3 +211,10 @@ def _difference(a: Tensor, b: Tensor, tolerance: float) -> str | None:
         f"Greatest absolute difference: {apart.max().item()} (up to 1e-05 allowed)\n"
         f"Greatest relative difference: {(apart / b.abs()).max().item()} (up to {tolerance} allowed)"
     )
+
+
+def _verify_equal(xs: Any, ys: Any) -> None:
+    """Raises RuntimeError where tensors differ from others by more than 1e-6."""
+    for x, y in zip(xs, ys, strict=True):
+        if x.sub(y).abs().max() > 1e-6:
+            raise RuntimeError("JIT and real computation mismatch")
