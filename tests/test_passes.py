@@ -408,3 +408,27 @@ def test_optimize_for_inference():
     assert "aten::batch_norm" not in str(frozen.graph)
     x = torch.ones(1, 2, 4, 4)
     assert_close(frozen(x), module(x))
+
+
+def test_fused_groups():
+    def f(x: Tensor, y: Tensor):
+        z = torch.tanh(x * y + 1)
+        return torch.sigmoid(z), z.sum()
+
+    graph = torch.jit.script(f).graph.copy()
+    x, y = torch.randn(2, 3), torch.randn(2, 3)
+    _C._jit_pass_complete_shape_analysis(graph, (x, y), False)
+    _C._jit_override_can_fuse_on_cpu(True)
+    try:
+        _C._jit_pass_fuse_tensorexprs(graph)
+    finally:
+        _C._jit_override_can_fuse_on_cpu(False)
+    FileCheck().check("prim::TypeCheck[types=[Float(2, 3").check("prim::TensorExprGroup_0").check("prim::FallbackGraph_1").run(graph)
+    made = _C._create_function_from_graph("f", graph)
+    for args in ((x, y), (torch.randn(4), torch.randn(4)), (x.t(), y.t()), (x.double(), y)):
+        assert_close(made(*args), f(*args))
+    x.requires_grad_()
+    made(x, y)[0].sum().backward()
+    grad, x.grad = x.grad, None
+    f(x, y)[0].sum().backward()
+    assert_close(grad, x.grad)

@@ -53,6 +53,15 @@ def _jit_pass_propagate_shapes_on_graph_and_build_compute(
     return _ShapeComputeGraphMapping(*_compute_shapes(graph, beg, end))
 
 
+def _jit_pass_fuse_tensorexprs(graph: Any) -> None:
+    """Groups elementwise nodes whose tensors' types are all known, where `_jit_override_can_fuse_on_cpu` has allowed it; other types are erased."""
+    c = _C()
+    if c._jit_can_fuse_on_cpu() and c._jit_texpr_fuser_enabled():
+        c._fuse_tensorexprs(graph)
+    else:
+        c._jit_pass_erase_shape_information(graph)
+
+
 class MobileOptimizerType(Enum):
     """The steps of torch.utils.mobile_optimizer.optimize_for_mobile."""
 
@@ -110,7 +119,7 @@ def _jit_pass_fuse_clamp_w_prepacked_linear_conv(module: Any) -> None:
 def members() -> dict[str, Any]:
     """The classes and functions by name."""
     own = (
-        Gradient, MobileOptimizerType, _ShapeComputeGraphMapping, _jit_differentiate, _jit_pass_propagate_shapes_on_graph_and_build_compute, _jit_pass_optimize_for_mobile, _jit_pass_optimize_for_inference,
+        Gradient, MobileOptimizerType, _jit_pass_fuse_tensorexprs, _ShapeComputeGraphMapping, _jit_differentiate, _jit_pass_propagate_shapes_on_graph_and_build_compute, _jit_pass_optimize_for_mobile, _jit_pass_optimize_for_inference,
         _jit_pass_fuse_clamp_w_prepacked_linear_conv,
     )  # fmt: skip
     found: dict[str, Any] = {x.__name__: x for x in own}

@@ -32,18 +32,21 @@ func Graph(f *ir.Function) (*ir.Graph, error) {
 // worthwhile reports whether there may be a group.
 func worthwhile(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
-		if fusible(n) && slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return v.Node().Block() == b && fusible(v.Node()) }) {
+		if Fusible(n) && slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return v.Node().Block() == b && Fusible(v.Node()) }) {
 			return true
 		}
 		if n.Kind() != interp.GroupKind && slices.ContainsFunc(n.Blocks(), worthwhile) {
+			return true
+		}
+		if body := n.GraphAttr("Subgraph"); body != nil && n.Kind() == interp.GroupKind && worthwhile(body.Block()) {
 			return true
 		}
 	}
 	return false
 }
 
-// fusible reports whether n may be part of a group.
-func fusible(n *ir.Node) bool {
+// Fusible reports whether n may be part of a group: it is elementwise, and its numbers are known as such.
+func Fusible(n *ir.Node) bool {
 	o := n.Operator()
 	if o == nil || o.Run == nil || !aten.IsElementwise(o.Name) {
 		return false
@@ -97,8 +100,11 @@ func (f *fusion) block(b *ir.Block) {
 		switch {
 		case n.Kind() == "prim::Constant":
 		case n.Kind() == interp.GroupKind:
+			if body := n.GraphAttr("Subgraph"); body != nil { // a group that a program has asked for
+				f.changed = Fuse(body) || f.changed
+			}
 			f.closeRead(n)
-		case fusible(n):
+		case Fusible(n):
 			f.join(n)
 		case len(n.Blocks()) > 0 || isBarrier(n):
 			f.closeAll(n)

@@ -225,6 +225,9 @@ func (l *lowering) node(n *ir.Node, dead []*ir.Value) error {
 		}
 		return l.loop(n, dead)
 	case GroupKind:
+		if n.GraphAttr("Subgraph") != nil {
+			return l.subgraph(n, dead)
+		}
 		return l.group(n, dead)
 	}
 	if lower, ok := nodeLowerings[n.Kind()]; ok && l.machine.Runners[n.Kind()] == nil {
@@ -252,6 +255,8 @@ func init() {
 		"prim::CallFunction":              (*lowering).callFunction,
 		"prim::DifferentiableGraph":       (*lowering).subgraph,
 		"prim::FunctionalGraph":           (*lowering).subgraph,
+		"prim::FallbackGraph":             (*lowering).subgraph,
+		"prim::TypeCheck":                 (*lowering).typeCheck,
 		"prim::CallMethod":                (*lowering).callMethod,
 		"prim::isinstance":                (*lowering).isInstance,
 		"prim::unchecked_cast":            (*lowering).cast,

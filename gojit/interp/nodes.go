@@ -3,6 +3,7 @@ package interp
 import (
 	"slices"
 
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/source"
 	"torchjit/gojit/types"
@@ -169,6 +170,38 @@ func (l *lowering) subgraph(n *ir.Node, dead []*ir.Value) error {
 	s.code.Store(body)
 	l.call(opCallFunction, s, n, n.Inputs(), dead)
 	return nil
+}
+
+// typeCheck lowers prim::TypeCheck: its inputs, and whether they are of the types that the attribute says.
+func (l *lowering) typeCheck(n *ir.Node, dead []*ir.Value) error {
+	expected := n.TypesAttr("types")
+	if len(expected) != len(n.Inputs()) || len(n.Outputs()) != len(expected)+1 {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::TypeCheck has %d types for %d inputs and %d outputs", len(expected), len(n.Inputs()), len(n.Outputs()))
+	}
+	run := func(m *autograd.Mode, args, out []value.Value) error {
+		all := true
+		for i, v := range args {
+			out[i] = v
+			all = all && v.IsTensor() && isOfType(v, expected[i], m.GradEnabled())
+		}
+		out[len(args)] = value.Bool(all)
+		return nil
+	}
+	l.call(opCallIn, &site{runIn: run}, n, n.Inputs(), dead)
+	return nil
+}
+
+// isOfType reports whether a tensor is all that a type says.
+func isOfType(v value.Value, t types.Type, gradients bool) bool {
+	want, ok := t.(*types.TensorInfo)
+	if !ok {
+		return false
+	}
+	is := value.CompleteType(v.Tensor()).(*types.TensorInfo)
+	requires := gradients && v.Tensor().RequiresGrad()
+	return (want.DType == "" || want.DType == is.DType) && (want.Device == "" || want.Device == is.Device) &&
+		(want.Sizes == nil || slices.Equal(want.Sizes, is.Sizes)) && (want.Strides == nil || slices.Equal(want.Strides, is.Strides)) &&
+		(want.RequiresGrad == nil || *want.RequiresGrad == requires)
 }
 
 func (l *lowering) callMethod(n *ir.Node, dead []*ir.Value) error {

@@ -39,6 +39,7 @@ var All = []Pass{
 	{"fuse-addmm", FuseAddmm},
 	{"fuse-clamp-with-prepacked", FuseClampWithPrepacked},
 	{"fuse-linear", FuseLinear},
+	{"fuse-tensorexprs", FuseTensorExprs},
 	{"inline", changes(Inline)},
 	{"inline-fork-wait", InlineForkWait},
 	{"inline-functional-graphs", InlineFunctionalGraphs},

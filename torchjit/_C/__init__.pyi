@@ -1016,6 +1016,9 @@ def _freeze_module(module: Any, preservedAttrs: list[Any] | tuple[Any, ...] | No
 def _fuse_clamp_w_prepacked(graph: Graph) -> None:
     """Has packed layers limit their results where a relu or hardtanh does so next."""
 
+def _fuse_tensorexprs(graph: Graph) -> None:
+    """Groups elementwise nodes whose tensors' types are known, and guards the groups."""
+
 def _get_schema(name: builtins.str, overload_name: builtins.str) -> FunctionSchema:
     """The schema of an overload; "default" or "" is the one without a name."""
 
