@@ -15,12 +15,12 @@ import (
 // accepts reports whether an argument can stand for a value of type t where an operator is called
 // from Python. size is the length that a single number may stand for, or -1. loose also takes
 // numbers for tensors.
-func accepts(w *word, t types.Type, size int, loose bool) bool {
+func accepts(w *word, t types.Type, size int, loose, strict bool) bool {
 	switch t.Kind() {
 	case types.KindOptional:
-		return w.kind() == kindNone || accepts(w, t.(*types.Optional).Elem, size, loose)
+		return w.kind() == kindNone || accepts(w, t.(*types.Optional).Elem, size, loose, strict)
 	case types.KindTensor:
-		return w.tensor() != nil || loose && isNumber(w)
+		return w.tensor() != nil || loose && !strict && isNumber(w)
 	case types.KindInt, types.KindSymInt:
 		return w.kind() == kindInt || w.kind() == kindBool || loose && isIntegralScalar(w.tensor())
 	case types.KindFloat:
@@ -43,7 +43,7 @@ func accepts(w *word, t types.Type, size int, loose bool) bool {
 		_, ok := w.content().(*tensor.Generator)
 		return ok
 	case types.KindList:
-		return acceptsList(w, t.(*types.List).Elem, size, loose)
+		return acceptsList(w, t.(*types.List).Elem, size, loose, strict)
 	case types.KindAny:
 		return true
 	case types.KindClass:
@@ -53,12 +53,12 @@ func accepts(w *word, t types.Type, size int, loose bool) bool {
 	return false
 }
 
-func acceptsList(w *word, elem types.Type, size int, loose bool) bool {
+func acceptsList(w *word, elem types.Type, size int, loose, strict bool) bool {
 	if !w.isSequence() {
-		return size > 0 && accepts(w, elem, -1, loose)
+		return size > 0 && accepts(w, elem, -1, loose, strict)
 	}
 	for x := range w.items {
-		if !accepts(x, elem, -1, true) {
+		if !accepts(x, elem, -1, true, strict) {
 			return false
 		}
 	}

@@ -13,6 +13,7 @@ import (
 // operatorFunctions find operators by name.
 var operatorFunctions = []function{
 	{schema: "operator(str name) -> function", run: findOperator},
+	{schema: "operator_of_programs(str name) -> function", run: findOperatorOfPrograms},
 	{schema: "operator_methods() -> dict", run: operatorMethods},
 	{schema: "operand(str name) -> function", run: findOperand},
 	{schema: "operator_names(str namespace) -> list", run: operatorNames},
@@ -25,6 +26,7 @@ var operatorFunctions = []function{
 // as PyTorch's Python functions do.
 type operatorFunction struct {
 	name      string // "aten::add"
+	programs  bool   // it has the overloads for numbers and lists alone too, as programs have
 	once      sync.Once
 	overloads []*overload // use all, which finds them
 }
@@ -38,8 +40,12 @@ func (f *operatorFunction) all() []*overload {
 		linkOperators()
 		made := ops.Overloads(f.name)
 		for _, takesTensors := range []bool{true, false} {
+			if !takesTensors && !f.programs && len(f.overloads) > 0 && f.name != "aten::result_type" {
+				break
+			}
 			for _, o := range made {
 				if v := newOverload(o); v.concernsTensors() == takesTensors {
+					v.strict = !takesNumbers[f.callableName()]
 					f.overloads = append(f.overloads, v)
 				}
 			}
@@ -62,11 +68,22 @@ func findOperator(c *call) error {
 	return nil
 }
 
+// findOperatorOfPrograms replies the function that calls "aten::add" with what programs may, or None where there is no operator.
+func findOperatorOfPrograms(c *call) error {
+	linkOperators()
+	if name := c.argString(0); len(ops.Overloads(name)) > 0 {
+		c.function(&operatorFunction{name: name, programs: true})
+	} else {
+		c.none()
+	}
+	return nil
+}
+
 // findOverload replies the function that calls "aten::add.Tensor" alone, or None where there is no such overload.
 func findOverload(c *call) error {
 	linkOperators()
 	if o := ops.Find(c.argString(0)); o != nil {
-		c.function(&operatorFunction{name: o.BaseName(), overloads: []*overload{newOverload(o)}})
+		c.function(&operatorFunction{name: o.BaseName(), programs: true, overloads: []*overload{newOverload(o)}})
 	} else {
 		c.none()
 	}
@@ -149,6 +166,9 @@ func (f *operatorFunction) call(c *call) error {
 		c.givesOut = c.hasOut()
 	}
 	for _, loose := range []bool{false, true} {
+		if !loose && f.programs && takesNumbers[f.callableName()] {
+			continue // tensors of the numbers come first
+		}
 		for _, v := range f.all() {
 			if v.op.Run != nil && v.matches(c, loose) {
 				return v.run(c)
@@ -176,6 +196,11 @@ func (f *operatorFunction) mismatch(c *call) error {
 	for _, v := range f.all() {
 		if v.op.Run == nil && v.matches(c, true) {
 			return notImplementedErrorf("The operator '%s' is not implemented by this version of torchjit", v.schema.QualifiedName())
+		}
+	}
+	if only := f.signature(c.positional + c.keywords); only != nil && !f.programs {
+		if err := only.refusal(f.callableName(), c); err != nil {
+			return err
 		}
 	}
 	var given []string

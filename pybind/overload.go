@@ -24,7 +24,8 @@ type overload struct {
 	keeps      bool     // a result that is no tensor may hold arguments
 	shows      bool     // results may be what packed parameters hold
 	perform    autograd.Operation
-	varargs    int // index of the list that takes all further positional ints, or -1
+	strict     bool // numbers do not stand for tensors
+	varargs    int  // index of the list that takes all further positional ints, or -1
 }
 
 // parameter is an argument of an overload. What calls mostly give it is told from others by its kind alone.
@@ -209,7 +210,7 @@ func (v *overload) take(c *call, i int, w *word, loose bool) bool {
 			return true
 		}
 	case i == v.varargs && c.positional > i && w == c.args.skip(i) && isIndex(w):
-	case !accepts(w, p.written, p.ListSize, loose):
+	case !accepts(w, p.written, p.ListSize, loose, v.strict):
 		return false
 	}
 	c.unread |= 1 << i

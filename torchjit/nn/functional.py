@@ -820,12 +820,12 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     """A random sample that is nearly one-hot; with hard it is one-hot."""
     if has_torch_function_unary(logits):
         return handle_torch_function(gumbel_softmax, (logits,), logits, tau=tau, hard=hard, eps=eps, dim=dim)
-    gumbels = -torch.empty_like(logits, memory_format=torch.legacy_contiguous_format).exponential_().log()
+    gumbels = -torch.empty_like(logits, memory_format=torch.contiguous_format).exponential_().log()
     gumbels = (logits + gumbels) / tau
     y_soft = gumbels.softmax(dim)
     if hard:
         index = y_soft.max(dim, keepdim=True)[1]
-        y_hard = torch.zeros_like(logits, memory_format=torch.legacy_contiguous_format).scatter_(dim, index, 1.0)
+        y_hard = torch.zeros_like(logits, memory_format=torch.contiguous_format).scatter_(dim, index, 1.0)
         ret = y_hard - y_soft.detach() + y_soft
     else:
         ret = y_soft
@@ -1623,7 +1623,9 @@ def interpolate(
     if dims == 2 and mode == "bicubic":
         return torch.upsample_bicubic2d(input, output_size, align_corners, factors)
     raise NotImplementedError(
-        "Input has {} dimensions, which interpolation mode {} does not support".format(input.dim(), mode)
+        "Input Error: Only 3D, 4D and 5D input Tensors supported"
+        " (got {}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact"
+        " (got {})".format(input.dim(), mode)
     )  # noqa: UP032
 
 

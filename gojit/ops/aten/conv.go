@@ -208,6 +208,11 @@ func optionalShape(t *tensor.Tensor) shapeText {
 }
 
 // timesText writes sizes as "(2 x 3)".
+// closeTimes prints as timesText without spaces, when a message is made.
+type closeTimes []int
+
+func (sizes closeTimes) String() string { return strings.ReplaceAll(timesText(sizes), " ", "") }
+
 func timesText(sizes []int) string {
 	text := "("
 	for i, n := range sizes {

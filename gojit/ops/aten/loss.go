@@ -316,6 +316,7 @@ func crossEntropyOfProbabilities(x, target, weight *tensor.Tensor, how int, smoo
 // multiMargin compares the score of the target with the others.
 func multiMargin(c call) *tensor.Tensor {
 	x, target, p, margin, weight, how := c.tensor(0), c.tensor(1), c.scalar(2).Float64(), c.scalar(3).Float64(), c.optionalTensor(4), c.int(5)
+	check(target.DType() == tensor.Int64, "expected scalar type Long but found %s", target.DType().CppName())
 	rows := must(contiguous(to(x, tensor.Float64)).View(-1, x.Size(x.Dim()-1)))
 	n, classes := rows.Size(0), rows.Size(1)
 	data := tensor.Data[float64](rows)

@@ -37,6 +37,7 @@ func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooli
 	if hasDilation {
 		dilation = c.intsOf(i+3, n, "dilation")
 	}
+	sizes := [4]int{x.Size(x.Dim() - n - 1)}
 	p := pooling{n: n, kernel: kernel, stride: stride, padding: padding, dilation: dilation}
 	for d := range n {
 		in := x.Size(x.Dim() - n + d)
@@ -45,9 +46,11 @@ func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooli
 		check(stride[d] > 0, "stride should not be zero")
 		check(padding[d] >= 0 && 2*padding[d] <= kernel[d], "pad should be at most half of kernel size, but got pad=%d and kernel_size=%d", padding[d], kernel[d])
 		out := pooledSize(in, kernel[d], stride[d], padding[d], dilation[d], c.bool(ceilAt))
-		check(out > 0, "Given input size: %s. Calculated output size along dimension %d: %d. Output size is too small", timesText(x.Shape()[x.Dim()-n-1:]), d, out)
-		p.windows = append(p.windows, slidingWindows(in, out, kernel[d], stride[d], padding[d], dilation[d]))
+		sizes[d+1] = out
+		p.windows = append(p.windows, slidingWindows(in, max(out, 0), kernel[d], stride[d], padding[d], dilation[d]))
 	}
+	check(slices.Min(sizes[1:n+1]) > 0, "Given input size: %v. Calculated output size: %v. Output size is too small",
+		closeTimes(x.Shape()[x.Dim()-n-1:]), closeTimes(sizes[:n+1]))
 	return p
 }
 

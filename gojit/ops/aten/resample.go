@@ -325,7 +325,8 @@ func interpolateOf(c call) *tensor.Tensor {
 // gridSample reads an image at the places that a grid of coordinates in [-1, 1] names.
 func gridSample(c call) *tensor.Tensor {
 	x, grid, mode, border, corners := c.tensor(0), c.tensor(1), c.int(2), c.int(3), c.bool(4)
-	check(x.Dim() == 4 && grid.Dim() == 4 && grid.Size(3) == 2, "grid_sampler(): expected 4D input and grid with a last dimension of size 2, but got input with sizes %s and grid with sizes %s", shapeText(x.Shape()), shapeText(grid.Shape()))
+	check(x.Dim() != 4 || grid.Dim() != 4 || grid.Size(3) == 2, "grid_sampler(): expected grid to have size 2 in last dimension, but got grid with sizes %s", shapeText(grid.Shape()))
+	check(x.Dim() == 4 && grid.Dim() == 4, "grid_sampler(): expected 4D input and grid with a last dimension of size 2, but got input with sizes %s and grid with sizes %s", shapeText(x.Shape()), shapeText(grid.Shape()))
 	check(x.Size(0) == grid.Size(0), "grid_sampler(): expected grid and input to have same batch size, but got input with sizes %s and grid with sizes %s", shapeText(x.Shape()), shapeText(grid.Shape()))
 	n, channels, h, w := x.Size(0), x.Size(1), x.Size(2), x.Size(3)
 	oh, ow := grid.Size(1), grid.Size(2)

@@ -242,6 +242,8 @@ class ModuleDict(Module):
         return self._modules.values()
 
     def update(self, modules: Any) -> None:
+        if not isinstance(modules, container_abcs.Iterable):
+            raise TypeError(f"ModuleDict.update should be called with an iterable of key/value pairs, but got {type(modules).__name__}")
         for key, module in modules.items() if hasattr(modules, "items") else modules:
             self[key] = module
 

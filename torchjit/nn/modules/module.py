@@ -215,7 +215,7 @@ class Module:
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Adds a parameter under a name; None keeps the name for a parameter that is left out."""
         if "_parameters" not in self.__dict__:
-            raise AttributeError("cannot assign parameter before Module.__init__() call")
+            raise AttributeError("cannot assign parameters before Module.__init__() call")
         self._check_name("parameter", name, self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -603,6 +603,8 @@ class Module:
 
 
 def _type_name(value: Any) -> str:
+    if isinstance(value, Tensor) and not isinstance(value, Parameter):
+        return value.type()
     kind = type(value)
     module = "torch" + kind.__module__[len("torchjit") :] if kind.__module__.startswith("torchjit") else kind.__module__
     return kind.__name__ if module == "builtins" else f"{module}.{kind.__name__}"
