@@ -311,6 +311,22 @@ func (p *peepholes) shape(n *ir.Node) *ir.Value {
 			}
 			return p.constant(n, value.Int(total))
 		}
+	case "aten::expand":
+		if c, ok := n.Input(1).Constant(); ok && known && equalSizes(c, t.Sizes) {
+			return n.Input(0)
+		}
+	case "aten::type_as":
+		if other, ok := n.Input(1).Type().(*types.TensorInfo); ok && t.DType != "" && t.DType == other.DType && t.Device == other.Device &&
+			t.Device != "" && !p.db.HasWriters(n.Output()) {
+			return n.Input(0)
+		}
+	}
+	return p.element(n, t)
+}
+
+// element answers what a tensor's type tells of its elements and where they are.
+func (p *peepholes) element(n *ir.Node, t *types.TensorInfo) *ir.Value {
+	switch n.Kind() {
 	case "prim::dtype":
 		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
 			return p.constant(n, value.Int(int64(d)))
@@ -323,18 +339,9 @@ func (p *peepholes) shape(n *ir.Node) *ir.Value {
 		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
 			return p.constant(n, value.Bool(d.IsComplex()))
 		}
-	case "aten::expand":
-		if c, ok := n.Input(1).Constant(); ok && known && equalSizes(c, t.Sizes) {
-			return n.Input(0)
-		}
 	case "aten::is_floating_point":
 		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
 			return p.constant(n, value.Bool(d.IsFloating()))
-		}
-	case "aten::type_as":
-		if other, ok := n.Input(1).Type().(*types.TensorInfo); ok && t.DType != "" && t.DType == other.DType && t.Device == other.Device &&
-			t.Device != "" && !p.db.HasWriters(n.Output()) {
-			return n.Input(0)
 		}
 	case "prim::is_cuda":
 		if t.Device != "" {
