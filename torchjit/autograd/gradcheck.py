@@ -240,3 +240,67 @@ def gradgradcheck(
         first, inputs + tuple(grads), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
         check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev,
     )
+
+
+# ---- the pieces that suites use themselves ----
+
+
+def _iter_tensors(x: Any, only_requiring_grad: bool = False) -> Any:
+    """The tensors in nested sequences, or those of them that require a gradient."""
+    if isinstance(x, Tensor):
+        if x.requires_grad or not only_requiring_grad:
+            yield x
+    elif isinstance(x, (list, tuple)):
+        for item in x:
+            yield from _iter_tensors(item, only_requiring_grad)
+
+
+def _as_tuple(x: Any) -> tuple[Any, ...]:
+    """Results as a tuple."""
+    if isinstance(x, (list, tuple)):
+        return tuple(x)
+    return (x,)
+
+
+def _is_float_or_complex_tensor(obj: Any) -> bool:
+    """Whether an object is a tensor that can have a gradient."""
+    return isinstance(obj, Tensor) and (obj.is_floating_point() or obj.is_complex())
+
+
+def _get_numerical_jacobian(
+    fn: Callable[..., Any], inputs: Any, outputs: Any = None, target: Any = None, eps: float = 1e-3, is_forward_ad: bool = False
+) -> list[tuple[Any, ...]]:
+    """For each input that requires a gradient the matrices of central differences, one for each result.
+
+    Raises NotImplementedError for complex inputs.
+    """
+    count = len([o for o in _as_tuple(fn(*inputs) if outputs is None else outputs) if _is_float_or_complex_tensor(o)])
+    wanted = inputs if target is None else target
+    found = []
+    for x in _iter_tensors(wanted, only_requiring_grad=True):
+        if x.is_complex():
+            raise NotImplementedError("differences by complex inputs: gradcheck compares them")
+        found.append(tuple(_jacobian(fn, inputs, number, x, eps) for number in range(count)))
+    return found
+
+
+def _jacobian(fn: Any, inputs: Any, number: int, x: Any, eps: float) -> Any:
+    """The differences of one result, a row for each element of x."""
+    return _differences(fn, inputs, number, 1, x, eps)
+
+
+def get_numerical_jacobian(fn: Callable[[Any], Any], inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0) -> tuple[Any, ...]:
+    """For each input the matrix of central differences of the first result. Kept for old programs, with a warning."""
+    warnings.warn(
+        "get_numerical_jacobian was part of PyTorch's private API and not meant to be exposed. We are deprecating it and it will be removed in a "
+        "future version of PyTorch. If you have a specific use for this or feature request for this to be a stable API, please file us an issue.",
+        stacklevel=2,
+    )
+    if grad_out != 1.0:
+        raise ValueError("Expected grad_out to be 1.0. get_numerical_jacobian no longer supports values of grad_out != 1.0.")
+
+    def of_one(*args: Any) -> Any:
+        return fn(args)
+
+    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    return tuple(group[0] for group in _get_numerical_jacobian(of_one, given, None, target, eps))
