@@ -52,6 +52,7 @@ from torchjit.torch_version import __version__ as __version__  # noqa: E402
 
 globals().update(dtypes)
 globals().update(qschemes)
+legacy_contiguous_format = contiguous_format
 
 # What PyTorch's build has; here everything that computes is this library.
 has_cuda = has_cudnn = has_mkl = has_mkldnn = has_mps = has_openmp = False

@@ -375,6 +375,7 @@ def _python_builtins() -> dict[int, str]:
         for name in ("_infer_size", "_get_tracing_state"):
             table[id(getattr(_C, name))] = "aten::" + name
         table[id(device)] = "aten::device"
+        table[id(torchjit.Size)] = "aten::Size"
         table[id(_marks._unwrap_optional)] = "aten::_unwrap_optional"
         table[id(grad_mode.is_grad_enabled)] = "aten::is_grad_enabled"
         table[id(grad_mode.set_grad_enabled)] = "aten::set_grad_enabled"

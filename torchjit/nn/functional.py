@@ -12,6 +12,7 @@ import torchjit as torch
 from torchjit import Tensor, _native
 from torchjit._jit_internal import BroadcastingList1, BroadcastingList2, BroadcastingList3, _overload, boolean_dispatch
 from torchjit.nn import _reduction
+from torchjit.nn.modules.utils import _pair, _single, _triple
 from torchjit.overrides import handle_torch_function, has_torch_function_unary, has_torch_function_variadic
 
 # ruff: noqa: UP006, UP007, UP035, UP045, A002
@@ -415,9 +416,13 @@ def max_unpool1d(
     """Puts maxima back where max_pool1d found them; the rest is zero."""
     if has_torch_function_unary(input):
         return handle_torch_function(max_unpool1d, (input,), input, indices, kernel_size, stride=stride, padding=padding, output_size=output_size)
-    if stride is None:
-        stride = kernel_size
-    output_size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
+    kernel_size = _single(kernel_size)
+    if stride is not None:
+        _stride = _single(stride)
+    else:
+        _stride = kernel_size
+    padding = _single(padding)
+    output_size = _unpool_output_size(input, kernel_size, _stride, padding, output_size)
     if isinstance(output_size, list):
         output_size = output_size + [1]
     return torch.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), output_size).squeeze(-1)
@@ -434,9 +439,13 @@ def max_unpool2d(
     """Puts maxima back where max_pool2d found them; the rest is zero."""
     if has_torch_function_unary(input):
         return handle_torch_function(max_unpool2d, (input,), input, indices, kernel_size, stride=stride, padding=padding, output_size=output_size)
-    if stride is None:
-        stride = kernel_size
-    output_size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
+    kernel_size = _pair(kernel_size)
+    if stride is not None:
+        _stride = _pair(stride)
+    else:
+        _stride = kernel_size
+    padding = _pair(padding)
+    output_size = _unpool_output_size(input, kernel_size, _stride, padding, output_size)
     return torch.max_unpool2d(input, indices, output_size)
 
 
@@ -451,10 +460,14 @@ def max_unpool3d(
     """Puts maxima back where max_pool3d found them; the rest is zero."""
     if has_torch_function_unary(input):
         return handle_torch_function(max_unpool3d, (input,), input, indices, kernel_size, stride=stride, padding=padding, output_size=output_size)
-    if stride is None:
-        stride = kernel_size
-    output_size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
-    return torch.max_unpool3d(input, indices, output_size, stride, padding)
+    kernel_size = _triple(kernel_size)
+    if stride is not None:
+        _stride = _triple(stride)
+    else:
+        _stride = kernel_size
+    padding = _triple(padding)
+    output_size = _unpool_output_size(input, kernel_size, _stride, padding, output_size)
+    return torch.max_unpool3d(input, indices, output_size, _stride, padding)
 
 
 def lp_pool1d(
