@@ -286,6 +286,23 @@ func TestConversions(t *testing.T) {
 	}
 }
 
+// A choice of the larger or smaller of two floats, which is one instruction, gives the second where one is NaN or both are zeros; so does
+// what only looks like one.
+func TestChoicesByComparison(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int32} {
+		for _, op := range []kernel.Op{kernel.Gt, kernel.Lt, kernel.Ge, kernel.Le} {
+			b := kernel.NewBuilder()
+			x := b.Input(d, d)
+			for _, y := range []kernel.Value{b.Input(d, d), b.Neg(x), b.Param(d)} {
+				c := b.Binary(op, x, y)
+				b.Output(b.Select(c, x, y), d)
+				b.Output(b.Select(c, y, x), d)
+			}
+			agree(t, fmt.Sprintf("choices by %s of %s", op, d), b.Kernel(), false, true)
+		}
+	}
+}
+
 // A kernel with more values than registers keeps some in scratch memory.
 func TestSpilling(t *testing.T) {
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Int64} {

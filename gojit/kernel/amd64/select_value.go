@@ -146,12 +146,32 @@ func (l *lowerer) selectValue(v kernel.Value, in *kernel.Instr) operand {
 		x = l.maskAs(x, l.boolWide[in.Args[1]], wide)
 		y = l.maskAs(y, l.boolWide[in.Args[2]], wide)
 	}
+	if op, ok := l.extremeOf(in); ok {
+		return l.two(op, l.width(wide), x, y)
+	}
 	if l.isa == AVX512 && l.boolWide[c] == wide {
 		if a, b, op, predicate, ok := l.comparison(c); ok {
 			return l.emit(instruction{kind: pickWhere, op: op, w: l.width(wide), d: none, imm: predicate, args: [4]operand{a, b, x, y}})
 		}
 	}
 	return l.choose(wide, l.maskAs(l.values[c], l.boolWide[c], wide), x, y)
+}
+
+// extremeOf returns the instruction for a choice of the larger or the smaller of two real floats, written as a comparison of the two: it
+// gives the second one where they are equal or one is NaN, as the choice does.
+func (l *lowerer) extremeOf(in *kernel.Instr) (op Op, ok bool) {
+	test := &l.kernel.Instrs[in.Args[0]]
+	if test.Args[0] != in.Args[1] || test.Args[1] != in.Args[2] || in.Type != tensor.Float32 && in.Type != tensor.Float64 {
+		return 0, false
+	}
+	wide := wideType(in.Type)
+	switch test.Op {
+	case kernel.Gt:
+		return pair(wide, MAXPS, MAXPD), true
+	case kernel.Lt:
+		return pair(wide, MINPS, MINPD), true
+	}
+	return 0, false
 }
 
 // ordered returns the operands of a comparison and its predicate, of which there are none for greater.

@@ -7,10 +7,10 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// quantizedBinary computes on the numbers that two quantized tensors stand for and quantizes the result: by f, or by a kernel of expr
-// where that is not nil and the integers are bytes.
-func quantizedBinary(name string, expr func(b *kernel.Builder, x, y kernel.Value) kernel.Value, f func(a, b *tensor.Tensor) *tensor.Tensor) definition {
-	programs := &binaryPrograms{expr: expr}
+// quantizedBinary computes on the numbers that two quantized tensors stand for and quantizes the result: by f, or by a kernel of expr,
+// limited to what is not below zero where rectified, where expr is not nil and the integers are bytes.
+func quantizedBinary(name string, rectified bool, expr func(b *kernel.Builder, x, y kernel.Value) kernel.Value, f func(a, b *tensor.Tensor) *tensor.Tensor) definition {
+	programs := &binaryPrograms{expr: expr, rectified: rectified}
 	return giving(name, func(c call) *tensor.Tensor {
 		a, b := c.tensor(0), c.tensor(1)
 		quantizerOf(a)
@@ -85,19 +85,11 @@ func sumOf(b *kernel.Builder, x, y kernel.Value) kernel.Value { return b.Add(x, 
 
 func productOf(b *kernel.Builder, x, y kernel.Value) kernel.Value { return b.Mul(x, y) }
 
-// rectifiedValue makes zero of what an expression gives below it.
-func rectifiedValue(expr func(b *kernel.Builder, x, y kernel.Value) kernel.Value) func(b *kernel.Builder, x, y kernel.Value) kernel.Value {
-	return func(b *kernel.Builder, x, y kernel.Value) kernel.Value {
-		v := expr(b, x, y)
-		return b.Binary(kernel.Max, v, b.Number(v, 0))
-	}
-}
-
 var quantizedArithmeticFamily = []definition{
-	quantizedBinary("quantized::add", sumOf, func(a, b *tensor.Tensor) *tensor.Tensor { return add.on(a, b) }),
-	quantizedBinary("quantized::add_relu", rectifiedValue(sumOf), func(a, b *tensor.Tensor) *tensor.Tensor { return relu.on(add.on(a, b)) }),
-	quantizedBinary("quantized::mul", productOf, func(a, b *tensor.Tensor) *tensor.Tensor { return mul.on(a, b) }),
-	quantizedBinary("quantized::mul_relu", rectifiedValue(productOf), func(a, b *tensor.Tensor) *tensor.Tensor { return relu.on(mul.on(a, b)) }),
+	quantizedBinary("quantized::add", false, sumOf, func(a, b *tensor.Tensor) *tensor.Tensor { return add.on(a, b) }),
+	quantizedBinary("quantized::add_relu", true, sumOf, func(a, b *tensor.Tensor) *tensor.Tensor { return relu.on(add.on(a, b)) }),
+	quantizedBinary("quantized::mul", false, productOf, func(a, b *tensor.Tensor) *tensor.Tensor { return mul.on(a, b) }),
+	quantizedBinary("quantized::mul_relu", true, productOf, func(a, b *tensor.Tensor) *tensor.Tensor { return relu.on(mul.on(a, b)) }),
 	giving("quantized::relu6", quantizedRelu6),
 	giving("quantized::cat", quantizedCat(false)),
 	giving("quantized::cat_relu", quantizedCat(true)),

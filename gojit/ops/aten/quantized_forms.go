@@ -257,7 +257,7 @@ var quantizedFormFamily = []definition{
 	giving("quantized::mul_scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, true) }),
 	giving("quantized::add_scalar_relu", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, false)) }),
 	giving("quantized::mul_scalar_relu", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, true)) }),
-	quantizedBinary("quantized::matmul", nil, matmul),
+	quantizedBinary("quantized::matmul", false, nil, matmul),
 }
 
 // normalizing are the arguments of batch_norm with running statistics.

@@ -81,8 +81,16 @@ func loadParams(params []tensor.Scalar, q *tensor.Quantizer) []tensor.Scalar {
 }
 
 func storeParams(params []tensor.Scalar, q *tensor.Quantizer, d tensor.DType) []tensor.Scalar {
+	return storeLimited(params, q, d, false)
+}
+
+// storeLimited is storeParams, where rectified with the zero point for the smallest integer.
+func storeLimited(params []tensor.Scalar, q *tensor.Quantizer, d tensor.DType, rectified bool) []tensor.Scalar {
 	low, high := tensor.IntegerRange(d)
 	zero := float64(q.ZeroPoint)
+	if rectified {
+		low = max(low, zero)
+	}
 	return append(params, tensor.Float(float64(1/float32(q.Scale))), tensor.Float(low-zero), tensor.Float(high-zero), tensor.Float(zero))
 }
 
@@ -146,10 +154,11 @@ func dequantized(t *tensor.Tensor) *tensor.Tensor {
 	return out
 }
 
-// binaryPrograms are the kernels of an operator on two quantized tensors.
+// binaryPrograms are the kernels of an operator on two quantized tensors. Where rectified, what is below zero becomes zero.
 type binaryPrograms struct {
-	types typePrograms
-	expr  func(b *kernel.Builder, x, y kernel.Value) kernel.Value
+	types     typePrograms
+	expr      func(b *kernel.Builder, x, y kernel.Value) kernel.Value
+	rectified bool
 }
 
 // on applies the operator to tensors of one type; the result is under q.
@@ -165,7 +174,8 @@ func (o *binaryPrograms) on(x, y *tensor.Tensor, q *tensor.Quantizer) *tensor.Te
 		out.SetQuantizer(q)
 	}
 	var params [8]tensor.Scalar
-	runOnIntegers(p, storeParams(loadParams(loadParams(params[:0], x.Quantizer()), y.Quantizer()), q, d), out, x, y)
+	numbers := loadParams(loadParams(params[:0], x.Quantizer()), y.Quantizer())
+	runOnIntegers(p, storeLimited(numbers, q, d, o.rectified), out, x, y)
 	return out
 }
 
@@ -203,7 +213,7 @@ func limitedNumbers(x, dst *tensor.Tensor, low, high float64) *tensor.Tensor {
 	return dst
 }
 
-var requantizing, requantizingPositive typePrograms
+var requantizing typePrograms
 
 // integersUnder gives the integers that the numbers of a tensor of bytes have under q, without what is below zero where positive. They
 // may be a view of the tensor's.
@@ -212,20 +222,10 @@ func integersUnder(x *tensor.Tensor, q *tensor.Quantizer, positive bool) *tensor
 	if !positive && from.Scale == q.Scale && from.ZeroPoint == q.ZeroPoint {
 		return x.IntegersView()
 	}
-	programs := &requantizing
-	if positive {
-		programs = &requantizingPositive
-	}
-	p := programs.of(d, func(b *kernel.Builder) {
-		v := loadNumber(b, d)
-		if positive {
-			v = b.Binary(kernel.Max, v, b.Number(v, 0))
-		}
-		storeNumber(b, v, d)
-	})
+	p := requantizing.of(d, func(b *kernel.Builder) { storeNumber(b, loadNumber(b, d), d) })
 	checkZeroPoint(q, d)
 	out := must(tensor.EmptyFormat(x, storedType(d), suggestedFormat(x)))
 	var params [6]tensor.Scalar
-	runOnIntegers(p, storeParams(loadParams(params[:0], from), q, d), out, x)
+	runOnIntegers(p, storeLimited(loadParams(params[:0], from), q, d, positive), out, x)
 	return out
 }
