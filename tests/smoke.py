@@ -28,5 +28,5 @@ assert torch.jit.load(archive)(torch.zeros(1, 1, 12, 12)).shape == (1, 10)
 try:
     torch.jit.script(repeat)(1, 2)
 except RuntimeError as error:
-    assert "Expected a value of type 'Tensor' for argument 'x'" in str(error)
+    assert "Expected a value of type 'Tensor (inferred)' for argument 'x'" in str(error)
 print("ok on", sys.version.split()[0], "from", torch.__file__)
