@@ -320,7 +320,7 @@ def convolution_plans(layers):
         return {}
     texts = {",".join(map(str, layer)): layer for layer in layers}
     found = {}
-    for name, ns in dense_benchmark("Plans", "-benchtime", "10ms", GOJIT_LAYERS=" ".join(texts)):
+    for name, ns in dense_benchmark("Plans", "-benchtime", "40ms", GOJIT_LAYERS=" ".join(texts)):
         _, text, way = name.split("/")
         found.setdefault(texts[text], {})["plan, " + way.rsplit("-", 1)[0]] = ns
     return found
