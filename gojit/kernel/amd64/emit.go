@@ -306,13 +306,6 @@ func (g *generator) element(m *machine, u int) Mem {
 	return Indexed(g.regOf[int(m.index)], indexReg, m.size, int32(u*g.lanes*int(m.size)))
 }
 
-// lineBytes is the size of a cache line. Where nothing is stored, lines are asked for linesAhead before they are read: the processor's
-// own fetching stops at each page. Beside stores it does better alone.
-const (
-	lineBytes  = 64
-	linesAhead = 16
-)
-
 func (g *generator) load(m *machine, u int, mode tailMode) {
 	if m.half != whole {
 		g.movePairs(m, u, mode)
@@ -321,10 +314,6 @@ func (g *generator) load(m *machine, u int, mode tailMode) {
 	a, at := &g.asm, g.element(m, u)
 	switch {
 	case mode == allLanes:
-		if ahead := at; len(g.accs) == len(g.kernel.Outputs) && at.Disp%lineBytes == 0 {
-			ahead.Disp += linesAhead * lineBytes
-			a.Prefetch(PrefetchNearest, ahead)
-		}
 		a.V(m.op, m.w, m.d, 0, M(at))
 	case mode == masked && g.isa == AVX512:
 		a.VMask(m.op, m.w, m.d, 0, M(at), tailMask, true)
@@ -392,9 +381,6 @@ func (g *generator) epilogue() {
 
 // storeResults stores what the reductions give for a row.
 func (g *generator) storeResults() {
-	if len(g.accs) > 0 {
-		g.fetchNext()
-	}
 	for i, acc := range g.accs {
 		o, regs := g.kernel.Outputs[acc.output], g.accReg[i]
 		for half := len(regs) / 2; half > 0; half /= 2 {
@@ -430,25 +416,6 @@ func (g *generator) foldLanes(acc accumulator, o kernel.Output, r, t Reg) {
 	if !acc.wide {
 		a.VImm(PSHUFD, W128, t, 0, R(r), 0x01)
 		step()
-	}
-}
-
-// fetchNext asks for the elements behind the last ones, which a caller that reduces block by block or
-// row by row comes for next, while the partial results are joined. There need be no memory.
-func (g *generator) fetchNext() {
-	const lines = 12
-	for i, memory := range g.kernel.Inputs {
-		r, walked := g.regOf[len(g.kernel.Outputs)+i]
-		for line := range lines {
-			if walked {
-				index, scale := Reg(indexReg), uint8(memory.Size())
-				if scale == 16 {
-					g.asm.Lea(tempReg, Indexed(indexReg, indexReg, 1, 0))
-					index, scale = tempReg, 8
-				}
-				g.asm.Prefetch(PrefetchNearest, Indexed(r, index, scale, int32(64*line)))
-			}
-		}
 	}
 }
 

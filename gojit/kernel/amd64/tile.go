@@ -465,8 +465,12 @@ func (w *tileWriter) atB(u, j int) Mem {
 	return At(tileB, int32(u*w.vectors+j)*w.bytes)
 }
 
-// ahead is how many bytes of packed B are fetched before their use.
-const ahead = 4096
+// ahead is how many bytes of packed B are fetched before their use, and rowsAhead how many rows where it lies: the rows of a wide
+// matrix are often a page apart, and the first cache holds only a few such lines.
+const (
+	ahead     = 4096
+	rowsAhead = 2
+)
 
 func (w *tileWriter) prefetchB(u, j int) {
 	if !w.tile.Prefetch || w.bytes == 32 && j%2 != 0 {
@@ -474,7 +478,7 @@ func (w *tileWriter) prefetchB(u, j int) {
 	}
 	m := w.atB(u, j)
 	if w.tile.InPlace {
-		m.Index, m.Scale = tileBRow, 8
+		m.Index, m.Scale = tileBRow, rowsAhead
 	} else {
 		m.Disp += ahead
 	}
