@@ -137,9 +137,9 @@ def kernel_time(name, n):
     return int(run_go("run", "./gojit/cmd/gojit", "kernel", f"benchmarks/{name}", str(n))[-1].split()[-2])
 
 
-def dense_benchmark(name, *options, **variables):
-    """The nanoseconds of the benchmarks of package dense that have a name, the best of four runs of each."""
-    lines = run_go("test", "./gojit/dense", "-run", "^$", "-bench", name, "-count", "4", *options, **variables)
+def dense_benchmark(name, *options, runs=4, **variables):
+    """The nanoseconds of the benchmarks of package dense that have a name, the best of some runs of each, which take turns."""
+    lines = run_go("test", "./gojit/dense", "-run", "^$", "-bench", name, "-count", str(runs), *options, **variables)
     found = {}
     for words in map(str.split, lines):
         if words and words[0].startswith("Benchmark"):
@@ -386,7 +386,7 @@ def resnet_ways():
 
 def plan_times():
     """The nanoseconds of ResNet-18 on plans of package dense, with one thread and with two."""
-    return [ns for _, ns in dense_benchmark("ResNet18/winograd", "-benchtime", "20x")]
+    return [ns for _, ns in dense_benchmark("ResNet18/winograd", "-benchtime", "2x", runs=30)]
 
 
 def networks(rows):

@@ -34,7 +34,8 @@ func SetNumThreads(n int) {
 // where there are threads for them. Each part but the last is the same multiple of grain, which
 // should be work for ten microseconds or more.
 //
-// The parts follow from n and grain alone, and whoever is free takes the next one. f must give the
+// The parts follow from n and grain alone. Each thread begins with a share of them that is the same in every call, so that it finds
+// in its own cache what it left there in the last one, and whoever is done with it helps the others. f must give the
 // same result for any partition: a reduction over the whole range uses Chunks. A panic in f reaches
 // the caller once, after the parts that had begun; the others are left out. So does what SetInterrupt was
 // given. f may call Parallel.
@@ -104,11 +105,9 @@ type region struct {
 	part    func(lo, hi int)        // called for each chunk; or
 	chunk   func(chunk, lo, hi int) // this is
 	n, size int
-	count   int
 	asking  *asking             // what the caller's operations ask of their own
 	failure atomic.Pointer[any] // the first panic
-	_       [64]byte
-	next    atomic.Int64 // the chunk to be claimed
+	shares  []share             // the caller's, then those of the workers
 	_       [64]byte
 	// inside is less one for each worker that has left, and, once the caller has no chunk to claim,
 	// more one for each that took the region. The worker that brings it back to zero sends on ended.
@@ -118,43 +117,79 @@ type region struct {
 
 var regions = sync.Pool{New: func() any { return &region{ended: make(chan struct{}, 1)} }}
 
+// share is the chunks that are left of those one thread claims first, the upper half of the number being the first of them and the
+// lower half the one behind the last. Their owner claims them from the first on, the others from the last.
+type share struct {
+	left atomic.Uint64
+	_    [56]byte
+}
+
+// claim takes the first chunk, or the last; ok is false where none is left.
+func (s *share) claim(last bool) (chunk int, ok bool) {
+	for {
+		left := s.left.Load()
+		first, end := left>>32, left&(1<<32-1)
+		if first >= end {
+			return 0, false
+		}
+		chunk, first = int(first), first+1
+		if last {
+			chunk, first, end = int(end-1), first-1, end-1
+		}
+		if s.left.CompareAndSwap(left, first<<32|end) {
+			return chunk, true
+		}
+	}
+}
+
 // run works through the region together with those of the workers that are idle.
 func (r *region) run(workers []*worker, n, size, count int) {
-	r.n, r.size, r.count, r.asking = n, size, count, own.here()
-	r.next.Store(0)
+	r.n, r.size, r.asking = n, size, own.here()
+	r.cut(count, len(workers)+1)
 	offers := 0
 	for _, w := range workers {
-		if offers == count-1 {
-			break
-		}
 		if w.offer(r) {
 			offers++
 		}
 	}
 	defer r.finish(workers, offers)
-	r.work()
+	r.work(0)
 }
 
-// work claims chunks until there are none. A panic ends it, and nobody claims more.
-func (r *region) work() {
+// cut gives each thread its share of the chunks.
+func (r *region) cut(count, threads int) {
+	if cap(r.shares) < threads {
+		r.shares = make([]share, threads)
+	}
+	r.shares = r.shares[:threads]
+	for i := range r.shares {
+		r.shares[i].left.Store(uint64(count*i/threads)<<32 | uint64(count*(i+1)/threads))
+	}
+}
+
+// work claims the chunks of a thread's share, then those that the others have not come to. A panic ends it, and nobody claims more.
+func (r *region) work(thread int) {
 	defer func() {
 		if v := recover(); v != nil {
 			r.fail(v)
 		}
 	}()
 	var watch Watch
-	for {
-		i := int(r.next.Add(1)) - 1
-		if i >= r.count {
-			return
-		}
-		watch.Look()
-		lo := i * r.size
-		hi := min(lo+r.size, r.n)
-		if r.part != nil {
-			r.part(lo, hi)
-		} else {
-			r.chunk(i, lo, hi)
+	for i := range r.shares {
+		s := &r.shares[(thread+i)%len(r.shares)]
+		for {
+			chunk, ok := s.claim(i > 0)
+			if !ok {
+				break
+			}
+			watch.Look()
+			lo := chunk * r.size
+			hi := min(lo+r.size, r.n)
+			if r.part != nil {
+				r.part(lo, hi)
+			} else {
+				r.chunk(chunk, lo, hi)
+			}
 		}
 	}
 }
@@ -162,7 +197,9 @@ func (r *region) work() {
 // fail records the first panic and leaves no chunk to be claimed.
 func (r *region) fail(v any) {
 	r.failure.CompareAndSwap(nil, &v)
-	r.next.Store(int64(r.count))
+	for i := range r.shares {
+		r.shares[i].left.Store(0)
+	}
 }
 
 // finish withdraws the region from the workers that have not taken it, waits for the others, and

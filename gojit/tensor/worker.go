@@ -40,7 +40,7 @@ func (p *workers) grow(n int) {
 		all = append(all, *old...)
 	}
 	for len(all) < n {
-		w := &worker{sleeper: newSleeper()}
+		w := &worker{sleeper: newSleeper(), thread: len(all) + 1}
 		w.patience.Store(int64(leastPatience))
 		all = append(all, w)
 		go w.serve()
@@ -69,6 +69,7 @@ type worker struct {
 	retired  atomic.Bool            // it ends when it is idle
 	roused   atomic.Int64           // when it was, in nanoseconds since epoch; 0 before it sleeps
 	patience atomic.Int64           // how long it looks out for work before it sleeps
+	thread   int                    // whose share of a region it takes first
 	sleeper
 	_ [64]byte
 }
@@ -143,10 +144,10 @@ func (w *worker) help(r *region) {
 	defer r.leave()
 	defer w.job.Store(nil)
 	if r.asking != nil {
-		interruptible(r.asking, r.work)
+		interruptible(r.asking, func() { r.work(w.thread) })
 		return
 	}
-	r.work()
+	r.work(w.thread)
 }
 
 // spin waits until due reports true, or for a time.
