@@ -210,6 +210,7 @@ func vectorNorm(t *tensor.Tensor, p float64, dims []int, keepdim bool, result te
 		noEmptyRows("linalg.vector_norm", t, dims)
 	}
 	t = to(t, result)
+	computed := accumulator(result)
 	var q *reducer
 	switch {
 	case p == 0:
@@ -217,10 +218,6 @@ func vectorNorm(t *tensor.Tensor, p float64, dims []int, keepdim bool, result te
 	case p == 1:
 		q = absoluteReducer
 	case p == 2:
-		computed := tensor.Float64
-		if t.DType().Size() < 4 { // squares are exact in float32
-			computed = tensor.Float32
-		}
 		return to(squareRoot.on(squaresReducer.reduce(t, dims, keepdim, computed, computed)), result)
 	case math.IsInf(p, 1):
 		q = largestReducer
@@ -233,7 +230,7 @@ func vectorNorm(t *tensor.Tensor, p float64, dims []int, keepdim bool, result te
 		r := arrange(t, dims, keepdim, tensor.Float64)
 		return to(reduceRows(r, func(row []float64) float64 { return normOf(row, p) }), result)
 	}
-	return to(q.reduce(t, dims, keepdim, tensor.Float64, tensor.Float64), result)
+	return to(q.reduce(t, dims, keepdim, computed, computed), result)
 }
 
 func normOf(row []float64, p float64) float64 {
