@@ -51,7 +51,7 @@ func (p *Program) gapRows(f *function, l *tensor.Loop) (r gapRows, ok bool) {
 }
 
 func (r *gapRows) run(params []tensor.Scalar) {
-	if r.width*r.rows <= chunk {
+	if r.width*r.rows <= chunk || tensor.NumThreads() == 1 {
 		r.part(params, 0, r.rows)
 		return
 	}

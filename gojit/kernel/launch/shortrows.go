@@ -37,7 +37,7 @@ func (p *Program) shortRows(l *tensor.Loop) (r shortRows, ok bool) {
 }
 
 func (r *shortRows) run(f *function, params []tensor.Scalar) {
-	if r.Width*r.Rows.Rows <= chunk {
+	if r.Width*r.Rows.Rows <= chunk || tensor.NumThreads() == 1 {
 		r.part(f, params, 0, r.Rows.Rows)
 		return
 	}

@@ -39,7 +39,7 @@ func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n
 		r.run(params)
 		return
 	}
-	if n <= chunk {
+	if n <= chunk || tensor.NumThreads() == 1 {
 		p.stridedRange(f, tensors, params, 0, n)
 		return
 	}
