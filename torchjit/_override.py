@@ -103,16 +103,11 @@ def overriding(relevant_args: Iterable[Any]) -> list[Any]:
     return found
 
 
-# Arguments that PyTorch's functions in Python pass on by name where they are operators here.
-_DEFAULTS: dict[str, dict[str, Any]] = {"cdist": {"p": 2.0, "compute_mode": "use_mm_for_euclid_dist_if_necessary"}}
-
-
 def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
     """What the innermost mode or the arguments' __torch_function__ makes of a call. Raises TypeError where none takes it."""
     is_syntax = getattr(public_api, "_is_syntax", False)
     if isinstance(public_api, Function):
         public_api = getattr(public_api, "_public", public_api)
-        kwargs = {**_DEFAULTS.get(public_api.__name__, {}), **kwargs}
     found = overriding(relevant_args)
     kinds = tuple(map(type, found))
     if mode_stack():

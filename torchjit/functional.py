@@ -8,11 +8,30 @@ from typing import Optional, Tuple
 import torchjit as torch
 from torchjit import Tensor, _native
 from torchjit._jit_internal import boolean_dispatch
-from torchjit.overrides import handle_torch_function, has_torch_function_unary
+from torchjit.overrides import handle_torch_function, has_torch_function_unary, has_torch_function_variadic
 
 # ruff: noqa: UP006, UP035, UP045, A002
 
+_cdist = _native.operator("aten::cdist")
 _consecutive = _native.operator("aten::unique_consecutive")
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
+    """The p-norm distance of each row of x1, [..., n, m], from each row of x2, [..., k, m]: [..., n, k].
+
+    compute_mode says whether distances with p=2 come from a product of matrices: "use_mm_for_euclid_dist", which is fast and loses
+    digits, "donot_use_mm_for_euclid_dist", or, for more than 25 rows, "use_mm_for_euclid_dist_if_necessary". ValueError for others.
+    """
+    if has_torch_function_variadic(x1, x2):
+        return handle_torch_function(cdist, (x1, x2), x1, x2, p=p, compute_mode=compute_mode)
+    if compute_mode == "use_mm_for_euclid_dist_if_necessary":
+        return _cdist(x1, x2, p, None)
+    elif compute_mode == "use_mm_for_euclid_dist":
+        return _cdist(x1, x2, p, 1)
+    elif compute_mode == "donot_use_mm_for_euclid_dist":
+        return _cdist(x1, x2, p, 2)
+    else:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
 
 
 def _unique_impl(
@@ -169,7 +188,7 @@ def stft(
 
 # Functions that programs call by torch.name.
 _TORCH_NAMES = (
-    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist", "chain_matmul", "einsum",
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul", "einsum",
     "istft", "meshgrid", "norm", "split", "tensordot",
 )  # fmt: skip
 

@@ -81,33 +81,78 @@ func linearGrad(c *gradient) {
 
 // einsumGrad gives each operand the equation with its term and the result exchanged.
 func einsumGrad(c *gradient) {
-	left, right, explicit := strings.Cut(strings.ReplaceAll(c.arg(0).Str(), " ", ""), "->")
-	if strings.Contains(left, ".") {
-		fail("derivative for aten::einsum with an ellipsis is not implemented")
-	}
-	if !explicit {
-		right = lonelyLabels(left)
-	}
-	terms, operands := strings.Split(left, ","), c.list(1)
-	for i, term := range terms {
-		from, with := right, []tensors{c.g()}
-		for j, other := range terms {
+	e := equationOf(c)
+	operands := c.list(1)
+	for i, term := range e.terms {
+		from, with := e.result, []tensors{c.g()}
+		for j, other := range e.terms {
 			if j != i {
 				from, with = from+","+other, append(with, operands[j])
 			}
 		}
-		// labels that only this operand has were summed: they come from ones
-		shape := c.find(1, i).shape
+		shape, to := c.find(1, i).shape, ""
 		for d, label := range term {
-			if strings.Count(term, string(label)) > 1 {
-				fail("derivative for aten::einsum with a repeated label in a term is not implemented")
-			}
-			if !strings.ContainsRune(from, label) {
+			switch {
+			case strings.ContainsRune(to, label): // of a diagonal: zero beside it
+				second := e.unused()
+				from, with = from+","+string(label)+second, append(with, c.do("eye", shape[d], c.g().DType()))
+				to += second
+				continue
+			case !strings.ContainsRune(from, label): // that only this operand has was summed: it comes from ones
 				from, with = from+","+string(label), append(with, must(tensor.Full([]int{shape[d]}, tensor.Int(1), c.g().DType())))
 			}
+			to += string(label)
 		}
-		c.giveAt(1, i, c.do("einsum", from+"->"+term, with))
+		c.giveAt(1, i, c.do("einsum", from+"->"+to, with))
 	}
+}
+
+// equation is one of einsum with a label for every dimension.
+type equation struct {
+	terms  []string
+	result string
+	taken  string // the labels in use
+}
+
+// equationOf returns the equation of a call of einsum.
+func equationOf(c *gradient) *equation {
+	left, right, explicit := strings.Cut(strings.ReplaceAll(c.arg(0).Str(), " ", ""), "->")
+	e := &equation{terms: strings.Split(left, ","), result: right, taken: left + right}
+	if !explicit {
+		e.result = "..." + lonelyLabels(strings.ReplaceAll(left, "...", ""))
+	}
+	dims := func(i int) int { return len(c.find(1, i).shape) - len(e.terms[i]) + len("...") } // that the ellipsis stands for
+	most := 0
+	for i, term := range e.terms {
+		if strings.Contains(term, "...") {
+			most = max(most, dims(i))
+		}
+	}
+	labels := ""
+	for range most {
+		labels += e.unused()
+	}
+	e.result = strings.Replace(e.result, "...", labels, 1)
+	for i, term := range e.terms {
+		if strings.Contains(term, "...") {
+			e.terms[i] = strings.Replace(term, "...", labels[most-dims(i):], 1)
+		}
+	}
+	return e
+}
+
+// unused returns a label that the equation does not have yet.
+func (e *equation) unused() string {
+	for l := 'a'; l <= 'z'; l++ {
+		for _, label := range []string{string(l), strings.ToUpper(string(l))} {
+			if !strings.Contains(e.taken, label) {
+				e.taken += label
+				return label
+			}
+		}
+	}
+	fail("derivative for aten::einsum: the equation has more dimensions than there are letters")
+	return ""
 }
 
 // lonelyLabels returns the labels that occur once, in the order of einsum's own result.

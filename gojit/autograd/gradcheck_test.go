@@ -187,6 +187,8 @@ func TestDerivatives(t *testing.T) {
 		{"lerp.Tensor", []any{x(), y(), y()}}, {"hypot", []any{x(), y()}}, {"logaddexp", []any{x(), y()}}, {"clip", []any{x(), -0.5, 0.5}},
 		{"pad", []any{image(), []int{1, 2, 2, 1}, "reflect"}}, {"pad", []any{x(), []int{1, 2}, "constant", 3.0}}, {"pixel_shuffle", []any{image(), 2}}, {"diag", []any{x(), 1}}, {"repeat_interleave.self_int", []any{x(), 2, 1}},
 		{"upsample_nearest2d.vec", []any{image(), []int{9, 10}}}, {"im2col", []any{image(), []int{2, 2}, []int{1, 1}, []int{1, 1}, []int{1, 1}}}, {"take", []any{x(), longs(0, 5, 5)}}, {"movedim.int", []any{image(), 0, 2}}, {"atleast_3d", []any{x()}},
+		{"einsum", []any{"...i,ij", []*tensor.Tensor{random(0, 1, 2, 2, 3), random(0, 1, 3, 2)}}}, {"einsum", []any{"...ij,...jk->...ik", []*tensor.Tensor{random(0, 1, 2, 2, 3), random(0, 1, 3, 2)}}},
+		{"einsum", []any{"iij->j", []*tensor.Tensor{random(0, 1, 2, 2, 3)}}}, {"einsum", []any{"ii,...i->...", []*tensor.Tensor{random(0, 1, 2, 2), random(0, 1, 3, 2)}}}, {"einsum", []any{"...i->i", []*tensor.Tensor{x()}}},
 		{"einsum", []any{"ij,kj", []*tensor.Tensor{x(), x()}}}, {"einsum", []any{"ab,bc,d->ca", []*tensor.Tensor{x(), random(0, 1, 3, 2), random(0, 1, 2)}}}, {"einsum", []any{"bij,bjk->ik", []*tensor.Tensor{random(0, 1, 2, 2, 3), random(0, 1, 2, 3, 2)}}},
 		{"conv1d", []any{random(0, 1, 2, 4, 7), random(0, 1, 6, 2, 3), random(0, 1, 6), []int{2}, []int{1}, []int{2}, 2}},
 		{"conv2d", []any{image(), random(0, 1, 2, 4, 3, 2), nil, []int{2, 1}, []int{1, 0}, []int{1, 2}}}, {"conv2d", []any{random(0, 1, 4, 6, 5), random(0, 1, 4, 1, 3, 3), nil, []int{2, 2}, []int{1, 1}, []int{1, 1}, 4}},
