@@ -392,7 +392,7 @@ class Tensor(_Methods):
 
     @property
     def mT(self) -> Tensor:
-        return self.transpose(-2, -1)
+        return _native.operator("aten::mT")(self)
 
     @property
     def H(self) -> Tensor:
@@ -400,7 +400,7 @@ class Tensor(_Methods):
 
     @property
     def mH(self) -> Tensor:
-        return self.transpose(-2, -1).conj()
+        return _native.operator("aten::mH")(self)
 
     @property
     def real(self) -> Tensor:

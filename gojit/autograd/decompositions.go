@@ -144,6 +144,9 @@ func (x composer) moments(t tensors, dims []int) (mean, variance tensors) {
 
 func batchNorm(x composer, a []value.Value) tensors {
 	t := a[0].Tensor()
+	if t.Numel() == 0 {
+		return x.normOfNothing(t, a[1], a[2])
+	}
 	var mean, variance tensors
 	if a[5].Bool() {
 		// the operator itself checks its arguments and moves the running statistics
@@ -154,6 +157,17 @@ func batchNorm(x composer, a []value.Value) tensors {
 		mean, variance = x.along(a[3], t.Dim()), x.along(a[4], t.Dim())
 	}
 	return x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2])
+}
+
+// normOfNothing has no elements and is linked to what it comes from.
+func (x composer) normOfNothing(t tensors, weight, bias value.Value) tensors {
+	y := x.do("clone", t)
+	for i, name := range []string{"mul.Tensor", "add.Tensor"} {
+		if v := []value.Value{weight, bias}[i]; !v.IsNone() && v.Tensor().Numel() > 0 {
+			y = x.do(name, y, x.do("select.int", v, 0, 0))
+		}
+	}
+	return y
 }
 
 // channelDims returns the dimensions but the channels; without the batch where first is 2.
@@ -207,6 +221,9 @@ func layerNorm(x composer, a []value.Value) tensors {
 
 func groupNorm(x composer, a []value.Value) tensors {
 	t := a[0].Tensor()
+	if t.Numel() == 0 {
+		return x.affine(t, a[2], a[3])
+	}
 	grouped := x.do("reshape", t, []int{t.Size(0), int(a[1].Int()), -1})
 	mean, variance := x.moments(grouped, []int{2})
 	y := x.do("reshape", x.normalize(grouped, mean, variance, a[4]), t.Shape())

@@ -97,17 +97,33 @@ func (c *gradient) onDiagonal(t tensors) tensors {
 	return c.do("diag_embed", c.do("diagonal", t, 0, -2, -1))
 }
 
-// qrGrad is for tall matrices and for square ones.
+// qrGrad is for A = Q R. Of a wide matrix the square part X = Q U is factored, and the rest Y gives V = Q'Y.
 func qrGrad(c *gradient) {
-	shape, mode := c.shape(0), c.arg(1)
-	if shape[len(shape)-2] < shape[len(shape)-1] || mode.Str() != "reduced" && shape[len(shape)-2] != shape[len(shape)-1] {
-		fail("The QR decomposition is not differentiable when mode='%s' and the matrix is %d x %d", mode.Str(), shape[len(shape)-2], shape[len(shape)-1])
+	shape, mode := c.shape(0), c.arg(1).Str()
+	rows, columns := shape[len(shape)-2], shape[len(shape)-1]
+	switch {
+	case mode == "r":
+		fail("The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr.")
+	case mode == "complete" && rows > columns:
+		fail("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
 	}
 	q, r, gq, gr := c.out(0), c.out(1), c.gradOf(0), c.gradOf(1)
+	if rows >= columns {
+		c.give(0, c.tallQRGrad(q, r, gq, gr))
+		return
+	}
+	part := func(t tensors, first, n int) tensors { return c.do("narrow", t, -1, first, n) }
+	gv := part(gr, rows, columns-rows)
+	gq = c.add(gq, c.matmul(part(c.in(0), rows, columns-rows), c.adjoint(gv)))
+	c.give(0, c.do("cat", []tensors{c.tallQRGrad(q, part(r, 0, rows), gq, part(gr, 0, rows)), c.matmul(q, gv)}, -1))
+}
+
+// tallQRGrad is for matrices with at least as many rows as columns.
+func (c *gradient) tallQRGrad(q, r, gq, gr tensors) tensors {
 	m := c.sub(c.matmul(r, c.adjoint(gr)), c.matmul(c.adjoint(gq), q))
 	low := c.do("tril", m, -1)
 	m = c.add(c.add(low, c.adjoint(low)), c.onDiagonal(c.real(m)))
-	c.give(0, c.do("linalg_solve", c.adjoint(r), c.add(gq, c.matmul(q, m)), false))
+	return c.do("linalg_solve", c.adjoint(r), c.add(gq, c.matmul(q, m)), false)
 }
 
 // luGrad is for A = P L U. Of a matrix that is not square, the square part is factored and the rest is solved for.

@@ -173,7 +173,11 @@ func convolutionGrad(c *gradient, transposed bool, stride, padding, dilation, ex
 // ofInput is the convolution the other way round.
 func (w window) ofInput(c *gradient, g, weight tensors, size []int) tensors {
 	if w.transposed {
-		return c.do("convolution", g, weight, value.None, w.stride, w.padding, w.dilation, false, make([]int, len(size)), w.groups)
+		d := c.do("convolution", g, weight, value.None, w.stride, w.padding, w.dilation, false, make([]int, len(size)), w.groups)
+		for i, n := range size { // an output padding of a stride or more has places of its own
+			d = c.do("slice.Tensor", d, i+2, 0, n)
+		}
+		return d
 	}
 	extra := make([]int, len(size))
 	for d := range size {

@@ -248,6 +248,12 @@ var pointwiseDerivatives = map[string]derivative{
 	"nan_to_num":       ofSelf(func(c *gradient, g, x tensors) tensors { return c.where(c.do("isfinite", x), g) }),
 	"frexp.Tensor":     func(c *gradient) { c.give(0, c.div(c.g(), c.do("exp2", c.do("to.dtype", c.out(1), c.g().DType())))) },
 	"fill.Scalar":      zeroOfSelf, "zero": zeroOfSelf,
+	"bernoulli": zeroOfSelf, "bernoulli.p": zeroOfSelf, "normal.Tensor_float": zeroOfSelf,
+	"normal.float_Tensor": func(c *gradient) { c.give(1, c.zeros(c.in(1))) },
+	"normal.Tensor_Tensor": func(c *gradient) {
+		c.give(0, c.zeros(c.in(0)))
+		c.give(1, c.zeros(c.in(1)))
+	},
 	"fill_diagonal": func(c *gradient) {
 		mask := must(tensor.Full(c.shape(0), tensor.Int(1), c.g().DType()))
 		c.give(0, c.mul(c.g(), c.do("fill_diagonal_", mask, 0.0, c.arg(2))))

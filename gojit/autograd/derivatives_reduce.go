@@ -146,7 +146,21 @@ func (c *gradient) cumulative(g tensors, dim int) tensors {
 	return c.do("flip", c.do("cumsum", c.do("flip", g, []int{dim}), dim), []int{dim})
 }
 
-// productGrad is g*y/x where no element is zero; else it leaves each element out in turn.
+// logCumulative is exp(x) times the sum of g/exp(y) from each place on, of the g that are positive, computed with logarithms: exp(x) alone
+// may be infinite.
+func (c *gradient) logCumulative(g tensors) tensors {
+	x, y, dim := c.in(0), c.out(0), c.int(1)
+	positive := c.do("gt.Scalar", g, 0)
+	logs := c.do("log", c.do("where.ScalarOther", positive, g, 1.0))
+	logs = c.do("where.ScalarOther", positive, logs, -math.MaxFloat32)
+	terms := c.sub(logs, y)
+	if g.Dim() > 0 {
+		terms = c.do("flip", c.do("logcumsumexp", c.do("flip", terms, []int{dim}), dim), []int{dim})
+	}
+	return c.do("exp", c.add(terms, x))
+}
+
+// productGrad multiplies by the product of the other elements.
 func (c *gradient) productGrad(dim int, all, keep bool) {
 	x := c.in(0)
 	if x.Dim() == 0 {
@@ -160,13 +174,20 @@ func (c *gradient) productGrad(dim int, all, keep bool) {
 	if !keep {
 		g = c.do("unsqueeze", g, dim)
 	}
+	c.give(0, c.do("reshape", c.mul(g, c.others(x, dim)), c.shape(0)))
+}
+
+// others gives for each element the product of the others along a dimension: of those before it and of those behind it.
+func (c *gradient) others(x tensors, dim int) tensors {
 	n := x.Size(wrap(dim, x.Dim()))
-	parts := make([]tensors, n)
-	for i := range n {
-		rest := c.do("select_scatter", x, c.do("ones_like", c.do("select.int", x, dim, i)), dim, i)
-		parts[i] = c.do("prod.dim_int", rest, dim, true)
+	if n == 0 {
+		return x
 	}
-	c.give(0, c.do("reshape", c.mul(g, c.do("cat", parts, dim)), c.shape(0)))
+	one := c.do("ones_like", c.do("narrow", x, dim, 0, 1))
+	before := c.do("cumprod", c.do("cat", []tensors{one, c.do("narrow", x, dim, 0, n-1)}, dim), dim)
+	turned := c.do("flip", c.do("narrow", x, dim, 1, n-1), []int{dim})
+	behind := c.do("flip", c.do("cumprod", c.do("cat", []tensors{one, turned}, dim), dim), []int{dim})
+	return c.mul(before, behind)
 }
 
 var reduceDerivatives = map[string]derivative{
@@ -214,8 +235,8 @@ var reduceDerivatives = map[string]derivative{
 	"prod.dim_int": func(c *gradient) { c.productGrad(c.int(1), false, c.bool(2)) },
 	"cumsum":       func(c *gradient) { c.give(0, c.cumulative(c.g(), c.int(1))) },
 	"logcumsumexp": func(c *gradient) {
-		x, y, dim := c.in(0), c.out(0), c.int(1)
-		c.give(0, c.mul(c.do("exp", x), c.cumulative(c.mul(c.g(), c.do("exp", c.neg(y))), dim)))
+		g := c.g()
+		c.give(0, c.sub(c.logCumulative(g), c.logCumulative(c.neg(g))))
 	},
 	"gradient.scalarint": differencesGrad(1, 2), "gradient.scalararray": differencesGrad(1, 2), "gradient.array": differencesGrad(-1, 1),
 	"gradient.scalarrayint": differencesGrad(1, 2), "gradient.scalarrayarray": differencesGrad(1, 2),

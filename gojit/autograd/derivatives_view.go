@@ -112,8 +112,8 @@ var viewDerivatives = map[string]derivative{
 	"gather":       func(c *gradient) { c.give(0, c.do("scatter_add", c.zerosOf(0), c.int(1), c.in(2), c.g())) },
 	"index_select": func(c *gradient) { c.give(0, c.do("index_add", c.zerosOf(0), c.int(1), c.in(2), c.g())) },
 	"masked_select": func(c *gradient) {
-		mask := c.do("expand", c.in(1), c.shape(0))
-		c.give(0, c.do("masked_scatter", c.zerosOf(0), mask, c.g()))
+		all := must(tensor.Zeros(must(tensor.Broadcast(c.shape(0), c.in(1).Shape())), c.g().DType()))
+		c.give(0, c.do("masked_scatter", all, c.in(1), c.g()))
 	},
 	"scatter_add": func(c *gradient) {
 		c.give(0, c.g())

@@ -31,9 +31,9 @@ var unrecordedNames = map[string]bool{}
 
 func init() {
 	for _, name := range strings.Fields(`detach detach_ requires_grad_ set_ resize_ resize_as_ data zeros_like ones_like empty_like
-		full_like rand_like randn_like randint_like new_zeros new_ones new_full new_empty bernoulli multinomial result_type
+		full_like rand_like randn_like randint_like new_zeros new_ones new_full new_empty multinomial result_type
 		is_leaf output_nr retain_grad backward grad _backward argmax argmin argsort nonzero isnan isinf isfinite
-		allclose equal lift lift_fresh normal special_airy_ai special_spherical_bessel_j0 special_modified_bessel_k0 special_modified_bessel_k1
+		allclose equal lift lift_fresh special_airy_ai special_spherical_bessel_j0 special_modified_bessel_k0 special_modified_bessel_k1
 		special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 new_empty_strided empty_strided bucketize searchsorted histc`) {
 		unrecordedNames["aten::"+name] = true
 	}

@@ -196,9 +196,12 @@ def special_ndtr(self):
     return torch.erfc(self * -0.7071067811865476) * 0.5
 
 def special_log_ndtr(self):
+    # each side gets only numbers it is for: elsewhere its derivative may be infinite
+    far = self < -1.0
     t = self * 0.7071067811865476
-    low = torch.log(torch.special_erfcx(-t) * 0.5) - t * t
-    return torch.where(self < -1.0, low, torch.log1p(-torch.erfc(t) * 0.5))
+    low = torch.where(far, t, torch.full_like(t, -1.0))
+    high = torch.where(far, torch.full_like(t, 1.0), t)
+    return torch.where(far, torch.log(torch.special_erfcx(-low) * 0.5) - low * low, torch.log1p(-torch.erfc(high) * 0.5))
 
 def special_softmax(self, dim: int, dtype: Optional[int]):
     return torch.softmax(self, dim, dtype)
@@ -349,6 +352,8 @@ def cumprod(self, dim: int, dtype: Optional[int]):
     return torch.stack(found, dim)
 
 def diff(self, n: int, dim: int, prepend: Optional[Tensor], append: Optional[Tensor]):
+    if n == 0:
+        return self.clone()
     parts = [self]
     if prepend is not None:
         parts = [prepend] + parts
@@ -498,8 +503,7 @@ def meshgrid__indexing(tensors: List[Tensor], indexing: str):
     for i in range(len(given)):
         shape = [1] * len(given)
         shape[i] = sizes[i]
-        full = given[i].reshape(shape).expand(sizes)
-        out.append(full.transpose(0, 1) if swapped else full)
+        out.append(given[i].reshape(shape).expand(sizes))
     if swapped:
         out[0], out[1] = out[1], out[0]
     return out
@@ -565,10 +569,10 @@ def narrow_copy(self, dim: int, start: int, length: int):
     return torch.narrow(self, dim, start, length).clone()
 
 def mT(self):
-    return self.transpose(-2, -1)
+    return self if self.dim() == 0 else self.transpose(-2, -1)
 
 def mT__a(self):
-    return self.transpose(-2, -1)
+    return self if self.dim() == 0 else self.transpose(-2, -1)
 
 def numpy_T__a(self):
     dims = [self.dim() - 1 - i for i in range(self.dim())]
@@ -657,6 +661,10 @@ def index_fill__int_Tensor(self, dim: int, index, value):
     return self.masked_fill(mask, value)
 
 def masked_scatter(self, mask, source):
+    if mask.dim() > self.dim() or mask.size() != self.size():
+        both = torch.broadcast_tensors([mask, self])
+        if both[1].size() != self.size():
+            return torch.masked_scatter(both[1], both[0], source)
     full = mask.expand_as(self)
     position = torch.cumsum(full.reshape(-1).to(torch.int64), 0) - 1
     picked = source.reshape(-1)[torch.clamp(position, min=0, max=source.numel() - 1)].reshape(self.shape)
@@ -665,6 +673,7 @@ def masked_scatter(self, mask, source):
 def put(self, index, source, accumulate: bool):
     flat = self.reshape(-1)
     at = index.reshape(-1)
+    at = torch.where(at < 0, at + flat.numel(), at)
     if accumulate:
         return flat.index_add(0, at, source.reshape(-1)).reshape(self.shape)
     return flat.index_copy(0, at, source.reshape(-1)).reshape(self.shape)
@@ -753,6 +762,8 @@ def vander(x, N: Optional[int], increasing: bool):
     return torch.pow(x.unsqueeze(-1), powers)
 
 def linalg_vander(x, N: Optional[int]):
+    if x.dim() == 0:
+        return torch.linalg_vander(x.unsqueeze(0), N=N)
     n = x.size(-1) if N is None else N
     return torch.pow(x.unsqueeze(-1), torch.arange(n, device=x.device))
 
@@ -908,7 +919,7 @@ def _own_distances(difference, p: float):
         zero = squares == 0
         return torch.sqrt(squares.masked_fill(zero, 1.0)).masked_fill(zero, 0.0)
     if p == 0.0:
-        return torch.sum((difference.detach() != 0).to(difference.dtype), -1)
+        return torch.sum(torch.abs(torch.sgn(difference)), -1)
     if p == 1.0:
         return torch.sum(torch.abs(difference), -1)
     if p > 1e300:
@@ -976,7 +987,7 @@ def triplet_margin_loss(anchor, positive, negative, margin: float, p: float, eps
     return _own_reduce(torch.clamp_min(margin + near - far, 0.0), reduction)
 
 def multi_margin_loss(self, target, p: number, margin: number, weight: Optional[Tensor], reduction: int):
-    x = self if self.dim() == 2 else self.unsqueeze(0)
+    x = self if self.dim() == 2 else self.reshape(1, -1)
     t = target.reshape(-1)
     right = torch.gather(x, 1, t.unsqueeze(1))
     z = torch.clamp_min((x - right) + margin, 0.0)
@@ -1122,7 +1133,10 @@ def ctc_loss__IntList(log_probs, targets, input_lengths: List[int], target_lengt
         else:
             target = targets[start:start + size]
         start += size
-        loss = _own_ctc(logs[:input_lengths[n], n], target.to(torch.int64), blank)
+        own = logs[:input_lengths[n], n]
+        # PyTorch's gradient is the one with respect to what log_softmax was given: probabilities less those of the labels
+        whole = own.exp().sum()
+        loss = _own_ctc(own, target.to(torch.int64), blank) + (whole - whole.detach())
         if zero_infinity:
             loss = torch.where(loss > 1e29, torch.zeros_like(loss), loss)
         else:

@@ -201,6 +201,76 @@ def histogram__bin_ct(self, bins: int, range: Optional[List[float]], weight: Opt
         hist = _own_density(hist, edges)
     return hist, edges
 
+def _own_check_histogramdd(self, count: int, weight: Optional[Tensor]):
+    n = self.size(-1) if self.dim() > 1 else 0
+    if self.dim() < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    if count != n:
+        raise RuntimeError("torch.histogramdd: expected " + str(n) + " sequences of bin edges for a " + str(n) + "-dimensional histogram but got " + str(count))
+    if weight is not None:
+        if weight.dtype != self.dtype:
+            raise RuntimeError("torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype")
+        if weight.size() != self.size()[:-1]:
+            raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding its innermost dimension, but got input with shape " + str(self.size()) + " and weight with shape " + str(weight.size()))
+
+def _histogramdd_bin_edges(self, bins: List[int], range: Optional[List[float]], weight: Optional[Tensor], density: bool):
+    _own_check_histogramdd(self, len(bins), weight)
+    values = self.reshape(-1, self.size(-1))
+    edges: List[Tensor] = []
+    if range is not None and len(range) != 2 * len(bins):
+        raise RuntimeError("torch.histogramdd: for a " + str(len(bins)) + "-dimensional histogram range should have " + str(2 * len(bins)) + " elements, but got " + str(len(range)))
+    for d, count in enumerate(bins):
+        if count <= 0:
+            raise RuntimeError("torch.histogram(): bins must be > 0, but got " + str(count) + " for dimension " + str(d))
+        edges.append(_own_edges(values[:, d], count, range, d))
+    return edges
+
+def _histogramdd_from_bin_tensors(self, bins: List[Tensor], weight: Optional[Tensor], density: bool):
+    _own_check_histogramdd(self, len(bins), weight)
+    values = self.reshape(-1, self.size(-1))
+    weights = torch.ones_like(values[:, 0]) if weight is None else weight.reshape(-1)
+    place = torch.zeros([values.size(0)], dtype=torch.int64)
+    inside = torch.ones([values.size(0)], dtype=torch.bool)
+    shape: List[int] = []
+    cells = 1
+    for d in range(len(bins)):
+        edges = bins[d]
+        if edges.dim() != 1:
+            raise RuntimeError("torch.histogramdd: bins tensor should have one dimension, but got " + str(edges.dim()) + " dimensions in the bins tensor for dimension " + str(d))
+        if edges.dtype != self.dtype:
+            raise RuntimeError("torch.histogramdd: input tensor and bins tensors should have the same dtype, but those for dimension " + str(d) + " have another")
+        n = edges.numel() - 1
+        own = values[:, d].contiguous()
+        at = torch.searchsorted(edges, own, right=True) - 1
+        at = torch.where(own == edges[n], torch.full_like(at, n - 1), at)
+        inside = inside.logical_and(torch.logical_and(own >= edges[0], own <= edges[n]))
+        place = place * n + torch.clamp(at, 0, n - 1)
+        shape.append(n)
+        cells = cells * n
+    hist = torch.zeros([cells], dtype=weights.dtype, device=weights.device)
+    hist = hist.index_add(0, place, torch.where(inside, weights, torch.zeros_like(weights))).reshape(shape)
+    if density:
+        hist = hist / hist.sum()
+        for d in range(len(bins)):
+            along = [1 for _ in shape]
+            along[d] = shape[d]
+            hist = hist / torch.diff(bins[d]).reshape(along)
+    return hist
+
+def _histogramdd_from_bin_cts(self, bins: List[int], range: Optional[List[float]], weight: Optional[Tensor], density: bool):
+    edges = torch._histogramdd_bin_edges(self, bins, range=range, weight=weight, density=density)
+    return torch._histogramdd_from_bin_tensors(self, edges, weight=weight, density=density)
+
+def histogramdd(self, bins: List[int], range: Optional[List[float]], weight: Optional[Tensor], density: bool):
+    edges = torch._histogramdd_bin_edges(self, bins, range=range, weight=weight, density=density)
+    return torch._histogramdd_from_bin_tensors(self, edges, weight=weight, density=density), edges
+
+def histogramdd__int_bins(self, bins: int, range: Optional[List[float]], weight: Optional[Tensor], density: bool):
+    return torch.histogramdd(self, [bins] * self.size(-1), range, weight, density)
+
+def histogramdd__TensorList_bins(self, bins: List[Tensor], range: Optional[List[float]], weight: Optional[Tensor], density: bool):
+    return torch._histogramdd_from_bin_tensors(self, bins, weight=weight, density=density), bins
+
 
 # ---- parts of tensors ----
 
@@ -501,6 +571,8 @@ def _own_full_reflectors(input, tau):
     rows = input.size(-2)
     extra = rows - input.size(-1)
     wide = input
+    if extra < 0:
+        wide = input.narrow(-1, 0, rows)
     if extra > 0:
         shape = [1]
         shape.clear()

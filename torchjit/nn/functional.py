@@ -423,8 +423,7 @@ def max_unpool1d(
         _stride = kernel_size
     padding = _single(padding)
     output_size = _unpool_output_size(input, kernel_size, _stride, padding, output_size)
-    if isinstance(output_size, list):
-        output_size = output_size + [1]
+    output_size = list(output_size) + [1]
     return torch.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), output_size).squeeze(-1)
 
 
@@ -1829,18 +1828,7 @@ def upsample_bilinear(input, size=None, scale_factor=None):
 # ---- attention ----
 
 
-def _scaled_dot_product_attention(
-    q: Tensor, k: Tensor, v: Tensor, attn_mask: Optional[Tensor] = None, dropout_p: float = 0.0
-) -> Tuple[Tensor, Tensor]:
-    q = q / math.sqrt(q.size(-1))
-    if attn_mask is not None:
-        weights = torch.baddbmm(attn_mask, q, k.transpose(-2, -1))
-    else:
-        weights = torch.bmm(q, k.transpose(-2, -1))
-    weights = softmax(weights, dim=-1)
-    if dropout_p > 0.0:
-        weights = dropout(weights, p=dropout_p)
-    return torch.bmm(weights, v), weights
+_scaled_dot_product_attention = torch._scaled_dot_product_attention
 
 
 def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Optional[Tensor] = None) -> List[Tensor]:

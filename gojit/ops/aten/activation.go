@@ -204,9 +204,24 @@ func randomLeaky(c call, gen *tensor.Generator) *tensor.Tensor {
 	if !c.bool(3) {
 		return choose(gt.withNumber(x, 0), ofTensor(x), ofTensor(scaleBy(x, (low+high)/2)))
 	}
-	slopes := empty(x.Shape(), x.DType())
-	drawUniform(gen, slopes, low, high)
-	return choose(gt.withNumber(x, 0), ofTensor(x), ofTensor(mul.on(x, slopes)))
+	// each element that is not positive draws its slope, in the order of the elements
+	falls := tensor.Data[bool](contiguous(le.on(x, must(tensor.Full(nil, tensor.Int(0), x.DType())))))
+	n := 0
+	for _, f := range falls {
+		if f {
+			n++
+		}
+	}
+	drawn := empty([]int{n}, tensor.Float64)
+	drawUniform(gen, drawn, low, high)
+	slopes := must(tensor.Full(x.Shape(), tensor.Int(1), tensor.Float64))
+	all, next := tensor.Data[float64](slopes), tensor.Data[float64](drawn)
+	for i, f := range falls {
+		if f {
+			all[i], next = next[0], next[1:]
+		}
+	}
+	return mul.on(x, to(slopes, x.DType()))
 }
 
 var logSigmoid = elementwise("log_sigmoid", sameType, activationExpressions[slices.IndexFunc(activationExpressions, func(a activationExpression) bool { return a.name == "log_sigmoid" })].expr)

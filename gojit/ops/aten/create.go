@@ -205,10 +205,11 @@ func raisedCosine(alpha, beta float64) func(float64) float64 {
 
 var createFamily = slices.Concat([]definition{
 	giving("vander", func(c call) *tensor.Tensor {
+		check(c.tensor(0).Dim() == 1, "x must be a one-dimensional tensor.")
 		return vandermonde(c.tensor(0), c.intOr(1, c.tensor(0).Numel()), c.bool(2))
 	}),
 	giving("linalg_vander", func(c call) *tensor.Tensor {
-		x := c.tensor(0)
+		x := atLeast(c.tensor(0), 1)
 		return vandermonde(x, c.intOr(1, x.Size(x.Dim()-1)), true)
 	}),
 	creating("zeros", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(0)) }),

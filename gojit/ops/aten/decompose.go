@@ -219,19 +219,24 @@ func defaultRank(a *tensor.Tensor) float64 {
 	return eps * math.Max(float64(a.Size(a.Dim()-1)), float64(a.Size(a.Dim()-2)))
 }
 
-func pseudoInverse(a *tensor.Tensor, rcond float64) *tensor.Tensor {
-	return pseudoInverseAbove(a, 0, rcond)
-}
-
-// pseudoInverseAbove inverts on the singular vectors whose values are above the tolerances.
-func pseudoInverseAbove(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
+// pseudoInverse inverts on the singular vectors whose values are above the tolerances, numbers or one for each matrix. Of matrices
+// that are Hermitian only the lower triangle is read.
+func pseudoInverse(a *tensor.Tensor, atol, rtol *tensor.Tensor, hermitian bool) *tensor.Tensor {
 	atLeastMatrices("linalg.pinv", a)
 	if a.Numel() == 0 {
 		return zeros(lead(a, a.Size(a.Dim()-1), a.Size(a.Dim()-2)), a.DType())
 	}
-	u, s, v := singular(a, false, true)
-	largest := extreme("amax", s, []int{-1}, true, false)
-	limit := clampMin.withNumber(scaleBy(largest, rtol), atol)
-	weights := choose(gt.on(s, limit), ofTensor(inverted.on(s)), ofScalar(tensor.Float(0)))
+	var u, s, v *tensor.Tensor
+	if hermitian {
+		s, u = eigenSymmetric("linalg.eigh", a, false, true)
+		v = u
+	} else {
+		u, s, v = singular(a, false, true)
+	}
+	sizes := absolute.on(s)
+	largest := extreme("amax", sizes, []int{-1}, true, false)
+	each := func(t *tensor.Tensor) *tensor.Tensor { return to(must(t.Unsqueeze(-1)), s.DType()) }
+	limit := clampMin.on(mul.on(largest, each(rtol)), each(atol))
+	weights := choose(gt.on(sizes, limit), ofTensor(inverted.on(s)), ofScalar(tensor.Float(0)))
 	return matmul(mul.on(v, must(weights.Unsqueeze(-2))), conjugate(must(u.MatrixTranspose())))
 }

@@ -200,14 +200,14 @@ func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
 		}
 		switch mode {
 		case "reflect":
-			check(before < size && after < size, "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s", before, after, d, shapeText(t.Shape()))
+			check(before < size && after < size || before == 0 && after == 0, "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s", before, after, d, shapeText(t.Shape()))
 		case "circular":
 			check(before <= size && after <= size, "Padding value causes wrapping around more than once.")
 		}
 		shape[d] = size + before + after
 		check(shape[d] >= 0, "Negative padding value is resulting in an empty dimension")
 		for i := -before; i < size+after; i++ {
-			order[d] = append(order[d], padIndex(i, size, mode))
+			order[d] = append(order[d], padIndex(i, max(0, -before), size-max(0, -after), size, mode))
 		}
 	}
 	out := empty(shape, t.DType())
@@ -215,7 +215,8 @@ func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
 	return out
 }
 
-func padIndex(i, n int, mode string) int {
+// padIndex returns the place among n that place i of what is padded takes its element from. Only those from low to high stay in it.
+func padIndex(i, low, high, n int, mode string) int {
 	switch mode {
 	case "reflect":
 		if i < 0 {
@@ -225,7 +226,9 @@ func padIndex(i, n int, mode string) int {
 			i = 2*(n-1) - i
 		}
 	case "circular":
-		i = (i%n + n) % n
+		if kept := high - low; kept > 0 {
+			i = low + ((i-low)%kept+kept)%kept
+		}
 	}
 	return min(max(i, 0), n-1)
 }

@@ -165,16 +165,36 @@ var linalgFamily = []definition{
 		}
 		c.give(pair(qr(c.tensor(0), mode))...)
 	})),
-	giving("linalg_pinv", func(c call) *tensor.Tensor { return pseudoInverse(c.tensor(0), c.float(1)) }),
+	giving("linalg_pinv", func(c call) *tensor.Tensor {
+		return pseudoInverse(c.tensor(0), numberTensor(0), numberTensor(c.float(1)), c.bool(2))
+	}),
+	giving("linalg_pinv.rcond_tensor", func(c call) *tensor.Tensor {
+		return pseudoInverse(c.tensor(0), numberTensor(0), c.tensor(1), c.bool(2))
+	}),
 	giving("linalg_pinv.atol_rtol_float", func(c call) *tensor.Tensor {
 		a := c.tensor(0)
 		rtol := c.floatOr(2, defaultRank(a))
 		if c.isNone(2) && !c.isNone(1) {
 			rtol = 0
 		}
-		return pseudoInverseAbove(a, c.floatOr(1, 0), rtol)
+		return pseudoInverse(a, numberTensor(c.floatOr(1, 0)), numberTensor(rtol), c.bool(3))
 	}),
-	giving("pinverse", func(c call) *tensor.Tensor { return pseudoInverse(c.tensor(0), c.float(1)) }),
+	giving("linalg_pinv.atol_rtol_tensor", func(c call) *tensor.Tensor {
+		a, atol, rtol := c.tensor(0), c.optionalTensor(1), c.optionalTensor(2)
+		if rtol == nil {
+			rtol = numberTensor(defaultRank(a))
+			if atol != nil { // where it says something
+				rtol = choose(gt.withNumber(atol, 0), ofScalar(tensor.Float(0)), ofTensor(rtol))
+			}
+		}
+		if atol == nil {
+			atol = numberTensor(0)
+		}
+		return pseudoInverse(a, atol, rtol, c.bool(3))
+	}),
+	giving("pinverse", func(c call) *tensor.Tensor {
+		return pseudoInverse(c.tensor(0), numberTensor(0), numberTensor(c.float(1)), false)
+	}),
 }
 
 // What is said of operators that have others in their place.
@@ -192,3 +212,8 @@ const (
 		"LU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\nLU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n" +
 		"LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\nLU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
 )
+
+// numberTensor is a number as a tensor without dimensions.
+func numberTensor(v float64) *tensor.Tensor {
+	return must(tensor.Full(nil, tensor.Float(v), tensor.Float64))
+}

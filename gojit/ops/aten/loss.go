@@ -317,7 +317,8 @@ func crossEntropyOfProbabilities(x, target, weight *tensor.Tensor, how int, smoo
 func multiMargin(c call) *tensor.Tensor {
 	x, target, p, margin, weight, how := c.tensor(0), c.tensor(1), c.scalar(2).Float64(), c.scalar(3).Float64(), c.optionalTensor(4), c.int(5)
 	check(target.DType() == tensor.Int64, "expected scalar type Long but found %s", target.DType().CppName())
-	rows := must(contiguous(to(x, tensor.Float64)).View(-1, x.Size(x.Dim()-1)))
+	rows := atLeast(contiguous(to(x, tensor.Float64)), 1)
+	rows = must(rows.View(-1, rows.Size(rows.Dim()-1)))
 	n, classes := rows.Size(0), rows.Size(1)
 	data := tensor.Data[float64](rows)
 	labels := integersOf(must(target.Reshape(-1)))

@@ -36,11 +36,18 @@ func batchStatistics(x *tensor.Tensor) (mean, variance *tensor.Tensor) {
 // batchNorm normalizes each channel, by the statistics of the batch in training and by the running
 // ones otherwise; in training it moves the running ones.
 func batchNorm(x, weight, bias, runningMean, runningVar *tensor.Tensor, training bool, momentum, eps float64) (out, mean, invStd *tensor.Tensor) {
-	check(x.Dim() >= 2, "batch_norm: expected at least 2 dimensions, got %d", x.Dim())
-	channels := x.Size(1)
+	if x.Numel() == 0 {
+		work := kernel.ComputeType(x.DType())
+		return must(x.Clone(tensor.PreserveFormat)), empty([]int{0}, work), empty([]int{0}, work)
+	}
+	channels := 0
+	if x.Dim() > 1 {
+		channels = x.Size(1)
+	}
 	for name, t := range map[string]*tensor.Tensor{"running_mean": runningMean, "running_var": runningVar, "weight": weight, "bias": bias} {
 		check(t == nil || t.Numel() == channels, "%s should contain %d elements not %d", name, channels, numelOr(t))
 	}
+	wrapDim(1, x)
 	check(training || runningMean != nil && runningVar != nil, "running_mean must be defined in evaluation mode")
 	var variance *tensor.Tensor
 	if training {

@@ -248,7 +248,7 @@ func pooledMaxima(x *tensor.Tensor, p pooling) *tensor.Tensor {
 }
 
 // averagePool gives the mean of each window. The divisor is the number of inputs, with padding
-// where includePad, unless override is positive.
+// where includePad, unless override is not 0.
 func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *tensor.Tensor {
 	name := "avg_pool2d"
 	if p.n == 3 {
@@ -350,7 +350,7 @@ func divisors[T dense.Float](p *pooling, includePad bool, override int) []T {
 		counts = grown
 	}
 	for i := range counts {
-		if override > 0 {
+		if override != 0 {
 			counts[i] = T(override)
 		}
 	}

@@ -405,6 +405,9 @@ var reduceFamily = slices.Concat([]definition{
 	define("aminmax", func(c call) {
 		low := extreme("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), true)
 		high := extreme("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), false)
+		if c.tensor(0).Dim() == 0 && !c.isNone(1) && c.bool(2) {
+			low, high = must(low.Reshape(1)), must(high.Reshape(1))
+		}
 		c.give(low, high)
 	}),
 	giving("argmax", extremeIndex("argmax", false)),

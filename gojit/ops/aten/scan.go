@@ -234,6 +234,9 @@ func difference(c call) *tensor.Tensor {
 	check(t.Dim() >= 1, "diff expects input to be at least one-dimensional")
 	check(n >= 0, "order must be non-negative but got %d", n)
 	dim := wrapDim(c.int(2), t)
+	if n == 0 {
+		return must(t.Clone(tensor.PreserveFormat))
+	}
 	parts := []*tensor.Tensor{t}
 	if p := c.optionalTensor(3); p != nil {
 		parts = append([]*tensor.Tensor{p}, parts...)

@@ -99,14 +99,20 @@ func conjugate(t *tensor.Tensor) *tensor.Tensor {
 var conjOp = elementwise("conj", sameType, unaryOp(kernel.Conj))
 
 func adjoint(_ call, t *tensor.Tensor) (*tensor.Tensor, error) {
-	v, err := t.MatrixTranspose()
+	v, err := transposeMatrix(call{}, t)
 	if err != nil {
 		return nil, err
 	}
 	return conjugate(v), nil
 }
 
-func transposeMatrix(_ call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.MatrixTranspose() }
+// transposeMatrix is the transposed matrix; a tensor without dimensions is its own.
+func transposeMatrix(_ call, t *tensor.Tensor) (*tensor.Tensor, error) {
+	if t.Dim() == 0 {
+		return t.View()
+	}
+	return t.MatrixTranspose()
+}
 
 func itself(c call) *tensor.Tensor { return c.tensor(0) }
 
