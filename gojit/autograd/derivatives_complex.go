@@ -98,7 +98,12 @@ var complexDerivatives = map[string]derivative{
 	"fft_irfft": inverseRealGrad,
 }
 
-var adjointGrad = ofSelfWith((*gradient).adjoint)
+var adjointGrad = ofSelfWith(func(c *gradient, g tensors) tensors {
+	if g.Dim() == 0 {
+		return c.conj(g)
+	}
+	return c.adjoint(g)
+})
 
 // signGrad is the derivative of x/|x|: what of g turns x, over |x|.
 func signGrad(c *gradient, g, y tensors) tensors {

@@ -245,9 +245,13 @@ var pointwiseDerivatives = map[string]derivative{
 	},
 	"remainder.Scalar": func(c *gradient) { c.give(0, c.g()) },
 	"fmod.Scalar":      func(c *gradient) { c.give(0, c.g()) },
-	"nan_to_num":       ofSelf(func(c *gradient, g, x tensors) tensors { return c.where(c.do("isfinite", x), g) }),
-	"frexp.Tensor":     func(c *gradient) { c.give(0, c.div(c.g(), c.do("exp2", c.do("to.dtype", c.out(1), c.g().DType())))) },
-	"fill.Scalar":      zeroOfSelf, "zero": zeroOfSelf,
+	"remainder.Tensor": quotientGrad("floor"), "fmod.Tensor": quotientGrad("trunc"),
+	"remainder.Scalar_Tensor": func(c *gradient) {
+		c.give(1, c.neg(c.mul(c.g(), c.do("floor", c.do("mul.Scalar", c.do("reciprocal", c.in(1)), c.arg(0))))))
+	},
+	"nan_to_num":   ofSelf(func(c *gradient, g, x tensors) tensors { return c.where(c.do("isfinite", x), g) }),
+	"frexp.Tensor": func(c *gradient) { c.give(0, c.div(c.g(), c.do("exp2", c.do("to.dtype", c.out(1), c.g().DType())))) },
+	"fill.Scalar":  zeroOfSelf, "zero": zeroOfSelf,
 	"bernoulli": zeroOfSelf, "bernoulli.p": zeroOfSelf, "normal.Tensor_float": zeroOfSelf,
 	"normal.float_Tensor": func(c *gradient) { c.give(1, c.zeros(c.in(1))) },
 	"normal.Tensor_Tensor": func(c *gradient) {
@@ -360,4 +364,14 @@ func geluGrad(c *gradient, g, x tensors) tensors {
 	cumulative := c.scale(c.plus(c.do("erf", c.scale(x, math.Sqrt2/2)), 1), 0.5)
 	density := c.scale(c.do("exp", c.scale(c.square(x), -0.5)), 1/math.Sqrt(2*math.Pi))
 	return c.mul(g, c.add(cumulative, c.mul(x, density)))
+}
+
+// quotientGrad is for what is left of a division: x - y*q with a quotient q that is rounded, and so constant.
+func quotientGrad(mode string) derivative {
+	return func(c *gradient) {
+		c.give(0, c.g())
+		if c.needs(1) {
+			c.give(1, c.neg(c.mul(c.g(), c.do("div.Tensor_mode", c.in(0), c.in(1), mode))))
+		}
+	}
 }

@@ -161,7 +161,7 @@ func run(m *autograd.Mode, name string, args, out []value.Value) error {
 }
 
 var elementTypes = map[string]tensor.DType{
-	"uint8": tensor.Uint8, "int32": tensor.Int32, "int64": tensor.Int64, "float16": tensor.Float16, "bfloat16": tensor.BFloat16, "float32": tensor.Float32, "float64": tensor.Float64, "bool": tensor.Bool,
+	"uint8": tensor.Uint8, "int32": tensor.Int32, "int64": tensor.Int64, "float16": tensor.Float16, "bfloat16": tensor.BFloat16, "float32": tensor.Float32, "float64": tensor.Float64, "complex64": tensor.Complex64, "complex128": tensor.Complex128, "bool": tensor.Bool,
 }
 
 // torch is the operators, and the types of elements as PyTorch numbers them.

@@ -36,29 +36,26 @@ def divide__Scalar_mode(self, other: number, rounding_mode: Optional[str]):
 def div__Scalar_mode(self, other: number, rounding_mode: Optional[str]):
     return torch.div(self, torch.full_like(self.detach(), other), rounding_mode=rounding_mode)
 
+def _own_double(x, wide: bool):
+    if wide:
+        return x.to(torch.complex128)
+    return x.to(torch.float64)
+
 def float_power__Tensor_Scalar(self, exponent: number):
-    return torch.pow(self.to(torch.float64), exponent)
+    return torch.pow(_own_double(self, self.is_complex()), exponent)
 
 def float_power__Tensor_Tensor(self, exponent):
-    return torch.pow(self.to(torch.float64), exponent.to(torch.float64))
+    wide = self.is_complex() or exponent.is_complex()
+    return torch.pow(_own_double(self, wide), _own_double(exponent, wide))
 
 def float_power__Scalar(self: number, exponent):
-    return torch.pow(self, exponent.to(torch.float64))
+    return torch.pow(self, _own_double(exponent, exponent.is_complex()))
 
 def fmax(self, other):
     return torch.where((self >= other).logical_or(other.isnan()), self, other)
 
 def fmin(self, other):
     return torch.where((self <= other).logical_or(other.isnan()), self, other)
-
-def fmod__Tensor(self, other):
-    return self - other * torch.trunc(self / other).detach()
-
-def remainder__Tensor(self, other):
-    return self - other * torch.floor(self / other).detach()
-
-def remainder__Scalar_Tensor(self: number, other):
-    return torch.rsub(other * torch.floor(torch.mul(torch.reciprocal(other), self)).detach(), self)
 
 def copysign__Tensor(self, other):
     return self * (torch.copysign(torch.ones_like(self.detach()), other.detach()) * torch.sgn(self.detach()))
@@ -368,7 +365,7 @@ def diff(self, n: int, dim: int, prepend: Optional[Tensor], append: Optional[Ten
 
 def trapezoid__dx(y, dx: number, dim: int):
     size = y.size(dim)
-    return torch.sum(y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1), dim) * dx / 2.0
+    return (torch.sum(y, dim) - (y.select(dim, 0) + y.select(dim, size - 1)) * 0.5) * dx
 
 def trapezoid__x(y, x, dim: int):
     size = y.size(dim)
@@ -395,27 +392,26 @@ def cumulative_trapezoid__dx(y, dx: number, dim: int):
 
 def cov(self, correction: int, fweights: Optional[Tensor], aweights: Optional[Tensor]):
     x = self if self.dim() == 2 else self.reshape(1, -1)
-    weights = torch.ones([x.size(1)], dtype=x.dtype, device=x.device)
+    weights = torch.ones([x.size(1)], dtype=x.real.dtype, device=x.device)
     if fweights is not None:
-        weights = weights * fweights.to(x.dtype)
+        weights = weights * fweights
     total = torch.sum(weights)
     if aweights is not None:
-        weights = weights * aweights.to(x.dtype)
+        weights = weights * aweights
     sum = torch.sum(weights)
     mean = torch.sum(x * weights, 1) / sum
     norm = sum - correction
     if aweights is not None and correction != 0:
-        more = weights * aweights.to(x.dtype)
-        norm = sum - correction * torch.sum(more) / sum
+        norm = sum - correction * torch.sum(weights * aweights) / sum
     centered = x - mean.unsqueeze(1)
-    c = torch.mm(centered, (centered * weights).t()) / torch.clamp(norm, min=0.0)
+    c = torch.mm(centered, (centered * weights).conj().t()) / torch.clamp(norm, min=0.0)
     return c.squeeze()
 
 def corrcoef(self):
     c = torch.cov(self)
     if c.dim() == 0:
         return c / c
-    d = torch.sqrt(torch.diag(c))
+    d = torch.sqrt(torch.diag(c.real))
     return c / d.unsqueeze(1) / d.unsqueeze(0)
 
 def dist(self, other, p: number):
@@ -786,6 +782,8 @@ def det(self):
 
 def logdet(self):
     sign, logs = torch.linalg_slogdet(self)
+    if self.is_complex():
+        return torch.log(sign) + logs
     return torch.where(sign > 0, logs, torch.logdet(self.detach()))
 
 def slogdet(self):
@@ -987,7 +985,7 @@ def triplet_margin_loss(anchor, positive, negative, margin: float, p: float, eps
     return _own_reduce(torch.clamp_min(margin + near - far, 0.0), reduction)
 
 def multi_margin_loss(self, target, p: number, margin: number, weight: Optional[Tensor], reduction: int):
-    x = self if self.dim() == 2 else self.reshape(1, -1)
+    x = self if self.dim() == 2 else (self.reshape(1, 1) if self.dim() == 0 else self.unsqueeze(0))
     t = target.reshape(-1)
     right = torch.gather(x, 1, t.unsqueeze(1))
     z = torch.clamp_min((x - right) + margin, 0.0)
@@ -995,7 +993,7 @@ def multi_margin_loss(self, target, p: number, margin: number, weight: Optional[
         z = z * z
     if weight is not None:
         z = z * weight[t].unsqueeze(1)
-    z = z * (torch.arange(x.size(1)).unsqueeze(0) != t.unsqueeze(1)).to(x.dtype)
+    z = z * (torch.arange(x.size(1), device=x.device).unsqueeze(0) != t.unsqueeze(1)).to(x.dtype)
     loss = torch.sum(z, 1) / x.size(1)
     if self.dim() < 2 and reduction == 0:
         loss = loss.squeeze(0)

@@ -8,7 +8,7 @@ import (
 	"torchjit/gojit/value"
 )
 
-// trapezoids gives the products of spacing and mean of neighbours along a dimension.
+// trapezoids gives the products of spacing and the sum of neighbours along a dimension; without x, of half the spacing.
 func trapezoids(y *tensor.Tensor, dim int, x *tensor.Tensor, dx float64) *tensor.Tensor {
 	check(y.Dim() > 0, "trapezoid: expected a tensor with at least one dimension")
 	dim = wrapDim(dim, y)
@@ -18,9 +18,9 @@ func trapezoids(y *tensor.Tensor, dim int, x *tensor.Tensor, dx float64) *tensor
 		shape[dim] = 0
 		return zeros(shape, floatOrDefault(y.DType()))
 	}
-	pairs := scaleBy(add.on(must(y.Narrow(dim, 1, n-1)), must(y.Narrow(dim, 0, n-1))), 0.5)
+	pairs := add.on(must(y.Narrow(dim, 1, n-1)), must(y.Narrow(dim, 0, n-1)))
 	if x == nil {
-		return scaleBy(pairs, dx)
+		return scaleBy(pairs, dx/2)
 	}
 	at := 0
 	if x.Dim() > 1 {
@@ -35,24 +35,28 @@ func trapezoids(y *tensor.Tensor, dim int, x *tensor.Tensor, dx float64) *tensor
 	return mul.on(pairs, gaps)
 }
 
-// trapezoid defines the forms with places and with a spacing; finish adds up the parts.
-func trapezoid(name string, finish func(parts *tensor.Tensor, dim int) *tensor.Tensor) []definition {
+// trapezoid defines the forms with places and with a spacing; finish adds up the parts, all of them where total.
+func trapezoid(name string, total bool, finish func(parts *tensor.Tensor, dim int) *tensor.Tensor) []definition {
 	return []definition{
 		giving(name+".x", func(c call) *tensor.Tensor {
-			return finish(trapezoids(c.tensor(0), c.int(2), c.tensor(1), 0), c.int(2))
+			return scaleBy(finish(trapezoids(c.tensor(0), c.int(2), c.tensor(1), 0), c.int(2)), 0.5)
 		}),
 		giving(name+".dx", func(c call) *tensor.Tensor {
+			if y, dim := c.tensor(0), c.int(2); total && y.Dim() > 0 && y.Size(wrapDim(dim, y)) > 1 { // every element, and the ends half
+				ends := add.on(must(y.Select(dim, 0)), must(y.Select(dim, -1)))
+				return scaleBy(sub.on(finish(y, dim), scaleBy(ends, 0.5)), c.scalar(1).Float64())
+			}
 			return finish(trapezoids(c.tensor(0), c.int(2), nil, c.scalar(1).Float64()), c.int(2))
 		}),
 	}
 }
 
 func totalAlong(t *tensor.Tensor, dim int) *tensor.Tensor {
-	return sum(t, []int{dim}, false, t.DType())
+	return sum(t, []int{dim}, false, sumType(t.DType()))
 }
 
 func runningAlong(t *tensor.Tensor, dim int) *tensor.Tensor {
-	return sumScanner.along(t, dim, t.DType())
+	return sumScanner.along(t, dim, sumType(t.DType()))
 }
 
 // covariance gives the covariances of the rows of a matrix of observations, with weights.
@@ -61,6 +65,9 @@ func covariance(c call) *tensor.Tensor {
 	check(x.Dim() <= 2, "cov(): expected input to have two or fewer dimensions but got an input with %d dimensions", x.Dim())
 	check(x.DType() != tensor.Bool, "cov(): bool dtype is not supported for input")
 	rows := to(x, floatOrDefault(x.DType()))
+	if a := c.optionalTensor(3); a != nil {
+		rows = to(rows, tensor.Promote(rows.DType(), a.DType()))
+	}
 	if x.Dim() < 2 {
 		rows = must(rows.Reshape(1, -1))
 	}
@@ -112,8 +119,16 @@ func correlation(x *tensor.Tensor) *tensor.Tensor {
 	if c.Dim() == 0 {
 		return div.on(c, c)
 	}
-	d := squareRoot.on(must(c.Diagonal(0, 0, 1)))
-	return clampBoth.run(nil, []operand{ofTensor(div.on(div.on(c, must(d.Unsqueeze(1))), d)), ofScalar(tensor.Int(-1)), ofScalar(tensor.Int(1))})
+	d := squareRoot.on(must(c.RealPart().Diagonal(0, 0, 1)))
+	r := div.on(div.on(c, must(d.Unsqueeze(1))), d)
+	unit := func(t *tensor.Tensor) *tensor.Tensor {
+		return clampBoth.run(nil, []operand{ofTensor(t), ofScalar(tensor.Int(-1)), ofScalar(tensor.Int(1))})
+	}
+	if r.DType().IsComplex() {
+		re, im := unit(r.RealPart()), unit(must(r.ImagPart()))
+		return makeComplex.run(empty(r.Shape(), r.DType()), []operand{ofTensor(re), ofTensor(im)})
+	}
+	return unit(r)
 }
 
 // gradient estimates derivatives along dimensions by differences of second order.
@@ -195,7 +210,7 @@ func oneSpacing(c call, n int) ([]float64, []*tensor.Tensor) {
 }
 
 var calculusFamily = slices.Concat(
-	trapezoid("trapz", totalAlong), trapezoid("trapezoid", totalAlong), trapezoid("cumulative_trapezoid", runningAlong),
+	trapezoid("trapz", true, totalAlong), trapezoid("trapezoid", true, totalAlong), trapezoid("cumulative_trapezoid", false, runningAlong),
 	[]definition{
 		giving("cov", covariance),
 		giving("corrcoef", func(c call) *tensor.Tensor { return correlation(c.tensor(0)) }),

@@ -63,6 +63,9 @@ func arange(start, end, step tensor.Scalar, o makeLike, given bool) *tensor.Tens
 			o.dtype = tensor.Int64
 		}
 	}
+	if o.dtype == tensor.Int64 {
+		start, end, step = tensor.Int(start.Int64()), tensor.Int(end.Int64()), tensor.Int(step.Int64())
+	}
 	check(!o.dtype.IsComplex(), "\"arange_cpu\" not implemented for '%s'", o.dtype.CppName())
 	check(step.Float64() != 0 && !(o.dtype.IsIntegral() && step.Int64() == 0), "step must be nonzero")
 	check(step.Float64() > 0 && end.Float64() >= start.Float64() || step.Float64() < 0 && end.Float64() <= start.Float64(),
@@ -210,6 +213,10 @@ var createFamily = slices.Concat([]definition{
 	}),
 	giving("linalg_vander", func(c call) *tensor.Tensor {
 		x := atLeast(c.tensor(0), 1)
+		check(x.DType() != tensor.Bool, "linalg.vander supports floating point, complex, and integer tensors, but got Bool")
+		if x.DType().IsIntegral() {
+			x = to(x, tensor.Int64)
+		}
 		return vandermonde(x, c.intOr(1, x.Size(x.Dim()-1)), true)
 	}),
 	creating("zeros", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(0)) }),

@@ -15,12 +15,14 @@ type expression func(b *kernel.Builder, x ...kernel.Value) kernel.Value
 type resultRule uint8
 
 const (
-	sameType   resultRule = iota // computes and gives the promoted type
-	floatType                    // like sameType, but integers become the default float type
-	boolResult                   // computes with the promoted type and gives Bool
-	logicType                    // reads every operand as Bool and gives Bool
-	realResult                   // computes with the promoted type and gives its real type
-	ownTypes                     // reads every operand as it is: the expression converts
+	sameType    resultRule = iota // computes and gives the promoted type
+	floatType                     // like sameType, but integers become the default float type
+	boolResult                    // computes with the promoted type and gives Bool
+	logicType                     // reads every operand as Bool and gives Bool
+	realResult                    // computes with the promoted type and gives its real type
+	realOfFloat                   // like realResult, but integers become the default float type
+	numberType                    // like sameType, but Bool becomes Int64
+	ownTypes                      // reads every operand as it is: the expression converts
 )
 
 // pointwise is an elementwise operator. Its programs are kept by the types they are for.
@@ -132,8 +134,11 @@ func (p *pointwise) commonType(operands []operand) tensor.DType {
 		}
 	}
 	common := r.DType()
-	if p.rule == floatType && (common.IsIntegral() || common == tensor.Bool) {
+	switch {
+	case (p.rule == floatType || p.rule == realOfFloat) && (common.IsIntegral() || common == tensor.Bool):
 		return tensor.DefaultDType()
+	case p.rule == numberType && common == tensor.Bool:
+		return tensor.Int64
 	}
 	return common
 }
@@ -142,11 +147,14 @@ func (p *pointwise) resultType(common tensor.DType) tensor.DType {
 	switch p.rule {
 	case boolResult, logicType:
 		return tensor.Bool
-	case realResult:
+	}
+	if p.givesReal() {
 		return common.ToReal()
 	}
 	return common
 }
+
+func (p *pointwise) givesReal() bool { return p.rule == realResult || p.rule == realOfFloat }
 
 // build makes the kernel of the expression for given types.
 func (p *pointwise) build(operands []operand, extras int, common, out tensor.DType) *kernel.Kernel {
@@ -208,7 +216,7 @@ func (p *pointwise) result(b *kernel.Builder, operands []operand, extras int, co
 		}
 	}
 	extraType := computed
-	if p.rule == realResult {
+	if p.givesReal() {
 		extraType = computed.ToReal()
 	}
 	for range extras {

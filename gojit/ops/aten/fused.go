@@ -245,7 +245,7 @@ func (p *partBuilder) step(steps uint32, i int) {
 		x = append(x, v)
 	}
 	extraType := computed
-	if s.op.rule == realResult {
+	if s.op.givesReal() {
 		extraType = computed.ToReal()
 	}
 	for _, n := range s.extras {

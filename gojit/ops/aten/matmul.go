@@ -338,6 +338,9 @@ func linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
 
 // scaledSum gives beta*self + alpha*p; where beta is zero self is not read.
 func scaledSum(self, p *tensor.Tensor, beta, alpha tensor.Scalar) *tensor.Tensor {
+	if p.DType().IsIntegral() {
+		beta, alpha = tensor.Int(beta.Int64()), tensor.Int(alpha.Int64())
+	}
 	if !isOne(alpha) {
 		p = to(mul.run(nil, []operand{ofTensor(p), ofScalar(alpha)}), p.DType())
 	}

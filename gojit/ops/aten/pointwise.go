@@ -159,10 +159,10 @@ var unaryExpressions = []struct {
 	{[]string{"round"}, sameType, unaryOp(kernel.Round)},
 	{[]string{"trunc", "fix"}, sameType, unaryOp(kernel.Trunc)},
 	{[]string{"frac"}, sameType, func(b builder, x ...element) element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) }},
-	{[]string{"square"}, sameType, func(b builder, x ...element) element { return b.Mul(x[0], x[0]) }},
+	{[]string{"square"}, numberType, func(b builder, x ...element) element { return b.Mul(x[0], x[0]) }},
 	{[]string{"conj_physical", "_conj_physical"}, sameType, unaryOp(kernel.Conj)},
 	{[]string{"abs", "absolute"}, realResult, unaryOp(kernel.Abs)},
-	{[]string{"angle"}, realResult, unaryOp(kernel.Angle)},
+	{[]string{"angle"}, realOfFloat, unaryOp(kernel.Angle)},
 
 	{[]string{"isnan"}, boolResult, unaryOp(kernel.IsNaN)},
 	{[]string{"isinf"}, boolResult, func(b builder, x ...element) element {
