@@ -147,6 +147,7 @@ type stub struct {
 	def      syntax.Def
 	scope    *scope
 	defaults map[string]value.Value
+	overload bool // the signature is one of several
 }
 
 // newStub reads a definition. signature, if not nil, is the tree whose parameters replace its own.
@@ -161,7 +162,7 @@ func newStub(name string, tree []byte, scopeObject *object, defaults *word, sign
 		if err != nil {
 			return stub{}, err
 		}
-		s.def = s.def.WithDecl(syntax.AsDef(other).Decl())
+		s.def, s.overload = s.def.WithDecl(syntax.AsDef(other).Decl()), true
 	}
 	s.defaults, err = defaultValues(defaults)
 	return s, err
@@ -187,7 +188,7 @@ func defaultValues(w *word) (map[string]value.Value, error) {
 // function returns the function of the stub, which is compiled when it is first needed.
 func (s stub) function(name string, self *frontend.Self) *ir.Function {
 	f := ir.NewLazyFunction(name, nil, func(f *ir.Function) error {
-		return frontend.Compile(f, s.def, frontend.Options{Resolver: s.scope, Self: self, Defaults: s.defaults, Unit: program})
+		return frontend.Compile(f, s.def, frontend.Options{Resolver: s.scope, Self: self, Defaults: s.defaults, Overload: s.overload, Unit: program})
 	})
 	f.IsMethod = self != nil
 	return f
@@ -237,7 +238,7 @@ func compileClass(c *call) error {
 	self := &frontend.Self{Type: class}
 	add := func(def syntax.Def) *ir.Function {
 		short := def.Name().Name()
-		f := stub{short, def, resolver, defaults[short]}.function(name+"."+short, self)
+		f := stub{name: short, def: def, scope: resolver, defaults: defaults[short]}.function(name+"."+short, self)
 		class.AddMethod(short, f)
 		program.AddFunction(f)
 		class.Uncompiled = append(class.Uncompiled, f)

@@ -25,8 +25,6 @@ from torchjit._functions import (
     einsum,
     meshgrid,
     nonzero,
-    norm,
-    tensordot,
 )
 from torchjit._settings import *  # noqa: F403
 from torchjit._tensor import Tensor
@@ -100,7 +98,7 @@ _ELSEWHERE["install_as_torch"] = "torchjit._alias"
 _ELSEWHERE["to_dlpack"] = "torchjit.utils.dlpack"
 _ELSEWHERE.update({name: "torchjit._removed" for name in ("eig", "lstsq", "matrix_rank", "solve")})
 _ELSEWHERE.update({name: "torchjit._lowrank" for name in ("svd_lowrank", "pca_lowrank")})
-_ELSEWHERE.update({name: "torchjit.functional" for name in ("cdist", "lu", "stft", "unique", "unique_consecutive")})
+_ELSEWHERE.update({name: "torchjit.functional" for name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive")})
 _SUBMODULES = (
     "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "multiprocessing", "nn", "onnx",
     "ops",

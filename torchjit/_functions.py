@@ -206,5 +206,5 @@ def _assert(condition: Any, message: str) -> Any:
 
 # Those that are operators where they are compiled.
 OPERATORS = (
-    einsum, broadcast_tensors, meshgrid, atleast_1d, atleast_2d, atleast_3d, cartesian_prod, block_diag, chain_matmul, tensordot, norm, nonzero,
+    einsum, broadcast_tensors, meshgrid, atleast_1d, atleast_2d, atleast_3d, cartesian_prod, block_diag, chain_matmul, nonzero,
 )  # fmt: skip

@@ -3,16 +3,20 @@
 They are compiled together with the programs that call them, so they keep to the language.
 """
 
-from typing import Optional, Tuple
+from typing import List, Optional, Tuple
 
 import torchjit as torch
-from torchjit import Tensor, _native
-from torchjit._jit_internal import boolean_dispatch
+from torchjit import Tensor, _functions, _native
+from torchjit._jit_internal import _overload, boolean_dispatch, is_scripting
 from torchjit.overrides import handle_torch_function, has_torch_function_unary, has_torch_function_variadic
 
 # ruff: noqa: UP006, UP035, UP045, A002
 
 _cdist = _native.operator("aten::cdist")
+_norm = _native.operator("aten::norm")
+_frobenius_norm = _native.operator("aten::frobenius_norm")
+_nuclear_norm = _native.operator("aten::nuclear_norm")
+_tensordot = _native.operator("aten::tensordot")
 _consecutive = _native.operator("aten::unique_consecutive")
 
 
@@ -144,21 +148,189 @@ unique_consecutive = boolean_dispatch(
 )  # fmt: skip
 
 
-def lu(A, pivot=True, get_infos=False, out=None):
-    """(LU, pivots) of matrices A (* x m x n), with get_infos (LU, pivots, infos).
+def _lu_size(made: int, given: int):
+    if given != made:
+        raise TypeError(f"expected tuple of {made} elements but got {given}")
 
-    Raises RuntimeError where there is none and get_infos is false.
+
+def _lu_with_infos(A, pivot=True, get_infos=False, out=None):
+    # type: (Tensor, bool, bool, Optional[Tuple[Tensor, Tensor, Tensor]]) -> Tuple[Tensor, Tensor, Tensor]
+    if has_torch_function_unary(A):
+        return handle_torch_function(lu, (A,), A, pivot=pivot, get_infos=get_infos, out=out)
+    result = torch._lu_with_info(A, pivot=pivot, check_errors=(not get_infos))
+    if out is not None:
+        _lu_size(3, len(out))
+        for i in range(len(out)):
+            out[i].resize_as_(result[i]).copy_(result[i])
+        return out
+    else:
+        return result
+
+
+def _lu_no_infos(A, pivot=True, get_infos=False, out=None):
+    # type: (Tensor, bool, bool, Optional[Tuple[Tensor, Tensor]]) -> Tuple[Tensor, Tensor]
+    if has_torch_function_unary(A):
+        return handle_torch_function(lu, (A,), A, pivot=pivot, get_infos=get_infos, out=out)
+    result = torch._lu_with_info(A, pivot=pivot, check_errors=(not get_infos))
+    if out is not None:
+        _lu_size(2, len(out))
+        for i in range(len(out)):
+            out[i].resize_as_(result[i]).copy_(result[i])
+        return out
+    else:
+        return result[0], result[1]
+
+
+lu = boolean_dispatch(
+    arg_name="get_infos", arg_index=2, default=False, if_true=_lu_with_infos, if_false=_lu_no_infos, module_name=__name__, func_name="lu",
+)  # fmt: skip
+lu.__doc__ = """(LU, pivots) of matrices A (* x m x n), with get_infos (LU, pivots, infos).
+
+Raises RuntimeError where there is none and get_infos is false.
+"""
+
+
+# The types that a program may give the same arguments.
+@_overload
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    # type: (Tensor, str, Optional[List[int]], bool, Optional[Tensor], Optional[int]) -> Tensor
+    pass
+
+
+@_overload
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    # type: (Tensor, Optional[number], Optional[List[int]], bool, Optional[Tensor], Optional[int]) -> Tensor
+    pass
+
+
+@_overload
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    # type: (Tensor, Optional[number], Optional[int], bool, Optional[Tensor], Optional[int]) -> Tensor
+    pass
+
+
+@_overload
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    # type: (Tensor, str, Optional[int], bool, Optional[Tensor], Optional[int]) -> Tensor
+    pass
+
+
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    """The norm of vectors or matrices over dimensions of input, over all of them where dim is None.
+
+    p is the order of the vector norm, "fro" for the root of the sum of squares or "nuc" for the sum of
+    the singular values of matrices. Raises RuntimeError for another string and for a tensor of integers.
     """
-    found = torch._lu_with_info(A, pivot=pivot, check_errors=not get_infos)
-    factors, pivots, _ = found
-    made = found if get_infos else (factors, pivots)
+    if not is_scripting():
+        return _functions.norm(input, p, dim, keepdim, out, dtype)
+    ndim = input.dim()
+    if dim is None and out is None and dtype is None and p is not None:
+        if isinstance(p, str):
+            if p == "fro":
+                return _frobenius_norm(input, [], keepdim=keepdim)
+        if not isinstance(p, str):
+            _dim = [i for i in range(ndim)]
+            return _norm(input, p, dim=_dim, keepdim=keepdim)
+    if dim is not None:
+        if isinstance(dim, int):
+            _dim = [dim]
+        else:
+            _dim = dim
+    else:
+        _dim = None
+    if isinstance(p, str):
+        if p == "fro":
+            if dtype is not None:
+                raise ValueError("dtype argument is not supported in frobenius norm")
+            if _dim is None:
+                _dim = list(range(ndim))
+            if out is None:
+                return _frobenius_norm(input, _dim, keepdim=keepdim)
+            else:
+                return _frobenius_norm(input, _dim, keepdim=keepdim, out=out)
+        elif p == "nuc":
+            if dtype is not None:
+                raise ValueError("dtype argument is not supported in nuclear norm")
+            if _dim is None:
+                if out is None:
+                    return _nuclear_norm(input, keepdim=keepdim)
+                else:
+                    return _nuclear_norm(input, keepdim=keepdim, out=out)
+            else:
+                if out is None:
+                    return _nuclear_norm(input, _dim, keepdim=keepdim)
+                else:
+                    return _nuclear_norm(input, _dim, keepdim=keepdim, out=out)
+        raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+    else:
+        if _dim is None:
+            _dim = list(range(ndim))
+        if out is None:
+            if dtype is None:
+                return _norm(input, p, _dim, keepdim=keepdim)
+            else:
+                return _norm(input, p, _dim, keepdim=keepdim, dtype=dtype)
+        else:
+            if dtype is None:
+                return _norm(input, p, _dim, keepdim=keepdim, out=out)
+            else:
+                return _norm(input, p, _dim, keepdim=keepdim, dtype=dtype, out=out)
+
+
+@_overload
+def tensordot(a, b, dims=2, out=None):
+    # type: (Tensor, Tensor, int, Optional[Tensor]) -> Tensor
+    pass
+
+
+@_overload
+def tensordot(a, b, dims=2, out=None):
+    # type: (Tensor, Tensor, Tuple[List[int], List[int]], Optional[Tensor]) -> Tensor
+    pass
+
+
+@_overload
+def tensordot(a, b, dims=2, out=None):
+    # type: (Tensor, Tensor, List[List[int]], Optional[Tensor]) -> Tensor
+    pass
+
+
+@_overload
+def tensordot(a, b, dims=2, out=None):
+    # type: (Tensor, Tensor, Tensor, Optional[Tensor]) -> Tensor
+    pass
+
+
+def tensordot(a, b, dims=2, out=None):
+    """The sum of products over dimensions of a and b.
+
+    dims is the number of last dimensions of a and first ones of b, or the dimensions of a and of b.
+    """
+    if not is_scripting():
+        return _functions.tensordot(a, b, dims, out)
+    dims_a: List[int] = []
+    dims_b: List[int] = []
+    if isinstance(dims, (tuple, list)):
+        dims_a, dims_b = dims
+    if isinstance(dims, torch.Tensor):
+        if dims.numel() > 1:
+            dims_a = torch.jit.annotate(List[int], dims[0].tolist())
+            dims_b = torch.jit.annotate(List[int], dims[1].tolist())
+        else:
+            dims_val = int(dims.item())
+            if dims_val < 0:
+                raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+            dims_a = list(range(-dims_val, 0))
+            dims_b = list(range(dims_val))
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        dims_a = list(range(-dims, 0))
+        dims_b = list(range(dims))
     if out is None:
-        return made
-    if len(out) != len(made):
-        raise TypeError(f"expected tuple of {len(made)} elements but got {len(out)}")
-    for into, tensor in zip(out, made):  # noqa: B905
-        into.resize_as_(tensor).copy_(tensor)
-    return out
+        return _tensordot(a, b, dims_a, dims_b)
+    else:
+        return _tensordot(a, b, dims_a, dims_b, out=out)
 
 
 _windows = _native.operator("aten::stft")
@@ -189,7 +361,7 @@ def stft(
 # Functions that programs call by torch.name.
 _TORCH_NAMES = (
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul", "einsum",
-    "istft", "meshgrid", "norm", "split", "tensordot",
+    "istft", "meshgrid", "split",
 )  # fmt: skip
 
 

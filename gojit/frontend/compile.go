@@ -48,6 +48,8 @@ type Options struct {
 	// Defaults are the values of parameters with defaults, evaluated where the function was
 	// defined; nil: only constants in the text are taken.
 	Defaults map[string]value.Value
+	// Overload says that the signature is one of several of a definition: a default that does not fit it is for another.
+	Overload bool
 	Unit     *ir.Unit
 
 	// FromText says that the definition was read from text by this compiler's parser, for which -1
@@ -243,9 +245,13 @@ func (e *emitter) declaredSchema(def syntax.Def) *schema.FunctionSchema {
 					"function calls.\n As a workaround, make the default None and instantiate the default parameter within the body of the "+
 					"function. Found <class '%s'> on parameter %s", v.Kind(), a.Name)
 			}
-			a.Default, a.HasDefault = e.convertDefault(def, a.Name, a.Type, a.ListSize, v), true
+			if a.Default, a.HasDefault = coerceDefault(a.Type, a.ListSize, v); !a.HasDefault && !e.o.Overload {
+				failDefault(def, a)
+			}
 		} else if d := p.Default(); d != nil && e.o.Defaults == nil {
-			a.Default, a.HasDefault = e.convertDefault(def, a.Name, a.Type, a.ListSize, e.constantOf(d, a.Type)), true
+			if a.Default, a.HasDefault = coerceDefault(a.Type, a.ListSize, e.constantOf(d, a.Type)); !a.HasDefault {
+				failDefault(def, a)
+			}
 		}
 		s.Arguments = append(s.Arguments, a)
 	}
@@ -278,24 +284,28 @@ func (e *emitter) stateType(def syntax.Def) types.Type {
 	return nil
 }
 
-// convertDefault makes the value of a default one of the parameter's type. For a list of size
+// coerceDefault makes the value of a default one of the parameter's type; ok is false where it cannot be. For a list of size
 // elements it is one element, which stands for all.
-func (e *emitter) convertDefault(def syntax.Def, name string, t types.Type, size int, v value.Value) value.Value {
+func coerceDefault(t types.Type, size int, v value.Value) (c value.Value, ok bool) {
 	if list, isList := t.(*types.List); isList && size > 0 {
 		t = list.Elem
 	}
-	c, ok := value.Coerce(v, t)
 	if v.IsNone() && t.Kind() == types.KindTensor {
-		c, ok = v, true // no tensor
+		return v, true // no tensor
 	}
-	if !ok {
-		inferred := ""
-		if x, isTensor := t.(*types.TensorInfo); isTensor && x.Inferred {
-			inferred = fmt.Sprintf("Because \"%s\" was not annotated with an explicit type it is assumed to be type 'Tensor'.", name)
-		}
-		fail(def.Range, "Expected a default value of type %s on parameter \"%s\".%s", types.Repr(t), name, inferred)
+	return value.Coerce(v, t)
+}
+
+// failDefault says that the default of a parameter does not have its type.
+func failDefault(def syntax.Def, a schema.Argument) {
+	t, inferred := a.Type, ""
+	if list, isList := t.(*types.List); isList && a.ListSize > 0 {
+		t = list.Elem
 	}
-	return c
+	if x, isTensor := t.(*types.TensorInfo); isTensor && x.Inferred {
+		inferred = fmt.Sprintf("Because \"%s\" was not annotated with an explicit type it is assumed to be type 'Tensor'.", a.Name)
+	}
+	fail(def.Range, "Expected a default value of type %s on parameter \"%s\".%s", types.Repr(t), a.Name, inferred)
 }
 
 // isMutable reports whether a value is, or is a tuple that holds, a list or a dictionary.
