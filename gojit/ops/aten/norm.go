@@ -44,8 +44,8 @@ func batchNorm(x, weight, bias, runningMean, runningVar *tensor.Tensor, training
 	if x.Dim() > 1 {
 		channels = x.Size(1)
 	}
-	for name, t := range map[string]*tensor.Tensor{"running_mean": runningMean, "running_var": runningVar, "weight": weight, "bias": bias} {
-		check(t == nil || t.Numel() == channels, "%s should contain %d elements not %d", name, channels, numelOr(t))
+	for i, t := range []*tensor.Tensor{runningMean, runningVar, weight, bias} {
+		check(t == nil || t.Numel() == channels, "%s should contain %d elements not %d", [...]string{"running_mean", "running_var", "weight", "bias"}[i], channels, numelOr(t))
 	}
 	wrapDim(1, x)
 	check(training || runningMean != nil && runningVar != nil, "running_mean must be defined in evaluation mode")
