@@ -122,8 +122,6 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
 
     dims is the number of last dimensions of a and first ones of b, or the dimensions of a and of b.
     """
-    if _native.has_torch_function_variadic(a, b):
-        return _overridden(tensordot, (a, b), a, b, dims=dims, out=out)
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
@@ -145,8 +143,6 @@ def norm(
     p is the order of the vector norm, "fro" for the root of the sum of squares or "nuc" for the sum of
     the singular values of matrices. Raises RuntimeError for another string and for a tensor of integers.
     """
-    if _native.has_torch_function_unary(input):
-        return _overridden(norm, (input,), input, p=p, dim=dim, keepdim=keepdim, out=out, dtype=dtype)
     if _native.is_tracing() and out is None:
         return _traced_norm(input, p, dim, keepdim, dtype)
     if not (input.is_floating_point() or input.is_complex()):

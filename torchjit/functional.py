@@ -221,6 +221,8 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     p is the order of the vector norm, "fro" for the root of the sum of squares or "nuc" for the sum of
     the singular values of matrices. Raises RuntimeError for another string and for a tensor of integers.
     """
+    if has_torch_function_unary(input):
+        return handle_torch_function(norm, (input,), input, p=p, dim=dim, keepdim=keepdim, out=out, dtype=dtype)
     if not is_scripting():
         return _functions.norm(input, p, dim, keepdim, out, dtype)
     ndim = input.dim()
@@ -306,6 +308,8 @@ def tensordot(a, b, dims=2, out=None):
 
     dims is the number of last dimensions of a and first ones of b, or the dimensions of a and of b.
     """
+    if has_torch_function_variadic(a, b):
+        return handle_torch_function(tensordot, (a, b), a, b, dims=dims, out=out)
     if not is_scripting():
         return _functions.tensordot(a, b, dims, out)
     dims_a: List[int] = []
