@@ -141,6 +141,9 @@ func activationDefinitions() []definition {
 			for i := range n {
 				extras[i] = c.scalar(i + 1)
 			}
+			if a.name == "softshrink" {
+				check(extras[0].Float64() >= 0, "lambda must be greater or equal to 0, but found to be %s.", extras[0])
+			}
 			return p.run(dst, operands[:], extras[:n]...)
 		})))
 	}

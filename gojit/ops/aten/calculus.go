@@ -72,13 +72,25 @@ func covariance(c call) *tensor.Tensor {
 		rows = must(rows.Reshape(1, -1))
 	}
 	n := rows.Size(1)
+	checkWeights := func(name string, w *tensor.Tensor) {
+		check(w.Dim() <= 1, "cov(): expected %s to have one or fewer dimensions but got %s with %d dimensions", name, name, w.Dim())
+		if name == "fweights" {
+			check(w.DType().IsIntegral(), "cov(): expected fweights to have integral dtype but got fweights with %s dtype", w.DType().CppName())
+		} else {
+			check(w.DType().IsFloating(), "cov(): expected aweights to have floating point dtype but got aweights with %s dtype", w.DType().CppName())
+		}
+		check(w.Numel() == n, "cov(): expected %s to have the same numel as there are observations in the input but got %d != %d", name, w.Numel(), n)
+		check(n == 0 || extreme("min", w, nil, false, true).At().Float64() >= 0, "cov(): %s cannot be negative", name)
+	}
 	var weights *tensor.Tensor
 	if f := c.optionalTensor(2); f != nil {
+		checkWeights("fweights", f)
 		weights = to(f, tensor.Float64)
 	}
 	total := float64(n)
 	norm := total - float64(c.int(1))
 	if a := c.optionalTensor(3); a != nil {
+		checkWeights("aweights", a)
 		frequencies := weights
 		weights = to(a, tensor.Float64)
 		if frequencies != nil {

@@ -121,6 +121,8 @@ func triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
 func triangleIndices(c call, upper bool) *tensor.Tensor {
 	o := c.options(3, tensor.Int64, tensor.Device{})
 	rows, columns, offset := c.int(0), c.int(1), c.int(2)
+	check(rows >= 0, "row must be non-negative, got%d", rows)
+	check(columns >= 0, "col must be non-negative, got%d", columns)
 	var r, k []int64
 	for i := range rows {
 		for j := range columns {

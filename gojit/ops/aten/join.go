@@ -311,7 +311,10 @@ var joinFamily = []definition{
 	}),
 	giving("vstack", vstack),
 	giving("row_stack", vstack),
-	giving("dstack", func(c call) *tensor.Tensor { return concat(atLeastAll(c.tensors(0), 3), 2) }),
+	giving("dstack", func(c call) *tensor.Tensor {
+		check(len(c.tensors(0)) > 0, "dstack expects a non-empty TensorList")
+		return concat(atLeastAll(c.tensors(0), 3), 2)
+	}),
 	giving("column_stack", func(c call) *tensor.Tensor {
 		ts := c.tensors(0)
 		for i, t := range ts {

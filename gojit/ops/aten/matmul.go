@@ -429,7 +429,14 @@ var matmulFamily = []definition{
 		check(false, "no dimension of size 3 in input")
 		return nil
 	}),
-	giving("linalg_cross", func(c call) *tensor.Tensor { return cross(c.tensor(0), c.tensor(1), c.int(2)) }),
+	giving("linalg_cross", func(c call) *tensor.Tensor {
+		a, b, dim := c.tensor(0), c.tensor(1), c.int(2)
+		check(a.Dim() == b.Dim(), "linalg.cross: inputs must have the same number of dimensions.")
+		if d := wrapDim(dim, a); a.Dim() > 0 {
+			check(a.Size(d) == 3 && b.Size(d) == 3, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", dim, a.Size(d), b.Size(d))
+		}
+		return cross(a, b, dim)
+	}),
 	giving("tensordot", func(c call) *tensor.Tensor { return tensorDot(c.tensor(0), c.tensor(1), c.ints(2), c.ints(3)) }),
 	giving("einsum", func(c call) *tensor.Tensor { return einsum(c.str(0), c.tensors(1)) }),
 	giving("bilinear", func(c call) *tensor.Tensor {

@@ -1,7 +1,9 @@
 package aten
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"torchjit/gojit/dense"
 	"torchjit/gojit/tensor"
@@ -42,9 +44,13 @@ func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooli
 	for d := range n {
 		in := x.Size(x.Dim() - n + d)
 		check(in > 0, "%s(): Expected input to have non-zero size for non-batch dimensions, but got %s", name, shapeText(x.Shape()))
-		check(kernel[d] > 0, "kernel size should be greater than zero, but got %d", kernel[d])
-		check(stride[d] > 0, "stride should not be zero")
-		check(padding[d] >= 0 && 2*padding[d] <= kernel[d], "pad should be at most half of kernel size, but got pad=%d and kernel_size=%d", padding[d], kernel[d])
+		check(kernel[d] != 0 || len(c.ints(i+1)) > 0, "stride should not be zero")
+		check(kernel[d] > 0, "kernel size should be greater than zero, but got %s", byAxis("k", kernel))
+		check(stride[d] != 0, "stride should not be zero")
+		check(stride[d] > 0, "stride should be greater than zero, but got %s", byAxis("d", stride))
+		check(dilation[d] > 0, "dilation should be greater than zero, but got %s", byAxis("dilation", dilation))
+		check(padding[d] >= 0, "pad must be non-negative, but got pad: %d", padding[d])
+		check(2*padding[d] <= kernel[d], "pad should be at most half of kernel size, but got pad=%d and kernel_size=%d", padding[d], kernel[d])
 		out := pooledSize(in, kernel[d], stride[d], padding[d], dilation[d], c.bool(ceilAt))
 		sizes[d+1] = out
 		p.windows = append(p.windows, slidingWindows(in, max(out, 0), kernel[d], stride[d], padding[d], dilation[d]))
@@ -52,6 +58,18 @@ func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooli
 	check(slices.Min(sizes[1:n+1]) > 0, "Given input size: %v. Calculated output size: %v. Output size is too small",
 		closeTimes(x.Shape()[x.Dim()-n-1:]), closeTimes(sizes[:n+1]))
 	return p
+}
+
+// byAxis names the numbers of the dimensions of an image, a line having a height of 1.
+func byAxis(name string, sizes []int) string {
+	if len(sizes) == 1 {
+		sizes = []int{1, sizes[0]}
+	}
+	parts := make([]string, len(sizes))
+	for i, n := range sizes {
+		parts[i] = fmt.Sprintf("%s%c: %d", name, "THW"[3-len(sizes)+i], n)
+	}
+	return strings.Join(parts, " ")
 }
 
 func pooledSize(in, kernel, stride, padding, dilation int, ceil bool) int {
