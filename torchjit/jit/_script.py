@@ -14,7 +14,7 @@ from torchjit import _jit_internal as _marks
 from torchjit._other_names import emitted
 from torchjit._tensor import Tensor
 from torchjit.jit import _resolve, _state
-from torchjit.jit._resolve import Scope, qualified_name
+from torchjit.jit._resolve import CallbackScope, Scope, qualified_name
 from torchjit.jit._serialization import itself, reduce_function, reduce_method, save_to_buffer, save_to_path
 
 ScriptFunction = _native.ScriptFunction
@@ -259,10 +259,11 @@ class CompilationUnit:
             self.define(lang, _frames_up=_frames_up + 1)
 
     def define(self, lang: str, rcb: Any = None, _frames_up: int = 0) -> CompilationUnit:
+        """Adds the functions of a source text; rcb gives the values of names, the frame of the caller does where it is None."""
         frame = inspect.currentframe()
         for _ in range(_frames_up + 1):
             frame = frame.f_back if frame else None
-        for f in _native.compile_source(lang, Scope.of_frame(frame)):
+        for f in _native.compile_source(lang, Scope.of_frame(frame) if rcb is None else CallbackScope(rcb)):
             if f.__name__ in self._functions:
                 raise RuntimeError(f"method '{f.__name__}' already defined.")
             self._functions[f.__name__] = f
