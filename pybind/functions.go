@@ -23,7 +23,7 @@ var registered = slices.Concat(
 	serializeFunctions,
 	safeTensorsFunctions,
 	exportFunctions,
-	traceFunctions,
+	traceFunctions, tracingMembers,
 	profileFunctions,
 	memberFunctions,
 	graphMembers,

@@ -14,7 +14,7 @@ from torchjit import _executor_settings, _graph_results, _native, _other_names, 
 # The numbers of the handle classes (see pybind/slots.go); _C.type_classes tells those of types.
 _HANDLE_CLASSES = {
     "Graph": 3, "Node": 9, "Value": 10, "Block": 11, "Use": 12, "FunctionSchema": 13, "Argument": 14, "_AliasInfo": 15,
-    "AliasDb": 16, "ScriptList": 17, "ScriptDict": 18,
+    "AliasDb": 16, "ScriptList": 17, "ScriptDict": 18, "TracingState": 20,
 }  # fmt: skip
 
 
@@ -140,6 +140,13 @@ class _AliasInfo(_native.Handle):
 
 class AliasDb(_native.Handle):
     """Which values of a graph may share memory, and which of it is written."""
+
+
+class TracingState(_native.Handle):
+    """A trace while it is being recorded."""
+
+    def __new__(cls) -> Any:
+        raise TypeError("torch._C.TracingState: No constructor defined!")
 
 
 class _ScriptIterator:
@@ -399,9 +406,17 @@ def _is_tracing() -> bool:
     return _native.is_tracing()
 
 
-def _get_tracing_state() -> Any:
-    """What records a trace, None where none is recorded."""
-    return True if _native.is_tracing() else None
+def _tracer_warn_use_python() -> None:
+    """Does nothing: warnings of traces are Python's from the beginning."""
+
+
+def _tracer_set_get_unique_name_fn(func: Callable[[Any], str]) -> None:
+    """Asks a function for the names of tensors that have none yet, until the trace that is being recorded ends."""
+    from torchjit import _host
+
+    if not _is_tracing():
+        raise RuntimeError("no trace is being recorded")
+    _host.naming.function = func
 
 
 class IODescriptor:

@@ -597,6 +597,27 @@ class AliasDb(Handle):
     def move_before_topologically_valid(self, node: Node, before: Node) -> bool:
         """Moves a node before another, with the nodes that must go along, where the graph then still does the same; returns whether it has."""
 
+class TracingState(Handle):
+    """A trace while it is being recorded."""
+
+    def __str__(self) -> builtins.str:
+        """The graph so far."""
+
+    def graph(self) -> Graph:
+        """The graph so far."""
+
+    def set_graph(self, graph: Graph) -> None:
+        """Records into another graph from now on."""
+
+    def push_scope(self, name: builtins.str) -> None:
+        """Begins a scope that the nodes to come are of."""
+
+    def pop_scope(self) -> None:
+        """Ends what push_scope has begun. RuntimeError where no scope is open."""
+
+    def current_scope(self) -> builtins.str:
+        """The innermost scope, "" outside of all."""
+
 class ScriptList(Handle):
     """A list of a program: compiled functions that are given it see and change the same list."""
 
@@ -1022,6 +1043,12 @@ def _fuse_tensorexprs(graph: Graph) -> None:
 def _get_schema(name: builtins.str, overload_name: builtins.str) -> FunctionSchema:
     """The schema of an overload; "default" or "" is the one without a name."""
 
+def _get_tracing_state() -> TracingState | None:
+    """What records a trace, None where none is recorded."""
+
+def _get_value_trace(var: Any) -> Value:
+    """The value of the graph that a tensor is: one that the trace does not know becomes a constant. RuntimeError where no trace is recorded."""
+
 def _infer_type(value: Any) -> tuple[Any, ...]:
     """The type that a value has in a program, or None and why it has none."""
 
@@ -1247,6 +1274,12 @@ def _script_dict(items: Any, key: Type, elem: Type) -> ScriptDict:
 def _script_list(items: Any, elem: Type) -> ScriptList:
     """A list of a program with the items."""
 
+def _set_tracing_state(state: TracingState | None) -> None:
+    """Goes on with a trace; None suspends the one that is being recorded."""
+
+def _set_value_trace(var: Any, value: Value | None) -> None:
+    """Makes a tensor another value of the graph, or with None one that the trace does not know. RuntimeError where no trace is recorded."""
+
 def _shape_functions() -> tuple[Any, ...]:
     """The functions of sizes as a program, the operators that have one, and the names of their functions."""
 
@@ -1255,6 +1288,9 @@ def _stream_text(item: Any) -> builtins.str:
 
 def _swap_functional_linear(graph: Graph) -> None:
     """Replaces calls of functions called linear by aten::linear."""
+
+def _tracer_set_force_outplace(force_outplace: bool) -> None:
+    """Has operators that write a tensor recorded as ones that make a new one, or not. RuntimeError where no trace is recorded."""
 
 def parse_ir(input: builtins.str, parse_tensor_constants: bool = False) -> Graph:
     """The graph of a text as graphs are printed. parse_tensor_constants gives constants whose elements are not shown the value of a tensor of their type."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchjit import _C as _classes
-from torchjit import _native
+from torchjit import _host, _native
 from torchjit._tensor import Tensor
 from torchjit.nn.modules import module as _modules
 
@@ -256,6 +256,7 @@ def _record(
             _check_containers(result)
         return _native.trace_end(name, result, module, method)
     finally:
+        _host.naming.function = None
         _native.trace_abort()
 
 
