@@ -1049,6 +1049,9 @@ def _get_tracing_state() -> TracingState | None:
 def _get_value_trace(var: Any) -> Value:
     """The value of the graph that a tensor is: one that the trace does not know becomes a constant. RuntimeError where no trace is recorded."""
 
+def _hack_do_not_use_clone_module_with_class(module: Any, ignored_methods: list[Any] | tuple[Any, ...], ignored_properties: list[Any] | tuple[Any, ...]) -> Any:
+    """A copy of a module with a class of its own, which lacks some methods and attributes. RuntimeError where a method that stays uses one of them."""
+
 def _infer_type(value: Any) -> tuple[Any, ...]:
     """The type that a value has in a program, or None and why it has none."""
 
@@ -1120,6 +1123,9 @@ def _jit_pass_dce_allow_deleting_nodes_with_side_effects(graph: Graph) -> None:
 
 def _jit_pass_decompose_ops(graph: Graph) -> None:
     """Replaces addmm by mm and add."""
+
+def _jit_pass_dedup_module_uses(module: Any) -> None:
+    """Gives each call of a submodule in a module's methods a submodule of its own."""
 
 def _jit_pass_erase_number_types(graph: Graph) -> None:
     """Makes numbers tensors without dimensions."""
