@@ -24,7 +24,7 @@ var registered = slices.Concat(
 	safeTensorsFunctions,
 	exportFunctions,
 	traceFunctions, tracingMembers,
-	profileFunctions,
+	profileFunctions, lineProfileFunctions,
 	memberFunctions,
 	graphMembers,
 	nodeMembers,

@@ -1,9 +1,25 @@
-"""torch.classes: the classes that libraries register in C++. There is none here, and no library can be loaded."""
+"""torch.classes: the classes that PyTorch and libraries register in C++. Of PyTorch's own those in _KNOWN are here; no library can be loaded."""
 
 from __future__ import annotations
 
 import types
 from typing import Any
+
+
+# Where the Python classes are that stand for registered ones.
+_KNOWN = {("profiling", "_ScriptProfile"): ("torchjit.jit._profile", "LineProfile")}
+
+
+def script_class(namespace: str, name: str) -> Any:
+    """torch._C.ScriptClass of a registered class. RuntimeError where there is none of that name."""
+    import importlib
+
+    from torchjit import _C
+
+    if (namespace, name) not in _KNOWN:
+        raise RuntimeError(f"Tried to instantiate class '{namespace}.{name}', but it does not exist! Ensure that it is registered via torch::class_")
+    module, attribute = _KNOWN[namespace, name]
+    return _C.ScriptClass(getattr(importlib.import_module(module), attribute))
 
 
 class _ClassNamespace(types.ModuleType):
@@ -16,7 +32,9 @@ class _ClassNamespace(types.ModuleType):
     def __getattr__(self, attr: str) -> Any:
         if attr.startswith("__"):
             raise AttributeError(attr)
-        raise RuntimeError(f"Tried to instantiate class '{self.name}.{attr}', but it does not exist! Ensure that it is registered via torch::class_")
+        made = script_class(self.name, attr)
+        setattr(self, attr, made)
+        return made
 
 
 class _Classes(types.ModuleType):

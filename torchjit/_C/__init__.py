@@ -142,6 +142,27 @@ class AliasDb(_native.Handle):
     """Which values of a graph may share memory, and which of it is written."""
 
 
+class ScriptClass:
+    """A class that PyTorch registers in C++: a call makes an object of it."""
+
+    def __init__(self, cls: Any) -> None:
+        self._class = cls
+        self.__doc__ = cls.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._class(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"Class {self._class.__name__} does not have static method {name}!")
+
+
+def _get_custom_class_python_wrapper(ns: str, qualname: str) -> ScriptClass:
+    """torch.classes' class of a name in a namespace. RuntimeError where there is none."""
+    from torchjit import _classes
+
+    return _classes.script_class(ns, qualname)
+
+
 class TracingState(_native.Handle):
     """A trace while it is being recorded."""
 

@@ -130,6 +130,10 @@ def __getattr__(name: str) -> Any:
         "_recursive", "_trace_check", "mobile", "quantized",
     ):  # fmt: skip
         return importlib.import_module("torchjit.jit." + name)
+    if name == "_ScriptProfile":
+        from torchjit.jit import _profile
+
+        return _profile._ScriptProfile
     if name == "ONNXTracedModule":
         from torchjit.jit import _trace
 

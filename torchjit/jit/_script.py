@@ -329,7 +329,9 @@ _ELSEWHERE = {
     **{name: "torchjit._jit_internal" for name in ("Attribute", "interface", "_unwrap_optional")},
     **{name: "torchjit.jit._state" for name in ("_enabled", "_python_cu", "_set_jit_function_cache", "_set_jit_overload_cache", "_try_get_jit_cached_function", "_try_get_jit_cached_overloads")},
     **{name: "torchjit.jit.frontend" for name in ("get_default_args", "get_jit_class_def", "get_jit_def")},
-    "ConstMap": "torchjit._C", "ScriptWarning": "torchjit.jit", "_qualified_name": "torchjit.jit._callables",
+    **{name: "torchjit.jit._profile" for name in ("_ScriptProfile", "_ScriptProfileColumn", "_ScriptProfileTable", "pad")},
+    "has_torch_function": "torchjit.overrides", "has_torch_function_unary": "torchjit.overrides", "has_torch_function_variadic": "torchjit.overrides",
+    "set_module": "torchjit.jit", "_register_builtin": "torchjit.jit._builtins", "_jit_internal": "torchjit", "ConstMap": "torchjit._C", "ScriptWarning": "torchjit.jit", "_qualified_name": "torchjit.jit._callables",
     "Module": "torchjit.nn",
     "wrap_cpp_module": "torchjit.jit._recursive", "validate_map_location": "torchjit.jit._serialization",
 }  # fmt: skip
