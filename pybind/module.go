@@ -406,6 +406,7 @@ func (c *call) argInstance(i int) (*value.Object, error) {
 	if !ok {
 		return nil, typeErrorf("expected a module or an object of a compiled class")
 	}
+	o.Complete()
 	return o, nil
 }
 

@@ -112,6 +112,7 @@ func (d *useDeduper) rewrite(use moduleUse, duplicate func(*value.Object) (*valu
 	for i := 0; holder.Class.AttributeIndex(name) >= 0; i++ {
 		name = fmt.Sprintf("%s_%d", use.path[last], i)
 	}
+	holder.Complete()
 	holder.Class.AddAttribute(types.Attribute{Name: name, Type: copied.Class})
 	holder.Slots = append(holder.Slots, value.OfObject(copied))
 	use.value.Node().SetAttr("name", name)

@@ -50,6 +50,10 @@ class Graph(_native.Handle):
             getattr(node, letter + "_")(name, value)
         return node.output() if outputs == 1 else tuple(node.outputs())
 
+    def at(self, operator: str, *args: Any, overload_name: str = "", **kwargs: Any) -> Any:
+        """Inserts an aten::ATen node, which stands for an operator where a graph becomes ONNX."""
+        return self.op("aten::ATen", *args, operator_s=operator, overload_name_s=overload_name, **kwargs)
+
     def insert_point_guard(self, at: Any) -> Any:
         """A context manager that moves the insertion point before a node, or to the end of a block, and back."""
         return _InsertPoint(self, at)

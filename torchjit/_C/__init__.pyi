@@ -1010,6 +1010,12 @@ class EnumType(Type):
 class FunctionType(Type):
     """A static type of the kind FunctionType."""
 
+def _add_attribute(module: Any, name: builtins.str, type: Type, value: Any) -> None:
+    """Adds an attribute to a module and its class."""
+
+def _class_members(class: Type) -> list[Any]:
+    """The names, kinds and types of a class's attributes."""
+
 def _compute_shapes(graph: Graph, first: Node | None = None, last: Node | None = None) -> tuple[Any, ...]:
     """Gives tensors the types that follow from those of the parameters; replies a graph that computes the sizes that are symbols, and the symbols."""
 
@@ -1039,6 +1045,12 @@ def _fuse_clamp_w_prepacked(graph: Graph) -> None:
 
 def _fuse_tensorexprs(graph: Graph) -> None:
     """Groups elementwise nodes whose tensors' types are known, and guards the groups."""
+
+def _get_caught_jit_exception_class_name() -> builtins.str:
+    """The class of the last exception that left a program by a raise statement, "" where none has."""
+
+def _get_caught_jit_exception_original_msg() -> builtins.str:
+    """What the last exception that left a program by a raise statement said."""
 
 def _get_schema(name: builtins.str, overload_name: builtins.str) -> FunctionSchema:
     """The schema of an overload; "default" or "" is the one without a name."""

@@ -103,6 +103,38 @@ class _CModule(_native.Handle):
     def setattr(self, name: str, value: Any) -> None:
         _native.module_set(self, name, value)
 
+    def _register_attribute(self, name: str, type: Any, value: Any) -> None:
+        """Sets an attribute; where there is none of that name, adds one of a type, which all modules of the class get."""
+        if self.hasattr(name):
+            _native.module_set(self, name, value)
+        else:
+            _C._add_attribute(self, name, type, value)
+
+    def _define(self, concrete_type: Any, script: str, rcb: Callable[[str], Any]) -> None:
+        """Adds the methods of a source text; rcb gives the values of names."""
+        from torchjit.jit._resolve import CallbackScope
+
+        _native.define_module_method(self, script, CallbackScope(rcb))
+
+    def _create_method_from_trace(
+        self, name: str, func: Any, example_inputs: tuple[Any, ...], var_name_lookup_fn: Any, strict: bool, force_outplace: bool, argument_names: Any = ()
+    ) -> None:  # fmt: skip
+        """Adds as a method what a call of a function does. Values have the names of the function's variables."""
+        from torchjit.jit._trace import _record
+
+        _record(func, tuple(example_inputs), self, "", name, strict, list(argument_names), force_outplace)
+
+    def _set_optimized(self, optimized: bool) -> None:
+        """Does nothing, as in PyTorch: torch._C._set_graph_executor_optimize is what counts."""
+
+    def _replicate_for_data_parallel(self) -> Any:
+        """A copy that shares the tensors."""
+        return _native.module_copy(self, False)
+
+    def get_debug_state(self) -> Any:
+        """The plans of forward, which has been called."""
+        return self._get_method("forward").get_debug_state()
+
 
 _CModule.__name__, _CModule.__qualname__, _CModule.__module__ = "ScriptModule", "ScriptModule", "torchjit._C"
 
@@ -416,6 +448,13 @@ class RecursiveScriptModule(ScriptModule):
         self._finish()
         return self
 
+    @classmethod
+    def _construct(cls, cpp_module: Any, init_fn: Callable[[Any], None]) -> RecursiveScriptModule:
+        """The Python side of a module of the library, for which init_fn has been called."""
+        self = cls._wrap(cpp_module)
+        init_fn(self)
+        return self
+
     def _reconstruct(self, cpp_module: Any) -> None:
         """Makes this the Python side of another module of the library."""
         made = type(self)._wrap(cpp_module)
@@ -452,7 +491,7 @@ class RecursiveScriptModule(ScriptModule):
     def forward_magic_method(self, name: str, *args: Any) -> Any:
         method = _native.module_method(self._c, name)
         if method is None:
-            raise NotImplementedError(name)
+            raise NotImplementedError()
         return method(*args)
 
     def __getattr__(self, name: str) -> Any:
