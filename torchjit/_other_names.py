@@ -34,10 +34,10 @@ def _jit_clear_class_registry() -> None:
 
 
 def _jit_is_script_object(obj: Any) -> bool:
-    """Whether an object is an instance of a class of a program."""
-    from torchjit.jit._module import RecursiveScriptClass
+    """Whether an object is an instance of a class of a program: a module of the library is."""
+    from torchjit.jit._module import RecursiveScriptClass, _CModule
 
-    return isinstance(obj, RecursiveScriptClass)
+    return isinstance(obj, (RecursiveScriptClass, _CModule))
 
 
 def _jit_script_compile(qualname: str, definition: Any, rcb: Callable[[str], Any], defaults: dict[str, Any]) -> Any:

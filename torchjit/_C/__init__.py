@@ -6,6 +6,7 @@ called `Graph.addInput` becomes a method of Graph, one of the class `_C` a funct
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -394,7 +395,9 @@ ScriptMethod.owner = property(lambda self: self._owner())  # type: ignore[attr-d
 
 
 def _jit_get_operation(qualified_name: str) -> tuple[Any, list[str]]:
-    """An operator as a function of Python, and the names of its overloads."""
+    """An operator as a function of Python, and the names of its overloads. RuntimeError where there is none."""
+    if "::" not in qualified_name:
+        raise RuntimeError(f"all symbols must have a namespace, <namespace>::<string>, but found: {qualified_name}")
     names = _overload_names(qualified_name)  # type: ignore[name-defined]  # noqa: F821
     return _native.operator(qualified_name), names
 
@@ -403,6 +406,8 @@ class InferredType:
     """The type of a Python value, or why it has none."""
 
     def __init__(self, type: Any = None, reason: str = "") -> None:
+        if isinstance(type, str):
+            type, reason = None, type
         self._type, self._reason = type, reason
 
     def type(self) -> Any:
@@ -423,6 +428,11 @@ class InferredType:
 def _jit_try_infer_type(value: Any) -> InferredType:
     """The type that a Python value has in a program."""
     inferred, reason = _infer_type(value)  # type: ignore[name-defined]  # noqa: F821
+    if inferred is None and isinstance(value, (enum.Enum, list, tuple, dict)):
+        from torchjit.jit import _recursive
+
+        text, _ = _recursive.infer_type(value)
+        inferred = None if text is None else _program_type(text)  # type: ignore[name-defined]  # noqa: F821
     return InferredType(inferred, reason)
 
 
@@ -452,7 +462,7 @@ class IODescriptor:
 
 
 def _jit_flatten(*args: Any) -> tuple[list[Any], IODescriptor]:
-    """The tensors in nested tuples, lists and dictionaries, and what _jit_unflatten needs to put them back."""
+    """The tensors in nested tuples, lists and dictionaries, where numbers count as tensors, and what _jit_unflatten needs to put them back."""
     found: list[Any] = []
     return found, IODescriptor(_form_of(args[0] if len(args) == 1 else args, found))
 
@@ -467,6 +477,11 @@ def _form_of(x: Any, found: list[Any]) -> Any:
         return ("dict", [(k, _form_of(v, found)) for k, v in x.items()])
     if isinstance(x, str) or x is None:
         return ("value", x)
+    if isinstance(x, (bool, int, float)):
+        from torchjit import float64, tensor
+
+        found.append(tensor(x, dtype=float64 if isinstance(x, float) else None))
+        return ("tensor",)
     raise RuntimeError(
         "Only tuples, lists and Variables are supported as JIT inputs/outputs. Dictionaries and strings are also accepted, but their usage "
         f"is not recommended. Here, received an input of unsupported type: {type(x).__name__}"
@@ -502,7 +517,8 @@ _ELSEWHERE = {
     "CompilationUnit": ("torchjit.jit._script", "CompilationUnit"),
     "ConcreteModuleTypeBuilder": ("torchjit.jit._type_builder", "ConcreteModuleTypeBuilder"),
     "ConcreteModuleType": ("torchjit.jit._recursive", "ConcreteType"), "ScriptObject": ("torchjit.jit._module", "RecursiveScriptClass"),
-    **{name: ("torchjit.jit._logging", name) for name in ("AggregationType", "LockingLogger", "LoggerBase", "NoopLogger")},
+    "ScriptObjectProperty": ("torchjit.jit._module", "ScriptObjectProperty"),
+    **{name: ("torchjit.jit._logging", name) for name in ("AVG", "AggregationType", "LockingLogger", "LoggerBase", "NoopLogger", "SUM")},
     **{name: ("torchjit.jit._executor_state", name) for name in ("ArgumentSpec", "Code", "ExecutionPlan", "GraphExecutorState")},
     **{name: ("torchjit._C._compiler", name) for name in (
         "CallStack", "ErrorReport", "FatalError", "_OutOfMemoryError", "_create_module_with_type", "_create_object_with_type", "_export_opnames",

@@ -18,6 +18,14 @@ from torchjit.nn.modules.module import Module
 _MODULE_HANDLE, _OBJECT_HANDLE = 4, 6
 
 
+class ScriptObjectProperty(typing.NamedTuple):
+    """A property of a class of a program: the methods that read and set it, None where it cannot be set."""
+
+    name: str
+    getter: Any
+    setter: Any
+
+
 class _CModule(_native.Handle):
     """A module of the library."""
 
@@ -49,9 +57,9 @@ class _CModule(_native.Handle):
             return _native.module_get(self, name)
         raise AttributeError(f"{_native.module_class_name(self)} does not have a field with name '{name}'")
 
-    def _properties(self) -> list[Any]:
-        """The properties of the class: their methods are listed with the others."""
-        return []
+    def _properties(self) -> list[ScriptObjectProperty]:
+        """The properties of the class."""
+        return [ScriptObjectProperty(*found) for found in _native.module_properties(self)]
 
     def _get_forward_hooks(self) -> list[Any]:
         return list(_native.module_hooks(self)[1])
@@ -101,6 +109,8 @@ class _CModule(_native.Handle):
         return _native.module_get(self, name)
 
     def setattr(self, name: str, value: Any) -> None:
+        if not self.hasattr(name):
+            raise RuntimeError(f"{_native.module_class_name(self)} does not have an attribute with name '{name}'")
         _native.module_set(self, name, value)
 
     def _register_attribute(self, name: str, type: Any, value: Any) -> None:
@@ -542,7 +552,7 @@ class RecursiveScriptModule(ScriptModule):
 
     def __delattr__(self, name: str) -> None:
         if name not in self.__dict__:
-            raise RuntimeError("cannot delete methods or parameters of a script module")
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         object.__delattr__(self, name)
 
     def extra_repr(self) -> str:
@@ -614,6 +624,21 @@ class RecursiveScriptModule(ScriptModule):
 
     def __deepcopy__(self, memo: Any) -> RecursiveScriptModule:
         return self._wrap(_native.module_copy(self._c, True))
+
+
+def _unsupported(name: str) -> Any:
+    def fail(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{name} is not supported on ScriptModules")
+
+    fail.__name__, fail.__doc__ = name, "Raises RuntimeError: hooks are compiled with the module."
+    return fail
+
+
+for _name in (
+    "register_forward_hook", "register_forward_pre_hook", "register_backward_hook", "register_full_backward_hook",
+    "register_load_state_dict_post_hook", "_register_state_dict_hook", "_register_load_state_dict_pre_hook",
+):  # fmt: skip
+    setattr(RecursiveScriptModule, _name, _unsupported(_name))
 
 
 def _hook(compiled: Any) -> Any:

@@ -300,12 +300,19 @@ class CompilationUnit:
         self._functions.clear()
 
     def get_class(self, name: str) -> Any:
-        """The class of a qualified name in the program."""
-        return _C.ClassType(name)
+        """The class of a qualified name in the program, None where there is none."""
+        return _found(_C.ClassType, name)
 
     def get_interface(self, name: str) -> Any:
-        """The interface of a qualified name in the program."""
-        return _C.InterfaceType(name)
+        """The interface of a qualified name in the program, None where there is none."""
+        return _found(_C.InterfaceType, name)
+
+
+def _found(make: Any, name: str) -> Any:
+    try:
+        return make(name)
+    except TypeError:
+        return None
 
 
 # The methods that compiled classes may have with a meaning for Python, and those of a Module that stay as they are.
