@@ -551,6 +551,9 @@ class RecursiveScriptModule(ScriptModule):
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
+        kinds = dict(_native.module_slots(self._c))
+        if kinds.get(name, "attribute") != "attribute":
+            raise RuntimeError("cannot delete methods or parameters of a script module")
         if name not in self.__dict__:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         object.__delattr__(self, name)
