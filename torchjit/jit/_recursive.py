@@ -691,10 +691,21 @@ def try_compile_fn(fn: Any, loc: Any) -> Any:
     return script_function(fn)
 
 
+# What stands elsewhere.
+_ELSEWHERE = {
+    "AttributeTypeIsSupportedChecker": "torchjit.jit._check", "SourceContext": "torchjit._sources", "fake_range": "torchjit._sources",
+    "_add_script_class": "torchjit.jit._state", "_get_script_class": "torchjit.jit._state", "_python_cu": "torchjit.jit._state",
+    "_find_builtin": "torchjit.jit._builtins", "_jit_internal": "torchjit",
+    **{name: "torchjit.jit.frontend" for name in ("get_class_properties", "get_default_args", "get_jit_class_def", "get_jit_def")},
+}  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
     """What only those ask for who put types of modules together themselves."""
     import importlib
 
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
     if not name.startswith("__"):
         found = getattr(importlib.import_module("torchjit.jit._type_builder"), name, None)
         if found is not None:

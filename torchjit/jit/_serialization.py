@@ -133,3 +133,11 @@ def _unpickle_module(data: bytes) -> Any:
 def itself(x: Any, memo: Any = None) -> Any:
     """The copy of what does not change."""
     return x
+
+
+def __getattr__(name: str) -> Any:
+    if name == "wrap_cpp_module":
+        from torchjit.jit import _recursive
+
+        return _recursive.wrap_cpp_module
+    raise AttributeError(f"module 'torch.jit._serialization' has no attribute '{name}'")
