@@ -114,3 +114,9 @@ def test_a_type_of_modules_as_text(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["ConcreteModuleType for: M", "Constants: ", "\tk: 3"]
     assert "\ta: __torch__.torch.nn.modules.activation.ReLU" in lines and "isPoisoned: false" in lines
+
+
+def test_operators_of_python_values_are_no_functions_of_torch():
+    for name in ("sorted", "len", "capitalize", "append", "setdefault"):
+        assert not hasattr(torch, name) and name not in dir(torch)
+    assert torch.sum is not sum and "abs" in dir(torch)
