@@ -19,7 +19,7 @@ var freezeMembers = []function{
 	{schema: "_C._jit_pass_fold_prepacking_ops(Module module) -> None", doc: "Runs the packing of constant weights; the methods read the results as attributes.", run: bind(foldPrepacking)},
 	{schema: "_C._note_attribute(Module module, str name, bool value) -> None", doc: "Adds an attribute to a module whose class no other has.", run: bind(noteAttribute)},
 	{schema: "_C._add_attribute(Module module, str name, Type type, any value) -> None", doc: "Adds an attribute to a module and its class.", run: bind(addAttribute)},
-	{schema: "_C._class_members(Type class) -> list", doc: "The names, kinds and types of a class's attributes.", run: bind(classMembers)},
+	{schema: "_C._class_members(Type class_type) -> list", doc: "The names, kinds and types of a class's attributes.", run: bind(classMembers)},
 	{schema: "_C._jit_pass_replicate_dequantize(Graph graph) -> None", doc: "Gives each use of a dequantized tensor a dequantization of its own.", run: pass(quiet(passes.ReplicateDequantize))},
 	{schema: "_C._swap_functional_linear(Graph graph) -> None", doc: "Replaces calls of functions called linear by aten::linear.", run: pass(quiet(passes.SwapFunctionalLinear))},
 	{schema: "_C._jit_pass_fold_frozen_conv_mul_or_div(Graph graph) -> bool", doc: "Folds factors behind convolutions with constant weights into the weights.", run: pass(passes.FoldFrozenConvMulOrDiv)},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import types
 from typing import Any
 
-
 # Where the Python classes are that stand for registered ones.
 _KNOWN = {("profiling", "_ScriptProfile"): ("torchjit.jit._profile", "LineProfile")}
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from torchjit import _native
 
-
 # The operators that stand in _nn.
 _OF_NN = """
     _conv_depthwise2d _pad_circular _pad_enum _scaled_dot_product_attention _test_ambiguous_defaults _test_optional_filled_intlist

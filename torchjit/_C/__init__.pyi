@@ -1013,7 +1013,7 @@ class FunctionType(Type):
 def _add_attribute(module: Any, name: builtins.str, type: Type, value: Any) -> None:
     """Adds an attribute to a module and its class."""
 
-def _class_members(class: Type) -> list[Any]:
+def _class_members(class_type: Type) -> list[Any]:
     """The names, kinds and types of a class's attributes."""
 
 def _compute_shapes(graph: Graph, first: Node | None = None, last: Node | None = None) -> tuple[Any, ...]:

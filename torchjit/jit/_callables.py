@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import enum
 import inspect
 import types
 import typing

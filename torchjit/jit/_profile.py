@@ -125,9 +125,9 @@ class _ScriptProfile:
     """
 
     def __init__(self) -> None:
-        import torchjit
+        from torchjit import _classes
 
-        self.profile = torchjit.classes.profiling._ScriptProfile()
+        self.profile: Any = _classes.classes.profiling._ScriptProfile()
 
     def enable(self) -> None:
         """Counts from now on."""
