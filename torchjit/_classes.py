@@ -5,20 +5,33 @@ from __future__ import annotations
 import types
 from typing import Any
 
+
+class ScriptClass:
+    """A class that PyTorch registers in C++: a call makes an object of it."""
+
+    def __init__(self, cls: Any) -> None:
+        self._class = cls
+        self.__doc__ = cls.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._class(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"Class {self._class.__name__} does not have static method {name}!")
+
+
 # Where the Python classes are that stand for registered ones.
 _KNOWN = {("profiling", "_ScriptProfile"): ("torchjit.jit._profile", "LineProfile")}
 
 
-def script_class(namespace: str, name: str) -> Any:
+def script_class(ns: str, qualname: str) -> Any:
     """torch._C.ScriptClass of a registered class. RuntimeError where there is none of that name."""
     import importlib
 
-    from torchjit import _C
-
-    if (namespace, name) not in _KNOWN:
-        raise RuntimeError(f"Tried to instantiate class '{namespace}.{name}', but it does not exist! Ensure that it is registered via torch::class_")
-    module, attribute = _KNOWN[namespace, name]
-    return _C.ScriptClass(getattr(importlib.import_module(module), attribute))
+    if (ns, qualname) not in _KNOWN:
+        raise RuntimeError(f"Tried to instantiate class '{ns}.{qualname}', but it does not exist! Ensure that it is registered via torch::class_")
+    module, attribute = _KNOWN[ns, qualname]
+    return ScriptClass(getattr(importlib.import_module(module), attribute))
 
 
 class _ClassNamespace(types.ModuleType):

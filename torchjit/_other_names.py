@@ -354,6 +354,19 @@ def _set_float32_matmul_precision(precision: str) -> None:
     set_float32_matmul_precision(precision)
 
 
+def _tracer_warn_use_python() -> None:
+    """Does nothing: warnings of traces are Python's from the beginning."""
+
+
+def _tracer_set_get_unique_name_fn(func: Callable[[Any], str]) -> None:
+    """Asks a function for the names of tensors that have none yet, until the trace that is being recorded ends."""
+    from torchjit import _host
+
+    if not _native.is_tracing():
+        raise RuntimeError("no trace is being recorded")
+    _host.naming.function = func
+
+
 def functions() -> dict[str, Any]:
     """The functions by name."""
     return {name: f for name, f in globals().items() if callable(f) and name.startswith("_") and name not in ("_native", "_emit_hooks", "_IVALUE_KINDS")}

@@ -147,27 +147,6 @@ class AliasDb(_native.Handle):
     """Which values of a graph may share memory, and which of it is written."""
 
 
-class ScriptClass:
-    """A class that PyTorch registers in C++: a call makes an object of it."""
-
-    def __init__(self, cls: Any) -> None:
-        self._class = cls
-        self.__doc__ = cls.__doc__
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._class(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        raise RuntimeError(f"Class {self._class.__name__} does not have static method {name}!")
-
-
-def _get_custom_class_python_wrapper(ns: str, qualname: str) -> ScriptClass:
-    """torch.classes' class of a name in a namespace. RuntimeError where there is none."""
-    from torchjit import _classes
-
-    return _classes.script_class(ns, qualname)
-
-
 class TracingState(_native.Handle):
     """A trace while it is being recorded."""
 
@@ -441,19 +420,6 @@ def _is_tracing() -> bool:
     return _native.is_tracing()
 
 
-def _tracer_warn_use_python() -> None:
-    """Does nothing: warnings of traces are Python's from the beginning."""
-
-
-def _tracer_set_get_unique_name_fn(func: Callable[[Any], str]) -> None:
-    """Asks a function for the names of tensors that have none yet, until the trace that is being recorded ends."""
-    from torchjit import _host
-
-    if not _is_tracing():
-        raise RuntimeError("no trace is being recorded")
-    _host.naming.function = func
-
-
 class IODescriptor:
     """How tensors stand in nested containers; see _jit_flatten."""
 
@@ -524,6 +490,13 @@ _ELSEWHERE = {
         "CallStack", "ErrorReport", "FatalError", "_OutOfMemoryError", "_create_module_with_type", "_create_object_with_type", "_export_opnames",
         "_get_operation_overload", "_ivalue_debug_python_object", "_jit_assert_is_instance", "_jit_script_class_compile", "_jit_script_compile_overload",
         "_jit_script_interface_compile", "_propagate_and_assign_input_shapes", "_resolve_type", "_resolve_type_from_object", "_run_emit_module_hook",
+    )},
+    "ScriptClass": ("torchjit._classes", "ScriptClass"), "_get_custom_class_python_wrapper": ("torchjit._classes", "script_class"),
+    "OperatorInfo": ("torchjit.jit.mobile", "OperatorInfo"),
+    **{name: ("torchjit.jit._mobile_names", name) for name in (
+        "LiteScriptModule", "_export_operator_list",
+        "_get_model_bytecode_version", "_get_model_bytecode_version_from_buffer", "_get_model_ops_and_info", "_get_model_ops_and_info_from_buffer",
+        "_load_for_lite_interpreter", "_load_for_lite_interpreter_from_buffer",
     )},
     "DisableTorchFunction": ("torchjit._override", "DisableTorchFunction"),
     "_DisableFuncTorch": ("torchjit._override", "_DisableFuncTorch"),

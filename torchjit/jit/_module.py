@@ -633,14 +633,11 @@ def _unsupported(name: str) -> Any:
     def fail(self: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{name} is not supported on ScriptModules")
 
-    fail.__name__, fail.__doc__ = name, "Raises RuntimeError: hooks are compiled with the module."
+    fail.__name__, fail.__doc__ = name, "Raises RuntimeError: what backward does is the library's."
     return fail
 
 
-for _name in (
-    "register_forward_hook", "register_forward_pre_hook", "register_backward_hook", "register_full_backward_hook",
-    "register_load_state_dict_post_hook", "_register_state_dict_hook", "_register_load_state_dict_pre_hook",
-):  # fmt: skip
+for _name in ("register_backward_hook", "register_full_backward_hook"):
     setattr(RecursiveScriptModule, _name, _unsupported(_name))
 
 
