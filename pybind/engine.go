@@ -12,7 +12,11 @@ var linkOperators = gojit.LinkOperators
 // archive asks for.
 var machine = &gojit.Machine
 
+// lineMachine runs compiled functions as they are defined while a profile counts their lines.
+var lineMachine = &interp.Machine{Lines: true}
+
 func init() {
 	tuneCollector()
 	machine.Runners = map[string]interp.Runner{"prim::PythonOp": pythonOp}
+	lineMachine.Runners = machine.Runners
 }

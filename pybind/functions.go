@@ -23,8 +23,8 @@ var registered = slices.Concat(
 	serializeFunctions,
 	safeTensorsFunctions,
 	exportFunctions,
-	traceFunctions,
-	profileFunctions,
+	traceFunctions, tracingMembers,
+	profileFunctions, lineProfileFunctions,
 	memberFunctions,
 	graphMembers,
 	nodeMembers,
@@ -38,7 +38,7 @@ var registered = slices.Concat(
 	passMembers,
 	fileCheckMembers,
 	inferMembers,
-	freezeMembers, shapeMembers,
+	freezeMembers, shapeMembers, cloneMembers,
 )
 
 // registeredSchemas are the schemas of all functions. It is filled by init because a function

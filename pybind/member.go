@@ -10,6 +10,7 @@ import (
 	"torchjit/gojit/ir"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/trace"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -243,6 +244,7 @@ var argumentReaders = map[reflect.Type]argumentReader{
 	reflect.TypeFor[*schema.Argument]():       readHandle[*schema.Argument],
 	reflect.TypeFor[*schema.Alias]():          readHandle[*schema.Alias],
 	reflect.TypeFor[*alias.Db]():              readHandle[*alias.Db],
+	reflect.TypeFor[*trace.Recorder]():        readHandle[*trace.Recorder],
 	reflect.TypeFor[*value.Object]():          readHandle[*value.Object],
 	reflect.TypeFor[*value.List]():            readHandle[*value.List],
 	reflect.TypeFor[*value.Dict]():            readHandle[*value.Dict],
@@ -370,6 +372,7 @@ var resultWriters = map[reflect.Type]resultWriter{
 	reflect.TypeFor[*schema.Argument]():       writeHandle(handleArgument),
 	reflect.TypeFor[*schema.Alias]():          writeHandle(handleAliasInfo),
 	reflect.TypeFor[*alias.Db]():              writeHandle(handleAliasDb),
+	reflect.TypeFor[*trace.Recorder]():        writeHandle(handleRecorder),
 	reflect.TypeFor[*value.Object]():          writeHandle(handleModule),
 	reflect.TypeFor[*value.List]():            writeHandle(handleScriptList),
 	reflect.TypeFor[*value.Dict]():            writeHandle(handleScriptDict),
@@ -440,6 +443,7 @@ var handleKinds = map[string]func(any) bool{
 	"Argument":       isA[*schema.Argument],
 	"_AliasInfo":     isA[*schema.Alias],
 	"AliasDb":        isA[*alias.Db],
+	"TracingState":   isA[*trace.Recorder],
 	"Type":           isA[types.Type],
 	"Module":         isA[*value.Object],
 	"ScriptList":     isA[*value.List],

@@ -24,6 +24,7 @@ var moduleFunctions = []function{
 	{schema: "module_get(Handle module, str name) -> any", run: moduleGet},
 	{schema: "module_set(Handle module, str name, any value) -> None", run: moduleSet},
 	{schema: "module_method(Handle module, str name) -> ScriptMethod", run: moduleMethod},
+	{schema: "module_properties(any module) -> list", run: moduleProperties},
 	{schema: "module_hooks(Handle module) -> tuple", run: moduleHooks},
 	{schema: "module_method_names(Handle module) -> list", run: moduleMethodNames},
 	{schema: "module_class_name(Handle module) -> str", run: moduleClassName},
@@ -406,6 +407,7 @@ func (c *call) argInstance(i int) (*value.Object, error) {
 	if !ok {
 		return nil, typeErrorf("expected a module or an object of a compiled class")
 	}
+	o.Complete()
 	return o, nil
 }
 
@@ -470,6 +472,29 @@ func moduleSet(c *call) error {
 	}
 	c.none()
 	return err
+}
+
+// moduleProperties replies the properties of an object's class: names, and the methods that read and set them.
+func moduleProperties(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	method := func(m types.Method) {
+		if f, ok := m.(*ir.Function); ok {
+			c.scriptMethod(&scriptFunction{function: f, self: o})
+		} else {
+			c.none()
+		}
+	}
+	c.open(kindList, len(o.Class.Properties))
+	for _, p := range o.Class.Properties {
+		c.open(kindTuple, 3)
+		c.string(p.Name)
+		method(p.Getter)
+		method(p.Setter)
+	}
+	return nil
 }
 
 // moduleMethod replies a method bound to the module, None where there is none of that name.

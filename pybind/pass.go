@@ -4,6 +4,7 @@ import (
 	"torchjit/gojit/autodiff"
 	"torchjit/gojit/composite"
 	"torchjit/gojit/executor"
+	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
 	"torchjit/gojit/schema"
@@ -50,6 +51,8 @@ var passMembers = []function{
 	{schema: "_C._propagate_shapes(Graph graph, any inputs, bool with_grad) -> Graph", doc: "A copy in which tensors have the element types and numbers of dimensions that follow from the inputs, a tuple.", run: bind(propagateRanks)},
 	{schema: "_C._jit_erase_non_input_shape_information(Graph graph) -> None", doc: "Makes tensor types, apart from those of the parameters, ones that say nothing of shapes.", run: pass(passes.EraseInnerShapes)},
 	{schema: "_C._jit_pass_lower_graph(Graph graph, Module module) -> any", doc: "A graph without the module, with parameters for the tensors of its attributes, and the list of these.", run: bind(lowerGraph)},
+	{schema: "_C._get_caught_jit_exception_class_name() -> str", doc: "The class of the last exception that left a program by a raise statement, \"\" where none has.", run: bind(func() string { return interp.LastRaised().Class })},
+	{schema: "_C._get_caught_jit_exception_original_msg() -> str", doc: "What the last exception that left a program by a raise statement said.", run: bind(func() string { return interp.LastRaised().Message })},
 	{schema: "_C._last_executed_optimized_graph() -> Graph", doc: "The optimized form of the graph of the compiled function that was called last.", run: bind(lastOptimized)},
 	{schema: "_C._jit_pass_inplace_to_functional_activation(Graph graph) -> None", doc: "Replaces activations that write new memory of the graph by those that make some; tensors that others see are left.", run: pass(quiet(passes.InplaceToFunctionalActivation))},
 	{schema: "_C._jit_pass_functional_to_inplace_activation(Graph graph) -> None", doc: "Makes activations write their input where it is new memory that nothing else uses.", run: pass(quiet(passes.FunctionalToInplaceActivation))},

@@ -121,7 +121,11 @@ func (f *scriptFunction) call(c *call) error {
 		return err
 	}
 	lastExecuted = f.weak
-	if executor.Current().Enabled && c.thread.recorder == nil {
+	if interp.CountsLines() {
+		if code, err = lineMachine.CodeOf(f.function); err != nil {
+			return err
+		}
+	} else if executor.Current().Enabled && c.thread.recorder == nil {
 		if code, err = executor.Of(f.function).Next(machine); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"torchjit/gojit/ir"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/trace"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -37,6 +38,7 @@ const (
 	handleScriptList
 	handleScriptDict
 	handleCapsule
+	handleRecorder
 	handleType // and the kind of the type
 )
 
@@ -160,6 +162,8 @@ func handleClassOf(content any) handleClass {
 		return handleAliasInfo
 	case *alias.Db:
 		return handleAliasDb
+	case *trace.Recorder:
+		return handleRecorder
 	case types.Type:
 		return handleType + handleClass(x.Kind())
 	case *value.Object:

@@ -151,7 +151,7 @@ C_BODIES = {
         "@property\n    def after_set(self) -> set[str]: ...",
     ],
 }
-HANDLES = ["Graph", "Node", "Value", "Block", "Use", "FunctionSchema", "Argument", "_AliasInfo", "AliasDb", "ScriptList", "ScriptDict", "Type"]
+HANDLES = ["Graph", "Node", "Value", "Block", "Use", "FunctionSchema", "Argument", "_AliasInfo", "AliasDb", "TracingState", "ScriptList", "ScriptDict", "Type"]
 
 TYPES = {"bool": "bool", "int": "int", "float": "float", "str": "str", "bytes": "bytes", "None": "None",
          "list": "list[Any] | tuple[Any, ...]", "dict": "dict[Any, Any]", "function": "Any"}  # fmt: skip

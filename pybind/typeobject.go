@@ -138,14 +138,14 @@ func classType(name string) (types.Type, error) {
 	if t, ok := program.Type(name).(*types.Class); ok {
 		return t, nil
 	}
-	return nil, runtimeErrorf("there is no class '%s' in the program", name)
+	return nil, typeErrorf("there is no class '%s' in the program", name)
 }
 
 func interfaceType(name string) (types.Type, error) {
 	if t, ok := program.Type(name).(*types.Interface); ok {
 		return t, nil
 	}
-	return nil, runtimeErrorf("there is no interface '%s' in the program", name)
+	return nil, typeErrorf("there is no interface '%s' in the program", name)
 }
 
 func interfaceMethodNames(t types.Type) []string {

@@ -96,3 +96,27 @@ def test_flags_of_backends_can_be_frozen(monkeypatch):
     with torch.backends.cudnn.flags(benchmark=True):
         assert torch.backends.cudnn.benchmark
     assert not torch.backends.cudnn.benchmark
+
+
+def test_a_type_of_modules_as_text(capsys):
+    class M(torch.nn.Module):
+        __constants__ = ["k"]
+
+        def __init__(self):
+            super().__init__()
+            self.a = torch.nn.ReLU()
+            self.k = 3
+
+        def forward(self, x):
+            return self.a(x)
+
+    torch.jit.script(M())._concrete_type.dump()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["ConcreteModuleType for: M", "Constants: ", "\tk: 3"]
+    assert "\ta: __torch__.torch.nn.modules.activation.ReLU" in lines and "isPoisoned: false" in lines
+
+
+def test_operators_of_python_values_are_no_functions_of_torch():
+    for name in ("sorted", "len", "capitalize", "append", "setdefault"):
+        assert not hasattr(torch, name) and name not in dir(torch)
+    assert torch.sum is not sum and "abs" in dir(torch)

@@ -54,3 +54,18 @@ def test_bytecode_that_is_none(tmp_path):
             archive.writestr("bad/bytecode.pkl", record)
         with pytest.raises(RuntimeError, match=r"bytecode\.pkl"):
             mobile._get_model_bytecode_version(path)
+
+
+def test_functions_of_the_library_take_paths_and_bytes():
+    C = torch._C
+    path, data = str(LITE), LITE.read_bytes()
+    for module in (C._load_for_lite_interpreter(path, None), C._load_for_lite_interpreter_from_buffer(data, None)):
+        assert isinstance(module, C.LiteScriptModule)
+        assert module.forward((torch.tensor([[3.0, 4.0]]),)).tolist() == [[5.5, 5.5]]
+        assert module.run_method("scale", ([2],)) == 6
+        assert module.find_method("scale") and not module.find_method("absent")
+        assert "aten::linear" in C._export_operator_list(module)
+    assert C._get_model_bytecode_version(path) == C._get_model_bytecode_version_from_buffer(data) == 8
+    assert set(C._get_model_ops_and_info(path)) == set(C._get_model_ops_and_info_from_buffer(data))
+    with pytest.raises(RuntimeError, match="open file failed because of errno 2 on fopen"):
+        C._load_for_lite_interpreter(path + ".none", None)

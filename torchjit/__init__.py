@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchjit import _host as _host
-from torchjit import _native
+from torchjit import _native, _operator_names
 from torchjit._asarray import asarray
 from torchjit._creation import as_tensor, from_dlpack, from_numpy, tensor
 from torchjit._functions import (
@@ -117,7 +117,7 @@ def __getattr__(name: str) -> Any:
 
         value = globals()[name] = getattr(importlib.import_module(_ELSEWHERE[name]), name)
         return value
-    f = None if name.startswith("__") else _native.operator("aten::" + name)
+    f = None if name.startswith("__") or _operator_names.is_of_python(name) else _native.operator("aten::" + name)
     if f is None and name[:1].isupper() or name in ("parse_ir", "parse_schema", "import_ir_module", "fork", "wait"):
         # Classes of graphs and types stand here as well as in torch._C.
         import importlib
@@ -130,4 +130,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_SUBMODULES, *_native.operator_names("aten")})
+    return _operator_names.listed({*globals(), *_SUBMODULES})

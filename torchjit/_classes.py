@@ -1,9 +1,37 @@
-"""torch.classes: the classes that libraries register in C++. There is none here, and no library can be loaded."""
+"""torch.classes: the classes that PyTorch and libraries register in C++. Of PyTorch's own those in _KNOWN are here; no library can be loaded."""
 
 from __future__ import annotations
 
 import types
 from typing import Any
+
+
+class ScriptClass:
+    """A class that PyTorch registers in C++: a call makes an object of it."""
+
+    def __init__(self, cls: Any) -> None:
+        self._class = cls
+        self.__doc__ = cls.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._class(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"Class {self._class.__name__} does not have static method {name}!")
+
+
+# Where the Python classes are that stand for registered ones.
+_KNOWN = {("profiling", "_ScriptProfile"): ("torchjit.jit._profile", "LineProfile")}
+
+
+def script_class(ns: str, qualname: str) -> Any:
+    """torch._C.ScriptClass of a registered class. RuntimeError where there is none of that name."""
+    import importlib
+
+    if (ns, qualname) not in _KNOWN:
+        raise RuntimeError(f"Tried to instantiate class '{ns}.{qualname}', but it does not exist! Ensure that it is registered via torch::class_")
+    module, attribute = _KNOWN[ns, qualname]
+    return ScriptClass(getattr(importlib.import_module(module), attribute))
 
 
 class _ClassNamespace(types.ModuleType):
@@ -16,7 +44,9 @@ class _ClassNamespace(types.ModuleType):
     def __getattr__(self, attr: str) -> Any:
         if attr.startswith("__"):
             raise AttributeError(attr)
-        raise RuntimeError(f"Tried to instantiate class '{self.name}.{attr}', but it does not exist! Ensure that it is registered via torch::class_")
+        made = script_class(self.name, attr)
+        setattr(self, attr, made)
+        return made
 
 
 class _Classes(types.ModuleType):

@@ -18,6 +18,9 @@ _PROFILING = ("_jit_set_profiling_executor", "_jit_set_profiling_mode")
 _EXECUTOR = (*_PROFILING, "_set_graph_executor_optimize", "_jit_set_num_profiled_runs", "_debug_set_autodiff_subgraph_inlining")
 _FUSING = ("_jit_set_texpr_fuser_enabled", "_set_graph_executor_optimize")
 
+# Setting these replies the new value.
+_REPLY_NEW = frozenset(f"_jit_set_te_cuda_pointwise_{name}" for name in ("loop_levels", "block_count", "block_size"))
+
 # Whether a program has set one of _PROFILING.
 _asked = [False]
 
@@ -50,6 +53,12 @@ _SETTINGS: dict[str, tuple[Any, str, bool]] = {
     "_debug_set_autodiff_subgraph_inlining": (True, "", False),
     "_debug_set_fusion_group_inlining": (True, "_debug_get_fusion_group_inlining", False),
     "_set_graph_executor_optimize": (True, "_get_graph_executor_optimize", False),
+    "_jit_opt_conditionals": (False, "", False),
+    "_jit_cat_wo_conditionals": (False, "", False),
+    "_jit_set_te_cuda_pointwise_loop_levels": (-1, "_jit_get_te_cuda_pointwise_loop_levels", False),
+    "_jit_set_te_cuda_pointwise_block_count": (-1, "_jit_get_te_cuda_pointwise_block_count", False),
+    "_jit_set_te_cuda_pointwise_block_size": (-1, "_jit_get_te_cuda_pointwise_block_size", False),
+    "_jit_set_logging_stream": ("stderr", "", False),
 }
 
 
@@ -73,7 +82,7 @@ def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any],
             _native.set_compiler_casts(values[name])
         if name in _FUSING:
             _native.set_fusing(all(values[n] for n in _FUSING))
-        return former if replies else None
+        return value if name in _REPLY_NEW else former if replies else None
 
     set_it.__name__ = name
     set_it.__doc__ = "Keeps a setting of PyTorch's executor; those that the module's text names change what runs here."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Any
 
 
@@ -190,8 +191,19 @@ def trace_place() -> tuple[str, int, str]:
     return file, line, "".join(stack)
 
 
+class _Naming(threading.local):
+    """What names tensors in the trace that the thread records, None where the variables of the program do."""
+
+    function: Any = None
+
+
+naming = _Naming()
+
+
 def trace_name(tensor: Any) -> str:
     """The name of the traced program's local variable that holds a tensor; "" where none does."""
+    if naming.function is not None:
+        return str(naming.function(tensor))
     frame, hidden = _frames()
     if frame is None or hidden:
         return ""

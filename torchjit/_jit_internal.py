@@ -334,6 +334,12 @@ def __getattr__(name: str) -> Any:
     """What only those ask for who look at how functions are compiled."""
     import importlib
 
+    if name in ("fake_range", "get_source_lines_and_file", "parse_def"):
+        return getattr(importlib.import_module("torchjit._sources"), name)
+    if name in ("SourceLoader", "_TensorExtractor", "LockType", "FAKE_FILENAME_PREFIX", "loader"):
+        return getattr(importlib.import_module("torchjit.jit._sources_kept"), name)
+    if name == "CFuture":
+        return importlib.import_module("torchjit.jit._async").Future
     if name not in ("_overloaded_fns", "_overloaded_methods") and not name.startswith("__"):
         for module in ("torchjit.jit._callables", "torchjit.jit._overloads"):
             found = getattr(importlib.import_module(module), name, None)

@@ -34,10 +34,10 @@ def _jit_clear_class_registry() -> None:
 
 
 def _jit_is_script_object(obj: Any) -> bool:
-    """Whether an object is an instance of a class of a program."""
-    from torchjit.jit._module import RecursiveScriptClass
+    """Whether an object is an instance of a class of a program: a module of the library is."""
+    from torchjit.jit._module import RecursiveScriptClass, _CModule
 
-    return isinstance(obj, RecursiveScriptClass)
+    return isinstance(obj, (RecursiveScriptClass, _CModule))
 
 
 def _jit_script_compile(qualname: str, definition: Any, rcb: Callable[[str], Any], defaults: dict[str, Any]) -> Any:
@@ -222,6 +222,151 @@ def _jit_debug_module_iterators(module: Any) -> dict[str, list[Any]]:
     return found
 
 
+def _jit_nvfuser_can_be_enabled() -> bool:
+    """Whether PyTorch's fuser for NVIDIA's GPUs is there: it is not."""
+    return False
+
+
+def _jit_set_nvfuser_skip_node_kind(op_name: str, flip: bool = True) -> bool:
+    """Whether PyTorch's fuser for NVIDIA's GPUs leaves an operator out: there is no such fuser."""
+    return False
+
+
+def _jit_nvfuser_clear_comparison_callback() -> None:
+    """Does nothing: there is no fuser for NVIDIA's GPUs that would call one."""
+
+
+def _jit_get_custom_class_schemas() -> list[Any]:
+    """The schemas of the methods of classes that are registered in C++: there is none."""
+    return []
+
+
+def _jit_pass_filter_non_tensor_arguments(params: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that are tensors."""
+    return {name: value for name, value in params.items() if isinstance(value, _native.TensorBase)}
+
+
+_IVALUE_KINDS = {type(None): "None", bool: "Bool", int: "Int", float: "Double", complex: "ComplexDouble", str: "String"}
+
+
+def _jit_object_is_non_holding(node: Any) -> bool:
+    """Whether the object that a constant is does not keep its program alive. RuntimeError for a node that is no constant object."""
+    value = node.output().toIValue() if node.outputsSize() == 1 else None
+    kind = _IVALUE_KINDS.get(type(value), "Tensor" if isinstance(value, _native.TensorBase) else "GenericList")
+    raise RuntimeError(f"Expected Object but got {kind}: the graphs of torchjit have no constants that are objects")
+
+
+def _jit_pass_fuse(graph: Any, on_cpu: bool) -> None:
+    """Leaves a graph as it is, as PyTorch does without GPUs.
+
+    RuntimeError where _jit_override_can_fuse_on_cpu_legacy has asked for PyTorch's first fuser, which is not here.
+    """
+    from torchjit import _C
+
+    if not isinstance(graph, _C.Graph):
+        raise TypeError(f"_jit_pass_fuse(): incompatible function arguments. Expected a Graph, not {type(graph).__name__}")
+    if _C._jit_can_fuse_on_cpu_legacy():
+        raise RuntimeError("PyTorch's first fuser is not here: _jit_pass_fuse_tensorexprs groups elementwise operators")
+
+
+def _jit_pass_fuse_frozen_conv_add_relu(graph: Any) -> None:
+    """Leaves a graph as it is: such groups are cuDNN's."""
+
+
+def _jit_pass_concat_frozen_linear(graph: Any) -> bool:
+    """Leaves a graph as it is and returns False: linear layers are joined where their weights are on a GPU."""
+    return False
+
+
+def _dispatch_has_kernel(name: str) -> bool:
+    """Whether there is an operator, given with its overload."""
+    from torchjit import _C
+
+    base, _, overload = name.partition(".")
+    return any(s.overload_name == overload for s in _C._jit_get_schemas_for_operator(base))
+
+
+def _get_qengine() -> int:
+    """The number of the engine of quantized operators: 0 is none, 1 fbgemm."""
+    from torchjit.backends import quantized
+
+    return quantized.supported_engines.index(quantized.engine)
+
+
+def _supported_qengines() -> list[int]:
+    """The numbers of the engines of quantized operators."""
+    from torchjit.backends import quantized
+
+    return list(range(len(quantized.supported_engines)))
+
+
+def _collect_all(futures: list[Any]) -> Any:
+    """A future of the list of futures, which is done when all of them are."""
+    from torchjit.futures import collect_all
+
+    return collect_all(futures)
+
+
+def _get_file_format(path: str) -> str:
+    """What a file is by its first bytes: "zipfile", "flatbuffer" or "invalid"."""
+    try:
+        with open(path, "rb") as f:
+            head = f.read(8)
+    except OSError:
+        return "invalid"
+    if head[:4] == b"PK\x03\x04":
+        return "zipfile"
+    return "flatbuffer" if head[4:8] == b"PTMF" else "invalid"
+
+
+def _set_warnAlways(b: bool) -> None:
+    """torch.set_warn_always."""
+    from torchjit import set_warn_always
+
+    set_warn_always(b)
+
+
+def _get_deterministic_algorithms_warn_only() -> bool:
+    """torch.is_deterministic_algorithms_warn_only_enabled."""
+    from torchjit import is_deterministic_algorithms_warn_only_enabled
+
+    return is_deterministic_algorithms_warn_only_enabled()
+
+
+def _set_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """torch.use_deterministic_algorithms."""
+    from torchjit import use_deterministic_algorithms
+
+    use_deterministic_algorithms(mode, warn_only=warn_only)
+
+
+def _get_float32_matmul_precision() -> str:
+    """torch.get_float32_matmul_precision."""
+    from torchjit import get_float32_matmul_precision
+
+    return get_float32_matmul_precision()
+
+
+def _set_float32_matmul_precision(precision: str) -> None:
+    """torch.set_float32_matmul_precision."""
+    from torchjit import set_float32_matmul_precision
+
+    set_float32_matmul_precision(precision)
+
+
+def _tracer_warn_use_python() -> None:
+    """Does nothing: warnings of traces are Python's from the beginning."""
+
+
+def _tracer_set_get_unique_name_fn(func: Callable[[Any], str]) -> None:
+    """Asks a function for the names of tensors that have none yet, until the trace that is being recorded ends."""
+    from torchjit import _host
+
+    if not _native.is_tracing():
+        raise RuntimeError("no trace is being recorded")
+    _host.naming.function = func
+
+
 def functions() -> dict[str, Any]:
     """The functions by name."""
-    return {name: f for name, f in globals().items() if callable(f) and name.startswith("_") and name not in ("_native", "_emit_hooks")}
+    return {name: f for name, f in globals().items() if callable(f) and name.startswith("_") and name not in ("_native", "_emit_hooks", "_IVALUE_KINDS")}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType as _FunctionType
 from typing import Any
 
-from torchjit import _native, _override
+from torchjit import _native, _operator_names, _overridable, _override
 from torchjit._native import Function
 from torchjit._native import has_torch_function_unary as has_torch_function_unary
 from torchjit._native import has_torch_function_variadic as has_torch_function_variadic
@@ -177,11 +177,41 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
         names = {n for n in vars(module) if not n.startswith("_")}
         if prefix is not None:
             names |= {n.removeprefix(prefix) for n in _native.operator_names("aten") if n.startswith(prefix) and not n.startswith("_")}
+            names = {n for n in names if not _operator_names.is_of_python(n)}
         members = [getattr(module, n, None) for n in sorted(names)]
         own = module.__name__
-        found[module] = [m for m in members if isinstance(m, Function) or isinstance(m, _FunctionType) and m.__module__ == own]
-    found[Tensor] = sorted(_get_tensor_methods(), key=lambda f: _tensor_methods()[f])
+        found[module] = [
+            m for m in members if (isinstance(m, Function) or isinstance(m, _FunctionType) and m.__module__ == own) and m not in _overridable.ignored()
+        ]
+    found[Tensor] = sorted(_get_tensor_methods() - _overridable.ignored(), key=lambda f: _tensor_methods()[f])
+    for cls in Tensor.__mro__[:-1]:
+        for name, member in vars(cls).items():
+            if hasattr(type(member), "__set__") and not name.startswith("__"):
+                found[member] = [member.__get__]
     return found
+
+
+def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str | None]]:
+    """get_overridable_functions, and the names of the functions."""
+    found = get_overridable_functions()
+    return found, {f: resolve_name(f) for functions in found.values() for f in functions}
+
+
+def get_ignored_functions() -> set[Any]:
+    """The public functions that __torch_function__ is not asked about: those that take no tensors or work on any."""
+    return set(_overridable.ignored())
+
+
+def get_testing_overrides() -> dict[Any, Any]:
+    """For each function that can be overridden one with the same parameters that returns -1, to be a test's implementation."""
+    return dict(_overridable.testing())
+
+
+@contextlib.contextmanager
+def enable_reentrant_dispatch() -> Iterator[None]:
+    """Raises RuntimeError: it is for the time within __torch_dispatch__, which nothing here calls."""
+    raise RuntimeError("Accessing torch dispatch state outside of '__torch_dispatch__' is not allowed.")
+    yield
 
 
 def resolve_name(f: Any) -> str | None:

@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"torchjit/gojit/ir"
@@ -427,7 +428,7 @@ func (e *emitter) emitIsInstance(object, classes syntax.Expr) condition {
 	want = types.Members(types.NewUnion(want...))
 	var yes, no []types.Type
 	all := true
-	for _, have := range types.Members(v.Type()) {
+	for _, have := range alternatives(v.Type(), want) {
 		if have.Kind() == types.KindAny {
 			yes = append(yes, want...)
 			no = append(no, types.Any)
@@ -466,6 +467,22 @@ func (e *emitter) emitIsInstance(object, classes syntax.Expr) condition {
 	}
 	n := e.g.InsertNode(e.g.CreateIsInstance(v, want))
 	return condition{value: n.Output(), refine: r}
+}
+
+// alternatives returns the members of a type; a number counts as its three kinds where one of them is asked for.
+func alternatives(t types.Type, want []types.Type) []types.Type {
+	isKind := func(w types.Type) bool {
+		return w.Kind() == types.KindInt || w.Kind() == types.KindFloat || w.Kind() == types.KindComplex
+	}
+	var found []types.Type
+	for _, m := range types.Members(t) {
+		if m.Kind() == types.KindNumber && slices.ContainsFunc(want, isKind) {
+			found = append(found, types.Float, types.Complex, types.Int)
+		} else {
+			found = append(found, m)
+		}
+	}
+	return found
 }
 
 // smallestMatch returns the narrower of have and the first of want that is comparable with it.

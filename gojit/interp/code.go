@@ -76,7 +76,7 @@ type site struct {
 	types   []types.Type // opIsInstance
 	slot    int          // opGetAttr, opSetAttr
 	body    *Code        // opFork
-	at      source.Range // opFork
+	at      source.Range // opFork, opLine
 	routine *routine     // opNative
 }
 
@@ -110,6 +110,8 @@ type Machine struct {
 	// CheckForks makes code fail that writes a tensor, container or object which a forked call can see
 	// that has not been waited for. It is meant for debugging: every write takes a lock.
 	CheckForks bool
+	// Lines makes code that counts the lines it runs, for profiles of lines.
+	Lines bool
 
 	lowering sync.Mutex
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 
 	"torchjit/gojit/source"
 	"torchjit/gojit/value"
@@ -59,6 +60,19 @@ func raised(args []value.Value) error {
 	return f
 }
 
+// Raised is an exception of a raise statement that left a program: its class, such as "builtins.ValueError", and what it said.
+type Raised struct{ Class, Message string }
+
+var lastRaised atomic.Pointer[Raised]
+
+// LastRaised returns the last exception that left a program by a raise statement; the zero Raised where none has.
+func LastRaised() Raised {
+	if r := lastRaised.Load(); r != nil {
+		return *r
+	}
+	return Raised{}
+}
+
 // report turns an error that has left all frames of a run into what the caller gets: the text has
 // the traceback. A run that was cancelled gives the cause as it is.
 func report(err error, function string) error {
@@ -76,6 +90,7 @@ func report(err error, function string) error {
 		// The place of the raise statement alone is shown, under the name of what was called.
 		traceback(&b, []source.Frame{{Function: function, Range: f.frames[0].Range}})
 		b.WriteString(f.class + ": " + messageOf(f.cause) + "\n")
+		lastRaised.Store(&Raised{f.class, messageOf(f.cause)})
 		return &source.Error{Class: source.ScriptError, Text: b.String(), Range: source.Range{}}
 	}
 	traceback(&b, f.frames)

@@ -30,6 +30,7 @@ type stack struct {
 	mode    *autograd.Mode
 	numbers amd64.Frame // of machine code that runs
 	entered []entered   // with statements that are open, outermost first
+	clock   lineClock
 }
 
 // entered is an object whose __enter__ has been called and whose __exit__ has not.
@@ -131,6 +132,9 @@ func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args,
 	s.budget = pollEvery
 	err := s.call(c, args, out)
 	s.top, s.depth, s.mode = 0, 0, nil
+	if s.clock.at.Text != nil {
+		s.clock.tick(source.Range{})
+	}
 	if s.done != nil {
 		s.ctx, s.done = nil, nil
 	}

@@ -26,6 +26,7 @@ const (
 	opLoopNext
 	opLoopIf
 	opPoll
+	opLine
 	opReturn
 	opReturnOne
 	opRaise
@@ -159,6 +160,7 @@ var opcodes = [numOpcodes]struct {
 	opLoopNext:  {"loopnext", "jwr", "", "B += 1; poll; go to A if B < C"},
 	opLoopIf:    {"loopif", "jr-", "", "poll; go to A if B"},
 	opPoll:      {"poll", "---", "", "stop if the run was cancelled; before a jump back"},
+	opLine:      {"line", "s--", "", "count the node of site A for profiles of lines"},
 	opReturn:    {"return", "s--", "", "leave with the inputs of site A"},
 	opReturnOne: {"return1", "r--", "", "leave with A"},
 	opRaise:     {"raise", "s--", "", "raise an exception from the inputs of site A: message, class"},

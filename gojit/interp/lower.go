@@ -181,6 +181,7 @@ func (l *lowering) block(b *ir.Block, dying []*ir.Value) error {
 			continue
 		}
 		l.at, l.calls = n.Range, n.Calls
+		l.line(n)
 		if err := l.node(n, last[n]); err != nil {
 			return err
 		}
@@ -585,6 +586,7 @@ func (l *lowering) loop(n *ir.Node, dead []*ir.Value) error {
 
 	before, made := l.registers.save(), len(l.registers.template)
 	top := l.here()
+	l.line(n)
 	for i, v := range body.Outputs()[1:] {
 		l.prefer(v, body, carried[i])
 	}

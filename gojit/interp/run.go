@@ -49,6 +49,8 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			}
 		case opPoll:
 			err = s.poll()
+		case opLine:
+			s.clock.tick(c.sites[in.A].at)
 		case opReturnOne:
 			out[0] = regs[in.A]
 			return nil

@@ -16,6 +16,7 @@ type ClonedModule struct {
 	Modules []*value.Object // the root and all modules in it, each once, in the order of attributes
 
 	mangle  func(name string) string
+	left    Left
 	classes map[*types.Class]*types.Class
 	objects map[*value.Object]*value.Object
 }
@@ -23,15 +24,33 @@ type ClonedModule struct {
 // CloneModule copies a module and those in it. Modules of one class have one class in the copy as well, and what is not a module is
 // shared. mangle gives the names of the new classes. It fails where a method cannot be compiled.
 func CloneModule(module *value.Object, mangle func(name string) string) (*ClonedModule, error) {
-	c := &ClonedModule{mangle: mangle, classes: map[*types.Class]*types.Class{}, objects: map[*value.Object]*value.Object{}}
+	return CloneModuleWithout(module, mangle, Left{})
+}
+
+// Left names the methods and attributes of a module that a copy of it does not have.
+type Left struct{ Methods, Attributes []string }
+
+// CloneModuleWithout is CloneModule without some methods and attributes of the root. It fails as well where a method that stays uses one of them.
+func CloneModuleWithout(module *value.Object, mangle func(name string) string, left Left) (*ClonedModule, error) {
+	if err := left.check(module.Class); err != nil {
+		return nil, err
+	}
+	c := &ClonedModule{mangle: mangle, left: left, classes: map[*types.Class]*types.Class{}, objects: map[*value.Object]*value.Object{}}
 	c.Root = c.object(module)
+	if len(left.Attributes) > 0 {
+		c.leaveAttributes()
+	}
 	done := map[*types.Class]bool{}
 	for from := range c.objects {
 		if done[from.Class] {
 			continue
 		}
 		done[from.Class] = true
-		if err := c.methods(from.Class); err != nil {
+		var without []string
+		if from == module {
+			without = left.Methods
+		}
+		if err := c.methods(from.Class, without); err != nil {
 			return nil, err
 		}
 	}
@@ -75,9 +94,12 @@ func (c *ClonedModule) typeOf(t types.Type) types.Type {
 }
 
 // methods gives a class of the copy the methods and hooks of the one that it was made of.
-func (c *ClonedModule) methods(from *types.Class) error {
+func (c *ClonedModule) methods(from *types.Class, without []string) error {
 	class := c.classes[from]
 	for _, name := range from.MethodNames() {
+		if slices.Contains(without, name) {
+			continue
+		}
 		m, ok := from.FindMethod(name).(*ir.Function)
 		if !ok {
 			continue

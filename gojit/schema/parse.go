@@ -234,8 +234,8 @@ func (p *parser) literal(t types.Type, listSize int) (value.Value, error) {
 		return value.Bool(true), nil
 	case p.Accept("False"):
 		return value.Bool(false), nil
-	case p.Accept("\""):
-		return p.stringLiteral()
+	case p.Accept("\""), p.Accept("'"):
+		return p.stringLiteral(p.Src[p.Pos-1])
 	}
 	return p.number(t)
 }
@@ -267,9 +267,10 @@ func (p *parser) listLiteral(l *types.List, listSize int) (value.Value, error) {
 	return value.OfList(value.NewList(elem, items...)), nil
 }
 
-func (p *parser) stringLiteral() (value.Value, error) {
-	start := p.Pos - 1
-	for p.Pos < len(p.Src) && p.Src[p.Pos] != '"' {
+// stringLiteral reads the rest of a string whose first character, one of both quotes, has been read.
+func (p *parser) stringLiteral(quote byte) (value.Value, error) {
+	start := p.Pos
+	for p.Pos < len(p.Src) && p.Src[p.Pos] != quote {
 		if p.Src[p.Pos] == '\\' {
 			p.Pos++
 		}
@@ -278,8 +279,12 @@ func (p *parser) stringLiteral() (value.Value, error) {
 	if p.Pos >= len(p.Src) {
 		return value.None, p.Errorf("a string without end")
 	}
+	body := strings.ReplaceAll(p.Src[start:p.Pos], `\'`, `'`)
 	p.Pos++
-	s, err := strconv.Unquote(strings.ReplaceAll(p.Src[start:p.Pos], `\'`, `'`))
+	if quote == '\'' {
+		body = strings.ReplaceAll(body, `"`, `\"`)
+	}
+	s, err := strconv.Unquote(`"` + body + `"`)
 	if err != nil {
 		return value.None, p.Errorf("a string with a bad escape")
 	}

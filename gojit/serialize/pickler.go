@@ -213,6 +213,7 @@ func (p *pickler) object(o *value.Object) error {
 		p.e.Build()
 		return nil
 	}
+	o.Complete()
 	p.e.EmptyDict()
 	p.e.Mark()
 	for i := range o.Class.Attributes {

@@ -139,6 +139,8 @@ func (r *Recorder) Finish(name string, result value.Value) (*ir.Function, error)
 	r.g.AddOutput(out)
 	if r.self != nil {
 		r.makeMethods()
+	} else {
+		r.inlineScopes()
 	}
 	passes.LowerSimpleTuples(r.g)
 	dropDeadWrites(r.g)

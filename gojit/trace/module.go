@@ -28,6 +28,7 @@ func (r *Recorder) Self(o *value.Object) {
 
 // addAttributes adds what stands for each attribute of a module and of those in it.
 func (r *Recorder) addAttributes(o *value.Object, self *ir.Value, path string) {
+	o.Complete()
 	r.objects[o] = self
 	for i, a := range o.Class.Attributes {
 		inner := path + "." + a.Name

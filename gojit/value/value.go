@@ -298,6 +298,13 @@ func NewObject(c *types.Class) *Object {
 	return &Object{Class: c, Slots: make([]Value, len(c.Attributes))}
 }
 
+// Complete gives an object None for the attributes that its class has got after the object was made.
+func (o *Object) Complete() {
+	for len(o.Slots) < len(o.Class.Attributes) {
+		o.Slots = append(o.Slots, None)
+	}
+}
+
 // Attr returns the named attribute. ok is false where the class has none of that name.
 func (o *Object) Attr(name string) (v Value, ok bool) {
 	i := o.Class.AttributeIndex(name)

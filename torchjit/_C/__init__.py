@@ -6,6 +6,7 @@ called `Graph.addInput` becomes a method of Graph, one of the class `_C` a funct
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ from torchjit import _executor_settings, _graph_results, _native, _other_names, 
 # The numbers of the handle classes (see pybind/slots.go); _C.type_classes tells those of types.
 _HANDLE_CLASSES = {
     "Graph": 3, "Node": 9, "Value": 10, "Block": 11, "Use": 12, "FunctionSchema": 13, "Argument": 14, "_AliasInfo": 15,
-    "AliasDb": 16, "ScriptList": 17, "ScriptDict": 18,
+    "AliasDb": 16, "ScriptList": 17, "ScriptDict": 18, "TracingState": 20,
 }  # fmt: skip
 
 
@@ -49,6 +50,10 @@ class Graph(_native.Handle):
                 letter += "s"
             getattr(node, letter + "_")(name, value)
         return node.output() if outputs == 1 else tuple(node.outputs())
+
+    def at(self, operator: str, *args: Any, overload_name: str = "", **kwargs: Any) -> Any:
+        """Inserts an aten::ATen node, which stands for an operator where a graph becomes ONNX."""
+        return self.op("aten::ATen", *args, operator_s=operator, overload_name_s=overload_name, **kwargs)
 
     def insert_point_guard(self, at: Any) -> Any:
         """A context manager that moves the insertion point before a node, or to the end of a block, and back."""
@@ -140,6 +145,13 @@ class _AliasInfo(_native.Handle):
 
 class AliasDb(_native.Handle):
     """Which values of a graph may share memory, and which of it is written."""
+
+
+class TracingState(_native.Handle):
+    """A trace while it is being recorded."""
+
+    def __new__(cls) -> Any:
+        raise TypeError("torch._C.TracingState: No constructor defined!")
 
 
 class _ScriptIterator:
@@ -362,7 +374,9 @@ ScriptMethod.owner = property(lambda self: self._owner())  # type: ignore[attr-d
 
 
 def _jit_get_operation(qualified_name: str) -> tuple[Any, list[str]]:
-    """An operator as a function of Python, and the names of its overloads."""
+    """An operator as a function of Python, and the names of its overloads. RuntimeError where there is none."""
+    if "::" not in qualified_name:
+        raise RuntimeError(f"all symbols must have a namespace, <namespace>::<string>, but found: {qualified_name}")
     names = _overload_names(qualified_name)  # type: ignore[name-defined]  # noqa: F821
     return _native.operator(qualified_name), names
 
@@ -371,6 +385,8 @@ class InferredType:
     """The type of a Python value, or why it has none."""
 
     def __init__(self, type: Any = None, reason: str = "") -> None:
+        if isinstance(type, str):
+            type, reason = None, type
         self._type, self._reason = type, reason
 
     def type(self) -> Any:
@@ -391,17 +407,17 @@ class InferredType:
 def _jit_try_infer_type(value: Any) -> InferredType:
     """The type that a Python value has in a program."""
     inferred, reason = _infer_type(value)  # type: ignore[name-defined]  # noqa: F821
+    if inferred is None and isinstance(value, (enum.Enum, list, tuple, dict)):
+        from torchjit.jit import _recursive
+
+        text, _ = _recursive.infer_type(value)
+        inferred = None if text is None else _program_type(text)  # type: ignore[name-defined]  # noqa: F821
     return InferredType(inferred, reason)
 
 
 def _is_tracing() -> bool:
     """Whether a trace is being recorded."""
     return _native.is_tracing()
-
-
-def _get_tracing_state() -> Any:
-    """What records a trace, None where none is recorded."""
-    return True if _native.is_tracing() else None
 
 
 class IODescriptor:
@@ -412,7 +428,7 @@ class IODescriptor:
 
 
 def _jit_flatten(*args: Any) -> tuple[list[Any], IODescriptor]:
-    """The tensors in nested tuples, lists and dictionaries, and what _jit_unflatten needs to put them back."""
+    """The tensors in nested tuples, lists and dictionaries, where numbers count as tensors, and what _jit_unflatten needs to put them back."""
     found: list[Any] = []
     return found, IODescriptor(_form_of(args[0] if len(args) == 1 else args, found))
 
@@ -427,6 +443,11 @@ def _form_of(x: Any, found: list[Any]) -> Any:
         return ("dict", [(k, _form_of(v, found)) for k, v in x.items()])
     if isinstance(x, str) or x is None:
         return ("value", x)
+    if isinstance(x, (bool, int, float)):
+        from torchjit import float64, tensor
+
+        found.append(tensor(x, dtype=float64 if isinstance(x, float) else None))
+        return ("tensor",)
     raise RuntimeError(
         "Only tuples, lists and Variables are supported as JIT inputs/outputs. Dictionaries and strings are also accepted, but their usage "
         f"is not recommended. Here, received an input of unsupported type: {type(x).__name__}"
@@ -462,12 +483,20 @@ _ELSEWHERE = {
     "CompilationUnit": ("torchjit.jit._script", "CompilationUnit"),
     "ConcreteModuleTypeBuilder": ("torchjit.jit._type_builder", "ConcreteModuleTypeBuilder"),
     "ConcreteModuleType": ("torchjit.jit._recursive", "ConcreteType"), "ScriptObject": ("torchjit.jit._module", "RecursiveScriptClass"),
-    **{name: ("torchjit.jit._logging", name) for name in ("AggregationType", "LockingLogger", "LoggerBase", "NoopLogger")},
+    "ScriptObjectProperty": ("torchjit.jit._module", "ScriptObjectProperty"),
+    **{name: ("torchjit.jit._logging", name) for name in ("AVG", "AggregationType", "LockingLogger", "LoggerBase", "NoopLogger", "SUM")},
     **{name: ("torchjit.jit._executor_state", name) for name in ("ArgumentSpec", "Code", "ExecutionPlan", "GraphExecutorState")},
     **{name: ("torchjit._C._compiler", name) for name in (
         "CallStack", "ErrorReport", "FatalError", "_OutOfMemoryError", "_create_module_with_type", "_create_object_with_type", "_export_opnames",
         "_get_operation_overload", "_ivalue_debug_python_object", "_jit_assert_is_instance", "_jit_script_class_compile", "_jit_script_compile_overload",
         "_jit_script_interface_compile", "_propagate_and_assign_input_shapes", "_resolve_type", "_resolve_type_from_object", "_run_emit_module_hook",
+    )},
+    "ScriptClass": ("torchjit._classes", "ScriptClass"), "_get_custom_class_python_wrapper": ("torchjit._classes", "script_class"),
+    "OperatorInfo": ("torchjit.jit.mobile", "OperatorInfo"),
+    **{name: ("torchjit.jit._mobile_names", name) for name in (
+        "LiteScriptModule", "_export_operator_list",
+        "_get_model_bytecode_version", "_get_model_bytecode_version_from_buffer", "_get_model_ops_and_info", "_get_model_ops_and_info_from_buffer",
+        "_load_for_lite_interpreter", "_load_for_lite_interpreter_from_buffer",
     )},
     "DisableTorchFunction": ("torchjit._override", "DisableTorchFunction"),
     "_DisableFuncTorch": ("torchjit._override", "_DisableFuncTorch"),

@@ -597,6 +597,27 @@ class AliasDb(Handle):
     def move_before_topologically_valid(self, node: Node, before: Node) -> bool:
         """Moves a node before another, with the nodes that must go along, where the graph then still does the same; returns whether it has."""
 
+class TracingState(Handle):
+    """A trace while it is being recorded."""
+
+    def __str__(self) -> builtins.str:
+        """The graph so far."""
+
+    def graph(self) -> Graph:
+        """The graph so far."""
+
+    def set_graph(self, graph: Graph) -> None:
+        """Records into another graph from now on."""
+
+    def push_scope(self, name: builtins.str) -> None:
+        """Begins a scope that the nodes to come are of."""
+
+    def pop_scope(self) -> None:
+        """Ends what push_scope has begun. RuntimeError where no scope is open."""
+
+    def current_scope(self) -> builtins.str:
+        """The innermost scope, "" outside of all."""
+
 class ScriptList(Handle):
     """A list of a program: compiled functions that are given it see and change the same list."""
 
@@ -989,6 +1010,12 @@ class EnumType(Type):
 class FunctionType(Type):
     """A static type of the kind FunctionType."""
 
+def _add_attribute(module: Any, name: builtins.str, type: Type, value: Any) -> None:
+    """Adds an attribute to a module and its class."""
+
+def _class_members(class_type: Type) -> list[Any]:
+    """The names, kinds and types of a class's attributes."""
+
 def _compute_shapes(graph: Graph, first: Node | None = None, last: Node | None = None) -> tuple[Any, ...]:
     """Gives tensors the types that follow from those of the parameters; replies a graph that computes the sizes that are symbols, and the symbols."""
 
@@ -1019,8 +1046,23 @@ def _fuse_clamp_w_prepacked(graph: Graph) -> None:
 def _fuse_tensorexprs(graph: Graph) -> None:
     """Groups elementwise nodes whose tensors' types are known, and guards the groups."""
 
+def _get_caught_jit_exception_class_name() -> builtins.str:
+    """The class of the last exception that left a program by a raise statement, "" where none has."""
+
+def _get_caught_jit_exception_original_msg() -> builtins.str:
+    """What the last exception that left a program by a raise statement said."""
+
 def _get_schema(name: builtins.str, overload_name: builtins.str) -> FunctionSchema:
     """The schema of an overload; "default" or "" is the one without a name."""
+
+def _get_tracing_state() -> TracingState | None:
+    """What records a trace, None where none is recorded."""
+
+def _get_value_trace(var: Any) -> Value:
+    """The value of the graph that a tensor is: one that the trace does not know becomes a constant. RuntimeError where no trace is recorded."""
+
+def _hack_do_not_use_clone_module_with_class(module: Any, ignored_methods: list[Any] | tuple[Any, ...], ignored_properties: list[Any] | tuple[Any, ...]) -> Any:
+    """A copy of a module with a class of its own, which lacks some methods and attributes. RuntimeError where a method that stays uses one of them."""
 
 def _infer_type(value: Any) -> tuple[Any, ...]:
     """The type that a value has in a program, or None and why it has none."""
@@ -1093,6 +1135,9 @@ def _jit_pass_dce_allow_deleting_nodes_with_side_effects(graph: Graph) -> None:
 
 def _jit_pass_decompose_ops(graph: Graph) -> None:
     """Replaces addmm by mm and add."""
+
+def _jit_pass_dedup_module_uses(module: Any) -> None:
+    """Gives each call of a submodule in a module's methods a submodule of its own."""
 
 def _jit_pass_erase_number_types(graph: Graph) -> None:
     """Makes numbers tensors without dimensions."""
@@ -1247,6 +1292,12 @@ def _script_dict(items: Any, key: Type, elem: Type) -> ScriptDict:
 def _script_list(items: Any, elem: Type) -> ScriptList:
     """A list of a program with the items."""
 
+def _set_tracing_state(state: TracingState | None) -> None:
+    """Goes on with a trace; None suspends the one that is being recorded."""
+
+def _set_value_trace(var: Any, value: Value | None) -> None:
+    """Makes a tensor another value of the graph, or with None one that the trace does not know. RuntimeError where no trace is recorded."""
+
 def _shape_functions() -> tuple[Any, ...]:
     """The functions of sizes as a program, the operators that have one, and the names of their functions."""
 
@@ -1255,6 +1306,9 @@ def _stream_text(item: Any) -> builtins.str:
 
 def _swap_functional_linear(graph: Graph) -> None:
     """Replaces calls of functions called linear by aten::linear."""
+
+def _tracer_set_force_outplace(force_outplace: bool) -> None:
+    """Has operators that write a tensor recorded as ones that make a new one, or not. RuntimeError where no trace is recorded."""
 
 def parse_ir(input: builtins.str, parse_tensor_constants: bool = False) -> Graph:
     """The graph of a text as graphs are printed. parse_tensor_constants gives constants whose elements are not shown the value of a tensor of their type."""

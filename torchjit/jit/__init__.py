@@ -127,9 +127,13 @@ def _all_nodes(block: Any) -> Any:
 def __getattr__(name: str) -> Any:
     if name in (
         "_builtins", "_callables", "_check", "_dataclass_impls", "_executor_state", "_inspect", "_ir_utils", "_logging", "_module_dicts", "_monkeytype_config",
-        "_recursive", "_trace_check", "mobile", "quantized",
+        "_recursive", "_trace_check", "mobile", "quantized", "_passes", "_pickle", "supported_ops", "unsupported_tensor_ops",
     ):  # fmt: skip
         return importlib.import_module("torchjit.jit." + name)
+    if name == "_ScriptProfile":
+        from torchjit.jit import _profile
+
+        return _profile._ScriptProfile
     if name == "ONNXTracedModule":
         from torchjit.jit import _trace
 

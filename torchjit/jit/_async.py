@@ -15,6 +15,13 @@ _FUTURE_HANDLE = 7
 class Future:
     """The result of a call that may still run. `Future[T]` is its type in annotations."""
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is Future:
+            from torchjit.futures import Future as PythonFuture
+
+            cls = PythonFuture
+        return super().__new__(cls)
+
     def __class_getitem__(cls, item: Any) -> Any:
         return _FutureType(cls, (item,))
 

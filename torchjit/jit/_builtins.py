@@ -28,3 +28,16 @@ _kept: list[Any] = []
 def _get_builtin_table() -> dict[int, str]:
     """The operators by the identity of the Python functions that stand for them."""
     return _resolve._python_builtins()
+
+
+# Where most operators stand as functions: names in torch._C.
+NAMESPACES = ("_nn", "_fft", "_linalg", "_special")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_modules_containing_builtins":
+        import torchjit
+        from torchjit import _operator_modules
+
+        return (torchjit, *(getattr(_operator_modules, namespace) for namespace in NAMESPACES))
+    raise AttributeError(f"module 'torch.jit._builtins' has no attribute '{name}'")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import enum
 import inspect
 import types
 import typing
@@ -315,28 +314,14 @@ def _isinstance(obj: Any, target_type: Any) -> bool:
 
 
 def _extract_tensors(obj: Any) -> list[Tensor]:
-    """All tensors in nested containers and attributes of an object."""
-    found: list[Tensor] = []
-    seen: set[int] = set()
+    """The tensors in what can be pickled, each as often as it occurs."""
+    import io
 
-    def visit(x: Any) -> None:
-        if id(x) in seen:
-            return
-        seen.add(id(x))
-        if isinstance(x, Tensor):
-            found.append(x)
-        elif isinstance(x, dict):
-            for k, v in x.items():
-                visit(k)
-                visit(v)
-        elif isinstance(x, (list, tuple, set, frozenset)):
-            for item in x:
-                visit(item)
-        elif not isinstance(x, (str, bytes, int, float, complex, enum.Enum, type)) and hasattr(x, "__dict__"):
-            visit(vars(x))
+    from torchjit.jit._sources_kept import _TensorExtractor
 
-    visit(obj)
-    return found
+    tensors: list[Tensor] = []
+    _TensorExtractor(io.BytesIO(), protocol=-1, tensors=tensors).dump(obj)
+    return tensors
 
 
 class BroadcastingListCls:

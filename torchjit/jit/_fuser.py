@@ -75,3 +75,31 @@ def enable_onednn_fusion(enabled: bool) -> None:
 def onednn_fusion_enabled() -> bool:
     """What enable_onednn_fusion has set."""
     return _c._jit_llga_enabled()
+
+
+def _get_differentiable_graph_node(node: Any, diff_node: list[Any]) -> None:
+    """Adds the differentiable graphs at a node, or in its blocks, to a list."""
+    if node.kind() == "prim::DifferentiableGraph":
+        diff_node.append(node)
+        return
+    for block in node.blocks():
+        for inner in block.nodes():
+            _get_differentiable_graph_node(inner, diff_node)
+
+
+def _graph_for(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """The optimized graph of a call of a compiled function."""
+    return self.graph_for(*args, **kwargs)
+
+
+def _script_method_graph_for(self: Any, parent: Any, *args: Any, **kwargs: Any) -> Any:
+    """The optimized graph of a call of a compiled method, or of a module's forward."""
+    return (parent if hasattr(parent, "graph_for") else self).graph_for(*args, **kwargs)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "last_executed_optimized_graph":
+        from torchjit import _C
+
+        return _C._last_executed_optimized_graph
+    raise AttributeError(f"module 'torch.jit._fuser' has no attribute '{name}'")

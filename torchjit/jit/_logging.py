@@ -17,6 +17,12 @@ class AggregationType(enum.IntEnum):
     SUM = 0
     AVG = 1
 
+    def __str__(self) -> str:
+        return f"AggregationType.{self.name}"
+
+
+SUM, AVG = AggregationType.SUM, AggregationType.AVG
+
 
 class LoggerBase:
     """A place for numbers."""

@@ -18,6 +18,14 @@ from torchjit.nn.modules.module import Module
 _MODULE_HANDLE, _OBJECT_HANDLE = 4, 6
 
 
+class ScriptObjectProperty(typing.NamedTuple):
+    """A property of a class of a program: the methods that read and set it, None where it cannot be set."""
+
+    name: str
+    getter: Any
+    setter: Any
+
+
 class _CModule(_native.Handle):
     """A module of the library."""
 
@@ -49,9 +57,9 @@ class _CModule(_native.Handle):
             return _native.module_get(self, name)
         raise AttributeError(f"{_native.module_class_name(self)} does not have a field with name '{name}'")
 
-    def _properties(self) -> list[Any]:
-        """The properties of the class: their methods are listed with the others."""
-        return []
+    def _properties(self) -> list[ScriptObjectProperty]:
+        """The properties of the class."""
+        return [ScriptObjectProperty(*found) for found in _native.module_properties(self)]
 
     def _get_forward_hooks(self) -> list[Any]:
         return list(_native.module_hooks(self)[1])
@@ -101,7 +109,41 @@ class _CModule(_native.Handle):
         return _native.module_get(self, name)
 
     def setattr(self, name: str, value: Any) -> None:
+        if not self.hasattr(name):
+            raise RuntimeError(f"{_native.module_class_name(self)} does not have an attribute with name '{name}'")
         _native.module_set(self, name, value)
+
+    def _register_attribute(self, name: str, type: Any, value: Any) -> None:
+        """Sets an attribute; where there is none of that name, adds one of a type, which all modules of the class get."""
+        if self.hasattr(name):
+            _native.module_set(self, name, value)
+        else:
+            _C._add_attribute(self, name, type, value)
+
+    def _define(self, concrete_type: Any, script: str, rcb: Callable[[str], Any]) -> None:
+        """Adds the methods of a source text; rcb gives the values of names."""
+        from torchjit.jit._resolve import CallbackScope
+
+        _native.define_module_method(self, script, CallbackScope(rcb))
+
+    def _create_method_from_trace(
+        self, name: str, func: Any, example_inputs: tuple[Any, ...], var_name_lookup_fn: Any, strict: bool, force_outplace: bool, argument_names: Any = ()
+    ) -> None:  # fmt: skip
+        """Adds as a method what a call of a function does. Values have the names of the function's variables."""
+        from torchjit.jit._trace import _record
+
+        _record(func, tuple(example_inputs), self, "", name, strict, list(argument_names), force_outplace)
+
+    def _set_optimized(self, optimized: bool) -> None:
+        """Does nothing, as in PyTorch: torch._C._set_graph_executor_optimize is what counts."""
+
+    def _replicate_for_data_parallel(self) -> Any:
+        """A copy that shares the tensors."""
+        return _native.module_copy(self, False)
+
+    def get_debug_state(self) -> Any:
+        """The plans of forward, which has been called."""
+        return self._get_method("forward").get_debug_state()
 
 
 _CModule.__name__, _CModule.__qualname__, _CModule.__module__ = "ScriptModule", "ScriptModule", "torchjit._C"
@@ -416,6 +458,13 @@ class RecursiveScriptModule(ScriptModule):
         self._finish()
         return self
 
+    @classmethod
+    def _construct(cls, cpp_module: Any, init_fn: Callable[[Any], None]) -> RecursiveScriptModule:
+        """The Python side of a module of the library, for which init_fn has been called."""
+        self = cls._wrap(cpp_module)
+        init_fn(self)
+        return self
+
     def _reconstruct(self, cpp_module: Any) -> None:
         """Makes this the Python side of another module of the library."""
         made = type(self)._wrap(cpp_module)
@@ -452,7 +501,7 @@ class RecursiveScriptModule(ScriptModule):
     def forward_magic_method(self, name: str, *args: Any) -> Any:
         method = _native.module_method(self._c, name)
         if method is None:
-            raise NotImplementedError(name)
+            raise NotImplementedError()
         return method(*args)
 
     def __getattr__(self, name: str) -> Any:
@@ -502,8 +551,11 @@ class RecursiveScriptModule(ScriptModule):
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        if name not in self.__dict__:
+        kinds = dict(_native.module_slots(self._c))
+        if kinds.get(name, "attribute") != "attribute":
             raise RuntimeError("cannot delete methods or parameters of a script module")
+        if name not in self.__dict__:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         object.__delattr__(self, name)
 
     def extra_repr(self) -> str:
@@ -575,6 +627,18 @@ class RecursiveScriptModule(ScriptModule):
 
     def __deepcopy__(self, memo: Any) -> RecursiveScriptModule:
         return self._wrap(_native.module_copy(self._c, True))
+
+
+def _unsupported(name: str) -> Any:
+    def fail(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{name} is not supported on ScriptModules")
+
+    fail.__name__, fail.__doc__ = name, "Raises RuntimeError: what backward does is the library's."
+    return fail
+
+
+for _name in ("register_backward_hook", "register_full_backward_hook"):
+    setattr(RecursiveScriptModule, _name, _unsupported(_name))
 
 
 def _hook(compiled: Any) -> Any:

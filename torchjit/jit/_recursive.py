@@ -132,6 +132,35 @@ class ConcreteType:
         """The constants by name."""
         return dict(self.constants)
 
+    @staticmethod
+    def from_jit_type(ty: Any) -> ConcreteType:
+        """What is known of a class of the program alone: no Python class, no constants, its attributes as they are."""
+        made = ConcreteType(type(None))
+        made.name = ty.str()
+        made.is_poisoned = True
+        for name, kind, text in _C._class_members(ty):
+            made.attributes[name] = (text, kind)
+            if kind == "module":
+                made.modules[name] = ConcreteType.from_jit_type(_C.ClassType(text))
+        return made
+
+    def dump(self) -> None:
+        """Prints what the type has."""
+        print(f"ConcreteModuleType for: {self.python_class.__name__}")
+        at = self.hooks.index(None) if None in self.hooks else len(self.hooks)
+        parts = {
+            "Constants": [f"{name}: {value}" for name, value in self.constants.items()],
+            "\nAttributes": [f"{name}: {t.annotation_str}" for name, (t, _) in self.get_attributes().items()],
+            "\nSubmodules": [f"{name}: {inner.name}" for name, inner in self.modules.items()],
+            "\nForward Pre-Hooks": [h.__name__ for h in self.hooks[:at]],
+            "\nForward Hooks": [h.__name__ for h in self.hooks[at + 1 :]],
+            "\nOverloads": [f"{name}: {names}" for name, names in self.overloads.items()],
+        }
+        for title, lines in parts.items():
+            print(f"{title}: ", *("\t" + line for line in lines), sep="\n")
+        print(f"isPoisoned: {str(self.is_poisoned).lower()}")
+        print(f"jit type: {self.name}")
+
     def equals(self, other: Any) -> bool:
         """Whether one class of the program serves both. other may be a builder."""
         other = getattr(other, "_type", other)
@@ -662,10 +691,21 @@ def try_compile_fn(fn: Any, loc: Any) -> Any:
     return script_function(fn)
 
 
+# What stands elsewhere.
+_ELSEWHERE = {
+    "AttributeTypeIsSupportedChecker": "torchjit.jit._check", "SourceContext": "torchjit._sources", "fake_range": "torchjit._sources",
+    "_add_script_class": "torchjit.jit._state", "_get_script_class": "torchjit.jit._state", "_python_cu": "torchjit.jit._state",
+    "_find_builtin": "torchjit.jit._builtins", "_jit_internal": "torchjit",
+    **{name: "torchjit.jit.frontend" for name in ("get_class_properties", "get_default_args", "get_jit_class_def", "get_jit_def")},
+}  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
     """What only those ask for who put types of modules together themselves."""
     import importlib
 
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
     if not name.startswith("__"):
         found = getattr(importlib.import_module("torchjit.jit._type_builder"), name, None)
         if found is not None:

@@ -14,7 +14,7 @@ from torchjit import _jit_internal as _marks
 from torchjit._other_names import emitted
 from torchjit._tensor import Tensor
 from torchjit.jit import _resolve, _state
-from torchjit.jit._resolve import Scope, qualified_name
+from torchjit.jit._resolve import CallbackScope, Scope, qualified_name
 from torchjit.jit._serialization import itself, reduce_function, reduce_method, save_to_buffer, save_to_path
 
 ScriptFunction = _native.ScriptFunction
@@ -259,10 +259,11 @@ class CompilationUnit:
             self.define(lang, _frames_up=_frames_up + 1)
 
     def define(self, lang: str, rcb: Any = None, _frames_up: int = 0) -> CompilationUnit:
+        """Adds the functions of a source text; rcb gives the values of names, the frame of the caller does where it is None."""
         frame = inspect.currentframe()
         for _ in range(_frames_up + 1):
             frame = frame.f_back if frame else None
-        for f in _native.compile_source(lang, Scope.of_frame(frame)):
+        for f in _native.compile_source(lang, Scope.of_frame(frame) if rcb is None else CallbackScope(rcb)):
             if f.__name__ in self._functions:
                 raise RuntimeError(f"method '{f.__name__}' already defined.")
             self._functions[f.__name__] = f
@@ -299,12 +300,19 @@ class CompilationUnit:
         self._functions.clear()
 
     def get_class(self, name: str) -> Any:
-        """The class of a qualified name in the program."""
-        return _C.ClassType(name)
+        """The class of a qualified name in the program, None where there is none."""
+        return _found(_C.ClassType, name)
 
     def get_interface(self, name: str) -> Any:
-        """The interface of a qualified name in the program."""
-        return _C.InterfaceType(name)
+        """The interface of a qualified name in the program, None where there is none."""
+        return _found(_C.InterfaceType, name)
+
+
+def _found(make: Any, name: str) -> Any:
+    try:
+        return make(name)
+    except TypeError:
+        return None
 
 
 # The methods that compiled classes may have with a meaning for Python, and those of a Module that stay as they are.
@@ -328,7 +336,9 @@ _ELSEWHERE = {
     **{name: "torchjit._jit_internal" for name in ("Attribute", "interface", "_unwrap_optional")},
     **{name: "torchjit.jit._state" for name in ("_enabled", "_python_cu", "_set_jit_function_cache", "_set_jit_overload_cache", "_try_get_jit_cached_function", "_try_get_jit_cached_overloads")},
     **{name: "torchjit.jit.frontend" for name in ("get_default_args", "get_jit_class_def", "get_jit_def")},
-    "ConstMap": "torchjit._C", "ScriptWarning": "torchjit.jit", "_qualified_name": "torchjit.jit._callables",
+    **{name: "torchjit.jit._profile" for name in ("_ScriptProfile", "_ScriptProfileColumn", "_ScriptProfileTable", "pad")},
+    "has_torch_function": "torchjit.overrides", "has_torch_function_unary": "torchjit.overrides", "has_torch_function_variadic": "torchjit.overrides",
+    "set_module": "torchjit.jit", "_register_builtin": "torchjit.jit._builtins", "_jit_internal": "torchjit", "ConstMap": "torchjit._C", "ScriptWarning": "torchjit.jit", "_qualified_name": "torchjit.jit._callables",
     "Module": "torchjit.nn",
     "wrap_cpp_module": "torchjit.jit._recursive", "validate_map_location": "torchjit.jit._serialization",
 }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from torchjit import _native
+from torchjit import _native, _upgraders
 
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None, *, progress: Any = None) -> None:
@@ -59,6 +59,7 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
     else:
         data = bytes(f) if isinstance(f, (bytes, bytearray, memoryview)) else f.read()
         c, extra = _native.load_module_from_bytes(data, wanted)
+    _upgraders.note_archive()
     for name, data in extra.items():
         _extra_files[name] = data  # type: ignore[index]
     return RecursiveScriptModule._wrap(c) if isinstance(c, _native.Handle) else c
@@ -132,3 +133,11 @@ def _unpickle_module(data: bytes) -> Any:
 def itself(x: Any, memo: Any = None) -> Any:
     """The copy of what does not change."""
     return x
+
+
+def __getattr__(name: str) -> Any:
+    if name == "wrap_cpp_module":
+        from torchjit.jit import _recursive
+
+        return _recursive.wrap_cpp_module
+    raise AttributeError(f"module 'torch.jit._serialization' has no attribute '{name}'")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchjit import _C as _classes
-from torchjit import _native
+from torchjit import _host, _native
 from torchjit._tensor import Tensor
 from torchjit.nn.modules import module as _modules
 
@@ -256,6 +256,7 @@ def _record(
             _check_containers(result)
         return _native.trace_end(name, result, module, method)
     finally:
+        _host.naming.function = None
         _native.trace_abort()
 
 
@@ -367,8 +368,24 @@ def wrap_check_inputs(check_inputs: Any) -> Any:
     return None if check_inputs is None else [{"forward": c} for c in check_inputs]
 
 
+def _create_interpreter_name_lookup_fn(frames_up: int = 1) -> Callable[[Any], str]:
+    """A function that gives the name of the local variable that holds a tensor, some frames above its caller; "" where none does."""
+
+    def find(var: Any) -> str:
+        frame = inspect.currentframe()
+        for _ in range(frames_up + 1):
+            frame = frame.f_back if frame else None
+        if frame is None:
+            raise RuntimeError("failed to get frame")
+        held = next((name for name, value in frame.f_locals.items() if isinstance(value, Tensor) and value is var), "")
+        return "" if held == "self" else held
+
+    return find
+
+
 # What is made elsewhere, over this module.
 _ELSEWHERE = {
+    "default_tolerances": "torchjit.testing._comparison",
     "TopLevelTracedModule": "torchjit.jit._module", "TracedModule": "torchjit.jit._module", "TracingCheckError": "torchjit.jit._trace_check",
     "indent": "torchjit.jit._trace_check", "ScriptModule": "torchjit.jit._module", "script": "torchjit.jit._script", "_enabled": "torchjit.jit._state",
     "is_tracing": "torchjit._jit_internal", "is_scripting": "torchjit._jit_internal", "_python_cu": "torchjit.jit._state",

@@ -64,11 +64,14 @@ class ConcreteModuleTypeBuilder:
 
     def add_forward_hook(self, hook: Any) -> None:
         """A hook that is called with the result."""
-        self._type.hooks = (*self._type.hooks, ("forward", hook))
+        before = self._type.hooks if None in self._type.hooks else (*self._type.hooks, None)
+        self._type.hooks = (*before, hook)
 
     def add_forward_pre_hook(self, hook: Any) -> None:
         """A hook that is called with the arguments."""
-        self._type.hooks = (*self._type.hooks, ("pre", hook))
+        hooks = self._type.hooks
+        at = hooks.index(None) if None in hooks else len(hooks)
+        self._type.hooks = (*hooks[:at], hook, *hooks[at:])
 
     def set_poisoned(self) -> None:
         """No other module has this type."""

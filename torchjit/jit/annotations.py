@@ -183,7 +183,18 @@ def get_enum_value_type(e: Any, loc: Any) -> Any:
     return _C.unify_type_list([try_ann_to_type(type(value), loc) for value in values])
 
 
+# What stands elsewhere.
+_ELSEWHERE = {
+    "OpOverloadPacket": "torchjit._ops", "_get_script_class": "torchjit.jit._state", "_qualified_name": "torchjit.jit._callables",
+    "get_source_lines_and_file": "torchjit._sources", "is_rref": "torchjit.jit._callables",
+}  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
     if name.endswith("Type") and hasattr(_C, name):
         return getattr(_C, name)
+    if name in _ELSEWHERE:
+        import importlib
+
+        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
     raise AttributeError(f"module 'torch.jit.annotations' has no attribute '{name}'")

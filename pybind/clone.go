@@ -1,0 +1,43 @@
+package main
+
+import (
+	"torchjit/gojit/ir"
+	"torchjit/gojit/passes"
+	"torchjit/gojit/value"
+)
+
+// cloneMembers copy modules with their classes, and submodules for each call.
+var cloneMembers = []function{
+	{schema: "_C._hack_do_not_use_clone_module_with_class(Module module, list ignored_methods, list ignored_properties) -> Module", doc: "A copy of a module with a class of its own, which lacks some methods and attributes. RuntimeError where a method that stays uses one of them.", run: bind(cloneWithout)},
+	{schema: "_C._jit_pass_dedup_module_uses(Module module) -> None", doc: "Gives each call of a submodule in a module's methods a submodule of its own.", run: bind(dedupModuleUses)},
+}
+
+func cloneWithout(module *value.Object, methods, attributes []string) (*value.Object, error) {
+	linkOperators()
+	mangle := func(name string) string { return program.Mangle(name) }
+	c, err := passes.CloneModuleWithout(module, mangle, passes.Left{Methods: methods, Attributes: attributes})
+	if err != nil {
+		return nil, err
+	}
+	return deepCopy(c.Root)
+}
+
+func deepCopy(o *value.Object) (*value.Object, error) {
+	v, err := copyObject(o, true, map[any]value.Value{})
+	if err != nil {
+		return nil, err
+	}
+	return v.Object(), nil
+}
+
+func dedupModuleUses(module *value.Object) error {
+	var graphs []*ir.Graph
+	err := eachMethod(module, func(f *ir.Function) error {
+		graphs = append(graphs, f.Expose())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return passes.DedupModuleUses(module, graphs, deepCopy)
+}

@@ -1,0 +1,1 @@
+"""Passes over graphs that are written in Python."""
