@@ -286,13 +286,13 @@ _native.set_host(sys.modules[__name__])
 
 def dispatch(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What the innermost mode below autograd makes of an operator."""
-    from torchjit.utils import _python_dispatch
+    from torchjit import _dispatch_modes
 
-    return _python_dispatch.call_mode(name, args, kwargs)
+    return _dispatch_modes.call_mode(name, args, kwargs)
 
 
 def expand(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a composite operator gives where Python knows what it is made of, in a tuple; None where it does not."""
-    from torchjit.utils import _composites
+    from torchjit import _composites
 
     return _composites.call(name, args, kwargs)

@@ -528,9 +528,9 @@ def __getattr__(name: str) -> Any:
         module, attribute = _ELSEWHERE[name]
         return getattr(importlib.import_module(module), attribute)
     if name in _OF_MOBILE:
-        from torchjit.jit import mobile
+        import importlib
 
-        return mobile._members()[name]
+        return importlib.import_module("torchjit.jit.mobile")._members()[name]
     if name in _OF_TORCH:
         import torchjit
 

@@ -94,13 +94,13 @@ class _CModule(_native.Handle):
 
     def _save_for_mobile(self, path: Any, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> None:
         """Writes the module to a file for the lite interpreter."""
-        from torchjit.jit.mobile import save_for_lite_interpreter
+        from torchjit.jit._serialization import save_for_lite_interpreter
 
         save_for_lite_interpreter(self, path, _extra_files, _save_mobile_debug_info)
 
     def _save_to_buffer_for_mobile(self, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> bytes:
         """The bytes of the file that _save_for_mobile writes."""
-        from torchjit.jit.mobile import save_to_buffer_for_lite_interpreter
+        from torchjit.jit._serialization import save_to_buffer_for_lite_interpreter
 
         return save_to_buffer_for_lite_interpreter(self, _extra_files, _save_mobile_debug_info)
 
@@ -375,7 +375,7 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         return save_to_buffer(self._c, _extra_files)
 
     def _save_for_lite_interpreter(self, path: Any, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> None:
-        """Writes the module to a file that torch.jit.mobile and PyTorch's lite interpreter read: see torch.jit.mobile.save_for_lite_interpreter."""
+        """Writes the module to a file that torch.jit.mobile and PyTorch's lite interpreter read: see torch.jit.mobile."""
         self._c._save_for_mobile(path, _extra_files, _save_mobile_debug_info)
 
     def _save_to_buffer_for_lite_interpreter(self, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> bytes:

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 from torchjit import _native
 from torchjit.jit._records import PyTorchFileReader
-from torchjit.jit._serialization import check_path, load, validate_map_location
+from torchjit.jit import _serialization
+from torchjit.jit._serialization import check_path, load, save_to_buffer_for_lite_interpreter, validate_map_location
+from torchjit.jit._serialization import enable_interface_calls as _enable_mobile_interface_call_export
 
 
 class LiteScriptModule:
@@ -108,31 +110,6 @@ def _content(f_input: Any) -> bytes:
         return file.read()
 
 
-# ---- writing ----
-
-_interface_calls = False
-
-
-def _enable_mobile_interface_call_export() -> None:
-    """From here on archives have bytecode of the methods too that modules call through interfaces."""
-    global _interface_calls
-    _interface_calls = True
-
-
-def save_for_lite_interpreter(c: Any, path: Any, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> None:
-    """Writes a module of the library to a file with bytecode for the lite interpreter, and with extra files by their names.
-
-    With _save_mobile_debug_info the archive tells where each instruction comes from. Raises RuntimeError where methods need what the lite
-    interpreter lacks: forks, contexts and objects of classes that are no modules.
-    """
-    _native.save_lite(c, os.fspath(path), dict(_extra_files or {}), 0, _save_mobile_debug_info, _interface_calls)
-
-
-def save_to_buffer_for_lite_interpreter(c: Any, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> bytes:
-    """The bytes that save_for_lite_interpreter writes."""
-    return _native.save_lite_to_bytes(c, dict(_extra_files or {}), 0, _save_mobile_debug_info, _interface_calls)
-
-
 # ---- reading ----
 
 
@@ -203,7 +180,7 @@ def _backport(content: bytes, to_version: int) -> bytes:
     extra = {
         name.removeprefix("extra/"): reader.get_record(name) for name in reader.get_all_records() if name.startswith("extra/")
     }
-    return _native.save_lite_to_bytes(load(content)._c, extra, to_version, False, _interface_calls)
+    return _native.save_lite_to_bytes(load(content)._c, extra, to_version, False, _serialization.interface_calls)
 
 
 def _backport_for_mobile(f_input: Any, f_output: Any, to_version: int) -> bool:
@@ -237,6 +214,7 @@ def _get_model_extra_files(f_input: Any, extra_files: dict[str, Any] | None = No
 def _members() -> dict[str, Any]:
     """The functions of torch._C: those of this module for a path or for bytes."""
     found: dict[str, Any] = {"LiteScriptModule": _CLiteScriptModule, "OperatorInfo": OperatorInfo}
+    f: Any
     for f in (_get_model_bytecode_version, _get_model_ops_and_info, _get_mobile_model_contained_types, _get_model_extra_files):
         found[f.__name__], found[f.__name__ + "_from_buffer"] = f, _of_bytes(f)
     for f in (_backport_for_mobile, _backport_for_mobile_to_buffer):
@@ -245,8 +223,9 @@ def _members() -> dict[str, Any]:
     found["_backport_for_mobile_from_buffer_to_buffer"] = _of_bytes(_backport_for_mobile_to_buffer)
     found["_load_for_lite_interpreter"] = lambda path, map_location=None: _load(_source(path), map_location)
     found["_load_for_lite_interpreter_from_buffer"] = lambda data, map_location=None: _load(io.BytesIO(data), map_location)
-    for f in (_enable_mobile_interface_call_export, _export_operator_list, _nn_module_to_mobile):
+    for f in (_export_operator_list, _nn_module_to_mobile):
         found[f.__name__] = f
+    found["_enable_mobile_interface_call_export"] = _enable_mobile_interface_call_export
     return found
 
 
