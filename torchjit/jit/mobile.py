@@ -12,8 +12,8 @@ import re
 from typing import Any, NamedTuple
 
 from torchjit import _native
-from torchjit.jit._records import PyTorchFileReader
 from torchjit.jit import _serialization
+from torchjit.jit._records import PyTorchFileReader
 from torchjit.jit._serialization import check_path, load, save_to_buffer_for_lite_interpreter, validate_map_location
 from torchjit.jit._serialization import enable_interface_calls as _enable_mobile_interface_call_export
 
