@@ -15,16 +15,22 @@ aten: Any = torch.ops.aten  # type: ignore[attr-defined]
 _definitions: dict[str, Callable[..., Any]] = {}
 
 # Those whose parts have no gradients of their own here: where one is asked for, they are seen as they are.
-_WITHOUT_GRADIENTS = frozenset(f"aten::{name}" for name in ("batch_norm", "layer_norm", "group_norm", "nll_loss", "nll_loss_nd", "cross_entropy_loss"))
+_WITHOUT_GRADIENTS = frozenset(
+    f"aten::{name}" for name in ("batch_norm", "layer_norm", "group_norm", "nll_loss", "nll_loss_nd", "cross_entropy_loss")
+)
 
 
 def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a composite operator in a tuple, None where this module does not know what it is made of."""
     definition = _definitions.get(name)
-    if definition is None or name in _WITHOUT_GRADIENTS and torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in args):
+    if definition is None or name in _WITHOUT_GRADIENTS and _asks_for_gradients(args):
         return None
     made = definition(*args, **kwargs)
     return None if made is NotImplemented else (made,)
+
+
+def _asks_for_gradients(args: tuple[Any, ...]) -> bool:
+    return torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in args)
 
 
 def _defines(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -220,7 +226,9 @@ def _convolution(dims: int) -> Callable[..., Any]:
 
 
 def _transposed(dims: int) -> Callable[..., Any]:
-    def run(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
+    def run(
+        x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1
+    ) -> Any:  # fmt: skip
         single = x.dim() == dims + 1
         given = aten.unsqueeze.default(x, 0) if single else x
         places = _many(stride, dims), _many(padding, dims), _many(dilation, dims)
@@ -290,7 +298,9 @@ def _nll_loss(x: Any, target: Any, weight: Any = None, reduction: int = 1, ignor
 
 
 @_defines("cross_entropy_loss")
-def _cross_entropy_loss(x: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100, label_smoothing: float = 0.0) -> Any:
+def _cross_entropy_loss(
+    x: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100, label_smoothing: float = 0.0
+) -> Any:  # fmt: skip
     if label_smoothing or target.shape == x.shape:
         return NotImplemented
     return _nll_loss(_log_softmax(x, 1 if x.dim() > 1 else 0), target, weight, reduction, ignore_index)
@@ -308,8 +318,8 @@ def _to_dtype(x: Any, dtype: Any, non_blocking: bool = False, copy: bool = False
 
 @_defines("to.dtype_layout")
 def _to_layout(
-    x: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None, non_blocking: bool = False, copy: bool = False,
-    memory_format: Any = None,
+    x: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None, non_blocking: bool = False,
+    copy: bool = False, memory_format: Any = None,
 ) -> Any:  # fmt: skip
     if dtype is None or layout is not None or device not in (None, x.device) or pin_memory is not None:
         return NotImplemented

@@ -19,5 +19,6 @@ var composite = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// IsComposite reports whether PyTorch has no kernel of its own for an operator: what sees operators below autograd sees those that it is made of.
+// IsComposite reports whether PyTorch has no kernel of its own for an operator: what sees operators below autograd sees those that it
+// is made of.
 func (o *Operator) IsComposite() bool { return composite()[o.Schema().QualifiedName()] }

@@ -66,7 +66,8 @@ func (d *dropper) node(n *ir.Node) {
 	}
 }
 
-// drop adds v to the drop behind n. That of constants alone stays empty: it drops nothing, but PyTorch has it, and it ends expression trees.
+// drop adds v to the drop behind n. That of constants alone stays empty: it drops nothing, but PyTorch has it, and it ends
+// expression trees.
 func (d *dropper) drop(v *ir.Value, n *ir.Node) {
 	drop := d.behind[n]
 	if drop == nil {

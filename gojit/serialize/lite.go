@@ -77,7 +77,8 @@ func liteRecords(m *value.Object, extra map[string][]byte, o LiteOptions, call C
 	}
 	l := newLiteExporter(o)
 	if l.bytecode < oldestBytecode || l.bytecode > newestBytecode {
-		return nil, archiveError("Bytecode of version %d cannot be written: the versions are %d to %d", l.bytecode, oldestBytecode, newestBytecode)
+		return nil, archiveError("Bytecode of version %d cannot be written: the versions are %d to %d",
+			l.bytecode, oldestBytecode, newestBytecode)
 	}
 	data := newPickler(l.typeName, call)
 	if err := data.value(value.OfObject(m)); err != nil {
@@ -165,7 +166,8 @@ func (l *liteExporter) method(c *types.Class, m types.Method) error {
 	return a.check()
 }
 
-// OperatorNames returns the names of the operators that the bytecode of a module calls, in no order. It fails where SaveLite does for its methods.
+// OperatorNames returns the names of the operators that the bytecode of a module calls, in no order. It fails where SaveLite does for
+// its methods.
 func OperatorNames(m *value.Object) ([]string, error) {
 	l := newLiteExporter(LiteOptions{})
 	l.reach(value.OfObject(m), map[*value.Object]bool{})
@@ -307,8 +309,8 @@ func (l *liteExporter) argument(p *pickler, a *schema.Argument) error {
 	return err
 }
 
-// debugRecords say where the instructions come from: each has a number, under which its source range, its kind of node and the calls that it
-// was inlined through stand.
+// debugRecords say where the instructions come from: each has a number, under which its source range, its kind of node and the calls
+// that it was inlined through stand.
 func (l *liteExporter) debugRecords() []record {
 	handles, stacks := pickle.NewEncoder(), pickle.NewEncoder()
 	handles.Mark()

@@ -59,7 +59,8 @@ class _CLiteScriptModule:
         return self._module._get_method(method_name)(*input)
 
 
-_CLiteScriptModule.__name__, _CLiteScriptModule.__qualname__, _CLiteScriptModule.__module__ = "LiteScriptModule", "LiteScriptModule", "torchjit._C"
+_CLiteScriptModule.__name__ = _CLiteScriptModule.__qualname__ = "LiteScriptModule"
+_CLiteScriptModule.__module__ = "torchjit._C"
 
 
 class OperatorInfo(NamedTuple):
@@ -159,7 +160,8 @@ def _get_mobile_model_contained_types(f_input: Any) -> set[str]:
     found: set[str] = set()
     for text in _tables(f_input, "types"):
         text = re.sub(r"\[(?!NamedTuple)\w+, ", "[", text) if "[NamedTuple," in text else text
-        found.update(name for name in re.findall(r"[\w.]+", text) if not name.startswith("__torch__.") or name.startswith("__torch__.torch.classes."))
+        names = re.findall(r"[\w.]+", text)
+        found.update(name for name in names if not name.startswith("__torch__.") or name.startswith("__torch__.torch.classes."))
     return found
 
 

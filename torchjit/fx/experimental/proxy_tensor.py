@@ -67,7 +67,7 @@ def _without_elements(x: Any) -> Any:
 
 
 class ProxyTorchDispatchMode(TorchDispatchMode):
-    """Records every operator as a node of a tracer's graph, and runs it. Operators in the table are replaced by what their functions run."""
+    """Records every operator as a node of a tracer's graph, and runs it. In place of operators in the table their functions run."""
 
     def __init__(self, tracer: PythonKeyTracer, decomposition_table: dict[Any, Callable[..., Any]] | None = None) -> None:
         self.tracer, self.decomposition_table = tracer, decomposition_table or {}
@@ -123,13 +123,15 @@ def _function_of(names: list[str], body: Callable[..., Any]) -> Any:
     return space["wrapped"]
 
 
-def make_fx(f: Callable[..., Any], decomposition_table: dict[Any, Callable[..., Any]] | None = None, tracing_mode: str = "real") -> Callable[..., GraphModule]:
-    """A function that calls f with tensors and gives the GraphModule of the operators that ran: those below autograd, of backward passes too.
+def make_fx(
+    f: Callable[..., Any], decomposition_table: dict[Any, Callable[..., Any]] | None = None, tracing_mode: str = "real"
+) -> Callable[..., GraphModule]:
+    """A function that calls f with tensors and gives the GraphModule of the operators that ran below autograd, of backward passes too.
 
-    Arguments are tensors and containers of such; other leaves are constants of the graph. Tensors that f uses besides them become attributes
-    of the module. decomposition_table has functions that run in place of operators, by overloads of torch.ops. With the mode "real" and
-    with "fake" f runs with the tensors themselves. Raises NotImplementedError for "symbolic", AssertionError for other modes, RuntimeError where f
-    asks for the value of a tensor that is recorded.
+    Arguments are tensors and containers of such; other leaves are constants of the graph. Tensors that f uses besides them become
+    attributes of the module. decomposition_table has functions that run in place of operators, by overloads of torch.ops. With the mode
+    "real" and with "fake" f runs with the tensors themselves. Raises NotImplementedError for "symbolic", AssertionError for other modes,
+    RuntimeError where f asks for the value of a tensor that is recorded.
     """
     assert tracing_mode in ("real", "fake", "symbolic")
     if tracing_mode == "symbolic":
