@@ -109,6 +109,18 @@ func (m *Module) SaveBytes(extra map[string][]byte) ([]byte, error) {
 	return serialize.Save(m.Object, extra, call)
 }
 
+// SaveLite is Save for PyTorch's lite interpreter: the archive has bytecode as well. It fails on what that interpreter lacks, too.
+func (m *Module) SaveLite(path string, extra map[string][]byte, o serialize.LiteOptions) error {
+	LinkOperators()
+	return serialize.SaveLiteFile(m.Object, path, extra, o, call)
+}
+
+// SaveLiteBytes is SaveLite to memory.
+func (m *Module) SaveLiteBytes(extra map[string][]byte, o serialize.LiteOptions) ([]byte, error) {
+	LinkOperators()
+	return serialize.SaveLite(m.Object, extra, o, call)
+}
+
 // ModuleOf returns a module whose method forward is a compiled function. It fails where the function
 // does not compile.
 func ModuleOf(f *ir.Function) (*Module, error) {

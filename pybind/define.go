@@ -102,24 +102,27 @@ func (f *overridden) run(args, out []value.Value) error {
 // pythonOperation calls a Python function as an operator of a schema.
 func pythonOperation(s *schema.FunctionSchema, target *object) ops.Operation {
 	return func(args, out []value.Value) error {
-		return callPython(target, args, func(w *word) error {
-			switch len(s.Returns) {
-			case 0:
-				return nil
-			case 1:
-				return readResult(s, w, 0, out)
-			}
-			if !w.isSequence() || w.count() != len(out) {
-				return typeErrorf("%s returns %d values, but its function returned a %s", s.Name, len(out), w.kindName())
-			}
-			for i, x := range w.fields() {
-				if err := readResult(s, x, i, out); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		return callPython(target, args, func(w *word) error { return readResults(s, w, out) })
 	}
+}
+
+// readResults reads what an operator gives from Python's answer: a value, or a sequence of as many as it has.
+func readResults(s *schema.FunctionSchema, w *word, out []value.Value) error {
+	switch len(s.Returns) {
+	case 0:
+		return nil
+	case 1:
+		return readResult(s, w, 0, out)
+	}
+	if !w.isSequence() || w.count() != len(out) {
+		return typeErrorf("%s returns %d values, but its function returned a %s", s.Name, len(out), w.kindName())
+	}
+	for i, x := range w.fields() {
+		if err := readResult(s, x, i, out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func readResult(s *schema.FunctionSchema, w *word, i int, out []value.Value) error {

@@ -21,6 +21,7 @@ var registered = slices.Concat(
 	scriptMembers,
 	moduleFunctions,
 	serializeFunctions,
+	dispatchFunctions,
 	safeTensorsFunctions,
 	exportFunctions,
 	traceFunctions, tracingMembers,

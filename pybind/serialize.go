@@ -18,6 +18,9 @@ var serializeFunctions = []function{
 	{schema: "function_of_module(any module, str name) -> any", run: functionOfModule},
 	{schema: "save_module(any module, str path, dict extra_files, object? progress=None) -> None", run: saveModule},
 	{schema: "save_module_to_bytes(any module, dict extra_files) -> bytes", run: saveModuleToBytes},
+	{schema: "bytecode_operators(any module) -> list", run: bytecodeOperators},
+	{schema: "save_lite(any module, str path, dict extra_files, int bytecode, bool debug_info, bool interface_calls) -> None", run: saveLite},
+	{schema: "save_lite_to_bytes(any module, dict extra_files, int bytecode, bool debug_info, bool interface_calls) -> bytes", run: saveLiteToBytes},
 }
 
 // loadModule replies the module in a file and a dict of its extra files.
@@ -110,6 +113,53 @@ func saveModuleToBytes(c *call) error {
 		return err
 	}
 	data, err := m.SaveBytes(extra)
+	if err != nil {
+		return err
+	}
+	c.bytes(kindBytes, string(data))
+	return nil
+}
+
+// bytecodeOperators replies the names of the operators that a module's bytecode calls.
+func bytecodeOperators(c *call) error {
+	m, err := c.argModule(0)
+	if err != nil {
+		return err
+	}
+	names, err := serialize.OperatorNames(m.Object)
+	if err != nil {
+		return err
+	}
+	c.open(kindList, len(names))
+	for _, name := range names {
+		c.string(name)
+	}
+	return nil
+}
+
+// argLite returns the options of a call that saves for the lite interpreter.
+func (c *call) argLite(first int) serialize.LiteOptions {
+	return serialize.LiteOptions{Bytecode: c.argInt(first), DebugInfo: c.argBool(first + 1), InterfaceCalls: c.argBool(first + 2)}
+}
+
+func saveLite(c *call) error {
+	m, extra, err := c.argSaved(2)
+	if err != nil {
+		return err
+	}
+	if err := m.SaveLite(c.argString(1), extra, c.argLite(3)); err != nil {
+		return err
+	}
+	c.none()
+	return nil
+}
+
+func saveLiteToBytes(c *call) error {
+	m, extra, err := c.argSaved(1)
+	if err != nil {
+		return err
+	}
+	data, err := m.SaveLiteBytes(extra, c.argLite(2))
 	if err != nil {
 		return err
 	}

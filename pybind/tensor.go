@@ -175,11 +175,11 @@ func tensorNumber(c *call) error {
 }
 
 func writeItem(c *call) error {
-	s, err := c.argTensor(0).Item()
+	v, err := c.element(c.argTensor(0))
 	if err != nil {
 		return err
 	}
-	return c.value(value.OfScalar(s))
+	return c.value(v)
 }
 
 func tensorTruth(c *call) error {
@@ -194,11 +194,11 @@ func tensorTruth(c *call) error {
 	case t.Numel() > 1:
 		return runtimeErrorf("Boolean value of Tensor with more than one value is ambiguous")
 	}
-	s, err := t.Item()
+	v, err := c.element(t)
 	if err != nil {
 		return err
 	}
-	c.bool(s.Bool())
+	c.bool(isNonzero(v))
 	return nil
 }
 

@@ -36,10 +36,16 @@ var pythonPlaces struct {
 	recorders int
 }
 
+// dispatchModes is the number of Python's modes that see operators below autograd, in all threads. The GIL guards it.
+var dispatchModes int
+
+// noteRecorders tells the shim how many look at what it could answer without asking.
+func noteRecorders() { C.tj_set_recorders(C.int(pythonPlaces.recorders + dispatchModes)) }
+
 func (h *thread) beginRecorder(r *trace.Recorder) {
 	h.recorder = r
 	pythonPlaces.recorders++
-	C.tj_set_recorders(C.int(pythonPlaces.recorders))
+	noteRecorders()
 }
 
 func (h *thread) endRecorder() {
@@ -50,7 +56,7 @@ func (h *thread) endRecorder() {
 	if pythonPlaces.recorders--; pythonPlaces.recorders == 0 {
 		pythonPlaces.texts = nil
 	}
-	C.tj_set_recorders(C.int(pythonPlaces.recorders))
+	noteRecorders()
 }
 
 // pythonHost tells recorders where the Python program is.

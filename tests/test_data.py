@@ -7,6 +7,9 @@ import pytest
 import torchjit as torch
 from torchjit.utils import data
 from torchjit.utils.data import DataLoader, TensorDataset
+from torchjit.utils.data.datapipes.iter import FileLister, IterableWrapper
+from torchjit.utils.data.graph import traverse_dps
+from torchjit.utils.data.graph_settings import get_all_graph_pipes
 
 
 class Squares(data.Dataset):
@@ -94,3 +97,32 @@ ORDER = [[6, 7, 1, 4], [2, 0, 9, 8], [3, 5]]
 SPLIT = [[4, 1, 7, 5, 3, 9, 0], [8, 6, 2]]
 WEIGHTED = [2, 2, 1, 2, 1, 2]
 REPLACED = [1, 0, 4, 3, 4, 0]
+
+
+def test_workers_share_data_pipes():
+    source = IterableWrapper(range(10))
+    torch.manual_seed(3)
+    pipe = source.shuffle().sharding_filter().map(str)
+    assert list(DataLoader(pipe, batch_size=None, num_workers=2)) == ["1", "2", "9", "7", "0", "8", "6", "5", "3", "4"]
+    assert list(DataLoader(source.batch(5), batch_size=None, num_workers=2))[::2] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+
+
+def test_graphs_of_data_pipes():
+    source = IterableWrapper(range(4))
+    first, second = source.shuffle().fork(2)
+    pipes = get_all_graph_pipes(traverse_dps(first.zip(second.map(str))))
+    assert [type(p).__name__ for p in pipes].count("ShufflerIterDataPipe") == 1 and source in pipes
+    with pytest.warns(UserWarning, match="does not contain a `Shuffler`"):
+        assert sorted(DataLoader(source, batch_size=None, shuffle=True)) == [0, 1, 2, 3]
+
+
+def test_files(tmp_path):
+    for name in ("b.txt", "a.txt", "c.bin"):
+        (tmp_path / name).write_text(name)
+    listed = FileLister(str(tmp_path), "*.txt")
+    assert [path.rpartition("/")[2] for path in listed] == ["a.txt", "b.txt"]
+    for path, file in listed.open_files(mode="b"):
+        with file:
+            assert file.read().decode() == path.rpartition("/")[2]
+    with pytest.raises(ValueError, match="Invalid mode w"):
+        listed.open_files(mode="w")

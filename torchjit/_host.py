@@ -294,3 +294,17 @@ _known_classes: dict[str, Any] = {}
 from torchjit import _native  # noqa: E402
 
 _native.set_host(sys.modules[__name__])
+
+
+def dispatch(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the innermost mode below autograd makes of an operator."""
+    from torchjit import _dispatch_modes
+
+    return _dispatch_modes.call_mode(name, args, kwargs)
+
+
+def expand(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a composite operator gives where Python knows what it is made of, in a tuple; None where it does not."""
+    from torchjit import _composites
+
+    return _composites.call(name, args, kwargs)

@@ -18,6 +18,7 @@ type Mode struct {
 	casting        *casting // the innermost autocast
 	uncached       bool     // casts of parameters are not kept
 	differentiated *Node    // whose derivative runs, while anomalies are looked for
+	dispatcher     Dispatcher
 }
 
 // GradEnabled reports whether operations are to be recorded for differentiation.
@@ -44,7 +45,7 @@ func (m *Mode) records() bool { return !m.off && !m.inference }
 
 // OnlyComputes reports whether operators on t do nothing in the mode besides computing their results.
 func (m *Mode) OnlyComputes(t *tensor.Tensor) bool {
-	return !m.inference && (m.off || !t.RequiresGrad()) && (m.primal || !InForward())
+	return !m.inference && m.dispatcher == nil && (m.off || !t.RequiresGrad()) && (m.primal || !InForward())
 }
 
 // IsCasting reports whether operators cast their tensors.
@@ -101,6 +102,11 @@ func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
 
 // run is Run where there is something to look at.
 func (m *Mode) run(op *ops.Operator, args, out []value.Value) error {
+	if m.dispatcher != nil {
+		if known, err := m.expand(op, args, out); known {
+			return err
+		}
+	}
 	switch {
 	case !m.primal && InForward():
 		return m.runForward(op, args, out)
@@ -112,13 +118,13 @@ func (m *Mode) run(op *ops.Operator, args, out []value.Value) error {
 		}
 	}
 	if m.off {
-		return op.Run(args, out)
+		return m.compute(op, args, out)
 	}
 	if !anyRequiresGrad(args) {
 		if len(args) > 0 && isUnrecordedView(args[0]) && planOf(op).writes && !planOf(op).passes {
 			return errUnrecordedView
 		}
-		return op.Run(args, out)
+		return m.compute(op, args, out)
 	}
 	return record(m, op, args, out)
 }

@@ -223,7 +223,7 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	p := planOf(op)
 	switch {
 	case p.passes || p.likened && !anyRequiresGrad(args[:1]):
-		return op.Run(args, out)
+		return m.compute(op, args, out)
 	case p.hasOut:
 		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
 	case p.decompose != nil && p.writes:
@@ -251,7 +251,7 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		n.args[0] = value.OfTensor(copyOf(written, edgeOf(written)))
 	}
 	n.saveInputs(args, written != nil)
-	if err := op.Run(args, out); err != nil {
+	if err := m.compute(op, args, out); err != nil {
 		return err
 	}
 	n.sequence = sequence.Add(1)

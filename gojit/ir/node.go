@@ -12,8 +12,12 @@ import (
 // InlinedCall is a call in whose place the callee's nodes stand.
 type InlinedCall struct {
 	Callee string
-	Range  source.Range // of the call
-	Outer  *InlinedCall // through which that call got here
+	// Receiver is the class whose method was called, nil for a function, and Instance how the caller names the object: its attribute, "SELF"
+	// for the caller's own, "" where neither is so.
+	Receiver *types.Class
+	Instance string
+	Range    source.Range // of the call
+	Outer    *InlinedCall // through which that call got here
 }
 
 // Node applies an operator: it takes inputs, holds attributes and blocks, and defines outputs.

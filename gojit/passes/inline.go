@@ -53,7 +53,7 @@ func replaceCall(n *ir.Node, callee *ir.Function, args []*ir.Value) {
 	ConstantPropagationImmutableTypes(body)
 	ConstantPooling(body)
 	g := n.Graph()
-	noteCall(body, &ir.InlinedCall{Callee: callee.ShortName(), Range: n.Range, Outer: n.Calls})
+	noteCall(body, inlinedCall(n, callee))
 	old := g.SetInsertPoint(n)
 	outputs := g.InsertGraph(body, append([]*ir.Value{}, args...))
 	g.SetInsertPoint(old)
@@ -70,6 +70,22 @@ func replaceCall(n *ir.Node, callee *ir.Function, args []*ir.Value) {
 	n.Destroy()
 }
 
+// inlinedCall describes the call n of callee.
+func inlinedCall(n *ir.Node, callee *ir.Function) *ir.InlinedCall {
+	call := &ir.InlinedCall{Callee: callee.ShortName(), Range: n.Range, Outer: n.Calls}
+	if n.Is("prim::CallMethod") {
+		self := n.Input(0)
+		call.Receiver, _ = self.Type().(*types.Class)
+		switch {
+		case self.Node().Is("prim::GetAttr"):
+			call.Instance = self.Node().StringAttr("name")
+		case self.Node() == n.Graph().Block().ParamNode() && self.Offset() == 0:
+			call.Instance = "SELF"
+		}
+	}
+	return call
+}
+
 // noteCall has all nodes of a body know the call that they are inlined for.
 func noteCall(body *ir.Graph, call *ir.InlinedCall) {
 	extended := map[*ir.InlinedCall]*ir.InlinedCall{nil: call}
@@ -78,9 +94,10 @@ func noteCall(body *ir.Graph, call *ir.InlinedCall) {
 		if known := extended[inner]; known != nil {
 			return known
 		}
-		made := &ir.InlinedCall{Callee: inner.Callee, Range: inner.Range, Outer: extend(inner.Outer)}
-		extended[inner] = made
-		return made
+		made := *inner
+		made.Outer = extend(inner.Outer)
+		extended[inner] = &made
+		return &made
 	}
 	body.Block().Walk(func(n *ir.Node) { n.Calls = extend(n.Calls) })
 }

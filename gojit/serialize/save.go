@@ -113,20 +113,28 @@ func recordsOf(m *value.Object, extra map[string][]byte, call Call) ([]record, e
 	if err != nil {
 		return nil, err
 	}
-	records := data.records("data")
+	records := append(data.records("data"), x.records()...)
+	records = append(records, constants.records("constants")...)
+	return appendExtra(append(records, x.versionRecord()), extra)
+}
+
+// records are those of the source text.
+func (x *exporter) records() (records []record) {
 	for _, prefix := range x.prefixes {
 		name := "code/" + strings.ReplaceAll(prefix, ".", "/") + ".py"
 		text, origins := x.printers[prefix].places.unmark(x.printers[prefix].b.String())
 		records = append(records, record{name, []byte(text)}, record{name + ".debug_pkl", writeOrigins(origins, x.tags)})
 	}
-	records = append(records, constants...)
-	records = append(records, record{"version", []byte(strconv.Itoa(max(minimalVersion, x.version)) + "\n")})
-	return appendExtra(records, extra)
+	return records
 }
 
-// finish writes the definitions, and the constants that they refer to: these may need definitions
+func (x *exporter) versionRecord() record {
+	return record{"version", []byte(strconv.Itoa(max(minimalVersion, x.version)) + "\n")}
+}
+
+// finish writes the definitions, and pickles the constants that they refer to: these may need definitions
 // in turn.
-func (x *exporter) finish(call Call) ([]record, error) {
+func (x *exporter) finish(call Call) (*pickler, error) {
 	for {
 		if err := x.drain(); err != nil {
 			return nil, err
@@ -139,18 +147,21 @@ func (x *exporter) finish(call Call) ([]record, error) {
 			return nil, err
 		}
 		if len(x.pending) == 0 {
-			return p.records("constants"), nil
+			return p, nil
 		}
 	}
 }
 
 // records ends the pickle and returns it after its storages.
 func (p *pickler) records(name string) []record {
-	var records []record
+	return append(p.storageRecords(name), record{name + ".pkl", p.e.Finish()})
+}
+
+func (p *pickler) storageRecords(name string) (records []record) {
 	for key, s := range p.storages {
 		records = append(records, record{name + "/" + strconv.Itoa(key), s.Bytes()})
 	}
-	return append(records, record{name + ".pkl", p.e.Finish()})
+	return records
 }
 
 func appendExtra(records []record, extra map[string][]byte) ([]record, error) {

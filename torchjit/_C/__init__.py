@@ -514,6 +514,15 @@ _ELSEWHERE = {
 }  # fmt: skip
 
 
+# What torch.jit.mobile makes, with the forms for a path and for bytes.
+_OF_MOBILE = frozenset((
+    "LiteScriptModule", "OperatorInfo", "_backport_for_mobile", "_backport_for_mobile_from_buffer", "_backport_for_mobile_from_buffer_to_buffer",
+    "_backport_for_mobile_to_buffer", "_enable_mobile_interface_call_export", "_export_operator_list", "_get_mobile_model_contained_types",
+    "_get_mobile_model_contained_types_from_buffer", "_get_model_bytecode_version", "_get_model_bytecode_version_from_buffer",
+    "_get_model_extra_files", "_get_model_extra_files_from_buffer", "_get_model_ops_and_info", "_get_model_ops_and_info_from_buffer",
+    "_load_for_lite_interpreter", "_load_for_lite_interpreter_from_buffer", "_nn_module_to_mobile",
+))  # fmt: skip
+
 # What stands in torch and, in PyTorch, here as well.
 _OF_TORCH = frozenset((
     "Generator", "Size", "device", "dtype", "layout", "memory_format", "qscheme", "finfo", "iinfo", "default_generator", "get_default_dtype",
@@ -547,6 +556,10 @@ def __getattr__(name: str) -> Any:
 
         module, attribute = _ELSEWHERE[name]
         return getattr(importlib.import_module(module), attribute)
+    if name in _OF_MOBILE:
+        import importlib
+
+        return importlib.import_module("torchjit.jit.mobile")._members()[name]
     if name in _OF_TORCH:
         import torchjit
 

@@ -108,20 +108,8 @@ def set_module(obj: Any, mod: str) -> None:
 
 
 def export_opnames(m: Any) -> list[str]:
-    """The names of the operators that a compiled module's methods call, with their overloads, sorted."""
-    names: set[str] = set()
-    for module in m.modules():
-        for name in _native.module_method_names(module._c):
-            graph = getattr(module, name).inlined_graph
-            names.update(n.schema().partition("(")[0] for n in _all_nodes(graph) if "::" in n.kind() and n.schema() != "(no schema)")
-    return sorted(n for n in names if not n.startswith("prim::"))
-
-
-def _all_nodes(block: Any) -> Any:
-    for node in block.nodes():
-        yield node
-        for inner in node.blocks():
-            yield from _all_nodes(inner)
+    """The names of the operators that the bytecode of a compiled module's methods calls, with their overloads, sorted."""
+    return sorted(_native.bytecode_operators(m._c))
 
 
 def __getattr__(name: str) -> Any:

@@ -100,6 +100,18 @@ class _CModule(_native.Handle):
 
         return save_to_buffer(self, _extra_files)
 
+    def _save_for_mobile(self, path: Any, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> None:
+        """Writes the module to a file for the lite interpreter."""
+        from torchjit.jit._serialization import save_for_lite_interpreter
+
+        save_for_lite_interpreter(self, path, _extra_files, _save_mobile_debug_info)
+
+    def _save_to_buffer_for_mobile(self, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> bytes:
+        """The bytes of the file that _save_for_mobile writes."""
+        from torchjit.jit._serialization import save_to_buffer_for_lite_interpreter
+
+        return save_to_buffer_for_lite_interpreter(self, _extra_files, _save_mobile_debug_info)
+
     def hasattr(self, name: str) -> bool:
         return any(slot[0] == name for slot in _native.module_slots(self))
 
@@ -403,6 +415,14 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         from torchjit.jit._serialization import save_to_buffer
 
         return save_to_buffer(self._c, _extra_files)
+
+    def _save_for_lite_interpreter(self, path: Any, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> None:
+        """Writes the module to a file that torch.jit.mobile and PyTorch's lite interpreter read: see torch.jit.mobile."""
+        self._c._save_for_mobile(path, _extra_files, _save_mobile_debug_info)
+
+    def _save_to_buffer_for_lite_interpreter(self, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> bytes:
+        """The bytes of the file that _save_for_lite_interpreter writes."""
+        return self._c._save_to_buffer_for_mobile(_extra_files, _save_mobile_debug_info)
 
 
 class _MethodMark:

@@ -34,6 +34,34 @@ def save_to_buffer(c: Any, _extra_files: dict[str, Any] | None = None) -> bytes:
     return _native.save_module_to_bytes(c, dict(_extra_files or {}))
 
 
+# ---- for the lite interpreter ----
+
+interface_calls = False
+
+
+def enable_interface_calls() -> None:
+    """From here on archives have bytecode of the methods too that modules call through interfaces."""
+    global interface_calls
+    interface_calls = True
+
+
+def save_for_lite_interpreter(c: Any, path: Any, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> None:
+    """Writes a module of the library to a file with bytecode for the lite interpreter, and with extra files by their names.
+
+    With _save_mobile_debug_info the archive tells where each instruction comes from. Raises RuntimeError where methods need what the lite
+    interpreter lacks: forks, contexts and objects of classes that are no modules.
+    """
+    _native.save_lite(c, os.fspath(path), dict(_extra_files or {}), 0, _save_mobile_debug_info, interface_calls)
+
+
+def save_to_buffer_for_lite_interpreter(c: Any, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False) -> bytes:
+    """The bytes that save_for_lite_interpreter writes."""
+    return _native.save_lite_to_bytes(c, dict(_extra_files or {}), 0, _save_mobile_debug_info, interface_calls)
+
+
+# ---- reading ----
+
+
 def check_path(f: str | os.PathLike[str]) -> None:
     """Raises ValueError where a path is that of no file."""
     path = os.fspath(f)

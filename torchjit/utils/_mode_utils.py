@@ -14,5 +14,8 @@ def all_same_mode(modes: Any) -> bool:
 
 @contextlib.contextmanager
 def no_dispatch() -> Iterator[None]:
-    """A context without modes below autograd: there are none anywhere."""
-    yield
+    """A context without modes below autograd."""
+    from torchjit.utils._python_dispatch import no_modes
+
+    with no_modes():
+        yield

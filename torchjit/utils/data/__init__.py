@@ -3,6 +3,10 @@
 from torchjit.utils.data._utils import collate as _collate
 from torchjit.utils.data._utils import worker as _worker
 from torchjit.utils.data.dataloader import DataLoader as DataLoader
+from torchjit.utils.data.datapipes.datapipe import DataChunk as DataChunk
+from torchjit.utils.data.datapipes.datapipe import IterDataPipe as IterDataPipe
+from torchjit.utils.data.datapipes.datapipe import MapDataPipe as MapDataPipe
+from torchjit.utils.data.datapipes.datapipe import functional_datapipe as functional_datapipe
 from torchjit.utils.data.dataset import ChainDataset as ChainDataset
 from torchjit.utils.data.dataset import ConcatDataset as ConcatDataset
 from torchjit.utils.data.dataset import Dataset as Dataset

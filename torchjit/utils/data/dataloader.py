@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import multiprocessing
 import queue
 from collections.abc import Iterator
@@ -10,7 +11,9 @@ from typing import Any
 import torchjit as torch
 from torchjit.utils.data import sampler as samplers
 from torchjit.utils.data._utils import collate, worker
+from torchjit.utils.data.datapipes.datapipe import IterDataPipe
 from torchjit.utils.data.dataset import IterableDataset
+from torchjit.utils.data.graph_settings import apply_random_seed, apply_sharding, apply_shuffle_settings
 
 
 class _Fetch:
@@ -87,6 +90,9 @@ class DataLoader:
         self.pin_memory, self.timeout, self.worker_init_fn = pin_memory, timeout, worker_init_fn
         self.multiprocessing_context, self.persistent_workers = multiprocessing_context, persistent_workers
         self._iterable = isinstance(dataset, IterableDataset)
+        if isinstance(dataset, IterDataPipe):
+            self.dataset = dataset = apply_shuffle_settings(dataset, shuffle=shuffle)
+            shuffle = None
         if self._iterable:
             if shuffle not in (False, None):
                 raise ValueError(f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}")
@@ -120,6 +126,10 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         options = {} if self.generator is None else {"generator": self.generator}
+        if isinstance(self.dataset, IterDataPipe):
+            shared = torch.Generator()
+            shared.manual_seed(int(torch.empty((), dtype=torch.int64).random_(**options).item()))
+            apply_random_seed(self.dataset, shared)
         seed = int(torch.empty((), dtype=torch.int64).random_(**options).item())
         if self.num_workers == 0:
             if self._stream is not None:
@@ -143,8 +153,12 @@ class _Workers:
         self.tasks = [make_queue() for _ in range(loader.num_workers)]
         self.workers: list[Any] = []
         for i, tasks in enumerate(self.tasks):
-            info = worker.WorkerInfo(i, loader.num_workers, seed + i, loader.dataset)
-            args = (loader._fetch, loader._stream, tasks, self.results, info, loader.worker_init_fn)
+            dataset, stream = loader.dataset, loader._stream
+            if isinstance(dataset, IterDataPipe):
+                dataset = apply_sharding(copy.deepcopy(dataset), loader.num_workers, i)
+                stream = _Stream(dataset, loader.collate_fn, loader.batch_size, loader.drop_last)
+            info = worker.WorkerInfo(i, loader.num_workers, seed + i, dataset)
+            args = (loader._fetch, stream, tasks, self.results, info, loader.worker_init_fn)
             self.workers.append(worker.Thread(worker.work, args) if context is None else worker.Process(worker.work, args, context))
 
     def batches(self) -> Iterator[Any]:

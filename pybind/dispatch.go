@@ -1,0 +1,157 @@
+package main
+
+import (
+	"torchjit/gojit/autograd"
+	"torchjit/gojit/ops"
+	"torchjit/gojit/schema"
+	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
+	"torchjit/gojit/value"
+)
+
+// dispatchFunctions have Python see the operators that run below autograd.
+var dispatchFunctions = []function{
+	{schema: "set_dispatching(bool on) -> None", run: setDispatching},
+	{schema: "count_dispatch_modes(int change) -> None", run: countDispatchModes},
+	{schema: "below_autograd(object f) -> any", run: belowAutograd},
+}
+
+// setDispatching switches on or off that Python's modes see the operators of this thread.
+func setDispatching(c *call) error {
+	if c.argBool(0) {
+		c.thread.mode.SetDispatcher(pythonDispatcher{})
+	} else {
+		c.thread.mode.SetDispatcher(nil)
+	}
+	c.none()
+	return nil
+}
+
+// countDispatchModes notes that modes of Python's have become active or inactive.
+func countDispatchModes(c *call) error {
+	dispatchModes += c.argInt(0)
+	noteRecorders()
+	c.none()
+	return nil
+}
+
+// element returns the only element of a tensor, as the thread's modes have it.
+func (c *call) element(t *tensor.Tensor) (value.Value, error) {
+	if c.thread.mode.Dispatches() && t.Numel() == 1 {
+		var out [1]value.Value
+		err := c.thread.mode.Run(ops.Find("aten::_local_scalar_dense"), []value.Value{value.OfTensor(t)}, out[:])
+		return out[0], err
+	}
+	s, err := t.Item()
+	return value.OfScalar(s), err
+}
+
+func isNonzero(v value.Value) bool {
+	switch v.Kind() {
+	case value.KindFloat:
+		return v.Float() != 0
+	case value.KindComplex:
+		return v.Complex() != 0
+	}
+	return v.Bool()
+}
+
+// belowAutograd calls a Python function while nothing is recorded or dispatched.
+func belowAutograd(c *call) error {
+	f := c.argObject(0)
+	return inMode(c.thread.mode.BelowAutograd(), func() error {
+		return f.invoke("", 0, nil, func(w *word) error {
+			c.writer.copy(w)
+			return nil
+		})
+	})
+}
+
+// pythonDispatcher asks the innermost mode of Python's.
+type pythonDispatcher struct{}
+
+func (pythonDispatcher) Dispatch(m *autograd.Mode, op *ops.Operator, args, out []value.Value) error {
+	return inMode(m.BelowAutograd(), func() error {
+		return callOperator("dispatch", op, args, func(w *word) error { return readResults(op.Schema(), w, out) })
+	})
+}
+
+func (pythonDispatcher) Expand(m *autograd.Mode, op *ops.Operator, args, out []value.Value) (known bool, err error) {
+	err = inMode(m, func() error {
+		return callOperator("expand", op, args, func(w *word) error {
+			if known = w.kind() != kindNone; !known {
+				return nil
+			}
+			return readResults(op.Schema(), w.after(1), out) // a tuple of the answer
+		})
+	})
+	return known, err
+}
+
+// callOperator calls a function of the host with an operator's name, the positional arguments without the last ones that have their
+// defaults, and a dict of the keyword arguments that have not.
+func callOperator(function string, op *ops.Operator, args []value.Value, read func(*word) error) error {
+	s := op.Schema()
+	positional := 0
+	for i := range s.Arguments {
+		if !s.Arguments[i].KwargOnly {
+			positional = i + 1
+		}
+	}
+	for positional > 0 && isDefault(&s.Arguments[positional-1], args[positional-1]) {
+		positional--
+	}
+	var named []int
+	for i := positional; i < len(s.Arguments); i++ {
+		if s.Arguments[i].KwargOnly && !isDefault(&s.Arguments[i], args[i]) {
+			named = append(named, i)
+		}
+	}
+	var failed error
+	write := func(w *writer, i int) {
+		if err := w.argument(realType(&s.Arguments[i]), args[i]); failed == nil {
+			failed = err
+		}
+	}
+	err := host.invoke(function, 3, func(w *writer) {
+		w.string(s.QualifiedName())
+		w.open(kindTuple, positional)
+		for i := range positional {
+			write(w, i)
+		}
+		w.open(kindDict, len(named))
+		for _, i := range named {
+			w.string(s.Arguments[i].Name)
+			write(w, i)
+		}
+	}, read)
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+func isDefault(a *schema.Argument, v value.Value) bool {
+	return a.HasDefault && value.EqualConstants(a.NewDefault(), v)
+}
+
+// argument writes an argument of an operator as Python knows it: dtypes, layouts and memory formats instead of their numbers.
+func (w *writer) argument(t types.Type, v value.Value) error {
+	if o, ok := t.(*types.Optional); ok {
+		t = o.Elem
+	}
+	if v.IsInt() {
+		switch t.Kind() {
+		case types.KindScalarType:
+			w.token(tokenDType, v.Int())
+			return nil
+		case types.KindLayout:
+			w.token(tokenLayout, v.Int())
+			return nil
+		case types.KindMemoryFormat:
+			w.token(tokenMemoryFormat, v.Int())
+			return nil
+		}
+	}
+	return w.keptValue(v)
+}

@@ -1,0 +1,4 @@
+"""Data pipes: datasets made of others, one step each."""
+
+from torchjit.utils.data.datapipes import iter as iter
+from torchjit.utils.data.datapipes import map as map

@@ -1,0 +1,179 @@
+"""IterDataPipe and MapDataPipe: datasets that are made of others, one step each."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from torchjit.utils.data.dataset import Dataset, IterableDataset
+
+T_co = TypeVar("T_co", covariant=True)
+
+_INVALIDATED = (
+    "This iterator has been invalidated because another iterator has been created from the same IterDataPipe: {}\n"
+    "This may be caused multiple references to the same IterDataPipe. We recommend using `.fork()` if that is necessary."
+)
+
+
+def described(pipe: Any) -> str:
+    """The name of a data pipe with what it was made of, for messages."""
+
+    def show(x: Any) -> str:
+        return getattr(x, "__name__", None) or (repr(x) if not isinstance(x, (IterDataPipe, MapDataPipe)) else str(x))
+
+    parameters = sorted(name for name in inspect.signature(type(pipe).__init__).parameters if name in vars(pipe))
+    fields = ", ".join(f"{name}={show(vars(pipe)[name])}" for name in parameters)
+    return f"{type(pipe).__name__}({fields})"
+
+
+class _PipeIterator:
+    """An iterator of a data pipe, until the pipe gives another one."""
+
+    def __init__(self, pipe: Any, inner: Any) -> None:
+        self._pipe, self._inner, self._id = pipe, inner, pipe._valid_iterator_id
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        pipe = self._pipe
+        if pipe._valid_iterator_id != self._id:
+            raise RuntimeError(_INVALIDATED.format(described(pipe)))
+        try:
+            made = self._inner.__next__() if self._inner is not pipe else type(pipe).__next__(pipe)
+        except StopIteration:
+            raise
+        except Exception as e:
+            _note_pipe(e, pipe)
+            raise
+        pipe._number_of_samples_yielded += 1
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def _note_pipe(e: Exception, pipe: Any) -> None:
+    """Adds to a message which pipe's __iter__ it comes from."""
+    if getattr(pipe, "_is_child_datapipe", False) or not e.args:
+        return
+    text = str(e.args[0])
+    if text.startswith("This iterator has been invalidated") or "thrown by __iter__ of" in text:
+        return
+    e.args = (f"{e.args[0]}\nThis exception is thrown by __iter__ of {described(pipe)}", *e.args[1:])
+
+
+def _hooked(original: Any) -> Any:
+    @functools.wraps(original)
+    def __iter__(self: Any) -> Any:
+        self._valid_iterator_id += 1
+        self._number_of_samples_yielded = 0
+        self.reset()
+        return _PipeIterator(self, original(self))
+
+    __iter__._hooked = True  # type: ignore[attr-defined]
+    return __iter__
+
+
+class _Functions:
+    """What both kinds of data pipes have: functions by name, which make other pipes of this one."""
+
+    functions: dict[str, Callable[..., Any]]
+
+    def __getattr__(self, attribute_name: str) -> Any:
+        functions = type(self).functions
+        if attribute_name in functions:
+            return functools.partial(functions[attribute_name], self)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{attribute_name}")
+
+    @classmethod
+    def register_function(cls, function_name: str, function: Callable[..., Any]) -> None:
+        """Adds a function of a data pipe under a name."""
+        cls.functions[function_name] = function
+
+    @classmethod
+    def register_datapipe_as_function(cls, function_name: str, cls_to_register: Any, enable_df_api_tracing: bool = False) -> None:
+        """Adds a class of data pipes as a function. Raises Exception where the name is taken."""
+        if function_name in cls.functions:
+            raise Exception(f"Unable to add DataPipe function name {function_name} as it is already taken")
+
+        @functools.wraps(cls_to_register, updated=())
+        def make(source: Any, *args: Any, **kwargs: Any) -> Any:
+            return cls_to_register(source, *args, **kwargs)
+
+        cls.functions[function_name] = make
+
+    def __str__(self) -> str:
+        return str(type(self).__qualname__)
+
+    def __repr__(self) -> str:
+        return str(type(self).__qualname__)
+
+    def __dir__(self) -> Any:
+        return [*super().__dir__(), *self.functions]
+
+
+class IterDataPipe(_Functions, IterableDataset[T_co]):
+    """Examples one after the other, made from those of other pipes. Classes define __iter__; `functional_datapipe` gives them a name as functions.
+
+    A pipe has one valid iterator: making another one ends the former, whose next example is a RuntimeError then. reset is called before each.
+    """
+
+    functions: dict[str, Callable[..., Any]] = {}
+    _valid_iterator_id = 0
+    _number_of_samples_yielded = 0
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = cls.__dict__.get("__iter__")
+        if own is not None and not getattr(own, "_hooked", False):
+            cls.__iter__ = _hooked(own)  # type: ignore[method-assign]
+
+    def __iter__(self) -> Iterator[T_co]:
+        return self
+
+    def reset(self) -> None:
+        """Called before an iterator is made: classes forget there what they have begun."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
+
+
+class MapDataPipe(_Functions, Dataset[T_co]):
+    """Examples by key, made from those of other pipes. Classes define __getitem__ and __len__."""
+
+    functions: dict[str, Callable[..., Any]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
+
+
+class DataChunk(list[Any]):
+    """A batch: a list that knows itself to be one."""
+
+    def __init__(self, items: Any) -> None:
+        super().__init__(items)
+        self.items = items
+
+    def as_str(self, indent: str = "") -> str:
+        """The batch as text."""
+        return f"{indent}[{', '.join(str(i) for i in iter(self))}]"
+
+    def raw_iterator(self) -> Iterator[Any]:
+        """The examples as they were given."""
+        yield from self.items
+
+
+class functional_datapipe:
+    """A decorator that adds a class of data pipes as a function of its kind: source.name(...). Raises Exception where the name is taken."""
+
+    def __init__(self, name: str, enable_df_api_tracing: bool = False) -> None:
+        self.name = name
+
+    def __call__(self, cls: Any) -> Any:
+        if not issubclass(cls, (IterDataPipe, MapDataPipe)):
+            raise TypeError("Can only decorate IterDataPipe or MapDataPipe")
+        (IterDataPipe if issubclass(cls, IterDataPipe) else MapDataPipe).register_datapipe_as_function(self.name, cls)
+        return cls

@@ -1,0 +1,24 @@
+"""Data pipes of examples one after the other."""
+
+from torchjit.utils.data.datapipes.iter.callable import CollatorIterDataPipe as Collator
+from torchjit.utils.data.datapipes.iter.callable import MapperIterDataPipe as Mapper
+from torchjit.utils.data.datapipes.iter.combinatorics import SamplerIterDataPipe as Sampler
+from torchjit.utils.data.datapipes.iter.combinatorics import ShufflerIterDataPipe as Shuffler
+from torchjit.utils.data.datapipes.iter.combining import ConcaterIterDataPipe as Concater
+from torchjit.utils.data.datapipes.iter.combining import DemultiplexerIterDataPipe as Demultiplexer
+from torchjit.utils.data.datapipes.iter.combining import ForkerIterDataPipe as Forker
+from torchjit.utils.data.datapipes.iter.combining import MultiplexerIterDataPipe as Multiplexer
+from torchjit.utils.data.datapipes.iter.combining import ZipperIterDataPipe as Zipper
+from torchjit.utils.data.datapipes.iter.files import FileListerIterDataPipe as FileLister
+from torchjit.utils.data.datapipes.iter.files import FileOpenerIterDataPipe as FileOpener
+from torchjit.utils.data.datapipes.iter.grouping import BatcherIterDataPipe as Batcher
+from torchjit.utils.data.datapipes.iter.grouping import GrouperIterDataPipe as Grouper
+from torchjit.utils.data.datapipes.iter.grouping import ShardingFilterIterDataPipe as ShardingFilter
+from torchjit.utils.data.datapipes.iter.grouping import UnBatcherIterDataPipe as UnBatcher
+from torchjit.utils.data.datapipes.iter.selecting import FilterIterDataPipe as Filter
+from torchjit.utils.data.datapipes.iter.utils import IterableWrapperIterDataPipe as IterableWrapper
+
+__all__ = [
+    "Batcher", "Collator", "Concater", "Demultiplexer", "FileLister", "FileOpener", "Filter", "Forker", "Grouper", "IterableWrapper", "Mapper",
+    "Multiplexer", "Sampler", "ShardingFilter", "Shuffler", "UnBatcher", "Zipper",
+]  # fmt: skip

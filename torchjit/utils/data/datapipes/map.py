@@ -1,0 +1,159 @@
+"""Data pipes of examples by key."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torchjit as torch
+from torchjit.utils.data.datapipes._functions import check_picklable
+from torchjit.utils.data.datapipes.datapipe import DataChunk, IterDataPipe, MapDataPipe, functional_datapipe
+
+__all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper"]
+
+
+class SequenceWrapperMapDataPipe(MapDataPipe[Any]):
+    """The items of a sequence or of a dict, of which the pipe keeps a copy if it can."""
+
+    def __init__(self, sequence: Any, deepcopy: bool = True) -> None:
+        if deepcopy:
+            try:
+                sequence = copy.deepcopy(sequence)
+            except TypeError:  # it cannot be copied
+                pass
+        self.sequence = sequence
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.sequence[index]
+
+    def __len__(self) -> int:
+        return len(self.sequence)
+
+
+def default_fn(data: Any) -> Any:
+    """What it is given."""
+    return data
+
+
+@functional_datapipe("map")
+class MapperMapDataPipe(MapDataPipe[Any]):
+    """What a function gives for each example."""
+
+    def __init__(self, datapipe: Any, fn: Callable[..., Any] = default_fn) -> None:
+        check_picklable(fn)
+        self.datapipe, self.fn = datapipe, fn
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.fn(self.datapipe[index])
+
+    def __len__(self) -> int:
+        return len(self.datapipe)
+
+
+@functional_datapipe("batch")
+class BatcherMapDataPipe(MapDataPipe[Any]):
+    """Lists of batch_size examples, the last one shorter or left out."""
+
+    def __init__(self, datapipe: Any, batch_size: int, drop_last: bool = False, wrapper_class: Any = DataChunk) -> None:
+        assert batch_size > 0, "Batch size is required to be larger than 0!"
+        self.datapipe, self.batch_size, self.drop_last, self.wrapper_class = datapipe, batch_size, drop_last, wrapper_class
+
+    def __getitem__(self, index: int) -> Any:
+        n, first = len(self.datapipe), index * self.batch_size
+        last = min(first + self.batch_size, n)
+        if first >= n or self.drop_last and last - first < self.batch_size:
+            raise IndexError(f"Index {index} is out of bound.")
+        return self.wrapper_class([self.datapipe[i] for i in range(first, last)])
+
+    def __len__(self) -> int:
+        n = len(self.datapipe)
+        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+
+
+def _check_pipes(datapipes: tuple[Any, ...]) -> None:
+    if not datapipes:
+        raise ValueError("Expected at least one DataPipe, but got nothing")
+    if not all(isinstance(p, MapDataPipe) for p in datapipes):
+        raise TypeError("Expected all inputs to be `MapDataPipe`")
+
+
+@functional_datapipe("concat")
+class ConcaterMapDataPipe(MapDataPipe[Any]):
+    """The examples of pipes one behind the other, by numbers."""
+
+    def __init__(self, *datapipes: Any) -> None:
+        _check_pipes(datapipes)
+        self.datapipes = datapipes
+
+    def __getitem__(self, index: int) -> Any:
+        first = 0
+        for p in self.datapipes:
+            if index - first < len(p):
+                return p[index - first]
+            first += len(p)
+        raise IndexError(f"Index {index} is out of range.")
+
+    def __len__(self) -> int:
+        return sum(map(len, self.datapipes))
+
+
+@functional_datapipe("zip")
+class ZipperMapDataPipe(MapDataPipe[Any]):
+    """Tuples of an example of each pipe."""
+
+    def __init__(self, *datapipes: Any) -> None:
+        _check_pipes(datapipes)
+        self.datapipes = datapipes
+
+    def __getitem__(self, index: Any) -> Any:
+        items = []
+        for p in self.datapipes:
+            try:
+                items.append(p[index])
+            except IndexError as e:
+                raise IndexError(f"Index {index} is out of range for one of the input MapDataPipes {p}.") from e
+        return tuple(items)
+
+    def __len__(self) -> int:
+        return min(map(len, self.datapipes))
+
+
+class ShufflerIterDataPipe(IterDataPipe[Any]):
+    """The examples of a pipe one after the other in an order by chance. set_seed makes the next order the same each time."""
+
+    def __init__(self, datapipe: Any, *, indices: Any = None) -> None:
+        self.datapipe = datapipe
+        self.indices = list(range(len(datapipe))) if indices is None else indices
+        self._enabled, self._rng = True, random.Random()
+        self._seed: int | None = None
+
+    def set_shuffle(self, shuffle: bool = True) -> Any:
+        """Switches the shuffling on or off, and gives the pipe."""
+        self._enabled = shuffle
+        return self
+
+    def set_seed(self, seed: int) -> Any:
+        """Sets the seed of the next iterator, and gives the pipe."""
+        self._seed = seed
+        return self
+
+    def reset(self) -> None:
+        if self._enabled:
+            self._rng.seed(self._seed if self._seed is not None else int(torch.empty((), dtype=torch.int64).random_().item()))
+            self._seed = None
+
+    def __iter__(self) -> Iterator[Any]:
+        order = reversed(self._rng.sample(self.indices, len(self.indices))) if self._enabled else self.indices
+        for i in order:
+            yield self.datapipe[i]
+
+    def __len__(self) -> int:
+        return len(self.datapipe)
+
+
+MapDataPipe.register_datapipe_as_function("shuffle", ShufflerIterDataPipe)
+
+Batcher, Concater, Mapper = BatcherMapDataPipe, ConcaterMapDataPipe, MapperMapDataPipe
+SequenceWrapper, Shuffler, Zipper = SequenceWrapperMapDataPipe, ShufflerIterDataPipe, ZipperMapDataPipe
