@@ -38,7 +38,7 @@ var registered = slices.Concat(
 	passMembers,
 	fileCheckMembers,
 	inferMembers,
-	freezeMembers, shapeMembers,
+	freezeMembers, quantizationMembers, shapeMembers,
 )
 
 // registeredSchemas are the schemas of all functions. It is filled by init because a function

@@ -128,7 +128,7 @@ func (g *Graph) moveAway(s *nameSet, number int) {
 	if number == 0 { // "x.01" goes on in the numbers of "x"
 		if s.onto == nil {
 			base, n := splitSuffix(s.base)
-			s.onto, s.from = g.namesOf(base), n
+			s.onto, s.from = g.namesOf(base), max(n, 1) // 0 is no number here: "x.0" is a base
 		}
 		s, number = s.onto, s.from
 	}

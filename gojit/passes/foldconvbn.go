@@ -51,7 +51,7 @@ func (f *convFolder) collect(self *value.Object, g *ir.Graph) {
 		if n.Kind() != "prim::CallMethod" || n.StringAttr("name") != "forward" {
 			return
 		}
-		norm := moduleAt(g, self, n.Input(0))
+		norm := ModuleAt(g, self, n.Input(0))
 		if norm == nil {
 			return
 		}
@@ -60,28 +60,32 @@ func (f *convFolder) collect(self *value.Object, g *ir.Graph) {
 		if call.Kind() != "prim::CallMethod" || call.StringAttr("name") != "forward" || len(call.Output().Uses()) != 1 || call.Block() != n.Block() {
 			return
 		}
-		conv := moduleAt(g, self, call.Input(0))
+		conv := ModuleAt(g, self, call.Input(0))
 		for _, d := range [...]string{"2d", "3d"} {
-			if conv != nil && isLibraryClass(conv.Class, "conv", "Conv"+d) && isLibraryClass(norm.Class, "batchnorm", "BatchNorm"+d) {
+			if conv != nil && IsLibraryClass(conv.Class, "conv", "Conv"+d) && IsLibraryClass(norm.Class, "batchnorm", "BatchNorm"+d) {
 				f.pairs[conv] = append(f.pairs[conv], convPair{conv, norm, call, n})
 			}
 		}
 	})
 }
 
-// isLibraryClass reports whether a class of modules is one of torch.nn, with whatever mangles its name.
-func isLibraryClass(c *types.Class, file, name string) bool {
-	parts := strings.Split(c.Name, ".")
-	return parts[len(parts)-1] == name && strings.HasPrefix(c.Name, "__torch__.torch.nn.modules."+file+".")
+// IsLibraryClass reports whether a class of modules is one of torch.nn, with whatever mangles its name.
+func IsLibraryClass(c *types.Class, file, name string) bool {
+	return IsClassNamed(c, name) && strings.HasPrefix(c.Name, "__torch__.torch.nn.modules."+file+".")
 }
 
-// moduleAt returns the module that a value is in a method of an object, nil where that is not known.
-func moduleAt(g *ir.Graph, self *value.Object, v *ir.Value) *value.Object {
+// IsClassNamed reports whether a class has a name in whatever module, with whatever mangles it.
+func IsClassNamed(c *types.Class, name string) bool {
+	return c.Name[strings.LastIndexByte(c.Name, '.')+1:] == name
+}
+
+// ModuleAt returns the module that a value is in a method of an object, nil where that is not known.
+func ModuleAt(g *ir.Graph, self *value.Object, v *ir.Value) *value.Object {
 	if v == g.Inputs()[0] {
 		return self
 	}
 	if n := v.Node(); n.Kind() == "prim::GetAttr" {
-		if o := moduleAt(g, self, n.Input(0)); o != nil {
+		if o := ModuleAt(g, self, n.Input(0)); o != nil {
 			if a, ok := o.Attr(n.StringAttr("name")); ok && a.Kind() == value.KindObject && a.Object().Class.IsModule {
 				return a.Object()
 			}

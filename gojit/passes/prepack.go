@@ -36,7 +36,7 @@ func namesOf(parameters string) string {
 //	%y = aten::linear(%x, %w, %b)   ->   %p = prepacked::linear_clamp_prepack(%w, %b, None, None)
 //	                                     %y = prepacked::linear_clamp_run(%x, %p)
 func InsertPrepackedOps(g *ir.Graph) bool {
-	changed := plainConvolutions(g)
+	changed := PlainConvolutions(g)
 	var pairs [][2]string
 	for _, l := range prepackedLayers {
 		pairs = append(pairs, [2]string{
@@ -61,8 +61,8 @@ func typePrepacked(g *ir.Graph) {
 	})
 }
 
-// plainConvolutions replaces the convolutions of traces by those of programs where the arguments say which.
-func plainConvolutions(g *ir.Graph) bool {
+// PlainConvolutions replaces the convolutions of traces by those of programs where the arguments say which.
+func PlainConvolutions(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
 		if n.Kind() != "aten::_convolution" {
@@ -169,7 +169,7 @@ func FoldPrepackingOps(module *value.Object) error {
 			}
 		})
 		for _, n := range packs {
-			folded, err := foldPack(module, g, n, fmt.Sprintf("prepack_folding_%s._jit_pass_packed_weight_%d", name, count))
+			folded, err := FoldPack(module, g, n, fmt.Sprintf("prepack_folding_%s._jit_pass_packed_weight_%d", name, count))
 			if err != nil {
 				return err
 			}
@@ -182,8 +182,8 @@ func FoldPrepackingOps(module *value.Object) error {
 	return nil
 }
 
-// foldPack keeps what a node makes of constants as an attribute of a module.
-func foldPack(module *value.Object, g *ir.Graph, n *ir.Node, name string) (bool, error) {
+// FoldPack keeps what a node makes of constants as an attribute of a module.
+func FoldPack(module *value.Object, g *ir.Graph, n *ir.Node, name string) (bool, error) {
 	args := make([]value.Value, len(n.Inputs()))
 	for i, v := range n.Inputs() {
 		c, ok := v.Constant()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit import _executor_settings, _graph_results, _native, _other_names, _upgraders
+from torchjit import _executor_settings, _graph_results, _native, _other_names, _quantization_passes, _upgraders
 
 # The numbers of the handle classes (see pybind/slots.go); _C.type_classes tells those of types.
 _HANDLE_CLASSES = {
@@ -455,6 +455,7 @@ globals().update(_executor_settings.functions())
 globals().update(_other_names.functions())
 globals().update(_graph_results.members())
 globals().update(_upgraders.members())
+globals().update(_quantization_passes.members())
 
 # Classes that are made elsewhere, over this module.
 _ELSEWHERE = {
