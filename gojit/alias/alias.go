@@ -8,8 +8,8 @@
 package alias
 
 import (
-	"strings"
 	"slices"
+	"strings"
 
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"

@@ -70,14 +70,15 @@ func PlainConvolutions(g *ir.Graph) bool {
 		}
 		stride, ok := n.Input(3).Constant()
 		transposed, ok2 := n.Input(6).Constant()
-		if !ok || !ok2 || stride.Kind() != value.KindList || len(stride.List().Items) != 2 {
+		if !ok || !ok2 || stride.Kind() != value.KindList || len(stride.List().Items) < 1 || len(stride.List().Items) > 3 {
 			return
 		}
 		in := n.Inputs()
-		kind, inputs := "aten::conv2d", []*ir.Value{in[0], in[1], in[2], in[3], in[4], in[5], in[8]}
+		kind, inputs := "conv", []*ir.Value{in[0], in[1], in[2], in[3], in[4], in[5], in[8]}
 		if transposed.Bool() {
-			kind, inputs = "aten::conv_transpose2d", []*ir.Value{in[0], in[1], in[2], in[3], in[4], in[7], in[8], in[5]}
+			kind, inputs = "conv_transpose", []*ir.Value{in[0], in[1], in[2], in[3], in[4], in[7], in[8], in[5]}
 		}
+		kind = fmt.Sprintf("aten::%s%dd", kind, len(stride.List().Items))
 		made := g.Create(kind, inputs, 1).SetRange(n.Range).InsertBefore(n)
 		n.Output().ReplaceAllUsesWith(made.Output().CopyMetadata(n.Output()))
 		n.Destroy()

@@ -105,7 +105,7 @@ func foldPacking(module *value.Object) error {
 			return err
 		}
 		g := f.Graph()
-		for _, n := range nodesOf(g) {
+		for _, n := range passes.NodesOf(g) {
 			if !isPacking(n) {
 				continue
 			}

@@ -4,22 +4,47 @@ import (
 	"slices"
 
 	"torchjit/gojit/ir"
+	"torchjit/gojit/passes"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
 // Fuse replaces operators between roundings by those that compute with integers.
 func Fuse(g *ir.Graph, mode Mode) {
-	g.Block().Walk(func(n *ir.Node) {
+	var roundings []*ir.Node
+	for _, n := range passes.NodesOf(g) {
 		switch {
 		case mode == Dynamic && n.Kind() == "aten::linear":
 			fuseDynamic(n)
 		case n.Kind() == "aten::quantize_per_tensor":
-			f := &fusion{g: g, quant: n}
-			f.find()
+			roundings = append(roundings, n)
 		}
-	})
+	}
+	slices.SortStableFunc(roundings, func(a, b *ir.Node) int { return rank(a) - rank(b) })
+	for _, n := range roundings {
+		f := &fusion{g: g, quant: n}
+		f.find()
+	}
 	dropUnused(g)
+}
+
+// lateKinds are operators that are replaced after all others, in their order. What is replaced later stands earlier where the inputs are the same.
+var lateKinds = []string{
+	"aten::add", "aten::add_", "aten::mul", "aten::mul_", "aten::leaky_relu", "aten::leaky_relu_", "aten::hardsigmoid", "aten::hardsigmoid_",
+	"aten::sigmoid", "aten::sigmoid_", "aten::tanh", "aten::tanh_",
+}
+
+// rank says when a rounding is looked at.
+func rank(quant *ir.Node) int {
+	n := quant.Input(0).Node()
+	at := slices.Index(lateKinds, n.Kind())
+	if at < 0 || binary.has(n) && !isScalar(n.Input(1)) {
+		return 0
+	}
+	if u := quant.Output().Uses(); binary.has(n) && len(u) == 1 && u[0].User.Is("aten::relu", "aten::relu_") {
+		return 2*at + 2
+	}
+	return 2*at + 1
 }
 
 // fusion is a rounding with the operator whose result it rounds, and perhaps a relu between them.
@@ -50,7 +75,7 @@ func (f *fusion) find() {
 	case f.relu != nil:
 	case f.keepsParameters():
 		f.general()
-	case f.node.Is("aten::elu", "aten::elu_", "aten::celu", "aten::celu_"):
+	case f.node.Is("aten::elu", "aten::elu_"):
 		f.withParametersFirst()
 	default:
 		f.other()
@@ -75,7 +100,7 @@ func (f *fusion) other() {
 var fusible = []string{
 	"aten::linear", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::add", "aten::add_", "aten::mul",
 	"aten::mul_", "aten::cat", "aten::batch_norm", "aten::layer_norm", "aten::group_norm", "aten::instance_norm", "aten::hardswish", "aten::hardswish_",
-	"aten::elu", "aten::elu_", "aten::celu", "aten::celu_", "aten::leaky_relu", "aten::leaky_relu_", "aten::avg_pool1d", "aten::avg_pool2d", "aten::avg_pool3d",
+	"aten::elu", "aten::elu_", "aten::leaky_relu", "aten::leaky_relu_", "aten::avg_pool1d", "aten::avg_pool2d", "aten::avg_pool3d",
 	"aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d", "aten::adaptive_avg_pool3d", "aten::mean", "aten::upsample_nearest1d", "aten::upsample_nearest2d",
 	"aten::upsample_nearest3d", "aten::upsample_linear1d", "aten::upsample_bilinear2d", "aten::upsample_trilinear3d", "aten::clamp", "aten::hardtanh",
 	"aten::hardtanh_", "aten::sigmoid", "aten::sigmoid_", "aten::hardsigmoid", "aten::hardsigmoid_", "aten::tanh", "aten::tanh_",
@@ -145,9 +170,14 @@ func (f *fusion) replace(name, withRelu string, first int, rest ...*ir.Value) {
 
 // put puts an operator in the place of the rounding.
 func (f *fusion) put(kind string, inputs []*ir.Value) *ir.Node {
-	needed := inputs
+	needed := slices.Clone(inputs)
 	if slices.Contains(inputs, f.quant.Input(1)) {
-		needed = append(slices.Clone(inputs), f.quant.Inputs()[1:]...)
+		needed = append(needed, f.quant.Inputs()[1:]...)
+	}
+	for _, v := range f.node.Inputs() {
+		if !slices.Contains(unused, v.Node().Kind()) && !isUnpacking(v.Node()) {
+			needed = append(needed, v)
+		}
 	}
 	n := f.g.Create(kind, inputs, 1).InsertAfter(f.lastOf(needed))
 	n.Output().SetType(f.quant.Output().Type())
@@ -211,12 +241,8 @@ func (f *fusion) withParametersFirst() {
 	if x == nil {
 		return
 	}
-	name := "quantized::elu"
-	if f.node.Is("aten::celu", "aten::celu_") {
-		name = "quantized::celu"
-	}
 	inputs := append([]*ir.Value{x}, f.quant.Inputs()[1:3]...)
-	f.put(name, append(inputs, f.node.Inputs()[1:]...))
+	f.put("quantized::elu", append(inputs, f.node.Inputs()[1:]...))
 }
 
 // keepsParameters reports whether the rounding is with the parameters of the first input, or those that the operator always has.
@@ -304,7 +330,7 @@ var unused = []string{
 
 // dropUnused removes what has no use any more of what fusion takes away, users first.
 func dropUnused(g *ir.Graph) {
-	for _, n := range slices.Backward(nodesOf(g)) {
+	for _, n := range slices.Backward(passes.NodesOf(g)) {
 		if (n.Is(unused...) || isUnpacking(n)) && !slices.ContainsFunc(n.Outputs(), (*ir.Value).HasUses) {
 			n.Destroy()
 		}

@@ -156,14 +156,7 @@ func (ob *observation) analyze(c invocation) {
 		}
 	}
 	note(g.Inputs())
-	g.Block().Walk(func(n *ir.Node) {
-		note(n.Outputs())
-		for _, v := range n.Outputs() {
-			if from := passedThrough(v); len(from) > 0 {
-				ob.through[v] = from
-			}
-		}
-	})
+	g.Block().Walk(func(n *ir.Node) { note(n.Outputs()) })
 }
 
 func observerFor(v *ir.Value, c *Config) *value.Object {
@@ -188,7 +181,7 @@ func (ob *observation) isWanted(v *ir.Value, c *Config) bool {
 	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool { return usesQuantized(u, ob.mode) })
 }
 
-// noteCalls connects arguments and results of calls, and results of branches, with the values inside.
+// noteCalls connects arguments and results of calls, and results of branches, with the values inside, and values with those that they pass through.
 func (ob *observation) noteCalls(self *value.Object, g *ir.Graph) {
 	connect := func(outer, inner []*ir.Value) {
 		for i, v := range inner {
@@ -198,12 +191,18 @@ func (ob *observation) noteCalls(self *value.Object, g *ir.Graph) {
 		}
 	}
 	g.Block().Walk(func(n *ir.Node) {
+		for _, v := range n.Outputs() {
+			if from := passedThrough(v); len(from) > 0 {
+				ob.through[v] = from
+			}
+		}
 		if c, ok := invoked(self, n); ok {
 			connect(n.Outputs(), c.method.Graph().Outputs())
 			connect(n.Inputs(), c.method.Graph().Inputs())
 		} else if f := calledFunction(n); f != nil {
 			connect(n.Outputs(), f.Graph().Outputs())
 			connect(n.Inputs()[1:], f.Graph().Inputs())
+			ob.noteCalls(self, f.Graph())
 		} else if n.Kind() == "prim::If" {
 			for _, b := range n.Blocks() {
 				connect(n.Outputs(), b.Outputs())

@@ -172,6 +172,7 @@ func (ob *observation) recordAll(vs []*ir.Value, observers []*value.Object, outs
 
 // visitBranches is visitCall for the branches of a prim::If, whose results are observed in both or in neither.
 func (ob *observation) visitBranches(n *ir.Node, self *value.Object, outside valueSet, p *pending, inFunction bool) error {
+	text := n.Text(true)
 	var all []*boundary
 	for _, b := range slices.Backward(n.Blocks()) {
 		known := valueSet{}
@@ -200,7 +201,7 @@ func (ob *observation) visitBranches(n *ir.Node, self *value.Object, outside val
 	for _, at := range all[1:] {
 		for i, is := range state(at) {
 			if is != first[i] {
-				return failf("branches for if should have the same number of observed outputs: output %d of %s is observed in one branch only", i, n.Kind())
+				return failf("branches for `if` should return values that are observed consistently, if node:%s", text)
 			}
 		}
 	}

@@ -140,7 +140,7 @@ func dequantizeBeforeUses(g *ir.Graph, quantized, v *ir.Value) {
 	}
 }
 
-// limitsPerUse gives each operator with limits constants of its own, as patterns ask for constants that nothing else uses.
+// limitsPerUse gives each use of a constant that is a limit of an operator one of its own, so that rounding it changes no other.
 func limitsPerUse(g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
 		if !n.Is("aten::clamp", "aten::hardtanh", "aten::hardtanh_") {
@@ -148,10 +148,14 @@ func limitsPerUse(g *ir.Graph) {
 		}
 		for i := 1; i < 3; i++ {
 			v := n.Input(i)
-			if v.Node().Kind() == "prim::Constant" && len(v.Uses()) > 1 {
-				own := g.Clone(v.Node(), nil).InsertBefore(n)
-				n.ReplaceInput(i, own.Output())
+			if v.Node().Kind() != "prim::Constant" || len(v.Uses()) < 2 {
+				continue
 			}
+			for _, u := range slices.Clone(v.Uses()) {
+				own := g.Clone(v.Node(), nil).InsertBefore(u.User)
+				u.User.ReplaceInput(u.Index, own.Output())
+			}
+			v.Node().Destroy()
 		}
 	})
 }
@@ -306,8 +310,12 @@ func roundLimit(n *ir.Node, i int, from *ir.Value) {
 	number := g.InsertNode(g.Create("aten::scalar_tensor", []*ir.Value{limit, dtype, none, none, none}, 1)).Output().SetName(limit.Name() + ".tensor")
 	g.SetInsertPoint(n)
 	item := g.InsertNode(g.Create("aten::item", []*ir.Value{number}, 1))
-	insertRounding(number, from, nil, from.Node())
-	item.Output().SetType(limit.Type()).SetName(item.Input(0).Name() + ".scalar")
+	behind := from.Node()
+	if behind.IsBefore(number.Node()) {
+		behind = number.Node()
+	}
+	insertRounding(number, from, nil, behind)
+	item.Output().SetType(types.Float).SetName(item.Input(0).Name() + ".scalar")
 	n.ReplaceInput(i, item.Output())
 }
 

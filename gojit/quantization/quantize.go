@@ -77,25 +77,10 @@ func observerName(n *ir.Node) (string, bool) {
 
 // observerCalls lists the calls of observers in a graph.
 func observerCalls(g *ir.Graph) []*ir.Node {
-	return slices.DeleteFunc(nodesOf(g), func(n *ir.Node) bool {
+	return slices.DeleteFunc(passes.NodesOf(g), func(n *ir.Node) bool {
 		_, ok := observerName(n)
 		return !ok || !isTensor(n.Output())
 	})
-}
-
-// nodesOf lists the nodes of a graph, those of a block before those in the blocks of its nodes, of which the last come first.
-func nodesOf(g *ir.Graph) []*ir.Node {
-	var found []*ir.Node
-	blocks := []*ir.Block{g.Block()}
-	for len(blocks) > 0 {
-		b := blocks[len(blocks)-1]
-		blocks = blocks[:len(blocks)-1]
-		for n := b.First(); n != nil; n = n.Next() {
-			found = append(found, n)
-			blocks = append(blocks, n.Blocks()...)
-		}
-	}
-	return found
 }
 
 // run replaces the observers in a method and what it calls.

@@ -107,7 +107,14 @@ def convert_dynamic_jit(model: Any, inplace: bool = False, debug: bool = False, 
 def quantize_jit(
     model: Any, qconfig_dict: dict[str, Any], run_fn: Callable[..., Any], run_args: Sequence[Any], inplace: bool = False, debug: bool = False
 ) -> Any:
-    """`prepare_jit`, the call `run_fn(model, *run_args)` that runs the module on examples, and `convert_jit`."""
+    """`prepare_jit`, the call `run_fn(model, *run_args)` that runs the module on examples, and `convert_jit`.
+
+    An AssertionError says that there is no run_fn or nothing in run_args.
+    """
+    if not run_fn:
+        raise AssertionError("Must provide calibration function for post training static quantization")
+    if not run_args:
+        raise AssertionError("Must provide calibration dataset for post training static quantization")
     prepared = prepare_jit(model, qconfig_dict, inplace)
     run_fn(prepared, *run_args)
     return convert_jit(prepared, True, debug)
