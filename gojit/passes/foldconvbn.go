@@ -129,6 +129,11 @@ func (f *convFolder) fold(modules []*value.Object) {
 			}
 		}
 	}
+	for _, m := range modules {
+		for len(m.Slots) < len(m.Class.Attributes) { // its class has got a bias because of another module
+			m.Slots = append(m.Slots, value.None)
+		}
+	}
 }
 
 // foldedWeights returns weight and bias of a convolution with a normalization; ok is false where that has no statistics.
@@ -147,6 +152,9 @@ func foldedWeights(conv, norm *value.Object) (weight, bias *tensor.Tensor, ok bo
 				epsilon, known = c.Value.(value.Value)
 			}
 		}
+	}
+	if !known {
+		epsilon, known = tracedEpsilon(norm)
 	}
 	if weight == nil || mean == nil || variance == nil || !known {
 		return nil, nil, false
@@ -167,10 +175,44 @@ func foldedWeights(conv, norm *value.Object) (weight, bias *tensor.Tensor, ok bo
 	return weight, bias, !k.failed
 }
 
+// tracedEpsilon returns what the forward of a traced normalization adds to the variance.
+func tracedEpsilon(norm *value.Object) (epsilon value.Value, known bool) {
+	m, ok := norm.Class.FindMethod("forward").(*ir.Function)
+	if !ok || m.Graph() == nil {
+		return epsilon, false
+	}
+	m.Graph().Block().Walk(func(n *ir.Node) {
+		if n.Kind() == "aten::batch_norm" && !known {
+			epsilon, known = n.Input(7).Constant()
+		}
+	})
+	return epsilon, known
+}
+
+// readBias has the convolutions of a module whose forward takes no bias read it from an attribute.
+func readBias(conv *value.Object) {
+	conv.Class.AddAttribute(types.Attribute{Name: "bias", Type: types.NewOptional(types.Tensor), IsParameter: true})
+	for _, name := range conv.Class.MethodNames() {
+		m, ok := conv.Class.FindMethod(name).(*ir.Function)
+		if !ok {
+			continue
+		}
+		g := m.Graph()
+		g.Block().Walk(func(n *ir.Node) {
+			if n.Is("aten::_convolution", "aten::conv2d", "aten::conv3d") && n.Input(2).MustBeNone() {
+				get := g.CreateGetAttr(g.Inputs()[0], "bias").InsertBefore(n)
+				n.ReplaceInput(2, get.Output().SetType(types.Tensor).SetName("bias"))
+			}
+		})
+	}
+}
+
 // setFolded gives a convolution other parameters. A bias that there was not makes the attribute optional for all of the class.
 func setFolded(conv *value.Object, weight, bias *tensor.Tensor) {
 	conv.SetAttr("weight", value.OfTensor(weight))
-	if i := conv.Class.AttributeIndex("bias"); i >= 0 {
+	if i := conv.Class.AttributeIndex("bias"); i < 0 {
+		readBias(conv)
+	} else if conv.Class.Attributes[i].Type.Kind() == types.KindNone {
 		optional := types.NewOptional(types.Tensor)
 		conv.Class.Attributes[i].Type, conv.Class.Attributes[i].IsParameter = optional, true
 		for _, name := range conv.Class.MethodNames() {
@@ -181,8 +223,8 @@ func setFolded(conv *value.Object, weight, bias *tensor.Tensor) {
 				}
 			})
 		}
-		conv.SetAttr("bias", value.OfTensor(bias))
 	}
+	conv.SetAttr("bias", value.OfTensor(bias))
 }
 
 // removeCall gives the users of a normalization what it is given.

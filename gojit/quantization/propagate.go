@@ -185,11 +185,7 @@ func propagateIn(b *ir.Block, debug bool) error {
 				warn = source.WarnOnce(scalarWarning)
 			}
 		default:
-			for _, v := range n.Outputs() {
-				if from := passedThrough(v); len(from) > 0 {
-					moveDequantize(v, from)
-				}
-			}
+			moveDequantize(n)
 		}
 		if warn != nil {
 			return warn
@@ -218,20 +214,22 @@ func areDequantized(vs []*ir.Value) bool {
 //	%d = aten::dequantize(%q)          %f = aten::flatten(%q, %1, %2)
 //	%f = aten::flatten(%d, %1, %2) ->  %f.dequant.0 = aten::dequantize(%f)
 //	%r = aten::linear(%f, %w, %b)      %r = aten::linear(%f.dequant.0, %w, %b)
-func moveDequantize(v *ir.Value, from []*ir.Value) {
-	if !areDequantized(from) {
-		return
-	}
-	g := v.Node().Graph()
-	for _, in := range slices.Clone(from) {
-		dequant := in.Node()
-		if dequant.IsDestroyed() {
-			continue
+func moveDequantize(n *ir.Node) {
+	var from, made []*ir.Value
+	for _, v := range n.Outputs() {
+		if in := passedThrough(v); len(in) > 0 && areDequantized(in) {
+			from, made = append(from, in...), append(made, v)
 		}
-		in.ReplaceAllUsesWith(dequant.Input(0))
-		dequant.Destroy()
 	}
-	dequantizeBeforeUses(g, v, v)
+	for _, in := range from {
+		if dequant := in.Node(); !dequant.IsDestroyed() {
+			in.ReplaceAllUsesWith(dequant.Input(0))
+			dequant.Destroy()
+		}
+	}
+	for _, v := range made {
+		dequantizeBeforeUses(n.Graph(), v, v)
+	}
 }
 
 // fixedParameters are scale, zero point and element type of operators whose results are always in the same range.
