@@ -212,7 +212,7 @@ func setFolded(conv *value.Object, weight, bias *tensor.Tensor) {
 	conv.SetAttr("weight", value.OfTensor(weight))
 	if i := conv.Class.AttributeIndex("bias"); i < 0 {
 		readBias(conv)
-	} else if conv.Class.Attributes[i].Type.Kind() == types.KindNone {
+	} else if conv.Class.Attributes[i].Type.Kind() != types.KindTensor {
 		optional := types.NewOptional(types.Tensor)
 		conv.Class.Attributes[i].Type, conv.Class.Attributes[i].IsParameter = optional, true
 		for _, name := range conv.Class.MethodNames() {

@@ -2,6 +2,7 @@ package quantization
 
 import (
 	"slices"
+	"strings"
 
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
@@ -179,7 +180,12 @@ func (f *fusion) put(kind string, inputs []*ir.Value) *ir.Node {
 			needed = append(needed, v)
 		}
 	}
-	n := f.g.Create(kind, inputs, 1).InsertAfter(f.lastOf(needed))
+	n := f.g.Create(kind, inputs, 1)
+	if at := f.lastOf(needed); f.mayMove(at, needed) {
+		n.InsertAfter(at)
+	} else {
+		n.InsertBefore(f.quant)
+	}
 	n.Output().SetType(f.quant.Output().Type())
 	f.quant.Output().ReplaceAllUsesWith(n.Output())
 	f.quant.Destroy()
@@ -203,6 +209,28 @@ func (f *fusion) lastOf(needed []*ir.Value) *ir.Node {
 		return f.quant.Block().ParamNode()
 	}
 	return last
+}
+
+// mayMove reports whether nothing behind a node and before the rounding may write what is needed.
+func (f *fusion) mayMove(from *ir.Node, needed []*ir.Value) bool {
+	for _, v := range needed {
+		if v.Type().Kind() == types.KindList && v.Node().Kind() != "prim::Constant" {
+			return false
+		}
+	}
+	safe := true
+	for n := from.Next(); n != nil && n != f.quant; n = n.Next() {
+		safe = safe && !writesOne(n, needed)
+		for _, b := range n.Blocks() {
+			b.Walk(func(m *ir.Node) { safe = safe && !writesOne(m, needed) })
+		}
+	}
+	return safe
+}
+
+// writesOne reports whether a node writes one of some values in place.
+func writesOne(n *ir.Node, vs []*ir.Value) bool {
+	return strings.HasSuffix(n.Kind(), "_") && len(n.Inputs()) > 0 && slices.Contains(vs, n.Input(0))
 }
 
 // binary replaces a sum or a product.

@@ -53,7 +53,7 @@ def _result(model: Any, changed: Any, inplace: bool) -> Any:
     return wrap_cpp_module(changed)
 
 
-def _prepare(model: Any, qconfig_dict: dict[str, Any], inplace: bool, quant_type: QuantType) -> Any:
+def _prepare_jit(model: Any, qconfig_dict: dict[str, Any], inplace: bool = False, quant_type: QuantType = QuantType.STATIC) -> Any:
     _check_is_script_module(model)
     _check_forward_method(model)
     if not all(isinstance(name, str) for name in qconfig_dict):
@@ -63,7 +63,9 @@ def _prepare(model: Any, qconfig_dict: dict[str, Any], inplace: bool, quant_type
     return _result(model, _passes._jit_pass_insert_observers(model._c, "forward", observers, inplace, int(quant_type)), inplace)
 
 
-def _convert(model: Any, inplace: bool, debug: bool, quant_type: QuantType, preserved_attrs: Sequence[str] | None) -> Any:
+def _convert_jit(
+    model: Any, inplace: bool = False, debug: bool = False, quant_type: QuantType = QuantType.STATIC, preserved_attrs: Sequence[str] | None = None
+) -> Any:
     _check_is_script_module(model)
     model.eval()
     changed = _passes._jit_pass_insert_quant_dequant(model._c, "forward", inplace, debug, int(quant_type))
@@ -82,12 +84,12 @@ def prepare_jit(model: Any, qconfig_dict: dict[str, Any], inplace: bool = False)
     configuration has that of the module it is in. Normalizations are folded into the convolutions before them. The module has to be in eval mode.
     A ValueError says that the module is not compiled or has no forward, a RuntimeError that values of branches ask for different observers.
     """
-    return _prepare(model, qconfig_dict, inplace, QuantType.STATIC)
+    return _prepare_jit(model, qconfig_dict, inplace, QuantType.STATIC)
 
 
 def prepare_dynamic_jit(model: Any, qconfig_dict: dict[str, Any], inplace: bool = False) -> Any:
     """`prepare_jit` for linear layers whose inputs are quantized by the range that they have in each call: no examples are needed."""
-    return _prepare(model, qconfig_dict, inplace, QuantType.DYNAMIC)
+    return _prepare_jit(model, qconfig_dict, inplace, QuantType.DYNAMIC)
 
 
 def convert_jit(model: Any, inplace: bool = False, debug: bool = False, preserved_attrs: Sequence[str] | None = None) -> Any:
@@ -96,12 +98,12 @@ def convert_jit(model: Any, inplace: bool = False, debug: bool = False, preserve
     The result is frozen: submodules are inlined, and attributes are gone apart from those called in `preserved_attrs`. With debug it rounds to integers and
     back, but computes with floats and keeps its weights.
     """
-    return _convert(model, inplace, debug, QuantType.STATIC, preserved_attrs)
+    return _convert_jit(model, inplace, debug, QuantType.STATIC, preserved_attrs)
 
 
 def convert_dynamic_jit(model: Any, inplace: bool = False, debug: bool = False, preserved_attrs: Sequence[str] | None = None) -> Any:
     """`convert_jit` of what `prepare_dynamic_jit` gives."""
-    return _convert(model, inplace, debug, QuantType.DYNAMIC, preserved_attrs)
+    return _convert_jit(model, inplace, debug, QuantType.DYNAMIC, preserved_attrs)
 
 
 def quantize_jit(
