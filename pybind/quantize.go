@@ -28,7 +28,9 @@ func quantizationOptions(inPlace bool, mode int) quantization.Options {
 	}
 }
 
-func insertObservers(module *value.Object, method string, names []string, observers []*value.Object, unset []string, inPlace bool, mode int) (*value.Object, error) {
+func insertObservers(
+	module *value.Object, method string, names []string, observers []*value.Object, unset []string, inPlace bool, mode int,
+) (*value.Object, error) {
 	if len(observers) != 2*len(names) {
 		return nil, runtimeErrorf("there are %d observers for %d configurations, expected two for each", len(observers), len(names))
 	}

@@ -8,8 +8,8 @@ import (
 	"torchjit/gojit/value"
 )
 
-// Finalize returns a frozen copy of what Quantize has returned, in which operators between roundings compute with integers and packed weights are
-// attributes. preserved are attributes and methods that stay. It fails where a method cannot be compiled.
+// Finalize returns a frozen copy of what Quantize has returned, in which operators between roundings compute with integers and packed
+// weights are attributes. preserved are attributes and methods that stay. It fails where a method cannot be compiled.
 //
 //	%a = aten::dequantize(%q)
 //	%w.dequant = aten::dequantize(%w.quant)            %p = prim::GetAttr[name="quantized_forward._jit_pass_packed_weight_0"](%self)
@@ -110,7 +110,8 @@ func foldPacking(module *value.Object) error {
 				continue
 			}
 			// What cannot be packed fails when the method runs.
-			if folded, err := passes.FoldPack(module, g, n, fmt.Sprintf("quantized_%s._jit_pass_packed_weight_%d", name, count)); folded && err == nil {
+			attribute := fmt.Sprintf("quantized_%s._jit_pass_packed_weight_%d", name, count)
+			if folded, err := passes.FoldPack(module, g, n, attribute); folded && err == nil {
 				count++
 			}
 		}

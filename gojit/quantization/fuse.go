@@ -29,9 +29,11 @@ func Fuse(g *ir.Graph, mode Mode) {
 	dropUnused(g)
 }
 
-// lateKinds are operators that are replaced after all others, in their order. What is replaced later stands earlier where the inputs are the same.
+// lateKinds are operators that are replaced after all others, in their order. What is replaced later stands earlier where the inputs are
+// the same.
 var lateKinds = []string{
-	"aten::add", "aten::add_", "aten::mul", "aten::mul_", "aten::leaky_relu", "aten::leaky_relu_", "aten::hardsigmoid", "aten::hardsigmoid_",
+	"aten::add", "aten::add_", "aten::mul", "aten::mul_", "aten::leaky_relu", "aten::leaky_relu_", "aten::hardsigmoid",
+	"aten::hardsigmoid_",
 	"aten::sigmoid", "aten::sigmoid_", "aten::tanh", "aten::tanh_",
 }
 
@@ -99,11 +101,15 @@ func (f *fusion) other() {
 }
 
 var fusible = []string{
-	"aten::linear", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::add", "aten::add_", "aten::mul",
-	"aten::mul_", "aten::cat", "aten::batch_norm", "aten::layer_norm", "aten::group_norm", "aten::instance_norm", "aten::hardswish", "aten::hardswish_",
+	"aten::linear", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose2d",
+	"aten::add", "aten::add_", "aten::mul",
+	"aten::mul_", "aten::cat", "aten::batch_norm", "aten::layer_norm", "aten::group_norm", "aten::instance_norm",
+	"aten::hardswish", "aten::hardswish_",
 	"aten::elu", "aten::elu_", "aten::leaky_relu", "aten::leaky_relu_", "aten::avg_pool1d", "aten::avg_pool2d", "aten::avg_pool3d",
-	"aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d", "aten::adaptive_avg_pool3d", "aten::mean", "aten::upsample_nearest1d", "aten::upsample_nearest2d",
-	"aten::upsample_nearest3d", "aten::upsample_linear1d", "aten::upsample_bilinear2d", "aten::upsample_trilinear3d", "aten::clamp", "aten::hardtanh",
+	"aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d", "aten::adaptive_avg_pool3d", "aten::mean",
+	"aten::upsample_nearest1d", "aten::upsample_nearest2d",
+	"aten::upsample_nearest3d", "aten::upsample_linear1d", "aten::upsample_bilinear2d", "aten::upsample_trilinear3d",
+	"aten::clamp", "aten::hardtanh",
 	"aten::hardtanh_", "aten::sigmoid", "aten::sigmoid_", "aten::hardsigmoid", "aten::hardsigmoid_", "aten::tanh", "aten::tanh_",
 }
 
@@ -320,10 +326,14 @@ func limitOf(v, x *ir.Value) *ir.Value {
 		return nil
 	}
 	q := integersOf(v.Node().Input(0))
-	if q == nil || q.Node().Kind() != "aten::quantize_per_tensor" || !roundsLike(q.Node(), x) || q.Node().Input(0).Node().Kind() != "aten::scalar_tensor" {
+	if q == nil || q.Node().Kind() != "aten::quantize_per_tensor" || !roundsLike(q.Node(), x) {
 		return nil
 	}
-	return q.Node().Input(0).Node().Input(0)
+	number := q.Node().Input(0).Node()
+	if number.Kind() != "aten::scalar_tensor" {
+		return nil
+	}
+	return number.Input(0)
 }
 
 // fuseDynamic replaces a linear layer whose input is rounded by its own range, or whose weight is of float16.
@@ -352,7 +362,8 @@ func fuseDynamic(n *ir.Node) {
 
 // unused are operators that fusion leaves behind.
 var unused = []string{
-	"aten::dequantize", "aten::quantize_per_tensor", "aten::_choose_qparams_per_tensor", "aten::q_scale", "aten::q_zero_point", "prim::dtype", "aten::item",
+	"aten::dequantize", "aten::quantize_per_tensor", "aten::_choose_qparams_per_tensor", "aten::q_scale", "aten::q_zero_point",
+	"prim::dtype", "aten::item",
 	"aten::scalar_tensor", "quantized::linear_unpack_fp16",
 }
 

@@ -44,14 +44,15 @@ var (
 	weightOnly = kinds{"embedding_bag", "embedding_bag"}
 	// shaping give elements of their first input.
 	shaping = kinds{"_max_pool1d _max_pool2d _max_pool3d dropout relu",
-		"max_pool1d max_pool2d max_pool3d flatten max min dropout reshape resize_ chunk view transpose contiguous permute repeat repeat_interleave relu " +
-			"relu_ squeeze squeeze_ unsqueeze unsqueeze_ detach detach_ stack __getitem__"}
+		"max_pool1d max_pool2d max_pool3d flatten max min dropout reshape resize_ chunk view transpose contiguous permute repeat repeat_interleave " +
+			"relu relu_ squeeze squeeze_ unsqueeze unsqueeze_ detach detach_ stack __getitem__"}
 	// averaging give numbers in the range of their first input, with its scale.
-	averaging = kinds{"avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d interpolate upsample upsample_bilinear " +
-		"upsample_nearest hardtanh leaky_relu",
+	averaging = kinds{"avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d interpolate upsample " +
+		"upsample_bilinear upsample_nearest hardtanh leaky_relu",
 		"avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d mean upsample_nearest1d upsample_nearest2d " +
-			"upsample_nearest3d upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d clamp hardtanh hardtanh_ leaky_relu leaky_relu_"}
-	// bounded give numbers in a range that is always the same: from 0 to 1, or from -1 to 1.
+			"upsample_nearest3d upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d clamp hardtanh " +
+			"hardtanh_ leaky_relu leaky_relu_"}
+	// unitRange and signedRange give numbers in a range that is always the same: from 0 to 1, and from -1 to 1.
 	unitRange   = kinds{"hardsigmoid sigmoid", "hardsigmoid hardsigmoid_ sigmoid sigmoid_"}
 	signedRange = kinds{"tanh", "tanh tanh_"}
 	// joining and binary are quantized only where all their inputs are.
@@ -67,9 +68,11 @@ type place struct {
 }
 
 var (
-	weightPlaces = []place{{false, "conv1d", 1}, {false, "conv2d", 1}, {false, "conv3d", 1}, {false, "conv_transpose1d", 1}, {false, "conv_transpose2d", 1},
+	weightPlaces = []place{{false, "conv1d", 1}, {false, "conv2d", 1}, {false, "conv3d", 1}, {false, "conv_transpose1d", 1},
+		{false, "conv_transpose2d", 1},
 		{false, "linear", 1}, {false, "embedding_bag", 0}, {true, "linear", 2}, {true, "embedding_bag", 2}}
-	biasPlaces = []place{{false, "conv1d", 2}, {false, "conv2d", 2}, {false, "conv3d", 2}, {false, "conv_transpose1d", 2}, {false, "conv_transpose2d", 2},
+	biasPlaces = []place{{false, "conv1d", 2}, {false, "conv2d", 2}, {false, "conv3d", 2}, {false, "conv_transpose1d", 2},
+		{false, "conv_transpose2d", 2},
 		{false, "linear", 2}, {true, "linear", 3}}
 	embeddingPlaces = []place{{false, "embedding_bag", 2}, {false, "embedding_bag", 6}}
 )

@@ -43,8 +43,8 @@ func convert(t *tensor.Tensor, d tensor.DType) (value.Value, error) {
 	return out[0], err
 }
 
-// runWeightObservers shows observers of weights the weights, in a method and what it calls, as nothing else does where inputs are quantized by
-// each call's range.
+// runWeightObservers shows observers of weights the weights, in a method and what it calls, as nothing else does where inputs are
+// quantized by each call's range.
 func (q *quantizer) runWeightObservers(c invocation, done map[*value.Object]bool) error {
 	g := c.method.Graph()
 	for _, inside := range invocations(c.module, g) {

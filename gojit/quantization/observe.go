@@ -181,7 +181,8 @@ func (ob *observation) isWanted(v *ir.Value, c *Config) bool {
 	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool { return usesQuantized(u, ob.mode) })
 }
 
-// noteCalls connects arguments and results of calls, and results of branches, with the values inside, and values with those that they pass through.
+// noteCalls connects arguments and results of calls, and results of branches, with the values inside, and values with those that they pass
+// through.
 func (ob *observation) noteCalls(self *value.Object, g *ir.Graph) {
 	connect := func(outer, inner []*ir.Value) {
 		for i, v := range inner {

@@ -37,8 +37,9 @@ func (ob *observation) record(v *ir.Value, observer *value.Object, p *pending) {
 	p.known[v] = true
 }
 
-// insert inserts observers into a block of a method of self. known are values that are observed where the block runs. Inputs and outputs are
-// observed outside, where the block is not the entry. A block that has been done is visited once more, because what its outputs are depends on known.
+// insert inserts observers into a block of a method of self. known are values that are observed where the block runs. Inputs and outputs
+// are observed outside, where the block is not the entry. A block that has been done is visited once more, because what its outputs are
+// depends on known.
 func (ob *observation) insert(b *ir.Block, self *value.Object, known valueSet, entry, inFunction bool) (*boundary, error) {
 	at := &boundary{}
 	outside := valueSet{}
@@ -140,7 +141,8 @@ func (ob *observation) visit(n *ir.Node, self *value.Object, outside valueSet, p
 	return nil
 }
 
-// visitCall inserts observers into what a node calls, and notes arguments and results to be observed. offset is the index of the first argument.
+// visitCall inserts observers into what a node calls, and notes arguments and results to be observed. offset is the index of the first
+// argument.
 func (ob *observation) visitCall(n *ir.Node, c invocation, offset int, outside valueSet, p *pending, inFunction bool) error {
 	g := c.method.Graph()
 	known := valueSet{}
@@ -278,7 +280,9 @@ func reluInput(n *ir.Node) *ir.Value {
 }
 
 // layers are the modules that have relus as parts, by the files that they are in.
-var layers = [][2]string{{"linear", "Linear"}, {"conv", "Conv1d"}, {"conv", "Conv2d"}, {"conv", "Conv3d"}, {"batchnorm", "BatchNorm2d"}, {"batchnorm", "BatchNorm3d"}}
+var layers = [][2]string{
+	{"linear", "Linear"}, {"conv", "Conv1d"}, {"conv", "Conv2d"}, {"conv", "Conv3d"}, {"batchnorm", "BatchNorm2d"}, {"batchnorm", "BatchNorm3d"},
+}
 
 // isLayer reports whether a node applies what has a relu as part when it computes with integers.
 func isLayer(self *value.Object, n *ir.Node) bool {

@@ -10,8 +10,8 @@ import (
 	"torchjit/gojit/value"
 )
 
-// propagateQuantization inlines what a method calls and moves roundings to where they are of use: behind operators that keep elements or their scale,
-// one before each user, into branches, and away from users that compute with floats anyway.
+// propagateQuantization inlines what a method calls and moves roundings to where they are of use: behind operators that keep elements or
+// their scale, one before each user, into branches, and away from users that compute with floats anyway.
 func propagateQuantization(g *ir.Graph, debug bool) error {
 	passes.Inline(g)
 	passes.ConstantPropagation(g)
@@ -92,7 +92,8 @@ func isQuantize(n *ir.Node) bool {
 	return n.Is("aten::quantize_per_tensor", "aten::quantize_per_channel")
 }
 
-// quantizeInBranches rounds in both branches what was rounded behind a prim::If, so that what each of them computes can do so with integers.
+// quantizeInBranches rounds in both branches what was rounded behind a prim::If, so that what each of them computes can do so with
+// integers.
 func quantizeInBranches(g *ir.Graph) {
 	g.Block().Walk(func(n *ir.Node) {
 		if !isQuantize(n) || n.Input(0).Node().Kind() != "prim::If" || len(n.Input(0).Node().Outputs()) != 1 {
@@ -305,7 +306,8 @@ func roundLimit(n *ir.Node, i int, from *ir.Value) {
 	old := g.SetInsertPoint(limit.Node().Next())
 	defer g.SetInsertPoint(old)
 	dtype, none := g.Constant(value.Int(float32Number), source.Range{}), g.Constant(value.None, source.Range{})
-	number := g.InsertNode(g.Create("aten::scalar_tensor", []*ir.Value{limit, dtype, none, none, none}, 1)).Output().SetName(limit.Name() + ".tensor")
+	number := g.InsertNode(g.Create("aten::scalar_tensor", []*ir.Value{limit, dtype, none, none, none}, 1)).Output()
+	number.SetName(limit.Name() + ".tensor")
 	g.SetInsertPoint(n)
 	item := g.InsertNode(g.Create("aten::item", []*ir.Value{number}, 1))
 	behind := from.Node()

@@ -1,6 +1,6 @@
-// Package quantization makes compiled modules compute with integers after training, in PyTorch's way: Observe inserts modules that note the
-// range of each tensor to be quantized, programs run the result on examples, Quantize replaces the observers by roundings to integers and back
-// with what they have learned, and Finalize replaces operators between such roundings by operators over integers.
+// Package quantization makes compiled modules compute with integers after training, in PyTorch's way: Observe inserts modules that note
+// the range of each tensor to be quantized, programs run the result on examples, Quantize replaces the observers by roundings to integers
+// and back with what they have learned, and Finalize replaces operators between such roundings by operators over integers.
 //
 // Which values are observed and what is replaced depends on the names of operators and functions alone; kinds.go lists them. Functions of
 // the language are told by the last part of their names, as in torch.nn.functional.

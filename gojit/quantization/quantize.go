@@ -12,9 +12,9 @@ import (
 	"torchjit/gojit/value"
 )
 
-// Quantize returns a copy of a module in whose method, and what that calls, each observer is replaced by a rounding to integers and back. What the
-// observers have learned is attributes of the modules, called by the value. The calls of the method are inlined, and the roundings moved to where
-// operators use their results. It fails where an observer has no calculate_qparams.
+// Quantize returns a copy of a module in whose method, and what that calls, each observer is replaced by a rounding to integers and back.
+// What the observers have learned is attributes of the modules, called by the value. The calls of the method are inlined, and the
+// roundings moved to where operators use their results. It fails where an observer has no calculate_qparams.
 //
 //	%y = prim::CallMethod[name="forward"](%_observer_0, %x)   ->   %x_scale_0 = prim::GetAttr[name="x_scale_0"](%self), and so on
 //	                                                               %x.quant = aten::quantize_per_tensor(%x, %x_scale_0, %x_zero_point_0, %x_scalar_type_0)
@@ -153,8 +153,8 @@ func observerAt(m *value.Object, call *ir.Node) (*value.Object, error) {
 	return v.Object(), nil
 }
 
-// parameters returns what an observer has learned: scale and zero point, of each channel where it tells them apart, and the element type. An observer that
-// keeps no range knows the type alone, and one of float16 nothing.
+// parameters returns what an observer has learned: scale and zero point, of each channel where it tells them apart, and the element type.
+// An observer that keeps no range knows the type alone, and one of float16 nothing.
 func (q *quantizer) parameters(observer *value.Object) ([]learned, error) {
 	dtype, ok := readAttribute(observer, "dtype")
 	if !ok {
