@@ -20,6 +20,7 @@ autograd ops/aten ops/prim ir
 alias interp
 fuser
 passes
+quantization
 executor
 frontend trace
 composite

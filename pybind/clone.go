@@ -15,7 +15,7 @@ var cloneMembers = []function{
 func cloneWithout(module *value.Object, methods, attributes []string) (*value.Object, error) {
 	linkOperators()
 	mangle := func(name string) string { return program.Mangle(name) }
-	c, err := passes.CloneModuleWithout(module, mangle, passes.Left{Methods: methods, Attributes: attributes})
+	c, err := passes.CloneModuleWith(module, passes.CloneOptions{Mangle: mangle, Left: passes.Left{Methods: methods, Attributes: attributes}})
 	if err != nil {
 		return nil, err
 	}

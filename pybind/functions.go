@@ -39,7 +39,7 @@ var registered = slices.Concat(
 	passMembers,
 	fileCheckMembers,
 	inferMembers,
-	freezeMembers, shapeMembers, cloneMembers,
+	freezeMembers, quantizationMembers, shapeMembers, cloneMembers,
 )
 
 // registeredSchemas are the schemas of all functions. It is filled by init because a function

@@ -296,7 +296,18 @@ func addNode(b *ir.Block, kind string, inputs []*ir.Value) (*ir.Node, error) {
 }
 
 func parseIR(text string, tensorConstants bool) (*ir.Graph, error) {
-	return ir.ParseWith(text, ir.ParseOptions{TensorConstants: tensorConstants, Renumber: true, Named: func(name string) types.Type { return program.Type(name) }})
+	return ir.ParseWith(text, ir.ParseOptions{TensorConstants: tensorConstants, Renumber: true, Named: namedType})
+}
+
+// namedType returns the type of a qualified name in the text of a graph, nil where there is none.
+func namedType(name string) types.Type {
+	if t := program.Type(name); t != nil {
+		return t
+	}
+	if strings.HasPrefix(name, types.NativePrefix) {
+		return types.NativeClass(name)
+	}
+	return nil
 }
 
 // schemaOfGraph describes the parameters and results of a graph as those of a function: parameters

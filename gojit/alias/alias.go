@@ -9,6 +9,7 @@ package alias
 
 import (
 	"slices"
+	"strings"
 
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
@@ -506,8 +507,11 @@ func (db *Db) collect(e *element, into *set, seen map[*element]bool) {
 }
 
 // hasAttributes reports whether a value of type t may be an object, which refers to memory that is
-// not seen.
-func hasAttributes(t types.Type) bool { return t.Kind() == types.KindClass || standsForAll(t) }
+// not seen. Objects of native classes, such as packed weights, hold memory of their own.
+func hasAttributes(t types.Type) bool {
+	class, ok := t.(*types.Class)
+	return ok && !strings.HasPrefix(class.Name, types.NativePrefix) || standsForAll(t)
+}
 
 // writesOf returns what a node itself writes.
 func (db *Db) writesOf(n *ir.Node) set {

@@ -137,13 +137,24 @@ func (g *Graph) moveAway(s *nameSet, number int) {
 	}
 	next := number
 	number++
-	for s.get(next) != nil {
+	for g.isTaken(s, next) {
 		next = number
 		number++
 	}
 	s.last, s.counted = number, true
 	old.names.put(old.number, nil)
+	if next == 0 {
+		s = g.namesOf(s.base + ".0")
+	}
 	s.put(next, old)
+}
+
+// isTaken reports whether a value has a name with a number; "x.0" is the base of a set of its own.
+func (g *Graph) isTaken(s *nameSet, number int) bool {
+	if number == 0 {
+		s = g.namesOf(s.base + ".0")
+	}
+	return s.get(number) != nil
 }
 
 // splitSuffix splits "x.12" into "x" and 12; without a number the second result is 1.

@@ -6,6 +6,7 @@ import (
 
 	"torchjit/gojit/ir"
 	"torchjit/gojit/schema"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -15,96 +16,154 @@ type ClonedModule struct {
 	Root    *value.Object
 	Modules []*value.Object // the root and all modules in it, each once, in the order of attributes
 
-	mangle  func(name string) string
-	left    Left
-	classes map[*types.Class]*types.Class
+	options CloneOptions
+	classes map[classKey]*types.Class
 	objects map[*value.Object]*value.Object
+	origins map[*value.Object]*types.Class // of the modules in the copy: the classes that they were made of
+	tensors map[*tensor.Tensor]*tensor.Tensor
+	err     error
+}
+
+// CloneOptions say how a module is copied.
+type CloneOptions struct {
+	// Mangle gives the names of the new classes.
+	Mangle func(name string) string
+	// Key tells modules of one class apart whose copies are to have classes of their own; nil: there are none. Modules with equal keys
+	// have submodules with equal keys.
+	Key func(*value.Object) any
+	// CopyTensors copies tensors too; else the copy shares them.
+	CopyTensors bool
+	// Left are methods and attributes that the copy of the root does not have.
+	Left Left
+}
+
+// Left names methods and attributes of a module.
+type Left struct{ Methods, Attributes []string }
+
+// classKey is what has a class of its own in a copy.
+type classKey struct {
+	class *types.Class
+	key   any
 }
 
 // CloneModule copies a module and those in it. Modules of one class have one class in the copy as well, and what is not a module is
 // shared. mangle gives the names of the new classes. It fails where a method cannot be compiled.
 func CloneModule(module *value.Object, mangle func(name string) string) (*ClonedModule, error) {
-	return CloneModuleWithout(module, mangle, Left{})
+	return CloneModuleWith(module, CloneOptions{Mangle: mangle})
 }
 
-// Left names the methods and attributes of a module that a copy of it does not have.
-type Left struct{ Methods, Attributes []string }
-
-// CloneModuleWithout is CloneModule without some methods and attributes of the root. It fails as well where a method that stays uses one of them.
-func CloneModuleWithout(module *value.Object, mangle func(name string) string, left Left) (*ClonedModule, error) {
-	if err := left.check(module.Class); err != nil {
+// CloneModuleWith is CloneModule with options. It fails as well where a method that stays uses what is left.
+func CloneModuleWith(module *value.Object, options CloneOptions) (*ClonedModule, error) {
+	if err := options.Left.check(module.Class); err != nil {
 		return nil, err
 	}
-	c := &ClonedModule{mangle: mangle, left: left, classes: map[*types.Class]*types.Class{}, objects: map[*value.Object]*value.Object{}}
+	c := &ClonedModule{options: options, classes: map[classKey]*types.Class{}, objects: map[*value.Object]*value.Object{},
+		origins: map[*value.Object]*types.Class{}, tensors: map[*tensor.Tensor]*tensor.Tensor{}}
 	c.Root = c.object(module)
-	if len(left.Attributes) > 0 {
+	if len(options.Left.Attributes) > 0 {
 		c.leaveAttributes()
 	}
 	done := map[*types.Class]bool{}
-	for from := range c.objects {
-		if done[from.Class] {
-			continue
-		}
-		done[from.Class] = true
-		var without []string
-		if from == module {
-			without = left.Methods
-		}
-		if err := c.methods(from.Class, without); err != nil {
-			return nil, err
+	for from, made := range c.objects {
+		if !done[made.Class] && c.err == nil {
+			done[made.Class] = true
+			c.err = c.methods(from.Class, made.Class)
 		}
 	}
-	return c, nil
+	return c, c.err
 }
 
 func (c *ClonedModule) object(o *value.Object) *value.Object {
 	if made := c.objects[o]; made != nil {
 		return made
 	}
-	class, isNew := c.classes[o.Class], false
+	key := classKey{class: o.Class}
+	if c.options.Key != nil {
+		key.key = c.options.Key(o)
+	}
+	class, isNew := c.classes[key], false
 	if class == nil {
-		class, isNew = types.NewClass(c.mangle(o.Class.Name), true), true
+		class, isNew = types.NewClass(c.options.Mangle(o.Class.Name), true), true
 		class.Constants, class.Properties, class.Unsupported = o.Class.Constants, o.Class.Properties, o.Class.Unsupported
-		c.classes[o.Class] = class
+		c.classes[key] = class
 	}
 	made := value.NewObject(class)
-	c.objects[o] = made
+	c.objects[o], c.origins[made] = made, o.Class
 	c.Modules = append(c.Modules, made)
 	made.Slots = slices.Clone(o.Slots)
 	for i, v := range o.Slots {
-		if v.Kind() == value.KindObject && v.Object().Class.IsModule {
-			made.Slots[i] = value.OfObject(c.object(v.Object()))
-		}
+		made.Slots[i] = c.slot(v)
 	}
 	if isNew {
-		for _, a := range o.Class.Attributes {
-			a.Type = c.typeOf(a.Type)
+		for i, a := range o.Class.Attributes {
+			if v := made.Slots[i]; v.Kind() == value.KindObject && v.Object().Class.IsModule && isClass(a.Type) {
+				a.Type = v.Object().Class
+			}
 			class.AddAttribute(a)
 		}
 	}
 	return made
 }
 
-// typeOf returns the type in the copy.
-func (c *ClonedModule) typeOf(t types.Type) types.Type {
-	if class, ok := t.(*types.Class); ok && c.classes[class] != nil {
-		return c.classes[class]
+func isClass(t types.Type) bool { return t.Kind() == types.KindClass }
+
+// slot returns the content of an attribute in the copy.
+func (c *ClonedModule) slot(v value.Value) value.Value {
+	switch {
+	case v.Kind() == value.KindObject && v.Object().Class.IsModule:
+		return value.OfObject(c.object(v.Object()))
+	case v.IsTensor() && c.options.CopyTensors:
+		return value.OfTensor(c.copyTensor(v.Tensor()))
+	}
+	return v
+}
+
+// copyTensor copies a tensor once.
+func (c *ClonedModule) copyTensor(t *tensor.Tensor) *tensor.Tensor {
+	if made := c.tensors[t]; made != nil {
+		return made
+	}
+	made, err := t.Clone(1)
+	if err == nil {
+		err = made.SetRequiresGrad(t.RequiresGrad())
+	}
+	if err != nil {
+		c.err = err
+		return t
+	}
+	c.tensors[t] = made
+	return made
+}
+
+// typeOf returns the type in the copy, for a method of from, which is class there. Where modules of one class have several in the copy,
+// it is one of them.
+func (c *ClonedModule) typeOf(t types.Type, from, class *types.Class) types.Type {
+	old, ok := t.(*types.Class)
+	if !ok || !old.IsModule {
+		return t
+	}
+	if old == from {
+		return class
+	}
+	for _, made := range c.Modules {
+		if c.origins[made] == old {
+			return made.Class
+		}
 	}
 	return t
 }
 
 // methods gives a class of the copy the methods and hooks of the one that it was made of.
-func (c *ClonedModule) methods(from *types.Class, without []string) error {
-	class := c.classes[from]
+func (c *ClonedModule) methods(from, class *types.Class) error {
 	for _, name := range from.MethodNames() {
-		if slices.Contains(without, name) {
+		if class == c.Root.Class && slices.Contains(c.options.Left.Methods, name) {
 			continue
 		}
 		m, ok := from.FindMethod(name).(*ir.Function)
 		if !ok {
 			continue
 		}
-		made, err := c.function(m, class.Name+"."+name)
+		made, err := c.function(m, class.Name+"."+name, from, class)
 		if err != nil {
 			return err
 		}
@@ -117,7 +176,7 @@ func (c *ClonedModule) methods(from *types.Class, without []string) error {
 				made = append(made, h)
 				continue
 			}
-			f, err := c.function(m, class.Name+strings.TrimPrefix(m.Name, from.Name))
+			f, err := c.function(m, class.Name+strings.TrimPrefix(m.Name, from.Name), from, class)
 			if err != nil {
 				return nil, err
 			}
@@ -132,32 +191,33 @@ func (c *ClonedModule) methods(from *types.Class, without []string) error {
 	return err
 }
 
-func (c *ClonedModule) function(m *ir.Function, name string) (*ir.Function, error) {
+func (c *ClonedModule) function(m *ir.Function, name string, from, class *types.Class) (*ir.Function, error) {
 	if err := m.EnsureDefined(); err != nil {
 		return nil, err
 	}
 	g := m.Graph().Copy()
-	c.retype(g)
+	c.retype(g, from, class)
 	s := *m.Schema
 	s.Arguments = slices.Clone(s.Arguments)
 	for i := range s.Arguments {
 		a := &s.Arguments[i]
-		a.Type, a.RealType = c.typeOf(a.Type), c.typeOf(a.RealType)
+		a.Type, a.RealType = c.typeOf(a.Type, from, class), c.typeOf(a.RealType, from, class)
 	}
 	s.Returns = append([]schema.Argument(nil), s.Returns...)
 	for i := range s.Returns {
-		s.Returns[i].Type, s.Returns[i].RealType = c.typeOf(s.Returns[i].Type), c.typeOf(s.Returns[i].RealType)
+		r := &s.Returns[i]
+		r.Type, r.RealType = c.typeOf(r.Type, from, class), c.typeOf(r.RealType, from, class)
 	}
 	made := ir.NewFunction(name, &s, g)
 	made.IsMethod = true
 	return made, nil
 }
 
-// retype gives the modules in a graph their types in the copy.
-func (c *ClonedModule) retype(g *ir.Graph) {
+// retype gives the modules in a graph of a method of from their types in the copy.
+func (c *ClonedModule) retype(g *ir.Graph, from, class *types.Class) {
 	values := func(vs []*ir.Value) {
 		for _, v := range vs {
-			if t := c.typeOf(v.Type()); t != v.Type() {
+			if t := c.typeOf(v.Type(), from, class); t != v.Type() {
 				v.SetType(t)
 			}
 		}
@@ -165,11 +225,23 @@ func (c *ClonedModule) retype(g *ir.Graph) {
 	values(g.Inputs())
 	g.Block().Walk(func(n *ir.Node) {
 		values(n.Outputs())
+		if holder, ok := ownerClass(n); ok && isClass(n.Output().Type()) {
+			n.Output().SetType(holder.AttributeType(n.StringAttr("name")))
+		}
 		for _, b := range n.Blocks() {
 			values(b.Inputs())
 		}
 		if inner := n.GraphAttr("Subgraph"); inner != nil {
-			c.retype(inner)
+			c.retype(inner, from, class)
 		}
 	})
+}
+
+// ownerClass returns the class of the module that a node reads an attribute of.
+func ownerClass(n *ir.Node) (*types.Class, bool) {
+	if n.Kind() != "prim::GetAttr" {
+		return nil, false
+	}
+	holder, ok := n.Input(0).Type().(*types.Class)
+	return holder, ok && holder.IsModule && holder.AttributeIndex(n.StringAttr("name")) >= 0
 }

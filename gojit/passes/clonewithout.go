@@ -51,7 +51,7 @@ func (c *ClonedModule) leaveAttributes() {
 	var kept []types.Attribute
 	var slots []int
 	for i, a := range class.Attributes {
-		if !slices.Contains(c.left.Attributes, a.Name) {
+		if !slices.Contains(c.options.Left.Attributes, a.Name) {
 			kept, slots = append(kept, a), append(slots, i)
 		}
 	}

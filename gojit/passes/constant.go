@@ -107,6 +107,7 @@ var notPropagated = map[string]bool{
 	"prim::Uninitialized": true, "prim::Guard": true, "prim::profile": true, "prim::profile_ivalue": true,
 	"prim::unchecked_unwrap_optional": true, "prim::awaitable": true, "prim::Enter": true, "prim::Exit": true,
 	"aten::is_autocast_enabled": true, "aten::is_autocast_cpu_enabled": true,
+	"aten::dequantize": true, // integers are smaller, and operators over them are found by it
 }
 
 func (p *constantPropagation) supported(n *ir.Node) bool {

@@ -51,7 +51,7 @@ func (f *convFolder) collect(self *value.Object, g *ir.Graph) {
 		if n.Kind() != "prim::CallMethod" || n.StringAttr("name") != "forward" {
 			return
 		}
-		norm := moduleAt(g, self, n.Input(0))
+		norm := ModuleAt(g, self, n.Input(0))
 		if norm == nil {
 			return
 		}
@@ -60,28 +60,32 @@ func (f *convFolder) collect(self *value.Object, g *ir.Graph) {
 		if call.Kind() != "prim::CallMethod" || call.StringAttr("name") != "forward" || len(call.Output().Uses()) != 1 || call.Block() != n.Block() {
 			return
 		}
-		conv := moduleAt(g, self, call.Input(0))
+		conv := ModuleAt(g, self, call.Input(0))
 		for _, d := range [...]string{"2d", "3d"} {
-			if conv != nil && isLibraryClass(conv.Class, "conv", "Conv"+d) && isLibraryClass(norm.Class, "batchnorm", "BatchNorm"+d) {
+			if conv != nil && IsLibraryClass(conv.Class, "conv", "Conv"+d) && IsLibraryClass(norm.Class, "batchnorm", "BatchNorm"+d) {
 				f.pairs[conv] = append(f.pairs[conv], convPair{conv, norm, call, n})
 			}
 		}
 	})
 }
 
-// isLibraryClass reports whether a class of modules is one of torch.nn, with whatever mangles its name.
-func isLibraryClass(c *types.Class, file, name string) bool {
-	parts := strings.Split(c.Name, ".")
-	return parts[len(parts)-1] == name && strings.HasPrefix(c.Name, "__torch__.torch.nn.modules."+file+".")
+// IsLibraryClass reports whether a class of modules is one of torch.nn, with whatever mangles its name.
+func IsLibraryClass(c *types.Class, file, name string) bool {
+	return IsClassNamed(c, name) && strings.HasPrefix(c.Name, "__torch__.torch.nn.modules."+file+".")
 }
 
-// moduleAt returns the module that a value is in a method of an object, nil where that is not known.
-func moduleAt(g *ir.Graph, self *value.Object, v *ir.Value) *value.Object {
+// IsClassNamed reports whether a class has a name in whatever module, with whatever mangles it.
+func IsClassNamed(c *types.Class, name string) bool {
+	return c.Name[strings.LastIndexByte(c.Name, '.')+1:] == name
+}
+
+// ModuleAt returns the module that a value is in a method of an object, nil where that is not known.
+func ModuleAt(g *ir.Graph, self *value.Object, v *ir.Value) *value.Object {
 	if v == g.Inputs()[0] {
 		return self
 	}
 	if n := v.Node(); n.Kind() == "prim::GetAttr" {
-		if o := moduleAt(g, self, n.Input(0)); o != nil {
+		if o := ModuleAt(g, self, n.Input(0)); o != nil {
 			if a, ok := o.Attr(n.StringAttr("name")); ok && a.Kind() == value.KindObject && a.Object().Class.IsModule {
 				return a.Object()
 			}
@@ -125,6 +129,11 @@ func (f *convFolder) fold(modules []*value.Object) {
 			}
 		}
 	}
+	for _, m := range modules {
+		for len(m.Slots) < len(m.Class.Attributes) { // its class has got a bias because of another module
+			m.Slots = append(m.Slots, value.None)
+		}
+	}
 }
 
 // foldedWeights returns weight and bias of a convolution with a normalization; ok is false where that has no statistics.
@@ -143,6 +152,9 @@ func foldedWeights(conv, norm *value.Object) (weight, bias *tensor.Tensor, ok bo
 				epsilon, known = c.Value.(value.Value)
 			}
 		}
+	}
+	if !known {
+		epsilon, known = tracedEpsilon(norm)
 	}
 	if weight == nil || mean == nil || variance == nil || !known {
 		return nil, nil, false
@@ -163,10 +175,44 @@ func foldedWeights(conv, norm *value.Object) (weight, bias *tensor.Tensor, ok bo
 	return weight, bias, !k.failed
 }
 
+// tracedEpsilon returns what the forward of a traced normalization adds to the variance.
+func tracedEpsilon(norm *value.Object) (epsilon value.Value, known bool) {
+	m, ok := norm.Class.FindMethod("forward").(*ir.Function)
+	if !ok || m.Graph() == nil {
+		return epsilon, false
+	}
+	m.Graph().Block().Walk(func(n *ir.Node) {
+		if n.Kind() == "aten::batch_norm" && !known {
+			epsilon, known = n.Input(7).Constant()
+		}
+	})
+	return epsilon, known
+}
+
+// readBias has the convolutions of a module whose forward takes no bias read it from an attribute.
+func readBias(conv *value.Object) {
+	conv.Class.AddAttribute(types.Attribute{Name: "bias", Type: types.NewOptional(types.Tensor), IsParameter: true})
+	for _, name := range conv.Class.MethodNames() {
+		m, ok := conv.Class.FindMethod(name).(*ir.Function)
+		if !ok {
+			continue
+		}
+		g := m.Graph()
+		g.Block().Walk(func(n *ir.Node) {
+			if n.Is("aten::_convolution", "aten::conv2d", "aten::conv3d") && n.Input(2).MustBeNone() {
+				get := g.CreateGetAttr(g.Inputs()[0], "bias").InsertBefore(n)
+				n.ReplaceInput(2, get.Output().SetType(types.Tensor).SetName("bias"))
+			}
+		})
+	}
+}
+
 // setFolded gives a convolution other parameters. A bias that there was not makes the attribute optional for all of the class.
 func setFolded(conv *value.Object, weight, bias *tensor.Tensor) {
 	conv.SetAttr("weight", value.OfTensor(weight))
-	if i := conv.Class.AttributeIndex("bias"); i >= 0 {
+	if i := conv.Class.AttributeIndex("bias"); i < 0 {
+		readBias(conv)
+	} else if conv.Class.Attributes[i].Type.Kind() != types.KindTensor {
 		optional := types.NewOptional(types.Tensor)
 		conv.Class.Attributes[i].Type, conv.Class.Attributes[i].IsParameter = optional, true
 		for _, name := range conv.Class.MethodNames() {
@@ -177,8 +223,8 @@ func setFolded(conv *value.Object, weight, bias *tensor.Tensor) {
 				}
 			})
 		}
-		conv.SetAttr("bias", value.OfTensor(bias))
 	}
+	conv.SetAttr("bias", value.OfTensor(bias))
 }
 
 // removeCall gives the users of a normalization what it is given.

@@ -42,6 +42,7 @@ func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
 	for _, g := range slices.Backward(f.graphs) { // forked graphs before those that fork them
 		f.propagate(g)
 		simplifyFrozen(g)
+		g.Block().Walk(removeDetach)
 		f.dropUnusedInputs(g)
 	}
 	f.kept = preserved
@@ -139,6 +140,14 @@ func (f *freezer) prepare(g *ir.Graph) {
 	}
 	EraseShapeInformation(g)
 	eachFork(g, func(_ *ir.Node, inner *ir.Graph) { f.prepare(inner) })
+}
+
+// removeDetach has what uses a detached tensor use the tensor: nothing of a frozen module is trained.
+func removeDetach(n *ir.Node) {
+	if n.Kind() == "aten::detach" {
+		n.Output().ReplaceAllUsesWith(n.Input(0))
+		n.Destroy()
+	}
 }
 
 func eachFork(g *ir.Graph, visit func(n *ir.Node, inner *ir.Graph)) {
@@ -317,19 +326,19 @@ func (f *freezer) propagate(g *ir.Graph) {
 		old := g.SetInsertPoint(first)
 		defer g.SetInsertPoint(old)
 	}
-	g.Block().Walk(func(n *ir.Node) {
+	for _, n := range NodesOf(g) {
 		if n.Kind() != "prim::GetAttr" {
-			return
+			continue
 		}
 		o, path := f.resolve(n.Input(0))
 		if o == nil {
-			return
+			continue
 		}
 		name := n.StringAttr("name")
 		s := slot{o, name}
 		v, _ := o.Attr(name)
 		if f.kept[s] || v.Kind() == value.KindObject && v.Object().Class.IsModule {
-			return
+			continue
 		}
 		if constants[s] == nil {
 			c := g.Constant(withoutGradient(v), source.Range{}).SetName(path + "." + name)
@@ -339,7 +348,7 @@ func (f *freezer) propagate(g *ir.Graph) {
 			constants[s] = c
 		}
 		n.Output().ReplaceAllUsesWith(constants[s])
-	})
+	}
 }
 
 // withoutGradient returns v with tensors that need no gradient and share the memory of v's.

@@ -36,7 +36,7 @@ func namesOf(parameters string) string {
 //	%y = aten::linear(%x, %w, %b)   ->   %p = prepacked::linear_clamp_prepack(%w, %b, None, None)
 //	                                     %y = prepacked::linear_clamp_run(%x, %p)
 func InsertPrepackedOps(g *ir.Graph) bool {
-	changed := plainConvolutions(g)
+	changed := PlainConvolutions(g)
 	var pairs [][2]string
 	for _, l := range prepackedLayers {
 		pairs = append(pairs, [2]string{
@@ -61,8 +61,8 @@ func typePrepacked(g *ir.Graph) {
 	})
 }
 
-// plainConvolutions replaces the convolutions of traces by those of programs where the arguments say which.
-func plainConvolutions(g *ir.Graph) bool {
+// PlainConvolutions replaces the convolutions of traces by those of programs where the arguments say which.
+func PlainConvolutions(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
 		if n.Kind() != "aten::_convolution" {
@@ -70,14 +70,15 @@ func plainConvolutions(g *ir.Graph) bool {
 		}
 		stride, ok := n.Input(3).Constant()
 		transposed, ok2 := n.Input(6).Constant()
-		if !ok || !ok2 || stride.Kind() != value.KindList || len(stride.List().Items) != 2 {
+		if !ok || !ok2 || stride.Kind() != value.KindList || len(stride.List().Items) < 1 || len(stride.List().Items) > 3 {
 			return
 		}
 		in := n.Inputs()
-		kind, inputs := "aten::conv2d", []*ir.Value{in[0], in[1], in[2], in[3], in[4], in[5], in[8]}
+		kind, inputs := "conv", []*ir.Value{in[0], in[1], in[2], in[3], in[4], in[5], in[8]}
 		if transposed.Bool() {
-			kind, inputs = "aten::conv_transpose2d", []*ir.Value{in[0], in[1], in[2], in[3], in[4], in[7], in[8], in[5]}
+			kind, inputs = "conv_transpose", []*ir.Value{in[0], in[1], in[2], in[3], in[4], in[7], in[8], in[5]}
 		}
+		kind = fmt.Sprintf("aten::%s%dd", kind, len(stride.List().Items))
 		made := g.Create(kind, inputs, 1).SetRange(n.Range).InsertBefore(n)
 		n.Output().ReplaceAllUsesWith(made.Output().CopyMetadata(n.Output()))
 		n.Destroy()
@@ -169,7 +170,7 @@ func FoldPrepackingOps(module *value.Object) error {
 			}
 		})
 		for _, n := range packs {
-			folded, err := foldPack(module, g, n, fmt.Sprintf("prepack_folding_%s._jit_pass_packed_weight_%d", name, count))
+			folded, err := FoldPack(module, g, n, fmt.Sprintf("prepack_folding_%s._jit_pass_packed_weight_%d", name, count))
 			if err != nil {
 				return err
 			}
@@ -182,8 +183,8 @@ func FoldPrepackingOps(module *value.Object) error {
 	return nil
 }
 
-// foldPack keeps what a node makes of constants as an attribute of a module.
-func foldPack(module *value.Object, g *ir.Graph, n *ir.Node, name string) (bool, error) {
+// FoldPack keeps what a node makes of constants as an attribute of a module.
+func FoldPack(module *value.Object, g *ir.Graph, n *ir.Node, name string) (bool, error) {
 	args := make([]value.Value, len(n.Inputs()))
 	for i, v := range n.Inputs() {
 		c, ok := v.Constant()

@@ -112,3 +112,18 @@ func InlineSubgraph(n *ir.Node) {
 	}
 	n.Destroy()
 }
+
+// NodesOf lists the nodes of a graph, those of a block before those in the blocks of its nodes, of which the last come first.
+func NodesOf(g *ir.Graph) []*ir.Node {
+	var found []*ir.Node
+	blocks := []*ir.Block{g.Block()}
+	for len(blocks) > 0 {
+		b := blocks[len(blocks)-1]
+		blocks = blocks[:len(blocks)-1]
+		for n := b.First(); n != nil; n = n.Next() {
+			found = append(found, n)
+			blocks = append(blocks, n.Blocks()...)
+		}
+	}
+	return found
+}

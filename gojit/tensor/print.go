@@ -339,7 +339,11 @@ func (t *Tensor) CppString() string {
 	for i, n := range t.shape {
 		sizes[i] = strconv.Itoa(n)
 	}
-	fmt.Fprintf(&b, "[ %s%sType{%s}", strings.ToUpper(deviceNames[t.device.Type]), t.dtype.CppName(), strings.Join(sizes, ","))
+	kind := ""
+	if t.dtype.IsQuantized() {
+		kind = "Quantized"
+	}
+	fmt.Fprintf(&b, "[ %s%s%sType{%s}", kind, strings.ToUpper(deviceNames[t.device.Type]), t.dtype.CppName(), strings.Join(sizes, ","))
 	if t.quantizer != nil {
 		fmt.Fprintf(&b, ", qscheme: per_tensor_affine, scale: %s, zero_point: %d", decimal.General(t.quantizer.Scale, 6), t.quantizer.ZeroPoint)
 	}

@@ -48,7 +48,7 @@ func equalDicts(a, b *Dict) bool {
 }
 
 func equalTensors(a, b *tensor.Tensor) bool {
-	if a.DType() != b.DType() || !tensor.SameShape(a.Shape(), b.Shape()) || a.RequiresGrad() != b.RequiresGrad() {
+	if a.DType() != b.DType() || !tensor.SameShape(a.Shape(), b.Shape()) || a.RequiresGrad() != b.RequiresGrad() || !equalQuantizers(a.Quantizer(), b.Quantizer()) {
 		return false
 	}
 	x, err := a.Contiguous()
@@ -60,6 +60,13 @@ func equalTensors(a, b *tensor.Tensor) bool {
 		return false
 	}
 	return string(elements(x)) == string(elements(y))
+}
+
+func equalQuantizers(a, b *tensor.Quantizer) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Scale == b.Scale && a.ZeroPoint == b.ZeroPoint && a.Axis == b.Axis && slices.Equal(a.Scales, b.Scales) && slices.Equal(a.ZeroPoints, b.ZeroPoints)
 }
 
 // elements returns the memory of a contiguous tensor's elements.

@@ -10,7 +10,7 @@ import enum
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit import _executor_settings, _graph_results, _native, _other_names, _upgraders
+from torchjit import _executor_settings, _graph_results, _native, _other_names, _quantization_passes, _upgraders
 
 # The numbers of the handle classes (see pybind/slots.go); _C.type_classes tells those of types.
 _HANDLE_CLASSES = {
@@ -476,6 +476,7 @@ globals().update(_executor_settings.functions())
 globals().update(_other_names.functions())
 globals().update(_graph_results.members())
 globals().update(_upgraders.members())
+globals().update(_quantization_passes.members())
 
 # Classes that are made elsewhere, over this module.
 _ELSEWHERE = {
@@ -492,12 +493,6 @@ _ELSEWHERE = {
         "_jit_script_interface_compile", "_propagate_and_assign_input_shapes", "_resolve_type", "_resolve_type_from_object", "_run_emit_module_hook",
     )},
     "ScriptClass": ("torchjit._classes", "ScriptClass"), "_get_custom_class_python_wrapper": ("torchjit._classes", "script_class"),
-    "OperatorInfo": ("torchjit.jit.mobile", "OperatorInfo"),
-    **{name: ("torchjit.jit._mobile_names", name) for name in (
-        "LiteScriptModule", "_export_operator_list",
-        "_get_model_bytecode_version", "_get_model_bytecode_version_from_buffer", "_get_model_ops_and_info", "_get_model_ops_and_info_from_buffer",
-        "_load_for_lite_interpreter", "_load_for_lite_interpreter_from_buffer",
-    )},
     "DisableTorchFunction": ("torchjit._override", "DisableTorchFunction"),
     "_DisableFuncTorch": ("torchjit._override", "_DisableFuncTorch"),
     "_disabled_torch_function_impl": ("torchjit._override", "_disabled_torch_function_impl"),

@@ -1067,6 +1067,9 @@ def _hack_do_not_use_clone_module_with_class(module: Any, ignored_methods: list[
 def _infer_type(value: Any) -> tuple[Any, ...]:
     """The type that a value has in a program, or None and why it has none."""
 
+def _insert_observers(module: Any, method_name: builtins.str, names: list[Any] | tuple[Any, ...], observers: list[Any] | tuple[Any, ...], unset: list[Any] | tuple[Any, ...], inplace: bool, quant_type: int) -> Any:
+    """A copy of a module with observers; each of the names has two of them, one for activations and one for weights, and those that are unset none."""
+
 def _insert_prepacked_ops(graph: Graph) -> None:
     """Replaces linear layers and convolutions by the packing of their weights and the application of these."""
 
@@ -1184,6 +1187,9 @@ def _jit_pass_inline_functional_graphs(graph: Graph) -> None:
 def _jit_pass_inplace_to_functional_activation(graph: Graph) -> None:
     """Replaces activations that write new memory of the graph by those that make some; tensors that others see are left."""
 
+def _jit_pass_insert_quant_dequant(module: Any, method_name: builtins.str, inplace: bool, debug: bool, quant_type_int: int = 1) -> Any:
+    """A copy of a module in which observers are replaced by roundings to integers and back."""
+
 def _jit_pass_integer_value_refinement(graph: Graph) -> bool:
     """Replaces integers by the constants that conditions say they are; returns whether anything changed."""
 
@@ -1219,6 +1225,12 @@ def _jit_pass_propagate_dtype(graph: Graph) -> bool:
 
 def _jit_pass_propagate_shapes_on_graph(graph: Graph) -> None:
     """Gives tensors the types that follow from those of the parameters."""
+
+def _jit_pass_quant_finalize(module: Any, quant_type_int: int = 1, preserved_attrs: list[Any] | tuple[Any, ...] | None = None) -> Any:
+    """A frozen copy of a module whose operators between roundings compute with integers."""
+
+def _jit_pass_quant_fusion(graph: Graph) -> None:
+    """Replaces operators between roundings by those that compute with integers."""
 
 def _jit_pass_refine_integer_values(graph: Graph) -> bool:
     """The same as _jit_pass_integer_value_refinement."""

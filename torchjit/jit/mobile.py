@@ -223,12 +223,19 @@ def _members() -> dict[str, Any]:
         found[f.__name__] = f
     found["_backport_for_mobile_from_buffer"] = _of_bytes(_backport_for_mobile)
     found["_backport_for_mobile_from_buffer_to_buffer"] = _of_bytes(_backport_for_mobile_to_buffer)
-    found["_load_for_lite_interpreter"] = lambda path, map_location=None: _load(_source(path), map_location)
+    found["_load_for_lite_interpreter"] = lambda path, map_location=None: _load(_there(path), map_location)
     found["_load_for_lite_interpreter_from_buffer"] = lambda data, map_location=None: _load(io.BytesIO(data), map_location)
     for f in (_export_operator_list, _nn_module_to_mobile):
         found[f.__name__] = f
     found["_enable_mobile_interface_call_export"] = _enable_mobile_interface_call_export
     return found
+
+
+def _there(path: Any) -> Any:
+    """The path of a file. Raises RuntimeError where there is none."""
+    if not os.path.exists(path):
+        raise RuntimeError(f"open file failed because of errno 2 on fopen: , file path: {os.fspath(path)}")
+    return path
 
 
 def _of_bytes(f: Any) -> Any:

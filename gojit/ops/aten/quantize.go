@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
@@ -82,6 +83,27 @@ func unpackLinear(c call) {
 		w = to(w, tensor.Float32)
 	}
 	c.give(w, p.bias)
+}
+
+// dequantizedParts gives the numbers of a quantized tensor, and of those in a list or a tuple; anything else is given as it is.
+func dequantizedParts(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.KindTensor:
+		return value.OfTensor(dequantized(v.Tensor()))
+	case value.KindTuple:
+		items := slices.Clone(v.Tuple().Items)
+		for i, item := range items {
+			items[i] = dequantizedParts(item)
+		}
+		return value.OfTuple(value.NewTuple(items...))
+	case value.KindList:
+		items := slices.Clone(v.List().Items)
+		for i, item := range items {
+			items[i] = dequantizedParts(item)
+		}
+		return value.OfList(value.NewList(v.List().Elem, items...))
+	}
+	return v
 }
 
 // dynamicQuantizer chooses scale and zero point for the range of a tensor's elements.
@@ -198,6 +220,17 @@ var quantizeFamily = slices.Concat([]definition{
 			ts[i] = dequantized(t)
 		}
 		c.giveList(ts)
+	}),
+	answering("dequantize.any", func(c call) value.Value { return dequantizedParts(c.args[0]) }),
+	define("_choose_qparams_per_tensor", func(c call) {
+		q := dynamicQuantizer(c.tensor(0), c.bool(1))
+		c.out[0], c.out[1] = value.Float(q.Scale), value.Int(q.ZeroPoint)
+	}),
+	giving("_saturate_weight_to_fp16", func(c call) *tensor.Tensor {
+		const largest = 65504.0
+		var out [1]value.Value
+		succeed(ops.Find("aten::clamp").Run([]value.Value{c.args[0], value.Float(-largest), value.Float(largest)}, out[:]))
+		return out[0].Tensor()
 	}),
 	giving("int_repr", func(c call) *tensor.Tensor {
 		view := c.tensor(0).IntegersView()

@@ -111,10 +111,11 @@ class FakeQuantize(FakeQuantizeBase):
             )
         self.is_per_channel = is_per_channel(self.qscheme)
 
-    def calculate_qparams(self) -> Any:  # type: ignore[override]
+    @torch.jit.export
+    def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
         return self.activation_post_process.calculate_qparams()
 
-    def forward(self, X: Any) -> Any:  # noqa: N803
+    def forward(self, X: torch.Tensor) -> torch.Tensor:  # noqa: N803
         if self.observer_enabled[0] == 1:
             self.activation_post_process(X.detach())
             scale, zero_point = self.calculate_qparams()
@@ -182,7 +183,8 @@ class FixedQParamsFakeQuantize(FakeQuantize):
                 + str(self.qscheme)
             )
 
-    def calculate_qparams(self) -> Any:  # type: ignore[override]
+    @torch.jit.export
+    def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
         return self.scale, self.zero_point
 
     def extra_repr(self) -> str:
@@ -212,7 +214,8 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         self.register_buffer("observer_enabled", torch.tensor([1], dtype=torch.long))
         self.is_symmetric_quant = _is_symmetric_quant(self.activation_post_process.qscheme)
 
-    def calculate_qparams(self) -> Any:  # type: ignore[override]
+    @torch.jit.export
+    def calculate_qparams(self) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
         return self.activation_post_process.calculate_qparams()
 
     def extra_repr(self) -> str:
@@ -222,7 +225,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
             f" quant_max={self.activation_post_process.quant_max}, qscheme={self.qscheme}, reduce_range={self.activation_post_process.reduce_range}"
         )
 
-    def forward(self, X: Any) -> Any:  # noqa: N803
+    def forward(self, X: torch.Tensor) -> torch.Tensor:  # noqa: N803
         return torch.fused_moving_avg_obs_fake_quant(
             X, self.observer_enabled, self.fake_quant_enabled, self.activation_post_process.min_val, self.activation_post_process.max_val, self.scale,
             self.zero_point, self.activation_post_process.averaging_constant, self.activation_post_process.quant_min,
