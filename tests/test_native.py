@@ -175,6 +175,12 @@ def test_import_is_fast():
     assert runs[0][1:] == ["False", "False"]
 
 
+def test_functions_in_python_do_not_load_the_compiler():
+    code = "import torchjit, sys; torchjit.norm(torchjit.ones(2)); torchjit.cdist(torchjit.ones(2, 2), torchjit.ones(2, 2)); print('torchjit.jit' in sys.modules)"
+    root = os.path.dirname(os.path.dirname(os.path.abspath(_native.__file__)))
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root).stdout.split() == ["False"]
+
+
 def test_results_do_not_depend_on_the_number_of_threads():
     x = torch.arange(300000).to(torch.float32) / 7
     before, results = torch.get_num_threads(), []

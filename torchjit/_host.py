@@ -153,7 +153,7 @@ def enum_member(obj: Any, enum_name: str) -> str | None:
     if known is None:
         import enum
 
-        from torchjit.jit._resolve import qualified_name
+        from torchjit._jit_internal import qualified_name
 
         return obj.name if isinstance(obj, enum.Enum) and qualified_name(type(obj)) == enum_name else None
     return obj.name if known is type(obj) else None

@@ -211,6 +211,25 @@ def _is_module_class(cls: type) -> bool:
     return issubclass(cls, Module)
 
 
+def qualified_name(obj: Any, mangle: bool = True) -> str:
+    """The name that a function or class has in programs: __torch__.pkg.module.Name."""
+    name = getattr(obj, "__name__", None) or type(obj).__name__
+    if name == "<lambda>":
+        name = "_lambda"
+    module = getattr(obj, "__module__", None)
+    if module is None:
+        raise RuntimeError(f"Could not get qualified name for class '{name}': __module__ can't be None.")
+    if module == "torchjit" or module.startswith("torchjit."):
+        module = "torch" + module[len("torchjit") :]
+    if module == "__main__":
+        module = "__torch__"
+    else:
+        module = "__torch__." + module
+    if "." in name:
+        raise RuntimeError(f"Could not get qualified name for class '{name}': '{name}' is not a valid identifier")
+    return f"{module}.{name}"
+
+
 # Python functions that stand for several, one per signature: name -> functions.
 _overloads: dict[str, list[Any]] = {}
 _overload_users: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
@@ -219,8 +238,6 @@ _method_overloads: dict[tuple[str, str], list[Any]] = {}
 
 def _overload(fn: F) -> F:
     """Declares one signature of a function; the definition without the mark follows."""
-    from torchjit.jit._resolve import qualified_name
-
     _check_body(fn)
     _overloads.setdefault(qualified_name(fn), []).append(fn)
     return fn
@@ -243,8 +260,6 @@ def _check_body(fn: Any) -> None:
 
 
 def overloads_of(fn: Any) -> list[Any] | None:
-    from torchjit.jit._resolve import qualified_name
-
     return _overloads.get(qualified_name(fn)) if hasattr(fn, "__code__") and _overloads else None
 
 

@@ -8,7 +8,8 @@ from typing import List, Optional, Tuple
 import torchjit as torch
 from torchjit import Tensor, _functions, _native
 from torchjit._jit_internal import _overload, boolean_dispatch, is_scripting
-from torchjit.overrides import handle_torch_function, has_torch_function_unary, has_torch_function_variadic
+from torchjit._native import has_torch_function_unary, has_torch_function_variadic
+from torchjit._override import handle_torch_function
 
 # ruff: noqa: UP006, UP035, UP045, A002
 

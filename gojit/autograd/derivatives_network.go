@@ -175,7 +175,9 @@ func (w window) ofInput(c *gradient, g, weight tensors, size []int) tensors {
 	if w.transposed {
 		d := c.do("convolution", g, weight, value.None, w.stride, w.padding, w.dilation, false, make([]int, len(size)), w.groups)
 		for i, n := range size { // an output padding of a stride or more has places of its own
-			d = c.do("slice.Tensor", d, i+2, 0, n)
+			if d.Size(i+2) > n {
+				d = c.do("slice.Tensor", d, i+2, 0, n)
+			}
 		}
 		return d
 	}

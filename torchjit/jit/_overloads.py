@@ -48,8 +48,8 @@ def _check_overload_body(func: Any) -> None:
 
 def get_overload_no_implementation_error_message(kind: str, obj: Any) -> str:
     """What is said of declarations that no definition follows."""
+    from torchjit._jit_internal import qualified_name
     from torchjit._sources import get_source_lines_and_file
-    from torchjit.jit._resolve import qualified_name
 
     lines, first, file = get_source_lines_and_file(obj)
     return (
@@ -112,7 +112,7 @@ def _get_overloads(obj: Any) -> list[Any] | None:
 
 def _check_directly_compile_overloaded(obj: Any) -> None:
     """Raises RuntimeError for a function that is declared with several signatures: it is compiled where it is called."""
-    from torchjit.jit._resolve import qualified_name
+    from torchjit._jit_internal import qualified_name
 
     if _marks.overloads_of(obj):
         raise RuntimeError(

@@ -41,10 +41,11 @@ from typing import Any
 from torchjit import _C as _classes
 from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
+from torchjit._jit_internal import qualified_name
 from torchjit._tensor import Tensor
 from torchjit._types import PackedParameters, qscheme
 from torchjit.jit import _resolve
-from torchjit.jit._resolve import Scope, qualified_name, type_of_annotation
+from torchjit.jit._resolve import Scope, type_of_annotation
 from torchjit.jit._stubs import PropertyStub as PropertyStub
 from torchjit.jit._stubs import ScriptMethodStub as ScriptMethodStub
 from torchjit.jit._stubs import (

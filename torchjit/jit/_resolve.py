@@ -53,30 +53,12 @@ from typing import Any
 from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
 from torchjit._host import _known_classes
+from torchjit._jit_internal import qualified_name
 from torchjit._ops import OpOverloadPacket
 from torchjit._tensor import Tensor
 from torchjit._types import Generator, device, dtype, layout, memory_format, qscheme
 
 _CONSTANT_TYPES = (bool, int, float, complex, str, type(None), dtype, device, layout, memory_format)
-
-
-def qualified_name(obj: Any, mangle: bool = True) -> str:
-    """The name that a function or class has in programs: __torch__.pkg.module.Name."""
-    name = getattr(obj, "__name__", None) or type(obj).__name__
-    if name == "<lambda>":
-        name = "_lambda"
-    module = getattr(obj, "__module__", None)
-    if module is None:
-        raise RuntimeError(f"Could not get qualified name for class '{name}': __module__ can't be None.")
-    if module == "torchjit" or module.startswith("torchjit."):
-        module = "torch" + module[len("torchjit") :]
-    if module == "__main__":
-        module = "__torch__"
-    else:
-        module = "__torch__." + module
-    if "." in name:
-        raise RuntimeError(f"Could not get qualified name for class '{name}': '{name}' is not a valid identifier")
-    return f"{module}.{name}"
 
 
 class Scope:

@@ -11,10 +11,11 @@ from typing import Any
 from torchjit import _C as _C
 from torchjit import _annotations, _native
 from torchjit import _jit_internal as _marks
+from torchjit._jit_internal import qualified_name
 from torchjit._other_names import emitted
 from torchjit._tensor import Tensor
 from torchjit.jit import _resolve, _state
-from torchjit.jit._resolve import CallbackScope, Scope, qualified_name
+from torchjit.jit._resolve import CallbackScope, Scope
 from torchjit.jit._serialization import itself, reduce_function, reduce_method, save_to_buffer, save_to_path
 
 ScriptFunction = _native.ScriptFunction

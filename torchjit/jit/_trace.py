@@ -86,7 +86,7 @@ def trace(
             _force_outplace,
             _module_class,
         )
-    from torchjit.jit._resolve import qualified_name
+    from torchjit._jit_internal import qualified_name
 
     inputs = _as_tuple(example_inputs)
     traced = _record(func, inputs, None, qualified_name(func), "", strict, _argument_names(func), _force_outplace)

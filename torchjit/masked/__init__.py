@@ -38,13 +38,11 @@ def _canonical_dim(dim: Dims, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _input_mask(input: Tensor, mask: Tensor | None) -> Tensor:
+def _input_mask(input: Tensor, mask: Tensor) -> Tensor:
     """The mask with the shape of the input."""
-    if mask is None:
-        return torch.ones(input.shape, dtype=torch.bool, device=input.device)
     if mask.ndim > input.ndim:
         raise IndexError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
-    return torch.broadcast_to(mask.clone(), input.shape).to(dtype=torch.bool)
+    return torch.broadcast_to(mask, input.shape).to(dtype=torch.bool)
 
 
 def _combine_input_and_mask(input: Tensor, mask: Tensor | None, identity: Any) -> Tensor:
@@ -181,8 +179,7 @@ def _spread(
     center = torch.divide(sum(taken, dims, keepdim=True, mask=mask), count)
     gaps = taken - center
     total = sum((gaps * gaps.conj()).real if gaps.is_complex() else gaps * gaps, dims, keepdim=bool(keepdim), mask=mask)
-    if not keepdim:
-        count = torch.sum(chosen, dims, False)
+    count = count.reshape(total.shape)
     if unbiased:
         count = torch.clamp(count - 1, min=0)
     result = torch.divide(total, count)

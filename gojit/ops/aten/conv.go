@@ -327,18 +327,19 @@ func patches(channels int, in [2]int, c call, at int) dense.Convolution {
 	kernel, dilation, padding, stride := c.intsOf(at, 2, "kernel_size"), c.intsOf(at+1, 2, "dilation"), c.intsOf(at+2, 2, "padding"), c.intsOf(at+3, 2, "stride")
 	g := dense.Convolution{Batch: 1, Groups: 1, InChannels: channels, In: [3]int{1, in[0], in[1]}, Out: [3]int{1, 1, 1},
 		Kernel: [3]int{1, kernel[0], kernel[1]}, Stride: [3]int{1, stride[0], stride[1]}, Dilation: [3]int{1, dilation[0], dilation[1]}, Padding: [3]int{0, padding[0], padding[1]}}
-	for _, sizes := range []struct {
-		what, name string
-		values     []int
-	}{{"kernel size", "kernel", kernel}, {"dilation", "dilation", dilation}, {"stride", "stride", stride}} {
-		v := sizes.values
-		check(v[0] > 0 && v[1] > 0, "%s should be greater than zero, but got %s_height: %d %s_width: %d", sizes.what, sizes.name, v[0], sizes.name, v[1])
-	}
+	checkPair("kernel size", "kernel", kernel)
+	checkPair("dilation", "dilation", dilation)
+	checkPair("stride", "stride", stride)
 	for i := range 2 {
 		g.Out[i+1] = (in[i]+2*padding[i]-dilation[i]*(kernel[i]-1)-1)/stride[i] + 1
 	}
 	check(g.Out[1] > 0 && g.Out[2] > 0, "Given input with spatial size (%d, %d), kernel_size=(%d, %d), the calculated shape of the array of sliding blocks is (%d, %d), but its components must be at least one.", in[0], in[1], kernel[0], kernel[1], g.Out[1], g.Out[2])
 	return g
+}
+
+// checkPair fails where a height or a width is not positive.
+func checkPair(what, name string, v []int) {
+	check(v[0] > 0 && v[1] > 0, "%s should be greater than zero, but got %s_height: %d %s_width: %d", what, name, v[0], name, v[1])
 }
 
 func im2col(c call) *tensor.Tensor {
@@ -369,7 +370,7 @@ func col2im(c call) *tensor.Tensor {
 		x = must(x.Unsqueeze(0))
 	}
 	kernel := c.intsOf(2, 2, "kernel_size")
-	check(kernel[0] > 0 && kernel[1] > 0, "kernel size should be greater than zero, but got kernel_height: %d kernel_width: %d", kernel[0], kernel[1])
+	checkPair("kernel size", "kernel", kernel)
 	check(x.Size(1)%(kernel[0]*kernel[1]) == 0, "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=%d and kernel_size=(%d, %d).", x.Size(1), kernel[0], kernel[1])
 	channels := x.Size(1) / (kernel[0] * kernel[1])
 	g := patches(channels, [2]int{size[0], size[1]}, c, 2)

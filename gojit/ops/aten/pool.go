@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"torchjit/gojit/dense"
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
@@ -45,10 +46,10 @@ func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooli
 		in := x.Size(x.Dim() - n + d)
 		check(in > 0, "%s(): Expected input to have non-zero size for non-batch dimensions, but got %s", name, shapeText(x.Shape()))
 		check(kernel[d] != 0 || len(c.ints(i+1)) > 0, "stride should not be zero")
-		check(kernel[d] > 0, "kernel size should be greater than zero, but got %s", byAxis("k", kernel))
+		checkAxis(d, "kernel size", "k", kernel)
 		check(stride[d] != 0, "stride should not be zero")
-		check(stride[d] > 0, "stride should be greater than zero, but got %s", byAxis("d", stride))
-		check(dilation[d] > 0, "dilation should be greater than zero, but got %s", byAxis("dilation", dilation))
+		checkAxis(d, "stride", "d", stride)
+		checkAxis(d, "dilation", "dilation", dilation)
 		check(padding[d] >= 0, "pad must be non-negative, but got pad: %d", padding[d])
 		check(2*padding[d] <= kernel[d], "pad should be at most half of kernel size, but got pad=%d and kernel_size=%d", padding[d], kernel[d])
 		out := pooledSize(in, kernel[d], stride[d], padding[d], dilation[d], c.bool(ceilAt))
@@ -60,8 +61,11 @@ func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooli
 	return p
 }
 
-// byAxis names the numbers of the dimensions of an image, a line having a height of 1.
-func byAxis(name string, sizes []int) string {
+// checkAxis fails where number d of the dimensions of an image is not positive, and names them all, a line having a height of 1.
+func checkAxis(d int, what, name string, sizes []int) {
+	if sizes[d] > 0 {
+		return
+	}
 	if len(sizes) == 1 {
 		sizes = []int{1, sizes[0]}
 	}
@@ -69,7 +73,7 @@ func byAxis(name string, sizes []int) string {
 	for i, n := range sizes {
 		parts[i] = fmt.Sprintf("%s%c: %d", name, "THW"[3-len(sizes)+i], n)
 	}
-	return strings.Join(parts, " ")
+	raise(source.RuntimeError, "%s should be greater than zero, but got %s", what, strings.Join(parts, " "))
 }
 
 func pooledSize(in, kernel, stride, padding, dilation int, ceil bool) int {

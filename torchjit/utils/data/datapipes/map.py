@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
-import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import torchjit as torch
 from torchjit.utils.data.datapipes._functions import check_picklable
-from torchjit.utils.data.datapipes.datapipe import DataChunk, IterDataPipe, MapDataPipe, functional_datapipe
+from torchjit.utils.data.datapipes._seeded import Seeded
+from torchjit.utils.data.datapipes.datapipe import DataChunk, MapDataPipe, functional_datapipe
 
 __all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper"]
 
@@ -120,37 +119,17 @@ class ZipperMapDataPipe(MapDataPipe[Any]):
         return min(map(len, self.datapipes))
 
 
-class ShufflerIterDataPipe(IterDataPipe[Any]):
+class ShufflerIterDataPipe(Seeded):
     """The examples of a pipe one after the other in an order by chance. set_seed makes the next order the same each time."""
 
     def __init__(self, datapipe: Any, *, indices: Any = None) -> None:
-        self.datapipe = datapipe
+        super().__init__(datapipe)
         self.indices = list(range(len(datapipe))) if indices is None else indices
-        self._enabled, self._rng = True, random.Random()
-        self._seed: int | None = None
-
-    def set_shuffle(self, shuffle: bool = True) -> Any:
-        """Switches the shuffling on or off, and gives the pipe."""
-        self._enabled = shuffle
-        return self
-
-    def set_seed(self, seed: int) -> Any:
-        """Sets the seed of the next iterator, and gives the pipe."""
-        self._seed = seed
-        return self
-
-    def reset(self) -> None:
-        if self._enabled:
-            self._rng.seed(self._seed if self._seed is not None else int(torch.empty((), dtype=torch.int64).random_().item()))
-            self._seed = None
 
     def __iter__(self) -> Iterator[Any]:
         order = reversed(self._rng.sample(self.indices, len(self.indices))) if self._enabled else self.indices
         for i in order:
             yield self.datapipe[i]
-
-    def __len__(self) -> int:
-        return len(self.datapipe)
 
 
 MapDataPipe.register_datapipe_as_function("shuffle", ShufflerIterDataPipe)
