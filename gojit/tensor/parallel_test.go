@@ -226,15 +226,6 @@ func settled(t *testing.T, want int) int {
 	return 0
 }
 
-func TestParallelAllocatesNothing(t *testing.T) {
-	withThreads(t, 2)
-	f := func(lo, hi int) {}
-	tensor.Parallel(8, 1, f)
-	if n := testing.AllocsPerRun(100, func() { tensor.Parallel(8, 1, f) }); n >= 1 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 func BenchmarkParallel(b *testing.B) {
 	for _, threads := range []int{1, 2} {
 		b.Run(fmt.Sprintf("empty/threads=%d", threads), func(b *testing.B) {
