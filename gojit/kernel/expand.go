@@ -23,9 +23,7 @@ func Expand(k *Kernel) *Kernel { return ExpandFor(k, Primitives{Scale: true}) }
 // The results are the same, bit for bit, for all targets.
 //
 // What has no expansion stays as it is: functions of integers, some of complex numbers, and those whose
-// ErrorBound is not defined. Of float64 these are Erfc, Erfinv and Lgamma, which need more digits than float64 has
-// inside. Both kernels give the same within the
-// stated bounds, and for NaN, infinite and zero arguments the same but for the bits of a NaN.
+// ErrorBound is not defined. Both kernels give the same within the stated bounds, and for NaN, infinite and zero arguments the same but for the bits of a NaN.
 //
 // Scale is used only on numbers whose magnitude is in [1/4, 4], by |n| < 2**12.
 func ExpandFor(k *Kernel, target Primitives) *Kernel {
@@ -187,9 +185,9 @@ var expansions = [numOps]expansion{
 	FloorDiv:  {(*expander).floorDiv, 1, 1},
 	NextAfter: {(*expander).nextAfter, 1, 1},
 	Erf:       {unaryExpansion((*expander).erf), 2.5, 2.5},
-	Erfc:      {wideUnary((*expander).erfc), 1, 0},
-	Erfinv:    {wideUnary((*expander).erfinv), 1, 0},
-	Lgamma:    {wideUnary((*expander).lgamma), 2, 0},
+	Erfc:      {byType(wideUnary((*expander).erfc), unaryExpansion((*expander).erfcOfDouble)), 1, 5},
+	Erfinv:    {byType(wideUnary((*expander).erfinv), unaryExpansion((*expander).erfinvDouble)), 1, 3},
+	Lgamma:    {byType(wideUnary((*expander).lgamma), unaryExpansion((*expander).lgammaDouble)), 2, 5},
 	Digamma:   {byType(wideUnary((*expander).digamma), unaryExpansion((*expander).digammaDouble)), 2, 16},
 }
 

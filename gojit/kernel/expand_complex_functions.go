@@ -30,6 +30,18 @@ var complexExpansions = map[Op]func(e *expander, z parts) parts{
 		c := e.complexCosh(parts{z.im, z.re})
 		return parts{c.re, e.Neg(c.im)}
 	},
+	Asin:  (*expander).complexAsin,
+	Acos:  (*expander).complexAcos,
+	Atanh: (*expander).complexAtanh,
+	Acosh: (*expander).complexAcosh,
+	Asinh: func(e *expander, z parts) parts { // -i*asin(i*z)
+		s := e.complexAsin(parts{z.im, z.re})
+		return parts{s.im, s.re}
+	},
+	Atan: func(e *expander, z parts) parts { // -i*atanh(i*z)
+		s := e.complexAtanh(parts{z.im, z.re})
+		return parts{s.im, s.re}
+	},
 }
 
 // complexFunction writes a function in real ones; ok is false where that is not done.

@@ -320,9 +320,11 @@ func wide2[T float](f func(a, b float64) float64) tileLoop {
 	return binary(func(a, b T) T { return T(f(float64(a), float64(b))) })
 }
 
+var log = logDenormal(math.Log, math.Ln2)
+
 var floatFunctions = map[Op]func(float64) float64{
 	Floor: math.Floor, Ceil: math.Ceil, Round: math.RoundToEven, Trunc: math.Trunc,
-	Exp: exp, Expm1: math.Expm1, Log: logDenormal(math.Log, math.Ln2), Log2: math.Log2, Log10: logDenormal(math.Log10, math.Ln2/math.Ln10), Log1p: math.Log1p,
+	Exp: exp, Expm1: math.Expm1, Log: log, Log2: math.Log2, Log10: logDenormal(math.Log10, math.Ln2/math.Ln10), Log1p: math.Log1p,
 	Sin: math.Sin, Cos: math.Cos, Tan: math.Tan, Asin: math.Asin, Acos: math.Acos, Atan: math.Atan,
 	Sinh: sinh, Cosh: cosh, Tanh: math.Tanh, Asinh: math.Asinh, Acosh: math.Acosh, Atanh: math.Atanh,
 	Erf: math.Erf, Erfc: math.Erfc, Erfinv: math.Erfinv, Digamma: digamma,
@@ -431,38 +433,4 @@ func nextAfter(a, b float64) float64 {
 		return b
 	}
 	return math.Nextafter(a, b)
-}
-
-// digamma is the derivative of the logarithm of the gamma function.
-func digamma(x float64) float64 {
-	if x == 0 {
-		return math.Copysign(math.Inf(1), -x)
-	}
-	result := 0.0
-	if x < 0 {
-		if x == math.Floor(x) {
-			return math.NaN()
-		}
-		_, fraction := math.Modf(x)
-		result = -math.Pi / math.Tan(math.Pi*fraction)
-		x = 1 - x
-	}
-	for ; x < 10; x++ {
-		result -= 1 / x
-	}
-	if x == 10 {
-		return result + 2.25175258906672110764
-	}
-	z := 1 / (x * x)
-	tail := z * (1.0/12 - z*(1.0/120-z*(1.0/252-z*(1.0/240-z*(1.0/132-z*(691.0/32760-z/12))))))
-	return result + math.Log(x) - 0.5/x - tail
-}
-
-// lgamma is infinite for minus infinity, as that is the limit of its poles.
-func lgamma(v float64) float64 {
-	if math.IsInf(v, -1) {
-		return math.Inf(1)
-	}
-	g, _ := math.Lgamma(v)
-	return g
 }
