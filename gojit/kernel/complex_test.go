@@ -132,6 +132,27 @@ func TestComplexFunctionsOfParts(t *testing.T) {
 	}
 }
 
+// TestComplexInverses compares with results of many digits: each part within 6 units in the last place.
+func TestComplexInverses(t *testing.T) {
+	for name, cases := range readExact(t, "testdata/complex.txt") {
+		op := Op(slices.Index(opNames[:], name))
+		in := make([]complex128, len(cases))
+		for i, c := range cases {
+			in[i] = complex(c.args[0], c.args[1])
+		}
+		k := unaryKernel(op, tensor.Complex128)
+		for _, k := range []*Kernel{k, Expand(k)} {
+			for i, got := range run[complex128](t, k, vector(t, in)) {
+				c := cases[i]
+				re, im := exact{c.args, c.high, 0}, exact{c.args, c.low, 0}
+				if r, j := re.off(op, real(got)), im.off(op, imag(got)); !(r <= 6 && j <= 6) {
+					t.Errorf("%s%v = %v, want %v: %.3g and %.3g ulp", op, in[i], got, complex(c.high, c.low), r, j)
+				}
+			}
+		}
+	}
+}
+
 // nearParts compares complex numbers in units of the last place of the larger part. What is infinite or NaN must be so.
 func nearParts(got, want complex128, ulps float64) bool {
 	larger := 0.0

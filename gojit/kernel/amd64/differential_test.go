@@ -19,10 +19,11 @@ var primitives = []kernel.Op{kernel.Const, kernel.Neg, kernel.Abs, kernel.Not, k
 // pairOperations are what kernel.Expand writes for the parts of complex numbers.
 var pairOperations = []kernel.Op{kernel.Const, kernel.Neg, kernel.Conj, kernel.Real, kernel.Imag, kernel.MakeComplex, kernel.IsNaN,
 	kernel.Add, kernel.Sub, kernel.Mul, kernel.Div, kernel.Eq, kernel.Ne, kernel.Select, kernel.Convert, kernel.Sign, kernel.Abs,
-	kernel.Exp, kernel.Sqrt, kernel.Log, kernel.Sin, kernel.Cosh, kernel.Tan, kernel.Pow}
+	kernel.Exp, kernel.Sqrt, kernel.Log, kernel.Sin, kernel.Cosh, kernel.Tan, kernel.Asin, kernel.Acosh, kernel.Atan, kernel.Pow}
 
 // functions are what kernel.Expand replaces.
-var functions = []kernel.Op{kernel.Exp, kernel.Expm1, kernel.Log, kernel.Log1p, kernel.Sin, kernel.Cos, kernel.Tanh, kernel.Erf, kernel.Erfinv, kernel.Digamma, kernel.Add, kernel.Mul, kernel.Sub,
+var functions = []kernel.Op{kernel.Exp, kernel.Expm1, kernel.Log, kernel.Log1p, kernel.Sin, kernel.Cos, kernel.Tanh,
+	kernel.Erf, kernel.Erfc, kernel.Erfinv, kernel.Lgamma, kernel.Digamma, kernel.Add, kernel.Mul, kernel.Sub,
 	kernel.Gt, kernel.Le, kernel.Ne, kernel.Select}
 
 // FuzzKernels compares random kernels on every target with the evaluator, on operands that end where
