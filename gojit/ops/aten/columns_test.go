@@ -87,3 +87,23 @@ func TestManyBlocksOfFewRows(t *testing.T) {
 		}
 	}
 }
+
+// Over the first and the last dimension, the logarithm of a sum of exponentials is that of a copy that has both at the end.
+func TestLogSumExpOfFirstAndLast(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16} {
+		x := empty([]int{5, 3, 40}, tensor.Float64)
+		for i := range tensor.Data[float64](x) {
+			tensor.Data[float64](x)[i] = rng.NormFloat64() * 3
+		}
+		tensor.Data[float64](x)[45] = math.Inf(1)
+		x = to(x, d)
+		got := logSumExp(x, []int{2, 0}, true)
+		want := logSumExp(contiguous(must(x.Permute(1, 0, 2))), []int{1, 2}, false)
+		for i := range 3 {
+			if g, w := got.At(0, i, 0).Float64(), want.At(i).Float64(); g != w && !(math.Abs(g-w) <= 2e-6*math.Abs(w)) {
+				t.Errorf("%s: %v, want %v", d, g, w)
+			}
+		}
+	}
+}

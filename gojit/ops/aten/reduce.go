@@ -241,16 +241,25 @@ func normOf(row []float64, p float64) float64 {
 	return math.Pow(s, 1/p)
 }
 
+// logSumExp reduces the last dimensions before the first ones, where that saves a transposed copy.
 func logSumExp(t *tensor.Tensor, dims []int, keepdim bool) *tensor.Tensor {
 	t = to(t, floatOrDefault(t.DType()))
-	g := group(t, dims, keepdim)
-	computed := kernel.ComputeType(t.DType())
+	computed, reduced := kernel.ComputeType(t.DType()), reducedDims(t, dims)
+	if kept, trailing, ok := firstAndLast(t, reduced); ok && computed.IsFloating() {
+		n := numelOf(t.Shape()[trailing:])
+		first := logSumExpOfRows(reduction{rows: t, n: n, outer: t.Numel() / n, shape: []int{t.Numel() / n / kept, kept}}, computed)
+		return to(must(logSumExpOver(group(first, []int{0}, false), computed).View(reducedShape(t, reduced, keepdim)...)), t.DType())
+	}
+	return to(logSumExpOver(group(t, dims, keepdim), computed), t.DType())
+}
+
+func logSumExpOver(g grouped, computed tensor.DType) *tensor.Tensor {
 	if !g.byColumns && computed.IsFloating() {
-		return to(logSumExpOfRows(g.reduction, computed), t.DType())
+		return logSumExpOfRows(g.reduction, computed)
 	}
 	high := finite.on(maxReducer.over(g, computed, computed))
 	total := exponentialReducer.over(g, computed, computed, high)
-	return to(add.on(logarithm.on(total), high), t.DType())
+	return add.on(logarithm.on(total), high)
 }
 
 // finite replaces infinities by zero.

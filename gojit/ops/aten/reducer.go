@@ -195,6 +195,18 @@ func (q *reducer) reduce(t *tensor.Tensor, dims []int, keepdim bool, computed, r
 		return q.reduceRows(reduction{rows: t, n: numelOf(t.Shape()[from:]), outer: numelOf(t.Shape()[:from]), shape: shape}, computed, result)
 	}
 	reduced := reducedDims(t, dims)
+	if kept, trailing, ok := firstAndLast(t, reduced); ok { // the last ones first
+		held, n := q.valueType(computed), numelOf(t.Shape()[trailing:])
+		first := q.reduceRows(reduction{rows: t, n: n, outer: t.Numel() / n, shape: t.Shape()[:trailing]}, computed, held)
+		out := plainReducer(q.op).reduceColumns(columns{first, 1, first.Numel() / kept, kept}, held, result)
+		return must(out.View(reducedShape(t, reduced, keepdim)...))
+	}
+	return q.over(group(t, dims, keepdim), computed, result)
+}
+
+// firstAndLast reports whether only the first and the last dimensions of a contiguous tensor are reduced, and the last ones have many
+// elements: how many elements lie between them, and which is the first of the last.
+func firstAndLast(t *tensor.Tensor, reduced []bool) (kept, trailing int, ok bool) {
 	leading, trailing := 0, t.Dim()
 	for leading < t.Dim() && reduced[leading] {
 		leading++
@@ -202,17 +214,11 @@ func (q *reducer) reduce(t *tensor.Tensor, dims []int, keepdim bool, computed, r
 	for trailing > leading && reduced[trailing-1] {
 		trailing--
 	}
-	// Only the first and the last dimensions are reduced: the last ones first.
-	if 0 < leading && leading < trailing && trailing < t.Dim() && !slices.Contains(reduced[leading:trailing], true) && t.IsContiguous() && t.Numel() > 0 {
-		if n := numelOf(t.Shape()[trailing:]); n >= minColumns {
-			held := q.valueType(computed)
-			first := q.reduceRows(reduction{rows: t, n: n, outer: t.Numel() / n, shape: t.Shape()[:trailing]}, computed, held)
-			kept := numelOf(t.Shape()[leading:trailing])
-			out := plainReducer(q.op).reduceColumns(columns{first, 1, first.Numel() / kept, kept}, held, result)
-			return must(out.View(reducedShape(t, reduced, keepdim)...))
-		}
+	if leading == 0 || leading == trailing || trailing == t.Dim() || slices.Contains(reduced[leading:trailing], true) {
+		return 0, 0, false
 	}
-	return q.over(group(t, dims, keepdim), computed, result)
+	ok = t.IsContiguous() && t.Numel() > 0 && numelOf(t.Shape()[trailing:]) >= minColumns
+	return numelOf(t.Shape()[leading:trailing]), trailing, ok
 }
 
 // lastDims returns the first of the dimensions to be reduced, none meaning all, where they are the last ones, else -1.
