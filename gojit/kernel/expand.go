@@ -27,7 +27,7 @@ func Expand(k *Kernel) *Kernel { return ExpandFor(k, Primitives{Scale: true}) }
 //
 // Scale is used only on numbers whose magnitude is in [1/4, 4], by |n| < 2**12.
 func ExpandFor(k *Kernel, target Primitives) *Kernel {
-	e := &expander{Builder: NewBuilder(), target: target}
+	e := newExpander(k, target)
 	e.expand(k)
 	return e.Kernel().withoutUnused()
 }
@@ -37,7 +37,11 @@ func ExpandFor(k *Kernel, target Primitives) *Kernel {
 // one more output, the largest of what must be small, to be compared with SmallLimit: only where it is
 // smaller are the results right, and then they are those of ExpandFor. It gives nil where that saves nothing.
 func ExpandSmall(k *Kernel, target Primitives) *Kernel {
-	e := &expander{Builder: NewBuilder(), target: target, small: true}
+	if !k.hasLargeArguments() {
+		return nil
+	}
+	e := newExpander(k, target)
+	e.small = true
 	e.expand(k)
 	if e.sizes == nil {
 		return nil
@@ -48,6 +52,17 @@ func ExpandSmall(k *Kernel, target Primitives) *Kernel {
 	}
 	e.Reduce(ReduceMax, largest, tensor.Float32)
 	return e.Kernel().withoutUnused()
+}
+
+// hasLargeArguments reports whether the kernel may have a function that takes fewer instructions where arguments or quotients are small.
+func (k *Kernel) hasLargeArguments() bool {
+	return slices.ContainsFunc(k.Instrs, func(in Instr) bool {
+		switch in.Op {
+		case Sin, Cos, Tan, Rem, Mod, FloorDiv:
+			return true
+		}
+		return in.Type.IsComplex() // functions of its parts
+	})
 }
 
 // expand adds the instructions of a kernel.
@@ -189,6 +204,14 @@ var expansions = [numOps]expansion{
 	Erfinv:    {byType(wideUnary((*expander).erfinv), unaryExpansion((*expander).erfinvDouble)), 1, 3},
 	Lgamma:    {byType(wideUnary((*expander).lgamma), unaryExpansion((*expander).lgammaDouble)), 2, 5},
 	Digamma:   {byType(wideUnary((*expander).digamma), unaryExpansion((*expander).digammaDouble)), 2, 16},
+}
+
+// newExpander makes room for as many instructions as some functions take.
+func newExpander(k *Kernel, target Primitives) *expander {
+	room := 16 * len(k.Instrs)
+	e := &expander{Builder: &Builder{known: make(map[Instr]Value, room)}, target: target}
+	e.k.Instrs = make([]Instr, 0, room)
+	return e
 }
 
 func (e *expander) isNaN(x Value) Value { return e.Binary(Ne, x, x) }
