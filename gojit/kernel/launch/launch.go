@@ -19,8 +19,13 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// chunk is how many elements one call of machine code handles: the collector waits for it.
-const chunk = 1 << 14
+// chunk is how many elements threads share at once, and one call of machine code handles: the collector waits for it. A call of few
+// instructions, which waits for memory, handles chunksTogether.
+const (
+	chunk           = 1 << 14
+	chunksTogether  = blocksTogether
+	fewInstructions = 16
+)
 
 // maxOperands bounds outputs and inputs of a kernel together.
 const maxOperands = tensor.MaxOperands
@@ -48,6 +53,7 @@ type Program struct {
 // function is the machine code for one set of uniform inputs; Function is nil where there is none.
 type function struct {
 	*amd64.Function
+	most      int                      // elements in a call
 	small     *amd64.Function          // for small numbers, or nil
 	streaming atomic.Pointer[function] // for large outputs, made when there are some
 }
@@ -123,7 +129,10 @@ func (p *Program) compile(uniform uint32) *function {
 			p.small = kernel.ExpandSmall(p.kernel, amd64.Target().Primitives())
 		}
 	}
-	made := &function{}
+	made := &function{most: chunk}
+	if waitsForMemory(p.expanded) {
+		made.most *= chunksTogether
+	}
 	f, err := amd64.Compile(p.expanded, uniform, amd64.Target())
 	if err == nil {
 		made.Function = f
@@ -132,6 +141,13 @@ func (p *Program) compile(uniform uint32) *function {
 	logCompiled(p.kernel, made.Function, err)
 	p.functions[uniform].Store(made)
 	return made
+}
+
+// waitsForMemory reports whether a kernel has few instructions and none that divides integers.
+func waitsForMemory(k *kernel.Kernel) bool {
+	return len(k.Instrs) <= fewInstructions && !slices.ContainsFunc(k.Instrs, func(in kernel.Instr) bool {
+		return in.Type.IsIntegral() && slices.Contains([]kernel.Op{kernel.Div, kernel.FloorDiv, kernel.Rem, kernel.Mod, kernel.Pow}, in.Op)
+	})
 }
 
 // Compiles reports whether there is machine code for this processor at all.
@@ -215,9 +231,10 @@ func (p *Program) runChunks(f *function, args amd64.Args, n int) {
 
 // call runs a function over n elements, of which the first is number first. The pointers move.
 func (p *Program) call(f *function, args *amd64.Args, first, n int) {
-	small := f.small != nil && !p.inPlace(f, args)
+	var watch tensor.Watch
+	small, most := f.small != nil && !p.inPlace(f, args), f.most
 	for {
-		m := min(n, chunk)
+		m := min(n, most)
 		args.Count, args.First = int64(m), int64(first)
 		if !small || !p.callSmall(f, args) {
 			run(f.Function, args)
@@ -225,6 +242,7 @@ func (p *Program) call(f *function, args *amd64.Args, first, n int) {
 		if n -= m; n == 0 {
 			return // a pointer past the last element would name another object to the collector
 		}
+		watch.Look()
 		first += m
 		for i, operand := range f.Pointers {
 			args.Ptr[i] = unsafe.Add(args.Ptr[i], m*p.size[operand])

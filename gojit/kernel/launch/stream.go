@@ -21,7 +21,7 @@ func (p *Program) streaming(f *function, uniform uint32, args *amd64.Args, n int
 	}
 	made := f.streaming.Load()
 	if made == nil {
-		made = &function{}
+		made = &function{most: f.most}
 		code, err := amd64.CompileStreaming(p.expanded, uniform, amd64.Target())
 		if made.Function = code; err != nil { // the other one serves as well
 			logCompiled(p.kernel, nil, err)
