@@ -73,3 +73,25 @@ def test_progress_of_downloads(tmp_path, capsys):
     hub.download_url_to_file((tmp_path / "weights").as_uri(), str(tmp_path / "copy"), progress=False)
     assert (tmp_path / "copy").stat().st_size == 1000
     assert capsys.readouterr().err == ""
+
+
+def test_packages_that_import_their_own_modules_by_full_names(tmp_path):
+    """The import system must not load such a package twice: its names would be in one of two modules."""
+    package = tmp_path / "more" / "pack"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("import torch.testing.pack.inner\n")
+    (package / "inner.py").write_text("import torch.testing.pack\nclass Thing: pass\n")
+    printed = run(
+        """
+        import torchjit
+        torchjit.install_as_torch()
+        import torch.testing
+        torch.testing.__path__.append("more")
+        import torch.testing.pack.inner
+        import sys
+        print(sys.modules["torch.testing.pack"] is sys.modules["torchjit.testing.pack"], torch.testing.pack.inner.Thing.__name__)
+        import torch.quantization.quantization_mappings
+        """,
+        tmp_path,
+    )
+    assert printed[0] == "True Thing"

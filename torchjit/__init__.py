@@ -6,6 +6,8 @@ function here: `torchjit.relu(x)` calls aten::relu. Submodules are loaded when f
 
 from __future__ import annotations
 
+import copyreg as _copyreg
+import sys as _sys
 from typing import Any
 
 from torchjit import _host as _host
@@ -48,6 +50,15 @@ from torchjit._types import (
 )
 from torchjit.torch_version import __version__ as __version__  # noqa: E402
 
+
+def _reduce_function(f: Any) -> Any:
+    from torchjit import _pickled_functions
+
+    return _pickled_functions.reduce(f)
+
+
+_copyreg.pickle(_native.Function, _reduce_function)
+torch = _sys.modules[__name__]  # torch.torch is torch
 globals().update(dtypes)
 globals().update(qschemes)
 legacy_contiguous_format = contiguous_format
@@ -102,8 +113,8 @@ _ELSEWHERE.update({name: "torchjit.functional" for name in ("cdist", "lu", "norm
 _SUBMODULES = (
     "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
     "ops",
-    "optim", "overrides", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
-    "utils", "version", "__config__", "_jit_internal", "_C", "_sources", "_VF", "_lowrank", "_six", "_tensor_str",
+    "optim", "overrides", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "sparse", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
+    "utils", "version", "__config__", "_jit_internal", "_C", "_sources", "_VF", "_lowrank", "_prims", "_prims_common", "_refs", "_six", "_tensor_str",
 )  # fmt: skip
 
 

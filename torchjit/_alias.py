@@ -25,6 +25,9 @@ class _TorchNames(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             if e.name != ours:
                 raise
             raise ModuleNotFoundError(f"No module named '{fullname}': torchjit, which stands for torch here, does not have it", name=fullname) from None
+        # A package that imports modules of its own by their full names has made the other name already: the import system would take the
+        # module's spec for this one then, and load the package again.
+        sys.modules.pop(fullname, None)
         return importlib.machinery.ModuleSpec(fullname, self, loader_state=(module, module.__spec__), is_package=hasattr(module, "__path__"))
 
     def create_module(self, spec: Any) -> types.ModuleType:

@@ -12,7 +12,7 @@ from torchjit._types import Size, device, dtype, dtypes, layout, preserve_format
 _TENSOR_HANDLE = 0
 
 
-class _Methods(_native.TensorBase):
+class _TensorBase(_native.TensorBase):
     """Has the operators that are methods."""
 
     __slots__ = ()
@@ -24,10 +24,10 @@ class _Methods(_native.TensorBase):
 
 for _name, _f in _native.operator_methods().items():
     if not hasattr(_native.TensorBase, _name):
-        setattr(_Methods, _name, _f)
+        setattr(_TensorBase, _name, _f)
 
 
-class Tensor(_Methods):
+class Tensor(_TensorBase):
     """An n-dimensional array of elements of one type.
 
     The operators that are methods in PyTorch are methods: `x.relu()` calls aten::relu.

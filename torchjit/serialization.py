@@ -14,6 +14,7 @@ import os
 import pickle
 import struct
 import sys
+import types
 import warnings
 import zipfile
 from typing import Any
@@ -62,10 +63,23 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined,misc]
             self.save(_DTYPE[obj.name])
         elif isinstance(obj, qscheme):
             self.save(_QSCHEME[obj._name])
-        elif isinstance(obj, type) and obj.__module__.split(".")[0] == "torchjit":
+        elif isinstance(obj, (type, types.FunctionType)) and (obj.__module__ or "").split(".")[0] == "torchjit" and "<" not in obj.__qualname__:
             self.save(_Global("torch" + obj.__module__[len("torchjit") :], obj.__qualname__))
+        elif isinstance(obj, _native.Function):
+            self._save_function(obj)
         else:
             super().save(obj, save_persistent_id)
+
+    def _save_function(self, f: Any) -> None:
+        from torchjit import _pickled_functions
+
+        owner, name = _pickled_functions.place_of(f)
+        if not isinstance(owner, type):
+            self.save(_Global(owner.__name__, name))
+            return
+        if owner.__name__ == "_TensorBase":
+            owner = _Global("torch._C", "_TensorBase")
+        self.save_reduce(_Global("__builtin__", "getattr"), (owner, name))
 
     def persistent_id(self, obj: Any) -> Any:
         if not isinstance(obj, TypedStorage):
@@ -208,8 +222,22 @@ class _Unpickler(pickle._Unpickler):  # type: ignore[name-defined,misc]
                     f"the file asks for {module}.{name}, which loading does not call: it could do anything. Use "
                     f"torch.serialization.add_safe_globals([{name}]) if the class is harmless, or load(..., weights_only=False) if you trust the file"
                 )
-            found = super().find_class(module, name)
+            found = _attribute("torchjit" + module[len("torch") :], name) if module.split(".")[0] == "torch" else super().find_class(module, name)
         return found
+
+
+def _attribute(module: str, name: str) -> Any:
+    """What a module of this library has by a name with points. A ModuleNotFoundError or an AttributeError says what is missing."""
+    package, _, last = module.rpartition(".")
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as e:
+        if e.name != module:
+            raise
+        found = getattr(importlib.import_module(package), last)  # torch._C._nn is an object
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
 
 
 def _torch_global(module: str, name: str) -> Any:

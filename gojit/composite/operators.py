@@ -291,20 +291,43 @@ def index_reduce(self, dim: int, index, source, reduce: str, include_self: bool)
     return torch.scatter_reduce(self, axis, at, source, reduce, include_self=include_self)
 
 def segment_reduce(data, reduce: str, lengths: Optional[Tensor], indices: Optional[Tensor], offsets: Optional[Tensor], axis: int, unsafe: bool, initial: Optional[number]):
+    if axis < 0:
+        axis = axis + data.dim()
+    if data.numel() == 0:
+        raise RuntimeError("segment_reduce(): Expected data.numel() > 0 to be true, but got false.")
+    if reduce not in ["max", "mean", "min", "prod", "sum"]:
+        raise RuntimeError("unsupported reduction given! " + reduce)
+    if indices is not None:
+        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
+    if not data.is_floating_point():
+        raise RuntimeError("segment_reduce(): Expected data to have a floating point type.")
     if lengths is not None:
         sizes = lengths
     elif offsets is not None:
         sizes = torch.diff(offsets, 1, -1)
     else:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    if axis != sizes.dim() - 1:
+        raise RuntimeError("segment_reduce(): Expected axis to be the last dimension of lengths but got " + str(axis) + ".")
+    if lengths is not None and not unsafe:
+        if sizes.numel() > 0 and bool((sizes < 0).any()):
+            raise RuntimeError("lengths contains negative value!")
+        if not bool((sizes.sum([-1]) == data.size(axis)).all()):
+            raise RuntimeError("segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe.")
+    n = sizes.size(-1)
+    rows = data.reshape([sizes.numel() // max(n, 1)] + data.shape[axis:])
+    counts = sizes.reshape([-1])
     parts: List[Tensor] = []
     start = 0
-    for i in range(sizes.size(0)):
-        n = int(sizes[i])
-        piece = data.narrow(0, start, n)
-        start = start + n
+    for i in range(counts.size(0)):
+        if i % n == 0:
+            start = 0
+            if offsets is not None:
+                start = int(offsets.reshape([-1])[i // n * (n + 1)])
+        piece = rows[i // n].narrow(0, start, int(counts[i]))
+        start = start + int(counts[i])
         parts.append(_own_segment(piece, reduce, initial))
-    return torch.stack(parts)
+    return torch.stack(parts).reshape(sizes.shape + data.shape[axis + 1 :])
 
 def _own_segment(piece, reduce: str, initial: Optional[number]):
     empty = piece.size(0) == 0

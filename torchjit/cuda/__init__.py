@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchjit.cuda import amp as amp
+from torchjit.cuda import jiterator as jiterator
 
 default_generators: tuple[Any, ...] = ()
 has_magma = False

@@ -13,19 +13,14 @@ _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 
 
-def _bounds(low: Any, high: Any, lowest: Any, highest: Any, default_low: Any, default_high: Any, dtype: dtype_class) -> tuple[Any, Any]:
-    for bound, name in ((low, "low"), (high, "high")):
-        if isinstance(bound, float) and math.isnan(bound):
-            raise ValueError(f"make_tensor: one of low or high was NaN: {low=}, {high=}")
-        del name
+def _bounds(low: Any, high: Any, lowest: Any, highest: Any, default_low: Any, default_high: Any) -> tuple[Any, Any]:
     low = default_low if low is None else low
     high = default_high if high is None else high
-    low, high = max(low, lowest), min(high, highest)
+    if math.isnan(low) or math.isnan(high):
+        raise ValueError("make_tensor: one of low or high was NaN!")
     if low > high:
         raise ValueError("make_tensor: low must be weakly less than high!")
-    if dtype.name in _INTEGERS and math.floor(high) - math.ceil(low) < 1 and low == high:
-        raise ValueError("make_tensor: low must be less than high for integral dtypes")
-    return low, high
+    return min(max(low, lowest), highest), min(max(high, lowest), highest)
 
 
 def make_tensor(
@@ -54,8 +49,8 @@ def make_tensor(
         made = torch.randint(0, 2, size, dtype=dtype)
     elif name in _INTEGERS:
         limits = iinfo(dtype)
-        first, last = _bounds(low, high, limits.min, limits.max, 0 if name == "uint8" else -9, 10, dtype)
-        made = torch.randint(int(first), int(last), size, dtype=dtype)
+        first, last = _bounds(low, high, limits.min, limits.max, 0 if name == "uint8" else -9, 10)
+        made = torch.randint(math.floor(first), math.ceil(last), size, dtype=dtype)
     elif name in _FLOATS:
         made = _uniform(size, dtype, low, high)
     elif name in _PARTS:
@@ -77,7 +72,7 @@ def _uniform(size: tuple[int, ...], dtype: dtype_class, low: Any, high: Any) -> 
     import torchjit as torch
 
     limits = finfo(dtype)
-    first, last = _bounds(low, high, limits.min, limits.max, -9, 9, dtype)
+    first, last = _bounds(low, high, limits.min, limits.max, -9, 9)
     drawn = torch.rand(size, dtype=dtype)
     return last * drawn + first * (1 - drawn)
 

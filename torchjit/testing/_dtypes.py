@@ -6,9 +6,26 @@ from typing import Any
 
 from torchjit._types import dtypes
 
-_INTEGRAL = tuple(dtypes[n] for n in ("uint8", "int8", "int16", "int32", "int64"))
-_FLOATING = (dtypes["float32"], dtypes["float64"])
-_COMPLEX = (dtypes["complex64"], dtypes["complex128"])
+
+class _dispatch_dtypes(tuple):  # noqa: N801, SLOT001
+    """Element types that can be added to others."""
+
+    def __add__(self, other: Any) -> Any:
+        assert isinstance(other, tuple)
+        return _dispatch_dtypes(tuple.__add__(self, other))
+
+
+_EMPTY = _dispatch_dtypes()
+_INTEGRAL = _dispatch_dtypes(dtypes[n] for n in ("uint8", "int8", "int16", "int32", "int64"))
+_FLOATING = _dispatch_dtypes((dtypes["float32"], dtypes["float64"]))
+_COMPLEX = _dispatch_dtypes((dtypes["complex64"], dtypes["complex128"]))
+
+
+def _validate_dtypes(*given: Any) -> tuple[Any, ...]:
+    """The element types, which must be such."""
+    for dtype in given:
+        assert isinstance(dtype, type(dtypes["float32"]))
+    return given
 
 
 def integral_types() -> tuple[Any, ...]:
@@ -21,7 +38,7 @@ def floating_types() -> tuple[Any, ...]:
 
 
 def floating_types_and_half() -> tuple[Any, ...]:
-    return (*_FLOATING, dtypes["float16"])
+    return _FLOATING + (dtypes["float16"],)
 
 
 def complex_types() -> tuple[Any, ...]:
@@ -29,7 +46,7 @@ def complex_types() -> tuple[Any, ...]:
 
 
 def double_types() -> tuple[Any, ...]:
-    return (dtypes["float64"], dtypes["complex128"])
+    return _EMPTY + (dtypes["float64"], dtypes["complex128"])
 
 
 def floating_and_complex_types() -> tuple[Any, ...]:
@@ -45,31 +62,35 @@ def all_types_and_complex() -> tuple[Any, ...]:
 
 
 def all_types_and_half() -> tuple[Any, ...]:
-    return (*all_types(), dtypes["float16"])
+    return all_types() + (dtypes["float16"],)
 
 
 def empty_types() -> tuple[Any, ...]:
-    return ()
+    return _EMPTY
 
 
 def integral_types_and(*more: Any) -> tuple[Any, ...]:
-    return _INTEGRAL + more
+    return _INTEGRAL + _validate_dtypes(*more)
+
+
+def complex_types_and(*more: Any) -> tuple[Any, ...]:
+    return _COMPLEX + _validate_dtypes(*more)
 
 
 def floating_types_and(*more: Any) -> tuple[Any, ...]:
-    return _FLOATING + more
+    return _FLOATING + _validate_dtypes(*more)
 
 
 def floating_and_complex_types_and(*more: Any) -> tuple[Any, ...]:
-    return floating_and_complex_types() + more
+    return floating_and_complex_types() + _validate_dtypes(*more)
 
 
 def all_types_and(*more: Any) -> tuple[Any, ...]:
-    return all_types() + more
+    return all_types() + _validate_dtypes(*more)
 
 
 def all_types_and_complex_and(*more: Any) -> tuple[Any, ...]:
-    return all_types_and_complex() + more
+    return all_types_and_complex() + _validate_dtypes(*more)
 
 
 def get_all_int_dtypes() -> list[Any]:

@@ -59,13 +59,14 @@ func rankOf(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
 
 // matrixExponential sums the series of a scaled matrix and squares the sum back.
 func matrixExponential(a *tensor.Tensor) *tensor.Tensor {
-	squareMatrices("linalg.matrix_exp", a)
+	wide := a
+	switch a.DType() {
+	case tensor.Float32, tensor.BFloat16:
+		wide = to(a, tensor.Float64)
+	}
+	squareMatrices("linalg.matrix_exp", wide)
 	if a.Numel() == 0 {
 		return a
-	}
-	wide := a
-	if a.DType() == tensor.Float32 {
-		wide = to(a, tensor.Float64)
 	}
 	norm := extreme("amax", vectorNorm(wide, 1, []int{-2}, false, wide.DType()), nil, false, false)
 	halvings := max(0, int(math.Ceil(math.Log2(math.Max(norm.At().Float64(), 1e-300))))+2)
@@ -135,11 +136,37 @@ func rankArgs(name string, tolerances func(c call) (atol, rtol float64)) definit
 	})
 }
 
-// givenTolerances reads atol and rtol from arguments 1 and 2; an absolute one alone turns the relative one off.
+// rankWithin is the rank by tolerances for each matrix, nil where one is not given.
+func rankWithin(a, atol, rtol *tensor.Tensor) *tensor.Tensor {
+	atLeastMatrices("linalg.matrix_rank", a)
+	for _, t := range []*tensor.Tensor{atol, rtol} {
+		check(t == nil || !t.DType().IsComplex(), "torch.linalg.matrix_rank: tol tensor of complex type is not supported.")
+	}
+	if a.Numel() == 0 {
+		return zeros(lead(a), tensor.Int64)
+	}
+	s := singularValues(a)
+	perMatrix := func(t *tensor.Tensor) *tensor.Tensor { return must(to(t, s.DType()).Unsqueeze(-1)) }
+	largest := extreme("amax", s, []int{-1}, true, false)
+	limit := scaleBy(largest, defaultRank(a))
+	if rtol != nil {
+		limit = mul.on(largest, perMatrix(rtol))
+	}
+	if atol != nil {
+		absolute := perMatrix(atol)
+		if rtol == nil { // an absolute tolerance above zero alone turns the relative one off
+			limit = choose(gt.on(absolute, scaleBy(absolute, 0)), ofScalar(tensor.Float(0)), ofTensor(limit))
+		}
+		limit = maximum.on(limit, absolute)
+	}
+	return sum(gt.on(s, limit), []int{-1}, false, tensor.Int64)
+}
+
+// givenTolerances reads atol and rtol from arguments 1 and 2; an absolute one above zero alone turns the relative one off.
 func givenTolerances(c call) (atol, rtol float64) {
 	rtol = defaultRank(c.tensor(0))
-	if !c.isNone(1) {
-		atol, rtol = c.float(1), 0
+	if atol = c.floatOr(1, 0); atol > 0 {
+		rtol = 0
 	}
 	return atol, c.floatOr(2, rtol)
 }
@@ -165,8 +192,12 @@ func pairwiseWithin(x *tensor.Tensor, p float64) *tensor.Tensor {
 // multilabelMargin compares the scores of all targets of a sample, which end at the first -1, with
 // those of all others.
 func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor.Tensor) {
-	check(x.Dim() >= 1 && x.Dim() <= 2 && tensor.SameShape(x.Shape(), target.Shape()), "inconsistent target size: %s for input of size: %s", shapeText(target.Shape()), shapeText(x.Shape()))
-	classes := x.Size(x.Dim() - 1)
+	single := x.Dim() <= 1 && target.Dim() <= 1 && x.Numel() == 1 && target.Numel() == 1
+	check(single || x.Dim() >= 1 && x.Dim() <= 2 && tensor.SameShape(x.Shape(), target.Shape()), "inconsistent target size: %s for input of size: %s", shapeText(target.Shape()), shapeText(x.Shape()))
+	classes := 1
+	if !single {
+		classes = x.Size(x.Dim() - 1)
+	}
 	data := tensor.Data[float64](contiguous(to(x, tensor.Float64)))
 	labels := integersOf(target)
 	rows := 0
@@ -196,9 +227,9 @@ func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor
 	}
 	loss = to(reduced(must(tensor.FromSlice(losses, rows)), how), x.DType())
 	if how == reduceNone {
-		loss = must(loss.Reshape(x.Shape()[:x.Dim()-1]...))
+		loss = must(loss.Reshape(x.Shape()[:max(x.Dim()-1, 0)]...))
 	}
-	return loss, to(must(tensor.FromSlice(marks, x.Shape()...)), x.DType())
+	return loss, to(must(tensor.FromSlice(marks, target.Shape()...)), x.DType())
 }
 
 // kaiser makes the window of Bessel functions.
@@ -262,7 +293,10 @@ var solveFamily = []definition{
 	giving("linalg_cond.p_str", func(c call) *tensor.Tensor { return condition(c.tensor(0), c.str(1), nil) }),
 	rankArgs("linalg_matrix_rank", func(c call) (float64, float64) { return c.float(1), 0 }),
 	rankArgs("linalg_matrix_rank.atol_rtol_float", givenTolerances),
-	rankArgs("linalg_matrix_rank.atol_rtol_tensor", givenTolerances),
+	giving("linalg_matrix_rank.tol_tensor", func(c call) *tensor.Tensor {
+		return rankWithin(c.tensor(0), c.tensor(1), zeros(nil, c.tensor(1).DType()))
+	}),
+	giving("linalg_matrix_rank.atol_rtol_tensor", func(c call) *tensor.Tensor { return rankWithin(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2)) }),
 	giving("cholesky_inverse", func(c call) *tensor.Tensor {
 		l := c.tensor(0)
 		atLeastMatrices("cholesky_inverse", l)

@@ -1,6 +1,7 @@
 """torch.nn.intrinsic: modules that follow each other and are quantized as one, for floats, for training and quantized."""
 
 from torchjit.ao.nn.intrinsic import *  # noqa: F403
+from torchjit.ao.nn.intrinsic.modules.fused import _FusedModule as _FusedModule
 
 
 def __getattr__(name: str) -> object:

@@ -12,5 +12,7 @@ from torchjit.ao.quantization import quantization_mappings as quantization_mappi
 from torchjit.ao.quantization import stubs as stubs
 
 # The modules are found under this name too.
-for _name in ("fake_quantize", "fuser_method_mappings", "observer", "qconfig", "quant_type", "quantization_mappings", "quantize", "quantize_jit", "stubs"):
+for _name in (
+    "fake_quantize", "fuse_modules", "fuser_method_mappings", "observer", "qconfig", "quant_type", "quantization_mappings", "quantize", "quantize_jit", "stubs", "utils",
+):  # fmt: skip
     sys.modules[f"{__name__}.{_name}"] = sys.modules[f"torchjit.ao.quantization.{_name}"]

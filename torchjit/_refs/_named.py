@@ -1,0 +1,15 @@
+"""The operators that references stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def named(owner: Any, names: str, module: str) -> dict[str, Any]:
+    """The functions of a module, or methods of a class, that have the names. An AttributeError says which one is missing."""
+    found = {}
+    for name in names.split():
+        if not hasattr(owner, name):
+            raise AttributeError(f"{module}.{name}: there is no operator '{name}'")
+        found[name] = getattr(owner, name)
+    return found

@@ -1,0 +1,3 @@
+"""torch._refs.nn: see functional."""
+
+from torchjit._refs.nn import functional as functional
