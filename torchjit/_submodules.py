@@ -16,3 +16,10 @@ def provide(package: str, table: dict[str, str]) -> None:
             setattr(made, member, getattr(owner, member))
         sys.modules[full] = made
         setattr(owner, name, made)
+
+
+def again(package: str, of: str) -> None:
+    """Makes the modules of another package, which have been imported, modules of this one too: names in files that were written when they stood here."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(of + "."):
+            sys.modules.setdefault(package + name[len(of) :], module)

@@ -38,7 +38,7 @@ def factory_kwargs(kwargs: object) -> dict[str, object]:
 
 
 def __getattr__(name: str) -> object:
-    if name not in ("intrinsic", "qat", "quantized"):
+    if name not in ("intrinsic", "qat", "quantizable", "quantized"):
         raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
     import importlib
 

@@ -21,3 +21,5 @@ from torchjit.nn.modules.rnn import *  # noqa: F403
 from torchjit.nn.modules.sparse import *  # noqa: F403
 from torchjit.nn.modules.transformer import *  # noqa: F403
 from torchjit.nn.modules.upsampling import *  # noqa: F403
+
+__all__ = sorted(name for name, made in globals().items() if isinstance(made, type) and issubclass(made, Module) and name[:1] != "_" and name != "NonDynamicallyQuantizableLinear")

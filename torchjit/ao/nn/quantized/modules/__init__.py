@@ -70,3 +70,6 @@ class DeQuantize(nn.Module):
     def from_float(mod):
         """The module for a DeQuantStub."""
         return DeQuantize()
+
+
+__all__ = sorted(name for name, made in globals().items() if isinstance(made, type) and issubclass(made, nn.Module) and name != "LinearPackedParams")

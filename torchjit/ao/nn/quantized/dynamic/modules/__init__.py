@@ -1,1 +1,7 @@
 """The modules, by theme."""
+
+from torchjit.ao.nn.quantized.dynamic.modules.linear import Linear as Linear
+from torchjit.ao.nn.quantized.dynamic.modules.rnn import GRU as GRU
+from torchjit.ao.nn.quantized.dynamic.modules.rnn import LSTM as LSTM
+
+__all__ = ["GRU", "LSTM", "Linear"]
