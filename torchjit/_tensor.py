@@ -549,7 +549,9 @@ class Tensor(_Methods):
 
     @property
     def data(self) -> Tensor:
-        return self.detach()
+        made = self.detach()
+        _native.tensor_count_apart(made)
+        return made
 
     @data.setter
     def data(self, value: Tensor) -> None:
