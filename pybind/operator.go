@@ -174,6 +174,15 @@ func (f *operatorFunction) call(c *call) error {
 				return v.run(c)
 			}
 		}
+		if loose || f.programs {
+			continue
+		}
+		if v, err := f.inOldOrder(c); v != nil {
+			if err != nil {
+				return err
+			}
+			return v.run(c)
+		}
 	}
 	return f.mismatch(c)
 }
