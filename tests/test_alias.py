@@ -35,6 +35,9 @@ def test_libraries_that_import_torch(tmp_path):
         print(sys.modules["torch.nn"] is torchjit.nn, torchjit.__spec__.name, torchjit.nn.__spec__.name)
         import importlib.metadata
         print(importlib.metadata.version("torch") == torchjit.__version__, importlib.metadata.version("pytest") != torchjit.__version__)
+        import copy, pickle
+        p = library.nn.Parameter(torchjit.ones(2))
+        print(type(p.data).__module__, type(p).__module__, torchjit.equal(pickle.loads(pickle.dumps(p)), copy.deepcopy(p)))
         print(library.torch.__name__, library.nn.__name__, [p.count("_metadata") for p in sys.path[:2]])
         try: import torch.nothing
         except ModuleNotFoundError as e: print(e.name, e)
@@ -43,8 +46,9 @@ def test_libraries_that_import_torch(tmp_path):
     )
     assert out[:2] == ["True True True True (2, 2)", "True torchjit torchjit.nn"]
     assert out[2] == "True True"
-    assert out[3] == "torch torch.nn [0, 1]"
-    assert out[4] == "torch.nothing No module named 'torch.nothing': torchjit, which stands for torch here, does not have it"
+    assert out[3] == "torch torch.nn.parameter True"
+    assert out[4] == "torch torch.nn [0, 1]"
+    assert out[5] == "torch.nothing No module named 'torch.nothing': torchjit, which stands for torch here, does not have it"
 
 
 def test_it_can_be_too_late(tmp_path):

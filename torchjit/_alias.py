@@ -57,3 +57,6 @@ def install_as_torch() -> None:
     # Here importlib.metadata and pkg_resources find a distribution named torch, before one that is installed; the first place is the program's own folder.
     sys.path.insert(1, str(pathlib.Path(__file__).parent / "_metadata"))
     importlib.import_module("torch")
+    # Libraries find the functions that go with an array by the first part of the module of its class.
+    for cls in (torchjit.Tensor, torchjit.nn.Parameter, torchjit.nn.UninitializedParameter, torchjit.nn.UninitializedBuffer):
+        cls.__module__ = "torch" + cls.__module__.removeprefix("torchjit")
