@@ -46,19 +46,57 @@ func setItem(c *call) error {
 	if indices == nil {
 		return c.thread.assign(x, item)
 	}
-	_, err = c.thread.run(opIndexPutInPlace, value.OfTensor(x), value.OfList(indices), value.OfTensor(item), value.Bool(false))
+	given := value.OfTensor(item)
+	if leadingOnes(item) > 0 {
+		if given, err = c.thread.withoutLeadingOnes(item); err != nil {
+			return err
+		}
+	}
+	_, err = c.thread.run(opIndexPutInPlace, value.OfTensor(x), value.OfList(indices), given, value.Bool(false))
 	return err
 }
 
-// assign copies item into x; a trace records a number as one that fills x.
+// assign copies item into x, which may have fewer dimensions where the first ones of item have length one; a trace records a number as one that fills x.
 func (h *thread) assign(x, item *tensor.Tensor) error {
+	target, given := value.OfTensor(x), value.OfTensor(item)
 	var err error
-	if h.recorder != nil && item.Dim() == 0 && x.Dim() > 0 {
-		_, err = h.run(opFillTensor, value.OfTensor(x), value.OfTensor(item))
-	} else {
-		_, err = h.run(opCopyInPlace, value.OfTensor(x), value.OfTensor(item), value.Bool(false))
+	switch {
+	case tensor.SameShape(x.Shape(), item.Shape()):
+	case item.Dim() == 0:
+		if h.recorder != nil {
+			_, err = h.run(opFillTensor, target, given)
+			return err
+		}
+	default:
+		if given, err = h.withoutLeadingOnes(item); err != nil {
+			return err
+		}
+		if !tensor.SameShape(x.Shape(), given.Tensor().Shape()) {
+			if given, err = h.run(opExpand, given, ints(x.Shape()), value.Bool(false)); err != nil {
+				return err
+			}
+		}
 	}
+	_, err = h.run(opCopyInPlace, target, given, value.Bool(false))
 	return err
+}
+
+// leadingOnes returns how many dimensions of length one come first.
+func leadingOnes(t *tensor.Tensor) int {
+	n := 0
+	for n < t.Dim() && t.Shape()[n] == 1 {
+		n++
+	}
+	return n
+}
+
+func (h *thread) withoutLeadingOnes(t *tensor.Tensor) (value.Value, error) {
+	return h.run(opView, value.OfTensor(t), ints(t.Shape()[leadingOnes(t):]))
+}
+
+func ints(ns []int) value.Value {
+	v, _ := value.From(ns)
+	return v
 }
 
 // itemTensor is what is assigned: a tensor, or a number as a tensor of the target's type.

@@ -241,7 +241,7 @@ static int write_other(tj_writer *w, PyObject *o, int depth) {
         TokenObject *t = (TokenObject *)o;
         return put_int(w, TJ_TOKEN | t->class_number << 8, t->code);
     }
-    if (Py_TYPE(o) == tj_script_function_type || Py_TYPE(o) == tj_function_type || Py_TYPE(o) == tj_script_method_type)
+    if (Py_TYPE(o) == tj_script_function_type || Py_TYPE(o) == tj_function_type || Py_TYPE(o) == tj_method_type || Py_TYPE(o) == tj_script_method_type)
         return put_int(w, TJ_CALLABLE, ((FunctionObject *)o)->slot);
     if (PySlice_Check(o)) return write_slice(w, o, depth);
     if (o == Py_Ellipsis) return put_int(w, TJ_ELLIPSIS, 0);
@@ -426,6 +426,12 @@ static PyObject *read_slice(const tj_word **cursor) {
     return o;
 }
 
+/* The type of the object that a callable word of a number stands for. */
+static PyTypeObject *callable_type(int64_t n) {
+    PyTypeObject *types[] = {tj_function_type, tj_script_function_type, tj_script_method_type, tj_method_type};
+    return types[n & 3];
+}
+
 /* Builds the object at *cursor and moves the cursor behind it. Takes over the references of object
  * words. */
 PyObject *tj_read(const tj_word **cursor) {
@@ -468,8 +474,7 @@ PyObject *tj_read(const tj_word **cursor) {
     case TJ_HANDLE:
         return read_handle(n, x->u.i);
     case TJ_CALLABLE:
-        return tj_new_function(n == 2 ? tj_script_method_type : n ? tj_script_function_type : tj_function_type, x->u.i, NULL,
-                               n == 1 ? TJ_FOREIGN : TJ_FOREIGN | TJ_SUBCLASS);
+        return tj_new_function(callable_type(n), x->u.i, NULL, n == 1 ? TJ_FOREIGN : TJ_FOREIGN | TJ_SUBCLASS);
     case TJ_OBJECT:
         return (PyObject *)x->u.p;
     case TJ_CONSTRUCT:

@@ -271,7 +271,7 @@ static PyObject *native_function(PyObject *module, PyObject *name) {
     if (!s) return PyErr_Format(PyExc_TypeError, "function expects a str");
     int64_t slot = TJFunction((char *)s, n);
     if (!slot) return PyErr_Format(PyExc_AttributeError, "torchjit._native has no function '%s'", s);
-    return tj_new_function(tj_function_type, slot, name, TJ_FOREIGN);
+    return tj_new_function(tj_method_type, slot, name, TJ_FOREIGN);
 }
 
 static PyObject *native_register_handle_class(PyObject *module, PyObject *args) {

@@ -151,7 +151,7 @@ func operatorMethods(c *call) error {
 	for _, name := range names {
 		f, _ := operatorsByName.LoadOrStore("aten::"+name, &operatorFunction{name: "aten::" + name})
 		c.string(name)
-		c.function(f.(*operatorFunction))
+		c.method(f.(*operatorFunction))
 	}
 	return nil
 }
@@ -173,6 +173,15 @@ func (f *operatorFunction) call(c *call) error {
 			if v.op.Run != nil && v.matches(c, loose) {
 				return v.run(c)
 			}
+		}
+		if loose || f.programs {
+			continue
+		}
+		if v, err := f.inOldOrder(c); v != nil {
+			if err != nil {
+				return err
+			}
+			return v.run(c)
 		}
 	}
 	return f.mismatch(c)
@@ -257,7 +266,7 @@ func (o *operand) call(c *call) error {
 
 // findOperand replies the operator of a name for use as a method such as __add__.
 func findOperand(c *call) error {
-	c.function(&operand{name: c.argString(0)})
+	c.method(&operand{name: c.argString(0)})
 	return nil
 }
 
@@ -273,6 +282,7 @@ var (
 	opAlias           = &namedOperator{name: "aten::alias"}
 	opCopyInPlace     = &namedOperator{name: "aten::copy_"}
 	opDetach          = &namedOperator{name: "aten::detach"}
+	opExpand          = &namedOperator{name: "aten::expand"}
 	opFillTensor      = &namedOperator{name: "aten::fill_.Tensor"}
 	opIndexPutInPlace = &namedOperator{name: "aten::index_put_"}
 	opIndexTensor     = &namedOperator{name: "aten::index.Tensor"}
@@ -283,6 +293,7 @@ var (
 	opToDtype         = &namedOperator{name: "aten::to.dtype"}
 	opToDtypeLayout   = &namedOperator{name: "aten::to.dtype_layout"}
 	opUnsqueeze       = &namedOperator{name: "aten::unsqueeze"}
+	opView            = &namedOperator{name: "aten::view"}
 )
 
 func (n *namedOperator) find() {

@@ -163,7 +163,12 @@ func (v *overload) matches(c *call, loose bool) bool {
 	if c.keywords > 0 && !v.bindKeywords(c) {
 		return false
 	}
-	for i := plain; i < n; i++ {
+	return v.takeFrom(c, plain, loose)
+}
+
+// takeFrom takes what is bound to the parameters from the one at start on, and the defaults of the others.
+func (v *overload) takeFrom(c *call, start int, loose bool) bool {
+	for i := start; i < len(v.parameters); i++ {
 		w := c.bound[i]
 		switch p := &v.parameters[i]; {
 		case w != nil:

@@ -45,7 +45,7 @@ typedef struct {
  * of a class that has __torch_function__. */
 enum { TJ_FOREIGN = 1, TJ_SUBCLASS = 2 };
 
-extern PyTypeObject *tj_size_type, *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type, *tj_script_method_type;
+extern PyTypeObject *tj_size_type, *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_method_type, *tj_script_function_type, *tj_script_method_type;
 extern int tj_forked;
 
 /* marshal.c */

@@ -244,6 +244,9 @@ func (w *writer) function(f callable) { w.put(int64(kindCallable), uint64(newCal
 // scriptFunction writes a callable as a new ScriptFunction object.
 func (w *writer) scriptFunction(f callable) { w.put(int64(kindCallable)|1<<8, uint64(newCallable(f))) }
 
+// method writes a callable as a new Method object, which binds to the object whose class has it.
+func (w *writer) method(f callable) { w.put(int64(kindCallable)|3<<8, uint64(newCallable(f))) }
+
 // scriptMethod writes a callable as a new ScriptMethod object.
 func (w *writer) scriptMethod(f callable) { w.put(int64(kindCallable)|2<<8, uint64(newCallable(f))) }
 

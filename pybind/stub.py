@@ -68,13 +68,17 @@ class Token:
     def code(self) -> int: ...
     def __new__(cls, class_number: int, code: int, /) -> Any: ...
 
-@final
 class Function:
-    """A function of the library; as a class attribute it is a method."""
+    """A function of the library; as a class attribute it is a function still."""
 
     @property
     def __name__(self) -> str: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+@final
+class Method(Function):
+    """A function of the library that is a method as a class attribute."""
+
     def __get__(self, instance: object, owner: type | None = None, /) -> Any: ...
 
 @final

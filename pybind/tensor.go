@@ -32,6 +32,7 @@ var tensorFunctions = []function{
 	{schema: "tensor_requires_grad(Tensor self) -> bool", run: tensorRequiresGrad},
 	{schema: "tensor_set_requires_grad(Tensor self, bool on) -> None", run: tensorSetRequiresGrad},
 	{schema: "tensor_set_data(Tensor self, Tensor data) -> None", run: tensorSetData},
+	{schema: "tensor_count_apart(Tensor self) -> None", run: tensorCountApart},
 	{schema: "tensor_is_contiguous(Tensor self, int format=0) -> bool", run: tensorIsContiguous},
 	{schema: "tensor_storage(Tensor self) -> Tensor", run: tensorStorage},
 	{schema: "tensor_shares_storage(Tensor self, Tensor other) -> bool", run: tensorSharesStorage},
@@ -290,6 +291,13 @@ func tensorSetRequiresGrad(c *call) error {
 // tensorSetData makes the tensor a view of what another tensor views.
 func tensorSetData(c *call) error {
 	c.argTensor(0).Set(c.argTensor(1))
+	c.none()
+	return nil
+}
+
+// tensorCountApart makes writes of the tensor count as those of no other tensor over its memory.
+func tensorCountApart(c *call) error {
+	c.argTensor(0).CountApart()
 	c.none()
 	return nil
 }

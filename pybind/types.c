@@ -3,7 +3,7 @@
 #include "services.h"
 #include "_cgo_export.h"
 
-PyTypeObject *tj_size_type, *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_script_function_type, *tj_script_method_type;
+PyTypeObject *tj_size_type, *tj_handle_type, *tj_tensor_type, *tj_token_type, *tj_function_type, *tj_method_type, *tj_script_function_type, *tj_script_method_type;
 
 /* ---- Handle ---- */
 
@@ -254,7 +254,7 @@ static PyObject *function_name(PyObject *self, void *closure) {
 static PyObject *function_repr(PyObject *self) {
     PyObject *name = function_name(self, NULL);
     if (!name) return NULL;
-    PyObject *text = PyUnicode_FromFormat("<%s %U>", _PyType_Name(Py_TYPE(self)), name);
+    PyObject *text = PyUnicode_FromFormat("<%s %U>", _PyType_Name(Py_TYPE(self) == tj_method_type ? tj_function_type : Py_TYPE(self)), name);
     Py_DECREF(name);
     return text;
 }
@@ -279,7 +279,11 @@ static PyGetSetDef function_getset[] = {
         {Py_tp_members, function_members}, {Py_tp_getset, function_getset}, {Py_tp_traverse, function_traverse}, \
         {Py_tp_clear, function_clear}, {Py_tp_dealloc, function_dealloc}, {Py_tp_repr, function_repr}
 static PyType_Slot function_slots[] = {
-    FUNCTION_SLOTS("A function of the library; as a class attribute it is a method."),
+    FUNCTION_SLOTS("A function of the library; as a class attribute it is a function still, as those of PyTorch are."),
+    {0, NULL},
+};
+static PyType_Slot method_slots[] = {
+    FUNCTION_SLOTS("A function of the library that is a method as a class attribute."),
     {Py_tp_descr_get, function_get},
     {0, NULL},
 };
@@ -293,7 +297,9 @@ static PyType_Slot script_method_slots[] = {
 };
 #define FUNCTION_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL)
 static PyType_Spec function_spec = {"torchjit._native.Function", sizeof(FunctionObject), 0,
-                                    FUNCTION_FLAGS | Py_TPFLAGS_METHOD_DESCRIPTOR, function_slots};
+                                    FUNCTION_FLAGS | Py_TPFLAGS_BASETYPE, function_slots};
+static PyType_Spec method_spec = {"torchjit._native.Method", sizeof(FunctionObject), 0,
+                                  FUNCTION_FLAGS | Py_TPFLAGS_METHOD_DESCRIPTOR, method_slots};
 static PyType_Spec script_function_spec = {"torchjit._native.ScriptFunction", sizeof(FunctionObject), 0,
                                            FUNCTION_FLAGS, script_function_slots};
 static PyType_Spec script_method_spec = {"torchjit._native.ScriptMethod", sizeof(FunctionObject), 0,
@@ -316,6 +322,7 @@ int tj_make_types(PyObject *module) {
                    (tj_tensor_type = add_type(module, "TensorBase", &tensor_spec, tj_handle_type)) &&
                    (tj_token_type = add_type(module, "Token", &token_spec, NULL)) &&
                    (tj_function_type = add_type(module, "Function", &function_spec, NULL)) &&
+                   (tj_method_type = add_type(module, "Method", &method_spec, tj_function_type)) &&
                    (tj_script_function_type = add_type(module, "ScriptFunction", &script_function_spec, NULL)) &&
                    (tj_script_method_type = add_type(module, "ScriptMethod", &script_method_spec, NULL))
                ? 0

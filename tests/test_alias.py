@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 import torchjit
-from torchjit import hub, ops
+from torchjit import hub, nn, ops
 
 
 def run(program, folder):
@@ -35,6 +35,10 @@ def test_libraries_that_import_torch(tmp_path):
         print(sys.modules["torch.nn"] is torchjit.nn, torchjit.__spec__.name, torchjit.nn.__spec__.name)
         import importlib.metadata
         print(importlib.metadata.version("torch") == torchjit.__version__, importlib.metadata.version("pytest") != torchjit.__version__)
+        import copy, pickle
+        p = library.nn.Parameter(torchjit.ones(2))
+        print(type(p.data).__module__, type(p).__module__, torchjit.equal(pickle.loads(pickle.dumps(p)), copy.deepcopy(p)))
+        print(library.torch.__name__, library.nn.__name__, [p.count("_metadata") for p in sys.path[:2]])
         try: import torch.nothing
         except ModuleNotFoundError as e: print(e.name, e)
         """,
@@ -42,7 +46,9 @@ def test_libraries_that_import_torch(tmp_path):
     )
     assert out[:2] == ["True True True True (2, 2)", "True torchjit torchjit.nn"]
     assert out[2] == "True True"
-    assert out[3] == "torch.nothing No module named 'torch.nothing': torchjit, which stands for torch here, does not have it"
+    assert out[3] == "torch torch.nn.parameter True"
+    assert out[4] == "torch torch.nn [0, 1]"
+    assert out[5] == "torch.nothing No module named 'torch.nothing': torchjit, which stands for torch here, does not have it"
 
 
 def test_it_can_be_too_late(tmp_path):
@@ -63,6 +69,24 @@ def test_libraries_of_operators(tmp_path):
     assert "nms" in dir(ops.torchvision)
     with pytest.raises(OSError, match="torchjit has no operators of 'other'"):
         ops.load_library(str(tmp_path / "other" / "_C.so"))
+
+
+def test_one_device():
+    assert nn.parallel.scatter_gather.scatter({"a": 1}, [0, 1]) == [{"a": 1}, {"a": 1}]
+    assert nn.parallel.scatter_gather.scatter_kwargs((1,), None, [0]) == (((1,),), ({},))
+    for f in (lambda x: nn.parallel.scatter([x], [0]), lambda x: nn.parallel.gather([x], 0)):
+        with pytest.raises(RuntimeError, match="torchjit has the CPU alone"):
+            f(torchjit.ones(2))
+    from torchjit.nn.parallel.distributed import DistributedDataParallel
+
+    assert DistributedDataParallel is nn.parallel.DistributedDataParallel
+
+
+def test_functions_for_exports_can_be_imported_but_not_called():
+    from torchjit.onnx.symbolic_opset11 import squeeze
+
+    with pytest.raises(NotImplementedError, match="torch.onnx.symbolic_opset11.squeeze: torchjit does not write ONNX files"):
+        squeeze(None, None)
 
 
 def test_progress_of_downloads(tmp_path, capsys):

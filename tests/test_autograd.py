@@ -110,3 +110,35 @@ def test_what_gives_a_shape_has_no_part_in_the_gradient():
     for name in ("view_as", "reshape_as", "expand_as", "type_as"):
         given = x if name != "expand_as" else x[:2]
         assert not getattr(given, name)(shape).requires_grad, name
+
+
+def test_data_is_written_uncounted():
+    """The answers are PyTorch's."""
+    x = torch.zeros(3)
+    d = x.data
+    d[0].add_(1)
+    assert (x._version, d._version, x.detach().add_(1)._version, x._version) == (0, 1, 1, 1)
+    y = torch.ones(3).add_(1)
+    x.add_(1).data = y
+    assert (x.add_(1)._version, y._version) == (3, 1)
+    w = torch.ones(3, requires_grad=True)
+    z = w * w
+    w.data.add_(1)
+    z.sum().backward()
+    assert w.grad.tolist() == [4, 4, 4]
+
+    def compiled(x: torch.Tensor):
+        x.data.add_(1)
+
+    torch.jit.script(compiled)(w)
+    assert (w._version, w[0].item()) == (0, 3)
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_gradients_are_laid_out_as_their_tensors(create_graph):
+    """The answers are PyTorch's: a first gradient is a copy, and no view."""
+    for w, strides in [(torch.ones(3), (1,)), (torch.ones(2, 3).t(), (1, 3)), (torch.ones(2, 3, device="meta").t(), (1, 3)), (torch.ones(3, 4)[:, ::2], (2, 1))]:
+        w.requires_grad_().square().t().sum().backward(create_graph=create_graph)
+        assert w.grad.stride() == strides and not w.grad._is_view()
+        w.grad.detach_()

@@ -2,6 +2,7 @@
 
 import collections
 
+import numpy
 import pytest
 
 import torchjit as torch
@@ -126,3 +127,45 @@ def test_files(tmp_path):
             assert file.read().decode() == path.rpartition("/")[2]
     with pytest.raises(ValueError, match="Invalid mode w"):
         listed.open_files(mode="w")
+
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+
+def points(batch, *, collate_fn_map=None):
+    return torch.tensor([p.x for p in batch])
+
+
+def test_classes_of_their_own_in_batches(monkeypatch):
+    """The answers are PyTorch's."""
+    collate = data._utils.collate
+    made = collate.collate([{"a": Point(1), "b": "s"}, {"a": Point(2), "b": "t"}], collate_fn_map={Point: points, **collate.default_collate_fn_map})
+    assert made["a"].tolist() == [1, 2] and made["b"] == ["s", "t"]
+    assert [t.tolist() for t in data.default_collate([range(2), range(2)])] == [[0, 0], [1, 1]]
+    monkeypatch.setitem(collate.default_collate_fn_map, Point, points)
+    assert data.default_collate([(Point(3),)])[0].tolist() == [3]
+    with pytest.raises(TypeError, match="found <class 'object'>"):
+        data.default_collate([object()])
+    with pytest.raises(TypeError, match="found <U1"):
+        data.default_collate([numpy.array("a")])
+    assert data.default_collate([numpy.float32(1), numpy.float32(2)]).dtype == torch.float32
+
+
+def test_samplers_of_several_processes():
+    """The answers are PyTorch's."""
+    s = data.DistributedSampler(list(range(10)), 3, 1)
+    assert (list(s), len(s)) == ([1, 3, 8, 4], 4)
+    s.set_epoch(1)
+    assert list(s) == [6, 0, 3, 5]
+    assert list(data.DistributedSampler(list(range(10)), 3, 1, shuffle=False, drop_last=True)) == [1, 4, 7]
+    assert list(data.DistributedSampler([1, 2], 7, 6, shuffle=False)) == [0]
+    with pytest.raises(ValueError, match=r"Invalid rank 3, rank should be in the interval \[0, 2\]"):
+        data.DistributedSampler([1], 3, 3)
+    with pytest.raises(RuntimeError, match="give num_replicas and rank"):
+        data.DistributedSampler([1])
+
+
+def test_annotations_of_loaders():
+    assert data.DataLoader[int].__origin__ is data.DataLoader

@@ -78,3 +78,30 @@ def test_they_are_operators_in_programs():
 
 def test_there_is_no_cuda():
     assert not torch.cuda.is_available() and torch.cuda.device_count() == 0
+
+
+def test_arguments_in_the_order_of_old_programs():
+    """The answers are PyTorch's."""
+    m, v, b = torch.arange(4.0).reshape(2, 2), torch.arange(2.0), torch.arange(4.0).reshape(1, 2, 2)
+    torch.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning) as told:
+            assert m.clone().add_(2, m).tolist() == torch.add(m, 2, other=m).tolist() == (3 * m).tolist()
+            assert m.sub(2, m).tolist() == (-m).tolist()
+            assert m.addcmul(2, m, m).tolist() == torch.addcmul(m, 2, m, m).tolist() == [[0, 3], [10, 21]]
+            assert m.clone().addcdiv_(2, m, m + 1)[0].tolist() == [0, 2]
+            assert torch.addmm(2, m, 3, m, m).tolist() == m.addmm(2, 3, m, m).tolist() == [[6, 11], [22, 39]]
+            assert torch.addmm(2, m, m, m).tolist() == m.clone().addmm_(2, m, m).tolist() == [[2, 5], [10, 17]]
+            assert torch.addmv(2, v, 3, m, v).tolist() == [3, 11]
+            assert v.clone().addmv_(2, m, v).tolist() == [1, 5]
+            assert m.addr(2, 3, v, v).tolist() == [[0, 2], [4, 9]]
+            assert b.baddbmm(2, 3, b, b).tolist() == torch.addbmm(2, m, 3, b, b)[None].tolist() == [[[6, 11], [22, 39]]]
+    finally:
+        torch.set_warn_always(False)
+    assert str(told[0].message) == (
+        "This overload of add_ is deprecated:\n\tadd_(Number alpha, Tensor other)\nConsider using one of the following signatures instead:\n"
+        "\tadd_(Tensor other, *, Number alpha)"
+    )
+    assert any("\n\taddmm(Number beta, Tensor input, Number alpha, Tensor mat1, Tensor mat2, *, Tensor out)\n" in str(w.message) for w in told)
+    with pytest.raises(TypeError, match="add"):
+        torch.add(2, m, m)

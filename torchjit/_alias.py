@@ -6,9 +6,10 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import pathlib
 import sys
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -34,15 +35,9 @@ class _TorchNames(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return spec.loader_state[0]
 
     def exec_module(self, module: types.ModuleType) -> None:
-        # The import system has made the spec of the other name that of the module.
-        module.__spec__ = module.__spec__.loader_state[1]  # type: ignore[union-attr]
-
-    def find_distributions(self, context: Any = None) -> Iterable[Any]:
-        """What importlib.metadata says of the installed package torch, whose version libraries ask for there."""
-        from torchjit import _distribution
-
-        name = getattr(context, "name", None)
-        return [_distribution.TorchDistribution()] if name is None or name.lower() == "torch" else []
+        # The import system has made the spec of the other name that of the module. Libraries that replace functions by their paths ask for the name.
+        spec = module.__spec__
+        module.__name__, module.__spec__ = spec.name, spec.loader_state[1]  # type: ignore[union-attr]
 
 
 def install_as_torch() -> None:
@@ -62,4 +57,9 @@ def install_as_torch() -> None:
     if found is not None:
         raise ImportError("install_as_torch() comes too late: PyTorch has been imported already")
     sys.meta_path.insert(0, _TorchNames())
+    # Here importlib.metadata and pkg_resources find a distribution named torch, before one that is installed; the first place is the program's own folder.
+    sys.path.insert(1, str(pathlib.Path(__file__).parent / "_metadata"))
     importlib.import_module("torch")
+    # Libraries find the functions that go with an array by the first part of the module of its class.
+    for cls in (torchjit.Tensor, torchjit.nn.Parameter, torchjit.nn.UninitializedParameter, torchjit.nn.UninitializedBuffer):
+        cls.__module__ = "torch" + cls.__module__.removeprefix("torchjit")

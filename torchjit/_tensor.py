@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import numbers
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ class Tensor(_TensorBase):
             return _native.TensorBase.__new__(cls, args[0])
         if len(args) == 1 and not isinstance(args[0], (int, Size)):
             return _native.tensor_from_data(_plain(args[0]), _native.default_dtype())
-        size = args[0] if len(args) == 1 and isinstance(args[0], Size) else args
+        size = args[0] if len(args) == 1 and isinstance(args[0], Size) else args or (0,)
         return Tensor.empty_of(list(size))
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -367,7 +368,13 @@ class Tensor(_TensorBase):
     __rdiv__ = __rtruediv__
 
     def __rfloordiv__(self, other: Any) -> Tensor:
-        return _native.operator("aten::floor_divide")(self.new_tensor(other), self)
+        return _native.operator("aten::floor_divide")(other, self) if isinstance(other, numbers.Number) else NotImplemented
+
+    def __rlshift__(self, other: Any) -> Tensor:
+        return _native.operator("aten::bitwise_left_shift")(other, self)
+
+    def __rrshift__(self, other: Any) -> Tensor:
+        return _native.operator("aten::bitwise_right_shift")(other, self)
 
     def __rpow__(self, other: Any) -> Tensor:
         if _native.is_tracing():
@@ -442,6 +449,14 @@ class Tensor(_TensorBase):
         elif copy:
             a = a.copy()
         return a
+
+    # NumPy's scalars leave arithmetic with tensors to the tensors, and its functions give tensors for tensors.
+    __array_priority__ = 1000
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: builtins.bool = False) -> Tensor:
+        from torchjit._creation import from_numpy
+
+        return from_numpy(array.astype("uint8") if array.dtype == "bool" else array)
 
     def __dlpack__(self, stream: Any = None, **options: Any) -> Any:
         if self.requires_grad:
@@ -549,7 +564,9 @@ class Tensor(_TensorBase):
 
     @property
     def data(self) -> Tensor:
-        return self.detach()
+        made = self.detach()
+        _native.tensor_count_apart(made)
+        return made
 
     @data.setter
     def data(self, value: Tensor) -> None:

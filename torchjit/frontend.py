@@ -453,6 +453,8 @@ class Builder:
         end = start + len(item.id.encode())
         if item.id in ("True", "False", "None"):
             return leaf(item.id, start, end)
+        if item.id == "Ellipsis":
+            return leaf("dots", start, end)
         return variable(start, end, item.id)
 
     def NameConstant(self, item):

@@ -33,6 +33,7 @@ func init() {
 		"kl_div": one(divergence), "nll_loss": one(nllLoss), "nll_loss_nd": one(nllLoss), "nll_loss2d": one(nllLoss), "cross_entropy_loss": one(crossEntropy),
 		"_scaled_dot_product_attention": attention,
 		"glu": one(func(x composer, a []value.Value) tensors {
+			refuseGlu(a)
 			parts := emit(x.Emitter, "chunk", a[0], 2, a[1])[0].List().Items
 			return x.do("mul.Tensor", parts[0], x.do("sigmoid", parts[1]))
 		}),
@@ -154,6 +155,7 @@ func batchNorm(x composer, a []value.Value) tensors {
 		plain.Emit("batch_norm", append([]value.Value{value.OfTensor(t.Detach())}, a[1:]...)...)
 		mean, variance = x.moments(t, channelDims(t.Dim(), 0))
 	} else {
+		refuseBatchNorm(a)
 		mean, variance = x.along(a[3], t.Dim()), x.along(a[4], t.Dim())
 	}
 	return x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2])
@@ -207,6 +209,7 @@ func layerNorm(x composer, a []value.Value) tensors {
 	for i := range a[1].List().Items {
 		dims = append(dims, -1-i)
 	}
+	refuseLayerNorm(a)
 	t := a[0].Tensor()
 	mean, variance := x.moments(t, dims)
 	y := x.normalize(t, mean, variance, a[4])
@@ -220,6 +223,7 @@ func layerNorm(x composer, a []value.Value) tensors {
 }
 
 func groupNorm(x composer, a []value.Value) tensors {
+	refuseGroupNorm(a)
 	t := a[0].Tensor()
 	if t.Numel() == 0 {
 		return x.affine(t, a[2], a[3])
@@ -260,6 +264,7 @@ func (x composer) weighted(t tensors, weight value.Value) tensors {
 func (x composer) oneMinus(t any) tensors { return x.do("rsub.Scalar", t, 1.0) }
 
 func binaryCrossEntropy(x composer, a []value.Value) tensors {
+	refuseProbabilities(a)
 	yes := x.do("clamp_min", x.do("log", a[0]), -100.0)
 	no := x.do("clamp_min", x.do("log", x.oneMinus(a[0])), -100.0)
 	both := x.do("add.Tensor", x.do("mul.Tensor", yes, a[1]), x.do("mul.Tensor", no, x.oneMinus(a[1])))

@@ -187,7 +187,7 @@ func (p *pass) visit(n *Node) {
 	grads = p.runNodeHooks(n, true, nil, grads)
 	if n.leaf != nil {
 		if p.captures == nil {
-			p.keep(historyOf(n.leaf), grads[0])
+			p.keep(historyOf(n.leaf), grads[0], n.leaf)
 			p.runNodeHooks(n, false, []*tensor.Tensor{}, grads)
 		}
 		return
@@ -264,8 +264,10 @@ func (c *gradient) run() {
 	}
 }
 
-// keep adds to the gradient that a tensor has.
-func (p *pass) keep(h *history, g *tensor.Tensor) {
+// keep adds to the gradient that a tensor has. A first one is copied: laid out as like, where that is dense, else contiguous.
+func (p *pass) keep(h *history, g, like *tensor.Tensor) {
+	likeDense := like != nil && like.IsNonOverlappingAndDense()
+	byOperators := p.options.CreateGraph || Tangent(g) != nil || g.Device().Type == tensor.Meta
 	switch {
 	case h.grad != nil && p.options.CreateGraph:
 		h.grad = do(p.emitter, "add.Tensor", h.grad, g)
@@ -273,13 +275,14 @@ func (p *pass) keep(h *history, g *tensor.Tensor) {
 	case h.grad != nil:
 		do(p.emitter, "add_.Tensor", h.grad, g)
 		return
-	case p.options.CreateGraph:
-		h.grad = g
-		return
+	case likeDense && byOperators:
+		h.grad = do(p.emitter, "copy_", do(p.emitter, "new_empty_strided", g, g.Shape(), like.Strides()), g)
+	case byOperators:
+		h.grad = do(p.emitter, "clone", g, int(tensor.ContiguousFormat))
+	case likeDense:
+		h.grad = must(tensor.EmptyLike(like, g.DType()))
+		succeed(tensor.Copy(h.grad, g))
+	default:
+		h.grad = must(g.Clone(tensor.ContiguousFormat))
 	}
-	if Tangent(g) != nil {
-		h.grad = do(p.emitter, "clone", g)
-		return
-	}
-	h.grad = must(g.Clone(tensor.ContiguousFormat))
 }

@@ -26,6 +26,7 @@ func TestResampleDerivatives(t *testing.T) {
 		{"__interpolate.size_list", []any{plane, []int{2, 3}, nil, "bilinear", false, nil, true}}, {"__interpolate", []any{solid, nil, 2.0, "trilinear", false, true, false}},
 		{"grid_sampler_3d", []any{random(-1, 1, 1, 2, 3, 2, 4), random(-1.2, 1.2, 1, 2, 1, 2, 3), 0, 0, false}},
 		{"affine_grid_generator", []any{random(-1, 1, 2, 2, 3), []int{2, 1, 3, 4}, true}}, {"affine_grid_generator", []any{random(-1, 1, 2, 2, 3), []int{2, 1, 3, 4}, false}},
+		{"affine_grid_generator", []any{random(-1, 1, 2, 3, 4), []int{2, 1, 2, 3, 4}, true}}, {"affine_grid_generator", []any{random(-1, 1, 2, 3, 4), []int{2, 1, 2, 3, 4}, false}},
 		{"embedding_bag", []any{random(0, 1, 4, 3), longs(1, 3, 3, 0), longs(0, 2, 2)}}, {"embedding_bag", []any{random(0, 1, 4, 3), longs(1, 3, 3, 0), longs(0, 1), false, 1}},
 		{"embedding_bag", []any{random(0, 1, 4, 3), longs(1, 3, 2, 0), longs(0, 3), false, 2}}, {"embedding_bag", []any{random(0, 1, 4, 3), longs(1, 3, 3, 0), longs(0, 1), false, 0, false, random(0, 1, 4)}},
 		{"embedding_bag.padding_idx", []any{random(0, 1, 4, 3), longs(1, 3, 3, 0), longs(0, 1, 4), false, 1, false, nil, true, 3}},

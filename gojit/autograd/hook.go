@@ -174,7 +174,7 @@ func (p *pass) runHooks(n *Node, grads []*tensor.Tensor) {
 			}
 		}
 		if retain[i] != nil {
-			p.keep(retain[i], grads[i])
+			p.keep(retain[i], grads[i], nil)
 		}
 	}
 }

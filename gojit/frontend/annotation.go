@@ -170,7 +170,13 @@ func (e *emitter) genericType(s syntax.Subscript) types.Type {
 	if t, _, ok := e.broadcastingList(s); ok {
 		return t
 	}
-	fail(s.Range, "Unknown type constructor %s", name)
+	// The name may be another one of a constructor: typing_Tuple[Tensor, int].
+	t, err := e.resolver.ResolveType(s.Range.String(), s.Range)
+	check(err)
+	if t == nil {
+		fail(s.Range, "Unknown type constructor %s", name)
+	}
+	return t
 	return nil
 }
 

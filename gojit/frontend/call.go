@@ -175,6 +175,8 @@ func (e *emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Typ
 			fail(call.Range, "range takes no keyword arguments")
 		}
 		return e.newRange(call.Range, e.values(call.Inputs(), true), -1)
+	case "prim::slice":
+		return e.emitSliceObject(call)
 	case "prim::enumerate":
 		return e.emitEnumerate(call)
 	case "prim::zip":
@@ -854,6 +856,7 @@ var builtinNames = map[string]SugaredValue{
 	"range":          NewSpecialForm("prim::range"),
 	"zip":            NewSpecialForm("prim::zip"),
 	"enumerate":      NewSpecialForm("prim::enumerate"),
+	"slice":          NewSpecialForm("prim::slice"),
 	"rangelist":      NewBuiltin("prim::rangelist"),
 	"sorted":         NewBuiltin("aten::sorted"),
 	"_to_tensor":     &castValue{NewBuiltin("prim::NumToTensor"), types.Tensor},

@@ -16,29 +16,39 @@ func (e *emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValu
 		return simple{e.emitMultiDim(at, base.AsValue(e, baseAt), subscripts)}
 	}
 	if subscripts[0].Kind == syntax.KindSliceExpr {
-		if m, ok := base.(*moduleValue); ok {
-			base = m.elements(e, baseAt)
-		}
-		if _, static := base.StaticLen(); static {
-			return simple{e.emitBasicSlice(at, (&TupleValue{Items: base.AsTuple(e, baseAt, -1)}).AsValue(e, baseAt), syntax.AsSliceExpr(subscripts[0]))}
-		}
-		return simple{e.emitBasicSlice(at, base.AsValue(e, baseAt), syntax.AsSliceExpr(subscripts[0]))}
+		return simple{e.emitBasicSlice(at, e.sliceable(base, baseAt), syntax.AsSliceExpr(subscripts[0]))}
 	}
 	v := asSimple(base)
 	if v != nil && types.IsSubtype(v.Type(), types.Tensor) {
-		if !e.mustKeep() {
-			e.probe(subscripts[0], nil)
+		if s := e.probeSlice(subscripts[0]); s != nil {
+			return simple{e.emitBoundsSlice(at, v, e.g.Constant(value.Int(0), at), s)}
 		}
 		return simple{e.emitMultiDim(at, v, subscripts)}
 	}
 	if o, ok := base.(*hostObject); ok {
 		o.AsValue(e, baseAt) // fails
 	}
-	index := e.emitExpr(subscripts[0], nil)
+	e.pending = subscripts[0].Range
+	sugared := e.emitSugared(subscripts[0], 1, nil)
+	if s, ok := sugared.(*sliceValue); ok {
+		return simple{e.emitBoundsSlice(at, e.sliceable(base, baseAt), nil, s)}
+	}
+	index := sugared.AsValue(e, subscripts[0].Range)
 	if v != nil && v.Type().Kind() == types.KindTuple {
 		return simple{e.emitTupleIndex(at, v, index)}
 	}
 	return base.GetItem(e, at, index, hint)
+}
+
+// sliceable returns the value that slices of base are taken of: a tuple of the elements where they are known now.
+func (e *emitter) sliceable(base SugaredValue, at source.Range) *ir.Value {
+	if m, ok := base.(*moduleValue); ok {
+		base = m.elements(e, at)
+	}
+	if _, static := base.StaticLen(); static {
+		return (&TupleValue{Items: base.AsTuple(e, at, -1)}).AsValue(e, at)
+	}
+	return base.AsValue(e, at)
 }
 
 func (e *emitter) emitTupleIndex(at source.Range, tuple, index *ir.Value) *ir.Value {
@@ -88,7 +98,12 @@ func (e *emitter) emitSlice(at source.Range, v, dim *ir.Value, s syntax.SliceExp
 		}
 		return e.emitExpr(x, nil)
 	}
-	start, end, step := bound(s.Start()), bound(s.End()), bound(s.Step())
+	return e.emitBoundsSlice(at, v, dim, &sliceValue{start: bound(s.Start()), end: bound(s.End()), step: bound(s.Step())})
+}
+
+// emitBoundsSlice is emitSlice with bounds that have been emitted, nil where there are none.
+func (e *emitter) emitBoundsSlice(at source.Range, v, dim *ir.Value, s *sliceValue) *ir.Value {
+	start, end, step := s.start, s.end, s.step
 	if v.Type().Kind() == types.KindTuple {
 		return e.emitTupleSlice(at, v, start, end, step)
 	}
@@ -117,7 +132,7 @@ func (e *emitter) emitTupleSlice(at source.Range, tuple, start, end, step *ir.Va
 		}
 		c, ok := v.Constant()
 		if !ok || !c.IsInt() {
-			fail(at, "tuple slices must have constant bounds")
+			fail(at, "tuple slice indices must be integer constants")
 		}
 		return int(c.Int())
 	}
@@ -164,7 +179,8 @@ func (e *emitter) emitMultiDim(at source.Range, v *ir.Value, subscripts []syntax
 type subscript struct {
 	expr  syntax.Expr
 	dim   int
-	index *ir.Value // nil for a slice and an ellipsis
+	index *ir.Value   // nil for a slice and an ellipsis
+	slice *sliceValue // a slice object
 }
 
 // emitIntAndSliceIndexing applies the indices that are ints, slices and None, and returns the
@@ -190,6 +206,8 @@ func (e *emitter) emitIntAndSliceIndexing(at source.Range, v *ir.Value, exprs []
 		}
 		dim := func() *ir.Value { return e.g.Constant(value.Int(int64(s.dim)), at) }
 		switch {
+		case s.slice != nil:
+			v = e.emitBoundsSlice(at, v, dim(), s.slice)
 		case s.index == nil:
 			v = e.emitSlice(at, v, dim(), syntax.AsSliceExpr(s.expr))
 		case s.index.Type().Kind() == types.KindNone:
@@ -225,11 +243,15 @@ func (e *emitter) emitIndex(at source.Range, s *subscript, expr syntax.Expr, dim
 	if expr.Kind == syntax.KindNone {
 		hint = types.None
 	}
-	// The index is emitted once more before: PyTorch looks whether it is a slice object.
-	if !e.mustKeep() {
-		e.probe(expr, nil)
+	if s.slice = e.probeSlice(expr); s.slice != nil {
+		return next
 	}
-	index := e.emitExpr(expr, hint)
+	e.pending = expr.Range
+	sugared := e.emitSugared(expr, 1, hint)
+	if s.slice, _ = sugared.(*sliceValue); s.slice != nil {
+		return next
+	}
+	index := sugared.AsValue(e, expr.Range)
 	if index.Type().Kind() == types.KindList {
 		index = e.insertArgs(source.Range{}, "aten::tensor", []ir.Argument{ir.Arg(index)}, ir.ConstArg(value.Int(4)).Named("dtype"))
 	}

@@ -32,9 +32,12 @@ func OnWarn(receive func(message string, at Range) error) { warner.Store(&receiv
 func Warn(message string, at Range) error { return (*warner.Load())(message, at) }
 
 // WarnOnce warns where no place is known, of each thing once in a process.
-func WarnOnce(message string) error {
+func WarnOnce(message string) error { return WarnOnceOf(message, message) }
+
+// WarnOnceOf is WarnOnce of a topic, about which several things can be said: the first of them is.
+func WarnOnceOf(topic, message string) error {
 	if !warnAlways.Load() {
-		if _, before := warned.LoadOrStore(message, true); before {
+		if _, before := warned.LoadOrStore(topic, true); before {
 			return nil
 		}
 	}

@@ -30,6 +30,7 @@ type Tensor struct {
 	history      atomic.Pointer[any] // what the tape knows of the tensor: its gradient and the node that made it
 	base         *Tensor             // what the tensor is a view of, itself no view; nil where it is none
 	generation   uint32              // how often a recorded write replaced the history; of a view: what its base had when its history was made
+	versions     *atomic.Uint32      // counts writes in place of t and its views; nil where the storage counts
 	pyObject     uintptr             // the Python wrapper, borrowed; 0 where there is none
 	dims         [2 * inlineDims]int
 }
@@ -219,6 +220,7 @@ func (t *Tensor) derive(n int) *Tensor {
 		v.released.Store(false)
 	}
 	v.storage, v.offset, v.numel, v.dtype, v.device, v.quantizer = t.storage, t.offset, t.numel, t.dtype, t.device, t.quantizer
+	v.versions = t.versions
 	if v.base = t.base; v.base == nil {
 		v.base = t
 	}
@@ -299,12 +301,6 @@ func (t *Tensor) PyObject() uintptr { return atomic.LoadUintptr(&t.pyObject) }
 // SetPyObject records the Python wrapper's address.
 func (t *Tensor) SetPyObject(p uintptr) { atomic.StoreUintptr(&t.pyObject, p) }
 
-// Version returns how many times the storage has been written in place.
-func (t *Tensor) Version() int { return t.storage.Version() }
-
-// Bump records a write in place.
-func (t *Tensor) Bump() { t.storage.version.Add(1) }
-
 // Release gives the tensor up: the caller promises that nobody uses it any more. When every tensor over the storage is released
 // the memory is reused at once. A view, and a tensor that had its memory alone, are then used again themselves, as tensors that are made
 // later. Without it the collector does the work.
@@ -351,7 +347,7 @@ func (t *Tensor) IsWorthBorrowing() bool {
 // memory, which can be reused though they are forgotten.
 func (t *Tensor) Borrow() *Tensor {
 	b := &Tensor{storage: t.storage, offset: t.offset, numel: t.numel, shape: t.shape, strides: t.strides, dtype: t.dtype, device: t.device,
-		requiresGrad: t.requiresGrad, quantizer: t.quantizer, lengths: t.lengths, base: t.base, generation: t.generation, borrowed: true}
+		requiresGrad: t.requiresGrad, quantizer: t.quantizer, lengths: t.lengths, base: t.base, generation: t.generation, versions: t.versions, borrowed: true}
 	b.released.Store(true)
 	return b
 }
@@ -662,8 +658,11 @@ func (t *Tensor) IsNonOverlappingAndDense() bool {
 // SharesStorage reports whether the tensors view one storage.
 func (t *Tensor) SharesStorage(u *Tensor) bool { return t.storage == u.storage }
 
-// Set makes t view what u views.
+// Set makes t view what u views. Writes of t go on being counted from where they were, apart from those of u.
 func (t *Tensor) Set(u *Tensor) {
+	if t.storage != u.storage {
+		t.countApart(t.Version())
+	}
 	u.storage.refs.Add(1)
 	t.storage.refs.Add(-1)
 	t.storage, t.offset, t.numel, t.dtype, t.device, t.quantizer = u.storage, u.offset, u.numel, u.dtype, u.device, u.quantizer

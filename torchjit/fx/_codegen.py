@@ -65,7 +65,7 @@ def _is_from_torch(obj: Any) -> bool:
     if module is not None:
         return _public_module(module).partition(".")[0] == "torch"
     name = getattr(obj, "__name__", None)
-    if name is None or name == torch.__name__:
+    if name is None or obj is torch:
         return False
     return any(getattr(guess, name, None) is obj for guess in (torch, torch.nn.functional))
 

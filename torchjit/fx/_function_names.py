@@ -55,6 +55,6 @@ def module_of_operator(name: str) -> str:
 def public_module(func: Any) -> str | None:
     """Where PyTorch has a Python function of a private module of this library; None for others."""
     name = func.__name__
-    if func.__module__.startswith(torch.__name__ + "._") and vars(torch).get(name) is func:
+    if func.__module__.startswith("torchjit._") and vars(torch).get(name) is func:
         return _module_by_name(name)
     return None

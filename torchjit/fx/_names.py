@@ -32,8 +32,8 @@ def _register_custom_builtin(name: str, import_str: str, obj: Any) -> None:
 _register_custom_builtin("inf", "from math import inf", float("inf"))
 _register_custom_builtin("nan", "from math import nan", float("nan"))
 _register_custom_builtin("NoneType", "NoneType = type(None)", type(None))
-_register_custom_builtin("torch", f"import {torch.__name__} as torch", torch)
-_register_custom_builtin("device", f"from {torch.__name__} import device", torch.device)
+_register_custom_builtin("torch", f"import {torch.__package__} as torch", torch)
+_register_custom_builtin("device", f"from {torch.__package__} import device", torch.device)
 _register_custom_builtin("fx_pytree", f"import {fx_pytree.__name__} as fx_pytree", fx_pytree)
 _register_custom_builtin("pytree", f"import {pytree.__name__} as pytree", pytree)
 

@@ -210,8 +210,8 @@ class GraphModule(Module):
         folder.mkdir(exist_ok=True)
         torch.save(self.state_dict(), folder / "state_dict.pt")
         code = self._graph.python_code(root_module="self")
-        lines = [f"\nimport {torch.__name__} as torch", _format_import_block(code.globals), ""]
-        lines += [f"from {torch.__name__}.nn import *", f"class {module_name}(torch.nn.Module):", "    def __init__(self):"]
+        lines = [f"\nimport {torch.__package__} as torch", _format_import_block(code.globals), ""]
+        lines += [f"from {torch.__package__}.nn import *", f"class {module_name}(torch.nn.Module):", "    def __init__(self):"]
         lines += ["        super().__init__()"]
         apart = []
         for name, module in self.named_children():

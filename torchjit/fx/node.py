@@ -29,7 +29,7 @@ _legal_ops = ("placeholder", "call_method", "call_module", "call_function", "get
 
 _side_effectful_functions: set[Callable[..., Any]] = {torch._assert}
 
-_OWN_NAME = torch.__name__
+_OWN_NAME = torch.__package__
 
 
 def _public_module(module: str) -> str:

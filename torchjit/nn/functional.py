@@ -1593,7 +1593,12 @@ def interpolate(
         factors = None
         if isinstance(size, (list, tuple)):
             if len(size) != dims:
-                raise ValueError("Input and output must have the same number of spatial dimensions")
+                raise ValueError(
+                    "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of {} and output size of {}. "
+                    "Please provide input tensor in (N, C, d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) format.".format(
+                        [input.size(i + 2) for i in range(dims)], size
+                    )
+                )
             output_size = size
         else:
             output_size = [size for _ in range(dims)]
@@ -1601,21 +1606,36 @@ def interpolate(
         output_size = None
         if isinstance(scale_factor, (list, tuple)):
             if len(scale_factor) != dims:
-                raise ValueError("Input and scale_factor must have the same number of spatial dimensions")
+                raise ValueError(
+                    "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial dimensions of {} and scale_factor of "
+                    "shape {}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format.".format(
+                        [input.size(i + 2) for i in range(dims)], scale_factor
+                    )
+                )
             factors = scale_factor
         else:
             factors = [scale_factor for _ in range(dims)]
     else:
         raise ValueError("either size or scale_factor should be defined")
+    if recompute_scale_factor is not None and recompute_scale_factor and size is not None:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     if recompute_scale_factor is not None and recompute_scale_factor and factors is not None:
         output_size = [int(math.floor(float(input.size(i + 2)) * factors[i])) for i in range(dims)]
         factors = None
+    if antialias and not (mode in ("bilinear", "bicubic") and dims == 2):
+        raise ValueError("Anti-alias option is only supported for bilinear and bicubic modes")
     if dims == 1 and mode == "nearest":
         return torch.upsample_nearest1d(input, output_size, factors)
     if dims == 2 and mode == "nearest":
         return torch.upsample_nearest2d(input, output_size, factors)
     if dims == 3 and mode == "nearest":
         return torch.upsample_nearest3d(input, output_size, factors)
+    if dims == 1 and mode == "nearest-exact":
+        return torch._upsample_nearest_exact1d(input, output_size, factors)
+    if dims == 2 and mode == "nearest-exact":
+        return torch._upsample_nearest_exact2d(input, output_size, factors)
+    if dims == 3 and mode == "nearest-exact":
+        return torch._upsample_nearest_exact3d(input, output_size, factors)
     if mode == "area":
         if output_size is None:
             assert factors is not None
@@ -1625,15 +1645,25 @@ def interpolate(
         if dims == 2:
             return adaptive_avg_pool2d(input, output_size)
         return adaptive_avg_pool3d(input, output_size)
-    assert align_corners is not None
     if dims == 1 and mode == "linear":
+        assert align_corners is not None
         return torch.upsample_linear1d(input, output_size, align_corners, factors)
     if dims == 2 and mode == "bilinear":
+        assert align_corners is not None
+        if antialias:
+            return torch._upsample_bilinear2d_aa(input, output_size, align_corners, factors)
         return torch.upsample_bilinear2d(input, output_size, align_corners, factors)
     if dims == 3 and mode == "trilinear":
+        assert align_corners is not None
         return torch.upsample_trilinear3d(input, output_size, align_corners, factors)
     if dims == 2 and mode == "bicubic":
+        assert align_corners is not None
+        if antialias:
+            return torch._upsample_bicubic2d_aa(input, output_size, align_corners, factors)
         return torch.upsample_bicubic2d(input, output_size, align_corners, factors)
+    if dims >= 1 and dims <= 3 and mode in ("linear", "bilinear", "trilinear"):
+        needed = 3 if mode == "linear" else (4 if mode == "bilinear" else 5)
+        raise NotImplementedError("Got {}D input, but {} mode needs {}D input".format(dims + 2, mode, needed))  # noqa: UP032
     raise NotImplementedError(
         "Input Error: Only 3D, 4D and 5D input Tensors supported"
         " (got {}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact"

@@ -56,3 +56,14 @@ def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> Non
 def export(*args: Any, **kwargs: Any) -> None:
     """Raises NotImplementedError: torchjit does not write ONNX files."""
     raise NotImplementedError("torchjit does not write ONNX files; torch.jit.save writes archives that it and PyTorch load")
+
+
+def _undescribed(module: str, name: str) -> Callable[..., Any]:
+    """What libraries that describe exports in terms of others find: they import the functions, and nothing calls them."""
+    if name.startswith("__"):
+        raise AttributeError(f"module 'torch.onnx.{module}' has no attribute '{name}'")
+
+    def symbolic(*args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(f"torch.onnx.{module}.{name}: torchjit does not write ONNX files")
+
+    return symbolic

@@ -421,33 +421,6 @@ func reflect(p float64, n int, corners bool) float64 {
 	return span - rest + low
 }
 
-// affineGrid makes the sampling grid of affine maps.
-func affineGrid(theta *tensor.Tensor, size []int, corners bool) *tensor.Tensor {
-	check(len(size) == 4, "affine_grid_generator needs 4d size, but got %dd", len(size))
-	n, h, w := size[0], size[2], size[3]
-	base := empty([]int{h, w, 3}, tensor.Float64)
-	data := tensor.Data[float64](base)
-	coordinate := func(i, n int) float64 {
-		if n <= 1 {
-			return 0
-		}
-		v := -1 + 2*float64(i)/float64(n-1)
-		if !corners {
-			v *= float64(n-1) / float64(n)
-		}
-		return v
-	}
-	for y := range h {
-		for x := range w {
-			row := data[(y*w+x)*3:]
-			row[0], row[1], row[2] = coordinate(x, w), coordinate(y, h), 1
-		}
-	}
-	flat := must(must(base.View(1, h*w, 3)).Expand(n, h*w, 3))
-	grid := bmm(flat, must(to(theta, tensor.Float64).Transpose(1, 2)))
-	return to(must(grid.View(n, h, w, 2)), theta.DType())
-}
-
 var resampleFamily = slices.Concat(
 	upsample("upsample_nearest1d", 1, false, whatever(nearest(false))),
 	upsample("upsample_nearest2d", 2, false, whatever(nearest(false))),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchjit._submodules import provide as _provide
 from torchjit.nn.modules.module import Module
+from torchjit.nn.parallel.scatter_gather import gather as gather
+from torchjit.nn.parallel.scatter_gather import scatter as scatter
 
 # ruff: noqa: A002
 
-__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel", "gather", "scatter"]
 
 
 class DataParallel(Module):
@@ -33,3 +36,6 @@ class DistributedDataParallel(Module):
 
     def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError("torchjit has no groups of processes: DistributedDataParallel is not there in this version")
+
+
+_provide(__name__, {"distributed": "DistributedDataParallel"})

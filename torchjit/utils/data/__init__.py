@@ -14,6 +14,7 @@ from torchjit.utils.data.dataset import IterableDataset as IterableDataset
 from torchjit.utils.data.dataset import Subset as Subset
 from torchjit.utils.data.dataset import TensorDataset as TensorDataset
 from torchjit.utils.data.dataset import random_split as random_split
+from torchjit.utils.data.distributed import DistributedSampler as DistributedSampler
 from torchjit.utils.data.sampler import BatchSampler as BatchSampler
 from torchjit.utils.data.sampler import RandomSampler as RandomSampler
 from torchjit.utils.data.sampler import Sampler as Sampler

@@ -6,7 +6,7 @@ import copy
 import multiprocessing
 import queue
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torchjit as torch
 from torchjit.utils.data import sampler as samplers
@@ -14,6 +14,8 @@ from torchjit.utils.data._utils import collate, worker
 from torchjit.utils.data.datapipes.datapipe import IterDataPipe
 from torchjit.utils.data.dataset import IterableDataset
 from torchjit.utils.data.graph_settings import apply_random_seed, apply_sharding, apply_shuffle_settings
+
+T_co = TypeVar("T_co", covariant=True)
 
 
 class _Fetch:
@@ -51,7 +53,7 @@ class _Stream:
             yield self.collate_fn(batch)
 
 
-class DataLoader:
+class DataLoader(Generic[T_co]):
     """Batches of a dataset, in order or shuffled, made here or by workers.
 
     num_workers: how many workers make batches ahead of time. They are threads; multiprocessing_context="spawn" (or

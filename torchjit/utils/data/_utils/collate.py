@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import collections.abc
-from typing import Any
+import re
+from collections.abc import Callable
+from typing import Any, Optional, Union
 
 import torchjit as torch
 
+# Kinds of arrays whose elements are no numbers.
+np_str_obj_array_pattern = re.compile("[SaUO]")
+default_collate_err_msg_format = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+FunctionMap = Optional[dict[Union[type, tuple[type, ...]], Callable[..., Any]]]
 
 def default_convert(data: Any) -> Any:
     """Arrays become tensors, within containers too; the rest stays."""
@@ -28,29 +34,93 @@ def _mapped(data: Any, f: Any) -> Any:
     return data
 
 
-def default_collate(batch: Any) -> Any:
-    """One batch of a list of examples: tensors and numbers are stacked, containers are batched item by item."""
+def collate(batch: Any, *, collate_fn_map: FunctionMap = None) -> Any:
+    """One batch of a list of examples. Containers are batched item by item.
+
+    collate_fn_map: functions by classes, f(batch, collate_fn_map=collate_fn_map), which make one value of a list of examples of the class. The
+    class itself is looked for first, then those that an example is an instance of, in the map's order. Raises TypeError for examples that are
+    neither in the map nor containers.
+    """
     first = batch[0]
     kind: Any = type(first)
-    if isinstance(first, torch.Tensor):
-        return torch.stack(batch, 0)
-    if type(first).__module__ == "numpy" and hasattr(first, "dtype"):
-        if first.dtype.kind in "SUO":
-            raise TypeError(f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {first.dtype}")
-        return torch.stack([torch.as_tensor(x) for x in batch], 0)
-    if isinstance(first, float):
-        return torch.tensor(batch, dtype=torch.float64)
-    if isinstance(first, int):
-        return torch.tensor(batch)
-    if isinstance(first, (str, bytes)):
-        return batch
+    for key, f in (collate_fn_map or {}).items():
+        if kind is key or (isinstance(key, tuple) and kind in key):
+            return f(batch, collate_fn_map=collate_fn_map)
+    for key, f in (collate_fn_map or {}).items():
+        if isinstance(first, key):
+            return f(batch, collate_fn_map=collate_fn_map)
+
+    def one(examples: Any) -> Any:
+        return collate(examples, collate_fn_map=collate_fn_map)
+
     if isinstance(first, collections.abc.Mapping):
-        made = {k: default_collate([x[k] for x in batch]) for k in first}
-        return kind(made)
+        return _made(kind, {k: one([x[k] for x in batch]) for k in first})
     if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(default_collate(list(column)) for column in zip(*batch)))
+        return kind(*(one(list(column)) for column in zip(*batch)))
     if isinstance(first, collections.abc.Sequence):
         if any(len(x) != len(first) for x in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        return [default_collate(list(column)) for column in zip(*batch)]
-    raise TypeError(f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}")
+        columns = [one(list(column)) for column in zip(*batch)]
+        return columns if isinstance(first, tuple) else _made(kind, columns)
+    raise TypeError(default_collate_err_msg_format.format(kind))
+
+
+def _made(kind: Any, items: Any) -> Any:
+    """Items as a container of a class, where its constructor takes them."""
+    try:
+        return kind(items)
+    except TypeError:
+        return items
+
+
+def collate_tensor_fn(batch: Any, *, collate_fn_map: FunctionMap = None) -> Any:
+    """Tensors of one shape, stacked."""
+    return torch.stack(batch, 0)
+
+
+class _NumPy(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return type(value).__module__ == "numpy" and hasattr(value, "dtype")
+
+
+class _ArrayOrScalar(metaclass=_NumPy):
+    """What NumPy's arrays and scalars are instances of, whether or not NumPy has been imported."""
+
+
+def collate_numpy_array_fn(batch: Any, *, collate_fn_map: FunctionMap = None) -> Any:
+    """Arrays of one shape, or NumPy's scalars, stacked. Raises TypeError for strings and objects."""
+    if np_str_obj_array_pattern.search(batch[0].dtype.str) is not None:
+        raise TypeError(default_collate_err_msg_format.format(batch[0].dtype))
+    return torch.stack([torch.as_tensor(x) for x in batch], 0)
+
+
+collate_numpy_scalar_fn = collate_numpy_array_fn
+
+
+def collate_float_fn(batch: Any, *, collate_fn_map: FunctionMap = None) -> Any:
+    """A tensor of floats in float64."""
+    return torch.tensor(batch, dtype=torch.float64)
+
+
+def collate_int_fn(batch: Any, *, collate_fn_map: FunctionMap = None) -> Any:
+    """A tensor of ints or bools."""
+    return torch.tensor(batch)
+
+
+def collate_str_fn(batch: Any, *, collate_fn_map: FunctionMap = None) -> Any:
+    """Strings stay a list."""
+    return batch
+
+
+default_collate_fn_map: dict[Any, Callable[..., Any]] = {
+    torch.Tensor: collate_tensor_fn,
+    _ArrayOrScalar: collate_numpy_array_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    (str, bytes): collate_str_fn,
+}
+
+
+def default_collate(batch: Any) -> Any:
+    """One batch of a list of examples: tensors, arrays and numbers are stacked, strings listed, containers batched item by item."""
+    return collate(batch, collate_fn_map=default_collate_fn_map)

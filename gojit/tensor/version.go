@@ -1,0 +1,35 @@
+package tensor
+
+import "sync/atomic"
+
+// Version returns how many times t has been written in place: all tensors over the storage count together, but for those that count apart.
+func (t *Tensor) Version() int {
+	if t.versions != nil {
+		return int(t.versions.Load())
+	}
+	return t.storage.Version()
+}
+
+// Bump records a write in place.
+func (t *Tensor) Bump() {
+	if t.versions != nil {
+		t.versions.Add(1)
+		return
+	}
+	t.storage.version.Add(1)
+}
+
+// Apart returns another tensor over the same elements that the tape does not connect with t, and whose writes in place do not count as writes of t.
+func (t *Tensor) Apart() *Tensor {
+	v := t.Detach()
+	v.CountApart()
+	return v
+}
+
+// CountApart makes writes of t, and of views that are made of it from now on, count as those of no other tensor over the storage.
+func (t *Tensor) CountApart() { t.countApart(0) }
+
+func (t *Tensor) countApart(from int) {
+	t.versions = new(atomic.Uint32)
+	t.versions.Store(uint32(from))
+}
