@@ -27,6 +27,7 @@ type Tensor struct {
 	borrowed     bool                // see Borrow
 	quantizer    *Quantizer          // for quantized types, else nil
 	lengths      *[]int              // of a ragged tensor, else nil
+	writes       *atomic.Uint32      // see CountApart; nil: the storage counts
 	history      atomic.Pointer[any] // what the tape knows of the tensor: its gradient and the node that made it
 	base         *Tensor             // what the tensor is a view of, itself no view; nil where it is none
 	generation   uint32              // how often a recorded write replaced the history; of a view: what its base had when its history was made
@@ -218,7 +219,7 @@ func (t *Tensor) derive(n int) *Tensor {
 	} else {
 		v.released.Store(false)
 	}
-	v.storage, v.offset, v.numel, v.dtype, v.device, v.quantizer = t.storage, t.offset, t.numel, t.dtype, t.device, t.quantizer
+	v.storage, v.offset, v.numel, v.dtype, v.device, v.quantizer, v.writes = t.storage, t.offset, t.numel, t.dtype, t.device, t.quantizer, t.writes
 	if v.base = t.base; v.base == nil {
 		v.base = t
 	}
@@ -299,11 +300,27 @@ func (t *Tensor) PyObject() uintptr { return atomic.LoadUintptr(&t.pyObject) }
 // SetPyObject records the Python wrapper's address.
 func (t *Tensor) SetPyObject(p uintptr) { atomic.StoreUintptr(&t.pyObject, p) }
 
-// Version returns how many times the storage has been written in place.
-func (t *Tensor) Version() int { return t.storage.Version() }
+// Version returns how many times the elements have been written in place through tensors that count together with t.
+func (t *Tensor) Version() int { return int(t.counter().Load()) }
 
 // Bump records a write in place.
-func (t *Tensor) Bump() { t.storage.version.Add(1) }
+func (t *Tensor) Bump() { t.counter().Add(1) }
+
+func (t *Tensor) counter() *atomic.Uint32 {
+	if t.writes != nil {
+		return t.writes
+	}
+	return &t.storage.version
+}
+
+// CountApart makes t, which nobody has seen, no view of what it shares its memory with: writes through one do not change the version of the other.
+func (t *Tensor) CountApart() *Tensor {
+	t.writes, t.base, t.generation = new(atomic.Uint32), nil, 0
+	return t
+}
+
+// CountsWith reports whether the tensors view one storage and have one version: a write through one is seen as a write of the other.
+func (t *Tensor) CountsWith(u *Tensor) bool { return t.storage == u.storage && t.writes == u.writes }
 
 // Release gives the tensor up: the caller promises that nobody uses it any more. When every tensor over the storage is released
 // the memory is reused at once. A view, and a tensor that had its memory alone, are then used again themselves, as tensors that are made
@@ -351,7 +368,7 @@ func (t *Tensor) IsWorthBorrowing() bool {
 // memory, which can be reused though they are forgotten.
 func (t *Tensor) Borrow() *Tensor {
 	b := &Tensor{storage: t.storage, offset: t.offset, numel: t.numel, shape: t.shape, strides: t.strides, dtype: t.dtype, device: t.device,
-		requiresGrad: t.requiresGrad, quantizer: t.quantizer, lengths: t.lengths, base: t.base, generation: t.generation, borrowed: true}
+		requiresGrad: t.requiresGrad, quantizer: t.quantizer, lengths: t.lengths, writes: t.writes, base: t.base, generation: t.generation, borrowed: true}
 	b.released.Store(true)
 	return b
 }
@@ -666,7 +683,7 @@ func (t *Tensor) SharesStorage(u *Tensor) bool { return t.storage == u.storage }
 func (t *Tensor) Set(u *Tensor) {
 	u.storage.refs.Add(1)
 	t.storage.refs.Add(-1)
-	t.storage, t.offset, t.numel, t.dtype, t.device, t.quantizer = u.storage, u.offset, u.numel, u.dtype, u.device, u.quantizer
+	t.storage, t.offset, t.numel, t.dtype, t.device, t.quantizer, t.writes = u.storage, u.offset, u.numel, u.dtype, u.device, u.quantizer, u.writes
 	t.setShape(u.shape)
 	copy(t.strides, u.strides)
 }

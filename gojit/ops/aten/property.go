@@ -109,7 +109,7 @@ var propertyFamily = []definition{
 	yes("prim::is_ipu", never),
 	yes("prim::is_ort", never),
 	yes("prim::is_vulkan", never),
-	giving("prim::data", func(c call) *tensor.Tensor { return c.tensor(0).Detach() }),
+	giving("prim::data", func(c call) *tensor.Tensor { return c.tensor(0).Detach().CountApart() }),
 }
 
 func sizeAt(t *tensor.Tensor, dim int) int {
