@@ -2,6 +2,7 @@ package autograd
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"torchjit/gojit/ops"
@@ -105,21 +106,24 @@ func withIndices(name string) decomposition {
 	return func(e Emitter, a []value.Value) []value.Value { return e.Emit(name, a...)[:1] }
 }
 
-// convSame pads evenly, the odd one at the end.
+// convSame pads by the convolution itself; what is uneven is padded behind the input first.
 func convSame(name string) decomposition {
 	return one(func(x composer, a []value.Value) tensors {
 		input, weight := a[0].Tensor(), a[1].Tensor()
 		n := weight.Dim() - 2
-		dilation := numbers(a[5], n)
-		pads := make([]int, 2*n)
+		padding := make([]int, max(n, 0))
 		if a[4].Str() == "same" {
+			dilation := numbers(a[5], n)
+			behind := make([]int, 2*n)
 			for d := range n {
 				total := dilation[d] * (weight.Size(d+2) - 1)
-				pads[2*(n-1-d)], pads[2*(n-1-d)+1] = total/2, total-total/2
+				padding[d], behind[2*(n-1-d)+1] = total/2, total%2
 			}
-			input = x.do("constant_pad_nd", input, pads, 0.0)
+			if slices.Max(behind) > 0 && (input.Dim() == n+1 || input.Dim() == n+2) {
+				input = x.do("constant_pad_nd", input, behind, 0.0)
+			}
 		}
-		return x.do(name, input, weight, a[2], a[3], make([]int, n), a[5], a[6])
+		return x.do(name, input, weight, a[2], a[3], padding, a[5], a[6])
 	})
 }
 

@@ -392,19 +392,21 @@ def cumulative_trapezoid__dx(y, dx: number, dim: int):
 
 def cov(self, correction: int, fweights: Optional[Tensor], aweights: Optional[Tensor]):
     x = self if self.dim() == 2 else self.reshape(1, -1)
-    weights = torch.ones([x.size(1)], dtype=x.real.dtype, device=x.device)
-    if fweights is not None:
-        weights = weights * fweights
-    total = torch.sum(weights)
+    weights = fweights
     if aweights is not None:
-        weights = weights * aweights
-    sum = torch.sum(weights)
-    mean = torch.sum(x * weights, 1) / sum
-    norm = sum - correction
-    if aweights is not None and correction != 0:
-        norm = sum - correction * torch.sum(weights * aweights) / sum
+        weights = aweights if weights is None else weights * aweights
+    if weights is None:
+        mean = torch.sum(x, 1) / x.size(1)
+        norm = torch.tensor(x.size(1) - correction)
+    else:
+        sum = torch.sum(weights)
+        mean = torch.sum(x * weights, 1) / sum
+        norm = sum - correction
+        if aweights is not None and correction != 0:
+            norm = sum - correction * torch.sum(weights * aweights) / sum
     centered = x - mean.unsqueeze(1)
-    c = torch.mm(centered, (centered * weights).conj().t()) / torch.clamp(norm, min=0.0)
+    weighted = centered if weights is None else centered * weights
+    c = torch.mm(centered, weighted.conj().t()) / torch.clamp(norm, min=0)
     return c.squeeze()
 
 def corrcoef(self):
