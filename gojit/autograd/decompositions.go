@@ -18,8 +18,9 @@ var decompositions = map[string]decomposition{}
 
 func init() {
 	for name, d := range map[string]decomposition{
-		"dropout":    one(dropout),
-		"max_pool1d": withIndices("max_pool1d_with_indices"), "max_pool2d": withIndices("max_pool2d_with_indices"), "max_pool3d": withIndices("max_pool3d_with_indices"),
+		"dropout":           one(dropout),
+		"broadcast_tensors": broadcastEach,
+		"max_pool1d":        withIndices("max_pool1d_with_indices"), "max_pool2d": withIndices("max_pool2d_with_indices"), "max_pool3d": withIndices("max_pool3d_with_indices"),
 		"conv1d.padding": convSame("conv1d"), "conv2d.padding": convSame("conv2d"), "conv3d.padding": convSame("conv3d"),
 		"batch_norm": one(batchNorm), "instance_norm": one(instanceNorm), "layer_norm": one(layerNorm), "group_norm": one(groupNorm),
 		"mse_loss": one(func(x composer, a []value.Value) tensors {
@@ -91,6 +92,20 @@ func (x composer) reduce(t tensors, how value.Value) tensors {
 		return x.do("sum", t)
 	}
 	return t
+}
+
+// broadcastEach expands each tensor: what requires no gradient stays so.
+func broadcastEach(e Emitter, a []value.Value) []value.Value {
+	shape, items := []int{}, slices.Clone(a[0].List().Items)
+	for _, v := range items {
+		shape = must(tensor.Broadcast(shape, v.Tensor().Shape()))
+	}
+	for i, v := range items {
+		if !tensor.SameShape(v.Tensor().Shape(), shape) {
+			items[i] = value.OfTensor(do(e, "expand", v, shape))
+		}
+	}
+	return []value.Value{value.OfList(value.NewList(a[0].List().Elem, items...))}
 }
 
 // dropout draws the same numbers as the operator: it drops ones, and multiplies.

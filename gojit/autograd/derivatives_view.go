@@ -168,11 +168,6 @@ var viewDerivatives = map[string]derivative{
 		c.give(0, c.do("reshape", flat, c.shape(0)))
 	},
 	"as_strided": asStridedGrad, "as_strided_copy": asStridedGrad, "as_strided_scatter": asStridedScatterGrad,
-	"broadcast_tensors": func(c *gradient) {
-		for i := range c.grads {
-			c.giveAt(0, i, c.gradOf(i))
-		}
-	},
 }
 
 // copyDerivatives are those of the views that give copies.

@@ -101,7 +101,8 @@ def special_xlogy__self_scalar(self: number, other):
     return torch.xlogy(torch.full_like(other.detach(), self), other)
 
 def special_xlog1py(self, other):
-    return torch.where(self == 0, torch.zeros_like(self), self * torch.log1p(other))
+    nothing = torch.logical_and(self == 0, other <= -1)
+    return self * torch.log1p(torch.where(nothing, torch.zeros_like(other), other))
 
 def special_xlog1py__other_scalar(self, other: number):
     return torch.special_xlog1py(self, torch.full_like(self.detach(), other))
