@@ -175,7 +175,7 @@ func batchNorm(x composer, a []value.Value) tensors {
 	} else {
 		mean, variance = x.along(a[3], t.Dim()), x.along(a[4], t.Dim())
 	}
-	return x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2])
+	return x.do("to.dtype", x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2]), t.DType())
 }
 
 // normOfNothing has no elements and is linked to what it comes from.
@@ -218,7 +218,7 @@ func instanceNorm(x composer, a []value.Value) tensors {
 	plain := unrecorded()
 	plain.Emit("instance_norm", append([]value.Value{value.OfTensor(t.Detach())}, a[1:]...)...)
 	mean, variance := x.moments(t, channelDims(t.Dim(), 2))
-	return x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2])
+	return x.do("to.dtype", x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2]), t.DType())
 }
 
 func layerNorm(x composer, a []value.Value) tensors {
@@ -272,7 +272,7 @@ func (x composer) weighted(t tensors, weight value.Value) tensors {
 	if weight.IsNone() {
 		return t
 	}
-	return x.do("mul.Tensor", t, weight)
+	return x.do("mul.Tensor", t, x.do("to.dtype", weight, t.DType()))
 }
 
 // oneMinus gives 1 - t.

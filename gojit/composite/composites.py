@@ -998,8 +998,8 @@ def multi_margin_loss(self, target, p: number, margin: number, weight: Optional[
         z = z * weight[t].unsqueeze(1)
     z = z * (torch.arange(x.size(1), device=x.device).unsqueeze(0) != t.unsqueeze(1)).to(x.dtype)
     loss = torch.sum(z, 1) / x.size(1)
-    if self.dim() < 2 and reduction == 0:
-        loss = loss.squeeze(0)
+    if reduction == 0:
+        loss = loss.reshape(target.shape)
     return _own_reduce(loss, reduction)
 
 def _own_multilabel(self, target):
@@ -1140,8 +1140,8 @@ def ctc_loss__IntList(log_probs, targets, input_lengths: List[int], target_lengt
         loss = _own_ctc(own, target.to(torch.int64), blank) + (whole - whole.detach())
         if zero_infinity:
             loss = torch.where(loss > 1e29, torch.zeros_like(loss), loss)
-        else:
-            loss = torch.where(loss.detach() > 1e29, loss + 1e400, loss)
+        elif bool(loss.detach() > 1e29):
+            loss = 1e400 + torch.sqrt(0.0 * (whole - whole.detach()))  # no number is its gradient
         losses.append(loss)
     all = torch.stack(losses)
     if reduction == 1:

@@ -165,8 +165,10 @@ func pairwiseWithin(x *tensor.Tensor, p float64) *tensor.Tensor {
 // multilabelMargin compares the scores of all targets of a sample, which end at the first -1, with
 // those of all others.
 func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor.Tensor) {
-	check(x.Dim() >= 1 && x.Dim() <= 2 && tensor.SameShape(x.Shape(), target.Shape()), "inconsistent target size: %s for input of size: %s", shapeText(target.Shape()), shapeText(x.Shape()))
-	classes := x.Size(x.Dim() - 1)
+	classes := x.Numel()
+	if x.Dim() == 2 {
+		classes = x.Size(1)
+	}
 	data := tensor.Data[float64](contiguous(to(x, tensor.Float64)))
 	labels := integersOf(target)
 	rows := 0
@@ -181,7 +183,6 @@ func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor
 			if l < 0 {
 				break
 			}
-			check(l < classes, "target out of range")
 			mark[l] = 1
 			own = append(own, l)
 		}
@@ -196,9 +197,9 @@ func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor
 	}
 	loss = to(reduced(must(tensor.FromSlice(losses, rows)), how), x.DType())
 	if how == reduceNone {
-		loss = must(loss.Reshape(x.Shape()[:x.Dim()-1]...))
+		loss = must(loss.Reshape(x.Shape()[:max(x.Dim()-1, 0)]...))
 	}
-	return loss, to(must(tensor.FromSlice(marks, x.Shape()...)), x.DType())
+	return loss, to(must(tensor.FromSlice(marks, target.Shape()...)), x.DType())
 }
 
 // kaiser makes the window of Bessel functions.
