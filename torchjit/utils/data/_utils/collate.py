@@ -48,9 +48,9 @@ def default_collate(batch: Any) -> Any:
         made = {k: default_collate([x[k] for x in batch]) for k in first}
         return kind(made)
     if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(default_collate(list(column)) for column in zip(*batch)))
+        return type(first)(*(default_collate(column) for column in zip(*batch)))
     if isinstance(first, collections.abc.Sequence):
         if any(len(x) != len(first) for x in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        return [default_collate(list(column)) for column in zip(*batch)]
+        return [default_collate(column) for column in zip(*batch)]
     raise TypeError(f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}")
