@@ -34,6 +34,8 @@ type call struct {
 	gil    unsafe.Pointer // while it is given up
 	next   *call
 
+	filled []filled // options of a function that makes a tensor in out=
+
 	givesOut  bool // an operator is called with out= that is not None
 	wantsGrad bool // with requires_grad=True
 }
@@ -56,7 +58,8 @@ func newCall(args *C.tj_word, positional, keywords C.int64_t, reply *C.tj_reply)
 func (c *call) recycle() {
 	clear(c.bound)
 	clear(c.values)
-	c.bound, c.values = c.bound[:0], c.values[:0]
+	clear(c.filled)
+	c.bound, c.values, c.filled = c.bound[:0], c.values[:0], c.filled[:0]
 	c.writer, c.args, c.named, c.thread = writer{}, nil, nil, nil
 	c.next = idleCalls
 	idleCalls = c

@@ -16,10 +16,11 @@ type overload struct {
 	op         *ops.Operator
 	schema     *schema.FunctionSchema
 	parameters []parameter
-	maxPlain   int      // arguments that may be positional
-	takesOut   bool     // it has such arguments, or one of the name
-	firstOut   int      // index of the first out argument; the number of parameters where there is none
-	makes      bool     // it makes a tensor from none
+	maxPlain   int  // arguments that may be positional
+	takesOut   bool // it has such arguments, or one of the name
+	firstOut   int  // index of the first out argument; the number of parameters where there is none
+	makes      bool // it makes a tensor from none
+	fills      fillOptions
 	fields     []string // names of several results, nil where they have none
 	keeps      bool     // a result that is no tensor may hold arguments
 	shows      bool     // results may be what packed parameters hold
@@ -54,6 +55,9 @@ func newOverload(o *ops.Operator) *overload {
 	v.takesOut = v.firstOut < len(s.Arguments) || s.ArgumentIndex("out") >= 0
 	v.varargs = v.varargsIndex()
 	v.makes = s.ArgumentIndex("dtype") >= 0 && s.ArgumentIndex("device") >= 0
+	if v.firstOut < len(s.Arguments) {
+		v.fills = fillOptionsOf(s)
+	}
 	for i := range s.Returns {
 		switch s.Returns[i].Type.Kind() {
 		case types.KindTensor, types.KindInt, types.KindFloat, types.KindBool, types.KindNumber, types.KindList, types.KindString:
@@ -143,7 +147,7 @@ func (v *overload) matches(c *call, loose bool) bool {
 	n := len(v.parameters)
 	c.bound = slices.Grow(c.bound[:0], n)[:n]
 	c.values = slices.Grow(c.values[:0], n+len(v.schema.Returns))[:n+len(v.schema.Returns)]
-	c.unread, c.work, c.wantsGrad = 0, 0, false
+	c.unread, c.work, c.wantsGrad, c.filled = 0, 0, false, c.filled[:0]
 	plain := c.positional
 	if plain > v.maxPlain {
 		if !v.takesAll(c) {
@@ -269,7 +273,7 @@ func (v *overload) bindKeyword(c *call, name string, arg *word) bool {
 		}
 	}
 	if i < 0 {
-		return name == "requires_grad" && v.makes // it belongs to functions that make tensors
+		return name == "requires_grad" && v.makes || v.fills.bind(c, name, arg) // it belongs to functions that make tensors
 	}
 	if c.bound[i] != nil {
 		return false
@@ -302,6 +306,11 @@ func (v *overload) run(c *call) error {
 	clear(out) // of what other overloads were offered
 	if c.unread != 0 {
 		if err := v.read(c, args); err != nil {
+			return err
+		}
+	}
+	if len(c.filled) > 0 {
+		if err := v.fills.check(c, args[v.firstOut].Tensor()); err != nil {
 			return err
 		}
 	}

@@ -142,3 +142,23 @@ def test_gradients_are_laid_out_as_their_tensors(create_graph):
         w.requires_grad_().square().t().sum().backward(create_graph=create_graph)
         assert w.grad.stride() == strides and not w.grad._is_view()
         w.grad.detach_()
+
+
+def test_writes_through_data_are_not_counted():
+    x = torch.ones(2, requires_grad=True)
+    y = (x * x).sum()
+    x.data.mul_(3)
+    y.backward()
+    assert x.grad.tolist() == [6.0, 6.0] and x._version == 0 and not x.data._is_view()
+
+
+@pytest.mark.parametrize("name, sizes", [("unsafe_chunk", 2), ("unsafe_split", 2), ("unsafe_split_with_sizes", [2, 2])])
+def test_parts_that_are_no_views(name, sizes):
+    x = torch.ones(4, requires_grad=True)
+    whole = x * 2
+    a, b = getattr(whole, name)(sizes)
+    a.exp_()
+    b.mul_(3)
+    assert (whole._version, a._version, b._version, a._is_view()) == (0, 1, 1, False)
+    (g,) = torch.autograd.grad(a.sum() + b.sum(), x)
+    torch.testing.assert_close(g, torch.cat([2 * a.detach(), torch.full((2,), 6.0)]))

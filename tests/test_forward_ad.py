@@ -123,3 +123,13 @@ def test_functional():
 def test_gradgradcheck_forward_over_reverse():
     x = torch.randn(2, 3, dtype=torch.complex128, requires_grad=True)
     assert torch.autograd.gradgradcheck(lambda x: (x.exp() * x.abs()).sum(1), x, check_fwd_over_rev=True)
+
+
+def test_operators_that_check_their_arguments_themselves():
+    x, target = torch.randn(3, 4), torch.tensor([0, 3, 1])
+    with fwAD.dual_level():
+        d = fwAD.make_dual(x, torch.ones(3, 4))
+        for f in (torch.nn.functional.nll_loss, torch.nn.functional.cross_entropy):
+            tangent = fwAD.unpack_dual(f(d, target)).tangent
+            wanted = torch.autograd.functional.jvp(lambda x: f(x, target), x, torch.ones(3, 4))[1]
+            torch.testing.assert_close(tangent, wanted)

@@ -200,6 +200,11 @@ def test_cells_are_recorded_as_their_products():
         traced = torch.jit.trace(cell, (x, h))
         FileCheck().check_count("aten::linear", 2, exactly=True).check("aten::add_").check(text).run(str(traced.graph))
         assert torch.allclose(traced(x, h), cell(x, h))
+        traced(x, h).sum().backward()
+        recorded = cell.weight_hh.grad.clone()
+        cell.zero_grad()
+        cell(x, h).sum().backward()
+        assert torch.allclose(recorded, cell.weight_hh.grad)
 
 
 def test_force_outplace():

@@ -644,4 +644,5 @@ for _name in (
 # Python tries the other operand where no class takes these over.
 for _name in ("add", "sub", "rsub", "mul", "truediv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift", "floordiv", "eq", "ne", "lt", "le", "gt", "ge"):
     vars(Tensor)[f"__{_name}__"]._is_syntax = True
+_data = _native.operator("aten::data")
 _native.set_to_operator(_native.operator("aten::to"))

@@ -2,6 +2,7 @@ package autograd
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"torchjit/gojit/ops"
@@ -17,8 +18,9 @@ var decompositions = map[string]decomposition{}
 
 func init() {
 	for name, d := range map[string]decomposition{
-		"dropout":    one(dropout),
-		"max_pool1d": withIndices("max_pool1d_with_indices"), "max_pool2d": withIndices("max_pool2d_with_indices"), "max_pool3d": withIndices("max_pool3d_with_indices"),
+		"dropout":           one(dropout),
+		"broadcast_tensors": broadcastEach,
+		"max_pool1d":        withIndices("max_pool1d_with_indices"), "max_pool2d": withIndices("max_pool2d_with_indices"), "max_pool3d": withIndices("max_pool3d_with_indices"),
 		"conv1d.padding": convSame("conv1d"), "conv2d.padding": convSame("conv2d"), "conv3d.padding": convSame("conv3d"),
 		"batch_norm": one(batchNorm), "instance_norm": one(instanceNorm), "layer_norm": one(layerNorm), "group_norm": one(groupNorm),
 		"mse_loss": one(func(x composer, a []value.Value) tensors {
@@ -93,6 +95,20 @@ func (x composer) reduce(t tensors, how value.Value) tensors {
 	return t
 }
 
+// broadcastEach expands each tensor: what requires no gradient stays so.
+func broadcastEach(e Emitter, a []value.Value) []value.Value {
+	shape, items := []int{}, slices.Clone(a[0].List().Items)
+	for _, v := range items {
+		shape = must(tensor.Broadcast(shape, v.Tensor().Shape()))
+	}
+	for i, v := range items {
+		if !tensor.SameShape(v.Tensor().Shape(), shape) {
+			items[i] = value.OfTensor(do(e, "expand", v, shape))
+		}
+	}
+	return []value.Value{value.OfList(value.NewList(a[0].List().Elem, items...))}
+}
+
 // dropout draws the same numbers as the operator: it drops ones, and multiplies.
 func dropout(x composer, a []value.Value) tensors {
 	if !a[2].Bool() || number(a[1]) == 0 {
@@ -106,21 +122,24 @@ func withIndices(name string) decomposition {
 	return func(e Emitter, a []value.Value) []value.Value { return e.Emit(name, a...)[:1] }
 }
 
-// convSame pads evenly, the odd one at the end.
+// convSame pads by the convolution itself; what is uneven is padded behind the input first.
 func convSame(name string) decomposition {
 	return one(func(x composer, a []value.Value) tensors {
 		input, weight := a[0].Tensor(), a[1].Tensor()
 		n := weight.Dim() - 2
-		dilation := numbers(a[5], n)
-		pads := make([]int, 2*n)
+		padding := make([]int, max(n, 0))
 		if a[4].Str() == "same" {
+			dilation := numbers(a[5], n)
+			behind := make([]int, 2*n)
 			for d := range n {
 				total := dilation[d] * (weight.Size(d+2) - 1)
-				pads[2*(n-1-d)], pads[2*(n-1-d)+1] = total/2, total-total/2
+				padding[d], behind[2*(n-1-d)+1] = total/2, total%2
 			}
-			input = x.do("constant_pad_nd", input, pads, 0.0)
+			if slices.Max(behind) > 0 && (input.Dim() == n+1 || input.Dim() == n+2) {
+				input = x.do("constant_pad_nd", input, behind, 0.0)
+			}
 		}
-		return x.do(name, input, weight, a[2], a[3], make([]int, n), a[5], a[6])
+		return x.do(name, input, weight, a[2], a[3], padding, a[5], a[6])
 	})
 }
 
@@ -158,7 +177,7 @@ func batchNorm(x composer, a []value.Value) tensors {
 		refuseBatchNorm(a)
 		mean, variance = x.along(a[3], t.Dim()), x.along(a[4], t.Dim())
 	}
-	return x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2])
+	return x.do("to.dtype", x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2]), t.DType())
 }
 
 // normOfNothing has no elements and is linked to what it comes from.
@@ -201,7 +220,7 @@ func instanceNorm(x composer, a []value.Value) tensors {
 	plain := unrecorded()
 	plain.Emit("instance_norm", append([]value.Value{value.OfTensor(t.Detach())}, a[1:]...)...)
 	mean, variance := x.moments(t, channelDims(t.Dim(), 2))
-	return x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2])
+	return x.do("to.dtype", x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2]), t.DType())
 }
 
 func layerNorm(x composer, a []value.Value) tensors {
@@ -257,7 +276,7 @@ func (x composer) weighted(t tensors, weight value.Value) tensors {
 	if weight.IsNone() {
 		return t
 	}
-	return x.do("mul.Tensor", t, weight)
+	return x.do("mul.Tensor", t, x.do("to.dtype", weight, t.DType()))
 }
 
 // oneMinus gives 1 - t.

@@ -203,7 +203,7 @@ func (w window) ofWeight(c *gradient, wide, narrow tensors) tensors {
 		parts = append(parts, c.do("transpose.int", p, 0, 1))
 	}
 	if len(parts) == 1 {
-		return parts[0]
+		return c.do("contiguous", parts[0])
 	}
 	return c.do("cat", parts, 0)
 }

@@ -208,7 +208,8 @@ var pointwiseDerivatives = map[string]derivative{
 	},
 	"xlogy.Tensor": func(c *gradient) {
 		x, y := c.in(0), c.in(1)
-		c.give(0, c.where(c.do("ne.Scalar", c.do("expand_as", x, c.g()), 0.0), c.mul(c.g(), c.do("log", y))))
+		nothing := c.do("logical_and", c.do("eq.Scalar", x, 0.0), c.do("le.Scalar", y, 0.0))
+		c.give(0, c.do("masked_fill.Scalar", c.mul(c.g(), c.do("log", y)), nothing, 0.0))
 		c.give(1, c.div(c.mul(c.g(), x), y))
 	},
 	"lerp.Tensor": func(c *gradient) {

@@ -99,7 +99,7 @@ var viewDerivatives = map[string]derivative{
 		c.give(0, c.do("slice_scatter", c.zerosOf(0), c.g(), c.int(1), c.int(2), c.int(2)+c.int(3), 1))
 	},
 	"split.Tensor": joined, "split_with_sizes": joined, "chunk": joined, "split.sizes": joined, "tensor_split.sections": joined,
-	"unsafe_split.Tensor": joined, "unsafe_chunk": joined,
+	"unsafe_split.Tensor": joined, "unsafe_split_with_sizes": joined, "unsafe_chunk": joined,
 	"unbind.int": func(c *gradient) {
 		parts := make([]tensors, len(c.grads))
 		for i := range parts {
@@ -168,11 +168,6 @@ var viewDerivatives = map[string]derivative{
 		c.give(0, c.do("reshape", flat, c.shape(0)))
 	},
 	"as_strided": asStridedGrad, "as_strided_copy": asStridedGrad, "as_strided_scatter": asStridedScatterGrad,
-	"broadcast_tensors": func(c *gradient) {
-		for i := range c.grads {
-			c.giveAt(0, i, c.gradOf(i))
-		}
-	},
 }
 
 // copyDerivatives are those of the views that give copies.

@@ -19,7 +19,7 @@ type Emitter interface {
 type emitter struct{ mode *Mode }
 
 // unrecorded is an emitter that records nothing.
-func unrecorded() *emitter { return &emitter{&Mode{off: true}} }
+func unrecorded() *emitter { return &emitter{&Mode{off: true, primal: true}} }
 
 // Emit implements Emitter; name has no namespace, defaults are filled in.
 func (e *emitter) Emit(name string, args ...value.Value) []value.Value {

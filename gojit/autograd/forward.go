@@ -86,7 +86,9 @@ func (m *Mode) MakeDual(t, v *tensor.Tensor) (dual *tensor.Tensor, err error) {
 // Primal returns a view of t without its tangent.
 func (m *Mode) Primal(t *tensor.Tensor) (primal *tensor.Tensor, err error) {
 	defer source.Catch(&err)
-	return do(&emitter{m.primalOnly()}, "alias", t), nil
+	primal = do(&emitter{m.primalOnly()}, "alias", t)
+	primal.SetBase(nil) // views have the tangents of their base
+	return primal, nil
 }
 
 // primalOnly is the mode without tangents.
@@ -266,6 +268,9 @@ func asValues(ts []*tensor.Tensor) []value.Value {
 // move differentiates the derivative, which is linear in the gradients u of the results, by u.
 func (d *dual) move(results []*tensor.Tensor) []*tensor.Tensor {
 	n := d.node
+	if len(results) == 0 {
+		return nil // the parts of nothing
+	}
 	var seeds []*tensor.Tensor
 	for _, t := range results {
 		n.outputs = append(n.outputs, geometryOf(t))

@@ -8,6 +8,7 @@ import (
 	"torchjit/gojit/ops"
 	"torchjit/gojit/schema"
 	"torchjit/gojit/types"
+	"torchjit/gojit/value"
 )
 
 // plan is how an operator is recorded.
@@ -85,6 +86,12 @@ func planOf(op *ops.Operator) *plan {
 	p.conjugates = !asWritten[name]
 	if p.backward != nil {
 		p.decompose = nil
+	}
+	if as := p.decompose; as != nil && op.Check != nil {
+		p.decompose = func(e Emitter, args []value.Value) []value.Value {
+			succeed(op.Check(args))
+			return as(e, args)
+		}
 	}
 	plans.Store(op, p)
 	return p

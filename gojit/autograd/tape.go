@@ -360,7 +360,7 @@ func isArgument(args []value.Value, t *tensor.Tensor) (found bool) {
 // viewed returns the argument whose memory t shows, nil where it has its own.
 func viewed(args []value.Value, t *tensor.Tensor) (base *tensor.Tensor) {
 	eachTensor(args, func(x *tensor.Tensor) bool {
-		if x.SharesStorage(t) {
+		if x.CountsWith(t) {
 			base = x
 		}
 		return base == nil

@@ -101,7 +101,8 @@ def special_xlogy__self_scalar(self: number, other):
     return torch.xlogy(torch.full_like(other.detach(), self), other)
 
 def special_xlog1py(self, other):
-    return torch.where(self == 0, torch.zeros_like(self), self * torch.log1p(other))
+    nothing = torch.logical_and(self == 0, other <= -1)
+    return self * torch.log1p(torch.where(nothing, torch.zeros_like(other), other))
 
 def special_xlog1py__other_scalar(self, other: number):
     return torch.special_xlog1py(self, torch.full_like(self.detach(), other))
@@ -392,19 +393,21 @@ def cumulative_trapezoid__dx(y, dx: number, dim: int):
 
 def cov(self, correction: int, fweights: Optional[Tensor], aweights: Optional[Tensor]):
     x = self if self.dim() == 2 else self.reshape(1, -1)
-    weights = torch.ones([x.size(1)], dtype=x.real.dtype, device=x.device)
-    if fweights is not None:
-        weights = weights * fweights
-    total = torch.sum(weights)
+    weights = fweights
     if aweights is not None:
-        weights = weights * aweights
-    sum = torch.sum(weights)
-    mean = torch.sum(x * weights, 1) / sum
-    norm = sum - correction
-    if aweights is not None and correction != 0:
-        norm = sum - correction * torch.sum(weights * aweights) / sum
+        weights = aweights if weights is None else weights * aweights
+    if weights is None:
+        mean = torch.sum(x, 1) / x.size(1)
+        norm = torch.tensor(x.size(1) - correction)
+    else:
+        sum = torch.sum(weights)
+        mean = torch.sum(x * weights, 1) / sum
+        norm = sum - correction
+        if aweights is not None and correction != 0:
+            norm = sum - correction * torch.sum(weights * aweights) / sum
     centered = x - mean.unsqueeze(1)
-    c = torch.mm(centered, (centered * weights).conj().t()) / torch.clamp(norm, min=0.0)
+    weighted = centered if weights is None else centered * weights
+    c = torch.mm(centered, weighted.conj().t()) / torch.clamp(norm, min=0)
     return c.squeeze()
 
 def corrcoef(self):
@@ -995,8 +998,8 @@ def multi_margin_loss(self, target, p: number, margin: number, weight: Optional[
         z = z * weight[t].unsqueeze(1)
     z = z * (torch.arange(x.size(1), device=x.device).unsqueeze(0) != t.unsqueeze(1)).to(x.dtype)
     loss = torch.sum(z, 1) / x.size(1)
-    if self.dim() < 2 and reduction == 0:
-        loss = loss.squeeze(0)
+    if reduction == 0:
+        loss = loss.reshape(target.shape)
     return _own_reduce(loss, reduction)
 
 def _own_multilabel(self, target):
@@ -1137,8 +1140,8 @@ def ctc_loss__IntList(log_probs, targets, input_lengths: List[int], target_lengt
         loss = _own_ctc(own, target.to(torch.int64), blank) + (whole - whole.detach())
         if zero_infinity:
             loss = torch.where(loss > 1e29, torch.zeros_like(loss), loss)
-        else:
-            loss = torch.where(loss.detach() > 1e29, loss + 1e400, loss)
+        elif bool(loss.detach() > 1e29):
+            loss = 1e400 + torch.sqrt(0.0 * (whole - whole.detach()))  # no number is its gradient
         losses.append(loss)
     all = torch.stack(losses)
     if reduction == 1:

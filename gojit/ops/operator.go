@@ -27,6 +27,8 @@ type Operator struct {
 	Name string
 	// Run executes the operator; nil: it can be compiled but not run.
 	Run Operation
+	// Check fails where Run would refuse the arguments, without running; nil: Run alone knows. It is for those who run the operator as others.
+	Check func(args []value.Value) error
 	// Alias says what calls do to the memory of their arguments.
 	Alias AliasKind
 

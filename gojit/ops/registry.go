@@ -139,7 +139,7 @@ func register(o *Operator) error {
 		if known.Run != nil {
 			return source.Errorf(source.RuntimeError, source.Range{}, "Tried to register an operator (%s) twice", key)
 		}
-		known.Run = o.Run
+		known.Run, known.Check = o.Run, o.Check
 		return nil
 	}
 	if key == o.Name {

@@ -26,8 +26,17 @@ func (t *Tensor) Apart() *Tensor {
 	return v
 }
 
-// CountApart makes writes of t, and of views that are made of it from now on, count as those of no other tensor over the storage.
-func (t *Tensor) CountApart() { t.countApart(0) }
+// CountApart makes t, which nobody has seen, no view of what it shares its memory with: its writes, and those of views that are made of it, count
+// as those of no other tensor over the storage.
+func (t *Tensor) CountApart() {
+	t.base, t.generation = nil, 0
+	t.countApart(0)
+}
+
+// CountsWith reports whether the tensors view one storage and a write through one is seen as a write of the other.
+func (t *Tensor) CountsWith(u *Tensor) bool {
+	return t.storage == u.storage && t.versions == u.versions
+}
 
 func (t *Tensor) countApart(from int) {
 	t.versions = new(atomic.Uint32)

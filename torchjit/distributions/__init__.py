@@ -7,7 +7,7 @@
 Samples are those of PyTorch for the same seed. Gradients of Beta and Dirichlet samples go through gamma distributed ones.
 """
 
-from torchjit.distributions import constraints, kl, transforms
+from torchjit.distributions import constraints, kl, structured, transforms
 from torchjit.distributions.bounded import (
     ContinuousBernoulli,
     ExpRelaxedCategorical,
@@ -77,6 +77,10 @@ from torchjit.distributions.distribution import (  # noqa: F401
     probs_to_logits,
 )
 from torchjit.distributions.transforms import LogitRelaxedBernoulli  # noqa: F401
+
+for _name in structured.__all__:
+    setattr(transforms, _name, getattr(structured, _name))
+    transforms.__all__.append(_name)
 
 # Modules of PyTorch whose classes stand with their kin here.
 _provide(

@@ -285,6 +285,11 @@ class NegativeBinomial(Distribution):
         super().__init__(value.size(), validate_args=validate_args)
 
     @property
+    def param_shape(self) -> Any:
+        """The shape of probs or logits."""
+        return (self.probs if "probs" in self.__dict__ else self.logits).size()
+
+    @property
     def mean(self) -> Any:
         return self.total_count * torch.exp(self.logits)
 

@@ -87,7 +87,10 @@ class Normal(_LocationScale):
 class Uniform(_Univariate):
     """The uniform distribution from low up to high."""
 
-    arg_constraints = {"low": constraints.real, "high": constraints.real}
+    arg_constraints = {
+        "low": constraints.dependent(is_discrete=False, event_dim=0),
+        "high": constraints.dependent(is_discrete=False, event_dim=0),
+    }
 
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
         super().__init__(low, high, validate_args=validate_args)
@@ -101,6 +104,10 @@ class Uniform(_Univariate):
     @property
     def mean(self) -> Any:
         return (self.high + self.low) / 2
+
+    @property
+    def mode(self) -> Any:
+        return math.nan * self.high
 
     @property
     def variance(self) -> Any:
@@ -374,6 +381,10 @@ class Beta(_Univariate):
     @property
     def mean(self) -> Any:
         return self.concentration1 / self._total
+
+    @property
+    def mode(self) -> Any:
+        return Dirichlet(torch.stack([self.concentration1, self.concentration0], -1), validate_args=False).mode[..., 0]
 
     @property
     def variance(self) -> Any:

@@ -151,6 +151,11 @@ class Binomial(_Binary):
         Distribution.__init__(self, self._param.size(), validate_args=validate_args)
 
     @property
+    def param_shape(self) -> Any:
+        """The shape of probs or logits."""
+        return self._param.size()
+
+    @property
     def support(self) -> Any:  # type: ignore[override]
         return constraints.integer_interval(0, self.total_count)
 
@@ -309,16 +314,20 @@ class _OfCategorical(Distribution):
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits, validate_args)
-        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=False)
-        if validate_args is not None:
-            self._validate_args = validate_args
+        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         made = type(self).__new__(type(self))
         made._categorical = self._categorical.expand(batch_shape)
         self._expand_into(made, batch_shape)
         Distribution.__init__(made, batch_shape, self.event_shape, validate_args=False)
+        made._validate_args = self._validate_args
         return made
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of probs and logits."""
+        return self._categorical.param_shape
 
     @property
     def probs(self) -> Any:

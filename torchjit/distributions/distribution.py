@@ -81,7 +81,7 @@ class Distribution:
 
     def _check_parameters(self) -> None:
         for name, constraint in self.arg_constraints.items():
-            if name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
+            if constraints.is_dependent(constraint) or name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
                 continue
             value = getattr(self, name)
             if not constraint.check(value).all():
@@ -224,7 +224,17 @@ class Independent(Distribution):
 
     @property
     def support(self) -> Any:  # type: ignore[override]
-        return None
+        support, dims = self.base_dist.support, self.reinterpreted_batch_ndims
+        return constraints.independent(support, dims) if dims and support is not None else support
+
+    @property
+    def has_enumerate_support(self) -> bool:  # type: ignore[override]
+        return self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        if self.reinterpreted_batch_ndims > 0:
+            raise NotImplementedError("Enumeration over cartesian product is not implemented")
+        return self.base_dist.enumerate_support(expand)
 
     @property
     def mean(self) -> Any:

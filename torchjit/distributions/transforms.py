@@ -93,7 +93,7 @@ class Transform:
 
 
 def _settings(t: Transform) -> dict[str, Any]:
-    return {k: v for k, v in t.__dict__.items() if not k.startswith("_cache")}
+    return {k: v.tolist() if isinstance(v, torch.Tensor) else v for k, v in t.__dict__.items() if not k.startswith("_cache")}
 
 
 class _Inverse(Transform):
@@ -194,6 +194,11 @@ class ComposeTransform(Transform):
             dim += part.codomain.event_dim - part.domain.event_dim
             x = between
         return total
+
+    @property
+    def inv(self) -> Transform:
+        """The inverses, in the opposite order."""
+        return ComposeTransform([p.inv for p in reversed(self.parts)])
 
     def __repr__(self) -> str:
         return "ComposeTransform(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"
@@ -405,7 +410,11 @@ class TransformedDistribution(Distribution):
         made = type(self).__new__(type(self))
         shape = ComposeTransform(self.transforms).inverse_shape(torch.Size(batch_shape) + self.event_shape)
         made.transforms, made.base_dist = self.transforms, self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
+        for name in self.arg_constraints:
+            if name in self.__dict__:
+                made.__dict__[name] = getattr(self, name).expand(batch_shape)
         Distribution.__init__(made, batch_shape, self.event_shape, validate_args=False)
+        made._validate_args = self._validate_args
         return made
 
     def _forward(self, x: Any) -> Any:
@@ -446,9 +455,6 @@ class TransformedDistribution(Distribution):
         if not (isinstance(sign, int) and sign == 1):
             value = sign * (value - 0.5) + 0.5
         return self._forward(self.base_dist.icdf(value))
-
-    def __repr__(self) -> str:
-        return type(self).__name__ + "()"
 
 
 class LogNormal(TransformedDistribution):
@@ -584,7 +590,7 @@ class Pareto(TransformedDistribution):
 
     @property
     def support(self) -> Any:  # type: ignore[override]
-        return constraints.greater_than(self.scale)
+        return constraints.greater_than_eq(self.scale)
 
     @property
     def mean(self) -> Any:
@@ -652,7 +658,13 @@ class MixtureSameFamily(Distribution):
     def cdf(self, x: Any) -> Any:
         return (self._component_distribution.cdf(x.unsqueeze(-1)) * self._mixture_distribution.probs).sum(-1)
 
+    @constraints.dependent_property
+    def support(self) -> Any:  # type: ignore[override]
+        """What the components support."""
+        return self._component_distribution.support
+
     def log_prob(self, x: Any) -> Any:
+        self._validate_sample(x)
         x = x.unsqueeze(-1 - self._events)
         logits = torch.log_softmax(self._mixture_distribution.logits, -1)
         return torch.logsumexp(self._component_distribution.log_prob(x) + logits, -1)
@@ -678,7 +690,7 @@ class RelaxedBernoulli(TransformedDistribution):
     support = constraints.unit_interval
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args=False)
+        super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args)
 
     @property
     def temperature(self) -> Any:

@@ -28,6 +28,13 @@ class Dirichlet(Distribution):
         return self.concentration / self.concentration.sum(-1, True)
 
     @property
+    def mode(self) -> Any:
+        above = (self.concentration - 1).clamp(min=0.0)
+        corner = torch.zeros_like(above)
+        corner[..., 0] = 1  # every corner is a mode
+        return torch.where((self.concentration < 1).all(-1, True), corner, above / above.sum(-1, True))
+
+    @property
     def variance(self) -> Any:
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))

@@ -24,7 +24,7 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
         "conv_transpose2d",
         "conv_transpose3d",
     ):
-        return 1.0
+        return 1
     if nonlinearity == "tanh":
         return 5.0 / 3
     if nonlinearity == "relu":

@@ -12,6 +12,8 @@ from torchjit.optim.optimizer import Optimizer, check_betas, decayed, nonnegativ
 class Adam(Optimizer):
     """Adaptive moments (Kingma and Ba); weight_decay is added to the gradient."""
 
+    by_parts = True
+
     def __init__(
         self,
         params: Any,
@@ -39,6 +41,8 @@ class Adam(Optimizer):
         return decayed(p, grad, group)
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        if group["capturable"]:
+            raise AssertionError("If capturable=True, params and state_steps must be CUDA tensors.")
         if not state:
             state["step"] = torch.tensor(0.0)
             state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(p), torch.zeros_like(p)

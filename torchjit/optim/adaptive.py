@@ -8,8 +8,14 @@ import torchjit as torch
 from torchjit.optim.optimizer import Optimizer, check_betas, decayed, nonnegative, parameters_of
 
 
+def _filled(p: Any, x: float) -> Any:
+    return complex(x, x) if p.is_complex() else x
+
+
 class RMSprop(Optimizer):
     """Gradients divided by the root of the running mean of their squares (Hinton)."""
+
+    by_parts = True
 
     def __init__(
         self,
@@ -61,6 +67,8 @@ class RMSprop(Optimizer):
 class Adagrad(Optimizer):
     """Gradients divided by the root of the sum of their squares (Duchi and others)."""
 
+    by_parts = True
+
     def __init__(
         self,
         params: Any,
@@ -82,7 +90,7 @@ class Adagrad(Optimizer):
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
         })  # fmt: skip
         for p in parameters_of(self.param_groups):
-            self.state[p] = {"step": torch.tensor(0.0), "sum": torch.full_like(p, initial_accumulator_value).detach()}
+            self.state[p] = {"step": torch.tensor(0.0), "sum": torch.full_like(p, _filled(p, initial_accumulator_value)).detach()}
 
     def share_memory(self) -> None:
         """Kept for old programs; does nothing: memory is shared between threads."""
@@ -97,6 +105,8 @@ class Adagrad(Optimizer):
 
 class Adadelta(Optimizer):
     """Steps in the units of the parameters, by running means of squares of gradients and steps (Zeiler)."""
+
+    by_parts = True
 
     def __init__(
         self,
@@ -132,6 +142,8 @@ class Adadelta(Optimizer):
 class Adamax(Optimizer):
     """Adam with the largest gradient in place of the root mean square (Kingma and Ba)."""
 
+    by_parts = True
+
     def __init__(
         self,
         params: Any,
@@ -164,6 +176,8 @@ class Adamax(Optimizer):
 
 class Rprop(Optimizer):
     """Steps by the signs of gradients, longer while these stay the same (Riedmiller and Braun)."""
+
+    by_parts = True
 
     def __init__(
         self,

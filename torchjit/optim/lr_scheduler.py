@@ -57,7 +57,7 @@ class _LRScheduler:
             if epoch is None:
                 print(f"Adjusting learning rate of group {group} to {lr:.4e}.")
             else:
-                print(f"Epoch {epoch:5d}: adjusting learning rate of group {group} to {lr:.4e}.")
+                print(f"Epoch {_epoch_text(epoch)}: adjusting learning rate of group {group} to {lr:.4e}.")
 
     def _now(self, when: str = "epoch") -> list[float]:
         return [group["lr"] for group in self.optimizer.param_groups]
@@ -111,12 +111,16 @@ def _counted(optimizer: Any) -> dict[str, int]:
     return counter
 
 
+def _epoch_text(epoch: float) -> str:
+    return f"{epoch:.2f}" if isinstance(epoch, float) else f"{epoch:05d}"
+
+
 def _per_group(value: Any, optimizer: Any, what: str) -> list[Any]:
     n = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
         return [value] * n
     if len(value) != n:
-        raise ValueError(f"Expected {n} {what}, but got {len(value)}")
+        raise ValueError(f"Expected {n} {what}, but got {len(value)}" if what == "lr_lambdas" else f"expected {n} {what}, got {len(value)}")
     return list(value)
 
 
@@ -218,8 +222,8 @@ class LinearLR(_LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
-        if start_factor > 1.0 or start_factor <= 0:
-            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
+        if start_factor > 1.0 or start_factor < 0:
+            raise ValueError("Starting multiplicative factor expected to be between 0 and 1.")
         if end_factor > 1.0 or end_factor < 0:
             raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
@@ -442,19 +446,21 @@ class OneCycleLR(_LRScheduler):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}")
-        self.total_steps, self.anneal_strategy = total_steps, anneal_strategy
+        self.total_steps = total_steps
         rise = float(pct_start * total_steps) - 1
         if three_phase:
-            self._phases = [
+            phases = [
                 (rise, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
                 (float(2 * pct_start * total_steps) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
                 (total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
             ]
         else:
-            self._phases = [
+            phases = [
                 (rise, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
                 (total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"),
             ]
+        self._schedule_phases = [dict(zip(("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum"), phase)) for phase in phases]
+        self.anneal_func = self._annealing_cos if anneal_strategy == "cos" else self._annealing_linear
         if last_epoch == -1:
             for top, group in zip(_per_group(max_lr, optimizer, "values for max_lr"), optimizer.param_groups):
                 group["initial_lr"] = top / div_factor
@@ -479,24 +485,28 @@ class OneCycleLR(_LRScheduler):
         else:
             group["momentum"] = momentum
 
-    def _between(self, start: float, end: float, part: float) -> float:
-        if self.anneal_strategy == "cos":
-            return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
-        return (end - start) * part + start
+    @staticmethod
+    def _annealing_cos(start: float, end: float, pct: float) -> float:
+        return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
+
+    @staticmethod
+    def _annealing_linear(start: float, end: float, pct: float) -> float:
+        return (end - start) * pct + start
 
     def get_lr(self) -> list[float]:
         step = self.last_epoch
         if step > self.total_steps:
-            raise ValueError(f"Tried to step {step} times. The total number of steps is {self.total_steps}")
+            raise ValueError(f"Tried to step {step + 1} times. The specified number of total steps is {self.total_steps}")
         rates = []
         for group in self.optimizer.param_groups:
             start = 0.0
-            for i, (end, lr_from, lr_to, m_from, m_to) in enumerate(self._phases):
-                if step <= end or i == len(self._phases) - 1:
+            for i, phase in enumerate(self._schedule_phases):
+                end = phase["end_step"]
+                if step <= end or i == len(self._schedule_phases) - 1:
                     part = (step - start) / (end - start)
-                    rates.append(self._between(group[lr_from], group[lr_to], part))
+                    rates.append(self.anneal_func(group[phase["start_lr"]], group[phase["end_lr"]], part))
                     if self.cycle_momentum:
-                        self._set_momentum(group, self._between(group[m_from], group[m_to], part))
+                        self._set_momentum(group, self.anneal_func(group[phase["start_momentum"]], group[phase["end_momentum"]], part))
                     break
                 start = end
         return rates
@@ -518,6 +528,7 @@ class SequentialLR(_LRScheduler):
             group["lr"] = group["initial_lr"]
         for scheduler in schedulers:
             scheduler.last_epoch -= 1
+        schedulers[0]._step_count = 0
         schedulers[0].step()
         self._last_lr = schedulers[0].get_last_lr()
 
@@ -630,7 +641,7 @@ class ReduceLROnPlateau:
             if old - new > self.eps:
                 group["lr"] = new
                 if self.verbose:
-                    print(f"Epoch {epoch:5d}: reducing learning rate of group {i} to {new:.4e}.")
+                    print(f"Epoch {_epoch_text(epoch)}: reducing learning rate of group {i} to {new:.4e}.")
 
     def get_last_lr(self) -> list[float]:
         return self._last_lr

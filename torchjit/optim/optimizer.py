@@ -44,6 +44,9 @@ class Optimizer:
     params: tensors, or dictionaries with "params" and options that differ from the defaults.
     """
 
+    by_parts = False
+    """Whether update sees a complex parameter as its real and imaginary parts."""
+
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise TypeError(
@@ -61,7 +64,7 @@ class Optimizer:
     def __repr__(self) -> str:
         lines = [type(self).__name__ + " ("]
         for i, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {i}")
+            lines += ["", f"Parameter Group {i}"] if i > 0 else [f"Parameter Group {i}"]
             lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
         return "\n".join([*lines, ")"])
 
@@ -136,8 +139,19 @@ class Optimizer:
             for group in self.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
-                        self.update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
+                        grad = -p.grad if group.get("maximize") else p.grad
+                        if self.by_parts and p.is_complex():
+                            self._update_by_parts(p, grad, group)
+                        else:
+                            self.update(p, grad, self.state[p], group)
         return loss
+
+    def _update_by_parts(self, p: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
+        """Changes real and imaginary parts as numbers of their own; the state holds complex numbers."""
+        state, parts = self.state[p], torch.view_as_real(p)
+        seen = {k: torch.view_as_real(v) if isinstance(v, Tensor) and v.is_complex() else v for k, v in state.items()}
+        self.update(parts, torch.view_as_real(grad.resolve_conj()), seen, group)
+        state.update({k: torch.view_as_complex(v) if isinstance(v, Tensor) and v.shape == parts.shape else v for k, v in seen.items()})
 
     def update(self, p: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Changes one parameter."""

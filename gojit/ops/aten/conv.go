@@ -120,7 +120,11 @@ func complexConvolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tens
 	}
 	re := sub.on(convolution(xr, wr, br, a), convolution(xi, wi, nil, a))
 	im := add.on(convolution(xr, wi, bi, a), convolution(xi, wr, nil, a))
-	out := empty(re.Shape(), x.DType())
+	return withParts(re, im, x.DType())
+}
+
+func withParts(re, im *tensor.Tensor, d tensor.DType) *tensor.Tensor {
+	out := empty(re.Shape(), d)
 	succeed(tensor.Copy(out.RealPart(), re))
 	succeed(tensor.Copy(must(out.ImagPart()), im))
 	return out
@@ -153,8 +157,11 @@ func (a *convArgs) check(x, weight, bias *tensor.Tensor) {
 		}
 		raise(source.RuntimeError, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s", a.n+1, a.n+2, name, shapeText(x.Shape()))
 	}
+	check(a.n == 1 || bias == nil || bias.DType() == x.DType(), "Input type (%s) and bias type (%s) should be the same", lowerNames[x.DType()], typeOf(bias))
 	check(x.DType() == weight.DType(), "expected scalar type %s but found %s", x.DType().CppName(), weight.DType().CppName())
-	check(bias == nil || bias.DType() == x.DType(), "Input type (%s) and bias type (%s) should be the same", lowerNames[x.DType()], typeOf(bias))
+	if bias != nil {
+		check(bias.DType() == x.DType(), "expected scalar type %s but found %s", x.DType().CppName(), bias.DType().CppName())
+	}
 	for i := range a.n {
 		check(a.padding[i] >= 0, "negative padding is not supported")
 		check(a.stride[i] > 0, "non-positive stride is not supported")
@@ -172,7 +179,7 @@ func typeOf(t *tensor.Tensor) string {
 
 // lowerNames are the C++ names of the element types.
 var lowerNames = map[tensor.DType]string{tensor.Uint8: "unsigned char", tensor.Int8: "signed char", tensor.Int16: "short", tensor.Int32: "int",
-	tensor.Int64: "long long", tensor.Float16: "c10::Half", tensor.Float32: "float", tensor.Float64: "double", tensor.Bool: "bool",
+	tensor.Int64: "long int", tensor.Float16: "c10::Half", tensor.Float32: "float", tensor.Float64: "double", tensor.Bool: "bool",
 	tensor.BFloat16: "c10::BFloat16", tensor.Complex64: "c10::complex<float>", tensor.Complex128: "c10::complex<double>"}
 
 func (a *convArgs) checkShapes(x, weight, bias *tensor.Tensor) {
@@ -342,8 +349,18 @@ func checkPair(what, name string, v []int) {
 	check(v[0] > 0 && v[1] > 0, "%s should be greater than zero, but got %s_height: %d %s_width: %d", what, name, v[0], name, v[1])
 }
 
-func im2col(c call) *tensor.Tensor {
-	x := c.tensor(0)
+// byParts makes a function that moves numbers one of complex numbers too: it moves their parts.
+func byParts(move func(c call, x *tensor.Tensor) *tensor.Tensor) func(c call) *tensor.Tensor {
+	return func(c call) *tensor.Tensor {
+		x := c.tensor(0)
+		if !x.DType().IsComplex() {
+			return move(c, x)
+		}
+		return withParts(move(c, x.RealPart()), move(c, must(x.ImagPart())), x.DType())
+	}
+}
+
+func im2col(c call, x *tensor.Tensor) *tensor.Tensor {
 	check(x.Dim() == 3 || x.Dim() == 4, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", shapeText(x.Shape()))
 	batched := x.Dim() == 4
 	if !batched {
@@ -362,8 +379,8 @@ func im2col(c call) *tensor.Tensor {
 	return to(out, x.DType())
 }
 
-func col2im(c call) *tensor.Tensor {
-	x, size := c.tensor(0), c.intsOf(1, 2, "output_size")
+func col2im(c call, x *tensor.Tensor) *tensor.Tensor {
+	size := c.intsOf(1, 2, "output_size")
 	check(x.Dim() == 2 || x.Dim() == 3, "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: %s", shapeText(x.Shape()))
 	batched := x.Dim() == 3
 	if !batched {
@@ -394,6 +411,6 @@ var convFamily = []definition{
 	giving("_convolution.deprecated", generalConv),
 	giving("convolution", generalConv),
 	giving("convolution_overrideable", generalConv),
-	giving("im2col", im2col),
-	giving("col2im", col2im),
+	giving("im2col", byParts(im2col)),
+	giving("col2im", byParts(col2im)),
 }

@@ -167,6 +167,8 @@ func constantPad(t *tensor.Tensor, amounts []int, fill tensor.Scalar) *tensor.Te
 	shape := slices.Clone(t.Shape())
 	src := t
 	n := t.Dim()
+	check(len(amounts)%2 == 0, "Length of pad must be even but instead it equals %d", len(amounts))
+	check(len(amounts) <= 2*n, "Length of pad should be no more than twice the number of dimensions of the input. Pad length is %dwhile the input has %ddimensions.", len(amounts), n)
 	type place struct{ dim, start int }
 	var places []place
 	for i := 0; i < len(amounts)/2; i++ {

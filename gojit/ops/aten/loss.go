@@ -48,7 +48,7 @@ var (
 		d := b.Sub(x[0], x[1])
 		return b.Mul(d, d)
 	})
-	absoluteError = elementwise("l1", sameType, func(b builder, x ...element) element {
+	absoluteError = elementwise("l1", realResult, func(b builder, x ...element) element {
 		return b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 	})
 	smoothError = elementwise("smooth_l1_loss", sameType, func(b builder, x ...element) element {
@@ -236,7 +236,9 @@ func nllLossNd(x, target, weight *tensor.Tensor, how, ignore int, logits bool) *
 		return loss
 	}
 	batch, classes := x.Size(0), x.Size(1)
-	check(target.Dim() > 0, "only batches of spatial targets supported (3D tensors) but got targets of dimension: 0")
+	if target.Dim() == 0 {
+		raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (0).", batch)
+	}
 	if batch != target.Size(0) {
 		raise(source.ValueError, "Expected input batch_size (%d) to match target batch_size (%d).", batch, target.Size(0))
 	}
@@ -316,16 +318,13 @@ func crossEntropyOfProbabilities(x, target, weight *tensor.Tensor, how int, smoo
 // multiMargin compares the score of the target with the others.
 func multiMargin(c call) *tensor.Tensor {
 	x, target, p, margin, weight, how := c.tensor(0), c.tensor(1), c.scalar(2).Float64(), c.scalar(3).Float64(), c.optionalTensor(4), c.int(5)
-	check(target.DType() == tensor.Int64, "expected scalar type Long but found %s", target.DType().CppName())
 	rows := atLeast(contiguous(to(x, tensor.Float64)), 1)
 	rows = must(rows.View(-1, rows.Size(rows.Dim()-1)))
 	n, classes := rows.Size(0), rows.Size(1)
 	data := tensor.Data[float64](rows)
 	labels := integersOf(must(target.Reshape(-1)))
-	check(len(labels) == n, "inconsistent target size, expected %d but got %s", n, shapeText(target.Shape()))
 	out := empty([]int{n}, tensor.Float64)
 	for i, l := range labels {
-		check(l >= 0 && l < classes, "target out of range")
 		s := 0.0
 		for j := range classes {
 			if gap := margin - data[i*classes+l] + data[i*classes+j]; j != l && gap > 0 {
@@ -492,7 +491,7 @@ var lossFamily = []definition{
 		outside := outsideUnit.reduce(x, nil, false, kernel.ComputeType(x.DType()), tensor.Bool)
 		check(!outside.At().Bool(), "all elements of input should be between 0 and 1")
 		if w := c.optionalTensor(2); w != nil {
-			return reduced(mul.on(crossEntropyOfUnit.on(x, target), w), c.int(3))
+			return reduced(mul.on(crossEntropyOfUnit.on(x, target), to(w, x.DType())), c.int(3))
 		}
 		return lossOf(crossEntropyOfUnit, c.int(3), pair(x, target))
 	}),

@@ -3,11 +3,9 @@ package aten
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/kernel/launch"
-	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
@@ -27,7 +25,6 @@ func batchStatistics(x *tensor.Tensor) (mean, variance *tensor.Tensor) {
 	for d := 2; d < x.Dim(); d++ {
 		dims = append(dims, d)
 	}
-	noIntegers("batch_norm")(x.DType())
 	work := kernel.ComputeType(x.DType())
 	variance, mean = wideMoments(x, dims, 0, false, false)
 	return to(mean, work), to(variance, work)
@@ -40,15 +37,8 @@ func batchNorm(x, weight, bias, runningMean, runningVar *tensor.Tensor, training
 		work := kernel.ComputeType(x.DType())
 		return must(x.Clone(tensor.PreserveFormat)), empty([]int{0}, work), empty([]int{0}, work)
 	}
-	channels := 0
-	if x.Dim() > 1 {
-		channels = x.Size(1)
-	}
-	for i, t := range []*tensor.Tensor{runningMean, runningVar, weight, bias} {
-		check(t == nil || t.Numel() == channels, "%s should contain %d elements not %d", [...]string{"running_mean", "running_var", "weight", "bias"}[i], channels, numelOr(t))
-	}
 	wrapDim(1, x)
-	check(training || runningMean != nil && runningVar != nil, "running_mean must be defined in evaluation mode")
+	channels := x.Size(1)
 	var variance *tensor.Tensor
 	if training {
 		mean, variance = batchStatistics(x)
@@ -60,6 +50,7 @@ func batchNorm(x, weight, bias, runningMean, runningVar *tensor.Tensor, training
 			moveAverage(runningVar, scaleBy(variance, float64(n)/float64(n-1)), momentum)
 		}
 	} else {
+		check(runningMean != nil && runningVar != nil, "running_mean must be defined in evaluation mode")
 		mean, variance = runningMean, runningVar
 	}
 	work := kernel.ComputeType(x.DType())
@@ -115,19 +106,8 @@ func moveAverage(running, value *tensor.Tensor, momentum float64) {
 
 // layerNorm normalizes over the last dimensions.
 func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps float64) (out, mean, invStd *tensor.Tensor) {
-	check(len(shape) >= 1, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = %s", shapeText(shape))
+	checkLayerNorm(x, shape, weight, bias)
 	lead := x.Dim() - len(shape)
-	check(weight == nil || tensor.SameShape(weight.Shape(), shape), "Expected weight to be of same shape as normalized_shape, but got weight of shape %s and normalized_shape = %s", optionalShape(weight), shapeText(shape))
-	check(bias == nil || tensor.SameShape(bias.Shape(), shape), "Expected bias to be of same shape as normalized_shape, but got bias of shape %s and normalized_shape = %s", optionalShape(bias), shapeText(shape))
-	if lead < 0 || !tensor.SameShape(x.Shape()[lead:], shape) {
-		star := ""
-		for _, n := range shape {
-			star += ", " + strconv.Itoa(n)
-		}
-		raise(source.RuntimeError, "Given normalized_shape=%s, expected input with shape [*%s], but got input of size%s", shapeText(shape), star, shapeText(x.Shape()))
-	}
-	noIntegers("LayerNormKernelImpl")(x.DType())
-	check(!x.DType().IsComplex(), "\"LayerNormKernelImpl\" not implemented for '%s'", x.DType().CppName())
 	work := kernel.ComputeType(x.DType())
 	rows := contiguous(to(x, work))
 	n := numelOf(shape)
@@ -221,12 +201,7 @@ func normalizeRows[T interface {
 
 // groupNorm normalizes groups of channels.
 func groupNorm(x *tensor.Tensor, groups int, weight, bias *tensor.Tensor, eps float64) *tensor.Tensor {
-	check(x.Dim() >= 2, "Expected at least 2 dimensions for input tensor but received %d", x.Dim())
-	n, channels := x.Size(0), x.Size(1)
-	check(groups > 0, "Expected num groups to be greater than 0, got %d", groups)
-	check(channels%groups == 0, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", shapeText(x.Shape()), groups)
-	check(weight == nil || weight.Dim() == 1 && weight.Numel() == channels, "Expected weight to be a vector of size equal to the number of channels in input, but got weight of shape %s and input of shape %s", optionalShape(weight), shapeText(x.Shape()))
-	check(bias == nil || bias.Dim() == 1 && bias.Numel() == channels, "Expected bias to be a vector of size equal to the number of channels in input, but got bias of shape %s and input of shape %s", optionalShape(bias), shapeText(x.Shape()))
+	n := x.Size(0)
 	if x.Numel() == 0 {
 		return empty(x.Shape(), x.DType())
 	}

@@ -456,7 +456,8 @@ func adaptiveAverage(name string, c call, n int) *tensor.Tensor {
 			dims = append(dims, d-n)
 		}
 	}
-	if len(dims) == n && x.DType().IsFloating() {
+	if len(dims) == n {
+		checkMean(x.DType())
 		return planeMeans(x, dims)
 	}
 	if blocks, ok := p.evenBlocks(x); ok && x.DType().IsFloating() {

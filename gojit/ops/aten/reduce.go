@@ -103,8 +103,12 @@ func sum(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tenso
 	return sumReducer.reduce(t, dims, keepdim, accumulator(result), result)
 }
 
+func checkMean(d tensor.DType) {
+	check(!isIntegral(d), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s", d.CppName())
+}
+
 func mean(t *tensor.Tensor, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
-	check(result.IsFloating() || result.IsComplex(), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
+	checkMean(result)
 	n := 1
 	for d, reduced := range reducedDims(t, dims) {
 		if reduced && d < t.Dim() {

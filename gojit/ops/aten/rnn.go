@@ -156,8 +156,8 @@ func packPadded(c call) {
 		x = must(x.Transpose(0, 1))
 	}
 	check(len(lengths) == x.Size(1), "Expected `len(lengths)` to be equal to batch_size, but got %d (batch_size=%d)", len(lengths), x.Size(1))
+	check(lengths[len(lengths)-1] > 0, "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
 	for i, n := range lengths {
-		check(n > 0, "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
 		check(i == 0 || n <= lengths[i-1], "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.")
 	}
 	check(lengths[0] <= x.Size(0), "Expected `lengths` to be at most %d, but got %d", x.Size(0), lengths[0])

@@ -212,7 +212,6 @@ func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor
 			if l < 0 {
 				break
 			}
-			check(l < classes, "target out of range")
 			mark[l] = 1
 			own = append(own, l)
 		}
@@ -338,7 +337,7 @@ var solveFamily = []definition{
 	giving("native_channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }),
 	giving("matrix_H", func(c call) *tensor.Tensor { return conjugate(must(c.tensor(0).MatrixTranspose())) }),
 	giving("matrix_H.a", func(c call) *tensor.Tensor { return conjugate(must(c.tensor(0).MatrixTranspose())) }),
-	giving("data", func(c call) *tensor.Tensor { return c.tensor(0).Detach() }),
+	giving("data", func(c call) *tensor.Tensor { return c.tensor(0).Apart() }),
 	yes("is_coalesced", never), yes("is_distributed", never), yes("retains_grad", never), yes("is_pinned", never),
 	answering("sym_size", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Shape())) }),
 	answering("sym_size.int", func(c call) value.Value { return value.Int(int64(sizeAt(c.tensor(0), c.int(1)))) }),

@@ -128,13 +128,16 @@ func Operators() []ops.Operator {
 			d := family.definitions[i].takingQuantized()
 			d.takesMeta = family.knowsMeta && !needsZeros[d.name]
 			all = append(all, d.functional())
+			withCheck(d.name, &all[len(all)-1])
 			v := variants[d.name]
 			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
 				all = append(all, d.inPlace(v[0]))
+				withCheck(d.name, &all[len(all)-1])
 			}
 			if v[1] != "" && v[1] != "-" && !taken[v[1]] {
 				taken[v[1]] = true
 				all = append(all, d.outForm(v[1]))
+				withCheck(d.name, &all[len(all)-1])
 			}
 		}
 	}

@@ -19,6 +19,14 @@ func parting(name string, f func(c call, t *tensor.Tensor) ([]*tensor.Tensor, er
 	return define(name, func(c call) { c.giveList(must(f(c, c.tensor(0)))) })
 }
 
+// apart makes parts that may be written one by one: none is a view of the whole.
+func apart(parts []*tensor.Tensor, err error) ([]*tensor.Tensor, error) {
+	for _, p := range parts {
+		p.CountApart()
+	}
+	return parts, err
+}
+
 // reshaping defines an in-place overload that changes only the geometry of its first argument.
 func reshaping(name string, f func(c call, t *tensor.Tensor) (*tensor.Tensor, error)) definition {
 	return define(name, func(c call) {
@@ -400,13 +408,13 @@ var viewFamily = slices.Concat([]definition{
 	reshaping("as_strided_", asStrided),
 
 	parting("split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Split(c.int(1), c.int(2)) }),
-	parting("unsafe_split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Split(c.int(1), c.int(2)) }),
+	parting("unsafe_split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Split(c.int(1), c.int(2))) }),
 	parting("split.sizes", splitSizes),
 	parting("split", splitSizes),
 	parting("split_with_sizes", splitSizes),
-	parting("unsafe_split_with_sizes", splitSizes),
+	parting("unsafe_split_with_sizes", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(splitSizes(c, t)) }),
 	parting("chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }),
-	parting("unsafe_chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }),
+	parting("unsafe_chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Chunk(c.int(1), c.int(2))) }),
 	parting("tensor_split.sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.TensorSplit(c.int(1), c.int(2)) }),
 	parting("tensor_split.indices", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.TensorSplitAt(c.ints(1), c.int(2)) }),
 	parting("tensor_split.tensor_indices_or_sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {

@@ -62,44 +62,88 @@ def spectral_norm(module: Any, name: str = "weight", n_power_iterations: int = 1
     return module
 
 
+def _nearest(matrix: Any) -> Any:
+    """The orthogonal factor of a tall matrix whose triangular one has a positive diagonal."""
+    q, r = torch.linalg.qr(matrix)
+    return q * r.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+
+
 class _Orthogonal(Module):
-    """The exponential of a skew matrix times an orthogonal one."""
+    """Orthogonal matrices as a function of any matrix, times an orthogonal one where that is there: `base`, with use_trivialization."""
 
-    def __init__(self, weight: Any) -> None:
+    def __init__(self, weight: Any, orthogonal_map: str, use_trivialization: bool) -> None:
         super().__init__()
-        self.register_buffer("base", self._nearest(weight.detach()))
-
-    @staticmethod
-    def _nearest(weight: Any) -> Any:
-        tall = weight if weight.size(-2) >= weight.size(-1) else weight.mT
-        n, k = tall.size(-2), tall.size(-1)
-        filled = torch.cat([tall, torch.eye(n, dtype=tall.dtype)[:, : n - k]], 1) if k < n else tall
-        q, r = torch.linalg.qr(filled)
-        return q * r.diagonal().sgn().unsqueeze(0)
+        if weight.is_complex() and orthogonal_map == "householder":
+            raise ValueError("The householder parametrization does not support complex tensors.")
+        self.shape = weight.shape
+        self.orthogonal_map = orthogonal_map
+        if use_trivialization:
+            self.register_buffer("base", None)
 
     def forward(self, x: Any) -> Any:
         wide = x.size(-2) < x.size(-1)
         tall = x.mT if wide else x
-        n, k = tall.size(-2), tall.size(-1)
-        low = tall.tril(-1)
-        if k < n:
-            low = torch.cat([low, low.new_zeros(n, n - k)], -1)
-        q = (self.base @ torch.linalg.matrix_exp(low - low.mT))[:, :k]
+        q = self._reflected(tall) if self.orthogonal_map == "householder" else self._rotated(tall)
+        if hasattr(self, "base"):
+            q = self.base @ q
         return q.mT if wide else q
 
+    def _reflected(self, x: Any) -> Any:
+        low = x.tril(-1)
+        tau = 2.0 / (1.0 + (low * low).sum(-2))
+        return torch.linalg.householder_product(low, tau) * x.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
+
+    def _rotated(self, x: Any) -> Any:
+        n, k = x.size(-2), x.size(-1)
+        low = x.tril()
+        if k < n:
+            low = torch.cat([low, low.new_zeros((*low.shape[:-1], n - k))], -1)
+        skew = low - low.mH
+        if self.orthogonal_map == "matrix_exp":
+            q = torch.linalg.matrix_exp(skew)
+        else:
+            unit = torch.eye(n, dtype=skew.dtype)
+            q = torch.linalg.solve(unit - 0.5 * skew, unit + 0.5 * skew)
+        return q[..., :k] if k < n else q
+
     def right_inverse(self, value: Any) -> Any:
-        self.base.copy_(self._nearest(value))
-        return torch.zeros_like(value)
+        if value.shape != self.shape:
+            raise ValueError(f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {value.shape}.")
+        wide = value.size(-2) < value.size(-1)
+        tall = value.mT if wide else value
+        if not hasattr(self, "base"):
+            if self.orthogonal_map != "householder":
+                raise NotImplementedError(
+                    "It is not possible to assign to the matrix exponential or the Cayley parametrizations when use_trivialization=False."
+                )
+            a, tau = torch.geqrf(tall)
+            diagonal = a.diagonal(dim1=-2, dim2=-1)
+            diagonal.sign_()
+            diagonal[tau == 0.0] *= -1
+            return a.mT if wide else a
+        n, k = tall.size(-2), tall.size(-1)
+        if k < n:
+            tall = torch.cat([tall, torch.randn((*tall.shape[:-2], n, n - k), dtype=tall.dtype)], -1)
+        self.base = _nearest(tall)
+        original = torch.zeros_like(value)
+        original.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+        return original
 
 
 def orthogonal(module: Any, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True) -> Any:
-    """Keeps a matrix orthogonal: its shorter side has orthonormal vectors."""
+    """Keeps a matrix, or a batch of them, orthogonal: the vectors along the shorter side are orthonormal.
+
+    orthogonal_map says how it is made: "matrix_exp", "cayley" or "householder". use_trivialization multiplies by the present value, so
+    that any orthogonal matrix can be assigned. Raises ValueError for other maps and for tensors that are no matrices.
+    """
     weight = getattr(module, name, None)
     if not isinstance(weight, torch.Tensor):
-        raise ValueError(f"Module '{module}' has no parameter ot buffer with name '{name}'")
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if weight.dim() < 2:
         raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.dim()} dimensions.")
-    if weight.dim() > 2 or orthogonal_map not in (None, "matrix_exp"):
-        raise NotImplementedError("orthogonal() is implemented for single matrices and the map matrix_exp")
-    parametrize.register_parametrization(module, name, _Orthogonal(weight), unsafe=True)
+    if orthogonal_map is None:
+        orthogonal_map = "matrix_exp" if weight.size(-2) == weight.size(-1) or weight.is_complex() else "householder"
+    if orthogonal_map not in ("matrix_exp", "cayley", "householder"):
+        raise ValueError(f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}')
+    parametrize.register_parametrization(module, name, _Orthogonal(weight, orthogonal_map, use_trivialization), unsafe=True)
     return module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -37,7 +38,7 @@ class ParametrizationList(ModuleList):
         value = original
         for module in reversed(list(self)):
             if hasattr(module, "right_inverse"):
-                with torch.no_grad():
+                with torch.no_grad(), contextlib.suppress(NotImplementedError):
                     value = module.right_inverse(value)
         if isinstance(original, Parameter):
             self.original = original if value is original else Parameter(value.detach(), original.requires_grad)
@@ -88,20 +89,36 @@ def register_parametrization(module: Any, tensor_name: str, parametrization: Any
     original = getattr(module, tensor_name)
     listed = ParametrizationList([parametrization], original, unsafe=unsafe)
     made = listed()
-    if not unsafe and (made.shape != original.shape or made.dtype != original.dtype):
-        raise ValueError(
-            "Registering a parametrization may not change the shape or the dtype of the tensor, unless `unsafe` flag is enabled: "
-            f"{tuple(original.shape)} of {original.dtype} became {tuple(made.shape)} of {made.dtype}"
-        )
+    for what in () if unsafe else ("dtype", "shape"):
+        if (before := getattr(original, what)) != (now := getattr(made, what)):
+            raise ValueError(
+                f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` flag is enabled.\n"
+                f"unparametrized {what}: {before}\nparametrized {what}: {now}"
+            )
     module._parameters.pop(tensor_name, None)
     module._buffers.pop(tensor_name, None)
     if not is_parametrized(module):
         base = type(module)
-        module.__class__ = type("Parametrized" + base.__name__, (base,), {"__module__": base.__module__})
+        members = {"__module__": base.__module__, "__getstate__": _no_state, "__deepcopy__": _copied}
+        module.__class__ = type("Parametrized" + base.__name__, (base,), members)
         module.parametrizations = ModuleDict()
     module.parametrizations[tensor_name] = listed
     setattr(type(module), tensor_name, _parametrized(tensor_name))
     return module
+
+
+def _no_state(self: Any) -> Any:
+    raise RuntimeError(
+        "Serialization of parametrized modules is only supported through state_dict(). See:\n"
+        "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
+        "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
+    )
+
+
+def _copied(self: Any, memo: dict[int, Any]) -> Any:
+    made = memo[id(self)] = type(self).__new__(type(self))
+    made.__dict__ = copy.deepcopy(self.__dict__, memo)
+    return made
 
 
 def _parametrized(name: str) -> property:

@@ -31,6 +31,37 @@ class PackedSequence(PackedSequence_):
             unsorted_indices = invert_permutation(sorted_indices)
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the steps are on a GPU."""
+        return self.data.is_cuda
+
+    def is_pinned(self) -> bool:
+        """Whether the steps are in pinned memory."""
+        return self.data.is_pinned()
+
+    def to(self, *args, **kwargs):
+        """The steps as Tensor.to gives them; itself where that changes nothing."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
+
+    def cpu(self):
+        """The steps on the CPU."""
+        return self.to("cpu")
+
+
+def _converted(name: str):
+    def convert(self):
+        return self.to(getattr(torch, name))
+
+    convert.__name__, convert.__doc__ = name, f"The steps as torch.{name}."
+    return convert
+
+
+for _name, _dtype in (("double", "float64"), ("float", "float32"), ("half", "float16"), ("long", "int64"), ("int", "int32"), ("short", "int16"),
+                      ("char", "int8"), ("byte", "uint8")):  # fmt: skip
+    setattr(PackedSequence, _name, _converted(_dtype))
+
 
 def invert_permutation(permutation: Optional[Tensor]) -> Optional[Tensor]:
     """The permutation that undoes another."""
@@ -62,7 +93,10 @@ def pad_packed_sequence(
     max_seq_length = sequence.batch_sizes.size(0)
     if total_length is not None:
         if total_length < max_seq_length:
-            raise ValueError("Expected total_length to be at least the length of the longest sequence in input")
+            raise ValueError(
+                "Expected total_length to be at least the length of the longest sequence in input, but got "
+                f"total_length={total_length} and max sequence length being {max_seq_length}"
+            )
         max_seq_length = total_length
     padded_output, lengths = torch._pad_packed_sequence(
         sequence.data, sequence.batch_sizes, batch_first, padding_value, max_seq_length

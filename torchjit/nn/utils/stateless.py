@@ -13,6 +13,7 @@ from torchjit.nn.modules.module import Module
 def _reparametrize_module(module: Module, parameters_and_buffers: dict[str, Any]) -> Iterator[None]:
     """A context in which the named parameters and buffers of the module are others."""
     saved: list[tuple[dict[str, Any], str, Any]] = []
+    added: list[tuple[Module, str]] = []
     try:
         for path, tensor in parameters_and_buffers.items():
             prefix, _, name = path.rpartition(".")
@@ -23,9 +24,12 @@ def _reparametrize_module(module: Module, parameters_and_buffers: dict[str, Any]
                     members[name] = tensor
                     break
             else:
-                raise AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
+                added.append((owner, name))
+                setattr(owner, name, tensor)
         yield
     finally:
+        for owner, name in added:
+            delattr(owner, name)
         for members, name, former in reversed(saved):
             members[name] = former
 
@@ -33,8 +37,8 @@ def _reparametrize_module(module: Module, parameters_and_buffers: dict[str, Any]
 def functional_call(module: Any, parameters_and_buffers: dict[str, Any], args: Any, kwargs: dict[str, Any] | None = None) -> Any:
     """module(*args, **kwargs) with the given tensors in place of the parameters and buffers of those names.
 
-    args that are no tuple are the one argument. Raises RuntimeError for compiled modules, AttributeError for names that the
-    module does not have.
+    args that are no tuple are the one argument. Names that the module does not have are its attributes during the call. Raises
+    RuntimeError for compiled modules.
     """
     if hasattr(module, "_c"):
         raise RuntimeError("The stateless API can't be used with Jitted modules")
