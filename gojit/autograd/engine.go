@@ -72,7 +72,7 @@ func (m *Mode) differentiate(outputs, grads, inputs []*tensor.Tensor, o Options)
 			}
 			fail("element %d of tensors does not require grad and does not have a grad_fn", i)
 		}
-		roots, seeds = append(roots, edgeOf(t)), append(seeds, seedOf(t, g, i))
+		roots, seeds = append(roots, edgeOf(t)), append(seeds, p.seedOf(t, g, i))
 	}
 	targets := make([]int, len(inputs))
 	if inputs != nil {
@@ -107,10 +107,13 @@ func (m *Mode) differentiate(outputs, grads, inputs []*tensor.Tensor, o Options)
 }
 
 // seedOf returns the gradient that the differentiation of an output starts with.
-func seedOf(t, g *tensor.Tensor, i int) *tensor.Tensor {
+func (p *pass) seedOf(t, g *tensor.Tensor, i int) *tensor.Tensor {
 	if g == nil {
 		if t.Numel() != 1 {
 			fail("grad can be implicitly created only for scalar outputs")
+		}
+		if t.Dispatches() {
+			return do(p.emitter, "ones_like", t)
 		}
 		if t.Device().Type == tensor.Meta {
 			return must(tensor.EmptyMeta(t.Shape(), t.DType()))
@@ -277,7 +280,7 @@ func (p *pass) keep(h *history, g *tensor.Tensor) {
 		h.grad = g
 		return
 	}
-	if Tangent(g) != nil {
+	if Tangent(g) != nil || g.Dispatches() {
 		h.grad = do(p.emitter, "clone", g)
 		return
 	}

@@ -31,6 +31,7 @@ type Tensor struct {
 	base         *Tensor             // what the tensor is a view of, itself no view; nil where it is none
 	generation   uint32              // how often a recorded write replaced the history; of a view: what its base had when its history was made
 	pyObject     uintptr             // the Python wrapper, borrowed; 0 where there is none
+	foreign      *foreign            // of a class of the host, else nil
 	dims         [2 * inlineDims]int
 }
 
@@ -223,6 +224,9 @@ func (t *Tensor) derive(n int) *Tensor {
 		v.base = t
 	}
 	v.generation = v.base.generation
+	if t.Wraps() {
+		v.foreign = &foreign{wraps: true, device: t.foreign.device}
+	}
 	if t.borrowed {
 		v.borrowed = true
 		v.released.Store(true)
