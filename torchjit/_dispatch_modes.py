@@ -44,7 +44,7 @@ def _as_pytorch(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
         from torchjit._types import device
 
         kwargs = {**kwargs, "device": device("cpu"), "pin_memory": False}
-    if name in _LIKE and args and _native.tensor_dispatches(args[0]):
+    if name in _LIKE and args:
         like = args[0]
         given = {"dtype": like.dtype, "layout": like.layout, "device": like.device, "pin_memory": False}
         kwargs = {**given, **kwargs}
