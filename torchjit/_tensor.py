@@ -425,6 +425,8 @@ class Tensor(_Methods):
             return _native.trace_to(self, options["device"], options["dtype"])
         if options["dtype"] is None:
             options["dtype"] = self.dtype
+        if _native.tensor_wraps(self) and options["device"] not in (None, self.device):
+            return _native.operator("aten::_to_copy")(self, dtype=options["dtype"], device=options["device"])
         return _native.operator("aten::to")(self, **options)
 
     def cpu(self, memory_format: Any = preserve_format) -> Tensor:
