@@ -501,6 +501,10 @@ _ELSEWHERE = {
         "_get_dispatch_stack_at", "_len_torch_dispatch_stack", "_pop_torch_dispatch_stack", "_push_on_torch_dispatch_stack",
     )},
     "_dispatch_isTensorSubclassLike": ("torchjit._dispatch_classes", "_isTensorSubclassLike"),
+    **{name: ("torchjit._C._library", name) for name in (
+        "_WeakTensorRef", "_parallel_info", "_show_config", "is_anomaly_check_nan_enabled", "vitals_enabled",
+    )},
+    "_LinAlgError": ("torchjit.linalg", "LinAlgError"),
     "_is_torch_function_enabled": ("torchjit._native", "torch_function_enabled"), "_TensorBase": ("torchjit._native", "TensorBase"),
     "_is_torch_function_mode_enabled": ("torchjit._override", "has_mode"),
     **{name: ("torchjit.overrides", name) for name in (

@@ -155,6 +155,7 @@ def make_fx(
             return pytree.tree_map(tracer.proxy_of, made)
 
         function = _function_of(_parameter_names(f, len(args)), body)
+        function.__name__ = getattr(f, "__name__", type(f).__name__)
         return dispatch_trace(function, tracer, tuple(pytree.tree_map(lambda _: PH, args)))
 
     return wrapped
