@@ -12,6 +12,7 @@ import (
 
 	"torchjit/gojit/interp"
 	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
 
@@ -213,6 +214,13 @@ func TJAlias(slot C.int64_t) C.int64_t {
 		return 0
 	}
 	return C.int64_t(tensorSlot(detached(t)))
+}
+
+// TJSetDispatches notes whether the class of a slot's tensor runs operators.
+//
+//export TJSetDispatches
+func TJSetDispatches(slot C.int64_t, on C.int) {
+	slots[slot].content.(*tensor.Tensor).SetDispatches(on != 0)
 }
 
 // TJLend describes the memory of a slot's tensor. It returns 1 where the tensor cannot be lent.

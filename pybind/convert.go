@@ -296,7 +296,9 @@ func deviceOfCode(code int64) tensor.Device {
 // keptValue writes a value whose tensors something besides Python holds.
 func (w *writer) keptValue(v value.Value) error {
 	from := len(w.words)
-	if err := w.value(v); err != nil {
+	w.keeping = true
+	err := w.value(v)
+	if w.keeping = false; err != nil {
 		return err
 	}
 	for x, end := &w.words[from], &w.words[from:][len(w.words)-from-1]; uintptr(unsafe.Pointer(x)) <= uintptr(unsafe.Pointer(end)); {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/schema"
@@ -14,6 +16,13 @@ var dispatchFunctions = []function{
 	{schema: "set_dispatching(bool on) -> None", run: setDispatching},
 	{schema: "count_dispatch_modes(int change) -> None", run: countDispatchModes},
 	{schema: "below_autograd(object f) -> any", run: belowAutograd},
+	{schema: "set_undispatched(bool on) -> bool", run: setUndispatched},
+	{schema: "set_below(bool on) -> bool", run: func(c *call) error {
+		c.bool(c.thread.mode.SetBelow(c.argBool(0)))
+		return nil
+	}},
+	{schema: "enter_above() -> bool", run: enterAbove},
+	{schema: "leave_above() -> None", run: leaveAbove},
 }
 
 // setDispatching switches on or off that Python's modes see the operators of this thread.
@@ -37,7 +46,7 @@ func countDispatchModes(c *call) error {
 
 // element returns the only element of a tensor, as the thread's modes have it.
 func (c *call) element(t *tensor.Tensor) (value.Value, error) {
-	if c.thread.mode.Dispatches() && t.Numel() == 1 {
+	if (c.thread.mode.Dispatches() || t.Dispatches()) && t.Numel() == 1 {
 		var out [1]value.Value
 		err := c.thread.mode.Run(ops.Find("aten::_local_scalar_dense"), []value.Value{value.OfTensor(t)}, out[:])
 		return out[0], err
@@ -70,10 +79,94 @@ func belowAutograd(c *call) error {
 // pythonDispatcher asks the innermost mode of Python's.
 type pythonDispatcher struct{}
 
-func (pythonDispatcher) Dispatch(m *autograd.Mode, op *ops.Operator, args, out []value.Value) error {
+func init() { autograd.SetClassDispatcher(pythonDispatcher{}) }
+
+// setUndispatched has the operators of this thread seen by no mode and no class, or ends that. It replies what was before.
+func setUndispatched(c *call) error {
+	c.bool(c.thread.mode.SetUndispatched(c.argBool(0)))
+	return nil
+}
+
+// enterAbove has the thread record and dispatch as it did where the operator was called that Python is asked about. It replies false where
+// none is.
+func enterAbove(c *call) error {
+	t := c.thread
+	if c.bool(len(t.above) > 0); len(t.above) == 0 {
+		return nil
+	}
+	again := *t.above[len(t.above)-1]
+	t.below, t.mode = append(t.below, t.mode), &again
+	return nil
+}
+
+// leaveAbove ends the last enterAbove.
+func leaveAbove(c *call) error {
+	t := c.thread
+	last := len(t.below) - 1
+	t.mode, t.below = t.below[last], t.below[:last]
+	c.none()
+	return nil
+}
+
+// inModeBelow has work run in a mode below autograd.
+func inModeBelow(m *autograd.Mode, work func() error) error {
 	return inMode(m.BelowAutograd(), func() error {
-		return callOperator("dispatch", op, args, func(w *word) error { return readResults(op.Schema(), w, out) })
+		t := thisThread()
+		t.above = append(t.above, m)
+		defer func() { t.above = t.above[:len(t.above)-1] }()
+		return work()
 	})
+}
+
+func (pythonDispatcher) Dispatch(m *autograd.Mode, op *ops.Operator, args, out []value.Value) error {
+	versions := versionsOfWritten(op, args)
+	err := inModeBelow(m, func() error {
+		return callOperator("dispatch", op, args, func(w *word) error {
+			return passOn(w, func() error { return readResults(op.Schema(), w, out) })
+		})
+	})
+	if err == nil {
+		finishWrites(op, args, out, versions)
+	}
+	return err
+}
+
+// versionsOfWritten returns the versions of the tensors that an operator writes and whose class runs it, -1 for other arguments; nil where
+// there are none.
+func versionsOfWritten(op *ops.Operator, args []value.Value) (versions []int) {
+	s := op.Schema()
+	for i := range s.Arguments {
+		if a := s.Arguments[i].Alias; a == nil || !a.IsWrite || !args[i].IsTensor() || !args[i].Tensor().Dispatches() {
+			continue
+		}
+		if versions == nil {
+			versions = slices.Repeat([]int{-1}, len(args))
+		}
+		versions[i] = args[i].Tensor().Version()
+	}
+	return versions
+}
+
+// finishWrites makes the tensors that were written the results, whatever the class gave, and counts the writes that it made to what
+// stands for their elements.
+func finishWrites(op *ops.Operator, args, out []value.Value, versions []int) {
+	s := op.Schema()
+	for i, v := range versions {
+		if v >= 0 && args[i].Tensor().Version() == v {
+			args[i].Tensor().Bump()
+		}
+	}
+	for i := range s.Returns {
+		r := s.Returns[i].Alias
+		if r == nil || !r.IsWrite {
+			continue
+		}
+		for j := range s.Arguments {
+			if a := s.Arguments[j].Alias; a != nil && a.IsWrite && slices.Equal(a.Before, r.Before) {
+				out[i] = args[j]
+			}
+		}
+	}
 }
 
 func (pythonDispatcher) Expand(m *autograd.Mode, op *ops.Operator, args, out []value.Value) (known bool, err error) {
@@ -152,6 +245,10 @@ func (w *writer) argument(t types.Type, v value.Value) error {
 			w.token(tokenMemoryFormat, v.Int())
 			return nil
 		}
+	}
+	if v.IsTensor() && v.Tensor().Wraps() && v.Tensor().PyObject() != 0 {
+		w.tensor(v.Tensor()) // who made the object holds it
+		return nil
 	}
 	return w.keptValue(v)
 }

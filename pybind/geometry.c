@@ -175,7 +175,7 @@ static PyObject *element(const char *p, int dtype) {
 static const char *elements(const char *t, int64_t *bytes) {
     int dtype = FIELD(t, uint8_t, dtype);
     *bytes = dtype < 16 ? element_bytes[dtype] : 0;
-    if (must_ask() || !*bytes || FIELD(t, uint16_t, device)) return NULL;
+    if (must_ask() || !*bytes || FIELD(t, uint16_t, device) || FIELD(t, void *, foreign)) return NULL;
     const char *data = FIELD(FIELD(t, char *, storage), char *, data);
     return data ? data + FIELD(t, int64_t, offset) * *bytes : "";
 }

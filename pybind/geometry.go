@@ -33,5 +33,6 @@ func TJLayout(layout *C.tj_layout) {
 	*layout = C.tj_layout{
 		numel: C.int64_t(l.Numel), shape: C.int64_t(l.Shape), strides: C.int64_t(l.Strides), offset: C.int64_t(l.Offset), dtype: C.int64_t(l.DType),
 		device: C.int64_t(l.Device), requires_grad: C.int64_t(l.RequiresGrad), base: C.int64_t(l.Base), storage: C.int64_t(l.Storage), data: C.int64_t(l.Data),
+		foreign: C.int64_t(l.Foreign),
 	}
 }

@@ -286,19 +286,24 @@ int tj_write(tj_writer *w, PyObject *o) {
 
 /* ---- reading ---- */
 
+/* Makes room for the object of a slot. */
+static int reserve_slot(int64_t slot) {
+    int64_t cap = slot_capacity ? slot_capacity * 2 : 1024;
+    if (slot < slot_capacity) return 0;
+    while (cap <= slot) cap *= 2;
+    PyObject **grown = realloc(slot_objects, cap * sizeof *grown);
+    if (!grown) return -1;
+    memset(grown + slot_capacity, 0, (cap - slot_capacity) * sizeof *grown);
+    slot_objects = grown;
+    slot_capacity = cap;
+    return 0;
+}
+
 /* Makes slot the property of a new object of cls; on failure gives the slot back. */
 PyObject *tj_adopt(PyTypeObject *cls, int64_t slot) {
-    if (slot >= slot_capacity) {
-        int64_t cap = slot_capacity ? slot_capacity * 2 : 1024;
-        while (cap <= slot) cap *= 2;
-        PyObject **grown = realloc(slot_objects, cap * sizeof *grown);
-        if (!grown) {
-            TJRelease(slot);
-            return PyErr_NoMemory();
-        }
-        memset(grown + slot_capacity, 0, (cap - slot_capacity) * sizeof *grown);
-        slot_objects = grown;
-        slot_capacity = cap;
+    if (reserve_slot(slot)) {
+        TJRelease(slot);
+        return PyErr_NoMemory();
     }
     PyObject *o = cls->tp_alloc(cls, 0);
     if (!o) {
@@ -323,6 +328,17 @@ void tj_forget(int64_t slot) {
     }
     tj_waiting.slots[tj_waiting.count++] = slot;
     if (tj_waiting.count == TJ_WAITING) TJReleaseWaiting();
+}
+
+/* A slot has no object any more, or o. */
+void tj_leave_slot(int64_t slot) {
+    slot_objects[slot] = NULL;
+}
+
+void tj_enter_slot(PyObject *o, int64_t slot) {
+    if (reserve_slot(slot)) Py_FatalError("torchjit: out of memory");
+    ((HandleObject *)o)->slot = slot;
+    slot_objects[slot] = o;
 }
 
 static PyObject *read_handle(int64_t number, int64_t slot) {

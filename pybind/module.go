@@ -315,9 +315,9 @@ func defineModuleMethod(c *call) error {
 	if err != nil {
 		return err
 	}
-	h, _ := o.Class.Host.(*moduleHost)
-	if h == nil {
-		return runtimeErrorf("methods can be added to modules that were compiled by torch.jit.script, not to loaded ones")
+	self := &frontend.Self{Type: o.Class} // of a module that was loaded or copied
+	if h, _ := o.Class.Host.(*moduleHost); h != nil {
+		self = h.self()
 	}
 	defs, err := syntax.ParseDefinitions(source.NewIndentedText("<string>", c.argString(1)))
 	if err != nil {
@@ -326,7 +326,7 @@ func defineModuleMethod(c *call) error {
 	resolver := newScope(c.argObject(2))
 	for _, def := range defs {
 		s := stub{name: def.Name().Name(), def: def, scope: resolver}
-		f := s.function(o.Class.Name+"."+s.name, h.self())
+		f := s.function(o.Class.Name+"."+s.name, self)
 		program.AddFunction(f)
 		o.Class.AddMethod(s.name, f)
 		if err := f.EnsureDefined(); err != nil {

@@ -7,6 +7,8 @@
 
 int tj_call_python(void *callable, const char *attribute, const tj_word *args, int64_t n, tj_reply *reply,
                    void **result);
+void tj_revive(void *o, int64_t slot);
+void tj_abandon(void *o);
 void tj_incref(void *o);
 void tj_decref(void *o);
 void *tj_release_gil(void);

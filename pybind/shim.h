@@ -89,6 +89,14 @@ int tj_overridden(PyObject *function, PyObject *const *args, Py_ssize_t nargs, P
 PyObject *tj_has_torch_function_unary(PyObject *module, PyObject *o);
 PyObject *tj_has_torch_function_variadic(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
+/* preserve.c */
+/* Prepares a new tensor of a class for what the class wants: that it runs operators. */
+int tj_prepare_object(PyObject *tensor);
+PyObject *tj_recast(PyObject *module, PyObject *args);
+PyObject *tj_set_disabled_dispatch(PyObject *module, PyObject *handler);
+void tj_leave_slot(int64_t slot);
+void tj_enter_slot(PyObject *o, int64_t slot);
+
 /* types.c */
 int tj_make_types(PyObject *module);
 PyObject *tj_new_function(PyTypeObject *type, int64_t slot, PyObject *name, int overridable);

@@ -48,6 +48,8 @@ type slot struct {
 	// kept says that something besides Python may use a tensor, so that its memory is left to the
 	// collector; else it is given back when the Python object goes.
 	kept bool
+	// passing says that the library is handing on a tensor which Python's function has returned.
+	passing bool
 }
 
 // slots are the objects that Python holds, by number; 0 is never used. freeSlots are unused numbers.
@@ -119,6 +121,9 @@ func (w *writer) tensor(t *tensor.Tensor) {
 		w.none()
 		return
 	}
+	if w.revived(t) {
+		return
+	}
 	w.put(int64(kindHandle)|int64(handleTensor)<<8, uint64(tensorSlot(t)))
 }
 
@@ -133,7 +138,9 @@ func (w *word) keep() { slots[w.bits].kept = true }
 
 // parameter writes a tensor that is shown as a Parameter where it has no Python object yet.
 func (w *writer) parameter(t *tensor.Tensor) {
-	w.put(int64(kindHandle)|int64(handleParameter)<<8, uint64(tensorSlot(t)))
+	if !w.revived(t) {
+		w.put(int64(kindHandle)|int64(handleParameter)<<8, uint64(tensorSlot(t)))
+	}
 	slots[t.PyObject()].kept = true
 }
 

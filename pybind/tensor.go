@@ -82,7 +82,7 @@ func tensorDType(c *call) error {
 }
 
 func tensorDevice(c *call) error {
-	c.token(tokenDevice, deviceCode(c.argTensor(0).Device()))
+	c.token(tokenDevice, deviceCode(c.argTensor(0).ShownDevice()))
 	return nil
 }
 
@@ -209,6 +209,9 @@ func tensorToList(c *call) error {
 		return err
 	}
 	t := c.argTensor(0)
+	if t.Dispatches() {
+		return runtimeErrorf(".tolist() is not supported for tensor subclasses.")
+	}
 	if t.Device().Type == tensor.Meta {
 		return source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
 	}

@@ -14,9 +14,11 @@ type thread struct {
 	mode     *autograd.Mode
 	recorder *trace.Recorder // nil where it records no trace
 	hooks    []*pythonSavedHooks
-	events   []func()      // end those that are open
-	values   []value.Value // arguments and results of the operators that run by name, one behind the other
-	nameless bool          // the running operator is called by a function that hides its caller's variables
+	above    []*autograd.Mode // of the operators that Python is asked about
+	below    []*autograd.Mode // that enterAbove has left
+	events   []func()         // end those that are open
+	values   []value.Value    // arguments and results of the operators that run by name, one behind the other
+	nameless bool             // the running operator is called by a function that hides its caller's variables
 }
 
 // threads are those that have called, by the numbers that the shim gave them. The GIL guards the slice.

@@ -87,7 +87,7 @@ typedef struct {
 
 /* Where the fields of a tensor lie, in bytes: see gojit/tensor/fields.go. */
 typedef struct {
-    int64_t numel, shape, strides, offset, dtype, device, requires_grad, base, storage, data;
+    int64_t numel, shape, strides, offset, dtype, device, requires_grad, base, storage, data, foreign;
 } tj_layout;
 
 #endif

@@ -46,7 +46,9 @@ static PyObject *tensor_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_TypeError, "TensorBase expects a Tensor");
         return NULL;
     }
-    return tj_adopt(cls, slot);
+    PyObject *made = tj_adopt(cls, slot);
+    if (made && tj_prepare_object(made)) Py_CLEAR(made);
+    return made;
 }
 
 static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
@@ -169,6 +171,12 @@ static PyType_Spec token_spec = {"torchjit._native.Token", sizeof(TokenObject), 
 
 /* ---- Function and ScriptFunction ---- */
 
+/* Whether a function is an operator of Python's syntax, which tries the other operand where a class raises TypeError. */
+static int is_syntax(PyObject *self) {
+    PyObject *dict = ((FunctionObject *)self)->dict;
+    return dict && PyDict_GetItemString(dict, "_is_syntax");
+}
+
 static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), nkw = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
     tj_word sent[TJ_STACK_WORDS], received[TJ_STACK_WORDS];
@@ -188,7 +196,15 @@ static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size
     }
     int rc = TJCall(((FunctionObject *)self)->slot, w.words, nargs, nkw, tj_thread_number(), &reply);
     tj_writer_free(&w);
-    if (rc) return tj_raise(&reply);
+    if (rc) {
+        int python = reply.len > 0 && (reply.words[0].tag & 0xff) == TJ_OBJECT;
+        tj_raise(&reply);
+        if (python && PyErr_ExceptionMatches(PyExc_TypeError) && is_syntax(self)) {
+            PyErr_Clear();
+            Py_RETURN_NOTIMPLEMENTED;
+        }
+        return NULL;
+    }
     const tj_word *cursor = reply.words;
     PyObject *result = tj_read(&cursor);
     tj_reply_free(&reply);

@@ -154,12 +154,13 @@ func (w *word) isSequence() bool {
 
 // writer appends words to memory of C: first the caller's, then memory of malloc that reply owns.
 type writer struct {
-	words []word // len: written; cap: room
-	reply *C.tj_reply
+	words   []word // len: written; cap: room
+	reply   *C.tj_reply
+	keeping bool // something besides Python holds the tensors that are written
 }
 
 func newWriter(reply *C.tj_reply) writer {
-	return writer{unsafe.Slice((*word)(unsafe.Pointer(reply.words)), int(reply.cap))[:0], reply}
+	return writer{unsafe.Slice((*word)(unsafe.Pointer(reply.words)), int(reply.cap))[:0], reply, false}
 }
 
 // finish tells the reply how many words there are.

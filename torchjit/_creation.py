@@ -29,6 +29,9 @@ def copied(name: str, data: Any, dtype: dtype | None = None, device: Any = None,
             f"sourceTensor.clone().detach().requires_grad_(True), rather than {name}(sourceTensor).",
             stacklevel=3,
         )
+        if _native.tensor_dispatches(data):
+            made = data.detach().clone() if dtype is None else data.detach().to(dtype, copy=True)
+            return made.requires_grad_(requires_grad)
     if _native.is_tracing():
         return _traced(name, data, dtype, requires_grad)
     made = _from(data, dtype)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from torchjit import _native
+from torchjit._dispatch_classes import call_classes, not_implemented, overriding
 
 _local = threading.local()
 
@@ -43,6 +44,10 @@ def _as_pytorch(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
         from torchjit._types import device
 
         kwargs = {**kwargs, "device": device("cpu"), "pin_memory": False}
+    if name in _LIKE and args:
+        like = args[0]
+        given = {"dtype": like.dtype, "layout": like.layout, "device": like.device, "pin_memory": False}
+        kwargs = {**given, **kwargs}
     return overload_of(name), args, kwargs
 
 
@@ -50,18 +55,31 @@ _FACTORIES = frozenset(f"aten::{name}" for name in (
     "arange", "arange.start", "arange.start_step", "empty.memory_format", "empty_strided", "eye", "eye.m", "full", "linspace", "logspace", "ones",
     "rand", "randint", "randint.low", "randn", "randperm", "zeros",
 ))  # fmt: skip
+_LIKE = frozenset(f"aten::{name}" for name in (
+    "empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like", "new_empty", "new_empty_strided", "new_full",
+    "new_ones", "new_zeros",
+))  # fmt: skip
 
 
 def call_mode(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the innermost mode makes of an operator; while it does so, the one around it is the innermost."""
+    """What the innermost mode makes of an operator; while it does so, the one around it is the innermost.
+
+    Where no mode is active, or it returns NotImplemented, the classes of the arguments are asked.
+    """
     modes = mode_stack()
     func, args, kwargs = _as_pytorch(name, args, kwargs)
+    found = overriding((*args, *kwargs.values())) if _native.foreign_in_use() else []
     if not modes:
-        return func(*args, **kwargs)
-    mode = modes.pop()
+        return call_classes(func, found, args, kwargs) if found else func(*args, **kwargs)
+    mode, kinds = modes.pop(), tuple(map(type, found))
     _native.set_dispatching(bool(modes))
     try:
-        return mode.__torch_dispatch__(func, (), args, kwargs)
+        result = mode.__torch_dispatch__(func, kinds, args, kwargs)
+        if result is NotImplemented and found:
+            result = call_classes(func, found, args, kwargs)
+        if result is NotImplemented:
+            raise TypeError(not_implemented(func, kinds, mode))
+        return result
     finally:
         modes.append(mode)
 
@@ -94,6 +112,54 @@ class TorchDispatchMode:
     def push(cls, *args: Any, **kwargs: Any) -> Any:
         """Makes a mode."""
         return cls(*args, **kwargs)
+
+
+# ---- the stack of modes, for code that handles it ----
+
+
+def _push_mode(mode: Any) -> None:
+    """Makes a mode the innermost one of this thread."""
+    mode.__enter__()
+
+
+def _pop_mode() -> Any:
+    """Ends the innermost mode of this thread and returns it. Raises AssertionError where there is none."""
+    modes = mode_stack()
+    assert modes, "no mode is active"
+    mode = modes[-1]
+    TorchDispatchMode.__exit__(mode)
+    return mode
+
+
+@contextlib.contextmanager
+def _pop_mode_temporarily() -> Iterator[Any]:
+    """A context in which the innermost mode is not active; gives it."""
+    mode = _pop_mode()
+    try:
+        yield mode
+    finally:
+        TorchDispatchMode.__enter__(mode)
+
+
+def _len_torch_dispatch_stack() -> int:
+    """How many modes are active in this thread."""
+    return len(mode_stack())
+
+
+def _get_dispatch_stack_at(index: int) -> Any:
+    """The mode at a place, 0 the outermost."""
+    return mode_stack()[index]
+
+
+def _get_current_dispatch_mode() -> Any:
+    """The innermost mode, None where there is none."""
+    modes = mode_stack()
+    return modes[-1] if modes else None
+
+
+def _get_current_dispatch_mode_stack() -> list[Any]:
+    """The modes that are active in this thread, the innermost last."""
+    return list(mode_stack())
 
 
 class BaseTorchDispatchMode(TorchDispatchMode):

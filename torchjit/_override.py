@@ -22,6 +22,9 @@ class _Disabled:
         with DisableTorchFunction():
             return func(*args, **(kwargs or {}))
 
+    def __repr__(self) -> str:
+        return "<built-in function _disabled_torch_function_impl>"
+
 
 _disabled_torch_function_impl = _Disabled()
 
@@ -115,7 +118,12 @@ def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterabl
         if result is not NotImplemented:
             return result
     for arg in found:
-        result = arg.__torch_function__(public_api, kinds, args, kwargs)
+        try:
+            result = arg.__torch_function__(public_api, kinds, args, kwargs)
+        except TypeError:
+            if is_syntax and _native.foreign_in_use():
+                return NotImplemented
+            raise
         if result is not NotImplemented:
             return result
     if is_syntax:
@@ -141,8 +149,7 @@ def as_subclass(tensor: Any, cls: Any) -> Any:
     """A tensor that is the same one as another to autograd and in memory, as an instance of a class derived from Tensor."""
     with DisableTorchFunction():
         made = _native.operator("aten::alias")(tensor)
-    made.__class__ = cls
-    return made
+    return _native.recast(made, cls)
 
 
 def default_torch_function(cls: type, func: Any, types: Iterable[type], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
@@ -180,7 +187,7 @@ def _converted(result: Any, cls: type) -> Any:
 _NEVER = frozenset((
     "__new__", "__init__", "__init_subclass__", "__subclasshook__", "__torch_function__", "__class__", "__dict__", "__weakref__", "__getattribute__",
     "__setattr__", "__delattr__", "__hash__", "__dir__", "__doc__", "__module__", "__slots__", "__iter__", "__buffer__", "__release_buffer__",
-    "_make_subclass", "as_subclass", "empty_of", "new", "_numbers", "_length", "_reduce", "__weaklistoffset__", "_backward_hooks",
+    "_make_subclass", "_make_wrapper_subclass", "__torch_dispatch__", "as_subclass", "empty_of", "new", "_numbers", "_length", "_reduce", "__weaklistoffset__", "_backward_hooks",
 ))  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import numbers
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from torchjit import _host, _native
+from torchjit import _dispatch_classes, _host, _native
 from torchjit._types import Size, device, dtype, dtypes, layout, preserve_format, qschemes, strided
 
 _TENSOR_HANDLE = 0
@@ -54,6 +54,8 @@ class Tensor(_TensorBase):
         from torchjit._override import default_torch_function
 
         return default_torch_function(cls, func, types, args, kwargs)
+
+    __torch_dispatch__ = _dispatch_classes._disabled_torch_dispatch_impl
 
     @staticmethod
     def empty_of(size: list[int]) -> Tensor:
@@ -168,11 +170,14 @@ class Tensor(_TensorBase):
         raise RuntimeError("torchjit does not share memory between processes: send tensors by pickle")
 
     @staticmethod
-    def _make_subclass(cls: builtins.type, data: Tensor, require_grad: builtins.bool = False) -> Any:
+    def _make_subclass(cls: Any, data: Any, require_grad: builtins.bool = False, **options: Any) -> Any:
         """The elements of a tensor as an instance of a subclass of Tensor, which nothing has made."""
-        made = _native.TensorBase.__new__(cls, data.detach())
-        _native.tensor_set_requires_grad(made, require_grad)
-        return made
+        return _dispatch_classes._make_subclass(cls, data, require_grad, **options)
+
+    @staticmethod
+    def _make_wrapper_subclass(cls: Any, size: Any, *args: Any, **options: Any) -> Any:
+        """A tensor of a class with __torch_dispatch__ that has a shape, but no elements."""
+        return _dispatch_classes._make_wrapper_subclass(cls, size, *args, **options)
 
     def as_subclass(self, cls: builtins.type) -> Any:
         """The same tensor as an instance of a subclass of Tensor."""
@@ -293,6 +298,8 @@ class Tensor(_TensorBase):
         return id(self)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
+        if _native.tensor_wraps(self):
+            return f"{builtins.type(self).__name__}(..., size={tuple(self.shape)}, dtype={self.dtype})"
         text = _native.tensor_text(self)
         if not hasattr(self, "_takes_over"):
             return text
@@ -425,6 +432,8 @@ class Tensor(_TensorBase):
             return _native.trace_to(self, options["device"], options["dtype"])
         if options["dtype"] is None:
             options["dtype"] = self.dtype
+        if _native.tensor_wraps(self) and options["device"] not in (None, self.device):
+            return _native.operator("aten::_to_copy")(self, dtype=options["dtype"], device=options["device"])
         return _native.operator("aten::to")(self, **options)
 
     def cpu(self, memory_format: Any = preserve_format) -> Tensor:
@@ -437,6 +446,8 @@ class Tensor(_TensorBase):
 
         if _native.is_tracing():
             _host.trace_warn("Converting a tensor to a NumPy array")
+        if _native.tensor_dispatches(self):
+            raise RuntimeError(".numpy() is not supported for tensor subclasses.")
         if self.is_meta:
             raise TypeError("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
         x = self.detach() if force else self
@@ -476,6 +487,8 @@ class Tensor(_TensorBase):
     def __deepcopy__(self, memo: dict[builtins.int, Any]) -> Tensor:
         if not self.is_leaf:
             raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment")
+        if id(self) not in memo and _native.tensor_dispatches(self):
+            return _dispatch_classes.copied(self, memo)
         if id(self) not in memo:
             x = self.detach().clone()
             if type(self) is not Tensor:
@@ -488,6 +501,11 @@ class Tensor(_TensorBase):
     def __reduce_ex__(self, protocol: Any) -> Any:
         from torchjit._creation import _rebuild
 
+        if _native.tensor_wraps(self):
+            return _dispatch_classes.rebuild_wrapper_subclass, (
+                type(self), self.dtype, tuple(self.shape), self.stride(), self.storage_offset(), self.layout, self.device, self.requires_grad,
+                _dispatch_classes.state_of(self),
+            )  # fmt: skip
         return _rebuild, (
             type(self),
             self.detach().contiguous().reshape(-1).view(dtypes["uint8"]).numpy().tobytes(),
@@ -500,6 +518,8 @@ class Tensor(_TensorBase):
         """The memory that the tensor shows. See torch.storage."""
         from torchjit.storage import storage_of
 
+        if _native.tensor_wraps(self):
+            raise NotImplementedError("python bindings to nullptr storage (e.g., from torch.Tensor._make_wrapper_subclass) are currently unsafe and thus disabled: the tensor has no memory")
         return storage_of(self)
 
     def untyped_storage(self) -> Any:

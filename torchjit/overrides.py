@@ -109,6 +109,20 @@ def _get_current_function_mode() -> Any:
     return stack[-1] if stack else None
 
 
+def _len_torch_function_stack() -> int:
+    """How many modes are active in this thread."""
+    return len(_override.mode_stack())
+
+
+def _get_function_stack_at(index: int) -> Any:
+    """The mode at a place, 0 the outermost."""
+    return _override.mode_stack()[index]
+
+
+_is_torch_function_mode_enabled = _override.has_mode
+_push_on_torch_function_stack, _pop_torch_function_stack = _push_mode, _pop_mode
+
+
 @contextlib.contextmanager
 def _pop_mode_temporarily() -> Iterator[Any]:
     """A context in which the innermost mode is not active; gives it."""
@@ -209,9 +223,16 @@ def get_testing_overrides() -> dict[Any, Any]:
 
 @contextlib.contextmanager
 def enable_reentrant_dispatch() -> Iterator[None]:
-    """Raises RuntimeError: it is for the time within __torch_dispatch__, which nothing here calls."""
-    raise RuntimeError("Accessing torch dispatch state outside of '__torch_dispatch__' is not allowed.")
-    yield
+    """A context within __torch_dispatch__ in which operators are recorded and dispatched as where the operator was called.
+
+    Raises RuntimeError elsewhere.
+    """
+    if not _native.enter_above():
+        raise RuntimeError("Accessing torch dispatch state outside of '__torch_dispatch__' is not allowed.")
+    try:
+        yield
+    finally:
+        _native.leave_above()
 
 
 def resolve_name(f: Any) -> str | None:

@@ -72,7 +72,7 @@ func (m *Mode) differentiate(outputs, grads, inputs []*tensor.Tensor, o Options)
 			}
 			fail("element %d of tensors does not require grad and does not have a grad_fn", i)
 		}
-		roots, seeds = append(roots, edgeOf(t)), append(seeds, seedOf(t, g, i))
+		roots, seeds = append(roots, edgeOf(t)), append(seeds, p.seedOf(t, g, i))
 	}
 	targets := make([]int, len(inputs))
 	if inputs != nil {
@@ -107,10 +107,13 @@ func (m *Mode) differentiate(outputs, grads, inputs []*tensor.Tensor, o Options)
 }
 
 // seedOf returns the gradient that the differentiation of an output starts with.
-func seedOf(t, g *tensor.Tensor, i int) *tensor.Tensor {
+func (p *pass) seedOf(t, g *tensor.Tensor, i int) *tensor.Tensor {
 	if g == nil {
 		if t.Numel() != 1 {
 			fail("grad can be implicitly created only for scalar outputs")
+		}
+		if t.Dispatches() {
+			return do(p.emitter, "ones_like", t)
 		}
 		if t.Device().Type == tensor.Meta {
 			return must(tensor.EmptyMeta(t.Shape(), t.DType()))
@@ -275,6 +278,8 @@ func (p *pass) keep(h *history, g, like *tensor.Tensor) {
 	case h.grad != nil:
 		do(p.emitter, "add_.Tensor", h.grad, g)
 		return
+	case g.Dispatches():
+		h.grad = do(p.emitter, "clone", g)
 	case likeDense && byOperators:
 		h.grad = do(p.emitter, "copy_", do(p.emitter, "new_empty_strided", g, g.Shape(), like.Strides()), g)
 	case byOperators:

@@ -19,6 +19,8 @@ type Mode struct {
 	uncached       bool     // casts of parameters are not kept
 	differentiated *Node    // whose derivative runs, while anomalies are looked for
 	dispatcher     Dispatcher
+	below          bool // autograd has had the operators that run: nothing is recorded, though GradEnabled may say so
+	undispatched   bool // tensors whose classes run operators count as any other
 }
 
 // GradEnabled reports whether operations are to be recorded for differentiation.
@@ -41,11 +43,11 @@ func (m *Mode) SetForward(on bool) (before bool) {
 }
 
 // records reports whether operators on tensors that require gradients are recorded.
-func (m *Mode) records() bool { return !m.off && !m.inference }
+func (m *Mode) records() bool { return !m.off && !m.below && !m.inference }
 
 // OnlyComputes reports whether operators on t do nothing in the mode besides computing their results.
 func (m *Mode) OnlyComputes(t *tensor.Tensor) bool {
-	return !m.inference && m.dispatcher == nil && (m.off || !t.RequiresGrad()) && (m.primal || !InForward())
+	return !m.inference && m.dispatcher == nil && !t.Dispatches() && (m.off || m.below || !t.RequiresGrad()) && (m.primal || !InForward())
 }
 
 // IsCasting reports whether operators cast their tensors.
@@ -102,7 +104,7 @@ func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
 
 // run is Run where there is something to look at.
 func (m *Mode) run(op *ops.Operator, args, out []value.Value) error {
-	if m.dispatcher != nil {
+	if m.dispatcher != nil || m.hasDispatching(args) {
 		if known, err := m.expand(op, args, out); known {
 			return err
 		}
@@ -117,7 +119,7 @@ func (m *Mode) run(op *ops.Operator, args, out []value.Value) error {
 			return err
 		}
 	}
-	if m.off {
+	if m.off || m.below {
 		return m.compute(op, args, out)
 	}
 	if !anyRequiresGrad(args) {

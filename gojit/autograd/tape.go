@@ -324,7 +324,9 @@ func (n *Node) attach(args, out []value.Value, views bool) {
 		if !t.DType().IsDifferentiable() || isArgument(args, t) || n.op == "aten::linalg_lu" && i == 0 { // a permutation
 			continue
 		}
-		t.SetBase(viewed(args, t))
+		if base := viewed(args, t); base != nil || !t.Dispatches() {
+			t.SetBase(base)
+		}
 		h := &history{edge: edge{n, i}}
 		if t.Base() != nil {
 			h.creation = kind

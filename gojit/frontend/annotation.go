@@ -177,7 +177,6 @@ func (e *emitter) genericType(s syntax.Subscript) types.Type {
 		fail(s.Range, "Unknown type constructor %s", name)
 	}
 	return t
-	return nil
 }
 
 // broadcastingList reads BroadcastingList2[int]: a list for which one element may stand.

@@ -1,6 +1,8 @@
 package serialize
 
 import (
+	"strings"
+
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
 	"torchjit/gojit/schema"
@@ -86,7 +88,11 @@ func (a *assembler) function(f *ir.Function) error {
 		return err
 	}
 	a.code.schema = f.Schema
-	g := f.Graph().Copy()
+	return a.graph(f.Graph().Copy())
+}
+
+// graph assembles a graph, which it changes.
+func (a *assembler) graph(g *ir.Graph) error {
 	passes.Inline(g)
 	insertDrops(g)
 	a.inline = inTreeOrder(g)
@@ -348,4 +354,44 @@ func (a *assembler) call(n *ir.Node) error {
 		a.emit("OP", at, 0)
 	}
 	return nil
+}
+
+// CodeTable is the code of a graph, as the lite interpreter reads it.
+type CodeTable struct {
+	Instructions []TableInstruction
+	Operators    []TableOperator
+	Constants    []value.Value
+	Types        []string
+	Registers    int
+}
+
+// TableInstruction is a name and two operands.
+type TableInstruction struct {
+	Name string
+	X, N int
+}
+
+// TableOperator is an operator and the number of arguments that it is called with.
+type TableOperator struct {
+	Name, Overload string
+	Arguments      int
+}
+
+// CodeTableOf assembles a graph. It fails where a node has no code.
+func CodeTableOf(name string, g *ir.Graph) (*CodeTable, error) {
+	a := newAssembler(name, newestBytecode, func(c types.Type) (string, bool) { return "", false }, func(string, types.Type) {})
+	if err := a.graph(g.Copy()); err != nil {
+		return nil, err
+	}
+	t := &CodeTable{Constants: a.code.constants, Registers: a.code.registers}
+	for _, name := range a.code.types {
+		t.Types = append(t.Types, strings.ReplaceAll(name, ",", ", "))
+	}
+	for _, in := range a.code.instructions {
+		t.Instructions = append(t.Instructions, TableInstruction{in.name, in.x, in.n})
+	}
+	for _, o := range a.code.operators {
+		t.Operators = append(t.Operators, TableOperator{o.name, o.overload, o.arguments})
+	}
+	return t, nil
 }

@@ -55,7 +55,7 @@ func (d *dropper) node(n *ir.Node) {
 	for _, b := range n.Blocks() {
 		d.block(b)
 	}
-	for _, v := range slices.Clone(n.Inputs()) {
+	for _, v := range slices.Backward(slices.Clone(n.Inputs())) {
 		if d.seen[v] {
 			continue
 		}

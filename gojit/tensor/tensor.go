@@ -32,6 +32,7 @@ type Tensor struct {
 	generation   uint32              // how often a recorded write replaced the history; of a view: what its base had when its history was made
 	versions     *atomic.Uint32      // counts writes in place of t and its views; nil where the storage counts
 	pyObject     uintptr             // the Python wrapper, borrowed; 0 where there is none
+	foreign      *foreign            // of a class of the host, else nil
 	dims         [2 * inlineDims]int
 }
 
@@ -225,6 +226,9 @@ func (t *Tensor) derive(n int) *Tensor {
 		v.base = t
 	}
 	v.generation = v.base.generation
+	if t.Wraps() {
+		v.foreign = &foreign{wraps: true, device: t.foreign.device}
+	}
 	if t.borrowed {
 		v.borrowed = true
 		v.released.Store(true)

@@ -496,10 +496,22 @@ _ELSEWHERE = {
     "DisableTorchFunction": ("torchjit._override", "DisableTorchFunction"),
     "_DisableFuncTorch": ("torchjit._override", "_DisableFuncTorch"),
     "_disabled_torch_function_impl": ("torchjit._override", "_disabled_torch_function_impl"),
+    **{name: ("torchjit._dispatch_classes", name) for name in ("_AutoDispatchBelowAutograd", "_DisableTorchDispatch", "_disabled_torch_dispatch_impl")},
+    **{name: ("torchjit.utils._python_dispatch", name) for name in (
+        "_get_dispatch_stack_at", "_len_torch_dispatch_stack", "_pop_torch_dispatch_stack", "_push_on_torch_dispatch_stack",
+    )},
+    "_dispatch_isTensorSubclassLike": ("torchjit._dispatch_classes", "_isTensorSubclassLike"),
+    **{name: ("torchjit._C._library", name) for name in (
+        "_WeakTensorRef", "_parallel_info", "_show_config", "is_anomaly_check_nan_enabled", "vitals_enabled",
+    )},
+    "_LinAlgError": ("torchjit.linalg", "LinAlgError"),
     "_is_torch_function_enabled": ("torchjit._native", "torch_function_enabled"), "_TensorBase": ("torchjit._tensor", "_TensorBase"),
     **{name: ("torchjit._pickled_functions", "_VariableFunctionsClass") for name in ("_VariableFunctions", "_VariableFunctionsClass")},
     "_is_torch_function_mode_enabled": ("torchjit._override", "has_mode"),
-    **{name: ("torchjit.overrides", name) for name in ("_has_torch_function", "_has_torch_function_unary", "_has_torch_function_variadic")},
+    **{name: ("torchjit.overrides", name) for name in (
+        "_get_function_stack_at", "_has_torch_function", "_has_torch_function_unary", "_has_torch_function_variadic", "_len_torch_function_stack",
+        "_pop_torch_function_stack", "_push_on_torch_function_stack",
+    )},
     "_logging_set_logger": ("torchjit.jit._logging", "set_logger"),
     "PyTorchFileReader": ("torchjit.jit._records", "PyTorchFileReader"), "PyTorchFileWriter": ("torchjit.jit._records", "PyTorchFileWriter"),
     "_jit_check_alias_annotation": ("torchjit.jit._alias_check", "check_alias_annotation"),

@@ -1016,6 +1016,9 @@ def _add_attribute(module: Any, name: builtins.str, type: Type, value: Any) -> N
 def _class_members(class_type: Type) -> list[Any]:
     """The names, kinds and types of a class's attributes."""
 
+def _compile_graph_to_code_table(name: builtins.str, graph: Graph) -> Any:
+    """The code of a graph for the lite interpreter: its instructions, operators, constants, types and the number of registers, as pairs."""
+
 def _compute_shapes(graph: Graph, first: Node | None = None, last: Node | None = None) -> tuple[Any, ...]:
     """Gives tensors the types that follow from those of the parameters; replies a graph that computes the sizes that are symbols, and the symbols."""
 

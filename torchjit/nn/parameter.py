@@ -11,20 +11,45 @@ from torchjit._tensor import Tensor
 _PARAMETER_HANDLE = 1
 
 
-class Parameter(Tensor):
-    """A tensor that becomes a parameter of the module it is assigned to."""
+class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
+    """Has tensors of other classes that were made parameters be instances of Parameter."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(instance) or cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
+    """A tensor that becomes a parameter of the module it is assigned to.
+
+    One of a class with __torch_dispatch__ stays of that class.
+    """
 
     __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = Tensor()
+        if _native.tensor_dispatches(data):
+            return _of_dispatching(data, requires_grad)
         made = _native.TensorBase.__new__(cls, data)
         _native.tensor_set_requires_grad(made, requires_grad)
         return made
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+def _of_dispatching(data: Any, requires_grad: bool) -> Any:
+    """A parameter that stays an instance of a class that runs operators."""
+    made = data.detach().requires_grad_(requires_grad)
+    if type(made) is not type(data):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an instance of the same type, "
+            f"but return type {type(made).__name__} was found instead. To use the type as a Parameter, please correct the detach() semantics defined "
+            "by its __torch_dispatch__() implementation."
+        )
+    made._is_param = True
+    return made
 
 
 class Buffer(Tensor):

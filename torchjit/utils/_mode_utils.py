@@ -14,8 +14,11 @@ def all_same_mode(modes: Any) -> bool:
 
 @contextlib.contextmanager
 def no_dispatch() -> Iterator[None]:
-    """A context without modes below autograd."""
-    from torchjit.utils._python_dispatch import no_modes
+    """A context in which no mode below autograd and no class of tensors sees operators."""
+    from torchjit._dispatch_classes import _DisableTorchDispatch
 
-    with no_modes():
+    guard = _DisableTorchDispatch()
+    try:
         yield
+    finally:
+        del guard

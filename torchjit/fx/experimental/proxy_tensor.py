@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torchjit as torch
+from torchjit._subclasses.fake_tensor import FakeTensorMode
 from torchjit.fx import PH, Tracer
 from torchjit.fx.graph import Graph
 from torchjit.fx.graph_module import GraphModule
@@ -130,7 +131,7 @@ def make_fx(
 
     Arguments are tensors and containers of such; other leaves are constants of the graph. Tensors that f uses besides them become
     attributes of the module. decomposition_table has functions that run in place of operators, by overloads of torch.ops. With the mode
-    "real" and with "fake" f runs with the tensors themselves. Raises NotImplementedError for "symbolic", AssertionError for other modes,
+    "real" f runs with the tensors themselves, with "fake" with tensors without elements. Raises NotImplementedError for "symbolic", AssertionError for other modes,
     RuntimeError where f asks for the value of a tensor that is recorded.
     """
     assert tracing_mode in ("real", "fake", "symbolic")
@@ -140,17 +141,21 @@ def make_fx(
     def wrapped(*args: Any) -> GraphModule:
         tracer = PythonKeyTracer()
         mode = ProxyTorchDispatchMode(tracer, decomposition_table)
+        fake = FakeTensorMode() if tracing_mode == "fake" else None
+        if fake is not None:
+            args = pytree.tree_map(lambda x: fake.from_tensor(x) if isinstance(x, torch.Tensor) else x, args)
         leaves, _ = pytree.tree_flatten(args)
 
         def body(*proxies: Any) -> Any:
             for proxy, x in zip(pytree.tree_flatten(proxies)[0], leaves, strict=True):
                 if isinstance(x, torch.Tensor) and isinstance(proxy, Proxy):
                     tracer.track_results(x, proxy)
-            with mode:
+            with fake or contextlib.nullcontext(), mode:
                 made = f(*args)
             return pytree.tree_map(tracer.proxy_of, made)
 
         function = _function_of(_parameter_names(f, len(args)), body)
+        function.__name__ = getattr(f, "__name__", type(f).__name__)
         return dispatch_trace(function, tracer, tuple(pytree.tree_map(lambda _: PH, args)))
 
     return wrapped

@@ -1,0 +1,86 @@
+"""Tensors of classes with __torch_dispatch__: their objects live as long as anyone needs them, and no longer."""
+
+import gc
+import weakref
+
+import torchjit as torch
+from torchjit import _native
+from torchjit.utils._pytree import tree_map
+
+alive = 0
+
+
+class Counted(torch.Tensor):
+    """A wrapper with an attribute in a slot."""
+
+    __slots__ = ["elem"]
+
+    @staticmethod
+    def __new__(cls, elem, requires_grad=False):
+        global alive
+        alive += 1
+        made = torch.Tensor._make_wrapper_subclass(cls, elem.shape, dtype=elem.dtype, requires_grad=requires_grad)
+        made.elem = elem
+        return made
+
+    def __del__(self):
+        global alive
+        alive -= 1
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        plain = lambda x: x.elem if isinstance(x, cls) else x  # noqa: E731
+        made = func(*tree_map(plain, args), **tree_map(plain, kwargs or {}))
+        return tree_map(lambda x: cls(x) if isinstance(x, torch.Tensor) else x, made)
+
+
+def collect():
+    for _ in range(4):
+        gc.collect()
+        _native.collect()
+        torch.ones(1)
+
+
+def test_results_that_nobody_holds_go_at_once():
+    before = alive
+    x = Counted(torch.ones(10))
+    for _ in range(20):
+        x + 1
+    assert alive - before == 1
+
+
+def test_what_was_saved_for_a_gradient_keeps_its_attributes_and_goes_with_it():
+    before = alive
+    w = Counted(torch.full((3,), 2.0), True)
+    y = (w * w).sin().sum()
+    collect()
+    y.backward()
+    assert torch.allclose(w.grad.elem, 4 * torch.tensor(4.0).cos().expand(3))
+    grad = id(w.grad)
+    assert id(w.grad) == grad
+    del w, y
+    collect()
+    assert alive == before
+
+
+def test_cycles_through_attributes_are_collected():
+    before = alive
+    x = Counted(torch.ones(3), True)
+    y = x * 2
+    y.elem.owner = y
+    y.sum().backward()
+    x.elem.gradient = x.grad
+    del x, y
+    collect()
+    assert alive == before
+
+
+def test_a_weak_reference_ends_where_only_the_library_holds_the_tensor():
+    w = Counted(torch.ones(3), True)
+    y = w * 2
+    seen = weakref.ref(y)
+    z = y.sin()
+    del y
+    assert seen() is None
+    z.sum().backward()
+    assert w.grad is not None

@@ -1,0 +1,1 @@
+"""How passes over FX graphs are run."""

@@ -1,0 +1,1 @@
+"""The parts of torch.utils.benchmark."""
