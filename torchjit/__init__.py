@@ -58,6 +58,7 @@ def _reduce_function(f: Any) -> Any:
 
 
 _copyreg.pickle(_native.Function, _reduce_function)
+_copyreg.pickle(_native.Method, _reduce_function)
 torch = _sys.modules[__name__]  # torch.torch is torch
 globals().update(dtypes)
 globals().update(qschemes)

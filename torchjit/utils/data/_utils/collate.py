@@ -56,11 +56,11 @@ def collate(batch: Any, *, collate_fn_map: FunctionMap = None) -> Any:
     if isinstance(first, collections.abc.Mapping):
         return _made(kind, {k: one([x[k] for x in batch]) for k in first})
     if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return kind(*(one(list(column)) for column in zip(*batch)))
+        return kind(*(one(column) for column in zip(*batch)))
     if isinstance(first, collections.abc.Sequence):
         if any(len(x) != len(first) for x in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        columns = [one(list(column)) for column in zip(*batch)]
+        columns = [one(column) for column in zip(*batch)]
         return columns if isinstance(first, tuple) else _made(kind, columns)
     raise TypeError(default_collate_err_msg_format.format(kind))
 
