@@ -1881,6 +1881,31 @@ def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Optiona
     return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
 
 
+def _check_attention_shapes(
+    query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Optional[Tensor], attn_mask: Optional[Tensor], num_heads: int
+) -> bool:
+    """Whether the query is batched; fails where the others are not as it is."""
+    n = query.dim()
+    assert n == 2 or n == 3, f"query should be unbatched 2D or batched 3D tensor but received {n}-D query tensor"
+    what = "For batched (3-D) `query`" if n == 3 else "For unbatched (2-D) `query`"
+    assert key.dim() == n and value.dim() == n, (
+        f"{what}, expected `key` and `value` to be {n}-D but found {key.dim()}-D and {value.dim()}-D tensors respectively"
+    )
+    if key_padding_mask is not None:
+        assert key_padding_mask.dim() == n - 1, (
+            f"{what}, expected `key_padding_mask` to be `None` or {n - 1}-D but found {key_padding_mask.dim()}-D tensor instead"
+        )
+    if attn_mask is not None:
+        assert attn_mask.dim() == 2 or attn_mask.dim() == 3, (
+            f"{what}, expected `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor instead"
+        )
+        if n == 2 and attn_mask.dim() == 3:
+            expected = (num_heads, query.shape[0], key.shape[0])
+            fits = attn_mask.size(0) == expected[0] and attn_mask.size(1) == expected[1] and attn_mask.size(2) == expected[2]
+            assert fits, f"Expected `attn_mask` shape to be {expected} but got {attn_mask.shape}"
+    return n == 3
+
+
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,
@@ -1910,7 +1935,7 @@ def multi_head_attention_forward(
     """Attention of several heads over projected inputs, sequence first."""
     if has_torch_function_variadic(query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias):
         return handle_torch_function(multi_head_attention_forward, (query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias), query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=training, key_padding_mask=key_padding_mask, need_weights=need_weights, attn_mask=attn_mask, use_separate_proj_weight=use_separate_proj_weight, q_proj_weight=q_proj_weight, k_proj_weight=k_proj_weight, v_proj_weight=v_proj_weight, static_k=static_k, static_v=static_v, average_attn_weights=average_attn_weights)
-    is_batched = query.dim() == 3
+    is_batched = _check_attention_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not is_batched:
         query = query.unsqueeze(1)
         key = key.unsqueeze(1)
@@ -1924,6 +1949,12 @@ def multi_head_attention_forward(
     )
     head_dim = embed_dim // num_heads
     assert head_dim * num_heads == embed_dim, f"embed_dim {embed_dim} not divisible by num_heads {num_heads}"
+    if use_separate_proj_weight:
+        assert key.shape[:2] == value.shape[:2], (
+            f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
+        )
+    else:
+        assert key.shape == value.shape, f"key shape {key.shape} does not match value shape {value.shape}"
 
     if not use_separate_proj_weight:
         assert in_proj_weight is not None, "use_separate_proj_weight is False but in_proj_weight is None"
@@ -1941,7 +1972,12 @@ def multi_head_attention_forward(
 
     if attn_mask is not None:
         if attn_mask.dim() == 2:
+            if attn_mask.size(0) != tgt_len or attn_mask.size(1) != src_len:
+                raise RuntimeError(f"The shape of the 2D attn_mask is {attn_mask.shape}, but should be {(tgt_len, src_len)}.")
             attn_mask = attn_mask.unsqueeze(0)
+        elif attn_mask.size(0) != bsz * num_heads or attn_mask.size(1) != tgt_len or attn_mask.size(2) != src_len:
+            expected = (bsz * num_heads, tgt_len, src_len)
+            raise RuntimeError(f"The shape of the 3D attn_mask is {attn_mask.shape}, but should be {expected}.")
     if bias_k is not None and bias_v is not None:
         k = torch.cat([k, bias_k.repeat(1, bsz, 1)])
         v = torch.cat([v, bias_v.repeat(1, bsz, 1)])
@@ -1970,6 +2006,9 @@ def multi_head_attention_forward(
     src_len = k.size(1)
 
     if key_padding_mask is not None:
+        assert key_padding_mask.size(0) == bsz and key_padding_mask.size(1) == src_len, (
+            f"expecting key_padding_mask shape of {(bsz, src_len)}, but got {key_padding_mask.shape}"
+        )
         key_padding_mask = (
             key_padding_mask.view(bsz, 1, 1, src_len).expand(-1, num_heads, -1, -1).reshape(bsz * num_heads, 1, src_len)
         )

@@ -19,6 +19,12 @@ func productType(d tensor.DType) tensor.DType {
 	return tensor.Int64
 }
 
+// sameAddedTypes fails where a product and what is added to it have not one type.
+func sameAddedTypes(self, a, b *tensor.Tensor) {
+	check(self.DType() == b.DType(), "self and mat2 must have the same dtype")
+	check(a.DType() == b.DType(), "mat1 and mat2 must have the same dtype")
+}
+
 func sameTypes(name string, a, b *tensor.Tensor) {
 	if a.DType() != b.DType() {
 		raise(source.RuntimeError, "expected scalar type %s but found %s", a.DType().CppName(), b.DType().CppName())
@@ -325,10 +331,14 @@ func linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
 	}
 	transposed := must(weight.T())
 	checkInner(rows, transposed)
-	sameTypes("addmm_impl_cpu_", rows, transposed)
-	if bias != nil && bias.DType() != rows.DType() {
-		raise(source.RuntimeError, "expected scalar type %s but found %s", rows.DType().CppName(), bias.DType().CppName())
+	switch {
+	case bias == nil:
+	case x.Dim() == 1:
+		bias = to(bias, rows.DType())
+	default:
+		sameAddedTypes(bias, rows, transposed)
 	}
+	sameTypes("addmm_impl_cpu_", rows, transposed)
 	out := sumOfProducts(bias, rows, transposed)
 	if x.Dim() == 2 {
 		return out
@@ -385,8 +395,9 @@ var matmulFamily = []definition{
 		a, b := c.tensor(1), c.tensor(2)
 		check(a.Dim() == 2, "mat1 must be a matrix, got %d-D tensor", a.Dim())
 		check(b.Dim() == 2, "mat2 must be a matrix, got %d-D tensor", b.Dim())
+		checkInner(a, b)
+		sameAddedTypes(c.tensor(0), a, b)
 		if self := c.tensor(0); self.DType() == a.DType() && (a.DType().IsFloating() || productType(a.DType()) == a.DType()) && isOne(c.scalar(3)) && isOne(c.scalar(4)) {
-			checkInner(a, b)
 			sameTypes("addmm_impl_cpu_", a, b)
 			must(self.Expand(a.Size(0), b.Size(1)))
 			return sumOfProducts(self, a, b)
@@ -403,6 +414,7 @@ var matmulFamily = []definition{
 		return scaledSum(c.tensor(0), bmm(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
 	}),
 	giving("addbmm", func(c call) *tensor.Tensor {
+		sameAddedTypes(c.tensor(0), c.tensor(1), c.tensor(2))
 		p := bmm(c.tensor(1), c.tensor(2))
 		return scaledSum(c.tensor(0), sum(p, []int{0}, false, p.DType()), c.scalar(3), c.scalar(4))
 	}),

@@ -24,10 +24,44 @@ type pooling struct {
 	kernel, stride, padding, dilation []int
 }
 
+// checkPooled asks for an input of n dimensions besides its channels, or a batch of them.
+func checkPooled(name string, x *tensor.Tensor, n int) {
+	if x.Dim() == n+1 || x.Dim() == n+2 {
+		return
+	}
+	const batch = "Expected %dD or %dD (batch mode) tensor with optional 0 dim batch size for input, but got:%s"
+	switch {
+	case name == "avg_pool1d":
+		checkDimensions(name, x)
+	case n == 1:
+		check(false, "max_pool1d: "+batch, n+1, n+2, shapeText(x.Shape()))
+	case name == "avg_pool2d":
+		wrapDim(-3, x)
+		check(false, batch, n+1, n+2, shapeText(x.Shape()))
+	}
+	check(false, "non-empty %dD or %dD (batch mode) tensor expected for input", n+1, n+2)
+}
+
+// checkDimensions asks for a row of each channel, or a batch of them.
+func checkDimensions(name string, x *tensor.Tensor) {
+	check(x.Dim() == 2 || x.Dim() == 3, "Expected 2 to 3 dimensions, but got %d-dimensional tensor for argument #1 'self' (while checking arguments for %s)", x.Dim(), name)
+}
+
+func checkAdaptive(name string, x *tensor.Tensor, n int) {
+	if n == 1 {
+		checkDimensions(name, x)
+	}
+	colon := ""
+	if strings.Contains(name, "max") {
+		colon = ":"
+	}
+	check(x.Dim() == n+1 || x.Dim() == n+2, "%s(): Expected %dD or %dD tensor, but got%s %s", name, n+1, n+2, colon, shapeText(x.Shape()))
+}
+
 // poolArgs reads kernel, stride, padding and, where hasDilation, dilation from argument i on.
 func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooling {
 	x := c.tensor(0)
-	check(x.Dim() == n+1 || x.Dim() == n+2, "%s() Expected %dD or %dD input tensor, but got input of size %s", name, n+1, n+2, shapeText(x.Shape()))
+	checkPooled(name, x, n)
 	kernel := c.intsOf(i, n, "kernel_size")
 	stride := c.ints(i + 1)
 	if len(stride) == 0 {
@@ -122,7 +156,7 @@ func adaptiveWindows(in, out int) []window1 {
 // adaptive reads the output size, an entry of which may be None, from argument 1.
 func adaptive(name string, c call, n int) pooling {
 	x := c.tensor(0)
-	check(x.Dim() == n+1 || x.Dim() == n+2, "%s(): Expected %dD or %dD tensor, but got %s", name, n+1, n+2, shapeText(x.Shape()))
+	checkAdaptive(name, x, n)
 	size := c.intsOf(1, n, "output_size")
 	p, regular := pooling{n: n}, true
 	for d := range n {
