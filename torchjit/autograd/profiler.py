@@ -36,13 +36,12 @@ class profile:  # noqa: N801
         _native.profiler_begin()
         return self
 
-    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> bool:
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         if self.enabled:
             found = _native.profiler_end()
             self.function_events = EventList(
                 FunctionEvent(i, name, thread, start / 1000, end / 1000) for i, (name, thread, start, end) in enumerate(found)
             ).nest()
-        return False
 
     def _events(self) -> EventList:
         if self.function_events is None:
@@ -119,8 +118,8 @@ class emit_nvtx:  # noqa: N801
     def __enter__(self) -> emit_nvtx:
         return self
 
-    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> bool:
-        return False
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        pass
 
 
 class emit_itt(emit_nvtx):  # noqa: N801

@@ -1,5 +1,7 @@
 """torch.nn: modules, parameters, functions of neural networks."""
 
+from typing import Any as _Any
+
 from torchjit.nn.parameter import Buffer as Buffer
 from torchjit.nn.parameter import Parameter as Parameter
 from torchjit.nn.parameter import UninitializedBuffer as UninitializedBuffer
@@ -37,7 +39,7 @@ def factory_kwargs(kwargs: object) -> dict[str, object]:
     return made
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> _Any:
     if name not in ("intrinsic", "qat", "quantizable", "quantized"):
         raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
     import importlib

@@ -54,7 +54,7 @@ class TreeSpec:
 
     def __init__(self, typ: Any, context: Any, children_specs: list[TreeSpec]) -> None:
         self.type, self.context, self.children_specs = typ, context, children_specs
-        self.num_leaves = sum(spec.num_leaves for spec in children_specs)
+        self.num_leaves: int = sum(spec.num_leaves for spec in children_specs)
 
     def __repr__(self, indent: int = 0) -> str:
         children = ", ".join(repr(c) for c in self.children_specs)

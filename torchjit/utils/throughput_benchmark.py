@@ -71,7 +71,8 @@ class ThroughputBenchmark:
         if profiler_output_path:
             from torchjit.autograd import profiler
 
-            with profiler.profile() as recorded:
+            recorded = profiler.profile()
+            with recorded:
                 stats = self._measure(num_calling_threads, num_warmup_iters, num_iters)
             recorded.export_chrome_trace(profiler_output_path)
             return stats
