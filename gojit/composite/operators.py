@@ -606,6 +606,12 @@ def _own_full_reflectors(input, tau):
     return torch.linalg_householder_product(wide, tau)
 
 def ormqr(self, input2, input3, left: bool, transpose: bool):
+    if self.dim() < 2:
+        raise RuntimeError("torch.ormqr: input must have at least 2 dimensions.")
+    if input3.dim() < 2:
+        raise RuntimeError("torch.ormqr: other must have at least 2 dimensions.")
+    if input2.size(-1) > self.size(-1):
+        raise RuntimeError("torch.ormqr: tau.shape[-1] must be less than or equal to input.shape[-1]")
     q = _own_full_reflectors(self, input2)
     if transpose:
         q = q.mH

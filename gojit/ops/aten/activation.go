@@ -154,6 +154,7 @@ func preluOf(c call) *tensor.Tensor {
 	self, weight := c.tensor(0), c.tensor(1)
 	if weight.Numel() != 1 {
 		check(self.Dim() > 0, "Not allow zero-dim input tensor.")
+		check(weight.Dim() <= 1, "prelu: Expected `weight` to be a scalar or 1D tensor, but got ndim = %d", weight.Dim())
 		channels := 1
 		if self.Dim() > 1 {
 			channels = self.Size(1)

@@ -208,7 +208,13 @@ func gradientOf(name string, dimAt int, readSpacing func(c call, n int) ([]float
 			}
 		}
 		spacing, coordinates := readSpacing(c, len(dims))
-		check(len(spacing) == len(dims) || len(coordinates) == len(dims), "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = %d'", t.Dim())
+		given := len(spacing) + len(coordinates)
+		check(given == len(dims) || c.isNone(dimAt), "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the same length, but got a spacing argument of length %d and a dim argument of length %d.", given, len(dims))
+		check(given == len(dims), "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = %d'", t.Dim())
+		reducedDims(t, dims) // which may not name one twice
+		for _, x := range coordinates {
+			check(x.Device() == t.Device(), "torch.gradient expected each tensor to be on the same device, but got devices %s and %s!", t.Device(), x.Device())
+		}
 		c.giveList(gradient(t, dims, spacing, coordinates, c.int(dimAt+1)))
 	})
 }

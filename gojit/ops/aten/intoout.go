@@ -92,6 +92,22 @@ func storeOut(dst, result *tensor.Tensor) {
 	succeed(tensor.Copy(dst, result))
 }
 
+// apartOut are the operators that read their inputs while they write: elements of out may not lie in the same memory, nor in that of an input.
+var apartOut = []string{"bernoulli", "cat", "gather", "index_select", "kthvalue", "masked_select", "take"}
+
+// checkOutType fails where an operator wants out to have the type of its result, and it has another.
+func checkOutType(base string, c call, result, out tensor.DType) {
+	switch base {
+	case "amax", "amin":
+		in := c.tensor(0).DType()
+		check(in == out, "Expected the dtype for input and out to match, but got %s for input's dtype and %s for out's dtype.", in.CppName(), out.CppName())
+	case "aminmax", "gather", "mean":
+		check(result == out, "Expected out tensor to have dtype %s, but got %s instead", lowerNames[result], lowerNames[out])
+	case "multinomial":
+		check(result == out, "multinomial expects Long tensor out, got: %s", out.CppName())
+	}
+}
+
 func storeParts(into []*tensor.Tensor, parts []value.Value) {
 	if len(parts) != len(into) {
 		raise(source.RuntimeError, "expected %d tensors in out, but got %d", len(parts), len(into))

@@ -134,7 +134,10 @@ func atLeastAll(ts []*tensor.Tensor, n int) []*tensor.Tensor {
 	return out
 }
 
-func vstack(c call) *tensor.Tensor { return concat(atLeastAll(c.tensors(0), 2), 0) }
+func vstack(c call) *tensor.Tensor {
+	check(len(c.tensors(0)) > 0, "vstack expects a non-empty TensorList")
+	return concat(atLeastAll(c.tensors(0), 2), 0)
+}
 
 func cat(c call) *tensor.Tensor {
 	ts := c.tensors(0)

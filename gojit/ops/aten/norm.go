@@ -281,6 +281,7 @@ var normFamily = []definition{
 	giving("instance_norm", instanceNorm),
 	giving("renorm", func(c call) *tensor.Tensor {
 		x, p, dim, limit := c.tensor(0), c.scalar(1).Float64(), wrapDim(c.int(2), c.tensor(0)), c.scalar(3).Float64()
+		check(x.Dim() > 1, "renorm: input needs at least 2 dimensions, got %d dimensions", x.Dim())
 		var dims []int
 		for d := range x.Dim() {
 			if d != dim {

@@ -26,8 +26,11 @@ type pooling struct {
 
 // checkPooled asks for an input of n dimensions besides its channels, or a batch of them.
 func checkPooled(name string, x *tensor.Tensor, n int) {
+	isMax := strings.HasPrefix(name, "max_pool")
 	if x.Dim() == n+1 || x.Dim() == n+2 {
-		return
+		if !isMax || n > 1 || !slices.Contains(x.Shape()[x.Dim()-n-1:], 0) {
+			return
+		}
 	}
 	const batch = "Expected %dD or %dD (batch mode) tensor with optional 0 dim batch size for input, but got:%s"
 	switch {
@@ -35,8 +38,10 @@ func checkPooled(name string, x *tensor.Tensor, n int) {
 		checkDimensions(name, x)
 	case n == 1:
 		check(false, "max_pool1d: "+batch, n+1, n+2, shapeText(x.Shape()))
-	case name == "avg_pool2d":
-		wrapDim(-3, x)
+	case n == 2:
+		if !isMax {
+			wrapDim(-3, x)
+		}
 		check(false, batch, n+1, n+2, shapeText(x.Shape()))
 	}
 	check(false, "non-empty %dD or %dD (batch mode) tensor expected for input", n+1, n+2)
@@ -74,11 +79,12 @@ func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooli
 	if hasDilation {
 		dilation = c.intsOf(i+3, n, "dilation")
 	}
+	if name == "max_pool1d" {
+		checkLine(kernel[0], stride[0], padding[0], dilation[0])
+	}
 	sizes := [4]int{x.Size(x.Dim() - n - 1)}
 	p := pooling{n: n, kernel: kernel, stride: stride, padding: padding, dilation: dilation}
 	for d := range n {
-		in := x.Size(x.Dim() - n + d)
-		check(in > 0, "%s(): Expected input to have non-zero size for non-batch dimensions, but got %s", name, shapeText(x.Shape()))
 		check(kernel[d] != 0 || len(c.ints(i+1)) > 0, "stride should not be zero")
 		checkAxis(d, "kernel size", "k", kernel)
 		check(stride[d] != 0, "stride should not be zero")
@@ -86,13 +92,45 @@ func poolArgs(name string, c call, i, n int, hasDilation bool, ceilAt int) pooli
 		checkAxis(d, "dilation", "dilation", dilation)
 		check(padding[d] >= 0, "pad must be non-negative, but got pad: %d", padding[d])
 		check(2*padding[d] <= kernel[d], "pad should be at most half of kernel size, but got pad=%d and kernel_size=%d", padding[d], kernel[d])
+	}
+	checkNotEmpty(name, x, n)
+	for d := range n {
+		in := x.Size(x.Dim() - n + d)
 		out := pooledSize(in, kernel[d], stride[d], padding[d], dilation[d], c.bool(ceilAt))
 		sizes[d+1] = out
 		p.windows = append(p.windows, slidingWindows(in, max(out, 0), kernel[d], stride[d], padding[d], dilation[d]))
 	}
-	check(slices.Min(sizes[1:n+1]) > 0, "Given input size: %v. Calculated output size: %v. Output size is too small",
+	if slices.Min(sizes[1:n+1]) > 0 {
+		return p
+	}
+	switch name {
+	case "max_pool1d":
+		check(false, "max_pool1d() Invalid computed output size: %d", sizes[1])
+	case "max_pool1d_with_indices":
+		check(false, "Given input size: (%dx1x%d). Calculated output size: (%dx1x%d). Output size is too small", sizes[0], x.Size(x.Dim()-1), sizes[0], sizes[1])
+	}
+	check(false, "Given input size: %v. Calculated output size: %v. Output size is too small",
 		closeTimes(x.Shape()[x.Dim()-n-1:]), closeTimes(sizes[:n+1]))
 	return p
+}
+
+// checkNotEmpty asks for rows, columns and, of max_pool, channels with elements.
+func checkNotEmpty(name string, x *tensor.Tensor, n int) {
+	empty := slices.Contains(x.Shape()[x.Dim()-n:], 0)
+	if strings.HasPrefix(name, "max_pool") && (empty || x.Size(x.Dim()-n-1) == 0) {
+		check(n == 3, "Expected %dD or %dD (batch mode) tensor with optional 0 dim batch size for input, but got:%s", n+1, n+2, shapeText(x.Shape()))
+		check(false, "max_pool3d_with_indices_out_cpu_template(): Expected input's non-batch dimensions to have positive length, but input has a shape of %s and non-batch dimension 0 has length zero!", shapeText(x.Shape()))
+	}
+	check(!empty, "%s(): Expected input to have non-zero size for non-batch dimensions, but got %s", name, shapeText(x.Shape()))
+}
+
+// checkLine asks for windows that make sense, in the words that PyTorch has where no gradient is recorded.
+func checkLine(kernel, stride, padding, dilation int) {
+	check(kernel > 0, "max_pool1d() kernel_size must be greater than zero, but got %d", kernel)
+	check(stride > 0, "max_pool1d() stride must be greater than zero, but got %d", stride)
+	check(padding >= 0, "max_pool1d() padding must be non-negative, but got %d", padding)
+	check(padding <= kernel/2, "max_pool1d() padding should be at most half of kernel size, but got padding=%d and kernel_size=%d", padding, kernel)
+	check(dilation > 0, "max_pool1d() dilation must be greater than zero, but got %d", dilation)
 }
 
 // checkAxis fails where number d of the dimensions of an image is not positive, and names them all, a line having a height of 1.
@@ -430,7 +468,7 @@ func maxPoolNd(name string, n int) []definition {
 			return maxima(c)
 		}),
 		define(name+"_with_indices", func(c call) {
-			c.give(pair(maxPool(c.tensor(0), poolArgs(name, c, 1, n, true, 5)))...)
+			c.give(pair(maxPool(c.tensor(0), poolArgs(name+"_with_indices", c, 1, n, true, 5)))...)
 		}),
 	}
 }

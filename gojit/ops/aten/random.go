@@ -181,11 +181,17 @@ func multinomial(t *tensor.Tensor, n int, replacement bool, gen *tensor.Generato
 	check(t.DType().IsFloating(), "multinomial only supports floating-point dtypes for input, got: %s", t.DType().CppName())
 	check(n > 0, "cannot sample n_sample <= 0 samples")
 	categories := t.Size(t.Dim() - 1)
+	check(categories <= 1<<24, "number of categories cannot exceed 2^24")
 	check(replacement || n <= categories, "cannot sample n_sample > prob_dist.size(-1) samples without replacement")
 	work := contiguous(to(t, tensor.Float64))
 	rows := tensor.Data[float64](work)
 	for _, p := range rows {
-		check(p >= 0 && p <= math.MaxFloat64, "probability tensor contains either `inf`, `nan` or element < 0")
+		if p >= 0 && p <= math.MaxFloat64 {
+			continue
+		}
+		check(replacement, "probability tensor contains either `inf`, `nan` or element < 0")
+		check(p >= 0, "invalid multinomial distribution (encountering probability entry < 0)")
+		check(false, "invalid multinomial distribution (encountering probability entry = infinity or NaN)")
 	}
 	if !replacement {
 		for r := range len(rows) / categories {

@@ -49,6 +49,7 @@ func arrange(t *tensor.Tensor, dims []int, keepdim bool, acc tensor.DType) reduc
 }
 
 func reducedDims(t *tensor.Tensor, dims []int) []bool {
+	check(t.Dim() <= 64, "only tensors with up to 64 dims are supported")
 	reduced := make([]bool, max(t.Dim(), 1))
 	for _, d := range dims {
 		d = wrapDim(d, t)
@@ -136,6 +137,7 @@ func noEmptyRows(name string, t *tensor.Tensor, dims []int) {
 	}
 	if len(dims) == 0 {
 		if t.Numel() == 0 {
+			check(name != "aminmax", "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
 			raise(source.RuntimeError, "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.", name)
 		}
 		return
@@ -385,7 +387,9 @@ var reduceFamily = slices.Concat([]definition{
 		return mean(c.tensor(0), nil, false, c.dtypeOr(1, c.tensor(0).DType()))
 	}),
 	giving("mean.dim", func(c call) *tensor.Tensor {
-		return mean(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, c.tensor(0).DType()))
+		result := c.dtypeOr(3, c.tensor(0).DType())
+		check(c.isNone(3) || !isIntegral(result), "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
+		return mean(c.tensor(0), c.ints(1), c.bool(2), result)
 	}),
 	giving("nansum", func(c call) *tensor.Tensor {
 		return nanSum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))

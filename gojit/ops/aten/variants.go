@@ -242,6 +242,7 @@ func store(self, result *tensor.Tensor) {
 // outForm derives the overload whose last arguments receive the results.
 func (d *definition) outForm(name string) ops.Operator {
 	into, functional := d.into, d.functional()
+	base, _, _ := strings.Cut(name, ".")
 	return entry(key(name), into != nil || d.takesMeta, func(c call) {
 		if len(c.out) == 0 { // the last argument is a list of tensors
 			storeList(c, functional.Run)
@@ -249,6 +250,13 @@ func (d *definition) outForm(name string) ops.Operator {
 		}
 		first := len(c.args) - len(c.out)
 		inputs := c.args[:first]
+		if base == "multinomial" {
+			checkOutType(base, c, tensor.Int64, c.tensor(first).DType())
+		}
+		if slices.Contains(apartOut, base) {
+			checkInside(c.tensor(first))
+			checkApart(c.tensor(first), inputs)
+		}
 		if into != nil && isResult(c.tensor(first), inputs) {
 			into(call{inputs, nil}, c.tensor(first))
 			c.giveOut(0)
@@ -257,6 +265,7 @@ func (d *definition) outForm(name string) ops.Operator {
 		results := make([]value.Value, len(c.out))
 		succeed(functional.Run(inputs, results))
 		for i, r := range results {
+			checkOutType(base, c, r.Tensor().DType(), c.tensor(first+i).DType())
 			storeOut(c.tensor(first+i), r.Tensor())
 			release(r.Tensor(), c.args)
 			c.giveOut(i)

@@ -202,6 +202,7 @@ func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 
 // roll moves elements along dimensions; those that fall off an end come in at the other.
 func roll(t *tensor.Tensor, shifts, dims []int) *tensor.Tensor {
+	check(len(shifts) > 0, "`shifts` required")
 	if len(dims) == 0 {
 		check(len(shifts) == 1, "shifts and dimensions must align. shifts: %d, dims:%d", len(shifts), len(dims))
 		flat := must(t.Reshape(-1))
