@@ -20,6 +20,9 @@ func lend(t *tensor.Tensor, array *C.tj_array) error {
 	if format == nil {
 		return typeErrorf("Got unsupported ScalarType %s", t.DType().CppName())
 	}
+	if t.Device().Type == tensor.Meta {
+		return typeErrorf("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+	}
 	if t.RequiresGrad() {
 		return runtimeErrorf("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
 	}

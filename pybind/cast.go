@@ -48,7 +48,7 @@ func castTensor(t *tensor.Tensor, k types.Kind) (value.Value, bool, error) {
 	if t.Numel() != 1 {
 		return value.None, false, nil
 	}
-	s, err := t.Item()
+	s, err := itemOf(t)
 	if err != nil {
 		return value.None, false, err
 	}

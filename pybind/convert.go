@@ -149,7 +149,7 @@ func toNumber(w *word, k types.Kind) (value.Value, error) {
 	s := wordScalar(w)
 	if t := w.tensor(); t != nil {
 		var err error
-		if s, err = t.Item(); err != nil {
+		if s, err = itemOf(t); err != nil {
 			return value.None, err
 		}
 	}

@@ -44,15 +44,41 @@ func countDispatchModes(c *call) error {
 	return nil
 }
 
-// element returns the only element of a tensor, as the thread's modes have it.
+// element returns the only element of a tensor, as the thread's modes and the tensor's class have it.
 func (c *call) element(t *tensor.Tensor) (value.Value, error) {
-	if (c.thread.mode.Dispatches() || t.Dispatches()) && t.Numel() == 1 {
-		var out [1]value.Value
-		err := c.thread.mode.Run(ops.Find("aten::_local_scalar_dense"), []value.Value{value.OfTensor(t)}, out[:])
-		return out[0], err
+	if c.thread.mode.Dispatches() && t.Numel() == 1 {
+		return elementIn(c.thread.mode, t)
 	}
-	s, err := t.Item()
+	s, err := itemOf(t)
 	return value.OfScalar(s), err
+}
+
+func elementIn(m *autograd.Mode, t *tensor.Tensor) (value.Value, error) {
+	var out [1]value.Value
+	err := m.Run(ops.Find("aten::_local_scalar_dense"), []value.Value{value.OfTensor(t)}, out[:])
+	return out[0], err
+}
+
+// itemOf returns the only element of a tensor, as its class has it.
+func itemOf(t *tensor.Tensor) (tensor.Scalar, error) {
+	if !t.Dispatches() || t.Numel() != 1 {
+		return t.Item()
+	}
+	v, err := elementIn(thisThread().mode, t)
+	if err != nil {
+		return tensor.Scalar{}, err
+	}
+	switch v.Kind() {
+	case value.KindBool:
+		return tensor.Boolean(v.Bool()), nil
+	case value.KindInt:
+		return tensor.Int(v.Int()), nil
+	case value.KindFloat:
+		return tensor.Float(v.Float()), nil
+	case value.KindComplex:
+		return tensor.Complex(v.Complex()), nil
+	}
+	return tensor.Scalar{}, typeErrorf("aten._local_scalar_dense gave no number")
 }
 
 func isNonzero(v value.Value) bool {

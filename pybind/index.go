@@ -255,7 +255,7 @@ func (in *indexer) view(k *namedOperator, kept int, args ...value.Value) error {
 func (in *indexer) tensorPart(w *word, t *tensor.Tensor) error {
 	switch {
 	case t.Dim() == 0 && t.DType().IsIntegral() && t.DType() != tensor.Uint8:
-		s, err := t.Item()
+		s, err := itemOf(t)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 """Tensors of classes with __torch_dispatch__: their objects live as long as anyone needs them, and no longer."""
 
 import gc
+import pickle
 import weakref
 
 import torchjit as torch
@@ -84,3 +85,23 @@ def test_a_weak_reference_ends_where_only_the_library_holds_the_tensor():
     assert seen() is None
     z.sum().backward()
     assert w.grad is not None
+
+
+def test_memory_that_is_not_there_is_not_lent():
+    w = Counted(torch.ones(3))
+    for lend in (memoryview, torch.from_dlpack):
+        try:
+            lend(w)
+        except TypeError as e:
+            assert "meta" in str(e)
+        else:
+            raise AssertionError("elements were read")
+
+
+def test_pickles_keep_attributes():
+    assert torch.equal(pickle.loads(pickle.dumps(Counted(torch.ones(3)))).elem, torch.ones(3))
+
+
+def test_classes_run_operators_in_inference_mode():
+    with torch.inference_mode():
+        assert (Counted(torch.ones(3)) + 1).elem.tolist() == [2, 2, 2]

@@ -503,7 +503,7 @@ class Tensor(_TensorBase):
 
         if _native.tensor_wraps(self):
             return _dispatch_classes.rebuild_wrapper_subclass, (
-                type(self), self.dtype, tuple(self.shape), self.stride(), self.storage_offset(), self.layout, self.device, self.requires_grad,
+                type(self), self.dtype, tuple(self.shape), self.stride(), self.storage_offset(), None, self.device, self.requires_grad,
                 _dispatch_classes.state_of(self),
             )  # fmt: skip
         return _rebuild, (

@@ -94,7 +94,7 @@ func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
 		if !m.inference {
 			return op.Run(args, out)
 		}
-		return runInference(op, args, out)
+		return runInference(m, op, args, out)
 	}
 	if profiling.Load() != nil {
 		return m.profiled(op, args, out)
@@ -113,7 +113,7 @@ func (m *Mode) run(op *ops.Operator, args, out []value.Value) error {
 	case !m.primal && InForward():
 		return m.runForward(op, args, out)
 	case m.inference:
-		return runInference(op, args, out)
+		return runInference(m, op, args, out)
 	case anyInference(args):
 		if err := checkInference(m, op, args); err != nil {
 			return err
@@ -132,8 +132,8 @@ func (m *Mode) run(op *ops.Operator, args, out []value.Value) error {
 }
 
 // runInference runs an operator whose new results become inference tensors.
-func runInference(op *ops.Operator, args, out []value.Value) error {
-	if err := op.Run(args, out); err != nil {
+func runInference(m *Mode, op *ops.Operator, args, out []value.Value) error {
+	if err := m.compute(op, args, out); err != nil {
 		return err
 	}
 	eachTensor(out, func(t *tensor.Tensor) bool {

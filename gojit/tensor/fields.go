@@ -6,7 +6,8 @@ import "unsafe"
 // found at the pointer that the field begins with; its second word is their number.
 type Fields struct {
 	Numel, Shape, Strides, Offset, DType, Device, RequiresGrad, Base, Storage, Foreign int64
-	Data                                                                               int64 // in a Storage: the pointer to its first byte, then the number of bytes
+	// Data lies in a Storage: the pointer to its first byte, then the number of bytes.
+	Data int64
 }
 
 // FieldsOfTensors returns where they lie.

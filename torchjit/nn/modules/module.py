@@ -163,7 +163,7 @@ class Module:
 
     def __setattr__(self, name: str, value: Any) -> None:
         state = self.__dict__
-        if isinstance(value, Parameter):
+        if isinstance(value, Tensor) and isinstance(value, Parameter):
             self._forget(name, "_parameters")
             self.register_parameter(name, value)
         elif isinstance(value, Module):
