@@ -102,7 +102,7 @@ _ELSEWHERE.update({name: "torchjit.functional" for name in ("cdist", "lu", "norm
 _SUBMODULES = (
     "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
     "ops",
-    "optim", "overrides", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
+    "optim", "overrides", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "sparse", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
     "utils", "version", "__config__", "_jit_internal", "_C", "_sources", "_VF", "_lowrank", "_six", "_tensor_str",
 )  # fmt: skip
 

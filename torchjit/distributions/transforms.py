@@ -66,7 +66,7 @@ class Transform:
     @property
     def inv(self) -> Transform:
         """The inverse."""
-        return _Inverse(self)
+        return _InverseTransform(self)
 
     @property
     def sign(self) -> Any:
@@ -96,7 +96,7 @@ def _settings(t: Transform) -> dict[str, Any]:
     return {k: v for k, v in t.__dict__.items() if not k.startswith("_cache")}
 
 
-class _Inverse(Transform):
+class _InverseTransform(Transform):
     def __init__(self, of: Transform) -> None:
         super().__init__()
         self._of = of
