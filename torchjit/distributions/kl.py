@@ -9,7 +9,7 @@ from typing import Any
 import torchjit as torch
 from torchjit.distributions.continuous import Beta, Exponential, Gamma, Laplace, Normal, Uniform
 from torchjit.distributions.discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
-from torchjit.distributions.distribution import Distribution, Independent
+from torchjit.distributions.distribution import Independent
 from torchjit.distributions.transforms import HalfNormal, TransformedDistribution
 from torchjit.distributions.vectors import Dirichlet, MultivariateNormal, _solved
 

@@ -6,7 +6,13 @@ from typing import Any
 
 import torchjit as torch
 from torchjit.distributions.continuous import _EULER as euler_constant  # noqa: F401
-from torchjit.distributions.distribution import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
+from torchjit.distributions.distribution import (
+    broadcast_all,
+    clamp_probs,
+    lazy_property,
+    logits_to_probs,
+    probs_to_logits,
+)
 from torchjit.distributions.transforms import _sum_rightmost  # noqa: F401
 
 __all__ = [

@@ -5,14 +5,14 @@ from __future__ import annotations
 import collections.abc
 import re
 from collections.abc import Callable
-from typing import Any, Optional, Union
+from typing import Any
 
 import torchjit as torch
 
 # Kinds of arrays whose elements are no numbers.
 np_str_obj_array_pattern = re.compile("[SaUO]")
 default_collate_err_msg_format = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
-FunctionMap = Optional[dict[Union[type, tuple[type, ...]], Callable[..., Any]]]
+FunctionMap = dict[Any, Callable[..., Any]] | None
 
 def default_convert(data: Any) -> Any:
     """Arrays become tensors, within containers too; the rest stays."""
