@@ -164,8 +164,9 @@ func (in *indexer) parts(index *word) error {
 	if used > in.x.Dim() {
 		return indexErrorf("too many indices for tensor of dimension %d", in.x.Dim())
 	}
+	rest := in.x.Dim() - used // counted before ints and None change the number of dimensions
 	for part := range index.items {
-		if err := in.part(part, in.x.Dim()-used); err != nil {
+		if err := in.part(part, rest); err != nil {
 			return err
 		}
 	}

@@ -82,6 +82,19 @@ def test_one_device():
     assert DistributedDataParallel is nn.parallel.DistributedDataParallel
 
 
+def test_names_of_what_is_not_there():
+    from torchjit.distributed.algorithms.join import Join
+
+    with pytest.raises(RuntimeError, match="works in one process"):
+        Join([])
+    assert torchjit.cuda.get_rng_state_all() == [] and torchjit.cuda.set_rng_state_all([]) is None
+    assert not torchjit.profiler.kineto_available()
+    assert not isinstance(torchjit.ones(2), torchjit.sparse.FloatTensor)
+    for f in (torchjit.sparse.mm, torchjit.sparse.FloatTensor):
+        with pytest.raises(NotImplementedError, match="torchjit has no sparse tensors"):
+            f(torchjit.ones(2))
+
+
 def test_functions_for_exports_can_be_imported_but_not_called():
     from torchjit.onnx.symbolic_opset11 import squeeze
 

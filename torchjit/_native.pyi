@@ -4,6 +4,8 @@
 from collections.abc import Callable
 from typing import Any, final
 
+from typing_extensions import disjoint_base
+
 class Handle:
     """The Python side of one object of the library."""
 
@@ -56,6 +58,7 @@ class Token:
     def code(self) -> int: ...
     def __new__(cls, class_number: int, code: int, /) -> Any: ...
 
+@disjoint_base
 class Function:
     """A function of the library; as a class attribute it is a function still."""
 

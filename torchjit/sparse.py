@@ -17,6 +17,19 @@ def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> A
     return torch.addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
 
 
+class _SparseType(type):
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        _needs_sparse(cls.__name__)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return False
+
+
+# Types of which no tensor is an instance.
+for _name in ("BFloat16", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"):
+    globals()[_name + "Tensor"] = _SparseType(_name + "Tensor", (), {"__module__": "torch.sparse"})
+
+
 def _needs_sparse(name: str) -> NoReturn:
     raise NotImplementedError(f"torch.sparse.{name} is for sparse tensors, which are not implemented by this version of torchjit")
 

@@ -797,19 +797,32 @@ def inverse(self):
     return torch.linalg_inv(self)
 
 def linalg_inv_ex(self, check_errors: bool):
-    _, info = torch.linalg_inv_ex(self.detach(), check_errors=check_errors)
-    return torch.linalg_inv(self), info
+    found, info = torch.linalg_inv_ex(self.detach(), check_errors=check_errors)
+    failed = (info != 0)[..., None, None]
+    if info.numel() > 0 and bool(torch.all(failed)):  # what has failed has no gradient
+        return found, info
+    return torch.where(failed, found, torch.linalg_inv(_own_identity_where(failed, self))), info
+
+def _own_identity_where(failed, matrices):
+    return torch.where(failed, torch.eye(matrices.size(-1), dtype=matrices.dtype, device=matrices.device), matrices)
 
 def linalg_solve_ex(A, B, left: bool, check_errors: bool):
-    _, info = torch.linalg_solve_ex(A.detach(), B.detach(), left=left, check_errors=check_errors)
-    return torch.linalg_solve(A, B, left=left), info
+    found, info = torch.linalg_solve_ex(A.detach(), B.detach(), left=left, check_errors=check_errors)
+    failed = (info != 0)[..., None, None]
+    if info.numel() > 0 and bool(torch.all(failed)):
+        return found, info
+    solved = torch.linalg_solve(_own_identity_where(failed, A), B, left=left)
+    return (torch.where(failed, found, solved) if bool(torch.any(failed)) else solved), info
 
 def cholesky(self, upper: bool):
     return torch.linalg_cholesky(self, upper=upper)
 
 def linalg_cholesky_ex(self, upper: bool, check_errors: bool):
-    _, info = torch.linalg_cholesky_ex(self.detach(), upper=upper, check_errors=check_errors)
-    return torch.linalg_cholesky(self, upper=upper), info
+    found, info = torch.linalg_cholesky_ex(self.detach(), upper=upper, check_errors=check_errors)
+    failed = (info != 0)[..., None, None]
+    if info.numel() > 0 and bool(torch.all(failed)):
+        return found, info
+    return torch.where(failed, found, torch.linalg_cholesky(_own_identity_where(failed, self), upper=upper)), info
 
 def cholesky_inverse(self, upper: bool):
     f = torch.triu(self) if upper else torch.tril(self)

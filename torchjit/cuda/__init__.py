@@ -52,6 +52,15 @@ def manual_seed(seed: int) -> None:
 manual_seed_all = manual_seed
 
 
+def get_rng_state_all() -> list[Any]:
+    """The states of the devices' random streams: none."""
+    return []
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """Sets the random streams of devices, of which there are none."""
+
+
 def memory_allocated(device: Any = None) -> int:
     """The bytes of tensors on devices: none."""
     return 0

@@ -42,6 +42,7 @@ from torchjit.distributions.discrete import (
     Poisson,
 )
 from torchjit.distributions.distribution import Distribution, Independent
+from torchjit.distributions.exp_family import ExponentialFamily
 from torchjit.distributions.kl import kl_divergence, register_kl
 from torchjit.distributions.matrices import LKJCholesky, LowRankMultivariateNormal, Wishart
 from torchjit.distributions.structured import *  # noqa: F403
@@ -61,7 +62,7 @@ from torchjit.distributions.vectors import Dirichlet, MultivariateNormal
 __all__ = [
     "ContinuousBernoulli", "FisherSnedecor", "Kumaraswamy", "LKJCholesky", "LogisticNormal", "LowRankMultivariateNormal", "NegativeBinomial",
     "RelaxedOneHotCategorical", "VonMises", "Wishart",
-    "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Distribution", "Exponential", "Gamma", "Geometric", "Gumbel", "HalfCauchy",
+    "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Distribution", "Exponential", "ExponentialFamily", "Gamma", "Geometric", "Gumbel", "HalfCauchy",
     "HalfNormal", "Independent", "Laplace", "LogNormal", "MixtureSameFamily", "Multinomial", "MultivariateNormal", "Normal", "OneHotCategorical",
     "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "RelaxedBernoulli", "StudentT", "TransformedDistribution", "Uniform", "Weibull", "constraints",
     "kl", "kl_divergence", "register_kl", "transforms",
@@ -69,18 +70,15 @@ __all__ = [
 
 from torchjit._submodules import provide as _provide  # isort: skip
 from torchjit.distributions import kl_pairs as _kl_pairs  # noqa: F401
-from torchjit.distributions.distribution import (  # noqa: F401
-    broadcast_all,
-    clamp_probs,
-    lazy_property,
-    logits_to_probs,
-    probs_to_logits,
-)
+from torchjit.distributions import structured as _structured
+from torchjit.distributions import transforms as _transforms
+from torchjit.distributions import utils as utils
 from torchjit.distributions.transforms import LogitRelaxedBernoulli  # noqa: F401
 
-for _name in structured.__all__:
-    setattr(transforms, _name, getattr(structured, _name))
-    transforms.__all__.append(_name)
+# PyTorch has all transforms in one module.
+for _name in _structured.__all__:
+    setattr(_transforms, _name, getattr(_structured, _name))
+    _transforms.__all__.append(_name)
 
 # Modules of PyTorch whose classes stand with their kin here.
 _provide(
@@ -95,7 +93,7 @@ _provide(
         "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough", "pareto": "Pareto", "poisson": "Poisson",
         "relaxed_bernoulli": "LogitRelaxedBernoulli RelaxedBernoulli", "relaxed_categorical": "ExpRelaxedCategorical RelaxedOneHotCategorical",
         "studentT": "StudentT", "transformed_distribution": "TransformedDistribution", "uniform": "Uniform",
-        "utils": "broadcast_all clamp_probs lazy_property logits_to_probs probs_to_logits", "von_mises": "VonMises", "weibull": "Weibull",
+        "von_mises": "VonMises", "weibull": "Weibull",
         "wishart": "Wishart",
     },
 )  # fmt: skip

@@ -10,11 +10,12 @@ from torchjit.distributions import constraints
 from torchjit.distributions.continuous import _EULER, Gamma, Normal, Uniform, _Univariate
 from torchjit.distributions.discrete import Categorical, _Binary, _one_of
 from torchjit.distributions.distribution import Distribution, broadcast_all, clamp_probs, lazy_property, probs_to_logits
+from torchjit.distributions.exp_family import ExponentialFamily
 from torchjit.distributions.structured import StickBreakingTransform
 from torchjit.distributions.transforms import AffineTransform, ExpTransform, PowerTransform, TransformedDistribution
 
 
-class ContinuousBernoulli(_Binary):
+class ContinuousBernoulli(_Binary, ExponentialFamily):
     """Numbers between 0 and 1 with a density proportional to probs**x * (1 - probs)**(1 - x).
 
     Around 0.5, between lims, the formulas are Taylor series.

@@ -8,6 +8,7 @@ from typing import Any
 import torchjit as torch
 from torchjit.distributions import constraints
 from torchjit.distributions.distribution import Distribution, broadcast_all
+from torchjit.distributions.exp_family import ExponentialFamily
 from torchjit.distributions.vectors import Dirichlet
 
 _EULER = 0.57721566490153286060
@@ -49,7 +50,7 @@ class _LocationScale(_Univariate):
         return self.loc
 
 
-class Normal(_LocationScale):
+class Normal(_LocationScale, ExponentialFamily):
     """The normal distribution with mean loc and standard deviation scale."""
 
     @property
@@ -190,7 +191,7 @@ class Cauchy(_LocationScale):
         return math.log(4 * math.pi) + self.scale.log()
 
 
-class Exponential(_Univariate):
+class Exponential(_Univariate, ExponentialFamily):
     """The exponential distribution with mean 1/rate."""
 
     arg_constraints = {"rate": constraints.positive}
@@ -233,7 +234,7 @@ class Exponential(_Univariate):
         return 1 - torch.log(self.rate)
 
 
-class Gamma(_Univariate):
+class Gamma(_Univariate, ExponentialFamily):
     """The gamma distribution with mean concentration/rate."""
 
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
@@ -365,7 +366,7 @@ class Gumbel(_LocationScale):
         return self.scale.log() + (1 + _EULER)
 
 
-class Beta(_Univariate):
+class Beta(_Univariate, ExponentialFamily):
     """The beta distribution with mean concentration1 / (concentration1 + concentration0)."""
 
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}

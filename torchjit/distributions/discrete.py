@@ -13,6 +13,7 @@ from torchjit.distributions.distribution import (
     logits_to_probs,
     probs_to_logits,
 )
+from torchjit.distributions.exp_family import ExponentialFamily
 from torchjit.nn.functional import binary_cross_entropy_with_logits
 
 
@@ -49,7 +50,7 @@ class _Binary(Distribution):
         return logits_to_probs(self.logits, is_binary=True)
 
 
-class Bernoulli(_Binary):
+class Bernoulli(_Binary, ExponentialFamily):
     """1 with probability probs, else 0."""
 
     support = constraints.boolean
@@ -200,7 +201,7 @@ class Binomial(_Binary):
         return values.expand((-1, *self._batch_shape)) if expand else values
 
 
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     """Counts with mean rate."""
 
     arg_constraints = {"rate": constraints.nonnegative}

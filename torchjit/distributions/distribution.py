@@ -78,10 +78,11 @@ class Distribution:
             self._validate_args = validate_args
         if self._validate_args:
             self._check_parameters()
+        super().__init__()  # of a class beside this one
 
     def _check_parameters(self) -> None:
         for name, constraint in self.arg_constraints.items():
-            if constraints.is_dependent(constraint) or name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
+            if constraints.is_dependent(constraint) or name not in self.__dict__ and isinstance(getattr(type(self), name, None), lazy_property):
                 continue
             value = getattr(self, name)
             if not constraint.check(value).all():
@@ -158,7 +159,7 @@ class Distribution:
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The distribution with a larger batch_shape."""
-        made = type(self).__new__(type(self))
+        made = type(self).__new__(type(self)) if _instance is None else _instance
         shape = torch.Size(batch_shape)
         for name in self.arg_constraints:
             if name in self.__dict__:
@@ -169,6 +170,14 @@ class Distribution:
         Distribution.__init__(made, shape, self.event_shape, validate_args=False)
         made._validate_args = self._validate_args
         return made
+
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """What an `expand` of the class fills: the object that it was given or a new one, of whose class it must know the parameters."""
+        if _instance is None and type(self).__init__ != cls.__init__:  # type: ignore[misc]
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also define a custom .expand() method."
+            )
+        return type(self).__new__(type(self)) if _instance is None else _instance
 
     def _expand_into(self, made: Any, shape: Any) -> None:
         """Gives an expanded distribution what is not among arg_constraints."""
@@ -222,8 +231,9 @@ class Independent(Distribution):
     def has_rsample(self) -> bool:  # type: ignore[override]
         return self.base_dist.has_rsample
 
-    @property
+    @constraints.dependent_property
     def support(self) -> Any:  # type: ignore[override]
+        """What the base distribution gives, for arrays of the dimensions that belong to the values."""
         support, dims = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(support, dims) if dims and support is not None else support
 

@@ -9,7 +9,7 @@ from typing import Any
 import torchjit as torch
 from torchjit.distributions.continuous import Beta, Exponential, Gamma, Laplace, Normal, Uniform
 from torchjit.distributions.discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
-from torchjit.distributions.distribution import Distribution, Independent
+from torchjit.distributions.distribution import Independent
 from torchjit.distributions.transforms import HalfNormal, TransformedDistribution
 from torchjit.distributions.vectors import Dirichlet, MultivariateNormal, _solved
 
@@ -18,8 +18,9 @@ _known: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
     """A decorator: the function gives the divergences of distributions of two types, and of their subclasses."""
-    if not all(isinstance(t, type) and issubclass(t, Distribution) for t in (type_p, type_q)):
-        raise TypeError(f"Expected type_p and type_q to be Distribution subclasses but got {type_p} and {type_q}")
+    for name, t in (("type_p", type_p), ("type_q", type_q)):
+        if not isinstance(t, type):
+            raise TypeError(f"Expected {name} to be a Distribution subclass but got {t}")
 
     def keep(f: Any) -> Any:
         _known[type_p, type_q] = f

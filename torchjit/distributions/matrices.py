@@ -9,6 +9,7 @@ import torchjit as torch
 from torchjit.distributions import constraints
 from torchjit.distributions.continuous import Beta, Chi2
 from torchjit.distributions.distribution import Distribution, lazy_property
+from torchjit.distributions.exp_family import ExponentialFamily
 from torchjit.distributions.vectors import _inverse_factor, _solved
 
 
@@ -155,7 +156,7 @@ class LKJCholesky(Distribution):
         return (order * diagonal.log()).sum(-1) - norm
 
 
-class Wishart(Distribution):
+class Wishart(ExponentialFamily):
     """Symmetric positive definite matrices: sums of df outer products of normal vectors, where df is a whole number."""
 
     arg_constraints = {

@@ -28,7 +28,8 @@ class Transform:
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
-        self._cached: Any = (None, None)
+        self._cached_x_y: Any = (None, None)
+        super().__init__()  # of a class beside this one, such as Module
 
     @property
     def event_dim(self) -> int:
@@ -40,22 +41,22 @@ class Transform:
     def with_cache(self, cache_size: int = 1) -> Transform:
         """The transform that remembers its last value and result, or does not."""
         made = copy.copy(self)
-        made._cache_size, made._cached = cache_size, (None, None)
+        made._cache_size, made._cached_x_y = cache_size, (None, None)
         return made
 
     def __call__(self, x: Any) -> Any:
         if not getattr(self, "_cache_size", 0):
             return self._call(x)
-        if x is not self._cached[0]:
-            self._cached = x, self._call(x)
-        return self._cached[1]
+        if x is not self._cached_x_y[0]:
+            self._cached_x_y = x, self._call(x)
+        return self._cached_x_y[1]
 
     def _inv_call(self, y: Any) -> Any:
         if not getattr(self, "_cache_size", 0):
             return self._inverse(y)
-        if y is not self._cached[1]:
-            self._cached = self._inverse(y), y
-        return self._cached[0]
+        if y is not self._cached_x_y[1]:
+            self._cached_x_y = self._inverse(y), y
+        return self._cached_x_y[0]
 
     def _call(self, x: Any) -> Any:
         raise NotImplementedError
@@ -66,7 +67,7 @@ class Transform:
     @property
     def inv(self) -> Transform:
         """The inverse."""
-        return _Inverse(self)
+        return _InverseTransform(self)
 
     @property
     def sign(self) -> Any:
@@ -96,7 +97,7 @@ def _settings(t: Transform) -> dict[str, Any]:
     return {k: v.tolist() if isinstance(v, torch.Tensor) else v for k, v in t.__dict__.items() if not k.startswith("_cache")}
 
 
-class _Inverse(Transform):
+class _InverseTransform(Transform):
     def __init__(self, of: Transform) -> None:
         super().__init__()
         self._of = of
@@ -407,7 +408,7 @@ class TransformedDistribution(Distribution):
         return self.base_dist.has_rsample
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        made = type(self).__new__(type(self))
+        made = type(self).__new__(type(self)) if _instance is None else _instance
         shape = ComposeTransform(self.transforms).inverse_shape(torch.Size(batch_shape) + self.event_shape)
         made.transforms, made.base_dist = self.transforms, self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         for name in self.arg_constraints:

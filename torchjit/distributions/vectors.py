@@ -8,9 +8,10 @@ from typing import Any
 import torchjit as torch
 from torchjit.distributions import constraints
 from torchjit.distributions.distribution import Distribution, lazy_property
+from torchjit.distributions.exp_family import ExponentialFamily
 
 
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     """Probabilities, with mean concentration / its sum."""
 
     arg_constraints = {"concentration": constraints.positive_vector}

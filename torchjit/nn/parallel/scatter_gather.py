@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import torchjit as torch
-from torchjit.utils._pytree import tree_flatten
 
 __all__ = ["gather", "scatter", "scatter_kwargs"]
 
 
 def _one_device(function: str, devices: Sequence[Any], values: Any) -> None:
-    if any(isinstance(v, torch.Tensor) for v in tree_flatten(values)[0]):
+    if _holds_tensors(values):
         raise RuntimeError(f"{function}: tensors cannot move to the devices {list(devices)}: torchjit has the CPU alone")
 
 
@@ -31,3 +30,11 @@ def gather(outputs: Any, target_device: Any, dim: int = 0) -> Any:
     """Raises RuntimeError for tensors: there are no other devices from which they could come."""
     _one_device("gather", [target_device], outputs)
     return outputs[0]
+
+
+def _holds_tensors(values: Any) -> bool:
+    if isinstance(values, dict):
+        return any(map(_holds_tensors, values.values()))
+    if isinstance(values, (list, tuple)):
+        return any(map(_holds_tensors, values))
+    return isinstance(values, torch.Tensor)

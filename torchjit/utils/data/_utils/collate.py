@@ -12,7 +12,7 @@ import torchjit as torch
 # Kinds of arrays whose elements are no numbers.
 np_str_obj_array_pattern = re.compile("[SaUO]")
 default_collate_err_msg_format = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
-FunctionMap = dict[type | tuple[type, ...], Callable[..., Any]] | None
+FunctionMap = dict[Any, Callable[..., Any]] | None
 
 
 def default_convert(data: Any) -> Any:

@@ -1,0 +1,1 @@
+"""torch.distributed.algorithms: names of what groups of processes would use."""
