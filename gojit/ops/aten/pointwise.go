@@ -285,8 +285,11 @@ func ignoringNaN(b builder, op kernel.Op, x []element) element {
 	return b.Select(b.Unary(kernel.IsNaN, x[0]), x[1], b.Select(b.Unary(kernel.IsNaN, x[1]), x[0], best))
 }
 
+// hypot is a magnitude, which no square makes infinite or zero, and infinite where a side is, whatever the other.
 func hypot(b builder, x ...element) element {
-	return b.Unary(kernel.Sqrt, b.Add(b.Mul(x[0], x[0]), b.Mul(x[1], x[1])))
+	infinity := b.Number(x[0], math.Inf(1))
+	infinite := func(side element) element { return b.Binary(kernel.Eq, b.Unary(kernel.Abs, side), infinity) }
+	return b.Select(b.Binary(kernel.Or, infinite(x[0]), infinite(x[1])), infinity, b.Unary(kernel.Abs, b.Binary(kernel.MakeComplex, x[0], x[1])))
 }
 
 // logAddExp computes log_base(base**x + base**y), ln being the natural logarithm of the base.
