@@ -38,10 +38,8 @@ func checkPooled(name string, x *tensor.Tensor, n int) {
 		checkDimensions(name, x)
 	case n == 1:
 		check(false, "max_pool1d: "+batch, n+1, n+2, shapeText(x.Shape()))
-	case n == 2:
-		if !isMax {
-			wrapDim(-3, x)
-		}
+	case name == "avg_pool2d":
+		wrapDim(-3, x)
 		check(false, batch, n+1, n+2, shapeText(x.Shape()))
 	}
 	check(false, "non-empty %dD or %dD (batch mode) tensor expected for input", n+1, n+2)
