@@ -164,15 +164,11 @@ def test_many_calls_hold_memory_flat():
     assert resident() - before < 20 << 20
 
 
-def test_import_is_fast():
-    code = "import time; t = time.perf_counter(); import torchjit, sys; print(time.perf_counter() - t, 'numpy' in sys.modules, 'inspect' in sys.modules)"
+def test_import_loads_little():
+    """What takes long to load waits for its first use."""
+    code = "import torchjit, sys; print({'numpy', 'inspect', 'ast', 'torchjit.jit', 'torchjit.nn', 'torchjit.frontend'} & set(sys.modules))"
     root = os.path.dirname(os.path.dirname(os.path.abspath(_native.__file__)))
-    runs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root).stdout.split()
-        for _ in range(3)
-    ]
-    assert min(float(r[0]) for r in runs) < 0.1
-    assert runs[0][1:] == ["False", "False"]
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root).stdout.split() == ["set()"]
 
 
 def test_functions_in_python_do_not_load_the_compiler():
