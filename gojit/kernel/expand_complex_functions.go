@@ -18,14 +18,8 @@ var complexExpansions = map[Op]func(e *expander, z parts) parts{
 	Sinh:  (*expander).complexSinh,
 	Cosh:  (*expander).complexCosh,
 	Tanh:  (*expander).complexTanh,
-	Tan: func(e *expander, z parts) parts { // -i*tanh(i*z)
-		s := e.complexTanh(parts{z.im, z.re})
-		return parts{s.im, s.re}
-	},
-	Sin: func(e *expander, z parts) parts { // -i*sinh(i*z)
-		s := e.complexSinh(parts{z.im, z.re})
-		return parts{s.im, s.re}
-	},
+	Tan:   turned((*expander).complexTanh),
+	Sin:   turned((*expander).complexSinh),
 	Cos: func(e *expander, z parts) parts { // cosh(i*z)
 		c := e.complexCosh(parts{z.im, z.re})
 		return parts{c.re, e.Neg(c.im)}
@@ -34,14 +28,16 @@ var complexExpansions = map[Op]func(e *expander, z parts) parts{
 	Acos:  (*expander).complexAcos,
 	Atanh: (*expander).complexAtanh,
 	Acosh: (*expander).complexAcosh,
-	Asinh: func(e *expander, z parts) parts { // -i*asin(i*z)
-		s := e.complexAsin(parts{z.im, z.re})
+	Asinh: turned((*expander).complexAsin),
+	Atan:  turned((*expander).complexAtanh),
+}
+
+// turned is -i*f(i*z) of an odd function f.
+func turned(f func(e *expander, z parts) parts) func(e *expander, z parts) parts {
+	return func(e *expander, z parts) parts {
+		s := f(e, parts{z.im, z.re})
 		return parts{s.im, s.re}
-	},
-	Atan: func(e *expander, z parts) parts { // -i*atanh(i*z)
-		s := e.complexAtanh(parts{z.im, z.re})
-		return parts{s.im, s.re}
-	},
+	}
 }
 
 // complexFunction writes a function in real ones; ok is false where that is not done.

@@ -11,8 +11,8 @@ var complexFunctions = map[Op]func(complex128) complex128{
 	Sqrt: complexSqrt, Log: complexLog(floatFunctions[Log], 1), Log10: complexLog(floatFunctions[Log10], 1/math.Ln10), Log2: complexLog(math.Log2, 1/math.Ln2),
 	Log1p: func(c complex128) complex128 { return cmplx.Log(1 + c) },
 	Expm1: func(c complex128) complex128 { return cmplx.Exp(c) - 1 },
-	Sin:   complexSin, Cos: complexCos, Tan: complexTan, Asin: complexAsin, Acos: complexAcos, Atan: complexAtan,
-	Sinh: complexSinh, Cosh: complexCosh, Tanh: complexTanh, Asinh: complexAsinh, Acosh: complexAcosh, Atanh: complexAtanh,
+	Sin:   turnedAt(complexSinh), Cos: complexCos, Tan: turnedAt(complexTanh), Asin: complexAsin, Acos: complexAcos, Atan: turnedAt(complexAtanh),
+	Sinh: complexSinh, Cosh: complexCosh, Tanh: complexTanh, Asinh: turnedAt(complexAsin), Acosh: complexAcosh, Atanh: complexAtanh,
 	Conj: cmplx.Conj,
 }
 

@@ -56,9 +56,12 @@ func complexCosh(z complex128) complex128 {
 	return complex(re, im)
 }
 
-func complexSin(z complex128) complex128 {
-	s := complexSinh(complex(imag(z), real(z)))
-	return complex(imag(s), real(s))
+// turnedAt is -i*f(i*z) of an odd function f.
+func turnedAt(f func(complex128) complex128) func(complex128) complex128 {
+	return func(z complex128) complex128 {
+		s := f(complex(imag(z), real(z)))
+		return complex(imag(s), real(s))
+	}
 }
 
 func complexCos(z complex128) complex128 {
@@ -85,11 +88,6 @@ func complexTanh(z complex128) complex128 {
 		im = y
 	}
 	return complex(re, im)
-}
-
-func complexTan(z complex128) complex128 {
-	s := complexTanh(complex(imag(z), real(z)))
-	return complex(imag(s), real(s))
 }
 
 // complexPower is exp(b * log(a)), also for zero: 0**0 is not a number.

@@ -65,14 +65,3 @@ func complexAcosh(z complex128) complex128 {
 	c := complexAcos(z)
 	return complex(math.Abs(imag(c)), math.Copysign(real(c), imag(z)))
 }
-
-// complexAsinh is -i*asin(i*z), complexAtan -i*atanh(i*z).
-func complexAsinh(z complex128) complex128 {
-	s := complexAsin(complex(imag(z), real(z)))
-	return complex(imag(s), real(s))
-}
-
-func complexAtan(z complex128) complex128 {
-	s := complexAtanh(complex(imag(z), real(z)))
-	return complex(imag(s), real(s))
-}

@@ -48,13 +48,18 @@ func luSolveAs(packed, pivots, b *tensor.Tensor, left, adjoint bool) *tensor.Ten
 
 // rankOf counts the singular values above the tolerances.
 func rankOf(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
+	return rankAbove(a, func(_, largest *tensor.Tensor) *tensor.Tensor {
+		return clampMin.withNumber(scaleBy(largest, rtol), atol)
+	})
+}
+
+// rankAbove counts the singular values above a limit for each matrix, which is given them and the largest of them.
+func rankAbove(a *tensor.Tensor, limit func(s, largest *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
 	if a.Numel() == 0 {
 		return zeros(lead(a), tensor.Int64)
 	}
 	s := singularValues(a)
-	largest := extreme("amax", s, []int{-1}, true, false)
-	limit := clampMin.withNumber(scaleBy(largest, rtol), atol)
-	return sum(gt.on(s, limit), []int{-1}, false, tensor.Int64)
+	return sum(gt.on(s, limit(s, extreme("amax", s, []int{-1}, true, false))), []int{-1}, false, tensor.Int64)
 }
 
 // matrixExponential sums the series of a scaled matrix and squares the sum back.
@@ -142,24 +147,21 @@ func rankWithin(a, atol, rtol *tensor.Tensor) *tensor.Tensor {
 	for _, t := range []*tensor.Tensor{atol, rtol} {
 		check(t == nil || !t.DType().IsComplex(), "torch.linalg.matrix_rank: tol tensor of complex type is not supported.")
 	}
-	if a.Numel() == 0 {
-		return zeros(lead(a), tensor.Int64)
-	}
-	s := singularValues(a)
-	perMatrix := func(t *tensor.Tensor) *tensor.Tensor { return must(to(t, s.DType()).Unsqueeze(-1)) }
-	largest := extreme("amax", s, []int{-1}, true, false)
-	limit := scaleBy(largest, defaultRank(a))
-	if rtol != nil {
-		limit = mul.on(largest, perMatrix(rtol))
-	}
-	if atol != nil {
-		absolute := perMatrix(atol)
-		if rtol == nil { // an absolute tolerance above zero alone turns the relative one off
-			limit = choose(gt.on(absolute, scaleBy(absolute, 0)), ofScalar(tensor.Float(0)), ofTensor(limit))
+	return rankAbove(a, func(s, largest *tensor.Tensor) *tensor.Tensor {
+		perMatrix := func(t *tensor.Tensor) *tensor.Tensor { return must(to(t, s.DType()).Unsqueeze(-1)) }
+		limit := scaleBy(largest, defaultRank(a))
+		if rtol != nil {
+			limit = mul.on(largest, perMatrix(rtol))
 		}
-		limit = maximum.on(limit, absolute)
-	}
-	return sum(gt.on(s, limit), []int{-1}, false, tensor.Int64)
+		if atol != nil {
+			absolute := perMatrix(atol)
+			if rtol == nil { // an absolute tolerance above zero alone turns the relative one off
+				limit = choose(gt.on(absolute, scaleBy(absolute, 0)), ofScalar(tensor.Float(0)), ofTensor(limit))
+			}
+			limit = maximum.on(limit, absolute)
+		}
+		return limit
+	})
 }
 
 // givenTolerances reads atol and rtol from arguments 1 and 2; an absolute one above zero alone turns the relative one off.

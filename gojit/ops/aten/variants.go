@@ -243,6 +243,7 @@ func store(self, result *tensor.Tensor) {
 func (d *definition) outForm(name string) ops.Operator {
 	into, functional := d.into, d.functional()
 	base, _, _ := strings.Cut(name, ".")
+	isApart := slices.Contains(apartOut, base)
 	return entry(key(name), into != nil || d.takesMeta, func(c call) {
 		if len(c.out) == 0 { // the last argument is a list of tensors
 			storeList(c, functional.Run)
@@ -253,7 +254,7 @@ func (d *definition) outForm(name string) ops.Operator {
 		if base == "multinomial" {
 			checkOutType(base, c, tensor.Int64, c.tensor(first).DType())
 		}
-		if slices.Contains(apartOut, base) {
+		if isApart {
 			checkInside(c.tensor(first))
 			checkApart(c.tensor(first), inputs)
 		}
