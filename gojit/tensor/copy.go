@@ -6,8 +6,12 @@ import (
 	"torchjit/gojit/source"
 )
 
-// parallelCopyGrain is the number of elements from which a second goroutine helps a copy.
-const parallelCopyGrain = 1 << 15
+// parallelCopyGrain is the number of elements from which a second goroutine helps a copy, and parallelDenseGrain of elements side by
+// side.
+const (
+	parallelCopyGrain  = 1 << 15
+	parallelDenseGrain = 1 << 17
+)
 
 // Copy stores the elements of src, broadcast and converted, into dst. It fails where the shapes do
 // not broadcast. The tensors may overlap only where they are the same elements.
@@ -67,6 +71,9 @@ func copyElements(dst, src *Tensor) {
 			p.run()
 			return
 		}
+		if l.copyRows(dst.dtype.Size()) {
+			return
+		}
 	}
 	copyRuns(dst, src, f)
 }
@@ -79,9 +86,29 @@ func copyDense(dst, src *Tensor, f Converter) {
 		f(dp, ds, sp, ss, n)
 		return
 	}
-	Parallel(n, parallelCopyGrain, func(lo, hi int) {
+	Parallel(n, parallelDenseGrain, func(lo, hi int) {
 		f(unsafe.Add(dp, lo*ds), ds, unsafe.Add(sp, lo*ss), ss, hi-lo)
 	})
+}
+
+// shortestRow is the number of bytes from which on rows are moved one by one.
+const shortestRow = 256
+
+// copyRows copies rows of elements of size bytes side by side, and fails where the walk is another one or the rows are short.
+func (l *Loop) copyRows(size int) bool {
+	dims := l.room()
+	row, rows := &dims[0], &dims[1]
+	bytes := row.size * size
+	if l.count != 2 || row.step[0] != size || row.step[1] != size || bytes < shortestRow {
+		return false
+	}
+	dst, src, dstStep, srcStep := l.base[0], l.base[1], rows.step[0], rows.step[1]
+	Parallel(rows.size, 1+parallelDenseGrain/row.size, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(unsafe.Slice((*byte)(unsafe.Add(dst, i*dstStep)), bytes), unsafe.Slice((*byte)(unsafe.Add(src, i*srcStep)), bytes))
+		}
+	})
+	return true
 }
 
 // copyRuns copies run by run, parts of the walk at once.
@@ -129,11 +156,11 @@ func Fill(t *Tensor, value Scalar) {
 		return
 	}
 	size, start := t.dtype.Size(), t.DataPtr()
-	if t.numel < 2*parallelCopyGrain {
+	if t.numel < 2*parallelDenseGrain {
 		fillDense(start, size, t.numel, t.numel, &element, f)
 		return
 	}
-	Parallel(t.numel, parallelCopyGrain, func(lo, hi int) {
+	Parallel(t.numel, parallelDenseGrain, func(lo, hi int) {
 		fillDense(unsafe.Add(start, lo*size), size, hi-lo, t.numel, &element, f)
 	})
 }

@@ -46,18 +46,27 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	count := NumChunks(n, size)
 	workers := helpers(count)
 	if len(workers) == 0 {
-		var watch Watch
-		for lo := 0; lo < n; lo += size {
-			if count > 1 {
-				watch.Look()
-			}
-			f(lo, min(lo+size, n))
-		}
+		alone(n, size, grain, f)
 		return
 	}
 	r := regions.Get().(*region)
 	r.part = f
 	r.run(workers, n, size, count)
+}
+
+// partsBetweenLooks is how many parts a thread without help does between two looks, where a part is some microseconds of work.
+const partsBetweenLooks = 8
+
+// alone is Parallel by the calling goroutine alone. A part of grain one may be any amount of work.
+func alone(n, size, grain int, f func(lo, hi int)) {
+	var watch Watch
+	every := size * min(grain, partsBetweenLooks)
+	for lo := 0; lo < n; lo += size {
+		if lo%every == 0 && n > every {
+			watch.Look()
+		}
+		f(lo, min(lo+size, n))
+	}
 }
 
 // Chunks is Parallel over chunks of size elements, numbered from 0 to NumChunks(n, size)-1; the last

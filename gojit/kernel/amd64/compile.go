@@ -36,6 +36,7 @@ type Args struct {
 	// Failed is not zero after a call in which an integer was divided by zero. The caller clears it.
 	Failed uint64
 	lanes  [10]uint64 // of dividends and divisors, and two registers
+	rest   int64      // elements of a row behind those that come before whole vectors; 0 before and after
 }
 
 // StartRows is called before each call with several rows.
@@ -53,6 +54,7 @@ var (
 
 	offFailed     = int32(unsafe.Offsetof(Args{}.Failed))
 	offLanes      = int32(unsafe.Offsetof(Args{}.lanes))
+	offRest       = int32(unsafe.Offsetof(Args{}.rest))
 	offSingle     = int32(unsafe.Offsetof(Args{}.Single))
 	offSingleSkip = int32(unsafe.Offsetof(Args{}.SingleSkip))
 	offSingleAt   = int32(unsafe.Offsetof(Args{}.singleAt))

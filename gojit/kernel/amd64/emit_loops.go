@@ -1,9 +1,15 @@
 package amd64
 
+import "math/bits"
+
 // loops emits the body for several vectors, for one, and for what is left.
 func (g *generator) loops() {
 	a := &g.asm
-	done := a.NewLabel()
+	done, tail := a.NewLabel(), a.NewLabel()
+	if g.alignsStores() {
+		g.startBeforeVectors(tail)
+	}
+	vectors := a.Here()
 	if g.unroll > 1 {
 		g.loop(g.unroll)
 	}
@@ -16,8 +22,12 @@ func (g *generator) loops() {
 	a.CmpImm(countReg, 0)
 	a.JumpIf(Equal, done)
 	if g.masksTail() {
+		a.Bind(tail)
 		g.setTailMask()
 		g.copy(0, masked)
+		if g.alignsStores() {
+			g.goOnWithVectors(vectors, done)
+		}
 	} else {
 		top := a.Here()
 		g.copy(0, single)
@@ -26,6 +36,47 @@ func (g *generator) loops() {
 		a.JumpIf(NotEqual, top)
 	}
 	a.Bind(done)
+}
+
+// vectorsWorthAlignment is how many vectors a row has at least whose stores are aligned.
+const vectorsWorthAlignment = 8
+
+// alignsStores reports whether the elements before the first whole aligned vector of the first output are handled under a mask, so that
+// no vector of it lies in two cache lines. Masks of other instruction sets are too dear.
+func (g *generator) alignsStores() bool {
+	return g.isa == AVX512 && len(g.accs) == 0 && !g.streams && !g.hasPairs()
+}
+
+// startBeforeVectors goes to the tail with the elements before the first aligned vector, where there are some and the row is long.
+func (g *generator) startBeforeVectors(tail Label) {
+	a, size := &g.asm, g.kernel.Outputs[0].DType.Size()
+	vector := g.lanes * size
+	start := a.NewLabel()
+	a.CmpImm(countReg, int32(vectorsWorthAlignment*g.lanes))
+	a.JumpIf(Less, start)
+	a.Move(tempReg, g.regOf[0])
+	a.Negate(tempReg)
+	a.AndImm(tempReg, int32(vector-1))
+	a.ShiftRight(tempReg, uint8(bits.TrailingZeros(uint(size))))
+	a.JumpIf(Equal, start)
+	a.Sub(countReg, tempReg)
+	a.Store(At(argsReg, offRest), countReg)
+	a.Move(countReg, tempReg)
+	a.Jump(tail)
+	a.Bind(start)
+}
+
+// goOnWithVectors goes back from the tail where it was the elements before the first vector.
+func (g *generator) goOnWithVectors(vectors, done Label) {
+	a := &g.asm
+	a.Load(tempReg, At(argsReg, offRest))
+	a.Test(tempReg, tempReg)
+	a.JumpIf(Equal, done)
+	a.Add(indexReg, countReg)
+	a.Move(countReg, tempReg)
+	a.Xor(tempReg, tempReg)
+	a.Store(At(argsReg, offRest), tempReg)
+	a.Jump(vectors)
 }
 
 // loop emits rounds of a number of vectors, as long as there are so many elements.

@@ -40,6 +40,7 @@ const (
 	MOVUPSstore
 	MOVUPD
 	MOVUPDstore
+	MOVDQU16store
 	MOVNTPS
 	MOVNTPD
 	MOVAPD
@@ -143,6 +144,7 @@ const (
 	PERMQ
 	PERMD
 	PERMPS
+	PERMW
 	PERMT2PS
 	PERMT2PD
 	PERM2F128
@@ -198,6 +200,7 @@ var ops = [numOps]opInfo{
 	MOVUPSstore:       {name: "movups", opmap: m0F, prefix: np, code: 0x11, form: mr, mem: fullMem, w: w0, sets: legacy | vex | evex, flags: memOnly},
 	MOVUPD:            {name: "movupd", opmap: m0F, prefix: p66, code: 0x10, form: rm, mem: fullMem, w: w1e, sets: legacy | vex | evex},
 	MOVUPDstore:       {name: "movupd", opmap: m0F, prefix: p66, code: 0x11, form: mr, mem: fullMem, w: w1e, sets: legacy | vex | evex, flags: memOnly},
+	MOVDQU16store:     {name: "movdqu16", opmap: m0F, prefix: pF2, code: 0x7f, form: mr, mem: fullMem, w: w1, sets: evex, flags: memOnly},
 	MOVNTPS:           {name: "movntps", opmap: m0F, prefix: np, code: 0x2b, form: mr, mem: fullMem, w: w0, sets: legacy | vex | evex, flags: memOnly},
 	MOVNTPD:           {name: "movntpd", opmap: m0F, prefix: p66, code: 0x2b, form: mr, mem: fullMem, w: w1e, sets: legacy | vex | evex, flags: memOnly},
 	MOVAPD:            {name: "movapd", opmap: m0F, prefix: p66, code: 0x28, form: rm, mem: fullMem, w: w1e, sets: legacy | vex | evex},
@@ -301,6 +304,7 @@ var ops = [numOps]opInfo{
 	PERMQ:             {name: "permq", opmap: m3A, prefix: p66, code: 0x00, form: rmi, mem: full64, w: w1, sets: vex | evex, flags: wide},
 	PERMD:             {name: "permd", opmap: m38, prefix: p66, code: 0x36, form: rvm, mem: full32, w: w0, sets: vex | evex, flags: wide},
 	PERMPS:            {name: "permps", opmap: m38, prefix: p66, code: 0x16, form: rvm, mem: full32, w: w0, sets: vex | evex, flags: wide},
+	PERMW:             {name: "permw", opmap: m38, prefix: p66, code: 0x8d, form: rvm, mem: fullMem, w: w1, sets: evex},
 	PERMT2PS:          {name: "permt2ps", opmap: m38, prefix: p66, code: 0x7f, form: rvm, mem: full32, w: w0, sets: evex},
 	PERMT2PD:          {name: "permt2pd", opmap: m38, prefix: p66, code: 0x7f, form: rvm, mem: full64, w: w1, sets: evex},
 	PERM2F128:         {name: "perm2f128", opmap: m3A, prefix: p66, code: 0x06, form: rvmi, mem: fullMem, w: w0, sets: vex, flags: wide | only256},

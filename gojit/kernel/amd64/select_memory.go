@@ -196,7 +196,13 @@ func (l *lowerer) store(output int, o kernel.Output) {
 		x = l.pack(x, 2)
 		write(packedStore(l.isa, 2, w), 0)
 	case tensor.BFloat16:
-		x = l.pack(l.roundBFloat16(x), 2)
+		x = l.roundBFloat16(x)
+		if l.isa == AVX512 {
+			x, w = l.packUpper(x), w-1
+			write(MOVDQU16store, 0)
+			break
+		}
+		x = l.pack(l.oneImm(PSRLD, w, x, 16), 2)
 		write(packedStore(l.isa, 2, w), 0)
 	case tensor.Float16:
 		if l.isa == Baseline {
@@ -247,13 +253,26 @@ func (l *lowerer) pack(x operand, size int) operand {
 	return l.oneImm(PERMQ, w, x, 0x08)
 }
 
-// roundBFloat16 gives the upper halves of float32 lanes, rounded to even, in the low halves.
+// packUpper brings the upper halves of 32-bit lanes together at the start of the vector.
+func (l *lowerer) packUpper(x operand) operand {
+	w := l.width(false)
+	places := make([]byte, w.Bytes())
+	for i := range w.Bytes() / 4 {
+		places[2*i] = byte(2*i + 1)
+	}
+	return l.two(PERMW, w, l.vector(places), x)
+}
+
+// roundBFloat16 gives float32 lanes whose upper halves are rounded to even.
 func (l *lowerer) roundBFloat16(x operand) operand {
 	w := l.width(false)
-	nan := l.compareFloats(false, cmpUnordered, x, x)
 	odd := l.and(false, l.oneImm(PSRLD, w, x, 16), l.number(1, false))
 	sum := l.two(PADDD, w, l.two(PADDD, w, x, l.number(0x7fff, false)), odd)
-	return l.choose(false, nan, l.number(0x7fc0, false), l.oneImm(PSRLD, w, sum, 16))
+	nan := l.number(0x7fc00000, false)
+	if l.isa == AVX512 {
+		return l.emit(instruction{kind: pickWhere, op: CMPPS, w: w, d: none, imm: cmpUnordered, args: [4]operand{x, x, nan, sum}})
+	}
+	return l.choose(false, l.compareFloats(false, cmpUnordered, x, x), nan, sum)
 }
 
 // accumulate combines the elements of an output that reduces in a register that lasts through the loop.

@@ -23,7 +23,7 @@ import (
 // instructions, which waits for memory, handles chunksTogether.
 const (
 	chunk           = 1 << 14
-	chunksTogether  = blocksTogether
+	chunksTogether  = waitingRows
 	fewInstructions = 16
 )
 

@@ -221,10 +221,11 @@ func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands 
 		}
 	}
 	args.StartRows()
+	together := max(blocksTogether, f.most/kernel.ReduceBlock)
 	for from := first; ; {
 		count, blocks := min(kernel.ReduceBlock, end-from), 1
 		if !p.ordered { // the elements of each block are counted from the same number
-			blocks = max(1, min(blocksTogether, (end-from)/kernel.ReduceBlock))
+			blocks = max(1, min(together, (end-from)/kernel.ReduceBlock))
 		}
 		reduced := 0
 		for i, operand := range f.Pointers {
@@ -255,7 +256,7 @@ func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands 
 	args.Rows, args.Single = 0, [amd64.MaxPointers]unsafe.Pointer{}
 }
 
-// blocksTogether is how many blocks of a row one call handles at most: the collector waits for it.
+// blocksTogether is how many blocks of a row one call handles at most, unless it has few instructions: the collector waits for it.
 const blocksTogether = 16
 
 // storeRow writes the results of a row's reductions.
