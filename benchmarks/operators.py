@@ -2,8 +2,9 @@
 
     python benchmarks/operators.py --peer /usr/bin/python3 --dtypes float32 float64
 
---peer is a Python that has PyTorch. The two run in turn, one thread each; the medians of the rounds are compared. Printed
-are the geometric mean of a type and the rows below --below; rows that PyTorch refuses are left out.
+--peer is a Python that has PyTorch. Both are measured row by row in turn, one thread each, so that a machine's slow minutes
+slow both; the ratio of a row is the median of its rounds. Printed are the geometric mean of a type and the rows below
+--below; rows that PyTorch refuses are left out.
 """
 
 import argparse
@@ -11,19 +12,23 @@ import math
 import statistics
 import sys
 
-from peer import KERNELS, measure
+from peer import KERNELS, Worker
 
 
-def report(dtype, ours, theirs, below):
-    ratios = {}
-    for name in theirs[0]:
-        if isinstance(theirs[0][name], str):
-            continue
-        if isinstance(ours[0][name], str):
-            print(f"{dtype}: {name:60} fails: {ours[0][name]}")
-            continue
-        a, b = (statistics.median(run[name] for run in runs) for runs in (ours, theirs))
-        ratios[name] = (b / a, a, b)
+def compare(ours, theirs, name, rounds):
+    """The ratio of a row and the nanoseconds of both, or the error of either."""
+    pairs = []
+    for _ in range(rounds):
+        a, b = ours.ask(name), theirs.ask(name)
+        if isinstance(b, str):
+            return None
+        if isinstance(a, str):
+            return a
+        pairs.append((b / a, a, b))
+    return tuple(statistics.median(p[i] for p in pairs) for i in range(3))
+
+
+def report(dtype, ratios, below):
     mean = math.exp(statistics.fmean(math.log(r) for r, _, _ in ratios.values()))
     low = sorted((found, name) for name, found in ratios.items() if found[0] < below)
     print(f"{dtype}: {len(ratios)} rows, geometric mean {mean:.2f}x, {len(low)} below {below}x")
@@ -37,13 +42,19 @@ def main():
     parser.add_argument("--dtypes", nargs="+", default=["float32"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--below", type=float, default=0.95)
+    parser.add_argument("--only", default="", help="measure only rows whose name has this")
     args = parser.parse_args()
     for dtype in args.dtypes:
-        ours, theirs = [], []
-        for _ in range(args.rounds):
-            ours.append(measure(sys.executable, "operators_work.py", "torchjit", dtype, **KERNELS))
-            theirs.append(measure(args.peer, "operators_work.py", "torch", dtype, **KERNELS))
-        report(dtype, ours, theirs, args.below)
+        work = ("operators_work.py", "torchjit", dtype), ("operators_work.py", "torch", dtype)
+        ratios = {}
+        with Worker(sys.executable, *work[0], **KERNELS) as ours, Worker(args.peer, *work[1], **KERNELS) as theirs:
+            for name in [n for n in theirs.ask("") if args.only in n]:
+                found = compare(ours, theirs, name, args.rounds)
+                if isinstance(found, str):
+                    print(f"{dtype}: {name:60} fails: {found}")
+                elif found:
+                    ratios[name] = found
+        report(dtype, ratios, args.below)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,40 @@ SLOWING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 KERNELS = {"OPENBLAS_NUM_THREADS": "1", "ATEN_CPU_CAPABILITY": "avx512"}
 
 
+def environment(module, **variables):
+    """The environment for a program under a module: one thread, and these variables besides."""
+    found = {k: v for k, v in os.environ.items() if k not in SLOWING}
+    found.update(OMP_NUM_THREADS="1", PYTHONPATH=str(HERE.parent) if module == "torchjit" else "", **variables)
+    return found
+
+
 def measure(python, work, module, *args, **variables):
     """What `work MODULE ARGS` prints, as JSON, with one thread and these environment variables besides."""
-    environment = {k: v for k, v in os.environ.items() if k not in SLOWING}
-    environment.update(OMP_NUM_THREADS="1", PYTHONPATH=str(HERE.parent) if module == "torchjit" else "", **variables)
-    done = subprocess.run([python, str(HERE / work), module, *args], env=environment, capture_output=True, text=True)
+    command = [python, str(HERE / work), module, *args]
+    done = subprocess.run(command, env=environment(module, **variables), capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{python} with {module} failed:\n{done.stderr}")
     return json.loads(done.stdout)
+
+
+class Worker:
+    """A program `work MODULE ARGS` that answers each line with one of JSON, so that two can be measured in turn."""
+
+    def __init__(self, python, work, module, *args, **variables):
+        self.name = f"{python} with {module}"
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen([python, str(HERE / work), module, *args], env=environment(module, **variables), **pipes)
+
+    def ask(self, question):
+        print(question, file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline()
+        if not answer:
+            sys.exit(f"{self.name} ended with status {self.process.wait()}")
+        return json.loads(answer)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()

@@ -24,7 +24,39 @@ var (
 		i, first, last, step, half, end := x[0], x[1], x[2], x[3], x[4], x[5]
 		return b.Select(b.Binary(kernel.Lt, i, half), b.Add(first, b.Mul(step, i)), b.Sub(last, b.Mul(step, b.Sub(end, i))))
 	}}
+	// vectorSteps is stepsBetween as PyTorch rounds it on one thread.
+	vectorSteps = makeVectorSteps()
 )
+
+func makeVectorSteps() (table [tensor.NumDTypes]*counting) {
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8, tensor.Uint8} {
+		table[d] = newVectorSteps(d)
+	}
+	return table
+}
+
+// rangeVector is the bytes of the vectors in which PyTorch counts.
+const rangeVector = 32
+
+// newVectorSteps makes the first number of a vector by one multiplication and addition, the others as many steps from it. What does not
+// fill two vectors is counted number by number: half, end and whole, the numbers in vectors, follow the three others.
+func newVectorSteps(d tensor.DType) *counting {
+	lanes, computed := float64(rangeVector/d.Size()), tensor.Float64
+	if d == tensor.Float32 {
+		computed = d
+	}
+	return &counting{computed: computed, params: 6, expr: func(b builder, x ...element) element {
+		i, first, last, step, half, end, whole := x[0], x[1], x[2], x[3], x[4], x[5], x[6]
+		inVector := b.Binary(kernel.Lt, i, whole)
+		start := b.Select(inVector, b.Mul(b.Unary(kernel.Floor, b.Mul(i, b.Number(i, 1/lanes))), b.Number(i, lanes)), i)
+		up, down := b.Fma(step, start, first), b.Fma(b.Neg(step), b.Sub(end, start), last)
+		base := b.Select(b.Binary(kernel.Lt, start, half), up, down)
+		if d.IsIntegral() {
+			base = b.Unary(kernel.Trunc, base)
+		}
+		return b.Select(inVector, b.Add(base, b.Mul(step, b.Sub(i, start))), base)
+	}}
+}
 
 func stepsFrom(b builder, x ...element) element { return b.Add(x[1], b.Mul(x[0], x[2])) }
 
@@ -68,17 +100,24 @@ func linspace(start, end tensor.Scalar, n int, o makeLike) *tensor.Tensor {
 	if start.Kind == tensor.ComplexScalar || end.Kind == tensor.ComplexScalar {
 		o.dtype = o.dtype.ToComplex()
 	}
-	if o.dtype.IsIntegral() {
+	if o.dtype.IsIntegral() && n > 0 {
+		mustFit(start, o.dtype)
+		mustFit(end, o.dtype)
 		start, end = tensor.Int(start.Int64()), tensor.Int(end.Int64())
+	}
+	if n == 1 {
+		return must(tensor.Full([]int{1}, start, o.dtype))
 	}
 	first, last := start.Float64(), end.Float64()
 	step := (last - first) / float64(n-1)
-	if o.dtype.IsFloating() {
+	if o.dtype == tensor.Float32 {
+		step = float64((float32(last) - float32(first)) / float32(n-1))
+	} else if o.dtype.IsFloating() {
 		step = tensor.FromScalar(tensor.Float(step), o.dtype).At().Float64()
 	}
-	half := n / 2
-	if n == 1 {
-		half, step = 1, 0
+	params := []tensor.Scalar{tensor.Float(first), tensor.Float(last), tensor.Float(step), tensor.Int(int64(n / 2)), tensor.Int(int64(n - 1))}
+	if q := vectorSteps[o.dtype]; q != nil && n < 1<<24 { // float32 counts so far
+		return q.fill(n, o.dtype, append(params, tensor.Int(int64(n-n%(2*rangeVector/o.dtype.Size()))))...)
 	}
-	return stepsBetween.fill(n, o.dtype, tensor.Float(first), tensor.Float(last), tensor.Float(step), tensor.Int(int64(half)), tensor.Int(int64(n-1)))
+	return stepsBetween.fill(n, o.dtype, params...)
 }
