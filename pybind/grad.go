@@ -152,7 +152,7 @@ func setTangent(c *call) error {
 func tensorGrad(c *call) error {
 	t := c.argTensor(0)
 	if g := autograd.Grad(t); g != nil {
-		c.keptTensor(g)
+		c.tensor(g)
 		return nil
 	}
 	c.none()
@@ -184,9 +184,7 @@ func tensorSetGrad(c *call) error {
 	switch {
 	case g != nil && g == c.argTensor(0):
 		return runtimeErrorf("can't assign Variable as its own grad")
-	case g != nil:
-		w.keep()
-	case w.kind() != kindNone:
+	case g == nil && w.kind() != kindNone:
 		return typeErrorf("assigned grad expected to be a Tensor or None but got grad of type%s", w.kindName())
 	}
 	c.none()

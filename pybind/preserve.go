@@ -84,6 +84,7 @@ func (w *writer) revived(t *tensor.Tensor) bool {
 		return false
 	}
 	n := newSlot(t)
+	t.TakeBack()
 	slots[n].kept = k.kept || w.keeping
 	t.SetKeeper(nil)
 	t.SetPyObject(uintptr(n))

@@ -80,7 +80,12 @@ func releaseSlot(i int64) {
 		x.SetPyObject(0)
 		show(i, nil)
 		switch {
-		case slots[i].kept || x.RequiresGrad() || x.History() != nil:
+		case slots[i].kept:
+			x.Retain()
+		case x.RequiresGrad() || x.History() != nil:
+			if autograd.Tangent(x) == nil {
+				x.GiveUp() // nodes may hold it
+			}
 		case C.tj_recorders != 0:
 			x.ReleaseMemory() // the trace knows tensors by their addresses
 		default:
@@ -110,6 +115,7 @@ func tensorSlot(t *tensor.Tensor) int64 {
 		return int64(n)
 	}
 	n := newSlot(t)
+	t.TakeBack()
 	t.SetPyObject(uintptr(n))
 	show(n, t)
 	return n

@@ -39,7 +39,7 @@ func (c *gradient) moved(name string) { c.movedWith(name, slices.Clone(c.node.ar
 
 // movedWith runs the operator on the numbers of the elements, counted from 1, to learn where each one went.
 func (c *gradient) movedWith(name string, args []value.Value) {
-	c.usedSaved = true
+	c.reading()
 	n := numel(c.shape(0))
 	args[0] = value.OfTensor(c.do("reshape", c.do("to.dtype", c.do("arange.start", 1, n+1), tensor.Float64), c.shape(0)))
 	from := c.do("to.dtype", c.Emit(name, args...)[0].Tensor(), tensor.Int64)

@@ -288,6 +288,7 @@ func (c *gradient) differences(unit tensors, spacing, i int, order value.Value) 
 	if by.Kind() == value.KindList {
 		by = by.List().Items[min(i, len(by.List().Items)-1)]
 		if by.IsTensor() {
+			c.reading()
 			name, by = "gradient.tensorarrayint", value.OfList(value.Tensors([]tensors{by.Tensor()}))
 		}
 	}

@@ -115,6 +115,6 @@ func (m *Mode) expand(op *ops.Operator, args, out []value.Value) (known bool, er
 		return false, nil
 	}
 	defer source.Catch(&err)
-	copy(out, p.decompose(&emitter{m}, args))
+	copy(out, p.decompose(&emitter{mode: m}, args))
 	return true, nil
 }

@@ -16,10 +16,32 @@ type Emitter interface {
 }
 
 // emitter runs operators now, in a mode.
-type emitter struct{ mode *Mode }
+type emitter struct {
+	mode   *Mode
+	tracks bool
+	made   map[*tensor.Tensor]bool // by operators, where that is tracked
+}
+
+// tracking returns an emitter that knows what its operators make, unless others may have that too.
+func (m *Mode) tracking() *emitter {
+	tracks := m.dispatcher == nil && m.casting == nil && !InForward() && !m.inference
+	return &emitter{mode: m, tracks: tracks, made: map[*tensor.Tensor]bool{}}
+}
+
+// giveUp gives up what operators made and is not among the results.
+func (e *emitter) giveUp(results []value.Value) {
+	if !e.tracks {
+		return
+	}
+	for t := range e.made {
+		if !isArgument(results, t) {
+			t.GiveUp()
+		}
+	}
+}
 
 // unrecorded is an emitter that records nothing.
-func unrecorded() *emitter { return &emitter{&Mode{off: true, primal: true}} }
+func unrecorded() *emitter { return &emitter{mode: &Mode{off: true, primal: true}} }
 
 // Emit implements Emitter; name has no namespace, defaults are filled in.
 func (e *emitter) Emit(name string, args ...value.Value) []value.Value {
@@ -36,6 +58,14 @@ func (e *emitter) Emit(name string, args ...value.Value) []value.Value {
 	}
 	out := make([]value.Value, len(s.Returns))
 	succeed(e.mode.Run(op, args, out))
+	if e.tracks {
+		eachTensor(out, func(t *tensor.Tensor) bool {
+			if !isArgument(args, t) {
+				e.made[t] = true
+			}
+			return true
+		})
+	}
 	return out
 }
 
@@ -113,9 +143,17 @@ func (c *gradient) needs(argument int) bool {
 	return false
 }
 
+// reading says that a saved tensor is read. It fails where they are let go.
+func (c *gradient) reading() {
+	c.usedSaved = true
+	if c.node.unread {
+		succeed(errReleased)
+	}
+}
+
 // in returns a saved tensor argument, nil for None. It fails where it was written since.
 func (c *gradient) in(argument int) *tensor.Tensor {
-	c.usedSaved = true
+	c.reading()
 	v := c.node.args[argument]
 	if !v.IsTensor() {
 		return nil
@@ -145,7 +183,7 @@ func edgeOfMaker(t *tensor.Tensor) edge {
 
 // list returns a saved list of tensors, nil for None among them.
 func (c *gradient) list(argument int) []*tensor.Tensor {
-	c.usedSaved = true
+	c.reading()
 	var ts []*tensor.Tensor
 	for j, v := range c.node.args[argument].List().Items {
 		if !v.IsTensor() {
@@ -159,7 +197,7 @@ func (c *gradient) list(argument int) []*tensor.Tensor {
 
 // out returns a saved output.
 func (c *gradient) out(i int) *tensor.Tensor {
-	c.usedSaved = true
+	c.reading()
 	at, t := slot{output: true, argument: i, element: -1}, c.node.out[i].Tensor()
 	c.note(at, true)
 	if unpacked, ok := c.unpack(at); ok {
@@ -210,6 +248,7 @@ func (c *gradient) float(i int) float64 {
 	case value.KindFloat:
 		return v.Float()
 	case value.KindTensor:
+		c.reading()
 		return must(v.Tensor().Item()).Float64()
 	}
 	fail("the derivative of %s is implemented for real numbers, not for a %s", c.node.op, c.node.args[i].Kind())

@@ -2,6 +2,7 @@ package autograd
 
 import (
 	"container/heap"
+	"slices"
 
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
@@ -38,6 +39,7 @@ type pass struct {
 	captures map[edge]int // targets by where their gradient arrives
 	captured []*tensor.Tensor
 	useful   map[*Node]bool // nil: all
+	room     *room          // nil where gradients are recorded
 }
 
 // nodeQueue has the latest node first.
@@ -58,7 +60,10 @@ func (m *Mode) differentiate(outputs, grads, inputs []*tensor.Tensor, o Options)
 	defer source.Catch(&err)
 	defer func(before Mode) { *m = before }(*m)
 	m.off = !o.CreateGraph
-	p := &pass{options: o, emitter: &emitter{m}, pending: map[*Node][]*tensor.Tensor{}}
+	p := &pass{options: o, emitter: m.tracking(), pending: map[*Node][]*tensor.Tensor{}}
+	if p.emitter.tracks {
+		p.room = &room{waiting: map[*tensor.Tensor]int{}, own: map[*tensor.Tensor]bool{}}
+	}
 	var roots []edge
 	var seeds []*tensor.Tensor
 	for i, t := range outputs {
@@ -171,20 +176,35 @@ func (p *pass) send(e edge, g *tensor.Tensor) {
 		p.pending[e.node] = waiting
 		heap.Push(&p.queue, e.node)
 	}
-	if waiting[e.index] != nil {
-		g = do(p.emitter, "add.Tensor", waiting[e.index], g)
+	if before := waiting[e.index]; before != nil {
+		g = p.sum(before, g)
 	}
 	waiting[e.index] = g
+	p.room.enter(g)
+}
+
+// sum adds a gradient to one that waits, in its memory where nobody else has it.
+func (p *pass) sum(before, g *tensor.Tensor) *tensor.Tensor {
+	p.room.leave(before)
+	if p.isOwn(before) && before != g && before.DType() == g.DType() && tensor.SameShape(before.Shape(), g.Shape()) {
+		return do(p.emitter, "add_.Tensor", before, g)
+	}
+	return do(p.emitter, "add.Tensor", before, g)
 }
 
 // visit differentiates a node whose gradients have all arrived.
 func (p *pass) visit(n *Node) {
 	grads := p.pending[n]
 	delete(p.pending, n)
+	for _, g := range grads {
+		p.room.leave(g)
+	}
+	defer p.sweep(slices.Clone(grads))
 	p.runHooks(n, grads)
 	for i, g := range grads {
 		if at, ok := p.captures[edge{n, i}]; ok {
 			p.captured[at] = g
+			p.room.enter(g)
 		}
 	}
 	grads = p.runNodeHooks(n, true, nil, grads)
@@ -214,8 +234,13 @@ func (p *pass) visit(n *Node) {
 			p.send(n.inputs[i].edge, g)
 		}
 	}
-	if c.usedSaved && !p.options.RetainGraph && !p.options.CreateGraph {
+	switch {
+	case p.options.RetainGraph || p.options.CreateGraph:
+	case c.usedSaved:
 		n.release()
+	case n.holds:
+		n.letGo()
+		n.unread = true
 	}
 }
 
@@ -244,6 +269,7 @@ func (n *Node) release() {
 	if n.args == nil {
 		return
 	}
+	n.letGo()
 	n.args, n.out, n.backward, n.released = nil, nil, nil, true
 	if n.rare != nil {
 		n.rare.packed = nil
@@ -267,27 +293,36 @@ func (c *gradient) run() {
 	}
 }
 
-// keep adds to the gradient that a tensor has. A first one is copied: laid out as like, where that is dense, else contiguous.
+// keep adds to the gradient that a tensor has. A first one that nobody else has becomes it; others are copied: laid out as like, where that
+// is dense, else contiguous.
 func (p *pass) keep(h *history, g, like *tensor.Tensor) {
 	likeDense := like != nil && like.IsNonOverlappingAndDense()
 	byOperators := p.options.CreateGraph || Tangent(g) != nil || g.Device().Type == tensor.Meta
 	switch {
 	case h.grad != nil && p.options.CreateGraph:
-		h.grad = do(p.emitter, "add.Tensor", h.grad, g)
-		return
+		h.setGrad(do(p.emitter, "add.Tensor", h.grad, g))
 	case h.grad != nil:
 		do(p.emitter, "add_.Tensor", h.grad, g)
-		return
 	case g.Dispatches():
-		h.grad = do(p.emitter, "clone", g)
+		h.setGrad(do(p.emitter, "clone", g))
 	case likeDense && byOperators:
-		h.grad = do(p.emitter, "copy_", do(p.emitter, "new_empty_strided", g, g.Shape(), like.Strides()), g)
+		h.setGrad(do(p.emitter, "copy_", do(p.emitter, "new_empty_strided", g, g.Shape(), like.Strides()), g))
 	case byOperators:
-		h.grad = do(p.emitter, "clone", g, int(tensor.ContiguousFormat))
+		h.setGrad(do(p.emitter, "clone", g, int(tensor.ContiguousFormat)))
+	case p.isOwn(g) && (likeDense && slices.Equal(g.Strides(), like.Strides()) || !likeDense && g.IsContiguous()):
+		p.disown(g)
+		p.own(h, g)
 	case likeDense:
-		h.grad = must(tensor.EmptyLike(like, g.DType()))
-		succeed(tensor.Copy(h.grad, g))
+		copied := must(tensor.EmptyLike(like, g.DType()))
+		succeed(tensor.Copy(copied, g))
+		p.own(h, copied)
 	default:
-		h.grad = must(g.Clone(tensor.ContiguousFormat))
+		p.own(h, must(g.Clone(tensor.ContiguousFormat)))
 	}
+}
+
+// own makes g the gradient of a history, which nobody else has.
+func (p *pass) own(h *history, g *tensor.Tensor) {
+	h.setGrad(g)
+	g.GiveUp()
 }

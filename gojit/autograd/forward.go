@@ -78,7 +78,7 @@ func (m *Mode) MakeDual(t, v *tensor.Tensor) (dual *tensor.Tensor, err error) {
 	case !tensor.SameShape(t.Shape(), v.Shape()):
 		fail("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of size %s while the given forward gradient is of size %s.", tensor.FormatShape(t.Shape()), tensor.FormatShape(v.Shape()))
 	}
-	dual = do(&emitter{m}, "alias", t)
+	dual = do(&emitter{mode: m}, "alias", t)
 	SetTangent(dual, v)
 	return dual, nil
 }
@@ -86,7 +86,7 @@ func (m *Mode) MakeDual(t, v *tensor.Tensor) (dual *tensor.Tensor, err error) {
 // Primal returns a view of t without its tangent.
 func (m *Mode) Primal(t *tensor.Tensor) (primal *tensor.Tensor, err error) {
 	defer source.Catch(&err)
-	primal = do(&emitter{m.primalOnly()}, "alias", t)
+	primal = do(&emitter{mode: m.primalOnly()}, "alias", t)
 	primal.SetBase(nil) // views have the tangents of their base
 	return primal, nil
 }
@@ -117,7 +117,7 @@ func (m *Mode) runForward(op *ops.Operator, args, out []value.Value) (err error)
 	case p.decompose != nil && p.writes:
 		return writeDecomposed(m, p, args, out)
 	case p.decompose != nil:
-		copy(out, p.decompose(&emitter{m}, args))
+		copy(out, p.decompose(&emitter{mode: m}, args))
 		return nil
 	}
 	d := newDual(m, op, p, args)
@@ -188,7 +188,7 @@ func newDual(m *Mode, op *ops.Operator, p *plan, args []value.Value) *dual {
 		d.node.args[0] = value.OfTensor(old)
 		d.node.inputs[0].version = old.Version()
 		if d.tangents[0] != nil {
-			d.tangents[0] = do(&emitter{m.primalOnly()}, "clone", d.tangents[0])
+			d.tangents[0] = do(&emitter{mode: m.primalOnly()}, "clone", d.tangents[0])
 		}
 	}
 	return d
@@ -290,7 +290,7 @@ func (d *dual) move(results []*tensor.Tensor) []*tensor.Tensor {
 	}
 	n.conjugates = d.plan.conjugates && n.isComplexNode()
 	inner := &Mode{primal: true}
-	c := &gradient{Emitter: &emitter{inner}, node: n, grads: append([]*tensor.Tensor(nil), seeds...)}
+	c := &gradient{Emitter: &emitter{mode: inner}, node: n, grads: append([]*tensor.Tensor(nil), seeds...)}
 	c.run()
 	return d.transpose(inner, c.given, seeds)
 }
@@ -313,7 +313,7 @@ func (d *dual) transpose(inner *Mode, given [][]*tensor.Tensor, seeds []*tensor.
 		}
 		v := d.tangents[i]
 		if v.DType() != g[0].DType() {
-			v = do(&emitter{inner}, "to.dtype", v, g[0].DType())
+			v = do(&emitter{mode: inner}, "to.dtype", v, g[0].DType())
 		}
 		outputs, along = append(outputs, g[0]), append(along, v)
 	}
@@ -342,7 +342,7 @@ func (d *dual) transpose(inner *Mode, given [][]*tensor.Tensor, seeds []*tensor.
 
 // write gives a tensor that was written its new tangent, in the memory of the old one: it may be seen by views.
 func (d *dual) write(t, v *tensor.Tensor) {
-	e := &emitter{d.mode.primalOnly()}
+	e := &emitter{mode: d.mode.primalOnly()}
 	old := Tangent(t)
 	if old == nil && t.Base() != nil {
 		root := t.Base()
@@ -369,7 +369,7 @@ func inLayout(t, v *tensor.Tensor) *tensor.Tensor {
 	for d := range t.Dim() {
 		if t.Size(d) > 1 && t.Strides()[d] != v.Strides()[d] {
 			made := must(zerosLike(t))
-			v = do(&emitter{&Mode{primal: true}}, "copy_", made, v)
+			v = do(&emitter{mode: &Mode{primal: true}}, "copy_", made, v)
 			SetTangent(t, v)
 			return v
 		}
@@ -380,7 +380,7 @@ func inLayout(t, v *tensor.Tensor) *tensor.Tensor {
 // tangentOfView returns the part of a root's tangent that a view of it shows.
 func tangentOfView(root, t *tensor.Tensor) *tensor.Tensor {
 	v := inLayout(root, Tangent(root))
-	part := do(&emitter{&Mode{primal: true}}, "as_strided", v, t.Shape(), t.Strides(), t.Offset()-root.Offset()+v.Offset())
+	part := do(&emitter{mode: &Mode{primal: true}}, "as_strided", v, t.Shape(), t.Strides(), t.Offset()-root.Offset()+v.Offset())
 	SetTangent(t, part)
 	return part
 }

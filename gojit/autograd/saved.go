@@ -49,6 +49,21 @@ type packed struct {
 	made    edge // where gradients of the tensor go
 }
 
+// packHeld is pack for a node that holds what it keeps.
+func (n *Node) packHeld(m *Mode, h *SavedHooks) error {
+	var before []*tensor.Tensor
+	note := func(t *tensor.Tensor) bool { before = append(before, t); return true }
+	eachTensor(n.args, note)
+	eachTensor(n.out, note)
+	err := n.pack(m, h)
+	holdAll(n.args)
+	holdAll(n.out)
+	for _, t := range before {
+		t.LetGo()
+	}
+	return err
+}
+
 // pack gives the tensors that the node's derivative reads to the hooks, and lets go of all others.
 func (n *Node) pack(m *Mode, h *SavedHooks) error {
 	read := n.reads()
@@ -190,7 +205,7 @@ func (n *Node) Saved(m *Mode, name string) (v value.Value, ok bool, err error) {
 	if op == nil || n.args == nil {
 		return value.None, false, nil
 	}
-	c := &gradient{Emitter: &emitter{m}, node: n}
+	c := &gradient{Emitter: &emitter{mode: m}, node: n}
 	s := op.Schema()
 	if i := s.ArgumentIndex(name); i >= 0 && i < len(n.args) {
 		if n.args[i].IsTensor() {

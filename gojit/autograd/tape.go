@@ -31,6 +31,8 @@ type Node struct {
 	outputs   []geometry
 	leaf      *tensor.Tensor // of an accumulator
 	released  bool
+	holds     bool // args and out, which their owners may have given up
+	unread    bool // the derivative did without the elements of args and out, whose memory is given back
 	// conjugates says that the derivative is one of real numbers and that there are complex ones.
 	conjugates bool
 	hooks      *hooks
@@ -151,8 +153,19 @@ func SetGrad(t, grad *tensor.Tensor) error {
 			return errorf("assigned grad has data of a different type")
 		}
 	}
-	historyOf(t).grad = grad
+	historyOf(t).setGrad(grad)
 	return nil
+}
+
+// setGrad replaces the gradient, which the history holds.
+func (h *history) setGrad(grad *tensor.Tensor) {
+	before := h.grad
+	if grad != nil {
+		grad.Hold()
+	}
+	if h.grad = grad; before != nil {
+		before.LetGo()
+	}
 }
 
 func errorf(format string, args ...any) error {
@@ -230,7 +243,9 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 		return writeDecomposed(m, p, args, out)
 	case p.decompose != nil:
 		defer source.Catch(&err)
-		copy(out, p.decompose(&emitter{m}, args))
+		e := m.tracking()
+		copy(out, p.decompose(e, args))
+		e.giveUp(out)
 		return nil
 	}
 	n := &Node{op: op.Name, backward: p.backward, args: slices.Clone(args)}
@@ -252,12 +267,13 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	}
 	n.saveInputs(args, written != nil)
 	if err := m.compute(op, args, out); err != nil {
+		n.letGo()
 		return err
 	}
 	n.sequence = sequence.Add(1)
 	n.name = nodeName(op, args)
 	if written != nil {
-		n.out = slices.Clone(out)
+		n.holdResults(out)
 		n.outputs = []geometry{geometryOf(written)}
 		n.rebase(written, base)
 	} else {
@@ -266,7 +282,7 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 	n.conjugates = p.conjugates && n.isComplexNode()
 	n.remember(m)
 	if h := m.SavedHooks(); h != nil {
-		return n.pack(m, h)
+		return n.packHeld(m, h)
 	}
 	return nil
 }
@@ -281,17 +297,43 @@ func (n *Node) saveInputs(args []value.Value, copied bool) {
 				in.version = n.args[0].Tensor().Version()
 			}
 			n.inputs = append(n.inputs, in)
-			n.args[i].Tensor().Retain()
 		case value.KindList:
 			items := v.List().Items
 			n.args[i] = value.OfList(value.NewList(v.List().Elem, slices.Clone(items)...))
 			for j, x := range items {
 				if x.IsTensor() {
 					n.inputs = append(n.inputs, newInput(x.Tensor(), i, j))
-					x.Tensor().Retain()
 				}
 			}
 		}
+	}
+	n.holds = true
+	holdAll(n.args)
+	if copied {
+		n.args[0].Tensor().GiveUp() // nobody else has the copy
+	}
+}
+
+func holdAll(values []value.Value) {
+	eachTensor(values, func(t *tensor.Tensor) bool { t.Hold(); return true })
+}
+
+func letGoAll(values []value.Value) {
+	eachTensor(values, func(t *tensor.Tensor) bool { t.LetGo(); return true })
+}
+
+// holdResults keeps what the node gave.
+func (n *Node) holdResults(out []value.Value) {
+	n.out = slices.Clone(out)
+	holdAll(n.out)
+}
+
+// letGo gives up the elements of what the node keeps.
+func (n *Node) letGo() {
+	if n.holds {
+		n.holds = false
+		letGoAll(n.args)
+		letGoAll(n.out)
 	}
 }
 
@@ -320,7 +362,6 @@ func (n *Node) attach(args, out []value.Value, views bool) {
 	}
 	for i, t := range results {
 		n.outputs = append(n.outputs, geometryOf(t))
-		t.Retain()
 		if !t.DType().IsDifferentiable() || isArgument(args, t) || n.op == "aten::linalg_lu" && i == 0 { // a permutation
 			continue
 		}
@@ -334,7 +375,7 @@ func (n *Node) attach(args, out []value.Value, views bool) {
 		t.SetHistory(h)
 		_ = t.SetRequiresGrad(true) // the type was checked
 	}
-	n.out = slices.Clone(out)
+	n.holdResults(out)
 }
 
 func eachTensor(args []value.Value, visit func(t *tensor.Tensor) bool) {

@@ -22,7 +22,7 @@ func isUnrecordedView(v value.Value) bool {
 // writeDecomposed copies what the functional form gives into the first argument.
 func writeDecomposed(m *Mode, p *plan, args, out []value.Value) (err error) {
 	defer source.Catch(&err)
-	e := &emitter{m}
+	e := &emitter{mode: m}
 	out[0] = args[0]
 	if !args[0].IsTensor() {
 		fail("the operator writes no tensor")
@@ -41,7 +41,7 @@ func copyOf(t *tensor.Tensor, made edge) *tensor.Tensor {
 	old := must(t.Clone(tensor.PreserveFormat))
 	old.SetHistory(&history{edge: made})
 	if v := Tangent(t); v != nil {
-		SetTangent(old, do(&emitter{&Mode{primal: true}}, "clone", v))
+		SetTangent(old, do(&emitter{mode: &Mode{primal: true}}, "clone", v))
 	}
 	if made.node != nil {
 		_ = old.SetRequiresGrad(true) // the type is that of a tensor that does

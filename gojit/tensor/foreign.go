@@ -69,8 +69,8 @@ func (t *Tensor) SetKeeper(k any) {
 	t.foreignly().keeper = k
 }
 
-// IsRetained reports whether Retain was called: somebody besides the host uses t.
-func (t *Tensor) IsRetained() bool { return t.released.Load() }
+// IsRetained reports whether Retain or Hold was called: somebody besides the host uses t.
+func (t *Tensor) IsRetained() bool { return t.released.Load() || t.IsHeld() }
 
 // ShareWrites has t, which has no elements, count writes together with what it is a view of, which has none either.
 func (t *Tensor) ShareWrites(base *Tensor) {

@@ -30,9 +30,10 @@ type Tensor struct {
 	history      atomic.Pointer[any] // what the tape knows of the tensor: its gradient and the node that made it
 	base         *Tensor             // what the tensor is a view of, itself no view; nil where it is none
 	generation   uint32              // how often a recorded write replaced the history; of a view: what its base had when its history was made
-	versions     *atomic.Uint32      // counts writes in place of t and its views; nil where the storage counts
-	pyObject     uintptr             // the Python wrapper, borrowed; 0 where there is none
-	foreign      *foreign            // of a class of the host, else nil
+	holders      holders
+	versions     *atomic.Uint32 // counts writes in place of t and its views; nil where the storage counts
+	pyObject     uintptr        // the Python wrapper, borrowed; 0 where there is none
+	foreign      *foreign       // of a class of the host, else nil
 	dims         [2 * inlineDims]int
 }
 
@@ -308,10 +309,17 @@ func (t *Tensor) SetPyObject(p uintptr) { atomic.StoreUintptr(&t.pyObject, p) }
 // Release gives the tensor up: the caller promises that nobody uses it any more. When every tensor over the storage is released
 // the memory is reused at once. A view, and a tensor that had its memory alone, are then used again themselves, as tensors that are made
 // later. Without it the collector does the work.
+//
+// Where somebody holds the tensor it is given up instead.
 func (t *Tensor) Release() {
+	if t.IsHeld() {
+		t.GiveUp()
+		return
+	}
 	if t.released.Swap(true) {
 		return
 	}
+	t.holders.state.Store(ownerGone)
 	s, isLast := t.storage, t.storage.leave()
 	switch isOwn := uintptr(unsafe.Pointer(s)) == uintptr(unsafe.Pointer(t))+unsafe.Offsetof(ownTensor{}.storage); {
 	case isOwn && isLast:

@@ -1,0 +1,37 @@
+package tensor
+
+import "sync/atomic"
+
+// holders counts those besides its owner who keep a tensor for later, and knows whether the owner is gone.
+type holders struct{ state atomic.Int32 }
+
+// ownerGone is set where the owner is gone; below it is the count.
+const ownerGone = 1 << 30
+
+// Hold says that somebody besides the owner of t keeps it, until LetGo.
+func (t *Tensor) Hold() { t.holders.state.Add(1) }
+
+// LetGo ends what Hold began. The last holder of a tensor without an owner gives its memory back; who still knows the tensor may look at
+// its layout.
+func (t *Tensor) LetGo() {
+	if t.holders.state.Add(-1) == ownerGone && t.PyObject() == 0 {
+		t.ReleaseMemory()
+	}
+}
+
+// IsHeld reports whether somebody holds t.
+func (t *Tensor) IsHeld() bool { return t.holders.state.Load()&^ownerGone != 0 }
+
+// GiveUp says that the owner of t does not use it any more. The memory is given back when nobody holds t.
+func (t *Tensor) GiveUp() {
+	if t.holders.state.Or(ownerGone)&^ownerGone == 0 && t.PyObject() == 0 {
+		t.ReleaseMemory()
+	}
+}
+
+// TakeBack says that t, whose memory others may have kept, has an owner again.
+func (t *Tensor) TakeBack() {
+	if t.holders.state.And(^ownerGone)&ownerGone != 0 && t.released.Swap(false) {
+		t.storage.refs.Add(1)
+	}
+}

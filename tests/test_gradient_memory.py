@@ -1,0 +1,216 @@
+"""The memory of activations and gradients is used again as soon as nobody needs it, and not before."""
+
+import gc
+
+import pytest
+
+import torchjit as torch
+
+
+def churn():
+    """Writes whatever memory waits for its next use."""
+    made = [torch.full((n,), -7.0) for n in (4, 16, 100, 300, 1000, 20000) for _ in range(4)]
+    del made
+
+
+def leaf(n=20000):
+    return (torch.arange(n) % 7).to(torch.float32).requires_grad_()
+
+
+def test_the_next_step_uses_the_same_memory():
+    x = leaf()
+    seen = set()
+    for _ in range(40):
+        y = torch.relu(x * 2)
+        seen.add(y.data_ptr())
+        y.sum().backward()
+        x.grad = None
+        del y
+    assert len(seen) <= 8
+
+
+def test_a_gradient_outlives_its_leaf_and_its_place():
+    x = leaf()
+    (x * 3).sum().backward()
+    g = x.grad
+    x.grad = None
+    del x
+    churn()
+    assert g.eq(3).all()
+    y = leaf()
+    (y * 3).sum().backward()
+    y.grad.add_(1)
+    churn()
+    assert y.grad.eq(4).all()
+
+
+def test_a_base_outlives_its_name():
+    x = torch.arange(1000.0)
+    v = x.view(10, 100)
+    del x
+    base = v._base
+    del v
+    churn()
+    assert base.equal(torch.arange(1000.0))
+    y = leaf() * 1
+    v = y.view(-1)
+    del y
+    base = v._base
+    del v
+    churn()
+    assert base.equal(leaf())
+
+
+def test_saved_tensors_outlive_their_names():
+    x = leaf()
+    y = torch.exp(x * 0.1)
+    z = y * y
+    node = z.grad_fn
+    del y, z
+    churn()
+    assert node._saved_self.allclose(torch.exp(leaf() * 0.1))
+    kept = node._saved_self
+    del node
+    churn()
+    assert kept.allclose(torch.exp(leaf() * 0.1))
+
+
+def test_a_graph_that_is_kept():
+    x = leaf()
+    loss = (torch.sigmoid(x * 0.1) * x).sum()
+    (first,) = torch.autograd.grad(loss, x, retain_graph=True)
+    churn()
+    (second,) = torch.autograd.grad(loss, x)
+    assert first.equal(second)
+    with pytest.raises(RuntimeError, match="second time"):
+        torch.autograd.grad(loss, x)
+
+
+def test_nodes_that_save_nothing_go_twice():
+    x = leaf()
+    loss = (x + 1).sum()
+    loss.backward()
+    churn()
+    loss.backward()
+    assert x.grad.eq(2).all()
+
+
+def test_hooks_keep_what_they_see():
+    seen = []
+    x = leaf()
+    y = x * 2
+    y.register_hook(seen.append)
+    y.retain_grad()
+    z = y * 3
+    z.register_hook(lambda g: g * 2)
+    z.sum().backward()
+    churn()
+    assert seen[0].eq(6).all() and y.grad.eq(6).all() and x.grad.eq(12).all()
+
+
+def test_one_gradient_for_several():
+    x, y = leaf(), leaf()
+    z = x + y
+    (z + z * 2 + x).sum().backward()
+    churn()
+    assert x.grad.eq(4).all() and y.grad.eq(3).all()
+    x.grad.mul_(2)
+    assert y.grad.eq(3).all()
+
+
+def test_views_and_writes():
+    x = leaf()
+    y = x * 1
+    v = y[:10000]
+    v.mul_(3)
+    w = y.view(2, 10000)
+    del y, v
+    churn()
+    (w * w).sum().backward()
+    del w
+    churn()
+    want = torch.cat([18 * leaf()[:10000], 2 * leaf()[10000:]])
+    assert x.grad.equal(want)
+
+
+def test_gradients_of_gradients():
+    x = leaf(2000)
+    y = (x * 0.1).tanh().pow(3).sum()
+    (g,) = torch.autograd.grad(y, x, create_graph=True)
+    del y
+    churn()
+    (h,) = torch.autograd.grad((g * g).sum(), x)
+    z = leaf(2000)
+    t = (z * 0.1).tanh()
+    d = 1 - t * t
+    first = 0.3 * t * t * d
+    second = 0.03 * (2 * t * d * d - 2 * t * t * t * d)
+    assert h.allclose(2 * first * second, atol=1e-6)
+
+
+def test_functions_of_users():
+    class Cube(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            square = x * x
+            ctx.save_for_backward(x, square)
+            return square * x
+
+        @staticmethod
+        def backward(ctx, g):
+            x, square = ctx.saved_tensors
+            churn()
+            return g * 3 * square
+
+    x = leaf()
+    y = Cube.apply(x * 1)
+    churn()
+    y.sum().backward()
+    assert x.grad.equal(3 * leaf() * leaf())
+
+
+def test_hooks_of_saved_tensors():
+    packed = []
+
+    def pack(t):
+        packed.append(t)
+        return len(packed) - 1
+
+    x = leaf()
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda i: packed[i] * 1):
+        y = (x * 2).exp2()
+        z = y * y
+    del y
+    churn()
+    z.sum().backward()
+    assert x.grad.allclose(4 * torch.log(torch.tensor(2.0)) * torch.exp2(4 * leaf()), rtol=1e-5)
+
+
+def test_programs_and_checkpoints():
+    @torch.jit.script
+    def f(x):
+        y = x * 2
+        z = torch.relu(y - 3)
+        return y + z
+
+    x = leaf()
+    (f(x) + torch.utils.checkpoint.checkpoint(f, x * 1)).sum().backward()
+    churn()
+    assert x.grad.equal(2 * (2 + 2 * (2 * leaf() > 3).to(torch.float32)))
+
+
+def test_a_training_step_needs_no_new_memory():
+    net = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.LayerNorm(64), torch.nn.GELU(), torch.nn.Dropout(0.1), torch.nn.Linear(64, 8))
+    optimizer = torch.optim.Adam(net.parameters())
+    x, y = torch.randn(256, 64), torch.randint(0, 8, (256,))
+
+    def step():
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    losses = [step() for _ in range(30)]
+    gc.collect()
+    assert losses[-1] < losses[0]
