@@ -126,6 +126,10 @@ func readResults(s *schema.FunctionSchema, w *word, out []value.Value) error {
 }
 
 func readResult(s *schema.FunctionSchema, w *word, i int, out []value.Value) error {
+	if w.kind() == kindNone && s.ArgumentIndex("output_mask") >= 0 {
+		out[i] = value.None // is not asked for
+		return nil
+	}
 	v, ok, err := programValue(w, s.Returns[i].Type)
 	if err == nil && !ok {
 		err = typeErrorf("%s returns a %s, but its function returned a %s", s.Name, s.Returns[i].Type.Annotation(nil), w.kindName())

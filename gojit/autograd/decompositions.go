@@ -167,17 +167,8 @@ func batchNorm(x composer, a []value.Value) tensors {
 	if t.Numel() == 0 {
 		return x.normOfNothing(t, a[1], a[2])
 	}
-	var mean, variance tensors
-	if a[5].Bool() {
-		// the operator itself checks its arguments and moves the running statistics
-		plain := unrecorded()
-		plain.Emit("batch_norm", append([]value.Value{value.OfTensor(t.Detach())}, a[1:]...)...)
-		mean, variance = x.moments(t, channelDims(t.Dim(), 0))
-	} else {
-		refuseBatchNorm(a)
-		mean, variance = x.along(a[3], t.Dim()), x.along(a[4], t.Dim())
-	}
-	return x.do("to.dtype", x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2]), t.DType())
+	refuseBatchNorm(a)
+	return x.Emit("native_batch_norm", a[:8]...)[0].Tensor()
 }
 
 // normOfNothing has no elements and is linked to what it comes from.
@@ -224,21 +215,8 @@ func instanceNorm(x composer, a []value.Value) tensors {
 }
 
 func layerNorm(x composer, a []value.Value) tensors {
-	var dims []int
-	for i := range a[1].List().Items {
-		dims = append(dims, -1-i)
-	}
 	refuseLayerNorm(a)
-	t := a[0].Tensor()
-	mean, variance := x.moments(t, dims)
-	y := x.normalize(t, mean, variance, a[4])
-	if !a[2].IsNone() {
-		y = x.do("mul.Tensor", y, a[2])
-	}
-	if !a[3].IsNone() {
-		y = x.do("add.Tensor", y, a[3])
-	}
-	return y
+	return x.Emit("native_layer_norm", a[:5]...)[0].Tensor()
 }
 
 func groupNorm(x composer, a []value.Value) tensors {
@@ -247,10 +225,7 @@ func groupNorm(x composer, a []value.Value) tensors {
 	if t.Numel() == 0 {
 		return x.affine(t, a[2], a[3])
 	}
-	grouped := x.do("reshape", t, []int{t.Size(0), int(a[1].Int()), -1})
-	mean, variance := x.moments(grouped, []int{2})
-	y := x.do("reshape", x.normalize(grouped, mean, variance, a[4]), t.Shape())
-	return x.affine(y, a[2], a[3])
+	return x.do("native_group_norm", t, a[2], a[3], t.Size(0), t.Size(1), t.Numel()/(t.Size(0)*t.Size(1)), int(a[1].Int()), number(a[4]))
 }
 
 func smoothL1(x composer, a []value.Value) tensors {

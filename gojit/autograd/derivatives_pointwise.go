@@ -18,7 +18,7 @@ type tensors = *tensor.Tensor
 var derivatives = map[string]derivative{}
 
 func init() {
-	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives, resampleDerivatives, specialDerivatives, linalgDerivatives, hermitianDerivatives, complexDerivatives, fourierDerivatives, constantDerivatives, copyDerivatives()} {
+	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives, resampleDerivatives, specialDerivatives, linalgDerivatives, hermitianDerivatives, complexDerivatives, fourierDerivatives, constantDerivatives, copyDerivatives(), normDerivatives} {
 		maps.Copy(derivatives, family)
 	}
 }

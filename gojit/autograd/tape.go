@@ -362,7 +362,7 @@ func (n *Node) attach(args, out []value.Value, views bool) {
 	}
 	for i, t := range results {
 		n.outputs = append(n.outputs, geometryOf(t))
-		if !t.DType().IsDifferentiable() || isArgument(args, t) || n.op == "aten::linalg_lu" && i == 0 { // a permutation
+		if !t.DType().IsDifferentiable() || isArgument(args, t) || n.isConstant(i) {
 			continue
 		}
 		if base := viewed(args, t); base != nil || !t.Dispatches() {
@@ -376,6 +376,17 @@ func (n *Node) attach(args, out []value.Value, views bool) {
 		_ = t.SetRequiresGrad(true) // the type was checked
 	}
 	n.holdResults(out)
+}
+
+// isConstant reports whether an output has no gradient: the permutation of a decomposition, the statistics of a normalization.
+func (n *Node) isConstant(output int) bool {
+	switch n.op {
+	case "aten::linalg_lu":
+		return output == 0
+	case "aten::native_layer_norm", "aten::native_batch_norm", "aten::native_group_norm":
+		return output > 0
+	}
+	return false
 }
 
 func eachTensor(args []value.Value, visit func(t *tensor.Tensor) bool) {

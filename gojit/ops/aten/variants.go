@@ -83,7 +83,7 @@ func Families() []Family {
 		{"Random numbers", slices.Concat(randomFamily, distributionFamily), true},
 		{"Matrix products", matmulFamily, false},
 		{"Convolution", convFamily, false},
-		{"Normalization", normFamily, false},
+		{"Normalization", slices.Concat(normFamily, normGradientFamily), false},
 		{"Pooling", poolFamily, false},
 		{"Losses", lossFamily, false},
 		{"Embeddings", embeddingFamily, false},
