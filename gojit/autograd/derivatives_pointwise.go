@@ -100,8 +100,13 @@ var pointwiseDerivatives = map[string]derivative{
 	"atan":       ofSelf(func(c *gradient, g, x tensors) tensors { return c.div(g, c.plus(c.square(x), 1)) }),
 	"sinh":       ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("cosh", x)) }),
 	"cosh":       ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("sinh", x)) }),
-	"tanh":       ofResult(func(c *gradient, g, y tensors) tensors { return c.mul(g, c.oneMinusSquare(y)) }),
-	"asinh":      ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("rsqrt", c.plus(c.square(x), 1))) }),
+	"tanh": ofResult(func(c *gradient, g, y tensors) tensors {
+		if y.DType().IsComplex() {
+			return c.mul(g, c.oneMinusSquare(y))
+		}
+		return c.do("tanh_backward", g, y)
+	}),
+	"asinh": ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("rsqrt", c.plus(c.square(x), 1))) }),
 	"acosh": ofSelf(func(c *gradient, g, x tensors) tensors {
 		return c.mul(g, c.mul(c.do("rsqrt", c.plus(x, 1)), c.do("rsqrt", c.plus(x, -1)))) // the branch of complex numbers
 	}),
@@ -112,15 +117,23 @@ var pointwiseDerivatives = map[string]derivative{
 	"erfc": ofSelf(func(c *gradient, g, x tensors) tensors {
 		return c.scale(c.mul(g, c.do("exp", c.neg(c.square(x)))), -2/math.Sqrt(math.Pi))
 	}),
-	"sigmoid": ofResult(func(c *gradient, g, y tensors) tensors { return c.mul(g, c.mul(y, c.plus(c.neg(y), 1))) }),
-	"abs":     ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("sgn", x)) }),
-	"sgn":     ofResult(signGrad),
-	"sign":    zeroOfSelf, "floor": zeroOfSelf, "ceil": zeroOfSelf, "round": zeroOfSelf, "trunc": zeroOfSelf, "round.decimals": zeroOfSelf,
+	"sigmoid": ofResult(func(c *gradient, g, y tensors) tensors {
+		if y.DType().IsComplex() {
+			return c.mul(g, c.mul(y, c.plus(c.neg(y), 1)))
+		}
+		return c.do("sigmoid_backward", g, y)
+	}),
+	"abs":  ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("sgn", x)) }),
+	"sgn":  ofResult(signGrad),
+	"sign": zeroOfSelf, "floor": zeroOfSelf, "ceil": zeroOfSelf, "round": zeroOfSelf, "trunc": zeroOfSelf, "round.decimals": zeroOfSelf,
 	"frac": func(c *gradient) { c.give(0, c.g()) },
 	"pow.Tensor_Scalar": ofSelf(func(c *gradient, g, x tensors) tensors {
 		k := c.number(1)
-		if k == 0 {
+		switch k {
+		case 0:
 			return c.zeros(g)
+		case 2:
+			return c.mul(g, c.do("mul.Scalar", x, plain(k)))
 		}
 		return c.mul(g, c.do("mul.Scalar", c.do("pow.Tensor_Scalar", x, plain(k-1)), plain(k)))
 	}),
@@ -136,7 +149,7 @@ var pointwiseDerivatives = map[string]derivative{
 	"pow.Scalar": func(c *gradient) {
 		c.give(1, c.do("mul.Scalar", c.mul(c.g(), c.out(0)), plain(cmplx.Log(c.number(0)))))
 	},
-	"relu":        ofResult(func(c *gradient, g, y tensors) tensors { return c.where(c.do("gt.Scalar", y, 0.0), g) }),
+	"relu":        ofResult(func(c *gradient, g, y tensors) tensors { return c.do("threshold_backward", g, y, 0) }),
 	"relu6":       ofSelf(func(c *gradient, g, x tensors) tensors { return c.within(g, x, 0, 6, false) }),
 	"hardtanh":    ofSelf(func(c *gradient, g, x tensors) tensors { return c.within(g, x, c.float(1), c.float(2), false) }),
 	"hardsigmoid": ofSelf(func(c *gradient, g, x tensors) tensors { return c.scale(c.within(g, x, -3, 3, false), 1./6) }),
@@ -145,12 +158,15 @@ var pointwiseDerivatives = map[string]derivative{
 		return c.add(c.within(inner, x, -3, 3, true), c.where(c.do("gt.Scalar", x, 3.0), g))
 	}),
 	"leaky_relu": ofSelf(func(c *gradient, g, x tensors) tensors {
-		return c.do("where.self", c.do("gt.Scalar", x, 0.0), g, c.scale(g, c.float(1)))
+		return c.do("leaky_relu_backward", g, x, c.float(1), false)
 	}),
 	"elu":  ofSelf(func(c *gradient, g, x tensors) tensors { return c.elu(g, x, c.float(1), c.float(2), c.float(3)) }),
 	"selu": ofSelf(func(c *gradient, g, x tensors) tensors { return c.elu(g, x, 1.6732632423543772, 1.0507009873554805, 1) }),
 	"celu": ofSelf(func(c *gradient, g, x tensors) tensors { return c.elu(g, x, c.float(1), 1, 1/c.float(1)) }),
 	"silu": ofSelf(func(c *gradient, g, x tensors) tensors {
+		if !x.DType().IsComplex() {
+			return c.do("silu_backward", g, x)
+		}
 		s := c.do("sigmoid", x)
 		return c.mul(g, c.mul(s, c.plus(c.mul(x, c.plus(c.neg(s), 1)), 1)))
 	}),
@@ -158,10 +174,9 @@ var pointwiseDerivatives = map[string]derivative{
 		t := c.do("tanh", c.do("softplus", x))
 		return c.mul(g, c.add(t, c.mul(c.mul(x, c.do("sigmoid", x)), c.oneMinusSquare(t))))
 	}),
-	"gelu": ofSelf(geluGrad),
+	"gelu": ofSelf(func(c *gradient, g, x tensors) tensors { return c.do("gelu_backward", g, x, c.arg(1)) }),
 	"softplus": ofSelf(func(c *gradient, g, x tensors) tensors {
-		scaled := c.scale(x, c.float(1))
-		return c.do("where.self", c.do("gt.Scalar", scaled, c.float(2)), g, c.mul(g, c.do("sigmoid", scaled)))
+		return c.do("softplus_backward", g, x, c.float(1), c.float(2))
 	}),
 	"log_sigmoid": ofSelf(func(c *gradient, g, x tensors) tensors { return c.mul(g, c.do("sigmoid", c.neg(x))) }),
 	"prelu": func(c *gradient) {
@@ -351,20 +366,6 @@ func (c *gradient) within(g, x tensors, low, high float64, closed bool) tensors 
 func (c *gradient) elu(g, x tensors, alpha, scale, inner float64) tensors {
 	below := c.scale(c.mul(g, c.do("exp", c.scale(x, inner))), alpha*scale*inner)
 	return c.do("where.self", c.do("gt.Scalar", x, 0.0), c.scale(g, scale), below)
-}
-
-func geluGrad(c *gradient, g, x tensors) tensors {
-	if c.arg(1).Kind() == value.KindString && c.arg(1).Str() == "tanh" {
-		k := math.Sqrt(2 / math.Pi)
-		cube := c.mul(x, c.square(x))
-		t := c.do("tanh", c.scale(c.add(x, c.scale(cube, 0.044715)), k))
-		inner := c.scale(c.plus(c.scale(c.square(x), 3*0.044715), 1), k)
-		slope := c.add(c.scale(c.plus(t, 1), 0.5), c.scale(c.mul(c.mul(x, c.oneMinusSquare(t)), inner), 0.5))
-		return c.mul(g, slope)
-	}
-	cumulative := c.scale(c.plus(c.do("erf", c.scale(x, math.Sqrt2/2)), 1), 0.5)
-	density := c.scale(c.do("exp", c.scale(c.square(x), -0.5)), 1/math.Sqrt(2*math.Pi))
-	return c.mul(g, c.add(cumulative, c.mul(x, density)))
 }
 
 // quotientGrad is for what is left of a division: x - y*q with a quotient q that is rounded, and so constant.

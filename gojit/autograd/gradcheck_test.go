@@ -7,17 +7,20 @@ import (
 	"testing"
 
 	"torchjit/gojit/autograd"
+	"torchjit/gojit/composite"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/ops/aten"
+	"torchjit/gojit/ops/prim"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
 func TestMain(m *testing.M) {
-	if err := ops.Register(aten.Operators(), autograd.Operators); err != nil {
+	if err := ops.Register(append(prim.Families(), aten.Operators(), autograd.Operators)...); err != nil {
 		panic(err)
 	}
+	composite.Link() // derivatives that are made of others
 	m.Run()
 }
 

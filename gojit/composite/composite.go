@@ -15,6 +15,7 @@ import (
 
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/frontend"
+	"torchjit/gojit/fuser"
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
@@ -141,7 +142,8 @@ func Function(operator string) (*ir.Function, error) {
 	return f, f.EnsureDefined()
 }
 
-var machine interp.Machine
+// machine runs definitions with their elementwise operators fused.
+var machine = interp.Machine{Graph: fuser.Graph, Group: fuser.Group}
 
 func run(m *autograd.Mode, name string, args, out []value.Value) error {
 	ctx := autograd.WithMode(context.Background(), m)

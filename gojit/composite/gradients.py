@@ -22,13 +22,17 @@ def _own_mean(x, reduction: int, like) -> Tensor:
 # ---- activations ----
 
 def sigmoid_backward(grad_output, output):
-    return grad_output * (1 - output).conj() * output.conj()
+    if output.is_complex():
+        return grad_output * (1 - output).conj() * output.conj()
+    return grad_output * (output * (1 - output))
 
 def tanh_backward(grad_output, output):
-    return grad_output * (1 - output * output).conj()
+    if output.is_complex():
+        return grad_output * (1 - output * output).conj()
+    return grad_output * (1 - output * output)
 
 def threshold_backward(grad_output, self, threshold: number):
-    return torch.where(self <= threshold, torch.zeros_like(grad_output), grad_output)
+    return grad_output.masked_fill(self <= threshold, 0)
 
 def hardtanh_backward(grad_output, self, min_val: number, max_val: number):
     return torch.where(torch.logical_or(self <= min_val, self >= max_val), torch.zeros_like(grad_output), grad_output)
@@ -69,9 +73,12 @@ def mish_backward(grad_output, self):
     return grad_output * (t + self * torch.sigmoid(self) * (1 - t * t))
 
 def gelu_backward(grad_output, self, approximate: str):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(self)
-    return _own_adjoint(torch.gelu(x, approximate=approximate), x, grad_output)
+    if approximate == "tanh":
+        t = torch.tanh((self + self * self * self * 0.044715) * 0.7978845608028654)
+        inner = (self * self * 0.134145 + 1) * 0.7978845608028654
+        return grad_output * ((t + 1) * 0.5 + self * (1 - t * t) * inner * 0.5)
+    cumulative = (torch.erf(self * 0.7071067811865476) + 1) * 0.5
+    return grad_output * (cumulative + self * (torch.exp(self * self * -0.5) * 0.3989422804014327))
 
 def infinitely_differentiable_gelu_backward(grad, self):
     cdf = torch.erfc(self * -0.7071067811865476) * 0.5
