@@ -25,6 +25,7 @@ var normDerivatives = map[string]derivative{
 		switch {
 		case !training:
 			runningMean, runningVar = c.in(3), c.in(4)
+			c.giveRunning(x, runningMean, runningVar)
 		case c.records():
 			mean, rstd = c.statistics(x, channelDims(x.Dim(), 0), c.float(7))
 			mean, rstd = c.do("reshape", mean, []int{-1}), c.do("reshape", rstd, []int{-1})
@@ -42,6 +43,22 @@ var normDerivatives = map[string]derivative{
 		}
 		c.giveNorm([]int{0, 1, 2}, "native_group_norm_backward", c.g(), x, mean, rstd, c.in(1), c.int(3), c.int(4), c.int(5), c.int(6))
 	},
+}
+
+// giveRunning gives the gradients of running statistics, where these are asked for.
+func (c *gradient) giveRunning(x, mean, variance tensors) {
+	if !c.needs(3) && !c.needs(4) {
+		return
+	}
+	along := composer{c.Emitter}.along
+	g, dims, n := c.g(), channelDims(x.Dim(), 0), x.Dim()
+	if w := c.in(1); w != nil {
+		g = c.mul(g, along(value.OfTensor(w), n))
+	}
+	rstd := c.do("rsqrt", c.plus(variance, c.float(7)))
+	distant := c.mul(g, c.sub(x, along(value.OfTensor(mean), n)))
+	c.give(3, c.neg(c.mul(c.do("sum.dim_IntList", g, dims, false), rstd)))
+	c.give(4, c.scale(c.mul(c.do("sum.dim_IntList", distant, dims, false), c.do("pow.Tensor_Scalar", rstd, 3)), -0.5))
 }
 
 // records reports whether the gradient is recorded itself.

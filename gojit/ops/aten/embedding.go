@@ -52,6 +52,7 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 			perSample = must(perSample.Reshape(-1))
 		}
 	}
+	check(mode >= bagSum && mode <= bagMax, "embedding_bag: expected mode 0 (sum), 1 (mean) or 2 (max), but got %d", mode)
 	check(mode == bagSum || perSample == nil, "embedding_bag: per_sample_weights was not None, per_sample_weights is only supported for mode='sum' (got mode='%s'). Please open a feature request on GitHub.", [...]string{"sum", "mean", "max"}[mode])
 	list := rowList(indices, weight.Size(0))
 	bags := len(starts)
@@ -62,6 +63,9 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 	if len(starts) > 0 {
 		check(starts[0] == 0, "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got %d", starts[0])
 		check(starts[len(starts)-1] <= len(list), "offsets[-1] can not be greater than input's length %d but got offsets[-1] of %d", len(list), starts[len(starts)-1])
+		for b, start := range starts {
+			check(start >= 0 && start <= len(list), "embedding_bag: expected offsets between 0 and input's length %d, but got offsets[%d] of %d", len(list), b, start)
+		}
 	}
 	width := weight.Size(1)
 	table := tensor.Data[float64](contiguous(to(weight, tensor.Float64)))
