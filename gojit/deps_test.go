@@ -8,7 +8,7 @@ import (
 
 // layers is the policy: a package imports only packages of lines above its own.
 const layers = `
-source internal/golden internal/decimal serialize/pickle
+source internal/golden internal/decimal serialize/pickle quasirandom
 tensor filecheck
 types syntax kernel
 kernel/amd64

@@ -81,6 +81,7 @@ func Families() []Family {
 		{"Indexing", indexFamily, false},
 		{"Joining", joinFamily, false},
 		{"Random numbers", slices.Concat(randomFamily, distributionFamily), true},
+		{"Sequences of low discrepancy", sobolFamily, false},
 		{"Matrix products", matmulFamily, false},
 		{"Convolution", convFamily, false},
 		{"Normalization", slices.Concat(normFamily, normGradientFamily), false},
