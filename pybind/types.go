@@ -36,6 +36,8 @@ var typeFunctions = []function{
 	{schema: "generator_state(Generator self) -> Tensor", run: generatorState},
 	{schema: "generator_set_state(Generator self, bytes state) -> None", run: generatorSetState},
 	{schema: "generator_seed_from_time(Generator self) -> int", run: generatorSeedFromTime},
+	{schema: "own_random_stream(int seed) -> bool", run: ownRandomStream},
+	{schema: "drop_random_stream() -> None", run: dropRandomStream},
 }
 
 // dtypeNames replies, by code, name, alias-free, bytes, and whether floating point or complex.
@@ -137,6 +139,18 @@ func generatorSetState(c *call) error {
 
 func generatorSeedFromTime(c *call) error {
 	c.int64(int64(c.argGenerator(0).SeedFromTime()))
+	return nil
+}
+
+// ownRandomStream gives the calling thread a stream of its own in place of the default one, and replies whether threads can be told apart.
+func ownRandomStream(c *call) error {
+	c.bool(tensor.OwnStream(uint64(c.argInt(0))))
+	return nil
+}
+
+func dropRandomStream(c *call) error {
+	tensor.DropStream()
+	c.none()
 	return nil
 }
 

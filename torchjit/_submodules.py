@@ -8,12 +8,17 @@ import types
 
 def provide(package: str, table: dict[str, str]) -> None:
     """Makes submodules of a package of names that the package has. The table gives the names, with spaces, by submodule."""
-    owner = sys.modules[package]
+    provide_from(package, package, table)
+
+
+def provide_from(module: str, package: str, table: dict[str, str]) -> None:
+    """Makes submodules of a package of names that a module has."""
+    source, owner = sys.modules[module], sys.modules[package]
     for name, members in table.items():
         full = f"{package}.{name}"
-        made = types.ModuleType(full, f"{members.replace(' ', ', ')}: see {package}.")
+        made = types.ModuleType(full, f"{members.replace(' ', ', ')}: see {module}.")
         for member in members.split():
-            setattr(made, member, getattr(owner, member))
+            setattr(made, member, getattr(source, member))
         sys.modules[full] = made
         setattr(owner, name, made)
 

@@ -39,6 +39,7 @@ func DefaultGenerator() *Generator { return defaultGenerator }
 
 // Seed restarts the stream.
 func (g *Generator) Seed(seed uint64) {
+	g = g.current()
 	g.mu.Lock()
 	g.restart(seed)
 	g.mu.Unlock()
@@ -53,6 +54,7 @@ func (g *Generator) SeedFromTime() uint64 {
 
 // InitialSeed returns the seed the stream started from.
 func (g *Generator) InitialSeed() uint64 {
+	g = g.current()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.seed
@@ -148,6 +150,7 @@ func (g *Generator) gauss() float64 {
 
 // Uint64 returns 64 random bits.
 func (g *Generator) Uint64() uint64 {
+	g = g.current()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.uint64()
@@ -170,6 +173,7 @@ func (d Draws) Normal() float64 { return d.g.gauss() }
 
 // Words fills dst with the next words of the stream.
 func (g *Generator) Words(dst []uint32) {
+	g = g.current()
 	g.mu.Lock()
 	g.words(dst)
 	g.mu.Unlock()
@@ -177,6 +181,7 @@ func (g *Generator) Words(dst []uint32) {
 
 // Normals fills dst with normally distributed numbers.
 func (g *Generator) Normals(dst []float64) {
+	g = g.current()
 	g.mu.Lock()
 	for i := range dst {
 		dst[i] = g.gauss()
@@ -186,6 +191,7 @@ func (g *Generator) Normals(dst []float64) {
 
 // Draw calls f with the stream, which nobody else uses meanwhile.
 func (g *Generator) Draw(f func(d Draws)) {
+	g = g.current()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	f(Draws{g})

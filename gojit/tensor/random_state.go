@@ -23,6 +23,7 @@ const (
 
 // State returns what SetState takes to go on from here.
 func (g *Generator) State() []byte {
+	g = g.current()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b := make([]byte, stateSize)
@@ -51,6 +52,7 @@ func (g *Generator) SetState(b []byte) error {
 	if left < 1 || left > twisterWords+1 {
 		return source.Errorf(source.RuntimeError, source.Range{}, "Invalid mt19937 state")
 	}
+	g = g.current()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.seed = binary.LittleEndian.Uint64(b)

@@ -3,6 +3,7 @@
 from torchjit.utils.data._utils import collate as _collate
 from torchjit.utils.data._utils import worker as _worker
 from torchjit.utils.data.dataloader import DataLoader as DataLoader
+from torchjit.utils.data.dataloader import _DatasetKind as _DatasetKind
 from torchjit.utils.data.datapipes.datapipe import DataChunk as DataChunk
 from torchjit.utils.data.datapipes.datapipe import IterDataPipe as IterDataPipe
 from torchjit.utils.data.datapipes.datapipe import MapDataPipe as MapDataPipe
@@ -25,3 +26,9 @@ from torchjit.utils.data.sampler import WeightedRandomSampler as WeightedRandomS
 default_collate = _collate.default_collate
 default_convert = _collate.default_convert
 get_worker_info = _worker.get_worker_info
+
+__all__ = [
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DataChunk", "DataLoader", "Dataset", "DistributedSampler", "IterDataPipe", "IterableDataset",
+    "MapDataPipe", "RandomSampler", "Sampler", "SequentialSampler", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler",
+    "_DatasetKind", "default_collate", "default_convert", "functional_datapipe", "get_worker_info", "random_split",
+]  # fmt: skip

@@ -2,63 +2,61 @@
 
 from __future__ import annotations
 
-import copy
+import logging
 import multiprocessing
-import queue
-from collections.abc import Iterator
+import multiprocessing.context
+import os
+import warnings
 from typing import Any, Generic, TypeVar
 
-import torchjit as torch
-from torchjit.utils.data import sampler as samplers
-from torchjit.utils.data._utils import collate, worker
-from torchjit.utils.data.datapipes.datapipe import IterDataPipe
-from torchjit.utils.data.dataset import IterableDataset
-from torchjit.utils.data.graph_settings import apply_random_seed, apply_sharding, apply_shuffle_settings
+from torchjit.utils.data import _utils
+from torchjit.utils.data._iterators import (
+    _BaseDataLoaderIter,
+    _DatasetKind,
+    _get_distributed_settings,
+    _InfiniteConstantSampler,
+    _MultiProcessingDataLoaderIter,
+    _share_dist_seed,
+    _sharding_worker_init_fn,
+    _SingleProcessDataLoaderIter,
+)
+from torchjit.utils.data._utils.worker import get_worker_info
+from torchjit.utils.data.datapipes.datapipe import (
+    IterDataPipe,
+    MapDataPipe,
+    _IterDataPipeSerializationWrapper,
+    _MapDataPipeSerializationWrapper,
+)
+from torchjit.utils.data.dataset import Dataset, IterableDataset
+from torchjit.utils.data.graph_settings import apply_shuffle_settings
+from torchjit.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
+
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
+default_collate = _utils.collate.default_collate
+default_convert = _utils.collate.default_convert
+string_classes = (str, bytes)
+logger = logging.getLogger(__name__)
 
-class _Fetch:
-    """Makes a batch of the examples of some indices."""
-
-    def __init__(self, dataset: Any, collate_fn: Any, batched: bool) -> None:
-        self.dataset, self.collate_fn, self.batched = dataset, collate_fn, batched
-
-    def __call__(self, indices: Any) -> Any:
-        if not self.batched:
-            return self.collate_fn(self.dataset[indices])
-        if hasattr(self.dataset, "__getitems__"):
-            return self.collate_fn(self.dataset.__getitems__(indices))
-        return self.collate_fn([self.dataset[i] for i in indices])
-
-
-class _Stream:
-    """Makes the batches of an iterable dataset."""
-
-    def __init__(self, dataset: Any, collate_fn: Any, batch_size: int | None, drop_last: bool) -> None:
-        self.dataset, self.collate_fn, self.batch_size, self.drop_last = dataset, collate_fn, batch_size, drop_last
-
-    def __call__(self) -> Iterator[Any]:
-        if self.batch_size is None:
-            for example in self.dataset:
-                yield self.collate_fn(example)
-            return
-        batch: list[Any] = []
-        for example in self.dataset:
-            batch.append(example)
-            if len(batch) == self.batch_size:
-                yield self.collate_fn(batch)
-                batch = []
-        if batch and not self.drop_last:
-            yield self.collate_fn(batch)
+# Attributes of a loader that stay what they were made.
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+_BOTH = "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
 
 
 class DataLoader(Generic[T_co]):
     """Batches of a dataset, in order or shuffled, made here or by workers.
 
-    num_workers: how many workers make batches ahead of time. They are threads; multiprocessing_context="spawn" (or
-    "forkserver") makes them processes, for examples that are made by Python code.
+    num_workers: how many workers make batches ahead of time, prefetch_factor each. They are threads, each with a copy of the dataset object and a
+    stream of random tensors of its own; Python's and NumPy's generators are those of the process. multiprocessing_context="spawn" (or
+    "forkserver") makes them processes, for examples that are made by Python code. Exceptions of workers are raised with their traceback as text.
+    Raises ValueError for arguments that exclude each other.
     """
+
+    dataset: Any
+    __initialized = False
 
     def __init__(
         self,
@@ -86,138 +84,131 @@ class DataLoader(Generic[T_co]):
             raise ValueError("timeout option should be non-negative")
         if num_workers == 0 and prefetch_factor != 2:
             raise ValueError("prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable multiprocessing.")
+        assert prefetch_factor > 0
         if persistent_workers and num_workers == 0:
             raise ValueError("persistent_workers option needs num_workers > 0")
-        self.dataset, self.num_workers, self.prefetch_factor = dataset, num_workers, prefetch_factor
-        self.pin_memory, self.timeout, self.worker_init_fn = pin_memory, timeout, worker_init_fn
-        self.multiprocessing_context, self.persistent_workers = multiprocessing_context, persistent_workers
-        self._iterable = isinstance(dataset, IterableDataset)
+        self.num_workers, self.prefetch_factor = num_workers, prefetch_factor
+        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
+        self.timeout, self.worker_init_fn = timeout, worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
         if isinstance(dataset, IterDataPipe):
-            self.dataset = dataset = apply_shuffle_settings(dataset, shuffle=shuffle)
-            shuffle = None
-        if self._iterable:
-            if shuffle not in (False, None):
-                raise ValueError(f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}")
-            if sampler is not None or batch_sampler is not None:
-                raise ValueError("DataLoader with IterableDataset: expected unspecified sampler and batch_sampler options")
+            dataset = _IterDataPipeSerializationWrapper(dataset)
+        elif isinstance(dataset, MapDataPipe):
+            dataset = _MapDataPipeSerializationWrapper(dataset)
+        if isinstance(dataset, IterableDataset):
+            self._dataset_kind = _DatasetKind.Iterable
+            dataset, shuffle = self._of_stream(dataset, shuffle, sampler, batch_sampler)
+            sampler = _InfiniteConstantSampler()
+        else:
+            shuffle = bool(shuffle)
+            self._dataset_kind = _DatasetKind.Map
+        self.dataset = dataset
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+                raise ValueError(_BOTH)
             batch_size, drop_last = None, False
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
-        if sampler is None and not self._iterable:
-            sampler = samplers.RandomSampler(dataset, generator=generator) if shuffle else samplers.SequentialSampler(dataset)
-        if batch_size is not None and batch_sampler is None and not self._iterable:
-            batch_sampler = samplers.BatchSampler(sampler, batch_size, drop_last)
-        self.batch_size, self.drop_last, self.sampler, self.batch_sampler, self.generator = batch_size, drop_last, sampler, batch_sampler, generator
-        batched = batch_sampler is not None or (self._iterable and batch_size is not None)
-        self.collate_fn = collate_fn or (collate.default_collate if batched else collate.default_convert)
-        self._fetch = _Fetch(dataset, self.collate_fn, batched)
-        self._stream = _Stream(dataset, self.collate_fn, batch_size, drop_last) if self._iterable else None
+        if sampler is None:
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if batch_size is not None and batch_sampler is None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_size, self.drop_last, self.sampler, self.batch_sampler = batch_size, drop_last, sampler, batch_sampler
+        self.generator = generator
+        self.collate_fn = collate_fn or (default_collate if self._auto_collation else default_convert)
+        self.persistent_workers = persistent_workers
+        self.__initialized = True
+        self._IterableDataset_len_called: int | None = None
+        self._iterator: Any = None
+        self.check_worker_number_rationality()
+
+    @staticmethod
+    def _of_stream(dataset: Any, shuffle: Any, sampler: Any, batch_sampler: Any) -> tuple[Any, bool]:
+        """The dataset, without indices, as it is to be shuffled. Raises ValueError where an order is asked for."""
+        if isinstance(dataset, IterDataPipe):
+            if shuffle is not None:
+                dataset = apply_shuffle_settings(dataset, shuffle=shuffle)
+        elif shuffle not in {False, None}:
+            raise ValueError(f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}")
+        for name, given in (("sampler", sampler), ("batch_sampler", batch_sampler)):
+            if given is not None:
+                raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={given}")
+        return dataset, False
+
+    def _get_iterator(self) -> _BaseDataLoaderIter:
+        if self.num_workers == 0:
+            return _SingleProcessDataLoaderIter(self)
+        self.check_worker_number_rationality()
+        return _MultiProcessingDataLoaderIter(self)
+
+    @property
+    def multiprocessing_context(self) -> Any:
+        """What makes workers that are processes; None: they are threads."""
+        return self.__multiprocessing_context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context: Any) -> None:
+        if context is not None:
+            if self.num_workers == 0:
+                raise ValueError(f"multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got num_workers={self.num_workers}")
+            if isinstance(context, str):
+                methods = multiprocessing.get_all_start_methods()
+                if context not in methods:
+                    raise ValueError(
+                        f"multiprocessing_context option should specify a valid start method in {methods!r}, but got multiprocessing_context={context!r}"
+                    )
+                context = multiprocessing.get_context(context)
+            if not isinstance(context, multiprocessing.context.BaseContext):
+                raise TypeError(
+                    "multiprocessing_context option should be a valid context object or a string specifying the start method, "
+                    f"but got multiprocessing_context={context}"
+                )
+            if context.get_start_method() == "fork":
+                raise ValueError('workers cannot be forked: use multiprocessing_context="spawn" or "forkserver", or threads (None)')
+        self.__multiprocessing_context = context
+
+    def __setattr__(self, attr: str, val: Any) -> None:
+        if self.__initialized and attr in _FIXED:
+            raise ValueError(f"{attr} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(attr, val)
+
+    def __iter__(self) -> _BaseDataLoaderIter:
+        if not (self.persistent_workers and self.num_workers > 0):
+            return self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
+        return self._iterator
+
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self) -> Any:
+        return self.batch_sampler if self._auto_collation else self.sampler
 
     def __len__(self) -> int:
-        if self._iterable:
-            n = len(self.dataset)
-            if self.batch_size is None:
-                return n
-            return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
-        return len(self.batch_sampler if self.batch_sampler is not None else self.sampler)
+        if self._dataset_kind != _DatasetKind.Iterable:
+            return len(self._index_sampler)
+        n = self._IterableDataset_len_called = len(self.dataset)
+        if self.batch_size is None:
+            return n
+        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
 
-    def __iter__(self) -> Iterator[Any]:
-        options = {} if self.generator is None else {"generator": self.generator}
-        if isinstance(self.dataset, IterDataPipe):
-            shared = torch.Generator()
-            shared.manual_seed(int(torch.empty((), dtype=torch.int64).random_(**options).item()))
-            apply_random_seed(self.dataset, shared)
-        seed = int(torch.empty((), dtype=torch.int64).random_(**options).item())
-        if self.num_workers == 0:
-            if self._stream is not None:
-                return self._stream()
-            return (self._fetch(indices) for indices in (self.batch_sampler if self.batch_sampler is not None else self.sampler))
-        return _Workers(self, seed).batches()
-
-
-class _Workers:
-    """The workers of one pass over the data. Batches come in the order of the sampler."""
-
-    def __init__(self, loader: DataLoader, seed: int) -> None:
-        self.loader = loader
-        context = loader.multiprocessing_context
-        if isinstance(context, str):
-            context = multiprocessing.get_context(context)
-        if context is not None and context.get_start_method() == "fork":
-            raise ValueError('workers cannot be forked: use multiprocessing_context="spawn" or "forkserver", or threads (None)')
-        make_queue = worker.Thread.make_queue if context is None else context.Queue
-        self.results = make_queue()
-        self.tasks = [make_queue() for _ in range(loader.num_workers)]
-        self.workers: list[Any] = []
-        for i, tasks in enumerate(self.tasks):
-            dataset, stream = loader.dataset, loader._stream
-            if isinstance(dataset, IterDataPipe):
-                dataset = apply_sharding(copy.deepcopy(dataset), loader.num_workers, i)
-                stream = _Stream(dataset, loader.collate_fn, loader.batch_size, loader.drop_last)
-            info = worker.WorkerInfo(i, loader.num_workers, seed + i, dataset)
-            args = (loader._fetch, stream, tasks, self.results, info, loader.worker_init_fn)
-            self.workers.append(worker.Thread(worker.work, args) if context is None else worker.Process(worker.work, args, context))
-
-    def batches(self) -> Iterator[Any]:
-        loader = self.loader
-        n = loader.num_workers
-        indices = iter(() if loader._stream else loader.batch_sampler if loader.batch_sampler is not None else loader.sampler)
-        open_workers = set(range(n))
-        waiting: dict[int, Any] = {}
-        owner: dict[int, int] = {}
-        sent = given = 0
-
-        def send(i: int) -> None:
-            nonlocal sent
-            if i not in open_workers:
-                return
-            task = None if loader._stream else next(indices, worker.End)
-            if task is worker.End:
-                return
-            owner[sent] = i
-            self.tasks[i].put((sent, task))
-            sent += 1
-
-        try:
-            for k in range(n * loader.prefetch_factor):
-                send(k % n)
-            while given < sent:
-                while given not in waiting:
-                    number, result = self._receive()
-                    if isinstance(result, worker.Failure) and number is None:
-                        raise result.error
-                    waiting[number] = result
-                result = waiting.pop(given)
-                i = owner.pop(given)
-                given += 1
-                if isinstance(result, worker.Failure):
-                    raise result.error
-                if isinstance(result, worker.End):
-                    open_workers.discard(i)
-                    for number in [number for number, w in owner.items() if w == i]:
-                        waiting.setdefault(number, worker.End())
-                    continue
-                send(i)
-                yield result
-        finally:
-            for tasks in self.tasks:
-                tasks.put(None)
-            for w in self.workers:
-                w.join()
-
-    def _receive(self) -> Any:
-        waited = 0.0
-        while True:
-            try:
-                return self.results.get(timeout=1.0)
-            except queue.Empty:
-                waited += 1.0
-                if self.loader.timeout and waited >= self.loader.timeout:
-                    raise RuntimeError(f"DataLoader timed out after {self.loader.timeout} seconds") from None
-                if not any(w.is_alive() for w in self.workers):
-                    raise RuntimeError("DataLoader workers exited unexpectedly") from None
+    def check_worker_number_rationality(self) -> None:
+        """Warns of more workers than there are processors for this process."""
+        if not self.num_workers:
+            return
+        affinity = getattr(os, "sched_getaffinity", None)
+        most = len(affinity(0)) if affinity is not None else os.cpu_count()
+        if most is not None and self.num_workers > most:
+            warnings.warn(
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number of worker in current system is "
+                f"{most}{'' if affinity is not None else ' (`cpuset` is not taken into account)'}, which is smaller than what this DataLoader is going "
+                "to create. Please be aware that excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to "
+                "avoid potential slowness/freeze if necessary."
+            )

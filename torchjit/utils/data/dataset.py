@@ -58,7 +58,18 @@ class ConcatDataset(Dataset[T_co]):
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(d, IterableDataset) for d in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))
+        self.cumulative_sizes = self.cumsum(self.datasets)
+
+    @staticmethod
+    def cumsum(sequence: Any) -> list[int]:
+        """The ends of datasets one behind the other."""
+        return list(itertools.accumulate(len(d) for d in sequence))
+
+    @property
+    def cummulative_sizes(self) -> list[int]:
+        """The former name of cumulative_sizes."""
+        warnings.warn("cummulative_sizes attribute is renamed to cumulative_sizes", DeprecationWarning, stacklevel=2)
+        return self.cumulative_sizes
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -85,6 +96,8 @@ class ChainDataset(IterableDataset[Any]):
             yield from d
 
     def __len__(self) -> int:
+        if not all(isinstance(d, IterableDataset) for d in self.datasets):
+            raise AssertionError("ChainDataset only supports IterableDataset")
         return sum(len(d) for d in self.datasets)
 
 

@@ -22,7 +22,7 @@ def _drawing(generator: Any) -> Any:
 class Sampler(Generic[T_co]):
     """Gives the indices of examples in some order."""
 
-    def __init__(self, data_source: Any = None) -> None:
+    def __init__(self, data_source: Any) -> None:
         pass
 
     def __iter__(self) -> Iterator[T_co]:
@@ -93,7 +93,11 @@ class WeightedRandomSampler(Sampler[int]):
     def __init__(self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None) -> None:
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
             raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
         self.weights = torch.as_tensor(weights, dtype=torch.float64)
+        if self.weights.dim() != 1:
+            raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}")
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:

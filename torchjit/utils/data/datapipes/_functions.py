@@ -1,15 +1,8 @@
-"""What data pipes ask of the functions that they are given."""
+"""Functions of examples."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
-
-
-def check_picklable(fn: Any) -> None:
-    """Warns of lambdas: pipes with them cannot be sent to processes."""
-    if getattr(fn, "__name__", "") == "<lambda>":
-        warnings.warn("Lambda function is not supported by pickle, please use regular python function or functools.partial instead.", stacklevel=3)
 
 
 def applied(fn: Any, item: Any, columns: Any) -> Any:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import importlib.util
 import inspect
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -177,3 +180,42 @@ class functional_datapipe:
             raise TypeError("Can only decorate IterDataPipe or MapDataPipe")
         (IterDataPipe if issubclass(cls, IterDataPipe) else MapDataPipe).register_datapipe_as_function(self.name, cls)
         return cls
+
+
+class _DataPipeSerializationWrapper:
+    """Holds a data pipe for a loader: it is pickled by dill where pickle cannot and dill is there."""
+
+    def __init__(self, datapipe: Any) -> None:
+        self._datapipe = datapipe
+
+    def __getstate__(self) -> Any:
+        try:
+            return pickle.dumps(self._datapipe), False
+        except (AttributeError, TypeError, pickle.PicklingError):
+            if importlib.util.find_spec("dill") is None:
+                raise
+            return importlib.import_module("dill").dumps(self._datapipe), True
+
+    def __setstate__(self, state: Any) -> None:
+        data, by_dill = state
+        self._datapipe = importlib.import_module("dill").loads(data) if by_dill else pickle.loads(data)
+
+    def __len__(self) -> int:
+        try:
+            return len(self._datapipe)
+        except Exception:
+            raise TypeError(f"{type(self).__name__} instance doesn't have valid length") from None
+
+
+class _IterDataPipeSerializationWrapper(_DataPipeSerializationWrapper, IterDataPipe[Any]):
+    """A held pipe of examples one after the other."""
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self._datapipe
+
+
+class _MapDataPipeSerializationWrapper(_DataPipeSerializationWrapper, MapDataPipe[Any]):
+    """A held pipe of examples by key."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._datapipe[index]

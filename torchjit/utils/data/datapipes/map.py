@@ -6,9 +6,10 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit.utils.data.datapipes._functions import check_picklable
+from torchjit._submodules import provide
 from torchjit.utils.data.datapipes._seeded import Seeded
 from torchjit.utils.data.datapipes.datapipe import DataChunk, MapDataPipe, functional_datapipe
+from torchjit.utils.data.datapipes.utils.common import _check_unpickable_fn
 
 __all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper"]
 
@@ -41,7 +42,7 @@ class MapperMapDataPipe(MapDataPipe[Any]):
     """What a function gives for each example."""
 
     def __init__(self, datapipe: Any, fn: Callable[..., Any] = default_fn) -> None:
-        check_picklable(fn)
+        _check_unpickable_fn(fn)
         self.datapipe, self.fn = datapipe, fn
 
     def __getitem__(self, index: Any) -> Any:
@@ -136,3 +137,15 @@ MapDataPipe.register_datapipe_as_function("shuffle", ShufflerIterDataPipe)
 
 Batcher, Concater, Mapper = BatcherMapDataPipe, ConcaterMapDataPipe, MapperMapDataPipe
 SequenceWrapper, Shuffler, Zipper = SequenceWrapperMapDataPipe, ShufflerIterDataPipe, ZipperMapDataPipe
+
+
+provide(
+    __name__,
+    {
+        "callable": "MapperMapDataPipe default_fn",
+        "combinatorics": "ShufflerIterDataPipe",
+        "combining": "ConcaterMapDataPipe ZipperMapDataPipe",
+        "grouping": "BatcherMapDataPipe",
+        "utils": "SequenceWrapperMapDataPipe",
+    },
+)

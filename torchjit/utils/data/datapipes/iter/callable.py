@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchjit.utils.data._utils.collate import default_collate
-from torchjit.utils.data.datapipes._functions import applied, check_picklable
+from torchjit.utils.data.datapipes._functions import applied
 from torchjit.utils.data.datapipes.datapipe import IterDataPipe, functional_datapipe
+from torchjit.utils.data.datapipes.utils.common import _check_unpickable_fn, validate_input_col
 
 
 @functional_datapipe("map")
@@ -15,7 +16,7 @@ class MapperIterDataPipe(IterDataPipe[Any]):
     """What a function gives for each example, or for columns of it; output_col is where that goes, by default where the first column was."""
 
     def __init__(self, datapipe: Any, fn: Callable[..., Any], input_col: Any = None, output_col: Any = None) -> None:
-        check_picklable(fn)
+        _check_unpickable_fn(fn)
         self.datapipe, self.fn, self.input_col = datapipe, fn, input_col
         if input_col is None and output_col is not None:
             raise ValueError("`output_col` must be None when `input_col` is None.")
@@ -24,6 +25,7 @@ class MapperIterDataPipe(IterDataPipe[Any]):
                 raise ValueError("`output_col` must be a single-element list or tuple")
             output_col = output_col[0]
         self.output_col = output_col
+        validate_input_col(fn, input_col)
 
     def _apply(self, data: Any) -> Any:
         made = applied(self.fn, data, self.input_col)

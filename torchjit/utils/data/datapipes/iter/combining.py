@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit.utils.data.datapipes._functions import check_picklable
 from torchjit.utils.data.datapipes.datapipe import IterDataPipe, functional_datapipe
+from torchjit.utils.data.datapipes.utils.common import _check_unpickable_fn
 
 
 def _check_pipes(datapipes: tuple[Any, ...], message: str) -> None:
@@ -175,5 +175,5 @@ class DemultiplexerIterDataPipe(IterDataPipe[Any]):
 
     def __new__(cls, datapipe: Any, num_instances: int, classifier_fn: Callable[..., Any], drop_none: bool = False, buffer_size: int = 1000) -> Any:
         _check_instances(num_instances)
-        check_picklable(classifier_fn)
+        _check_unpickable_fn(classifier_fn)
         return _Demultiplex(datapipe, num_instances, classifier_fn, drop_none, buffer_size).children

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import pathlib
+import warnings
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from typing import Any
 
 from torchjit.utils.data.datapipes.datapipe import IterDataPipe, functional_datapipe
 from torchjit.utils.data.datapipes.iter.utils import IterableWrapperIterDataPipe
+from torchjit.utils.data.datapipes.utils.common import (
+    get_file_binaries_from_pathnames,
+    get_file_pathnames_from_root,
+    validate_pathname_binary_tuple,
+)
+from torchjit.utils.data.datapipes.utils.decoder import Decoder, basichandlers, extension_extract_fn, imagehandler
 
 
 @functional_datapipe("list_files")
@@ -21,19 +27,12 @@ class FileListerIterDataPipe(IterDataPipe[str]):
     ) -> None:
         roots = [root] if isinstance(root, (str, os.PathLike)) else root
         self.datapipe = roots if isinstance(roots, IterDataPipe) else IterableWrapperIterDataPipe(roots)
-        self.masks, self.recursive, self.abspath, self.length = masks, recursive, abspath, length
+        self.masks, self.recursive, self.abspath = masks, recursive, abspath
+        self.non_deterministic, self.length = non_deterministic, length
 
     def __iter__(self) -> Iterator[str]:
-        masks = [self.masks] if isinstance(self.masks, str) else self.masks
         for root in self.datapipe:
-            base = os.path.abspath(root) if self.abspath else os.fspath(root)
-            for folder, folders, files in os.walk(base):
-                folders.sort()
-                for name in sorted(files):
-                    if not any(masks) or any(fnmatch(name, mask) for mask in masks):
-                        yield os.path.join(folder, name)
-                if not self.recursive:
-                    break
+            yield from get_file_pathnames_from_root(os.fspath(root), self.masks, self.recursive, self.abspath, self.non_deterministic)
 
     def __len__(self) -> int:
         if self.length == -1:
@@ -53,13 +52,60 @@ class FileOpenerIterDataPipe(IterDataPipe[Any]):
         self.datapipe, self.mode, self.encoding, self.length = datapipe, mode, encoding, length
 
     def __iter__(self) -> Iterator[Any]:
-        mode = self.mode if self.mode.startswith("r") else "r" + self.mode
-        for path in self.datapipe:
-            if not isinstance(path, (str, pathlib.Path)):
-                raise TypeError(f"Expected string type for pathname, but got {type(path)}")
-            yield os.fspath(path), open(path, mode, encoding=self.encoding)
+        paths = (os.fspath(p) if isinstance(p, pathlib.Path) else p for p in self.datapipe)
+        yield from get_file_binaries_from_pathnames(paths, self.mode, self.encoding)
 
     def __len__(self) -> int:
         if self.length == -1:
             raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
         return self.length
+
+
+class FileLoaderIterDataPipe(IterDataPipe[Any]):
+    """The former name of FileOpener, for bytes."""
+
+    def __new__(cls, datapipe: Any, mode: str = "b", length: int = -1) -> Any:
+        _deprecation_warning("FileLoaderIterDataPipe", "Please use `FileOpener()` instead.")
+        return FileOpenerIterDataPipe(datapipe, mode=mode, length=length)
+
+
+def _deprecation_warning(name: str, instead: str = "", function: str = "") -> None:
+    also = f" and its functional API `.{function}()` are" if function else " is"
+    text = f"`{name}()`{also} deprecated since 1.12 and will be removed in 1.13.\nSee https://github.com/pytorch/data/issues/163 for details."
+    warnings.warn(f"{text}\n{instead}" if instead else text, FutureWarning, stacklevel=3)
+
+
+@functional_datapipe("routed_decode")
+class RoutedDecoderIterDataPipe(IterDataPipe[Any]):
+    """Paths with what their files are, decoded by the handlers for their extensions."""
+
+    def __init__(self, datapipe: Any, *handlers: Any, key_fn: Any = extension_extract_fn) -> None:
+        _deprecation_warning("RoutedDecoderIterDataPipe", function="routed_decode")
+        self.datapipe = datapipe
+        self.decoder = Decoder(*(handlers or (basichandlers, imagehandler("torch"))), key_fn=key_fn)
+
+    def add_handler(self, *handler: Any) -> None:
+        """Adds handlers, which are asked first."""
+        self.decoder.add_handler(*handler)
+
+    def __iter__(self) -> Iterator[Any]:
+        for data in self.datapipe:
+            validate_pathname_binary_tuple(data)
+            yield data[0], self.decoder(data)[data[0]]
+
+    def __len__(self) -> int:
+        return len(self.datapipe)
+
+
+@functional_datapipe("read_from_stream")
+class StreamReaderIterDataPipe(IterDataPipe[Any]):
+    """Paths with the bytes of their files, `chunk` at a time or all at once."""
+
+    def __init__(self, datapipe: Any, chunk: int | None = None) -> None:
+        self.datapipe, self.chunk = datapipe, chunk
+
+    def __iter__(self) -> Iterator[Any]:
+        for path, stream in self.datapipe:
+            while data := stream.read(self.chunk):
+                yield path, data
+            stream.close()

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchjit.utils.data.datapipes._functions import check_picklable
 from torchjit.utils.data.datapipes.datapipe import DataChunk, IterDataPipe, functional_datapipe
+from torchjit.utils.data.datapipes.utils.common import _check_unpickable_fn
 
 
 @functional_datapipe("batch")
@@ -65,7 +65,7 @@ class GrouperIterDataPipe(IterDataPipe[Any]):
         self, datapipe: Any, group_key_fn: Callable[..., Any], *, buffer_size: int = 10000, group_size: int | None = None,
         guaranteed_group_size: int | None = None, drop_remaining: bool = False,
     ) -> None:  # fmt: skip
-        check_picklable(group_key_fn)
+        _check_unpickable_fn(group_key_fn)
         if guaranteed_group_size is None and group_size is not None:
             guaranteed_group_size = group_size if group_size > 0 and buffer_size > group_size else None
         if guaranteed_group_size is not None:

@@ -1,0 +1,1 @@
+"""What data pipes of files are made of."""
