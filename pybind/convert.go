@@ -32,7 +32,8 @@ func accepts(w *word, t types.Type, size int, loose, strict bool) bool {
 	case types.KindString:
 		return w.kind() == kindString
 	case types.KindScalarType:
-		return isToken(w, tokenDType)
+		_, ok := w.dtype()
+		return ok
 	case types.KindLayout:
 		return isToken(w, tokenLayout)
 	case types.KindMemoryFormat:
@@ -73,6 +74,14 @@ func isNumber(w *word) bool {
 	return false
 }
 
+// dtype returns the element type that a word is, or that the class float, int or bool stands for.
+func (w *word) dtype() (tensor.DType, bool) {
+	if w.kind() == kindObject && w.count() > 0 {
+		return tensor.DType(w.count() - 1), true
+	}
+	return tensor.DType(w.bits), isToken(w, tokenDType)
+}
+
 func isToken(w *word, class tokenClass) bool {
 	return w.kind() == kindToken && tokenClass(w.count()) == class
 }
@@ -105,7 +114,10 @@ func toValue(w *word, t types.Type, size int) (value.Value, error) {
 		return toList(w, t.(*types.List).Elem, size)
 	case types.KindDevice:
 		return operatorDevice(w)
-	case types.KindScalarType, types.KindLayout, types.KindMemoryFormat:
+	case types.KindScalarType:
+		d, _ := w.dtype()
+		return value.Int(int64(d)), nil
+	case types.KindLayout, types.KindMemoryFormat:
 		return value.Int(w.int()), nil
 	}
 	return plainValue(w)

@@ -231,6 +231,11 @@ static int write_numpy_scalar(tj_writer *w, PyObject *o, int *done) {
     return 0;
 }
 
+/* The element type that a class of numbers stands for, plus one; 0 for other objects. */
+static int64_t named_dtype(PyObject *o) {
+    return o == (PyObject *)&PyFloat_Type ? 8 : o == (PyObject *)&PyLong_Type ? 5 : o == (PyObject *)&PyBool_Type ? 12 : 0;
+}
+
 static int write_other(tj_writer *w, PyObject *o, int depth) {
     int done;
     if (PyObject_TypeCheck(o, tj_handle_type)) {
@@ -258,7 +263,7 @@ static int write_other(tj_writer *w, PyObject *o, int depth) {
     if (write_numpy_scalar(w, o, &done)) return -1;
     if (done) return 0;
     w->foreign |= TJ_FOREIGN;
-    return put_pointer(w, TJ_OBJECT, o);
+    return put_pointer(w, TJ_OBJECT | named_dtype(o) << 8, o);
 }
 
 static int write_deep(tj_writer *w, PyObject *o, int depth) {

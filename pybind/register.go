@@ -128,7 +128,7 @@ var kindChecks = map[string]func(*word) bool{
 	"list":      func(w *word) bool { return w.isSequence() },
 	"dict":      func(w *word) bool { return w.kind() == kindDict },
 	"object":    func(w *word) bool { return w.kind() == kindObject },
-	"dtype":     func(w *word) bool { return w.kind() == kindToken && tokenClass(w.count()) == tokenDType },
+	"dtype":     func(w *word) bool { _, ok := w.dtype(); return ok },
 	"device":    func(w *word) bool { return w.kind() == kindToken && tokenClass(w.count()) == tokenDevice },
 	"Tensor":    func(w *word) bool { return w.tensor() != nil },
 	"Handle":    func(w *word) bool { return w.kind() == kindHandle },
@@ -233,4 +233,7 @@ func (c *call) argTensor(i int) *tensor.Tensor { return c.bound[i].tensor() }
 
 func (c *call) argObject(i int) *object { return c.bound[i].object() }
 
-func (c *call) argDType(i int) tensor.DType { return tensor.DType(c.bound[i].bits) }
+func (c *call) argDType(i int) tensor.DType {
+	d, _ := c.bound[i].dtype()
+	return d
+}

@@ -36,7 +36,7 @@ typedef enum {
     TJ_TOKEN,     /* count: token class (dtype, device ...); i: its code */
     TJ_HANDLE,    /* count: handle class (tensor, module ...); i: slot number */
     TJ_CALLABLE,  /* i: slot number of a callable */
-    TJ_OBJECT,    /* p: a host object: borrowed from arguments, owned by whoever reads a reply */
+    TJ_OBJECT,    /* count: 0, or one more than the element type that a class of numbers stands for; p: a host object: borrowed from arguments, owned by whoever reads a reply */
     TJ_CONSTRUCT, /* count: arguments; a host callable and its arguments follow */
     TJ_MISSING,   /* an argument that was not given */
     TJ_DECLINED   /* an operand that the operator does not take: try the other operand's method */

@@ -6,7 +6,7 @@ import importlib
 import types
 from typing import Any
 
-from torchjit import _native
+from torchjit import _native, _tensor
 
 # The operators that stand in _nn.
 _OF_NN = """
@@ -46,11 +46,12 @@ class _Operators(types.ModuleType):
 
     def __dir__(self) -> list[str]:
         if not self._prefix:
-            return list(_OF_NN)
+            return [*_OF_NN, "_parse_to"]
         return sorted(name for name in _native.operator_names("aten") if name.startswith(self._prefix))
 
 
 _nn = _Operators("_nn", "torchjit.nn.functional", "")
+_nn._parse_to = _tensor._parse_to  # type: ignore[attr-defined]
 _fft = _Operators("_fft", "torchjit.fft", "fft_")
 _linalg = _Operators("_linalg", "torchjit.linalg", "linalg_")
 _special = _Operators("_special", "torchjit.special", "special_")

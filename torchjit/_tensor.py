@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from torchjit import _dispatch_classes, _host, _native
-from torchjit._types import Size, device, dtype, dtypes, layout, preserve_format, qschemes, strided
+from torchjit._types import Size, device, dtype, dtype_of_class, dtypes, layout, preserve_format, qschemes, strided
 
 _TENSOR_HANDLE = 0
 
@@ -450,7 +450,7 @@ class Tensor(_TensorBase):
             raise RuntimeError(".numpy() is not supported for tensor subclasses.")
         if self.is_meta:
             raise TypeError("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
-        x = self.detach() if force else self
+        x = self.detach() if force or not _native.grad_enabled() else self
         return numpy.asarray(memoryview(x)) if x.dim() else numpy.ndarray((), _numpy_dtype(x.dtype), memoryview(x))
 
     def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> Any:
@@ -610,11 +610,13 @@ def _to_options(*args: Any, **kwargs: Any) -> dict[str, Any]:
         options["dtype"], options["device"] = other.dtype, other.device
     if rest and (rest[0] is None or isinstance(rest[0], (str, device, int)) and not isinstance(rest[0], bool)):
         options["device"] = rest.pop(0)
-    if rest and (rest[0] is None or isinstance(rest[0], dtype)):
+    if rest and (rest[0] is None or isinstance(rest[0], dtype) or isinstance(rest[0], type)):
         options["dtype"] = rest.pop(0)
     for name in ("non_blocking", "copy"):
         if rest:
             options[name] = rest.pop(0)
+    if isinstance(options["dtype"], type):
+        options["dtype"] = dtype_of_class.get(options["dtype"], options["dtype"])
     if rest or (options["dtype"] is not None and not isinstance(options["dtype"], dtype)):
         raise TypeError(
             "to() received an invalid combination of arguments - got ("
@@ -624,6 +626,15 @@ def _to_options(*args: Any, **kwargs: Any) -> dict[str, Any]:
     if isinstance(options["device"], (str, int)):
         options["device"] = device(options["device"])
     return options
+
+
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+    """The arguments of Module.to: device, dtype, non_blocking and memory format, None for what is not given. Raises RuntimeError for copy."""
+    memory_format = kwargs.pop("memory_format", None)
+    if "copy" in kwargs or len(args) > 3:
+        raise RuntimeError(".to() does not accept copy argument")
+    options = _to_options(*args, **kwargs)
+    return options["device"], options["dtype"], options["non_blocking"], memory_format
 
 
 def _numpy_dtype(d: dtype) -> Any:

@@ -54,6 +54,9 @@ def _make_dtypes() -> dict[str, dtype]:
 
 dtypes = _make_dtypes()
 
+# The element types that classes of numbers stand for.
+dtype_of_class: dict[Any, dtype] = {float: dtypes["float64"], int: dtypes["int64"], bool: dtypes["bool"]}
+
 
 def _dtype_named(name: str) -> dtype:
     return dtypes[name]
@@ -231,6 +234,7 @@ class iinfo:
     """The limits of an integer type."""
 
     def __init__(self, type: dtype) -> None:
+        type = dtype_of_class.get(type, type)
         if type.is_floating_point or type.is_complex or type.name == "bool":
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'")
         self.bits = type.itemsize * 8
@@ -251,7 +255,7 @@ class finfo:
     """The limits of a floating-point type."""
 
     def __init__(self, type: dtype | None = None) -> None:
-        type = type or _native.default_dtype()
+        type = dtype_of_class.get(type, type) or _native.default_dtype()
         name = _REAL_PARTS.get(type.name, type.name)
         if name not in _FLOAT_SHAPES:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type}'")

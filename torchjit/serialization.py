@@ -240,6 +240,10 @@ def _attribute(module: str, name: str) -> Any:
     return found
 
 
+# Functions that states of schedulers have.
+_HARMLESS = {("torch.optim.lr_scheduler", f"OneCycleLR._annealing_{kind}") for kind in ("cos", "linear")}
+
+
 def _torch_global(module: str, name: str) -> Any:
     """What a file may name of torch."""
     if module == "torch._utils":
@@ -261,7 +265,8 @@ def _torch_global(module: str, name: str) -> Any:
         found: Any = importlib.import_module("torchjit" + module[len("torch") :])
         for part in name.split("."):
             found = getattr(found, part, None)
-        return found if isinstance(found, type) and found.__module__.startswith("torchjit.") else None
+        harmless = isinstance(found, type) and found.__module__.startswith("torchjit.") or (module, name) in _HARMLESS
+        return found if harmless else None
     return None
 
 

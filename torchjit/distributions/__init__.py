@@ -7,7 +7,14 @@
 Samples are those of PyTorch for the same seed. Gradients of Beta and Dirichlet samples go through gamma distributed ones.
 """
 
+import math as _math
+import numbers as _numbers
+import sys as _sys
+
+import torchjit as _torch
 from torchjit.distributions import constraints, kl, structured, transforms
+from torchjit.distributions import matrices as _matrices
+from torchjit.distributions import vectors as _vectors
 from torchjit.distributions.bounded import (
     ContinuousBernoulli,
     ExpRelaxedCategorical,
@@ -70,6 +77,7 @@ __all__ = [
 
 from torchjit._submodules import provide as _provide  # isort: skip
 from torchjit.distributions import kl_pairs as _kl_pairs  # noqa: F401
+from torchjit.distributions import natural as _natural  # noqa: F401
 from torchjit.distributions import structured as _structured
 from torchjit.distributions import transforms as _transforms
 from torchjit.distributions import utils as utils
@@ -81,19 +89,37 @@ for _name in _structured.__all__:
     _transforms.__all__.append(_name)
 
 # Modules of PyTorch whose classes stand with their kin here.
-_provide(
-    __name__,
-    {
-        "bernoulli": "Bernoulli", "beta": "Beta", "binomial": "Binomial", "categorical": "Categorical", "cauchy": "Cauchy", "chi2": "Chi2",
-        "continuous_bernoulli": "ContinuousBernoulli", "dirichlet": "Dirichlet", "exponential": "Exponential", "fishersnedecor": "FisherSnedecor",
-        "gamma": "Gamma", "geometric": "Geometric", "gumbel": "Gumbel", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal",
-        "independent": "Independent", "kumaraswamy": "Kumaraswamy", "laplace": "Laplace", "lkj_cholesky": "LKJCholesky", "log_normal": "LogNormal",
-        "logistic_normal": "LogisticNormal", "lowrank_multivariate_normal": "LowRankMultivariateNormal", "mixture_same_family": "MixtureSameFamily",
-        "multinomial": "Multinomial", "multivariate_normal": "MultivariateNormal", "negative_binomial": "NegativeBinomial", "normal": "Normal",
-        "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough", "pareto": "Pareto", "poisson": "Poisson",
-        "relaxed_bernoulli": "LogitRelaxedBernoulli RelaxedBernoulli", "relaxed_categorical": "ExpRelaxedCategorical RelaxedOneHotCategorical",
-        "studentT": "StudentT", "transformed_distribution": "TransformedDistribution", "uniform": "Uniform",
-        "von_mises": "VonMises", "weibull": "Weibull",
-        "wishart": "Wishart",
-    },
-)  # fmt: skip
+_MODULES = {
+    "bernoulli": "Bernoulli", "beta": "Beta", "binomial": "Binomial", "categorical": "Categorical", "cauchy": "Cauchy", "chi2": "Chi2",
+    "continuous_bernoulli": "ContinuousBernoulli", "dirichlet": "Dirichlet", "exponential": "Exponential", "fishersnedecor": "FisherSnedecor",
+    "gamma": "Gamma", "geometric": "Geometric", "gumbel": "Gumbel", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal",
+    "independent": "Independent", "kumaraswamy": "Kumaraswamy", "laplace": "Laplace", "lkj_cholesky": "LKJCholesky", "log_normal": "LogNormal",
+    "logistic_normal": "LogisticNormal", "lowrank_multivariate_normal": "LowRankMultivariateNormal", "mixture_same_family": "MixtureSameFamily",
+    "multinomial": "Multinomial", "multivariate_normal": "MultivariateNormal", "negative_binomial": "NegativeBinomial", "normal": "Normal",
+    "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough", "pareto": "Pareto", "poisson": "Poisson",
+    "relaxed_bernoulli": "LogitRelaxedBernoulli RelaxedBernoulli", "relaxed_categorical": "ExpRelaxedCategorical RelaxedOneHotCategorical",
+    "studentT": "StudentT", "transformed_distribution": "TransformedDistribution", "uniform": "Uniform",
+    "von_mises": "VonMises", "weibull": "Weibull",
+    "wishart": "Wishart",
+}  # fmt: skip
+
+_provide(__name__, _MODULES)
+
+# Libraries take from these modules what PyTorch's import, too.
+_FOUND = {
+    "torch": _torch, "math": _math, "nan": _math.nan, "inf": _math.inf, "Number": _numbers.Number, "Real": _numbers.Real, "constraints": constraints,
+    "euler_constant": utils.euler_constant, "_sum_rightmost": utils._sum_rightmost, "_standard_normal": utils._standard_normal,
+    "binary_cross_entropy_with_logits": _torch.nn.functional.binary_cross_entropy_with_logits,
+    **{name: getattr(utils, name) for name in ("broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits")},
+    **{name: getattr(_vectors, name) for name in ("_batch_mahalanobis", "_batch_mv", "_precision_to_scale_tril")},
+    **{name: getattr(_matrices, name) for name in ("_batch_capacitance_tril", "_batch_lowrank_logdet", "_batch_lowrank_mahalanobis")},
+    **{name: globals()[name] for name in __all__ if isinstance(globals()[name], type)},
+    **{name: getattr(_transforms, name) for name in _transforms.__all__ if name.endswith("Transform")},
+}  # fmt: skip
+for _name, _classes in _MODULES.items():
+    _module = _sys.modules[f"{__name__}.{_name}"]
+    _module.__all__ = _classes.split()  # type: ignore[attr-defined]
+    for _class in _module.__all__:  # type: ignore[attr-defined]
+        getattr(_module, _class).__module__ = _module.__name__
+    for _key, _value in _FOUND.items():
+        _module.__dict__.setdefault(_key, _value)

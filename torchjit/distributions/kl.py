@@ -137,9 +137,9 @@ def _dirichlet(p: Any, q: Any) -> Any:
 def _multivariate_normal(p: Any, q: Any) -> Any:
     if p.event_shape != q.event_shape:
         raise ValueError("KL-divergence between two Multivariate Normals with                          different event shapes cannot be computed")
-    half = q._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1) - p._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-    stretched = torch.linalg.solve_triangular(q._factor, p._factor, upper=False).pow(2).sum((-2, -1))
-    return half + 0.5 * (stretched + _solved(q._factor, q.loc - p.loc).pow(2).sum(-1) - p.event_shape[0])
+    half = q._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1) - p._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+    stretched = torch.linalg.solve_triangular(q._unbroadcasted_scale_tril, p._unbroadcasted_scale_tril, upper=False).pow(2).sum((-2, -1))
+    return half + 0.5 * (stretched + _solved(q._unbroadcasted_scale_tril, q.loc - p.loc).pow(2).sum(-1) - p.event_shape[0])
 
 
 @register_kl(Independent, Independent)

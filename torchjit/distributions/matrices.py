@@ -21,6 +21,23 @@ def _noise(shape: Any, like: Any) -> Any:
     return torch.normal(torch.zeros(shape, dtype=like.dtype, device=like.device), torch.ones(shape, dtype=like.dtype, device=like.device))
 
 
+# For covariances W @ W.T + diag(D): the Cholesky factor of I + W.T @ diag(1/D) @ W, and what follows from it.
+
+
+def _batch_capacitance_tril(W: Any, D: Any) -> Any:  # noqa: N803
+    return torch.linalg.cholesky(W.mT / D.unsqueeze(-2) @ W + torch.eye(W.shape[-1], dtype=W.dtype))
+
+
+def _batch_lowrank_logdet(W: Any, D: Any, capacitance_tril: Any) -> Any:  # noqa: N803
+    """The logarithm of the covariance's determinant."""
+    return 2 * capacitance_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1) + D.log().sum(-1)
+
+
+def _batch_lowrank_mahalanobis(W: Any, D: Any, x: Any, capacitance_tril: Any) -> Any:  # noqa: N803
+    """The squared Mahalanobis distance of x."""
+    return (x.pow(2) / D).sum(-1) - _solved(capacitance_tril, _times(W.mT / D.unsqueeze(-2), x)).pow(2).sum(-1)
+
+
 class LowRankMultivariateNormal(Distribution):
     """The normal distribution of vectors with covariance cov_factor @ cov_factor.T + diag(cov_diag)."""
 
@@ -52,8 +69,7 @@ class LowRankMultivariateNormal(Distribution):
         self.cov_diag = cov_diag.expand(batch + events)
         super().__init__(batch, events, validate_args=validate_args)
         self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag = cov_factor, cov_diag
-        scaled = cov_factor.mT / cov_diag.unsqueeze(-2)
-        self._capacitance_tril = torch.linalg.cholesky(scaled @ cov_factor + torch.eye(cov_factor.shape[-1], dtype=loc.dtype))
+        self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
 
     def _expand_into(self, made: Any, shape: Any) -> None:
         for name in ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril"):
@@ -100,13 +116,11 @@ class LowRankMultivariateNormal(Distribution):
         return self.loc + _times(self._unbroadcasted_cov_factor, shared) + self._unbroadcasted_cov_diag.sqrt() * own
 
     def _log_determinant(self) -> Any:
-        return 2 * self._capacitance_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1) + self._unbroadcasted_cov_diag.log().sum(-1)
+        return _batch_lowrank_logdet(self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag, self._capacitance_tril)
 
     def _distance(self, difference: Any) -> Any:
         """The squared Mahalanobis distance."""
-        w, d = self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag
-        plain = (difference.pow(2) / d).sum(-1)
-        return plain - _solved(self._capacitance_tril, _times(w.mT / d.unsqueeze(-2), difference)).pow(2).sum(-1)
+        return _batch_lowrank_mahalanobis(self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag, difference, self._capacitance_tril)
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -182,27 +196,29 @@ class Wishart(ExponentialFamily):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {events[-1] - 1}.")
         self.df = df.expand(batch)
         self.__dict__[name] = matrix.expand(batch + events)
+        self.arg_constraints = {**self.arg_constraints, "df": constraints.greater_than(events[-1] - 1)}
         super().__init__(batch, events, validate_args=validate_args)
-        self._factor = {"scale_tril": lambda m: m, "covariance_matrix": torch.linalg.cholesky, "precision_matrix": _inverse_factor}[name](matrix)
+        factors = {"scale_tril": lambda m: m, "covariance_matrix": torch.linalg.cholesky, "precision_matrix": _inverse_factor}
+        self._unbroadcasted_scale_tril = factors[name](matrix)
         self._dist_chi2 = Chi2(self.df.unsqueeze(-1) - torch.arange(events[-1], dtype=matrix.dtype).expand(batch + events[-1:]))
 
     def _expand_into(self, made: Any, shape: Any) -> None:
-        made._factor, made._dist_chi2 = self._factor, self._dist_chi2.expand(shape + self.event_shape[-1:])
+        made._unbroadcasted_scale_tril, made._dist_chi2 = self._unbroadcasted_scale_tril, self._dist_chi2.expand(shape + self.event_shape[-1:])
 
     @lazy_property
     def scale_tril(self) -> Any:
         """The Cholesky factor of the scale."""
-        return self._factor.expand(self._batch_shape + self._event_shape)
+        return self._unbroadcasted_scale_tril.expand(self._batch_shape + self._event_shape)
 
     @lazy_property
     def covariance_matrix(self) -> Any:
         """The scale."""
-        return (self._factor @ self._factor.mT).expand(self._batch_shape + self._event_shape)
+        return (self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT).expand(self._batch_shape + self._event_shape)
 
     @lazy_property
     def precision_matrix(self) -> Any:
         """The inverse of the scale."""
-        return torch.cholesky_inverse(self._factor).expand(self._batch_shape + self._event_shape)
+        return torch.cholesky_inverse(self._unbroadcasted_scale_tril).expand(self._batch_shape + self._event_shape)
 
     @property
     def mean(self) -> Any:
@@ -226,7 +242,7 @@ class Wishart(ExponentialFamily):
         noise = self._dist_chi2.rsample(sample_shape).sqrt().diag_embed(dim1=-2, dim2=-1)
         i, j = torch.tril_indices(p, p, offset=-1)
         noise[..., i, j] = torch.randn(torch.Size(sample_shape) + self._batch_shape + (p * (p - 1) // 2,), dtype=noise.dtype, device=noise.device)
-        factor = self._factor @ noise
+        factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.mT
 
     def rsample(self, sample_shape: Any = (), max_try_correction: Any = None) -> Any:
@@ -249,8 +265,8 @@ class Wishart(ExponentialFamily):
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
         p, nu = self._event_shape[-1], self.df
-        log_det = self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        spread = torch.cholesky_solve(value, self._factor).diagonal(dim1=-2, dim2=-1).sum(dim=-1)
+        log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        spread = torch.cholesky_solve(value, self._unbroadcasted_scale_tril).diagonal(dim1=-2, dim2=-1).sum(dim=-1)
         return (
             -nu * (p * math.log(2) / 2 + log_det) - torch.mvlgamma(nu / 2, p=p) + (nu - p - 1) / 2 * torch.linalg.slogdet(value).logabsdet - spread / 2
         )
@@ -261,7 +277,7 @@ class Wishart(ExponentialFamily):
 
     def entropy(self) -> Any:
         p, nu = self._event_shape[-1], self.df
-        log_det = self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return (
             (p + 1) * (p * math.log(2) / 2 + log_det) + torch.mvlgamma(nu / 2, p=p) - (nu - p - 1) / 2 * self._digamma() + nu * p / 2
         )

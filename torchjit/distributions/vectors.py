@@ -85,29 +85,29 @@ class MultivariateNormal(Distribution):
         self.loc = loc.expand(batch + loc.shape[-1:])
         super().__init__(batch, self.loc.shape[-1:], validate_args)
         if scale_tril is not None:
-            self._factor = scale_tril
+            self._unbroadcasted_scale_tril = scale_tril
         elif covariance_matrix is not None:
-            self._factor = torch.linalg.cholesky(covariance_matrix)
+            self._unbroadcasted_scale_tril = torch.linalg.cholesky(covariance_matrix)
         else:
-            self._factor = _inverse_factor(precision_matrix)
+            self._unbroadcasted_scale_tril = _inverse_factor(precision_matrix)
 
     def _expand_into(self, made: Any, shape: Any) -> None:
-        made._factor = self._factor
+        made._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
 
     @lazy_property
     def scale_tril(self) -> Any:
         """The Cholesky factor of the covariance matrix."""
-        return self._factor.expand(self._batch_shape + self._event_shape + self._event_shape)
+        return self._unbroadcasted_scale_tril.expand(self._batch_shape + self._event_shape + self._event_shape)
 
     @lazy_property
     def covariance_matrix(self) -> Any:
         """The covariance matrix."""
-        return (self._factor @ self._factor.mT).expand(self._batch_shape + self._event_shape + self._event_shape)
+        return (self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT).expand(self._batch_shape + self._event_shape + self._event_shape)
 
     @lazy_property
     def precision_matrix(self) -> Any:
         """The inverse of the covariance matrix."""
-        return torch.cholesky_inverse(self._factor).expand(self._batch_shape + self._event_shape + self._event_shape)
+        return torch.cholesky_inverse(self._unbroadcasted_scale_tril).expand(self._batch_shape + self._event_shape + self._event_shape)
 
     @property
     def mean(self) -> Any:
@@ -119,26 +119,41 @@ class MultivariateNormal(Distribution):
 
     @property
     def variance(self) -> Any:
-        return self._factor.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
+        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         noise = torch.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device).normal_()
-        return self.loc + (self._factor @ noise.unsqueeze(-1)).squeeze(-1)
+        return self.loc + (self._unbroadcasted_scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
-        distance = _solved(self._factor, value - self.loc).pow(2).sum(-1)
-        half_log_det = self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        distance = _solved(self._unbroadcasted_scale_tril, value - self.loc).pow(2).sum(-1)
+        half_log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + distance) - half_log_det
 
     def entropy(self) -> Any:
-        half_log_det = self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        half_log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return (0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det).expand(self._batch_shape)
 
 
+def _batch_mv(bmat: Any, bvec: Any) -> Any:
+    """Products of matrices (..., n, n) with vectors (..., n)."""
+    return torch.matmul(bmat, bvec.unsqueeze(-1)).squeeze(-1)
+
+
+def _batch_mahalanobis(bL: Any, bx: Any) -> Any:  # noqa: N803
+    """The squared Mahalanobis distances of vectors (..., n) by the Cholesky factors (..., n, n) of covariances."""
+    return _solved(bL, bx).pow(2).sum(-1)
+
+
 def _solved(factor: Any, x: Any) -> Any:
-    """The solution y of factor @ y = x, for vectors x."""
+    """The solution y of factor @ y = x, for vectors x; both are broadcast."""
     return torch.linalg.solve_triangular(factor, x.unsqueeze(-1), upper=False).squeeze(-1)
+
+
+def _precision_to_scale_tril(P: Any) -> Any:  # noqa: N803
+    """The Cholesky factor of the inverse of a matrix."""
+    return _inverse_factor(P)
 
 
 def _inverse_factor(precision: Any) -> Any:

@@ -501,17 +501,19 @@ class Module:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        from torchjit._tensor import _to_options
+        from torchjit._tensor import _parse_to
 
-        options = _to_options(*args, **{k: v for k, v in kwargs.items() if k != "memory_format"})
-        wanted, place = options["dtype"], options["device"]
+        place, wanted, non_blocking, layout = _parse_to(*args, **kwargs)
         if wanted is not None and not (wanted.is_floating_point or wanted.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}"
             )
 
         def convert(t: Tensor) -> Tensor:
-            return t.to(device=place, dtype=wanted if t.is_floating_point() or t.is_complex() else None)
+            dtype = wanted if t.is_floating_point() or t.is_complex() else None
+            if layout is not None and t.dim() in (4, 5):
+                return t.to(device=place, dtype=dtype, non_blocking=non_blocking, memory_format=layout)
+            return t.to(device=place, dtype=dtype, non_blocking=non_blocking)
 
         return self._apply(convert)
 
