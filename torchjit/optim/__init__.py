@@ -14,6 +14,7 @@ from torchjit.optim.lbfgs import LBFGS as LBFGS
 from torchjit.optim.optimizer import Optimizer as Optimizer
 from torchjit.optim.sgd import ASGD as ASGD
 from torchjit.optim.sgd import SGD as SGD
+from torchjit.optim.sparse_adam import SparseAdam as SparseAdam
 
 from torchjit.optim import swa_utils as swa_utils  # isort: skip  # over all of the above
 from torchjit._submodules import provide as _provide  # isort: skip
@@ -23,3 +24,6 @@ _provide(
     __name__,
     {name.lower(): name for name in ("AdamW", "NAdam", "RAdam", "Adadelta", "Adagrad", "Adamax", "RMSprop", "Rprop", "ASGD")},
 )
+
+from torchjit.optim import _functional as _functional  # isort: skip
+from torchjit.optim import _multi_tensor as _multi_tensor  # isort: skip

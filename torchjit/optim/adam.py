@@ -13,6 +13,7 @@ class Adam(Optimizer):
     """Adaptive moments (Kingma and Ba); weight_decay is added to the gradient."""
 
     by_parts = True
+    tensor_counts = ("step",)
 
     def __init__(
         self,
@@ -36,6 +37,10 @@ class Adam(Optimizer):
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
+        if fused and differentiable:
+            raise RuntimeError("`fused` cannot be `differentiable`")
+        if fused:
+            raise RuntimeError("FusedAdam requires all the params to be CUDA, floating point")
 
     def decay(self, p: Any, grad: Any, group: dict[str, Any]) -> Any:
         return decayed(p, grad, group)
@@ -56,7 +61,10 @@ class Adam(Optimizer):
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         step = state["step"].item()
         if group["amsgrad"]:
-            torch.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
+            if torch.is_grad_enabled():
+                state["max_exp_avg_sq"].copy_(torch.maximum(state["max_exp_avg_sq"], square))
+            else:
+                torch.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
             square = state["max_exp_avg_sq"]
         denominator = (square.sqrt() / math.sqrt(1 - beta2**step)).add_(group["eps"])
         p.addcdiv_(mean, denominator, value=-(group["lr"] / (1 - beta1**step)))
@@ -93,6 +101,8 @@ class AdamW(Adam):
 
 class NAdam(Optimizer):
     """Adam with Nesterov's momentum (Dozat)."""
+
+    tensor_counts = ("step", "mu_product")
 
     def __init__(
         self,
@@ -134,6 +144,8 @@ class NAdam(Optimizer):
 
 class RAdam(Optimizer):
     """Adam that waits until the variance of its steps is known (Liu and others)."""
+
+    tensor_counts = ("step",)
 
     def __init__(
         self,

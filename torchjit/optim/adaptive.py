@@ -53,9 +53,10 @@ class RMSprop(Optimizer):
         if group["centered"]:
             mean = state["grad_avg"]
             mean.mul_(alpha).add_(grad, alpha=1 - alpha)
-            root = square.addcmul(mean, mean, value=-1).sqrt_().add_(group["eps"])
+            root = square.addcmul(mean, mean, value=-1).sqrt_()
         else:
-            root = square.sqrt().add_(group["eps"])
+            root = square.sqrt()
+        root = root.add(group["eps"]) if torch.is_grad_enabled() else root.add_(group["eps"])
         if group["momentum"] > 0:
             buffer = state["momentum_buffer"]
             buffer.mul_(group["momentum"]).addcdiv_(grad, root)
@@ -68,6 +69,7 @@ class Adagrad(Optimizer):
     """Gradients divided by the root of the sum of their squares (Duchi and others)."""
 
     by_parts = True
+    tensor_counts = ("step",)
 
     def __init__(
         self,
@@ -143,6 +145,7 @@ class Adamax(Optimizer):
     """Adam with the largest gradient in place of the root mean square (Kingma and Ba)."""
 
     by_parts = True
+    tensor_counts = ("step",)
 
     def __init__(
         self,

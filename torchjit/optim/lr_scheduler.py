@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import types
 import warnings
@@ -14,16 +15,22 @@ from torchjit.optim.optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
-    "`scheduler.step()` to step the scheduler."
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form is used instead of the "
+    "new chainable form, where available. Please open an issue if you are unable to replicate your use case: "
+    "https://github.com/pytorch/pytorch/issues/new/choose."
 )
+
+
+def _check_optimizer(optimizer: Any) -> None:
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
 class _LRScheduler:
     """Sets the learning rates of an optimizer's groups. Subclasses write get_lr, which gives the next ones."""
 
     def __init__(self, optimizer: Any, last_epoch: int = -1, verbose: bool = False) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        _check_optimizer(optimizer)
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
@@ -68,7 +75,8 @@ class _LRScheduler:
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the "
                 "opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the "
-                "first value of the learning rate schedule.",
+                "first value of the learning rate schedule. See more details at "
+                "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate",
                 UserWarning,
                 stacklevel=2,
             )
@@ -333,7 +341,12 @@ class CosineAnnealingWarmRestarts(_LRScheduler):
                 raise ValueError(f"Expected non-negative epoch, but got {epoch}")
             self._seek(epoch)
         self.last_epoch = math.floor(epoch)
-        for i, (group, lr) in enumerate(zip(self.optimizer.param_groups, self.get_lr())):
+        self._get_lr_called_within_step = True
+        try:
+            rates = self.get_lr()
+        finally:
+            self._get_lr_called_within_step = False
+        for i, (group, lr) in enumerate(zip(self.optimizer.param_groups, rates)):
             group["lr"] = lr
             self.print_lr(self.verbose, i, lr, self.last_epoch)
         self._last_lr = self._now()
@@ -369,6 +382,7 @@ class CyclicLR(_LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
+        _check_optimizer(optimizer)
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
         if last_epoch == -1:
@@ -436,9 +450,13 @@ class OneCycleLR(_LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
+        _check_optimizer(optimizer)
         if total_steps is None:
             if epochs is None or steps_per_epoch is None:
                 raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+            for name, number in (("epochs", epochs), ("steps_per_epoch", steps_per_epoch)):
+                if number <= 0 or not isinstance(number, int):
+                    raise ValueError(f"Expected positive integer {name}, but got {number}")
             total_steps = epochs * steps_per_epoch
         if total_steps <= 0 or not isinstance(total_steps, int):
             raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
@@ -590,8 +608,7 @@ class ReduceLROnPlateau:
     ) -> None:
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        _check_optimizer(optimizer)
         if mode not in ("min", "max"):
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
@@ -651,3 +668,20 @@ class ReduceLROnPlateau:
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.__dict__.update(state_dict)
+
+
+def _within_step(get_lr: Any) -> Any:
+    """Warns where get_lr is called for the rates of now: it gives the next ones."""
+
+    @functools.wraps(get_lr)
+    def warned(self: Any) -> Any:
+        if not self._get_lr_called_within_step:
+            warnings.warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning, stacklevel=2)
+        return get_lr(self)
+
+    return warned
+
+
+for _class in (*_LRScheduler.__subclasses__(), MultiplicativeLR):
+    if "get_lr" in vars(_class):
+        _class.get_lr = _within_step(_class.get_lr)  # type: ignore[method-assign]

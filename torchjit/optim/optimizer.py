@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
@@ -11,19 +12,19 @@ import torchjit as torch
 from torchjit._tensor import Tensor
 
 
-class _Required:
+class _RequiredParameter:
     def __repr__(self) -> str:
         return "<required parameter>"
 
 
-required = _Required()
+required = _RequiredParameter()
 
 
 def nonnegative(**numbers: Any) -> None:
     """Fails on a number below zero: the message has its name as users know it."""
     for name, value in numbers.items():
         if value is not required and not 0.0 <= value:
-            shown = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value", "momentum": "momentum value"}
+            shown = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value", "momentum": "momentum value", "momentum_decay": "momentum_decay value"}
             raise ValueError(f"Invalid {shown.get(name, name)}: {value}")
 
 
@@ -46,6 +47,9 @@ class Optimizer:
 
     by_parts = False
     """Whether update sees a complex parameter as its real and imaginary parts."""
+
+    tensor_counts: tuple[str, ...] = ()
+    """What update keeps as tensors of one number; files of older versions have numbers there."""
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -71,6 +75,19 @@ class Optimizer:
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Takes over attributes. Options and counts that older versions did not have, or had as numbers, are made what they are now."""
+        self.__dict__.update(state)
+        self.__dict__.setdefault("defaults", {})
+        for group in self.param_groups:
+            for name, value in _LATER.items():
+                if name in self.defaults:
+                    group.setdefault(name, value)
+        for kept in self.state.values():
+            for name in self.tensor_counts:
+                if isinstance(kept, dict) and isinstance(kept.get(name), (int, float)):
+                    kept[name] = torch.tensor(float(kept[name]))
+
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds parameters with options of their own. They must be leaves that no other group has."""
         if not isinstance(param_group, dict):
@@ -82,12 +99,18 @@ class Optimizer:
         for p in params:
             if not isinstance(p, Tensor):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type(p).__name__)
-            if not p.is_leaf and not p.retains_grad:
+            if not self.defaults.get("differentiable") and not p.is_leaf and not p.retains_grad:
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
+        if len(params) != len({id(p) for p in params}):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+                "see github.com/pytorch/pytorch/issues/40967 for more information",
+                stacklevel=3,
+            )
         known = {id(p) for group in self.param_groups for p in group["params"]}
         if any(id(p) in known for p in params):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -115,8 +138,7 @@ class Optimizer:
         state: dict[Any, dict[str, Any]] = defaultdict(dict)
         for k, v in loaded["state"].items():
             state[params.get(k, k)] = _like(params[k], v) if k in params else v
-        self.state = state
-        self.param_groups = [{**b, "params": a["params"]} for a, b in zip(self.param_groups, groups)]
+        self.__setstate__({"state": state, "param_groups": [{**b, "params": a["params"]} for a, b in zip(self.param_groups, groups)]})
 
     def zero_grad(self, set_to_none: bool = False) -> None:
         """Makes the gradients zero, or None."""
@@ -130,21 +152,30 @@ class Optimizer:
                         p.grad.zero_()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Changes the parameters once. closure, if given, computes the loss and the gradients first; its result is returned."""
+        """Changes the parameters once. closure, if given, computes the loss and the gradients first; its result is returned.
+
+        With the option differentiable, gradients go through the step to those of the parameters and of their gradients.
+        """
+        if type(self).update is Optimizer.update:
+            raise NotImplementedError
         loss = None
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        with torch.no_grad():
+        with torch.set_grad_enabled(self.defaults.get("differentiable", False)):
             for group in self.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
-                        grad = -p.grad if group.get("maximize") else p.grad
-                        if self.by_parts and p.is_complex():
-                            self._update_by_parts(p, grad, group)
-                        else:
-                            self.update(p, grad, self.state[p], group)
+                        self._update_one(p, p.grad, group)
         return loss
+
+    def _update_one(self, p: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
+        """Changes one parameter, the other way round where group says maximize."""
+        grad = -grad if group.get("maximize") else grad
+        if self.by_parts and p.is_complex():
+            self._update_by_parts(p, grad, group)
+        else:
+            self.update(p, grad, self.state[p], group)
 
     def _update_by_parts(self, p: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
         """Changes real and imaginary parts as numbers of their own; the state holds complex numbers."""
@@ -156,6 +187,13 @@ class Optimizer:
     def update(self, p: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Changes one parameter."""
         raise NotImplementedError
+
+
+# Options that groups of older versions lack.
+_LATER: dict[str, Any] = {
+    "amsgrad": False, "capturable": False, "centered": False, "differentiable": False, "foreach": None, "fused": False, "maximize": False,
+    "momentum": 0, "nesterov": False,
+}  # fmt: skip
 
 
 def _like(p: Tensor, value: Any, key: str | None = None) -> Any:

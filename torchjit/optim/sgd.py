@@ -47,6 +47,8 @@ class SGD(Optimizer):
 class ASGD(Optimizer):
     """Descent whose steps become shorter, with the average of the parameters in state["ax"] (Polyak and Juditsky)."""
 
+    tensor_counts = ("step", "eta", "mu")
+
     def __init__(
         self,
         params: Any,
