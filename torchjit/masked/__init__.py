@@ -6,6 +6,7 @@ count. A reduction over no element gives its identity (0, 1, an infinity), or Na
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -224,3 +225,28 @@ def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype:
     taken = _combine_input_and_mask(input if dtype is None else input.to(dtype), mask, 0)
     length = norm(input, ord, d, keepdim=True, dtype=dtype, mask=mask)
     return torch.divide(taken, torch.maximum(length, torch.full([], eps, dtype=length.dtype, device=length.device)))
+
+
+def _of_masked(f: Any) -> Any:
+    """A function of tensors that takes masked tensors too, with their masks."""
+
+    @functools.wraps(f)
+    def taking(input: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(input, MaskedTensor) and kwargs.get("mask") is None:
+            kwargs["mask"], input = input.get_mask(), input.get_data()
+        return f(input, *args, **kwargs)
+
+    return taking
+
+
+from torchjit.masked.maskedtensor import (  # noqa: E402
+    MaskedTensor,
+    as_masked_tensor,
+    is_masked_tensor,
+    masked_tensor,
+)
+
+for _name in __all__:
+    if _name != "logaddexp":
+        globals()[_name] = _of_masked(globals()[_name])
+__all__ += ["MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor"]

@@ -149,7 +149,9 @@ func oneCellOf(name string, kind *cell) definition {
 
 // packPadded puts the steps of padded sequences, longest first, one after the other.
 func packPadded(c call) {
-	x, lengths := c.tensor(0), integersOf(c.tensor(1))
+	given := c.tensor(1)
+	check(given.Dim() == 1 && given.DType() == tensor.Int64, "'lengths' argument should be a 1D CPU int64 tensor, but got %dD cpu %s tensor", given.Dim(), given.DType().CppName())
+	x, lengths := c.tensor(0), integersOf(given)
 	check(x.Dim() >= 2, "_pack_padded_sequence expects an input of at least 2 dimensions, but got %s", shapeText(x.Shape()))
 	check(len(lengths) > 0, "Expected `lengths` to have at least one element")
 	if c.bool(2) {

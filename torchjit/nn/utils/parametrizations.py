@@ -55,7 +55,7 @@ def spectral_norm(module: Any, name: str = "weight", n_power_iterations: int = 1
     from torchjit import nn
 
     if not hasattr(module, name):
-        raise ValueError(f"Module '{module}' has no attribute with name '{name}'")
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if dim is None:
         dim = 1 if isinstance(module, (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)) else 0
     parametrize.register_parametrization(module, name, _SpectralNorm(getattr(module, name), n_power_iterations, dim, eps))

@@ -179,7 +179,7 @@ class RandomUnstructured(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount: Any) -> None:
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
@@ -201,7 +201,7 @@ class L1Unstructured(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount: Any) -> None:
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
@@ -231,12 +231,12 @@ class RandomStructured(BasePruningMethod):
     PRUNING_TYPE = "structured"
 
     def __init__(self, amount: Any, dim: int = -1) -> None:
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount, self.dim = amount, dim
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        _check_structured(t)
-        _check_dim(t, self.dim)
+        _validate_structured_pruning(t)
+        _validate_pruning_dim(t, self.dim)
         count = _count(self.amount, t.shape[self.dim])
         if count == 0:
             return default_mask
@@ -256,17 +256,17 @@ class LnStructured(BasePruningMethod):
     PRUNING_TYPE = "structured"
 
     def __init__(self, amount: Any, n: Any, dim: int = -1) -> None:
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount, self.n, self.dim = amount, n, dim
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        _check_structured(t)
-        _check_dim(t, self.dim)
+        _validate_structured_pruning(t)
+        _validate_pruning_dim(t, self.dim)
         size = t.shape[self.dim]
         count = _count(self.amount, size)
         if count == 0:
             return default_mask
-        norms = torch.norm(t, p=self.n, dim=[d for d in range(t.dim()) if d != self.dim % t.dim()])
+        norms = _compute_norm(t, self.n, self.dim)
         chosen = torch.topk(norms, k=size - count, largest=True).indices
         keep = torch.zeros(size, dtype=torch.bool)
         keep[chosen] = True
@@ -376,28 +376,41 @@ def is_pruned(module: Any) -> bool:
     return any(isinstance(hook, BasePruningMethod) for m in module.modules() for hook in m._forward_pre_hooks.values())
 
 
-def _check_amount(amount: Any) -> None:
+def _validate_pruning_amount_init(amount: Any) -> None:
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     if (isinstance(amount, numbers.Integral) and amount < 0) or (not isinstance(amount, numbers.Integral) and not 0.0 <= float(amount) <= 1.0):
         raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
 
 
+def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
+    """Raises ValueError for a number of more than there are."""
+    if isinstance(amount, numbers.Integral) and amount > tensor_size:
+        raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
+
+
+def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
+    """How many of tensor_size are pruned."""
+    return int(amount) if isinstance(amount, numbers.Integral) else round(amount * tensor_size)
+
+
 def _count(amount: Any, size: int) -> int:
     """How many of size are pruned. Raises ValueError for more than there are."""
-    if isinstance(amount, numbers.Integral):
-        if amount > size:
-            raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
-        return int(amount)
-    return round(amount * size)
+    _validate_pruning_amount(amount, size)
+    return _compute_nparams_toprune(amount, size)
 
 
-def _check_structured(t: Any) -> None:
+def _compute_norm(t: Any, n: Any, dim: int) -> Any:
+    """The norms of the channels along a dimension."""
+    return torch.norm(t, p=n, dim=[d for d in range(t.dim()) if d != dim % t.dim()])
+
+
+def _validate_structured_pruning(t: Any) -> None:
     if t.dim() <= 1:
         raise ValueError(f"Structured pruning can only be applied to multidimensional tensors. Found tensor of shape {t.shape} with {t.dim()} dims")
 
 
-def _check_dim(t: Any, dim: int) -> None:
+def _validate_pruning_dim(t: Any, dim: int) -> None:
     if dim >= t.dim():
         raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
 

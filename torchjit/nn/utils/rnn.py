@@ -1,5 +1,6 @@
 """Sequences of different lengths in one batch."""
 
+from collections.abc import Iterable
 from typing import List, NamedTuple, Optional, Tuple
 
 import torchjit as torch
@@ -27,9 +28,7 @@ class PackedSequence(PackedSequence_):
     """The steps of several sequences, longest first, one step after the other."""
 
     def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
-        if unsorted_indices is None and sorted_indices is not None:
-            unsorted_indices = invert_permutation(sorted_indices)
-        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+        return super().__new__(cls, *_packed_sequence_init_args(data, batch_sizes, sorted_indices, unsorted_indices))
 
     @property
     def is_cuda(self) -> bool:
@@ -44,6 +43,10 @@ class PackedSequence(PackedSequence_):
         """The steps as Tensor.to gives them; itself where that changes nothing."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
+
+    def cuda(self, *args, **kwargs):
+        """Raises AssertionError: there is no GPU."""
+        return self.to(*args, device="cuda", **kwargs)
 
     def cpu(self):
         """The steps on the CPU."""
@@ -61,6 +64,27 @@ def _converted(name: str):
 for _name, _dtype in (("double", "float64"), ("float", "float32"), ("half", "float16"), ("long", "int64"), ("int", "int32"), ("short", "int16"),
                       ("char", "int8"), ("byte", "uint8")):  # fmt: skip
     setattr(PackedSequence, _name, _converted(_dtype))
+
+
+def bind(optional, fn):
+    """fn of a value, None of None."""
+    return None if optional is None else fn(optional)
+
+
+def _packed_sequence_init_args(data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
+    """The fields of a PackedSequence; data and batch_sizes may come as one pair. The two permutations undo each other."""
+    if unsorted_indices is None:
+        unsorted_indices = invert_permutation(sorted_indices)
+    if batch_sizes is None:
+        assert isinstance(data, (list, tuple))
+        assert len(data) == 2
+        data, batch_sizes = data
+    return data, batch_sizes, sorted_indices, unsorted_indices
+
+
+def _packed_sequence_init(data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
+    """A PackedSequence."""
+    return PackedSequence(data, batch_sizes, sorted_indices, unsorted_indices)
 
 
 def invert_permutation(permutation: Optional[Tensor]) -> Optional[Tensor]:
@@ -108,8 +132,19 @@ def pad_packed_sequence(
     return padded_output, lengths
 
 
+@torch.jit.unused
+def _listed(sequences: List[Tensor]) -> List[Tensor]:
+    if isinstance(sequences, Tensor):
+        return list(sequences.unbind(0))
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
+    return list(sequences)
+
+
 def pad_sequence(sequences: List[Tensor], batch_first: bool = False, padding_value: float = 0.0) -> Tensor:
-    """Stacks sequences, the shorter ones padded."""
+    """Stacks sequences, the shorter ones padded; a tensor is the sequence of its parts."""
+    if not torch.jit.is_scripting() and not isinstance(sequences, (list, tuple)):
+        sequences = _listed(sequences)
     return torch.pad_sequence(sequences, batch_first, padding_value)
 
 
