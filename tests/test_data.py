@@ -12,7 +12,6 @@ from torchjit.utils.data.datapipes.iter import FileLister, IterableWrapper
 from torchjit.utils.data.graph import traverse_dps
 from torchjit.utils.data.graph_settings import get_all_graph_pipes
 
-
 # Machines with few processors.
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
 

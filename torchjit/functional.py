@@ -8,6 +8,8 @@ from typing import List, Optional, Tuple
 import torchjit as torch
 from torchjit import Tensor, _functions, _native
 from torchjit._jit_internal import _overload, boolean_dispatch, is_scripting
+from torchjit._lowrank import pca_lowrank as pca_lowrank
+from torchjit._lowrank import svd_lowrank as svd_lowrank
 from torchjit._native import has_torch_function_unary, has_torch_function_variadic
 from torchjit._override import handle_torch_function
 

@@ -25,6 +25,14 @@ HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 _CHUNK = 1 << 20
 _folder: list[str | None] = [None]
 
+# Names of settings in the environment.
+DEFAULT_CACHE_DIR = "~/.cache"
+ENV_GITHUB_TOKEN = "GITHUB_TOKEN"
+ENV_TORCH_HOME = "TORCH_HOME"
+ENV_XDG_CACHE_HOME = "XDG_CACHE_HOME"
+READ_DATA_CHUNK = 8192  # bytes that are read at once
+
+
 
 def get_dir() -> str:
     """The folder for what is fetched: set_dir's, else hub in $TORCH_HOME, which is torch in $XDG_CACHE_HOME or ~/.cache."""

@@ -25,7 +25,6 @@ from torchjit._types import Size, device, dtype, dtypes, qscheme, qschemes
 from torchjit.storage import _NAMES, DTYPE_OF_STORAGE, TypedStorage, storage_of
 
 DEFAULT_PROTOCOL = 2
-_LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 
 
 class _Global:
@@ -172,6 +171,17 @@ def add_record(archive: zipfile.ZipFile, path: str, content: bytes) -> None:
     padding = -start % 64
     info.extra = struct.pack("<HH", 0x4246, padding) + b"Z" * padding
     archive.writestr(info, content)
+
+
+# What the format of files before version 1.6 began with, and sizes that it noted.
+MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
+PROTOCOL_VERSION = 1001
+STORAGE_KEY_SEPARATOR = ","
+INT_SIZE, LONG_SIZE, SHORT_SIZE = (struct.calcsize("=" + kind) for kind in "ilh")
+
+
+class SourceChangeWarning(Warning):
+    """The source of a class is not what it was when a file was written."""
 
 
 # ---- loading ----
@@ -380,7 +390,7 @@ def _load_legacy(file: Any, trusted: bool, encoding: str) -> Any:
         raise RuntimeError("the head of the file names a storage")
 
     magic = _Unpickler(file, nothing, False).load()
-    if magic != _LEGACY_MAGIC:
+    if magic != MAGIC_NUMBER:
         raise pickle.UnpicklingError("the file is no archive of PyTorch's")
     protocol = _Unpickler(file, nothing, False).load()
     if protocol != 1001:

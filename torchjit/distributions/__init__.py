@@ -123,3 +123,5 @@ for _name, _classes in _MODULES.items():
         getattr(_module, _class).__module__ = _module.__name__
     for _key, _value in _FOUND.items():
         _module.__dict__.setdefault(_key, _value)
+for _key, _value in _FOUND.items():
+    kl.__dict__.setdefault(_key, _value)

@@ -14,6 +14,7 @@ from torchjit.distributions.distribution import (
     probs_to_logits,
 )
 from torchjit.distributions.transforms import _sum_rightmost  # noqa: F401
+from torchjit.overrides import is_tensor_like  # noqa: F401
 
 __all__ = [
     "broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "tril_matrix_to_vec", "vec_to_tril_matrix",

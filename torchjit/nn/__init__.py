@@ -40,7 +40,7 @@ def factory_kwargs(kwargs: object) -> dict[str, object]:
 
 
 def __getattr__(name: str) -> _Any:
-    if name not in ("intrinsic", "qat", "quantizable", "quantized"):
+    if name not in ("common_types", "grad", "intrinsic", "qat", "quantizable", "quantized"):
         raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
     import importlib
 

@@ -52,6 +52,14 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
 _calculate_fan_in_and_fan_out = _fans
 
 
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
+    """The number of inputs ("fan_in") or outputs ("fan_out") of what a weight belongs to."""
+    modes = ["fan_in", "fan_out"]
+    if mode.lower() not in modes:
+        raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
+    return _fans(tensor)[modes.index(mode.lower())]
+
+
 # These four are operators where they are compiled.
 
 

@@ -22,8 +22,8 @@ from torchjit._submodules import provide as _provide  # isort: skip
 # Modules of PyTorch whose optimizers stand with their kin here.
 _provide(
     __name__,
-    {name.lower(): name for name in ("AdamW", "NAdam", "RAdam", "Adadelta", "Adagrad", "Adamax", "RMSprop", "Rprop", "ASGD")},
+    {name.lower(): name + " Optimizer" for name in ("AdamW", "NAdam", "RAdam", "Adadelta", "Adagrad", "Adamax", "RMSprop", "Rprop", "ASGD")},
 )
 
-from torchjit.optim import _functional as _functional  # isort: skip
-from torchjit.optim import _multi_tensor as _multi_tensor  # isort: skip
+from torchjit.optim import _functional as _functional  # isort: skip  # noqa: E402
+from torchjit.optim import _multi_tensor as _multi_tensor  # isort: skip  # noqa: E402

@@ -14,6 +14,29 @@ def _detached(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) else x for x in inputs)
 
 
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tensors without their history, which require gradients where they did; other things as they are. Raises RuntimeError for what is no tuple."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: ", type(inputs).__name__)
+    return _detached(inputs)
+
+
+def check_backward_validity(inputs: Any) -> None:
+    """Warns where no input requires a gradient."""
+    if not any(x.requires_grad for x in inputs if isinstance(x, torch.Tensor)):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None")
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The GPUs of tensors and the states of their random streams: there are none."""
+    return [], []
+
+
+def set_device_states(devices: Any, states: Any) -> None:
+    """Sets the states of the random streams of GPUs. Raises AssertionError where there are to be any."""
+    assert not devices, "Torch not compiled with CUDA enabled"
+
+
 class CheckpointFunction(Function):
     @staticmethod
     def forward(ctx: Any, function: Any, preserve: bool, *args: Any) -> Any:

@@ -56,6 +56,7 @@ class Module:
     names, show in state_dict and are found by the iterators.
     """
 
+    dump_patches = False
     training: bool
     _is_full_backward_hook: bool | None
     _version = 1

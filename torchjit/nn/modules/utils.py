@@ -38,3 +38,10 @@ def _list_with_default(out_size: Any, defaults: list[int]) -> Any:
     if len(defaults) <= len(out_size):
         raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
     return [d if v is None else v for v, d in zip(out_size, defaults[-len(out_size) :], strict=True)]
+
+
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+    """Takes a prefix, such as that of a wrapper ("module."), off the names in a state."""
+    for name in sorted(state_dict):
+        if name.startswith(prefix):
+            state_dict[name[len(prefix) :]] = state_dict.pop(name)

@@ -11,13 +11,13 @@ from typing import Any, Generic, TypeVar
 
 from torchjit.utils.data import _utils
 from torchjit.utils.data._iterators import (
-    _BaseDataLoaderIter,
+    _BaseDataLoaderIter,  # noqa: F401
     _DatasetKind,
-    _get_distributed_settings,
+    _get_distributed_settings,  # noqa: F401
     _InfiniteConstantSampler,
     _MultiProcessingDataLoaderIter,
-    _share_dist_seed,
-    _sharding_worker_init_fn,
+    _sharding_worker_init_fn,  # noqa: F401
+    _share_dist_seed,  # noqa: F401
     _SingleProcessDataLoaderIter,
 )
 from torchjit.utils.data._utils.worker import get_worker_info
@@ -27,9 +27,11 @@ from torchjit.utils.data.datapipes.datapipe import (
     _IterDataPipeSerializationWrapper,
     _MapDataPipeSerializationWrapper,
 )
-from torchjit.utils.data.dataset import Dataset, IterableDataset
+from torchjit.utils.data.dataset import Dataset as Dataset
+from torchjit.utils.data.dataset import IterableDataset
 from torchjit.utils.data.graph_settings import apply_shuffle_settings
-from torchjit.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from torchjit.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
+from torchjit.utils.data.sampler import Sampler as Sampler
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 

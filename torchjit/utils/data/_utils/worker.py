@@ -13,7 +13,7 @@ from typing import Any
 import torchjit as torch
 from torchjit import _native
 from torchjit._utils import ExceptionWrapper
-from torchjit.utils.data._utils import HAS_NUMPY, IS_WINDOWS, MP_STATUS_CHECK_INTERVAL, signal_handling
+from torchjit.utils.data._utils import HAS_NUMPY, MP_STATUS_CHECK_INTERVAL, signal_handling
 
 _worker_info: Any = None  # of a process that is a worker
 _of_thread = threading.local()
