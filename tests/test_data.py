@@ -1,6 +1,8 @@
 """torch.utils.data. Orders are those of PyTorch 1.13.1 for the same seed."""
 
 import collections
+import os
+import signal
 
 import numpy
 import pytest
@@ -63,6 +65,44 @@ def test_batches(workers):
 def test_processes():
     loader = DataLoader(Squares(), batch_size=5, num_workers=2, multiprocessing_context="spawn")
     assert [b["x"][:, 0].tolist() for b in loader] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+
+
+class Dying(Squares):
+    def __getitem__(self, i):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_processes_that_die_or_are_left():
+    with pytest.raises(RuntimeError, match="is killed by signal: Killed"):
+        list(DataLoader(Dying(), num_workers=1, multiprocessing_context="spawn"))
+    batches = iter(DataLoader(Squares(), num_workers=1, multiprocessing_context="spawn"))
+    (worker,) = batches._workers
+    next(batches)
+    worker.terminate()
+    worker.join()
+    assert worker.exitcode == 0
+
+
+class Delegating(data.Dataset):
+    def __init__(self, dataset):
+        self.dataset, self.seen = dataset, 0
+
+    def __getattr__(self, name):
+        return getattr(self.dataset, name)
+
+    def __getitem__(self, i):
+        self.seen += 1
+        return self.seen
+
+    def __len__(self):
+        return 6
+
+
+def test_workers_have_datasets_of_their_own():
+    """Copies are made without the dataset's methods, which may not work on one that is not made yet."""
+    dataset = Delegating([])
+    assert [b.item() for b in DataLoader(dataset, num_workers=2)] == [1, 1, 2, 2, 3, 3] and dataset.seen == 0
+    assert [b.item() for b in DataLoader([1, 2], num_workers=1)] == [1, 2]
 
 
 @pytest.mark.parametrize("workers", [0, 1, 3])

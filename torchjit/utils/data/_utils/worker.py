@@ -87,10 +87,15 @@ def own_copy(dataset: Any) -> Any:
 
     if isinstance(dataset, (IterDataPipe, MapDataPipe)):
         return copy.deepcopy(dataset)
+    cls = type(dataset)
     try:
-        return copy.copy(dataset)
+        if not hasattr(dataset, "__dict__") or any(vars(c).get("__slots__") for c in cls.__mro__):
+            return copy.copy(dataset)
+        made = object.__new__(cls)  # no method of the dataset is called
     except TypeError:
         return dataset
+    vars(made).update(vars(dataset))
+    return made
 
 
 def _thread_loop(dataset_kind: Any, dataset: Any, *rest: Any) -> None:
