@@ -1,4 +1,4 @@
-"""Points that fill the unit cube evenly: Sobol' sequences, with the direction numbers of Joe and Kuo and, if asked, Owen's scrambling by random matrices."""
+"""Points that fill the unit cube evenly: Sobol' sequences, with the direction numbers of Joe and Kuo and Owen's scrambling by random matrices."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SobolEngine:
         torch._sobol_engine_scramble_(self.sobolstate, matrices, self.dimension)
 
     def draw(self, n: int = 1, out: torch.Tensor | None = None, dtype: torch.dtype | None = None) -> torch.Tensor:
-        """The next n points as the rows of a tensor [n, dimension] of `dtype` (the default type: float32 or float64), or in `out`, which is resized."""
+        """The next n points as the rows of a tensor [n, dimension] of `dtype` (float32 or float64), or in `out`, which is resized."""
         if dtype is None:
             dtype = torch.get_default_dtype()
         started = self.num_generated > 0
@@ -61,7 +61,7 @@ class SobolEngine:
         return points if out is None else out.resize_as_(points).copy_(points)
 
     def draw_base2(self, m: int, out: torch.Tensor | None = None, dtype: torch.dtype | None = None) -> torch.Tensor:
-        """The next 2^m points. Raises ValueError where all points together would not be a power of two: only then are they balanced."""
+        """The next 2^m points. Raises ValueError where all points would not be a power of two: only then are they balanced."""
         n = 2**m
         total = self.num_generated + n
         if total & (total - 1) != 0:

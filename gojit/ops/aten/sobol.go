@@ -5,7 +5,8 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// A Sobol' sequence is its direction numbers (the state, a row for each dimension) and the coordinates of the last point as integers (quasi).
+// A Sobol' sequence is its direction numbers (the state, a row for each dimension) and the coordinates of the last point as
+// integers (quasi).
 
 // checkSobol fails unless integers named so are of 64 bits.
 func checkSobol(t *tensor.Tensor, name string) {
@@ -16,7 +17,8 @@ func checkSobol(t *tensor.Tensor, name string) {
 func sobolRows(state *tensor.Tensor, dimension int) []int64 {
 	checkSobol(state, "sobolstate")
 	check(state.Dim() == 2, "TensorAccessor expected 2 dims but tensor has %d", state.Dim())
-	check(state.Size(0) >= dimension && state.Size(1) == quasirandom.Bits, "sobolstate has the shape %s, expected [%d, %d]", shapeText(state.Shape()), dimension, quasirandom.Bits)
+	check(state.Size(0) >= dimension && state.Size(1) == quasirandom.Bits,
+		"sobolstate has the shape %s, expected [%d, %d]", shapeText(state.Shape()), dimension, quasirandom.Bits)
 	return tensor.Data[int64](contiguous(state))
 }
 
@@ -25,7 +27,8 @@ func sobolPoint(quasi *tensor.Tensor, dimension, generated, n int) *tensor.Tenso
 	checkSobol(quasi, "quasi")
 	check(quasi.Numel() == dimension, "quasi has the shape %s, expected [%d]", shapeText(quasi.Shape()), dimension)
 	const last = 1<<quasirandom.Bits - 1
-	check(generated >= 0 && generated <= last && n <= last-generated, "a Sobol' sequence has 2^%d points: there are no %d behind point %d", quasirandom.Bits, n, generated)
+	check(generated >= 0 && generated <= last && n <= last-generated,
+		"a Sobol' sequence has 2^%d points: there are no %d behind point %d", quasirandom.Bits, n, generated)
 	return must(quasi.Clone(tensor.ContiguousFormat))
 }
 

@@ -167,7 +167,10 @@ class MaskedTensor(Tensor):
 
 # What asks about a tensor as a whole, or about gradients.
 _PROPERTIES = set(
-    "backward dim size stride numel nelement element_size is_floating_point is_complex is_contiguous item retain_grad register_hook storage_offset".split()
+    """
+    backward dim size stride numel nelement element_size is_floating_point is_complex is_contiguous item retain_grad register_hook
+    storage_offset
+""".split()
 )
 
 

@@ -126,8 +126,6 @@ class _BaseDataLoaderIter:
 
     def __next__(self) -> Any:
         with torch.autograd.profiler.record_function(self._profile_name):
-            if self._sampler_iter is None:
-                self._reset()  # type: ignore[call-arg]
             data = self._next_data()
             self._num_yielded += 1
             if self._IterableDataset_len_called is not None and self._num_yielded > self._IterableDataset_len_called:
@@ -137,13 +135,13 @@ class _BaseDataLoaderIter:
     def _warn_of_length(self) -> None:
         """Warns of more examples than there should be."""
         text = (
-            f"Length of IterableDataset {self._dataset} was reported to be {self._IterableDataset_len_called} (when accessing len(dataloader)), but "
-            f"{self._num_yielded} samples have been fetched. "
+            f"Length of IterableDataset {self._dataset} was reported to be {self._IterableDataset_len_called} (when accessing "
+            f"len(dataloader)), but {self._num_yielded} samples have been fetched. "
         )
         if self._num_workers > 0:
             text += (
-                "For multiprocessing data-loading, this could be caused by not properly configuring the IterableDataset replica at each worker. Please see "
-                "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
+                "For multiprocessing data-loading, this could be caused by not properly configuring the IterableDataset replica at each "
+                "worker. Please see https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
             )
         warnings.warn(text)
 
@@ -163,7 +161,9 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         assert self._num_workers == 0
         if isinstance(self._dataset, (IterDataPipe, MapDataPipe)):
             apply_sharding(self._dataset, self._world_size, self._rank)
-        self._dataset_fetcher = _DatasetKind.create_fetcher(self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last)
+        self._dataset_fetcher = _DatasetKind.create_fetcher(
+            self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last
+        )
 
     def _next_data(self) -> Any:
         return self._dataset_fetcher.fetch(self._next_index())

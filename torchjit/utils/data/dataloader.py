@@ -154,12 +154,16 @@ class DataLoader(Generic[T_co]):
     def multiprocessing_context(self, context: Any) -> None:
         if context is not None:
             if self.num_workers == 0:
-                raise ValueError(f"multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got num_workers={self.num_workers}")
+                raise ValueError(
+                    "multiprocessing_context can only be used with multi-process loading (num_workers > 0), "
+                    f"but got num_workers={self.num_workers}"
+                )
             if isinstance(context, str):
                 methods = multiprocessing.get_all_start_methods()
                 if context not in methods:
                     raise ValueError(
-                        f"multiprocessing_context option should specify a valid start method in {methods!r}, but got multiprocessing_context={context!r}"
+                        f"multiprocessing_context option should specify a valid start method in {methods!r}, "
+                        f"but got multiprocessing_context={context!r}"
                     )
                 context = multiprocessing.get_context(context)
             if not isinstance(context, multiprocessing.context.BaseContext):
@@ -209,8 +213,8 @@ class DataLoader(Generic[T_co]):
         most = len(affinity(0)) if affinity is not None else os.cpu_count()
         if most is not None and self.num_workers > most:
             warnings.warn(
-                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number of worker in current system is "
-                f"{most}{'' if affinity is not None else ' (`cpuset` is not taken into account)'}, which is smaller than what this DataLoader is going "
-                "to create. Please be aware that excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to "
-                "avoid potential slowness/freeze if necessary."
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number of worker in current "
+                f"system is {most}{'' if affinity is not None else ' (`cpuset` is not taken into account)'}, which is smaller than what this "
+                "DataLoader is going to create. Please be aware that excessive worker creation might get DataLoader running slow or even "
+                "freeze, lower the worker number to avoid potential slowness/freeze if necessary."
             )

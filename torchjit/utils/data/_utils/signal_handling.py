@@ -41,7 +41,10 @@ def _error_if_any_worker_fails() -> None:
                 continue
             _pids[key] = ()
             if ended.si_code == os.CLD_EXITED:
-                how = f"exited unexpectedly with exit code {ended.si_status}. Details are lost due to multiprocessing. Rerunning with num_workers=0 may give better error trace."
+                how = (
+                    f"exited unexpectedly with exit code {ended.si_status}. Details are lost due to multiprocessing. "
+                    "Rerunning with num_workers=0 may give better error trace."
+                )
             else:
                 how = f"is killed by signal: {signal.strsignal(ended.si_status)}. "
             raise RuntimeError(f"DataLoader worker (pid {pid}) {how}")

@@ -82,7 +82,10 @@ def _generate_state(base_seed: int, worker_id: int) -> Any:
 
 
 def own_copy(dataset: Any) -> Any:
-    """What a worker that is a thread may change: data pipes with all that they read, of other datasets the object itself. What cannot be copied is shared."""
+    """What a worker that is a thread may change: data pipes with all that they read, of other datasets the object itself.
+
+    What cannot be copied is shared.
+    """
     from torchjit.utils.data.datapipes.datapipe import IterDataPipe, MapDataPipe
 
     if isinstance(dataset, (IterDataPipe, MapDataPipe)):

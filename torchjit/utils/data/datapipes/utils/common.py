@@ -67,8 +67,10 @@ def match_masks(name: str, masks: str | list[str]) -> bool:
 def get_file_pathnames_from_root(
     root: str, masks: str | list[str], recursive: bool = False, abspath: bool = False, non_deterministic: bool = False
 ) -> Iterable[str]:
-    """The paths of the files in a folder whose names fit one of the masks, in order unless non_deterministic; of a file its own. Warns of folders that
-    cannot be read, and raises what the system says."""
+    """The paths of the files in a folder whose names fit one of the masks, in order unless non_deterministic; of a file its own.
+
+    Warns of folders that cannot be read, and raises what the system says.
+    """
 
     def failed(error: OSError) -> None:
         warnings.warn(f"{error.filename} : {error.strerror}")

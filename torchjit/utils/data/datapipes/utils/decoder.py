@@ -36,7 +36,12 @@ imagespecs = {
     for mode in ("l", "rgb", "rgba")
     for suffix in ("", "8")
 }
-imagespecs.update({"torch": ("torch", "float", "rgb"), "pill": ("pil", None, "l"), "pil": ("pil", None, "rgb"), "pilrgb": ("pil", None, "rgb"), "pilrgba": ("pil", None, "rgba")})
+imagespecs.update(
+    {
+        "torch": ("torch", "float", "rgb"), "pill": ("pil", None, "l"), "pil": ("pil", None, "rgb"), "pilrgb": ("pil", None, "rgb"),
+        "pilrgba": ("pil", None, "rgba"),
+    }
+)  # fmt: skip
 
 
 def basichandlers(extension: str, data: Any) -> Any:
