@@ -127,6 +127,10 @@ class BackwardCFunction(FunctionCtx):
         return type(self).__name__
 
 
+# What takes the place of calls of classes with a method symbolic while a model is traced to be exported: see torchjit.onnx.
+_exported: Callable[[Any, tuple[Any, ...]], Any] | None = None
+
+
 class FunctionMeta(type):
     def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
         cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
@@ -183,6 +187,12 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         """Calls forward and records the call."""
         if kwargs:
             raise TypeError("apply() takes no keyword arguments")
+        if _exported is not None and hasattr(cls, "symbolic"):
+            return _exported(cls, args)
+        return cls._call(*args)
+
+    @classmethod
+    def _call(cls, *args: Any) -> Any:
         ctx = cls._backward_cls()
         inputs = [a for a in args if isinstance(a, Tensor)]
         recording = _native.grad_enabled() and not _native.inference_mode() and any(t.requires_grad for t in inputs)

@@ -1,69 +1,76 @@
-"""torch.onnx, as far as libraries look at it: no program is ever being exported to ONNX here.
+"""torch.onnx: export of modules and compiled programs to ONNX.
 
-`export` raises NotImplementedError. What libraries register for it is kept.
+`export` writes a model. How operators are exported is in torchjit/onnx/_symbolics; `register_custom_op_symbolic` adds what is missing.
 """
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable
 from typing import Any
 
-# Whether operators of Caffe2 would be exported: they would not.
-_CAFFE2_ATEN_FALLBACK = False
+from torchjit._C._onnx import _CAFFE2_ATEN_FALLBACK, OperatorExportTypes, TensorProtoDataType, TrainingMode
+from torchjit.onnx import _text, errors, symbolic_helper, utils
+from torchjit.onnx import _symbolic_modules as _symbolic_modules
+from torchjit.onnx._type_utils import JitScalarType
+from torchjit.onnx.errors import CheckerError
+from torchjit.onnx.utils import (
+    export,
+    export_to_pretty_string,
+    is_in_onnx_export,
+    register_custom_op_symbolic,
+    select_model_mode_for_export,
+    unregister_custom_op_symbolic,
+)
+
+__all__ = [
+    "symbolic_helper", "utils", "errors", "symbolic_caffe2", "symbolic_opset7", "symbolic_opset8", "symbolic_opset9", "symbolic_opset10",
+    "symbolic_opset11", "symbolic_opset12", "symbolic_opset13", "symbolic_opset14", "symbolic_opset15", "symbolic_opset16", "symbolic_opset17",
+    "ExportTypes", "OperatorExportTypes", "TrainingMode", "TensorProtoDataType", "JitScalarType", "export", "export_to_pretty_string",
+    "is_in_onnx_export", "select_model_mode_for_export", "register_custom_op_symbolic", "unregister_custom_op_symbolic", "disable_log", "enable_log",
+    "CheckerError",
+]  # fmt: skip
+
+producer_name = "pytorch"
+producer_version = "1.13.1"
 
 
-class OperatorExportTypes(enum.IntEnum):
-    """How operators would be exported."""
+class ExportTypes:
+    """Forms of exported models; export writes the first."""
 
-    ONNX = 0
-    ONNX_ATEN = 1
-    ONNX_ATEN_FALLBACK = 2
-    ONNX_FALLTHROUGH = 3
-
-
-class TrainingMode(enum.IntEnum):
-    """Whether a model would be exported as for training."""
-
-    EVAL = 0
-    PRESERVE = 1
-    TRAINING = 2
+    PROTOBUF_FILE = "Saves model in the specified protobuf file."
+    ZIP_ARCHIVE = "Saves model in the specified ZIP file (uncompressed)."
+    COMPRESSED_ZIP_ARCHIVE = "Saves model in the specified ZIP file (compressed)."
+    DIRECTORY = "Saves model in the specified folder."
 
 
-_registered: dict[tuple[str, int], Callable[..., Any]] = {}
+def _export(*args: Any, **kwargs: Any) -> Any:
+    """export, which returns what the call of the module returned."""
+    return utils._export(*args, **kwargs)
 
 
-def is_in_onnx_export() -> bool:
-    """Whether a program is being exported: never."""
-    return False
+def enable_log() -> None:
+    """Has exports print their graphs."""
+    _text.verbose[0] = True
 
 
-def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Callable[..., Any], opset_version: int) -> None:
-    """Keeps how an operator ("namespace::name") would be exported."""
-    if symbolic_name.count("::") != 1:
-        raise ValueError(
-            f"Failed to register operator {symbolic_name}. The symbolic name must match the format domain::name, "
-            "and should start with a letter and contain only alphanumerical characters"
-        )
-    _registered[symbolic_name, opset_version] = symbolic_fn
+def disable_log() -> None:
+    """Has exports print nothing."""
+    _text.verbose[0] = False
 
 
-def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
-    """Forgets what register_custom_op_symbolic was given."""
-    _registered.pop((symbolic_name, opset_version), None)
+def is_onnx_log_enabled() -> bool:
+    """Whether exports print their graphs."""
+    return _text.verbose[0]
 
 
-def export(*args: Any, **kwargs: Any) -> None:
-    """Raises NotImplementedError: torchjit does not write ONNX files."""
-    raise NotImplementedError("torchjit does not write ONNX files; torch.jit.save writes archives that it and PyTorch load")
+def set_log_stream(stream_name: str = "stdout") -> None:
+    """Has exports print to "stdout" or "stderr". Raises ValueError for other names."""
+    import sys
+
+    if stream_name not in ("stdout", "stderr"):
+        raise ValueError(f"expected 'stdout' or 'stderr' but found '{stream_name}'")
+    _text.set_stream(getattr(sys, stream_name))
 
 
-def _undescribed(module: str, name: str) -> Callable[..., Any]:
-    """What libraries that describe exports in terms of others find: they import the functions, and nothing calls them."""
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torch.onnx.{module}' has no attribute '{name}'")
-
-    def symbolic(*args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(f"torch.onnx.{module}.{name}: torchjit does not write ONNX files")
-
-    return symbolic
+def log(*args: Any) -> None:
+    """Prints where exports print."""
+    _text.log(*args)

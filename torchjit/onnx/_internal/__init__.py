@@ -1,0 +1,1 @@
+"""torch.onnx._internal: what symbolic functions are called with."""
