@@ -38,7 +38,7 @@ var nodeMembers = []function{
 	{schema: "Node.addOutput(Node self) -> Value", doc: "Appends an output of type Tensor.", run: bind((*ir.Node).AddOutput)},
 	{schema: "Node.eraseOutput(Node self, int i) -> None", doc: "Removes an output that has no uses.", run: bind(eraseOutput)},
 	{schema: "Node.replaceAllUsesWith(Node self, Node other) -> None", doc: "Makes every use of an output one of the other node's output at its position.", run: bind(replaceNodeUses)},
-	{schema: "Node.copyMetadata(Node self, Node other) -> Node", doc: "Takes over the source place of another node.", run: bindAcross(func(n, other *ir.Node) *ir.Node { return n.SetRange(other.Range) })},
+	{schema: "Node.copyMetadata(Node self, Node other) -> Node", doc: "Takes over the source place and the scope of another node.", run: bindAcross(copyMetadata)},
 	{schema: "Node.insertBefore(Node self, Node other) -> Node", doc: "Puts the node, which is in no block, before another.", run: bind(insertBefore)},
 	{schema: "Node.insertAfter(Node self, Node other) -> Node", doc: "Puts the node, which is in no block, behind another.", run: bind(insertAfter)},
 	{schema: "Node.moveBefore(Node self, Node other) -> None", doc: "Moves the node before another.", run: bind(moveBefore)},
@@ -317,6 +317,12 @@ func destroyNode(n *ir.Node) error {
 	}
 	n.Destroy()
 	return nil
+}
+
+// copyMetadata gives n the source place and the scope of another node.
+func copyMetadata(n, other *ir.Node) *ir.Node {
+	n.Scope = other.Scope
+	return n.SetRange(other.Range)
 }
 
 func pythonName(n *ir.Node) (string, error) {

@@ -294,24 +294,22 @@ def _get_trace_graph(
     tensors among the arguments and then the tensors of the module's state.
     """
     from torchjit.nn import Module
-    from torchjit.nn.utils.stateless import _reparametrize_module
 
     kwargs = kwargs or {}
     args = args if isinstance(args, tuple) else (args,)
     given, form = _C._jit_flatten(args)
-    state = _unique_state_dict(f, keep_vars=True) if isinstance(f, Module) else {}
+    state = list(_unique_state_dict(f, keep_vars=True).values()) if isinstance(f, Module) else []
     results: list[Any] = []
 
     def call(*tensors: Any) -> Any:
         bound = _C._jit_unflatten(tensors[: len(given)], form)
-        with contextlib.ExitStack() as stack:
-            if state:
-                stack.enter_context(_reparametrize_module(f, dict(zip(state, tensors[len(given) :], strict=True))))
-            results.append(f(*bound, **kwargs))
+        for tensor, made in zip(state, tensors[len(given) :], strict=True):
+            _C._set_value_trace(tensor, _C._get_value_trace(made))
+        results.append(f(*bound, **kwargs))
         flat = _C._jit_flatten(results[0])[0]
         return flat[0] if len(flat) == 1 else tuple(flat)
 
-    inputs = (*given, *state.values())
+    inputs = (*given, *state)
     traced = _record(call, inputs, None, "__torch__.traced", "", strict, [], _force_outplace)
     graph = traced.inlined_graph
     made = (graph, results[0])

@@ -99,4 +99,5 @@ def _share_initializers(graph: Any, params: dict[str, Any]) -> None:
         value.replaceAllUsesWith(node.output())
         graph.eraseInput(value.offset())
         del params[name]
-        node.output().setDebugName(name)
+        if not name.isdigit():
+            node.output().setDebugName(name)

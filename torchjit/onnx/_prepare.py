@@ -41,7 +41,9 @@ def prepare(graph: Any, inputs: list[Any], dynamic: dict[int, set[int]]) -> None
     reliable = not dynamic and not any(n.kind() in _OF_ELEMENTS for n in nodes(graph.block()))
     present = set(values(graph.block()))
     for value, (dtype, sizes) in known.items():
-        if value in present:
+        if value in present and value.type().kind() == "TensorType":
+            found, sizes_found = _infer.info(value)
+            _infer.set_type(value, dtype if dtype is not None else found, sizes_found)  # a constant stands for a number: only the trace knows
             _infer.refine(value, dtype, sizes if sizes is None or reliable else [None] * len(sizes))
     _functional.remove_writes(graph)
     _C._jit_pass_dce(graph)

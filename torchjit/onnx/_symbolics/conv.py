@@ -167,7 +167,7 @@ def _adaptive(dims: int, kind: str) -> Callable[..., Any]:
         """Windows of one size, where the sizes are multiples; the whole plane for results of size 1."""
         wanted = _each(sizes, dims)
         with_indices = kind == "Max"
-        if all(n == 1 for n in wanted) and not (with_indices and g.original_node.output().uses() and _second_used(g)):
+        if all(n == 1 for n in wanted) and not (with_indices and _second_used(g)):
             made = g.op("GlobalAveragePool" if kind == "Average" else "GlobalMaxPool", x)
             return (made, g.none()) if with_indices else made
         given = helper._get_tensor_sizes(x)

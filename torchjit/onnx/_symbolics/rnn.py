@@ -96,7 +96,7 @@ def _infer_states(g: Any, x: Any, y: Any, last: list[Any], directions: int, hidd
 
 def _recurrent(kind: str, activation: str | None) -> Callable[..., Any]:
     def export(g: Any, x: Any, *args: Any) -> Any:
-        packed = helper._is_list(args[1]) if kind == "LSTM" else not helper._is_list(args[1])
+        packed = not helper._is_list(args[0 if kind == "LSTM" else 1])
         if packed:
             lengths, states, params, has_biases, layers, dropout, train, bidirectional = args
             lengths, batch_first = g.cast(lengths, torch.int32), False
@@ -143,11 +143,17 @@ def pack_padded_sequence(g: Any, x: Any, lengths: Any, batch_first: Any) -> Any:
 def pad_packed_sequence(g: Any, data: Any, lengths: Any, batch_first: Any, padding_value: Any, total_length: Any) -> Any:
     if helper._scalar(padding_value) != 0:
         helper._onnx_unsupported("pad_packed_sequence with a padding_value other than 0", data)
-    if (helper._scalar(total_length) or 0) > 0 and helper._get_tensor_dim_size(data, 0) != helper._scalar(total_length):
-        helper._onnx_unsupported("pad_packed_sequence with total_length", data)
-    longest = g.op("ReduceMax", lengths, keepdims_i=0)
-    data = helper._slice_helper(g, data, [0], [0], longest)
+    total = helper._scalar(total_length)
+    if total is not None and total > 0 and helper._get_tensor_dim_size(data, 0) != total:
+        helper._onnx_unsupported("pad_packed_sequence with a total_length other than that of what was packed", data)
+    if total is None or total <= 0:
+        data = helper._slice_helper(g, data, [0], [0], longest(g, lengths))
     return g.op("Transpose", data, perm_i=[1, 0, 2]) if helper._parse_arg(batch_first, "b") else data, lengths
+
+
+def longest(g: Any, lengths: Any) -> Any:
+    """The greatest of lengths."""
+    return g.op("ReduceMax", lengths, keepdims_i=0)
 
 
 def first_batch_size(g: Any, x: Any, index: Any) -> Any:

@@ -10,11 +10,14 @@ from torchjit.onnx import _infer
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._constants import INT64_MAX
 from torchjit.onnx._registry import symbolic
+from torchjit.onnx._symbolics.rnn import longest
 from torchjit.onnx.symbolic_helper import parse_args
 
 
 @symbolic("size", "sym_size")
 def size(g: Any, x: Any, dim: Any = None) -> Any:
+    if x in g.translator.lengths:
+        return longest(g, x)
     if dim is not None:
         return helper._size_helper(g, x, dim)
     rank = helper._get_tensor_rank(x)
@@ -384,7 +387,7 @@ def meshgrid(g: Any, tensors: Any, indexing: Any = None) -> Any:
         form[i] = -1
         made.append(g.op("Expand", helper._reshape_helper(g, v, form), shape))
     if turned:
-        made = [g.op("Transpose", v, perm_i=[1, 0, *range(2, len(items))]) for v in made[1::-1] + made[2:]]
+        made[:2] = made[1::-1]
     return g.list(made)
 
 
