@@ -8,14 +8,15 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _C
+from torchjit.jit._trace import _clone_inputs
 from torchjit.onnx import _functions
 
 
 class Program:
     """A graph to export.
 
-    state has a module's tensors by the names of the inputs that they are, inputs the values of the other inputs, results what the call of a traced
-    module returned, calls those of autograd functions.
+    state has a module's tensors by the names of the inputs that they are, inputs the values of the other inputs, results what the program returned for
+    them, calls those of autograd functions.
     """
 
     def __init__(self, graph: Any, state: dict[str, Any], inputs: list[Any], results: Any, calls: Any = ()) -> None:
@@ -30,9 +31,8 @@ def capture(model: Any, args: tuple[Any, ...]) -> Program:
     if isinstance(model, torch.jit.ScriptModule):
         return _compiled_module(model, args)
     if isinstance(model, torch.jit.ScriptFunction):
-        graph = model.graph.copy()
-        _C._jit_pass_inline(graph)
-        return _with_arguments(graph, {}, args)
+        args = _with_defaults(model.schema.arguments, args)
+        return _with_arguments(model.graph.copy(), {}, args, _results(model, args))
     if isinstance(model, torch.nn.Module):
         return _traced(model, args)
     raise TypeError(f"expected a torch.nn.Module, a ScriptModule or a ScriptFunction to export but found a {type(model).__name__}")
@@ -75,8 +75,14 @@ def arguments(model: Any, args: Any) -> tuple[Any, ...]:
 
 def _compiled_module(model: Any, args: tuple[Any, ...]) -> Program:
     names = {t.data_ptr(): name for name, t in reversed(list(model.state_dict(keep_vars=True).items()))}
-    module = _C._freeze_module(model._c, preserveParameters=True) if not model.training else model._c
-    graph, tensors = _C._jit_pass_lower_graph(_method_graph(module), module)
+    method = next((m for m in (getattr(model, n, None) for n in ("forward", "forward__0")) if hasattr(m, "graph")), None)
+    if method is None:
+        raise RuntimeError(f"{type(model).__name__} has no compiled method forward to export")
+    args = _with_defaults(method.schema.arguments[1:], args)
+    results = _results(model, args)
+    frozen = not getattr(model, "training", False) and method.name == "forward"
+    module = _C._freeze_module(model._c, preserveParameters=True) if frozen else model._c
+    graph, tensors = _C._jit_pass_lower_graph(module._get_method(method.name).graph, module)
     state: dict[str, Any] = {}
     for value, tensor in zip(list(graph.inputs())[-len(tensors) :] if tensors else [], tensors):
         name = names.get(tensor.data_ptr()) if tensor.numel() else None
@@ -84,14 +90,25 @@ def _compiled_module(model: Any, args: tuple[Any, ...]) -> Program:
             name = f"{name or 'constant'}.{len(state)}"
         state[name] = tensor
         value.setDebugName(name)
-    return _with_arguments(graph, state, args)
+    return _with_arguments(graph, state, args, results)
 
 
-def _method_graph(module: Any) -> Any:
-    return module._get_method("forward").graph
+def _with_defaults(parameters: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments with the defaults of those that were not given."""
+    rest = parameters[len(args) :]
+    missing = [a.name for a in rest if not a.has_default_value()]
+    if missing:
+        raise RuntimeError(f"the export was given {len(args)} arguments; the program takes {missing} too")
+    return (*args, *(a.default_value for a in rest))
 
 
-def _with_arguments(graph: Any, state: dict[str, Any], args: tuple[Any, ...]) -> Program:
+def _results(model: Any, args: tuple[Any, ...]) -> Any:
+    """What a compiled program returns for the arguments: their tensors are copied, as the program may write them."""
+    with torch.no_grad():
+        return model(*_clone_inputs(args))
+
+
+def _with_arguments(graph: Any, state: dict[str, Any], args: tuple[Any, ...], results: Any) -> Program:
     """Gives the inputs of a graph the types that the arguments have: tuples become several inputs."""
     _C._jit_pass_inline(graph)
     flat = _spread(graph, args, len(list(graph.inputs())) - len(state))
@@ -99,7 +116,7 @@ def _with_arguments(graph: Any, state: dict[str, Any], args: tuple[Any, ...]) ->
     for value, tensor in zip(graph.inputs(), flat):
         if isinstance(tensor, torch.Tensor) and value.type().kind() == "TensorType":
             value.setType(_C.TensorType.create_from_tensor(tensor.detach()))
-    return Program(graph, state, flat, None)
+    return Program(graph, state, flat, results)
 
 
 def _spread(graph: Any, args: tuple[Any, ...], count: int) -> list[Any]:

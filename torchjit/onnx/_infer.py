@@ -18,7 +18,11 @@ _NUMBERS = {"IntType": torch.int64, "FloatType": torch.float32, "BoolType": torc
 
 def info(value: Any) -> tuple[Any, Sizes | None]:
     """The element type of a value and its sizes, None for what is not known. Numbers are tensors without dimensions."""
-    kind = value.type()
+    return info_of(value.type())
+
+
+def info_of(kind: Any) -> tuple[Any, Sizes | None]:
+    """info of values of a type."""
     name = kind.kind()
     if name == "OptionalType":
         kind = kind.getElementType()
@@ -340,10 +344,19 @@ def _top_k(node: Any, inputs: list[Any]) -> None:
         set_type(out, dtype, made)
 
 
+def _joined(g: Any, node: Any, inputs: list[Any]) -> tuple[Any, Any]:
+    """ConcatFromSequence, where something is known of the sequence's elements."""
+    kind = node.inputsAt(0).type()
+    if kind.kind() != "ListType":
+        return None, None
+    dtype, sizes = info_of(kind.getElementType())
+    return dtype, None if sizes is None else [None] * (len(sizes) + _attribute(node, "new_axis", 0))
+
+
 Rule = Callable[[Any, Any, list[Any]], tuple[Any, Any]]
 
 _RULES: dict[str, Rule] = {
-    "ArgMax": _arg, "ArgMin": _arg, "Cast": _cast, "Concat": _concat, "Constant": _constant, "ConstantOfShape": _filled, "Expand": _expanded,
+    "ArgMax": _arg, "ArgMin": _arg, "Cast": _cast, "Concat": _concat, "ConcatFromSequence": _joined, "Constant": _constant, "ConstantOfShape": _filled, "Expand": _expanded,
     "Flatten": _flattened, "Gather": _gather, "Gemm": _gemm, "MatMul": _product, "Pad": _padded, "Reshape": _reshaped, "Shape": _shape, "Slice": _sliced,
     "Squeeze": _squeezed, "Tile": _tiled, "Transpose": _transposed, "Unsqueeze": _unsqueezed, "Where": _where,
     "GatherElements": lambda g, node, inputs: (inputs[0][0], inputs[1][1]),

@@ -33,9 +33,10 @@ def prepare(graph: Any, inputs: list[Any], dynamic: dict[int, set[int]]) -> None
         value.setType(kind)
     _C._jit_pass_propagate_shapes_on_graph(graph)
     if compiled:
-        for _ in range(2):
+        for _ in range(3):
             _C._jit_pass_peephole(graph)
             _C._jit_pass_constant_propagation(graph)
+            _C._jit_pass_constant_loop_unrolling(graph)
             _C._jit_pass_dce(graph)
             _C._jit_pass_propagate_shapes_on_graph(graph)
     reliable = not dynamic and not any(n.kind() in _OF_ELEMENTS for n in nodes(graph.block()))

@@ -103,11 +103,12 @@ class Translator:
         value = node.output().toIValue()
         if isinstance(value, (bool, int, float)) or isinstance(value, torch.Tensor):
             return g.constant(value, torch.float64 if isinstance(value, float) else None)
-        copy = g.graph.insertNode(g.graph.createClone(node, lambda v: v))
-        if isinstance(value, (list, tuple)) and value and all(isinstance(v, (bool, int, float)) for v in value):
-            copy.destroy()
-            return g.list([g.constant(v, torch.float64 if isinstance(v, float) else None) for v in value], node.output().type())
-        return copy.output()
+        if isinstance(value, (list, tuple)) and value:
+            if all(isinstance(v, (bool, int, float)) for v in value):
+                return g.list([g.constant(v, torch.float64 if isinstance(v, float) else None) for v in value], node.output().type())
+            if all(isinstance(v, torch.Tensor) for v in value):
+                return g.list([g.initializer(v) for v in value], node.output().type())
+        return g.graph.insertNode(g.graph.createClone(node, lambda v: v)).output()
 
     def output(self, value: Any) -> Any:
         """What the graph returns for a value: an Identity of inputs and of what is returned already."""

@@ -11,7 +11,7 @@ from typing import Any
 import torchjit as torch
 from torchjit import _C
 from torchjit._C._onnx import OperatorExportTypes, TrainingMode
-from torchjit.onnx import _capture, _constants, _names, _optimize, _prepare, _registry, _text, _translate, _write
+from torchjit.onnx import _capture, _constants, _infer, _names, _optimize, _prepare, _registry, _text, _translate, _write
 from torchjit.onnx._globals import GLOBALS
 
 __all__ = [
@@ -33,9 +33,9 @@ def select_model_mode_for_export(model: Any, mode: TrainingMode) -> Iterator[Non
         raise TypeError(f"'mode' should be a torch.onnx.TrainingMode enum, but got '{type(mode)}'.")
     former, changed = GLOBALS.training_mode, None
     if isinstance(model, torch.nn.Module):
-        wanted = {TrainingMode.EVAL: False, TrainingMode.TRAINING: True, TrainingMode.PRESERVE: model.training}[mode]
+        wanted = {TrainingMode.EVAL: False, TrainingMode.TRAINING: True, TrainingMode.PRESERVE: getattr(model, "training", False)}[mode]
         GLOBALS.training_mode = TrainingMode.TRAINING if wanted else TrainingMode.EVAL
-        if model.training != wanted:
+        if getattr(model, "training", wanted) != wanted:
             changed = {m: m.training for m in model.modules()} if not isinstance(model, torch.jit.ScriptModule) else model.training
             model.train(wanted)
     try:
@@ -165,12 +165,32 @@ def _model_to_graph(
     dynamic = _dynamic_inputs(program, input_names, dynamic_axes or {})
     _prepare.prepare(program.graph, program.inputs, dynamic)
     graph, params = _translate.translate(program, GLOBALS.export_onnx_opset_version)
+    _give_types(graph, program.results)
     in_training = training == TrainingMode.TRAINING or bool(GLOBALS.training_mode)
     _optimize.optimize(graph, params, in_training, not getattr(model, "training", False))
     params = _names.name_values(graph, params, input_names, output_names)
     _C._jit_pass_lint(graph)
     _text.log("Exported graph: ", graph)
     return graph, params, program.results
+
+
+def _give_types(graph: Any, results: Any) -> None:
+    """Gives outputs the element types and the numbers of dimensions that an example has, where they are not known."""
+    tensors = _flat(results)
+    if len(tensors) != len(list(graph.outputs())):
+        return
+    for value, tensor in zip(graph.outputs(), tensors):
+        if isinstance(tensor, torch.Tensor) and value.type().kind() == "TensorType":
+            _infer.refine(value, tensor.dtype, [None] * tensor.dim())
+
+
+def _flat(results: Any) -> list[Any]:
+    """The tensors and lists of results; numbers are tensors, and None is left out."""
+    if isinstance(results, dict):
+        results = tuple(results.values())
+    if isinstance(results, tuple):
+        return [t for r in results for t in _flat(r)]
+    return [] if results is None else [torch.tensor(results) if isinstance(results, (int, float)) else results]
 
 
 def _dynamic_inputs(program: Any, input_names: Any, axes: dict[str, Any]) -> dict[int, set[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
+from torchjit import _C
 from torchjit.onnx import _infer
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
@@ -69,7 +70,7 @@ def _join_types(out: Any, a: Any, b: Any) -> None:
     if helper._is_none(a) != helper._is_none(b):
         helper._onnx_unsupported("a branch that gives None where the other gives a tensor", b if helper._is_none(a) else a)
     if a.type().kind() == "ListType":
-        out.setType(a.type())
+        out.setType(b.type() if a.node().kind() in ("onnx::SequenceEmpty", "prim::Param") else a.type())
         return
     (dtype, left), (other, right) = _infer.info(a), _infer.info(b)
     sizes = None
@@ -97,9 +98,21 @@ def loop(g: Any, count: Any, condition: Any, *initial: Any) -> Any:
         outs = [_as_output(g, inner, truth(g, g.env[keep])), *(_result(g, inner, g.env[v], p) for v, p in zip(results, list(inner.inputs())[2:]))]
     for value in outs:
         inner.registerOutput(value)
-    for out, start, end in zip(node.outputs(), first, outs[1:]):
+    for out, start, end, parameter in zip(node.outputs(), first, outs[1:], list(inner.inputs())[2:]):
         _join_types(out, start, end)
+        if helper._is_list(start) and start.node().kind() == "onnx::SequenceEmpty":
+            _say_element_type(start, end, parameter)
     return list(node.outputs())
+
+
+def _say_element_type(empty: Any, end: Any, parameter: Any) -> None:
+    """An empty sequence has the element type of what a loop puts into it."""
+    element = end.type().getElementType()
+    dtype = element.dtype() if element.kind() == "TensorType" else torch.int64 if element.kind() == "IntType" else None
+    if dtype is not None:
+        empty.node().i_("dtype", int(JitScalarType.from_dtype(dtype).onnx_type()))
+        for value in (empty, parameter):
+            value.setType(end.type())
 
 
 def _carried(g: Any, value: Any) -> Any:
@@ -169,6 +182,9 @@ def list_unpack(g: Any, value: Any) -> Any:
 def _typed(g: Any, op: str, sequence: Any, *args: Any) -> Any:
     made = g.op(op, sequence, *args)
     made.setType(sequence.type())
+    if op == "SequenceInsert" and helper._is_tensor_list(sequence) and helper._dtype(args[0]) is not None:
+        rank = helper._get_tensor_rank(args[0])
+        made.setType(_C.ListType(_infer.tensor_type(helper._dtype(args[0]), None if rank is None else [None] * rank)))
     return made
 
 
@@ -236,6 +252,8 @@ def getitem(g: Any, value: Any, index: Any) -> Any:
         old = g.original_node.output()
         dtype, sizes = _infer.info(old)
         _infer.set_type(made, dtype, sizes)
+        if value.type().getElementType().kind() == "TensorType":
+            _infer.refine(made, *_infer.info_of(value.type().getElementType()))
         return made
     return g.op("Gather", value, index, axis_i=0)
 
