@@ -14,7 +14,8 @@ _MOST_NEW_ELEMENTS = 256
 
 # What is computed of initializers too: other operators of them stay as they are.
 _OF_INITIALIZERS = {
-    "Add", "Cast", "Concat", "Div", "Gather", "Mul", "Not", "ReduceSum", "Reshape", "Shape", "Slice", "Sqrt", "Squeeze", "Sub", "Transpose", "Unsqueeze",
+    "Add", "Cast", "Concat", "Div", "Gather", "Mul", "Not", "ReduceL1", "ReduceL2", "ReduceSum", "Reshape", "Shape", "Slice", "Split", "Sqrt", "Squeeze",
+    "Sub", "Transpose", "Unsqueeze",
 }  # fmt: skip
 
 
@@ -27,7 +28,7 @@ def constant_of(value: Any) -> Any:
 
 
 def fold(g: Any, op: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:
-    """The value of what an operator gives of constants, or None where it has to be a node."""
+    """The value of what an operator gives of constants, a tuple of them for several; None where it has to be a node."""
     if op == "Shape" and not attributes:
         sizes = static_sizes(inputs[0])
         return g.constant(sizes) if sizes is not None else None
@@ -43,9 +44,11 @@ def fold(g: Any, op: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:
             return None
         tensors.append(tensor)
     result = compute(tensors, attributes)
-    if result is None or result.numel() > sum(t.numel() for t in tensors) + _MOST_NEW_ELEMENTS:
+    made = [] if result is None else list(result) if isinstance(result, tuple) else [result]
+    if not made or sum(r.numel() for r in made) > sum(t.numel() for t in tensors) + _MOST_NEW_ELEMENTS:
         return None
-    return g.initializer(result) if initializers else g.constant(result)
+    values = tuple(g.initializer(r) if initializers else g.constant(r) for r in made)
+    return values if isinstance(result, tuple) else values[0]
 
 
 def _folds_initializers(op: str) -> bool:
@@ -123,6 +126,19 @@ def _reduce_sum(t: list[Any], a: dict[str, Any]) -> Any:
     return t[0].sum(list(range(t[0].dim())) if axes is None else axes, keepdim=bool(a.get("keepdims_i", 1)))
 
 
+def _norm(order: int) -> Callable[[list[Any], dict[str, Any]], Any]:
+    def compute(t: list[Any], a: dict[str, Any]) -> Any:
+        axes = _axes(t, a)
+        return torch.linalg.vector_norm(t[0], order, list(range(t[0].dim())) if axes is None else axes, keepdim=bool(a.get("keepdims_i", 1)))
+
+    return compute
+
+
+def _split(t: list[Any], a: dict[str, Any]) -> Any:
+    parts = t[1].tolist() if len(t) > 1 else a.get("split_i")
+    return None if parts is None else tuple(p.contiguous() for p in t[0].split(list(parts), a.get("axis_i", 0)))
+
+
 def _reshape(t: list[Any], a: dict[str, Any]) -> Any:
     sizes = t[1].tolist()
     return t[0].reshape([t[0].shape[i] if n == 0 and not a.get("allowzero_i") else n for i, n in enumerate(sizes)])
@@ -167,14 +183,18 @@ _COMPUTE: dict[str, Callable[[list[Any], dict[str, Any]], Any]] = {
     "Not": lambda t, a: ~t[0],
     "Or": lambda t, a: t[0] | t[1],
     "Range": _range,
+    "ReduceL1": _norm(1),
+    "ReduceL2": _norm(2),
     "ReduceSum": _reduce_sum,
     "Reshape": _reshape,
     "Shape": lambda t, a: torch.tensor(list(t[0].shape)) if not a else None,
     "Slice": _slice,
+    "Split": _split,
     "Sqrt": lambda t, a: t[0].sqrt(),
     "Squeeze": _squeeze,
     "Sub": lambda t, a: t[0] - t[1],
     "Transpose": lambda t, a: t[0].permute(a["perm_i"] if "perm_i" in a else list(range(t[0].dim()))[::-1]).contiguous(),
     "Unsqueeze": _unsqueeze,
     "Where": lambda t, a: torch.where(t[0], t[1], t[2]),
+    "Xor": lambda t, a: t[0] ^ t[1],
 }

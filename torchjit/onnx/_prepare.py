@@ -47,6 +47,7 @@ def prepare(graph: Any, inputs: list[Any], dynamic: dict[int, set[int]]) -> None
             _infer.set_type(value, dtype if dtype is not None else found, sizes_found)  # a constant stands for a number: only the trace knows
             _infer.refine(value, dtype, sizes if sizes is None or reliable else [None] * len(sizes))
     _functional.remove_writes(graph)
+    _C._jit_pass_cse(graph)
     _C._jit_pass_dce(graph)
 
 

@@ -48,7 +48,7 @@ class GraphContext:
         kind = opname if "::" in opname else "onnx::" + opname
         given = {name: value for name, value in kwargs.items() if value is not None}
         inputs = self._promoted(kind, [self._input(a) for a in raw_args])
-        if kind.startswith("onnx::") and outputs == 1:
+        if kind.startswith("onnx::"):
             folded = _fold.fold(self, kind[6:], inputs, given)
             if folded is not None:
                 return folded

@@ -8,6 +8,7 @@ from typing import Any
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
 from torchjit.onnx._symbolics.pointwise import as_float, clip, number
+from torchjit.onnx._symbolics.shape import chunk
 from torchjit.onnx.symbolic_helper import parse_args
 
 
@@ -114,8 +115,7 @@ def glu(g: Any, x: Any, dim: int) -> Any:
     size = helper._get_tensor_dim_size(x, dim)
     if size is None:
         helper._onnx_unsupported("glu of a dimension whose size is not known", x)
-    half = size // 2
-    parts = [helper._slice_helper(g, x, [dim], [i * half], [(i + 1) * half]) for i in range(2)]
+    parts = helper._unpack_list(chunk(g, x, 2, dim))
     return g.op("Mul", parts[0], g.op("Sigmoid", parts[1]))
 
 

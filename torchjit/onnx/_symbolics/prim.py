@@ -156,6 +156,7 @@ def list_construct(g: Any, *items: Any) -> Any:
 @symbolic("prim::TupleConstruct")
 def tuple_construct(g: Any, *items: Any) -> Any:
     node = g.graph.insertNode(g.graph.create("prim::TupleConstruct", list(items), 1))
+    node.output().setType(_C.TupleType([v.type() for v in items]))
     return node.output()
 
 
