@@ -14,7 +14,7 @@ _MOST_NEW_ELEMENTS = 256
 
 # What is computed of initializers too: other operators of them stay as they are.
 _OF_INITIALIZERS = {
-    "Add", "Cast", "Concat", "Div", "Gather", "Mul", "Not", "ReduceL1", "ReduceL2", "ReduceSum", "Reshape", "Shape", "Slice", "Split", "Sqrt", "Squeeze",
+    "Add", "Cast", "Concat", "Div", "Equal", "Gather", "Mul", "Not", "ReduceL1", "ReduceL2", "ReduceSum", "Reshape", "Shape", "Slice", "Split", "Sqrt", "Squeeze",
     "Sub", "Transpose", "Unsqueeze",
 }  # fmt: skip
 

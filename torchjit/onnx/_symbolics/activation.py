@@ -119,7 +119,7 @@ def glu(g: Any, x: Any, dim: int) -> Any:
     return g.op("Mul", parts[0], g.op("Sigmoid", parts[1]))
 
 
-def _last(g: Any, op: str, x: Any, dim: int) -> Any:
+def last_softmax(g: Any, op: str, x: Any, dim: int) -> Any:
     """Softmax along one dimension: before opset version 13 ONNX has it of the last dimensions together."""
     if g.opset >= 13:
         return g.op(op, x, axis_i=dim)
@@ -141,19 +141,19 @@ def _cast_to(g: Any, x: Any, dtype: int | None) -> Any:
 @symbolic("softmax", "_softmax", "special_softmax")
 @parse_args("v", "i", "i")
 def softmax(g: Any, x: Any, dim: int, dtype: int | None = None) -> Any:
-    return _last(g, "Softmax", as_float(g, _cast_to(g, x, dtype)), dim)
+    return last_softmax(g, "Softmax", as_float(g, _cast_to(g, x, dtype)), dim)
 
 
 @symbolic("log_softmax", "_log_softmax", "special_log_softmax")
 @parse_args("v", "i", "i")
 def log_softmax(g: Any, x: Any, dim: int, dtype: int | None = None) -> Any:
-    return _last(g, "LogSoftmax", as_float(g, _cast_to(g, x, dtype)), dim)
+    return last_softmax(g, "LogSoftmax", as_float(g, _cast_to(g, x, dtype)), dim)
 
 
 @symbolic("softmin")
 @parse_args("v", "i", "i")
 def softmin(g: Any, x: Any, dim: int, dtype: int | None = None) -> Any:
-    return _last(g, "Softmax", g.op("Neg", _cast_to(g, x, dtype)), dim)
+    return last_softmax(g, "Softmax", g.op("Neg", _cast_to(g, x, dtype)), dim)
 
 
 @symbolic("dropout")

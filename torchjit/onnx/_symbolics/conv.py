@@ -122,6 +122,8 @@ def _places_in_plane(g: Any, x: Any, places: Any, dims: int) -> Any:
     """ONNX counts the elements of the whole tensor, PyTorch those of a plane."""
     shape = g.op("Shape", x)
     plane = g.op("ReduceProd", helper._slice_helper(g, shape, [0], [2], [2 + dims]), keepdims_i=0)
+    if g.opset < 10:
+        return g.op("Sub", places, g.op("Mul", g.op("Div", places, plane), plane))
     return g.op("Mod", places, plane, fmod_i=0)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
-from torchjit.onnx._symbolics.pointwise import clip, number
+from torchjit.onnx._symbolics.pointwise import clip, eq, number
 from torchjit.onnx.symbolic_helper import parse_args
 
 _REDUCTIONS = ("none", "mean", "sum")
@@ -128,8 +128,8 @@ def cross_entropy_loss(g: Any, x: Any, target: Any, weight: Any, reduction: int,
 def hinge_embedding_loss(g: Any, x: Any, target: Any, margin: float, reduction: int) -> Any:
     zero = number(g, 0.0, x)
     far = clip(g, g.op("Sub", number(g, margin, x), x), zero, None)
-    same = g.op("Equal", target, number(g, 1, target))
-    other = g.op("Equal", target, number(g, -1, target))
+    same = eq(g, target, number(g, 1, target))
+    other = eq(g, target, number(g, -1, target))
     return reduce_loss(g, g.op("Add", g.op("Where", same, x, zero), g.op("Where", other, far, zero)), reduction)
 
 
@@ -153,7 +153,7 @@ def cosine_embedding_loss(g: Any, x: Any, other: Any, target: Any, margin: float
     zero = number(g, 0.0, x)
     near = g.op("Sub", number(g, 1.0, x), cosine)
     far = clip(g, g.op("Sub", cosine, number(g, margin, x)), zero, None)
-    parts = [g.op("Where", g.op("Equal", target, number(g, n, target)), v, zero) for n, v in ((1, near), (-1, far))]
+    parts = [g.op("Where", eq(g, target, number(g, n, target)), v, zero) for n, v in ((1, near), (-1, far))]
     return reduce_loss(g, g.op("Add", *parts), reduction)
 
 

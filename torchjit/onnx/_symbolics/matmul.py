@@ -6,6 +6,8 @@ from typing import Any
 
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
+from torchjit.onnx._symbolics.activation import last_softmax
+from torchjit.onnx._symbolics.creation import named
 
 
 @symbolic("matmul", "mm", "bmm", "mv", "dot", "inner", "linalg_matmul", "chain_matmul")
@@ -95,11 +97,9 @@ def det(g: Any, x: Any) -> Any:
     return g.op("Det", x)
 
 
-@symbolic("_scaled_dot_product_attention", "scaled_dot_product_attention", since=14)
+@symbolic("_scaled_dot_product_attention", "scaled_dot_product_attention")
 def attention(g: Any, *args: Any) -> Any:
     """The weighted sum of values, by softmax of the products of queries and keys."""
-    from torchjit.onnx._symbolics.creation import named
-
     given = named(g, args)
     query, key, value = given["query"], given["key"], given["value"]
     rank = helper._rank(key, "attention")
@@ -116,6 +116,6 @@ def attention(g: Any, *args: Any) -> Any:
         if helper._is_bool(mask):
             mask = g.op("Where", mask, g.constant(0.0, helper._dtype(query)), g.constant(float("-inf"), helper._dtype(query)))
         scores = g.op("Add", scores, mask)
-    weights = g.op("Softmax", scores, axis_i=-1)
+    weights = last_softmax(g, "Softmax", scores, -1)
     made = g.op("MatMul", weights, value)
     return (made, weights) if g.original_node.outputsSize() == 2 else made

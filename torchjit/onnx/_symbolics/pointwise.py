@@ -227,16 +227,23 @@ def pow_(g: Any, x: Any, exponent: Any) -> Any:
     if helper._dtype(exponent) != helper._dtype(x) and helper._dtype(x) is not None:
         if helper._get_tensor_rank(exponent) == 0 or g.opset < 12:
             exponent = g.cast(exponent, helper._dtype(x))
+    if g.opset < 12 and _is_integral(x):
+        return g.cast(g.op("Pow", g.cast(x, torch.float32), g.cast(exponent, torch.float32)), helper._dtype(x))
     return g.op("Pow", x, exponent)
 
 
 @symbolic("maximum")
 def maximum(g: Any, x: Any, other: Any) -> Any:
+    """Integers have Max and Min from opset version 12 on: comparisons find them before it."""
+    if g.opset < 12 and _is_integral(x) and _is_integral(other):
+        return g.op("Where", g.op("Greater", x, other), x, other)
     return g.op("Max", x, other)
 
 
 @symbolic("minimum")
 def minimum(g: Any, x: Any, other: Any) -> Any:
+    if g.opset < 12 and _is_integral(x) and _is_integral(other):
+        return g.op("Where", g.op("Less", x, other), x, other)
     return g.op("Min", x, other)
 
 
@@ -393,8 +400,8 @@ def clamp(g: Any, x: Any, low: Any = None, high: Any = None) -> Any:
     if all(b is None or helper._get_tensor_rank(b) == 0 and (g.opset >= 11 or helper._scalar(b) is not None) for b in cast):
         if g.opset >= 12 or helper._is_fp(x):
             return clip(g, x, *cast)
-    for op, bound in zip(("Max", "Min"), cast):
-        x = x if bound is None else g.op(op, x, bound)
+    for limit, bound in zip((maximum, minimum), cast):
+        x = x if bound is None else limit(g, x, bound)
     return x
 
 

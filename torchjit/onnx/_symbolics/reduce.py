@@ -9,7 +9,7 @@ import torchjit as torch
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
 from torchjit.onnx._symbolics.creation import dtype_of, named
-from torchjit.onnx._symbolics.pointwise import as_float, number, truth
+from torchjit.onnx._symbolics.pointwise import as_float, maximum, minimum, number, truth
 from torchjit.onnx.symbolic_helper import parse_args
 
 
@@ -74,12 +74,12 @@ def logsumexp(g: Any, x: Any, dims: list[int], keep: bool) -> Any:
 # ---- extremes ----
 
 
-def _extreme(name: str, op: str, arg: str, pairwise: str) -> Callable[..., Any]:
+def _extreme(op: str, arg: str, pairwise: Callable[..., Any]) -> Callable[..., Any]:
     def export(g: Any, x: Any, dim_or_other: Any = None, keepdim: Any = None) -> Any:
         if dim_or_other is None:
             return reduced(g, op, x, None, False)
         if keepdim is None:
-            return g.op(pairwise, x, dim_or_other)
+            return pairwise(g, x, dim_or_other)
         dim, keep = helper._get_const(dim_or_other, "i", "dim"), helper._parse_arg(keepdim, "b")
         if helper._get_tensor_rank(x) == 0:
             return x, g.constant(0)
@@ -88,8 +88,8 @@ def _extreme(name: str, op: str, arg: str, pairwise: str) -> Callable[..., Any]:
     return export
 
 
-symbolic("max")(_extreme("max", "ReduceMax", "ArgMax", "Max"))
-symbolic("min")(_extreme("min", "ReduceMin", "ArgMin", "Min"))
+symbolic("max")(_extreme("ReduceMax", "ArgMax", maximum))
+symbolic("min")(_extreme("ReduceMin", "ArgMin", minimum))
 
 
 def _along(op: str) -> Callable[..., Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
+from torchjit.onnx import errors
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
 from torchjit.onnx._symbolics.creation import named
@@ -58,6 +60,13 @@ def _upsampled(g: Any, x: Any, given: dict[str, Any], scales: list[float] | None
         if sizes is None or None in sizes[2:] or not isinstance(wanted, list):
             helper._onnx_opset_unsupported_detailed("interpolate", g.opset, 11, "sizes are not known", x)
         scales = [b / a for a, b in zip(sizes[2:], wanted)]  # type: ignore[operator]
+    if mode != "nearest":
+        warnings.warn(
+            f"ONNX export of interpolate with mode={mode} at opset version {g.opset}: the positions of corners are other ones than PyTorch's, and so "
+            "are the results. They are the same from opset version 11 on.", errors.OnnxExporterWarning, stacklevel=2,
+        )  # fmt: skip
+    if min(scales) < 1:
+        helper._onnx_opset_unsupported("interpolate to a smaller size", g.opset, 11, x)
     return g.op("Resize" if g.opset >= 10 else "Upsample", x, g.constant([1.0, 1.0, *scales]), mode_s=mode)
 
 
