@@ -192,9 +192,11 @@ def trace_place() -> tuple[str, int, str]:
 
 
 class _Naming(threading.local):
-    """What names tensors in the trace that the thread records, None where the variables of the program do."""
+    """What names tensors in the trace that the thread records, None where the variables of the program do: those of the function that calls an
+    operator, or of one so many frames above it."""
 
     function: Any = None
+    frames_up = 0
 
 
 naming = _Naming()
@@ -205,6 +207,8 @@ def trace_name(tensor: Any) -> str:
     if naming.function is not None:
         return str(naming.function(tensor))
     frame, hidden = _frames()
+    for _ in range(naming.frames_up):
+        frame = frame.f_back if frame is not None else None
     if frame is None or hidden:
         return ""
     for name, held in frame.f_locals.items():

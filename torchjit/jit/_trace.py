@@ -310,7 +310,11 @@ def _get_trace_graph(
         return flat[0] if len(flat) == 1 else tuple(flat)
 
     inputs = (*given, *state)
-    traced = _record(call, inputs, None, "__torch__.traced", "", strict, [], _force_outplace)
+    _host.naming.frames_up = 1
+    try:
+        traced = _record(call, inputs, None, "__torch__.traced", "", strict, [], _force_outplace)
+    finally:
+        _host.naming.frames_up = 0
     graph = traced.inlined_graph
     made = (graph, results[0])
     return (*made, _C._jit_unflatten(given, form)) if return_inputs else made

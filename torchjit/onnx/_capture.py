@@ -57,7 +57,8 @@ def arguments(model: Any, args: Any) -> tuple[Any, ...]:
     known = {p.name for p in parameters}
     unknown = [name for name in by_name if name not in known]
     if unknown:
-        if any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
+        others = {p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
+        if others.issuperset(unknown) or any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
             return args
         raise ValueError(f"the last of the arguments of the export names {unknown}, but forward takes {sorted(known)}")
     for p in parameters[len(given) :]:
@@ -248,4 +249,6 @@ def _scopes(model: Any) -> dict[Any, str]:
 
 
 def _class_name(module: Any) -> str:
-    return f"{type(module).__module__}.{type(module).__qualname__}"
+    """The name of a module's class; those of this library have the names of PyTorch's."""
+    name = f"{type(module).__module__}.{type(module).__qualname__}"
+    return "torch." + name.removeprefix("torchjit.") if name.startswith("torchjit.") else name

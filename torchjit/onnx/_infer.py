@@ -35,10 +35,13 @@ def info_of(kind: Any) -> tuple[Any, Sizes | None]:
 
 def tensor_type(dtype: Any, sizes: Sizes | None) -> Any:
     """The type of tensors of an element type and sizes."""
-    made = _C.TensorType.get()
+    made = _C.TensorType.get().with_device(torch.device("cpu"))
     if dtype is not None:
         made = made.with_dtype(dtype)
-    return made if sizes is None else made.with_sizes(list(sizes))
+    if sizes is None:
+        return made
+    made = made.with_sizes(list(sizes))
+    return made if None in sizes or not sizes else made.contiguous()
 
 
 def set_type(value: Any, dtype: Any, sizes: Sizes | None) -> None:
@@ -55,7 +58,9 @@ def refine(value: Any, dtype: Any, sizes: Sizes | None) -> None:
         known = sizes
     elif sizes is not None and len(sizes) == len(known):
         known = [a if a is not None else b for a, b in zip(known, sizes)]
-    set_type(value, has if has is not None else dtype, known)
+    dtype = has if has is not None else dtype
+    if (dtype, known) != info(value):
+        set_type(value, dtype, known)
 
 
 def infer(g: Any, node: Any) -> None:

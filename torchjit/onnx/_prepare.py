@@ -23,7 +23,7 @@ def prepare(graph: Any, inputs: list[Any], dynamic: dict[int, set[int]]) -> None
     _split_outputs(graph)
     compiled = any(not v.isCompleteTensor() for n in graph.nodes() for v in n.outputs() if v.type().kind() == "TensorType")
     _C._jit_pass_dce(graph)
-    known = {v: _infer.info(v) for v in values(graph.block())}
+    known = {v: (*_infer.info(v), v.type()) for v in values(graph.block())}
     given = [v.type() for v in graph.inputs()]
     _C._jit_pass_erase_shape_information(graph)
     for position, (value, kind) in enumerate(zip(graph.inputs(), given)):
@@ -41,8 +41,12 @@ def prepare(graph: Any, inputs: list[Any], dynamic: dict[int, set[int]]) -> None
             _C._jit_pass_propagate_shapes_on_graph(graph)
     reliable = not dynamic and not any(n.kind() in _OF_ELEMENTS for n in nodes(graph.block()))
     present = set(values(graph.block()))
-    for value, (dtype, sizes) in known.items():
-        if value in present and value.type().kind() == "TensorType":
+    for value, (dtype, sizes, kind) in known.items():
+        if value not in present or value.type().kind() != "TensorType":
+            continue
+        if reliable and not compiled:
+            value.setType(kind)
+        else:
             found, sizes_found = _infer.info(value)
             _infer.set_type(value, dtype if dtype is not None else found, sizes_found)  # a constant stands for a number: only the trace knows
             _infer.refine(value, dtype, sizes if sizes is None or reliable else [None] * len(sizes))

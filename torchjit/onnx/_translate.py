@@ -78,7 +78,7 @@ class Translator:
         for old, new in zip(outputs, made):
             new = self.env[old] = _of_type(g, new, old)
             if new is not None and old.type().kind() in _TENSORS and new.node().kind() != "prim::Param":
-                _infer.refine(new, *_infer.info(old))
+                _refine(new, old)
                 if not _is_name(new.debugName()):
                     self._name_like(old, new)
 
@@ -146,6 +146,14 @@ def _of_type(g: Context, value: Any, old: Any) -> Any:
         return value
     wanted, found = old.type().dtype(), _infer.info(value)[0]
     return value if wanted is None or found is None or wanted == found else g.cast(value, wanted)
+
+
+def _refine(new: Any, old: Any) -> None:
+    """Gives a value what is known of the program's one: all of it where they agree."""
+    if old.isCompleteTensor() and _infer.info(new) in ((None, None), _infer.info(old)):
+        new.setType(old.type())
+    else:
+        _infer.refine(new, *_infer.info(old))
 
 
 def _copied(g: Context, node: Any, inputs: list[Any]) -> Any:

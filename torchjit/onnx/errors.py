@@ -34,7 +34,7 @@ class UnsupportedOperatorError(OnnxExporterError):
             why = f"It is supported from opset version {supported_version} on: export with that version or a later one."
         else:
             why = "torch.onnx.register_custom_op_symbolic tells the exporter how to export it."
-        at = f" It is called at {place}." if place else ""
+        at = f" It is called at {place.splitlines()[0]}." if place else ""
         super().__init__(f"Exporting the operator '{domain}::{op_name}' to ONNX opset version {version} is not supported. {why}{at}")
 
 
