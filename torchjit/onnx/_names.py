@@ -8,8 +8,7 @@ from torchjit.onnx import _prepare
 
 
 def name_values(graph: Any, params: dict[str, Any], input_names: Any, output_names: Any) -> dict[str, Any]:
-    """Gives inputs and outputs their names, nodes one by their module and operator, and what they make one by the node. Returns the initializers by
-    their names."""
+    """Gives inputs and outputs their names, and other values one by an operator that takes them. Returns the initializers by their names."""
     outputs = list(graph.outputs())
     inputs = [v for v in graph.inputs() if v.debugName() not in params]
     _check_count("input", input_names, [*inputs, *(v for v in graph.inputs() if v.debugName() in params)])
@@ -22,7 +21,6 @@ def name_values(graph: Any, params: dict[str, Any], input_names: Any, output_nam
                 value.setDebugName(f"{user.kind()}_{value.debugName()}")
     for value, name in zip([*inputs, *tensors], input_names or ()):
         value.setDebugName(name)
-    _name_nodes(graph, set(outputs))
     for value, name in zip(outputs, output_names or ()):
         value.setDebugName(name)
     return {v.debugName(): t for v, t in tensors.items()}
@@ -35,11 +33,13 @@ def _check_count(what: str, names: Any, values: list[Any]) -> None:
         )
 
 
-def _name_nodes(graph: Any, outputs: set[Any]) -> None:
+def name_nodes(graph: Any) -> None:
+    """Gives nodes a name by their module and operator, and what they make one by the node: not what the graph returns."""
+    outputs = set(graph.outputs())
     counts: dict[str, int] = {}
     for node in _prepare.nodes(graph.block()):
         kind = node.kind()
-        if not kind.startswith("onnx::") and "::" not in kind or kind.startswith("prim::") or not node.scopeName():
+        if kind.startswith("prim::") or not node.scopeName():
             continue
         name = f"{_path(node.scopeName())}/{kind.split('::')[1]}"
         count = counts[name] = counts.get(name, -1) + 1

@@ -9,14 +9,12 @@ from torchjit import _C
 from torchjit.onnx import _proto
 
 
-def optimize(graph: Any, params: dict[str, Any], training: bool, share: bool) -> None:
-    """Folds batch normalizations into convolutions, removes what nothing uses, and with share keeps equal initializers once."""
+def optimize(graph: Any, params: dict[str, Any], training: bool) -> None:
+    """Folds batch normalizations into convolutions where the export is not for training, and removes what nothing uses."""
     if not training:
         _fold_batch_norms(graph, params)
         _merge_transposes(graph.block())
     _C._jit_pass_dce_allow_deleting_nodes_with_side_effects(graph)
-    if share:
-        _share_initializers(graph, params)
     remove_unused(graph, params)
 
 
@@ -81,7 +79,7 @@ def _fold_batch_norm(graph: Any, node: Any, params: dict[str, Any]) -> None:
     node.destroy()
 
 
-def _share_initializers(graph: Any, params: dict[str, Any]) -> None:
+def share_initializers(graph: Any, params: dict[str, Any]) -> None:
     """Of equal initializers the first is kept; each other is an Identity of it with its name."""
     first: dict[Any, Any] = {}
     for value in list(graph.inputs()):

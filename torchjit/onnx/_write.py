@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import torchjit as torch
-from torchjit.onnx import _infer, _prepare, _proto, errors
+from torchjit.onnx import _infer, _prepare, _proto, _text, errors
 from torchjit.onnx._type_utils import JitScalarType
 
 # A message has at most 2 GiB: more than this many bytes of initializers lie in files of their own.
@@ -84,16 +84,13 @@ def _node(node: Any) -> bytes:
     if node.kind() == "onnx::Constant" and not node.hasAttributes():
         raise errors.OnnxExporterError("a Constant has no value")
     attributes = [_attribute(node, name) for name in node.attributeNames() if name != "onnx_name"]
-    for name, inner in zip(_BLOCKS.get(node.kind(), ()), node.blocks()):
+    for name, inner in zip(_text.BLOCKS.get(node.kind(), ()), node.blocks()):
         attributes.append(_proto.attribute(name, "g", _block(inner, node, name)))
     name = node.s("onnx_name") if node.hasAttribute("onnx_name") else ""
     inputs = ["" if v.node().mustBeNone() else v.debugName() for v in node.inputs()]
     while inputs and not inputs[-1]:
         inputs.pop()
     return _proto.node(kind, "" if domain == "onnx" else domain, name, inputs, [v.debugName() for v in node.outputs()], attributes)
-
-
-_BLOCKS = {"onnx::If": ("then_branch", "else_branch"), "onnx::Loop": ("body",)}
 
 
 def _attribute(node: Any, name: str) -> bytes:

@@ -119,6 +119,10 @@ def _export(
         graph, params, results = _model_to_graph(
             model, args, verbose, input_names, output_names, do_constant_folding=do_constant_folding, training=training, dynamic_axes=axes
         )
+        if not getattr(model, "training", False):
+            _optimize.share_initializers(graph, params)
+        _names.name_nodes(graph)
+        _text.log("Exported graph: ", graph)
         if not export_params:
             keep_initializers_as_inputs = True
         path = os.fspath(f) if isinstance(f, (str, os.PathLike)) else None
@@ -160,18 +164,16 @@ def _model_to_graph(
     operator_export_type: Any = None, do_constant_folding: bool = True, _disable_torch_constant_prop: bool = False,
     fixed_batch_size: bool = False, training: TrainingMode = TrainingMode.EVAL, dynamic_axes: Any = None,
 ) -> tuple[Any, dict[str, Any], Any]:  # fmt: skip
-    """The ONNX graph of a model, its initializers by the names of the graph's inputs, and what the call of a module returned."""
+    """The ONNX graph of a model, its initializers by the names of the graph's inputs, and what the model returned."""
     program = _capture.capture(model, _capture.arguments(model, args))
     dynamic = _dynamic_inputs(program, input_names, dynamic_axes or {})
     _prepare.prepare(program.graph, program.inputs, dynamic)
     graph, params = _translate.translate(program, GLOBALS.export_onnx_opset_version)
     _give_types(graph, program.results)
     in_training = training == TrainingMode.TRAINING or bool(GLOBALS.training_mode)
-    _optimize.optimize(graph, params, in_training, not getattr(model, "training", False))
-    params = _names.name_values(graph, params, input_names, output_names)
+    _optimize.optimize(graph, params, in_training)
     _C._jit_pass_lint(graph)
-    _text.log("Exported graph: ", graph)
-    return graph, params, program.results
+    return graph, _names.name_values(graph, params, input_names, output_names), program.results
 
 
 def _give_types(graph: Any, results: Any) -> None:
@@ -245,9 +247,7 @@ def export_to_pretty_string(
     axes = _checked_axes(dynamic_axes or {}, input_names, output_names)
     with _options(model, training, verbose, operator_export_type, opset_version, do_constant_folding):
         graph, params, _ = _model_to_graph(model, args, verbose, input_names, output_names, training=training, dynamic_axes=axes)
-        return _text.describe(
-            graph, params if export_params else {}, GLOBALS.export_onnx_opset_version, _named_axes(graph, axes), bool(keep_initializers_as_inputs)
-        )
+        return _text.describe(graph, params if export_params else {}, GLOBALS.export_onnx_opset_version, bool(keep_initializers_as_inputs))
 
 
 def unconvertible_ops(

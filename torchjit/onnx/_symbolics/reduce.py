@@ -114,7 +114,8 @@ def _place(op: str) -> Callable[..., Any]:
         if dim is None or helper._is_none(dim):
             return g.op(op, helper._reshape_helper(g, x, [-1]), keepdims_i=0, axis_i=0)
         keep = keepdim is not None and helper._parse_arg(keepdim, "b")
-        return g.op(op, x, axis_i=helper._get_const(dim, "i", "dim"), keepdims_i=int(keep))
+        first = 0 if g.opset >= 12 else None
+        return g.op(op, x, axis_i=helper._get_const(dim, "i", "dim"), keepdims_i=int(keep), select_last_index_i=first)
 
     return export
 

@@ -32,14 +32,13 @@ def _resized(mode: str, dims: int, exact: bool = False) -> Callable[..., Any]:
         scales = _scales(given, dims)
         if g.opset < 11:
             return _upsampled(g, x, given, scales, mode, dims, corners)
-        attributes: dict[str, Any] = {"mode_s": mode}
-        if mode == "nearest":
-            attributes["coordinate_transformation_mode_s"] = "half_pixel" if exact else "asymmetric"
-            attributes["nearest_mode_s"] = "round_prefer_ceil" if exact else "floor"
-        else:
-            attributes["coordinate_transformation_mode_s"] = "align_corners" if corners else "half_pixel"
-        if mode == "cubic":
-            attributes["cubic_coeff_a_f"] = -0.75
+        transformation = "align_corners" if corners else "half_pixel"
+        if mode == "nearest" and not exact:
+            transformation = "asymmetric"
+        attributes: dict[str, Any] = {
+            "mode_s": mode, "coordinate_transformation_mode_s": transformation, "cubic_coeff_a_f": -0.75,
+            "nearest_mode_s": "round_prefer_ceil" if exact else "floor",
+        }  # fmt: skip
         roi = g.none() if g.opset >= 13 else g.constant(torch.zeros([0], dtype=torch.float32))
         if scales is not None:
             return g.op("Resize", x, roi, g.constant([1.0, 1.0, *scales]), **attributes)
