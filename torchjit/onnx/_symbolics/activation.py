@@ -97,6 +97,11 @@ def softshrink(g: Any, x: Any, lambd: float) -> Any:
     return g.op("Shrink", x, bias_f=lambd, lambd_f=lambd)
 
 
+@symbolic("tanhshrink")
+def tanhshrink(g: Any, x: Any) -> Any:
+    return g.op("Sub", x, g.op("Tanh", x))
+
+
 @symbolic("gelu")
 def gelu(g: Any, x: Any, approximate: Any = None) -> Any:
     kind = "none" if approximate is None else helper._parse_arg(approximate, "s")

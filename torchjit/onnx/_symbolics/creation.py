@@ -67,7 +67,7 @@ def _cast(dtype: Any) -> Callable[..., Any]:
 
 for _kind, _name in {
     torch.uint8: "Byte", torch.int8: "Char", torch.float64: "Double", torch.float32: "Float", torch.float16: "Half", torch.int32: "Int",
-    torch.int64: "Long", torch.int16: "Short",
+    torch.int64: "Long", torch.int16: "Short", torch.bool: "Bool", torch.bfloat16: "BFloat16",
 }.items():  # fmt: skip
     symbolic(f"_cast_{_name}")(_cast(_kind))
 
@@ -262,7 +262,35 @@ for _name, _op in {"rand": "RandomUniform", "randn": "RandomNormal"}.items():
 
 @symbolic("bernoulli", since=15)
 def bernoulli(g: Any, x: Any, *args: Any) -> Any:
-    return g.op("Bernoulli", x)
+    p = named(g, (x, *args)).get("p")
+    if p is None or helper._is_none(p):
+        return g.op("Bernoulli", x)
+    dtype = helper._dtype(x) or torch.get_default_dtype()
+    return g.op("Bernoulli", g.op("Expand", g.cast(p, dtype), g.op("Shape", x)))
+
+
+@symbolic("randint")
+def randint(g: Any, *args: Any) -> Any:
+    given = named(g, args)
+    low, high = (float(helper._get_const(given[n], "i", n)) if n in given else 0.0 for n in ("low", "high"))
+    sizes = helper._maybe_get_const(given["size"], "is")
+    if isinstance(sizes, list):
+        made = g.op("RandomUniform", shape_i=sizes, low_f=low, high_f=high)
+    else:
+        made = g.op("RandomUniformLike", g.op("ConstantOfShape", helper._sizes_argument(g, given["size"])), low_f=low, high_f=high)
+    return g.cast(g.op("Floor", made), dtype_of(g, given.get("dtype"), torch.int64))
+
+
+@symbolic("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window")
+def window(g: Any, *args: Any) -> Any:
+    """A window is a constant: only its length matters."""
+    kind, given = g.original_node.kind()[6:], named(g, args)
+    names = ("window_length", "periodic", "alpha", "beta")
+    values = {n: helper._number(helper._constant(given[n])) for n in names if n in given}
+    if values["window_length"] is NotImplemented:
+        helper._onnx_unsupported(f"{kind} whose length is not a constant", args[0])
+    dtype = dtype_of(g, given.get("dtype"), torch.get_default_dtype())
+    return g.constant(getattr(torch, kind)(int(values.pop("window_length")), dtype=dtype, **values))
 
 
 @symbolic("multinomial")

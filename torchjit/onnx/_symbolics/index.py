@@ -9,6 +9,7 @@ from torchjit.onnx import _infer
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._constants import INT64_MAX
 from torchjit.onnx._registry import symbolic
+from torchjit.onnx._symbolics.creation import named
 from torchjit.onnx._symbolics.rnn import first_batch_size
 from torchjit.onnx.symbolic_helper import parse_args
 
@@ -124,6 +125,70 @@ def take_along_dim(g: Any, x: Any, index: Any, dim: Any = None) -> Any:
 @symbolic("embedding")
 def embedding(g: Any, weight: Any, indices: Any, *rest: Any) -> Any:
     return g.op("Gather", weight, indices)
+
+
+@symbolic("embedding_bag", "_embedding_bag", since=11)
+def embedding_bag(g: Any, weight: Any, indices: Any, offsets: Any, *rest: Any) -> Any:
+    """Sums are products with the matrix that says which index is in which bag: a bag begins at its offset."""
+    given = named(g, (weight, indices, offsets, *rest))
+    mode = helper._get_const(given["mode"], "i", "mode")
+    if helper._parse_arg(given["include_last_offset"], "b"):
+        offsets = helper._slice_helper(g, offsets, [0], [0], [-1])
+    if (helper._scalar(given.get("padding_idx")) if not helper._is_none(given.get("padding_idx")) else None) not in (None, -1):
+        helper._onnx_unsupported("embedding_bag with padding_idx", indices)
+    rows = g.op("Gather", weight, indices)
+    factors = given.get("per_sample_weights")
+    if factors is not None and not helper._is_none(factors):
+        rows = g.op("Mul", rows, helper._unsqueeze_helper(g, factors, [1]))
+    inside = _bags(g, indices, offsets)
+    if mode == 2:
+        least = g.constant(float("-inf"), helper._dtype(weight))
+        spread = g.op("Where", helper._unsqueeze_helper(g, inside, [2]), helper._unsqueeze_helper(g, rows, [0]), least)
+        made = g.op("ReduceMax", spread, axes_i=[1], keepdims_i=0)
+    else:
+        matrix = g.cast(inside, helper._dtype(weight) or torch.float32)
+        made = g.op("MatMul", matrix, rows)
+        if mode == 1:
+            counts = helper._reducesum_helper(g, matrix, axes_i=[1], keepdims_i=1)
+            made = g.op("Div", made, g.op("Max", counts, g.constant(1.0, helper._dtype(weight))))
+    return made, g.none(), g.none(), g.none()
+
+
+def _bags(g: Any, indices: Any, offsets: Any) -> Any:
+    """For each bag and each index whether the index is in the bag."""
+    zero, one = g.constant(0), g.constant(1)
+    places = g.op("Range", zero, helper._size_helper(g, indices, 0), one)
+    begun = g.cast(g.op("Not", g.op("Less", helper._unsqueeze_helper(g, places, [1]), g.cast(offsets, torch.int64))), torch.int64)
+    bag = g.op("Sub", helper._reducesum_helper(g, begun, axes_i=[1], keepdims_i=0), one)
+    bags = g.op("Range", zero, helper._size_helper(g, offsets, 0), one)
+    return g.op("Equal", helper._unsqueeze_helper(g, bags, [1]), bag)
+
+
+@symbolic("bucketize", "searchsorted")
+def bucketize(g: Any, *args: Any) -> Any:
+    """The number of boundaries that are less, or not greater with right."""
+    given = named(g, args)
+    x, bounds = given["self"], given.get("boundaries", given.get("sorted_sequence"))
+    if helper._rank(bounds, "bucketize") != 1 or not helper._is_none(given.get("sorter")):
+        helper._onnx_unsupported("searchsorted in several sequences or with a sorter", bounds)
+    apart = helper._unsqueeze_helper(g, x, [-1]) if helper._get_tensor_rank(x) else x
+    right = helper._parse_arg(given["right"], "b") or not helper._is_none(given.get("side")) and helper._parse_arg(given["side"], "s") == "right"
+    less = g.op("Not", g.op("Greater", bounds, apart)) if right else g.op("Less", bounds, apart)
+    dtype = torch.int32 if helper._parse_arg(given["out_int32"], "b") else torch.int64
+    return helper._reducesum_helper(g, g.cast(less, dtype), axes_i=[-1], keepdims_i=0)
+
+
+@symbolic("as_strided")
+def as_strided(g: Any, x: Any, sizes: Any, strides: Any, offset: Any = None) -> Any:
+    """A gather of the places in memory, which are known where all sizes are."""
+    shape, steps = helper._get_const(sizes, "is", "size"), helper._get_const(strides, "is", "stride")
+    start = 0 if offset is None or helper._is_none(offset) else helper._get_const(offset, "i", "storage_offset")
+    if not all(shape):
+        helper._onnx_unsupported("as_strided of no elements", x)
+    places = torch.full(shape, start, dtype=torch.int64)
+    for d, (n, step) in enumerate(zip(shape, steps)):
+        places = places + (torch.arange(n) * step).reshape([-1] + [1] * (len(shape) - d - 1))
+    return g.op("Gather", helper._reshape_helper(g, x, [-1]), g.constant(places), axis_i=0)
 
 
 @symbolic("nonzero")

@@ -8,9 +8,11 @@ from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
 from torchjit.onnx._symbolics.activation import last_softmax
 from torchjit.onnx._symbolics.creation import named
+from torchjit.onnx._symbolics.shape import diagonal
+from torchjit.onnx.symbolic_helper import parse_args
 
 
-@symbolic("matmul", "mm", "bmm", "mv", "dot", "inner", "linalg_matmul", "chain_matmul")
+@symbolic("matmul", "mm", "bmm", "mv", "dot", "linalg_matmul")
 def matmul(g: Any, x: Any, other: Any) -> Any:
     return g.op("MatMul", x, other)
 
@@ -64,6 +66,39 @@ def addr(g: Any, x: Any, a: Any, b: Any, beta: Any = None, alpha: Any = None) ->
 @symbolic("outer", "ger")
 def outer(g: Any, x: Any, other: Any) -> Any:
     return g.op("Mul", helper._unsqueeze_helper(g, x, [1]), other)
+
+
+@symbolic("inner", since=12)
+def inner(g: Any, x: Any, other: Any) -> Any:
+    ranks = [helper._rank(v, "inner") for v in (x, other)]
+    if 0 in ranks:
+        return g.op("Mul", x, other)
+    names = "abcdefgh"[: sum(ranks) - 2]
+    left, right = names[: ranks[0] - 1], names[ranks[0] - 1 :]
+    return g.op("Einsum", x, other, equation_s=f"{left}z,{right}z->{names}")
+
+
+@symbolic("tensordot", since=12)
+@parse_args("v", "v", "is", "is")
+def tensordot(g: Any, x: Any, other: Any, dims: list[int], others: list[int]) -> Any:
+    ranks = [helper._rank(v, "tensordot") for v in (x, other)]
+    left = list("abcdefgh"[: ranks[0]])
+    right = list("ijklmnop"[: ranks[1]])
+    for a, b in zip(dims, others):
+        right[b] = left[a]
+    summed = {left[a] for a in dims}
+    kept = [n for n in left + right if n not in summed]
+    return g.op("Einsum", x, other, equation_s=f"{''.join(left)},{''.join(right)}->{''.join(kept)}")
+
+
+@symbolic("trace")
+def trace(g: Any, x: Any) -> Any:
+    return helper._reducesum_helper(g, diagonal(g, x, 0, 0, 1), axes_i=[0], keepdims_i=0)
+
+
+@symbolic("logdet", since=11)
+def logdet(g: Any, x: Any) -> Any:
+    return g.op("Log", g.op("Det", x))
 
 
 @symbolic("einsum", since=12)

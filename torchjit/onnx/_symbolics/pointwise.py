@@ -37,7 +37,7 @@ def _float_unary(op: str) -> Callable[..., Any]:
     return export
 
 
-for _name, _op in {"relu": "Relu", "abs": "Abs", "absolute": "Abs", "neg": "Neg", "negative": "Neg", "ceil": "Ceil", "floor": "Floor", "sign": "Sign"}.items():
+for _name, _op in {"relu": "Relu", "abs": "Abs", "absolute": "Abs", "neg": "Neg", "negative": "Neg", "ceil": "Ceil", "floor": "Floor", "sign": "Sign", "sgn": "Sign"}.items():
     symbolic(_name)(_unary(_op))
 
 for _name, _op in {
@@ -116,6 +116,24 @@ def _sinc(g: Any, x: Any, c: Any) -> Any:
     scaled = g.op("Mul", x, c(math.pi))
     zero = g.op("Equal", x, c(0.0))
     return g.op("Where", zero, c(1.0), g.op("Div", g.op("Sin", scaled), g.op("Where", zero, c(1.0), scaled)))
+
+
+@symbolic("signbit")
+def signbit(g: Any, x: Any) -> Any:
+    return g.op("Less", x, number(g, 0, x))
+
+
+@symbolic("nan_to_num")
+@parse_args("v", "f", "f", "f")
+def nan_to_num(g: Any, x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
+    dtype = helper._dtype(x) or torch.float32
+    if not dtype.is_floating_point:
+        return x
+    bounds = torch.finfo(dtype)
+    made = g.op("Where", g.op("IsNaN", x), number(g, nan or 0.0, x), x)
+    high, low = (number(g, float("inf") * sign, x) for sign in (1, -1))
+    made = g.op("Where", g.op("Equal", x, high), number(g, bounds.max if posinf is None else posinf, x), made)
+    return g.op("Where", g.op("Equal", x, low), number(g, bounds.min if neginf is None else neginf, x), made)
 
 
 @symbolic("square")
@@ -220,7 +238,12 @@ def fmod(g: Any, x: Any, other: Any) -> Any:
     return g.op("Mod", x, other, fmod_i=1)
 
 
-@symbolic("pow", "float_power")
+@symbolic("float_power")
+def float_power(g: Any, x: Any, exponent: Any) -> Any:
+    return g.op("Pow", g.cast(x, torch.float64), g.cast(exponent, torch.float64))
+
+
+@symbolic("pow")
 def pow_(g: Any, x: Any, exponent: Any) -> Any:
     if not _is_integral(exponent):
         x = as_float(g, x)
@@ -254,6 +277,13 @@ def atan2(g: Any, x: Any, other: Any) -> Any:
     angle = g.op("Atan", g.op("Div", x, other))
     shifted = g.op("Where", g.op("Less", x, zero), g.op("Sub", angle, pi), g.op("Add", angle, pi))
     return g.op("Where", g.op("Less", other, zero), shifted, angle)
+
+
+@symbolic("logaddexp")
+def logaddexp(g: Any, x: Any, other: Any) -> Any:
+    """The greater one and what the distance adds to it."""
+    distance = g.op("Neg", g.op("Abs", g.op("Sub", x, other)))
+    return g.op("Add", g.op("Max", x, other), g.op("Log", g.op("Add", number(g, 1.0, x), g.op("Exp", distance))))
 
 
 @symbolic("hypot")

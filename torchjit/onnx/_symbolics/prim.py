@@ -349,7 +349,7 @@ def nothing(g: Any, *args: Any) -> Any:
 
 
 @symbolic("prim::is_cuda", "prim::is_quantized", "prim::is_sparse", "prim::is_mkldnn", "prim::is_mps", "prim::requires_grad", "prim::is_xpu",
-          "prim::is_meta", "prim::is_nested", "is_grad_enabled", "is_autocast_enabled", "is_scripting")  # fmt: skip
+          "prim::is_meta", "prim::is_nested", "is_pinned", "is_grad_enabled", "is_autocast_enabled", "is_scripting")  # fmt: skip
 def false(g: Any, *args: Any) -> Any:
     return g.constant(False)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit.onnx import symbolic_helper as helper
+from torchjit.onnx._constants import INT64_MAX
 from torchjit.onnx._registry import symbolic
 from torchjit.onnx._symbolics.creation import dtype_of, named
 from torchjit.onnx._symbolics.pointwise import as_float, maximum, minimum, number, truth
@@ -219,6 +220,22 @@ def norm(g: Any, x: Any, *args: Any) -> Any:
     return vector_norm(g, x, power, dims, keep)
 
 
+@symbolic("linalg_matrix_norm")
+@parse_args("v", "v", "is", "b", "none")
+def linalg_matrix_norm(g: Any, x: Any, order: Any, dims: list[int], keep: bool, dtype: Any = None) -> Any:
+    """The Frobenius norm, and the greatest or least sum of a column (1) or a row (inf)."""
+    kind = helper._number(helper._constant(order))
+    if kind == "fro":
+        return reduced(g, "ReduceL2", x, dims, keep)
+    if kind not in (1, -1, float("inf"), float("-inf")):
+        helper._onnx_unsupported(f"linalg_matrix_norm of order {kind}", x)
+    inner, outer = (dims[0], dims[1]) if abs(kind) == 1 else (dims[1], dims[0])
+    sums = reduced(g, "ReduceSum", g.op("Abs", x), [inner], True)
+    made = reduced(g, "ReduceMax" if kind > 0 else "ReduceMin", sums, [outer], True)
+    rank = helper._rank(x, "linalg_matrix_norm")
+    return made if keep else helper._squeeze_helper(g, made, [d % rank for d in dims])
+
+
 @symbolic("pairwise_distance")
 @parse_args("v", "v", "f", "f", "b")
 def pairwise_distance(g: Any, x: Any, other: Any, p: float, eps: float, keep: bool) -> Any:
@@ -269,6 +286,24 @@ def argsort(g: Any, x: Any, *args: Any) -> Any:
 @symbolic("msort")
 def msort(g: Any, x: Any) -> Any:
     return helper._sort_helper(g, x, 0, False)[0]
+
+
+@symbolic("kthvalue", since=11)
+@parse_args("v", "i", "i", "b")
+def kthvalue(g: Any, x: Any, k: int, dim: int, keep: bool) -> Any:
+    found = helper._topk_helper(g, x, g.constant(k), dim, False, True)
+    index = g.constant([k - 1] if keep else k - 1)
+    return tuple(g.op("Gather", v, index, axis_i=dim) for v in found)
+
+
+@symbolic("diff", since=10)
+@parse_args("v", "i", "i", "v", "v")
+def diff(g: Any, x: Any, n: int, dim: int, prepend: Any = None, append: Any = None) -> Any:
+    ends = [v for v in (prepend, x, append) if v is not None and not helper._is_none(v)]
+    x = g.op("Concat", *ends, axis_i=dim) if len(ends) > 1 else x
+    for _ in range(n):
+        x = g.op("Sub", helper._slice_helper(g, x, [dim], [1], [INT64_MAX]), helper._slice_helper(g, x, [dim], [0], [-1]))
+    return x
 
 
 @symbolic("topk")
