@@ -40,7 +40,13 @@ def _text(message, field):
 
 def _tensor(data):
     f = fields(data)
-    return SimpleNamespace(dims=f.get(1, []), kind=f[2][0], name=_text(f, 8), raw=f.get(9, [b""])[0], external=[(_text(e, 1), _text(e, 2)) for e in map(fields, f.get(13, []))])
+    return SimpleNamespace(
+        dims=f.get(1, []),
+        kind=f[2][0],
+        name=_text(f, 8),
+        raw=f.get(9, [b""])[0],
+        external=[(_text(e, 1), _text(e, 2)) for e in map(fields, f.get(13, []))],
+    )
 
 
 def _value(data):
@@ -63,7 +69,8 @@ def _attribute(data):
 def _node(data):
     f = fields(data)
     return SimpleNamespace(
-        op=_text(f, 4), name=_text(f, 3), domain=_text(f, 7), inputs=[s.decode() for s in f.get(1, [])], outputs=[s.decode() for s in f.get(2, [])],
+        op=_text(f, 4), name=_text(f, 3), domain=_text(f, 7), inputs=[s.decode() for s in f.get(1, [])],
+        outputs=[s.decode() for s in f.get(2, [])],
         attributes=dict(map(_attribute, f.get(5, []))),
     )  # fmt: skip
 

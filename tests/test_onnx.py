@@ -1,4 +1,6 @@
-"""Models become ONNX: what is in the files, and which programs are refused. test_onnx_run.py runs them; answers/onnx.txt has PyTorch's node sequences."""
+"""Models become ONNX: what is in the files, and which programs are refused. test_onnx_run.py runs them; answers/onnx.txt has PyTorch's
+node sequences.
+"""
 
 import io
 import struct
@@ -8,7 +10,13 @@ import pytest
 
 import torchjit as torch
 from torchjit import nn
-from torchjit.onnx import TrainingMode, errors, register_custom_op_symbolic, symbolic_helper, unregister_custom_op_symbolic
+from torchjit.onnx import (
+    TrainingMode,
+    errors,
+    register_custom_op_symbolic,
+    symbolic_helper,
+    unregister_custom_op_symbolic,
+)
 
 # Checks of sizes in modules, and torch.tensor, are constants of a trace: it says so.
 pytestmark = pytest.mark.filterwarnings("ignore::torchjit.jit.TracerWarning")
@@ -42,7 +50,9 @@ def mlp():
 
 def test_a_model_as_a_file(tmp_path):
     path = tmp_path / "model.onnx"
-    torch.onnx.export(mlp(), torch.randn(2, 3), path, input_names=["x"], output_names=["y"], dynamic_axes={"x": {0: "n"}})
+    torch.onnx.export(
+        mlp(), torch.randn(2, 3), path, input_names=["x"], output_names=["y"], dynamic_axes={"x": {0: "n"}}
+    )
     g = onnx_model.model(path.read_bytes())
     assert (g.opsets, g.ir_version, g.producer) == ({"": 14}, 7, "pytorch")
     assert g.inputs == [("x", 1, ["n", 3])] and g.outputs == [("y", 1, ["Gemmy_dim_0", 2])]
@@ -61,7 +71,12 @@ def test_elements_of_initializers():
         m.bias.fill_(0.25)
     g = export(m, torch.ones(1, 2))
     weight, bias = g.initializers
-    assert (weight.name, weight.dims, weight.kind, struct.unpack("<2f", weight.raw)) == ("weight", [1, 2], 1, (1.5, -2.0))
+    assert (weight.name, weight.dims, weight.kind, struct.unpack("<2f", weight.raw)) == (
+        "weight",
+        [1, 2],
+        1,
+        (1.5, -2.0),
+    )
     assert struct.unpack("<f", bias.raw) == (0.25,)
     bools = export(lambda x: x & torch.tensor([True, False]), torch.tensor([True, True]))
     assert bools.nodes[0].attributes["value"].raw == b"\x01\x00" and bools.nodes[0].attributes["value"].kind == 9
@@ -69,7 +84,13 @@ def test_elements_of_initializers():
 
 def test_options():
     x = torch.randn(2, 3)
-    assert [n for n, _, _ in export(mlp(), x, keep_initializers_as_inputs=True).inputs] == ["onnx::Gemm_0", "0.weight", "0.bias", "2.weight", "2.bias"]
+    assert [n for n, _, _ in export(mlp(), x, keep_initializers_as_inputs=True).inputs] == [
+        "onnx::Gemm_0",
+        "0.weight",
+        "0.bias",
+        "2.weight",
+        "2.bias",
+    ]
     bare = export(mlp(), x, export_params=False)
     assert len(bare.inputs) == 5 and not bare.initializers
     named = export(nn.Linear(3, 1), x, input_names=["a", "w", "b"])
@@ -90,7 +111,10 @@ def test_training_mode():
 def test_equal_initializers_are_kept_once():
     g = export(nn.Sequential(nn.LayerNorm(3), nn.LayerNorm(3)), torch.randn(2, 3))
     assert [t.name for t in g.initializers] == ["0.weight", "0.bias"]
-    assert [(n.inputs, n.outputs) for n in g.nodes if n.op == "Identity"] == [(["0.bias"], ["1.bias"]), (["0.weight"], ["1.weight"])]
+    assert [(n.inputs, n.outputs) for n in g.nodes if n.op == "Identity"] == [
+        (["0.bias"], ["1.bias"]),
+        (["0.weight"], ["1.weight"]),
+    ]
 
 
 def test_weights_of_recurrent_networks_are_put_in_order():
@@ -127,6 +151,7 @@ def test_branches_that_are_known_or_raise_are_not_there():
         return x * 2 if scale else x
 
     assert ops(export(f, (torch.ones(2, 3), True))) == ["If"]  # an argument is not known
+
     class M(nn.Module):
         def forward(self, x):
             return f(x)
@@ -178,7 +203,11 @@ def test_sizes_are_constants_unless_they_are_dynamic():
     x = torch.randn(2, 3, 4)
     assert ops(export(f, x)) == ["Reshape"]
     g = export(f, x, input_names=["x"], dynamic_axes={"x": [0]})
-    assert ops(g) == ["Shape", "Gather", "Unsqueeze", "Concat", "Reshape"] and g.inputs[0][2] == ["x_dynamic_axes_1", 3, 4]
+    assert ops(g) == ["Shape", "Gather", "Unsqueeze", "Concat", "Reshape"] and g.inputs[0][2] == [
+        "x_dynamic_axes_1",
+        3,
+        4,
+    ]
 
 
 def test_arguments_by_name_and_containers():
@@ -243,14 +272,17 @@ def test_opset_modules_have_the_functions():
     try:
         assert symbolic_opset9.relu is not None
         with pytest.raises(AttributeError, match="no attribute 'triu'"):
-            symbolic_opset9.triu
+            getattr(symbolic_opset9, "triu")  # noqa: B009
     finally:
         unregister_custom_op_symbolic("mine::flat", 9)
 
 
 def test_what_is_refused():
     x = torch.rand(2, 3)
-    with pytest.raises(errors.UnsupportedOperatorError, match=r"'aten::digamma' to ONNX opset version 14 .* called at File .*test_onnx.py"):
+    with pytest.raises(
+        errors.UnsupportedOperatorError,
+        match=r"'aten::digamma' to ONNX opset version 14 .* called at File .*test_onnx.py",
+    ):
         export(lambda x: torch.digamma(x), x)
     with pytest.raises(errors.UnsupportedOperatorError, match="supported from opset version 14 on"):
         export(lambda x: x.tril(), x, opset_version=13)
@@ -275,7 +307,11 @@ def test_large_initializers_lie_beside_the_model(tmp_path, monkeypatch):
     m = nn.Linear(64, 32)
     torch.onnx.export(m, torch.ones(1, 64), tmp_path / "m.onnx")
     weight, bias = onnx_model.model((tmp_path / "m.onnx").read_bytes()).initializers
-    assert weight.external == [("location", "weight"), ("offset", "0"), ("length", "8192")] and not weight.raw and len(bias.raw) == 128
+    assert (
+        weight.external == [("location", "weight"), ("offset", "0"), ("length", "8192")]
+        and not weight.raw
+        and len(bias.raw) == 128
+    )
     assert (tmp_path / "weight").read_bytes() == bytes(memoryview(m.weight.detach().reshape(-1)))
     with pytest.raises(RuntimeError, match="export to a path"):
         torch.onnx.export(m, torch.ones(1, 64), io.BytesIO())

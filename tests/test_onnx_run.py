@@ -45,7 +45,9 @@ def check(model, *cases, **options):
     names = [i.name for i in session.get_inputs()]
     for case in cases:
         expected = flat(model(*case))
-        found = [a for r in session.run(None, dict(zip(names, flat(case)))) for a in (r if isinstance(r, list) else [r])]
+        found = [
+            a for r in session.run(None, dict(zip(names, flat(case)))) for a in (r if isinstance(r, list) else [r])
+        ]
         assert len(found) == len(expected)
         for a, b in zip(found, expected):
             assert a.shape == b.shape and a.dtype == b.dtype
@@ -72,7 +74,14 @@ def test_convolutional_network():
             y += x
             return F.relu(y)
 
-    m = nn.Sequential(nn.Conv2d(3, 8, 7, 2, 3), nn.MaxPool2d(3, 2, 1), Block(8), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4))
+    m = nn.Sequential(
+        nn.Conv2d(3, 8, 7, 2, 3),
+        nn.MaxPool2d(3, 2, 1),
+        Block(8),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(8, 4),
+    )
     check(m, (R(2, 3, 16, 16),), (R(5, 3, 16, 16),), input_names=["x"], dynamic_axes={"x": {0: "n"}})
 
 
@@ -92,7 +101,12 @@ def test_upsampling_network_of_any_size():
 
 def test_transformers():
     axes = {"input_names": ["x"], "dynamic_axes": {"x": [0, 1]}}
-    check(nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2), (R(2, 5, 8),), (R(3, 7, 8),), **axes)
+    check(
+        nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2),
+        (R(2, 5, 8),),
+        (R(3, 7, 8),),
+        **axes,
+    )
     check(nn.TransformerDecoderLayer(8, 2, 16), (R(5, 2, 8), R(4, 2, 8)), opset_version=12)
     check(torch.jit.script(nn.TransformerEncoderLayer(8, 2, 16)), (R(5, 2, 8),), (R(3, 1, 8),), **axes)
 
@@ -137,19 +151,61 @@ def test_packed_sequences():
 
 def test_elements_of_mixed_types():
     a, b = R(3, 4), torch.randint(1, 9, (3, 4))
-    check(lambda a, b: (a + b, b / 2, b * 2.5, b // 3, -b // 3, b % 3, 2**a, a**2, b**2, a > b, 1 / a, b.float() * a), (a, b))
+    check(
+        lambda a, b: (a + b, b / 2, b * 2.5, b // 3, -b // 3, b % 3, 2**a, a**2, b**2, a > b, 1 / a, b.float() * a),
+        (a, b),
+    )
     check(lambda a, b: (a & b, a | b, ~a, a * b, a + b, a.sum(), a.any(), b.all(1)), (a > 0, b > 3))
-    check(lambda a, b: (a.clamp(-1, 1), b.clamp(2, 5), b.clamp(max=3), torch.where(a > 0, a, b), a.masked_fill(b > 3, -5)), (a, b), opset_version=11)
+    check(
+        lambda a, b: (
+            a.clamp(-1, 1),
+            b.clamp(2, 5),
+            b.clamp(max=3),
+            torch.where(a > 0, a, b),
+            a.masked_fill(b > 3, -5),
+        ),
+        (a, b),
+        opset_version=11,
+    )
 
 
 def test_places():
     x, k = R(2, 4), torch.tensor([[0, 1, 2, 3], [3, 2, 0, 1]])
-    check(lambda x, k: (x.gather(1, k), x.scatter(1, k, x), F.one_hot(k, 5), x.take(k), x.index_copy(0, k[0, :2], x)), (x, k))
+    check(
+        lambda x, k: (x.gather(1, k), x.scatter(1, k, x), F.one_hot(k, 5), x.take(k), x.index_copy(0, k[0, :2], x)),
+        (x, k),
+    )
     check(lambda x, k: (x.scatter_add(1, k % 2, x), x.index_add(0, k[1, 2:], x)), (x, k), opset_version=16)
     y = R(2, 3, 4)
     i, j = torch.tensor([1, 0]), torch.tensor([2, 0])
-    check(lambda y: (y[0], y[:, 1:], y[..., ::2], y[-1, -1], y[:, None], y[i, j], y[:, i, j], y[i, :, j], y[y > 0], y[y[:, 0, 0] < 9]), (y,))
-    check(lambda y: (y.nonzero(), y.masked_select(y > 0), y.sort(1), y.topk(2, 1), y.unfold(1, 2, 1), y.roll(1, 2), y.tril(), y[0].diagonal()), (y,))
+    check(
+        lambda y: (
+            y[0],
+            y[:, 1:],
+            y[..., ::2],
+            y[-1, -1],
+            y[:, None],
+            y[i, j],
+            y[:, i, j],
+            y[i, :, j],
+            y[y > 0],
+            y[y[:, 0, 0] < 9],
+        ),
+        (y,),
+    )
+    check(
+        lambda y: (
+            y.nonzero(),
+            y.masked_select(y > 0),
+            y.sort(1),
+            y.topk(2, 1),
+            y.unfold(1, 2, 1),
+            y.roll(1, 2),
+            y.tril(),
+            y[0].diagonal(),
+        ),
+        (y,),
+    )
 
 
 def test_writes():
@@ -209,16 +265,50 @@ def test_compiled_modules_and_traces():
 
 @pytest.mark.parametrize("opset", [9, 11, 13, 17])
 def test_opset_versions(opset):
-    m = nn.Sequential(nn.Conv1d(3, 4, 3), nn.GroupNorm(2, 4), nn.GELU(), nn.LayerNorm(6), nn.Softmax(1), nn.Linear(6, 2))
+    m = nn.Sequential(
+        nn.Conv1d(3, 4, 3), nn.GroupNorm(2, 4), nn.GELU(), nn.LayerNorm(6), nn.Softmax(1), nn.Linear(6, 2)
+    )
     check(m, (R(2, 3, 8),), opset_version=opset)
-    check(lambda x: (x.sum(1), x.squeeze(0), x.unsqueeze(-1), x[:, 1:], x.split([1, 2], 1), x.mean((0, 2)), x.var(1), x.std()), (R(1, 3, 4),), opset_version=opset)
+    check(
+        lambda x: (
+            x.sum(1),
+            x.squeeze(0),
+            x.unsqueeze(-1),
+            x[:, 1:],
+            x.split([1, 2], 1),
+            x.mean((0, 2)),
+            x.var(1),
+            x.std(),
+        ),
+        (R(1, 3, 4),),
+        opset_version=opset,
+    )
 
 
 def test_losses():
     x, y = R(3, 4), R(3, 4)
-    check(lambda x, t: (F.cross_entropy(x, t), F.nll_loss(x.log_softmax(1), t, reduction="none")), (x, torch.tensor([0, 3, 1])))
-    check(lambda x, y: (F.mse_loss(x, y), F.smooth_l1_loss(x, y), F.huber_loss(x, y), F.kl_div(x, y.softmax(1), reduction="sum")), (x, y))
-    check(lambda x, y: (F.binary_cross_entropy_with_logits(x, y.sigmoid()), F.cosine_similarity(x, y), F.normalize(x), torch.cdist(x, y)), (x, y))
+    check(
+        lambda x, t: (F.cross_entropy(x, t), F.nll_loss(x.log_softmax(1), t, reduction="none")),
+        (x, torch.tensor([0, 3, 1])),
+    )
+    check(
+        lambda x, y: (
+            F.mse_loss(x, y),
+            F.smooth_l1_loss(x, y),
+            F.huber_loss(x, y),
+            F.kl_div(x, y.softmax(1), reduction="sum"),
+        ),
+        (x, y),
+    )
+    check(
+        lambda x, y: (
+            F.binary_cross_entropy_with_logits(x, y.sigmoid()),
+            F.cosine_similarity(x, y),
+            F.normalize(x),
+            torch.cdist(x, y),
+        ),
+        (x, y),
+    )
 
 
 def test_verify():

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from torchjit._C._onnx import _CAFFE2_ATEN_FALLBACK, OperatorExportTypes, TensorProtoDataType, TrainingMode
-from torchjit.onnx import _text, errors, symbolic_helper, utils
 from torchjit.onnx import _symbolic_modules as _symbolic_modules
+from torchjit.onnx import _text, errors, symbolic_helper, utils
 from torchjit.onnx._type_utils import JitScalarType
 from torchjit.onnx.errors import CheckerError
 from torchjit.onnx.utils import (
@@ -23,9 +23,11 @@ from torchjit.onnx.utils import (
 
 __all__ = [
     "symbolic_helper", "utils", "errors", "symbolic_caffe2", "symbolic_opset7", "symbolic_opset8", "symbolic_opset9", "symbolic_opset10",
-    "symbolic_opset11", "symbolic_opset12", "symbolic_opset13", "symbolic_opset14", "symbolic_opset15", "symbolic_opset16", "symbolic_opset17",
+    "symbolic_opset11", "symbolic_opset12", "symbolic_opset13", "symbolic_opset14", "symbolic_opset15", "symbolic_opset16",
+    "symbolic_opset17",
     "ExportTypes", "OperatorExportTypes", "TrainingMode", "TensorProtoDataType", "JitScalarType", "export", "export_to_pretty_string",
-    "is_in_onnx_export", "select_model_mode_for_export", "register_custom_op_symbolic", "unregister_custom_op_symbolic", "disable_log", "enable_log",
+    "is_in_onnx_export", "select_model_mode_for_export", "register_custom_op_symbolic", "unregister_custom_op_symbolic", "disable_log",
+    "enable_log",
     "CheckerError",
 ]  # fmt: skip
 

@@ -15,8 +15,8 @@ from torchjit.onnx import _functions
 class Program:
     """A graph to export.
 
-    state has a module's tensors by the names of the inputs that they are, inputs the values of the other inputs, results what the program returned for
-    them, calls those of autograd functions.
+    state has a module's tensors by the names of the inputs that they are, inputs the values of the other inputs, results what the program
+    returned for them, calls those of autograd functions.
     """
 
     def __init__(self, graph: Any, state: dict[str, Any], inputs: list[Any], results: Any, calls: Any = ()) -> None:
@@ -35,11 +35,14 @@ def capture(model: Any, args: tuple[Any, ...]) -> Program:
         return _with_arguments(model.graph.copy(), {}, args, _results(model, args))
     if isinstance(model, torch.nn.Module):
         return _traced(model, args)
-    raise TypeError(f"expected a torch.nn.Module, a ScriptModule or a ScriptFunction to export but found a {type(model).__name__}")
+    raise TypeError(
+        f"expected a torch.nn.Module, a ScriptModule or a ScriptFunction to export but found a {type(model).__name__}"
+    )
 
 
 def arguments(model: Any, args: Any) -> tuple[Any, ...]:
-    """The arguments of an export by position: a dictionary at the end has those that are given by name, and missing ones have their defaults.
+    """The arguments of an export by position: a dictionary at the end has those that are given by name, and missing ones have their
+    defaults.
 
     Raises KeyError or ValueError where the names are not the model's.
     """
@@ -76,7 +79,9 @@ def arguments(model: Any, args: Any) -> tuple[Any, ...]:
 
 def _compiled_module(model: Any, args: tuple[Any, ...]) -> Program:
     names = {t.data_ptr(): name for name, t in reversed(list(model.state_dict(keep_vars=True).items()))}
-    method = next((m for m in (getattr(model, n, None) for n in ("forward", "forward__0")) if hasattr(m, "graph")), None)
+    method = next(
+        (m for m in (getattr(model, n, None) for n in ("forward", "forward__0")) if hasattr(m, "graph")), None
+    )
     if method is None:
         raise RuntimeError(f"{type(model).__name__} has no compiled method forward to export")
     args = _with_defaults(method.schema.arguments[1:], args)
@@ -208,7 +213,11 @@ class _Call(torch.nn.Module):
     def __init__(self, model: Any, form: Any) -> None:
         super().__init__()
         self.__dict__["_model"], self.__dict__["_form"] = model, form
-        self.__dict__["_modules"], self.__dict__["_parameters"], self.__dict__["_buffers"] = model._modules, model._parameters, model._buffers
+        self.__dict__["_modules"], self.__dict__["_parameters"], self.__dict__["_buffers"] = (
+            model._modules,
+            model._parameters,
+            model._buffers,
+        )
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         return self._model.state_dict(*args, **kwargs)

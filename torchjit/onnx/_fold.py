@@ -14,7 +14,8 @@ _MOST_NEW_ELEMENTS = 256
 
 # What is computed of initializers too: other operators of them stay as they are.
 _OF_INITIALIZERS = {
-    "Add", "Cast", "Concat", "Div", "Equal", "Gather", "Mul", "Not", "ReduceL1", "ReduceL2", "ReduceSum", "Reshape", "Shape", "Slice", "Split", "Sqrt", "Squeeze",
+    "Add", "Cast", "Concat", "Div", "Equal", "Gather", "Mul", "Not", "ReduceL1", "ReduceL2", "ReduceSum", "Reshape", "Shape", "Slice",
+    "Split", "Sqrt", "Squeeze",
     "Sub", "Transpose", "Unsqueeze",
 }  # fmt: skip
 
@@ -93,7 +94,7 @@ def _slice(t: list[Any], a: dict[str, Any]) -> Any:
     else:
         starts, ends, axes, steps = ([x.tolist() for x in t[1:]] + [None, None])[:4]
     result = t[0]
-    for i, (start, end) in enumerate(zip(starts, ends)):  # type: ignore[arg-type]
+    for i, (start, end) in enumerate(zip(starts, ends)):
         axis, step = (axes[i] if axes else i), (steps[i] if steps else 1)
         if step < 1:
             return None
@@ -129,7 +130,9 @@ def _reduce_sum(t: list[Any], a: dict[str, Any]) -> Any:
 def _norm(order: int) -> Callable[[list[Any], dict[str, Any]], Any]:
     def compute(t: list[Any], a: dict[str, Any]) -> Any:
         axes = _axes(t, a)
-        return torch.linalg.vector_norm(t[0], order, list(range(t[0].dim())) if axes is None else axes, keepdim=bool(a.get("keepdims_i", 1)))
+        powers = t[0].abs() if order == 1 else t[0] * t[0]
+        total = powers.sum(list(range(t[0].dim())) if axes is None else axes, keepdim=bool(a.get("keepdims_i", 1)))
+        return total if order == 1 else total.sqrt()
 
     return compute
 
@@ -193,7 +196,9 @@ _COMPUTE: dict[str, Callable[[list[Any], dict[str, Any]], Any]] = {
     "Sqrt": lambda t, a: t[0].sqrt(),
     "Squeeze": _squeeze,
     "Sub": lambda t, a: t[0] - t[1],
-    "Transpose": lambda t, a: t[0].permute(a["perm_i"] if "perm_i" in a else list(range(t[0].dim()))[::-1]).contiguous(),
+    "Transpose": lambda t, a: (
+        t[0].permute(a["perm_i"] if "perm_i" in a else list(range(t[0].dim()))[::-1]).contiguous()
+    ),
     "Unsqueeze": _unsqueeze,
     "Where": lambda t, a: torch.where(t[0], t[1], t[2]),
     "Xor": lambda t, a: t[0] ^ t[1],

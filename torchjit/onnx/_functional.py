@@ -15,13 +15,15 @@ from torchjit import _C
 
 # Views, by the number of the input that they are of: how what was written into one gets into its base is in _scatter.
 _VIEWS = {
-    "aten::alias", "aten::detach", "aten::expand", "aten::expand_as", "aten::narrow", "aten::permute", "aten::reshape", "aten::select", "aten::slice",
+    "aten::alias", "aten::detach", "aten::expand", "aten::expand_as", "aten::narrow", "aten::permute", "aten::reshape", "aten::select",
+    "aten::slice",
     "aten::squeeze", "aten::t", "aten::transpose", "aten::unsqueeze", "aten::view", "aten::view_as", "aten::flatten", "aten::diagonal",
 }  # fmt: skip
 
 # Writes whose operator without the underscore is another one, or does not have its meaning here.
 _NAMES = {"aten::copy_": "aten::copy", "aten::fill_": "aten::fill", "aten::zero_": "aten::zero", "aten::_set_item": "prim::ListSet",
-          "aten::append": "prim::ListAppend", "aten::insert": "prim::ListInsert", "aten::pop": "prim::ListPop", "aten::extend": "prim::ListExtend"}  # fmt: skip
+          "aten::append": "prim::ListAppend", "aten::insert": "prim::ListInsert", "aten::pop": "prim::ListPop", "aten::extend":
+          "prim::ListExtend"}  # fmt: skip
 
 
 def remove_writes(graph: Any) -> None:
@@ -38,7 +40,9 @@ def is_write(node: Any) -> bool:
 
 
 class _Writes:
-    """Values of the graph as it was stand for places in memory: `now`, which each block has of its own, says what is in a place that was written."""
+    """Values of the graph as it was stand for places in memory: `now`, which each block has of its own, says what is in a place that was
+    written.
+    """
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
@@ -81,7 +85,9 @@ class _Writes:
         self._written(place, result, made, None, now)
 
     def _written(self, place: Any, result: Any, after: Any, but: Any, now: dict[Any, Any]) -> None:
-        """result, which the node `after` makes, is in a place from now on: so it is in what the place is a view of and in other views of it."""
+        """result, which the node `after` makes, is in a place from now on: so it is in what the place is a view of and in other views of
+        it.
+        """
         now[place] = result
         for view in [v for v, base in self.bases.items() if base == place and v != but]:
             self._view_again(view, result, after, now)

@@ -224,7 +224,7 @@ def _reshaped(g: Any, node: Any, inputs: list[Any]) -> tuple[Any, Any]:
         known = sizes is not None and None not in sizes and None not in made
         rest = 1
         for n in made:
-            rest *= n if n not in (None, -1) else 1  # type: ignore[operator]
+            rest *= n if n not in (None, -1) else 1
         whole = torch.Size(sizes).numel() if known else 0
         made[made.index(-1)] = whole // rest if known and rest else None
     return dtype, made
@@ -331,7 +331,7 @@ def _split(g: Any, node: Any, inputs: list[Any]) -> None:
     parts = list(node["split"]) if node.hasAttribute("split") else None
     given = list(node.inputs())
     if len(given) > 1:
-        parts = elements_of(given[1])  # type: ignore[assignment]
+        parts = elements_of(given[1])
     for i, out in enumerate(node.outputs()):
         made = None if sizes is None else list(sizes)
         if made is not None:
@@ -361,19 +361,24 @@ def _joined(g: Any, node: Any, inputs: list[Any]) -> tuple[Any, Any]:
 Rule = Callable[[Any, Any, list[Any]], tuple[Any, Any]]
 
 _RULES: dict[str, Rule] = {
-    "ArgMax": _arg, "ArgMin": _arg, "Cast": _cast, "Concat": _concat, "ConcatFromSequence": _joined, "Constant": _constant, "ConstantOfShape": _filled, "Expand": _expanded,
-    "Flatten": _flattened, "Gather": _gather, "Gemm": _gemm, "MatMul": _product, "Pad": _padded, "Reshape": _reshaped, "Shape": _shape, "Slice": _sliced,
-    "Squeeze": _squeezed, "Tile": _tiled, "Transpose": _transposed, "Unsqueeze": _unsqueezed, "Where": _where,
+    "ArgMax": _arg, "ArgMin": _arg, "Cast": _cast, "Concat": _concat, "ConcatFromSequence": _joined, "Constant": _constant,
+    "ConstantOfShape": _filled, "Expand": _expanded,
+    "Flatten": _flattened, "Gather": _gather, "Gemm": _gemm, "MatMul": _product, "Pad": _padded, "Reshape": _reshaped, "Shape": _shape,
+    "Slice": _sliced, "Squeeze": _squeezed, "Tile": _tiled, "Transpose": _transposed, "Unsqueeze": _unsqueezed, "Where": _where,
     "GatherElements": lambda g, node, inputs: (inputs[0][0], inputs[1][1]),
     "NonZero": lambda g, node, inputs: (torch.int64, [None if inputs[0][1] is None else len(inputs[0][1]), None]),
     "Range": lambda g, node, inputs: (inputs[0][0], [None]),
     "Size": lambda g, node, inputs: (torch.int64, []),
 }  # fmt: skip
-_RULES |= dict.fromkeys(
-    "Abs Acos Acosh Asin Asinh Atan Atanh BatchNormalization Ceil Celu Clip Cos Cosh CumSum Dropout Elu Erf Exp Floor Gelu HardSigmoid HardSwish Hardmax Identity "
-    "InstanceNormalization LayerNormalization LeakyRelu Log LogSoftmax LpNormalization LRN Neg PRelu Reciprocal Relu Round ScatterElements ScatterND Selu "
-    "Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Tan Tanh ThresholdedRelu Trilu Bernoulli ReverseSequence RandomUniformLike RandomNormalLike".split(),
-    _same,
-)
+_SAME = """
+    Abs Acos Acosh Asin Asinh Atan Atanh BatchNormalization Bernoulli Ceil Celu Clip Cos Cosh CumSum Dropout Elu Erf Exp Floor Gelu
+    HardSigmoid
+    HardSwish Hardmax Identity InstanceNormalization LRN LayerNormalization LeakyRelu Log LogSoftmax LpNormalization Neg PRelu
+    RandomNormalLike
+    RandomUniformLike Reciprocal Relu ReverseSequence Round ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus
+    Softsign Sqrt
+    Tan Tanh ThresholdedRelu Trilu
+"""
+_RULES |= dict.fromkeys(_SAME.split(), _same)
 _RULES |= dict.fromkeys("Add Sub Mul Div Pow Max Min Mod Sum Mean BitShift".split(), _elementwise)
 _RULES |= dict.fromkeys("Equal Greater GreaterOrEqual Less LessOrEqual And Or Xor Not IsNaN IsInf".split(), _compared)

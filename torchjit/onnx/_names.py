@@ -8,7 +8,7 @@ from torchjit.onnx import _prepare
 
 
 def name_values(graph: Any, params: dict[str, Any], input_names: Any, output_names: Any) -> dict[str, Any]:
-    """Gives inputs and outputs their names, and other values one by an operator that takes them. Returns the initializers by their names."""
+    """Gives inputs and outputs their names, and other values one by an operator that takes them. Returns the initializers by name."""
     outputs = list(graph.outputs())
     inputs = [v for v in graph.inputs() if v.debugName() not in params]
     _check_count("input", input_names, [*inputs, *(v for v in graph.inputs() if v.debugName() in params)])
@@ -28,9 +28,7 @@ def name_values(graph: Any, params: dict[str, Any], input_names: Any, output_nam
 
 def _check_count(what: str, names: Any, values: list[Any]) -> None:
     if names is not None and len(names) > len(values):
-        raise RuntimeError(
-            f"number of {what} names provided ({len(names)}) exceeded number of {what}s ({len(values)})"
-        )
+        raise RuntimeError(f"number of {what} names provided ({len(names)}) exceeded number of {what}s ({len(values)})")
 
 
 def name_nodes(graph: Any) -> None:

@@ -51,7 +51,7 @@ def _fold_batch_norm(graph: Any, node: Any, params: dict[str, Any]) -> None:
     conv = node.inputsAt(0).node()
     if conv.kind() != "onnx::Conv" or len(conv.output().uses()) != 1 or node.outputsSize() != 1:
         return
-    given = [params.get(v.debugName()) for v in [*list(conv.inputs())[1:], *list(node.inputs())[1:]]]
+    given: list[Any] = [params.get(v.debugName()) for v in [*list(conv.inputs())[1:], *list(node.inputs())[1:]]]
     if any(t is None for t in given):
         return
     weight, *bias, gamma, beta, mean, var = given

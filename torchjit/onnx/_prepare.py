@@ -11,17 +11,22 @@ from torchjit.onnx import _functional, _infer
 # Operators whose results' sizes follow from elements.
 _OF_ELEMENTS = {
     "aten::nonzero", "aten::nonzero_numpy", "aten::masked_select", "aten::unique", "aten::_unique", "aten::_unique2", "aten::unique_dim",
-    "aten::unique_consecutive", "aten::repeat_interleave", "aten::argwhere", "aten::bincount", "aten::index", "torchvision::nms", "aten::_pad_packed_sequence",
+    "aten::unique_consecutive", "aten::repeat_interleave", "aten::argwhere", "aten::bincount", "aten::index", "torchvision::nms",
+    "aten::_pad_packed_sequence",
 }  # fmt: skip
 
 
 def prepare(graph: Any, inputs: list[Any], dynamic: dict[int, set[int]]) -> None:
-    """Inlines calls, removes writes, and finds out the sizes that tensors have whatever those in dynamic are: dimensions by the positions of inputs."""
+    """Inlines calls, removes writes, and finds out the sizes that tensors have whatever those in dynamic are: dimensions by the positions
+    of inputs.
+    """
     _C._jit_pass_inline(graph)
     _C._jit_pass_inline_fork_wait(graph)
     _C._jit_pass_lower_all_tuples(graph)
     _split_outputs(graph)
-    compiled = any(not v.isCompleteTensor() for n in graph.nodes() for v in n.outputs() if v.type().kind() == "TensorType")
+    compiled = any(
+        not v.isCompleteTensor() for n in graph.nodes() for v in n.outputs() if v.type().kind() == "TensorType"
+    )
     _C._jit_pass_dce(graph)
     known = {v: (*_infer.info(v), v.type()) for v in values(graph.block())}
     given = [v.type() for v in graph.inputs()]
@@ -29,7 +34,9 @@ def prepare(graph: Any, inputs: list[Any], dynamic: dict[int, set[int]]) -> None
     for position, (value, kind) in enumerate(zip(graph.inputs(), given)):
         sizes = kind.varyingSizes() if kind.kind() == "TensorType" else None
         if sizes is not None and position in dynamic:
-            kind = _infer.tensor_type(kind.dtype(), [None if d in dynamic[position] else n for d, n in enumerate(sizes)])
+            kind = _infer.tensor_type(
+                kind.dtype(), [None if d in dynamic[position] else n for d, n in enumerate(sizes)]
+            )
         value.setType(kind)
     _C._jit_pass_propagate_shapes_on_graph(graph)
     if compiled:
@@ -48,7 +55,9 @@ def prepare(graph: Any, inputs: list[Any], dynamic: dict[int, set[int]]) -> None
             value.setType(kind)
         else:
             found, sizes_found = _infer.info(value)
-            _infer.set_type(value, dtype if dtype is not None else found, sizes_found)  # a constant stands for a number: only the trace knows
+            _infer.set_type(
+                value, dtype if dtype is not None else found, sizes_found
+            )  # a constant stands for a number: only the trace knows
             _infer.refine(value, dtype, sizes if sizes is None or reliable else [None] * len(sizes))
     _functional.remove_writes(graph)
     _C._jit_pass_cse(graph)

@@ -11,7 +11,8 @@ from torchjit.onnx import _fold, _infer
 def together(values: list[Any]) -> Any:
     """The element type of what is computed of tensors and numbers, None where one is not known or all have the same.
 
-    A Constant without dimensions is a number: it changes the type only where it is of a higher category, as a tensor without dimensions does.
+    A Constant without dimensions is a number: it changes the type only where it is of a higher category, as a tensor without dimensions
+    does.
     """
     known = [_infer.info(v) for v in values]
     dtypes = {d for d, _ in known}

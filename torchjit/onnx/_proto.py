@@ -43,7 +43,7 @@ def _float(field: int, x: float) -> bytes:
 
 
 def tensor(value: Any, name: str = "", external: tuple[str, int, int] | None = None) -> bytes:
-    """TensorProto of a tensor's elements, or with external of where they lie: a file beside the model's, the offset in it and the length."""
+    """TensorProto of a tensor's elements, or with external of where they lie: a file beside the model's, the offset and the length."""
     kind = JitScalarType.from_dtype(value.dtype)
     parts = [number(1, n) for n in value.shape]
     parts.append(number(2, int(kind.onnx_type())))
@@ -120,7 +120,9 @@ def value_info(name: str, kind: bytes) -> bytes:
     return text(1, name) + (message(2, kind) if kind else b"")
 
 
-def graph(nodes: Iterable[bytes], name: str, initializers: Iterable[bytes], inputs: Iterable[bytes], outputs: Iterable[bytes]) -> bytes:
+def graph(
+    nodes: Iterable[bytes], name: str, initializers: Iterable[bytes], inputs: Iterable[bytes], outputs: Iterable[bytes]
+) -> bytes:
     """GraphProto."""
     body = [message(1, n) for n in nodes]
     body.append(text(2, name))
@@ -132,4 +134,6 @@ def graph(nodes: Iterable[bytes], name: str, initializers: Iterable[bytes], inpu
 def model(graph_body: bytes, ir_version: int, producer: tuple[str, str], opsets: dict[str, int]) -> bytes:
     """ModelProto; opsets are the versions by domains."""
     body = number(1, ir_version) + text(2, producer[0]) + text(3, producer[1]) + message(7, graph_body)
-    return body + b"".join(message(8, (text(1, domain) if domain else b"") + number(2, version)) for domain, version in opsets.items())
+    return body + b"".join(
+        message(8, (text(1, domain) if domain else b"") + number(2, version)) for domain, version in opsets.items()
+    )

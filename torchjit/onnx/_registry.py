@@ -24,8 +24,8 @@ _loaded = False
 
 
 def symbolic(*names: str, since: int = 9) -> Callable[[Function], Function]:
-    """A decorator of the function that exports operators; names without a namespace are of aten. It is called with the graph's context and
-    the operator's arguments in the order of its schema."""
+    """A decorator of the function that exports operators; names without a namespace are of aten. It is called with the graph's context
+    and the operator's arguments in the order of its schema."""
 
     def register(function: Function) -> Function:
         for name in names:

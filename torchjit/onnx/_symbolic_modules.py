@@ -18,7 +18,9 @@ def _lookup(module: str, opset: int) -> Callable[[str], Any]:
             function = _registry.find(f"{domain}::{name.removeprefix('prim_')}", opset)
             if function is not None:
                 return function
-        raise AttributeError(f"module '{module}' has no attribute '{name}': torch.onnx exports no operator of this name at that version")
+        raise AttributeError(
+            f"module '{module}' has no attribute '{name}': torch.onnx exports no operator of this name at that version"
+        )
 
     return find
 
@@ -26,7 +28,7 @@ def _lookup(module: str, opset: int) -> Callable[[str], Any]:
 def _make(name: str, opset: int) -> None:
     full = f"torchjit.onnx.{name}"
     made = types.ModuleType(full, f"torch.onnx.{name}: how operators are exported at opset version {opset}.")
-    made.__getattr__ = _lookup(full, opset)  # type: ignore[method-assign]
+    made.__dict__["__getattr__"] = _lookup(full, opset)
     sys.modules[full] = made
     setattr(sys.modules["torchjit.onnx"], name, made)
 

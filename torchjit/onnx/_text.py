@@ -39,7 +39,8 @@ def _graph(name: str, inputs: Any, outputs: Any, initializers: str, nodes: Any, 
     """The lines of a graph, indented."""
     nodes = [_node(n, indent + 4) for n in nodes if n.kind() != "prim::Constant"]
     lines = [
-        "GraphProto {", f'  name: "{name}"', f"  inputs: [{','.join(map(_value, inputs))}]", f"  outputs: [{','.join(map(_value, outputs))}]",
+        "GraphProto {", f'  name: "{name}"',
+        f"  inputs: [{','.join(map(_value, inputs))}]", f"  outputs: [{','.join(map(_value, outputs))}]",
         "  value_infos: []", f"  initializers: [{initializers}]", "  nodes: [",
     ]  # fmt: skip
     lines += [f"    {text}," for text in nodes[:-1]] + [f"    {text}" for text in nodes[-1:]] + ["  ]", "}"]
@@ -63,13 +64,24 @@ def _node(node: Any, indent: int) -> str:
     outputs = ",".join(v.debugName() for v in node.outputs())
     attributes = [_attribute(node, name) for name in node.attributeNames() if name != "onnx_name"]
     for name, block in zip(BLOCKS.get(node.kind(), ()), node.blocks()):
-        inner = "\n".join(_graph(f"{node.kind()[6:]}_{name}", block.inputs(), block.outputs(), "", block.nodes(), indent + 4))
+        inner = "\n".join(
+            _graph(f"{node.kind()[6:]}_{name}", block.inputs(), block.outputs(), "", block.nodes(), indent + 4)
+        )
         attributes.append(f"{{ name: '{name}', type: graph, value:\n{inner}\n{' ' * indent}}}")
     kind = node.kind().split("::", 1)[1]
     return f'Node {{type: "{kind}", inputs: [{inputs}], outputs: [{outputs}], attributes: [{",".join(attributes)}]}}'
 
 
-_KINDS = {"f": "float", "i": "int", "s": "string", "t": "tensor", "fs": "floats", "is": "ints", "ss": "strings", "ts": "tensors"}
+_KINDS = {
+    "f": "float",
+    "i": "int",
+    "s": "string",
+    "t": "tensor",
+    "fs": "floats",
+    "is": "ints",
+    "ss": "strings",
+    "ts": "tensors",
+}
 
 
 def _attribute(node: Any, name: str) -> str:

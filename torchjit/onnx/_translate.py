@@ -74,7 +74,9 @@ class Translator:
             return
         made = list(results) if isinstance(results, (tuple, list)) else [results]
         if len(made) < len(outputs) and any(v.uses() for v in outputs[len(made) :]):
-            raise errors.OnnxExporterError(f"the symbolic function of {node.kind()} gave {len(made)} values but {len(outputs)} are used")
+            raise errors.OnnxExporterError(
+                f"the symbolic function of {node.kind()} gave {len(made)} values but {len(outputs)} are used"
+            )
         for old, new in zip(outputs, made):
             new = self.env[old] = _of_type(g, new, old)
             if new is not None and old.type().kind() in _TENSORS and new.node().kind() != "prim::Param":
@@ -96,7 +98,9 @@ class Translator:
         function = _registry.find(kind, self.opset)
         if function is None:
             domain, name = kind.split("::", 1)
-            raise errors.UnsupportedOperatorError(domain, name, self.opset, _registry.since(kind), str(node.sourceRange()).strip())
+            raise errors.UnsupportedOperatorError(
+                domain, name, self.opset, _registry.since(kind), str(node.sourceRange()).strip()
+            )
         return function(g, *inputs)
 
     def _constant(self, g: Context, node: Any) -> Any:
@@ -105,7 +109,10 @@ class Translator:
             return g.constant(value, torch.float64 if isinstance(value, float) else None)
         if isinstance(value, (list, tuple)) and value:
             if all(isinstance(v, (bool, int, float)) for v in value):
-                return g.list([g.constant(v, torch.float64 if isinstance(v, float) else None) for v in value], node.output().type())
+                return g.list(
+                    [g.constant(v, torch.float64 if isinstance(v, float) else None) for v in value],
+                    node.output().type(),
+                )
             if all(isinstance(v, torch.Tensor) for v in value):
                 return g.list([g.initializer(v) for v in value], node.output().type())
         return g.graph.insertNode(g.graph.createClone(node, lambda v: v)).output()
@@ -115,7 +122,9 @@ class Translator:
         made = self.env[value]
         if made.node().kind() == "prim::ListConstruct":
             g = self.context(None, self.graph.block())
-            return g.op("SequenceConstruct", *made.node().inputs()) if made.node().inputsSize() else g.op("SequenceEmpty")
+            return (
+                g.op("SequenceConstruct", *made.node().inputs()) if made.node().inputsSize() else g.op("SequenceEmpty")
+            )
         if made.node().kind() == "prim::Param" or made in list(self.graph.outputs()):
             g = self.context(None, self.graph.block())
             again = g.op("Identity", made)

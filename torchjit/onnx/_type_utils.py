@@ -36,7 +36,9 @@ class JitScalarType(enum.IntEnum):
         for kind, row in _ROWS.items():
             if name is not None and name in row[:2]:
                 return kind
-        raise ValueError(f"Unknown torch or scalar type: '{name}'" if name is not None else "Scalar type name cannot be None")
+        raise ValueError(
+            f"Unknown torch or scalar type: '{name}'" if name is not None else "Scalar type name cannot be None"
+        )
 
     @classmethod
     def from_dtype(cls, dtype: Any) -> JitScalarType:

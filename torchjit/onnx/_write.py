@@ -23,8 +23,8 @@ def model_bytes(
 ) -> bytes:  # fmt: skip
     """The model of a graph whose initializers are the tensors by their names.
 
-    axes names sizes of inputs and outputs that differ between runs. beside is the path of the model's file, beside which tensors lie that are too
-    large for it. Raises OnnxExporterError where a node is of no operator of ONNX.
+    axes names sizes of inputs and outputs that differ between runs. beside is the path of the model's file, beside which tensors lie that
+    are too large for it. Raises OnnxExporterError where a node is of no operator of ONNX.
     """
     opsets = {"": opset} | _domains(graph, custom_opsets)
     inputs = [v for v in graph.inputs() if keep_as_inputs or not export_params or v.debugName() not in params]
@@ -58,7 +58,9 @@ def _initializers(params: dict[str, Any], beside: str | None) -> Iterable[bytes]
     if size <= _MOST_BYTES:
         return [_proto.tensor(t, name) for name, t in params.items()]
     if beside is None:
-        raise RuntimeError(f"the initializers have {size} bytes, more than one message can have: export to a path, beside which they are written")
+        raise RuntimeError(
+            f"the initializers have {size} bytes, more than one message can have: export to a path, beside which they are written"
+        )
     made = []
     for name, t in params.items():
         if t.numel() * t.element_size() < 1024:
@@ -90,13 +92,17 @@ def _node(node: Any) -> bytes:
     inputs = ["" if v.node().mustBeNone() else v.debugName() for v in node.inputs()]
     while inputs and not inputs[-1]:
         inputs.pop()
-    return _proto.node(kind, "" if domain == "onnx" else domain, name, inputs, [v.debugName() for v in node.outputs()], attributes)
+    return _proto.node(
+        kind, "" if domain == "onnx" else domain, name, inputs, [v.debugName() for v in node.outputs()], attributes
+    )
 
 
 def _attribute(node: Any, name: str) -> bytes:
     kind = node.kindOf(name)
     if kind == "g":
-        raise errors.OnnxExporterError(f"the attribute '{name}' of {node.kind()} is a graph, which only If and Loop have here, as blocks")
+        raise errors.OnnxExporterError(
+            f"the attribute '{name}' of {node.kind()} is a graph, which only If and Loop have here, as blocks"
+        )
     return _proto.attribute(name, kind, node[name])
 
 
@@ -124,5 +130,3 @@ def _type(value: Any, names: dict[int, str], unknown: str) -> bytes:
 
 def _number(dtype: Any) -> int:
     return int(JitScalarType.from_dtype(dtype).onnx_type())
-
-

@@ -11,12 +11,24 @@ from typing import Any
 import torchjit as torch
 from torchjit import _C
 from torchjit._C._onnx import OperatorExportTypes, TrainingMode
-from torchjit.onnx import _capture, _constants, _infer, _names, _optimize, _prepare, _registry, _text, _translate, _write
+from torchjit.onnx import (
+    _capture,
+    _constants,
+    _infer,
+    _names,
+    _optimize,
+    _prepare,
+    _registry,
+    _text,
+    _translate,
+    _write,
+)
 from torchjit.onnx._globals import GLOBALS
 
 __all__ = [
     "disable_apex_o2_state_dict_hook", "export", "export_to_pretty_string", "exporter_context", "is_in_onnx_export", "model_signature",
-    "register_custom_op_symbolic", "select_model_mode_for_export", "setup_onnx_logging", "unconvertible_ops", "unregister_custom_op_symbolic",
+    "register_custom_op_symbolic", "select_model_mode_for_export", "setup_onnx_logging", "unconvertible_ops",
+    "unregister_custom_op_symbolic",
     "warn_on_static_input_change",
 ]  # fmt: skip
 
@@ -28,15 +40,23 @@ def is_in_onnx_export() -> bool:
 
 @contextlib.contextmanager
 def select_model_mode_for_export(model: Any, mode: TrainingMode) -> Iterator[None]:
-    """A context in which a module is in the mode of an export, and the export of that mode. Raises TypeError for what is no TrainingMode."""
+    """A context in which a module is in the mode of an export, and the export of it. Raises TypeError for what is no TrainingMode."""
     if not isinstance(mode, TrainingMode):
         raise TypeError(f"'mode' should be a torch.onnx.TrainingMode enum, but got '{type(mode)}'.")
     former, changed = GLOBALS.training_mode, None
     if isinstance(model, torch.nn.Module):
-        wanted = {TrainingMode.EVAL: False, TrainingMode.TRAINING: True, TrainingMode.PRESERVE: getattr(model, "training", False)}[mode]
+        wanted = {
+            TrainingMode.EVAL: False,
+            TrainingMode.TRAINING: True,
+            TrainingMode.PRESERVE: getattr(model, "training", False),
+        }[mode]
         GLOBALS.training_mode = TrainingMode.TRAINING if wanted else TrainingMode.EVAL
         if getattr(model, "training", wanted) != wanted:
-            changed = {m: m.training for m in model.modules()} if not isinstance(model, torch.jit.ScriptModule) else model.training
+            changed = (
+                {m: m.training for m in model.modules()}
+                if not isinstance(model, torch.jit.ScriptModule)
+                else model.training
+            )
             model.train(wanted)
     try:
         yield
@@ -73,11 +93,22 @@ def exporter_context(model: Any, mode: TrainingMode, verbose: bool) -> Iterator[
 
 
 def export(
-    model: Any, args: Any, f: Any, export_params: bool = True, verbose: bool = False, training: TrainingMode = TrainingMode.EVAL,
-    input_names: Any = None, output_names: Any = None, operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
-    opset_version: int | None = None, do_constant_folding: bool = True, dynamic_axes: Any = None, keep_initializers_as_inputs: bool | None = None,
-    custom_opsets: Any = None, export_modules_as_functions: Any = False,
-) -> None:  # fmt: skip
+    model: Any,
+    args: Any,
+    f: Any,
+    export_params: bool = True,
+    verbose: bool = False,
+    training: TrainingMode = TrainingMode.EVAL,
+    input_names: Any = None,
+    output_names: Any = None,
+    operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
+    opset_version: int | None = None,
+    do_constant_folding: bool = True,
+    dynamic_axes: Any = None,
+    keep_initializers_as_inputs: bool | None = None,
+    custom_opsets: Any = None,
+    export_modules_as_functions: Any = False,
+) -> None:
     """Writes a model to a path or a file as ONNX.
 
     model: a module, which is traced with the arguments; a compiled module or function, whose branches and loops are kept.
@@ -88,36 +119,70 @@ def export(
     input_names, output_names: names of inputs, then of the model's tensors, and of outputs.
     opset_version: from 7 to 17, 14 where none is given.
     do_constant_folding: whether what depends on the model's tensors alone is computed.
-    dynamic_axes: the dimensions whose sizes differ between runs, by the names of inputs and outputs: names by numbers, or a list of numbers.
+    dynamic_axes: the dimensions whose sizes differ between runs, by the names of inputs and outputs: names by numbers, or a list of
+    numbers.
     keep_initializers_as_inputs: whether the model's tensors are inputs too, which can be given other values.
     custom_opsets: versions of the domains of operators that are not of ONNX.
 
-    Raises UnsupportedOperatorError where an operator has no form at the opset version, SymbolicValueError where one has none for its arguments,
-    ValueError for unknown versions and for operator_export_type and export_modules_as_functions that are not implemented.
+    Raises UnsupportedOperatorError where an operator has no form at the opset version, SymbolicValueError where one has none for its
+    arguments, ValueError for unknown versions and for operator_export_type and export_modules_as_functions that are not implemented.
     """
     _export(
-        model, args, f, export_params, verbose, training, input_names, output_names, operator_export_type, opset_version=opset_version,
-        do_constant_folding=do_constant_folding, dynamic_axes=dynamic_axes, keep_initializers_as_inputs=keep_initializers_as_inputs,
-        custom_opsets=custom_opsets, export_modules_as_functions=export_modules_as_functions,
-    )  # fmt: skip
+        model,
+        args,
+        f,
+        export_params,
+        verbose,
+        training,
+        input_names,
+        output_names,
+        operator_export_type,
+        opset_version=opset_version,
+        do_constant_folding=do_constant_folding,
+        dynamic_axes=dynamic_axes,
+        keep_initializers_as_inputs=keep_initializers_as_inputs,
+        custom_opsets=custom_opsets,
+        export_modules_as_functions=export_modules_as_functions,
+    )
 
 
 def _export(
-    model: Any, args: Any, f: Any, export_params: bool = True, verbose: bool = False, training: TrainingMode = TrainingMode.EVAL,
-    input_names: Any = None, output_names: Any = None, operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX, *,
-    opset_version: int | None = None, do_constant_folding: bool = True, dynamic_axes: Any = None, keep_initializers_as_inputs: bool | None = None,
-    custom_opsets: Any = None, export_modules_as_functions: Any = False,
-) -> Any:  # fmt: skip
+    model: Any,
+    args: Any,
+    f: Any,
+    export_params: bool = True,
+    verbose: bool = False,
+    training: TrainingMode = TrainingMode.EVAL,
+    input_names: Any = None,
+    output_names: Any = None,
+    operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
+    *,
+    opset_version: int | None = None,
+    do_constant_folding: bool = True,
+    dynamic_axes: Any = None,
+    keep_initializers_as_inputs: bool | None = None,
+    custom_opsets: Any = None,
+    export_modules_as_functions: Any = False,
+) -> Any:
     """export; returns what the call of a module that was traced returned."""
     if export_modules_as_functions:
-        raise ValueError("export_modules_as_functions is not implemented: modules are exported as the operators that they call")
+        raise ValueError(
+            "export_modules_as_functions is not implemented: modules are exported as the operators that they call"
+        )
     for domain, version in (custom_opsets or {}).items():
         if not isinstance(version, int):
             raise TypeError(f"the version of the domain '{domain}' is a {type(version).__name__}, not an int")
     axes = _checked_axes(dynamic_axes or {}, input_names, output_names)
     with _options(model, training, verbose, operator_export_type, opset_version, do_constant_folding):
         graph, params, results = _model_to_graph(
-            model, args, verbose, input_names, output_names, do_constant_folding=do_constant_folding, training=training, dynamic_axes=axes
+            model,
+            args,
+            verbose,
+            input_names,
+            output_names,
+            do_constant_folding=do_constant_folding,
+            training=training,
+            dynamic_axes=axes,
         )
         if not getattr(model, "training", False):
             _optimize.share_initializers(graph, params)
@@ -127,9 +192,15 @@ def _export(
             keep_initializers_as_inputs = True
         path = os.fspath(f) if isinstance(f, (str, os.PathLike)) else None
         data = _write.model_bytes(
-            graph, params, GLOBALS.export_onnx_opset_version, _named_axes(graph, axes), dict(custom_opsets or {}),
-            bool(keep_initializers_as_inputs), export_params, path,
-        )  # fmt: skip
+            graph,
+            params,
+            GLOBALS.export_onnx_opset_version,
+            _named_axes(graph, axes),
+            dict(custom_opsets or {}),
+            bool(keep_initializers_as_inputs),
+            export_params,
+            path,
+        )
     if path is None:
         f.write(data)
     else:
@@ -140,12 +211,20 @@ def _export(
 
 @contextlib.contextmanager
 def _options(
-    model: Any, training: TrainingMode, verbose: bool, operator_export_type: Any, opset_version: int | None, do_constant_folding: bool
-) -> Iterator[None]:  # fmt: skip
+    model: Any,
+    training: TrainingMode,
+    verbose: bool,
+    operator_export_type: Any,
+    opset_version: int | None,
+    do_constant_folding: bool,
+) -> Iterator[None]:
     """The context of an export with options. Raises ValueError for those that are not implemented."""
     kind = OperatorExportTypes.ONNX if operator_export_type is None else operator_export_type
     if kind not in (OperatorExportTypes.ONNX, OperatorExportTypes.ONNX_FALLTHROUGH):
-        raise ValueError(f"operator_export_type {OperatorExportTypes(kind).name} is not implemented: there is no runtime here with operators of PyTorch in it")
+        raise ValueError(
+            f"operator_export_type {OperatorExportTypes(kind).name} is not implemented: "
+            "there is no runtime here with operators of PyTorch in it"
+        )
     if is_in_onnx_export():
         raise RuntimeError("a model is being exported already")
     former = GLOBALS.export_onnx_opset_version, GLOBALS.operator_export_type, GLOBALS.fold_constants
@@ -160,10 +239,18 @@ def _options(
 
 
 def _model_to_graph(
-    model: Any, args: Any, verbose: bool = False, input_names: Any = None, output_names: Any = None,
-    operator_export_type: Any = None, do_constant_folding: bool = True, _disable_torch_constant_prop: bool = False,
-    fixed_batch_size: bool = False, training: TrainingMode = TrainingMode.EVAL, dynamic_axes: Any = None,
-) -> tuple[Any, dict[str, Any], Any]:  # fmt: skip
+    model: Any,
+    args: Any,
+    verbose: bool = False,
+    input_names: Any = None,
+    output_names: Any = None,
+    operator_export_type: Any = None,
+    do_constant_folding: bool = True,
+    _disable_torch_constant_prop: bool = False,
+    fixed_batch_size: bool = False,
+    training: TrainingMode = TrainingMode.EVAL,
+    dynamic_axes: Any = None,
+) -> tuple[Any, dict[str, Any], Any]:
     """The ONNX graph of a model, its initializers by the names of the graph's inputs, and what the model returned."""
     program = _capture.capture(model, _capture.arguments(model, args))
     dynamic = _dynamic_inputs(program, input_names, dynamic_axes or {})
@@ -199,7 +286,9 @@ def _dynamic_inputs(program: Any, input_names: Any, axes: dict[str, Any]) -> dic
     """The dimensions whose sizes are not fixed, by the positions of inputs."""
     names = [v.debugName() for v in program.graph.inputs()]
     names[: len(input_names or ())] = list(input_names or ())[: len(names)]
-    ranks = [len(v.type().varyingSizes() or ()) if v.type().kind() == "TensorType" else 0 for v in program.graph.inputs()]
+    ranks = [
+        len(v.type().varyingSizes() or ()) if v.type().kind() == "TensorType" else 0 for v in program.graph.inputs()
+    ]
     return {i: {d % ranks[i] for d in axes[name]} for i, name in enumerate(names) if axes.get(name) and ranks[i]}
 
 
@@ -222,7 +311,9 @@ def _checked_axes(axes: Any, input_names: Any, output_names: Any) -> dict[str, d
                 else:
                     made[key][d] = f"{key}_dynamic_axes_{i + 1}"
         else:
-            raise ValueError(f"dynamic_axes of '{key}' is a {type(value).__name__}: a dictionary of names by numbers or a list of numbers is expected")
+            raise ValueError(
+                f"dynamic_axes of '{key}' is a {type(value).__name__}: a dictionary of names by numbers or a list of numbers is expected"
+            )
     return made
 
 
@@ -238,37 +329,57 @@ def _named_axes(graph: Any, axes: dict[str, dict[int, str]]) -> dict[str, dict[i
 
 
 def export_to_pretty_string(
-    model: Any, args: Any, export_params: bool = True, verbose: bool = False, training: TrainingMode = TrainingMode.EVAL, input_names: Any = None,
-    output_names: Any = None, operator_export_type: Any = OperatorExportTypes.ONNX, export_type: Any = None, google_printer: bool = False,
-    opset_version: int | None = None, keep_initializers_as_inputs: bool | None = None, custom_opsets: Any = None, add_node_names: bool = True,
-    do_constant_folding: bool = True, dynamic_axes: Any = None,
-) -> str:  # fmt: skip
+    model: Any,
+    args: Any,
+    export_params: bool = True,
+    verbose: bool = False,
+    training: TrainingMode = TrainingMode.EVAL,
+    input_names: Any = None,
+    output_names: Any = None,
+    operator_export_type: Any = OperatorExportTypes.ONNX,
+    export_type: Any = None,
+    google_printer: bool = False,
+    opset_version: int | None = None,
+    keep_initializers_as_inputs: bool | None = None,
+    custom_opsets: Any = None,
+    add_node_names: bool = True,
+    do_constant_folding: bool = True,
+    dynamic_axes: Any = None,
+) -> str:
     """A description of the model that export would write, as text."""
     axes = _checked_axes(dynamic_axes or {}, input_names, output_names)
     with _options(model, training, verbose, operator_export_type, opset_version, do_constant_folding):
-        graph, params, _ = _model_to_graph(model, args, verbose, input_names, output_names, training=training, dynamic_axes=axes)
-        return _text.describe(graph, params if export_params else {}, GLOBALS.export_onnx_opset_version, bool(keep_initializers_as_inputs))
+        graph, params, _ = _model_to_graph(
+            model, args, verbose, input_names, output_names, training=training, dynamic_axes=axes
+        )
+        return _text.describe(
+            graph, params if export_params else {}, GLOBALS.export_onnx_opset_version, bool(keep_initializers_as_inputs)
+        )
 
 
 def unconvertible_ops(
     model: Any, args: Any, training: TrainingMode = TrainingMode.EVAL, opset_version: int | None = None
-) -> tuple[Any, list[str]]:  # fmt: skip
+) -> tuple[Any, list[str]]:
     """The graph of aten operators of a model, and those of its operators that have no form in ONNX."""
     opset = _constants.ONNX_DEFAULT_OPSET if opset_version is None else opset_version
     with _options(model, training, False, None, opset, True):
         program = _capture.capture(model, _capture.arguments(model, args))
         _prepare.prepare(program.graph, program.inputs, {})
     missing = [
-        n.kind() for n in _prepare.nodes(program.graph.block())
-        if n.kind() != "prim::Constant" and not n.kind().startswith("onnx::") and _registry.find(n.kind(), opset) is None
-    ]  # fmt: skip
+        n.kind()
+        for n in _prepare.nodes(program.graph.block())
+        if n.kind() != "prim::Constant"
+        and not n.kind().startswith("onnx::")
+        and _registry.find(n.kind(), opset) is None
+    ]
     return program.graph, missing
 
 
 def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Any, opset_version: int) -> None:
     """Has a function export an operator ("domain::name") from an opset version on.
 
-    The function is called with the graph and the operator's arguments as values, and returns what g.op returned. Raises ValueError for other names.
+    The function is called with the graph and the operator's arguments as values, and returns what g.op returned. Raises ValueError for
+    other names.
     """
     _registry.register(symbolic_name, symbolic_fn, opset_version)
 
@@ -283,9 +394,10 @@ def warn_on_static_input_change(input_states: Any) -> None:
     for before, after in zip(*input_states):
         if isinstance(before, dict) and list(before) != list(after):
             warnings.warn(
-                "We detected that you are modifying a dictionary that is an input to your model. Note that dictionaries are allowed as inputs in "
-                "ONNX but they should be handled with care.", stacklevel=2,
-            )  # fmt: skip
+                "We detected that you are modifying a dictionary that is an input to your model. Note that dictionaries are allowed as "
+                "inputs in ONNX but they should be handled with care.",
+                stacklevel=2,
+            )
 
 
 def model_signature(model: Any) -> Any:

@@ -25,8 +25,9 @@ _ONE_TYPE = {
 class GraphContext:
     """What a symbolic function adds nodes to.
 
-    graph is the ONNX graph and block the one of its blocks that is filled; opset is the version, original_node the node that is exported, params_dict the
-    initializers by the names of the graph's inputs, env what values of the program have become. Attributes that are not here are the graph's.
+    graph is the ONNX graph and block the one of its blocks that is filled; opset is the version, original_node the node that is exported,
+    params_dict the initializers by the names of the graph's inputs, env what values of the program have become. Attributes that are not
+    here are the graph's.
     """
 
     graph: Any
@@ -42,8 +43,8 @@ class GraphContext:
     def op(self, opname: str, *raw_args: Any, outputs: int = 1, **kwargs: Any) -> Any:
         """Adds a node, of ONNX where opname has no namespace, and returns its output, a tuple of them where outputs is not 1.
 
-        An argument that is no Value becomes a Constant, None an input that is left out. The name of an attribute ends with the letter of its kind
-        (alpha_f, axes_i, to_i, value_t, mode_s); sequences make attributes of lists. Raises ValueError for other names.
+        An argument that is no Value becomes a Constant, None an input that is left out. The name of an attribute ends with the letter of
+        its kind (alpha_f, axes_i, to_i, value_t, mode_s); sequences make attributes of lists. Raises ValueError for other names.
         """
         kind = opname if "::" in opname else "onnx::" + opname
         given = {name: value for name, value in kwargs.items() if value is not None}
@@ -94,7 +95,9 @@ class GraphContext:
         wanted = _promote.together(inputs[first:])
         if wanted is None:
             return inputs
-        return inputs[:first] + [v if _infer.info(v)[0] in (wanted, None) else self.cast(v, wanted) for v in inputs[first:]]
+        return inputs[:first] + [
+            v if _infer.info(v)[0] in (wanted, None) else self.cast(v, wanted) for v in inputs[first:]
+        ]
 
     def none(self) -> Any:
         """A value that stands for an input that is left out."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
+from torchjit.onnx._symbolics.parts import chunk
 from torchjit.onnx._symbolics.pointwise import as_float, clip, number
-from torchjit.onnx._symbolics.shape import chunk
 from torchjit.onnx.symbolic_helper import parse_args
 
 
@@ -187,4 +187,3 @@ def native_dropout(g: Any, x: Any, p: float, train: bool) -> Any:
     if not train:
         return x, g.op("Expand", g.constant(True), g.op("Shape", x))
     return g.op("Dropout", x, g.constant(p), g.constant(True), outputs=2)
-

@@ -17,9 +17,17 @@ from torchjit.onnx.symbolic_helper import parse_args
 
 
 def _convolved(
-    g: Any, x: Any, weight: Any, bias: Any, stride: list[int], padding: Any, dilation: list[int], transposed: bool, output_padding: list[int],
+    g: Any,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    stride: list[int],
+    padding: Any,
+    dilation: list[int],
+    transposed: bool,
+    output_padding: list[int],
     groups: int,
-) -> Any:  # fmt: skip
+) -> Any:
     sizes = helper._get_tensor_sizes(weight)
     if sizes is None or None in sizes[2:]:
         helper._onnx_unsupported("convolution with a weight whose sizes are not known", weight)
@@ -29,7 +37,12 @@ def _convolved(
     alone = helper._get_tensor_rank(x) == dims + 1
     if alone:
         x = helper._unsqueeze_helper(g, x, [0])
-    attributes: dict[str, Any] = {"kernel_shape_i": kernel, "strides_i": stride, "dilations_i": dilation, "group_i": groups}
+    attributes: dict[str, Any] = {
+        "kernel_shape_i": kernel,
+        "strides_i": stride,
+        "dilations_i": dilation,
+        "group_i": groups,
+    }
     if padding == "same":
         totals = [d * (k - 1) for d, k in zip(dilation, kernel)]  # type: ignore[operator]
         attributes["pads_i"] = [t // 2 for t in totals] + [t - t // 2 for t in totals]
@@ -63,7 +76,17 @@ def _convolution(g: Any, *args: Any) -> Any:
     return _convolved(g, args[0], args[1], bias, stride, padding, dilation, transposed, output_padding, groups)
 
 
-for _name in ("_convolution", "convolution", "_convolution_mode", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
+for _name in (
+    "_convolution",
+    "convolution",
+    "_convolution_mode",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+):
     symbolic(_name)(_convolution)
 
 
@@ -71,7 +94,16 @@ for _name in ("_convolution", "convolution", "_convolution_mode", "conv1d", "con
 @parse_args("v", "v", "v", "i")
 def conv_tbc(g: Any, x: Any, weight: Any, bias: Any, pad: int) -> Any:
     made = _convolved(
-        g, g.op("Transpose", x, perm_i=[1, 2, 0]), g.op("Transpose", weight, perm_i=[2, 1, 0]), bias, [1], [pad], [1], False, [0], 1
+        g,
+        g.op("Transpose", x, perm_i=[1, 2, 0]),
+        g.op("Transpose", weight, perm_i=[2, 1, 0]),
+        bias,
+        [1],
+        [pad],
+        [1],
+        False,
+        [0],
+        1,
     )
     return g.op("Transpose", made, perm_i=[2, 0, 1])
 
@@ -99,11 +131,17 @@ def _batched(dims: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def _max_pool(dims: int, with_indices: bool) -> Callable[..., Any]:
     @_batched(dims)
     @parse_args("v", "is", "is", "is", "is", "i")
-    def export(g: Any, x: Any, kernel: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil_mode: int) -> Any:
+    def export(
+        g: Any, x: Any, kernel: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil_mode: int
+    ) -> Any:
         stride = stride or kernel
         if g.opset < 10 and any(d != 1 for d in dilation):
             helper._onnx_opset_unsupported("max_pool with dilation", g.opset, 10, x)
-        attributes: dict[str, Any] = {"kernel_shape_i": _each(kernel, dims), "pads_i": _each(padding, dims) * 2, "strides_i": _each(stride, dims)}
+        attributes: dict[str, Any] = {
+            "kernel_shape_i": _each(kernel, dims),
+            "pads_i": _each(padding, dims) * 2,
+            "strides_i": _each(stride, dims),
+        }
         if g.opset >= 10:
             attributes["ceil_mode_i"] = ceil_mode
             if any(d != 1 for d in dilation):
@@ -136,8 +174,15 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
     @_batched(dims)
     @parse_args("v", "is", "is", "is", "i", "i", "none")
     def export(
-        g: Any, x: Any, kernel: list[int], stride: list[int], padding: list[int], ceil_mode: int, count_include_pad: int, divisor: Any = None
-    ) -> Any:  # fmt: skip
+        g: Any,
+        x: Any,
+        kernel: list[int],
+        stride: list[int],
+        padding: list[int],
+        ceil_mode: int,
+        count_include_pad: int,
+        divisor: Any = None,
+    ) -> Any:
         stride, padding = _each(stride or kernel, dims), _each(padding, dims)
         if g.opset < 10 and ceil_mode:
             helper._onnx_opset_unsupported("avg_pool with ceil_mode=True", g.opset, 10, x)
@@ -145,7 +190,12 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
             x = _zero_padded(g, x, padding)
             padding = [0] * dims
         return g.op(
-            "AveragePool", x, kernel_shape_i=_each(kernel, dims), strides_i=stride, pads_i=padding * 2, ceil_mode_i=ceil_mode if g.opset >= 10 else None
+            "AveragePool",
+            x,
+            kernel_shape_i=_each(kernel, dims),
+            strides_i=stride,
+            pads_i=padding * 2,
+            ceil_mode_i=ceil_mode if g.opset >= 10 else None,
         )
 
     return export
@@ -174,8 +224,10 @@ def _adaptive(dims: int, kind: str) -> Callable[..., Any]:
             return (made, g.none()) if with_indices else made
         given = helper._get_tensor_sizes(x)
         planes = given[2:] if given is not None else [None] * dims
-        if None in planes or any(a % b for a, b in zip(planes, wanted)):
-            helper._onnx_unsupported(f"adaptive pooling of planes of {planes} to {wanted}, of which the first are no known multiples", x)
+        if None in planes or any(a % b for a, b in zip(planes, wanted)):  # type: ignore[operator]
+            helper._onnx_unsupported(
+                f"adaptive pooling of planes of {planes} to {wanted}, of which the first are no known multiples", x
+            )
         windows = [a // b for a, b in zip(planes, wanted)]  # type: ignore[operator]
         if not with_indices:
             return g.op("AveragePool", x, kernel_shape_i=windows, strides_i=windows)
@@ -191,7 +243,9 @@ def _second_used(g: Any) -> bool:
 
 
 for _dims in (1, 2, 3):
-    symbolic(f"adaptive_avg_pool{_dims}d", *(["_adaptive_avg_pool2d"] if _dims == 2 else []))(_adaptive(_dims, "Average"))
+    symbolic(f"adaptive_avg_pool{_dims}d", *(["_adaptive_avg_pool2d"] if _dims == 2 else []))(
+        _adaptive(_dims, "Average")
+    )
     symbolic(f"adaptive_max_pool{_dims}d")(_adaptive(_dims, "Max"))
 
 
@@ -212,14 +266,24 @@ def pad_by(g: Any, x: Any, pads: Any, mode: str, value: Any = None) -> Any:
     count = helper._get_tensor_dim_size(given, 0)
     if count is None:
         helper._onnx_unsupported("pad with a number of amounts that is not known", x)
-    places = g.op("Concat", given, g.constant([0] * (2 * rank - count), torch.int64), axis_i=0) if count < 2 * rank else given
+    places = (
+        g.op("Concat", given, g.constant([0] * (2 * rank - count), torch.int64), axis_i=0)
+        if count < 2 * rank
+        else given
+    )
     order = list(range(2 * rank))
-    return g.op("Pad", x, g.op("Gather", places, g.constant(order[-2::-2] + order[-1::-2]), axis_i=0), value, mode_s=mode)
+    return g.op(
+        "Pad", x, g.op("Gather", places, g.constant(order[-2::-2] + order[-1::-2]), axis_i=0), value, mode_s=mode
+    )
 
 
 def _padded(g: Any, x: Any, pads: list[int], mode: str, value: Any) -> Any:
     if g.opset >= 11:
-        return g.op("Pad", x, g.constant(pads), value, mode_s=mode) if value is not None else g.op("Pad", x, g.constant(pads), mode_s=mode)
+        return (
+            g.op("Pad", x, g.constant(pads), value, mode_s=mode)
+            if value is not None
+            else g.op("Pad", x, g.constant(pads), mode_s=mode)
+        )
     number_ = None if value is None else float(helper._get_const(value, "f", "value"))
     return g.op("Pad", x, pads_i=pads, mode_s=mode, value_f=number_)
 
@@ -287,7 +351,8 @@ def im2col(g: Any, x: Any, kernel: list[int], dilation: list[int], padding: list
     rows = g.op("Gather", x, g.constant(places[0]), axis_i=2)
     blocks = g.op("Gather", rows, g.constant(places[1]), axis_i=4)
     turned = g.op("Transpose", blocks, perm_i=[0, 1, 2, 4, 3, 5])
-    return helper._reshape_helper(g, turned, [-1 if sizes[0] is None else sizes[0], sizes[1] * kernel[0] * kernel[1], len(places[0][0]) * len(places[1][0])])  # type: ignore[operator]
+    depth, count = sizes[1] * kernel[0] * kernel[1], len(places[0][0]) * len(places[1][0])  # type: ignore[operator]
+    return helper._reshape_helper(g, turned, [-1 if sizes[0] is None else sizes[0], depth, count])
 
 
 @symbolic("unfold")

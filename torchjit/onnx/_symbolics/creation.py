@@ -107,7 +107,9 @@ def _of_sizes(value: Any) -> Callable[..., Any]:
 def _like(value: Any) -> Callable[..., Any]:
     def export(g: Any, x: Any, *args: Any) -> Any:
         given = named(g, (x, *args))
-        return filled(g, g.op("Shape", x), value, dtype_of(g, given.get("dtype"), helper._dtype(x) or torch.get_default_dtype()))
+        return filled(
+            g, g.op("Shape", x), value, dtype_of(g, given.get("dtype"), helper._dtype(x) or torch.get_default_dtype())
+        )
 
     return export
 
@@ -141,7 +143,9 @@ def full(g: Any, sizes: Any, value: Any, *args: Any) -> Any:
 @symbolic("full_like")
 def full_like(g: Any, x: Any, value: Any, *args: Any) -> Any:
     given = named(g, (x, value, *args))
-    return filled(g, g.op("Shape", x), value, dtype_of(g, given.get("dtype"), helper._dtype(x) or torch.get_default_dtype()))
+    return filled(
+        g, g.op("Shape", x), value, dtype_of(g, given.get("dtype"), helper._dtype(x) or torch.get_default_dtype())
+    )
 
 
 @symbolic("new_full")
@@ -277,7 +281,12 @@ def randint(g: Any, *args: Any) -> Any:
     if isinstance(sizes, list):
         made = g.op("RandomUniform", shape_i=sizes, low_f=low, high_f=high)
     else:
-        made = g.op("RandomUniformLike", g.op("ConstantOfShape", helper._sizes_argument(g, given["size"])), low_f=low, high_f=high)
+        made = g.op(
+            "RandomUniformLike",
+            g.op("ConstantOfShape", helper._sizes_argument(g, given["size"])),
+            low_f=low,
+            high_f=high,
+        )
     return g.cast(g.op("Floor", made), dtype_of(g, given.get("dtype"), torch.int64))
 
 

@@ -11,7 +11,6 @@ from torchjit.onnx._constants import INT64_MAX
 from torchjit.onnx._registry import symbolic
 from torchjit.onnx._symbolics.creation import named
 from torchjit.onnx._symbolics.rnn import first_batch_size
-from torchjit.onnx.symbolic_helper import parse_args
 
 
 @symbolic("slice")
@@ -25,8 +24,8 @@ def slice_(g: Any, x: Any, *args: Any) -> Any:
     stride = helper._get_const(step, "i", "step")
     if first == 0 and last == INT64_MAX and stride == 1:
         return x
-    bounds = [[v] if isinstance(v, int) else v for v in (first, last)]
-    return helper._slice_helper(g, x, [at], *bounds, [stride] if g.opset >= 10 else None)
+    begin, stop = ([v] if isinstance(v, int) else v for v in (first, last))
+    return helper._slice_helper(g, x, [at], begin, stop, [stride] if g.opset >= 10 else None)
 
 
 def _slice_of_list(g: Any, x: Any, start: Any, end: Any, step: Any) -> Any:
@@ -49,7 +48,9 @@ def select(g: Any, x: Any, dim: Any, index: Any) -> Any:
     if g.opset < 11 and (helper._scalar(index) or 0) < 0:
         size = helper._get_tensor_dim_size(x, at)
         if size is None:
-            helper._onnx_opset_unsupported_detailed("select", g.opset, 11, "the index is negative and the size not known", x)
+            helper._onnx_opset_unsupported_detailed(
+                "select", g.opset, 11, "the index is negative and the size not known", x
+            )
         index = g.constant(int(helper._scalar(index)) + size)
     return helper._select_helper(g, x, at, index)
 
@@ -62,7 +63,9 @@ def _filled_slice(g: Any, x: Any, source: Any, dim: int, places: Any) -> Any:
     dim %= rank
     perm = [dim, *(d for d in range(rank) if d != dim)]
     back = [perm.index(d) for d in range(rank)]
-    turned, parts = (x, source) if dim == 0 else (g.op("Transpose", x, perm_i=perm), g.op("Transpose", source, perm_i=perm))
+    turned, parts = (
+        (x, source) if dim == 0 else (g.op("Transpose", x, perm_i=perm), g.op("Transpose", source, perm_i=perm))
+    )
     made = g.op("ScatterND", turned, helper._unsqueeze_helper(g, places, [1]), parts)
     return made if dim == 0 else g.op("Transpose", made, perm_i=back)
 
@@ -87,8 +90,8 @@ def slice_scatter(g: Any, x: Any, source: Any, dim: Any, start: Any, end: Any, s
     if first == 0 and last == INT64_MAX and stride == 1:
         return source
     every = g.op("Range", g.constant(0), size, g.constant(1))
-    bounds = [[v] if isinstance(v, int) else v for v in (first, last)]
-    return _filled_slice(g, x, source, at, helper._slice_helper(g, every, [0], *bounds, [stride]))
+    begin, stop = ([v] if isinstance(v, int) else v for v in (first, last))
+    return _filled_slice(g, x, source, at, helper._slice_helper(g, every, [0], begin, stop, [stride]))
 
 
 # ---- gathers ----
@@ -118,7 +121,9 @@ def take(g: Any, x: Any, index: Any) -> Any:
 @symbolic("take_along_dim", since=11)
 def take_along_dim(g: Any, x: Any, index: Any, dim: Any = None) -> Any:
     if dim is None or helper._is_none(dim):
-        return g.op("GatherElements", helper._reshape_helper(g, x, [-1]), helper._reshape_helper(g, index, [-1]), axis_i=0)
+        return g.op(
+            "GatherElements", helper._reshape_helper(g, x, [-1]), helper._reshape_helper(g, index, [-1]), axis_i=0
+        )
     return g.op("GatherElements", x, index, axis_i=helper._get_const(dim, "i", "dim"))
 
 
@@ -134,7 +139,10 @@ def embedding_bag(g: Any, weight: Any, indices: Any, offsets: Any, *rest: Any) -
     mode = helper._get_const(given["mode"], "i", "mode")
     if helper._parse_arg(given["include_last_offset"], "b"):
         offsets = helper._slice_helper(g, offsets, [0], [0], [-1])
-    if (helper._scalar(given.get("padding_idx")) if not helper._is_none(given.get("padding_idx")) else None) not in (None, -1):
+    if (helper._scalar(given.get("padding_idx")) if not helper._is_none(given.get("padding_idx")) else None) not in (
+        None,
+        -1,
+    ):
         helper._onnx_unsupported("embedding_bag with padding_idx", indices)
     rows = g.op("Gather", weight, indices)
     factors = given.get("per_sample_weights")
@@ -158,7 +166,9 @@ def _bags(g: Any, indices: Any, offsets: Any) -> Any:
     """For each bag and each index whether the index is in the bag."""
     zero, one = g.constant(0), g.constant(1)
     places = g.op("Range", zero, helper._size_helper(g, indices, 0), one)
-    begun = g.cast(g.op("Not", g.op("Less", helper._unsqueeze_helper(g, places, [1]), g.cast(offsets, torch.int64))), torch.int64)
+    begun = g.cast(
+        g.op("Not", g.op("Less", helper._unsqueeze_helper(g, places, [1]), g.cast(offsets, torch.int64))), torch.int64
+    )
     bag = g.op("Sub", helper._reducesum_helper(g, begun, axes_i=[1], keepdims_i=0), one)
     bags = g.op("Range", zero, helper._size_helper(g, offsets, 0), one)
     return g.op("Equal", helper._unsqueeze_helper(g, bags, [1]), bag)
@@ -172,7 +182,11 @@ def bucketize(g: Any, *args: Any) -> Any:
     if helper._rank(bounds, "bucketize") != 1 or not helper._is_none(given.get("sorter")):
         helper._onnx_unsupported("searchsorted in several sequences or with a sorter", bounds)
     apart = helper._unsqueeze_helper(g, x, [-1]) if helper._get_tensor_rank(x) else x
-    right = helper._parse_arg(given["right"], "b") or not helper._is_none(given.get("side")) and helper._parse_arg(given["side"], "s") == "right"
+    right = (
+        helper._parse_arg(given["right"], "b")
+        or not helper._is_none(given.get("side"))
+        and helper._parse_arg(given["side"], "s") == "right"
+    )
     less = g.op("Not", g.op("Greater", bounds, apart)) if right else g.op("Less", bounds, apart)
     dtype = torch.int32 if helper._parse_arg(given["out_int32"], "b") else torch.int64
     return helper._reducesum_helper(g, g.cast(less, dtype), axes_i=[-1], keepdims_i=0)
@@ -216,7 +230,7 @@ def masked_select(g: Any, x: Any, mask: Any) -> Any:
     return g.op("GatherND", x, places)
 
 
-def _positions(g: Any, x: Any, indices: list[Any]) -> list[Any]:
+def positions(g: Any, x: Any, indices: list[Any]) -> list[Any]:
     """Indices with masks replaced by the places where they are true: None is a dimension as it is."""
     made: list[Any] = []
     for index in indices:
@@ -235,7 +249,7 @@ def index_(g: Any, x: Any, indices: Any) -> Any:
     if len(given) == 1 and helper._dtype(given[0]) in (torch.bool, torch.uint8) and g.opset >= 11:
         places = nonzero(g, given[0])
         return g.op("GatherND", x, places)
-    found = _positions(g, x, given)
+    found = positions(g, x, given)
     dims = [d for d, v in enumerate(found) if v is not None]
     if not dims:
         return x
@@ -252,7 +266,7 @@ def _gathered(g: Any, x: Any, found: list[Any], dims: list[int]) -> Any:
     rest = [d for d in range(rank) if d not in dims]
     turned = x if dims == list(range(len(dims))) else g.op("Transpose", x, perm_i=dims + rest)
     together = [found[d] for d in dims]
-    made = g.op("GatherND", turned, _stacked(g, together))
+    made = g.op("GatherND", turned, stacked(g, together))
     width = max(helper._rank(v, "index") for v in together)
     if dims != list(range(dims[0], dims[-1] + 1)) or dims[0] == 0:
         return made
@@ -260,7 +274,7 @@ def _gathered(g: Any, x: Any, found: list[Any], dims: list[int]) -> Any:
     return g.op("Transpose", made, perm_i=order)
 
 
-def _stacked(g: Any, indices: list[Any]) -> Any:
+def stacked(g: Any, indices: list[Any]) -> Any:
     """Indices of one shape as one tensor with a last dimension of them."""
     sizes = {tuple(helper._get_tensor_sizes(v) or (None,)) for v in indices}
     if len(sizes) > 1 or None in next(iter(sizes)):
@@ -271,142 +285,6 @@ def _stacked(g: Any, indices: list[Any]) -> Any:
         indices = [g.op("Expand", v, shape) for v in indices]
     parts = [g.cast(v, torch.int64) if helper._dtype(v) not in (torch.int64, None) else v for v in indices]
     return g.op("Concat", *(helper._unsqueeze_helper(g, v, [-1]) for v in parts), axis_i=-1)
-
-
-# ---- scatters ----
-
-
-@symbolic("index_put", "_index_put_impl", "_unsafe_index_put", since=11)
-def index_put(g: Any, x: Any, indices: Any, values: Any, accumulate: Any = None, unsafe: Any = None) -> Any:
-    adds = accumulate is not None and helper._parse_arg(accumulate, "b")
-    found = _positions(g, x, helper._unpack_list(indices))
-    dims = [d for d, v in enumerate(found) if v is not None]
-    if helper._dtype(x) is not None and helper._dtype(values) != helper._dtype(x):
-        values = g.cast(values, helper._dtype(x))
-    if adds and g.opset < 16:
-        helper._onnx_opset_unsupported("index_put with accumulate=True", g.opset, 16, x)
-    rank = len(found)
-    rest = [d for d in range(rank) if d not in dims]
-    perm = dims + rest
-    turned = x if perm == list(range(rank)) else g.op("Transpose", x, perm_i=perm)
-    places = _stacked(g, [found[d] for d in dims])
-    values = _updates(g, turned, values, places, found, dims)
-    made = g.op("ScatterND", turned, places, values, reduction_s="add" if adds else None)
-    return made if turned == x else g.op("Transpose", made, perm_i=[perm.index(d) for d in range(rank)])
-
-
-def _updates(g: Any, turned: Any, values: Any, places: Any, found: list[Any], dims: list[int]) -> Any:
-    """Values with the sizes that ScatterND takes: those of the places, then those of the dimensions that are not indexed."""
-    width = helper._rank(places, "index_put") - 1
-    count, rest = len(dims), len(found) - len(dims)
-    heads = helper._slice_helper(g, g.op("Shape", places), [0], [0], [width])
-    tails = helper._slice_helper(g, g.op("Shape", turned), [0], [count], [INT64_MAX])
-    inside = count and dims == list(range(dims[0], dims[-1] + 1)) and dims[0] != 0
-    if inside and (helper._get_tensor_rank(values) or 0) > width + rest - dims[0]:
-        # The values have the dimensions in front of the indexed ones first.
-        missing = width + rest - helper._rank(values, "index_put")
-        if missing:
-            values = helper._unsqueeze_helper(g, values, list(range(missing)))
-        front = dims[0]
-        values = g.op("Transpose", values, perm_i=[*range(front, front + width), *range(front), *range(front + width, width + rest)])
-    shape = g.op("Concat", heads, tails, axis_i=0) if rest else heads
-    return g.op("Expand", values, shape)
-
-
-@symbolic("masked_scatter", since=11)
-def masked_scatter(g: Any, x: Any, mask: Any, source: Any) -> Any:
-    places = nonzero(g, g.op("Expand", mask, g.op("Shape", x)))
-    count = g.op("Gather", g.op("Shape", places), g.constant([0]), axis_i=0)
-    taken = helper._slice_helper(g, helper._reshape_helper(g, source, [-1]), [0], [0], count)
-    return g.op("ScatterND", x, places, taken)
-
-
-def _source(g: Any, x: Any, index: Any, source: Any) -> Any:
-    """What is scattered: as many elements as places, of the tensor's type."""
-    dtype = helper._dtype(x)
-    if dtype is not None and helper._dtype(source) != dtype:
-        source = g.cast(source, dtype)
-    if helper._get_tensor_rank(source) == 0:
-        return g.op("Expand", source, g.op("Shape", index))
-    sizes, wanted = helper._get_tensor_sizes(source), helper._get_tensor_sizes(index)
-    if sizes is not None and sizes == wanted and None not in sizes:
-        return source
-    rank = helper._rank(index, "scatter")
-    return helper._slice_helper(g, source, list(range(rank)), [0] * rank, g.op("Shape", index))
-
-
-@symbolic("scatter", since=11)
-def scatter(g: Any, x: Any, dim: Any, index: Any, source: Any, reduce: Any = None) -> Any:
-    kind = None if reduce is None or helper._is_none(reduce) else helper._parse_arg(reduce, "s")
-    if kind is not None and g.opset < 16:
-        helper._onnx_opset_unsupported("scatter with reduce", g.opset, 16, x)
-    mode = {None: None, "add": "add", "multiply": "mul"}[kind]
-    at = helper._get_const(dim, "i", "dim")
-    return g.op("ScatterElements", x, index, _source(g, x, index, source), axis_i=at, reduction_s=mode)
-
-
-@symbolic("scatter_add", since=11)
-def scatter_add(g: Any, x: Any, dim: Any, index: Any, source: Any) -> Any:
-    """Sums of what goes to one place need opset version 16; into zeros before it, where no place occurs twice."""
-    at = helper._get_const(dim, "i", "dim")
-    source = _source(g, x, index, source)
-    if g.opset >= 16:
-        return g.op("ScatterElements", x, index, source, axis_i=at, reduction_s="add")
-    zeros = g.op("ConstantOfShape", g.op("Shape", x), value_t=torch.tensor([0], dtype=helper._dtype(x)))
-    return g.op("Add", x, g.op("ScatterElements", zeros, index, source, axis_i=at))
-
-
-@symbolic("scatter_reduce", since=16)
-def scatter_reduce(g: Any, x: Any, dim: Any, index: Any, source: Any, reduce: Any, include_self: Any) -> Any:
-    kind, includes = helper._parse_arg(reduce, "s"), helper._parse_arg(include_self, "b")
-    modes = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}
-    if kind not in modes or not includes or modes[kind] in ("max", "min") and g.opset < 18:
-        helper._onnx_unsupported(f"scatter_reduce with reduce={kind} and include_self={includes}", x)
-    at = helper._get_const(dim, "i", "dim")
-    return g.op("ScatterElements", x, index, _source(g, x, index, source), axis_i=at, reduction_s=modes[kind])
-
-
-def _along(g: Any, x: Any, dim: int, index: Any) -> Any:
-    """An index of slices as one of elements."""
-    rank = helper._rank(x, "index")
-    if helper._get_tensor_rank(index) == 0:
-        index = helper._unsqueeze_helper(g, index, [0])
-    shape = [1] * rank
-    shape[dim] = -1
-    sizes = list(sizes_of(g, x))
-    sizes[dim] = g.op("Shape", index)
-    return g.op("Expand", helper._reshape_helper(g, index, shape), g.op("Concat", *sizes, axis_i=0))
-
-
-def sizes_of(g: Any, x: Any) -> list[Any]:
-    """The sizes of a tensor as tensors of one element."""
-    shape = g.op("Shape", x)
-    return [g.op("Gather", shape, g.constant([d]), axis_i=0) for d in range(helper._rank(x, "index"))]
-
-
-@symbolic("index_copy", since=11)
-def index_copy(g: Any, x: Any, dim: Any, index: Any, source: Any) -> Any:
-    at = helper._get_const(dim, "i", "dim") % helper._rank(x, "index_copy")
-    return g.op("ScatterElements", x, _along(g, x, at, index), source, axis_i=at)
-
-
-@symbolic("index_fill", since=11)
-def index_fill(g: Any, x: Any, dim: Any, index: Any, value: Any) -> Any:
-    at = helper._get_const(dim, "i", "dim") % helper._rank(x, "index_fill")
-    places = _along(g, x, at, index)
-    return g.op("ScatterElements", x, places, _source(g, x, places, value), axis_i=at)
-
-
-@symbolic("index_add", since=11)
-@parse_args("v", "i", "v", "v", "v")
-def index_add(g: Any, x: Any, dim: int, index: Any, source: Any, alpha: Any = None) -> Any:
-    at = dim % helper._rank(x, "index_add")
-    if alpha is not None and helper._scalar(alpha) != 1:
-        source = g.op("Mul", source, alpha)
-    if g.opset >= 16:
-        return g.op("ScatterElements", x, _along(g, x, at, index), source, axis_i=at, reduction_s="add")
-    zeros = g.op("ConstantOfShape", g.op("Shape", x), value_t=torch.tensor([0], dtype=helper._dtype(x)))
-    return g.op("Add", x, g.op("ScatterElements", zeros, _along(g, x, at, index), source, axis_i=at))
 
 
 @symbolic("one_hot")

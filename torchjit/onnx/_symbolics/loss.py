@@ -7,7 +7,8 @@ from typing import Any
 
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
-from torchjit.onnx._symbolics.pointwise import clip, eq, number
+from torchjit.onnx._symbolics.compare import eq
+from torchjit.onnx._symbolics.pointwise import clip, number
 from torchjit.onnx.symbolic_helper import parse_args
 
 _REDUCTIONS = ("none", "mean", "sum")
@@ -51,7 +52,9 @@ def smooth_l1(g: Any, x: Any, target: Any, beta: float) -> Any:
     if beta == 0:
         return distance
     half = g.op("Div", g.op("Mul", number(g, 0.5, x), g.op("Mul", distance, distance)), number(g, beta, x))
-    return g.op("Where", g.op("Less", distance, number(g, beta, x)), half, g.op("Sub", distance, number(g, 0.5 * beta, x)))
+    return g.op(
+        "Where", g.op("Less", distance, number(g, beta, x)), half, g.op("Sub", distance, number(g, 0.5 * beta, x))
+    )
 
 
 @_loss("huber_loss")
@@ -114,7 +117,9 @@ def nll_loss(g: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_in
 
 @symbolic("cross_entropy_loss", since=12)
 @parse_args("v", "v", "v", "i", "i", "f")
-def cross_entropy_loss(g: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int, smoothing: float) -> Any:
+def cross_entropy_loss(
+    g: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int, smoothing: float
+) -> Any:
     if smoothing:
         helper._onnx_unsupported("cross_entropy_loss with label_smoothing", x)
     if helper._is_fp(target):

@@ -142,14 +142,20 @@ def attention(g: Any, *args: Any) -> Any:
     if rate is not None and helper._scalar(rate):
         helper._onnx_unsupported("attention with dropout", query)
     width = g.cast(helper._size_helper(g, query, -1 + rank), helper._dtype(query))
-    scores = g.op("MatMul", g.op("Div", query, g.op("Sqrt", width)), g.op("Transpose", key, perm_i=[*range(rank - 2), rank - 1, rank - 2]))
+    scores = g.op(
+        "MatMul",
+        g.op("Div", query, g.op("Sqrt", width)),
+        g.op("Transpose", key, perm_i=[*range(rank - 2), rank - 1, rank - 2]),
+    )
     mask = given.get("attn_mask")
     causal = given.get("is_causal")
     if causal is not None and helper._parse_arg(causal, "b"):
         helper._onnx_unsupported("attention with is_causal=True", query)
     if mask is not None and not helper._is_none(mask):
         if helper._is_bool(mask):
-            mask = g.op("Where", mask, g.constant(0.0, helper._dtype(query)), g.constant(float("-inf"), helper._dtype(query)))
+            mask = g.op(
+                "Where", mask, g.constant(0.0, helper._dtype(query)), g.constant(float("-inf"), helper._dtype(query))
+            )
         scores = g.op("Add", scores, mask)
     weights = last_softmax(g, "Softmax", scores, -1)
     made = g.op("MatMul", weights, value)

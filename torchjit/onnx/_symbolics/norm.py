@@ -32,7 +32,11 @@ def batch_norm(
         x = helper._unsqueeze_helper(g, x, [2])
     weight, bias = _or(g, weight, x, 1.0), _or(g, bias, x, 0.0)
     if helper._is_none(mean):
-        return instance_norm(g, x, weight, bias, mean, var, True, momentum, eps, False) if not training else _by_batch(g, x, weight, bias, eps)
+        return (
+            instance_norm(g, x, weight, bias, mean, var, True, momentum, eps, False)
+            if not training
+            else _by_batch(g, x, weight, bias, eps)
+        )
     helper.check_training_mode(training, "batch_norm")
     attributes: dict[str, Any] = {"epsilon_f": eps, "momentum_f": 1 - momentum}
     given = (x, weight, bias, mean, var)

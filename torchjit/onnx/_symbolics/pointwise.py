@@ -37,13 +37,26 @@ def _float_unary(op: str) -> Callable[..., Any]:
     return export
 
 
-for _name, _op in {"relu": "Relu", "abs": "Abs", "absolute": "Abs", "neg": "Neg", "negative": "Neg", "ceil": "Ceil", "floor": "Floor", "sign": "Sign", "sgn": "Sign"}.items():
+for _name, _op in {
+    "relu": "Relu",
+    "abs": "Abs",
+    "absolute": "Abs",
+    "neg": "Neg",
+    "negative": "Neg",
+    "ceil": "Ceil",
+    "floor": "Floor",
+    "sign": "Sign",
+    "sgn": "Sign",
+}.items():
     symbolic(_name)(_unary(_op))
 
 for _name, _op in {
-    "sigmoid": "Sigmoid", "tanh": "Tanh", "exp": "Exp", "log": "Log", "sqrt": "Sqrt", "sin": "Sin", "cos": "Cos", "tan": "Tan", "asin": "Asin", "arcsin": "Asin",
-    "acos": "Acos", "arccos": "Acos", "atan": "Atan", "arctan": "Atan", "sinh": "Sinh", "cosh": "Cosh", "asinh": "Asinh", "arcsinh": "Asinh", "acosh": "Acosh",
-    "arccosh": "Acosh", "atanh": "Atanh", "arctanh": "Atanh", "erf": "Erf", "special_erf": "Erf", "special_expit": "Sigmoid", "reciprocal": "Reciprocal", "selu": "Selu",
+    "sigmoid": "Sigmoid", "tanh": "Tanh", "exp": "Exp", "log": "Log", "sqrt": "Sqrt", "sin": "Sin", "cos": "Cos", "tan": "Tan", "asin":
+    "Asin", "arcsin": "Asin",
+    "acos": "Acos", "arccos": "Acos", "atan": "Atan", "arctan": "Atan", "sinh": "Sinh", "cosh": "Cosh", "asinh": "Asinh", "arcsinh":
+    "Asinh", "acosh": "Acosh",
+    "arccosh": "Acosh", "atanh": "Atanh", "arctanh": "Atanh", "erf": "Erf", "special_erf": "Erf", "special_expit": "Sigmoid",
+    "reciprocal": "Reciprocal", "selu": "Selu",
 }.items():  # fmt: skip
     symbolic(_name)(_float_unary(_op))
 
@@ -202,7 +215,11 @@ def div(g: Any, x: Any, other: Any, rounding_mode: Any = None) -> Any:
         return floor_divide(g, x, other)
     if mode == "trunc":
         quotient = true_divide(g, x, other) if not (_is_integral(x) and _is_integral(other)) else g.op("Div", x, other)
-        return quotient if _is_integral(quotient) else g.op("Mul", g.op("Sign", quotient), g.op("Floor", g.op("Abs", quotient)))
+        return (
+            quotient
+            if _is_integral(quotient)
+            else g.op("Mul", g.op("Sign", quotient), g.op("Floor", g.op("Abs", quotient)))
+        )
     return true_divide(g, x, other)
 
 
@@ -312,102 +329,6 @@ def xlogy(g: Any, x: Any, other: Any) -> Any:
     return g.op("Where", g.op("Equal", x, zero), zero, g.op("Mul", x, g.op("Log", other)))
 
 
-# ---- comparisons and logic ----
-
-
-@symbolic("eq")
-def eq(g: Any, x: Any, other: Any) -> Any:
-    constants = [helper._constant(v) for v in (x, other)]
-    if any(isinstance(c, str) for c in constants) and all(c is not NotImplemented for c in constants):
-        return g.constant(constants[0] == constants[1])
-    if g.opset < 11 and (helper._is_fp(x) or helper._is_fp(other)):
-        return g.op("Not", g.op("Or", g.op("Less", x, other), g.op("Greater", x, other)))
-    return g.op("Equal", x, other)
-
-
-@symbolic("ne", "not_equal")
-def ne(g: Any, x: Any, other: Any) -> Any:
-    return g.op("Not", eq(g, x, other))
-
-
-def _ordered(g: Any, *values: Any) -> list[Any]:
-    return [g.cast(v, torch.int32) if helper._is_bool(v) else v for v in values]
-
-
-@symbolic("gt", "greater")
-def gt(g: Any, x: Any, other: Any) -> Any:
-    return g.op("Greater", *_ordered(g, x, other))
-
-
-@symbolic("lt", "less")
-def lt(g: Any, x: Any, other: Any) -> Any:
-    return g.op("Less", *_ordered(g, x, other))
-
-
-@symbolic("ge", "greater_equal")
-def ge(g: Any, x: Any, other: Any) -> Any:
-    return g.op("GreaterOrEqual", *_ordered(g, x, other)) if g.opset >= 12 else g.op("Not", lt(g, x, other))
-
-
-@symbolic("le", "less_equal")
-def le(g: Any, x: Any, other: Any) -> Any:
-    return g.op("LessOrEqual", *_ordered(g, x, other)) if g.opset >= 12 else g.op("Not", gt(g, x, other))
-
-
-def truth(g: Any, x: Any) -> Any:
-    """A value as bools."""
-    return x if helper._is_bool(x) else g.cast(x, torch.bool)
-
-
-def _logical(op: str) -> Callable[..., Any]:
-    def export(g: Any, x: Any, other: Any) -> Any:
-        return g.op(op, truth(g, x), truth(g, other))
-
-    return export
-
-
-def _bitwise(op: str) -> Callable[..., Any]:
-    def export(g: Any, x: Any, other: Any) -> Any:
-        if not (helper._is_bool(x) and helper._is_bool(other)):
-            helper._onnx_unsupported(f"bitwise {op} of elements other than bool", x)
-        return g.op(op, x, other)
-
-    return export
-
-
-for _op in ("And", "Or", "Xor"):
-    symbolic(f"logical_{_op.lower()}")(_logical(_op))
-    symbolic(f"bitwise_{_op.lower()}", f"__{_op.lower()}__")(_bitwise(_op))
-
-
-def _shift(direction: str) -> Callable[..., Any]:
-    def export(g: Any, x: Any, other: Any) -> Any:
-        """A shift is a product with a power of two, which other types than unsigned ones have."""
-        power = g.cast(g.op("Pow", g.constant(2.0), g.cast(other, torch.float32)), helper._dtype(x) or torch.int64)
-        return g.op("Mul", x, power) if direction == "LEFT" else floor_divide(g, x, power)
-
-    return export
-
-
-symbolic("__lshift__", "bitwise_left_shift", "__lshift_")(_shift("LEFT"))
-symbolic("__rshift__", "bitwise_right_shift", "__rshift_")(_shift("RIGHT"))
-
-
-@symbolic("where")
-def where(g: Any, condition: Any, x: Any = None, other: Any = None) -> Any:
-    if x is None:
-        from torchjit.onnx._symbolics.index import nonzero_numpy
-
-        return nonzero_numpy(g, condition)
-    return g.op("Where", truth(g, condition), x, other)
-
-
-@symbolic("masked_fill")
-def masked_fill(g: Any, x: Any, mask: Any, value: Any) -> Any:
-    value = g.cast(value, helper._dtype(x)) if helper._dtype(x) is not None else value
-    return g.op("Where", truth(g, mask), value, x)
-
-
 # ---- bounds ----
 
 
@@ -426,8 +347,12 @@ def clamp(g: Any, x: Any, low: Any = None, high: Any = None) -> Any:
     if dtype is not None and not dtype.is_floating_point and any(b is not None and helper._is_fp(b) for b in given):
         x = as_float(g, x)
         dtype = helper._dtype(x)
-    cast = [None if b is None else g.cast(b, dtype) if dtype is not None and helper._dtype(b) != dtype else b for b in given]
-    if all(b is None or helper._get_tensor_rank(b) == 0 and (g.opset >= 11 or helper._scalar(b) is not None) for b in cast):
+    cast = [
+        None if b is None else g.cast(b, dtype) if dtype is not None and helper._dtype(b) != dtype else b for b in given
+    ]
+    if all(
+        b is None or helper._get_tensor_rank(b) == 0 and (g.opset >= 11 or helper._scalar(b) is not None) for b in cast
+    ):
         if g.opset >= 12 or helper._is_fp(x):
             return clip(g, x, *cast)
     for limit, bound in zip((maximum, minimum), cast):

@@ -9,7 +9,7 @@ from torchjit import _C
 from torchjit.onnx import _infer
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
-from torchjit.onnx._symbolics.pointwise import truth
+from torchjit.onnx._symbolics.compare import truth
 from torchjit.onnx._type_utils import JitScalarType
 
 # ---- branches and loops ----
@@ -68,7 +68,9 @@ def if_(g: Any, condition: Any) -> Any:
 def _join_types(out: Any, a: Any, b: Any) -> None:
     """The type that the results of two branches have together. Raises SymbolicValueError where one has none and the other does."""
     if helper._is_none(a) != helper._is_none(b):
-        helper._onnx_unsupported("a branch that gives None where the other gives a tensor", b if helper._is_none(a) else a)
+        helper._onnx_unsupported(
+            "a branch that gives None where the other gives a tensor", b if helper._is_none(a) else a
+        )
     if a.type().kind() == "ListType":
         out.setType(b.type() if a.node().kind() in ("onnx::SequenceEmpty", "prim::Param") else a.type())
         return
@@ -95,7 +97,10 @@ def loop(g: Any, count: Any, condition: Any, *initial: Any) -> Any:
     g.fill(block, inner)
     keep, *results = block.outputs()
     with g.graph.insert_point_guard(inner):
-        outs = [_as_output(g, inner, truth(g, g.env[keep])), *(_result(g, inner, g.env[v], p) for v, p in zip(results, list(inner.inputs())[2:]))]
+        outs = [
+            _as_output(g, inner, truth(g, g.env[keep])),
+            *(_result(g, inner, g.env[v], p) for v, p in zip(results, list(inner.inputs())[2:])),
+        ]
     for value in outs:
         inner.registerOutput(value)
     for out, start, end, parameter in zip(node.outputs(), first, outs[1:], list(inner.inputs())[2:]):
@@ -275,8 +280,17 @@ def contains(g: Any, items: Any, value: Any) -> Any:
 # ---- numbers ----
 
 
-@symbolic("prim::NumToTensor", "ScalarImplicit", "IntImplicit", "FloatImplicit", "prim::unchecked_cast", "prim::unchecked_unwrap_optional",
-          "prim::data", "_unwrap_optional", "prim::ImplicitTensorToNum")  # fmt: skip
+@symbolic(
+    "prim::NumToTensor",
+    "ScalarImplicit",
+    "IntImplicit",
+    "FloatImplicit",
+    "prim::unchecked_cast",
+    "prim::unchecked_unwrap_optional",
+    "prim::data",
+    "_unwrap_optional",
+    "prim::ImplicitTensorToNum",
+)
 def same(g: Any, value: Any, *rest: Any) -> Any:
     return value
 
@@ -300,14 +314,18 @@ symbolic("_local_scalar_dense")(_number_of(None))
 @symbolic("prim::min")
 def prim_min(g: Any, value: Any, other: Any = None) -> Any:
     if other is None:
-        return g.op("ReduceMin", helper._list_as_tensor(g, value) if helper._is_packed_list(value) else value, keepdims_i=0)
+        return g.op(
+            "ReduceMin", helper._list_as_tensor(g, value) if helper._is_packed_list(value) else value, keepdims_i=0
+        )
     return g.op("Min", value, other)
 
 
 @symbolic("prim::max")
 def prim_max(g: Any, value: Any, other: Any = None) -> Any:
     if other is None:
-        return g.op("ReduceMax", helper._list_as_tensor(g, value) if helper._is_packed_list(value) else value, keepdims_i=0)
+        return g.op(
+            "ReduceMax", helper._list_as_tensor(g, value) if helper._is_packed_list(value) else value, keepdims_i=0
+        )
     return g.op("Max", value, other)
 
 
@@ -338,7 +356,18 @@ def shape(g: Any, value: Any) -> Any:
     return size(g, value)
 
 
-@symbolic("prim::device", "prim::layout", "prim::Uninitialized", "format", "str", "prim::grad", "prim::name", "percentFormat", "__str__", "device")
+@symbolic(
+    "prim::device",
+    "prim::layout",
+    "prim::Uninitialized",
+    "format",
+    "str",
+    "prim::grad",
+    "prim::name",
+    "percentFormat",
+    "__str__",
+    "device",
+)
 def unknown(g: Any, *args: Any) -> Any:
     return g.none()
 
@@ -348,8 +377,21 @@ def nothing(g: Any, *args: Any) -> Any:
     return [g.none() for _ in g.original_node.outputs()]
 
 
-@symbolic("prim::is_cuda", "prim::is_quantized", "prim::is_sparse", "prim::is_mkldnn", "prim::is_mps", "prim::requires_grad", "prim::is_xpu",
-          "prim::is_meta", "prim::is_nested", "is_pinned", "is_grad_enabled", "is_autocast_enabled", "is_scripting")  # fmt: skip
+@symbolic(
+    "prim::is_cuda",
+    "prim::is_quantized",
+    "prim::is_sparse",
+    "prim::is_mkldnn",
+    "prim::is_mps",
+    "prim::requires_grad",
+    "prim::is_xpu",
+    "prim::is_meta",
+    "prim::is_nested",
+    "is_pinned",
+    "is_grad_enabled",
+    "is_autocast_enabled",
+    "is_scripting",
+)
 def false(g: Any, *args: Any) -> Any:
     return g.constant(False)
 

@@ -31,5 +31,5 @@ def fake_quantize_per_tensor_affine(g: Any, x: Any, scale: Any, zero: Any, *boun
 
 @symbolic("fake_quantize_per_channel_affine", since=13)
 def fake_quantize_per_channel_affine(g: Any, x: Any, scale: Any, zero: Any, axis: Any, low: Any, high: Any) -> Any:
-    bounds = [helper._get_const(b, "i", "bound") for b in (low, high)]
-    return _rounded(g, x, scale, zero, *bounds, helper._get_const(axis, "i", "axis"))
+    first, last = (helper._get_const(b, "i", "bound") for b in (low, high))
+    return _rounded(g, x, scale, zero, first, last, helper._get_const(axis, "i", "axis"))

@@ -9,8 +9,9 @@ import torchjit as torch
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._constants import INT64_MAX
 from torchjit.onnx._registry import symbolic
+from torchjit.onnx._symbolics.compare import truth
 from torchjit.onnx._symbolics.creation import dtype_of, named
-from torchjit.onnx._symbolics.pointwise import as_float, maximum, minimum, number, truth
+from torchjit.onnx._symbolics.pointwise import as_float, maximum, minimum, number
 from torchjit.onnx.symbolic_helper import parse_args
 
 
@@ -25,7 +26,11 @@ def axes_of(value: Any) -> list[int] | None:
 def reduced(g: Any, op: str, x: Any, dims: list[int] | None, keep: bool) -> Any:
     """A reduction of ONNX over dimensions, over all where there are none."""
     if helper._get_tensor_rank(x) == 0:
-        return g.op("Identity", x) if op in ("ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceProd") else g.op(op, x, keepdims_i=0)
+        return (
+            g.op("Identity", x)
+            if op in ("ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceProd")
+            else g.op(op, x, keepdims_i=0)
+        )
     if op == "ReduceSum":
         return helper._reducesum_helper(g, x, axes_i=dims, keepdims_i=int(keep))
     return g.op(op, x, axes_i=dims, keepdims_i=int(keep))
@@ -302,7 +307,9 @@ def diff(g: Any, x: Any, n: int, dim: int, prepend: Any = None, append: Any = No
     ends = [v for v in (prepend, x, append) if v is not None and not helper._is_none(v)]
     x = g.op("Concat", *ends, axis_i=dim) if len(ends) > 1 else x
     for _ in range(n):
-        x = g.op("Sub", helper._slice_helper(g, x, [dim], [1], [INT64_MAX]), helper._slice_helper(g, x, [dim], [0], [-1]))
+        x = g.op(
+            "Sub", helper._slice_helper(g, x, [dim], [1], [INT64_MAX]), helper._slice_helper(g, x, [dim], [0], [-1])
+        )
     return x
 
 

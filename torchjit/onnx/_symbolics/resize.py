@@ -36,20 +36,29 @@ def _resized(mode: str, dims: int, exact: bool = False) -> Callable[..., Any]:
         if mode == "nearest" and not exact:
             transformation = "asymmetric"
         attributes: dict[str, Any] = {
-            "mode_s": mode, "coordinate_transformation_mode_s": transformation, "cubic_coeff_a_f": -0.75,
+            "mode_s": mode,
+            "coordinate_transformation_mode_s": transformation,
+            "cubic_coeff_a_f": -0.75,
             "nearest_mode_s": "round_prefer_ceil" if exact else "floor",
-        }  # fmt: skip
+        }
         roi = g.none() if g.opset >= 13 else g.constant(torch.zeros([0], dtype=torch.float32))
         if scales is not None:
             return g.op("Resize", x, roi, g.constant([1.0, 1.0, *scales]), **attributes)
-        sizes = g.op("Concat", helper._slice_helper(g, g.op("Shape", x), [0], [0], [2]), helper._sizes_argument(g, given["output_size"]), axis_i=0)
+        sizes = g.op(
+            "Concat",
+            helper._slice_helper(g, g.op("Shape", x), [0], [0], [2]),
+            helper._sizes_argument(g, given["output_size"]),
+            axis_i=0,
+        )
         scale = g.none() if g.opset >= 13 else g.constant(torch.zeros([0], dtype=torch.float32))
         return g.op("Resize", x, roi, scale, sizes, **attributes)
 
     return export
 
 
-def _upsampled(g: Any, x: Any, given: dict[str, Any], scales: list[float] | None, mode: str, dims: int, corners: bool) -> Any:
+def _upsampled(
+    g: Any, x: Any, given: dict[str, Any], scales: list[float] | None, mode: str, dims: int, corners: bool
+) -> Any:
     """Before opset version 11 only factors are known, and no positions of corners."""
     if corners or mode == "cubic":
         helper._onnx_opset_unsupported(f"interpolate with mode={mode} and align_corners={corners}", g.opset, 11, x)
@@ -58,12 +67,14 @@ def _upsampled(g: Any, x: Any, given: dict[str, Any], scales: list[float] | None
         wanted = helper._maybe_get_const(given["output_size"], "is")
         if sizes is None or None in sizes[2:] or not isinstance(wanted, list):
             helper._onnx_opset_unsupported_detailed("interpolate", g.opset, 11, "sizes are not known", x)
-        scales = [b / a for a, b in zip(sizes[2:], wanted)]  # type: ignore[operator]
+        scales = [b / a for a, b in zip(sizes[2:], wanted)]
     if mode != "nearest":
         warnings.warn(
-            f"ONNX export of interpolate with mode={mode} at opset version {g.opset}: the positions of corners are other ones than PyTorch's, and so "
-            "are the results. They are the same from opset version 11 on.", errors.OnnxExporterWarning, stacklevel=2,
-        )  # fmt: skip
+            f"ONNX export of interpolate with mode={mode} at opset version {g.opset}: the positions of corners are other ones than "
+            "PyTorch's, and so are the results. They are the same from opset version 11 on.",
+            errors.OnnxExporterWarning,
+            stacklevel=2,
+        )
     if min(scales) < 1:
         helper._onnx_opset_unsupported("interpolate to a smaller size", g.opset, 11, x)
     return g.op("Resize" if g.opset >= 10 else "Upsample", x, g.constant([1.0, 1.0, *scales]), mode_s=mode)
@@ -82,9 +93,13 @@ def grid_sampler(g: Any, x: Any, grid: Any, mode: int, padding_mode: int, align_
     if helper._rank(x, "grid_sampler") != 4:
         helper._onnx_unsupported("grid_sampler of volumes", x)
     return g.op(
-        "GridSample", x, grid, align_corners_i=int(align_corners), mode_s=("bilinear", "nearest", "bicubic")[mode],
+        "GridSample",
+        x,
+        grid,
+        align_corners_i=int(align_corners),
+        mode_s=("bilinear", "nearest", "bicubic")[mode],
         padding_mode_s=("zeros", "border", "reflection")[padding_mode],
-    )  # fmt: skip
+    )
 
 
 @symbolic("affine_grid_generator")

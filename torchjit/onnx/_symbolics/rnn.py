@@ -17,7 +17,16 @@ _GATES = {"LSTM": [0, 3, 1, 2], "GRU": [1, 0, 2], "RNN": [0]}
 class _Network:
     """A recurrent operator with its arguments."""
 
-    def __init__(self, g: Any, kind: str, activation: str | None, params: list[Any], has_biases: bool, layers: int, bidirectional: bool) -> None:
+    def __init__(
+        self,
+        g: Any,
+        kind: str,
+        activation: str | None,
+        params: list[Any],
+        has_biases: bool,
+        layers: int,
+        bidirectional: bool,
+    ) -> None:
         self.g, self.kind, self.activation = g, kind, activation
         self.directions = 2 if bidirectional else 1
         per_cell = (len(params) // (layers * self.directions)) if layers else 0
@@ -134,13 +143,19 @@ def pack_padded_sequence(g: Any, x: Any, lengths: Any, batch_first: Any) -> Any:
     if helper._parse_arg(batch_first, "b"):
         x = g.op("Transpose", x, perm_i=[1, 0, 2])
     # The lengths stand for the sizes of batches: see first_batch_size.
-    lengths = g.op("Identity", lengths) if helper._constant(lengths) is NotImplemented else g.constant(helper._constant(lengths))
+    lengths = (
+        g.op("Identity", lengths)
+        if helper._constant(lengths) is NotImplemented
+        else g.constant(helper._constant(lengths))
+    )
     g.translator.lengths.add(lengths)
     return x, lengths
 
 
 @symbolic("_pad_packed_sequence")
-def pad_packed_sequence(g: Any, data: Any, lengths: Any, batch_first: Any, padding_value: Any, total_length: Any) -> Any:
+def pad_packed_sequence(
+    g: Any, data: Any, lengths: Any, batch_first: Any, padding_value: Any, total_length: Any
+) -> Any:
     if helper._scalar(padding_value) != 0:
         helper._onnx_unsupported("pad_packed_sequence with a padding_value other than 0", data)
     total = helper._scalar(total_length)
