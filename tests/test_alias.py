@@ -95,13 +95,6 @@ def test_names_of_what_is_not_there():
             f(torchjit.ones(2))
 
 
-def test_functions_for_exports_can_be_imported_but_not_called():
-    from torchjit.onnx.symbolic_opset11 import squeeze
-
-    with pytest.raises(NotImplementedError, match="torch.onnx.symbolic_opset11.squeeze: torchjit does not write ONNX files"):
-        squeeze(None, None)
-
-
 def test_progress_of_downloads(tmp_path, capsys):
     (tmp_path / "weights").write_bytes(bytes(1000))
     with hub._Progress(total=1000) as bar:

@@ -201,7 +201,7 @@ class Node(Handle):
         """Makes every use of an output one of the other node's output at its position."""
 
     def copyMetadata(self, other: Node) -> Node:
-        """Takes over the source place of another node."""
+        """Takes over the source place and the scope of another node."""
 
     def insertBefore(self, other: Node) -> Node:
         """Puts the node, which is in no block, before another."""
