@@ -184,6 +184,35 @@ def test_writes_become_new_tensors():
     assert next(n for n in g.nodes if n.op == "Gather").inputs[0] == g.outputs[0][0]  # row sees what is added later
 
 
+def test_writes_to_parts_and_into_results():
+    def parts(x):
+        y = x.clone()
+        a, b = y.chunk(2)
+        a.add_(1)
+        return y, b
+
+    def out(x):
+        y = torch.zeros(2)
+        torch.add(x, 1, out=y)
+        return y
+
+    g = export(parts, torch.ones(4))
+    assert ops(g) == ["Slice", "Add", "ScatterND", "Slice"] and g.nodes[-1].inputs[0] == g.outputs[0][0]
+    assert ops(export(out, torch.ones(2))) == ["Add"]
+
+
+def test_writes_that_would_be_lost_are_refused():
+    def f(x):
+        y = x.clone()
+        y.unfold(0, 2, 1)[0] = 1.0
+        return y
+
+    with pytest.raises(
+        errors.OnnxExporterError, match=r"what aten::unfold gives shares memory that is written.*test_onnx.py"
+    ):
+        export(f, torch.ones(4))
+
+
 def test_a_write_in_a_loop_is_carried():
     @torch.jit.script
     def f(x: torch.Tensor, n: int):

@@ -220,7 +220,19 @@ def test_writes():
         z[:, 1] = x[:, 0, 0]
         return y, row, z.mul_(2)
 
+    def views(x):
+        y = x.clone()
+        a, b = y.chunk(2)
+        a.add_(1)
+        c = y.t()
+        c.unsqueeze_(0).mul_(2)
+        y.unbind(1)[0].zero_()
+        z = torch.zeros(4, 3)
+        torch.add(x, 1, out=z)
+        return y, a, b, c, z
+
     check(f, (R(2, 3, 4),))
+    check(views, (R(4, 3),))
 
 
 def test_compiled_control_flow():

@@ -9,34 +9,84 @@ Other views of %x are made again of %x2 where they are read later. Branches retu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from torchjit import _C
+from torchjit.onnx import errors
 
-# Views, by the number of the input that they are of: how what was written into one gets into its base is in _scatter.
+_SHARED = "what {} gives shares memory that is written: the exporter has no form of that{}"
+
+# Views of their first input: how what was written into one gets into its base is in _scatter.
 _VIEWS = {
-    "aten::alias", "aten::detach", "aten::expand", "aten::expand_as", "aten::narrow", "aten::permute", "aten::reshape", "aten::select",
-    "aten::slice",
-    "aten::squeeze", "aten::t", "aten::transpose", "aten::unsqueeze", "aten::view", "aten::view_as", "aten::flatten", "aten::diagonal",
+    "aten::alias", "aten::detach", "aten::diagonal", "aten::expand", "aten::expand_as", "aten::flatten", "aten::movedim", "aten::narrow",
+    "aten::numpy_T", "aten::permute", "aten::reshape", "aten::select", "aten::slice", "aten::squeeze", "aten::swapaxes", "aten::swapdims",
+    "aten::t", "aten::transpose", "aten::unflatten", "aten::unsqueeze", "aten::view", "aten::view_as",
 }  # fmt: skip
 
+# Views that turn into their base by being made again.
+_TURNS = {"aten::numpy_T", "aten::swapaxes", "aten::swapdims", "aten::t", "aten::transpose"}
+
+# Lists of views, which become single ones where something is written.
+_PARTS = {"aten::chunk", "aten::split", "aten::split_with_sizes", "aten::tensor_split", "aten::unbind"}
+
+# Views that nothing can be written into here, nor into their bases.
+_OTHER_VIEWS = {
+    "aten::adjoint", "aten::as_strided", "aten::imag", "aten::mH", "aten::mT", "aten::real", "aten::unfold", "aten::view_as_complex",
+    "aten::view_as_real",
+}  # fmt: skip
+
+# Writes of the shape of a tensor, not of its elements.
+_RESHAPES = {"aten::squeeze_", "aten::swapaxes_", "aten::swapdims_", "aten::t_", "aten::transpose_", "aten::unsqueeze_"}
+
 # Writes whose operator without the underscore is another one, or does not have its meaning here.
-_NAMES = {"aten::copy_": "aten::copy", "aten::fill_": "aten::fill", "aten::zero_": "aten::zero", "aten::_set_item": "prim::ListSet",
-          "aten::append": "prim::ListAppend", "aten::insert": "prim::ListInsert", "aten::pop": "prim::ListPop", "aten::extend":
-          "prim::ListExtend"}  # fmt: skip
+_NAMES = {
+    "aten::_set_item": "prim::ListSet", "aten::append": "prim::ListAppend", "aten::copy_": "aten::copy", "aten::extend": "prim::ListExtend",
+    "aten::fill_": "aten::fill", "aten::insert": "prim::ListInsert", "aten::pop": "prim::ListPop", "aten::zero_": "aten::zero",
+}  # fmt: skip
 
 
 def remove_writes(graph: Any) -> None:
-    """Replaces the writes of a graph, blocks included. A write whose target is not known to share memory changes that value alone."""
-    _Writes(graph).block(graph.block(), {})
+    """Replaces the writes of a graph, blocks included.
+
+    Raises OnnxExporterError where something is written into memory that another operator than those above may share.
+    """
+    writes = _Writes(graph)
+    if writes.places:
+        writes.block(graph.block(), {})
 
 
 def is_write(node: Any) -> bool:
-    """Whether a node writes its first input."""
+    """Whether a node writes one of its inputs."""
+    return written(node) is not None
+
+
+def written(node: Any) -> Any:
+    """The input that a node writes, None where it writes none: the first, or the last where it is where results go."""
     kind = node.kind()
-    if kind in _NAMES:
-        return True
-    return kind.startswith("aten::") and kind.endswith("_") and not kind.endswith("__") and node.inputsSize() > 0
+    if (
+        kind in _NAMES
+        or kind.startswith("aten::")
+        and kind.endswith("_")
+        and not kind.endswith("__")
+        and node.inputsSize() > 0
+    ):
+        return node.inputsAt(0)
+    if (
+        kind.startswith("aten::")
+        and node.inputsSize() > 1
+        and node.outputsSize() == 1
+        and "Tensor(a!) out" in _schema(node)
+    ):
+        return node.inputsAt(node.inputsSize() - 1)
+    return None
+
+
+def _schema(node: Any) -> str:
+    try:
+        return str(node.schema())
+    except RuntimeError:
+        return ""  # no operator takes these arguments
 
 
 class _Writes:
@@ -47,31 +97,95 @@ class _Writes:
     def __init__(self, graph: Any) -> None:
         self.graph = graph
         self.bases: dict[Any, Any] = {}  # the place that a place is a view of
+        self.places: set[Any] = set()  # that are written, and what they are views of
+        for node in nodes_of(graph.block()):
+            place = written(node)
+            while place is not None:
+                self.places.add(place)
+                made = place.node()
+                if made.kind() == "prim::ListUnpack" and made.inputsAt(0).node().kind() in _PARTS:
+                    made = made.inputsAt(0).node()
+                elif made.kind() not in _VIEWS and made.kind() not in _OTHER_VIEWS:
+                    place = written(made)
+                    continue
+                place = made.inputsAt(0)
 
     def block(self, block: Any, now: dict[Any, Any]) -> None:
         """Removes the writes of a block and adds them to now."""
         for node in list(block.nodes()):
-            places = list(node.inputs())
-            for i, place in enumerate(places):
-                if place in now:
-                    node.replaceInput(i, now[place])
-            blocks = list(node.blocks())
-            if node.kind() == "prim::If":
-                self._branches(node, blocks, now)
-            elif node.kind() == "prim::Loop":
-                self._loop(node, blocks[0], now)
-            elif is_write(node):
-                self._write(node, places[0], now)
-            elif node.kind() in _VIEWS:
-                self.bases[node.output()] = places[0]
+            for made in self._alone(node):
+                self._node(made, now)
         returned = block.returnNode()
         for i, place in enumerate(list(returned.inputs())):
             if place in now:
                 returned.replaceInput(i, now[place])
 
+    def _node(self, node: Any, now: dict[Any, Any]) -> None:
+        places, target = list(node.inputs()), written(node)
+        for i, place in enumerate(places):
+            if place in now:
+                node.replaceInput(i, now[place])
+        blocks = list(node.blocks())
+        if node.kind() == "prim::If":
+            self._branches(node, blocks, now)
+        elif node.kind() == "prim::Loop":
+            self._loop(node, blocks[0], now)
+        elif node.kind() in _RESHAPES:
+            self._reshape(node, places[0])
+        elif target is not None:
+            self._write(node, target, now)
+        elif node.kind() in _VIEWS:
+            self.bases[node.output()] = places[0]
+        elif node.kind() in _OTHER_VIEWS and (node.output() in self.places or places[0] in self.places):
+            raise errors.OnnxExporterError(_SHARED.format(node.kind(), _place(node)))
+
+    def _alone(self, node: Any) -> list[Any]:
+        """The node, or a view for each of the parts that a list of views is unpacked into, where something is written."""
+        parts = node.inputsAt(0).node() if node.kind() == "prim::ListUnpack" else node
+        if parts.kind() not in _PARTS:
+            return [node]
+        outputs = list(node.outputs()) if parts != node else []
+        if parts.inputsAt(0) not in self.places and not any(v in self.places for v in outputs):
+            return [node]
+        if parts == node:
+            if any(use.user.kind() != "prim::ListUnpack" for use in node.output().uses()):
+                raise errors.OnnxExporterError(_SHARED.format(node.kind(), _place(node)))
+            return [node]
+        made = []
+        for value, (kind, rest) in zip(outputs, _single(parts, len(outputs))):
+            with self.graph.insert_point_guard(node):
+                constants = [self.graph.insertConstant(c) for c in rest]
+            view = self.graph.create(kind, [parts.inputsAt(0), *constants], 1)
+            view.insertBefore(node)
+            view.copyMetadata(parts)
+            view.output().setType(value.type())
+            value.replaceAllUsesWith(view.output())
+            if value in self.places:
+                self.places.add(view.output())
+            made.append(view)
+        node.destroy()
+        return made
+
+    def _reshape(self, node: Any, place: Any) -> None:
+        """The tensor is a view of what it was from here on."""
+        view = self.graph.create(node.kind()[:-1], list(node.inputs()), 1)
+        view.insertBefore(node)
+        view.copyMetadata(node)
+        if node.outputsSize():
+            view.output().setType(node.outputsAt(0).type())
+            node.outputsAt(0).replaceAllUsesWith(view.output())
+        node.destroy()
+        place.replaceAllUsesAfterNodeWith(view, view.output())
+        self.bases[view.output()] = place
+
     def _write(self, node: Any, place: Any, now: dict[Any, Any]) -> None:
-        kind = node.kind()
-        made = self.graph.create(_NAMES.get(kind, kind[:-1]), list(node.inputs()), 2 if kind == "aten::pop" else 1)
+        kind, inputs = node.kind(), list(node.inputs())
+        outward = not (kind in _NAMES or kind.endswith("_"))
+        made = self.graph.create(
+            kind if outward else _NAMES.get(kind, kind[:-1]),
+            inputs[:-1] if outward else inputs,
+            2 if kind == "aten::pop" else 1,
+        )
         made.insertBefore(node)
         made.copyMetadata(node)
         result = made.outputsAt(0)
@@ -138,8 +252,10 @@ class _Writes:
             return op("aten::slice_scatter", base, result, rest[0], rest[1], end, 1)
         if kind == "aten::unsqueeze":
             return op("aten::squeeze", result, *rest)
-        if kind in ("aten::transpose", "aten::t"):
+        if kind in _TURNS:
             return op(kind, result, *rest)
+        if kind == "aten::movedim":
+            return op(kind, result, rest[1], rest[0])
         if kind == "aten::permute":
             given = rest[0].toIValue() or [v.toIValue() for v in rest[0].node().inputs()]
             order = [d % len(given) for d in given]
@@ -159,7 +275,7 @@ class _Writes:
             if value not in inside:
                 return self.bases.get(value)
             node = value.node()
-            return node.inputsAt(0) if node.kind() in _VIEWS or is_write(node) else None
+            return node.inputsAt(0) if node.kind() in _VIEWS else written(node)
 
         def walk(block: Any) -> None:
             inside.update(block.inputs())
@@ -167,7 +283,7 @@ class _Writes:
                 inside.update(node.outputs())
                 for inner in node.blocks():
                     walk(inner)
-                place = node.inputsAt(0) if is_write(node) else None
+                place = written(node)
                 while place is not None:
                     found[place] = None
                     place = place_of(place)
@@ -199,3 +315,51 @@ class _Writes:
             block.registerOutput(inner[place])
             now[place] = node.addOutput()
             now[place].setType(place.type())
+
+
+def _single(parts: Any, count: int) -> list[tuple[str, list[Any]]]:
+    """The view that each of the parts is: its operator and the arguments behind the tensor.
+
+    Raises OnnxExporterError where bounds are not known.
+    """
+    kind = parts.kind()
+    sizes = parts.inputsAt(0).type().varyingSizes()
+    given = [_value(v) for v in list(parts.inputs())[1:]]
+    if kind == "aten::unbind":
+        return [("aten::select", [given[0], i]) for i in range(count)]
+    bounds = None
+    if given[0] is not None and given[-1] is not None:
+        dim, amount = given[-1], given[0]
+        whole = None if sizes is None else sizes[dim]
+        if isinstance(amount, list) and kind != "aten::tensor_split":
+            bounds = [sum(amount[:i]) for i in range(count + 1)]
+        elif kind == "aten::split":
+            bounds = [amount * i for i in range(count)] + [2**63 - 1]
+        elif whole is not None and kind == "aten::chunk":
+            part = -(-whole // amount)
+            bounds = [part * i for i in range(count)] + [whole]
+    if bounds is None:
+        raise errors.OnnxExporterError(_SHARED.format(kind, _place(parts)))
+    return [("aten::slice", [dim, a, b, 1]) for a, b in zip(bounds, bounds[1:])]
+
+
+def _place(node: Any) -> str:
+    """Where a node comes from, for messages."""
+    lines = str(node.sourceRange()).strip().splitlines()
+    return f". It is called at {lines[0]}." if lines else "."
+
+
+def _value(v: Any) -> Any:
+    """A constant, or a list of constants."""
+    if v.node().kind() == "prim::ListConstruct":
+        items = [i.toIValue() for i in v.node().inputs()]
+        return None if None in items else items
+    return v.toIValue()
+
+
+def nodes_of(block: Any) -> Iterator[Any]:
+    """The nodes of a block and of those in it."""
+    for node in block.nodes():
+        yield node
+        for inner in node.blocks():
+            yield from nodes_of(inner)

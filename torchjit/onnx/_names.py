@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchjit.onnx import _prepare
+from torchjit.onnx import _functional, _prepare
 
 
 def name_values(graph: Any, params: dict[str, Any], input_names: Any, output_names: Any) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def name_nodes(graph: Any) -> None:
     """Gives nodes a name by their module and operator, and what they make one by the node: not what the graph returns."""
     outputs = set(graph.outputs())
     counts: dict[str, int] = {}
-    for node in _prepare.nodes(graph.block()):
+    for node in _functional.nodes_of(graph.block()):
         kind = node.kind()
         if kind.startswith("prim::") or not node.scopeName():
             continue

@@ -46,7 +46,7 @@ def prepare(graph: Any, inputs: list[Any], dynamic: dict[int, set[int]]) -> None
             _C._jit_pass_constant_loop_unrolling(graph)
             _C._jit_pass_dce(graph)
             _C._jit_pass_propagate_shapes_on_graph(graph)
-    reliable = not dynamic and not any(n.kind() in _OF_ELEMENTS for n in nodes(graph.block()))
+    reliable = not dynamic and not any(n.kind() in _OF_ELEMENTS for n in _functional.nodes_of(graph.block()))
     present = set(values(graph.block()))
     for value, (dtype, sizes, kind) in known.items():
         if value not in present or value.type().kind() != "TensorType":
@@ -62,14 +62,6 @@ def prepare(graph: Any, inputs: list[Any], dynamic: dict[int, set[int]]) -> None
     _functional.remove_writes(graph)
     _C._jit_pass_cse(graph)
     _C._jit_pass_dce(graph)
-
-
-def nodes(block: Any) -> Iterator[Any]:
-    """The nodes of a block and of those in it."""
-    for node in block.nodes():
-        yield node
-        for inner in node.blocks():
-            yield from nodes(inner)
 
 
 def values(block: Any) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import torchjit as torch
-from torchjit.onnx import _infer, _prepare, _proto, _text, errors
+from torchjit.onnx import _functional, _infer, _proto, _text, errors
 from torchjit.onnx._type_utils import JitScalarType
 
 # A message has at most 2 GiB: more than this many bytes of initializers lie in files of their own.
@@ -46,7 +46,7 @@ def _made_by(value: Any) -> str:
 def _domains(graph: Any, custom_opsets: dict[str, int]) -> dict[str, int]:
     """The versions of the domains of nodes that are not of ONNX."""
     found: dict[str, int] = {}
-    for node in _prepare.nodes(graph.block()):
+    for node in _functional.nodes_of(graph.block()):
         domain = node.kind().split("::")[0]
         if domain not in ("onnx", "prim"):
             found[domain] = custom_opsets.get(domain, 1)

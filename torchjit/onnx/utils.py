@@ -14,6 +14,7 @@ from torchjit._C._onnx import OperatorExportTypes, TrainingMode
 from torchjit.onnx import (
     _capture,
     _constants,
+    _functional,
     _infer,
     _names,
     _optimize,
@@ -367,7 +368,7 @@ def unconvertible_ops(
         _prepare.prepare(program.graph, program.inputs, {})
     missing = [
         n.kind()
-        for n in _prepare.nodes(program.graph.block())
+        for n in _functional.nodes_of(program.graph.block())
         if n.kind() != "prim::Constant"
         and not n.kind().startswith("onnx::")
         and _registry.find(n.kind(), opset) is None

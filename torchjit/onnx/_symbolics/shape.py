@@ -161,7 +161,7 @@ def transpose(g: Any, x: Any, a: int, b: int) -> Any:
     return g.op("Transpose", x, perm_i=perm)
 
 
-@symbolic("t", "adjoint", "mT")
+@symbolic("t", "adjoint", "mT", "mH")
 def t(g: Any, x: Any) -> Any:
     rank = helper._get_tensor_rank(x)
     if rank is not None and rank < 2:
