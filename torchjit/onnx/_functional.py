@@ -97,6 +97,7 @@ class _Writes:
     def __init__(self, graph: Any) -> None:
         self.graph = graph
         self.bases: dict[Any, Any] = {}  # the place that a place is a view of
+        self.sources: dict[Any, Any] = {}  # the place that the parts in a list are views of
         self.places: set[Any] = set()  # that are written, and what they are views of
         for node in nodes_of(graph.block()):
             place = written(node)
@@ -145,7 +146,8 @@ class _Writes:
         if parts.kind() not in _PARTS:
             return [node]
         outputs = list(node.outputs()) if parts != node else []
-        if parts.inputsAt(0) not in self.places and not any(v in self.places for v in outputs):
+        source = self.sources.setdefault(parts.output(), parts.inputsAt(0))
+        if source not in self.places and not any(v in self.places for v in outputs):
             return [node]
         if parts == node:
             if any(use.user.kind() != "prim::ListUnpack" for use in node.output().uses()):
@@ -155,7 +157,7 @@ class _Writes:
         for value, (kind, rest) in zip(outputs, _single(parts, len(outputs))):
             with self.graph.insert_point_guard(node):
                 constants = [self.graph.insertConstant(c) for c in rest]
-            view = self.graph.create(kind, [parts.inputsAt(0), *constants], 1)
+            view = self.graph.create(kind, [source, *constants], 1)
             view.insertBefore(node)
             view.copyMetadata(parts)
             view.output().setType(value.type())
