@@ -137,24 +137,29 @@ class _Writes:
             self._write(node, target, now)
         elif node.kind() in _VIEWS:
             self.bases[node.output()] = places[0]
-        elif node.kind() in _OTHER_VIEWS and (node.output() in self.places or places[0] in self.places):
+        elif node.kind() in _OTHER_VIEWS and self._is_written(places[0]):
             raise errors.OnnxExporterError(_SHARED.format(node.kind(), _place(node)))
+
+    def _is_written(self, place: Any) -> bool:
+        """Whether something is written into the memory that a place is in."""
+        while place in self.bases:
+            place = self.bases[place]
+        return place in self.places
 
     def _alone(self, node: Any) -> list[Any]:
         """The node, or a view for each of the parts that a list of views is unpacked into, where something is written."""
         parts = node.inputsAt(0).node() if node.kind() == "prim::ListUnpack" else node
         if parts.kind() not in _PARTS:
             return [node]
-        outputs = list(node.outputs()) if parts != node else []
         source = self.sources.setdefault(parts.output(), parts.inputsAt(0))
-        if source not in self.places and not any(v in self.places for v in outputs):
+        if not self._is_written(source):
             return [node]
         if parts == node:
             if any(use.user.kind() != "prim::ListUnpack" for use in node.output().uses()):
                 raise errors.OnnxExporterError(_SHARED.format(node.kind(), _place(node)))
             return [node]
         made = []
-        for value, (kind, rest) in zip(outputs, _single(parts, len(outputs))):
+        for value, (kind, rest) in zip(node.outputs(), _single(parts, node.outputsSize())):
             with self.graph.insert_point_guard(node):
                 constants = [self.graph.insertConstant(c) for c in rest]
             view = self.graph.create(kind, [source, *constants], 1)
@@ -162,8 +167,6 @@ class _Writes:
             view.copyMetadata(parts)
             view.output().setType(value.type())
             value.replaceAllUsesWith(view.output())
-            if value in self.places:
-                self.places.add(view.output())
             made.append(view)
         node.destroy()
         return made
