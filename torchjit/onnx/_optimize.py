@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import torchjit as torch
@@ -86,7 +87,7 @@ def share_initializers(graph: Any, params: dict[str, Any]) -> None:
         tensor = params.get(value.debugName())
         if tensor is None or not value.uses():
             continue
-        key = (tensor.dtype, tuple(tensor.shape), _proto.elements(tensor))
+        key = (tensor.dtype, tuple(tensor.shape), hashlib.sha256(_proto.elements(tensor)).digest())
         owner = first.setdefault(key, value)
         if owner == value:
             continue

@@ -24,44 +24,65 @@ def prepare(graph: Any, inputs: list[Any], dynamic: dict[int, set[int]]) -> None
     _C._jit_pass_inline_fork_wait(graph)
     _C._jit_pass_lower_all_tuples(graph)
     _split_outputs(graph)
-    compiled = any(
-        not v.isCompleteTensor() for n in graph.nodes() for v in n.outputs() if v.type().kind() == "TensorType"
-    )
     _C._jit_pass_dce(graph)
-    known = {v: (*_infer.info(v), v.type()) for v in values(graph.block())}
-    given = [v.type() for v in graph.inputs()]
-    _C._jit_pass_erase_shape_information(graph)
-    for position, (value, kind) in enumerate(zip(graph.inputs(), given)):
-        sizes = kind.varyingSizes() if kind.kind() == "TensorType" else None
-        if sizes is not None and position in dynamic:
-            kind = _infer.tensor_type(
-                kind.dtype(), [None if d in dynamic[position] else n for d, n in enumerate(sizes)]
-            )
-        value.setType(kind)
-    _C._jit_pass_propagate_shapes_on_graph(graph)
-    if compiled:
-        for _ in range(3):
-            _C._jit_pass_peephole(graph)
-            _C._jit_pass_constant_propagation(graph)
-            _C._jit_pass_constant_loop_unrolling(graph)
-            _C._jit_pass_dce(graph)
-            _C._jit_pass_propagate_shapes_on_graph(graph)
-    reliable = not dynamic and not any(n.kind() in _OF_ELEMENTS for n in _functional.nodes_of(graph.block()))
-    present = set(values(graph.block()))
-    for value, (dtype, sizes, kind) in known.items():
-        if value not in present or value.type().kind() != "TensorType":
-            continue
-        if reliable and not compiled:
-            value.setType(kind)
-        else:
-            found, sizes_found = _infer.info(value)
-            _infer.set_type(
-                value, dtype if dtype is not None else found, sizes_found
-            )  # a constant stands for a number: only the trace knows
-            _infer.refine(value, dtype, sizes if sizes is None or reliable else [None] * len(sizes))
+    fixed = not dynamic and not any(n.kind() in _OF_ELEMENTS for n in _functional.nodes_of(graph.block()))
+    if not all(v.isCompleteTensor() for n in graph.nodes() for v in n.outputs() if v.type().kind() == "TensorType"):
+        _find_sizes(graph, dynamic, fixed)
+    elif not fixed:
+        _compare_sizes(graph, dynamic)
     _functional.remove_writes(graph)
     _C._jit_pass_cse(graph)
     _C._jit_pass_dce(graph)
+
+
+def _set_inputs(graph: Any, kinds: list[Any], dynamic: dict[int, set[int]], factor: int | None) -> None:
+    """Erases all types and gives inputs theirs: dynamic sizes are so many times as large, not known for None."""
+    _C._jit_pass_erase_shape_information(graph)
+    for position, (value, kind) in enumerate(zip(graph.inputs(), kinds)):
+        sizes = kind.varyingSizes() if kind.kind() == "TensorType" else None
+        if sizes is not None and position in dynamic:
+            changed = [(n * factor if factor else None) if d in dynamic[position] else n for d, n in enumerate(sizes)]
+            kind = _infer.tensor_type(kind.dtype(), changed)
+        value.setType(kind)
+
+
+def _compare_sizes(graph: Any, dynamic: dict[int, set[int]]) -> None:
+    """Sizes of a trace that are others where dynamic ones are twice as large, or cannot be told without elements, are not known."""
+    other = graph.copy()
+    _set_inputs(other, [v.type() for v in graph.inputs()], dynamic, 2)
+    _C._jit_pass_propagate_shapes_on_graph(other)
+    for value, twin in zip(values(graph.block()), values(other.block()), strict=True):
+        dtype, sizes = _infer.info(value)
+        if value.type().kind() != "TensorType" or sizes is None or value.node().kind() == "prim::Constant":
+            continue
+        found = _infer.info(twin)[1]
+        kept = (
+            [a if a == b else None for a, b in zip(sizes, found)]
+            if found is not None and len(found) == len(sizes)
+            else [None] * len(sizes)
+        )
+        if kept != sizes:
+            _infer.set_type(value, dtype, kept)
+
+
+def _find_sizes(graph: Any, dynamic: dict[int, set[int]], fixed: bool) -> None:
+    """Finds the types of a compiled program's tensors, and the branches and loops that follow from them."""
+    known = {v: _infer.info(v) for v in values(graph.block())}
+    _set_inputs(graph, [v.type() for v in graph.inputs()], dynamic, None)
+    _C._jit_pass_propagate_shapes_on_graph(graph)
+    for _ in range(3):
+        _C._jit_pass_peephole(graph)
+        _C._jit_pass_constant_propagation(graph)
+        _C._jit_pass_constant_loop_unrolling(graph)
+        _C._jit_pass_dce(graph)
+        _C._jit_pass_propagate_shapes_on_graph(graph)
+    for value in values(graph.block()):
+        dtype, sizes = known.get(value, (None, None))
+        if value.type().kind() == "TensorType":
+            # A constant of a trace stands for a number: only the trace knows the type of what is computed with it.
+            found, sizes_found = _infer.info(value)
+            _infer.set_type(value, dtype if dtype is not None else found, sizes_found)
+            _infer.refine(value, dtype, sizes if sizes is None or fixed else [None] * len(sizes))
 
 
 def values(block: Any) -> Iterator[Any]:

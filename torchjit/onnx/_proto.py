@@ -122,18 +122,20 @@ def value_info(name: str, kind: bytes) -> bytes:
 
 def graph(
     nodes: Iterable[bytes], name: str, initializers: Iterable[bytes], inputs: Iterable[bytes], outputs: Iterable[bytes]
-) -> bytes:
-    """GraphProto."""
+) -> list[bytes]:
+    """GraphProto, in pieces: its tensors may be most of the memory."""
     body = [message(1, n) for n in nodes]
     body.append(text(2, name))
     body += [message(5, t) for t in initializers]
     body += [message(11, v) for v in inputs]
-    return b"".join(body + [message(12, v) for v in outputs])
+    return body + [message(12, v) for v in outputs]
 
 
-def model(graph_body: bytes, ir_version: int, producer: tuple[str, str], opsets: dict[str, int]) -> bytes:
-    """ModelProto; opsets are the versions by domains."""
-    body = number(1, ir_version) + text(2, producer[0]) + text(3, producer[1]) + message(7, graph_body)
-    return body + b"".join(
+def model(graph_pieces: list[bytes], ir_version: int, producer: tuple[str, str], opsets: dict[str, int]) -> list[bytes]:
+    """ModelProto, in pieces; opsets are the versions by domains."""
+    head = number(1, ir_version) + text(2, producer[0]) + text(3, producer[1])
+    size = _varint(7 << 3 | 2) + _varint(sum(map(len, graph_pieces)))
+    versions = (
         message(8, (text(1, domain) if domain else b"") + number(2, version)) for domain, version in opsets.items()
     )
+    return [head, size, *graph_pieces, *versions]

@@ -17,11 +17,11 @@ _MOST_BYTES = 2**31 - 2**20
 _IR_VERSIONS = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8}
 
 
-def model_bytes(
+def model_pieces(
     graph: Any, params: dict[str, Any], opset: int, axes: dict[str, dict[int, str]], custom_opsets: dict[str, int], keep_as_inputs: bool,
     export_params: bool, beside: str | None,
-) -> bytes:  # fmt: skip
-    """The model of a graph whose initializers are the tensors by their names.
+) -> list[bytes]:  # fmt: skip
+    """The model of a graph, in pieces, whose initializers are the tensors by their names.
 
     axes names sizes of inputs and outputs that differ between runs. beside is the path of the model's file, beside which tensors lie that
     are too large for it. Raises OnnxExporterError where a node is of no operator of ONNX.
@@ -109,7 +109,7 @@ def _attribute(node: Any, name: str) -> bytes:
 def _block(block: Any, node: Any, name: str) -> bytes:
     inputs = (_proto.value_info(v.debugName(), _type(v, {}, v.debugName())) for v in block.inputs())
     outputs = (_proto.value_info(v.debugName(), _type(v, {}, _made_by(v))) for v in block.outputs())
-    return _proto.graph(_nodes(block), f"{node.kind()[6:]}_{name}", (), inputs, outputs)
+    return b"".join(_proto.graph(_nodes(block), f"{node.kind()[6:]}_{name}", (), inputs, outputs))
 
 
 def _type(value: Any, names: dict[int, str], unknown: str) -> bytes:

@@ -192,7 +192,7 @@ def _export(
         if not export_params:
             keep_initializers_as_inputs = True
         path = os.fspath(f) if isinstance(f, (str, os.PathLike)) else None
-        data = _write.model_bytes(
+        pieces = _write.model_pieces(
             graph,
             params,
             GLOBALS.export_onnx_opset_version,
@@ -203,10 +203,11 @@ def _export(
             path,
         )
     if path is None:
-        f.write(data)
+        for piece in pieces:
+            f.write(piece)
     else:
         with open(path, "wb") as out:
-            out.write(data)
+            out.writelines(pieces)
     return results
 
 
