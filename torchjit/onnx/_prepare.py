@@ -56,11 +56,9 @@ def _compare_sizes(graph: Any, dynamic: dict[int, set[int]]) -> None:
         if value.type().kind() != "TensorType" or sizes is None or value.node().kind() == "prim::Constant":
             continue
         found = _infer.info(twin)[1]
-        kept = (
-            [a if a == b else None for a, b in zip(sizes, found)]
-            if found is not None and len(found) == len(sizes)
-            else [None] * len(sizes)
-        )
+        kept: list[int | None] = [None] * len(sizes)
+        if found is not None and len(found) == len(sizes):
+            kept = [a if a == b else None for a, b in zip(sizes, found)]
         if kept != sizes:
             _infer.set_type(value, dtype, kept)
 
