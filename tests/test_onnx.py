@@ -12,6 +12,7 @@ import torchjit as torch
 from torchjit import nn
 from torchjit.onnx import (
     TrainingMode,
+    _capture,
     errors,
     register_custom_op_symbolic,
     symbolic_helper,
@@ -351,3 +352,19 @@ def test_the_graph_of_a_model():
     graph, params, results = torch.onnx.utils._model_to_graph(nn.Linear(2, 1), (torch.ones(1, 2),), input_names=["x"])
     assert "onnx::Gemm[alpha=1., beta=1., transB=1](%x, %weight, %bias)" in str(graph)
     assert list(params) == ["weight", "bias"] and results.shape == (1, 1)
+
+
+def test_traces_for_exports_know_weights_in_lists_and_name_values():
+    x = torch.ones(5, 2, 3)
+    graph, _ = torch.jit._get_trace_graph(nn.LSTM(3, 4), (x,))
+    (lstm,) = graph.findAllNodes("aten::lstm")
+    weights = [v for v in lstm.inputsAt(2).node().inputs()]
+    assert all(v.node().kind() == "prim::Param" for v in weights) and len(weights) == 4
+    linear, _ = torch.jit._get_trace_graph(nn.Linear(3, 4), (x,))
+    assert next(iter(linear.inputs())).debugName() == "0"  # the name of the variable one call above: there is none
+
+
+def test_metadata_has_the_scope():
+    graph = _capture.capture(mlp(), (torch.ones(2, 3),)).graph
+    first, last = list(graph.nodes())[0], list(graph.nodes())[-1]
+    assert first.scopeName().endswith("Linear::0") and last.copyMetadata(first).scopeName() == first.scopeName()
