@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"torchjit/gojit/ops"
+	"torchjit/gojit/passes"
 	"torchjit/gojit/trace"
 	"torchjit/gojit/value"
 )
@@ -19,6 +20,7 @@ var operatorFunctions = []function{
 	{schema: "operator_names(str namespace) -> list", run: operatorNames},
 	{schema: "operator_schemas(str name) -> list", run: operatorSchemas},
 	{schema: "operator_of_function(any f) -> any", run: operatorOfFunction},
+	{schema: "normalized_name(str name) -> str", run: normalizedName},
 	{schema: "operator_overload(str name) -> any", run: findOverload},
 }
 
@@ -49,6 +51,9 @@ func (f *operatorFunction) all() []*overload {
 					f.overloads = append(f.overloads, v)
 				}
 			}
+		}
+		if !f.programs {
+			f.overloads = tensorsFirst(f.overloads)
 		}
 	})
 	return f.overloads
@@ -87,6 +92,12 @@ func findOverload(c *call) error {
 	} else {
 		c.none()
 	}
+	return nil
+}
+
+// normalizedName replies the name of which graphs have the calls of an operator.
+func normalizedName(c *call) error {
+	c.string(passes.NormalizedName(c.argString(0)))
 	return nil
 }
 

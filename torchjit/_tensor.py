@@ -340,9 +340,9 @@ class Tensor(_TensorBase):
     __mod__ = _native.operand("aten::remainder")
     __pow__ = _native.operand("aten::pow")
     __matmul__ = _native.operand("aten::matmul")
-    __and__ = __rand__ = _native.operand("aten::__and__")
-    __or__ = __ror__ = _native.operand("aten::__or__")
-    __xor__ = __rxor__ = _native.operand("aten::__xor__")
+    __and__ = _native.operand("aten::__and__")
+    __or__ = _native.operand("aten::__or__")
+    __xor__ = _native.operand("aten::__xor__")
     __lshift__ = _native.operand("aten::__lshift__")
     __rshift__ = _native.operand("aten::__rshift__")
     __floordiv__ = _native.operand("aten::floor_divide")
@@ -362,6 +362,8 @@ class Tensor(_TensorBase):
     __iand__ = _native.operand("aten::__iand__")
     __ior__ = _native.operand("aten::__ior__")
     __ixor__ = _native.operand("aten::__ixor__")
+    __ilshift__ = _native.operand("aten::__ilshift__")
+    __irshift__ = _native.operand("aten::__irshift__")
     __neg__ = _native.operand("aten::neg")
     __abs__ = _native.operand("aten::abs")
     __invert__ = _native.operand("aten::bitwise_not")
@@ -376,6 +378,15 @@ class Tensor(_TensorBase):
 
     def __rfloordiv__(self, other: Any) -> Tensor:
         return _native.operator("aten::floor_divide")(other, self) if isinstance(other, numbers.Number) else NotImplemented
+
+    def __rand__(self, other: Any) -> Tensor:
+        return _native.operator("aten::bitwise_and")(other, self)
+
+    def __ror__(self, other: Any) -> Tensor:
+        return _native.operator("aten::bitwise_or")(other, self)
+
+    def __rxor__(self, other: Any) -> Tensor:
+        return _native.operator("aten::bitwise_xor")(other, self)
 
     def __rlshift__(self, other: Any) -> Tensor:
         return _native.operator("aten::bitwise_left_shift")(other, self)
@@ -410,7 +421,7 @@ class Tensor(_TensorBase):
 
     @property
     def H(self) -> Tensor:
-        return self.mH if self.dim() == 2 else self.conj()
+        return _native.operator("aten::matrix_H")(self)
 
     @property
     def mH(self) -> Tensor:

@@ -29,10 +29,9 @@ def _own_spread(grad, sizes: List[int], dim: Optional[List[int]], keepdim: bool)
         grad = grad.reshape(flat)
     return grad.expand(sizes)
 
-def _own_variance(grad, self, dim: Optional[List[int]], unbiased: bool, keepdim: bool):
+def _own_variance(grad, self, dim: Optional[List[int]], correction: Optional[int], keepdim: bool):
     sizes = self.size()
-    count = _own_count(sizes, dim)
-    free = count - 1 if unbiased else count
+    free = _own_count(sizes, dim) - (1 if correction is None else correction)
     if dim is None or len(dim) == 0:
         centered = self - self.mean()
     else:
@@ -291,16 +290,22 @@ def mean__dim(grad, self, dim: Optional[List[int]], keepdim: bool):
     return _own_spread(grad, sizes, dim, keepdim).to(self.dtype) / _own_count(sizes, dim)
 
 def var(grad, self, unbiased: bool):
-    return _own_variance(grad, self, None, unbiased, False)
+    return _own_variance(grad, self, None, int(unbiased), False)
 
 def var__dim(grad, self, dim: Optional[List[int]], unbiased: bool, keepdim: bool):
-    return _own_variance(grad, self, dim, unbiased, keepdim)
+    return _own_variance(grad, self, dim, int(unbiased), keepdim)
+
+def var__correction(grad, self, dim: Optional[List[int]], correction: Optional[int], keepdim: bool):
+    return _own_variance(grad, self, dim, correction, keepdim)
 
 def std(grad, self, unbiased: bool, result):
-    return _own_variance(grad / (result * 2), self, None, unbiased, False)
+    return _own_variance(grad / (result * 2), self, None, int(unbiased), False)
 
 def std__dim(grad, self, dim: Optional[List[int]], unbiased: bool, keepdim: bool, result):
-    return _own_variance(grad / (result * 2), self, dim, unbiased, keepdim)
+    return _own_variance(grad / (result * 2), self, dim, int(unbiased), keepdim)
+
+def std__correction(grad, self, dim: Optional[List[int]], correction: Optional[int], keepdim: bool, result):
+    return _own_variance(grad / (result * 2), self, dim, correction, keepdim)
 
 def logsumexp(grad, self, dim: List[int], keepdim: bool, result):
     sizes = self.size()
@@ -382,6 +387,9 @@ def cat(grad, tensors: List[Tensor], dim: int):
         if tensors[i].size() != [0]:
             sizes[i] = tensors[i].size()[dim]
     return torch.split_with_sizes(grad, sizes, dim)
+
+def index__Tensor_hacked_twin(grad, self, indices: List[Tensor]):
+    return torch.zeros_like(self).index_put(indices, grad, True)
 
 def stack(grad, dim: int):
     return torch.unbind(grad, dim)

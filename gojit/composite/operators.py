@@ -395,6 +395,13 @@ def _reshape_from_tensor(self, shape):
 
 # ---- convolutions under other names ----
 
+def _convolution_mode(input, weight, bias: Optional[Tensor], stride: List[int], padding: str, dilation: List[int], groups: int):
+    if weight.dim() == 3:
+        return torch.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    if weight.dim() == 4:
+        return torch.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    return torch.conv3d(input, weight, bias, stride, padding, dilation, groups)
+
 def thnn_conv2d(self, weight, kernel_size: List[int], bias: Optional[Tensor], stride: List[int], padding: List[int]):
     return torch.conv2d(self, weight, bias, stride, padding)
 
@@ -578,6 +585,8 @@ def linalg_householder_product(input, tau):
     rows = input.size(-2)
     columns = input.size(-1)
     q = torch.eye(rows, columns, dtype=input.dtype, device=input.device).expand(input.shape).clone()
+    if tau.size(-1) == 0:
+        return q + input.masked_fill(torch.ones_like(input, dtype=torch.bool), 0)
     for j in range(tau.size(-1)):
         i = tau.size(-1) - 1 - j
         v = torch.tril(input, -1).select(-1, i)

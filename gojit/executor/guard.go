@@ -41,9 +41,12 @@ func differentiate(g *ir.Graph, met map[*ir.Value]*types.TensorInfo, inlining bo
 	}
 }
 
-// needsGradient reports whether a tensor that a differentiable graph reads required a gradient.
+// needsGradient reports whether a tensor that a differentiable graph reads required a gradient, or one in a list may.
 func needsGradient(n *ir.Node, met map[*ir.Value]*types.TensorInfo) bool {
 	for _, v := range n.Inputs() {
+		if l, ok := v.Type().(*types.List); ok && l.Elem.Kind() == types.KindTensor {
+			return true
+		}
 		if t := met[v]; t != nil && t.RequiresGrad != nil && *t.RequiresGrad {
 			return true
 		}
@@ -51,7 +54,8 @@ func needsGradient(n *ir.Node, met map[*ir.Value]*types.TensorInfo) bool {
 	return false
 }
 
-// guard has a differentiable graph run only where its tensors require gradients as before, and its nodes one by one else.
+// guard has a differentiable graph run only where its tensors require gradients as before, and its nodes one by one else. One that
+// reads lists alone always runs.
 //
 //	%y = prim::DifferentiableGraph_0(%x)   ->   %x', %ok = prim::RequiresGradCheck[types=[Tensor(requires_grad=1)]](%x)
 //	                                            %y = prim::If(%ok)
@@ -59,7 +63,6 @@ func needsGradient(n *ir.Node, met map[*ir.Value]*types.TensorInfo) bool {
 //	                                              block1(): %w = prim::CallFunction(%fallback_function, %x) -> ...
 func guard(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 	g := n.Graph()
-	fallback := fallbackOf(n)
 	var tensors []*ir.Value
 	var expected []types.Type
 	for _, v := range n.Inputs() {
@@ -68,6 +71,10 @@ func guard(n *ir.Node, met map[*ir.Value]*types.TensorInfo) {
 			expected = append(expected, &types.TensorInfo{RequiresGrad: t.RequiresGrad})
 		}
 	}
+	if len(tensors) == 0 {
+		return
+	}
+	fallback := fallbackOf(n)
 	check := g.Create(guardKind, tensors, len(tensors)+1).SetAttr("types", expected).InsertBefore(n)
 	passed := map[*ir.Value]*ir.Value{}
 	for i, v := range tensors {

@@ -104,7 +104,7 @@ var aliases = map[string]string{
 	"aten::special_log_softmax": "aten::log_softmax", "aten::special_multigammaln": "aten::mvlgamma",
 	"aten::special_gammainc": "aten::igamma", "aten::special_gammaincc": "aten::igammac",
 	"aten::orgqr": "aten::linalg_householder_product", "aten::adjoint": "aten::mH",
-	"aten::_linalg_svd": "aten::_linalg_svd",
+	"aten::_linalg_svd": "aten::_linalg_svd", "aten::matrix_exp": "aten::linalg_matrix_exp", "aten::matrix_power": "aten::linalg_matrix_power",
 }
 
 // NormalizedName returns the name that NormalizeOps gives to calls of an operator.

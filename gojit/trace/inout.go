@@ -54,7 +54,7 @@ func (r *Recorder) bind(in *ir.Value, v value.Value) (value.Value, error) {
 	switch v.Kind() {
 	case value.KindTensor:
 		t := v.Tensor().Detach()
-		if v.Tensor().RequiresGrad() && t.DType().IsFloating() {
+		if v.Tensor().RequiresGrad() {
 			if err := t.SetRequiresGrad(true); err != nil {
 				return value.None, err
 			}

@@ -124,7 +124,17 @@ var decomposed = map[string]func(r *Recorder, o *ops.Operator, args, out []value
 	"aten::conv1d": convolution, "aten::conv2d": convolution, "aten::conv3d": convolution,
 	"aten::conv_transpose1d": convolution, "aten::conv_transpose2d": convolution, "aten::conv_transpose3d": convolution,
 	"aten::convolution": convolution, "aten::lstm_cell": lstmCell, "aten::gru_cell": gruCell,
+	"aten::conj":          conjugate,
 	"aten::rnn_tanh_cell": rnnCell("aten::tanh"), "aten::rnn_relu_cell": rnnCell("aten::relu"),
+}
+
+// conjugate records nothing where the conjugate of real numbers is asked for: that is the tensor itself.
+func conjugate(r *Recorder, _ *ops.Operator, args, out []value.Value) bool {
+	target := ops.Find("aten::_conj")
+	if target == nil || args[0].Tensor() == out[0].Tensor() {
+		return target != nil
+	}
+	return r.record(target, args, out, nil) == nil
 }
 
 // convolution records a convolution as aten::_convolution; an input without a batch gets one of size 1.
@@ -138,7 +148,11 @@ func convolution(r *Recorder, o *ops.Operator, args, out []value.Value) bool {
 		return otherwise
 	}
 	padding := at("padding", value.None)
-	if target == nil || padding.Kind() == value.KindString {
+	byMode := padding.Kind() == value.KindString
+	if byMode {
+		target = ops.Find("aten::_convolution_mode")
+	}
+	if target == nil {
 		return false
 	}
 	weight := args[1].Tensor()
@@ -176,9 +190,13 @@ func convolution(r *Recorder, o *ops.Operator, args, out []value.Value) bool {
 		}
 		result = []value.Value{value.OfTensor(wide)}
 	}
-	err := r.record(target, []value.Value{x, args[1], at("bias", value.None), full(at("stride", value.None), 1), full(padding, 0),
-		full(at("dilation", value.None), 1), at("transposed", value.Bool(transposed)), full(at("output_padding", value.None), 0),
-		at("groups", value.Int(1)), value.Bool(false), value.Bool(false), value.Bool(true), value.Bool(true)}, result, nil)
+	stride, dilation, groups := full(at("stride", value.None), 1), full(at("dilation", value.None), 1), at("groups", value.Int(1))
+	recorded := []value.Value{x, args[1], at("bias", value.None), stride, padding, dilation, groups}
+	if !byMode {
+		recorded = []value.Value{x, args[1], at("bias", value.None), stride, full(padding, 0), dilation, at("transposed", value.Bool(transposed)),
+			full(at("output_padding", value.None), 0), groups, value.Bool(false), value.Bool(false), value.Bool(true), value.Bool(true)}
+	}
+	err := r.record(target, recorded, result, nil)
 	if v := r.values[result[0].Tensor()]; err == nil && v != nil {
 		v.SetType(withGrad(v.Type(), false)) // the gradient is recorded outside of aten::_convolution
 	}

@@ -12,6 +12,8 @@ import (
 // checks are what operators ask of their arguments before they compute anything. They stand apart because an operator whose gradient
 // is that of the operators it is made of does not run itself where a gradient is recorded.
 var checks = map[string]func(c call){
+	"abs_": checkRealAbs, "absolute_": checkRealAbs,
+	"float_power_.Tensor": checkPowerBase, "float_power_.Scalar": checkPowerBase,
 	"layer_norm": func(c call) {
 		checkLayerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3))
 	},
@@ -66,8 +68,13 @@ func withCheck(name string, o *ops.Operator) {
 	if f == nil {
 		return
 	}
-	run := o.Run
+	run, first := o.Run, o.Check
 	o.Check = func(args []value.Value) (err error) {
+		if first != nil {
+			if err := first(args); err != nil {
+				return err
+			}
+		}
 		defer source.Catch(&err)
 		f(call{args: args})
 		return nil
@@ -78,6 +85,17 @@ func withCheck(name string, o *ops.Operator) {
 		}
 		return run(args, out)
 	}
+}
+
+// checkRealAbs fails for complex numbers: their absolute values are real.
+func checkRealAbs(c call) {
+	check(!c.tensor(0).DType().IsComplex(), "In-place abs is not supported for complex tensors.")
+}
+
+// checkPowerBase fails where the base cannot hold the result of float_power.
+func checkPowerBase(c call) {
+	base, wide := c.tensor(0).DType(), powerType(c.operand(0), c.operand(1))
+	check(base == wide, "the base given to float_power_ has dtype %s but the operation's result requires dtype %s", base.CppName(), wide.CppName())
 }
 
 func isIntegral(d tensor.DType) bool { return !d.IsFloating() && !d.IsComplex() }

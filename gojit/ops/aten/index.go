@@ -473,6 +473,12 @@ func indexPutSelf(c call) {
 	c.giveSelf()
 }
 
+func indexPutCopy(c call) *tensor.Tensor {
+	t := must(c.tensor(0).Clone(tensor.PreserveFormat))
+	indexPut(t, c.tensors(1), c.tensor(2), c.bool(3))
+	return t
+}
+
 var indexFamily = []definition{
 	isInOf("isin.Tensor_Tensor"),
 	isInOf("isin.Tensor_Scalar"),
@@ -503,11 +509,9 @@ var indexFamily = []definition{
 	define("index_put_", indexPutSelf),
 	define("index_put_.hacked_twin", indexPutSelf),
 	define("_index_put_impl_", indexPutSelf),
-	giving("index_put", func(c call) *tensor.Tensor {
-		t := must(c.tensor(0).Clone(tensor.PreserveFormat))
-		indexPut(t, c.tensors(1), c.tensor(2), c.bool(3))
-		return t
-	}),
+	define("_index_put_impl_.hacked_twin", indexPutSelf),
+	giving("index_put", indexPutCopy),
+	giving("index_put.hacked_twin", indexPutCopy),
 	giving("index_select", func(c call) *tensor.Tensor { return indexSelect(c.tensor(0), c.int(1), c.tensor(2)) }),
 	changing("index_add", func(c call, t *tensor.Tensor) {
 		src := c.tensor(3)

@@ -160,7 +160,7 @@ var unaryExpressions = []struct {
 	{[]string{"trunc", "fix"}, sameType, unaryOp(kernel.Trunc)},
 	{[]string{"frac"}, sameType, func(b builder, x ...element) element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) }},
 	{[]string{"square"}, numberType, func(b builder, x ...element) element { return b.Mul(x[0], x[0]) }},
-	{[]string{"conj_physical", "_conj_physical"}, sameType, unaryOp(kernel.Conj)},
+	{[]string{"_conj_physical"}, sameType, unaryOp(kernel.Conj)},
 	{[]string{"abs", "absolute"}, realResult, unaryOp(kernel.Abs)},
 	{[]string{"angle"}, realOfFloat, unaryOp(kernel.Angle)},
 
@@ -388,18 +388,23 @@ func powScalar(c call, dst *tensor.Tensor) *tensor.Tensor {
 
 func floatPower(c call, dst *tensor.Tensor) *tensor.Tensor {
 	operands := []operand{c.operand(0), c.operand(1)}
-	wide := tensor.Float64
-	for i := range operands {
-		if t := operands[i].tensor; t != nil && t.DType().IsComplex() || t == nil && operands[i].number.Kind == tensor.ComplexScalar {
-			wide = tensor.Complex128
-		}
-	}
+	wide := powerType(operands...)
 	for i := range operands {
 		if t := operands[i].tensor; t != nil {
 			operands[i].tensor = to(t, wide)
 		}
 	}
 	return powFloats.run(dst, operands)
+}
+
+// powerType is the type that float_power computes in.
+func powerType(operands ...operand) tensor.DType {
+	for i := range operands {
+		if t := operands[i].tensor; t != nil && t.DType().IsComplex() || t == nil && operands[i].number.Kind == tensor.ComplexScalar {
+			return tensor.Complex128
+		}
+	}
+	return tensor.Float64
 }
 
 var (

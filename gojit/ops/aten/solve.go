@@ -337,8 +337,6 @@ var solveFamily = []definition{
 		return must(out.Permute(2, 0, 1))
 	}),
 	giving("native_channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }),
-	giving("matrix_H", func(c call) *tensor.Tensor { return conjugate(must(c.tensor(0).MatrixTranspose())) }),
-	giving("matrix_H.a", func(c call) *tensor.Tensor { return conjugate(must(c.tensor(0).MatrixTranspose())) }),
 	giving("data", func(c call) *tensor.Tensor { return c.tensor(0).Apart() }),
 	yes("is_coalesced", never), yes("is_distributed", never), yes("retains_grad", never), yes("is_pinned", never),
 	answering("sym_size", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Shape())) }),

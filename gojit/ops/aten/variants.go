@@ -134,6 +134,7 @@ func Operators() []ops.Operator {
 			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
 				all = append(all, d.inPlace(v[0]))
 				withCheck(d.name, &all[len(all)-1])
+				withCheck(v[0], &all[len(all)-1])
 			}
 			if v[1] != "" && v[1] != "-" && !taken[v[1]] {
 				taken[v[1]] = true

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"torchjit/gojit/kernel"
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
@@ -112,6 +113,17 @@ func adjoint(_ call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	return conjugate(v), nil
+}
+
+// adjointMatrix is the conjugate transpose of what is a single matrix, or a number.
+func adjointMatrix(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+	switch n := t.Dim(); {
+	case n > 2:
+		raise(source.RuntimeError, "tensor.H is only supported on matrices (2-D tensors). Got %d-D tensor. For batches of matrices, consider using tensor.mH", n)
+	case n == 1:
+		raise(source.RuntimeError, "tensor.H is only supported on matrices (2-D tensors). Got 1-D tensor.")
+	}
+	return adjoint(c, t)
 }
 
 // transposeMatrix is the transposed matrix; a tensor without dimensions is its own.
@@ -388,9 +400,12 @@ var viewFamily = slices.Concat([]definition{
 	viewing("mH", adjoint),
 	viewing("mH.a", adjoint),
 	viewing("adjoint", adjoint),
+	viewing("matrix_H", adjointMatrix),
+	viewing("matrix_H.a", adjointMatrix),
 	viewing("numpy_T", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }),
 	viewing("numpy_T.a", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }),
 	giving("conj", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }),
+	giving("conj_physical", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }),
 	giving("_conj", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }),
 	giving("resolve_conj", itself),
 	giving("resolve_neg", itself),
