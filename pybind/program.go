@@ -18,6 +18,7 @@ var program = ir.NewUnit()
 // programFunctions compile functions and define types. Python's side of them is described in
 // torchjit/jit/_resolve.py and _script.py.
 var programFunctions = []function{
+	{schema: "set_inline_everything(bool enabled) -> None", run: func(c *call) error { frontend.SetInlineEverything(c.argBool(0)); c.none(); return nil }},
 	{schema: "mangle(str name) -> str", run: mangle},
 	{schema: "free_name(str name) -> str", run: freeName},
 	{schema: "define_named_tuple(str name, list fields, list types, list defaults) -> None", run: defineNamedTuple},

@@ -3,8 +3,8 @@
 Programs and tests set them and read them back; each keeps what it was set to. Functions run fast from the first call on, so that
 nothing is profiled unless a program asks for it by `_jit_set_profiling_executor(True)` or `_jit_set_profiling_mode(True)`: then
 functions run as gojit/executor says. Elementwise operators are fused while `_jit_set_texpr_fuser_enabled` and
-`_set_graph_executor_optimize` allow it. `_jit_set_autocast_mode` says whether compiled code casts by PyTorch's rules for compiled code. The others change
-nothing here.
+`_set_graph_executor_optimize` allow it. `_jit_set_autocast_mode` says whether compiled code casts by PyTorch's rules for compiled code, and
+`_jit_set_inline_everything_mode` whether what is compiled holds the bodies of what it calls. The others change nothing here.
 """
 
 from __future__ import annotations
@@ -80,6 +80,8 @@ def _setter(name: str, values: dict[str, Any], replies: bool) -> Callable[[Any],
             _native.set_executor(enabled, values["_jit_set_num_profiled_runs"], values["_debug_set_autodiff_subgraph_inlining"])
         if name == "_jit_set_autocast_mode":
             _native.set_compiler_casts(values[name])
+        if name == "_jit_set_inline_everything_mode":
+            _native.set_inline_everything(values[name])
         if name in _FUSING:
             _native.set_fusing(all(values[n] for n in _FUSING))
         return value if name in _REPLY_NEW else former if replies else None

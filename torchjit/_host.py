@@ -168,9 +168,11 @@ _UNSEEN = tuple(__file__.replace("_host.py", name) for name in ("_host.py", "_te
 _SEEN = {"__format__", "__contains__", "__reversed__", "__rtruediv__", "__rfloordiv__", "__rpow__", "__rmod__", "__rmatmul__", "norm", "unique"}
 
 
-def _frames() -> Any:
-    """The frames of the program that is being traced, innermost first, and whether a method hides its variables."""
-    frame = sys._getframe(2)
+def _frames(depth: int = 2) -> Any:
+    """The frames of the program that is being traced, innermost first, and whether a method hides its variables. The frames from
+    that of depth on, seen from here, may belong to it.
+    """
+    frame = sys._getframe(depth)
     hidden = False
     while frame is not None and frame.f_code.co_filename in _UNSEEN:
         hidden = hidden or frame.f_code.co_name in _SEEN
@@ -192,11 +194,9 @@ def trace_place() -> tuple[str, int, str]:
 
 
 class _Naming(threading.local):
-    """What names tensors in the trace that the thread records, None where the variables of the program do: those of the function that calls an
-    operator, or of one so many frames above it."""
+    """What names tensors in the trace that the thread records, None where the variables of the program do."""
 
     function: Any = None
-    frames_up = 0
 
 
 naming = _Naming()
@@ -207,11 +207,17 @@ def trace_name(tensor: Any) -> str:
     if naming.function is not None:
         return str(naming.function(tensor))
     frame, hidden = _frames()
-    for _ in range(naming.frames_up):
-        frame = frame.f_back if frame is not None else None
-    if frame is None or hidden:
-        return ""
-    for name, held in frame.f_locals.items():
+    return "" if hidden else _name_in(frame, tensor)
+
+
+def name_in_caller(tensor: Any) -> str:
+    """The name of the variable that holds a tensor in what called the function that is being traced; "" where none does."""
+    frame, hidden = _frames(3)
+    return "" if hidden or frame is None else _name_in(frame.f_back, tensor)
+
+
+def _name_in(frame: Any, tensor: Any) -> str:
+    for name, held in frame.f_locals.items() if frame is not None else ():
         if held is tensor:
             return "" if name == "self" else name
     return ""

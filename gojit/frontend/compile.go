@@ -16,6 +16,7 @@ package frontend
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
@@ -114,10 +115,18 @@ func SchemaOf(def syntax.Def, o Options) (s *schema.FunctionSchema, err error) {
 	return e.declaredSchema(def), nil
 }
 
+var inlineEverything atomic.Bool
+
+// SetInlineEverything has functions that are compiled from now on hold the bodies of what they call, or calls.
+func SetInlineEverything(on bool) { inlineEverything.Store(on) }
+
 // cleanUp runs the passes after which successive runs change nothing.
 func cleanUp(g *ir.Graph) {
 	passes.LiftForks(g)
 	liftForks(g)
+	if inlineEverything.Load() {
+		passes.Inline(g)
+	}
 	eraseListLiterals(g.Block())
 	passes.LowerSimpleTuples(g)
 	passes.ConstantPropagationImmutableTypes(g)

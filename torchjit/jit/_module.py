@@ -12,6 +12,7 @@ from typing import Any
 from torchjit import _C, _native
 from torchjit import _jit_internal as _marks
 from torchjit.jit import _state
+from torchjit.jit._module_dicts import BufferDict, ModuleDict, ParameterDict
 from torchjit.nn.modules import container
 from torchjit.nn.modules.module import Module
 
@@ -234,20 +235,21 @@ class _Slots(typing.MutableMapping[str, Any]):
     """The slots of one kind of a compiled module, as the dict that a Module has."""
 
     def __init__(self, c: Any, kind: str) -> None:
-        self._c, self._kind = c, kind
+        self._module, self._kind = c, kind
+        self._c = (ParameterDict if kind == "parameter" else BufferDict)(c)
 
     def _names(self) -> list[str]:
-        return [name for name, kind in _native.module_slots(self._c) if kind == self._kind]
+        return [name for name, kind in _native.module_slots(self._module) if kind == self._kind]
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._names():
             raise KeyError(name)
-        return _native.module_get(self._c, name)
+        return _native.module_get(self._module, name)
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name not in self._names():
             raise RuntimeError(f"Can't add a new parameter after ScriptModule construction. Tried to add '{name}'")
-        _native.module_set(self._c, name, value)
+        _native.module_set(self._module, name, value)
 
     def __delitem__(self, name: str) -> None:
         raise RuntimeError("cannot delete methods or parameters of a script module")
@@ -263,7 +265,13 @@ class _Slots(typing.MutableMapping[str, Any]):
 
 
 class _Modules(dict[str, Any]):
-    """The submodules of a compiled module: those that it was made with, which other compiled ones may replace."""
+    """The submodules of a compiled module: those that it was made with, which other compiled ones may replace. _c has those that the
+    library knows.
+    """
+
+    def __init__(self, c: Any, modules: dict[str, Any]) -> None:
+        super().__init__(modules)
+        self._c = ModuleDict(c)
 
     def __setitem__(self, name: str, module: Any) -> None:
         if name not in self or not hasattr(module, "_c"):
@@ -343,8 +351,13 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         for name, kind in _native.module_slots(self._c):
             if kind == "attribute":
                 state.pop(name, None)
-        for name in _native.module_method_names(self._c):
-            state[name] = getattr(compiled, name)
+        self._show_methods()
+
+    def _show_methods(self) -> None:
+        """Has the instance of a class of the program show the methods that are compiled."""
+        if (compiled := self.__dict__.get("_compiled")) is not None:
+            for name in _native.module_method_names(self._c):
+                self.__dict__[name] = getattr(compiled, name)
 
     def __getattr__(self, name: str) -> Any:
         compiled = self.__dict__.get("_compiled")
@@ -365,6 +378,7 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         scope = Scope.of_frame(frame.f_back if frame else None)
         if self._is_compiled():
             _native.define_module_method(self._c, src, scope)
+            self._show_methods()
         else:
             self.__dict__.setdefault("_texts", []).append((src, scope))
 
@@ -464,7 +478,7 @@ class RecursiveScriptModule(ScriptModule):
         state.pop("training", None)
         state["_c"], state["_concrete_type"], state["_original"] = c, concrete, original
         state["_parameters"], state["_buffers"] = _Slots(c, "parameter"), _Slots(c, "buffer")
-        state["_modules"] = _Modules(submodules)
+        state["_modules"] = _Modules(c, submodules)
         _python_sides[_native.module_identity(c)] = self
         return self
 
@@ -512,7 +526,7 @@ class RecursiveScriptModule(ScriptModule):
                 state[name] = value
         if original._modules:
             known = {**self._modules, **{name: None for name, child in original._modules.items() if child is None}}
-            state["_modules"] = _Modules({name: known[name] for name in original._modules if name in known})
+            state["_modules"] = _Modules(self._c, {name: known[name] for name in original._modules if name in known})
 
     @property
     def original_name(self) -> str:

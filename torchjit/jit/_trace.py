@@ -12,6 +12,7 @@ from typing import Any
 from torchjit import _C as _classes
 from torchjit import _host, _native
 from torchjit._tensor import Tensor
+from torchjit._types import preserve_format
 from torchjit.nn.modules import module as _modules
 
 _C: Any = _classes  # its members are made when it is loaded
@@ -290,8 +291,8 @@ def _get_trace_graph(
     f: Any, args: Any = (), kwargs: Any = None, strict: bool = True, _force_outplace: bool = False, return_inputs: bool = False,
     _return_inputs_states: bool = False,
 ) -> Any:  # fmt: skip
-    """(graph, outputs) of a function or module, and the inputs with return_inputs. The graph has one level: its inputs are the
-    tensors among the arguments and then the tensors of the module's state.
+    """(graph, outputs) of a function or module, and copies of the graph's inputs with return_inputs. The graph has one level: its inputs
+    are the tensors among the arguments and then the tensors of the module's state.
     """
     from torchjit.nn import Module
 
@@ -300,8 +301,10 @@ def _get_trace_graph(
     given, form = _C._jit_flatten(args)
     state = list(_unique_state_dict(f, keep_vars=True).values()) if isinstance(f, Module) else []
     results: list[Any] = []
+    copies: list[Any] = []
 
     def call(*tensors: Any) -> Any:
+        copies.append(tuple(_copied(tensors)))
         bound = _C._jit_unflatten(tensors[: len(given)], form)
         for tensor, made in zip(state, tensors[len(given) :], strict=True):
             _C._set_value_trace(tensor, _C._get_value_trace(made))
@@ -310,14 +313,15 @@ def _get_trace_graph(
         return flat[0] if len(flat) == 1 else tuple(flat)
 
     inputs = (*given, *state)
-    _host.naming.frames_up = 1
-    try:
-        traced = _record(call, inputs, None, "__torch__.traced", "", strict, [], _force_outplace)
-    finally:
-        _host.naming.frames_up = 0
-    graph = traced.inlined_graph
-    made = (graph, results[0])
-    return (*made, _C._jit_unflatten(given, form)) if return_inputs else made
+    _host.naming.function = _host.name_in_caller
+    traced = _record(call, inputs, None, "__torch__.traced", "", strict, [], _force_outplace)
+    made = (traced.graph, results[0])
+    return (*made, copies[0]) if return_inputs else made
+
+
+def _copied(tensors: Any) -> Iterator[Any]:
+    """Copies of the inputs of a trace. They are values of the graph too, which nobody uses but which are numbered."""
+    return (t.clone(memory_format=preserve_format) for t in tensors)
 
 
 @contextlib.contextmanager
