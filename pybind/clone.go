@@ -52,7 +52,7 @@ func compileToTable(c *call, name string, g *ir.Graph) error {
 	}
 	entry("constants", len(t.Constants))
 	for _, x := range t.Constants {
-		if err := c.value(x); err != nil {
+		if err := c.keptValue(x); err != nil {
 			return err
 		}
 	}

@@ -372,7 +372,7 @@ func futureWait(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.value(result)
+	return c.keptValue(result) // the future holds it
 }
 
 func futureDone(c *call) error {

@@ -23,6 +23,7 @@ class Future(_Base):
         self._result: Any = None
         self._error: BaseException | None = None
         self._callbacks: list[Callable[[Any], None]] = []
+        self._unwrap: Callable[[Any], Any] | None = None
 
     def done(self) -> bool:
         """Whether there is a result or an exception."""
@@ -34,7 +35,13 @@ class Future(_Base):
             self._changed.wait_for(lambda: self._done)
         if self._error is not None:
             raise self._error
+        if self._unwrap is not None:
+            self._unwrap(self._result)
         return self._result
+
+    def _set_unwrap_func(self, callback: Callable[[Any], Any]) -> None:
+        """Has callback(result) called when the result is asked for: it raises where the result stands for an exception."""
+        self._unwrap = callback
 
     def value(self) -> Any:
         """The result. Raises RuntimeError where there is none yet."""

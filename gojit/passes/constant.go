@@ -241,6 +241,9 @@ func (p *constantPropagation) run(n *ir.Node) {
 		if c.IsNone() {
 			v.SetType(out.Type())
 		}
+		if p.memory != nil {
+			p.memory.Forget(out, v)
+		}
 		out.ReplaceAllUsesWith(v)
 		p.changed = true
 	}

@@ -102,7 +102,7 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 		if a := &o.Schema().Arguments[i]; written && a.KwargOnly && a.Alias != nil {
 			continue // out=
 		}
-		in, err := r.argument(o, i, args[i], stash, argumentPlace(o, place))
+		in, err := r.argument(o, i, args[i], stash, argumentPlace(o, i, place))
 		if err != nil {
 			return err
 		}
@@ -129,9 +129,9 @@ func isReplaced(o *ops.Operator) bool {
 	return last.KwargOnly && last.Alias != nil && last.Alias.IsWrite
 }
 
-// argumentPlace is the place of constant arguments: copies by assignment have none.
-func argumentPlace(o *ops.Operator, place source.Range) source.Range {
-	if o.BaseName() == "aten::copy_" {
+// argumentPlace is the place of constant arguments: how copies by assignment are made has none.
+func argumentPlace(o *ops.Operator, i int, place source.Range) source.Range {
+	if o.BaseName() == "aten::copy_" && i > 1 {
 		return source.Range{}
 	}
 	return place

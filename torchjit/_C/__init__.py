@@ -7,6 +7,7 @@ called `Graph.addInput` becomes a method of Graph, one of the class `_C` a funct
 from __future__ import annotations
 
 import enum
+import numbers
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -44,20 +45,49 @@ class Graph(_native.Handle):
         kind = opname if "::" in opname else "onnx::" + opname
         args = [a if isinstance(a, Value) else self.insertConstant(a) for a in raw_args if a is not None]
         node = self.insertNode(self.create(kind, args, outputs))
-        for key, value in sorted(kwargs.items()):
-            name, _, letter = key.rpartition("_")
-            if isinstance(value, (list, tuple)) and letter in "ifst":
-                letter += "s"
-            getattr(node, letter + "_")(name, value)
+        _set_attributes(node, kwargs)
         return node.output() if outputs == 1 else tuple(node.outputs())
 
     def at(self, operator: str, *args: Any, overload_name: str = "", **kwargs: Any) -> Any:
         """Inserts an aten::ATen node, which stands for an operator where a graph becomes ONNX."""
         return self.op("aten::ATen", *args, operator_s=operator, overload_name_s=overload_name, **kwargs)
 
+    def constant(self, value: Any, dims: Any, type_: str, *args: Any, **kwargs: Any) -> Any:
+        """Inserts an onnx::Constant: a tensor of a shape whose elements are all value, without dimensions where dims is None, 0 or [0].
+
+        type_ is one of char, short, int, long, half, float and double. Raises AssertionError for a value that is no number and
+        ValueError for another type.
+        """
+        import torchjit
+
+        assert isinstance(value, numbers.Number), f"{value!r} is not a number"
+        dtype = _CONSTANT_TYPES.get(type_.lower())
+        if dtype is None:
+            raise ValueError("Unknown type, type should be one of the following strings: " + ", ".join(_CONSTANT_TYPES))
+        shape = [] if dims is None or dims == 0 or set(dims) == {0} else dims
+        tensor = torchjit.full(shape, value, dtype=getattr(torchjit, dtype))
+        made = self.op("Constant", *args, value_t=tensor, **kwargs)
+        kind = TensorType.get().with_dtype(tensor.dtype).with_device(tensor.device).with_sizes(shape)
+        return made.setType(kind.contiguous() if shape else kind)
+
     def insert_point_guard(self, at: Any) -> Any:
         """A context manager that moves the insertion point before a node, or to the end of a block, and back."""
         return _InsertPoint(self, at)
+
+
+# What Graph.constant calls the types of elements.
+_CONSTANT_TYPES = {
+    "char": "int8", "short": "int16", "int": "int32", "long": "int64", "half": "float16", "float": "float32", "double": "float64",
+}  # fmt: skip
+
+
+def _set_attributes(node: Any, attributes: dict[str, Any]) -> None:
+    """Sets attributes of a node in the order of their names, each of which ends with the letter of its kind."""
+    for key, value in sorted(attributes.items()):
+        name, _, letter = key.rpartition("_")
+        if isinstance(value, (list, tuple)) and letter in "ifst":
+            letter += "s"
+        getattr(node, letter + "_")(name, value)
 
 
 ScriptFunction = _native.ScriptFunction
@@ -109,6 +139,13 @@ class Value(_native.Handle):
 
 class Block(_native.Handle):
     """A list of nodes with parameters and results."""
+
+    def op(self, opname: str, *args: Any, **kwargs: Any) -> Any:
+        """Adds a node of any kind, onnx:: where none is said, at the end. An attribute's name ends with the letter of its kind."""
+        node = self.addNode(opname if "::" in opname else "onnx::" + opname, list(args))
+        _set_attributes(node, kwargs)
+        outputs = tuple(node.outputs())
+        return outputs[0] if len(outputs) == 1 else outputs
 
 
 class Use(_native.Handle):
@@ -486,7 +523,7 @@ _ELSEWHERE = {
     "ConcreteModuleType": ("torchjit.jit._recursive", "ConcreteType"), "ScriptObject": ("torchjit.jit._module", "RecursiveScriptClass"),
     "ScriptObjectProperty": ("torchjit.jit._module", "ScriptObjectProperty"),
     **{name: ("torchjit.jit._logging", name) for name in ("AVG", "AggregationType", "LockingLogger", "LoggerBase", "NoopLogger", "SUM")},
-    **{name: ("torchjit.jit._executor_state", name) for name in ("ArgumentSpec", "Code", "ExecutionPlan", "GraphExecutorState")},
+    **{name: ("torchjit.jit._executor_state", name) for name in ("ArgumentSpec", "Code", "CompleteArgumentSpec", "ExecutionPlan", "GraphExecutorState")},
     **{name: ("torchjit._C._compiler", name) for name in (
         "CallStack", "ErrorReport", "FatalError", "_OutOfMemoryError", "_create_module_with_type", "_create_object_with_type", "_export_opnames",
         "_get_operation_overload", "_ivalue_debug_python_object", "_jit_assert_is_instance", "_jit_script_class_compile", "_jit_script_compile_overload",

@@ -81,7 +81,14 @@ class _ForkedFuture(Future, _native.Handle):
 
     def set_result(self, result: Any) -> None:
         """Raises RuntimeError: the result of a forked call is what the call gives."""
-        raise RuntimeError("the result of a forked call cannot be set")
+        raise RuntimeError(
+            "Attempting to mark a completed Future as complete again. Note that a Future can only be marked completed once."
+            if self.done()
+            else "the result of a forked call cannot be set"
+        )
+
+    def _set_unwrap_func(self, callback: Callable[[Any], Any]) -> None:
+        """Does nothing: what a forked call raised is raised by wait."""
 
 
 _ForkedFuture.__name__ = _ForkedFuture.__qualname__ = "Future"

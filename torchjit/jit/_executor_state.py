@@ -9,6 +9,13 @@ class ArgumentSpec:
     """Stands for the arguments that a plan is for: there is one plan, which its guards make fit for all."""
 
 
+class CompleteArgumentSpec:
+    """Stands for the types and shapes of arguments as a whole."""
+
+    def __new__(cls) -> Any:
+        raise TypeError("torch._C.CompleteArgumentSpec: No constructor defined!")
+
+
 class Code:
     """A plan made ready to run."""
 

@@ -12,6 +12,7 @@ from typing import Any
 from torchjit import _C, _native
 from torchjit import _jit_internal as _marks
 from torchjit.jit import _state
+from torchjit.jit._magic import add_special_methods
 from torchjit.jit._module_dicts import BufferDict, ModuleDict, ParameterDict
 from torchjit.nn.modules import container
 from torchjit.nn.modules.module import Module
@@ -154,11 +155,18 @@ class _CModule(_native.Handle):
         """A copy that shares the tensors."""
         return _native.module_copy(self, False)
 
+    def __copy__(self) -> Any:
+        return _native.module_copy(self, False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return memo.setdefault(id(self), _native.module_copy(self, True))
+
     def get_debug_state(self) -> Any:
         """The plans of forward, which has been called."""
         return self._get_method("forward").get_debug_state()
 
 
+add_special_methods(_CModule)
 _CModule.__name__, _CModule.__qualname__, _CModule.__module__ = "ScriptModule", "ScriptModule", "torchjit._C"
 
 _python_sides: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
@@ -229,6 +237,7 @@ _MAGIC_METHODS = (
 )  # fmt: skip
 for _name in _MAGIC_METHODS:
     setattr(RecursiveScriptClass, f"__{_name}__", _forward_magic(f"__{_name}__"))
+add_special_methods(RecursiveScriptClass)
 
 
 class _Slots(typing.MutableMapping[str, Any]):

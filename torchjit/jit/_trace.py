@@ -396,7 +396,7 @@ _ELSEWHERE = {
     "indent": "torchjit.jit._trace_check", "ScriptModule": "torchjit.jit._module", "script": "torchjit.jit._script", "_enabled": "torchjit.jit._state",
     "is_tracing": "torchjit._jit_internal", "is_scripting": "torchjit._jit_internal", "_python_cu": "torchjit.jit._state",
     "_script_if_tracing": "torchjit.jit", "get_callable_argument_names": "torchjit.jit._callables", "_qualified_name": "torchjit.jit._callables",
-    "_verify_equal": "torchjit.jit._trace_check",
+    "_verify_equal": "torchjit.jit._trace_check", "verify": "torchjit.jit._trace_check",
 }  # fmt: skip
 
 

@@ -9,8 +9,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from torchjit import _C as _classes
 from torchjit import _native
 from torchjit._tensor import Tensor
+
+_C: Any = _classes  # its members are made when it is loaded
 
 
 class TracingCheckError(Exception):
@@ -218,3 +221,37 @@ def _verify_equal(xs: Any, ys: Any) -> None:
     for x, y in zip(xs, ys, strict=True):
         if x.sub(y).abs().max() > 1e-6:
             raise RuntimeError("JIT and real computation mismatch")
+
+
+def verify(model: Any, args: Any, loss_fn: Callable[..., Any] | None = None, devices: Any = None) -> None:
+    """Checks that what torch.jit.trace or torch.jit.script makes of a model gives the outputs and gradients of the model itself.
+
+    model is a module or a function, args are its arguments: one of them, or a tuple. loss_fn makes a number of the outputs: their sum where
+    there is one, and it is needed where there are several. Tensors of args and parameters that require gradients are compared by theirs.
+    Raises AssertionError where something differs, ValueError without a loss_fn for several outputs.
+    """
+    import torchjit
+
+    args = args if isinstance(args, tuple) else (args,)
+    compiled = model if hasattr(model, "graph") else torchjit.jit.trace(model, clone(args), check_trace=False)
+    saved = torchjit.random.get_rng_state()
+    found = []
+    for run in (model, compiled):
+        torchjit.random.set_rng_state(saved)
+        found.append(_outputs_and_gradients(run, clone(args), loss_fn))
+    for ours, theirs in zip(*found, strict=True):
+        _verify_equal(ours, theirs)
+
+
+def _outputs_and_gradients(run: Any, args: Any, loss_fn: Callable[..., Any] | None) -> tuple[list[Any], list[Any]]:
+    import torchjit
+
+    made = run(*args)
+    outputs = [made] if isinstance(made, Tensor) else list(made)
+    if loss_fn is None and len(outputs) > 1:
+        raise ValueError(f"Model returns {len(outputs)} outputs, but default loss function (torch.sum) can only handle a single output")
+    parameters = list(run.parameters()) if hasattr(run, "parameters") else []
+    wanted = [t for t in [*_C._jit_flatten(args)[0], *parameters] if t.requires_grad]
+    loss = loss_fn(*outputs) if loss_fn is not None else outputs[0].sum()
+    gradients = torchjit.autograd.grad(loss, wanted, allow_unused=True) if wanted else []
+    return outputs, [g for g in gradients if g is not None]
