@@ -292,6 +292,14 @@ func addNode(b *ir.Block, kind string, inputs []*ir.Value) (*ir.Node, error) {
 	if err := checkKind(kind); err != nil {
 		return nil, err
 	}
+	for _, v := range inputs {
+		if v == nil {
+			return nil, typeErrorf("addNode(): incompatible function arguments: the inputs must be Values, not NoneType")
+		}
+		if err := destroyed(v); err != nil {
+			return nil, err
+		}
+	}
 	return b.Append(b.Graph().Create(kind, inputs, 1)), nil
 }
 

@@ -160,7 +160,9 @@ func graphsOf(x any) []*ir.Graph {
 	case []*ir.Value:
 		var gs []*ir.Graph
 		for _, v := range x {
-			gs = append(gs, v.Node().Graph())
+			if v != nil {
+				gs = append(gs, v.Node().Graph())
+			}
 		}
 		return gs
 	}

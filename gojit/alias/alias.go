@@ -215,9 +215,26 @@ func (db *Db) node(n *ir.Node) {
 		db.setWildcard(n.Output())
 		db.extract(n.Output(), n.Input(0))
 		db.conflicts = append(db.conflicts, n)
+	case "aten::batch_norm", "aten::instance_norm", "aten::native_batch_norm":
+		db.operator(n)
+		db.runningStatistics(n)
 	default:
 		db.operator(n)
 	}
+}
+
+// runningStatistics says that a normalization writes its running mean and variance, of which its schema says nothing, unless its flag
+// for training is known to be off.
+func (db *Db) runningStatistics(n *ir.Node) {
+	const mean, variance, training = 3, 4, 5
+	if len(n.Inputs()) <= training || db.options.Frozen && n.Is("aten::batch_norm") {
+		return // what is frozen no longer trains
+	}
+	if flag, ok := n.Input(training).Constant(); ok && flag.IsBool() && !flag.Bool() {
+		return
+	}
+	db.write(n, n.Input(mean))
+	db.write(n, n.Input(variance))
 }
 
 func (db *Db) branches(n *ir.Node) {

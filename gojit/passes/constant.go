@@ -157,6 +157,9 @@ func RunConstantNode(n *ir.Node) (out []value.Value, ok bool) {
 		return []value.Value{items[i]}, true
 	case "prim::TupleUnpack":
 		return args[0].Tuple().Items, true
+	case "prim::ListUnpack":
+		items := args[0].List().Items
+		return items, len(items) == len(n.Outputs())
 	case "prim::unchecked_cast":
 		return args, true
 	case "prim::isinstance":

@@ -50,6 +50,7 @@ func isCompiled(f *ir.Function) bool {
 func replaceCall(n *ir.Node, callee *ir.Function, args []*ir.Value) {
 	body := callee.Graph().Copy()
 	Inline(body)
+	PeepholeWithoutShapes(body)
 	ConstantPropagationImmutableTypes(body)
 	ConstantPooling(body)
 	g := n.Graph()

@@ -6,6 +6,7 @@ import (
 	"torchjit/gojit/alias"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/types"
+	"torchjit/gojit/value"
 )
 
 // RemoveMutation replaces writes to memory that is made in the graph, and that nothing else reads
@@ -123,12 +124,11 @@ func likeNode(n *ir.Node) *ir.Node {
 		}
 		kind = "aten::full_like"
 	}
-	inputs := append([]*ir.Value{}, n.Inputs()...)
+	made := g.Create(kind, n.Inputs(), 1).SetRange(n.Range)
 	for range 5 { // dtype, layout, device, pin_memory, memory_format
-		none := g.CreateNone().InsertBefore(n)
-		inputs = append(inputs, none.Output())
+		made.AddInput(g.CreateNone().InsertBefore(n).Output())
 	}
-	return g.Create(kind, inputs, 1).SetRange(n.Range)
+	return made
 }
 
 // functionalize puts made in the place of n: later uses of what n writes become uses of its output.
@@ -144,12 +144,12 @@ func functionalize(n, made *ir.Node) {
 	}
 }
 
-// RemoveInplaceOps replaces operators that write a tensor by those that make a new one, and later
+// RemoveInplaceOps replaces arithmetic and filling that write a tensor by what makes a new one, and later
 // uses of the tensor by it, without a look at who else sees the memory: it is for graphs of values.
 func RemoveInplaceOps(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
-		if len(n.Outputs()) != 1 {
+		if len(n.Outputs()) != 1 || !n.Is("aten::add_", "aten::sub_", "aten::mul_", "aten::div_", "aten::masked_fill_", "aten::fill_", "aten::zero_") {
 			return
 		}
 		if made := functionalNode(n); made != nil {
@@ -169,11 +169,9 @@ func DecomposeOps(g *ir.Graph) bool {
 		}
 		old := g.SetInsertPoint(n)
 		defer g.SetInsertPoint(old)
+		one := g.Constant(value.Int(1), n.Range)
 		product := g.InsertNode(g.Create("aten::mm", n.Inputs()[1:3], 1)).SetRange(n.Range).Output()
-		sum, err := g.InsertAt(n.Range, "aten::add", []ir.Argument{ir.Arg(n.Input(0)), ir.Arg(product)}, nil)
-		if err != nil {
-			return
-		}
+		sum := g.InsertNode(g.Create("aten::add", []*ir.Value{n.Input(0), product, one}, 1)).SetRange(n.Range).Output()
 		n.Output().ReplaceAllUsesWith(sum)
 		n.Destroy()
 		changed = true

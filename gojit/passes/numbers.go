@@ -13,8 +13,13 @@ import (
 func EraseNumberTypes(g *ir.Graph) {
 	numbersToTensors(g.Inputs())
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == "prim::Constant" {
+		switch n.Kind() {
+		case "prim::Constant":
 			constantToTensor(g, n)
+			return
+		case "aten::Bool", "aten::Float", "aten::Int", "aten::FloatImplicit", "aten::IntImplicit", "aten::ScalarImplicit", "prim::NumToTensor":
+			n.Output().ReplaceAllUsesWith(n.Input(0))
+			n.Destroy()
 			return
 		}
 		numbersToTensors(n.Outputs())

@@ -25,7 +25,8 @@ func peephole(g *ir.Graph, shapes bool) bool {
 	p := &peepholes{g: g, db: alias.Analyze(g, alias.Options{}), shapes: shapes}
 	p.changed = listIdioms(g, p.db)
 	g.Block().Walk(func(n *ir.Node) {
-		p.changed = constantsRight(n) || p.changed
+		moved, none := constantsRight(n), noneOutputs(n)
+		p.changed = p.changed || moved || none
 		if replacement := p.replacement(n); replacement != nil && replacement != n.Output() {
 			n.Output().ReplaceAllUsesWith(replacement)
 			p.changed = true
@@ -35,6 +36,24 @@ func peephole(g *ir.Graph, shapes bool) bool {
 		DCE(g)
 	}
 	return p.changed
+}
+
+// noneOutputs makes what can only be None a constant, such as an attribute of a module.
+func noneOutputs(n *ir.Node) bool {
+	if n.Is("prim::Constant") {
+		return false
+	}
+	changed := false
+	for _, out := range n.Outputs() {
+		if out.Type().Kind() == types.KindNone && len(out.Uses()) > 0 {
+			g := n.Graph()
+			old := g.SetInsertPoint(n)
+			out.ReplaceAllUsesWith(g.Constant(value.None, source.Range{}))
+			g.SetInsertPoint(old)
+			changed = true
+		}
+	}
+	return changed
 }
 
 type peepholes struct {

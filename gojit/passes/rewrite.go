@@ -43,6 +43,7 @@ func FuseAddRelu(g *ir.Graph) bool {
 // Conv1dToConv2d replaces convolutions over one dimension by those over two, of which the first has size one, for back
 // ends that have no others.
 func Conv1dToConv2d(g *ir.Graph) bool {
+	changed := ConstantPropagation(g)
 	return rewriteAll(g, [][2]string{{`graph(%input, %weight, %bias, %stride, %padding, %dilation, %groups):
   %r = aten::conv1d(%input, %weight, %bias, %stride, %padding, %dilation, %groups)
   return (%r)`, `graph(%input, %weight, %bias, %stride : int[], %padding : int[], %dilation : int[], %groups):
@@ -59,7 +60,7 @@ func Conv1dToConv2d(g *ir.Graph) bool {
   %w : Tensor = aten::unsqueeze(%weight, %dim)
   %y : Tensor = aten::conv2d(%x, %w, %bias, %strides, %paddings, %dilations, %groups)
   %r : Tensor = aten::squeeze(%y, %dim)
-  return (%r)`}})
+  return (%r)`}}) || changed
 }
 
 // RefineTupleTypes gives tuples that are constructed, and have no names, the types of their elements.

@@ -12,8 +12,6 @@ import (
 // checks are what operators ask of their arguments before they compute anything. They stand apart because an operator whose gradient
 // is that of the operators it is made of does not run itself where a gradient is recorded.
 var checks = map[string]func(c call){
-	"abs_": checkRealAbs, "absolute_": checkRealAbs,
-	"float_power_.Tensor": checkPowerBase, "float_power_.Scalar": checkPowerBase,
 	"layer_norm": func(c call) {
 		checkLayerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3))
 	},
@@ -62,9 +60,14 @@ var checks = map[string]func(c call){
 	},
 }
 
+// inPlaceChecks are what forms in place ask besides.
+var inPlaceChecks = map[string]func(c call){
+	"abs_": checkRealAbs, "absolute_": checkRealAbs,
+	"float_power_.Tensor": checkPowerBase, "float_power_.Scalar": checkPowerBase,
+}
+
 // withCheck has an operator check its arguments before it runs, and says how for those who run it as others.
-func withCheck(name string, o *ops.Operator) {
-	f := checks[name]
+func withCheck(f func(c call), o *ops.Operator) {
 	if f == nil {
 		return
 	}

@@ -468,9 +468,26 @@ func put(c call, t *tensor.Tensor) {
 }
 
 func indexPutSelf(c call) {
-	checkApart(c.tensor(0), c.args[1:])
-	indexPut(c.tensor(0), c.tensors(1), c.tensor(2), c.bool(3))
+	v := c.tensor(2)
+	if v.Numel() == 1 && !c.bool(3) && isMask(c.tensors(1)) {
+		v = must(v.Clone(tensor.PreserveFormat)) // a mask is filled with the number that is there before anything is written
+	}
+	checkApart(c.tensor(0), []value.Value{c.args[1], value.OfTensor(v)})
+	indexPut(c.tensor(0), c.tensors(1), v, c.bool(3))
 	c.giveSelf()
+}
+
+// isMask reports whether the indices are one of truth values.
+func isMask(indices []*tensor.Tensor) bool {
+	found := 0
+	for _, t := range indices {
+		if t != nil {
+			if found++; t.DType() != tensor.Bool && t.DType() != tensor.Uint8 {
+				return false
+			}
+		}
+	}
+	return found == 1
 }
 
 func indexPutCopy(c call) *tensor.Tensor {

@@ -499,6 +499,9 @@ func maskedFill(c call, dst *tensor.Tensor) *tensor.Tensor {
 		value.tensor = tensor.FromScalar(value.number, self.DType())
 	}
 	check(value.tensor.Dim() == 0, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", value.tensor.Dim())
+	if value.tensor.SharesStorage(self) { // the number counts that is there before anything is written
+		value.tensor = must(value.tensor.Clone(tensor.PreserveFormat))
+	}
 	return maskedFillByType[self.DType()].run(dst, []operand{ofTensor(self), ofTensor(mask), value})
 }
 

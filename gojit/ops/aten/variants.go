@@ -129,17 +129,17 @@ func Operators() []ops.Operator {
 			d := family.definitions[i].takingQuantized()
 			d.takesMeta = family.knowsMeta && !needsZeros[d.name]
 			all = append(all, d.functional())
-			withCheck(d.name, &all[len(all)-1])
+			withCheck(checks[d.name], &all[len(all)-1])
 			v := variants[d.name]
 			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
 				all = append(all, d.inPlace(v[0]))
-				withCheck(d.name, &all[len(all)-1])
-				withCheck(v[0], &all[len(all)-1])
+				withCheck(checks[d.name], &all[len(all)-1])
+				withCheck(inPlaceChecks[v[0]], &all[len(all)-1])
 			}
 			if v[1] != "" && v[1] != "-" && !taken[v[1]] {
 				taken[v[1]] = true
 				all = append(all, d.outForm(v[1]))
-				withCheck(d.name, &all[len(all)-1])
+				withCheck(checks[d.name], &all[len(all)-1])
 			}
 		}
 	}
@@ -205,7 +205,11 @@ func (d *definition) inPlace(name string) ops.Operator {
 	body, change := d.body, d.change
 	return entry(key(name), d.takesMeta, func(c call) {
 		if self := c.args[0]; change != nil {
-			if checkApart(self.Tensor(), c.args[1:]); isFresh(self.Tensor(), c.args[1:]) {
+			others := c.args[1:]
+			if d.name == "index_fill.int_Tensor" {
+				others = others[:len(others)-1] // its value is read as a number first
+			}
+			if checkApart(self.Tensor(), others); isFresh(self.Tensor(), others) {
 				change(c, self.Tensor())
 				c.giveSelf()
 				return
