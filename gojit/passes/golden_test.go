@@ -29,7 +29,8 @@ func TestPasses(t *testing.T) {
 				t.Errorf("%s says that it changed the graph: %v, but it did: %v", p.Name, changed, after != before)
 			}
 			c.Check("out/"+p.Name, g.Text(false))
-			if p.Run(g) && !strings.Contains(p.Name, "unrolling") {
+			again := strings.Contains(p.Name, "unrolling") || p.Name == "conv1d-to-conv2d" // which makes the lists of the last run constants
+			if p.Run(g) && !again {
 				t.Errorf("%s changes the graph when it runs again", p.Name)
 			}
 		}

@@ -100,13 +100,10 @@ func functionalNode(n *ir.Node) *ir.Node {
 	if !strings.HasPrefix(kind, "aten::") || !strings.HasSuffix(kind, "_") || strings.HasSuffix(kind, "__") || n.Output().Type().Kind() != types.KindTensor {
 		return nil
 	}
-	g := n.Graph()
-	made := g.Create(strings.TrimSuffix(kind, "_"), n.Inputs(), 1).SetRange(n.Range)
-	switch kind {
-	case "aten::zero_", "aten::fill_":
-		made.Destroy()
+	if n.Is("aten::zero_", "aten::fill_") {
 		return likeNode(n)
 	}
+	made := n.Graph().Create(strings.TrimSuffix(kind, "_"), n.Inputs(), 1).SetRange(n.Range)
 	if o := made.Operator(); o == nil || o.Schema().IsMutable() || o.Run == nil && n.Operator().Run != nil {
 		made.Destroy()
 		return nil
