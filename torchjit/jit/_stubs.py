@@ -121,9 +121,9 @@ def get_property_stubs(nn_module: Any) -> list[PropertyStub]:
     for name, member in inspect.getmembers(cls, lambda m: isinstance(m, property)):
         if (
             name in unused
-            or cls.__module__.startswith("torchjit.")
             or _marks.is_ignored(member.fget)
-            or _is_inherited_library_property(cls, name)
+            or not getattr(member.fget, "is_compiled", False)
+            and (cls.__module__.startswith("torchjit.") or _is_inherited_library_property(cls, name))
         ):
             continue
         setter = member.fset if member.fset and not _marks.is_ignored(member.fset) else None

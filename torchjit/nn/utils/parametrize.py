@@ -119,6 +119,8 @@ class ParametrizationList(ModuleList):
                 original.set_(x)
 
     def forward(self) -> Any:
+        if torch.jit.is_scripting():
+            raise RuntimeError("Parametrization is not working with scripting.")
         first, *others = self
         x = first(self.original) if self.is_tensor else first(*(getattr(self, f"original{i}") for i in range(self.ntensors)))
         for module in others:
@@ -168,7 +170,7 @@ def register_parametrization(module: Any, tensor_name: str, parametrization: Any
     module._buffers.pop(tensor_name, None)
     if not is_parametrized(module):
         base = type(module)
-        members = {"__module__": base.__module__, "__getstate__": _no_state, "__deepcopy__": _copied}
+        members = {"__module__": __name__, "__getstate__": _no_state, "__deepcopy__": _copied}
         module.__class__ = type("Parametrized" + base.__name__, (base,), members)
         module.parametrizations = ModuleDict()
     module.parametrizations[tensor_name] = listed
@@ -219,7 +221,11 @@ def _copied(self: Any, memo: dict[int, Any]) -> Any:
 
 
 def _parametrized(name: str) -> property:
-    def read(self: Any) -> Any:
+    """The property of a parametrized tensor. Compiled modules have it too; reading it there raises RuntimeError, as in PyTorch."""
+
+    def read(self) -> torch.Tensor:  # type: ignore[no-untyped-def]
+        if torch.jit.is_scripting():
+            raise RuntimeError("Parametrization is not working with scripting.")
         if not _caching:
             return self.parametrizations[name]()
         key = (id(self), name)
@@ -227,7 +233,14 @@ def _parametrized(name: str) -> property:
             _cache[key] = self.parametrizations[name]()
         return _cache[key]
 
-    return property(read, lambda self, value: self.parametrizations[name].right_inverse(value))
+    def write(self, value: torch.Tensor) -> None:  # type: ignore[no-untyped-def]
+        if torch.jit.is_scripting():
+            raise RuntimeError("Parametrization is not working with scripting.")
+        self.parametrizations[name].right_inverse(value)
+
+    made = property(read, write)
+    made.fget.is_compiled = True  # type: ignore[union-attr]
+    return made
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
