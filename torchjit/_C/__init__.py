@@ -67,7 +67,8 @@ class Graph(_native.Handle):
         shape = [] if dims is None or dims == 0 or set(dims) == {0} else dims
         tensor = torchjit.full(shape, value, dtype=getattr(torchjit, dtype))
         made = self.op("Constant", *args, value_t=tensor, **kwargs)
-        kind = TensorType.get().with_dtype(tensor.dtype).with_device(tensor.device).with_sizes(shape)
+        any_tensor = globals()["TensorType"].get()  # classes of types are made when the module is loaded
+        kind = any_tensor.with_dtype(tensor.dtype).with_device(tensor.device).with_sizes(shape)
         return made.setType(kind.contiguous() if shape else kind)
 
     def insert_point_guard(self, at: Any) -> Any:

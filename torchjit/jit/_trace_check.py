@@ -231,13 +231,14 @@ def verify(model: Any, args: Any, loss_fn: Callable[..., Any] | None = None, dev
     Raises AssertionError where something differs, ValueError without a loss_fn for several outputs.
     """
     import torchjit
+    from torchjit import random
 
     args = args if isinstance(args, tuple) else (args,)
     compiled = model if hasattr(model, "graph") else torchjit.jit.trace(model, clone(args), check_trace=False)
-    saved = torchjit.random.get_rng_state()
+    saved = random.get_rng_state()
     found = []
     for run in (model, compiled):
-        torchjit.random.set_rng_state(saved)
+        random.set_rng_state(saved)
         found.append(_outputs_and_gradients(run, clone(args), loss_fn))
     for ours, theirs in zip(*found, strict=True):
         _verify_equal(ours, theirs)
