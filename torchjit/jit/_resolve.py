@@ -173,8 +173,8 @@ def class_attribute(cls: type, name: str) -> Any:
 
 
 def classify(obj: Any, constant: bool = False) -> tuple[Any, ...]:
-    """What an object is to the compiler; see the module's text. constant: numbers and strings count."""
-    if constant and _is_constant(obj):
+    """What an object is to the compiler; see the module's text. constant: numbers and strings count. math.inf always does."""
+    if constant and _is_constant(obj) or obj is math.inf:
         return ("constant", obj)
     if constant and isinstance(obj, qscheme):
         return ("constant", obj._number)
