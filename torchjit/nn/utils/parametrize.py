@@ -118,7 +118,7 @@ class ParametrizationList(ModuleList):
                     )
                 original.set_(x)
 
-    def forward(self) -> Any:
+    def forward(self) -> Tensor:
         if torch.jit.is_scripting():
             raise RuntimeError("Parametrization is not working with scripting.")
         first, *others = self
