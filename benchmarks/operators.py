@@ -12,20 +12,7 @@ import math
 import statistics
 import sys
 
-from peer import KERNELS, Worker
-
-
-def compare(ours, theirs, name, rounds):
-    """The ratio of a row and the nanoseconds of both, or the error of either."""
-    pairs = []
-    for _ in range(rounds):
-        a, b = ours.ask(name), theirs.ask(name)
-        if isinstance(b, str):
-            return None
-        if isinstance(a, str):
-            return a
-        pairs.append((b / a, a, b))
-    return tuple(statistics.median(p[i] for p in pairs) for i in range(3))
+from peer import KERNELS, Worker, compare
 
 
 def report(dtype, ratios, below):
@@ -45,16 +32,9 @@ def main():
     parser.add_argument("--only", default="", help="measure only rows whose name has this")
     args = parser.parse_args()
     for dtype in args.dtypes:
-        work = ("operators_work.py", "torchjit", dtype), ("operators_work.py", "torch", dtype)
-        ratios = {}
-        with Worker(sys.executable, *work[0], **KERNELS) as ours, Worker(args.peer, *work[1], **KERNELS) as theirs:
-            for name in [n for n in theirs.ask("") if args.only in n]:
-                found = compare(ours, theirs, name, args.rounds)
-                if isinstance(found, str):
-                    print(f"{dtype}: {name:60} fails: {found}")
-                elif found:
-                    ratios[name] = found
-        report(dtype, ratios, args.below)
+        with Worker(sys.executable, "operators_work.py", "torchjit", dtype, **KERNELS) as ours:
+            with Worker(args.peer, "operators_work.py", "torch", dtype, **KERNELS) as theirs:
+                report(dtype, compare(ours, theirs, args.only, args.rounds), args.below)
 
 
 if __name__ == "__main__":

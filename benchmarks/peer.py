@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 
@@ -50,3 +51,21 @@ class Worker:
     def __exit__(self, *_):
         self.process.stdin.close()
         self.process.wait()
+
+
+def compare(ours, theirs, only, rounds):
+    """For each row that both workers know and whose name has `only`: the ratio, and the nanoseconds of both. They are measured in turn; rows
+    that the peer refuses are left out, those that we refuse are printed."""
+    found = {}
+    for name in [n for n in theirs.ask("") if only in n]:
+        rows = []
+        for _ in range(rounds):
+            a, b = ours.ask(name), theirs.ask(name)
+            if isinstance(a, str) or isinstance(b, str):
+                if not isinstance(b, str):
+                    print(f"{name:60} fails: {a}")
+                break
+            rows.append((b / a, a, b))
+        else:
+            found[name] = tuple(statistics.median(r[i] for r in rows) for i in range(3))
+    return found

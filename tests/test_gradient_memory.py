@@ -214,3 +214,9 @@ def test_a_training_step_needs_no_new_memory():
     losses = [step() for _ in range(30)]
     gc.collect()
     assert losses[-1] < losses[0]
+
+
+def test_gradients_of_what_a_generator_gives():
+    net = torch.nn.Linear(3, 2)
+    weight, bias = torch.autograd.grad(net(torch.ones(1, 3)).sum(), net.parameters())
+    assert weight.eq(1).all() and bias.eq(1).all()

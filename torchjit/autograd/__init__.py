@@ -86,6 +86,7 @@ def grad(
     is_grads_batched: bool = False,
 ) -> tuple[Any, ...]:
     """The gradients of outputs with respect to inputs."""
+    outputs, inputs = _sequence(outputs), _sequence(inputs)
     if is_grads_batched:
         return _batched(outputs, inputs, _sequence(grad_outputs), create_graph, allow_unused)
     if not only_inputs:
@@ -95,12 +96,9 @@ def grad(
             stacklevel=2,
         )
     grads = _seeds(grad_outputs)
-    if not _sequence(inputs):
+    if not inputs:
         raise ValueError("grad requires non-empty inputs.")
-    made = _native.operator("aten::grad")(
-        _sequence(outputs), _sequence(inputs), grads, retain_graph, create_graph, allow_unused
-    )
-    return tuple(made)
+    return tuple(_native.operator("aten::grad")(outputs, inputs, grads, retain_graph, create_graph, allow_unused))
 
 
 def _batched(outputs: Any, inputs: Any, batches: list[Any], create_graph: bool, allow_unused: bool) -> tuple[Any, ...]:
