@@ -3,6 +3,8 @@
 import struct
 from types import SimpleNamespace
 
+from torchjit import nn
+
 
 def _varint(data, at):
     value = shift = 0
@@ -90,3 +92,14 @@ def model(data):
     made.opsets = {_text(o, 1): o[2][0] for o in map(fields, f[8])}
     made.ir_version, made.producer = f[1][0], _text(f, 2)
     return made
+
+
+class Of(nn.Module):
+    """A module of a function."""
+
+    def __init__(self, f):
+        super().__init__()
+        self.f = f
+
+    def forward(self, *args):
+        return self.f(*args)

@@ -7,6 +7,7 @@ import struct
 
 import onnx_model
 import pytest
+from onnx_model import Of
 
 import torchjit as torch
 from torchjit import nn
@@ -21,17 +22,6 @@ from torchjit.onnx import (
 
 # Checks of sizes in modules, and torch.tensor, are constants of a trace: it says so.
 pytestmark = pytest.mark.filterwarnings("ignore::torchjit.jit.TracerWarning")
-
-
-class Of(nn.Module):
-    """A module of a function."""
-
-    def __init__(self, f):
-        super().__init__()
-        self.f = f
-
-    def forward(self, *args):
-        return self.f(*args)
 
 
 def export(model, args, **options):

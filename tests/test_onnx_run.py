@@ -3,6 +3,7 @@
 import io
 
 import pytest
+from onnx_model import Of
 
 import torchjit as torch
 from torchjit import nn
@@ -10,17 +11,6 @@ from torchjit import nn
 F = nn.functional
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install torchjit[onnx]")
 pytestmark = pytest.mark.filterwarnings("ignore::torchjit.jit.TracerWarning")
-
-
-class Of(nn.Module):
-    """A module of a function."""
-
-    def __init__(self, f):
-        super().__init__()
-        self.f = f
-
-    def forward(self, *args):
-        return self.f(*args)
 
 
 def flat(values):

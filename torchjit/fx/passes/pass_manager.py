@@ -80,18 +80,13 @@ def these_before_those_pass_constraint(these: Callable[..., Any], those: Callabl
     return depends_on
 
 
-class PassManager:
-    """Runs passes one after the other, where their order meets the constraints."""
+class _Schedule:
+    """Passes in an order, and the rules that it is to meet."""
 
     def __init__(self, passes: list[Any] | None = None, constraints: list[Any] | None = None) -> None:
         self.passes: list[Any] = passes or []
         self.constraints: list[Any] = constraints or []
         self._validated = False
-
-    @classmethod
-    def build_from_passlist(cls, passes: list[Any]) -> PassManager:
-        """A manager of these passes, without constraints."""
-        return cls(passes)
 
     def add_pass(self, _pass: Callable[..., Any]) -> None:
         """Adds a pass behind the others."""
@@ -103,6 +98,22 @@ class PassManager:
         self.constraints.append(constraint)
         self._validated = False
 
+    def _check_order(self) -> None:
+        """Raises RuntimeError where the order breaks a rule."""
+        if not self._validated:
+            for constraint in self.constraints:
+                _validate_pass_schedule_constraint(constraint, self.passes)
+            self._validated = True
+
+
+class PassManager(_Schedule):
+    """Runs passes one after the other, where their order meets the constraints."""
+
+    @classmethod
+    def build_from_passlist(cls, passes: list[Any]) -> PassManager:
+        """A manager of these passes, without constraints."""
+        return cls(passes)
+
     def remove_pass(self, _passes: list[str]) -> None:
         """Removes the passes of these names."""
         self.passes = [p for p in self.passes if p.__name__ not in _passes]
@@ -110,10 +121,7 @@ class PassManager:
 
     def validate(self) -> None:
         """Raises RuntimeError where the order breaks a rule."""
-        if not self._validated:
-            for constraint in self.constraints:
-                _validate_pass_schedule_constraint(constraint, self.passes)
-            self._validated = True
+        self._check_order()
 
     def __call__(self, source: Any) -> Any:
         self.validate()

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from torchjit.fx.graph_module import GraphModule
 from torchjit.fx.node import Node, _get_qualified_name
 from torchjit.fx.passes.operator_support import OperatorSupportBase
-from torchjit.fx.passes.utils.fuser_utils import fuse_by_partitions
+from torchjit.fx.passes.utils.fuser_utils import fuse_by_partitions, leaves_and_returns
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class CapabilityBasedPartitioner:
         home: Partition | None = None
         for other in {id(part_of[user]): part_of[user] for user in node.users if user in part_of}.values():
             joined = other.nodes | {node} | (home.nodes if home is not None else set())
-            if _leaves_and_returns(joined, part_of):
+            if leaves_and_returns(joined, part_of):
                 continue
             home = home or other
             home.nodes |= joined
@@ -104,19 +104,3 @@ def _computes(node: Node) -> bool:
         return False
     name = _get_qualified_name(node.target)
     return name not in _NOT_COMPUTING and name.rpartition(".")[0] not in _NOT_COMPUTING
-
-
-def _leaves_and_returns(nodes: set[Node], part_of: dict[Node, Partition]) -> bool:
-    """Whether something outside of a set of nodes needs one of them and is needed by one. A part is computed as a whole."""
-    waiting = [user for node in nodes for user in node.users if user not in nodes]
-    seen: set[Node] = set()
-    while waiting:
-        node = waiting.pop()
-        if node in nodes:
-            return True
-        if node in seen:
-            continue
-        whole = part_of[node].nodes if node in part_of else {node}
-        seen |= whole
-        waiting += [user for member in whole for user in member.users]
-    return False

@@ -13,6 +13,7 @@ from torchjit import nn
 from torchjit.fx._compatibility import compatibility
 from torchjit.fx.graph_module import GraphModule
 from torchjit.fx.passes.infra.pass_base import PassResult
+from torchjit.fx.passes.pass_manager import _Schedule
 from torchjit.fx.passes.pass_manager import _validate_pass_schedule_constraint as _validate_pass_schedule_constraint
 from torchjit.fx.passes.pass_manager import this_before_that_pass_constraint as _before
 
@@ -87,7 +88,7 @@ def _name(p: Any) -> str:
 
 
 @compatibility(is_backward_compatible=False)
-class PassManager:
+class PassManager(_Schedule):
     """Runs passes, which give a PassResult each, in an order that meets the constraints, steps times or until they change nothing.
 
     Checks are run on the module at the beginning and, with run_checks_after_each_pass, after each pass. With debug a log tells of each.
@@ -102,30 +103,15 @@ class PassManager:
         suppress_check_failures: bool = False,
         debug: bool = False,
     ) -> None:
-        self.passes: list[Any] = passes or []
-        self.constraints: list[Any] = constraints or []
+        super().__init__(passes, constraints)
         self.steps = steps or 1
-        self._validated = False
         self.run_checks_after_each_pass = run_checks_after_each_pass
         self.suppress_check_failures = suppress_check_failures
         self.debug = debug
 
-    def add_pass(self, _pass: Callable[..., Any]) -> None:
-        """Adds a pass behind the others."""
-        self.passes.append(_pass)
-        self._validated = False
-
-    def add_constraint(self, constraint: Callable[[Any, Any], bool]) -> None:
-        """Adds a rule."""
-        self.constraints.append(constraint)
-        self._validated = False
-
     def validate_constraints(self) -> None:
         """Raises RuntimeError where the order breaks a rule."""
-        if not self._validated:
-            for constraint in self.constraints:
-                _validate_pass_schedule_constraint(constraint, self.passes)
-            self._validated = True
+        self._check_order()
 
     def solve_constraints(self) -> None:
         """Puts the passes in an order that the rules allow. Raises RuntimeError where there is none."""

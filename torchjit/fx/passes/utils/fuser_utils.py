@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 from torchjit.fx._compatibility import compatibility
@@ -33,20 +34,26 @@ def topo_sort(nodes: list[Node]) -> list[Node]:
     return order
 
 
-@compatibility(is_backward_compatible=False)
-def validate_partition(partition: list[Node]) -> bool:
-    """Whether nothing outside of the nodes needs one of them and is needed by one."""
-    members = set(partition)
-    waiting = [user for node in partition for user in node.users if user not in members]
+def leaves_and_returns(nodes: set[Node], part_of: Mapping[Node, Any]) -> bool:
+    """Whether something outside of a set of nodes needs one of them and is needed by one. A part is computed as a whole."""
+    waiting = [user for node in nodes for user in node.users if user not in nodes]
     seen: set[Node] = set()
     while waiting:
         node = waiting.pop()
-        if node in members:
-            return False
-        if node not in seen:
-            seen.add(node)
-            waiting += node.users
-    return True
+        if node in nodes:
+            return True
+        if node in seen:
+            continue
+        whole = part_of[node].nodes if node in part_of else {node}
+        seen |= whole
+        waiting += [user for member in whole for user in member.users]
+    return False
+
+
+@compatibility(is_backward_compatible=False)
+def validate_partition(partition: list[Node]) -> bool:
+    """Whether nothing outside of the nodes needs one of them and is needed by one."""
+    return not leaves_and_returns(set(partition), {})
 
 
 @compatibility(is_backward_compatible=False)
