@@ -163,3 +163,11 @@ def test_compiled_modules_agree_with_python(text):
     for a, b in zip(expected if isinstance(expected, tuple) else [expected], got if isinstance(got, tuple) else [got]):
         for p, q in zip(a if isinstance(a, tuple) else [a], b if isinstance(b, tuple) else [b]):
             assert torch.allclose(p, q)
+
+
+def test_bags_of_embeddings_refuse_what_is_no_mode_or_offset():
+    weight, indices = torch.ones(3, 2), torch.tensor([0, 1, 2])
+    with pytest.raises(RuntimeError, match=r"offsets\[1\] of -1"):
+        torch.embedding_bag(weight, indices, torch.tensor([0, -1]))
+    with pytest.raises(RuntimeError, match="expected mode"):
+        torch.embedding_bag(weight, indices, torch.tensor([0]), False, 3)

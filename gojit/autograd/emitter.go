@@ -17,22 +17,21 @@ type Emitter interface {
 
 // emitter runs operators now, in a mode.
 type emitter struct {
-	mode   *Mode
-	tracks bool
-	made   map[*tensor.Tensor]bool // by operators, where that is tracked
+	mode *Mode
+	made map[*tensor.Tensor]bool // by operators; nil where that is not tracked
 }
 
 // tracking returns an emitter that knows what its operators make, unless others may have that too.
 func (m *Mode) tracking() *emitter {
-	tracks := m.dispatcher == nil && m.casting == nil && !InForward() && !m.inference
-	return &emitter{mode: m, tracks: tracks, made: map[*tensor.Tensor]bool{}}
+	e := &emitter{mode: m}
+	if m.dispatcher == nil && m.casting == nil && !InForward() && !m.inference {
+		e.made = map[*tensor.Tensor]bool{}
+	}
+	return e
 }
 
 // giveUp gives up what operators made and is not among the results.
 func (e *emitter) giveUp(results []value.Value) {
-	if !e.tracks {
-		return
-	}
 	for t := range e.made {
 		if !isArgument(results, t) {
 			t.GiveUp()
@@ -58,7 +57,7 @@ func (e *emitter) Emit(name string, args ...value.Value) []value.Value {
 	}
 	out := make([]value.Value, len(s.Returns))
 	succeed(e.mode.Run(op, args, out))
-	if e.tracks {
+	if e.made != nil {
 		eachTensor(out, func(t *tensor.Tensor) bool {
 			if !isArgument(args, t) {
 				e.made[t] = true

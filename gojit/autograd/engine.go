@@ -39,7 +39,7 @@ type pass struct {
 	captures map[edge]int // targets by where their gradient arrives
 	captured []*tensor.Tensor
 	useful   map[*Node]bool // nil: all
-	room     *room          // nil where gradients are recorded
+	room     *room          // nil where gradients are recorded, or others may have them
 }
 
 // nodeQueue has the latest node first.
@@ -60,9 +60,9 @@ func (m *Mode) differentiate(outputs, grads, inputs []*tensor.Tensor, o Options)
 	defer source.Catch(&err)
 	defer func(before Mode) { *m = before }(*m)
 	m.off = !o.CreateGraph
-	p := &pass{options: o, emitter: m.tracking(), pending: map[*Node][]*tensor.Tensor{}}
-	if p.emitter.tracks {
-		p.room = &room{waiting: map[*tensor.Tensor]int{}, own: map[*tensor.Tensor]bool{}}
+	p := &pass{options: o, emitter: &emitter{mode: m}, pending: map[*Node][]*tensor.Tensor{}}
+	if !o.CreateGraph {
+		p.makeRoom(m)
 	}
 	var roots []edge
 	var seeds []*tensor.Tensor
@@ -311,18 +311,18 @@ func (p *pass) keep(h *history, g, like *tensor.Tensor) {
 		h.setGrad(do(p.emitter, "clone", g, int(tensor.ContiguousFormat)))
 	case p.isOwn(g) && (likeDense && slices.Equal(g.Strides(), like.Strides()) || !likeDense && g.IsContiguous()):
 		p.disown(g)
-		p.own(h, g)
+		p.adopt(h, g)
 	case likeDense:
 		copied := must(tensor.EmptyLike(like, g.DType()))
 		succeed(tensor.Copy(copied, g))
-		p.own(h, copied)
+		p.adopt(h, copied)
 	default:
-		p.own(h, must(g.Clone(tensor.ContiguousFormat)))
+		p.adopt(h, must(g.Clone(tensor.ContiguousFormat)))
 	}
 }
 
-// own makes g the gradient of a history, which nobody else has.
-func (p *pass) own(h *history, g *tensor.Tensor) {
+// adopt makes g, which nobody else has, the gradient of a history.
+func (p *pass) adopt(h *history, g *tensor.Tensor) {
 	h.setGrad(g)
 	g.GiveUp()
 }

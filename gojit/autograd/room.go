@@ -8,6 +8,13 @@ type room struct {
 	own     map[*tensor.Tensor]bool // made by the pass; who else may have them is asked when they are let go
 }
 
+// makeRoom has a pass, which records nothing, use the memory of its gradients again.
+func (p *pass) makeRoom(m *Mode) {
+	if p.emitter = m.tracking(); p.emitter.made != nil {
+		p.room = &room{waiting: map[*tensor.Tensor]int{}, own: map[*tensor.Tensor]bool{}}
+	}
+}
+
 // enter says that a gradient waits.
 func (r *room) enter(g *tensor.Tensor) {
 	if r != nil && g != nil {

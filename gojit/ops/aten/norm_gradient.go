@@ -117,12 +117,10 @@ func (r *normRows) affine(scale *tensor.Tensor) (weight, bias *tensor.Tensor) {
 	return weight, bias
 }
 
-// normWork returns tensors as gradients of normalizations read them: contiguous, of the type that is computed with.
-func normWork(ts ...**tensor.Tensor) {
+// normWork makes tensors what gradients of normalizations read: contiguous, of the type that is computed with.
+func normWork(work tensor.DType, ts ...**tensor.Tensor) {
 	for _, t := range ts {
-		if *t != nil {
-			*t = contiguous(to(*t, kernel.ComputeType((*t).DType())))
-		}
+		*t = vectorOf(*t, work)
 	}
 }
 
@@ -144,7 +142,7 @@ func layerNormGradient(c call) {
 	if weight != nil {
 		weightType = weight.DType()
 	}
-	normWork(&g, &x, &mean, &rstd, &weight)
+	normWork(kernel.ComputeType(d), &g, &x, &mean, &rstd, &weight)
 	r := &normRows{g: g, x: x, n: numelOf(shape), center: mean, weight: weight}
 	if r.rows = mean.Numel(); x.Numel() == 0 {
 		c.giveMasked(7, zeros(x.Shape(), d), zeros(shape, weightType), zeros(shape, weightType))
@@ -197,28 +195,29 @@ func batchNormGradient(c call) {
 		variance := c.tensor(4)
 		mean, rstd = c.tensor(3), inverseDeviation(to(variance, kernel.ComputeType(variance.DType())), c.float(8))
 	}
-	normWork(&g, &x, &weight, &mean, &rstd)
+	normWork(kernel.ComputeType(d), &g, &x, &weight, &mean, &rstd)
 	samples := x.Size(0)
-	r := channelRows(g, x, perRow(to(mean, x.DType()), samples))
-	rstd = to(rstd, x.DType())
-	plainOfRows, distantOfRows := r.sums()
-	plain, distant := overSamples(plainOfRows, samples), overSamples(distantOfRows, samples)
-	var ofInput *tensor.Tensor
+	r := channelRows(g, x, perRow(mean, samples))
+	var plain, distant, ofInput, ofWeight, ofBias *tensor.Tensor
+	if training || c.masked(9, 1) || c.masked(9, 2) {
+		plain, distant = r.sums()
+		plain, distant = overSamples(plain, samples), overSamples(distant, samples)
+		ofWeight, ofBias = to(mul.on(distant, rstd), weightType), to(plain, weightType)
+	}
 	if c.masked(9, 0) {
-		scale := rstd
-		if weight != nil {
-			scale = mul.on(rstd, to(weight, x.DType()))
-		}
 		slope, shift := zeros([]int{channels}, x.DType()), zeros([]int{channels}, x.DType())
 		if training {
 			slope, shift = slopes(rstd, plain, distant, samples*r.n)
-			if weight != nil {
-				slope, shift = mul.on(slope, to(weight, x.DType())), mul.on(shift, to(weight, x.DType()))
-			}
 		}
-		ofInput = to(r.gradient(perRow(scale, samples), perRow(slope, samples), perRow(shift, samples)), d)
+		weighted := func(t *tensor.Tensor) *tensor.Tensor {
+			if weight != nil {
+				t = mul.on(t, weight)
+			}
+			return perRow(t, samples)
+		}
+		ofInput = to(r.gradient(weighted(rstd), weighted(slope), weighted(shift)), d)
 	}
-	c.giveMasked(9, ofInput, to(mul.on(distant, rstd), weightType), to(plain, weightType))
+	c.giveMasked(9, ofInput, ofWeight, ofBias)
 }
 
 // groupNormGradient gives the gradients of input, weight and bias.
@@ -233,7 +232,7 @@ func groupNormGradient(c call) {
 		c.giveMasked(9, zeros(x.Shape(), d), zeros([]int{channels}, weightType), zeros([]int{channels}, weightType))
 		return
 	}
-	normWork(&g, &x, &mean, &rstd, &weight)
+	normWork(kernel.ComputeType(d), &g, &x, &mean, &rstd, &weight)
 	grouped := []int{samples, groups, channels / groups}
 	ofChannels := func(t *tensor.Tensor) *tensor.Tensor { // from numbers of groups
 		return must(contiguous(must(must(t.Reshape(samples, groups, 1)).Expand(grouped...))).View(-1))
@@ -247,7 +246,7 @@ func groupNormGradient(c call) {
 			if weight == nil {
 				return t
 			}
-			return mul.on(t, perRow(to(weight, x.DType()), samples))
+			return mul.on(t, perRow(weight, samples))
 		}
 		ofGroups := func(t *tensor.Tensor) *tensor.Tensor {
 			return sum(must(weighted(t).View(grouped...)), []int{2}, false, t.DType())
