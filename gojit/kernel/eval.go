@@ -43,6 +43,7 @@ type Program struct {
 	simple    bool
 	reduce    [maxOperands]*reduction // of each output, nil: none
 	reduces   bool
+	block     int  // elements after which reductions join their lanes
 	ordered   bool // elements are counted in the order of the shape
 }
 
@@ -60,7 +61,7 @@ func NewProgram(k *Kernel) (*Program, error) {
 	if err := k.Verify(); err != nil {
 		return nil, err
 	}
-	p := &Program{kernel: k, outputs: len(k.Outputs), operands: len(k.Outputs) + len(k.Inputs), direct: -1}
+	p := &Program{kernel: k, outputs: len(k.Outputs), operands: len(k.Outputs) + len(k.Inputs), direct: -1, block: k.ReduceBlock()}
 	if p.operands > maxOperands {
 		return nil, ErrTooManyOperands
 	}

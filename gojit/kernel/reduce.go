@@ -9,7 +9,7 @@ import (
 // ReduceOp combines the elements of a run into one value.
 //
 // The order is part of the meaning, so that every target gives the same bits. A run is cut into
-// blocks of ReduceBlock elements. In a block, lane j of ReduceLanes starts with the identity and
+// blocks, see Kernel.ReduceBlock. In a block, lane j of ReduceLanes starts with the identity and
 // takes the elements j, j+lanes, j+2*lanes, ... in this order; then the upper half of the lanes is
 // added to the lower half until one is left. The results of the blocks are combined from the
 // first to the last, each as the right operand.
@@ -24,8 +24,22 @@ const (
 	ReduceMax                     // a NaN wins; identity: the smallest value, infinite for floats
 )
 
-// ReduceBlock is the number of elements after which a reduction joins its lanes.
-const ReduceBlock = 1 << 14
+// ReduceBlock is the number of elements after which a reduction joins its lanes, and ProductBlock that of a kernel which only
+// multiplies: a product is no more exact for being cut, and passes through denormal numbers, which are slow, in each block.
+const (
+	ReduceBlock  = 1 << 14
+	ProductBlock = 1 << 16
+)
+
+// ReduceBlock returns the number of elements after which the reductions of k join their lanes.
+func (k *Kernel) ReduceBlock() int {
+	for _, o := range k.Outputs {
+		if o.Reduce != ReduceProduct {
+			return ReduceBlock
+		}
+	}
+	return ProductBlock
+}
 
 // reduceBytes is the size of the lanes of a reduction together: four AVX-512 registers.
 const reduceBytes = 256

@@ -59,7 +59,7 @@ func (p *Program) runRow(s *scratch, at []unsafe.Pointer, steps []int, n int) {
 	clear(s.filled[:])
 	var stride [maxOperands]int
 	copy(stride[:], steps)
-	for first := 0; first == 0 || first < n; first += ReduceBlock {
+	for first := 0; first == 0 || first < n; first += p.block {
 		var block [maxOperands]unsafe.Pointer
 		for i := range p.operands {
 			block[i] = unsafe.Add(at[i], stride[i]*first)
@@ -68,7 +68,7 @@ func (p *Program) runRow(s *scratch, at []unsafe.Pointer, steps []int, n int) {
 				block[i], stride[i] = at[i], 0
 			}
 		}
-		p.runTiles(s, &block, &stride, first, min(n-first, ReduceBlock))
+		p.runTiles(s, &block, &stride, first, min(n-first, p.block))
 		for i, r := range p.reduce[:p.outputs] {
 			if r == nil {
 				continue

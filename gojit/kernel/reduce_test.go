@@ -15,14 +15,14 @@ func reduceKernel(op ReduceOp, memory, t tensor.DType) *Kernel {
 }
 
 // inStatedOrder is the reduction as ReduceOp documents it, one element after another.
-func inStatedOrder(op func(a, b float32) float32, identity float32, x []float32) float32 {
+func inStatedOrder(op func(a, b float32) float32, block int, identity float32, x []float32) float32 {
 	var result float32
-	for first := 0; first == 0 || first < len(x); first += ReduceBlock {
+	for first := 0; first == 0 || first < len(x); first += block {
 		lanes := make([]float32, ReduceLanes(tensor.Float32))
 		for i := range lanes {
 			lanes[i] = identity
 		}
-		for i, v := range x[first:min(len(x), first+ReduceBlock)] {
+		for i, v := range x[first:min(len(x), first+block)] {
 			lanes[i%len(lanes)] = op(lanes[i%len(lanes)], v)
 		}
 		for n := len(lanes) / 2; n > 0; n /= 2 {
@@ -31,7 +31,7 @@ func inStatedOrder(op func(a, b float32) float32, identity float32, x []float32)
 			}
 		}
 		if result = lanes[0]; first > 0 {
-			result = op(inStatedOrder(op, identity, x[:first]), lanes[0])
+			result = op(inStatedOrder(op, block, identity, x[:first]), lanes[0])
 		}
 	}
 	return result
@@ -49,11 +49,12 @@ func TestReductionsFollowTheStatedOrder(t *testing.T) {
 		{ReduceMax, func(a, b float32) float32 { return max(a, b) }, float32(math.Inf(-1))},
 	}
 	for _, c := range cases {
-		p, err := NewProgram(reduceKernel(c.op, tensor.Float32, tensor.Float32))
+		k := reduceKernel(c.op, tensor.Float32, tensor.Float32)
+		p, err := NewProgram(k)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range []int{0, 1, 63, 64, 700, ReduceBlock, 3*ReduceBlock + 77} {
+		for _, n := range []int{0, 1, 63, 64, 700, ReduceBlock, 3*ReduceBlock + 77, ProductBlock + 77} {
 			x := make([]float32, 3*n)
 			for i := range x {
 				x[i] = 1 + float32(math.Sin(float64(i)))/1024
@@ -65,7 +66,7 @@ func TestReductionsFollowTheStatedOrder(t *testing.T) {
 			out, _ := tensor.Empty([]int{3, 1}, tensor.Float32)
 			p.Run([]*tensor.Tensor{out, in}, nil)
 			for row := range 3 {
-				got, want := tensor.Data[float32](out)[row], inStatedOrder(c.f, c.identity, x[row*n:(row+1)*n])
+				got, want := tensor.Data[float32](out)[row], inStatedOrder(c.f, k.ReduceBlock(), c.identity, x[row*n:(row+1)*n])
 				if got != want {
 					t.Errorf("%s of %d elements: %v, want %v", c.op, n, got, want)
 				}

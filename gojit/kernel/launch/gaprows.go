@@ -20,7 +20,7 @@ type gapRows struct {
 }
 
 // longestGapRow is the most elements of such rows: the call is nothing beside longer ones.
-const longestGapRow = 1024
+const longestGapRow = 1 << 14
 
 // gapRows returns the walk where it is of that kind.
 func (p *Program) gapRows(f *function, l *tensor.Loop) (r gapRows, ok bool) {
@@ -69,7 +69,7 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 	_, step := r.loop.Dim(0)
 	_, skip := r.loop.Dim(1)
 	var operands [maxOperands]Row
-	most := max(1, chunk/r.width)
+	most := max(1, r.f.most/r.width)
 	for row := lo; row < hi; {
 		n := min(hi-row, r.inner-row%r.inner, most)
 		for i, operand := range r.f.Pointers {

@@ -44,6 +44,7 @@ type Program struct {
 	numbers  int  // among the arguments of a function, of which those of the inputs come after
 	ordered  bool // elements are counted in the order of the shape
 	reduces  []reduction
+	block    int // elements after which reductions join their lanes
 
 	functions []atomic.Pointer[function] // by the set of inputs that are the same for all elements
 	mu        sync.Mutex
@@ -63,7 +64,7 @@ func NewProgram(k *kernel.Kernel) (*Program, error) {
 	if err := k.Verify(); err != nil {
 		return nil, err
 	}
-	p := &Program{kernel: k, outputs: len(k.Outputs), operands: len(k.Outputs) + len(k.Inputs), params: make([]tensor.DType, k.Params)}
+	p := &Program{kernel: k, outputs: len(k.Outputs), operands: len(k.Outputs) + len(k.Inputs), params: make([]tensor.DType, k.Params), block: k.ReduceBlock()}
 	if p.operands > maxOperands {
 		return nil, kernel.ErrTooManyOperands
 	}

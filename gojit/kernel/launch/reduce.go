@@ -80,7 +80,7 @@ func (p *Program) Rows(rows, n int, operands []Row, params []tensor.Scalar) {
 	s := takeScratch(f.Scratch)
 	defer s.release()
 	p.setParams(&s.args, params)
-	if n <= kernel.ReduceBlock && rows > 1 && p.walksRows(operands) {
+	if n <= p.block && rows > 1 && p.walksRows(operands) {
 		p.runRows(f, s, rows, n, operands)
 		return
 	}
@@ -221,11 +221,11 @@ func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands 
 		}
 	}
 	args.StartRows()
-	together := max(blocksTogether, f.most/kernel.ReduceBlock)
+	together := max(blocksTogether*kernel.ReduceBlock, f.most) / p.block
 	for from := first; ; {
-		count, blocks := min(kernel.ReduceBlock, end-from), 1
+		count, blocks := min(p.block, end-from), 1
 		if !p.ordered { // the elements of each block are counted from the same number
-			blocks = max(1, min(together, (end-from)/kernel.ReduceBlock))
+			blocks = max(1, min(together, (end-from)/p.block))
 		}
 		reduced := 0
 		for i, operand := range f.Pointers {
@@ -236,7 +236,7 @@ func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands 
 				continue
 			}
 			o := &operands[operand]
-			args.Ptr[i], args.Skip[i] = unsafe.Add(o.Ptr, row*o.Step+from*p.size[operand]), int64(kernel.ReduceBlock*p.size[operand])
+			args.Ptr[i], args.Skip[i] = unsafe.Add(o.Ptr, row*o.Step+from*p.size[operand]), int64(p.block*p.size[operand])
 		}
 		args.Count, args.First, args.Rows = int64(count), int64(from), int64(blocks)
 		run(f.Function, args)
@@ -249,7 +249,7 @@ func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands 
 				s.results[i] = result
 			}
 		}
-		if from += (blocks-1)*kernel.ReduceBlock + count; from >= end {
+		if from += (blocks-1)*p.block + count; from >= end {
 			break
 		}
 	}
@@ -274,7 +274,7 @@ const rowWork = 1 << 15
 // ParallelRows is Rows with several rows at once or, where there are few long ones and every output
 // reduces, several blocks of a row.
 func (p *Program) ParallelRows(rows, n int, operands []Row, params []tensor.Scalar) {
-	blocks := tensor.NumChunks(n, kernel.ReduceBlock)
+	blocks := tensor.NumChunks(n, p.block)
 	if rows*n <= rowWork || tensor.NumThreads() == 1 {
 		p.Rows(rows, n, operands, params)
 		return
@@ -299,7 +299,7 @@ func (p *Program) ParallelRows(rows, n int, operands []Row, params []tensor.Scal
 func (p *Program) splitRow(row, n, blocks int, operands []Row, params []tensor.Scalar) {
 	f := p.function(singles(operands[p.outputs:]))
 	partial := make([][maxReductions]uint64, blocks)
-	tensor.Chunks(n, kernel.ReduceBlock, func(block, lo, hi int) {
+	tensor.Chunks(n, p.block, func(block, lo, hi int) {
 		s := takeScratch(f.Scratch)
 		p.setParams(&s.args, params)
 		p.runRow(f, s, row, lo, hi, operands)

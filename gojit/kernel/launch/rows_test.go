@@ -42,18 +42,18 @@ func TestRowsWithNumbers(t *testing.T) {
 // TestLongRows compares reductions of many blocks, several of which one call handles, with the evaluator.
 func TestLongRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
-	for _, d := range []tensor.DType{tensor.Float32, tensor.Int64, tensor.BFloat16} {
+	for i, d := range []tensor.DType{tensor.Float32, tensor.Int64, tensor.BFloat16, tensor.Int64} {
 		b := kernel.NewBuilder()
 		computed := kernel.ComputeType(d)
 		v := b.Mul(b.Sub(b.Input(d, computed), b.Input(d, computed)), b.Add(b.Input(computed, computed), b.Param(computed)))
-		b.Reduce(kernel.ReduceSum, v, d)
+		b.Reduce([]kernel.ReduceOp{kernel.ReduceSum, kernel.ReduceProduct}[i/3], v, d)
 		p, err := NewProgram(b.Kernel())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, blocks := range []int{1, 2, blocksTogether, blocksTogether + 3} {
-			compareRows(t, rng, p, d, 2, blocks*kernel.ReduceBlock)
-			compareRows(t, rng, p, d, 2, blocks*kernel.ReduceBlock+77)
+			compareRows(t, rng, p, d, 2, blocks*p.block)
+			compareRows(t, rng, p, d, 2, blocks*p.block+77)
 		}
 	}
 }
