@@ -180,11 +180,35 @@ static const char *elements(const char *t, int64_t *bytes) {
     return data ? data + FIELD(t, int64_t, offset) * *bytes : "";
 }
 
+/* Puts the elements of a row into a list of as many; 0 where one cannot be made. The usual types are told apart before the loop. */
+static int fill_list(PyObject *list, const char *p, int dtype, int64_t step) {
+    Py_ssize_t n = PyList_GET_SIZE(list);
+#define EACH(make)                           \
+    for (Py_ssize_t i = 0; i < n; i++) {     \
+        PyObject *o = make;                  \
+        if (!o) return 0;                    \
+        PyList_SET_ITEM(list, i, o);         \
+        p += step;                           \
+    }                                        \
+    return 1
+    switch (dtype) {
+    case 4: EACH(PyLong_FromLongLong(*(const int64_t *)p));
+    case 6: EACH(PyFloat_FromDouble(*(const float *)p));
+    case 7: EACH(PyFloat_FromDouble(*(const double *)p));
+    default: EACH(element(p, dtype));
+    }
+#undef EACH
+}
+
 static PyObject *list_of(const char *p, int dtype, int64_t bytes, const int64_t *shape, const int64_t *strides, int64_t dims) {
     if (dims == 0) return element(p, dtype);
     PyObject *list = PyList_New(shape[0]);
+    if (list && dims == 1) {
+        if (!fill_list(list, p, dtype, strides[0] * bytes)) Py_CLEAR(list);
+        return list;
+    }
     for (int64_t i = 0; list && i < shape[0]; i++) {
-        PyObject *o = dims == 1 ? element(p, dtype) : list_of(p, dtype, bytes, shape + 1, strides + 1, dims - 1);
+        PyObject *o = list_of(p, dtype, bytes, shape + 1, strides + 1, dims - 1);
         if (!o) Py_CLEAR(list);
         else PyList_SET_ITEM(list, i, o);
         p += strides[0] * bytes;
