@@ -103,47 +103,91 @@ func (q *reducer) columnProgram(in, computed, held tensor.DType, rows, singles i
 }
 
 // reduceColumns combines the rows of each block. singles hold a number for each column of all blocks.
-// Sums of float32 are held in float64, those of complex64 in complex128 and those of 16-bit floats in float32.
+// Sums of float32 are held in float64 from every rowsHeld rows to the next, those of complex64 in complex128, and products from step to
+// step; those of 16-bit floats are held in float32.
 func (q *reducer) reduceColumns(c columns, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
-	held := q.valueType(computed)
-	if (q.op == kernel.ReduceSum || q.op == kernel.ReduceProduct) && c.tensor.DType().Size() > 2 {
-		held = widened(held)
-	}
 	if c.rows < tensor.MaxOperands && c.blocks >= fewBlocks && len(singles) == 0 && !q.numbered {
 		return q.reduceFew(c, computed, result)
 	}
+	value := q.valueType(computed)
+	held := value
+	if (q.op == kernel.ReduceProduct || q.op == kernel.ReduceSum && c.rows > rowsHeld) && c.tensor.DType().Size() > 2 {
+		held = widened(value)
+	}
 	totals := must(tensor.Full([]int{c.blocks * c.n}, q.op.Identity(held), held))
-	var numbers *tensor.Tensor
-	operands := 2 + len(singles)
-	if q.numbered {
-		numbers = sequence(c.rows)
-		operands++
+	if held == value || q.op == kernel.ReduceProduct {
+		w := q.columnWalk(c, computed, held, singles)
+		c.each(columnsAtOnce, func(block, from, at, _ int) { w.run(sameRow(totals, at), c.rowsFrom(c.tensor, block, from), 0, c.rows, at) })
+		return turnedTo(totals, result)
 	}
-	some := tensor.MaxOperands - operands
-	several, one := q.columnProgram(c.tensor.DType(), computed, held, some, len(singles)), q.columnProgram(c.tensor.DType(), computed, held, 1, len(singles))
-	run := func(p *launch.Program, some, from, steps int, total, x launch.Row, at int) {
-		if steps == 0 {
-			return // a pointer past the last row would name another object to the collector
+	w, add := q.columnWalk(c, computed, value, singles), plainReducer(q.op).columnProgram(value, value, held, 1, 0)
+	c.each(columnsAtOnce, func(block, from, at, m int) {
+		sums := empty([]int{m}, value)
+		total, part, x := sameRow(totals, at), sameRow(sums, 0), c.rowsFrom(c.tensor, block, from)
+		for first := 0; first < c.rows; first += rowsHeld {
+			clear(bytesOf(sums))
+			w.run(part, x, first, min(rowsHeld, c.rows-first), at)
+			add.Rows(1, m, []launch.Row{total, total, part}, nil)
 		}
-		var room [tensor.MaxOperands]launch.Row
-		rows := append(room[:0], total, total)
-		for i := range some {
-			rows = append(rows, every(x.From(from+i), some))
-		}
-		for _, s := range singles {
-			rows = append(rows, sameRow(s, at))
-		}
-		if q.numbered {
-			rows = append(rows, every(launch.SingleOf(numbers).From(from), some))
-		}
-		p.Rows(steps, min(columnsAtOnce, c.n-at%c.n), rows, nil)
-	}
-	c.each(columnsAtOnce, func(block, from, at, _ int) {
-		total, x := sameRow(totals, at), c.rowsFrom(c.tensor, block, from)
-		run(several, some, 0, c.rows/some, total, x, at)
-		run(one, 1, c.rows/some*some, c.rows%some, total, x, at)
+		sums.Release()
 	})
-	return to(totals, result)
+	return turnedTo(totals, result)
+}
+
+// turnedTo gives t in a type and releases it.
+func turnedTo(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
+	if t.DType() == d {
+		return t
+	}
+	defer t.Release()
+	return to(t, d)
+}
+
+// rowsHeld is how many rows of float32 are added before their sum is added to one of float64.
+const rowsHeld = 144
+
+// columnWalk is what combining rows of columns needs.
+type columnWalk struct {
+	columns
+	several, one *launch.Program // for some rows in a step, and for each of those left
+	some         int
+	singles      []*tensor.Tensor
+	numbers      *tensor.Tensor // of the rows, where they are asked for
+}
+
+func (q *reducer) columnWalk(c columns, computed, held tensor.DType, singles []*tensor.Tensor) *columnWalk {
+	w := &columnWalk{columns: c, some: tensor.MaxOperands - 2 - len(singles), singles: singles}
+	if q.numbered {
+		w.numbers = sequence(c.rows)
+		w.some--
+	}
+	in := c.tensor.DType()
+	w.several, w.one = q.columnProgram(in, computed, held, w.some, len(singles)), q.columnProgram(in, computed, held, 1, len(singles))
+	return w
+}
+
+// run combines n rows from one on with total; x is row 0, and the first column is number at among those of all blocks.
+func (w *columnWalk) run(total, x launch.Row, first, n, at int) {
+	w.steps(w.several, w.some, total, x, first, n/w.some, at)
+	w.steps(w.one, 1, total, x, first+n/w.some*w.some, n%w.some, at)
+}
+
+func (w *columnWalk) steps(p *launch.Program, some int, total, x launch.Row, first, steps, at int) {
+	if steps == 0 {
+		return // a pointer past the last row would name another object to the collector
+	}
+	var room [tensor.MaxOperands]launch.Row
+	rows := append(room[:0], total, total)
+	for i := range some {
+		rows = append(rows, every(x.From(first+i), some))
+	}
+	for _, s := range w.singles {
+		rows = append(rows, sameRow(s, at))
+	}
+	if w.numbers != nil {
+		rows = append(rows, every(launch.SingleOf(w.numbers).From(first), some))
+	}
+	p.Rows(steps, min(columnsAtOnce, w.n-at%w.n), rows, nil)
 }
 
 // combined joins values in pairs until one is left.

@@ -27,12 +27,14 @@ func TestColumnsAgreeWithRows(t *testing.T) {
 	for name, f := range map[string]func(t *tensor.Tensor, dim int) *tensor.Tensor{
 		"softmax": softmax, "log_softmax": logSoftmax, "var": variance[0], "mean": variance[1], "max": largest[0], "argmax": largest[1],
 		"logsumexp": func(t *tensor.Tensor, dim int) *tensor.Tensor { return logSumExp(t, []int{dim}, true) },
+		"sum":       func(t *tensor.Tensor, dim int) *tensor.Tensor { return sum(t, []int{dim}, true, t.DType()) },
+		"prod":      func(t *tensor.Tensor, dim int) *tensor.Tensor { return product(t, []int{dim}, true, t.DType()) },
 		"cumsum":    func(t *tensor.Tensor, dim int) *tensor.Tensor { return sumScanner.along(t, dim, t.DType()) },
 		"cumprod":   func(t *tensor.Tensor, dim int) *tensor.Tensor { return productScanner.along(t, dim, t.DType()) },
 		"cumsum.i8": func(t *tensor.Tensor, dim int) *tensor.Tensor { return sumScanner.along(t, dim, tensor.Int8) },
 	} {
 		rng := rand.New(rand.NewPCG(5, 6))
-		for _, shape := range [][]int{{1, 16}, {5, 17}, {2, 7, 40}, {3, 4, 5, 6}, {9, 2100}, {3, 1000, 3}, {70, 3, 16}, {64, 7, 20}} {
+		for _, shape := range [][]int{{1, 16}, {5, 17}, {2, 7, 40}, {3, 4, 5, 6}, {9, 2100}, {3, 1000, 3}, {2, 400, 33}, {70, 3, 16}, {64, 7, 20}} {
 			for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
 				x := empty(shape, tensor.Float64)
 				for i := range tensor.Data[float64](x) {
