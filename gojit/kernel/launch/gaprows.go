@@ -22,6 +22,9 @@ type gapRows struct {
 // longestGapRow is the most elements of such rows: the call is nothing beside longer ones.
 const longestGapRow = 1 << 14
 
+// shortestGapRow is the number of elements below which rows are rather brought together, where that is possible.
+const shortestGapRow = 64
+
 // gapRows returns the walk where it is of that kind.
 func (p *Program) gapRows(f *function, l *tensor.Loop) (r gapRows, ok bool) {
 	if l.Dims() < 2 || len(p.reduces) > 0 {

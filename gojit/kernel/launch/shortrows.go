@@ -36,6 +36,19 @@ func (p *Program) shortRows(l *tensor.Loop) (r shortRows, ok bool) {
 	return r, true
 }
 
+// runShortRows runs over a walk of that kind; done is false where it is another.
+func (p *Program) runShortRows(l *tensor.Loop, params []tensor.Scalar) (done bool) {
+	r, ok := p.shortRows(l)
+	if !ok {
+		return false
+	}
+	f := p.function(r.Uniform >> p.outputs)
+	if f != nil {
+		r.run(f, params)
+	}
+	return f != nil
+}
+
 func (r *shortRows) run(f *function, params []tensor.Scalar) {
 	if r.Width*r.Rows.Rows <= chunk || tensor.NumThreads() == 1 {
 		r.part(f, params, 0, r.Rows.Rows)

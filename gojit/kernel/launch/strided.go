@@ -18,11 +18,8 @@ func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n
 	}
 	var l tensor.Loop
 	l.Init(tensors[0].Shape(), p.ordered, tensors...)
-	if r, ok := p.shortRows(&l); ok {
-		if f := p.function(r.Uniform >> p.outputs); f != nil {
-			r.run(f, params)
-			return
-		}
+	if width, _ := l.Dim(0); width < shortestGapRow && p.runShortRows(&l, params) {
+		return
 	}
 	uniform := uint32(0)
 	for i := p.outputs; i < p.operands; i++ {
@@ -37,6 +34,9 @@ func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n
 	}
 	if r, ok := p.gapRows(f, &l); ok {
 		r.run(params)
+		return
+	}
+	if p.runShortRows(&l, params) {
 		return
 	}
 	if n <= chunk || tensor.NumThreads() == 1 {
