@@ -117,7 +117,9 @@ func (q *reducer) reduceColumns(c columns, computed, result tensor.DType, single
 	totals := must(tensor.Full([]int{c.blocks * c.n}, q.op.Identity(held), held))
 	if held == value || q.op == kernel.ReduceProduct {
 		w := q.columnWalk(c, computed, held, singles)
-		c.each(columnsAtOnce, func(block, from, at, _ int) { w.run(sameRow(totals, at), c.rowsFrom(c.tensor, block, from), 0, c.rows, at) })
+		c.each(columnsAtOnce, func(block, from, at, _ int) {
+			w.run(sameRow(totals, at), c.rowsFrom(c.tensor, block, from), 0, c.rows, at)
+		})
 		return turnedTo(totals, result)
 	}
 	w, add := q.columnWalk(c, computed, value, singles), plainReducer(q.op).columnProgram(value, value, held, 1, 0)
