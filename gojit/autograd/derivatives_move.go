@@ -15,8 +15,7 @@ var moveDerivatives = func() map[string]derivative {
 	for _, name := range strings.Fields(`movedim.int movedim.intlist moveaxis.int moveaxis.intlist atleast_1d atleast_2d atleast_3d diag
 		repeat_interleave.self_int repeat_interleave.self_Tensor pixel_shuffle pixel_unshuffle channel_shuffle im2col take take_along_dim
 		rot90 fliplr flipud tile _pack_padded_sequence reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
-		replication_pad3d upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_nearest1d.vec upsample_nearest2d.vec upsample_nearest3d.vec
-		_upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d _upsample_nearest_exact1d.vec _upsample_nearest_exact2d.vec _upsample_nearest_exact3d.vec`) {
+		replication_pad3d`) {
 		family[name] = func(c *gradient) { c.moved(name) }
 	}
 	family["pad"] = func(c *gradient) {

@@ -1,68 +1,40 @@
 package autograd
 
 import (
+	"strings"
+
 	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
 )
 
-// resampleDerivatives are those of operators that weigh the elements around a place.
+// resampleDerivatives are those of operators that weigh the elements around a place. Resampling is linear, and so is its gradient.
 var resampleDerivatives = func() map[string]derivative {
 	family := map[string]derivative{
 		"affine_grid_generator": affineGridGrad,
 		"scatter_reduce.two":    scatterReduceGrad,
 	}
-	for name, r := range map[string]resampler{
-		"upsample_linear1d":       {"upsample_linear1d", 1, true},
-		"upsample_bilinear2d":     {"upsample_linear1d", 2, true},
-		"upsample_trilinear3d":    {"upsample_linear1d", 3, true},
-		"upsample_bicubic2d":      {"upsample_bicubic2d", 2, true},
-		"_upsample_bilinear2d_aa": {"_upsample_bilinear2d_aa", 2, true},
-		"_upsample_bicubic2d_aa":  {"_upsample_bicubic2d_aa", 2, true},
-	} {
-		family[name] = func(c *gradient) { r.backward(c, false) }
-		family[name+".vec"] = func(c *gradient) { r.backward(c, true) }
+	for _, name := range strings.Fields(`upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d
+		_upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa
+		_upsample_bicubic2d_aa`) {
+		for _, overload := range []string{"", ".vec"} {
+			back := name + "_backward" + overload
+			family[name+overload] = func(c *gradient) {
+				c.give(0, c.do(back, append([]any{c.g(), c.arg(1), c.shape(0)}, c.argsFrom(2)...)...))
+			}
+			family[back] = func(c *gradient) {
+				c.give(0, c.do(name+overload, append([]any{c.g(), c.arg(1)}, c.argsFrom(3)...)...))
+			}
+		}
 	}
 	return family
 }()
 
-// resampler is an operator that resamples n dimensions one after the other, each by a matrix. The
-// operator called line gives the matrix.
-type resampler struct {
-	line       string
-	n          int
-	hasCorners bool
-}
-
-// backward applies the transposed matrix of every dimension.
-func (r resampler) backward(c *gradient, factors bool) {
-	g, shape := c.g(), c.shape(0)
-	for d := range r.n {
-		m := r.matrix(c, shape[d+2], g.Size(d+2), r.factor(c, d, factors))
-		turned := c.do("transpose.int", g, d+2, -1)
-		g = c.do("transpose.int", c.matmul(turned, c.do("t", c.do("to.dtype", m, g.DType()))), d+2, -1)
+// argsFrom returns the arguments from one on.
+func (c *gradient) argsFrom(i int) []any {
+	var args []any
+	for _, a := range c.node.args[i:] {
+		args = append(args, a)
 	}
-	c.give(0, g)
-}
-
-// factor returns what the caller gave for a dimension, or None.
-func (r resampler) factor(c *gradient, d int, factors bool) value.Value {
-	if !factors {
-		return c.arg(3 + d)
-	}
-	if c.isNone(3) {
-		return value.None
-	}
-	return c.arg(3).List().Items[d]
-}
-
-// matrix returns what one dimension is multiplied with, (in, out).
-func (r resampler) matrix(c *gradient, in, out int, factor value.Value) tensors {
-	unit := c.do("eye", in, tensor.Float64)
-	if r.line == "upsample_linear1d" {
-		return c.do("reshape", c.do(r.line, c.do("reshape", unit, []int{in, 1, in}), []int{out}, c.arg(2), factor), []int{in, out})
-	}
-	plane := c.do(r.line, c.do("reshape", unit, []int{in, 1, 1, in}), []int{1, out}, c.arg(2), value.None, factor)
-	return c.do("reshape", plane, []int{in, out})
+	return args
 }
 
 // affineGridGrad multiplies with the coordinates, which are the grid of the identity.

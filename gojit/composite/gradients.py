@@ -393,56 +393,6 @@ def cumprod_backward(grad, input, dim: int, output):
 
 # ---- resampling ----
 
-def upsample_nearest1d_backward(grad_output, output_size: List[int], input_size: List[int], scales: Optional[float]):
-    torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
-    return _own_adjoint(torch.upsample_nearest1d(x, output_size, scales), x, grad_output)
-
-def upsample_nearest2d_backward(grad_output, output_size: List[int], input_size: List[int], scales_h: Optional[float], scales_w: Optional[float]):
-    torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
-    return _own_adjoint(torch.upsample_nearest2d(x, output_size, scales_h, scales_w), x, grad_output)
-
-def upsample_nearest3d_backward(grad_output, output_size: List[int], input_size: List[int], scales_d: Optional[float], scales_h: Optional[float], scales_w: Optional[float]):
-    torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
-    return _own_adjoint(torch.upsample_nearest3d(x, output_size, scales_d, scales_h, scales_w), x, grad_output)
-
-def _upsample_nearest_exact1d_backward(grad_output, output_size: List[int], input_size: List[int], scales: Optional[float]):
-    torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
-    return _own_adjoint(torch._upsample_nearest_exact1d(x, output_size, scales), x, grad_output)
-
-def _upsample_nearest_exact2d_backward(grad_output, output_size: List[int], input_size: List[int], scales_h: Optional[float], scales_w: Optional[float]):
-    torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
-    return _own_adjoint(torch._upsample_nearest_exact2d(x, output_size, scales_h, scales_w), x, grad_output)
-
-def _upsample_nearest_exact3d_backward(grad_output, output_size: List[int], input_size: List[int], scales_d: Optional[float], scales_h: Optional[float], scales_w: Optional[float]):
-    torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
-    return _own_adjoint(torch._upsample_nearest_exact3d(x, output_size, scales_d, scales_h, scales_w), x, grad_output)
-
-def upsample_linear1d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales: Optional[float]):
-    torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
-    return _own_adjoint(torch.upsample_linear1d(x, output_size, align_corners, scales), x, grad_output)
-
-def upsample_bilinear2d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales_h: Optional[float], scales_w: Optional[float]):
-    torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
-    return _own_adjoint(torch.upsample_bilinear2d(x, output_size, align_corners, scales_h, scales_w), x, grad_output)
-
-def upsample_bicubic2d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales_h: Optional[float], scales_w: Optional[float]):
-    torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
-    return _own_adjoint(torch.upsample_bicubic2d(x, output_size, align_corners, scales_h, scales_w), x, grad_output)
-
-def upsample_trilinear3d_backward(grad_output, output_size: List[int], input_size: List[int], align_corners: bool, scales_d: Optional[float], scales_h: Optional[float], scales_w: Optional[float]):
-    torch.set_grad_enabled(True)
-    x = torch.zeros(input_size, dtype=grad_output.dtype, device=grad_output.device).requires_grad_(True)
-    return _own_adjoint(torch.upsample_trilinear3d(x, output_size, align_corners, scales_d, scales_h, scales_w), x, grad_output)
-
 def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode: int, padding_mode: int, align_corners: bool, output_mask: List[bool]):
     torch.set_grad_enabled(True)
     x = _own_leaf(input)

@@ -473,7 +473,7 @@ func maxPoolNd(name string, n int) []definition {
 
 // keepFormat lays out a result as its input where that has its channels last.
 func keepFormat(out, like *tensor.Tensor) *tensor.Tensor {
-	if isChannelsLast(like) && !out.IsContiguousFormat(tensor.ChannelsLast) {
+	if isChannelsLast(like) && !isChannelsLast(out) {
 		return must(out.Clone(tensor.ChannelsLast))
 	}
 	return out

@@ -13,6 +13,12 @@ type tap struct {
 	weight float64
 }
 
+// scheme is a way to resample.
+type scheme struct {
+	taps       resizing
+	contiguous bool // whatever the layout of the input
+}
+
 // resizing tells for each output along one dimension which inputs it is made of.
 type resizing func(in, out int, scale float64) [][]tap
 
@@ -29,8 +35,8 @@ func pixelScale(in, out int, given float64, alignCorners bool) float64 {
 	return float64(in) / float64(out)
 }
 
-func nearest(exact bool) resizing {
-	return func(in, out int, scale float64) [][]tap {
+func nearest(exact bool) scheme {
+	return scheme{taps: func(in, out int, scale float64) [][]tap {
 		taps := make([][]tap, out)
 		s := float32(scale)
 		for i := range taps {
@@ -41,11 +47,11 @@ func nearest(exact bool) resizing {
 			taps[i] = []tap{{min(int(math.Floor(float64(at*s))), in-1), 1}}
 		}
 		return taps
-	}
+	}}
 }
 
-func linearTaps(alignCorners bool) resizing {
-	return func(in, out int, scale float64) [][]tap {
+func linearTaps(alignCorners bool) scheme {
+	return scheme{taps: func(in, out int, scale float64) [][]tap {
 		taps := make([][]tap, out)
 		for i := range taps {
 			at := max(sourceIndex(i, scale, alignCorners), 0)
@@ -55,7 +61,7 @@ func linearTaps(alignCorners bool) resizing {
 			taps[i] = []tap{{low, 1 - f}, {high, f}}
 		}
 		return taps
-	}
+	}}
 }
 
 func sourceIndex(i int, scale float64, alignCorners bool) float64 {
@@ -65,8 +71,8 @@ func sourceIndex(i int, scale float64, alignCorners bool) float64 {
 	return scale*(float64(i)+0.5) - 0.5
 }
 
-func cubicTaps(alignCorners bool) resizing {
-	return func(in, out int, scale float64) [][]tap {
+func cubicTaps(alignCorners bool) scheme {
+	return scheme{taps: func(in, out int, scale float64) [][]tap {
 		taps := make([][]tap, out)
 		for i := range taps {
 			at := sourceIndex(i, scale, alignCorners)
@@ -77,7 +83,7 @@ func cubicTaps(alignCorners bool) resizing {
 			}
 		}
 		return taps
-	}
+	}, contiguous: true}
 }
 
 // cubic is Keys' interpolation kernel.
@@ -92,8 +98,8 @@ func cubic(x, a float64) float64 {
 }
 
 // smooth makes antialiasing taps of a filter with a support.
-func smooth(support float64, filter func(x float64) float64) resizing {
-	return func(in, out int, scale float64) [][]tap {
+func smooth(support float64, filter func(x float64) float64) scheme {
+	return scheme{taps: func(in, out int, scale float64) [][]tap {
 		taps := make([][]tap, out)
 		reach, squeeze := support, 1.0
 		if scale >= 1 {
@@ -113,130 +119,14 @@ func smooth(support float64, filter func(x float64) float64) resizing {
 			}
 		}
 		return taps
-	}
+	}, contiguous: support > 1}
 }
 
 func triangleFilter(x float64) float64 { return max(0, 1-x) }
 func cubicFilter(x float64) float64    { return cubic(x, -0.5) }
 
-// resample changes the sizes of the last dimensions.
-func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool, how resizing) *tensor.Tensor {
-	n := len(sizes)
-	check(x.Dim() == n+2, "Expected a %dD tensor as input, but got a %dD tensor", n+2, x.Dim())
-	for i, size := range sizes {
-		check(x.Size(i+2) > 0 && size > 0, "Input and output sizes should be greater than 0, but got input (%s) output (%s)", shapeText(x.Shape()[2:]), shapeText(sizes))
-	}
-	d := tensor.Float64 // whole numbers are exact in it
-	if x.DType().IsFloating() {
-		d = accumulator(x.DType())
-	}
-	work := to(x, d)
-	for i, size := range sizes {
-		given := 0.0
-		if i < len(scales) {
-			given = scales[i]
-		}
-		in := x.Size(i + 2)
-		taps := how(in, size, pixelScale(in, size, given, alignCorners))
-		var next *tensor.Tensor
-		if d == tensor.Float32 {
-			next = resampleDim[float32](work, i+2, taps)
-		} else {
-			next = resampleDim[float64](work, i+2, taps)
-		}
-		if work != x {
-			work.Release()
-		}
-		work = next
-	}
-	return keepFormat(to(work, x.DType()), x)
-}
-
-func resampleDim[T interface {
-	realFloat
-	tensor.Element
-}](x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
-	x = contiguous(x)
-	in := x.Size(dim)
-	shape := slices.Clone(x.Shape())
-	shape[dim] = len(taps)
-	out := empty(shape, x.DType())
-	inner, index := numelOf(shape[dim+1:]), singleTaps(taps)
-	src, dst := tensor.Data[T](x), tensor.Data[T](out)
-	tensor.Parallel(numelOf(shape[:dim]), rowGrain/max(inner*len(taps), 1)+1, func(lo, hi int) {
-		for o := lo; o < hi; o++ {
-			from, to := src[o*in*inner:][:in*inner], dst[o*len(taps)*inner:][:len(taps)*inner]
-			switch {
-			case inner > 1:
-			case index != nil:
-				for i, at := range index {
-					to[i] = from[at]
-				}
-				continue
-			default:
-				resampleRow(to, from, taps)
-				continue
-			}
-			for i, list := range taps {
-				mixRows(to[i*inner:][:inner], from, list)
-			}
-		}
-	})
-	return out
-}
-
-// singleTaps returns the input of each output where that is all it is made of, else nil.
-func singleTaps(taps [][]tap) []int {
-	index := make([]int, len(taps))
-	for i, list := range taps {
-		if len(list) != 1 || list[0].weight != 1 {
-			return nil
-		}
-		index[i] = list[0].index
-	}
-	return index
-}
-
-// resampleRow makes the elements of a row.
-func resampleRow[T realFloat](to, from []T, taps [][]tap) {
-	for i, list := range taps {
-		if len(list) == 2 {
-			to[i] = T(list[0].weight)*from[list[0].index] + T(list[1].weight)*from[list[1].index]
-			continue
-		}
-		sum := T(0)
-		for _, t := range list {
-			sum += T(t.weight) * from[t.index]
-		}
-		to[i] = sum
-	}
-}
-
-// mixRows makes a row of some of the rows behind each other in from.
-func mixRows[T realFloat](to, from []T, list []tap) {
-	row := func(t tap) []T { return from[t.index*len(to):][:len(to)] }
-	switch {
-	case len(list) == 1 && list[0].weight == 1:
-		copy(to, row(list[0]))
-	case len(list) == 2:
-		a, b, v, w := row(list[0]), row(list[1]), T(list[0].weight), T(list[1].weight)
-		for j := range to {
-			to[j] = v*a[j] + w*b[j]
-		}
-	default:
-		clear(to)
-		for _, t := range list {
-			w := T(t.weight)
-			for j, v := range row(t) {
-				to[j] += w * v
-			}
-		}
-	}
-}
-
-// scaledSizes returns the output sizes given directly or by factors, and the factors.
-func scaledSizes(c call, sizes, factors, n int) ([]int, []float64) {
-	x := c.tensor(0)
+// scaledSizes returns the output sizes for an input of a shape, given directly or by factors, and the factors.
+func scaledSizes(c call, shape []int, sizes, factors, n int) ([]int, []float64) {
 	check(c.isNone(sizes) != c.isNone(factors), "Must specify exactly one of output_size and scale_factors")
 	if !c.isNone(sizes) {
 		return c.intsOf(sizes, n, "output_size"), nil
@@ -245,31 +135,70 @@ func scaledSizes(c call, sizes, factors, n int) ([]int, []float64) {
 	check(len(f) == n, "scale_factors must have %d elements, but got %d", n, len(f))
 	out := make([]int, n)
 	for i := range out {
-		out[i] = int(float64(x.Size(i+2)) * f[i])
+		out[i] = int(float64(shape[i+2]) * f[i])
 	}
 	return out, f
 }
 
-// upsample defines both overloads of an upsampling over n dimensions.
-func upsample(name string, n int, hasCorners bool, how func(alignCorners bool) resizing) []definition {
-	corners := func(c call, i int) bool { return hasCorners && c.bool(i) }
+// resampler is an operator over n dimensions.
+type resampler struct {
+	name       string
+	n          int
+	hasCorners bool
+	how        func(alignCorners bool) scheme
+}
+
+// corners reads argument i of an operator that has the argument.
+func (r *resampler) corners(c call, i int) bool { return r.hasCorners && c.bool(i) }
+
+// factors reads one factor for each dimension from argument i on.
+func (r *resampler) factors(c call, i int) []float64 {
+	factors := make([]float64, r.n)
+	for d := range factors {
+		factors[d] = c.floatOr(i+d, 0)
+	}
+	return factors
+}
+
+// definitions returns both overloads of the operator and of its gradient.
+func (r resampler) definitions() []definition {
+	corners := btoi(r.hasCorners)
 	return []definition{
-		giving(name+".vec", func(c call) *tensor.Tensor {
-			factors := 2 + btoi(hasCorners)
-			sizes, scales := scaledSizes(c, 1, factors, n)
-			return resample(c.tensor(0), sizes, scales, corners(c, 2), how(corners(c, 2)))
+		giving(r.name+".vec", func(c call) *tensor.Tensor {
+			sizes, factors := scaledSizes(c, c.tensor(0).Shape(), 1, 2+corners, r.n)
+			return resample(c.tensor(0), sizes, factors, r.corners(c, 2), r.how(r.corners(c, 2)))
 		}),
-		giving(name, func(c call) *tensor.Tensor {
-			scales := make([]float64, n)
-			for i := range scales {
-				scales[i] = c.floatOr(2+btoi(hasCorners)+i, 0)
-			}
-			return resample(c.tensor(0), c.intsOf(1, n, "output_size"), scales, corners(c, 2), how(corners(c, 2)))
+		giving(r.name, func(c call) *tensor.Tensor {
+			return resample(c.tensor(0), c.intsOf(1, r.n, "output_size"), r.factors(c, 2+corners), r.corners(c, 2), r.how(r.corners(c, 2)))
+		}),
+		giving(r.name+"_backward.vec", func(c call) *tensor.Tensor {
+			sizes, factors := scaledSizes(c, c.ints(2), 1, 3+corners, r.n)
+			return r.gradient(c.tensor(0), sizes, c.ints(2), factors, r.corners(c, 3))
+		}),
+		giving(r.name+"_backward", func(c call) *tensor.Tensor {
+			return r.gradient(c.tensor(0), c.ints(1), c.ints(2), r.factors(c, 3+corners), r.corners(c, 3))
 		}),
 	}
 }
 
-func whatever(r resizing) func(bool) resizing { return func(bool) resizing { return r } }
+// gradient gives that of an input from that of the output.
+func (r *resampler) gradient(g *tensor.Tensor, sizes, shape []int, factors []float64, alignCorners bool) *tensor.Tensor {
+	check(len(sizes) == r.n, "It is expected output_size equals to %d, but got size %d", r.n, len(sizes))
+	check(len(shape) == r.n+2, "It is expected input_size equals to %d, but got size %d", r.n+2, len(shape))
+	for d, size := range sizes {
+		check(shape[d+2] > 0 && size > 0, "Input and output sizes should be greater than 0, but got input (%s) output (%s)", shapeText(shape[2:]), shapeText(sizes))
+	}
+	check(g.Dim() == r.n+2, "Expected grad_output to be a tensor of dimension %d but got: dimension %d", r.n+2, g.Dim())
+	for d, size := range slices.Concat(shape[:2], sizes) {
+		check(g.Size(d) == size, "Expected grad_output to have the same shape as output; output.size(%d) = %d but got grad_output.size(%d) = %d", d, size, d, g.Size(d))
+	}
+	if !g.DType().IsFloating() {
+		notImplemented(r.name+"_backward", g.DType())
+	}
+	return resampleGradient(g, shape, factors, alignCorners, r.how(alignCorners))
+}
+
+func whatever(s scheme) func(bool) scheme { return func(bool) scheme { return s } }
 
 // interpolateOf is the general form: mode and either a size or factors.
 func interpolateOf(c call) *tensor.Tensor {
@@ -296,7 +225,7 @@ func interpolateOf(c call) *tensor.Tensor {
 		}
 	}
 	antialias := c.bool(6)
-	var how resizing
+	var how scheme
 	switch {
 	case mode == "nearest":
 		how = nearest(false)
@@ -322,118 +251,19 @@ func interpolateOf(c call) *tensor.Tensor {
 	return resample(x, sizes, scales, corners, how)
 }
 
-// gridSample reads an image at the places that a grid of coordinates in [-1, 1] names.
-func gridSample(c call) *tensor.Tensor {
-	x, grid, mode, border, corners := c.tensor(0), c.tensor(1), c.int(2), c.int(3), c.bool(4)
-	check(x.Dim() != 4 || grid.Dim() != 4 || grid.Size(3) == 2, "grid_sampler(): expected grid to have size 2 in last dimension, but got grid with sizes %s", shapeText(grid.Shape()))
-	check(x.Dim() == 4 && grid.Dim() == 4, "grid_sampler(): expected 4D input and grid with a last dimension of size 2, but got input with sizes %s and grid with sizes %s", shapeText(x.Shape()), shapeText(grid.Shape()))
-	check(x.Size(0) == grid.Size(0), "grid_sampler(): expected grid and input to have same batch size, but got input with sizes %s and grid with sizes %s", shapeText(x.Shape()), shapeText(grid.Shape()))
-	n, channels, h, w := x.Size(0), x.Size(1), x.Size(2), x.Size(3)
-	oh, ow := grid.Size(1), grid.Size(2)
-	src := tensor.Data[float64](contiguous(to(x, tensor.Float64)))
-	at := tensor.Data[float64](contiguous(to(grid, tensor.Float64)))
-	out := zeros([]int{n, channels, oh, ow}, tensor.Float64)
-	dst := tensor.Data[float64](out)
-	for b := range n {
-		for p := range oh * ow {
-			gx, gy := at[(b*oh*ow+p)*2], at[(b*oh*ow+p)*2+1]
-			xs := gridTaps(gx, w, mode, border, corners)
-			ys := gridTaps(gy, h, mode, border, corners)
-			for ch := range channels {
-				plane := src[(b*channels+ch)*h*w:][:h*w]
-				s := 0.0
-				for _, ty := range ys {
-					for _, tx := range xs {
-						s += ty.weight * tx.weight * plane[ty.index*w+tx.index]
-					}
-				}
-				dst[(b*channels+ch)*oh*ow+p] = s
-			}
-		}
-	}
-	return to(out, x.DType())
-}
-
-// Modes of gridSample.
-const (
-	gridBilinear = 0
-	gridNearest  = 1
-	gridBicubic  = 2
-
-	gridZeros   = 0
-	gridBorder  = 1
-	gridReflect = 2
-)
-
-// gridTaps returns the inputs within bounds for one coordinate.
-func gridTaps(v float64, n, mode, border int, corners bool) []tap {
-	place := ((v+1)*float64(n) - 1) / 2
-	if corners {
-		place = (v + 1) / 2 * float64(n-1)
-	}
-	fix := func(p float64) float64 {
-		switch border {
-		case gridBorder:
-			return min(max(p, 0), float64(n-1))
-		case gridReflect:
-			return min(max(reflect(p, n, corners), 0), float64(n-1))
-		}
-		return p
-	}
-	var taps []tap
-	put := func(i int, w float64) {
-		if i >= 0 && i < n {
-			taps = append(taps, tap{i, w})
-		}
-	}
-	switch mode {
-	case gridNearest:
-		put(int(math.RoundToEven(fix(place))), 1)
-	case gridBicubic:
-		base := math.Floor(place)
-		for j := -1.0; j <= 2; j++ {
-			put(int(fix(base+j)), cubic(math.Abs(place-base-j), -0.75))
-		}
-	default:
-		place = fix(place)
-		low := math.Floor(place)
-		put(int(low), low+1-place)
-		put(int(low)+1, place-low)
-	}
-	return taps
-}
-
-// reflect folds a coordinate back between the borders.
-func reflect(p float64, n int, corners bool) float64 {
-	low, high := -0.5, float64(n)-0.5
-	if corners {
-		low, high = 0, float64(n-1)
-	}
-	span := high - low
-	if span <= 0 {
-		return 0
-	}
-	d := math.Abs(p - low)
-	flips, rest := math.Floor(d/span), math.Mod(d, span)
-	if math.Mod(flips, 2) == 0 {
-		return rest + low
-	}
-	return span - rest + low
-}
-
 var resampleFamily = slices.Concat(
-	upsample("upsample_nearest1d", 1, false, whatever(nearest(false))),
-	upsample("upsample_nearest2d", 2, false, whatever(nearest(false))),
-	upsample("upsample_nearest3d", 3, false, whatever(nearest(false))),
-	upsample("_upsample_nearest_exact1d", 1, false, whatever(nearest(true))),
-	upsample("_upsample_nearest_exact2d", 2, false, whatever(nearest(true))),
-	upsample("_upsample_nearest_exact3d", 3, false, whatever(nearest(true))),
-	upsample("upsample_linear1d", 1, true, linearTaps),
-	upsample("upsample_bilinear2d", 2, true, linearTaps),
-	upsample("upsample_trilinear3d", 3, true, linearTaps),
-	upsample("upsample_bicubic2d", 2, true, cubicTaps),
-	upsample("_upsample_bilinear2d_aa", 2, true, whatever(smooth(1, triangleFilter))),
-	upsample("_upsample_bicubic2d_aa", 2, true, whatever(smooth(2, cubicFilter))),
+	resampler{"upsample_nearest1d", 1, false, whatever(nearest(false))}.definitions(),
+	resampler{"upsample_nearest2d", 2, false, whatever(nearest(false))}.definitions(),
+	resampler{"upsample_nearest3d", 3, false, whatever(nearest(false))}.definitions(),
+	resampler{"_upsample_nearest_exact1d", 1, false, whatever(nearest(true))}.definitions(),
+	resampler{"_upsample_nearest_exact2d", 2, false, whatever(nearest(true))}.definitions(),
+	resampler{"_upsample_nearest_exact3d", 3, false, whatever(nearest(true))}.definitions(),
+	resampler{"upsample_linear1d", 1, true, linearTaps}.definitions(),
+	resampler{"upsample_bilinear2d", 2, true, linearTaps}.definitions(),
+	resampler{"upsample_trilinear3d", 3, true, linearTaps}.definitions(),
+	resampler{"upsample_bicubic2d", 2, true, cubicTaps}.definitions(),
+	resampler{"_upsample_bilinear2d_aa", 2, true, whatever(smooth(1, triangleFilter))}.definitions(),
+	resampler{"_upsample_bicubic2d_aa", 2, true, whatever(smooth(2, cubicFilter))}.definitions(),
 	[]definition{
 		giving("__interpolate", interpolateOf),
 		giving("__interpolate.scale_list", interpolateOf),

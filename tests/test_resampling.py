@@ -1,0 +1,55 @@
+"""Resampling: gradients are the transposed operators, and layouts and errors are those of PyTorch 1.13.1."""
+
+import pytest
+
+import torchjit as torch
+import torchjit.nn.functional as F
+
+MODES = [
+    ("nearest", 1), ("nearest-exact", 1), ("linear", 1), ("nearest", 2), ("nearest-exact", 2), ("bilinear", 2), ("bicubic", 2), ("trilinear", 3),
+]
+
+
+@pytest.mark.parametrize("mode, n", MODES)
+@pytest.mark.parametrize("size", [1, 3, 11])
+@pytest.mark.parametrize("rows", [1, 40])  # many rows go another way than few
+def test_gradients_are_the_transposed_operator(mode, n, size, rows):
+    torch.manual_seed(0)
+    x = torch.randn(rows, 2, *[5, 7, 4][:n], dtype=torch.float64, requires_grad=True)
+    y = F.interpolate(x, size=[size] * n, mode=mode)
+    g = torch.randn(y.shape, dtype=torch.float64, requires_grad=True)
+    (gx,) = torch.autograd.grad(y, x, g, create_graph=True)
+    assert torch.allclose((y * g).sum(), (x * gx).sum())
+    (again,) = torch.autograd.grad(gx, g, x)  # the gradient is linear too
+    assert torch.allclose(again, y)
+
+
+def test_several_runs_of_outputs():
+    x = torch.arange(12.0).reshape(1, 1, 3, 4)
+    y = F.interpolate(x, scale_factor=(2.0, 3.0), mode="bilinear")
+    assert y[0, 0, 0].tolist() == pytest.approx([0, 0, 1 / 3, 2 / 3, 1, 4 / 3, 5 / 3, 2, 7 / 3, 8 / 3, 3, 3])
+    assert y[0, 0, :, 0].tolist() == pytest.approx([0, 1, 3, 5, 7, 8])
+
+
+@pytest.mark.parametrize("mode, strides", [("bilinear", (75, 1, 15, 3)), ("nearest", (75, 1, 15, 3)), ("bicubic", (75, 25, 5, 1))])
+def test_layout(mode, strides):
+    x = torch.randn(2, 3, 4, 4).contiguous(memory_format=torch.channels_last)
+    assert F.interpolate(x, size=5, mode=mode).stride() == strides
+    if mode != "bicubic":
+        assert F.interpolate(x, size=1, mode=mode).stride() == (3, 1, 3, 3)
+
+
+@pytest.mark.parametrize("shape, out, into, message", [
+    ((1, 2, 4, 4), [4, 5], [1, 2, 2, 2], r"same shape as output; output.size\(3\) = 5 but got grad_output.size\(3\) = 4"),
+    ((1, 2, 4, 4), [4, 4], [1, 3, 2, 2], r"output.size\(1\) = 3 but got grad_output.size\(1\) = 2"),
+    ((1, 2, 4, 4), [4, 4], [2, 2], "It is expected input_size equals to 4, but got size 2"),
+    ((2, 4, 4), [4, 4], [1, 2, 2, 2], "Expected grad_output to be a tensor of dimension 4 but got: dimension 3"),
+])
+def test_errors_of_gradients(shape, out, into, message):
+    with pytest.raises(RuntimeError, match=message):
+        torch.ops.aten.upsample_nearest2d_backward(torch.ones(shape), out, into)
+
+
+def test_gradient_by_factors():
+    g = torch.ones(1, 1, 4, 4)
+    assert torch.ops.aten.upsample_nearest2d_backward.vec(g, None, [1, 1, 2, 2], [2.0, 2.0]).tolist() == [[[[4.0, 4.0], [4.0, 4.0]]]]
