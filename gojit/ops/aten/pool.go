@@ -2,8 +2,10 @@ package aten
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"torchjit/gojit/dense"
 	"torchjit/gojit/source"
@@ -296,7 +298,7 @@ func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
 	case tensor.Int64:
 		poolPlanes(&p, in, out, func(plane, result []int64, base int) { maxPlane(r, plane, result, at[base:]) })
 	case tensor.Float32:
-		poolPlanes(&p, in, out, func(plane, result []float32, base int) { maxPlane(r, plane, result, at[base:]) })
+		poolPlanes(&p, in, out, func(plane, result []float32, base int) { maxPlane32(r, plane, result, at[base:]) })
 	default:
 		poolPlanes(&p, in, out, func(plane, result []float64, base int) { maxPlane(r, plane, result, at[base:]) })
 	}
@@ -314,6 +316,39 @@ func maxPlane[T ordered](r *reads, plane, result []T, at []int64) {
 		}
 		result[i], at[i] = plane[best], int64(best)
 	}
+}
+
+// maxPlane32 is maxPlane for float32. Elements are compared as integers that lie in the same order, and masks made of differences keep
+// one or the other: a branch could not be foreseen.
+func maxPlane32(r *reads, plane, result []float32, at []int64) {
+	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(plane))), len(plane))
+	for i := range result {
+		inputs := r.inputs[r.starts[i]:r.starts[i+1]]
+		best, highest := int64(inputs[0]), ordered32(bits[inputs[0]])
+		for _, input := range inputs[1:] {
+			j, n := int64(input), ordered32(bits[input])
+			if n == lastNaN {
+				best, highest = j, n
+				continue
+			}
+			isHigher := (highest - n) >> 63
+			best += (j - best) & isHigher
+			highest += (n - highest) & isHigher
+		}
+		result[i], at[i] = plane[best], best
+	}
+}
+
+// lastNaN exceeds what stands for numbers; of several NaN the last one is kept.
+const lastNaN = math.MaxInt32
+
+// ordered32 returns an integer that exceeds that of another number where the number is larger, made of its bits.
+func ordered32(bits int32) int64 {
+	magnitude, sign := bits&math.MaxInt32, bits>>31
+	if magnitude > 0x7f800000 {
+		return lastNaN
+	}
+	return int64(magnitude^sign) - int64(sign)
 }
 
 // pooledMaxima gives the largest element of each window, without its index.

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -25,6 +26,31 @@ func TestEvenBlocks(t *testing.T) {
 			if _, ok := p.evenBlocks(x); ok {
 				t.Error("windows of different sizes count as even")
 			}
+		}
+	}
+}
+
+// Places of the largest elements by masks are those that comparisons give, with zeros of both signs and NaN.
+func TestPlacesOfMaxima(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	values := []float32{-inf, -2, -1e-40, 0, 1e-40, 1, inf, nan, float32(math.Copysign(0, -1)), float32(math.Copysign(float64(nan), -1))}
+	rng := rand.New(rand.NewPCG(3, 4))
+	plane := make([]float32, 4000)
+	r := &reads{starts: []int32{0}}
+	for i := range plane {
+		plane[i] = values[rng.IntN(len(values))]
+		r.inputs = append(r.inputs, int32(i))
+		if i%4 == 3 {
+			r.starts = append(r.starts, int32(i+1))
+		}
+	}
+	n := len(plane) / 4
+	got, want, at, expected := make([]float32, n), make([]float32, n), make([]int64, n), make([]int64, n)
+	maxPlane32(r, plane, got, at)
+	maxPlane(r, plane, want, expected)
+	for i := range n {
+		if at[i] != expected[i] || math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			t.Fatalf("%v: %v at %d, want %v at %d", plane[4*i:4*i+4], got[i], at[i]-int64(4*i), want[i], expected[i]-int64(4*i))
 		}
 	}
 }
