@@ -25,7 +25,8 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
     if not isinstance(ep, ExportedProgram):
         raise TypeError(f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead.")
     form = _program.parse(ep._text())
-    form["in_spec"], form["out_spec"] = json.dumps(write_spec(ep.in_spec)), json.dumps(write_spec(ep.out_spec))
+    names = ep.module_call_graph[0].signature.forward_arg_names  # type: ignore[union-attr]
+    form["in_spec"], form["out_spec"] = json.dumps({**write_spec(ep.in_spec), "names": names}), json.dumps(write_spec(ep.out_spec))
     text = json.dumps(form)
     _program.check(text)
     tensors = {s.target: ep._tensor(s.target) for s in ep.graph_signature.input_specs if s.target is not None}
@@ -50,6 +51,7 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
             extra_files[name] = files[name].decode()  # type: ignore[index]
     form = _program.parse(text)
     captured = Captured(text, {}, {}, read_spec(json.loads(form["in_spec"])), read_spec(json.loads(form["out_spec"])))
+    captured.argument_names = json.loads(form["in_spec"]).get("names")
     state: dict[str, Any] = OrderedDict()
     constants: dict[str, Any] = {}
     for spec in _program.read_signature(form).input_specs:

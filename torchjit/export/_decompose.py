@@ -9,6 +9,7 @@ from typing import Any
 import torchjit as torch
 from torchjit import _higher_order_ops
 from torchjit.export.exported_program import ExportedProgram
+from torchjit.export.graph_signature import InputKind, OutputKind
 from torchjit.fx.node import map_arg
 from torchjit.utils import _pytree as pytree
 
@@ -115,31 +116,39 @@ class _Flat(torch.nn.Module):
 
     def __init__(self, program: ExportedProgram, table: dict[Any, Callable[..., Any]]) -> None:
         super().__init__()
-        from torchjit.export._module import ExportedModule
+        from torchjit.export._module import holder
 
-        owner = ExportedModule(program)
-        for name, m in owner._modules.items():
-            if m is not program.graph_module:
-                self.add_module(name, m)
-        self._parameters, self._buffers = owner._parameters, owner._buffers
-        self._non_persistent_buffers_set = owner._non_persistent_buffers_set
-        for name, x in owner.__dict__.items():
+        root = holder(program)
+        for name in ("_modules", "_parameters", "_buffers", "_non_persistent_buffers_set"):
+            setattr(self, name, getattr(root, name))
+        for name, x in root.__dict__.items():
             if isinstance(x, torch.Tensor):
                 object.__setattr__(self, name, x)
-        object.__setattr__(self, "_run", owner)
+        object.__setattr__(self, "_program", program)
         object.__setattr__(self, "_table", table)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        owner = self._run
-        leaves = pytree.tree_flatten((args, kwargs))[0]
+        signature = self._program.graph_signature
+        leaves = pytree.tree_leaves((args, kwargs))
         given = iter(leaves)
-        flat = [next(given) if s.target is None else owner._at(s.target) for s in owner._signature.input_specs]
-        out = _evaluate(owner._graph_module, self._table, flat)
-        return owner._finish(list(out), leaves, self._replace)
+        flat = [next(given) if s.target is None else self._at(s.target) for s in signature.input_specs]
+        out = list(_evaluate(self._program.graph_module, self._table, flat))
+        names = [s.arg.name for s in signature.input_specs if s.kind == InputKind.USER_INPUT]
+        results = []
+        with torch.no_grad():
+            for spec, x in zip(signature.output_specs, out, strict=True):
+                if spec.kind == OutputKind.BUFFER_MUTATION:
+                    prefix, _, last = spec.target.rpartition(".")
+                    self.get_submodule(prefix)._buffers[last] = x
+                elif spec.kind == OutputKind.USER_INPUT_MUTATION:
+                    leaves[names.index(spec.target)].copy_(x)
+                else:
+                    results.append(x)
+        return pytree.tree_unflatten(results, self._program.out_spec)
 
-    def _replace(self, name: str, x: Any) -> None:
-        prefix, _, last = name.rpartition(".")
-        self.get_submodule(prefix)._buffers[last] = x
+    def _at(self, target: str) -> Any:
+        prefix, _, name = target.rpartition(".")
+        return getattr(self.get_submodule(prefix), name)
 
 
 def run(program: ExportedProgram, table: dict[Any, Callable[..., Any]] | None) -> ExportedProgram:

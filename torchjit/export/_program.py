@@ -23,6 +23,12 @@ class ExportedGraph(Graph):
     def __str__(self) -> str:
         return super().__str__().replace("[#users=", "[num_users=")
 
+    def __deepcopy__(self, memo: Any = None) -> ExportedGraph:
+        made = super().__deepcopy__(memo)
+        made.__class__ = ExportedGraph
+        made.output_node().meta = dict(self.output_node().meta)
+        return made  # type: ignore[return-value]
+
 
 def sym_max(a: Any, b: Any) -> Any:
     """The larger of two sizes."""

@@ -182,6 +182,22 @@ def _symbols(form: Any) -> set[str]:
     return {form} if isinstance(form, str) else set()
 
 
+def affine(form: Any) -> tuple[str, int, int] | None:
+    """(symbol, m, c) of an expression that is m*symbol + c with m > 0; None for others."""
+    if isinstance(form, str):
+        return form, 1, 0
+    if not isinstance(form, list):
+        return None
+    operation, left, right = form
+    if operation == "+" and isinstance(right, int):
+        inner = affine(left)
+        return inner and (inner[0], inner[1], inner[2] + right)
+    if operation == "*" and isinstance(left, int) and left > 0:
+        inner = affine(right)
+        return inner and (inner[0], left * inner[1], left * inner[2])
+    return None
+
+
 def _text(form: Any) -> tuple[str, int]:
     """An expression as Python writes it, and how tightly it binds."""
     if not isinstance(form, list):

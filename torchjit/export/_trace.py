@@ -26,6 +26,7 @@ class Captured:
         self.text, self.constants, self.classes = text, constants, classes
         self.in_spec, self.out_spec = in_spec, out_spec
         self.declarations: Any = None
+        self.argument_names: list[str] | None = None
 
 
 class Arguments:
@@ -35,6 +36,7 @@ class Arguments:
         self.args, self.kwargs = args, kwargs
         self.bound = _bound(function, args, kwargs)
         self.leaves, self.spec = pytree.tree_flatten((args, kwargs))
+        self.argument_names = _argument_names(function, args, kwargs)
         self.names = [name for key, x in self.bound.items() for name in _leaf_names(key, x)]
         if len(self.names) != len(self.leaves):
             self.names = [f"arg{i}" for i in range(len(self.leaves))]
@@ -65,6 +67,14 @@ def _bound(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
             rest = next(p for p in parameters if p.kind == p.VAR_POSITIONAL)
             bound[rest.name] = (*bound.get(rest.name, ()), x)
     return {**bound, **kwargs}
+
+
+def _argument_names(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    """A name for each argument: rest_0, rest_1 for those that a parameter *rest takes."""
+    parameters = list(inspect.signature(function).parameters.values())
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = next((p.name for p in parameters if p.kind == p.VAR_POSITIONAL), "")
+    return [*positional[: len(args)], *(f"{rest}_{i}" for i in range(len(args) - len(positional))), *kwargs]
 
 
 def _leaf_names(name: str, x: Any) -> Iterator[str]:
@@ -200,7 +210,7 @@ def capture(
     constants = {**state.constants, **{f"lifted_tensor_{i}": t for i, t in enumerate(lifted)}}
     classes = {_class_name(type(m)): type(m) for m in module.modules()} if module is not None else {}
     made = Captured(text, constants, classes, given.spec, out_spec)
-    made.declarations = declared
+    made.declarations, made.argument_names = declared, given.argument_names
     return made
 
 
@@ -235,7 +245,7 @@ def capture_script(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], d
     except Exception as e:
         raise _at_user_code(e) from None
     made = Captured(text, {}, {}, spec, read_spec(json.loads(json.loads(text)["out_spec"])))
-    made.declarations = declared
+    made.declarations, made.argument_names = declared, list(bound)
     return made
 
 
