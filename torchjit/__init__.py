@@ -104,6 +104,16 @@ _ELSEWHERE.update(
     }
 )  # fmt: skip
 _ELSEWHERE["cond"] = "torchjit._higher_order_ops"
+_ELSEWHERE["SymInt"] = "torchjit.export._symbolic"
+_ELSEWHERE.update(
+    {
+        name: "torchjit._checks"
+        for name in (
+            "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all", "_check_tensor_all_with", "_check_type", "_check_value",
+            "_check_with", "_constrain_as_size", "_sym_sqrt", "SymBool", "SymFloat", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
+        )
+    }
+)  # fmt: skip
 _ELSEWHERE["classes"] = "torchjit._classes"
 _ELSEWHERE["set_printoptions"] = "torchjit._tensor_str"
 _ELSEWHERE["install_as_torch"] = "torchjit._alias"

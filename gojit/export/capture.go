@@ -16,9 +16,9 @@ import (
 // Input is what a parameter of the captured graph is.
 type Input struct {
 	Spec      InputSpec
-	Value     value.Value    // an example; the value itself where it is no tensor
-	Parameter *ir.Value      // of the graph, nil where the graph does not take the input
-	Dims      map[int]string // the symbols that sizes of the tensor are, by dimension
+	Value     value.Value  // an example; the value itself where it is no tensor
+	Parameter *ir.Value    // of the graph, nil where the graph does not take the input
+	Dims      map[int]Size // what sizes of the tensor are, by dimension: symbols, or expressions over them
 }
 
 // Result is one output of the program.
@@ -35,9 +35,10 @@ type Options struct {
 	Script  *Script // of a compiled method
 	// Bare lets the output be one value instead of a tuple of all.
 	Bare bool
-	// Joined are symbols by those that have been found to be equal to them, Fixed the values of symbols that have been found to have one.
-	Joined map[string]string
-	Fixed  map[string]int
+	// Known are symbols that have been found to be constants, or expressions over other symbols.
+	Known map[string]Size
+	// Ranges are the ranges of unbacked symbols that the program checks, by their numbers.
+	Ranges map[int]valueRange
 }
 
 // Lift adds tensors that the captured graph had to be given because its program uses them, before the user's inputs.
@@ -63,7 +64,7 @@ func Capture(g *ir.Graph, o *Options) (p *Program, err error) {
 			return p, err
 		}
 	}
-	p, err = captureRuns(g, o, len(steps))
+	p, err = captureRanges(g, o)
 	var c *conflict
 	if errors.As(err, &c) {
 		return solve(g, o, c)
@@ -76,7 +77,7 @@ var steps = [...]int{0, 1, 2, 3, 5, 12}
 
 func captureRuns(g *ir.Graph, o *Options, runs int) (p *Program, err error) {
 	defer source.Catch(&err)
-	c := &capture{options: o, runs: runs, env: map[*ir.Value]run{}, predicates: map[*ir.Value]*handle{}, given: givenTensors{}}
+	c := &capture{options: o, runs: runs, env: map[*ir.Value]run{}, predicates: map[*ir.Value]*handle{}, given: givenTensors{}, unbackedSymbols: map[string]int{}}
 	c.program = &Program{Graph: &Graph{}}
 	c.fit = newFitter(c.freshSymbol)
 	c.scope = newScope(c.program.Graph, nil)
@@ -106,13 +107,16 @@ type capture struct {
 	made       int      // symbols
 	reached    int      // nodes that have been captured
 	given      givenTensors
+	// unbackedSymbols are the symbols for numbers that elements tell, with the places in the order of symbols by which their ranges are known.
+	unbackedSymbols map[string]int
 }
 
 // conflict is an error that only some of the runs have: sizes cannot be what they are said to be.
 type conflict struct {
 	err     *source.Error
 	run     int
-	reached int // how many nodes had been captured
+	reached int    // how many nodes had been captured
+	guard   *guard // what a decision asks of a symbol
 }
 
 func (e *conflict) Error() string { return e.err.Error() }
@@ -172,10 +176,7 @@ func (c *capture) inputs() {
 func (c *capture) symbols() {
 	position := 0
 	for _, s := range c.options.Symbols {
-		if c.options.Joined[s.Name] != "" {
-			continue
-		}
-		if _, fixed := c.options.Fixed[s.Name]; fixed {
+		if !c.options.isFree(s) {
 			continue
 		}
 		p := make(profile, c.runs)
@@ -200,18 +201,16 @@ func numberOf(s Symbol, position, run int) int {
 		n += s.Hint
 	}
 	if s.Upper >= 0 && n > s.Upper {
-		n = s.Lower + (n-s.Lower)%(s.Upper-s.Lower+1)
+		low := max(s.Lower, min(2, s.Upper)) // 0 and 1 take part in broadcasting
+		n = low + (n-low)%(s.Upper-low+1)
 	}
 	return n
 }
 
 // symbolNumber is the number for a symbol by name in a run.
 func (c *capture) symbolNumber(name string, r int) int {
-	if other := c.options.Joined[name]; other != "" {
-		name = other
-	}
-	if n, ok := c.options.Fixed[name]; ok {
-		return n
+	if s, ok := c.options.Known[name]; ok {
+		return c.sizeNumber(s, r)
 	}
 	for _, a := range c.fit.atoms {
 		if a.size.Name == name {
@@ -221,12 +220,19 @@ func (c *capture) symbolNumber(name string, r int) int {
 	return 0
 }
 
+// sizeNumber is what a size is in a run.
+func (c *capture) sizeNumber(s Size, r int) int {
+	at := map[string]int{}
+	s.symbols(func(name string) { at[name] = c.symbolNumber(name, r) })
+	return source.Must(s.Eval(at))
+}
+
 // placeholder returns a tensor without elements for a run, like an example with other sizes.
-func (c *capture) placeholder(example *tensor.Tensor, dims map[int]string, r int) *tensor.Tensor {
+func (c *capture) placeholder(example *tensor.Tensor, dims map[int]Size, r int) *tensor.Tensor {
 	shape, strides := slices.Clone(example.Shape()), example.Strides()
 	changed := false
-	for d, name := range dims {
-		if n := c.symbolNumber(name, r); n != shape[d] {
+	for d, size := range dims {
+		if n := c.sizeNumber(size, r); n != shape[d] {
 			shape[d], changed = n, true
 		}
 	}
@@ -542,7 +548,7 @@ func (c *capture) refuse(err error, r int) {
 	if r == 0 {
 		source.Throw(&own)
 	}
-	source.Throw(&conflict{&own, r, c.reached})
+	source.Throw(&conflict{err: &own, run: r, reached: c.reached})
 }
 
 // runMeta runs an operator so that it makes tensors without elements.

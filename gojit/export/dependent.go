@@ -106,7 +106,7 @@ func (c *capture) giveDependent(n *ir.Node, o *ops.Operator, args []run, give fu
 	call := c.callNode(o, args)
 	p := make(profile, c.runs)
 	for r := range p {
-		p[r] = unknownNumber(c.made, r)
+		p[r] = c.unknownNumber(c.made, r)
 	}
 	c.unbacked(p)
 	outs := make([]run, len(o.Schema().Returns))

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -416,6 +417,9 @@ func (c *capture) number(s Size) Argument {
 		return c.numberNode(s, "aten::sym_size.int", "sym_size_int", Ref(from.handle.node.Name), intArgument(int64(from.dim)))
 	}
 	if s.Name != "" {
+		if a, ok := c.solved(s); ok {
+			return a
+		}
 		c.fail(source.RuntimeError, "the size %s is not known in this part of the program", s)
 	}
 	target := map[string]string{"+": "add", "*": "mul", "//": "floordiv", "%": "mod", "max": "max", "min": "min"}[s.Op]
@@ -425,6 +429,27 @@ func (c *capture) number(s Size) Argument {
 	}
 	left, right := c.number(a), c.number(b)
 	return c.numberNode(s, "operator::"+target, target, left, right)
+}
+
+// solved computes a symbol from a size that is a multiple of it with something added.
+func (c *capture) solved(s Size) (Argument, bool) {
+	for _, key := range slices.Sorted(maps.Keys(c.scope.sources)) {
+		from := c.scope.sources[key].size
+		name, m, k, ok := from.affine()
+		if !ok || name != s.Name || m == 1 && k == 0 {
+			continue
+		}
+		whole := c.number(from)
+		if k != 0 {
+			whole = c.numberNode(times(m, s), "operator::sub", "sub", whole, intArgument(int64(k)))
+		}
+		if m == 1 {
+			c.scope.numbers[s.Key()] = whole
+			return whole, true
+		}
+		return c.numberNode(s, "operator::floordiv", "floordiv", whole, intArgument(int64(m))), true
+	}
+	return Argument{}, false
 }
 
 func (c *capture) numberNode(s Size, target, name string, args ...Argument) Argument {
@@ -451,7 +476,7 @@ func (c *capture) describe(h *handle) Value {
 		v.Sizes[d] = c.fit.size(p)
 		if s := v.Sizes[d]; !s.IsConstant() {
 			if _, ok := c.scope.sources[s.Key()]; !ok {
-				c.scope.sources[s.Key()] = sizeOf{h, d}
+				c.scope.sources[s.Key()] = sizeOf{h, d, s}
 			}
 		}
 	}

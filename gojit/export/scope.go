@@ -50,6 +50,7 @@ type scope struct {
 type sizeOf struct {
 	handle *handle
 	dim    int
+	size   Size
 }
 
 func newScope(g *Graph, outer *scope) *scope {

@@ -9,8 +9,9 @@ import torchjit as torch
 from torchjit.export._archive import load, save
 from torchjit.export._containers import register_dataclass
 from torchjit.export._decompose import default_decompositions
-from torchjit.export._trace import UserError, capture, capture_script
-from torchjit.export.dynamic_shapes import Dim, ShapesCollection, dims
+from torchjit.export._errors import UserError
+from torchjit.export._trace import capture, capture_script
+from torchjit.export.dynamic_shapes import AdditionalInputs, Constraint, Dim, ShapesCollection, dims
 from torchjit.export.exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature, program_of
 from torchjit.export.graph_signature import ExportBackwardSignature, ExportGraphSignature
 

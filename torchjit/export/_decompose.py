@@ -104,11 +104,29 @@ def _evaluate(module: Any, table: dict[Any, Callable[..., Any]], inputs: list[An
         elif n.op == "call_function" and n.target is torch.ops.higher_order.map_impl:
             mapped = _higher_order_ops.map(lambda xs, *rest, f=args[0]: f(*xs, *rest), args[1], *args[2])
             values[n] = tuple(mapped) if isinstance(mapped, list) else mapped
+        elif n.op == "call_function" and n.target is torch.ops.higher_order.while_loop:
+            test, body, carried, rest = args
+            values[n] = _higher_order_ops.while_loop(lambda *x, f=test, rest=rest: f(*x, *rest), lambda *x, f=body, rest=rest: f(*x, *rest), tuple(carried))
+        elif n.op == "call_function" and n.target is torch.ops.higher_order.scan:
+            values[n] = _scan(*args)
         elif n.op == "call_function":
             values[n] = table.get(n.target, n.target)(*args, **kwargs)
         else:
             return args[0]
     raise ValueError("the graph has no output")
+
+
+def _scan(combine: Any, init: Any, xs: Any, rest: Any) -> Any:
+    """A scan by a graph that gives carries and results one after the other."""
+    count = len(init)
+
+    def turn(carry: Any, x: Any) -> Any:
+        results = combine(*carry, *x, *rest)
+        results = results if isinstance(results, (tuple, list)) else [results]
+        return list(results[:count]), list(results[count:])
+
+    carried, stacked = _higher_order_ops.scan(turn, list(init), list(xs))
+    return (*carried, *stacked)
 
 
 class _Flat(torch.nn.Module):

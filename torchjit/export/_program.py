@@ -9,9 +9,9 @@ import re
 from typing import Any
 
 import torchjit as torch
-from torchjit import _native
+from torchjit import _checks, _native
 from torchjit.export import graph_signature as signatures
-from torchjit.export._symbolic import FakeTensor, Symbol, SymInt, ValueRanges, int_oo, size_of
+from torchjit.export._symbolic import FakeTensor, Symbol, SymInt, ValueRanges, affine, int_oo, size_of
 from torchjit.fx.graph import Graph
 from torchjit.fx.graph_module import GraphModule
 from torchjit.fx.node import Node
@@ -30,21 +30,11 @@ class ExportedGraph(Graph):
         return made  # type: ignore[return-value]
 
 
-def sym_max(a: Any, b: Any) -> Any:
-    """The larger of two sizes."""
-    return a if a >= b else b
-
-
-def sym_min(a: Any, b: Any) -> Any:
-    """The smaller of two sizes."""
-    return a if a <= b else b
-
-
 _OPERATORS = {
     name: getattr(operator, name)
     for name in ("getitem", "add", "sub", "mul", "floordiv", "mod", "truediv", "neg", "eq", "ne", "lt", "le", "gt", "ge", "pow")
 }
-_OPERATORS.update({"max": sym_max, "min": sym_min})
+_OPERATORS.update({"max": _checks.sym_max, "min": _checks.sym_min})
 
 
 def target_of(name: str) -> Any:
@@ -120,6 +110,8 @@ class Reader:
             return tuple(self.value(v) for v in form.get("items") or ())
         if form["kind"] == "int":
             return size_of(form["int"], self.hints)
+        if form["kind"] in ("bool", "float"):
+            return None
         sizes = [size_of(s, self.hints) for s in form.get("sizes") or ()]
         strides = form.get("strides")
         strides = None if strides is None and sizes else [size_of(s, self.hints) for s in strides or ()]
@@ -322,7 +314,18 @@ def write_signature(signature: signatures.ExportGraphSignature) -> dict[str, Any
 
 def read_ranges(program: dict[str, Any]) -> dict[Symbol, ValueRanges]:
     """The ranges of the symbols of a program."""
-    return {Symbol(s["name"]): ValueRanges(s["lower"], int_oo if s["upper"] < 0 else s["upper"]) for s in program["symbols"] or []}
+    ranges = {Symbol(s["name"]): ValueRanges(s["lower"], int_oo if s["upper"] < 0 else s["upper"]) for s in program["symbols"] or []}
+    for node in program["graph"]["nodes"]:
+        if node["op"] != "placeholder":
+            break
+        for size in ((node.get("meta") or {}).get("val") or {}).get("sizes") or ():
+            linear = affine(size)
+            if isinstance(size, list) and linear is not None:
+                name, factor, rest = linear
+                whole = ranges[Symbol(name)]
+                upper = int_oo if whole.upper is int_oo else factor * whole.upper + rest
+                ranges[Symbol(str(size_of(size, {})))] = ValueRanges(factor * whole.lower + rest, upper)
+    return ranges
 
 
 def check(text: str) -> None:

@@ -10,13 +10,10 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _native
+from torchjit.export._errors import UserError
 from torchjit.export._program import stack_trace, write_argument
 from torchjit.export.dynamic_shapes import Declarations, children_of
 from torchjit.utils import _pytree as pytree
-
-
-class UserError(Exception):
-    """A program cannot be exported as it was asked for."""
 
 
 class Captured:
@@ -186,7 +183,7 @@ def capture(
     leaves = given.copies()
     inputs = state.inputs()
     for i, (name, x) in enumerate(zip(names or given.names, leaves, strict=True)):
-        spec: dict[str, Any] = {"kind": "USER_INPUT", "name": name, "dims": {str(d): s for d, s in declared.dims.get(i, {}).items()}}
+        spec: dict[str, Any] = {"kind": "USER_INPUT", "name": name, "dims": declared.form(i)}
         if not isinstance(x, torch.Tensor):
             spec["constant"] = _constant(x, name)
         inputs.append((spec, x if isinstance(x, torch.Tensor) else None))
@@ -233,7 +230,7 @@ def capture_script(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], d
             inputs.append(({"kind": kind, "name": f"{letter}_{name.replace('.', '_')}", "target": name, "persistent": name in persistent}, t))
     names = [name for key, x in bound.items() for name in _leaf_names(key, x)]
     for i, (name, x) in enumerate(zip(names, leaves, strict=True)):
-        form: dict[str, Any] = {"kind": "USER_INPUT", "name": name, "dims": {str(d): s for d, s in declared.dims.get(i, {}).items()}}
+        form: dict[str, Any] = {"kind": "USER_INPUT", "name": name, "dims": declared.form(i)}
         if not isinstance(x, torch.Tensor):
             form["constant"] = _constant(x, name)
         inputs.append((form, x if isinstance(x, torch.Tensor) else None))
