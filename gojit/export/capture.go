@@ -174,8 +174,7 @@ func (c *capture) inputs() {
 
 // symbols gives the user's symbols numbers for the runs.
 func (c *capture) symbols() {
-	position := 0
-	for _, s := range c.options.Symbols {
+	for position, s := range c.options.Symbols {
 		if !c.options.isFree(s) {
 			continue
 		}
@@ -183,7 +182,6 @@ func (c *capture) symbols() {
 		for r := range p {
 			p[r] = numberOf(s, position, r)
 		}
-		position++
 		c.fit.learn(p, SymbolSize(s.Name))
 		c.program.Symbols = append(c.program.Symbols, s)
 		c.made++
@@ -312,6 +310,10 @@ func (c *capture) traceResults(g *ir.Graph, add func(OutputSpec, Argument)) {
 			given := c.result(g.Outputs()[next])
 			a = &given
 			next++
+		}
+		if result.Spec.Kind == Point {
+			c.program.Points = append(c.program.Points, *a)
+			continue
 		}
 		if result.Spec.Kind == UserOutput {
 			user = append(user, func() { add(result.Spec, *a) })

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func solve(g *ir.Graph, o *Options, first *conflict) (*Program, error) {
 				return p, candidate.explain(o, first)
 			case !errors.As(err, &c):
 				return nil, err
-			case c.reached > at.reached && (next == nil || c.reached > next.reached):
+			case c.isBehind(at) && (next == nil || c.reached > next.reached):
 				best, next = candidate, c
 			}
 		}
@@ -38,6 +39,17 @@ func solve(g *ir.Graph, o *Options, first *conflict) (*Program, error) {
 	return nil, first.err
 }
 
+// isBehind reports whether a conflict is found later than another: at a later node, or in another dimension of the same one.
+func (e *conflict) isBehind(other *conflict) bool {
+	if e.reached != other.reached {
+		return e.reached > other.reached
+	}
+	return inBrackets.ReplaceAllString(e.err.Text, "") != inBrackets.ReplaceAllString(other.err.Text, "") && e.guard == nil && other.guard == nil
+}
+
+// inBrackets are the sizes that messages name.
+var inBrackets = regexp.MustCompile(`\([^)]*\)|\[[^\]]*\]`)
+
 // candidates are the options with one thing more that holds of symbols, the least first.
 func candidates(o *Options, at *conflict) []*Options {
 	var list []*Options
@@ -47,11 +59,12 @@ func candidates(o *Options, at *conflict) []*Options {
 	for _, relate := range []func(s, t Symbol) (Size, bool){equal, offset, ratio} {
 		for i, s := range o.Symbols {
 			for _, t := range o.Symbols[i+1:] {
-				if s.Hint > t.Hint {
-					s, t = t, s
+				a, b := s, t
+				if a.Hint > b.Hint {
+					a, b = b, a
 				}
-				if is, ok := relate(s, t); ok && o.isFree(s) && o.isFree(t) {
-					list = append(list, o.with(t.Name, is))
+				if is, ok := relate(a, b); ok && o.isFree(a) && o.isFree(b) {
+					list = append(list, o.with(b.Name, is))
 				}
 			}
 		}

@@ -70,8 +70,23 @@ def _convolution(dims: int, transposed: bool) -> Callable[..., Any]:
     return back if transposed else straight
 
 
-def default_decompositions() -> dict[Any, Callable[..., Any]]:
-    """What run_decompositions puts in the place of operators that are made of others."""
+class CustomDecompTable(dict[Any, Any]):
+    """A table of functions by operators, at first that of default_decompositions."""
+
+    def __init__(self) -> None:
+        super().__init__(_standard())
+
+    def materialize(self) -> dict[Any, Callable[..., Any]]:
+        """The table as a dictionary."""
+        return dict(self)
+
+
+def default_decompositions() -> CustomDecompTable:
+    """What run_decompositions puts in the place of operators that are made of others. It may be changed."""
+    return CustomDecompTable()
+
+
+def _standard() -> dict[Any, Callable[..., Any]]:
     aten = torch.ops.aten
     table: dict[Any, Callable[..., Any]] = {
         aten.linear.default: _linear, aten.t.default: _t, aten.softmax.int: _softmax, aten.log_softmax.int: _log_softmax,

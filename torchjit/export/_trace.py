@@ -10,6 +10,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _native
+from torchjit.export._calls import Calls
 from torchjit.export._errors import UserError
 from torchjit.export._program import stack_trace, write_argument
 from torchjit.export.dynamic_shapes import Declarations, children_of
@@ -24,6 +25,7 @@ class Captured:
         self.in_spec, self.out_spec = in_spec, out_spec
         self.declarations: Any = None
         self.argument_names: list[str] | None = None
+        self.calls: dict[str, Any] = {}
 
 
 class Arguments:
@@ -169,11 +171,11 @@ def _random_state() -> Iterator[None]:
 
 
 def capture(
-    function: Callable[..., Any], module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any = None, names: list[str] | None = None, bare: bool = False
+    function: Callable[..., Any], module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any = None, names: list[str] | None = None, bare: bool = False, preserved: tuple[str, ...] = (),
 ) -> Captured:  # fmt: skip
     """The program that function(*args, **kwargs) is; module, if not None, is what its parameters and buffers belong to.
 
-    names are those of the inputs; bare lets a single output be no tuple.
+    names are those of the inputs; bare lets a single output be no tuple; preserved are the paths of modules whose calls are noted.
     """
     given = Arguments(module.forward if module is not None else function, args, kwargs)
     declared = dynamic_shapes if isinstance(dynamic_shapes, Declarations) else Declarations()
@@ -192,12 +194,16 @@ def capture(
         "inputs": [spec for spec, _ in inputs], "symbols": [s.form() for s in declared.symbols], "bare": bare,
         "modules": {path: _class_name(type(m)) for path, m in module.named_modules()} if module is not None else {},
     }  # fmt: skip
-    with _scopes(module), _random_state():
+    calls = Calls(module, preserved)
+    with _scopes(module), _random_state(), calls:
         _native.export_begin([t for _, t in inputs], not declared.symbols)
         try:
             result = function(*call_args, **call_kwargs)
             flat, out_spec = pytree.tree_flatten(result)
             options["results"], tensors = _results(state.assigned(), flat)
+            points = calls.tensors()
+            options["results"] += [{"kind": "POINT"}] * len(points)
+            tensors += points
             text, lifted = _native.export_end(tensors, json.dumps(options))
         except Exception as e:
             raise _at_user_code(e) from None
@@ -208,6 +214,7 @@ def capture(
     classes = {_class_name(type(m)): type(m) for m in module.modules()} if module is not None else {}
     made = Captured(text, constants, classes, given.spec, out_spec)
     made.declarations, made.argument_names = declared, given.argument_names
+    made.calls = calls.signatures(json.loads(text)) if preserved else {}
     return made
 
 
@@ -251,11 +258,16 @@ def _at_user_code(e: Exception) -> Exception:
     what, found, frames = str(e).partition("\n\nfrom user code:\n")
     if found:
         message = f"{what.strip()}\n\nfrom user code:\n{stack_trace(frames)}"
-    elif "Constraints violated" not in what:
+    elif not _is_users(what):
         return e
     else:
         message = what.strip()
-    return UserError(message) if "Constraints violated" in what else type(e)(message)
+    return UserError(message) if _is_users(what) else type(e)(message)
+
+
+def _is_users(message: str) -> bool:
+    """Whether an error is about what the export was asked for: sizes that cannot be what is said of them, decisions by elements."""
+    return "Constraints violated" in message or message.startswith("The program makes a Python value of the elements")
 
 
 def _class_name(cls: type) -> str:

@@ -120,6 +120,11 @@ class ExportedProgram:
         return "ATEN"
 
     @property
+    def verifiers(self) -> list[Any]:
+        """The classes that check programs of this dialect."""
+        return [self.verifier]
+
+    @property
     def verifier(self) -> Any:
         from torchjit.export._verifier import Verifier
 
@@ -210,6 +215,8 @@ def program_of(captured: Any, state: dict[str, Any], constants: dict[str, Any], 
     inputs = [s.arg for s in signature.input_specs if s.kind == InputKind.USER_INPUT]
     outputs = [s.arg for s in signature.output_specs if s.kind == OutputKind.USER_OUTPUT]
     entries[0].signature = ModuleCallSignature(inputs, outputs, spec.in_spec, spec.out_spec, captured.argument_names)
+    for entry in entries[1:]:
+        entry.signature = captured.calls.get(entry.fqn)
     names = {s.target: s for s in signature.input_specs if s.target}
     kept = {name: t for name, t in constants.items() if name in names}
     return ExportedProgram(module, signature, state, _program.read_ranges(form), entries, kept, form, spec, example, captured.classes)
