@@ -137,7 +137,7 @@ func (c *capture) inputs() {
 		given := &c.options.Inputs[i]
 		in := given.Parameter
 		spec := given.Spec
-		spec.Name = c.scope.names.name(spec.Name)
+		spec.Name = c.scope.names.input(spec.Name)
 		n := &Node{Op: Placeholder, Name: spec.Name, Target: spec.Name}
 		c.scope.add(n)
 		if given.Value.IsTensor() {

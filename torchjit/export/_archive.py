@@ -16,10 +16,10 @@ from torchjit.export.exported_program import ExportedProgram, program_of
 from torchjit.export.graph_signature import InputKind
 
 
-def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, opset_version: Any = None) -> None:
+def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, opset_version: Any = None, pickle_protocol: int = 2) -> None:
     """Writes a program, with its tensors, to a file or to an object with a method write. Files are usually called NAME.pt2.
 
-    A file is replaced when its successor is whole. extra_files are further contents, by names. Raises TypeError for what is
+    opset_version and pickle_protocol have no effect. A file is replaced when its successor is whole. extra_files are further contents, by names. Raises TypeError for what is
     no exported program, and SpecViolationError where its graph is not what Export IR allows.
     """
     if not isinstance(ep, ExportedProgram):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import linecache
 import operator
@@ -11,6 +12,7 @@ from typing import Any
 import torchjit as torch
 from torchjit import _checks, _native
 from torchjit.export import graph_signature as signatures
+from torchjit.export._errors import SpecViolationError
 from torchjit.export._symbolic import FakeTensor, Symbol, SymInt, ValueRanges, affine, int_oo, size_of
 from torchjit.fx.graph import Graph
 from torchjit.fx.graph_module import GraphModule
@@ -22,6 +24,13 @@ class ExportedGraph(Graph):
 
     def __str__(self) -> str:
         return super().__str__().replace("[#users=", "[num_users=")
+
+    def create_node(self, op: str, target: Any, args: Any = None, kwargs: Any = None, name: str | None = None, type_expr: Any = None) -> Node:
+        """Adds a node. Placeholders have the names of the arguments, also where these are names of Python's functions."""
+        made = super().create_node(op, target, args, kwargs, name, type_expr)
+        if op == "placeholder" and name is not None and hasattr(builtins, name) and all(n.name != name for n in self.nodes):
+            made.name = name
+        return made
 
     def __deepcopy__(self, memo: Any = None) -> ExportedGraph:
         made = super().__deepcopy__(memo)
@@ -49,7 +58,7 @@ def target_of(name: str) -> Any:
 
 
 def name_of(target: Any) -> str:
-    """The name by which the library knows what a node calls. Raises ValueError for what Export IR cannot call."""
+    """The name by which the library knows what a node calls. Raises SpecViolationError for what Export IR cannot call."""
     from torchjit import _higher_order_ops
     from torchjit._ops import OpOverload
 
@@ -60,7 +69,7 @@ def name_of(target: Any) -> str:
     for name, function in _OPERATORS.items():
         if function is target:
             return f"operator::{name}"
-    raise ValueError(f"{target} is no operator: Export IR calls overloads of operators, such as torch.ops.aten.add.Tensor")
+    raise SpecViolationError(f"Operator '{target}' is not an allowed operator type: Export IR calls overloads of operators, such as torch.ops.aten.add.Tensor")
 
 
 class Reader:
@@ -255,7 +264,7 @@ def _form(n: Any) -> Any:
 
 
 def write_graph(module: GraphModule, classes: dict[str, Any]) -> dict[str, Any]:
-    """A graph as the library reads it. Raises ValueError for nodes that Export IR does not have."""
+    """A graph as the library reads it. Raises SpecViolationError for calls that Export IR does not have."""
     nodes, graphs = [], []
     for n in module.graph.nodes:
         form: dict[str, Any] = {"op": n.op, "name": n.name, "target": name_of(n.target) if n.op == "call_function" else str(n.target)}
@@ -330,8 +339,6 @@ def read_ranges(program: dict[str, Any]) -> dict[Symbol, ValueRanges]:
 
 def check(text: str) -> None:
     """Raises SpecViolationError where a program is not what Export IR allows."""
-    from torchjit.export._verifier import SpecViolationError
-
     try:
         _native.export_check(text)
     except ValueError as e:

@@ -13,7 +13,7 @@ from torchjit.export.graph_signature import ExportGraphSignature, InputKind, Out
 from torchjit.fx.graph import Graph
 from torchjit.fx.graph_module import GraphModule
 
-__all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature"]
+__all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions"]
 
 
 @dataclasses.dataclass
@@ -222,3 +222,10 @@ def program_of(captured: Any, state: dict[str, Any], constants: dict[str, Any], 
     return ExportedProgram(module, signature, state, _program.read_ranges(form), entries, kept, form, spec, example, captured.classes)
 
 
+
+def __getattr__(name: str) -> Any:
+    if name == "default_decompositions":
+        from torchjit.export._decompose import default_decompositions
+
+        return default_decompositions
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
