@@ -51,7 +51,6 @@ def export(
     state = OrderedDict(mod.state_dict(keep_vars=True)) if not isinstance(mod, torch.jit.ScriptModule) else OrderedDict(mod.state_dict())
     rest = {name: b for name, b in mod.named_buffers() if name not in state}
     program = program_of(captured, state, {**rest, **captured.constants}, (args, kwargs or {}))
-    program._declarations = captured.declarations
     if isinstance(given, AdditionalInputs):
         given.verify(program)
     return program

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -124,11 +125,23 @@ def _evaluate(module: Any, table: dict[Any, Callable[..., Any]], inputs: list[An
             values[n] = _higher_order_ops.while_loop(lambda *x, f=test, rest=rest: f(*x, *rest), lambda *x, f=body, rest=rest: f(*x, *rest), tuple(carried))
         elif n.op == "call_function" and n.target is torch.ops.higher_order.scan:
             values[n] = _scan(*args)
+        elif n.op == "call_function" and n.target in _numbers():
+            values[n] = _numbers()[n.target](*args)
         elif n.op == "call_function":
             values[n] = table.get(n.target, n.target)(*args, **kwargs)
         else:
             return args[0]
     raise ValueError("the graph has no output")
+
+
+@functools.cache
+def _numbers() -> dict[Any, Callable[..., Any]]:
+    """What operators that give numbers, or check them, are as calls that a capture sees."""
+    aten = torch.ops.aten
+    return {
+        aten.sym_size.int: lambda x, dim: x.size(dim), aten.item.default: lambda x: x.item(),
+        aten._assert_scalar.default: lambda cond, message: torch._check(cond, lambda: message),
+    }  # fmt: skip
 
 
 def _scan(combine: Any, init: Any, xs: Any, rest: Any) -> Any:
@@ -187,6 +200,7 @@ class _Flat(torch.nn.Module):
 def run(program: ExportedProgram, table: dict[Any, Callable[..., Any]] | None) -> ExportedProgram:
     """The program with the table's functions in the place of operators: it is captured again, on the inputs of the first capture."""
     from torchjit.export._trace import capture
+    from torchjit.export.dynamic_shapes import declarations_of
     from torchjit.export.exported_program import program_of
 
     if program.example_inputs is None:
@@ -195,9 +209,12 @@ def run(program: ExportedProgram, table: dict[Any, Callable[..., Any]] | None) -
     args, kwargs = program.example_inputs
     module = _Flat(program, table)
     names = [s.arg.name for s in program.graph_signature.input_specs if s.target is None]
-    captured = capture(module, module, args, kwargs, program._declarations, names)
+    captured = capture(module, module, args, kwargs, declarations_of(program), names)
     made = program_of(captured, OrderedDict(program.state_dict), {**program.constants, **captured.constants}, program.example_inputs)
-    made._declarations = program._declarations
+    for entry, former in zip(made.module_call_graph, program.module_call_graph, strict=False):
+        entry.fqn = former.fqn
+    first = made.module_call_graph[0].signature
+    first.forward_arg_names = program.module_call_graph[0].signature.forward_arg_names  # type: ignore[union-attr]
     return made
 
 

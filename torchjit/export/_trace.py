@@ -23,7 +23,6 @@ class Captured:
     def __init__(self, text: str, constants: dict[str, Any], classes: dict[str, Any], in_spec: Any, out_spec: Any) -> None:
         self.text, self.constants, self.classes = text, constants, classes
         self.in_spec, self.out_spec = in_spec, out_spec
-        self.declarations: Any = None
         self.argument_names: list[str] | None = None
         self.calls: dict[str, Any] = {}
 
@@ -213,7 +212,7 @@ def capture(
     constants = {**state.constants, **{f"lifted_tensor_{i}": t for i, t in enumerate(lifted)}}
     classes = {_class_name(type(m)): type(m) for m in module.modules()} if module is not None else {}
     made = Captured(text, constants, classes, given.spec, out_spec)
-    made.declarations, made.argument_names = declared, given.argument_names
+    made.argument_names = given.argument_names
     made.calls = calls.signatures(json.loads(text)) if preserved else {}
     return made
 
@@ -249,7 +248,7 @@ def capture_script(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], d
     except Exception as e:
         raise _at_user_code(e) from None
     made = Captured(text, {}, {}, spec, read_spec(json.loads(json.loads(text)["out_spec"])))
-    made.declarations, made.argument_names = declared, list(bound)
+    made.argument_names = list(bound)
     return made
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from torchjit._tensor import Tensor
 from torchjit.export._dims import Dim, _DerivedDim, _DimHint, dims  # noqa: F401
 from torchjit.export._errors import UserError
-from torchjit.export._symbolic import int_oo
+from torchjit.export._symbolic import SymInt, int_oo
 from torchjit.utils import _pytree as pytree
 
 __all__ = ["AdditionalInputs", "Constraint", "Dim", "ShapesCollection", "dims", "refine_dynamic_shapes_from_suggested_fixes"]
@@ -195,6 +195,24 @@ class Declarations:
         declared = Declared(f"s{len(self.symbols)}", lower, upper, hint, label, place, must)
         self.symbols.append(declared)
         return declared
+
+
+def declarations_of(program: Any) -> Declarations:
+    """What a program says of the sizes of its inputs."""
+    made = Declarations()
+    user = [n for n, s in zip(program.graph.find_nodes(op="placeholder"), program.graph_signature.input_specs, strict=True) if s.target is None]
+    used: set[str] = set()
+    for leaf, node in enumerate(user):
+        shape = node.meta["val"].shape if isinstance(node.meta.get("val"), Tensor) else ()
+        for d, n in enumerate(shape):
+            if isinstance(n, SymInt):
+                made.dims.setdefault(leaf, {})[d] = n._form
+                used |= {s.name for s in n.free_symbols()}
+    for s in program._symbols:
+        if s["name"] in used:
+            upper = int_oo if s["upper"] < 0 else s["upper"]
+            made.symbols.append(Declared(s["name"], s["lower"], upper, s["hint"], s.get("label", ""), s.get("place", ""), bool(s.get("must"))))
+    return made
 
 
 class Constraint:

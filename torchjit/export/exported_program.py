@@ -60,7 +60,6 @@ class ExportedProgram:
         self._module_call_graph, self._call_spec = module_call_graph, call_spec
         self._example_inputs = example_inputs
         self._classes = classes or {}
-        self._declarations: Any = None
         self._symbols, self._modules = program.get("symbols") or [], program.get("modules") or {}
 
     @property
