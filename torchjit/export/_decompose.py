@@ -15,62 +15,6 @@ from torchjit.fx.node import map_arg
 from torchjit.utils import _pytree as pytree
 
 
-def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    aten = torch.ops.aten
-    turned = aten.permute.default(weight, [1, 0])
-    if bias is None:
-        return aten.matmul.default(x, turned)
-    if x.dim() == 2:
-        return aten.addmm.default(bias, x, turned)
-    return aten.add.Tensor(aten.matmul.default(x, turned), bias)
-
-
-def _t(x: Any) -> Any:
-    return torch.ops.aten.permute.default(x, [1, 0] if x.dim() == 2 else list(range(x.dim())))
-
-
-def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
-    x = x if dtype is None else torch.ops.aten._to_copy.default(x, dtype=dtype)
-    return torch.ops.aten._softmax.default(x, dim, False)
-
-
-def _log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
-    x = x if dtype is None else torch.ops.aten._to_copy.default(x, dtype=dtype)
-    return torch.ops.aten._log_softmax.default(x, dim, False)
-
-
-def _layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enable: bool = True) -> Any:
-    return torch.ops.aten.native_layer_norm.default(x, shape, weight, bias, eps)[0]
-
-
-def _flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    shape = list(x.shape)
-    start, end = start_dim % max(1, len(shape)), end_dim % max(1, len(shape))
-    if start == end:
-        return x
-    return torch.ops.aten.reshape.default(x, [*shape[:start], -1, *shape[end + 1 :]])
-
-
-def _transpose(x: Any, dim0: int, dim1: int) -> Any:
-    order = list(range(x.dim()))
-    order[dim0], order[dim1] = order[dim1], order[dim0]
-    return torch.ops.aten.permute.default(x, order)
-
-
-def _convolution(dims: int, transposed: bool) -> Callable[..., Any]:
-    def many(n: Any) -> list[int]:
-        given = [n] if isinstance(n, int) else list(n)
-        return given * dims if len(given) == 1 else given
-
-    def straight(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
-        return torch.ops.aten.convolution.default(x, weight, bias, many(stride), many(padding), many(dilation), False, [0] * dims, groups)
-
-    def back(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
-        return torch.ops.aten.convolution.default(x, weight, bias, many(stride), many(padding), many(dilation), True, many(output_padding), groups)
-
-    return back if transposed else straight
-
-
 class CustomDecompTable(dict[Any, Any]):
     """A table of functions by operators, at first that of default_decompositions."""
 
@@ -88,17 +32,9 @@ def default_decompositions() -> CustomDecompTable:
 
 
 def _standard() -> dict[Any, Callable[..., Any]]:
-    aten = torch.ops.aten
-    table: dict[Any, Callable[..., Any]] = {
-        aten.linear.default: _linear, aten.t.default: _t, aten.softmax.int: _softmax, aten.log_softmax.int: _log_softmax,
-        aten.layer_norm.default: _layer_norm, aten.flatten.using_ints: _flatten, aten.transpose.int: _transpose,
-    }  # fmt: skip
-    for dims in (1, 2, 3):
-        table[getattr(aten, f"conv{dims}d").default] = _convolution(dims, False)
-    table[aten.conv_transpose1d.default] = _convolution(1, True)
-    table[aten.conv_transpose2d.input] = _convolution(2, True)
-    table[aten.conv_transpose3d.input] = _convolution(3, True)
-    return table
+    from torchjit.export._core_operators import table
+
+    return table()
 
 
 core_aten_decompositions = default_decompositions
