@@ -41,6 +41,9 @@ func exportBegin(c *call) error {
 	}
 	r := trace.NewRecorder(pythonHost{c.thread})
 	r.Exact, r.FixedSizes = true, c.argBool(1)
+	t := c.thread
+	enabled := t.mode.GradEnabled()
+	r.NoGrad = func() bool { return enabled && !t.mode.GradEnabled() }
 	for w := range c.arg(0).items {
 		v, err := plainValue(w)
 		if err != nil {

@@ -29,6 +29,10 @@ type narrowedRange struct {
 
 func (e *narrowedRange) Error() string { return fmt.Sprintf("symbol %d is in another range", e.symbol) }
 
+// commonFactor is what unknown numbers are multiples of where a program refuses other ones: it divides them into equal parts, and the operator
+// that does so says when that fails.
+const commonFactor = 60
+
 // maxNarrowings bounds how often a capture begins anew.
 const maxNarrowings = 200
 
@@ -38,6 +42,14 @@ func captureRanges(g *ir.Graph, o *Options) (*Program, error) {
 	own.Ranges = maps.Clone(o.Ranges)
 	for range maxNarrowings {
 		p, err := captureRuns(g, &own, len(steps))
+		if c := (*conflict)(nil); errors.As(err, &c) && c.unbacked && own.factor == 0 {
+			own.factor = commonFactor
+			if p, err := captureRuns(g, &own, len(steps)); err == nil {
+				return p, nil
+			}
+			own.factor = 1
+			return p, err
+		}
 		var n *narrowedRange
 		if !errors.As(err, &n) {
 			return p, err
@@ -276,6 +288,9 @@ func (c *capture) isUnbacked(v *ir.Value, depth int) bool {
 	n := v.Node()
 	if depth > maxExpression || n.Kind() == "prim::Param" {
 		return false
+	}
+	if is, ok := c.env[v]; ok && is[0].IsFloat() && c.floats[is[0].Float()] != nil {
+		return true
 	}
 	if is, ok := c.env[v]; ok && is[0].IsInt() {
 		p := make(profile, c.runs)

@@ -2,6 +2,7 @@ package export
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,6 +40,7 @@ type Options struct {
 	Known map[string]Size
 	// Ranges are the ranges of unbacked symbols that the program checks, by their numbers.
 	Ranges map[int]valueRange
+	factor int // what unknown numbers are multiples of, where that is not 0
 }
 
 // Lift adds tensors that the captured graph had to be given because its program uses them, before the user's inputs.
@@ -77,7 +79,7 @@ var steps = [...]int{0, 1, 2, 3, 5, 12}
 
 func captureRuns(g *ir.Graph, o *Options, runs int) (p *Program, err error) {
 	defer source.Catch(&err)
-	c := &capture{options: o, runs: runs, env: map[*ir.Value]run{}, predicates: map[*ir.Value]*handle{}, given: givenTensors{}, unbackedSymbols: map[string]int{}}
+	c := &capture{options: o, runs: runs, env: map[*ir.Value]run{}, predicates: map[*ir.Value]*handle{}, given: givenTensors{}, unbackedSymbols: map[string]int{}, floats: map[float64]*Node{}}
 	c.program = &Program{Graph: &Graph{}}
 	c.fit = newFitter(c.freshSymbol)
 	c.scope = newScope(c.program.Graph, nil)
@@ -109,6 +111,7 @@ type capture struct {
 	given      givenTensors
 	// unbackedSymbols are the symbols for numbers that elements tell, with the places in the order of symbols by which their ranges are known.
 	unbackedSymbols map[string]int
+	floats          map[float64]*Node // of floats that elements tell, by what they are in the first run
 }
 
 // conflict is an error that only some of the runs have: sizes cannot be what they are said to be.
@@ -117,6 +120,8 @@ type conflict struct {
 	run     int
 	reached int    // how many nodes had been captured
 	guard   *guard // what a decision asks of a symbol
+	// unbacked tells that there are numbers which elements tell.
+	unbacked bool
 }
 
 func (e *conflict) Error() string { return e.err.Error() }
@@ -547,10 +552,25 @@ func (c *capture) refuse(err error, r int) {
 	if !own.Range.IsValid() && c.node != nil {
 		own.Range = c.node.Range
 	}
-	if r == 0 {
+	if len(c.unbackedSymbols) > 0 {
+		own.Text += c.unknowns(r)
+	}
+	if r == 0 && len(c.unbackedSymbols) == 0 {
 		source.Throw(&own)
 	}
-	source.Throw(&conflict{err: &own, run: r, reached: c.reached})
+	source.Throw(&conflict{err: &own, run: r, reached: c.reached, unbacked: len(c.unbackedSymbols) > 0})
+}
+
+// unknowns says which numbers that elements tell a run has.
+func (c *capture) unknowns(r int) string {
+	var list []string
+	for _, a := range c.fit.atoms {
+		if _, ok := c.unbackedSymbols[a.size.Name]; ok {
+			list = append(list, fmt.Sprintf("%s = %d", a.size.Name, a.profile[r]))
+		}
+	}
+	return "\nSizes and numbers here follow from the elements of tensors; this is the error where " + strings.Join(list, ", ") +
+		". Say with torch._check what holds for all elements."
 }
 
 // runMeta runs an operator so that it makes tensors without elements.

@@ -32,6 +32,9 @@ func (c *capture) element(n *ir.Node, o *ops.Operator, args []run) {
 			c.env[n.Output()] = c.elementSymbol(args[0])
 			return
 		}
+	case "aten::Float":
+		c.env[n.Output()] = c.elementFloat(args[0])
+		return
 	}
 	c.fail(source.RuntimeError, "%s makes a number of the elements of a tensor, which an exported program can only do for integers", o.BaseName())
 }
@@ -53,6 +56,20 @@ func (c *capture) elementSymbol(of run) run {
 	return out
 }
 
+// elementFloat makes a number of the float that a tensor holds: one for each run, by which its node is found.
+func (c *capture) elementFloat(of run) run {
+	c.distinguish()
+	out := make(run, c.runs)
+	for r := range out {
+		out[r] = value.Float(0.37 * float64(1000003+64*len(c.floats)+r))
+	}
+	n := &Node{Op: CallFunction, Name: c.scope.names.name("item"), Target: "aten::item", Args: []Argument{Ref(c.read(c.handleOf(of)).Name)}, Meta: c.place()}
+	n.Meta.Val = &Value{Kind: FloatValue}
+	c.scope.add(n)
+	c.floats[out[0].Float()] = n
+	return out
+}
+
 // unbacked makes a symbol of a number that no size of an input tells.
 func (c *capture) unbacked(p profile) Size {
 	size := SymbolSize("i" + itoa(c.made))
@@ -67,7 +84,7 @@ func (c *capture) unbacked(p profile) Size {
 // unknownNumber is what stands for an unknown number in a run.
 func (c *capture) unknownNumber(symbol, r int) int {
 	within := c.rangeOf(symbol)
-	n := 3 + symbol*2 + r*(symbol+2)
+	n := (3 + symbol*2 + r*(symbol+2)) * max(1, c.options.factor)
 	if n < within.low {
 		n += within.low
 	}

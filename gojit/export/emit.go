@@ -11,6 +11,7 @@ import (
 	"torchjit/gojit/schema"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/trace"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -45,8 +46,20 @@ type emission struct {
 // emitNode captures a node as the call of an operator that writes nothing.
 func (c *capture) emitNode(n *ir.Node, o *ops.Operator, args []run) {
 	made := c.emit(o, args)
+	if _, detached := n.Attr(trace.Detached); detached {
+		c.detach(&made)
+	}
 	for i, v := range n.Outputs() {
 		c.env[v] = made.outs[i]
+	}
+}
+
+// detach makes the tensors that a call gives ones that no gradient goes through.
+func (c *capture) detach(made *emission) {
+	for i, out := range made.outs {
+		if out[0].IsTensor() && out[0].Tensor().DType().IsFloating() {
+			made.outs[i] = c.emit(ops.Find("aten::detach"), []run{out}).outs[0]
+		}
 	}
 }
 
@@ -275,6 +288,9 @@ func (c *capture) argument(is run, t, written types.Type) Argument {
 	case value.KindInt:
 		return c.intArgument(is, written)
 	case value.KindFloat:
+		if n := c.floats[v.Float()]; n != nil && c.scope.graph.Node(n.Name) == n {
+			return Ref(n.Name)
+		}
 		if p, ok := integers(is); ok && !p.isConstant() {
 			return c.number(c.fit.size(p))
 		}

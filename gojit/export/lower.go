@@ -149,6 +149,10 @@ func (l *lowerer) insert(kind string, t types.Type, inputs ...*ir.Value) *ir.Val
 
 // call adds the call of an operator.
 func (l *lowerer) call(n *Node) {
+	if n.Target == "aten::item" && n.Meta.Val.Kind == FloatValue {
+		l.values[n.Name] = l.insert("aten::Float", types.Float, l.value(n, n.Args[0], types.Tensor))
+		return
+	}
 	if n.Target == "aten::item" && n.Meta.Val.Kind == IntValue {
 		l.values[n.Name] = l.insert("aten::Int", types.Int, l.value(n, n.Args[0], types.Tensor))
 		return

@@ -154,7 +154,7 @@ func (c *capture) constantTensor(t *tensor.Tensor) run {
 func (c *capture) guard(n *ir.Node) {
 	is := c.known(n.Input(0))
 	if c.scope.handles[is[0].Tensor()] != nil {
-		c.fail(source.RuntimeError, dependsOnElements+" Use torch.cond for a decision, or torch.where")
+		c.fail(source.RuntimeError, dependsOnElements+" Use torch.cond or torch.where for a decision, and x.item() for a number")
 	}
 	if c.isUnbacked(n.Input(0), 0) {
 		c.settled(n, is)

@@ -14,6 +14,8 @@ import (
 const (
 	// Operator is the attribute of conditions that are calls of cond.
 	Operator = "operator"
+	// Detached is the attribute of calls whose results no gradient goes through.
+	Detached = "detached"
 	// Guard is where the program has made a Python value of its input; the attribute "what" says which.
 	Guard = "export::guard"
 	// Check is where the program says that its input, a truth value, holds.
@@ -231,11 +233,11 @@ func (r *Recorder) mapped(n *ir.Node) int {
 	return 1
 }
 
-// Element records that the program makes an integer of a tensor's only element, and returns the tensor that the program has for it;
-// nil where the element is no integer of the trace.
+// Element records that the program makes a number of a tensor's only element, and returns the tensor that the program has for it;
+// nil where the element is no integer or float of the trace.
 func (r *Recorder) Element(t *tensor.Tensor) *tensor.Tensor {
 	v := r.values[t]
-	if v == nil || !t.DType().IsIntegral() || t.Numel() != 1 {
+	if v == nil || !t.DType().IsIntegral() && !t.DType().IsFloating() || t.Numel() != 1 {
 		return nil
 	}
 	s, err := t.Item()
@@ -243,7 +245,14 @@ func (r *Recorder) Element(t *tensor.Tensor) *tensor.Tensor {
 		return nil
 	}
 	r.FixedSizes = false // the sizes of what follows may be this number
-	n := r.g.InsertNode(r.g.Create("aten::Int", []*ir.Value{v}, 1).SetRange(r.place()))
+	kind := "aten::Int"
+	if t.DType().IsFloating() {
+		kind = "aten::Float"
+	}
+	n := r.g.InsertNode(r.g.Create(kind, []*ir.Value{v}, 1).SetRange(r.place()))
+	if t.DType().IsFloating() {
+		return r.floatTensor(n.Output(), s.Float64())
+	}
 	return r.numberTensor(n.Output(), int(s.Int64()))
 }
 

@@ -92,7 +92,18 @@ class ModuleState:
         self.parameters = dict(_members(module, "_parameters")) if module is not None else {}
         self.buffers = dict(_members(module, "_buffers")) if module is not None else {}
         self.constants = dict(_constants(module)) if module is not None else {}
+        self.attributes = [(path, m, dict(m.__dict__)) for path, m in module.named_modules()] if module is not None else []
         self.saved = {name: (b._version, b.detach().clone()) for name, b in {**self.buffers, **self.constants}.items()}
+
+    def check_attributes(self) -> None:
+        """Raises AssertionError where the program has set an attribute of a module to a tensor: buffers alone may be set."""
+        for path, m, before in self.attributes:
+            for name, x in m.__dict__.items():
+                if isinstance(x, torch.Tensor) and before.get(name) is not x:
+                    where = f"{path}.{name}" if path else name
+                    raise AssertionError(
+                        f"Mutating module attribute {where} during export. Tensors that a program keeps are buffers: register_buffer in the module's __init__."
+                    )
 
     def persistent(self, name: str) -> bool:
         prefix, _, last = name.rpartition(".")
@@ -116,6 +127,12 @@ class ModuleState:
 
     def restore(self) -> None:
         """Gives the module its tensors back, with the elements that they had."""
+        for _, m, before in self.attributes:
+            for name in [n for n, x in m.__dict__.items() if isinstance(x, torch.Tensor) and before.get(n) is not x]:
+                if name in before:
+                    m.__dict__[name] = before[name]
+                else:
+                    del m.__dict__[name]
         for name, b in self.buffers.items():
             prefix, _, last = name.rpartition(".")
             self.module.get_submodule(prefix)._buffers[last] = b
@@ -198,6 +215,7 @@ def capture(
         _native.export_begin([t for _, t in inputs], not declared.symbols)
         try:
             result = function(*call_args, **call_kwargs)
+            state.check_attributes()
             flat, out_spec = pytree.tree_flatten(result)
             options["results"], tensors = _results(state.assigned(), flat)
             points = calls.tensors()
