@@ -42,10 +42,9 @@ func (c *capture) element(n *ir.Node, o *ops.Operator, args []run) {
 // elementSymbol makes a symbol of the integer that a tensor holds.
 func (c *capture) elementSymbol(of run) run {
 	c.distinguish()
-	p := make(profile, c.runs)
+	p := c.unknownNumbers()
 	out := make(run, c.runs)
 	for r := range p {
-		p[r] = c.unknownNumber(c.made, r)
 		out[r] = intValue(p[r])
 	}
 	size := c.unbacked(p)
@@ -81,10 +80,26 @@ func (c *capture) unbacked(p profile) Size {
 	return size
 }
 
-// unknownNumber is what stands for an unknown number in a run.
-func (c *capture) unknownNumber(symbol, r int) int {
-	within := c.rangeOf(symbol)
-	n := (3 + symbol*2 + r*(symbol+2)) * max(1, c.options.factor)
+// unknownNumbers are what stands for an unknown number in the runs: another profile than all that are known, and no simple function of them.
+func (c *capture) unknownNumbers() profile {
+	within := c.rangeOf(c.made)
+	p := make(profile, c.runs)
+	for salt := range maxSalts {
+		for r := range p {
+			p[r] = unknownNumber(c.made, r, salt, max(1, c.options.factor), within)
+		}
+		if _, known := c.fit.known[p.key()]; !known && (c.runs == 1 || !p.isConstant()) {
+			break
+		}
+	}
+	return p
+}
+
+// maxSalts bounds how many profiles are tried for an unknown number. Those of a narrow range may be all taken.
+const maxSalts = 64
+
+func unknownNumber(symbol, r, salt, factor int, within valueRange) int {
+	n := (3 + 2*symbol + (31*r*r+r*(17*symbol+7)+13*symbol+salt*(5*r*r*r+3*r+1))%29) * factor
 	if n < within.low {
 		n += within.low
 	}
