@@ -13,7 +13,7 @@ from torchjit.export.graph_signature import ExportGraphSignature, InputKind, Out
 from torchjit.fx.graph import Graph
 from torchjit.fx.graph_module import GraphModule
 
-__all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions"]
+__all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature"]
 
 
 @dataclasses.dataclass

@@ -5,7 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from torchjit.utils._pytree import SERIALIZED_TYPE_TO_PYTHON_TYPE, SUPPORTED_SERIALIZED_TYPES, LeafSpec, TreeSpec, tree_unflatten
+from torchjit.utils._pytree import (
+    SERIALIZED_TYPE_TO_PYTHON_TYPE,
+    SUPPORTED_SERIALIZED_TYPES,
+    LeafSpec,
+    TreeSpec,
+    tree_unflatten,
+)
 
 __all__ = ["treespec_dumps", "treespec_loads", "treespec_pprint"]
 
