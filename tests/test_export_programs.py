@@ -34,7 +34,9 @@ def compiled(ep, *tensors):
 
 
 def test_control_flow_in_the_library():
-    loop = torch.export.export(module(lambda n, x: while_loop(lambda i, x: i < 5, lambda i, x: (i + 1, x * 2), (n, x))), (torch.tensor(0), torch.ones(3)))
+    loop = torch.export.export(
+        module(lambda n, x: while_loop(lambda i, x: i < 5, lambda i, x: (i + 1, x * 2), (n, x))), (torch.tensor(0), torch.ones(3))
+    )
     n, x = compiled(loop, torch.tensor(2), torch.ones(3))
     assert n == 5 and torch.equal(x, torch.full((3,), 8.0))
     xs = torch.arange(6.0).reshape(3, 2)
@@ -85,7 +87,9 @@ def test_additional_inputs_and_suggested_fixes():
 
 
 def test_sizes_that_follow_from_a_dim_that_is_no_size():
-    ep = torch.export.export(module(lambda x: (x.view(-1, 2, 3), x.new_ones(x.shape[0] // 2))), (torch.ones(8, 3),), dynamic_shapes=({0: 2 * Dim("b", max=50)},))
+    ep = torch.export.export(
+        module(lambda x: (x.view(-1, 2, 3), x.new_ones(x.shape[0] // 2))), (torch.ones(8, 3),), dynamic_shapes=({0: 2 * Dim("b", max=50)},)
+    )
     assert str(ep.range_constraints) == "{s0: VR[0, 50], 2*s0: VR[0, 100]}"
     assert [x.shape[0] for x in ep.module()(torch.ones(6, 3))] == [3, 3]
     with pytest.raises(RuntimeError, match="= 7 to be of the form 2[*]s0, where s0 is an integer"):

@@ -15,7 +15,10 @@ Message = Callable[[], Any] | None
 
 def _text(message: Message) -> str:
     if message is None:
-        return "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an enhancement request to PyTorch.)"
+        return (
+            "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an enhancement request to "
+            "PyTorch.)"
+        )
     if not callable(message):
         raise TypeError("message must be a callable")
     return str(message())

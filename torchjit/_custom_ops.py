@@ -21,7 +21,13 @@ def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: str
     """
     hints = typing.get_type_hints(prototype_function)
     parameters = list(inspect.signature(prototype_function).parameters.values())
-    written = {p.name for p in parameters} if mutates_args == "unknown" else {mutates_args} if isinstance(mutates_args, str) else set(mutates_args)
+    written = (
+        {p.name for p in parameters}
+        if mutates_args == "unknown"
+        else {mutates_args}
+        if isinstance(mutates_args, str)
+        else set(mutates_args)
+    )
     unknown = written - {p.name for p in parameters}
     if unknown:
         raise ValueError(f"{sorted(unknown)} in mutates_args are not found in the parameters of {prototype_function.__name__}")
@@ -110,7 +116,10 @@ class CustomOpDef:
         return register if fn is None else register(fn)
 
     def register_autograd(self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None) -> None:
-        """Gives the derivative: backward(ctx, *grads) returns the gradients of the arguments, setup_context(ctx, inputs, output) keeps what it needs."""
+        """Gives the derivative: backward(ctx, *grads) returns the gradients of the arguments.
+
+        setup_context(ctx, inputs, output) keeps what it needs.
+        """
         from torchjit.library import register_autograd
 
         register_autograd(self._qualname, backward, setup_context=setup_context)

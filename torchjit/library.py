@@ -5,7 +5,8 @@
     impl(lib, "scale", "CPU")(lambda x, by: x * by)
     torch.ops.mine.scale(x, 2.0)
 
-custom_op makes an operator of a function with annotations. A defined operator can be called, compiled, traced, saved, and is known to the passes over graphs.
+custom_op makes an operator of a function with annotations. A defined operator can be called, compiled, traced, saved, and is known to the
+passes over graphs.
 """
 
 from __future__ import annotations

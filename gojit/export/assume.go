@@ -29,8 +29,8 @@ type narrowedRange struct {
 
 func (e *narrowedRange) Error() string { return fmt.Sprintf("symbol %d is in another range", e.symbol) }
 
-// commonFactor is what unknown numbers are multiples of where a program refuses other ones: it divides them into equal parts, and the operator
-// that does so says when that fails.
+// commonFactor is what unknown numbers are multiples of where a program refuses other ones: it divides them into equal parts, and the
+// operator that does so says when that fails.
 const commonFactor = 60
 
 // maxNarrowings bounds how often a capture begins anew.
@@ -59,7 +59,8 @@ func captureRanges(g *ir.Graph, o *Options) (*Program, error) {
 		}
 		own.Ranges[n.symbol] = n.to
 	}
-	return nil, source.Errorf(source.RuntimeError, source.Range{}, "the program checks more than %d things of numbers that elements tell", maxNarrowings)
+	return nil, source.Errorf(source.RuntimeError, source.Range{}, "the program checks more than %d things of numbers that elements tell",
+		maxNarrowings)
 }
 
 // rangeOf is the range of the unbacked symbol of a number.
@@ -96,8 +97,8 @@ func holdsFor(op string, a, b int) bool {
 	return a != b
 }
 
-// check captures what the program says that holds: for unbacked symbols it narrows their ranges and is an assertion of the program, for others
-// it is a decision.
+// check captures what the program says that holds: for unbacked symbols it narrows their ranges and is an assertion of the program, for
+// others it is a decision.
 func (c *capture) check(n *ir.Node) {
 	is := c.known(n.Input(0))
 	if c.scope.handles[is[0].Tensor()] != nil {
@@ -114,7 +115,8 @@ func (c *capture) check(n *ir.Node) {
 	c.narrow(rel)
 	name := c.comparison(rel).Name
 	text := fmt.Sprintf("Runtime assertion failed for expression %s %s %s on node '%s'", rel.left, signs[rel.op], rel.right, name)
-	assert := &Node{Op: CallFunction, Name: c.scope.names.name("_assert_scalar"), Target: assertScalar, Args: []Argument{Ref(name), {Kind: StringArgument, Text: text}}, Meta: c.place()}
+	assert := &Node{Op: CallFunction, Name: c.scope.names.name("_assert_scalar"), Target: assertScalar, Meta: c.place()}
+	assert.Args = []Argument{Ref(name), {Kind: StringArgument, Text: text}}
 	assert.Meta.Val = &Value{Kind: NoneValue}
 	c.scope.add(assert)
 }
@@ -122,7 +124,8 @@ func (c *capture) check(n *ir.Node) {
 // comparison adds the node that compares two sizes.
 func (c *capture) comparison(rel relation) *Node {
 	left, right := c.number(rel.left), c.number(rel.right)
-	n := &Node{Op: CallFunction, Name: c.scope.names.name(rel.op), Target: "operator::" + rel.op, Args: []Argument{left, right}, Meta: c.place()}
+	n := &Node{Op: CallFunction, Name: c.scope.names.name(rel.op), Target: "operator::" + rel.op, Args: []Argument{left, right}}
+	n.Meta = c.place()
 	n.Meta.Val = &Value{Kind: BoolValue}
 	c.scope.add(n)
 	return n
@@ -161,7 +164,8 @@ func (c *capture) narrow(rel relation) {
 			to.lower, to.upper = bounded(side.op, side.right.Const-k, to.lower, to.upper)
 		}
 		if to.upper >= 0 && to.lower > to.upper {
-			c.fail(source.RuntimeError, "The checks of %s contradict each other here: it would be at least %d and at most %d", name, to.lower, to.upper)
+			c.fail(source.RuntimeError, "The checks of %s contradict each other here: it would be at least %d and at most %d",
+				name, to.lower, to.upper)
 		}
 		if to != now {
 			source.Throw(&narrowedRange{symbol, to})

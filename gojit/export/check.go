@@ -257,8 +257,8 @@ func (g *Graph) checkCall(n *Node) error {
 	return nil
 }
 
-// control says what the arguments of a control flow operator are: how many, which are graphs, which are operands of the graphs, and which of
-// these has the tensors that the operator goes over.
+// control says what the arguments of a control flow operator are: how many, which are graphs, which are operands of the graphs, and which
+// of these has the tensors that the operator goes over.
 type control struct {
 	arguments        int
 	graphs, operands []int

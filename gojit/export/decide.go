@@ -63,8 +63,10 @@ func (c *capture) decided(v *ir.Value, is value.Value) {
 					where = append(where, fmt.Sprintf("%s = %s is %d", s.label(), s.Place, n))
 				}
 			}
-			source.Throw(&conflict{err: source.Errorf(source.RuntimeError, c.node.Range, "The program decides by a size here: this is %s for the example, and %s where %s",
-				value.Repr(is, nil), value.Repr(found, nil), strings.Join(where, ", ")), run: -1, reached: c.reached, guard: c.guardOf(v, is)})
+			err := source.Errorf(source.RuntimeError, c.node.Range,
+				"The program decides by a size here: this is %s for the example, and %s where %s",
+				value.Repr(is, nil), value.Repr(found, nil), strings.Join(where, ", "))
+			source.Throw(&conflict{err: err, run: -1, reached: c.reached, guard: c.guardOf(v, is)})
 		}
 	}
 }

@@ -105,13 +105,15 @@ func (c *capture) whileLoop(n *ir.Node) {
 	carried, used := c.handlesOf(n.Inputs()), c.operandsOf(n)
 	index := itoa(c.countGraphs("while_loop_cond_graph_"))
 	test, truth := c.subgraph(n.Blocks()[0], append(c.take(n.Blocks()[0].Inputs(), carried), used.handles...), "while_loop_cond_graph_"+index)
-	body, results := c.subgraph(n.Blocks()[1], append(c.take(n.Blocks()[1].Inputs(), carried), used.handles...), "while_loop_body_graph_"+index)
+	given := append(c.take(n.Blocks()[1].Inputs(), carried), used.handles...)
+	body, results := c.subgraph(n.Blocks()[1], given, "while_loop_body_graph_"+index)
 	c.node = n
 	if len(truth) != 1 || truth[0].metas[0].Numel() != 1 || truth[0].metas[0].DType() != tensor.Bool {
 		c.fail(source.RuntimeError, "The condition of a while_loop gives one truth value, as a tensor of one element")
 	}
 	c.compareCarried("while_loop", carried, results)
-	call := c.higherOrder("while_loop", "while_loop", Ref(test.Name), Ref(body.Name), tupleArgument(c.refs(carried)), tupleArgument(c.refs(used.handles)))
+	call := c.higherOrder("while_loop", "while_loop", Ref(test.Name), Ref(body.Name), tupleArgument(c.refs(carried)),
+		tupleArgument(c.refs(used.handles)))
 	c.higherOrderResults(n, call, carried)
 }
 
@@ -143,6 +145,7 @@ func (c *capture) scan(n *ir.Node) {
 		c.fail(source.RuntimeError, "A turn of scan gives %d tensors, and takes %d from the one before", len(results), count)
 	}
 	c.compareCarried("scan", carried, results[:count])
-	call := c.higherOrder("scan", "scan", Ref(body.Name), listArgument(c.refs(carried)), listArgument(c.refs(over)), listArgument(c.refs(used.handles)))
+	call := c.higherOrder("scan", "scan", Ref(body.Name), listArgument(c.refs(carried)), listArgument(c.refs(over)),
+		listArgument(c.refs(used.handles)))
 	c.higherOrderResults(n, call, append(slices.Clone(carried), c.stacked(results[count:], over[0])...))
 }

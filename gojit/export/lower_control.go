@@ -85,8 +85,8 @@ func (l *lowerer) scan(n *Node) {
 	l.control(n, l.over(l.inner(n.Args[0]), carried, over, others))
 }
 
-// over adds a loop over the items of the first dimension of tensors: what the body gives in the places of carried it takes in the next turn, the
-// rest is stacked.
+// over adds a loop over the items of the first dimension of tensors: what the body gives in the places of carried it takes in the next
+// turn, the rest is stacked.
 func (l *lowerer) over(body *Graph, carried, over, others []*ir.Value) []*ir.Value {
 	zero := l.g.Constant(value.Int(0), source.Range{})
 	count := l.insert("aten::size", types.Int, over[0], zero)

@@ -12,8 +12,8 @@ import (
 	"torchjit/gojit/source"
 )
 
-// solve captures a graph that refuses the sizes that symbols have in some of the runs: it looks for symbols that are in a smaller range, that
-// follow from others, or that have to be what they are in the example. It fails where they are ones that are to be dynamic.
+// solve captures a graph that refuses the sizes that symbols have in some of the runs: it looks for symbols that are in a smaller range,
+// that follow from others, or that have to be what they are in the example. It fails where they are ones that are to be dynamic.
 func solve(g *ir.Graph, o *Options, first *conflict) (*Program, error) {
 	found, at := o, first
 	for range 3*len(o.Symbols) + 1 {
@@ -44,7 +44,7 @@ func (e *conflict) isBehind(other *conflict) bool {
 	if e.reached != other.reached {
 		return e.reached > other.reached
 	}
-	return inBrackets.ReplaceAllString(e.err.Text, "") != inBrackets.ReplaceAllString(other.err.Text, "") && e.guard == nil && other.guard == nil
+	return e.guard == nil && other.guard == nil && inBrackets.ReplaceAllString(e.err.Text, "") != inBrackets.ReplaceAllString(other.err.Text, "")
 }
 
 // inBrackets are the sizes that messages name.
@@ -193,7 +193,8 @@ func (v *violations) related(s *Symbol, is Size, o *Options) {
 	}
 	text := strings.ReplaceAll(is.String(), other.Name, other.Label)
 	if is.Name != "" {
-		v.add(s.label(), s.label()+" = "+text, "The values of %s = %s and %s = %s must always be equal.", s.label(), s.Place, other.label(), other.Place)
+		v.add(s.label(), s.label()+" = "+text, "The values of %s = %s and %s = %s must always be equal.",
+			s.label(), s.Place, other.label(), other.Place)
 		return
 	}
 	v.add(s.label(), s.label()+" = "+text, "The values of %s = %s must always be related to the values of %s = %s by %[1]s = %[5]s.",
@@ -215,5 +216,6 @@ func (v *violations) narrowed(asked, is *Symbol) {
 		guards = append(guards, fmt.Sprintf("%s <= %d", asked.Place, is.Upper))
 	}
 	v.add(asked.label(), fmt.Sprintf("%s = Dim('%[1]s', %s)", asked.label(), strings.Join(bounds, ", ")),
-		"Not all values of %s = %s in the specified range satisfy the generated guard %s.", asked.label(), asked.Place, strings.Join(guards, " and "))
+		"Not all values of %s = %s in the specified range satisfy the generated guard %s.",
+		asked.label(), asked.Place, strings.Join(guards, " and "))
 }

@@ -164,7 +164,8 @@ func (c *capture) guard(n *ir.Node) {
 }
 
 // dependsOnElements says why a decision cannot be exported.
-const dependsOnElements = "The program makes a Python value of the elements of a tensor here, and may do something else with other elements: that cannot be exported."
+const dependsOnElements = "The program makes a Python value of the elements of a tensor here, and may do something else with other elements: " +
+	"that cannot be exported."
 
 // settled fails unless a value that numbers from elements tell is the same for all numbers in their ranges.
 func (c *capture) settled(n *ir.Node, is run) {
@@ -175,7 +176,8 @@ func (c *capture) settled(n *ir.Node, is run) {
 			if rel, ok := c.relationOf(n.Input(0)); ok {
 				what = " It is " + rel.left.String() + " " + signs[rel.op] + " " + rel.right.String() + "."
 			}
-			c.fail(source.RuntimeError, "%s%s Use torch._check to say what holds for all elements, or torch.cond for a decision", dependsOnElements, what)
+			c.fail(source.RuntimeError, "%s%s Use torch._check to say what holds for all elements, or torch.cond for a decision",
+				dependsOnElements, what)
 		}
 	}
 }
@@ -186,8 +188,10 @@ func (c *capture) decide(n *ir.Node, what string) {
 	first := value.OfScalar(source.Must(is[0].Tensor().Item()))
 	for r, v := range is {
 		if other := value.OfScalar(source.Must(v.Tensor().Item())); !value.EqualConstants(first, other) {
-			source.Throw(&conflict{err: source.Errorf(source.RuntimeError, c.node.Range, "%s here depends on a size that is to be dynamic: it gives %s for the example, and %s for other sizes",
-				what, value.Repr(first, nil), value.Repr(other, nil)), run: r, reached: c.reached, guard: c.guardOf(n.Input(0), first)})
+			err := source.Errorf(source.RuntimeError, c.node.Range,
+				"%s here depends on a size that is to be dynamic: it gives %s for the example, and %s for other sizes",
+				what, value.Repr(first, nil), value.Repr(other, nil))
+			source.Throw(&conflict{err: err, run: r, reached: c.reached, guard: c.guardOf(n.Input(0), first)})
 		}
 	}
 	c.decided(n.Input(0), first)

@@ -18,7 +18,8 @@ const (
 	extraFolder   = "extra/"
 )
 
-// ExamplePrefix begins the names of tensors that the program was captured with: the name of the input follows. An archive need not have them.
+// ExamplePrefix begins the names of tensors that the program was captured with: the name of the input follows. An archive need not have
+// them.
 const ExamplePrefix = "example_inputs/"
 
 // Archive is a program with its tensors: the parameters, buffers and constants by their names.

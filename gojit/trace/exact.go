@@ -24,7 +24,8 @@ const (
 	Map = "export::map"
 	// While has a block that tells whether there is another turn, and one that a turn is; both take what the node is given.
 	While = "export::while"
-	// Scan has a block that is applied to what it has given and to the items of its inputs; the attribute "carried" says how many inputs are given on.
+	// Scan has a block that is applied to what it has given and to the items of its inputs; the attribute "carried" says how many inputs
+	// are given on.
 	Scan = "export::scan"
 )
 
@@ -63,7 +64,8 @@ func (r *Recorder) Observe(t *tensor.Tensor, what string) {
 func (r *Recorder) Check(t *tensor.Tensor, message string) error {
 	v := r.values[t]
 	if v == nil || t.Numel() != 1 {
-		return source.Errorf(source.TypeError, source.Range{}, "cond must be a bool, but got a tensor that no sizes or numbers of the program tell")
+		return source.Errorf(source.TypeError, source.Range{},
+			"cond must be a bool, but got a tensor that no sizes or numbers of the program tell")
 	}
 	s, err := t.Item()
 	if err != nil {
@@ -135,7 +137,8 @@ func (r *Recorder) BeginWhile(carried []*tensor.Tensor) ([]*tensor.Tensor, error
 	return r.beginBlock(n, carried)
 }
 
-// BeginScan begins a scan over the first dimension of tensors, and returns the tensors that the program has for what it carries and for the items.
+// BeginScan begins a scan over the first dimension of tensors, and returns the tensors that the program has for what it carries and for
+// the items.
 func (r *Recorder) BeginScan(carried, over []*tensor.Tensor) ([]*tensor.Tensor, error) {
 	n, err := r.control(Scan, append(slices.Clip(carried), over...))
 	if err != nil {

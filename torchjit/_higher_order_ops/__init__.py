@@ -13,7 +13,18 @@ from torchjit._higher_order_ops.map import map, map_impl
 from torchjit._higher_order_ops.scan import scan, scan_op
 from torchjit._higher_order_ops.while_loop import while_loop, while_loop_op
 
-__all__ = ["HigherOrderOperator", "associative_scan", "cond", "cond_op", "map", "map_impl", "scan", "scan_op", "while_loop", "while_loop_op"]
+__all__ = [
+    "HigherOrderOperator",
+    "associative_scan",
+    "cond",
+    "cond_op",
+    "map",
+    "map_impl",
+    "scan",
+    "scan_op",
+    "while_loop",
+    "while_loop_op",
+]
 
 
 class _Package(types.ModuleType):

@@ -13,7 +13,8 @@ def associative_scan(combine_fn: Any, xs: Any, dim: int, reverse: bool = False, 
     """What combine_fn makes of the first one, two, three, ... items along dim: xs[0], combine_fn(xs[0], xs[1]), ...
 
     xs is a tensor or a container of tensors, and combine_fn takes and gives such ones without that dimension; it is associative.
-    reverse begins with the last item. An export has a call for each item. Raises ValueError for another combine_mode than pointwise and generic.
+    reverse begins with the last item. An export has a call for each item. Raises ValueError for another combine_mode than pointwise and
+    generic.
     """
     if combine_mode not in ("pointwise", "generic"):
         raise ValueError(f"Combine_mode must either 'pointwise' or 'generic', but got {combine_mode}")

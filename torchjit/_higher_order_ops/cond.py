@@ -32,8 +32,7 @@ def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
         raise RuntimeError("Expect both branches to be callable.")
     if not isinstance(operands, (tuple, list)) or not all(isinstance(x, (torch.Tensor, int)) for x in pytree.tree_leaves(operands)):
         raise RuntimeError(
-            "Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, but got "
-            f"{operands}."
+            f"Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, but got {operands}."
         )
     if not isinstance(pred, torch.Tensor) or not _native.export_active():
         return _decide(pred, true_fn, false_fn, operands)

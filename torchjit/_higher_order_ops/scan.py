@@ -40,7 +40,9 @@ def scan(combine_fn: Any, init: Any, xs: Any, *, dim: int = 0, reverse: bool = F
     found: list[Any] = []
 
     def flat(*given: Any) -> Any:
-        carry, y = combine_fn(pytree.tree_unflatten(list(given[: len(first)]), carry_spec), pytree.tree_unflatten(list(given[len(first) :]), spec))
+        carry, y = combine_fn(
+            pytree.tree_unflatten(list(given[: len(first)]), carry_spec), pytree.tree_unflatten(list(given[len(first) :]), spec)
+        )
         carried, other = pytree.tree_flatten(carry)
         if other != carry_spec:
             raise RuntimeError(f"The carry that combine_fn returns has the structure {other}, and init {carry_spec}")

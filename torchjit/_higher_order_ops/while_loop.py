@@ -33,7 +33,9 @@ def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
         raise RuntimeError("Expect cond_fn and body_fn to be callable.")
     leaves, spec = pytree.tree_flatten(carried_inputs)
     if not isinstance(carried_inputs, (tuple, list)) or not all(isinstance(x, torch.Tensor) for x in leaves):
-        raise RuntimeError(f"Expect carried_inputs to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, but got {carried_inputs}.")
+        raise RuntimeError(
+            f"Expect carried_inputs to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, but got {carried_inputs}."
+        )
     if not _native.export_active():
         return _eager(cond_fn, body_fn, carried_inputs)
     given = pytree.tree_unflatten(_native.export_begin_while(leaves), spec)

@@ -18,8 +18,9 @@ from torchjit.export.exported_program import ExportedProgram, ModuleCallEntry, M
 from torchjit.export.graph_signature import ExportBackwardSignature, ExportGraphSignature
 
 __all__ = [
-    "AdditionalInputs", "Constraint", "CustomDecompTable", "Dim", "ExportBackwardSignature", "ExportGraphSignature", "ExportedProgram", "FlatArgsAdapter", "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection", "UnflattenedModule",
-    "UserError", "default_decompositions", "dims", "export", "export_for_inference", "export_for_training", "load", "register_dataclass", "save", "unflatten",
+    "AdditionalInputs", "Constraint", "CustomDecompTable", "Dim", "ExportBackwardSignature", "ExportGraphSignature", "ExportedProgram",
+    "FlatArgsAdapter", "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection", "UnflattenedModule", "UserError", "default_decompositions",
+    "dims", "export", "export_for_inference", "export_for_training", "load", "register_dataclass", "save", "unflatten",
 ]  # fmt: skip
 
 
@@ -61,7 +62,8 @@ def export_for_training(
     preserve_module_call_signature: tuple[str, ...] = (),
 ) -> ExportedProgram:  # fmt: skip
     """export: its programs are functional, and may be trained."""
-    return export(mod, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict, preserve_module_call_signature=preserve_module_call_signature)
+    preserved = preserve_module_call_signature
+    return export(mod, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict, preserve_module_call_signature=preserved)
 
 
 def export_for_inference(
@@ -69,7 +71,8 @@ def export_for_inference(
     preserve_module_call_signature: tuple[str, ...] = (), decomp_table: Any = None,
 ) -> ExportedProgram:  # fmt: skip
     """export, and run_decompositions with decomp_table."""
-    program = export(mod, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict, preserve_module_call_signature=preserve_module_call_signature)
+    preserved = preserve_module_call_signature
+    program = export(mod, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict, preserve_module_call_signature=preserved)
     return program.run_decompositions(decomp_table)
 
 

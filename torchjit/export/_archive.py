@@ -17,11 +17,13 @@ from torchjit.export.graph_signature import ConstantArgument, InputKind
 from torchjit.utils import _pytree as pytree
 
 
-def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, opset_version: Any = None, pickle_protocol: int = 2) -> None:
+def save(
+    ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, opset_version: Any = None, pickle_protocol: int = 2
+) -> None:  # fmt: skip
     """Writes a program, with its tensors, to a file or to an object with a method write. Files are usually called NAME.pt2.
 
-    opset_version and pickle_protocol have no effect. A file is replaced when its successor is whole. extra_files are further contents, by names. Raises TypeError for what is
-    no exported program, and SpecViolationError where its graph is not what Export IR allows.
+    opset_version and pickle_protocol have no effect. A file is replaced when its successor is whole. extra_files are further contents, by
+    names. Raises TypeError for what is no exported program, and SpecViolationError where its graph is not what Export IR allows.
     """
     if not isinstance(ep, ExportedProgram):
         raise TypeError(f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead.")
@@ -76,7 +78,8 @@ def _examples(ep: ExportedProgram) -> dict[str, Any]:
         return {}
     leaves = pytree.tree_leaves(tuple(ep.example_inputs))
     user = [s for s in ep.graph_signature.input_specs if s.kind == InputKind.USER_INPUT]
-    return {_EXAMPLE + s.arg.name: x.detach() for s, x in zip(user, leaves, strict=True) if isinstance(x, torch.Tensor) and x.device.type != "meta"}
+    tensors = [(s, x) for s, x in zip(user, leaves, strict=True) if isinstance(x, torch.Tensor) and x.device.type != "meta"]
+    return {_EXAMPLE + s.arg.name: x.detach() for s, x in tensors}
 
 
 def _example_inputs(form: dict[str, Any], in_spec: Any, tensors: dict[str, Any]) -> Any:

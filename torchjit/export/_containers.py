@@ -49,8 +49,8 @@ def write_spec(spec: Any) -> Any:
     how = pytree.SUPPORTED_SERIALIZED_TYPES.get(spec.type)
     if how is None or how.name is None:
         raise NotImplementedError(
-            f"No registered serialization name for {spec.type} found. A dataclass is registered with torch.export.register_dataclass, another class "
-            "with torch.utils._pytree.register_pytree_node, which takes a serialized_type_name."
+            f"No registered serialization name for {spec.type} found. A dataclass is registered with torch.export.register_dataclass, another "
+            "class with torch.utils._pytree.register_pytree_node, which takes a serialized_type_name."
         )
     return {"type": how.name, "context": spec.context if how.to_dumpable is None else how.to_dumpable(spec.context), "children": children}
 

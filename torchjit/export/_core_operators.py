@@ -303,7 +303,16 @@ def _convolution(dims: int, transposed: bool) -> Callable[..., Any]:
     def straight(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
         return aten.convolution.default(x, weight, bias, many(stride), many(padding), many(dilation), False, [0] * dims, groups)
 
-    def back(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
+    def back(
+        x: Any,
+        weight: Any,
+        bias: Any = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+    ) -> Any:
         return aten.convolution.default(x, weight, bias, many(stride), many(padding), many(dilation), True, many(output_padding), groups)
 
     return back if transposed else straight

@@ -58,7 +58,9 @@ def _evaluate(module: Any, table: dict[Any, Callable[..., Any]], inputs: list[An
             values[n] = tuple(mapped) if isinstance(mapped, list) else mapped
         elif n.op == "call_function" and n.target is torch.ops.higher_order.while_loop:
             test, body, carried, rest = args
-            values[n] = _higher_order_ops.while_loop(lambda *x, f=test, rest=rest: f(*x, *rest), lambda *x, f=body, rest=rest: f(*x, *rest), tuple(carried))
+            tested = lambda *x, f=test, rest=rest: f(*x, *rest)  # noqa: E731
+            turn = lambda *x, f=body, rest=rest: f(*x, *rest)  # noqa: E731
+            values[n] = _higher_order_ops.while_loop(tested, turn, tuple(carried))
         elif n.op == "call_function" and n.target is torch.ops.higher_order.scan:
             values[n] = _scan(*args)
         elif n.op == "call_function" and n.target in _numbers():

@@ -45,7 +45,11 @@ class Inputs:
                     raise RuntimeError(f"Expected input at {self._place(args, kwargs, i)} to be equal to {spec.arg.value}, but got {x}")
             elif isinstance(fake, torch.Tensor):
                 self._check_tensor(x, fake, lambda i=i: self._place(args, kwargs, i))
-                sizes += [(i, d, expected, int(n)) for d, (n, expected) in enumerate(zip(x.shape, fake.shape, strict=True)) if isinstance(expected, SymInt)]
+                sizes += [
+                    (i, d, expected, int(n))
+                    for d, (n, expected) in enumerate(zip(x.shape, fake.shape, strict=True))
+                    if isinstance(expected, SymInt)
+                ]
         self._check_sizes(sizes, lambda i: self._place(args, kwargs, i))
 
     def _place(self, args: tuple[Any, ...], kwargs: dict[str, Any], leaf: int) -> str:

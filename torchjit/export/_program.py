@@ -69,7 +69,9 @@ def name_of(target: Any) -> str:
     for name, function in _OPERATORS.items():
         if function is target:
             return f"operator::{name}"
-    raise SpecViolationError(f"Operator '{target}' is not an allowed operator type: Export IR calls overloads of operators, such as torch.ops.aten.add.Tensor")
+    raise SpecViolationError(
+        f"Operator '{target}' is not an allowed operator type: Export IR calls overloads of operators, such as torch.ops.aten.add.Tensor"
+    )
 
 
 class Reader:

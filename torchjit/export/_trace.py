@@ -102,7 +102,8 @@ class ModuleState:
                 if isinstance(x, torch.Tensor) and before.get(name) is not x:
                     where = f"{path}.{name}" if path else name
                     raise AssertionError(
-                        f"Mutating module attribute {where} during export. Tensors that a program keeps are buffers: register_buffer in the module's __init__."
+                        f"Mutating module attribute {where} during export. Tensors that a program keeps are buffers: register_buffer in the "
+                        "module's __init__."
                     )
 
     def persistent(self, name: str) -> bool:
@@ -187,7 +188,8 @@ def _random_state() -> Iterator[None]:
 
 
 def capture(
-    function: Callable[..., Any], module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any = None, names: list[str] | None = None, bare: bool = False, preserved: tuple[str, ...] = (),
+    function: Callable[..., Any], module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any = None,
+    names: list[str] | None = None, bare: bool = False, preserved: tuple[str, ...] = (),
 ) -> Captured:  # fmt: skip
     """The program that function(*args, **kwargs) is; module, if not None, is what its parameters and buffers belong to.
 

@@ -144,8 +144,9 @@ class Declarations:
         if n in (0, 1):
             label = getattr(dim, "__name__", form)
             raise UserError(
-                f"Constraints violated ({label})!\n  - Not all values of {label} = {place} in the specified range are valid because {label} was inferred to be a "
-                f"constant ({n}): a size of 0 or 1 takes part in broadcasting, so that nothing is learned of other sizes. Give an example with 2 or more."
+                f"Constraints violated ({label})!\n  - Not all values of {label} = {place} in the specified range are valid because {label} was "
+                f"inferred to be a constant ({n}): a size of 0 or 1 takes part in broadcasting, so that nothing is learned of other sizes. Give an "
+                "example with 2 or more."
                 f"\n\nSuggested fixes:\n  {label} = {n}"
             )
         self.dims.setdefault(leaf, {})[d] = form

@@ -155,7 +155,9 @@ class _Nest:
                 at += 1
                 continue
             end = at + 1
-            while end < len(calls) and (calls[end].op == "get_attr" or not self.writes(calls[end]) and self.scope_of(calls[end])[: depth + 1] == scope[: depth + 1]):
+            while end < len(calls) and (
+                calls[end].op == "get_attr" or not self.writes(calls[end]) and self.scope_of(calls[end])[: depth + 1] == scope[: depth + 1]
+            ):
                 end += 1
             self.call(level, scope[depth], calls[at:end], scope[: depth + 1])
             at = end
@@ -222,7 +224,9 @@ class _Nest:
         outs = [inner.nodes[n] for n in results]
         inner.graph.output(outs[0] if len(outs) == 1 else tuple(outs))
         target = name[len(level.path) + 1 :] if level.path else name
-        call = level.graph.create_node("call_module", target, tuple(self.value(level, n) for n in inner.inputs), {}, name=target.replace(".", "_"))
+        call = level.graph.create_node(
+            "call_module", target, tuple(self.value(level, n) for n in inner.inputs), {}, name=target.replace(".", "_")
+        )
         if len(results) == 1:
             level.nodes[results[0]] = call
             call.meta = dict(results[0].meta)

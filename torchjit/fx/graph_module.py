@@ -336,7 +336,9 @@ class GraphModule(Module):
         return GraphModule(self, self.graph)
 
     @compatibility(is_backward_compatible=False)
-    def print_readable(self, print_output: bool = True, include_stride: bool = False, include_device: bool = False, colored: bool = False) -> str:
+    def print_readable(
+        self, print_output: bool = True, include_stride: bool = False, include_device: bool = False, colored: bool = False
+    ) -> str:
         """The module as a class, with comments on where nodes come from, and those of its GraphModules in it; it is printed too.
 
         Where nodes have metadata of values, their types and sizes are shown, with strides and devices if asked for.

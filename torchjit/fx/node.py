@@ -276,7 +276,9 @@ class Node:
         propagate_meta gives the other node this one's metadata, where it has none.
         """
         if propagate_meta:
-            assert not replace_with.meta, "Called node.replace_all_uses_with(replace_with, propagate_meta=True), but replace_with already has .meta keys"
+            assert not replace_with.meta, (
+                "Called node.replace_all_uses_with(replace_with, propagate_meta=True), but replace_with already has .meta keys"
+            )
             replace_with.meta.update(self.meta)
         chosen = [user for user in list(self.users) if delete_user_cb(user)]
         for user in chosen:

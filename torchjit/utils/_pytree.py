@@ -5,52 +5,14 @@ Classes that are containers are registered. Paths to leaves are tuples of keys, 
 
 from __future__ import annotations
 
-import dataclasses
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from torchjit.utils._pytree_keys import GetAttrKey, MappingKey, SequenceKey
+
 PyTree = Any
 Context = Any
-
-
-@dataclasses.dataclass(frozen=True)
-class MappingKey:
-    """The step of a path to the value of a key."""
-
-    key: Any
-
-    def __str__(self) -> str:
-        return f"[{self.key!r}]"
-
-    def get(self, mapping: Any) -> Any:
-        return mapping[self.key]
-
-
-@dataclasses.dataclass(frozen=True)
-class SequenceKey:
-    """The step of a path to an item."""
-
-    idx: int
-
-    def __str__(self) -> str:
-        return f"[{self.idx!r}]"
-
-    def get(self, sequence: Any) -> Any:
-        return sequence[self.idx]
-
-
-@dataclasses.dataclass(frozen=True)
-class GetAttrKey:
-    """The step of a path to an attribute."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return f".{self.name}"
-
-    def get(self, obj: Any) -> Any:
-        return getattr(obj, self.name)
 
 
 KeyPath = tuple[Any, ...]
@@ -81,7 +43,10 @@ def _register_pytree_node(
     cls: Any, flatten_fn: Any, unflatten_fn: Any, *, serialized_type_name: str | None = None, to_dumpable_context: Any = None,
     from_dumpable_context: Any = None, flatten_with_keys_fn: Any = None,
 ) -> None:  # fmt: skip
-    """Makes a type one of containers, or another one of it. flatten_fn gives (children, context), unflatten_fn(children, context) the container."""
+    """Makes a type one of containers, or another one of it.
+
+    flatten_fn gives (children, context), unflatten_fn(children, context) the container.
+    """
     if (to_dumpable_context is None) != (from_dumpable_context is None):
         raise ValueError(f"Both to_dumpable_context and from_dumpable_context for {cls} must be None or registered.")
     SUPPORTED_NODES[cls] = NodeDef(flatten_fn, unflatten_fn, flatten_with_keys_fn)
@@ -124,21 +89,51 @@ def _keyed(d: Any) -> list[tuple[Any, Any]]:
 
 def _register_builtin() -> None:
     register = register_pytree_node
-    register(dict, lambda d: (list(d.values()), list(d)), lambda v, keys: dict(zip(keys, v, strict=True)), serialized_type_name="builtins.dict", flatten_with_keys_fn=lambda d: (_keyed(d), list(d)))
-    register(list, lambda d: (d, None), lambda v, _: list(v), serialized_type_name="builtins.list", flatten_with_keys_fn=lambda d: (_numbered(d), None))
-    register(tuple, lambda d: (list(d), None), lambda v, _: tuple(v), serialized_type_name="builtins.tuple", flatten_with_keys_fn=lambda d: (_numbered(d), None))
+    register(
+        dict,
+        lambda d: (list(d.values()), list(d)),
+        lambda v, keys: dict(zip(keys, v, strict=True)),
+        serialized_type_name="builtins.dict",
+        flatten_with_keys_fn=lambda d: (_keyed(d), list(d)),
+    )
+    register(
+        list,
+        lambda d: (d, None),
+        lambda v, _: list(v),
+        serialized_type_name="builtins.list",
+        flatten_with_keys_fn=lambda d: (_numbered(d), None),
+    )
+    register(
+        tuple,
+        lambda d: (list(d), None),
+        lambda v, _: tuple(v),
+        serialized_type_name="builtins.tuple",
+        flatten_with_keys_fn=lambda d: (_numbered(d), None),
+    )
     register(
         namedtuple, lambda d: (list(d), type(d)), lambda v, cls: cls(*v), serialized_type_name="collections.namedtuple", to_dumpable_context=_name_of_tuple,
         from_dumpable_context=SERIALIZED_TYPE_TO_PYTHON_TYPE.__getitem__,
         flatten_with_keys_fn=lambda d: ([(GetAttrKey(f), getattr(d, f)) for f in d._fields], type(d)),
     )  # fmt: skip
-    register(OrderedDict, lambda d: (list(d.values()), list(d)), lambda v, keys: OrderedDict(zip(keys, v, strict=True)), serialized_type_name="collections.OrderedDict", flatten_with_keys_fn=lambda d: (_keyed(d), list(d)))
+    register(
+        OrderedDict,
+        lambda d: (list(d.values()), list(d)),
+        lambda v, keys: OrderedDict(zip(keys, v, strict=True)),
+        serialized_type_name="collections.OrderedDict",
+        flatten_with_keys_fn=lambda d: (_keyed(d), list(d)),
+    )
     register(
         defaultdict, lambda d: (list(d.values()), [d.default_factory, list(d)]), lambda v, c: defaultdict(c[0], zip(c[1], v, strict=True)), serialized_type_name="collections.defaultdict",
         to_dumpable_context=lambda c: {"default_factory_module": c[0].__module__, "default_factory_name": c[0].__qualname__, "dict_context": c[1]},
         from_dumpable_context=_default_context, flatten_with_keys_fn=lambda d: (_keyed(d), [d.default_factory, list(d)]),
     )  # fmt: skip
-    register(deque, lambda d: (list(d), d.maxlen), lambda v, n: deque(v, maxlen=n), serialized_type_name="collections.deque", flatten_with_keys_fn=lambda d: (_numbered(d), d.maxlen))
+    register(
+        deque,
+        lambda d: (list(d), d.maxlen),
+        lambda v, n: deque(v, maxlen=n),
+        serialized_type_name="collections.deque",
+        flatten_with_keys_fn=lambda d: (_numbered(d), d.maxlen),
+    )
 
 
 def _name_of_tuple(cls: Any) -> str:
@@ -281,9 +276,7 @@ def tree_flatten(pytree: Any, is_leaf: Callable[[Any], bool] | None = None) -> t
 def tree_unflatten(values: list[Any], spec: TreeSpec) -> Any:
     """The container with other leaves. Raises ValueError for another number of them."""
     if not isinstance(spec, TreeSpec):
-        raise ValueError(
-            f"tree_unflatten(values, spec): Expected `spec` to be instance of TreeSpec but got item of type {type(spec)}."
-        )
+        raise ValueError(f"tree_unflatten(values, spec): Expected `spec` to be instance of TreeSpec but got item of type {type(spec)}.")
     if len(values) != spec.num_leaves:
         raise ValueError(
             f"tree_unflatten(values, spec): `values` has length {len(values)} but the spec refers to a pytree that holds "
@@ -379,7 +372,9 @@ def _with_paths(path: KeyPath, tree: Any, is_leaf: Callable[[Any], bool] | None)
         return
     keys = SUPPORTED_NODES[_get_node_type(tree)].flatten_with_keys_fn
     if keys is None:
-        raise ValueError(f"Did not find a flatten_with_keys_fn for type: {type(tree)}. Please pass a flatten_with_keys_fn argument to register_pytree_node.")
+        raise ValueError(
+            f"Did not find a flatten_with_keys_fn for type: {type(tree)}. Please pass a flatten_with_keys_fn argument to register_pytree_node."
+        )
     for key, child in keys(tree)[0]:
         yield from _with_paths((*path, key), child, is_leaf)
 

@@ -24,7 +24,9 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
     Raises NotImplementedError for containers without a name for texts, TypeError for what is no description.
     """
     if not isinstance(treespec, TreeSpec):
-        raise TypeError(f"treespec_dumps(treespec, protocol): Expected `treespec` to be instance of TreeSpec but got item of type {type(treespec)}.")
+        raise TypeError(
+            f"treespec_dumps(treespec, protocol): Expected `treespec` to be instance of TreeSpec but got item of type {type(treespec)}."
+        )
     _known(PROTOCOL if protocol is None else protocol)
     return json.dumps([PROTOCOL, _form(treespec)])
 
