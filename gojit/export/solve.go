@@ -19,16 +19,21 @@ func solve(g *ir.Graph, o *Options, first *conflict) (*Program, error) {
 	for range 3*len(o.Symbols) + 1 {
 		var best *Options
 		var next *conflict
-		for _, candidate := range candidates(found, at) {
-			p, err := captureRanges(g, candidate)
-			var c *conflict
-			switch {
-			case err == nil:
-				return p, candidate.explain(o, first)
-			case !errors.As(err, &c):
-				return nil, err
-			case c.isBehind(at) && (next == nil || c.reached > next.reached):
-				best, next = candidate, c
+		for _, tier := range candidates(found, at) {
+			for _, candidate := range tier {
+				p, err := captureRanges(g, candidate)
+				var c *conflict
+				switch {
+				case err == nil:
+					return p, candidate.explain(o, first)
+				case !errors.As(err, &c):
+					return nil, err
+				case c.isBehind(at) && (next == nil || c.reached > next.reached):
+					best, next = candidate, c
+				}
+			}
+			if best != nil {
+				break // what says less is not tried
 			}
 		}
 		if best == nil {
@@ -50,13 +55,13 @@ func (e *conflict) isBehind(other *conflict) bool {
 // inBrackets are the sizes that messages name.
 var inBrackets = regexp.MustCompile(`\([^)]*\)|\[[^\]]*\]`)
 
-// candidates are the options with one thing more that holds of symbols, the least first.
-func candidates(o *Options, at *conflict) []*Options {
-	var list []*Options
+// candidates are the options with one thing more that holds of symbols: ranges, then relations, then constants.
+func candidates(o *Options, at *conflict) (tiers [][]*Options) {
 	if narrowed := o.narrowed(at.guard); narrowed != nil {
-		list = append(list, narrowed)
+		tiers = append(tiers, []*Options{narrowed})
 	}
 	for _, relate := range []func(s, t Symbol) (Size, bool){equal, offset, ratio} {
+		var list []*Options
 		for i, s := range o.Symbols {
 			for _, t := range o.Symbols[i+1:] {
 				a, b := s, t
@@ -68,13 +73,15 @@ func candidates(o *Options, at *conflict) []*Options {
 				}
 			}
 		}
+		tiers = append(tiers, list)
 	}
+	var list []*Options
 	for _, s := range o.Symbols {
 		if o.isFree(s) {
 			list = append(list, o.with(s.Name, Constant(s.Hint)))
 		}
 	}
-	return list
+	return append(tiers, list)
 }
 
 func equal(s, t Symbol) (Size, bool) { return SymbolSize(s.Name), s.Hint == t.Hint }

@@ -249,6 +249,18 @@ def size_of(form: Any, hints: dict[str, int]) -> Any:
     return form if isinstance(form, int) else SymInt(form, hints)
 
 
+class SymbolicSize(tuple[Any, ...]):
+    """The shape of a tensor that has sizes which are symbols."""
+
+    __slots__ = ()
+
+    def numel(self) -> Any:
+        return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(str(n) for n in self)}])"
+
+
 class FakeTensor(Tensor):
     """A tensor without elements: sizes, which may be symbols, an element type and a device."""
 
@@ -275,7 +287,7 @@ class FakeTensor(Tensor):
 
     @property
     def shape(self) -> Any:  # type: ignore[override]
-        return self._sizes if any(isinstance(n, SymInt) for n in self._sizes) else Size(self._sizes)
+        return SymbolicSize(self._sizes) if any(isinstance(n, SymInt) for n in self._sizes) else Size(self._sizes)
 
     def size(self, dim: int | None = None) -> Any:
         return self.shape if dim is None else self._sizes[dim]
