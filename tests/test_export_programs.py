@@ -165,3 +165,16 @@ def test_metadata_of_sizes():
     shape = ep.graph.find_nodes(op="placeholder")[0].meta["val"].shape
     assert isinstance(shape[0], torch.SymInt) and str(shape[0] * 2 + 1 - shape[0]) == "2*s0 + 1 + -1*s0"
     assert str(shape[0] * 3 * 2) == "6*s0" and str(3 + shape[0] - 3) == "s0" and str(-shape[0] * shape[0]) == "-1*s0*s0"
+
+
+def test_decompositions_keep_places_and_modules():
+    m = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.SiLU(), nn.Linear(2, 2)))
+    ep = torch.export.export(m, (torch.ones(1, 2),)).run_decompositions()
+    calls = ep.graph.find_nodes(op="call_function")
+    assert [n.name for n in calls] == ["permute", "addmm", "sigmoid", "mul", "permute_1", "addmm_1"]
+    assert [list(n.meta["nn_module_stack"].values())[-1][0] for n in calls] == ["self.0"] * 2 + ["self.1.0"] * 2 + ["self.1.1"] * 2
+    assert "in forward\n    return F.silu" in calls[2].meta["stack_trace"]
+    unflattened = torch.export.unflatten(ep)
+    assert [n.target for n in unflattened.graph.nodes] == ["input", "0", "1", "output"]
+    x = torch.randn(1, 2)
+    assert torch.allclose(unflattened(x), m(x))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import json
+import re
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
-from torchjit import _higher_order_ops
+from torchjit import _higher_order_ops, _host
+from torchjit.export import _program
 from torchjit.export.exported_program import ExportedProgram
 from torchjit.export.graph_signature import InputKind, OutputKind
 from torchjit.fx.node import map_arg
@@ -40,36 +43,72 @@ def _standard() -> dict[Any, Callable[..., Any]]:
 core_aten_decompositions = default_decompositions
 
 
-def _evaluate(module: Any, table: dict[Any, Callable[..., Any]], inputs: list[Any]) -> Any:
-    """What the graph of a module gives, with other functions for some operators, also in the graphs in it."""
-    values: dict[Any, Any] = {}
-    given = iter(inputs)
-    for n in module.graph.nodes:
-        args, kwargs = map_arg((n.args, n.kwargs), values.__getitem__)
-        if n.op == "placeholder":
-            values[n] = next(given)
-        elif n.op == "get_attr":
-            inner = getattr(module, n.target)
-            values[n] = lambda *x, inner=inner: _evaluate(inner, table, list(x))
-        elif n.op == "call_function" and n.target is torch.ops.higher_order.cond:
-            values[n] = torch.cond(*args)
-        elif n.op == "call_function" and n.target is torch.ops.higher_order.map_impl:
-            mapped = _higher_order_ops.map(lambda xs, *rest, f=args[0]: f(*xs, *rest), args[1], *args[2])
-            values[n] = tuple(mapped) if isinstance(mapped, list) else mapped
-        elif n.op == "call_function" and n.target is torch.ops.higher_order.while_loop:
+class _Evaluation:
+    """Runs the graph of a module with other functions for some operators, also in the graphs in it, and says which node it runs."""
+
+    def __init__(self, table: dict[Any, Callable[..., Any]]) -> None:
+        self.table = table
+        self.nodes: list[Any] = []  # those that have run, which places of a trace number
+
+    def run(self, module: Any, inputs: list[Any]) -> Any:
+        """What the graph gives. Raises ValueError where it has no output."""
+        values: dict[Any, Any] = {}
+        given = iter(inputs)
+        for n in module.graph.nodes:
+            args, kwargs = map_arg((n.args, n.kwargs), values.__getitem__)
+            if n.op == "placeholder":
+                values[n] = next(given)
+            elif n.op == "get_attr":
+                inner = getattr(module, n.target)
+                values[n] = lambda *x, inner=inner: self.run(inner, list(x))
+            elif n.op == "call_function":
+                before, _host.naming.place = _host.naming.place, f"{_PLACE}({len(self.nodes)}): {n.name}\n"
+                self.nodes.append(n)
+                try:
+                    values[n] = self._call(n.target, args, kwargs)
+                finally:
+                    _host.naming.place = before
+            else:
+                return args[0]
+        raise ValueError("the graph has no output")
+
+    def _call(self, target: Any, args: Any, kwargs: Any) -> Any:
+        control = torch.ops.higher_order
+        if target is control.cond:
+            return torch.cond(*args)
+        if target is control.map_impl:
+            mapped = _higher_order_ops.map(lambda xs, *rest: args[0](*xs, *rest), args[1], *args[2])
+            return tuple(mapped) if isinstance(mapped, list) else mapped
+        if target is control.while_loop:
             test, body, carried, rest = args
-            tested = lambda *x, f=test, rest=rest: f(*x, *rest)  # noqa: E731
-            turn = lambda *x, f=body, rest=rest: f(*x, *rest)  # noqa: E731
-            values[n] = _higher_order_ops.while_loop(tested, turn, tuple(carried))
-        elif n.op == "call_function" and n.target is torch.ops.higher_order.scan:
-            values[n] = _scan(*args)
-        elif n.op == "call_function" and n.target in _numbers():
-            values[n] = _numbers()[n.target](*args)
-        elif n.op == "call_function":
-            values[n] = table.get(n.target, n.target)(*args, **kwargs)
-        else:
-            return args[0]
-    raise ValueError("the graph has no output")
+            return _higher_order_ops.while_loop(lambda *x: test(*x, *rest), lambda *x: body(*x, *rest), tuple(carried))
+        if target is control.scan:
+            return _scan(*args)
+        if target in _numbers():
+            return _numbers()[target](*args)
+        return self.table.get(target, target)(*args, **kwargs)
+
+
+# What the places of a trace of an evaluation begin with; the number of a node follows.
+_PLACE = "decomposition"
+
+
+def _placed(text: str, nodes: list[Any], modules: dict[str, str]) -> str:
+    """A program whose nodes have the places and modules of those that they were made for."""
+    form = _program.parse(text)
+
+    def visit(graph: dict[str, Any]) -> None:
+        for n in graph["nodes"]:
+            meta = n.get("meta") or {}
+            found = re.match(_PLACE + r"\((\d+)\): ", meta.get("stack") or "")
+            if found:
+                meta.update(_program.write_place(nodes[int(found[1])]))
+        for inner in graph.get("graphs") or []:
+            visit(inner["graph"])
+
+    visit(form["graph"])
+    form["modules"] = modules
+    return json.dumps(form)
 
 
 @functools.cache
@@ -109,14 +148,14 @@ class _Flat(torch.nn.Module):
             if isinstance(x, torch.Tensor):
                 object.__setattr__(self, name, x)
         object.__setattr__(self, "_program", program)
-        object.__setattr__(self, "_table", table)
+        object.__setattr__(self, "_evaluation", _Evaluation(table))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         signature = self._program.graph_signature
         leaves = pytree.tree_leaves((args, kwargs))
         given = iter(leaves)
         flat = [next(given) if s.target is None else self._at(s.target) for s in signature.input_specs]
-        out = list(_evaluate(self._program.graph_module, self._table, flat))
+        out = list(self._evaluation.run(self._program.graph_module, flat))
         names = [s.arg.name for s in signature.input_specs if s.kind == InputKind.USER_INPUT]
         results = []
         with torch.no_grad():
@@ -148,9 +187,9 @@ def run(program: ExportedProgram, table: dict[Any, Callable[..., Any]] | None) -
     module = _Flat(program, table)
     names = [s.arg.name for s in program.graph_signature.input_specs if s.target is None]
     captured = capture(module, module, args, kwargs, declarations_of(program), names)
+    captured.text = _placed(captured.text, module._evaluation.nodes, program._modules)
+    captured.classes = program._classes
     made = program_of(captured, OrderedDict(program.state_dict), {**program.constants, **captured.constants}, program.example_inputs)
-    for entry, former in zip(made.module_call_graph, program.module_call_graph, strict=False):
-        entry.fqn = former.fqn
     first = made.module_call_graph[0].signature
     first.forward_arg_names = program.module_call_graph[0].signature.forward_arg_names  # type: ignore[union-attr]
     return made

@@ -265,6 +265,12 @@ def _form(n: Any) -> Any:
     return n._form if isinstance(n, SymInt) else int(n)
 
 
+def write_place(n: Node) -> dict[str, Any]:
+    """Where a node comes from: the traceback, and the modules whose forward was running."""
+    scope = "/".join("__module" + path.removeprefix("self") for path, _ in (n.meta.get("nn_module_stack") or {}).values())
+    return {"stack": n.meta.get("stack_trace") or "", "scope": scope}
+
+
 def write_graph(module: GraphModule, classes: dict[str, Any]) -> dict[str, Any]:
     """A graph as the library reads it. Raises SpecViolationError for calls that Export IR does not have."""
     nodes, graphs = [], []
@@ -272,11 +278,9 @@ def write_graph(module: GraphModule, classes: dict[str, Any]) -> dict[str, Any]:
         form: dict[str, Any] = {"op": n.op, "name": n.name, "target": name_of(n.target) if n.op == "call_function" else str(n.target)}
         form["args"] = [write_argument(a) for a in n.args]
         form["kwargs"] = [{"name": k, "value": write_argument(a)} for k, a in n.kwargs.items()]
-        meta: dict[str, Any] = {"stack": n.meta.get("stack_trace") or ""}
+        form["meta"] = write_place(n)
         if "val" in n.meta:
-            meta["val"] = write_value(n.meta["val"])
-        meta["scope"] = "/".join("__module" + path.removeprefix("self") for path, _ in (n.meta.get("nn_module_stack") or {}).values())
-        form["meta"] = meta
+            form["meta"]["val"] = write_value(n.meta["val"])
         nodes.append(form)
         if n.op == "get_attr":
             inner = getattr(module, n.target, None)
