@@ -8,6 +8,8 @@ from typing import Any
 
 import torchjit as torch
 from torchjit.export._symbolic import SymInt
+from torchjit.fx._codegen import _last_uses as codegen_last_uses
+from torchjit.fx._codegen import magic_methods
 
 _LIBRARY = os.path.dirname(torch.__file__)
 
@@ -70,16 +72,10 @@ def readable(module: Any, name: str, *also: bool) -> str:
 
 
 def _last_uses(nodes: list[Any]) -> dict[Any, list[Any]]:
-    """For each node those that are used for the last time in it."""
-    found: dict[Any, Any] = {}
+    """For each node those that are used for the last time in it, and itself where nothing uses it."""
+    last = codegen_last_uses(nodes)
     for n in nodes:
-        for used in n.all_input_nodes:
-            found[used] = n
-    last: dict[Any, list[Any]] = {}
-    for used, n in found.items():
-        last.setdefault(n, []).append(used)
-    for n in nodes:
-        if n.op in ("call_function", "get_attr") and n not in found:
+        if n.op in ("call_function", "get_attr") and not n.users:
             last.setdefault(n, []).append(n)
     return last
 
@@ -93,8 +89,8 @@ def _statement(n: Any, ending: list[Any], *also: bool) -> str:
     else:
         given = [_argument(a) for a in n.args] + [f"{k} = {_argument(a)}" for k, a in n.kwargs.items()]
         text = f"{left} = {target_text(n.target)}({', '.join(given)})"
-        if getattr(n.target, "__name__", "") == "getitem" and getattr(n.target, "__module__", "") == "_operator":
-            text = f"{left} = {_argument(n.args[0])}[{_argument(n.args[1])}]"
+        if getattr(n.target, "__module__", "") == "_operator" and n.target.__name__ in magic_methods:
+            text = f"{left} = {magic_methods[n.target.__name__].format(*map(_argument, n.args))}"
     if ending:
         text += ";  " + " = ".join(u.name for u in ending) + " = None"
     return text
