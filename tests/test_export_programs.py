@@ -111,6 +111,11 @@ OPERATORS = {
     "masked": lambda x: x.masked_fill(x > 0, 0.5), "where": lambda x: torch.where(x > 0, 0.5, x), "addcdiv": lambda x: torch.addcdiv(x, x, x, value=2), "rsub": lambda x: 1 - x,
     "floor": lambda x: x // 2, "zeros": lambda x: torch.zeros_like(x, dtype=torch.int64), "nan": lambda x: torch.nan_to_num(x / 0), "all": lambda x: (x > 0).all(),
     "unflatten": lambda x: x.unflatten(1, (2, -1)), "movedim": lambda x: x[None].movedim(0, 2), "group_norm": lambda x: F.group_norm(x.view(1, 4, 3, 2), 2),
+    "cross_entropy": lambda x: F.cross_entropy(x, torch.tensor([0, 1, -100, 3])), "weighted": lambda x: F.cross_entropy(x, torch.tensor([0, 1, 2, 3]), x[0].abs()),
+    "planes": lambda x: F.nll_loss(x.view(1, 4, 3, 2), torch.tensor([[[0, 1], [2, 3], [1, 1]]]), reduction="none"), "lerp": lambda x: torch.lerp(x, x * 2, 0.3),
+    "logits": lambda x: F.binary_cross_entropy_with_logits(x, x.sigmoid(), pos_weight=x[0].abs()), "norm": lambda x: x.norm(dim=1), "normalize": F.normalize,
+    "std_mean": lambda x: torch.std_mean(x, 0), "logsumexp": lambda x: x.logsumexp((0, 1)), "new_ones": lambda x: x.new_ones(2, dtype=torch.int64), "trace": lambda x: x.trace(),
+    "batch_norm": lambda x: F.batch_norm(x, x[0] * 0, x[1].abs()), "type_as": lambda x: x.type_as(x.double()), "constant": lambda x: x + torch.tensor([1.0] * 6),
     "pool": lambda x: F.adaptive_avg_pool2d(x[None, None], 1), "pad": lambda x: F.pad(x, (1, 2)),
 }  # fmt: skip
 

@@ -160,10 +160,6 @@ def _unflatten(x: Any, dim: int, sizes: Any) -> Any:
     return aten.view.default(_contiguous(x), [*shape[:dim], *sizes, *shape[dim + 1 :]])
 
 
-def _squeeze(x: Any, dim: int) -> Any:
-    return aten.squeeze.dims(x, [dim]) if hasattr(aten.squeeze, "dims") else aten.squeeze.dim(x, dim)
-
-
 def _narrow(x: Any, dim: int, start: Any, length: Any) -> Any:
     return aten.slice.Tensor(x, dim, start, start + length)
 
@@ -326,7 +322,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         aten.threshold.default: _threshold, aten.softmax.int: _softmax, aten.log_softmax.int: _log_softmax,
         aten.relu6.default: lambda x: aten.hardtanh.default(x, 0, 6), aten.matmul.default: _matmul, aten.linear.default: _linear, aten.outer.default: _outer,
         aten.t.default: _t, aten.numpy_T.default: _reversed, aten.transpose.int: _transpose, aten.swapaxes.default: _transpose, aten.movedim.int: _movedim,
-        aten.reshape.default: _reshape, aten.flatten.using_ints: _flatten, aten.unflatten.int: _unflatten, aten.squeeze.dim: _squeeze,
+        aten.reshape.default: _reshape, aten.flatten.using_ints: _flatten, aten.unflatten.int: _unflatten,
         aten.narrow.default: _narrow, aten.split.Tensor: _split, aten.chunk.default: _chunk, aten.unbind.int: _unbind, aten.stack.default: _stack,
         aten.pad.default: _pad, aten.masked_fill.Scalar: _masked_fill, aten.where.ScalarOther: _where_other, aten.where.ScalarSelf: _where_self,
         aten.addcmul.default: _addcmul, aten.addcdiv.default: _addcdiv, aten.rsub.Scalar: _rsub, aten.rsub.Tensor: _rsub,

@@ -35,9 +35,9 @@ def default_decompositions() -> CustomDecompTable:
 
 
 def _standard() -> dict[Any, Callable[..., Any]]:
-    from torchjit.export._core_operators import table
+    from torchjit.export import _core_losses, _core_operators
 
-    return table()
+    return {**_core_operators.table(), **_core_losses.table()}
 
 
 core_aten_decompositions = default_decompositions
