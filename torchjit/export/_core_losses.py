@@ -25,7 +25,9 @@ def _nll_loss(x: Any, target: Any, weight: Any = None, reduction: int = 1, ignor
     safe = aten.where.self(counted, target, _zero(target))
     picked = aten.squeeze.dim(aten.gather.default(x, dim, aten.unsqueeze.default(safe, dim)), dim)
     losses = aten.neg.default(picked)
-    weights = None if weight is None else aten.view.default(aten.index_select.default(weight, 0, aten.view.default(safe, [-1])), _sizes(target))
+    weights = (
+        None if weight is None else aten.view.default(aten.index_select.default(weight, 0, aten.view.default(safe, [-1])), _sizes(target))
+    )
     if weights is not None:
         losses = aten.mul.Tensor(losses, weights)
     losses = aten.where.self(counted, losses, _zero(losses))
@@ -42,7 +44,9 @@ def _sizes(x: Any) -> list[Any]:
     return [x.size(d) for d in range(x.dim())]
 
 
-def _cross_entropy(x: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100, label_smoothing: float = 0.0) -> Any:
+def _cross_entropy(
+    x: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100, label_smoothing: float = 0.0
+) -> Any:
     if label_smoothing != 0 or target.dtype.is_floating_point:
         return aten.cross_entropy_loss.default(x, target, weight, reduction, ignore_index, label_smoothing)
     return _nll_loss(aten._log_softmax.default(x, 0 if x.dim() == 1 else 1, False), target, weight, reduction, ignore_index)
@@ -111,15 +115,26 @@ def _new_full(x: Any, size: Any, value: Any, **options: Any) -> Any:
 def table() -> dict[Any, Callable[..., Any]]:
     """The functions by the operators in whose places they stand."""
     return {
-        aten.nll_loss_nd.default: _nll_loss, aten.cross_entropy_loss.default: _cross_entropy, aten.binary_cross_entropy_with_logits.default: _bce_with_logits,
-        aten.norm.Scalar: _norm, aten.norm.ScalarOpt_dim: _norm, aten.frobenius_norm.dim: _frobenius_norm, aten.std_mean.default: _std_mean,
-        aten.std_mean.dim: _std_mean_dim, aten.logsumexp.default: _logsumexp, aten.batch_norm.default: _batch_norm,
-        aten.lift_fresh_copy.default: aten.clone.default, aten.type_as.default: lambda x, y: x if x.dtype == y.dtype else aten._to_copy.default(x, dtype=y.dtype),
-        aten.expand_as.default: lambda x, y: aten.expand.default(x, _sizes(y)), aten.view_as.default: lambda x, y: aten.view.default(x, _sizes(y)),
-        aten.clamp_min.default: lambda x, low: aten.clamp.default(x, low), aten.clamp_max.default: lambda x, high: aten.clamp.default(x, None, high),
-        aten.new_full.default: _new_full, aten.new_zeros.default: lambda x, size, **options: _new_full(x, size, 0, **options),
+        aten.nll_loss_nd.default: _nll_loss,
+        aten.cross_entropy_loss.default: _cross_entropy,
+        aten.binary_cross_entropy_with_logits.default: _bce_with_logits,
+        aten.norm.Scalar: _norm,
+        aten.norm.ScalarOpt_dim: _norm,
+        aten.frobenius_norm.dim: _frobenius_norm,
+        aten.std_mean.default: _std_mean,
+        aten.std_mean.dim: _std_mean_dim,
+        aten.logsumexp.default: _logsumexp,
+        aten.batch_norm.default: _batch_norm,
+        aten.lift_fresh_copy.default: aten.clone.default,
+        aten.type_as.default: lambda x, y: x if x.dtype == y.dtype else aten._to_copy.default(x, dtype=y.dtype),
+        aten.expand_as.default: lambda x, y: aten.expand.default(x, _sizes(y)),
+        aten.view_as.default: lambda x, y: aten.view.default(x, _sizes(y)),
+        aten.clamp_min.default: lambda x, low: aten.clamp.default(x, low),
+        aten.clamp_max.default: lambda x, high: aten.clamp.default(x, None, high),
+        aten.new_full.default: _new_full,
+        aten.new_zeros.default: lambda x, size, **options: _new_full(x, size, 0, **options),
         aten.new_ones.default: lambda x, size, **options: _new_full(x, size, 1, **options),
         aten.lerp.Scalar: lambda x, y, w: aten.add.Tensor(x, aten.mul.Tensor(aten.sub.Tensor(y, x), w)),
         aten.lerp.Tensor: lambda x, y, w: aten.add.Tensor(x, aten.mul.Tensor(aten.sub.Tensor(y, x), w)),
         aten.trace.default: lambda x: aten.sum.default(aten.diagonal.default(x)),
-    }  # fmt: skip
+    }
