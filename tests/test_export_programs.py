@@ -215,3 +215,32 @@ def test_decompositions_keep_places_and_modules():
     assert [n.target for n in unflattened.graph.nodes] == ["input", "0", "1", "output"]
     x = torch.randn(1, 2)
     assert torch.allclose(unflattened(x), m(x))
+
+
+def test_preserved_signatures_are_saved():
+    class Inner(nn.Module):
+        def forward(self, d, *, k=1.0):
+            return {"o": d["x"] * k, "p": d["y"]}
+
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x, y):
+            r = self.inner({"x": x, "y": y}, k=3.0)
+            return r["o"] + r["p"]
+
+    x = torch.ones(2)
+    file = io.BytesIO()
+    torch.export.save(torch.export.export(M(), (x, x), preserve_module_call_signature=("inner",)), file)
+    file.seek(0)
+    unflattened = torch.export.unflatten(torch.export.load(file))
+    assert unflattened(x, x).tolist() == [4, 4]
+
+    class Other(nn.Module):
+        def forward(self, d, *, k):
+            return {"o": d["x"] * k * 2, "p": d["y"]}
+
+    unflattened.inner = Other()
+    assert unflattened(x, x).tolist() == [7, 7]

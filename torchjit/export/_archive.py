@@ -10,6 +10,7 @@ from typing import Any
 import torchjit as torch
 from torchjit import _native
 from torchjit.export import _program
+from torchjit.export._calls import read_call, write_call
 from torchjit.export._containers import read_spec, write_spec
 from torchjit.export._trace import Captured
 from torchjit.export.exported_program import ExportedProgram, program_of
@@ -29,7 +30,9 @@ def save(
         raise TypeError(f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead.")
     form = _program.parse(ep._text())
     names = ep.module_call_graph[0].signature.forward_arg_names  # type: ignore[union-attr]
-    form["in_spec"], form["out_spec"] = json.dumps({**write_spec(ep.in_spec), "names": names}), json.dumps(write_spec(ep.out_spec))
+    calls = {e.fqn: write_call(e.signature) for e in ep.module_call_graph[1:] if e.signature is not None}
+    form["in_spec"] = json.dumps({**write_spec(ep.in_spec), "names": names, "calls": calls})
+    form["out_spec"] = json.dumps(write_spec(ep.out_spec))
     text = json.dumps(form)
     _program.check(text)
     tensors = {s.target: ep._tensor(s.target) for s in ep.graph_signature.input_specs if s.target is not None}
@@ -55,7 +58,9 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
         extra_files.update({name: content.decode() for name, content in files.items()})
     form = _program.parse(text)
     captured = Captured(text, {}, {}, read_spec(json.loads(form["in_spec"])), read_spec(json.loads(form["out_spec"])))
-    captured.argument_names = json.loads(form["in_spec"]).get("names")
+    further = json.loads(form["in_spec"])
+    captured.argument_names = further.get("names")
+    captured.calls = {path: read_call(call) for path, call in (further.get("calls") or {}).items()}
     state: dict[str, Any] = OrderedDict()
     constants: dict[str, Any] = {}
     for spec in _program.read_signature(form).input_specs:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
+from torchjit.export import _program
+from torchjit.export._containers import read_spec, write_spec
 from torchjit.export.exported_program import ModuleCallSignature
 from torchjit.export.graph_signature import ConstantArgument, TensorArgument
 from torchjit.utils import _pytree as pytree
@@ -56,3 +58,27 @@ class Calls:
             given = [argument(x) for x in inputs]
             found[path] = ModuleCallSignature(given, [argument(x) for x in outputs], in_spec, out_spec)
         return found
+
+
+def write_call(signature: ModuleCallSignature) -> dict[str, Any]:
+    """A signature as lists, texts and numbers."""
+    return {
+        "inputs": [_write_argument(a) for a in signature.inputs],
+        "outputs": [_write_argument(a) for a in signature.outputs],
+        "in_spec": write_spec(signature.in_spec),
+        "out_spec": write_spec(signature.out_spec),
+    }
+
+
+def _write_argument(arg: Any) -> Any:
+    return _program.write_argument(arg.value) if isinstance(arg, ConstantArgument) else {"node": arg.name}
+
+
+def read_call(form: dict[str, Any]) -> ModuleCallSignature:
+    """The signature that write_call wrote."""
+    lists = [[_read_argument(a) for a in form[key]] for key in ("inputs", "outputs")]
+    return ModuleCallSignature(lists[0], lists[1], read_spec(form["in_spec"]), read_spec(form["out_spec"]))
+
+
+def _read_argument(form: dict[str, Any]) -> Any:
+    return TensorArgument(form["node"]) if "node" in form else ConstantArgument("", _program.read_argument(form))
