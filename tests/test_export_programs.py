@@ -244,3 +244,14 @@ def test_preserved_signatures_are_saved():
 
     unflattened.inner = Other()
     assert unflattened(x, x).tolist() == [7, 7]
+
+
+def test_repeats_of_dynamic_sizes():
+    ep = torch.export.export(module(lambda x: x.repeat_interleave(2, dim=1)), (torch.ones(3, 4),), dynamic_shapes=({1: Dim("n")},))
+    assert [str(n) for n in ep.graph.find_nodes(op="call_function")[0].meta["val"].shape] == ["3", "2*s0"]
+    assert ep.module()(torch.ones(3, 5)).shape == (3, 10)
+
+
+def test_reasons_name_what_is_wrong_alone():
+    with pytest.raises(torch.export.UserError, match=r"(?s)Constraints violated \(t\)!.*Suggested fixes:\n  t = 5\n\n"):
+        torch.export.export(module(lambda x: x.new_full((x.size(0),), float(x.shape[1]))), (torch.ones(3, 5),), dynamic_shapes=({0: Dim("b"), 1: Dim("t")},))

@@ -449,6 +449,30 @@ func runMeta(o *ops.Operator, args []value.Value) ([]value.Value, error) {
 		}
 	}
 	out := make([]value.Value, len(s.Returns))
+	if o.Name == "aten::repeat_interleave.self_int" {
+		args = withOutputSize(args)
+	}
 	err := o.Run(args, out)
 	return out, err
+}
+
+// withOutputSize says what the size is that repeat_interleave gives, which it does not compute itself for tensors without elements.
+func withOutputSize(args []value.Value) []value.Value {
+	if !args[3].IsNone() {
+		return args
+	}
+	x, n := args[0].Tensor(), args[0].Tensor().Numel()
+	if args[2].IsInt() {
+		d := int(args[2].Int())
+		if d < 0 {
+			d += x.Dim()
+		}
+		if d < 0 || d >= x.Dim() {
+			return args // the operator says what is wrong
+		}
+		n = x.Size(d)
+	}
+	args = slices.Clone(args)
+	args[3] = intValue(n * int(args[1].Int()))
+	return args
 }

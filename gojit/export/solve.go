@@ -49,11 +49,20 @@ func (e *conflict) isBehind(other *conflict) bool {
 	if e.reached != other.reached {
 		return e.reached > other.reached
 	}
-	return e.guard == nil && other.guard == nil && inBrackets.ReplaceAllString(e.err.Text, "") != inBrackets.ReplaceAllString(other.err.Text, "")
+	return e.guard == nil && other.guard == nil && withoutSizes(e.err.Text) != withoutSizes(other.err.Text)
 }
 
-// inBrackets are the sizes that messages name.
-var inBrackets = regexp.MustCompile(`\([^)]*\)|\[[^\]]*\]`)
+// withoutSizes is a message without the numbers in it, but for those of dimensions.
+func withoutSizes(text string) string {
+	return numbers.ReplaceAllStringFunc(text, func(found string) string {
+		if strings.HasPrefix(found, "dimension") {
+			return found
+		}
+		return ""
+	})
+}
+
+var numbers = regexp.MustCompile(`(dimension )?[0-9][0-9.]*`)
 
 // candidates are the options with one thing more that holds of symbols: ranges, then relations, then constants.
 func candidates(o *Options, at *conflict) (tiers [][]*Options) {
