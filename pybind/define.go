@@ -102,8 +102,21 @@ func (f *overridden) run(args, out []value.Value) error {
 // pythonOperation calls a Python function as an operator of a schema.
 func pythonOperation(s *schema.FunctionSchema, target *object) ops.Operation {
 	return func(args, out []value.Value) error {
+		defer aside()()
 		return callPython(target, args, func(w *word) error { return readResults(s, w, out) })
 	}
+}
+
+// aside leaves the exact trace that the thread records, in which the operator is one call, until the function that it returns is called.
+func aside() func() {
+	defer holdGIL()()
+	t := thisThread()
+	r := t.recorder
+	if r == nil || !r.Exact {
+		return func() {}
+	}
+	t.recorder = nil
+	return func() { t.recorder = r }
 }
 
 // readResults reads what an operator gives from Python's answer: a value, or a sequence of as many as it has.

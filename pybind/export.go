@@ -26,8 +26,11 @@ var exportFunctions = []function{
 	{schema: "export_load(str path) -> any", run: exportLoad},
 	{schema: "export_read(bytes data) -> any", run: exportRead},
 	{schema: "export_function(str program) -> any", run: exportFunction},
+	{schema: "export_check_that(Tensor condition, str message) -> None", run: exportCheckThat},
 	{schema: "export_begin_if(Tensor predicate) -> None", run: exportBeginIf},
 	{schema: "export_begin_map(list over) -> list", run: exportBeginMap},
+	{schema: "export_begin_while(list carried) -> list", run: exportBeginWhile},
+	{schema: "export_begin_scan(list carried, list over) -> list", run: exportBeginScan},
 	{schema: "export_end_block(list results, bool further) -> list", run: exportEndBlock},
 }
 
@@ -38,6 +41,9 @@ func exportBegin(c *call) error {
 	}
 	r := trace.NewRecorder(pythonHost{c.thread})
 	r.Exact, r.FixedSizes = true, c.argBool(1)
+	t := c.thread
+	enabled := t.mode.GradEnabled()
+	r.NoGrad = func() bool { return enabled && !t.mode.GradEnabled() }
 	for w := range c.arg(0).items {
 		v, err := plainValue(w)
 		if err != nil {
@@ -57,15 +63,13 @@ func exportBegin(c *call) error {
 type exportOptions struct {
 	Inputs []struct {
 		export.InputSpec
-		Dims map[int]string `json:"dims"`
+		Dims map[int]export.Size `json:"dims"`
 	} `json:"inputs"`
 	Results []struct {
 		export.OutputSpec
 		Value *export.Argument `json:"value"`
 	} `json:"results"`
 	Symbols []export.Symbol   `json:"symbols"`
-	Joined  map[string]string `json:"joined"`
-	Fixed   map[string]int    `json:"fixed"`
 	Bare    bool              `json:"bare"`
 	InSpec  string            `json:"in_spec"`
 	OutSpec string            `json:"out_spec"`
@@ -186,7 +190,7 @@ func (c *call) program(p *export.Program, tensors []*tensor.Tensor) error {
 }
 
 func (given *exportOptions) options() *export.Options {
-	o := &export.Options{Symbols: given.Symbols, Joined: given.Joined, Fixed: given.Fixed, Bare: given.Bare}
+	o := &export.Options{Symbols: given.Symbols, Bare: given.Bare}
 	for _, in := range given.Inputs {
 		o.Inputs = append(o.Inputs, export.Input{Spec: in.InputSpec, Dims: in.Dims})
 	}
@@ -243,6 +247,15 @@ func exportBeginIf(c *call) error {
 	return r.BeginIf(c.argTensor(0))
 }
 
+func exportCheckThat(c *call) error {
+	r, err := c.exportRecorder()
+	if err != nil {
+		return err
+	}
+	c.none()
+	return r.Check(c.argTensor(0), c.argString(1))
+}
+
 func exportBeginMap(c *call) error {
 	r, err := c.exportRecorder()
 	if err != nil {
@@ -253,6 +266,42 @@ func exportBeginMap(c *call) error {
 		return err
 	}
 	items, err := r.BeginMap(over)
+	if err != nil {
+		return err
+	}
+	return c.keptTensors(items)
+}
+
+func exportBeginWhile(c *call) error {
+	r, err := c.exportRecorder()
+	if err != nil {
+		return err
+	}
+	carried, err := c.argTensors(0)
+	if err != nil {
+		return err
+	}
+	items, err := r.BeginWhile(carried)
+	if err != nil {
+		return err
+	}
+	return c.keptTensors(items)
+}
+
+func exportBeginScan(c *call) error {
+	r, err := c.exportRecorder()
+	if err != nil {
+		return err
+	}
+	carried, err := c.argTensors(0)
+	if err != nil {
+		return err
+	}
+	over, err := c.argTensors(1)
+	if err != nil {
+		return err
+	}
+	items, err := r.BeginScan(carried, over)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-"""Short programs print what PyTorch 1.13.1 printed, numbers to within rounding (answers/)."""
+"""Short programs print what PyTorch 1.13.1 printed (2.7.1 for torch.export), numbers to within rounding (answers/)."""
 
 import answers
 import pytest

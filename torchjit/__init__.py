@@ -104,6 +104,16 @@ _ELSEWHERE.update(
     }
 )  # fmt: skip
 _ELSEWHERE["cond"] = "torchjit._higher_order_ops"
+_ELSEWHERE["SymInt"] = "torchjit.export._symbolic"
+_ELSEWHERE.update(
+    {
+        name: "torchjit._checks"
+        for name in (
+            "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all", "_check_tensor_all_with", "_check_type", "_check_value",
+            "_check_with", "_constrain_as_size", "_sym_sqrt", "SymBool", "SymFloat", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
+        )
+    }
+)  # fmt: skip
 _ELSEWHERE["classes"] = "torchjit._classes"
 _ELSEWHERE["set_printoptions"] = "torchjit._tensor_str"
 _ELSEWHERE["install_as_torch"] = "torchjit._alias"
@@ -114,7 +124,7 @@ _ELSEWHERE.update({name: "torchjit.functional" for name in ("cdist", "lu", "norm
 _SUBMODULES = (
     "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
     "ops", "quasirandom", "optim", "overrides", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "sparse", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
-    "utils", "version", "__config__", "_jit_internal", "_C", "_sources", "_VF", "_lowrank", "_prims", "_prims_common", "_refs", "_six", "_tensor_str",
+    "utils", "version", "__config__", "_jit_internal", "_C", "_decomp", "_export", "_higher_order_ops", "_sources", "_VF", "_lowrank", "_prims", "_prims_common", "_refs", "_six", "_tensor_str",
 )  # fmt: skip
 
 

@@ -182,6 +182,8 @@ def _frames(depth: int = 2) -> Any:
 
 def trace_place() -> tuple[str, int, str]:
     """Where the traced program is: file, line, and a line for each frame."""
+    if naming.place is not None:
+        return "", 1, naming.place
     frame, _ = _frames()
     if frame is None:
         return "", 0, ""
@@ -197,6 +199,7 @@ class _Naming(threading.local):
     """What names tensors in the trace that the thread records, None where the variables of the program do."""
 
     function: Any = None
+    place: str | None = None  # what stands for the frames of the program, where something does
 
 
 naming = _Naming()

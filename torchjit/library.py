@@ -5,7 +5,8 @@
     impl(lib, "scale", "CPU")(lambda x, by: x * by)
     torch.ops.mine.scale(x, 2.0)
 
-A defined operator can be called, compiled, traced, saved, and is known to the passes over graphs.
+custom_op makes an operator of a function with annotations. A defined operator can be called, compiled, traced, saved, and is known to the
+passes over graphs.
 """
 
 from __future__ import annotations
@@ -116,6 +117,23 @@ def register_autograd(op: str, backward: Callable[..., Any], *, setup_context: C
     _native.implement_operator(op, lambda *args: made.apply(*args), "Autograd")
 
 
-def register_fake(op: str, fn: Callable[..., Any]) -> None:
-    """Gives an operator, "ns::name", the rule that tells the results' shapes: fn of tensors on the device meta."""
-    _native.implement_operator(op, fn, "Meta")
+def register_fake(op: Any, fn: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
+    """Gives an operator, "ns::name", the rule that tells the results' shapes: fn of tensors on the device meta. Without fn, a decorator."""
+    name = getattr(op, "_qualname", op if isinstance(op, str) else str(getattr(op, "_qualified_op_name", op)))
+
+    def register(f: Callable[..., Any]) -> Callable[..., Any]:
+        _native.implement_operator(name, f, "Meta")
+        return f
+
+    return register if fn is None else register(fn)
+
+
+impl_abstract = register_fake
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("custom_op", "infer_schema", "CustomOpDef"):
+        from torchjit import _custom_ops
+
+        return getattr(_custom_ops, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -36,7 +36,7 @@ class _HigherOrder:
     def __getattr__(self, name: str) -> Any:
         from torchjit import _higher_order_ops
 
-        found = getattr(_higher_order_ops, {"cond": "cond_op"}.get(name, name), None)
+        found = getattr(_higher_order_ops, name if name == "map_impl" else f"{name}_op", None)
         if not isinstance(found, _higher_order_ops.HigherOrderOperator):
             raise AttributeError(f"'_HigherOrderNamespace' 'higher_order' object has no attribute '{name}'")
         return found

@@ -680,3 +680,7 @@ def _native_batch_norm_legit_functional(input, weight: Optional[Tensor], bias: O
         return out, save_mean, save_invstd, mean, var
     out, save_mean, save_invstd = torch.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
     return out, save_mean, save_invstd, running_mean.clone(), running_var.clone()
+
+def _native_batch_norm_legit_no_training(input, weight: Optional[Tensor], bias: Optional[Tensor], running_mean, running_var, momentum: float, eps: float):
+    out, save_mean, save_invstd = torch.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+    return out, save_mean, save_invstd

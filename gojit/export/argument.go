@@ -48,6 +48,8 @@ func intArgument(i int64) Argument { return Argument{Kind: IntArgument, Int: i} 
 
 func listArgument(items []Argument) Argument { return Argument{Kind: ListArgument, Items: items} }
 
+func tupleArgument(items []Argument) Argument { return Argument{Kind: TupleArgument, Items: items} }
+
 var noneArgument = Argument{Kind: NoneArgument}
 
 // walk calls visit for the argument and those in it.

@@ -2,6 +2,7 @@ package export
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,9 +17,9 @@ import (
 // Input is what a parameter of the captured graph is.
 type Input struct {
 	Spec      InputSpec
-	Value     value.Value    // an example; the value itself where it is no tensor
-	Parameter *ir.Value      // of the graph, nil where the graph does not take the input
-	Dims      map[int]string // the symbols that sizes of the tensor are, by dimension
+	Value     value.Value  // an example; the value itself where it is no tensor
+	Parameter *ir.Value    // of the graph, nil where the graph does not take the input
+	Dims      map[int]Size // what sizes of the tensor are, by dimension: symbols, or expressions over them
 }
 
 // Result is one output of the program.
@@ -35,9 +36,11 @@ type Options struct {
 	Script  *Script // of a compiled method
 	// Bare lets the output be one value instead of a tuple of all.
 	Bare bool
-	// Joined are symbols by those that have been found to be equal to them, Fixed the values of symbols that have been found to have one.
-	Joined map[string]string
-	Fixed  map[string]int
+	// Known are symbols that have been found to be constants, or expressions over other symbols.
+	Known map[string]Size
+	// Ranges are the ranges of unbacked symbols that the program checks, by their numbers.
+	Ranges map[int]valueRange
+	factor int // what unknown numbers are multiples of, where that is not 0
 }
 
 // Lift adds tensors that the captured graph had to be given because its program uses them, before the user's inputs.
@@ -63,7 +66,7 @@ func Capture(g *ir.Graph, o *Options) (p *Program, err error) {
 			return p, err
 		}
 	}
-	p, err = captureRuns(g, o, len(steps))
+	p, err = captureRanges(g, o)
 	var c *conflict
 	if errors.As(err, &c) {
 		return solve(g, o, c)
@@ -77,6 +80,7 @@ var steps = [...]int{0, 1, 2, 3, 5, 12}
 func captureRuns(g *ir.Graph, o *Options, runs int) (p *Program, err error) {
 	defer source.Catch(&err)
 	c := &capture{options: o, runs: runs, env: map[*ir.Value]run{}, predicates: map[*ir.Value]*handle{}, given: givenTensors{}}
+	c.unbackedSymbols, c.floats = map[string]int{}, map[float64]*Node{}
 	c.program = &Program{Graph: &Graph{}}
 	c.fit = newFitter(c.freshSymbol)
 	c.scope = newScope(c.program.Graph, nil)
@@ -106,13 +110,19 @@ type capture struct {
 	made       int      // symbols
 	reached    int      // nodes that have been captured
 	given      givenTensors
+	// unbackedSymbols are the symbols for numbers that elements tell, with the places in the order of symbols by which their ranges are known.
+	unbackedSymbols map[string]int
+	floats          map[float64]*Node // of floats that elements tell, by what they are in the first run
 }
 
 // conflict is an error that only some of the runs have: sizes cannot be what they are said to be.
 type conflict struct {
 	err     *source.Error
 	run     int
-	reached int // how many nodes had been captured
+	reached int    // how many nodes had been captured
+	guard   *guard // what a decision asks of a symbol
+	// unbacked tells that there are numbers which elements tell.
+	unbacked bool
 }
 
 func (e *conflict) Error() string { return e.err.Error() }
@@ -126,149 +136,8 @@ func (c *capture) fail(class source.Class, format string, args ...any) {
 	source.Throw(source.Errorf(class, place, format, args...))
 }
 
-// inputs makes placeholders for the parameters.
-func (c *capture) inputs() {
-	c.symbols()
-	for i := range c.options.Inputs {
-		given := &c.options.Inputs[i]
-		in := given.Parameter
-		spec := given.Spec
-		spec.Name = c.scope.names.name(spec.Name)
-		n := &Node{Op: Placeholder, Name: spec.Name, Target: spec.Name}
-		c.scope.add(n)
-		if given.Value.IsTensor() {
-			example := given.Value.Tensor()
-			metas := make([]*tensor.Tensor, c.runs)
-			values := make(run, c.runs)
-			for r := range metas {
-				metas[r] = c.placeholder(example, given.Dims, r)
-				values[r] = value.OfTensor(metas[r])
-			}
-			h := c.scope.bind(metas, n)
-			h.device, h.input = example.Device(), i+1
-			v := c.describe(h)
-			v.Grad = example.RequiresGrad()
-			n.Meta.Val = &v
-			if in != nil {
-				c.env[in] = values
-			}
-			c.given[example] = values
-		} else {
-			constant, ok := constantArgument(given.Value)
-			if !ok {
-				c.fail(source.TypeError, "The input %s is a %s, which a program cannot take", spec.Name, value.TypeOf(given.Value).Annotation(nil))
-			}
-			spec.Constant = &constant
-			n.Meta.Val = &Value{Kind: NoneValue}
-			if in != nil {
-				c.env[in] = c.all(given.Value)
-			}
-		}
-		c.program.Signature.Inputs = append(c.program.Signature.Inputs, spec)
-	}
-}
-
-// symbols gives the user's symbols numbers for the runs.
-func (c *capture) symbols() {
-	position := 0
-	for _, s := range c.options.Symbols {
-		if c.options.Joined[s.Name] != "" {
-			continue
-		}
-		if _, fixed := c.options.Fixed[s.Name]; fixed {
-			continue
-		}
-		p := make(profile, c.runs)
-		for r := range p {
-			p[r] = numberOf(s, position, r)
-		}
-		position++
-		c.fit.learn(p, SymbolSize(s.Name))
-		c.program.Symbols = append(c.program.Symbols, s)
-		c.made++
-	}
-}
-
-// numberOf is the number for the symbol at a position in a run.
-func numberOf(s Symbol, position, run int) int {
-	step := steps[run]
-	if position > 0 && run > 0 {
-		step = steps[1+(run-1+position)%(len(steps)-1)] + position/(len(steps)-1)*7
-	}
-	n := s.Hint + step
-	if run == len(steps)-1 {
-		n += s.Hint
-	}
-	if s.Upper >= 0 && n > s.Upper {
-		n = s.Lower + (n-s.Lower)%(s.Upper-s.Lower+1)
-	}
-	return n
-}
-
-// symbolNumber is the number for a symbol by name in a run.
-func (c *capture) symbolNumber(name string, r int) int {
-	if other := c.options.Joined[name]; other != "" {
-		name = other
-	}
-	if n, ok := c.options.Fixed[name]; ok {
-		return n
-	}
-	for _, a := range c.fit.atoms {
-		if a.size.Name == name {
-			return a.profile[r]
-		}
-	}
-	return 0
-}
-
-// placeholder returns a tensor without elements for a run, like an example with other sizes.
-func (c *capture) placeholder(example *tensor.Tensor, dims map[int]string, r int) *tensor.Tensor {
-	shape, strides := slices.Clone(example.Shape()), example.Strides()
-	changed := false
-	for d, name := range dims {
-		if n := c.symbolNumber(name, r); n != shape[d] {
-			shape[d], changed = n, true
-		}
-	}
-	if changed {
-		strides = stridesLike(shape, strides)
-	}
-	return metaTensor(shape, strides, example.DType())
-}
-
-// stridesLike are dense strides for a shape whose dimensions lie in the order that other strides have.
-func stridesLike(shape, like []int) []int {
-	order := make([]int, len(shape))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return like[b] - like[a] })
-	strides, step := make([]int, len(shape)), 1
-	for _, d := range slices.Backward(order) {
-		strides[d] = step
-		step *= max(1, shape[d])
-	}
-	return strides
-}
-
-func metaTensor(shape, strides []int, d tensor.DType) *tensor.Tensor {
-	t := source.Must(tensor.EmptyMeta(shape, d))
-	if err := t.SetGeometry(0, shape, strides); err != nil {
-		source.Throw(err)
-	}
-	return t
-}
-
 // all is a value that is the same in all runs.
 func (c *capture) all(v value.Value) run { return slices.Repeat(run{v}, c.runs) }
-
-// freshSymbol makes a symbol for a size that no expression gives.
-func (c *capture) freshSymbol(p profile) Size {
-	name := "s" + itoa(c.made)
-	c.made++
-	c.program.Symbols = append(c.program.Symbols, Symbol{Name: name, Lower: 0, Upper: -1, Hint: p[0]})
-	return SymbolSize(name)
-}
 
 // outputs makes the output node: what has been written first, then what the program returns.
 func (c *capture) outputs(g *ir.Graph) {
@@ -306,6 +175,10 @@ func (c *capture) traceResults(g *ir.Graph, add func(OutputSpec, Argument)) {
 			given := c.result(g.Outputs()[next])
 			a = &given
 			next++
+		}
+		if result.Spec.Kind == Point {
+			c.program.Points = append(c.program.Points, *a)
+			continue
 		}
 		if result.Spec.Kind == UserOutput {
 			user = append(user, func() { add(result.Spec, *a) })
@@ -539,10 +412,25 @@ func (c *capture) refuse(err error, r int) {
 	if !own.Range.IsValid() && c.node != nil {
 		own.Range = c.node.Range
 	}
-	if r == 0 {
+	if len(c.unbackedSymbols) > 0 {
+		own.Text += c.unknowns(r)
+	}
+	if r == 0 && len(c.unbackedSymbols) == 0 {
 		source.Throw(&own)
 	}
-	source.Throw(&conflict{&own, r, c.reached})
+	source.Throw(&conflict{err: &own, run: r, reached: c.reached, unbacked: len(c.unbackedSymbols) > 0})
+}
+
+// unknowns says which numbers that elements tell a run has.
+func (c *capture) unknowns(r int) string {
+	var list []string
+	for _, a := range c.fit.atoms {
+		if _, ok := c.unbackedSymbols[a.size.Name]; ok {
+			list = append(list, fmt.Sprintf("%s = %d", a.size.Name, a.profile[r]))
+		}
+	}
+	return "\nSizes and numbers here follow from the elements of tensors; this is the error where " + strings.Join(list, ", ") +
+		". Say with torch._check what holds for all elements."
 }
 
 // runMeta runs an operator so that it makes tensors without elements.
@@ -561,6 +449,30 @@ func runMeta(o *ops.Operator, args []value.Value) ([]value.Value, error) {
 		}
 	}
 	out := make([]value.Value, len(s.Returns))
+	if o.Name == "aten::repeat_interleave.self_int" {
+		args = withOutputSize(args)
+	}
 	err := o.Run(args, out)
 	return out, err
+}
+
+// withOutputSize says what the size is that repeat_interleave gives, which it does not compute itself for tensors without elements.
+func withOutputSize(args []value.Value) []value.Value {
+	if !args[3].IsNone() {
+		return args
+	}
+	x, n := args[0].Tensor(), args[0].Tensor().Numel()
+	if args[2].IsInt() {
+		d := int(args[2].Int())
+		if d < 0 {
+			d += x.Dim()
+		}
+		if d < 0 || d >= x.Dim() {
+			return args // the operator says what is wrong
+		}
+		n = x.Size(d)
+	}
+	args = slices.Clone(args)
+	args[3] = intValue(n * int(args[1].Int()))
+	return args
 }

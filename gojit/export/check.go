@@ -257,24 +257,38 @@ func (g *Graph) checkCall(n *Node) error {
 	return nil
 }
 
+// control says what the arguments of a control flow operator are: how many, which are graphs, which are operands of the graphs, and which
+// of these has the tensors that the operator goes over.
+type control struct {
+	arguments        int
+	graphs, operands []int
+	over             int
+}
+
+var controls = map[string]control{
+	"cond":       {4, []int{1, 2}, []int{3}, 0},
+	"map_impl":   {3, []int{0}, []int{1, 2}, 1},
+	"while_loop": {4, []int{0, 1}, []int{2, 3}, 0},
+	"scan":       {4, []int{0}, []int{1, 2, 3}, 2},
+}
+
 // checkControl checks the call of a control flow operator.
 func (g *Graph) checkControl(n *Node, name string) error {
-	graphs := map[string][]int{"cond": {1, 2}, "map_impl": {0}}[name]
-	count := map[string]int{"cond": 4, "map_impl": 3}[name]
-	if graphs == nil || len(n.Args) != count || len(n.Kwargs) > 0 {
+	form, known := controls[name]
+	if !known || len(n.Args) != form.arguments || len(n.Kwargs) > 0 {
 		return violation("%s calls the higher-order operator %s with %d arguments, which Export IR does not have", n.Name, name, len(n.Args))
 	}
-	operands := len(n.Args[count-1].Items)
-	if name == "map_impl" {
-		operands += len(n.Args[1].Items)
-		if n.Args[1].Kind != ListArgument || len(n.Args[1].Items) == 0 {
-			return violation("%s maps over nothing", n.Name)
+	operands := 0
+	for _, i := range form.operands {
+		if n.Args[i].Kind != ListArgument && n.Args[i].Kind != TupleArgument {
+			return violation("the operands of %s are no list", n.Name)
 		}
+		operands += len(n.Args[i].Items)
 	}
-	if n.Args[count-1].Kind != ListArgument && n.Args[count-1].Kind != TupleArgument {
-		return violation("the operands of %s are no list", n.Name)
+	if form.over > 0 && len(n.Args[form.over].Items) == 0 {
+		return violation("%s goes over nothing", n.Name)
 	}
-	for _, i := range graphs {
+	for _, i := range form.graphs {
 		from := g.Node(n.Args[i].Text)
 		if n.Args[i].Kind != NodeArgument || from == nil || from.Op != GetAttr {
 			return violation("argument %d of %s is no graph", i, n.Name)
@@ -293,7 +307,7 @@ func sweep(g *Graph) {
 	var kept []*Node
 	for i := len(g.Nodes) - 1; i >= 0; i-- {
 		n := g.Nodes[i]
-		if n.Op == Placeholder || n.Op == Output || used[n.Name] {
+		if n.Op == Placeholder || n.Op == Output || used[n.Name] || n.Target == assertScalar {
 			for name := range n.uses() {
 				used[name] = true
 			}

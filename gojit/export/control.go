@@ -4,73 +4,25 @@ import (
 	"strings"
 
 	"torchjit/gojit/ir"
-	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/trace"
 	"torchjit/gojit/value"
 )
-
-// predicate captures an operator on a truth value that depends on elements.
-func (c *capture) predicate(n *ir.Node) {
-	h := c.predicates[n.Input(0)]
-	if n.Kind() == "aten::__not__" && h != nil {
-		c.predicates[n.Output()] = c.emit(ops.Find("aten::logical_not"), []run{tensors(h.metas)}).handles[0]
-		return
-	}
-	c.fail(source.RuntimeError, "%s of a value that depends on the elements of a tensor cannot be exported", n.Kind())
-}
-
-// element captures an operator that makes a number of an element of a tensor.
-func (c *capture) element(n *ir.Node, o *ops.Operator, args []run) {
-	switch o.BaseName() {
-	case "aten::Bool", "aten::is_nonzero":
-		c.predicates[n.Output()] = c.handleOf(args[0])
-		return
-	case "aten::Int", "aten::IntImplicit", "aten::item", "aten::_local_scalar_dense", "aten::ScalarImplicit":
-		if c.handleOf(args[0]).metas[0].DType().IsIntegral() {
-			c.env[n.Output()] = c.elementSymbol(args[0])
-			return
-		}
-	}
-	c.fail(source.RuntimeError, "%s makes a number of the elements of a tensor, which an exported program can only do for integers", o.BaseName())
-}
-
-// elementSymbol makes a symbol of the integer that a tensor holds.
-func (c *capture) elementSymbol(of run) run {
-	c.distinguish()
-	p := make(profile, c.runs)
-	out := make(run, c.runs)
-	for r := range p {
-		p[r] = unknownNumber(c.made, r)
-		out[r] = intValue(p[r])
-	}
-	size := c.unbacked(p)
-	n := &Node{Op: CallFunction, Name: c.scope.names.name("item"), Target: "aten::item", Args: []Argument{Ref(c.read(c.handleOf(of)).Name)}, Meta: c.place()}
-	n.Meta.Val = &Value{Kind: IntValue, Int: &size}
-	c.scope.add(n)
-	c.scope.numbers[size.Key()] = Ref(n.Name)
-	return out
-}
-
-// unbacked makes a symbol of a number that no size of an input tells.
-func (c *capture) unbacked(p profile) Size {
-	size := SymbolSize("i" + itoa(c.made))
-	c.made++
-	c.program.Symbols = append(c.program.Symbols, Symbol{Name: size.Name, Lower: 0, Upper: -1, Hint: p[0]})
-	c.fit.learn(p, size)
-	return size
-}
-
-// unknownNumber is what stands for an unknown number in a run.
-func unknownNumber(symbol, r int) int { return 3 + symbol*2 + r*(symbol+2) }
 
 // branch captures a condition: one that is known decides here, another one becomes a call of cond.
 func (c *capture) branch(n *ir.Node) {
 	if h := c.predicates[n.Input(0)]; h != nil {
-		c.cond(n, h)
+		c.cond(n, Ref(c.read(h).Name))
 		return
 	}
 	is := c.known(n.Input(0))
+	if _, ok := n.Attr(trace.Operator); ok && !c.isSettled(n.Input(0), is) {
+		if rel, ok := c.relationOf(n.Input(0).Node().Input(0)); ok {
+			c.cond(n, Ref(c.comparison(rel).Name))
+			return
+		}
+	}
 	for r, v := range is {
 		if v.Bool() != is[0].Bool() {
 			c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "The program decides by a size here that is to be dynamic"), r)
@@ -247,7 +199,7 @@ func inside(v *ir.Value, b *ir.Block) bool {
 }
 
 // cond captures a decision by the elements of a tensor.
-func (c *capture) cond(n *ir.Node, h *handle) {
+func (c *capture) cond(n *ir.Node, truth Argument) {
 	used := &operands{seen: map[*handle]bool{}}
 	for _, b := range n.Blocks() {
 		c.collect(b, used)
@@ -261,7 +213,7 @@ func (c *capture) cond(n *ir.Node, h *handle) {
 	for _, u := range used.handles {
 		given = append(given, Ref(c.read(u).Name))
 	}
-	call := c.higherOrder("cond", "conditional", Ref(c.read(h).Name), Ref(yes.Name), Ref(no.Name), listArgument(given))
+	call := c.higherOrder("cond", "conditional", truth, Ref(yes.Name), Ref(no.Name), listArgument(given))
 	c.higherOrderResults(n, call, results)
 }
 
@@ -280,8 +232,8 @@ func (c *capture) countGraphs(prefix string) int {
 func (c *capture) subgraph(b *ir.Block, given []*handle, name string) (*Node, []*handle) {
 	inner := newScope(&Graph{}, c.scope)
 	placed := map[*tensor.Tensor]run{}
-	for i, h := range given {
-		n := &Node{Op: Placeholder, Name: inner.names.name("arg" + itoa(i) + "_1"), Meta: Meta{Val: h.node.Meta.Val}}
+	for _, h := range given {
+		n := &Node{Op: Placeholder, Name: inner.names.name(h.node.Name), Meta: Meta{Val: h.node.Meta.Val}}
 		n.Target = n.Name
 		inner.add(n)
 		metas := make([]*tensor.Tensor, c.runs)
@@ -442,58 +394,4 @@ func (c *capture) higherOrderResults(n nodeOutputs, call *Node, like []*handle) 
 	for i, v := range n.Outputs() {
 		c.env[v] = outs[i]
 	}
-}
-
-// mapOver captures a call of map: the block is applied to the items of the first dimension of the inputs.
-func (c *capture) mapOver(n *ir.Node) {
-	b := n.Blocks()[0]
-	used := &operands{seen: map[*handle]bool{}}
-	c.collect(b, used)
-	var mapped []*handle
-	var slices []*handle
-	for i, in := range n.Inputs() {
-		h := c.handleOf(c.known(in))
-		mapped = append(mapped, h)
-		metas := make([]*tensor.Tensor, c.runs)
-		for r, m := range h.metas {
-			if m.Dim() == 0 {
-				c.fail(source.RuntimeError, "map goes over the first dimension of its inputs, and input %d has none", i)
-			}
-			metas[r] = metaTensor(m.Shape()[1:], m.Strides()[1:], m.DType())
-		}
-		own := &handle{node: &Node{Name: "item"}, metas: metas, device: h.device}
-		v := c.describe(own)
-		own.node.Meta.Val = &v
-		c.scope.handles[metas[0]] = own
-		c.env[b.Inputs()[i]] = tensors(metas)
-		slices = append(slices, own)
-	}
-	body, results := c.subgraph(b, append(slices, used.handles...), "body_graph_"+itoa(c.countGraphs("body_graph_")))
-	c.node = n
-	var xs, others []Argument
-	for _, h := range mapped {
-		xs = append(xs, Ref(c.read(h).Name))
-	}
-	for _, h := range used.handles {
-		others = append(others, Ref(c.read(h).Name))
-	}
-	call := c.higherOrder("map_impl", "map_impl", Ref(body.Name), listArgument(xs), listArgument(others))
-	stacked := make([]*handle, len(results))
-	for i, h := range results {
-		stacked[i] = &handle{metas: make([]*tensor.Tensor, c.runs), device: h.device}
-		for r, m := range h.metas {
-			shape := append([]int{mapped[0].metas[r].Size(0)}, m.Shape()...)
-			stacked[i].metas[r] = metaTensor(shape, stridesLike(shape, descending(len(shape))), m.DType())
-		}
-	}
-	c.higherOrderResults(n, call, stacked)
-}
-
-// descending are strides that stand for the order of dimensions.
-func descending(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = n - i
-	}
-	return out
 }

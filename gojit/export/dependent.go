@@ -104,10 +104,7 @@ func positions(dims, unknown int) value.Value {
 func (c *capture) giveDependent(n *ir.Node, o *ops.Operator, args []run, give func(r, unknown int) []value.Value) {
 	c.distinguish()
 	call := c.callNode(o, args)
-	p := make(profile, c.runs)
-	for r := range p {
-		p[r] = unknownNumber(c.made, r)
-	}
+	p := c.unknownNumbers()
 	c.unbacked(p)
 	outs := make([]run, len(o.Schema().Returns))
 	for i := range outs {

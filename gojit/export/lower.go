@@ -76,12 +76,18 @@ func (l *lowerer) graph(g *Graph) []*ir.Value {
 			}
 			return outputs
 		case n.Op != CallFunction:
+		case n.Target == assertScalar:
+			l.assert(n)
 		case strings.HasPrefix(n.Target, "operator::"):
 			l.sizeOperator(n)
 		case n.Target == "higher_order::cond":
 			l.cond(n)
 		case n.Target == "higher_order::map_impl":
 			l.mapOver(n)
+		case n.Target == "higher_order::while_loop":
+			l.whileLoop(n)
+		case n.Target == "higher_order::scan":
+			l.scan(n)
 		default:
 			l.call(n)
 		}
@@ -143,6 +149,10 @@ func (l *lowerer) insert(kind string, t types.Type, inputs ...*ir.Value) *ir.Val
 
 // call adds the call of an operator.
 func (l *lowerer) call(n *Node) {
+	if n.Target == "aten::item" && n.Meta.Val.Kind == FloatValue {
+		l.values[n.Name] = l.insert("aten::Float", types.Float, l.value(n, n.Args[0], types.Tensor))
+		return
+	}
 	if n.Target == "aten::item" && n.Meta.Val.Kind == IntValue {
 		l.values[n.Name] = l.insert("aten::Int", types.Int, l.value(n, n.Args[0], types.Tensor))
 		return
@@ -217,100 +227,4 @@ func (l *lowerer) sizeOperator(n *Node) {
 		l.fail(n, "operator.%s does not take these", name)
 	}
 	l.values[n.Name] = made.Output().SetType(o.Schema().Returns[0].Type)
-}
-
-// inner returns the graph that an argument names.
-func (l *lowerer) inner(a Argument) *Graph { return l.from.Graph(l.from.Node(a.Text).Target) }
-
-// place gives the placeholders of a graph values.
-func (l *lowerer) place(g *Graph, given []*ir.Value) {
-	for i, n := range g.Placeholders() {
-		l.values[n.Name] = given[i]
-	}
-}
-
-// within adds the nodes of a graph at the insertion point. Its names are its own.
-func (l *lowerer) within(g *Graph, given []*ir.Value) []*ir.Value {
-	values, lists := l.values, l.lists
-	l.values, l.lists = map[string]*ir.Value{}, map[string][]*ir.Value{}
-	defer func() { l.values, l.lists = values, lists }()
-	l.place(g, given)
-	return l.graph(g)
-}
-
-func (l *lowerer) operands(n *Node, a Argument) []*ir.Value {
-	var given []*ir.Value
-	for _, item := range a.Items {
-		given = append(given, l.value(n, item, types.Any))
-	}
-	return given
-}
-
-func (l *lowerer) cond(n *Node) {
-	truth := l.value(n, n.Args[0], types.Any)
-	if truth.Type().Kind() == types.KindTensor {
-		truth = l.insert("aten::Bool", types.Bool, truth)
-	}
-	given := l.operands(n, n.Args[3])
-	branch := l.g.InsertNode(l.g.Create("prim::If", []*ir.Value{truth}, 0))
-	after := l.g.InsertPoint()
-	count := 0
-	for _, a := range n.Args[1:3] {
-		b := branch.AddBlock()
-		l.g.SetInsertEnd(b)
-		results := l.within(l.inner(a), given)
-		if len(branch.Blocks()) == 2 && len(results) != count {
-			l.fail(n, "the branches give %d and %d values", count, len(results))
-		}
-		for count = range results {
-			b.AddOutput(results[count])
-		}
-		count = len(results)
-	}
-	l.g.SetInsertPoint(after)
-	for range count {
-		branch.AddOutput()
-	}
-	l.control(n, branch.Outputs())
-}
-
-// control makes values what a control flow operator gives.
-func (l *lowerer) control(n *Node, outs []*ir.Value) {
-	l.lists[n.Name] = outs
-	if len(outs) == 1 {
-		l.values[n.Name] = outs[0]
-	}
-}
-
-// mapOver adds a loop over the items, whose results are collected in lists and stacked.
-func (l *lowerer) mapOver(n *Node) {
-	body := l.inner(n.Args[0])
-	over := l.operands(n, n.Args[1])
-	others := l.operands(n, n.Args[2])
-	zero := l.g.Constant(value.Int(0), source.Range{})
-	count := l.insert("aten::size", types.Int, over[0], zero)
-	results := len(body.outputs())
-	var lists []*ir.Value
-	for range results {
-		lists = append(lists, l.g.InsertNode(l.g.CreateList(types.Tensor, nil)).Output())
-	}
-	loop := l.g.InsertNode(l.g.Create("prim::Loop", []*ir.Value{count, l.g.Constant(value.Bool(true), source.Range{})}, 0))
-	after := l.g.InsertPoint()
-	b := loop.AddBlock()
-	turn := b.AddInput("").SetType(types.Int)
-	l.g.SetInsertEnd(b)
-	var given []*ir.Value
-	for _, x := range over {
-		given = append(given, l.insert("aten::select", types.Tensor, x, zero, turn))
-	}
-	for i, v := range l.within(body, append(given, others...)) {
-		l.insert("aten::append", types.NewList(types.Tensor), lists[i], v)
-	}
-	b.AddOutput(l.g.Constant(value.Bool(true), source.Range{}))
-	l.g.SetInsertPoint(after)
-	var outs []*ir.Value
-	for _, list := range lists {
-		outs = append(outs, l.insert("aten::stack", types.Tensor, list, zero))
-	}
-	l.control(n, outs)
 }

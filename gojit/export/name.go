@@ -34,6 +34,15 @@ func (n *namer) name(base string) string {
 	return candidate
 }
 
+// input returns the name of an input: words of Python alone are changed, names of its functions are not.
+func (n *namer) input(base string) string {
+	if id := identifier(base); builtins[id] && !n.used[id] {
+		n.used[id] = true
+		return id
+	}
+	return n.name(base)
+}
+
 // numbered splits a name that ends in a number.
 func numbered(name string) (stem string, number int, ok bool) {
 	i := strings.LastIndexByte(name, '_')
@@ -68,16 +77,27 @@ func identifier(text string) string {
 
 // illegal are words of Python, and names that its functions and constants have.
 var illegal = func() map[string]bool {
-	words := `False None True and as assert async await break class continue def del elif else except finally for from global if import in is
-lambda nonlocal not or pass raise return try while with yield
-abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile complex copyright credits delattr dict dir
-divmod enumerate eval exec exit filter float format frozenset getattr globals hasattr hash help hex id input int isinstance issubclass
-iter len license list locals map max memoryview min next object oct open ord pow print property quit range repr reversed round set setattr
-slice sorted staticmethod str sum super tuple type vars zip Ellipsis NotImplemented
-inf nan NoneType torch device fx_pytree pytree`
+	found := wordSet(keywords)
+	for w := range builtins {
+		found[w] = true
+	}
+	return found
+}()
+
+func wordSet(words string) map[string]bool {
 	found := map[string]bool{}
 	for _, w := range strings.Fields(words) {
 		found[w] = true
 	}
 	return found
-}()
+}
+
+const keywords = `False None True and as assert async await break class continue def del elif else except finally for from global if import in is
+lambda nonlocal not or pass raise return try while with yield
+inf nan NoneType torch device fx_pytree pytree`
+
+// builtins are the functions of Python.
+var builtins = wordSet(`abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile complex copyright credits delattr dict dir
+divmod enumerate eval exec exit filter float format frozenset getattr globals hasattr hash help hex id input int isinstance issubclass
+iter len license list locals map max memoryview min next object oct open ord pow print property quit range repr reversed round set setattr
+slice sorted staticmethod str sum super tuple type vars zip Ellipsis NotImplemented`)

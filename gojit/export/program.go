@@ -15,6 +15,8 @@ type Program struct {
 	OutSpec string `json:"out_spec"`
 	// Modules are the classes of the modules that nodes come from, by their paths.
 	Modules map[string]string `json:"modules,omitempty"`
+	// Points are what tensors that whoever captured asked for are in the graph.
+	Points []Argument `json:"points,omitempty"`
 }
 
 // Graph is a list of nodes: placeholders, then calls, then one output.
@@ -108,6 +110,9 @@ const (
 	UserOutput        = "USER_OUTPUT"
 	BufferMutation    = "BUFFER_MUTATION"
 	UserInputMutation = "USER_INPUT_MUTATION"
+
+	// Point is a result that is no output: Program.Points has it.
+	Point = "POINT"
 )
 
 // Signature says what the placeholders and the outputs of a program are, in their order.

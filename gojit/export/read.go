@@ -61,6 +61,9 @@ func (a *Archive) place(stored map[string]*tensor.Tensor, same map[string]string
 	inputs := a.Program.Graph.Placeholders()
 	for i, in := range a.Program.Signature.Inputs {
 		if in.Target == "" {
+			if t := stored[ExamplePrefix+in.Name]; t != nil {
+				a.Tensors[ExamplePrefix+in.Name] = t
+			}
 			continue
 		}
 		name := in.Target

@@ -4,6 +4,7 @@ import (
 	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/trace"
 )
 
 // handle is a tensor of the captured program: the node that computes it. A view knows what it is a view of, so that what is written to
@@ -50,6 +51,7 @@ type scope struct {
 type sizeOf struct {
 	handle *handle
 	dim    int
+	size   Size
 }
 
 func newScope(g *Graph, outer *scope) *scope {
@@ -215,9 +217,13 @@ func (c *capture) writes(n nodeOutputs, o *ops.Operator, args []run) bool {
 	}
 	made := c.emit(f, values)
 	outs := c.perform(o, args)
+	_, detached := c.node.Attr(trace.Detached)
 	for k, i := range written {
-		target := c.handleOf(args[i])
-		c.write(target, c.castLike(made.handles[k], target))
+		target, from := c.handleOf(args[i]), made.handles[k]
+		if detached {
+			from = c.emit(ops.Find("aten::detach"), []run{tensors(from.metas)}).handles[0]
+		}
+		c.write(target, c.castLike(from, target))
 	}
 	for i, v := range n.Outputs() {
 		c.env[v] = outs[i]

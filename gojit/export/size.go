@@ -111,6 +111,21 @@ func (s Size) symbols(visit func(string)) {
 	}
 }
 
+// affine returns m and c of a size that is m*symbol + c, with m above 0.
+func (s Size) affine() (symbol string, m, c int, ok bool) {
+	switch {
+	case s.Name != "":
+		return s.Name, 1, 0, true
+	case s.Op == "+" && s.Args[1].IsConstant():
+		symbol, m, c, ok = s.Args[0].affine()
+		return symbol, m, c + s.Args[1].Const, ok
+	case s.Op == "*" && s.Args[0].IsConstant() && s.Args[0].Const > 0:
+		symbol, m, c, ok = s.Args[1].affine()
+		return symbol, m * s.Args[0].Const, c * s.Args[0].Const, ok
+	}
+	return "", 0, 0, false
+}
+
 // maxDepth bounds how deep the expressions are that are read.
 const maxDepth = 64
 

@@ -4,80 +4,135 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"torchjit/gojit/ir"
 	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
 )
 
-// solve captures a graph that refuses the sizes that symbols have in some of the runs: it looks for symbols that are equal, or that
-// have to be what they are in the example. It fails where they are ones that are to be dynamic.
+// solve captures a graph that refuses the sizes that symbols have in some of the runs: it looks for symbols that are in a smaller range,
+// that follow from others, or that have to be what they are in the example. It fails where they are ones that are to be dynamic.
 func solve(g *ir.Graph, o *Options, first *conflict) (*Program, error) {
-	found := *o
-	found.Joined, found.Fixed = maps.Clone(o.Joined), maps.Clone(o.Fixed)
-	if found.Joined == nil {
-		found.Joined = map[string]string{}
-	}
-	if found.Fixed == nil {
-		found.Fixed = map[string]int{}
-	}
-	reached := first.reached
-	for range o.Symbols {
+	found, at := o, first
+	for range 3*len(o.Symbols) + 1 {
 		var best *Options
-		for _, candidate := range candidates(&found) {
-			p, err := captureRuns(g, candidate, len(steps))
-			var c *conflict
-			switch {
-			case err == nil:
-				return p, candidate.explain(first)
-			case !errors.As(err, &c):
-				return nil, err
-			case c.reached > reached:
-				best, reached = candidate, c.reached
+		var next *conflict
+		for _, tier := range candidates(found, at) {
+			for _, candidate := range tier {
+				p, err := captureRanges(g, candidate)
+				var c *conflict
+				switch {
+				case err == nil:
+					return p, candidate.explain(o, first)
+				case !errors.As(err, &c):
+					return nil, err
+				case c.isBehind(at) && (next == nil || c.reached > next.reached):
+					best, next = candidate, c
+				}
+			}
+			if best != nil {
+				break // what says less is not tried
 			}
 		}
 		if best == nil {
 			break
 		}
-		found = *best
+		found, at = best, next
 	}
 	return nil, first.err
 }
 
-// candidates are the options with one thing more that holds of symbols.
-func candidates(o *Options) []*Options {
-	var list []*Options
-	for i, s := range o.Symbols {
-		if !o.isFree(s) {
-			continue
-		}
-		for _, t := range o.Symbols[i+1:] {
-			if o.isFree(t) && s.Hint == t.Hint {
-				c := *o
-				c.Joined = maps.Clone(o.Joined)
-				c.Joined[t.Name] = s.Name
-				list = append(list, &c)
-			}
-		}
+// isBehind reports whether a conflict is found later than another: at a later node, or in another dimension of the same one.
+func (e *conflict) isBehind(other *conflict) bool {
+	if e.reached != other.reached {
+		return e.reached > other.reached
 	}
-	for _, s := range o.Symbols {
-		if o.isFree(s) {
-			c := *o
-			c.Fixed = maps.Clone(o.Fixed)
-			c.Fixed[s.Name] = s.Hint
-			list = append(list, &c)
-		}
-	}
-	return list
+	return e.guard == nil && other.guard == nil && withoutSizes(e.err.Text) != withoutSizes(other.err.Text)
 }
 
-// isFree reports whether a symbol is neither equal to another nor fixed.
+// withoutSizes is a message without the numbers in it, but for those of dimensions.
+func withoutSizes(text string) string {
+	return numbers.ReplaceAllStringFunc(text, func(found string) string {
+		if strings.HasPrefix(found, "dimension") {
+			return found
+		}
+		return ""
+	})
+}
+
+var numbers = regexp.MustCompile(`(dimension )?[0-9][0-9.]*`)
+
+// candidates are the options with one thing more that holds of symbols: ranges, then relations, then constants.
+func candidates(o *Options, at *conflict) (tiers [][]*Options) {
+	if narrowed := o.narrowed(at.guard); narrowed != nil {
+		tiers = append(tiers, []*Options{narrowed})
+	}
+	for _, relate := range []func(s, t Symbol) (Size, bool){equal, offset, ratio} {
+		var list []*Options
+		for i, s := range o.Symbols {
+			for _, t := range o.Symbols[i+1:] {
+				a, b := s, t
+				if a.Hint > b.Hint {
+					a, b = b, a
+				}
+				if is, ok := relate(a, b); ok && o.isFree(a) && o.isFree(b) {
+					list = append(list, o.with(b.Name, is))
+				}
+			}
+		}
+		tiers = append(tiers, list)
+	}
+	var list []*Options
+	for _, s := range o.Symbols {
+		if o.isFree(s) {
+			list = append(list, o.with(s.Name, Constant(s.Hint)))
+		}
+	}
+	return append(tiers, list)
+}
+
+func equal(s, t Symbol) (Size, bool) { return SymbolSize(s.Name), s.Hint == t.Hint }
+
+func offset(s, t Symbol) (Size, bool) {
+	return plus(SymbolSize(s.Name), t.Hint-s.Hint), s.Hint != t.Hint
+}
+
+func ratio(s, t Symbol) (Size, bool) {
+	if s.Hint < 2 || t.Hint%s.Hint != 0 || t.Hint == s.Hint {
+		return Size{}, false
+	}
+	return times(t.Hint/s.Hint, SymbolSize(s.Name)), true
+}
+
+// with are the options where a symbol is known to be a size.
+func (o *Options) with(name string, is Size) *Options {
+	c := *o
+	c.Known = maps.Clone(o.Known)
+	if c.Known == nil {
+		c.Known = map[string]Size{}
+	}
+	c.Known[name] = is
+	return &c
+}
+
+// narrowed are the options where a symbol is in the range that a guard asks for; nil where it asks for none.
+func (o *Options) narrowed(g *guard) *Options {
+	if g == nil || g.multiple > 0 {
+		return nil
+	}
+	c := *o
+	c.Symbols = slices.Clone(o.Symbols)
+	s := c.symbol(g.symbol)
+	s.Lower, s.Upper = g.lower, g.upper
+	return &c
+}
+
+// isFree reports whether a symbol is not known to be something else.
 func (o *Options) isFree(s Symbol) bool {
-	_, fixed := o.Fixed[s.Name]
-	return !fixed && o.Joined[s.Name] == ""
+	_, known := o.Known[s.Name]
+	return !known
 }
 
 // symbol returns the symbol of a name.
@@ -97,163 +152,86 @@ func (s *Symbol) label() string {
 	return s.Name
 }
 
-// explain fails where symbols that are to be dynamic have turned out to be fixed, or equal to others.
-func (o *Options) explain(first *conflict) error {
-	var names, reasons, fixes []string
-	for _, s := range o.Symbols {
-		if n, ok := o.Fixed[s.Name]; ok && s.Must {
-			names = append(names, s.label())
-			reasons = append(reasons, fmt.Sprintf("  - Not all values of %s = %s in the specified range are valid because %s was inferred to be a constant (%d).", s.label(), s.Place, s.label(), n))
-			fixes = append(fixes, fmt.Sprintf("  %s = %d", s.label(), n))
-		}
-		if other := o.symbol(o.Joined[s.Name]); other != nil && s.Label != "" && other.Label != "" {
-			names = append(names, s.label())
-			reasons = append(reasons, fmt.Sprintf("  - The values of %s = %s and %s = %s must always be equal.", s.label(), s.Place, other.label(), other.Place))
-			fixes = append(fixes, fmt.Sprintf("  %s = %s", s.label(), other.label()))
+// violations are what has been found of symbols against what was asked for.
+type violations struct{ names, reasons, fixes []string }
+
+func (v *violations) add(name, fix, reason string, args ...any) {
+	if !slices.Contains(v.names, name) {
+		v.names = append(v.names, name)
+	}
+	v.reasons = append(v.reasons, "  - "+fmt.Sprintf(reason, args...))
+	if fix != "" {
+		v.fixes = append(v.fixes, fix)
+	}
+}
+
+// explain fails where symbols that are to be dynamic have turned out to be something else than was asked for.
+func (o *Options) explain(asked *Options, first *conflict) error {
+	v := &violations{}
+	for i, s := range asked.Symbols {
+		is, known := o.Known[s.Name]
+		switch {
+		case known && is.IsConstant() && s.Must:
+			v.fixed(&s, is.Const, first.guard)
+		case known && !is.IsConstant() && s.Label != "":
+			v.related(&s, is, o)
+		case !known && s.Must:
+			v.narrowed(&s, &o.Symbols[i])
 		}
 	}
-	if len(names) == 0 {
+	if len(v.names) == 0 {
 		return nil
 	}
-	return source.Errorf(source.RuntimeError, first.err.Range, "Constraints violated (%s)!\n%s\nWith other sizes: %s\nSuggested fixes:\n%s",
-		strings.Join(names, ", "), strings.Join(reasons, "\n"), first.err.Text, strings.Join(fixes, "\n"))
+	fixes := ""
+	if len(v.fixes) > 0 {
+		fixes = "\n\nSuggested fixes:\n  " + strings.Join(v.fixes, "\n  ")
+	}
+	return source.Errorf(source.RuntimeError, first.err.Range, "Constraints violated (%s)!\n%s\nWith other sizes: %s%s",
+		strings.Join(v.names, ", "), strings.Join(v.reasons, "\n"), first.err.Text, fixes)
 }
 
-// extremes are the ends of the ranges of the symbols, and what is near them: the other symbols are what they are in the example.
-func (c *capture) extremes() []map[string]int {
-	hints := map[string]int{}
-	for _, s := range c.program.Symbols {
-		hints[s.Name] = s.Hint
+func (v *violations) fixed(s *Symbol, n int, g *guard) {
+	if g != nil && g.symbol == s.Name && g.multiple > 0 {
+		v.add(s.label(), fmt.Sprintf("_%s = Dim('_%[1]s')\n  %[1]s = %d*_%[1]s", s.label(), g.multiple),
+			"Not all values of %s = %s in the specified range satisfy the generated guard %[2]s %% %[3]d == 0.", s.label(), s.Place, g.multiple)
+		return
 	}
-	var list []map[string]int
-	for _, s := range c.program.Symbols {
-		if !c.options.declares(s.Name) {
-			continue
-		}
-		low := max(2, s.Lower)
-		values := []int{low, low + 1}
-		if s.Upper >= 0 {
-			values = append(values, s.Upper, s.Upper-1)
-		} else {
-			values = append(values, 1<<20+7, 1<<20+8)
-		}
-		for _, n := range values {
-			if n >= low && (s.Upper < 0 || n <= s.Upper) {
-				at := maps.Clone(hints)
-				at[s.Name] = n
-				list = append(list, at)
-			}
-		}
-	}
-	return list
+	v.add(s.label(), fmt.Sprintf("%s = %d", s.label(), n),
+		"Not all values of %s = %s in the specified range are valid because %[1]s was inferred to be a constant (%[3]d).", s.label(), s.Place, n)
 }
 
-func (o *Options) declares(name string) bool {
-	return slices.ContainsFunc(o.Symbols, func(s Symbol) bool { return s.Name == name })
+// related explains a symbol that follows from another one.
+func (v *violations) related(s *Symbol, is Size, o *Options) {
+	var other *Symbol
+	is.symbols(func(name string) { other = o.symbol(name) })
+	if other.Label == "" {
+		return
+	}
+	text := strings.ReplaceAll(is.String(), other.Name, other.Label)
+	if is.Name != "" {
+		v.add(s.label(), s.label()+" = "+text, "The values of %s = %s and %s = %s must always be equal.",
+			s.label(), s.Place, other.label(), other.Place)
+		return
+	}
+	v.add(s.label(), s.label()+" = "+text, "The values of %s = %s must always be related to the values of %s = %s by %[1]s = %[5]s.",
+		s.label(), s.Place, other.label(), other.Place, text)
 }
 
-// decided fails where a number that the program decides by would be another at the ends of the ranges of the symbols.
-func (c *capture) decided(v *ir.Value, is value.Value) {
-	for _, at := range c.extremes() {
-		found, ok := c.evaluate(v, at, 0)
-		if !ok {
-			return
-		}
-		if found.IsTensor() {
-			found = value.OfScalar(source.Must(found.Tensor().Item()))
-		}
-		if !value.EqualConstants(found, is) {
-			var where []string
-			for _, s := range c.options.Symbols {
-				if n, ok := at[s.Name]; ok && n != s.Hint {
-					where = append(where, fmt.Sprintf("%s = %s is %d", s.label(), s.Place, n))
-				}
-			}
-			source.Throw(&conflict{err: source.Errorf(source.RuntimeError, c.node.Range, "The program decides by a size here: this is %s for the example, and %s where %s",
-				value.Repr(is, nil), value.Repr(found, nil), strings.Join(where, ", ")), run: -1, reached: c.reached})
-		}
+// narrowed explains a range that is smaller than the one that was asked for.
+func (v *violations) narrowed(asked, is *Symbol) {
+	if asked.Lower == is.Lower && asked.Upper == is.Upper || asked.Label == "" {
+		return
 	}
-}
-
-// maxExpression bounds how deep the computations of sizes are that are looked at.
-const maxExpression = 200
-
-// evaluate computes a number that comes from sizes, where symbols are what at says. ok is false where it comes from something else.
-func (c *capture) evaluate(v *ir.Value, at map[string]int, depth int) (is value.Value, ok bool) {
-	if constant, ok := v.Constant(); ok {
-		return constant, true
+	var bounds, guards []string
+	if is.Lower > 0 {
+		bounds = append(bounds, fmt.Sprintf("min=%d", is.Lower))
+		guards = append(guards, fmt.Sprintf("%d <= %s", is.Lower, asked.Place))
 	}
-	n := v.Node()
-	if depth > maxExpression || len(n.Blocks()) > 0 || n.Kind() == "prim::Param" {
-		return value.None, false
+	if is.Upper >= 0 {
+		bounds = append(bounds, fmt.Sprintf("max=%d", is.Upper))
+		guards = append(guards, fmt.Sprintf("%s <= %d", asked.Place, is.Upper))
 	}
-	if n.Is("aten::size", "aten::numel", "aten::len") && c.env[n.Input(0)] != nil && c.env[n.Input(0)][0].IsTensor() {
-		return c.evaluateSize(n, at)
-	}
-	args := make([]value.Value, len(n.Inputs()))
-	for i, in := range n.Inputs() {
-		if args[i], ok = c.evaluate(in, at, depth+1); !ok {
-			return value.None, false
-		}
-	}
-	if n.Kind() == "prim::NumToTensor" {
-		switch args[0].Kind() {
-		case value.KindInt:
-			return value.OfTensor(tensor.FromScalar(tensor.Int(args[0].Int()), tensor.Int64)), true
-		case value.KindFloat:
-			return value.OfTensor(tensor.FromScalar(tensor.Float(args[0].Float()), tensor.Float64)), true
-		}
-		return value.None, false
-	}
-	o := operatorOf(n)
-	if o == nil || o.Run == nil || o.Schema().IsMutable() || o.Schema().IsVararg || len(o.Schema().Returns) != 1 {
-		return value.None, false
-	}
-	out := make([]value.Value, 1)
-	if err := o.Run(args, out); err != nil {
-		return value.None, false
-	}
-	return out[0], true
-}
-
-// evaluateSize computes a size of a tensor.
-func (c *capture) evaluateSize(n *ir.Node, at map[string]int) (value.Value, bool) {
-	h := c.scope.handles[c.env[n.Input(0)][0].Tensor()]
-	if h == nil {
-		return value.None, false
-	}
-	described := c.describe(h)
-	size := func(d int) (int, bool) {
-		if d < 0 {
-			d += len(described.Sizes)
-		}
-		if d < 0 || d >= len(described.Sizes) {
-			return 0, false
-		}
-		found, err := described.Sizes[d].Eval(at)
-		return found, err == nil
-	}
-	if n.Kind() == "aten::numel" {
-		product := 1
-		for d := range described.Sizes {
-			one, ok := size(d)
-			if !ok {
-				return value.None, false
-			}
-			product *= one
-		}
-		return intValue(product), true
-	}
-	d := 0
-	if len(n.Inputs()) == 2 {
-		constant, ok := n.Input(1).Constant()
-		if !ok {
-			return value.None, false
-		}
-		d = int(constant.Int())
-	} else if n.Kind() == "aten::size" {
-		return value.None, false
-	}
-	found, ok := size(d)
-	return intValue(found), ok
+	v.add(asked.label(), fmt.Sprintf("%s = Dim('%[1]s', %s)", asked.label(), strings.Join(bounds, ", ")),
+		"Not all values of %s = %s in the specified range satisfy the generated guard %s.",
+		asked.label(), asked.Place, strings.Join(guards, " and "))
 }

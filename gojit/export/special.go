@@ -47,9 +47,12 @@ func init() {
 		"prim::If":                        (*capture).branch,
 		"prim::Loop":                      (*capture).loop,
 		trace.Map:                         (*capture).mapOver,
+		trace.While:                       (*capture).whileLoop,
+		trace.Scan:                        (*capture).scan,
 		"prim::GetAttr":                   (*capture).getAttr,
 		"prim::SetAttr":                   (*capture).setAttr,
 		trace.Guard:                       (*capture).guard,
+		trace.Check:                       (*capture).check,
 		"prim::Print":                     func(*capture, *ir.Node) {},
 		"aten::warn":                      func(*capture, *ir.Node) {},
 	}
@@ -151,13 +154,44 @@ func (c *capture) constantTensor(t *tensor.Tensor) run {
 func (c *capture) guard(n *ir.Node) {
 	is := c.known(n.Input(0))
 	if c.scope.handles[is[0].Tensor()] != nil {
-		c.fail(source.RuntimeError, "The program makes a Python value of the elements of a tensor here, and may do something else with other elements: that cannot be exported. Use torch.cond for a decision, or torch.where")
+		c.fail(source.RuntimeError, dependsOnElements+" Use torch.cond or torch.where for a decision, and x.item() for a number")
 	}
+	if c.isUnbacked(n.Input(0), 0) {
+		c.settled(n, is)
+		return
+	}
+	c.decide(n, n.StringAttr("what"))
+}
+
+// dependsOnElements says why a decision cannot be exported.
+const dependsOnElements = "The program makes a Python value of the elements of a tensor here, and may do something else with other elements: " +
+	"that cannot be exported."
+
+// settled fails unless a value that numbers from elements tell is the same for all numbers in their ranges.
+func (c *capture) settled(n *ir.Node, is run) {
+	first := number(is[0])
+	for _, at := range c.extremes() {
+		if found, ok := c.evaluate(n.Input(0), at, 0); !ok || !value.EqualConstants(number(found), first) {
+			what := ""
+			if rel, ok := c.relationOf(n.Input(0)); ok {
+				what = " It is " + rel.left.String() + " " + signs[rel.op] + " " + rel.right.String() + "."
+			}
+			c.fail(source.RuntimeError, "%s%s Use torch._check to say what holds for all elements, or torch.cond for a decision",
+				dependsOnElements, what)
+		}
+	}
+}
+
+// decide fails with a conflict unless what sizes tell is the same for all of them.
+func (c *capture) decide(n *ir.Node, what string) {
+	is := c.known(n.Input(0))
 	first := value.OfScalar(source.Must(is[0].Tensor().Item()))
 	for r, v := range is {
 		if other := value.OfScalar(source.Must(v.Tensor().Item())); !value.EqualConstants(first, other) {
-			c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "%s here depends on a size that is to be dynamic: it gives %s for the example, and %s for other sizes",
-				n.StringAttr("what"), value.Repr(first, nil), value.Repr(other, nil)), r)
+			err := source.Errorf(source.RuntimeError, c.node.Range,
+				"%s here depends on a size that is to be dynamic: it gives %s for the example, and %s for other sizes",
+				what, value.Repr(first, nil), value.Repr(other, nil))
+			source.Throw(&conflict{err: err, run: r, reached: c.reached, guard: c.guardOf(n.Input(0), first)})
 		}
 	}
 	c.decided(n.Input(0), first)

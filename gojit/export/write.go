@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"strings"
 
 	"torchjit/gojit/serialize"
 	"torchjit/gojit/source"
@@ -16,6 +17,10 @@ const (
 	tensorsRecord = "tensors.safetensors"
 	extraFolder   = "extra/"
 )
+
+// ExamplePrefix begins the names of tensors that the program was captured with: the name of the input follows. An archive need not have
+// them.
+const ExamplePrefix = "example_inputs/"
 
 // Archive is a program with its tensors: the parameters, buffers and constants by their names.
 type Archive struct {
@@ -54,6 +59,11 @@ func (a *Archive) records() ([]serialize.Record, error) {
 			continue
 		}
 		first[t], distinct[in.Target] = in.Target, t
+	}
+	for name, t := range a.Tensors {
+		if strings.HasPrefix(name, ExamplePrefix) {
+			distinct[name] = t
+		}
 	}
 	program, err := json.Marshal(c)
 	if err != nil {

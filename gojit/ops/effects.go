@@ -8,7 +8,7 @@ var sideEffects = map[string]bool{
 	"prim::Print": true, "prim::RaiseException": true,
 	"profiler::_record_function_enter": true, "profiler::_record_function_exit": true,
 	"profiler::_record_function_enter_new": true, "aten::seed": true, "aten::initial_seed": true,
-	"prim::AddStatValue": true, "prim::TimePoint": true, "aten::_assert_async": true,
+	"prim::AddStatValue": true, "prim::TimePoint": true, "aten::_assert_async": true, "aten::_assert_scalar": true,
 	"aten::set_grad_enabled": true, "aten::is_grad_enabled": true, "prim::CallFunction": true, "prim::CallMethod": true,
 }
 

@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"slices"
+
 	"torchjit/gojit/ir"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
@@ -10,10 +12,21 @@ import (
 
 // The kinds of nodes that an exact trace has beside operators.
 const (
+	// Operator is the attribute of conditions that are calls of cond.
+	Operator = "operator"
+	// Detached is the attribute of calls whose results no gradient goes through.
+	Detached = "detached"
 	// Guard is where the program has made a Python value of its input; the attribute "what" says which.
 	Guard = "export::guard"
+	// Check is where the program says that its input, a truth value, holds.
+	Check = "export::check"
 	// Map has a block that is applied to the items of its inputs.
 	Map = "export::map"
+	// While has a block that tells whether there is another turn, and one that a turn is; both take what the node is given.
+	While = "export::while"
+	// Scan has a block that is applied to what it has given and to the items of its inputs; the attribute "carried" says how many inputs
+	// are given on.
+	Scan = "export::scan"
 )
 
 // Bind adds an input of an exact trace. A tensor is the one that the program has; anything else is no part of the trace.
@@ -47,6 +60,24 @@ func (r *Recorder) Observe(t *tensor.Tensor, what string) {
 	}
 }
 
+// Check records that the program says that a truth value holds. It fails where that does not hold now.
+func (r *Recorder) Check(t *tensor.Tensor, message string) error {
+	v := r.values[t]
+	if v == nil || t.Numel() != 1 {
+		return source.Errorf(source.TypeError, source.Range{},
+			"cond must be a bool, but got a tensor that no sizes or numbers of the program tell")
+	}
+	s, err := t.Item()
+	if err != nil {
+		return err
+	}
+	if s.Float64() == 0 {
+		return source.Errorf(source.RuntimeError, source.Range{}, "%s", message)
+	}
+	r.g.InsertNode(r.g.Create(Check, []*ir.Value{v}, 0).SetRange(r.place()))
+	return nil
+}
+
 // FinishExact ends an exact trace with what the program returns, and returns the graph.
 func (r *Recorder) FinishExact(results []value.Value) (*ir.Graph, error) {
 	for _, x := range results {
@@ -67,7 +98,7 @@ func (r *Recorder) BeginIf(predicate *tensor.Tensor) error {
 		return err
 	}
 	truth := r.g.InsertNode(r.g.Create("aten::Bool", []*ir.Value{in}, 1).SetRange(place)).Output().SetType(types.Bool)
-	n := r.g.InsertNode(r.g.Create("prim::If", []*ir.Value{truth}, 0).SetRange(place))
+	n := r.g.InsertNode(r.g.Create("prim::If", []*ir.Value{truth}, 0).SetRange(place).SetAttr(Operator, int64(1)))
 	r.g.SetInsertEnd(n.AddBlock())
 	return nil
 }
@@ -97,11 +128,70 @@ func (r *Recorder) BeginMap(over []*tensor.Tensor) (items []*tensor.Tensor, err 
 	return items, nil
 }
 
-// EndBlock ends a block with its results. further begins the next block of the same node; else the node ends, and the tensors that the
-// program has for its results are returned.
+// BeginWhile begins a loop by elements, and its first block, and returns the tensors that the program has in that for what it is given.
+func (r *Recorder) BeginWhile(carried []*tensor.Tensor) ([]*tensor.Tensor, error) {
+	n, err := r.control(While, carried)
+	if err != nil {
+		return nil, err
+	}
+	return r.beginBlock(n, carried)
+}
+
+// BeginScan begins a scan over the first dimension of tensors, and returns the tensors that the program has for what it carries and for
+// the items.
+func (r *Recorder) BeginScan(carried, over []*tensor.Tensor) ([]*tensor.Tensor, error) {
+	n, err := r.control(Scan, append(slices.Clip(carried), over...))
+	if err != nil {
+		return nil, err
+	}
+	n.SetAttr("carried", int64(len(carried)))
+	items := slices.Clone(carried)
+	for _, t := range over {
+		item, err := t.Select(0, 0)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return r.beginBlock(n, items)
+}
+
+// control adds a node of control flow.
+func (r *Recorder) control(kind string, given []*tensor.Tensor) (*ir.Node, error) {
+	place := r.place()
+	n := r.g.Create(kind, nil, 0).SetRange(place)
+	for _, t := range given {
+		in, err := r.tensor(t, place)
+		if err != nil {
+			return nil, err
+		}
+		n.AddInput(in)
+	}
+	return r.g.InsertNode(n), nil
+}
+
+// beginBlock begins a block that takes tensors like the given ones, which it returns.
+func (r *Recorder) beginBlock(n *ir.Node, like []*tensor.Tensor) ([]*tensor.Tensor, error) {
+	b := n.AddBlock()
+	var own []*tensor.Tensor
+	for _, t := range like {
+		copied, err := t.Detach().Clone(tensor.PreserveFormat)
+		if err != nil {
+			return nil, err
+		}
+		r.values[copied] = b.AddInput("").SetType(TypeOf(copied))
+		own = append(own, copied)
+	}
+	r.g.SetInsertEnd(b)
+	r.taken = own
+	return own, nil
+}
+
+// EndBlock ends a block with its results. further begins the next block of the same node, and the tensors that the program has in that are
+// returned; else the node ends, and those that it has for the results of the node.
 func (r *Recorder) EndBlock(results []*tensor.Tensor, further bool) (out []*tensor.Tensor, err error) {
 	b := r.g.InsertPoint().Block()
-	if b.Owner() == nil || b.Owner().Kind() != Map && b.Owner().Kind() != "prim::If" {
+	if b.Owner() == nil || !slices.Contains([]string{Map, While, Scan, "prim::If"}, b.Owner().Kind()) {
 		return nil, source.Errorf(source.RuntimeError, source.Range{}, "no control flow is being recorded")
 	}
 	for _, t := range results {
@@ -112,7 +202,10 @@ func (r *Recorder) EndBlock(results []*tensor.Tensor, further bool) (out []*tens
 		b.AddOutput(v)
 	}
 	n := b.Owner()
-	if further {
+	switch {
+	case further && n.Kind() == While:
+		return r.beginBlock(n, r.taken)
+	case further:
 		r.g.SetInsertEnd(n.AddBlock())
 		return nil, nil
 	}
@@ -121,9 +214,9 @@ func (r *Recorder) EndBlock(results []*tensor.Tensor, further bool) (out []*tens
 	} else {
 		r.g.SetInsertEnd(n.Block())
 	}
-	for _, t := range results {
+	for i, t := range results {
 		own := t.Detach()
-		if n.Kind() == Map {
+		if n.Kind() == Map || n.Kind() == Scan && i >= Carried(n) {
 			shape := append([]int{r.mapped(n)}, t.Shape()...)
 			if own, err = tensor.Zeros(shape, t.DType()); err != nil {
 				return nil, err
@@ -135,25 +228,40 @@ func (r *Recorder) EndBlock(results []*tensor.Tensor, further bool) (out []*tens
 	return out, nil
 }
 
-// mapped is the number of items that a map goes over.
+// mapped is the number of items that a map or a scan goes over.
 func (r *Recorder) mapped(n *ir.Node) int {
-	if t, ok := n.Input(0).Type().(*types.TensorInfo); ok && len(t.Sizes) > 0 {
+	if t, ok := n.Input(len(n.Inputs()) - 1).Type().(*types.TensorInfo); ok && len(t.Sizes) > 0 {
 		return t.Sizes[0]
 	}
 	return 1
 }
 
-// Element records that the program makes an integer of a tensor's only element, and returns the tensor that the program has for it;
-// nil where the element is no integer of the trace.
+// Element records that the program makes a number of a tensor's only element, and returns the tensor that the program has for it;
+// nil where the element is no integer or float of the trace.
 func (r *Recorder) Element(t *tensor.Tensor) *tensor.Tensor {
 	v := r.values[t]
-	if v == nil || !t.DType().IsIntegral() || t.Numel() != 1 {
+	if v == nil || !t.DType().IsIntegral() && !t.DType().IsFloating() || t.Numel() != 1 {
 		return nil
 	}
 	s, err := t.Item()
 	if err != nil {
 		return nil
 	}
-	n := r.g.InsertNode(r.g.Create("aten::Int", []*ir.Value{v}, 1).SetRange(r.place()))
+	r.FixedSizes = false // the sizes of what follows may be this number
+	kind := "aten::Int"
+	if t.DType().IsFloating() {
+		kind = "aten::Float"
+	}
+	n := r.g.InsertNode(r.g.Create(kind, []*ir.Value{v}, 1).SetRange(r.place()))
+	if t.DType().IsFloating() {
+		return r.floatTensor(n.Output(), s.Float64())
+	}
 	return r.numberTensor(n.Output(), int(s.Int64()))
+}
+
+// Carried returns how many results of a turn of a scan the next one takes.
+func Carried(scan *ir.Node) int {
+	v, _ := scan.Attr("carried")
+	n, _ := v.(int64)
+	return int(n)
 }

@@ -90,6 +90,15 @@ func (r *Recorder) numberTensor(number *ir.Value, n int) *tensor.Tensor {
 	return t
 }
 
+// floatTensor is numberTensor for a float.
+func (r *Recorder) floatTensor(number *ir.Value, x float64) *tensor.Tensor {
+	number.SetType(types.Float)
+	t := tensor.FromScalar(tensor.Float(x), tensor.Float64)
+	made := r.g.InsertNode(r.g.Create("prim::NumToTensor", []*ir.Value{number}, 1)).Output()
+	r.values[t] = made.SetType(TypeOf(t))
+	return t
+}
+
 // Knows reports whether a tensor is a value of the graph, not a constant of the program.
 func (r *Recorder) Knows(t *tensor.Tensor) bool { return r.values[t] != nil }
 

@@ -9,6 +9,7 @@
 package trace
 
 import (
+	"slices"
 	"strings"
 
 	"torchjit/gojit/ir"
@@ -51,6 +52,9 @@ type Recorder struct {
 	examples []value.Value // of the inputs of an exact trace
 	// FixedSizes gives the program the sizes of tensors as numbers.
 	FixedSizes bool
+	// NoGrad tells that what is recorded now has no gradients.
+	NoGrad func() bool
+	taken  []*tensor.Tensor // what the block that was begun last takes
 }
 
 // NewRecorder returns a recorder with an empty graph. host may be nil: then there are no places and
@@ -96,6 +100,9 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 	n := r.g.Create(name, nil, 0).SetRange(place)
 	if r.Exact {
 		n.SetAttr("overload", o.Name)
+		if r.NoGrad != nil && slices.ContainsFunc(args, wantsGradient) && r.NoGrad() {
+			n.SetAttr(Detached, int64(1))
+		}
 	}
 	stash := r.stash(given)
 	for i := range o.Schema().Arguments {
@@ -109,6 +116,9 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 		n.AddInput(in)
 	}
 	r.g.InsertNode(n)
+	if r.Exact && (ops.DependsOnElements(o.BaseName()) || o.BaseName() == "aten::index" && hasMask(args[1])) {
+		r.FixedSizes = false // the sizes of what follows are not known
+	}
 	for i := range o.Schema().Returns {
 		v := n.AddOutput().SetType(types.Unshaped(o.Schema().Returns[i].Type))
 		if i < len(out) {
@@ -116,6 +126,21 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 		}
 	}
 	return nil
+}
+
+// wantsGradient reports whether an argument is a tensor that gradients are asked for.
+func wantsGradient(v value.Value) bool {
+	if v.Kind() == value.KindList {
+		return slices.ContainsFunc(v.List().Items, wantsGradient)
+	}
+	return v.IsTensor() && v.Tensor().RequiresGrad()
+}
+
+// hasMask reports whether there is a mask among indices.
+func hasMask(indices value.Value) bool {
+	return slices.ContainsFunc(indices.List().Items, func(v value.Value) bool {
+		return v.IsTensor() && (v.Tensor().DType() == tensor.Bool || v.Tensor().DType() == tensor.Uint8)
+	})
 }
 
 // isReplaced reports whether an operator writes a tensor and there is one that makes a new one instead.

@@ -10,25 +10,33 @@ from typing import Any
 import torchjit as torch
 from torchjit import _native
 from torchjit.export import _program
+from torchjit.export._calls import read_call, write_call
 from torchjit.export._containers import read_spec, write_spec
 from torchjit.export._trace import Captured
 from torchjit.export.exported_program import ExportedProgram, program_of
-from torchjit.export.graph_signature import InputKind
+from torchjit.export.graph_signature import ConstantArgument, InputKind
+from torchjit.utils import _pytree as pytree
 
 
-def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, opset_version: Any = None) -> None:
+def save(
+    ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, opset_version: Any = None, pickle_protocol: int = 2
+) -> None:  # fmt: skip
     """Writes a program, with its tensors, to a file or to an object with a method write. Files are usually called NAME.pt2.
 
-    A file is replaced when its successor is whole. extra_files are further contents, by names. Raises TypeError for what is
-    no exported program, and SpecViolationError where its graph is not what Export IR allows.
+    opset_version and pickle_protocol have no effect. A file is replaced when its successor is whole. extra_files are further contents, by
+    names. Raises TypeError for what is no exported program, and SpecViolationError where its graph is not what Export IR allows.
     """
     if not isinstance(ep, ExportedProgram):
         raise TypeError(f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead.")
     form = _program.parse(ep._text())
-    form["in_spec"], form["out_spec"] = json.dumps(write_spec(ep.in_spec)), json.dumps(write_spec(ep.out_spec))
+    names = ep.module_call_graph[0].signature.forward_arg_names  # type: ignore[union-attr]
+    calls = {e.fqn: write_call(e.signature) for e in ep.module_call_graph[1:] if e.signature is not None}
+    form["in_spec"] = json.dumps({**write_spec(ep.in_spec), "names": names, "calls": calls})
+    form["out_spec"] = json.dumps(write_spec(ep.out_spec))
     text = json.dumps(form)
     _program.check(text)
     tensors = {s.target: ep._tensor(s.target) for s in ep.graph_signature.input_specs if s.target is not None}
+    tensors.update(_examples(ep))
     files = {name: content if isinstance(content, (str, bytes)) else str(content) for name, content in (extra_files or {}).items()}
     if isinstance(f, (str, os.PathLike)):
         _native.export_save(os.fspath(f), text, tensors, files)
@@ -37,19 +45,22 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
 
 
 def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_version: Any = None) -> ExportedProgram:
-    """The program that save wrote. Nothing in the file is run. extra_files gets the further contents of the names that it has.
+    """The program that save wrote. Nothing in the file is run. extra_files gets the further contents, by their names.
 
-    Raises RuntimeError and ValueError where the file is damaged, or holds what is no program.
+    Raises FileNotFoundError where there is no such file, RuntimeError and ValueError where it is damaged, or holds what is no program.
     """
     if isinstance(f, (str, os.PathLike)):
+        os.stat(f)  # a FileNotFoundError where there is none
         text, tensors, files = _native.export_load(os.fspath(f))
     else:
         text, tensors, files = _native.export_read(f.read())
-    for name in extra_files or {}:
-        if name in files:
-            extra_files[name] = files[name].decode()  # type: ignore[index]
+    if extra_files is not None:
+        extra_files.update({name: content.decode() for name, content in files.items()})
     form = _program.parse(text)
     captured = Captured(text, {}, {}, read_spec(json.loads(form["in_spec"])), read_spec(json.loads(form["out_spec"])))
+    further = json.loads(form["in_spec"])
+    captured.argument_names = further.get("names")
+    captured.calls = {path: read_call(call) for path, call in (further.get("calls") or {}).items()}
     state: dict[str, Any] = OrderedDict()
     constants: dict[str, Any] = {}
     for spec in _program.read_signature(form).input_specs:
@@ -60,7 +71,34 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
             t = torch.nn.Parameter(t, requires_grad=_wants_gradient(form, spec.arg.name))
         kept = spec.kind == InputKind.PARAMETER or spec.kind == InputKind.BUFFER and spec.persistent
         (state if kept else constants)[spec.target] = t
-    return program_of(captured, state, constants)
+    return program_of(captured, state, constants, _example_inputs(form, captured.in_spec, tensors))
+
+
+_EXAMPLE = "example_inputs/"
+
+
+def _examples(ep: ExportedProgram) -> dict[str, Any]:
+    """The tensors that a program was captured with, by the names of the archive."""
+    if ep.example_inputs is None:
+        return {}
+    leaves = pytree.tree_leaves(tuple(ep.example_inputs))
+    user = [s for s in ep.graph_signature.input_specs if s.kind == InputKind.USER_INPUT]
+    tensors = [(s, x) for s, x in zip(user, leaves, strict=True) if isinstance(x, torch.Tensor) and x.device.type != "meta"]
+    return {_EXAMPLE + s.arg.name: x.detach() for s, x in tensors}
+
+
+def _example_inputs(form: dict[str, Any], in_spec: Any, tensors: dict[str, Any]) -> Any:
+    """The arguments that a program was captured with; None where the archive does not have them all."""
+    leaves = []
+    for spec in _program.read_signature(form).input_specs:
+        if spec.kind == InputKind.USER_INPUT:
+            if isinstance(spec.arg, ConstantArgument):
+                leaves.append(spec.arg.value)
+            elif _EXAMPLE + spec.arg.name in tensors:
+                leaves.append(tensors[_EXAMPLE + spec.arg.name])
+            else:
+                return None
+    return pytree.tree_unflatten(leaves, in_spec)
 
 
 def _wants_gradient(form: dict[str, Any], name: str) -> bool:

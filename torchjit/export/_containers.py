@@ -8,9 +8,6 @@ from typing import Any
 
 from torchjit.utils import _pytree as pytree
 
-# Classes that have been registered, by the names under which archives know them.
-_registered: dict[str, type] = {}
-
 _BUILTIN: dict[str, Any] = {"dict": dict, "list": list, "tuple": tuple, "OrderedDict": OrderedDict}
 
 
@@ -21,8 +18,6 @@ def register_dataclass(cls: type, *, serialized_type_name: str | None = None) ->
     Raises AssertionError for what is no dataclass, ValueError where the class is one of containers already.
     """
     assert dataclasses.is_dataclass(cls), f"Only dataclasses can be registered with this function: {cls}"
-    if cls in pytree.SUPPORTED_NODES:
-        raise ValueError(f"{cls} is already registered as pytree node.")
     names = [f.name for f in dataclasses.fields(cls)]
 
     def flatten(x: Any) -> tuple[list[Any], Any]:
@@ -33,8 +28,12 @@ def register_dataclass(cls: type, *, serialized_type_name: str | None = None) ->
         given, missing = context
         return cls(**dict(zip(given, values, strict=True)), **dict.fromkeys(missing))
 
-    pytree._register_pytree_node(cls, flatten, unflatten)
-    _registered[serialized_type_name or f"{cls.__module__}.{cls.__qualname__}"] = cls
+    def with_keys(x: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        children, context = flatten(x)
+        return [(pytree.MappingKey(n), child) for n, child in zip(context[0], children, strict=True)], context
+
+    name = serialized_type_name or f"{cls.__module__}.{cls.__qualname__}"
+    pytree.register_pytree_node(cls, flatten, unflatten, serialized_type_name=name, flatten_with_keys_fn=with_keys)
 
 
 def write_spec(spec: Any) -> Any:
@@ -44,12 +43,16 @@ def write_spec(spec: Any) -> Any:
     children = [write_spec(c) for c in spec.children_specs]
     if spec.type is namedtuple:
         return {"type": "namedtuple", "name": spec.context.__name__, "fields": list(spec.context._fields), "children": children}
-    for name, kind in [*_BUILTIN.items(), *_registered.items()]:
+    for name, kind in _BUILTIN.items():
         if kind is spec.type:
             return {"type": name, "context": spec.context, "children": children}
-    raise NotImplementedError(
-        f"No registered serialization name for {spec.type} found. A dataclass is registered with torch.export.register_dataclass."
-    )
+    how = pytree.SUPPORTED_SERIALIZED_TYPES.get(spec.type)
+    if how is None or how.name is None:
+        raise NotImplementedError(
+            f"No registered serialization name for {spec.type} found. A dataclass is registered with torch.export.register_dataclass, another "
+            "class with torch.utils._pytree.register_pytree_node, which takes a serialized_type_name."
+        )
+    return {"type": how.name, "context": spec.context if how.to_dumpable is None else how.to_dumpable(spec.context), "children": children}
 
 
 def read_spec(form: Any) -> Any:
@@ -62,10 +65,13 @@ def read_spec(form: Any) -> Any:
     name, context = form.get("type"), form.get("context")
     if name == "namedtuple":
         return pytree.TreeSpec(namedtuple, _named_tuple(form["name"], form["fields"]), children)
-    kind = _BUILTIN.get(str(name)) or _registered.get(str(name))
+    if name in _BUILTIN:
+        return pytree.TreeSpec(_BUILTIN[name], context, children)
+    kind = pytree.SERIALIZED_TYPE_TO_PYTHON_TYPE.get(str(name))
     if kind is None:
         raise ValueError(f"the class {name!r} is not known: register it with torch.export.register_dataclass before the program is loaded")
-    return pytree.TreeSpec(kind, context, children)
+    from_dumpable = pytree.SUPPORTED_SERIALIZED_TYPES[kind].from_dumpable
+    return pytree.TreeSpec(kind, context if from_dumpable is None else from_dumpable(context), children)
 
 
 def _named_tuple(name: str, fields: list[str]) -> Any:

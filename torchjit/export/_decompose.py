@@ -2,112 +2,136 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import re
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
-from torchjit import _higher_order_ops
+from torchjit import _higher_order_ops, _host
+from torchjit.export import _program
 from torchjit.export.exported_program import ExportedProgram
+from torchjit.export.graph_signature import InputKind, OutputKind
 from torchjit.fx.node import map_arg
 from torchjit.utils import _pytree as pytree
 
 
-def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    aten = torch.ops.aten
-    turned = aten.permute.default(weight, [1, 0])
-    if bias is None:
-        return aten.matmul.default(x, turned)
-    if x.dim() == 2:
-        return aten.addmm.default(bias, x, turned)
-    return aten.add.Tensor(aten.matmul.default(x, turned), bias)
+class CustomDecompTable(dict[Any, Any]):
+    """A table of functions by operators, at first that of default_decompositions."""
+
+    def __init__(self) -> None:
+        super().__init__(_standard())
+
+    def materialize(self) -> dict[Any, Callable[..., Any]]:
+        """The table as a dictionary."""
+        return dict(self)
 
 
-def _t(x: Any) -> Any:
-    return torch.ops.aten.permute.default(x, [1, 0] if x.dim() == 2 else list(range(x.dim())))
+def default_decompositions() -> CustomDecompTable:
+    """What run_decompositions puts in the place of operators that are made of others. It may be changed."""
+    return CustomDecompTable()
 
 
-def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
-    x = x if dtype is None else torch.ops.aten._to_copy.default(x, dtype=dtype)
-    return torch.ops.aten._softmax.default(x, dim, False)
+def _standard() -> dict[Any, Callable[..., Any]]:
+    from torchjit.export import _core_losses, _core_operators
 
-
-def _log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
-    x = x if dtype is None else torch.ops.aten._to_copy.default(x, dtype=dtype)
-    return torch.ops.aten._log_softmax.default(x, dim, False)
-
-
-def _layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enable: bool = True) -> Any:
-    return torch.ops.aten.native_layer_norm.default(x, shape, weight, bias, eps)[0]
-
-
-def _flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    shape = list(x.shape)
-    start, end = start_dim % max(1, len(shape)), end_dim % max(1, len(shape))
-    if start == end:
-        return x
-    return torch.ops.aten.reshape.default(x, [*shape[:start], -1, *shape[end + 1 :]])
-
-
-def _transpose(x: Any, dim0: int, dim1: int) -> Any:
-    order = list(range(x.dim()))
-    order[dim0], order[dim1] = order[dim1], order[dim0]
-    return torch.ops.aten.permute.default(x, order)
-
-
-def _convolution(dims: int, transposed: bool) -> Callable[..., Any]:
-    def many(n: Any) -> list[int]:
-        given = [n] if isinstance(n, int) else list(n)
-        return given * dims if len(given) == 1 else given
-
-    def straight(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
-        return torch.ops.aten.convolution.default(x, weight, bias, many(stride), many(padding), many(dilation), False, [0] * dims, groups)
-
-    def back(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
-        return torch.ops.aten.convolution.default(x, weight, bias, many(stride), many(padding), many(dilation), True, many(output_padding), groups)
-
-    return back if transposed else straight
-
-
-def default_decompositions() -> dict[Any, Callable[..., Any]]:
-    """What run_decompositions puts in the place of operators that are made of others."""
-    aten = torch.ops.aten
-    table: dict[Any, Callable[..., Any]] = {
-        aten.linear.default: _linear, aten.t.default: _t, aten.softmax.int: _softmax, aten.log_softmax.int: _log_softmax,
-        aten.layer_norm.default: _layer_norm, aten.flatten.using_ints: _flatten, aten.transpose.int: _transpose,
-    }  # fmt: skip
-    for dims in (1, 2, 3):
-        table[getattr(aten, f"conv{dims}d").default] = _convolution(dims, False)
-    table[aten.conv_transpose1d.default] = _convolution(1, True)
-    table[aten.conv_transpose2d.input] = _convolution(2, True)
-    table[aten.conv_transpose3d.input] = _convolution(3, True)
-    return table
+    return {**_core_operators.table(), **_core_losses.table()}
 
 
 core_aten_decompositions = default_decompositions
 
 
-def _evaluate(module: Any, table: dict[Any, Callable[..., Any]], inputs: list[Any]) -> Any:
-    """What the graph of a module gives, with other functions for some operators, also in the graphs in it."""
-    values: dict[Any, Any] = {}
-    given = iter(inputs)
-    for n in module.graph.nodes:
-        args, kwargs = map_arg((n.args, n.kwargs), values.__getitem__)
-        if n.op == "placeholder":
-            values[n] = next(given)
-        elif n.op == "get_attr":
-            inner = getattr(module, n.target)
-            values[n] = lambda *x, inner=inner: _evaluate(inner, table, list(x))
-        elif n.op == "call_function" and n.target is torch.ops.higher_order.cond:
-            values[n] = torch.cond(*args)
-        elif n.op == "call_function" and n.target is torch.ops.higher_order.map_impl:
-            mapped = _higher_order_ops.map(lambda xs, *rest, f=args[0]: f(*xs, *rest), args[1], *args[2])
-            values[n] = tuple(mapped) if isinstance(mapped, list) else mapped
-        elif n.op == "call_function":
-            values[n] = table.get(n.target, n.target)(*args, **kwargs)
-        else:
-            return args[0]
-    raise ValueError("the graph has no output")
+class _Evaluation:
+    """Runs the graph of a module with other functions for some operators, also in the graphs in it, and says which node it runs."""
+
+    def __init__(self, table: dict[Any, Callable[..., Any]]) -> None:
+        self.table = table
+        self.nodes: list[Any] = []  # those that have run, which places of a trace number
+
+    def run(self, module: Any, inputs: list[Any]) -> Any:
+        """What the graph gives. Raises ValueError where it has no output."""
+        values: dict[Any, Any] = {}
+        given = iter(inputs)
+        for n in module.graph.nodes:
+            args, kwargs = map_arg((n.args, n.kwargs), values.__getitem__)
+            if n.op == "placeholder":
+                values[n] = next(given)
+            elif n.op == "get_attr":
+                inner = getattr(module, n.target)
+                values[n] = lambda *x, inner=inner: self.run(inner, list(x))
+            elif n.op == "call_function":
+                before, _host.naming.place = _host.naming.place, f"{_PLACE}({len(self.nodes)}): {n.name}\n"
+                self.nodes.append(n)
+                try:
+                    values[n] = self._call(n.target, args, kwargs)
+                finally:
+                    _host.naming.place = before
+            else:
+                return args[0]
+        raise ValueError("the graph has no output")
+
+    def _call(self, target: Any, args: Any, kwargs: Any) -> Any:
+        control = torch.ops.higher_order
+        if target is control.cond:
+            return torch.cond(*args)
+        if target is control.map_impl:
+            mapped = _higher_order_ops.map(lambda xs, *rest: args[0](*xs, *rest), args[1], *args[2])
+            return tuple(mapped) if isinstance(mapped, list) else mapped
+        if target is control.while_loop:
+            test, body, carried, rest = args
+            return _higher_order_ops.while_loop(lambda *x: test(*x, *rest), lambda *x: body(*x, *rest), tuple(carried))
+        if target is control.scan:
+            return _scan(*args)
+        if target in _numbers():
+            return _numbers()[target](*args)
+        return self.table.get(target, target)(*args, **kwargs)
+
+
+# What the places of a trace of an evaluation begin with; the number of a node follows.
+_PLACE = "decomposition"
+
+
+def _placed(text: str, nodes: list[Any], modules: dict[str, str]) -> str:
+    """A program whose nodes have the places and modules of those that they were made for."""
+    form = _program.parse(text)
+
+    def visit(graph: dict[str, Any]) -> None:
+        for n in graph["nodes"]:
+            meta = n.get("meta") or {}
+            found = re.match(_PLACE + r"\((\d+)\): ", meta.get("stack") or "")
+            if found:
+                meta.update(_program.write_place(nodes[int(found[1])]))
+        for inner in graph.get("graphs") or []:
+            visit(inner["graph"])
+
+    visit(form["graph"])
+    form["modules"] = modules
+    return json.dumps(form)
+
+
+@functools.cache
+def _numbers() -> dict[Any, Callable[..., Any]]:
+    """What operators that give numbers, or check them, are as calls that a capture sees."""
+    aten = torch.ops.aten
+    return {
+        aten.sym_size.int: lambda x, dim: x.size(dim), aten.item.default: lambda x: x.item(),
+        aten._assert_scalar.default: lambda cond, message: torch._check(cond, lambda: message),
+    }  # fmt: skip
+
+
+def _scan(combine: Any, init: Any, xs: Any, rest: Any) -> Any:
+    """A scan by a graph that gives carries and results one after the other."""
+    count = len(init)
+
+    def turn(carry: Any, x: Any) -> Any:
+        results = combine(*carry, *x, *rest)
+        results = results if isinstance(results, (tuple, list)) else [results]
+        return list(results[:count]), list(results[count:])
+
+    carried, stacked = _higher_order_ops.scan(turn, list(init), list(xs))
+    return (*carried, *stacked)
 
 
 class _Flat(torch.nn.Module):
@@ -115,36 +139,45 @@ class _Flat(torch.nn.Module):
 
     def __init__(self, program: ExportedProgram, table: dict[Any, Callable[..., Any]]) -> None:
         super().__init__()
-        from torchjit.export._module import ExportedModule
+        from torchjit.export._module import holder
 
-        owner = ExportedModule(program)
-        for name, m in owner._modules.items():
-            if m is not program.graph_module:
-                self.add_module(name, m)
-        self._parameters, self._buffers = owner._parameters, owner._buffers
-        self._non_persistent_buffers_set = owner._non_persistent_buffers_set
-        for name, x in owner.__dict__.items():
+        root = holder(program)
+        for name in ("_modules", "_parameters", "_buffers", "_non_persistent_buffers_set"):
+            setattr(self, name, getattr(root, name))
+        for name, x in root.__dict__.items():
             if isinstance(x, torch.Tensor):
                 object.__setattr__(self, name, x)
-        object.__setattr__(self, "_run", owner)
-        object.__setattr__(self, "_table", table)
+        object.__setattr__(self, "_program", program)
+        object.__setattr__(self, "_evaluation", _Evaluation(table))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        owner = self._run
-        leaves = pytree.tree_flatten((args, kwargs))[0]
+        signature = self._program.graph_signature
+        leaves = pytree.tree_leaves((args, kwargs))
         given = iter(leaves)
-        flat = [next(given) if s.target is None else owner._at(s.target) for s in owner._signature.input_specs]
-        out = _evaluate(owner._graph_module, self._table, flat)
-        return owner._finish(list(out), leaves, self._replace)
+        flat = [next(given) if s.target is None else self._at(s.target) for s in signature.input_specs]
+        out = list(self._evaluation.run(self._program.graph_module, flat))
+        names = [s.arg.name for s in signature.input_specs if s.kind == InputKind.USER_INPUT]
+        results = []
+        with torch.no_grad():
+            for spec, x in zip(signature.output_specs, out, strict=True):
+                if spec.kind == OutputKind.BUFFER_MUTATION:
+                    prefix, _, last = spec.target.rpartition(".")
+                    self.get_submodule(prefix)._buffers[last] = x
+                elif spec.kind == OutputKind.USER_INPUT_MUTATION:
+                    leaves[names.index(spec.target)].copy_(x)
+                else:
+                    results.append(x)
+        return pytree.tree_unflatten(results, self._program.out_spec)
 
-    def _replace(self, name: str, x: Any) -> None:
-        prefix, _, last = name.rpartition(".")
-        self.get_submodule(prefix)._buffers[last] = x
+    def _at(self, target: str) -> Any:
+        prefix, _, name = target.rpartition(".")
+        return getattr(self.get_submodule(prefix), name)
 
 
 def run(program: ExportedProgram, table: dict[Any, Callable[..., Any]] | None) -> ExportedProgram:
     """The program with the table's functions in the place of operators: it is captured again, on the inputs of the first capture."""
     from torchjit.export._trace import capture
+    from torchjit.export.dynamic_shapes import declarations_of
     from torchjit.export.exported_program import program_of
 
     if program.example_inputs is None:
@@ -153,9 +186,12 @@ def run(program: ExportedProgram, table: dict[Any, Callable[..., Any]] | None) -
     args, kwargs = program.example_inputs
     module = _Flat(program, table)
     names = [s.arg.name for s in program.graph_signature.input_specs if s.target is None]
-    captured = capture(module, module, args, kwargs, program._declarations, names)
+    captured = capture(module, module, args, kwargs, declarations_of(program), names)
+    captured.text = _placed(captured.text, module._evaluation.nodes, program._modules)
+    captured.classes = program._classes
     made = program_of(captured, OrderedDict(program.state_dict), {**program.constants, **captured.constants}, program.example_inputs)
-    made._declarations = program._declarations
+    first = made.module_call_graph[0].signature
+    first.forward_arg_names = program.module_call_graph[0].signature.forward_arg_names  # type: ignore[union-attr]
     return made
 
 

@@ -2,62 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torchjit as torch
-from torchjit.export._symbolic import Symbol, SymInt
-from torchjit.export.graph_signature import ConstantArgument, InputKind, OutputKind
+from torchjit.export._inputs import Inputs
+from torchjit.export._program import ExportedGraph
+from torchjit.export.graph_signature import InputKind, OutputKind
+from torchjit.fx import _pytree as fx_pytree
+from torchjit.fx._codegen import CodeGen, _PyTreeCodeGen, _PyTreeInfo
+from torchjit.fx.graph_module import GraphModule
+from torchjit.fx.node import Node, map_arg
 from torchjit.utils import _pytree as pytree
 
 
-class ExportedModule(torch.nn.Module):
-    """Runs an exported program on the arguments that the captured module took.
-
-    Its parameters and buffers are those of the program, under the same names; buffers that the program writes are written.
-    """
-
-    def __init__(self, program: Any) -> None:
-        super().__init__()
-        self._program, self._signature = program, program.graph_signature
-        self._graph_module = program.graph_module
-        for spec in self._signature.input_specs:
-            if spec.target is None:
-                continue
-            prefix, _, name = spec.target.rpartition(".")
-            owner = self._owner(prefix)
-            tensor = program._tensor(spec.target)
-            if spec.kind == InputKind.PARAMETER:
-                owner.register_parameter(name, tensor if isinstance(tensor, torch.nn.Parameter) else torch.nn.Parameter(tensor))
-            elif spec.kind == InputKind.BUFFER:
-                owner.register_buffer(name, tensor, persistent=bool(spec.persistent))
-            else:
-                object.__setattr__(owner, name, tensor)
-
-    def _owner(self, path: str) -> torch.nn.Module:
-        owner: torch.nn.Module = self
-        for part in path.split(".") if path else []:
+def holder(program: Any) -> torch.nn.Module:
+    """A module that has the tensors of a program at their paths: parameters, buffers, and constants as plain attributes."""
+    root = torch.nn.Module()
+    for spec in program.graph_signature.input_specs:
+        if spec.target is None:
+            continue
+        prefix, _, name = spec.target.rpartition(".")
+        owner = root
+        for part in prefix.split(".") if prefix else []:
             if part not in owner._modules:
                 owner.add_module(part, torch.nn.Module())
             owner = owner._modules[part]  # type: ignore[assignment]
-        return owner
+        tensor = program._tensor(spec.target)
+        if spec.kind == InputKind.PARAMETER:
+            owner.register_parameter(name, tensor if isinstance(tensor, torch.nn.Parameter) else torch.nn.Parameter(tensor))
+        elif spec.kind == InputKind.BUFFER:
+            owner.register_buffer(name, tensor, persistent=bool(spec.persistent))
+        else:
+            object.__setattr__(owner, name, tensor)
+    return root
 
-    @property
-    def graph(self) -> Any:
-        return self._graph_module.graph
 
-    @property
-    def code(self) -> str:
-        return str(self._graph_module.code)
+def _know_containers(spec: Any) -> None:
+    """Tells generated code how to take apart the containers of a description."""
+    if not spec.is_leaf() and spec.type not in fx_pytree.SUPPORTED_NODES:
+        flatten = pytree.SUPPORTED_NODES[spec.type].flatten_fn
+        fx_pytree.register_pytree_flatten_spec(spec.type, lambda x, _: list(flatten(x)[0]))
+    for child in spec.children_specs:
+        _know_containers(child)
 
-    def print_readable(self, print_output: bool = True) -> str:
-        """The program as Python, which is printed too."""
-        from torchjit.export._readable import readable
 
-        text = readable(self._graph_module, "GraphModule")
-        if print_output:
-            print(text)
-        return text
+class _CallCodeGen(_PyTreeCodeGen):
+    """The code of a graph that is called with positional and keyword arguments."""
+
+    def __init__(self, pytree_info: _PyTreeInfo) -> None:
+        super().__init__(pytree_info)
+        _know_containers(pytree_info.in_spec)
+
+    def process_inputs(self, *args: Any, **kwargs: Any) -> Any:
+        return pytree.tree_leaves((args, kwargs))
+
+    def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
+        names, (_, keywords) = self.pytree_info.orig_args, self.pytree_info.in_spec.children_specs
+        positional, named = names[: len(names) - keywords.num_children], names[len(names) - keywords.num_children :]
+        definition = CodeGen.gen_fn_def(self, list(names), maybe_return_annotation)
+        given = f"([{', '.join(positional)}], {{{','.join(f'{key!r}:{name}' for key, name in zip(keywords.context, named, strict=True))}}})"
+        if free_vars:
+            definition += f"\n    {', '.join(free_vars)}, = fx_pytree.tree_flatten_spec({given}, self._in_spec)"
+        return definition
+
+
+class ExportedModule(GraphModule):
+    """Runs an exported program on the arguments that the captured module took.
+
+    Its parameters and buffers are those of the program, under the same names. Its graph reads them as attributes, writes what the program
+    writes by copy_, and returns what the user gets; it may be edited as any graph of torch.fx.
+    """
+
+    def __init__(self, root: torch.nn.Module, graph: Any, inputs: Inputs) -> None:
+        super().__init__(torch.nn.Module(), ExportedGraph())
+        for name in ("_modules", "_parameters", "_buffers", "_non_persistent_buffers_set"):
+            getattr(self, name).update(getattr(root, name))
+        for name, x in root.__dict__.items():
+            if isinstance(x, torch.Tensor):
+                object.__setattr__(self, name, x)
+        object.__setattr__(self, "_inputs", inputs)
+        self.graph = graph
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The outputs of the program. Raises ValueError and RuntimeError for other arguments than those that it was captured for."""
+        kwargs = self._inputs.ordered(args, kwargs)
+        self._inputs.check(args, kwargs)
+        return super().__call__(*args, **kwargs)
 
     def train(self, mode: bool = True) -> Any:
         raise NotImplementedError("Calling train() is not supported yet.")
@@ -65,82 +95,63 @@ class ExportedModule(torch.nn.Module):
     def eval(self) -> Any:
         raise NotImplementedError("Calling eval() is not supported yet.")
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """The outputs of the program. Raises ValueError and RuntimeError for other arguments than those that it was captured for."""
-        leaves = self._leaves(args, kwargs)
-        given = iter(leaves)
-        flat = []
-        for spec in self._signature.input_specs:
-            flat.append(next(given) if spec.target is None else self._at(spec.target))
-        self._check(leaves)
-        out = self._graph_module(*flat)
-        return self._finish(list(out) if isinstance(out, (tuple, list)) else [out], leaves, lambda name, x: self._at(name).copy_(x))
+    def __deepcopy__(self, memo: Any) -> ExportedModule:
+        from copy import deepcopy
 
-    def _leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        order = list(self._program.in_spec.children_specs[1].context)
-        if set(order) == set(kwargs):
-            kwargs = {k: kwargs[k] for k in order}
-        leaves, spec = pytree.tree_flatten((args, kwargs))
-        if spec != self._program.in_spec:
-            raise ValueError(
-                f"Trying to flatten user inputs with exported input tree spec: \n{self._program.in_spec}\nbut actually got inputs "
-                f"with tree spec of: \n{spec}"
-            )
-        return leaves
+        root = torch.nn.Module()
+        root.__dict__.update({k: deepcopy(v, memo) for k, v in self.__dict__.items() if k not in ("_graph", "_inputs")})
+        return ExportedModule(root, deepcopy(self._graph, memo), self._inputs)
 
-    def _at(self, target: str) -> Any:
-        prefix, _, name = target.rpartition(".")
-        return getattr(self.get_submodule(prefix), name)
+    def __copy__(self) -> ExportedModule:
+        return ExportedModule(self, self._graph, self._inputs)
 
-    def _check(self, leaves: list[Any]) -> None:
-        """Compares the user's inputs with what the program was captured for."""
-        known: dict[str, int] = {}
-        nodes = [n for n in self._graph_module.graph.nodes if n.op == "placeholder"]
-        specs = self._signature.input_specs
-        user = [(n, s) for n, s in zip(nodes, specs, strict=True) if s.target is None]
-        for i, ((node, spec), x) in enumerate(zip(user, leaves, strict=True)):
-            place = f"*args[{i}]"
-            if isinstance(spec.arg, ConstantArgument):
-                if type(x) is not type(spec.arg.value) or x != spec.arg.value:
-                    raise RuntimeError(f"Expected input at {place} to be equal to {spec.arg.value}, but got {x}")
-                continue
-            fake = node.meta.get("val")
-            if not isinstance(fake, torch.Tensor):
-                continue
-            if not isinstance(x, torch.Tensor):
-                raise RuntimeError(f"Expected input at {place} to be a tensor, but got {type(x)}")
-            if x.dtype != fake.dtype:
-                raise RuntimeError(f"Expected input at {place} to have dtype {fake.dtype}, but got {x.dtype}")
-            if len(x.shape) != len(fake.shape):
-                raise RuntimeError(f"Expected input at {place} to have {len(fake.shape)} dimensions, but got {len(x.shape)}")
-            for d, (n, expected) in enumerate(zip(x.shape, fake.shape, strict=True)):
-                self._check_size(n, expected, f"{place}.shape[{d}]", known)
 
-    def _check_size(self, n: int, expected: Any, place: str, known: dict[str, int]) -> None:
-        if not isinstance(expected, SymInt):
-            if n != expected:
-                raise RuntimeError(f"Expected input at {place} to be equal to {expected}, but got {n}")
-            return
-        if not isinstance(expected._form, str):
-            return
-        if known.setdefault(expected._form, n) != n:
-            raise RuntimeError(f"Expected input at {place} to be equal to {known[expected._form]}, but got {n}")
-        allowed = self._program.range_constraints.get(Symbol(expected._form))
-        if allowed is not None and n < allowed.lower:
-            raise RuntimeError(f"Expected input at {place} to be >= {allowed.lower}, but got {n}")
-        if allowed is not None and n > allowed.upper:
-            raise RuntimeError(f"Expected input at {place} to be <= {allowed.upper}, but got {n}")
+def module_of(program: Any) -> ExportedModule:
+    """The module that runs a program."""
+    root = holder(program)
+    for node in program.graph.nodes:
+        if node.op == "get_attr":
+            root.add_module(node.target, getattr(program.graph_module, node.target))
+    made = ExportedModule(root, _unlifted(program), Inputs(program))
+    return made
 
-    def _finish(self, out: list[Any], leaves: list[Any], write: Callable[[str, Any], Any]) -> Any:
-        """Writes what the program has written, buffers by write, and returns what it gives the user."""
-        results = []
-        names = [s.arg.name for s in self._signature.input_specs if s.kind == InputKind.USER_INPUT]
-        with torch.no_grad():
-            for spec, x in zip(self._signature.output_specs, out, strict=True):
-                if spec.kind == OutputKind.BUFFER_MUTATION:
-                    write(spec.target, x)
-                elif spec.kind == OutputKind.USER_INPUT_MUTATION:
-                    leaves[names.index(spec.target)].copy_(x)
-                else:
-                    results.append(x)
-        return pytree.tree_unflatten(results, self._program.out_spec)
+
+def _unlifted(program: Any) -> ExportedGraph:
+    """The graph of a program in terms of the module's attributes."""
+    graph = ExportedGraph()
+    nodes: dict[Node, Node] = {}
+    owners: dict[str, Node] = {}
+    inputs: dict[str, Node] = {}
+    placeholders = [n for n in program.graph.nodes if n.op == "placeholder"]
+    for node, spec in zip(placeholders, program.graph_signature.input_specs, strict=True):
+        if spec.target is None:
+            nodes[node] = inputs[node.name] = graph.node_copy(node)
+        else:
+            if spec.target not in owners:
+                owners[spec.target] = graph.create_node("get_attr", spec.target, name=spec.target.replace(".", "_"))
+                owners[spec.target].meta = dict(node.meta)
+            nodes[node] = owners[spec.target]
+    for node in program.graph.nodes:
+        if node.op not in ("placeholder", "output"):
+            nodes[node] = graph.node_copy(node, nodes.__getitem__)
+    given = program.graph.output_node().args[0]
+    results = []
+    for spec, x in zip(program.graph_signature.output_specs, given if isinstance(given, (list, tuple)) else [given], strict=True):
+        x = map_arg(x, nodes.__getitem__)
+        if spec.kind == OutputKind.USER_OUTPUT:
+            results.append(x)
+        else:
+            target = owners[spec.target] if spec.kind == OutputKind.BUFFER_MUTATION else inputs[spec.target]
+            graph.call_function(torch.ops.aten.copy_.default, (target, x))
+    graph.output(tuple(results))
+    graph.set_codegen(_CallCodeGen(_PyTreeInfo(_argument_names(program), program.in_spec, program.out_spec)))
+    return graph
+
+
+def _argument_names(program: Any) -> list[str]:
+    """The parameters of the module's forward: those that the captured one was called with."""
+    given = program.module_call_graph[0].signature.forward_arg_names
+    if given is not None:
+        return list(given)
+    args, kwargs = program.in_spec.children_specs
+    return [*(f"arg_{i}" for i in range(len(args.children_specs))), *kwargs.context]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import linecache
 import operator
@@ -9,9 +10,10 @@ import re
 from typing import Any
 
 import torchjit as torch
-from torchjit import _native
+from torchjit import _checks, _native
 from torchjit.export import graph_signature as signatures
-from torchjit.export._symbolic import FakeTensor, Symbol, SymInt, ValueRanges, int_oo, size_of
+from torchjit.export._errors import SpecViolationError
+from torchjit.export._symbolic import FakeTensor, Symbol, SymInt, ValueRanges, affine, int_oo, size_of
 from torchjit.fx.graph import Graph
 from torchjit.fx.graph_module import GraphModule
 from torchjit.fx.node import Node
@@ -23,22 +25,25 @@ class ExportedGraph(Graph):
     def __str__(self) -> str:
         return super().__str__().replace("[#users=", "[num_users=")
 
+    def create_node(self, op: str, target: Any, args: Any = None, kwargs: Any = None, name: str | None = None, type_expr: Any = None) -> Node:
+        """Adds a node. Placeholders have the names of the arguments, also where these are names of Python's functions."""
+        made = super().create_node(op, target, args, kwargs, name, type_expr)
+        if op == "placeholder" and name is not None and hasattr(builtins, name) and all(n.name != name for n in self.nodes):
+            made.name = name
+        return made
 
-def sym_max(a: Any, b: Any) -> Any:
-    """The larger of two sizes."""
-    return a if a >= b else b
-
-
-def sym_min(a: Any, b: Any) -> Any:
-    """The smaller of two sizes."""
-    return a if a <= b else b
+    def __deepcopy__(self, memo: Any = None) -> ExportedGraph:
+        made = super().__deepcopy__(memo)
+        made.__class__ = ExportedGraph
+        made.output_node().meta = dict(self.output_node().meta)
+        return made  # type: ignore[return-value]
 
 
 _OPERATORS = {
     name: getattr(operator, name)
     for name in ("getitem", "add", "sub", "mul", "floordiv", "mod", "truediv", "neg", "eq", "ne", "lt", "le", "gt", "ge", "pow")
 }
-_OPERATORS.update({"max": sym_max, "min": sym_min})
+_OPERATORS.update({"max": _checks.sym_max, "min": _checks.sym_min})
 
 
 def target_of(name: str) -> Any:
@@ -53,7 +58,7 @@ def target_of(name: str) -> Any:
 
 
 def name_of(target: Any) -> str:
-    """The name by which the library knows what a node calls. Raises ValueError for what Export IR cannot call."""
+    """The name by which the library knows what a node calls. Raises SpecViolationError for what Export IR cannot call."""
     from torchjit import _higher_order_ops
     from torchjit._ops import OpOverload
 
@@ -64,7 +69,9 @@ def name_of(target: Any) -> str:
     for name, function in _OPERATORS.items():
         if function is target:
             return f"operator::{name}"
-    raise ValueError(f"{target} is no operator: Export IR calls overloads of operators, such as torch.ops.aten.add.Tensor")
+    raise SpecViolationError(
+        f"Operator '{target}' is not an allowed operator type: Export IR calls overloads of operators, such as torch.ops.aten.add.Tensor"
+    )
 
 
 class Reader:
@@ -114,6 +121,8 @@ class Reader:
             return tuple(self.value(v) for v in form.get("items") or ())
         if form["kind"] == "int":
             return size_of(form["int"], self.hints)
+        if form["kind"] in ("bool", "float"):
+            return None
         sizes = [size_of(s, self.hints) for s in form.get("sizes") or ()]
         strides = form.get("strides")
         strides = None if strides is None and sizes else [size_of(s, self.hints) for s in strides or ()]
@@ -256,18 +265,22 @@ def _form(n: Any) -> Any:
     return n._form if isinstance(n, SymInt) else int(n)
 
 
+def write_place(n: Node) -> dict[str, Any]:
+    """Where a node comes from: the traceback, and the modules whose forward was running."""
+    scope = "/".join("__module" + path.removeprefix("self") for path, _ in (n.meta.get("nn_module_stack") or {}).values())
+    return {"stack": n.meta.get("stack_trace") or "", "scope": scope}
+
+
 def write_graph(module: GraphModule, classes: dict[str, Any]) -> dict[str, Any]:
-    """A graph as the library reads it. Raises ValueError for nodes that Export IR does not have."""
+    """A graph as the library reads it. Raises SpecViolationError for calls that Export IR does not have."""
     nodes, graphs = [], []
     for n in module.graph.nodes:
         form: dict[str, Any] = {"op": n.op, "name": n.name, "target": name_of(n.target) if n.op == "call_function" else str(n.target)}
         form["args"] = [write_argument(a) for a in n.args]
         form["kwargs"] = [{"name": k, "value": write_argument(a)} for k, a in n.kwargs.items()]
-        meta: dict[str, Any] = {"stack": n.meta.get("stack_trace") or ""}
+        form["meta"] = write_place(n)
         if "val" in n.meta:
-            meta["val"] = write_value(n.meta["val"])
-        meta["scope"] = "/".join("__module" + path.removeprefix("self") for path, _ in (n.meta.get("nn_module_stack") or {}).values())
-        form["meta"] = meta
+            form["meta"]["val"] = write_value(n.meta["val"])
         nodes.append(form)
         if n.op == "get_attr":
             inner = getattr(module, n.target, None)
@@ -316,13 +329,22 @@ def write_signature(signature: signatures.ExportGraphSignature) -> dict[str, Any
 
 def read_ranges(program: dict[str, Any]) -> dict[Symbol, ValueRanges]:
     """The ranges of the symbols of a program."""
-    return {Symbol(s["name"]): ValueRanges(s["lower"], int_oo if s["upper"] < 0 else s["upper"]) for s in program["symbols"] or []}
+    ranges = {Symbol(s["name"]): ValueRanges(s["lower"], int_oo if s["upper"] < 0 else s["upper"]) for s in program["symbols"] or []}
+    for node in program["graph"]["nodes"]:
+        if node["op"] != "placeholder":
+            break
+        for size in ((node.get("meta") or {}).get("val") or {}).get("sizes") or ():
+            linear = affine(size)
+            if isinstance(size, list) and linear is not None:
+                name, factor, rest = linear
+                whole = ranges[Symbol(name)]
+                upper = int_oo if whole.upper is int_oo else factor * whole.upper + rest
+                ranges[Symbol(str(size_of(size, {})))] = ValueRanges(factor * whole.lower + rest, upper)
+    return ranges
 
 
 def check(text: str) -> None:
     """Raises SpecViolationError where a program is not what Export IR allows."""
-    from torchjit.export._verifier import SpecViolationError
-
     try:
         _native.export_check(text)
     except ValueError as e:

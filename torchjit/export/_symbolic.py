@@ -144,7 +144,8 @@ class SymInt:
             return NotImplemented
         form = other._form if isinstance(other, SymInt) else int(other)
         hints = {**self._hints, **(other._hints if isinstance(other, SymInt) else {})}
-        return SymInt([operation, form, self._form] if swapped else [operation, self._form, form], hints)
+        made = _combined(operation, *((form, self._form) if swapped else (self._form, form)))
+        return made if isinstance(made, int) else SymInt(made, hints)
 
     def __add__(self, other: Any) -> Any:
         return self._with("+", other)
@@ -153,7 +154,13 @@ class SymInt:
         return self._with("+", other, True)
 
     def __sub__(self, other: Any) -> Any:
-        return self._with("+", -other if isinstance(other, int) else SymInt(["*", -1, other._form], other._hints))
+        return self._with("+", -other if isinstance(other, int) else SymInt(_combined("*", -1, other._form), other._hints))
+
+    def __rsub__(self, other: Any) -> Any:
+        return SymInt(_combined("*", -1, self._form), self._hints) + other
+
+    def __neg__(self) -> Any:
+        return self * -1
 
     def __mul__(self, other: Any) -> Any:
         return self._with("*", other)
@@ -176,10 +183,46 @@ def _evaluate(form: Any, values: dict[str, int]) -> int:
     return _OPERATIONS[form[0]][0](_evaluate(form[1], values), _evaluate(form[2], values))
 
 
+def _combined(operation: str, a: Any, b: Any) -> Any:
+    """An operation on two expressions, with its constants together: in front of products, behind sums."""
+    if isinstance(a, int) and isinstance(b, int):
+        return _OPERATIONS[operation][0](a, b)
+    if operation == "*" and isinstance(b, int) or operation == "+" and isinstance(a, int):
+        a, b = b, a
+    neutral, constant, rest = {"*": (1, a, b), "+": (0, b, a)}.get(operation, (1, b, a))
+    if isinstance(constant, int):
+        if constant == neutral and operation != "%":
+            return rest
+        inner = rest if isinstance(rest, list) and rest[0] == operation else None
+        if operation == "*" and inner is not None and isinstance(inner[1], int):
+            return _combined("*", a * inner[1], inner[2])
+        if operation == "+" and inner is not None and isinstance(inner[2], int):
+            return _combined("+", inner[1], b + inner[2])
+    if operation == "*" and isinstance(a, list) and a[0] == "*" and isinstance(a[1], int):
+        return _combined("*", a[1], _combined("*", a[2], b))
+    return [operation, a, b]
+
+
 def _symbols(form: Any) -> set[str]:
     if isinstance(form, list):
         return _symbols(form[1]) | _symbols(form[2])
     return {form} if isinstance(form, str) else set()
+
+
+def affine(form: Any) -> tuple[str, int, int] | None:
+    """(symbol, m, c) of an expression that is m*symbol + c with m > 0; None for others."""
+    if isinstance(form, str):
+        return form, 1, 0
+    if not isinstance(form, list):
+        return None
+    operation, left, right = form
+    if operation == "+" and isinstance(right, int):
+        inner = affine(left)
+        return inner and (inner[0], inner[1], inner[2] + right)
+    if operation == "*" and isinstance(left, int) and left > 0:
+        inner = affine(right)
+        return inner and (inner[0], left * inner[1], left * inner[2])
+    return None
 
 
 def _text(form: Any) -> tuple[str, int]:
@@ -204,6 +247,18 @@ def _text(form: Any) -> tuple[str, int]:
 def size_of(form: Any, hints: dict[str, int]) -> Any:
     """A size of a program: an int where it is constant."""
     return form if isinstance(form, int) else SymInt(form, hints)
+
+
+class SymbolicSize(tuple[Any, ...]):
+    """The shape of a tensor that has sizes which are symbols."""
+
+    __slots__ = ()
+
+    def numel(self) -> Any:
+        return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(str(n) for n in self)}])"
 
 
 class FakeTensor(Tensor):
@@ -232,7 +287,7 @@ class FakeTensor(Tensor):
 
     @property
     def shape(self) -> Any:  # type: ignore[override]
-        return self._sizes if any(isinstance(n, SymInt) for n in self._sizes) else Size(self._sizes)
+        return SymbolicSize(self._sizes) if any(isinstance(n, SymInt) for n in self._sizes) else Size(self._sizes)
 
     def size(self, dim: int | None = None) -> Any:
         return self.shape if dim is None else self._sizes[dim]

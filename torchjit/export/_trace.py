@@ -10,13 +10,11 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _native
+from torchjit.export._calls import Calls
+from torchjit.export._errors import UserError
 from torchjit.export._program import stack_trace, write_argument
 from torchjit.export.dynamic_shapes import Declarations, children_of
 from torchjit.utils import _pytree as pytree
-
-
-class UserError(Exception):
-    """A program cannot be exported as it was asked for."""
 
 
 class Captured:
@@ -25,7 +23,8 @@ class Captured:
     def __init__(self, text: str, constants: dict[str, Any], classes: dict[str, Any], in_spec: Any, out_spec: Any) -> None:
         self.text, self.constants, self.classes = text, constants, classes
         self.in_spec, self.out_spec = in_spec, out_spec
-        self.declarations: Any = None
+        self.argument_names: list[str] | None = None
+        self.calls: dict[str, Any] = {}
 
 
 class Arguments:
@@ -35,6 +34,7 @@ class Arguments:
         self.args, self.kwargs = args, kwargs
         self.bound = _bound(function, args, kwargs)
         self.leaves, self.spec = pytree.tree_flatten((args, kwargs))
+        self.argument_names = _argument_names(function, args, kwargs)
         self.names = [name for key, x in self.bound.items() for name in _leaf_names(key, x)]
         if len(self.names) != len(self.leaves):
             self.names = [f"arg{i}" for i in range(len(self.leaves))]
@@ -67,6 +67,14 @@ def _bound(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     return {**bound, **kwargs}
 
 
+def _argument_names(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    """A name for each argument: rest_0, rest_1 for those that a parameter *rest takes."""
+    parameters = list(inspect.signature(function).parameters.values())
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = next((p.name for p in parameters if p.kind == p.VAR_POSITIONAL), "")
+    return [*positional[: len(args)], *(f"{rest}_{i}" for i in range(len(args) - len(positional))), *kwargs]
+
+
 def _leaf_names(name: str, x: Any) -> Iterator[str]:
     children, keys = children_of(x)
     if children is None:
@@ -84,7 +92,19 @@ class ModuleState:
         self.parameters = dict(_members(module, "_parameters")) if module is not None else {}
         self.buffers = dict(_members(module, "_buffers")) if module is not None else {}
         self.constants = dict(_constants(module)) if module is not None else {}
+        self.attributes = [(path, m, dict(m.__dict__)) for path, m in module.named_modules()] if module is not None else []
         self.saved = {name: (b._version, b.detach().clone()) for name, b in {**self.buffers, **self.constants}.items()}
+
+    def check_attributes(self) -> None:
+        """Raises AssertionError where the program has set an attribute of a module to a tensor: buffers alone may be set."""
+        for path, m, before in self.attributes:
+            for name, x in m.__dict__.items():
+                if isinstance(x, torch.Tensor) and before.get(name) is not x:
+                    where = f"{path}.{name}" if path else name
+                    raise AssertionError(
+                        f"Mutating module attribute {where} during export. Tensors that a program keeps are buffers: register_buffer in the "
+                        "module's __init__."
+                    )
 
     def persistent(self, name: str) -> bool:
         prefix, _, last = name.rpartition(".")
@@ -108,6 +128,12 @@ class ModuleState:
 
     def restore(self) -> None:
         """Gives the module its tensors back, with the elements that they had."""
+        for _, m, before in self.attributes:
+            for name in [n for n, x in m.__dict__.items() if isinstance(x, torch.Tensor) and before.get(n) is not x]:
+                if name in before:
+                    m.__dict__[name] = before[name]
+                else:
+                    del m.__dict__[name]
         for name, b in self.buffers.items():
             prefix, _, last = name.rpartition(".")
             self.module.get_submodule(prefix)._buffers[last] = b
@@ -162,11 +188,12 @@ def _random_state() -> Iterator[None]:
 
 
 def capture(
-    function: Callable[..., Any], module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any = None, names: list[str] | None = None, bare: bool = False
+    function: Callable[..., Any], module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any = None,
+    names: list[str] | None = None, bare: bool = False, preserved: tuple[str, ...] = (),
 ) -> Captured:  # fmt: skip
     """The program that function(*args, **kwargs) is; module, if not None, is what its parameters and buffers belong to.
 
-    names are those of the inputs; bare lets a single output be no tuple.
+    names are those of the inputs; bare lets a single output be no tuple; preserved are the paths of modules whose calls are noted.
     """
     given = Arguments(module.forward if module is not None else function, args, kwargs)
     declared = dynamic_shapes if isinstance(dynamic_shapes, Declarations) else Declarations()
@@ -176,7 +203,7 @@ def capture(
     leaves = given.copies()
     inputs = state.inputs()
     for i, (name, x) in enumerate(zip(names or given.names, leaves, strict=True)):
-        spec: dict[str, Any] = {"kind": "USER_INPUT", "name": name, "dims": {str(d): s for d, s in declared.dims.get(i, {}).items()}}
+        spec: dict[str, Any] = {"kind": "USER_INPUT", "name": name, "dims": declared.form(i)}
         if not isinstance(x, torch.Tensor):
             spec["constant"] = _constant(x, name)
         inputs.append((spec, x if isinstance(x, torch.Tensor) else None))
@@ -185,12 +212,17 @@ def capture(
         "inputs": [spec for spec, _ in inputs], "symbols": [s.form() for s in declared.symbols], "bare": bare,
         "modules": {path: _class_name(type(m)) for path, m in module.named_modules()} if module is not None else {},
     }  # fmt: skip
-    with _scopes(module), _random_state():
+    calls = Calls(module, preserved)
+    with _scopes(module), _random_state(), calls:
         _native.export_begin([t for _, t in inputs], not declared.symbols)
         try:
             result = function(*call_args, **call_kwargs)
+            state.check_attributes()
             flat, out_spec = pytree.tree_flatten(result)
             options["results"], tensors = _results(state.assigned(), flat)
+            points = calls.tensors()
+            options["results"] += [{"kind": "POINT"}] * len(points)
+            tensors += points
             text, lifted = _native.export_end(tensors, json.dumps(options))
         except Exception as e:
             raise _at_user_code(e) from None
@@ -200,7 +232,8 @@ def capture(
     constants = {**state.constants, **{f"lifted_tensor_{i}": t for i, t in enumerate(lifted)}}
     classes = {_class_name(type(m)): type(m) for m in module.modules()} if module is not None else {}
     made = Captured(text, constants, classes, given.spec, out_spec)
-    made.declarations = declared
+    made.argument_names = given.argument_names
+    made.calls = calls.signatures(json.loads(text)) if preserved else {}
     return made
 
 
@@ -223,7 +256,7 @@ def capture_script(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], d
             inputs.append(({"kind": kind, "name": f"{letter}_{name.replace('.', '_')}", "target": name, "persistent": name in persistent}, t))
     names = [name for key, x in bound.items() for name in _leaf_names(key, x)]
     for i, (name, x) in enumerate(zip(names, leaves, strict=True)):
-        form: dict[str, Any] = {"kind": "USER_INPUT", "name": name, "dims": {str(d): s for d, s in declared.dims.get(i, {}).items()}}
+        form: dict[str, Any] = {"kind": "USER_INPUT", "name": name, "dims": declared.form(i)}
         if not isinstance(x, torch.Tensor):
             form["constant"] = _constant(x, name)
         inputs.append((form, x if isinstance(x, torch.Tensor) else None))
@@ -235,7 +268,7 @@ def capture_script(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], d
     except Exception as e:
         raise _at_user_code(e) from None
     made = Captured(text, {}, {}, spec, read_spec(json.loads(json.loads(text)["out_spec"])))
-    made.declarations = declared
+    made.argument_names = list(bound)
     return made
 
 
@@ -244,11 +277,16 @@ def _at_user_code(e: Exception) -> Exception:
     what, found, frames = str(e).partition("\n\nfrom user code:\n")
     if found:
         message = f"{what.strip()}\n\nfrom user code:\n{stack_trace(frames)}"
-    elif "Constraints violated" not in what:
+    elif not _is_users(what):
         return e
     else:
         message = what.strip()
-    return UserError(message) if "Constraints violated" in what else type(e)(message)
+    return UserError(message) if _is_users(what) else type(e)(message)
+
+
+def _is_users(message: str) -> bool:
+    """Whether an error is about what the export was asked for: sizes that cannot be what is said of them, decisions by elements."""
+    return "Constraints violated" in message or message.startswith("The program makes a Python value of the elements")
 
 
 def _class_name(cls: type) -> str:

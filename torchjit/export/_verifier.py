@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-
-class SpecViolationError(Exception):
-    """A program is not what Export IR allows."""
+from torchjit.export._errors import SpecViolationError as SpecViolationError
 
 
 class Verifier:

@@ -3,55 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from enum import Enum, auto
 from typing import Any
 
 from torchjit._tensor import Tensor
-from torchjit.export._symbolic import int_oo
+from torchjit.export._dims import Dim, _DerivedDim, _DimHint, dims  # noqa: F401
+from torchjit.export._errors import UserError
+from torchjit.export._symbolic import SymInt, int_oo
 from torchjit.utils import _pytree as pytree
 
-
-class _DimHint(Enum):
-    """What is to become of a size of which nothing else is said."""
-
-    AUTO = auto()
-    STATIC = auto()
-    DYNAMIC = auto()
-
-
-class Dim:
-    """A size that is to be dynamic, by a name, with the range that it is in.
-
-    Dim.AUTO lets the export decide, Dim.DYNAMIC asks for a dynamic size and Dim.STATIC for one that is that of the example.
-    """
-
-    AUTO = _DimHint.AUTO
-    DYNAMIC = _DimHint.DYNAMIC
-    STATIC = _DimHint.STATIC
-
-    def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:
-        from torchjit.export import UserError
-
-        self.min = 0 if min is None else min
-        self.max = int_oo if max is None else max
-        if self.max <= self.min:
-            raise UserError(f"Cannot create Dim with inconsistent min={min}, max={max}")
-        if not name.isidentifier():
-            raise UserError(f"Dim names must be valid identifiers, got {name}")
-        self.__name__ = name
-
-    def __repr__(self) -> str:
-        parts = [f"'{self.__name__}'"]
-        if self.min != 0:
-            parts.append(f"min={self.min}")
-        if self.max is not int_oo:
-            parts.append(f"max={self.max}")
-        return f"Dim({', '.join(parts)})"
-
-
-def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:
-    """A Dim for each name, all of one range."""
-    return tuple(Dim(name, min=min, max=max) for name in names)
+__all__ = ["AdditionalInputs", "Constraint", "Dim", "ShapesCollection", "dims", "refine_dynamic_shapes_from_suggested_fixes"]
 
 
 class ShapesCollection:
@@ -101,13 +61,11 @@ class Declarations:
 
     def __init__(self) -> None:
         self.symbols: list[Declared] = []
-        self.dims: dict[int, dict[int, str]] = {}
+        self.dims: dict[int, dict[int, Any]] = {}
         self._by_name: dict[str, tuple[Dim, Declared]] = {}
 
     def read(self, shapes: Any, bound: dict[str, Any], flat: list[Any]) -> None:
         """Reads what is said of the arguments by their names. Raises UserError where it does not fit them."""
-        from torchjit.export import UserError
-
         if isinstance(shapes, ShapesCollection):
             by_tensor = [shapes._shapes.get(id(x)) for x in flat]
             for i, shape in enumerate(by_tensor):
@@ -133,8 +91,6 @@ class Declarations:
             leaf += pytree.tree_flatten(argument)[1].num_leaves
 
     def _tree(self, shape: Any, x: Any, place: str, leaf: int) -> None:
-        from torchjit.export import UserError
-
         if shape is None:
             return
         if isinstance(x, Tensor):
@@ -154,8 +110,6 @@ class Declarations:
             leaf += pytree.tree_flatten(child)[1].num_leaves
 
     def _tensor(self, shape: Any, x: Any, leaf: int, place: str) -> None:
-        from torchjit.export import UserError
-
         if shape is None:
             return
         if isinstance(shape, (list, tuple)):
@@ -170,48 +124,146 @@ class Declarations:
             self._size(dim, x, d % x.dim(), leaf, f"{place}.shape[{d}]")
 
     def _size(self, dim: Any, x: Any, d: int, leaf: int, place: str) -> None:
-        from torchjit.export import UserError
-
         n = int(x.shape[d])
-        if dim is None or dim is Dim.STATIC:
+        if dim is None or isinstance(dim, _DimHint) and dim.kind == "STATIC":
             return
         if isinstance(dim, int) and not isinstance(dim, bool):
             if dim != n:
                 raise UserError(f"Static shape constraint of {dim} does not match input size of {n}, for {place}")
             return
         if isinstance(dim, _DimHint):
-            if n in (0, 1) and dim is Dim.AUTO:
+            if n in (0, 1) and dim.kind == "AUTO":
                 return
-            declared = self._declare(0 if n < 2 else 2, int_oo, n, "", place, dim is Dim.DYNAMIC)
+            form: Any = self._hinted(dim, n, place).name
+        elif isinstance(dim, _DerivedDim):
+            form = self._derived(dim, n, place)
         elif isinstance(dim, Dim):
-            if not dim.min <= n <= dim.max:
-                raise UserError(f"{place} is {n}, which is not in the range of {dim!r}")
-            known = self._by_name.get(dim.__name__)
-            if known is None:
-                declared = self._declare(dim.min, dim.max, n, dim.__name__, place, True)
-                self._by_name[dim.__name__] = dim, declared
-            else:
-                declared = known[1]
-                if (known[0].min, known[0].max) != (dim.min, dim.max):
-                    raise UserError(f"Found different definitions {known[0]!r} and {dim!r} for the same symbolic dimension")
-                if declared.hint != n:
-                    raise UserError(
-                        f"Constraints violated ({dim.__name__})! {declared.place} is {declared.hint} and {place} is {n}: "
-                        f"sizes of one Dim, {dim.__name__}, are equal. Give them Dims of different names."
-                    )
+            form = self._named(dim, n, place).name
         else:
             raise UserError(f"Unexpected dimension {dim!r} at {place}: it is a Dim, an int or None")
-        if n == 1 or n == 0:
+        if n in (0, 1):
+            label = getattr(dim, "__name__", form)
             raise UserError(
-                f"Constraints violated ({declared.label or declared.name})! {place} is {n} in the example: a size of 0 or 1 takes part in "
-                "broadcasting, so that nothing is learned of other sizes. Give an example with 2 or more."
+                f"Constraints violated ({label})!\n  - Not all values of {label} = {place} in the specified range are valid because {label} was "
+                f"inferred to be a constant ({n}): a size of 0 or 1 takes part in broadcasting, so that nothing is learned of other sizes. Give an "
+                "example with 2 or more."
+                f"\n\nSuggested fixes:\n  {label} = {n}"
             )
-        self.dims.setdefault(leaf, {})[d] = declared.name
+        self.dims.setdefault(leaf, {})[d] = form
+
+    def _hinted(self, hint: _DimHint, n: int, place: str) -> Declared:
+        lower = max(0 if n < 2 else 2, hint.min or 0)
+        upper = int_oo if hint.max is None else hint.max
+        if not lower <= n <= upper:
+            raise UserError(f"{place} is {n}, which is not in the range of {hint!r}")
+        return self._declare(lower, upper, n, "", place, hint.kind == "DYNAMIC")
+
+    def _named(self, dim: Dim, n: int, place: str) -> Declared:
+        """The symbol of a Dim whose size is n."""
+        if not dim.min <= n <= dim.max:
+            raise UserError(f"{place} is {n}, which is not in the range of {dim!r}")
+        known = self._by_name.get(dim.__name__)
+        if known is None:
+            declared = self._declare(dim.min, dim.max, n, dim.__name__, place, True)
+            self._by_name[dim.__name__] = dim, declared
+            return declared
+        if (known[0].min, known[0].max) != (dim.min, dim.max):
+            raise UserError(f"Found different definitions {known[0]!r} and {dim!r} for the same symbolic dimension")
+        if known[1].hint != n:
+            raise UserError(
+                f"Constraints violated ({dim.__name__})! {known[1].place} is {known[1].hint} and {place} is {n}: "
+                f"sizes of one Dim, {dim.__name__}, are equal. Give them Dims of different names."
+            )
+        return known[1]
+
+    def _derived(self, dim: _DerivedDim, n: int, place: str) -> Any:
+        """The expression that a size which follows from a Dim is."""
+        root = dim.root.__name__
+        known = self._by_name.get(root)
+        if known is not None and dim.fn(known[1].hint) != n:
+            raise UserError(f"Expected input {place} to be equal to {dim.__name__}, where {root} = {known[1].hint}, but got {n}")
+        if (n - dim.rest) % dim.factor:
+            raise UserError(f"Expected input {place} = {n} to be of the form {dim.__name__}, where {root} is an integer")
+        symbol = self._named(dim.root, (n - dim.rest) // dim.factor, place).name
+        form: Any = symbol if dim.factor == 1 else ["*", dim.factor, symbol]
+        return ["+", form, dim.rest] if dim.rest else form
+
+    def form(self, leaf: int) -> dict[str, Any]:
+        """What the sizes of a leaf are, as the library reads it."""
+        return {str(d): size for d, size in self.dims.get(leaf, {}).items()}
 
     def _declare(self, lower: int, upper: int, hint: int, label: str, place: str, must: bool) -> Declared:
         declared = Declared(f"s{len(self.symbols)}", lower, upper, hint, label, place, must)
         self.symbols.append(declared)
         return declared
+
+
+def declarations_of(program: Any) -> Declarations:
+    """What a program says of the sizes of its inputs."""
+    made = Declarations()
+    user = [n for n, s in zip(program.graph.find_nodes(op="placeholder"), program.graph_signature.input_specs, strict=True) if s.target is None]
+    used: set[str] = set()
+    for leaf, node in enumerate(user):
+        shape = node.meta["val"].shape if isinstance(node.meta.get("val"), Tensor) else ()
+        for d, n in enumerate(shape):
+            if isinstance(n, SymInt):
+                made.dims.setdefault(leaf, {})[d] = n._form
+                used |= {s.name for s in n.free_symbols()}
+    for s in program._symbols:
+        if s["name"] in used:
+            upper = int_oo if s["upper"] < 0 else s["upper"]
+            made.symbols.append(Declared(s["name"], s["lower"], upper, s["hint"], s.get("label", ""), s.get("place", ""), bool(s.get("must"))))
+    return made
+
+
+class Constraint:
+    """What is said of a size; only Dims say it."""
+
+
+class AdditionalInputs:
+    """Further calls of a program, from which the sizes that are dynamic follow: those that are not the same in all calls."""
+
+    def __init__(self) -> None:
+        self._examples: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+    def add(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> None:
+        """Adds a call."""
+        assert isinstance(args, tuple), f"Representative args {args} must be a tuple"
+        assert kwargs is None or isinstance(kwargs, dict), f"Representative kwargs {kwargs} must be None or a dict"
+        self._examples.append((args, kwargs or {}))
+
+    def dynamic_shapes(self, m: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+        """What is said of each size: Dim.DYNAMIC where the calls differ. Raises ValueError where something else differs."""
+        leaves, spec = pytree.tree_flatten((args, kwargs or {}))
+        shapes: list[Any] = [[None] * x.dim() if isinstance(x, Tensor) else None for x in leaves]
+        for example in self._examples:
+            others, other = pytree.tree_flatten(example)
+            if other != spec:
+                raise ValueError(f"The additional inputs have the structure {other}, and the inputs {spec}")
+            for shape, x, y in zip(shapes, leaves, others, strict=True):
+                if not isinstance(x, Tensor):
+                    if type(x) is not type(y) or x != y:
+                        raise ValueError(f"Expected the additional inputs to have the value {x!r} of the inputs, but got {y!r}")
+                    continue
+                if not isinstance(y, Tensor) or y.dim() != x.dim():
+                    raise ValueError(f"Expected a tensor of {x.dim()} dimensions among the additional inputs, but got {y!r}")
+                for d in range(x.dim()):
+                    if x.shape[d] != y.shape[d]:
+                        shape[d] = Dim.DYNAMIC
+        return {"": _ByTensor([None if s is None else tuple(s) for s in shapes])}
+
+    def verify(self, ep: Any) -> None:
+        """Runs the program on all calls. Raises where one does not fit it."""
+        module = ep.module()
+        for args, kwargs in self._examples:
+            module(*args, **kwargs)
+
+
+def refine_dynamic_shapes_from_suggested_fixes(msg: str, dynamic_shapes: Any) -> Any:
+    """dynamic_shapes with the fixes that an error of export suggests. Raises ValueError for a message without any."""
+    from torchjit.export._fixes import refined
+
+    return refined(msg, dynamic_shapes)
 
 
 def children_of(x: Any) -> tuple[list[Any] | None, list[Any]]:

@@ -24,6 +24,7 @@ class ModuleCallSignature:
     outputs: list[Any]
     in_spec: Any
     out_spec: Any
+    forward_arg_names: list[str] | None = None
 
 
 @dataclasses.dataclass
@@ -59,7 +60,6 @@ class ExportedProgram:
         self._module_call_graph, self._call_spec = module_call_graph, call_spec
         self._example_inputs = example_inputs
         self._classes = classes or {}
-        self._declarations: Any = None
         self._symbols, self._modules = program.get("symbols") or [], program.get("modules") or {}
 
     @property
@@ -119,6 +119,11 @@ class ExportedProgram:
         return "ATEN"
 
     @property
+    def verifiers(self) -> list[Any]:
+        """The classes that check programs of this dialect."""
+        return [self.verifier]
+
+    @property
     def verifier(self) -> Any:
         from torchjit.export._verifier import Verifier
 
@@ -149,9 +154,9 @@ class ExportedProgram:
 
     def module(self, *, flat: bool = True) -> Any:
         """A module that runs the program, with the parameters and buffers of the captured module."""
-        from torchjit.export._module import ExportedModule
+        from torchjit.export._module import module_of
 
-        return ExportedModule(self)
+        return module_of(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
@@ -206,9 +211,20 @@ def program_of(captured: Any, state: dict[str, Any], constants: dict[str, Any], 
     signature = _program.read_signature(form)
     spec = CallSpec(captured.in_spec, captured.out_spec)
     entries = [ModuleCallEntry(path) for path in form.get("modules") or {"": ""}]
-    entries[0].signature = ModuleCallSignature([s.arg for s in signature.input_specs if s.kind == InputKind.USER_INPUT], [s.arg for s in signature.output_specs if s.kind == OutputKind.USER_OUTPUT], spec.in_spec, spec.out_spec)
+    inputs = [s.arg for s in signature.input_specs if s.kind == InputKind.USER_INPUT]
+    outputs = [s.arg for s in signature.output_specs if s.kind == OutputKind.USER_OUTPUT]
+    entries[0].signature = ModuleCallSignature(inputs, outputs, spec.in_spec, spec.out_spec, captured.argument_names)
+    for entry in entries[1:]:
+        entry.signature = captured.calls.get(entry.fqn)
     names = {s.target: s for s in signature.input_specs if s.target}
     kept = {name: t for name, t in constants.items() if name in names}
     return ExportedProgram(module, signature, state, _program.read_ranges(form), entries, kept, form, spec, example, captured.classes)
 
 
+
+def __getattr__(name: str) -> Any:
+    if name == "default_decompositions":
+        from torchjit.export._decompose import default_decompositions
+
+        return default_decompositions
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -121,6 +121,20 @@ class Graph:
             self._owning_module = mod if not self._owners else None
             self._owners += 1
 
+    @compatibility(is_backward_compatible=False)
+    def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Node]:
+        """The nodes of a kind in their order; those of a target, where one is given (not for placeholders and the output)."""
+        if op in ("placeholder", "output") or target is None:
+            return [n for n in self.nodes if n.op == op]
+        return [n for n in self.nodes if n.op == op and n.target == target]
+
+    @compatibility(is_backward_compatible=False)
+    def output_node(self) -> Node:
+        """The node that returns. Raises AssertionError where there is none."""
+        node = self._root._prev
+        assert node.op == "output", "the graph has no output node at its end"
+        return node
+
     @property
     def nodes(self) -> _node_list:
         """The nodes in order, as an iterable that stands changes of the graph."""
@@ -340,12 +354,16 @@ class Graph:
             check_targets(self, self.owning_module)
 
     @compatibility(is_backward_compatible=True)
-    def eliminate_dead_code(self) -> bool:
-        """Takes out the nodes that nobody uses, other than parameters, results and impure ones; tells whether there were any."""
+    def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
+        """Takes out the nodes that nobody uses, other than parameters, results and impure ones; tells whether there were any.
+
+        is_impure_node says which nodes are impure, Node.is_impure if it is None.
+        """
         self.lint()
         changed = False
+        is_impure = is_impure_node or Node.is_impure
         for node in reversed(self.nodes):
-            if not node.is_impure() and len(node.users) == 0:
+            if not is_impure(node) and len(node.users) == 0:
                 self.erase_node(node)
                 changed = True
         return changed

@@ -336,9 +336,22 @@ class GraphModule(Module):
         return GraphModule(self, self.graph)
 
     @compatibility(is_backward_compatible=False)
-    def print_readable(self) -> None:
-        """Prints the module as a class, with comments on where nodes come from, and those of its GraphModules in it."""
-        print(self._readable())
+    def print_readable(
+        self, print_output: bool = True, include_stride: bool = False, include_device: bool = False, colored: bool = False
+    ) -> str:
+        """The module as a class, with comments on where nodes come from, and those of its GraphModules in it; it is printed too.
+
+        Where nodes have metadata of values, their types and sizes are shown, with strides and devices if asked for.
+        """
+        if any("val" in n.meta for n in self._graph.nodes):
+            from torchjit.export._readable import readable
+
+            text = readable(self, self._get_name(), include_stride, include_device)
+        else:
+            text = self._readable()
+        if print_output:
+            print(text)
+        return text
 
     def _readable(self) -> str:
         code = self._graph.python_code(root_module="self", verbose=True).src.lstrip("\n")

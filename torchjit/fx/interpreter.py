@@ -24,15 +24,16 @@ class Interpreter:
     """Runs a GraphModule one node after the other. A method for each kind of node can be overridden."""
 
     @compatibility(is_backward_compatible=True)
-    def __init__(self, module: GraphModule, garbage_collect_values: bool = True) -> None:
-        """garbage_collect_values lets go of values after their last use."""
-        assert isinstance(module, GraphModule)
+    def __init__(self, module: Any, garbage_collect_values: bool = True, graph: Graph | None = None) -> None:
+        """garbage_collect_values lets go of values after their last use. graph is run on any module; None is for that of a GraphModule."""
+        assert graph is not None or isinstance(module, GraphModule)
         self.module = module
+        self.graph: Graph = module.graph if graph is None else graph
         self.submodules = dict(self.module.named_modules())
         self.env: dict[Node, Any] = {}
         self.garbage_collect_values = garbage_collect_values
         if garbage_collect_values:
-            self.user_to_last_uses: dict[Node, list[Node]] = _last_uses(module.graph.nodes)
+            self.user_to_last_uses: dict[Node, list[Node]] = _last_uses(self.graph.nodes)
 
     @compatibility(is_backward_compatible=True)
     def run(self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
@@ -41,7 +42,7 @@ class Interpreter:
         An error's text gets the node that failed.
         """
         self.env = initial_env or {}
-        graph = self.module.graph
+        graph = self.graph
         if enable_io_processing:
             args = graph.process_inputs(*args)
         self.args_iter: Iterator[Any] = iter(args)

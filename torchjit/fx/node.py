@@ -18,7 +18,7 @@ from torchjit.fx.immutable_collections import immutable_dict, immutable_list
 if TYPE_CHECKING:
     from torchjit.fx.graph import Graph
 
-__all__ = ["Node", "map_arg", "map_aggregate"]
+__all__ = ["Node", "map_arg", "map_aggregate", "has_side_effect"]
 
 base_types = (str, int, float, bool, complex, torch.dtype, torch.Tensor, torch.device, torch.memory_format, torch.layout)
 
@@ -28,6 +28,13 @@ Argument = Any
 _legal_ops = ("placeholder", "call_method", "call_module", "call_function", "get_attr", "output")
 
 _side_effectful_functions: set[Callable[..., Any]] = {torch._assert}
+
+
+def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes calls of a function stay in graphs although nobody uses what they give."""
+    _side_effectful_functions.add(fn)
+    return fn
+
 
 _OWN_NAME = torch.__package__
 
@@ -189,6 +196,17 @@ class Node:
         self.args = tuple(args)
 
     @compatibility(is_backward_compatible=True)
+    def insert_arg(self, idx: int, arg: Argument) -> None:
+        """Adds a positional argument before that at idx."""
+        assert 0 <= idx <= len(self.args), "insert_args index must be between 0 and len(self.args)"
+        self.args = (*self.args[:idx], arg, *self.args[idx:])
+
+    def _rename(self, candidate: str) -> None:
+        """Gives the node a name like candidate that no other node has."""
+        if candidate != self.name:
+            self.name = self.graph._graph_namespace.create_name(candidate, None)
+
+    @compatibility(is_backward_compatible=True)
     def update_kwarg(self, key: str, arg: Argument) -> None:
         """Replaces or adds the keyword argument of a name."""
         self.kwargs = {**self.kwargs, key: arg}
@@ -251,9 +269,17 @@ class Node:
 
     @compatibility(is_backward_compatible=True)
     def replace_all_uses_with(
-        self, replace_with: Node, delete_user_cb: Callable[[Node], bool] = lambda user: True
+        self, replace_with: Node, delete_user_cb: Callable[[Node], bool] = lambda user: True, *, propagate_meta: bool = False
     ) -> list[Node]:
-        """Puts another node into the arguments of all users that delete_user_cb takes, and gives these users."""
+        """Puts another node into the arguments of all users that delete_user_cb takes, and gives these users.
+
+        propagate_meta gives the other node this one's metadata, where it has none.
+        """
+        if propagate_meta:
+            assert not replace_with.meta, (
+                "Called node.replace_all_uses_with(replace_with, propagate_meta=True), but replace_with already has .meta keys"
+            )
+            replace_with.meta.update(self.meta)
         chosen = [user for user in list(self.users) if delete_user_cb(user)]
         for user in chosen:
             user.replace_input_with(self, replace_with)
@@ -265,7 +291,8 @@ class Node:
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_function":
-            return self.target in _side_effectful_functions
+            schema = getattr(self.target, "_schema", None)
+            return self.target in _side_effectful_functions or schema is not None and schema.is_mutable
         if self.op == "call_module":
             assert self.graph.owning_module is not None, "self.graph.owning_module not set for purity check"
             target = self.graph.owning_module.get_submodule(typing.cast(str, self.target))
