@@ -497,7 +497,7 @@ func FromScalar(value Scalar, dtype DType) *Tensor {
 // Item returns the only element. It fails where there is not exactly one.
 func (t *Tensor) Item() (Scalar, error) {
 	if t.device.Type == Meta {
-		return Scalar{}, source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
+		return Scalar{}, source.Errorf(source.NotImplementedError, source.Range{}, "Could not run 'aten::_local_scalar_dense' with arguments from the 'Meta' backend: tensors on the device meta have no elements.")
 	}
 	if t.numel != 1 {
 		return Scalar{}, source.Errorf(source.ValueError, source.Range{}, "only one element tensors can be converted to Python scalars")

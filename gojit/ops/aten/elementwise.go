@@ -46,6 +46,13 @@ const paramCode = 31 // stands for a number in a launch.Key
 func ofTensor(t *tensor.Tensor) operand { return operand{tensor: t} }
 func ofScalar(s tensor.Scalar) operand  { return operand{number: s} }
 
+func (o operand) isBool() bool {
+	if o.tensor != nil {
+		return o.tensor.DType() == tensor.Bool
+	}
+	return o.number.Kind == tensor.BoolScalar
+}
+
 // elementwise makes an operator from its expression.
 func elementwise(name string, rule resultRule, expr expression) *pointwise {
 	return &pointwise{name: name, rule: rule, expr: expr}

@@ -73,9 +73,17 @@ func readsElements(name string, args []value.Value) string {
 		}
 	case "aten::index":
 		for _, i := range args[1].List().Items {
-			if i.IsTensor() && (i.Tensor().DType() == tensor.Bool || i.Tensor().DType() == tensor.Uint8) {
+			if !i.IsTensor() || !isMeta(i.Tensor()) {
+				continue
+			}
+			check(isMeta(args[0].Tensor()), "indices should be either on cpu or on the same device as the indexed tensor (cpu)")
+			if d := i.Tensor().DType(); d == tensor.Bool || d == tensor.Uint8 {
 				return "aten::nonzero"
 			}
+		}
+	case "aten::index_put", "aten::index_put_":
+		if !isMeta(args[0].Tensor()) {
+			raise(source.NotImplementedError, "Cannot inplace into non-meta tensor with meta tensor argument")
 		}
 	}
 	if ops.DependsOnElements(name) {
