@@ -105,6 +105,9 @@ func (q *reducer) columnProgram(in, computed, held tensor.DType, rows, singles i
 // reduceColumns combines the rows of each block. singles hold a number for each column of all blocks.
 // Sums of float32 are held in float64, those of complex64 in complex128 and those of 16-bit floats in float32.
 func (q *reducer) reduceColumns(c columns, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
+	if c.tensor.IsHollow() {
+		return emptyBeside(c.tensor, []int{c.blocks * c.n}, result)
+	}
 	held := q.valueType(computed)
 	if (q.op == kernel.ReduceSum || q.op == kernel.ReduceProduct) && c.tensor.DType().Size() > 2 {
 		held = widened(held)

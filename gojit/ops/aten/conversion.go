@@ -10,7 +10,7 @@ import (
 func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool, format tensor.MemoryFormat) *tensor.Tensor {
 	checkDevice(device)
 	if device.Type == tensor.Meta && !isMeta(t) {
-		return must(tensor.EmptyMeta(t.Shape(), d))
+		return must(tensor.EmptyMetaFormat(t, d, format))
 	}
 	if isMeta(t) && device.Type != tensor.Meta {
 		raise(source.NotImplementedError, "Cannot copy out of meta tensor; no data!")
@@ -20,7 +20,7 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool
 		return t
 	}
 	if isMeta(t) {
-		return must(tensor.EmptyMeta(t.Shape(), d))
+		return must(tensor.EmptyMetaFormat(t, d, format))
 	}
 	warnOfReal(t.DType(), d)
 	out := must(tensor.EmptyFormat(t, d, format))

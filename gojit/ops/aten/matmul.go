@@ -43,14 +43,17 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	d := a.DType()
 	work := productType(d)
 	half := d == tensor.BFloat16 || d == tensor.Float16
+	dims := [3]int{a.Size(0), a.Size(a.Dim() - 2), b.Size(b.Dim() - 1)}
+	shape := dims[3-a.Dim():]
+	if a.IsHollow() {
+		return emptyBeside(a, shape, d)
+	}
 	if work == tensor.Int64 && integersPay(a, b) {
 		return productsOfIntegers(self, a, b)
 	}
 	if !half {
 		a, b = to(a, work), to(b, work)
 	}
-	dims := [3]int{a.Size(0), a.Size(a.Dim() - 2), b.Size(b.Dim() - 1)}
-	shape := dims[3-a.Dim():]
 	out := empty(shape, work)
 	if self != nil && (self.Dim() == 1 || half) {
 		self = to(self, work)

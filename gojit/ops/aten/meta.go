@@ -9,7 +9,16 @@ import (
 
 // Tensors of the device "meta" have a shape and no elements. Elementwise operators, views and what makes tensors know
 // that. All others run on tensors of zeros that stand for them, and of their results only the shapes are kept; those
-// whose results follow from elements fail.
+// whose results follow from elements fail. The zeros are hollow: operators with much to do, which ask for that, give
+// hollow results without computing them.
+
+// emptyBeside is empty for a result of t, hollow where t is.
+func emptyBeside(t *tensor.Tensor, shape []int, d tensor.DType) *tensor.Tensor {
+	if t.IsHollow() {
+		return must(tensor.EmptyHollow(shape, nil, d, nil))
+	}
+	return empty(shape, d)
+}
 
 // needsZeros are the operators that read or write elements in families that otherwise know tensors without.
 var needsZeros = map[string]bool{
@@ -117,11 +126,11 @@ func (s standIns) of(meta *tensor.Tensor) *tensor.Tensor {
 	if zero := s[meta]; zero != nil {
 		return zero
 	}
-	zero := must(tensor.EmptyStrided(meta.Shape(), meta.Strides(), meta.DType()))
-	tensor.Fill(zero, tensor.Int(0))
-	if n := zero.Dim(); n >= 2 && zero.Size(n-1) == zero.Size(n-2) && (zero.DType().IsFloating() || zero.DType().IsComplex()) {
-		tensor.Fill(must(zero.Diagonal(0, n-2, n-1)), tensor.Int(1)) // so that it has an inverse
-	}
+	zero := must(tensor.EmptyHollow(meta.Shape(), meta.Strides(), meta.DType(), func(t *tensor.Tensor) {
+		if n := t.Dim(); n >= 2 && t.Size(n-1) == t.Size(n-2) && (t.DType().IsFloating() || t.DType().IsComplex()) {
+			tensor.Fill(must(t.Diagonal(0, n-2, n-1)), tensor.Int(1)) // so that it has an inverse
+		}
+	}))
 	s[meta] = zero
 	return zero
 }
