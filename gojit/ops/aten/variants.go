@@ -130,6 +130,7 @@ func Operators() []ops.Operator {
 			d.takesMeta = family.knowsMeta && !needsZeros[d.name]
 			all = append(all, d.functional())
 			withCheck(checks[d.name], &all[len(all)-1])
+			withLayout(d.name, &all[len(all)-1])
 			v := variants[d.name]
 			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
 				all = append(all, d.inPlace(v[0]))
