@@ -253,6 +253,13 @@ class Tensor(_TensorBase):
         """Raises RuntimeError: this version runs on the CPU alone."""
         raise AssertionError("Torch not compiled with CUDA enabled")
 
+    def xpu(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = preserve_format) -> Tensor:
+        """Raises RuntimeError: this version runs on the CPU alone. So does ipu."""
+        raise RuntimeError("PyTorch is not linked with support for xpu devices")
+
+    def ipu(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = preserve_format) -> Tensor:
+        raise RuntimeError("PyTorch is not linked with support for ipu devices")
+
     def get_device(self) -> int:
         return -1
 
