@@ -283,6 +283,9 @@ var conversionFamily = append(casts(), []definition{
 		return must(t.Clone(format))
 	}),
 	define("copy_", func(c call) {
+		if c.tensor(1).Dim() > 0 { // else it fills
+			checkShifted(c.tensor(0), c.args[1:2])
+		}
 		warnOfReal(c.tensor(1).DType(), c.tensor(0).DType())
 		succeed(tensor.Copy(c.tensor(0), c.tensor(1)))
 		c.giveSelf()

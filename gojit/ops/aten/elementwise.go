@@ -323,6 +323,18 @@ func checkOverlap(dst *tensor.Tensor, operands []operand) {
 	}
 }
 
+// checkShifted is checkOverlap for the tensors among arguments.
+func checkShifted(dst *tensor.Tensor, args []value.Value) {
+	var room [8]operand
+	operands := room[:0]
+	for _, v := range args {
+		if v.IsTensor() {
+			operands = append(operands, ofTensor(v.Tensor()))
+		}
+	}
+	checkOverlap(dst, operands)
+}
+
 // checkInside fails where elements of dst share memory.
 func checkInside(dst *tensor.Tensor) {
 	if hasInternalOverlap(dst) {
