@@ -5,6 +5,7 @@ import pathlib
 import zipfile
 
 import pytest
+
 import torchjit as torch
 from torchjit.package import PackageExporter, PackageImporter
 

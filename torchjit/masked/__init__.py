@@ -13,7 +13,9 @@ from typing import Any
 import torchjit as torch
 from torchjit import Tensor
 from torchjit.masked._ops import _combine_input_and_mask as _combine_input_and_mask
-from torchjit.masked._ops import _input_mask, _output_mask as _output_mask, _reduction_identity as _reduction_identity
+from torchjit.masked._ops import _input_mask
+from torchjit.masked._ops import _output_mask as _output_mask
+from torchjit.masked._ops import _reduction_identity as _reduction_identity
 
 Dims = int | Sequence[int] | None
 
