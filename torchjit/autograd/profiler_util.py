@@ -16,7 +16,18 @@ class Interval:
         return self.end - self.start
 
 
-class FunctionEvent:
+class _Texts:
+    """Times of events as texts."""
+
+    cpu_time_str = property(lambda self: _time(self.cpu_time))
+    cpu_time_total_str = property(lambda self: _time(self.cpu_time_total))
+    self_cpu_time_total_str = property(lambda self: _time(self.self_cpu_time_total))
+    cuda_time_str = property(lambda self: _time(self.cuda_time))
+    cuda_time_total_str = property(lambda self: _time(self.cuda_time_total))
+    self_cuda_time_total_str = property(lambda self: _time(self.self_cuda_time_total))
+
+
+class FunctionEvent(_Texts):
     """One run of an operator or of a part of the program that was given a name."""
 
     def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float) -> None:
@@ -48,7 +59,7 @@ class FunctionEvent:
         return f"<FunctionEvent id={self.id} name={self.name} cpu_time={_time(self.cpu_time)} thread={self.thread}>"
 
 
-class FunctionEventAvg:
+class FunctionEventAvg(_Texts):
     """All events of one name."""
 
     cuda_time = cuda_time_total = self_cuda_time_total = 0
