@@ -1380,10 +1380,10 @@ def lu_unpack(LU_data, LU_pivots, unpack_data: bool, unpack_pivots: bool):
     l, u, p = nothing, nothing, nothing
     if unpack_data:
         l = torch.tril(LU_data, -1).narrow(-1, 0, k) + torch.eye(m, k, dtype=LU_data.dtype, device=LU_data.device)
-        u = torch.triu(LU_data).narrow(-2, 0, k)
+        u = torch.triu(LU_data).narrow(-2, 0, k).contiguous()
     if unpack_pivots:
-        p = _own_row_swaps(LU_data, LU_pivots, m).transpose(-2, -1)
-    return p, l, u
+        p = _own_row_swaps(LU_data, LU_pivots, m).transpose(-2, -1).contiguous()
+    return p, l.contiguous(), u
 
 def linalg_lstsq(self, b, rcond: Optional[float], driver: Optional[str]):
     _, residuals, rank, values = torch.linalg_lstsq(self.detach(), b.detach(), rcond, driver=driver)

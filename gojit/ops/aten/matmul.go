@@ -229,6 +229,9 @@ func bmm(a, b *tensor.Tensor) *tensor.Tensor {
 func productInto(product func(a, b *tensor.Tensor) *tensor.Tensor) func(c call) {
 	return func(c call) {
 		a, b, dst := c.tensor(0), c.tensor(1), c.tensor(2)
+		if a.Dim() == 2 && b.Dim() == 2 && dst.Dim() == 2 && dst.Size(0) == a.Size(0) && dst.Size(1) == b.Size(1) {
+			checkInside(dst)
+		}
 		if isProduct(dst, a, b) {
 			if a.DType() == tensor.Float32 {
 				runProduct[float32](nil, nothing, a, b, dst)
