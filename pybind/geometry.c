@@ -258,18 +258,25 @@ static PyObject *method_to(PyObject *self, PyObject *const *args, Py_ssize_t n, 
     return ask(self, &name, "_to", args, n, kwnames);
 }
 
-/* x.half() and its kin; a memory format leaves the layout as it is. */
-static PyObject *method_convert(PyObject *self, Py_ssize_t n, int64_t code) {
-    static PyObject *name;
+/* x.half() and its kin. */
+static PyObject *method_convert(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kwnames, int64_t code) {
+    static PyObject *name, *with_arguments;
     PyObject *dtype = tj_dtype_token(code);
     if (!dtype) return PyErr_Format(PyExc_SystemError, "no object for the element type %lld", (long long)code);
+    if (n || kwnames) {
+        PyObject *all[4] = {dtype};
+        Py_ssize_t given = n + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
+        if (given > 3) return PyErr_Format(PyExc_TypeError, "%s", "a conversion takes a memory format alone");
+        memcpy(all + 1, args, given * sizeof *all);
+        return ask(self, &with_arguments, "_convert", all, n + 1, kwnames);
+    }
     if (!must_ask() && to_operator) return convert(self, dtype, code);
     return ask(self, &name, "_to", &dtype, 1, NULL);
 }
 
 #define CONVERTING(name, code)                                                                                  \
     static PyObject *method_##name(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kwnames) {   \
-        return method_convert(self, n, code);                                                                   \
+        return method_convert(self, args, n, kwnames, code);                                                                 \
     }
 CONVERTING(byte, 0)
 CONVERTING(char, 1)
@@ -298,7 +305,7 @@ PyGetSetDef tj_tensor_getset[] = {
 
 #define FAST(f) (PyCFunction)(void (*)(void)) f, METH_FASTCALL | METH_KEYWORDS
 #define CONVERSION(name, type) \
-    {#name, FAST(method_##name), #name "($self, memory_format=None)\n--\n\nThe elements as " type "."}
+    {#name, FAST(method_##name), #name "($self, *, memory_format=torch.preserve_format)\n--\n\nThe elements as " type "."}
 PyMethodDef tj_tensor_methods[] = {
     {"size", FAST(get_size), "size($self, dim=None)\n--\n\nThe sizes of the dimensions, or the size of one."},
     {"dim", get_dim, METH_NOARGS, "dim($self)\n--\n\nThe number of dimensions."},

@@ -5,13 +5,33 @@ import (
 	"strings"
 
 	"torchjit/gojit/schema"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
+	"torchjit/gojit/value"
 )
 
 // takesNumbers are the operators whose Python functions take numbers for tensors. Others want tensors.
 var takesNumbers = map[string]bool{
 	"add": true, "sub": true, "mul": true, "div": true, "divide": true, "floor_divide": true, "multiply": true, "subtract": true, "true_divide": true,
 	"add_": true, "sub_": true, "mul_": true, "div_": true, "divide_": true, "floor_divide_": true, "multiply_": true, "subtract_": true, "true_divide_": true,
+}
+
+// numberBeside is the tensor that stands for a number, argument i. Beside a tensor it has that one's type, to which a number adds nothing of
+// its own kind; quotients of integers are floats, so that theirs keep their values.
+func (v *overload) numberBeside(c *call, args []value.Value, i int) *tensor.Tensor {
+	s := wordScalar(c.bound[i])
+	own := s.ResultDType()
+	for j := range v.firstOut {
+		if j == i || c.unread>>j&1 != 0 || !args[j].IsTensor() {
+			continue
+		}
+		d := args[j].Tensor().DType()
+		isQuotient := v.schema.Overload == "Tensor" && strings.Contains(v.schema.Name, "div") && !strings.Contains(v.schema.Name, "floor")
+		if own != tensor.Bool && tensor.CanCast(own, d) && !(isQuotient && own == tensor.Int64) {
+			return tensor.FromScalar(s, d)
+		}
+	}
+	return tensor.FromScalar(s, own)
 }
 
 // signature returns the one overload that as many arguments may be meant for, nil where there are several: then the message

@@ -16,7 +16,7 @@ var operatorFunctions = []function{
 	{schema: "operator(str name) -> function", run: findOperator},
 	{schema: "operator_of_programs(str name) -> function", run: findOperatorOfPrograms},
 	{schema: "operator_methods() -> dict", run: operatorMethods},
-	{schema: "operand(str name) -> function", run: findOperand},
+	{schema: "operand(str name, str method) -> function", run: findOperand},
 	{schema: "operator_names(str namespace) -> list", run: operatorNames},
 	{schema: "operator_schemas(str name) -> list", run: operatorSchemas},
 	{schema: "operator_of_function(any f) -> any", run: operatorOfFunction},
@@ -245,16 +245,17 @@ func (f *operatorFunction) mismatch(c *call) error {
 // operand is an operator of Python's arithmetic, found when it is first used: where the other
 // argument is no operand, it declines, so that Python tries that one's method.
 type operand struct {
-	name string
-	once sync.Once
-	f    *operatorFunction
+	name   string // "aten::add"
+	method string // "__radd__"
+	once   sync.Once
+	f      *operatorFunction
 }
 
 // hidden are the operands that PyTorch calls by a function of Python, in which a trace finds no
 // names of variables.
 var hidden = map[string]bool{"aten::rsub": true, "aten::pow": true, "aten::pow_": true, "aten::floor_divide": true}
 
-func (o *operand) callableName() string { return o.name[strings.Index(o.name, "::")+2:] }
+func (o *operand) callableName() string { return o.method }
 
 // call implements callable.
 func (o *operand) call(c *call) error {
@@ -277,7 +278,7 @@ func (o *operand) call(c *call) error {
 
 // findOperand replies the operator of a name for use as a method such as __add__.
 func findOperand(c *call) error {
-	c.method(&operand{name: c.argString(0)})
+	c.method(&operand{name: c.argString(0), method: c.argString(1)})
 	return nil
 }
 

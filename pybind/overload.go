@@ -348,6 +348,8 @@ func (v *overload) read(c *call, args []value.Value) (err error) {
 			args[i] = p.NewDefault()
 		case i == v.varargs && !w.isSequence() && c.positional > 0 && w == c.args.skip(i) && (p.ListSize <= 1 || c.positional > i+1):
 			args[i], err = c.gather(i)
+		case !v.strict && p.base == types.KindTensor && isNumber(w):
+			args[i] = value.OfTensor(v.numberBeside(c, args, i))
 		default:
 			args[i], err = toValue(w, p.written, p.ListSize)
 		}

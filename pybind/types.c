@@ -171,10 +171,21 @@ static PyType_Spec token_spec = {"torchjit._native.Token", sizeof(TokenObject), 
 
 /* ---- Function and ScriptFunction ---- */
 
+static PyObject *function_name(PyObject *self, void *closure);
+
 /* Whether a function is an operator of Python's syntax, which tries the other operand where a class raises TypeError. */
 static int is_syntax(PyObject *self) {
     PyObject *dict = ((FunctionObject *)self)->dict;
     return dict && PyDict_GetItemString(dict, "_is_syntax");
+}
+
+/* A method of tensors that is called through the class, with a number for the tensor. */
+static PyObject *refuse_number(PyObject *self, PyObject *number) {
+    PyObject *name = function_name(self, NULL);
+    if (!name) return NULL;
+    PyErr_Format(PyExc_TypeError, "descriptor '%U' for 'torch._C._TensorBase' objects doesn't apply to a '%s' object", name, Py_TYPE(number)->tp_name);
+    Py_DECREF(name);
+    return NULL;
 }
 
 static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
@@ -183,6 +194,8 @@ static PyObject *function_vectorcall(PyObject *self, PyObject *const *args, size
     tj_writer w = {sent, 0, TJ_STACK_WORDS, 0};
     tj_reply reply = {received, 0, TJ_STACK_WORDS, 0};
     if (tj_forked) return tj_raise_forked();
+    if (nargs && Py_TYPE(self) == tj_method_type && ((FunctionObject *)self)->overridable & TJ_SUBCLASS && (PyLong_Check(args[0]) || PyFloat_Check(args[0]) || PyComplex_Check(args[0])))
+        return refuse_number(self, args[0]);
     for (Py_ssize_t i = 0; i < nargs; i++)
         if (tj_write(&w, args[i])) goto failed;
     for (Py_ssize_t i = 0; i < nkw; i++)

@@ -110,11 +110,11 @@ def block_diag(*tensors: Any) -> Tensor:
     return _operator("block_diag")(_tensors(tensors))
 
 
-def chain_matmul(*matrices: Any) -> Tensor:
+def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     """The product of the matrices, in the order that needs the fewest multiplications."""
     if _native.has_torch_function_variadic(*matrices):
-        return _overridden(chain_matmul, matrices, *matrices)
-    return _operator("chain_matmul")(_tensors(matrices))
+        return _overridden(chain_matmul, matrices, *matrices, **({} if out is None else {"out": out}))
+    return _operator("chain_matmul")(_tensors(matrices)) if out is None else _operator("chain_matmul")(_tensors(matrices), out=out)
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:

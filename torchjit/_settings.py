@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math as _math
+import sys
 from typing import Any
 
 from torchjit import _native
@@ -45,12 +46,14 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state(new_state)
 
 
-def is_tensor(x: Any) -> bool:
-    return isinstance(x, Tensor)
+def is_tensor(obj: Any) -> bool:
+    return isinstance(obj, Tensor)
 
 
-def is_storage(x: Any) -> bool:
-    return False
+def is_storage(obj: Any) -> bool:
+    """Whether an object is memory of tensors, typed or not."""
+    storage = sys.modules.get("torchjit.storage")
+    return storage is not None and isinstance(obj, storage.TypedStorage)
 
 
 def is_floating_point(input: Tensor) -> bool:

@@ -253,6 +253,13 @@ class Tensor(_TensorBase):
         """Raises RuntimeError: this version runs on the CPU alone."""
         raise AssertionError("Torch not compiled with CUDA enabled")
 
+    def xpu(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = preserve_format) -> Tensor:
+        """Raises RuntimeError: this version runs on the CPU alone. So does ipu."""
+        raise RuntimeError("PyTorch is not linked with support for xpu devices")
+
+    def ipu(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = preserve_format) -> Tensor:
+        raise RuntimeError("PyTorch is not linked with support for ipu devices")
+
     def get_device(self) -> int:
         return -1
 
@@ -332,41 +339,44 @@ class Tensor(_TensorBase):
 
     # Arithmetic.
 
-    __add__ = __radd__ = _native.operand("aten::add")
-    __sub__ = _native.operand("aten::sub")
-    __rsub__ = _native.operand("aten::rsub")
-    __mul__ = __rmul__ = _native.operand("aten::mul")
-    __truediv__ = __div__ = _native.operand("aten::div")
-    __mod__ = _native.operand("aten::remainder")
-    __pow__ = _native.operand("aten::pow")
-    __matmul__ = _native.operand("aten::matmul")
-    __and__ = _native.operand("aten::__and__")
-    __or__ = _native.operand("aten::__or__")
-    __xor__ = _native.operand("aten::__xor__")
-    __lshift__ = _native.operand("aten::__lshift__")
-    __rshift__ = _native.operand("aten::__rshift__")
-    __floordiv__ = _native.operand("aten::floor_divide")
-    __eq__ = _native.operand("aten::eq")
-    __ne__ = _native.operand("aten::ne")
-    __lt__ = _native.operand("aten::lt")
-    __le__ = _native.operand("aten::le")
-    __gt__ = _native.operand("aten::gt")
-    __ge__ = _native.operand("aten::ge")
-    __iadd__ = _native.operand("aten::add_")
-    __isub__ = _native.operand("aten::sub_")
-    __imul__ = _native.operand("aten::mul_")
-    __itruediv__ = _native.operand("aten::div_")
-    __ifloordiv__ = _native.operand("aten::floor_divide_")
-    __imod__ = _native.operand("aten::remainder_")
-    __ipow__ = _native.operand("aten::pow_")
-    __iand__ = _native.operand("aten::__iand__")
-    __ior__ = _native.operand("aten::__ior__")
-    __ixor__ = _native.operand("aten::__ixor__")
-    __ilshift__ = _native.operand("aten::__ilshift__")
-    __irshift__ = _native.operand("aten::__irshift__")
-    __neg__ = _native.operand("aten::neg")
-    __abs__ = _native.operand("aten::abs")
-    __invert__ = _native.operand("aten::bitwise_not")
+    __add__ = _native.operand("aten::add", "__add__")
+    __radd__ = _native.operand("aten::add", "__radd__")
+    __sub__ = _native.operand("aten::sub", "__sub__")
+    __rsub__ = _native.operand("aten::rsub", "__rsub__")
+    __mul__ = _native.operand("aten::mul", "__mul__")
+    __rmul__ = _native.operand("aten::mul", "__rmul__")
+    __truediv__ = _native.operand("aten::div", "__truediv__")
+    __div__ = _native.operand("aten::div", "__div__")
+    __mod__ = _native.operand("aten::remainder", "__mod__")
+    __pow__ = _native.operand("aten::pow", "__pow__")
+    __matmul__ = _native.operand("aten::matmul", "__matmul__")
+    __and__ = _native.operand("aten::__and__", "__and__")
+    __or__ = _native.operand("aten::__or__", "__or__")
+    __xor__ = _native.operand("aten::__xor__", "__xor__")
+    __lshift__ = _native.operand("aten::__lshift__", "__lshift__")
+    __rshift__ = _native.operand("aten::__rshift__", "__rshift__")
+    __floordiv__ = _native.operand("aten::floor_divide", "__floordiv__")
+    __eq__ = _native.operand("aten::eq", "__eq__")
+    __ne__ = _native.operand("aten::ne", "__ne__")
+    __lt__ = _native.operand("aten::lt", "__lt__")
+    __le__ = _native.operand("aten::le", "__le__")
+    __gt__ = _native.operand("aten::gt", "__gt__")
+    __ge__ = _native.operand("aten::ge", "__ge__")
+    __iadd__ = _native.operand("aten::add_", "__iadd__")
+    __isub__ = _native.operand("aten::sub_", "__isub__")
+    __imul__ = _native.operand("aten::mul_", "__imul__")
+    __itruediv__ = _native.operand("aten::div_", "__itruediv__")
+    __ifloordiv__ = _native.operand("aten::floor_divide_", "__ifloordiv__")
+    __imod__ = _native.operand("aten::remainder_", "__imod__")
+    __ipow__ = _native.operand("aten::pow_", "__ipow__")
+    __iand__ = _native.operand("aten::__iand__", "__iand__")
+    __ior__ = _native.operand("aten::__ior__", "__ior__")
+    __ixor__ = _native.operand("aten::__ixor__", "__ixor__")
+    __ilshift__ = _native.operand("aten::__ilshift__", "__ilshift__")
+    __irshift__ = _native.operand("aten::__irshift__", "__irshift__")
+    __neg__ = _native.operand("aten::neg", "__neg__")
+    __abs__ = _native.operand("aten::abs", "__abs__")
+    __invert__ = _native.operand("aten::bitwise_not", "__invert__")
 
     def __pos__(self) -> Tensor:
         return _native.operator("aten::positive")(self) if _native.is_tracing() else self
@@ -400,7 +410,7 @@ class Tensor(_TensorBase):
             from torchjit._settings import _dtype_of_code
 
             wanted = _dtype_of_code[_native.operator("aten::result_type")(other, self)]
-            return _native.operand("aten::pow")(tensor(other, dtype=wanted), self)
+            return Tensor.__pow__(tensor(other, dtype=wanted), self)
         return _native.operator("aten::pow")(other, self)
 
     def __rmod__(self, other: Any) -> Tensor:
@@ -447,7 +457,14 @@ class Tensor(_TensorBase):
             return _native.operator("aten::_to_copy")(self, dtype=options["dtype"], device=options["device"])
         return _native.operator("aten::to")(self, **options)
 
-    def cpu(self, memory_format: Any = preserve_format) -> Tensor:
+    def _convert(self, dtype: Any, *args: Any, memory_format: Any = preserve_format, **unknown: Any) -> Tensor:
+        """x.half() and its kin with arguments: there is the memory format, by name."""
+        if args or unknown:
+            what = f"takes 0 positional arguments but {len(args)} was given" if args else f"got an unexpected keyword argument '{next(iter(unknown))}'"
+            raise TypeError(f"{_CONVERSIONS.get(dtype.name, dtype.name)}() {what}")
+        return self.to(dtype, memory_format=memory_format)
+
+    def cpu(self, *, memory_format: Any = preserve_format) -> Tensor:
         if _native.is_tracing() or self.is_meta:
             return self.to("cpu")
         return self
@@ -672,6 +689,10 @@ _TENSOR_CLASSES = {
     "uint8": "ByteTensor", "int8": "CharTensor", "int16": "ShortTensor", "int32": "IntTensor", "int64": "LongTensor",
     "bool": "BoolTensor", "complex64": "ComplexFloatTensor", "complex128": "ComplexDoubleTensor",
 }  # fmt: skip
+_CONVERSIONS = {
+    "uint8": "byte", "int8": "char", "int16": "short", "int32": "int", "int64": "long", "float16": "half", "float32": "float", "float64": "double",
+    "complex32": "chalf", "complex64": "cfloat", "complex128": "cdouble",
+}  # fmt: skip
 _DTYPES_BY_CLASS = {cls: dtypes[name] for name, cls in _TENSOR_CLASSES.items()}
 
 Tensor.__module__ = "torchjit"
@@ -683,8 +704,10 @@ for _name in (
 ):  # fmt: skip
     _symbol = {"div": "truediv", "remainder": "mod", "div_": "itruediv", "remainder_": "imod"}.get(_name, "i" + _name[:-1] if _name.endswith("_") else _name)
     vars(Tensor)[f"__{_symbol}__"]._public = getattr(Tensor, _name)
+for _name in ("add", "mul", "div"):
+    vars(Tensor)["__div__" if _name == "div" else f"__r{_name}__"]._public = getattr(Tensor, _name)
 # Python tries the other operand where no class takes these over.
-for _name in ("add", "sub", "rsub", "mul", "truediv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift", "floordiv", "eq", "ne", "lt", "le", "gt", "ge"):
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "div", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift", "floordiv", "eq", "ne", "lt", "le", "gt", "ge"):
     vars(Tensor)[f"__{_name}__"]._is_syntax = True
 _data = _native.operator("aten::data")
 _native.set_to_operator(_native.operator("aten::to"))

@@ -121,10 +121,19 @@ def _token(class_number: int, code: int) -> Any:
 
 
 class layout(_native.Token):
-    """How a tensor's elements are arranged."""
+    """How a tensor's elements are arranged: torch.strided. The names of other arrangements are there to be compared with."""
+
+    name: str
 
     def __repr__(self) -> str:
-        return "torch.strided"
+        return "torch." + self.name
+
+    def __reduce__(self) -> Any:
+        return _named, (self.name,)
+
+
+def _named(name: str) -> Any:
+    return globals()[name]
 
 
 class memory_format(_native.Token):
@@ -134,6 +143,9 @@ class memory_format(_native.Token):
 
     def __repr__(self) -> str:
         return "torch." + self.name
+
+    def __reduce__(self) -> Any:
+        return _named, (self.name,)
 
 
 class qscheme:
@@ -160,7 +172,16 @@ def qscheme_named(name: str) -> qscheme:
     return qschemes[name]
 
 
-strided = layout(_LAYOUT, 0)
+def _layout(name: str, code: int) -> layout:
+    made = layout(_LAYOUT, code)
+    made.name = name
+    return made
+
+
+strided = _layout("strided", 0)
+# What no tensor has.
+sparse_coo, sparse_csr, sparse_csc = _layout("sparse_coo", 1), _layout("sparse_csr", 2), _layout("sparse_csc", 4)
+sparse_bsr, sparse_bsc = _layout("sparse_bsr", 5), _layout("sparse_bsc", 6)
 contiguous_format = memory_format(_MEMORY_FORMAT, 0)
 preserve_format = memory_format(_MEMORY_FORMAT, 1)
 channels_last = memory_format(_MEMORY_FORMAT, 2)

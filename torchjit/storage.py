@@ -74,6 +74,26 @@ class TypedStorage:
     def clone(self) -> TypedStorage:
         return type(self)(dtype=self.dtype, _bytes=self._bytes.clone())
 
+    __copy__ = clone
+
+    def __deepcopy__(self, memo: Any) -> TypedStorage:
+        """A copy; storages of the same memory stay ones of the same memory."""
+        copies = memo.setdefault("torch", {})
+        if self.data_ptr() not in copies:
+            copies[self.data_ptr()] = self._bytes.clone()
+        return type(self)(dtype=self.dtype, _bytes=copies[self.data_ptr()])
+
+    def __sizeof__(self) -> builtins.int:
+        return object.__sizeof__(self) + self.nbytes()
+
+    def share_memory_(self) -> TypedStorage:
+        """Raises RuntimeError: memory is not shared between processes in this version."""
+        raise RuntimeError("torchjit does not share memory between processes: send tensors by pickle")
+
+    def pin_memory(self) -> TypedStorage:
+        """Raises AssertionError: there is no device to which pinned memory would be copied."""
+        raise AssertionError("Torch not compiled with CUDA enabled")
+
     @property
     def device(self) -> Any:
         return self._bytes.device
@@ -154,7 +174,7 @@ class TypedStorage:
 
     is_sparse = False
 
-    def type(self, dtype: Any = None) -> Any:
+    def type(self, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
         """The name of the class by element type, or the numbers as another."""
         if dtype is None:
             return "torch." + self.pickle_storage_type()
@@ -201,6 +221,12 @@ class UntypedStorage(TypedStorage):
 
     def __init__(self, data: Any = None, *, dtype: dtype | None = None, _bytes: Any = None) -> None:
         super().__init__(data, dtype=dtypes["uint8"], _bytes=_bytes)
+
+    is_sparse_csr = False
+
+    def new(self) -> UntypedStorage:
+        """An empty storage."""
+        return UntypedStorage(0)
 
     def __getitem__(self, at: Any) -> Any:
         return UntypedStorage(_bytes=self._bytes[at]) if isinstance(at, slice) else super().__getitem__(at)

@@ -596,14 +596,20 @@ def slice_scatter(self, src, dim: int, start: Optional[int], end: Optional[int],
     return out
 
 def sum_to_size(self, size: List[int]):
-    x = self
-    lead = x.dim() - len(size)
-    for d in range(lead):
-        x = torch.sum(x, 0)
-    for d in range(len(size)):
-        if size[d] == 1 and x.size(d) != 1:
-            x = torch.sum(x, d, True)
-    return x
+    lead = self.dim() - len(size)
+    dims: List[int] = []
+    expands = lead >= 0
+    for d in range(self.dim()):
+        if d < lead or lead >= 0 and size[d - lead] == 1 and self.size(d) != 1:
+            dims.append(d)
+        elif lead >= 0 and size[d - lead] != self.size(d):
+            expands = False
+    if not expands:
+        raise RuntimeError("size {" + str(size) + "} is not expandable to size {" + str(self.shape) + "}.")
+    if len(size) == 0:
+        return torch.sum(self)
+    kept = torch.sum(self, dims, True) if len(dims) > 0 else self
+    return kept.view(size) if lead > 0 else kept
 
 def tensordot(self, other, dims_self: List[int], dims_other: List[int]):
     a_dims = [d % self.dim() for d in dims_self]
@@ -646,8 +652,6 @@ def sort__stable(self, stable: Optional[bool], dim: int, descending: bool):
 # ---- indexing ----
 
 def index_copy(self, dim: int, index, source):
-    if self.dim() == 0:
-        return source.reshape([])
     kept = torch.index_fill(self, dim, index, 0)
     return torch.index_add(kept, dim, index, source)
 
@@ -1376,10 +1380,10 @@ def lu_unpack(LU_data, LU_pivots, unpack_data: bool, unpack_pivots: bool):
     l, u, p = nothing, nothing, nothing
     if unpack_data:
         l = torch.tril(LU_data, -1).narrow(-1, 0, k) + torch.eye(m, k, dtype=LU_data.dtype, device=LU_data.device)
-        u = torch.triu(LU_data).narrow(-2, 0, k)
+        u = torch.triu(LU_data).narrow(-2, 0, k).contiguous()
     if unpack_pivots:
-        p = _own_row_swaps(LU_data, LU_pivots, m).transpose(-2, -1)
-    return p, l, u
+        p = _own_row_swaps(LU_data, LU_pivots, m).transpose(-2, -1).contiguous()
+    return p, l.contiguous(), u
 
 def linalg_lstsq(self, b, rcond: Optional[float], driver: Optional[str]):
     _, residuals, rank, values = torch.linalg_lstsq(self.detach(), b.detach(), rcond, driver=driver)

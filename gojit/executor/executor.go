@@ -111,6 +111,7 @@ func machinesFor(base *interp.Machine) pair {
 // lower makes a specialized graph ready to run, fused outside and inside of its differentiable graphs.
 func lower(name string, g *ir.Graph, base *interp.Machine) (*interp.Code, error) {
 	c := g.Copy()
+	fuser.ConstantsToNumbers(c)
 	fuser.Fuse(c)
 	c.Block().Walk(func(n *ir.Node) {
 		if n.Kind() == passes.DifferentiableKind {

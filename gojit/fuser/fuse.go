@@ -14,17 +14,18 @@ import (
 	"torchjit/gojit/types"
 )
 
-// Graph returns the body to run for a function: its graph, or where there is something to fuse a copy with groups.
+// Graph returns the body to run for a function: its graph, or where there is something to fuse or a constant that is a number, a copy.
 // It fails where the function cannot be defined.
 func Graph(f *ir.Function) (*ir.Graph, error) {
 	if err := f.EnsureDefined(); err != nil {
 		return nil, err
 	}
 	g := f.Graph()
-	if g == nil || !worthwhile(g.Block()) {
+	if g == nil || !worthwhile(g.Block()) && !hasNumbers(g.Block()) {
 		return g, nil
 	}
 	c := g.Copy()
+	ConstantsToNumbers(c)
 	Fuse(c)
 	return c, nil
 }

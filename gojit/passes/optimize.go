@@ -1,6 +1,9 @@
 package passes
 
-import "torchjit/gojit/ir"
+import (
+	"torchjit/gojit/fuser"
+	"torchjit/gojit/ir"
+)
 
 // Optimize makes of a function's graph what PyTorch's executor makes of it where no gradients are
 // needed and nothing is fused: calls inlined, constants folded and pooled, equal nodes merged,
@@ -24,6 +27,7 @@ func Optimize(g *ir.Graph) {
 		changed = CSE(g) || changed
 	}
 	SelectBranches(g)
+	fuser.ConstantsToNumbers(g)
 	DCE(g)
 }
 

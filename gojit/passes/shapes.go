@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"torchjit/gojit/alias"
+	"torchjit/gojit/fuser"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/tensor"
@@ -12,7 +13,7 @@ import (
 )
 
 // PropagateShapes gives tensors the types that follow from those of the graph's parameters: each operator whose
-// tensors have known sizes is run on zeros. Where an element type is not known, only sizes are given. What depends on
+// tensors have known sizes is run on tensors without elements. Where an element type is not known, only sizes are given. What depends on
 // the elements themselves, or on random numbers, stays unknown.
 //
 //	graph(%x : Float(2, 3), ...)
@@ -34,18 +35,18 @@ func propagateKnown(g *ir.Graph, symbols bool) {
 	p.block(g.Block())
 }
 
-// mostElements bounds the zeros that an operator is run on.
-const mostElements = 1 << 24
+// mostElements bounds the zeros that an operator may have to be run on.
+const mostElements = 1 << 26
 
 // shapes is the state of one PropagateShapes.
 type shapes struct {
 	memory  *alias.Db
-	known   map[*ir.Value]value.Value // zeros for tensors of known sizes, and what numbers and lists are
+	known   map[*ir.Value]value.Value // tensors without elements for those of known sizes, and what numbers and lists are
 	untyped map[*ir.Value]bool        // tensors of an unknown element type
 	symbols bool                      // sizes may be numbersOfSymbols
 }
 
-// parameters makes zeros for the parameters whose types say enough.
+// parameters makes tensors without elements for the parameters whose types say enough.
 func (p *shapes) parameters(vs []*ir.Value) {
 	for _, v := range vs {
 		if t, ok := v.Type().(*types.TensorInfo); ok {
@@ -69,16 +70,14 @@ func (p *shapes) standFor(v *ir.Value, t *types.TensorInfo) {
 		}
 		d = named
 	}
-	zeros, err := tensor.Zeros(t.Sizes, d)
-	if err == nil && len(t.Strides) == len(t.Sizes) && !slices.Contains(t.Strides, -1) && !slices.Equal(t.Strides, zeros.Strides()) {
-		if zeros, err = tensor.EmptyStrided(t.Sizes, t.Strides, d); err == nil {
-			tensor.Fill(zeros, tensor.Int(0))
-		}
+	is, err := tensor.EmptyMeta(t.Sizes, d)
+	if err == nil && len(t.Strides) == len(t.Sizes) && !slices.Contains(t.Strides, -1) {
+		err = is.SetGeometry(0, t.Sizes, t.Strides)
 	}
 	if err != nil {
 		return
 	}
-	p.known[v] = value.OfTensor(zeros)
+	p.known[v] = value.OfTensor(is)
 	if t.DType == "" {
 		p.untyped[v] = true
 	}
@@ -163,8 +162,12 @@ func (p *shapes) value(v *ir.Value) (value.Value, bool) {
 
 func (p *shapes) arguments(n *ir.Node) (args []value.Value, tensors, typed, ok bool) {
 	typed = true
-	for _, v := range n.Inputs() {
+	number, isNumber := fuser.SecondNumber(n)
+	for i, v := range n.Inputs() {
 		arg, ok := p.value(v)
+		if isNumber && i == 1 {
+			arg = number
+		}
 		if !ok {
 			return nil, false, false, false
 		}
@@ -172,7 +175,38 @@ func (p *shapes) arguments(n *ir.Node) (args []value.Value, tensors, typed, ok b
 		typed = typed && !p.untyped[v]
 		tensors = tensors || arg.IsTensor() || arg.Kind() == value.KindList
 	}
+	if slices.ContainsFunc(args, hasNoElements) {
+		for i := range args {
+			args[i] = withoutElements(args[i])
+		}
+	}
 	return args, tensors, typed, true
+}
+
+// hasNoElements reports whether a value is a tensor without elements, or a list with one.
+func hasNoElements(v value.Value) bool {
+	if v.Kind() == value.KindList {
+		return slices.ContainsFunc(v.List().Items, hasNoElements)
+	}
+	return v.IsTensor() && v.Tensor().Device().Type == tensor.Meta
+}
+
+// withoutElements is a value whose tensors have no elements.
+func withoutElements(v value.Value) value.Value {
+	switch {
+	case v.Kind() == value.KindList:
+		items := make([]value.Value, len(v.List().Items))
+		for i, item := range v.List().Items {
+			items[i] = withoutElements(item)
+		}
+		return value.OfList(value.NewList(v.List().Elem, items...))
+	case v.IsTensor() && v.Tensor().Device().Type != tensor.Meta:
+		t := v.Tensor()
+		if meta, err := tensor.EmptyMeta(t.Shape(), t.DType()); err == nil && meta.SetGeometry(0, t.Shape(), t.Strides()) == nil {
+			return value.OfTensor(meta)
+		}
+	}
+	return v
 }
 
 // results runs a node that makes a container or applies an operator.
@@ -208,6 +242,7 @@ func (p *shapes) learn(v *ir.Value, is value.Value, typed bool) {
 			return
 		}
 		info := value.CompleteType(t).(*types.TensorInfo)
+		info.Device = "cpu"
 		shaped := &types.TensorInfo{DType: info.DType, Device: info.Device, Dims: info.Dims, Sizes: info.Sizes, Strides: info.Strides}
 		if !typed {
 			shaped = &types.TensorInfo{Dims: info.Dims, Sizes: info.Sizes}

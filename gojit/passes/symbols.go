@@ -212,11 +212,11 @@ func withSizes(args []value.Value, to func(n, fromLast int) int) []value.Value {
 		if n, err := tensor.Numel(shape); err != nil || n > mostElements {
 			return args
 		}
-		zeros, err := tensor.Zeros(shape, v.Tensor().DType())
+		other, err := tensor.EmptyMeta(shape, v.Tensor().DType())
 		if err != nil {
 			return args
 		}
-		changed[i] = value.OfTensor(zeros)
+		changed[i] = value.OfTensor(other)
 	}
 	return changed
 }

@@ -30,7 +30,11 @@ func Copy(dst, src *Tensor) error {
 	if dst.dtype.IsQuantized() != src.dtype.IsQuantized() {
 		return copyQuantized(dst, src)
 	}
-	copyElements(dst, src)
+	if dst.IsHollow() && src.IsHollow() {
+		copyLater(dst, src)
+	} else {
+		copyElements(dst, src)
+	}
 	return nil
 }
 
@@ -192,26 +196,49 @@ func wordOf(size int, element *[2]uint64) (word uint64, ok bool) {
 	return word, size <= 8 || element[0] == element[1]
 }
 
-// EmptyFormat returns an uninitialized tensor of the shape of t laid out in a memory format.
+// EmptyFormat returns an uninitialized tensor of the shape of t laid out in a memory format, hollow where t is.
 func EmptyFormat(t *Tensor, dtype DType, format MemoryFormat) (*Tensor, error) {
-	switch format {
-	case PreserveFormat:
-		if t.numel == 0 || !t.IsNonOverlappingAndDense() {
-			return emptyPermutedLike(t, dtype)
-		}
-		return EmptyLike(t, dtype)
-	case ChannelsLast, ChannelsLast3D:
-		return EmptyChannelsLast(t.shape, dtype, format)
-	}
-	return Empty(t.shape, dtype)
-}
-
-// emptyPermutedLike returns a dense tensor whose dimensions have the order that the strides of t
-// have, as PyTorch lays out the clone of a tensor with gaps.
-func emptyPermutedLike(t *Tensor, dtype DType) (*Tensor, error) {
-	if t.numel == 0 {
+	strides, err := formatStrides(t, format)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.IsHollow():
+		return EmptyHollow(t.shape, strides, dtype, nil)
+	case strides == nil:
 		return Empty(t.shape, dtype)
 	}
+	return EmptyStrided(t.shape, strides, dtype)
+}
+
+// EmptyMetaFormat is EmptyFormat without elements.
+func EmptyMetaFormat(t *Tensor, dtype DType, format MemoryFormat) (*Tensor, error) {
+	strides, err := formatStrides(t, format)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := EmptyMeta(t.shape, dtype)
+	if err == nil && strides != nil {
+		copy(meta.strides, strides)
+	}
+	return meta, err
+}
+
+// formatStrides returns the strides of a copy of t in a memory format, nil where it is contiguous.
+func formatStrides(t *Tensor, format MemoryFormat) ([]int, error) {
+	switch {
+	case format == ChannelsLast || format == ChannelsLast3D:
+		return channelsLastStrides(t.shape, format)
+	case format != PreserveFormat || t.numel == 0 || t.IsContiguous():
+		return nil, nil
+	case t.IsNonOverlappingAndDense():
+		return t.strides, nil
+	}
+	return permutedStrides(t), nil
+}
+
+// permutedStrides are the strides of a dense tensor whose dimensions have the order that the strides of t
+// have, as PyTorch lays out the clone of a tensor with gaps.
+func permutedStrides(t *Tensor) []int {
 	order := strideOrder(t)
 	strides := make([]int, len(t.shape))
 	step := 1
@@ -219,7 +246,7 @@ func emptyPermutedLike(t *Tensor, dtype DType) (*Tensor, error) {
 		strides[d] = step
 		step *= t.shape[d]
 	}
-	return EmptyStrided(t.shape, strides, dtype)
+	return strides
 }
 
 // strideOrder returns the dimensions from the one with the smallest stride; broadcast dimensions keep their place.
@@ -244,6 +271,14 @@ func strideOrder(t *Tensor) []int {
 // EmptyChannelsLast returns an uninitialized tensor whose channels vary fastest. It fails where the
 // shape does not have the format's number of dimensions.
 func EmptyChannelsLast(shape []int, dtype DType, format MemoryFormat) (*Tensor, error) {
+	strides, err := channelsLastStrides(shape, format)
+	if err != nil {
+		return nil, err
+	}
+	return EmptyStrided(shape, strides, dtype)
+}
+
+func channelsLastStrides(shape []int, format MemoryFormat) ([]int, error) {
 	if len(shape) != int(format)+2 {
 		return nil, runtimeError("required rank %d tensor to use %s format", int(format)+2, format)
 	}
@@ -253,7 +288,7 @@ func EmptyChannelsLast(shape []int, dtype DType, format MemoryFormat) (*Tensor, 
 		strides[d] = step
 		step *= max(shape[d], 1)
 	}
-	return EmptyStrided(shape, strides, dtype)
+	return strides, nil
 }
 
 // Clone returns a copy laid out in a memory format.
@@ -277,7 +312,7 @@ func (t *Tensor) To(dtype DType) (*Tensor, error) {
 
 func (t *Tensor) convertTo(dtype DType, format MemoryFormat) (*Tensor, error) {
 	if t.device.Type == Meta {
-		return EmptyMeta(t.shape, dtype)
+		return EmptyMetaFormat(t, dtype, format)
 	}
 	c, err := EmptyFormat(t, dtype, format)
 	if err != nil {

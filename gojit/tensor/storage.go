@@ -27,7 +27,8 @@ type Storage struct {
 	// inference says that the memory was made in inference mode: its writes are not counted.
 	inference atomic.Bool
 	device    Device
-	cached    bool // data came from the block cache and may return there
+	cached    bool    // data came from the block cache and may return there
+	hollow    *hollow // of memory that is made when it is looked at, else nil
 }
 
 // foreignMemory is memory owned by somebody else: a mapped file or a Python buffer.
@@ -102,25 +103,35 @@ func alignedBytes(n int) []byte {
 }
 
 // Bytes returns the memory.
-func (s *Storage) Bytes() []byte { return s.data }
+func (s *Storage) Bytes() []byte {
+	s.materialize()
+	return s.data
+}
 
 // NBytes returns the size in bytes.
-func (s *Storage) NBytes() int { return len(s.data) }
+func (s *Storage) NBytes() int {
+	if s.hollow != nil {
+		return s.hollow.nbytes
+	}
+	return len(s.data)
+}
 
 // Device returns where the memory is.
 func (s *Storage) Device() Device { return s.device }
 
 // Pointer returns the address of the first byte, nil for an empty storage.
-func (s *Storage) Pointer() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s.data)) }
+func (s *Storage) Pointer() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s.Bytes())) }
 
 // Version returns how many times an in-place operation has written the storage.
 func (s *Storage) Version() int { return int(s.version.Load()) }
 
 // Resize changes the size and keeps the common prefix. It fails on foreign memory.
 func (s *Storage) Resize(nbytes int) error {
-	if nbytes <= len(s.data) {
+	if nbytes <= s.NBytes() {
 		return nil
 	}
+	s.materialize()
+	s.hollow = nil
 	if s.foreign != nil {
 		return source.Errorf(source.RuntimeError, source.Range{}, "Trying to resize storage that is not resizable")
 	}

@@ -191,11 +191,11 @@ func checkBounds(s *Storage, offset int, shape, strides []int, dtype DType) erro
 	if span == 0 || s.device.Type == Meta {
 		return nil
 	}
-	limit := len(s.data) / dtype.Size()
+	limit := s.NBytes() / dtype.Size()
 	if offset > limit || span > limit-offset {
 		return source.Errorf(source.RuntimeError, source.Range{},
 			"setStorage: sizes %s, strides %s, storage offset %d, and itemsize %d requiring a storage size of %d are out of bounds for storage of size %d",
-			FormatShape(shape), FormatShape(strides), offset, dtype.Size(), (offset+span)*dtype.Size(), len(s.data))
+			FormatShape(shape), FormatShape(strides), offset, dtype.Size(), (offset+span)*dtype.Size(), s.NBytes())
 	}
 	return nil
 }
@@ -404,7 +404,7 @@ func (t *Tensor) SetUsers(n int) { t.storage.refs.Store(int32(n)) }
 // DataPtr returns the address of the first element, nil for a tensor without elements or storage.
 func (t *Tensor) DataPtr() unsafe.Pointer {
 	if len(t.storage.data) == 0 || t.numel == 0 {
-		return nil
+		return t.latePointer()
 	}
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.storage.data)), t.offset*t.dtype.Size())
 }
@@ -426,6 +426,9 @@ func Data[T Element](t *Tensor) []T {
 	n := t.numel
 	if !t.IsContiguous() {
 		n = extent(t.shape, t.strides)
+	}
+	if t.storage.hollow != nil {
+		t.storage.materialize()
 	}
 	if n == 0 || len(t.storage.data) == 0 {
 		return nil
@@ -497,7 +500,7 @@ func FromScalar(value Scalar, dtype DType) *Tensor {
 // Item returns the only element. It fails where there is not exactly one.
 func (t *Tensor) Item() (Scalar, error) {
 	if t.device.Type == Meta {
-		return Scalar{}, source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
+		return Scalar{}, source.Errorf(source.NotImplementedError, source.Range{}, "Could not run 'aten::_local_scalar_dense' with arguments from the 'Meta' backend: tensors on the device meta have no elements.")
 	}
 	if t.numel != 1 {
 		return Scalar{}, source.Errorf(source.ValueError, source.Range{}, "only one element tensors can be converted to Python scalars")

@@ -121,10 +121,8 @@ func (t *Tensor) Expand(shape ...int) (*Tensor, error) {
 		size, stride := 1, 0
 		if i >= lead {
 			size, stride = t.shape[i-lead], t.strides[i-lead]
-		} else if i+1 < len(shape) {
+		} else if len(t.shape) > 0 && i+1 < len(shape) {
 			stride = v.shape[i+1] * v.strides[i+1]
-		} else {
-			stride = 1
 		}
 		target := shape[i]
 		if target == -1 {

@@ -65,6 +65,10 @@ class _DecoratorContextManager:
     def fresh(self) -> Any:
         return type(self)()
 
+    def clone(self) -> Any:
+        """A manager of the same mode."""
+        return self.fresh()
+
 
 class no_grad(_DecoratorContextManager):
     """Operations are not recorded."""

@@ -16,7 +16,18 @@ class Interval:
         return self.end - self.start
 
 
-class FunctionEvent:
+class _Texts:
+    """Times of events as texts."""
+
+    cpu_time_str = property(lambda self: _time(self.cpu_time))
+    cpu_time_total_str = property(lambda self: _time(self.cpu_time_total))
+    self_cpu_time_total_str = property(lambda self: _time(self.self_cpu_time_total))
+    cuda_time_str = property(lambda self: _time(self.cuda_time))
+    cuda_time_total_str = property(lambda self: _time(self.cuda_time_total))
+    self_cuda_time_total_str = property(lambda self: _time(self.self_cuda_time_total))
+
+
+class FunctionEvent(_Texts):
     """One run of an operator or of a part of the program that was given a name."""
 
     def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float) -> None:
@@ -48,7 +59,7 @@ class FunctionEvent:
         return f"<FunctionEvent id={self.id} name={self.name} cpu_time={_time(self.cpu_time)} thread={self.thread}>"
 
 
-class FunctionEventAvg:
+class FunctionEventAvg(_Texts):
     """All events of one name."""
 
     cuda_time = cuda_time_total = self_cuda_time_total = 0
@@ -122,10 +133,10 @@ class EventList(list):
         return total
 
     def table(
-        self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int = 75, header: str | None = None,
-        top_level_events_only: bool = False,
+        self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int = 75, max_name_column_width: int = 55,
+        max_shapes_column_width: int = 80, header: str | None = None, top_level_events_only: bool = False,
     ) -> str:
-        """A line for each event, sorted by an attribute such as "self_cpu_time_total", the largest first."""
+        """A line for each event, sorted by an attribute such as "self_cpu_time_total", the largest first. Longer names are cut to max_name_column_width."""
         events = [e for e in self if not top_level_events_only or getattr(e, "cpu_parent", None) is None]
         if sort_by is not None:
             events.sort(key=lambda e: getattr(e, sort_by), reverse=True)
@@ -133,7 +144,10 @@ class EventList(list):
         rows = [("Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls")]
         for e in events[:row_limit]:
             own, total = e.self_cpu_time_total, e.cpu_time_total
-            rows.append((str(e.key), _share(own, whole), _time(own), _share(total, whole), _time(total), _time(e.cpu_time), str(e.count)))
+            name = str(e.key)
+            if len(name) > max_name_column_width:
+                name = name[: max_name_column_width - 3] + "..."
+            rows.append((name, _share(own, whole), _time(own), _share(total, whole), _time(total), _time(e.cpu_time), str(e.count)))
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         rule = "  ".join("-" * w for w in widths)
         lines = [row[0].rjust(widths[0]) + "  " + "  ".join(x.rjust(w) for x, w in zip(row[1:], widths[1:])) for row in rows]

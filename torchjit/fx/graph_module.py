@@ -6,6 +6,7 @@ import copy
 import itertools
 import linecache
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -38,6 +39,12 @@ def reduce_graph_module(body: dict[Any, Any], import_block: str) -> Module:
     return _deserialize_graph_module(forward, body)
 
 
+@compatibility(is_backward_compatible=True)
+def reduce_package_graph_module(importer: Any, body: dict[Any, Any], generated_module_name: str) -> Module:
+    """The GraphModule of a package: its attributes, and the module there that has its code."""
+    return _deserialize_graph_module(importer.import_module(generated_module_name).forward, body)
+
+
 def _deserialize_graph_module(forward: Any, body: dict[Any, Any]) -> Module:
     """A GraphModule whose graph is traced from the function that its code is."""
     from torchjit.fx._symbolic_trace import Tracer
@@ -57,7 +64,7 @@ def _deserialize_graph_module(forward: Any, body: dict[Any, Any]) -> Module:
 
     graph = KeepModules().trace(root, **(body.get("_tracer_extras") or {}))
     graph._tracer_cls = tracer_cls
-    gm = GraphModule(root, graph)
+    gm = GraphModule(root, graph, class_name=body.get("_graphmodule_cls_name") or "GraphModule")
     for name, value in body.items():
         if not hasattr(gm, name):
             setattr(gm, name, value)
@@ -322,6 +329,15 @@ class GraphModule(Module):
         import_block = _format_import_block(python_code.globals)
         del body["_graph"]
         return reduce_graph_module, (body, import_block)
+
+    def __reduce_package__(self, exporter: Any) -> Any:
+        body = self.__dict__.copy()
+        imports = _format_import_block(self.recompile().globals)
+        body["_graphmodule_cls_name"] = self.__class__.__name__
+        del body["_graph"]
+        name = f"fx-generated._{exporter.get_unique_id()}"
+        exporter.save_source_string(name, re.sub(r"\btorchjit\b(?! as )", "torch", imports.replace("import torchjit as torch", "import torch")) + self.code)
+        return reduce_package_graph_module, (body, name)
 
     def __deepcopy__(self, memo: Any) -> GraphModule:
         copied = Module()

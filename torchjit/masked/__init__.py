@@ -12,6 +12,10 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import Tensor
+from torchjit.masked._ops import _combine_input_and_mask as _combine_input_and_mask
+from torchjit.masked._ops import _input_mask
+from torchjit.masked._ops import _output_mask as _output_mask
+from torchjit.masked._ops import _reduction_identity as _reduction_identity
 
 Dims = int | Sequence[int] | None
 
@@ -39,18 +43,11 @@ def _canonical_dim(dim: Dims, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _input_mask(input: Tensor, mask: Tensor) -> Tensor:
-    """The mask with the shape of the input."""
-    if mask.ndim > input.ndim:
-        raise IndexError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
-    return torch.broadcast_to(mask, input.shape).to(dtype=torch.bool)
-
-
-def _combine_input_and_mask(input: Tensor, mask: Tensor | None, identity: Any) -> Tensor:
+def _filled(input: Tensor, mask: Tensor | None, identity: Any) -> Tensor:
     """The input with a number, or a tensor that broadcasts to it, in the place of what does not count."""
     if mask is None:
         return input
-    return torch.where(_input_mask(input, mask), input, torch.as_tensor(identity, dtype=input.dtype, device=input.device))
+    return torch.where(_input_mask(input, mask=mask), input, torch.as_tensor(identity, dtype=input.dtype, device=input.device))
 
 
 def _lowest(dtype: torch.dtype) -> float:
@@ -70,14 +67,14 @@ def sum(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: torch.
     if dtype is None:
         dtype = torch.int64 if _integers(input) else input.dtype
     dims = _canonical_dim(dim, input.ndim)
-    return torch.sum(_combine_input_and_mask(input, mask, 0), dims, bool(keepdim), dtype=dtype)
+    return torch.sum(_filled(input, mask, 0), dims, bool(keepdim), dtype=dtype)
 
 
 def prod(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The product over dimensions. Integers and bools are multiplied as int64 where dtype is None."""
     if dtype is None:
         dtype = torch.int64 if _integers(input) else input.dtype
-    result = _combine_input_and_mask(input, mask, 1).to(dtype)
+    result = _filled(input, mask, 1).to(dtype)
     for d in reversed(_canonical_dim(dim, input.ndim)):
         result = result.prod(dim=d, keepdim=bool(keepdim))
     return result
@@ -85,36 +82,36 @@ def prod(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: torch
 
 def cumsum(input: Tensor, dim: int, *, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The sums of the elements up to each place of a dimension."""
-    return torch.cumsum(_combine_input_and_mask(input, mask, 0), _canonical_dim(dim, input.ndim)[0], dtype=dtype or input.dtype)
+    return torch.cumsum(_filled(input, mask, 0), _canonical_dim(dim, input.ndim)[0], dtype=dtype or input.dtype)
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The products of the elements up to each place of a dimension."""
-    return torch.cumprod(_combine_input_and_mask(input, mask, 1), _canonical_dim(dim, input.ndim)[0], dtype=dtype or input.dtype)
+    return torch.cumprod(_filled(input, mask, 1), _canonical_dim(dim, input.ndim)[0], dtype=dtype or input.dtype)
 
 
 def amax(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The largest element over dimensions."""
     taken = input if dtype is None else input.to(dtype)
-    return torch.amax(_combine_input_and_mask(taken, mask, _lowest(taken.dtype)), _canonical_dim(dim, input.ndim), bool(keepdim))
+    return torch.amax(_filled(taken, mask, _lowest(taken.dtype)), _canonical_dim(dim, input.ndim), bool(keepdim))
 
 
 def amin(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The smallest element over dimensions."""
     taken = input if dtype is None else input.to(dtype)
-    return torch.amin(_combine_input_and_mask(taken, mask, _highest(taken.dtype)), _canonical_dim(dim, input.ndim), bool(keepdim))
+    return torch.amin(_filled(taken, mask, _highest(taken.dtype)), _canonical_dim(dim, input.ndim), bool(keepdim))
 
 
 def argmax(input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The place of the largest element over a dimension, or over all, as a number of the type that is compared."""
     taken = input if dtype is None else input.to(dtype)
-    return torch.argmax(_combine_input_and_mask(taken, mask, _lowest(taken.dtype)), dim, bool(keepdim)).to(taken.dtype)
+    return torch.argmax(_filled(taken, mask, _lowest(taken.dtype)), dim, bool(keepdim)).to(taken.dtype)
 
 
 def argmin(input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The place of the smallest element over a dimension, or over all, as a number of the type that is compared."""
     taken = input if dtype is None else input.to(dtype)
-    return torch.argmin(_combine_input_and_mask(taken, mask, _highest(taken.dtype)), dim, bool(keepdim)).to(taken.dtype)
+    return torch.argmin(_filled(taken, mask, _highest(taken.dtype)), dim, bool(keepdim)).to(taken.dtype)
 
 
 def mean(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
@@ -124,7 +121,7 @@ def mean(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: torch
     dims = _canonical_dim(dim, input.ndim)
     if mask is None:
         return torch.mean(input, dims, bool(keepdim), dtype=dtype)
-    count = torch.sum(_input_mask(input, mask), dims, bool(keepdim))
+    count = torch.sum(_input_mask(input, mask=mask), dims, bool(keepdim))
     return sum(input, dims, keepdim=keepdim, dtype=dtype, mask=mask) / count
 
 
@@ -136,15 +133,15 @@ def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: torch.
         raise ValueError("input must be a tensor of floating-point numbers")
     if mask is None:
         return torch.median(taken, d, bool(keepdim)).values
-    if bool((taken.isnan() & _input_mask(taken, mask)).any()):
+    if bool((taken.isnan() & _input_mask(taken, mask=mask)).any()):
         raise ValueError("masked.median expects no NaNs among the elements that count")
-    return torch.nanmedian(_combine_input_and_mask(taken, mask, float("nan")), d, bool(keepdim)).values
+    return torch.nanmedian(_filled(taken, mask, float("nan")), d, bool(keepdim)).values
 
 
 def logsumexp(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The logarithm of the sum of the exponentials over dimensions."""
     taken = input if dtype is None else input.to(dtype)
-    return torch.logsumexp(_combine_input_and_mask(taken, mask, _lowest(taken.dtype)), _canonical_dim(dim, input.ndim), bool(keepdim)).to(taken.dtype)
+    return torch.logsumexp(_filled(taken, mask, _lowest(taken.dtype)), _canonical_dim(dim, input.ndim), bool(keepdim)).to(taken.dtype)
 
 
 def logaddexp(
@@ -153,7 +150,7 @@ def logaddexp(
     """The logarithm of exp(input) + exp(other), each with a mask of its own."""
     if dtype is not None:
         input, other = input.to(dtype), other.to(dtype)
-    return torch.logaddexp(_combine_input_and_mask(input, input_mask, float("-inf")), _combine_input_and_mask(other, other_mask, float("-inf")))
+    return torch.logaddexp(_filled(input, input_mask, float("-inf")), _filled(other, other_mask, float("-inf")))
 
 
 def norm(
@@ -162,7 +159,7 @@ def norm(
     """The vector norm of an order over dimensions."""
     order = 2.0 if ord is None else float(ord)
     identity = float("inf") if order < 0 else 0.0
-    taken = _combine_input_and_mask(input if dtype is None else input.to(dtype), mask, identity)
+    taken = _filled(input if dtype is None else input.to(dtype), mask, identity)
     return torch.linalg.vector_norm(taken, order, _canonical_dim(dim, input.ndim), bool(keepdim), dtype=dtype)
 
 
@@ -175,7 +172,7 @@ def _spread(
     dims = _canonical_dim(dim, input.ndim)
     if mask is None:
         return (torch.std if root else torch.var)(taken.to(dtype), dims, unbiased=bool(unbiased), keepdim=bool(keepdim)).to(dtype)
-    chosen = _input_mask(input, mask)
+    chosen = _input_mask(input, mask=mask)
     count = torch.sum(chosen, dims, True)
     center = torch.divide(sum(taken, dims, keepdim=True, mask=mask), count)
     gaps = taken - center
@@ -204,25 +201,25 @@ def std(
 def softmax(input: Tensor, dim: int, *, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The exponentials over their sum along a dimension; zero, or NaN beside no others, where an element does not count."""
     d = _canonical_dim(dim, input.ndim)[0]
-    return torch.nn.functional.softmax(_combine_input_and_mask(input, mask, _lowest(input.dtype)), d, dtype=dtype)
+    return torch.nn.functional.softmax(_filled(input, mask, _lowest(input.dtype)), d, dtype=dtype)
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The logarithm of softmax."""
     d = _canonical_dim(dim, input.ndim)[0]
-    return torch.nn.functional.log_softmax(_combine_input_and_mask(input, mask, _lowest(input.dtype)), d, dtype=dtype)
+    return torch.nn.functional.log_softmax(_filled(input, mask, _lowest(input.dtype)), d, dtype=dtype)
 
 
 def softmin(input: Tensor, dim: int, *, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """softmax of the negated input."""
     d = _canonical_dim(dim, input.ndim)[0]
-    return torch.nn.functional.softmin(_combine_input_and_mask(input, mask, _highest(input.dtype)), d, dtype=dtype)
+    return torch.nn.functional.softmin(_filled(input, mask, _highest(input.dtype)), d, dtype=dtype)
 
 
 def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: torch.dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The elements over their norm along a dimension, which is taken to be at least eps; zero where an element does not count."""
     d = _canonical_dim(dim, input.ndim)[0]
-    taken = _combine_input_and_mask(input if dtype is None else input.to(dtype), mask, 0)
+    taken = _filled(input if dtype is None else input.to(dtype), mask, 0)
     length = norm(input, ord, d, keepdim=True, dtype=dtype, mask=mask)
     return torch.divide(taken, torch.maximum(length, torch.full([], eps, dtype=length.dtype, device=length.device)))
 

@@ -309,7 +309,7 @@ func empty(shape []int, d tensor.DType) *tensor.Tensor { return must(tensor.Empt
 func zeros(shape []int, d tensor.DType) *tensor.Tensor { return must(tensor.Zeros(shape, d)) }
 
 func contiguous(t *tensor.Tensor) *tensor.Tensor {
-	if t.IsContiguous() || !hasShortRows(t) {
+	if t.IsContiguous() || t.IsHollow() || !hasShortRows(t) {
 		return must(t.Contiguous())
 	}
 	out := empty(t.Shape(), t.DType())
@@ -318,7 +318,7 @@ func contiguous(t *tensor.Tensor) *tensor.Tensor {
 }
 
 func to(t *tensor.Tensor, d tensor.DType) *tensor.Tensor {
-	if t.DType() == d || isMeta(t) || !isElement(t.DType()) || !isElement(d) {
+	if t.DType() == d || isMeta(t) || t.IsHollow() || !isElement(t.DType()) || !isElement(d) {
 		return must(t.To(d))
 	}
 	out := must(tensor.EmptyFormat(t, d, tensor.PreserveFormat))

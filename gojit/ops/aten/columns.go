@@ -106,6 +106,9 @@ func (q *reducer) columnProgram(in, computed, held tensor.DType, rows, singles i
 // Sums of float32 are held in float64 from every rowsHeld rows to the next, those of complex64 in complex128, and products from step to
 // step; those of 16-bit floats are held in float32.
 func (q *reducer) reduceColumns(c columns, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
+	if c.tensor.IsHollow() {
+		return emptyBeside(c.tensor, []int{c.blocks * c.n}, result)
+	}
 	if c.rows < tensor.MaxOperands && c.blocks >= fewBlocks && len(singles) == 0 && !q.numbered {
 		return q.reduceFew(c, computed, result)
 	}

@@ -41,6 +41,9 @@ func convolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
 	}
 	channelsLast := x.Dim() == 4 && !x.IsContiguous() && x.IsContiguousFormat(tensor.ChannelsLast)
 	g, shape := a.geometry(x, weight)
+	if x.IsHollow() {
+		return laidOut(emptyBeside(x, shape, x.DType()), channelsLast, unbatched)
+	}
 	if channelsLast && x.DType() == work && !a.transposed && g.SuitsLast() {
 		return convolveLast(g, x, weight, bias, shape)
 	}
@@ -54,7 +57,11 @@ func convolution(x, weight, bias *tensor.Tensor, a convArgs) *tensor.Tensor {
 	} else {
 		convolve[float64](g, a.transposed, in, w, bias, out)
 	}
-	out = to(out, x.DType())
+	return laidOut(to(out, x.DType()), channelsLast, unbatched)
+}
+
+// laidOut is the result of a convolution as the input lies, without its batch where that has none.
+func laidOut(out *tensor.Tensor, channelsLast, unbatched bool) *tensor.Tensor {
 	if channelsLast {
 		out = must(out.Clone(tensor.ChannelsLast))
 	}

@@ -10,7 +10,7 @@ import (
 func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool, format tensor.MemoryFormat) *tensor.Tensor {
 	checkDevice(device)
 	if device.Type == tensor.Meta && !isMeta(t) {
-		return must(tensor.EmptyMeta(t.Shape(), d))
+		return must(tensor.EmptyMetaFormat(t, d, format))
 	}
 	if isMeta(t) && device.Type != tensor.Meta {
 		raise(source.NotImplementedError, "Cannot copy out of meta tensor; no data!")
@@ -20,7 +20,7 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool
 		return t
 	}
 	if isMeta(t) {
-		return must(tensor.EmptyMeta(t.Shape(), d))
+		return must(tensor.EmptyMetaFormat(t, d, format))
 	}
 	warnOfReal(t.DType(), d)
 	out := must(tensor.EmptyFormat(t, d, format))
@@ -283,6 +283,9 @@ var conversionFamily = append(casts(), []definition{
 		return must(t.Clone(format))
 	}),
 	define("copy_", func(c call) {
+		if c.tensor(1).Dim() > 0 { // else it fills
+			checkShifted(c.tensor(0), c.args[1:2])
+		}
 		warnOfReal(c.tensor(1).DType(), c.tensor(0).DType())
 		succeed(tensor.Copy(c.tensor(0), c.tensor(1)))
 		c.giveSelf()

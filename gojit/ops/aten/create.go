@@ -260,7 +260,11 @@ var createFamily = slices.Concat([]definition{
 	creating("range.step", 3, func(c call, o makeLike) *tensor.Tensor { return closedRange(c, c.scalar(2), o) }),
 	creating("linspace", 3, func(c call, o makeLike) *tensor.Tensor { return linspace(c.scalar(0), c.scalar(1), c.int(2), o) }),
 	creating("logspace", 4, func(c call, o makeLike) *tensor.Tensor {
-		exponents := linspace(c.scalar(0), c.scalar(1), c.int(2), makeLike{dtype: tensor.Float64})
+		start, end := c.scalar(0), c.scalar(1)
+		if o.dtype.IsIntegral() {
+			start, end = tensor.Int(start.Int64()), tensor.Int(end.Int64())
+		}
+		exponents := linspace(start, end, c.int(2), makeLike{dtype: tensor.Float64})
 		return to(pow.run(nil, []operand{ofTensor(must(tensor.Full(nil, tensor.Float(c.float(3)), tensor.Float64))), ofTensor(exponents)}), o.dtype)
 	}),
 	creating("eye", 1, func(c call, o makeLike) *tensor.Tensor { return eye(c.int(0), c.int(0), o) }),

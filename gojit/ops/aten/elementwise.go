@@ -1,6 +1,8 @@
 package aten
 
 import (
+	"slices"
+
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/source"
@@ -46,6 +48,13 @@ const paramCode = 31 // stands for a number in a launch.Key
 func ofTensor(t *tensor.Tensor) operand { return operand{tensor: t} }
 func ofScalar(s tensor.Scalar) operand  { return operand{number: s} }
 
+func (o operand) isBool() bool {
+	if o.tensor != nil {
+		return o.tensor.DType() == tensor.Bool
+	}
+	return o.number.Kind == tensor.BoolScalar
+}
+
 // elementwise makes an operator from its expression.
 func elementwise(name string, rule resultRule, expr expression) *pointwise {
 	return &pointwise{name: name, rule: rule, expr: expr}
@@ -88,6 +97,9 @@ func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor
 	}
 	if isMeta(out) {
 		p.note(out, operands, extras, common)
+		return out
+	}
+	if out.IsHollow() && haveHollow(operands) {
 		return out
 	}
 	key := launch.Key(len(extras)).With(out.DType()).With(common)
@@ -252,7 +264,16 @@ func elementwiseResult(operands []operand, d tensor.DType) *tensor.Tensor {
 			return must(tensor.EmptyFormat(t, d, tensor.PreserveFormat))
 		}
 	}
+	for i := range operands {
+		if t := operands[i].tensor; t != nil && t.IsHollow() {
+			return emptyBeside(t, shape, d)
+		}
+	}
 	return empty(shape, d)
+}
+
+func haveHollow(operands []operand) bool {
+	return slices.ContainsFunc(operands, func(o operand) bool { return o.tensor != nil && o.tensor.IsHollow() })
 }
 
 func metaResult(operands []operand, d tensor.DType) *tensor.Tensor {
@@ -263,7 +284,13 @@ func metaResult(operands []operand, d tensor.DType) *tensor.Tensor {
 			shapes = append(shapes, t.Shape())
 		}
 	}
-	return must(tensor.EmptyMeta(must(tensor.BroadcastAll(shapes...)), d))
+	shape := must(tensor.BroadcastAll(shapes...))
+	for _, o := range operands {
+		if t := o.tensor; t != nil && isMeta(t) && tensor.SameShape(t.Shape(), shape) {
+			return must(tensor.EmptyMetaFormat(t, d, tensor.PreserveFormat))
+		}
+	}
+	return must(tensor.EmptyMeta(shape, d))
 }
 
 // checkWritable fails unless a result of type d over the operands fits into dst.
@@ -294,6 +321,18 @@ func checkOverlap(dst *tensor.Tensor, operands []operand) {
 		}
 		checkOverlaps(dst, t)
 	}
+}
+
+// checkShifted is checkOverlap for the tensors among arguments.
+func checkShifted(dst *tensor.Tensor, args []value.Value) {
+	var room [8]operand
+	operands := room[:0]
+	for _, v := range args {
+		if v.IsTensor() {
+			operands = append(operands, ofTensor(v.Tensor()))
+		}
+	}
+	checkOverlap(dst, operands)
 }
 
 // checkInside fails where elements of dst share memory.

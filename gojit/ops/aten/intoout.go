@@ -93,7 +93,14 @@ func storeOut(dst, result *tensor.Tensor) {
 }
 
 // apartOut are the operators that read their inputs while they write: elements of out may not lie in the same memory, nor in that of an input.
-var apartOut = []string{"bernoulli", "cat", "gather", "index_select", "kthvalue", "masked_select", "take"}
+var apartOut = []string{"bernoulli", "cat", "gather", "ger", "index_select", "kthvalue", "masked_select", "outer", "take"}
+
+// iteratedOut are operators, besides the elementwise ones, that write an element of out where they have read that of the input: out may be
+// the input, but not lie shifted in its memory.
+var iteratedOut = []string{"cumprod", "cumsum", "logcumsumexp", "sort"}
+
+// overlappingOut are the operators that write elements of out that lie in the same memory, the last one last.
+var overlappingOut = []string{"_log_softmax", "_softmax", "bmm", "bucketize", "cross", "linalg_cross", "searchsorted", "tril", "triu"}
 
 // checkOutType fails where an operator wants out to have the type of its result, and it has another.
 func checkOutType(base string, c call, result, out tensor.DType) {

@@ -43,14 +43,17 @@ func sumOfProducts(self, a, b *tensor.Tensor) *tensor.Tensor {
 	d := a.DType()
 	work := productType(d)
 	half := d == tensor.BFloat16 || d == tensor.Float16
+	dims := [3]int{a.Size(0), a.Size(a.Dim() - 2), b.Size(b.Dim() - 1)}
+	shape := dims[3-a.Dim():]
+	if a.IsHollow() {
+		return emptyBeside(a, shape, d)
+	}
 	if work == tensor.Int64 && integersPay(a, b) {
 		return productsOfIntegers(self, a, b)
 	}
 	if !half {
 		a, b = to(a, work), to(b, work)
 	}
-	dims := [3]int{a.Size(0), a.Size(a.Dim() - 2), b.Size(b.Dim() - 1)}
-	shape := dims[3-a.Dim():]
 	out := empty(shape, work)
 	if self != nil && (self.Dim() == 1 || half) {
 		self = to(self, work)
@@ -226,6 +229,9 @@ func bmm(a, b *tensor.Tensor) *tensor.Tensor {
 func productInto(product func(a, b *tensor.Tensor) *tensor.Tensor) func(c call) {
 	return func(c call) {
 		a, b, dst := c.tensor(0), c.tensor(1), c.tensor(2)
+		if a.Dim() == 2 && b.Dim() == 2 && dst.Dim() == 2 && dst.Size(0) == a.Size(0) && dst.Size(1) == b.Size(1) {
+			checkInside(dst)
+		}
 		if isProduct(dst, a, b) {
 			if a.DType() == tensor.Float32 {
 				runProduct[float32](nil, nothing, a, b, dst)

@@ -9,7 +9,16 @@ import (
 
 // Tensors of the device "meta" have a shape and no elements. Elementwise operators, views and what makes tensors know
 // that. All others run on tensors of zeros that stand for them, and of their results only the shapes are kept; those
-// whose results follow from elements fail.
+// whose results follow from elements fail. The zeros are hollow: operators with much to do, which ask for that, give
+// hollow results without computing them.
+
+// emptyBeside is empty for a result of t, hollow where t is.
+func emptyBeside(t *tensor.Tensor, shape []int, d tensor.DType) *tensor.Tensor {
+	if t.IsHollow() {
+		return must(tensor.EmptyHollow(shape, nil, d, nil))
+	}
+	return empty(shape, d)
+}
 
 // needsZeros are the operators that read or write elements in families that otherwise know tensors without.
 var needsZeros = map[string]bool{
@@ -73,9 +82,17 @@ func readsElements(name string, args []value.Value) string {
 		}
 	case "aten::index":
 		for _, i := range args[1].List().Items {
-			if i.IsTensor() && (i.Tensor().DType() == tensor.Bool || i.Tensor().DType() == tensor.Uint8) {
+			if !i.IsTensor() || !isMeta(i.Tensor()) {
+				continue
+			}
+			check(isMeta(args[0].Tensor()), "indices should be either on cpu or on the same device as the indexed tensor (cpu)")
+			if d := i.Tensor().DType(); d == tensor.Bool || d == tensor.Uint8 {
 				return "aten::nonzero"
 			}
+		}
+	case "aten::index_put", "aten::index_put_":
+		if !isMeta(args[0].Tensor()) {
+			raise(source.NotImplementedError, "Cannot inplace into non-meta tensor with meta tensor argument")
 		}
 	}
 	if ops.DependsOnElements(name) {
@@ -109,11 +126,11 @@ func (s standIns) of(meta *tensor.Tensor) *tensor.Tensor {
 	if zero := s[meta]; zero != nil {
 		return zero
 	}
-	zero := must(tensor.EmptyStrided(meta.Shape(), meta.Strides(), meta.DType()))
-	tensor.Fill(zero, tensor.Int(0))
-	if n := zero.Dim(); n >= 2 && zero.Size(n-1) == zero.Size(n-2) && (zero.DType().IsFloating() || zero.DType().IsComplex()) {
-		tensor.Fill(must(zero.Diagonal(0, n-2, n-1)), tensor.Int(1)) // so that it has an inverse
-	}
+	zero := must(tensor.EmptyHollow(meta.Shape(), meta.Strides(), meta.DType(), func(t *tensor.Tensor) {
+		if n := t.Dim(); n >= 2 && t.Size(n-1) == t.Size(n-2) && (t.DType().IsFloating() || t.DType().IsComplex()) {
+			tensor.Fill(must(t.Diagonal(0, n-2, n-1)), tensor.Int(1)) // so that it has an inverse
+		}
+	}))
 	s[meta] = zero
 	return zero
 }

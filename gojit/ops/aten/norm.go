@@ -119,7 +119,10 @@ func layerNorm(x *tensor.Tensor, shape []int, weight, bias *tensor.Tensor, eps f
 	for d := lead; d < x.Dim(); d++ {
 		statShape[d] = 1
 	}
-	out, mean, invStd = empty(x.Shape(), work), empty(statShape, work), empty(statShape, work)
+	out, mean, invStd = emptyBeside(x, x.Shape(), work), emptyBeside(x, statShape, work), emptyBeside(x, statShape, work)
+	if x.IsHollow() {
+		return to(out, x.DType()), mean, invStd
+	}
 	w, b := vectorOf(weight, work), vectorOf(bias, work)
 	if work == tensor.Float32 {
 		normalizeRows[float32](outer, n, rows, w, b, out, mean, invStd, eps)

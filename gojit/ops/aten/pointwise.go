@@ -67,6 +67,11 @@ func noBoolSub(d tensor.DType) {
 	check(d != tensor.Bool, "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
 }
 
+// noBoolOfTwo refuses a difference of which one operand holds bools; that of two is noBoolSub's.
+func noBoolOfTwo(operands [2]operand) {
+	check(operands[0].isBool() == operands[1].isBool(), "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
+}
+
 func noBoolNeg(d tensor.DType) {
 	check(d != tensor.Bool, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
 }
@@ -332,9 +337,15 @@ func withAlpha(plain, scaled *pointwise, swap bool) func(c call, dst *tensor.Ten
 		if swap {
 			operands[0], operands[1] = operands[1], operands[0]
 		}
+		if plain == sub {
+			noBoolOfTwo(operands)
+		}
 		alpha := c.scalar(2)
 		if alpha.Kind == tensor.IntScalar && alpha.Int64() == 1 {
 			return plain.run(dst, operands[:])
+		}
+		if alpha.Kind == tensor.BoolScalar {
+			check(plain.commonType(operands[:]) == tensor.Bool, "Boolean alpha only supported for Boolean results.")
 		}
 		if !alpha.IsIntegral() {
 			common := plain.commonType(operands[:])

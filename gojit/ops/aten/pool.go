@@ -289,6 +289,9 @@ func poolPlanes[T tensor.Element](p *pooling, x, out *tensor.Tensor, f func(plan
 // maxPool gives the largest element of each window and its index in the plane.
 func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
 	noComplexOrder("max_pool")(x.DType())
+	if x.IsHollow() {
+		return emptyBeside(x, p.shape(x), x.DType()), emptyBeside(x, p.shape(x), tensor.Int64)
+	}
 	work := accumulator(x.DType())
 	in := contiguous(to(x, work))
 	out, indices = empty(p.shape(x), work), empty(p.shape(x), tensor.Int64)
@@ -359,7 +362,11 @@ func pooledMaxima(x *tensor.Tensor, p pooling) *tensor.Tensor {
 		out, _ := maxPool(x, p)
 		return out
 	}
-	if last, ok := p.lastGeometry(x, work); ok {
+	last, isLast := p.lastGeometry(x, work)
+	switch {
+	case x.IsHollow():
+		return laidOut(emptyBeside(x, p.shape(x), x.DType()), isLast, false)
+	case isLast:
 		if work == tensor.Float32 {
 			return poolLast(dense.NewMaxPoolPlan[float32](last), last, x)
 		}
@@ -388,7 +395,11 @@ func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *te
 		notImplemented(name, x.DType())
 	}
 	work := accumulator(x.DType())
-	if last, ok := p.lastGeometry(x, work); ok {
+	last, isLast := p.lastGeometry(x, work)
+	switch {
+	case x.IsHollow():
+		return laidOut(emptyBeside(x, p.shape(x), x.DType()), isLast, false)
+	case isLast:
 		if work == tensor.Float32 {
 			return poolLast(dense.NewAveragePoolPlan(last, divisors[float32](&p, includePad, override)), last, x)
 		}

@@ -29,6 +29,7 @@ func drawing(name string, i, g int, d tensor.DType, f func(c call, gen *tensor.G
 // filling defines an in-place overload that fills its first argument; the generator is the last argument.
 func filling(name string, f func(c call, t *tensor.Tensor, gen *tensor.Generator)) definition {
 	return define(name, func(c call) {
+		checkInside(c.tensor(0))
 		if !isMeta(c.tensor(0)) {
 			f(c, c.tensor(0), c.generator(len(c.args)-1))
 		}

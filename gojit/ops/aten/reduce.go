@@ -467,14 +467,17 @@ var reduceFamily = slices.Concat([]definition{
 
 // sumToSize adds up the dimensions that broadcasting to t's shape has repeated.
 func sumToSize(t *tensor.Tensor, shape []int) *tensor.Tensor {
-	check(len(shape) <= t.Dim(), "size %s is not expandable to size %s.", shapeText(shape), shapeText(t.Shape()))
+	check(len(shape) <= t.Dim(), "size {%s} is not expandable to size {%s}.", shapeText(shape), shapeText(t.Shape()))
+	if len(shape) == 0 {
+		return sum(t, nil, false, t.DType())
+	}
 	var dims []int
 	lead := t.Dim() - len(shape)
 	for d, n := range t.Shape() {
 		if d < lead || shape[d-lead] == 1 && n != 1 {
 			dims = append(dims, d)
 		} else {
-			check(shape[d-lead] == n, "size %s is not expandable to size %s.", shapeText(shape), shapeText(t.Shape()))
+			check(shape[d-lead] == n, "size {%s} is not expandable to size {%s}.", shapeText(shape), shapeText(t.Shape()))
 		}
 	}
 	if len(dims) == 0 {

@@ -106,7 +106,10 @@ func (q *reducer) valueType(computed tensor.DType) tensor.DType {
 // reduceRows gives one element of type result for each row of r, whose elements are computed with in
 // another type. singles hold a number for each row, of the type computed with.
 func (q *reducer) reduceRows(r reduction, computed, result tensor.DType, singles ...*tensor.Tensor) *tensor.Tensor {
-	out := empty(r.shape, result)
+	out := emptyBeside(r.rows, r.shape, result)
+	if out.IsHollow() {
+		return out
+	}
 	var operands [4]launch.Row
 	operands[0] = launch.SingleOf(out)
 	operands[1] = launch.RowOf(r.rows, r.n)

@@ -98,6 +98,9 @@ func lastDim(t *tensor.Tensor, dim int) (rows *tensor.Tensor, n int, back func(*
 
 func softmax(t *tensor.Tensor, dim int) *tensor.Tensor {
 	floatRows("softmax", t, dim)
+	if t.IsHollow() {
+		return emptyBeside(t, t.Shape(), t.DType())
+	}
 	if t.DType() == tensor.Float64 {
 		return softmaxRows[float64](t, dim, tensor.Float64)
 	}
@@ -157,6 +160,9 @@ func (r *softmaxRoom) operands(rows ...launch.Row) []launch.Row {
 
 func logSoftmax(t *tensor.Tensor, dim int) *tensor.Tensor {
 	floatRows("log_softmax", t, dim)
+	if t.IsHollow() {
+		return emptyBeside(t, t.Shape(), t.DType())
+	}
 	if t.DType() == tensor.Float64 {
 		return logSoftmaxRows[float64](t, dim, tensor.Float64)
 	}

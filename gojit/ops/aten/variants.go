@@ -130,6 +130,7 @@ func Operators() []ops.Operator {
 			d.takesMeta = family.knowsMeta && !needsZeros[d.name]
 			all = append(all, d.functional())
 			withCheck(checks[d.name], &all[len(all)-1])
+			withLayout(d.name, &all[len(all)-1])
 			v := variants[d.name]
 			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
 				all = append(all, d.inPlace(v[0]))
@@ -249,7 +250,7 @@ func store(self, result *tensor.Tensor) {
 func (d *definition) outForm(name string) ops.Operator {
 	into, functional := d.into, d.functional()
 	base, _, _ := strings.Cut(name, ".")
-	isApart := slices.Contains(apartOut, base)
+	isApart, iterates := slices.Contains(apartOut, base), into != nil || slices.Contains(iteratedOut, base)
 	return entry(key(name), into != nil || d.takesMeta, func(c call) {
 		if len(c.out) == 0 { // the last argument is a list of tensors
 			storeList(c, functional.Run)
@@ -264,6 +265,9 @@ func (d *definition) outForm(name string) ops.Operator {
 			checkInside(c.tensor(first))
 			checkApart(c.tensor(first), inputs)
 		}
+		if iterates {
+			checkShifted(c.tensor(first), inputs)
+		}
 		if into != nil && isResult(c.tensor(first), inputs) {
 			into(call{inputs, nil}, c.tensor(first))
 			c.giveOut(0)
@@ -273,6 +277,9 @@ func (d *definition) outForm(name string) ops.Operator {
 		succeed(functional.Run(inputs, results))
 		for i, r := range results {
 			checkOutType(base, c, r.Tensor().DType(), c.tensor(first+i).DType())
+			if dst := c.tensor(first + i); !slices.Contains(overlappingOut, base) && tensor.SameShape(dst.Shape(), r.Tensor().Shape()) {
+				checkInside(dst)
+			}
 			storeOut(c.tensor(first+i), r.Tensor())
 			release(r.Tensor(), c.args)
 			c.giveOut(i)

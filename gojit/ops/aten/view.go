@@ -209,7 +209,12 @@ func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 		}
 	}
 	pickAlong(out, t, order)
-	return out
+	if t.IsContiguous() {
+		return out
+	}
+	alike := must(tensor.EmptyFormat(t, t.DType(), tensor.PreserveFormat))
+	assign(alike, out)
+	return alike
 }
 
 // roll moves elements along dimensions; those that fall off an end come in at the other.
@@ -244,13 +249,20 @@ func rot90(t *tensor.Tensor, k int, dims []int) *tensor.Tensor {
 	check(a != b, "expected rotation dims to be different, but got dim0 = %d and dim1 = %d", dims[0], dims[1])
 	switch (k%4 + 4) % 4 {
 	case 1:
-		return must(must(flip(t, []int{b}).Transpose(a, b)).Clone(tensor.ContiguousFormat))
+		return ownTransposed(flip(t, []int{b}), a, b)
 	case 2:
 		return flip(t, []int{a, b})
 	case 3:
-		return must(must(flip(t, []int{a}).Transpose(a, b)).Clone(tensor.ContiguousFormat))
+		return ownTransposed(flip(t, []int{a}), a, b)
 	}
 	return must(t.Clone(tensor.ContiguousFormat))
+}
+
+// ownTransposed is the transpose of a tensor that nobody else uses.
+func ownTransposed(t *tensor.Tensor, a, b int) *tensor.Tensor {
+	out := must(t.Transpose(a, b))
+	out.SetBase(nil)
+	return out
 }
 
 // repeatInterleave repeats each index of a dimension as often as repeats says; nil dims flatten.

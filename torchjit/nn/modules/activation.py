@@ -1,5 +1,6 @@
 """Activations and attention."""
 
+import warnings
 from typing import Optional, Tuple
 
 import torchjit as torch
@@ -117,10 +118,13 @@ class Hardtanh(Module):
     max_val: float
     inplace: bool
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value=None, max_value=None) -> None:
         super().__init__()
-        self.min_val = min_val
-        self.max_val = max_val
+        for old, new in ((min_value, "min_val"), (max_value, "max_val")):
+            if old is not None:
+                warnings.warn(f"keyword argument {new}ue is deprecated and rename to {new}", stacklevel=2)
+        self.min_val = min_val if min_value is None else min_value
+        self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
         assert self.max_val > self.min_val
 

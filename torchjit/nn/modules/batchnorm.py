@@ -144,7 +144,25 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization; on one process the same as the others."""
+    """Batch normalization; on one process, the only process_group, the same as the others."""
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, track_running_stats: bool = True, process_group=None,
+        device=None, dtype=None,
+    ) -> None:  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        self.process_group = process_group
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module, process_group=None):
+        """A module whose batch normalizations are of this class, with the same parameters. What is no such module keeps its place."""
+        converted = module
+        if isinstance(module, _BatchNorm):
+            converted = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group)
+            converted.__dict__.update(_parameters=module._parameters, _buffers=module._buffers, training=module.training)
+        for name, child in module.named_children():
+            converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return converted
 
     def _check_input_dim(self, input):
         if input.dim() < 2:

@@ -545,6 +545,13 @@ class Module:
         """Raises AssertionError: this version runs on the CPU alone."""
         return self._apply(lambda t: t.cuda(device))
 
+    def xpu(self, device: Any = None) -> Any:
+        """Raises RuntimeError: this version runs on the CPU alone. So does ipu."""
+        return self._apply(lambda t: t.xpu(device))
+
+    def ipu(self, device: Any = None) -> Any:
+        return self._apply(lambda t: t.ipu(device))
+
     def to_empty(self, *, device: Any) -> Any:
         """The module on another device with numbers that are arbitrary."""
         from torchjit import empty_like

@@ -78,12 +78,13 @@ class TransformerEncoder(Module):
 
     __constants__ = ["norm"]
 
-    def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True):
+    def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
         super().__init__()
         self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
+        self.mask_check = mask_check
 
     def forward(
         self, src: Tensor, mask: Optional[Tensor] = None, src_key_padding_mask: Optional[Tensor] = None
@@ -243,9 +244,9 @@ class Transformer(Module):
         return output
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int) -> Tensor:
+    def generate_square_subsequent_mask(sz: int, device="cpu") -> Tensor:
         """Minus infinity above the diagonal, zero elsewhere."""
-        return torch.triu(torch.full((sz, sz), float("-inf")), diagonal=1)
+        return torch.triu(torch.full((sz, sz), float("-inf"), device=device), diagonal=1)
 
     def _reset_parameters(self):
         for p in self.parameters():

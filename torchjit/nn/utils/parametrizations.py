@@ -71,7 +71,7 @@ def _nearest(matrix: Any) -> Any:
 class _Orthogonal(Module):
     """Orthogonal matrices as a function of any matrix, times an orthogonal one where that is there: `base`, with use_trivialization."""
 
-    def __init__(self, weight: Any, orthogonal_map: str, use_trivialization: bool) -> None:
+    def __init__(self, weight: Any, orthogonal_map: str, use_trivialization: bool = True) -> None:
         super().__init__()
         if weight.is_complex() and orthogonal_map == "householder":
             raise ValueError("The householder parametrization does not support complex tensors.")

@@ -84,6 +84,37 @@ class _Functions:
     """What both kinds of data pipes have: functions by name, which make other pipes of this one."""
 
     functions: dict[str, Callable[..., Any]]
+    getstate_hook: Any = None
+    reduce_ex_hook: Any = None
+    str_hook: Any = None
+    repr_hook: Any = None
+
+    @classmethod
+    def set_getstate_hook(cls, hook_fn: Any) -> None:
+        """hook_fn(attributes) gives what a pickle has of a pipe. None removes it; Exception where there is one."""
+        if cls.getstate_hook is not None and hook_fn is not None:
+            raise Exception("Attempt to override existing getstate_hook")
+        cls.getstate_hook = hook_fn
+
+    @classmethod
+    def set_reduce_ex_hook(cls, hook_fn: Any) -> None:
+        """hook_fn(pipe) gives what __reduce_ex__ does, unless it raises NotImplementedError. None removes it; Exception where there is one."""
+        if cls.reduce_ex_hook is not None and hook_fn is not None:
+            raise Exception("Attempt to override existing reduce_ex_hook")
+        cls.reduce_ex_hook = hook_fn
+
+    def __getstate__(self) -> Any:
+        hook = type(self).getstate_hook
+        return self.__dict__.copy() if hook is None else hook(self.__dict__)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        hook = type(self).reduce_ex_hook
+        if hook is not None:
+            try:
+                return hook(self)
+            except NotImplementedError:
+                pass
+        return super().__reduce_ex__(protocol)
 
     def __getattr__(self, attribute_name: str) -> Any:
         functions = type(self).functions
@@ -109,10 +140,12 @@ class _Functions:
         cls.functions[function_name] = make
 
     def __str__(self) -> str:
-        return str(type(self).__qualname__)
+        hook = type(self).str_hook
+        return str(type(self).__qualname__) if hook is None else hook(self)
 
     def __repr__(self) -> str:
-        return str(type(self).__qualname__)
+        hook = type(self).repr_hook
+        return str(type(self).__qualname__) if hook is None else hook(self)
 
     def __dir__(self) -> Any:
         return [*super().__dir__(), *self.functions]
@@ -140,17 +173,11 @@ class IterDataPipe(_Functions, IterableDataset[T_co]):
     def reset(self) -> None:
         """Called before an iterator is made: classes forget there what they have begun."""
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__.copy()
-
 
 class MapDataPipe(_Functions, Dataset[T_co]):
     """Examples by key, made from those of other pipes. Classes define __getitem__ and __len__."""
 
     functions: dict[str, Callable[..., Any]] = {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__.copy()
 
 
 class DataChunk(list[Any]):
