@@ -35,7 +35,7 @@ DYNAMIC_MODULES: dict[Any, Any] = {
     nnqr.Linear: nnqd.Linear, nnqr.GRUCell: nnqd.GRUCell, nnqr.LSTMCell: nnqd.LSTMCell, nnqr.RNNCell: nnqd.RNNCell, nnqr.LSTM: nnqd.LSTM,
 }  # fmt: skip
 DYNAMIC_FUSED_MODULES: dict[Any, tuple[Any, Any]] = {nni.LinearReLU: (nnqr.Linear, nniq.dynamic.LinearReLU)}
-WEIGHT_ONLY_MODULES: dict[Any, Any] = {}
+WEIGHT_ONLY_MODULES: dict[Any, Any] = {nnqr.Embedding: nnq.Embedding, nnqr.EmbeddingBag: nnq.EmbeddingBag}
 # Modules of floats that stand between dequantize and quantize, whose results get a scale.
 DEFAULT_MODULES: dict[Any, Any] = {
     nn.ELU: nnq.ELU, nn.LeakyReLU: nnq.LeakyReLU, nn.Hardswish: nnq.Hardswish, nn.InstanceNorm1d: nnq.InstanceNorm1d,

@@ -160,7 +160,7 @@ class _Preparation:
         asked, last = self.dtypes[match.root], self.dtypes[match.last]
         if asked.dynamic != bool(config.is_dynamic) or asked.input != config.input_dtype or last.output != config.output_dtype:
             return False
-        weighted = match.config._input_type_to_index or match.root.op == "call_module"
+        weighted = self._input_roles(match) or match.root.op == "call_module"
         return not weighted or config.weight_dtype in (None, asked.weight)
 
     def _observe(self, node: Node) -> None:
@@ -184,9 +184,14 @@ class _Preparation:
         tensors = [arg for arg in match.root.args if isinstance(arg, Node) and not self._has_no_tensors(arg)]
         return by_count[len(tensors)] is _SHARED
 
+    def _input_roles(self, match: Match) -> dict[str, int]:
+        """Where the first node of a match has its weight and bias, if it gets them."""
+        own = self.backend.configs.get(self._called(match.root), match.config)
+        return own._input_type_to_index
+
     def _observe_inputs(self, node: Node, match: Match) -> None:
         """Puts observers before the tensors that the first node of a match gets."""
-        roles = {index: role for role, index in match.config._input_type_to_index.items()}
+        roles = {index: role for role, index in self._input_roles(match).items()}
         node.args = tuple(self._observed_input(arg, node, roles.get(index, "input")) for index, arg in enumerate(node.args))
         node.kwargs = {name: self._observed_input(arg, node, name if name in roles.values() else "input") for name, arg in node.kwargs.items()}
 

@@ -18,6 +18,8 @@ from torchjit.ao.nn.quantized.modules.conv import ConvTranspose1d as ConvTranspo
 from torchjit.ao.nn.quantized.modules.conv import ConvTranspose2d as ConvTranspose2d
 from torchjit.ao.nn.quantized.modules.conv import ConvTranspose3d as ConvTranspose3d
 from torchjit.ao.nn.quantized.modules.dropout import Dropout as Dropout
+from torchjit.ao.nn.quantized.modules.embedding_ops import Embedding as Embedding
+from torchjit.ao.nn.quantized.modules.embedding_ops import EmbeddingBag as EmbeddingBag
 from torchjit.ao.nn.quantized.modules.functional_modules import FloatFunctional as FloatFunctional
 from torchjit.ao.nn.quantized.modules.functional_modules import FXFloatFunctional as FXFloatFunctional
 from torchjit.ao.nn.quantized.modules.functional_modules import QFunctional as QFunctional

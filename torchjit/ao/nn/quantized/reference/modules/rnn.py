@@ -26,7 +26,7 @@ class _RoundedWeights:
             register_weight_qparams(self, name, given.get(name), device, integral=True)
 
     def _qparams_of(self, name: str) -> tuple[Any, ...]:
-        return tuple(getattr(self, f"{name}_{part}") for part in ("qscheme", "dtype", "scale", "zero_point", "axis"))
+        return tuple(getattr(self, f"{name}_{part}", None) for part in ("qscheme", "dtype", "scale", "zero_point", "axis"))
 
     def _get_weight(self, name: str) -> Tensor:
         return _quantize_and_dequantize_weight(getattr(self, name), *self._qparams_of(name))

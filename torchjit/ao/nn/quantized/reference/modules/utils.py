@@ -64,6 +64,11 @@ class ReferenceQuantizedModule(torch.nn.Module):
 
     def _init_weight_qparams(self, weight_qparams, device):
         register_weight_qparams(self, "weight", weight_qparams, device)
+        if self.weight_qscheme is None:
+            # What float16 has no use for is in the state all the same.
+            steps = {"qscheme": torch.per_tensor_affine, "dtype": self.weight_dtype, "scale": 1.0, "zero_point": 0}
+            register_weight_qparams(self, "weight", steps, device)
+            self.weight_qscheme = None
 
     def get_weight(self):
         """The weight with the numbers that its quantized form stands for."""
