@@ -15,6 +15,7 @@ from torchjit.ao.quantization.fx.graph_module import (
     QuantizedGraphModule,
     is_observed_module,
     is_observed_standalone_module,
+    new_attribute,
 )
 from torchjit.ao.quantization.fx.lower import lower
 from torchjit.ao.quantization.fx.patterns import configs_by_class, reference_classes
@@ -31,14 +32,6 @@ from torchjit.nn.utils.parametrize import type_before_parametrizations
 __all__ = ["convert"]
 
 _INTEGERS = (torch.quint8, torch.qint8, torch.qint32)
-
-
-def new_attribute(module: Any, prefix: str) -> str:
-    """A name that a module has not, with a number after a prefix."""
-    prefix, index = prefix.replace(".", "_"), 0
-    while hasattr(module, f"{prefix}{index}"):
-        index += 1
-    return f"{prefix}{index}"
 
 
 class _Conversion:
@@ -246,11 +239,11 @@ def _weight_qparams(module: Any, qconfig: Any, observer: Any) -> Any:
         names = tuple(name for name in module._flat_weights_names if name.startswith("weight"))
     if names is not None:
         return {name: _qparams(getattr(module, name), qconfig.weight()) for name in names}
-    return _qparams(module.weight, qconfig.weight() if observer is None else observer, observer is None)
+    return _qparams(module.weight, qconfig.weight() if observer is None else observer)
 
 
-def _qparams(weight: Any, observer: Any, run: bool = True) -> dict[str, Any]:
-    if run and observer.dtype in _INTEGERS:
+def _qparams(weight: Any, observer: Any) -> dict[str, Any]:
+    if observer.dtype in _INTEGERS:
         observer(weight)
     if not getattr(observer, "qscheme", None):
         return {"qscheme": None, "dtype": observer.dtype}

@@ -14,6 +14,14 @@ __all__ = [
 ]  # fmt: skip
 
 
+def new_attribute(module: Any, prefix: str) -> str:
+    """A name that a module has not, with a number after a prefix."""
+    prefix, index = prefix.replace(".", "_"), 0
+    while hasattr(module, f"{prefix}{index}"):
+        index += 1
+    return f"{prefix}{index}"
+
+
 class FusedGraphModule(GraphModule):
     """A GraphModule that keeps the named attributes of its root."""
 

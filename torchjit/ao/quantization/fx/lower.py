@@ -111,29 +111,33 @@ class Lowering:
                 self.graph.erase_node(part)  # type: ignore[arg-type]
 
     def static_modules(self) -> None:
-        """Lowers modules with weights."""
+        """Lowers modules with weights. One that is called several times gets the scale of the last call."""
+        given = dict(self.modules)
         for node in list(self.graph.nodes):
             found = self.before_quantize(node)
             if found is None:
                 continue
             called, relu = found
-            made = _quantized_class(self.module(called), STATIC_MODULES, STATIC_FUSED_MODULES)
+            module = given.get(str(called.target)) if called.op == "call_module" else None
+            made = _quantized_class(module, STATIC_MODULES, STATIC_FUSED_MODULES)
             if made is None or relu is not None or not is_dequantize(called.args[0]):
                 continue
-            self.put(called, made.from_reference(self.module(called), *self.range_of(node)))
+            self.put(called, made.from_reference(module, *self.range_of(node)))
             called.replace_input_with(called.args[0], called.args[0].args[0])  # type: ignore[arg-type,union-attr]
             node.replace_all_uses_with(called)
             self.erase_quantize(node)
 
     def dynamic_modules(self) -> None:
         """Lowers modules with weights whose inputs are quantized by the range that each has."""
+        given = dict(self.modules)
         for node in list(self.graph.nodes):
-            made = _quantized_class(self.module(node), DYNAMIC_MODULES, DYNAMIC_FUSED_MODULES)
+            module = given.get(str(node.target)) if node.op == "call_module" else None
+            made = _quantized_class(module, DYNAMIC_MODULES, DYNAMIC_FUSED_MODULES)
             if made is None or not node.args or not is_dequantize(node.args[0]):
                 continue
             quantize: Any = node.args[0].args[0]  # type: ignore[union-attr]
             if _is_call(quantize, "call_function", torch.quantize_per_tensor_dynamic):
-                self.put(node, made.from_reference(self.module(node)))
+                self.put(node, made.from_reference(module))
                 node.replace_input_with(node.args[0], quantize.args[0])  # type: ignore[arg-type]
 
     def weight_only_modules(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torchjit as torch
 import torchjit.nn.functional as F  # noqa: N812
-from torchjit.ao.quantization.fx.graph_module import QuantizedGraphModule
+from torchjit.ao.quantization.fx.graph_module import QuantizedGraphModule, new_attribute
 from torchjit.fx import Graph, GraphModule, Node
 
 if TYPE_CHECKING:
@@ -171,8 +171,6 @@ def binary_operators(lowering: Lowering) -> None:
 
 def fold_weights(model: QuantizedGraphModule, scopes: dict[str, tuple[str, Any]]) -> QuantizedGraphModule:
     """The model with weights packed once: attributes NUMBERED after the path of what uses them, in the place of the nodes that pack them."""
-    from torchjit.ao.quantization.fx.convert import new_attribute
-
     prepacks = {prepack for prepack, _, _ in (*_weighted().values(), *_dynamic().values())}
     folded: dict[Node, Node] = {}
     for node in model.graph.nodes:

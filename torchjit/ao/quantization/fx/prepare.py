@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import copy
+import operator
 from typing import Any
 
 import torchjit as torch
 from torchjit.ao.quantization.backend_config import BackendConfig, BackendPatternConfig, DTypeConfig, ObservationType
 from torchjit.ao.quantization.fx.custom_config import PrepareCustomConfig, StandaloneModuleConfigEntry
 from torchjit.ao.quantization.fx.fuse import as_backend_config, as_config
-from torchjit.ao.quantization.fx.graph_module import ObservedGraphModule, ObservedStandaloneGraphModule
+from torchjit.ao.quantization.fx.graph_module import (
+    ObservedGraphModule,
+    ObservedStandaloneGraphModule,
+    new_attribute,
+)
 from torchjit.ao.quantization.fx.patterns import Match, configs_by_class, find_matches
 from torchjit.ao.quantization.fx.qconfigs import (
     NO_TENSOR,
@@ -24,6 +29,7 @@ from torchjit.ao.quantization.observer import _is_activation_post_process
 from torchjit.ao.quantization.qconfig import is_reuse_input_qconfig
 from torchjit.ao.quantization.qconfig_mapping import QConfigMapping
 from torchjit.ao.quantization.quantize import swap_module
+from torchjit.ao.quantization.stubs import DeQuantStub
 from torchjit.ao.quantization.utils import get_swapped_custom_module_class, weight_is_quantized
 from torchjit.fx import GraphModule, Node, map_arg
 from torchjit.nn.utils.parametrize import type_before_parametrizations
@@ -39,6 +45,10 @@ def _nodes_in(value: Any) -> list[Node]:
     found: list[Node] = []
     map_arg(value, found.append)
     return found
+
+
+def _is_item(node: Node) -> bool:
+    return node.op == "call_function" and node.target is operator.getitem
 
 
 class _Preparation:
@@ -136,11 +146,12 @@ class _Preparation:
 
     def run(self) -> None:
         """Inserts the observers."""
+        for node in self.graph.nodes:
+            check_fixed_qparams(node, self.modules, self.qconfigs.get(node.name))
         for node in list(self.graph.nodes):
             if node.op == "output":
                 self._observe_graph_output(node)
             elif node.op in ("call_function", "call_method", "call_module"):
-                check_fixed_qparams(node, self.modules, self.qconfigs.get(node.name))
                 if self._standalone(node) is not None:
                     self._observe_standalone(node)
                 elif self._is_custom(node):
@@ -233,12 +244,9 @@ class _Preparation:
         given = node.op == "placeholder" or self._standalone(node) is not None
         return self.dtypes[node].output if given else torch.float
 
-    def _insert(self, node: Node, observer: Any) -> Node:
-        """Puts a call of an observer after a node."""
-        index = 0
-        while hasattr(self.model, f"activation_post_process_{index}"):
-            index += 1
-        name = f"activation_post_process_{index}"
+    def _insert(self, node: Node, observer: Any, prefix: str = "activation_post_process_") -> Node:
+        """Puts a call of a module, such as an observer, after a node."""
+        name = new_attribute(self.model, prefix)
         devices = {p.device for p in self.model.parameters()} | {b.device for b in self.model.buffers()}
         if len(devices) == 1:
             observer.to(next(iter(devices)))
@@ -314,7 +322,21 @@ class _Preparation:
         self._put(str(node.target), made)
         self.modules.update({f"{node.target}.{name}": child for name, child in made.named_modules() if name})
         self._observe_inputs(node, self.by_node[node])
-        self._observe_output(node, self.by_node[node])
+        if any(_is_item(user) for user in node.users):
+            self._dequantize_items(node)
+        else:
+            self._observe_output(node, self.by_node[node])
+
+    def _dequantize_items(self, node: Node) -> None:
+        """Puts what dequantizes after each tensor of a tuple that a module gives quantized."""
+        for user in [user for user in node.users if _is_item(user)]:
+            if any(_is_item(inner) for inner in user.users):
+                self._dequantize_items(user)
+                continue
+            uses = list(user.users)
+            made = self._insert(user, DeQuantStub(), "dequant_stub_")
+            for use in uses:
+                use.replace_input_with(user, made)
 
     def _observe_standalone(self, node: Node) -> None:
         """Prepares a module by itself; its arguments are observed where it takes quantized ones."""

@@ -105,9 +105,9 @@ def with_fused_classes(model: GraphModule, mapping: QConfigMapping) -> QConfigMa
         if not isinstance(fused, _FusedModule):
             continue
         first, *others = [child for child in fused._modules.values() if child is not None]
-        qconfig = mapping.object_type_qconfigs.get(type(first), mapping.global_qconfig)
+        qconfig = mapping.object_type_qconfigs.get(type(first))
         for other in others:
-            if not qconfig_equals(qconfig, mapping.object_type_qconfigs.get(type(other), mapping.global_qconfig)):
+            if not qconfig_equals(qconfig, mapping.object_type_qconfigs.get(type(other))):
                 raise LookupError(
                     f"During fusion, we need to specify the same qconfigs for all module types in {type(fused)} offending type: {type(other)}"
                 )

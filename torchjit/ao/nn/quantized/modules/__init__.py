@@ -9,6 +9,7 @@ from torchjit.ao.nn.quantized.modules.activation import PReLU as PReLU
 from torchjit.ao.nn.quantized.modules.activation import ReLU6 as ReLU6
 from torchjit.ao.nn.quantized.modules.activation import Sigmoid as Sigmoid
 from torchjit.ao.nn.quantized.modules.activation import Softmax as Softmax
+from torchjit.ao.nn.quantized.modules.attention import MultiheadAttention as MultiheadAttention
 from torchjit.ao.nn.quantized.modules.batchnorm import BatchNorm2d as BatchNorm2d
 from torchjit.ao.nn.quantized.modules.batchnorm import BatchNorm3d as BatchNorm3d
 from torchjit.ao.nn.quantized.modules.conv import Conv1d as Conv1d
@@ -30,6 +31,7 @@ from torchjit.ao.nn.quantized.modules.normalization import InstanceNorm1d as Ins
 from torchjit.ao.nn.quantized.modules.normalization import InstanceNorm2d as InstanceNorm2d
 from torchjit.ao.nn.quantized.modules.normalization import InstanceNorm3d as InstanceNorm3d
 from torchjit.ao.nn.quantized.modules.normalization import LayerNorm as LayerNorm
+from torchjit.ao.nn.quantized.modules.rnn import LSTM as LSTM
 from torchjit.nn import MaxPool2d as MaxPool2d
 
 

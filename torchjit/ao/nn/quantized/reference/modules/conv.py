@@ -93,7 +93,7 @@ class ConvTranspose1d(_ConvNd, nn.ConvTranspose1d):
         self._init_weight_qparams(weight_qparams, device)
 
     def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
-        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, self.dilation)
+        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 1, self.dilation)
         return F.conv_transpose1d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
 
 
@@ -110,7 +110,7 @@ class ConvTranspose2d(_ConvNd, nn.ConvTranspose2d):
         self._init_weight_qparams(weight_qparams, device)
 
     def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
-        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, self.dilation)
+        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 2, self.dilation)
         return F.conv_transpose2d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
 
 
@@ -127,5 +127,5 @@ class ConvTranspose3d(_ConvNd, nn.ConvTranspose3d):
         self._init_weight_qparams(weight_qparams, device)
 
     def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
-        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, self.dilation)
+        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 3, self.dilation)
         return F.conv_transpose3d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)

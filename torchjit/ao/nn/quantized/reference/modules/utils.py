@@ -36,7 +36,7 @@ def _as_tensor(value, dtype, device):
 
 
 def _quantize_weight(
-    weight: torch.Tensor, weight_qscheme: torch.qscheme, weight_dtype: torch.dtype, weight_scale: torch.Tensor, weight_zero_point: torch.Tensor,
+    weight: torch.Tensor, weight_qscheme: int, weight_dtype: torch.dtype, weight_scale: torch.Tensor, weight_zero_point: torch.Tensor,
     weight_axis: torch.Tensor,
 ) -> torch.Tensor:  # fmt: skip
     """The weight in its quantized type, or in float16. Raises Exception for other types and schemes."""
@@ -52,7 +52,7 @@ def _quantize_weight(
 
 
 def _quantize_and_dequantize_weight(
-    weight: torch.Tensor, weight_qscheme: torch.qscheme, weight_dtype: torch.dtype, weight_scale: torch.Tensor, weight_zero_point: torch.Tensor,
+    weight: torch.Tensor, weight_qscheme: int, weight_dtype: torch.dtype, weight_scale: torch.Tensor, weight_zero_point: torch.Tensor,
     weight_axis: torch.Tensor,
 ) -> torch.Tensor:  # fmt: skip
     """The weight with the numbers that its quantized form stands for."""
