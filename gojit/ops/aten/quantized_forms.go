@@ -194,6 +194,7 @@ func quantizedScalar(c call, product bool) *tensor.Tensor {
 		if b < 0 {
 			shift = -int64(-b/q.Scale + 0.5)
 		}
+		b = float64(shift) * q.Scale // whole steps are added
 		moved := float64(q.ZeroPoint - shift)
 		switch {
 		case moved < low:

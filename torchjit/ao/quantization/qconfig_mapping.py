@@ -121,8 +121,8 @@ def _get_default_qconfig_mapping(is_qat: bool, backend: str, version: int) -> QC
     """The mapping with the backend's configuration for all, apart from what needs another observer."""
     qconfig = (get_default_qat_qconfig if is_qat else get_default_qconfig)(backend, version)
     weight = default_weight_fake_quant if is_qat else default_weight_observer
-    # The scales of transposed convolutions are those of whole tensors.
-    transposed = QConfig(activation=qconfig.activation, weight=weight)
+    # These backends have a scale for each channel, which transposed convolutions cannot have.
+    transposed = QConfig(activation=qconfig.activation, weight=weight) if backend in ("fbgemm", "x86") else qconfig
     mapping = QConfigMapping().set_global(qconfig).set_object_type("reshape", default_reuse_input_qconfig)
     for found in _WEIGHTED:
         mapping.set_object_type(found, transposed if found in _TRANSPOSED else qconfig)

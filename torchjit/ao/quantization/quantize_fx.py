@@ -138,7 +138,7 @@ def convert_fx(
 ) -> torch.nn.Module:  # fmt: skip
     """The quantized model for one that `prepare_fx` or `prepare_qat_fx` gave, which stays as it is.
 
-    Each configuration of qconfig_mapping is that of the preparation, or None for parts that are not to be quantized after all; otherwise ValueError.
+    Each configuration of qconfig_mapping is that of the preparation, or None for parts that are not to be quantized after all; else AssertionError.
     """
     return _convert_fx(
         graph_module, False, convert_custom_config, _remove_qconfig=_remove_qconfig, qconfig_mapping=qconfig_mapping, backend_config=backend_config

@@ -30,7 +30,7 @@ def avg_pool2d(
 ) -> Tensor:  # fmt: skip
     """F.avg_pool2d; results have the scale of the input."""
     _check(input, "avg_pool2d")
-    return F.avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return F.avg_pool2d(input, kernel_size, kernel_size if stride is None else stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def avg_pool3d(
@@ -39,7 +39,7 @@ def avg_pool3d(
 ) -> Tensor:  # fmt: skip
     """F.avg_pool3d; results have the scale of the input."""
     _check(input, "avg_pool3d")
-    return F.avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return F.avg_pool3d(input, kernel_size, kernel_size if stride is None else stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:

@@ -253,7 +253,7 @@ def _qparams(weight: Any, observer: Any) -> dict[str, Any]:
 def _checked_qconfigs(model: GraphModule, mapping: Any) -> dict[str, Any]:
     """The configurations that a model was prepared with, or those of a mapping, which may say None where the others say more.
 
-    Raises ValueError where it says anything else.
+    Raises AssertionError where it says anything else.
     """
     prepared: dict[str, Any] = model._qconfig_map
     if mapping is None:
@@ -266,7 +266,7 @@ def _checked_qconfigs(model: GraphModule, mapping: Any) -> dict[str, Any]:
         before = {"": before} if part == "global_qconfig" else before
         for key, qconfig in found.items():
             if qconfig is not None and not qconfig_equals(before.get(key), qconfig):
-                raise ValueError(
+                raise AssertionError(
                     f"Expected convert qconfig to be the same as prepare qconfig or None; {part} {key!r} was {before.get(key)}, now {qconfig}"
                 )
     modules = dict(model.named_modules(remove_duplicate=False))
