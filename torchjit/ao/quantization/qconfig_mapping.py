@@ -36,7 +36,8 @@ MODULE_NAME_OBJECT_TYPE_ORDER_DICT_KEY = "module_name_object_type_order"
 class QConfigMapping:
     """Configurations of the parts of a model. Where several apply, the last of these wins:
 
-    one for all; those of classes, functions and names of methods; those of regular expressions for paths of submodules; those of paths; those of the
+    one for all; those of classes, functions and names of methods; those of regular expressions for paths of submodules; those of paths;
+    those of the
     n-th use of a function or class in the submodule of a path. The setters return the object; None says that a part is not quantized.
     """
 
@@ -81,7 +82,9 @@ class QConfigMapping:
             OBJECT_TYPE_DICT_KEY: list(self.object_type_qconfigs.items()),
             MODULE_NAME_REGEX_DICT_KEY: list(self.module_name_regex_qconfigs.items()),
             MODULE_NAME_DICT_KEY: list(self.module_name_qconfigs.items()),
-            MODULE_NAME_OBJECT_TYPE_ORDER_DICT_KEY: [(*place, qconfig) for place, qconfig in self.module_name_object_type_order_qconfigs.items()],
+            MODULE_NAME_OBJECT_TYPE_ORDER_DICT_KEY: [
+                (*place, qconfig) for place, qconfig in self.module_name_object_type_order_qconfigs.items()
+            ],
         }
 
     @classmethod

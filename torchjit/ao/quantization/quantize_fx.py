@@ -20,9 +20,7 @@ __all__ = ["fuse_fx", "prepare_fx", "prepare_qat_fx", "convert_fx", "convert_to_
 
 def _check_is_graph_module(model: Any) -> None:
     if not isinstance(model, GraphModule):
-        raise ValueError(
-            "input model must be a GraphModule, Got type:" + str(type(model)) + " Please make sure to follow the tutorials."
-        )
+        raise ValueError("input model must be a GraphModule, Got type:" + str(type(model)) + " Please make sure to follow the tutorials.")
 
 
 def _swap_ff_with_fxff(model: torch.nn.Module) -> None:
@@ -99,7 +97,8 @@ def prepare_fx(
     """A model that has been trained as a graph with observers, to be run on typical input before `convert_fx`.
 
     Modules are fused and share their parameters with the model, which is in eval mode. qconfig_mapping says which observers watch what,
-    prepare_custom_config what is treated in another way, backend_config which patterns can be quantized. Raises ValueError where something that
+    prepare_custom_config what is treated in another way, backend_config which patterns can be quantized. Raises ValueError where something
+    that
     gives results in a fixed range has an observer for others, LookupError where modules that are fused have different configurations.
 
         prepared = prepare_fx(model.eval(), get_default_qconfig_mapping("fbgemm"), (x,))
@@ -113,7 +112,7 @@ def prepare_qat_fx(
     model: torch.nn.Module, qconfig_mapping: QConfigMapping | dict[str, Any], example_inputs: tuple[Any, ...],
     prepare_custom_config: PrepareCustomConfig | dict[str, Any] | None = None, backend_config: BackendConfig | dict[str, Any] | None = None,
 ) -> ObservedGraphModule:  # fmt: skip
-    """A model in training as a graph whose weights and activations are rounded as quantization will round them, to be trained before `convert_fx`.
+    """A model in training as a graph whose weights and activations are rounded as quantization will round them; train it before `convert_fx`.
 
     Arguments and errors are those of `prepare_fx`, with a mapping as `get_default_qat_qconfig_mapping` gives it.
     """
@@ -121,7 +120,8 @@ def prepare_qat_fx(
 
 
 def _convert_fx(
-    graph_module: GraphModule, is_reference: bool, convert_custom_config: Any = None, is_standalone_module: bool = False, _remove_qconfig: bool = True,
+    graph_module: GraphModule, is_reference: bool, convert_custom_config: Any = None, is_standalone_module: bool = False,
+    _remove_qconfig: bool = True,
     qconfig_mapping: Any = None, backend_config: Any = None,
 ) -> torch.nn.Module:  # fmt: skip
     custom = as_config(ConvertCustomConfig, convert_custom_config, "convert_custom_config")
@@ -138,10 +138,16 @@ def convert_fx(
 ) -> torch.nn.Module:  # fmt: skip
     """The quantized model for one that `prepare_fx` or `prepare_qat_fx` gave, which stays as it is.
 
-    Each configuration of qconfig_mapping is that of the preparation, or None for parts that are not to be quantized after all; else AssertionError.
+    Each configuration of qconfig_mapping is that of the preparation, or None for parts that are not to be quantized after all; else
+    AssertionError.
     """
     return _convert_fx(
-        graph_module, False, convert_custom_config, _remove_qconfig=_remove_qconfig, qconfig_mapping=qconfig_mapping, backend_config=backend_config
+        graph_module,
+        False,
+        convert_custom_config,
+        _remove_qconfig=_remove_qconfig,
+        qconfig_mapping=qconfig_mapping,
+        backend_config=backend_config,
     )
 
 
@@ -149,9 +155,14 @@ def convert_to_reference_fx(
     graph_module: GraphModule, convert_custom_config: ConvertCustomConfig | dict[str, Any] | None = None, _remove_qconfig: bool = True,
     qconfig_mapping: QConfigMapping | dict[str, Any] | None = None, backend_config: BackendConfig | dict[str, Any] | None = None,
 ) -> torch.nn.Module:  # fmt: skip
-    """`convert_fx` for other backends: a model of floats that are quantized and dequantized again, and of modules that round their weights."""
+    """`convert_fx` for other backends: a model of floats that are quantized and dequantized again, with modules that round their weights."""
     return _convert_fx(
-        graph_module, True, convert_custom_config, _remove_qconfig=_remove_qconfig, qconfig_mapping=qconfig_mapping, backend_config=backend_config
+        graph_module,
+        True,
+        convert_custom_config,
+        _remove_qconfig=_remove_qconfig,
+        qconfig_mapping=qconfig_mapping,
+        backend_config=backend_config,
     )
 
 

@@ -13,8 +13,10 @@ from torchjit.nn.modules.utils import _pair, _single, _triple
 # ruff: noqa: A002
 
 __all__ = [
-    "avg_pool2d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "conv1d", "conv2d", "conv3d", "interpolate", "linear", "max_pool1d",
-    "max_pool2d", "celu", "leaky_relu", "hardtanh", "hardswish", "threshold", "elu", "hardsigmoid", "clamp", "upsample", "upsample_bilinear",
+    "avg_pool2d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "conv1d", "conv2d", "conv3d", "interpolate", "linear",
+    "max_pool1d",
+    "max_pool2d", "celu", "leaky_relu", "hardtanh", "hardswish", "threshold", "elu", "hardsigmoid", "clamp", "upsample",
+    "upsample_bilinear",
     "upsample_nearest",
 ]  # fmt: skip
 
@@ -30,7 +32,9 @@ def avg_pool2d(
 ) -> Tensor:  # fmt: skip
     """F.avg_pool2d; results have the scale of the input."""
     _check(input, "avg_pool2d")
-    return F.avg_pool2d(input, kernel_size, kernel_size if stride is None else stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return F.avg_pool2d(
+        input, kernel_size, kernel_size if stride is None else stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
 def avg_pool3d(
@@ -39,7 +43,9 @@ def avg_pool3d(
 ) -> Tensor:  # fmt: skip
     """F.avg_pool3d; results have the scale of the input."""
     _check(input, "avg_pool3d")
-    return F.avg_pool3d(input, kernel_size, kernel_size if stride is None else stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return F.avg_pool3d(
+        input, kernel_size, kernel_size if stride is None else stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
@@ -55,7 +61,8 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def _conv(
-    dim: int, input: Tensor, weight: Tensor, bias: Any, sizes: tuple[Any, Any, Any], groups: int, padding_mode: str, scale: float, zero_point: int,
+    dim: int, input: Tensor, weight: Tensor, bias: Any, sizes: tuple[Any, Any, Any], groups: int, padding_mode: str, scale: float,
+    zero_point: int,
     dtype: Any,
 ) -> Tensor:  # fmt: skip
     if padding_mode != "zeros":
@@ -72,26 +79,38 @@ def _conv(
 
 
 def conv1d(
-    input: Tensor, weight: Tensor, bias: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros",
+    input: Tensor, weight: Tensor, bias: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
+    padding_mode: str = "zeros",
     scale: float = 1.0, zero_point: int = 0, dtype: Any = torch.quint8,
 ) -> Tensor:  # fmt: skip
-    """A convolution of quint8 with a weight of qint8; results have the given scale. Raises NotImplementedError for other types and padding modes."""
+    """A convolution of quint8 with a weight of qint8; results have the given scale.
+
+    Raises NotImplementedError for other types and padding modes.
+    """
     return _conv(1, input, weight, bias, (stride, padding, dilation), groups, padding_mode, scale, zero_point, dtype)
 
 
 def conv2d(
-    input: Tensor, weight: Tensor, bias: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros",
+    input: Tensor, weight: Tensor, bias: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
+    padding_mode: str = "zeros",
     scale: float = 1.0, zero_point: int = 0, dtype: Any = torch.quint8,
 ) -> Tensor:  # fmt: skip
-    """A convolution of quint8 with a weight of qint8; results have the given scale. Raises NotImplementedError for other types and padding modes."""
+    """A convolution of quint8 with a weight of qint8; results have the given scale.
+
+    Raises NotImplementedError for other types and padding modes.
+    """
     return _conv(2, input, weight, bias, (stride, padding, dilation), groups, padding_mode, scale, zero_point, dtype)
 
 
 def conv3d(
-    input: Tensor, weight: Tensor, bias: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros",
+    input: Tensor, weight: Tensor, bias: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
+    padding_mode: str = "zeros",
     scale: float = 1.0, zero_point: int = 0, dtype: Any = torch.quint8,
 ) -> Tensor:  # fmt: skip
-    """A convolution of quint8 with a weight of qint8; results have the given scale. Raises NotImplementedError for other types and padding modes."""
+    """A convolution of quint8 with a weight of qint8; results have the given scale.
+
+    Raises NotImplementedError for other types and padding modes.
+    """
     return _conv(3, input, weight, bias, (stride, padding, dilation), groups, padding_mode, scale, zero_point, dtype)
 
 
@@ -109,7 +128,13 @@ def linear(input: Tensor, weight: Tensor, bias: Any = None, scale: float | None 
 
 
 def max_pool1d(
-    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
 ) -> Tensor:
     """F.max_pool1d without indices. Raises NotImplementedError where they are wanted."""
     if return_indices:
@@ -118,7 +143,13 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
 ) -> Tensor:
     """F.max_pool2d without indices. Raises NotImplementedError where they are wanted."""
     if return_indices:

@@ -33,8 +33,10 @@ _OWN = ObservationType.OUTPUT_USE_DIFFERENT_OBSERVER_AS_INPUT
 _SHARED = ObservationType.OUTPUT_SHARE_OBSERVER_WITH_INPUT
 _RELUS = (nn.ReLU, F.relu)
 
+
 def _config(
-    pattern: Any, dtypes: DTypes, observation: ObservationType = _OWN, root: Any = None, qat: Any = None, reference: Any = None, fused: Any = None,
+    pattern: Any, dtypes: DTypes, observation: ObservationType = _OWN, root: Any = None, qat: Any = None, reference: Any = None,
+    fused: Any = None,
     method: Any = None, inputs: dict[str, int] | None = None,
 ) -> BackendPatternConfig:  # fmt: skip
     made = BackendPatternConfig(pattern).set_observation_type(observation).set_dtype_configs(dtypes)
@@ -56,7 +58,8 @@ def _conv_dimension(dim: int, dtypes: DTypes) -> Iterator[BackendPatternConfig]:
     conv, bn, function = getattr(nn, f"Conv{dim}d"), getattr(nn, f"BatchNorm{dim}d"), getattr(F, f"conv{dim}d")
     conv_relu, conv_bn, conv_bn_relu = (getattr(nni, f"{name}{dim}d") for name in ("ConvReLU", "ConvBn", "ConvBnReLU"))
     trained, trained_relu, trained_bn, trained_bn_relu = (
-        getattr(module, f"{name}{dim}d") for module, name in ((nnqat, "Conv"), (nniqat, "ConvReLU"), (nniqat, "ConvBn"), (nniqat, "ConvBnReLU"))
+        getattr(module, f"{name}{dim}d")
+        for module, name in ((nnqat, "Conv"), (nniqat, "ConvReLU"), (nniqat, "ConvBn"), (nniqat, "ConvBnReLU"))
     )
     rounded = {"root": conv, "reference": getattr(nnqr, f"Conv{dim}d")}
     yield _config(conv, dtypes, qat=trained, **rounded)
@@ -109,7 +112,10 @@ def addmm_configs(dtypes: DTypes) -> Configs:
 
 
 def binary_configs(dtypes: DTypes) -> Configs:
-    """Sums and products of elements, with rectifiers after them, and products of matrices. With a number the result has the scale of the tensor."""
+    """Sums and products of elements, with rectifiers after them, and products of matrices.
+
+    With a number the result has the scale of the tensor.
+    """
     made = []
     for function in (operator.add, torch.add, operator.mul, torch.mul):
         for pattern in [(relu, function) for relu in (*_RELUS, torch.relu)] + [function]:
@@ -153,12 +159,15 @@ def fixed_qparams_configs(dtypes: DTypes) -> Configs:
 def share_qparams_configs(dtypes: DTypes) -> Configs:
     """What takes quantized tensors as others, and gives tensors with the scale of its input."""
     shared = (
-        nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d, nn.Hardtanh, nn.Identity,
+        nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d, nn.Hardtanh,
+        nn.Identity,
         nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.ReLU, nn.ReLU6,
-        F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d, F.hardtanh, F.hardtanh_, F.interpolate, F.max_pool1d, F.max_pool2d,
+        F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d, F.hardtanh, F.hardtanh_, F.interpolate, F.max_pool1d,
+        F.max_pool2d,
         F.max_pool3d, F.relu, F.relu6, F.avg_pool1d, F.avg_pool2d, F.avg_pool3d,
         torch.clamp, torch.flatten, torch.mean, torch.repeat_interleave, torch.transpose, torch.squeeze, torch.stack, torch.unsqueeze,
-        operator.floordiv, "contiguous", "clamp", "detach", "detach_", "mean", "permute", "repeat", "repeat_interleave", "reshape", "resize_",
+        operator.floordiv, "contiguous", "clamp", "detach", "detach_", "mean", "permute", "repeat", "repeat_interleave", "reshape",
+        "resize_",
         "relu", "relu_", "shape", "size", "squeeze", "squeeze_", "transpose", "unsqueeze", "unsqueeze_", "view",
     )  # fmt: skip
     return [_config(pattern, dtypes, _SHARED) for pattern in shared]

@@ -1,7 +1,7 @@
 """What a backend computes with quantized tensors: a list of patterns, each with the element types and modules for it.
 
-A pattern is a class of modules, a function or the name of a method; a tuple says that the first of it gets what the second gives: (nn.ReLU, nn.Conv2d)
-is a convolution with a rectifier after it, and (nn.ReLU, (nn.BatchNorm2d, nn.Conv2d)) has a normalization between them.
+A pattern is a class of modules, a function or the name of a method. A tuple says that the first of it gets what the second gives: (nn.ReLU,
+nn.Conv2d) is a convolution with a rectifier after it, and (nn.ReLU, (nn.BatchNorm2d, nn.Conv2d)) has a normalization between them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,12 @@ class DTypeConfig:
     is_dynamic: bool | None
 
     def __init__(
-        self, input_dtype: Any = None, output_dtype: Any = None, weight_dtype: Any = None, bias_dtype: Any = None, is_dynamic: bool | None = None
+        self,
+        input_dtype: Any = None,
+        output_dtype: Any = None,
+        weight_dtype: Any = None,
+        bias_dtype: Any = None,
+        is_dynamic: bool | None = None,
     ) -> None:
         for name, given in zip(_TENSORS, (input_dtype, output_dtype, weight_dtype)):
             constrained = given if isinstance(given, DTypeWithConstraints) else DTypeWithConstraints(dtype=given)
@@ -174,7 +179,9 @@ class BackendPatternConfig:
     def _set_extra_inputs_getter(self, extra_inputs_getter: Any) -> BackendPatternConfig:
         return self._set("_extra_inputs_getter", extra_inputs_getter)
 
-    def _set_num_tensor_args_to_observation_type(self, num_tensor_args_to_observation_type: dict[int, ObservationType]) -> BackendPatternConfig:
+    def _set_num_tensor_args_to_observation_type(
+        self, num_tensor_args_to_observation_type: dict[int, ObservationType]
+    ) -> BackendPatternConfig:
         return self._set("_num_tensor_args_to_observation_type", num_tensor_args_to_observation_type)
 
     def _set_input_type_to_index(self, input_type_to_index: dict[str, int]) -> BackendPatternConfig:

@@ -25,7 +25,12 @@ from torchjit.ao.quantization.qconfig import qconfig_equals
 from torchjit.ao.quantization.qconfig_mapping import QConfigMapping
 from torchjit.ao.quantization.quantize import _remove_qconfig
 from torchjit.ao.quantization.stubs import DeQuantStub
-from torchjit.ao.quantization.utils import get_qparam_dict, get_swapped_custom_module_class, is_per_channel, weight_is_quantized
+from torchjit.ao.quantization.utils import (
+    get_qparam_dict,
+    get_swapped_custom_module_class,
+    is_per_channel,
+    weight_is_quantized,
+)
 from torchjit.fx import Graph, GraphModule, Node, map_arg
 from torchjit.nn.utils.parametrize import type_before_parametrizations
 
@@ -37,7 +42,9 @@ _INTEGERS = (torch.quint8, torch.qint8, torch.qint32)
 class _Conversion:
     """Converts the observers and modules of one graph, which is changed."""
 
-    def __init__(self, model: GraphModule, custom: ConvertCustomConfig, backend: BackendConfig, is_reference: bool, qconfigs: dict[str, Any]) -> None:
+    def __init__(
+        self, model: GraphModule, custom: ConvertCustomConfig, backend: BackendConfig, is_reference: bool, qconfigs: dict[str, Any]
+    ) -> None:
         self.model, self.custom, self.backend, self.is_reference, self.qconfigs = model, custom, backend, is_reference, qconfigs
         self.graph: Graph = model.graph
         self.scopes: dict[str, tuple[str, Any]] = model._node_name_to_scope
@@ -146,7 +153,9 @@ class _Conversion:
         if observed.name not in self.qconfigs or self.qconfigs[observed.name] is not None:
             return self.scopes[observed.name][0] if observed.name in self.scopes else ""
         users = list(node.users)
-        user = next((u for u in users if u.op == "call_module" and isinstance(self.modules[str(u.target)], nn.Linear)), users[0] if users else None)
+        user = next(
+            (u for u in users if u.op == "call_module" and isinstance(self.modules[str(u.target)], nn.Linear)), users[0] if users else None
+        )
         path = self.scopes[user.name][0] if user is not None and user.name in self.scopes else ""
         return path + "_input"
 
@@ -267,7 +276,8 @@ def _checked_qconfigs(model: GraphModule, mapping: Any) -> dict[str, Any]:
         for key, qconfig in found.items():
             if qconfig is not None and not qconfig_equals(before.get(key), qconfig):
                 raise AssertionError(
-                    f"Expected convert qconfig to be the same as prepare qconfig or None; {part} {key!r} was {before.get(key)}, now {qconfig}"
+                    f"Expected convert qconfig to be the same as prepare qconfig or None; {part} {key!r} was {before.get(key)}, "
+                    f"now {qconfig}"
                 )
     modules = dict(model.named_modules(remove_duplicate=False))
     kept = {path: module.qconfig for path, module in modules.items() if hasattr(module, "qconfig")}

@@ -107,7 +107,10 @@ class PrepareCustomConfig:
 
     @classmethod
     def from_dict(cls, prepare_custom_config_dict: dict[str, Any]) -> PrepareCustomConfig:
-        """The configuration of a dictionary as to_dict gives it. Raises ValueError for entries of other classes and unknown quantization types."""
+        """The configuration of a dictionary as to_dict gives it.
+
+        Raises ValueError for entries of other classes and unknown quantization types.
+        """
         made = cls()
         for key, setter in (
             (STANDALONE_MODULE_NAME_DICT_KEY, made.set_standalone_module_name),
@@ -115,7 +118,11 @@ class PrepareCustomConfig:
         ):
             for module, mapping, inputs, custom, backend in prepare_custom_config_dict.get(key, []):
                 setter(
-                    module, _as(QConfigMapping, mapping, key), inputs, _as(PrepareCustomConfig, custom, key), _as(BackendConfig, backend, key)
+                    module,
+                    _as(QConfigMapping, mapping, key),
+                    inputs,
+                    _as(PrepareCustomConfig, custom, key),
+                    _as(BackendConfig, backend, key),
                 )
         made.float_to_observed_mapping = _by_type(prepare_custom_config_dict.get(FLOAT_TO_OBSERVED_DICT_KEY, {}))
         for key, attribute in _PREPARE_LISTS.items():
@@ -130,7 +137,12 @@ class PrepareCustomConfig:
             (STANDALONE_MODULE_CLASS_DICT_KEY, self.standalone_module_classes),
         ):
             for module, entry in entries.items():  # type: ignore[attr-defined]
-                parts = (_dict(entry.qconfig_mapping), entry.example_inputs, _dict(entry.prepare_custom_config), _dict(entry.backend_config))
+                parts = (
+                    _dict(entry.qconfig_mapping),
+                    entry.example_inputs,
+                    _dict(entry.prepare_custom_config),
+                    _dict(entry.backend_config),
+                )
                 found.setdefault(key, []).append((module, *parts))
         found.update(_by_name(FLOAT_TO_OBSERVED_DICT_KEY, self.float_to_observed_mapping))
         found.update({key: getattr(self, attribute) for key, attribute in _PREPARE_LISTS.items() if getattr(self, attribute)})

@@ -19,7 +19,9 @@ __all__ = ["fuse"]
 def as_config(cls: Any, given: Any, name: str) -> Any:
     """A configuration, made of a dictionary where that was given, which warns; a new one for None."""
     if isinstance(given, dict):
-        warnings.warn(f"Passing a {name}_dict is deprecated and will not be supported in a future version. Please pass in a {cls.__name__} instead.")
+        warnings.warn(
+            f"Passing a {name}_dict is deprecated and will not be supported in a future version. Please pass in a {cls.__name__} instead."
+        )
         return cls.from_dict(given)
     return cls() if given is None else given
 

@@ -40,7 +40,15 @@ class FusedGraphModule(GraphModule):
 
 
 # What prepare_fx puts down for convert_fx.
-STATE = ("_node_name_to_scope", "_qconfig_map", "_qconfig_mapping", "_prepare_custom_config", "_equalization_qconfig_map", "_is_qat", "_observed_node_names")
+STATE = (
+    "_node_name_to_scope",
+    "_qconfig_map",
+    "_qconfig_mapping",
+    "_prepare_custom_config",
+    "_equalization_qconfig_map",
+    "_is_qat",
+    "_observed_node_names",
+)
 
 
 class ObservedGraphModule(FusedGraphModule):

@@ -1,9 +1,9 @@
 """Reference modules and functions between dequantize and quantize become quantized ones.
 
-    dequantize -> (module that rounds its weight) -> relu? -> quantize         a quantized module, which has the scale of the result
-    dequantize -> (function of a rounded weight) -> relu? -> quantize          a quantized operator of a packed weight
-    dequantize -> (sum or product) -> relu? -> quantize                        a quantized operator
-    dequantize -> (what takes quantized tensors too) -> quantize               the same without both
+dequantize -> (module that rounds its weight) -> relu? -> quantize         a quantized module, which has the scale of the result
+dequantize -> (function of a rounded weight) -> relu? -> quantize          a quantized operator of a packed weight
+dequantize -> (sum or product) -> relu? -> quantize                        a quantized operator
+dequantize -> (what takes quantized tensors too) -> quantize               the same without both
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ WEIGHT_ONLY_MODULES: dict[Any, Any] = {nnqr.Embedding: nnq.Embedding, nnqr.Embed
 DEFAULT_MODULES: dict[Any, Any] = {
     nn.ELU: nnq.ELU, nn.LeakyReLU: nnq.LeakyReLU, nn.Hardswish: nnq.Hardswish, nn.InstanceNorm1d: nnq.InstanceNorm1d,
     nn.InstanceNorm2d: nnq.InstanceNorm2d, nn.InstanceNorm3d: nnq.InstanceNorm3d, nn.LayerNorm: nnq.LayerNorm, nn.Dropout: nnq.Dropout,
-    nn.PReLU: nnq.PReLU, nn.Softmax: nnq.Softmax, nn.BatchNorm2d: nnq.BatchNorm2d, nn.BatchNorm3d: nnq.BatchNorm3d, nni.BNReLU2d: nniq.BNReLU2d,
+    nn.PReLU: nnq.PReLU, nn.Softmax: nnq.Softmax, nn.BatchNorm2d: nnq.BatchNorm2d, nn.BatchNorm3d: nnq.BatchNorm3d, nni.BNReLU2d:
+    nniq.BNReLU2d,
     nni.BNReLU3d: nniq.BNReLU3d,
 }  # fmt: skip
 

@@ -18,7 +18,8 @@ KEPT_FUNCTIONS = {
     F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d, F.hardtanh, F.hardtanh_, F.interpolate, F.max_pool1d, F.max_pool2d,
     F.max_pool3d, F.relu, F.relu6, F.avg_pool1d, F.avg_pool2d, F.avg_pool3d, F.hardsigmoid, torch.sigmoid, torch.tanh, torch.clamp,
     torch.flatten, torch.mean, torch.repeat_interleave, torch.transpose, torch.squeeze, torch.stack, torch.unsqueeze, torch.cat,
-    "contiguous", "clamp", "detach", "detach_", "mean", "permute", "repeat", "repeat_interleave", "reshape", "resize_", "relu", "relu_", "squeeze",
+    "contiguous", "clamp", "detach", "detach_", "mean", "permute", "repeat", "repeat_interleave", "reshape", "resize_", "relu", "relu_",
+    "squeeze",
     "squeeze_", "transpose", "unsqueeze", "unsqueeze_", "view", "hardsigmoid", "hardsigmoid_", "sigmoid", "sigmoid_", "tanh", "tanh_",
 }  # fmt: skip
 # Of the functions that become operators with a scale, those whose operators have `inplace` too.
@@ -170,7 +171,7 @@ def binary_operators(lowering: Lowering) -> None:
 
 
 def fold_weights(model: QuantizedGraphModule, scopes: dict[str, tuple[str, Any]]) -> QuantizedGraphModule:
-    """The model with weights packed once: attributes NUMBERED after the path of what uses them, in the place of the nodes that pack them."""
+    """The model with weights packed once: numbered attributes in the place of the nodes that pack them."""
     prepacks = {prepack for prepack, _, _ in (*_weighted().values(), *_dynamic().values())}
     folded: dict[Node, Node] = {}
     for node in model.graph.nodes:

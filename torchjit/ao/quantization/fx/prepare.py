@@ -204,7 +204,9 @@ class _Preparation:
         """Puts observers before the tensors that the first node of a match gets."""
         roles = {index: role for role, index in self._input_roles(match).items()}
         node.args = tuple(self._observed_input(arg, node, roles.get(index, "input")) for index, arg in enumerate(node.args))
-        node.kwargs = {name: self._observed_input(arg, node, name if name in roles.values() else "input") for name, arg in node.kwargs.items()}
+        node.kwargs = {
+            name: self._observed_input(arg, node, name if name in roles.values() else "input") for name, arg in node.kwargs.items()
+        }
 
     def _observed_input(self, arg: Any, node: Node, role: str) -> Any:
         """What a node gets in the place of an argument: that of an observer where the type of its elements is to be another."""
@@ -347,7 +349,12 @@ class _Preparation:
         path = str(node.target)
         mapping = entry.qconfig_mapping or QConfigMapping().set_global(self.qconfigs[node.name])
         made = _prepare_standalone_module_fx(
-            self.modules[path], mapping, self.is_qat, entry.example_inputs, entry.prepare_custom_config, entry.backend_config or self.backend
+            self.modules[path],
+            mapping,
+            self.is_qat,
+            entry.example_inputs,
+            entry.prepare_custom_config,
+            entry.backend_config or self.backend,
         )
         self._put(path, made)
         self.modules.update({f"{path}.{name}": child for name, child in made.named_modules() if name})
@@ -370,7 +377,8 @@ def _swap_trained(model: GraphModule, qconfigs: dict[str, Any], qat_classes: dic
 
 def prepare(
     model: GraphModule, qconfig_mapping: QConfigMapping | dict[str, Any], is_qat: bool, node_name_to_scope: dict[str, tuple[str, Any]],
-    example_inputs: tuple[Any, ...], prepare_custom_config: PrepareCustomConfig | dict[str, Any] | None = None, _equalization_config: Any = None,
+    example_inputs: tuple[Any, ...], prepare_custom_config: PrepareCustomConfig | dict[str, Any] | None = None,
+    _equalization_config: Any = None,
     backend_config: BackendConfig | dict[str, Any] | None = None, is_standalone_module: bool = False,
 ) -> ObservedGraphModule:  # fmt: skip
     """The model, which is fused, with observers. What the conversion has to know is put down in attributes."""

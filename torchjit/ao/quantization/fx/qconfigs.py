@@ -58,9 +58,7 @@ def qconfig_for_module(mapping: QConfigMapping, cls: Any, path: str, otherwise: 
     return found
 
 
-def node_qconfigs(
-    graph: Graph, modules: dict[str, Any], mapping: QConfigMapping, scopes: dict[str, tuple[str, Any]]
-) -> dict[str, Any]:
+def node_qconfigs(graph: Graph, modules: dict[str, Any], mapping: QConfigMapping, scopes: dict[str, tuple[str, Any]]) -> dict[str, Any]:
     """The configuration of each node by its name; calls of modules put it down as `qconfig` of the module too."""
     uses: dict[tuple[str, Any], int] = defaultdict(int)
 
@@ -96,7 +94,10 @@ def node_qconfigs(
 
 
 def with_fused_classes(model: GraphModule, mapping: QConfigMapping) -> QConfigMapping:
-    """The mapping in which fused classes have the configuration of the first of their modules. Raises LookupError where the others have another."""
+    """The mapping in which fused classes have the configuration of the first of their modules.
+
+    Raises LookupError where the others have another.
+    """
     made = QConfigMapping.from_dict(mapping.to_dict())
     if not mapping.object_type_qconfigs:
         return made
@@ -109,7 +110,8 @@ def with_fused_classes(model: GraphModule, mapping: QConfigMapping) -> QConfigMa
         for other in others:
             if not qconfig_equals(qconfig, mapping.object_type_qconfigs.get(type(other))):
                 raise LookupError(
-                    f"During fusion, we need to specify the same qconfigs for all module types in {type(fused)} offending type: {type(other)}"
+                    f"During fusion, we need to specify the same qconfigs for all module types in {type(fused)} "
+                    f"offending type: {type(other)}"
                 )
         if qconfig is not None:
             made.object_type_qconfigs[type(fused)] = qconfig
@@ -138,6 +140,7 @@ def check_fixed_qparams(node: Node, modules: dict[str, Any], qconfig: Any) -> No
     if not isinstance(observer, type(fixed)) or (observer.scale, observer.zero_point) != (fixed.scale, fixed.zero_point):
         raise ValueError(
             f"QConfigMapping must specify fixed qparams observer for fixed qparams op '{node.format_node()}' type: '{called}'. Please use "
-            "torch.ao.quantization.get_default_qconfig_mapping or torch.ao.quantization.get_default_qat_qconfig_mapping instead. Example: \n"
+            "torch.ao.quantization.get_default_qconfig_mapping or torch.ao.quantization.get_default_qat_qconfig_mapping instead. "
+            "Example: \n"
             '    qconfig_mapping = get_default_qconfig_mapping("fbgemm") \n    model = prepare_fx(model, qconfig_mapping, example_inputs)'
         )

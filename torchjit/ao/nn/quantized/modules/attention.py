@@ -30,7 +30,9 @@ class MultiheadAttention(_MultiheadAttention):
     def from_observed(cls, other: Any) -> Any:
         """The module for one that has been observed. Raises AssertionError for other classes."""
         if not isinstance(other, cls._FLOAT_MODULE):
-            raise AssertionError(f"nnq.MultiheadAttention.from_observed only works for quantizable.MultiheadAttention, but got: {type(other)}")
+            raise AssertionError(
+                f"nnq.MultiheadAttention.from_observed only works for quantizable.MultiheadAttention, but got: {type(other)}"
+            )
         made = converted(cls, other)
         # The rows that are added to keys and values have the steps of theirs.
         for bias, linear in ((other.bias_k, made.linear_K), (other.bias_v, made.linear_V)):

@@ -81,7 +81,8 @@ class Embedding(nn.Module):
     _FLOAT_MODULE = nn.Embedding
 
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None, max_norm: Optional[float] = None, norm_type: float = 2.0,
+        self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None, max_norm: Optional[float] = None,
+        norm_type: float = 2.0,
         scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Optional[Tensor] = None, dtype=torch.quint8,
     ) -> None:  # fmt: skip
         super().__init__()
@@ -131,7 +132,10 @@ class Embedding(nn.Module):
     def from_reference(cls, ref_embedding):
         """The table for one that rounds its vectors."""
         return cls(
-            ref_embedding.num_embeddings, ref_embedding.embedding_dim, _weight=ref_embedding.get_quantized_weight(), dtype=ref_embedding.weight_dtype
+            ref_embedding.num_embeddings,
+            ref_embedding.embedding_dim,
+            _weight=ref_embedding.get_quantized_weight(),
+            dtype=ref_embedding.weight_dtype,
         )
 
 
@@ -141,7 +145,8 @@ class EmbeddingBag(Embedding):
     _FLOAT_MODULE = nn.EmbeddingBag
 
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, max_norm: Optional[float] = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+        self, num_embeddings: int, embedding_dim: int, max_norm: Optional[float] = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
         mode: str = "sum", sparse: bool = False, _weight: Optional[Tensor] = None, include_last_offset: bool = False, dtype=torch.quint8,
     ) -> None:  # fmt: skip
         super().__init__(num_embeddings, embedding_dim, _weight=_weight, dtype=dtype)
@@ -154,7 +159,8 @@ class EmbeddingBag(Embedding):
         compressed_indices_mapping: Optional[Tensor] = None,
     ) -> Tensor:  # fmt: skip
         return torch.ops.quantized.embedding_bag_byte(
-            self._packed_params._packed_weight, indices, offsets, False, 0, self.pruned_weights, per_sample_weights, compressed_indices_mapping,
+            self._packed_params._packed_weight, indices, offsets, False, 0, self.pruned_weights, per_sample_weights,
+            compressed_indices_mapping,
             self.include_last_offset,
         )  # fmt: skip
 

@@ -98,7 +98,9 @@ class RNNCellBase(nn.Module):
     def from_reference(cls, ref_mod):
         """The cell for one that rounds its weights."""
         if not hasattr(ref_mod, "weight_ih_dtype"):
-            raise AssertionError("We are assuming weight_ih exists in reference module, may need to relax the assumption to support the use case")
+            raise AssertionError(
+                "We are assuming weight_ih exists in reference module, may need to relax the assumption to support the use case"
+            )
         dtype = ref_mod.weight_ih_dtype
         made = cls._like(ref_mod, dtype)
         if dtype == torch.qint8:

@@ -15,6 +15,7 @@ from torchjit.ao.nn.quantized.reference.modules.sparse import Embedding as Embed
 from torchjit.ao.nn.quantized.reference.modules.sparse import EmbeddingBag as EmbeddingBag
 
 __all__ = [
-    "Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "RNNCell", "LSTMCell", "GRUCell", "LSTM",
+    "Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "RNNCell", "LSTMCell", "GRUCell",
+    "LSTM",
     "Embedding", "EmbeddingBag",
 ]  # fmt: skip

@@ -36,7 +36,8 @@ class Conv1d(_ConvNd, nn.Conv1d):
     """nn.Conv1d with a weight that is rounded in each call."""
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None,
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
+        device=None,
         dtype=None, weight_qparams=None,
     ):  # fmt: skip
         nn.Conv1d.__init__(
@@ -52,7 +53,8 @@ class Conv2d(_ConvNd, nn.Conv2d):
     """nn.Conv2d with a weight that is rounded in each call."""
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None,
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
+        device=None,
         dtype=None, weight_qparams=None,
     ):  # fmt: skip
         nn.Conv2d.__init__(
@@ -68,7 +70,8 @@ class Conv3d(_ConvNd, nn.Conv3d):
     """nn.Conv3d with a weight that is rounded in each call."""
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None,
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
+        device=None,
         dtype=None, weight_qparams=None,
     ):  # fmt: skip
         nn.Conv3d.__init__(
@@ -84,11 +87,24 @@ class ConvTranspose1d(_ConvNd, nn.ConvTranspose1d):
     """nn.ConvTranspose1d with a weight that is rounded in each call."""
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros",
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
+        padding_mode="zeros",
         device=None, dtype=None, weight_qparams=None,
     ):  # fmt: skip
         nn.ConvTranspose1d.__init__(
-            self, in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
+            self,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            bias,
+            dilation,
+            padding_mode,
+            device,
+            dtype,
         )
         self._init_weight_qparams(weight_qparams, device)
 
@@ -101,11 +117,24 @@ class ConvTranspose2d(_ConvNd, nn.ConvTranspose2d):
     """nn.ConvTranspose2d with a weight that is rounded in each call."""
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros",
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
+        padding_mode="zeros",
         device=None, dtype=None, weight_qparams=None,
     ):  # fmt: skip
         nn.ConvTranspose2d.__init__(
-            self, in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
+            self,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            bias,
+            dilation,
+            padding_mode,
+            device,
+            dtype,
         )
         self._init_weight_qparams(weight_qparams, device)
 
@@ -118,11 +147,24 @@ class ConvTranspose3d(_ConvNd, nn.ConvTranspose3d):
     """nn.ConvTranspose3d with a weight that is rounded in each call."""
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros",
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
+        padding_mode="zeros",
         device=None, dtype=None, weight_qparams=None,
     ):  # fmt: skip
         nn.ConvTranspose3d.__init__(
-            self, in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
+            self,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            bias,
+            dilation,
+            padding_mode,
+            device,
+            dtype,
         )
         self._init_weight_qparams(weight_qparams, device)
 

@@ -16,7 +16,8 @@ class Linear(nn.Linear, ReferenceQuantizedModule):
     _IS_REFERENCE = True
 
     def __init__(
-        self, in_features: int, out_features: int, bias_: bool = True, device: Optional[torch.device] = None, dtype: Optional[torch.dtype] = None,
+        self, in_features: int, out_features: int, bias_: bool = True, device: Optional[torch.device] = None,
+        dtype: Optional[torch.dtype] = None,
         weight_qparams: Optional[Dict[str, Any]] = None,
     ):  # fmt: skip
         super().__init__(in_features, out_features, bias_, device, dtype)

@@ -9,9 +9,10 @@ _PER_CHANNEL = (torch.per_channel_affine, torch.per_channel_affine_float_qparams
 
 
 def register_weight_qparams(module, name, qparams, device, integral=False) -> None:
-    """Gives a module what rounds its weight of a name: attributes NAME_qscheme and NAME_dtype, buffers NAME_scale, NAME_zero_point and NAME_axis.
+    """Gives a module what rounds its weight of a name: NAME_qscheme and NAME_dtype, buffers NAME_scale, NAME_zero_point and NAME_axis.
 
-    Without qparams, a dictionary, weights have steps of 1. Zero points become int32 where integral is set. Raises AssertionError for other schemes.
+    Without qparams, a dictionary, weights have steps of 1. Zero points become int32 where integral is set. Raises AssertionError for other
+    schemes.
     """
     if qparams is None:
         qparams = {"qscheme": torch.per_tensor_affine, "dtype": torch.quint8, "scale": 1.0, "zero_point": 0}
@@ -100,4 +101,8 @@ class ReferenceQuantizedModule(torch.nn.Module):
 
 def _get_weight_qparam_keys(state_dict: typing.Dict[str, typing.Any], prefix: str):  # noqa: UP006
     """The names under which a state has what rounds a weight."""
-    return [name for name in ("weight_qscheme", "weight_dtype", "weight_scale", "weight_zero_point", "weight_axis") if prefix + name in state_dict]
+    return [
+        name
+        for name in ("weight_qscheme", "weight_dtype", "weight_scale", "weight_zero_point", "weight_axis")
+        if prefix + name in state_dict
+    ]
