@@ -264,12 +264,14 @@ func setPrintOptions(c *call) error {
 	return nil
 }
 
-// tensorQScheme replies 0 for one scale and 1 for a scale for each index of a dimension.
+// tensorQScheme replies 0 for one scale, 1 for a scale for each index of a dimension, and 2 where zero points lie between integers.
 func tensorQScheme(c *call) error {
 	q := c.argTensor(0).Quantizer()
 	switch {
 	case q == nil:
 		return source.Errorf(source.RuntimeError, source.Range{}, "Could not run 'aten::qscheme' with arguments from the 'CPU' backend: the tensor is not quantized")
+	case q.FloatZeros != nil:
+		c.int(2)
 	case q.PerChannel():
 		c.int(1)
 	default:

@@ -159,7 +159,7 @@ class Tensor(_TensorBase):
 
     def qscheme(self) -> Any:
         """How a quantized tensor's integers are read. Raises RuntimeError where the tensor is not quantized."""
-        return qschemes[("per_tensor_affine", "per_channel_affine")[_native.tensor_qscheme(self)]]
+        return qschemes[("per_tensor_affine", "per_channel_affine", "per_channel_affine_float_qparams")[_native.tensor_qscheme(self)]]
 
     def is_shared(self) -> builtins.bool:
         """Whether other processes see the memory: they do not."""

@@ -117,7 +117,8 @@ for _kind in (Tensor, Size):
 def _quantizer_of(t: Tensor) -> tuple[Any, ...]:
     if t.qscheme() is qschemes["per_tensor_affine"]:
         return _QSCHEME["per_tensor_affine"], t.q_scale(), t.q_zero_point()
-    return _QSCHEME["per_channel_affine"], t.q_per_channel_scales(), t.q_per_channel_zero_points(), t.q_per_channel_axis()
+    scheme = next(found for name, found in _QSCHEME.items() if qschemes[name] is t.qscheme())
+    return scheme, t.q_per_channel_scales(), t.q_per_channel_zero_points(), t.q_per_channel_axis()
 
 
 def save(
@@ -298,7 +299,7 @@ def _rebuild_qtensor(storage: Any, offset: int, size: Any, stride: Any, quantize
     raw = integers._tensor().as_strided(tuple(size), tuple(stride), offset)
     if quantizer[0] is qschemes["per_tensor_affine"]:
         return torch._make_per_tensor_quantized_tensor(raw, *quantizer[1:3])
-    if quantizer[0] is not qschemes["per_channel_affine"]:
+    if quantizer[0] not in (qschemes["per_channel_affine"], qschemes["per_channel_affine_float_qparams"]):
         raise NotImplementedError(f"a tensor quantized by {quantizer[0]} cannot be loaded by this version of torchjit")
     return torch._make_per_channel_quantized_tensor(raw, *quantizer[1:4])
 

@@ -378,8 +378,12 @@ func (n *Node) attach(args, out []value.Value, views bool) {
 	n.holdResults(out)
 }
 
-// isConstant reports whether an output has no gradient: the permutation of a decomposition, the statistics of a normalization.
+// isConstant reports whether an output has no gradient: the permutation of a decomposition, the statistics of a normalization, what is computed
+// of integers.
 func (n *Node) isConstant(output int) bool {
+	if strings.HasPrefix(n.op, "quantized::") {
+		return true
+	}
 	switch n.op {
 	case "aten::linalg_lu":
 		return output == 0

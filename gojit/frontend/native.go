@@ -8,9 +8,10 @@ import (
 
 // nativeMethods has the operators that methods of native classes are, by the name of the class.
 var nativeMethods = map[string]map[string]string{
-	types.NativePrefix + "quantized.LinearPackedParamsBase": {"unpack": "quantized::linear_unpack"},
-	types.NativePrefix + "quantized.Conv2dPackedParamsBase": convMethods("quantized::conv2d_"),
-	types.NativePrefix + "quantized.Conv3dPackedParamsBase": convMethods("quantized::conv3d_"),
+	types.NativePrefix + "quantized.LinearPackedParamsBase":    {"unpack": "quantized::linear_unpack"},
+	types.NativePrefix + "quantized.EmbeddingPackedParamsBase": {"unpack": "quantized::embedding_bag_unpack"},
+	types.NativePrefix + "quantized.Conv2dPackedParamsBase":    convMethods("quantized::conv2d_"),
+	types.NativePrefix + "quantized.Conv3dPackedParamsBase":    convMethods("quantized::conv3d_"),
 }
 
 // convMethods gives the operators of a packed convolution, whose names begin with prefix.

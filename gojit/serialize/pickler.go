@@ -268,15 +268,11 @@ func (p *pickler) quantizer(q *tensor.Quantizer) error {
 		p.e.Tuple()
 		return nil
 	}
-	scales, err := tensor.FromSlice(q.Scales, len(q.Scales))
+	scales, zeros, err := q.ChannelTensors()
 	if err != nil {
 		return err
 	}
-	zeros, err := tensor.FromSlice(q.ZeroPoints, len(q.ZeroPoints))
-	if err != nil {
-		return err
-	}
-	p.e.Global("torch", "per_channel_affine")
+	p.e.Global("torch", q.Scheme())
 	if err := p.tensor(scales); err != nil {
 		return err
 	}

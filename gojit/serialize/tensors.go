@@ -404,8 +404,8 @@ func (u *unpickler) quantized(args []any) (value.Value, error) {
 	if err != nil {
 		return value.None, err
 	}
-	if q.PerChannel() && (q.Axis < 0 || q.Axis >= t.Dim() || len(q.Scales) != t.Size(q.Axis) || len(q.ZeroPoints) != len(q.Scales)) {
-		return value.None, archiveError("A tensor of shape %v is quantized along dimension %d with %d scales and %d zero points", t.Shape(), q.Axis, len(q.Scales), len(q.ZeroPoints))
+	if q.PerChannel() && (q.Axis < 0 || q.Axis >= t.Dim() || !q.FitsChannels(t.Size(q.Axis))) {
+		return value.None, archiveError("A tensor of shape %v is quantized along dimension %d with %d scales and %d zero points", t.Shape(), q.Axis, len(q.Scales), len(q.ZeroPoints)+len(q.FloatZeros))
 	}
 	t.SetQuantizer(q)
 	return value.OfTensor(t), nil
@@ -422,7 +422,7 @@ func (u *unpickler) quantizer(scheme []any) (*tensor.Quantizer, error) {
 			return nil, malformed
 		}
 		return &tensor.Quantizer{Scale: scale, ZeroPoint: zero}, nil
-	case "per_channel_affine":
+	case "per_channel_affine", "per_channel_affine_float_qparams":
 		if len(scheme) < 4 {
 			return nil, malformed
 		}
@@ -430,6 +430,13 @@ func (u *unpickler) quantizer(scheme []any) (*tensor.Quantizer, error) {
 		scales, err := u.numbers(scheme[1], tensor.Float64)
 		if err != nil || !isInt {
 			return nil, malformed
+		}
+		if kind.Name != "per_channel_affine" {
+			zeros, err := u.numbers(scheme[2], tensor.Float32)
+			if err != nil {
+				return nil, malformed
+			}
+			return &tensor.Quantizer{Scales: slices.Clone(tensor.Data[float64](scales)), FloatZeros: slices.Clone(tensor.Data[float32](zeros)), Axis: int(axis)}, nil
 		}
 		zeros, err := u.numbers(scheme[2], tensor.Int64)
 		if err != nil {

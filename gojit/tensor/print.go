@@ -94,6 +94,12 @@ func (o PrintOptions) quantizerText(q *Quantizer) []string {
 			"scale=" + decimal.Python(q.Scale), "zero_point=" + strconv.FormatInt(q.ZeroPoint, 10),
 		}
 	}
+	if q.FloatZeros != nil {
+		return []string{
+			"quantization_scheme=torch." + q.Scheme(), "scale=" + vectorText(o, q.floatScales()),
+			"zero_point=" + vectorText(o, q.FloatZeros), "axis=" + strconv.Itoa(q.Axis),
+		}
+	}
 	return []string{
 		"quantization_scheme=torch.per_channel_affine",
 		"scale=" + vectorText(o, q.Scales),

@@ -5,10 +5,52 @@ import "math"
 // PerChannel reports whether each index of one dimension has its own scale and zero point.
 func (q *Quantizer) PerChannel() bool { return q.Scales != nil }
 
+// Scheme is the name of how the integers are read.
+func (q *Quantizer) Scheme() string {
+	switch {
+	case q.FloatZeros != nil:
+		return "per_channel_affine_float_qparams"
+	case q.PerChannel():
+		return "per_channel_affine"
+	}
+	return "per_tensor_affine"
+}
+
+// floatScales are the scales in single precision, as they are where zero points are.
+func (q *Quantizer) floatScales() []float32 {
+	made := make([]float32, len(q.Scales))
+	for i, s := range q.Scales {
+		made[i] = float32(s)
+	}
+	return made
+}
+
+// ChannelTensors gives scales and zero points of a tensor with several: Float64 and Int64, or both Float32 where zero points lie between integers.
+func (q *Quantizer) ChannelTensors() (scales, zeros *Tensor, err error) {
+	if q.FloatZeros != nil {
+		if scales, err = FromSlice(q.floatScales(), len(q.Scales)); err == nil {
+			zeros, err = FromSlice(append([]float32{}, q.FloatZeros...), len(q.FloatZeros))
+		}
+		return scales, zeros, err
+	}
+	if scales, err = FromSlice(append([]float64{}, q.Scales...), len(q.Scales)); err == nil {
+		zeros, err = FromSlice(append([]int64{}, q.ZeroPoints...), len(q.ZeroPoints))
+	}
+	return scales, zeros, err
+}
+
+// FitsChannels reports whether each of n indices has a scale and a zero point.
+func (q *Quantizer) FitsChannels(n int) bool {
+	return len(q.Scales) == n && len(q.ZeroPoints)+len(q.FloatZeros) == n
+}
+
 // at returns scale and zero point of an index along the axis.
 func (q *Quantizer) at(channel int) (scale float64, zero int64) {
 	if q.Scales == nil {
 		return q.Scale, q.ZeroPoint
+	}
+	if q.FloatZeros != nil {
+		return q.Scales[channel], 0
 	}
 	return q.Scales[channel], q.ZeroPoints[channel]
 }
@@ -49,7 +91,11 @@ func Quantize(t *Tensor, q *Quantizer, d DType) (*Tensor, error) {
 	low, high := IntegerRange(d)
 	for i, x := range Data[float32](t) {
 		scale, zero := q.at(i / inner % channels)
-		v := math.RoundToEven(float64(x*(1/float32(scale)))) + float64(zero)
+		steps := x * (1 / float32(scale))
+		if q.FloatZeros != nil {
+			steps += q.FloatZeros[i/inner%channels]
+		}
+		v := math.RoundToEven(float64(steps)) + float64(zero)
 		storeInteger(out, i, int64(min(max(v, low), high)))
 	}
 	return out, nil
@@ -60,8 +106,9 @@ func (q *Quantizer) layout(t *Tensor) (inner, channels int, err error) {
 	if q.Scales == nil {
 		return max(t.numel, 1), 1, nil
 	}
-	if q.Axis < 0 || q.Axis >= len(t.shape) || len(q.Scales) != t.shape[q.Axis] || len(q.ZeroPoints) != len(q.Scales) {
-		return 0, 0, runtimeError("expected one scale and zero point for each index of dimension %d of a tensor of shape %s, but got %d and %d", q.Axis, FormatShape(t.shape), len(q.Scales), len(q.ZeroPoints))
+	if q.Axis < 0 || q.Axis >= len(t.shape) || !q.FitsChannels(t.shape[q.Axis]) {
+		return 0, 0, runtimeError("expected one scale and zero point for each index of dimension %d of a tensor of shape %s, but got %d and %d",
+			q.Axis, FormatShape(t.shape), len(q.Scales), len(q.ZeroPoints)+len(q.FloatZeros))
 	}
 	inner = 1
 	for _, n := range t.shape[q.Axis+1:] {
@@ -115,6 +162,13 @@ func dequantize[T uint8 | int8 | int32](q *Quantizer, integers, out *Tensor, inn
 	for start := 0; start < len(from); start += inner {
 		scale, zero := q.at(start / inner % channels)
 		factor, end := float32(scale), min(start+inner, len(from))
+		if q.FloatZeros != nil {
+			between := q.FloatZeros[start/inner%channels]
+			for i, v := range from[start:end] {
+				to[start+i] = (float32(v) - between) * factor
+			}
+			continue
+		}
 		for i, v := range from[start:end] {
 			to[start+i] = float32(int64(v)-zero) * factor
 		}

@@ -38,12 +38,14 @@ type Tensor struct {
 }
 
 // Quantizer says how integers stand for real numbers: real = Scale * (integer - ZeroPoint). Where
-// Scales is there, index i of dimension Axis has Scales[i] and ZeroPoints[i] instead.
+// Scales is there, index i of dimension Axis has Scales[i] and ZeroPoints[i] instead, or FloatZeros[i]
+// where zero points lie between integers.
 type Quantizer struct {
 	Scale      float64
 	ZeroPoint  int64
 	Scales     []float64
 	ZeroPoints []int64
+	FloatZeros []float32
 	Axis       int
 }
 

@@ -66,7 +66,7 @@ func equalQuantizers(a, b *tensor.Quantizer) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Scale == b.Scale && a.ZeroPoint == b.ZeroPoint && a.Axis == b.Axis && slices.Equal(a.Scales, b.Scales) && slices.Equal(a.ZeroPoints, b.ZeroPoints)
+	return a.Scale == b.Scale && a.ZeroPoint == b.ZeroPoint && a.Axis == b.Axis && slices.Equal(a.Scales, b.Scales) && slices.Equal(a.ZeroPoints, b.ZeroPoints) && slices.Equal(a.FloatZeros, b.FloatZeros)
 }
 
 // elements returns the memory of a contiguous tensor's elements.

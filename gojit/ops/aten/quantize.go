@@ -175,8 +175,13 @@ func outputQuantizer(c call, i int) *tensor.Quantizer {
 	return &tensor.Quantizer{Scale: c.float(i), ZeroPoint: int64(c.int(i + 1))}
 }
 
-// channelQuantizer reads scales, zero points and the dimension of the channels of the first argument from argument i on.
+// channelQuantizer reads scales, zero points and the dimension of the channels of the first argument from argument i on. Zero points of floats
+// lie between integers.
 func channelQuantizer(c call, i int) *tensor.Quantizer {
+	if c.tensor(i + 1).DType().IsFloating() {
+		return &tensor.Quantizer{Scales: slices.Clone(tensor.Data[float64](contiguous(to(c.tensor(i), tensor.Float64)))),
+			FloatZeros: slices.Clone(tensor.Data[float32](contiguous(to(c.tensor(i+1), tensor.Float32)))), Axis: wrapDim(c.int(i+2), c.tensor(0))}
+	}
 	return &tensor.Quantizer{Scales: slices.Clone(tensor.Data[float64](contiguous(to(c.tensor(i), tensor.Float64)))),
 		ZeroPoints: slices.Clone(tensor.Data[int64](contiguous(to(c.tensor(i+1), tensor.Int64)))), Axis: wrapDim(c.int(i+2), c.tensor(0))}
 }
@@ -204,6 +209,9 @@ var quantizeFamily = slices.Concat([]definition{
 		return quantized(c.tensor(0), channelQuantizer(c, 1), c.dtypeOr(4, tensor.QInt8))
 	}),
 	giving("quantize_per_tensor_dynamic", func(c call) *tensor.Tensor {
+		if d := c.dtypeOr(1, tensor.QUInt8); d == tensor.Float16 {
+			return to(c.tensor(0), d) // halves have no scale
+		}
 		return quantized(c.tensor(0), dynamicQuantizer(c.tensor(0), c.bool(2)), c.dtypeOr(1, tensor.QUInt8))
 	}),
 	giving("_make_per_tensor_quantized_tensor", func(c call) *tensor.Tensor {
@@ -240,12 +248,12 @@ var quantizeFamily = slices.Concat([]definition{
 	answering("q_scale", func(c call) value.Value { return value.Float(quantizerOf(c.tensor(0)).Scale) }),
 	answering("q_zero_point", func(c call) value.Value { return value.Int(quantizerOf(c.tensor(0)).ZeroPoint) }),
 	giving("q_per_channel_scales", func(c call) *tensor.Tensor {
-		q := channelQuantizerOf(c.tensor(0))
-		return must(tensor.FromSlice(slices.Clone(q.Scales), len(q.Scales)))
+		scales, _, err := channelQuantizerOf(c.tensor(0)).ChannelTensors()
+		return must(scales, err)
 	}),
 	giving("q_per_channel_zero_points", func(c call) *tensor.Tensor {
-		q := channelQuantizerOf(c.tensor(0))
-		return must(tensor.FromSlice(slices.Clone(q.ZeroPoints), len(q.ZeroPoints)))
+		_, zeros, err := channelQuantizerOf(c.tensor(0)).ChannelTensors()
+		return must(zeros, err)
 	}),
 	answering("q_per_channel_axis", func(c call) value.Value { return value.Int(int64(channelQuantizerOf(c.tensor(0)).Axis)) }),
 	answering("quantized::linear_prepack", func(c call) value.Value { return packLinear(c, false) }),
@@ -258,4 +266,4 @@ var quantizeFamily = slices.Concat([]definition{
 	giving("quantized::linear_relu_dynamic_fp16", func(c call) *tensor.Tensor { return relu.on(halfLinear(c)) }),
 	staticLinear("quantized::linear", false),
 	staticLinear("quantized::linear_relu", true),
-}, quantizedConvFamily, prepackedFamily, quantizedArithmeticFamily, quantizedRecurrentFamily, quantizedFormFamily)
+}, quantizedConvFamily, prepackedFamily, quantizedArithmeticFamily, quantizedRecurrentFamily, quantizedFormFamily, quantizedEmbeddingFamily)

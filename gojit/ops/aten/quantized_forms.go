@@ -194,6 +194,7 @@ func quantizedScalar(c call, product bool) *tensor.Tensor {
 		if b < 0 {
 			shift = -int64(-b/q.Scale + 0.5)
 		}
+		b = float64(shift) * q.Scale // whole steps are added
 		moved := float64(q.ZeroPoint - shift)
 		switch {
 		case moved < low:
@@ -253,6 +254,8 @@ var quantizedFormFamily = []definition{
 	giving("quantized::dropout", func(c call) *tensor.Tensor { return c.tensor(0) }),
 	giving("quantized::add.Scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, false) }),
 	giving("quantized::mul.Scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, true) }),
+	giving("quantized::add_relu.Scalar", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, false)) }),
+	giving("quantized::mul_relu.Scalar", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, true)) }),
 	giving("quantized::add_scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, false) }),
 	giving("quantized::mul_scalar", func(c call) *tensor.Tensor { return quantizedScalar(c, true) }),
 	giving("quantized::add_scalar_relu", func(c call) *tensor.Tensor { return rectified(quantizedScalar(c, false)) }),

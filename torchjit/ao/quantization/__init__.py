@@ -10,6 +10,7 @@ from torchjit.ao.quantization.fuse_modules import fuse_modules_qat as fuse_modul
 from torchjit.ao.quantization.fuser_method_mappings import *  # noqa: F403
 from torchjit.ao.quantization.observer import *  # noqa: F403
 from torchjit.ao.quantization.qconfig import *  # noqa: F403
+from torchjit.ao.quantization.qconfig_mapping import *  # noqa: F403
 from torchjit.ao.quantization.quant_type import QuantType as QuantType
 from torchjit.ao.quantization.quant_type import quant_type_to_str as quant_type_to_str
 from torchjit.ao.quantization.quantization_mappings import *  # noqa: F403

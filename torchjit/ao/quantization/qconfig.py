@@ -227,6 +227,10 @@ def add_module_to_qconfig_obs_ctr(qconfig: Any, module: Any) -> Any:
     def with_device(make: Any) -> Any:
         if isinstance(make, FakeQuantizeBase) or not hasattr(make, "with_callable_args"):
             return make
+        try:
+            make(factory_kwargs=None)
+        except TypeError:
+            return make  # what has no tensors has no device
         return make.with_callable_args(factory_kwargs=get_factory_kwargs_based_on_module_device)
 
     return QConfig(with_device(qconfig.activation), with_device(qconfig.weight))

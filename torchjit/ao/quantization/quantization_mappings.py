@@ -13,6 +13,7 @@ from torchjit.ao.nn import qat as nnqat
 from torchjit.ao.nn import quantized as nnq
 from torchjit.ao.nn.qat import dynamic as nnqatd
 from torchjit.ao.nn.quantized import dynamic as nnqd
+from torchjit.ao.nn.quantized import reference as nnqr
 from torchjit.ao.quantization.fake_quantize import (
     default_fixed_qparams_range_0to1_fake_quant,
     default_fixed_qparams_range_neg1to1_fake_quant,
@@ -27,7 +28,7 @@ __all__ = [
     "DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS", "DEFAULT_STATIC_QUANT_MODULE_MAPPINGS", "DEFAULT_QAT_MODULE_MAPPINGS",
     "DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS", "DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS", "DEFAULT_MODULE_TO_ACT_POST_PROCESS", "no_observer_set",
     "get_default_static_quant_module_mappings", "get_default_static_quant_reference_module_mappings",
-    "get_static_quant_module_class", "get_dynamic_quant_module_class", "get_default_qat_module_mappings", "get_embedding_qat_module_mappings",
+    "get_embedding_static_quant_module_mappings", "get_static_quant_module_class", "get_dynamic_quant_module_class", "get_default_qat_module_mappings", "get_embedding_qat_module_mappings",
     "get_default_dynamic_quant_module_mappings", "get_default_qconfig_propagation_list", "get_default_compare_output_module_list",
     "get_default_float_to_quantized_operator_mappings", "get_quantized_operator",
 ]  # fmt: skip
@@ -35,6 +36,7 @@ __all__ = [
 DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
     QuantStub: nnq.Quantize,
     DeQuantStub: nnq.DeQuantize,
+    **{getattr(nn, name): getattr(nnqr, name) for name in nnqr.modules.__all__},
 }
 
 DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
@@ -50,6 +52,8 @@ DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
     nn.ConvTranspose2d: nnq.ConvTranspose2d,
     nn.ConvTranspose3d: nnq.ConvTranspose3d,
     nn.ELU: nnq.ELU,
+    nn.Embedding: nnq.Embedding,
+    nn.EmbeddingBag: nnq.EmbeddingBag,
     nn.GroupNorm: nnq.GroupNorm,
     nn.Hardswish: nnq.Hardswish,
     nn.InstanceNorm1d: nnq.InstanceNorm1d,
@@ -106,6 +110,11 @@ DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
     nn.modules.linear.NonDynamicallyQuantizableLinear: nnqd.Linear,
     nn.LSTM: nnqd.LSTM,
     nn.GRU: nnqd.GRU,
+    nn.LSTMCell: nnqd.LSTMCell,
+    nn.GRUCell: nnqd.GRUCell,
+    nn.RNNCell: nnqd.RNNCell,
+    nn.EmbeddingBag: nnq.EmbeddingBag,
+    nn.Embedding: nnq.Embedding,
     nni.LinearReLU: nniq.dynamic.LinearReLU,
 }
 
@@ -130,7 +139,9 @@ DEFAULT_MODULE_TO_ACT_POST_PROCESS: dict[Any, Any] = {
 
 def no_observer_set() -> set[Any]:
     """Classes that have observers inside and need none around."""
-    return set()
+    from torchjit.ao.nn import quantizable
+
+    return {quantizable.LSTM, quantizable.MultiheadAttention}
 
 
 def get_default_static_quant_module_mappings() -> dict[Any, Any]:
@@ -159,6 +170,14 @@ def get_embedding_qat_module_mappings() -> dict[Any, Any]:
 def get_default_dynamic_quant_module_mappings() -> dict[Any, Any]:
     """The classes of dynamically quantized models."""
     return DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS
+
+
+def get_embedding_static_quant_module_mappings() -> dict[Any, Any]:
+    """The classes of converted models, those for tables of vectors that were trained among them."""
+    mapping = get_default_static_quant_module_mappings()
+    mapping[nnqat.EmbeddingBag] = nnq.EmbeddingBag
+    mapping[nnqat.Embedding] = nnq.Embedding
+    return mapping
 
 
 def _class_for(mapping: dict[Any, Any], cls: Any, missing: str) -> Any:

@@ -43,7 +43,13 @@ is_activation_post_process = _is_activation_post_process
 
 def get_default_custom_config_dict() -> dict[str, Any]:
     """The classes that are replaced as a whole when they are prepared and when they are converted."""
-    return {"float_to_observed_custom_module_class": {}, "observed_to_quantized_custom_module_class": {}}
+    from torchjit.ao.nn import quantizable, quantized
+
+    names = ("LSTM", "MultiheadAttention")
+    return {
+        "float_to_observed_custom_module_class": {getattr(nn, name): getattr(quantizable, name) for name in names},
+        "observed_to_quantized_custom_module_class": {getattr(quantizable, name): getattr(quantized, name) for name in names},
+    }
 
 
 def _propagate_qconfig_helper(

@@ -88,7 +88,7 @@ class MultiheadAttention(nn.MultiheadAttention):
         k, v = self.linear_K(key), self.linear_V(value)
         bias_k, bias_v = self.bias_k, self.bias_v
         if bias_k is not None and bias_v is not None:
-            if k.is_quantized:
+            if k.is_quantized and not bias_k.is_quantized:
                 bias_k, bias_v = (
                     torch.quantize_per_tensor(b, scale=t.q_scale(), zero_point=t.q_zero_point(), dtype=t.dtype) for b, t in ((bias_k, k), (bias_v, v))
                 )

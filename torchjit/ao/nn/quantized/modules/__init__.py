@@ -9,6 +9,7 @@ from torchjit.ao.nn.quantized.modules.activation import PReLU as PReLU
 from torchjit.ao.nn.quantized.modules.activation import ReLU6 as ReLU6
 from torchjit.ao.nn.quantized.modules.activation import Sigmoid as Sigmoid
 from torchjit.ao.nn.quantized.modules.activation import Softmax as Softmax
+from torchjit.ao.nn.quantized.modules.attention import MultiheadAttention as MultiheadAttention
 from torchjit.ao.nn.quantized.modules.batchnorm import BatchNorm2d as BatchNorm2d
 from torchjit.ao.nn.quantized.modules.batchnorm import BatchNorm3d as BatchNorm3d
 from torchjit.ao.nn.quantized.modules.conv import Conv1d as Conv1d
@@ -18,6 +19,8 @@ from torchjit.ao.nn.quantized.modules.conv import ConvTranspose1d as ConvTranspo
 from torchjit.ao.nn.quantized.modules.conv import ConvTranspose2d as ConvTranspose2d
 from torchjit.ao.nn.quantized.modules.conv import ConvTranspose3d as ConvTranspose3d
 from torchjit.ao.nn.quantized.modules.dropout import Dropout as Dropout
+from torchjit.ao.nn.quantized.modules.embedding_ops import Embedding as Embedding
+from torchjit.ao.nn.quantized.modules.embedding_ops import EmbeddingBag as EmbeddingBag
 from torchjit.ao.nn.quantized.modules.functional_modules import FloatFunctional as FloatFunctional
 from torchjit.ao.nn.quantized.modules.functional_modules import FXFloatFunctional as FXFloatFunctional
 from torchjit.ao.nn.quantized.modules.functional_modules import QFunctional as QFunctional
@@ -28,6 +31,7 @@ from torchjit.ao.nn.quantized.modules.normalization import InstanceNorm1d as Ins
 from torchjit.ao.nn.quantized.modules.normalization import InstanceNorm2d as InstanceNorm2d
 from torchjit.ao.nn.quantized.modules.normalization import InstanceNorm3d as InstanceNorm3d
 from torchjit.ao.nn.quantized.modules.normalization import LayerNorm as LayerNorm
+from torchjit.ao.nn.quantized.modules.rnn import LSTM as LSTM
 from torchjit.nn import MaxPool2d as MaxPool2d
 
 

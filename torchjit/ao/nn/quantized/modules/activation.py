@@ -183,9 +183,14 @@ class PReLU(nn.Module):
     @classmethod
     def from_reference(cls, mod, scale, zero_point):
         """The module for one of floats, with the scale and zero point of results."""
+        from torchjit.ao.quantization.observer import MinMaxObserver
+        from torchjit.ao.quantization.utils import is_per_channel
+
         made = cls(float(scale), int(zero_point), mod.num_parameters)
-        weight = mod.weight.float()
+        weight = mod.weight.detach().float()
         observer = mod.qconfig.weight()
+        if is_per_channel(observer.qscheme):
+            observer = MinMaxObserver(dtype=torch.quint8)  # the operator has one scale for the weight
         observer(weight)
         if observer.dtype != torch.quint8:
             import warnings

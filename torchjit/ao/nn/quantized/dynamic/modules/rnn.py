@@ -43,11 +43,11 @@ def _quantized(weight, make):
     return _quantize_weight(weight.detach().float(), observer)
 
 
-def _packed_cell(weight_ih, weight_hh, bias_ih, bias_hh, dtype, make):
-    """The packed parameters of a cell with float weights."""
+def _packed_cell(weight_ih, weight_hh, bias_ih, bias_hh, dtype, make=None):
+    """The packed parameters of a cell with float weights; without what makes their observers, with weights that are quantized."""
     if dtype is torch.qint8:
-        ih = torch.ops.quantized.linear_prepack(_quantized(weight_ih, make), bias_ih)
-        hh = torch.ops.quantized.linear_prepack(_quantized(weight_hh, make), bias_hh)
+        ih = torch.ops.quantized.linear_prepack(weight_ih if make is None else _quantized(weight_ih, make), bias_ih)
+        hh = torch.ops.quantized.linear_prepack(weight_hh if make is None else _quantized(weight_hh, make), bias_hh)
         return torch.ops.quantized.make_quantized_cell_params_dynamic(ih, hh, bias_ih, bias_hh, True)
     ih = torch.ops.quantized.linear_prepack_fp16(weight_ih.detach(), bias_ih)
     return torch.ops.quantized.make_quantized_cell_params_fp16(
@@ -167,6 +167,37 @@ class RNNBase(nn.Module):
                 else:
                     biases = [torch.zeros(w.size(0)) for w in weights]
                 cells.append(PackedParameter(_packed_cell(*weights, *biases, dtype, make)))
+        made._all_weight_values = nn.ModuleList(cells)
+        return made
+
+    @classmethod
+    def from_reference(cls, ref_mod):
+        """The layers for those that round their weights. Raises NotImplementedError for projections."""
+        if ref_mod.proj_size:
+            raise NotImplementedError("layers with projections cannot be quantized")
+        dtype = ref_mod.weight_ih_l0_dtype
+        made = cls(
+            ref_mod.input_size,
+            ref_mod.hidden_size,
+            ref_mod.num_layers,
+            ref_mod.bias,
+            ref_mod.batch_first,
+            ref_mod.dropout,
+            ref_mod.bidirectional,
+            dtype,
+        )
+        parameters = dict(ref_mod.named_parameters())
+        if dtype == torch.qint8:
+            parameters = ref_mod.get_quantized_weight_bias_dict()
+        cells = []
+        for layer in range(ref_mod.num_layers):
+            for suffix in ("", "_reverse") if ref_mod.bidirectional else ("",):
+                weights = [parameters[f"weight_{part}_l{layer}{suffix}"].detach() for part in ("ih", "hh")]
+                if ref_mod.bias:
+                    biases = [parameters[f"bias_{part}_l{layer}{suffix}"].detach() for part in ("ih", "hh")]
+                else:
+                    biases = [torch.zeros(w.size(0)) for w in weights]
+                cells.append(PackedParameter(_packed_cell(*weights, *biases, dtype)))
         made._all_weight_values = nn.ModuleList(cells)
         return made
 

@@ -24,3 +24,8 @@ class LinearReLU(nnqd.Linear):
 
     def _get_name(self):
         return "DynamicQuantizedLinearReLU"
+
+    @classmethod
+    def from_reference(cls, ref_qlinear_relu):
+        """The layer for one that rounds its weight, with a rectifier."""
+        return super().from_reference(ref_qlinear_relu[0])

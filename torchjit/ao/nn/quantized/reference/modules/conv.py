@@ -1,0 +1,173 @@
+"""Convolutions that round their weights."""
+
+from typing import List, Optional
+
+import torchjit.nn.functional as F  # noqa: N812
+from torchjit import Tensor, nn
+from torchjit.ao.nn.quantized.reference.modules.utils import ReferenceQuantizedModule
+
+# ruff: noqa: UP006, UP035, UP045
+
+
+class _ConvNd(nn.modules.conv._ConvNd, ReferenceQuantizedModule):
+    """What convolutions that round their weights share."""
+
+    _IS_REFERENCE = True
+
+    def _get_name(self):
+        return f"Quantized{type(self).__name__}(Reference)"
+
+    @classmethod
+    def from_float(cls, float_conv, weight_qparams):
+        """The convolution for one of floats."""
+        given = {"output_padding": float_conv.output_padding} if float_conv.transposed else {}
+        made = cls(
+            float_conv.in_channels, float_conv.out_channels, float_conv.kernel_size, stride=float_conv.stride, padding=float_conv.padding,
+            dilation=float_conv.dilation, groups=float_conv.groups, bias=float_conv.bias is not None, padding_mode=float_conv.padding_mode,
+            device=float_conv.weight.device, dtype=float_conv.weight.dtype, weight_qparams=weight_qparams, **given,
+        )  # fmt: skip
+        made.weight = nn.Parameter(float_conv.weight.detach())
+        if float_conv.bias is not None:
+            made.bias = nn.Parameter(float_conv.bias.detach())
+        return made
+
+
+class Conv1d(_ConvNd, nn.Conv1d):
+    """nn.Conv1d with a weight that is rounded in each call."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
+        device=None,
+        dtype=None, weight_qparams=None,
+    ):  # fmt: skip
+        nn.Conv1d.__init__(
+            self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        )
+        self._init_weight_qparams(weight_qparams, device)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self._conv_forward(x, self.get_weight(), self.bias)
+
+
+class Conv2d(_ConvNd, nn.Conv2d):
+    """nn.Conv2d with a weight that is rounded in each call."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
+        device=None,
+        dtype=None, weight_qparams=None,
+    ):  # fmt: skip
+        nn.Conv2d.__init__(
+            self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        )
+        self._init_weight_qparams(weight_qparams, device)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self._conv_forward(x, self.get_weight(), self.bias)
+
+
+class Conv3d(_ConvNd, nn.Conv3d):
+    """nn.Conv3d with a weight that is rounded in each call."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
+        device=None,
+        dtype=None, weight_qparams=None,
+    ):  # fmt: skip
+        nn.Conv3d.__init__(
+            self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        )
+        self._init_weight_qparams(weight_qparams, device)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self._conv_forward(x, self.get_weight(), self.bias)
+
+
+class ConvTranspose1d(_ConvNd, nn.ConvTranspose1d):
+    """nn.ConvTranspose1d with a weight that is rounded in each call."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
+        padding_mode="zeros",
+        device=None, dtype=None, weight_qparams=None,
+    ):  # fmt: skip
+        nn.ConvTranspose1d.__init__(
+            self,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            bias,
+            dilation,
+            padding_mode,
+            device,
+            dtype,
+        )
+        self._init_weight_qparams(weight_qparams, device)
+
+    def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
+        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 1, self.dilation)
+        return F.conv_transpose1d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
+
+
+class ConvTranspose2d(_ConvNd, nn.ConvTranspose2d):
+    """nn.ConvTranspose2d with a weight that is rounded in each call."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
+        padding_mode="zeros",
+        device=None, dtype=None, weight_qparams=None,
+    ):  # fmt: skip
+        nn.ConvTranspose2d.__init__(
+            self,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            bias,
+            dilation,
+            padding_mode,
+            device,
+            dtype,
+        )
+        self._init_weight_qparams(weight_qparams, device)
+
+    def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
+        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 2, self.dilation)
+        return F.conv_transpose2d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
+
+
+class ConvTranspose3d(_ConvNd, nn.ConvTranspose3d):
+    """nn.ConvTranspose3d with a weight that is rounded in each call."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
+        padding_mode="zeros",
+        device=None, dtype=None, weight_qparams=None,
+    ):  # fmt: skip
+        nn.ConvTranspose3d.__init__(
+            self,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            bias,
+            dilation,
+            padding_mode,
+            device,
+            dtype,
+        )
+        self._init_weight_qparams(weight_qparams, device)
+
+    def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
+        output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 3, self.dilation)
+        return F.conv_transpose3d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
