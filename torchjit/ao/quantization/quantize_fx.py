@@ -98,8 +98,8 @@ def prepare_fx(
 
     Modules are fused and share their parameters with the model, which is in eval mode. qconfig_mapping says which observers watch what,
     prepare_custom_config what is treated in another way, backend_config which patterns can be quantized. Raises ValueError where something
-    that
-    gives results in a fixed range has an observer for others, LookupError where modules that are fused have different configurations.
+    that gives results in a fixed range has an observer for others, LookupError where modules that are fused have different
+    configurations, NotImplementedError for an _equalization_config.
 
         prepared = prepare_fx(model.eval(), get_default_qconfig_mapping("fbgemm"), (x,))
         for x in data: prepared(x)

@@ -40,9 +40,8 @@ WEIGHT_ONLY_MODULES: dict[Any, Any] = {nnqr.Embedding: nnq.Embedding, nnqr.Embed
 DEFAULT_MODULES: dict[Any, Any] = {
     nn.ELU: nnq.ELU, nn.LeakyReLU: nnq.LeakyReLU, nn.Hardswish: nnq.Hardswish, nn.InstanceNorm1d: nnq.InstanceNorm1d,
     nn.InstanceNorm2d: nnq.InstanceNorm2d, nn.InstanceNorm3d: nnq.InstanceNorm3d, nn.LayerNorm: nnq.LayerNorm, nn.Dropout: nnq.Dropout,
-    nn.PReLU: nnq.PReLU, nn.Softmax: nnq.Softmax, nn.BatchNorm2d: nnq.BatchNorm2d, nn.BatchNorm3d: nnq.BatchNorm3d, nni.BNReLU2d:
-    nniq.BNReLU2d,
-    nni.BNReLU3d: nniq.BNReLU3d,
+    nn.PReLU: nnq.PReLU, nn.Softmax: nnq.Softmax, nn.BatchNorm2d: nnq.BatchNorm2d, nn.BatchNorm3d: nnq.BatchNorm3d,
+    nni.BNReLU2d: nniq.BNReLU2d, nni.BNReLU3d: nniq.BNReLU3d,
 }  # fmt: skip
 
 # What computes on quantized tensors as on others, and gives results with the scale of what it gets, or in the range that they always have.

@@ -381,7 +381,12 @@ def prepare(
     _equalization_config: Any = None,
     backend_config: BackendConfig | dict[str, Any] | None = None, is_standalone_module: bool = False,
 ) -> ObservedGraphModule:  # fmt: skip
-    """The model, which is fused, with observers. What the conversion has to know is put down in attributes."""
+    """The model, which is fused, with observers. What the conversion has to know is put down in attributes.
+
+    Raises NotImplementedError for an equalization.
+    """
+    if _equalization_config:
+        raise NotImplementedError(f"weights and inputs cannot be equalized yet: expected no _equalization_config, got {_equalization_config!r}")
     custom = as_config(PrepareCustomConfig, prepare_custom_config, "prepare_custom_config")
     backend = as_backend_config(backend_config)
     mapping = as_config(QConfigMapping, qconfig_mapping, "qconfig")
