@@ -15,6 +15,7 @@ def model() -> nn.Module:
     return nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, 4)).eval()
 
 
+@pytest.mark.filterwarnings("ignore:Please use quant_min")
 def test_a_converted_model_scripts_and_loads():
     x = torch.randn(2, 3, 8, 8)
     floats = model()
