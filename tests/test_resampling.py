@@ -53,3 +53,9 @@ def test_errors_of_gradients(shape, out, into, message):
 def test_gradient_by_factors():
     g = torch.ones(1, 1, 4, 4)
     assert torch.ops.aten.upsample_nearest2d_backward.vec(g, None, [1, 1, 2, 2], [2.0, 2.0]).tolist() == [[[[4.0, 4.0], [4.0, 4.0]]]]
+
+
+def test_shapes_alone():
+    x = torch.empty(2, 3, 4, 4, device="meta").contiguous(memory_format=torch.channels_last)
+    y = F.interpolate(x, scale_factor=2.5, mode="bilinear")
+    assert y.device.type == "meta" and y.shape == (2, 3, 10, 10) and y.stride() == (300, 1, 30, 3)

@@ -178,11 +178,14 @@ const turnedRows = 32
 
 // mixAlong makes the elements along a dimension of x.
 func mixAlong(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
+	shape := slices.Clone(x.Shape())
+	shape[dim] = len(taps)
+	if x.IsHollow() {
+		return emptyBeside(x, shape, x.DType())
+	}
 	x = contiguous(x)
 	in := x.Size(dim)
 	m := mixtureOf(taps, max(1, len(taps)/in), x.DType())
-	shape := slices.Clone(x.Shape())
-	shape[dim] = len(taps)
 	out := empty(shape, x.DType())
 	outer, inner := numelOf(shape[:dim]), numelOf(shape[dim+1:])
 	switch {
