@@ -256,73 +256,42 @@ func exportCheckThat(c *call) error {
 	return r.Check(c.argTensor(0), c.argString(1))
 }
 
-func exportBeginMap(c *call) error {
-	r, err := c.exportRecorder()
-	if err != nil {
-		return err
+// exportBlock returns the function that begins or ends a block of the program with the tensors of its first arguments, so many lists, and
+// replies those that the program has then.
+func exportBlock(lists int, step func(c *call, r *trace.Recorder, given [][]*tensor.Tensor) ([]*tensor.Tensor, error)) func(c *call) error {
+	return func(c *call) error {
+		r, err := c.exportRecorder()
+		if err != nil {
+			return err
+		}
+		given := make([][]*tensor.Tensor, lists)
+		for i := range given {
+			if given[i], err = c.argTensors(i); err != nil {
+				return err
+			}
+		}
+		own, err := step(c, r, given)
+		if err != nil {
+			return err
+		}
+		return c.keptTensors(own)
 	}
-	over, err := c.argTensors(0)
-	if err != nil {
-		return err
-	}
-	items, err := r.BeginMap(over)
-	if err != nil {
-		return err
-	}
-	return c.keptTensors(items)
 }
 
-func exportBeginWhile(c *call) error {
-	r, err := c.exportRecorder()
-	if err != nil {
-		return err
-	}
-	carried, err := c.argTensors(0)
-	if err != nil {
-		return err
-	}
-	items, err := r.BeginWhile(carried)
-	if err != nil {
-		return err
-	}
-	return c.keptTensors(items)
-}
-
-func exportBeginScan(c *call) error {
-	r, err := c.exportRecorder()
-	if err != nil {
-		return err
-	}
-	carried, err := c.argTensors(0)
-	if err != nil {
-		return err
-	}
-	over, err := c.argTensors(1)
-	if err != nil {
-		return err
-	}
-	items, err := r.BeginScan(carried, over)
-	if err != nil {
-		return err
-	}
-	return c.keptTensors(items)
-}
-
-func exportEndBlock(c *call) error {
-	r, err := c.exportRecorder()
-	if err != nil {
-		return err
-	}
-	results, err := c.argTensors(0)
-	if err != nil {
-		return err
-	}
-	out, err := r.EndBlock(results, c.argBool(1))
-	if err != nil {
-		return err
-	}
-	return c.keptTensors(out)
-}
+var (
+	exportBeginMap = exportBlock(1, func(_ *call, r *trace.Recorder, given [][]*tensor.Tensor) ([]*tensor.Tensor, error) {
+		return r.BeginMap(given[0])
+	})
+	exportBeginWhile = exportBlock(1, func(_ *call, r *trace.Recorder, given [][]*tensor.Tensor) ([]*tensor.Tensor, error) {
+		return r.BeginWhile(given[0])
+	})
+	exportBeginScan = exportBlock(2, func(_ *call, r *trace.Recorder, given [][]*tensor.Tensor) ([]*tensor.Tensor, error) {
+		return r.BeginScan(given[0], given[1])
+	})
+	exportEndBlock = exportBlock(1, func(c *call, r *trace.Recorder, given [][]*tensor.Tensor) ([]*tensor.Tensor, error) {
+		return r.EndBlock(given[0], c.argBool(1))
+	})
+)
 
 // keptTensors replies tensors that a trace knows.
 func (c *call) keptTensors(ts []*tensor.Tensor) error {

@@ -31,8 +31,8 @@ var resampleDerivatives = func() map[string]derivative {
 // argsFrom returns the arguments from one on.
 func (c *gradient) argsFrom(i int) []any {
 	var args []any
-	for _, a := range c.node.args[i:] {
-		args = append(args, a)
+	for ; i < len(c.node.args); i++ {
+		args = append(args, c.arg(i))
 	}
 	return args
 }

@@ -185,9 +185,7 @@ func (r resampler) definitions() []definition {
 func (r *resampler) gradient(g *tensor.Tensor, sizes, shape []int, factors []float64, alignCorners bool) *tensor.Tensor {
 	check(len(sizes) == r.n, "It is expected output_size equals to %d, but got size %d", r.n, len(sizes))
 	check(len(shape) == r.n+2, "It is expected input_size equals to %d, but got size %d", r.n+2, len(shape))
-	for d, size := range sizes {
-		check(shape[d+2] > 0 && size > 0, "Input and output sizes should be greater than 0, but got input (%s) output (%s)", shapeText(shape[2:]), shapeText(sizes))
-	}
+	checkResized(shape[2:], sizes)
 	check(g.Dim() == r.n+2, "Expected grad_output to be a tensor of dimension %d but got: dimension %d", r.n+2, g.Dim())
 	for d, size := range slices.Concat(shape[:2], sizes) {
 		check(g.Size(d) == size, "Expected grad_output to have the same shape as output; output.size(%d) = %d but got grad_output.size(%d) = %d", d, size, d, g.Size(d))

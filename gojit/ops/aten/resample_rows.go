@@ -12,9 +12,7 @@ import (
 func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool, how scheme) *tensor.Tensor {
 	n := len(sizes)
 	check(x.Dim() == n+2, "Expected a %dD tensor as input, but got a %dD tensor", n+2, x.Dim())
-	for i, size := range sizes {
-		check(x.Size(i+2) > 0 && size > 0, "Input and output sizes should be greater than 0, but got input (%s) output (%s)", shapeText(x.Shape()[2:]), shapeText(sizes))
-	}
+	checkResized(x.Shape()[2:], sizes)
 	d := tensor.Float64 // whole numbers are exact in it
 	if x.DType().IsFloating() {
 		d = accumulator(x.DType())
@@ -25,6 +23,12 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 		w.mix(i+2, how.taps(in, sizes[i], pixelScale(in, sizes[i], factorOf(scales, i), alignCorners)))
 	}
 	return how.inFormatOf(to(w.work, x.DType()), x)
+}
+
+// checkResized asks for sizes with elements.
+func checkResized(in, out []int) {
+	isEmpty := func(n int) bool { return n <= 0 }
+	check(!slices.ContainsFunc(in, isEmpty) && !slices.ContainsFunc(out, isEmpty), "Input and output sizes should be greater than 0, but got input (%s) output (%s)", shapeText(in), shapeText(out))
 }
 
 // resampleGradient gives the gradient of an input of resample from that of its output: each dimension is made by the transposed taps.
@@ -79,9 +83,8 @@ func (m *mixed) mix(dim int, taps [][]tap) {
 // mixture tells what the outputs along a dimension are made of.
 type mixture struct {
 	outputs int
-	moved   []int    // the input that each output is, or nil
-	runs    []mixRun // else
-	empty   []int    // outputs made of nothing
+	runs    []mixRun
+	empty   []int // outputs made of nothing
 	weights *tensor.Tensor
 }
 
@@ -95,10 +98,7 @@ type mixRun struct {
 
 // mixtureOf finds runs among outputs that are period apart.
 func mixtureOf(taps [][]tap, period int, d tensor.DType) *mixture {
-	m := &mixture{outputs: len(taps), moved: singleTaps(taps)}
-	if m.moved != nil {
-		return m
-	}
+	m := &mixture{outputs: len(taps)}
 	var weights []float64
 	for phase := range min(period, len(taps)) {
 		for i := phase; i < len(taps); {
@@ -184,21 +184,27 @@ func mixAlong(x *tensor.Tensor, dim int, taps [][]tap) *tensor.Tensor {
 		return emptyBeside(x, shape, x.DType())
 	}
 	x = contiguous(x)
+	out := empty(shape, x.DType())
+	if index := singleTaps(taps); index != nil {
+		order := make([][]int, len(shape))
+		for d, n := range shape {
+			order[d] = offsetsOf([]int{n}, []int{1})
+		}
+		order[dim] = index
+		pickAlong(out, x, order)
+		return out
+	}
 	in := x.Size(dim)
 	m := mixtureOf(taps, max(1, len(taps)/in), x.DType())
-	out := empty(shape, x.DType())
 	outer, inner := numelOf(shape[:dim]), numelOf(shape[dim+1:])
-	switch {
-	case m.moved != nil:
-		m.move(out, x, outer, in, inner)
-	case inner == 1 && outer >= turnedRows:
+	if inner == 1 && outer >= turnedRows {
 		rows, turned := empty([]int{len(taps), outer}, x.DType()), empty([]int{in, outer}, x.DType())
 		transpose(turned, x, outer, in)
 		m.mix(rows, turned, 1, in, outer)
 		transpose(out, rows, len(taps), outer)
 		rows.Release()
 		turned.Release()
-	default:
+	} else {
 		m.mix(out, x, outer, in, inner)
 	}
 	return out
@@ -212,33 +218,6 @@ func transpose(out, x *tensor.Tensor, rows, columns int) {
 	turned.Release()
 	from.Release()
 	to.Release()
-}
-
-// move copies rows of inner elements.
-func (m *mixture) move(out, x *tensor.Tensor, outer, in, inner int) {
-	rows, columns := make([]int, 0, outer*m.outputs), m.moved
-	if inner > 1 {
-		columns = numbersUpTo(inner)
-	}
-	for o := range outer {
-		if inner == 1 {
-			rows = append(rows, o*in)
-			continue
-		}
-		for _, i := range m.moved {
-			rows = append(rows, (o*in+i)*inner)
-		}
-	}
-	moveFrom(out, x, rows, columns)
-}
-
-// numbersUpTo returns 0, 1, 2 ...
-func numbersUpTo(n int) []int {
-	numbers := make([]int, n)
-	for i := range numbers {
-		numbers[i] = i
-	}
-	return numbers
 }
 
 // mix makes rows of n elements; outer blocks of rows lie behind each other.

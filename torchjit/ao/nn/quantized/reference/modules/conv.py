@@ -32,141 +32,63 @@ class _ConvNd(nn.modules.conv._ConvNd, ReferenceQuantizedModule):
         return made
 
 
-class Conv1d(_ConvNd, nn.Conv1d):
-    """nn.Conv1d with a weight that is rounded in each call."""
+class _Convolution(_ConvNd):
+    """What those have in common that are not transposed."""
 
     def __init__(
         self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
-        device=None,
-        dtype=None, weight_qparams=None,
+        device=None, dtype=None, weight_qparams=None,
     ):  # fmt: skip
-        nn.Conv1d.__init__(
-            self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
-        )
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype)
         self._init_weight_qparams(weight_qparams, device)
 
     def forward(self, x: Tensor) -> Tensor:
         return self._conv_forward(x, self.get_weight(), self.bias)
 
 
-class Conv2d(_ConvNd, nn.Conv2d):
-    """nn.Conv2d with a weight that is rounded in each call."""
-
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
-        device=None,
-        dtype=None, weight_qparams=None,
-    ):  # fmt: skip
-        nn.Conv2d.__init__(
-            self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
-        )
-        self._init_weight_qparams(weight_qparams, device)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self._conv_forward(x, self.get_weight(), self.bias)
-
-
-class Conv3d(_ConvNd, nn.Conv3d):
-    """nn.Conv3d with a weight that is rounded in each call."""
-
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
-        device=None,
-        dtype=None, weight_qparams=None,
-    ):  # fmt: skip
-        nn.Conv3d.__init__(
-            self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
-        )
-        self._init_weight_qparams(weight_qparams, device)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self._conv_forward(x, self.get_weight(), self.bias)
-
-
-class ConvTranspose1d(_ConvNd, nn.ConvTranspose1d):
-    """nn.ConvTranspose1d with a weight that is rounded in each call."""
+class _Transposed(_ConvNd):
+    """What transposed ones have in common."""
 
     def __init__(
         self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
-        padding_mode="zeros",
-        device=None, dtype=None, weight_qparams=None,
+        padding_mode="zeros", device=None, dtype=None, weight_qparams=None,
     ):  # fmt: skip
-        nn.ConvTranspose1d.__init__(
-            self,
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            output_padding,
-            groups,
-            bias,
-            dilation,
-            padding_mode,
-            device,
-            dtype,
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
         )
         self._init_weight_qparams(weight_qparams, device)
+
+
+class Conv1d(_Convolution, nn.Conv1d):
+    """nn.Conv1d with a weight that is rounded in each call."""
+
+
+class Conv2d(_Convolution, nn.Conv2d):
+    """nn.Conv2d with a weight that is rounded in each call."""
+
+
+class Conv3d(_Convolution, nn.Conv3d):
+    """nn.Conv3d with a weight that is rounded in each call."""
+
+
+class ConvTranspose1d(_Transposed, nn.ConvTranspose1d):
+    """nn.ConvTranspose1d with a weight that is rounded in each call."""
 
     def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
         output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 1, self.dilation)
         return F.conv_transpose1d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
 
 
-class ConvTranspose2d(_ConvNd, nn.ConvTranspose2d):
+class ConvTranspose2d(_Transposed, nn.ConvTranspose2d):
     """nn.ConvTranspose2d with a weight that is rounded in each call."""
-
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
-        padding_mode="zeros",
-        device=None, dtype=None, weight_qparams=None,
-    ):  # fmt: skip
-        nn.ConvTranspose2d.__init__(
-            self,
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            output_padding,
-            groups,
-            bias,
-            dilation,
-            padding_mode,
-            device,
-            dtype,
-        )
-        self._init_weight_qparams(weight_qparams, device)
 
     def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
         output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 2, self.dilation)
         return F.conv_transpose2d(x, self.get_weight(), self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
 
 
-class ConvTranspose3d(_ConvNd, nn.ConvTranspose3d):
+class ConvTranspose3d(_Transposed, nn.ConvTranspose3d):
     """nn.ConvTranspose3d with a weight that is rounded in each call."""
-
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
-        padding_mode="zeros",
-        device=None, dtype=None, weight_qparams=None,
-    ):  # fmt: skip
-        nn.ConvTranspose3d.__init__(
-            self,
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            output_padding,
-            groups,
-            bias,
-            dilation,
-            padding_mode,
-            device,
-            dtype,
-        )
-        self._init_weight_qparams(weight_qparams, device)
 
     def forward(self, x: Tensor, output_size: Optional[List[int]] = None) -> Tensor:
         output_padding = self._output_padding(x, output_size, self.stride, self.padding, self.kernel_size, 3, self.dilation)
