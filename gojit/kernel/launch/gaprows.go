@@ -26,7 +26,7 @@ const longestGapRow = 1 << 14
 const shortestGapRow = 64
 
 // gapRows returns the walk where it is of that kind.
-func (p *Program) gapRows(f *function, l *tensor.Loop) (r gapRows, ok bool) {
+func (p *Program) gapRows(f *function, uniform uint32, l *tensor.Loop) (r gapRows, ok bool) {
 	if l.Dims() < 2 || len(p.reduces) > 0 {
 		return r, false
 	}
@@ -34,8 +34,13 @@ func (p *Program) gapRows(f *function, l *tensor.Loop) (r gapRows, ok bool) {
 	if width > longestGapRow {
 		return r, false
 	}
-	r = gapRows{program: p, f: f, loop: *l, width: width, rows: 1}
-	r.inner, _ = l.Dim(1)
+	r = gapRows{program: p, loop: *l, width: width, rows: 1}
+	var operands [maxOperands]Row
+	inner, skip := l.Dim(1)
+	r.inner = inner
+	for i := range p.operands {
+		operands[i] = Row{Ptr: l.Base(i), Step: skip[i], Single: step[i] == 0}
+	}
 	for d := 1; d < l.Dims(); d++ {
 		size, outer := l.Dim(d)
 		r.rows *= size
@@ -50,6 +55,7 @@ func (p *Program) gapRows(f *function, l *tensor.Loop) (r gapRows, ok bool) {
 			return r, false
 		}
 	}
+	r.f = p.forRows(f, uniform, operands[:p.operands])
 	return r, true
 }
 

@@ -57,6 +57,7 @@ type function struct {
 	most      int                      // elements in a call
 	small     *amd64.Function          // for small numbers, or nil
 	streaming atomic.Pointer[function] // for large outputs, made when there are some
+	halfLines atomic.Pointer[function] // for rows that begin in the middle of cache lines, made when there are some
 }
 
 // NewProgram prepares a kernel. It fails where Verify does and on too many operands.

@@ -72,10 +72,14 @@ func (p *Program) Rows(rows, n int, operands []Row, params []tensor.Scalar) {
 	if rows == 0 {
 		return
 	}
-	f := p.function(singles(operands[p.outputs:]))
+	uniform := singles(operands[p.outputs:])
+	f := p.function(uniform)
 	if f == nil {
 		p.evaluateRows(rows, n, operands, params)
 		return
+	}
+	if rows > 1 {
+		f = p.forRows(f, uniform, operands)
 	}
 	s := takeScratch(f.Scratch)
 	defer s.release()
@@ -133,7 +137,7 @@ func (p *Program) setSingles(args *amd64.Args, operands []Row, row int) {
 func (p *Program) runRows(f *function, s *scratch, rows, n int, operands []Row) {
 	args := &s.args
 	args.Count, args.First = int64(n), 0
-	most := max(1, chunk/max(n, shortestRow))
+	most := max(1, f.most/max(n, shortestRow))
 	for row := 0; row < rows; row += most {
 		together := min(most, rows-row)
 		waits, reduced := false, 0

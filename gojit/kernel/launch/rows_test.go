@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"torchjit/gojit/kernel"
+	"torchjit/gojit/kernel/amd64"
 	"torchjit/gojit/tensor"
 )
 
@@ -168,4 +169,65 @@ func expanded(t *testing.T, x, like *tensor.Tensor) *tensor.Tensor {
 
 func bytesOf(x *tensor.Tensor) []byte {
 	return unsafe.Slice((*byte)(x.DataPtr()), x.Numel()*x.DType().Size())
+}
+
+// TestRowsInMiddleOfLines compares rows of which every other one begins in the middle of a cache line with the evaluator, with vectors
+// of half a line where the target has longer ones.
+func TestRowsInMiddleOfLines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 23))
+	const rows = 9
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
+		n := 4000 / d.Size()
+		x, row := fractions(t, rng, d, rows, n), fractions(t, rng, d, n)
+		for _, reduces := range []bool{false, true} {
+			b := kernel.NewBuilder()
+			v := b.Mul(b.Add(b.Input(d, d), b.Input(d, d)), b.Param(d))
+			shape := []int{rows, n}
+			if reduces {
+				shape = []int{rows}
+				b.Reduce(kernel.ReduceSum, v, d)
+			} else {
+				b.Output(v, d)
+			}
+			p, err := NewProgram(b.Kernel())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := fractions(t, rng, d, shape...), fractions(t, rng, d, shape...)
+			numbers := []tensor.Scalar{tensor.Float(0.7)}
+			if reduces {
+				operands := []Row{SingleOf(got), RowOf(x, n), {Ptr: row.DataPtr()}}
+				p.Rows(rows, n, operands, numbers)
+				operands[0] = SingleOf(want)
+				p.evaluateRows(rows, n, operands, numbers)
+			} else {
+				p.Run([]*tensor.Tensor{got, x, row}, numbers)
+				p.evaluate([]*tensor.Tensor{want, x, row}, numbers)
+			}
+			if a, b := bytesOf(got), bytesOf(want); string(a) != string(b) {
+				t.Errorf("%s, reduces %v: % x, want % x", d, reduces, a, b)
+			}
+			if amd64.Target() == amd64.AVX512 && p.function(0).halfLines.Load() == nil {
+				t.Errorf("%s, reduces %v: vectors were whole lines", d, reduces)
+			}
+		}
+	}
+}
+
+// fractions returns a tensor of numbers from 0 to 1.
+func fractions(t *testing.T, rng *rand.Rand, d tensor.DType, shape ...int) *tensor.Tensor {
+	t.Helper()
+	count, _ := tensor.Numel(shape)
+	numbers := make([]float64, count)
+	for i := range numbers {
+		numbers[i] = rng.Float64()
+	}
+	x, err := tensor.FromSlice(numbers, shape...)
+	if err == nil {
+		x, err = x.To(d)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }

@@ -19,15 +19,5 @@ func (p *Program) streaming(f *function, uniform uint32, args *amd64.Args, n int
 	if bytes < streamFrom || f.small != nil || len(p.reduces) > 0 || p.inPlace(f, args) {
 		return f
 	}
-	made := f.streaming.Load()
-	if made == nil {
-		made = &function{most: f.most}
-		code, err := amd64.CompileStreaming(p.expanded, uniform, amd64.Target())
-		if made.Function = code; err != nil { // the other one serves as well
-			logCompiled(p.kernel, nil, err)
-			made.Function = f.Function
-		}
-		f.streaming.Store(made)
-	}
-	return made
+	return p.variant(f, &f.streaming, func() (*amd64.Function, error) { return amd64.CompileStreaming(p.expanded, uniform, amd64.Target()) })
 }

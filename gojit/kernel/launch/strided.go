@@ -32,7 +32,7 @@ func (p *Program) runStrided(tensors []*tensor.Tensor, params []tensor.Scalar, n
 		p.evaluate(tensors, params)
 		return
 	}
-	if r, ok := p.gapRows(f, &l); ok {
+	if r, ok := p.gapRows(f, uniform, &l); ok {
 		r.run(params)
 		return
 	}
