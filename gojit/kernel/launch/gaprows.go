@@ -55,7 +55,7 @@ func (p *Program) gapRows(f *function, uniform uint32, l *tensor.Loop) (r gapRow
 			return r, false
 		}
 	}
-	r.f = p.forRows(f, uniform, operands[:p.operands])
+	r.f = p.forRows(f, uniform, operands[:p.operands], r.rows, width)
 	return r, true
 }
 

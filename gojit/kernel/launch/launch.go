@@ -208,8 +208,10 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) {
 			}
 		}
 	}
-	if n >= streamFrom>>4 { // elements have at most 16 bytes
-		f = p.streaming(f, uniform, &args, n)
+	if large := p.streaming(f, uniform, &args, n); large != f {
+		f = large
+	} else {
+		f = p.forStreams(f, uniform, n)
 	}
 	if f.Scratch == 0 && (n <= chunk || tensor.NumThreads() == 1) {
 		p.call(f, &args, 0, n)

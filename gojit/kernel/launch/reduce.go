@@ -78,9 +78,7 @@ func (p *Program) Rows(rows, n int, operands []Row, params []tensor.Scalar) {
 		p.evaluateRows(rows, n, operands, params)
 		return
 	}
-	if rows > 1 {
-		f = p.forRows(f, uniform, operands)
-	}
+	f = p.forRows(f, uniform, operands, rows, n)
 	s := takeScratch(f.Scratch)
 	defer s.release()
 	p.setParams(&s.args, params)

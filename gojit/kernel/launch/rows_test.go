@@ -214,6 +214,44 @@ func TestRowsInMiddleOfLines(t *testing.T) {
 	}
 }
 
+// TestLargeStreams compares operands that the nearest caches do not hold with the evaluator: several, and one that is summed.
+func TestLargeStreams(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 8))
+	const n = streamsFrom/8 + 77
+	x, y := fractions(t, rng, tensor.Float64, n), fractions(t, rng, tensor.Float64, n)
+	b := kernel.NewBuilder()
+	b.Output(b.Sub(b.Input(tensor.Float64, tensor.Float64), b.Input(tensor.Float64, tensor.Float64)), tensor.Float64)
+	difference, err := NewProgram(b.Kernel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = kernel.NewBuilder()
+	b.Reduce(kernel.ReduceSum, b.Input(tensor.Float64, tensor.Float64), tensor.Float64)
+	sum, err := NewProgram(b.Kernel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := fractions(t, rng, tensor.Float64, n+2), fractions(t, rng, tensor.Float64, n+2)
+	for _, out := range []*tensor.Tensor{got, want} {
+		elements, _ := out.Narrow(0, 1, n)
+		first, _ := out.Narrow(0, 0, 1)
+		last, _ := out.Narrow(0, n+1, 1)
+		run, rows := difference.Run, sum.Rows
+		if out == want {
+			run, rows = difference.evaluate, sum.evaluateRows
+		}
+		run([]*tensor.Tensor{elements, x, y}, nil)
+		rows(1, n, []Row{SingleOf(first), RowOf(x, n)}, nil)
+		rows(1, n-1, []Row{SingleOf(last), RowOf(y, n)}, nil)
+	}
+	if string(bytesOf(got)) != string(bytesOf(want)) {
+		t.Error("large operands give other elements")
+	}
+	if amd64.Target() == amd64.AVX512 && (difference.function(0).halfLines.Load() == nil || sum.function(0).halfLines.Load() == nil) {
+		t.Error("vectors were whole lines")
+	}
+}
+
 // fractions returns a tensor of numbers from 0 to 1.
 func fractions(t *testing.T, rng *rand.Rand, d tensor.DType, shape ...int) *tensor.Tensor {
 	t.Helper()

@@ -10,6 +10,9 @@ var streamFrom = amd64.StreamFrom
 // streaming returns the function that writes past the caches where n elements are worth it, else f. Outputs that are
 // inputs too have been read into a cache.
 func (p *Program) streaming(f *function, uniform uint32, args *amd64.Args, n int) *function {
+	if n < streamFrom/maxElement {
+		return f
+	}
 	bytes := 0
 	for i := range p.outputs {
 		if bytes += n * p.size[i]; uintptr(args.Ptr[i])%amd64.StreamAlignment != 0 {
