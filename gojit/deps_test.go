@@ -11,8 +11,8 @@ const layers = `
 source internal/golden internal/decimal serialize/pickle quasirandom
 tensor filecheck
 types syntax kernel
-kernel/amd64
-kernel/launch dense
+kernel/amd64 kernel/cuda
+kernel/launch dense gpu
 factor fourier value
 schema
 ops

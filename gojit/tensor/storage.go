@@ -66,6 +66,13 @@ func ForeignStorage(memory []byte, release func()) *Storage {
 	return s
 }
 
+// DeviceStorage is ForeignStorage for the memory of a device, which the processor cannot look at.
+func DeviceStorage(at unsafe.Pointer, nbytes int, device Device, release func()) *Storage {
+	s := ForeignStorage(unsafe.Slice((*byte)(at), nbytes), release)
+	s.device = device
+	return s
+}
+
 // allocate gives the storage nbytes bytes.
 func (s *Storage) allocate(nbytes int, cleared bool) error {
 	if nbytes < 0 || nbytes > memoryLimit() {

@@ -10,6 +10,7 @@ import (
 
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/kernel/cuda"
 	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/tensor"
 )
@@ -17,11 +18,7 @@ import (
 // measureKernel compiles a kernel from its text form, compares it with the evaluator on n random
 // elements, and tells the time of a run on one thread, the best of many.
 func measureKernel(w io.Writer, args []string) error {
-	text, err := os.ReadFile(args[0])
-	if err != nil {
-		return err
-	}
-	k, err := kernel.Parse(string(text))
+	k, err := readKernel(args[0])
 	if err != nil {
 		return err
 	}
@@ -42,6 +39,29 @@ func measureKernel(w io.Writer, args []string) error {
 		fmt.Fprintf(w, "%s: %d bytes made in %.1f us\n", amd64.Target(), f.Code.Size(), float64(time.Since(begin).Nanoseconds())/1e3)
 	}
 	return timeKernel(w, k, n)
+}
+
+// readKernel parses a file.
+func readKernel(path string) (*kernel.Kernel, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return kernel.Parse(string(text))
+}
+
+// printCUDA prints a kernel, from its text form, as CUDA C.
+func printCUDA(w io.Writer, args []string) error {
+	k, err := readKernel(args[0])
+	if err != nil {
+		return err
+	}
+	s, err := cuda.Print(k)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, s.Text)
+	return err
 }
 
 func timeKernel(w io.Writer, k *kernel.Kernel, n int) error {

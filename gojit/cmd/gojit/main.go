@@ -8,6 +8,7 @@
 //	gojit compile file.py [function]  the graph of a function of a source file
 //	gojit operators                   the operators and what they can do, as docs/operators.md
 //	gojit kernel file.kernel [n]      a kernel from its text: size and time of its machine code
+//	gojit cuda file.kernel            a kernel as CUDA C
 //
 // inspect, graph and run take exported programs (model.pt2) too.
 package main
@@ -54,6 +55,7 @@ var commands = []command{
 	{"compile", "file.py [function]", 1, compile},
 	{"operators", "", 0, listOperators},
 	{"kernel", "file.kernel [n]", 1, measureKernel},
+	{"cuda", "file.kernel", 1, printCUDA},
 }
 
 func main() {

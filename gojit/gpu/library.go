@@ -1,0 +1,38 @@
+//go:build linux && (amd64 || arm64)
+
+package gpu
+
+import (
+	"errors"
+
+	"github.com/ebitengine/purego"
+)
+
+// library is a shared library that was opened at run time.
+type library struct {
+	handle uintptr
+	name   string
+}
+
+// openLibrary opens the first of some libraries that is there.
+func openLibrary(names ...string) (*library, error) {
+	var failures []error
+	for _, name := range names {
+		handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if err == nil {
+			return &library{handle, name}, nil
+		}
+		failures = append(failures, err)
+	}
+	return nil, errors.Join(failures...)
+}
+
+// function makes a Go function of one of the library.
+func (l *library) function(f any, name string) error {
+	at, err := purego.Dlsym(l.handle, name)
+	if err != nil {
+		return err
+	}
+	purego.RegisterFunc(f, at)
+	return nil
+}

@@ -1,0 +1,119 @@
+typedef unsigned char u8;
+typedef signed char i8;
+typedef unsigned short u16;
+typedef short i16;
+typedef unsigned int u32;
+typedef int i32;
+typedef unsigned long long u64;
+typedef long long i64;
+typedef struct { u16 re, im; } c32;
+typedef struct { float re, im; } c64;
+typedef struct { double re, im; } c128;
+
+#ifndef KERNEL
+#define KERNEL(name) extern "C" __global__ void name(const Args a)
+#define FIRST ((i64)blockIdx.x * blockDim.x + threadIdx.x)
+#define STEP ((i64)gridDim.x * blockDim.x)
+#endif
+
+#define MIN(x, y) ((x) != (x) || (x) < (y) ? (x) : (y))
+#define MAX(x, y) ((x) != (x) || (x) > (y) ? (x) : (y))
+
+static __device__ float from_half(u16 h) {
+	u32 sign = (u32)(h & 0x8000) << 16, exponent = h >> 10 & 31, digits = h & 1023;
+	if (exponent == 31)
+		return __int_as_float((i32)(sign | 0x7f800000 | digits << 13));
+	if (exponent == 0)
+		return __int_as_float((i32)(sign | (u32)__float_as_int((float)digits * 0x1p-24f)));
+	return __int_as_float((i32)(sign | (exponent + 112) << 23 | digits << 13));
+}
+
+static __device__ u16 to_half(float f) {
+	u32 x = (u32)__float_as_int(f), sign = x >> 16 & 0x8000;
+	x &= 0x7fffffff;
+	if (x > 0x7f800000)
+		return (u16)(sign | 0x7e00);
+	if (x >= 0x477ff000)
+		return (u16)(sign | 0x7c00);
+	if (x < 0x38800000) /* the sum has the digits of a denormal number */
+		return (u16)(sign | ((u32)__float_as_int(__int_as_float((i32)x) + 0.5f) - 0x3f000000));
+	return (u16)(sign | (x - 0x38000000 + 0xfff + (x >> 13 & 1)) >> 13);
+}
+
+static __device__ float from_bfloat(u16 b) { return __int_as_float((i32)((u32)b << 16)); }
+
+static __device__ u16 to_bfloat(float f) {
+	u32 x = (u32)__float_as_int(f);
+	if (f != f)
+		return 0x7fc0;
+	return (u16)((x + 0x7fff + (x >> 16 & 1)) >> 16);
+}
+
+/* Numbers outside of the range become the smallest, as on x86-64. */
+static __device__ i64 to_i64(double v) { return v >= -0x1p63 && v < 0x1p63 ? (i64)v : (i64)1 << 63; }
+static __device__ i32 to_i32(double v) { return v > -0x1p31 - 1 && v < 0x1p31 ? (i32)v : (i32)((u32)1 << 31); }
+
+static __device__ i64 quotient(i64 x, i64 y, i32 *failed) {
+	if (y == 0) {
+		*failed = 1;
+		return 0;
+	}
+	return y == -1 ? (i64)(0 - (u64)x) : x / y;
+}
+
+static __device__ i64 remainder_of(i64 x, i64 y, i32 *failed) {
+	return (i64)((u64)x - (u64)quotient(x, y, failed) * (u64)y);
+}
+
+static __device__ i64 floor_quotient(i64 x, i64 y, i32 *failed) {
+	i64 q = quotient(x, y, failed), r = (i64)((u64)x - (u64)q * (u64)y);
+	return r != 0 && (r < 0) != (y < 0) ? q - 1 : q;
+}
+
+static __device__ i64 modulo(i64 x, i64 y, i32 *failed) {
+	i64 r = remainder_of(x, y, failed);
+	return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+
+static __device__ i64 power(i64 a, i64 b) {
+	u64 result = 1, base = (u64)a, e = (u64)b;
+	if (b < 0)
+		return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
+	for (; e > 0; e >>= 1, base *= base)
+		if (e & 1)
+			result *= base;
+	return (i64)result;
+}
+
+static __device__ i64 greatest_divisor(i64 a, i64 b) {
+	i32 none;
+	while (b != 0) {
+		i64 r = remainder_of(a, b, &none);
+		a = b;
+		b = r;
+	}
+	return a < 0 ? (i64)(0 - (u64)a) : a;
+}
+
+static __device__ i64 shift_left(i64 a, i64 b, i64 width) { return b < 0 || b >= width ? 0 : (i64)((u64)a << b); }
+static __device__ i64 shift_right(i64 a, i64 b, i64 width) { return a >> (b < 0 || b >= width ? width - 1 : b); }
+
+static __device__ c64 sum_c64(c64 x, c64 y) {
+	c64 z = {x.re + y.re, x.im + y.im};
+	return z;
+}
+
+static __device__ c128 sum_c128(c128 x, c128 y) {
+	c128 z = {x.re + y.re, x.im + y.im};
+	return z;
+}
+
+static __device__ double mantissa(double v) {
+	i32 e;
+	if (v != v || v < 0)
+		return v != v ? v : __longlong_as_double(0x7ff8000000000000);
+	if (v == 0 || v > 0x1.fffffffffffffp1023)
+		return 1;
+	v = frexp(v, &e);
+	return v < 0.75 ? 2 * v : v;
+}
