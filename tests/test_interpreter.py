@@ -139,3 +139,16 @@ def test_many_threads() -> None:
     for t in threads:
         t.join()
     assert results == []
+
+
+def remainders(a: float, b: float):
+    s = 0.0
+    for i in range(1000):
+        s = s + (a + i) % b
+    return s, -4.0 % b, a % b
+
+
+def test_remainders_of_floats_are_pytorch_s_sums():
+    f = torch.jit.script(remainders)
+    assert f(-0.3, 0.7) == (305.1000000000495, 0.19999999999999973, 0.39999999999999997)  # what PyTorch 1.13.1 gives
+    assert str(f(4.0, -2.0)[2]) == "-0.0" and str(f(4.0, 2.0)[1]) == "0.0"

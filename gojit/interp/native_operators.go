@@ -79,8 +79,8 @@ var numericOperators = func() map[string]numericOperator {
 	pairs("copysign", binary(kernel.CopySign))
 	pairs("fmod", binary(kernel.Rem))
 	pairs("pow", power)
-	m["aten::remainder.float"] = numericOperator{operands: "ff", make: binary(kernel.Mod)}
-	m["aten::remainder.int_float"], m["aten::remainder.float_int"] = numericOperator{operands: "if", make: floats(binary(kernel.Mod))}, numericOperator{operands: "fi", make: floats(binary(kernel.Mod))}
+	m["aten::remainder.float"] = numericOperator{operands: "ff", make: floats(floatRemainder)}
+	m["aten::remainder.int_float"], m["aten::remainder.float_int"] = numericOperator{operands: "if", make: floats(floatRemainder)}, numericOperator{operands: "fi", make: floats(floatRemainder)}
 	// Of two ints there are powers of both types.
 	m["aten::pow.int"] = numericOperator{operands: "ii", make: floats(power), fits: func(n *ir.Node) bool { return classOf(n.Output().Type()) == classFloat }}
 	m["aten::pow.int_to_int"] = numericOperator{operands: "ii", make: wholePower, fits: func(n *ir.Node) bool { return classOf(n.Output().Type()) == classInt }}
@@ -114,6 +114,11 @@ func power(t *translation, args []kernel.Value) kernel.Value {
 	zero := t.Const(tensor.Float64, tensor.Float(0))
 	t.fail(t.Binary(kernel.And, t.Binary(kernel.Eq, args[0], zero), t.Binary(kernel.Lt, args[1], zero)), prim.ErrZeroPower)
 	return t.Binary(kernel.Pow, args[0], args[1])
+}
+
+// floatRemainder is prim's: the remainder of a sum with the divisor, whose sign it has.
+func floatRemainder(t *translation, args []kernel.Value) kernel.Value {
+	return t.Binary(kernel.Rem, t.Binary(kernel.Add, args[1], t.Binary(kernel.Rem, args[0], args[1])), args[1])
 }
 
 // wholePower is a**b of ints; a negative power is that of floats without its fraction.

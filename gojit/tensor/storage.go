@@ -91,6 +91,9 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 	return nil
 }
 
+// MemoryLimit returns the bytes that the machine has.
+func MemoryLimit() int { return memoryLimit() }
+
 // alignedBytes returns n cleared bytes on the Go heap. Size classes that are multiples of 64 are
 // aligned to 64; the offset covers an allocator that does otherwise.
 func alignedBytes(n int) []byte {

@@ -3,6 +3,7 @@ package prim
 import (
 	"math"
 	"sort"
+	"unsafe"
 
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
@@ -38,17 +39,21 @@ var Lists = join(
 	}, "t", "any"),
 	one("aten::append.t", func(args, out []value.Value) error {
 		l := args[0].List()
+		if err := checkItems(len(l.Items), 1); err != nil {
+			return err
+		}
 		l.Items = append(l.Items, args[1])
 		out[0] = args[0]
 		return nil
 	}),
 	one("aten::extend.t", func(args, out []value.Value) error {
-		l := args[0].List()
-		l.Items = append(l.Items, args[1].List().Items...)
-		return nil
+		return extend(args[0].List(), args[1].List())
 	}),
 	one("aten::insert.t", func(args, out []value.Value) error {
 		l := args[0].List()
+		if err := checkItems(len(l.Items), 1); err != nil {
+			return err
+		}
 		i := clampPosition(args[1].Int(), len(l.Items))
 		l.Items = append(l.Items, value.None)
 		copy(l.Items[i+1:], l.Items[i:])
@@ -80,15 +85,16 @@ var Lists = join(
 	overloads("aten::list", copyList, "t"),
 	one("aten::add.t", func(args, out []value.Value) error {
 		a, b := args[0].List(), args[1].List()
+		if err := checkItems(len(a.Items), int64(len(b.Items))); err != nil {
+			return err
+		}
 		items := make([]value.Value, 0, len(a.Items)+len(b.Items))
 		out[0] = value.OfList(value.NewList(a.Elem, append(append(items, a.Items...), b.Items...)...))
 		return nil
 	}),
 	one("aten::add_.t", func(args, out []value.Value) error {
-		l := args[0].List()
-		l.Items = append(l.Items, args[1].List().Items...)
 		out[0] = args[0]
-		return nil
+		return extend(args[0].List(), args[1].List())
 	}),
 	one("aten::mul.left_t", func(args, out []value.Value) error {
 		items, err := repeatItems(args[0].List().Items, args[1].Int())
@@ -219,14 +225,33 @@ func copyList(args, out []value.Value) error {
 	return nil
 }
 
-const maxItems = 1 << 32
+// maxItems is how many elements a list has at most: a quarter of the memory of the machine. A program that asks for more gets an error
+// where the system would end the process.
+var maxItems = int64(tensor.MemoryLimit()) / 4 / int64(unsafe.Sizeof(value.Value{}))
+
+// checkItems fails where a list of n elements has no room for so many more.
+func checkItems(n int, more int64) error {
+	if int64(n)+more > maxItems {
+		return errorf("the list would have more than %d elements", maxItems)
+	}
+	return nil
+}
+
+// extend appends the elements of one list to another, which may be the same.
+func extend(l, by *value.List) error {
+	if err := checkItems(len(l.Items), int64(len(by.Items))); err != nil {
+		return err
+	}
+	l.Items = append(l.Items, by.Items...)
+	return nil
+}
 
 func repeatItems(items []value.Value, n int64) ([]value.Value, error) {
 	if n <= 0 || len(items) == 0 {
 		return nil, nil
 	}
 	if n > maxItems/int64(len(items)) {
-		return nil, errorf("the list would have more than %d elements", int64(maxItems))
+		return nil, checkItems(0, maxItems+1)
 	}
 	out := make([]value.Value, 0, int(n)*len(items))
 	for range n {
@@ -377,8 +402,8 @@ var Ranges = join(
 	}),
 	one("prim::rangelist", func(args, out []value.Value) error {
 		n := max(args[0].Int(), 0)
-		if n > maxItems {
-			return errorf("the list would have more than %d elements", int64(maxItems))
+		if err := checkItems(0, n); err != nil {
+			return err
 		}
 		l := value.NewList(types.Int, make([]value.Value, n)...)
 		for i := range l.Items {

@@ -117,14 +117,8 @@ func remainderInt(a, b int64) (int64, error) {
 	return a - q*b, err
 }
 
-// remainderFloat has the sign of b.
-func remainderFloat(a, b float64) (float64, error) {
-	r := math.Mod(a, b)
-	if r != 0 && (r < 0) != (b < 0) {
-		r += b
-	}
-	return r, nil
-}
+// remainderFloat has the sign of b, a remainder of zero too. It is PyTorch's sum: digits of a that b does not have are lost in it.
+func remainderFloat(a, b float64) (float64, error) { return math.Mod(b+math.Mod(a, b), b), nil }
 
 func divmod(args, out []value.Value) error {
 	if rank(args[0], args[1]) == value.KindInt {
@@ -140,7 +134,10 @@ func divmod(args, out []value.Value) error {
 	if b == 0 {
 		return errorf("ZeroDivisionError: float divmod()")
 	}
-	r, _ := remainderFloat(a, b)
+	r := math.Mod(a, b)
+	if r != 0 && (r < 0) != (b < 0) {
+		r += b
+	}
 	out[0], out[1] = value.Float((a-r)/b), value.Float(r)
 	return nil
 }

@@ -1,6 +1,7 @@
 package prim
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"strconv"
@@ -266,7 +267,7 @@ func TestContainers(t *testing.T) {
 		{"aten::slice.t", []value.Value{ints(1, 2, 3), i(math.MinInt64), i(math.MaxInt64), i(math.MaxInt64)}, "[1]", "[1, 2, 3]"},
 		{"aten::slice.t", []value.Value{ints(1), none, none, i(0)}, "! List slice should have non-zero step", "[1]"},
 		{"aten::mul.left_t", []value.Value{ints(1, 2), i(2)}, "[1, 2, 1, 2]", "[1, 2]"},
-		{"aten::mul.left_t", []value.Value{ints(1, 2), i(math.MaxInt64)}, "! the list would have more than 4294967296 elements", "[1, 2]"},
+		{"aten::mul.left_t", []value.Value{ints(1, 2), i(math.MaxInt64)}, fmt.Sprintf("! the list would have more than %d elements", maxItems), "[1, 2]"},
 		{"aten::add_.t", []value.Value{ints(1), ints(2)}, "[1, 2]", "[1, 2]"},
 		{"aten::__getitem__.Dict_str", []value.Value{strInts("a", 1), s("z")}, "! KeyError: z", "{a: 1}"},
 		{"aten::get.default_str", []value.Value{strInts("a", 1), s("z"), i(5)}, "5", "{a: 1}"},
@@ -289,6 +290,9 @@ func TestContainers(t *testing.T) {
 		{"aten::splitlines", []value.Value{s("a\nb\r\n\nc"), value.Bool(true)}, "[a\n, b\r\n, \n, c]", "a\nb\r\n\nc"},
 		{"aten::replace", []value.Value{s("abc"), s(""), s("-"), i(-1)}, "-a-b-c-", "abc"},
 		{"aten::zfill", []value.Value{s("1"), i(1 << 40)}, "! the string would have more than 1073741824 bytes", "1"},
+		{"aten::remainder.float", []value.Value{value.Float(-4), value.Float(2)}, "0.", "-4."},
+		{"aten::remainder.float", []value.Value{value.Float(4), value.Float(-2)}, "-0.", "4."},
+		{"aten::remainder.float", []value.Value{value.Float(-1e-20), value.Float(3)}, "0.", "-9.9999999999999995e-21"},
 		{"aten::gcd.int", []value.Value{i(-12), i(18)}, "6", "-12"},
 		{"aten::remainder.int", []value.Value{i(1), i(0)}, "! division by 0", "1"},
 	} {
@@ -357,5 +361,44 @@ func TestPrintAndWarn(t *testing.T) {
 	}
 	if _, err := call(ops.Find("aten::warn"), []value.Value{value.Str("beware")}); err != nil || warned != "beware" {
 		t.Errorf("warned %q, %v", warned, err)
+	}
+}
+
+// TestSizesAreBounded looks for the errors of programs that ask for more than there is.
+func TestSizesAreBounded(t *testing.T) {
+	s := func(c string, n int) value.Value { return value.Str(strings.Repeat(c, n)) }
+	long := value.NewList(types.Str)
+	part := s("a", 1<<20)
+	for range 2000 {
+		long.Items = append(long.Items, part)
+	}
+	ints := func() value.Value { return value.OfList(value.NewList(types.Int, value.Int(1), value.Int(2))) }
+	for _, c := range []struct {
+		operator string
+		args     []value.Value
+	}{
+		{"aten::replace", []value.Value{s("a", 1<<16), s("a", 1), s("b", 1<<16), value.Int(-1)}},
+		{"aten::replace", []value.Value{s("a", 1<<16), s("", 0), s("b", 1<<16), value.Int(1 << 15)}},
+		{"aten::join", []value.Value{s(",", 1), value.OfList(long)}},
+		{"aten::expandtabs", []value.Value{s("\t", 4), value.Int(1 << 31)}},
+		{"aten::mul.left_t", []value.Value{ints(), value.Int(1 << 50)}},
+		{"aten::mul_.t", []value.Value{ints(), value.Int(1 << 62)}},
+		{"prim::rangelist", []value.Value{value.Int(1 << 50)}},
+	} {
+		if _, err := call(ops.Find(c.operator), c.args); err == nil || !strings.Contains(err.Error(), "would have more than") {
+			t.Errorf("%s gives %v", c.operator, err)
+		}
+	}
+	defer func(n int64) { maxItems = n }(maxItems)
+	maxItems = 3
+	for _, c := range []struct {
+		operator string
+		args     []value.Value
+	}{
+		{"aten::add.t", []value.Value{ints(), ints()}}, {"aten::add_.t", []value.Value{ints(), ints()}}, {"aten::extend.t", []value.Value{ints(), ints()}},
+	} {
+		if _, err := call(ops.Find(c.operator), c.args); err == nil {
+			t.Errorf("%s makes a list of 4 elements, where 3 are allowed", c.operator)
+		}
 	}
 }

@@ -10,7 +10,14 @@ import (
 
 // Strings holds the methods of str.
 var Strings = join(
-	one("aten::add.str", onText2(func(a, b string) value.Value { return value.Str(a + b) })),
+	one("aten::add.str", func(args, out []value.Value) error {
+		a, b := args[0].Str(), args[1].Str()
+		if err := checkText(len(a) + len(b)); err != nil {
+			return err
+		}
+		out[0] = value.Str(a + b)
+		return nil
+	}),
 	one("aten::len.str", onText(func(s string) value.Value { return value.Int(int64(len(s))) })),
 	one("aten::list", onText(func(s string) value.Value {
 		l := value.NewList(types.Str)
@@ -84,8 +91,17 @@ var Strings = join(
 	one("aten::lstrip", trim(strings.TrimLeft)),
 	one("aten::rstrip", trim(strings.TrimRight)),
 	one("aten::replace", func(args, out []value.Value) error {
-		n := int(max(args[3].Int(), -1))
-		out[0] = value.Str(strings.Replace(args[0].Str(), args[1].Str(), args[2].Str(), n))
+		s, old, by, n := args[0].Str(), args[1].Str(), args[2].Str(), int(max(args[3].Int(), -1))
+		if len(by) > len(old) && len(s)+1 > maxText/len(by) { // it may become that long
+			count := strings.Count(s, old)
+			if n >= 0 {
+				count = min(count, n)
+			}
+			if grown := float64(count) * float64(len(by)-len(old)); grown > maxText {
+				return checkText(maxText + 1)
+			}
+		}
+		out[0] = value.Str(strings.Replace(s, old, by, n))
 		return nil
 	}),
 	one("aten::expandtabs", expandTabs),
@@ -122,9 +138,12 @@ var Strings = join(
 	one("aten::partition", partition(strings.Index, func(s string) (string, string, string) { return s, "", "" })),
 	one("aten::rpartition", partition(strings.LastIndex, func(s string) (string, string, string) { return "", "", s })),
 	one("aten::join", func(args, out []value.Value) error {
-		parts := make([]string, len(args[1].List().Items))
+		parts, length := make([]string, len(args[1].List().Items)), 0
 		for i, v := range args[1].List().Items {
 			parts[i] = v.Str()
+			if length += len(parts[i]) + len(args[0].Str()); length > maxText {
+				return checkText(length)
+			}
 		}
 		out[0] = value.Str(strings.Join(parts, args[0].Str()))
 		return nil
@@ -289,7 +308,16 @@ func trim(f func(s, cutset string) string) ops.Operation {
 	return onText2(func(s, chars string) value.Value { return value.Str(f(s, chars)) })
 }
 
+// maxText is how many bytes a string has at most. A program that asks for more gets an error where the system would end the process.
 const maxText = 1 << 30
+
+// checkText fails where a string of n bytes would be too long.
+func checkText(n int) error {
+	if n > maxText {
+		return errorf("the string would have more than %d bytes", maxText)
+	}
+	return nil
+}
 
 // repeated returns n copies of s, none where n is negative.
 func repeated(s string, n int64) (string, error) {
@@ -297,7 +325,7 @@ func repeated(s string, n int64) (string, error) {
 		return "", nil
 	}
 	if n > maxText/int64(max(len(s), 1)) {
-		return "", errorf("the string would have more than %d bytes", maxText)
+		return "", checkText(maxText + 1)
 	}
 	return strings.Repeat(s, int(n)), nil
 }
@@ -345,6 +373,9 @@ func expandTabs(args, out []value.Value) error {
 					return err
 				}
 				b.WriteString(spaces)
+				if err := checkText(b.Len()); err != nil {
+					return err
+				}
 				column += int64(len(spaces))
 			}
 		case c == '\n' || c == '\r':

@@ -220,6 +220,9 @@ func format(args, out []value.Value) error {
 			return errorf("Too few arguments for format string: %s", args[0].Str())
 		}
 		display(&b, args[used])
+		if err := checkText(b.Len()); err != nil {
+			return err
+		}
 		used++
 		rest = after
 	}
@@ -252,6 +255,9 @@ func percentFormat(args, out []value.Value) error {
 			return errorf("Too few arguments for format string")
 		}
 		if err := writeSpecifier(&b, s[i], args[used]); err != nil {
+			return err
+		}
+		if err := checkText(b.Len()); err != nil {
 			return err
 		}
 		used++
