@@ -45,6 +45,10 @@ poisson_nll_loss(x, c, True, True, 1e-8, 1) | cosine_embedding_loss(x, y, torch.
 multi_margin_loss(x, torch.tensor([0, 2])) | multilabel_margin_loss(x, torch.tensor([[0, 2, -1], [1, -1, 0]])) | rrelu(x, 0.1, 0.3, False)
 conv_tbc(r(5, 2, 3), r(2, 3, 4), v, 1) | native_layer_norm(x, [3], None, None, 1e-5)[0] | native_group_norm(r(1, 4, 3), v, v, 1, 4, 3, 2, 1e-5)[0]
 ctc_loss(r(6, 2, 4).log_softmax(2), torch.tensor([[1, 2, 2], [3, 1, 0]]), [6, 5], [3, 2]) | ctc_loss(r(5, 4).log_softmax(1), torch.tensor([1, 1]), [5], [2], 0, 2, True)
+ops.aten.select_backward(x, [2, 4, 3], 1, -1) | ops.aten.slice_backward(x, [2, 8], 1, 1, 7, 2) | ops.aten.diagonal_backward(x, [3, 2, 4], 1, 0, 2)
+ops.aten.embedding_dense_backward(x, torch.tensor([2, 2]), 4, -1, True) | ops.aten.embedding_dense_backward(x, torch.tensor([2, 1]), 4, 1, False)
+ops.aten.max_pool2d_with_indices_backward(x.unsqueeze(0), c.new_empty(1, 4, 6), [2, 2], [2, 2], [0, 0], [1, 1], False, torch.tensor([[[7, 7, 1], [2, 23, 7]]]))
+adaptive_max_pool1d(r(2, 6), 3)[0] | nn.functional.pad(x, (1, -1, 2, 0)) | take(x, torch.tensor([[1, -1], [1, 4]])) | im2col(r(2, 4, 5), [2, 3], [1, 1], [1, 0], [2, 1])
 col2im(r(1, 8, 6), [3, 4], [2, 2], [1, 1], [0, 0], [1, 1]) | max_unpool2d(r(1, 1, 2, 2), torch.tensor([[[[0, 3], [9, 15]]]]), [4, 4])
 frexp(x)[0] | frobenius_norm(x) | nuclear_norm(r(2, 3, 2), [0, 2], True) | special.bessel_j1(x) | special.modified_bessel_i0(x) | special.zeta(2.5, q)
 gradient(x) | gradient(r(3, 5), spacing=[2.0, 0.5], edge_order=2) | gradient(v, spacing=[torch.tensor([0.0, 1.0, 3.0, 4.0], dtype=torch.float64)]) | gradient(x, dim=1)

@@ -7,6 +7,7 @@ import (
 
 var networkDerivatives = map[string]derivative{
 	"embedding":                 embeddingGrad,
+	"embedding_dense_backward":  embeddingDenseGrad,
 	"col2im":                    func(c *gradient) { c.give(0, c.do("im2col", c.g(), c.arg(2), c.arg(3), c.arg(4), c.arg(5))) },
 	"max_unpool2d":              func(c *gradient) { unpooledGrad(c, 2) },
 	"max_unpool3d":              func(c *gradient) { unpooledGrad(c, 3) },
@@ -25,12 +26,19 @@ var networkDerivatives = map[string]derivative{
 	"_convolution":            func(c *gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) },
 	"_convolution.deprecated": func(c *gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) },
 
-	"max_pool1d_with_indices": func(c *gradient) { pooledMaximum(c, 1) },
-	"max_pool2d_with_indices": func(c *gradient) { pooledMaximum(c, 2) },
-	"max_pool3d_with_indices": func(c *gradient) { pooledMaximum(c, 3) },
-	"adaptive_max_pool1d":     func(c *gradient) { pooledMaximum(c, 1) },
-	"adaptive_max_pool2d":     func(c *gradient) { pooledMaximum(c, 2) },
-	"adaptive_max_pool3d":     func(c *gradient) { pooledMaximum(c, 3) },
+	"max_pool1d_with_indices": pooledRows,
+	"max_pool2d_with_indices": func(c *gradient) { pooledMaximum(c, "max_pool2d_with_indices_backward", 1, 2, 3, 4, 5) },
+	"max_pool3d_with_indices": func(c *gradient) { pooledMaximum(c, "max_pool3d_with_indices_backward", 1, 2, 3, 4, 5) },
+	"adaptive_max_pool1d":     pooledRows,
+	"adaptive_max_pool2d":     func(c *gradient) { pooledMaximum(c, "adaptive_max_pool2d_backward") },
+	"adaptive_max_pool3d":     func(c *gradient) { pooledMaximum(c, "adaptive_max_pool3d_backward") },
+
+	"max_pool2d_with_indices_backward": func(c *gradient) { pooledAgain(c, 7, 2) },
+	"max_pool3d_with_indices_backward": func(c *gradient) { pooledAgain(c, 7, 3) },
+	"adaptive_max_pool2d_backward":     func(c *gradient) { pooledAgain(c, 2, 2) },
+	"adaptive_max_pool3d_backward":     func(c *gradient) { pooledAgain(c, 2, 3) },
+	"fractional_max_pool2d_backward":   func(c *gradient) { pooledAgain(c, 4, 2) },
+	"fractional_max_pool3d_backward":   func(c *gradient) { pooledAgain(c, 4, 3) },
 
 	"avg_pool1d":           func(c *gradient) { averagePoolGrad(c, 1) },
 	"avg_pool2d":           func(c *gradient) { averagePoolGrad(c, 2) },
@@ -43,20 +51,33 @@ var networkDerivatives = map[string]derivative{
 }
 
 func embeddingGrad(c *gradient) {
-	flat := c.do("reshape", c.in(1), []int{-1})
-	g := c.do("reshape", c.g(), []int{-1, c.shape(0)[1]})
-	if padding := c.int(2); padding >= 0 {
-		g = c.do("masked_fill.Scalar", g, c.do("unsqueeze", c.do("eq.Scalar", flat, padding), 1), 0.0)
+	c.give(0, c.do("embedding_dense_backward", c.g(), c.in(1), c.shape(0)[0], c.int(2), c.bool(3)))
+}
+
+// embeddingDenseGrad reads the rows of the gradient that those of the result went to.
+func embeddingDenseGrad(c *gradient) {
+	indices := c.in(1)
+	g := c.do("embedding", c.g(), indices)
+	if c.bool(4) {
+		counts := c.do("bincount", c.do("reshape", indices, []int{-1}), value.None, c.int(2))
+		counts = c.do("index_select", counts, 0, c.do("reshape", indices, []int{-1}))
+		g = c.div(g, c.do("unsqueeze", c.do("reshape", counts, indices.Shape()), -1))
 	}
-	c.give(0, c.do("index_add", c.zerosOf(0), 0, flat, g))
+	if padding := c.int(3); padding >= 0 {
+		g = c.do("masked_fill.Scalar", g, c.do("unsqueeze", c.do("eq.Scalar", indices, padding), -1), 0.0)
+	}
+	c.give(0, g)
 }
 
 // unpooledGrad reads the gradient where the elements went.
-func unpooledGrad(c *gradient, n int) {
-	shape := c.shape(0)
+func unpooledGrad(c *gradient, n int) { c.give(0, fromPlanes(c, c.g(), c.in(1), n)) }
+
+// fromPlanes reads the elements of planes of n dimensions that the places name.
+func fromPlanes(c *gradient, t, places tensors, n int) tensors {
+	shape := places.Shape()
 	lead := append([]int(nil), shape[:len(shape)-n]...)
 	flat := func(t tensors) tensors { return c.do("reshape", t, append(lead[:len(lead):len(lead)], -1)) }
-	c.give(0, c.do("reshape", c.do("gather", flat(c.g()), len(lead), flat(c.in(1))), shape))
+	return c.do("reshape", c.do("gather", flat(t), len(lead), flat(places)), shape)
 }
 
 func embeddingBagPaddedGrad(c *gradient) {
@@ -77,11 +98,11 @@ func embeddingBagGrad(c *gradient, padding int) {
 		counted = c.do("masked_fill.Scalar", counted, c.do("eq.Scalar", flat, padding), 0.0)
 	}
 	bags := bagsOf(c, indices, flat.Numel(), g.Size(0))
-	sizes := c.do("index_add", must(tensor.Zeros([]int{g.Size(0)}, g.DType())), 0, bags, counted)
+	sizes := c.into("index_add", c.zerosAs([]int{g.Size(0)}, g.DType()), 0, bags, counted)
 	switch mode {
 	case largest:
 		empty := c.do("unsqueeze", c.do("eq.Scalar", sizes, 0.0), 1)
-		c.give(0, c.do("scatter_add", c.zerosOf(0), 0, c.out(3), c.do("masked_fill.Scalar", g, empty, 0.0)))
+		c.give(0, c.into("scatter_add", c.zerosOf(0), 0, c.out(3), c.do("masked_fill.Scalar", g, empty, 0.0)))
 		return
 	case mean:
 		g = c.div(g, c.do("unsqueeze", c.do("clamp_min", sizes, 1.0), 1))
@@ -94,7 +115,7 @@ func embeddingBagGrad(c *gradient, padding int) {
 		}
 		rows = c.mul(rows, c.do("reshape", weights, []int{-1, 1}))
 	}
-	c.give(0, c.do("index_add", c.zerosOf(0), 0, flat, rows))
+	c.give(0, c.into("index_add", c.zerosOf(0), 0, flat, rows))
 }
 
 // bagsOf returns the bag of each of n indices.
@@ -208,15 +229,35 @@ func (w window) ofWeight(c *gradient, wide, narrow tensors) tensors {
 	return c.do("cat", parts, 0)
 }
 
-// pooledMaximum sends the gradient to the places that the second result names.
-func pooledMaximum(c *gradient, n int) {
+// pooledMaximum sends the gradient to the places that the second result names, by an operator that takes these arguments besides.
+func pooledMaximum(c *gradient, name string, arguments ...int) {
+	args := []any{c.g(), c.standIn(c.shape(0))}
+	for _, i := range arguments {
+		args = append(args, c.arg(i))
+	}
+	c.give(0, c.do(name, append(args, c.out(1))...))
+}
+
+// pooledRows is pooledMaximum for planes of one row.
+func pooledRows(c *gradient) {
 	shape := c.shape(0)
-	lead := len(shape) - n
-	g := c.do("flatten.using_ints", c.g(), lead, -1)
-	places := c.do("flatten.using_ints", c.out(1), lead, -1)
-	flat := append(append([]int{}, shape[:lead]...), numel(shape[lead:]))
-	sums := c.do("scatter_add", must(tensor.Zeros(flat, g.DType())), lead, places, g)
-	c.give(0, c.do("reshape", sums, shape))
+	last := len(shape) - 1
+	planes := append(append([]int{}, shape[:last]...), 1, shape[last])
+	d := c.do("adaptive_max_pool2d_backward", c.do("unsqueeze", c.g(), -2), c.standIn(planes), c.do("unsqueeze", c.out(1), -2))
+	c.give(0, c.do("squeeze.dim", d, -2))
+}
+
+// standIn is a tensor that only has the shape of another one.
+func (c *gradient) standIn(shape []int) tensors {
+	return must(must(tensor.Zeros(nil, c.g().DType())).Expand(shape...))
+}
+
+// pooledAgain is the derivative of the gradient of a pooling that takes maxima.
+func pooledAgain(c *gradient, indices, n int) {
+	c.give(0, fromPlanes(c, c.g(), c.in(indices), n))
+	if c.needs(1) {
+		c.give(1, c.zerosOf(1))
+	}
 }
 
 // separable is the derivative of an operator that multiplies each of the last n dimensions by a

@@ -314,7 +314,7 @@ var constantDerivatives = func() map[string]derivative {
 func constantGrad(c *gradient) {
 	for _, in := range c.node.inputs {
 		if in.element < 0 && in.dtype.IsDifferentiable() {
-			c.give(in.argument, must(tensor.Zeros(in.shape, in.dtype)))
+			c.give(in.argument, c.zerosAs(in.shape, in.dtype))
 		}
 	}
 }

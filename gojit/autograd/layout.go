@@ -66,7 +66,7 @@ func (v view) unflatten(c *gradient, flat tensors) tensors {
 func (v view) scatter(c *gradient) *tensor.Tensor {
 	g, n := c.g(), numel(v.rootShape)
 	places := must(c.do("arange", n).AsStrided(v.shape, v.strides, v.offset))
-	return v.unflatten(c, c.do("index_add", must(tensor.Zeros([]int{n}, g.DType())), 0, c.do("reshape", places, []int{-1}), c.do("reshape", g, []int{-1})))
+	return v.unflatten(c, c.into("index_add", c.zerosAs([]int{n}, g.DType()), 0, c.do("reshape", places, []int{-1}), c.do("reshape", g, []int{-1})))
 }
 
 // strided is the view of root that the arguments of as_strided from number first on describe.

@@ -78,7 +78,7 @@ func Families() []Family {
 		{"Reductions", reduceFamily, false},
 		{"Shapes and views", viewFamily, true},
 		{"Creation", createFamily, true},
-		{"Indexing", indexFamily, false},
+		{"Indexing", slices.Concat(indexFamily, selectionGradientFamily), false},
 		{"Joining", joinFamily, false},
 		{"Random numbers", slices.Concat(randomFamily, distributionFamily), true},
 		{"Sequences of low discrepancy", sobolFamily, false},
