@@ -1,7 +1,10 @@
 package autograd
 
 import (
+	"slices"
+
 	"torchjit/gojit/tensor"
+	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
@@ -24,6 +27,7 @@ var networkDerivatives = map[string]derivative{
 	"conv_transpose3d.input":  func(c *gradient) { convolutionGrad(c, true, 3, 4, 7, 5, 6) },
 	"convolution":             func(c *gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) },
 	"_convolution":            func(c *gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) },
+	"convolution_backward":    convolutionAgain,
 	"_convolution.deprecated": func(c *gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) },
 
 	"max_pool1d_with_indices": pooledRows,
@@ -149,18 +153,11 @@ func (c *gradient) each(i, n int) []int {
 	return xs
 }
 
-// window is the geometry of a convolution.
-type window struct {
-	stride, padding, dilation, extra []int
-	groups                           int
-	transposed                       bool
-}
-
 // convolutionGrad reads the geometry from the arguments of the given numbers.
 func convolutionGrad(c *gradient, transposed bool, stride, padding, dilation, extra, groups int) {
 	single := len(c.shape(0)) == len(c.shape(1))-1
 	n := len(c.shape(1)) - 2
-	w := window{c.each(stride, n), c.each(padding, n), c.each(dilation, n), make([]int, n), c.int(groups), transposed}
+	w := window{c.each(stride, n), c.each(padding, n), c.each(dilation, n), transposed, make([]int, n), c.int(groups)}
 	if transposed {
 		w.extra = c.each(extra, n)
 	}
@@ -168,65 +165,76 @@ func convolutionGrad(c *gradient, transposed bool, stride, padding, dilation, ex
 	if single {
 		x, g = c.do("unsqueeze", x, 0), c.do("unsqueeze", g, 0)
 	}
+	found := w.backward(c, g, x, c.in(1), c.needs(0), c.needs(1), c.needs(2))
+	if single && found[0] != nil {
+		found[0] = c.do("squeeze.dim", found[0], 0)
+	}
+	for i, d := range found {
+		if d != nil {
+			c.give(i, d)
+		}
+	}
+}
+
+// window is the geometry of a convolution.
+type window struct {
+	stride, padding, dilation []int
+	transposed                bool
+	extra                     []int
+	groups                    int
+}
+
+// forward is the convolution itself.
+func (w window) forward(c *gradient, x, weight tensors) tensors {
+	return c.do("convolution", x, weight, value.None, w.stride, w.padding, w.dilation, w.transposed, w.extra, w.groups)
+}
+
+// backward returns the gradients that are asked for: of the input, the weight and the bias.
+func (w window) backward(c *gradient, g, x, weight tensors, ofInput, ofWeight, ofBias bool) (found [3]tensors) {
+	mask := value.OfList(value.NewList(types.Bool, value.Bool(ofInput), value.Bool(ofWeight), value.Bool(ofBias)))
+	for i, v := range emit(c.Emitter, "convolution_backward", g, x, weight, []int{g.Size(1)}, w.stride, w.padding, w.dilation, w.transposed, w.extra, w.groups, mask) {
+		if v.IsTensor() {
+			found[i] = v.Tensor()
+		}
+	}
+	return found
+}
+
+// convolutionAgain is the derivative of the gradient of a convolution: the gradient of the input is bilinear in that of the result and the
+// weight, and so on.
+func convolutionAgain(c *gradient) {
+	w := window{c.ints(4), c.ints(5), c.ints(6), c.bool(7), c.ints(8), c.int(9)}
+	g, x, weight := c.in(0), c.in(1), c.in(2)
+	var of [3]tensors
+	given := 0
+	for i, wanted := range c.arg(10).List().Items { // what was not asked for is no output
+		if wanted.Bool() {
+			of[i] = c.grads[given]
+			given++
+		}
+	}
+	ofInput, ofWeight, ofBias := of[0], of[1], of[2]
 	if c.needs(0) {
-		d := w.ofInput(c, g, c.in(1), x.Shape()[2:])
-		if single {
-			d = c.do("squeeze.dim", d, 0)
+		sum := c.zerosOf(0)
+		if ofInput != nil {
+			sum = c.add(sum, w.forward(c, ofInput, weight))
 		}
-		c.give(0, d)
-	}
-	if c.needs(1) {
-		if transposed {
-			c.give(1, w.ofWeight(c, g, x))
-		} else {
-			c.give(1, w.ofWeight(c, x, g))
+		if ofWeight != nil {
+			sum = c.add(sum, w.forward(c, x, ofWeight))
 		}
-	}
-	if c.needs(2) {
-		dims := []int{0}
-		for d := range n {
-			dims = append(dims, d+2)
+		if ofBias != nil {
+			shape := slices.Repeat([]int{1}, g.Dim())
+			shape[1] = -1
+			sum = c.add(sum, c.do("reshape", ofBias, shape))
 		}
-		c.give(2, c.do("sum.dim_IntList", g, dims, false))
+		c.give(0, sum)
 	}
-}
-
-// ofInput is the convolution the other way round.
-func (w window) ofInput(c *gradient, g, weight tensors, size []int) tensors {
-	if w.transposed {
-		d := c.do("convolution", g, weight, value.None, w.stride, w.padding, w.dilation, false, make([]int, len(size)), w.groups)
-		for i, n := range size { // an output padding of a stride or more has places of its own
-			if d.Size(i+2) > n {
-				d = c.do("slice.Tensor", d, i+2, 0, n)
-			}
-		}
-		return d
+	if c.needs(1) && ofWeight != nil {
+		c.give(1, w.backward(c, g, x, ofWeight, true, false, false)[0])
 	}
-	extra := make([]int, len(size))
-	for d := range size {
-		extra[d] = size[d] - ((g.Size(d+2)-1)*w.stride[d] - 2*w.padding[d] + w.dilation[d]*(weight.Size(d+2)-1) + 1)
+	if c.needs(2) && ofInput != nil {
+		c.give(2, w.backward(c, g, ofInput, weight, false, true, false)[1])
 	}
-	return c.do("convolution", g, weight, value.None, w.stride, w.padding, w.dilation, true, extra, w.groups)
-}
-
-// ofWeight correlates the side with the larger planes with the other, group by group.
-func (w window) ofWeight(c *gradient, wide, narrow tensors) tensors {
-	kernel := c.shape(1)[2:]
-	wides, narrows := wide.Size(1)/w.groups, narrow.Size(1)/w.groups
-	var parts []tensors
-	for i := range w.groups {
-		a := c.do("transpose.int", c.do("slice.Tensor", wide, 1, i*wides, (i+1)*wides), 0, 1)
-		b := c.do("transpose.int", c.do("slice.Tensor", narrow, 1, i*narrows, (i+1)*narrows), 0, 1)
-		p := c.do("convolution", a, b, value.None, w.dilation, w.padding, w.stride, false, make([]int, len(kernel)), 1)
-		for d, k := range kernel {
-			p = c.do("slice.Tensor", p, d+2, 0, k)
-		}
-		parts = append(parts, c.do("transpose.int", p, 0, 1))
-	}
-	if len(parts) == 1 {
-		return c.do("contiguous", parts[0])
-	}
-	return c.do("cat", parts, 0)
 }
 
 // pooledMaximum sends the gradient to the places that the second result names, by an operator that takes these arguments besides.

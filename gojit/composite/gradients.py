@@ -225,22 +225,6 @@ def replication_pad3d_backward(grad_output, self, padding: List[int]):
 
 # ---- convolutions and products ----
 
-def convolution_backward(grad_output, input, weight, bias_sizes: Optional[List[int]], stride: List[int], padding: List[int], dilation: List[int], transposed: bool, output_padding: List[int], groups: int, output_mask: List[bool]):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(input)
-    w = _own_leaf(weight)
-    y = torch.convolution(x, w, None, stride, padding, dilation, transposed, output_padding, groups)
-    create = grad_output.requires_grad or input.requires_grad or weight.requires_grad
-    given: List[Optional[Tensor]] = [grad_output]
-    found = torch.grad([y], [x, w], given, True, create)
-    grad_input = found[0]
-    grad_weight = found[1]
-    assert grad_input is not None and grad_weight is not None
-    dims = [0]
-    for d in range(2, grad_output.dim()):
-        dims.append(d)
-    return grad_input, grad_weight, grad_output.sum(dims)
-
 def linear_backward(self, grad_output, weight, output_mask: List[bool]):
     flat = grad_output.reshape([-1, grad_output.size(-1)])
     return grad_output.matmul(weight), flat.t().mm(self.reshape([-1, self.size(-1)])), flat.sum(0)
