@@ -9,6 +9,7 @@ import (
 )
 
 var networkDerivatives = map[string]derivative{
+	"mse_loss":                  squareErrorGrad,
 	"embedding":                 embeddingGrad,
 	"embedding_dense_backward":  embeddingDenseGrad,
 	"col2im":                    func(c *gradient) { c.give(0, c.do("im2col", c.g(), c.arg(2), c.arg(3), c.arg(4), c.arg(5))) },
@@ -52,6 +53,19 @@ var networkDerivatives = map[string]derivative{
 	"_adaptive_avg_pool2d": func(c *gradient) { adaptivePoolGrad(c, 2) },
 	"_adaptive_avg_pool3d": func(c *gradient) { adaptivePoolGrad(c, 3) },
 	"adaptive_avg_pool3d":  func(c *gradient) { adaptivePoolGrad(c, 3) },
+}
+
+func squareErrorGrad(c *gradient) {
+	x, y := c.in(0), c.in(1)
+	if !tensor.SameShape(x.Shape(), y.Shape()) {
+		shape := must(tensor.Broadcast(x.Shape(), y.Shape()))
+		x, y = c.do("expand", x, shape), c.do("expand", y, shape)
+	}
+	d := c.do("mse_loss_backward", c.g(), x, y, c.arg(2))
+	c.give(0, d)
+	if c.needs(1) {
+		c.give(1, c.neg(d))
+	}
 }
 
 func embeddingGrad(c *gradient) {
