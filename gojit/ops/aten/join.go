@@ -8,8 +8,16 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// concat joins tensors along a dimension. Vectors without elements are left out.
-func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor {
+// joining is what is to be joined along a dimension: the tensors but for vectors without elements, and the shape and type of the result.
+type joining struct {
+	tensors []*tensor.Tensor
+	dim     int
+	shape   []int
+	dtype   tensor.DType
+}
+
+// joiningOf fails where tensors cannot be joined.
+func joiningOf(ts []*tensor.Tensor, dim int) *joining {
 	check(len(ts) > 0, "torch.cat(): expected a non-empty list of Tensors")
 	r := tensor.NewResultType()
 	var kept []*tensor.Tensor
@@ -21,7 +29,7 @@ func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 		}
 	}
 	if len(kept) == 0 {
-		return empty(ts[0].Shape(), r.DType())
+		return &joining{shape: ts[0].Shape(), dtype: r.DType()}
 	}
 	first := kept[0]
 	dim = wrapDim(dim, first)
@@ -34,25 +42,40 @@ func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 		}
 		shape[dim] += t.Size(dim)
 	}
-	var out *tensor.Tensor
-	if isMeta(first) {
-		return must(tensor.EmptyMeta(shape, r.DType()))
+	return &joining{kept, dim, shape, r.DType()}
+}
+
+// isLast reports whether the result is laid out with its channels last.
+func (j *joining) isLast() bool {
+	first := j.tensors[0]
+	return first.Dim() == 4 && !first.IsContiguous() && allChannelsLast(j.tensors)
+}
+
+// concat joins tensors along a dimension. Vectors without elements are left out.
+func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor { return joiningOf(ts, dim).run() }
+
+func (j *joining) run() *tensor.Tensor {
+	if len(j.tensors) == 0 {
+		return empty(j.shape, j.dtype)
 	}
-	if first.Dim() == 4 && !first.IsContiguous() && allChannelsLast(kept) {
-		out = must(tensor.EmptyChannelsLast(shape, r.DType(), tensor.ChannelsLast))
+	if isMeta(j.tensors[0]) {
+		return must(tensor.EmptyMeta(j.shape, j.dtype))
+	}
+	if j.isLast() {
+		out := must(tensor.EmptyChannelsLast(j.shape, j.dtype, tensor.ChannelsLast))
 		pixels := func(t *tensor.Tensor) *tensor.Tensor { return must(t.Permute(0, 2, 3, 1)) } // as its elements lie
 		views := []*tensor.Tensor{pixels(out)}
-		for _, t := range kept {
+		for _, t := range j.tensors {
 			views = append(views, pixels(t))
 		}
-		join(views[0], views[1:], [...]int{0, 3, 1, 2}[dim])
+		join(views[0], views[1:], [...]int{0, 3, 1, 2}[j.dim])
 		for _, v := range views {
 			v.Release()
 		}
 		return out
 	}
-	out = empty(shape, r.DType())
-	join(out, kept, dim)
+	out := empty(j.shape, j.dtype)
+	join(out, j.tensors, j.dim)
 	return out
 }
 
@@ -115,6 +138,20 @@ func allChannelsLast(ts []*tensor.Tensor) bool {
 }
 
 func stack(ts []*tensor.Tensor, dim int) *tensor.Tensor {
+	j := stackOf(ts, dim)
+	out := j.run()
+	j.release()
+	return out
+}
+
+// release gives up tensors that are views.
+func (j *joining) release() {
+	for _, t := range j.tensors {
+		t.Release()
+	}
+}
+
+func stackOf(ts []*tensor.Tensor, dim int) *joining {
 	check(len(ts) > 0, "stack expects a non-empty TensorList")
 	dim = must(tensor.WrapDim(dim, ts[0].Dim()+1))
 	parts := make([]*tensor.Tensor, len(ts))
@@ -123,7 +160,7 @@ func stack(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 			shapeText(ts[0].Shape()), shapeText(t.Shape()), i)
 		parts[i] = must(t.Unsqueeze(dim))
 	}
-	return concat(parts, dim)
+	return joiningOf(parts, dim)
 }
 
 func atLeastAll(ts []*tensor.Tensor, n int) []*tensor.Tensor {
