@@ -54,6 +54,10 @@ frexp(x)[0] | frobenius_norm(x) | nuclear_norm(r(2, 3, 2), [0, 2], True) | speci
 gradient(x) | gradient(r(3, 5), spacing=[2.0, 0.5], edge_order=2) | gradient(v, spacing=[torch.tensor([0.0, 1.0, 3.0, 4.0], dtype=torch.float64)]) | gradient(x, dim=1)
 linalg.cond(m) | linalg.cond(m, "fro") | linalg.lstsq(r(4, 3), r(4, 2))[0] | linalg.lu(m)[1:] | linalg.lu_factor(m)[0] | lu_unpack(*torch.linalg.lu_factor(m))[1:]
 linalg.lu_solve(*torch.linalg.lu_factor(m), r(3, 2)) | linalg.lu_solve(*torch.linalg.lu_factor(m), r(3, 2), adjoint=True) | cumulative_trapezoid(x, y) | tensor_split(v, torch.tensor([1, 3]))
+(x * 1).mul_(2) | (x * 1).mul_(c) | (x * 1).mul_(y) | (x * 1).div_(c) | (x * 1).div_(p) | (x * 1).div_(2) | (x * 1).add_(y, alpha=2) | (x * 1).sub_(1) | (x * 1).neg_() | (x * 1).exp_()
+(x * 1).expm1_() | (p * 1).sqrt_() | (p * 1).rsqrt_() | (p * 1).reciprocal_() | (x * 1).tanh_() | (x * 1).sigmoid_() | (x * 1).relu_() | (x * 1).masked_fill_(c > 1, 2.0) | (x * 1).lerp_(y, 0.3)
+(x * 1).addcmul_(y, z) | (x * 1).addcdiv_(y, p) | (x * 1).fill_(v[0]) | (x * 1).zero_() + x | (x * 1).copy_(v[:3]) | (x * 1).index_put_((torch.tensor([1]),), v[:3]) | (x * 1).triu_(1)
+(x * 1).index_add_(1, torch.tensor([2]), v[:2].view(2, 1)) | (x * 1).scatter_(1, torch.tensor([[0, 2]]), y[:1, :2]) | (x * 1).scatter_add_(1, torch.tensor([[0, 0]]), y[:1, :2]) | (x * 1).tril_()
 (x * 1).absolute_() | (x * 1).transpose_(0, 1) | (m * 1).fill_diagonal_(2.0) | (x * 1).pow_(3) | (x * 1).clamp_(y) | (x * 1).cumprod_(1) | (x * 1).copysign_(y) | (p * 1).div_(q, rounding_mode=None)
 (x * 1).index_fill_(1, torch.tensor([0]), v[0]) | (x * 1).masked_scatter_(torch.tensor([True, False, True]), y) | (x * 1).gt_(y) + x | (x * 1).sign_() + x | (x * 1).normal_() * 0 + x
 nn.utils.rnn.pad_packed_sequence(torch.nn.utils.rnn.pack_padded_sequence(r(3, 4, 2), torch.tensor([1, 4, 2]), batch_first=True, enforce_sorted=False))[0]

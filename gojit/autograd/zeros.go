@@ -20,14 +20,20 @@ func (c *gradient) zerosOf(argument int) tensors {
 // into runs an operator on zeros that nobody else has. It writes them in place where that is not recorded and no class of tensors runs the
 // operator.
 func (c *gradient) into(name string, zeros tensors, args ...any) tensors {
-	all := append([]any{zeros}, args...)
-	if e, ok := c.Emitter.(*emitter); !ok || e.made == nil || !e.mode.off {
-		return c.do(name, all...)
-	}
+	alone := c.writesAlone(zeros)
 	for _, a := range args {
-		if t, ok := a.(tensors); ok && (t.Dispatches() || t.Device() != zeros.Device()) {
-			return c.do(name, all...)
+		if t, ok := a.(tensors); ok {
+			alone = alone && !t.Dispatches() && t.Device() == zeros.Device()
 		}
 	}
-	return c.do(name+"_", all...)
+	if alone {
+		name += "_"
+	}
+	return c.do(name, append([]any{zeros}, args...)...)
+}
+
+// writesAlone reports whether the derivative may write a tensor like t that it has made: nothing is recorded, and nobody else runs operators.
+func (c *gradient) writesAlone(t tensors) bool {
+	e, ok := c.Emitter.(*emitter)
+	return ok && e.made != nil && e.mode.off && !t.Dispatches() && t.Device().Type != tensor.Meta
 }
