@@ -111,12 +111,15 @@ func embeddingBagGrad(c *gradient, padding int) {
 	const sum, mean, largest = 0, 1, 2
 	indices, g, mode := c.in(1), c.g(), c.int(4)
 	flat := c.do("to.dtype", c.do("reshape", indices, []int{-1}), tensor.Int64)
-	counted := c.do("ones_like", c.do("to.dtype", flat, g.DType()))
-	if padding >= 0 {
-		counted = c.do("masked_fill.Scalar", counted, c.do("eq.Scalar", flat, padding), 0.0)
-	}
 	bags := bagsOf(c, indices, flat.Numel(), g.Size(0))
-	sizes := c.into("index_add", c.zerosAs([]int{g.Size(0)}, g.DType()), 0, bags, counted)
+	var counted, sizes tensors
+	if padding >= 0 || mode != sum {
+		counted = c.do("ones_like", c.do("to.dtype", flat, g.DType()))
+		if padding >= 0 {
+			counted = c.do("masked_fill.Scalar", counted, c.do("eq.Scalar", flat, padding), 0.0)
+		}
+		sizes = c.into("index_add", c.zerosAs([]int{g.Size(0)}, g.DType()), 0, bags, counted)
+	}
 	switch mode {
 	case largest:
 		empty := c.do("unsqueeze", c.do("eq.Scalar", sizes, 0.0), 1)
@@ -125,7 +128,10 @@ func embeddingBagGrad(c *gradient, padding int) {
 	case mean:
 		g = c.div(g, c.do("unsqueeze", c.do("clamp_min", sizes, 1.0), 1))
 	}
-	rows := c.mul(c.do("index_select", g, 0, bags), c.do("unsqueeze", counted, 1))
+	rows := c.do("index_select", g, 0, bags)
+	if padding >= 0 {
+		rows = c.mul(rows, c.do("unsqueeze", counted, 1))
+	}
 	if weights := c.in(6); weights != nil {
 		if c.needs(6) {
 			products := c.mul(rows, c.do("index_select", c.in(0), 0, flat))
