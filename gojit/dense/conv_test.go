@@ -87,7 +87,7 @@ func checkWeightGradient[T Float](t *testing.T, isa amd64.ISA, g Convolution, in
 		return
 	}
 	compare("wide", func(in, out, weight []T) { weightGradientWide(isa, g, in, out, weight) })
-	compare("dots", func(in, out, weight []T) { weightGradientDots(g, in, out, weight) })
+	compare("dots", func(in, out, weight []T) { weightGradientDots(isa, g, in, out, weight) })
 	if g.isProduct() {
 		compare("products", func(in, out, weight []T) { weightGradientProducts(g, in, out, weight) })
 	}

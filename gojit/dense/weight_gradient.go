@@ -23,7 +23,7 @@ func WeightGradient[T Float](g Convolution, in, out, weight []T) {
 	case isa < amd64.AVX2:
 		weightGradient(g, in, out, weight)
 	case filters < fewFilters:
-		weightGradientDots(g, in, out, weight)
+		weightGradientDots(isa, g, in, out, weight)
 	case g.isProduct():
 		weightGradientProducts(g, in, out, weight)
 	default:
@@ -62,21 +62,40 @@ func weightGradientProducts[T Float](g Convolution, in, out, weight []T) {
 	}
 }
 
-// weightGradientDots writes what the weights read in rows, a group after the other, and multiplies them with the gradient's.
-func weightGradientDots[T Float](g Convolution, in, out, weight []T) {
-	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
-	inSize, outSize, rows := volume(g.In), volume(g.Out), channels*volume(g.Kernel)
-	work := g.Batch * outSize * rows
-	tensor.Parallel(g.Groups, 1+parallelFlops/work, func(lo, hi int) {
+// weightGradientDots packs what the weights of some groups read in rows, and multiplies each group's with its gradient's.
+func weightGradientDots[T Float](isa amd64.ISA, g Convolution, in, out, weight []T) {
+	channels, filters, size := g.InChannels/g.Groups, g.OutChannels/g.Groups, int(unsafe.Sizeof(*new(T)))
+	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
+	rows, row := channels*kernel, (min(wideTaps, outSize)+15)/16*16*size+64
+	together := min(g.Groups, max(1, nearBytes/(row*rows)))
+	chunks := (g.Groups + together - 1) / together
+	tensor.Parallel(chunks, 1+parallelFlops/(g.Batch*outSize*rows*together), func(lo, hi int) {
 		memory := bufferPool.Get().(*buffers)
 		defer bufferPool.Put(memory)
-		columns := unsafe.Slice((*T)(grow(&memory.a, rows*outSize*int(unsafe.Sizeof(*new(T))))), rows*outSize)
-		for group := lo; group < hi; group++ {
+		m := newGemm(isa, size)
+		w := packedWriter{packing: &packing{gemm: &m}, memory: memory}
+		p := patches{geometry: g, taps: kernel, plane: inSize}
+		p.geometry.Batch = 1
+		packed := grow(&memory.a, together*rows*row)
+		for chunk := lo; chunk < hi; chunk++ {
+			first, end := chunk*together, min((chunk+1)*together, g.Groups)
 			for image := range g.Batch {
-				unfold(g, channels, in[(image*g.InChannels+group*channels)*inSize:], columns)
-				p := Product[T]{M: filters, N: rows, K: outSize, Add: image > 0, A: Matrix[T]{Data: out[(image*g.OutChannels+group*filters)*outSize:], Stride: outSize},
-					B: Matrix[T]{Data: columns, Stride: outSize, Transposed: true}, C: Matrix[T]{Data: weight[group*filters*rows:], Stride: rows}}
-				p.Run()
+				from := unsafe.Pointer(&in[(image*g.InChannels+first*channels)*inSize])
+				for t0 := 0; t0 < outSize; t0 += wideTaps {
+					t1 := min(t0+wideTaps, outSize)
+					for at := t0; at < t1; at += panelVectors * w.lanes {
+						p.fill(&w, unsafe.Add(packed, (at-t0)*size), from, at, min(at+panelVectors*w.lanes, t1), 0, (end-first)*channels, row)
+					}
+					for group := first; group < end; group++ {
+						d := gemm{isa: m.isa, double: m.double, size: m.size, lanes: m.lanes, logLanes: m.logLanes, single: true}
+						d.m, d.n, d.k, d.lda, d.ldb, d.ldc = filters, rows, t1-t0, outSize, row/size, rows
+						d.columnsB, d.add = true, image > 0 || t0 > 0
+						d.a, d.b = unsafe.Pointer(&out[(image*g.OutChannels+group*filters)*outSize+t0]), unsafe.Add(packed, (group-first)*rows*row)
+						d.c = unsafe.Pointer(&weight[group*filters*rows])
+						d.normalize()
+						d.run()
+					}
+				}
 			}
 		}
 	})
