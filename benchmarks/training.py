@@ -1,5 +1,5 @@
-"""Measures training steps and inference of small networks, eager, under torchjit and under PyTorch, and prints ratios: how many times
-faster torchjit is.
+"""Measures training steps and inference of small networks and gradients of single operators, eager, under torchjit and under PyTorch, and prints
+ratios: how many times faster torchjit is.
 
     python benchmarks/training.py --peer /usr/bin/python3
 

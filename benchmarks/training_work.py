@@ -12,6 +12,7 @@ import time
 
 torch = importlib.import_module(sys.argv[1])
 nn = importlib.import_module(sys.argv[1] + ".nn")
+F = importlib.import_module(sys.argv[1] + ".nn.functional")
 optim = importlib.import_module(sys.argv[1] + ".optim")
 
 
@@ -63,6 +64,46 @@ def inference(model, x):
     return step
 
 
+def gradient(f, *shapes):
+    """The value and the gradients of f by leaves of these shapes."""
+    leaves = [torch.randn(*shape).requires_grad_() for shape in shapes]
+    given = torch.randn(f(*leaves).shape)
+
+    def step():
+        for x in leaves:
+            x.grad = None
+        f(*leaves).backward(given)
+
+    return step
+
+
+def written(x):
+    y = x * 1
+    y[0] = 0.0
+    y[:, 3] = 2.0
+    return y.mul_(2.0).relu_()
+
+
+def gradients():
+    """Gradients of single operators."""
+    tokens, i = torch.randint(0, 1000, (8, 32)), torch.randint(0, 1000, (100,))
+    yield "convolution", gradient(lambda x, w: F.conv2d(x, w, None, 1, 1), (8, 32, 32, 32), (64, 32, 3, 3))
+    yield "convolution by steps", gradient(lambda x, w: F.conv2d(x, w, None, 2, 1), (8, 64, 16, 16), (128, 64, 3, 3))
+    yield "convolution by channels", gradient(lambda x, w: F.conv2d(x, w, None, 1, 1, 1, 64), (8, 64, 16, 16), (64, 1, 3, 3))
+    yield "max_pool2d", gradient(lambda x: F.max_pool2d(x, 2), (8, 32, 32, 32))
+    yield "embedding", gradient(lambda w: F.embedding(tokens, w), (1000, 128))
+    yield "embedding_bag", gradient(lambda w: F.embedding_bag(tokens, w), (1000, 128))
+    yield "x[i]", gradient(lambda x: x[i], (1000, 1000))
+    yield "x[0]", gradient(lambda x: x[0], (1000, 1000))
+    yield "x.gather(1, i)", gradient(lambda x: x.gather(1, i[:, None]), (1000, 1000))
+    yield "x.sum(1)", gradient(lambda x: x.sum(1), (1000, 1000))
+    yield "relu", gradient(F.relu, (1000, 1000))
+    yield "leaky_relu", gradient(F.leaky_relu, (1000, 1000))
+    yield "mse_loss", gradient(F.mse_loss, (1000, 1000), (1000, 1000))
+    yield "pad", gradient(lambda x: F.pad(x, (1, 1)), (1000, 1000))
+    yield "writes in place", gradient(written, (1000, 1000))
+
+
 def rows():
     images, labels = torch.randn(16, 3, 32, 32), torch.randint(0, 10, (16,))
     tokens, following = torch.randint(0, 1000, (8, 32)), torch.randint(0, 1000, (8 * 32,))
@@ -73,6 +114,8 @@ def rows():
     yield "train a perceptron, Adam", training(wide, optim.Adam(wide.parameters()), torch.randn(64, 256), torch.randint(0, 10, (64,)))
     yield "train an LSTM, Adam", training(lstm, optim.Adam(lstm.parameters()), tokens, following)
     yield "train a transformer, AdamW", training(transformer, optim.AdamW(transformer.parameters()), tokens, following)
+    for name, step in gradients():
+        yield f"gradient of {name}", step
     yield "run a CNN", inference(convolutional(), images)
     yield "run an LSTM", inference(LanguageModel(True), tokens)
     yield "run a transformer", inference(LanguageModel(False), tokens)

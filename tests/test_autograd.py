@@ -162,3 +162,26 @@ def test_parts_that_are_no_views(name, sizes):
     assert (whole._version, a._version, b._version, a._is_view()) == (0, 1, 1, False)
     (g,) = torch.autograd.grad(a.sum() + b.sum(), x)
     torch.testing.assert_close(g, torch.cat([2 * a.detach(), torch.full((2,), 6.0)]))
+
+
+def test_rows_of_an_embedding_that_occur_often_get_means():
+    weight = torch.zeros(4, 2, requires_grad=True)
+    indices = torch.tensor([[1, 3, 1], [1, 2, 2]])
+    y = torch.nn.functional.embedding(indices, weight, padding_idx=2, scale_grad_by_freq=True)
+    y.backward(3 * torch.arange(12.0).view(2, 3, 2))
+    assert weight.grad.tolist() == [[0, 0], [10, 13], [0, 0], [6, 9]]
+
+
+def test_gradients_of_writes_into_parts():
+    x = torch.arange(12.0).view(3, 4).requires_grad_()
+    g = torch.ones(3, 4)
+    y = x * 2
+    y.retain_grad()
+    z = y * 1
+    z[0] = 5.0
+    z[:, 1] = x[:, 0] * 3
+    z[1:, 2:].mul_(10)
+    z.backward(g)
+    assert g.eq(1).all()
+    assert y.grad.tolist() == [[0, 0, 0, 0], [1, 0, 10, 10], [1, 0, 10, 10]]
+    assert x.grad.tolist() == [[3, 0, 0, 0], [5, 0, 20, 20], [5, 0, 20, 20]]

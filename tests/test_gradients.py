@@ -45,11 +45,19 @@ poisson_nll_loss(x, c, True, True, 1e-8, 1) | cosine_embedding_loss(x, y, torch.
 multi_margin_loss(x, torch.tensor([0, 2])) | multilabel_margin_loss(x, torch.tensor([[0, 2, -1], [1, -1, 0]])) | rrelu(x, 0.1, 0.3, False)
 conv_tbc(r(5, 2, 3), r(2, 3, 4), v, 1) | native_layer_norm(x, [3], None, None, 1e-5)[0] | native_group_norm(r(1, 4, 3), v, v, 1, 4, 3, 2, 1e-5)[0]
 ctc_loss(r(6, 2, 4).log_softmax(2), torch.tensor([[1, 2, 2], [3, 1, 0]]), [6, 5], [3, 2]) | ctc_loss(r(5, 4).log_softmax(1), torch.tensor([1, 1]), [5], [2], 0, 2, True)
+ops.aten.select_backward(x, [2, 4, 3], 1, -1) | ops.aten.slice_backward(x, [2, 8], 1, 1, 7, 2) | ops.aten.diagonal_backward(x, [3, 2, 4], 1, 0, 2)
+ops.aten.embedding_dense_backward(x, torch.tensor([2, 2]), 4, -1, True) | ops.aten.embedding_dense_backward(x, torch.tensor([2, 1]), 4, 1, False)
+ops.aten.max_pool2d_with_indices_backward(x.unsqueeze(0), c.new_empty(1, 4, 6), [2, 2], [2, 2], [0, 0], [1, 1], False, torch.tensor([[[7, 7, 1], [2, 23, 7]]]))
+adaptive_max_pool1d(r(2, 6), 3)[0] | nn.functional.pad(x, (1, -1, 2, 0)) | take(x, torch.tensor([[1, -1], [1, 4]])) | im2col(r(2, 4, 5), [2, 3], [1, 1], [1, 0], [2, 1])
 col2im(r(1, 8, 6), [3, 4], [2, 2], [1, 1], [0, 0], [1, 1]) | max_unpool2d(r(1, 1, 2, 2), torch.tensor([[[[0, 3], [9, 15]]]]), [4, 4])
 frexp(x)[0] | frobenius_norm(x) | nuclear_norm(r(2, 3, 2), [0, 2], True) | special.bessel_j1(x) | special.modified_bessel_i0(x) | special.zeta(2.5, q)
 gradient(x) | gradient(r(3, 5), spacing=[2.0, 0.5], edge_order=2) | gradient(v, spacing=[torch.tensor([0.0, 1.0, 3.0, 4.0], dtype=torch.float64)]) | gradient(x, dim=1)
 linalg.cond(m) | linalg.cond(m, "fro") | linalg.lstsq(r(4, 3), r(4, 2))[0] | linalg.lu(m)[1:] | linalg.lu_factor(m)[0] | lu_unpack(*torch.linalg.lu_factor(m))[1:]
 linalg.lu_solve(*torch.linalg.lu_factor(m), r(3, 2)) | linalg.lu_solve(*torch.linalg.lu_factor(m), r(3, 2), adjoint=True) | cumulative_trapezoid(x, y) | tensor_split(v, torch.tensor([1, 3]))
+(x * 1).mul_(2) | (x * 1).mul_(c) | (x * 1).mul_(y) | (x * 1).div_(c) | (x * 1).div_(p) | (x * 1).div_(2) | (x * 1).add_(y, alpha=2) | (x * 1).sub_(1) | (x * 1).neg_() | (x * 1).exp_()
+(x * 1).expm1_() | (p * 1).sqrt_() | (p * 1).rsqrt_() | (p * 1).reciprocal_() | (x * 1).tanh_() | (x * 1).sigmoid_() | (x * 1).relu_() | (x * 1).masked_fill_(c > 1, 2.0) | (x * 1).lerp_(y, 0.3)
+(x * 1).addcmul_(y, z) | (x * 1).addcdiv_(y, p) | (x * 1).fill_(v[0]) | (x * 1).zero_() + x | (x * 1).copy_(v[:3]) | (x * 1).index_put_((torch.tensor([1]),), v[:3]) | (x * 1).triu_(1)
+(x * 1).index_add_(1, torch.tensor([2]), v[:2].view(2, 1)) | (x * 1).scatter_(1, torch.tensor([[0, 2]]), y[:1, :2]) | (x * 1).scatter_add_(1, torch.tensor([[0, 0]]), y[:1, :2]) | (x * 1).tril_()
 (x * 1).absolute_() | (x * 1).transpose_(0, 1) | (m * 1).fill_diagonal_(2.0) | (x * 1).pow_(3) | (x * 1).clamp_(y) | (x * 1).cumprod_(1) | (x * 1).copysign_(y) | (p * 1).div_(q, rounding_mode=None)
 (x * 1).index_fill_(1, torch.tensor([0]), v[0]) | (x * 1).masked_scatter_(torch.tensor([True, False, True]), y) | (x * 1).gt_(y) + x | (x * 1).sign_() + x | (x * 1).normal_() * 0 + x
 nn.utils.rnn.pad_packed_sequence(torch.nn.utils.rnn.pack_padded_sequence(r(3, 4, 2), torch.tensor([1, 4, 2]), batch_first=True, enforce_sorted=False))[0]

@@ -305,3 +305,29 @@ def test_operands_that_lie_across_the_result():
         in_place = b.clone()
         assert torch.equal(in_place.mul_(a.t()), b * a.t().contiguous())
     assert (a.t() * b).stride() == a.t().stride()
+
+
+OUTS = {
+    "ones": lambda t, **o: torch.ones(4, 6, **o), "full": lambda t, **o: torch.full((4, 6), 2.5, **o), "eye": lambda t, **o: torch.eye(4, 6, **o),
+    "cat": lambda t, **o: torch.cat([t[:3], t[:1]], **o), "stack": lambda t, **o: torch.stack([t[0], t[2], t[1], t[0]], **o),
+    "index_select": lambda t, **o: torch.index_select(t, 0, torch.tensor([2, 0, 0, 1]), **o),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTS)
+def test_results_are_written_into_a_tensor_of_any_layout(name):
+    t = torch.arange(24.0).view(4, 6)
+    want = OUTS[name](t)
+    for out in (torch.empty(4, 6), torch.empty(6, 4).t(), torch.empty(4, 12)[:, ::2], torch.empty(4, 6, dtype=torch.float64), torch.empty(0)):
+        version = out._version
+        assert OUTS[name](t, out=out) is out
+        assert out.tolist() == want.tolist() and out._version > version
+    if name == "stack":
+        assert OUTS[name](t, out=t).tolist() == want.tolist()
+
+
+def test_a_wrong_index_leaves_out_as_it_was():
+    out = torch.zeros(2, 3)
+    with pytest.raises(RuntimeError, match="out of DATA bounds"):
+        torch.index_select(torch.ones(2, 3), 0, torch.tensor([0, 2]), out=out)
+    assert out.tolist() == [[0, 0, 0], [0, 0, 0]]

@@ -23,10 +23,6 @@ func init() {
 		"max_pool1d":        withIndices("max_pool1d_with_indices"), "max_pool2d": withIndices("max_pool2d_with_indices"), "max_pool3d": withIndices("max_pool3d_with_indices"),
 		"conv1d.padding": convSame("conv1d"), "conv2d.padding": convSame("conv2d"), "conv3d.padding": convSame("conv3d"),
 		"batch_norm": one(batchNorm), "instance_norm": one(instanceNorm), "layer_norm": one(layerNorm), "group_norm": one(groupNorm),
-		"mse_loss": one(func(x composer, a []value.Value) tensors {
-			d := x.do("sub.Tensor", a[0], a[1])
-			return x.reduce(x.do("mul.Tensor", d, d), a[2])
-		}),
 		"l1_loss": one(func(x composer, a []value.Value) tensors {
 			return x.reduce(x.do("abs", x.do("sub.Tensor", a[0], a[1])), a[2])
 		}),

@@ -149,14 +149,13 @@ var pointwiseDerivatives = map[string]derivative{
 	"pow.Scalar": func(c *gradient) {
 		c.give(1, c.do("mul.Scalar", c.mul(c.g(), c.out(0)), plain(cmplx.Log(c.number(0)))))
 	},
-	"relu":        ofResult(func(c *gradient, g, y tensors) tensors { return c.do("threshold_backward", g, y, 0) }),
-	"relu6":       ofSelf(func(c *gradient, g, x tensors) tensors { return c.within(g, x, 0, 6, false) }),
-	"hardtanh":    ofSelf(func(c *gradient, g, x tensors) tensors { return c.within(g, x, c.float(1), c.float(2), false) }),
-	"hardsigmoid": ofSelf(func(c *gradient, g, x tensors) tensors { return c.scale(c.within(g, x, -3, 3, false), 1./6) }),
-	"hardswish": ofSelf(func(c *gradient, g, x tensors) tensors {
-		inner := c.mul(g, c.plus(c.scale(x, 1./3), 0.5))
-		return c.add(c.within(inner, x, -3, 3, true), c.where(c.do("gt.Scalar", x, 3.0), g))
+	"relu":  ofResult(func(c *gradient, g, y tensors) tensors { return c.do("threshold_backward", g, y, 0) }),
+	"relu6": ofSelf(func(c *gradient, g, x tensors) tensors { return c.do("hardtanh_backward", g, x, 0, 6) }),
+	"hardtanh": ofSelf(func(c *gradient, g, x tensors) tensors {
+		return c.do("hardtanh_backward", g, x, c.float(1), c.float(2))
 	}),
+	"hardsigmoid": ofSelf(func(c *gradient, g, x tensors) tensors { return c.do("hardsigmoid_backward", g, x) }),
+	"hardswish":   ofSelf(func(c *gradient, g, x tensors) tensors { return c.do("hardswish_backward", g, x) }),
 	"leaky_relu": ofSelf(func(c *gradient, g, x tensors) tensors {
 		return c.do("leaky_relu_backward", g, x, c.float(1), false)
 	}),
@@ -196,7 +195,7 @@ var pointwiseDerivatives = map[string]derivative{
 			c.give(1, c.do("reshape", c.sumTo(below, shape), c.shape(1)))
 		}
 	},
-	"threshold": ofSelf(func(c *gradient, g, x tensors) tensors { return c.where(c.do("gt.Scalar", x, c.arg(1)), g) }),
+	"threshold": ofSelf(func(c *gradient, g, x tensors) tensors { return c.do("threshold_backward", g, x, c.arg(1)) }),
 	"clip":      clampGrad, "clamp": clampGrad,
 	"clamp_min": ofSelf(func(c *gradient, g, x tensors) tensors { return c.where(c.do("ge.Scalar", x, c.arg(1)), g) }),
 	"clamp_max": ofSelf(func(c *gradient, g, x tensors) tensors { return c.where(c.do("le.Scalar", x, c.arg(1)), g) }),
@@ -314,7 +313,7 @@ var constantDerivatives = func() map[string]derivative {
 func constantGrad(c *gradient) {
 	for _, in := range c.node.inputs {
 		if in.element < 0 && in.dtype.IsDifferentiable() {
-			c.give(in.argument, must(tensor.Zeros(in.shape, in.dtype)))
+			c.give(in.argument, c.zerosAs(in.shape, in.dtype))
 		}
 	}
 }
@@ -354,18 +353,9 @@ func extremeGrad(c *gradient, better string) {
 	c.give(1, c.add(half, c.where(c.do(better, b, a), g)))
 }
 
-// within gives g where x is between limits, which count where closed.
-func (c *gradient) within(g, x tensors, low, high float64, closed bool) tensors {
-	if closed {
-		return c.where(c.do("logical_and", c.do("ge.Scalar", x, low), c.do("le.Scalar", x, high)), g)
-	}
-	return c.where(c.do("logical_and", c.do("gt.Scalar", x, low), c.do("lt.Scalar", x, high)), g)
-}
-
 // elu is the derivative of scale*x for x > 0 and scale*alpha*(exp(inner*x)-1) below.
 func (c *gradient) elu(g, x tensors, alpha, scale, inner float64) tensors {
-	below := c.scale(c.mul(g, c.do("exp", c.scale(x, inner))), alpha*scale*inner)
-	return c.do("where.self", c.do("gt.Scalar", x, 0.0), c.scale(g, scale), below)
+	return c.do("elu_backward", g, alpha, scale, inner, false, x)
 }
 
 // quotientGrad is for what is left of a division: x - y*q with a quotient q that is rounded, and so constant.

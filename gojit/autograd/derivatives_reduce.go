@@ -55,7 +55,7 @@ func chosen(c *gradient, dim int, keep bool) {
 	if !keep {
 		g, indices = c.do("unsqueeze", g, dim), c.do("unsqueeze", indices, dim)
 	}
-	c.give(0, c.do("scatter_add", c.zerosOf(0), dim, indices, g))
+	c.give(0, c.into("scatter_add", c.zerosOf(0), dim, indices, g))
 }
 
 // evenly divides the gradient among all elements that are equal to the result.

@@ -1,17 +1,13 @@
 package autograd
 
 import (
+	"math"
+
 	"torchjit/gojit/tensor"
 )
 
 // reshaped gives the gradient the shape of the argument.
 func reshaped(c *gradient) { c.give(0, c.do("reshape", c.g(), c.shape(0))) }
-
-// placed is the gradient of a part: zeros with g written to the part that the operator takes.
-func (c *gradient) zerosOf(argument int) tensors {
-	in := c.find(argument, -1)
-	return must(tensor.Zeros(in.shape, in.dtype))
-}
 
 func wrap(dim, n int) int {
 	if dim < 0 {
@@ -42,7 +38,7 @@ func catGrad(c *gradient) {
 	for j := range c.arg(0).List().Items {
 		in := c.find(0, j)
 		if len(in.shape) == 1 && in.shape[0] == 0 && n != 1 {
-			c.giveAt(0, j, must(tensor.Zeros(in.shape, in.dtype)))
+			c.giveAt(0, j, c.zerosAs(in.shape, in.dtype))
 			continue
 		}
 		c.giveAt(0, j, c.do("slice.Tensor", c.g(), dim, start, start+in.shape[dim], 1))
@@ -57,7 +53,7 @@ func stackGrad(c *gradient) {
 }
 
 func indexGrad(c *gradient) {
-	c.give(0, c.do("index_put", c.zerosOf(0), optionals(c.list(1)), c.g(), true))
+	c.give(0, c.into("index_put", c.zerosOf(0), optionals(c.list(1)), c.g(), true))
 }
 
 func indexPutGrad(c *gradient) {
@@ -89,14 +85,21 @@ var viewDerivatives = map[string]derivative{
 		c.give(0, c.do("permute", c.g(), back))
 	},
 	"select.int": func(c *gradient) {
-		z := c.zerosOf(0)
-		c.give(0, c.do("select_scatter", z, c.g(), c.int(1), c.int(2)))
+		c.give(0, c.do("select_backward", c.g(), c.shape(0), c.int(1), c.int(2)))
 	},
 	"slice.Tensor": func(c *gradient) {
-		c.give(0, c.do("slice_scatter", c.zerosOf(0), c.g(), c.arg(1), c.arg(2), c.arg(3), c.arg(4)))
+		start, end := 0, math.MaxInt64
+		if !c.isNone(2) {
+			start = c.int(2)
+		}
+		if !c.isNone(3) {
+			end = c.int(3)
+		}
+		c.give(0, c.do("slice_backward", c.g(), c.shape(0), c.int(1), start, end, c.int(4)))
 	},
 	"narrow": func(c *gradient) {
-		c.give(0, c.do("slice_scatter", c.zerosOf(0), c.g(), c.int(1), c.int(2), c.int(2)+c.int(3), 1))
+		start := wrap(c.int(2), c.shape(0)[wrap(c.int(1), len(c.shape(0)))])
+		c.give(0, c.do("slice_backward", c.g(), c.shape(0), c.int(1), start, start+c.int(3), 1))
 	},
 	"split.Tensor": joined, "split_with_sizes": joined, "chunk": joined, "split.sizes": joined, "tensor_split.sections": joined,
 	"unsafe_split.Tensor": joined, "unsafe_split_with_sizes": joined, "unsafe_chunk": joined,
@@ -109,10 +112,10 @@ var viewDerivatives = map[string]derivative{
 	},
 	"cat": catGrad, "concat": catGrad, "concatenate": catGrad, "stack": stackGrad,
 	"index.Tensor": indexGrad, "index.Tensor_hacked_twin": indexGrad, "index_put.hacked_twin": indexPutGrad, "index_put": indexPutGrad, "_index_put_impl": indexPutGrad,
-	"gather":       func(c *gradient) { c.give(0, c.do("scatter_add", c.zerosOf(0), c.int(1), c.in(2), c.g())) },
-	"index_select": func(c *gradient) { c.give(0, c.do("index_add", c.zerosOf(0), c.int(1), c.in(2), c.g())) },
+	"gather":       func(c *gradient) { c.give(0, c.into("scatter_add", c.zerosOf(0), c.int(1), c.in(2), c.g())) },
+	"index_select": func(c *gradient) { c.give(0, c.into("index_add", c.zerosOf(0), c.int(1), c.in(2), c.g())) },
 	"masked_select": func(c *gradient) {
-		all := must(tensor.Zeros(must(tensor.Broadcast(c.shape(0), c.in(1).Shape())), c.g().DType()))
+		all := c.zerosAs(must(tensor.Broadcast(c.shape(0), c.in(1).Shape())), c.g().DType())
 		c.give(0, c.do("masked_scatter", all, c.in(1), c.g()))
 	},
 	"scatter_add": func(c *gradient) {
@@ -152,19 +155,15 @@ var viewDerivatives = map[string]derivative{
 		}
 		c.give(0, c.do("reshape", c.do("sum.dim_IntList", c.do("reshape", c.g(), split), sums, false), shape))
 	},
-	"constant_pad_nd": func(c *gradient) {
-		back := c.ints(1)
-		for i := range back {
-			back[i] = -back[i]
-		}
-		c.give(0, c.do("constant_pad_nd", c.g(), back, 0.0))
-	},
 	"diagonal": func(c *gradient) {
-		c.give(0, c.do("diagonal_scatter", c.zerosOf(0), c.g(), c.arg(1), c.arg(2), c.arg(3)))
+		c.give(0, c.do("diagonal_backward", c.g(), c.shape(0), c.arg(1), c.arg(2), c.arg(3)))
 	},
+	"select_backward":   func(c *gradient) { c.give(0, c.do("select.int", c.g(), c.arg(2), c.arg(3))) },
+	"slice_backward":    func(c *gradient) { c.give(0, c.do("slice.Tensor", c.g(), c.arg(2), c.arg(3), c.arg(4), c.arg(5))) },
+	"diagonal_backward": func(c *gradient) { c.give(0, c.do("diagonal", c.g(), c.arg(2), c.arg(3), c.arg(4))) },
 	"unfold": func(c *gradient) {
 		places := c.do("unfold", c.do("reshape", c.do("arange", numel(c.shape(0))), c.shape(0)), c.arg(1), c.arg(2), c.arg(3))
-		flat := c.do("index_add", c.do("reshape", c.zerosOf(0), []int{-1}), 0, c.do("reshape", places, []int{-1}), c.do("reshape", c.g(), []int{-1}))
+		flat := c.into("index_add", c.zerosAs([]int{numel(c.shape(0))}, c.g().DType()), 0, c.do("reshape", places, []int{-1}), c.do("reshape", c.g(), []int{-1}))
 		c.give(0, c.do("reshape", flat, c.shape(0)))
 	},
 	"as_strided": asStridedGrad, "as_strided_copy": asStridedGrad, "as_strided_scatter": asStridedScatterGrad,

@@ -105,8 +105,9 @@ type gradient struct {
 	grads []*tensor.Tensor   // of the outputs, nil: zero
 	given [][]*tensor.Tensor // of the inputs, by argument and element
 
-	usedSaved bool          // a saved tensor was read
-	read      map[slot]bool // what was read, where that is asked for
+	isOwn     func(t *tensor.Tensor) bool // reports whether nobody else has a gradient; nil: nobody knows
+	usedSaved bool                        // a saved tensor was read
+	read      map[slot]bool               // what was read, where that is asked for
 }
 
 func (c *gradient) do(name string, args ...any) *tensor.Tensor { return do(c.Emitter, name, args...) }

@@ -66,7 +66,7 @@ func (v view) unflatten(c *gradient, flat tensors) tensors {
 func (v view) scatter(c *gradient) *tensor.Tensor {
 	g, n := c.g(), numel(v.rootShape)
 	places := must(c.do("arange", n).AsStrided(v.shape, v.strides, v.offset))
-	return v.unflatten(c, c.do("index_add", must(tensor.Zeros([]int{n}, g.DType())), 0, c.do("reshape", places, []int{-1}), c.do("reshape", g, []int{-1})))
+	return v.unflatten(c, c.into("index_add", c.zerosAs([]int{n}, g.DType()), 0, c.do("reshape", places, []int{-1}), c.do("reshape", g, []int{-1})))
 }
 
 // strided is the view of root that the arguments of as_strided from number first on describe.
@@ -91,8 +91,30 @@ func asStridedScatterGrad(c *gradient) {
 
 // split returns the part of a gradient of the root that the view shows, and the gradient with zeros there.
 func (v view) split(c *gradient, g tensors) (part, rest tensors) {
+	if c.writesAlone(g) && v.rootIsContiguous() {
+		if !c.isOwn(g) || !g.IsContiguous() {
+			g = c.do("clone", g, int(tensor.ContiguousFormat))
+		}
+		there := must(g.AsStrided(v.shape, v.strides, v.offset+g.Offset()))
+		part = c.do("clone", there, int(tensor.ContiguousFormat))
+		tensor.Fill(there, tensor.Int(0))
+		there.Release()
+		return part, g
+	}
 	flat := v.flatten(c, g)
 	nothing := must(tensor.Zeros(v.shape, flat.DType()))
 	rest = c.do("as_strided_scatter", flat, nothing, v.shape, v.strides, v.offset)
 	return c.do("as_strided", flat, v.shape, v.strides, v.offset+flat.Offset()), v.unflatten(c, rest)
+}
+
+// rootIsContiguous reports whether the elements of the root lie in their order.
+func (v view) rootIsContiguous() bool {
+	next := 1
+	for d := len(v.rootShape) - 1; d >= 0; d-- {
+		if v.rootShape[d] != 1 && v.rootStrides[d] != next {
+			return false
+		}
+		next *= v.rootShape[d]
+	}
+	return true
 }

@@ -17,6 +17,8 @@ type plan struct {
 	writes    bool // its first argument
 	likened   bool // only its first argument has a gradient
 	saves     bool // the gradient of one argument needs another
+	blind     bool // the derivative does without the elements of the first argument
+	blindFor0 bool // so does that of the first argument, but not that of the second
 	hasOut    bool
 	views     bool // a result is a view of an argument, as its schema says
 	backward  derivative
@@ -57,6 +59,22 @@ func init() {
 	}
 }
 
+// blind are operators with an overload that writes its first argument, whose derivatives do without what was there before.
+var blind = map[string]bool{}
+
+func init() {
+	for _, name := range strings.Fields(`add.Tensor add.Scalar sub.Tensor sub.Scalar mul.Scalar div.Scalar neg exp expm1 sqrt rsqrt reciprocal tanh sigmoid
+		relu masked_fill.Scalar masked_fill.Tensor lerp.Scalar addcmul addcdiv fill.Scalar fill.Tensor zero copy index_put _index_put_impl
+		index_add scatter.src scatter.value scatter_add tril triu`) {
+		blind[name] = true
+	}
+}
+
+// isBlind reports whether a node that writes its first argument needs no copy of it.
+func (p *plan) isBlind(args []value.Value) bool {
+	return p.backward != nil && !args[0].Tensor().Dispatches() && (p.blind || p.blindFor0 && !anyRequiresGrad(args[1:]))
+}
+
 // likened names operators whose arguments after the first only give a shape or a type.
 var likened = map[string]bool{
 	"aten::view_as": true, "aten::reshape_as": true, "aten::expand_as": true, "aten::type_as": true, "aten::to.other": true,
@@ -83,6 +101,7 @@ func planOf(op *ops.Operator) *plan {
 	name := functionalName(s, p.writes)
 	p.backward, p.decompose = derivatives[name], decompositions[name]
 	p.saves = products[name]
+	p.blind, p.blindFor0 = blind[name], name == "mul.Tensor" || name == "div.Tensor"
 	p.conjugates = !asWritten[name]
 	if p.backward != nil {
 		p.decompose = nil

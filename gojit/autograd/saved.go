@@ -209,6 +209,9 @@ func (n *Node) Saved(m *Mode, name string) (v value.Value, ok bool, err error) {
 	s := op.Schema()
 	if i := s.ArgumentIndex(name); i >= 0 && i < len(n.args) {
 		if n.args[i].IsTensor() {
+			if i == 0 && n.args[0].Tensor().Device().Type == tensor.Meta && planOf(op).writes { // it was not kept
+				return value.None, true, nil
+			}
 			return value.OfTensor(c.in(i)), true, nil
 		}
 		return n.args[i], true, nil

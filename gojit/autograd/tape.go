@@ -263,7 +263,11 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 			base = edgeOf(b)
 		}
 		defer source.Catch(&err)
-		n.args[0] = value.OfTensor(copyOf(written, edgeOf(written)))
+		if p.isBlind(args) {
+			n.args[0] = value.OfTensor(must(tensor.EmptyMeta(written.Shape(), written.DType())))
+		} else {
+			n.args[0] = value.OfTensor(copyOf(written, edgeOf(written)))
+		}
 	}
 	n.saveInputs(args, written != nil)
 	if err := m.compute(op, args, out); err != nil {

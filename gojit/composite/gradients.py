@@ -192,29 +192,6 @@ def avg_pool3d_backward(grad_output, self, kernel_size: List[int], stride: List[
     y = torch.avg_pool3d(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     return _own_adjoint(y, x, grad_output)
 
-def _own_to_indices(grad_output, self, indices, spatial: int):
-    flat = torch.zeros_like(self).flatten(self.dim() - spatial)
-    at = indices.flatten(indices.dim() - spatial)
-    return flat.scatter_add(self.dim() - spatial, at, grad_output.flatten(indices.dim() - spatial)).view_as(self)
-
-def max_pool2d_with_indices_backward(grad_output, self, kernel_size: List[int], stride: List[int], padding: List[int], dilation: List[int], ceil_mode: bool, indices):
-    return _own_to_indices(grad_output, self.detach(), indices, 2)
-
-def max_pool3d_with_indices_backward(grad_output, self, kernel_size: List[int], stride: List[int], padding: List[int], dilation: List[int], ceil_mode: bool, indices):
-    return _own_to_indices(grad_output, self.detach(), indices, 3)
-
-def adaptive_max_pool2d_backward(grad_output, self, indices):
-    return _own_to_indices(grad_output, self.detach(), indices, 2)
-
-def adaptive_max_pool3d_backward(grad_output, self, indices):
-    return _own_to_indices(grad_output, self.detach(), indices, 3)
-
-def fractional_max_pool2d_backward(grad_output, self, kernel_size: List[int], output_size: List[int], indices):
-    return _own_to_indices(grad_output, self.detach(), indices, 2)
-
-def fractional_max_pool3d_backward(grad_output, self, kernel_size: List[int], output_size: List[int], indices):
-    return _own_to_indices(grad_output, self.detach(), indices, 3)
-
 def reflection_pad1d_backward(grad_output, self, padding: List[int]):
     torch.set_grad_enabled(True)
     x = _own_leaf(self)
@@ -248,35 +225,9 @@ def replication_pad3d_backward(grad_output, self, padding: List[int]):
 
 # ---- convolutions and products ----
 
-def convolution_backward(grad_output, input, weight, bias_sizes: Optional[List[int]], stride: List[int], padding: List[int], dilation: List[int], transposed: bool, output_padding: List[int], groups: int, output_mask: List[bool]):
-    torch.set_grad_enabled(True)
-    x = _own_leaf(input)
-    w = _own_leaf(weight)
-    y = torch.convolution(x, w, None, stride, padding, dilation, transposed, output_padding, groups)
-    create = grad_output.requires_grad or input.requires_grad or weight.requires_grad
-    given: List[Optional[Tensor]] = [grad_output]
-    found = torch.grad([y], [x, w], given, True, create)
-    grad_input = found[0]
-    grad_weight = found[1]
-    assert grad_input is not None and grad_weight is not None
-    dims = [0]
-    for d in range(2, grad_output.dim()):
-        dims.append(d)
-    return grad_input, grad_weight, grad_output.sum(dims)
-
 def linear_backward(self, grad_output, weight, output_mask: List[bool]):
     flat = grad_output.reshape([-1, grad_output.size(-1)])
     return grad_output.matmul(weight), flat.t().mm(self.reshape([-1, self.size(-1)])), flat.sum(0)
-
-def embedding_dense_backward(grad_output, indices, num_weights: int, padding_idx: int, scale_grad_by_freq: bool):
-    rows = grad_output.reshape([-1, grad_output.size(-1)])
-    at = indices.reshape([-1])
-    keep = at != padding_idx
-    if scale_grad_by_freq:
-        counts = torch.bincount(at, minlength=num_weights).index_select(0, at)
-        rows = rows / counts.unsqueeze(1).to(rows.dtype)
-    rows = torch.where(keep.unsqueeze(1), rows, torch.zeros_like(rows))
-    return torch.zeros([num_weights, rows.size(1)], dtype=rows.dtype, device=rows.device).index_add(0, at, rows)
 
 def matrix_exp_backward(self, grad):
     torch.set_grad_enabled(True)
@@ -345,15 +296,6 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight: Optional[Ten
 
 
 # ---- views and selections ----
-
-def select_backward(grad_output, input_sizes: List[int], dim: int, index: int):
-    return torch.select_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype, device=grad_output.device), grad_output, dim, index)
-
-def slice_backward(grad_output, input_sizes: List[int], dim: int, start: int, end: int, step: int):
-    return torch.slice_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype, device=grad_output.device), grad_output, dim, start, end, step)
-
-def diagonal_backward(grad_output, input_sizes: List[int], offset: int, dim1: int, dim2: int):
-    return torch.diagonal_scatter(torch.zeros(input_sizes, dtype=grad_output.dtype, device=grad_output.device), grad_output, offset, dim1, dim2)
 
 def trace_backward(grad, sizes: List[int]):
     return torch.eye(sizes[0], sizes[1], dtype=grad.dtype, device=grad.device) * grad

@@ -3,6 +3,7 @@ package dense
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"torchjit/gojit/kernel/amd64"
@@ -66,6 +67,29 @@ func checkConvolution[T Float](t *testing.T, r *rand.Rand, g Convolution, isa am
 	}
 	if g.canDepthwise() {
 		compare("depthwise", convolveDepthwise[T])
+	}
+	checkWeightGradient(t, isa, g, in, want, weight)
+}
+
+// checkWeightGradient compares the ways to the derivative by the weights, for some gradient of the output.
+func checkWeightGradient[T Float](t *testing.T, isa amd64.ISA, g Convolution, in, out, weight []T) {
+	t.Helper()
+	want := make([]T, len(weight))
+	weightGradient(g, in, out, want)
+	compare := func(way string, run func(in, out, weight []T)) {
+		got := slices.Repeat([]T{-1}, len(weight))
+		run(in, out, got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s %v %T %+v: %v, want %v", way, isa, in, g, got, want)
+		}
+	}
+	if g.Batch*len(weight)*volume(g.Out) == 0 {
+		return
+	}
+	compare("wide", func(in, out, weight []T) { weightGradientWide(isa, g, in, out, weight) })
+	compare("dots", func(in, out, weight []T) { weightGradientDots(isa, g, in, out, weight) })
+	if g.isProduct() {
+		compare("products", func(in, out, weight []T) { weightGradientProducts(g, in, out, weight) })
 	}
 }
 

@@ -1,5 +1,7 @@
 package dense
 
+import "unsafe"
+
 // Transpose writes to in the transposed convolution of out, which is the derivative of Convolve by
 // its input, plus one element of bias for each in channel where bias is not nil. g describes the
 // convolution from in to out; weights are out channel, channel of the group, kernel.
@@ -14,11 +16,11 @@ func Transpose[T Float](g Convolution, out, weight, bias, in []T) {
 	if bias != nil && len(bias) < g.InChannels {
 		panic("dense: a bias is too short")
 	}
+	memory := bufferPool.Get().(*buffers)
+	defer bufferPool.Put(memory)
 	for z := range min(g.Stride[0], g.In[0]) {
 		for y := range min(g.Stride[1], g.In[1]) {
-			for x := range min(g.Stride[2], g.In[2]) {
-				transposePhase(g, [3]int{z, y, x}, out, weight, bias, in)
-			}
+			transposeRows(g, [3]int{z, y}, memory, out, weight, bias, in)
 		}
 	}
 }
@@ -51,48 +53,81 @@ func gcd(a, b int) int {
 	return a
 }
 
+// transposeRows computes the rows of inputs whose places leave a rest: the elements with each rest along the row one after the other, and then
+// all in their order.
+func transposeRows[T Float](g Convolution, rest [3]int, memory *buffers, out, weight, bias, in []T) {
+	if g.Stride == [3]int{1, 1, 1} {
+		transposePhase(g, rest, memory, out, weight, bias, in)
+		return
+	}
+	step, planes := min(g.Stride[2], g.In[2]), g.Batch*g.InChannels
+	size := [3]int{g.phaseOf(0, rest[0]).size, g.phaseOf(1, rest[1]).size}
+	room := planes * size[0] * size[1] * g.In[2]
+	results := unsafe.Slice((*T)(grow(&memory.b, room*int(unsafe.Sizeof(*new(T))))), room)
+	parts := make([][]T, step)
+	for x := range step {
+		rest[2] = x
+		n := planes * size[0] * size[1] * g.phaseOf(2, x).size
+		parts[x], results = results[:n:n], results[n:]
+		transposePhase(g, rest, memory, out, weight, bias, parts[x])
+	}
+	for plane := range planes {
+		for z := range size[0] {
+			for y := range size[1] {
+				to := in[((plane*g.In[0]+z*g.Stride[0]+rest[0])*g.In[1]+y*g.Stride[1]+rest[1])*g.In[2]:][:g.In[2]]
+				interleave(to, parts, (plane*size[0]+z)*size[1]+y)
+			}
+		}
+	}
+}
+
+// interleave fills a row with the elements of row number row of each part in turn.
+func interleave[T Float](to []T, parts [][]T, row int) {
+	step := len(parts)
+	if step == 2 {
+		n := len(to) / 2
+		a, b := parts[0][row*(len(to)-n):][:len(to)-n], parts[1][row*n:][:n]
+		pairs := to[:2*n]
+		for i, v := range b {
+			if len(pairs) < 2 || i >= len(a) {
+				break
+			}
+			pairs[0], pairs[1] = a[i], v
+			pairs = pairs[2:]
+		}
+		if len(a) > n {
+			to[2*n] = a[n]
+		}
+		return
+	}
+	for x, part := range parts {
+		n := (len(to) - x + step - 1) / step
+		for i, v := range part[row*n:][:n] {
+			to[i*step+x] = v
+		}
+	}
+}
+
 // transposePhase computes the inputs whose places leave a rest.
-func transposePhase[T Float](g Convolution, rest [3]int, out, weight, bias, in []T) {
+func transposePhase[T Float](g Convolution, rest [3]int, memory *buffers, out, weight, bias, result []T) {
 	sub := Convolution{Batch: g.Batch, Groups: g.Groups, InChannels: g.OutChannels, OutChannels: g.InChannels, In: g.Out, Stride: [3]int{1, 1, 1}}
 	var phases [3]phase
 	for d := range phases {
 		phases[d] = g.phaseOf(d, rest[d])
 		sub.Out[d], sub.Kernel[d], sub.Padding[d], sub.Dilation[d] = phases[d].size, phases[d].count, phases[d].padding, phases[d].dilation
 	}
-	whole := sub.Out == g.In
-	result := in
-	if !whole {
-		result = make([]T, g.Batch*g.InChannels*volume(sub.Out))
-	}
 	if volume(sub.Kernel) == 0 || volume(g.Out) == 0 {
 		fillBias(sub, bias, result)
-	} else {
-		Convolve(sub, out, reversed(g, phases, weight), bias, result)
+		return
 	}
-	if !whole {
-		g.scatter(sub.Out, rest, func(from, to, n int) {
-			for x := range n {
-				in[to+x*g.Stride[2]] = result[from+x]
-			}
-		})
-	}
+	room := g.OutChannels * (g.InChannels / g.Groups) * volume(sub.Kernel)
+	turned := unsafe.Slice((*T)(grow(&memory.a, room*int(unsafe.Sizeof(*new(T))))), room)
+	reversed(g, phases, weight, turned)
+	Convolve(sub, out, turned, bias, result)
 }
 
-// scatter calls f for every row of the inputs with a rest: where it begins among them and among all.
-func (g *Convolution) scatter(size, rest [3]int, f func(from, to, n int)) {
-	from := 0
-	for plane := range g.Batch * g.InChannels {
-		for z := range size[0] {
-			for y := range size[1] {
-				f(from, ((plane*g.In[0]+z*g.Stride[0]+rest[0])*g.In[1]+y*g.Stride[1]+rest[1])*g.In[2]+rest[2], size[2])
-				from += size[2]
-			}
-		}
-	}
-}
-
-// reversed returns the weights of the taps of some phases from their end: in channel, filter of the group, kernel.
-func reversed[T Float](g Convolution, phases [3]phase, weight []T) []T {
+// reversed writes the weights of the taps of some phases from their end: in channel, filter of the group, kernel.
+func reversed[T Float](g Convolution, phases [3]phase, weight, to []T) {
 	channels, filters, taps := g.InChannels/g.Groups, g.OutChannels/g.Groups, volume(g.Kernel)
 	var order []int
 	for z := phases[0].count - 1; z >= 0; z-- {
@@ -102,18 +137,19 @@ func reversed[T Float](g Convolution, phases [3]phase, weight []T) []T {
 			}
 		}
 	}
-	to := make([]T, 0, g.OutChannels*channels*len(order))
-	for group := range g.Groups {
-		for c := range channels {
-			for f := range filters {
-				from := weight[((group*filters+f)*channels+c)*taps:][:taps]
-				for _, t := range order {
-					to = append(to, from[t])
-				}
+	n := len(order)
+	for filter := range g.OutChannels {
+		group, f := filter/filters, filter%filters
+		from := weight[filter*channels*taps:][:channels*taps]
+		at := (group*channels*filters + f) * n
+		for c := 0; c < len(from); c += taps {
+			source, row := from[c:c+taps], to[at:at+n]
+			for i, t := range order {
+				row[i] = source[t]
 			}
+			at += filters * n
 		}
 	}
-	return to
 }
 
 func (p *phase) at(i int) int { return p.first + i*p.step }

@@ -93,6 +93,8 @@ func guardConvolution[T Float](t *testing.T, r *rand.Rand, isa amd64.ISA, g Conv
 	if g.canDepthwise() {
 		convolveDepthwise(isa, g, in, weight, bias, out)
 	}
+	weightGradientWide(isa, g, in, out, weight)
+	weightGradientDots(isa, g, in, out, weight)
 	if isa != amd64.Target() || g.In[0] != 1 || g.Kernel[0] != 1 || g.Padding[0] != 0 {
 		return
 	}

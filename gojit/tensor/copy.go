@@ -75,7 +75,7 @@ func copyElements(dst, src *Tensor) {
 			p.run()
 			return
 		}
-		if l.copyRows(dst.dtype.Size()) {
+		if l.copyRows(dst.dtype.Size()) || l.fillRows(dst.dtype.Size(), f) {
 			return
 		}
 	}
@@ -110,6 +110,25 @@ func (l *Loop) copyRows(size int) bool {
 	Parallel(rows.size, 1+parallelDenseGrain/row.size, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			copy(unsafe.Slice((*byte)(unsafe.Add(dst, i*dstStep)), bytes), unsafe.Slice((*byte)(unsafe.Add(src, i*srcStep)), bytes))
+		}
+	})
+	return true
+}
+
+// fillRows fills each row of elements of size bytes side by side with one element, and fails where the walk is another one or the rows
+// are short.
+func (l *Loop) fillRows(size int, f Converter) bool {
+	dims := l.room()
+	row, rows := &dims[0], &dims[1]
+	if l.count != 2 || row.step[0] != size || row.step[1] != 0 || row.size*size < shortestRow {
+		return false
+	}
+	dst, src, dstStep, srcStep, n := l.base[0], l.base[1], rows.step[0], rows.step[1], row.size
+	Parallel(rows.size, 1+parallelDenseGrain/n, func(lo, hi int) {
+		var element [2]uint64
+		for i := lo; i < hi; i++ {
+			copy(unsafe.Slice((*byte)(unsafe.Pointer(&element)), size), unsafe.Slice((*byte)(unsafe.Add(src, i*srcStep)), size))
+			fillDense(unsafe.Add(dst, i*dstStep), size, n, n, &element, f)
 		}
 	})
 	return true

@@ -32,10 +32,10 @@ type transposition struct {
 }
 
 // transposition finds how a walk over a target and a source of one type transposes, and fails where
-// it does not or the sides are short.
+// it does not, the sides are short or long rows of the target are filled with one element.
 func (l *Loop) transposition(size int) (p transposition, ok bool) {
 	dims := l.room()[:l.count]
-	if l.count < 2 || dims[0].step[0] != size || dims[0].step[1] == size || dims[0].size < tileSide {
+	if l.count < 2 || dims[0].step[0] != size || dims[0].step[1] == size || dims[0].size < tileSide || dims[0].step[1] == 0 && dims[0].size >= shortestRow {
 		return p, false
 	}
 	for d := 1; d < len(dims); d++ {

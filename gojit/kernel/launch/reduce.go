@@ -270,6 +270,31 @@ func (p *Program) storeRow(row int, operands []Row, results *[maxReductions]uint
 	}
 }
 
+// CombineRows runs a kernel of one output and two inputs over rows of n elements: the output and the first input lie at the offsets, in
+// elements, behind to, the second one behind from, row after row.
+func (p *Program) CombineRows(n int, to unsafe.Pointer, offsets []int, from unsafe.Pointer) {
+	f, out, in := p.function(0), p.size[0], n*p.size[2]
+	if f == nil || n > p.block || len(p.reduces) > 0 {
+		for i, at := range offsets {
+			row := Row{Ptr: unsafe.Add(to, at*out)}
+			p.Rows(1, n, []Row{row, row, {Ptr: unsafe.Add(from, i*in)}}, nil)
+		}
+		return
+	}
+	s := takeScratch(f.Scratch)
+	defer s.release()
+	args := &s.args
+	args.Count, args.First, args.Rows = int64(n), 0, 1
+	for i, at := range offsets {
+		row := [...]unsafe.Pointer{unsafe.Add(to, at*out), unsafe.Add(to, at*out), unsafe.Add(from, i*in)}
+		for j, operand := range f.Pointers {
+			args.Ptr[j] = row[operand]
+		}
+		run(f.Function, args)
+	}
+	args.Rows = 0
+}
+
 // rowWork is how many elements are worth another thread.
 const rowWork = 1 << 15
 

@@ -97,7 +97,7 @@ var rectifyInto = quantizedInto(onCentered, func(c call, dst *tensor.Tensor) *te
 	return relu.run(dst, []operand{ofTensor(c.tensor(0))})
 })
 
-var activationFamily = slices.Concat(activationDefinitions(), []definition{
+var activationFamily = slices.Concat(activationDefinitions(), activationGradientDefinitions(), []definition{
 	giving("rrelu", func(c call) *tensor.Tensor { return randomLeaky(c, c.generator(4)) }),
 	define("log_sigmoid_forward", func(c call) {
 		c.give(logSigmoid.on(c.tensor(0)), empty([]int{0}, c.tensor(0).DType()))

@@ -418,6 +418,7 @@ var convFamily = []definition{
 	giving("_convolution.deprecated", generalConv),
 	giving("convolution", generalConv),
 	giving("convolution_overrideable", generalConv),
+	define("convolution_backward", convolutionBackward),
 	giving("im2col", byParts(im2col)),
 	giving("col2im", byParts(col2im)),
 }

@@ -68,7 +68,7 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 		}
 	}
 	width := weight.Size(1)
-	table := tensor.Data[float64](contiguous(to(weight, tensor.Float64)))
+	rows := tensor.Data[float64](to(usedRows(weight, list), tensor.Float64))
 	var factors []float64
 	if perSample != nil {
 		factors = tensor.Data[float64](contiguous(to(perSample, tensor.Float64)))
@@ -88,7 +88,7 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 			if list[i] == padding {
 				continue
 			}
-			src := table[list[i]*width : (list[i]+1)*width]
+			src := rows[i*width : (i+1)*width]
 			factor := 1.0
 			if factors != nil {
 				factor = factors[i]
@@ -119,6 +119,15 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 		}
 	}
 	return to(result, weight.DType()), offset2bag, bagSize, maxIndices
+}
+
+// usedRows copies the rows of a table that a list names.
+func usedRows(weight *tensor.Tensor, list []int) *tensor.Tensor {
+	at := make([]int64, len(list))
+	for i, v := range list {
+		at[i] = int64(v)
+	}
+	return indexSelect(contiguous(weight), 0, must(tensor.FromSlice(at, len(at))))
 }
 
 func giveBag(c call, padding int) {

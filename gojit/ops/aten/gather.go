@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/launch"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
@@ -241,11 +240,7 @@ func combineRows(t *tensor.Tensor, values unsafe.Pointer, outer, inner []int, ho
 	if !p.IsCompiled() {
 		return false
 	}
-	size := d.Size()
-	for k, base := range outer {
-		row := launch.Row{Ptr: unsafe.Add(t.DataPtr(), base*size)}
-		p.Rows(1, n, []launch.Row{row, row, {Ptr: unsafe.Add(values, k*n*size)}}, nil)
-	}
+	p.CombineRows(n, t.DataPtr(), outer, values)
 	return true
 }
 

@@ -4,12 +4,19 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 )
 
-// concat joins tensors along a dimension. Vectors without elements are left out.
-func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor {
+// joining is what is to be joined along a dimension: the tensors but for vectors without elements, and the shape and type of the result.
+type joining struct {
+	tensors []*tensor.Tensor
+	dim     int
+	shape   []int
+	dtype   tensor.DType
+}
+
+// joiningOf fails where tensors cannot be joined.
+func joiningOf(ts []*tensor.Tensor, dim int) *joining {
 	check(len(ts) > 0, "torch.cat(): expected a non-empty list of Tensors")
 	r := tensor.NewResultType()
 	var kept []*tensor.Tensor
@@ -21,7 +28,7 @@ func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 		}
 	}
 	if len(kept) == 0 {
-		return empty(ts[0].Shape(), r.DType())
+		return &joining{shape: ts[0].Shape(), dtype: r.DType()}
 	}
 	first := kept[0]
 	dim = wrapDim(dim, first)
@@ -34,31 +41,46 @@ func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 		}
 		shape[dim] += t.Size(dim)
 	}
-	var out *tensor.Tensor
-	if isMeta(first) {
-		return must(tensor.EmptyMeta(shape, r.DType()))
+	return &joining{kept, dim, shape, r.DType()}
+}
+
+// isLast reports whether the result is laid out with its channels last.
+func (j *joining) isLast() bool {
+	first := j.tensors[0]
+	return first.Dim() == 4 && !first.IsContiguous() && allChannelsLast(j.tensors)
+}
+
+// concat joins tensors along a dimension. Vectors without elements are left out.
+func concat(ts []*tensor.Tensor, dim int) *tensor.Tensor { return joiningOf(ts, dim).run() }
+
+func (j *joining) run() *tensor.Tensor {
+	if len(j.tensors) == 0 {
+		return empty(j.shape, j.dtype)
 	}
-	if first.Dim() == 4 && !first.IsContiguous() && allChannelsLast(kept) {
-		out = must(tensor.EmptyChannelsLast(shape, r.DType(), tensor.ChannelsLast))
+	if isMeta(j.tensors[0]) {
+		return must(tensor.EmptyMeta(j.shape, j.dtype))
+	}
+	if j.isLast() {
+		out := must(tensor.EmptyChannelsLast(j.shape, j.dtype, tensor.ChannelsLast))
 		pixels := func(t *tensor.Tensor) *tensor.Tensor { return must(t.Permute(0, 2, 3, 1)) } // as its elements lie
 		views := []*tensor.Tensor{pixels(out)}
-		for _, t := range kept {
+		for _, t := range j.tensors {
 			views = append(views, pixels(t))
 		}
-		join(views[0], views[1:], [...]int{0, 3, 1, 2}[dim])
+		join(views[0], views[1:], [...]int{0, 3, 1, 2}[j.dim])
 		for _, v := range views {
 			v.Release()
 		}
 		return out
 	}
-	out = empty(shape, r.DType())
-	join(out, kept, dim)
+	out := empty(j.shape, j.dtype)
+	join(out, j.tensors, j.dim)
 	return out
 }
 
 // join fills out, contiguous, with tensors.
 func join(out *tensor.Tensor, kept []*tensor.Tensor, dim int) {
-	if joinRows(out, kept, dim) {
+	if joinSmall(out, kept, numelOf(out.Shape()[:dim])) || joinRows(out, kept, dim) {
 		return
 	}
 	at := 0
@@ -69,6 +91,27 @@ func join(out *tensor.Tensor, kept []*tensor.Tensor, dim int) {
 		part.Release()
 		at += n
 	}
+}
+
+// smallJoin is the most bytes that are joined without views and threads.
+const smallJoin = 16 << 10
+
+// joinSmall fills out, contiguous, where it and its parts are small, the parts are contiguous and there is one row of them.
+func joinSmall(out *tensor.Tensor, ts []*tensor.Tensor, outer int) (done bool) {
+	d := out.DType()
+	if outer != 1 || out.Numel()*d.Size() > smallJoin || !isElement(d) || out.IsHollow() || isMeta(out) {
+		return false
+	}
+	for _, t := range ts {
+		if t.DType() != d || !t.IsContiguous() || t.IsHollow() || isMeta(t) {
+			return false
+		}
+	}
+	to := bytesOf(out)
+	for _, t := range ts {
+		to = to[copy(to, bytesOf(t)):]
+	}
+	return true
 }
 
 // joinRows fills out, contiguous, row by row from tensors that lie as it does. done is false for others, where each is one
@@ -115,6 +158,45 @@ func allChannelsLast(ts []*tensor.Tensor) bool {
 }
 
 func stack(ts []*tensor.Tensor, dim int) *tensor.Tensor {
+	if out, ok := stackSmall(ts, dim); ok {
+		return out
+	}
+	j := stackOf(ts, dim)
+	out := j.run()
+	j.release()
+	return out
+}
+
+// release gives up tensors that are views.
+func (j *joining) release() {
+	for _, t := range j.tensors {
+		t.Release()
+	}
+}
+
+// stackSmall is stack of small tensors along the first dimension.
+func stackSmall(ts []*tensor.Tensor, dim int) (out *tensor.Tensor, ok bool) {
+	if dim != 0 || len(ts) == 0 {
+		return nil, false
+	}
+	first := ts[0]
+	if n := first.Numel() * first.DType().Size(); n == 0 || n*len(ts) > smallJoin || isMeta(first) || first.IsHollow() || first.DType().IsQuantized() {
+		return nil, false
+	}
+	for _, t := range ts {
+		if t.DType() != first.DType() || !tensor.SameShape(t.Shape(), first.Shape()) {
+			return nil, false
+		}
+	}
+	out = empty(append([]int{len(ts)}, first.Shape()...), first.DType())
+	if !joinSmall(out, ts, 1) {
+		out.Release()
+		return nil, false
+	}
+	return out, true
+}
+
+func stackOf(ts []*tensor.Tensor, dim int) *joining {
 	check(len(ts) > 0, "stack expects a non-empty TensorList")
 	dim = must(tensor.WrapDim(dim, ts[0].Dim()+1))
 	parts := make([]*tensor.Tensor, len(ts))
@@ -123,7 +205,7 @@ func stack(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 			shapeText(ts[0].Shape()), shapeText(t.Shape()), i)
 		parts[i] = must(t.Unsqueeze(dim))
 	}
-	return concat(parts, dim)
+	return joiningOf(parts, dim)
 }
 
 func atLeastAll(ts []*tensor.Tensor, n int) []*tensor.Tensor {
@@ -145,101 +227,6 @@ func cat(c call) *tensor.Tensor {
 		return joinQuantized(ts, c.int(1), quantizerOf(ts[0]), false)
 	}
 	return concat(ts, c.int(1))
-}
-
-// pad puts elements around a tensor; amounts are (before, after) from the last dimension on and
-// may be negative.
-func pad(t *tensor.Tensor, amounts []int, mode string, fill tensor.Scalar) *tensor.Tensor {
-	check(len(amounts)%2 == 0, "Padding length must be divisible by 2")
-	check(len(amounts)/2 <= t.Dim(), "Padding length too large")
-	if mode == "constant" {
-		return constantPad(t, amounts, fill)
-	}
-	known := map[string]bool{"reflect": true, "replicate": true, "circular": true}
-	if !known[mode] {
-		raise(source.NotImplementedError, "Unrecognised padding mode %s", mode)
-	}
-	dims := len(amounts) / 2
-	if !(dims == 1 && (t.Dim() == 2 || t.Dim() == 3) || dims == 2 && (t.Dim() == 3 || t.Dim() == 4) || dims == 3 && (t.Dim() == 4 || t.Dim() == 5)) {
-		raise(source.NotImplementedError, "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
-	}
-	return indexPad(t, amounts, mode)
-}
-
-func constantPad(t *tensor.Tensor, amounts []int, fill tensor.Scalar) *tensor.Tensor {
-	shape := slices.Clone(t.Shape())
-	src := t
-	n := t.Dim()
-	check(len(amounts)%2 == 0, "Length of pad must be even but instead it equals %d", len(amounts))
-	check(len(amounts) <= 2*n, "Length of pad should be no more than twice the number of dimensions of the input. Pad length is %dwhile the input has %ddimensions.", len(amounts), n)
-	type place struct{ dim, start int }
-	var places []place
-	for i := 0; i < len(amounts)/2; i++ {
-		d, before, after := n-1-i, amounts[2*i], amounts[2*i+1]
-		shape[d] += before + after
-		check(shape[d] >= 0, "The input size %d, plus negative padding %d and %d, resulted in a negative output size, which is invalid. Check dimension %d of your input.", t.Size(d), before, after, d)
-		start, end := max(0, -before), t.Size(d)+min(0, after)
-		src = must(src.Slice(d, start, end, 1))
-		places = append(places, place{d, max(0, before)})
-	}
-	out := must(tensor.Full(shape, fill, t.DType()))
-	dst := out
-	for _, p := range places {
-		dst = must(dst.Slice(p.dim, p.start, p.start+src.Size(p.dim), 1))
-	}
-	if src.Numel() > 0 {
-		assign(dst, src)
-	}
-	return out
-}
-
-// indexPad pads by repeating elements of the tensor itself.
-func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
-	n := t.Dim()
-	order := make([][]int, n)
-	shape := slices.Clone(t.Shape())
-	for d, size := range t.Shape() {
-		before, after := 0, 0
-		if i := n - 1 - d; i < len(amounts)/2 {
-			before, after = amounts[2*i], amounts[2*i+1]
-		}
-		switch mode {
-		case "reflect":
-			check(before < size && after < size || before == 0 && after == 0, "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s", before, after, d, shapeText(t.Shape()))
-		case "circular":
-			check(before <= size && after <= size, "Padding value causes wrapping around more than once.")
-		}
-		shape[d] = size + before + after
-		check(shape[d] >= 0, "Negative padding value is resulting in an empty dimension")
-		for i := -before; i < size+after; i++ {
-			order[d] = append(order[d], padIndex(i, max(0, -before), size-max(0, -after), size, mode))
-		}
-	}
-	out := empty(shape, t.DType())
-	pickAlong(out, t, order)
-	return out
-}
-
-// padIndex returns the place among n that place i of what is padded takes its element from. Only those from low to high stay in it.
-func padIndex(i, low, high, n int, mode string) int {
-	switch mode {
-	case "reflect":
-		if i < 0 {
-			i = -i
-		}
-		if i >= n {
-			i = 2*(n-1) - i
-		}
-	case "circular":
-		if kept := high - low; kept > 0 {
-			i = low + ((i-low)%kept+kept)%kept
-		}
-	}
-	return min(max(i, 0), n-1)
-}
-
-func padding(name, mode string) definition {
-	return giving(name, func(c call) *tensor.Tensor { return pad(c.tensor(0), c.ints(1), mode, tensor.Int(0)) })
 }
 
 func blockDiagonal(ts []*tensor.Tensor) *tensor.Tensor {

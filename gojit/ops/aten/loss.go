@@ -48,6 +48,9 @@ var (
 		d := b.Sub(x[0], x[1])
 		return b.Mul(d, d)
 	})
+	squareErrorGradient = elementwise("mse_loss_backward", sameType, func(b builder, x ...element) element {
+		return b.Mul(b.Mul(x[3], b.Sub(x[1], x[2])), x[0])
+	})
 	absoluteError = elementwise("l1", realResult, func(b builder, x ...element) element {
 		return b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 	})
@@ -465,6 +468,13 @@ func distance(a, b *tensor.Tensor, p, eps float64) *tensor.Tensor {
 
 var lossFamily = []definition{
 	pairLoss("mse_loss", squareError),
+	giving("mse_loss_backward", func(c call) *tensor.Tensor {
+		factor := 2.0
+		if c.int(3) == reduceMean {
+			factor /= float64(c.tensor(1).Numel())
+		}
+		return squareErrorGradient.run(nil, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1)), ofTensor(c.tensor(2))}, tensor.Float(factor))
+	}),
 	pairLoss("l1_loss", absoluteError),
 	limitedLoss("smooth_l1_loss", "beta", smoothError),
 	limitedLoss("huber_loss", "delta", huberError),

@@ -124,10 +124,11 @@ func pickRow[W word](dst, row []W, index []int64, low int) bool {
 	return true
 }
 
-func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
+// selection checks what index_select gets, and returns the dimension and the shape of the result.
+func selection(t *tensor.Tensor, dim int, index *tensor.Tensor) (at int, shape []int) {
 	dim = wrapDim(dim, t)
 	n := 1
-	shape := t.Shape()
+	shape = t.Shape()
 	if t.Dim() > 0 {
 		n = t.Size(dim)
 		shape = slices.Clone(shape)
@@ -139,6 +140,15 @@ func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor
 	}
 	check(n > 0 || index.Numel() == 0 || t.Dim() == 1, "index_select(): self indexing axis dim should be positive")
 	check(t.Dim() > 0 || index.Numel() == 1, "index_select(): Index to scalar can have only 1 value, got %d value(s)", index.Numel())
+	return dim, shape
+}
+
+func indexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.Tensor {
+	dim, shape := selection(t, dim, index)
+	n := 1
+	if t.Dim() > 0 {
+		n = t.Size(dim)
+	}
 	list := indicesOf(index)
 	out := empty(shape, t.DType())
 	bad := -1

@@ -78,7 +78,7 @@ func Families() []Family {
 		{"Reductions", reduceFamily, false},
 		{"Shapes and views", viewFamily, true},
 		{"Creation", createFamily, true},
-		{"Indexing", indexFamily, false},
+		{"Indexing", slices.Concat(indexFamily, selectionGradientFamily), false},
 		{"Joining", joinFamily, false},
 		{"Random numbers", slices.Concat(randomFamily, distributionFamily), true},
 		{"Sequences of low discrepancy", sobolFamily, false},
@@ -270,6 +270,10 @@ func (d *definition) outForm(name string) ops.Operator {
 		}
 		if into != nil && isResult(c.tensor(first), inputs) {
 			into(call{inputs, nil}, c.tensor(first))
+			c.giveOut(0)
+			return
+		}
+		if runDirect(d.name, inputs, c.tensor(first)) {
 			c.giveOut(0)
 			return
 		}
