@@ -185,3 +185,12 @@ def test_gradients_of_writes_into_parts():
     assert g.eq(1).all()
     assert y.grad.tolist() == [[0, 0, 0, 0], [1, 0, 10, 10], [1, 0, 10, 10]]
     assert x.grad.tolist() == [[3, 0, 0, 0], [5, 0, 20, 20], [5, 0, 20, 20]]
+
+
+def test_gradients_of_a_convolution_that_are_not_asked_for_are_not_computed():
+    x, w, g = torch.ones(1, 2, 4, 4), torch.ones(3, 2, 3, 3), torch.ones(1, 3, 2, 2)
+    rest = ([3], [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+    found = torch.ops.aten.convolution_backward(g, x, w, *rest, [False, True, False])
+    assert found[0] is None and found[2] is None and found[1].eq(4).all()
+    with pytest.raises(RuntimeError, match=r"expected a gradient of size \[1, 3, 2, 2\], got one of size \[1, 3, 2, 1\]"):
+        torch.ops.aten.convolution_backward(g[..., :1], x, w, *rest, [True, True, True])
