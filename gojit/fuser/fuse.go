@@ -52,12 +52,12 @@ func Fusible(n *ir.Node) bool {
 	if o == nil || o.Run == nil || !aten.IsElementwise(o.Name) {
 		return false
 	}
-	for i, v := range n.Inputs() {
+	for _, v := range n.Inputs() {
 		switch v.Type().Kind() {
 		case types.KindTensor:
 		case types.KindInt, types.KindFloat:
-			// Some exponents have operators of their own.
-			if _, known := v.Constant(); !known && o.BaseName() == "aten::pow" && i == 1 {
+			// Some exponents and bases have operators of their own.
+			if _, known := v.Constant(); !known && o.BaseName() == "aten::pow" {
 				return false
 			}
 		default:

@@ -40,6 +40,8 @@ type runner struct {
 	tensors []bool // which inputs are tensors; the others are numbers
 	known   atomic.Pointer[[]entry]
 	mu      sync.Mutex
+
+	recorded atomic.Pointer[[]*recorded]
 }
 
 // entry is the kernel for one combination of types; nil where there is none.
@@ -55,15 +57,19 @@ func (r *runner) run(m *autograd.Mode, args, out []value.Value) bool {
 	var tensorRoom [aten.MostFused]*tensor.Tensor
 	var numberRoom [mostNumbers]tensor.Scalar
 	tensors, numbers := tensorRoom[:0], numberRoom[:0]
-	key := uint64(tensor.DefaultDType())
+	key, needs := uint64(tensor.DefaultDType()), uint32(0)
 	for i, isTensor := range r.tensors {
 		switch v := args[i]; {
 		case isTensor:
-			if !v.IsTensor() || !plain(m, v.Tensor()) {
-				r.tell("a gradient, a tangent or another mode goes through them, or a tensor is not on the CPU")
+			recorded, ok := plain(m, v)
+			if !ok {
+				r.tell("a tangent or another mode goes through them, or a tensor is not on the CPU")
 				return false
 			}
 			t := v.Tensor()
+			if recorded {
+				needs |= 1 << len(tensors)
+			}
 			tensors = append(tensors, t)
 			key = key<<6 | uint64(t.DType())<<1
 			if t.Dim() == 0 {
@@ -76,6 +82,9 @@ func (r *runner) run(m *autograd.Mode, args, out []value.Value) bool {
 			numbers = append(numbers, tensor.Float(v.Float()))
 			key <<= 1
 		}
+	}
+	if needs != 0 {
+		return r.runRecorded(m, key, needs, tensors, numbers, out)
 	}
 	fused, ok := r.find(key)
 	if !ok {
@@ -102,9 +111,12 @@ func (r *runner) tell(why string) {
 	}
 }
 
-// plain reports whether t is one that kernels read as it is, of which nothing is recorded.
-func plain(m *autograd.Mode, t *tensor.Tensor) bool {
-	return t.Device().Type == tensor.CPU && m.OnlyComputes(t) && !m.IsCasting()
+// plain reports whether v is a tensor that kernels read as it is, and whether what is computed from it is recorded.
+func plain(m *autograd.Mode, v value.Value) (recorded, ok bool) {
+	if !v.IsTensor() || v.Tensor().Device().Type != tensor.CPU || m.IsCasting() {
+		return false, false
+	}
+	return m.Groups(v.Tensor())
 }
 
 func (r *runner) find(key uint64) (*aten.Fused, bool) {
@@ -180,36 +192,18 @@ func likeNumbers(numbers []tensor.Scalar, from, step int64) []tensor.Scalar {
 // record runs the nodes of the group on tensors without data.
 func (r *runner) record(tensors []*tensor.Tensor, numbers []tensor.Scalar) (*aten.Recorder, []*tensor.Tensor, error) {
 	rec := aten.NewRecorder()
-	env := map[*ir.Value]value.Value{}
-	for i, v := range r.node.Inputs() {
-		if !r.tensors[i] {
-			n := numbers[0]
-			numbers = numbers[1:]
-			if n.Kind == tensor.IntScalar {
-				env[v] = value.Int(n.Int64())
-			} else {
-				env[v] = value.Float(n.Float64())
-			}
-			continue
-		}
-		t, err := rec.Input(tensors[0].DType(), tensors[0].Dim() == 0)
+	var inputs []*tensor.Tensor
+	for _, t := range tensors {
+		in, err := rec.Input(t.DType(), t.Dim() == 0)
 		if err != nil {
 			return rec, nil, err
 		}
-		tensors = tensors[1:]
-		env[v] = value.OfTensor(t)
+		inputs = append(inputs, in)
 	}
+	env := r.environment(inputs, numbers)
 	body := r.node.Blocks()[0]
 	for n := body.First(); n != nil; n = n.Next() {
-		args := make([]value.Value, len(n.Inputs()))
-		for i, v := range n.Inputs() {
-			arg, ok := env[v]
-			if !ok {
-				arg, _ = v.Constant()
-			}
-			args[i] = arg
-		}
-		t, err := rec.Apply(n.Operator(), args)
+		t, err := rec.Apply(n.Operator(), arguments(env, n))
 		if err != nil {
 			return rec, nil, err
 		}
@@ -220,4 +214,33 @@ func (r *runner) record(tensors []*tensor.Tensor, numbers []tensor.Scalar) (*ate
 		results = append(results, env[v].Tensor())
 	}
 	return rec, results, nil
+}
+
+// environment says what the inputs of the group are.
+func (r *runner) environment(tensors []*tensor.Tensor, numbers []tensor.Scalar) map[*ir.Value]value.Value {
+	env := map[*ir.Value]value.Value{}
+	for i, v := range r.node.Inputs() {
+		switch {
+		case r.tensors[i]:
+			env[v], tensors = value.OfTensor(tensors[0]), tensors[1:]
+		case numbers[0].Kind == tensor.IntScalar:
+			env[v], numbers = value.Int(numbers[0].Int64()), numbers[1:]
+		default:
+			env[v], numbers = value.Float(numbers[0].Float64()), numbers[1:]
+		}
+	}
+	return env
+}
+
+// arguments are the values of a node's inputs.
+func arguments(env map[*ir.Value]value.Value, n *ir.Node) []value.Value {
+	args := make([]value.Value, len(n.Inputs()))
+	for i, v := range n.Inputs() {
+		arg, ok := env[v]
+		if !ok {
+			arg, _ = v.Constant()
+		}
+		args[i] = arg
+	}
+	return args
 }

@@ -16,15 +16,18 @@ import (
 type Fused struct {
 	steps   []fusedStep
 	inputs  []tensor.DType
-	results []int // which values, inputs first and then the steps' results, are given
-	whole   *part // all steps
+	kinds   []shapeKind // of the values, inputs first and then the steps' results
+	results []int       // which values are given
+	whole   *part       // all steps
 	mu      sync.Mutex
 	parts   map[uint32]*part // by the set of steps
 }
 
-// fusedStep is an elementwise operator whose operands are values of the Fused or numbers.
+// fusedStep is an elementwise operator whose operands are values of the Fused or numbers, or where op is nil the sum of its
+// operand to the shape of the value like.
 type fusedStep struct {
 	op       *pointwise
+	like     int
 	operands []fusedOperand
 	extras   []fusedNumber
 	common   tensor.DType
@@ -36,6 +39,7 @@ type fusedStep struct {
 type fusedOperand struct {
 	value  int
 	number fusedNumber
+	dtype  tensor.DType // of a number that was a tensor
 }
 
 // fusedNumber is a constant, or where index is not -1 one of the numbers that a run is given.
@@ -56,11 +60,28 @@ var errNotFused = source.Errorf(source.RuntimeError, source.Range{}, "the operat
 // given at each run. other is a recording of the same operators with other numbers: what differs in it otherwise has
 // been computed from them. It fails on types and operations that are done one by one.
 func (r *Recorder) Fuse(inputs int, results []*tensor.Tensor, numbers []tensor.Scalar, other *Recorder, others []tensor.Scalar) (*Fused, error) {
-	if len(r.steps) != len(other.steps) || inputs+len(r.steps) != len(r.known) || len(r.steps) > mostSteps {
+	if len(r.steps) > mostSteps {
 		return nil, errNotFused
 	}
-	f := &Fused{inputs: make([]tensor.DType, inputs), parts: map[uint32]*part{}}
+	f, err := r.Steps(inputs, numbers, other, others)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range results {
+		f.results = append(f.results, r.known[t])
+	}
+	f.whole, err = f.part(f.all())
+	return f, err
+}
+
+// Steps is Fuse for those who choose later what is computed of what: see Stages.
+func (r *Recorder) Steps(inputs int, numbers []tensor.Scalar, other *Recorder, others []tensor.Scalar) (*Fused, error) {
+	if len(r.steps) != len(other.steps) || inputs+len(r.steps) != len(r.known) {
+		return nil, errNotFused
+	}
+	f := &Fused{inputs: make([]tensor.DType, inputs), kinds: make([]shapeKind, len(r.known)), parts: map[uint32]*part{}}
 	for t, i := range r.known {
+		f.kinds[i] = kindOf(t)
 		if i < inputs {
 			f.inputs[i] = t.DType()
 		}
@@ -79,12 +100,7 @@ func (r *Recorder) Fuse(inputs int, results []*tensor.Tensor, numbers []tensor.S
 		}
 		f.steps = append(f.steps, s)
 	}
-	for _, t := range results {
-		f.results = append(f.results, r.known[t])
-	}
-	var err error
-	f.whole, err = f.part(f.all())
-	return f, err
+	return f, nil
 }
 
 // all is the set of all steps.
@@ -118,12 +134,12 @@ func fusible(d tensor.DType) bool {
 type numbering struct{ numbers, others []tensor.Scalar }
 
 func (n *numbering) step(s, other *step) (f fusedStep, ok bool) {
-	if s.op != other.op || s.out != other.out || s.common != other.common || len(s.extras) != len(other.extras) || !fusible(s.out) || !fusible(s.common) {
+	if s.op != other.op || s.like != other.like || s.out != other.out || s.common != other.common || len(s.extras) != len(other.extras) || !fusible(s.out) || !fusible(s.common) {
 		return f, false
 	}
-	f = fusedStep{op: s.op, common: s.common, out: s.out}
+	f = fusedStep{op: s.op, like: s.like, common: s.common, out: s.out}
 	for i, o := range s.operands {
-		operand := fusedOperand{value: o.index}
+		operand := fusedOperand{value: o.index, dtype: o.dtype}
 		if o.index != other.operands[i].index {
 			return f, false
 		}
@@ -181,14 +197,23 @@ func (f *Fused) part(steps uint32) (*part, error) {
 }
 
 func (f *Fused) makePart(steps uint32) *part {
-	b := partBuilder{f: f, b: kernel.NewBuilder(), part: &part{}, values: map[int]kernel.Value{}, params: map[paramKey]kernel.Value{}}
+	b := f.builder()
 	for i := range f.steps {
 		if steps>>i&1 != 0 {
-			b.step(steps, i)
+			b.step(i, f.isWanted(len(f.inputs)+i, steps))
 		}
 	}
-	k := b.b.Kernel()
-	if len(b.part.reads)+len(b.part.gives) > MostFused || mayFail(k) {
+	return b.finish()
+}
+
+func (f *Fused) builder() *partBuilder {
+	return &partBuilder{f: f, b: kernel.NewBuilder(), part: &part{}, values: map[int]kernel.Value{}, params: map[paramKey]kernel.Value{}}
+}
+
+// finish compiles the kernel.
+func (p *partBuilder) finish() *part {
+	k := p.b.Kernel()
+	if len(p.part.reads)+len(p.part.gives) > MostFused || mayFail(k) {
 		return &part{}
 	}
 	program, err := launch.ProgramOf(k)
@@ -196,8 +221,8 @@ func (f *Fused) makePart(steps uint32) *part {
 	if err != nil || !program.IsCompiled() && launch.Compiles() {
 		return &part{}
 	}
-	b.part.program = program
-	return b.part
+	p.part.program = program
+	return p.part
 }
 
 // mayFail reports whether a kernel may fail: it divides integers.
@@ -225,8 +250,8 @@ type paramKey struct {
 	dtype  tensor.DType
 }
 
-// step adds step i of a set of steps.
-func (p *partBuilder) step(steps uint32, i int) {
+// step adds step i, whose result is stored where it is wanted.
+func (p *partBuilder) step(i int, wanted bool) {
 	s := &p.f.steps[i]
 	computed := s.common
 	if s.op.rule == logicType {
@@ -235,7 +260,11 @@ func (p *partBuilder) step(steps uint32, i int) {
 	var x []kernel.Value
 	for _, o := range s.operands {
 		if o.value < 0 {
-			x = append(x, p.number(o.number, computed))
+			d := computed
+			if s.op.rule == ownTypes {
+				d = kernel.ComputeType(o.dtype)
+			}
+			x = append(x, p.number(o.number, d))
 			continue
 		}
 		v := p.value(o.value)
@@ -253,7 +282,7 @@ func (p *partBuilder) step(steps uint32, i int) {
 	}
 	made, value := p.b.Convert(s.op.expr(p.b, x...), s.out), len(p.f.inputs)+i
 	p.values[value] = made
-	if p.f.isWanted(value, steps) {
+	if wanted {
 		p.b.Output(made, s.out)
 		p.part.gives = append(p.part.gives, value)
 	}
@@ -301,7 +330,7 @@ func (p *partBuilder) number(n fusedNumber, d tensor.DType) kernel.Value {
 // Run computes the results from tensors with data, of the types that were recorded, and from the numbers. ok is false,
 // and nothing has been done, where the operators run one by one: their shapes or layouts are of more than a few kinds.
 func (f *Fused) Run(inputs []*tensor.Tensor, numbers []tensor.Scalar, results []*tensor.Tensor) (ok bool) {
-	shape, err := broadcastAll(inputs)
+	shape, err := BroadcastAll(inputs)
 	if err != nil {
 		return false
 	}
@@ -355,7 +384,7 @@ func (f *Fused) runParts(small uint32, inputs []*tensor.Tensor, shape []int, num
 	var room [MostFused + mostSteps]*tensor.Tensor
 	values := room[:len(f.inputs)+len(f.steps)]
 	copy(values, inputs)
-	within, err := broadcastAll(first.operands(values)[len(first.gives):])
+	within, err := BroadcastAll(first.operands(values)[len(first.gives):])
 	if err != nil || !f.alike(small, inputs, within) || !first.runOn(f, values, within, numbers) || !second.runOn(f, values, shape, numbers) {
 		return false
 	}
@@ -426,8 +455,8 @@ func newLike(like *tensor.Tensor, shape []int, d tensor.DType) (*tensor.Tensor, 
 	return tensor.EmptyFormat(like, d, tensor.PreserveFormat)
 }
 
-// broadcastAll returns the shape that tensors have together.
-func broadcastAll(ts []*tensor.Tensor) ([]int, error) {
+// BroadcastAll returns the shape that tensors have together.
+func BroadcastAll(ts []*tensor.Tensor) ([]int, error) {
 	shape := ts[0].Shape()
 	for _, t := range ts[1:] {
 		if tensor.SameShape(t.Shape(), shape) {
@@ -448,6 +477,9 @@ func layout(reads []*tensor.Tensor, shape []int) (like *tensor.Tensor, ok bool) 
 	full := 0
 	for _, t := range reads {
 		if !tensor.SameShape(t.Shape(), shape) {
+			if t.Numel() == 1 {
+				full++ // lies like any
+			}
 			continue
 		}
 		full++
