@@ -46,6 +46,10 @@ func (r *runner) runRecorded(m *autograd.Mode, types uint64, needs uint32, tenso
 	if err != nil {
 		return false
 	}
+	if tensor.InferenceInUse() && slices.ContainsFunc(tensors, (*tensor.Tensor).IsInference) {
+		r.tell("an inference tensor is among them")
+		return false
+	}
 	key := recordedKey{types: types, needs: needs}
 	for i, t := range tensors {
 		if tensor.SameShape(t.Shape(), shape) {

@@ -79,10 +79,9 @@ func (r *Recorder) Steps(inputs int, numbers []tensor.Scalar, other *Recorder, o
 	if len(r.steps) != len(other.steps) || inputs+len(r.steps) != len(r.known) {
 		return nil, errNotFused
 	}
-	f := &Fused{inputs: make([]tensor.DType, inputs), kinds: make([]shapeKind, len(r.known)), parts: map[uint32]*part{}}
+	f, stood := &Fused{inputs: make([]tensor.DType, inputs), parts: map[uint32]*part{}}, make([]*tensor.Tensor, len(r.known))
 	for t, i := range r.known {
-		f.kinds[i] = kindOf(t)
-		if i < inputs {
+		if stood[i] = t; i < inputs {
 			f.inputs[i] = t.DType()
 		}
 	}
@@ -100,6 +99,7 @@ func (r *Recorder) Steps(inputs int, numbers []tensor.Scalar, other *Recorder, o
 		}
 		f.steps = append(f.steps, s)
 	}
+	f.findKinds(stood)
 	return f, nil
 }
 

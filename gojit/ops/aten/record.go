@@ -19,7 +19,7 @@ type Recorder struct {
 }
 
 // step is an elementwise operator that has run: its operands are inputs, results of steps before or numbers. One without an
-// operator is a sum to the shape of the value like.
+// operator is a sum to the shape of the value like, which one without operands has too.
 type step struct {
 	op       *pointwise
 	like     int
@@ -99,7 +99,7 @@ func (r *Recorder) Sum(t, like *tensor.Tensor) (*tensor.Tensor, error) {
 // noteFill records that out, which has the shape of like, is filled with a number.
 func noteFill(out, like *tensor.Tensor, s tensor.Scalar) {
 	if r := recorderOf(like); r != nil {
-		r.steps = append(r.steps, step{op: filledWith, extras: []tensor.Scalar{s}, common: out.DType(), out: out.DType()})
+		r.steps = append(r.steps, step{op: filledWith, like: r.known[like], extras: []tensor.Scalar{s}, common: out.DType(), out: out.DType()})
 		r.learn(out)
 	}
 }

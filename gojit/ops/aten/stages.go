@@ -11,22 +11,50 @@ import (
 )
 
 // shapeKind says which shape a value of a recording stands for: the shape of the tensor that stood for it tells.
-type shapeKind uint8
+type shapeKind int
 
 const (
 	wholeShape  shapeKind = iota // [2]: that which all inputs broadcast to
-	smallShape                   // [1]: another with dimensions
 	singleShape                  // []
+	smallShape                   // [1]: that of the input with the number behind this one, and of what is computed from it
 )
 
-func kindOf(t *tensor.Tensor) shapeKind {
-	switch {
-	case t.Dim() == 0:
-		return singleShape
-	case t.Numel() == 1:
-		return smallShape
+// findKinds says which shapes the values have, given what stood for them.
+func (f *Fused) findKinds(stood []*tensor.Tensor) {
+	f.kinds = make([]shapeKind, len(stood))
+	for v, t := range stood {
+		switch {
+		case t.Dim() == 0:
+			f.kinds[v] = singleShape
+		case t.Numel() > 1:
+			f.kinds[v] = wholeShape
+		case v < len(f.inputs):
+			f.kinds[v] = smallShape + shapeKind(v)
+		default:
+			f.kinds[v] = f.smallKind(f.stepOf(v))
+		}
 	}
-	return wholeShape
+}
+
+// smallKind is the kind of a step whose result is small. What it is computed from has one shape.
+func (f *Fused) smallKind(s *fusedStep) shapeKind {
+	if s.op == nil || len(s.operands) == 0 {
+		return f.kinds[s.like]
+	}
+	kind := smallShape
+	for _, o := range s.operands {
+		if o.value < 0 || f.kinds[o.value] < smallShape {
+			continue
+		}
+		other := f.kinds[o.value]
+		for v := range f.kinds {
+			if f.kinds[v] == kind && kind != smallShape {
+				f.kinds[v] = other
+			}
+		}
+		kind = other
+	}
+	return kind
 }
 
 // Stages compute some values of a Fused from others: kernels, each of which gives results of one shape, and sums, in order.
@@ -52,10 +80,10 @@ func (s *Shapes) of(kind shapeKind) []int {
 	switch kind {
 	case wholeShape:
 		return s.Whole
-	case smallShape:
-		return s.Small
+	case singleShape:
+		return nil
 	}
-	return nil
+	return s.Small
 }
 
 // Stages plans how wanted values are computed from known ones. It fails where they cannot be.
@@ -70,7 +98,7 @@ func (f *Fused) Stages(wanted []int, known []bool) (*Stages, error) {
 	p.store()
 	s := &Stages{f: f}
 	for rank := 0; rank <= p.last; rank++ {
-		for kind := wholeShape; kind <= singleShape; kind++ {
+		for kind := wholeShape; kind <= smallShape+shapeKind(len(f.inputs)); kind++ {
 			if !p.kernels(s, rank, kind) {
 				return nil, errNotFused
 			}
@@ -286,11 +314,15 @@ func (f *Fused) shapeOf(v int, shapes *Shapes) []int {
 // compute runs the kernel over values.
 func (p *part) compute(f *Fused, values []*tensor.Tensor, shapes *Shapes, numbers []tensor.Scalar) bool {
 	var room [MostFused]*tensor.Tensor
-	operands := room[:len(p.gives)+len(p.reads)]
+	operands, kind := room[:len(p.gives)+len(p.reads)], f.kinds[p.gives[0]]
+	shape := shapes.of(kind)
 	for i, v := range p.reads {
 		operands[len(p.gives)+i] = values[v]
+		if kind >= smallShape && f.kinds[v] == kind {
+			shape = values[v].Shape()
+		}
 	}
-	if !p.run(f, operands, shapes.of(f.kinds[p.gives[0]]), numbers) {
+	if !p.run(f, operands, shape, numbers) {
 		return false
 	}
 	for i, v := range p.gives {
