@@ -303,7 +303,11 @@ func (c *gradient) giveAt(argument, element int, g *tensor.Tensor) {
 // fit sums g over what was broadcast and gives it the type of the input.
 func (c *gradient) fit(g *tensor.Tensor, in *input) *tensor.Tensor {
 	if g != nil && !tensor.SameShape(g.Shape(), in.shape) {
-		g = c.sumTo(g, in.shape)
+		if e, ok := c.Emitter.(SketchEmitter); ok {
+			g = e.SumTo(g, c.node.args[in.argument].Tensor())
+		} else {
+			g = c.sumTo(g, in.shape)
+		}
 	}
 	if g != nil && g.DType() != in.dtype {
 		if g.DType().IsComplex() && !in.dtype.IsComplex() {

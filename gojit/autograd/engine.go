@@ -236,6 +236,8 @@ func (p *pass) visit(n *Node) {
 	}
 	switch {
 	case p.options.RetainGraph || p.options.CreateGraph:
+	case n.group != nil:
+		n.group.spend(grads)
 	case c.usedSaved:
 		n.release()
 	case n.holds:

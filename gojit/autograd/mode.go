@@ -50,6 +50,15 @@ func (m *Mode) OnlyComputes(t *tensor.Tensor) bool {
 	return !m.inference && m.dispatcher == nil && !t.Dispatches() && (m.off || m.below || !t.RequiresGrad()) && (m.primal || !InForward())
 }
 
+// Groups reports whether an operator on t among others may run at once with them, and whether that is recorded.
+func (m *Mode) Groups(t *tensor.Tensor) (recorded, ok bool) {
+	if m.OnlyComputes(t) {
+		return false, true
+	}
+	ok = t.RequiresGrad() && m.records() && m.dispatcher == nil && !t.Dispatches() && (m.primal || !InForward()) && m.SavedHooks() == nil && anomaly.Load() == nil
+	return ok, ok
+}
+
 // IsCasting reports whether operators cast their tensors.
 func (m *Mode) IsCasting() bool { return m.casting != nil && m.casting.enabled }
 

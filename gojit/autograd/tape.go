@@ -37,6 +37,7 @@ type Node struct {
 	conjugates bool
 	hooks      *hooks
 	rare       *rare
+	group      *GroupNode // that this is the node of
 }
 
 // rare is what few nodes have.

@@ -33,7 +33,7 @@ func Graph(f *ir.Function) (*ir.Graph, error) {
 // worthwhile reports whether there may be a group.
 func worthwhile(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
-		if Fusible(n) && slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return v.Node().Block() == b && Fusible(v.Node()) }) {
+		if (Fusible(n) || isReduction(n)) && slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return v.Node().Block() == b && Fusible(v.Node()) }) {
 			return true
 		}
 		if n.Kind() != interp.GroupKind && slices.ContainsFunc(n.Blocks(), worthwhile) {
@@ -52,12 +52,12 @@ func Fusible(n *ir.Node) bool {
 	if o == nil || o.Run == nil || !aten.IsElementwise(o.Name) {
 		return false
 	}
-	for i, v := range n.Inputs() {
+	for _, v := range n.Inputs() {
 		switch v.Type().Kind() {
 		case types.KindTensor:
 		case types.KindInt, types.KindFloat:
-			// Some exponents have operators of their own.
-			if _, known := v.Constant(); !known && o.BaseName() == "aten::pow" && i == 1 {
+			// Some exponents and bases have operators of their own.
+			if _, known := v.Constant(); !known && o.BaseName() == "aten::pow" {
 				return false
 			}
 		default:
@@ -107,6 +107,7 @@ func (f *fusion) block(b *ir.Block) {
 			f.closeRead(n)
 		case Fusible(n):
 			f.join(n)
+		case isReduction(n) && f.reduce(n):
 		case len(n.Blocks()) > 0 || isBarrier(n):
 			f.closeAll(n)
 			for _, inner := range n.Blocks() {

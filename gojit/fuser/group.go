@@ -31,15 +31,25 @@ func Group(n *ir.Node) interp.Attempt {
 	for _, v := range n.Inputs() {
 		r.tensors = append(r.tensors, v.Type().Kind() == types.KindTensor)
 	}
+	body := n.Blocks()[0]
+	r.nodes, r.results = body.Nodes(), body.Outputs()
+	if last := body.Last(); last != nil && isReduction(last) && last.Input(0).Node().Block() == body {
+		return newReducer(r, last).run
+	}
 	return r.run
 }
 
-// runner runs a group. Its kernels are made when types are met for the first time.
+// runner runs the elementwise nodes of a group. Its kernels are made when types are met for the first time.
 type runner struct {
 	node    *ir.Node
+	nodes   []*ir.Node
+	results []*ir.Value
 	tensors []bool // which inputs are tensors; the others are numbers
 	known   atomic.Pointer[[]entry]
 	mu      sync.Mutex
+
+	recorded atomic.Pointer[[]*recorded]
+	reducer  *reducer // that runs these nodes, or nil
 }
 
 // entry is the kernel for one combination of types; nil where there is none.
@@ -48,38 +58,64 @@ type entry struct {
 	fused *aten.Fused
 }
 
-func (r *runner) run(m *autograd.Mode, args, out []value.Value) bool {
-	if disabled.Load() {
-		return false
-	}
-	var tensorRoom [aten.MostFused]*tensor.Tensor
-	var numberRoom [mostNumbers]tensor.Scalar
-	tensors, numbers := tensorRoom[:0], numberRoom[:0]
-	key := uint64(tensor.DefaultDType())
+// kinds is what a kernel is made for: element types and kinds of numbers, and the tensors through which gradients go.
+type kinds struct {
+	types uint64
+	needs uint32
+}
+
+// sorted puts the arguments behind tensors and numbers, which have room for them. ok is false where kernels cannot read them.
+func (r *runner) sorted(m *autograd.Mode, args []value.Value, tensors []*tensor.Tensor, numbers []tensor.Scalar) (
+	_ []*tensor.Tensor, _ []tensor.Scalar, k kinds, ok bool) {
+	k.types = uint64(tensor.DefaultDType())
 	for i, isTensor := range r.tensors {
 		switch v := args[i]; {
 		case isTensor:
-			if !v.IsTensor() || !plain(m, v.Tensor()) {
-				r.tell("a gradient, a tangent or another mode goes through them, or a tensor is not on the CPU")
-				return false
+			recorded, ok := plain(m, v)
+			if !ok {
+				if !v.IsTensor() || v.Tensor().Device().Type != tensor.Meta {
+					r.tell("a tangent or another mode goes through them, or a tensor is not on the CPU")
+				}
+				return nil, nil, k, false
 			}
 			t := v.Tensor()
+			if recorded {
+				k.needs |= 1 << len(tensors)
+			}
 			tensors = append(tensors, t)
-			key = key<<6 | uint64(t.DType())<<1
+			k.types = k.types<<6 | uint64(t.DType())<<1
 			if t.Dim() == 0 {
-				key |= 1
+				k.types |= 1
 			}
 		case v.IsInt():
 			numbers = append(numbers, tensor.Int(v.Int()))
-			key = key<<1 | 1
+			k.types = k.types<<1 | 1
 		default:
 			numbers = append(numbers, tensor.Float(v.Float()))
-			key <<= 1
+			k.types <<= 1
 		}
 	}
-	fused, ok := r.find(key)
+	return tensors, numbers, k, true
+}
+
+func (r *runner) run(m *autograd.Mode, args, out []value.Value) bool {
+	var tensorRoom [aten.MostFused]*tensor.Tensor
+	var numberRoom [mostNumbers]tensor.Scalar
+	if disabled.Load() {
+		return false
+	}
+	tensors, numbers, k, ok := r.sorted(m, args, tensorRoom[:0], numberRoom[:0])
+	return ok && r.runOn(m, k, tensors, numbers, out)
+}
+
+// runOn runs the elementwise nodes.
+func (r *runner) runOn(m *autograd.Mode, k kinds, tensors []*tensor.Tensor, numbers []tensor.Scalar, out []value.Value) bool {
+	if k.needs != 0 {
+		return r.runRecorded(m, k, tensors, numbers, out)
+	}
+	fused, ok := r.find(k.types)
 	if !ok {
-		fused = r.make(key, tensors, numbers)
+		fused = r.make(k.types, tensors, numbers)
 	}
 	if fused == nil {
 		return false
@@ -102,9 +138,12 @@ func (r *runner) tell(why string) {
 	}
 }
 
-// plain reports whether t is one that kernels read as it is, of which nothing is recorded.
-func plain(m *autograd.Mode, t *tensor.Tensor) bool {
-	return t.Device().Type == tensor.CPU && m.OnlyComputes(t) && !m.IsCasting()
+// plain reports whether v is a tensor that kernels read as it is, and whether what is computed from it is recorded.
+func plain(m *autograd.Mode, v value.Value) (recorded, ok bool) {
+	if !v.IsTensor() || v.Tensor().Device().Type != tensor.CPU || m.IsCasting() {
+		return false, false
+	}
+	return m.Groups(v.Tensor())
 }
 
 func (r *runner) find(key uint64) (*aten.Fused, bool) {
@@ -143,24 +182,36 @@ func (r *runner) make(key uint64, tensors []*tensor.Tensor, numbers []tensor.Sca
 	return fused
 }
 
-// fuse records the nodes twice, with numbers that differ, and makes the kernel.
-func (r *runner) fuse(tensors []*tensor.Tensor, numbers []tensor.Scalar) (*aten.Fused, error) {
+// fuse makes the kernel.
+func (r *runner) fuse(tensors []*tensor.Tensor, numbers []tensor.Scalar) (fused *aten.Fused, err error) {
+	err = r.recordTwice(tensors, numbers, func(a, b recording) error {
+		fused, err = a.Fuse(len(tensors), a.results, a.numbers, b.Recorder, b.numbers)
+		return err
+	})
+	return fused, err
+}
+
+// recordTwice records the nodes with numbers that differ, and gives both recordings to make.
+func (r *runner) recordTwice(tensors []*tensor.Tensor, numbers []tensor.Scalar, make func(a, b recording) error) error {
 	first, second := likeNumbers(numbers, 1000003, 7), likeNumbers(numbers, 2000029, 11)
 	a, results, err := r.record(tensors, first)
-	if a != nil {
-		defer a.Close()
-	}
+	defer a.Close()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b, _, err := r.record(tensors, second)
-	if b != nil {
-		defer b.Close()
-	}
+	defer b.Close()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return a.Fuse(len(tensors), results, first, b, second)
+	return make(recording{a, results, first}, recording{b, nil, second})
+}
+
+// recording is the nodes run on tensors without data.
+type recording struct {
+	*aten.Recorder
+	results []*tensor.Tensor
+	numbers []tensor.Scalar
 }
 
 // likeNumbers returns numbers of the same kinds that nothing computes by chance.
@@ -180,44 +231,54 @@ func likeNumbers(numbers []tensor.Scalar, from, step int64) []tensor.Scalar {
 // record runs the nodes of the group on tensors without data.
 func (r *runner) record(tensors []*tensor.Tensor, numbers []tensor.Scalar) (*aten.Recorder, []*tensor.Tensor, error) {
 	rec := aten.NewRecorder()
-	env := map[*ir.Value]value.Value{}
-	for i, v := range r.node.Inputs() {
-		if !r.tensors[i] {
-			n := numbers[0]
-			numbers = numbers[1:]
-			if n.Kind == tensor.IntScalar {
-				env[v] = value.Int(n.Int64())
-			} else {
-				env[v] = value.Float(n.Float64())
-			}
-			continue
-		}
-		t, err := rec.Input(tensors[0].DType(), tensors[0].Dim() == 0)
+	var inputs []*tensor.Tensor
+	for _, t := range tensors {
+		in, err := rec.Input(t.DType(), t.Dim() == 0)
 		if err != nil {
 			return rec, nil, err
 		}
-		tensors = tensors[1:]
-		env[v] = value.OfTensor(t)
+		inputs = append(inputs, in)
 	}
-	body := r.node.Blocks()[0]
-	for n := body.First(); n != nil; n = n.Next() {
-		args := make([]value.Value, len(n.Inputs()))
-		for i, v := range n.Inputs() {
-			arg, ok := env[v]
-			if !ok {
-				arg, _ = v.Constant()
-			}
-			args[i] = arg
-		}
-		t, err := rec.Apply(n.Operator(), args)
+	env := r.environment(inputs, numbers)
+	for _, n := range r.nodes {
+		t, err := rec.Apply(n.Operator(), arguments(env, n))
 		if err != nil {
 			return rec, nil, err
 		}
 		env[n.Output()] = value.OfTensor(t)
 	}
 	var results []*tensor.Tensor
-	for _, v := range body.Outputs() {
+	for _, v := range r.results {
 		results = append(results, env[v].Tensor())
 	}
 	return rec, results, nil
+}
+
+// environment says what the inputs of the group are.
+func (r *runner) environment(tensors []*tensor.Tensor, numbers []tensor.Scalar) map[*ir.Value]value.Value {
+	env := map[*ir.Value]value.Value{}
+	for i, v := range r.node.Inputs() {
+		switch {
+		case r.tensors[i]:
+			env[v], tensors = value.OfTensor(tensors[0]), tensors[1:]
+		case numbers[0].Kind == tensor.IntScalar:
+			env[v], numbers = value.Int(numbers[0].Int64()), numbers[1:]
+		default:
+			env[v], numbers = value.Float(numbers[0].Float64()), numbers[1:]
+		}
+	}
+	return env
+}
+
+// arguments are the values of a node's inputs.
+func arguments(env map[*ir.Value]value.Value, n *ir.Node) []value.Value {
+	args := make([]value.Value, len(n.Inputs()))
+	for i, v := range n.Inputs() {
+		arg, ok := env[v]
+		if !ok {
+			arg, _ = v.Constant()
+		}
+		args[i] = arg
+	}
+	return args
 }

@@ -20,7 +20,7 @@ func convertTo(t *tensor.Tensor, d tensor.DType, device tensor.Device, copy bool
 		return t
 	}
 	if isMeta(t) {
-		return must(tensor.EmptyMetaFormat(t, d, format))
+		return noteConversion(must(tensor.EmptyMetaFormat(t, d, format)), t)
 	}
 	warnOfReal(t.DType(), d)
 	out := must(tensor.EmptyFormat(t, d, format))

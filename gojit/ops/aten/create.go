@@ -45,6 +45,9 @@ func filledLike(name string, f func(c call) tensor.Scalar, i int) definition {
 		t := o.emptyLike(c, i+4, like)
 		mustFit(f(c), t.DType())
 		tensor.Fill(t, f(c))
+		if isMeta(t) {
+			noteFill(t, like, f(c))
+		}
 		return t
 	})
 }

@@ -32,6 +32,9 @@ var needsZeros = map[string]bool{
 	"_standard_gamma": true, "_sample_dirichlet": true, "normal_functional": true, "uniform": true, "exponential": true, "cauchy": true, "log_normal": true, "geometric": true, "IntImplicit": true, "FloatImplicit": true, "ComplexImplicit": true, "ScalarImplicit": true,
 }
 
+// takesNone are operators that know tensors without elements in families that otherwise do not.
+var takesNone = map[string]bool{"where.self": true, "where.ScalarSelf": true, "where.ScalarOther": true, "where.Scalar": true}
+
 // hasMeta reports whether a tensor without elements is among the arguments.
 func hasMeta(args []value.Value) bool {
 	for i := range args {

@@ -397,6 +397,18 @@ func powScalar(c call, dst *tensor.Tensor) *tensor.Tensor {
 	return pow.run(dst, []operand{ofTensor(self), ofScalar(exponent)})
 }
 
+// powerOfTwo has the number in the kernel, which is exp2 then.
+var powerOfTwo = elementwise("pow", sameType, func(b builder, x ...element) element { return b.Binary(kernel.Pow, b.Number(x[1], 2), x[1]) })
+
+// scalarPow is a number to the power of a tensor.
+func scalarPow(c call, dst *tensor.Tensor) *tensor.Tensor {
+	base, exponent := ofScalar(c.scalar(0)), ofTensor(c.tensor(1))
+	if base.number.Kind != tensor.ComplexScalar && base.number.Float64() == 2 && pow.commonType([]operand{base, exponent}).IsFloating() {
+		return powerOfTwo.run(dst, []operand{base, exponent})
+	}
+	return pow.run(dst, []operand{base, exponent})
+}
+
 func floatPower(c call, dst *tensor.Tensor) *tensor.Tensor {
 	operands := []operand{c.operand(0), c.operand(1)}
 	wide := powerType(operands...)
@@ -482,6 +494,9 @@ func choose(condition *tensor.Tensor, x, y operand) *tensor.Tensor {
 	}
 	shape := must(tensor.BroadcastAll(condition.Shape(), tensors[0].Shape(), tensors[1].Shape()))
 	dst := empty(shape, common)
+	if isMeta(condition) || isMeta(tensors[0]) || isMeta(tensors[1]) {
+		dst = must(tensor.EmptyMeta(shape, common))
+	}
 	return whereByType[common].run(dst, []operand{ofTensor(condition), ofTensor(tensors[0]), ofTensor(tensors[1])})
 }
 
@@ -620,7 +635,7 @@ var pointwiseFamily = slices.Concat(unaryDefinitions(), binaryDefinitions(), dun
 	defineInto("divide.Tensor_mode", divMode),
 	defineInto("divide.Scalar_mode", divMode),
 	defineInto("pow.Tensor_Tensor", twoOperands(pow)),
-	defineInto("pow.Scalar", twoOperands(pow)),
+	defineInto("pow.Scalar", scalarPow),
 	defineInto("pow.Tensor_Scalar", powScalar),
 	defineInto("float_power.Tensor_Tensor", floatPower),
 	defineInto("float_power.Tensor_Scalar", floatPower),

@@ -18,9 +18,11 @@ type Recorder struct {
 	steps []step
 }
 
-// step is an elementwise operator that has run: its operands are inputs, results of steps before or numbers.
+// step is an elementwise operator that has run: its operands are inputs, results of steps before or numbers. One without an
+// operator is a sum to the shape of the value like, which one without operands has too.
 type step struct {
 	op       *pointwise
+	like     int
 	operands []recorded
 	extras   []tensor.Scalar
 	common   tensor.DType
@@ -60,12 +62,74 @@ func (r *Recorder) Input(d tensor.DType, single bool) (*tensor.Tensor, error) {
 	if single {
 		shape = nil
 	}
+	return r.InputOf(d, shape)
+}
+
+// InputOf is Input with a shape: see kindOf.
+func (r *Recorder) InputOf(d tensor.DType, shape []int) (*tensor.Tensor, error) {
 	t, err := tensor.EmptyMeta(shape, d)
 	if err == nil {
 		r.learn(t)
 	}
 	return t, err
 }
+
+// Number returns the number of an input or of what a step gave.
+func (r *Recorder) Number(t *tensor.Tensor) (int, bool) {
+	i, ok := r.known[t]
+	return i, ok
+}
+
+// Sum records that a value is summed to the shape of another one.
+func (r *Recorder) Sum(t, like *tensor.Tensor) (*tensor.Tensor, error) {
+	at, known := r.known[t]
+	as, alsoKnown := r.known[like]
+	if !known || !alsoKnown {
+		return nil, errNotFused
+	}
+	out, err := tensor.EmptyMeta(like.Shape(), t.DType())
+	if err != nil {
+		return nil, err
+	}
+	r.steps = append(r.steps, step{like: as, operands: []recorded{{index: at, dtype: t.DType()}}, common: t.DType(), out: t.DType()})
+	r.learn(out)
+	return out, nil
+}
+
+// noteFill records that out, which has the shape of like, is filled with a number.
+func noteFill(out, like *tensor.Tensor, s tensor.Scalar) {
+	if r := recorderOf(like); r != nil {
+		r.steps = append(r.steps, step{op: filledWith, like: r.known[like], extras: []tensor.Scalar{s}, common: out.DType(), out: out.DType()})
+		r.learn(out)
+	}
+}
+
+// noteConversion records that out is t with elements of another type.
+func noteConversion(out, t *tensor.Tensor) *tensor.Tensor {
+	if r := recorderOf(t); r != nil {
+		from := []recorded{{index: r.known[t], dtype: t.DType()}}
+		r.steps = append(r.steps, step{op: converted, operands: from, common: t.DType(), out: out.DType()})
+		r.learn(out)
+	}
+	return out
+}
+
+// recorderOf returns the Recorder that knows a tensor without data, nil where there is none.
+func recorderOf(t *tensor.Tensor) *Recorder {
+	if recording.Load() == 0 {
+		return nil
+	}
+	if found, ok := recorders.Load(t); ok {
+		return found.(*Recorder)
+	}
+	return nil
+}
+
+// What fills and converts is recorded as.
+var (
+	filledWith = elementwise("fill", sameType, func(_ builder, x ...element) element { return x[0] })
+	converted  = elementwise("to", ownTypes, func(_ builder, x ...element) element { return x[0] })
+)
 
 func (r *Recorder) learn(t *tensor.Tensor) {
 	r.known[t] = len(r.known)
@@ -107,13 +171,25 @@ func (p *pointwise) note(out *tensor.Tensor, operands []operand, extras []tensor
 		o := recorded{index: -1, number: operands[i].number}
 		if t := operands[i].tensor; t != nil {
 			index, ok := r.known[t]
-			if !ok {
-				return // something else was done to an operand
-			}
 			o.index, o.dtype = index, t.DType()
+			if !ok {
+				number, err := numberOf(t)
+				if err != nil || p.rule != ownTypes {
+					return // something else was done to an operand
+				}
+				o.index, o.number = -1, number
+			}
 		}
 		s.operands = append(s.operands, o)
 	}
 	r.steps = append(r.steps, s)
 	r.learn(out)
+}
+
+// numberOf returns the only element of a tensor with data and without dimensions.
+func numberOf(t *tensor.Tensor) (tensor.Scalar, error) {
+	if isMeta(t) || t.Dim() != 0 {
+		return tensor.Scalar{}, errNotFused
+	}
+	return t.Item()
 }

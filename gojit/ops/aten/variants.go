@@ -127,7 +127,7 @@ func Operators() []ops.Operator {
 	for _, family := range families {
 		for i := range family.definitions {
 			d := family.definitions[i].takingQuantized()
-			d.takesMeta = family.knowsMeta && !needsZeros[d.name]
+			d.takesMeta = family.knowsMeta && !needsZeros[d.name] || takesNone[d.name]
 			all = append(all, d.functional())
 			withCheck(checks[d.name], &all[len(all)-1])
 			withLayout(d.name, &all[len(all)-1])
