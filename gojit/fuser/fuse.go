@@ -33,7 +33,7 @@ func Graph(f *ir.Function) (*ir.Graph, error) {
 // worthwhile reports whether there may be a group.
 func worthwhile(b *ir.Block) bool {
 	for n := b.First(); n != nil; n = n.Next() {
-		if Fusible(n) && slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return v.Node().Block() == b && Fusible(v.Node()) }) {
+		if (Fusible(n) || isReduction(n)) && slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return v.Node().Block() == b && Fusible(v.Node()) }) {
 			return true
 		}
 		if n.Kind() != interp.GroupKind && slices.ContainsFunc(n.Blocks(), worthwhile) {
@@ -107,6 +107,7 @@ func (f *fusion) block(b *ir.Block) {
 			f.closeRead(n)
 		case Fusible(n):
 			f.join(n)
+		case isReduction(n) && f.reduce(n):
 		case len(n.Blocks()) > 0 || isBarrier(n):
 			f.closeAll(n)
 			for _, inner := range n.Blocks() {

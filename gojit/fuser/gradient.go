@@ -26,10 +26,10 @@ type recorded struct {
 	small  []int // inputs that have the shape of the smaller results
 }
 
-// recordedKey is the combination that a recorded is for: sets of inputs by position among the tensors.
+// recordedKey is the combination that a recorded is for: whole are the tensors that have the shape which all have together.
 type recordedKey struct {
-	types        uint64
-	needs, whole uint32
+	kinds
+	whole uint32
 }
 
 // cheap is how many instructions a value may take that is computed again for the gradient instead of kept: beyond that, memory is faster.
@@ -40,8 +40,8 @@ const mostValues = 160
 
 var errTwoShapes = source.Errorf(source.RuntimeError, source.Range{}, "no operand has the shape of the result")
 
-// runRecorded is run where results are recorded: needs are the tensors that require gradients.
-func (r *runner) runRecorded(m *autograd.Mode, types uint64, needs uint32, tensors []*tensor.Tensor, numbers []tensor.Scalar, out []value.Value) bool {
+// runRecorded is runOn where results are recorded.
+func (r *runner) runRecorded(m *autograd.Mode, k kinds, tensors []*tensor.Tensor, numbers []tensor.Scalar, out []value.Value) bool {
 	shape, err := aten.BroadcastAll(tensors)
 	if err != nil {
 		return false
@@ -50,7 +50,7 @@ func (r *runner) runRecorded(m *autograd.Mode, types uint64, needs uint32, tenso
 		r.tell("an inference tensor is among them")
 		return false
 	}
-	key := recordedKey{types: types, needs: needs}
+	key := recordedKey{kinds: k}
 	for i, t := range tensors {
 		if tensor.SameShape(t.Shape(), shape) {
 			key.whole |= 1 << i
@@ -399,7 +399,7 @@ func (p *program) differentiate(n *autograd.GroupNode, present uint64, grads, gi
 	}
 	for i, at := range v.grads {
 		if at >= 0 {
-			values[at] = single(grads[i])
+			values[at] = grads[i]
 		}
 	}
 	shapes := aten.Shapes{Whole: n.Whole, Small: n.Small}
@@ -412,34 +412,12 @@ func (p *program) differentiate(n *autograd.GroupNode, present uint64, grads, gi
 		p.tell("gradients: their layouts differ")
 		return false, err
 	}
-	for i, at := range v.grads {
-		if at >= 0 {
-			values[at] = grads[i]
-		}
-	}
 	for i, at := range v.wanted {
 		if at >= 0 {
 			given[i] = values[at]
 		}
 	}
 	return true, nil
-}
-
-// single shows a tensor all of whose elements are one in memory as that one.
-func single(t *tensor.Tensor) *tensor.Tensor {
-	if t.Numel() <= 1 {
-		return t
-	}
-	for i, stride := range t.Strides() {
-		if stride != 0 && t.Size(i) > 1 {
-			return t
-		}
-	}
-	one, err := t.AsStrided(nil, nil, t.Offset())
-	if err != nil {
-		return t
-	}
-	return one
 }
 
 // sketch is the nodes of a group run on tensors without elements.
@@ -497,8 +475,7 @@ func (d *recorded) sketchNodes(s *sketch) error {
 			numbers[v] = len(numbers)
 		}
 	}
-	body := d.node.Blocks()[0]
-	for n := body.First(); n != nil; n = n.Next() {
+	for _, n := range d.nodes {
 		args, given := arguments(env, n), make([]int, len(n.Inputs()))
 		for i, v := range n.Inputs() {
 			k, ok := numbers[v]
@@ -517,7 +494,7 @@ func (d *recorded) sketchNodes(s *sketch) error {
 		env[n.Output()], places[n.Output()] = value.OfTensor(t), len(s.values)
 		s.values = append(s.values, t)
 	}
-	for _, v := range body.Outputs() {
+	for _, v := range d.results {
 		s.outputs = append(s.outputs, places[v])
 	}
 	return nil

@@ -31,12 +31,19 @@ func Group(n *ir.Node) interp.Attempt {
 	for _, v := range n.Inputs() {
 		r.tensors = append(r.tensors, v.Type().Kind() == types.KindTensor)
 	}
+	body := n.Blocks()[0]
+	r.nodes, r.results = body.Nodes(), body.Outputs()
+	if last := r.nodes[len(r.nodes)-1]; isReduction(last) {
+		return newReducer(r, last).run
+	}
 	return r.run
 }
 
-// runner runs a group. Its kernels are made when types are met for the first time.
+// runner runs the elementwise nodes of a group. Its kernels are made when types are met for the first time.
 type runner struct {
 	node    *ir.Node
+	nodes   []*ir.Node
+	results []*ir.Value
 	tensors []bool // which inputs are tensors; the others are numbers
 	known   atomic.Pointer[[]entry]
 	mu      sync.Mutex
@@ -50,45 +57,63 @@ type entry struct {
 	fused *aten.Fused
 }
 
-func (r *runner) run(m *autograd.Mode, args, out []value.Value) bool {
-	if disabled.Load() {
-		return false
-	}
-	var tensorRoom [aten.MostFused]*tensor.Tensor
-	var numberRoom [mostNumbers]tensor.Scalar
-	tensors, numbers := tensorRoom[:0], numberRoom[:0]
-	key, needs := uint64(tensor.DefaultDType()), uint32(0)
+// kinds is what a kernel is made for: element types and kinds of numbers, and the tensors through which gradients go.
+type kinds struct {
+	types uint64
+	needs uint32
+}
+
+// sorted puts the arguments behind tensors and numbers, which have room for them. ok is false where kernels cannot read them.
+func (r *runner) sorted(m *autograd.Mode, args []value.Value, tensors []*tensor.Tensor, numbers []tensor.Scalar) (_ []*tensor.Tensor, _ []tensor.Scalar, k kinds, ok bool) {
+	k.types = uint64(tensor.DefaultDType())
 	for i, isTensor := range r.tensors {
 		switch v := args[i]; {
 		case isTensor:
 			recorded, ok := plain(m, v)
 			if !ok {
-				r.tell("a tangent or another mode goes through them, or a tensor is not on the CPU")
-				return false
+				if !v.IsTensor() || v.Tensor().Device().Type != tensor.Meta {
+					r.tell("a tangent or another mode goes through them, or a tensor is not on the CPU")
+				}
+				return nil, nil, k, false
 			}
 			t := v.Tensor()
 			if recorded {
-				needs |= 1 << len(tensors)
+				k.needs |= 1 << len(tensors)
 			}
 			tensors = append(tensors, t)
-			key = key<<6 | uint64(t.DType())<<1
+			k.types = k.types<<6 | uint64(t.DType())<<1
 			if t.Dim() == 0 {
-				key |= 1
+				k.types |= 1
 			}
 		case v.IsInt():
 			numbers = append(numbers, tensor.Int(v.Int()))
-			key = key<<1 | 1
+			k.types = k.types<<1 | 1
 		default:
 			numbers = append(numbers, tensor.Float(v.Float()))
-			key <<= 1
+			k.types <<= 1
 		}
 	}
-	if needs != 0 {
-		return r.runRecorded(m, key, needs, tensors, numbers, out)
+	return tensors, numbers, k, true
+}
+
+func (r *runner) run(m *autograd.Mode, args, out []value.Value) bool {
+	var tensorRoom [aten.MostFused]*tensor.Tensor
+	var numberRoom [mostNumbers]tensor.Scalar
+	if disabled.Load() {
+		return false
 	}
-	fused, ok := r.find(key)
+	tensors, numbers, k, ok := r.sorted(m, args, tensorRoom[:0], numberRoom[:0])
+	return ok && r.runOn(m, k, tensors, numbers, out)
+}
+
+// runOn runs the elementwise nodes.
+func (r *runner) runOn(m *autograd.Mode, k kinds, tensors []*tensor.Tensor, numbers []tensor.Scalar, out []value.Value) bool {
+	if k.needs != 0 {
+		return r.runRecorded(m, k, tensors, numbers, out)
+	}
+	fused, ok := r.find(k.types)
 	if !ok {
-		fused = r.make(key, tensors, numbers)
+		fused = r.make(k.types, tensors, numbers)
 	}
 	if fused == nil {
 		return false
@@ -155,24 +180,29 @@ func (r *runner) make(key uint64, tensors []*tensor.Tensor, numbers []tensor.Sca
 	return fused
 }
 
-// fuse records the nodes twice, with numbers that differ, and makes the kernel.
-func (r *runner) fuse(tensors []*tensor.Tensor, numbers []tensor.Scalar) (*aten.Fused, error) {
+// fuse makes the kernel.
+func (r *runner) fuse(tensors []*tensor.Tensor, numbers []tensor.Scalar) (fused *aten.Fused, err error) {
+	err = r.recordTwice(tensors, numbers, func(a, b *aten.Recorder, results []*tensor.Tensor, first, second []tensor.Scalar) error {
+		fused, err = a.Fuse(len(tensors), results, first, b, second)
+		return err
+	})
+	return fused, err
+}
+
+// recordTwice records the nodes with numbers that differ, and gives both recordings to make.
+func (r *runner) recordTwice(tensors []*tensor.Tensor, numbers []tensor.Scalar, make func(a, b *aten.Recorder, results []*tensor.Tensor, first, second []tensor.Scalar) error) error {
 	first, second := likeNumbers(numbers, 1000003, 7), likeNumbers(numbers, 2000029, 11)
 	a, results, err := r.record(tensors, first)
-	if a != nil {
-		defer a.Close()
-	}
+	defer a.Close()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b, _, err := r.record(tensors, second)
-	if b != nil {
-		defer b.Close()
-	}
+	defer b.Close()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return a.Fuse(len(tensors), results, first, b, second)
+	return make(a, b, results, first, second)
 }
 
 // likeNumbers returns numbers of the same kinds that nothing computes by chance.
@@ -201,8 +231,7 @@ func (r *runner) record(tensors []*tensor.Tensor, numbers []tensor.Scalar) (*ate
 		inputs = append(inputs, in)
 	}
 	env := r.environment(inputs, numbers)
-	body := r.node.Blocks()[0]
-	for n := body.First(); n != nil; n = n.Next() {
+	for _, n := range r.nodes {
 		t, err := rec.Apply(n.Operator(), arguments(env, n))
 		if err != nil {
 			return rec, nil, err
@@ -210,7 +239,7 @@ func (r *runner) record(tensors []*tensor.Tensor, numbers []tensor.Scalar) (*ate
 		env[n.Output()] = value.OfTensor(t)
 	}
 	var results []*tensor.Tensor
-	for _, v := range body.Outputs() {
+	for _, v := range r.results {
 		results = append(results, env[v].Tensor())
 	}
 	return rec, results, nil

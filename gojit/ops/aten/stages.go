@@ -317,7 +317,7 @@ func (p *part) compute(f *Fused, values []*tensor.Tensor, shapes *Shapes, number
 	operands, kind := room[:len(p.gives)+len(p.reads)], f.kinds[p.gives[0]]
 	shape := shapes.of(kind)
 	for i, v := range p.reads {
-		operands[len(p.gives)+i] = values[v]
+		operands[len(p.gives)+i] = single(values[v])
 		if kind >= smallShape && f.kinds[v] == kind {
 			shape = values[v].Shape()
 		}
@@ -329,6 +329,23 @@ func (p *part) compute(f *Fused, values []*tensor.Tensor, shapes *Shapes, number
 		values[v] = operands[i]
 	}
 	return true
+}
+
+// single shows a tensor all of whose elements are one in memory as that one.
+func single(t *tensor.Tensor) *tensor.Tensor {
+	if t.Numel() <= 1 {
+		return t
+	}
+	for i, stride := range t.Strides() {
+		if stride != 0 && t.Size(i) > 1 {
+			return t
+		}
+	}
+	one, err := t.AsStrided(nil, nil, t.Offset())
+	if err != nil {
+		return t
+	}
+	return one
 }
 
 // sumTo sums t over the dimensions along which a shape was broadcast.
