@@ -317,7 +317,7 @@ func (p *part) compute(f *Fused, values []*tensor.Tensor, shapes *Shapes, number
 	operands, kind := room[:len(p.gives)+len(p.reads)], f.kinds[p.gives[0]]
 	shape := shapes.of(kind)
 	for i, v := range p.reads {
-		operands[len(p.gives)+i] = single(values[v])
+		operands[len(p.gives)+i] = unspread(values[v])
 		if kind >= smallShape && f.kinds[v] == kind {
 			shape = values[v].Shape()
 		}
@@ -331,21 +331,26 @@ func (p *part) compute(f *Fused, values []*tensor.Tensor, shapes *Shapes, number
 	return true
 }
 
-// single shows a tensor all of whose elements are one in memory as that one.
-func single(t *tensor.Tensor) *tensor.Tensor {
-	if t.Numel() <= 1 {
+// unspread shows a tensor without the repetition of elements along dimensions.
+func unspread(t *tensor.Tensor) *tensor.Tensor {
+	spread := false
+	for i, stride := range t.Strides() {
+		spread = spread || stride == 0 && t.Size(i) > 1
+	}
+	if !spread {
 		return t
 	}
+	shape := slices.Clone(t.Shape())
 	for i, stride := range t.Strides() {
-		if stride != 0 && t.Size(i) > 1 {
-			return t
+		if stride == 0 {
+			shape[i] = 1
 		}
 	}
-	one, err := t.AsStrided(nil, nil, t.Offset())
+	v, err := t.AsStrided(shape, t.Strides(), t.Offset())
 	if err != nil {
 		return t
 	}
-	return one
+	return v
 }
 
 // sumTo sums t over the dimensions along which a shape was broadcast.
