@@ -75,7 +75,8 @@ func (s *Sketch) Add(op *ops.Operator, args []value.Value, numbers []int, out *t
 func (s *Sketch) node(i int) *Node {
 	step := &s.steps[i]
 	out := s.values[s.inputs+i]
-	n := &Node{name: step.name, op: step.op.Name, backward: step.backward, args: step.args, out: []value.Value{value.OfTensor(out)}, outputs: []geometry{geometryOf(out)}}
+	n := &Node{name: step.name, op: step.op.Name, backward: step.backward, args: step.args}
+	n.out, n.outputs = []value.Value{value.OfTensor(out)}, []geometry{geometryOf(out)}
 	for at, ref := range step.refs {
 		if ref < 0 {
 			continue

@@ -64,7 +64,8 @@ type kinds struct {
 }
 
 // sorted puts the arguments behind tensors and numbers, which have room for them. ok is false where kernels cannot read them.
-func (r *runner) sorted(m *autograd.Mode, args []value.Value, tensors []*tensor.Tensor, numbers []tensor.Scalar) (_ []*tensor.Tensor, _ []tensor.Scalar, k kinds, ok bool) {
+func (r *runner) sorted(m *autograd.Mode, args []value.Value, tensors []*tensor.Tensor, numbers []tensor.Scalar) (
+	_ []*tensor.Tensor, _ []tensor.Scalar, k kinds, ok bool) {
 	k.types = uint64(tensor.DefaultDType())
 	for i, isTensor := range r.tensors {
 		switch v := args[i]; {
@@ -182,15 +183,15 @@ func (r *runner) make(key uint64, tensors []*tensor.Tensor, numbers []tensor.Sca
 
 // fuse makes the kernel.
 func (r *runner) fuse(tensors []*tensor.Tensor, numbers []tensor.Scalar) (fused *aten.Fused, err error) {
-	err = r.recordTwice(tensors, numbers, func(a, b *aten.Recorder, results []*tensor.Tensor, first, second []tensor.Scalar) error {
-		fused, err = a.Fuse(len(tensors), results, first, b, second)
+	err = r.recordTwice(tensors, numbers, func(a, b recording) error {
+		fused, err = a.Fuse(len(tensors), a.results, a.numbers, b.Recorder, b.numbers)
 		return err
 	})
 	return fused, err
 }
 
 // recordTwice records the nodes with numbers that differ, and gives both recordings to make.
-func (r *runner) recordTwice(tensors []*tensor.Tensor, numbers []tensor.Scalar, make func(a, b *aten.Recorder, results []*tensor.Tensor, first, second []tensor.Scalar) error) error {
+func (r *runner) recordTwice(tensors []*tensor.Tensor, numbers []tensor.Scalar, make func(a, b recording) error) error {
 	first, second := likeNumbers(numbers, 1000003, 7), likeNumbers(numbers, 2000029, 11)
 	a, results, err := r.record(tensors, first)
 	defer a.Close()
@@ -202,7 +203,14 @@ func (r *runner) recordTwice(tensors []*tensor.Tensor, numbers []tensor.Scalar, 
 	if err != nil {
 		return err
 	}
-	return make(a, b, results, first, second)
+	return make(recording{a, results, first}, recording{b, nil, second})
+}
+
+// recording is the nodes run on tensors without data.
+type recording struct {
+	*aten.Recorder
+	results []*tensor.Tensor
+	numbers []tensor.Scalar
 }
 
 // likeNumbers returns numbers of the same kinds that nothing computes by chance.

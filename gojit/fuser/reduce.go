@@ -2,7 +2,6 @@ package fuser
 
 import (
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"torchjit/gojit/autograd"
@@ -17,7 +16,7 @@ import (
 // isReduction reports whether n is a reduction that a kernel of elementwise nodes may end with: what it does besides them is known.
 func isReduction(n *ir.Node) bool {
 	o := n.Operator()
-	if o == nil || o.Run == nil || len(n.Outputs()) != 1 || !strings.HasPrefix(o.Name, "aten::") || !aten.IsReduction(strings.TrimPrefix(o.BaseName(), "aten::")) {
+	if o == nil || o.Run == nil || len(n.Outputs()) != 1 || !aten.IsReduction(o.BaseName()) {
 		return false
 	}
 	for i, a := range o.Schema().Arguments {
@@ -41,12 +40,12 @@ func isReduction(n *ir.Node) bool {
 	return n.Input(0).Type().Kind() == types.KindTensor
 }
 
-// constant returns what a value always is: lists of constant ints are made by nodes.
+// constant returns what a value always is: lists of constant ints are made by nodes, for one user, so that nobody writes them.
 func constant(v *ir.Value) (value.Value, bool) {
 	if c, ok := v.Constant(); ok {
 		return c, true
 	}
-	if v.Node().Kind() != "prim::ListConstruct" {
+	if v.Node().Kind() != "prim::ListConstruct" || len(v.Uses()) != 1 {
 		return value.None, false
 	}
 	var ints []int
@@ -60,8 +59,8 @@ func constant(v *ir.Value) (value.Value, bool) {
 	return value.OfList(value.Ints(ints)), true
 }
 
-// reduce puts n, which reduces the result of a node of an open group and is the only one to read that, into the group, which ends. It reports
-// whether it did.
+// reduce puts n, which reduces the result of a node of an open group and is the only one to read that, into the group, which ends. It
+// reports whether it did.
 func (f *fusion) reduce(n *ir.Node) bool {
 	v := n.Input(0)
 	g := f.of[v.Node()]
@@ -106,7 +105,7 @@ type reducedEntry struct {
 
 func newReducer(r *runner, n *ir.Node) *reducer {
 	d := &reducer{runner: r, operate: autograd.OperationOf(n.Operator())}
-	d.how.Name = strings.TrimPrefix(n.Operator().BaseName(), "aten::")
+	d.how.Name = n.Operator().BaseName()
 	for i, a := range n.Operator().Schema().Arguments[1:] {
 		c, _ := constant(n.Input(i + 1))
 		d.args = append(d.args, c)
@@ -164,10 +163,15 @@ func (d *reducer) run(m *autograd.Mode, args, out []value.Value) bool {
 func (d *reducer) finish(m *autograd.Mode, t *tensor.Tensor) (reduced value.Value, ok bool) {
 	given := append([]value.Value{value.OfTensor(t)}, d.args...)
 	out := make([]value.Value, 1)
+	t.MarkTemporary()
 	if d.operate(m, given, out) != nil {
 		return value.None, false
 	}
-	if !out[0].Tensor().SharesStorage(t) {
+	switch {
+	case !t.IsTemporary():
+	case out[0].Tensor().SharesStorage(t):
+		t.UnmarkTemporary()
+	default:
 		t.Release()
 	}
 	return out[0], true
@@ -219,13 +223,13 @@ func (d *reducer) makeReduced(key uint64, tensors []*tensor.Tensor, numbers []te
 		return nil
 	}
 	var reduced *aten.Reduced
-	err := d.recordTwice(tensors, numbers, func(a, b *aten.Recorder, results []*tensor.Tensor, first, second []tensor.Scalar) error {
-		f, err := a.Steps(len(tensors), first, b, second)
+	err := d.recordTwice(tensors, numbers, func(a, b recording) error {
+		f, err := a.Steps(len(tensors), a.numbers, b.Recorder, b.numbers)
 		if err != nil {
 			return err
 		}
 		var values []int
-		for _, t := range results {
+		for _, t := range a.results {
 			v, ok := a.Number(t)
 			if !ok || v < len(tensors) {
 				return source.Errorf(source.RuntimeError, d.node.Range, "a result is not computed")

@@ -107,7 +107,8 @@ func noteFill(out, like *tensor.Tensor, s tensor.Scalar) {
 // noteConversion records that out is t with elements of another type.
 func noteConversion(out, t *tensor.Tensor) *tensor.Tensor {
 	if r := recorderOf(t); r != nil {
-		r.steps = append(r.steps, step{op: converted, operands: []recorded{{index: r.known[t], dtype: t.DType()}}, common: t.DType(), out: out.DType()})
+		from := []recorded{{index: r.known[t], dtype: t.DType()}}
+		r.steps = append(r.steps, step{op: converted, operands: from, common: t.DType(), out: out.DType()})
 		r.learn(out)
 	}
 	return out

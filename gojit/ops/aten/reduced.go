@@ -8,8 +8,8 @@ import (
 	"torchjit/gojit/tensor"
 )
 
-// Reduced is elementwise operators and the reduction of one of their results, which run as one kernel. The reduced values are combined in the
-// order in which the reduction would combine them alone, and so have its bits.
+// Reduced is elementwise operators and the reduction of one of their results, which run as one kernel. The reduced values are combined
+// in the order in which the reduction would combine them alone, and so have its bits.
 type Reduced struct {
 	f     *Fused
 	how   Reduction
@@ -18,18 +18,20 @@ type Reduced struct {
 
 // Reduction says what is reduced.
 type Reduction struct {
-	Name string // of the operator, without the namespace
+	Name string // of the operator, without the overload
 	Dims []int  // the last ones where a kernel does it; none means all
 	Keep bool
 }
 
 // reducing are the operators that Reduced knows, by their names without overloads.
-var reducing = map[string]kernel.ReduceOp{"sum": kernel.ReduceSum, "mean": kernel.ReduceSum, "amax": kernel.ReduceMax, "amin": kernel.ReduceMin, "max": kernel.ReduceMax, "min": kernel.ReduceMin}
+var reducing = map[string]kernel.ReduceOp{"aten::sum": kernel.ReduceSum, "aten::mean": kernel.ReduceSum,
+	"aten::amax": kernel.ReduceMax, "aten::amin": kernel.ReduceMin, "aten::max": kernel.ReduceMax, "aten::min": kernel.ReduceMin}
 
-// IsReduction reports whether Reduced knows an operator, such as "sum".
+// IsReduction reports whether Reduced knows an operator, such as "aten::sum".
 func IsReduction(name string) bool { return reducing[name] != kernel.NoReduce }
 
-// Reduces returns a Fused, of which only the steps and types are known, with the reduction of the value by. It fails where there is no kernel.
+// Reduces returns a Fused, of which only the steps and types are known, with the reduction of the value by. It fails where there is no
+// kernel.
 func (f *Fused) Reduces(results []int, by int, how Reduction) (*Reduced, error) {
 	d := f.dtype(by)
 	if d != tensor.Float32 && d != tensor.Float64 || len(f.steps) > mostSteps {
@@ -48,7 +50,8 @@ func (f *Fused) Reduces(results []int, by int, how Reduction) (*Reduced, error) 
 	return r, nil
 }
 
-// Run computes the results, the reduction last. ok is false, and nothing has been done, where the operands are not rows that lie side by side.
+// Run computes the results, the reduction last. ok is false, and nothing has been done, where the operands are not rows that lie side by
+// side.
 func (r *Reduced) Run(inputs []*tensor.Tensor, numbers []tensor.Scalar, results []*tensor.Tensor) (ok bool) {
 	shape, err := BroadcastAll(inputs)
 	if err != nil || r.f.small(inputs, shape) != 0 {
@@ -88,7 +91,7 @@ func (r *Reduced) Run(inputs []*tensor.Tensor, numbers []tensor.Scalar, results 
 		given = append(given, numbers[i])
 	}
 	r.whole.program.ParallelRows(outer, n, rows[:gives+len(r.whole.reads)], given)
-	if r.how.Name == "mean" {
+	if r.how.Name == "aten::mean" {
 		total := out
 		out = divideBy(total, tensor.Int(int64(n)))
 		total.Release()

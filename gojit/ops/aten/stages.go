@@ -88,7 +88,8 @@ func (s *Shapes) of(kind shapeKind) []int {
 
 // Stages plans how wanted values are computed from known ones. It fails where they cannot be.
 func (f *Fused) Stages(wanted []int, known []bool) (*Stages, error) {
-	p := &planner{f: f, known: slices.Clone(known), rank: make([]int, len(f.kinds)), needed: make([]bool, len(f.kinds)), stored: make([]bool, len(f.kinds))}
+	n := len(f.kinds)
+	p := &planner{f: f, known: slices.Clone(known), rank: make([]int, n), needed: make([]bool, n), stored: make([]bool, n)}
 	for _, v := range wanted {
 		if !p.need(v) {
 			return nil, errNotFused
