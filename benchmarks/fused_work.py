@@ -1,4 +1,5 @@
-"""The work that `run.py --work fused_work.py` measures: compiled functions of elementwise operators, one thread, no gradients.
+"""The work that `run.py --work fused_work.py` measures: compiled functions of elementwise operators and of reductions of what
+they give, one thread; "and gradients" are rows of a run and the gradients of all its tensors, the others run without gradients.
 
 Prints nanoseconds by name: the least of seven rounds.
 """
@@ -61,6 +62,40 @@ def update(p, g, m, v):
     return p - 0.001 * m2 / (v2.sqrt() + 1e-8), m2, v2
 
 
+@torch.jit.script
+def chain(x, w):
+    a = x * w
+    b = a + x
+    d = b * 0.5 - w
+    f = d * d + 1.0
+    h = f * b - a
+    return h * 0.1 + x
+
+
+@torch.jit.script
+def rows_dot(x, w):
+    return (x * w).sum(-1)
+
+
+@torch.jit.script
+def rows_energy(x, w):
+    return torch.exp(w - x * x).mean(-1)
+
+
+def with_gradients(f, *args):
+    """A call of f and of the gradients of what it gives."""
+    leaves = [a.clone().requires_grad_() for a in args]
+    made = f(*leaves)
+    outs = made if isinstance(made, tuple) else (made,)
+    seeds = [torch.ones_like(o) for o in outs]
+
+    def step():
+        made = f(*leaves)
+        torch.autograd.grad(made if isinstance(made, tuple) else (made,), leaves, seeds)
+
+    return step
+
+
 def least(f, *args):
     for _ in range(5):
         f(*args)
@@ -90,11 +125,30 @@ def main():
         "relu of channels scaled, 8x64x56x56": (scale_relu, r(8, 64, 56, 56), r(64), r(64)),
         "swish + y, 1M": (swish, r(1000000), r(1000000)),
         "mean of squares, 1M": (squares, r(1000000), r(1000000)),
+        "dot products of rows, 1000x1000": (rows_dot, r(1000, 1000), r(1000)),
+        "dot products of rows, 10x10": (rows_dot, r(10, 10), r(10)),
+        "means of exp, 1000x1000": (rows_energy, r(1000, 1000), r(1000)),
         "Adam's update, 1M": (update, r(1000000), r(1000000), r(1000000), r(1000000).abs()),
         "Adam's update, 100": (update, r(100), r(100), r(100), r(100).abs()),
     }
+    trained = {
+        "chain of ten, 1M": (chain, r(1000000), r(1000000)),
+        "chain of ten, 100": (chain, r(100), r(100)),
+        "gelu of x + bias, 32x128x768": work["gelu of x + bias, 32x128x768"],
+        "gelu of x + bias, 4x8": work["gelu of x + bias, 4x8"],
+        "lstm step, 64x1024": work["lstm step, 64x1024"],
+        "lstm step, 1x64": work["lstm step, 1x64"],
+        "rms norm, 512x768": work["rms norm, 512x768"],
+        "mean of squares, 1M": work["mean of squares, 1M"],
+        "means of exp, 1000x1000": work["means of exp, 1000x1000"],
+    }
+    found = {}
     with torch.no_grad():
-        print(json.dumps({name: least(f, *args) for name, (f, *args) in work.items()}))
+        for name, (f, *args) in work.items():
+            found[name] = least(f, *args)
+    for name, (f, *args) in trained.items():
+        found[name + ", and gradients"] = least(with_gradients(f, *args))
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

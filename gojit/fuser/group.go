@@ -33,7 +33,7 @@ func Group(n *ir.Node) interp.Attempt {
 	}
 	body := n.Blocks()[0]
 	r.nodes, r.results = body.Nodes(), body.Outputs()
-	if last := r.nodes[len(r.nodes)-1]; isReduction(last) {
+	if last := body.Last(); last != nil && isReduction(last) && last.Input(0).Node().Block() == body {
 		return newReducer(r, last).run
 	}
 	return r.run
