@@ -98,3 +98,40 @@ def test_the_log_tells_of_reductions_alone(tmp_path):
     environment = {**os.environ, "GOJIT_LOG": "fuser", "PYTHONPATH": root}
     done = subprocess.run([sys.executable, str(program)], env=environment, capture_output=True, text=True)
     assert done.returncode == 0 and "the reduction runs alone" in done.stderr
+
+
+@torch.jit.script
+def energy(x, w):
+    return torch.tanh(x * w).sum(-1)
+
+
+def test_gradients_of_sums_that_are_in_the_kernel():
+    torch.manual_seed(0)
+    x, w = (torch.randn(s, dtype=torch.float64).requires_grad_() for s in ((3, 4), (4,)))
+    for f in (error, energy):
+        assert torch.autograd.gradcheck(f, (x, w)) and torch.autograd.gradgradcheck(f, (x, w))
+    y = energy(x, w)
+    y.sum().backward(retain_graph=True)
+    first = x.grad.clone()
+    y.sum().backward()
+    assert torch.equal(x.grad, 2 * first)
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.sum().backward()
+    z = error(x, w)
+    with torch.no_grad():
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.sum().backward()
+    z.backward()  # the differences are kept, not what they are of
+    z = energy(x, w)
+    with torch.no_grad():
+        w.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+
+
+def test_sums_of_what_needs_no_gradient_need_none():
+    x = torch.randn(3, 4)
+    f = torch.jit.CompilationUnit("def f(x, y):\n    d = x * x\n    return y * 2, d.sum()\n").f
+    a, b = f(x, torch.ones(2).requires_grad_())
+    assert a.requires_grad and not b.requires_grad and torch.equal(b, (x * x).sum())

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
@@ -225,7 +226,7 @@ type GroupNode struct {
 
 // RecordGroup makes the nodes of a run of a group, each of which is called what that of its last step would be. values has the inputs
 // and, of the steps' results, those in memory, by number. What is neither input nor result is the nodes' from now on.
-func (m *Mode) RecordGroup(g *Group, values []*tensor.Tensor, numbers []tensor.Scalar, whole, small []int) {
+func (m *Mode) RecordGroup(g *Group, values []*tensor.Tensor, numbers []tensor.Scalar, whole, small []int) []*GroupNode {
 	shared := GroupNode{Numbers: append([]tensor.Scalar(nil), numbers...)}
 	shared.Whole, shared.Small = append([]int(nil), whole...), append([]int(nil), small...)
 	var before []*GroupNode
@@ -241,7 +242,7 @@ func (m *Mode) RecordGroup(g *Group, values []*tensor.Tensor, numbers []tensor.S
 		n.outputs = make([]geometry, len(l.Outs))
 		for i, v := range l.Outs {
 			n.outputs[i] = geometry{shape: n.shapeOf(v), dtype: g.dtypes[v]}
-			if g.outputs[v] {
+			if g.outputs[v] && values[v] != nil {
 				values[v].SetHistory(&history{edge: edge{&n.Node, i}})
 				_ = values[v].SetRequiresGrad(true) // the type was checked
 			}
@@ -252,6 +253,29 @@ func (m *Mode) RecordGroup(g *Group, values []*tensor.Tensor, numbers []tensor.S
 		if values[v] != nil && !g.outputs[v] {
 			values[v].GiveUp()
 		}
+	}
+	return before
+}
+
+// RecordSum records that out is the sum over some dimensions, none meaning all, of a result of a group that is not in memory, or the mean. nodes are
+// those of the group's run.
+func (g *Group) RecordSum(nodes []*GroupNode, v int, op *ops.Operator, args []value.Value, dims []int, keep bool, out *tensor.Tensor) {
+	for _, from := range nodes {
+		at := slices.Index(from.level.Outs, v)
+		if at < 0 {
+			continue
+		}
+		n := &Node{op: op.Name, args: args, outputs: []geometry{geometryOf(out)}, sequence: sequence.Add(1), name: nodeName(op, args)}
+		n.inputs = []input{{argument: 0, element: -1, edge: edge{&from.Node, at}, shape: from.shapeOf(v), dtype: g.dtypes[v]}}
+		n.backward = func(c *gradient) {
+			spread := c.spread(c.g(), dims, keep)
+			if op.BaseName() == "aten::mean" {
+				spread = c.scale(spread, 1/c.reducedCount(dims))
+			}
+			c.give(0, c.do("expand", spread, c.shape(0)))
+		}
+		out.SetHistory(&history{edge: edge{n, 0}})
+		_ = out.SetRequiresGrad(true) // as the result does
 	}
 }
 

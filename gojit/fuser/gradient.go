@@ -13,13 +13,15 @@ import (
 // recorded runs a group whose run is recorded, for given types, needs of gradients and kinds of shapes.
 type recorded struct {
 	*runner
-	key    recordedKey
-	group  *autograd.Group
-	stages *aten.Stages
-	values int
-	output []int // which values the group gives
-	memory []int // values that are in memory after a run, besides the inputs
-	small  []int // inputs that have the shape of the smaller results
+	key     recordedKey
+	group   *autograd.Group
+	stages  *aten.Stages
+	values  int
+	output  []int         // which values the group gives
+	memory  []int         // values that are in memory after a run, besides the inputs
+	small   []int         // inputs that have the shape of the smaller results
+	reduced *aten.Reduced // with the sum of the last result instead of that; nil where there is none
+	stored  []int         // the values that it stores besides
 }
 
 // recordedKey is the combination that a recorded is for: whole are the tensors that have the shape which all have together.
@@ -42,9 +44,15 @@ func (r *runner) runRecorded(m *autograd.Mode, k kinds, tensors []*tensor.Tensor
 	if err != nil {
 		return false
 	}
+	d := r.recordedFor(k, shape, tensors, numbers)
+	return d != nil && d.run(m, shape, tensors, numbers, out)
+}
+
+// recordedFor returns what runs the group for given operands, nil where nothing does.
+func (r *runner) recordedFor(k kinds, shape []int, tensors []*tensor.Tensor, numbers []tensor.Scalar) *recorded {
 	if tensor.InferenceInUse() && slices.ContainsFunc(tensors, (*tensor.Tensor).IsInference) {
 		r.tell("an inference tensor is among them")
-		return false
+		return nil
 	}
 	key := recordedKey{kinds: k}
 	for i, t := range tensors {
@@ -56,7 +64,7 @@ func (r *runner) runRecorded(m *autograd.Mode, k kinds, tensors []*tensor.Tensor
 	if !ok {
 		d = r.makeRecorded(key, tensors, numbers)
 	}
-	return d != nil && d.run(m, shape, tensors, numbers, out)
+	return d
 }
 
 func (r *runner) findRecorded(key recordedKey) (*recorded, bool) {
@@ -162,7 +170,24 @@ func (d *recorded) plan(forward *aten.Fused, tensors []*tensor.Tensor, numbers [
 	}
 	var err error
 	d.stages, err = forward.Stages(d.memory, known)
+	if err == nil && d.reducer != nil {
+		d.planSum(forward)
+	}
 	return err
+}
+
+// planSum plans the kernel that sums the last result and does not store it, where no derivative reads that.
+func (d *recorded) planSum(forward *aten.Fused) {
+	last := d.output[len(d.output)-1]
+	for _, level := range d.group.Levels {
+		if slices.Contains(level.Saved, last) {
+			return
+		}
+	}
+	if d.reducer.sums() {
+		d.stored = slices.DeleteFunc(slices.Clone(d.memory), func(v int) bool { return v == last })
+		d.reduced, _ = forward.Reduces(d.stored, last, d.reducer.how) // else it is stored
+	}
 }
 
 var errTooLarge = source.Errorf(source.RuntimeError, source.Range{}, "too many operators")
@@ -243,5 +268,27 @@ func (d *recorded) run(m *autograd.Mode, shape []int, tensors []*tensor.Tensor, 
 	for i, v := range d.output {
 		out[i] = value.OfTensor(values[v])
 	}
+	return true
+}
+
+// runSum runs the kernel that sums the last result, and records that. It reports false where there is none for the operands.
+func (d *recorded) runSum(m *autograd.Mode, shape []int, tensors []*tensor.Tensor, numbers []tensor.Scalar, out []value.Value) bool {
+	var made [aten.MostFused]*tensor.Tensor
+	if d.reduced == nil || !d.reduced.Run(tensors, numbers, made[:len(d.stored)+1]) {
+		return false
+	}
+	var room [mostValues]*tensor.Tensor
+	values := room[:d.values]
+	copy(values, tensors)
+	for i, v := range d.stored {
+		values[v] = made[i]
+	}
+	nodes, last := m.RecordGroup(d.group, values, numbers, shape, nil), len(d.output)-1
+	for i, v := range d.output[:last] {
+		out[i] = value.OfTensor(values[v])
+	}
+	sum, by := made[len(d.stored)], d.reducer
+	d.group.RecordSum(nodes, d.output[last], by.op, by.given(d.group.Like(d.output[last])), by.how.Dims, by.how.Keep, sum)
+	out[last] = value.OfTensor(sum)
 	return true
 }

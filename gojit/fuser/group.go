@@ -49,6 +49,7 @@ type runner struct {
 	mu      sync.Mutex
 
 	recorded atomic.Pointer[[]*recorded]
+	reducer  *reducer // that runs these nodes, or nil
 }
 
 // entry is the kernel for one combination of types; nil where there is none.

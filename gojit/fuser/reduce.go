@@ -6,6 +6,7 @@ import (
 
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
+	"torchjit/gojit/ops"
 	"torchjit/gojit/ops/aten"
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
@@ -91,6 +92,7 @@ func (f *fusion) reduce(n *ir.Node) bool {
 type reducer struct {
 	*runner // of the elementwise nodes; its last result is what is reduced
 	how     aten.Reduction
+	op      *ops.Operator
 	operate autograd.Operation
 	args    []value.Value // of the reduction, but the first
 	places  []int         // which of the group's outputs the results are, the reduction's last
@@ -104,7 +106,8 @@ type reducedEntry struct {
 }
 
 func newReducer(r *runner, n *ir.Node) *reducer {
-	d := &reducer{runner: r, operate: autograd.OperationOf(n.Operator())}
+	d := &reducer{runner: r, op: n.Operator(), operate: autograd.OperationOf(n.Operator())}
+	r.reducer = d
 	d.how.Name = n.Operator().BaseName()
 	for i, a := range n.Operator().Schema().Arguments[1:] {
 		c, _ := constant(n.Input(i + 1))
@@ -144,35 +147,55 @@ func (d *reducer) run(m *autograd.Mode, args, out []value.Value) bool {
 	}
 	var room [aten.MostFused]value.Value
 	results := room[:len(d.results)]
-	if !d.runOn(m, k, tensors, numbers, results) {
-		return false
+	if !d.sumRecorded(m, k, tensors, numbers, results) {
+		if !d.runOn(m, k, tensors, numbers, results) {
+			return false
+		}
+		last := len(results) - 1
+		if results[last], ok = d.finish(m, results[last].Tensor()); !ok {
+			return false
+		}
 	}
-	last := len(results) - 1
-	reduced, ok := d.finish(m, results[last].Tensor())
-	if !ok {
-		return false
-	}
-	results[last] = reduced
 	for i, at := range d.places {
 		out[at] = results[i]
 	}
 	return true
 }
 
+// sums reports whether the reduction is a sum or a mean, whose gradient needs no elements.
+func (d *reducer) sums() bool {
+	return d.op.BaseName() == "aten::sum" || d.op.BaseName() == "aten::mean"
+}
+
+// given are the arguments of the reduction of t.
+func (d *reducer) given(t *tensor.Tensor) []value.Value {
+	return append([]value.Value{value.OfTensor(t)}, d.args...)
+}
+
+// sumRecorded runs the whole group as one kernel where gradients go through it.
+func (d *reducer) sumRecorded(m *autograd.Mode, k kinds, tensors []*tensor.Tensor, numbers []tensor.Scalar, out []value.Value) bool {
+	shape, err := aten.BroadcastAll(tensors)
+	if err != nil || k.needs == 0 || !d.sums() {
+		return false
+	}
+	r := d.recordedFor(k, shape, tensors, numbers)
+	return r != nil && r.runSum(m, shape, tensors, numbers, out)
+}
+
 // finish runs the reduction of t alone. It reports false where that fails: the node itself tells why.
 func (d *reducer) finish(m *autograd.Mode, t *tensor.Tensor) (reduced value.Value, ok bool) {
-	given := append([]value.Value{value.OfTensor(t)}, d.args...)
 	out := make([]value.Value, 1)
 	t.MarkTemporary()
-	if d.operate(m, given, out) != nil {
+	if d.operate(m, d.given(t), out) != nil {
 		return value.None, false
 	}
 	switch {
-	case !t.IsTemporary():
 	case out[0].Tensor().SharesStorage(t):
 		t.UnmarkTemporary()
-	default:
+	case t.IsTemporary():
 		t.Release()
+	default: // the nodes that read it hold it
+		t.GiveUp()
 	}
 	return out[0], true
 }

@@ -30,11 +30,11 @@ var reducing = map[string]kernel.ReduceOp{"aten::sum": kernel.ReduceSum, "aten::
 // IsReduction reports whether Reduced knows an operator, such as "aten::sum".
 func IsReduction(name string) bool { return reducing[name] != kernel.NoReduce }
 
-// Reduces returns a Fused, of which only the steps and types are known, with the reduction of the value by. It fails where there is no
-// kernel.
+// Reduces returns a Fused, of which only the steps and types are known, with the reduction of the value by. The results are in the order of
+// their numbers. It fails where there is no kernel.
 func (f *Fused) Reduces(results []int, by int, how Reduction) (*Reduced, error) {
 	d := f.dtype(by)
-	if d != tensor.Float32 && d != tensor.Float64 || len(f.steps) > mostSteps {
+	if d != tensor.Float32 && d != tensor.Float64 || len(f.steps) > mostSteps || !slices.IsSorted(results) {
 		return nil, errNotFused
 	}
 	r := &Reduced{f: f, how: how}
