@@ -41,14 +41,14 @@ func (f *Fused) smallKind(s *fusedStep) shapeKind {
 	if s.op == nil || len(s.operands) == 0 {
 		return f.kinds[s.like]
 	}
-	kind := smallShape
+	kind := shapeKind(-1)
 	for _, o := range s.operands {
 		if o.value < 0 || f.kinds[o.value] < smallShape {
 			continue
 		}
 		other := f.kinds[o.value]
 		for v := range f.kinds {
-			if f.kinds[v] == kind && kind != smallShape {
+			if kind >= 0 && f.kinds[v] == kind {
 				f.kinds[v] = other
 			}
 		}
@@ -109,6 +109,11 @@ func (f *Fused) Stages(wanted []int, known []bool) (*Stages, error) {
 				s.work = append(s.work, stage{step: i})
 				p.known[v] = true
 			}
+		}
+	}
+	for _, v := range wanted {
+		if !p.known[v] {
+			return nil, errNotFused
 		}
 	}
 	for v, made := range p.known {
