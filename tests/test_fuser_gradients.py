@@ -1,20 +1,27 @@
 """Gradients through elementwise operators of compiled code that run as one kernel: those of the operators one by one."""
 
+import os
 import random
+import subprocess
+import sys
 
 import pytest
 
 import torchjit as torch
 
 UNARY = (
-    "torch.exp(-{0})", "torch.tanh({0})", "torch.sigmoid({0})", "torch.relu({0})", "torch.sin({0})", "torch.abs({0})", "{0} * {0}", "-{0}",
-    "torch.log1p(torch.abs({0}))", "torch.sqrt(torch.abs({0}) + 0.5)", "torch.clamp({0}, -0.5, 0.5)", "{0} * 0.5", "1 - {0}", "{0} ** 2", "{0} * n", "{0} + r",
-    "torch.erf({0})", "torch.atan({0})", "torch.gelu({0})", "torch.floor({0})",
+    "torch.exp(-{0})", "torch.tanh({0})", "torch.sigmoid({0})", "torch.relu({0})", "torch.sin({0})", "torch.abs({0})", "{0} * {0}",
+    "-{0}", "torch.log1p(torch.abs({0}))", "torch.sqrt(torch.abs({0}) + 0.5)", "torch.clamp({0}, -0.5, 0.5)", "{0} * 0.5", "1 - {0}",
+    "{0} ** 2", "{0} * n", "{0} + r", "torch.erf({0})", "torch.atan({0})", "torch.gelu({0})", "torch.floor({0})",
 )  # fmt: skip
-BINARY = ("{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / (torch.abs({1}) + 1.0)", "torch.maximum({0}, {1})", "torch.sub({0}, {1}, alpha=2)", "({0} > {1}) * {0}")
+BINARY = (
+    "{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / (torch.abs({1}) + 1.0)", "torch.maximum({0}, {1})", "torch.sub({0}, {1}, alpha=2)",
+    "({0} > {1}) * {0}",
+)  # fmt: skip
 SHAPES = {
-    "one": [(5,)] * 3, "rows": [(3, 4), (4,), (3, 4)], "columns": [(3, 4), (3, 1), (4,)], "number": [(2, 3), (), (2, 3)], "single": [(2, 3), (1, 1), (1,)],
-    "none": [(0, 3), (3,), (0, 3)], "scalars": [()] * 3, "wide": [(2, 3, 4), (4,), (1, 4)], "outer": [(3, 1), (1, 4), (3, 4)],
+    "one": [(5,)] * 3, "rows": [(3, 4), (4,), (3, 4)], "columns": [(3, 4), (3, 1), (4,)], "number": [(2, 3), (), (2, 3)],
+    "single": [(2, 3), (1, 1), (1,)], "none": [(0, 3), (3,), (0, 3)], "scalars": [()] * 3, "wide": [(2, 3, 4), (4,), (1, 4)],
+    "outer": [(3, 1), (1, 4), (3, 4)],
 }  # fmt: skip
 
 
@@ -69,6 +76,15 @@ def same(a, b, rounding):
         torch.testing.assert_close(a.detach(), b.detach(), rtol=rounding, atol=rounding, equal_nan=True)
 
 
+def laid_out(t, how):
+    """A copy of t that lies in memory otherwise."""
+    if how == "turned" and t.dim() > 1:
+        return t.transpose(0, -1).contiguous().transpose(0, -1)
+    if how == "gaps" and t.dim() > 0:
+        return torch.cat([t, t], -1)[..., : t.shape[-1]]
+    return t
+
+
 @pytest.mark.parametrize("kind", SHAPES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_gradients_are_those_of_the_nodes(kind, dtype):
@@ -77,14 +93,17 @@ def test_gradients_are_those_of_the_nodes(kind, dtype):
     for _ in range(12):
         text = program(choose, choose.randint(1, 3))
         f = torch.jit.CompilationUnit(text).f
-        args = [torch.randn(s, dtype=getattr(torch, dtype)) for s in SHAPES[kind]]
+        layouts = [choose.choice(["plain", "turned"])] * 3
+        if choose.random() < 0.5:
+            layouts = choose.choices(["plain", "turned", "gaps"], [4, 1, 1], k=3)
+        args = [laid_out(torch.randn(s, dtype=getattr(torch, dtype)), how) for s, how in zip(SHAPES[kind], layouts)]
         needs = choose.choice([(True, True, True), (True, False, False), (False, True, True), (False, True, False)])
         fused, apart = results(True, f, args, needs), results(False, f, args, needs)
         try:
             same(fused[0], apart[0], 0)
             same(fused[1:], apart[1:], 1e-3 if dtype == "float32" else 1e-9)
         except AssertionError as e:
-            raise AssertionError(f"{text}\nneeds {needs}: {e}") from None
+            raise AssertionError(f"{text}\nneeds {needs}, {layouts}: {e}") from None
 
 
 @torch.jit.script
@@ -119,6 +138,22 @@ def outcome(run):
         return run()
     except RuntimeError as e:
         return str(e).split(", which is output")[0]
+
+
+def test_a_group_has_one_node():
+    y = gate(leaf(), leaf(), leaf())
+    assert y.grad_fn.name() == "MulBackward0"
+    assert [n.name() for n, _ in y.grad_fn.next_functions] == ["torch::autograd::AccumulateGrad"] * 3
+
+
+def test_the_log_tells_what_is_not_differentiated_in_kernels(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import torchjit as torch\n@torch.jit.script\ndef f(x):\n    return torch.digamma(x * x)\nf(torch.ones(2).requires_grad_())\n"
+    )
+    environment = {**os.environ, "GOJIT_LOG": "fuser", "PYTHONPATH": os.path.dirname(os.path.dirname(torch.__file__))}
+    done = subprocess.run([sys.executable, str(program)], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "gradients: aten::polygamma is not computed in a kernel" in done.stderr
 
 
 def write_saved_input():
@@ -300,9 +335,10 @@ def parameters_that_move():
 
 SCENES = [
     write_saved_input, write_unsaved_input, write_before_double_backward, write_result, write_result_that_is_not_read, backward_twice,
-    backward_twice_where_nothing_is_saved, backward_of_one_result_after_the_other, backward_of_one_result_after_the_other_without_graph,
-    gradient_of_a_result_by_another, hook_that_changes, view_as_input, one_tensor_for_two, without_gradients, of_inference_tensors, tangents, anomaly,
-    saved_tensors_hooks, spread_gradient, turned_gradient, checked_by_differences, chained_calls, parameters_that_move,
+    backward_twice_where_nothing_is_saved, backward_of_one_result_after_the_other,
+    backward_of_one_result_after_the_other_without_graph, gradient_of_a_result_by_another, hook_that_changes, view_as_input,
+    one_tensor_for_two, without_gradients, of_inference_tensors, tangents, anomaly, saved_tensors_hooks, spread_gradient,
+    turned_gradient, checked_by_differences, chained_calls, parameters_that_move,
 ]  # fmt: skip
 
 

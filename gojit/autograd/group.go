@@ -257,8 +257,8 @@ func (m *Mode) RecordGroup(g *Group, values []*tensor.Tensor, numbers []tensor.S
 	return before
 }
 
-// RecordSum records that out is the sum over some dimensions, none meaning all, of a result of a group that is not in memory, or the mean. nodes are
-// those of the group's run.
+// RecordSum records that out is the sum over some dimensions, none meaning all, of a result of a group that is not in memory, or the mean.
+// nodes are those of the group's run.
 func (g *Group) RecordSum(nodes []*GroupNode, v int, op *ops.Operator, args []value.Value, dims []int, keep bool, out *tensor.Tensor) {
 	for _, from := range nodes {
 		at := slices.Index(from.level.Outs, v)
