@@ -8,6 +8,7 @@ import (
 	"weak"
 
 	"torchjit/gojit/executor"
+	"torchjit/gojit/fuser"
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/passes"
@@ -27,6 +28,7 @@ var scriptMembers = []function{
 	{schema: "ScriptFunction.qualified_name(function self) -> str", doc: "The name in the program.", property: true, run: bind(func(f *scriptFunction) string { return f.function.Name })},
 	{schema: "ScriptFunction._debug_flush_compilation_cache(function self) -> None", doc: "Makes the next call run the graph as it is then.", run: bind(flushCode)},
 	{schema: "ScriptFunction._executed_graph(function self) -> Graph", doc: "The optimized graph that the last call ran; a RuntimeError before the first.", run: bind(executedGraph)},
+	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels.", run: bind(func(f *scriptFunction) (string, error) { return fuser.Explain(f.function) })},
 	{schema: "ScriptFunction._owner(function self) -> Module", doc: "The module whose method it is, None for a function.", run: bind(func(f *scriptFunction) *value.Object { return f.self })},
 }
 

@@ -102,3 +102,19 @@ def test_the_log_tells_why_nodes_run_one_by_one(tmp_path):
         text=True,
     )
     assert done.returncode == 0 and "the nodes run one by one" in done.stderr
+
+
+def squares(x, y):
+    z = torch.tanh(x * y + 1.0)
+    return ((z - x) ** 2).sum(-1)
+
+
+def test_explain_tells_what_runs_as_kernels_and_why_not():
+    f = torch.jit.script(squares)
+    text = torch.jit.explain(f)
+    assert "prim::TensorExprGroup" in text and "operators as one kernel" in text and "one by one" not in text
+    f(torch.ones(2, 3, dtype=torch.complex64), torch.ones(2, 3))
+    assert "ran one by one: the operators cannot run as one kernel" in torch.jit.explain(f)
+    assert "no group of elementwise operators" in torch.jit.explain(torch.jit.script(torch.nn.Identity()))
+    with pytest.raises(TypeError, match="expects a compiled function, method or module, but got int"):
+        torch.jit.explain(3)

@@ -131,8 +131,9 @@ func (r *runner) runOn(m *autograd.Mode, k kinds, tensors []*tensor.Tensor, numb
 	return true
 }
 
-// tell logs why the nodes run one by one.
+// tell notes why the nodes run one by one, for Explain and the log.
 func (r *runner) tell(why string) {
+	keep(r.node.Range, why)
 	if logging {
 		logf("%s: the nodes run one by one: %s", r.node.Range, why)
 	}

@@ -36,6 +36,18 @@ def last_executed_optimized_graph() -> Any:
     return _C._last_executed_optimized_graph()
 
 
+def explain(obj: Any) -> str:
+    """Tells how a compiled function, method or module (its forward) runs.
+
+    The text is the graph that the interpreter runs, with groups of elementwise operators that are one kernel each, and for each
+    group the reasons for which calls so far ran its operators one by one instead. PyTorch has no such function.
+    """
+    found = getattr(obj, "forward", obj)
+    if not hasattr(found, "_explain"):
+        raise TypeError(f"explain() expects a compiled function, method or module, but got {type(obj).__name__}")
+    return str(found._explain())
+
+
 def _get_debug_state(self: Any) -> Any:
     """What the function runs now, as a GraphExecutorState. Raises RuntimeError before the first call."""
     from torchjit.jit import _executor_state
