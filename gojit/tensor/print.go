@@ -49,7 +49,16 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 		suffixes = append(suffixes, "device='"+t.device.String()+"'")
 	}
 	size := "size=" + pythonTuple(t.shape)
+	newline := false
 	switch {
+	case t.IsSparse():
+		parts := t.Sparse()
+		body, newline = o.sparseText(parts, len(prefix)), parts.Layout == SparseCOO
+		suffixes = append(suffixes[:0], size, "nnz="+strconv.Itoa(parts.NNZ()))
+		if !isDefault {
+			suffixes = append(suffixes, "dtype=torch."+t.dtype.String())
+		}
+		suffixes = append(suffixes, "layout=torch."+parts.Layout.String())
 	case t.device.Type == Meta:
 		suffixes = append(suffixes, size)
 		if t.dtype != DefaultDType() {
@@ -83,7 +92,31 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 	} else if t.requiresGrad {
 		suffixes = append(suffixes, "requires_grad=True")
 	}
-	return o.addSuffixes(prefix+body, append(suffixes, more...), len(prefix))
+	suffixes = append(suffixes, more...)
+	if newline {
+		return o.addSuffixes(prefix+body+",\n"+strings.Repeat(" ", len(prefix))+suffixes[0], suffixes[1:], len(prefix))
+	}
+	return o.addSuffixes(prefix+body, suffixes, len(prefix))
+}
+
+// sparseText shows the parts of a sparse tensor, one below the other.
+func (o PrintOptions) sparseText(s *Sparse, indent int) string {
+	names := map[bool][2]string{true: {"crow_indices", "col_indices"}, false: {"ccol_indices", "row_indices"}}[s.Layout.ByRows()]
+	parts := []string{o.partText(names[0], s.Indices, indent), "", o.partText("values", s.Values, indent)}
+	if s.Layout == SparseCOO {
+		parts = []string{o.partText("indices", s.Indices, indent), parts[2]}
+	} else {
+		parts[1] = o.partText(names[1], s.Plain, indent)
+	}
+	return strings.Join(parts, ",\n"+strings.Repeat(" ", indent))
+}
+
+func (o PrintOptions) partText(name string, t *Tensor, indent int) string {
+	prefix := name + "=tensor("
+	if t.numel == 0 {
+		return prefix + "[], size=" + pythonTuple(t.shape) + ")"
+	}
+	return prefix + o.tensorText(t, indent+len(prefix)) + ")"
 }
 
 // quantizerText is how the integers of a quantized tensor are read.
