@@ -72,7 +72,7 @@ var readsOnlyShape = func() map[string]bool {
 		"size", "size.int", "numel", "dim", "len.Tensor", "element_size", "_version", "output_nr", "is_floating_point", "is_complex", "is_signed", "is_inference",
 		"is_conj", "is_neg", "is_leaf", "is_same_size", "prim::dtype", "prim::requires_grad", "prim::is_cuda", "prim::is_quantized", "prim::is_mkldnn",
 		"prim::is_nested", "prim::is_xpu", "prim::is_mps", "prim::is_ipu", "prim::is_ort", "prim::is_vulkan", "prim::data", "prim::name", "detach", "detach_",
-		"alias", "requires_grad_", "resolve_conj", "resolve_neg", "get_device", "result_type.Tensor", "result_type.Scalar", "result_type.Scalar_Tensor", "lift", "lift_fresh",
+		"alias", "requires_grad_", "resolve_conj", "resolve_neg", "get_device", "result_type.Tensor", "result_type.Scalar", "result_type.Scalar_Tensor", "is_pinned", "lift", "lift_fresh",
 		"prim::shape",
 	} {
 		names[key(name)] = true

@@ -165,7 +165,11 @@ func intersect(probe, other *tensor.Tensor) *tensor.Tensor {
 func mulDense(t, dense *tensor.Tensor) *tensor.Tensor {
 	shape := must(tensor.Broadcast(t.Shape(), dense.Shape()))
 	if !tensor.SameShape(shape, t.Shape()) {
-		t = broadcastSparse(t, shape)
+		if wide := broadcastSparse(t, shape); t.Sparse().Coalesced {
+			t = coalesced(wide)
+		} else {
+			t = wide
+		}
 	}
 	return onValues(t, apply("mul.Tensor", t.Sparse().Values, atPlaces(must(dense.Expand(shape...)), t)))
 }

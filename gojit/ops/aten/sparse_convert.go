@@ -11,15 +11,18 @@ import (
 // sparseConversions are copies and conversions of sparse tensors.
 var sparseConversions = map[string]sparseForm{
 	"to_dense": sparseGiving(toDenseForm), "_to_dense": sparseGiving(toDenseForm),
-	"to_dense_backward":      sparseGiving(func(c call) *tensor.Tensor { return toDenseGradient(c.tensor(0), c.tensor(1)) }),
-	"to_sparse":              sparseGiving(func(c call) *tensor.Tensor { return compressedOnly("to_sparse", c.tensor(0)) }),
-	"to_sparse.sparse_dim":   sparseGiving(toSparseDim),
-	"to_sparse_csr":          sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSR, nil) }),
-	"to_sparse_csc":          sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSC, nil) }),
-	"to_sparse_bsr":          sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSR, c.ints(1)) }),
-	"to_sparse_bsc":          sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSC, c.ints(1)) }),
-	"clone":                  sparseGiving(func(c call) *tensor.Tensor { return must(c.tensor(0).Clone(tensor.PreserveFormat)) }),
-	"contiguous":             sparseGiving(func(c call) *tensor.Tensor { return c.tensor(0) }),
+	"to_dense_backward":    sparseGiving(func(c call) *tensor.Tensor { return toDenseGradient(c.tensor(0), c.tensor(1)) }),
+	"to_sparse":            sparseGiving(func(c call) *tensor.Tensor { return compressedOnly("to_sparse", c.tensor(0)) }),
+	"to_sparse.sparse_dim": sparseGiving(toSparseDim),
+	"to_sparse_csr":        sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSR, nil) }),
+	"to_sparse_csc":        sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSC, nil) }),
+	"to_sparse_bsr":        sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSR, c.ints(1)) }),
+	"to_sparse_bsc":        sparseGiving(func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSC, c.ints(1)) }),
+	"clone":                sparseGiving(func(c call) *tensor.Tensor { return must(c.tensor(0).Clone(tensor.PreserveFormat)) }),
+	"contiguous": sparseGiving(func(c call) *tensor.Tensor {
+		check(!c.tensor(0).Layout().Compressed(), "Sparse CSR tensors do not have is_contiguous")
+		return c.tensor(0)
+	}),
 	"to.device":              sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 2, 1, 4) }),
 	"to.dtype":               sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 1, -1, 3) }),
 	"to.dtype_layout":        sparseGiving(func(c call) *tensor.Tensor { return convertSparse(c.tensor(0), c, 1, 3, 6) }),

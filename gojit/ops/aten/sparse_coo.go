@@ -223,10 +223,10 @@ var sparseParts = map[string]sparseForm{
 		t.Become(coo(t.Shape(), s.Indices, s.Values, c.bool(1)))
 		c.out[0] = c.args[0]
 	},
-	"crow_indices": showing("crow_indices", compressedBy(true, indicesPart)),
-	"col_indices":  showing("col_indices", compressedBy(true, func(s *tensor.Sparse) *tensor.Tensor { return s.Plain })),
-	"ccol_indices": showing("ccol_indices", compressedBy(false, indicesPart)),
-	"row_indices":  showing("row_indices", compressedBy(false, func(s *tensor.Sparse) *tensor.Tensor { return s.Plain })),
+	"crow_indices": showing("crow_indices", compressedBy("crow_indices", true, indicesPart)),
+	"col_indices":  showing("col_indices", compressedBy("col_indices", true, func(s *tensor.Sparse) *tensor.Tensor { return s.Plain })),
+	"ccol_indices": showing("ccol_indices", compressedBy("ccol_indices", false, indicesPart)),
+	"row_indices":  showing("row_indices", compressedBy("row_indices", false, func(s *tensor.Sparse) *tensor.Tensor { return s.Plain })),
 	"prim::layout": answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value { return value.Int(int64(s.Layout)) }),
 	"prim::is_sparse": answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value {
 		return value.Bool(s.Layout == tensor.SparseCOO)
@@ -244,10 +244,10 @@ var sparseParts = map[string]sparseForm{
 }
 
 // compressedBy restricts a part to layouts that compress rows, or columns.
-func compressedBy(rows bool, part func(s *tensor.Sparse) *tensor.Tensor) func(s *tensor.Sparse) *tensor.Tensor {
+func compressedBy(name string, rows bool, part func(s *tensor.Sparse) *tensor.Tensor) func(s *tensor.Sparse) *tensor.Tensor {
 	return func(s *tensor.Sparse) *tensor.Tensor {
 		check(s.Layout != tensor.SparseCOO && s.Layout.ByRows() == rows || s.Layout == tensor.SparseCOO,
-			"expected %s tensor layout but got %s", map[bool]string{true: "row compressed", false: "column compressed"}[rows], layoutName(s.Layout))
+			"\"%s\" expected sparse %s tensor layout but got %s", name, map[bool]string{true: "row compressed", false: "column compressed"}[rows], layoutName(s.Layout))
 		if s.Layout == tensor.SparseCOO {
 			return nil
 		}

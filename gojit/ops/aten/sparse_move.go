@@ -389,14 +389,13 @@ func maskValues(c call) *tensor.Tensor {
 // atOther returns the values of t, one for each place, at the places of indices; zero where it has none.
 func atOther(c call) *tensor.Tensor {
 	t, indices := coalesced(c.tensor(0)), c.tensor(1)
-	other := coo(t.Shape(), indices, zeros([]int{indices.Size(1)}, t.DType()), false)
 	s := t.Sparse()
 	where := map[int]int{}
 	for j, k := range cooKeys(t) {
 		where[k] = j
 	}
 	var from, at []int
-	for j, k := range placeKeys(indices, other.Shape()) {
+	for j, k := range placeKeys(indices, t.Shape()) {
 		if i, ok := where[k]; ok {
 			from, at = append(from, i), append(at, j)
 		}

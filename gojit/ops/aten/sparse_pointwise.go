@@ -11,7 +11,7 @@ const onCoalesced = `abs asin asinh atan atanh ceil erf erfinv expm1 floor isinf
 	tan tanh trunc nan_to_num`
 
 // onPlaces are those that act on each value.
-const onPlaces = `neg conj_physical _conj_physical _conj conj positive deg2rad rad2deg real imag`
+const onPlaces = `neg conj_physical _conj_physical _conj conj positive deg2rad rad2deg`
 
 // onCompressed are those that know compressed layouts alone.
 const onCompressed = `angle`
