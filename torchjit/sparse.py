@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Optional, Tuple
 
 import torchjit as torch
-from torchjit import _native
+from torchjit import Tensor, _native
 from torchjit._tensor import _TENSOR_CLASSES
 from torchjit._types import dtype, dtypes, layout
 
@@ -51,18 +51,18 @@ for _name in ("bfloat16", "uint8", "int8", "float64", "float32", "float16", "int
     globals()[_class] = _SparseType(_class, (), {"__module__": "torch.sparse", "_dtype": dtypes[_name]})
 
 
-def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+def sum(input: Tensor, dim: Optional[Tuple[int]] = None, dtype: Optional[int] = None) -> Tensor:
     """The sum of a sparse tensor over dimensions, an int or a tuple of ints; over all of them where dim is None.
 
     What is left is sparse, unless no sparse dimension is. The gradient has values at the places of the input alone.
     """
     if dtype is None:
-        return _operator("_sparse_sum")(input) if dim is None else _operator("_sparse_sum")(input, _dims(dim))
-    return _operator("_sparse_sum")(input, dtype=dtype) if dim is None else _operator("_sparse_sum")(input, _dims(dim), dtype=dtype)
-
-
-def _dims(dim: Any) -> Any:
-    return [dim] if isinstance(dim, int) else list(dim)
+        if dim is not None:
+            return torch._sparse_sum(input, dim)
+        return torch._sparse_sum(input)
+    if dim is not None:
+        return torch._sparse_sum(input, dim, dtype=dtype)
+    return torch._sparse_sum(input, dtype=dtype)
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
@@ -79,6 +79,12 @@ def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any
     """beta * input + alpha * (mat1 @ mat2) at the places of input, a matrix in the layout torch.sparse_csr."""
     options = {} if out is None else {"out": out}
     return _operator("sparse_sampled_addmm")(input, mat1, mat2, beta=beta, alpha=alpha, **options)
+
+
+# What the functions are in a program that is compiled.
+OPERATORS = {
+    mm: "_sparse_mm", addmm: "_sparse_addmm", softmax: "_sparse_softmax", log_softmax: "_sparse_log_softmax", sampled_addmm: "sparse_sampled_addmm",
+}  # fmt: skip
 
 
 def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: layout | None = None) -> Any:

@@ -52,6 +52,7 @@ var sparseDerivatives = map[string]derivative{
 	},
 	"sparse_sampled_addmm": sampledGrad,
 
+	"gather":                    sparsely(3, gatherSparseGrad, func(c *gradient) { viewDerivatives["gather"](c) }),
 	"embedding":                 sparsely(4, embeddingSparseGrad, embeddingGrad),
 	"embedding_bag":             sparsely(5, func(c *gradient) { embeddingBagSparseGrad(c, -1) }, func(c *gradient) { embeddingBagGrad(c, -1) }),
 	"embedding_bag.padding_idx": sparsely(5, embeddingBagSparsePadded, embeddingBagPaddedGrad),
@@ -172,6 +173,30 @@ func (c *gradient) sparseRows(indices, rows tensors, padding int) tensors {
 	}
 	at := c.do("unsqueeze", c.do("to.dtype", indices, tensor.Int64), 0)
 	return c.do("_sparse_coo_tensor_unsafe", at, rows, c.shape(0))
+}
+
+// gatherSparseGrad has a place for each element that was gathered.
+func gatherSparseGrad(c *gradient) {
+	dim, index := wrap(c.int(1), len(c.shape(0))), c.in(2)
+	if index.Dim() == 0 {
+		c.give(0, c.do("scatter_add", c.zerosOf(0), dim, index, c.g()))
+		return
+	}
+	places := c.do("nonzero", c.do("ones_like", c.do("to.dtype", index, tensor.Bool)))
+	c.give(0, c.do("_sparse_coo_tensor_unsafe", placesAlong(c, places, dim, index), c.do("reshape", c.g(), []int{-1}), c.shape(0)))
+}
+
+// placesAlong returns the indices of the elements of an index, which stand for those along a dimension.
+func placesAlong(c *gradient, places tensors, dim int, index tensors) tensors {
+	var rows []*tensor.Tensor
+	for d := range index.Dim() {
+		if d == dim {
+			rows = append(rows, c.do("reshape", index, []int{-1}))
+		} else {
+			rows = append(rows, c.do("select.int", places, 1, d))
+		}
+	}
+	return c.do("stack", rows, 0)
 }
 
 func embeddingSparseGrad(c *gradient) {

@@ -17,7 +17,7 @@ var nodeNames = map[string]string{
 	"std.correction": "StdBackward0", "split_with_sizes": "SplitWithSizesBackward0", "copy": "CopyBackwards", "to.dtype": "ToCopyBackward0",
 	"softmax.int": "SoftmaxBackward0", "log_softmax.int": "LogSoftmaxBackward0", "_to_copy": "ToCopyBackward0", "contiguous": "CloneBackward0",
 	"sparse_coo_tensor.indices": sparseConstructor, "sparse_coo_tensor.indices_size": sparseConstructor, "_sparse_coo_tensor_unsafe": sparseConstructor,
-	"_sparse_coo_tensor_with_dims_and_tensors": sparseConstructor, "to_sparse.sparse_dim": "ToSparseBackward0", "to_sparse": "ToSparseBackward1",
+	"_sparse_coo_tensor_with_dims_and_tensors": sparseConstructor, "to_sparse.sparse_dim": "ToSparseBackward1",
 	"_sparse_mm": "SparseAddmmBackward0", "_sparse_sum": "SumBackward0", "_sparse_softmax.int": "SparseSoftmaxBackward0",
 	"_sparse_log_softmax.int": "SparseLogSoftmaxBackward0",
 	"chunk":                   "SplitBackward0", "norm.ScalarOpt_dim": "NormBackward1", "pow.Scalar": "PowBackward2",
@@ -28,6 +28,10 @@ func nodeName(op *ops.Operator, args []value.Value) string {
 	s := op.Schema()
 	name := functionalName(s, len(s.Arguments) > 0 && s.Arguments[0].Alias != nil && s.Arguments[0].Alias.IsWrite)
 	switch name {
+	case "_sparse_mm":
+		if args[0].Tensor().IsSparse() && args[1].Tensor().IsSparse() {
+			return "SparseSparseMatmulBackward0"
+		}
 	case "linear", "matmul":
 		return productName(name, args)
 	}

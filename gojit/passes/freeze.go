@@ -276,6 +276,9 @@ func (f *freezer) findUses(g *ir.Graph) {
 func (f *freezer) mustStay(db *alias.Db, o *value.Object, n *ir.Node) bool {
 	i := o.Class.AttributeIndex(n.StringAttr("name"))
 	v := o.Slots[i]
+	if v.IsTensor() && v.Tensor().IsSparse() {
+		return true
+	}
 	if v.Kind() == value.KindObject && v.Object().Class.IsModule {
 		return usedAsValue(n.Output())
 	}

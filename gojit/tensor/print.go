@@ -93,10 +93,7 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 		suffixes = append(suffixes, "requires_grad=True")
 	}
 	suffixes = append(suffixes, more...)
-	if newline {
-		return o.addSuffixes(prefix+body+",\n"+strings.Repeat(" ", len(prefix))+suffixes[0], suffixes[1:], len(prefix))
-	}
-	return o.addSuffixes(prefix+body, suffixes, len(prefix))
+	return o.addSuffixes(prefix+body, suffixes, len(prefix), newline)
 }
 
 // sparseText shows the parts of a sparse tensor, one below the other.
@@ -149,12 +146,13 @@ func vectorText[T Element](o PrintOptions, numbers []T) string {
 	return t.ReprWith(o, "")
 }
 
-func (o PrintOptions) addSuffixes(text string, suffixes []string, indent int) string {
+// addSuffixes puts them behind a text, the first one on a line of its own where newline is set.
+func (o PrintOptions) addSuffixes(text string, suffixes []string, indent int, newline bool) string {
 	line := len(text) - strings.LastIndexByte(text, '\n') + 1
 	for _, s := range suffixes {
-		if line+len(s)+2 > o.LineWidth {
+		if newline || line+len(s)+2 > o.LineWidth {
 			text += ",\n" + strings.Repeat(" ", indent) + s
-			line = indent + len(s)
+			line, newline = indent+len(s), false
 		} else {
 			text += ", " + s
 			line += len(s) + 2

@@ -69,6 +69,12 @@ func addSparse(a, b *tensor.Tensor, alpha value.Value) *tensor.Tensor {
 		return addCompressed(a, b, alpha)
 	}
 	x, y := promoted(a, b)
+	switch {
+	case y.Sparse().NNZ() == 0:
+		return must(x.ToSparseCopy(x.DType()))
+	case x.Sparse().NNZ() == 0:
+		return onValues(y, must(apply("mul.Scalar", y.Sparse().Values, alpha).To(y.DType())))
+	}
 	check(sparseDims(x) == sparseDims(y), "add: expected 'self' and 'other' to have same number of sparse dimensions, but 'self' has %d sparse dimensions while 'other' has %d", sparseDims(x), sparseDims(y))
 	return mergeSum(x, y, alpha)
 }

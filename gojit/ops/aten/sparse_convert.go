@@ -191,7 +191,7 @@ func copySparse(c call) {
 
 func zeroSparse(c call) {
 	t := c.tensor(0)
-	t.Become(zerosLayout(t.Shape(), t.Layout(), sparseDims(t), t.DType(), blockOf(t)))
+	t.Become(zerosLayout(t.Shape(), t.Layout(), t.Dim(), t.DType(), blockOf(t)))
 	c.giveSelf()
 }
 
