@@ -350,6 +350,9 @@ func (p *printer) vector(t *Tensor, indent int) string {
 // CppString returns the form that C++ streams and print in a compiled program give: rows of
 // numbers and a line with type and sizes. Complex elements show their real part.
 func (t *Tensor) CppString() string {
+	if t.IsSparse() {
+		return "[ Sparse" + map[bool]string{true: "Csr"}[t.Layout().Compressed()] + "CPU" + strings.TrimSuffix(t.dtype.TensorClass(), "Tensor") + "Type{" + strings.Trim(FormatShape(t.shape), "[]") + "} ]"
+	}
 	var b strings.Builder
 	real := t
 	if t.device.Type != Meta {

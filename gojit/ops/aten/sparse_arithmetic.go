@@ -182,10 +182,7 @@ func mulDense(t, dense *tensor.Tensor) *tensor.Tensor {
 
 // atPlaces returns the elements of a tensor at the places of a sparse one of the same shape.
 func atPlaces(dense, t *tensor.Tensor) *tensor.Tensor {
-	dims := sparseDims(t)
-	rows, _ := tensor.Numel(t.Shape()[:dims])
-	flat := must(dense.Reshape(slices.Concat([]int{rows}, t.Shape()[dims:])...))
-	return apply("index_select", flat, 0, int64s(cooKeys(t)))
+	return valuesAt(dense, t.Sparse().Indices)
 }
 
 // divSparse divides the values by a number, or by a tensor without dimensions.

@@ -380,22 +380,39 @@ func maskValues(c call) *tensor.Tensor {
 	}
 	check(tensor.SameShape(t.Shape(), mask.Shape()), "sparse_mask(): operands have incompatible sizes; self has size %s but mask has size %s", shapeText(t.Shape()), shapeText(mask.Shape()))
 	if mask.Layout().Compressed() {
-		return onValues(mask, atPlaces(toDenseOf(t), compressedToCOO(mask)))
+		places := compressedToCOO(mask)
+		found := valuesAt(t, places.Sparse().Indices)
+		if mask.Layout() != tensor.SparseCSR || mask.Dim() != 2 {
+			return toCompressed(onValues(places, found), mask.Layout(), blockOf(mask))
+		}
+		return onValues(mask, found)
 	}
 	check(mask.Sparse().Coalesced, "sparse_mask: mask is uncoalesced")
-	return onValues(mask, contiguous(atPlaces(toDenseOf(t), mask)))
+	return onValues(mask, contiguous(valuesAt(t, mask.Sparse().Indices)))
 }
 
-// atOther returns the values of t, one for each place, at the places of indices; zero where it has none.
-func atOther(c call) *tensor.Tensor {
-	t, indices := coalesced(c.tensor(0)), c.tensor(1)
+// atOther returns the values of t at the places of indices, as a form.
+func atOther(c call) *tensor.Tensor { return valuesAt(c.tensor(0), c.tensor(1)) }
+
+// valuesAt returns the values of t, sparse or with elements, at places, of which there is an index for each dimension that is not among those of a
+// value. Where a sparse one has none they are zero.
+func valuesAt(t, indices *tensor.Tensor) *tensor.Tensor {
+	keys := placeKeys(indices, t.Shape())
+	if !t.IsSparse() {
+		dims := indices.Size(0)
+		rows, _ := tensor.Numel(t.Shape()[:dims])
+		flat := must(t.Reshape(slices.Concat([]int{rows}, t.Shape()[dims:])...))
+		return apply("index_select", flat, 0, int64s(keys))
+	}
+	t = coalesced(asCOO(t))
 	s := t.Sparse()
+	check(sparseDims(t) == indices.Size(0), "expected indices of %d sparse dimensions, but got those of %d", sparseDims(t), indices.Size(0))
 	where := map[int]int{}
 	for j, k := range cooKeys(t) {
 		where[k] = j
 	}
 	var from, at []int
-	for j, k := range placeKeys(indices, t.Shape()) {
+	for j, k := range keys {
 		if i, ok := where[k]; ok {
 			from, at = append(from, i), append(at, j)
 		}

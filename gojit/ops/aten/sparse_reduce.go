@@ -122,16 +122,13 @@ func sumSparseGradient(c call) *tensor.Tensor {
 	g, t := c.tensor(0), coalesced(c.tensor(1))
 	reduced, sparse := summedDims(t, c.ints(2)), sparseDims(t)
 	s := t.Sparse()
-	kept, shape := keptPlaces(t, reduced)
+	kept, _ := keptPlaces(t, reduced)
 	var values *tensor.Tensor
 	switch {
 	case len(kept) == 0:
 		values = must(toDenseOf(g).Unsqueeze(0))
 	default:
-		rows, _ := tensor.Numel(shape[:len(kept)])
-		flat := must(contiguous(toDenseOf(g)).Reshape(slices.Concat([]int{rows}, shape[len(kept):])...))
-		keys := placeKeys(apply("index_select", s.Indices, 0, int64s(kept)), shape)
-		values = apply("index_select", flat, 0, int64s(keys))
+		values = valuesAt(g, apply("index_select", s.Indices, 0, int64s(kept)))
 	}
 	for d := sparse; d < t.Dim(); d++ {
 		if reduced[d] {
@@ -211,7 +208,7 @@ func softmaxSparse(t *tensor.Tensor, dim int, name string) *tensor.Tensor {
 
 // softmaxGradient takes gradients at places that the result does not have for nothing.
 func softmaxGradient(c call, name string) *tensor.Tensor {
-	g, out, dim := toDenseOf(c.tensor(0)), coalesced(c.tensor(1)), c.int(2)
+	g, out, dim := c.tensor(0), coalesced(c.tensor(1)), c.int(2)
 	if dim < 0 {
 		dim += out.Dim()
 	}
