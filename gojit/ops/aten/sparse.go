@@ -113,10 +113,10 @@ func runSparse(name string, body func(c call), c call) {
 	}
 }
 
-// refuseSparse fails as an operator does that does not know the layout of t.
+// refuseSparse fails as an operator does that does not know the layout of t, sparse_coo where t is nil.
 func refuseSparse(name string, t *tensor.Tensor) {
 	backend := "SparseCPU"
-	if t.Layout().Compressed() {
+	if t != nil && t.Layout().Compressed() {
 		backend = "SparseCsrCPU"
 	}
 	refuseBackend(name, backend)

@@ -74,6 +74,9 @@ func newCOO(indices, values *tensor.Tensor, shape []int) *tensor.Tensor {
 
 // placeKeys returns the place of each value as one number, in row-major order over the sparse dimensions.
 func placeKeys(indices *tensor.Tensor, shape []int) []int {
+	check(!indices.IsSparse() && indices.Dim() == 2 && indices.DType() == tensor.Int64, "expected indices (sparse_dim x nnz) of the type Long, but got a tensor %s of the type %s",
+		shapeText(indices.Shape()), indices.DType().CppName())
+	check(indices.Size(0) <= len(shape), "expected indices of at most %d dimensions, but got those of %d", len(shape), indices.Size(0))
 	dims, n := indices.Size(0), indices.Size(1)
 	keys := make([]int, n)
 	if n == 0 || dims == 0 {

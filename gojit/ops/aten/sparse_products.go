@@ -167,7 +167,7 @@ func linearSparse(c call) *tensor.Tensor {
 	switch {
 	case x.IsSparse() && !w.IsSparse():
 		product = timesDense(x, must(w.Transpose(0, 1)))
-	case !x.IsSparse() && x.Dim() == 2 && w.Dim() == 2:
+	case !x.IsSparse() && w.IsSparse() && x.Dim() == 2 && w.Dim() == 2:
 		check(x.Size(1) == w.Size(1), "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", x.Size(0), x.Size(1), w.Size(1), w.Size(0))
 		if w.Layout() == tensor.SparseCOO {
 			refuseSparse("aten::linear", w)
