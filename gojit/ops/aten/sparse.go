@@ -213,9 +213,9 @@ func onValues(t, values *tensor.Tensor) *tensor.Tensor {
 	return must(tensor.NewSparse(t.Shape(), s))
 }
 
-// coo makes a tensor of parts that fit.
+// coo makes a tensor of parts that fit. One with a single value is coalesced anyway.
 func coo(shape []int, indices, values *tensor.Tensor, coalesced bool) *tensor.Tensor {
-	return must(tensor.NewSparse(shape, tensor.Sparse{Layout: tensor.SparseCOO, Indices: indices, Values: values, Coalesced: coalesced}))
+	return must(tensor.NewSparse(shape, tensor.Sparse{Layout: tensor.SparseCOO, Indices: indices, Values: values, Coalesced: coalesced || indices.Size(1) < 2}))
 }
 
 // emptyCOO makes a tensor without values.

@@ -75,7 +75,7 @@ func addSparse(a, b *tensor.Tensor, alpha value.Value) *tensor.Tensor {
 	case x.Sparse().NNZ() == 0:
 		return onValues(y, must(apply("mul.Scalar", y.Sparse().Values, alpha).To(y.DType())))
 	}
-	check(sparseDims(x) == sparseDims(y), "add: expected 'self' and 'other' to have same number of sparse dimensions, but 'self' has %d sparse dimensions while 'other' has %d", sparseDims(x), sparseDims(y))
+	check(sparseDims(x) == sparseDims(y), "add: expected 'self' and 'other' to have same density, but 'self' has %d sparse dimensions while 'other' has %d sparse dimensions", sparseDims(x), sparseDims(y))
 	return mergeSum(x, y, alpha)
 }
 
@@ -133,19 +133,36 @@ func mulSparse(a, b *tensor.Tensor) *tensor.Tensor {
 	case !a.IsSparse():
 		return mulDense(b, a)
 	}
+	if tensor.SameShape(a.Shape(), b.Shape()) && (a.Sparse().NNZ() == 0 || b.Sparse().NNZ() == 0) {
+		return emptyCOO(a.Shape(), a.Dim(), tensor.DType(applyAll("result_type.Tensor", a, b)[0].Int()))
+	}
 	check(tensor.SameShape(a.Shape(), b.Shape()) && sparseDims(a) == sparseDims(b),
 		"sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse dimensions, and shape of sparse dimensions")
-	probe, other := a, b
-	if a.Sparse().Coalesced && !b.Sparse().Coalesced {
-		probe, other = b, a
-	}
-	return intersect(probe, other)
+	return intersectInOrder(a, b)
 }
 
 // timesNumber multiplies the values by a tensor without dimensions, whose type counts as that of a number where it may.
 func timesNumber(t, number *tensor.Tensor) *tensor.Tensor {
 	d := tensor.DType(applyAll("result_type.Tensor", t, number)[0].Int())
 	return must(apply("mul.Tensor", t.Sparse().Values, number).To(d))
+}
+
+// intersectInOrder is intersect, in PyTorch's order: by the places of the one that is not coalesced, else by those of the one with fewer values.
+func intersectInOrder(a, b *tensor.Tensor) *tensor.Tensor {
+	const many = 50 // equal places, from which the larger one is coalesced
+	probe, other := a, b
+	switch {
+	case a.Sparse().Coalesced != b.Sparse().Coalesced:
+		if a.Sparse().Coalesced {
+			probe, other = b, a
+		}
+	case a.Sparse().NNZ() >= b.Sparse().NNZ():
+		probe, other = b, a
+	}
+	if places, _ := tensor.Numel(other.Shape()[:sparseDims(other)]); !other.Sparse().Coalesced && other.Sparse().NNZ()/max(places, 1) > many {
+		other = coalesced(other)
+	}
+	return intersect(probe, other)
 }
 
 // intersect returns the products at places that both tensors have, in the order of the first one.
@@ -176,6 +193,9 @@ func mulDense(t, dense *tensor.Tensor) *tensor.Tensor {
 		} else {
 			t = wide
 		}
+	}
+	if t.Sparse().NNZ() == 0 {
+		return emptyCOO(shape, len(shape), tensor.DType(applyAll("result_type.Tensor", t, dense)[0].Int()))
 	}
 	return onValues(t, apply("mul.Tensor", t.Sparse().Values, atPlaces(must(dense.Expand(shape...)), t)))
 }

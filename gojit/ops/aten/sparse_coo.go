@@ -69,7 +69,7 @@ func newCOO(indices, values *tensor.Tensor, shape []int) *tensor.Tensor {
 	check(len(shape) == sparse+dense, "number of dimensions must be sparse_dim (%d) + dense_dim (%d), but got %d", sparse, dense, len(shape))
 	checkIndices(indices, shape)
 	checkCOO(indices, values, shape)
-	return coo(shape, indices, values, indices.Size(1) < 2)
+	return coo(shape, indices, values, false)
 }
 
 // placeKeys returns the place of each value as one number, in row-major order over the sparse dimensions.
@@ -223,7 +223,8 @@ var sparseParts = map[string]sparseForm{
 	"_coalesced_": func(c call) {
 		t := c.tensor(0)
 		s := *requireCOO("_coalesced_", t)
-		t.Become(coo(t.Shape(), s.Indices, s.Values, c.bool(1)))
+		s.Coalesced = c.bool(1)
+		t.Become(must(tensor.NewSparse(t.Shape(), s)))
 		c.out[0] = c.args[0]
 	},
 	"crow_indices": showing("crow_indices", compressedBy("crow_indices", true, indicesPart)),

@@ -28,7 +28,7 @@ var sparseFamily = slices.Concat([]definition{
 			values = must(values.Expand(1))
 		}
 		checkCOO(c.tensor(0), values, c.shape(2))
-		return coo(c.shape(2), c.tensor(0), values, c.tensor(0).Size(1) < 2)
+		return coo(c.shape(2), c.tensor(0), values, false)
 	}),
 	giving("_sparse_coo_tensor_with_dims", func(c call) *tensor.Tensor {
 		check(c.int(0)+c.int(1) == len(c.ints(2)), "number of dimensions must be sparse_dim (%d) + dense_dim (%d), but got %d", c.int(0), c.int(1), len(c.ints(2)))
@@ -36,7 +36,7 @@ var sparseFamily = slices.Concat([]definition{
 	}),
 	giving("_sparse_coo_tensor_with_dims_and_tensors", func(c call) *tensor.Tensor {
 		checkCOO(c.tensor(3), c.tensor(4), c.shape(2))
-		return coo(c.shape(2), c.tensor(3), c.tensor(4), c.tensor(3).Size(1) < 2)
+		return coo(c.shape(2), c.tensor(3), c.tensor(4), false)
 	}),
 	define("_validate_sparse_coo_tensor_args", func(c call) {
 		_ = newCOO(c.tensor(0), c.tensor(1), c.shape(2))

@@ -166,7 +166,7 @@ func unsqueezeSparse(t *tensor.Tensor, dim int) *tensor.Tensor {
 	shape := slices.Insert(slices.Clone(t.Shape()), dim, 1)
 	dims := sparseDims(t)
 	if dim > dims {
-		return coo(shape, s.Indices, must(s.Values.Unsqueeze(dim-dims+1)), s.Coalesced)
+		return coo(shape, s.Indices, must(s.Values.Unsqueeze(dim-dims+1)), false)
 	}
 	parts := []*tensor.Tensor{must(s.Indices.Narrow(0, 0, dim)), zeros([]int{1, s.NNZ()}, tensor.Int64), must(s.Indices.Narrow(0, dim, dims-dim))}
 	return coo(shape, apply("cat", parts, 0), s.Values, false)
@@ -207,7 +207,7 @@ func selectSparse(t *tensor.Tensor, dim, index int) *tensor.Tensor {
 	s, dims := t.Sparse(), sparseDims(t)
 	shape := slices.Delete(slices.Clone(t.Shape()), dim, dim+1)
 	if dim >= dims {
-		return coo(shape, s.Indices, contiguous(must(s.Values.Select(dim-dims+1, index))), s.Coalesced)
+		return coo(shape, s.Indices, contiguous(must(s.Values.Select(dim-dims+1, index))), false)
 	}
 	var places []int
 	for j, i := range rowOf(s.Indices, dim) {
@@ -219,7 +219,7 @@ func selectSparse(t *tensor.Tensor, dim, index int) *tensor.Tensor {
 	if dims == 1 {
 		return apply("sum.dim_IntList", values, []int{0}, false, t.DType())
 	}
-	return coo(shape, withoutRow(s.Indices, dim, places), values, s.Coalesced || len(places) < 2)
+	return coo(shape, withoutRow(s.Indices, dim, places), values, false)
 }
 
 func unbindSparse(t *tensor.Tensor, dim int) []*tensor.Tensor {
@@ -258,25 +258,40 @@ func indexSelectSparse(t *tensor.Tensor, dim int, index *tensor.Tensor) *tensor.
 		wanted[k] = i
 	}
 	if dim >= dims {
-		return coo(shape, s.Indices, apply("index_select", s.Values, dim-dims+1, int64s(wanted)), s.Coalesced)
+		return coo(shape, s.Indices, apply("index_select", s.Values, dim-dims+1, int64s(wanted)), false)
 	}
-	at := map[int][]int{}
-	for j, i := range rowOf(s.Indices, dim) {
-		at[int(i)] = append(at[int(i)], j)
-	}
-	var places, renamed []int
-	rises := true
-	for k, i := range wanted {
-		rises = rises && (k == 0 || wanted[k-1] < i)
-		for _, j := range at[i] {
-			places, renamed = append(places, j), append(renamed, k)
-		}
-	}
+	places, renamed := matches(rowOf(s.Indices, dim), wanted)
 	indices := apply("index_select", s.Indices, 1, int64s(places))
 	if len(places) > 0 {
 		copy(tensor.Data[int64](indices)[dim*len(places):], tensor.Data[int64](int64s(renamed)))
 	}
-	return coo(shape, indices, apply("index_select", s.Values, 0, int64s(places)), s.Coalesced && dim == 0 || len(places) < 2)
+	return coo(shape, indices, apply("index_select", s.Values, 0, int64s(places)), false)
+}
+
+// matches pairs the indices of places with those that are wanted: the numbers of the places and of what they match, by what is wanted where there
+// are as many places, else by places, as PyTorch orders them.
+func matches(row []int64, wanted []int) (places, renamed []int) {
+	by := map[int][]int{}
+	if len(row) >= len(wanted) {
+		for j, i := range row {
+			by[int(i)] = append(by[int(i)], j)
+		}
+		for k, i := range wanted {
+			for _, j := range by[i] {
+				places, renamed = append(places, j), append(renamed, k)
+			}
+		}
+		return places, renamed
+	}
+	for k, i := range wanted {
+		by[i] = append(by[i], k)
+	}
+	for j, i := range row {
+		for _, k := range by[int(i)] {
+			places, renamed = append(places, j), append(renamed, k)
+		}
+	}
+	return places, renamed
 }
 
 func narrowSparse(t *tensor.Tensor, dim, start, length int) *tensor.Tensor {
@@ -388,6 +403,9 @@ func maskValues(c call) *tensor.Tensor {
 		return onValues(mask, found)
 	}
 	check(mask.Sparse().Coalesced, "sparse_mask: mask is uncoalesced")
+	if mask.Sparse().NNZ() == 0 {
+		return emptyCOO(t.Shape(), t.Dim(), t.DType())
+	}
 	return onValues(mask, contiguous(valuesAt(t, mask.Sparse().Indices)))
 }
 
@@ -406,6 +424,9 @@ func valuesAt(t, indices *tensor.Tensor) *tensor.Tensor {
 	}
 	t = coalesced(asCOO(t))
 	s := t.Sparse()
+	if s.NNZ() == 0 {
+		return zeros(slices.Concat([]int{indices.Size(1)}, t.Shape()[indices.Size(0):]), t.DType())
+	}
 	check(sparseDims(t) == indices.Size(0), "expected indices of %d sparse dimensions, but got those of %d", sparseDims(t), indices.Size(0))
 	where := map[int]int{}
 	for j, k := range cooKeys(t) {

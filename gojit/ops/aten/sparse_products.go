@@ -246,7 +246,7 @@ func hspmm(c call) *tensor.Tensor {
 	check(a.Size(1) == b.Size(0), "hspmm: Argument #3: Expected dim 0 size %d, got %d", a.Size(1), b.Size(0))
 	rows := usedRows(a)
 	places := must(int64s(rows).Unsqueeze(0))
-	return coo([]int{a.Size(0), b.Size(1)}, places, apply("index_select", timesDense(a, b), 0, int64s(rows)), true)
+	return coo([]int{a.Size(0), b.Size(1)}, places, apply("index_select", timesDense(a, b), 0, int64s(rows)), false)
 }
 
 // mulMatrices multiplies two matrices in the layout sparse_coo. The columns of a row are in the order in which they are met from the last one on, as PyTorch's are.
@@ -283,7 +283,7 @@ func mulMatrices(a, b *tensor.Tensor) *tensor.Tensor {
 	}
 	terms := apply("mul.Tensor", apply("index_select", a.Sparse().Values, 0, int64s(left)), apply("index_select", b.Sparse().Values, 0, int64s(right)))
 	indices := apply("stack", []*tensor.Tensor{int64s(rows), int64s(columns)}, 0)
-	return coo([]int{a.Size(0), b.Size(1)}, indices, sumInto(len(rows), at, terms), false)
+	return coo([]int{a.Size(0), b.Size(1)}, indices, sumInto(len(rows), at, terms), true)
 }
 
 // mirror turns around the places from first on, and what refers to them.

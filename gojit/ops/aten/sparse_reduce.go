@@ -191,10 +191,7 @@ func overPools(groups [][]int, f func(rows []*tensor.Tensor) *tensor.Tensor, val
 
 func softmaxSparse(t *tensor.Tensor, dim int, name string) *tensor.Tensor {
 	requireCOO("_sparse_softmax", t)
-	check(t.Dim() > 0 && dim >= -t.Dim() && dim < t.Dim(), ": dim must be non-negative and less than input dimensions")
-	if dim < 0 {
-		dim += t.Dim()
-	}
+	check(dim >= 0 && dim < t.Dim(), ": dim must be non-negative and less than input dimensions")
 	if !t.DType().IsFloating() {
 		raise(source.RuntimeError, "\"softmax\" not implemented for '%s'", t.DType().CppName())
 	}
