@@ -43,7 +43,7 @@ var sparseForms = sync.OnceValue(func() map[string]sparseForm {
 			all[inPlace] = form.inPlace(v[0])
 		}
 		if out := key(v[1]); v[1] != "" && v[1] != "-" && all[out] == nil {
-			all[out] = form.outForm
+			all[out] = form.outForm(name)
 		}
 	}
 	return all
@@ -152,10 +152,21 @@ func (f sparseForm) inPlace(name string) sparseForm {
 }
 
 // outForm writes what a form gives into the last argument.
-func (f sparseForm) outForm(c call) {
-	var out [1]value.Value
-	f(call{c.args[:len(c.args)-1], out[:]})
-	dst, result := c.tensor(len(c.args)-1), out[0].Tensor()
+func (f sparseForm) outForm(name string) sparseForm {
+	return func(c call) {
+		var out [1]value.Value
+		if inputs := c.args[:len(c.args)-1]; hasSparse(inputs) {
+			f(call{inputs, out[:]})
+		} else {
+			succeed(ops.Find(name).Run(inputs, out[:]))
+		}
+		c.storeLayout(out[0].Tensor())
+	}
+}
+
+// storeLayout writes a result into the last argument, which must have its layout.
+func (c call) storeLayout(result *tensor.Tensor) {
+	dst := c.tensor(len(c.args) - 1)
 	switch {
 	case dst.IsSparse() && result.IsSparse():
 		checkCast(result.DType(), dst.DType())

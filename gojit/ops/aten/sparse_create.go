@@ -18,6 +18,7 @@ var sparseFamily = slices.Concat([]definition{
 		return newCOO(long(c.tensor(0)), valuesAs(c, 1, 3), c.shape(2))
 	}),
 	giving("sparse_coo_tensor.size", func(c call) *tensor.Tensor {
+		c.refuseMeta(1)
 		d := c.dtypeOr(1, tensor.DefaultDType())
 		_ = must(tensor.Numel(c.ints(0)))
 		return emptyCOO(c.ints(0), len(c.ints(0)), d)
@@ -61,6 +62,18 @@ func keepsParts(name string) bool {
 	return ok && strings.Contains(kind, "_tensor")
 }
 
+// makesSparse reports whether an operator makes sparse tensors of others.
+func makesSparse(name string) bool {
+	return keepsParts(name) || strings.HasPrefix(name, "aten::to_sparse")
+}
+
+// refuseMeta fails where options, which start at argument i, ask for a tensor on meta.
+func (c call) refuseMeta(i int) {
+	if c.deviceOr(i+2, tensor.Device{}).Type == tensor.Meta {
+		raise(source.NotImplementedError, "sparse tensors on the device meta are not implemented")
+	}
+}
+
 // forSparseAlone defines the operators that refuse tensors with elements, as what has no form for one does.
 func forSparseAlone() []definition {
 	var defs []definition
@@ -86,6 +99,7 @@ func long(indices *tensor.Tensor) *tensor.Tensor {
 
 // valuesAs returns the values in the type of an argument.
 func valuesAs(c call, i, dtype int) *tensor.Tensor {
+	c.refuseMeta(dtype)
 	if c.tensor(i).IsSparse() {
 		return c.tensor(i)
 	}
@@ -177,6 +191,7 @@ func (c call) wantsSparse(i int) bool { return !c.isNone(i+1) && c.int(i+1) != i
 
 // sparseOfOptions is what a function gives that is asked for a tensor in a sparse layout by options from argument i on.
 func (c call) sparseOfOptions(name string, i int) *tensor.Tensor {
+	c.refuseMeta(i)
 	layout, d := c.layoutOf(i, tensor.Strided), c.dtypeOr(i, tensor.DefaultDType())
 	shape := []int(nil)
 	switch name {
