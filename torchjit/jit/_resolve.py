@@ -324,10 +324,8 @@ def _python_builtins() -> dict[int, str]:
         from torchjit import _C, _creation, _functions, _sparse
 
         table = {id(f): "aten::" + f.__name__ for f in _functions.OPERATORS}
-        for f in _sparse.CONSTRUCTORS:
-            table[id(f)] = "aten::" + f.__name__
-        for f, operator in torchjit.sparse.OPERATORS.items():
-            table[id(f)] = "aten::" + operator
+        table.update({id(constructor): "aten::" + constructor.__name__ for constructor in _sparse.CONSTRUCTORS})
+        table.update({id(function): "aten::" + operator for function, operator in torchjit.sparse.OPERATORS.items()})
         for f in ("tensor", "as_tensor"):
             table[id(getattr(_creation, f))] = "aten::" + f
         for f in ("is_floating_point", "is_complex", "numel", "manual_seed"):
