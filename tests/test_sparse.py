@@ -5,6 +5,7 @@ import io
 import zipfile
 
 import pytest
+
 import torchjit as torch
 from torchjit import nn
 

@@ -20,8 +20,8 @@ import zipfile
 from typing import Any
 
 from torchjit import _native
-from torchjit._tensor import Tensor
 from torchjit._sparse import of_parts, parts_of
+from torchjit._tensor import Tensor
 from torchjit._types import _LAYOUTS, Size, device, dtype, dtypes, layout, qscheme, qschemes, strided
 from torchjit.storage import _NAMES, DTYPE_OF_STORAGE, TypedStorage, storage_of
 

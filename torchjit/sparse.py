@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Optional, Tuple
+from typing import Any
 
 import torchjit as torch
 from torchjit import Tensor, _native
@@ -51,7 +51,7 @@ for _name in ("bfloat16", "uint8", "int8", "float64", "float32", "float16", "int
     globals()[_class] = _SparseType(_class, (), {"__module__": "torch.sparse", "_dtype": dtypes[_name]})
 
 
-def sum(input: Tensor, dim: Optional[Tuple[int]] = None, dtype: Optional[int] = None) -> Tensor:
+def sum(input: Tensor, dim: tuple[int] | None = None, dtype: int | None = None) -> Tensor:
     """The sum of a sparse tensor over dimensions, an int or a tuple of ints; over all of them where dim is None.
 
     What is left is sparse, unless no sparse dimension is. The gradient has values at the places of the input alone.
@@ -103,7 +103,7 @@ def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: layout | None = No
     if diagonals.shape[0] != offsets.shape[0]:
         raise RuntimeError(f"Number of diagonals ({diagonals.shape[0]}) does not match the number of offsets ({offsets.shape[0]})")
     if layout not in (None, torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
-        raise RuntimeError(f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {torch._tensor._LAYOUT_NAMES[layout.name]}")  # type: ignore[union-attr]
+        raise RuntimeError(f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {torch._tensor._LAYOUT_NAMES[layout.name]}")
     numbers = offsets.tolist()
     if len(set(numbers)) != len(numbers):
         raise RuntimeError("Offset tensor contains duplicate values")
