@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"cmp"
 	"slices"
 
 	"torchjit/gojit/source"
@@ -62,7 +63,7 @@ func addSparse(a, b *tensor.Tensor, alpha value.Value) *tensor.Tensor {
 		if b.Layout().Compressed() {
 			b = compressedToCOO(b)
 		}
-		return inLayoutOf(addToDense(a, b, alpha), strides)
+		return inLayoutOf(addToDense(must(a.Clone(tensor.ContiguousFormat)), b, alpha), strides)
 	}
 	check(tensor.SameShape(a.Shape(), b.Shape()), "add: expected sizes of 'self' and 'other' to match, but %s != %s", shapeText(a.Shape()), shapeText(b.Shape()))
 	if a.Layout().Compressed() || b.Layout().Compressed() {
@@ -169,14 +170,11 @@ func intersectInOrder(a, b *tensor.Tensor) *tensor.Tensor {
 func intersect(probe, other *tensor.Tensor) *tensor.Tensor {
 	keys := cooKeys(other)
 	order := stableOrder(keys)
-	places := map[int][]int{}
-	for _, j := range order {
-		places[keys[j]] = append(places[keys[j]], j)
-	}
 	var left, right []int
 	for i, k := range cooKeys(probe) {
-		for _, j := range places[k] {
-			left, right = append(left, i), append(right, j)
+		at, _ := slices.BinarySearchFunc(order, k, func(j, k int) int { return cmp.Compare(keys[j], k) })
+		for ; at < len(order) && keys[order[at]] == k; at++ {
+			left, right = append(left, i), append(right, order[at])
 		}
 	}
 	p, o := probe.Sparse(), other.Sparse()

@@ -1,8 +1,8 @@
 package aten
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
@@ -99,10 +99,20 @@ func cooKeys(t *tensor.Tensor) []int { return placeKeys(t.Sparse().Indices, t.Sh
 // stableOrder returns the order in which keys rise.
 func stableOrder(keys []int) []int {
 	order := make([]int, len(keys))
-	for i := range order {
-		order[i] = i
+	if slices.IsSorted(keys) {
+		for i := range order {
+			order[i] = i
+		}
+		return order
 	}
-	sort.SliceStable(order, func(a, b int) bool { return keys[order[a]] < keys[order[b]] })
+	places := make([][2]int, len(keys))
+	for i, k := range keys {
+		places[i] = [2]int{k, i}
+	}
+	slices.SortFunc(places, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	for i := range order {
+		order[i] = places[i][1]
+	}
 	return order
 }
 
@@ -118,11 +128,10 @@ func int64s(xs []int) *tensor.Tensor {
 
 // sumInto returns n rows, of which row at[i] is the sum of the rows i of values.
 func sumInto(n int, at []int, values *tensor.Tensor) *tensor.Tensor {
-	rows := zeros(slices.Concat([]int{n}, values.Shape()[1:]), values.DType())
-	return addRows(rows, at, values, value.Int(1))
+	return addRows(zeros(slices.Concat([]int{n}, values.Shape()[1:]), values.DType()), at, values, value.Int(1))
 }
 
-// addRows adds alpha times the rows of values to those of sums at places.
+// addRows adds alpha times the rows of values to those of sums, which nobody else has, at places.
 func addRows(sums *tensor.Tensor, at []int, values *tensor.Tensor, alpha value.Value) *tensor.Tensor {
 	if len(at) == 0 || values.Numel() == 0 {
 		return sums
@@ -131,7 +140,7 @@ func addRows(sums *tensor.Tensor, at []int, values *tensor.Tensor, alpha value.V
 		counts := addRows(to(sums, tensor.Int64), at, to(values, tensor.Int64), value.Int(1))
 		return to(counts, tensor.Bool)
 	}
-	return apply("index_add", sums, 0, int64s(at), values, alpha)
+	return apply("index_add_", sums, 0, int64s(at), values, alpha)
 }
 
 // coalesced returns t with places in order, none of which occurs twice.
@@ -280,14 +289,17 @@ func toDense(t *tensor.Tensor) *tensor.Tensor {
 	return addToDense(zeros(t.Shape(), t.DType()), t, value.Int(1))
 }
 
-// addToDense returns a tensor of elements plus alpha times a sparse one of its shape and type.
+// alone says of a result over fresh memory that it alone uses that, and is no view of what the operator has forgotten.
+func alone(t *tensor.Tensor) *tensor.Tensor {
+	t.SetBase(nil)
+	t.SetUsers(1)
+	return t
+}
+
+// addToDense adds alpha times a sparse tensor to a contiguous one of its shape and type, which nobody else has.
 func addToDense(dense, t *tensor.Tensor, alpha value.Value) *tensor.Tensor {
 	s, dims := t.Sparse(), sparseDims(t)
 	rows, _ := tensor.Numel(t.Shape()[:dims])
-	flat := must(contiguous(dense).Reshape(slices.Concat([]int{rows}, t.Shape()[dims:])...))
-	sums := addRows(flat, cooKeys(t), s.Values, alpha)
-	if sums == flat {
-		sums = must(flat.Clone(tensor.ContiguousFormat))
-	}
-	return must(sums.Reshape(t.Shape()...))
+	flat := must(dense.Reshape(slices.Concat([]int{rows}, t.Shape()[dims:])...))
+	return alone(must(addRows(flat, cooKeys(t), s.Values, alpha).Reshape(t.Shape()...)))
 }

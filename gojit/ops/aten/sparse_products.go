@@ -107,7 +107,7 @@ func mvSparse(a, b *tensor.Tensor) *tensor.Tensor {
 	}
 	check(a.Dim() == 2 && b.Dim() == 1, "mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: %d Tensor Dim: %d", a.Dim(), b.Dim())
 	check(a.Size(1) == b.Size(0), "mv: expected self.size(-1) == vec.size(-1)")
-	return must(timesDense(a, must(b.Unsqueeze(1))).SqueezeDim(1))
+	return alone(must(timesDense(a, must(b.Unsqueeze(1))).SqueezeDim(1)))
 }
 
 // bmmSparse multiplies a sparse stack of matrices by one with elements.
@@ -126,7 +126,7 @@ func bmmSparse(c call) *tensor.Tensor {
 	}
 	flat := must(contiguous(b).Reshape(n*inner, columns))
 	terms := apply("mul.Tensor", apply("index_select", flat, 0, int64s(from)), must(a.Sparse().Values.Reshape(-1, 1)))
-	return must(sumInto(n*rows, at, terms).Reshape(n, rows, columns))
+	return alone(must(sumInto(n*rows, at, terms).Reshape(n, rows, columns)))
 }
 
 // scaledSumOf returns beta*t + alpha*u; t is broadcast.
@@ -265,21 +265,22 @@ func mulMatrices(a, b *tensor.Tensor) *tensor.Tensor {
 	bRows, bColumns := cooRows(b)
 	begin := beginnings(bRows, b.Size(0))
 	var at, left, right, rows, columns []int
+	met := make([]int, b.Size(1)) // one more than the place of a column in the row, if it is behind first
 	for i := 0; i < len(aRows); {
 		row, first := aRows[i], len(rows)
-		met := map[int]int{}
+		begun := len(at)
 		for ; i < len(aRows) && aRows[i] == row; i++ {
 			for j := begin[aColumns[i]]; j < begin[aColumns[i]+1]; j++ {
-				place, ok := met[bColumns[j]]
-				if !ok {
+				place := met[bColumns[j]] - 1
+				if place < first {
 					place = len(rows)
-					met[bColumns[j]] = place
+					met[bColumns[j]] = place + 1
 					rows, columns = append(rows, row), append(columns, bColumns[j])
 				}
 				at, left, right = append(at, place), append(left, i), append(right, j)
 			}
 		}
-		mirror(at, columns, first)
+		mirror(at[begun:], columns, first)
 	}
 	terms := apply("mul.Tensor", apply("index_select", a.Sparse().Values, 0, int64s(left)), apply("index_select", b.Sparse().Values, 0, int64s(right)))
 	indices := apply("stack", []*tensor.Tensor{int64s(rows), int64s(columns)}, 0)
@@ -292,7 +293,7 @@ func mirror(at, columns []int, first int) {
 	for i, j := first, last; i < j; i, j = i+1, j-1 {
 		columns[i], columns[j] = columns[j], columns[i]
 	}
-	for k := len(at) - 1; k >= 0 && at[k] >= first; k-- {
+	for k := range at {
 		at[k] = first + last - at[k]
 	}
 }
