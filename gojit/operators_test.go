@@ -198,7 +198,15 @@ func copied(args []value.Value, layout func(*tensor.Tensor) *tensor.Tensor) []va
 	return made
 }
 
+// clone returns a contiguous copy, of a sparse tensor its elements.
 func clone(t *tensor.Tensor) *tensor.Tensor {
+	if t.IsSparse() {
+		out := make([]value.Value, 1)
+		if err := ops.Find("aten::to_dense").Run([]value.Value{value.OfTensor(t), value.None}, out); err != nil {
+			panic(err)
+		}
+		return out[0].Tensor()
+	}
 	c, err := t.Clone(tensor.ContiguousFormat)
 	if err != nil {
 		panic(err)
@@ -251,6 +259,9 @@ func differs(a, b []value.Value) string {
 }
 
 func differentTensors(x, y *tensor.Tensor) string {
+	if x.IsSparse() && y.IsSparse() {
+		x, y = clone(x), clone(y)
+	}
 	if !tensor.SameShape(x.Shape(), y.Shape()) || x.DType() != y.DType() {
 		return fmt.Sprintf("%v of %v, not %v of %v", y.Shape(), y.DType(), x.Shape(), x.DType())
 	}
@@ -483,8 +494,16 @@ func checkOut(t *testing.T, variant *ops.Operator, args, out []value.Value) {
 			return
 		}
 		made, err := tensor.Zeros(v.Tensor().Shape(), v.Tensor().DType())
+		if v.Tensor().IsSparse() {
+			made, err = v.Tensor().Clone(tensor.PreserveFormat)
+		}
 		if err != nil {
 			t.Fatal(err)
+		}
+		if made.IsSparse() {
+			if _, err := attempt(ops.Find("aten::zero_"), []value.Value{value.OfTensor(made)}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		written = append(written, value.OfTensor(made))
 	}
@@ -632,6 +651,9 @@ func weightedSum(out []value.Value) *tensor.Tensor {
 		}
 		if !v.IsTensor() || v.Tensor().DType() != tensor.Float64 {
 			continue
+		}
+		if v.Tensor().IsSparse() {
+			v = value.OfTensor(call("aten::to_dense", v))
 		}
 		n := v.Tensor().Numel()
 		w := make([]float64, n)

@@ -20,6 +20,9 @@ func lend(t *tensor.Tensor, array *C.tj_array) error {
 	if format == nil {
 		return typeErrorf("Got unsupported ScalarType %s", t.DType().CppName())
 	}
+	if t.IsSparse() {
+		return runtimeErrorf("a tensor in the layout %s has no memory to lend. Use Tensor.to_dense() first.", t.Layout())
+	}
 	if t.Device().Type == tensor.Meta {
 		return typeErrorf("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
 	}

@@ -13,6 +13,7 @@ import (
 var tensorFunctions = []function{
 	{schema: "tensor_shape(Tensor self) -> Size", run: tensorShape},
 	{schema: "tensor_dtype(Tensor self) -> dtype", run: tensorDType},
+	{schema: "tensor_layout(Tensor self) -> int", run: tensorLayout},
 	{schema: "tensor_device(Tensor self) -> device", run: tensorDevice},
 	{schema: "tensor_stride(Tensor self, int? dim=None) -> any", run: tensorStride},
 	{schema: "tensor_dim(Tensor self) -> int", run: tensorDim},
@@ -86,9 +87,34 @@ func tensorDevice(c *call) error {
 	return nil
 }
 
+// tensorLayout replies the number of the layout, 0 where the elements are strided.
+func tensorLayout(c *call) error {
+	c.int(int(c.argTensor(0).Layout()))
+	return nil
+}
+
+// refuseCompressed fails for what tensors in a compressed layout do not have.
+func refuseCompressed(t *tensor.Tensor, what string) error {
+	if t.Layout().Compressed() {
+		return runtimeErrorf("Sparse CSR tensors do not have %s", what)
+	}
+	return nil
+}
+
+// refuseSparse fails for tensors without elements in memory.
+func refuseSparse(t *tensor.Tensor) error {
+	if t.IsSparse() {
+		return runtimeErrorf("Cannot access data pointer of Tensor that doesn't have storage")
+	}
+	return nil
+}
+
 // tensorStride replies all strides, or that of one dimension.
 func tensorStride(c *call) error {
 	t := c.argTensor(0)
+	if err := refuseCompressed(t, "strides"); err != nil {
+		return err
+	}
 	if c.isNone(1) {
 		c.ints(kindTuple, t.Strides())
 		return nil
@@ -140,6 +166,9 @@ func tensorOffset(c *call) error {
 }
 
 func tensorDataPtr(c *call) error {
+	if err := refuseSparse(c.argTensor(0)); err != nil {
+		return err
+	}
 	c.int64(int64(uintptr(c.argTensor(0).DataPtr())))
 	return nil
 }
@@ -211,6 +240,9 @@ func tensorToList(c *call) error {
 	t := c.argTensor(0)
 	if t.Dispatches() {
 		return runtimeErrorf(".tolist() is not supported for tensor subclasses.")
+	}
+	if err := refuseSparse(t); err != nil {
+		return err
 	}
 	if t.Device().Type == tensor.Meta {
 		return source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
@@ -308,6 +340,9 @@ func tensorCountApart(c *call) error {
 }
 
 func tensorIsContiguous(c *call) error {
+	if err := refuseCompressed(c.argTensor(0), "is_contiguous"); err != nil {
+		return err
+	}
 	c.bool(c.argTensor(0).IsContiguousFormat(tensor.MemoryFormat(c.argInt(1))))
 	return nil
 }

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from torchjit import _dispatch_classes, _host, _native
-from torchjit._types import Size, device, dtype, dtype_of_class, dtypes, layout, preserve_format, qschemes, strided
+from torchjit._types import _LAYOUTS, Size, device, dtype, dtype_of_class, dtypes, layout, preserve_format, qschemes
 
 _TENSOR_HANDLE = 0
 
@@ -118,7 +118,9 @@ class Tensor(_TensorBase):
     stride = _native.tensor_stride
     storage_offset = _native.tensor_offset
     data_ptr = _native.tensor_data_ptr
-    is_cuda = is_sparse = is_sparse_csr = is_mkldnn = is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = property(lambda self: False)
+    is_cuda = is_mkldnn = is_xpu = is_ipu = is_mps = is_ort = is_vulkan = is_nested = property(lambda self: False)
+    is_sparse = property(lambda self: _native.tensor_layout(self) == 1, doc="Whether the layout is torch.sparse_coo.")
+    is_sparse_csr = property(lambda self: _native.tensor_layout(self) == 2, doc="Whether the layout is torch.sparse_csr.")
     name = None
     names = property(lambda self: (None,) * self.dim(), doc="The names of the dimensions, which have none in this version.")
     is_cpu = property(lambda self: self.device.type == "cpu", doc="Whether the elements are in the memory of the CPU.")
@@ -142,7 +144,8 @@ class Tensor(_TensorBase):
 
     @property
     def layout(self) -> layout:
-        return strided
+        """How the elements are arranged: torch.strided, or a sparse layout."""
+        return _LAYOUTS[_native.tensor_layout(self)]
 
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
@@ -161,8 +164,14 @@ class Tensor(_TensorBase):
         """How a quantized tensor's integers are read. Raises RuntimeError where the tensor is not quantized."""
         return qschemes[("per_tensor_affine", "per_channel_affine", "per_channel_affine_float_qparams")[_native.tensor_qscheme(self)]]
 
+    def to_sparse_coo(self) -> Tensor:
+        """The elements that are not zero, in the layout torch.sparse_coo. See Tensor.to_sparse."""
+        return self.to_sparse()
+
     def is_shared(self) -> builtins.bool:
         """Whether other processes see the memory: they do not."""
+        if self.layout.name != "strided":
+            self.storage()
         return False
 
     def share_memory_(self) -> Tensor:
@@ -214,9 +223,13 @@ class Tensor(_TensorBase):
         if len(args) == 1 and isinstance(args[0], Tensor):
             return args[0].to(self.dtype)
         if len(args) == 1 and not isinstance(args[0], (builtins.int, Size)):
+            if self.layout.name != "strided":
+                raise TypeError(
+                    "SparseTensor.new(sequence) only accepts sizes.  Please use torch.sparse_coo_tensor() or construct a strided tensor and convert it to sparse via to_sparse."
+                )
             return _native.tensor_from_data(_plain(args[0]), self.dtype)
         size = args[0] if len(args) == 1 and isinstance(args[0], Size) else args or (0,)
-        return _native.operator("aten::empty")(list(size), dtype=self.dtype)
+        return _native.operator("aten::empty")(list(size), dtype=self.dtype, layout=self.layout)
 
     def eig(self, eigenvectors: builtins.bool = False) -> Any:
         """Raises RuntimeError: torch.linalg.eig has taken its place; so with the next ones."""
@@ -265,7 +278,7 @@ class Tensor(_TensorBase):
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         if dtype is None:
-            return f"torch.{_TENSOR_CLASSES[self.dtype.name]}"
+            return f"torch.{'' if self.layout.name == 'strided' else 'sparse.'}{_TENSOR_CLASSES[self.dtype.name]}"
         if isinstance(dtype, str):
             dtype = _DTYPES_BY_CLASS[dtype.rpartition(".")[2]]
         if _native.is_tracing():
@@ -476,6 +489,8 @@ class Tensor(_TensorBase):
             _host.trace_warn("Converting a tensor to a NumPy array")
         if _native.tensor_dispatches(self):
             raise RuntimeError(".numpy() is not supported for tensor subclasses.")
+        if _native.tensor_layout(self):
+            raise TypeError(f"can't convert {_LAYOUT_NAMES[self.layout.name]} layout tensor to numpy. Use Tensor.dense() first.")
         if self.is_meta:
             raise TypeError("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
         x = self.detach() if force or not _native.grad_enabled() else self
@@ -534,6 +549,10 @@ class Tensor(_TensorBase):
                 type(self), self.dtype, tuple(self.shape), self.stride(), self.storage_offset(), None, self.device, self.requires_grad,
                 _dispatch_classes.state_of(self),
             )  # fmt: skip
+        if _native.tensor_layout(self):
+            from torchjit._sparse import parts_of, rebuild
+
+            return rebuild, (type(self), *parts_of(self), self.layout.name == "sparse_coo" and self.is_coalesced(), self.requires_grad)
         return _rebuild, (
             type(self),
             self.detach().contiguous().reshape(-1).view(dtypes["uint8"]).numpy().tobytes(),
@@ -688,6 +707,9 @@ _TENSOR_CLASSES = {
     "float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor", "bfloat16": "BFloat16Tensor",
     "uint8": "ByteTensor", "int8": "CharTensor", "int16": "ShortTensor", "int32": "IntTensor", "int64": "LongTensor",
     "bool": "BoolTensor", "complex64": "ComplexFloatTensor", "complex128": "ComplexDoubleTensor",
+}  # fmt: skip
+_LAYOUT_NAMES = {
+    "strided": "Strided", "sparse_coo": "Sparse", "sparse_csr": "SparseCsr", "sparse_csc": "SparseCsc", "sparse_bsr": "SparseBsr", "sparse_bsc": "SparseBsc",
 }  # fmt: skip
 _CONVERSIONS = {
     "uint8": "byte", "int8": "char", "int16": "short", "int32": "int", "int64": "long", "float16": "half", "float32": "float", "float64": "double",

@@ -121,7 +121,7 @@ def _token(class_number: int, code: int) -> Any:
 
 
 class layout(_native.Token):
-    """How a tensor's elements are arranged: torch.strided. The names of other arrangements are there to be compared with."""
+    """How a tensor's elements are arranged: torch.strided, or a sparse layout such as torch.sparse_coo."""
 
     name: str
 
@@ -179,9 +179,9 @@ def _layout(name: str, code: int) -> layout:
 
 
 strided = _layout("strided", 0)
-# What no tensor has.
 sparse_coo, sparse_csr, sparse_csc = _layout("sparse_coo", 1), _layout("sparse_csr", 2), _layout("sparse_csc", 4)
 sparse_bsr, sparse_bsc = _layout("sparse_bsr", 5), _layout("sparse_bsc", 6)
+_LAYOUTS = {kind.code: kind for kind in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc)}
 contiguous_format = memory_format(_MEMORY_FORMAT, 0)
 preserve_format = memory_format(_MEMORY_FORMAT, 1)
 channels_last = memory_format(_MEMORY_FORMAT, 2)

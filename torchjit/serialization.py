@@ -20,8 +20,9 @@ import zipfile
 from typing import Any
 
 from torchjit import _native
+from torchjit._sparse import of_parts, parts_of
 from torchjit._tensor import Tensor
-from torchjit._types import Size, device, dtype, dtypes, qscheme, qschemes
+from torchjit._types import _LAYOUTS, Size, device, dtype, dtypes, layout, qscheme, qschemes, strided
 from torchjit.storage import _NAMES, DTYPE_OF_STORAGE, TypedStorage, storage_of
 
 DEFAULT_PROTOCOL = 2
@@ -40,6 +41,9 @@ class _Global:
 _REBUILD = _Global("torch._utils", "_rebuild_tensor_v2")
 _REBUILD_PARAMETER = _Global("torch._utils", "_rebuild_parameter")
 _REBUILD_QUANTIZED = _Global("torch._utils", "_rebuild_qtensor")
+_REBUILD_SPARSE = _Global("torch._utils", "_rebuild_sparse_tensor")
+_REBUILD_COMPRESSED = _Global("torch._utils", "_rebuild_sparse_csr_tensor")
+_LAYOUT = {kind.name: _Global("torch.serialization", "_get_layout") for kind in _LAYOUTS.values()}
 _DTYPE = {name: _Global("torch", name) for name in dtypes}
 _QSCHEME = {name: _Global("torch", name) for name in qschemes}
 _STORAGE = {name: _Global("torch", prefix + "Storage") for name, prefix in _NAMES.items()}
@@ -62,6 +66,8 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined,misc]
             self.save(_DTYPE[obj.name])
         elif isinstance(obj, qscheme):
             self.save(_QSCHEME[obj._name])
+        elif isinstance(obj, layout):
+            self.save_reduce(_LAYOUT[obj.name], (repr(obj),))
         elif isinstance(obj, (type, types.FunctionType)) and (obj.__module__ or "").split(".")[0] == "torchjit" and "<" not in obj.__qualname__:
             self.save(_Global("torch" + obj.__module__[len("torchjit") :], obj.__qualname__))
         elif isinstance(obj, _native.Function):
@@ -103,6 +109,8 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined,misc]
         hooks: Any = collections.OrderedDict()
         if isinstance(t, Parameter):
             return _REBUILD_PARAMETER, (t.detach(), t.requires_grad, hooks)
+        if t.layout is not strided:
+            return _REBUILD_SPARSE if t.is_sparse else _REBUILD_COMPRESSED, parts_of(t)
         place = (storage_of(t), t.storage_offset(), tuple(t.shape), tuple(t.stride()))
         if t.is_quantized:
             return _REBUILD_QUANTIZED, (*place, _quantizer_of(t), t.requires_grad, hooks)
@@ -260,8 +268,10 @@ def _torch_global(module: str, name: str) -> Any:
     if module == "torch._utils":
         return {
             "_rebuild_tensor": _rebuild_tensor, "_rebuild_tensor_v2": _rebuild_tensor, "_rebuild_parameter": _rebuild_parameter,
-            "_rebuild_qtensor": _rebuild_qtensor,
+            "_rebuild_qtensor": _rebuild_qtensor, "_rebuild_sparse_tensor": of_parts, "_rebuild_sparse_csr_tensor": of_parts,
         }.get(name)  # fmt: skip
+    if (module, name) == ("torch.serialization", "_get_layout"):
+        return _get_layout
     if name in DTYPE_OF_STORAGE and module in ("torch", "torch.storage"):
         return _StorageType(DTYPE_OF_STORAGE[name])
     if module == "torch.storage" and name == "UntypedStorage" or module == "torch" and name == "UntypedStorage":
@@ -302,6 +312,14 @@ def _rebuild_qtensor(storage: Any, offset: int, size: Any, stride: Any, quantize
     if quantizer[0] not in (qschemes["per_channel_affine"], qschemes["per_channel_affine_float_qparams"]):
         raise NotImplementedError(f"a tensor quantized by {quantizer[0]} cannot be loaded by this version of torchjit")
     return torch._make_per_channel_quantized_tensor(raw, *quantizer[1:4])
+
+
+def _get_layout(name: str) -> layout:
+    """The layout of a name such as "torch.sparse_coo"."""
+    found = next((kind for kind in _LAYOUTS.values() if repr(kind) == name), None)
+    if found is None:
+        raise RuntimeError(f"expected the name of a layout, but the file has {name!r}")
+    return found
 
 
 def _rebuild_from_type(function: Any, kind: Any, args: Any, state: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._tensor import Tensor
-from torchjit._types import dtype, dtypes
+from torchjit._types import dtype, dtypes, strided
 
 # The names of element types in the names of classes.
 _NAMES = {
@@ -233,7 +233,9 @@ class UntypedStorage(TypedStorage):
 
 
 def storage_of(t: Tensor) -> TypedStorage:
-    """The memory that t shows."""
+    """The memory that t shows. Raises NotImplementedError for sparse tensors, which show none."""
+    if t.layout is not strided:
+        raise NotImplementedError(f"Cannot access storage of {'SparseTensorImpl' if t.is_sparse else 'SparseCsrTensorImpl'}")
     return TypedStorage(dtype=t.dtype, _bytes=_native.tensor_storage(t))
 
 
@@ -243,7 +245,7 @@ class _TensorType(type):
     _dtype: dtype
 
     def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, Tensor) and x.dtype is cls._dtype
+        return isinstance(x, Tensor) and x.dtype is cls._dtype and x.layout is strided
 
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:
         torch: Any = importlib.import_module("torchjit")

@@ -18,7 +18,7 @@ type tensors = *tensor.Tensor
 var derivatives = map[string]derivative{}
 
 func init() {
-	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives, resampleDerivatives, specialDerivatives, linalgDerivatives, hermitianDerivatives, complexDerivatives, fourierDerivatives, constantDerivatives, copyDerivatives(), normDerivatives} {
+	for _, family := range []map[string]derivative{pointwiseDerivatives, viewDerivatives, reduceDerivatives, matrixDerivatives, networkDerivatives, moveDerivatives, resampleDerivatives, specialDerivatives, linalgDerivatives, hermitianDerivatives, complexDerivatives, fourierDerivatives, constantDerivatives, copyDerivatives(), normDerivatives, sparseDerivatives} {
 		maps.Copy(derivatives, family)
 	}
 }

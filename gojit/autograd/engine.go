@@ -120,6 +120,9 @@ func (p *pass) seedOf(t, g *tensor.Tensor, i int) *tensor.Tensor {
 		if t.Dispatches() {
 			return do(p.emitter, "ones_like", t)
 		}
+		if t.IsSparse() {
+			return do(p.emitter, "ones_like", t)
+		}
 		if t.Device().Type == tensor.Meta {
 			return must(tensor.EmptyMeta(t.Shape(), t.DType()))
 		}
@@ -186,7 +189,10 @@ func (p *pass) send(e edge, g *tensor.Tensor) {
 // sum adds a gradient to one that waits, in its memory where nobody else has it.
 func (p *pass) sum(before, g *tensor.Tensor) *tensor.Tensor {
 	p.room.leave(before)
-	if p.isOwn(before) && before != g && before.DType() == g.DType() && tensor.SameShape(before.Shape(), g.Shape()) {
+	if before.IsSparse() && !g.IsSparse() {
+		before, g = g, before
+	}
+	if !before.IsSparse() && p.isOwn(before) && before != g && before.DType() == g.DType() && tensor.SameShape(before.Shape(), g.Shape()) {
 		return do(p.emitter, "add_.Tensor", before, g)
 	}
 	return do(p.emitter, "add.Tensor", before, g)
@@ -301,6 +307,10 @@ func (p *pass) keep(h *history, g, like *tensor.Tensor) {
 	likeDense := like != nil && like.IsNonOverlappingAndDense()
 	byOperators := p.options.CreateGraph || Tangent(g) != nil || g.Device().Type == tensor.Meta
 	switch {
+	case h.grad != nil && h.grad.IsSparse() && !g.IsSparse():
+		h.setGrad(do(p.emitter, "add.Tensor", g, h.grad))
+	case h.grad == nil && g.IsSparse():
+		h.setGrad(do(p.emitter, "clone", g))
 	case h.grad != nil && p.options.CreateGraph:
 		h.setGrad(do(p.emitter, "add.Tensor", h.grad, g))
 	case h.grad != nil:

@@ -276,6 +276,9 @@ func (f *freezer) findUses(g *ir.Graph) {
 func (f *freezer) mustStay(db *alias.Db, o *value.Object, n *ir.Node) bool {
 	i := o.Class.AttributeIndex(n.StringAttr("name"))
 	v := o.Slots[i]
+	if holdsSparse(v) {
+		return true
+	}
 	if v.Kind() == value.KindObject && v.Object().Class.IsModule {
 		return usedAsValue(n.Output())
 	}
@@ -283,6 +286,25 @@ func (f *freezer) mustStay(db *alias.Db, o *value.Object, n *ir.Node) bool {
 		return true
 	}
 	return types.IsMutable(n.Output().Type()) && db.HasContentWriters(n.Output()) || !ir.IsConstantable(withoutGradient(v))
+}
+
+// holdsSparse reports whether v is a sparse tensor or contains one: those stay attributes.
+func holdsSparse(v value.Value) bool {
+	switch v.Kind() {
+	case value.KindTensor:
+		return v.Tensor().IsSparse()
+	case value.KindList:
+		return slices.ContainsFunc(v.List().Items, holdsSparse)
+	case value.KindTuple:
+		return slices.ContainsFunc(v.Tuple().Items, holdsSparse)
+	case value.KindDict:
+		for _, item := range v.Dict().All {
+			if holdsSparse(item) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // usedAsValue reports whether a module is used for more than its attributes and methods.

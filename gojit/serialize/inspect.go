@@ -166,6 +166,10 @@ func (in *inspector) call(x *pickle.Call, path string, depth int) {
 		}
 		return
 	}
+	if x.Callee.Name == "_rebuild_sparse_tensor" && len(args) > 4 {
+		in.sparse(args, path, depth)
+		return
+	}
 	id, _ := args[0].(*pickle.PersistentID)
 	if id == nil {
 		in.tensors(args[0], path, depth+1)

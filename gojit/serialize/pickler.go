@@ -283,6 +283,9 @@ func (p *pickler) quantizer(q *tensor.Quantizer) error {
 }
 
 func (p *pickler) tensor(t *tensor.Tensor) error {
+	if t.IsSparse() {
+		return p.sparse(t)
+	}
 	if d := t.Device().String(); d != "cpu" {
 		return archiveError("Cannot serialize a tensor on the device %s", d)
 	}

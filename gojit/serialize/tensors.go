@@ -189,6 +189,11 @@ func (u *unpickler) call(x *pickle.Call) (value.Value, error) {
 			return value.None, err
 		}
 		return u.quantized(args.Items)
+	case "torch._utils._rebuild_sparse_tensor":
+		if err := want(5); err != nil {
+			return value.None, err
+		}
+		return u.sparse(args.Items)
 	case "torch._utils._rebuild_parameter":
 		if err := want(2); err != nil {
 			return value.None, err

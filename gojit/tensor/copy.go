@@ -16,6 +16,9 @@ const (
 // Copy stores the elements of src, broadcast and converted, into dst. It fails where the shapes do
 // not broadcast. The tensors may overlap only where they are the same elements.
 func Copy(dst, src *Tensor) error {
+	if dst.IsSparse() || src.IsSparse() {
+		return source.Errorf(source.RuntimeError, source.Range{}, "copy_() between dense and sparse Tensors is not implemented! Found self type = %s and src type = %s", dst.typeName(), src.typeName())
+	}
 	if dst.device.Type == Meta {
 		return nil
 	}
@@ -330,6 +333,9 @@ func (t *Tensor) To(dtype DType) (*Tensor, error) {
 }
 
 func (t *Tensor) convertTo(dtype DType, format MemoryFormat) (*Tensor, error) {
+	if t.IsSparse() {
+		return t.convertSparse(dtype)
+	}
 	if t.device.Type == Meta {
 		return EmptyMetaFormat(t, dtype, format)
 	}

@@ -67,12 +67,6 @@ func ParseDevice(text string) (Device, error) {
 		"Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, ort, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: %s", name)
 }
 
-// Layout says how the elements are arranged. Only Strided tensors exist.
-type Layout uint8
-
-// Strided is the layout of all tensors here.
-const Strided Layout = 0
-
 // MemoryFormat says in which order a result's elements lie in memory.
 type MemoryFormat uint8
 

@@ -6,12 +6,13 @@ import (
 	"torchjit/gojit/source"
 )
 
-// foreign is what a tensor of a class of the host has that few tensors need.
+// foreign is what few tensors need: those of a class of the host, and sparse ones.
 type foreign struct {
 	dispatches bool   // its class runs operators on it
 	wraps      bool   // there are no elements behind it
 	device     Device // that one without elements says it is on
-	keeper     any    // keeps its host object, while only the library holds the tensor
+	sparse     *Sparse
+	keeper     any // keeps its host object, while only the library holds the tensor
 }
 
 // foreignInUse is set for good when the first tensor has a class that runs operators.
@@ -47,7 +48,7 @@ func (t *Tensor) Wraps() bool { return t.foreign != nil && t.foreign.wraps }
 
 // ShownDevice returns the device that t says it is on. The library knows one without elements as a tensor on meta.
 func (t *Tensor) ShownDevice() Device {
-	if t.Wraps() {
+	if t.Wraps() || t.IsSparse() {
 		return t.foreign.device
 	}
 	return t.device

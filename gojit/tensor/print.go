@@ -49,7 +49,16 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 		suffixes = append(suffixes, "device='"+t.device.String()+"'")
 	}
 	size := "size=" + pythonTuple(t.shape)
+	newline := false
 	switch {
+	case t.IsSparse():
+		parts := t.Sparse()
+		body, newline = o.sparseText(parts, len(prefix)), parts.Layout == SparseCOO
+		suffixes = append(suffixes[:0], size, "nnz="+strconv.Itoa(parts.NNZ()))
+		if !isDefault {
+			suffixes = append(suffixes, "dtype=torch."+t.dtype.String())
+		}
+		suffixes = append(suffixes, "layout=torch."+parts.Layout.String())
 	case t.device.Type == Meta:
 		suffixes = append(suffixes, size)
 		if t.dtype != DefaultDType() {
@@ -83,7 +92,28 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 	} else if t.requiresGrad {
 		suffixes = append(suffixes, "requires_grad=True")
 	}
-	return o.addSuffixes(prefix+body, append(suffixes, more...), len(prefix))
+	suffixes = append(suffixes, more...)
+	return o.addSuffixes(prefix+body, suffixes, len(prefix), newline)
+}
+
+// sparseText shows the parts of a sparse tensor, one below the other.
+func (o PrintOptions) sparseText(s *Sparse, indent int) string {
+	names := map[bool][2]string{true: {"crow_indices", "col_indices"}, false: {"ccol_indices", "row_indices"}}[s.Layout.ByRows()]
+	parts := []string{o.partText(names[0], s.Indices, indent), "", o.partText("values", s.Values, indent)}
+	if s.Layout == SparseCOO {
+		parts = []string{o.partText("indices", s.Indices, indent), parts[2]}
+	} else {
+		parts[1] = o.partText(names[1], s.Plain, indent)
+	}
+	return strings.Join(parts, ",\n"+strings.Repeat(" ", indent))
+}
+
+func (o PrintOptions) partText(name string, t *Tensor, indent int) string {
+	prefix := name + "=tensor("
+	if t.numel == 0 {
+		return prefix + "[], size=" + pythonTuple(t.shape) + ")"
+	}
+	return prefix + o.tensorText(t, indent+len(prefix)) + ")"
 }
 
 // quantizerText is how the integers of a quantized tensor are read.
@@ -116,12 +146,13 @@ func vectorText[T Element](o PrintOptions, numbers []T) string {
 	return t.ReprWith(o, "")
 }
 
-func (o PrintOptions) addSuffixes(text string, suffixes []string, indent int) string {
+// addSuffixes puts them behind a text, the first one on a line of its own where newline is set.
+func (o PrintOptions) addSuffixes(text string, suffixes []string, indent int, newline bool) string {
 	line := len(text) - strings.LastIndexByte(text, '\n') + 1
 	for _, s := range suffixes {
-		if line+len(s)+2 > o.LineWidth {
+		if newline || line+len(s)+2 > o.LineWidth {
 			text += ",\n" + strings.Repeat(" ", indent) + s
-			line = indent + len(s)
+			line, newline = indent+len(s), false
 		} else {
 			text += ", " + s
 			line += len(s) + 2
@@ -319,6 +350,9 @@ func (p *printer) vector(t *Tensor, indent int) string {
 // CppString returns the form that C++ streams and print in a compiled program give: rows of
 // numbers and a line with type and sizes. Complex elements show their real part.
 func (t *Tensor) CppString() string {
+	if t.IsSparse() {
+		return "[ Sparse" + map[bool]string{true: "Csr"}[t.Layout().Compressed()] + "CPU" + strings.TrimSuffix(t.dtype.TensorClass(), "Tensor") + "Type{" + strings.Trim(FormatShape(t.shape), "[]") + "} ]"
+	}
 	var b strings.Builder
 	real := t
 	if t.device.Type != Meta {

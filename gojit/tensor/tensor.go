@@ -33,7 +33,7 @@ type Tensor struct {
 	holders      holders
 	versions     *atomic.Uint32 // counts writes in place of t and its views; nil where the storage counts
 	pyObject     uintptr        // the Python wrapper, borrowed; 0 where there is none
-	foreign      *foreign       // of a class of the host, else nil
+	foreign      *foreign       // what few tensors have, else nil
 	dims         [2 * inlineDims]int
 }
 
@@ -229,8 +229,8 @@ func (t *Tensor) derive(n int) *Tensor {
 		v.base = t
 	}
 	v.generation = v.base.generation
-	if t.Wraps() {
-		v.foreign = &foreign{wraps: true, device: t.foreign.device}
+	if t.foreign != nil && (t.foreign.wraps || t.foreign.sparse != nil) {
+		v.foreign = &foreign{wraps: t.foreign.wraps, device: t.foreign.device, sparse: t.foreign.sparse}
 	}
 	if t.borrowed {
 		v.borrowed = true
@@ -501,7 +501,10 @@ func FromScalar(value Scalar, dtype DType) *Tensor {
 
 // Item returns the only element. It fails where there is not exactly one.
 func (t *Tensor) Item() (Scalar, error) {
-	if t.device.Type == Meta {
+	if t.IsSparse() && t.numel == 1 {
+		return t.sparseItem()
+	}
+	if t.device.Type == Meta && !t.IsSparse() {
 		return Scalar{}, source.Errorf(source.NotImplementedError, source.Range{}, "Could not run 'aten::_local_scalar_dense' with arguments from the 'Meta' backend: tensors on the device meta have no elements.")
 	}
 	if t.numel != 1 {

@@ -51,6 +51,9 @@ func equalTensors(a, b *tensor.Tensor) bool {
 	if a.DType() != b.DType() || !tensor.SameShape(a.Shape(), b.Shape()) || a.RequiresGrad() != b.RequiresGrad() || !equalQuantizers(a.Quantizer(), b.Quantizer()) {
 		return false
 	}
+	if a.IsSparse() || b.IsSparse() {
+		return a.IsSparse() && b.IsSparse() && equalParts(a.Sparse(), b.Sparse())
+	}
 	x, err := a.Contiguous()
 	if err != nil {
 		return false
@@ -60,6 +63,14 @@ func equalTensors(a, b *tensor.Tensor) bool {
 		return false
 	}
 	return string(elements(x)) == string(elements(y))
+}
+
+// equalParts compares what sparse tensors are made of.
+func equalParts(a, b *tensor.Sparse) bool {
+	if a.Layout != b.Layout || a.Coalesced != b.Coalesced || a.Plain != nil && !equalTensors(a.Plain, b.Plain) {
+		return false
+	}
+	return equalTensors(a.Indices, b.Indices) && equalTensors(a.Values, b.Values)
 }
 
 func equalQuantizers(a, b *tensor.Quantizer) bool {

@@ -54,6 +54,9 @@ func TypeOf(v Value) types.Type {
 // CompleteType returns the type of a tensor with all that is known of it.
 func CompleteType(t *tensor.Tensor) types.Type {
 	dims, grad := t.Dim(), t.RequiresGrad()
+	if t.IsSparse() { // types say nothing of sizes in other layouts
+		return &types.TensorInfo{DType: t.DType().String(), Device: t.ShownDevice().String(), RequiresGrad: &grad}
+	}
 	info := &types.TensorInfo{DType: t.DType().String(), Device: t.Device().String(), Dims: &dims, RequiresGrad: &grad,
 		Sizes: append([]int{}, t.Shape()...)}
 	if dims > 0 {

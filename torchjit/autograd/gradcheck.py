@@ -36,12 +36,17 @@ def gradcheck(
 
     Each gradient must lie within atol + rtol*|difference|. The real and the imaginary part of a complex result are functions of
     their own; the gradient by a complex input is the derivative by its real part plus i times that by its imaginary part. The
-    fast mode checks everything too. Raises GradcheckError, or returns False where raise_exception is off.
+    fast mode checks everything too. A sparse input, for which check_sparse_nnz must be set, is changed where it has values. Raises
+    GradcheckError, or returns False where raise_exception is off.
     """
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     _check_inputs(inputs)
     try:
+        if not check_sparse_nnz and any(isinstance(x, Tensor) and x.layout.name != "strided" for x in inputs):
+            raise GradcheckError("gradcheck expects all tensor inputs are dense when check_sparse_nnz is set to False.")
         outputs = _outputs(func, inputs)
+        if any(o.layout.name != "strided" for o in outputs):
+            raise ValueError("Sparse output is not supported at gradcheck yet. Please call to_dense() on the output of fn for gradcheck.")
         if not [o for o in outputs if o.requires_grad]:
             _check_constant(func, inputs, outputs, eps)
         for number, output in enumerate(outputs):
@@ -138,7 +143,7 @@ def _gradients(output: Any, seed: complex, inputs: Any) -> list[Any]:
         given[k] = seed
         grads = torch.autograd.grad(output, [x for _, x in leaves], given.view(output.shape), retain_graph=True, allow_unused=True)
         for column, g, (_, x) in zip(columns, grads, leaves):
-            column.append(torch.zeros_like(x.detach()) if g is None else g.detach())
+            column.append((torch.zeros_like(x.detach()) if g is None else g.detach()).to_dense())
     return [
         torch.stack([c.reshape(-1) for c in column], 1) if column else torch.zeros(x.numel(), 0, dtype=x.dtype)
         for column, (_, x) in zip(columns, leaves)
@@ -173,10 +178,13 @@ def _differences(func: Any, inputs: Any, number: int, seed: complex, x: Any, eps
     """The rows of central differences of a part of an output, one for each element of x."""
     torch: Any = importlib.import_module("torchjit")
     rows = []
-    data = x.detach()
+    data, places = _elements(x.detach())
     with torch.no_grad():
-        for index in range(data.numel()):
-            at = _unravel(index, data.shape)
+        for index in range(x.numel()):
+            at = places.get(index) if places is not None else _unravel(index, data.shape)
+            if at is None:
+                rows.append(torch.zeros_like(_part(_outputs(func, inputs)[number].detach(), seed)).reshape(-1))
+                continue
             old = data[at].clone()
             row: Any = 0
             for unit in (1, 1j) if x.is_complex() else (1,):
@@ -189,6 +197,22 @@ def _differences(func: Any, inputs: Any, number: int, seed: complex, x: Any, eps
             data[at] = old
             rows.append(row)
     return torch.stack(rows) if rows else torch.zeros(0, 0, dtype=x.dtype)
+
+
+def _elements(x: Any) -> tuple[Any, dict[int, tuple[int, ...]] | None]:
+    """What of x can be changed: x itself, or the values of a sparse tensor, with their indices by the numbers of the elements."""
+    if x.layout.name == "strided":
+        return x, None
+    torch: Any = importlib.import_module("torchjit")
+    sparse: Any = importlib.import_module("torchjit._sparse")
+    values = x._values() if x.is_sparse else x.values()
+    kind, parts = sparse.parts_of(x)
+    numbers = torch.arange(1, values.numel() + 1).view(values.shape)
+    found = sparse.of_parts(kind, (*parts[:-2], numbers, parts[-1])).to_dense().reshape(-1).tolist()
+    places = {index: _unravel(k - 1, values.shape) for index, k in enumerate(found) if k}
+    if len(places) != values.numel():
+        raise ValueError("gradcheck expects sparse inputs that are coalesced")
+    return values, places
 
 
 def _unravel(index: int, shape: Any) -> tuple[int, ...]:

@@ -321,9 +321,11 @@ def _python_builtins() -> dict[int, str]:
     table = _tables.get("builtins")
     if table is None:
         import torchjit
-        from torchjit import _C, _creation, _functions
+        from torchjit import _C, _creation, _functions, _sparse, sparse
 
         table = {id(f): "aten::" + f.__name__ for f in _functions.OPERATORS}
+        table.update({id(constructor): "aten::" + constructor.__name__ for constructor in _sparse.CONSTRUCTORS})
+        table.update({id(function): "aten::" + operator for function, operator in sparse.OPERATORS.items()})
         for f in ("tensor", "as_tensor"):
             table[id(getattr(_creation, f))] = "aten::" + f
         for f in ("is_floating_point", "is_complex", "numel", "manual_seed"):

@@ -192,6 +192,10 @@ def _constant_difference(mine: list[_Node], theirs: list[_Node]) -> str | None:
 
 def _difference(a: Tensor, b: Tensor, tolerance: float) -> str | None:
     """What is different between two tensors, None where they are close."""
+    if a.layout is not b.layout:
+        return f"The values for attribute 'layout' do not match: {a.layout} != {b.layout}."
+    if a.layout.name != "strided":
+        a, b = a.to_dense(), b.to_dense()
     if a.is_quantized:
         a = a.dequantize()
     if b.is_quantized:

@@ -12,6 +12,8 @@ from torchjit.optim.optimizer import Optimizer, check_betas, decayed, nonnegativ
 class Adam(Optimizer):
     """Adaptive moments (Kingma and Ba); weight_decay is added to the gradient."""
 
+    takes_sparse = False
+    refusal_of_sparse: str | None = "Adam does not support sparse gradients, please consider SparseAdam instead"
     by_parts = True
     tensor_counts = ("step",)
 
@@ -73,6 +75,8 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam whose weight_decay shrinks the parameters themselves (Loshchilov and Hutter)."""
 
+    refusal_of_sparse = None
+
     def __init__(
         self,
         params: Any,
@@ -102,6 +106,7 @@ class AdamW(Adam):
 class NAdam(Optimizer):
     """Adam with Nesterov's momentum (Dozat)."""
 
+    takes_sparse = False
     tensor_counts = ("step", "mu_product")
 
     def __init__(
@@ -145,6 +150,7 @@ class NAdam(Optimizer):
 class RAdam(Optimizer):
     """Adam that waits until the variance of its steps is known (Liu and others)."""
 
+    takes_sparse = False
     tensor_counts = ("step",)
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchjit as torch
-from torchjit.optim.optimizer import Optimizer, check_betas, decayed, nonnegative, parameters_of
+from torchjit.optim.optimizer import Optimizer, at_places_of, check_betas, decayed, nonnegative, parameters_of
 
 
 def _filled(p: Any, x: float) -> Any:
@@ -15,6 +15,7 @@ def _filled(p: Any, x: float) -> Any:
 class RMSprop(Optimizer):
     """Gradients divided by the root of the running mean of their squares (Hinton)."""
 
+    takes_sparse = False
     by_parts = True
 
     def __init__(
@@ -99,15 +100,29 @@ class Adagrad(Optimizer):
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         state["step"] += 1
+        if grad.is_sparse:
+            self._update_sparse(p, grad.coalesce(), state, group)
+            return
         grad = decayed(p, grad, group)
         rate = group["lr"] / (1 + (state["step"].item() - 1) * group["lr_decay"])
         state["sum"].addcmul_(grad, grad, value=1)
         p.addcdiv_(grad, state["sum"].sqrt().add_(group["eps"]), value=-rate)
 
+    def _update_sparse(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """The step where the gradient has values alone."""
+        if group["weight_decay"] != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        rate = group["lr"] / (1 + (state["step"].item() - 1) * group["lr_decay"])
+        values = grad._values()
+        state["sum"].add_(at_places_of(grad, values.pow(2)))
+        root = state["sum"].sparse_mask(grad)._values().sqrt_().add_(group["eps"])
+        p.add_(at_places_of(grad, values / root), alpha=-rate)
+
 
 class Adadelta(Optimizer):
     """Steps in the units of the parameters, by running means of squares of gradients and steps (Zeiler)."""
 
+    takes_sparse = False
     by_parts = True
 
     def __init__(
@@ -144,6 +159,7 @@ class Adadelta(Optimizer):
 class Adamax(Optimizer):
     """Adam with the largest gradient in place of the root mean square (Kingma and Ba)."""
 
+    takes_sparse = False
     by_parts = True
     tensor_counts = ("step",)
 
@@ -180,6 +196,7 @@ class Adamax(Optimizer):
 class Rprop(Optimizer):
     """Steps by the signs of gradients, longer while these stay the same (Riedmiller and Braun)."""
 
+    takes_sparse = False
     by_parts = True
 
     def __init__(

@@ -39,11 +39,21 @@ def decayed(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
     return grad.add(p, alpha=group["weight_decay"]) if group["weight_decay"] != 0 else grad
 
 
+def at_places_of(grad: Tensor, values: Tensor) -> Tensor:
+    """A sparse tensor with other values at the places of a sparse gradient, which is coalesced."""
+    return torch._sparse_coo_tensor_unsafe(grad._indices(), values, grad.shape)._coalesced_(True)
+
+
 class Optimizer:
     """Changes parameters by their gradients. Subclasses write update.
 
     params: tensors, or dictionaries with "params" and options that differ from the defaults.
     """
+
+    takes_sparse = True
+    """Whether update knows sparse gradients; refusal_of_sparse is what is said where it does not."""
+
+    refusal_of_sparse: str | None = None
 
     by_parts = False
     """Whether update sees a complex parameter as its real and imaginary parts."""
@@ -175,6 +185,8 @@ class Optimizer:
         if self.by_parts and p.is_complex():
             self._update_by_parts(p, grad, group)
         else:
+            if not self.takes_sparse and grad.is_sparse:
+                raise RuntimeError(self.refusal_of_sparse or f"{type(self).__name__} does not support sparse gradients")
             self.update(p, grad, self.state[p], group)
 
     def _update_by_parts(self, p: Tensor, grad: Tensor, group: dict[str, Any]) -> None:

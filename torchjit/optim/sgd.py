@@ -47,6 +47,7 @@ class SGD(Optimizer):
 class ASGD(Optimizer):
     """Descent whose steps become shorter, with the average of the parameters in state["ax"] (Polyak and Juditsky)."""
 
+    takes_sparse = False
     tensor_counts = ("step", "eta", "mu")
 
     def __init__(

@@ -264,6 +264,13 @@ class NumberPair(Pair):
         return ("rtol", "atol", "equal_nan", "check_dtype")
 
 
+# What the places in a compressed layout are told by.
+_COMPRESSED = {
+    **dict.fromkeys((torch.sparse_csr, torch.sparse_bsr), ("crow_indices", "col_indices")),
+    **dict.fromkeys((torch.sparse_csc, torch.sparse_bsc), ("ccol_indices", "row_indices")),
+}
+
+
 class TensorLikePair(Pair):
     """Two tensors, or what tensors are made of."""
 
@@ -296,7 +303,7 @@ class TensorLikePair(Pair):
             raise UnsupportedInputs() from None
 
     def _check_supported(self, tensor: Any, *, id: tuple[Any, ...]) -> None:
-        if tensor.layout is not torch.strided:
+        if tensor.layout not in (torch.strided, torch.sparse_coo, *_COMPRESSED):
             raise ErrorMeta(ValueError, f"Unsupported tensor layout {tensor.layout}", id=id)
 
     def compare(self) -> None:
@@ -316,18 +323,29 @@ class TensorLikePair(Pair):
         for name in ("layout", "device", "dtype"):
             if getattr(self, "check_" + name):
                 differ(name, getattr(actual, name), getattr(expected, name))
-        if self.check_stride:
+        if self.check_is_coalesced and actual.is_sparse and expected.is_sparse:
+            differ("is_coalesced()", actual.is_coalesced(), expected.is_coalesced())
+        if self.check_stride and actual.layout is torch.strided:
             differ("stride()", actual.stride(), expected.stride())
 
     def _equalize_attributes(self, actual: Any, expected: Any) -> tuple[Any, Any]:
-        """The tensors with one element type."""
+        """The tensors with one element type and layout."""
         if actual.dtype != expected.dtype:
             dtype = torch.promote_types(actual.dtype, expected.dtype)
             actual, expected = actual.to(dtype), expected.to(dtype)
+        if actual.layout is not expected.layout:
+            return actual.to_dense(), expected.to_dense()
+        if actual.is_sparse and actual.is_coalesced() != expected.is_coalesced():
+            actual, expected = actual.coalesce(), expected.coalesce()
         return actual, expected
 
     def _compare_values(self, actual: Any, expected: Any) -> None:
-        compare = self._compare_quantized_values if actual.is_quantized else self._compare_regular_values_close
+        if actual.is_quantized:
+            compare = self._compare_quantized_values
+        elif actual.layout is torch.strided:
+            compare = self._compare_regular_values_close
+        else:
+            compare = self._compare_sparse_values
         compare(actual.detach(), expected.detach(), rtol=self.rtol, atol=self.atol, equal_nan=self.equal_nan)
 
     def _compare_quantized_values(self, actual: Any, expected: Any, *, rtol: float, atol: float, equal_nan: bool) -> None:
@@ -335,6 +353,21 @@ class TensorLikePair(Pair):
             actual.dequantize(), expected.dequantize(), rtol=rtol, atol=atol, equal_nan=equal_nan,
             identifier=lambda default: f"Quantized {default.lower()}",
         )  # fmt: skip
+
+    def _compare_sparse_values(self, actual: Any, expected: Any, *, rtol: float, atol: float, equal_nan: bool) -> None:
+        """Compares the places and the values of tensors of one layout."""
+        if actual.is_sparse:
+            kind, parts, values = "COO", ("_indices",), "_values"
+        else:
+            kind, parts, values = actual.layout.name[len("sparse_") :].upper(), _COMPRESSED[actual.layout], "values"
+        if actual._nnz() != expected._nnz():
+            text = f"The number of specified values in sparse {kind} tensors does not match: {actual._nnz()} != {expected._nnz()}"
+            raise self._make_error_meta(AssertionError, text)
+        for part in parts:
+            self._compare_regular_values_equal(getattr(actual, part)(), getattr(expected, part)(), identifier=f"Sparse {kind} {part.strip('_')}")
+        self._compare_regular_values_close(
+            getattr(actual, values)(), getattr(expected, values)(), rtol=rtol, atol=atol, equal_nan=equal_nan, identifier=f"Sparse {kind} values"
+        )
 
     def _compare_regular_values_equal(self, actual: Any, expected: Any, *, equal_nan: bool = False, identifier: _Identifier = None) -> None:
         self._compare_regular_values_close(actual, expected, rtol=0, atol=0, equal_nan=equal_nan, identifier=identifier)

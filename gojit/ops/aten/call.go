@@ -27,9 +27,15 @@ func entry(name string, takesMeta bool, body func(c call)) ops.Operator {
 	l := &loan{name: name}
 	return ops.Operator{Name: name, Run: func(args, out []value.Value) (err error) {
 		defer source.Catch(&err)
-		if !takesMeta && hasMeta(args) {
-			runOnZeros(name, body, args, out)
-			return nil
+		if (!takesMeta || tensor.SparseInUse()) && hasMeta(args) {
+			if hasSparse(args) {
+				runSparse(name, body, call{args, out})
+				return nil
+			}
+			if !takesMeta {
+				runOnZeros(name, body, args, out)
+				return nil
+			}
 		}
 		if given := l.of(args); given != nil {
 			body(call{given, out})

@@ -45,7 +45,7 @@ type makeLike struct {
 // options reads dtype, layout, device and pin_memory, which start at argument i.
 func (c call) options(i int, dtype tensor.DType, device tensor.Device) makeLike {
 	o := makeLike{c.dtypeOr(i, dtype), c.deviceOr(i+2, device)}
-	check(c.isNone(i+1) || c.int(i+1) == 0, "layout %d is not supported: tensors are strided", c.intOr(i+1, 0))
+	check(!c.wantsSparse(i), "the operator makes no tensors in the layout %s", c.layoutOf(i, tensor.Strided))
 	checkDevice(o.device)
 	return o
 }

@@ -10,6 +10,9 @@ import (
 // creating defines an overload that makes a tensor of a shape with options from argument i on.
 func creating(name string, i int, f func(c call, o makeLike) *tensor.Tensor) definition {
 	return giving(name, func(c call) *tensor.Tensor {
+		if c.wantsSparse(i) {
+			return c.sparseOfOptions(name, i)
+		}
 		o := c.options(i, tensor.DefaultDType(), tensor.Device{})
 		return o.placed(f(c, o))
 	})
@@ -26,6 +29,9 @@ func (o makeLike) placed(t *tensor.Tensor) *tensor.Tensor {
 // creatingLike defines an overload that makes a tensor after the first argument.
 func creatingLike(name string, i int, f func(c call, o makeLike, like *tensor.Tensor) *tensor.Tensor) definition {
 	return giving(name, func(c call) *tensor.Tensor {
+		if c.wantsSparse(i) {
+			return c.sparseOfOptions(name, i)
+		}
 		like := c.tensor(0)
 		o := c.options(i, like.DType(), like.Device())
 		return o.placed(f(c, o, like))
@@ -227,6 +233,9 @@ var createFamily = slices.Concat([]definition{
 	creating("zeros", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(0)) }),
 	creating("ones", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(1)) }),
 	giving("full", func(c call) *tensor.Tensor {
+		if c.wantsSparse(2) {
+			return c.sparseOfOptions("full", 2)
+		}
 		o := c.options(2, fullType(c, 2, c.scalar(1)), tensor.Device{})
 		return o.full(c.ints(0), c.scalar(1))
 	}),

@@ -49,7 +49,7 @@ func (l *loan) allowed() bool {
 	state := l.state.Load()
 	if state == unknownLoan {
 		state = borrowsNothing
-		if o := ops.Find(l.name); o != nil && !o.Schema().IsMutable() && !slices.ContainsFunc(o.Schema().Returns, func(a schema.Argument) bool { return a.Alias != nil }) {
+		if o := ops.Find(l.name); o != nil && !keepsParts(l.name) && !o.Schema().IsMutable() && !slices.ContainsFunc(o.Schema().Returns, func(a schema.Argument) bool { return a.Alias != nil }) {
 			state = borrows
 		}
 		l.state.Store(state)

@@ -98,7 +98,7 @@ func readsElements(name string, args []value.Value) string {
 			raise(source.NotImplementedError, "Cannot inplace into non-meta tensor with meta tensor argument")
 		}
 	}
-	if ops.DependsOnElements(name) {
+	if ops.DependsOnElements(name) || makesSparse(name) {
 		return name
 	}
 	return ""

@@ -103,6 +103,7 @@ func Families() []Family {
 		{"Quantization", quantizeFamily, false},
 		{"Detection", detectionFamily, false},
 		{"Lists of tensors", foreachFamily, false},
+		{"Sparse tensors", sparseFamily, false},
 	}
 }
 
