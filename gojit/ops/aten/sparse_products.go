@@ -1,7 +1,7 @@
 package aten
 
 import (
-	"sort"
+	"slices"
 
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
@@ -201,7 +201,7 @@ func sspaddmmOf(t, a, b *tensor.Tensor, beta, alpha value.Value) *tensor.Tensor 
 	check(a.Size(1) == b.Size(0), "sspaddmm: Argument #3: Expected dim 0 size %d, got %d", a.Size(1), b.Size(0))
 	check(t.Size(0) == a.Size(0), "sspaddmm: Argument #1: Expected dim 0 size %d, got %d", a.Size(0), t.Size(0))
 	check(t.Size(1) == b.Size(1), "sspaddmm: Argument #1: Expected dim 1 size %d, got %d", b.Size(1), t.Size(1))
-	rows := usedRows(a)
+	rows := filledRows(a)
 	product := apply("index_select", timesDense(a, b), 0, int64s(rows))
 	shape := []int{t.Size(0), t.Size(1)}
 	places := zeros([]int{2, len(rows) * shape[1]}, tensor.Int64)
@@ -223,19 +223,12 @@ func sspaddmmOf(t, a, b *tensor.Tensor, beta, alpha value.Value) *tensor.Tensor 
 	return coo(shape, apply("cat", []*tensor.Tensor{s.Indices, places}, 1), apply("cat", []*tensor.Tensor{old, values}, 0), false)
 }
 
-// usedRows returns the rows of a matrix that have places, in order.
-func usedRows(t *tensor.Tensor) []int {
+// filledRows returns the rows of a matrix that have places, in order.
+func filledRows(t *tensor.Tensor) []int {
 	rows, _ := cooRows(t)
-	seen := map[int]bool{}
-	var used []int
-	for _, r := range rows {
-		if !seen[r] {
-			seen[r] = true
-			used = append(used, r)
-		}
-	}
-	sort.Ints(used)
-	return used
+	rows = slices.Clone(rows)
+	slices.Sort(rows)
+	return slices.Compact(rows)
 }
 
 // hspmm returns the product of a sparse and a dense matrix, with one sparse dimension: the rows that have places.
@@ -244,7 +237,7 @@ func hspmm(c call) *tensor.Tensor {
 	requireCOO("hspmm", a)
 	check(sparseDims(a) == 2 && b.Dim() == 2, "hspmm: Argument #2: matrices expected, got %dD tensor", sparseDims(a))
 	check(a.Size(1) == b.Size(0), "hspmm: Argument #3: Expected dim 0 size %d, got %d", a.Size(1), b.Size(0))
-	rows := usedRows(a)
+	rows := filledRows(a)
 	places := must(int64s(rows).Unsqueeze(0))
 	return coo([]int{a.Size(0), b.Size(1)}, places, apply("index_select", timesDense(a, b), 0, int64s(rows)), false)
 }
