@@ -40,6 +40,7 @@ func NewProgram(v *Device, k *kernel.Kernel) (*Program, error) {
 		return nil, err
 	}
 	runtime.AddCleanup(p, func(module uintptr) {
+		_ = v.Synchronize() // the device may still run it
 		_ = v.do(func() error { return v.driver.check("cuModuleUnload", v.driver.cuModuleUnload(module)) })
 	}, p.module)
 	return p, nil
@@ -92,6 +93,7 @@ func (p *Program) Run(tensors []*tensor.Tensor, params []tensor.Scalar) error {
 	}
 	err = p.device.do(func() error { return p.launch(w) })
 	runtime.KeepAlive(tensors)
+	runtime.KeepAlive(p) // its module is unloaded once nobody holds it
 	return err
 }
 

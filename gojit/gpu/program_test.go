@@ -239,6 +239,35 @@ func TestDivisionByZero(t *testing.T) {
 	}
 }
 
+// TestModulesStayWhileTheyRun collects garbage while a program runs that nobody needs afterwards.
+func TestModulesStayWhileTheyRun(t *testing.T) {
+	v := hostDevice(t)
+	b := kernel.NewBuilder()
+	b.Output(b.Unary(kernel.Tanh, b.Input(tensor.Float64, tensor.Float64)), tensor.Float64)
+	p, err := NewProgram(v, b.Kernel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, x := must(v.Empty([]int{1 << 19}, tensor.Float64)), must(v.Upload(must(tensor.Zeros([]int{1 << 19}, tensor.Float64))))
+	done := make(chan error)
+	go func(p *Program) { done <- p.Run([]*tensor.Tensor{out, x}, nil) }(p)
+	p = nil
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := must(v.Download(out)).At(1 << 18).Float64(); got != 0 {
+				t.Fatalf("tanh(0) is %v", got)
+			}
+			return
+		default:
+			runtime.GC()
+		}
+	}
+}
+
 // TestMemoryIsGivenBack looks for the memory of tensors that nobody holds.
 func TestMemoryIsGivenBack(t *testing.T) {
 	v := hostDevice(t)

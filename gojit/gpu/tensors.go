@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"runtime"
 	"unsafe"
 
 	"torchjit/gojit/source"
@@ -47,9 +48,11 @@ func (v *Device) Upload(t *tensor.Tensor) (*tensor.Tensor, error) {
 		return made, err
 	}
 	d := v.driver
-	return made, v.do(func() error {
+	err = v.do(func() error {
 		return d.check("cuMemcpyHtoD", d.cuMemcpyHtoD_v2(pointer(uintptr(made.DataPtr())), t.DataPtr(), uint64(t.Numel()*t.DType().Size())))
 	})
+	runtime.KeepAlive(t)
+	return made, err
 }
 
 // Download copies a contiguous tensor of the device to the processor.
@@ -62,7 +65,9 @@ func (v *Device) Download(t *tensor.Tensor) (*tensor.Tensor, error) {
 		return made, err
 	}
 	d := v.driver
-	return made, v.do(func() error {
+	err = v.do(func() error {
 		return d.check("cuMemcpyDtoH", d.cuMemcpyDtoH_v2(made.DataPtr(), pointer(uintptr(t.DataPtr())), uint64(t.Numel()*t.DType().Size())))
 	})
+	runtime.KeepAlive(t) // its memory goes back once nobody holds it
+	return made, err
 }
