@@ -60,51 +60,25 @@ func (r *runner) recordedFor(k kinds, shape []int, tensors []*tensor.Tensor, num
 			key.whole |= 1 << i
 		}
 	}
-	d, ok := r.findRecorded(key)
+	d, ok := r.recorded.find(key)
 	if !ok {
 		d = r.makeRecorded(key, tensors, numbers)
 	}
 	return d
 }
 
-func (r *runner) findRecorded(key recordedKey) (*recorded, bool) {
-	if known := r.recorded.Load(); known != nil {
-		for _, d := range *known {
-			if d.key == key {
-				if d.stages == nil {
-					return nil, true
-				}
-				return d, true
-			}
-		}
-	}
-	return nil, false
-}
-
 // makeRecorded finds out whether the group is differentiated in kernels, and keeps the answer.
 func (r *runner) makeRecorded(key recordedKey, tensors []*tensor.Tensor, numbers []tensor.Scalar) *recorded {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if d, ok := r.findRecorded(key); ok {
+	d, full := r.recorded.add(key, func() *recorded {
+		d := &recorded{runner: r, key: key}
+		if err := d.prepare(tensors, numbers); err != nil {
+			r.tell("gradients: " + err.Error())
+			return nil
+		}
 		return d
-	}
-	var all []*recorded
-	if known := r.recorded.Load(); known != nil {
-		all = append(all, *known...)
-	}
-	if len(all) == mostKinds {
-		logf("%s: more than %d combinations of types with gradients", r.node.Range, mostKinds)
-		return nil
-	}
-	d := &recorded{runner: r, key: key}
-	if err := d.prepare(tensors, numbers); err != nil {
-		r.tell("gradients: " + err.Error())
-		d.stages = nil
-	}
-	all = append(all, d)
-	r.recorded.Store(&all)
-	if d.stages == nil {
-		return nil
+	})
+	if full {
+		r.tell("there are too many combinations of types with gradients")
 	}
 	return d
 }

@@ -1,7 +1,6 @@
 package fuser
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"torchjit/gojit/autograd"
@@ -15,9 +14,6 @@ import (
 
 // mostNumbers is how many numbers a group takes.
 const mostNumbers = 8
-
-// mostKinds bounds the combinations of types that a group has kernels for.
-const mostKinds = 16
 
 // disabled says that all nodes run one by one.
 var disabled atomic.Bool
@@ -44,18 +40,11 @@ type runner struct {
 	node    *ir.Node
 	nodes   []*ir.Node
 	results []*ir.Value
-	tensors []bool // which inputs are tensors; the others are numbers
-	known   atomic.Pointer[[]entry]
-	mu      sync.Mutex
+	tensors []bool                   // which inputs are tensors; the others are numbers
+	known   kept[uint64, aten.Fused] // by types
 
-	recorded atomic.Pointer[[]*recorded]
+	recorded kept[recordedKey, recorded]
 	reducer  *reducer // that runs these nodes, or nil
-}
-
-// entry is the kernel for one combination of types; nil where there is none.
-type entry struct {
-	key   uint64
-	fused *aten.Fused
 }
 
 // kinds is what a kernel is made for: element types and kinds of numbers, and the tensors through which gradients go.
@@ -113,7 +102,7 @@ func (r *runner) runOn(m *autograd.Mode, k kinds, tensors []*tensor.Tensor, numb
 	if k.needs != 0 {
 		return r.runRecorded(m, k, tensors, numbers, out)
 	}
-	fused, ok := r.find(k.types)
+	fused, ok := r.known.find(k.types)
 	if !ok {
 		fused = r.make(k.types, tensors, numbers)
 	}
@@ -147,39 +136,19 @@ func plain(m *autograd.Mode, v value.Value) (recorded, ok bool) {
 	return m.Groups(v.Tensor())
 }
 
-func (r *runner) find(key uint64) (*aten.Fused, bool) {
-	if known := r.known.Load(); known != nil {
-		for i := range *known {
-			if (*known)[i].key == key {
-				return (*known)[i].fused, true
-			}
-		}
-	}
-	return nil, false
-}
-
 // make finds out whether the group is one kernel for given types, and keeps the answer.
 func (r *runner) make(key uint64, tensors []*tensor.Tensor, numbers []tensor.Scalar) *aten.Fused {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if fused, ok := r.find(key); ok {
+	fused, full := r.known.add(key, func() *aten.Fused {
+		fused, err := r.fuse(tensors, numbers)
+		if err != nil {
+			r.tell(err.Error())
+			return nil
+		}
 		return fused
+	})
+	if full {
+		r.tell("there are too many combinations of types")
 	}
-	var entries []entry
-	if known := r.known.Load(); known != nil {
-		entries = append(entries, *known...)
-	}
-	if len(entries) == mostKinds {
-		logf("%s: more than %d combinations of types", r.node.Range, mostKinds)
-		return nil
-	}
-	fused, err := r.fuse(tensors, numbers)
-	if err != nil {
-		r.tell(err.Error())
-		fused = nil
-	}
-	entries = append(entries, entry{key, fused})
-	r.known.Store(&entries)
 	return fused
 }
 

@@ -2,7 +2,6 @@ package fuser
 
 import (
 	"slices"
-	"sync/atomic"
 
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
@@ -94,15 +93,9 @@ type reducer struct {
 	how     aten.Reduction
 	op      *ops.Operator
 	operate autograd.Operation
-	args    []value.Value // of the reduction, but the first
-	places  []int         // which of the group's outputs the results are, the reduction's last
-	reduced atomic.Pointer[[]reducedEntry]
-}
-
-// reducedEntry is the kernel for one combination of types; nil where there is none.
-type reducedEntry struct {
-	key     uint64
-	reduced *aten.Reduced
+	args    []value.Value              // of the reduction, but the first
+	places  []int                      // which of the group's outputs the results are, the reduction's last
+	reduced kept[uint64, aten.Reduced] // by types
 }
 
 func newReducer(r *runner, n *ir.Node) *reducer {
@@ -202,7 +195,7 @@ func (d *reducer) finish(m *autograd.Mode, t *tensor.Tensor) (reduced value.Valu
 
 // atOnce runs the whole group as one kernel.
 func (d *reducer) atOnce(k kinds, tensors []*tensor.Tensor, numbers []tensor.Scalar, out []value.Value) bool {
-	reduced, ok := d.findReduced(k.types)
+	reduced, ok := d.reduced.find(k.types)
 	if !ok {
 		reduced = d.makeReduced(k.types, tensors, numbers)
 	}
@@ -220,54 +213,31 @@ func (d *reducer) atOnce(k kinds, tensors []*tensor.Tensor, numbers []tensor.Sca
 	return true
 }
 
-func (d *reducer) findReduced(key uint64) (*aten.Reduced, bool) {
-	if known := d.reduced.Load(); known != nil {
-		for i := range *known {
-			if (*known)[i].key == key {
-				return (*known)[i].reduced, true
-			}
-		}
-	}
-	return nil, false
-}
-
 // makeReduced finds out whether the group is one kernel for given types, and keeps the answer.
 func (d *reducer) makeReduced(key uint64, tensors []*tensor.Tensor, numbers []tensor.Scalar) *aten.Reduced {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if reduced, ok := d.findReduced(key); ok {
-		return reduced
-	}
-	var entries []reducedEntry
-	if known := d.reduced.Load(); known != nil {
-		entries = append(entries, *known...)
-	}
-	if len(entries) == mostKinds {
-		return nil
-	}
-	var reduced *aten.Reduced
-	err := d.recordTwice(tensors, numbers, func(a, b recording) error {
-		f, err := a.Steps(len(tensors), a.numbers, b.Recorder, b.numbers)
-		if err != nil {
-			return err
-		}
-		var values []int
-		for _, t := range a.results {
-			v, ok := a.Number(t)
-			if !ok || v < len(tensors) {
-				return source.Errorf(source.RuntimeError, d.node.Range, "a result is not computed")
+	reduced, _ := d.reduced.add(key, func() (reduced *aten.Reduced) {
+		err := d.recordTwice(tensors, numbers, func(a, b recording) error {
+			f, err := a.Steps(len(tensors), a.numbers, b.Recorder, b.numbers)
+			if err != nil {
+				return err
 			}
-			values = append(values, v)
+			var values []int
+			for _, t := range a.results {
+				v, ok := a.Number(t)
+				if !ok || v < len(tensors) {
+					return source.Errorf(source.RuntimeError, d.node.Range, "a result is not computed")
+				}
+				values = append(values, v)
+			}
+			last := len(values) - 1
+			reduced, err = f.Reduces(values[:last], values[last], d.how)
+			return err
+		})
+		if err != nil {
+			d.tell("the reduction runs alone: " + err.Error())
+			return nil
 		}
-		last := len(values) - 1
-		reduced, err = f.Reduces(values[:last], values[last], d.how)
-		return err
+		return reduced
 	})
-	if err != nil {
-		d.tell("the reduction runs alone: " + err.Error())
-		reduced = nil
-	}
-	entries = append(entries, reducedEntry{key, reduced})
-	d.reduced.Store(&entries)
 	return reduced
 }

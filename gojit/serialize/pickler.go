@@ -306,12 +306,17 @@ func (p *pickler) tensor(t *tensor.Tensor) error {
 		}
 	}
 	p.e.Bool(t.RequiresGrad())
+	p.endTensor()
+	return nil
+}
+
+// endTensor writes what ends the call that makes a tensor: it has no hooks.
+func (p *pickler) endTensor() {
 	p.e.Global("collections", "OrderedDict")
 	p.e.EmptyTuple()
 	p.e.Reduce()
 	p.e.Tuple()
 	p.e.Reduce()
-	return nil
 }
 
 func (p *pickler) ints(xs []int) {

@@ -28,11 +28,7 @@ func (p *pickler) sparse(t *tensor.Tensor) error {
 			return err
 		}
 	}
-	p.e.Global("collections", "OrderedDict")
-	p.e.EmptyTuple()
-	p.e.Reduce()
-	p.e.Tuple()
-	p.e.Reduce()
+	p.endTensor()
 	return nil
 }
 

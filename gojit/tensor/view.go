@@ -285,15 +285,25 @@ func (t *Tensor) Permute(order ...int) (*Tensor, error) {
 
 // MoveDims moves dimensions to new places and keeps the order of the rest.
 func (t *Tensor) MoveDims(from, to []int) (*Tensor, error) {
+	order, err := MovedOrder(len(t.shape), from, to)
+	if err != nil {
+		return nil, err
+	}
+	if len(order) == 0 {
+		return t.Alias(), nil
+	}
+	return t.Permute(order...)
+}
+
+// MovedOrder returns the order of n dimensions in which some are moved to new places and the rest keeps its order.
+func MovedOrder(n int, from, to []int) ([]int, error) {
 	if len(from) != len(to) {
 		return nil, runtimeError("movedim: Invalid source or destination dims: source (%s dims) should contain the same number of dims as destination (%s dims)", FormatShape(from), FormatShape(to))
 	}
-	n := len(t.shape)
-	order := make([]int, n)
+	order, moved := make([]int, n), make([]bool, n)
 	for i := range order {
 		order[i] = -1
 	}
-	moved := make([]bool, n)
 	for i := range from {
 		f, err := WrapDim(from[i], n)
 		if err != nil {
@@ -304,7 +314,7 @@ func (t *Tensor) MoveDims(from, to []int) (*Tensor, error) {
 			return nil, err
 		}
 		if n == 0 {
-			return t.Alias(), nil
+			return order, nil
 		}
 		if moved[f] {
 			return nil, runtimeError("movedim: repeated dim in `source` (%s)", FormatShape(from))
@@ -325,7 +335,7 @@ func (t *Tensor) MoveDims(from, to []int) (*Tensor, error) {
 		order[i] = next
 		next++
 	}
-	return t.Permute(order...)
+	return order, nil
 }
 
 // Squeeze removes all dimensions of size 1.

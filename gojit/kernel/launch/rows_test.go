@@ -148,14 +148,7 @@ func counted(t *testing.T, d tensor.DType, shape ...int) *tensor.Tensor {
 	for i := range numbers {
 		numbers[i] = float64(i % 101)
 	}
-	x, err := tensor.FromSlice(numbers, shape...)
-	if err == nil {
-		x, err = x.To(d)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return tensorOf(t, d, numbers, shape)
 }
 
 func expanded(t *testing.T, x, like *tensor.Tensor) *tensor.Tensor {
@@ -260,6 +253,12 @@ func fractions(t *testing.T, rng *rand.Rand, d tensor.DType, shape ...int) *tens
 	for i := range numbers {
 		numbers[i] = rng.Float64()
 	}
+	return tensorOf(t, d, numbers, shape)
+}
+
+// tensorOf returns a tensor of numbers.
+func tensorOf(t *testing.T, d tensor.DType, numbers []float64, shape []int) *tensor.Tensor {
+	t.Helper()
 	x, err := tensor.FromSlice(numbers, shape...)
 	if err == nil {
 		x, err = x.To(d)

@@ -136,27 +136,8 @@ func adjointSparse(c call) *tensor.Tensor {
 }
 
 func moveSparseDims(t *tensor.Tensor, from, to []int) *tensor.Tensor {
-	check(len(from) == len(to), "movedim: Invalid source or destination dims: source (%s dims) should contain the same number of dims as destination (%s dims)", shapeText(from), shapeText(to))
-	order := make([]int, t.Dim())
-	moved := make([]bool, t.Dim())
-	for i := range order {
-		order[i] = -1
-	}
-	for i := range from {
-		f := wrapDim(from[i], t)
-		order[wrapDim(to[i], t)], moved[f] = f, true
-	}
-	next := 0
-	for i := range order {
-		if order[i] >= 0 {
-			continue
-		}
-		for moved[next] {
-			next++
-		}
-		order[i] = next
-		next++
-	}
+	order, err := tensor.MovedOrder(t.Dim(), from, to)
+	succeed(err)
 	return permuteSparse(t, order)
 }
 
