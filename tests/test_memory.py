@@ -166,6 +166,7 @@ def optional(x):
     return torch.nn.functional.linear(x * 2, x + 3, bias * 2) + bias
 
 
+@pytest.mark.filterwarnings("ignore:torch.chain_matmul is deprecated")
 @pytest.mark.parametrize("fn", [chain, returned_argument, shown, contained, listed_argument, branched, carried, written, called, optional], ids=lambda f: f.__name__)
 def test_memory_is_reused_only_when_nobody_reads_it(fn):
     x = torch.arange(900).to(torch.float32).view(30, 30) / 900
