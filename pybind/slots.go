@@ -87,7 +87,7 @@ func releaseSlot(i int64) {
 				x.GiveUp() // nodes may hold it
 			}
 		case C.tj_recorders != 0:
-			x.ReleaseMemory() // the trace knows tensors by their addresses
+			x.GiveUp() // a trace knows tensors by their addresses, which are not used again; nodes may hold it
 		default:
 			x.Release()
 		}
