@@ -219,6 +219,7 @@ static void delete_lent(dl_managed *m) {
     lent_tensor *lent = m->context;
     if (!tj_forked && Py_IsInitialized()) {
         PyGILState_STATE gil = PyGILState_Ensure();
+        TJReturn(lent->array.loan);
         Py_DECREF(lent->owner);
         PyGILState_Release(gil);
     }
