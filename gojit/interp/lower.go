@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"slices"
 
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
@@ -533,30 +534,30 @@ func (l *lowering) restoreValues(m map[*ir.Value]int32) {
 // targets chooses the registers of the outputs of an if: those in which its first block has left
 // them where nothing else lives there after the if, else the hinted ones, else free ones.
 func (l *lowering) targets(n *ir.Node, yes *ir.Block, before saved, made int, dying map[*ir.Value]int32) []int32 {
-	available := map[int32]bool{}
-	for _, free := range before {
-		for _, r := range free {
-			available[r] = true
-		}
-	}
-	for r := made; r < len(l.registers.template); r++ {
-		available[int32(r)] = !l.registers.fixed[int32(r)]
-	}
+	died := make([]int32, 0, len(dying))
 	for _, r := range dying {
-		available[r] = !l.registers.fixed[r]
+		died = append(died, r)
 	}
-	targets := make([]int32, len(n.Outputs()))
+	targets := make([]int32, 0, len(n.Outputs()))
+	fits := func(r int32, c class) bool {
+		if r < 0 || l.registers.classes[r] != c || slices.Contains(targets, r) {
+			return false
+		}
+		if int(r) >= made || slices.Contains(died, r) {
+			return !l.registers.fixed[r]
+		}
+		return slices.Contains(before[c], r)
+	}
 	for i, out := range n.Outputs() {
 		c := classOf(out.Type())
 		t := l.reg(yes.Outputs()[i])
-		if !available[t] || l.registers.classes[t] != c {
+		if !fits(t, c) {
 			t = l.hint(out)
 		}
-		if t < 0 || !available[t] || l.registers.classes[t] != c {
+		if !fits(t, c) {
 			t = l.registers.fresh(c)
 		}
-		targets[i] = t
-		available[t] = false
+		targets = append(targets, t)
 	}
 	return targets
 }
