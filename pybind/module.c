@@ -349,7 +349,10 @@ static int add_functions(PyObject *module) {
     return rc;
 }
 
+/* The runtime belongs to one interpreter: its handles, threads and classes are kept once for the process. */
 PyMODINIT_FUNC PyInit__native(void) {
+    if (PyInterpreterState_Get() != PyInterpreterState_Main())
+        return PyErr_Format(PyExc_ImportError, "torchjit cannot be imported in a subinterpreter: its runtime serves the main interpreter of the process alone");
     if (pthread_atfork(NULL, NULL, in_child)) return PyErr_Format(PyExc_ImportError, "pthread_atfork failed");
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;

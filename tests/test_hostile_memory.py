@@ -1,6 +1,8 @@
 """Memory under hostile sizes, lent to others, and under limits of the system."""
 
 import gc
+import os
+import pathlib
 import subprocess
 import sys
 
@@ -80,3 +82,22 @@ def test_refused_sizes_leave_the_process_usable():
         with pytest.raises(RuntimeError):
             torch.empty(2**50)
     assert torch.ones(3).sum() == 3
+
+
+SUBINTERPRETER = """
+import _xxsubinterpreters as interpreters
+try:
+    interpreters.run_string(interpreters.create(), "import torchjit")
+except interpreters.RunFailedError as e:
+    print(e)
+import torchjit
+print(torchjit.ones(3).sum().item())
+"""
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the module of subinterpreters has another name")
+@pytest.mark.parametrize("before", ["", "import torchjit"])
+def test_subinterpreters_are_refused(before):
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parent.parent)}
+    done = subprocess.run([sys.executable, "-c", before + SUBINTERPRETER], capture_output=True, text=True, timeout=60, env=environment)
+    assert "cannot be imported in a subinterpreter" in done.stdout and done.stdout.endswith("\n3.0\n"), done.stdout + done.stderr[-500:]
