@@ -8,7 +8,7 @@ import "torchjit/gojit/ir"
 //
 //	%b = aten::neg(%a)   -- removed where %b has no uses
 func DCE(g *ir.Graph) bool {
-	d := &dce{live: g.NewMarks(), carried: map[*ir.Value]bool{}, chosen: map[*ir.Value]bool{}}
+	d := newDCE(g)
 	d.markOutputs(g.Block())
 	d.markEffects(g.Block())
 	return d.sweep(g.Block())
@@ -18,6 +18,10 @@ type dce struct {
 	live    ir.Marks
 	carried map[*ir.Value]bool // parameters of loop bodies that are needed
 	chosen  map[*ir.Value]bool // outputs of ifs that are needed
+}
+
+func newDCE(g *ir.Graph) *dce {
+	return &dce{live: g.NewMarks(), carried: map[*ir.Value]bool{}, chosen: map[*ir.Value]bool{}}
 }
 
 // markEffects marks the nodes that must run whoever needs their outputs.

@@ -37,18 +37,23 @@ const maxElements = math.MaxInt / 16
 
 // Numel returns the product of the sizes, which times the size of any type is no overflow. It fails on a negative size and
 // where the product is larger.
-func Numel(shape []int) (int, error) {
+func Numel(shape []int) (int, error) { return product(shape, maxElements) }
+
+// SparseNumel is Numel of a shape that most elements are not stored for.
+func SparseNumel(shape []int) (int, error) { return product(shape, math.MaxInt/2) }
+
+func product(shape []int, limit uint64) (int, error) {
 	n := 1
 	for i, s := range shape {
 		if s < 0 {
 			return 0, runtimeError("Trying to create tensor with negative dimension %d: %s", s, FormatShape(shape))
 		}
 		hi, lo := bits.Mul64(uint64(n), uint64(s))
-		if hi != 0 || lo > maxElements {
+		if hi != 0 || lo > limit {
 			if !slices.ContainsFunc(shape[i:], func(s int) bool { return s <= 0 }) {
 				return 0, overflowError(shape)
 			}
-			return Numel(shape[i+1:]) // which is 0, or fails for a negative size
+			return product(shape[i+1:], limit) // which is 0, or fails for a negative size
 		}
 		n = int(lo)
 	}
