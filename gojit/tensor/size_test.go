@@ -26,7 +26,10 @@ func TestSizesThatOverflow(t *testing.T) {
 		"as_strided":           func() error { _, err := x.AsStrided([]int{2}, []int{math.MaxInt}, 0); return err },
 		"offset":               func() error { _, err := x.AsStrided([]int{1}, []int{1}, math.MaxInt); return err },
 		"geometry":             func() error { return x.SetGeometry(0, []int{2, 2}, []int{1}) },
-		"storage":              func() error { _, err := FromStorage(x.Storage(), 0, []int{1 << 30, 1 << 30}, []int{1 << 40, 0}, Float32); return err },
+		"storage": func() error {
+			_, err := FromStorage(x.Storage(), 0, []int{1 << 30, 1 << 30}, []int{1 << 40, 0}, Float32)
+			return err
+		},
 	} {
 		if f() == nil {
 			t.Errorf("%s: accepted", name)
@@ -84,8 +87,8 @@ func TestGroupLimit(t *testing.T) {
 	write("v2/a/b/memory.max", "7000\n")
 	write("v1/memory/memory.limit_in_bytes", "3000\n")
 	for groups, want := range map[string]int{
-		write("outer", "0::/\n"):                                5,
-		write("inner", "0::/a/b\n"):                             5000,
+		write("outer", "0::/\n"):                              5,
+		write("inner", "0::/a/b\n"):                           5000,
 		write("first", "3:cpu:/x\n2:memory:/docker/unseen\n"): 3000,
 	} {
 		mounted := filepath.Join(folder, "v2")
