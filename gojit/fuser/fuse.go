@@ -7,6 +7,7 @@ package fuser
 
 import (
 	"slices"
+	"strings"
 
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
@@ -21,13 +22,54 @@ func Graph(f *ir.Function) (*ir.Graph, error) {
 		return nil, err
 	}
 	g := f.Graph()
-	if g == nil || !worthwhile(g.Block()) && !hasNumbers(g.Block()) {
+	if g == nil || !worthwhile(g.Block()) && !hasNumbers(g.Block()) && !readsWritten(g.Block()) {
 		return g, nil
 	}
 	c := g.Copy()
 	ConstantsToNumbers(c)
+	readOperands(c.Block())
 	Fuse(c)
 	return c, nil
+}
+
+// written returns the operand that n, an operator in place, writes and gives back; nil where it is no such operator.
+func written(n *ir.Node) *ir.Value {
+	o := n.Operator()
+	if o == nil || !strings.HasPrefix(n.Kind(), "aten::") || len(n.Outputs()) != 1 || len(n.Inputs()) == 0 || n.Input(0).Type().Kind() != types.KindTensor {
+		return nil
+	}
+	s := o.Schema()
+	self, result := s.Arguments[0].Alias, s.Returns[0].Alias
+	if self == nil || result == nil || !self.IsWrite || !result.IsWrite || !slices.Equal(self.Before, result.After) && !slices.Equal(self.Before, result.Before) {
+		return nil
+	}
+	return n.Input(0)
+}
+
+// readsWritten reports whether something reads the result of an operator in place.
+func readsWritten(b *ir.Block) bool {
+	for n := b.First(); n != nil; n = n.Next() {
+		if written(n) != nil && n.Output().HasUses() || slices.ContainsFunc(n.Blocks(), readsWritten) {
+			return true
+		}
+	}
+	return false
+}
+
+// readOperands makes what reads the result of an operator in place read its operand, which is the same tensor: then one value has it, and its
+// memory is given back behind the last use of that.
+//
+//	%b = aten::relu_(%a)           %b = aten::relu_(%a)
+//	%c = aten::tanh(%b)      ->    %c = aten::tanh(%a)
+func readOperands(b *ir.Block) {
+	for n := b.First(); n != nil; n = n.Next() {
+		if operand := written(n); operand != nil {
+			n.Output().ReplaceAllUsesWith(operand)
+		}
+		for _, inner := range n.Blocks() {
+			readOperands(inner)
+		}
+	}
 }
 
 // worthwhile reports whether there may be a group.

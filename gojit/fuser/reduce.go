@@ -186,12 +186,10 @@ func (d *reducer) finish(m *autograd.Mode, t *tensor.Tensor) (reduced value.Valu
 		return value.None, false
 	}
 	switch {
-	case out[0].Tensor().SharesStorage(t):
+	case out[0].Tensor() == t || !t.IsTemporary():
 		t.UnmarkTemporary()
-	case t.IsTemporary():
-		t.Release()
-	default: // the nodes that read it hold it
-		t.GiveUp()
+	default:
+		autograd.Drop(t)
 	}
 	return out[0], true
 }

@@ -20,6 +20,7 @@ func (m *Machine) Lower(name string, g *ir.Graph) (*Code, error) {
 		code:      &Code{name: name, numInputs: len(g.Inputs()), numOutputs: len(g.Outputs()), constants: map[int32]string{}},
 		registers: newAllocator(),
 		hints:     map[*ir.Value]int32{},
+		gathered:  map[*ir.Value][]bool{},
 	}
 	l.registers.block(g.Inputs())
 	for _, in := range g.Inputs() {
@@ -45,10 +46,11 @@ type lowering struct {
 	machine   *Machine
 	code      *Code
 	registers *allocator
-	hints     map[*ir.Value]int32 // registers in which values had better be
-	at        source.Range        // of the node being lowered
-	calls     *ir.InlinedCall     // of that node
-	lastNode  *ir.Node            // the last node that has been lowered whole
+	hints     map[*ir.Value]int32  // registers in which values had better be
+	at        source.Range         // of the node being lowered
+	calls     *ir.InlinedCall      // of that node
+	lastNode  *ir.Node             // the last node that has been lowered whole
+	gathered  map[*ir.Value][]bool // lists that are made for the operator behind them: which elements were moved into them
 }
 
 func (l *lowering) emit(op Opcode, a, b, c int32) int {
@@ -317,6 +319,9 @@ func wasMoved(ins []input, r int32) bool {
 // call emits an instruction with a site for n: the values vs go in, all outputs come out.
 func (l *lowering) call(op Opcode, s *site, n *ir.Node, vs, dead []*ir.Value) {
 	s.inputs = l.inputs(vs, dead)
+	if s.owned == nil && (op == opCall || op == opCallIn) {
+		s.owned = escaping(vs)
+	}
 	if s.name == "" {
 		s.name = n.Kind()
 	}

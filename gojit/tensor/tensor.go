@@ -386,15 +386,16 @@ func (t *Tensor) Keep(borrowed, lender *Tensor) {
 	}
 }
 
-// MarkTemporary notes that t is a result that nobody but the caller, an interpreter, has, unless its
-// memory cannot be reused or somebody does have it. Whoever gives t to others calls UnmarkTemporary.
-func (t *Tensor) MarkTemporary() {
-	t.temporary = t.storage.foreign == nil && t.storage.refs.Load() == 1 && t.base == nil && t.PyObject() == 0 &&
-		!t.requiresGrad && t.history.Load() == nil
-}
+// MarkTemporary notes that t is a result that one register of an interpreter has and nobody else, besides nodes of the tape, which hold
+// it; unless Python knows it or it is of a special kind. Whoever gives t to others calls UnmarkTemporary.
+func (t *Tensor) MarkTemporary() { t.temporary = t.PyObject() == 0 && t.foreign == nil }
 
-// UnmarkTemporary undoes MarkTemporary.
-func (t *Tensor) UnmarkTemporary() { t.temporary = false }
+// UnmarkTemporary undoes MarkTemporary. Tensors that several threads use are not marked, and so not written.
+func (t *Tensor) UnmarkTemporary() {
+	if t.temporary {
+		t.temporary = false
+	}
+}
 
 // IsTemporary reports whether t was marked.
 func (t *Tensor) IsTemporary() bool { return t.temporary }
