@@ -139,7 +139,6 @@ func (w *writer) keptTensor(t *tensor.Tensor) {
 // keep says that something besides Python will hold the tensor that w stands for.
 func (w *word) keep() { slots[w.bits].kept = true }
 
-
 // parameter writes a tensor that is shown as a Parameter where it has no Python object yet.
 func (w *writer) parameter(t *tensor.Tensor) {
 	if !w.revived(t) {

@@ -43,6 +43,7 @@ def test_lent_memory_stays(lend):
     assert (numpy.asarray(lent) == 3).all() and len(others) == 20
 
 
+@pytest.mark.skipif("guard" in os.environ.get("GOJIT_CHECK", ""), reason="guarded memory is not used again")
 def test_returned_memory_is_used_again():
     t = torch.ones(10**5)
     address = t.data_ptr()
