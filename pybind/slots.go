@@ -82,10 +82,12 @@ func releaseSlot(i int64) {
 		switch {
 		case slots[i].kept:
 			x.Retain()
-		case C.tj_recorders != 0 && !x.RequiresGrad() && x.History() == nil:
+		case x.RequiresGrad() || x.History() != nil:
+			autograd.Drop(x)
+		case C.tj_recorders != 0:
 			x.GiveUp() // a trace knows tensors by their addresses, which are not used again; nodes may hold it
 		default:
-			autograd.Drop(x)
+			x.Release()
 		}
 	default:
 		delete(numberOf, x)

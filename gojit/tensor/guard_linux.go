@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -75,6 +76,27 @@ func freeRetired() {
 	}
 }
 
+// guardedAt are the blocks that have not been freed, by the addresses of their memory.
+var guardedAt sync.Map
+
+// guard returns memory for s between forbidden pages, nil where there is no more room for such. The collector gives it back with s.
+func (s *Storage) guard(n int) []byte {
+	b := newGuardedBlock(n)
+	if b == nil {
+		return nil
+	}
+	guardedAt.Store(unsafe.Pointer(unsafe.SliceData(b.data)), b)
+	runtime.AddCleanup(s, (*guardedBlock).retire, b)
+	return b.data
+}
+
+// unguard frees the guarded block that data is in, if it is in one.
+func unguard(data []byte) {
+	if b, ok := guardedAt.Load(unsafe.Pointer(unsafe.SliceData(data))); ok {
+		b.(*guardedBlock).free()
+	}
+}
+
 // newGuardedBlock returns a block of n bytes that hold arbitrary elements, nil where the system has no more room for such.
 func newGuardedBlock(n int) *guardedBlock {
 	freeRetired()
@@ -109,6 +131,7 @@ func (b *guardedBlock) free() {
 		return
 	}
 	live.Add(-1)
+	guardedAt.Delete(unsafe.Pointer(unsafe.SliceData(b.data)))
 	_ = syscall.Mprotect(b.whole, syscall.PROT_NONE)
 	_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(unsafe.Pointer(unsafe.SliceData(b.whole))), uintptr(len(b.whole)), syscall.MADV_DONTNEED)
 	quarantine.Lock()

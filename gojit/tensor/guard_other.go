@@ -5,10 +5,6 @@ package tensor
 // guarding is not there: see guard_linux.go.
 const guarding = false
 
-type guardedBlock struct{ data []byte }
+func (s *Storage) guard(int) []byte { return nil }
 
-func newGuardedBlock(int) *guardedBlock { return nil }
-
-func (b *guardedBlock) free() {}
-
-func (b *guardedBlock) retire() {}
+func unguard([]byte) {}

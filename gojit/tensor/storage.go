@@ -28,10 +28,9 @@ type Storage struct {
 	// inference says that the memory was made in inference mode: its writes are not counted.
 	inference atomic.Bool
 	device    Device
-	lent      atomic.Bool   // others have had the address: see Lend
-	cached    bool          // data came from the block cache and may return there
-	guarded   *guardedBlock // the block that data is in, where GOJIT_CHECK=guard asks for such; else nil
-	hollow    *hollow       // of memory that is made when it is looked at, else nil
+	cached    bool    // data came from the block cache and may return there
+	lent      bool    // others have had the address: see Lend
+	hollow    *hollow // of memory that is made when it is looked at, else nil
 }
 
 // foreignMemory is memory owned by somebody else: a mapped file or a Python buffer.
@@ -86,12 +85,11 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 		return nil
 	}
 	if guarding {
-		if s.guarded = newGuardedBlock(nbytes); s.guarded != nil {
-			s.data, s.cached = s.guarded.data, false
+		if data := s.guard(nbytes); data != nil {
+			s.data, s.cached = data, false
 			if cleared {
 				clear(s.data)
 			}
-			runtime.AddCleanup(s, (*guardedBlock).retire, s.guarded)
 			return nil
 		}
 	}
@@ -117,7 +115,7 @@ func MemoryLimit() int { return memoryLimit() }
 // Lend says that code outside the library gets the address of the memory, until Return. From then on the storage keeps its size.
 func (s *Storage) Lend() {
 	s.materialize()
-	s.lent.Store(true)
+	s.lent = true
 	s.refs.Add(1)
 }
 
@@ -172,11 +170,11 @@ func (s *Storage) Resize(nbytes int) error {
 	}
 	s.materialize()
 	s.hollow = nil
-	if s.foreign != nil || s.lent.Load() {
+	if s.foreign != nil || s.lent {
 		return source.Errorf(source.RuntimeError, source.Range{}, "Trying to resize storage that is not resizable")
 	}
 	old := s.data
-	s.cached, s.guarded = false, nil
+	s.cached = false
 	if err := s.allocate(nbytes, true); err != nil {
 		return err
 	}
@@ -200,10 +198,10 @@ func (s *Storage) free() {
 		s.foreign.free()
 	case s.cached:
 		blocks.put(s.data)
-	case s.guarded != nil:
-		s.guarded.free()
+	case guarding:
+		unguard(s.data)
 	}
-	s.data, s.cached, s.guarded = nil, false, nil
+	s.data, s.cached = nil, false
 }
 
 // largeFrom is the size from which fresh blocks are not cleared, and from which a block is worth waiting
