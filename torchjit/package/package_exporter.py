@@ -18,13 +18,13 @@ import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
+from torchjit._archive import add_record
 from torchjit.package import _mock, _pickling
 from torchjit.package._digraph import DiGraph
 from torchjit.package._mangling import check_not_mangled, demangle, is_mangled
 from torchjit.package.find_file_dependencies import find_files_source_depends_on
 from torchjit.package.glob_group import GlobGroup, GlobPattern
 from torchjit.package.importer import Importer, OrderedImporter, sys_importer
-from torchjit.serialization import add_record
 
 __all__ = ["EmptyMatchError", "PackageExporter", "PackagingError", "PackagingErrorReason"]
 

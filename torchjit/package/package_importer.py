@@ -213,10 +213,10 @@ class PackageImporter(Importer):
         """The object that was saved as `package/resource`, made anew: its classes come from the package. map_location: only the CPU is there."""
         storages: dict[str, Any] = {}
 
-        def read(kind: Any, key: str, location: str, count: int) -> Any:
+        def read(kind: Any, key: str, count: int) -> Any:
             if key not in storages:
                 record = f".data/{key}.storage"
-                storages[key] = serialization._storage(serialization._checked_dtype(kind), self._reader.get_record(record), count, record)
+                storages[key] = serialization._storage(kind, self._reader.get_record(record), count, record)
             return storages[key]
 
         return PackageUnpickler(self, io.BytesIO(self.load_binary(package, resource)), read).load()
