@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 import typing
 from collections import defaultdict
@@ -73,8 +74,20 @@ def _is_from_torch(obj: Any) -> bool:
 def _format_target(base: str, target: str) -> str:
     """The expression for a dotted path from base."""
     for part in target.split("."):
-        base = f"{base}.{part}" if part.isidentifier() else f'getattr({base}, "{part}")'
+        base = f"{base}.{part}" if part.isidentifier() else f"getattr({base}, {_quoted(part)})"
     return base
+
+
+def _quoted(text: str) -> str:
+    """A text as Python writes it, between double quotes where that needs no escape."""
+    return f'"{text}"' if text.isprintable() and '"' not in text and "\\" not in text else repr(text)
+
+
+def _checked_name(name: str) -> str:
+    """The name of a variable or of a parameter. Raises ValueError for anything else: names become text of Python."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise ValueError(f"{name!r} is not the name of a variable: it cannot be written into the code of a graph")
+    return name
 
 
 def _last_uses(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
@@ -128,10 +141,11 @@ class _Emitter:
         return repr(arg)
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        return ", ".join([self.argument(a) for a in args] + [f"{k} = {self.argument(v)}" for k, v in kwargs.items()])
+        return ", ".join([self.argument(a) for a in args] + [f"{_checked_name(k)} = {self.argument(v)}" for k, v in kwargs.items()])
 
     def statement(self, node: Node) -> None:
         """Adds the statement of a node, without the end of its line."""
+        _checked_name(node.name)
         annotation = "" if node.type is None else f" : {self.type_text(node.type)}"
         getattr(self, node.op)(node, f"{node!r}{annotation}", annotation)
 
@@ -139,7 +153,7 @@ class _Emitter:
         default = f" = {self.argument(node.args[0])}" if node.args else ""
         target = str(node.target)
         self.free_vars.append(f"{target}{annotation}{default}")
-        raw = target.replace("*", "")
+        raw = _checked_name(target.lstrip("*"))
         if raw != repr(node):
             self.body.append(f"{node!r} = {raw}\n")
 
@@ -259,7 +273,7 @@ class _Places:
         self.last = stack
         if not stack:
             return ["\n# No stacktrace found for following nodes\n"]
-        lines = [line.strip() for line in stack.strip().split("\n")]
+        lines = [" ".join(line.split()) if not line.isprintable() else line.strip() for line in stack.strip().split("\n")]
         found = [(match, code) for match, code in zip(map(_place.match, lines), [*lines[1:], ""], strict=True) if match]
         if not found:
             return []

@@ -1,0 +1,341 @@
+"""Files from strangers: whatever is in them, loading gives tensors, data and programs, or an error, and does nothing else."""
+
+import collections
+import io
+import os
+import pickle
+import struct
+import warnings
+import zipfile
+
+import pytest
+
+import torchjit as torch
+from torchjit import nn
+
+REFUSED = (RuntimeError, pickle.UnpicklingError)
+
+
+def archive(data, records=(), **more):
+    """A file of torch.save with the pickle `data` and records by name."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as z:
+        for name, content in {"data.pkl": data, **dict(records), "version": b"3\n", **more}.items():
+            z.writestr("a/" + name, content)
+    file.seek(0)
+    return file
+
+
+def text(s):
+    """BINUNICODE of s."""
+    return b"X" + struct.pack("<I", len(s.encode())) + s.encode()
+
+
+def name(module, attribute):
+    return b"c" + module.encode() + b"\n" + attribute.encode() + b"\n"
+
+
+def storage(kind="FloatStorage", key="0", count=b"K\x04"):
+    return b"(" + text("storage") + name("torch", kind) + text(key) + text("cpu") + count + b"tQ"
+
+
+def tensor(size=b"K\x04\x85", stride=b"K\x01\x85", offset=b"K\x00", **of_storage):
+    return name("torch._utils", "_rebuild_tensor_v2") + b"(" + storage(**of_storage) + offset + size + stride + b"\x89" + ORDERED + b"tR"
+
+
+ORDERED = name("collections", "OrderedDict") + b")R"
+FOUR = struct.pack("<4f", 1, 2, 3, 4)
+
+
+def changed(data, change):
+    """An archive's bytes with the records that change(name, content) gives."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for n in old.namelist():
+            content = change(n.partition("/")[2], old.read(n))
+            if content is not None:
+                new.writestr(n, content)
+    out.seek(0)
+    return out
+
+
+# ---- pickles ----
+
+
+def test_the_pieces_load():
+    loaded = torch.load(archive(b"\x80\x02" + tensor() + b".", {"data/0": FOUR}))
+    assert loaded.tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        name("posix", "system") + b"(" + text("touch ran") + b"tR",
+        name("builtins", "eval") + text("open('ran', 'w')") + b"\x85R",
+        name("builtins", "getattr") + name("torch", "Tensor") + text("numpy") + b"\x86R",
+        name("torch.nn.functional", "torch.utils.data.datapipes.datapipe._IterDataPipeSerializationWrapper") + b")\x81" + text("x") + b"b",
+        name("torch.nn.modules.linear", "torch.hub.load") + b")R",
+        name("torch.nn.modules.linear", "Linear.forward"),
+        name("torch.nn.modules.linear", "math"),
+        name("torch.nn.modules.linear", "Module"),  # is there by import, and defined elsewhere
+        name("torch.nn.modules.linear", "Linear") + b"K\x02K\x02\x86R",  # an instance that is initialized
+        name("torch.nn.modules.linear", "Linear") + b"K\x02\x85\x81",
+        name("torch.fx.graph_module", "GraphModule") + b")\x81}b",
+        name("torch.fx.graph_module", "reduce_graph_module") + b"}" + text("import os") + b"\x86R",
+        name("torch.ao.quantization.fx.graph_module", "FusedGraphModule") + b")\x81}b",
+        name("torch.package.package_importer", "PackageImporter") + text("x") + b"\x85R",
+        name("torch.jit", "CompilationUnit") + text("def f(): pass") + b"\x85R",
+        name("torch.optim.adam", "Adam") + b")\x81}b",
+        name("torch", "ops"),
+        name("torch", "load") + text("x") + b"\x85R",
+        name("builtins", "range") + b"K\x00J\x00\x00\x00\x7f\x86R",
+        name("builtins", "bytearray") + b"J\x00\x00\x00\x7f\x85R",
+        name("builtins", "int") + text("9" * 100) + b"\x85R",
+        name("collections", "defaultdict") + name("torch.nn.modules.linear", "Linear") + b"\x85R",
+    ],
+)
+def test_pickles_name_what_is_on_a_list(stream, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for protocol in (b"\x80\x02", b"\x80\x04"):
+        with pytest.raises(pickle.UnpicklingError):
+            torch.load(archive(protocol + stream + b"."))
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "target",
+    [name("torch", "Tensor"), name("torch.nn.modules.linear", "Linear"), name("torch", "float32"), name("collections", "OrderedDict"), b"N", b"]", tensor()],
+)
+def test_states_are_set_of_new_instances_alone(target):
+    state = b"N}" + text("__len__") + name("builtins", "int") + b"s\x86"
+    with pytest.raises(pickle.UnpicklingError, match="sets the state of"):
+        torch.load(archive(b"\x80\x02" + target + state + b"b.", {"data/0": FOUR}))
+    assert len(torch.ones(3)) == 3
+
+
+def test_modules_are_made_without_their_code():
+    state = b"}" + text("training") + b"\x88s" + text("in_features") + b"K\x05s"
+    loaded = torch.load(archive(b"\x80\x02" + name("torch.nn.modules.linear", "Linear") + b")\x81" + state + b"b."))
+    assert type(loaded) is nn.Linear and loaded.__dict__ == {"training": True, "in_features": 5}
+
+
+def test_classes_of_modules_are_those_of_torch_nn_modules():
+    from torchjit.serialization import _module_rule
+
+    found = {}
+    for module in list(__import__("sys").modules):
+        if module.startswith("torchjit."):
+            names = vars(__import__("sys").modules[module])
+            found.update({(module, n): x for n, x in names.items() if _module_rule("torch" + module[len("torchjit") :], n) is not None})
+    assert len(found) > 100 and all(issubclass(c, nn.Module) and c.__module__ == module and c.__qualname__ == n for (module, n), c in found.items())
+    assert {c.__setstate__.__qualname__ for c in found.values()} <= {"Module.__setstate__", "_SoftmaxOf.__setstate__"}
+    assert not [c for c in found.values() if c.__new__ is not object.__new__ or hasattr(c, "__del__")]
+
+
+def test_archives_of_programs_are_refused():
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.n = 1
+
+        @torch.jit.export
+        def __getstate__(self) -> int:
+            return self.n
+
+        @torch.jit.export
+        def __setstate__(self, n: int):
+            print("runs")
+            self.n = n
+            self.training = True
+
+        def forward(self, x):
+            return x
+
+    file = io.BytesIO()
+    torch.jit.save(torch.jit.script(M()), file)
+    file.seek(0)
+    with pytest.raises(RuntimeError, match="weights_only=True with TorchScript archives"):
+        torch.load(file)
+    file.seek(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert torch.load(file, weights_only=False).n == 1
+
+
+SEVEN = b"\x80\x02" + tensor(size=b"K\x02K\x02\x86", stride=b"K\x02K\x01\x86") + b"."
+
+
+@pytest.mark.parametrize("n", range(len(SEVEN) - 1))
+def test_pickles_that_are_cut_off(n):
+    with pytest.raises((*REFUSED, EOFError)):
+        torch.load(archive(SEVEN[:n], {"data/0": FOUR}))
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        b"\x80\x02hq.", b"\x80\x02K", b"\x80\x02X\xff\xff\xff\x7fa.", b"\x80\x02X\x01\x00\x00\x00\xff.", b"\x80\x02c\xff\n\xff\n.", b"\x80\x02t.", b"\x80\x02(.",
+        b"\x80\x02K\x01K\x02.", b"\x80\x06N.", b"\x80\x02I1\n.", b"\x80\x02}]K\x01s.", b"\x80\x02}K\x01u.", b"\x80\x02}(K\x01u.", b"\x80\x02\x8b\xff\xff\xff\x7f.",
+        b"\x80\x04\x95\xff\xff\xff\xff\xff\xff\xff\x7fN.", b"\x80\x02U\x01\xff.", b"\x80\x02Q.", b"\x80\x02NQ.", b"\x80\x02b.", b"\x80\x02NNR.", b"\x80\x020.", b"\x80\x02",
+    ],
+)  # fmt: skip
+def test_damaged_pickles_are_errors_of_two_kinds(stream):
+    with pytest.raises(REFUSED):
+        torch.load(archive(stream))
+    with pytest.raises(REFUSED):
+        torch.load(io.BytesIO(pickle.dumps(0x1950A86A20F9469CFC6C, 2) + pickle.dumps(1001, 2) + pickle.dumps({}, 2) + stream))
+
+
+def test_keys_that_take_for_ever_to_hash():
+    for stream in (b"N" + b"2\x86" * 60, b"N" + b"\x85" * 100000):
+        with pytest.raises(pickle.UnpicklingError, match="more than 1000 parts"):
+            torch.load(archive(b"\x80\x02}" + stream + b"K\x01s."))
+
+
+def test_pickles_make_no_more_than_they_have():
+    stream = b"\x80\x02](" + b"N" * 20000 + b"eq\x000](" + (name("builtins", "set") + b"h\x00\x85R") * 1000 + b"e."
+    with pytest.raises(pickle.UnpicklingError, match="larger than itself"):
+        torch.load(archive(stream))
+
+
+def test_containers_come_back():
+    given = {
+        "d": collections.defaultdict(list, {1: [2]}), "c": collections.Counter("aab"), "f": frozenset({1, (2, 3)}), "b": b"\x00\xff", "s": {1}, "l": slice(1, 2),
+        "o": collections.OrderedDict(x=1), "big": 1 << 70, "neg": -(1 << 70), "deep": [[[{}]]], "text": "\ud800é", "n": -5, "bytes": bytearray(b"ab"),
+    }  # fmt: skip
+    for protocol in (2, 3, 4, 5):
+        if protocol < 5:
+            given.pop("bytes", None)  # bytearray is called in older protocols
+        file = io.BytesIO()
+        torch.save(dict(given, bytes=bytearray(b"ab")) if protocol == 5 else given, file, pickle_protocol=protocol)
+        file.seek(0)
+        loaded = torch.load(file)
+        assert all(type(loaded[k]) is type(v) and loaded[k] == v for k, v in given.items())
+
+
+# ---- sizes, storages, records ----
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"size": b"K\x05\x85"}, {"offset": b"K\x01"}, {"offset": b"J\xff\xff\xff\xff"}, {"size": b"J\xff\xff\xff\xff\x85"}, {"stride": b"K\x02\x85"},
+        {"size": b"K\x02\x85", "stride": b"\x8a\x08\x00\x00\x00\x00\x00\x00\x00\x60\x85"}, {"stride": b")"}, {"size": b"N"}, {"size": b"G" + bytes(8) + b"\x85"},
+        {"size": b"\x8a\x09" + b"\xff" * 8 + b"\x00\x85", "stride": b"K\x00\x85"}, {"size": b"\x8a\x08" + b"\xff" * 7 + b"\x7f\x85", "stride": b"K\x00\x85"},
+        {"size": b"(" + b"K\x02" * 70 + b"t", "stride": b"(" + b"K\x00" * 70 + b"t"}, {"count": b"K\x05"}, {"count": b"J\xff\xff\xff\xff"}, {"count": b"N"},
+        {"count": b"\x8a\x09" + bytes(8) + b"\x01"}, {"key": "1"}, {"key": "../version"}, {"kind": "Tensor"},
+    ],
+)  # fmt: skip
+def test_tensors_that_do_not_fit_their_storage(parts):
+    with pytest.raises(REFUSED):
+        torch.load(archive(b"\x80\x02" + tensor(**parts) + b".", {"data/0": FOUR}))
+
+
+def test_big_numbers_first():
+    order = torch.load(archive(b"\x80\x02" + tensor() + b".", {"data/0": struct.pack(">4f", 1, 2, 3, 4), "byteorder": b"big"}))
+    assert order.tolist() == [1, 2, 3, 4]
+    halves = torch.load(archive(b"\x80\x02" + tensor(kind="ComplexFloatStorage", size=b"K\x02\x85", count=b"K\x02") + b".", {"data/0": struct.pack(">4f", 1, 2, 3, 4), "byteorder": b"big"}))
+    assert halves.tolist() == [1 + 2j, 3 + 4j]
+    with pytest.raises(RuntimeError, match="Unknown endianness"):
+        torch.load(archive(b"\x80\x02" + tensor() + b".", {"data/0": FOUR, "byteorder": b"middle"}))
+
+
+def test_records_that_unpack_to_much():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("a/data.pkl", b"\x80\x02" + tensor(size=b"K\x04\x85") + b".")
+        z.writestr("a/data/0", bytes(65 << 20))
+    file.seek(0)
+    tensors = torch.load(file)  # no more is read than is needed
+    assert tensors.tolist() == [0] * 4
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("a/data.pkl", b"\x80\x02]" + bytes(65 << 20))
+    file.seek(0)
+    with pytest.raises(RuntimeError, match="which is more than is read"):
+        torch.load(file)
+
+
+def test_records_that_are_twice_there_or_have_unsafe_names():
+    for names in (["a/data.pkl", "a/data.pkl"], ["a/data.pkl", "a/../b"], ["a/data.pkl", "a/x\\y"], ["a/data.pkl", "/etc/x"]):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as z, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for n in names:
+                z.writestr(n, b"\x80\x02N.")
+        for read in (torch.load, torch._C.PyTorchFileReader):
+            file.seek(0)
+            with pytest.raises(RuntimeError):
+                read(file)
+
+
+def test_old_files_that_announce_more_than_they_have():
+    head = pickle.dumps(0x1950A86A20F9469CFC6C, 2) + pickle.dumps(1001, 2) + pickle.dumps({}, 2)
+    old = b"\x80\x02" + tensor(count=b"\x8a\x08" + bytes(5) + b"\x10\x00\x00", size=b"K\x04\x85").replace(b"\x10\x00\x00tQ", b"\x10\x00\x00NtQ") + b"."
+    with pytest.raises(RuntimeError, match="have more bytes than the file"):
+        torch.load(io.BytesIO(head + old + pickle.dumps(["0"], 2) + struct.pack("<q", 4) + FOUR))
+
+
+# ---- exported programs ----
+
+
+class Doubled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        return x * self.w + 1.5
+
+
+def exported():
+    file = io.BytesIO()
+    torch.export.save(torch.export.export(Doubled(), (torch.ones(2),)), file)
+    return file.getvalue()
+
+
+def replaced(old, new):
+    def change(name, content):
+        if name != "program.json":
+            return content
+        assert old.encode() in content
+        return content.replace(old.encode(), new.encode())
+
+    return changed(exported(), change)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"target":"x"', '"target":"x=print(1)"'), ('"name":"x"', '"name":"x=print(1)"'), ('"name":"x"', '"name":"lambda"'), ('"target":"x"', '"target":"class"'),
+        ('"name":"mul"', '"name":"mul\\nprint(1)"'), ('aten::mul.Tensor', 'aten::__class__.Tensor'), ('aten::mul.Tensor', '__class__::mro.__self__'),
+        ('aten::mul.Tensor', 'higher_order::__init__'), ('"dtype":"float32"', '"dtype":"jit"'), ('"sizes":[2]', '"sizes":[-2]'), ('"sizes":[2]', '"sizes":[4611686018427387904,16]'),
+        ('"strides":[1]', '"strides":[-1]'), ('"strides":[1]', '"strides":[1,1]'), ('[\\"x\\"]', '[\\"x=print(1)\\"]'), ('"target":"w"', '"target":"__class__"'), ('"w"', '"w\\u0000"'),
+        ('"float":', '"dtype":'), ('"float":', '"int":'), ('"output"', '"call_function"'), ('"device":"cpu"', '"device":"x"'), ('"nodes":', '"knots":'),
+    ],
+)  # fmt: skip
+def test_names_of_exported_programs(old, new, capsys):
+    with pytest.raises((ValueError, RuntimeError)):
+        torch.export.load(replaced(old, new))
+    assert capsys.readouterr().out == ""
+
+
+def test_the_code_of_graphs_has_names_that_are_names():
+    graph = torch.fx.Graph()
+    graph.output(graph.create_node("placeholder", "x=print(1)", name="x"))
+    with pytest.raises(ValueError, match="not the name of a variable"):
+        torch.fx.GraphModule(nn.Module(), graph)
+    root = nn.Module()
+    root.add_module('a"+b', nn.ReLU())
+    graph = torch.fx.Graph()
+    graph.output(graph.call_module('a"+b', (graph.placeholder("x"),)))
+    assert torch.fx.GraphModule(root, graph)(torch.tensor(-1.0)).item() == 0
+
+
+def test_frames_of_a_file_open_no_files(tmp_path):
+    secret = tmp_path / "secret.py"
+    secret.write_text("password\n")
+    from torchjit.export._program import stack_trace
+
+    assert "password" in stack_trace(f"{secret}(1): f")
+    assert "password" not in stack_trace(f"{secret}(1): f", with_lines=False)
