@@ -323,7 +323,7 @@ def test_names_of_exported_programs(old, new, capsys):
 def test_the_code_of_graphs_has_names_that_are_names():
     graph = torch.fx.Graph()
     graph.output(graph.create_node("placeholder", "x=print(1)", name="x"))
-    with pytest.raises(ValueError, match="not the name of a variable"):
+    with pytest.raises(SyntaxError, match="not the name of a variable"):
         torch.fx.GraphModule(nn.Module(), graph)
     root = nn.Module()
     root.add_module('a"+b', nn.ReLU())

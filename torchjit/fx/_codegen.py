@@ -83,11 +83,15 @@ def _quoted(text: str) -> str:
     return f'"{text}"' if text.isprintable() and '"' not in text and "\\" not in text else repr(text)
 
 
-def _checked_name(name: str) -> str:
-    """The name of a variable or of a parameter. Raises ValueError for anything else: names become text of Python."""
-    if not name.isidentifier() or keyword.iskeyword(name):
-        raise ValueError(f"{name!r} is not the name of a variable: it cannot be written into the code of a graph")
-    return name
+def check_names(nodes: Iterable[Node]) -> None:
+    """Raises SyntaxError where names of a graph, which become text of Python, are not names of variables."""
+    for node in nodes:
+        names = [node.name, *node.kwargs]
+        if node.op == "placeholder":
+            names.append(str(node.target).lstrip("*"))
+        for name in names:
+            if not name.isidentifier() or keyword.iskeyword(name):
+                raise SyntaxError(f"{name!r} of the node {node.name!r} is not the name of a variable: it cannot be written into the code of a graph")
 
 
 def _last_uses(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
@@ -141,11 +145,10 @@ class _Emitter:
         return repr(arg)
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        return ", ".join([self.argument(a) for a in args] + [f"{_checked_name(k)} = {self.argument(v)}" for k, v in kwargs.items()])
+        return ", ".join([self.argument(a) for a in args] + [f"{k} = {self.argument(v)}" for k, v in kwargs.items()])
 
     def statement(self, node: Node) -> None:
         """Adds the statement of a node, without the end of its line."""
-        _checked_name(node.name)
         annotation = "" if node.type is None else f" : {self.type_text(node.type)}"
         getattr(self, node.op)(node, f"{node!r}{annotation}", annotation)
 
@@ -153,7 +156,7 @@ class _Emitter:
         default = f" = {self.argument(node.args[0])}" if node.args else ""
         target = str(node.target)
         self.free_vars.append(f"{target}{annotation}{default}")
-        raw = _checked_name(target.lstrip("*"))
+        raw = target.replace("*", "")
         if raw != repr(node):
             self.body.append(f"{node!r} = {raw}\n")
 
