@@ -3,8 +3,12 @@
 import collections
 import io
 import os
+import pathlib
 import pickle
 import struct
+import subprocess
+import sys
+import threading
 import warnings
 import zipfile
 
@@ -123,9 +127,9 @@ def test_classes_of_modules_are_those_of_torch_nn_modules():
     from torchjit.serialization import _module_rule
 
     found = {}
-    for module in list(__import__("sys").modules):
+    for module in list(sys.modules):
         if module.startswith("torchjit."):
-            names = vars(__import__("sys").modules[module])
+            names = vars(sys.modules[module])
             found.update({(module, n): x for n, x in names.items() if _module_rule("torch" + module[len("torchjit") :], n) is not None})
     assert len(found) > 100 and all(issubclass(c, nn.Module) and c.__module__ == module and c.__qualname__ == n for (module, n), c in found.items())
     assert {c.__setstate__.__qualname__ for c in found.values()} <= {"Module.__setstate__", "_SoftmaxOf.__setstate__"}
@@ -339,3 +343,105 @@ def test_frames_of_a_file_open_no_files(tmp_path):
 
     assert "password" in stack_trace(f"{secret}(1): f")
     assert "password" not in stack_trace(f"{secret}(1): f", with_lines=False)
+
+
+# ---- saving ----
+
+
+def saves(tmp_path):
+    """What saves each format to a path, and loads it, by the name of the format."""
+    scripted, module = torch.jit.script(nn.Linear(2, 2)), {"w": torch.ones(2)}
+    program = torch.export.export(nn.Linear(2, 2), (torch.ones(1, 2),))
+
+    def package(path):
+        with torch.package.PackageExporter(path) as e:
+            e.save_pickle("p", "x.pkl", module)
+
+    return {
+        "torch.save": (lambda p: torch.save(module, p), torch.load), "jit": (scripted.save, torch.jit.load),
+        "lite": (scripted._save_for_lite_interpreter, torch.jit.mobile._load_for_lite_interpreter),
+        "pt2": (lambda p: torch.export.save(program, p), torch.export.load),
+        "safetensors": (lambda p: torch.safetensors.save_file(module, p), torch.safetensors.load_file),
+        "package": (package, lambda p: torch.package.PackageImporter(p).load_pickle("p", "x.pkl")),
+        "onnx": (lambda p: torch.onnx.export(scripted, (torch.ones(1, 2),), p), lambda p: pathlib.Path(p).read_bytes()),
+    }  # fmt: skip
+
+
+FORMATS = ["torch.save", "jit", "lite", "pt2", "safetensors", "package", "onnx"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_saving_keeps_links_and_modes(format, tmp_path):
+    save, load = saves(tmp_path)[format]
+    path, link, new = tmp_path / "file", tmp_path / "link", tmp_path / "new"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    link.symlink_to(path)
+    save(str(link))
+    assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o600
+    load(str(link))
+    before = os.umask(0o027)
+    try:
+        save(str(new))
+    finally:
+        os.umask(before)
+    assert new.stat().st_mode & 0o777 == 0o640
+    dangling = tmp_path / "dangling"
+    dangling.symlink_to(tmp_path / "made")
+    save(str(dangling))
+    assert dangling.is_symlink() and (tmp_path / "made").is_file()
+    save("/dev/null")
+    assert sorted(os.listdir(tmp_path)) == ["dangling", "file", "link", "made", "new"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_saving_to_a_pipe(format, tmp_path):
+    save, load = saves(tmp_path)[format]
+    pipe, path = tmp_path / "pipe", tmp_path / "file"
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: path.write_bytes(pipe.read_bytes()))
+    reader.start()
+    save(str(pipe))
+    reader.join()
+    load(str(path))
+    assert sorted(os.listdir(tmp_path)) == ["file", "pipe"]
+
+
+@pytest.mark.parametrize("format", ["torch.save", "jit", "package"])
+def test_saving_where_it_cannot_be(format, tmp_path):
+    save, _ = saves(tmp_path)[format]
+    with pytest.raises(RuntimeError, match=r"Parent directory .*missing does not exist"):
+        save(str(tmp_path / "missing" / "file"))
+    with pytest.raises(RuntimeError):
+        save(str(tmp_path))
+
+
+@pytest.mark.parametrize("format", ["torch.save", "jit", "safetensors", "package"])
+def test_threads_that_save_to_one_path(format, tmp_path):
+    save, load = saves(tmp_path)[format]
+    path, errors = str(tmp_path / "file"), []
+    save(path)
+
+    def repeat(call):
+        try:
+            for _ in range(20):
+                call(path)
+        except Exception as e:
+            errors.append(e)
+
+    threads = [threading.Thread(target=repeat, args=(call,)) for call in (save, save, save, save, load, load, load, load)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert errors == [] and os.listdir(tmp_path) == ["file"]
+
+
+def test_a_process_that_ends_while_it_saves_leaves_nothing(tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    code = "import os; from torchjit._archive import ReplacedFile; f = ReplacedFile('file'); f.file.write(b'half'); print(len(os.listdir()), flush=True); os._exit(0)"
+    path = os.path.dirname(os.path.dirname(torch.__file__))
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True)
+    if ran.stdout.strip() != "1":
+        pytest.skip("files have names from the beginning on this file system")
+    assert os.listdir(tmp_path) == ["file"] and (tmp_path / "file").read_bytes() == b"old"

@@ -2,15 +2,69 @@
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 import zipfile
 from typing import Any
 
+from torchjit import _native
+
 # The limits on what is read from an archive. What is stored without compression is limited by the size of the file.
 MAX_RECORDS = 1 << 20
 MAX_DEFLATED_RECORD = 64 << 20
 MAX_DEFLATED_TOTAL = 256 << 20
+
+class _Unbuffered(io.FileIO):
+    """A file that keeps nothing back: when it is closed elsewhere nothing is left to be written."""
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        while rest:
+            rest = rest[super().write(rest) :]
+        return size
+
+
+class ReplacedFile:
+    """A file that is being written and takes the place of another when it is whole: a binary file under `file`, until commit or abandon.
+
+    Used as a context manager it is committed at the end, and given up after an exception. Whoever reads the name sees the old file or the new
+    one; the mode and the links of the old one stay. A device or a pipe is written as it is. Raises RuntimeError where the file cannot be opened.
+    """
+
+    _descriptor: int | None = None
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._descriptor = _native.file_begin(os.fspath(path))
+        self.file: Any = _Unbuffered(self._descriptor, "wb", closefd=False)
+
+    def commit(self) -> None:
+        """Puts the file in its place."""
+        self._end(True)
+
+    def abandon(self) -> None:
+        """Gives the file up. The old one stays."""
+        self._end(False)
+
+    def _end(self, commit: bool) -> None:
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            self.file.close()
+            _native.file_end(descriptor, commit)
+
+    def __enter__(self) -> Any:
+        return self.file
+
+    def __exit__(self, kind: Any, *exception: Any) -> None:
+        if kind is None:
+            self.commit()
+        else:
+            self.abandon()
+
+    def __del__(self) -> None:
+        self.abandon()
+
 
 class Archive:
     """The records of an archive (a path or a binary file) by their names without the leading folder.

@@ -22,7 +22,7 @@ import zipfile
 from typing import Any
 
 from torchjit import _native
-from torchjit._archive import Archive, add_record
+from torchjit._archive import Archive, ReplacedFile, add_record
 from torchjit._sparse import of_parts, parts_of
 from torchjit._tensor import Tensor
 from torchjit._types import _LAYOUTS, Size, device, dtype, dtypes, layout, qscheme, qschemes, strided
@@ -142,7 +142,8 @@ def save(
 ) -> None:
     """Writes tensors and what holds them to a path or a file, so that torch.load of PyTorch reads it too.
 
-    Tensors that share memory still do after loading. Writing to a path replaces the file only when all is written.
+    Tensors that share memory still do after loading. Writing to a path replaces the file only when all is written: whoever reads it, in other
+    threads too, finds the old file or the new one. Raises RuntimeError where a path cannot be written.
     """
     if not _use_new_zipfile_serialization:
         raise NotImplementedError("the format from before PyTorch 1.6 is read, but not written")
@@ -152,16 +153,8 @@ def save(
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
         name = os.path.splitext(os.path.basename(path))[0] or "archive"
-        temporary = f"{path}.{os.getpid()}.tmp"
-        try:
-            with builtins.open(temporary, "wb") as file:
-                _write(file, name, data.getvalue(), pickler.storages)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+        with ReplacedFile(path) as file:
+            _write(file, name, data.getvalue(), pickler.storages)
     else:
         if not hasattr(f, "write"):
             raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, but found {type(f).__name__}")

@@ -34,6 +34,9 @@ func NewReplacement(name string) (*Replacement, error) {
 	} else if name, err = linkTarget(name); err != nil {
 		return nil, err
 	}
+	if _, err := os.Stat(filepath.Dir(name)); err != nil {
+		return nil, archiveError("Parent directory %s does not exist.", filepath.Dir(name))
+	}
 	r := &Replacement{target: name}
 	if r.File = createNameless(filepath.Dir(name), mode); r.File == nil {
 		if r.File, err = createBeside(name, mode); err != nil {

@@ -10,7 +10,7 @@ import zipfile
 from typing import Any
 
 import torchjit
-from torchjit._archive import Archive, add_record
+from torchjit._archive import Archive, ReplacedFile, add_record
 
 
 class PyTorchFileReader:
@@ -85,4 +85,5 @@ class PyTorchFileWriter:
         if hasattr(self._target, "write"):
             self._target.write(self._buffer.getvalue())
         else:
-            pathlib.Path(self._target).write_bytes(self._buffer.getvalue())
+            with ReplacedFile(self._target) as file:
+                file.write(self._buffer.getvalue())

@@ -11,6 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from torchjit import _native
+from torchjit._archive import ReplacedFile
 from torchjit._unpickler import Rule, Unpickler
 from torchjit.jit import _serialization
 from torchjit.jit._records import PyTorchFileReader
@@ -192,7 +193,7 @@ def _backport_for_mobile(f_input: Any, f_output: Any, to_version: int) -> bool:
     if not made:
         return False
     if isinstance(f_output, (str, os.PathLike)):
-        with open(f_output, "wb") as file:
+        with ReplacedFile(f_output) as file:
             file.write(made)
     else:
         f_output.write(made)
