@@ -12,8 +12,8 @@ import (
 
 // serializeFunctions read and write archives.
 var serializeFunctions = []function{
-	{schema: "load_module(str path, list extra_files) -> any", run: loadModule},
-	{schema: "load_module_from_bytes(bytes data, list extra_files) -> any", run: loadModuleFromBytes},
+	{schema: "load_module(str path, list extra_files, bool refuse_code=False) -> any", run: loadModule},
+	{schema: "load_module_from_bytes(bytes data, list extra_files, bool refuse_code=False) -> any", run: loadModuleFromBytes},
 	{schema: "inspect_archive(str path) -> str", run: inspectArchive},
 	{schema: "inspect_archive_bytes(bytes data) -> str", run: inspectArchiveBytes},
 	{schema: "function_of_module(any module, str name) -> any", run: functionOfModule},
@@ -28,13 +28,18 @@ var serializeFunctions = []function{
 
 // loadModule replies the module in a file and a dict of its extra files.
 func loadModule(c *call) error {
-	path, extra := c.argString(0), c.argStrings(1)
-	return c.load(func() (*gojit.Module, error) { return gojit.Load(path, extra...) })
+	path, options := c.argString(0), c.argOptions()
+	return c.load(func() (*gojit.Module, error) { return gojit.LoadWith(path, options) })
 }
 
 func loadModuleFromBytes(c *call) error {
-	data, extra := []byte(c.argText(0)), c.argStrings(1)
-	return c.load(func() (*gojit.Module, error) { return gojit.LoadBytes(data, extra...) })
+	data, options := []byte(c.argText(0)), c.argOptions()
+	return c.load(func() (*gojit.Module, error) { return gojit.LoadBytesWith(data, options) })
+}
+
+// argOptions returns how an archive is loaded.
+func (c *call) argOptions() serialize.Options {
+	return serialize.Options{Extra: c.argStrings(1), RefuseCode: c.argBool(2)}
 }
 
 // load reads an archive without the GIL and replies what it holds.
