@@ -1,5 +1,6 @@
 """Files from strangers: whatever is in them, loading gives tensors, data and programs, or an error, and does nothing else."""
 
+import array
 import collections
 import io
 import os
@@ -445,3 +446,109 @@ def test_a_process_that_ends_while_it_saves_leaves_nothing(tmp_path):
     if ran.stdout.strip() != "1":
         pytest.skip("files have names from the beginning on this file system")
     assert os.listdir(tmp_path) == ["file"] and (tmp_path / "file").read_bytes() == b"old"
+
+
+# ---- files that change, and what loads keep ----
+
+
+def linear(n=300):
+    file = io.BytesIO()
+    torch.jit.save(torch.jit.script(nn.Linear(n, n)), file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("change", ["cut", "written"])
+def test_files_that_change_after_they_were_loaded(change, tmp_path):
+    weights = {"w": torch.ones(300, 300)}
+    program = torch.export.export(nn.Linear(300, 300), (torch.ones(1, 300),))
+    (tmp_path / "jit").write_bytes(linear())
+    torch.save(weights, tmp_path / "save")
+    torch.safetensors.save_file(weights, tmp_path / "safe")
+    torch.export.save(program, tmp_path / "pt2")
+    module = torch.jit.load(tmp_path / "jit")
+    before = module(torch.ones(1, 300)).detach().clone()
+    loaded = [torch.load(tmp_path / "save")["w"], torch.safetensors.load_file(tmp_path / "safe")["w"], torch.export.load(tmp_path / "pt2").state_dict["weight"]]
+    kept = [t.detach().clone() for t in loaded]
+    opened = torch.safetensors.safe_open(tmp_path / "safe")
+    for name in ("jit", "save", "safe", "pt2"):
+        with open(tmp_path / name, "r+b") as file:
+            if change == "cut":
+                file.truncate(10)
+            else:
+                file.write(b"\xff" * os.path.getsize(tmp_path / name))
+    assert torch.equal(module(torch.ones(1, 300)), before) and all(map(torch.equal, loaded, kept))
+    if change == "cut":
+        with pytest.raises(RuntimeError, match="became shorter"):
+            opened.get_tensor("w")
+
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE") >> 20
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads the resident memory from /proc")
+@pytest.mark.parametrize("lite", [False, True])
+def test_loads_are_released(lite):
+    data = linear(1500)
+    if lite:
+        data = torch.jit.load(io.BytesIO(data))._save_to_buffer_for_lite_interpreter()
+    load = torch.jit.mobile._load_for_lite_interpreter if lite else torch.jit.load
+    for _ in range(40):
+        load(io.BytesIO(data))
+    before = resident()
+    for _ in range(40):  # 360 MB
+        load(io.BytesIO(data))
+    assert resident() - before < 100
+
+
+def test_archives_of_programs_with_big_numbers_first():
+    data = linear(3)
+    expected = torch.jit.load(io.BytesIO(data)).weight
+
+    def swap(name, content):
+        if not name.startswith("data/"):
+            return content
+        numbers = array.array("I", content)
+        numbers.byteswap()
+        return numbers.tobytes()
+
+    file = changed(data, swap)
+    with zipfile.ZipFile(file, "a") as z:
+        z.writestr(z.namelist()[0].partition("/")[0] + "/byteorder", b"big")
+    assert torch.equal(torch.jit.load(io.BytesIO(file.getvalue())).weight, expected)
+    with zipfile.ZipFile(file := io.BytesIO(data), "a") as z:
+        z.writestr(z.namelist()[0].partition("/")[0] + "/byteorder", b"middle")
+    with pytest.raises(RuntimeError, match="byteorder"):
+        torch.jit.load(io.BytesIO(file.getvalue()))
+
+
+class Restored(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 1
+
+    @torch.jit.export
+    def __getstate__(self) -> int:
+        return self.n
+
+    @torch.jit.export
+    def __setstate__(self, n: int):
+        print("runs")
+        self.n = n
+        self.training = True
+
+    def forward(self, x):
+        return x
+
+
+def test_code_of_programs_can_be_refused(tmp_path, capfd):
+    module = torch.jit.script(nn.Sequential(Restored()))
+    module.save(str(tmp_path / "m.pt"))
+    for f in (tmp_path / "m.pt", io.BytesIO((tmp_path / "m.pt").read_bytes())):
+        with pytest.raises(RuntimeError, match="__setstate__, and code of the archive is refused"):
+            torch.jit.load(f, refuse_code=True)
+    assert capfd.readouterr().out == ""
+    torch.jit.load(tmp_path / "m.pt")
+    assert capfd.readouterr().out == "runs\n"
+    assert isinstance(torch.jit.load(io.BytesIO(linear(2)), refuse_code=True), torch.jit.ScriptModule)
