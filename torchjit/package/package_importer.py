@@ -97,7 +97,11 @@ class PackageImporter(Importer):
         self.patched_builtins = dict(vars(builtins), __import__=self.__import__)
 
     def _read_extern(self) -> list[str]:
-        return [name for name in self._reader.get_record(".data/extern_modules").decode("utf-8").splitlines() if name]
+        content = self._reader.get_record(".data/extern_modules")
+        try:
+            return [name for name in content.decode("utf-8").splitlines() if name]
+        except UnicodeDecodeError as e:
+            raise RuntimeError(f"the record .data/extern_modules of the package is damaged: {e}") from e
 
     def _add_module(self, record: str) -> None:
         parts = record[: -len(".py")].split("/")
