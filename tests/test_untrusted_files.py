@@ -228,7 +228,7 @@ def test_containers_come_back():
         {"size": b"K\x02\x85", "stride": b"\x8a\x08\x00\x00\x00\x00\x00\x00\x00\x60\x85"}, {"stride": b")"}, {"size": b"N"}, {"size": b"G" + bytes(8) + b"\x85"},
         {"size": b"\x8a\x09" + b"\xff" * 8 + b"\x00\x85", "stride": b"K\x00\x85"}, {"size": b"\x8a\x08" + b"\xff" * 7 + b"\x7f\x85", "stride": b"K\x00\x85"},
         {"size": b"(" + b"K\x02" * 70 + b"t", "stride": b"(" + b"K\x00" * 70 + b"t"}, {"count": b"K\x05"}, {"count": b"J\xff\xff\xff\xff"}, {"count": b"N"},
-        {"count": b"\x8a\x09" + bytes(8) + b"\x01"}, {"key": "1"}, {"key": "../version"}, {"kind": "Tensor"},
+        {"count": b"\x8a\x09" + bytes(8) + b"\x01"}, {"key": "1"}, {"key": "../version"}, {"kind": "Tensor"}, {"kind": "QInt8Storage"},
     ],
 )  # fmt: skip
 def test_tensors_that_do_not_fit_their_storage(parts):

@@ -360,6 +360,8 @@ _MAX_DIMENSIONS = 64
 
 
 def _rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool = False, hooks: Any = None, metadata: Any = None) -> Tensor:
+    if isinstance(storage, TypedStorage) and storage.dtype.name in _INTEGERS:
+        raise RuntimeError(f"a tensor of the file has elements of {storage.dtype} and no quantization")
     made = _view(storage, offset, size, stride).detach()
     return made.requires_grad_() if requires_grad is True else made
 
@@ -586,7 +588,7 @@ def _load_legacy(file: Any, trusted: bool, encoding: str) -> Any:
 
     result = _unpickle(file, read, trusted, encoding)
     keys = _unpickle(file, nothing, False, encoding)
-    if type(keys) is not list or sorted(map(repr, keys)) != sorted(map(repr, loaded)):
+    if type(keys) is not list or not all(type(key) in (str, int) for key in keys) or set(keys) != set(loaded) or len(keys) != len(loaded):
         raise RuntimeError("the storages that the file has are not those that it uses")
     for key in keys:
         storage = loaded[key]

@@ -309,6 +309,9 @@ func (u *unpickler) tensor(args []any) (value.Value, error) {
 	if err != nil {
 		return value.None, err
 	}
+	if t.DType().IsQuantized() {
+		return value.None, archiveError("A tensor has elements of type %s and no quantization", t.DType())
+	}
 	if len(args) > 4 {
 		if on, ok := args[4].(bool); ok && on {
 			if err := t.SetRequiresGrad(true); err != nil {
