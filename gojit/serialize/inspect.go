@@ -2,6 +2,7 @@ package serialize
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -54,11 +55,12 @@ func Inspect(data []byte) (*Report, error) { return inspect(data) }
 
 // InspectFile is Inspect of a file.
 func InspectFile(path string) (*Report, error) {
-	data, err := readFile(path)
+	memory, err := readFile(path)
 	if err != nil {
 		return nil, archiveError("%s cannot be read: %s", path, err)
 	}
-	return inspect(data)
+	defer runtime.KeepAlive(memory)
+	return inspect(memory.Bytes())
 }
 
 func inspect(data []byte) (*Report, error) {

@@ -2,6 +2,7 @@ package serialize
 
 import (
 	"math/big"
+	"runtime"
 	"slices"
 	"strings"
 	"unsafe"
@@ -411,7 +412,8 @@ func (u *unpickler) storage(x any) (*tensor.Storage, tensor.DType, error) {
 	case uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(dtype.Size()) != 0:
 		b = slices.Clone(b)
 	}
-	s := tensor.ForeignStorage(b, nil)
+	memory := u.a.memory // not u, which has all storages: the function is kept until s is given up
+	s := tensor.ForeignStorage(b, func() { runtime.KeepAlive(memory) })
 	u.storages[key] = s
 	return s, dtype, nil
 }
