@@ -21,6 +21,7 @@ UnpicklingError = pickle.UnpicklingError
 _MAX_KEY_PARTS = 1000
 _MAX_NAME = 1000  # bytes of the name of a module, or of what is in it
 _BLOCK = 1 << 20  # bytes that are read at once
+_LONGEST_NUMBER = 5  # bytes of an opcode with a number
 
 
 class Rule(NamedTuple):
@@ -94,6 +95,11 @@ class _Stream:
 
     def line(self) -> str:
         """A line with a name."""
+        end = self._block.find(b"\n", self._at, self._at + _MAX_NAME)
+        if end >= 0:
+            text = self._block[self._at : end].decode("utf-8")
+            self._at = end + 1
+            return text
         content = bytearray()
         while (c := self.byte()) != 0x0A:
             content.append(c)
@@ -132,9 +138,34 @@ class Unpickler:
             raise UnpicklingError(f"the pickle is damaged: {type(e).__name__}: {e}") from e
 
     def _run(self) -> Any:
-        next_byte, steps = self._stream.byte, _STEPS
+        stream, steps = self._stream, _STEPS
         while True:
-            op = next_byte()
+            at, block = stream._at, stream._block
+            if at + _LONGEST_NUMBER < len(block):  # most opcodes are those of numbers and of the memo
+                op, stack = block[at], self._stack
+                if op == 0x4B:  # BININT1
+                    stack.append(block[at + 1])
+                    stream._at = at + 2
+                    continue
+                if op == 0x4A:  # BININT
+                    stack.append(int.from_bytes(block[at + 1 : at + 5], "little", signed=True))
+                    stream._at = at + 5
+                    continue
+                if op == 0x4D:  # BININT2
+                    stack.append(block[at + 1] | block[at + 2] << 8)
+                    stream._at = at + 3
+                    continue
+                if op == 0x71 and stack:  # BINPUT
+                    self._memo[block[at + 1]] = stack[-1]
+                    stream._at = at + 2
+                    continue
+                if op == 0x72 and stack:  # LONG_BINPUT
+                    self._memo[int.from_bytes(block[at + 1 : at + 5], "little")] = stack[-1]
+                    stream._at = at + 5
+                    continue
+                stream._at = at + 1
+            else:
+                op = stream.byte()
             if op == 0x2E:  # STOP
                 value = self._pop()
                 self._stream.leave()

@@ -379,6 +379,9 @@ func (u *unpickler) storage(x any) (*tensor.Storage, tensor.DType, error) {
 	if !ok || len(t.Items) < 5 {
 		return nil, 0, archiveError("The reference to a storage is malformed")
 	}
+	if tag, _ := t.Items[0].(string); tag != "storage" {
+		return nil, 0, archiveError("The reference to a storage is malformed")
+	}
 	class, isGlobal := t.Items[1].(pickle.Global)
 	key, isString := t.Items[2].(string)
 	numel, isInt := t.Items[4].(int64)
