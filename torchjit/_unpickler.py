@@ -33,6 +33,9 @@ class Rule(NamedTuple):
     build: Callable[[Any, Any], None] | None = None  # what BUILD does with an instance and a state
 
 
+_NOTHING = Rule(None)
+
+
 class _Named:
     """A name of the pickle on the stack, with what may be done with it."""
 
@@ -351,7 +354,7 @@ class Unpickler:
 
     def _build(self) -> None:
         state, target = self._pop(), self._top()
-        made, rule = self._made.get(id(target), (None, None))
+        made, rule = self._made.get(id(target), (None, _NOTHING))
         if made is None or made is not target or rule.build is None:
             raise UnpicklingError(f"the pickle sets the state of {_shown(target)}, which it did not make")
         rule.build(target, state)
