@@ -12,7 +12,6 @@ import (
 	"unsafe"
 
 	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
 )
 
 // The limits on what is read from an archive.
@@ -29,7 +28,6 @@ type Archive struct {
 	Version int
 
 	data    []byte
-	memory  *tensor.Storage // that data is; nil where the caller has it
 	records map[string]*zip.File
 	large   []string // records that are stored as they are and worth checking by others, in order
 	checks  checks

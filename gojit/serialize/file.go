@@ -12,19 +12,16 @@ import (
 // readStep is how many bytes of a file one goroutine reads at once.
 const readStep = 8 << 20
 
-// readFile reads a file into memory of its own, so that nothing that happens to the file later changes what was read. The memory is the
-// storage's. It fails where the file is no regular file, where there is no memory for it, and where it becomes shorter meanwhile.
-func readFile(path string) (*tensor.Storage, error) {
+// readFile reads a file into memory of its own, so that nothing that happens to the file later changes what was read. It fails where
+// the file is no regular file, is larger than the memory, or becomes shorter meanwhile.
+func readFile(path string) ([]byte, error) {
 	f, size, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	t, err := tensor.Empty([]int{int(size)}, tensor.Uint8)
-	if err != nil {
-		return nil, err
-	}
-	return t.Storage(), readAt(f, t.Storage().Bytes(), 0)
+	data := make([]byte, size)
+	return data, readAt(f, data, 0)
 }
 
 // openRegular opens a file that has a size, which is one that memory may have.

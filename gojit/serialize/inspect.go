@@ -2,7 +2,6 @@ package serialize
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -55,12 +54,11 @@ func Inspect(data []byte) (*Report, error) { return inspect(data) }
 
 // InspectFile is Inspect of a file.
 func InspectFile(path string) (*Report, error) {
-	memory, err := readFile(path)
+	data, err := readFile(path)
 	if err != nil {
 		return nil, archiveError("%s cannot be read: %s", path, err)
 	}
-	defer runtime.KeepAlive(memory)
-	return inspect(memory.Bytes())
+	return inspect(data)
 }
 
 func inspect(data []byte) (*Report, error) {

@@ -38,25 +38,23 @@ type Loaded struct {
 // Nothing in the archive runs but __setstate__ methods, which are compiled like any program: they can take any time and any memory. See
 // Options.RefuseCode.
 func Load(data []byte, o Options, call Call) (*Loaded, error) {
-	return load(data, nil, o, call)
+	return load(data, o, call)
 }
 
 // LoadFile is Load of a file, which is read into memory: what happens to it later changes nothing.
 func LoadFile(path string, o Options, call Call) (*Loaded, error) {
-	memory, err := readFile(path)
+	data, err := readFile(path)
 	if err != nil {
 		return nil, archiveError("%s cannot be read: %s", path, err)
 	}
-	return load(memory.Bytes(), memory, o, call)
+	return load(data, o, call)
 }
 
-// load loads an archive whose bytes are those of memory, or of the caller.
-func load(data []byte, memory *tensor.Storage, o Options, call Call) (*Loaded, error) {
+func load(data []byte, o Options, call Call) (*Loaded, error) {
 	a, err := OpenArchive(data)
 	if err != nil {
 		return nil, err
 	}
-	a.memory = memory
 	a.CheckAhead()
 	defer a.Checked() // no check outlives the load
 	l := &loader{a: a, refuseCode: o.RefuseCode, call: call, unit: ir.NewUnit()}

@@ -2,7 +2,6 @@ package serialize
 
 import (
 	"math/big"
-	"runtime"
 	"slices"
 	"strings"
 	"unsafe"
@@ -415,8 +414,7 @@ func (u *unpickler) storage(x any) (*tensor.Storage, tensor.DType, error) {
 	case uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(dtype.Size()) != 0:
 		b = slices.Clone(b)
 	}
-	memory := u.a.memory // not u, which has all storages: the function is kept until s is given up
-	s := tensor.ForeignStorage(b, func() { runtime.KeepAlive(memory) })
+	s := tensor.ForeignStorage(b, nil)
 	u.storages[key] = s
 	return s, dtype, nil
 }
