@@ -488,17 +488,18 @@ def resident():
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads the resident memory from /proc")
-@pytest.mark.parametrize("lite", [False, True])
-def test_loads_are_released(lite):
+@pytest.mark.parametrize("kind", ["bytes", "file", "lite"])
+def test_loads_are_released(kind, tmp_path):
     data = linear(1500)
-    if lite:
+    (tmp_path / "m.pt").write_bytes(data)
+    if kind == "lite":
         data = torch.jit.load(io.BytesIO(data))._save_to_buffer_for_lite_interpreter()
-    load = torch.jit.mobile._load_for_lite_interpreter if lite else torch.jit.load
-    for _ in range(40):
-        load(io.BytesIO(data))
+    load = torch.jit.mobile._load_for_lite_interpreter if kind == "lite" else torch.jit.load
+    for _ in range(80):
+        load(tmp_path / "m.pt" if kind == "file" else io.BytesIO(data))
     before = resident()
-    for _ in range(40):  # 360 MB
-        load(io.BytesIO(data))
+    for _ in range(100):  # 900 MB
+        load(tmp_path / "m.pt" if kind == "file" else io.BytesIO(data))
     assert resident() - before < 100
 
 
