@@ -57,17 +57,27 @@ type Module struct {
 	Extra map[string][]byte
 }
 
-// Load loads the module that torch.jit.save wrote to a file. The file is mapped into memory: it
-// must stay as it is while the module is in use. extra names extra files to read.
+// Load loads the module that torch.jit.save wrote to a file, which is read into memory: what happens to it later changes nothing. extra
+// names extra files to read. Methods __setstate__ of the program run; see LoadWith.
 func Load(path string, extra ...string) (*Module, error) {
+	return LoadWith(path, serialize.Options{Extra: extra})
+}
+
+// LoadWith is Load with options, which may refuse archives that run code.
+func LoadWith(path string, o serialize.Options) (*Module, error) {
 	LinkOperators()
-	return moduleOf(serialize.LoadFile(path, extra, call))
+	return moduleOf(serialize.LoadFile(path, o, call))
 }
 
 // LoadBytes is Load of an archive in memory, which must stay as it is while the module is in use.
 func LoadBytes(data []byte, extra ...string) (*Module, error) {
+	return LoadBytesWith(data, serialize.Options{Extra: extra})
+}
+
+// LoadBytesWith is LoadBytes with options.
+func LoadBytesWith(data []byte, o serialize.Options) (*Module, error) {
 	LinkOperators()
-	return moduleOf(serialize.Load(data, extra, call))
+	return moduleOf(serialize.Load(data, o, call))
 }
 
 func moduleOf(l *serialize.Loaded, err error) (*Module, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"strings"
+	"sync"
 
 	"torchjit/gojit/serialize"
 	"torchjit/gojit/tensor"
@@ -11,6 +12,9 @@ import (
 // safeTensorsFunctions read and write files of safetensors.
 var safeTensorsFunctions = []function{
 	{schema: "safetensors_load(str path) -> any", run: loadSafeTensors},
+	{schema: "safetensors_open(str path) -> any", run: openSafeTensors},
+	{schema: "safetensors_tensor(int file, str name) -> Tensor", run: safeTensor},
+	{schema: "safetensors_close(int file) -> None", run: closeSafeTensors},
 	{schema: "safetensors_parse(bytes data) -> any", run: parseSafeTensors},
 	{schema: "safetensors_save(dict tensors, dict metadata, str path) -> None", run: saveSafeTensors},
 	{schema: "safetensors_bytes(dict tensors, dict metadata) -> bytes", run: safeTensorsBytes},
@@ -19,6 +23,81 @@ var safeTensorsFunctions = []function{
 func loadSafeTensors(c *call) error {
 	path := strings.Clone(c.argString(0))
 	return c.safeTensors(func() (*serialize.SafeTensors, error) { return serialize.LoadSafeTensors(path) })
+}
+
+// safeFiles are the files that Python has opened, by number.
+var safeFiles = struct {
+	sync.Mutex
+	open map[int]*serialize.SafeFile
+	last int
+}{open: map[int]*serialize.SafeFile{}}
+
+// openSafeTensors replies the number of an open file, the names of its tensors and its metadata.
+func openSafeTensors(c *call) error {
+	path := c.argString(0)
+	var f *serialize.SafeFile
+	err := c.withoutGIL(func() (err error) {
+		f, err = serialize.OpenSafeTensors(path)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	safeFiles.Lock()
+	safeFiles.last++
+	number := safeFiles.last
+	safeFiles.open[number] = f
+	safeFiles.Unlock()
+	c.open(kindTuple, 3)
+	c.int(number)
+	c.open(kindList, len(f.Names))
+	for _, name := range f.Names {
+		c.string(name)
+	}
+	c.metadata(f.Metadata)
+	return nil
+}
+
+// safeTensor replies a tensor of an open file.
+func safeTensor(c *call) error {
+	number, name := c.argInt(0), c.argString(1)
+	safeFiles.Lock()
+	f := safeFiles.open[number]
+	safeFiles.Unlock()
+	if f == nil {
+		return runtimeErrorf("The file is closed")
+	}
+	var t *tensor.Tensor
+	err := c.withoutGIL(func() (err error) {
+		t, err = f.Tensor(name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.tensor(t)
+	return nil
+}
+
+func closeSafeTensors(c *call) error {
+	safeFiles.Lock()
+	f := safeFiles.open[c.argInt(0)]
+	delete(safeFiles.open, c.argInt(0))
+	safeFiles.Unlock()
+	if f != nil {
+		f.Close()
+	}
+	c.none()
+	return nil
+}
+
+// metadata replies texts by their names.
+func (c *call) metadata(texts map[string]string) {
+	c.open(kindDict, len(texts))
+	for key, text := range texts {
+		c.string(key)
+		c.string(text)
+	}
 }
 
 func parseSafeTensors(c *call) error {
@@ -42,11 +121,7 @@ func (c *call) safeTensors(read func() (*serialize.SafeTensors, error)) error {
 		c.string(name)
 		c.tensor(f.Tensors[name])
 	}
-	c.open(kindDict, len(f.Metadata))
-	for key, text := range f.Metadata {
-		c.string(key)
-		c.string(text)
-	}
+	c.metadata(f.Metadata)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"torchjit/gojit"
 	"torchjit/gojit/serialize"
@@ -11,27 +12,34 @@ import (
 
 // serializeFunctions read and write archives.
 var serializeFunctions = []function{
-	{schema: "load_module(str path, list extra_files) -> any", run: loadModule},
-	{schema: "load_module_from_bytes(bytes data, list extra_files) -> any", run: loadModuleFromBytes},
+	{schema: "load_module(str path, list extra_files, bool refuse_code=False) -> any", run: loadModule},
+	{schema: "load_module_from_bytes(bytes data, list extra_files, bool refuse_code=False) -> any", run: loadModuleFromBytes},
 	{schema: "inspect_archive(str path) -> str", run: inspectArchive},
 	{schema: "inspect_archive_bytes(bytes data) -> str", run: inspectArchiveBytes},
 	{schema: "function_of_module(any module, str name) -> any", run: functionOfModule},
 	{schema: "save_module(any module, str path, dict extra_files, object? progress=None) -> None", run: saveModule},
 	{schema: "save_module_to_bytes(any module, dict extra_files) -> bytes", run: saveModuleToBytes},
 	{schema: "bytecode_operators(any module) -> list", run: bytecodeOperators},
+	{schema: "file_begin(str path) -> int", run: fileBegin},
+	{schema: "file_end(int file, bool commit) -> None", run: fileEnd},
 	{schema: "save_lite(any module, str path, dict extra_files, int bytecode, bool debug_info, bool interface_calls) -> None", run: saveLite},
 	{schema: "save_lite_to_bytes(any module, dict extra_files, int bytecode, bool debug_info, bool interface_calls) -> bytes", run: saveLiteToBytes},
 }
 
 // loadModule replies the module in a file and a dict of its extra files.
 func loadModule(c *call) error {
-	path, extra := c.argString(0), c.argStrings(1)
-	return c.load(func() (*gojit.Module, error) { return gojit.Load(path, extra...) })
+	path, options := c.argString(0), c.argOptions()
+	return c.load(func() (*gojit.Module, error) { return gojit.LoadWith(path, options) })
 }
 
 func loadModuleFromBytes(c *call) error {
-	data, extra := []byte(c.argText(0)), c.argStrings(1)
-	return c.load(func() (*gojit.Module, error) { return gojit.LoadBytes(data, extra...) })
+	data, options := []byte(c.argText(0)), c.argOptions()
+	return c.load(func() (*gojit.Module, error) { return gojit.LoadBytesWith(data, options) })
+}
+
+// argOptions returns how an archive is loaded.
+func (c *call) argOptions() serialize.Options {
+	return serialize.Options{Extra: c.argStrings(1), RefuseCode: c.argBool(2)}
 }
 
 // load reads an archive without the GIL and replies what it holds.
@@ -117,6 +125,52 @@ func saveModuleToBytes(c *call) error {
 		return err
 	}
 	c.bytes(kindBytes, string(data))
+	return nil
+}
+
+// replacements are the files that Python writes, by their descriptors.
+var replacements = struct {
+	sync.Mutex
+	open map[int]*serialize.Replacement
+}{open: map[int]*serialize.Replacement{}}
+
+// fileBegin replies the descriptor of a file that takes the place of another when it is whole.
+func fileBegin(c *call) error {
+	path := c.argString(0)
+	var r *serialize.Replacement
+	err := c.withoutGIL(func() (err error) {
+		r, err = serialize.NewReplacement(path)
+		return err
+	})
+	if err != nil {
+		return runtimeErrorf("File %s cannot be opened: %s", path, err)
+	}
+	fd := int(r.File.Fd())
+	replacements.Lock()
+	defer replacements.Unlock()
+	replacements.open[fd] = r
+	c.int(fd)
+	return nil
+}
+
+// fileEnd puts a file in its place, or gives it up.
+func fileEnd(c *call) error {
+	fd, commit := c.argInt(0), c.argBool(1)
+	replacements.Lock()
+	r := replacements.open[fd]
+	delete(replacements.open, fd)
+	replacements.Unlock()
+	c.none()
+	switch {
+	case r == nil:
+		return runtimeErrorf("The file is not being written")
+	case !commit:
+		r.Abandon()
+		return nil
+	}
+	if err := c.withoutGIL(r.Commit); err != nil {
+		return runtimeErrorf("The file cannot be written: %s", err)
+	}
 	return nil
 }
 

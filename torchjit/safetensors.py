@@ -16,7 +16,7 @@ __all__ = ["load", "load_file", "load_model", "safe_open", "save", "save_file", 
 
 
 def load_file(filename: Any, device: Any = "cpu") -> dict[str, Tensor]:
-    """The tensors of a file by name. Their memory is the file's, which must stay as it is while they are in use.
+    """The tensors of a file by name. They are read: what happens to the file later changes nothing.
 
     Raises RuntimeError for a file that is not whole or not of the format.
     """
@@ -88,20 +88,32 @@ def load_model(model: Any, filename: Any, strict: bool = True, device: Any = "cp
 
 
 class safe_open:  # noqa: N801
-    """A file that is open for reading: its tensors are read when they are asked for."""
+    """A file that is open for reading: each of its tensors is read, anew, when it is asked for.
+
+    Raises RuntimeError for a file that is not whole or not of the format, and later where it was closed or has become shorter.
+    """
+
+    _file: int | None = None
 
     def __init__(self, filename: Any, framework: str = "pt", device: Any = "cpu") -> None:
-        self._tensors, self._metadata = _native.safetensors_load(os.fspath(filename))
+        self._file, self._names, self._metadata = _native.safetensors_open(os.fspath(filename))
 
     def __enter__(self) -> safe_open:
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        pass
+        self._close()
+
+    def __del__(self) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            _native.safetensors_close(self._file)
 
     def keys(self) -> list[str]:
         """The names of the tensors."""
-        return sorted(self._tensors)
+        return sorted(self._names)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
@@ -112,8 +124,10 @@ class safe_open:  # noqa: N801
 
     def get_tensor(self, name: str) -> Tensor:
         """A tensor. Raises KeyError where there is none of that name."""
-        return self._tensors[name]
+        if name not in self._names:
+            raise KeyError(name)
+        return _native.safetensors_tensor(self._file, name)
 
     def get_slice(self, name: str) -> Tensor:
         """A tensor, of which parts can be taken."""
-        return self._tensors[name]
+        return self.get_tensor(name)

@@ -1,18 +1,20 @@
 """torch.save and torch.load: files of tensors, state dictionaries and plain Python data, as PyTorch writes them.
 
-Loading calls nothing that the file names but what makes tensors, modules of torch.nn and plain containers;
-files that name anything else are refused, unless weights_only=False says that they are trusted.
+Loading calls nothing that the file names but what makes tensors, modules of torch.nn and plain containers: the names are a closed list.
+Files that name anything else are refused, unless weights_only=False says that they are trusted.
 """
 
 from __future__ import annotations
 
+import array
 import builtins
 import collections
+import functools
 import importlib
 import io
+import math
 import os
 import pickle
-import struct
 import sys
 import types
 import warnings
@@ -20,9 +22,11 @@ import zipfile
 from typing import Any
 
 from torchjit import _native
+from torchjit._archive import Archive, ReplacedFile, add_record
 from torchjit._sparse import of_parts, parts_of
 from torchjit._tensor import Tensor
 from torchjit._types import _LAYOUTS, Size, device, dtype, dtypes, layout, qscheme, qschemes, strided
+from torchjit._unpickler import PLAIN, Rule, Unpickler
 from torchjit.storage import _NAMES, DTYPE_OF_STORAGE, TypedStorage, storage_of
 
 DEFAULT_PROTOCOL = 2
@@ -138,7 +142,8 @@ def save(
 ) -> None:
     """Writes tensors and what holds them to a path or a file, so that torch.load of PyTorch reads it too.
 
-    Tensors that share memory still do after loading. Writing to a path replaces the file only when all is written.
+    Tensors that share memory still do after loading. Writing to a path replaces the file only when all is written: whoever reads it, in other
+    threads too, finds the old file or the new one. Raises RuntimeError where a path cannot be written.
     """
     if not _use_new_zipfile_serialization:
         raise NotImplementedError("the format from before PyTorch 1.6 is read, but not written")
@@ -148,16 +153,8 @@ def save(
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
         name = os.path.splitext(os.path.basename(path))[0] or "archive"
-        temporary = f"{path}.{os.getpid()}.tmp"
-        try:
-            with builtins.open(temporary, "wb") as file:
-                _write(file, name, data.getvalue(), pickler.storages)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+        with ReplacedFile(path) as file:
+            _write(file, name, data.getvalue(), pickler.storages)
     else:
         if not hasattr(f, "write"):
             raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, but found {type(f).__name__}")
@@ -173,20 +170,11 @@ def _write(file: Any, name: str, data: bytes, storages: dict[str, Tensor]) -> No
         add_record(archive, f"{name}/version", b"3\n")
 
 
-def add_record(archive: zipfile.ZipFile, path: str, content: bytes) -> None:
-    """Writes a record of an archive. Its content begins at a multiple of 64 bytes, so that it can be used where it is mapped."""
-    info = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
-    start = archive.fp.tell() + 30 + len(info.filename.encode()) + 4  # type: ignore[union-attr]
-    padding = -start % 64
-    info.extra = struct.pack("<HH", 0x4246, padding) + b"Z" * padding
-    archive.writestr(info, content)
-
-
 # What the format of files before version 1.6 began with, and sizes that it noted.
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
 PROTOCOL_VERSION = 1001
 STORAGE_KEY_SEPARATOR = ","
-INT_SIZE, LONG_SIZE, SHORT_SIZE = (struct.calcsize("=" + kind) for kind in "ilh")
+INT_SIZE, LONG_SIZE, SHORT_SIZE = 4, 4, 2
 
 
 class SourceChangeWarning(Warning):
@@ -195,21 +183,11 @@ class SourceChangeWarning(Warning):
 
 # ---- loading ----
 
-_PLAIN: dict[tuple[str, str], Any] = {
-    ("collections", "OrderedDict"): collections.OrderedDict,
-    ("collections", "defaultdict"): collections.defaultdict,
-    ("collections", "Counter"): collections.Counter,
-    ("builtins", "set"): set, ("builtins", "frozenset"): frozenset, ("builtins", "slice"): slice, ("builtins", "complex"): complex,
-    ("builtins", "range"): range, ("builtins", "bytearray"): bytearray, ("builtins", "list"): list, ("builtins", "dict"): dict,
-    ("builtins", "tuple"): tuple, ("builtins", "int"): int, ("builtins", "float"): float, ("builtins", "bool"): bool, ("builtins", "str"): str,
-    ("__builtin__", "set"): set, ("__builtin__", "complex"): complex, ("__builtin__", "slice"): slice,
-}  # fmt: skip
-
 _safe: dict[tuple[str, str], Any] = {}
 
 
 def add_safe_globals(classes: list[Any]) -> None:
-    """Lets torch.load make instances of these classes."""
+    """Lets torch.load call these classes and functions with what files give them, and set the states of instances."""
     for cls in classes:
         _safe[cls.__module__, cls.__qualname__] = cls
 
@@ -221,28 +199,46 @@ class _StorageType:
         self.dtype = dtype
 
 
+class _Reference:
+    """Reads what persistent references stand for: storages, by read(storage type, key, location, number of elements, ...)."""
+
+    def __init__(self, read: Any) -> None:
+        self.read = read
+
+    def __call__(self, saved: Any) -> Any:
+        if not isinstance(saved, tuple) or not saved or saved[0] not in ("storage", b"storage"):
+            raise RuntimeError(
+                f"Unknown typename for persistent_load, expected 'storage' but got '{saved[0] if isinstance(saved, tuple) and saved else type(saved).__name__}'"
+            )
+        if not 5 <= len(saved) <= 6:
+            raise RuntimeError(f"the reference to a storage has {len(saved)} parts, expected 5 or 6")
+        kind, key, location, count, *view = saved[1:]
+        if not isinstance(kind, _StorageType):
+            raise RuntimeError("expected the class of a storage, but the file has another name")
+        if type(key) not in (str, int) or type(count) is not int or count < 0:
+            raise RuntimeError("the reference to a storage is damaged: its key is no text, or its number of elements no number")
+        if view and view[0] is not None:
+            raise NotImplementedError("a storage that is part of another is not read by this version of torchjit")
+        return self.read(kind.dtype, key, count)
+
+
 class _Unpickler(pickle._Unpickler):  # type: ignore[name-defined,misc]
-    def __init__(self, file: Any, read: Any, trusted: bool, encoding: str = "utf-8") -> None:
+    """Reads pickles that are trusted: what they name is imported and called."""
+
+    def __init__(self, file: Any, read: Any, encoding: str = "utf-8") -> None:
         super().__init__(file, encoding=encoding)
-        self.read_storage, self.trusted = read, trusted
+        self._reference = _Reference(read)
 
     def persistent_load(self, saved: Any) -> Any:
-        if not isinstance(saved, tuple) or not saved or saved[0] not in ("storage", b"storage"):
-            raise RuntimeError(f"Unknown typename for persistent_load, expected 'storage' but got '{saved[0] if isinstance(saved, tuple) and saved else saved}'")
-        return self.read_storage(*saved[1:])
+        return self._reference(saved)
 
     def find_class(self, module: str, name: str) -> Any:
-        found = _PLAIN.get((module, name)) or _safe.get((module, name))
-        if found is None and module.split(".")[0] == "torch":
-            found = _torch_global(module, name)
-        if found is None:
-            if not self.trusted:
-                raise pickle.UnpicklingError(
-                    f"the file asks for {module}.{name}, which loading does not call: it could do anything. Use "
-                    f"torch.serialization.add_safe_globals([{name}]) if the class is harmless, or load(..., weights_only=False) if you trust the file"
-                )
-            found = _attribute("torchjit" + module[len("torch") :], name) if module.split(".")[0] == "torch" else super().find_class(module, name)
-        return found
+        rule = _rule(module, name)
+        if rule is not None and (rule.call is not None or isinstance(rule.value, _StorageType)):
+            return rule.value if isinstance(rule.value, (type, _StorageType)) else rule.call
+        if module.split(".")[0] == "torch":
+            return _attribute("torchjit" + module[len("torch") :], name)
+        return super().find_class(module, name)
 
 
 def _attribute(module: str, name: str) -> Any:
@@ -259,59 +255,158 @@ def _attribute(module: str, name: str) -> Any:
     return found
 
 
+def _unpickle(file: Any, read: Any, trusted: bool, encoding: str) -> Any:
+    """The value of a pickle of a file. What is read of one that is not trusted has the names of _rule and of add_safe_globals alone."""
+    if trusted:
+        return _Unpickler(file, read, encoding).load()
+    return Unpickler(file, _rule_of_file, _Reference(read), encoding).load()
+
+
+def _rule_of_file(module: str, name: str) -> Rule:
+    rule = _rule(module, name)
+    if rule is None and (module, name) in _safe:
+        found = _safe[module, name]
+        rule = Rule(found, call=found, new=functools.partial(found.__new__, found) if isinstance(found, type) else None, build=_set_state)
+    if rule is None:
+        raise pickle.UnpicklingError(
+            f"the file asks for {module}.{name}, which loading does not call: it could do anything. Use "
+            f"torch.serialization.add_safe_globals([{name}]) if the class is harmless, or load(..., weights_only=False) if you trust the file"
+        )
+    return rule
+
+
+def _set_state(target: Any, state: Any) -> None:
+    """Sets the state of an instance of a class that add_safe_globals has named."""
+    restore = getattr(target, "__setstate__", None)
+    if restore is not None:
+        restore(state)
+        return
+    attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+    target.__dict__.update(attributes or {})
+    for name, value in (slots or {}).items():
+        setattr(target, name, value)
+
+
+# ---- what files may name of torch ----
+
 # Functions that states of schedulers have.
-_HARMLESS = {("torch.optim.lr_scheduler", f"OneCycleLR._annealing_{kind}") for kind in ("cos", "linear")}
+_VALUES = {("torch.optim.lr_scheduler", f"OneCycleLR._annealing_{kind}") for kind in ("cos", "linear")}
 
 
-def _torch_global(module: str, name: str) -> Any:
-    """What a file may name of torch."""
-    if module == "torch._utils":
-        return {
-            "_rebuild_tensor": _rebuild_tensor, "_rebuild_tensor_v2": _rebuild_tensor, "_rebuild_parameter": _rebuild_parameter,
-            "_rebuild_qtensor": _rebuild_qtensor, "_rebuild_sparse_tensor": of_parts, "_rebuild_sparse_csr_tensor": of_parts,
-        }.get(name)  # fmt: skip
-    if (module, name) == ("torch.serialization", "_get_layout"):
-        return _get_layout
-    if name in DTYPE_OF_STORAGE and module in ("torch", "torch.storage"):
-        return _StorageType(DTYPE_OF_STORAGE[name])
-    if module == "torch.storage" and name == "UntypedStorage" or module == "torch" and name == "UntypedStorage":
-        return _StorageType(dtypes["uint8"])
-    if module == "torch" and name in dtypes:
-        return dtypes[name]
-    if module == "torch":
-        return {"Size": Size, "device": device, "Tensor": Tensor, **qschemes}.get(name)
-    if module in ("torch._tensor", "torch.tensor") and name == "_rebuild_from_type_v2":
-        return _rebuild_from_type
-    if module.startswith(("torch.nn.", "torch.ao.", "torch.optim.")) or module in ("torch.nn", "torch.optim"):
-        found: Any = importlib.import_module("torchjit" + module[len("torch") :])
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        harmless = isinstance(found, type) and found.__module__.startswith("torchjit.") or (module, name) in _HARMLESS
-        return found if harmless else None
+def _rule(module: str, name: str) -> Rule | None:
+    """What a file may do with a name; None for names that are on no list. Nothing is imported."""
+    rule = PLAIN.get((module, name)) or _TORCH.get((module, name))
+    if rule is not None:
+        return rule
+    if module.startswith("torch.nn.modules."):
+        return _module_rule(module, name)
+    if (module, name) in _VALUES:
+        return Rule(_attribute("torchjit" + module[len("torch") :], name))
     return None
 
 
+def _module_rule(module: str, name: str) -> Rule | None:
+    """Instances of the classes of torch.nn.modules are made without being initialized, and given their attributes."""
+    from torchjit.nn import Module
+
+    found = vars(sys.modules.get("torchjit" + module[len("torch") :], builtins)).get(name)
+    if not isinstance(found, type) or not issubclass(found, Module):
+        return None
+    if (found.__module__, found.__qualname__) != ("torchjit" + module[len("torch") :], name):
+        return None
+    plain = (found.__new__, found.__reduce__, found.__reduce_ex__) == (object.__new__, object.__reduce__, object.__reduce_ex__)
+    if not plain or not found.__setstate__.__module__.startswith("torchjit.nn.modules."):
+        return None
+
+    def new() -> Any:
+        return object.__new__(found)
+
+    def build(target: Any, state: Any) -> None:
+        if type(state) is not dict or not all(type(key) is str for key in state):
+            raise pickle.UnpicklingError("the state of a module is no dictionary of names")
+        target.__setstate__(state)
+
+    return Rule(found, new=new, build=build)
+
+
+def _checked_ints(what: str, x: Any) -> tuple[int, ...]:
+    if not isinstance(x, (tuple, list)) or not all(type(n) is int and n >= 0 for n in x):
+        raise RuntimeError(f"the {what} of a tensor is no tuple of integers that are not negative")
+    return tuple(x)
+
+
+def _view(storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
+    """The tensor over a storage. All numbers are checked before: RuntimeError where they do not fit each other, or reach outside of the storage."""
+    if not isinstance(storage, TypedStorage):
+        raise RuntimeError("a tensor of the file has no storage")
+    sizes, strides = _checked_ints("size", size), _checked_ints("stride", stride)
+    (start,) = _checked_ints("offset", (offset,))
+    if len(sizes) != len(strides):
+        raise RuntimeError(f"a tensor of the file has {len(sizes)} dimensions and {len(strides)} strides")
+    if len(sizes) > _MAX_DIMENSIONS:
+        raise RuntimeError(f"a tensor of the file has {len(sizes)} dimensions; at most {_MAX_DIMENSIONS} are supported")
+    if math.prod(sizes) * storage.dtype.itemsize >= 1 << 63 or math.prod(max(n, 1) for n in sizes) >= 1 << 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
+    end = 0 if 0 in sizes else start + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) + 1
+    if end > len(storage) or start > len(storage) or any(s >= 1 << 62 for s in strides):
+        raise RuntimeError(
+            f"setStorage: sizes {list(sizes)}, strides {list(strides)}, storage offset {start}, and itemsize {storage.dtype.itemsize} requiring a storage size "
+            f"of {end * storage.dtype.itemsize} are out of bounds for storage of size {storage.nbytes()}"
+        )
+    return storage._tensor().as_strided(sizes, strides, start)
+
+
+_MAX_DIMENSIONS = 64
+
+
 def _rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool = False, hooks: Any = None, metadata: Any = None) -> Tensor:
-    made = storage._tensor().as_strided(tuple(size), tuple(stride), offset).detach()
-    return made.requires_grad_() if requires_grad else made
+    if isinstance(storage, TypedStorage) and storage.dtype.name in _INTEGERS:
+        raise RuntimeError(f"a tensor of the file has elements of {storage.dtype} and no quantization")
+    made = _view(storage, offset, size, stride).detach()
+    return made.requires_grad_() if requires_grad is True else made
 
 
 def _rebuild_parameter(data: Any, requires_grad: bool, hooks: Any) -> Any:
     from torchjit.nn.parameter import Parameter
 
-    return Parameter(data, requires_grad)
+    if not isinstance(data, Tensor):
+        raise RuntimeError("a parameter of the file is made of what is no tensor")
+    return Parameter(data, requires_grad is True)
 
 
-def _rebuild_qtensor(storage: Any, offset: int, size: Any, stride: Any, quantizer: Any, requires_grad: bool, hooks: Any) -> Tensor:
+def _rebuild_qtensor(storage: Any, offset: int, size: Any, stride: Any, quantizer: Any, requires_grad: bool, hooks: Any, metadata: Any = None) -> Tensor:
     import torchjit as torch
 
-    integers = TypedStorage(dtype={"quint8": dtypes["uint8"], "qint8": dtypes["int8"], "qint32": dtypes["int32"]}[storage.dtype.name], _bytes=storage._bytes)
-    raw = integers._tensor().as_strided(tuple(size), tuple(stride), offset)
+    kind = storage.dtype.name if isinstance(storage, TypedStorage) else ""
+    if kind not in _INTEGERS or not isinstance(quantizer, tuple) or len(quantizer) < 3:
+        raise RuntimeError("the quantization of a tensor of the file is damaged")
+    raw = _view(TypedStorage(dtype=dtypes[_INTEGERS[kind]], _bytes=storage._bytes), offset, size, stride)
     if quantizer[0] is qschemes["per_tensor_affine"]:
-        return torch._make_per_tensor_quantized_tensor(raw, *quantizer[1:3])
+        scale, zero = quantizer[1:3]
+        if type(scale) is not float or type(zero) is not int:
+            raise RuntimeError("the quantization of a tensor of the file is damaged")
+        return torch._make_per_tensor_quantized_tensor(raw, scale, zero)
     if quantizer[0] not in (qschemes["per_channel_affine"], qschemes["per_channel_affine_float_qparams"]):
         raise NotImplementedError(f"a tensor quantized by {quantizer[0]} cannot be loaded by this version of torchjit")
-    return torch._make_per_channel_quantized_tensor(raw, *quantizer[1:4])
+    scales, zeros, axis = quantizer[1:4] if len(quantizer) > 3 else (None, None, None)
+    if not isinstance(scales, Tensor) or not isinstance(zeros, Tensor) or type(axis) is not int or not 0 <= axis < raw.dim():
+        raise RuntimeError("the quantization of a tensor of the file is damaged")
+    if scales.dim() != 1 or scales.shape != zeros.shape or len(scales) != raw.shape[axis]:
+        raise RuntimeError(f"a tensor of shape {list(raw.shape)} is quantized along dimension {axis} with {list(scales.shape)} scales and {list(zeros.shape)} zero points")
+    return torch._make_per_channel_quantized_tensor(raw, scales, zeros, axis)
+
+
+_INTEGERS = {"quint8": "uint8", "qint8": "int8", "qint32": "int32"}
+
+
+def _rebuild_sparse(kind: Any, parts: Any) -> Tensor:
+    """A sparse tensor. of_parts checks what its parts have to do with each other."""
+    if not isinstance(kind, layout) or not isinstance(parts, tuple) or not 3 <= len(parts) <= 5:
+        raise RuntimeError("the parts of a sparse tensor of the file are damaged")
+    *tensors, size = parts[:3] if kind is _LAYOUTS[1] else parts[:4]
+    if not all(isinstance(t, Tensor) for t in tensors):
+        raise RuntimeError("the parts of a sparse tensor of the file are no tensors")
+    return of_parts(kind, (*tensors, _checked_ints("size", size)))
 
 
 def _get_layout(name: str) -> layout:
@@ -323,23 +418,73 @@ def _get_layout(name: str) -> layout:
 
 
 def _rebuild_from_type(function: Any, kind: Any, args: Any, state: Any) -> Any:
+    """A tensor with attributes of its own."""
+    if function not in (_rebuild_tensor, _rebuild_parameter, _rebuild_qtensor, _rebuild_sparse) or not isinstance(args, tuple):
+        raise RuntimeError("a tensor with attributes is made by what makes no tensors")
     made = function(*args)
     if isinstance(state, dict):
+        if not all(type(name) is str for name in state):
+            raise RuntimeError("the attributes of a tensor have no names")
         made.__dict__.update(state)
     return made
 
 
-def _checked_dtype(kind: Any) -> dtype:
-    if not isinstance(kind, _StorageType):
-        raise RuntimeError(f"expected the class of a storage, but the file has {kind!r}")
-    return kind.dtype
+def _size(items: Any = ()) -> Size:
+    return Size(_checked_ints("size", items))
+
+
+def _device(*args: Any) -> device:
+    if not args or type(args[0]) is not str or not all(type(n) is int for n in args[1:]):
+        raise RuntimeError("a device of the file has no name")
+    return device(*args)
+
+
+def _function(f: Any) -> Rule:
+    return Rule(f, call=f)
+
+
+def _names_of_torch() -> dict[tuple[str, str], Rule]:
+    """The names of torch that files may have, apart from the classes of modules."""
+    from torchjit.nn.parameter import Parameter
+
+    found = {
+        ("torch._utils", "_rebuild_tensor"): _function(_rebuild_tensor), ("torch._utils", "_rebuild_tensor_v2"): _function(_rebuild_tensor),
+        ("torch._utils", "_rebuild_parameter"): _function(_rebuild_parameter), ("torch._utils", "_rebuild_qtensor"): _function(_rebuild_qtensor),
+        ("torch._utils", "_rebuild_sparse_tensor"): _function(_rebuild_sparse),
+        ("torch._utils", "_rebuild_sparse_csr_tensor"): _function(_rebuild_sparse),
+        ("torch._tensor", "_rebuild_from_type_v2"): _function(_rebuild_from_type), ("torch.tensor", "_rebuild_from_type_v2"): _function(_rebuild_from_type),
+        ("torch.serialization", "_get_layout"): _function(_get_layout),
+        ("torch", "Size"): Rule(Size, call=_size), ("torch", "device"): Rule(device, call=_device), ("torch", "Tensor"): Rule(Tensor),
+        ("torch.nn.parameter", "Parameter"): Rule(Parameter),
+    }  # fmt: skip
+    found.update({("torch", name): Rule(kind) for name, kind in dtypes.items()})
+    found.update({("torch", name): Rule(kind) for name, kind in qschemes.items()})
+    storages = {**{name: _StorageType(kind) for name, kind in DTYPE_OF_STORAGE.items()}, "UntypedStorage": _StorageType(dtypes["uint8"])}
+    found.update({(module, name): Rule(kind) for name, kind in storages.items() for module in ("torch", "torch.storage")})
+    return found
+
+
+class _LazyNames(dict[tuple[str, str], Rule]):
+    """The names of torch, which are gathered when they are first asked for: torch.nn is imported then."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        if not self:
+            self.update(_names_of_torch())
+        return super().get(key, default)
+
+
+_TORCH = _LazyNames()
+
+
+# ---- files ----
 
 
 def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool = True, **pickle_load_args: Any) -> Any:
     """Reads what torch.save wrote, of PyTorch or of this library, from a path or a file.
 
-    map_location: only the CPU is there. weights_only=False calls whatever the file names: use it only for files
-    that you trust.
+    map_location: only the CPU is there. With weights_only, which is the default, a file gives tensors, plain Python data and modules of
+    torch.nn, whatever is in it, and what else it names is refused: see docs/security.md. weights_only=False imports and calls whatever the file names:
+    use it only for files that you trust. Raises UnpicklingError or RuntimeError for what is damaged or refused, EOFError for an empty file.
     """
     encoding = pickle_load_args.get("encoding", "utf-8")
     if isinstance(f, (str, os.PathLike)):
@@ -361,13 +506,13 @@ def _load(file: Any, trusted: bool, encoding: str) -> Any:
 
 def _load_zip(file: Any, trusted: bool, encoding: str) -> Any:
     start = file.tell()
-    try:
-        archive = zipfile.ZipFile(file)
-    except zipfile.BadZipFile as e:
-        raise RuntimeError(f"PytorchStreamReader failed reading zip archive: {e}") from e
-    with archive:
-        names = {n.split("/", 1)[-1] for n in archive.namelist()}
-        if "constants.pkl" in names:
+    with Archive(file) as archive:
+        if archive.has("constants.pkl"):
+            if not trusted:
+                raise RuntimeError(
+                    "Cannot use weights_only=True with TorchScript archives, which have programs: load them with torch.jit.load, or with torch.load(..., "
+                    "weights_only=False)"
+                )
             from torchjit.jit import load as jit_load
 
             warnings.warn(
@@ -377,64 +522,79 @@ def _load_zip(file: Any, trusted: bool, encoding: str) -> Any:
             )
             file.seek(start)
             return jit_load(file)
-        pickles = [n for n in archive.namelist() if n.split("/", 1)[-1] == "data.pkl"]
-        if not pickles:
-            raise RuntimeError("PytorchStreamReader failed locating file data.pkl: file not found")
-        prefix = pickles[0][: -len("data.pkl")]
+        swapped = _is_swapped(archive)
         loaded: dict[str, TypedStorage] = {}
 
-        def read(kind: Any, key: str, location: str, count: int) -> TypedStorage:
+        def read(kind: dtype, key: str, count: int) -> TypedStorage:
             if key not in loaded:
-                wanted = _checked_dtype(kind)
-                try:
-                    content = archive.read(f"{prefix}data/{key}")
-                except (KeyError, zipfile.BadZipFile, OSError) as e:
-                    raise RuntimeError(f"PytorchStreamReader failed reading file data/{key}: {e}") from e
-                loaded[key] = _storage(wanted, content, count, f"data/{key}")
+                record = f"data/{key}"
+                loaded[key] = _storage(kind, archive.read(record, count * kind.itemsize) if count else b"", count, record, swapped)
             return loaded[key]
 
-        return _Unpickler(io.BytesIO(archive.read(pickles[0])), read, trusted, encoding).load()
+        return _unpickle(io.BytesIO(archive.read("data.pkl")), read, trusted, encoding)
 
 
-def _storage(kind: dtype, content: bytes, count: int, where: str) -> TypedStorage:
+def _is_swapped(archive: Archive) -> bool:
+    """Whether the bytes of the numbers of an archive stand in the other order than those of this machine. Archives without a record are little-endian."""
+    order = archive.read("byteorder", 16).decode("latin1") if archive.has("byteorder") else "little"
+    if order not in ("little", "big"):
+        raise RuntimeError(f"Unknown endianness type: {order!r}")
+    return order != sys.byteorder
+
+
+# How many bytes of a number change places together where that is not the whole element, and the type codes of arrays by that.
+_SWAPPED_WIDTH = {"complex32": 2, "complex64": 4, "complex128": 8}
+_ARRAYS = {array.array(code).itemsize: code for code in "HIQ"}
+
+
+def _storage(kind: dtype, content: bytes, count: int, where: str, swapped: bool = False) -> TypedStorage:
     if len(content) < count * kind.itemsize:
         raise RuntimeError(f"{where} has {len(content)} bytes, but {count} elements of {kind} need {count * kind.itemsize}")
-    return TypedStorage(dtype=kind, _bytes=_native.tensor_from_buffer(bytearray(content[: count * kind.itemsize])))
+    held = bytearray(content if len(content) == count * kind.itemsize else content[: count * kind.itemsize])
+    width = _SWAPPED_WIDTH.get(kind.name, kind.itemsize)
+    if swapped and width > 1:
+        numbers = array.array(_ARRAYS[width], bytes(held))
+        numbers.byteswap()
+        held = bytearray(numbers.tobytes())
+    return TypedStorage(dtype=kind, _bytes=_native.tensor_from_buffer(held))
 
 
 def _load_legacy(file: Any, trusted: bool, encoding: str) -> Any:
-    """The format from before PyTorch 1.6: pickles one after the other, then the memory."""
+    """The format from before PyTorch 1.6: pickles one after the other, then the memory, whose numbers are little-endian."""
 
     def nothing(*args: Any) -> Any:
         raise RuntimeError("the head of the file names a storage")
 
-    magic = _Unpickler(file, nothing, False).load()
-    if magic != MAGIC_NUMBER:
+    magic = _unpickle(file, nothing, False, encoding)
+    if type(magic) is not int or magic != MAGIC_NUMBER:
         raise pickle.UnpicklingError("the file is no archive of PyTorch's")
-    protocol = _Unpickler(file, nothing, False).load()
-    if protocol != 1001:
-        raise pickle.UnpicklingError(f"expected version 1001 of the format, but found {protocol}")
-    _Unpickler(file, nothing, False).load()  # the sizes of numbers on the machine that wrote it
+    protocol = _unpickle(file, nothing, False, encoding)
+    if type(protocol) is not int or protocol != PROTOCOL_VERSION:
+        raise pickle.UnpicklingError(f"expected version {PROTOCOL_VERSION} of the format, but found {protocol!r:.40}")
+    _unpickle(file, nothing, False, encoding)  # the sizes of numbers on the machine that wrote it
+    place = file.tell()
+    left = file.seek(0, 2) - place  # bytes, without the memory of the storages so far
+    file.seek(place)
     loaded: dict[str, TypedStorage] = {}
 
-    def read(kind: Any, key: str, location: str, count: int, view: Any = None) -> TypedStorage:
-        if view is not None:
-            raise NotImplementedError("a storage that is part of another is not read by this version of torchjit")
+    def read(kind: dtype, key: str, count: int) -> TypedStorage:
+        nonlocal left
         if key not in loaded:
-            wanted = _checked_dtype(kind)
-            import torchjit as torch
-
-            loaded[key] = TypedStorage(dtype=wanted, _bytes=_native.tensor_storage(torch.empty(max(count, 0), dtype=wanted)))
+            left -= count * kind.itemsize
+            if left < 0:
+                raise RuntimeError(f"the storages of the file have more bytes than the file: {count} elements of {kind} of storage {key} are not there")
+            loaded[key] = _storage(kind, bytes(count * kind.itemsize), count, f"storage {key}")
         return loaded[key]
 
-    result = _Unpickler(file, read, trusted, encoding).load()
-    for key in _Unpickler(file, nothing, False).load():
-        if key not in loaded:
-            raise RuntimeError(f"the file has the memory of a storage {key} that nothing uses")
-        (count,) = struct.unpack("<q", file.read(8))
+    result = _unpickle(file, read, trusted, encoding)
+    keys = _unpickle(file, nothing, False, encoding)
+    if type(keys) is not list or not all(type(key) in (str, int) for key in keys) or set(keys) != set(loaded) or len(keys) != len(loaded):
+        raise RuntimeError("the storages that the file has are not those that it uses")
+    for key in keys:
         storage = loaded[key]
+        count = int.from_bytes(file.read(8), "little", signed=True)
         if count != len(storage):
             raise RuntimeError(f"the memory of storage {key} has {count} elements, not {len(storage)}")
         content = file.read(storage.nbytes())
-        storage._bytes.copy_(_storage(storage.dtype, content, count, f"storage {key}")._bytes)
+        storage._bytes.copy_(_storage(storage.dtype, content, count, f"storage {key}", sys.byteorder != "little")._bytes)
     return result

@@ -5,11 +5,15 @@ import (
 
 	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 )
 
 // maxNesting bounds how deep graphs are nested in each other.
 const maxNesting = 32
+
+// maxDimensions bounds the dimensions of tensors.
+const maxDimensions = 64
 
 // Check fails where the program is not what Export IR allows: placeholders come first and one output last, nodes use nodes before them,
 // calls are of functional operators with the arguments of their schemas, get_attr names graphs, metadata is there, and the
@@ -160,6 +164,9 @@ func (g *Graph) checkNode(n *Node, before map[string]*Node, symbols map[string]b
 		if len(n.Args) > 1 {
 			return violation("the placeholder %s has more than one argument", n.Name)
 		}
+		if n.Target != "" && !validName(n.Target) {
+			return violation("the placeholder %s has the target %q, which is no name", n.Name, n.Target)
+		}
 	case GetAttr:
 		if g.Graph(n.Target) == nil {
 			return violation("%s reads the attribute %s: a get_attr node of Export IR reads a graph, and parameters and buffers are inputs", n.Name, n.Target)
@@ -191,6 +198,11 @@ func (v *Value) check(name string, symbols map[string]bool, depth int) error {
 	if v.Int != nil {
 		sizes = append(sizes, *v.Int)
 	}
+	if v.Kind == TensorValue {
+		if err := v.checkTensor(name); err != nil {
+			return err
+		}
+	}
 	missing := ""
 	for _, s := range sizes {
 		s.symbols(func(symbol string) {
@@ -206,6 +218,26 @@ func (v *Value) check(name string, symbols map[string]bool, depth int) error {
 		if err := v.Items[i].check(name, symbols, depth+1); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkTensor fails where constant sizes and strides are negative, or stand for more elements than can be counted.
+func (v *Value) checkTensor(name string) error {
+	if len(v.Sizes) > maxDimensions || v.Strides != nil && len(v.Strides) != len(v.Sizes) {
+		return violation("the metadata of %s has %d sizes and %d strides", name, len(v.Sizes), len(v.Strides))
+	}
+	var shape []int
+	for i, s := range v.Sizes {
+		if s.IsConstant() {
+			shape = append(shape, s.Const)
+		}
+		if s.IsConstant() && s.Const < 0 || v.Strides != nil && v.Strides[i].IsConstant() && v.Strides[i].Const < 0 {
+			return violation("the metadata of %s has a negative size or stride", name)
+		}
+	}
+	if _, err := tensor.Numel(shape); err != nil {
+		return violation("the metadata of %s: %s", name, err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"torchjit/gojit/source"
 )
@@ -29,8 +30,8 @@ type Archive struct {
 	data    []byte
 	records map[string]*zip.File
 	large   []string // records that are stored as they are and worth checking by others, in order
-	memory  *mapping // that data is; nil where the caller holds it
 	checks  checks
+	swapped bool // the bytes of numbers do not stand as they do in memory
 
 	mu       sync.Mutex
 	unpacked int // bytes unpacked from deflated records so far
@@ -60,6 +61,9 @@ func OpenArchive(data []byte) (*Archive, error) {
 		if !ok {
 			return nil, archiveError("The record %q is in no folder", name)
 		}
+		if a.records[rest] != nil {
+			return nil, archiveError("The archive has two records with the name %q", rest)
+		}
 		a.records[rest] = f
 		if f.Method == zip.Store && f.UncompressedSize64 >= checkedLater {
 			a.large = append(a.large, rest)
@@ -68,7 +72,26 @@ func OpenArchive(data []byte) (*Archive, error) {
 	if err := a.readVersion(); err != nil {
 		return nil, err
 	}
-	return a, nil
+	return a, a.readByteOrder()
+}
+
+// readByteOrder reads how the bytes of numbers stand. Archives that do not say it are little-endian.
+func (a *Archive) readByteOrder() error {
+	const name = "byteorder"
+	order := "little"
+	if a.Has(name) {
+		text, err := a.Read(name)
+		if err != nil {
+			return err
+		}
+		order = string(text)
+	}
+	if order != "little" && order != "big" {
+		return archiveError("The record %q says %.40q, not \"little\" or \"big\"", name, order)
+	}
+	one := uint16(1)
+	a.swapped = (order == "little") != (*(*byte)(unsafe.Pointer(&one)) == 1)
+	return nil
 }
 
 func (a *Archive) readVersion() error {
@@ -136,7 +159,7 @@ func (a *Archive) stored(name string, f *zip.File, later bool) ([]byte, error) {
 		return b, err
 	}
 	if later && len(b) >= checkedLater {
-		a.checks.add(a.memory, name, b, f.CRC32)
+		a.checks.add(name, b, f.CRC32)
 		return b, nil
 	}
 	if checksum(0, b) != f.CRC32 {

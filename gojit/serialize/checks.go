@@ -9,9 +9,6 @@ import (
 // checkedLater is the size in bytes from which on a record of numbers is checked by other goroutines.
 const checkedLater = 1 << 16
 
-// checkStep is how much is read before its memory is given back.
-const checkStep = 4 << 20
-
 // checks compares the checksums of records, several at once.
 type checks struct {
 	running sync.WaitGroup
@@ -34,7 +31,7 @@ func (c *checks) begin(a *Archive) {
 				name := a.large[i]
 				f := a.records[name]
 				if b, err := a.place(name, f); err == nil && f.CRC32 != 0 { // who reads it sees the error
-					c.check(a.memory, name, b, f.CRC32)
+					c.check(name, b, f.CRC32)
 				}
 			}
 		})
@@ -42,7 +39,7 @@ func (c *checks) begin(a *Archive) {
 }
 
 // add begins to check a record, unless that has been done.
-func (c *checks) add(m *mapping, name string, b []byte, want uint32) {
+func (c *checks) add(name string, b []byte, want uint32) {
 	if c.ahead {
 		return
 	}
@@ -50,20 +47,12 @@ func (c *checks) add(m *mapping, name string, b []byte, want uint32) {
 	c.running.Go(func() {
 		c.room <- struct{}{}
 		defer func() { <-c.room }()
-		c.check(m, name, b, want)
+		c.check(name, b, want)
 	})
 }
 
-func (c *checks) check(m *mapping, name string, b []byte, want uint32) {
-	sum := uint32(0)
-	for rest := b; len(rest) > 0; {
-		n := min(len(rest), checkStep)
-		sum = checksum(sum, rest[:n])
-		m.forget(rest[:n])
-		rest = rest[n:]
-	}
-	runtime.KeepAlive(m)
-	if sum == want {
+func (c *checks) check(name string, b []byte, want uint32) {
+	if checksum(0, b) == want {
 		return
 	}
 	c.mu.Lock()

@@ -50,23 +50,22 @@ type TensorReport struct {
 }
 
 // Inspect reports on an archive in memory. It fails only where data is no archive at all.
-func Inspect(data []byte) (*Report, error) { return inspect(&mapping{data: data}) }
+func Inspect(data []byte) (*Report, error) { return inspect(data) }
 
 // InspectFile is Inspect of a file.
 func InspectFile(path string) (*Report, error) {
-	m, err := mapFile(path)
+	data, err := readFile(path)
 	if err != nil {
 		return nil, archiveError("%s cannot be read: %s", path, err)
 	}
-	return inspect(m)
+	return inspect(data)
 }
 
-func inspect(m *mapping) (*Report, error) {
-	a, err := OpenArchive(m.data)
+func inspect(data []byte) (*Report, error) {
+	a, err := OpenArchive(data)
 	if err != nil {
 		return nil, err
 	}
-	a.memory = m
 	in := &inspector{a: a, r: &Report{Version: a.Version, Methods: map[string]string{}}, seen: map[any]bool{}, operators: map[string]bool{}}
 	in.records()
 	in.state()
@@ -95,11 +94,8 @@ func (in *inspector) records() {
 	for _, name := range names {
 		f := in.a.records[name]
 		in.r.Records = append(in.r.Records, RecordReport{name, f.UncompressedSize64, f.Method != 0})
-		b, err := in.a.Read(name)
+		_, err := in.a.Read(name)
 		in.problem(name, err)
-		if err == nil && f.Method == 0 {
-			in.a.memory.forget(b)
-		}
 		if extra, ok := strings.CutPrefix(name, "extra/"); ok {
 			in.r.Extra = append(in.r.Extra, extra)
 		}
@@ -197,7 +193,6 @@ func (in *inspector) program() {
 	l.importer = frontend.NewImporter(l.unit, l.source, nil)
 	l.importer.Version = in.a.Version
 	if in.a.Has("constants.pkl") {
-		l.memory = in.a.memory
 		constants, err := l.unpickler("constants").read("constants.pkl")
 		in.problem("constants.pkl", err)
 		if constants.Kind() == value.KindTuple {
@@ -225,7 +220,6 @@ func (in *inspector) object(l *loader) {
 	if in.r.Module == "" {
 		return
 	}
-	l.memory = in.a.memory
 	u := l.unpickler("data")
 	u.setState = func(*value.Object, value.Value) (bool, error) { return true, nil }
 	if _, err := u.read("data.pkl"); err != nil {

@@ -12,6 +12,14 @@ import (
 	"torchjit/gojit/value"
 )
 
+// Options say how an archive is loaded.
+type Options struct {
+	// Extra names the extra files to read.
+	Extra []string
+	// RefuseCode has archives fail whose classes restore their state by a method __setstate__: no code of the program is run then.
+	RefuseCode bool
+}
+
 // Call runs a function of the program that is being loaded.
 type Call func(f *ir.Function, args ...value.Value) (value.Value, error)
 
@@ -25,32 +33,31 @@ type Loaded struct {
 
 // Load makes the module of an archive in memory. data must stay as it is while the module's
 // tensors are in use. Methods are compiled on first use, except those that call is needed for:
-// __setstate__. extra names the extra files to read.
+// __setstate__.
 //
-// Nothing in the archive runs but __setstate__ methods, which are compiled like any program.
-func Load(data []byte, extra []string, call Call) (*Loaded, error) {
-	return load(&mapping{data: data}, extra, call)
+// Nothing in the archive runs but __setstate__ methods, which are compiled like any program: they can take any time and any memory. See
+// Options.RefuseCode.
+func Load(data []byte, o Options, call Call) (*Loaded, error) {
+	return load(data, o, call)
 }
 
-// LoadFile is Load of a file, which is mapped into memory: tensors are read when they are used. The
-// file must stay as it is while the module is in use.
-func LoadFile(path string, extra []string, call Call) (*Loaded, error) {
-	m, err := mapFile(path)
+// LoadFile is Load of a file, which is read into memory: what happens to it later changes nothing.
+func LoadFile(path string, o Options, call Call) (*Loaded, error) {
+	data, err := readFile(path)
 	if err != nil {
 		return nil, archiveError("%s cannot be read: %s", path, err)
 	}
-	return load(m, extra, call)
+	return load(data, o, call)
 }
 
-func load(m *mapping, extra []string, call Call) (*Loaded, error) {
-	a, err := OpenArchive(m.data)
+func load(data []byte, o Options, call Call) (*Loaded, error) {
+	a, err := OpenArchive(data)
 	if err != nil {
 		return nil, err
 	}
-	a.memory = m
 	a.CheckAhead()
 	defer a.Checked() // no check outlives the load
-	l := &loader{a: a, memory: m, call: call, unit: ir.NewUnit()}
+	l := &loader{a: a, refuseCode: o.RefuseCode, call: call, unit: ir.NewUnit()}
 	l.importer = frontend.NewImporter(l.unit, l.source, nil)
 	l.importer.Version = a.Version
 	constants, err := l.unpickler("constants").read("constants.pkl")
@@ -72,7 +79,7 @@ func load(m *mapping, extra []string, call Call) (*Loaded, error) {
 		return nil, err
 	}
 	loaded := &Loaded{Unit: l.unit, Module: root.Object(), Extra: map[string][]byte{}}
-	for _, name := range extra {
+	for _, name := range o.Extra {
 		if a.Has("extra/" + name) {
 			data, err := a.Read("extra/" + name)
 			if err != nil {
@@ -86,14 +93,15 @@ func load(m *mapping, extra []string, call Call) (*Loaded, error) {
 
 type loader struct {
 	a        *Archive
-	memory   *mapping
 	unit     *ir.Unit
 	importer *frontend.Importer
 	call     Call
+
+	refuseCode bool
 }
 
 func (l *loader) unpickler(folder string) *unpickler {
-	return &unpickler{a: l.a, memory: l.memory, folder: folder, class: l.class, annotation: l.importer.Annotation, setState: l.setState,
+	return &unpickler{a: l.a, folder: folder, class: l.class, annotation: l.importer.Annotation, setState: l.setState,
 		storages: map[string]*tensor.Storage{}, made: map[any]value.Value{}}
 }
 
@@ -129,6 +137,9 @@ func (l *loader) setState(o *value.Object, state value.Value) (ok bool, err erro
 	f, isFunction := o.Class.FindMethod("__setstate__").(*ir.Function)
 	if !isFunction || l.call == nil {
 		return false, archiveError("The class %s restores its state by running code, which is not possible here", o.Class.Name)
+	}
+	if l.refuseCode {
+		return false, archiveError("The class %s restores its state by running its method __setstate__, and code of the archive is refused", o.Class.Name)
 	}
 	if err := f.EnsureDefined(); err != nil {
 		return false, err

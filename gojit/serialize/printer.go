@@ -3,7 +3,7 @@
 // with classes to programs (importer.go, load.go).
 //
 // Archives are not trusted: sizes, counts, depths and names are checked before anything is made of
-// them, and nothing in an archive is executed while it is read.
+// them, and nothing in an archive is executed while it is read but methods __setstate__ (load.go), which can be refused.
 package serialize
 
 import (

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,38 @@ func FuzzSafeTensors(f *testing.F) {
 		again, err := serialize.ReadSafeTensors(b.Bytes())
 		if err != nil || len(again.Tensors) != len(read.Tensors) {
 			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzSafeTensorsInFiles: a file gives what its bytes give.
+func FuzzSafeTensorsInFiles(f *testing.F) {
+	for _, header := range []string{
+		`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, `{"__metadata__":{"k":"v"},"a":{"dtype":"U8","shape":[2,2],"data_offsets":[0,4]}}`,
+		`{"a":{"dtype":"F64","shape":[0,9223372036854775807],"data_offsets":[0,0]}}`, `{"a":{"dtype":"F64","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`,
+	} {
+		f.Add(safeFile(header, 4))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read, err := serialize.ReadSafeTensors(data)
+		path := filepath.Join(t.TempDir(), "f")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err2 := serialize.LoadSafeTensors(path)
+		if (err == nil) != (err2 == nil) {
+			t.Fatalf("in memory: %v, in a file: %v", err, err2)
+		}
+		if err != nil {
+			return
+		}
+		for name, x := range read.Tensors {
+			if !slices.Equal(x.Shape(), loaded.Tensors[name].Shape()) {
+				t.Errorf("%s has the shapes %v and %v", name, x.Shape(), loaded.Tensors[name].Shape())
+			}
+			if _, err := x.Clone(tensor.ContiguousFormat); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }

@@ -3,11 +3,8 @@ package serialize
 import (
 	"archive/zip"
 	"bytes"
-	"fmt"
 	"io"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -227,67 +224,4 @@ func padding(start int64) []byte {
 	n := int(alignment-(start+fieldHeader)%alignment) % alignment
 	field := append([]byte{'F', 'B', byte(n), byte(n >> 8)}, bytes.Repeat([]byte{'Z'}, n)...)
 	return field
-}
-
-// replaceFile writes a file beside the one that is named and then puts it in its place. What is no
-// regular file is written as it is.
-func replaceFile(name string, write func(io.Writer) error) error {
-	mode := os.FileMode(0o666)
-	info, err := os.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return closeAfter(f, write(f))
-	}
-	if err == nil {
-		mode = info.Mode().Perm()
-		if name, err = filepath.EvalSymlinks(name); err != nil {
-			return err
-		}
-	}
-	f, err := createBeside(name, mode)
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := closeAfter(f, err); err != nil {
-		os.Remove(f.Name())
-		return err
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		os.Remove(f.Name())
-		return err
-	}
-	syncFolder(filepath.Dir(name))
-	return nil
-}
-
-// syncFolder makes the new name last. Some systems cannot; the file itself is written then all the same.
-func syncFolder(name string) {
-	if f, err := os.Open(name); err == nil {
-		_ = f.Sync()
-		f.Close()
-	}
-}
-
-func closeAfter(f *os.File, err error) error {
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	return err
-}
-
-// createBeside makes a new file with a name like that of another in its folder.
-func createBeside(name string, mode os.FileMode) (*os.File, error) {
-	for i := 0; ; i++ {
-		f, err := os.OpenFile(fmt.Sprintf("%s.%d.%d.part", name, os.Getpid(), i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if !os.IsExist(err) || i == 1000 {
-			return f, err
-		}
-	}
 }

@@ -2,9 +2,9 @@ package serialize
 
 import (
 	"math/big"
-	"runtime"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"torchjit/gojit/serialize/pickle"
 	"torchjit/gojit/tensor"
@@ -14,6 +14,9 @@ import (
 
 // maxDepth bounds how deeply values may be nested in each other.
 const maxDepth = 2000
+
+// maxStride bounds the strides of tensors.
+const maxStride = 1 << 60
 
 // storageTypes are the names of storage classes with the type of their elements.
 var storageTypes = map[string]tensor.DType{
@@ -27,8 +30,7 @@ var storageTypes = map[string]tensor.DType{
 // unpickler makes values from the data of a pickle.
 type unpickler struct {
 	a      *Archive
-	memory *mapping // of the archive: storages keep it
-	folder string   // of the storages: "data" or "constants"
+	folder string // of the storages: "data" or "constants"
 	// class returns the type of a qualified name.
 	class func(name string) (types.Type, error)
 	// annotation reads the text of a type.
@@ -307,6 +309,9 @@ func (u *unpickler) tensor(args []any) (value.Value, error) {
 	if err != nil {
 		return value.None, err
 	}
+	if t.DType().IsQuantized() {
+		return value.None, archiveError("A tensor has elements of type %s and no quantization", t.DType())
+	}
 	if len(args) > 4 {
 		if on, ok := args[4].(bool); ok && on {
 			if err := t.SetRequiresGrad(true); err != nil {
@@ -341,19 +346,23 @@ func (u *unpickler) strided(args []any) (*tensor.Tensor, error) {
 	if _, err := tensor.Numel(shape); err != nil {
 		return nil, err
 	}
-	last := offset
+	// No number is larger than the storage has elements, or a tensor of one element has: sums of them do not overflow.
+	held := int64(s.NBytes() / dtype.Size())
+	end, empty := int64(1), slices.Contains(shape, 0)
 	for i, n := range shape {
-		if n == 0 {
-			last = -1
-			break
+		stride := int64(strides[i])
+		if stride > maxStride || !empty && n > 1 && stride > 0 && (stride > held || int64(n-1) > held/stride) {
+			return nil, archiveError("A tensor of shape %v and strides %v reaches beyond its storage, which has %d elements", shape, strides, held)
 		}
-		if strides[i] > 0 && int64(n-1) > (1<<50)/int64(strides[i]) {
-			return nil, archiveError("A tensor of shape %v reaches beyond its storage", shape)
+		if !empty {
+			end += int64(n-1) * stride
 		}
-		last += int64(n-1) * int64(strides[i])
 	}
-	if last >= int64(s.NBytes()/dtype.Size()) {
-		return nil, archiveError("A tensor of shape %v reaches to element %d of a storage that has %d", shape, last, s.NBytes()/dtype.Size())
+	if empty {
+		end = 0
+	}
+	if offset > held || end > held-offset {
+		return nil, archiveError("A tensor of shape %v reaches from element %d to element %d of a storage that has %d", shape, offset, end+offset, held)
 	}
 	return tensor.FromStorage(s, int(offset), shape, strides, dtype)
 }
@@ -367,6 +376,9 @@ func (u *unpickler) storage(x any) (*tensor.Storage, tensor.DType, error) {
 	}
 	t, ok := p.ID.(*pickle.Tuple)
 	if !ok || len(t.Items) < 5 {
+		return nil, 0, archiveError("The reference to a storage is malformed")
+	}
+	if tag, _ := t.Items[0].(string); tag != "storage" {
 		return nil, 0, archiveError("The reference to a storage is malformed")
 	}
 	class, isGlobal := t.Items[1].(pickle.Global)
@@ -384,16 +396,40 @@ func (u *unpickler) storage(x any) (*tensor.Storage, tensor.DType, error) {
 		u.storages[key] = s
 		return s, dtype, err
 	}
-	b, err := u.a.ReadLater(u.folder + "/" + key)
+	read := u.a.ReadLater
+	if u.a.swapped {
+		read = u.a.Read
+	}
+	b, err := read(u.folder + "/" + key)
 	if err != nil {
 		return nil, 0, err
 	}
 	if int64(len(b))/int64(dtype.Size()) < numel {
 		return nil, 0, archiveError("The record %q has %d bytes, too few for %d elements of type %s", u.folder+"/"+key, len(b), numel, dtype)
 	}
-	s := tensor.ForeignStorage(b[:int(numel)*dtype.Size()], func() { runtime.KeepAlive(u.memory) })
+	b = b[:int(numel)*dtype.Size()]
+	switch {
+	case u.a.swapped:
+		b = swapBytes(b, dtype)
+	case uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(dtype.Size()) != 0:
+		b = slices.Clone(b)
+	}
+	s := tensor.ForeignStorage(b, nil)
 	u.storages[key] = s
 	return s, dtype, nil
+}
+
+// swapBytes returns a copy of elements whose bytes stand in the other order. Each part of a complex number is a number.
+func swapBytes(b []byte, dtype tensor.DType) []byte {
+	width := dtype.Size()
+	if dtype.IsComplex() {
+		width /= 2
+	}
+	b = slices.Clone(b)
+	for i := 0; i < len(b); i += width {
+		slices.Reverse(b[i : i+width])
+	}
+	return b
 }
 
 func (u *unpickler) quantized(args []any) (value.Value, error) {

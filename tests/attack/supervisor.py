@@ -33,7 +33,7 @@ RESTART = 20_000  # cases after which a worker makes room for a fresh one
 PROGRESS = struct.Struct("<qqqd")  # case, cases that are done, their counts, when the case began
 
 # What a part asks of the environment of its workers.
-ENVIRONMENT = {"operators": {"GOJIT_CHECK": "guard"}, "ownership": {"GOJIT_CHECK": "guard"}}
+ENVIRONMENT = {"operators": {"GOJIT_CHECK": "guard"}, "ownership": {"GOJIT_CHECK": "guard"}, "files": {"GOMEMLIMIT": "2GiB"}}
 
 
 @dataclass

@@ -56,22 +56,37 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, expected_opset_ve
         text, tensors, files = _native.export_read(f.read())
     if extra_files is not None:
         extra_files.update({name: content.decode() for name, content in files.items()})
+    try:
+        return _program_of_file(text, tensors)
+    except RecursionError as e:
+        raise ValueError("the program of the file is nested too deep") from e
+    except (ValueError, RuntimeError, MemoryError):
+        raise
+    except Exception as e:  # of a damaged program: a key that is missing, a list where a text is expected
+        raise ValueError(f"the program of the file is damaged: {type(e).__name__}: {e}") from e
+
+
+def _program_of_file(text: str, tensors: dict[str, Any]) -> ExportedProgram:
     form = _program.parse(text)
+    _program.check_names(form["graph"])
     captured = Captured(text, {}, {}, read_spec(json.loads(form["in_spec"])), read_spec(json.loads(form["out_spec"])))
     further = json.loads(form["in_spec"])
     captured.argument_names = further.get("names")
+    if captured.argument_names is not None and not all(map(_program.is_name, captured.argument_names)):
+        raise ValueError(f"the program has arguments with the names {captured.argument_names!r}")
     captured.calls = {path: read_call(call) for path, call in (further.get("calls") or {}).items()}
     state: dict[str, Any] = OrderedDict()
     constants: dict[str, Any] = {}
     for spec in _program.read_signature(form).input_specs:
         if spec.target is None:
             continue
+        _program.check_path(spec.target)
         t = tensors[spec.target]
         if spec.kind == InputKind.PARAMETER:
             t = torch.nn.Parameter(t, requires_grad=_wants_gradient(form, spec.arg.name))
         kept = spec.kind == InputKind.PARAMETER or spec.kind == InputKind.BUFFER and spec.persistent
         (state if kept else constants)[spec.target] = t
-    return program_of(captured, state, constants, _example_inputs(form, captured.in_spec, tensors))
+    return program_of(captured, state, constants, _example_inputs(form, captured.in_spec, tensors), of_file=True)
 
 
 _EXAMPLE = "example_inputs/"

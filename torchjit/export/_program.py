@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import keyword
 import linecache
 import operator
 import re
@@ -11,6 +12,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _checks, _native
+from torchjit._types import _LAYOUTS, dtypes
 from torchjit.export import graph_signature as signatures
 from torchjit.export._errors import SpecViolationError
 from torchjit.export._symbolic import FakeTensor, Symbol, SymInt, ValueRanges, affine, int_oo, size_of
@@ -48,13 +50,49 @@ _OPERATORS.update({"max": _checks.sym_max, "min": _checks.sym_min})
 
 def target_of(name: str) -> Any:
     """What a node with that target calls. Raises AttributeError where there is no such operator."""
+    from torchjit._higher_order_ops import HigherOrderOperator
+    from torchjit._ops import OpOverload
+
     namespace, _, rest = name.partition("::")
     if namespace == "operator":
         return _OPERATORS[rest]
-    if namespace == "higher_order":
-        return getattr(torch.ops.higher_order, rest)
     base, _, overload = rest.partition(".")
-    return getattr(getattr(getattr(torch.ops, namespace), base), overload or "default")
+    if not all(is_name(part) for part in (namespace, base, overload or "default")):
+        raise AttributeError(f"{name!r} is no name of an operator")
+    packet = getattr(getattr(torch.ops, namespace), base)
+    found = packet if namespace == "higher_order" else getattr(packet, overload or "default")
+    if not isinstance(found, (OpOverload, HigherOrderOperator)):
+        raise AttributeError(f"{name!r} is no operator")
+    return found
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def is_name(x: Any) -> bool:
+    """Whether x is a text that can be the name of a variable: names of programs become text of Python, so that they are nothing else."""
+    return isinstance(x, str) and _NAME.fullmatch(x) is not None and not keyword.iskeyword(x)
+
+
+def check_names(form: dict[str, Any]) -> None:
+    """Raises ValueError where a program that a file holds has names that are none. Export IR's own rules are for check."""
+    for node in form["nodes"]:
+        if not is_name(node["name"]) or node["op"] == "placeholder" and not is_name(node["target"]):
+            raise ValueError(f"the node {node['name']!r} with the target {node['target']!r} does not have the name of a variable")
+        for given in node.get("kwargs") or ():
+            if not is_name(given["name"]):
+                raise ValueError(f"the node {node['name']} has an argument with the name {given['name']!r}")
+    for inner in form.get("graphs") or ():
+        if not is_name(inner["name"]) or inner["name"].startswith("__"):
+            raise ValueError(f"a graph of the program has the name {inner['name']!r}")
+        check_names(inner["graph"])
+
+
+def check_path(path: Any) -> None:
+    """Raises ValueError for what is no path of a parameter or a buffer in a module."""
+    parts = path.split(".") if isinstance(path, str) else [""]
+    if not all(part and part.isprintable() and not part.startswith("__") for part in parts):
+        raise ValueError(f"the program has a parameter or a buffer with the path {path!r}")
 
 
 def name_of(target: Any) -> str:
@@ -77,8 +115,8 @@ def name_of(target: Any) -> str:
 class Reader:
     """Makes a graph of torch.fx of a program."""
 
-    def __init__(self, program: dict[str, Any], classes: dict[str, Any]) -> None:
-        self.program, self.classes = program, classes
+    def __init__(self, program: dict[str, Any], classes: dict[str, Any], of_file: bool = False) -> None:
+        self.program, self.classes, self.of_file = program, classes, of_file
         self.hints = {s["name"]: s["hint"] for s in program["symbols"] or []}
 
     def module(self, form: dict[str, Any]) -> GraphModule:
@@ -105,7 +143,7 @@ class Reader:
         if form["op"] != "get_attr":
             node.meta["val"] = self.value(meta.get("val"))
         if form["op"] in ("call_function", "output"):
-            node.meta["stack_trace"] = stack_trace(meta.get("stack", ""))
+            node.meta["stack_trace"] = stack_trace(meta.get("stack", ""), with_lines=not self.of_file)
             node.meta["nn_module_stack"] = self.module_stack(meta.get("scope", ""))
             node.meta["source_fn_stack"] = self.sources(node, meta)
         return node
@@ -126,7 +164,7 @@ class Reader:
         sizes = [size_of(s, self.hints) for s in form.get("sizes") or ()]
         strides = form.get("strides")
         strides = None if strides is None and sizes else [size_of(s, self.hints) for s in strides or ()]
-        return FakeTensor.make(sizes, strides, getattr(torch, form["dtype"]), torch.device(form["device"]), form.get("grad", False))
+        return FakeTensor.make(sizes, strides, _constant("dtype", form["dtype"]), torch.device(form["device"]), form.get("grad", False))
 
     def module_stack(self, scope: str) -> dict[str, Any]:
         """The modules whose forward was running: by a name of its own for each, its path and its class."""
@@ -173,8 +211,11 @@ def functional_source(stack: str) -> Any:
 _FRAME = re.compile(r"^(.*)\((\d+)\): (.*)$", re.MULTILINE)
 
 
-def stack_trace(frames: str) -> str:
-    """A traceback of the captured program, outermost first: the frames below the call of export, without those of the library."""
+def stack_trace(frames: str, with_lines: bool = True) -> str:
+    """A traceback of the captured program, outermost first: the frames below the call of export, without those of the library.
+
+    Without with_lines the files that the frames name are not opened.
+    """
     if frames.startswith("  File"):
         return frames
     lines: list[str] = []
@@ -183,7 +224,7 @@ def stack_trace(frames: str) -> str:
             break
         if "torchjit/" in file and not ("/nn/modules/" in file and name == "forward"):
             continue
-        code = linecache.getline(file, int(line)).strip()
+        code = linecache.getline(file, int(line)).strip() if with_lines else ""
         lines.append(f'  File "{file}", line {line}, in {name}\n    {code}\n')
     return "".join(reversed(lines))
 
@@ -197,13 +238,15 @@ def read_argument(form: dict[str, Any], nodes: dict[str, Node] | None = None) ->
     if kind == "none":
         return None
     if kind in ("bool", "int", "str"):
+        if type(content) is not _PLAIN[kind]:
+            raise ValueError(f"an argument of kind {kind} is {content!r}")
         return content
     if kind == "float":
         return float(content)
     if kind == "complex":
         return complex(float(content[0]), float(content[1]))
     if kind in ("dtype", "layout", "memory_format"):
-        return getattr(torch, content)
+        return _constant(kind, content)
     if kind == "device":
         return torch.device(content)
     if kind == "list":
@@ -211,6 +254,20 @@ def read_argument(form: dict[str, Any], nodes: dict[str, Node] | None = None) ->
     if kind == "tuple":
         return tuple(read_argument(a, nodes) for a in content)
     raise ValueError(f"there are no arguments of kind {kind!r}")
+
+
+_PLAIN = {"bool": bool, "int": int, "str": str}
+
+
+def _constant(kind: str, name: Any) -> Any:
+    """The element type, layout or memory format that torch has by a name. Raises ValueError for other names."""
+    names = {
+        "dtype": dtypes, "layout": {str(x).removeprefix("torch."): x for x in _LAYOUTS.values()},
+        "memory_format": {x: getattr(torch, x) for x in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")},
+    }[kind]  # fmt: skip
+    if not isinstance(name, str) or name not in names:
+        raise ValueError(f"there is no {kind} of the name {name!r}")
+    return names[name]
 
 
 def write_argument(x: Any) -> dict[str, Any]:

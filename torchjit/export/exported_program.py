@@ -204,10 +204,10 @@ class ExportedProgram:
         return made
 
 
-def program_of(captured: Any, state: dict[str, Any], constants: dict[str, Any], example: Any = None) -> ExportedProgram:
-    """The exported program of what was captured."""
+def program_of(captured: Any, state: dict[str, Any], constants: dict[str, Any], example: Any = None, of_file: bool = False) -> ExportedProgram:
+    """The exported program of what was captured; of_file says that a file has it, which may say anything."""
     form = _program.parse(captured.text)
-    module = _program.Reader(form, captured.classes).module(form["graph"])
+    module = _program.Reader(form, captured.classes, of_file).module(form["graph"])
     signature = _program.read_signature(form)
     spec = CallSpec(captured.in_spec, captured.out_spec)
     entries = [ModuleCallEntry(path) for path in form.get("modules") or {"": ""}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 import typing
 from collections import defaultdict
@@ -73,8 +74,24 @@ def _is_from_torch(obj: Any) -> bool:
 def _format_target(base: str, target: str) -> str:
     """The expression for a dotted path from base."""
     for part in target.split("."):
-        base = f"{base}.{part}" if part.isidentifier() else f'getattr({base}, "{part}")'
+        base = f"{base}.{part}" if part.isidentifier() else f"getattr({base}, {_quoted(part)})"
     return base
+
+
+def _quoted(text: str) -> str:
+    """A text as Python writes it, between double quotes where that needs no escape."""
+    return f'"{text}"' if text.isprintable() and '"' not in text and "\\" not in text else repr(text)
+
+
+def check_names(nodes: Iterable[Node]) -> None:
+    """Raises SyntaxError where names of a graph, which become text of Python, are not names of variables."""
+    for node in nodes:
+        names = [node.name, *node.kwargs]
+        if node.op == "placeholder":
+            names.append(str(node.target).lstrip("*"))
+        for name in names:
+            if not name.isidentifier() or keyword.iskeyword(name):
+                raise SyntaxError(f"{name!r} of the node {node.name!r} is not the name of a variable: it cannot be written into the code of a graph")
 
 
 def _last_uses(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
@@ -259,7 +276,7 @@ class _Places:
         self.last = stack
         if not stack:
             return ["\n# No stacktrace found for following nodes\n"]
-        lines = [line.strip() for line in stack.strip().split("\n")]
+        lines = [" ".join(line.split()) if not line.isprintable() else line.strip() for line in stack.strip().split("\n")]
         found = [(match, code) for match, code in zip(map(_place.match, lines), [*lines[1:], ""], strict=True) if match]
         if not found:
             return []

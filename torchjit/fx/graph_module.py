@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torchjit as torch
-from torchjit.fx._codegen import PythonCode, _PyTreeCodeGen
+from torchjit.fx._codegen import PythonCode, _PyTreeCodeGen, check_names
 from torchjit.fx._compatibility import compatibility
 from torchjit.fx._source import (  # noqa: F401
     _EvalCacheLoader,
@@ -309,6 +309,7 @@ class GraphModule(Module):
         if isinstance(self._graph._codegen, _PyTreeCodeGen):
             self._in_spec = self._graph._codegen.pytree_info.in_spec
             self._out_spec = self._graph._codegen.pytree_info.out_spec
+        check_names(self._graph.nodes)
         python_code = self._graph.python_code(root_module="self")
         self._code = python_code.src
         cls: Any = type(self)

@@ -10,38 +10,26 @@ import zipfile
 from typing import Any
 
 import torchjit
-from torchjit.serialization import add_record
+from torchjit._archive import Archive, ReplacedFile, add_record
 
 
 class PyTorchFileReader:
     """Reads the records of an archive, a path or a binary file. Raises RuntimeError where it is none."""
 
     def __init__(self, name_or_buffer: Any) -> None:
-        source = name_or_buffer
-        try:
-            self._zip = zipfile.ZipFile(os.fspath(source) if isinstance(source, (str, os.PathLike)) else source)
-        except OSError as e:
-            raise RuntimeError(f"open file failed because of errno {e.errno} on fopen: {e.strerror}, file path: {source}") from e
-        except zipfile.BadZipFile as e:
-            raise RuntimeError(f"PytorchStreamReader failed reading zip archive: not a ZIP archive ({e})") from e
-        names = self._zip.namelist()
-        if not names or "/" not in names[0]:
-            raise RuntimeError("PytorchStreamReader failed reading zip archive: the records are not in one folder")
-        self._folder = names[0].partition("/")[0] + "/"
+        self._archive = Archive(name_or_buffer)
 
     def get_record(self, name: str) -> bytes:
         """The bytes of a record. Raises RuntimeError where there is none of the name."""
-        if not self.has_record(name):
-            raise RuntimeError(f"PytorchStreamReader failed locating file {name}: file not found")
-        return self._zip.read(self._folder + name)
+        return self._archive.read(name)
 
     def has_record(self, name: str) -> bool:
         """Whether there is a record of the name."""
-        return self._folder + name in self._zip.NameToInfo
+        return self._archive.has(name)
 
     def get_all_records(self) -> list[str]:
         """The names of the records in the order of the archive."""
-        return [name[len(self._folder) :] for name in self._zip.namelist() if name.startswith(self._folder)]
+        return self._archive.names()
 
     def get_storage_from_record(self, name: str, numel: int, dtype: Any) -> Any:
         """A tensor without elements over a storage of numel elements that are in a record. Raises RuntimeError where there are fewer."""
@@ -97,4 +85,5 @@ class PyTorchFileWriter:
         if hasattr(self._target, "write"):
             self._target.write(self._buffer.getvalue())
         else:
-            pathlib.Path(self._target).write_bytes(self._buffer.getvalue())
+            with ReplacedFile(self._target) as file:
+                file.write(self._buffer.getvalue())

@@ -71,10 +71,12 @@ def check_path(f: str | os.PathLike[str]) -> None:
         raise ValueError(f"The provided filename {path} is a directory")
 
 
-def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None) -> Any:
-    """The compiled module in a file: a path, a file object, or its bytes. Nothing in the file is run.
+def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None, *, refuse_code: bool = False) -> Any:
+    """The compiled module in a file: a path, a file object, or its bytes.
 
-    Tensors are made on the CPU; map_location may be None or name it. The values of _extra_files are replaced by what the
+    No Python of the file is run. Methods __setstate__ of its program are, as compiled code that computes and prints, and can take any time and any
+    memory: refuse_code=True raises RuntimeError for a file that has such a method for one of its objects. See docs/security.md. The file is read:
+    what happens to it later changes nothing. Tensors are made on the CPU; map_location may be None or name it. The values of _extra_files are replaced by what the
     file has under their names. Raises ValueError for a path that is no file, RuntimeError for what is no archive.
     """
     from torchjit.jit._module import RecursiveScriptModule
@@ -83,10 +85,10 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
     wanted = list(_extra_files or ())
     if isinstance(f, (str, os.PathLike)):
         check_path(f)
-        c, extra = _native.load_module(os.fspath(f), wanted)
+        c, extra = _native.load_module(os.fspath(f), wanted, refuse_code)
     else:
         data = bytes(f) if isinstance(f, (bytes, bytearray, memoryview)) else f.read()
-        c, extra = _native.load_module_from_bytes(data, wanted)
+        c, extra = _native.load_module_from_bytes(data, wanted, refuse_code)
     _upgraders.note_archive()
     for name, data in extra.items():
         _extra_files[name] = data  # type: ignore[index]

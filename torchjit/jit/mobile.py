@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import io
 import os
-import pickle
 import re
 from typing import Any, NamedTuple
 
 from torchjit import _native
+from torchjit._archive import ReplacedFile
+from torchjit._unpickler import Rule, Unpickler
 from torchjit.jit import _serialization
 from torchjit.jit._records import PyTorchFileReader
 from torchjit.jit._serialization import check_path, load, save_to_buffer_for_lite_interpreter, validate_map_location
@@ -69,18 +70,16 @@ class OperatorInfo(NamedTuple):
     num_schema_args: int | None
 
 
-class _Plain(pickle.Unpickler):
-    """Reads a pickle of tuples, lists, strings and numbers: anything else stands as None, and nothing is called."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        return _nothing
-
-    def persistent_load(self, pid: Any) -> None:
-        return None
+def _plain(record: bytes) -> Any:
+    """The tuples, lists, strings and numbers of a pickle: anything else stands as None, and nothing is called."""
+    return Unpickler(io.BytesIO(record), lambda module, name: _NOTHING, _nothing).load()
 
 
 def _nothing(*args: Any) -> None:
     return None
+
+
+_NOTHING = Rule(None, call=_nothing, new=_nothing, build=_nothing)
 
 
 def _source(f_input: Any) -> Any:
@@ -95,7 +94,7 @@ def _bytecode(f_input: Any) -> tuple[Any, ...]:
     """(version, (name of a function, its code, its schema), ...) of an archive. Raises RuntimeError where it has none."""
     record = PyTorchFileReader(_source(f_input)).get_record("bytecode.pkl")
     try:
-        found = _Plain(io.BytesIO(record)).load()
+        found = _plain(record)
     except Exception as e:
         raise RuntimeError(f"the record bytecode.pkl cannot be read: {e}") from e
     if not isinstance(found, tuple) or not found or not isinstance(found[0], int):
@@ -194,7 +193,7 @@ def _backport_for_mobile(f_input: Any, f_output: Any, to_version: int) -> bool:
     if not made:
         return False
     if isinstance(f_output, (str, os.PathLike)):
-        with open(f_output, "wb") as file:
+        with ReplacedFile(f_output) as file:
             file.write(made)
     else:
         f_output.write(made)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import torchjit as torch
+from torchjit._archive import ReplacedFile
 from torchjit.onnx import _functional, _infer, _proto, _text, errors
 from torchjit.onnx._type_utils import JitScalarType
 
@@ -67,7 +68,7 @@ def _initializers(params: dict[str, Any], beside: str | None) -> Iterable[bytes]
             made.append(_proto.tensor(t, name))
             continue
         file = "".join(c if c.isalnum() or c in "._-" else "_" for c in name)
-        with open(os.path.join(os.path.dirname(beside), file), "wb") as out:
+        with ReplacedFile(os.path.join(os.path.dirname(beside), file)) as out:
             length = out.write(_proto.elements(t))
         made.append(_proto.tensor(t, name, (file, 0, length)))
     return made

@@ -10,6 +10,7 @@ from typing import Any
 
 import torchjit as torch
 from torchjit import _C
+from torchjit._archive import ReplacedFile
 from torchjit._C._onnx import OperatorExportTypes, TrainingMode
 from torchjit.onnx import (
     _capture,
@@ -206,7 +207,7 @@ def _export(
         for piece in pieces:
             f.write(piece)
     else:
-        with open(path, "wb") as out:
+        with ReplacedFile(path) as out:
             out.writelines(pieces)
     return results
 

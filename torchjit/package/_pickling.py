@@ -55,7 +55,7 @@ class PackageUnpickler(serialization._Unpickler):
     """Unpickles for an importer, which runs what the pickle names."""
 
     def __init__(self, importer: Any, file: Any, read: Any) -> None:
-        super().__init__(file, read, trusted=True)
+        super().__init__(file, read)
         self.importer = importer
         self._made: dict[int, Any] = {}
 

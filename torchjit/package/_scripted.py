@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import io
-import pickle
 import pickletools
 import re
 import zipfile
 from typing import Any
 
-from torchjit.serialization import _Global, add_record
+from torchjit._archive import add_record
+from torchjit._unpickler import Rule, Unpickler
+from torchjit.serialization import _Global
 
 
 def is_scripted(obj: Any) -> bool:
@@ -118,27 +119,13 @@ def unpackage_script_module(importer: Any, number: str) -> Any:
 def _keys_of(data: bytes) -> list[str]:
     """The keys of the storages that a pickle names."""
 
-    class Keys(pickle._Unpickler):  # type: ignore[name-defined,misc]
-        def persistent_load(self, saved: Any) -> Any:
-            found[saved[2]] = None
-            return None
+    def note(saved: Any) -> None:
+        found[saved[2]] = None
 
-        def find_class(self, module: str, name: str) -> Any:
-            return _Anything
+    def nothing(*args: Any) -> dict[Any, Any]:
+        return {}
 
     found: dict[str, None] = {}
-    Keys(io.BytesIO(data)).load()
+    rule = Rule(None, call=nothing, new=nothing, build=nothing)
+    Unpickler(io.BytesIO(data), lambda module, name: rule, note).load()
     return list(found)
-
-
-class _Anything:
-    """Stands for what a pickle makes while it is only looked at."""
-
-    def __new__(cls, *args: Any) -> Any:
-        return object.__new__(cls)
-
-    def __init__(self, *args: Any) -> None:
-        pass
-
-    def __setstate__(self, state: Any) -> None:
-        pass

@@ -18,13 +18,13 @@ import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
+from torchjit._archive import ReplacedFile, add_record
 from torchjit.package import _mock, _pickling
 from torchjit.package._digraph import DiGraph
 from torchjit.package._mangling import check_not_mangled, demangle, is_mangled
 from torchjit.package.find_file_dependencies import find_files_source_depends_on
 from torchjit.package.glob_group import GlobGroup, GlobPattern
 from torchjit.package.importer import Importer, OrderedImporter, sys_importer
-from torchjit.serialization import add_record
 
 __all__ = ["EmptyMatchError", "PackageExporter", "PackagingError", "PackagingErrorReason"]
 
@@ -97,11 +97,11 @@ class PackageExporter:
 
     def __init__(self, f: str | os.PathLike[str] | BinaryIO, importer: Importer | Sequence[Importer] = sys_importer) -> None:
         self.buffer: Any = None
-        self._path: str | None = None
+        self._replaced: ReplacedFile | None = None
         if isinstance(f, (str, os.PathLike)):
-            self._path = os.fspath(f)
-            self._name = pathlib.Path(self._path).stem or "archive"
-            self._zip = zipfile.ZipFile(f"{self._path}.{os.getpid()}.tmp", "w", zipfile.ZIP_STORED)
+            self._replaced = ReplacedFile(f)
+            self._name = pathlib.Path(f).stem or "archive"
+            self._zip = zipfile.ZipFile(self._replaced.file, "w", zipfile.ZIP_STORED)
         else:
             self.buffer, self._name = f, "archive"
             self._zip = zipfile.ZipFile(f, "w", zipfile.ZIP_STORED)
@@ -384,8 +384,8 @@ class PackageExporter:
         self._write(".data/python_version", platform.python_version().encode())
         self._write(".data/version", b"6\n")
         self._zip.close()
-        if self._path is not None:
-            os.replace(f"{self._path}.{os.getpid()}.tmp", self._path)
+        if self._replaced is not None:
+            self._replaced.commit()
 
     def _write_modules(self) -> list[str]:
         """Writes the source of what is interned or mocked, and returns the names of what is extern."""
@@ -417,8 +417,8 @@ class PackageExporter:
 
     def _give_up(self) -> None:
         self._zip.close()
-        if self._path is not None:
-            os.unlink(f"{self._path}.{os.getpid()}.tmp")
+        if self._replaced is not None:
+            self._replaced.abandon()
 
     def __enter__(self) -> PackageExporter:
         return self

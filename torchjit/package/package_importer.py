@@ -97,7 +97,11 @@ class PackageImporter(Importer):
         self.patched_builtins = dict(vars(builtins), __import__=self.__import__)
 
     def _read_extern(self) -> list[str]:
-        return [name for name in self._reader.get_record(".data/extern_modules").decode("utf-8").splitlines() if name]
+        content = self._reader.get_record(".data/extern_modules")
+        try:
+            return [name for name in content.decode("utf-8").splitlines() if name]
+        except UnicodeDecodeError as e:
+            raise RuntimeError(f"the record .data/extern_modules of the package is damaged: {e}") from e
 
     def _add_module(self, record: str) -> None:
         parts = record[: -len(".py")].split("/")
@@ -213,10 +217,10 @@ class PackageImporter(Importer):
         """The object that was saved as `package/resource`, made anew: its classes come from the package. map_location: only the CPU is there."""
         storages: dict[str, Any] = {}
 
-        def read(kind: Any, key: str, location: str, count: int) -> Any:
+        def read(kind: Any, key: str, count: int) -> Any:
             if key not in storages:
                 record = f".data/{key}.storage"
-                storages[key] = serialization._storage(serialization._checked_dtype(kind), self._reader.get_record(record), count, record)
+                storages[key] = serialization._storage(kind, self._reader.get_record(record), count, record)
             return storages[key]
 
         return PackageUnpickler(self, io.BytesIO(self.load_binary(package, resource)), read).load()

@@ -63,9 +63,12 @@ type mark struct{}
 const maxMemo = 1 << 24
 
 // Decode reads one pickle. The result is made of nil, bool, int64, *big.Int, float64, string, []byte and the
-// types of this package. It fails on an opcode that PyTorch's archives do not use, and on every
-// malformed pickle.
+// types of this package. It fails on an opcode that PyTorch's archives do not use, on every malformed pickle, on bytes behind its end, and, before
+// anything is made, on more values than MaxValues and MaxTuple.
 func Decode(data []byte) (v any, err error) {
+	if err := scan(data); err != nil {
+		return nil, err
+	}
 	d := &decoder{data: data, memo: map[int]any{}}
 	return d.run()
 }
@@ -244,7 +247,11 @@ func (d *decoder) step(op byte) error {
 func (d *decoder) numeric(op byte) error {
 	switch op {
 	case 'K', 'M':
-		n, err := d.number(map[byte]int{'K': 1, 'M': 2}[op])
+		size := 1
+		if op == 'M' {
+			size = 2
+		}
+		n, err := d.number(size)
 		d.push(int64(n))
 		return err
 	case 'J':
@@ -312,7 +319,13 @@ func long(b []byte) any {
 }
 
 func (d *decoder) text(op byte) error {
-	size := map[byte]int{'X': 4, 'T': 4, 'U': 1, 0x8c: 1, 0x8d: 8}[op]
+	size := 4 // of 'X' and 'T'
+	switch op {
+	case 'U', 0x8c:
+		size = 1
+	case 0x8d:
+		size = 8
+	}
 	s, err := d.counted(size)
 	d.push(s)
 	return err
