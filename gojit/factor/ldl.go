@@ -77,7 +77,7 @@ func (f *ldl[T]) pivot(k int) (with, step int) {
 			other, most = i, s
 		}
 	}
-	if max(own, most) == 0 {
+	if max(own, most) == 0 || math.IsNaN(own) {
 		return k, 0
 	}
 	if own >= alpha*most {

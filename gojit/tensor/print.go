@@ -67,6 +67,10 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 		body = "..."
 	case t.dtype.IsQuantized():
 		suffixes = append(suffixes, size, "dtype=torch."+t.dtype.String())
+		if t.quantizer == nil { // nobody has said how the integers are read
+			body = o.tensorText(t.IntegersView(), len(prefix))
+			break
+		}
 		suffixes = append(suffixes, o.quantizerText(t.quantizer)...)
 		real, err := Dequantize(t)
 		if err != nil {

@@ -158,6 +158,18 @@ func checkGroupNorm(c call) {
 	checkType(x, weight, bias)
 }
 
+// checkGroups asks for an input of samples of channels in groups, each channel of so many elements.
+func checkGroups(x, weight, bias *tensor.Tensor, samples, channels, size, groups int) {
+	check(samples >= 0 && channels >= 0 && size >= 0, "Expected X.numel() == N * C * HxW to be true, but got false.")
+	n := room(1, samples, channels, size)
+	check(x.Numel() == n, "Expected X.numel() == N * C * HxW to be true, but got false.")
+	check(groups > 0, "Expected num groups to be greater than 0, got %d", groups)
+	check(channels%groups == 0, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", shapeText(x.Shape()), groups)
+	check(weight == nil || weight.Numel() == channels, "Expected !gamma.defined() || gamma.numel() == C to be true, but got false.")
+	check(bias == nil || bias.Numel() == channels, "Expected !beta.defined() || beta.numel() == C to be true, but got false.")
+	checkNormalized("GroupNormKernelImpl", x)
+}
+
 func checkBatchNorm(c call, hasChannels bool) {
 	x, channels := c.tensor(0), 0
 	if x.Numel() == 0 {
