@@ -25,7 +25,7 @@ COMPLEX = ["complex64", "complex128"]
 DTYPES = [*FLOATS, *INTEGERS, *COMPLEX, "bool"]
 SIZES = [0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 17, 64, 300]
 MOST_ELEMENTS = 20_000
-HUGE = [2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40, 2**61, 2**62, 2**63 - 1, -(2**31), -(2**62), -(2**63), -(2**63) + 1]
+HUGE = [2**36, 2**40, 2**61, 2**62, 2**63 - 1, -(2**31), -(2**36), -(2**62), -(2**63), -(2**63) + 1]
 LAYOUTS = ["plain", "plain", "plain", "transposed", "step", "offset", "expanded", "overlapping", "last", "conj", "requires"]
 FILLINGS = ["normal", "normal", "normal", "positive", "zeros", "ones", "special", "large", "tiny", "negative"]
 
@@ -36,7 +36,7 @@ EXCLUDED = re.compile(
     r"|.*autocast.*|cuda::.*)"
 )
 # Operators that write arguments of which their schemas do not say so, as PyTorch's do: running means and what observers keep.
-ALSO_WRITES = re.compile(r"batch_norm|instance_norm|moving_avg|_foreach_.*_$")
+ALSO_WRITES = re.compile(r"batch_norm|instance_norm|moving_avg|renorm_$|_foreach_.*_$")
 # Results that are not decided by the arguments: memory that nobody has written, and addresses.
 UNDECIDED = re.compile(r"(^|_)empty|data_ptr|resize|_unsafe_view_dtype|new_empty|memory_usage|hash|id$|_version|_cast_.*|^set_|sparse_resize|^prims::(empty|uniform)|storage")
 # Operators whose results depend on strides, or are decided up to a sign or an order.
@@ -464,7 +464,7 @@ def differ(a, b, close: bool) -> str | None:
             tolerance = {torch.float64: 1e-6, torch.complex128: 1e-6, torch.float32: 2e-3, torch.complex64: 2e-3}.get(x.dtype, 0.06)
             if not torch.allclose(x, y, rtol=tolerance, atol=tolerance, equal_nan=True):
                 return f"result {i} is {x.flatten()[:4].tolist()} and {y.flatten()[:4].tolist()}"
-        elif not torch.equal(x.reshape(-1).view(torch.uint8), y.reshape(-1).view(torch.uint8)):
+        elif not torch.equal(x.reshape(-1).clone().view(torch.uint8), y.reshape(-1).clone().view(torch.uint8)):
             return f"result {i} is {x.flatten()[:4].tolist()} and {y.flatten()[:4].tolist()}"
     return None
 
@@ -523,6 +523,8 @@ class Part:
         if r.random() < 0.02 and positional:
             positional.pop()
         text = f"([{', '.join(positional)}], {{{', '.join(named)}}})"
+        if "polynomial" in schema.name:  # the time it takes is that of the degree
+            text = re.sub("'large'|'special'", "'normal'", text).replace("1e300", "30").replace("1e18", "18").replace("2**6", "2**")
         check = r.choice(["once", "once", "again", "threads", "plain", "gradient", "use"])
         return schema, operator, text, check, writes
 

@@ -231,6 +231,9 @@ func cat(c call) *tensor.Tensor {
 }
 
 func blockDiagonal(ts []*tensor.Tensor) *tensor.Tensor {
+	if len(ts) == 0 {
+		return empty([]int{1, 0}, tensor.DefaultDType())
+	}
 	r := tensor.NewResultType()
 	rows, columns := 0, 0
 	parts := make([]*tensor.Tensor, len(ts))
