@@ -18,6 +18,7 @@ import (
 	"torchjit/gojit/ops/prim"
 	"torchjit/gojit/serialize"
 	"torchjit/gojit/source"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/syntax"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
@@ -137,7 +138,7 @@ func FunctionOf(m *Module, name string) (*ir.Function, error) {
 }
 
 func call(f *ir.Function, args ...value.Value) (value.Value, error) {
-	return Run(context.Background(), f, args...)
+	return Run(tensor.InterruptContext(), f, args...)
 }
 
 // Methods returns the names of the methods.

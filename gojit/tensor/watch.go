@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -109,3 +110,63 @@ func (w *Watch) Look() {
 		source.Throw(a.ask())
 	}
 }
+
+// interruptContext is the context of a run that what SetInterrupt was given ends. It is always due to be looked at.
+type interruptContext struct {
+	context.Context
+	asking *asking
+	last   atomic.Int64 // when it was asked, since begun
+}
+
+// InterruptContext returns a context for runs that nobody else cancels: they end with the error of what SetInterrupt was given.
+func InterruptContext() context.Context {
+	a := asked.Load()
+	if a == nil {
+		return context.Background()
+	}
+	c := &interruptContext{Context: context.Background(), asking: a}
+	c.last.Store(int64(time.Since(begun)))
+	return c
+}
+
+var alwaysDue = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// Done implements context.Context.
+func (c *interruptContext) Done() <-chan struct{} { return alwaysDue }
+
+// Err implements context.Context: it asks, where the last time is some while ago.
+func (c *interruptContext) Err() error {
+	now, last := int64(time.Since(begun)), c.last.Load()
+	if now-last < int64(c.asking.every) || !c.last.CompareAndSwap(last, now) {
+		return nil
+	}
+	return c.asking.ask()
+}
+
+// Await waits until done is closed. It fails with the error of what SetInterrupt or Interruptible was given.
+func Await(done <-chan struct{}) (err error) {
+	select {
+	case <-done:
+		return nil
+	default:
+	}
+	defer source.Catch(&err)
+	ticker := time.NewTicker(awaitInterval)
+	defer ticker.Stop()
+	var watch Watch
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-ticker.C:
+			watch.Look()
+		}
+	}
+}
+
+// awaitInterval is how often who waits looks whether it is to end.
+const awaitInterval = 20 * time.Millisecond
