@@ -18,8 +18,8 @@ import (
 	"torchjit/gojit/ops/prim"
 	"torchjit/gojit/serialize"
 	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
 	"torchjit/gojit/syntax"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )

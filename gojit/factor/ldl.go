@@ -9,6 +9,7 @@ import "math"
 func LDL[T Scalar](n int, a []T, stride int, hermitian bool, pivots []int32) (zero int) {
 	f := ldl[T]{n, a, stride, hermitian && isComplex[T]()}
 	for k := 0; k < n; {
+		look(n)
 		with, step := f.pivot(k)
 		if step == 0 { // nothing to be eliminated
 			if zero == 0 {

@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/tensor"
 )
 
 // Float is what the parts of the numbers are.
@@ -163,12 +164,18 @@ func (p *Plan[T]) passCode(r, inner, outer int, twiddles, all bool) *amd64.Code 
 	return k.Code()
 }
 
+// longPass is how many numbers a pass takes a while for.
+const longPass = 1 << 16
+
 // run transforms the numbers in x, a row in each lane, and returns where the result is: x or y, which are as long.
 func (p *Plan[T]) run(x, y []T) []T {
 	if p.bluestein != nil {
 		return p.bluestein.run(x, y)
 	}
 	for i := range p.passes {
+		if len(x) >= longPass {
+			tensor.Look()
+		}
 		s := &p.passes[i]
 		if s.code == nil {
 			s.portable(x, y)

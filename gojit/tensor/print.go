@@ -246,6 +246,7 @@ type printer struct {
 	first      *formatter
 	imaginary  *formatter // for complex elements, else nil
 	elementLen int
+	visited    int // rows and elements so far
 }
 
 func (o PrintOptions) tensorText(t *Tensor, indent int) string {
@@ -301,6 +302,9 @@ func (p *printer) edges(t *Tensor, f func(*Tensor), gap func()) {
 			if i == n {
 				break
 			}
+		}
+		if p.visited++; p.visited%256 == 0 {
+			Look()
 		}
 		row, _ := t.Select(0, i) // i is in range
 		f(row)

@@ -30,6 +30,7 @@ func suppressed(boxes, scores *tensor.Tensor, threshold float64) *tensor.Tensor 
 			continue
 		}
 		kept = append(kept, i)
+		lookBetween(64 * n)
 		for _, j := range order[k+1:] {
 			if gone[j] {
 				continue
@@ -130,12 +131,11 @@ func (r *regions) box(i int, offset float64, clamp bool, ratio int) box {
 // mean is that of the samples of a bin.
 func (b *box) mean(plane []float64, height, width, ph, pw int) float64 {
 	sum, count := 0.0, 0
-	var watch tensor.Watch
 	for iy := range b.samplesH {
 		y := b.y + float64(ph)*b.binH + (float64(iy)+0.5)*b.binH/float64(b.samplesH)
 		for ix := range b.samplesW {
 			if count++; count%1024 == 0 {
-				watch.Look()
+				tensor.Look()
 			}
 			sum += sampleBetween(plane, height, width, y, b.x+float64(pw)*b.binW+(float64(ix)+0.5)*b.binW/float64(b.samplesW))
 		}

@@ -52,6 +52,8 @@ func poissonNumber(d tensor.Draws, rate float64) float64 {
 // binomialNumber draws the number of successes in count trials.
 func binomialNumber(d tensor.Draws, count, p float64) float64 {
 	switch {
+	case math.IsNaN(count) || math.IsInf(count, 1):
+		return math.NaN()
 	case count <= 0 || p <= 0:
 		return 0
 	case p >= 1:

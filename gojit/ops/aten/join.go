@@ -348,6 +348,9 @@ func choices(n, r int, repeat bool) [][]int64 {
 	var walk func(depth, from int)
 	walk = func(depth, from int) {
 		if depth == r {
+			if len(columns[0])%(1<<12) == 0 {
+				tensor.Look()
+			}
 			for i, p := range pick {
 				columns[i] = append(columns[i], int64(p))
 			}

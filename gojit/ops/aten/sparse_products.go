@@ -260,6 +260,7 @@ func mulMatrices(a, b *tensor.Tensor) *tensor.Tensor {
 	var at, left, right, rows, columns []int
 	met := make([]int, b.Size(1)) // one more than the place of a column in the row, if it is behind first
 	for i := 0; i < len(aRows); {
+		tensor.Look()
 		row, first := aRows[i], len(rows)
 		begun := len(at)
 		for ; i < len(aRows) && aRows[i] == row; i++ {
