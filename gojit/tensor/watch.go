@@ -95,6 +95,9 @@ var begun = time.Now()
 // between pieces of work of some microseconds. Whoever looks asks, once the time is over since anybody has: short operations one after
 // another end like a long one.
 func (w *Watch) Look() {
+	if failing.Load() > 0 {
+		pool.abandon()
+	}
 	a := asked.Load()
 	if a == nil && own.count.Load() == 0 {
 		return

@@ -597,7 +597,7 @@ class Part:
             for use in (repr, lambda t: t.sum(), lambda t: t.clone(), lambda t: t + t, lambda t: t.tolist()):
                 try:
                     use(t)
-                except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, OverflowError) as e:
+                except (RuntimeError, TypeError, ValueError, IndexError, OverflowError, MemoryError) as e:
                     if wrong := internal(e):
                         return f"{wrong} (use of the result)"
         return None

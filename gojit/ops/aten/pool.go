@@ -561,12 +561,15 @@ func avgPoolNd(name string, n int) definition {
 // oneSize returns the elements of a window where all windows have as many, counted with the padding or without.
 func (p *pooling) oneSize(includePad bool) (size int, ok bool) {
 	by := divisors[float64](p, includePad, 0)
+	if len(by) == 0 {
+		return 0, false
+	}
 	for _, n := range by {
 		if n != by[0] {
 			return 0, false
 		}
 	}
-	return int(by[0]), len(by) > 0
+	return int(by[0]), true
 }
 
 // adaptiveAverage gives the means of windows that divide the input; of the whole plane where there is one.

@@ -240,7 +240,7 @@ func kaiser(n int, periodic bool, beta float64, o makeLike) *tensor.Tensor {
 	if periodic {
 		last = float64(n)
 	}
-	data := make([]float64, n)
+	data := table[float64](n)
 	bessel := unscaled(besselI0e)
 	for i := range data {
 		data[i] = 1

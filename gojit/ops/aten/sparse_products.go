@@ -294,7 +294,7 @@ func mirror(at, columns []int, first int) {
 
 // beginnings returns where the entries of each of n rows begin, and where the last one ends. The rows are in order.
 func beginnings(rows []int, n int) []int {
-	begin := make([]int, n+1)
+	begin := table[int](paddedSize(n, 0, 1))
 	for _, r := range rows {
 		begin[r+1]++
 	}
