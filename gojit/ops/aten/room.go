@@ -1,7 +1,6 @@
 package aten
 
 import (
-	"math/bits"
 	"unsafe"
 
 	"torchjit/gojit/source"
@@ -11,25 +10,15 @@ import (
 // room returns the product of sizes, of which none is negative, for a result or a table with an entry of some bytes for each
 // element. It fails where that does not fit the memory: before anything is made, and before the sizes are computed with.
 func room(entry int, sizes ...int) int {
-	product, overflow := uint64(1), false
-	for _, n := range sizes {
-		if n == 0 {
-			return 0
-		}
-		check(n > 0, "Trying to create tensor with negative dimension %d: %s", n, shapeText(sizes))
-		high, low := bits.Mul64(product, uint64(n))
-		product, overflow = low, overflow || high != 0 || low > 1<<62
-	}
-	high, nbytes := bits.Mul64(product, uint64(entry))
-	check(!overflow && high == 0 && nbytes <= 1<<62, "Storage size calculation overflowed with sizes=%s", shapeText(sizes))
-	check(nbytes <= uint64(tensor.MemoryLimit()), "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate %d bytes. Error code 12 (Cannot allocate memory)", nbytes)
-	return int(product)
+	n := must(tensor.CheckedProduct(sizes...))
+	check(n <= tensor.MemoryLimit()/entry, "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate %d elements of %d bytes. Error code 12 (Cannot allocate memory)", n, entry)
+	return n
 }
 
 // table makes a table of n entries. It fails where that does not fit the memory, and for less than none.
 func table[T any](n int) []T { return make([]T, room(max(1, int(unsafe.Sizeof(*new(T)))), n)) }
 
-// sum64 adds up numbers none of which is negative, and fails where the sum does not fit.
+// checkedSum adds up numbers none of which is negative, and fails where the sum does not fit.
 func checkedSum(numbers []int64) int {
 	total := uint64(0)
 	for _, n := range numbers {
