@@ -117,6 +117,7 @@ func (p *Plan[T]) newPass(r, inner, outer int, scale float64) pass[T] {
 		}
 		var roots []T
 		for q := range outer {
+			lookEvery(q)
 			for k := first; k < r; k++ {
 				re, im := unit(q*k, r*outer)
 				if !p.backward {
@@ -164,6 +165,13 @@ func (p *Plan[T]) passCode(r, inner, outer int, twiddles, all bool) *amd64.Code 
 	return k.Code()
 }
 
+// lookEvery is where a loop that is at i ends that is to end.
+func lookEvery(i int) {
+	if i%(1<<13) == 1<<13-1 {
+		tensor.Look()
+	}
+}
+
 // longPass is how many numbers a pass takes a while for.
 const longPass = 1 << 16
 
@@ -202,6 +210,7 @@ func (s *pass[T]) portable(x, y []T) {
 	r, m := s.radix, s.outer
 	for p := range m {
 		for q := range s.inner {
+			lookEvery(p*s.inner + q)
 			for k := range r {
 				var re, im T
 				for j := range r {

@@ -19,6 +19,7 @@ var checks = map[string]func(c call){
 	"batch_norm":        func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) },
 	"native_batch_norm": func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) },
 	"instance_norm": func(c call) {
+		check(c.tensor(0).Dim() >= 2, "instance_norm expects an input of samples and channels, but got %s", shapeText(c.tensor(0).Shape()))
 		checkParameterTypes(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4))
 	},
 

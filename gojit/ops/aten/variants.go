@@ -289,8 +289,12 @@ func (d *definition) outForm(name string) ops.Operator {
 				checkInside(dst)
 			}
 			storeOut(c.tensor(first+i), r.Tensor())
-			release(r.Tensor(), c.args)
 			c.giveOut(i)
+		}
+		for i, r := range results {
+			if r.IsTensor() && !slices.ContainsFunc(results[:i], func(s value.Value) bool { return s.IsTensor() && s.Tensor() == r.Tensor() }) {
+				release(r.Tensor(), c.args)
+			}
 		}
 	})
 }
