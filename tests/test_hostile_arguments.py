@@ -122,6 +122,17 @@ def test_harmless_arguments_that_look_bad():
     assert A._standard_gamma_grad(torch.tensor([-float("inf"), 2.0]), ones(2)).isnan().tolist() == [True, False]
 
 
+def test_numbers_where_dimensions_are_asked_for():
+    with pytest.raises(IndexError, match="tensor has no dimensions"):
+        A.unflatten.int(torch.tensor(1.0), -1, [1])
+    number = torch.tensor(1.0, requires_grad=True)
+    with pytest.raises(RuntimeError, match="at least 3 dimensional"):
+        A._scaled_dot_product_attention(number, number, number, None, 0.0, True, True)
+    with pytest.raises(RuntimeError, match="samples and channels"):
+        A.instance_norm(ones(3), None, None, None, None, True, 0.1, 1e-5, False)
+    assert torch.ops.prim.ReductionSizes([], [0], True) == []
+
+
 def test_factors_of_what_is_no_number():
     nan = float("nan")
     with pytest.raises(RuntimeError, match="ldl_factor"):

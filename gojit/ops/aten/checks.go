@@ -27,7 +27,10 @@ var checks = map[string]func(c call){
 		x, weight := c.tensor(0).DType(), c.tensor(1).DType()
 		check(x == weight || x == tensor.BFloat16, "Found dtype %s but expected %s", weight.CppName(), x.CppName())
 	},
-	"bilinear":     checkBilinear,
+	"bilinear": checkBilinear,
+	"_scaled_dot_product_attention": func(c call) {
+		checkAttention(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3), c.bool(6))
+	},
 	"cdist":        func(c call) { checkType(c.tensor(0), c.tensor(1)) },
 	"grid_sampler": func(c call) { checkType(c.tensor(0), c.tensor(1)) },
 

@@ -387,7 +387,10 @@ var viewFamily = slices.Concat([]definition{
 	viewing("reshape_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.tensor(1).Shape()...) }),
 	viewing("ravel", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }),
 	viewing("flatten.using_ints", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.int(1), c.int(2)) }),
-	viewing("unflatten.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Unflatten(c.int(1), c.ints(2)) }),
+	viewing("unflatten.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+		noScalar(c.int(1), t)
+		return t.Unflatten(c.int(1), c.ints(2))
+	}),
 	viewing("transpose.int", transposeView),
 	viewing("swapaxes", transposeView),
 	viewing("swapdims", transposeView),
