@@ -155,3 +155,16 @@ def test_composites_that_would_reach_themselves_without_end():
     with Mode():
         assert torch.combinations(ones(3)).shape == (3, 2)
     assert seen
+
+
+def test_powers_of_matrices_take_the_logarithm_of_the_exponent():
+    x = (torch.eye(3, dtype=torch.float64) * 0.5 + 0.1).requires_grad_()
+    plain = x.detach()
+    for n in (1, 2, 3, 5, 6, -3):
+        factor = torch.linalg.inv(plain) if n < 0 else plain
+        product = factor
+        for _ in range(abs(n) - 1):
+            product = product @ factor
+        assert torch.allclose(torch.linalg.matrix_power(x, n), product)
+    assert torch.autograd.gradcheck(lambda t: torch.linalg.matrix_power(t, 5), (x,))
+    torch.linalg.matrix_power(x, -HUGE)
