@@ -19,6 +19,7 @@ import (
 	"torchjit/gojit/serialize"
 	"torchjit/gojit/source"
 	"torchjit/gojit/syntax"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -147,7 +148,7 @@ func FunctionOf(m *Module, name string) (*ir.Function, error) {
 }
 
 func call(f *ir.Function, args ...value.Value) (value.Value, error) {
-	return Run(context.Background(), f, args...)
+	return Run(tensor.InterruptContext(), f, args...)
 }
 
 // Methods returns the names of the methods.

@@ -119,7 +119,11 @@ func (c *call) fail(err error) {
 func (c *call) end(status *C.int) {
 	if p := recover(); p != nil {
 		c.acquireGIL()
-		c.fail(panicError(p))
+		err := source.Thrown(p)
+		if err == nil {
+			err = panicError(p)
+		}
+		c.fail(err)
 		*status = 1
 	}
 	c.finish()

@@ -104,7 +104,7 @@ func noteViews(op *ops.Operator, args, out []value.Value) {
 // expand runs a composite operator as what it is made of where that is known.
 func (m *Mode) expand(op *ops.Operator, args, out []value.Value) (known bool, err error) {
 	d := m.dispatcherOf(args)
-	if d == nil || !op.IsComposite() {
+	if d == nil || !op.IsComposite() || m.isExpanding(op) {
 		return false, nil
 	}
 	if known, err = d.Expand(m, op, args, out); known || err != nil {

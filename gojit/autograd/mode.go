@@ -19,8 +19,9 @@ type Mode struct {
 	uncached       bool     // casts of parameters are not kept
 	differentiated *Node    // whose derivative runs, while anomalies are looked for
 	dispatcher     Dispatcher
-	below          bool // autograd has had the operators that run: nothing is recorded, though GradEnabled may say so
-	undispatched   bool // tensors whose classes run operators count as any other
+	below          bool       // autograd has had the operators that run: nothing is recorded, though GradEnabled may say so
+	undispatched   bool       // tensors whose classes run operators count as any other
+	expanding      *expansion // the composite operators whose bodies run, from the innermost on
 }
 
 // GradEnabled reports whether operations are to be recorded for differentiation.

@@ -163,6 +163,13 @@ func (l layers) run(rows tensors, states []tensors) (tensors, []value.Value) {
 
 func (l layers) parameters(i, count int) layer {
 	n := len(l.params) / count
+	least := 2
+	if l.hasBiases {
+		least = 4
+	}
+	if n*count != len(l.params) || n < least || n > least+1 {
+		succeed(errorf("got an incorrect number of RNN parameters"))
+	}
 	p := l.params[i*n : (i+1)*n]
 	one := layer{input: p[0], hidden: p[1]}
 	rest := p[2:]

@@ -146,7 +146,11 @@ func Function(operator string) (*ir.Function, error) {
 var machine = interp.Machine{Graph: fuser.Graph, Group: fuser.Group}
 
 func run(m *autograd.Mode, name string, args, out []value.Value) error {
-	ctx := autograd.WithMode(context.Background(), m)
+	inner, err := m.Expanding(operatorName(name), args)
+	if err != nil {
+		return err
+	}
+	ctx := autograd.WithMode(context.Background(), inner)
 	code, err := machine.CodeOf(functions()[name])
 	if err != nil {
 		return err

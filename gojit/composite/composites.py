@@ -780,8 +780,15 @@ def linalg_matrix_power(self, n: int):
     if n < 0:
         base = torch.linalg_inv(self)
     power = base
-    for _ in range(abs(n) - 1):
-        power = torch.matmul(power, base)
+    missing = True
+    rest = abs(n)
+    while rest > 0:
+        if rest % 2 == 1:
+            power = base if missing else torch.matmul(power, base)
+            missing = False
+        rest = rest // 2
+        if rest > 0:
+            base = torch.matmul(base, base)
     return power
 
 def det(self):

@@ -18,6 +18,7 @@ func Cholesky[T Scalar](n int, a []T, stride int) (notPositive int) {
 		width = max(n, 1)
 	}
 	for k0 := 0; k0 < n; k0 += width {
+		look(n)
 		w := min(width, n-k0)
 		corner := a[k0*stride+k0:]
 		if at := choleskySmall(w, corner, stride); at > 0 {

@@ -45,6 +45,7 @@ func tridiagonal[T Scalar](n int, a []T, stride int, want bool) (q *Reflections[
 	d, e = make([]float64, n), make([]float64, n)
 	reflections := collector[T]{to: q, first: 1, count: n - 1, high: n - 1}
 	for k := range max(n-1, 0) {
+		look(n)
 		d[k] = realPart(a[k*stride+k])
 		high := n - k - 1
 		v := make([]T, high)

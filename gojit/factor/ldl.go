@@ -9,6 +9,7 @@ import "math"
 func LDL[T Scalar](n int, a []T, stride int, hermitian bool, pivots []int32) (zero int) {
 	f := ldl[T]{n, a, stride, hermitian && isComplex[T]()}
 	for k := 0; k < n; {
+		look(n)
 		with, step := f.pivot(k)
 		if step == 0 { // nothing to be eliminated
 			if zero == 0 {
@@ -77,7 +78,7 @@ func (f *ldl[T]) pivot(k int) (with, step int) {
 			other, most = i, s
 		}
 	}
-	if max(own, most) == 0 {
+	if max(own, most) == 0 || math.IsNaN(own) {
 		return k, 0
 	}
 	if own >= alpha*most {

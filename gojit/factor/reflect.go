@@ -46,6 +46,7 @@ func (r *Reflections[T]) add(first, count, high int, v, taus []T) {
 // Apply multiplies the m by n matrix c with Q from the left, or with its adjoint.
 func (r *Reflections[T]) Apply(n int, c []T, stride int, adjoint bool) {
 	for i := range r.blocks {
+		look(r.m)
 		if !adjoint {
 			i = len(r.blocks) - 1 - i
 		}
@@ -104,6 +105,7 @@ func QR[T Scalar](m, n int, a []T, stride int, taus []T) *Reflections[T] {
 	q := &Reflections[T]{m: m}
 	k := min(m, n)
 	for k0 := 0; k0 < k; k0 += panelWidth {
+		look(k)
 		width, high := min(panelWidth, k-k0), m-k0
 		panel := make([]T, width*high)
 		turn(panel, high, a[k0*stride+k0:], stride, high, width)

@@ -7,6 +7,7 @@ func hessenberg(n int, a []float64, want bool) (q *Reflections[float64]) {
 	q = &Reflections[float64]{m: n}
 	reflections := collector[float64]{to: q, first: 1, count: n - 1, high: n - 1}
 	for k := range max(n-1, 0) {
+		look(n)
 		high := n - k - 1
 		v := make([]float64, high)
 		for i := range v {
@@ -85,6 +86,7 @@ func (s *realSchur) run() bool {
 	for last := s.n - 1; last >= 0; {
 		first, steps := 0, 0
 		for ; ; steps++ {
+			look(s.n)
 			if first = s.split(last); first >= last-1 {
 				break
 			}

@@ -57,6 +57,7 @@ func bidiagonal[T Scalar](m, n int, a []T, stride int, want bool) (left, right *
 	d, e = make([]float64, n), make([]float64, n)
 	ls, rs := collector[T]{to: left, count: n, high: m}, collector[T]{to: right, first: 1, count: n - 1, high: n - 1}
 	for k := range n {
+		look(n)
 		v := make([]T, m-k)
 		for i := range v {
 			v[i] = a[(k+i)*stride+k]
@@ -139,6 +140,7 @@ func (c *collector[T]) add(k int, v []T, tau T) {
 // u and v.
 func diagonalize(s, e []float64, u, v *rotated) bool {
 	for p, steps := len(s), 0; p > 0; {
+		look(len(s))
 		k := blockStart(s, e, p)
 		switch zero := zeroIn(s, e, k, p); {
 		case k == p-1:

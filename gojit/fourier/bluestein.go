@@ -33,6 +33,7 @@ func newBluestein[T Float](p *Plan[T], scale float64) *bluestein[T] {
 	b := &bluestein[T]{n: n, lanes: p.lanes, forward: newPlan[T](p.isa, size, false, 1), backward: newPlan[T](p.isa, size, true, 1)}
 	chirp, last, kernel := make([]T, 2*n), make([]T, 2*n), make([]float64, 2*size)
 	for j := range n {
+		lookEvery(j)
 		re, im := unit(j*j%(2*n), 2*n)
 		if !p.backward {
 			im = -im

@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"torchjit/gojit/kernel/amd64"
+	"torchjit/gojit/tensor"
 )
 
 // Float is what the parts of the numbers are.
@@ -116,6 +117,7 @@ func (p *Plan[T]) newPass(r, inner, outer int, scale float64) pass[T] {
 		}
 		var roots []T
 		for q := range outer {
+			lookEvery(q)
 			for k := first; k < r; k++ {
 				re, im := unit(q*k, r*outer)
 				if !p.backward {
@@ -163,12 +165,25 @@ func (p *Plan[T]) passCode(r, inner, outer int, twiddles, all bool) *amd64.Code 
 	return k.Code()
 }
 
+// lookEvery is where a loop that is at i ends that is to end.
+func lookEvery(i int) {
+	if i%(1<<13) == 1<<13-1 {
+		tensor.Look()
+	}
+}
+
+// longPass is how many numbers a pass takes a while for.
+const longPass = 1 << 16
+
 // run transforms the numbers in x, a row in each lane, and returns where the result is: x or y, which are as long.
 func (p *Plan[T]) run(x, y []T) []T {
 	if p.bluestein != nil {
 		return p.bluestein.run(x, y)
 	}
 	for i := range p.passes {
+		if len(x) >= longPass {
+			tensor.Look()
+		}
 		s := &p.passes[i]
 		if s.code == nil {
 			s.portable(x, y)
@@ -195,6 +210,7 @@ func (s *pass[T]) portable(x, y []T) {
 	r, m := s.radix, s.outer
 	for p := range m {
 		for q := range s.inner {
+			lookEvery(p*s.inner + q)
 			for k := range r {
 				var re, im T
 				for j := range r {

@@ -3,6 +3,7 @@ package serialize
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -213,6 +214,10 @@ func wrap(record string, err error) error {
 	}
 	if e, ok := err.(*source.Error); ok {
 		return e
+	}
+	var r raised
+	if errors.As(err, &r) {
+		return r.error
 	}
 	return archiveError("The record %q cannot be read: %s", record, fmt.Sprint(err))
 }

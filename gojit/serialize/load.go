@@ -154,6 +154,14 @@ func (l *loader) setState(o *value.Object, state value.Value) (ok bool, err erro
 	if err != nil {
 		return false, err
 	}
-	_, err = l.call(f, value.OfObject(o), state)
-	return true, err
+	if _, err = l.call(f, value.OfObject(o), state); err != nil {
+		return true, raised{err}
+	}
+	return true, nil
 }
+
+// raised is an error of code that an archive runs: it stays what it is, an interrupt for one.
+type raised struct{ error }
+
+// Unwrap returns the error.
+func (r raised) Unwrap() error { return r.error }

@@ -25,6 +25,17 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
+// Thrown returns the error of a recovered panic by Raise or Throw, nil for another panic.
+func Thrown(recovered any) error {
+	switch r := recovered.(type) {
+	case *Error:
+		return r
+	case thrown:
+		return r.error
+	}
+	return nil
+}
+
 // Catch is deferred, and sets *err to what was raised or thrown. Other panics go on. Recursive code
 // uses the two inside a package; its exported functions return errors.
 func Catch(err *error) {

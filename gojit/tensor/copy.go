@@ -199,7 +199,9 @@ func fillDense(start unsafe.Pointer, size, n, whole int, element *[2]uint64, f C
 	}
 	if word, ok := wordOf(size, element); ok {
 		words := storeWords(start, n*size/8, word, whole*size >= farBytes)
-		start, n = unsafe.Add(start, 8*words), n-8*words/size
+		if n -= 8 * words / size; n > 0 {
+			start = unsafe.Add(start, 8*words)
+		}
 	}
 	if n > 0 {
 		f(start, size, unsafe.Pointer(element), 0, n)

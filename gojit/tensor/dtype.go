@@ -158,7 +158,7 @@ var promotionRank = [NumDTypes]int{
 	Float16: 5, BFloat16: 5, Float32: 6, Float64: 7, Complex32: 8, Complex64: 9, Complex128: 10,
 }
 
-// Promote returns the smallest type that holds values of both types. NoDType is its identity.
+// Promote returns the smallest type that holds values of both types. NoDType is its identity. It raises an error for a quantized type and another.
 func Promote(a, b DType) DType {
 	switch {
 	case a == b || !b.Valid():
@@ -166,7 +166,7 @@ func Promote(a, b DType) DType {
 	case !a.Valid():
 		return b
 	case a.IsQuantized() || b.IsQuantized():
-		return NoDType
+		source.Raise(source.RuntimeError, "promoteTypes with quantized numbers is not handled yet; figure out what the correct rules should be, offending types: %s %s", a.CppName(), b.CppName())
 	}
 	ca, cb := dtypes[a].category, dtypes[b].category
 	if ca < cb {

@@ -205,7 +205,9 @@ func (r *region) work(thread int) {
 
 // fail records the first panic and leaves no chunk to be claimed.
 func (r *region) fail(v any) {
-	r.failure.CompareAndSwap(nil, &v)
+	if r.failure.CompareAndSwap(nil, &v) {
+		failing.Add(1)
+	}
 	for i := range r.shares {
 		r.shares[i].left.Store(0)
 	}
@@ -225,6 +227,9 @@ func (r *region) finish(workers []*worker, offers int) {
 		<-r.ended
 	}
 	failure := r.failure.Load()
+	if failure != nil {
+		failing.Add(-1)
+	}
 	r.part, r.chunk, r.asking = nil, nil, nil
 	r.failure.Store(nil)
 	regions.Put(r)

@@ -67,6 +67,10 @@ func (t *Tensor) ReprWith(o PrintOptions, gradFn string, more ...string) string 
 		body = "..."
 	case t.dtype.IsQuantized():
 		suffixes = append(suffixes, size, "dtype=torch."+t.dtype.String())
+		if t.quantizer == nil { // nobody has said how the integers are read
+			body = o.tensorText(t.IntegersView(), len(prefix))
+			break
+		}
 		suffixes = append(suffixes, o.quantizerText(t.quantizer)...)
 		real, err := Dequantize(t)
 		if err != nil {
@@ -242,15 +246,10 @@ type printer struct {
 	first      *formatter
 	imaginary  *formatter // for complex elements, else nil
 	elementLen int
+	visited    int // rows and elements so far
 }
 
 func (o PrintOptions) tensorText(t *Tensor, indent int) string {
-	switch t.dtype {
-	case Float16, BFloat16:
-		t, _ = t.To(Float32) // shapes of existing tensors cannot fail
-	case Complex32:
-		t, _ = t.To(Complex64)
-	}
 	p := &printer{PrintOptions: o, summarize: t.numel > o.Threshold}
 	var values, imaginary []float64
 	var texts []string
@@ -296,12 +295,16 @@ func (p *printer) visit(t *Tensor, f func(Scalar)) {
 // edges calls f for the shown slices along the first dimension and gap where some are left out.
 func (p *printer) edges(t *Tensor, f func(*Tensor), gap func()) {
 	n := t.shape[0]
-	for i := range n {
-		if p.summarize && n > 2*p.EdgeItems && i >= p.EdgeItems && i < n-p.EdgeItems {
-			if i == p.EdgeItems {
-				gap()
+	for i := 0; i < n; i++ {
+		if p.summarize && n > 2*p.EdgeItems && i == p.EdgeItems {
+			gap()
+			i = n - p.EdgeItems
+			if i == n {
+				break
 			}
-			continue
+		}
+		if p.visited++; p.visited%256 == 0 {
+			Look()
 		}
 		row, _ := t.Select(0, i) // i is in range
 		f(row)
@@ -356,7 +359,10 @@ func (t *Tensor) CppString() string {
 	var b strings.Builder
 	real := t
 	if t.device.Type != Meta {
-		real, _ = t.To(Float64) // shapes of existing tensors cannot fail
+		var err error
+		if real, err = t.To(Float64); err != nil { // more elements than fit the memory, of which many share theirs
+			return "[ " + err.Error() + " ]"
+		}
 	}
 	switch {
 	case t.device.Type == Meta:

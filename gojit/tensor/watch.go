@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,7 @@ import (
 type asking struct {
 	ask   func() error
 	every time.Duration
+	last  atomic.Int64 // when somebody asked, since begun
 }
 
 var asked atomic.Pointer[asking]
@@ -24,7 +26,7 @@ func SetInterrupt(ask func() error, every time.Duration) {
 		asked.Store(nil)
 		return
 	}
-	asked.Store(&asking{ask, every})
+	asked.Store(&asking{ask: ask, every: every})
 }
 
 // ownAsking is what the operations of single goroutines ask besides, by the goroutine's address, which it keeps for its life.
@@ -39,7 +41,7 @@ var own ownAsking
 // Interruptible calls f and makes the operations in it call ask about every millisecond too, whichever of the workers
 // it is called by: an error of it ends the operation, which then fails with that error.
 func Interruptible(ask func() error, f func()) {
-	interruptible(&asking{ask, time.Millisecond}, f)
+	interruptible(&asking{ask: ask, every: time.Millisecond}, f)
 }
 
 func interruptible(a *asking, f func()) {
@@ -80,32 +82,106 @@ func (o *ownAsking) here() *asking {
 	return o.by[goroutine()]
 }
 
-// Watch tells a long operation when to end. The zero Watch begins with its first Look.
+// Watch tells a long operation when to end.
 type Watch struct {
-	last, lastOwn time.Duration // since begun
-	own           *asking
+	began bool
+	own   *asking
 }
 
 // begun is where the clock of all watches begins. A difference to it reads one clock of the system, time.Now two.
 var begun = time.Now()
 
 // Look throws (source.Throw) the error of what SetInterrupt or Interruptible was given, if it has one. It is for the gaps
-// between pieces of work of some microseconds.
+// between pieces of work of some microseconds. Whoever looks asks, once the time is over since anybody has: short operations one after
+// another end like a long one.
 func (w *Watch) Look() {
+	if failing.Load() > 0 {
+		pool.abandon()
+	}
 	a := asked.Load()
 	if a == nil && own.count.Load() == 0 {
 		return
 	}
 	now := time.Since(begun)
-	if w.last == 0 {
-		w.last, w.lastOwn, w.own = now, now, own.here()
+	if !w.began {
+		w.began, w.own = true, own.here()
 	}
-	if w.own != nil && now-w.lastOwn >= w.own.every {
-		w.lastOwn = now
+	if w.own != nil && w.own.isDue(now) {
 		source.Throw(w.own.ask())
 	}
-	if a != nil && now-w.last >= a.every {
-		w.last = now
+	if a != nil && a.isDue(now) {
 		source.Throw(a.ask())
 	}
 }
+
+// Look is for operations that have no Watch: it throws the error of what SetInterrupt or Interruptible was given, if it has one.
+func Look() {
+	var w Watch
+	w.Look()
+}
+
+// isDue reports whether it is time to ask again, to one of those who look at once.
+func (a *asking) isDue(now time.Duration) bool {
+	last := a.last.Load()
+	return int64(now)-last >= int64(a.every) && a.last.CompareAndSwap(last, int64(now))
+}
+
+// interruptContext is the context of a run that what SetInterrupt was given ends. It is always due to be looked at.
+type interruptContext struct {
+	context.Context
+	asking *asking
+	last   atomic.Int64 // when it was asked, since begun
+}
+
+// InterruptContext returns a context for runs that nobody else cancels: they end with the error of what SetInterrupt was given.
+func InterruptContext() context.Context {
+	a := asked.Load()
+	if a == nil {
+		return context.Background()
+	}
+	c := &interruptContext{Context: context.Background(), asking: a}
+	c.last.Store(int64(time.Since(begun)))
+	return c
+}
+
+var alwaysDue = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// Done implements context.Context.
+func (c *interruptContext) Done() <-chan struct{} { return alwaysDue }
+
+// Err implements context.Context: it asks, where the last time is some while ago.
+func (c *interruptContext) Err() error {
+	now, last := int64(time.Since(begun)), c.last.Load()
+	if now-last < int64(c.asking.every) || !c.last.CompareAndSwap(last, now) {
+		return nil
+	}
+	return c.asking.ask()
+}
+
+// Await waits until done is closed. It fails with the error of what SetInterrupt or Interruptible was given.
+func Await(done <-chan struct{}) (err error) {
+	select {
+	case <-done:
+		return nil
+	default:
+	}
+	defer source.Catch(&err)
+	ticker := time.NewTicker(awaitInterval)
+	defer ticker.Stop()
+	var watch Watch
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-ticker.C:
+			watch.Look()
+		}
+	}
+}
+
+// awaitInterval is how often who waits looks whether it is to end.
+const awaitInterval = 20 * time.Millisecond

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"torchjit/gojit/source"
 )
 
 // workers are the goroutines that help the callers of Parallel, each with a thread of its own. They start when they are first
@@ -70,6 +72,8 @@ type worker struct {
 	roused   atomic.Int64           // when it was, in nanoseconds since epoch; 0 before it sleeps
 	patience atomic.Int64           // how long it looks out for work before it sleeps
 	thread   int                    // whose share of a region it takes first
+	address  atomic.Uintptr         // of its goroutine
+	current  atomic.Pointer[region] // that it works in
 	sleeper
 	_ [64]byte
 }
@@ -101,6 +105,7 @@ var epoch = time.Now()
 // serve is the life of a worker: it looks out for work for a while before it sleeps.
 func (w *worker) serve() {
 	runtime.LockOSThread() // for good: the thread ends with the goroutine
+	w.address.Store(goroutine())
 	due := func() bool { return w.job.Load() != nil || w.retired.Load() }
 	for {
 		spin(due, time.Duration(w.patience.Load()))
@@ -141,14 +146,38 @@ func (w *worker) help(r *region) {
 	if !w.job.CompareAndSwap(r, busy) {
 		return
 	}
+	w.current.Store(r)
 	defer r.leave()
 	defer w.job.Store(nil)
+	defer w.current.Store(nil)
 	if r.asking != nil {
 		interruptible(r.asking, func() { r.work(w.thread) })
 		return
 	}
 	r.work(w.thread)
 }
+
+// failing counts regions of which a part has panicked, and which workers may not have left yet.
+var failing atomic.Int32
+
+// abandon throws where the calling goroutine is a worker in a region that has failed: nobody wants the rest of its part.
+func (p *workers) abandon() {
+	g, all := goroutine(), p.all.Load()
+	if g == 0 || all == nil {
+		return
+	}
+	for _, w := range *all {
+		if w.address.Load() != g {
+			continue
+		}
+		if r := w.current.Load(); r != nil && r.failure.Load() != nil {
+			source.Throw(errAbandoned)
+		}
+		return
+	}
+}
+
+var errAbandoned = source.Errorf(source.RuntimeError, source.Range{}, "another part of the operation has failed")
 
 // spin waits until due reports true, or for a time.
 func spin(due func() bool, patience time.Duration) {

@@ -377,9 +377,11 @@ func (f *Future) Done() <-chan struct{} { return f.done }
 // Waited reports whether a Wait has returned.
 func (f *Future) Waited() bool { return f.waited.Load() }
 
-// Wait returns the outcome once it is set.
+// Wait returns the outcome once it is set. It fails where the one who waits is to end, as long operations do.
 func (f *Future) Wait() (Value, error) {
-	<-f.done
+	if err := tensor.Await(f.done); err != nil {
+		return None, err
+	}
 	f.waited.Store(true)
 	return f.val, f.err
 }

@@ -7,12 +7,16 @@ import (
 	"torchjit/gojit/value"
 )
 
+func checkAttention(q, k, v, mask *tensor.Tensor, causal bool) {
+	check(q.Dim() >= 3 && k.Dim() >= 3 && v.Dim() >= 3, "_scaled_dot_product_attention: Expected query, key, and value to all be at least 3 dimensional, but got query: %dD, key: %dD, value: %dD instead.", q.Dim(), k.Dim(), v.Dim())
+	check(!causal || mask == nil, "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+}
+
 // attention gives softmax(q kᵀ / sqrt(d) + mask) v and the weights.
 func attention(q, k, v, mask *tensor.Tensor, dropoutP float64, causal bool) (out, weights *tensor.Tensor) {
 	n := q.Dim()
-	check(n >= 3 && k.Dim() >= 3 && v.Dim() >= 3, "_scaled_dot_product_attention: Expected query, key, and value to all be at least 3 dimensional, but got query: %dD, key: %dD, value: %dD instead.", n, k.Dim(), v.Dim())
+	checkAttention(q, k, v, mask, causal)
 	if causal {
-		check(mask == nil, "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
 		mask = triangle(must(tensor.Full([]int{q.Size(n - 2), k.Size(n - 2)}, tensor.Int(1), tensor.Bool)), 0, false)
 	}
 	scores := matmul(scaleBy(q, 1/math.Sqrt(float64(q.Size(n-1)))), must(k.Transpose(-2, -1)))

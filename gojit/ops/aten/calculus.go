@@ -152,6 +152,9 @@ func gradient(t *tensor.Tensor, dims []int, spacing []float64, coordinates []*te
 		d = wrapDim(d, t)
 		n := t.Size(d)
 		check(n >= order+1, "torch.gradient expected each dimension size to be at least edge_order+1")
+		if coordinates != nil {
+			check(coordinates[i].Numel() >= n, "torch.gradient expected a coordinate for each of %d elements of dimension %d, but got %d", n, d, coordinates[i].Numel())
+		}
 		at := make([]float64, n)
 		for j := range at {
 			if coordinates != nil {
@@ -213,6 +216,7 @@ func gradientOf(name string, dimAt int, readSpacing func(c call, n int) ([]float
 		check(given == len(dims), "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = %d'", t.Dim())
 		reducedDims(t, dims) // which may not name one twice
 		for _, x := range coordinates {
+			check(x.Dim() == 1, "torch.gradient expected each element of spacing to have one dimension, but got an element with %d dimensions!", x.Dim())
 			check(x.Device() == t.Device(), "torch.gradient expected each tensor to be on the same device, but got devices %s and %s!", t.Device(), x.Device())
 		}
 		c.giveList(gradient(t, dims, spacing, coordinates, c.int(dimAt+1)))

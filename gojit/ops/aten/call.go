@@ -214,7 +214,7 @@ func (c call) ints(i int) []int {
 
 // intsOf returns n integers; a single one is repeated.
 func (c call) intsOf(i, n int, name string) []int {
-	xs := c.ints(i)
+	xs := smallInts(c.ints(i))
 	if len(xs) == n {
 		return xs
 	}

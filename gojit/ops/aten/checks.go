@@ -19,6 +19,7 @@ var checks = map[string]func(c call){
 	"batch_norm":        func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) },
 	"native_batch_norm": func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) },
 	"instance_norm": func(c call) {
+		check(c.tensor(0).Dim() >= 2, "instance_norm expects an input of samples and channels, but got %s", shapeText(c.tensor(0).Shape()))
 		checkParameterTypes(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4))
 	},
 
@@ -26,7 +27,10 @@ var checks = map[string]func(c call){
 		x, weight := c.tensor(0).DType(), c.tensor(1).DType()
 		check(x == weight || x == tensor.BFloat16, "Found dtype %s but expected %s", weight.CppName(), x.CppName())
 	},
-	"bilinear":     checkBilinear,
+	"bilinear": checkBilinear,
+	"_scaled_dot_product_attention": func(c call) {
+		checkAttention(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3), c.bool(6))
+	},
 	"cdist":        func(c call) { checkType(c.tensor(0), c.tensor(1)) },
 	"grid_sampler": func(c call) { checkType(c.tensor(0), c.tensor(1)) },
 
@@ -156,6 +160,18 @@ func checkGroupNorm(c call) {
 	check(bias == nil || bias.Dim() == 1 && bias.Numel() == channels, "Expected bias to be a vector of size equal to the number of channels in input, but got bias of shape %s and input of shape %s", optionalShape(bias), shapeText(x.Shape()))
 	checkNormalized("GroupNormKernelImpl", x)
 	checkType(x, weight, bias)
+}
+
+// checkGroups asks for an input of samples of channels in groups, each channel of so many elements.
+func checkGroups(x, weight, bias *tensor.Tensor, samples, channels, size, groups int) {
+	check(samples >= 0 && channels >= 0 && size >= 0, "Expected X.numel() == N * C * HxW to be true, but got false.")
+	n := room(1, samples, channels, size)
+	check(x.Numel() == n, "Expected X.numel() == N * C * HxW to be true, but got false.")
+	check(groups > 0, "Expected num groups to be greater than 0, got %d", groups)
+	check(channels%groups == 0, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", shapeText(x.Shape()), groups)
+	check(weight == nil || weight.Numel() == channels, "Expected !gamma.defined() || gamma.numel() == C to be true, but got false.")
+	check(bias == nil || bias.Numel() == channels, "Expected !beta.defined() || beta.numel() == C to be true, but got false.")
+	checkNormalized("GroupNormKernelImpl", x)
 }
 
 func checkBatchNorm(c call, hasChannels bool) {

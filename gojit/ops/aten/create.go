@@ -2,6 +2,7 @@ package aten
 
 import (
 	"math"
+	"math/big"
 	"slices"
 
 	"torchjit/gojit/tensor"
@@ -99,6 +100,12 @@ func eye(rows, columns int, o makeLike) *tensor.Tensor {
 	return t
 }
 
+// emptyStrided makes a tensor of sizes and steps, of which there are as many.
+func emptyStrided(shape, strides []int, d tensor.DType) *tensor.Tensor {
+	check(len(shape) == len(strides), "dimensionality of sizes (%d) must match dimensionality of strides (%d)", len(shape), len(strides))
+	return must(tensor.EmptyStrided(shape, strides, d))
+}
+
 // triangle copies a batch of matrices and clears the part above, or below, a diagonal.
 func triangle(t *tensor.Tensor, diagonal int, upper bool) *tensor.Tensor {
 	name := map[bool]string{true: "triu", false: "tril"}[upper]
@@ -132,15 +139,38 @@ func triangleIndices(c call, upper bool) *tensor.Tensor {
 	rows, columns, offset := c.int(0), c.int(1), c.int(2)
 	check(rows >= 0, "row must be non-negative, got%d", rows)
 	check(columns >= 0, "col must be non-negative, got%d", columns)
-	var r, k []int64
-	for i := range rows {
-		for j := range columns {
-			if upper && j-i >= offset || !upper && j-i <= offset {
-				r, k = append(r, int64(i)), append(k, int64(j))
-			}
+	const most = 1 << 61
+	check(rows < most && columns < most, "Storage size calculation overflowed with sizes=[%d, %d]", rows, columns)
+	offset = min(max(offset, -rows-1), columns+1)
+	if upper {
+		offset-- // the rows begin where those of the lower triangle end
+	}
+	first, full := min(max(-offset, 0), rows), min(max(columns-offset-1, 0), rows) // rows with a column below the diagonal, with all of them
+	full = max(full, first)
+	count := big.NewInt(int64(first + 1 + offset + full + offset)) // twice the mean of the rows between
+	count.Mul(count, big.NewInt(int64(full-first))).Rsh(count, 1)
+	count.Add(count, new(big.Int).Mul(big.NewInt(int64(rows-full)), big.NewInt(int64(columns))))
+	if upper {
+		count.Sub(new(big.Int).Mul(big.NewInt(int64(rows)), big.NewInt(int64(columns))), count)
+	}
+	check(count.IsInt64(), "Storage size calculation overflowed with sizes=[2, %s]", count)
+	n := room(16, int(count.Int64()))
+	out := empty([]int{2, n}, tensor.Int64)
+	data, at := tensor.Data[int64](out), 0
+	if upper {
+		first = 0
+	}
+	for i := first; at < n; i++ {
+		from, end := 0, min(i+offset+1, columns)
+		if upper {
+			from, end = max(end, 0), columns
+		}
+		for j := from; j < end; j++ {
+			data[at], data[n+at] = int64(i), int64(j)
+			at++
 		}
 	}
-	return to(must(tensor.FromSlice(append(r, k...), 2, len(k))), o.dtype)
+	return to(out, o.dtype)
 }
 
 // diagonalEmbed makes matrices with the last dimension of t on a diagonal.
@@ -148,7 +178,7 @@ func diagonalEmbed(t *tensor.Tensor, offset, dim1, dim2 int) *tensor.Tensor {
 	n := t.Dim() + 1
 	d1, d2 := must(tensor.WrapDim(dim1, n)), must(tensor.WrapDim(dim2, n))
 	check(d1 != d2, "diagonal dimensions cannot be identical %d, %d", dim1, dim2)
-	size := t.Size(t.Dim()-1) + max(offset, -offset)
+	size := paddedSize(t.Size(t.Dim()-1), 0, max(offset, -offset))
 	shape := slices.Clone(t.Shape()[:t.Dim()-1])
 	low, high := min(d1, d2), max(d1, d2)
 	shape = slices.Insert(shape, low, size)
@@ -181,6 +211,7 @@ func oneHot(t *tensor.Tensor, classes int) *tensor.Tensor {
 		}
 		check(int(slices.Max(labels)) < classes, "Class values must be smaller than num_classes.")
 	}
+	check(classes >= 0, "Trying to create tensor with negative dimension %d: %s", classes, shapeText(append(slices.Clone(t.Shape()), classes)))
 	out := zeros(append(slices.Clone(t.Shape()), classes), tensor.Int64)
 	data := tensor.Data[int64](out)
 	for i, l := range labels {
@@ -246,7 +277,7 @@ var createFamily = slices.Concat([]definition{
 		return o.empty(c.ints(0))
 	}),
 	creating("empty_strided", 2, func(c call, o makeLike) *tensor.Tensor {
-		return must(tensor.EmptyStrided(c.ints(0), c.ints(1), o.dtype))
+		return emptyStrided(c.ints(0), c.ints(1), o.dtype)
 	}),
 	filledLike("zeros_like", zero, 1),
 	filledLike("ones_like", one, 1),
@@ -257,7 +288,7 @@ var createFamily = slices.Concat([]definition{
 	creatingLike("new_full", 3, func(c call, o makeLike, _ *tensor.Tensor) *tensor.Tensor { return o.full(c.ints(1), c.scalar(2)) }),
 	creatingLike("new_empty", 2, func(c call, o makeLike, _ *tensor.Tensor) *tensor.Tensor { return o.empty(c.ints(1)) }),
 	creatingLike("new_empty_strided", 3, func(c call, o makeLike, _ *tensor.Tensor) *tensor.Tensor {
-		return must(tensor.EmptyStrided(c.ints(1), c.ints(2), o.dtype))
+		return emptyStrided(c.ints(1), c.ints(2), o.dtype)
 	}),
 	creating("arange", 1, func(c call, o makeLike) *tensor.Tensor {
 		return arange(tensor.Int(0), c.scalar(0), tensor.Int(1), o, !c.isNone(1))
@@ -311,7 +342,8 @@ func closedRange(c call, step tensor.Scalar, o makeLike) *tensor.Tensor {
 
 func vandermonde(x *tensor.Tensor, n int, increasing bool) *tensor.Tensor {
 	check(n >= 0, "N must be non-negative.")
-	columns := make([]*tensor.Tensor, n)
+	room(x.DType().Size(), append(slices.Clone(x.Shape()), n)...)
+	columns := table[*tensor.Tensor](n)
 	power := must(tensor.Full(x.Shape(), tensor.Int(1), x.DType()))
 	for i := range columns {
 		at := i

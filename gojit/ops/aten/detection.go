@@ -30,6 +30,7 @@ func suppressed(boxes, scores *tensor.Tensor, threshold float64) *tensor.Tensor 
 			continue
 		}
 		kept = append(kept, i)
+		lookBetween(64 * n)
 		for _, j := range order[k+1:] {
 			if gone[j] {
 				continue
@@ -65,7 +66,7 @@ func regionsOf(c call) regions {
 		scale: c.float(2), outHeight: c.int(3), outWid: c.int(4)}
 	check(r.outHeight > 0 && r.outWid > 0, "the pooled sizes must be positive, got %d and %d", r.outHeight, r.outWid)
 	for i := range r.count {
-		check(r.rois[5*i] >= 0 && int(r.rois[5*i]) < x.Size(0), "a region is of image %v of %d", r.rois[5*i], x.Size(0))
+		check(r.rois[5*i] >= 0 && r.rois[5*i] < float64(x.Size(0)), "a region is of image %v of %d", r.rois[5*i], x.Size(0))
 	}
 	return r
 }
@@ -88,7 +89,7 @@ func (r *regions) each(compute func(i int)) {
 
 // sampleBetween reads a plane between its elements; outside it is 0.
 func sampleBetween(plane []float64, height, width int, y, x float64) float64 {
-	if y < -1 || y > float64(height) || x < -1 || x > float64(width) {
+	if !(y >= -1 && y <= float64(height) && x >= -1 && x <= float64(width)) { // nor is a place that is no number inside
 		return 0
 	}
 	y, x = max(y, 0), max(x, 0)
@@ -129,14 +130,17 @@ func (r *regions) box(i int, offset float64, clamp bool, ratio int) box {
 
 // mean is that of the samples of a bin.
 func (b *box) mean(plane []float64, height, width, ph, pw int) float64 {
-	sum := 0.0
+	sum, count := 0.0, 0
 	for iy := range b.samplesH {
 		y := b.y + float64(ph)*b.binH + (float64(iy)+0.5)*b.binH/float64(b.samplesH)
 		for ix := range b.samplesW {
+			if count++; count%1024 == 0 {
+				tensor.Look()
+			}
 			sum += sampleBetween(plane, height, width, y, b.x+float64(pw)*b.binW+(float64(ix)+0.5)*b.binW/float64(b.samplesW))
 		}
 	}
-	return sum / float64(max(b.samplesH*b.samplesW, 1))
+	return sum / max(float64(b.samplesH)*float64(b.samplesW), 1)
 }
 
 func regionAlign(c call) *tensor.Tensor {

@@ -52,6 +52,8 @@ func poissonNumber(d tensor.Draws, rate float64) float64 {
 // binomialNumber draws the number of successes in count trials.
 func binomialNumber(d tensor.Draws, count, p float64) float64 {
 	switch {
+	case math.IsNaN(count) || math.IsInf(count, 1):
+		return math.NaN()
 	case count <= 0 || p <= 0:
 		return 0
 	case p >= 1:
@@ -222,6 +224,9 @@ func dirichlet(c call) *tensor.Tensor {
 // gammaSlope is how a sample x of the gamma distribution moves with its shape a while its quantile stays: the derivative of
 // the distribution function by a over the density, both with the sign turned. Where x is above a it is taken from the upper tail.
 func gammaSlope(a, x float64) float64 {
+	if !(a > 0 && x >= 0) || math.IsInf(a, 1) || math.IsInf(x, 1) {
+		return math.NaN()
+	}
 	if x > 1 && x > a {
 		h := 1e-4 * max(a, 1e-3)
 		at := func(a float64) float64 { return math.Log(upperGamma(a, x)) }

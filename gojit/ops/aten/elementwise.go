@@ -298,7 +298,11 @@ func checkWritable(dst *tensor.Tensor, operands []operand, d tensor.DType) {
 	checkCast(d, dst.DType())
 	for i := range operands {
 		t := operands[i].tensor
-		if t == nil || t == dst || tensor.SameShape(t.Shape(), dst.Shape()) {
+		if t == nil || t == dst {
+			continue
+		}
+		check(!isMeta(t) || isMeta(dst), "Expected all tensors to be on the same device, but found at least two devices, meta and %s!", dst.Device())
+		if tensor.SameShape(t.Shape(), dst.Shape()) {
 			continue
 		}
 		shape := must(tensor.Broadcast(dst.Shape(), t.Shape()))

@@ -9,7 +9,7 @@ import (
 // fractionalStarts returns where the windows of one dimension begin: evenly spread, shifted by a random number in [0, 1).
 // PyTorch computes with the element type.
 func fractionalStarts[T float32 | float64](sample T, in, out, kernel int) []int {
-	starts := make([]int, out)
+	starts := table[int](out)
 	if out > 1 {
 		alpha := T(in-kernel) / T(out-1)
 		for i := range out - 1 {

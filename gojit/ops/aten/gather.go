@@ -130,10 +130,18 @@ func reverseRows[W word](dst []W, t *tensor.Tensor, outer []int, n int) {
 	src, size := t.DataPtr(), int(unsafe.Sizeof(*new(W)))
 	tensor.Parallel(len(outer), rowGrain/n+1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			reverse(dst[i*n:(i+1)*n], unsafe.Slice((*W)(unsafe.Add(src, outer[i]*size)), n))
+			row, from := dst[i*n:(i+1)*n], unsafe.Slice((*W)(unsafe.Add(src, outer[i]*size)), n)
+			for ; len(row) > longReverse; row, from = row[longReverse:], from[:len(from)-longReverse] {
+				reverse(row[:longReverse], from[len(from)-longReverse:])
+				tensor.Look()
+			}
+			reverse(row, from)
 		}
 	})
 }
+
+// longReverse is how many elements of a row are reversed at once.
+const longReverse = 1 << 18
 
 // reverse copies a row from its end, 32 bytes at a time.
 func reverse[W word](dst, src []W) {

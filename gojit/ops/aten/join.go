@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"math/big"
 	"slices"
 	"unsafe"
 
@@ -230,6 +231,9 @@ func cat(c call) *tensor.Tensor {
 }
 
 func blockDiagonal(ts []*tensor.Tensor) *tensor.Tensor {
+	if len(ts) == 0 {
+		return empty([]int{1, 0}, tensor.DefaultDType())
+	}
 	r := tensor.NewResultType()
 	rows, columns := 0, 0
 	parts := make([]*tensor.Tensor, len(ts))
@@ -328,13 +332,13 @@ var joinFamily = []definition{
 		return pad(c.tensor(0), c.ints(1), c.str(2), fill)
 	}),
 	giving("constant_pad_nd", func(c call) *tensor.Tensor { return constantPad(c.tensor(0), c.ints(1), c.scalar(2)) }),
-	padding("reflection_pad1d", "reflect"),
-	padding("reflection_pad2d", "reflect"),
-	padding("reflection_pad3d", "reflect"),
-	padding("replication_pad1d", "replicate"),
-	padding("replication_pad2d", "replicate"),
-	padding("replication_pad3d", "replicate"),
-	padding("_pad_circular", "circular"),
+	padding("reflection_pad1d", "reflect", 1),
+	padding("reflection_pad2d", "reflect", 2),
+	padding("reflection_pad3d", "reflect", 3),
+	padding("replication_pad1d", "replicate", 1),
+	padding("replication_pad2d", "replicate", 2),
+	padding("replication_pad3d", "replicate", 3),
+	padding("_pad_circular", "circular", 0),
 }
 
 // choices lists the index tuples of combinations.
@@ -344,6 +348,9 @@ func choices(n, r int, repeat bool) [][]int64 {
 	var walk func(depth, from int)
 	walk = func(depth, from int) {
 		if depth == r {
+			if len(columns[0])%(1<<12) == 0 {
+				tensor.Look()
+			}
 			for i, p := range pick {
 				columns[i] = append(columns[i], int64(p))
 			}
@@ -362,12 +369,32 @@ func choices(n, r int, repeat bool) [][]int64 {
 	return columns
 }
 
+// binomial is how many sets of r there are of n things. It stops where there are more than any memory holds.
+func binomial(n, r int) *big.Int {
+	r = min(r, n-r)
+	count := big.NewInt(1)
+	for i := 1; i <= r && count.BitLen() < 100; i++ {
+		count.Mul(count, big.NewInt(int64(n-r+i))).Div(count, big.NewInt(int64(i)))
+	}
+	return count
+}
+
 func combinations(c call) *tensor.Tensor {
 	t, r := c.tensor(0), c.int(1)
 	check(t.Dim() == 1, "Expect a 1D vector, but got shape %s", shapeText(t.Shape()))
 	check(r >= 0, "Expect a non-negative number, but got %d", r)
 	if r == 0 {
 		return empty([]int{0}, t.DType())
+	}
+	count := big.NewInt(0)
+	if n := t.Size(0); c.bool(2) && n > 0 {
+		count = binomial(paddedSize(n, 0, r-1), r)
+	} else if r <= n {
+		count = binomial(n, r)
+	}
+	check(count.IsInt64() && count.Int64() < 1<<60, "Storage size calculation overflowed with sizes=[%s, %d]", count, r)
+	if room(16, int(count.Int64()), r) == 0 {
+		return empty([]int{0, r}, t.DType())
 	}
 	var parts []*tensor.Tensor
 	for _, column := range choices(t.Size(0), r, c.bool(2)) {
@@ -380,6 +407,9 @@ func combinations(c call) *tensor.Tensor {
 func padSequences(c call) *tensor.Tensor {
 	ts, batchFirst := c.tensors(0), c.bool(1)
 	check(len(ts) > 0, "received an empty list of sequences")
+	for _, t := range ts {
+		check(t.Dim() > 0, "pad_sequence: expected sequences of at least one dimension, but got a number")
+	}
 	longest := 0
 	for _, t := range ts {
 		longest = max(longest, t.Size(0))

@@ -368,7 +368,7 @@ func ctcLoss(logs, targets *tensor.Tensor, inputLengths, targetLengths []int, bl
 		if targets.Dim() == 2 {
 			start = b * targets.Size(1)
 		}
-		check(targetLengths[b] >= 0 && start+targetLengths[b] <= len(flat), "ctc_loss: target_lengths reach %d labels, but there are %d", start+targetLengths[b], len(flat))
+		check(targetLengths[b] >= 0 && targetLengths[b] <= len(flat)-start, "ctc_loss: a target length is %d behind label %d, but there are %d labels", targetLengths[b], start, len(flat))
 		check(inputLengths[b] >= 0, "ctc_loss: input_lengths must not be negative, but got %d", inputLengths[b])
 		labels := flat[start : start+targetLengths[b]]
 		start += targetLengths[b]

@@ -142,9 +142,14 @@ func layerNormGradient(c call) {
 	if weight != nil {
 		weightType = weight.DType()
 	}
+	checkLayerNorm(x, shape, weight, c.optionalTensor(6))
+	checkSameShape("grad_out", g, x)
+	rows := numelOf(x.Shape()[:x.Dim()-len(shape)])
+	checkCount("mean", mean, rows)
+	checkCount("rstd", rstd, rows)
 	normWork(kernel.ComputeType(d), &g, &x, &mean, &rstd, &weight)
-	r := &normRows{g: g, x: x, n: numelOf(shape), center: mean, weight: weight}
-	if r.rows = mean.Numel(); x.Numel() == 0 {
+	r := &normRows{g: g, x: x, n: numelOf(shape), rows: rows, center: mean, weight: weight}
+	if x.Numel() == 0 {
 		c.giveMasked(7, zeros(x.Shape(), d), zeros(shape, weightType), zeros(shape, weightType))
 		return
 	}
@@ -160,6 +165,20 @@ func layerNormGradient(c call) {
 		ofWeight, ofBias = to(must(ofWeight.View(shape...)), weightType), to(must(ofBias.View(shape...)), weightType)
 	}
 	c.giveMasked(7, ofInput, ofWeight, ofBias)
+}
+
+// checkSameShape fails where a gradient has another shape or type than what was normalized.
+func checkSameShape(name string, g, x *tensor.Tensor) {
+	check(tensor.SameShape(g.Shape(), x.Shape()), "Expected %s to have the shape of the input, but got %s of shape %s and input of shape %s", name, name, shapeText(g.Shape()), shapeText(x.Shape()))
+	checkType(x, g)
+}
+
+// checkCount fails where a tensor, or nil, has not n elements.
+func checkCount(name string, t *tensor.Tensor, n int) {
+	check(t == nil || t.Numel() == n, "Expected %s to have %d elements, but got %d", name, n, numelOr(t))
+	if t != nil {
+		checkNormalized("normalization", t)
+	}
 }
 
 // channelRows shows gradients and an input of samples and channels as a row for each channel of each sample.
@@ -185,7 +204,11 @@ func batchNormGradient(c call) {
 	if weight != nil {
 		weightType = weight.DType()
 	}
+	check(x.Dim() >= 2, "native_batch_norm_backward: expected at least 2D input (got %dD input)", x.Dim())
+	checkNormalized("batch_norm_backward", x)
+	checkSameShape("grad_out", g, x)
 	channels := x.Size(1)
+	checkCount("weight", weight, channels)
 	if x.Numel() == 0 {
 		c.giveMasked(9, zeros(x.Shape(), d), zeros([]int{channels}, weightType), zeros([]int{channels}, weightType))
 		return
@@ -193,8 +216,12 @@ func batchNormGradient(c call) {
 	mean, rstd := c.optionalTensor(5), c.optionalTensor(6)
 	if !training {
 		variance := c.tensor(4)
+		checkCount("running_var", variance, channels)
 		mean, rstd = c.tensor(3), inverseDeviation(to(variance, kernel.ComputeType(variance.DType())), c.float(8))
 	}
+	check(mean != nil && rstd != nil, "native_batch_norm_backward: save_mean and save_invstd must be given where train is true")
+	checkCount("the mean", mean, channels)
+	checkCount("the inverse deviation", rstd, channels)
 	normWork(kernel.ComputeType(d), &g, &x, &weight, &mean, &rstd)
 	samples := x.Size(0)
 	r := channelRows(g, x, perRow(mean, samples))
@@ -224,6 +251,11 @@ func batchNormGradient(c call) {
 func groupNormGradient(c call) {
 	g, x, mean, rstd, weight := c.tensor(0), c.tensor(1), c.tensor(2), c.tensor(3), c.optionalTensor(4)
 	samples, channels, groups, d := c.int(5), c.int(6), c.int(8), x.DType()
+	checkGroups(x, weight, nil, samples, channels, c.int(7), groups)
+	check(g.Numel() == x.Numel() && g.DType() == d, "Expected dY.numel() == N * C * HxW to be true, but got false.")
+	check(mean.Numel() == samples*groups, "Expected mean.numel() == N * group to be true, but got false.")
+	check(rstd.Numel() == samples*groups, "Expected rstd.numel() == N * group to be true, but got false.")
+	g = must(g.Reshape(x.Shape()...))
 	weightType := d
 	if weight != nil {
 		weightType = weight.DType()
@@ -238,7 +270,7 @@ func groupNormGradient(c call) {
 		return must(contiguous(must(must(t.Reshape(samples, groups, 1)).Expand(grouped...))).View(-1))
 	}
 	scale := ofChannels(rstd)
-	r := channelRows(g, x, ofChannels(mean))
+	r := &normRows{g: g, x: x, n: c.int(7), rows: samples * channels, center: ofChannels(mean)}
 	plain, distant := r.sums()
 	var ofInput *tensor.Tensor
 	if c.masked(9, 0) {
@@ -258,7 +290,11 @@ func groupNormGradient(c call) {
 }
 
 // masked reports whether result j is asked for.
-func (c call) masked(i, j int) bool { return c.args[i].List().Items[j].Bool() }
+func (c call) masked(i, j int) bool {
+	items := c.args[i].List().Items
+	check(len(items) == len(c.out), "Tried to convert a List with %d elements to a fixed-size array of size %d", len(items), len(c.out))
+	return items[j].Bool()
+}
 
 // giveMasked returns the results that are asked for by argument i.
 func (c call) giveMasked(i int, ts ...*tensor.Tensor) {

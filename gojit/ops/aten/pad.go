@@ -36,7 +36,7 @@ func constantPad(t *tensor.Tensor, amounts []int, fill tensor.Scalar) *tensor.Te
 	var places []place
 	for i := 0; i < len(amounts)/2; i++ {
 		d, before, after := n-1-i, amounts[2*i], amounts[2*i+1]
-		shape[d] += before + after
+		shape[d] = paddedSize(t.Size(d), before, after)
 		check(shape[d] >= 0, "The input size %d, plus negative padding %d and %d, resulted in a negative output size, which is invalid. Check dimension %d of your input.", t.Size(d), before, after, d)
 		start, end := max(0, -before), t.Size(d)+min(0, after)
 		src = must(src.Slice(d, start, end, 1))
@@ -58,6 +58,10 @@ func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
 	n := t.Dim()
 	order := make([][]int, n)
 	shape := slices.Clone(t.Shape())
+	if at := slices.Index(t.Shape()[n-len(amounts)/2:], 0); at >= 0 {
+		rank := len(amounts)/2 + 1
+		check(false, "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", rank, rank+1, shapeText(t.Shape()))
+	}
 	for d, size := range t.Shape() {
 		before, after := 0, 0
 		if i := n - 1 - d; i < len(amounts)/2 {
@@ -69,8 +73,16 @@ func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
 		case "circular":
 			check(before <= size && after <= size, "Padding value causes wrapping around more than once.")
 		}
-		shape[d] = size + before + after
+		shape[d] = paddedSize(size, before, after)
 		check(shape[d] >= 0, "Negative padding value is resulting in an empty dimension")
+	}
+	room(t.DType().Size(), shape...)
+	for d, size := range t.Shape() {
+		before, after := 0, shape[d]-size
+		if i := n - 1 - d; i < len(amounts)/2 {
+			before, after = amounts[2*i], amounts[2*i+1]
+		}
+		order[d] = table[int](shape[d])[:0]
 		for i := -before; i < size+after; i++ {
 			order[d] = append(order[d], padIndex(i, max(0, -before), size-max(0, -after), size, mode))
 		}
@@ -78,6 +90,13 @@ func indexPad(t *tensor.Tensor, amounts []int, mode string) *tensor.Tensor {
 	out := empty(shape, t.DType())
 	pickAlong(out, t, order)
 	return out
+}
+
+// paddedSize returns the size of a dimension with elements put before and after it, or taken away.
+func paddedSize(size, before, after int) int {
+	const most = 1 << 61
+	check(max(before, -before, after, -after) < most && before > -most && after > -most, "Storage size calculation overflowed with sizes=[%d] and padding (%d, %d)", size, before, after)
+	return size + before + after
 }
 
 // padIndex returns the place among n that place i of what is padded takes its element from. Only those from low to high stay in it.
@@ -98,6 +117,10 @@ func padIndex(i, low, high, n int, mode string) int {
 	return min(max(i, 0), n-1)
 }
 
-func padding(name, mode string) definition {
-	return giving(name, func(c call) *tensor.Tensor { return pad(c.tensor(0), c.ints(1), mode, tensor.Int(0)) })
+// padding is the operator that pads n dimensions in a mode, any number of them for zero.
+func padding(name, mode string, n int) definition {
+	return giving(name, func(c call) *tensor.Tensor {
+		check(n == 0 || len(c.ints(1)) == 2*n, "padding size is expected to be %d", 2*n)
+		return pad(c.tensor(0), c.ints(1), mode, tensor.Int(0))
+	})
 }

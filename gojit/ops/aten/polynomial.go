@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"torchjit/gojit/tensor"
 )
 
 // Orthogonal polynomials at x of a degree n, which is cut to a whole number; a negative degree gives zero.
@@ -17,7 +19,11 @@ func recurrence(n int, first float64, step func(k, q, p float64) float64) float6
 		return 1
 	}
 	p, q := 1.0, first
+	var watch tensor.Watch
 	for k := 1; k < n; k++ {
+		if k%4096 == 0 {
+			watch.Look()
+		}
 		if math.IsNaN(q) {
 			return q
 		}

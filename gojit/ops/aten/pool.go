@@ -168,13 +168,13 @@ func floorDiv(a, b int) int {
 }
 
 func slidingWindows(in, out, kernel, stride, padding, dilation int) []window1 {
-	windows := make([]window1, out)
+	windows := table[window1](out)
 	for i := range windows {
 		lo := i*stride - padding
 		end := lo + dilation*(kernel-1) + 1
 		padded := min(lo+kernel, in+padding) - lo
-		for lo < 0 {
-			lo += dilation
+		if lo < 0 {
+			lo += (-lo + dilation - 1) / dilation * dilation
 		}
 		windows[i] = window1{lo, min(end, in), dilation, padded}
 	}
@@ -183,13 +183,19 @@ func slidingWindows(in, out, kernel, stride, padding, dilation int) []window1 {
 
 // adaptiveWindows divides a dimension into out windows of nearly equal size.
 func adaptiveWindows(in, out int) []window1 {
-	windows := make([]window1, out)
+	windows := table[window1](out)
 	for i := range windows {
-		lo, hi := i*in/out, ((i+1)*in+out-1)/out
+		lo, hi := adaptiveStart(i, in, out), adaptiveEnd(i, in, out)
 		windows[i] = window1{lo, hi, 1, hi - lo}
 	}
 	return windows
 }
+
+// adaptiveStart returns i*in/out, which does not overflow.
+func adaptiveStart(i, in, out int) int { return i/out*in + i%out*in/out }
+
+// adaptiveEnd is where window i ends: where the next begins, rounded up.
+func adaptiveEnd(i, in, out int) int { return ((i+1)*in + out - 1) / out }
 
 // adaptive reads the output size, an entry of which may be None, from argument 1.
 func adaptive(name string, c call, n int) pooling {
@@ -555,12 +561,15 @@ func avgPoolNd(name string, n int) definition {
 // oneSize returns the elements of a window where all windows have as many, counted with the padding or without.
 func (p *pooling) oneSize(includePad bool) (size int, ok bool) {
 	by := divisors[float64](p, includePad, 0)
+	if len(by) == 0 {
+		return 0, false
+	}
 	for _, n := range by {
 		if n != by[0] {
 			return 0, false
 		}
 	}
-	return int(by[0]), len(by) > 0
+	return int(by[0]), true
 }
 
 // adaptiveAverage gives the means of windows that divide the input; of the whole plane where there is one.

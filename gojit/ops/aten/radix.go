@@ -224,6 +224,13 @@ func insertionSort(keys []uint64) {
 	}
 }
 
+// lookBetween is where walks over n elements end that are to end.
+func lookBetween(n int) {
+	if n >= 1<<16 {
+		tensor.Look()
+	}
+}
+
 // radixSort sorts keys by their bytes from the given one on, and returns them in either of the two slices.
 func radixSort(keys, spare []uint64, from int) []uint64 {
 	var counts [8][256]uint32
@@ -252,6 +259,7 @@ func radixSort(keys, spare []uint64, from int) []uint64 {
 		if !startsOf(&counts[digit], len(keys)) {
 			continue
 		}
+		lookBetween(len(keys))
 		starts, shift := &counts[digit], uint(8*digit)
 		for _, key := range keys {
 			at := &starts[uint8(key>>(shift&63))]
@@ -299,6 +307,7 @@ func (o *orderer) orderWide(keys []uint64) []widePair {
 		if !startsOf(&counts[digit], len(keys)) {
 			continue
 		}
+		lookBetween(len(keys))
 		starts, shift := &counts[digit], uint(8*digit)
 		for _, pair := range pairs {
 			at := &starts[uint8(pair.key>>(shift&63))]
@@ -319,6 +328,7 @@ func selectKey(keys []uint64, place, width int) (key uint64, before int) {
 			key = keys[place-before]
 			return key, before + slices.Index(keys, key)
 		}
+		lookBetween(len(keys))
 		shift := uint(8 * digit)
 		var counts [256]uint32
 		for _, k := range keys {

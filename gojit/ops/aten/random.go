@@ -184,6 +184,10 @@ func multinomial(t *tensor.Tensor, n int, replacement bool, gen *tensor.Generato
 	categories := t.Size(t.Dim() - 1)
 	check(categories <= 1<<24, "number of categories cannot exceed 2^24")
 	check(replacement || n <= categories, "cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+	if t.Numel() == 0 {
+		check(categories > 0 || t.Dim() == 2 && t.Size(0) == 0, "invalid multinomial distribution (sum of probabilities <= 0)")
+		return empty(append(slices.Clone(t.Shape()[:t.Dim()-1]), n), tensor.Int64)
+	}
 	work := contiguous(to(t, tensor.Float64))
 	rows := tensor.Data[float64](work)
 	for _, p := range rows {

@@ -37,14 +37,14 @@ func pixelScale(in, out int, given float64, alignCorners bool) float64 {
 
 func nearest(exact bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := make([][]tap, out)
+		taps := table[[]tap](out)
 		s := float32(scale)
 		for i := range taps {
 			at := float32(i)
 			if exact {
 				at += 0.5
 			}
-			taps[i] = []tap{{min(int(math.Floor(float64(at*s))), in-1), 1}}
+			taps[i] = []tap{{max(min(int(math.Floor(float64(at*s))), in-1), 0), 1}}
 		}
 		return taps
 	}}
@@ -52,7 +52,7 @@ func nearest(exact bool) scheme {
 
 func linearTaps(alignCorners bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := make([][]tap, out)
+		taps := table[[]tap](out)
 		for i := range taps {
 			at := max(sourceIndex(i, scale, alignCorners), 0)
 			low := min(int(at), in-1)
@@ -73,7 +73,7 @@ func sourceIndex(i int, scale float64, alignCorners bool) float64 {
 
 func cubicTaps(alignCorners bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := make([][]tap, out)
+		taps := table[[]tap](out)
 		for i := range taps {
 			at := sourceIndex(i, scale, alignCorners)
 			base := int(math.Floor(at))
@@ -100,7 +100,7 @@ func cubic(x, a float64) float64 {
 // smooth makes antialiasing taps of a filter with a support.
 func smooth(support float64, filter func(x float64) float64) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
-		taps := make([][]tap, out)
+		taps := table[[]tap](out)
 		reach, squeeze := support, 1.0
 		if scale >= 1 {
 			reach, squeeze = support*scale, 1/scale
@@ -129,15 +129,23 @@ func cubicFilter(x float64) float64    { return cubic(x, -0.5) }
 func scaledSizes(c call, shape []int, sizes, factors, n int) ([]int, []float64) {
 	check(c.isNone(sizes) != c.isNone(factors), "Must specify exactly one of output_size and scale_factors")
 	if !c.isNone(sizes) {
-		return c.intsOf(sizes, n, "output_size"), nil
+		return outputSize(c, sizes, n), nil
 	}
 	f := c.floats(factors)
 	check(len(f) == n, "scale_factors must have %d elements, but got %d", n, len(f))
+	check(len(shape) == n+2, "It is expected input_size equals to %d, but got size %d", n+2, len(shape))
 	out := make([]int, n)
 	for i := range out {
 		out[i] = int(float64(shape[i+2]) * f[i])
 	}
 	return out, f
+}
+
+// outputSize reads the sizes of n dimensions.
+func outputSize(c call, i, n int) []int {
+	sizes := c.ints(i)
+	check(len(sizes) == n, "It is expected output_size equals to %d, but got size %d", n, len(sizes))
+	return sizes
 }
 
 // resampler is an operator over n dimensions.
@@ -169,7 +177,7 @@ func (r resampler) definitions() []definition {
 			return resample(c.tensor(0), sizes, factors, r.corners(c, 2), r.how(r.corners(c, 2)))
 		}),
 		giving(r.name, func(c call) *tensor.Tensor {
-			return resample(c.tensor(0), c.intsOf(1, r.n, "output_size"), r.factors(c, 2+corners), r.corners(c, 2), r.how(r.corners(c, 2)))
+			return resample(c.tensor(0), outputSize(c, 1, r.n), r.factors(c, 2+corners), r.corners(c, 2), r.how(r.corners(c, 2)))
 		}),
 		giving(r.name+"_backward.vec", func(c call) *tensor.Tensor {
 			sizes, factors := scaledSizes(c, c.ints(2), 1, 3+corners, r.n)
@@ -193,6 +201,7 @@ func (r *resampler) gradient(g *tensor.Tensor, sizes, shape []int, factors []flo
 	if !g.DType().IsFloating() {
 		notImplemented(r.name+"_backward", g.DType())
 	}
+	room(g.DType().Size(), shape...)
 	return resampleGradient(g, shape, factors, alignCorners, r.how(alignCorners))
 }
 

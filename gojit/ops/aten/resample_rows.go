@@ -13,6 +13,7 @@ func resample(x *tensor.Tensor, sizes []int, scales []float64, alignCorners bool
 	n := len(sizes)
 	check(x.Dim() == n+2, "Expected a %dD tensor as input, but got a %dD tensor", n+2, x.Dim())
 	checkResized(x.Shape()[2:], sizes)
+	room(x.DType().Size(), slices.Concat(x.Shape()[:2], sizes)...)
 	d := tensor.Float64 // whole numbers are exact in it
 	if x.DType().IsFloating() {
 		d = accumulator(x.DType())

@@ -296,7 +296,8 @@ func countBins[T float32 | float64](t *tensor.Tensor, bins int, low, high T) *te
 	}
 	check(!isWild(low) && !isWild(high), "torch.histc: range of [%s, %s] is not finite", shortNumber(low), shortNumber(high))
 	check(low < high, "torch.histc: max must be larger than min")
-	counts := make([]int64, bins)
+	room(t.DType().Size(), bins)
+	counts := table[int64](bins)
 	width, number := high-low, T(bins)
 	for _, v := range data {
 		if v < low || v > high {

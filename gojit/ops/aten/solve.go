@@ -240,7 +240,7 @@ func kaiser(n int, periodic bool, beta float64, o makeLike) *tensor.Tensor {
 	if periodic {
 		last = float64(n)
 	}
-	data := make([]float64, n)
+	data := table[float64](n)
 	bessel := unscaled(besselI0e)
 	for i := range data {
 		data[i] = 1
@@ -350,6 +350,9 @@ var solveFamily = []definition{
 	}),
 	define("native_group_norm", func(c call) {
 		x, groups := c.tensor(0), c.int(6)
+		checkGroups(x, c.optionalTensor(1), c.optionalTensor(2), c.int(3), c.int(4), c.int(5), groups)
+		checkGroupNorm(call{args: []value.Value{c.args[0], c.args[6], c.args[1], c.args[2]}})
+		check(x.Size(0) == c.int(3) && x.Size(1) == c.int(4), "Expected X.numel() == N * C * HxW to be true, but got false.")
 		out := groupNorm(x, groups, c.optionalTensor(1), c.optionalTensor(2), c.float(7))
 		flat := must(contiguous(x).View(x.Size(0), groups, -1))
 		spread, center := moments(flat, []int{2}, 0, false, false)

@@ -109,7 +109,13 @@ func stableOrder(keys []int) []int {
 	for i, k := range keys {
 		places[i] = [2]int{k, i}
 	}
-	slices.SortFunc(places, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	compared := 0
+	slices.SortFunc(places, func(a, b [2]int) int {
+		if compared++; compared%(1<<16) == 0 {
+			tensor.Look()
+		}
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	})
 	for i := range order {
 		order[i] = places[i][1]
 	}

@@ -260,6 +260,7 @@ func mulMatrices(a, b *tensor.Tensor) *tensor.Tensor {
 	var at, left, right, rows, columns []int
 	met := make([]int, b.Size(1)) // one more than the place of a column in the row, if it is behind first
 	for i := 0; i < len(aRows); {
+		tensor.Look()
 		row, first := aRows[i], len(rows)
 		begun := len(at)
 		for ; i < len(aRows) && aRows[i] == row; i++ {
@@ -293,7 +294,7 @@ func mirror(at, columns []int, first int) {
 
 // beginnings returns where the entries of each of n rows begin, and where the last one ends. The rows are in order.
 func beginnings(rows []int, n int) []int {
-	begin := make([]int, n+1)
+	begin := table[int](paddedSize(n, 0, 1))
 	for _, r := range rows {
 		begin[r+1]++
 	}

@@ -236,9 +236,14 @@ func mappingPairs(name string, f func(x, y float64) float64) definition {
 
 // multivariateLgamma is the logarithm of the multivariate gamma function.
 func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
+	smallInts([]int{p})
 	return mapped(t, func(x float64) float64 {
 		s := float64(p*(p-1)) / 4 * math.Log(math.Pi)
+		var watch tensor.Watch
 		for j := range p {
+			if j%1024 == 1023 {
+				watch.Look()
+			}
 			g, _ := math.Lgamma(x - float64(j)/2)
 			s += g
 		}

@@ -113,6 +113,9 @@ func (u *distinct) bySorting(flat *tensor.Tensor) {
 	}
 	nan, hasNaN := nanKey(d)
 	for i := range n {
+		if i%(1<<18) == 0 {
+			lookBetween(n)
+		}
 		key := keys[i]
 		if order != nil {
 			key = keys[order[i]]
@@ -161,7 +164,11 @@ func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts 
 		order[i] = i
 	}
 	if !consecutive {
+		compared := 0
 		slices.SortStableFunc(order, func(a, b int) int {
+			if compared++; compared%(1<<14) == 0 {
+				tensor.Look()
+			}
 			return slices.Compare(keys[a*width:(a+1)*width], keys[b*width:(b+1)*width])
 		})
 	}

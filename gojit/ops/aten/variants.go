@@ -281,13 +281,20 @@ func (d *definition) outForm(name string) ops.Operator {
 		results := make([]value.Value, len(c.out))
 		succeed(functional.Run(inputs, results))
 		for i, r := range results {
+			if !r.IsTensor() { // not computed: the tensor becomes empty
+				r = value.OfTensor(empty([]int{0}, c.tensor(first+i).DType()))
+			}
 			checkOutType(base, c, r.Tensor().DType(), c.tensor(first+i).DType())
 			if dst := c.tensor(first + i); !slices.Contains(overlappingOut, base) && tensor.SameShape(dst.Shape(), r.Tensor().Shape()) {
 				checkInside(dst)
 			}
 			storeOut(c.tensor(first+i), r.Tensor())
-			release(r.Tensor(), c.args)
 			c.giveOut(i)
+		}
+		for i, r := range results {
+			if r.IsTensor() && !slices.ContainsFunc(results[:i], func(s value.Value) bool { return s.IsTensor() && s.Tensor() == r.Tensor() }) {
+				release(r.Tensor(), c.args)
+			}
 		}
 	})
 }

@@ -3,6 +3,7 @@ package aten
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/source"
@@ -282,15 +283,18 @@ func repeatInterleave(t *tensor.Tensor, repeats []int64, dim *int) *tensor.Tenso
 	}
 	if len(repeats) == 1 && !isMeta(t) {
 		check(repeats[0] >= 0, "repeats can not be negative")
+		room(t.DType().Size(), t.Numel(), int(repeats[0]))
 		return repeatEach(t, d, int(repeats[0]))
 	}
 	if len(repeats) == 1 && n != 1 {
 		repeats = slices.Repeat(repeats, n)
 	}
 	check(len(repeats) == n, "repeats must have the same size as input along dim")
-	var index []int
-	for i, r := range repeats {
+	for _, r := range repeats {
 		check(r >= 0, "repeats can not be negative")
+	}
+	index := table[int](checkedSum(repeats))[:0]
+	for i, r := range repeats {
 		for range r {
 			index = append(index, i)
 		}
@@ -320,9 +324,16 @@ func repeatInterleaveArgs(c call, repeats []int64) *tensor.Tensor {
 	return repeatInterleave(c.tensor(0), repeats, &dim)
 }
 
+// sections returns a number of pieces of a tensor, and fails where the pieces alone do not fit the memory.
+func sections(n int) int {
+	room(int(unsafe.Sizeof(tensor.Tensor{})), max(n, 0))
+	return n
+}
+
 func pixelShuffle(t *tensor.Tensor, factor int) *tensor.Tensor {
 	check(t.Dim() >= 3, "pixel_shuffle expects input to have at least 3 dimensions, but got input with %d dimension(s)", t.Dim())
 	check(factor > 0, "pixel_shuffle expects a positive upscale_factor, but got %d", factor)
+	smallInts([]int{factor})
 	n := t.Dim()
 	channels, h, w := t.Size(n-3), t.Size(n-2), t.Size(n-1)
 	check(channels%(factor*factor) == 0, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but input.size(-3)=%d is not divisible by %d", channels, factor*factor)
@@ -340,6 +351,7 @@ func pixelShuffle(t *tensor.Tensor, factor int) *tensor.Tensor {
 func pixelUnshuffle(t *tensor.Tensor, factor int) *tensor.Tensor {
 	check(t.Dim() >= 3, "pixel_unshuffle expects input to have at least 3 dimensions, but got input with %d dimension(s)", t.Dim())
 	check(factor > 0, "pixel_unshuffle expects a positive downscale_factor, but got %d", factor)
+	smallInts([]int{factor})
 	n := t.Dim()
 	channels, h, w := t.Size(n-3), t.Size(n-2), t.Size(n-1)
 	check(h%factor == 0, "pixel_unshuffle expects height to be divisible by downscale_factor, but input.size(-2)=%d is not divisible by %d", h, factor)
@@ -375,7 +387,10 @@ var viewFamily = slices.Concat([]definition{
 	viewing("reshape_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.tensor(1).Shape()...) }),
 	viewing("ravel", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }),
 	viewing("flatten.using_ints", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.int(1), c.int(2)) }),
-	viewing("unflatten.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Unflatten(c.int(1), c.ints(2)) }),
+	viewing("unflatten.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
+		noScalar(c.int(1), t)
+		return t.Unflatten(c.int(1), c.ints(2))
+	}),
 	viewing("transpose.int", transposeView),
 	viewing("swapaxes", transposeView),
 	viewing("swapdims", transposeView),
@@ -443,13 +458,15 @@ var viewFamily = slices.Concat([]definition{
 	parting("unsafe_split_with_sizes", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(splitSizes(c, t)) }),
 	parting("chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }),
 	parting("unsafe_chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Chunk(c.int(1), c.int(2))) }),
-	parting("tensor_split.sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.TensorSplit(c.int(1), c.int(2)) }),
+	parting("tensor_split.sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
+		return t.TensorSplit(sections(c.int(1)), c.int(2))
+	}),
 	parting("tensor_split.indices", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.TensorSplitAt(c.ints(1), c.int(2)) }),
 	parting("tensor_split.tensor_indices_or_sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
 		at := c.tensor(1)
 		check(at.DType() == tensor.Int64 && at.Dim() <= 1, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor of dtype long")
 		if at.Dim() == 0 {
-			return t.TensorSplit(int(must(at.Item()).Int64()), c.int(2))
+			return t.TensorSplit(sections(int(must(at.Item()).Int64())), c.int(2))
 		}
 		return t.TensorSplitAt(integersOf(at), c.int(2))
 	}),

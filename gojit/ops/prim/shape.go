@@ -58,7 +58,9 @@ var Shapes = join(
 			if err != nil {
 				return err
 			}
-			reduced[dim] = true
+			if len(sizes) > 0 { // a number has one dimension, 0, and no size of it
+				reduced[dim] = true
+			}
 		}
 		var kept []value.Value
 		for i, n := range sizes {

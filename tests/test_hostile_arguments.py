@@ -1,0 +1,170 @@
+"""Arguments that are no good: operators refuse them with an error of PyTorch's class, in time and without reading outside of their tensors."""
+
+import pytest
+
+import torchjit as torch
+from torchjit.utils._python_dispatch import TorchDispatchMode
+
+A, F, HUGE = torch.ops.aten, torch.nn.functional, 2**62
+
+
+def ones(*shape):
+    return torch.ones(shape)
+
+
+EMPTY_DIMENSIONS = {
+    "pad": lambda: F.pad(ones(1, 1, 0), [0, 1], mode="replicate"),
+    "line": lambda: A.replication_pad1d(ones(1, 1, 0), [0, 1]),
+    "image": lambda: A.replication_pad2d(ones(1, 0, 3), [0, 1, 1, 1]),
+    "volume": lambda: A.replication_pad3d(ones(1, 0, 3, 3), [0, 1, 1, 1, 0, 0]),
+    "out": lambda: A.replication_pad1d.out(ones(1, 1, 0), [0, 1], out=ones(1)),
+    "line backward": lambda: A.replication_pad1d_backward(ones(1, 1, 1), ones(1, 1, 0), [0, 1]),
+    "image backward": lambda: A.replication_pad2d_backward(ones(1, 2, 4), ones(1, 0, 3), [0, 1, 1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY_DIMENSIONS)
+def test_paddings_of_empty_dimensions(name):
+    with pytest.raises(RuntimeError, match="other non-zero dimensions for input"):
+        EMPTY_DIMENSIONS[name]()
+
+
+ALL = [True] * 3
+NORMALIZATIONS = {
+    "means of other rows": (lambda: A.native_layer_norm_backward(ones(1, 3), ones(1, 3), [3], ones(20000, 1), ones(20000, 1), None, None, ALL), "mean"),
+    "a gradient of one row": (lambda: A.native_layer_norm_backward(ones(1), ones(2000, 300), [300], ones(2000, 1), ones(2000, 1), None, None, ALL), "grad_out"),
+    "other rows": (lambda: A.native_layer_norm_backward(ones(2, 3), ones(2, 3), [4], ones(2, 1), ones(2, 1), None, None, ALL), "normalized_shape"),
+    "weights": (lambda: A.native_layer_norm_backward(ones(2, 3), ones(2, 3), [3], ones(2, 1), ones(2, 1), ones(4), None, ALL), "weight"),
+    "a mask of two": (lambda: A.native_layer_norm_backward(ones(2, 3), ones(2, 3), [3], ones(2, 1), ones(2, 1), None, None, [True] * 2), "fixed-size array of size 3"),
+    "channels": (lambda: A.native_batch_norm_backward(ones(1), ones(2, 3), ones(3), None, None, ones(3), ones(3), True, 1e-5, ALL), "grad_out"),
+    "means of channels": (lambda: A.native_batch_norm_backward(ones(2, 3), ones(2, 3), None, None, None, ones(1), ones(3), True, 1e-5, ALL), "mean"),
+    "a vector in channels": (lambda: A.native_batch_norm_backward(ones(3), ones(3), None, None, None, ones(3), ones(3), True, 1e-5, ALL), "2D"),
+    "no means": (lambda: A.native_batch_norm_backward(ones(2, 3), ones(2, 3), None, None, None, None, None, True, 1e-5, ALL), "save_mean"),
+    "groups of a gradient": (lambda: A.native_group_norm_backward(ones(2, 4, 2), ones(2, 4, 3), ones(2, 2), ones(2, 2), None, 2, 4, 3, 2, ALL), "dY.numel"),
+    "more samples": (lambda: A.native_group_norm_backward(ones(2, 4, 3), ones(2, 4, 3), ones(2, 2), ones(2, 2), None, 3, 4, 3, 2, ALL), "X.numel"),
+    "means of groups": (lambda: A.native_group_norm_backward(ones(2, 4, 3), ones(2, 4, 3), ones(2, 3), ones(2, 2), None, 2, 4, 3, 2, ALL), "mean.numel"),
+    "a vector in groups": (lambda: A.native_group_norm(ones(4), None, None, 2, 4, 3, 2, 1e-5), "X.numel"),
+}
+
+
+@pytest.mark.parametrize("name", NORMALIZATIONS)
+def test_shapes_of_normalizations(name):
+    call, message = NORMALIZATIONS[name]
+    with pytest.raises(RuntimeError, match=message):
+        call()
+
+
+TOO_LARGE = {
+    "interpolate": lambda: F.interpolate(ones(1, 1, 2, 2), size=(2**31, 2**31)),
+    "adaptive_avg_pool2d": lambda: F.adaptive_avg_pool2d(ones(1, 1, 4, 4), 2**40),
+    "pad": lambda: F.pad(ones(1, 1, 2), [2**48, 1], mode="replicate"),
+    "constant pad": lambda: F.pad(ones(1, 2), [HUGE, HUGE]),
+    "pad_packed_sequence": lambda: torch._pad_packed_sequence(ones(5, 3), torch.tensor([2, 2, 1]), False, 0.0, 2**48),
+    "tril_indices": lambda: torch.tril_indices(2**32, 2**32),
+    "combinations": lambda: torch.combinations(torch.arange(200.0), 20),
+    "multigammaln": lambda: torch.special.multigammaln(ones(2), HUGE),
+    "avg_pool1d": lambda: F.avg_pool1d(ones(1, 1, 4), HUGE, stride=1, padding=2**61),
+    "dilation": lambda: F.max_pool2d(ones(1, 1, 4, 4), 2, 1, 0, HUGE),
+    "convolution": lambda: F.conv1d(ones(1, 1, 4), ones(1, 1, 2), None, 1, HUGE, 1),
+    "repeats": lambda: torch.repeat_interleave(torch.tensor([HUGE] * 4)),
+    "repeat": lambda: torch.repeat_interleave(ones(3), 2**48),
+    "pixel_shuffle": lambda: F.pixel_shuffle(ones(1, 4, 2, 2), 2**32),
+    "histc": lambda: torch.histc(ones(3), HUGE),
+    "vander": lambda: torch.vander(ones(3), HUGE),
+    "diag_embed": lambda: torch.diag_embed(ones(3), HUGE),
+    "tensor_split": lambda: torch.tensor_split(ones(6), 2**48),
+    "kaiser_window": lambda: torch.kaiser_window(2**48),
+    "one_hot": lambda: F.one_hot(torch.tensor([1]), 2**48),
+}
+
+
+@pytest.mark.parametrize("name", TOO_LARGE)
+def test_what_does_not_fit_the_memory_is_an_error_at_once(name):
+    with pytest.raises(RuntimeError, match="overflowed|can't allocate memory|integer out of range"):
+        TOO_LARGE[name]()
+
+
+WRONG = {
+    "short output_size": (lambda: A.upsample_nearest3d(ones(1, 1, 2, 2, 2), [257], None, None, None), "output_size equals to 3"),
+    "short input_size": (lambda: A.upsample_nearest2d_backward(ones(1, 1, 2, 2), [2, 2], [2, 2], None, None), "input_size equals to 4"),
+    "factors of a vector": (lambda: A.upsample_nearest2d.vec(ones(2), None, [2.0, 2.0]), "input_size"),
+    "short strides": (lambda: torch.empty_strided([2, 2], [1]), "must match dimensionality of strides"),
+    "short padding": (lambda: A.replication_pad1d(ones(3, 3), [1]), "padding size is expected to be 2"),
+    "sequences of numbers": (lambda: torch.nn.utils.rnn.pad_sequence([torch.tensor(1.0), torch.tensor(2.0)]), "at least one dimension"),
+    "types": (lambda: torch.promote_types(torch.quint8, torch.float32), "promoteTypes with quantized numbers"),
+    "quantized and real": (lambda: torch.gcd(torch.quantize_per_tensor(ones(2), 0.1, 0, torch.quint8), torch.ones(2, dtype=torch.int64)), "offending types: QUInt8 Long"),
+    "devices": (lambda: ones(2).sub_(torch.ones(2, device="meta")), "at least two devices, meta and cpu"),
+    "coordinates": (lambda: A.gradient.tensorarray(ones(3, 3), spacing=[ones(3, 0)], dim=[0]), "one dimension"),
+    "parameters": (lambda: A.lstm.data(ones(5, 3).requires_grad_(), torch.tensor([2, 2, 1]), [ones(1, 2, 4)] * 2, [ones(16, 3)], False, 1, 0.0, False, False), "RNN parameters"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments_are_named(name):
+    call, message = WRONG[name]
+    with pytest.raises(RuntimeError, match=message):
+        call()
+
+
+def test_harmless_arguments_that_look_bad():
+    assert torch.tril_indices(4, 3, HUGE).shape == (2, 12) and torch.triu_indices(2**40, 2).tolist() == [[0, 0, 1], [0, 1, 1]]
+    assert torch.triu_indices(4, 3, 1).tolist() == [[0, 0, 1], [1, 2, 2]] and torch.tril_indices(4, 3, -2).tolist() == [[2, 3, 3], [0, 0, 1]]
+    assert torch.combinations(torch.arange(4.0), 6, True).shape == (84, 6) and torch.combinations(torch.arange(2.0), 3).shape == (0, 3)
+    assert repr(ones(1).expand(2**48)) == "tensor([1., 1., 1.,  ..., 1., 1., 1.])"
+    assert "nan" in repr(torch.full((1,), float("nan"), dtype=torch.float16).expand(2**48))
+    assert A.block_diag([]).shape == (1, 0)
+    assert "qint32" in repr(torch.eye(2, dtype=torch.qint32))
+    assert torch.ops.torchvision.roi_align(ones(1, 2, 6, 6), torch.tensor([[0.0, 0, 0, 3, 3]]), float("nan"), 2, 2, 2, False).abs().sum() == 0
+    p, lower, upper = A.lu_unpack.out(ones(2, 2), torch.tensor([1, 2], dtype=torch.int32), False, False, P=ones(0), L=ones(0), U=ones(0))
+    assert p.numel() == lower.numel() == upper.numel() == 0
+    counts = torch.tensor([float("nan"), float("inf"), 3.0])
+    assert torch.binomial(counts, torch.ones(3) / 2)[:2].isnan().all()
+    assert A._standard_gamma_grad(torch.tensor([-float("inf"), 2.0]), ones(2)).isnan().tolist() == [True, False]
+
+
+def test_numbers_where_dimensions_are_asked_for():
+    with pytest.raises(IndexError, match="tensor has no dimensions"):
+        A.unflatten.int(torch.tensor(1.0), -1, [1])
+    number = torch.tensor(1.0, requires_grad=True)
+    with pytest.raises(RuntimeError, match="at least 3 dimensional"):
+        A._scaled_dot_product_attention(number, number, number, None, 0.0, True, True)
+    with pytest.raises(RuntimeError, match="samples and channels"):
+        A.instance_norm(ones(3), None, None, None, None, True, 0.1, 1e-5, False)
+    assert torch.ops.prim.ReductionSizes([], [0], True) == []
+
+
+def test_factors_of_what_is_no_number():
+    nan = float("nan")
+    with pytest.raises(RuntimeError, match="ldl_factor"):
+        torch.linalg.ldl_factor(torch.tensor([[1.0, nan], [nan, 1.0]]))
+    factors, _, info = torch.linalg.ldl_factor_ex(torch.tensor([[nan, 1.0], [1.0, 1.0]]))
+    assert factors.shape == (2, 2) and info.item() > 0
+
+
+def test_composites_that_would_reach_themselves_without_end():
+    index = torch.tensor([0.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="the derivative for 'index' is not implemented|Expected dtype int64 for index"):
+        A.index_fill.int_Tensor(ones(1), 0, index, torch.tensor(9.0))
+    seen = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, f, types, args=(), kwargs=None):
+            seen.append(str(f))
+            return f(*args, **(kwargs or {}))
+
+    with Mode():
+        assert torch.combinations(ones(3)).shape == (3, 2)
+    assert seen
+
+
+def test_powers_of_matrices_take_the_logarithm_of_the_exponent():
+    x = (torch.eye(3, dtype=torch.float64) * 0.5 + 0.1).requires_grad_()
+    plain = x.detach()
+    for n in (1, 2, 3, 5, 6, -3):
+        factor = torch.linalg.inv(plain) if n < 0 else plain
+        product = factor
+        for _ in range(abs(n) - 1):
+            product = product @ factor
+        assert torch.allclose(torch.linalg.matrix_power(x, n), product)
+    assert torch.autograd.gradcheck(lambda t: torch.linalg.matrix_power(t, 5), (x,))
+    torch.linalg.matrix_power(x, -HUGE)

@@ -1,0 +1,88 @@
+"""Ctrl-C ends what takes long within about a second: one sample of each kind of work, in a process of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+PROGRAM = """
+import os, sys
+sys.path.insert(0, {root!r})
+import torchjit as torch
+F = torch.nn.functional
+{setup}
+print("ready", flush=True)
+try:
+    {work}
+    print("to the end", flush=True)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+os._exit(0)
+"""
+
+SCRIPTS = """
+open("scripts.py", "w").write('''
+import torchjit as torch
+def spin(n: int) -> int:
+    while n > 0:
+        n = n + 1 - 1
+    return n
+def wait(n: int) -> int:
+    return torch.jit.wait(torch.jit.fork(spin, n))
+class M(torch.nn.Module):
+    @torch.jit.export
+    def __getstate__(self):
+        return 3
+    @torch.jit.export
+    def __setstate__(self, n: int):
+        self.training = True
+        while n > 0:
+            n = n + 1 - 1
+    def forward(self, x):
+        return x
+''')
+sys.path.insert(0, ".")
+import scripts
+"""
+
+# What is set up, and what takes several seconds.
+WORK = {
+    "a long transform": ("x = torch.rand(20000003)", "torch.fft.fft(x)"),
+    "singular values": ("x = torch.rand(2500, 2500)", "torch.linalg.svd(x)"),
+    "triangles": ("x = torch.rand(4000, 4000)", "torch.linalg.ldl_factor(x)"),
+    "many short operations": ("x = torch.rand(2000, 2000)", "torch.linalg.lstsq(x, x)"),
+    "comparisons": ("x = torch.randint(0, 5, (6_000_000, 4))", "torch.unique(x, dim=0)"),
+    "boxes": ("b = torch.rand(80000, 4) + torch.tensor([0.0, 0, 1, 1]); s = torch.rand(80000)", "torch.ops.torchvision.nms(b, s, 0.9999)"),
+    "one part of an operator": (
+        "x = torch.rand(1, 256, 100, 100); r = torch.tensor([[0.0, 1, 1, 90, 90]]).repeat(2, 1)", "torch.ops.torchvision.roi_align(x, r, 1.0, 7, 7, 400, False)",
+    ),
+    "products of sparse matrices": (
+        "i = torch.randint(0, 20000, (2, 2_000_000)); x = torch.sparse_coo_tensor(i, torch.rand(2_000_000), (20000, 20000)).coalesce()", "torch.sparse.mm(x, x)",
+    ),
+    "one element": ("x = torch.rand(4) + 3", "torch.special.multigammaln(x, 2000000000)"),
+    "text": ("torch.set_printoptions(threshold=10**9); x = torch.rand(20_000_000)", "repr(x)"),
+    "waiting in a script": (SCRIPTS + "f = torch.jit.script(scripts.wait)", "f(1)"),
+    "loading": (SCRIPTS + "torch.jit.script(scripts.M()).save('m.pt')", "torch.jit.load('m.pt')"),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_interrupt(name, tmp_path):
+    setup, work = WORK[name]
+    program = PROGRAM.format(root=ROOT, setup=setup, work=work)
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        answer = process.communicate(timeout=30)[0]
+        assert answer == "interrupted\n"
+        assert time.monotonic() - begun < 1.5
+    finally:
+        process.kill()
