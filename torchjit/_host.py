@@ -159,6 +159,26 @@ def enum_member(obj: Any, enum_name: str) -> str | None:
     return obj.name if known is type(obj) else None
 
 
+def typed_value(obj: Any) -> tuple[str | None, Any] | None:
+    """What an object that stands for any type is to programs: the name of an enumeration and its member's, that of a script class
+    and the object, None and a number; None where programs know nothing of it.
+    """
+    import enum
+
+    if "torchjit.jit._resolve" not in sys.modules:
+        return None
+    from torchjit.jit import _resolve
+
+    if isinstance(obj, int):
+        return None, int(obj)
+    if isinstance(obj, enum.Enum):
+        try:
+            return _resolve.enum_name(type(obj)), obj.name or ""
+        except (RuntimeError, ValueError):
+            return None
+    return _resolve.script_class_of(obj)
+
+
 # Files of this package whose functions stand for functions of PyTorch's library: a program that is
 # traced does not see their frames.
 _UNSEEN = tuple(__file__.replace("_host.py", name) for name in ("_host.py", "_tensor.py", "_creation.py", "jit/_trace.py"))
