@@ -1,7 +1,9 @@
 """Programs give what plain Python and eager calls give: samples of what once differed in silence."""
 
+import cmath
 import enum
 import io
+import math
 from typing import Any
 
 import pytest
@@ -118,3 +120,95 @@ def test_values_of_any_type_keep_what_they_are():
     script = torch.jit.script(kind)
     assert [script(x) for x in (Color.RED, Box(3), Number.ONE, [Color.RED, Color.BLUE], object())] == ["RED", "box", "int", "colors", "?"]
     assert loaded(torch.jit.script(Module()))(Color.BLUE) == "BLUE"
+
+
+def test_strings_are_searched_and_centred_as_in_python():
+    def texts(s: str, part: str, start: int, end: int) -> tuple[str, list[str], list[int], list[bool]]:
+        return (
+            s.center(end, "*"),
+            s.split(None, start),
+            [s.find(part, start, end), s.rfind(part, start, end), s.count(part, start, end)],
+            [s.startswith(part, start, end), s.endswith(part, start, end)],
+        )
+
+    script = torch.jit.script(texts)
+    for s in ("", "a", "ab", "  hi  "):
+        for part in ("", "a", "zz"):
+            for start in (0, 1, 2, 9):
+                for end in (0, 1, 2, 5, 8):
+                    assert script(s, part, start, end) == texts(s, part, start, end), (s, part, start, end)
+
+
+def test_complex_functions_have_pythons_branch_cuts():
+    z = [complex(a, b) for a in (0.0, -0.0, 0.1, -2.0, 2.0, 700.0) for b in (0.0, -0.0, 0.5, -1.5, 2.0, 1e-300)]
+
+    def functions(z: complex) -> list[complex]:
+        return [
+            cmath.acos(z), cmath.acosh(z), cmath.asin(z), cmath.asinh(z), cmath.atan(z), cmath.atanh(z),
+            cmath.cos(z), cmath.sin(z), cmath.tan(z), cmath.tanh(z), cmath.sqrt(z),
+        ]  # fmt: skip
+
+    script = torch.jit.script(functions)
+    for x in z:
+        for a, b in zip(script(x), functions(x), strict=True):
+            for p, q in ((a.real, b.real), (a.imag, b.imag)):
+                assert p == q == 0 or math.isclose(p, q, rel_tol=1e-12), (x, a, b)
+                assert math.copysign(1, p) == math.copysign(1, q), (x, a, b)
+
+
+def test_a_variable_that_a_branch_deletes_is_gone_behind_it():
+    def branch(c: bool, a: int):
+        if c:
+            del a
+        return a
+
+    def loop(c: bool, a: int):
+        while c:
+            del a
+            c = False
+        return a
+
+    for f in (branch, loop):
+        with pytest.raises(RuntimeError, match="undefined value a"):
+            torch.jit.script(f)
+
+    def returning(c: bool, a: int):
+        if c:
+            del a
+            return 0
+        return a
+
+    assert torch.jit.script(returning)(False, 3) == 3
+
+
+def test_a_tensor_stands_for_an_int_only_where_nothing_is_lost():
+    def whole(i: int):
+        return i
+
+    def passing(x):
+        return whole(x)
+
+    script = torch.jit.script(passing)
+    assert script(torch.tensor(3)) == 3
+    with pytest.raises(RuntimeError, match="Cannot input a tensor of type Float as an integral argument"):
+        script(torch.tensor(1.5))
+    assert torch.jit.script(whole)(torch.tensor(2.0)) == 2
+    with pytest.raises(RuntimeError, match="Expected a value of type 'int' for argument 'i' but instead found type 'Tensor'"):
+        torch.jit.script(whole)(torch.tensor(1.5))
+
+
+def test_numbers_of_tensors_that_do_not_fit_are_errors():
+    def by_item(x):
+        return int(x.item())
+
+    def direct(x):
+        return int(x)
+
+    for f in (by_item, direct):
+        script = torch.jit.script(f)
+        assert script(torch.tensor(2 + 0j)) == 2
+        for x in (torch.tensor(1j), torch.tensor(float("inf")), torch.tensor(1e30)):
+            with pytest.raises(RuntimeError, match="without overflow"):
+                script(x)
+    with pytest.raises(RuntimeError, match="argument alpha must not be a complex number"):
+        torch.add(torch.ones(2), torch.ones(2), alpha=1j)

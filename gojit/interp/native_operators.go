@@ -87,7 +87,7 @@ var numericOperators = func() map[string]numericOperator {
 	m["aten::pow.int_to_int"] = numericOperator{operands: "ii", make: wholePower, fits: func(n *ir.Node) bool { return classOf(n.Output().Type()) == classInt }}
 	m["aten::gcd.int"] = numericOperator{operands: "ii", make: binary(kernel.Gcd)}
 	m["aten::Float.int"], m["aten::Int.float"] = numericOperator{operands: "i", make: to(tensor.Float64)}, numericOperator{operands: "f", make: to(tensor.Int64)}
-	m["aten::Float.Scalar"], m["aten::Int.Scalar"] = m["aten::Float.int"], m["aten::Int.float"] // of all numbers
+	m["aten::Float.Scalar"] = m["aten::Float.int"] // of all numbers
 	m["aten::Float.bool"], m["aten::Int.bool"] = numericOperator{operands: "b", make: to(tensor.Float64)}, numericOperator{operands: "b", make: to(tensor.Int64)}
 	m["aten::Bool.int"], m["aten::Bool.float"] = numericOperator{operands: "i", make: to(tensor.Bool)}, numericOperator{operands: "f", make: to(tensor.Bool)}
 	m["aten::div"] = numericOperator{operands: "if", make: floats(binary(kernel.Div))}

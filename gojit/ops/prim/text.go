@@ -20,7 +20,19 @@ var Conversions = join(
 			out[0] = value.Int(args[0].Int())
 		}
 		return nil
-	}, "Scalar", "bool", "float"),
+	}, "bool", "float"),
+	one("aten::Int.Scalar", ofReals("aten::Int", func(args, out []value.Value) error {
+		if !args[0].IsFloat() {
+			out[0] = value.Int(args[0].Int())
+			return nil
+		}
+		f := args[0].Float()
+		if !(f >= math.MinInt64 && f < -math.MinInt64) {
+			return errorf("value cannot be converted to type int without overflow")
+		}
+		out[0] = value.Int(int64(f))
+		return nil
+	})),
 	one("aten::Int.str", parseInt),
 	overloads("aten::Float", onFloats1(func(f float64) float64 { return f }), "Scalar", "bool", "int"),
 	one("aten::Float.str", parseFloat),
