@@ -4,7 +4,7 @@ import cmath
 import enum
 import io
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -212,3 +212,99 @@ def test_numbers_of_tensors_that_do_not_fit_are_errors():
                 script(x)
     with pytest.raises(RuntimeError, match="argument alpha must not be a complex number"):
         torch.add(torch.ones(2), torch.ones(2), alpha=1j)
+
+
+def test_floats_have_pytorchs_text():
+    def text(x: float, y: complex) -> list[str]:
+        return [f"{x}", str([x]), str(y)]
+
+    script = torch.jit.script(text)
+    for x, expected in ((-0.0, "0."), (1e17, "100000000000000000."), (9.3e18, "9.3e+18"), (float("-inf"), "-inf"), (1e-5, "1.0000000000000001e-05")):
+        assert script(x, complex(x, 1)) == [expected, f"[{expected}]", f"{expected}+1.j"]
+
+    def constants() -> list[float]:
+        return [-0.0, float("inf"), float("-inf"), 1e-320]
+
+    for program in (torch.jit.script(constants), loaded(torch.jit.script(constants))):
+        assert [math.copysign(1, v) for v in program()] == [-1, 1, -1, 1] and program() == constants()
+
+
+def test_a_trace_under_autocast_has_the_casts():
+    linear, x = torch.nn.Linear(3, 3), torch.ones(2, 3)
+    for cached in (True, False):
+        with torch.autocast("cpu", dtype=torch.bfloat16, cache_enabled=cached):
+            traced, product = torch.jit.trace(linear, x), torch.jit.trace(lambda a, b: a @ b.t() + 1, (x, x))
+            expected = linear(x), x @ x.t() + 1
+        for program in (traced, loaded(traced)):
+            assert program(x).dtype == torch.bfloat16 and torch.equal(program(x), expected[0])
+        assert torch.equal(product(x, x), expected[1]) and product(x, x).dtype == torch.bfloat16
+
+
+def test_a_named_tuple_class_can_be_defined_again():
+    def cell(fields):
+        scope = {"__name__": __name__, "NamedTuple": NamedTuple, "torch": torch}
+        exec("class Pair(NamedTuple):\n    x: torch.Tensor\n" + fields, scope)
+        return scope["Pair"]
+
+    def scripted(Pair):
+        class Module(torch.nn.Module):
+            def forward(self, x):
+                return Pair(x, 1)
+
+        return torch.jit.script(Module())
+
+    classes = [cell("    n: int\n"), cell("    count: int\n    name: str = 'a'\n")]
+    programs = [scripted(c) for c in classes]
+    for program, made in zip(programs, classes, strict=True):
+        for way in (program, loaded(program)):
+            result = way(torch.ones(1))
+            assert isinstance(result, made) and result._fields == made._fields
+
+
+def test_a_buffer_that_is_assigned_is_registered():
+    class Module(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.kept = torch.nn.Buffer(torch.ones(2))
+            self.passing = torch.nn.Buffer(torch.zeros(2), persistent=False)
+            self.weight = torch.nn.Parameter(torch.ones(1))
+            self.weight = torch.nn.Buffer(torch.ones(3))
+
+        def forward(self, x):
+            return x + self.kept + self.passing
+
+    module = Module()
+    assert list(module.state_dict()) == ["kept", "weight"] and not list(module.parameters())
+    assert [n for n, _ in module.named_buffers()] == ["kept", "passing", "weight"]
+    assert module.double().kept.dtype == torch.float64
+    script = torch.jit.script(module)
+    assert [n for n, _ in script.named_buffers()] == ["kept", "passing", "weight"]
+    script.kept.add_(1)
+    assert script(torch.zeros(2)).tolist() == loaded(script)(torch.zeros(2)).tolist() == [2, 2]
+
+
+def test_keyword_only_arguments_of_operators_come_by_keyword():
+    lib = torch.library.Library("keywords", "DEF")
+    lib.define("scaled(Tensor x, int a, *, int b=3, float c) -> Tensor")
+
+    def scaled(x, a, *, b, c):
+        return (x + a) * b + c
+
+    lib.impl("scaled", scaled, "CPU")
+
+    def called(x):
+        return torch.ops.keywords.scaled(x, 1, c=0.5)
+
+    x = torch.ones(2)
+    for way in (called, torch.jit.script(called), torch.jit.trace(called, x)):
+        assert way(x).tolist() == [6.5, 6.5]
+    seen = []
+
+    def keep(ctx, inputs, keyword_only_inputs, output):
+        seen.append((len(inputs), keyword_only_inputs))
+        ctx.b = keyword_only_inputs["b"]
+
+    torch.library.register_autograd("keywords::scaled", lambda ctx, grad: (grad * ctx.b, None), setup_context=keep)
+    x.requires_grad_()
+    torch.ops.keywords.scaled(x, 1, b=5, c=0.5).sum().backward()
+    assert x.grad.tolist() == [5, 5] and seen == [(2, {"b": 5, "c": 0.5})]

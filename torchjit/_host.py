@@ -54,7 +54,12 @@ def named_tuple(name: str, fields: list[str]) -> type:
     import collections
 
     short = name.rpartition(".")[2]
-    return _known_classes.get(name) or collections.namedtuple(short, fields)
+    found = _known_classes.get(name)
+    if found is None or getattr(found, "_fields", None) != tuple(fields):  # a loaded program's class may have been defined again since
+        module = name.removesuffix(short)
+        again = [c for n, c in _known_classes.items() if n.endswith("." + short) and n.startswith(module) and getattr(c, "_fields", None) == tuple(fields)]
+        found = again[-1] if again else collections.namedtuple(short, fields)
+    return found
 
 
 def enum(name: str) -> type:
