@@ -4,6 +4,7 @@ import cmath
 import enum
 import io
 import math
+import zipfile
 from typing import Any, NamedTuple
 
 import pytest
@@ -308,3 +309,63 @@ def test_keyword_only_arguments_of_operators_come_by_keyword():
     x.requires_grad_()
     torch.ops.keywords.scaled(x, 1, b=5, c=0.5).sum().backward()
     assert x.grad.tolist() == [5, 5] and seen == [(2, {"b": 5, "c": 0.5})]
+
+
+def test_blocks_with_a_context_are_left_early():
+    def returns(x, n: int):
+        with torch.no_grad():
+            if n > 2:
+                return x
+            x = x * 2
+        return x + 1
+
+    def breaks(x, n: int):
+        for i in range(10):
+            with torch.no_grad():
+                with torch.enable_grad():
+                    if i == n:
+                        break
+                x = x + 1
+        return x
+
+    def continues(x, n: int):
+        while n < 10:
+            with torch.no_grad():
+                n += 1
+                if n == 3:
+                    continue
+                if n == 7:
+                    return x * n
+                x = x * 2
+            x = x + 1
+        return x
+
+    x = torch.ones(2, requires_grad=True)
+    for f in (returns, breaks, continues):
+        script = torch.jit.script(f)
+        for n in (0, 2, 3, 5, 20):
+            a, b = script(x, n), f(x, n)
+            assert torch.equal(a, b) and a.requires_grad == b.requires_grad and torch.is_grad_enabled()
+
+
+def test_old_archives_divide_integers_without_a_fraction():
+    class Module(torch.nn.Module):
+        def forward(self, x, y):
+            return x
+
+    buffer, older = io.BytesIO(), io.BytesIO()
+    torch.jit.save(torch.jit.script(Module()), buffer)
+    body = "return (torch.div(x, y), torch.div(x, y, out=torch.empty_like(x)), torch.div(x, y, out=torch.zeros([2])))\n"
+    with zipfile.ZipFile(buffer) as old, zipfile.ZipFile(older, "w", zipfile.ZIP_STORED) as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("/version"):
+                data = b"3\n"
+            elif "/code/" in name and name.endswith(".py"):
+                head, found, _ = data.decode().partition("  def forward")
+                data = (head + found + "(self, x: Tensor, y: Tensor):\n    " + body).encode() if found else data
+            if not name.endswith(".debug_pkl"):
+                new.writestr(name, data)
+    older.seek(0)
+    a, b, c = torch.jit.load(older)(torch.tensor([7, -7]), torch.tensor([2, 2]))
+    assert a.tolist() == b.tolist() == [3, -3] and c.tolist() == [3.5, -3.5]

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torchjit as torch
-from torchjit import _native
 
 _SIMPLE = {int: "SymInt", float: "float", bool: "bool", str: "str", complex: "Scalar"}
 
