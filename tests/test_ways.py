@@ -3,6 +3,7 @@
 import copy
 import io
 import linecache
+import re
 import threading
 import warnings
 
@@ -64,9 +65,9 @@ class Outcome:
         wanted = [t for t in self.results if isinstance(t, torch.Tensor) and t.requires_grad]
         self.facts = [(t.dtype, tuple(t.shape), t.stride(), t.requires_grad) if isinstance(t, torch.Tensor) else type(t) for t in self.results]
         inputs = [t for t in leaves(arguments) if isinstance(t, torch.Tensor)]
-        if gradients and wanted:
-            found = torch.autograd.grad(sum((t * t).sum() for t in wanted), [t for t in inputs if t.requires_grad], allow_unused=True)
-            self.grads = list(found)
+        wanting = [t for t in inputs if t.requires_grad]
+        if gradients and wanted and wanting:
+            self.grads = list(torch.autograd.grad(sum((t * t).sum() for t in wanted), wanting, allow_unused=True))
         self.inputs = inputs
 
     def difference(self, other, exact=True, requires_grad=True):
@@ -141,8 +142,8 @@ def in_inference_mode(program):
 ROUNDED = {"frozen", "optimized", "fused off", "exported", "exported file", "profiled"}
 
 
-def programs(module, arguments):
-    """The ways of running a module: pairs of a name and what makes the program. Values behind exported ways have no gradients."""
+def programs(module, arguments, random):
+    """The ways of running a module: pairs of a name and what makes the program."""
     made = {}
 
     def script():
@@ -167,10 +168,12 @@ def programs(module, arguments):
         return torch.export.load(buffer).module()
 
     yield "deepcopy", lambda: copy.deepcopy(module)
-    yield "threads", lambda: in_threads(copy.deepcopy(module)) if not list(module.buffers()) else copy.deepcopy(module)
+    alone = module.training or random
+    if not alone:  # else random numbers and statistics are shared by the threads
+        yield "threads", lambda: in_threads(copy.deepcopy(module))
+        yield "script threads", lambda: in_threads(script())
     yield "script", script
     yield "script copy", lambda: copy.deepcopy(script())
-    yield "script threads", lambda: in_threads(script())
     yield "script loaded", lambda: saved(script())
     yield "script lite", lambda: saved(script(), lite=True)
     if not module.training:
@@ -190,25 +193,28 @@ def differences(text, module, arguments):
         return [f"{text}: eager: {expected.error!r}"]
     quiet = {True: Outcome(without_grad(copy.deepcopy(module)), arguments), False: Outcome(in_inference_mode(copy.deepcopy(module)), arguments)}
     kind = text.partition("(")[0]
-    for way, make in programs(module, arguments):
+    for way, make in programs(module, arguments, kind == "gumbel_softmax"):
         family = "script" if way in ("frozen", "optimized") else way.split()[0]
-        if (kind, family) in ways.CANNOT or (kind, way) in ways.CANNOT:
+        if any(text.startswith(k) and w in (family, way) for k, w in ways.CANNOT):
             continue
         try:
             program = make()
         except Exception as error:
-            found.append(f"{text}: {way}: cannot be made: {str(error)[:300]}")
+            reason = " ".join(str(error).split())
+            found.append(f"{text}: {way}: cannot be made: {reason[:200]}")
             continue
         exact = way not in ROUNDED
+        # The parameters of a frozen module want no gradients.
+        wants = "lite" not in way and (way not in ("frozen", "optimized") or any(isinstance(t, torch.Tensor) and t.is_floating_point() for t in leaves(arguments)))
         calls = 3 if way == "script" and not module.training else 1
         for n in range(calls):
-            why = expected.difference(Outcome(program, arguments), exact, requires_grad="lite" not in way)
+            why = expected.difference(Outcome(program, arguments), exact, requires_grad=wants)
             if why:
                 found.append(f"{text}: {way}: call {n + 1}: {why}")
                 break
         if way in ("script", "trace") and not module.training:
             for grad, wrap in ((True, without_grad), (False, in_inference_mode)):
-                why = quiet[grad].difference(Outcome(wrap(program), arguments))
+                why = quiet[grad].difference(Outcome(wrap(program), arguments), exact=False)
                 if why:
                     found.append(f"{text}: {way} under {wrap.__name__}: {why}")
     return found
@@ -216,7 +222,7 @@ def differences(text, module, arguments):
 
 def call_of(name, text):
     """A module whose forward is a call of a function of nn.functional with inputs x, y, z."""
-    parameters = ", ".join(v for v in ("x", "y", "z") if v in text.replace("max", "").replace("exact", "").replace("antialias", "").replace("size", ""))
+    parameters = ", ".join(v for v in ("x", "y", "z") if re.search(rf"\b{v}\b", text))
     source = f"class Call(nn.Module):\n    def forward(self, {parameters}):\n        return F.{text}\n"
     file = f"<ways {text}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
