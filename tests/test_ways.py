@@ -138,8 +138,32 @@ def in_inference_mode(program):
     return run
 
 
+def profiled(program):
+    """Runs a program under the profiling executor, often enough that it is specialized, and gives the last result."""
+
+    def run(*arguments):
+        old = torch._C._jit_set_profiling_executor(True)
+        try:
+            for _ in range(3):
+                program(*copied(arguments))
+            torch.manual_seed(3)
+            return program(*arguments)
+        finally:
+            torch._C._jit_set_profiling_executor(old)
+
+    return run
+
+
+def unfused(program):
+    def run(*arguments):
+        with torch.jit.fuser("fuser0"):
+            return program(*arguments)
+
+    return run
+
+
 # In these ways an operator may round otherwise: weights are packed, products and sums are joined.
-ROUNDED = {"frozen", "optimized", "fused off", "exported", "exported file", "profiled"}
+ROUNDED = {"frozen", "optimized", "exported", "exported file", "profiled", "unfused"}
 
 
 def programs(module, arguments, random):
@@ -177,6 +201,8 @@ def programs(module, arguments, random):
     yield "script loaded", lambda: saved(script())
     yield "script lite", lambda: saved(script(), lite=True)
     if not module.training:
+        yield "profiled", lambda: profiled(torch.jit.script(copy.deepcopy(module)))
+        yield "unfused", lambda: unfused(torch.jit.script(copy.deepcopy(module)))
         yield "frozen", lambda: torch.jit.freeze(script())
         yield "optimized", lambda: torch.jit.optimize_for_inference(script())
         yield "trace", trace
@@ -194,7 +220,7 @@ def differences(text, module, arguments):
     quiet = {True: Outcome(without_grad(copy.deepcopy(module)), arguments), False: Outcome(in_inference_mode(copy.deepcopy(module)), arguments)}
     kind = text.partition("(")[0]
     for way, make in programs(module, arguments, kind == "gumbel_softmax"):
-        family = "script" if way in ("frozen", "optimized") else way.split()[0]
+        family = "script" if way in ("frozen", "optimized", "profiled", "unfused") else way.split()[0]
         if any(text.startswith(k) and w in (family, way) for k, w in ways.CANNOT):
             continue
         try:
@@ -206,7 +232,7 @@ def differences(text, module, arguments):
         exact = way not in ROUNDED
         # The parameters of a frozen module want no gradients.
         wants = "lite" not in way and (way not in ("frozen", "optimized") or any(isinstance(t, torch.Tensor) and t.is_floating_point() for t in leaves(arguments)))
-        calls = 3 if way == "script" and not module.training else 1
+        calls = 30 if way == "script" and not module.training else 1
         for n in range(calls):
             why = expected.difference(Outcome(program, arguments), exact, requires_grad=wants)
             if why:
