@@ -5,7 +5,7 @@ import enum
 import io
 import math
 import zipfile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import pytest
 
@@ -369,3 +369,37 @@ def test_old_archives_divide_integers_without_a_fraction():
     older.seek(0)
     a, b, c = torch.jit.load(older)(torch.tensor([7, -7]), torch.tensor([2, 2]))
     assert a.tolist() == b.tolist() == [3, -3] and c.tolist() == [3.5, -3.5]
+
+
+@torch.jit.script
+def forking(x):
+    return torch.jit.fork(torch.neg, x)
+
+
+@torch.jit.script
+def nesting(x) -> list[list[torch.Tensor]]:
+    return [[x + 1], [x * 2, x]]
+
+
+@torch.jit.script
+def perhaps(x) -> Optional[torch.Tensor]:
+    return x + 1
+
+
+@torch.jit.script
+def counting(x) -> tuple[torch.Tensor, int]:
+    return x, x.size(0)
+
+
+def test_a_trace_follows_what_compiled_functions_give():
+    a, b = torch.ones(2), torch.full((3,), 5.0)
+    for f in (
+        lambda x: torch.jit.wait(forking(x)) + 1,
+        lambda x: [torch.jit.wait(y) for y in [forking(x), forking(x * 2)]][1],
+        lambda x: nesting(x)[1][0] * 3,
+        lambda x: perhaps(x) * 2,
+    ):
+        traced = torch.jit.trace(f, a)
+        assert torch.equal(traced(b), f(b)) and torch.equal(loaded(traced)(b), f(b))
+    with pytest.raises(RuntimeError, match="Tracer cannot set value trace for type Int"):
+        torch.jit.trace(lambda x: counting(x)[0] * counting(x)[1], a)
