@@ -13,7 +13,31 @@ import (
 // detached returns a tensor without a history over the memory of t.
 func detached(t *tensor.Tensor) *tensor.Tensor { return t.Detach() }
 
-// lend describes the memory of t for the buffer protocol. It fails for element types that the
+// loans are the storages whose memory Python looks at, by the numbers of their loans; freeLoans are unused numbers. The GIL guards them.
+var (
+	loans     []*tensor.Storage
+	freeLoans []int64
+)
+
+func beginLoan(s *tensor.Storage) int64 {
+	s.Lend()
+	if n := len(freeLoans); n > 0 {
+		i := freeLoans[n-1]
+		freeLoans = freeLoans[:n-1]
+		loans[i] = s
+		return i
+	}
+	loans = append(loans, s)
+	return int64(len(loans) - 1)
+}
+
+func endLoan(i int64) {
+	loans[i].Return()
+	loans[i] = nil
+	freeLoans = append(freeLoans, i)
+}
+
+// lend describes the memory of t for the buffer protocol, until its loan is ended. It fails for element types that the
 // protocol has no format for.
 func lend(t *tensor.Tensor, array *C.tj_array) error {
 	format := C.tj_format(C.int(t.DType()))
@@ -29,6 +53,9 @@ func lend(t *tensor.Tensor, array *C.tj_array) error {
 	if t.RequiresGrad() {
 		return runtimeErrorf("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
 	}
+	if t.Dim() > len(array.shape) {
+		return runtimeErrorf("a tensor of %d dimensions cannot be lent, which needs %d at most", t.Dim(), len(array.shape))
+	}
 	size := t.DType().Size()
 	array.data = t.DataPtr()
 	array.ndim, array.itemsize, array.bytes = C.int64_t(t.Dim()), C.int64_t(size), C.int64_t(t.Numel()*size)
@@ -36,5 +63,6 @@ func lend(t *tensor.Tensor, array *C.tj_array) error {
 	for i, n := range t.Shape() {
 		array.shape[i], array.strides[i] = C.int64_t(n), C.int64_t(t.Strides()[i]*size)
 	}
+	array.loan = C.int64_t(beginLoan(t.Storage()))
 	return nil
 }

@@ -237,6 +237,11 @@ func TJLend(slot C.int64_t, array *C.tj_array, reply *C.tj_reply) (status C.int)
 	return status
 }
 
+// TJReturn ends what TJLend began.
+//
+//export TJReturn
+func TJReturn(loan C.int64_t) { endLoan(int64(loan)) }
+
 func typeErrorf(format string, args ...any) error {
 	return source.Errorf(source.TypeError, source.Range{}, "%s", fmt.Sprintf(format, args...))
 }

@@ -56,11 +56,14 @@ func dlpackTensor(m *C.dl_managed) (*tensor.Tensor, error) {
 		return nil, runtimeErrorf("from_dlpack: the tensor is on a device of type %d, only the CPU is supported", d.device_type)
 	}
 	n := int(d.ndim)
+	if n < 0 || n > 0 && d.shape == nil {
+		return nil, runtimeErrorf("from_dlpack: a tensor of %d dimensions, or without sizes", n)
+	}
 	shape, strides := make([]int, n), make([]int, n)
 	for i, s := range unsafe.Slice((*int64)(d.shape), n) {
 		shape[i] = int(s)
 	}
-	extent, step := 1, 1
+	step := 1
 	for i := n - 1; i >= 0; i-- {
 		strides[i] = step
 		if d.strides != nil {
@@ -70,10 +73,13 @@ func dlpackTensor(m *C.dl_managed) (*tensor.Tensor, error) {
 			return nil, valueErrorf("from_dlpack: tensors with negative strides are not supported")
 		}
 		step *= shape[i]
-		extent += max(shape[i]-1, 0) * strides[i]
+	}
+	extent, err := tensor.Span(shape, strides)
+	if err != nil {
+		return nil, err
 	}
 	var memory []byte
-	if step != 0 && d.data != nil {
+	if extent != 0 && d.data != nil {
 		memory = unsafe.Slice((*byte)(unsafe.Add(d.data, int(d.byte_offset))), extent*dtype.Size())
 	}
 	storage := tensor.ForeignStorage(memory, func() { discard(func() { C.tj_delete_dlpack(m) }) })

@@ -3,12 +3,16 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"time"
+
+	"torchjit/gojit/value"
 )
 
 // libraryFunctions are about the library itself: its state and its contact with Python.
 var libraryFunctions = []function{
 	{schema: "live_handles() -> int", run: liveHandles},
+	{schema: "heap_statistics() -> tuple", doc: "How often Go's collector has run, and the bytes that have been allocated on Go's heap.", run: heapStatistics},
 	{schema: "function_schemas() -> list", run: functionSchemas},
 	{schema: "collect() -> None", run: collect},
 	{schema: "wait(float seconds) -> None", run: wait},
@@ -21,6 +25,12 @@ var libraryFunctions = []function{
 func liveHandles(c *call) error {
 	c.int(len(slots) - 1 - len(freeSlots))
 	return nil
+}
+
+func heapStatistics(c *call) error {
+	samples := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(samples)
+	return c.value(value.OfTuple(value.NewTuple(value.Int(int64(samples[0].Value.Uint64())), value.Int(int64(samples[1].Value.Uint64())))))
 }
 
 // functionSchemas replies the schemas of all registered functions.

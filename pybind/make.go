@@ -317,7 +317,6 @@ func arrayTensor(a *array) (*tensor.Tensor, error) {
 	}
 	n, size := int(a.ndim), dtype.Size()
 	shape, strides := make([]int, n), make([]int, n)
-	extent := size
 	for i := range n {
 		shape[i], strides[i] = int(a.shape[i]), int(a.strides[i])/size
 		if a.strides[i] < 0 {
@@ -326,15 +325,14 @@ func arrayTensor(a *array) (*tensor.Tensor, error) {
 		if int(a.strides[i])%size != 0 {
 			return nil, valueErrorf("given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.")
 		}
-		if shape[i] == 0 {
-			extent = 0
-		} else if extent != 0 {
-			extent += (shape[i] - 1) * int(a.strides[i])
-		}
 	}
-	memory := unsafe.Slice((*byte)(a.data), extent)
-	if extent == 0 {
-		memory = nil
+	extent, err := tensor.Span(shape, strides)
+	if err != nil {
+		return nil, err
+	}
+	var memory []byte
+	if extent != 0 {
+		memory = unsafe.Slice((*byte)(a.data), extent*size)
 	}
 	held := *a
 	return tensor.FromStorage(tensor.ForeignStorage(memory, held.release), 0, shape, strides, dtype)

@@ -219,6 +219,7 @@ static void delete_lent(dl_managed *m) {
     lent_tensor *lent = m->context;
     if (!tj_forked && Py_IsInitialized()) {
         PyGILState_STATE gil = PyGILState_Ensure();
+        TJReturn(lent->array.loan);
         Py_DECREF(lent->owner);
         PyGILState_Release(gil);
     }
@@ -274,6 +275,19 @@ static PyObject *native_function(PyObject *module, PyObject *name) {
     return tj_new_function(tj_method_type, slot, name, TJ_FOREIGN);
 }
 
+/* The runtime belongs to one interpreter: its handles, threads and classes are kept once for the process. Where another
+ * interpreter has imported the module, Python gives a second one a copy of it, whose first user asks. */
+static int check_interpreter(void) {
+    if (PyInterpreterState_Get() == PyInterpreterState_Main()) return 0;
+    PyErr_SetString(PyExc_ImportError, "torchjit cannot be imported in a subinterpreter: its runtime serves the main interpreter of the process alone");
+    return -1;
+}
+
+static PyObject *native_check_interpreter(PyObject *module, PyObject *none) {
+    if (check_interpreter()) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *native_register_handle_class(PyObject *module, PyObject *args) {
     long long number;
     PyObject *cls;
@@ -301,6 +315,8 @@ static PyObject *native_set_token_factory(PyObject *module, PyObject *factory) {
 
 static PyMethodDef methods[] = {
     {"function", native_function, METH_O, "function($module, name, /)\n--\n\nThe registered function of that name."},
+    {"check_interpreter", native_check_interpreter, METH_NOARGS,
+     "check_interpreter($module, /)\n--\n\nRaises ImportError in a subinterpreter."},
     {"register_handle_class", native_register_handle_class, METH_VARARGS,
      "register_handle_class($module, number, cls, /)\n--\n\nSays which class the handles of a class number have."},
     {"register_exception", native_register_exception, METH_VARARGS,
@@ -349,6 +365,7 @@ static int add_functions(PyObject *module) {
 }
 
 PyMODINIT_FUNC PyInit__native(void) {
+    if (check_interpreter()) return NULL;
     if (pthread_atfork(NULL, NULL, in_child)) return PyErr_Format(PyExc_ImportError, "pthread_atfork failed");
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;

@@ -145,6 +145,10 @@ func (f *scriptFunction) call(c *call) error {
 	} else {
 		err = c.withoutGIL(func() error { return code.RunIn(newInterruptible(), c.memory, c.thread.mode, args, out) })
 	}
+	mayKeep := f.keeps && (err != nil || c.memory.MayKeep())
+	if mayKeep {
+		keepTensors(args)
+	}
 	if err != nil {
 		return err
 	}
@@ -159,10 +163,30 @@ func (f *scriptFunction) call(c *call) error {
 			return err
 		}
 	}
-	if f.keeps {
-		return c.keptValue(result)
+	if !f.keeps {
+		return c.value(result)
 	}
-	return c.value(result)
+	return c.resultOf(result, args, mayKeep)
+}
+
+// resultOf writes the result of a method. Something besides Python may hold its tensors, but those that the code has made for its caller,
+// and the arguments unless it has kept some.
+func (c *call) resultOf(result value.Value, args []value.Value, mayKeep bool) error {
+	own := interp.Temporaries(result, nil)
+	if !mayKeep {
+		for _, v := range args {
+			if v.IsTensor() && v.Tensor().PyObject() != 0 && !slots[v.Tensor().PyObject()].kept {
+				own = append(own, v.Tensor())
+			}
+		}
+	}
+	if err := c.keptValue(result); err != nil {
+		return err
+	}
+	for _, t := range own {
+		slots[t.PyObject()].kept = false
+	}
+	return nil
 }
 
 // packed returns the only value, or a tuple of all.
@@ -193,9 +217,6 @@ func (f *scriptFunction) bind(c *call, s *schema.FunctionSchema, args []value.Va
 		if args[at], err = toArgument(w, s, at); err != nil {
 			return 0, err
 		}
-		if f.keeps && w.tensor() != nil {
-			w.keep()
-		}
 		work += elementsOf(args[at])
 		w = w.next()
 		at++
@@ -217,9 +238,6 @@ func (f *scriptFunction) bindRest(c *call, s *schema.FunctionSchema, args []valu
 				v, err := toArgument(w, s, i)
 				if err != nil {
 					return err
-				}
-				if f.keeps && w.tensor() != nil {
-					w.keep()
 				}
 				args[i], found = v, true
 				used++

@@ -82,14 +82,10 @@ func releaseSlot(i int64) {
 		switch {
 		case slots[i].kept:
 			x.Retain()
-		case x.RequiresGrad() || x.History() != nil:
-			if autograd.Tangent(x) == nil {
-				x.GiveUp() // nodes may hold it
-			}
-		case C.tj_recorders != 0:
-			x.ReleaseMemory() // the trace knows tensors by their addresses
+		case C.tj_recorders != 0 && !x.RequiresGrad() && x.History() == nil:
+			x.GiveUp() // a trace knows tensors by their addresses, which are not used again; nodes may hold it
 		default:
-			x.Release()
+			autograd.Drop(x)
 		}
 	default:
 		delete(numberOf, x)
@@ -115,6 +111,7 @@ func tensorSlot(t *tensor.Tensor) int64 {
 		return int64(n)
 	}
 	n := newSlot(t)
+	t.UnmarkTemporary()
 	t.TakeBack()
 	t.SetPyObject(uintptr(n))
 	show(n, t)

@@ -76,6 +76,7 @@ typedef struct {
     int64_t shape[64];
     int64_t strides[64]; /* in bytes */
     void *owner;         /* what keeps the memory alive */
+    int64_t loan;        /* of memory that Go lends: what TJReturn takes */
 } tj_array;
 
 /* Slots of small tensors whose Python objects have gone: Go ends their lives at the next call. */

@@ -76,6 +76,7 @@ static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
         dense *= a->shape[i];
     }
     if (!contiguous && dense && (flags & PyBUF_STRIDES) != PyBUF_STRIDES) {
+        TJReturn(a->loan);
         free(a);
         PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
         return -1;
@@ -95,7 +96,9 @@ static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
 }
 
 static void tensor_releasebuffer(PyObject *self, Py_buffer *view) {
-    free(view->internal);
+    tj_array *a = view->internal;
+    if (!tj_forked) TJReturn(a->loan);
+    free(a);
 }
 
 static PyType_Slot tensor_slots[] = {

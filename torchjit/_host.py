@@ -331,6 +331,7 @@ _known_classes: dict[str, Any] = {}
 
 from torchjit import _native  # noqa: E402
 
+_native.check_interpreter()
 _native.set_host(sys.modules[__name__])
 
 

@@ -60,11 +60,11 @@ func constant(v *ir.Value) (value.Value, bool) {
 }
 
 // reduce puts n, which reduces the result of a node of an open group and is the only one to read that, into the group, which ends. It
-// reports whether it did.
+// reports whether it did; lists of constant ints that n reads are constants behind it.
 func (f *fusion) reduce(n *ir.Node) bool {
 	v := n.Input(0)
 	g := f.of[v.Node()]
-	if g == nil || len(v.Uses()) != 1 || !fits(g.nodes, n) {
+	if g == nil || len(v.Uses()) != 1 {
 		return false
 	}
 	for i, in := range n.Inputs() {
@@ -78,7 +78,10 @@ func (f *fusion) reduce(n *ir.Node) bool {
 			}
 		}
 	}
-	g.nodes = append(g.nodes, n)
+	if !g.takes(n) {
+		return false
+	}
+	g.add(n)
 	at := n.Next()
 	if at == nil {
 		at = n.Block().ReturnNode()
@@ -183,12 +186,10 @@ func (d *reducer) finish(m *autograd.Mode, t *tensor.Tensor) (reduced value.Valu
 		return value.None, false
 	}
 	switch {
-	case out[0].Tensor().SharesStorage(t):
+	case out[0].Tensor() == t || !t.IsTemporary():
 		t.UnmarkTemporary()
-	case t.IsTemporary():
-		t.Release()
-	default: // the nodes that read it hold it
-		t.GiveUp()
+	default:
+		autograd.Drop(t)
 	}
 	return out[0], true
 }

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"math/bits"
 	"runtime/debug"
 	"slices"
 
@@ -36,10 +37,40 @@ func (s *stack) callCode(c *Code, site *site, regs, area []value.Value) error {
 		return errorf("%s takes %d arguments and gives %d results, not %d and %d",
 			c.name, c.numInputs, c.numOutputs, len(site.inputs), site.numOutputs)
 	}
-	args := site.read(regs, area)
-	err := s.call(c, args, regs[site.output:int(site.output)+site.numOutputs])
+	args, results := site.read(regs, area), regs[site.output:int(site.output)+site.numOutputs]
+	lent, escaped := lend(args, site.inputs), s.escaped
+	err := s.call(c, args, results)
+	if lent != 0 && err == nil && s.escaped == escaped {
+		takeBack(args, lent, results)
+	}
+	if !site.gives {
+		keepTuples(results)
+	}
 	clear(args)
 	return err
+}
+
+// lend takes the tensors that registers own and keep through a call from them for its time, and returns which arguments these are. Without
+// inputs, those that the caller keeps are all.
+func lend(args []value.Value, inputs []input) (lent uint64) {
+	for i, v := range args {
+		if v.IsTensor() && (inputs == nil || !inputs[i].move) && v.Tensor().IsTemporary() {
+			v.Tensor().UnmarkTemporary()
+			if i < 64 {
+				lent |= 1 << i
+			}
+		}
+	}
+	return lent
+}
+
+// takeBack ends what lend began, where the callee has kept nothing: registers own their tensors again, but those that are results.
+func takeBack(args []value.Value, lent uint64, results []value.Value) {
+	for ; lent != 0; lent &= lent - 1 {
+		if v := args[bits.TrailingZeros64(lent)]; !isAmong(v, results) {
+			v.Tensor().MarkTemporary()
+		}
+	}
 }
 
 // callMethod calls the method that a site names of its first input.
@@ -176,7 +207,7 @@ func (s *stack) exit(site *site, object value.Value) error {
 
 // fork starts the body of a site on a stack of its own; the output is the future of its result.
 func (s *stack) fork(site *site, regs, area []value.Value) {
-	args := append([]value.Value(nil), site.read(regs, area)...)
+	args := append([]value.Value(nil), s.escapeAll(site.read(regs, area))...)
 	future := value.NewFuture(site.list)
 	ctx := s.ctx
 	if site.machine.CheckForks {

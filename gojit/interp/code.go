@@ -63,7 +63,9 @@ type site struct {
 
 	run     ops.Operation      // opCall
 	runIn   autograd.Operation // opCallIn
-	owned   *ownership         // opCall; nil where there is nothing to do
+	owned   *ownership         // opCall, opCallIn; nil where there is nothing to do
+	gives   bool               // a container whose elements go on with it: opTuple, opList; opTupleUnpack, calls: results that are tuples are taken apart
+	lends   bool               // opList: the next operator alone reads the list
 	machine *Machine           // opCallFunction, opCallMethod, opFork: who lowers the callee
 	group   *groupSite         // opGroup
 	callee  *ir.Function       // opCallFunction

@@ -31,6 +31,7 @@ type stack struct {
 	numbers amd64.Frame // of machine code that runs
 	entered []entered   // with statements that are open, outermost first
 	clock   lineClock
+	escaped int // how often others may have got a tensor that no register owned
 }
 
 // entered is an object whose __enter__ has been called and whose __exit__ has not.
@@ -84,12 +85,15 @@ func (c *Code) Run(ctx context.Context, args, out []value.Value) error {
 	if err := c.runPooled(ctx, args, out); err != nil {
 		return report(err, c.name)
 	}
+	keepResults(out)
 	return nil
 }
 
 // RunUntraced is Run for code that its caller knows nothing of: an error has no traceback. Arguments are not checked.
 func (c *Code) RunUntraced(ctx context.Context, args, out []value.Value) error {
-	return causeOf(c.runPooled(ctx, args, out))
+	err := causeOf(c.runPooled(ctx, args, out))
+	keepResults(out)
+	return err
 }
 
 func (c *Code) runPooled(ctx context.Context, args, out []value.Value) error {
@@ -117,8 +121,11 @@ type Memory struct{ s *stack }
 // NewMemory returns memory for RunIn.
 func NewMemory() *Memory { return &Memory{stacks.New().(*stack)} }
 
+// MayKeep reports whether the last run may have left tensors of its arguments in attributes, containers or forked calls.
+func (m *Memory) MayKeep() bool { return m.s.escaped != 0 }
+
 // RunIn is Run in memory that the caller keeps and in a mode, which the program may change. The numbers of
-// arguments and results are right.
+// arguments and results are right. Results that nobody else has are temporary.
 func (c *Code) RunIn(ctx context.Context, m *Memory, mode *autograd.Mode, args, out []value.Value) error {
 	if err := m.s.runCode(ctx, mode, c, args, out); err != nil {
 		return report(err, c.name)
@@ -129,8 +136,12 @@ func (c *Code) RunIn(ctx context.Context, m *Memory, mode *autograd.Mode, args, 
 // runCode runs c on an unused stack.
 func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args, out []value.Value) error {
 	s.ctx, s.done, s.mode = ctx, ctx.Done(), mode
-	s.budget = pollEvery
+	s.budget, s.escaped = pollEvery, 0
+	lent := lend(args, nil)
 	err := s.call(c, args, out)
+	if lent != 0 && err == nil && s.escaped == 0 {
+		takeBack(args, lent, out)
+	}
 	s.top, s.depth, s.mode = 0, 0, nil
 	if s.clock.at.Text != nil {
 		s.clock.tick(source.Range{})

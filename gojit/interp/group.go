@@ -19,29 +19,25 @@ type Attempt func(m *autograd.Mode, args, out []value.Value) bool
 type groupSite struct {
 	attempt Attempt
 	outputs []int32 // registers
-	fresh   []bool  // outputs that only operators see
 	dying   []bool  // inputs that nothing uses behind the group
-	owned   []bool  // of these, those that only operators have seen
 }
 
 // attempt tries to do the work of a group and reports whether that is done.
-func (s *site) attempt(m *autograd.Mode, regs, area []value.Value) bool {
+func (s *site) attempt(frames *stack, regs, area []value.Value) bool {
 	g := s.group
 	args := s.read(regs, area)
 	results := area[len(args):][:len(g.outputs)]
-	done := g.attempt(m, args, results)
+	done := g.attempt(frames.mode, args, results)
 	if done {
 		for i, in := range s.inputs {
 			if !g.dying[i] {
 				continue
 			}
-			if g.owned[i] && args[i].IsTensor() && args[i].Tensor().IsTemporary() {
-				args[i].Tensor().Release()
-			}
+			dropValue(args[i])
 			regs[in.register] = value.None
 		}
 		for i, r := range g.outputs {
-			if g.fresh[i] {
+			if results[i].IsTensor() {
 				results[i].Tensor().MarkTemporary()
 			}
 			regs[r] = results[i]
@@ -93,10 +89,6 @@ func (l *lowering) tryGroup(n *ir.Node, dying []*ir.Value) (*site, int) {
 	for _, v := range n.Inputs() {
 		dies := contains(dying, v) && holdsMemory(v.Type()) && !l.registers.fixed[l.reg(v)]
 		g.dying = append(g.dying, dies)
-		g.owned = append(g.owned, dies && l.isTemporary(v))
-	}
-	for _, v := range n.Outputs() {
-		g.fresh = append(g.fresh, l.isTemporary(v))
 	}
 	at := l.site(s)
 	l.code.numArguments = max(l.code.numArguments, len(s.inputs)+len(n.Outputs()))

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"slices"
 
 	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
@@ -19,6 +20,7 @@ func (m *Machine) Lower(name string, g *ir.Graph) (*Code, error) {
 		code:      &Code{name: name, numInputs: len(g.Inputs()), numOutputs: len(g.Outputs()), constants: map[int32]string{}},
 		registers: newAllocator(),
 		hints:     map[*ir.Value]int32{},
+		gathered:  map[*ir.Value][]bool{},
 	}
 	l.registers.block(g.Inputs())
 	for _, in := range g.Inputs() {
@@ -44,10 +46,11 @@ type lowering struct {
 	machine   *Machine
 	code      *Code
 	registers *allocator
-	hints     map[*ir.Value]int32 // registers in which values had better be
-	at        source.Range        // of the node being lowered
-	calls     *ir.InlinedCall     // of that node
-	lastNode  *ir.Node            // the last node that has been lowered whole
+	hints     map[*ir.Value]int32  // registers in which values had better be
+	at        source.Range         // of the node being lowered
+	calls     *ir.InlinedCall      // of that node
+	lastNode  *ir.Node             // the last node that has been lowered whole
+	gathered  map[*ir.Value][]bool // lists that are made for the operator behind them: which elements were moved into them
 }
 
 func (l *lowering) emit(op Opcode, a, b, c int32) int {
@@ -316,6 +319,9 @@ func wasMoved(ins []input, r int32) bool {
 // call emits an instruction with a site for n: the values vs go in, all outputs come out.
 func (l *lowering) call(op Opcode, s *site, n *ir.Node, vs, dead []*ir.Value) {
 	s.inputs = l.inputs(vs, dead)
+	if s.owned == nil && (op == opCall || op == opCallIn) {
+		s.owned = escaping(vs)
+	}
 	if s.name == "" {
 		s.name = n.Kind()
 	}
@@ -533,30 +539,30 @@ func (l *lowering) restoreValues(m map[*ir.Value]int32) {
 // targets chooses the registers of the outputs of an if: those in which its first block has left
 // them where nothing else lives there after the if, else the hinted ones, else free ones.
 func (l *lowering) targets(n *ir.Node, yes *ir.Block, before saved, made int, dying map[*ir.Value]int32) []int32 {
-	available := map[int32]bool{}
-	for _, free := range before {
-		for _, r := range free {
-			available[r] = true
-		}
-	}
-	for r := made; r < len(l.registers.template); r++ {
-		available[int32(r)] = !l.registers.fixed[int32(r)]
-	}
+	died := make([]int32, 0, len(dying))
 	for _, r := range dying {
-		available[r] = !l.registers.fixed[r]
+		died = append(died, r)
 	}
-	targets := make([]int32, len(n.Outputs()))
+	targets := make([]int32, 0, len(n.Outputs()))
+	fits := func(r int32, c class) bool {
+		if r < 0 || l.registers.classes[r] != c || slices.Contains(targets, r) {
+			return false
+		}
+		if int(r) >= made || slices.Contains(died, r) {
+			return !l.registers.fixed[r]
+		}
+		return slices.Contains(before[c], r)
+	}
 	for i, out := range n.Outputs() {
 		c := classOf(out.Type())
 		t := l.reg(yes.Outputs()[i])
-		if !available[t] || l.registers.classes[t] != c {
+		if !fits(t, c) {
 			t = l.hint(out)
 		}
-		if t < 0 || !available[t] || l.registers.classes[t] != c {
+		if !fits(t, c) {
 			t = l.registers.fresh(c)
 		}
-		targets[i] = t
-		available[t] = false
+		targets = append(targets, t)
 	}
 	return targets
 }

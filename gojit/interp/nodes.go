@@ -12,12 +12,12 @@ import (
 
 func (l *lowering) tuple(n *ir.Node, dead []*ir.Value) error {
 	t, _ := n.Output().Type().(*types.Tuple)
-	l.call(opTuple, &site{tuple: t}, n, n.Inputs(), dead)
+	l.call(opTuple, &site{tuple: t, gives: isReturned(n.Output())}, n, n.Inputs(), dead)
 	return nil
 }
 
 func (l *lowering) tupleUnpack(n *ir.Node, dead []*ir.Value) error {
-	l.call(opTupleUnpack, &site{}, n, n.Inputs(), dead)
+	l.call(opTupleUnpack, &site{gives: areTakenApart(n.Outputs())}, n, n.Inputs(), dead)
 	return nil
 }
 
@@ -52,7 +52,15 @@ func (l *lowering) list(n *ir.Node, dead []*ir.Value) error {
 	if !ok {
 		return source.Errorf(source.RuntimeError, n.Range, "prim::ListConstruct makes no %s", n.Output().Type())
 	}
-	l.call(opList, &site{list: t.Elem}, n, n.Inputs(), dead)
+	s := &site{list: t.Elem}
+	s.lends = mayHoldTensor(t.Elem) && l.isGathered(n.Output())
+	s.gives = s.lends
+	l.call(opList, s, n, n.Inputs(), dead)
+	if s.lends {
+		for _, in := range s.inputs {
+			l.gathered[n.Output()] = append(l.gathered[n.Output()], in.move)
+		}
+	}
 	return nil
 }
 
@@ -152,7 +160,7 @@ func (l *lowering) callFunction(n *ir.Node, dead []*ir.Value) error {
 	if !ok {
 		return source.Errorf(source.RuntimeError, n.Range, "the function %s is not known", t.Name)
 	}
-	l.call(opCallFunction, &site{name: f.Name, machine: l.machine, callee: f}, n, n.Inputs()[1:], dead)
+	l.call(opCallFunction, &site{name: f.Name, machine: l.machine, callee: f, gives: areTakenApart(n.Outputs())}, n, n.Inputs()[1:], dead)
 	return nil
 }
 
@@ -205,7 +213,7 @@ func isOfType(v value.Value, t types.Type, gradients bool) bool {
 }
 
 func (l *lowering) callMethod(n *ir.Node, dead []*ir.Value) error {
-	l.call(opCallMethod, &site{name: n.StringAttr("name"), machine: l.machine}, n, n.Inputs(), dead)
+	l.call(opCallMethod, &site{name: n.StringAttr("name"), machine: l.machine, gives: areTakenApart(n.Outputs())}, n, n.Inputs(), dead)
 	return nil
 }
 

@@ -55,11 +55,11 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			out[0] = regs[in.A]
 			return nil
 		case opReturn:
-			c.sites[in.A].read(regs, out)
+			s.escapeAll(c.sites[in.A].read(regs, out))
 			return nil
 		case opRaise:
 			site := c.sites[in.A]
-			err = raised(site.read(regs, area))
+			err = raised(s.escapeAll(site.read(regs, area)))
 
 		case opJumpIfNotLtInt:
 			if !(regs[in.B].Int() < regs[in.C].Int()) {
@@ -129,6 +129,7 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			}
 
 		case opCopy:
+			s.escapeOne(regs[in.B])
 			regs[in.A] = regs[in.B]
 		case opCopyBits:
 			regs[in.A].SetInt(regs[in.B].Int())
@@ -136,6 +137,7 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			regs[in.A] = regs[in.B]
 			regs[in.B] = value.None
 		case opDrop:
+			dropValue(regs[in.A])
 			regs[in.A] = value.None
 		case opUninitialized:
 			regs[in.A] = value.Uninitialized
@@ -149,7 +151,7 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			args, results := site.read(regs, area), regs[site.output:int(site.output)+site.numOutputs]
 			err = site.run(args, results)
 			if site.owned != nil && err == nil {
-				site.owned.settle(site.inputs, args, results)
+				site.owned.settle(s, site.inputs, args, results)
 			}
 			clear(args)
 			if s.budget -= operatorCost; s.budget <= 0 && err == nil {
@@ -160,14 +162,14 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			args, results := site.read(regs, area), regs[site.output:int(site.output)+site.numOutputs]
 			err = site.runIn(s.mode, args, results)
 			if site.owned != nil && err == nil {
-				site.owned.settle(site.inputs, args, results)
+				site.owned.settle(s, site.inputs, args, results)
 			}
 			clear(args)
 			if s.budget -= operatorCost; s.budget <= 0 && err == nil {
 				err = s.poll()
 			}
 		case opGroup:
-			if c.sites[in.B].attempt(s.mode, regs, area) {
+			if c.sites[in.B].attempt(s, regs, area) {
 				pc = int(in.A)
 				if s.budget -= operatorCost; s.budget <= 0 {
 					err = s.poll()
@@ -191,33 +193,39 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 		case opTuple:
 			site := c.sites[in.A]
 			items := make([]value.Value, len(site.inputs))
-			regs[site.output] = value.OfTuple(&value.Tuple{Type: site.tuple, Items: site.read(regs, items)})
+			regs[site.output] = value.OfTuple(&value.Tuple{Type: site.tuple, Items: s.escapeInto(site, site.read(regs, items))})
 		case opTupleUnpack:
 			site := c.sites[in.A]
-			err = unpackTuple(site.read(regs, area), regs[site.output:int(site.output)+site.numOutputs])
+			results := regs[site.output : int(site.output)+site.numOutputs]
+			if err = unpackTuple(site.read(regs, area), results); err == nil && !site.gives {
+				keepTuples(results)
+			}
 		case opTupleIndex:
 			regs[in.A], err = itemOfTuple(regs[in.B], regs[in.C].Int())
 		case opList:
 			site := c.sites[in.A]
 			items := make([]value.Value, len(site.inputs))
-			regs[site.output] = value.OfList(&value.List{Elem: site.list, Items: site.read(regs, items)})
+			regs[site.output] = value.OfList(&value.List{Elem: site.list, Items: s.escapeInto(site, site.read(regs, items))})
 		case opListUnpack:
 			site := c.sites[in.A]
 			err = unpackList(site.read(regs, area), regs[site.output:int(site.output)+site.numOutputs])
 		case opDict:
 			site := c.sites[in.A]
-			regs[site.output] = dictOf(site, site.read(regs, area))
+			regs[site.output] = dictOf(site, s.escapeAll(site.read(regs, area)))
 		case opGetAttr:
 			regs[in.A], err = attribute(regs[in.B], c.sites[in.C])
 		case opSetAttr:
+			s.escapeOne(regs[in.B])
 			err = setAttribute(regs[in.A], c.sites[in.C], regs[in.B])
 		case opCreateObject:
 			regs[in.A] = value.OfObject(value.NewObject(c.sites[in.B].class))
 		case opIsInstance:
 			regs[in.A] = value.Bool(isInstance(regs[in.B], c.sites[in.C]))
 		case opCast:
+			s.escapeOne(regs[in.B])
 			regs[in.A], err = cast(regs[in.B], regs[in.A], c.sites[in.C])
 		case opUnwrap:
+			s.escapeOne(regs[in.B])
 			regs[in.A], err = unwrap(regs[in.B], regs[in.A], c.sites[in.C])
 
 		case opAddInt:

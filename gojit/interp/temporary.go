@@ -1,68 +1,98 @@
 package interp
 
 import (
+	"slices"
 	"strings"
 
+	"torchjit/gojit/autograd"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/ops"
 	"torchjit/gojit/schema"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
 
-// ownership is what an operator's site does for tensors that only operators see: their memory is
-// reused after the last one has read them.
+// Who owns a tensor
+//
+// A tensor that an operator of the code has made is temporary (tensor.IsTemporary) as long as one register has it and nobody else. It goes with
+// moves from register to register, into calls and out of them. When its register is read for the last time, or dropped, it is given back.
+// What might let others have it ends that: a copy of the register, a container, an attribute, a fork, an operator that may keep it. Then the
+// collector has it. Views are tensors of their own, which share the count of their storage; what the tape needs, its nodes hold.
+
+// ownership is what the site of an operator does for tensors.
 type ownership struct {
-	result bool    // the output is such a tensor
-	reads  []int32 // the inputs that are
+	makes   bool    // outputs that are tensors are new, unless they are among the inputs
+	unused  bool    // nothing reads the output
+	lists   bool    // so are those in outputs that are lists, which the next node takes apart
+	reads   []int32 // inputs that the operator reads and lets go of
+	escapes []int32 // inputs that others may have afterwards
+	gathers []gathered
 }
 
-// owned finds the tensors among the inputs and the output of n that only operators see.
+// gathered is an input that is a list made for this operator alone: which of its elements nothing else reads any more.
+type gathered struct {
+	input int32
+	moved []bool
+}
+
+// owned finds out what the operator of n does with tensors, nil where it has to do with none.
 func (l *lowering) owned(n *ir.Node) *ownership {
 	var o ownership
-	if len(n.Outputs()) == 1 {
-		o.result = l.isTemporary(n.Output())
-	}
+	op := n.Operator()
+	s := op.Schema()
+	isKnown := l.tensorOperator(n) != nil && plain(s) && !writesContainer(s)
 	for i, v := range n.Inputs() {
-		if l.isTemporary(v) {
+		switch {
+		case !mayHoldTensor(v.Type()):
+		case !isKnown || s.IsVarret || i >= len(s.Arguments):
+			o.escapes = append(o.escapes, int32(i))
+		case isTensor(s.Arguments[i].Type):
 			o.reads = append(o.reads, int32(i))
+		default:
+			if moved := l.gathered[v]; moved != nil {
+				o.gathers = append(o.gathers, gathered{int32(i), moved})
+			}
 		}
 	}
-	if !o.result && o.reads == nil {
+	if isKnown {
+		for _, v := range n.Outputs() {
+			o.makes = o.makes || v.Type().Kind() == types.KindTensor
+			o.unused = len(n.Outputs()) == 1 && !v.HasUses()
+			o.lists = o.lists || v.Type().Kind() == types.KindList && isTakenApart(v)
+		}
+	}
+	if !o.makes && !o.lists && len(o.reads)+len(o.escapes)+len(o.gathers) == 0 {
 		return nil
 	}
 	return &o
 }
 
-// isTemporary reports whether v is a tensor that an operator makes and that only operators read,
-// which neither keep it nor show its memory in what they give.
-func (l *lowering) isTemporary(v *ir.Value) bool {
-	if len(v.Uses()) == 0 || !l.makesTensor(v.Node()) {
-		return false
-	}
-	for _, u := range v.Uses() {
-		if u.User.Kind() == GroupKind {
-			continue
-		}
-		op := l.tensorOperator(u.User)
-		if op == nil || !onlyReads(op.Schema(), u.Index) {
-			return false
+// escaping is the ownership of what may keep all its inputs.
+func escaping(vs []*ir.Value) *ownership {
+	var o ownership
+	for i, v := range vs {
+		if mayHoldTensor(v.Type()) {
+			o.escapes = append(o.escapes, int32(i))
 		}
 	}
-	return true
+	if o.escapes == nil {
+		return nil
+	}
+	return &o
 }
 
-// makesTensor reports whether n makes tensors that nobody else has.
-func (l *lowering) makesTensor(n *ir.Node) bool {
-	if n.Kind() == GroupKind {
-		return true
-	}
-	op := l.tensorOperator(n)
-	if op == nil || len(n.Outputs()) != 1 {
-		return false
-	}
-	r := op.Schema().Returns
-	return r[0].Alias == nil && r[0].Type.Kind() == types.KindTensor && plain(op.Schema())
+// areTakenApart reports whether all that becomes of those among some values that are tuples is that prim::TupleUnpack takes them apart.
+func areTakenApart(vs []*ir.Value) bool {
+	return !slices.ContainsFunc(vs, func(v *ir.Value) bool {
+		return v.Type().Kind() != types.KindTensor && mayHoldTensor(v.Type()) && !isUnpackedHere(v)
+	})
+}
+
+// isUnpackedHere reports whether the only use of v is a prim::TupleUnpack in the block that makes v, which runs as often.
+func isUnpackedHere(v *ir.Value) bool {
+	uses := v.Uses()
+	return len(uses) == 1 && uses[0].User.Is("prim::TupleUnpack") && uses[0].User.Block() == v.Node().Block()
 }
 
 // tensorOperator returns the operator of package aten that runs n, nil where something else does.
@@ -73,65 +103,218 @@ func (l *lowering) tensorOperator(n *ir.Node) *ops.Operator {
 	return n.Operator()
 }
 
-// plain reports whether an operator takes nothing that can hold tensors but lists: of what it returns
-// one can see then whether it was an argument.
-func plain(s *schema.FunctionSchema) bool {
-	for i := range s.Arguments {
-		t := s.Arguments[i].Type
-		if o, ok := t.(*types.Optional); ok {
-			t = o.Elem
-		}
-		switch t.Kind() {
-		case types.KindTensor, types.KindList, types.KindInt, types.KindFloat, types.KindBool, types.KindNumber, types.KindComplex,
-			types.KindString, types.KindDevice, types.KindNone, types.KindGenerator:
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// onlyReads reports whether an operator's argument is a tensor that is not part of its results.
-func onlyReads(s *schema.FunctionSchema, argument int) bool {
-	if argument >= len(s.Arguments) || s.IsVarret {
-		return false
-	}
-	a := &s.Arguments[argument]
-	t := a.Type
+// isTensor reports whether t is Tensor or Optional[Tensor].
+func isTensor(t types.Type) bool {
 	if o, ok := t.(*types.Optional); ok {
 		t = o.Elem
 	}
-	if a.Alias != nil || t.Kind() != types.KindTensor {
+	return t.Kind() == types.KindTensor
+}
+
+// mayHoldTensor reports whether a value of type t may be a tensor.
+func mayHoldTensor(t types.Type) bool {
+	switch t.Kind() {
+	case types.KindInt, types.KindFloat, types.KindBool, types.KindNumber, types.KindComplex, types.KindString, types.KindDevice, types.KindNone,
+		types.KindGenerator, types.KindFunction, types.KindEnum:
 		return false
-	}
-	for i := range s.Returns {
-		switch s.Returns[i].Type.Kind() {
-		case types.KindTensor, types.KindInt, types.KindFloat, types.KindBool, types.KindNumber:
-		default:
-			return false
-		}
 	}
 	return true
 }
 
-// settle gives the memory of what was read for the last time back, and marks the output. An operator
-// may return an argument without saying so: then somebody else has it.
-func (o *ownership) settle(inputs []input, args, out []value.Value) {
+// plain reports whether an operator takes and gives nothing that can hold tensors but lists: of what it returns
+// one can see then whether it was an argument.
+func plain(s *schema.FunctionSchema) bool {
+	isPlain := func(t types.Type) bool {
+		if o, ok := t.(*types.Optional); ok {
+			t = o.Elem
+		}
+		if list, ok := t.(*types.List); ok {
+			t = list.Elem
+			if o, ok := t.(*types.Optional); ok {
+				t = o.Elem
+			}
+		}
+		return t.Kind() == types.KindTensor || !mayHoldTensor(t)
+	}
+	return !slices.ContainsFunc(s.Arguments, func(a schema.Argument) bool { return !isPlain(a.Type) }) &&
+		!slices.ContainsFunc(s.Returns, func(a schema.Argument) bool { return !isPlain(a.Type) })
+}
+
+// writesContainer reports whether an operator changes a list that it is given.
+func writesContainer(s *schema.FunctionSchema) bool {
+	return slices.ContainsFunc(s.Arguments, func(a schema.Argument) bool {
+		return a.Type.Kind() == types.KindList && a.Alias != nil && a.Alias.IsWrite
+	})
+}
+
+// isTakenApart reports whether the only use of a list of tensors is the prim::ListUnpack right behind what makes it.
+func isTakenApart(v *ir.Value) bool {
+	uses := v.Uses()
+	return len(uses) == 1 && uses[0].User.Is("prim::ListUnpack") && following(v.Node()) == uses[0].User
+}
+
+// following returns the node behind n that does something else than to make a constant or a list.
+func following(n *ir.Node) *ir.Node {
+	for n = n.Next(); n != nil && n.Is("prim::Constant", "prim::ListConstruct"); n = n.Next() {
+	}
+	return n
+}
+
+// isReturned reports whether the only thing that becomes of a tuple is that the graph returns it, by itself or in another such tuple.
+func isReturned(v *ir.Value) bool {
+	uses := v.Uses()
+	if len(uses) != 1 || v.Node().Block().Owner() != nil {
+		return false
+	}
+	user := uses[0].User
+	return user == v.Node().Block().ReturnNode() || user.Is("prim::TupleConstruct") && user.Block() == v.Node().Block() && isReturned(user.Output())
+}
+
+// isGathered reports whether a list is made for the operator behind it alone, which reads it.
+func (l *lowering) isGathered(v *ir.Value) bool {
+	uses := v.Uses()
+	if len(uses) != 1 || following(v.Node()) != uses[0].User {
+		return false
+	}
+	op := l.tensorOperator(uses[0].User)
+	return op != nil && plain(op.Schema()) && !writesContainer(op.Schema()) && !op.Schema().IsVarret && uses[0].Index < len(op.Schema().Arguments) &&
+		!returnsList(op.Schema())
+}
+
+func returnsList(s *schema.FunctionSchema) bool {
+	return slices.ContainsFunc(s.Returns, func(a schema.Argument) bool { return a.Type.Kind() == types.KindList })
+}
+
+// settle gives back what an operator has read for the last time, and notes what it has made.
+func (o *ownership) settle(s *stack, inputs []input, args, out []value.Value) {
+	s.escape(args, o.escapes)
+	if o.unused && isAmong(out[0], args) {
+		out[0] = value.None // of an operator in place: the register of the input has it
+	}
 	for _, i := range o.reads {
-		if !args[i].IsTensor() {
+		if !args[i].IsTensor() || !args[i].Tensor().IsTemporary() {
 			continue
 		}
-		t := args[i].Tensor()
-		switch {
-		case !t.IsTemporary():
+		switch t := args[i].Tensor(); {
 		case isAmong(args[i], out):
-			t.UnmarkTemporary()
+			if !inputs[i].move || len(out) != 1 || !out[0].IsTensor() {
+				t.UnmarkTemporary() // two registers have it
+			}
 		case inputs[i].move:
-			t.Release()
+			autograd.Drop(t)
 		}
 	}
-	if o.result && out[0].IsTensor() && !isAmong(out[0], args) {
-		out[0].Tensor().MarkTemporary()
+	for _, g := range o.gathers {
+		if args[g.input].Kind() == value.KindList {
+			dropGathered(args[g.input].List().Items, g.moved, out)
+		}
+	}
+	if !o.makes && !o.lists {
+		return
+	}
+	for i, v := range out {
+		switch {
+		case v.IsTensor() && o.makes:
+			if !isAmong(v, args) && !isAmong(v, out[:i]) {
+				v.Tensor().MarkTemporary()
+			}
+		case v.Kind() == value.KindList && o.lists:
+			items := v.List().Items
+			for k, item := range items {
+				if item.IsTensor() && !isAmong(item, args) && !isAmong(item, items[:k]) {
+					item.Tensor().MarkTemporary()
+				}
+			}
+		}
+	}
+}
+
+// dropGathered gives back the elements of a list that was made for an operator which has run.
+func dropGathered(items []value.Value, moved []bool, out []value.Value) {
+	for k, item := range items {
+		if k >= len(moved) || !moved[k] || !item.IsTensor() || !item.Tensor().IsTemporary() {
+			continue
+		}
+		if isAmong(item, out) {
+			item.Tensor().UnmarkTemporary()
+		} else {
+			autograd.Drop(item.Tensor())
+		}
+	}
+}
+
+// escape says of the tensors among some of the arguments that others may have them from now on.
+func (s *stack) escape(args []value.Value, which []int32) {
+	for _, i := range which {
+		s.escapeOne(args[i])
+	}
+}
+
+func (s *stack) escapeOne(v value.Value) {
+	switch {
+	case !v.IsTensor():
+	case v.Tensor().IsTemporary():
+		v.Tensor().UnmarkTemporary()
+	default:
+		s.escaped++ // maybe one that a caller lends
+	}
+}
+
+// escapeAll is escape of all arguments.
+func (s *stack) escapeAll(args []value.Value) []value.Value {
+	for _, v := range args {
+		s.escapeOne(v)
+	}
+	return args
+}
+
+// escapeInto is escape of the elements of a new container, but of those that go on with it.
+func (s *stack) escapeInto(site *site, args []value.Value) []value.Value {
+	for i, v := range args {
+		if goesOn := site.gives && site.inputs[i].move && v.IsTensor() && v.Tensor().IsTemporary(); !goesOn && !site.lends {
+			s.escapeOne(v)
+		}
+	}
+	return args
+}
+
+// dropValue gives back what a register has that nothing reads any more.
+func dropValue(v value.Value) {
+	if v.IsTensor() && v.Tensor().IsTemporary() {
+		autograd.Drop(v.Tensor())
+	}
+}
+
+// Temporaries adds the tensors of a result that nobody but the caller has, in tuples too, to made.
+func Temporaries(v value.Value, made []*tensor.Tensor) []*tensor.Tensor {
+	switch {
+	case v.IsTensor():
+		if v.Tensor().IsTemporary() {
+			made = append(made, v.Tensor())
+		}
+	case v.Kind() == value.KindTuple:
+		for _, item := range v.Tuple().Items {
+			made = Temporaries(item, made)
+		}
+	}
+	return made
+}
+
+// keepTuples says of the tensors in tuples that more than the tuple may have them.
+func keepTuples(results []value.Value) {
+	for _, v := range results {
+		if v.Kind() == value.KindTuple {
+			keepResults(v.Tuple().Items)
+		}
+	}
+}
+
+// keepResults says that others than the caller may have the tensors of results.
+func keepResults(out []value.Value) {
+	for _, v := range out {
+		for _, t := range Temporaries(v, nil) {
+			t.UnmarkTemporary()
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package passes
 
 import (
 	"slices"
+	"strconv"
 
 	"torchjit/gojit/alias"
 	"torchjit/gojit/ir"
@@ -377,7 +378,7 @@ func poolConstants(g *ir.Graph, b *ir.Block, known map[string][]*ir.Node) {
 }
 
 func poolConstant(g *ir.Graph, n *ir.Node, known map[string][]*ir.Node) {
-	key := n.Output().Type().String()
+	key := constantKey(n.Output())
 	for _, same := range known[key] {
 		if sameConstant(n, same) && mayShare(g, n, same) {
 			n.Output().ReplaceAllUsesWith(same.Output())
@@ -389,6 +390,21 @@ func poolConstant(g *ir.Graph, n *ir.Node, known map[string][]*ir.Node) {
 	if first := g.Block().First(); n != first {
 		n.MoveBefore(first)
 	}
+}
+
+// constantKey is equal for constants that may be the same.
+func constantKey(v *ir.Value) string {
+	key := v.Type().String()
+	switch c, ok := v.Constant(); {
+	case !ok:
+	case c.IsInt():
+		key += strconv.FormatInt(c.Int(), 10)
+	case c.IsFloat():
+		key += strconv.FormatFloat(c.Float()+0, 'g', -1, 64) // zeros of both signs alike
+	case c.Kind() == value.KindString:
+		key += c.Str()
+	}
+	return key
 }
 
 // mayShare reports whether one constant may stand for both: always where it cannot be changed, and

@@ -8,7 +8,7 @@ import "torchjit/gojit/ir"
 //
 //	%b = aten::neg(%a)   -- removed where %b has no uses
 func DCE(g *ir.Graph) bool {
-	d := &dce{live: g.NewMarks(), carried: map[*ir.Value]bool{}}
+	d := newDCE(g)
 	d.markOutputs(g.Block())
 	d.markEffects(g.Block())
 	return d.sweep(g.Block())
@@ -17,6 +17,11 @@ func DCE(g *ir.Graph) bool {
 type dce struct {
 	live    ir.Marks
 	carried map[*ir.Value]bool // parameters of loop bodies that are needed
+	chosen  map[*ir.Value]bool // outputs of ifs that are needed
+}
+
+func newDCE(g *ir.Graph) *dce {
+	return &dce{live: g.NewMarks(), carried: map[*ir.Value]bool{}, chosen: map[*ir.Value]bool{}}
 }
 
 // markEffects marks the nodes that must run whoever needs their outputs.
@@ -86,6 +91,10 @@ func (d *dce) markValue(v *ir.Value) {
 		}
 		return
 	case "prim::If":
+		if d.chosen[v] {
+			return
+		}
+		d.chosen[v] = true
 		d.mark(n)
 		for _, b := range n.Blocks() {
 			d.markValue(b.Outputs()[v.Offset()])

@@ -246,7 +246,7 @@ func Canonicalize(g *ir.Graph, keepNames bool) *ir.Graph {
 // DCEWithoutEffects is DCE that also removes nodes whose only purpose is an effect: printing,
 // writing and raising.
 func DCEWithoutEffects(g *ir.Graph) bool {
-	d := &dce{live: g.NewMarks(), carried: map[*ir.Value]bool{}}
+	d := newDCE(g)
 	d.markOutputs(g.Block())
 	return d.sweep(g.Block())
 }

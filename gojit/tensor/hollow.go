@@ -23,6 +23,12 @@ func EmptyHollow(shape, strides []int, dtype DType, fill func(t *Tensor)) (*Tens
 	if err != nil {
 		return nil, err
 	}
+	reach := numel
+	if strides != nil {
+		if reach, err = checkStrides(shape, strides); err != nil {
+			return nil, err
+		}
+	}
 	t := &Tensor{numel: numel, dtype: dtype}
 	t.setShape(shape)
 	if strides == nil {
@@ -30,7 +36,7 @@ func EmptyHollow(shape, strides []int, dtype DType, fill func(t *Tensor)) (*Tens
 	} else {
 		copy(t.strides, strides)
 	}
-	t.storage = &Storage{hollow: &hollow{nbytes: extent(t.shape, t.strides) * dtype.Size()}}
+	t.storage = &Storage{hollow: &hollow{nbytes: reach * dtype.Size()}}
 	t.storage.refs.Store(1)
 	if fill != nil {
 		view := t.unowned()

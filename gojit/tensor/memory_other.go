@@ -5,5 +5,11 @@ package tensor
 // memoryLimit returns the bytes a single allocation may ask for.
 func memoryLimit() int { return 1 << 40 }
 
+// isMappable reports whether the system would give the process n more bytes of addresses, which is not known here.
+func isMappable(n int) bool { return true }
+
+// isAddressSpaceLimited reports whether the process may have only so many bytes of addresses, which is not known here.
+func isAddressSpaceLimited() bool { return false }
+
 // adviseHuge asks the system for huge pages; there is nobody to ask.
 func adviseHuge([]byte) {}

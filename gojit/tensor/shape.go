@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -31,30 +32,50 @@ func FormatShape(shape []int) string {
 	return b.String()
 }
 
-// Numel returns the product of the sizes. It fails on a negative size and on overflow.
-func Numel(shape []int) (int, error) {
+// maxElements is the largest number of elements: their bytes can be counted for every type.
+const maxElements = math.MaxInt / 16
+
+// Numel returns the product of the sizes, which times the size of any type is no overflow. It fails on a negative size and
+// where the product is larger.
+func Numel(shape []int) (int, error) { return product(shape, maxElements) }
+
+// SparseNumel is Numel of a shape that most elements are not stored for.
+func SparseNumel(shape []int) (int, error) { return product(shape, math.MaxInt/2) }
+
+func product(shape []int, limit uint64) (int, error) {
 	n := 1
-	empty := false
-	for _, s := range shape {
+	for i, s := range shape {
 		if s < 0 {
 			return 0, runtimeError("Trying to create tensor with negative dimension %d: %s", s, FormatShape(shape))
 		}
-		if s == 0 {
-			empty = true
-			continue
-		}
 		hi, lo := bits.Mul64(uint64(n), uint64(s))
-		if hi != 0 || lo > 1<<62 {
-			n = -1
-			break
+		if hi != 0 || lo > limit {
+			if !slices.ContainsFunc(shape[i:], func(s int) bool { return s <= 0 }) {
+				return 0, overflowError(shape)
+			}
+			return product(shape[i+1:], limit) // which is 0, or fails for a negative size
 		}
 		n = int(lo)
 	}
-	if empty {
-		return 0, nil
+	return n, nil
+}
+
+// CheckedProduct returns the product of sizes that count elements of working memory or of results. It fails as Numel does.
+func CheckedProduct(sizes ...int) (int, error) { return Numel(sizes) }
+
+// Span returns the elements that a new geometry reaches over, from the first to the farthest. It fails as Numel does, and where the reach
+// is larger than a number of elements may be. Strides are not negative.
+func Span(shape, strides []int) (int, error) {
+	if numel, err := Numel(shape); numel == 0 || err != nil {
+		return 0, err
 	}
-	if n < 0 {
-		return 0, overflowError(shape)
+	n := 1
+	for i, size := range shape {
+		hi, reach := bits.Mul64(uint64(size-1), uint64(strides[i]))
+		if hi != 0 || reach > uint64(maxElements-n) {
+			return 0, overflowError(shape)
+		}
+		n += int(reach)
 	}
 	return n, nil
 }

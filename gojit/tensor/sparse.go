@@ -70,7 +70,7 @@ func SparseInUse() bool { return sparseInUse.Load() }
 // NewSparse returns a sparse tensor of a shape, whose device and type are those of the values. Its parts are left to the collector. Nothing
 // is checked but the shape.
 func NewSparse(shape []int, parts Sparse) (*Tensor, error) {
-	numel, err := Numel(shape)
+	numel, err := SparseNumel(shape)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"torchjit/gojit/source"
@@ -27,8 +28,10 @@ type Storage struct {
 	// inference says that the memory was made in inference mode: its writes are not counted.
 	inference atomic.Bool
 	device    Device
-	cached    bool    // data came from the block cache and may return there
-	hollow    *hollow // of memory that is made when it is looked at, else nil
+	lent      atomic.Bool   // others have had the address: see Lend
+	cached    bool          // data came from the block cache and may return there
+	guarded   *guardedBlock // the block that data is in, where GOJIT_CHECK=guard asks for such; else nil
+	hollow    *hollow       // of memory that is made when it is looked at, else nil
 }
 
 // foreignMemory is memory owned by somebody else: a mapped file or a Python buffer.
@@ -76,14 +79,26 @@ func DeviceStorage(at unsafe.Pointer, nbytes int, device Device, release func())
 // allocate gives the storage nbytes bytes.
 func (s *Storage) allocate(nbytes int, cleared bool) error {
 	if nbytes < 0 || nbytes > memoryLimit() {
-		return source.Errorf(source.RuntimeError, source.Range{},
-			"[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate %d bytes. Error code 12 (Cannot allocate memory)", nbytes)
+		return outOfMemory(nbytes)
 	}
 	if nbytes == 0 {
 		s.data = nil
 		return nil
 	}
+	if guarding {
+		if s.guarded = newGuardedBlock(nbytes); s.guarded != nil {
+			s.data, s.cached = s.guarded.data, false
+			if cleared {
+				clear(s.data)
+			}
+			runtime.AddCleanup(s, (*guardedBlock).retire, s.guarded)
+			return nil
+		}
+	}
 	block, isClear := blocks.take(nbytes)
+	if block == nil {
+		return outOfMemory(nbytes)
+	}
 	if cleared && !isClear {
 		clear(block[:nbytes])
 	}
@@ -91,8 +106,23 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 	return nil
 }
 
-// MemoryLimit returns the bytes that the machine has.
+func outOfMemory(nbytes int) error {
+	return source.Errorf(source.RuntimeError, source.Range{},
+		"[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate %d bytes. Error code 12 (Cannot allocate memory)", nbytes)
+}
+
+// MemoryLimit returns the bytes that the process may have: those of the machine, or of the container that it runs in.
 func MemoryLimit() int { return memoryLimit() }
+
+// Lend says that code outside the library gets the address of the memory, until Return. From then on the storage keeps its size.
+func (s *Storage) Lend() {
+	s.materialize()
+	s.lent.Store(true)
+	s.refs.Add(1)
+}
+
+// Return ends what Lend began.
+func (s *Storage) Return() { s.leave() }
 
 // alignedBytes returns n cleared bytes on the Go heap. Size classes that are multiples of 64 are
 // aligned to 64; the offset covers an allocator that does otherwise.
@@ -142,11 +172,11 @@ func (s *Storage) Resize(nbytes int) error {
 	}
 	s.materialize()
 	s.hollow = nil
-	if s.foreign != nil {
+	if s.foreign != nil || s.lent.Load() {
 		return source.Errorf(source.RuntimeError, source.Range{}, "Trying to resize storage that is not resizable")
 	}
 	old := s.data
-	s.cached = false
+	s.cached, s.guarded = false, nil
 	if err := s.allocate(nbytes, true); err != nil {
 		return err
 	}
@@ -165,12 +195,15 @@ func (s *Storage) leave() (isLast bool) {
 
 // free returns the memory to where it came from. No tensor may use the storage any more.
 func (s *Storage) free() {
-	if s.foreign != nil {
+	switch {
+	case s.foreign != nil:
 		s.foreign.free()
-	} else if s.cached {
+	case s.cached:
 		blocks.put(s.data)
+	case s.guarded != nil:
+		s.guarded.free()
 	}
-	s.data, s.cached = nil, false
+	s.data, s.cached, s.guarded = nil, false, nil
 }
 
 // largeFrom is the size from which fresh blocks are not cleared, and from which a block is worth waiting
@@ -237,7 +270,39 @@ func (c *blockCache) take(n int) (block []byte, isClear bool) {
 	if size < largeFrom {
 		return alignedBytes(size), true
 	}
-	return uncleared(size), false
+	if size < probedFrom || isMappable(size) {
+		return uncleared(size), false
+	}
+	if block = c.takeLarger(class); block == nil {
+		// Finalizers give back what is no longer used.
+		for range 10 {
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+			if block = c.takeLarger(class); block != nil {
+				break
+			}
+		}
+	}
+	return block, false
+}
+
+// takeLarger returns a block of a class or the next larger one there is, nil where the cache has none.
+func (c *blockCache) takeLarger(class int) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ; class < len(blockLists{}); class++ {
+		block := c.free.pop(class)
+		if block != nil {
+			c.bytes -= len(block)
+		} else {
+			block = c.old.pop(class)
+		}
+		if block != nil {
+			c.count.Add(-1)
+			return block
+		}
+	}
+	return nil
 }
 
 // pop removes a block of a class, nil where there is none.
@@ -268,7 +333,7 @@ func (c *blockCache) put(b []byte) {
 	if cap(b) < size || !c.lock(size) {
 		return
 	}
-	if c.bytes+size <= cacheLimit {
+	if c.bytes+size <= cacheLimit || size >= probedFrom && isAddressSpaceLimited() {
 		if c.free == nil {
 			c.free = &blockLists{}
 		}
@@ -302,13 +367,20 @@ func (c *blockCache) age() {
 	c.mu.Unlock()
 }
 
-// LargeBytes returns n bytes for working memory, which may hold anything.
+// LargeBytes returns n bytes for working memory, which may hold anything. It throws where there is no room for them.
 func LargeBytes(n int) []byte {
 	if n < largeFrom {
 		return make([]byte, n)
 	}
+	if n > memoryLimit() || n >= probedFrom && !isMappable(n) {
+		source.Throw(outOfMemory(n))
+	}
 	return uncleared(n)
 }
+
+// probedFrom is the size from which a fresh block is asked of the system before it is asked of Go's heap, which ends the process
+// where the system refuses.
+const probedFrom = 8 << 20
 
 // uncleared returns n bytes of heap memory that the allocator has not cleared. A strings.Builder is
 // the one thing in the standard library that allocates so; nobody else holds its string.
@@ -319,10 +391,22 @@ func uncleared(n int) []byte {
 	start := unsafe.Pointer(unsafe.StringData(b.String()))
 	off := int(-uintptr(start) % Alignment)
 	block := unsafe.Slice((*byte)(unsafe.Add(start, off)), n)
+	if n >= probedFrom && isAddressSpaceLimited() {
+		keepFromHeap((*byte)(start), off, n)
+	}
 	if n >= hugeFrom {
 		adviseHuge(block)
 	}
 	return block
+}
+
+// keepFromHeap sees to it that a block which the collector finds unused is put into the cache again: Go's heap would keep its addresses, but
+// not say whether they are enough for the next large block.
+func keepFromHeap(start *byte, off, n int) {
+	runtime.SetFinalizer(start, func(start *byte) {
+		keepFromHeap(start, off, n)
+		blocks.put(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(start), off)), n))
+	})
 }
 
 // EmptyCache drops the blocks kept for reuse.

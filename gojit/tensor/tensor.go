@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -70,11 +71,7 @@ func emptyContiguous(shape []int, dtype DType, cleared bool) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	nbytes := numel * dtype.Size()
-	if numel != 0 && nbytes/numel != dtype.Size() {
-		return nil, overflowError(shape)
-	}
-	t, err := allocate(numel, nbytes, dtype, cleared)
+	t, err := allocate(numel, numel*dtype.Size(), dtype, cleared)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +90,7 @@ func allocate(numel, nbytes int, dtype DType, cleared bool) (*Tensor, error) {
 		o = &ownTensor{}
 	}
 	t, s := &o.tensor, &o.storage
-	if nbytes > smallBytes {
+	if nbytes > smallBytes || guarding && nbytes > 0 {
 		if err := s.allocate(nbytes, cleared); err != nil {
 			return nil, err
 		}
@@ -114,18 +111,31 @@ func EmptyStrided(shape, strides []int, dtype DType) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range strides {
-		if s < 0 {
-			return nil, source.Errorf(source.RuntimeError, source.Range{}, "empty_strided: negative strides are not supported")
-		}
+	reach, err := checkStrides(shape, strides)
+	if err != nil {
+		return nil, err
 	}
-	t, err := allocate(numel, extent(shape, strides)*dtype.Size(), dtype, false)
+	t, err := allocate(numel, reach*dtype.Size(), dtype, false)
 	if err != nil {
 		return nil, err
 	}
 	t.setShape(shape)
 	copy(t.strides, strides)
 	return t, nil
+}
+
+// checkStrides fails where strides do not belong to a shape, and returns the elements that the geometry spans.
+func checkStrides(shape, strides []int) (int, error) {
+	if len(shape) != len(strides) {
+		return 0, source.Errorf(source.RuntimeError, source.Range{},
+			"mismatch in length of strides and shape: %d and %d", len(strides), len(shape))
+	}
+	for _, s := range strides {
+		if s < 0 {
+			return 0, source.Errorf(source.RuntimeError, source.Range{}, "empty_strided: negative strides are not supported")
+		}
+	}
+	return Span(shape, strides)
 }
 
 // EmptyLike returns a tensor with the geometry that an elementwise result over t has: the strides
@@ -171,33 +181,25 @@ func FromStorage(s *Storage, offset int, shape, strides []int, dtype DType) (*Te
 
 // checkBounds fails where the geometry reaches outside the storage.
 func checkBounds(s *Storage, offset int, shape, strides []int, dtype DType) error {
-	span := 1
-	for i, n := range shape {
-		if n == 0 {
-			span = 0
-			break
-		}
-		if strides[i] < 0 {
-			return source.Errorf(source.RuntimeError, source.Range{},
-				"as_strided: Negative strides are not supported at the moment, got strides: %s", FormatShape(strides))
-		}
-		reach := (n - 1) * strides[i]
-		if n > 1 && strides[i] != 0 && (reach/(n-1) != strides[i] || reach < 0 || span+reach < span) {
-			return overflowError(shape)
-		}
-		span += reach
+	if slices.ContainsFunc(strides, func(stride int) bool { return stride < 0 }) && !slices.Contains(shape, 0) {
+		return source.Errorf(source.RuntimeError, source.Range{},
+			"as_strided: Negative strides are not supported at the moment, got strides: %s", FormatShape(strides))
 	}
-	if offset < 0 {
+	reach, err := Span(shape, strides)
+	if err != nil {
+		return err
+	}
+	if offset < 0 || offset > maxElements {
 		return source.Errorf(source.RuntimeError, source.Range{}, "Tensor: invalid storage offset %d", offset)
 	}
-	if span == 0 || s.device.Type == Meta {
+	if reach == 0 || s.device.Type == Meta {
 		return nil
 	}
 	limit := s.NBytes() / dtype.Size()
-	if offset > limit || span > limit-offset {
+	if offset > limit || reach > limit-offset {
 		return source.Errorf(source.RuntimeError, source.Range{},
 			"setStorage: sizes %s, strides %s, storage offset %d, and itemsize %d requiring a storage size of %d are out of bounds for storage of size %d",
-			FormatShape(shape), FormatShape(strides), offset, dtype.Size(), (offset+span)*dtype.Size(), s.NBytes())
+			FormatShape(shape), FormatShape(strides), offset, dtype.Size(), uint64(offset+reach)*uint64(dtype.Size()), s.NBytes())
 	}
 	return nil
 }
@@ -324,6 +326,7 @@ func (t *Tensor) Release() {
 	t.holders.state.Store(ownerGone)
 	s, isLast := t.storage, t.storage.leave()
 	switch isOwn := uintptr(unsafe.Pointer(s)) == uintptr(unsafe.Pointer(t))+unsafe.Offsetof(ownTensor{}.storage); {
+	case guarding: // addresses are not used again
 	case isOwn && isLast:
 		o := (*ownTensor)(unsafe.Pointer(t))
 		o.tensor, o.storage = Tensor{}, Storage{}
@@ -383,15 +386,16 @@ func (t *Tensor) Keep(borrowed, lender *Tensor) {
 	}
 }
 
-// MarkTemporary notes that t is a result that nobody but the caller, an interpreter, has, unless its
-// memory cannot be reused or somebody does have it. Whoever gives t to others calls UnmarkTemporary.
-func (t *Tensor) MarkTemporary() {
-	t.temporary = t.storage.foreign == nil && t.storage.refs.Load() == 1 && t.base == nil && t.PyObject() == 0 &&
-		!t.requiresGrad && t.history.Load() == nil
-}
+// MarkTemporary notes that t is a result that one register of an interpreter has and nobody else, besides nodes of the tape, which hold
+// it; unless Python knows it or it is of a special kind. Whoever gives t to others calls UnmarkTemporary.
+func (t *Tensor) MarkTemporary() { t.temporary = t.PyObject() == 0 && t.foreign == nil }
 
-// UnmarkTemporary undoes MarkTemporary.
-func (t *Tensor) UnmarkTemporary() { t.temporary = false }
+// UnmarkTemporary undoes MarkTemporary. Tensors that several threads use are not marked, and so not written.
+func (t *Tensor) UnmarkTemporary() {
+	if t.temporary {
+		t.temporary = false
+	}
+}
 
 // IsTemporary reports whether t was marked.
 func (t *Tensor) IsTemporary() bool { return t.temporary }
@@ -692,6 +696,9 @@ func (t *Tensor) Set(u *Tensor) {
 
 // SetGeometry changes the sizes and strides in place; it fails where they reach outside the storage.
 func (t *Tensor) SetGeometry(offset int, shape, strides []int) error {
+	if len(shape) != len(strides) {
+		return runtimeError("mismatch in length of strides and shape")
+	}
 	if _, err := Numel(shape); err != nil {
 		return err
 	}
@@ -716,6 +723,9 @@ func (t *Tensor) Resize(shape []int) error {
 		return nil
 	}
 	if t.device.Type != Meta {
+		if numel > maxElements-t.offset {
+			return overflowError(shape)
+		}
 		if err := t.storage.Resize((t.offset + numel) * t.dtype.Size()); err != nil {
 			return err
 		}

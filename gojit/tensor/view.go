@@ -632,6 +632,9 @@ func (t *Tensor) Unfold(dim, size, step int) (*Tensor, error) {
 	if n > 0 {
 		v.shape[dim], v.strides[dim] = (length-size)/step+1, stride*step
 	}
+	if _, err := Numel(v.shape); err != nil {
+		return nil, err
+	}
 	v.fixNumel()
 	return v, nil
 }

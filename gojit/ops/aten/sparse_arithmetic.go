@@ -160,7 +160,7 @@ func intersectInOrder(a, b *tensor.Tensor) *tensor.Tensor {
 	case a.Sparse().NNZ() >= b.Sparse().NNZ():
 		probe, other = b, a
 	}
-	if places, _ := tensor.Numel(other.Shape()[:sparseDims(other)]); !other.Sparse().Coalesced && other.Sparse().NNZ()/max(places, 1) > many {
+	if places, _ := tensor.SparseNumel(other.Shape()[:sparseDims(other)]); !other.Sparse().Coalesced && other.Sparse().NNZ()/max(places, 1) > many {
 		other = coalesced(other)
 	}
 	return intersect(probe, other)

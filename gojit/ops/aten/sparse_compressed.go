@@ -102,7 +102,7 @@ func compressedToCOO(t *tensor.Tensor) *tensor.Tensor {
 		block, blocks = b, 2
 	}
 	dense := s.Values.Dim() - batch - 1 - blocks
-	stacks, _ := tensor.Numel(shape[:batch])
+	stacks, _ := tensor.SparseNumel(shape[:batch])
 	begin, plain, nnz := indexNumbers(s.Indices), indexNumbers(s.Plain), s.NNZ()
 	each := block[0] * block[1]
 	indices := zeros([]int{batch + 2, stacks * nnz * each}, tensor.Int64)
@@ -209,7 +209,7 @@ func compressPlaces(t *tensor.Tensor, l tensor.Layout, block []int) *tensor.Tens
 func stackCompressed(t *tensor.Tensor, l tensor.Layout, block []int) *tensor.Tensor {
 	dense := contiguous(toDenseOf(t))
 	batch := t.Dim() - 2
-	stacks, _ := tensor.Numel(t.Shape()[:batch])
+	stacks, _ := tensor.SparseNumel(t.Shape()[:batch])
 	check(stacks > 0, "to_sparse_%s: Expected product of batch dimensions to be non-zero.", l.String()[len("sparse_"):])
 	flat := must(dense.Reshape(stacks, t.Size(batch), t.Size(batch+1)))
 	parts := make([][]*tensor.Tensor, 3)

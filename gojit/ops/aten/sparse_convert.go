@@ -93,9 +93,9 @@ func toSparse(t *tensor.Tensor, dims int) *tensor.Tensor {
 		}
 		return coo(nil, empty([]int{0, 1}, tensor.Int64), contiguous(must(values.Clone(tensor.ContiguousFormat))), true)
 	}
-	rows, _ := tensor.Numel(t.Shape()[:dims])
+	rows, _ := tensor.SparseNumel(t.Shape()[:dims])
 	inner := t.Shape()[dims:]
-	width, _ := tensor.Numel(inner)
+	width, _ := tensor.SparseNumel(inner)
 	flat := must(contiguous(t).Reshape(rows, width))
 	used := must(flat.Reshape(rows, width))
 	var marks *tensor.Tensor

@@ -299,7 +299,7 @@ func alone(t *tensor.Tensor) *tensor.Tensor {
 // addToDense adds alpha times a sparse tensor to a contiguous one of its shape and type, which nobody else has.
 func addToDense(dense, t *tensor.Tensor, alpha value.Value) *tensor.Tensor {
 	s, dims := t.Sparse(), sparseDims(t)
-	rows, _ := tensor.Numel(t.Shape()[:dims])
+	rows, _ := tensor.SparseNumel(t.Shape()[:dims])
 	flat := must(dense.Reshape(slices.Concat([]int{rows}, t.Shape()[dims:])...))
 	return alone(must(addRows(flat, cooKeys(t), s.Values, alpha).Reshape(t.Shape()...)))
 }

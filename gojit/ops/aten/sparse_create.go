@@ -20,7 +20,7 @@ var sparseFamily = slices.Concat([]definition{
 	giving("sparse_coo_tensor.size", func(c call) *tensor.Tensor {
 		c.refuseMeta(1)
 		d := c.dtypeOr(1, tensor.DefaultDType())
-		_ = must(tensor.Numel(c.ints(0)))
+		_ = must(tensor.SparseNumel(c.ints(0)))
 		return emptyCOO(c.ints(0), len(c.ints(0)), d)
 	}),
 	giving("_sparse_coo_tensor_unsafe", func(c call) *tensor.Tensor {
@@ -175,7 +175,7 @@ func newOfLayout(c call) *tensor.Tensor {
 
 // zerosLayout makes a sparse tensor without values.
 func zerosLayout(shape []int, layout tensor.Layout, sparseDim int, d tensor.DType, block []int) *tensor.Tensor {
-	_ = must(tensor.Numel(shape))
+	_ = must(tensor.SparseNumel(shape))
 	if layout == tensor.SparseCOO {
 		return emptyCOO(shape, sparseDim, d)
 	}

@@ -399,7 +399,7 @@ func valuesAt(t, indices *tensor.Tensor) *tensor.Tensor {
 	keys := placeKeys(indices, t.Shape())
 	if !t.IsSparse() {
 		dims := indices.Size(0)
-		rows, _ := tensor.Numel(t.Shape()[:dims])
+		rows, _ := tensor.SparseNumel(t.Shape()[:dims])
 		flat := must(t.Reshape(slices.Concat([]int{rows}, t.Shape()[dims:])...))
 		return apply("index_select", flat, 0, int64s(keys))
 	}

@@ -1,0 +1,124 @@
+package tensor
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// guarding says that every storage gets memory of its own between two pages that nobody may touch (GOJIT_CHECK=guard): code that reads or
+// writes outside a storage, or after it has been given back, ends the process there.
+var guarding = slices.Contains(strings.Split(os.Getenv("GOJIT_CHECK"), ","), "guard")
+
+// guardedBlock is memory between two forbidden pages. Blocks end at the second one and begin behind the first one in turn.
+type guardedBlock struct {
+	data  []byte
+	whole []byte // with the forbidden pages
+	freed atomic.Bool
+}
+
+// quarantine keeps the addresses of blocks that were given back from being used again at once; nobody may touch them.
+var quarantine struct {
+	sync.Mutex
+	blocks []*guardedBlock
+	bytes  int
+}
+
+const (
+	quarantineBlocks = 4096
+	quarantineBytes  = 256 << 20
+)
+
+var (
+	guardedBlocks atomic.Uint64 // that were made
+	live          atomic.Int64  // of them, those that have not been freed
+)
+
+// liveLimit bounds the blocks at one time: the system counts three ranges of addresses for each, and ends what has more than 65,530.
+const liveLimit = 12_000
+
+// retired are the blocks that the collector found unused, and when. They wait a little: an operator may still look at memory whose storage it
+// has forgotten, which is right in Go's heap, where memory of storages lies otherwise.
+var retired struct {
+	sync.Mutex
+	blocks []retiredBlock
+}
+
+type retiredBlock struct {
+	block *guardedBlock
+	at    time.Time
+}
+
+const retirement = 3 * time.Second
+
+func (b *guardedBlock) retire() {
+	if b.freed.Load() {
+		return
+	}
+	retired.Lock()
+	retired.blocks = append(retired.blocks, retiredBlock{b, time.Now()})
+	retired.Unlock()
+}
+
+// freeRetired frees the blocks that have been retired for long enough.
+func freeRetired() {
+	retired.Lock()
+	defer retired.Unlock()
+	for len(retired.blocks) > 0 && time.Since(retired.blocks[0].at) > retirement {
+		retired.blocks[0].block.free()
+		retired.blocks = retired.blocks[1:]
+	}
+}
+
+// newGuardedBlock returns a block of n bytes that hold arbitrary elements, nil where the system has no more room for such.
+func newGuardedBlock(n int) *guardedBlock {
+	freeRetired()
+	if live.Load() > liveLimit {
+		return nil
+	}
+	page := syscall.Getpagesize()
+	inner := (n + page - 1) / page * page
+	whole, err := syscall.Mmap(-1, 0, inner+2*page, syscall.PROT_NONE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		return nil
+	}
+	used := whole[page : page+inner]
+	if syscall.Mprotect(used, syscall.PROT_READ|syscall.PROT_WRITE) != nil {
+		_ = syscall.Munmap(whole)
+		return nil
+	}
+	start := inner - n
+	if guardedBlocks.Add(1)%2 == 0 {
+		start = 0
+	}
+	for i := range min(inner, page) { // what is read before it was written shows as such
+		used[i] = 0xA5
+	}
+	live.Add(1)
+	return &guardedBlock{data: used[start : start+n : start+n], whole: whole}
+}
+
+// free forbids the memory, and gives the addresses back when many blocks have been freed after it. The second call does nothing.
+func (b *guardedBlock) free() {
+	if b.freed.Swap(true) {
+		return
+	}
+	live.Add(-1)
+	_ = syscall.Mprotect(b.whole, syscall.PROT_NONE)
+	_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(unsafe.Pointer(unsafe.SliceData(b.whole))), uintptr(len(b.whole)), syscall.MADV_DONTNEED)
+	quarantine.Lock()
+	defer quarantine.Unlock()
+	quarantine.blocks = append(quarantine.blocks, b)
+	quarantine.bytes += len(b.whole)
+	for len(quarantine.blocks) > quarantineBlocks || quarantine.bytes > quarantineBytes {
+		oldest := quarantine.blocks[0]
+		quarantine.blocks = quarantine.blocks[1:]
+		quarantine.bytes -= len(oldest.whole)
+		_ = syscall.Munmap(oldest.whole)
+	}
+}
