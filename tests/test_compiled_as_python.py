@@ -340,8 +340,18 @@ def test_blocks_with_a_context_are_left_early():
             x = x + 1
         return x
 
+    def first(x, n: int):
+        if n == 2:
+            return x
+        for i in range(4):
+            with torch.no_grad():
+                if i == n:
+                    continue
+            x = x + 1
+        return x
+
     x = torch.ones(2, requires_grad=True)
-    for f in (returns, breaks, continues):
+    for f in (returns, breaks, continues, first):
         script = torch.jit.script(f)
         for n in (0, 2, 3, 5, 20):
             a, b = script(x, n), f(x, n)
@@ -382,7 +392,7 @@ def nesting(x) -> list[list[torch.Tensor]]:
 
 
 @torch.jit.script
-def perhaps(x) -> Optional[torch.Tensor]:
+def perhaps(x) -> Optional[torch.Tensor]:  # noqa: UP045
     return x + 1
 
 

@@ -14,8 +14,8 @@ func transformExits(g *ir.Graph) {
 	wrapEnterExit(g.Block())
 	newExitTransformer(g, "prim::LoopContinuation").block(g.Block())
 	newExitTransformer(g, "prim::ReturnStmt").block(g.Block())
+	unwrapEnterExit(g.Block()) // before ifs are copied: whether control has left is computed in the body of a prim::With and used behind it
 	inlineConsecutiveIfs(g.Block())
-	unwrapEnterExit(g.Block())
 }
 
 // exitStatus says whether a block is left by an exit.
