@@ -127,7 +127,7 @@ def test_strings_are_searched_and_centred_as_in_python():
     def texts(s: str, part: str, start: int, end: int) -> tuple[str, list[str], list[int], list[bool]]:
         return (
             s.center(end, "*"),
-            s.split(None, start),
+            s.split(None),
             [s.find(part, start, end), s.rfind(part, start, end), s.count(part, start, end)],
             [s.startswith(part, start, end), s.endswith(part, start, end)],
         )

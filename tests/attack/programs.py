@@ -162,9 +162,9 @@ class Part:
             return f"internal error: {str(error)[:300]}" if "internal error" in str(error) else None
 
     def run_python(self, text: str) -> str | None:
-        from typing import Dict, List  # noqa: UP035  the programs' names
+        from typing import Dict, List  # noqa: UP035 the programs have these names
 
-        scope = {"torch": torch, "List": List, "Dict": Dict, "__name__": "programs"}
+        scope = {"torch": torch, "List": List, "Dict": Dict, "__name__": "programs"}  # noqa: UP006
         exec(text, scope)
         compiled = torch.jit.CompilationUnit(text).f
         expected = error = None

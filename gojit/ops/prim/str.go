@@ -397,7 +397,7 @@ func pieces(splits int64) int {
 func splitBlanks(s string, limit int64) []string {
 	blank := func(r rune) bool { return r < 128 && isSpace(byte(r)) }
 	var parts []string
-	s = strings.TrimLeftFunc(s, blank)
+	s = strings.TrimFunc(s, blank) // as in PyTorch, at the end too
 	for s != "" {
 		i := strings.IndexFunc(s, blank)
 		if i < 0 || limit >= 0 && int64(len(parts)) == limit {
