@@ -227,9 +227,38 @@ func plainValue(w *word) (value.Value, error) {
 	case kindHandle:
 		return handleValue(w)
 	case kindObject:
-		return value.OfCapsule(&value.Capsule{Kind: "object", Content: w.object()}), nil
+		return objectValue(w.object())
 	}
 	return value.None, typeErrorf("a %s cannot be used as a value of a program", w.kindName())
+}
+
+// objectValue converts a Python object by what it is: a member of an enumeration, an instance of a script class, a number of a
+// class of its own; others stay objects that a program only passes on.
+func objectValue(o *object) (v value.Value, err error) {
+	v = value.OfCapsule(&value.Capsule{Kind: "object", Content: o})
+	err = host.invoke("typed_value", 1, func(out *writer) { out.object(o) }, func(answer *word) (err error) {
+		if !answer.isSequence() { // the object has no type
+			return nil
+		}
+		first := answer.after(1)
+		second := first.next()
+		if first.kind() == kindNone {
+			v = value.Int(second.int())
+			return nil
+		}
+		switch t := program.Type(first.text()).(type) {
+		case *types.Enum:
+			if i := t.MemberIndex(second.text()); i >= 0 {
+				v = value.OfEnum(&value.Enum{Type: t, Index: i})
+			}
+		case *types.Class:
+			if x, ok, _ := programObject(second, t); ok {
+				v = x
+			}
+		}
+		return nil
+	})
+	return v, err
 }
 
 func handleValue(w *word) (value.Value, error) {

@@ -338,7 +338,11 @@ func (h *thread) runGiven(k *namedOperator, given []trace.Given, self value.Valu
 	}
 	all := h.values[begin:len(h.values):len(h.values)]
 	in, out := all[:len(s.Arguments)], all[len(s.Arguments):]
-	if err := h.mode.Run(k.op, in, out); err != nil {
+	in, err := h.castTraced(k.op, in)
+	if err == nil {
+		err = h.mode.Run(k.op, in, out)
+	}
+	if err != nil {
 		return value.None, err
 	}
 	return out[0], h.record(k.op, in, out, given...)

@@ -321,6 +321,13 @@ func (v *overload) run(c *call) error {
 			}
 		}
 	}
+	if c.thread.recorder != nil {
+		cast, err := c.thread.castTraced(v.op, args)
+		if err != nil {
+			return err
+		}
+		args = cast
+	}
 	if err := c.runOperator(v.perform, args, out); err != nil {
 		return err
 	}

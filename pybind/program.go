@@ -372,6 +372,11 @@ func futureWait(c *call) error {
 	if err != nil {
 		return err
 	}
+	if r := c.thread.recorder; r != nil {
+		if err := r.Wait(f, result); err != nil {
+			return err
+		}
+	}
 	return c.keptValue(result) // the future holds it
 }
 

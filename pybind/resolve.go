@@ -232,7 +232,11 @@ func enumMemberAnswer(w []*word) (frontend.SugaredValue, error) {
 	if !ok {
 		return nil, runtimeErrorf("torchjit.jit._resolve named the enum %q, which is not defined", w[0].text())
 	}
-	return frontend.NewConstant(value.OfEnum(&value.Enum{Type: t, Index: t.MemberIndex(w[1].text())})), nil
+	i := t.MemberIndex(w[1].text())
+	if i < 0 {
+		return nil, runtimeErrorf("%s is several members of the enumeration %s, which programs cannot hold", w[1].text(), t.Name)
+	}
+	return frontend.NewConstant(value.OfEnum(&value.Enum{Type: t, Index: i})), nil
 }
 
 func overloadsAnswer(w []*word) (frontend.SugaredValue, error) {

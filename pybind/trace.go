@@ -125,6 +125,16 @@ func (h *thread) record(op *ops.Operator, args, out []value.Value, given ...trac
 	return h.recorder.Record(op, args, out, given...)
 }
 
+// castTraced returns the arguments of an operator as an autocast has them, where a trace is being recorded: the trace has the casts.
+func (h *thread) castTraced(op *ops.Operator, args []value.Value) ([]value.Value, error) {
+	if h.recorder == nil || !h.mode.IsCasting() {
+		return args, nil
+	}
+	return h.mode.CastBy(op, args, func(v value.Value, to tensor.DType) (value.Value, error) {
+		return h.run(opToDtype, v, value.Int(int64(to)), value.Bool(false), value.Bool(false), value.None)
+	})
+}
+
 // keepTensors says of tensors that a trace has them: those that no operator of it made become
 // constants of the graph.
 func keepTensors(vs []value.Value) {

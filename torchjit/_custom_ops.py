@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torchjit as torch
-from torchjit import _native
 
 _SIMPLE = {int: "SymInt", float: "float", bool: "bool", str: "str", complex: "Scalar"}
 
@@ -101,16 +100,20 @@ class CustomOpDef:
 
     def register_fake(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Gives the rule that tells the results' shapes: fn of tensors without elements."""
-        _native.implement_operator(self._qualname, fn, "Meta")
+        from torchjit.library import implement
+
+        implement(self._qualname, fn, "Meta")
         return fn
 
     def register_kernel(self, device_types: Any, fn: Callable[..., Any] | None = None, /) -> Any:
         """Gives the function for tensors of a device. Those of the CPU are the ones here."""
         kinds = [device_types] if device_types is None or isinstance(device_types, str) else list(device_types)
 
+        from torchjit.library import implement
+
         def register(f: Callable[..., Any]) -> Callable[..., Any]:
             if None in kinds or "cpu" in kinds:
-                _native.implement_operator(self._qualname, f, "CPU")
+                implement(self._qualname, f, "CPU")
             return f
 
         return register if fn is None else register(fn)

@@ -54,7 +54,12 @@ def named_tuple(name: str, fields: list[str]) -> type:
     import collections
 
     short = name.rpartition(".")[2]
-    return _known_classes.get(name) or collections.namedtuple(short, fields)
+    found = _known_classes.get(name)
+    if found is None or getattr(found, "_fields", None) != tuple(fields):  # a loaded program's class may have been defined again since
+        module = name.removesuffix(short)
+        again = [c for n, c in _known_classes.items() if n.endswith("." + short) and n.startswith(module) and getattr(c, "_fields", None) == tuple(fields)]
+        found = again[-1] if again else collections.namedtuple(short, fields)
+    return found
 
 
 def enum(name: str) -> type:
@@ -157,6 +162,26 @@ def enum_member(obj: Any, enum_name: str) -> str | None:
 
         return obj.name if isinstance(obj, enum.Enum) and qualified_name(type(obj)) == enum_name else None
     return obj.name if known is type(obj) else None
+
+
+def typed_value(obj: Any) -> tuple[str | None, Any] | None:
+    """What an object that stands for any type is to programs: the name of an enumeration and its member's, that of a script class
+    and the object, None and a number; None where programs know nothing of it.
+    """
+    import enum
+
+    if "torchjit.jit._resolve" not in sys.modules:
+        return None
+    from torchjit.jit import _resolve
+
+    if isinstance(obj, int):
+        return None, int(obj)
+    if isinstance(obj, enum.Enum):
+        try:
+            return _resolve.enum_name(type(obj)), obj.name or ""
+        except (RuntimeError, ValueError):
+            return None
+    return _resolve.script_class_of(obj)
 
 
 # Files of this package whose functions stand for functions of PyTorch's library: a program that is

@@ -20,6 +20,30 @@ from torchjit import _native
 _reserved = ("prim",)
 
 
+def _keyword_only(name: str) -> tuple[int, list[str]]:
+    """How many arguments of an operator, "ns::name.overload", are positional, and the names of those that are not."""
+    from torchjit import _C
+
+    base, _, overload = name.partition(".")
+    for schema in _C._jit_get_schemas_for_operator(base):
+        if schema.overload_name == ("" if overload == "default" else overload):
+            names = [a.name for a in schema.arguments if a.kwarg_only]
+            return len(schema.arguments) - len(names), names
+    return 0, []
+
+
+def implement(name: str, fn: Callable[..., Any], key: str) -> None:
+    """Gives an operator a Python function, which gets the operator's keyword-only arguments by keyword."""
+    count, names = _keyword_only(name)
+    run = fn
+    if names:
+
+        def run(*args: Any) -> Any:
+            return fn(*args[:count], **dict(zip(names, args[count:], strict=True)))
+
+    _native.implement_operator(name, run, key)
+
+
 class Library:
     """Adds operators to a namespace ("DEF" or "FRAGMENT"), or implementations to operators that are there ("IMPL").
 
@@ -68,7 +92,7 @@ class Library:
                 f"This is not allowed since there's already a kernel registered from python overriding {op_name}'s behavior for {key} "
                 f"dispatch key and {self.ns} namespace."
             )
-        _native.implement_operator(name, fn, key)
+        implement(name, fn, key)
         self._implemented.add((name, key))
 
 
@@ -96,7 +120,8 @@ def define(lib: Library, schema: str, alias_analysis: str = "") -> Callable[[Any
 def register_autograd(op: str, backward: Callable[..., Any], *, setup_context: Callable[..., Any] | None = None) -> None:
     """Gives an operator, "ns::name", a derivative.
 
-    backward(ctx, *grads) returns the gradients of the arguments; setup_context(ctx, inputs, output) keeps what it needs.
+    backward(ctx, *grads) returns the gradients of the positional arguments; setup_context(ctx, inputs, output) keeps what it needs.
+    It has a parameter keyword_only_inputs, a dictionary, where the operator has keyword-only arguments.
     """
     from torchjit.autograd import Function
     from torchjit.autograd.grad_mode import no_grad
@@ -106,14 +131,24 @@ def register_autograd(op: str, backward: Callable[..., Any], *, setup_context: C
     if run is None:
         raise RuntimeError(f"There is no schema for the operator {op}")
 
+    count, names = _keyword_only(op)
+
     def forward(ctx: Any, *args: Any) -> Any:
+        inputs, keywords = args[:count], dict(zip(names, args[count:], strict=True))
         with no_grad():
-            output = run(*args)
+            output = run(*inputs, **keywords)
         if setup_context is not None:
-            setup_context(ctx, args, output)
+            known = {"keyword_only_inputs": keywords} if names else {}
+            setup_context(ctx=ctx, inputs=inputs, output=output, **known)
         return output
 
-    made = type(re.sub(r"\W", "_", name), (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+    def gradients(ctx: Any, *grads: Any) -> Any:
+        found = backward(ctx, *grads)
+        if not names:
+            return found
+        return (*(found if isinstance(found, tuple) else (found,)), *[None] * len(names))
+
+    made = type(re.sub(r"\W", "_", name), (Function,), {"forward": staticmethod(forward), "backward": staticmethod(gradients)})
     _native.implement_operator(op, lambda *args: made.apply(*args), "Autograd")
 
 
@@ -122,7 +157,7 @@ def register_fake(op: Any, fn: Callable[..., Any] | None = None, /, *, lib: Libr
     name = getattr(op, "_qualname", op if isinstance(op, str) else str(getattr(op, "_qualified_op_name", op)))
 
     def register(f: Callable[..., Any]) -> Callable[..., Any]:
-        _native.implement_operator(name, f, "Meta")
+        implement(name, f, "Meta")
         return f
 
     return register if fn is None else register(fn)

@@ -1,6 +1,7 @@
 package autograd
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -124,6 +125,34 @@ func (m *Mode) runCast(op *ops.Operator, args, out []value.Value) error {
 		args = cast
 	}
 	return m.Run(op, args, out)
+}
+
+// CastBy returns the arguments of an operator as an enabled autocast has them, each tensor that is not of its type converted by
+// convert, the last first. A trace records what convert does.
+func (m *Mode) CastBy(op *ops.Operator, args []value.Value, convert func(v value.Value, to tensor.DType) (value.Value, error)) ([]value.Value, error) {
+	if !m.IsCasting() {
+		return args, nil
+	}
+	to := m.casting.target(castPolicies[op.Name], args)
+	if !to.Valid() {
+		return args, nil
+	}
+	var cast func(vs []value.Value) ([]value.Value, error)
+	cast = func(vs []value.Value) (made []value.Value, err error) {
+		made = slices.Clone(vs)
+		for i := len(vs) - 1; i >= 0 && err == nil; i-- {
+			switch v := vs[i]; {
+			case v.IsTensor() && isCastable(v.Tensor()) && v.Tensor().DType() != to:
+				made[i], err = convert(v, to)
+			case v.Kind() == value.KindList && len(v.List().Items) > 0 && v.List().Items[0].IsTensor():
+				var items []value.Value
+				items, err = cast(v.List().Items)
+				made[i] = value.OfList(value.NewList(v.List().Elem, items...))
+			}
+		}
+		return made, err
+	}
+	return cast(args)
 }
 
 // target returns the type that tensors are cast to.

@@ -183,6 +183,11 @@ func (e *emitter) emitSpecialForm(form string, call syntax.Apply, hint types.Typ
 		if len(call.Inputs()) == 0 {
 			fail(call.Range, "zip expected at least 1 arguments, got 0")
 		}
+		for _, a := range call.Attributes() {
+			if a.Name().Name() != "strict" || a.Value().Kind != syntax.KindFalse {
+				fail(call.Range, "zip stops at the shortest of its arguments: it takes no keyword argument but strict=False")
+			}
+		}
 		tree := &iterableTree{notFirstClass: "iterabletree"}
 		for _, x := range call.Inputs() {
 			tree.add(call.Range, e.emitSugared(x, 1, nil).Iter(e, call.Range))
@@ -216,6 +221,9 @@ func (e *emitter) emitAnnotate(call syntax.Apply) *ir.Value {
 }
 
 func (e *emitter) emitGetAttr(call syntax.Apply) SugaredValue {
+	if len(call.Attributes()) > 0 {
+		fail(call.Range, "getattr takes no keyword arguments")
+	}
 	n := len(call.Inputs())
 	if n != 2 && n != 3 {
 		fail(call.Range, "getattr expects 2 or 3 arguments but found %d", n)
@@ -270,9 +278,19 @@ func (e *emitter) emitEnumerate(call syntax.Apply) SugaredValue {
 	if len(inputs) > 2 {
 		fail(at, "enumerate expected at most 2 arguments, got %d", len(inputs))
 	}
+	start := inputs[1:]
+	for _, a := range call.Attributes() {
+		if a.Name().Name() != "start" {
+			fail(at, "enumerate() got an unexpected keyword argument '%s'", a.Name().Name())
+		}
+		if len(start) > 0 {
+			fail(at, "argument for enumerate() given by name ('start') and position (2)")
+		}
+		start = []syntax.Expr{a.Value()}
+	}
 	var bounds []*ir.Value
-	if len(inputs) == 2 {
-		bounds = append(bounds, e.emitSugared(inputs[1], 1, nil).AsValue(e, at))
+	if len(start) == 1 {
+		bounds = append(bounds, e.emitSugared(start[0], 1, nil).AsValue(e, at))
 	}
 	bounds = append(bounds, e.intConstant(1<<63-1, at))
 	iterable := e.emitSugared(inputs[0], 1, nil).Iter(e, at)
@@ -287,6 +305,9 @@ func (e *emitter) emitEnumerate(call syntax.Apply) SugaredValue {
 }
 
 func (e *emitter) emitListCall(call syntax.Apply, hint types.Type) SugaredValue {
+	if len(call.Attributes()) > 0 {
+		fail(call.Range, "list takes no keyword arguments")
+	}
 	if len(call.Inputs()) == 0 {
 		elem := types.Tensor
 		if hint != nil {

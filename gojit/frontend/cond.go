@@ -286,7 +286,13 @@ func (e *emitter) emitIfElse(at source.Range, c condition, yes, no []syntax.Stmt
 	if e.exits[yesBlock] && e.exits[noBlock] {
 		e.exits[n.Block()] = true
 	}
-	for _, name := range e.assignedByIf(at, yesEnv, noEnv) {
+	assigned := e.assignedByIf(at, yesEnv, noEnv)
+	for _, branch := range []*environment{yesEnv, noEnv} {
+		if !e.exits[branch.block] {
+			e.env.removeAll(branch.removed)
+		}
+	}
+	for _, name := range assigned {
 		e.mergeVariable(at, name, yesEnv, noEnv)
 	}
 }

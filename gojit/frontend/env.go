@@ -115,6 +115,25 @@ func (v *environment) knows(name string) bool {
 	return false
 }
 
+// remove ends a variable: del x.
+func (v *environment) remove(name string) {
+	delete(v.stored, name)
+	delete(v.sugared, name)
+	if v.removed == nil {
+		v.removed = map[string]bool{}
+	}
+	v.removed[name] = true
+}
+
+// removeAll ends the variables that a block inside ended: behind it nothing says whether they are there.
+func (v *environment) removeAll(names map[string]bool) {
+	for _, name := range sortedKeys(names) {
+		if v.knows(name) {
+			v.remove(name)
+		}
+	}
+}
+
 func (v *environment) findInParent(name string) SugaredValue {
 	if v.parent == nil {
 		return nil

@@ -14,8 +14,8 @@ func transformExits(g *ir.Graph) {
 	wrapEnterExit(g.Block())
 	newExitTransformer(g, "prim::LoopContinuation").block(g.Block())
 	newExitTransformer(g, "prim::ReturnStmt").block(g.Block())
+	unwrapEnterExit(g.Block()) // before ifs are copied: whether control has left is computed in the body of a prim::With and used behind it
 	inlineConsecutiveIfs(g.Block())
-	unwrapEnterExit(g.Block())
 }
 
 // exitStatus says whether a block is left by an exit.
@@ -355,8 +355,44 @@ func wrapEnterExit(b *ir.Block) {
 		}
 		end.MoveBefore(tail.ReturnNode())
 		wrapEnterExit(body)
+		addWithOutputs(with, body)
 		n = with
 	}
+}
+
+// addWithOutputs makes the values that the body of a prim::With computes for what follows outputs of it: a guard in the body may
+// move what computes them.
+func addWithOutputs(with *ir.Node, body *ir.Block) {
+	for n := body.First(); n != nil; n = n.Next() {
+		for _, v := range n.Outputs() {
+			var outside []ir.Use
+			for _, use := range v.Uses() {
+				if !liesIn(use.User, body) {
+					outside = append(outside, use)
+				}
+			}
+			if len(outside) == 0 {
+				continue
+			}
+			body.AddOutput(v)
+			out := with.AddOutput().SetType(v.Type())
+			for _, use := range outside {
+				use.User.ReplaceInput(use.Index, out)
+			}
+		}
+	}
+}
+
+// liesIn reports whether a node is in a block or in one inside.
+func liesIn(n *ir.Node, b *ir.Block) bool {
+	for n != nil {
+		at := n.Block()
+		if at == b {
+			return true
+		}
+		n = at.Owner()
+	}
+	return false
 }
 
 func matchingExit(enter *ir.Node) *ir.Node {
@@ -383,6 +419,11 @@ func unwrapEnterExit(b *ir.Block) {
 		}
 		next := n.Next()
 		if n.Kind() == "prim::With" {
+			body := n.Blocks()[0]
+			for i, out := range n.Outputs() {
+				out.ReplaceAllUsesWith(body.Outputs()[i])
+			}
+			replaceOutputs(body, nil)
 			moveNodesBefore(n, n.Blocks()[0])
 			moveNodesBefore(n, n.Blocks()[1])
 			n.Destroy()

@@ -72,7 +72,8 @@ func (e *emitter) emitLoop(at source.Range, body func(), iterable SugaredValue, 
 	}
 	body()
 	e.g.SetInsertPoint(old)
-	e.popFrame()
+	removed := e.popFrame().removed
+	e.env.removeAll(removed)
 	e.loop = oldLoop
 }
 

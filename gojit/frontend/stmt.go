@@ -376,12 +376,7 @@ func (e *emitter) emitDelete(target syntax.Expr) {
 		if !e.env.knows(name) {
 			fail(target.Range, "undefined value %s", name)
 		}
-		delete(e.env.stored, name)
-		delete(e.env.sugared, name)
-		if e.env.removed == nil {
-			e.env.removed = map[string]bool{}
-		}
-		e.env.removed[name] = true
+		e.env.remove(name)
 	case syntax.KindSubscript:
 		s := syntax.AsSubscript(target)
 		if s.Subscripts()[0].Kind == syntax.KindSliceExpr {

@@ -30,7 +30,7 @@ func upgrade(g *ir.Graph, version int) {
 		switch {
 		case n.Kind() == "aten::full":
 			upgradeFull(n)
-		case version < divisionVersion && len(n.Inputs()) == 2 && n.Input(0).Type().Kind() == types.KindTensor:
+		case version < divisionVersion && isPlainDivision(n):
 			upgradeDivision(n)
 		}
 		g.SetInsertPoint(old)
@@ -52,7 +52,13 @@ func upgradeFull(n *ir.Node) {
 	n.ReplaceInput(1, fill.SetType(types.Float))
 }
 
-// upgradeDivision makes a division of integers drop the fraction.
+// isPlainDivision reports whether a division has no rounding mode. The others mean what they meant before.
+func isPlainDivision(n *ir.Node) bool {
+	o := n.Operator()
+	return o != nil && n.Input(0).Type().Kind() == types.KindTensor && o.Schema().ArgumentIndex("rounding_mode") < 0
+}
+
+// upgradeDivision makes a division of integers, into integers where it has an out=, drop the fraction.
 func upgradeDivision(n *ir.Node) {
 	g := n.Graph()
 	self, other := n.Input(0), n.Input(1)
@@ -69,6 +75,10 @@ func upgradeDivision(n *ir.Node) {
 		number := g.InsertNode(g.CreateIsInstance(other, []types.Type{types.Float}).SetRange(n.Range)).Output()
 		isFloat = test("aten::__or__", types.Bool, isFloat, number)
 	}
+	out := n.Inputs()[2:]
+	for _, o := range out {
+		isFloat = test("aten::__or__", types.Bool, isFloat, test("aten::is_floating_point", types.Bool, o))
+	}
 	branch := g.InsertNode(g.Create("prim::If", []*ir.Value{isFloat}, 1).SetRange(n.Range))
 	for i := range 2 {
 		b := branch.AddBlock()
@@ -77,6 +87,7 @@ func upgradeDivision(n *ir.Node) {
 		if i == 1 {
 			inputs = append(inputs, g.Constant(value.Str("trunc"), n.Range))
 		}
+		inputs = append(inputs, out...)
 		d := g.InsertNode(g.Create(n.Kind(), inputs, 1).SetRange(n.Range))
 		b.AddOutput(d.Output().SetType(n.Output().Type()))
 		g.SetInsertPoint(outer)

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"math"
 	"torchjit/gojit/ir"
 	"torchjit/gojit/kernel"
 	"torchjit/gojit/ops/prim"
@@ -86,7 +87,7 @@ var numericOperators = func() map[string]numericOperator {
 	m["aten::pow.int_to_int"] = numericOperator{operands: "ii", make: wholePower, fits: func(n *ir.Node) bool { return classOf(n.Output().Type()) == classInt }}
 	m["aten::gcd.int"] = numericOperator{operands: "ii", make: binary(kernel.Gcd)}
 	m["aten::Float.int"], m["aten::Int.float"] = numericOperator{operands: "i", make: to(tensor.Float64)}, numericOperator{operands: "f", make: to(tensor.Int64)}
-	m["aten::Float.Scalar"], m["aten::Int.Scalar"] = m["aten::Float.int"], m["aten::Int.float"] // of all numbers
+	m["aten::Float.Scalar"] = m["aten::Float.int"] // of all numbers
 	m["aten::Float.bool"], m["aten::Int.bool"] = numericOperator{operands: "b", make: to(tensor.Float64)}, numericOperator{operands: "b", make: to(tensor.Int64)}
 	m["aten::Bool.int"], m["aten::Bool.float"] = numericOperator{operands: "i", make: to(tensor.Bool)}, numericOperator{operands: "f", make: to(tensor.Bool)}
 	m["aten::div"] = numericOperator{operands: "if", make: floats(binary(kernel.Div))}
@@ -101,12 +102,16 @@ var numericOperators = func() map[string]numericOperator {
 	return m
 }()
 
-// rangeLength is the length of range(lo, hi, step) for a step above zero, where hi - lo does not overflow or the step is one.
+// rangeLength is the length of range(lo, hi, step) for a step above zero, where hi - lo does not overflow or the step is one; the
+// largest int where no int holds it.
 func rangeLength(t *translation, args []kernel.Value) kernel.Value {
 	lo, hi, step := args[0], args[1], args[2]
 	one := t.Const(tensor.Int64, tensor.Int(1))
 	last := t.Binary(kernel.Sub, t.Binary(kernel.Sub, hi, one), lo)
-	return t.Select(t.Binary(kernel.Lt, lo, hi), t.Binary(kernel.Add, one, t.Binary(kernel.FloorDiv, last, step)), t.Const(tensor.Int64, tensor.Int(0)))
+	zero := t.Const(tensor.Int64, tensor.Int(0))
+	length := t.Binary(kernel.Add, one, t.Binary(kernel.FloorDiv, last, step))
+	length = t.Select(t.Binary(kernel.Lt, zero, length), length, t.Const(tensor.Int64, tensor.Int(math.MaxInt64))) // where no int holds it
+	return t.Select(t.Binary(kernel.Lt, lo, hi), length, zero)
 }
 
 // power is a**b of floats, which fails for zero to a negative power.

@@ -16,6 +16,9 @@ var complexFunctions = map[Op]func(complex128) complex128{
 	Conj: cmplx.Conj,
 }
 
+// Complex returns a function of complex numbers.
+func Complex(op Op) func(complex128) complex128 { return complexFunctions[op] }
+
 // complexAbs is NaN where a part is.
 func complexAbs(c complex128) float64 {
 	if c != c {

@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -78,6 +79,9 @@ type freezer struct {
 // collect finds the methods that stay and notes the attributes that are to be preserved.
 func (f *freezer) collect() error {
 	names := []string{"forward"}
+	for i := 0; f.root.Class.FindMethod(fmt.Sprintf("forward__%d", i)) != nil; i++ { // a forward that is overloaded
+		names = append(names, fmt.Sprintf("forward__%d", i))
+	}
 	for _, name := range f.options.Preserved {
 		if f.root.Class.FindMethod(name) != nil {
 			if !slices.Contains(names, name) {
@@ -142,9 +146,10 @@ func (f *freezer) prepare(g *ir.Graph) {
 	eachFork(g, func(_ *ir.Node, inner *ir.Graph) { f.prepare(inner) })
 }
 
-// removeDetach has what uses a detached tensor use the tensor: nothing of a frozen module is trained.
+// removeDetach has what uses a detached attribute use the attribute: nothing of a frozen module is trained. Gradients of inputs
+// still end where they are detached.
 func removeDetach(n *ir.Node) {
-	if n.Kind() == "aten::detach" {
+	if n.Kind() == "aten::detach" && n.Input(0).Node().Is("prim::GetAttr", "prim::Constant") {
 		n.Output().ReplaceAllUsesWith(n.Input(0))
 		n.Destroy()
 	}

@@ -35,6 +35,7 @@ type Recorder struct {
 	values  map[*tensor.Tensor]*ir.Value
 	objects map[*value.Object]*ir.Value  // the traced module and those in it
 	packed  map[*value.Capsule]*ir.Value // packed parameters of modules
+	futures map[*value.Future]*ir.Value  // what calls of compiled functions forked
 	self    *value.Object                // the traced module; nil where a function is traced
 	paths   map[string]*ir.Value         // what stands for "__module.a.weight" until the end
 	scopes  []string                     // of the modules whose forward is running
@@ -61,7 +62,8 @@ type Recorder struct {
 // no names.
 func NewRecorder(host Host) *Recorder {
 	return &Recorder{g: ir.NewGraph(), host: host, values: map[*tensor.Tensor]*ir.Value{}, objects: map[*value.Object]*ir.Value{}, packed: map[*value.Capsule]*ir.Value{},
-		paths: map[string]*ir.Value{}, given: map[*tensor.Tensor]*tensor.Tensor{}}
+		futures: map[*value.Future]*ir.Value{},
+		paths:   map[string]*ir.Value{}, given: map[*tensor.Tensor]*tensor.Tensor{}}
 }
 
 // TypeOf returns the type of a tensor with all that is known of it.
@@ -242,6 +244,9 @@ func (r *Recorder) valueOf(x value.Value, place source.Range) (*ir.Value, error)
 		return nil, source.Errorf(source.RuntimeError, source.Range{},
 			"Tried to trace <%s object at %p> but it is not part of the active trace. Modules that are called during a trace must be registered as submodules of the thing being traced.", x.Object().Class.Name, x.Object())
 	}
+	if x.Kind() == value.KindFuture && r.futures[x.Future()] != nil {
+		return r.futures[x.Future()], nil
+	}
 	if x.Kind() == value.KindCapsule && r.packed[x.Capsule()] != nil {
 		return r.packed[x.Capsule()], nil
 	}
@@ -306,6 +311,9 @@ func (r *Recorder) constantTensor(t *tensor.Tensor, place source.Range) *ir.Valu
 func (r *Recorder) setValue(x value.Value, v *ir.Value) {
 	switch x.Kind() {
 	case value.KindTensor:
+		if o, ok := v.Type().(*types.Optional); ok { // a call's result that is there this time
+			v = r.g.InsertNode(r.g.CreateUncheckedCast(v, o.Elem)).Output()
+		}
 		if !r.opaque {
 			v.SetType(withGrad(TypeOf(x.Tensor()), r.grad || x.Tensor().RequiresGrad()))
 		}
@@ -314,12 +322,14 @@ func (r *Recorder) setValue(x value.Value, v *ir.Value) {
 		r.objects[x.Object()] = v
 	case value.KindCapsule:
 		r.packed[x.Capsule()] = v
+	case value.KindFuture:
+		r.futures[x.Future()] = v
 	case value.KindTuple:
 		if t, ok := v.Type().(*types.Tuple); ok && len(t.Elems) == len(x.Tuple().Items) {
 			r.setValues(x.Tuple().Items, r.g.InsertNode(r.g.CreateTupleUnpack(v)))
 		}
 	case value.KindList:
-		if items := x.List().Items; len(items) > 0 && items[0].IsTensor() {
+		if items := x.List().Items; len(items) > 0 && isTraced(items[0]) {
 			r.setValues(items, r.g.InsertNode(r.g.CreateListUnpack(v, len(items))))
 		}
 	case value.KindDict:
@@ -334,6 +344,53 @@ func (r *Recorder) setValue(x value.Value, v *ir.Value) {
 	}
 }
 
+// isTraced reports whether a value is, or may hold, what a trace follows.
+func isTraced(v value.Value) bool {
+	switch v.Kind() {
+	case value.KindTensor, value.KindFuture, value.KindList, value.KindTuple, value.KindDict:
+		return true
+	}
+	return false
+}
+
+// checkTraced fails for the result of a call with a number or text in it: it would become a constant in silence.
+func checkTraced(v value.Value) error {
+	var items []value.Value
+	switch v.Kind() {
+	case value.KindBool, value.KindInt, value.KindFloat, value.KindComplex, value.KindString:
+		kinds := map[value.Kind]string{value.KindBool: "Bool", value.KindInt: "Int", value.KindFloat: "Double", value.KindComplex: "ComplexDouble", value.KindString: "String"}
+		return source.Errorf(source.RuntimeError, source.Range{}, "Tracer cannot set value trace for type %s. Supported types are tensor, tensor list, and tuple of tensors.", kinds[v.Kind()])
+	case value.KindList:
+		items = v.List().Items
+	case value.KindTuple:
+		items = v.Tuple().Items
+	case value.KindDict:
+		for _, item := range v.Dict().All {
+			items = append(items, item)
+		}
+	}
+	for _, item := range items {
+		if err := checkTraced(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Wait adds the wait for a future that a recorded call gave, and has given result.
+func (r *Recorder) Wait(f *value.Future, result value.Value) error {
+	future := r.futures[f]
+	if future == nil {
+		return nil
+	}
+	n := r.g.Create("aten::wait", []*ir.Value{future}, 1)
+	r.g.InsertNode(n)
+	r.opaque = true
+	r.setValue(result, n.Output().SetType(future.Type().(*types.Future).Elem))
+	r.opaque = false
+	return checkTraced(result)
+}
+
 func (r *Recorder) setValues(items []value.Value, unpack *ir.Node) {
 	for i, part := range unpack.Outputs() {
 		r.setValue(items[i], part)
@@ -343,6 +400,9 @@ func (r *Recorder) setValues(items []value.Value, unpack *ir.Node) {
 // Call adds the call of a compiled function or method that has run. It fails on a method of a
 // module that is not part of the traced one.
 func (r *Recorder) Call(f *ir.Function, args []value.Value, out value.Value) error {
+	if err := checkTraced(out); err != nil && !r.Exact {
+		return err
+	}
 	place := r.place()
 	inputs := make([]*ir.Value, 0, len(args)+1)
 	kind := "prim::CallMethod"

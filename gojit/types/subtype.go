@@ -39,6 +39,9 @@ func Equal(a, b Type) bool {
 		return x.Name == b.(*Var).Name
 	case *Function:
 		return x.Target == b.(*Function).Target
+	case *Enum: // a loaded program has a type of its own for the same enumeration
+		y := b.(*Enum)
+		return x.Name == y.Name && slices.EqualFunc(x.Members, y.Members, func(a, b EnumMember) bool { return a.Name == b.Name })
 	}
 	return false
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import types
 import typing
 import weakref
@@ -523,6 +524,8 @@ class RecursiveScriptModule(ScriptModule):
         forward = _native.module_method(self._c, "forward")
         if forward is not None:
             self.__dict__["forward"] = forward
+        elif overloads := list(_overloads_of_forward(self._c)):
+            self.__dict__["forward"] = _first_that_fits(overloads)
         original = self.__dict__["_original"]
         if original is None:
             return
@@ -687,6 +690,15 @@ for _name in ("register_backward_hook", "register_full_backward_hook"):
 def _hook(compiled: Any) -> Any:
     """A compiled hook as one that a Module calls with itself."""
     return lambda module, *shown: compiled(module._c, *shown)
+
+
+def _overloads_of_forward(module: Any) -> Iterator[Any]:
+    """The compiled methods that a forward with overloads stands for."""
+    for i in itertools.count():
+        method = _native.module_method(module, f"forward__{i}")
+        if method is None:
+            return
+        yield method
 
 
 def _first_that_fits(methods: list[Any]) -> Any:

@@ -188,7 +188,7 @@ def classify(obj: Any, constant: bool = False) -> tuple[Any, ...]:
     if found is not None:
         return found
     if isinstance(obj, enum.Enum):
-        return ("enum_member", enum_name(type(obj)), obj.name)
+        return ("enum_member", enum_name(type(obj)), obj.name or str(obj))
     if isinstance(obj, type):
         return _classify_class(obj)
     answer = _classify_module_instance(obj)
@@ -496,6 +496,12 @@ def enum_name(cls: type[enum.Enum]) -> str:
     name = _unique(cls)
     _native.define_enum(name, [member.name for member in cls], values)
     return name
+
+
+def script_class_of(obj: Any) -> tuple[str, Any] | None:
+    """The qualified name of the script class that an object is an instance of, with the object; None for other objects."""
+    name = _names.get(type(obj))
+    return None if name is None else (name, obj)
 
 
 def define_interface(cls: type, scope: Scope) -> str:

@@ -53,9 +53,17 @@ def _of_dispatching(data: Any, requires_grad: bool) -> Any:
 
 
 class Buffer(Tensor):
-    """A tensor that becomes a buffer of the module it is assigned to."""
+    """A tensor that becomes a buffer of the module it is assigned to; persistent: it is in the module's state_dict."""
 
     __torch_function__ = _disabled_torch_function_impl
+    persistent: bool
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Buffer:
+        data = Tensor() if data is None else data
+        made = _native.TensorBase.__new__(cls, data)
+        _native.tensor_set_requires_grad(made, data.requires_grad)
+        made.persistent = persistent
+        return made
 
 
 _SHAPELESS = (

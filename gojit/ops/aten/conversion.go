@@ -1,6 +1,8 @@
 package aten
 
 import (
+	"math"
+
 	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
@@ -172,6 +174,21 @@ func implicit(c call) tensor.Scalar {
 	return must(t.Item())
 }
 
+// whole is a tensor's number as an int: it has no imaginary part and lies in the range of ints.
+func whole(s tensor.Scalar) int64 {
+	s = realPart(s, "int64_t")
+	if !s.IsIntegral() {
+		check(s.Float64() >= math.MinInt64 && s.Float64() < -math.MinInt64, "value cannot be converted to type int64_t without overflow")
+	}
+	return s.Int64()
+}
+
+// realPart is a number that is converted to a real one, which must have no imaginary part.
+func realPart(s tensor.Scalar, as string) tensor.Scalar {
+	check(imag(s.Complex128()) == 0, "value cannot be converted to type %s without overflow", as)
+	return s
+}
+
 func complexOf(c call) value.Value {
 	return value.Complex(complex(floatOf(c.args[0]), floatOf(c.args[1])))
 }
@@ -254,15 +271,19 @@ var conversionFamily = append(casts(), []definition{
 	giving("prim::NumToTensor.bool", func(c call) *tensor.Tensor { return numToTensor(c.scalar(0)) }),
 	answering("item", func(c call) value.Value { return value.OfScalar(item(c)) }),
 	answering("_local_scalar_dense", func(c call) value.Value { return value.OfScalar(item(c)) }),
-	answering("Int.Tensor", func(c call) value.Value { return value.Int(item(c).Int64()) }),
-	answering("Float.Tensor", func(c call) value.Value { return value.Float(item(c).Float64()) }),
+	answering("Int.Tensor", func(c call) value.Value { return value.Int(whole(item(c))) }),
+	answering("Float.Tensor", func(c call) value.Value { return value.Float(realPart(item(c), "double").Float64()) }),
 	answering("Bool.Tensor", func(c call) value.Value {
 		t := c.tensor(0)
 		check(t.Numel() > 0, "Boolean value of Tensor with no values is ambiguous")
 		return value.Bool(truthOf(t))
 	}),
-	answering("IntImplicit", func(c call) value.Value { return value.Int(implicit(c).Int64()) }),
-	answering("FloatImplicit", func(c call) value.Value { return value.Float(implicit(c).Float64()) }),
+	answering("IntImplicit", func(c call) value.Value {
+		s, d := implicit(c), c.tensor(0).DType()
+		check(d.IsIntegral(), "Cannot input a tensor of type %s as an integral argument", d.CppName())
+		return value.Int(s.Int64())
+	}),
+	answering("FloatImplicit", func(c call) value.Value { return value.Float(realPart(implicit(c), "double").Float64()) }),
 	answering("ComplexImplicit", func(c call) value.Value { return value.Complex(implicit(c).Complex128()) }),
 	answering("ScalarImplicit", func(c call) value.Value { return value.OfScalar(implicit(c)) }),
 	answering("Complex.Tensor_Tensor", complexOf),

@@ -349,6 +349,7 @@ func withAlpha(plain, scaled *pointwise, swap bool) func(c call, dst *tensor.Ten
 		}
 		if !alpha.IsIntegral() {
 			common := plain.commonType(operands[:])
+			check(common.IsComplex() || alpha.Kind != tensor.ComplexScalar, "For non-complex input tensors, argument alpha must not be a complex number.")
 			check(common.IsFloating() || common.IsComplex(), "For integral input tensors, argument alpha must not be a floating point number.")
 		}
 		return scaled.run(dst, operands[:], alpha)

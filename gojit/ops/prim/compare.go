@@ -67,7 +67,7 @@ func Equal(a, b value.Value) bool {
 	case ka == value.KindDict:
 		return equalDicts(a.Dict(), b.Dict())
 	case ka == value.KindEnum:
-		return a.Enum().Type == b.Enum().Type && a.Enum().Index == b.Enum().Index
+		return types.Equal(a.Enum().Type, b.Enum().Type) && a.Enum().Index == b.Enum().Index
 	}
 	return a == b
 }

@@ -11,6 +11,9 @@
 package prim
 
 import (
+	"slices"
+	"strings"
+
 	"torchjit/gojit/ops"
 	"torchjit/gojit/source"
 	"torchjit/gojit/value"
@@ -26,16 +29,41 @@ func errorf(format string, args ...any) error {
 	return source.Errorf(source.RuntimeError, source.Range{}, format, args...)
 }
 
-// overloads returns an operator for each overload of a name; "" is the one without.
+// overloads returns an operator for each overload of a name; "" is the one without. Where none is for complex numbers, the overloads
+// for numbers of any type take none with an imaginary part.
 func overloads(base string, run ops.Operation, names ...string) []ops.Operator {
 	family := make([]ops.Operator, len(names))
+	real := !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "complex") })
 	for i, name := range names {
 		family[i] = ops.Operator{Name: base, Run: run}
+		if real && (name == "" || strings.HasPrefix(name, "Scalar")) {
+			family[i].Run = ofReals(base, run)
+		}
 		if name != "" {
 			family[i].Name += "." + name
 		}
 	}
 	return family
+}
+
+// ofReals is an operation on real numbers for arguments that may be complex ones: their imaginary parts must be zero.
+func ofReals(name string, run ops.Operation) ops.Operation {
+	as := "double"
+	if name == "aten::Int" {
+		as = "int"
+	}
+	return func(args, out []value.Value) error {
+		for i, v := range args {
+			if v.Kind() != value.KindComplex {
+				continue
+			}
+			if imag(v.Complex()) != 0 {
+				return errorf("value cannot be converted to type %s without overflow", as)
+			}
+			args[i] = value.Float(real(v.Complex()))
+		}
+		return run(args, out)
+	}
 }
 
 func join(families ...[]ops.Operator) (all []ops.Operator) {

@@ -380,6 +380,11 @@ func lessTensor(a, b *tensor.Tensor) (bool, error) {
 	return !isNaN(p) && !isNaN(q) && Compare(p, q) < 0, nil
 }
 
+// rangeLength is the number of steps that lie in a distance above zero: where no int holds it, the largest, which no loop comes to.
+func rangeLength(distance, step uint64) int64 {
+	return int64(min((distance-1)/step, math.MaxInt64-1) + 1)
+}
+
 // Ranges holds what loops over ranges need.
 var Ranges = join(
 	one("aten::__range_length", func(args, out []value.Value) error {
@@ -388,9 +393,9 @@ var Ranges = join(
 		case step == 0:
 			return errorf("range() arg 3 must not be zero")
 		case step > 0 && lo < hi:
-			out[0] = value.Int(1 + int64((uint64(hi)-uint64(lo)-1)/uint64(step)))
+			out[0] = value.Int(rangeLength(uint64(hi)-uint64(lo), uint64(step)))
 		case step < 0 && lo > hi:
-			out[0] = value.Int(1 + int64((uint64(lo)-uint64(hi)-1)/(-uint64(step))))
+			out[0] = value.Int(rangeLength(uint64(lo)-uint64(hi), -uint64(step)))
 		default:
 			out[0] = value.Int(0)
 		}

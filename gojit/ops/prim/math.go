@@ -11,17 +11,17 @@ import (
 
 // Math holds the functions of Python's math and cmath modules.
 var Math = join(
-	analytic("acos", kernel.Acos, cmplx.Acos), analytic("acosh", kernel.Acosh, cmplx.Acosh),
-	analytic("asin", kernel.Asin, cmplx.Asin), analytic("asinh", kernel.Asinh, cmplx.Asinh),
-	analytic("atan", kernel.Atan, cmplx.Atan), analytic("atanh", kernel.Atanh, cmplx.Atanh),
-	analytic("cos", kernel.Cos, cmplx.Cos), analytic("cosh", kernel.Cosh, cmplx.Cosh),
-	analytic("sin", kernel.Sin, cmplx.Sin), analytic("sinh", kernel.Sinh, cmplx.Sinh),
-	analytic("tan", kernel.Tan, cmplx.Tan), analytic("tanh", kernel.Tanh, cmplx.Tanh),
-	analytic("exp", kernel.Exp, cmplx.Exp), analytic("log", kernel.Log, cmplx.Log),
-	analytic("log10", kernel.Log10, cmplx.Log10),
+	analytic("acos", kernel.Acos, kernel.Complex(kernel.Acos)), analytic("acosh", kernel.Acosh, kernel.Complex(kernel.Acosh)),
+	analytic("asin", kernel.Asin, kernel.Complex(kernel.Asin)), analytic("asinh", kernel.Asinh, kernel.Complex(kernel.Asinh)),
+	analytic("atan", kernel.Atan, kernel.Complex(kernel.Atan)), analytic("atanh", kernel.Atanh, kernel.Complex(kernel.Atanh)),
+	analytic("cos", kernel.Cos, kernel.Complex(kernel.Cos)), analytic("cosh", kernel.Cosh, kernel.Complex(kernel.Cosh)),
+	analytic("sin", kernel.Sin, kernel.Complex(kernel.Sin)), analytic("sinh", kernel.Sinh, kernel.Complex(kernel.Sinh)),
+	analytic("tan", kernel.Tan, kernel.Complex(kernel.Tan)), analytic("tanh", kernel.Tanh, kernel.Complex(kernel.Tanh)),
+	analytic("exp", kernel.Exp, cmplx.Exp), analytic("log", kernel.Log, kernel.Complex(kernel.Log)),
+	analytic("log10", kernel.Log10, kernel.Complex(kernel.Log10)),
 	analytic("expm1", kernel.Expm1, nil), analytic("log1p", kernel.Log1p, nil),
 	analytic("erf", kernel.Erf, nil), analytic("erfc", kernel.Erfc, nil), analytic("lgamma", kernel.Lgamma, nil),
-	function("sqrt", math.Sqrt, cmplx.Sqrt),
+	function("sqrt", math.Sqrt, kernel.Complex(kernel.Sqrt)),
 	function("gamma", math.Gamma, nil),
 	function("fabs", math.Abs, nil),
 	function("degrees", func(x float64) float64 { return x * (180 / math.Pi) }, nil),
@@ -43,7 +43,7 @@ var Math = join(
 		out[0] = value.Complex(cmplx.Rect(asFloat(args[0]), asFloat(args[1])))
 		return nil
 	}, "Scalar_Scalar", "int", "float", "int_float", "float_int"),
-	overloads("aten::isnan", test(math.IsNaN, cmplx.IsNaN), "float", "complex"),
+	overloads("aten::isnan", test(math.IsNaN, func(c complex128) bool { return c != c }), "float", "complex"),
 	overloads("aten::isinf", test(func(f float64) bool { return math.IsInf(f, 0) }, cmplx.IsInf), "float", "complex"),
 	overloads("aten::isfinite", test(isFinite, func(c complex128) bool { return isFinite(real(c)) && isFinite(imag(c)) }), "float", "complex"),
 	one("aten::factorial.int", factorial),

@@ -72,18 +72,22 @@ var Strings = join(
 	one("aten::index.str", search(strings.Index, "ValueError: substring not found")),
 	one("aten::rindex", search(strings.LastIndex, "ValueError: substring not found")),
 	one("aten::count", func(args, out []value.Value) error {
-		part, _ := window(args)
-		out[0] = value.Int(int64(strings.Count(part, args[1].Str())))
+		part, _, ok := window(args)
+		found := 0
+		if ok {
+			found = strings.Count(part, args[1].Str())
+		}
+		out[0] = value.Int(int64(found))
 		return nil
 	}),
 	one("aten::startswith", func(args, out []value.Value) error {
-		part, _ := window(args)
-		out[0] = value.Bool(strings.HasPrefix(part, args[1].Str()))
+		part, _, ok := window(args)
+		out[0] = value.Bool(ok && strings.HasPrefix(part, args[1].Str()))
 		return nil
 	}),
 	one("aten::endswith", func(args, out []value.Value) error {
-		part, _ := window(args)
-		out[0] = value.Bool(strings.HasSuffix(part, args[1].Str()))
+		part, _, ok := window(args)
+		out[0] = value.Bool(ok && strings.HasSuffix(part, args[1].Str()))
 		return nil
 	}),
 
@@ -105,9 +109,9 @@ var Strings = join(
 		return nil
 	}),
 	one("aten::expandtabs", expandTabs),
-	one("aten::center", pad(func(missing int) int { return (missing + 1) / 2 })),
-	one("aten::ljust", pad(func(int) int { return 0 })),
-	one("aten::rjust", pad(func(missing int) int { return missing })),
+	one("aten::center", pad(centerLeft)),
+	one("aten::ljust", pad(func(_, _ int) int { return 0 })),
+	one("aten::rjust", pad(func(_, missing int) int { return missing })),
 	one("aten::zfill", func(args, out []value.Value) error {
 		s, width := args[0].Str(), args[1].Int()
 		sign := ""
@@ -264,8 +268,8 @@ func stringItem(args, out []value.Value) error {
 }
 
 // window returns the part of args[0] from start, args[2], to end, args[3], and where it begins. An
-// end of -1 is the end of the string.
-func window(args []value.Value) (part string, from int) {
+// end of -1 is the end of the string. ok is false where it begins behind its end or that of the string, so that not even "" is in it.
+func window(args []value.Value) (part string, from int, ok bool) {
 	s := args[0].Str()
 	n := int64(len(s))
 	clamp := func(i int64) int64 {
@@ -278,20 +282,20 @@ func window(args []value.Value) (part string, from int) {
 	if args[3].Int() != -1 {
 		end = clamp(args[3].Int())
 	}
-	if start >= end {
-		return "", int(start)
+	if start > end || args[2].Int() > n {
+		return "", 0, false
 	}
-	return s[start:end], int(start)
+	return s[start:end], int(start), true
 }
 
 // search makes a method that finds a part of a string. missing is the error where there is none;
 // "": the result is -1.
 func search(find func(s, part string) int, missing string) ops.Operation {
 	return func(args, out []value.Value) error {
-		part, from := window(args)
-		i := find(part, args[1].Str())
-		if args[2].Int() > int64(len(args[0].Str())) {
-			i = -1 // not even "" is found behind the end
+		part, from, ok := window(args)
+		i := -1
+		if ok {
+			i = find(part, args[1].Str())
 		}
 		if i < 0 && missing != "" {
 			return errorf("%s", missing)
@@ -331,8 +335,8 @@ func repeated(s string, n int64) (string, error) {
 }
 
 // pad makes a method that fills a string up to a width; left says how many of the missing
-// characters go to the left.
-func pad(left func(missing int) int) ops.Operation {
+// characters go to the left of a string of that length.
+func pad(left func(length, missing int) int) ops.Operation {
 	return func(args, out []value.Value) error {
 		s, fill := args[0].Str(), args[2].Str()
 		if len(fill) != 1 {
@@ -342,23 +346,14 @@ func pad(left func(missing int) int) ops.Operation {
 		if err != nil {
 			return err
 		}
-		n := left(len(padding))
-		if n > 0 && n < len(padding) {
-			n = centerLeft(len(s), len(padding))
-		}
+		n := left(len(s), len(padding))
 		out[0] = value.Str(padding[:n] + s + padding[n:])
 		return nil
 	}
 }
 
-// centerLeft splits the padding of a centred string: the odd character goes to the left where the
-// string itself is even.
-func centerLeft(length, missing int) int {
-	if length%2 == 0 {
-		return (missing + 1) / 2
-	}
-	return missing / 2
-}
+// centerLeft splits the padding of a centred string: the odd character goes to the left where the whole text has an odd length.
+func centerLeft(length, missing int) int { return missing/2 + missing&(length+missing)&1 }
 
 func expandTabs(args, out []value.Value) error {
 	size := args[1].Int()
@@ -402,7 +397,7 @@ func pieces(splits int64) int {
 func splitBlanks(s string, limit int64) []string {
 	blank := func(r rune) bool { return r < 128 && isSpace(byte(r)) }
 	var parts []string
-	s = strings.TrimFunc(s, blank)
+	s = strings.TrimFunc(s, blank) // as in PyTorch, at the end too
 	for s != "" {
 		i := strings.IndexFunc(s, blank)
 		if i < 0 || limit >= 0 && int64(len(parts)) == limit {

@@ -20,7 +20,19 @@ var Conversions = join(
 			out[0] = value.Int(args[0].Int())
 		}
 		return nil
-	}, "Scalar", "bool", "float"),
+	}, "bool", "float"),
+	one("aten::Int.Scalar", ofReals("aten::Int", func(args, out []value.Value) error {
+		if !args[0].IsFloat() {
+			out[0] = value.Int(args[0].Int())
+			return nil
+		}
+		f := args[0].Float()
+		if !(f >= math.MinInt64 && f < -math.MinInt64) {
+			return errorf("value cannot be converted to type int without overflow")
+		}
+		out[0] = value.Int(int64(f))
+		return nil
+	})),
 	one("aten::Int.str", parseInt),
 	overloads("aten::Float", onFloats1(func(f float64) float64 { return f }), "Scalar", "bool", "int"),
 	one("aten::Float.str", parseFloat),
@@ -61,6 +73,14 @@ var Conversions = join(
 	one("aten::oct", inBase(8, "0o")),
 	one("aten::bin", inBase(2, "0b")),
 )
+
+// pointed is the text of a float: a number that is an int has all its digits and a point, and zero no sign.
+func pointed(f float64) string {
+	if f == math.Trunc(f) && f >= math.MinInt64 && f < -math.MinInt64 {
+		return strconv.FormatInt(int64(f), 10) + "."
+	}
+	return decimal.Pointed(f, 17)
+}
 
 func inBase(base int, prefix string) ops.Operation {
 	return func(args, out []value.Value) error {
@@ -133,14 +153,16 @@ func display(b *strings.Builder, v value.Value) {
 	case value.KindInt:
 		b.WriteString(strconv.FormatInt(v.Int(), 10))
 	case value.KindFloat:
-		b.WriteString(decimal.Pointed(v.Float(), 17))
+		b.WriteString(pointed(v.Float()))
 	case value.KindComplex:
 		c := v.Complex()
-		b.WriteString(decimal.Pointed(real(c), 17))
-		if imag(c) >= 0 || math.IsNaN(imag(c)) {
+		b.WriteString(pointed(real(c)))
+		if imag(c) >= 0 {
 			b.WriteByte('+')
+		} else if math.IsNaN(imag(c)) {
+			b.WriteByte('-')
 		}
-		b.WriteString(decimal.Pointed(imag(c), 17) + "j")
+		b.WriteString(pointed(imag(c)) + "j")
 	case value.KindString:
 		b.WriteString(v.Str())
 	case value.KindDevice:

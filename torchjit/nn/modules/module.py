@@ -15,7 +15,7 @@ from torchjit.nn.modules._hooks import register_module_backward_hook as register
 from torchjit.nn.modules._hooks import register_module_forward_hook as register_module_forward_hook
 from torchjit.nn.modules._hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
 from torchjit.nn.modules._hooks import register_module_full_backward_hook as register_module_full_backward_hook
-from torchjit.nn.parameter import Parameter, is_lazy
+from torchjit.nn.parameter import Buffer, Parameter, is_lazy
 
 _EXTRA_STATE = "_extra_state"
 
@@ -167,6 +167,12 @@ class Module:
         if isinstance(value, Tensor) and isinstance(value, Parameter):
             self._forget(name, "_parameters")
             self.register_parameter(name, value)
+        elif isinstance(value, Buffer):
+            if "_buffers" not in state:
+                raise AttributeError("cannot assign buffers before Module.__init__() call")
+            self._forget(name, "_buffers")
+            state["_buffers"].pop(name, None)
+            self.register_buffer(name, value, value.persistent)
         elif isinstance(value, Module):
             if "_modules" not in state:
                 raise AttributeError("cannot assign module before Module.__init__() call")

@@ -2,6 +2,7 @@
 
 from typing import List, Optional
 
+import torchjit as torch
 from torchjit import Tensor
 from torchjit.nn import functional as F
 from torchjit.nn.modules.module import Module
@@ -181,6 +182,8 @@ class _AdaptiveMaxPoolNd(Module):
     def __init__(self, output_size, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size = output_size
+        if isinstance(output_size, (tuple, list)) and None in output_size:
+            self._open_size = [-1 if n is None else int(n) for n in output_size]  # for programs; -1 is the input's size
         self.return_indices = return_indices
 
     def extra_repr(self) -> str:
@@ -190,7 +193,7 @@ class _AdaptiveMaxPoolNd(Module):
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Maxima over a number of windows of lines."""
 
-    def forward(self, input: Tensor) -> Tensor:
+    def forward(self, input: Tensor):
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
@@ -198,6 +201,10 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Maxima over a number of windows of planes."""
 
     def forward(self, input: Tensor):
+        if torch.jit.is_scripting():
+            if hasattr(self, "_open_size"):
+                size = [n if n >= 0 else input.size(i - 2) for i, n in enumerate(self._open_size)]
+                return F.adaptive_max_pool2d(input, size, self.return_indices)
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
@@ -207,6 +214,8 @@ class _AdaptiveAvgPoolNd(Module):
     def __init__(self, output_size) -> None:
         super().__init__()
         self.output_size = output_size
+        if isinstance(output_size, (tuple, list)) and None in output_size:
+            self._open_size = [-1 if n is None else int(n) for n in output_size]  # for programs; -1 is the input's size
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
@@ -223,6 +232,10 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """Means over a number of windows of planes."""
 
     def forward(self, input: Tensor) -> Tensor:
+        if torch.jit.is_scripting():
+            if hasattr(self, "_open_size"):
+                size = [n if n >= 0 else input.size(i - 2) for i, n in enumerate(self._open_size)]
+                return F.adaptive_avg_pool2d(input, size)
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
@@ -230,6 +243,10 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """Means over a number of windows of volumes."""
 
     def forward(self, input: Tensor) -> Tensor:
+        if torch.jit.is_scripting():
+            if hasattr(self, "_open_size"):
+                size = [n if n >= 0 else input.size(i - 3) for i, n in enumerate(self._open_size)]
+                return F.adaptive_avg_pool3d(input, size)
         return F.adaptive_avg_pool3d(input, self.output_size)
 
 
@@ -287,12 +304,18 @@ class AdaptiveMaxPool3d(Module):
     def __init__(self, output_size, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size = output_size
+        if isinstance(output_size, (tuple, list)) and None in output_size:
+            self._open_size = [-1 if n is None else int(n) for n in output_size]  # for programs; -1 is the input's size
         self.return_indices = return_indices
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
 
     def forward(self, input: Tensor):
+        if torch.jit.is_scripting():
+            if hasattr(self, "_open_size"):
+                size = [n if n >= 0 else input.size(i - 3) for i, n in enumerate(self._open_size)]
+                return F.adaptive_max_pool3d(input, size, self.return_indices)
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 

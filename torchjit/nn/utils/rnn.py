@@ -71,19 +71,34 @@ def bind(optional, fn):
     return None if optional is None else fn(optional)
 
 
-def _packed_sequence_init_args(data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
-    """The fields of a PackedSequence; data and batch_sizes may come as one pair. The two permutations undo each other."""
+def _packed_sequence_init_args(
+    data: Tensor, batch_sizes: Optional[Tensor] = None, sorted_indices: Optional[Tensor] = None, unsorted_indices: Optional[Tensor] = None
+) -> Tuple[Tensor, Tensor, Optional[Tensor], Optional[Tensor]]:
+    """The fields of a PackedSequence; in Python, data and batch_sizes may come as one pair. The two permutations undo each other."""
     if unsorted_indices is None:
         unsorted_indices = invert_permutation(sorted_indices)
     if batch_sizes is None:
-        assert isinstance(data, (list, tuple))
-        assert len(data) == 2
-        data, batch_sizes = data
+        if torch.jit.is_scripting():
+            raise AssertionError("a packed sequence has batch sizes")
+        return _pair_fields(data, sorted_indices, unsorted_indices)
     return data, batch_sizes, sorted_indices, unsorted_indices
 
 
-def _packed_sequence_init(data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
-    """A PackedSequence."""
+@torch.jit.unused
+def _pair_fields(
+    pair: Tensor, sorted_indices: Optional[Tensor], unsorted_indices: Optional[Tensor]
+) -> Tuple[Tensor, Tensor, Optional[Tensor], Optional[Tensor]]:
+    assert isinstance(pair, (list, tuple))
+    assert len(pair) == 2
+    data, batch_sizes = pair
+    return data, batch_sizes, sorted_indices, unsorted_indices
+
+
+def _packed_sequence_init(
+    data: Tensor, batch_sizes: Optional[Tensor] = None, sorted_indices: Optional[Tensor] = None, unsorted_indices: Optional[Tensor] = None
+) -> PackedSequence:
+    """A PackedSequence. A script makes the class of its fields alone, without __new__, so that scripts call this instead."""
+    data, batch_sizes, sorted_indices, unsorted_indices = _packed_sequence_init_args(data, batch_sizes, sorted_indices, unsorted_indices)
     return PackedSequence(data, batch_sizes, sorted_indices, unsorted_indices)
 
 
@@ -107,7 +122,7 @@ def pack_padded_sequence(
         lengths, sorted_indices = torch.sort(lengths, descending=True)
         input = input.index_select(0 if batch_first else 1, sorted_indices)
     data, batch_sizes = torch._pack_padded_sequence(input, lengths, batch_first)
-    return PackedSequence(data, batch_sizes, sorted_indices, None)
+    return _packed_sequence_init(data, batch_sizes, sorted_indices, None)
 
 
 def pad_packed_sequence(

@@ -1,0 +1,295 @@
+"""Every module of torch.nn and every function of torch.nn.functional gives the same in every way of running it."""
+
+import copy
+import io
+import linecache
+import re
+import threading
+import warnings
+
+import pytest
+import ways
+
+import torchjit as torch
+from torchjit import nn
+from torchjit.nn import functional as F
+
+
+def r(*sizes):
+    return torch.randn(*sizes)
+
+
+def u(*sizes):
+    return torch.rand(*sizes) * 0.8 + 0.1
+
+
+def i(limit, *sizes):
+    return torch.randint(0, limit, sizes)
+
+
+SCOPE = {"torch": torch, "nn": nn, "F": F, "r": r, "u": u, "i": i}
+
+
+def leaves(x):
+    """The tensors and other values of nested containers, in order."""
+    if isinstance(x, (tuple, list)):
+        return [leaf for item in x for leaf in leaves(item)]
+    return [x]
+
+
+def copied(arguments):
+    """The arguments with tensors of their own, of which the floating point ones want gradients."""
+
+    def one(x):
+        if isinstance(x, tuple):
+            return tuple(one(item) for item in x)
+        return x.detach().clone().requires_grad_(x.is_floating_point()) if isinstance(x, torch.Tensor) else x
+
+    return tuple(one(x) for x in arguments)
+
+
+class Outcome:
+    """What a call gave: results, gradients of the inputs, and the inputs behind it; or the class of its error."""
+
+    def __init__(self, run, arguments, gradients=True):
+        arguments = copied(arguments)
+        torch.manual_seed(3)
+        self.error = self.grads = None
+        self.results = []
+        try:
+            result = run(*arguments)
+        except Exception as error:
+            self.error = error
+            return
+        self.results = leaves(result)
+        wanted = [t for t in self.results if isinstance(t, torch.Tensor) and t.requires_grad]
+        self.facts = [(t.dtype, tuple(t.shape), t.stride(), t.requires_grad) if isinstance(t, torch.Tensor) else type(t) for t in self.results]
+        inputs = [t for t in leaves(arguments) if isinstance(t, torch.Tensor)]
+        wanting = [t for t in inputs if t.requires_grad]
+        if gradients and wanted and wanting:
+            self.grads = list(torch.autograd.grad(sum((t * t).sum() for t in wanted), wanting, allow_unused=True))
+        self.inputs = inputs
+
+    def difference(self, other, exact=True, requires_grad=True):
+        """How another outcome differs from this one, None where it does not."""
+        if self.error is not None or other.error is not None:
+            same = type(self.error).__mro__[:1] == type(other.error).__mro__[:1]
+            return None if same else f"error {other.error!r}, not {self.error!r}"[:400]
+        drop = (lambda f: f[:3] if isinstance(f, tuple) else f) if not requires_grad else (lambda f: f)
+        if list(map(drop, self.facts)) != list(map(drop, other.facts)):
+            return f"types, sizes, strides or requires_grad {other.facts}, not {self.facts}"
+        pairs = [("results", self.results, other.results), ("inputs", self.inputs, other.inputs)]
+        if self.grads is not None and other.grads is not None:
+            pairs.append(("gradients", self.grads, other.grads))
+        for what, mine, theirs in pairs:
+            for a, b in zip(mine, theirs, strict=True):
+                if not equal(a, b, exact):
+                    return f"{what} {b}, not {a}"[:400]
+        return None
+
+
+def equal(a, b, exact):
+    if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
+        return a is b or a == b
+    a, b = a.detach(), b.detach()
+    return torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)) if exact else torch.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+def saved(program, lite=False):
+    """A program as it comes back from an archive."""
+    if lite:
+        from torchjit.jit import mobile
+
+        return mobile._load_for_lite_interpreter(io.BytesIO(program._save_to_buffer_for_lite_interpreter()))
+    buffer = io.BytesIO()
+    torch.jit.save(program, buffer)
+    buffer.seek(0)
+    return torch.jit.load(buffer)
+
+
+def in_threads(program):
+    """Runs a program in two threads at once and gives the second's result."""
+
+    def run(*arguments):
+        found = []
+        others = copied(arguments)
+        one = threading.Thread(target=lambda: [program(*others) for _ in range(3)])
+        one.start()
+        found.append(program(*arguments))
+        one.join()
+        return found[0]
+
+    return run
+
+
+def without_grad(program):
+    def run(*arguments):
+        with torch.no_grad():
+            return program(*arguments)
+
+    return run
+
+
+def in_inference_mode(program):
+    def run(*arguments):
+        with torch.inference_mode():
+            return [t.clone() if isinstance(t, torch.Tensor) else t for t in leaves(program(*arguments))]
+
+    return run
+
+
+def profiled(program):
+    """Runs a program under the profiling executor, often enough that it is specialized, and gives the last result."""
+
+    def run(*arguments):
+        old = torch._C._jit_set_profiling_executor(True)
+        try:
+            for _ in range(3):
+                program(*copied(arguments))
+            torch.manual_seed(3)
+            return program(*arguments)
+        finally:
+            torch._C._jit_set_profiling_executor(old)
+
+    return run
+
+
+def unfused(program):
+    def run(*arguments):
+        with torch.jit.fuser("fuser0"):
+            return program(*arguments)
+
+    return run
+
+
+# In these ways an operator may round otherwise: weights are packed, products and sums are joined.
+ROUNDED = {"frozen", "optimized", "exported", "exported file", "profiled", "unfused"}
+
+
+def programs(module, arguments, random):
+    """The ways of running a module: pairs of a name and what makes the program."""
+    made = {}
+
+    def script():
+        if "script" not in made:
+            made["script"] = torch.jit.script(copy.deepcopy(module))
+        return made["script"]
+
+    def trace():
+        if "trace" not in made:
+            made["trace"] = torch.jit.trace(copy.deepcopy(module), copied(arguments), check_trace=False)
+        return made["trace"]
+
+    def exported():
+        if "exported" not in made:
+            made["exported"] = torch.export.export(copy.deepcopy(module), arguments)
+        return made["exported"]
+
+    def exported_file():
+        buffer = io.BytesIO()
+        torch.export.save(exported(), buffer)
+        buffer.seek(0)
+        return torch.export.load(buffer).module()
+
+    yield "deepcopy", lambda: copy.deepcopy(module)
+    alone = module.training or random
+    if not alone:  # else random numbers and statistics are shared by the threads
+        yield "threads", lambda: in_threads(copy.deepcopy(module))
+        yield "script threads", lambda: in_threads(script())
+    yield "script", script
+    yield "script copy", lambda: copy.deepcopy(script())
+    yield "script loaded", lambda: saved(script())
+    yield "script lite", lambda: saved(script(), lite=True)
+    if not module.training:
+        yield "profiled", lambda: profiled(torch.jit.script(copy.deepcopy(module)))
+        yield "unfused", lambda: unfused(torch.jit.script(copy.deepcopy(module)))
+        yield "frozen", lambda: torch.jit.freeze(script())
+        yield "optimized", lambda: torch.jit.optimize_for_inference(script())
+        yield "trace", trace
+        yield "trace loaded", lambda: saved(trace())
+        yield "exported", lambda: exported().module()
+        yield "exported file", exported_file
+
+
+def differences(text, module, arguments):
+    """How the ways of running a module differ from calling it."""
+    found = []
+    expected = Outcome(copy.deepcopy(module), arguments)
+    if expected.error is not None:
+        return [f"{text}: eager: {expected.error!r}"]
+    quiet = {True: Outcome(without_grad(copy.deepcopy(module)), arguments), False: Outcome(in_inference_mode(copy.deepcopy(module)), arguments)}
+    kind = text.partition("(")[0]
+    for way, make in programs(module, arguments, kind == "gumbel_softmax"):
+        family = "script" if way in ("frozen", "optimized", "profiled", "unfused") else way.split()[0]
+        if any(text.startswith(k) and w in (family, way) for k, w in ways.CANNOT):
+            continue
+        try:
+            program = make()
+        except Exception as error:
+            reason = " ".join(str(error).split())
+            found.append(f"{text}: {way}: cannot be made: {reason[:200]}")
+            continue
+        exact = way not in ROUNDED
+        # The parameters of a frozen module want no gradients.
+        wants = "lite" not in way and (way not in ("frozen", "optimized") or any(isinstance(t, torch.Tensor) and t.is_floating_point() for t in leaves(arguments)))
+        calls = 30 if way == "script" and not module.training else 1
+        for n in range(calls):
+            why = expected.difference(Outcome(program, arguments), exact, requires_grad=wants)
+            if why:
+                found.append(f"{text}: {way}: call {n + 1}: {why}")
+                break
+        if way in ("script", "trace") and not module.training:
+            for grad, wrap in ((True, without_grad), (False, in_inference_mode)):
+                why = quiet[grad].difference(Outcome(wrap(program), arguments), exact=False)
+                if why:
+                    found.append(f"{text}: {way} under {wrap.__name__}: {why}")
+    return found
+
+
+def call_of(name, text):
+    """A module whose forward is a call of a function of nn.functional with inputs x, y, z."""
+    parameters = ", ".join(v for v in ("x", "y", "z") if re.search(rf"\b{v}\b", text))
+    source = f"class Call(nn.Module):\n    def forward(self, {parameters}):\n        return F.{text}\n"
+    file = f"<ways {text}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    scope = {**SCOPE, "__name__": __name__}
+    exec(compile(source, file, "exec"), scope)
+    return scope["Call"]()
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.manual_seed(0)
+        yield
+
+
+@pytest.mark.parametrize("name", sorted(n for n in ways.MODULES if ways.MODULES[n]))
+def test_modules(name):
+    found = []
+    for arguments, inputs in ways.MODULES[name]:
+        for training in (False, True):
+            torch.manual_seed(1)
+            module = eval(f"nn.{name}({arguments})", SCOPE).train(training)
+            given = eval(f"({inputs},)", SCOPE)
+            if "float64" in arguments:
+                given = tuple(t.double() for t in given)
+            found += differences(f"{name}({arguments}) of {inputs}{' training' if training else ''}", module, given)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", sorted(ways.FUNCTIONS))
+def test_functions(name):
+    found = []
+    for text, inputs in ways.FUNCTIONS[name]:
+        torch.manual_seed(1)
+        found += differences(text, call_of(name, text).eval(), eval(f"({inputs},)", SCOPE))
+    assert not found, "\n".join(found)
+
+
+def test_no_class_and_no_function_is_left_out():
+    classes = {n for n in dir(nn) if isinstance(getattr(nn, n), type) and issubclass(getattr(nn, n), nn.Module)}
+    assert classes == {n for n in ways.MODULES if ways.MODULES[n]} | set(ways.NO_MODULES)
+    functions = {n for n in dir(F) if callable(getattr(F, n)) and n[0].islower() and not isinstance(getattr(F, n), type)}
+    assert functions == set(ways.FUNCTIONS) | set(ways.NO_FUNCTIONS)
