@@ -18,7 +18,7 @@ const (
 	AnyPrecision     Precision = iota // none
 	ReducedPrecision                  // the smaller type
 	FullPrecision                     // float32
-	// PromotedPrecision is float32 unless all tensors are known to have the smaller type.
+	// PromotedPrecision is float32 where a tensor may be float32, as MayBeFloat32 says.
 	PromotedPrecision
 	// AccumulatedPrecision is float32 where the argument dtype is None.
 	AccumulatedPrecision
@@ -61,10 +61,19 @@ func CompilerCasts() bool { return compilerCasts.Load() }
 // TakesCast reports whether an autocast casts an argument of an operator: a tensor that must be given.
 func TakesCast(t types.Type) bool { return t.Kind() == types.KindTensor }
 
-// compiledCast returns an operator that compiled code runs.
-func compiledCast(op *ops.Operator) Operation {
+// MayBeFloat32 reports whether what has a static type may be a tensor of float32: its element type is that, or is not known. In traces it is known.
+func MayBeFloat32(t types.Type) bool {
+	if t.Kind() != types.KindTensor {
+		return false
+	}
+	info, ok := t.(*types.TensorInfo)
+	return !ok || info.DType == "" || info.DType == tensor.Float32.String()
+}
+
+// compiledCast returns an operator that compiled code runs; mayBeFloat32 says of its inputs what MayBeFloat32 does.
+func compiledCast(op *ops.Operator, mayBeFloat32 bool) Operation {
 	precision := compiledPrecisions[op.Schema().Name]
-	if precision == AnyPrecision {
+	if precision == AnyPrecision || precision == PromotedPrecision && !mayBeFloat32 {
 		return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
 	}
 	dtype := op.Schema().ArgumentIndex("dtype")

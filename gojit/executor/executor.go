@@ -102,7 +102,7 @@ func machinesFor(base *interp.Machine) pair {
 	with := func(kind string, make interp.Runner) *interp.Machine {
 		runners := map[string]interp.Runner{kind: make}
 		maps.Copy(runners, base.Runners)
-		return &interp.Machine{Graph: base.Graph, Group: base.Group, Native: base.Native, CheckForks: base.CheckForks, Runners: runners}
+		return &interp.Machine{Graph: base.Graph, Group: base.Group, Native: base.Native, CheckForks: base.CheckForks, Runners: runners, Profiled: true}
 	}
 	found, _ := machines.LoadOrStore(base, pair{with(profileKind, runNote), with(guardKind, runGuard)})
 	return found.(pair)

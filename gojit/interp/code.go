@@ -112,6 +112,8 @@ type Machine struct {
 	// CheckForks makes code fail that writes a tensor, container or object which a forked call can see
 	// that has not been waited for. It is meant for debugging: every write takes a lock.
 	CheckForks bool
+	// Profiled says that the element types of tensors in graphs are those of earlier calls.
+	Profiled bool
 	// Lines makes code that counts the lines it runs, for profiles of lines.
 	Lines bool
 

@@ -403,7 +403,8 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 	case o.Run == nil:
 		s.runIn = notImplemented(o)
 	case autograd.Modal(o):
-		s.runIn = autograd.CompiledOperationOf(o)
+		// Types that a profile found are of one call, not of the program.
+		s.runIn = autograd.CompiledOperationOf(o, l.machine.Profiled || slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return autograd.MayBeFloat32(v.Type()) }))
 	default:
 		op, s.run = opCall, o.Run
 	}

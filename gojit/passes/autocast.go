@@ -131,7 +131,7 @@ func (p *autocast) cast(n *ir.Node) {
 	case autograd.ReducedPrecision:
 		kind = "aten::_autocast_to_reduced_precision"
 	case autograd.PromotedPrecision:
-		if p.allReduced(n) {
+		if !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return autograd.MayBeFloat32(v.Type()) }) {
 			return
 		}
 	case autograd.AccumulatedPrecision:
@@ -149,22 +149,6 @@ func (p *autocast) cast(n *ir.Node) {
 		}
 		n.ReplaceInput(i, made[v])
 	}
-}
-
-// allReduced reports whether the tensors that n takes are all known to have the smaller type.
-func (p *autocast) allReduced(n *ir.Node) bool {
-	for _, v := range n.Inputs() {
-		t, ok := v.Type().(*types.TensorInfo)
-		if !ok {
-			continue
-		}
-		d, known := tensor.ParseDType(t.DType)
-		c := p.current()
-		if !known || !(c.cpu && d == c.onCPU || c.cuda && d == c.onCUDA) {
-			return false
-		}
-	}
-	return true
 }
 
 // insert puts a cast of v before n.
