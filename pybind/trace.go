@@ -25,6 +25,9 @@ var traceFunctions = []function{
 	{schema: "trace_abort() -> None", run: traceAbort},
 	{schema: "trace_push_scope(str path) -> None", run: tracePushScope},
 	{schema: "trace_pop_scope() -> None", run: tracePopScope},
+	{schema: "trace_begin_fork() -> bool", run: traceBeginFork},
+	{schema: "trace_end_fork(any result) -> any", run: traceEndFork},
+	{schema: "trace_drop_fork() -> None", run: traceDropFork},
 	{schema: "trace_constant(Tensor made) -> Tensor", run: traceConstant},
 	{schema: "trace_nodes(any function) -> list", run: traceNodes},
 	{schema: "trace_to(Tensor self, any device, any dtype) -> Tensor", run: traceTo},
@@ -263,6 +266,43 @@ func tracePopScope(c *call) error {
 	}
 	c.none()
 	return nil
+}
+
+// traceBeginFork begins a forked call, and replies whether the trace has such calls: that of an export has what they do in their place.
+func traceBeginFork(c *call) error {
+	r := c.thread.recorder
+	records := r != nil && !r.Exact
+	if records {
+		r.BeginFork()
+	}
+	c.bool(records)
+	return nil
+}
+
+// traceDropFork ends a forked call that has failed.
+func traceDropFork(c *call) error {
+	if r := c.thread.recorder; r != nil {
+		r.DropFork()
+	}
+	c.none()
+	return nil
+}
+
+// traceEndFork replies the future of a forked call that has returned.
+func traceEndFork(c *call) error {
+	r, err := c.recording()
+	if err != nil {
+		return err
+	}
+	result, err := plainValue(c.arg(0))
+	if err != nil {
+		return err
+	}
+	future, err := r.EndFork(result)
+	if err != nil {
+		return err
+	}
+	return c.keptValue(value.OfFuture(future))
 }
 
 // traceConstant records that Python made a tensor of numbers, and replies it as the trace knows it.

@@ -121,3 +121,29 @@ def test_cache(kept):
         first, second = torch.mm(x, weight), torch.mm(x, weight)
     casts = [f.grad_fn.next_functions[1][0] for f in (first, second)]
     assert (casts[0] is casts[1]) == kept
+
+
+# What add gives in an autocast by the static types of its inputs: it casts to float32 where one may be float32, as PyTorch 1.13.
+ADDED = [("Tensor", "BFloat16(1)", F), ("BFloat16(1)", "BFloat16(1)", B), ("BFloat16(1)", "Long(1)", B), ("BFloat16(1)", "Double(1)", torch.float64), ("Float(1)", "BFloat16(1)", F)]
+
+
+@pytest.mark.parametrize(("first", "second", "dtype"), ADDED)
+def test_static_types(first, second, dtype):
+    graph = _C.parse_ir(f"""graph(%x : {first}, %y : {second}):
+  %one : int = prim::Constant[value=1]()
+  %z : Tensor = aten::add(%x, %y, %one)
+  return (%z)""")
+    f = _C._create_function_from_graph("f", graph)
+    of = {"Tensor": B, "BFloat16(1)": B, "Long(1)": torch.int64, "Double(1)": torch.float64, "Float(1)": F}
+    with torch.autocast("cpu"):
+        assert f(torch.ones(1, dtype=of[first]), torch.ones(1, dtype=of[second])).dtype == dtype
+
+
+def test_trace_in_an_autocast():
+    def f(x):
+        return torch.mm(x, x) + 1
+
+    with torch.autocast("cpu"):
+        traced = torch.jit.trace(f, torch.ones(2, 2))
+        assert traced(torch.ones(2, 2)).dtype == B == f(torch.ones(2, 2)).dtype
+    assert traced(torch.ones(2, 2)).dtype == B

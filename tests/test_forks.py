@@ -1,11 +1,15 @@
 """Forked calls, and the check of what they share (GOJIT_CHECK=forks)."""
 
+import io
 import os
 import pathlib
 import subprocess
 import sys
 
 import pytest
+
+import torchjit as torch
+from torchjit.testing import FileCheck
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -68,3 +72,94 @@ def test_other_writes_pass(tmp_path, what):
 
 def test_nothing_is_checked_unless_asked_for(tmp_path):
     assert run(tmp_path, RACES["a List"], check="").returncode == 0
+
+
+class Branch(torch.nn.Module):
+    def __init__(self, linear):
+        super().__init__()
+        self.linear = linear
+
+    def forward(self, x):
+        a, b = torch.jit.fork(self.linear, x), torch.jit.fork(lambda y: self.linear.weight @ y, x)
+        return torch.jit.wait(a) + torch.jit.wait(b)
+
+
+class Branches(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(2, 2)
+        self.shared, self.own = Branch(self.linear), Branch(torch.nn.Linear(2, 2))
+
+    def forward(self, x):
+        a, b = torch.jit.fork(self.shared, x), torch.jit.fork(self.own, x)
+        return torch.jit.wait(a) + torch.jit.wait(b) + self.linear(x)
+
+
+def inner(x, y):
+    return torch.jit.wait(torch.jit.fork(lambda z: z * x, x + y)) * 2
+
+
+@torch.jit.script
+def tripled(x):
+    return x * 3
+
+
+TRACED = {
+    "a function": lambda x: torch.jit.wait(torch.jit.fork(torch.neg, x)) * x,
+    "a keyword": lambda x: torch.jit.wait(torch.jit.fork(inner, x, y=x * 2)),
+    "a script": lambda x: torch.jit.wait(torch.jit.fork(tripled, x)) * x,
+    "a closure": lambda x: torch.jit.wait(torch.jit.fork(lambda: x + 1)),
+    "a tuple": lambda x: sum(torch.jit.wait(torch.jit.fork(lambda y: (y + x, y * x), x + 1))),
+    "a list": lambda x: torch.jit.wait(torch.jit.fork(lambda y: [y, y + 1], x))[1],
+    "a dictionary": lambda x: torch.jit.wait(torch.jit.fork(lambda y: {"a": y + 1}, x))["a"],
+    "sizes": lambda x: torch.jit.wait(torch.jit.fork(lambda y: y.view(y.size(0), -1) + y.size(1), x)),
+    "two waits": lambda x: (lambda f: torch.jit.wait(f) + torch.jit.wait(f))(torch.jit.fork(torch.neg, x)),
+    "a write": lambda x: torch.jit.wait(torch.jit.fork(lambda y: y.add_(1), x * 2)) + x,
+    "its argument": lambda x: torch.jit.wait(torch.jit.fork(lambda y: y, x)) + x,
+    "modules": Branches(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TRACED)
+def test_traced_forks(what):
+    program, x = TRACED[what], torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    traced = torch.jit.trace(program, torch.ones(2, 2))
+    buffer = io.BytesIO()
+    torch.jit.save(traced, buffer)
+    buffer.seek(0)
+    for made in (traced, torch.jit.load(buffer)):
+        assert "fork(__forked_function)" in made.code and "torch.wait(" in made.code
+        assert torch.equal(made(x), program(x))
+
+
+def test_graph_of_a_traced_fork():
+    def f(x):
+        a = torch.jit.fork(lambda y: y + x, x * 2)
+        return torch.jit.wait(a) * x
+
+    f = torch.jit.trace(f, torch.ones(2))
+    FileCheck().check_count("prim::fork_0(%", 1, exactly=True).check("aten::wait").check("aten::mul").check("with prim::fork_0 = graph(").check("aten::add").run(str(f.graph))
+    assert "Future[Float(2, strides=[1], requires_grad=0, device=cpu)] = prim::fork_0(%y, %x)" in str(f.graph)
+
+
+def test_traced_forks_that_fail():
+    kept = []
+
+    def leaks(x):
+        future = torch.jit.fork(lambda y: kept.append(y + 1) or y * 2, x)
+        return kept[-1] + torch.jit.wait(future)
+
+    def caught(x):
+        try:
+            torch.jit.fork(lambda y: (y + 1) / [][0], x)
+        except IndexError:
+            pass
+        return x * 2
+
+    x = torch.ones(2)
+    with pytest.raises(RuntimeError, match="A tensor that a forked call made is used outside of it"):
+        torch.jit.trace(leaks, x)
+    for result, name in ((3, "Int"), (None, "None")):
+        with pytest.raises(RuntimeError, match=f"Tracer cannot set value trace for type {name}. Supported types are"):
+            torch.jit.trace(lambda x, r=result: torch.jit.wait(torch.jit.fork(lambda y: r, x)) or x * 2, x)
+    assert "fork" not in str(torch.jit.trace(caught, x).graph)

@@ -17,7 +17,11 @@ import (
 const (
 	tracedForward = "prim::TracedModuleForward"
 	tracedAttr    = "prim::TracedAttr"
+	tracedFork    = "prim::TracedFork" // a forked call, as a block
 )
+
+// isRegion reports whether n is a part of a program that becomes a graph of its own: the forward of a module or a forked call.
+func isRegion(n *ir.Node) bool { return n.Kind() == tracedForward || n.Kind() == tracedFork }
 
 // Self makes a module the first input: its tensors become attributes in the graph.
 func (r *Recorder) Self(o *value.Object) {
@@ -103,9 +107,7 @@ func (r *Recorder) makeMethods() {
 	}
 	(&lifter{remap: map[*ir.Value]*ir.Value{}}).run(top)
 	returnTuples(top)
-	graphs := map[*ir.Node]*ir.Graph{}
-	blocksToGraphs(top, graphs)
-	r.callMethods(r.g, graphs)
+	r.liftRegions()
 	for _, f := range r.made {
 		passes.LowerSimpleTuples(f.Graph())
 		dropDeadWrites(f.Graph())
@@ -122,15 +124,17 @@ func (r *Recorder) attributeNodes() []*ir.Node {
 	return nodes
 }
 
-// addSelfArguments gives each block its module as the first parameter.
+// addSelfArguments gives the block of each forward its module as the first parameter.
 func (r *Recorder) addSelfArguments(b *ir.Block) {
 	for n := b.First(); n != nil; n = n.Next() {
-		if n.Kind() != tracedForward {
+		if !isRegion(n) {
 			continue
 		}
-		self := r.paths[n.StringAttr("scope")]
-		n.AddInput(self)
-		n.Blocks()[0].AddInput("self").SetType(self.Type())
+		if n.Kind() == tracedForward {
+			self := r.paths[n.StringAttr("scope")]
+			n.AddInput(self)
+			n.Blocks()[0].AddInput("self").SetType(self.Type())
+		}
 		r.addSelfArguments(n.Blocks()[0])
 	}
 }
@@ -212,7 +216,7 @@ func (l *lifter) node(n *ir.Node, b *ir.Block) {
 			n.ReplaceInput(i, v)
 		}
 	}
-	if n.Kind() == tracedForward {
+	if isRegion(n) {
 		l.run(n.Blocks()[0])
 	}
 }
@@ -245,11 +249,14 @@ func commonBlock(a, b *ir.Block) *ir.Block {
 // it has none.
 func returnTuples(b *ir.Block) {
 	for n := b.First(); n != nil; n = n.Next() {
-		if n.Kind() != tracedForward {
+		if !isRegion(n) {
 			continue
 		}
 		inner := n.Blocks()[0]
 		returnTuples(inner)
+		if n.Kind() == tracedFork {
+			continue // it has one result
+		}
 		g := n.Graph()
 		switch {
 		case len(inner.Outputs()) > 1:
@@ -281,11 +288,11 @@ func typesOf(vs []*ir.Value) []types.Type {
 	return out
 }
 
-// blocksToGraphs takes the block of each forward out into a graph of its own, with the values from
+// blocksToGraphs takes the block of each forward and forked call out into a graph of its own, with the values from
 // outside as further inputs.
 func blocksToGraphs(b *ir.Block, graphs map[*ir.Node]*ir.Graph) {
 	for n := b.First(); n != nil; n = n.Next() {
-		if n.Kind() != tracedForward {
+		if !isRegion(n) {
 			continue
 		}
 		blocksToGraphs(n.Blocks()[0], graphs)
@@ -325,12 +332,22 @@ func copyForwards(g *ir.Graph, graphs map[*ir.Node]*ir.Graph) *ir.Graph {
 	return copied
 }
 
-// callMethods turns the graphs of forwards into methods and their nodes into calls.
+// callMethods turns the graphs of forwards into methods and their nodes into calls, and those of forked calls into bodies of forks.
 func (r *Recorder) callMethods(g *ir.Graph, graphs map[*ir.Node]*ir.Graph) {
 	for n := g.Block().First(); n != nil; {
 		next := n.Next()
-		if n.Kind() == tracedForward {
+		switch n.Kind() {
+		case tracedForward:
 			r.callMethod(n, graphs)
+		case tracedFork:
+			r.forkBody(n, graphs)
+		}
+		n = next
+	}
+	for n := g.Block().First(); n != nil; {
+		next := n.Next()
+		if n.Kind() == tracedFork {
+			callFork(n, graphs[n])
 		}
 		n = next
 	}

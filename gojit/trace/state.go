@@ -39,15 +39,18 @@ func (r *Recorder) InScope() bool { return len(r.scopes) > 0 }
 func (r *Recorder) inlineScopes() {
 	(&lifter{remap: map[*ir.Value]*ir.Value{}}).run(r.g.Block())
 	r.inlineScopesOf(r.g.Block())
+	r.liftRegions()
 }
 
 func (r *Recorder) inlineScopesOf(b *ir.Block) {
 	for n := b.First(); n != nil; {
 		next := n.Next()
-		if n.Kind() == tracedForward {
+		if isRegion(n) {
 			inner := n.Blocks()[0]
 			r.inlineScopesOf(inner)
-			r.inlineBlock(n, inner)
+			if n.Kind() == tracedForward {
+				r.inlineBlock(n, inner)
+			}
 		}
 		n = next
 	}

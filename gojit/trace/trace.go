@@ -35,7 +35,7 @@ type Recorder struct {
 	values  map[*tensor.Tensor]*ir.Value
 	objects map[*value.Object]*ir.Value  // the traced module and those in it
 	packed  map[*value.Capsule]*ir.Value // packed parameters of modules
-	futures map[*value.Future]*ir.Value  // what calls of compiled functions forked
+	futures map[*value.Future]*ir.Value  // what was forked, by calls of compiled functions too
 	self    *value.Object                // the traced module; nil where a function is traced
 	paths   map[string]*ir.Value         // what stands for "__module.a.weight" until the end
 	scopes  []string                     // of the modules whose forward is running
@@ -55,7 +55,9 @@ type Recorder struct {
 	FixedSizes bool
 	// NoGrad tells that what is recorded now has no gradients.
 	NoGrad func() bool
-	taken  []*tensor.Tensor // what the block that was begun last takes
+	taken  []*tensor.Tensor        // what the block that was begun last takes
+	forks  []*fork                 // the forked calls that are running, the innermost last
+	hidden map[*tensor.Tensor]bool // made by forked calls that have ended
 }
 
 // NewRecorder returns a recorder with an empty graph. host may be nil: then there are no places and
@@ -296,6 +298,10 @@ func (r *Recorder) tensor(t *tensor.Tensor, place source.Range) (*ir.Value, erro
 	if r.Exact {
 		return r.lift(t), nil
 	}
+	if r.hidden[t] {
+		return nil, source.Errorf(source.RuntimeError, source.Range{},
+			"A tensor that a forked call made is used outside of it, where the trace does not have it: let the call return it, and wait for the call")
+	}
 	if t.RequiresGrad() {
 		return nil, source.Errorf(source.RuntimeError, source.Range{},
 			"Cannot insert a Tensor that requires grad as a constant. Consider making it a parameter or input, or detaching the gradient\nTensor:\n%s", t.CppString())
@@ -317,7 +323,7 @@ func (r *Recorder) setValue(x value.Value, v *ir.Value) {
 		if !r.opaque {
 			v.SetType(withGrad(TypeOf(x.Tensor()), r.grad || x.Tensor().RequiresGrad()))
 		}
-		r.values[x.Tensor()] = v
+		r.become(x.Tensor(), v)
 	case value.KindObject:
 		r.objects[x.Object()] = v
 	case value.KindCapsule:
@@ -382,6 +388,9 @@ func (r *Recorder) Wait(f *value.Future, result value.Value) error {
 	future := r.futures[f]
 	if future == nil {
 		return nil
+	}
+	if !r.sees(future) {
+		return source.Errorf(source.RuntimeError, source.Range{}, "Tried to trace Future or Object that the tracer was not aware of.")
 	}
 	n := r.g.Create("aten::wait", []*ir.Value{future}, 1)
 	r.g.InsertNode(n)

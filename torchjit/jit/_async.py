@@ -95,7 +95,13 @@ _ForkedFuture.__name__ = _ForkedFuture.__qualname__ = "Future"
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A future of func(*args, **kwargs). In a compiled program the call runs beside its caller."""
+    """A future of func(*args, **kwargs). In a compiled program, one of a trace too, the call runs beside its caller."""
+    if _native.is_tracing() and _native.trace_begin_fork():
+        try:
+            return _native.trace_end_fork(func(*args, **kwargs))
+        except BaseException:
+            _native.trace_drop_fork()
+            raise
     from torchjit.futures import Future as PythonFuture
 
     made: Any = PythonFuture()
