@@ -11,18 +11,32 @@ import "torchjit/gojit/ir"
 //	    -> (%y)                        return (%y)
 //	%f = prim::forkClosure(%c)
 func LiftForks(g *ir.Graph) {
-	var forks []*ir.Node
-	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == "prim::forkClosure" {
-			forks = append(forks, n)
-		}
-	})
-	if len(forks) == 0 {
-		return
+	found := false
+	g.Block().Walk(func(n *ir.Node) { found = found || n.Kind() == forkClosure })
+	if found {
+		DCE(g)
+		liftForks(g.Block())
 	}
-	DCE(g)
-	for i := len(forks) - 1; i >= 0; i-- { // inner forks first
-		liftFork(forks[i])
+}
+
+const forkClosure = "prim::forkClosure"
+
+// liftForks lifts the forked calls of a block, the last first, and before each those within it.
+func liftForks(b *ir.Block) {
+	nodes := b.Nodes()
+	for i := len(nodes) - 1; i >= 0; i-- {
+		n := nodes[i]
+		if n.Kind() == forkClosure {
+			liftForks(n.Input(0).Node().Blocks()[0])
+			liftFork(n)
+			continue
+		}
+		if n.Kind() == "prim::Closure" {
+			continue // its fork comes after it
+		}
+		for _, inner := range n.Blocks() {
+			liftForks(inner)
+		}
 	}
 }
 
