@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -76,6 +77,7 @@ func (w *word) object() *object {
 // pythonError is an exception that Python code raised while Go had called it.
 type pythonError struct {
 	exception *object
+	signal    bool // a signal handler has raised it
 }
 
 // As lets the interpreter see the exception as one that it passes on as it is.
@@ -128,7 +130,7 @@ func (o *object) invoke(method string, n int, write func(*writer), read func(*wo
 	}
 	runtime.KeepAlive(o)
 	if rc != 0 {
-		return &pythonError{newObject(result)}
+		return &pythonError{exception: newObject(result)}
 	}
 	defer C.tj_decref(result)
 	if received.owned != 0 {
@@ -149,7 +151,7 @@ func (o *object) borrow() (*array, error) {
 	defer C.free(unsafe.Pointer(a))
 	var raised unsafe.Pointer
 	if C.tj_borrow_array(o.pointer, a, &raised) != 0 {
-		return nil, &pythonError{newObject(raised)}
+		return nil, &pythonError{exception: newObject(raised)}
 	}
 	held := array(*a)
 	return &held, nil
@@ -185,7 +187,7 @@ func checkSignals() error {
 	if C.tj_check_signals(&raised) == 0 {
 		return nil
 	}
-	return &pythonError{newObject(raised)}
+	return &pythonError{newObject(raised), true}
 }
 
 func init() {
@@ -202,6 +204,48 @@ func init() {
 type interruptible struct {
 	context.Context
 	signals
+	stopped chan struct{} // closed where a signal has ended the run: what it forked ends too; nil where it forked nothing
+}
+
+// Forked returns the context of what the run forks: it ends where a signal has ended the run.
+func (c *interruptible) Forked() context.Context {
+	if c.stopped == nil {
+		c.stopped = make(chan struct{})
+	}
+	return forkedContext{context.Background(), c.stopped}
+}
+
+// run runs code, and ends what it has forked where a signal handler raises.
+func (c *interruptible) run(code func(ctx context.Context) error) error {
+	err := code(c)
+	if err != nil && c.stopped != nil {
+		var raised *pythonError
+		if errors.As(err, &raised) && raised.signal {
+			close(c.stopped)
+		}
+	}
+	return err
+}
+
+// forkedContext is the context of a forked call. Signals are those of the run that forked it.
+type forkedContext struct {
+	context.Context
+	stopped chan struct{}
+}
+
+var errForkStopped = errors.New("the program that forked this call has been interrupted")
+
+// Done implements context.Context.
+func (c forkedContext) Done() <-chan struct{} { return c.stopped }
+
+// Err implements context.Context.
+func (c forkedContext) Err() error {
+	select {
+	case <-c.stopped:
+		return errForkStopped
+	default:
+		return nil
+	}
 }
 
 var alwaysDue = func() chan struct{} {

@@ -143,7 +143,9 @@ func (f *scriptFunction) call(c *call) error {
 	if f.brief && work <= releaseAbove {
 		err = code.RunIn(context.Background(), c.memory, c.thread.mode, args, out)
 	} else {
-		err = c.withoutGIL(func() error { return code.RunIn(newInterruptible(), c.memory, c.thread.mode, args, out) })
+		err = c.withoutGIL(func() error {
+			return newInterruptible().run(func(ctx context.Context) error { return code.RunIn(ctx, c.memory, c.thread.mode, args, out) })
+		})
 	}
 	mayKeep := f.keeps && (err != nil || c.memory.MayKeep())
 	if mayKeep {

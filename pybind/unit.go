@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"torchjit/gojit/autodiff"
 	"torchjit/gojit/interp"
 	"torchjit/gojit/ir"
@@ -62,7 +63,9 @@ func interpretGraph(c *call, g *ir.Graph, inputs *word) (value.Value, error) {
 	}
 	out := make([]value.Value, code.NumOutputs())
 	memory := interp.NewMemory()
-	err = c.withoutGIL(func() error { return code.RunIn(newInterruptible(), memory, c.thread.mode, args, out) })
+	err = c.withoutGIL(func() error {
+		return newInterruptible().run(func(ctx context.Context) error { return code.RunIn(ctx, memory, c.thread.mode, args, out) })
+	})
 	if err != nil {
 		return value.None, err
 	}

@@ -1,10 +1,13 @@
 """Forked calls, and the check of what they share (GOJIT_CHECK=forks)."""
 
+import _thread
 import io
 import os
 import pathlib
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -163,3 +166,28 @@ def test_traced_forks_that_fail():
         with pytest.raises(RuntimeError, match=f"Tracer cannot set value trace for type {name}. Supported types are"):
             torch.jit.trace(lambda x, r=result: torch.jit.wait(torch.jit.fork(lambda y: r, x)) or x * 2, x)
     assert "prim::fork" not in str(torch.jit.trace(caught, x).graph)
+
+
+def test_an_interrupt_ends_what_a_program_has_forked():
+    source = """
+def endless(n: int) -> int:
+    while n > 0:
+        n += 1
+    return n
+def both(n: int) -> int:
+    return torch.jit.wait(torch.jit.fork(endless, n)) + torch.jit.wait(torch.jit.fork(endless, n))
+def f(n: int) -> int:
+    return torch.jit.wait(torch.jit.fork(both, n))
+"""
+    program = torch.jit.CompilationUnit(source).f
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        program(1)
+    timer.join()
+    for _ in range(100):  # until the forked calls have looked whether they are to end
+        before = time.process_time()
+        time.sleep(0.1)
+        if time.process_time() - before < 0.02:
+            return
+    pytest.fail("forked calls still run")

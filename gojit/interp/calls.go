@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"context"
 	"fmt"
 	"math/bits"
 	"runtime/debug"
@@ -205,11 +206,17 @@ func (s *stack) exit(site *site, object value.Value) error {
 	return s.call(c, []value.Value{object, value.None, value.None, value.None}, out[:])
 }
 
+// A Forker is the context of a run whose forked calls have another one.
+type Forker interface{ Forked() context.Context }
+
 // fork starts the body of a site on a stack of its own; the output is the future of its result.
 func (s *stack) fork(site *site, regs, area []value.Value) {
 	args := append([]value.Value(nil), s.escapeAll(site.read(regs, area))...)
 	future := value.NewFuture(site.list)
 	ctx := s.ctx
+	if c, ok := ctx.(Forker); ok {
+		ctx = c.Forked()
+	}
 	if site.machine.CheckForks {
 		ctx = startTask(ctx, site.at, future, args)
 	}

@@ -7,16 +7,21 @@ import itertools
 import random
 import re
 import threading
+import time
 
 import torchjit as torch
 
 SECONDS = 0.3  # until an endless program is interrupted
+LATE = 2.0  # within which an interrupted program ends, on a machine that does other work too
 ENDLESS = {
     "loop": "def f(n: int):\n    while True:\n        n += 1\n    return n\n",
     "range": "def f(n: int):\n    for i in range(9223372036854775807):\n        n += i % 7\n    return n\n",
     "tensor loop": "def f(n: int):\n    x = torch.ones(3)\n    while True:\n        x = x * 1.0\n    return n\n",
     "nested": "def f(n: int):\n    while True:\n        for i in range(3):\n            if i == 1:\n                continue\n            n += i\n    return n\n",
     "with": "def f(n: int):\n    while True:\n        with torch.no_grad():\n            n += 1\n            if n == 0:\n                break\n    return n\n",
+    "fork": "def g(n: int) -> int:\n    while n > 0:\n        n += 1\n    return n\ndef f(n: int):\n    h = torch.jit.fork(g, n)\n    return torch.jit.wait(h)\n",
+    "forks": "def g(n: int) -> int:\n    while n > 0:\n        n += 1\n    return n\ndef f(n: int):\n    hs = [torch.jit.fork(g, n + i) for i in range(40)]\n    while len(hs) > 0:\n        n += 1\n    return torch.jit.wait(hs[3])\n",
+    "fork of forks": "def h(n: int) -> int:\n    while n > 0:\n        n += 1\n    return n\ndef g(n: int) -> int:\n    return torch.jit.wait(torch.jit.fork(h, n)) + torch.jit.wait(torch.jit.fork(h, n))\ndef f(n: int):\n    return torch.jit.wait(torch.jit.fork(g, n))\n",
     "caught": "def f(n: int):\n    s = 'a'\n    while True:\n        s = s + 'a'\n        s = s[0:1]\n    return n\n",
 }  # fmt: skip
 GRAPH = """graph(%x : Tensor, %n : int):
@@ -119,6 +124,9 @@ def hostile(r: random.Random) -> str:
         "    s = 'ab'" + "\n    s = s + s" * min(n, 24) + "\n    return s\n", "    return torch.zeros([" + str(10**r.choice([11, 15, 18])) + "])\n", "    d = {0: n}\n    for i in range(" + str(n * 10) + "):\n        d[i] = i\n    return len(d)\n",
         "".join(f"    {'  ' * i}if n > {i}:\n" for i in range(min(n, 90))) + "  " * min(n, 90) + "    n = 1\n    return n\n", "    raise ValueError('x' * n)\n", "    return f(n)\n", "    assert n > 5, 'no'\n    return n\n",
         "    return 1 // (n - n)\n", "    return [1, 2][n]\n", "    return {'a': 1}[str(n)]\n", "    return int('q')\n", "    x = torch.ones(2)\n    return x[n]\n", "    return (1).foo\n", "    return torch.ones(2) @ torch.ones(n)\n",
+        "    return torch.jit.wait(torch.jit.fork(f, n))\n", "    f1 = torch.jit.fork(g, n)\n    f2 = torch.jit.fork(g, n)\n    return torch.jit.wait(f2)\ndef g(n: int) -> int:\n    return [n][n]\n",
+        "    x: List[Tensor] = []\n    for i in range(" + str(n) + "):\n        x.append(torch.jit.wait(torch.jit.fork(torch.mm, torch.ones(2, 2), torch.ones(i % 3, 2))))\n    return x\n",
+        "    fs = [torch.jit.fork(torch.neg, torch.ones(2)) for i in range(" + str(n) + ")]\n    return [torch.jit.wait(f) for f in fs]\n",
         "    f1 = torch.fork(torch.neg, torch.ones(2))\n    return torch.wait(f1), torch.wait(f1)\n",
     ])  # fmt: skip
 
@@ -199,10 +207,12 @@ class Part:
         compiled = torch.jit.CompilationUnit(text).f
         timer = threading.Timer(SECONDS, _thread.interrupt_main)
         timer.start()
+        began = time.monotonic()
         try:
             compiled(1)
         except KeyboardInterrupt:
-            return None
+            late = time.monotonic() - began - SECONDS
+            return f"late: {late:.1f} s from the interrupt to the end" if late > LATE else None
         finally:
             timer.cancel()
         return "wrong result: an endless program has ended"
