@@ -219,3 +219,14 @@ def test_force_outplace():
         str(traced.graph)
     )
     assert traced(torch.full((3,), 4.0)).tolist() == [21.0] * 3
+
+
+def test_tensors_and_parameters_made_of_tensors_are_followed():
+    x, y = torch.ones(3), torch.tensor([5.0, 1.0, 4.0])
+    with pytest.warns(torch.jit.TracerWarning, match="torch.Tensor results are registered as constants"):
+        traced = torch.jit.trace(lambda x: torch.Tensor(x) + x, x)
+    assert "aten::alias(%x)" in str(traced.graph) and torch.equal(traced(y), y + y)
+    traced = torch.jit.trace(lambda x: torch.nn.Parameter(x) + x, x, check_trace=False)
+    assert "aten::detach(%x)" in str(traced.graph) and torch.equal(traced(y), y + y)
+    with pytest.warns(torch.jit.TracerWarning, match="torch.Tensor results are registered as constants"):
+        torch.jit.trace(lambda x: torch.Tensor([1.0, 2.0, 3.0]) + x, x)

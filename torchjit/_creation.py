@@ -55,13 +55,18 @@ def _require_grad(made: Tensor) -> None:
     made.requires_grad_(True)
 
 
-def _traced(name: str, data: Any, dtype: dtype | None, requires_grad: bool = False) -> Tensor:
-    """A tensor of data in a trace: a constant."""
+def warn_of_constant(name: str) -> None:
+    """Warns that what a function makes is a constant in the trace that is being recorded."""
     _host.trace_warn_text(
         f"{name} results are registered as constants in the trace. You can safely ignore this warning if you use this function "
         "to create tensors out of constant variables that would be the same every time you call this function. In any other "
         "case, this might cause the trace to be incorrect."
     )
+
+
+def _traced(name: str, data: Any, dtype: dtype | None, requires_grad: bool = False) -> Tensor:
+    """A tensor of data in a trace: a constant."""
+    warn_of_constant(name)
     if isinstance(data, Tensor):
         return _from(data, dtype) if name == "torch.as_tensor" else data.clone().detach()
     made = _native.trace_constant(_from(data, dtype))

@@ -35,12 +35,25 @@ class Tensor(_TensorBase):
     """
 
     def __new__(cls, *args: Any, device: Any = None) -> Tensor:
+        if _native.is_tracing():
+            from torchjit._creation import warn_of_constant
+
+            warn_of_constant("torch.Tensor")
         if len(args) == 1 and isinstance(args[0], Tensor):
-            return _native.TensorBase.__new__(cls, args[0])
+            made = _native.TensorBase.__new__(cls, args[0])
+            if _native.is_tracing():
+                made._is_traced_as(_native.operator("aten::alias")(args[0]))
+            return made
         if len(args) == 1 and not isinstance(args[0], (int, Size)):
             return _native.tensor_from_data(_plain(args[0]), _native.default_dtype())
         size = args[0] if len(args) == 1 and isinstance(args[0], Size) else args or (0,)
         return Tensor.empty_of(list(size))
+
+    def _is_traced_as(self, other: Tensor) -> None:
+        """Makes this tensor the value that another one is in the trace that is being recorded."""
+        from torchjit import _C
+
+        _C._set_value_trace(self, _C._get_value_trace(other))
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

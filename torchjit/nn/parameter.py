@@ -32,6 +32,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if _native.tensor_dispatches(data):
             return _of_dispatching(data, requires_grad)
         made = _native.TensorBase.__new__(cls, data)
+        if _native.is_tracing():
+            made._is_traced_as(data.detach())
         _native.tensor_set_requires_grad(made, requires_grad)
         return made
 
