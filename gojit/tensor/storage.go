@@ -271,17 +271,21 @@ func (c *blockCache) take(n int) (block []byte, isClear bool) {
 	if size < probedFrom || isMappable(size) {
 		return uncleared(size), false
 	}
-	if block = c.takeLarger(class); block == nil {
-		// Finalizers give back what is no longer used.
-		for range 10 {
-			runtime.GC()
-			time.Sleep(time.Millisecond)
-			if block = c.takeLarger(class); block != nil {
-				break
-			}
+	return c.awaitLarger(class), false
+}
+
+// awaitLarger is takeLarger, repeated while finalizers give back what is no longer used.
+func (c *blockCache) awaitLarger(class int) []byte {
+	block := c.takeLarger(class)
+	for range 10 {
+		if block != nil {
+			break
 		}
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+		block = c.takeLarger(class)
 	}
-	return block, false
+	return block
 }
 
 // takeLarger returns a block of a class or the next larger one there is, nil where the cache has none.
@@ -367,13 +371,27 @@ func (c *blockCache) age() {
 
 // LargeBytes returns n bytes for working memory, which may hold anything. It throws where there is no room for them.
 func LargeBytes(n int) []byte {
-	if n < largeFrom {
-		return make([]byte, n)
+	block, err := TryLargeBytes(n)
+	source.Throw(err)
+	return block
+}
+
+// TryLargeBytes is LargeBytes that returns the error where there is no room.
+func TryLargeBytes(n int) ([]byte, error) {
+	switch {
+	case n < largeFrom:
+		return make([]byte, n), nil
+	case n > memoryLimit():
+		return nil, outOfMemory(n)
+	case n < probedFrom || isMappable(n):
+		return uncleared(n), nil
 	}
-	if n > memoryLimit() || n >= probedFrom && !isMappable(n) {
-		source.Throw(outOfMemory(n))
+	class, _ := classOf(n)
+	block := blocks.awaitLarger(class)
+	if block == nil {
+		return nil, outOfMemory(n)
 	}
-	return uncleared(n)
+	return block[:n:n], nil
 }
 
 // probedFrom is the size from which a fresh block is asked of the system before it is asked of Go's heap, which ends the process
