@@ -1,6 +1,7 @@
 package serialize
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unsafe"
@@ -58,6 +59,13 @@ func (u *unpickler) read(record string) (value.Value, error) {
 	v, err := u.value(tree)
 	return v, wrap(record, err)
 }
+
+// malformed says what makes a pickle one that readers read differently.
+type malformed string
+
+func malformedf(format string, args ...any) error { return malformed(fmt.Sprintf(format, args...)) }
+
+func (m malformed) Error() string { return string(m) }
 
 // value makes the value that a piece of a pickle stands for.
 func (u *unpickler) value(x any) (value.Value, error) {
@@ -155,7 +163,7 @@ func (u *unpickler) dict(x *pickle.Dict) (value.Value, error) {
 			return value.None, archiveError("A value of kind %s is the key of a dictionary", k.Kind())
 		}
 		if d.Set(k, vals[i]); d.Len() <= i {
-			return value.None, archiveError("A dictionary has the key %.40s twice", value.Repr(k, nil))
+			return value.None, malformedf("a dictionary has the key %.40s twice", value.Repr(k, nil))
 		}
 	}
 	return value.OfDict(d), nil
@@ -205,7 +213,7 @@ func (u *unpickler) call(x *pickle.Call) (value.Value, error) {
 		return v, err
 	case "collections.OrderedDict":
 		if len(args.Items) > 0 {
-			return value.None, archiveError("%s is called with arguments", name)
+			return value.None, malformedf("%s is called with arguments", name)
 		}
 		return value.OfDict(value.NewDict(types.Str, types.Tensor)), nil
 	case "torch.device":
@@ -546,7 +554,7 @@ func (u *unpickler) object(x *pickle.Object) (value.Value, error) {
 			return value.None, archiveError("The state of an object of %s has the entry %v, which the class does not have", name, k)
 		}
 		if filled[slot] {
-			return value.None, archiveError("The state of an object of %s has the entry '%s' twice", name, field)
+			return value.None, malformedf("the state of an object of %s has the entry '%s' twice", name, field)
 		}
 		filled[slot] = true
 		v, err := u.value(state.Values[i])
@@ -558,7 +566,7 @@ func (u *unpickler) object(x *pickle.Object) (value.Value, error) {
 		}
 	}
 	if missing := slices.Index(filled, false); missing >= 0 {
-		return value.None, archiveError("The state of an object of %s does not have the attribute '%s'", name, c.Attributes[missing].Name)
+		return value.None, malformedf("the state of an object of %s does not have the attribute '%s'", name, c.Attributes[missing].Name)
 	}
 	return value.OfObject(o), nil
 }
