@@ -217,7 +217,7 @@ def test_keys_that_take_longer_than_their_number(keys):
 
 
 def test_pickles_make_no_more_than_they_have():
-    stream = b"\x80\x02](" + b"N" * 20000 + b"eq\x000](" + (name("builtins", "set") + b"h\x00\x85R") * 1000 + b"e."
+    stream = b"\x80\x02](" + b"K\x05" * 20000 + b"eq\x000](" + (name("builtins", "set") + b"h\x00\x85R") * 1000 + b"e."
     with pytest.raises(pickle.UnpicklingError, match="larger than itself"):
         torch.load(archive(stream))
 
@@ -560,7 +560,7 @@ def test_pickles_of_programs_are_read_strictly(parts, message):
     [
         (A + b"K\x05" + A + b"K\x06", "the entry 'a' twice"),
         (b"", "does not have the attribute 'a'"),
-        (A + b"}(" + A + b"K\x05" + A + b"K\x06u", "has the key 'a' twice"),
+        (A + b"}(" + A + b"K\x05" + A + b"K\x06u", 'has the key "a" twice'),
         (A + b"}(K\x01K\x05J\x01\x00\x00\x00K\x06u", "has the key 1 twice"),
         (A + name("collections", "OrderedDict") + b"]\x85R", "is called with arguments"),
     ],
@@ -589,6 +589,38 @@ def test_archives_of_programs_with_big_numbers_first():
         z.writestr(z.namelist()[0].partition("/")[0] + "/byteorder", b"middle")
     with pytest.raises(RuntimeError, match="byteorder"):
         torch.jit.load(io.BytesIO(file.getvalue()))
+
+
+LIMITED = """
+import resource, sys
+import torchjit as torch
+with open("/proc/self/status") as f:
+    used = int(f.read().split("VmSize:")[1].split()[0]) << 10
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), used + (1 << 30)))
+for load in (torch.jit.load, torch.safetensors.load_file):
+    try:
+        load(sys.argv[1])
+    except RuntimeError as e:
+        print(e)
+for _ in range(20):
+    kept = torch.jit.load(sys.argv[2])
+print(kept.weight.sum().item())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sets a limit of Linux")
+def test_files_larger_than_the_limit_of_addresses(tmp_path):
+    with open(tmp_path / "large.pt", "wb") as f:
+        f.write(struct.pack("<Q", 100) + b"{" + b" " * 98 + b"}")
+        f.truncate(1 << 30)
+    layer = nn.Linear(4000, 4000)
+    with torch.no_grad():
+        layer.weight.fill_(1)
+    torch.jit.script(layer).save(tmp_path / "m.pt")
+    files = [str(tmp_path / "large.pt"), str(tmp_path / "m.pt")]
+    done = subprocess.run([sys.executable, "-c", LIMITED, *files], capture_output=True, text=True, timeout=60)
+    assert "large.pt cannot be read: " in done.stdout and "you tried to allocate 1073741824 bytes" in done.stdout, done.stdout + done.stderr[-500:]
+    assert done.stdout.splitlines()[-1] == "16000000.0"
 
 
 class Restored(nn.Module):

@@ -271,21 +271,17 @@ func (c *blockCache) take(n int) (block []byte, isClear bool) {
 	if size < probedFrom || isMappable(size) {
 		return uncleared(size), false
 	}
-	return c.awaitLarger(class), false
-}
-
-// awaitLarger is takeLarger, repeated while finalizers give back what is no longer used.
-func (c *blockCache) awaitLarger(class int) []byte {
-	block := c.takeLarger(class)
-	for range 10 {
-		if block != nil {
-			break
+	if block = c.takeLarger(class); block == nil {
+		// Finalizers give back what is no longer used.
+		for range 10 {
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+			if block = c.takeLarger(class); block != nil {
+				break
+			}
 		}
-		runtime.GC()
-		time.Sleep(time.Millisecond)
-		block = c.takeLarger(class)
 	}
-	return block
+	return block, false
 }
 
 // takeLarger returns a block of a class or the next larger one there is, nil where the cache has none.
@@ -383,11 +379,10 @@ func TryLargeBytes(n int) ([]byte, error) {
 		return make([]byte, n), nil
 	case n > memoryLimit():
 		return nil, outOfMemory(n)
-	case n < probedFrom || isMappable(n):
+	case n < probedFrom || !isAddressSpaceLimited() && isMappable(n):
 		return uncleared(n), nil
 	}
-	class, _ := classOf(n)
-	block := blocks.awaitLarger(class)
+	block, _ := blocks.take(n) // of a size that the cache keeps
 	if block == nil {
 		return nil, outOfMemory(n)
 	}
