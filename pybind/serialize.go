@@ -7,6 +7,7 @@ import (
 
 	"torchjit/gojit"
 	"torchjit/gojit/serialize"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
 
@@ -33,7 +34,12 @@ func loadModule(c *call) error {
 }
 
 func loadModuleFromBytes(c *call) error {
-	data, options := []byte(c.argText(0)), c.argOptions()
+	text, options := c.argText(0), c.argOptions()
+	data, err := tensor.TryLargeBytes(len(text))
+	if err != nil {
+		return err
+	}
+	copy(data, text)
 	return c.load(func() (*gojit.Module, error) { return gojit.LoadBytesWith(data, options) })
 }
 

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import warnings
 import zipfile
 
@@ -197,8 +198,26 @@ def test_keys_that_take_for_ever_to_hash():
             torch.load(archive(b"\x80\x02}" + stream + b"K\x01s."))
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        b"".join(b"\x8a\x0b" + (k * (2**61 - 1)).to_bytes(11, "little") for k in range(1, 20001)),  # integers with the hash 0
+        text("k" * 100000) + b"q\x010" + text("k" * 100000) + b"q\x020" + b"h\x01h\x02" * 1000,  # equal, and not the same
+        b"N" * 900 + b"(" + b"N" * 900 + b"tq\x01" + b"h\x01" * 20000,
+    ],
+)
+def test_keys_that_take_longer_than_their_number(keys):
+    pairs = b"".join(b"\x8a\x0b" + (k * (2**61 - 1)).to_bytes(11, "little") + b"N" for k in range(1, 20001)) if keys[:1] == b"\x8a" else None
+    streams = [b"](" + keys + b"e" + b"q\x0a0" + name("builtins", kind) + b"h\x0a\x85R" for kind in ("set", "frozenset")] + [b"(" + keys + b"\x91", b"\x8f(" + keys + b"\x90"]
+    for stream in streams + ([b"}(" + pairs + b"u"] if pairs else []):
+        start = time.process_time()
+        with pytest.raises(pickle.UnpicklingError, match="longer to hash and to compare"):
+            torch.load(archive(b"\x80\x04" + stream + b"."))
+        assert time.process_time() - start < 2
+
+
 def test_pickles_make_no_more_than_they_have():
-    stream = b"\x80\x02](" + b"N" * 20000 + b"eq\x000](" + (name("builtins", "set") + b"h\x00\x85R") * 1000 + b"e."
+    stream = b"\x80\x02](" + b"K\x05" * 20000 + b"eq\x000](" + (name("builtins", "set") + b"h\x00\x85R") * 1000 + b"e."
     with pytest.raises(pickle.UnpicklingError, match="larger than itself"):
         torch.load(archive(stream))
 
@@ -503,6 +522,54 @@ def test_loads_are_released(kind, tmp_path):
     assert resident() - before < 100
 
 
+def program(value, before=b"\x80\x02", behind=b""):
+    """An archive of a program with one object, the state of which the pickle `value` makes."""
+    code = "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  a : Any\n  def forward(self: __torch__.M) -> int:\n    return 1\n"
+    stream = before + name("__torch__", "M") + b")\x81}(" + value + b"ub" + behind + b"."
+    return archive(stream, {"constants.pkl": b"\x80\x02).", "code/__torch__.py": code})
+
+
+A = text("a")
+
+
+def test_the_smallest_program_loads():
+    assert torch.jit.load(program(A + b"\x8a\x08\x05" + bytes(7))).a == 5
+
+
+@pytest.mark.parametrize(
+    "parts, message",
+    [
+        ({"value": A + b"K\x05", "before": b""}, "Expected PROTO opcode at the start of pickle archive, found 99"),
+        ({"value": A + b"K\x05", "before": b"\x80\x04"}, "Only Pickle protocol 2 is supported, found protocol = 4"),
+        ({"value": A + b"K\x05", "before": b"\x80\x02\x95" + bytes(8)}, "opcode 0x95"),
+        ({"value": A + b"\x8a\x01\x05"}, "Expected length to be 8, got 1"),
+        ({"value": A + b"I01\n"}, "opcode 0x49"),
+        ({"value": A + b"K\x05", "before": b"\x80\x02N"}, "Unpickler expected 1 element on the stack, but found 2"),
+        ({"value": A + b"K\x05", "before": b"\x80\x02("}, "Unpickler expected 1 element on the stack, but found 2"),
+        ({"value": A + b"K\x05", "behind": b"}(" + A + b"K\x06ub"}, "set twice"),
+        ({"value": A + ORDERED + b"}b"}, "state is set in what is no object"),
+    ],
+)  # fmt: skip
+def test_pickles_of_programs_are_read_strictly(parts, message):
+    with pytest.raises(RuntimeError, match=f'The record "data.pkl" cannot be read: .*{message}'):
+        torch.jit.load(program(**parts))
+
+
+@pytest.mark.parametrize(
+    "value, message",
+    [
+        (A + b"K\x05" + A + b"K\x06", "the entry 'a' twice"),
+        (b"", "does not have the attribute 'a'"),
+        (A + b"}(" + A + b"K\x05" + A + b"K\x06u", 'has the key "a" twice'),
+        (A + b"}(K\x01K\x05J\x01\x00\x00\x00K\x06u", "has the key 1 twice"),
+        (A + name("collections", "OrderedDict") + b"]\x85R", "is called with arguments"),
+    ],
+)
+def test_states_of_programs_have_one_meaning(value, message):
+    with pytest.raises(RuntimeError, match=f'The record "data.pkl".*{message}'):
+        torch.jit.load(program(value))
+
+
 def test_archives_of_programs_with_big_numbers_first():
     data = linear(3)
     expected = torch.jit.load(io.BytesIO(data)).weight
@@ -522,6 +589,38 @@ def test_archives_of_programs_with_big_numbers_first():
         z.writestr(z.namelist()[0].partition("/")[0] + "/byteorder", b"middle")
     with pytest.raises(RuntimeError, match="byteorder"):
         torch.jit.load(io.BytesIO(file.getvalue()))
+
+
+LIMITED = """
+import resource, sys
+import torchjit as torch
+with open("/proc/self/status") as f:
+    used = int(f.read().split("VmSize:")[1].split()[0]) << 10
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), used + (1 << 30)))
+for load in (torch.jit.load, torch.safetensors.load_file):
+    try:
+        load(sys.argv[1])
+    except RuntimeError as e:
+        print(e)
+for _ in range(20):
+    kept = torch.jit.load(sys.argv[2])
+print(kept.weight.sum().item())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sets a limit of Linux")
+def test_files_larger_than_the_limit_of_addresses(tmp_path):
+    with open(tmp_path / "large.pt", "wb") as f:
+        f.write(struct.pack("<Q", 100) + b"{" + b" " * 98 + b"}")
+        f.truncate(1 << 30)
+    layer = nn.Linear(4000, 4000)
+    with torch.no_grad():
+        layer.weight.fill_(1)
+    torch.jit.script(layer).save(tmp_path / "m.pt")
+    files = [str(tmp_path / "large.pt"), str(tmp_path / "m.pt")]
+    done = subprocess.run([sys.executable, "-c", LIMITED, *files], capture_output=True, text=True, timeout=60)
+    assert "large.pt cannot be read: " in done.stdout and "you tried to allocate 1073741824 bytes" in done.stdout, done.stdout + done.stderr[-500:]
+    assert done.stdout.splitlines()[-1] == "16000000.0"
 
 
 class Restored(nn.Module):

@@ -19,6 +19,10 @@ UnpicklingError = pickle.UnpicklingError
 
 # How many values, one in the other, may be the key of a dictionary or an element of a set: hashing looks at all of them.
 _MAX_KEY_PARTS = 1000
+# What hashing and comparing keys may cost, in characters, parts, and keys with the same hash that are in the same container: so much for each byte of
+# the pickle, and so much for any.
+_KEY_WORK_OF_BYTE, _KEY_WORK = 64, 1 << 20
+_SMALL = 1 << 60  # integers nearer to zero have hashes of their own, but for -1 and -2
 _MAX_NAME = 1000  # bytes of the name of a module, or of what is in it
 _BLOCK = 1 << 20  # bytes that are read at once
 _LONGEST_NUMBER = 5  # bytes of an opcode with a number
@@ -31,6 +35,7 @@ class Rule(NamedTuple):
     call: Callable[..., Any] | None = None  # what REDUCE calls
     new: Callable[..., Any] | None = None  # what NEWOBJ calls
     build: Callable[[Any, Any], None] | None = None  # what BUILD does with an instance and a state
+    keys: Callable[[Any], list[Any]] | None = None  # what a call hashes of its first argument
 
 
 _NOTHING = Rule(None)
@@ -126,6 +131,8 @@ class Unpickler:
         self._memo: dict[int, Any] = {}
         self._made: dict[int, tuple[Any, Rule]] = {}  # by id: what BUILD may be used on; that it is kept here keeps its id
         self._copied = 0
+        self._key_work = 0
+        self._hashes: dict[int, dict[int, int]] = {}  # how many keys have a hash, by the id of the container
 
     def load(self) -> Any:
         """The value. Raises UnpicklingError for what is no pickle of plain data, EOFError where there is nothing."""
@@ -288,14 +295,39 @@ class Unpickler:
         target = self._top()
         if not isinstance(target, dict) or type(target) is not dict and id(target) not in self._made or len(items) % 2:
             raise UnpicklingError("the pickle sets items of what is no dictionary")
+        self._charge(target, items[::2])
         for i in range(0, len(items), 2):
-            target[checked_key(items[i])] = items[i + 1]
+            target[items[i]] = items[i + 1]
 
     def _add_items(self) -> None:
         items, target = self._group(), self._top()
         if type(target) is not set:
             raise UnpicklingError("the pickle adds to what is no set")
-        target.update(map(checked_key, items))
+        self._charge(target, items)
+        target.update(items)
+
+    def _frozen(self) -> None:
+        items = self._group()
+        self._charge(items, items)
+        self._stack.append(frozenset(items))
+
+    def _charge(self, container: Any, keys: list[Any]) -> None:
+        """Adds up what it takes to put keys into a container. Raises UnpicklingError where that is out of proportion to the pickle."""
+        work, most = self._key_work, _KEY_WORK + _KEY_WORK_OF_BYTE * self._stream.done()
+        for key in keys:
+            kind = type(key)
+            if kind is str or kind is bytes:
+                work += len(key)
+            elif kind is not int or not -_SMALL < key < _SMALL:
+                work += key.bit_length() >> 3 if kind is int else _parts(key)
+                if work <= most:
+                    hashes = self._hashes.setdefault(id(container), {})
+                    hashed = hash(key)
+                    hashes[hashed] = same = hashes.get(hashed, 0) + 1
+                    work += same
+            if work > most:
+                raise UnpicklingError("the keys of the pickle take longer to hash and to compare than their number explains")
+        self._key_work = work
 
     # ---- names, and what is made of them ----
 
@@ -329,6 +361,8 @@ class Unpickler:
                 self._copied += len(arg)
         if self._copied > self._stream.done():
             raise UnpicklingError("the pickle makes copies of its values that are larger than itself")
+        if rule.keys is not None and args:
+            self._charge(args, rule.keys(args[0]))
         self._keep(rule.call(*args), rule)
 
     def _new(self) -> None:
@@ -370,18 +404,20 @@ def _shown(x: Any) -> str:
     return str(name)
 
 
-def checked_key(key: Any) -> Any:
-    """A key of a dictionary, or an element of a set. Raises UnpicklingError where hashing it would take long."""
+def _parts(key: Any) -> int:
+    """How many values hashing a key of a dictionary, or an element of a set, looks at. Raises UnpicklingError where these are too many."""
+    seen = parts = 0
     if isinstance(key, (tuple, frozenset)):
-        waiting, seen = [key], 0
+        waiting = [key]
         while waiting:
             for part in waiting.pop():
-                seen += 1
-                if seen > _MAX_KEY_PARTS:
+                seen += 1 + (len(part) if isinstance(part, (str, bytes)) else part.bit_length() >> 3 if isinstance(part, int) else 0)
+                parts += 1
+                if parts > _MAX_KEY_PARTS:
                     raise UnpicklingError(f"a key of a dictionary has more than {_MAX_KEY_PARTS} parts")
                 if isinstance(part, (tuple, frozenset)):
                     waiting.append(part)
-    return key
+    return seen
 
 
 def _push(value: Any) -> Callable[[Unpickler], None]:
@@ -415,7 +451,7 @@ _STEPS: dict[int, Callable[[Unpickler], None]] = {
     ord("("): Unpickler._mark, ord("1"): Unpickler._pop_mark, ord("0"): Unpickler._drop, ord("2"): Unpickler._dup,
     ord("t"): lambda u: u._gather(tuple), ord("l"): lambda u: u._gather(list),
     0x85: lambda u: u._tuple(1), 0x86: lambda u: u._tuple(2), 0x87: lambda u: u._tuple(3),
-    0x91: lambda u: u._gather(_elements(frozenset)),
+    0x91: Unpickler._frozen,
     ord("a"): Unpickler._append, ord("e"): Unpickler._appends, ord("s"): Unpickler._set_item, ord("u"): Unpickler._set_items, 0x90: Unpickler._add_items,
     ord("q"): lambda u: _put(u, 1), ord("r"): lambda u: _put(u, 4), 0x94: _memoize, ord("h"): lambda u: u._get(1), ord("j"): lambda u: u._get(4),
     ord("c"): Unpickler._global, 0x93: Unpickler._stack_global,
@@ -429,8 +465,14 @@ _STEPS: dict[int, Callable[[Unpickler], None]] = {
 def _ordered(pairs: Any = ()) -> Any:
     made: Any = collections.OrderedDict()
     for key, value in pairs:
-        made[checked_key(key)] = value
+        made[key] = value
     return made
+
+
+def _keys_of_pairs(pairs: Any) -> list[Any]:
+    if type(pairs) not in (list, tuple):
+        raise UnpicklingError("an OrderedDict of the pickle is not made of a list")
+    return [key for key, _ in pairs]
 
 
 _FACTORIES = (list, dict, set, frozenset, tuple, int, float, bool, str, complex, collections.OrderedDict)
@@ -459,11 +501,15 @@ def _set_attributes(target: Any, state: Any) -> None:
 
 def _elements(kind: Any) -> Callable[..., Any]:
     def make(items: Any = ()) -> Any:
-        if type(items) not in (list, tuple):
-            raise UnpicklingError(f"a {kind.__name__} of the pickle is not made of a list")
-        return kind(map(checked_key, items))
+        return kind(_list(items))
 
     return make
+
+
+def _list(items: Any) -> Any:
+    if type(items) not in (list, tuple):
+        raise UnpicklingError("a set of the pickle is not made of a list")
+    return items
 
 
 def _bytes(text: Any, encoding: Any = "latin1") -> bytes:
@@ -484,14 +530,14 @@ def _complex(real: Any, imaginary: Any = 0.0) -> complex:
 
 
 PLAIN: dict[tuple[str, str], Rule] = {
-    ("collections", "OrderedDict"): Rule(collections.OrderedDict, call=_ordered, build=_set_attributes),
+    ("collections", "OrderedDict"): Rule(collections.OrderedDict, call=_ordered, build=_set_attributes, keys=_keys_of_pairs),
     ("collections", "defaultdict"): Rule(collections.defaultdict, call=_default, build=_set_attributes),
     ("collections", "Counter"): Rule(collections.Counter, call=_counter, build=_set_attributes),
     ("_codecs", "encode"): Rule(_bytes, call=_bytes),
 }  # fmt: skip
 for _module in ("builtins", "__builtin__"):
-    PLAIN[_module, "set"] = Rule(set, call=_elements(set))
-    PLAIN[_module, "frozenset"] = Rule(frozenset, call=_elements(frozenset))
+    PLAIN[_module, "set"] = Rule(set, call=_elements(set), keys=_list)
+    PLAIN[_module, "frozenset"] = Rule(frozenset, call=_elements(frozenset), keys=_list)
     PLAIN[_module, "complex"] = Rule(complex, call=_complex)
     PLAIN[_module, "slice"] = Rule(slice, call=_slice)
     for _name in ("list", "dict", "tuple", "int", "float", "bool", "str"):

@@ -20,7 +20,10 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data := make([]byte, size)
+	data, err := tensor.TryLargeBytes(int(size))
+	if err != nil {
+		return nil, err
+	}
 	return data, readAt(f, data, 0)
 }
 

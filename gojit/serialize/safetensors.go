@@ -130,7 +130,10 @@ func (f *SafeFile) readHeader(size int64) error {
 	if err != nil {
 		return err
 	}
-	header := make([]byte, length)
+	header, err := tensor.TryLargeBytes(int(length))
+	if err != nil {
+		return err
+	}
 	if err := readPart(f.file, header, safeLengthSize); err != nil {
 		return err
 	}

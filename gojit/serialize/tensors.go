@@ -1,7 +1,7 @@
 package serialize
 
 import (
-	"math/big"
+	"fmt"
 	"slices"
 	"strings"
 	"unsafe"
@@ -40,6 +40,7 @@ type unpickler struct {
 
 	storages map[string]*tensor.Storage
 	made     map[any]value.Value // by the pointer of the pickle's data
+	slots    map[*types.Class]map[string]int
 	depth    int
 }
 
@@ -59,6 +60,13 @@ func (u *unpickler) read(record string) (value.Value, error) {
 	return v, wrap(record, err)
 }
 
+// malformed says what makes a pickle one that readers read differently.
+type malformed string
+
+func malformedf(format string, args ...any) error { return malformed(fmt.Sprintf(format, args...)) }
+
+func (m malformed) Error() string { return string(m) }
+
 // value makes the value that a piece of a pickle stands for.
 func (u *unpickler) value(x any) (value.Value, error) {
 	switch x := x.(type) {
@@ -72,10 +80,6 @@ func (u *unpickler) value(x any) (value.Value, error) {
 		return value.Float(x), nil
 	case string:
 		return value.Str(x), nil
-	case *big.Int:
-		return value.None, archiveError("The integer %s does not fit 64 bits", x)
-	case []byte:
-		return value.Str(string(x)), nil
 	}
 	if v, ok := u.made[x]; ok {
 		return v, nil
@@ -158,7 +162,9 @@ func (u *unpickler) dict(x *pickle.Dict) (value.Value, error) {
 		default:
 			return value.None, archiveError("A value of kind %s is the key of a dictionary", k.Kind())
 		}
-		d.Set(k, vals[i])
+		if d.Set(k, vals[i]); d.Len() <= i {
+			return value.None, malformedf("a dictionary has the key %.40s twice", value.Repr(k, nil))
+		}
 	}
 	return value.OfDict(d), nil
 }
@@ -206,6 +212,9 @@ func (u *unpickler) call(x *pickle.Call) (value.Value, error) {
 		}
 		return v, err
 	case "collections.OrderedDict":
+		if len(args.Items) > 0 {
+			return value.None, malformedf("%s is called with arguments", name)
+		}
 		return value.OfDict(value.NewDict(types.Str, types.Tensor)), nil
 	case "torch.device":
 		if err := want(1); err != nil {
@@ -537,12 +546,17 @@ func (u *unpickler) object(x *pickle.Object) (value.Value, error) {
 	if !ok {
 		return value.None, archiveError("The state of an object of %s is no dictionary", name)
 	}
+	slots, filled := u.slotsOf(c), make([]bool, len(o.Slots))
 	for i, k := range state.Keys {
-		field, ok := k.(string)
-		slot := c.AttributeIndex(field)
-		if !ok || slot < 0 {
+		field, isText := k.(string)
+		slot, ok := slots[field]
+		if !isText || !ok {
 			return value.None, archiveError("The state of an object of %s has the entry %v, which the class does not have", name, k)
 		}
+		if filled[slot] {
+			return value.None, malformedf("the state of an object of %s has the entry '%s' twice", name, field)
+		}
+		filled[slot] = true
 		v, err := u.value(state.Values[i])
 		if err != nil {
 			return value.None, err
@@ -551,5 +565,24 @@ func (u *unpickler) object(x *pickle.Object) (value.Value, error) {
 			return value.None, archiveError("The attribute '%s' of %s: %s", field, name, err)
 		}
 	}
+	if missing := slices.Index(filled, false); missing >= 0 {
+		return value.None, malformedf("the state of an object of %s does not have the attribute '%s'", name, c.Attributes[missing].Name)
+	}
 	return value.OfObject(o), nil
+}
+
+// slotsOf returns the slots of a class by the names of its attributes.
+func (u *unpickler) slotsOf(c *types.Class) map[string]int {
+	if slots := u.slots[c]; slots != nil {
+		return slots
+	}
+	slots := make(map[string]int, len(c.Attributes))
+	for i := range c.Attributes {
+		slots[c.Attributes[i].Name] = i
+	}
+	if u.slots == nil {
+		u.slots = map[*types.Class]map[string]int{}
+	}
+	u.slots[c] = slots
+	return slots
 }

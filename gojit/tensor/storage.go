@@ -367,13 +367,26 @@ func (c *blockCache) age() {
 
 // LargeBytes returns n bytes for working memory, which may hold anything. It throws where there is no room for them.
 func LargeBytes(n int) []byte {
-	if n < largeFrom {
-		return make([]byte, n)
+	block, err := TryLargeBytes(n)
+	source.Throw(err)
+	return block
+}
+
+// TryLargeBytes is LargeBytes that returns the error where there is no room.
+func TryLargeBytes(n int) ([]byte, error) {
+	switch {
+	case n < largeFrom:
+		return make([]byte, n), nil
+	case n > memoryLimit():
+		return nil, outOfMemory(n)
+	case n < probedFrom || !isAddressSpaceLimited() && isMappable(n):
+		return uncleared(n), nil
 	}
-	if n > memoryLimit() || n >= probedFrom && !isMappable(n) {
-		source.Throw(outOfMemory(n))
+	block, _ := blocks.take(n) // of a size that the cache keeps
+	if block == nil {
+		return nil, outOfMemory(n)
 	}
-	return uncleared(n)
+	return block[:n:n], nil
 }
 
 // probedFrom is the size from which a fresh block is asked of the system before it is asked of Go's heap, which ends the process

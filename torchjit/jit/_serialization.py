@@ -78,6 +78,13 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
     memory: refuse_code=True raises RuntimeError for a file that has such a method for one of its objects. See docs/security.md. The file is read:
     what happens to it later changes nothing. Tensors are made on the CPU; map_location may be None or name it. The values of _extra_files are replaced by what the
     file has under their names. Raises ValueError for a path that is no file, RuntimeError for what is no archive.
+
+    Example::
+
+        >>> model = torch.jit.load("model.pt")
+        >>> stranger = torch.jit.load("downloaded.pt", refuse_code=True)  # runs no code of the file, or fails
+        >>> found = {"labels.txt": ""}
+        >>> stranger = torch.jit.load(io.BytesIO(received), _extra_files=found, refuse_code=True)
     """
     from torchjit.jit._module import RecursiveScriptModule
 

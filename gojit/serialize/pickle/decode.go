@@ -1,5 +1,7 @@
 // Package pickle reads the pickles of PyTorch's archives as data, and writes them.
 //
+// They are of protocol 2, and of its opcodes those are read that have one meaning for all readers.
+//
 // The machine is closed: it imports nothing and calls nothing. A class or function is a Global,
 // the call of one a Call, an instance an Object; what they mean is for the reader of the result to
 // say. Values that a pickle refers to twice are the same pointer. The package knows nothing of
@@ -10,8 +12,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/big"
-	"strconv"
 )
 
 // Global names a class or a function.
@@ -27,11 +27,11 @@ type Call struct {
 	Args   any
 }
 
-// Object is an instance of a class with its state, nil where none was set.
+// Object is an instance of a class, made without arguments, with its state: nil where none was set.
 type Object struct {
 	Class Global
-	Args  any
 	State any
+	built bool // the state was set
 }
 
 // Tuple is an immutable sequence.
@@ -62,14 +62,17 @@ type mark struct{}
 // maxMemo bounds the numbers under which values are remembered.
 const maxMemo = 1 << 24
 
-// Decode reads one pickle. The result is made of nil, bool, int64, *big.Int, float64, string, []byte and the
-// types of this package. It fails on an opcode that PyTorch's archives do not use, on every malformed pickle, on bytes behind its end, and, before
-// anything is made, on more values than MaxValues and MaxTuple.
+// Decode reads one pickle. The result is made of nil, bool, int64, float64, string and the types of this package. It fails on an opcode that
+// PyTorch's archives do not use, on every malformed pickle, on what is left on the stack and behind the end, and, before anything is made, on
+// more values than MaxValues and MaxTuple.
 func Decode(data []byte) (v any, err error) {
+	d := &decoder{data: data, memo: map[int]any{}}
+	if err := d.protocol(); err != nil {
+		return nil, err
+	}
 	if err := scan(data); err != nil {
 		return nil, err
 	}
-	d := &decoder{data: data, memo: map[int]any{}}
 	return d.run()
 }
 
@@ -146,7 +149,11 @@ func (d *decoder) top() (any, error) {
 	if len(d.stack) == 0 {
 		return nil, d.errorf("the stack is empty")
 	}
-	return d.stack[len(d.stack)-1], nil
+	v := d.stack[len(d.stack)-1]
+	if _, isMark := v.(mark); isMark {
+		return nil, d.errorf("a value is expected where a group begins")
+	}
+	return v, nil
 }
 
 // group pops the values above the last mark, and the mark.
@@ -161,6 +168,20 @@ func (d *decoder) group() ([]any, error) {
 	return nil, d.errorf("a group that was not begun")
 }
 
+// protocol reads what every pickle begins with.
+func (d *decoder) protocol() error {
+	head, err := d.take(2)
+	switch {
+	case err != nil:
+		return d.errorf("Unexpected end of pickler archive.")
+	case head[0] != 0x80:
+		return d.errorf("Expected PROTO opcode at the start of pickle archive, found %d", head[0])
+	case head[1] != 2:
+		return d.errorf("Only Pickle protocol 2 is supported, found protocol = %d", head[1])
+	}
+	return nil
+}
+
 func (d *decoder) run() (any, error) {
 	for {
 		op, err := d.take(1)
@@ -168,11 +189,10 @@ func (d *decoder) run() (any, error) {
 			return nil, d.errorf("the pickle ends before its stop")
 		}
 		if op[0] == '.' {
-			v, err := d.pop()
-			if err != nil {
-				return nil, err
+			if len(d.stack) != 1 {
+				return nil, d.errorf("Unpickler expected 1 element on the stack, but found %d", len(d.stack))
 			}
-			return v, nil
+			return d.pop()
 		}
 		if err := d.step(op[0]); err != nil {
 			return nil, err
@@ -182,12 +202,6 @@ func (d *decoder) run() (any, error) {
 
 func (d *decoder) step(op byte) error {
 	switch op {
-	case 0x80: // PROTO
-		version, err := d.number(1)
-		if err == nil && version > 5 {
-			return d.errorf("protocol %d is not known", version)
-		}
-		return err
 	case 'N':
 		d.push(nil)
 	case 0x88:
@@ -202,42 +216,22 @@ func (d *decoder) step(op byte) error {
 		d.push(&Tuple{})
 	case '(':
 		d.push(mark{})
-	case '0': // POP
-		if len(d.stack) == 0 {
-			return d.errorf("the stack is empty")
-		}
-		d.stack = d.stack[:len(d.stack)-1]
-	case '2': // DUP
-		v, err := d.top()
-		if err != nil {
-			return err
-		}
-		d.push(v)
-	case 'K', 'M', 'J', 'G', 0x8a, 'I', 'F':
+	case 'K', 'M', 'J', 'G', 0x8a:
 		return d.numeric(op)
-	case 'X', 'U', 'T', 0x8c, 0x8d:
-		return d.text(op)
-	case 'B', 'C': // BINBYTES, SHORT_BINBYTES
-		size := 4
-		if op == 'C' {
-			size = 1
-		}
-		s, err := d.counted(size)
-		d.push([]byte(s))
+	case 'X':
+		s, err := d.counted(4)
+		d.push(s)
 		return err
 	case 't', 0x85, 0x86, 0x87:
 		return d.tuple(op)
-	case 'q', 'r', 0x94, 'h', 'j':
+	case 'q', 'r', 'h', 'j':
 		return d.remember(op)
 	case 'a', 'e', 's', 'u':
 		return d.fill(op)
-	case 'c', 0x93:
-		return d.global(op)
+	case 'c':
+		return d.global()
 	case 'R', 0x81, 'b', 'Q':
 		return d.build(op)
-	case 0x95: // FRAME
-		_, err := d.number(8)
-		return err
 	default:
 		return d.errorf("the opcode %#02x is not allowed", op)
 	}
@@ -266,69 +260,18 @@ func (d *decoder) numeric(op byte) error {
 		d.push(math.Float64frombits(binary.BigEndian.Uint64(b)))
 		return nil
 	case 0x8a: // LONG1
-		s, err := d.counted(1)
+		size, err := d.number(1)
+		if err == nil && size != 8 {
+			err = d.errorf("Expected length to be 8, got %d", size)
+		}
 		if err != nil {
 			return err
 		}
-		d.push(long([]byte(s)))
-		return nil
-	}
-	line, err := d.textLine()
-	if err != nil {
+		n, err := d.number(8)
+		d.push(int64(n))
 		return err
 	}
-	if op == 'F' {
-		f, err := strconv.ParseFloat(line, 64)
-		if err != nil {
-			return d.errorf("%q is no number", line)
-		}
-		d.push(f)
-		return nil
-	}
-	switch line {
-	case "00":
-		d.push(false)
-		return nil
-	case "01":
-		d.push(true)
-		return nil
-	}
-	n, err := strconv.ParseInt(line, 10, 64)
-	if err != nil {
-		return d.errorf("%q is no integer", line)
-	}
-	d.push(n)
 	return nil
-}
-
-// long reads a two's complement little-endian number of any length.
-func long(b []byte) any {
-	negative := len(b) > 0 && b[len(b)-1] >= 0x80
-	reversed := make([]byte, len(b))
-	for i, c := range b {
-		reversed[len(b)-1-i] = c
-	}
-	n := new(big.Int).SetBytes(reversed)
-	if negative {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
-	}
-	if n.IsInt64() {
-		return n.Int64()
-	}
-	return n
-}
-
-func (d *decoder) text(op byte) error {
-	size := 4 // of 'X' and 'T'
-	switch op {
-	case 'U', 0x8c:
-		size = 1
-	case 0x8d:
-		size = 8
-	}
-	s, err := d.counted(size)
-	d.push(s)
-	return err
 }
 
 func (d *decoder) tuple(op byte) error {
@@ -351,16 +294,13 @@ func (d *decoder) tuple(op byte) error {
 }
 
 func (d *decoder) remember(op byte) error {
-	id := uint64(len(d.memo))
-	if op != 0x94 {
-		size := 1
-		if op == 'r' || op == 'j' {
-			size = 4
-		}
-		var err error
-		if id, err = d.number(size); err != nil {
-			return err
-		}
+	size := 1
+	if op == 'r' || op == 'j' {
+		size = 4
+	}
+	id, err := d.number(size)
+	if err != nil {
+		return err
 	}
 	if id > maxMemo {
 		return d.errorf("a value is remembered under the number %d", id)
@@ -424,24 +364,7 @@ func (d *decoder) fill(op byte) error {
 	return nil
 }
 
-func (d *decoder) global(op byte) error {
-	if op == 0x93 { // STACK_GLOBAL
-		name, err := d.pop()
-		if err != nil {
-			return err
-		}
-		module, err := d.pop()
-		if err != nil {
-			return err
-		}
-		m, ok := module.(string)
-		n, alsoOK := name.(string)
-		if !ok || !alsoOK {
-			return d.errorf("the name of a global is no text")
-		}
-		d.push(Global{m, n})
-		return nil
-	}
+func (d *decoder) global() error {
 	module, err := d.textLine()
 	if err != nil {
 		return err
@@ -465,13 +388,14 @@ func (d *decoder) build(op byte) error {
 		return err
 	}
 	if op == 'b' {
-		switch o := target.(type) {
-		case *Object:
-			o.State = arg
-		case *Call: // an OrderedDict or the like with attributes: they mean nothing here
-		default:
+		o, ok := target.(*Object)
+		if !ok {
 			return d.errorf("state is set in what is no object")
 		}
+		if o.built {
+			return d.errorf("the state of an object is set twice")
+		}
+		o.State, o.built = arg, true
 		d.push(target)
 		return nil
 	}
@@ -481,8 +405,11 @@ func (d *decoder) build(op byte) error {
 	}
 	if op == 'R' {
 		d.push(&Call{callee, arg})
-	} else {
-		d.push(&Object{Class: callee, Args: arg})
+		return nil
 	}
+	if args, isTuple := arg.(*Tuple); !isTuple || len(args.Items) > 0 {
+		return d.errorf("a new object of %s has arguments", callee)
+	}
+	d.push(&Object{Class: callee})
 	return nil
 }

@@ -16,7 +16,7 @@ const (
 type argument struct {
 	bytes  int // that follow
 	length int // bytes of a length
-	lines  int
+	lines  int // that follow
 	effect int // how many values more are on the stack
 	known  bool
 }
@@ -28,37 +28,36 @@ var arguments = func() (table [256]argument) {
 			table[ops[i]] = a
 		}
 	}
-	set("\x80", argument{bytes: 1})
-	set("\x95", argument{bytes: 8})
-	set("N\x88\x89}])2", argument{effect: 1})
+	set("N\x88\x89}])", argument{effect: 1})
 	set("(.teu", argument{})
 	set("\x85b", argument{})
-	set("\x86as\x87R\x81\x930", argument{effect: -1})
+	set("\x86as\x87R\x81", argument{effect: -1})
 	table['\x87'].effect, table['s'].effect = -2, -2
 	table['b'].effect = -1
 	set("K", argument{bytes: 1, effect: 1})
 	set("M", argument{bytes: 2, effect: 1})
 	set("J", argument{bytes: 4, effect: 1})
 	set("G", argument{bytes: 8, effect: 1})
-	set("IF", argument{lines: 1, effect: 1})
 	set("c", argument{lines: 2, effect: 1})
-	set("\x8aUC\x8c", argument{length: 1, effect: 1})
-	set("XTB", argument{length: 4, effect: 1})
-	set("\x8d", argument{length: 8, effect: 1})
+	set("\x8a", argument{length: 1, effect: 1})
+	set("X", argument{length: 4, effect: 1})
 	set("q", argument{bytes: 1})
 	set("r", argument{bytes: 4})
 	set("h", argument{bytes: 1, effect: 1})
 	set("j", argument{bytes: 4, effect: 1})
-	set("\x94Q", argument{})
+	set("Q", argument{})
 	return table
 }()
 
-// scan reads the opcodes and makes nothing of them. It fails where a pickle has more values than the limits, where an opcode is not known,
+// protocolSize is how many bytes every pickle begins with: PROTO and its number.
+const protocolSize = 2
+
+// scan reads the opcodes behind the protocol and makes nothing of them. It fails where a pickle has more values than the limits, where an opcode is not known,
 // where the pickle has no end, and where something follows its end.
 func scan(data []byte) error {
 	var marks []int
 	values, depth := 0, 0
-	for at := 0; at < len(data); {
+	for at := protocolSize; at < len(data); {
 		op := data[at]
 		a := &arguments[op]
 		at++
@@ -86,11 +85,6 @@ func scan(data []byte) error {
 				from++
 			}
 			depth = from
-		case '0': // of a value or of a mark
-			if len(marks) > 0 && marks[len(marks)-1] == depth {
-				marks = marks[:len(marks)-1]
-				depth++
-			}
 		}
 		depth += a.effect
 		if a.effect > 0 {

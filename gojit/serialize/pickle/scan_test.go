@@ -17,6 +17,20 @@ func TestPicklesOutsideOfTheLimits(t *testing.T) {
 		"behind":    {"\x80\x02N.N", "1 bytes follow its stop"},
 		"no stop":   {"\x80\x02N", "ends before its stop"},
 		"no opcode": {"\x80\x02\xff.", "opcode 0xff is not allowed"},
+		"empty":     {"", "Unexpected end of pickler archive."},
+		"protocol":  {"\x80\x04N.", "Only Pickle protocol 2 is supported, found protocol = 4"},
+		"unknown":   {"N.", "Expected PROTO opcode at the start of pickle archive, found 78"},
+		"twice":     {"\x80\x02\x80\x02N.", "opcode 0x80 is not allowed"},
+		"frame":     {"\x80\x02\x95\x02\x00\x00\x00\x00\x00\x00\x00N.", "opcode 0x95 is not allowed"},
+		"memoize":   {"\x80\x02N\x94.", "opcode 0x94 is not allowed"},
+		"long":      {"\x80\x02\x8a\x02\x05\x00.", "Expected length to be 8, got 2"},
+		"left":      {"\x80\x02NN.", "expected 1 element on the stack, but found 2"},
+		"group":     {"\x80\x02(N.", "expected 1 element on the stack, but found 2"},
+		"put group": {"\x80\x02(q\x00Nt.", "where a group begins"},
+		"get":       {"\x80\x02h\x00.", "nothing is remembered under the number 0"},
+		"call":      {"\x80\x02ccollections\nOrderedDict\n)RNb.", "state is set in what is no object"},
+		"built":     {"\x80\x02c__torch__\nM\n)\x81NbNb.", "state of an object is set twice"},
+		"new":       {"\x80\x02c__torch__\nM\nN\x85\x81Nb.", "a new object of __torch__.M has arguments"},
 		"length":    {"\x80\x02X\xff\xff\xff\xff.", "a string of 4294967295 bytes is announced"},
 	} {
 		start := time.Now()
@@ -28,7 +42,7 @@ func TestPicklesOutsideOfTheLimits(t *testing.T) {
 			t.Errorf("%s: refused after %s", name, took)
 		}
 	}
-	if _, err := pickle.Decode([]byte("\x80\x02(" + strings.Repeat("(NN00t0", 1000) + strings.Repeat("N", pickle.MaxTuple) + "t.")); err != nil {
+	if _, err := pickle.Decode([]byte("\x80\x02(" + strings.Repeat("(NN\x86t", 1000) + strings.Repeat("N", pickle.MaxTuple-1000) + "t.")); err != nil {
 		t.Error(err)
 	}
 }
