@@ -50,6 +50,7 @@ func multiHead(q, k, v *tensor.Tensor, embed, n int, qkvWeight, qkvBias, outWeig
 	check(q.Dim() == 3, "expected 3-D `query`, got %d-D tensor", q.Dim())
 	check(q.Size(2) == embed, "passed-in embed_dim %d didn't match last dim of query %d", embed, q.Size(2))
 	check(qkvWeight.Dim() == 2 && qkvWeight.Size(0) == 3*embed, "expected `qkv_weight` first dim to be 3x embed_dim")
+	check(n > 0, "`num_heads` must be positive, but got %d", n)
 	check(embed%n == 0, "`embed_dim` must divide evenly by `num_heads`")
 	project := func(x *tensor.Tensor, i int) *tensor.Tensor {
 		w := must(qkvWeight.Slice(0, i*embed, (i+1)*embed, 1))

@@ -666,6 +666,7 @@ var pointwiseFamily = slices.Concat(unaryDefinitions(), binaryDefinitions(), dun
 	defineInto("addcdiv", threeTensors(addQuotients)),
 	defineInto("lerp.Scalar", func(c call, dst *tensor.Tensor) *tensor.Tensor {
 		by := lerpNear
+		c.scalar(2).MustSuit(c.tensor(0).DType())
 		if !c.tensor(0).DType().IsComplex() && !(math.Abs(c.scalar(2).Float64()) < 0.5) {
 			by = lerpFar
 		}
