@@ -199,23 +199,56 @@ func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 		succeed(tensor.Copy(out, t))
 		return out
 	}
-	order := make([][]int, t.Dim())
-	for d, n := range t.Shape() {
-		order[d] = make([]int, n)
-		for i := range n {
-			order[d][i] = i
-			if reversedDims[d] {
-				order[d][i] = n - 1 - i
-			}
-		}
-	}
-	pickAlong(out, t, order)
+	bySize(t.DType().Size(),
+		func() { flipInto[uint8](out, t, reversedDims) }, func() { flipInto[uint16](out, t, reversedDims) }, func() { flipInto[uint32](out, t, reversedDims) },
+		func() { flipInto[uint64](out, t, reversedDims) }, func() { flipInto[[2]uint64](out, t, reversedDims) })
 	if t.IsContiguous() {
 		return out
 	}
 	alike := must(tensor.EmptyFormat(t, t.DType(), tensor.PreserveFormat))
 	assign(alike, out)
 	return alike
+}
+
+// flipInto fills out, contiguous, with the elements of t, which has dimensions; some of them are gone through from their ends.
+func flipInto[T word](out, t *tensor.Tensor, reversed []bool) {
+	shape, last, first := t.Shape(), t.Dim()-1, 0
+	steps := slices.Clone(t.Strides())
+	for d, n := range shape {
+		if reversed[d] {
+			first += (n - 1) * steps[d]
+			steps[d] = -steps[d]
+		}
+	}
+	dst, src := unsafe.Slice((*T)(out.DataPtr()), out.Numel()), t.DataPtr()
+	size := int(unsafe.Sizeof(*new(T)))
+	tensor.Parallel(len(dst), rowGrain, func(lo, hi int) {
+		n, step := shape[last], steps[last]*size
+		index, row, begin := make([]int, last), lo/n, lo%n
+		at := first
+		for d := last - 1; d >= 0; d-- {
+			index[d], row = row%shape[d], row/shape[d]
+			at += index[d] * steps[d]
+		}
+		for lo < hi {
+			part := dst[lo:min(lo+n-begin, hi)]
+			from := (at + begin*steps[last]) * size
+			for i := range part {
+				part[i] = *(*T)(unsafe.Add(src, from))
+				from += step
+			}
+			lo, begin = lo+len(part), 0
+			for d := last - 1; d >= 0; d-- {
+				index[d]++
+				at += steps[d]
+				if index[d] < shape[d] {
+					break
+				}
+				index[d] = 0
+				at -= shape[d] * steps[d]
+			}
+		}
+	})
 }
 
 // roll moves elements along dimensions; those that fall off an end come in at the other.
