@@ -4,7 +4,6 @@ import warnings
 
 import pytest
 
-import torchjit as torch
 from tests.attack import operators as attack
 
 # Operators whose results do not take the number: it is compared or counted only, or its truth is meant.

@@ -228,3 +228,18 @@ def test_numbers_of_heads(heads):
     x, w, b = ones(2, 3, 4), ones(12, 4), ones(12)
     with pytest.raises(RuntimeError, match="num_heads` must be positive"):
         A._native_multi_head_attention(x, x, x, 4, heads, w, b, ones(4, 4), ones(4))
+
+
+def test_dimensions_of_heads():
+    x, w, b, o, c = ones(2, 3, 4), ones(12, 4), ones(12), ones(4, 4), ones(4)
+    for arguments, message in (((x, ones(3, 4), x), "3-D `key`"), ((x, x, ones(3, 4)), "3-D `value`")):
+        with pytest.raises(RuntimeError, match=message):
+            A._native_multi_head_attention(*arguments, 4, 2, w, b, o, c)
+    with pytest.raises(RuntimeError, match="qkv_bias"):
+        A._native_multi_head_attention(x, x, x, 4, 2, w, ones(5), o, c)
+
+
+def test_states_of_a_cell_with_gradients():
+    b = torch.zeros(20, requires_grad=True)
+    with pytest.raises(RuntimeError, match="two hidden states"):
+        A.lstm_cell(ones(2, 3), [ones(2, 5)], ones(20, 3), ones(20, 5), b, b)

@@ -75,6 +75,9 @@ func drawEach(gen *tensor.Generator, t *tensor.Tensor, draw func(d tensor.Draws)
 		var block [64]float64
 		for l.Next() {
 			for from := 0; from < l.N; from += len(block) {
+				if from%lookEvery == lookEvery-len(block) {
+					tensor.Look()
+				}
 				part := block[:min(l.N-from, len(block))]
 				for i := range part {
 					part[i] = draw(stream)

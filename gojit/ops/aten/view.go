@@ -233,9 +233,16 @@ func flipInto[T word](out, t *tensor.Tensor, reversed []bool) {
 		for lo < hi {
 			part := dst[lo:min(lo+n-begin, hi)]
 			from := (at + begin*steps[last]) * size
-			for i := range part {
-				part[i] = *(*T)(unsafe.Add(src, from))
-				from += step
+			switch step {
+			case size:
+				copy(part, unsafe.Slice((*T)(unsafe.Add(src, from)), len(part)))
+			case -size:
+				reverse(part, unsafe.Slice((*T)(unsafe.Add(src, from-(len(part)-1)*size)), len(part)))
+			default:
+				for i := range part {
+					part[i] = *(*T)(unsafe.Add(src, from))
+					from += step
+				}
 			}
 			lo, begin = lo+len(part), 0
 			for d := last - 1; d >= 0; d-- {
@@ -324,7 +331,10 @@ func repeatInterleave(t *tensor.Tensor, repeats []int64, dim *int) *tensor.Tenso
 	check(len(repeats) == n, "repeats must have the same size as input along dim")
 	index := table[int](checkedCount(repeats))[:0]
 	for i, r := range repeats {
-		for range r {
+		for k := range r {
+			if k%lookEvery == lookEvery-1 {
+				tensor.Look()
+			}
 			index = append(index, i)
 		}
 	}
