@@ -243,3 +243,8 @@ def test_states_of_a_cell_with_gradients():
     b = torch.zeros(20, requires_grad=True)
     with pytest.raises(RuntimeError, match="two hidden states"):
         A.lstm_cell(ones(2, 3), [ones(2, 5)], ones(20, 3), ones(20, 5), b, b)
+
+
+def test_types_of_sparse_indices():
+    with pytest.raises(RuntimeError, match="indices must be an int64 tensor"):
+        A._validate_sparse_coo_tensor_args(torch.zeros(1, 3, dtype=torch.int32), ones(3), [3])
