@@ -58,8 +58,8 @@ func castTensor(t *tensor.Tensor, k types.Kind) (value.Value, bool, error) {
 	}
 	switch k {
 	case types.KindInt:
-		f := s.Float64() // a fraction would be lost in silence
-		return value.Int(s.Int64()), math.Trunc(f) == f && math.Abs(f) < 1<<63, nil
+		f := s.Float64()
+		return value.Int(s.Int64()), !math.IsNaN(f) && math.Abs(f) < 1<<63, nil
 	case types.KindFloat:
 		return value.Float(s.Float64()), true, nil
 	case types.KindBool:

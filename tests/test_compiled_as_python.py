@@ -182,7 +182,7 @@ def test_a_variable_that_a_branch_deletes_is_gone_behind_it():
     assert torch.jit.script(returning)(False, 3) == 3
 
 
-def test_a_tensor_stands_for_an_int_only_where_nothing_is_lost():
+def test_a_tensor_of_floats_stands_for_no_int_in_a_program():
     def whole(i: int):
         return i
 
@@ -193,9 +193,6 @@ def test_a_tensor_stands_for_an_int_only_where_nothing_is_lost():
     assert script(torch.tensor(3)) == 3
     with pytest.raises(RuntimeError, match="Cannot input a tensor of type Float as an integral argument"):
         script(torch.tensor(1.5))
-    assert torch.jit.script(whole)(torch.tensor(2.0)) == 2
-    with pytest.raises(RuntimeError, match="Expected a value of type 'int' for argument 'i' but instead found type 'Tensor'"):
-        torch.jit.script(whole)(torch.tensor(1.5))
 
 
 def test_numbers_of_tensors_that_do_not_fit_are_errors():

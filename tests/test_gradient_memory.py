@@ -20,6 +20,7 @@ def leaf(n=20000):
     return (torch.arange(n) % 7).to(torch.float32).requires_grad_()
 
 
+@pytest.mark.skipif("guard" in os.environ.get("GOJIT_CHECK", ""), reason="guarded memory is not used again")
 def test_the_next_step_uses_the_same_memory():
     x = leaf()
     seen = set()
@@ -232,3 +233,36 @@ def test_gradients_of_what_a_generator_gives():
     net = torch.nn.Linear(3, 2)
     weight, bias = torch.autograd.grad(net(torch.ones(1, 3)).sum(), net.parameters())
     assert weight.eq(1).all() and bias.eq(1).all()
+
+
+KEPT = """
+import torchjit as torch
+from torchjit import _native
+
+def resident():
+    for _ in range(2):
+        _native.function("collect")()
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * 4096
+
+def rows(keep, n=150):
+    w, kept = torch.randn(1000, 100, requires_grad=True), []
+    for _ in range(n):
+        y = torch.tanh(w @ torch.randn(100, 300)) * 2
+        kept.append(keep(y.t()[0] + y.sum()))
+    return kept
+
+for keep in (lambda y: y.detach(), lambda y: y.data, lambda y: y.detach().numpy(), lambda y: y.detach()[:]):
+    rows(keep, 20)
+    before = resident()
+    kept = rows(keep)
+    print((resident() - before) >> 20)
+"""
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/statm").exists(), reason="reads the resident memory from /proc")
+def test_what_is_kept_of_a_result_keeps_no_tape():
+    """150 rows of 4 KB, each of a graph of 2 MB."""
+    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).resolve().parent.parent), "GOJIT_CHECK": ""}
+    done = subprocess.run([sys.executable, "-c", KEPT], env=env, capture_output=True, text=True, check=True)
+    assert all(int(megabytes) < 60 for megabytes in done.stdout.split()), f"{done.stdout.split()} MB"

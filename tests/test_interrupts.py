@@ -11,8 +11,9 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 PROGRAM = """
-import os, sys
+import os, signal, sys
 sys.path.insert(0, {root!r})
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where this is run in the background, it is ignored
 import torchjit as torch
 F = torch.nn.functional
 {setup}

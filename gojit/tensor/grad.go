@@ -77,6 +77,7 @@ func (t *Tensor) SetHistory(h any) {
 		t.history.Store(nil)
 		return
 	}
+	t.separate()
 	t.history.Store(&h)
 }
 

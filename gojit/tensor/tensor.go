@@ -57,7 +57,38 @@ type ownTensor struct {
 	data    [smallBytes / 8]uint64
 }
 
+// smallStorage is a storage with room for smallBytes of data, in one allocation.
+type smallStorage struct {
+	storage Storage
+	data    [smallBytes / 8]uint64
+}
+
 const smallBytes = 64
+
+// separate gives a tensor that lies in one allocation with its storage, and alone uses it, a storage apart: who keeps a view or what Detach
+// returns then keeps the elements, and not what t knows of the tape.
+func (t *Tensor) separate() {
+	s := t.storage
+	if !t.isOwn() || s.refs.Load() != 1 || s.hollow != nil || s.lent {
+		return
+	}
+	if o := (*ownTensor)(unsafe.Pointer(t)); len(s.data) > 0 && unsafe.Pointer(unsafe.SliceData(s.data)) == unsafe.Pointer(&o.data) {
+		apart := &smallStorage{data: o.data}
+		apart.storage.data = unsafe.Slice((*byte)(unsafe.Pointer(&apart.data)), len(s.data))
+		t.storage = &apart.storage
+	} else {
+		t.storage = &Storage{data: s.data, cached: s.cached, foreign: s.foreign, device: s.device}
+	}
+	t.storage.refs.Store(1)
+	t.storage.version.Store(s.version.Load())
+	t.storage.inference.Store(s.inference.Load())
+	*s = Storage{}
+}
+
+// isOwn reports whether t and its storage are one allocation.
+func (t *Tensor) isOwn() bool {
+	return uintptr(unsafe.Pointer(t.storage)) == uintptr(unsafe.Pointer(t))+unsafe.Offsetof(ownTensor{}.storage)
+}
 
 // Empty returns a contiguous tensor whose elements are arbitrary. It fails on a negative size and
 // where the memory cannot be had.
@@ -324,8 +355,8 @@ func (t *Tensor) Release() {
 		return
 	}
 	t.holders.state.Store(ownerGone)
-	s, isLast := t.storage, t.storage.leave()
-	switch isOwn := uintptr(unsafe.Pointer(s)) == uintptr(unsafe.Pointer(t))+unsafe.Offsetof(ownTensor{}.storage); {
+	isLast := t.storage.leave()
+	switch isOwn := t.isOwn(); {
 	case guarding: // addresses are not used again
 	case isOwn && isLast:
 		o := (*ownTensor)(unsafe.Pointer(t))

@@ -192,6 +192,7 @@ def load(part: str):
 def work() -> None:
     """The worker process: runs the cases of its command line."""
     part, seed, first, last, scratch, page, findings = sys.argv[1:]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background begin with it ignored
     attacker = load(part)(int(seed), scratch)
     count = getattr(attacker, "count", lambda i: 1)
     with open(page, "r+b") as f:
