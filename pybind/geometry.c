@@ -180,16 +180,37 @@ static const char *elements(const char *t, int64_t *bytes) {
     return data ? data + FIELD(t, int64_t, offset) * *bytes : "";
 }
 
-/* Puts the elements of a row into a list of as many; 0 where one cannot be made. The usual types are told apart before the loop. */
-static int fill_list(PyObject *list, const char *p, int dtype, int64_t step) {
+/* How many objects of a list are made between two looks at Python's signals. */
+#define OBJECTS_BETWEEN_SIGNALS 65536
+
+/* The memory that a list is made of: a tensor's, as it was when the making began. */
+typedef struct { const char *tensor, *data; } Source;
+
+static const char *data_of(const char *t) { return FIELD(FIELD(t, char *, storage), char *, data); }
+
+/* Runs the signal handlers; 0 where one raises, or gives the tensor other memory. */
+static int run_handlers(const Source *source) {
+    if (PyErr_CheckSignals() < 0) return 0;
+    if (data_of(source->tensor) == source->data) return 1;
+    PyErr_SetString(PyExc_RuntimeError, "the tensor has got other memory while a list was made of it");
+    return 0;
+}
+
+/* Puts the elements of a row into a list of as many; 0 where one cannot be made, or where a signal handler raises. The usual types are told
+   apart before the loop. */
+static int fill_list(PyObject *list, const char *p, int dtype, int64_t step, const Source *source) {
     Py_ssize_t n = PyList_GET_SIZE(list);
-#define EACH(make)                           \
-    for (Py_ssize_t i = 0; i < n; i++) {     \
-        PyObject *o = make;                  \
-        if (!o) return 0;                    \
-        PyList_SET_ITEM(list, i, o);         \
-        p += step;                           \
-    }                                        \
+#define EACH(make)                                                                              \
+    for (Py_ssize_t i = 0; i < n;) {                                                            \
+        Py_ssize_t end = n - i > OBJECTS_BETWEEN_SIGNALS ? i + OBJECTS_BETWEEN_SIGNALS : n;     \
+        for (; i < end; i++) {                                                                  \
+            PyObject *o = make;                                                                 \
+            if (!o) return 0;                                                                   \
+            PyList_SET_ITEM(list, i, o);                                                        \
+            p += step;                                                                          \
+        }                                                                                       \
+        if (end < n && !run_handlers(source)) return 0;                                         \
+    }                                                                                           \
     return 1
     switch (dtype) {
     case 4: EACH(PyLong_FromLongLong(*(const int64_t *)p));
@@ -200,15 +221,15 @@ static int fill_list(PyObject *list, const char *p, int dtype, int64_t step) {
 #undef EACH
 }
 
-static PyObject *list_of(const char *p, int dtype, int64_t bytes, const int64_t *shape, const int64_t *strides, int64_t dims) {
+static PyObject *list_of(const char *p, int dtype, int64_t bytes, const int64_t *shape, const int64_t *strides, int64_t dims, const Source *source) {
     if (dims == 0) return element(p, dtype);
     PyObject *list = PyList_New(shape[0]);
     if (list && dims == 1) {
-        if (!fill_list(list, p, dtype, strides[0] * bytes)) Py_CLEAR(list);
+        if (!fill_list(list, p, dtype, strides[0] * bytes, source)) Py_CLEAR(list);
         return list;
     }
     for (int64_t i = 0; list && i < shape[0]; i++) {
-        PyObject *o = list_of(p, dtype, bytes, shape + 1, strides + 1, dims - 1);
+        PyObject *o = i % 256 != 255 || run_handlers(source) ? list_of(p, dtype, bytes, shape + 1, strides + 1, dims - 1, source) : NULL;
         if (!o) Py_CLEAR(list);
         else PyList_SET_ITEM(list, i, o);
         p += strides[0] * bytes;
@@ -223,7 +244,8 @@ static PyObject *get_list(PyObject *self, PyObject *unused) {
     /* Making objects may run the collector of Python and with it any program: the tensor could get another shape. */
     memcpy(extents, FIELD(t, int64_t *, shape), dims * sizeof *extents);
     memcpy(extents + 64, FIELD(t, int64_t *, strides), dims * sizeof *extents);
-    return list_of(p, FIELD(t, uint8_t, dtype), bytes, extents, extents + 64, dims);
+    Source source = {t, data_of(t)};
+    return list_of(p, FIELD(t, uint8_t, dtype), bytes, extents, extents + 64, dims, &source);
 }
 
 static PyObject *get_item(PyObject *self, PyObject *unused) {

@@ -247,17 +247,27 @@ func tensorToList(c *call) error {
 	if t.Device().Type == tensor.Meta {
 		return source.Errorf(source.NotImplementedError, source.Range{}, "Cannot copy out of meta tensor; no data!")
 	}
-	return listElements(c, t, make([]int, t.Dim()), 0)
+	var waiting signals
+	return listElements(c, t, make([]int, t.Dim()), 0, &waiting)
 }
 
-func listElements(c *call, t *tensor.Tensor, at []int, dim int) error {
+// elementsBetweenSignals is how many elements of a list are converted between two looks at the signals.
+const elementsBetweenSignals = 1 << 14
+
+// listElements replies the elements at the indices before dim. It ends where a signal handler raises.
+func listElements(c *call, t *tensor.Tensor, at []int, dim int, waiting *signals) error {
 	if dim == t.Dim() {
 		return c.value(value.OfScalar(t.At(at...)))
 	}
 	c.open(kindList, t.Size(dim))
 	for i := range t.Size(dim) {
+		if i%elementsBetweenSignals == elementsBetweenSignals-1 {
+			if err := waiting.poll(); err != nil {
+				return err
+			}
+		}
 		at[dim] = i
-		if err := listElements(c, t, at, dim+1); err != nil {
+		if err := listElements(c, t, at, dim+1, waiting); err != nil {
 			return err
 		}
 	}

@@ -168,3 +168,83 @@ def test_powers_of_matrices_take_the_logarithm_of_the_exponent():
         assert torch.allclose(torch.linalg.matrix_power(x, n), product)
     assert torch.autograd.gradcheck(lambda t: torch.linalg.matrix_power(t, 5), (x,))
     torch.linalg.matrix_power(x, -HUGE)
+
+
+REPEATED = {
+    "less": (lambda: torch.repeat_interleave(ones(2, 3), torch.tensor([2, 3]), 0, output_size=4), "allocated size does not match required size"),
+    "one number": (lambda: torch.repeat_interleave(ones(2, 3), 2, 0, output_size=5), "allocated size does not match required size"),
+    "negative": (lambda: torch.repeat_interleave(ones(2, 3), torch.tensor([71, 2**30]), 0, output_size=-(2**31)), "negative dimension -2147483648"),
+    "counts": (lambda: torch.repeat_interleave(torch.tensor([2, 2**40]), output_size=3), "allocated size does not match required size"),
+    "meta": (lambda: torch.repeat_interleave(torch.ones(2, 3, device="meta"), 2, 0), "without output_size"),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_sizes_that_contradict_repeats(name):
+    call, message = REPEATED[name]
+    with pytest.raises(RuntimeError, match=message):
+        call()
+
+
+def test_sizes_of_repeats_on_meta():
+    x, counts = torch.ones(2, 3, device="meta"), torch.tensor([1, 2])
+    assert torch.repeat_interleave(x, counts.to("meta"), 0, output_size=5).shape == (5, 3)
+    assert torch.repeat_interleave(x, counts, 0).shape == (3, 3)
+    assert torch.repeat_interleave(counts.to("meta"), output_size=7).device.type == "meta"
+
+
+@pytest.mark.parametrize("dims", [(-1, 3), (3, -1), (3, 0), (-1, 0)])
+def test_dimensions_of_sparse_tensors(dims):
+    with pytest.raises(RuntimeError, match="negative|must be sparse_dim"):
+        A._sparse_coo_tensor_with_dims(*dims, [2, 2], dtype=torch.float32, layout=torch.sparse_coo)
+
+
+def test_sizes_of_sparse_tensors_are_checked():
+    with pytest.raises(RuntimeError, match="negative dimension"):
+        A._sparse_coo_tensor_with_dims(1, 1, [-2, 2], dtype=torch.float32, layout=torch.sparse_coo)
+
+
+def test_sparse_and_meta_do_not_mix():
+    x, y = torch.ones(2, 3, device="meta"), ones(2, 3).to_sparse()
+    for call in (lambda: A.sparse_mask(x, y), lambda: y + x, lambda: torch.mm(y, x.T)):
+        with pytest.raises(NotImplementedError, match="SparseMeta"):
+            call()
+
+
+DEFORMED = {"bias": {"bias": ones()}, "no points": {"weight": ones(3, 2, 0, 3)}, "dilation": {"dilation": HUGE}, "padding": {"padding": -1}}
+
+
+@pytest.mark.parametrize("name", DEFORMED)
+def test_shapes_of_deformable_convolutions(name):
+    a = {"weight": ones(3, 2, 3, 3), "bias": ones(3), "padding": 0, "dilation": 1, **DEFORMED[name]}
+    with pytest.raises(RuntimeError, match="bias has 1 elements|no points|integer out of range|not negative"):
+        torch.ops.torchvision.deform_conv2d(
+            ones(1, 2, 5, 5), a["weight"], ones(1, 18, 3, 3), ones(1, 9, 3, 3), a["bias"], 1, 1, a["padding"], 0, a["dilation"], 1, 1, 1, False
+        )
+
+
+@pytest.mark.parametrize("heads", [0, -2])
+def test_numbers_of_heads(heads):
+    x, w, b = ones(2, 3, 4), ones(12, 4), ones(12)
+    with pytest.raises(RuntimeError, match="num_heads` must be positive"):
+        A._native_multi_head_attention(x, x, x, 4, heads, w, b, ones(4, 4), ones(4))
+
+
+def test_dimensions_of_heads():
+    x, w, b, o, c = ones(2, 3, 4), ones(12, 4), ones(12), ones(4, 4), ones(4)
+    for arguments, message in (((x, ones(3, 4), x), "3-D `key`"), ((x, x, ones(3, 4)), "3-D `value`")):
+        with pytest.raises(RuntimeError, match=message):
+            A._native_multi_head_attention(*arguments, 4, 2, w, b, o, c)
+    with pytest.raises(RuntimeError, match="qkv_bias"):
+        A._native_multi_head_attention(x, x, x, 4, 2, w, ones(5), o, c)
+
+
+def test_states_of_a_cell_with_gradients():
+    b = torch.zeros(20, requires_grad=True)
+    with pytest.raises(RuntimeError, match="two hidden states"):
+        A.lstm_cell(ones(2, 3), [ones(2, 5)], ones(20, 3), ones(20, 5), b, b)
+
+
+def test_types_of_sparse_indices():
+    with pytest.raises(RuntimeError, match="indices must be an int64 tensor"):
+        A._validate_sparse_coo_tensor_args(torch.zeros(1, 3, dtype=torch.int32), ones(3), [3])

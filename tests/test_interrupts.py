@@ -66,6 +66,15 @@ WORK = {
         "i = torch.randint(0, 20000, (2, 2_000_000)); x = torch.sparse_coo_tensor(i, torch.rand(2_000_000), (20000, 20000)).coalesce()", "torch.sparse.mm(x, x)",
     ),
     "one element": ("x = torch.rand(4) + 3", "torch.special.multigammaln(x, 2000000000)"),
+    "running sums": ("x = torch.rand(150_000_000)", "[torch.cumsum(x, 0) for _ in range(9)]"),
+    "running sums of exponentials": ("x = torch.rand(80_000_000)", "torch.logcumsumexp(x, 0)"),
+    "a place in the order": ("x = torch.rand(100_000_000)", "torch.kthvalue(x, 50_000_000)"),
+    "a permutation": ("pass", "torch.randperm(100_000_000)"),
+    "samples": ("x = torch.rand(10_000_000)", "torch.multinomial(x, 100_000_000, True)"),
+    "a flipped row": ("x = torch.zeros(200_000_000)", "[torch.flip(x, [0]) for _ in range(9)]"),
+    "a long condition": ("s = 'def f(x: bool):\\n    return ' + ' and '.join(['x'] * 300_000)", "torch.jit.CompilationUnit(s)"),
+    "a list": ("x = torch.zeros(60_000_000)", "x.tolist()"),
+    "a list of rows": ("x = torch.zeros(30_000_000, 1)", "x.tolist()"),
     "text": ("torch.set_printoptions(threshold=10**9); x = torch.rand(20_000_000)", "repr(x)"),
     "waiting in a script": (SCRIPTS + "f = torch.jit.script(scripts.wait)", "f(1)"),
     "loading": (SCRIPTS + "torch.jit.script(scripts.M()).save('m.pt')", "torch.jit.load('m.pt')"),
@@ -87,3 +96,21 @@ def test_interrupt(name, tmp_path):
         assert time.monotonic() - begun < 1.5
     finally:
         process.kill()
+
+
+def test_a_list_of_memory_that_a_handler_takes_away():
+    code = """
+import signal, sys
+import torchjit as torch
+x = torch.zeros(3_000_000)
+def handler(*_):
+    x.set_(torch.ones(1))
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.001)
+try:
+    x.tolist()
+except RuntimeError as e:
+    print(e)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60, check=True)
+    assert "other memory" in done.stdout

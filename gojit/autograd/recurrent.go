@@ -3,6 +3,7 @@ package autograd
 import (
 	"slices"
 
+	"torchjit/gojit/source"
 	"torchjit/gojit/tensor"
 	"torchjit/gojit/value"
 )
@@ -43,6 +44,9 @@ func (x composer) step(gates int, input, hidden tensors, state []tensors) []tens
 func cellOf(gates int) decomposition {
 	return func(e Emitter, a []value.Value) []value.Value {
 		x, state := composer{e}, tensorsOf(a[1])
+		if gates == lstmCell && len(state) != 2 {
+			raise(source.RuntimeError, "lstm_cell expects two hidden states")
+		}
 		next := x.step(gates, x.do("linear", a[0], a[2], a[4]), x.do("linear", state[0], a[3], a[5]), state)
 		out := make([]value.Value, len(next))
 		for i, t := range next {

@@ -8,6 +8,7 @@ import (
 	"torchjit/gojit/ir"
 	"torchjit/gojit/source"
 	"torchjit/gojit/syntax"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -63,6 +64,7 @@ func (e *emitter) staticCondition(at source.Range, outcome bool, r refinements) 
 }
 
 func (e *emitter) emitCond(expr syntax.Expr) condition {
+	tensor.Look() // programs may be long
 	switch expr.Kind {
 	case syntax.KindAnd, syntax.KindOr:
 		b := syntax.AsBinOp(expr)

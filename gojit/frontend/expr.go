@@ -5,6 +5,7 @@ import (
 	"torchjit/gojit/passes"
 	"torchjit/gojit/source"
 	"torchjit/gojit/syntax"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -12,6 +13,7 @@ import (
 // emitExpr emits an expression as a value of the graph. hint, if not nil, is the type that the
 // context expects.
 func (e *emitter) emitExpr(expr syntax.Expr, hint types.Type) *ir.Value {
+	tensor.Look() // programs may be long
 	e.pending = expr.Range
 	v := e.emitSugared(expr, 1, hint).AsValue(e, expr.Range)
 	if hint != nil && hint.Kind() == types.KindAny && v.Type().Kind() != types.KindAny {

@@ -4,6 +4,7 @@ import (
 	"torchjit/gojit/ir"
 	"torchjit/gojit/source"
 	"torchjit/gojit/syntax"
+	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -18,6 +19,7 @@ func (e *emitter) emitStatements(stmts []syntax.Stmt) {
 }
 
 func (e *emitter) emitStatement(s syntax.Stmt) {
+	tensor.Look() // programs may be long
 	e.pending = s.Range
 	switch s.Kind {
 	case syntax.KindIf:

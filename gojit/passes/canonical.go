@@ -18,6 +18,9 @@ func canonicalizeOutputs(b *ir.Block) {
 			permuteLoop(n, useOrder(n.Outputs()))
 		case "prim::If":
 			order := useOrder(n.Outputs())
+			if sort.IntsAreSorted(order) { // as they are
+				break
+			}
 			for _, inner := range n.Blocks() {
 				inner.ReturnNode().PermuteInputs(order)
 			}

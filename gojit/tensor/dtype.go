@@ -92,6 +92,13 @@ func (d DType) CppName() string {
 	return dtypes[d].cpp
 }
 
+// CType returns the name of the C++ type of an element: "float".
+func (d DType) CType() string { return cTypes[d] }
+
+var cTypes = map[DType]string{Uint8: "uint8_t", Int8: "int8_t", Int16: "int16_t", Int32: "int", Int64: "int64_t", Float16: "at::Half", Float32: "float", Float64: "double",
+	Bool: "bool", BFloat16: "at::BFloat16", Complex64: "c10::complex<float>", Complex128: "c10::complex<double>", Complex32: "c10::complex<c10::Half>",
+	QInt8: "c10::qint8", QUInt8: "c10::quint8", QInt32: "c10::qint32"}
+
 // TensorClass returns the name of the typed tensor class: "FloatTensor".
 func (d DType) TensorClass() string { return dtypes[d].class }
 

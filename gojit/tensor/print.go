@@ -256,7 +256,7 @@ func (o PrintOptions) tensorText(t *Tensor, indent int) string {
 	p.visit(t, func(s Scalar) {
 		switch {
 		case t.dtype.IsFloating() || t.dtype.IsComplex():
-			values = append(values, s.Float64())
+			values = append(values, s.real())
 			if t.dtype.IsComplex() {
 				imaginary = append(imaginary, s.imag)
 			}
@@ -315,7 +315,7 @@ func (p *printer) element(s Scalar) string {
 	if !p.first.floating {
 		return p.first.pad(integerText(s))
 	}
-	re := p.first.pad(p.first.digits(s.Float64()))
+	re := p.first.pad(p.first.digits(s.real()))
 	if p.imaginary == nil {
 		return re
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"torchjit/gojit/internal/decimal"
+	"torchjit/gojit/source"
 )
 
 // Scalar is a Python number: bool, int, float or complex.
@@ -57,8 +58,27 @@ func (s Scalar) ResultDType() DType {
 	return DefaultDType().ToComplex()
 }
 
-// Int64 returns the number as an integer; a float is truncated.
+// MustBeReal fails (source.Throw) for a number with an imaginary part, which a type of real numbers would lose.
+func (s Scalar) MustBeReal(d DType) {
+	if s.imag != 0 {
+		refuseComplex(d)
+	}
+}
+
+func refuseComplex(d DType) {
+	source.Raise(source.RuntimeError, "value cannot be converted to type %s without overflow", d.CType())
+}
+
+// MustSuit is MustBeReal where d is a type of real numbers. Truth values are true of what is not zero.
+func (s Scalar) MustSuit(d DType) {
+	if s.imag != 0 && !d.IsComplex() && d != Bool {
+		refuseComplex(d)
+	}
+}
+
+// Int64 returns the number as an integer; a float is truncated. It fails (source.Throw) for a number with an imaginary part.
 func (s Scalar) Int64() int64 {
+	s.MustBeReal(Int64)
 	switch s.Kind {
 	case BoolScalar, IntScalar:
 		return int64(s.bits)
@@ -66,8 +86,14 @@ func (s Scalar) Int64() int64 {
 	return int64(math.Float64frombits(s.bits))
 }
 
-// Float64 returns the number, or its real part, as a float.
+// Float64 returns the number as a float. It fails (source.Throw) for a number with an imaginary part.
 func (s Scalar) Float64() float64 {
+	s.MustBeReal(Float64)
+	return s.real()
+}
+
+// real returns the number, or its real part, as a float.
+func (s Scalar) real() float64 {
 	switch s.Kind {
 	case BoolScalar, IntScalar:
 		return float64(int64(s.bits))
@@ -76,7 +102,7 @@ func (s Scalar) Float64() float64 {
 }
 
 // Complex128 returns the number as a complex one.
-func (s Scalar) Complex128() complex128 { return complex(s.Float64(), s.imag) }
+func (s Scalar) Complex128() complex128 { return complex(s.real(), s.imag) }
 
 // Bool reports whether the number is not zero.
 func (s Scalar) Bool() bool {
@@ -100,5 +126,5 @@ func (s Scalar) String() string {
 	case FloatScalar:
 		return decimal.General(s.Float64(), 6)
 	}
-	return "(" + decimal.General(s.Float64(), 6) + "," + decimal.General(s.imag, 6) + ")"
+	return "(" + decimal.General(s.real(), 6) + "," + decimal.General(s.imag, 6) + ")"
 }

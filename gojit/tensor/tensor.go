@@ -607,6 +607,7 @@ func dequantizeOne(p unsafe.Pointer, dtype DType, q *Quantizer) float64 {
 }
 
 func storeScalar(p unsafe.Pointer, dtype DType, s Scalar) {
+	s.MustSuit(dtype)
 	switch dtype {
 	case Bool:
 		*(*bool)(p) = s.Bool()
@@ -633,7 +634,7 @@ func storeScalar(p unsafe.Pointer, dtype DType, s Scalar) {
 	case Complex128:
 		*(*complex128)(p) = s.Complex128()
 	case Complex32:
-		*(*[2]F16)(p) = [2]F16{ToF16(float32(s.Float64())), ToF16(float32(s.imag))}
+		*(*[2]F16)(p) = [2]F16{ToF16(float32(s.real())), ToF16(float32(s.imag))}
 	}
 }
 

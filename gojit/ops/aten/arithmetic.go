@@ -19,6 +19,12 @@ func scaleBy(t *tensor.Tensor, f float64) *tensor.Tensor {
 	return mul.run(nil, []operand{ofTensor(t), ofScalar(tensor.Float(f))})
 }
 
+// timesOwn multiplies a tensor with a number in the tensor's type, which the number must suit.
+func timesOwn(t *tensor.Tensor, s tensor.Scalar) *tensor.Tensor {
+	s.MustSuit(t.DType())
+	return to(mul.run(nil, []operand{ofTensor(t), ofScalar(s)}), t.DType())
+}
+
 // addNumber adds a number to a tensor.
 func addNumber(t *tensor.Tensor, f float64) *tensor.Tensor {
 	return add.run(nil, []operand{ofTensor(t), ofScalar(tensor.Float(f))})

@@ -48,8 +48,13 @@ func joinHeads(t *tensor.Tensor) *tensor.Tensor {
 // type 0 (time, time), of type 1 (batch, time) over keys, of type 2 already complete.
 func multiHead(q, k, v *tensor.Tensor, embed, n int, qkvWeight, qkvBias, outWeight, outBias, mask *tensor.Tensor, maskType int) (out, weights *tensor.Tensor) {
 	check(q.Dim() == 3, "expected 3-D `query`, got %d-D tensor", q.Dim())
+	check(k.Dim() == 3, "expected 3-D `key`, got %d-D tensor", k.Dim())
+	check(v.Dim() == 3, "expected 3-D `value`, got %d-D tensor", v.Dim())
 	check(q.Size(2) == embed, "passed-in embed_dim %d didn't match last dim of query %d", embed, q.Size(2))
 	check(qkvWeight.Dim() == 2 && qkvWeight.Size(0) == 3*embed, "expected `qkv_weight` first dim to be 3x embed_dim")
+	check(qkvBias.Dim() == 1, "expected 1-D `qkv_bias`, got %d-D tensor", qkvBias.Dim())
+	check(qkvBias.Size(0) == 3*embed, "expected `qkv_bias` first dim and first dim of query to be equal")
+	check(n > 0, "`num_heads` must be positive, but got %d", n)
 	check(embed%n == 0, "`embed_dim` must divide evenly by `num_heads`")
 	project := func(x *tensor.Tensor, i int) *tensor.Tensor {
 		w := must(qkvWeight.Slice(0, i*embed, (i+1)*embed, 1))

@@ -64,21 +64,25 @@ func extremesSoFar[T interface {
 // extremeSoFar goes through one row. What is neither worse nor better than the best is NaN, or comes behind one.
 func extremeSoFar[T int8 | int16 | int32 | int64 | uint8 | float32 | float64](dst []T, at []int64, src []T, smallest bool) {
 	best, place := src[0], 0
-	dst, at = dst[:len(src)], at[:len(src)]
-	if smallest {
+	for lo := 0; lo < len(src); lo += lookEvery {
+		hi := blockEnd(lo, len(src))
+		src, dst, at := src[lo:hi], dst[lo:hi], at[lo:hi]
+		dst, at = dst[:len(src)], at[:len(src)]
+		if smallest {
+			for i, v := range src {
+				if !(v > best) && (v <= best || v != v) {
+					best, place = v, lo+i
+				}
+				dst[i], at[i] = best, int64(place)
+			}
+			continue
+		}
 		for i, v := range src {
-			if !(v > best) && (v <= best || v != v) {
-				best, place = v, i
+			if !(v < best) && (v >= best || v != v) {
+				best, place = v, lo+i
 			}
 			dst[i], at[i] = best, int64(place)
 		}
-		return
-	}
-	for i, v := range src {
-		if !(v < best) && (v >= best || v != v) {
-			best, place = v, i
-		}
-		dst[i], at[i] = best, int64(place)
 	}
 }
 

@@ -272,7 +272,11 @@ func deformable(c call) *tensor.Tensor {
 	check(x.Dim() == 4 && weight.Dim() == 4 && c.tensor(2).Dim() == 4, "deform_conv2d takes an input, a weight and an offset of 4 dimensions")
 	n, channels, height, width := x.Size(0), x.Size(1), x.Size(2), x.Size(3)
 	outputs, kh, kw := weight.Size(0), weight.Size(2), weight.Size(3)
-	check(stride[0] > 0 && stride[1] > 0 && groups > 0 && offsetGroups > 0, "strides and groups must be positive")
+	smallInts([]int{stride[0], stride[1], pad[0], pad[1], dilation[0], dilation[1], groups, offsetGroups})
+	check(stride[0] > 0 && stride[1] > 0 && pad[0] >= 0 && pad[1] >= 0 && dilation[0] > 0 && dilation[1] > 0, "strides and dilations must be positive, paddings not negative")
+	check(kh > 0 && kw > 0, "weight has no points: its shape is %v", weight.Shape())
+	check(len(bias) == outputs, "bias has %d elements, %d are expected", len(bias), outputs)
+	check(groups > 0 && offsetGroups > 0, "groups must be positive")
 	outH := (height+2*pad[0]-dilation[0]*(kh-1)-1)/stride[0] + 1
 	outW := (width+2*pad[1]-dilation[1]*(kw-1)-1)/stride[1] + 1
 	check(outH > 0 && outW > 0, "Calculated output size too small - out_h: %d out_w: %d", outH, outW)

@@ -165,6 +165,9 @@ func drawnFrom(gen *tensor.Generator, result tensor.DType, f func(d tensor.Draws
 	gen.Draw(func(d tensor.Draws) {
 		at := make([]float64, len(data))
 		for i := range dst {
+			if i%rowGrain == rowGrain-1 {
+				tensor.Look()
+			}
 			for j := range data {
 				at[j] = data[j][i]
 			}

@@ -75,6 +75,9 @@ func drawEach(gen *tensor.Generator, t *tensor.Tensor, draw func(d tensor.Draws)
 		var block [64]float64
 		for l.Next() {
 			for from := 0; from < l.N; from += len(block) {
+				if from%lookEvery == lookEvery-len(block) {
+					tensor.Look()
+				}
 				part := block[:min(l.N-from, len(block))]
 				for i := range part {
 					part[i] = draw(stream)
@@ -288,12 +291,17 @@ func isLess[T float32 | float64](a, b T) uint8 {
 // drawPermutation fills a contiguous int64 vector with the integers from 0 in random order.
 func drawPermutation(gen *tensor.Generator, t *tensor.Tensor) {
 	order := tensor.Data[int64](t)
-	for i := range order {
-		order[i] = int64(i)
-	}
+	tensor.Parallel(len(order), lookEvery, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			order[i] = int64(i)
+		}
+	})
 	gen.Draw(func(stream tensor.Draws) {
 		var words [512]uint32
 		for from := 0; from < len(order)-1; from += len(words) {
+			if from%lookEvery == 0 {
+				tensor.Look()
+			}
 			part := words[:min(len(order)-1-from, len(words))]
 			stream.Words(part)
 			for k, w := range part {

@@ -533,7 +533,7 @@ var indexFamily = []definition{
 	changing("index_add", func(c call, t *tensor.Tensor) {
 		src := c.tensor(3)
 		if alpha := c.scalar(4); alpha.Kind != tensor.IntScalar || alpha.Int64() != 1 {
-			src = to(mul.run(nil, []operand{ofTensor(src), ofScalar(alpha)}), src.DType())
+			src = timesOwn(src, alpha)
 		}
 		checkInside(t)
 		indexInto("index_add_", c, t, src, addTo)

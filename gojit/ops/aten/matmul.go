@@ -358,7 +358,7 @@ func scaledSum(self, p *tensor.Tensor, beta, alpha tensor.Scalar) *tensor.Tensor
 		beta, alpha = tensor.Int(beta.Int64()), tensor.Int(alpha.Int64())
 	}
 	if !isOne(alpha) {
-		p = to(mul.run(nil, []operand{ofTensor(p), ofScalar(alpha)}), p.DType())
+		p = timesOwn(p, alpha)
 	}
 	expanded, err := self.Expand(p.Shape()...)
 	succeed(err)
@@ -366,7 +366,7 @@ func scaledSum(self, p *tensor.Tensor, beta, alpha tensor.Scalar) *tensor.Tensor
 		return p
 	}
 	if !isOne(beta) {
-		expanded = to(mul.run(nil, []operand{ofTensor(expanded), ofScalar(beta)}), p.DType())
+		expanded = to(timesOwn(expanded, beta), p.DType())
 	}
 	return add.on(expanded, p)
 }

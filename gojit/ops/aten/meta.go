@@ -23,7 +23,7 @@ func emptyBeside(t *tensor.Tensor, shape []int, d tensor.DType) *tensor.Tensor {
 // needsZeros are the operators that read or write elements in families that otherwise know tensors without.
 var needsZeros = map[string]bool{
 	"_standard_gamma_grad": true, "flip": true, "fliplr": true, "flipud": true, "rot90": true, "repeat": true, "tile": true,
-	"repeat_interleave.Tensor": true, "repeat_interleave.self_Tensor": true, "repeat_interleave.self_int": true, "fill.Scalar": true,
+	"fill.Scalar": true,
 	"fill.Tensor": true, "zero": true, "one_hot": true, "vander": true, "linalg_vander": true, "tensor_split.tensor_indices_or_sections": true, "allclose": true, "equal": true,
 	"isclose": true, "is_nonzero": true, "item": true, "_local_scalar_dense": true, "Int.Tensor": true, "Float.Tensor": true, "Bool.Tensor": true,
 	"Complex.Tensor": true, "bernoulli": true,
@@ -73,8 +73,6 @@ func readsElements(name string, args []value.Value) string {
 	switch name {
 	case "aten::one_hot":
 		check(args[1].Int() >= 0, "Can not infer total number of classes from meta tensor.")
-	case "aten::repeat_interleave":
-		check(args[len(args)-1].IsInt(), "cannot repeat_interleave a meta tensor without output_size")
 	case "aten::tensor_split":
 		if args[1].IsTensor() {
 			return name

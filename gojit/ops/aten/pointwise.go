@@ -535,11 +535,7 @@ func maskedFill(c call, dst *tensor.Tensor) *tensor.Tensor {
 // cppTypeName is the C++ name of an element type, which prints itself when a message is made, not before.
 type cppTypeName tensor.DType
 
-func (d cppTypeName) String() string { return cppTypeNames[tensor.DType(d)] }
-
-var cppTypeNames = map[tensor.DType]string{tensor.Uint8: "uint8_t", tensor.Int8: "int8_t", tensor.Int16: "int16_t", tensor.Int32: "int",
-	tensor.Int64: "int64_t", tensor.Float16: "at::Half", tensor.Float32: "float", tensor.Float64: "double", tensor.Bool: "bool",
-	tensor.BFloat16: "at::BFloat16", tensor.Complex64: "c10::complex<float>", tensor.Complex128: "c10::complex<double>"}
+func (d cppTypeName) String() string { return tensor.DType(d).CType() }
 
 var (
 	addProducts  = elementwise("addcmul", sameType, func(b builder, x ...element) element { return b.Add(x[0], b.Mul(x[3], b.Mul(x[1], x[2]))) })
@@ -670,6 +666,7 @@ var pointwiseFamily = slices.Concat(unaryDefinitions(), binaryDefinitions(), dun
 	defineInto("addcdiv", threeTensors(addQuotients)),
 	defineInto("lerp.Scalar", func(c call, dst *tensor.Tensor) *tensor.Tensor {
 		by := lerpNear
+		c.scalar(2).MustSuit(c.tensor(0).DType())
 		if !c.tensor(0).DType().IsComplex() && !(math.Abs(c.scalar(2).Float64()) < 0.5) {
 			by = lerpFar
 		}

@@ -22,6 +22,10 @@ func keyWidth(d tensor.DType) int { return min(d.Size(), 8) }
 
 // keysOf writes the keys of a row of elements that lie side by side. reversed gives those of the opposite order.
 func keysOf(keys []uint64, row unsafe.Pointer, d tensor.DType, reversed bool) {
+	for ; len(keys) > lookEvery; keys, row = keys[lookEvery:], unsafe.Add(row, lookEvery*d.Size()) {
+		keysOf(keys[:lookEvery], row, d, reversed)
+		tensor.Look()
+	}
 	switch d {
 	case tensor.Bool, tensor.Uint8:
 		integerKeys(keys, unsafe.Slice((*uint8)(row), len(keys)))
@@ -183,16 +187,21 @@ func (o *orderer) order(index []int64, row unsafe.Pointer) {
 		}
 		return
 	}
-	for i := range keys {
-		keys[i] = keys[i]<<32 | uint64(i)
+	for lo := 0; lo < len(keys); lo += lookEvery {
+		hi := blockEnd(lo, len(keys))
+		for i, key := range keys[lo:hi] {
+			keys[lo+i] = key<<32 | uint64(lo+i)
+		}
 	}
 	if len(keys) <= shortRow {
 		insertionSort(keys)
 	} else {
 		keys = radixSort(keys, o.spare, 4)
 	}
-	for i, key := range keys[:len(index)] {
-		index[i] = int64(uint32(key))
+	for lo := 0; lo < len(index); lo += lookEvery {
+		for i, key := range keys[lo:blockEnd(lo, len(index))] {
+			index[lo+i] = int64(uint32(key))
+		}
 	}
 }
 
@@ -222,6 +231,18 @@ func insertionSort(keys []uint64) {
 		}
 		keys[j] = key
 	}
+}
+
+// lookEvery is how many elements of a long row are walked over between two looks.
+const lookEvery = 1 << 17
+
+// blockEnd is the end of the block of a row of n elements that begins at lo, a multiple of lookEvery. Who walks over a row block by
+// block ends between two of them where it is to end.
+func blockEnd(lo, n int) int {
+	if lo > 0 {
+		tensor.Look()
+	}
+	return min(lo+lookEvery, n)
 }
 
 // lookBetween is where walks over n elements end that are to end.
@@ -261,10 +282,12 @@ func radixSort(keys, spare []uint64, from int) []uint64 {
 		}
 		lookBetween(len(keys))
 		starts, shift := &counts[digit], uint(8*digit)
-		for _, key := range keys {
-			at := &starts[uint8(key>>(shift&63))]
-			spare[*at] = key
-			*at++
+		for lo := 0; lo < len(keys); lo += lookEvery {
+			for _, key := range keys[lo:blockEnd(lo, len(keys))] {
+				at := &starts[uint8(key>>(shift&63))]
+				spare[*at] = key
+				*at++
+			}
 		}
 		keys, spare = spare, keys
 	}
@@ -309,10 +332,12 @@ func (o *orderer) orderWide(keys []uint64) []widePair {
 		}
 		lookBetween(len(keys))
 		starts, shift := &counts[digit], uint(8*digit)
-		for _, pair := range pairs {
-			at := &starts[uint8(pair.key>>(shift&63))]
-			spare[*at] = pair
-			*at++
+		for lo := 0; lo < len(pairs); lo += lookEvery {
+			for _, pair := range pairs[lo:blockEnd(lo, len(pairs))] {
+				at := &starts[uint8(pair.key>>(shift&63))]
+				spare[*at] = pair
+				*at++
+			}
 		}
 		pairs, spare = spare, pairs
 	}
@@ -331,8 +356,10 @@ func selectKey(keys []uint64, place, width int) (key uint64, before int) {
 		lookBetween(len(keys))
 		shift := uint(8 * digit)
 		var counts [256]uint32
-		for _, k := range keys {
-			counts[uint8(k>>(shift&63))]++
+		for lo := 0; lo < len(keys); lo += lookEvery {
+			for _, k := range keys[lo:blockEnd(lo, len(keys))] {
+				counts[uint8(k>>(shift&63))]++
+			}
 		}
 		wanted, rest := 0, place-before
 		for ; rest >= int(counts[wanted]); wanted++ {
@@ -343,10 +370,12 @@ func selectKey(keys []uint64, place, width int) (key uint64, before int) {
 			continue
 		}
 		kept := 0
-		for _, k := range keys {
-			keys[kept] = k
-			if int(uint8(k>>(shift&63))) == wanted {
-				kept++
+		for lo := 0; lo < len(keys); lo += lookEvery {
+			for _, k := range keys[lo:blockEnd(lo, len(keys))] {
+				keys[kept] = k
+				if int(uint8(k>>(shift&63))) == wanted {
+					kept++
+				}
 			}
 		}
 		keys = keys[:kept]

@@ -211,9 +211,12 @@ func multinomial(t *tensor.Tensor, n int, replacement bool, gen *tensor.Generato
 	shape[len(shape)-1] = n
 	out := empty(shape, tensor.Int64)
 	data := tensor.Data[int64](out)
-	draws := make([]float64, len(data))
+	draws := table[float64](len(data))
 	gen.Draw(func(d tensor.Draws) {
 		for i := range draws {
+			if i%lookEvery == lookEvery-1 {
+				tensor.Look()
+			}
 			draws[i] = d.Uniform()
 		}
 	})
@@ -226,14 +229,20 @@ func multinomial(t *tensor.Tensor, n int, replacement bool, gen *tensor.Generato
 			cumulative[i] = total
 		}
 		check(total > 0, "invalid multinomial distribution (sum of probabilities <= 0)")
-		for i := range n {
-			u := draws[r*n+i] * total
-			at, _ := slices.BinarySearch(cumulative, u)
-			for at < categories-1 && cumulative[at] <= u {
-				at++
+		tensor.Parallel(n, rowGrain, func(lo, hi int) {
+			var watch tensor.Watch
+			for i := lo; i < hi; i++ {
+				if i%rowGrain == 0 {
+					watch.Look()
+				}
+				u := draws[r*n+i] * total
+				at, _ := slices.BinarySearch(cumulative, u)
+				for at < categories-1 && cumulative[at] <= u {
+					at++
+				}
+				data[r*n+i] = int64(min(at, categories-1))
 			}
-			data[r*n+i] = int64(min(at, categories-1))
-		}
+		})
 	}
 	return out
 }

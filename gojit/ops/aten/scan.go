@@ -116,16 +116,25 @@ func runningSums[T, A scannable](dst, src []T, n int) {
 		x0, x1, x2, x3 := fourRows(src[at:], n)
 		y0, y1, y2, y3 := fourRows(dst[at:], n)
 		var a, b, c, d A
-		for i := range x0 {
-			a, b, c, d = a+A(x0[i]), b+A(x1[i]), c+A(x2[i]), d+A(x3[i])
-			y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			x0, x1, x2, x3 := x0[lo:hi], x1[lo:hi], x2[lo:hi], x3[lo:hi]
+			y0, y1, y2, y3 := y0[lo:hi], y1[lo:hi], y2[lo:hi], y3[lo:hi]
+			for i := range x0 {
+				a, b, c, d = a+A(x0[i]), b+A(x1[i]), c+A(x2[i]), d+A(x3[i])
+				y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+			}
 		}
 	}
 	for ; at < len(src); at += n {
 		var a A
-		for i, v := range src[at : at+n] {
-			a += A(v)
-			dst[at+i] = T(a)
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			y := dst[at+lo : at+hi]
+			for i, v := range src[at+lo : at+hi] {
+				a += A(v)
+				y[i] = T(a)
+			}
 		}
 	}
 }
@@ -137,38 +146,55 @@ func runningProducts[T, A scannable](dst, src []T, n int) {
 		x0, x1, x2, x3 := fourRows(src[at:], n)
 		y0, y1, y2, y3 := fourRows(dst[at:], n)
 		a, b, c, d := A(1), A(1), A(1), A(1)
-		for i := range x0 {
-			a, b, c, d = a*A(x0[i]), b*A(x1[i]), c*A(x2[i]), d*A(x3[i])
-			y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			x0, x1, x2, x3 := x0[lo:hi], x1[lo:hi], x2[lo:hi], x3[lo:hi]
+			y0, y1, y2, y3 := y0[lo:hi], y1[lo:hi], y2[lo:hi], y3[lo:hi]
+			for i := range x0 {
+				a, b, c, d = a*A(x0[i]), b*A(x1[i]), c*A(x2[i]), d*A(x3[i])
+				y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+			}
 		}
 	}
 	for ; at < len(src); at += n {
 		a := A(1)
-		for i, v := range src[at : at+n] {
-			a *= A(v)
-			dst[at+i] = T(a)
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			y := dst[at+lo : at+hi]
+			for i, v := range src[at+lo : at+hi] {
+				a *= A(v)
+				y[i] = T(a)
+			}
 		}
 	}
 }
 
 func integerSums(dst, src []int64, n int) {
 	for at := 0; at < len(src); at += n {
-		a, x := int64(0), src[at:at+n]
-		y := dst[at : at+n][:len(x)]
-		for i, v := range x {
-			a += v
-			y[i] = a
+		a := int64(0)
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			x := src[at+lo : at+hi]
+			y := dst[at+lo : at+hi][:len(x)]
+			for i, v := range x {
+				a += v
+				y[i] = a
+			}
 		}
 	}
 }
 
 func integerProducts(dst, src []int64, n int) {
 	for at := 0; at < len(src); at += n {
-		a, x := int64(1), src[at:at+n]
-		y := dst[at : at+n][:len(x)]
-		for i, v := range x {
-			a *= v
-			y[i] = a
+		a := int64(1)
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			x := src[at+lo : at+hi]
+			y := dst[at+lo : at+hi][:len(x)]
+			for i, v := range x {
+				a *= v
+				y[i] = a
+			}
 		}
 	}
 }
@@ -180,16 +206,25 @@ func complexSums[T complex64 | complex128](dst, src []T, n int) {
 		x0, x1, x2, x3 := fourRows(src[at:], n)
 		y0, y1, y2, y3 := fourRows(dst[at:], n)
 		var a, b, c, d complex128
-		for i := range x0 {
-			a, b, c, d = a+complex128(x0[i]), b+complex128(x1[i]), c+complex128(x2[i]), d+complex128(x3[i])
-			y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			x0, x1, x2, x3 := x0[lo:hi], x1[lo:hi], x2[lo:hi], x3[lo:hi]
+			y0, y1, y2, y3 := y0[lo:hi], y1[lo:hi], y2[lo:hi], y3[lo:hi]
+			for i := range x0 {
+				a, b, c, d = a+complex128(x0[i]), b+complex128(x1[i]), c+complex128(x2[i]), d+complex128(x3[i])
+				y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+			}
 		}
 	}
 	for ; at < len(src); at += n {
 		var a complex128
-		for i, v := range src[at : at+n] {
-			a += complex128(v)
-			dst[at+i] = T(a)
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			y := dst[at+lo : at+hi]
+			for i, v := range src[at+lo : at+hi] {
+				a += complex128(v)
+				y[i] = T(a)
+			}
 		}
 	}
 }
@@ -201,16 +236,25 @@ func complexProducts[T complex64 | complex128](dst, src []T, n int) {
 		x0, x1, x2, x3 := fourRows(src[at:], n)
 		y0, y1, y2, y3 := fourRows(dst[at:], n)
 		a, b, c, d := complex128(1), complex128(1), complex128(1), complex128(1)
-		for i := range x0 {
-			a, b, c, d = a*complex128(x0[i]), b*complex128(x1[i]), c*complex128(x2[i]), d*complex128(x3[i])
-			y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			x0, x1, x2, x3 := x0[lo:hi], x1[lo:hi], x2[lo:hi], x3[lo:hi]
+			y0, y1, y2, y3 := y0[lo:hi], y1[lo:hi], y2[lo:hi], y3[lo:hi]
+			for i := range x0 {
+				a, b, c, d = a*complex128(x0[i]), b*complex128(x1[i]), c*complex128(x2[i]), d*complex128(x3[i])
+				y0[i], y1[i], y2[i], y3[i] = T(a), T(b), T(c), T(d)
+			}
 		}
 	}
 	for ; at < len(src); at += n {
 		a := complex128(1)
-		for i, v := range src[at : at+n] {
-			a *= complex128(v)
-			dst[at+i] = T(a)
+		for lo := 0; lo < n; lo += lookEvery {
+			hi := blockEnd(lo, n)
+			y := dst[at+lo : at+hi]
+			for i, v := range src[at+lo : at+hi] {
+				a *= complex128(v)
+				y[i] = T(a)
+			}
 		}
 	}
 }
@@ -218,6 +262,9 @@ func complexProducts[T complex64 | complex128](dst, src []T, n int) {
 func runningLogSum(dst, src []float64) {
 	s := math.Inf(-1)
 	for i, v := range src {
+		if i%lookEvery == lookEvery-1 {
+			tensor.Look()
+		}
 		high := max(s, v)
 		if !math.IsInf(high, 0) {
 			s = high + math.Log1p(math.Exp(min(s, v)-high))

@@ -299,12 +299,14 @@ func countBins[T float32 | float64](t *tensor.Tensor, bins int, low, high T) *te
 	room(t.DType().Size(), bins)
 	counts := table[int64](bins)
 	width, number := high-low, T(bins)
-	for _, v := range data {
-		if v < low || v > high {
-			continue
+	for lo := 0; lo < len(data); lo += lookEvery {
+		for _, v := range data[lo:blockEnd(lo, len(data))] {
+			if v < low || v > high {
+				continue
+			}
+			// A NaN counts as the lowest.
+			counts[max(min(int((v-low)/width*number), bins-1), 0)]++
 		}
-		// A NaN counts as the lowest.
-		counts[max(min(int((v-low)/width*number), bins-1), 0)]++
 	}
 	out := empty([]int{bins}, t.DType())
 	for i, n := range counts {

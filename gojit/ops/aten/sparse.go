@@ -105,6 +105,9 @@ func firstSparse(args []value.Value) (found *tensor.Tensor) {
 // runSparse runs an operator with a sparse tensor among its arguments. body is what it does with others.
 func runSparse(name string, body func(c call), c call) {
 	if form := sparseForms()[name]; form != nil {
+		if slices.ContainsFunc(c.args, func(v value.Value) bool { return v.IsTensor() && isMeta(v.Tensor()) && !v.Tensor().IsSparse() }) {
+			refuseBackend(name, "SparseMeta")
+		}
 		form(c)
 	} else if readsOnlyShape[name] {
 		body(c)

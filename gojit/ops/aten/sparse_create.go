@@ -33,9 +33,12 @@ var sparseFamily = slices.Concat([]definition{
 	}),
 	giving("_sparse_coo_tensor_with_dims", func(c call) *tensor.Tensor {
 		check(c.int(0)+c.int(1) == len(c.ints(2)), "number of dimensions must be sparse_dim (%d) + dense_dim (%d), but got %d", c.int(0), c.int(1), len(c.ints(2)))
+		checkSparseDims(c)
+		_ = must(tensor.SparseNumel(c.ints(2)))
 		return emptyCOO(c.ints(2), c.int(0), c.dtypeOr(3, tensor.DefaultDType()))
 	}),
 	giving("_sparse_coo_tensor_with_dims_and_tensors", func(c call) *tensor.Tensor {
+		checkSparseDims(c)
 		checkCOO(c.tensor(3), c.tensor(4), c.shape(2))
 		return coo(c.shape(2), c.tensor(3), c.tensor(4), false)
 	}),
@@ -55,6 +58,12 @@ var sparseFamily = slices.Concat([]definition{
 		return apply("addmm", c.tensor(0), c.tensor(1), c.tensor(2), c.args[3], c.args[4])
 	}),
 }, compressedFamily, forSparseAlone())
+
+// checkSparseDims checks the numbers of dimensions that the first two arguments are.
+func checkSparseDims(c call) {
+	check(c.int(0) >= 0, "Trying to create tensor with negative dimension %d: [%d, 0]", c.int(0), c.int(0))
+	check(c.int(1) >= 0, "dense_dim must be non-negative, but got %d", c.int(1))
+}
 
 // keepsParts reports whether an operator makes a tensor of indices and values, whose memory that keeps.
 func keepsParts(name string) bool {

@@ -199,23 +199,63 @@ func flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 		succeed(tensor.Copy(out, t))
 		return out
 	}
-	order := make([][]int, t.Dim())
-	for d, n := range t.Shape() {
-		order[d] = make([]int, n)
-		for i := range n {
-			order[d][i] = i
-			if reversedDims[d] {
-				order[d][i] = n - 1 - i
-			}
-		}
-	}
-	pickAlong(out, t, order)
+	bySize(t.DType().Size(),
+		func() { flipInto[uint8](out, t, reversedDims) }, func() { flipInto[uint16](out, t, reversedDims) }, func() { flipInto[uint32](out, t, reversedDims) },
+		func() { flipInto[uint64](out, t, reversedDims) }, func() { flipInto[[2]uint64](out, t, reversedDims) })
 	if t.IsContiguous() {
 		return out
 	}
 	alike := must(tensor.EmptyFormat(t, t.DType(), tensor.PreserveFormat))
 	assign(alike, out)
 	return alike
+}
+
+// flipInto fills out, contiguous, with the elements of t, which has dimensions; some of them are gone through from their ends.
+func flipInto[T word](out, t *tensor.Tensor, reversed []bool) {
+	shape, last, first := t.Shape(), t.Dim()-1, 0
+	steps := slices.Clone(t.Strides())
+	for d, n := range shape {
+		if reversed[d] {
+			first += (n - 1) * steps[d]
+			steps[d] = -steps[d]
+		}
+	}
+	dst, src := unsafe.Slice((*T)(out.DataPtr()), out.Numel()), t.DataPtr()
+	size := int(unsafe.Sizeof(*new(T)))
+	tensor.Parallel(len(dst), rowGrain, func(lo, hi int) {
+		n, step := shape[last], steps[last]*size
+		index, row, begin := make([]int, last), lo/n, lo%n
+		at := first
+		for d := last - 1; d >= 0; d-- {
+			index[d], row = row%shape[d], row/shape[d]
+			at += index[d] * steps[d]
+		}
+		for lo < hi {
+			part := dst[lo:min(lo+n-begin, hi)]
+			from := (at + begin*steps[last]) * size
+			switch step {
+			case size:
+				copy(part, unsafe.Slice((*T)(unsafe.Add(src, from)), len(part)))
+			case -size:
+				reverse(part, unsafe.Slice((*T)(unsafe.Add(src, from-(len(part)-1)*size)), len(part)))
+			default:
+				for i := range part {
+					part[i] = *(*T)(unsafe.Add(src, from))
+					from += step
+				}
+			}
+			lo, begin = lo+len(part), 0
+			for d := last - 1; d >= 0; d-- {
+				index[d]++
+				at += steps[d]
+				if index[d] < shape[d] {
+					break
+				}
+				index[d] = 0
+				at -= shape[d] * steps[d]
+			}
+		}
+	})
 }
 
 // roll moves elements along dimensions; those that fall off an end come in at the other.
@@ -281,8 +321,7 @@ func repeatInterleave(t *tensor.Tensor, repeats []int64, dim *int) *tensor.Tenso
 	} else {
 		t = must(t.Reshape(1))
 	}
-	if len(repeats) == 1 && !isMeta(t) {
-		check(repeats[0] >= 0, "repeats can not be negative")
+	if len(repeats) == 1 {
 		room(t.DType().Size(), t.Numel(), int(repeats[0]))
 		return repeatEach(t, d, int(repeats[0]))
 	}
@@ -290,12 +329,12 @@ func repeatInterleave(t *tensor.Tensor, repeats []int64, dim *int) *tensor.Tenso
 		repeats = slices.Repeat(repeats, n)
 	}
 	check(len(repeats) == n, "repeats must have the same size as input along dim")
-	for _, r := range repeats {
-		check(r >= 0, "repeats can not be negative")
-	}
-	index := table[int](checkedSum(repeats))[:0]
+	index := table[int](checkedCount(repeats))[:0]
 	for i, r := range repeats {
-		for range r {
+		for k := range r {
+			if k%lookEvery == lookEvery-1 {
+				tensor.Look()
+			}
 			index = append(index, i)
 		}
 	}
@@ -316,12 +355,71 @@ func repeatInterleave(t *tensor.Tensor, repeats []int64, dim *int) *tensor.Tenso
 	return out
 }
 
+// repeatInterleaveArgs is repeatInterleave of the first argument along the dimension that the third one tells.
 func repeatInterleaveArgs(c call, repeats []int64) *tensor.Tensor {
-	if c.isNone(2) {
-		return repeatInterleave(c.tensor(0), repeats, nil)
+	t := c.tensor(0)
+	var dim *int
+	n := t.Numel()
+	if !c.isNone(2) {
+		d := c.int(2)
+		noScalar(d, t)
+		dim = &d
+		if t.Dim() > 0 {
+			n = t.Size(wrapDim(d, t))
+		}
 	}
-	dim := c.int(2)
-	return repeatInterleave(c.tensor(0), repeats, &dim)
+	switch {
+	case len(repeats) == n:
+		c.checkRepeated(3, checkedCount(repeats))
+	case len(repeats) == 1:
+		c.checkRepeated(3, room(1, n, checkedCount(repeats)))
+	}
+	return repeatInterleave(t, repeats, dim)
+}
+
+// checkedCount is the sum of repeats.
+func checkedCount(repeats []int64) int {
+	for _, r := range repeats {
+		check(r >= 0, "repeats can not be negative")
+	}
+	return checkedSum(repeats)
+}
+
+// checkRepeated checks the size of the result that argument i tells in advance.
+func (c call) checkRepeated(i, size int) {
+	told := c.intOr(i, size)
+	check(told >= 0, "Trying to create tensor with negative dimension %d: [%d]", told, told)
+	check(told == size, "allocated size does not match required size")
+}
+
+// toldSize is the size of the result that argument i tells in advance.
+func (c call) toldSize(i int) int {
+	check(!c.isNone(i), "cannot repeat_interleave a meta tensor without output_size")
+	return c.int(i)
+}
+
+// repeatedMeta is a tensor without elements of the size that the last argument tells, or the repeats where these have elements.
+func repeatedMeta(c call) *tensor.Tensor {
+	t, n, dim := c.tensor(0), c.tensor(0).Numel(), 0
+	shape := []int{n}
+	if !c.isNone(2) && t.Dim() > 0 {
+		dim = wrapDim(c.int(2), t)
+		shape = slices.Clone(t.Shape())
+		n = shape[dim]
+	}
+	if repeats := c.args[1]; repeats.IsTensor() && !isMeta(repeats.Tensor()) {
+		counts := tensor.Data[int64](contiguous(to(repeats.Tensor(), tensor.Int64)))
+		size := checkedCount(counts)
+		if len(counts) == 1 {
+			size = room(1, n, size)
+		}
+		check(len(counts) == 1 || len(counts) == n, "repeats must have the same size as input along dim")
+		c.checkRepeated(3, size)
+		shape[dim] = size
+	} else {
+		shape[dim] = c.toldSize(3)
+	}
+	return must(tensor.EmptyMeta(shape, t.DType()))
 }
 
 // sections returns a number of pieces of a tensor, and fails where the pieces alone do not fit the memory.
@@ -495,15 +593,26 @@ var viewFamily = slices.Concat([]definition{
 	giving("repeat_interleave.Tensor", func(c call) *tensor.Tensor {
 		repeats := c.tensor(0)
 		check(repeats.Dim() == 1, "repeat_interleave only accept 1D vector as repeat")
+		if isMeta(repeats) {
+			return must(tensor.EmptyMeta([]int{c.toldSize(1)}, tensor.Int64))
+		}
 		counts := tensor.Data[int64](contiguous(to(repeats, tensor.Int64)))
+		c.checkRepeated(1, checkedCount(counts))
 		return repeatInterleave(sequence(len(counts)), counts, nil)
 	}),
 	giving("repeat_interleave.self_Tensor", func(c call) *tensor.Tensor {
-		repeats := contiguous(to(c.tensor(1), tensor.Int64))
-		check(repeats.Dim() <= 1, "repeats must be 0-dim or 1-dim tensor")
-		return repeatInterleaveArgs(c, tensor.Data[int64](repeats))
+		check(c.tensor(1).Dim() <= 1, "repeats must be 0-dim or 1-dim tensor")
+		if isMeta(c.tensor(0)) || isMeta(c.tensor(1)) {
+			return repeatedMeta(c)
+		}
+		return repeatInterleaveArgs(c, tensor.Data[int64](contiguous(to(c.tensor(1), tensor.Int64))))
 	}),
-	giving("repeat_interleave.self_int", func(c call) *tensor.Tensor { return repeatInterleaveArgs(c, []int64{int64(c.int(1))}) }),
+	giving("repeat_interleave.self_int", func(c call) *tensor.Tensor {
+		if isMeta(c.tensor(0)) {
+			return repeatedMeta(c)
+		}
+		return repeatInterleaveArgs(c, []int64{int64(c.int(1))})
+	}),
 	giving("pixel_shuffle", func(c call) *tensor.Tensor { return pixelShuffle(c.tensor(0), c.int(1)) }),
 	giving("pixel_unshuffle", func(c call) *tensor.Tensor { return pixelUnshuffle(c.tensor(0), c.int(1)) }),
 	giving("channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }),
