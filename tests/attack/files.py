@@ -436,7 +436,7 @@ class Canary:
         self.seen.append(f"{event} {str(args)[:100]}")
 
     def classes(self) -> list[int]:
-        return [hash(frozenset((k, id(v)) for k, v in vars(c).items() if k not in ("__abstractmethods__", "_abc_impl"))) for c in WATCHED]
+        return [hash(frozenset((k, id(v)) for k, v in vars(c).items() if k not in ("__abstractmethods__", "_abc_impl", "__slotnames__"))) for c in WATCHED]
 
     @contextlib.contextmanager
     def watch(self, code: bool) -> Any:
