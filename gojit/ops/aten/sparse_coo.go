@@ -12,7 +12,6 @@ import (
 func checkCOO(indices, values *tensor.Tensor, shape []int) {
 	check(!indices.IsSparse(), "expected indices to be a dense tensor, but got indices of layout %s", layoutName(indices.Layout()))
 	check(!values.IsSparse(), "expected values to be a dense tensor, but got values of layout %s", layoutName(values.Layout()))
-	check(indices.DType() == tensor.Int64, "indices must be an int64 tensor, but got %s", indices.DType().CppName())
 	check(indices.Dim() == 2, "indices must be sparse_dim x nnz, but got: %s", shapeText(indices.Shape()))
 	check(indices.DType() == tensor.Int64, "indices must be an int64 tensor")
 	sparse, dense := indices.Size(0), values.Dim()-1
@@ -29,6 +28,7 @@ func checkPairs(indices, values *tensor.Tensor) {
 
 // indexBounds returns the smallest and the largest index of each sparse dimension, nil where there are no places.
 func indexBounds(indices *tensor.Tensor) (low, high []int) {
+	check(indices.DType() == tensor.Int64, "indices must be an int64 tensor, but got %s", indices.DType().CppName())
 	dims, n := indices.Size(0), indices.Size(1)
 	if dims == 0 || n == 0 {
 		return nil, nil
