@@ -1,9 +1,13 @@
 """The tests run against the package in this checkout."""
 
 import os
+import signal
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# Tests interrupt themselves; a process in the background begins with interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest  # noqa: E402
 
