@@ -113,12 +113,14 @@ func sameBits(t *testing.T, name string, got, want *tensor.Tensor, loose bool) {
 	}
 	for i := range want.Numel() {
 		a, b := got.At(i), want.At(i)
-		same := a.Int64() == b.Int64()
+		var same bool
 		switch d := want.DType(); {
 		case d.IsComplex():
 			same = sameFloat(real(a.Complex128()), real(b.Complex128()), loose) && sameFloat(imag(a.Complex128()), imag(b.Complex128()), loose)
 		case d.IsFloating():
 			same = sameFloat(a.Float64(), b.Float64(), loose)
+		default:
+			same = a.Int64() == b.Int64()
 		}
 		if !same {
 			t.Fatalf("%s: element %d is %v, want %v", name, i, a, b)
