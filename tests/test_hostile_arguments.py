@@ -248,3 +248,16 @@ def test_states_of_a_cell_with_gradients():
 def test_types_of_sparse_indices():
     with pytest.raises(RuntimeError, match="indices must be an int64 tensor"):
         A._validate_sparse_coo_tensor_args(torch.zeros(1, 3, dtype=torch.int32), ones(3), [3])
+
+
+def test_windows_that_lie_in_padding_alone():
+    values, places = A.max_pool1d_with_indices(ones(2, 4), [2], [1], [1], [5], False)
+    assert values.tolist() == [[-float("inf")]] * 2 and places.tolist() == [[4]] * 2
+    values, places = torch.nn.functional.max_pool2d(ones(1, 1, 4, 4), 2, 1, 1, 5, return_indices=True)
+    assert values.item() == -float("inf") and places.item() == 20
+
+
+def test_running_extremes_of_quantized_numbers():
+    for name in ("cummin", "cummax"):
+        with pytest.raises(RuntimeError, match="not implemented for 'QInt32'"):
+            getattr(torch.quantize_per_tensor(ones(4), 0.5, 0, torch.qint32), name)(0)

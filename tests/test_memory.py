@@ -27,6 +27,7 @@ def resident_pages() -> int:
     return int(STATM.read_text().split()[1])
 
 
+@reuses
 @pytest.mark.skipif(not STATM.exists(), reason="reads the resident memory from /proc")
 @pytest.mark.parametrize("fn, times", [(identity, 1_000_000), (some, 100_000)])
 def test_calls_hold_memory_flat(fn, times):

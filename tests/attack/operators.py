@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import math
 import os
 import pathlib
 import random
@@ -425,12 +426,18 @@ class Writer:
         return repr(sample)
 
 
+# How many elements an outer product of two arguments may have: larger ones are right, and take all memory and time.
+LARGEST = 1 << 25
+
+
 def outcome(operator, arguments: str, scope: dict):
     """What a call gives: results, or an exception."""
     made.clear()
     torch.manual_seed(1)
     args, keywords = eval(arguments, scope)
     memory = list(made)
+    if math.prod(sorted((t.numel() for t in tensors([args, list(keywords.values())])), reverse=True)[:2]) > LARGEST:
+        return None, RuntimeError("some operators would give gigabytes"), args, keywords, memory
     try:
         return operator(*args, **keywords), None, args, keywords, memory
     except (RuntimeError, TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError, ArithmeticError, AssertionError, MemoryError) as e:

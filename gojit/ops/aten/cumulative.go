@@ -17,6 +17,9 @@ var runningMaximum, runningMinimum = &runningExtreme{}, &runningExtreme{smallest
 // along gives values and indices along a dimension.
 func (q *runningExtreme) along(t *tensor.Tensor, dim int) (values, indices *tensor.Tensor) {
 	noComplexOrder("cummax")(t.DType())
+	if t.DType().IsQuantized() {
+		notImplemented("cummax_helper_cpu", t.DType())
+	}
 	dim = wrapDim(dim, t)
 	computed := orderedAs(t.DType())
 	if t.Numel() == 0 || t.Dim() == 0 {

@@ -252,6 +252,7 @@ func (p *pooling) shape(x *tensor.Tensor) []int {
 // inputs[starts[i]:starts[i+1]].
 type reads struct {
 	starts, inputs []int32
+	firsts         []int32 // where a window that has no inputs would begin
 }
 
 func (p *pooling) reads(x *tensor.Tensor) *reads {
@@ -272,6 +273,7 @@ func (p *pooling) reads(x *tensor.Tensor) *reads {
 					}
 				}
 				r.starts = append(r.starts, int32(len(r.inputs)))
+				r.firsts = append(r.firsts, int32((a.lo*sizes[1]+b.lo)*sizes[2]+c.lo))
 			}
 		}
 	}
@@ -314,9 +316,26 @@ func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
 	return to(out, x.DType()), indices
 }
 
+// leastNumber returns the number below all others of a type.
+func leastNumber[T ordered]() (x T) {
+	switch p := any(&x).(type) {
+	case *int64:
+		*p = math.MinInt64
+	case *float32:
+		*p = float32(math.Inf(-1))
+	case *float64:
+		*p = math.Inf(-1)
+	}
+	return x
+}
+
 func maxPlane[T ordered](r *reads, plane, result []T, at []int64) {
 	for i := range result {
 		inputs := r.inputs[r.starts[i]:r.starts[i+1]]
+		if len(inputs) == 0 {
+			result[i], at[i] = leastNumber[T](), int64(r.firsts[i])
+			continue
+		}
 		best := inputs[0]
 		for _, j := range inputs[1:] {
 			if v := plane[j]; v > plane[best] || v != v {
@@ -333,6 +352,10 @@ func maxPlane32(r *reads, plane, result []float32, at []int64) {
 	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(plane))), len(plane))
 	for i := range result {
 		inputs := r.inputs[r.starts[i]:r.starts[i+1]]
+		if len(inputs) == 0 {
+			result[i], at[i] = leastNumber[float32](), int64(r.firsts[i])
+			continue
+		}
 		best, highest := int64(inputs[0]), ordered32(bits[inputs[0]])
 		for _, input := range inputs[1:] {
 			j, n := int64(input), ordered32(bits[input])
