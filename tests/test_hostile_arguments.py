@@ -261,3 +261,10 @@ def test_running_extremes_of_quantized_numbers():
     for name in ("cummin", "cummax"):
         with pytest.raises(RuntimeError, match="not implemented for 'QInt32'"):
             getattr(torch.quantize_per_tensor(ones(4), 0.5, 0, torch.qint32), name)(0)
+
+
+def test_parts_without_number():
+    with pytest.raises(RuntimeError, match="do not fit the memory"):
+        A.hsplit.int(torch.zeros(0, 0), 2**62)
+    with pytest.raises(RuntimeError, match="crow_indices must have at least one element"):
+        A.sparse_csr_tensor(torch.zeros(0, dtype=torch.int64), torch.zeros(3, dtype=torch.int64), ones(3))

@@ -1,5 +1,7 @@
 package tensor
 
+import "unsafe"
+
 // View shows the elements in another shape, one size of which may be -1. It fails where the
 // number of elements differs and where the strides do not allow it without a copy.
 func (t *Tensor) View(shape ...int) (*Tensor, error) {
@@ -490,6 +492,9 @@ func (t *Tensor) TensorSplit(n, dim int) ([]*Tensor, error) {
 	}
 	if n <= 0 {
 		return nil, runtimeError("number of sections must be larger than 0, got %d", n)
+	}
+	if n > memoryLimit()/int(unsafe.Sizeof(Tensor{})) {
+		return nil, runtimeError("tensor_split: %d sections do not fit the memory", n)
 	}
 	size, longer := t.shape[dim]/n, t.shape[dim]%n
 	sizes := make([]int, n)

@@ -67,6 +67,7 @@ func indexNumbers(t *tensor.Tensor) []int {
 func checkCompressedIndices(begin, plain []int, rows, columns, nnz int, l tensor.Layout) {
 	compressedName, plainName, rowName, columnName := compressedNames(l)
 	short := map[string]string{"row": "nrows", "column": "ncols"}
+	check(rows >= 0, "%s must have at least one element", compressedName)
 	for m := range len(begin) / (rows + 1) {
 		b, p := begin[m*(rows+1):(m+1)*(rows+1)], plain[m*nnz:(m+1)*nnz]
 		check(b[0] == 0, "`%s[..., 0] == 0` is not satisfied.", compressedName)
