@@ -139,26 +139,8 @@ def test_classes_of_modules_are_those_of_torch_nn_modules():
 
 
 def test_archives_of_programs_are_refused():
-    class M(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.n = 1
-
-        @torch.jit.export
-        def __getstate__(self) -> int:
-            return self.n
-
-        @torch.jit.export
-        def __setstate__(self, n: int):
-            print("runs")
-            self.n = n
-            self.training = True
-
-        def forward(self, x):
-            return x
-
     file = io.BytesIO()
-    torch.jit.save(torch.jit.script(M()), file)
+    torch.jit.save(torch.jit.script(Restored()), file)
     file.seek(0)
     with pytest.raises(RuntimeError, match="weights_only=True with TorchScript archives"):
         torch.load(file)
