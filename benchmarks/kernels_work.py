@@ -139,7 +139,7 @@ def kernel_time(name, n):
 
 def dense_benchmark(name, *options, runs=4, **variables):
     """The nanoseconds of the benchmarks of package dense that have a name, the best of some runs of each, which take turns."""
-    lines = run_go("test", "./gojit/dense", "-run", "^$", "-bench", name, "-count", str(runs), *options, **variables)
+    lines = run_go("test", "./gojit/linalg/dense", "-run", "^$", "-bench", name, "-count", str(runs), *options, **variables)
     found = {}
     for words in map(str.split, lines):
         if words and words[0].startswith("Benchmark"):

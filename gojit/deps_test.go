@@ -6,25 +6,27 @@ import (
 	"testing"
 )
 
+const module = "github.com/torchjit/torchjit"
+
 // layers is the policy: a package imports only packages of lines above its own.
 const layers = `
-source internal/golden internal/decimal serialize/pickle quasirandom
+source internal/golden internal/decimal archive/pickle quasirandom
 tensor filecheck
 types syntax kernel
 kernel/amd64 kernel/cuda
-kernel/launch dense gpu
-factor fourier value
+kernel/launch linalg/dense gpu
+linalg/lapack linalg/fft value
 schema
 ops
 autograd ops/aten ops/prim ir
 alias interp
-fuser
+fuse
 passes
 quantization
 executor
 frontend trace
 composite
-autodiff serialize shapes
+autodiff archive shapes
 export
 gojit
 cmd/gojit
@@ -35,9 +37,9 @@ func TestImportsGoDown(t *testing.T) {
 	for i, text := range strings.Split(strings.TrimSpace(layers), "\n") {
 		for _, name := range strings.Fields(text) {
 			if name == "gojit" {
-				name = "torchjit/gojit"
+				name = "github.com/torchjit/torchjit/gojit"
 			} else {
-				name = "torchjit/gojit/" + name
+				name = "github.com/torchjit/torchjit/gojit/" + name
 			}
 			line[name] = i + 1
 		}

@@ -3,12 +3,12 @@ package gojit
 import (
 	"context"
 
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/export"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/source"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/export"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Exported is a program that torch.export captured, with its tensors.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/export"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/export"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 func TestExportedProgramsKeepState(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 const data = "../tests/data/"

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // A profile is a way to make up arguments: the shapes of the tensors in their order, the last one for

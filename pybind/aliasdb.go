@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"torchjit/gojit/alias"
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/alias"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 // aliasMembers answer questions about the memory of a graph's values.

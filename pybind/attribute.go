@@ -3,10 +3,10 @@ package main
 import (
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // attributeMembers are the methods of nodes for their attributes. A getter's name says the kind of

@@ -7,7 +7,7 @@ package main
 import "C"
 
 import (
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // detached returns a tensor without a history over the memory of t.

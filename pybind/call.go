@@ -10,10 +10,10 @@ import (
 	"runtime/debug"
 	"unsafe"
 
-	"torchjit/gojit/interp"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/interp"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // call is one call from Python: its arguments, its reply and what it needs on the way. Calls are

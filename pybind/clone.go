@@ -1,10 +1,10 @@
 package main
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/serialize"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/archive"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // cloneMembers copy modules with their classes, and submodules for each call.
@@ -26,7 +26,7 @@ func cloneWithout(module *value.Object, methods, attributes []string) (*value.Ob
 
 // compileToTable replies the code of a graph.
 func compileToTable(c *call, name string, g *ir.Graph) error {
-	t, err := serialize.CodeTableOf(name, g)
+	t, err := archive.CodeTableOf(name, g)
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,9 @@ package main
 import (
 	"strings"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // oldOrders are orders of positional arguments that Python's functions and methods took before numbers became keywords, by the name of the operator

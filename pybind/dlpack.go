@@ -7,7 +7,7 @@ import "C"
 import (
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // dlpackFunctions take tensors from other libraries; the capsules that are given out are made in C.

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"torchjit/gojit"
-	"torchjit/gojit/interp"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/interp"
 )
 
 // linkOperators puts the operators into the registry; a program does this once, on first use.

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"strings"
 
-	"torchjit/gojit/export"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/trace"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/export"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/trace"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // exportFunctions capture programs as Export IR. Programs go between Python and the library as JSON.

@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"torchjit/gojit/filecheck"
+	"github.com/torchjit/torchjit/gojit/filecheck"
 )
 
 // fileCheckMembers serve torch.testing.FileCheck.

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"torchjit/gojit/ops"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // fillOptions are the parameters that a function which makes tensors has from Python besides out=: torch.zeros(2, dtype=d, out=t). They

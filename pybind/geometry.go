@@ -6,7 +6,7 @@ import "C"
 import (
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // The shim reads what a tensor is (sizes, type, elements of small ones) where Go keeps it, without a call: tj_tensors has the

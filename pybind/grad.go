@@ -1,9 +1,9 @@
 package main
 
 import (
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // gradFunctions are about what is recorded for gradients and the gradients.

@@ -3,9 +3,9 @@ package main
 import (
 	"strings"
 
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // gradNodeFunctions are about the nodes that made tensors, and about what they save.

@@ -4,11 +4,11 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // graphMembers are the methods of graphs and blocks.

@@ -3,9 +3,9 @@ package main
 import (
 	"sync"
 
-	"torchjit/gojit/ops/prim"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ops/prim"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // host is the Python object whose methods the library calls where it needs a Python class or a

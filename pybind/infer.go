@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // inferMembers find the types of Python values.

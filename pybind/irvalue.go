@@ -1,9 +1,9 @@
 package main
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // valueMembers are the methods of values and of their uses.

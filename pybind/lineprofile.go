@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"torchjit/gojit/interp"
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/interp"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // lineProfileFunctions keep the profiles of torch.jit._ScriptProfile, by number.

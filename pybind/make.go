@@ -6,7 +6,7 @@ import "C"
 import (
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // makeFunctions make tensors from Python data.

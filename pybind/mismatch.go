@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"torchjit/gojit/schema"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // takesNumbers are the operators whose Python functions take numbers for tensors. Others want tensors.

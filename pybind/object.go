@@ -14,8 +14,8 @@ import (
 	"time"
 	"unsafe"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // object is a Python object that Go holds one reference to. The reference is given back after the

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/trace"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/trace"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // operatorFunctions find operators by name.

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"torchjit/gojit/source"
-	"torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/syntax"
 )
 
 // parseDefinition replies the Tree of the one function that a text defines.

@@ -1,15 +1,15 @@
 package main
 
 import (
-	"torchjit/gojit/autodiff"
-	"torchjit/gojit/composite"
-	"torchjit/gojit/executor"
-	"torchjit/gojit/interp"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autodiff"
+	"github.com/torchjit/torchjit/gojit/composite"
+	"github.com/torchjit/torchjit/gojit/executor"
+	"github.com/torchjit/torchjit/gojit/interp"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // passMembers are the transformations of graphs under their names in Python.

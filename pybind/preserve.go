@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // preserveFunctions are about tensors whose Python objects have more than the library knows.

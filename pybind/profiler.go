@@ -1,6 +1,6 @@
 package main
 
-import "torchjit/gojit/autograd"
+import "github.com/torchjit/torchjit/gojit/autograd"
 
 // profilerFunctions collect the times of operators.
 var profilerFunctions = []function{

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 
-	"torchjit/gojit"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/quantization"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/quantization"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // quantizationMembers quantize modules; torchjit/ao/quantization/quantize_jit.py is their Python side.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // function is a function that Python sees: an entry of one of the tables that functions() joins.

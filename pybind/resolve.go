@@ -4,13 +4,13 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/frontend"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/frontend"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // scope is the Go half of torchjit.jit._resolve.Scope: a frontend.Resolver that asks Python, once for

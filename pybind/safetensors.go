@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/serialize"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/archive"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // safeTensorsFunctions read and write files of safetensors.
@@ -22,22 +22,22 @@ var safeTensorsFunctions = []function{
 
 func loadSafeTensors(c *call) error {
 	path := strings.Clone(c.argString(0))
-	return c.safeTensors(func() (*serialize.SafeTensors, error) { return serialize.LoadSafeTensors(path) })
+	return c.safeTensors(func() (*archive.SafeTensors, error) { return archive.LoadSafeTensors(path) })
 }
 
 // safeFiles are the files that Python has opened, by number.
 var safeFiles = struct {
 	sync.Mutex
-	open map[int]*serialize.SafeFile
+	open map[int]*archive.SafeFile
 	last int
-}{open: map[int]*serialize.SafeFile{}}
+}{open: map[int]*archive.SafeFile{}}
 
 // openSafeTensors replies the number of an open file, the names of its tensors and its metadata.
 func openSafeTensors(c *call) error {
 	path := c.argString(0)
-	var f *serialize.SafeFile
+	var f *archive.SafeFile
 	err := c.withoutGIL(func() (err error) {
-		f, err = serialize.OpenSafeTensors(path)
+		f, err = archive.OpenSafeTensors(path)
 		return err
 	})
 	if err != nil {
@@ -102,12 +102,12 @@ func (c *call) metadata(texts map[string]string) {
 
 func parseSafeTensors(c *call) error {
 	data := []byte(c.argText(0))
-	return c.safeTensors(func() (*serialize.SafeTensors, error) { return serialize.ReadSafeTensors(data) })
+	return c.safeTensors(func() (*archive.SafeTensors, error) { return archive.ReadSafeTensors(data) })
 }
 
 // safeTensors reads a file without the GIL and replies the tensors and the metadata.
-func (c *call) safeTensors(read func() (*serialize.SafeTensors, error)) error {
-	var f *serialize.SafeTensors
+func (c *call) safeTensors(read func() (*archive.SafeTensors, error)) error {
+	var f *archive.SafeTensors
 	err := c.withoutGIL(func() (err error) {
 		f, err = read()
 		return err
@@ -150,7 +150,7 @@ func saveSafeTensors(c *call) error {
 		return err
 	}
 	path := strings.Clone(c.argString(2))
-	err = c.withoutGIL(func() error { return serialize.SaveSafeTensors(path, tensors, metadata) })
+	err = c.withoutGIL(func() error { return archive.SaveSafeTensors(path, tensors, metadata) })
 	c.none()
 	return err
 }
@@ -161,7 +161,7 @@ func safeTensorsBytes(c *call) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := serialize.WriteSafeTensors(&b, tensors, metadata); err != nil {
+	if err := archive.WriteSafeTensors(&b, tensors, metadata); err != nil {
 		return err
 	}
 	c.bytes(kindBytes, b.String())

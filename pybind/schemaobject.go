@@ -3,10 +3,10 @@ package main
 import (
 	"strings"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // schemaMembers are the properties of schemas and the look-ups of operators' schemas.

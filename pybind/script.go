@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 	"weak"
 
-	"torchjit/gojit/executor"
-	"torchjit/gojit/fuser"
-	"torchjit/gojit/interp"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/serialize"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/archive"
+	"github.com/torchjit/torchjit/gojit/executor"
+	"github.com/torchjit/torchjit/gojit/fuse"
+	"github.com/torchjit/torchjit/gojit/interp"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // scriptMembers show compiled functions; torchjit/_C/__init__.py gives them to methods also.
@@ -28,7 +28,7 @@ var scriptMembers = []function{
 	{schema: "ScriptFunction.qualified_name(function self) -> str", doc: "The name in the program.", property: true, run: bind(func(f *scriptFunction) string { return f.function.Name })},
 	{schema: "ScriptFunction._debug_flush_compilation_cache(function self) -> None", doc: "Makes the next call run the graph as it is then.", run: bind(flushCode)},
 	{schema: "ScriptFunction._executed_graph(function self) -> Graph", doc: "The optimized graph that the last call ran; a RuntimeError before the first.", run: bind(executedGraph)},
-	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels.", run: bind(func(f *scriptFunction) (string, error) { return fuser.Explain(f.function) })},
+	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels.", run: bind(func(f *scriptFunction) (string, error) { return fuse.Explain(f.function) })},
 	{schema: "ScriptFunction._owner(function self) -> Module", doc: "The module whose method it is, None for a function.", run: bind(func(f *scriptFunction) *value.Object { return f.self })},
 }
 
@@ -326,7 +326,7 @@ func functionConstants(f *scriptFunction) (string, []value.Value, error) {
 	if err := f.function.EnsureDefined(); err != nil {
 		return "", nil, err
 	}
-	text, constants := serialize.PrintFunction(f.function)
+	text, constants := archive.PrintFunction(f.function)
 	return text, constants, nil
 }
 

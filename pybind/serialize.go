@@ -5,10 +5,10 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit"
-	"torchjit/gojit/serialize"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/archive"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // serializeFunctions read and write archives.
@@ -44,8 +44,8 @@ func loadModuleFromBytes(c *call) error {
 }
 
 // argOptions returns how an archive is loaded.
-func (c *call) argOptions() serialize.Options {
-	return serialize.Options{Extra: c.argStrings(1), RefuseCode: c.argBool(2)}
+func (c *call) argOptions() archive.Options {
+	return archive.Options{Extra: c.argStrings(1), RefuseCode: c.argBool(2)}
 }
 
 // load reads an archive without the GIL and replies what it holds.
@@ -107,7 +107,7 @@ func saveModule(c *call) error {
 	if err != nil {
 		return err
 	}
-	var progress serialize.Progress
+	var progress archive.Progress
 	if !c.isNone(3) {
 		told := c.argObject(3)
 		progress = func(written, total int64) error {
@@ -137,15 +137,15 @@ func saveModuleToBytes(c *call) error {
 // replacements are the files that Python writes, by their descriptors.
 var replacements = struct {
 	sync.Mutex
-	open map[int]*serialize.Replacement
-}{open: map[int]*serialize.Replacement{}}
+	open map[int]*archive.Replacement
+}{open: map[int]*archive.Replacement{}}
 
 // fileBegin replies the descriptor of a file that takes the place of another when it is whole.
 func fileBegin(c *call) error {
 	path := c.argString(0)
-	var r *serialize.Replacement
+	var r *archive.Replacement
 	err := c.withoutGIL(func() (err error) {
-		r, err = serialize.NewReplacement(path)
+		r, err = archive.NewReplacement(path)
 		return err
 	})
 	if err != nil {
@@ -186,7 +186,7 @@ func bytecodeOperators(c *call) error {
 	if err != nil {
 		return err
 	}
-	names, err := serialize.OperatorNames(m.Object)
+	names, err := archive.OperatorNames(m.Object)
 	if err != nil {
 		return err
 	}
@@ -198,8 +198,8 @@ func bytecodeOperators(c *call) error {
 }
 
 // argLite returns the options of a call that saves for the lite interpreter.
-func (c *call) argLite(first int) serialize.LiteOptions {
-	return serialize.LiteOptions{Bytecode: c.argInt(first), DebugInfo: c.argBool(first + 1), InterfaceCalls: c.argBool(first + 2)}
+func (c *call) argLite(first int) archive.LiteOptions {
+	return archive.LiteOptions{Bytecode: c.argInt(first), DebugInfo: c.argBool(first + 1), InterfaceCalls: c.argBool(first + 2)}
 }
 
 func saveLite(c *call) error {
@@ -244,15 +244,15 @@ func functionOfModule(c *call) error {
 // inspectArchive replies the report on a file as JSON.
 func inspectArchive(c *call) error {
 	path := strings.Clone(c.argString(0))
-	return c.inspect(func() (*serialize.Report, error) { return gojit.Inspect(path) })
+	return c.inspect(func() (*archive.Report, error) { return gojit.Inspect(path) })
 }
 
 func inspectArchiveBytes(c *call) error {
 	data := []byte(c.argText(0))
-	return c.inspect(func() (*serialize.Report, error) { return gojit.InspectBytes(data) })
+	return c.inspect(func() (*archive.Report, error) { return gojit.InspectBytes(data) })
 }
 
-func (c *call) inspect(read func() (*serialize.Report, error)) error {
+func (c *call) inspect(read func() (*archive.Report, error)) error {
 	var text []byte
 	err := c.withoutGIL(func() error {
 		r, err := read()

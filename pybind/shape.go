@@ -1,8 +1,8 @@
 package main
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/shapes"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/shapes"
 )
 
 // shapeMembers are functions of sizes and what they make of graphs; torchjit/_graph_results.py has the classes around them.

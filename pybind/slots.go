@@ -4,14 +4,14 @@ package main
 import "C"
 
 import (
-	"torchjit/gojit/alias"
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/trace"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/alias"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/trace"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // handleClass numbers the Python classes of handles; torchjit registers a class for each.

@@ -3,10 +3,10 @@ package main
 import (
 	"math"
 
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // tensorFunctions are what the class Tensor has besides operators.

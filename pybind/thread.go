@@ -4,9 +4,9 @@ package main
 import "C"
 
 import (
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/trace"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/trace"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // thread is what the library keeps for a thread that calls it. Only that thread uses it.

@@ -3,12 +3,12 @@ package main
 import (
 	"math"
 
-	"torchjit/gojit/executor"
-	"torchjit/gojit/fuser"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/executor"
+	"github.com/torchjit/torchjit/gojit/fuse"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // typeFunctions are about dtypes, threads, devices and random generators.
@@ -26,7 +26,7 @@ var typeFunctions = []function{
 		c.none()
 		return nil
 	}},
-	{schema: "set_fusing(bool on) -> None", run: func(c *call) error { fuser.SetEnabled(c.argBool(0)); c.none(); return nil }},
+	{schema: "set_fusing(bool on) -> None", run: func(c *call) error { fuse.SetEnabled(c.argBool(0)); c.none(); return nil }},
 	{schema: "parse_device(str text) -> int", run: parseDevice},
 	{schema: "device_text(int code) -> str", run: deviceText},
 	{schema: "default_generator() -> Generator", run: defaultGenerator},

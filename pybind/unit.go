@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"torchjit/gojit/autodiff"
-	"torchjit/gojit/interp"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/serialize"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/archive"
+	"github.com/torchjit/torchjit/gojit/autodiff"
+	"github.com/torchjit/torchjit/gojit/interp"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // unitMembers make functions of graphs and run graphs.
@@ -20,7 +20,7 @@ var unitMembers = []function{
 }
 
 func operatorUpgrades() (operators []string, versions []int, names, schemas []string) {
-	for _, u := range serialize.Upgrades {
+	for _, u := range archive.Upgrades {
 		operators, versions = append(operators, u.Operator), append(versions, u.Version)
 		names, schemas = append(names, u.Name), append(schemas, u.OldSchema)
 	}

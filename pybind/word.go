@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // word is a tj_word: a kind and a count in tag, a payload in bits.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/alias"
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/alias"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 // values returns the values of a graph by name.

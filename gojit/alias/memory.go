@@ -4,8 +4,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // element is a node of the memory DAG: a value that can be changed in place, or the wildcard of a

@@ -1,6 +1,6 @@
 package alias
 
-import "torchjit/gojit/ir"
+import "github.com/torchjit/torchjit/gojit/ir"
 
 // CouldMoveBefore reports whether n can stand before m, with those of the nodes between them that
 // n needs moved along, so that the graph still does the same.

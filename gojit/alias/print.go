@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 // String shows the graph, what each value may point to and contain, and what each node writes.

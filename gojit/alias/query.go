@@ -3,7 +3,7 @@ package alias
 import (
 	"slices"
 
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 // overlap reports whether two sets of locations may be the same memory: they have one in common,

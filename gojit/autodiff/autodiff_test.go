@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	_ "torchjit/gojit"
-	"torchjit/gojit/autodiff"
-	"torchjit/gojit/internal/golden"
-	"torchjit/gojit/ir"
+	_ "github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/autodiff"
+	"github.com/torchjit/torchjit/gojit/internal/golden"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 // TestDifferentiate holds the two graphs of a gradient, and the second one made ready to run, to the archives.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/composite"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/composite"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // A derivative has the name of its operator, with the overload behind two underscores. It gives the gradients of the arguments

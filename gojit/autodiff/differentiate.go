@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // Gradient is a graph that has been differentiated. Positions count inputs or outputs of the graphs from zero.

@@ -1,8 +1,8 @@
 package autodiff
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // Lower makes a graph of gradients, as Differentiate gives, one of operators and choices, which runs. It reports whether it changed

@@ -3,7 +3,7 @@ package autograd
 import (
 	"sync/atomic"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Anomaly is what happens while nodes are looked at for anomalies.

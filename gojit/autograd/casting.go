@@ -5,9 +5,9 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // casting is one nesting of autocast: while it is enabled, operators that gain from a smaller type get their tensors in

@@ -4,10 +4,10 @@ import (
 	"sync"
 	"testing"
 
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // TestGoroutinesShareALeaf has goroutines record and differentiate the first use of one leaf at once.

@@ -1,8 +1,8 @@
 package autograd
 
 import (
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Custom is a computation that somebody else has done and knows the derivative of.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // decomposition runs an operator as other operators, which are recorded, and returns its results.

@@ -1,8 +1,8 @@
 package autograd
 
 import (
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Ways of grid_sampler to read between the pixels and beyond the border.

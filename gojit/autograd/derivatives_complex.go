@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Gradients of real numbers L by complex ones x are dL/dRe(x) + i*dL/dIm(x), as in PyTorch. For a function that has a

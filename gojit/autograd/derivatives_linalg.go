@@ -1,6 +1,6 @@
 package autograd
 
-import "torchjit/gojit/tensor"
+import "github.com/torchjit/torchjit/gojit/tensor"
 
 // linalgDerivatives are those of decompositions and solutions of systems; Giles, "Collected matrix derivative
 // results", has most of them.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // turn transposes matrices.

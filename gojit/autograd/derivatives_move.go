@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // moveDerivatives are those of operators whose results are elements of their first argument, each

@@ -1,8 +1,8 @@
 package autograd
 
 import (
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // normDerivatives are those of normalizations. The operators that are their gradients take the statistics; where the gradient is recorded

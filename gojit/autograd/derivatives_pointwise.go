@@ -6,8 +6,8 @@ import (
 	"math/cmplx"
 	"strings"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // tensors is short for what derivatives compute with.

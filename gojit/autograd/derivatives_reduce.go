@@ -3,7 +3,7 @@ package autograd
 import (
 	"math"
 
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // spread gives g the dimensions that a reduction over dims left out.

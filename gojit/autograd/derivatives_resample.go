@@ -3,7 +3,7 @@ package autograd
 import (
 	"strings"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // resampleDerivatives are those of operators that weigh the elements around a place. Resampling is linear, and so is its gradient.

@@ -1,7 +1,7 @@
 package autograd
 
 import (
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // sparseDerivatives are those of operators on sparse tensors, and of those that can have sparse gradients.

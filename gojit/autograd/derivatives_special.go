@@ -3,7 +3,7 @@ package autograd
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // specialDerivatives are those of the special functions.

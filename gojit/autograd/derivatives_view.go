@@ -3,7 +3,7 @@ package autograd
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // reshaped gives the gradient the shape of the argument.

@@ -1,6 +1,6 @@
 package autograd
 
-import "torchjit/gojit/tensor"
+import "github.com/torchjit/torchjit/gojit/tensor"
 
 // Drop says that the only owner of t has no use for it any more. Its memory is used again as soon as no node holds it; without nodes, so is
 // the tensor itself.

@@ -3,10 +3,10 @@ package autograd
 import (
 	"fmt"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Emitter runs or emits an operator by name. Derivatives and decompositions use operators only

@@ -4,8 +4,8 @@ import (
 	"container/heap"
 	"slices"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Options are what Backward and Gradients take besides tensors.

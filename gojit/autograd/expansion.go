@@ -3,8 +3,8 @@ package autograd
 import (
 	"strings"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // expansion is a composite operator that runs as what it is made of, and those in whose bodies it does.

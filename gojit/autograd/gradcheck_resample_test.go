@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // TestResampleDerivatives compares the derivatives of operators that weigh the elements around a place

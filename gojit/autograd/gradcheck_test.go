@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/composite"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/ops/aten"
-	"torchjit/gojit/ops/prim"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/composite"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/ops/aten"
+	"github.com/torchjit/torchjit/gojit/ops/prim"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 func TestMain(m *testing.M) {

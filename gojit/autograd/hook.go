@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Hook sees a gradient when it is complete and may give another one for it; nil keeps it.

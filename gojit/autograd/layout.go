@@ -3,7 +3,7 @@ package autograd
 import (
 	"slices"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // view is where a view lies in the memory of its root, which is dense and does not overlap.

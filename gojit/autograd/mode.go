@@ -3,9 +3,9 @@ package autograd
 import (
 	"context"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Mode says what happens with the operators that one thread runs. It belongs to that thread (one of Python's, or

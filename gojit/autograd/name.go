@@ -3,8 +3,8 @@ package autograd
 import (
 	"strings"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 const sparseConstructor = "SparseCooTensorWithDimsAndTensorsBackward0"

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // plan is how an operator is recorded.

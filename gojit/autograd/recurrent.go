@@ -3,9 +3,9 @@ package autograd
 import (
 	"slices"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // The kinds of recurrent cells are told apart by how many gates they have; a plain cell with relu has 0.

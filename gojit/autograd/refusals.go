@@ -1,8 +1,8 @@
 package autograd
 
 import (
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // The operators that a decomposition is made of take arguments that the operator itself refuses. Functions here find such arguments and run the

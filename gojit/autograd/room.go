@@ -1,6 +1,6 @@
 package autograd
 
-import "torchjit/gojit/tensor"
+import "github.com/torchjit/torchjit/gojit/tensor"
 
 // room knows which of the gradients that a pass made are still needed, so that their memory is used again at once.
 type room struct {

@@ -3,10 +3,10 @@ package autograd
 import (
 	"strings"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // SavedHooks are what becomes of tensors that nodes save for their derivatives: Pack gets one when it is saved, Unpack what

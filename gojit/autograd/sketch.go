@@ -3,10 +3,10 @@ package autograd
 import (
 	"slices"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Sketch is a tape of operators of one result each that run on tensors without elements. From it a Group is made, which says how the

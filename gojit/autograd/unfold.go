@@ -3,8 +3,8 @@ package autograd
 import (
 	"slices"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // oneByOne differentiates the steps as the nodes that they would have had, which it makes.

@@ -1,6 +1,6 @@
 package autograd
 
-import "torchjit/gojit/tensor"
+import "github.com/torchjit/torchjit/gojit/tensor"
 
 // zerosAs returns zeros that nobody but the derivative has.
 func (c *gradient) zerosAs(shape []int, d tensor.DType) tensors {

@@ -13,18 +13,18 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/frontend"
-	"torchjit/gojit/fuser"
-	"torchjit/gojit/interp"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/ops/aten"
-	"torchjit/gojit/source"
-	"torchjit/gojit/syntax"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/frontend"
+	"github.com/torchjit/torchjit/gojit/fuse"
+	"github.com/torchjit/torchjit/gojit/interp"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/ops/aten"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // files hold the definitions: what operators are made of, operators that are gradients of others, and operators that have
@@ -143,7 +143,7 @@ func Function(operator string) (*ir.Function, error) {
 }
 
 // machine runs definitions with their elementwise operators fused.
-var machine = interp.Machine{Graph: fuser.Graph, Group: fuser.Group}
+var machine = interp.Machine{Graph: fuse.Graph, Group: fuse.Group}
 
 func run(m *autograd.Mode, name string, args, out []value.Value) error {
 	inner, err := m.Expanding(operatorName(name), args)

@@ -3,9 +3,9 @@ package composite_test
 import (
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/composite"
-	"torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/composite"
+	"github.com/torchjit/torchjit/gojit/ops"
 )
 
 // TestDefinitions: every definition compiles and takes and gives what its operator does.

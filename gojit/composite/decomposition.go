@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"sync"
 
-	"torchjit/gojit/frontend"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/source"
-	"torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/frontend"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/syntax"
 )
 
 //go:embed decompositions.py

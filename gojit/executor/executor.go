@@ -10,10 +10,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"torchjit/gojit/fuser"
-	"torchjit/gojit/interp"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/fuse"
+	"github.com/torchjit/torchjit/gojit/interp"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
 )
 
 // Settings are what programs may change.
@@ -111,11 +111,11 @@ func machinesFor(base *interp.Machine) pair {
 // lower makes a specialized graph ready to run, fused outside and inside of its differentiable graphs.
 func lower(name string, g *ir.Graph, base *interp.Machine) (*interp.Code, error) {
 	c := g.Copy()
-	fuser.ConstantsToNumbers(c)
-	fuser.Fuse(c)
+	fuse.ConstantsToNumbers(c)
+	fuse.Fuse(c)
 	c.Block().Walk(func(n *ir.Node) {
 		if n.Kind() == passes.DifferentiableKind {
-			fuser.Fuse(n.GraphAttr("Subgraph"))
+			fuse.Fuse(n.GraphAttr("Subgraph"))
 		}
 	})
 	return machinesFor(base).specialized.Lower(name, c)

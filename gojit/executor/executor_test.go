@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/executor"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/executor"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 const program = `graph(%x : Tensor, %y : Tensor):

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/export"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/export"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 const conditional = `graph(%x : Tensor, %w : Tensor):

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // ArgumentKind tells arguments apart. Its text is the key of the argument in JSON.

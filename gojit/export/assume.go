@@ -6,10 +6,10 @@ import (
 	"maps"
 	"slices"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // valueRange is the range of an unbacked symbol that the program checks, and the one that the runs take numbers from, which fits all its

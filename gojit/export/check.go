@@ -3,10 +3,10 @@ package export
 import (
 	"strings"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // maxNesting bounds how deep graphs are nested in each other.

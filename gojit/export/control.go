@@ -3,11 +3,11 @@ package export
 import (
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/trace"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/trace"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // branch captures a condition: one that is known decides here, another one becomes a call of cond.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // extremes are the ends of the ranges of the symbols, and what is near them: the other symbols are what they are in the example.

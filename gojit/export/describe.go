@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // number returns the node that computes a size, or the constant that it is.

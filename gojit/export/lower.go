@@ -3,12 +3,12 @@ package export
 import (
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Function makes a function of the program, to be run: its parameters are the placeholders, and it returns a tuple of all outputs. It

@@ -1,6 +1,6 @@
 package export
 
-import "torchjit/gojit/ops"
+import "github.com/torchjit/torchjit/gojit/ops"
 
 // Operators are those that programs need and that the table of schemas does not have. Package composite says what they are made of.
 var Operators = []ops.Operator{

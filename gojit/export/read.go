@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 	"strings"
 
-	"torchjit/gojit/serialize"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/archive"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Read reads an archive, which must stay as it is while the tensors are in use. It is data alone: nothing in it is run. It fails where it is damaged,
 // where the program is not what Check allows, and where tensors are missing or are not what the program says of them.
 func Read(data []byte) (*Archive, error) {
-	z, err := serialize.OpenArchive(data)
+	z, err := archive.OpenArchive(data)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func Read(data []byte) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored, err := serialize.ReadSafeTensors(weights)
+	stored, err := archive.ReadSafeTensors(weights)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,10 @@
 package export
 
 import (
-	"torchjit/gojit/ops"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/trace"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/trace"
 )
 
 // handle is a tensor of the captured program: the node that computes it. A view knows what it is a view of, so that what is written to

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // solve captures a graph that refuses the sizes that symbols have in some of the runs: it looks for symbols that are in a smaller range,

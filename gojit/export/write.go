@@ -6,9 +6,9 @@ import (
 	"os"
 	"strings"
 
-	"torchjit/gojit/serialize"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/archive"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // The records of an archive.
@@ -40,7 +40,7 @@ type content struct {
 const format = "torchjit export 1"
 
 // records are those of an archive. It fails on tensors that cannot be written.
-func (a *Archive) records() ([]serialize.Record, error) {
+func (a *Archive) records() ([]archive.Record, error) {
 	if err := a.Program.Check(); err != nil {
 		return nil, err
 	}
@@ -75,12 +75,12 @@ func (a *Archive) records() ([]serialize.Record, error) {
 		}
 	}
 	var tensors bytes.Buffer
-	if err := serialize.WriteSafeTensors(&tensors, distinct, nil); err != nil {
+	if err := archive.WriteSafeTensors(&tensors, distinct, nil); err != nil {
 		return nil, err
 	}
-	records := []serialize.Record{{Name: "version", Data: []byte("1\n")}, {Name: programRecord, Data: program}, {Name: tensorsRecord, Data: tensors.Bytes()}}
+	records := []archive.Record{{Name: "version", Data: []byte("1\n")}, {Name: programRecord, Data: program}, {Name: tensorsRecord, Data: tensors.Bytes()}}
 	for name, data := range a.Extra {
-		records = append(records, serialize.Record{Name: extraFolder + name, Data: data})
+		records = append(records, archive.Record{Name: extraFolder + name, Data: data})
 	}
 	return records, nil
 }
@@ -91,7 +91,7 @@ func (a *Archive) Write() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return serialize.RecordsArchive(records)
+	return archive.RecordsArchive(records)
 }
 
 // Save is Write to a file, which stays as it is where that fails.
@@ -100,7 +100,7 @@ func (a *Archive) Save(file string) error {
 	if err != nil {
 		return err
 	}
-	return serialize.SaveRecords(file, records)
+	return archive.SaveRecords(file, records)
 }
 
 // Load reads an archive from a file.

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // Kind says where a check's text must occur.

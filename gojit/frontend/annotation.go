@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/syntax"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // typeNames are the types that every program knows by name.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/syntax"
 )
 
 // builtinTemplates are overloads of operators that are written in the language itself. They are

@@ -3,9 +3,9 @@ package frontend
 import (
 	"strconv"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 func itoa(i int) string { return strconv.Itoa(i) }

@@ -1,6 +1,6 @@
 package frontend
 
-import "torchjit/gojit/ir"
+import "github.com/torchjit/torchjit/gojit/ir"
 
 // Finisher makes the graphs of functions on another goroutine, in the order in which they were emitted, while
 // others are emitted. Until Define returns, the functions that were compiled with it have a schema and no graph.

@@ -1,8 +1,8 @@
 package frontend
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // liftForks turns each prim::forkClosure, whose block uses values from outside, into a prim::fork

@@ -1,9 +1,9 @@
 package frontend
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/syntax"
 )
 
 // forkedFunction is a function without parameters inside another, as archives have it for what is forked:

@@ -3,10 +3,10 @@ package frontend
 import (
 	"fmt"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // CheckHooks fails where a hook of a class of modules has parameters or a result that do not go with

@@ -3,10 +3,10 @@ package frontend
 import (
 	"math"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/syntax"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // sliceValue is slice(start, end, step): a subscript, and a variable that is one. A bound that is not there is nil.

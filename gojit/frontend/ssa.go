@@ -1,10 +1,10 @@
 package frontend
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // convertToSSA removes variables and jumps: it gives prim::If and prim::Loop outputs for the

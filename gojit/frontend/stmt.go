@@ -1,12 +1,12 @@
 package frontend
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/syntax"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 func (e *emitter) emitStatements(stmts []syntax.Stmt) {

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // failNoted is fail with remarks on what to do; empty ones are left out.

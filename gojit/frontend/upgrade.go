@@ -1,10 +1,10 @@
 package frontend
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/syntax"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // The versions of archives from which on an operator means what it means now. Version 0 is no archive.

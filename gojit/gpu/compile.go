@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // options keep products and sums apart (each is rounded, as on the processor) and functions exact.

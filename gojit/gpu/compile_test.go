@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/cuda"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/cuda"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // TestCompiler gives texts to CUDA's own compiler, where it is installed; a GPU is not needed for that.

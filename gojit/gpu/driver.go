@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // pointer is an address in the memory of a device.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/cuda"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/cuda"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 var allTypes = []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int32, tensor.Int64, tensor.Int8, tensor.Int16, tensor.Uint8, tensor.Bool}

@@ -3,10 +3,10 @@ package gpu
 import (
 	"slices"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/cuda"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/cuda"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // walk is the argument of a kernel: where its operands lie. The members have the order of Args in the text.

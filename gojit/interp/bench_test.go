@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 func benchmark(b *testing.B, text string, args ...value.Value) {

@@ -4,12 +4,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Code is a graph made ready to run.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // failure is an error on its way out of the frames it happened in, innermost first.

@@ -1,9 +1,9 @@
 package interp
 
 import (
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // GroupKind is the kind of a node that holds, in its only block, nodes whose work may be done at once. Its inputs

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // LineProfile counts the lines that code runs while it is enabled: how many nodes of each ran, and the time until the next one began. Only the

@@ -1,11 +1,11 @@
 package interp
 
 import (
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/ops/prim"
+	"github.com/torchjit/torchjit/gojit/tensor"
 	"math"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/ops/prim"
-	"torchjit/gojit/tensor"
 )
 
 // numericOperator is an operator of numbers in a function. Operands names the types of its operands, i f b.

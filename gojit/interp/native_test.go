@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/ops/prim"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/ops/prim"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 func init() {

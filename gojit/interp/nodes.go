@@ -3,11 +3,11 @@ package interp
 import (
 	"slices"
 
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 func (l *lowering) tuple(n *ir.Node, dead []*ir.Value) error {

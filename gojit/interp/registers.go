@@ -1,9 +1,9 @@
 package interp
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // class is what a register can hold.

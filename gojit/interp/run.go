@@ -3,8 +3,8 @@ package interp
 import (
 	"math"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // run executes c on its registers and the argument area behind them, and writes the results to

@@ -1,9 +1,9 @@
 package ir
 
 import (
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Attribute is a named constant of a node. Value is a value.Value, a string, an int64, a float64, a

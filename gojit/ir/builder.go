@@ -1,9 +1,9 @@
 package ir
 
 import (
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Constant inserts a prim::Constant that holds v. A function value becomes a constant with its

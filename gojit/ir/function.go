@@ -4,8 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"torchjit/gojit/schema"
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // Function is a compiled function or method: a name, a schema and a graph. The graph is made on

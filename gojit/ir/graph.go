@@ -15,7 +15,7 @@ package ir
 import (
 	"strings"
 
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // Graph is a function body.

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 func TestNamesOfOlderValuesGetNumbers(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // InlinedCall is a call in whose place the callee's nodes stand.

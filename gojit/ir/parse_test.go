@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 const loopGraph = `graph(%xs.1 : int[],

@@ -1,8 +1,8 @@
 package ir
 
 import (
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Pattern is a graph to be found in others: its parameters stand for any values, its nodes for

@@ -3,7 +3,7 @@ package ir_test
 import (
 	"testing"
 
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 func parse(t *testing.T, text string) *ir.Graph {

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/internal/decimal"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/decimal"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // String returns the text form with source places.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // Unit is a program: functions and classes by qualified name. It is data; what runs them is kept

@@ -3,7 +3,7 @@ package ir
 import (
 	"strconv"
 
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // Use is one place where a value is an input.

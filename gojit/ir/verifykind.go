@@ -3,7 +3,7 @@ package ir
 import (
 	"fmt"
 
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // VerifyKinds checks that the nodes whose kinds have a meaning of their own (control flow,

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // complexSamples holds pairs of special numbers and numbers of every exponent.

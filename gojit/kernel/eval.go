@@ -4,8 +4,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // ErrTooManyOperands is returned for a kernel with more operands than a walk takes.

@@ -5,7 +5,7 @@ import (
 
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Primitives says which instructions a target has besides those that every target needs: Const, Load,

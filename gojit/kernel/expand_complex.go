@@ -1,6 +1,6 @@
 package kernel
 
-import "torchjit/gojit/tensor"
+import "github.com/torchjit/torchjit/gojit/tensor"
 
 // Complex numbers are pairs of real ones in an expanded kernel: there, only inputs, parameters and what is stored are complex,
 // and Real and Imag take the parts of the first two. A product is four products and two sums, a quotient is scaled by a power of two, so

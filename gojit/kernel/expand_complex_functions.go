@@ -3,7 +3,7 @@ package kernel
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Functions of complex numbers are those of their parts. Complex64 computes in float64, where nothing overflows on the way and the

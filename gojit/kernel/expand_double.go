@@ -3,7 +3,7 @@ package kernel
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Functions that serve float32 alone compute in float64: no care is needed for rounding there, and 2**277, the largest

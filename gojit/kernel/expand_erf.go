@@ -3,7 +3,7 @@ package kernel
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // erfPieces are the coefficients of erf((n+t)/erfSteps) in powers of t, |t| <= 1/2, for each n: errors

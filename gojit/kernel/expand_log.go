@@ -3,7 +3,7 @@ package kernel
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // log1p(f) = f + f*f*p(f) on [-1/4, 1/2], relative errors 2.9e-8 and 1.1e-17.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // unaryKernel applies an operation to its input.

@@ -3,7 +3,7 @@ package kernel
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // pi in parts, of which each holds the digits that the earlier ones lack. All are positive: zero times

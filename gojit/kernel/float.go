@@ -3,7 +3,7 @@ package kernel
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // fma32 is a*b + c rounded once. The product is exact in float64. The sum is rounded to odd there,

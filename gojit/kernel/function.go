@@ -3,7 +3,7 @@ package kernel
 import (
 	"fmt"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Function is a program over single numbers: blocks of instructions between which control moves. It

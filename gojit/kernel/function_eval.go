@@ -4,7 +4,7 @@ import (
 	"math"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Stop is how a call of a function ends.

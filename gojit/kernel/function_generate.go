@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // FunctionGenerator makes random functions with which tests compare targets. Verify accepts them, they

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // collatz counts the steps from a number to 1.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // String returns the function as text: a line for each block, its instructions and its end.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Verify checks the invariant of functions: every value is made once, before its uses on every way to

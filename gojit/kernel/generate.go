@@ -3,7 +3,7 @@ package kernel
 import (
 	"math/rand/v2"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Generator makes random kernels with which tests compare targets. Verify accepts them, and their

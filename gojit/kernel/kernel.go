@@ -22,7 +22,7 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Op is what an instruction does.

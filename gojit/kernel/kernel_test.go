@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // gate is sigmoid(x*w + b) * p.

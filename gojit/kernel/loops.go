@@ -4,8 +4,8 @@ import (
 	"math"
 	"unsafe"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // tileLoop applies an operation to n consecutive elements. d may be equal to a, b or c.

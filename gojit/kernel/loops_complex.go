@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/cmplx"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 var complexFunctions = map[Op]func(complex128) complex128{

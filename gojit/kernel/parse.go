@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Parse reads the text form that String writes. It fails with a source.Error that points at the line or

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // allTypes are the types that kernels compute with.

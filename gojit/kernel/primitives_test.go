@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // run evaluates a kernel of one output over inputs of one length and returns the output.

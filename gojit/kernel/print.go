@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // String returns the kernel as text, one instruction to a line.

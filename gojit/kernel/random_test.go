@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // TestPhilox has the published answers of the generator's authors.

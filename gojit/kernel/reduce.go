@@ -3,7 +3,7 @@ package kernel
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // ReduceOp combines the elements of a run into one value.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // reduction evaluates a ReduceOp over values of a type.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // reduceKernel combines a value of type t computed from its input, and counts elements.

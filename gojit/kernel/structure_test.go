@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // A kernel equals what its text is parsed as, and no kernel that differs in one place.

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // scratch is the memory of one run.

@@ -3,7 +3,7 @@ package kernel
 import (
 	"fmt"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Verify checks the invariant of kernels: operands come before their use and have the types the

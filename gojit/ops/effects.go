@@ -1,6 +1,6 @@
 package ops
 
-import "torchjit/gojit/types"
+import "github.com/torchjit/torchjit/gojit/types"
 
 // sideEffects names the operators that do something besides computing and writing.
 var sideEffects = map[string]bool{

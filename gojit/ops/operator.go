@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/schema"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Operation runs an operator. args are the actual arguments in the order of the schema, with

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/schema"
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 //go:embed schemas.txt

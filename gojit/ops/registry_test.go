@@ -3,8 +3,8 @@ package ops_test
 import (
 	"testing"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 func TestOverloadsKeepTheirOrder(t *testing.T) {

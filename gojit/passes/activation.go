@@ -3,9 +3,9 @@ package passes
 import (
 	"strings"
 
-	"torchjit/gojit/alias"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/alias"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // activations are the operators that FunctionalToInplaceActivation and InplaceToFunctionalActivation know; of those

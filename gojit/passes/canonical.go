@@ -3,8 +3,8 @@ package passes
 import (
 	"sort"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // CanonicalizeOutputs puts the outputs of each prim::If and prim::Loop into the order of their

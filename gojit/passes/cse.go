@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"torchjit/gojit/alias"
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/alias"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 // CSE replaces nodes by earlier ones of the same kind with the same inputs and attributes, where

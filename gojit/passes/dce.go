@@ -1,6 +1,6 @@
 package passes
 
-import "torchjit/gojit/ir"
+import "github.com/torchjit/torchjit/gojit/ir"
 
 // DCE removes the nodes whose outputs nobody needs and that do nothing besides computing them, and
 // the outputs of prim::If and prim::Loop that nobody needs. A node that writes one of its inputs

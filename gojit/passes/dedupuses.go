@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // DedupModuleUses gives each call of a submodule in a module's methods a submodule of its own: from the second call on, the submodule is a copy,

@@ -5,8 +5,8 @@ import (
 	"sort"
 	"strings"
 
-	"torchjit/gojit/alias"
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/alias"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 // DifferentiableKind is the kind of a node whose Subgraph is differentiated as a whole.

@@ -1,6 +1,6 @@
 package passes
 
-import "torchjit/gojit/ir"
+import "github.com/torchjit/torchjit/gojit/ir"
 
 // RemoveDropout removes the dropouts that are switched off.
 //

@@ -3,8 +3,8 @@ package passes
 import (
 	"slices"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // EraseShapeInformation makes every tensor type, also those in containers and in blocks, one that

@@ -3,10 +3,10 @@ package passes
 import (
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // FoldConvBatchNorm returns a copy of a module in which normalizations by running statistics that follow convolutions over two or three

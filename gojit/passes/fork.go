@@ -1,6 +1,6 @@
 package passes
 
-import "torchjit/gojit/ir"
+import "github.com/torchjit/torchjit/gojit/ir"
 
 // LiftForks turns the block of each forked call into a graph of its own, which takes the values
 // that the block used from outside as inputs.

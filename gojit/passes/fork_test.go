@@ -3,7 +3,7 @@ package passes
 import (
 	"testing"
 
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 func TestLiftForks(t *testing.T) {

@@ -1,10 +1,10 @@
 package passes
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // build makes the new module: a class with what stays, and the methods over it.

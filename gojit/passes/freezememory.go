@@ -3,7 +3,7 @@ package passes
 import (
 	"maps"
 
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // keepSharedMemory keeps the attributes whose memory is also that of an attribute that stays,

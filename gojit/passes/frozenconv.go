@@ -3,11 +3,11 @@ package passes
 import (
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // FoldFrozenConvBatchNorm folds normalizations by running statistics into the weights of the

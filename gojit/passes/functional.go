@@ -3,8 +3,8 @@ package passes
 import (
 	"slices"
 
-	"torchjit/gojit/alias"
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/alias"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 // FunctionalKind is the kind of a node whose Subgraph writes nothing and whose results nothing writes.

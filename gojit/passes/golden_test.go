@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/internal/golden"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/internal/golden"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
 )
 
 // TestPasses runs the passes that an archive's sections name over its graph.

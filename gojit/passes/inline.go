@@ -3,8 +3,8 @@ package passes
 import (
 	"sync/atomic"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // nextWarning numbers the places that warn, over all graphs.

@@ -1,9 +1,9 @@
 package passes
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // isIntegerOperation reports whether n calculates an int of two ints.

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // linearPatterns are what linear layers look like where they are written out, and the calls of

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit"
 )
 
 // TestMain has the operators run: some passes ask for that.

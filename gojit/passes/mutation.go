@@ -3,10 +3,10 @@ package passes
 import (
 	"strings"
 
-	"torchjit/gojit/alias"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/alias"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // RemoveMutation replaces writes to memory that is made in the graph, and that nothing else reads

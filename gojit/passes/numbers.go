@@ -1,11 +1,11 @@
 package passes
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // EraseNumberTypes makes numbers tensors without dimensions, for back ends that know tensors only:

@@ -1,8 +1,8 @@
 package passes
 
 import (
-	"torchjit/gojit/fuser"
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/fuse"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 // Optimize makes of a function's graph what PyTorch's executor makes of it where no gradients are
@@ -27,7 +27,7 @@ func Optimize(g *ir.Graph) {
 		changed = CSE(g) || changed
 	}
 	SelectBranches(g)
-	fuser.ConstantsToNumbers(g)
+	fuse.ConstantsToNumbers(g)
 	DCE(g)
 }
 

@@ -5,7 +5,7 @@
 // for tests.
 package passes
 
-import "torchjit/gojit/ir"
+import "github.com/torchjit/torchjit/gojit/ir"
 
 // Pass is a transformation with the name by which it is asked for.
 type Pass struct {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // prepackedLayers are layers with how the operators prepacked::* are called for them: the parameters of both, those of the

@@ -1,8 +1,8 @@
 package passes
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // rewriteAll replaces what looks like the first text of a pair, a graph with one result, by the graph of the second. It

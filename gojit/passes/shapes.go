@@ -3,13 +3,13 @@ package passes
 import (
 	"slices"
 
-	"torchjit/gojit/alias"
-	"torchjit/gojit/fuser"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/alias"
+	"github.com/torchjit/torchjit/gojit/fuse"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // PropagateShapes gives tensors the types that follow from those of the graph's parameters: each operator whose
@@ -162,7 +162,7 @@ func (p *shapes) value(v *ir.Value) (value.Value, bool) {
 
 func (p *shapes) arguments(n *ir.Node) (args []value.Value, tensors, typed, ok bool) {
 	typed = true
-	number, isNumber := fuser.SecondNumber(n)
+	number, isNumber := fuse.SecondNumber(n)
 	for i, v := range n.Inputs() {
 		arg, ok := p.value(v)
 		if isNumber && i == 1 {

@@ -3,8 +3,8 @@ package passes
 import (
 	"slices"
 
-	"torchjit/gojit/alias"
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/alias"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 // A node with the attribute Subgraph stands for the nodes of that graph, whose parameters are its inputs and whose results

@@ -3,11 +3,11 @@ package passes
 import (
 	"slices"
 
-	"torchjit/gojit/alias"
-	"torchjit/gojit/fuser"
-	"torchjit/gojit/interp"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/alias"
+	"github.com/torchjit/torchjit/gojit/fuse"
+	"github.com/torchjit/torchjit/gojit/interp"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // The kinds of nodes around a group of elementwise nodes that stands for tensors of certain types.
@@ -96,7 +96,7 @@ func (f *tensorExprs) takeProducer(group *ir.Node) bool {
 
 // isTyped reports whether n is elementwise and all is known of the tensors that it takes and gives.
 func isTyped(n *ir.Node) bool {
-	if !fuser.Fusible(n) {
+	if !fuse.Fusible(n) {
 		return false
 	}
 	return !slices.ContainsFunc(slices.Concat(n.Inputs(), n.Outputs()), func(v *ir.Value) bool {

@@ -1,8 +1,8 @@
 package passes
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // LowerSimpleTuples connects the uses of a tuple's elements to the values that it was made of, and

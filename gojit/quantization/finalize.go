@@ -3,9 +3,9 @@ package quantization
 import (
 	"fmt"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Finalize returns a frozen copy of what Quantize has returned, in which operators between roundings compute with integers and packed

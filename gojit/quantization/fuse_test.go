@@ -3,7 +3,7 @@ package quantization
 import (
 	"testing"
 
-	"torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ir"
 )
 
 func fused(t *testing.T, text string) string {

@@ -3,8 +3,8 @@ package quantization
 import (
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // kinds are operators and functions of the language, by the part of their names behind the last point or "aten::".

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Observe returns a copy of a module in which a method, and what it calls, gives values that are to be quantized to observers: attributes

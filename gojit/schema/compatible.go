@@ -3,8 +3,8 @@ package schema
 import (
 	"fmt"
 
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // IsBackwardCompatibleWith reports whether every call of a function with schema old is a call of

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Parse reads the text form of a schema. It fails with a source.Error that shows the place.

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/internal/decimal"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/decimal"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // String returns the text form. Parse reads it back.

@@ -8,8 +8,8 @@ package schema
 import (
 	"slices"
 
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Argument is an argument or a return of a function.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/schema"
 )
 
 // Every schema of the operator table prints as it was written.

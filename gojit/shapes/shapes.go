@@ -13,11 +13,11 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/composite"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/passes"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/composite"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 //go:embed functions.py

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/internal/golden"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/shapes"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/golden"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/shapes"
 )
 
 // TestPropagate holds what sizes a graph's tensors have, and how they are computed, to the archives.

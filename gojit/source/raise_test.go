@@ -4,7 +4,7 @@ import (
 	"io"
 	"testing"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 func TestCatch(t *testing.T) {

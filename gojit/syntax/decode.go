@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // The bytes of the Python door, all numbers little-endian uint32:

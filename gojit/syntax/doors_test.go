@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // doorRecord is a line of testdata/encode.py: a function as the Python door sees it.

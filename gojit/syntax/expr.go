@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // Precedences of the operators between expressions, weakest first.

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // lexer cuts a span of a text into tokens. Newlines and indentation become tokens outside of

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"torchjit/gojit/internal/decimal"
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/decimal"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // numberText returns Python's str() of the number that a token spells: decimal integers, the

@@ -1,7 +1,7 @@
 package syntax
 
 import (
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // parser reads statements and expressions from tokens by top-down operator precedence. A mistake in

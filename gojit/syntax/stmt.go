@@ -3,7 +3,7 @@ package syntax
 import (
 	"strings"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // UnsupportedNode is the class of the error for a statement or expression of Python that

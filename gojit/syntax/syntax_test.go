@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/internal/golden"
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/golden"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 func printTrees(trees []*Tree) string {

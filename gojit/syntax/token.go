@@ -3,7 +3,7 @@ package syntax
 import (
 	"sync"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // token is a word of the program: its kind and the bytes it covers.

@@ -3,7 +3,7 @@ package syntax
 import (
 	"strings"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // Tree is a node of the abstract syntax. Leaves carry Text, compound nodes carry Children whose

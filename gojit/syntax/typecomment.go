@@ -4,7 +4,7 @@ import (
 	"sort"
 	"strings"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 const typeComment = "# type:"

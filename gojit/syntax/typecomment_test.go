@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 func TestParseTypeComment(t *testing.T) {

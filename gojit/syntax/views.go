@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/source"
 )
 
 // Expr and Stmt mark what a Tree is expected to be; they are plain Trees.

@@ -1,9 +1,9 @@
 package trace
 
 import (
-	"torchjit/gojit/ir"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Graph returns what has been recorded so far; nodes that stand for the attributes of modules are in it until the end.

@@ -3,8 +3,8 @@ package trace
 import (
 	"strings"
 
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/passes"
 )
 
 // dropDeadWrites removes in-place operators whose tensor nothing sees afterwards:

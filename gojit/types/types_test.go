@@ -3,7 +3,7 @@ package types_test
 import (
 	"testing"
 
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 func parse(t *testing.T, text string) types.Type {

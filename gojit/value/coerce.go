@@ -1,6 +1,6 @@
 package value
 
-import "torchjit/gojit/types"
+import "github.com/torchjit/torchjit/gojit/types"
 
 // Coerce returns v as a value of type t where that loses nothing: an int as a float or complex
 // number, a tuple as a list or the other way round, containers element by element. ok is false

@@ -3,8 +3,8 @@ package value
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // List is a mutable list, shared by all who hold it.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // EqualConstants reports whether two constants are the same to the last bit: a NaN equals itself,

@@ -1,6 +1,6 @@
 package value
 
-import "torchjit/gojit/tensor"
+import "github.com/torchjit/torchjit/gojit/tensor"
 
 // From returns a Go value as a Value: a Value as it is, numbers, strings, element types, tensors,
 // slices of ints and of tensors as lists, None for nil and for a nil tensor. It fails on other types.

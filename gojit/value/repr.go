@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/internal/decimal"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/internal/decimal"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // Repr returns v as source text: what constants look like in graphs and in printed code. format,

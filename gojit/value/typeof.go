@@ -1,8 +1,8 @@
 package value
 
 import (
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // TypeOf returns the type of a value, as precise as the value itself tells.

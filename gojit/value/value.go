@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
 )
 
 // Kind tells values apart.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/export"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/export"
+	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // exported writes a program that multiplies its input with a weight.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit"
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/ops/aten"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/ops/aten"
 )
 
 //go:generate sh -c "go run . operators > ../../../docs/operators.md"

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // TestAlignedStores runs rows that begin at every place of a cache line: the elements before the first whole vector and behind the last

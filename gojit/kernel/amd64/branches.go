@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // A choice of which one side is dear has a branch around the instructions of that side, where nothing else needs them: they

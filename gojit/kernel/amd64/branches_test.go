@@ -3,8 +3,8 @@ package amd64
 import (
 	"testing"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // dearChain is a chain of additions and products that nothing shares.

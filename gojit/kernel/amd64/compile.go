@@ -5,8 +5,8 @@ import (
 	"errors"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // MaxUniforms is how many numbers a function receives at most: the kernel's parameters and the

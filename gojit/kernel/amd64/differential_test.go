@@ -6,8 +6,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // primitives are what Compile is given after kernel.Expand.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 var divisions = []kernel.Op{kernel.Div, kernel.FloorDiv, kernel.Rem, kernel.Mod}

@@ -1,8 +1,8 @@
 package amd64
 
 import (
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // tailMode is how a copy of the body treats memory.

@@ -4,8 +4,8 @@ import (
 	"runtime"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Routine is a kernel.Function as machine code. It never changes: any number of goroutines may call it,

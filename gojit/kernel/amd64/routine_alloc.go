@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // location is where a value is for all of its life.

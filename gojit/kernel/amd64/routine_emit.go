@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // step writes one instruction.

@@ -1,7 +1,7 @@
 package amd64
 
 import (
-	"torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel"
 )
 
 // block writes a block, number i of those that follow each other.

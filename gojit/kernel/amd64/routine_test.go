@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // routineSets are the instruction sets with routines of their own that this machine has.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // ErrUnsupported is what Compile's error wraps where an instruction set lacks what a kernel needs.

@@ -1,8 +1,8 @@
 package amd64
 
 import (
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Complex elements lie in memory as pairs of real and imaginary parts. As many of them as a vector has lanes fill two

@@ -1,8 +1,8 @@
 package amd64
 
 import (
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Quotients of integers come from quotients of floats. Those of 8 and 16 bits are exact in float32, those of 32 bits in float64: a

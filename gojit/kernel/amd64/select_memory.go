@@ -3,8 +3,8 @@ package amd64
 import (
 	"math"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // registerType returns the type that elements of a memory type are loaded as.

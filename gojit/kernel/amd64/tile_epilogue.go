@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Epilogue is a kernel that tiles apply to their sums before they store them: of input 0, the sum,

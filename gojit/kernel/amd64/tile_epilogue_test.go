@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // epilogues are kernels of growing appetite for registers.

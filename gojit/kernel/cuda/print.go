@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 //go:embed prelude.cu

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 var typeNames = map[tensor.DType]string{

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"torchjit/gojit/internal/golden"
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/golden"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // TestText compares what is written for kernels in testdata.

@@ -3,8 +3,8 @@ package launch
 import (
 	"testing"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // gate is sigmoid(x*w + b) * tanh(x).

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Key names a specialization of an expression: the types of its operands, five bits each.

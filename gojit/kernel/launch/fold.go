@@ -3,8 +3,8 @@ package launch
 import (
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // number is what the lanes of a vector hold.

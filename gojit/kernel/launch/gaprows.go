@@ -4,8 +4,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // gapRows is a walk over rows of elements side by side, with gaps between the rows. One call of machine code handles

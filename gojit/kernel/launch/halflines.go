@@ -3,9 +3,9 @@ package launch
 import (
 	"sync/atomic"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // halfLine is what a vector of AVX2 holds. Vectors of AVX512 are whole cache lines: in a row that begins in the middle of one, each of

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // A long run ends between two calls of machine code, with one thread too.

@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // chunk is how many elements threads share at once, and one call of machine code handles: the collector waits for it. A call of few

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func random(rng *rand.Rand, d tensor.DType, shape ...int) *tensor.Tensor {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
 )
 
 var logging = slices.Contains(strings.Split(os.Getenv("GOJIT_LOG"), ","), "kernels")

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Row is where an operand of a run over rows lies: its elements in row 0, side by side, and the

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // TestRowsWithNumbers compares many short rows, which one call walks, with the evaluator: reductions and elements, with a number

@@ -4,7 +4,7 @@ import (
 	"container/list"
 	"sync"
 
-	"torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel"
 )
 
 // maxShared bounds the programs that are kept for kernels to come.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // shortRows is a walk over short rows, of which some inputs have one for all, a bias of the last dimension for

@@ -3,8 +3,8 @@ package launch
 import (
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
 )
 
 // compileSmall makes the function for small numbers, which finds the largest one as well.

@@ -1,7 +1,7 @@
 package launch
 
 import (
-	"torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
 )
 
 // streamFrom is a variable for tests.

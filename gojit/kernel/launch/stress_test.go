@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Machine code runs in 16 goroutines while the collector works without a pause, the profiler samples,

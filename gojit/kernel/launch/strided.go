@@ -4,8 +4,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // tile is how many elements that do not lie side by side are gathered at once.

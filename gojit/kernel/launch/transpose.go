@@ -3,8 +3,8 @@ package launch
 import (
 	"unsafe"
 
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func init() { tensor.SetTransposer(transpose) }

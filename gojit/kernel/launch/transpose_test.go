@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Copies of transposed tensors, large enough for vectors, with rests in both directions.

@@ -1,8 +1,8 @@
 package aten
 
 import (
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // activationGradients are the gradients of activations, functions of the gradient of the result, of the argument and of some numbers.

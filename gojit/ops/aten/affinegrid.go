@@ -1,6 +1,6 @@
 package aten
 
-import "torchjit/gojit/tensor"
+import "github.com/torchjit/torchjit/gojit/tensor"
 
 // affineGrid makes the sampling grid of affine maps of planes or volumes.
 func affineGrid(theta *tensor.Tensor, size []int, corners bool) *tensor.Tensor {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // along names one element of a tensor for each element of an index: the one with the same

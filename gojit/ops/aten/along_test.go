@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Elements named along a dimension are fetched, stored and added as one by one; slices along it too.

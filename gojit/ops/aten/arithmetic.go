@@ -3,8 +3,8 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 var inf = math.Inf(1)

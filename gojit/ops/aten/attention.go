@@ -3,8 +3,8 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 func checkAttention(q, k, v, mask *tensor.Tensor, causal bool) {

@@ -3,8 +3,8 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // I0(x) = p(x*x) on [0, 8], relative error 9.0e-19; I0(x)*sqrt(x)/exp(x) = p(24/x - 2) on [8, 24], 6.3e-17, and p(1/x) from 24 on, 7.8e-20.

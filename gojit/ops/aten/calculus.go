@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // trapezoids gives the products of spacing and the sum of neighbours along a dimension; without x, of half the spacing.

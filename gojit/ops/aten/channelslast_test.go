@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Operators on images whose channels lie together give what they give on others, and keep the layout.

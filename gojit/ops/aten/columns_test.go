@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // What goes by columns gives what it gives for the same elements in rows.

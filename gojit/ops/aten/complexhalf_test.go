@@ -3,7 +3,7 @@ package aten
 import (
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Elements of types that sums do not know are not taken for larger ones.

@@ -4,9 +4,9 @@ import (
 	"sync"
 	"testing"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // TestConcurrentUse runs operators from many goroutines at once: caches of kernels, scratch memory

@@ -3,7 +3,7 @@ package aten
 import (
 	"slices"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func outer(a, b *tensor.Tensor) *tensor.Tensor {

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/dense"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // convArgs are the arguments of a convolution over n dimensions.

@@ -1,10 +1,10 @@
 package aten
 
 import (
-	"torchjit/gojit/dense"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // convGradient is the gradient of a convolution: args and geometry are those of the convolution, g is the gradient of its result.

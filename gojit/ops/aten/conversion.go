@@ -3,9 +3,9 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // convertTo gives a tensor in another type, on a device and in a memory format, itself where nothing changes.

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // creating defines an overload that makes a tensor of a shape with options from argument i on.

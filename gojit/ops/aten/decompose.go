@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/factor"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/linalg/lapack"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // lead returns the sizes of a batch of matrices with others behind them.
@@ -42,13 +42,13 @@ func eigenEach[T factored, R interface {
 	}
 	eachMatrix(len(failed), 4*n*n*n, func(m int) {
 		x := data[m*n*n:][:n*n]
-		factor.Mirror(n, x, n, upper)
+		lapack.Mirror(n, x, n, upper)
 		var v []T
 		if all != nil {
 			v = all[m*n*n:][:n*n]
 		}
 		wide := make([]float64, n)
-		if !factor.Eigen(n, x, n, wide, v) {
+		if !lapack.Eigen(n, x, n, wide, v) {
 			failed[m] = 1
 		}
 		for i, w := range wide {
@@ -131,7 +131,7 @@ func singularEach[T factored, R interface {
 			u, v = us[m*f.rows*f.width:][:f.rows*f.width], vs[m*f.columns*f.columns:][:f.columns*f.columns]
 		}
 		wide := make([]float64, f.columns)
-		if !factor.SVD(f.rows, f.columns, x, f.columns, wide, u, f.width, v) {
+		if !lapack.SVD(f.rows, f.columns, x, f.columns, wide, u, f.width, v) {
 			f.failed[m] = 1
 		}
 		for i, w := range wide {
@@ -177,7 +177,7 @@ func reflectEach[T factored](work, q, taus *tensor.Tensor, width int) {
 			own = all[m*k:][:k]
 		}
 		x := data[m*rows*columns:][:rows*columns]
-		reflections := factor.QR(rows, columns, x, columns, own)
+		reflections := lapack.QR(rows, columns, x, columns, own)
 		if unit == nil {
 			return
 		}

@@ -3,8 +3,8 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // The operators of torchvision that detectors are exported with.

@@ -6,9 +6,9 @@ import (
 	"os"
 	"testing"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // array is a tensor in detection.json.

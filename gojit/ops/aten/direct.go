@@ -1,8 +1,8 @@
 package aten
 
 import (
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // directOuts write the result of a functional overload, by its name, straight into a tensor of out=. They do nothing and give false

@@ -3,7 +3,7 @@ package aten
 import (
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // TestDistancesOf16Bits has rows enough for the product, which computes in float32.

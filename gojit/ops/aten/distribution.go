@@ -3,7 +3,7 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Random numbers of distributions with parameters for every element. The numbers that are drawn from the stream, and in which

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // normalBlock is how many uniform numbers become as many normal ones at once: the first half holds the radii of 8 pairs,

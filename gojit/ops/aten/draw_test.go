@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func drawNamed(g *tensor.Generator, name string, x *tensor.Tensor) {

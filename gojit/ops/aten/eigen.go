@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/cmplx"
 
-	"torchjit/gojit/factor"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/linalg/lapack"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // eigenGeneral gives the eigenvalues and, with vectors, the eigenvectors of square matrices, as complex numbers. A vector has
@@ -40,7 +40,7 @@ func eigenOfReal(name string, a *tensor.Tensor, n int, values, vectors []complex
 		if vectors != nil {
 			part, vectors = vectors[:n*n], vectors[n*n:]
 		}
-		if !factor.EigenGeneral(n, data[:n*n], values[:n], part) {
+		if !lapack.EigenGeneral(n, data[:n*n], values[:n], part) {
 			raise(linalgError, "torch.%s: the algorithm failed to converge", name)
 		}
 	}

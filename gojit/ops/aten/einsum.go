@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // einsum contracts tensors as an equation of labels says.

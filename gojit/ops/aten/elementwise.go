@@ -3,11 +3,11 @@ package aten
 import (
 	"slices"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/launch"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // expression states what an operator computes from one element of each operand.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"torchjit/gojit/factor"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/linalg/lapack"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // linalgError is what failures of a decomposition raise.
@@ -16,7 +16,7 @@ const linalgError source.Class = "_LinAlgError"
 
 // factored is what matrices are factorized in.
 type factored interface {
-	factor.Scalar
+	lapack.Scalar
 	tensor.Element
 }
 
@@ -92,7 +92,7 @@ func eliminate[T factored](f *luFactors) {
 	data := tensor.Data[T](f.packed)
 	size, k := f.rows*f.columns, min(f.rows, f.columns)
 	eachMatrix(len(f.info), size*k, func(m int) {
-		f.info[m] = int32(factor.LU(f.rows, f.columns, data[m*size:][:size], f.columns, f.swaps[m*k:][:k]))
+		f.info[m] = int32(lapack.LU(f.rows, f.columns, data[m*size:][:size], f.columns, f.swaps[m*k:][:k]))
 	})
 }
 
@@ -182,9 +182,9 @@ func solveFactored[T factored](f *luFactors, b *tensor.Tensor) {
 	n, columns := f.rows, b.Size(b.Dim()-1)
 	eachMatrix(len(f.info), n*n*columns, func(m int) {
 		lu, x := data[m*n*n:][:n*n], rhs[m*n*columns:][:n*columns]
-		factor.Exchange(f.swaps[m*n:][:n], x, columns, columns, false)
-		factor.Solve(factor.Triangle{Unit: true}, n, lu, n, x, columns, columns)
-		factor.Solve(factor.Triangle{Upper: true}, n, lu, n, x, columns, columns)
+		lapack.Exchange(f.swaps[m*n:][:n], x, columns, columns, false)
+		lapack.Solve(lapack.Triangle{Unit: true}, n, lu, n, x, columns, columns)
+		lapack.Solve(lapack.Triangle{Upper: true}, n, lu, n, x, columns, columns)
 	})
 }
 
@@ -314,7 +314,7 @@ func choleskyEach[T factored](t *tensor.Tensor, n int, info []int32) {
 	data := tensor.Data[T](t)
 	eachMatrix(len(info), n*n*n/2, func(m int) {
 		x := data[m*n*n:][:n*n]
-		if info[m] = int32(factor.Cholesky(n, x, n)); info[m] != 0 {
+		if info[m] = int32(lapack.Cholesky(n, x, n)); info[m] != 0 {
 			for i := range n {
 				clear(x[i*n+i+1:][:n-i-1])
 			}
@@ -348,15 +348,15 @@ func solveTriangular(a, b *tensor.Tensor, upper, left, unit bool) *tensor.Tensor
 	d := tensor.Promote(a.DType(), b.DType())
 	wide := contiguous(to(must(a.Expand(append(slices.Clone(lead), n, n)...)), d))
 	x := writable(must(b.Expand(append(slices.Clone(lead), n, columns)...)), d)
-	t := factor.Triangle{Upper: upper, Unit: unit}
+	t := lapack.Triangle{Upper: upper, Unit: unit}
 	onFactored(d, func() { solveTriangles[float32](t, wide, x) }, func() { solveTriangles[float64](t, wide, x) }, func() { solveTriangles[complex64](t, wide, x) }, func() { solveTriangles[complex128](t, wide, x) })
 	return x
 }
 
-func solveTriangles[T factored](t factor.Triangle, a, b *tensor.Tensor) {
+func solveTriangles[T factored](t lapack.Triangle, a, b *tensor.Tensor) {
 	n, columns := a.Size(a.Dim()-1), b.Size(b.Dim()-1)
 	data, rhs := tensor.Data[T](a), tensor.Data[T](b)
 	eachMatrix(numelOf(b.Shape()[:b.Dim()-2]), n*n*columns, func(m int) {
-		factor.Solve(t, n, data[m*n*n:][:n*n], n, rhs[m*n*columns:][:n*columns], columns, columns)
+		lapack.Solve(t, n, data[m*n*n:][:n*n], n, rhs[m*n*columns:][:n*columns], columns, columns)
 	})
 }

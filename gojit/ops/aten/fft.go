@@ -5,9 +5,9 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/fourier"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/linalg/fft"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // spectral describes one transform: forwards or backwards and its scaling.
@@ -60,17 +60,17 @@ func (f spectral) rows(t *tensor.Tensor, dim, n, keep int, d tensor.DType, half 
 	return must(out.Transpose(dim, -1))
 }
 
-func transformRows[T fourier.Float](f spectral, from, out *tensor.Tensor, n int, half bool) {
+func transformRows[T fft.Float](f spectral, from, out *tensor.Tensor, n int, half bool) {
 	last := out.Dim() - 1
-	r := fourier.Rows[T]{Count: numelOf(out.Shape()[:last]), In: partsOf[T](from), Out: partsOf[T](out), Keep: out.Size(last), Half: half, Real: !from.DType().IsComplex(), RealParts: !out.DType().IsComplex()}
+	r := fft.Rows[T]{Count: numelOf(out.Shape()[:last]), In: partsOf[T](from), Out: partsOf[T](out), Keep: out.Size(last), Half: half, Real: !from.DType().IsComplex(), RealParts: !out.DType().IsComplex()}
 	if r.Count > 0 {
 		r.InStep, r.OutStep = len(r.In)/r.Count, len(r.Out)/r.Count
 	}
-	fourier.PlanOf[T](n, f.backwards, f.scale(n)).Transform(r)
+	fft.PlanOf[T](n, f.backwards, f.scale(n)).Transform(r)
 }
 
 // partsOf shows the elements of a contiguous tensor as their real and imaginary parts in turn, or as they are.
-func partsOf[T fourier.Float](t *tensor.Tensor) []T {
+func partsOf[T fft.Float](t *tensor.Tensor) []T {
 	switch t.DType() {
 	case tensor.Complex64:
 		x := tensor.Data[complex64](t)

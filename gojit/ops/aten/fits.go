@@ -3,7 +3,7 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // mustFit fails for a number that a type cannot hold, as where PyTorch converts numbers for a fill. Fractions are cut off;

@@ -3,9 +3,9 @@ package aten
 import (
 	"strings"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // foreachFamily has the operators _foreach_NAME: they do what NAME does with every tensor of a list. Those of several

@@ -3,7 +3,7 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // fractionalStarts returns where the windows of one dimension begin: evenly spread, shifted by a random number in [0, 1).

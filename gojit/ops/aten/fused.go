@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Fused is elementwise operators that run as one kernel, or as one for each shape that results have. Each element goes

@@ -3,7 +3,7 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // gridSample reads an image at the places that a grid of coordinates in [-1, 1] names.

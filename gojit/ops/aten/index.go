@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unsafe"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // indexing is a tensor with some dimensions indexed by tensors: where its selected elements lie.

@@ -3,7 +3,7 @@ package aten
 import (
 	"math/bits"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Products of integers are computed in float64, which is exact as long as no sum reaches 2**53, and many times as fast as multiplying

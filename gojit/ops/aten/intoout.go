@@ -3,10 +3,10 @@ package aten
 import (
 	"strings"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Many operators that make tensors have an overload with out= whose arguments are not those of the functional one: it has no

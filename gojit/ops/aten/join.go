@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // joining is what is to be joined along a dimension: the tensors but for vectors without elements, and the shape and type of the result.

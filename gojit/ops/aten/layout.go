@@ -3,9 +3,9 @@ package aten
 import (
 	"strings"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // columnMajor are the results, by their numbers, whose matrices PyTorch gives column by column, because LAPACK does.

@@ -3,9 +3,9 @@ package aten
 import (
 	"slices"
 
-	"torchjit/gojit/factor"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/linalg/lapack"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // ldlFactors are the packed factors of symmetric or Hermitian matrices, the exchanges of rows, and where a block is zero.
@@ -20,7 +20,7 @@ func ldlFactors(a *tensor.Tensor, hermitian bool) (packed, pivots *tensor.Tensor
 func ldlEach[T factored](packed, pivots *tensor.Tensor, info []int32, n int, hermitian bool) {
 	data, rows := tensor.Data[T](packed), tensor.Data[int32](pivots)
 	eachMatrix(len(info), n*n*n/3, func(m int) {
-		info[m] = int32(factor.LDL(n, data[m*n*n:][:n*n], n, hermitian, rows[m*n:][:n]))
+		info[m] = int32(lapack.LDL(n, data[m*n*n:][:n*n], n, hermitian, rows[m*n:][:n]))
 	})
 }
 
@@ -73,7 +73,7 @@ func ldlSolveEach[T factored](packed, pivots, b *tensor.Tensor, n int, hermitian
 	data, rows, x := tensor.Data[T](packed), tensor.Data[int32](pivots), tensor.Data[T](b)
 	columns := b.Size(b.Dim() - 1)
 	eachMatrix(numelOf(b.Shape()[:b.Dim()-2]), 2*n*n*columns, func(m int) {
-		factor.SolveLDL(n, data[m*n*n:][:n*n], n, hermitian, rows[m*n:][:n], x[m*n*columns:][:n*columns], columns, columns)
+		lapack.SolveLDL(n, data[m*n*n:][:n*n], n, hermitian, rows[m*n:][:n], x[m*n*columns:][:n*columns], columns, columns)
 	})
 }
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // leastSquares solves a x = b where a is not square. The drivers give what LAPACK's of that name find: all but gels the rank, gelsd and

@@ -3,7 +3,7 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func signLogDet(c call) {

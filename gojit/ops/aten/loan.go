@@ -4,9 +4,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // loan says whether an operator gets its large tensors borrowed: the views of them that it makes and forgets would keep

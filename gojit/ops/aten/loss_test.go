@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // shares makes numbers from 0.05 to 0.95.

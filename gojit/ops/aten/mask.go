@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // chosen gives the parts of t that a mask of its first dimensions holds for, one after the other; ok is false where

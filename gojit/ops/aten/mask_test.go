@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // A mask of the first dimensions chooses what the indices of its elements choose.

@@ -3,9 +3,9 @@ package aten
 import (
 	"slices"
 
-	"torchjit/gojit/dense"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // productType returns the type that products of a type are computed in.

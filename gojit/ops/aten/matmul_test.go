@@ -3,9 +3,9 @@ package aten
 import (
 	"testing"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // TestProductsOfHalvesAreRoundedOnce adds one to a sum that is half way between two numbers of the type.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // TestRepeatedCallsReuseMemory checks that a large result, given up or copied, is the memory of the next one.

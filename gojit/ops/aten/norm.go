@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/launch"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // affine computes x * scale + shift, all broadcast.

@@ -3,8 +3,8 @@ package aten
 import (
 	"slices"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // pad puts elements around a tensor; amounts are (before, after) from the last dimension on and

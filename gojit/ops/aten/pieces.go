@@ -4,9 +4,9 @@ import (
 	"math"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/launch"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // An index needs the extreme element of its row before, and a sum of exponentials the largest one. Both steps are done for some rows, or

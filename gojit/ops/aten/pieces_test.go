@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Rows that are cut into pieces, and short ones, have the index of the first extreme element, or of the first NaN, wherever it lies.

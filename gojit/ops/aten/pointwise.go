@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 type (

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Orthogonal polynomials at x of a degree n, which is cut to a whole number; a negative degree gives zero.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unsafe"
 
-	"torchjit/gojit/dense"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // window1 is what one output of a pooling reads along one dimension: the inputs from lo to hi, step apart.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // TestEvenBlocks compares the means of windows that divide the input evenly with those of the loop over windows.

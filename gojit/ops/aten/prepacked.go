@@ -1,9 +1,9 @@
 package aten
 
 import (
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // The operators prepacked::* are layers of models for mobile devices: a weight with all that a layer is told besides, and what limits its

@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // TestDynamicLinear holds the quantized layer to values that PyTorch 1.13 computed.

@@ -3,8 +3,8 @@ package aten
 import (
 	"slices"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // quantizedBinary computes on the numbers that two quantized tensors stand for and quantizes the result: by f, or by a kernel of expr,

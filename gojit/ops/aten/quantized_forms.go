@@ -1,10 +1,10 @@
 package aten
 
 import (
-	"torchjit/gojit/ops"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Operators that take quantized tensors besides others: they run on the numbers that these stand for. What chooses or moves elements

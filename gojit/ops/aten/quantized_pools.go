@@ -3,9 +3,9 @@ package aten
 import (
 	"sync/atomic"
 
-	"torchjit/gojit/dense"
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // byteGeometry describes the windows of a pooling over images of bytes; ok is false where they are not alike.

@@ -4,9 +4,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"torchjit/gojit/dense"
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // byteProduct is a packed weight as products of bytes read it, made at the first product, with the last plan.

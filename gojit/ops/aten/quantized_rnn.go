@@ -1,10 +1,10 @@
 package aten
 
 import (
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // cellParams is what quantized::make_quantized_cell_params_dynamic makes: the two products of a recurrent cell, each with its bias.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Elements are ordered by integers, their keys: equal elements have equal keys, zeros of both signs too, and every NaN

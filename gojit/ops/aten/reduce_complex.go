@@ -3,9 +3,9 @@ package aten
 import (
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/launch"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // complexSum adds up complex numbers, or what is converted to them. Rows have a kernel that adds real and imaginary parts.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Sums over any dimensions of any layout agree with sums element by element; whole numbers are exact.

@@ -3,9 +3,9 @@ package aten
 import (
 	"slices"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/launch"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Reduced is elementwise operators and the reduction of one of their results, which run as one kernel. The reduced values are combined

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/launch"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // reducer combines what an expression gives for each element. Besides the element, the expression

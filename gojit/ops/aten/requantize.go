@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // requantization turns the integer sums of a product of quantized tensors into the integers of its

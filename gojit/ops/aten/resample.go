@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // tap is one input that an output is made of along a dimension.

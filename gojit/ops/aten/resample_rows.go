@@ -4,8 +4,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/kernel/launch"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // resample changes the sizes of the last dimensions, each by itself, the last one first.

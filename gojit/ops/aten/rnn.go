@@ -1,8 +1,8 @@
 package aten
 
 import (
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // recurrent describes a stack of recurrent layers.

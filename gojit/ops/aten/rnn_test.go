@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"torchjit/gojit/kernel/amd64"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func randomTensor(r *rand.Rand, d tensor.DType, shape ...int) *tensor.Tensor {

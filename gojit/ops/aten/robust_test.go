@@ -6,10 +6,10 @@ import (
 	"runtime"
 	"testing"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/schema"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // argumentFor returns a random value of a schema's type.

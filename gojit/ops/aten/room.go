@@ -3,8 +3,8 @@ package aten
 import (
 	"unsafe"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // room returns the product of sizes, of which none is negative, for a result or a table with an entry of some bytes for each

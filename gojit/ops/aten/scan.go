@@ -3,9 +3,9 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/kernel/launch"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // scanner gives running results along a dimension. The functions for a type take any number of rows of

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // withSpecials replaces some elements by NaN and infinities.

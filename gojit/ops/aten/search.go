@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // searchSorted gives for each value the place in the sorted last dimension where it belongs.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // chosenPlace says which element of a row's order is wanted, given how many of the n are numbers and how many NaN.

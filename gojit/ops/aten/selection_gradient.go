@@ -3,9 +3,9 @@ package aten
 import (
 	"unsafe"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // selectionGradientFamily are the gradients of operators that select elements: zeros with the gradient of each selected element

@@ -3,8 +3,8 @@ package aten
 import (
 	"math"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // counting is an expression of the number of each element. Its programs are kept by the type they give.

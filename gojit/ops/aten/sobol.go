@@ -1,8 +1,8 @@
 package aten
 
 import (
-	"torchjit/gojit/quasirandom"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/quasirandom"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // A Sobol' sequence is its direction numbers (the state, a row for each dimension) and the coordinates of the last point as

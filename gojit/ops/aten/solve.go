@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // luSolve solves with packed factorizations and their row exchanges.

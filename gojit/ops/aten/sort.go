@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // lines are the rows of a tensor along one dimension, made contiguous. Equal elements of a row keep their order and a

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // The first elements of a row are those that sorting the row gives, with the same indices for equal ones.

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"sync"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Sparse tensors (tensor.Sparse) meet operators in one place: entry asks whether there is a tensor without elements among the arguments, as it

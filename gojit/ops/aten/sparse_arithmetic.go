@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // sparseArithmetic are the elementwise operators of two tensors.

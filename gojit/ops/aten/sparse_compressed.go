@@ -3,9 +3,9 @@ package aten
 import (
 	"slices"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // A compressed layout has, for each row (CSR, BSR) or column (CSC, BSC) of a matrix, where its values begin, and their columns or rows. The

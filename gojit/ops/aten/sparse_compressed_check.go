@@ -1,6 +1,6 @@
 package aten
 
-import "torchjit/gojit/tensor"
+import "github.com/torchjit/torchjit/gojit/tensor"
 
 // checkCompressed fails where parts are none of a tensor of a shape.
 func checkCompressed(indices, plain, values *tensor.Tensor, shape []int, l tensor.Layout) {

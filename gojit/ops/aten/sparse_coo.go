@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // checkCOO fails where indices and values are no parts of a tensor of a shape. It does not read the indices.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // sparseFamily are the operators that make sparse tensors of others, and those that are for sparse tensors alone.

@@ -3,7 +3,7 @@ package aten
 import (
 	"strings"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // onCoalesced are elementwise operators that keep zeros and are nonlinear: they act on sums at a place, so that the places are coalesced first.

@@ -3,8 +3,8 @@ package aten
 import (
 	"slices"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // sparseProducts are the products of matrices, of which one is sparse.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // mapped applies a function of numbers to every element, in the default type for integers.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"unsafe"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // viewing defines an overload by a method of the first argument that can fail.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Comparisons holds == != < <= > >= and `is` on everything but tensors.

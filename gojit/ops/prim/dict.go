@@ -1,9 +1,9 @@
 package prim
 
 import (
-	"torchjit/gojit/ops"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // keyTypes are the types of keys, as overloads of dictionary operators are named.

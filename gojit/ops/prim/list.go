@@ -5,9 +5,9 @@ import (
 	"sort"
 	"unsafe"
 
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Lists holds the operators on lists. Those that compare elements are for elements that are no

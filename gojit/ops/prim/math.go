@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/cmplx"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Math holds the functions of Python's math and cmath modules.

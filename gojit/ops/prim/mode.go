@@ -1,8 +1,8 @@
 package prim
 
 import (
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Modes holds the operators on the state of random numbers.

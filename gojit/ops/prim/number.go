@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/cmplx"
 
-	"torchjit/gojit/kernel"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/kernel"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Arithmetic holds + - * / // % ** and their relatives on numbers.

@@ -1,8 +1,8 @@
 package prim
 
 import (
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Shapes holds the operators on lists of sizes.

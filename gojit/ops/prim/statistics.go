@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Statistics adds up, or averages, the numbers that programs give by prim::AddStatValue.

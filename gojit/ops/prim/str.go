@@ -3,9 +3,9 @@ package prim
 import (
 	"strings"
 
-	"torchjit/gojit/ops"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Strings holds the methods of str.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit/internal/decimal"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/decimal"
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // Conversions holds what turns values into other kinds of values, and into text.
