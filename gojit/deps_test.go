@@ -22,8 +22,7 @@ autograd ops/aten ops/prim ir
 alias interp
 fuse
 passes
-quantization
-executor
+quantization exec
 frontend trace
 composite
 autodiff archive shapes

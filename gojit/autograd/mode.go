@@ -87,13 +87,13 @@ func OperationOf(op *ops.Operator) Operation {
 	return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
 }
 
-// CompiledOperationOf is OperationOf for compiled code, where an autocast casts by rules of its own; mayBeFloat32 says whether MayBeFloat32 is so of
-// any input.
-func CompiledOperationOf(op *ops.Operator, mayBeFloat32 bool) Operation {
+// CompiledOperationOf is OperationOf for compiled code, where an autocast casts by rules of its own while casts says so; mayBeFloat32 says whether
+// MayBeFloat32 is so of any input.
+func CompiledOperationOf(op *ops.Operator, mayBeFloat32 bool, casts func() bool) Operation {
 	if run := modal[op.Name]; run != nil {
 		return run
 	}
-	return compiledCast(op, mayBeFloat32)
+	return compiledCast(op, mayBeFloat32, casts)
 }
 
 // Run runs an operator and records it where an argument requires a gradient.

@@ -77,10 +77,10 @@ func (l *lowering) group(n *ir.Node, dead []*ir.Value) error {
 
 // tryGroup emits the attempt, which gets its outputs later; nil where there is none.
 func (l *lowering) tryGroup(n *ir.Node, dying []*ir.Value) (*site, int) {
-	if l.machine.Group == nil {
+	if l.options.Group == nil {
 		return nil, 0
 	}
-	attempt := l.machine.Group(n)
+	attempt := l.options.Group(n)
 	if attempt == nil {
 		return nil, 0
 	}

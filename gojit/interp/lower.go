@@ -14,10 +14,10 @@ import (
 
 // Lower makes code of a graph for a function called name. It fails on a node that nothing runs;
 // one that is known but not implemented fails when it is reached.
-func (m *Machine) Lower(name string, g *ir.Graph) (*Code, error) {
+func Lower(name string, g *ir.Graph, o *Options) (*Code, error) {
 	l := &lowering{
-		machine:   m,
-		code:      &Code{name: name, numInputs: len(g.Inputs()), numOutputs: len(g.Outputs()), constants: map[int32]string{}},
+		options:   o,
+		code:      &Code{name: name, options: o, numInputs: len(g.Inputs()), numOutputs: len(g.Outputs()), constants: map[int32]string{}},
 		registers: newAllocator(),
 		hints:     map[*ir.Value]int32{},
 		gathered:  map[*ir.Value][]bool{},
@@ -43,7 +43,7 @@ func (m *Machine) Lower(name string, g *ir.Graph) (*Code, error) {
 
 // lowering is the state of one Lower.
 type lowering struct {
-	machine   *Machine
+	options   *Options
 	code      *Code
 	registers *allocator
 	hints     map[*ir.Value]int32  // registers in which values had better be
@@ -234,7 +234,7 @@ func (l *lowering) node(n *ir.Node, dead []*ir.Value) error {
 		}
 		return l.group(n, dead)
 	}
-	if lower, ok := nodeLowerings[n.Kind()]; ok && l.machine.Runners[n.Kind()] == nil {
+	if lower, ok := nodeLowerings[n.Kind()]; ok && l.options.Runners[n.Kind()] == nil {
 		return lower(l, n, dead)
 	}
 	return l.operator(n, dead)
@@ -380,7 +380,7 @@ func (l *lowering) defineOver(v *ir.Value, dead []*ir.Value) int32 {
 
 // operator lowers a node that applies an operator.
 func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
-	if make := l.machine.Runners[n.Kind()]; make != nil {
+	if make := l.options.Runners[n.Kind()]; make != nil {
 		run, err := make(n)
 		if err != nil {
 			return err
@@ -403,8 +403,7 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 	case o.Run == nil:
 		s.runIn = notImplemented(o)
 	case autograd.Modal(o):
-		// Types that a profile found are of one call, not of the program.
-		s.runIn = autograd.CompiledOperationOf(o, l.machine.Profiled || slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return autograd.MayBeFloat32(v.Type()) }))
+		s.runIn = autograd.CompiledOperationOf(o, !n.ReadsNoFloat32, l.options.castsAsCompiled)
 	default:
 		op, s.run = opCall, o.Run
 	}
