@@ -29,7 +29,7 @@ composite
 autodiff archive shapes
 export
 gojit
-cmd/gojit
+bind cmd/gojit
 `
 
 func TestImportsGoDown(t *testing.T) {
