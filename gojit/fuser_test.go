@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/autograd"
-	"github.com/torchjit/torchjit/gojit/fuse"
-	"github.com/torchjit/torchjit/gojit/interp"
-	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/fuse"
+	"github.com/torchjit/torchjit/gojit/internal/interp"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // fusedStatements are what random programs are made of: %s is a variable, each of the others one more.

@@ -3,8 +3,8 @@ package bind
 import (
 	"fmt"
 
-	"github.com/torchjit/torchjit/gojit/alias"
-	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/internal/alias"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
 )
 
 // aliasMembers answer questions about the memory of a graph's values.

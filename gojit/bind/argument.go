@@ -3,10 +3,10 @@ package bind
 import (
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/frontend"
+	"github.com/torchjit/torchjit/gojit/internal/frontend"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // programValue converts a Python object to a value of type t, as calling a compiled function does.

@@ -5,9 +5,9 @@ import (
 	"math"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // castScalar converts an object that is no Python number or text of the wanted type, as a call from Python allows: a

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // containerMembers are lists and dictionaries of programs that Python holds: a compiled function that is

@@ -3,9 +3,9 @@ package bind
 import (
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/source"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // oldOrders are orders of positional arguments that Python's functions and methods took before numbers became keywords, by the name of the operator

@@ -2,7 +2,7 @@ package bind
 
 import (
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/interp"
+	"github.com/torchjit/torchjit/gojit/internal/interp"
 )
 
 // linkOperators puts the operators into the registry; a program does this once, on first use.

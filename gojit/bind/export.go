@@ -5,13 +5,13 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/export"
-	"github.com/torchjit/torchjit/gojit/ir"
-	"github.com/torchjit/torchjit/gojit/passes"
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/trace"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/trace"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // exportFunctions capture programs as Export IR. Programs go between Python and the library as JSON.

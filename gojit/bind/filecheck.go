@@ -3,7 +3,7 @@ package bind
 import (
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/filecheck"
+	"github.com/torchjit/torchjit/gojit/internal/filecheck"
 )
 
 // fileCheckMembers serve torch.testing.FileCheck.

@@ -1,9 +1,9 @@
 package bind
 
 import (
-	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // gradFunctions are about what is recorded for gradients and the gradients.

@@ -3,9 +3,9 @@ package bind
 import (
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // gradNodeFunctions are about the nodes that made tensors, and about what they save.

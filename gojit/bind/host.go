@@ -3,9 +3,9 @@ package bind
 import (
 	"sync"
 
-	"github.com/torchjit/torchjit/gojit/ops/prim"
-	"github.com/torchjit/torchjit/gojit/source"
-	"github.com/torchjit/torchjit/gojit/types"
+	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
 // host is the Python object whose methods the library calls where it needs a Python class or a

@@ -3,8 +3,8 @@ package bind
 import (
 	"fmt"
 
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // inferMembers find the types of Python values.

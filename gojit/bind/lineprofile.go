@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/torchjit/torchjit/gojit/interp"
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/interp"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // lineProfileFunctions keep the profiles of torch.jit._ScriptProfile, by number.

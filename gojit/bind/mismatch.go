@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // takesNumbers are the operators whose Python functions take numbers for tensors. Others want tensors.

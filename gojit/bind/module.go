@@ -4,12 +4,12 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/frontend"
-	"github.com/torchjit/torchjit/gojit/ir"
-	"github.com/torchjit/torchjit/gojit/source"
-	"github.com/torchjit/torchjit/gojit/syntax"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/frontend"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/syntax"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // moduleFunctions make compiled modules and give access to them. torchjit/jit/_recursive.py says

@@ -1,6 +1,6 @@
 package bind
 
-import "github.com/torchjit/torchjit/gojit/types"
+import "github.com/torchjit/torchjit/gojit/internal/types"
 
 // tensorsFirst puts each overload before the first one that takes numbers where it takes tensors. A tensor of one element
 // passes for a number, so that the order says which of the two a call with such a tensor means: tensors, as in PyTorch.

@@ -1,8 +1,8 @@
 package bind
 
 import (
-	"github.com/torchjit/torchjit/gojit/source"
-	"github.com/torchjit/torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/syntax"
 )
 
 // parseDefinition replies the Tree of the one function that a text defines.

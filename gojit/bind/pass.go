@@ -1,15 +1,15 @@
 package bind
 
 import (
-	"github.com/torchjit/torchjit/gojit/autodiff"
-	"github.com/torchjit/torchjit/gojit/composite"
-	"github.com/torchjit/torchjit/gojit/executor"
-	"github.com/torchjit/torchjit/gojit/interp"
-	"github.com/torchjit/torchjit/gojit/ir"
-	"github.com/torchjit/torchjit/gojit/passes"
-	"github.com/torchjit/torchjit/gojit/schema"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/autodiff"
+	"github.com/torchjit/torchjit/gojit/internal/composite"
+	"github.com/torchjit/torchjit/gojit/internal/executor"
+	"github.com/torchjit/torchjit/gojit/internal/interp"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // passMembers are the transformations of graphs under their names in Python.

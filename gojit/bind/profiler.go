@@ -1,6 +1,6 @@
 package bind
 
-import "github.com/torchjit/torchjit/gojit/autograd"
+import "github.com/torchjit/torchjit/gojit/internal/autograd"
 
 // profilerFunctions collect the times of operators.
 var profilerFunctions = []function{

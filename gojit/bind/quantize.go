@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/ir"
-	"github.com/torchjit/torchjit/gojit/quantization"
-	"github.com/torchjit/torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/quantization"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // quantizationMembers quantize modules; torchjit/ao/quantization/quantize_jit.py is their Python side.

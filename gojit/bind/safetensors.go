@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/torchjit/torchjit/gojit/archive"
+	"github.com/torchjit/torchjit/gojit/internal/archive"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 

@@ -1,8 +1,8 @@
 package bind
 
 import (
-	"github.com/torchjit/torchjit/gojit/ir"
-	"github.com/torchjit/torchjit/gojit/shapes"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/shapes"
 )
 
 // shapeMembers are functions of sizes and what they make of graphs; torchjit/_graph_results.py has the classes around them.

@@ -3,7 +3,7 @@ package bind
 import (
 	"sync"
 
-	"github.com/torchjit/torchjit/gojit/ops/prim"
+	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
 )
 
 // statisticsFunctions are about the numbers that programs note. A LockingLogger of Python's is known by a number.

@@ -1,9 +1,9 @@
 package bind
 
 import (
-	"github.com/torchjit/torchjit/gojit/autograd"
-	"github.com/torchjit/torchjit/gojit/trace"
-	"github.com/torchjit/torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/trace"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // thread is what the library keeps for a thread that calls it. Only that thread uses it.

@@ -1,9 +1,9 @@
 package bind
 
 import (
-	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/trace"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/trace"
 )
 
 // tracingMembers look into the trace that is being recorded, suspend it and go on with it.

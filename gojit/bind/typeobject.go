@@ -1,10 +1,10 @@
 package bind
 
 import (
-	"github.com/torchjit/torchjit/gojit/schema"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // typeKinds are the Python classes of types by kind; those that are missing are plain Types.

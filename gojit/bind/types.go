@@ -3,12 +3,12 @@ package bind
 import (
 	"math"
 
-	"github.com/torchjit/torchjit/gojit/executor"
-	"github.com/torchjit/torchjit/gojit/fuse"
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/executor"
+	"github.com/torchjit/torchjit/gojit/internal/fuse"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // typeFunctions are about dtypes, threads, devices and random generators.
