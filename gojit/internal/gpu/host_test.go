@@ -50,8 +50,16 @@ var host = sync.OnceValues(func() (*Device, error) {
 	return all[0], nil
 })
 
-func hostDevice(t testing.TB) *Device {
+// testDevice is the first GPU of the machine where GOJIT_TEST_GPU is set (make test-gpu), else the device that is the processor.
+func testDevice(t testing.TB) *Device {
 	t.Helper()
+	if onGPU() {
+		all, err := Devices()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all[0]
+	}
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Skip("there is no C compiler")
 	}
@@ -60,6 +68,31 @@ func hostDevice(t testing.TB) *Device {
 		t.Fatal(err)
 	}
 	return v
+}
+
+func onGPU() bool { return os.Getenv("GOJIT_TEST_GPU") != "" }
+
+// allocatedOn returns how to ask for the bytes of a device that are in use.
+func allocatedOn(t testing.TB, v *Device) func() int64 {
+	t.Helper()
+	if onGPU() {
+		return func() int64 {
+			var free, total uint64
+			if err := v.do(func() error { return v.driver.check("cuMemGetInfo", v.driver.cuMemGetInfo_v2(&free, &total)) }); err != nil {
+				t.Fatal(err)
+			}
+			return int64(total - free)
+		}
+	}
+	l, err := openLibrary(hostFolder + "/libhost.so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var allocated func() int64
+	if err := l.function(&allocated, "host_allocated"); err != nil {
+		t.Fatal(err)
+	}
+	return allocated
 }
 
 // specials are values at which floats behave in their own way.
@@ -135,7 +168,7 @@ func sameFloat(a, b float64, loose bool) bool {
 // agree compares a kernel on the device with the evaluator, which runs the same instructions: functions are written in primitives.
 func agree(t *testing.T, name string, k *kernel.Kernel, inputs []*tensor.Tensor, shapes [][]int, loose bool) {
 	t.Helper()
-	v := hostDevice(t)
+	v := testDevice(t)
 	p, err := NewProgram(v, k)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, k)
