@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/exec"
+	"github.com/torchjit/torchjit/gojit/internal/exec"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // fusedStatements are what random programs are made of: %s is a variable, each of the others one more.

@@ -6,21 +6,21 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/torchjit/torchjit/gojit/archive"
-	"github.com/torchjit/torchjit/gojit/autograd"
-	"github.com/torchjit/torchjit/gojit/composite"
-	"github.com/torchjit/torchjit/gojit/exec"
-	"github.com/torchjit/torchjit/gojit/export"
-	"github.com/torchjit/torchjit/gojit/frontend"
-	"github.com/torchjit/torchjit/gojit/ir"
-	"github.com/torchjit/torchjit/gojit/ops"
-	"github.com/torchjit/torchjit/gojit/ops/aten"
-	"github.com/torchjit/torchjit/gojit/ops/prim"
-	"github.com/torchjit/torchjit/gojit/source"
-	"github.com/torchjit/torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/composite"
+	"github.com/torchjit/torchjit/gojit/internal/exec"
+	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/frontend"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/syntax"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // LinkOperators puts the operators into the registry. Everything here does it on first use.
@@ -34,16 +34,19 @@ var LinkOperators = sync.OnceFunc(func() {
 // Engine loads, compiles and runs programs. Engines share nothing but the operators.
 type Engine struct{ exec *exec.Engine }
 
-// New returns an engine; package exec says what the options are.
-func New(o exec.Options) *Engine { return &Engine{exec.New(o)} }
+// Options are what an engine is made with.
+type Options = exec.Options
+
+// New returns an engine.
+func New(o Options) *Engine { return &Engine{exec.New(o)} }
 
 // standard is the engine of the functions of this package that have none. With GOJIT_CHECK=forks in the environment it checks forks, and
 // GOJIT_DUMP names functions whose graphs it prints on their way to code.
 var standard = New(FromEnvironment())
 
 // FromEnvironment returns the options that the environment asks for.
-func FromEnvironment() exec.Options {
-	return exec.Options{CheckForks: os.Getenv("GOJIT_CHECK") == "forks", Watch: exec.DumpTo(os.Stderr, os.Getenv("GOJIT_DUMP"))}
+func FromEnvironment() Options {
+	return Options{CheckForks: os.Getenv("GOJIT_CHECK") == "forks", Watch: exec.DumpTo(os.Stderr, os.Getenv("GOJIT_DUMP"))}
 }
 
 // Exec returns what takes graphs to code.
