@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
@@ -16,6 +17,7 @@ type Code struct {
 	name         string
 	options      *Options
 	instructions []Instruction
+	steps        []string                // the kinds of the nodes it was made of
 	ranges       []source.Range          // of the node that each instruction comes from
 	calls        map[int]*ir.InlinedCall // of the nodes that were inlined, by instruction
 	sites        []*site
@@ -36,6 +38,9 @@ func (c *Code) NumInputs() int { return c.numInputs }
 
 // NumOutputs returns how many results Run gives.
 func (c *Code) NumOutputs() int { return c.numOutputs }
+
+// Steps returns the kinds of the nodes that the code was made of, in its order, without constants; what a node holds follows it.
+func (c *Code) Steps() []string { return slices.Clone(c.steps) }
 
 // parameter is what an argument of Run must be.
 type parameter struct {

@@ -220,11 +220,13 @@ func (l *lowering) drop(v *ir.Value) {
 
 // node lowers n; dead are the values whose last use it is, its own unused outputs included.
 func (l *lowering) node(n *ir.Node, dead []*ir.Value) error {
+	l.code.steps = append(l.code.steps, n.Kind())
 	switch n.Kind() {
 	case "prim::If":
 		return l.branch(n, dead)
 	case "prim::Loop":
 		if l.native(n, dead) {
+			l.code.steps = append(l.code.steps, kindsIn(n)...)
 			return nil
 		}
 		return l.loop(n, dead)
@@ -238,6 +240,19 @@ func (l *lowering) node(n *ir.Node, dead []*ir.Value) error {
 		return lower(l, n, dead)
 	}
 	return l.operator(n, dead)
+}
+
+// kindsIn returns the kinds of the nodes in the blocks of n, without constants.
+func kindsIn(n *ir.Node) []string {
+	var kinds []string
+	for _, b := range n.Blocks() {
+		b.Walk(func(inner *ir.Node) {
+			if inner.Kind() != "prim::Constant" {
+				kinds = append(kinds, inner.Kind())
+			}
+		})
+	}
+	return kinds
 }
 
 // nodeLowerings are the kinds of node that are no operators. It is filled by init because its

@@ -174,6 +174,7 @@ func (l *lowering) subgraph(n *ir.Node, dead []*ir.Value) error {
 	if err != nil {
 		return err
 	}
+	l.code.steps = append(l.code.steps, body.steps...)
 	s := &site{name: l.code.name, options: l.options}
 	s.code.Store(body)
 	l.call(opCallFunction, s, n, n.Inputs(), dead)
@@ -285,6 +286,7 @@ func (l *lowering) fork(n *ir.Node, dead []*ir.Value) error {
 	if err != nil {
 		return err
 	}
+	l.code.steps = append(l.code.steps, body.steps...)
 	l.call(opFork, &site{body: body, list: future.Elem, options: l.options, at: n.Range}, n, n.Inputs(), dead)
 	return nil
 }
