@@ -85,7 +85,19 @@ func (o *ownAsking) here() *asking {
 // Watch tells a long operation when to end.
 type Watch struct {
 	began bool
+	done  int // of the work since it last looked
 	own   *asking
+}
+
+// workBetweenLooks is how many elements loops handle between two looks: some ten microseconds of work.
+const workBetweenLooks = 1 << 15
+
+// Did says that a loop has handled a number of elements. It looks, as Look does, once they are enough.
+func (w *Watch) Did(elements int) {
+	if w.done += elements; w.done >= workBetweenLooks {
+		w.done = 0
+		w.Look()
+	}
 }
 
 // begun is where the clock of all watches begins. A difference to it reads one clock of the system, time.Now two.
