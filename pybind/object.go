@@ -191,12 +191,7 @@ func checkSignals() error {
 }
 
 func init() {
-	tensor.SetInterrupt(func() error {
-		if C.tj_is_first_thread() == 0 {
-			return nil
-		}
-		return checkSignals()
-	}, signalInterval)
+	tensor.SetInterruptOf(func() bool { return C.tj_is_first_thread() != 0 }, checkSignals, signalInterval)
 }
 
 // interruptible is the context of a long run. It is always due to be looked at, and looking at it
