@@ -19,7 +19,6 @@ import (
 	"torchjit/gojit/serialize"
 	"torchjit/gojit/source"
 	"torchjit/gojit/syntax"
-	"torchjit/gojit/tensor"
 	"torchjit/gojit/types"
 	"torchjit/gojit/value"
 )
@@ -147,8 +146,8 @@ func FunctionOf(m *Module, name string) (*ir.Function, error) {
 	return serialize.FunctionOfModule(m.Object, name)
 }
 
-func call(f *ir.Function, args ...value.Value) (value.Value, error) {
-	return Run(tensor.InterruptContext(), f, args...)
+func call(ctx context.Context, f *ir.Function, args ...value.Value) (value.Value, error) {
+	return Run(ctx, f, args...)
 }
 
 // Methods returns the names of the methods.

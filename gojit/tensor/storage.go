@@ -80,6 +80,9 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 	if nbytes < 0 || nbytes > memoryLimit() {
 		return outOfMemory(nbytes)
 	}
+	if err := CheckRoom(nbytes); err != nil {
+		return err
+	}
 	if nbytes == 0 {
 		s.data = nil
 		return nil
@@ -374,6 +377,9 @@ func LargeBytes(n int) []byte {
 
 // TryLargeBytes is LargeBytes that returns the error where there is no room.
 func TryLargeBytes(n int) ([]byte, error) {
+	if err := CheckRoom(n); err != nil {
+		return nil, err
+	}
 	switch {
 	case n < largeFrom:
 		return make([]byte, n), nil

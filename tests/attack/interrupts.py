@@ -1,7 +1,6 @@
 """Ctrl-C in single operators: samples with one of their sizes made larger until a call takes a while, then the same call with an interrupt on its way.
 
 A call that goes on for more than a part of its time after the interrupt does not look for signals: one that takes longer would be deaf for longer.
-`python -m tests.attack.interrupts [PATTERN]` goes through the operators once, in their order.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import os
 import random
 import re
 import signal
-import sys
 import time
 import warnings
 
@@ -80,31 +78,28 @@ def end(*_) -> None:
 
 
 class Part:
+    """A case is a sample of an operator and one of its sizes; those of a seed go through all of them."""
+
     def __init__(self, seed: int, folder: str) -> None:
-        self.seed = seed
         os.chdir(folder)
         warnings.simplefilter("ignore")
         signal.signal(signal.SIGALRM, end)
         by_name = {(s.name, s.overload_name): operator for s, operator, _ in operators.targets()}
-        self.calls = [
-            (name, by_name[name, overload], args, keywords)
-            for name, known in operators.samples().items() for overload, args, keywords in known
-            if (name, overload) in by_name and sizes([args, list(keywords.values())]) - {0}
+        only = os.environ.get("ATTACK_ONLY", "")  # a pattern of operators, for those who look for the cause of something
+        self.cases = [
+            (name, by_name[name, overload], args, keywords, size)
+            for name, known in operators.samples().items() if re.search(only, name) and not (name.endswith("_") and name[:-1] in operators.samples())
+            for overload, args, keywords in known[:1] if (name, overload) in by_name
+            for size in ends(sizes([args, list(keywords.values())]) - {0})
         ]  # fmt: skip
-
-    def choose(self, i: int):
-        r = random.Random(f"{self.seed}:{i}")
-        name, operator, args, keywords = r.choice(self.calls)
-        return name, operator, args, keywords, r.choice(sorted(sizes([args, list(keywords.values())]) - {0}))
+        random.Random(seed).shuffle(self.cases)
 
     def describe(self, i: int) -> str:
-        name, operator, args, keywords, size = self.choose(i)
-        return f"{name}.{operator._overloadname}: the size {size} of its sample is larger"
+        name, operator, _, _, size = self.cases[i % len(self.cases)]
+        return f"{name}.{operator._overloadname}: the size {size} of its first sample is larger"
 
     def run(self, i: int) -> str | None:
-        return self.interrupted(*self.choose(i))
-
-    def interrupted(self, name: str, operator, args, keywords, size: int) -> str | None:
+        name, operator, args, keywords, size = self.cases[i % len(self.cases)]
         factor, took = 1, 0.0
         while took < ENOUGH:
             try:
@@ -116,26 +111,12 @@ class Part:
             except Exception as e:
                 return operators.internal(e)  # no larger one can be called
             factor *= GROWTH
-        late, interrupted = timed(operator, *arguments, True)
+        late, _ = timed(operator, *arguments, True)
         if late > LATENCY + DEAF * took:
             return f"late: {late:.2f} s to the end with an interrupt, {took:.2f} s without: {name}.{operator._overloadname}, size {size} times {factor // GROWTH}"
         return None
 
 
-def main() -> None:
-    """A sample of each operator, but of those in place."""
-    part, seen = Part(0, "."), set()
-    pattern = sys.argv[1] if len(sys.argv) > 1 else ""
-    names = {name for name, *_ in part.calls}
-    for name, operator, args, keywords in part.calls:
-        if name in seen or name.endswith("_") and name[:-1] in names or not re.search(pattern, name):
-            continue
-        seen.add(name)
-        found = sorted(sizes([args, list(keywords.values())]) - {0})
-        for size in {found[0], found[-1]}:
-            if wrong := part.interrupted(name, operator, args, keywords, size):
-                print(wrong, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def ends(numbers: set[int]) -> set[int]:
+    """The least and the greatest one."""
+    return {min(numbers), max(numbers)} if numbers else set()
