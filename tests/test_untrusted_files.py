@@ -6,6 +6,7 @@ import io
 import os
 import pathlib
 import pickle
+import resource
 import struct
 import subprocess
 import sys
