@@ -1,4 +1,4 @@
-module torchjit
+module github.com/torchjit/torchjit
 
 go 1.26.0
 

@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/export"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func TestExportedProgramsKeepState(t *testing.T) {

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/fuser"
-	"torchjit/gojit/interp"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/fuse"
+	"github.com/torchjit/torchjit/gojit/internal/interp"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // fusedStatements are what random programs are made of: %s is a variable, each of the others one more.
@@ -104,8 +104,8 @@ func TestFusedBits(t *testing.T) {
 			t.Fatalf("%v\n%s", err, source)
 		}
 		f := p.Function("f")
-		machine := &interp.Machine{Graph: fuser.Graph, Group: func(n *ir.Node) interp.Attempt {
-			attempt := fuser.Group(n)
+		machine := &interp.Machine{Graph: fuse.Graph, Group: func(n *ir.Node) interp.Attempt {
+			attempt := fuse.Group(n)
 			return func(m *autograd.Mode, args, out []value.Value) bool {
 				ok := attempt(m, args, out)
 				if ok {

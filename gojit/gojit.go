@@ -6,21 +6,21 @@ import (
 	"strings"
 	"sync"
 
-	"torchjit/gojit/autograd"
-	"torchjit/gojit/composite"
-	"torchjit/gojit/export"
-	"torchjit/gojit/frontend"
-	"torchjit/gojit/fuser"
-	"torchjit/gojit/interp"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/ops"
-	"torchjit/gojit/ops/aten"
-	"torchjit/gojit/ops/prim"
-	"torchjit/gojit/serialize"
-	"torchjit/gojit/source"
-	"torchjit/gojit/syntax"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/composite"
+	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/frontend"
+	"github.com/torchjit/torchjit/gojit/internal/fuse"
+	"github.com/torchjit/torchjit/gojit/internal/interp"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/syntax"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // LinkOperators puts the operators into the registry. Everything here does it on first use.
@@ -33,7 +33,7 @@ var LinkOperators = sync.OnceFunc(func() {
 
 // Machine runs functions. Its code for a function is made on first use. With GOJIT_CHECK=forks in the
 // environment it checks forks.
-var Machine = interp.Machine{Graph: fuser.Graph, Group: fuser.Group, Native: true, CheckForks: os.Getenv("GOJIT_CHECK") == "forks"}
+var Machine = interp.Machine{Graph: fuse.Graph, Group: fuse.Group, Native: true, CheckForks: os.Getenv("GOJIT_CHECK") == "forks"}
 
 // Run calls a compiled function with arguments in the order of its schema. It stops soon after
 // ctx is cancelled. Errors carry the places in the program.
@@ -60,27 +60,27 @@ type Module struct {
 // Load loads the module that torch.jit.save wrote to a file, which is read into memory: what happens to it later changes nothing. extra
 // names extra files to read. Methods __setstate__ of the program run; see LoadWith.
 func Load(path string, extra ...string) (*Module, error) {
-	return LoadWith(path, serialize.Options{Extra: extra})
+	return LoadWith(path, archive.Options{Extra: extra})
 }
 
 // LoadWith is Load with options, which may refuse archives that run code.
-func LoadWith(path string, o serialize.Options) (*Module, error) {
+func LoadWith(path string, o archive.Options) (*Module, error) {
 	LinkOperators()
-	return moduleOf(serialize.LoadFile(path, o, call))
+	return moduleOf(archive.LoadFile(path, o, call))
 }
 
 // LoadBytes is Load of an archive in memory, which must stay as it is while the module is in use.
 func LoadBytes(data []byte, extra ...string) (*Module, error) {
-	return LoadBytesWith(data, serialize.Options{Extra: extra})
+	return LoadBytesWith(data, archive.Options{Extra: extra})
 }
 
 // LoadBytesWith is LoadBytes with options.
-func LoadBytesWith(data []byte, o serialize.Options) (*Module, error) {
+func LoadBytesWith(data []byte, o archive.Options) (*Module, error) {
 	LinkOperators()
-	return moduleOf(serialize.Load(data, o, call))
+	return moduleOf(archive.Load(data, o, call))
 }
 
-func moduleOf(l *serialize.Loaded, err error) (*Module, error) {
+func moduleOf(l *archive.Loaded, err error) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -89,15 +89,15 @@ func moduleOf(l *serialize.Loaded, err error) (*Module, error) {
 
 // Inspect reports what an archive file contains and what is wrong with it, and runs nothing of it. It fails where
 // the file is no archive.
-func Inspect(path string) (*serialize.Report, error) {
+func Inspect(path string) (*archive.Report, error) {
 	LinkOperators()
-	return serialize.InspectFile(path)
+	return archive.InspectFile(path)
 }
 
 // InspectBytes is Inspect of an archive in memory.
-func InspectBytes(data []byte) (*serialize.Report, error) {
+func InspectBytes(data []byte) (*archive.Report, error) {
 	LinkOperators()
-	return serialize.Inspect(data)
+	return archive.Inspect(data)
 }
 
 // Save writes the module and extra files to a file that Load and PyTorch's torch.jit.load read. A
@@ -108,33 +108,33 @@ func (m *Module) Save(path string, extra map[string][]byte) error {
 }
 
 // SaveReporting is Save that tells now and then how far it is. An error of progress ends it.
-func (m *Module) SaveReporting(path string, extra map[string][]byte, progress serialize.Progress) error {
+func (m *Module) SaveReporting(path string, extra map[string][]byte, progress archive.Progress) error {
 	LinkOperators()
-	return serialize.SaveFile(m.Object, path, extra, progress, call)
+	return archive.SaveFile(m.Object, path, extra, progress, call)
 }
 
 // SaveBytes is Save to memory.
 func (m *Module) SaveBytes(extra map[string][]byte) ([]byte, error) {
 	LinkOperators()
-	return serialize.Save(m.Object, extra, call)
+	return archive.Save(m.Object, extra, call)
 }
 
 // SaveLite is Save for PyTorch's lite interpreter: the archive has bytecode as well. It fails on what that interpreter lacks, too.
-func (m *Module) SaveLite(path string, extra map[string][]byte, o serialize.LiteOptions) error {
+func (m *Module) SaveLite(path string, extra map[string][]byte, o archive.LiteOptions) error {
 	LinkOperators()
-	return serialize.SaveLiteFile(m.Object, path, extra, o, call)
+	return archive.SaveLiteFile(m.Object, path, extra, o, call)
 }
 
 // SaveLiteBytes is SaveLite to memory.
-func (m *Module) SaveLiteBytes(extra map[string][]byte, o serialize.LiteOptions) ([]byte, error) {
+func (m *Module) SaveLiteBytes(extra map[string][]byte, o archive.LiteOptions) ([]byte, error) {
 	LinkOperators()
-	return serialize.SaveLite(m.Object, extra, o, call)
+	return archive.SaveLite(m.Object, extra, o, call)
 }
 
 // ModuleOf returns a module whose method forward is a compiled function. It fails where the function
 // does not compile.
 func ModuleOf(f *ir.Function) (*Module, error) {
-	o, err := serialize.ModuleOfFunction(f)
+	o, err := archive.ModuleOfFunction(f)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func ModuleOf(f *ir.Function) (*Module, error) {
 
 // FunctionOf returns the function that ModuleOf made a module of, under a name. It fails where forward uses its module.
 func FunctionOf(m *Module, name string) (*ir.Function, error) {
-	return serialize.FunctionOfModule(m.Object, name)
+	return archive.FunctionOfModule(m.Object, name)
 }
 
 func call(ctx context.Context, f *ir.Function, args ...value.Value) (value.Value, error) {

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 const data = "../tests/data/"

@@ -3,10 +3,10 @@ package gojit_test
 import (
 	"testing"
 
-	"torchjit/gojit"
-	"torchjit/gojit/internal/golden"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/golden"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 )
 
 // TestPropagation of shapes, element types and devices stands here because the passes run operators.

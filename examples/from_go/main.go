@@ -7,7 +7,7 @@ import (
 	"log"
 	"os"
 
-	"torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit"
 )
 
 func main() {

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // Budget bounds the memory that code takes which nobody vouches for. What counts is how much larger the heap, on which tensors lie too, is

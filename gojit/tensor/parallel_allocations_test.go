@@ -5,7 +5,7 @@ package tensor_test
 import (
 	"testing"
 
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // With the race detector a sync.Pool drops some of what it is given, by chance, so that regions are made anew.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"torchjit/gojit/source"
-	"torchjit/gojit/tensor"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // withThreads sets the number of threads for a test.

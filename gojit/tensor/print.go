@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"torchjit/gojit/internal/decimal"
+	"github.com/torchjit/torchjit/gojit/internal/decimal"
 )
 
 // PrintOptions are the settings of torch.set_printoptions.

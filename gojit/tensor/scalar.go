@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
-	"torchjit/gojit/internal/decimal"
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/decimal"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // Scalar is a Python number: bool, int, float or complex.

@@ -3,7 +3,7 @@ package tensor
 import (
 	"unsafe"
 
-	"torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // View shows the elements in another shape, one size of which may be -1. It fails where the

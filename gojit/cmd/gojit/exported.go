@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"torchjit/gojit"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // isExported reports whether a file holds an exported program rather than a TorchScript archive.

@@ -21,12 +21,12 @@ import (
 	"strconv"
 	"strings"
 
-	"torchjit/gojit"
-	"torchjit/gojit/ir"
-	"torchjit/gojit/serialize"
-	"torchjit/gojit/tensor"
-	"torchjit/gojit/types"
-	"torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // command is a subcommand.
@@ -47,7 +47,7 @@ var commands = []command{
 	}},
 	{"code", "model.pt [method]", 1, func(w io.Writer, args []string) error {
 		return showMethod(w, args, func(f *ir.Function) string {
-			text, _ := serialize.PrintFunction(f)
+			text, _ := archive.PrintFunction(f)
 			return text
 		})
 	}},

@@ -5,7 +5,7 @@ import (
 	"io"
 	"sort"
 
-	"torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit"
 )
 
 // verify reports what an archive contains. It fails where something is wrong with it.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"torchjit/gojit/internal/decimal"
+	"github.com/torchjit/torchjit/gojit/internal/decimal"
 )
 
 func TestTexts(t *testing.T) {

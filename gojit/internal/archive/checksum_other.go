@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package archive
+
+const canFold = false
+
+func fold(uint32, []byte) [foldBlock]byte { panic("serialize: no folding on this processor") }

@@ -1,0 +1,36 @@
+package archive
+
+import (
+	"bytes"
+	"io"
+)
+
+// Record is one entry of an archive.
+type Record struct {
+	Name string
+	Data []byte
+}
+
+// RecordsArchive returns the archive of records. One called "version" is the archive's version.
+func RecordsArchive(records []Record) ([]byte, error) {
+	var b bytes.Buffer
+	err := writeArchive(&b, ownRecords(records))
+	return b.Bytes(), err
+}
+
+// SaveRecords writes the archive of records to a file, which stays as it is where that fails.
+func SaveRecords(file string, records []Record) error {
+	err := replaceFile(file, func(w io.Writer) error { return writeArchive(w, ownRecords(records)) })
+	if err != nil {
+		return archiveError("%s cannot be written: %s", file, err)
+	}
+	return nil
+}
+
+func ownRecords(records []Record) []record {
+	own := make([]record, len(records))
+	for i, r := range records {
+		own[i] = record{r.Name, r.Data}
+	}
+	return own
+}

@@ -1,0 +1,188 @@
+package autograd
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// turn transposes matrices.
+func (c *gradient) turn(a tensors) tensors { return c.do("transpose.int", a, -2, -1) }
+
+func (c *gradient) matmul(a, b tensors) tensors { return c.do("matmul", a, b) }
+
+func productGrad(c *gradient) { c.productOf(0, 1, c.g()) }
+
+// productOf gives the gradients of two matrices from that of their product.
+func (c *gradient) productOf(a, b int, g tensors) {
+	if c.needs(a) {
+		c.give(a, c.matmul(g, c.turn(c.in(b))))
+	}
+	if c.needs(b) {
+		c.give(b, c.matmul(c.turn(c.in(a)), g))
+	}
+}
+
+// matmulGrad makes matrices of vectors first.
+func matmulGrad(c *gradient) {
+	a, b, g := c.in(0), c.in(1), c.g()
+	if a.Dim() == 1 && b.Dim() == 1 {
+		c.give(0, c.mul(g, b))
+		c.give(1, c.mul(g, a))
+		return
+	}
+	if a.Dim() == 1 {
+		a, g = c.do("unsqueeze", a, 0), c.do("unsqueeze", g, -2)
+	}
+	if b.Dim() == 1 {
+		b, g = c.do("unsqueeze", b, 1), c.do("unsqueeze", g, -1)
+	}
+	if c.needs(0) {
+		d := c.matmul(g, c.turn(b))
+		if len(c.shape(0)) == 1 {
+			d = c.do("squeeze.dim", d, -2)
+		}
+		c.give(0, d)
+	}
+	if c.needs(1) {
+		d := c.matmul(c.turn(a), g)
+		if len(c.shape(1)) == 1 {
+			d = c.do("squeeze.dim", d, -1)
+		}
+		c.give(1, d)
+	}
+}
+
+// scaledSum is the derivative of beta*self + alpha*(a product).
+func scaledSum(product func(c *gradient, g tensors)) derivative {
+	return func(c *gradient) {
+		c.give(0, c.scaledBy(c.g(), c.arg(3)))
+		product(c, c.scaledBy(c.g(), c.arg(4)))
+	}
+}
+
+func linearGrad(c *gradient) {
+	g := c.g()
+	if c.needs(0) {
+		c.give(0, c.matmul(g, c.in(1)))
+	}
+	if c.needs(1) {
+		shape, w := c.shape(0), c.shape(1)
+		if len(w) == 1 {
+			c.give(1, c.mul(c.do("unsqueeze", g, -1), c.in(0)))
+		} else {
+			rows := c.do("reshape", g, []int{-1, w[0]})
+			c.give(1, c.matmul(c.do("t", rows), c.do("reshape", c.in(0), []int{-1, shape[len(shape)-1]})))
+		}
+	}
+	c.give(2, g)
+}
+
+// einsumGrad gives each operand the equation with its term and the result exchanged.
+func einsumGrad(c *gradient) {
+	e := equationOf(c)
+	operands := c.list(1)
+	for i, term := range e.terms {
+		from, with := e.result, []tensors{c.g()}
+		for j, other := range e.terms {
+			if j != i {
+				from, with = from+","+other, append(with, operands[j])
+			}
+		}
+		shape, to := c.find(1, i).shape, ""
+		for d, label := range term {
+			switch {
+			case strings.ContainsRune(to, label): // of a diagonal: zero beside it
+				second := e.unused()
+				from, with = from+","+string(label)+second, append(with, c.do("eye", shape[d], c.g().DType()))
+				to += second
+				continue
+			case !strings.ContainsRune(from, label): // that only this operand has was summed: it comes from ones
+				from, with = from+","+string(label), append(with, must(tensor.Full([]int{shape[d]}, tensor.Int(1), c.g().DType())))
+			}
+			to += string(label)
+		}
+		c.giveAt(1, i, c.do("einsum", from+"->"+to, with))
+	}
+}
+
+// equation is one of einsum with a label for every dimension.
+type equation struct {
+	terms  []string
+	result string
+	taken  string // the labels in use
+}
+
+// equationOf returns the equation of a call of einsum.
+func equationOf(c *gradient) *equation {
+	left, right, explicit := strings.Cut(strings.ReplaceAll(c.arg(0).Str(), " ", ""), "->")
+	e := &equation{terms: strings.Split(left, ","), result: right, taken: left + right}
+	if !explicit {
+		e.result = "..." + lonelyLabels(strings.ReplaceAll(left, "...", ""))
+	}
+	dims := func(i int) int { return len(c.find(1, i).shape) - len(e.terms[i]) + len("...") } // that the ellipsis stands for
+	most := 0
+	for i, term := range e.terms {
+		if strings.Contains(term, "...") {
+			most = max(most, dims(i))
+		}
+	}
+	labels := ""
+	for range most {
+		labels += e.unused()
+	}
+	e.result = strings.Replace(e.result, "...", labels, 1)
+	for i, term := range e.terms {
+		if strings.Contains(term, "...") {
+			e.terms[i] = strings.Replace(term, "...", labels[most-dims(i):], 1)
+		}
+	}
+	return e
+}
+
+// unused returns a label that the equation does not have yet.
+func (e *equation) unused() string {
+	for l := 'a'; l <= 'z'; l++ {
+		for _, label := range []string{string(l), strings.ToUpper(string(l))} {
+			if !strings.Contains(e.taken, label) {
+				e.taken += label
+				return label
+			}
+		}
+	}
+	fail("derivative for aten::einsum: the equation has more dimensions than there are letters")
+	return ""
+}
+
+// lonelyLabels returns the labels that occur once, in the order of einsum's own result.
+func lonelyLabels(left string) string {
+	var labels []rune
+	for _, l := range left {
+		if l != ',' && strings.Count(left, string(l)) == 1 {
+			labels = append(labels, l)
+		}
+	}
+	slices.Sort(labels)
+	return string(labels)
+}
+
+var matrixDerivatives = map[string]derivative{
+	"einsum": einsumGrad,
+	"mm":     productGrad, "bmm": productGrad, "matmul": matmulGrad, "mv": matmulGrad, "dot": matmulGrad, "linalg_matmul": matmulGrad,
+	"linear":  linearGrad,
+	"addmm":   scaledSum(func(c *gradient, g tensors) { c.productOf(1, 2, g) }),
+	"baddbmm": scaledSum(func(c *gradient, g tensors) { c.productOf(1, 2, g) }),
+	"addmv": scaledSum(func(c *gradient, g tensors) {
+		c.give(1, c.mul(c.do("unsqueeze", g, -1), c.in(2)))
+		c.give(2, c.matmul(c.do("t", c.in(1)), g))
+	}),
+	"addr": scaledSum(func(c *gradient, g tensors) {
+		c.give(1, c.matmul(g, c.in(2)))
+		c.give(2, c.matmul(c.in(1), g))
+	}),
+	"outer": func(c *gradient) {
+		c.give(0, c.matmul(c.g(), c.in(1)))
+		c.give(1, c.matmul(c.in(0), c.g()))
+	},
+}

@@ -1,0 +1,102 @@
+package autograd
+
+import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// resampleDerivatives are those of operators that weigh the elements around a place. Resampling is linear, and so is its gradient.
+var resampleDerivatives = func() map[string]derivative {
+	family := map[string]derivative{
+		"affine_grid_generator": affineGridGrad,
+		"scatter_reduce.two":    scatterReduceGrad,
+	}
+	for _, name := range strings.Fields(`upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d
+		_upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa
+		_upsample_bicubic2d_aa`) {
+		for _, overload := range []string{"", ".vec"} {
+			back := name + "_backward" + overload
+			family[name+overload] = func(c *gradient) {
+				c.give(0, c.do(back, append([]any{c.g(), c.arg(1), c.shape(0)}, c.argsFrom(2)...)...))
+			}
+			family[back] = func(c *gradient) {
+				c.give(0, c.do(name+overload, append([]any{c.g(), c.arg(1)}, c.argsFrom(3)...)...))
+			}
+		}
+	}
+	return family
+}()
+
+// argsFrom returns the arguments from one on.
+func (c *gradient) argsFrom(i int) []any {
+	var args []any
+	for ; i < len(c.node.args); i++ {
+		args = append(args, c.arg(i))
+	}
+	return args
+}
+
+// affineGridGrad multiplies with the coordinates, which are the grid of the identity.
+func affineGridGrad(c *gradient) {
+	shape, g := c.shape(0), c.g()
+	n, last := g.Size(0), g.Dim()-2
+	unit := c.do("expand", c.do("eye.m", last, last+1, tensor.Float64), []int{n, last, last + 1})
+	coordinates := c.do("affine_grid_generator", unit, c.arg(1), c.arg(2))
+	flat := c.do("to.dtype", c.do("reshape", coordinates, []int{n, -1, last}), g.DType())
+	ones := c.do("ones_like", c.do("slice.Tensor", flat, 2, 0, 1))
+	homogeneous := c.do("cat", []tensors{flat, ones}, 2)
+	c.give(0, c.do("reshape", c.matmul(c.turn(c.do("reshape", g, []int{n, -1, last})), homogeneous), shape))
+}
+
+// scatterReduceGrad follows the way of the reduction.
+func scatterReduceGrad(c *gradient) {
+	var ofSelf, ofSource tensors
+	gathered := func(t tensors) tensors { return c.do("gather", t, c.int(1), c.in(2)) }
+	g := c.g()
+	switch how := c.arg(4); how.Str() {
+	case "sum":
+		ofSelf, ofSource = g, gathered(g)
+	case "mean":
+		counts := c.do("zeros_like", g)
+		if c.bool(5) {
+			counts = c.do("ones_like", g)
+		}
+		counts = c.do("scatter_add", counts, c.int(1), c.in(2), c.do("ones_like", c.in(3)))
+		g = c.div(g, c.do("clamp_min", counts, 1.0))
+		ofSelf, ofSource = g, gathered(g)
+	case "prod":
+		ofSelf, ofSource = scatteredProduct(c, g)
+	default: // amax, amin: evenly among the equal ones
+		isSelf := c.do("to.dtype", c.do("eq.Tensor", c.in(0), c.out(0)), g.DType())
+		isSource := c.do("to.dtype", c.do("eq.Tensor", c.in(3), gathered(c.out(0))), g.DType())
+		g = c.div(g, c.do("clamp_min", c.do("scatter_add", isSelf, c.int(1), c.in(2), isSource), 1.0))
+		ofSelf, ofSource = c.mul(isSelf, g), c.mul(isSource, gathered(g))
+	}
+	if !c.bool(5) {
+		ofSelf = c.do("scatter.value", ofSelf, c.int(1), c.in(2), 0.0)
+	}
+	c.give(0, ofSelf)
+	c.give(3, ofSource)
+}
+
+// scatteredProduct divides the products by each factor; where the factor is the only zero, the
+// product of the others is computed without it.
+func scatteredProduct(c *gradient, g tensors) (ofSelf, ofSource tensors) {
+	self, source, y := c.in(0), c.in(3), c.out(0)
+	again := func(self, source tensors) tensors {
+		return c.do("scatter_reduce.two", self, c.int(1), c.in(2), source, "prod", c.bool(5))
+	}
+	gathered := func(t tensors) tensors { return c.do("gather", t, c.int(1), c.in(2)) }
+	zeroSelf := c.do("eq.Scalar", self, 0.0)
+	filled := c.do("masked_fill.Scalar", self, zeroSelf, 1.0)
+	ofSelf = c.div(c.mul(g, again(filled, source)), filled)
+
+	zero := c.do("eq.Scalar", source, 0.0)
+	zeros := c.do("scatter_add", c.do("zeros_like", g), c.int(1), c.in(2), c.do("to.dtype", zero, g.DType()))
+	only := c.do("logical_and", zero, c.do("eq.Scalar", gathered(zeros), 1.0))
+	without := c.do("masked_fill.Scalar", source, only, 1.0)
+	alone := c.div(gathered(c.mul(g, again(self, without))), without)
+	others := c.div(gathered(c.mul(g, y)), c.do("masked_fill.Scalar", source, zero, 1.0))
+	return ofSelf, c.do("where.self", only, alone, others)
+}

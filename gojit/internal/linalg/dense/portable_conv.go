@@ -1,0 +1,160 @@
+package dense
+
+import "github.com/torchjit/torchjit/gojit/tensor"
+
+// Convolution is the geometry of a convolution over up to three dimensions; lower ones have size 1 in front.
+type Convolution struct {
+	Batch, Groups           int
+	InChannels, OutChannels int // of all groups
+	In, Out, Kernel         [3]int
+	Stride, Dilation        [3]int
+	Padding                 [3]int // before; the output size tells what is read behind
+}
+
+func volume(s [3]int) int { return s[0] * s[1] * s[2] }
+
+// convolve adds to out the correlation of in with the weights.
+func convolve[T Float](g Convolution, in, weight, out []T) {
+	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
+	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
+	if channels == 1 && filters == 1 {
+		convolveChannels(g, in, weight, out)
+		return
+	}
+	direct := kernel == 1 && g.Stride == [3]int{1, 1, 1} && g.Padding == [3]int{} && g.In == g.Out
+	tensor.Parallel(g.Batch*g.Groups, 1, func(lo, hi int) {
+		var columns []T
+		if !direct {
+			columns = make([]T, channels*kernel*outSize)
+		}
+		for i := lo; i < hi; i++ {
+			b, group := i/g.Groups, i%g.Groups
+			src := in[(b*g.InChannels+group*channels)*inSize:][:channels*inSize]
+			if !direct {
+				unfold(g, channels, src, columns)
+				src = columns
+			}
+			multiply(filters, outSize, channels*kernel,
+				Matrix[T]{Data: weight[group*filters*channels*kernel:], Stride: channels * kernel},
+				Matrix[T]{Data: src, Stride: outSize},
+				Matrix[T]{Data: out[(b*g.OutChannels+group*filters)*outSize:], Stride: outSize})
+		}
+	})
+}
+
+// convolveChannels convolves each channel with its own filter.
+func convolveChannels[T Float](g Convolution, in, weight, out []T) {
+	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
+	tensor.Parallel(g.Batch*g.InChannels, 1+parallelWork/max(outSize*kernel, 1), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			src, dst, w := in[i*inSize:][:inSize], out[i*outSize:][:outSize], weight[i%g.InChannels*kernel:][:kernel]
+			g.taps(func(tap int, at [3]int) {
+				g.rows(at, func(from, to, n, step int) {
+					if step == 1 {
+						d, s := dst[to:to+n], src[from:from+n]
+						for j := range d {
+							d[j] += w[tap] * s[j]
+						}
+						return
+					}
+					for j := range n {
+						dst[to+j] += w[tap] * src[from+j*step]
+					}
+				})
+			})
+		}
+	})
+}
+
+// taps calls f for every element of the kernel with its offset from the place where a window starts.
+func (g *Convolution) taps(f func(tap int, at [3]int)) {
+	tap := 0
+	for z := range g.Kernel[0] {
+		for y := range g.Kernel[1] {
+			for x := range g.Kernel[2] {
+				f(tap, [3]int{z*g.Dilation[0] - g.Padding[0], y*g.Dilation[1] - g.Padding[1], x*g.Dilation[2] - g.Padding[2]})
+				tap++
+			}
+		}
+	}
+}
+
+// rows calls f for every row of the output that a tap at an offset reads inside the input: n
+// elements from input index from, step apart, belong to output index to and its successors.
+func (g *Convolution) rows(at [3]int, f func(from, to, n, step int)) {
+	lo, hi := span(at[2], g.Stride[2], g.In[2], g.Out[2])
+	if lo >= hi {
+		return
+	}
+	for z := range g.Out[0] {
+		iz := z*g.Stride[0] + at[0]
+		if iz < 0 || iz >= g.In[0] {
+			continue
+		}
+		for y := range g.Out[1] {
+			iy := y*g.Stride[1] + at[1]
+			if iy < 0 || iy >= g.In[1] {
+				continue
+			}
+			f((iz*g.In[1]+iy)*g.In[2]+lo*g.Stride[2]+at[2], (z*g.Out[1]+y)*g.Out[2]+lo, hi-lo, g.Stride[2])
+		}
+	}
+}
+
+// span returns the outputs whose inputs i*stride+at lie in [0, in).
+func span(at, stride, in, out int) (lo, hi int) {
+	if at < 0 {
+		lo = (-at + stride - 1) / stride
+	}
+	if in-at <= 0 {
+		return 0, 0
+	}
+	return lo, min(out, (in-at+stride-1)/stride)
+}
+
+// unfold writes for each channel and tap the inputs that the outputs read there.
+func unfold[T Float](g Convolution, channels int, in, columns []T) {
+	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
+	clear(columns)
+	var watch tensor.Watch
+	for c := range channels {
+		src := in[c*inSize:][:inSize]
+		g.taps(func(tap int, at [3]int) {
+			dst := columns[(c*kernel+tap)*outSize:][:outSize]
+			g.rows(at, func(from, to, n, step int) {
+				watch.Did(n)
+				if step == 1 {
+					copy(dst[to:to+n], src[from:from+n])
+					return
+				}
+				for j := range n {
+					dst[to+j] = src[from+j*step]
+				}
+			})
+		})
+	}
+}
+
+// fold adds columns back to the inputs they would have been read from.
+func fold[T Float](g Convolution, channels int, columns, in []T) {
+	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
+	var watch tensor.Watch
+	for c := range channels {
+		dst := in[c*inSize:][:inSize]
+		g.taps(func(tap int, at [3]int) {
+			src := columns[(c*kernel+tap)*outSize:][:outSize]
+			g.rows(at, func(from, to, n, step int) {
+				watch.Did(n)
+				for j := range n {
+					dst[from+j*step] += src[to+j]
+				}
+			})
+		})
+	}
+}
+
+// Unfold writes the columns of one sample, for im2col.
+func Unfold[T Float](g Convolution, in, columns []T) { unfold(g, g.InChannels, in, columns) }
+
+// Fold adds the columns of one sample back, for col2im.
+func Fold[T Float](g Convolution, columns, in []T) { fold(g, g.InChannels, columns, in) }

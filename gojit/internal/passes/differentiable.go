@@ -1,0 +1,248 @@
+package passes
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/alias"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+)
+
+// DifferentiableKind is the kind of a node whose Subgraph is differentiated as a whole.
+const DifferentiableKind = "prim::DifferentiableGraph"
+
+// differentiable are the operators that PyTorch's compiler differentiates, as overloads.
+var differentiable = func() map[string]bool {
+	set := map[string]bool{}
+	for _, name := range strings.Fields(`
+		_slow_conv2d_forward abs acos adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d add.Scalar add.Tensor addcmul addmm
+		asin atan avg_pool2d batch_norm bmm cat ceil clamp clamp.Tensor cos cosh div.Scalar div.Scalar_mode div.Tensor div.Tensor_mode dot
+		dropout embedding eq.Scalar erf erfc exp expm1 floor fmod.Scalar frac ge.Scalar gelu gt.Scalar hardshrink hardsigmoid hardswish
+		hardtanh index.Tensor_hacked_twin layer_norm le.Scalar leaky_relu lerp.Scalar lerp.Tensor linear log log10 log1p log2 log_softmax.int
+		logsumexp lt.Scalar matmul max.other max_pool2d max_pool2d_with_indices mean mean.dim min.other mm mul.Scalar mul.Tensor mv
+		native_batch_norm ne.Scalar neg nll_loss nonzero pow.Scalar pow.Tensor_Scalar pow.Tensor_Tensor reciprocal relu relu6 remainder.Scalar
+		round rsqrt rsub.Scalar sigmoid silu sin sinh softmax.int softplus sqrt stack std std.correction std.dim sub.Scalar sub.Tensor tan tanh threshold
+		trunc type_as var var.correction var.dim where.self`) {
+		set["aten::"+name] = true
+	}
+	return set
+}()
+
+// CreateDifferentiableGraphs groups differentiable operators that follow each other, at least threshold of them, and
+// returns the nodes of the groups. Nothing with an effect that can be seen stands between the nodes of a group.
+//
+//	%a = aten::mul(%x, %y)          %b = prim::DifferentiableGraph_0(%y, %x)
+//	%b = aten::tanh(%a)       ->    with prim::DifferentiableGraph_0 = graph(%y, %x): ...
+func CreateDifferentiableGraphs(g *ir.Graph, threshold int) []*ir.Node {
+	s := &slicer{g: g, memory: alias.Analyze(g, alias.Options{})}
+	s.block(g.Block())
+	var kept []*ir.Node
+	for _, n := range s.groups {
+		if n.IsDestroyed() {
+			continue
+		}
+		if len(n.Blocks()[0].Nodes()) < threshold {
+			s.dissolve(n)
+			continue
+		}
+		kept = append(kept, s.enclose(n))
+	}
+	return kept
+}
+
+// slicer makes groups. While it works a group is a node whose only block has the nodes; they use what is outside.
+type slicer struct {
+	g      *ir.Graph
+	memory *alias.Db
+	groups []*ir.Node
+	part   map[*ir.Node]int // of the nodes of a block: the effects before
+}
+
+func (s *slicer) block(b *ir.Block) {
+	s.part = map[*ir.Node]int{}
+	effects := 0
+	for n := b.First(); n != nil; n = n.Next() {
+		if n.HasSideEffects() {
+			effects++
+		}
+		s.part[n] = effects
+	}
+	for again := true; again; { // what moves behind a group is seen the next time
+		again = false
+		for n := b.Last(); n != nil; n = n.Prev() {
+			if s.mayJoin(n) {
+				group, grown := s.grow(n)
+				n, again = group, again || grown
+			}
+		}
+	}
+	for _, n := range b.Nodes() {
+		if n.Kind() != DifferentiableKind {
+			for _, inner := range n.Blocks() {
+				s.block(inner)
+			}
+		}
+	}
+}
+
+// mayJoin reports whether n is a group or may become part of one.
+func (s *slicer) mayJoin(n *ir.Node) bool {
+	if n.Kind() == DifferentiableKind {
+		return len(n.Blocks()) > 0
+	}
+	o := n.Operator()
+	return o != nil && differentiable[o.Name]
+}
+
+// grow makes n a group and takes in what makes its inputs, the last first, as long as that is possible. It returns the
+// group and whether there was something to do.
+func (s *slicer) grow(n *ir.Node) (group *ir.Node, grown bool) {
+	group = n
+	if n.Kind() != DifferentiableKind {
+		group = s.g.Create(DifferentiableKind, nil, 0).SetRange(n.Range).InsertBefore(n)
+		group.AddBlock()
+		s.part[group] = s.part[n]
+		s.groups = append(s.groups, group)
+		s.take(group, n)
+		grown = true
+	}
+	for s.takeProducer(group) {
+		grown = true
+	}
+	return group, grown
+}
+
+func (s *slicer) takeProducer(group *ir.Node) bool {
+	var producers []*ir.Node
+	for n := group.Blocks()[0].First(); n != nil; n = n.Next() {
+		for _, v := range n.Inputs() {
+			p := v.Node()
+			if p.Block() == group.Block() && s.mayJoin(p) && s.part[p] == s.part[group] && !slices.Contains(producers, p) {
+				producers = append(producers, p)
+			}
+		}
+	}
+	sort.SliceStable(producers, func(i, j int) bool { return producers[j].IsBefore(producers[i]) })
+	for _, p := range producers {
+		if s.memory.MoveBefore(p, group) {
+			s.take(group, p)
+			return true
+		}
+	}
+	return false
+}
+
+// take moves n, which stands just before the group, to the front of its block.
+func (s *slicer) take(group, n *ir.Node) {
+	b := group.Blocks()[0]
+	moved := []*ir.Node{n}
+	if n.Kind() == DifferentiableKind {
+		moved = n.Blocks()[0].Nodes()
+		for i, out := range n.Outputs() {
+			inner := n.Blocks()[0].Outputs()[i]
+			for _, u := range slices.Clone(out.Uses()) {
+				if u.User.Block() == b {
+					u.User.ReplaceInput(u.Index, inner)
+				}
+			}
+		}
+	}
+	for i := len(moved) - 1; i >= 0; i-- {
+		if first := b.First(); first != nil {
+			moved[i].MoveBefore(first)
+		} else {
+			moved[i].MoveBefore(b.ReturnNode())
+		}
+	}
+	if n.Kind() == DifferentiableKind {
+		for i, out := range n.Outputs() {
+			s.giveOut(group, n.Blocks()[0].Outputs()[i], out)
+		}
+		n.Destroy()
+		return
+	}
+	for _, out := range n.Outputs() {
+		s.giveOut(group, out, out)
+	}
+}
+
+// giveOut makes inner an output of the group where outer, the same value, is used outside of it.
+func (s *slicer) giveOut(group *ir.Node, inner, outer *ir.Value) {
+	b := group.Blocks()[0]
+	var given *ir.Value
+	for _, u := range slices.Clone(outer.Uses()) {
+		if u.User.Block() == b {
+			continue
+		}
+		if given == nil {
+			given = group.AddOutput().SetType(inner.Type())
+			s.memory.Forget(inner, given)
+		}
+		u.User.ReplaceInput(u.Index, given)
+	}
+	if given != nil {
+		b.AddOutput(inner)
+	}
+}
+
+// dissolve puts the nodes of a group back.
+func (s *slicer) dissolve(group *ir.Node) {
+	b := group.Blocks()[0]
+	for _, n := range b.Nodes() {
+		n.MoveBefore(group)
+	}
+	for i, out := range group.Outputs() {
+		inner := b.Outputs()[i]
+		out.ReplaceAllUsesWith(inner)
+	}
+	group.Destroy()
+}
+
+// enclose turns the block of a group into its Subgraph. The inputs are in the order of their uses, from the last one
+// on; constants are copied.
+func (s *slicer) enclose(group *ir.Node) *ir.Node {
+	body := ir.NewGraph()
+	env := map[*ir.Value]*ir.Value{}
+	var inputs []*ir.Value
+	nodes := group.Blocks()[0].Nodes()
+	own := map[*ir.Value]bool{}
+	for _, n := range nodes {
+		for _, out := range n.Outputs() {
+			own[out] = true
+		}
+	}
+	for i := len(nodes) - 1; i >= 0; i-- {
+		for _, v := range slices.Backward(nodes[i].Inputs()) {
+			if own[v] || env[v] != nil || v.Node().Kind() == "prim::Constant" {
+				continue
+			}
+			env[v] = body.AddInput("").CopyMetadata(v)
+			inputs = append(inputs, v)
+		}
+	}
+	lookup := func(v *ir.Value) *ir.Value {
+		if env[v] == nil {
+			c := body.InsertNode(body.Clone(v.Node(), nil))
+			env[v] = c.Output().CopyMetadata(v)
+		}
+		return env[v]
+	}
+	for _, n := range nodes {
+		for _, v := range n.Inputs() {
+			lookup(v)
+		}
+		c := body.InsertNode(body.Clone(n, lookup))
+		for i, out := range n.Outputs() {
+			env[out] = c.Outputs()[i].CopyMetadata(out)
+		}
+	}
+	made := s.g.Create(DifferentiableKind, inputs, len(group.Outputs())).SetAttr("Subgraph", body).InsertBefore(group)
+	for i, out := range group.Outputs() {
+		inner := group.Blocks()[0].Outputs()[i]
+		body.AddOutput(env[inner])
+		out.ReplaceAllUsesWith(made.Outputs()[i].CopyMetadata(inner))
+	}
+	group.Destroy()
+	return made
+}
