@@ -101,9 +101,34 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 		return outOfMemory(nbytes)
 	}
 	if cleared && !isClear {
-		clear(block[:nbytes])
+		if err := clearBlock(block[:nbytes]); err != nil {
+			blocks.put(block)
+			return err
+		}
 	}
 	s.data, s.cached = block[:nbytes], true
+	return nil
+}
+
+// clearedAtOnce is how many bytes are cleared between two looks.
+const clearedAtOnce = 16 << 20
+
+// clearBlock clears memory. It fails where an interrupt ends that.
+func clearBlock(block []byte) (err error) {
+	for len(block) > clearedAtOnce {
+		clear(block[:clearedAtOnce])
+		block = block[clearedAtOnce:]
+		if err := interrupted(); err != nil {
+			return err
+		}
+	}
+	clear(block)
+	return nil
+}
+
+func interrupted() (err error) {
+	defer source.Catch(&err)
+	Look()
 	return nil
 }
 

@@ -487,8 +487,14 @@ func (t *Tensor) Chunk(n, dim int) ([]*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := (t.shape[dim] + n - 1) / n
+	size := t.shape[dim] / n
+	if t.shape[dim]%n > 0 {
+		size++
+	}
 	if size == 0 {
+		if n > memoryLimit()/int(unsafe.Sizeof(Tensor{})) {
+			return nil, runtimeError("chunk: %d pieces do not fit the memory", n)
+		}
 		return t.SplitSizes(make([]int, n), dim)
 	}
 	return t.Split(size, dim)

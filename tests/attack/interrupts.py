@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import resource
 import signal
 import time
 import warnings
@@ -21,6 +22,7 @@ DEAF = 0.35  # the part of its time, beside LATENCY, after which it has to be ov
 LATENCY = 0.1
 MOST_ELEMENTS = 1 << 26  # of an argument
 GROWTH = 4
+ADDRESSES = 6 << 30  # bytes of memory that a worker may have
 
 
 def sizes(sample) -> set[int]:
@@ -84,6 +86,7 @@ class Part:
         os.chdir(folder)
         warnings.simplefilter("ignore")
         signal.signal(signal.SIGALRM, end)
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))  # results of more fail
         by_name = {(s.name, s.overload_name): operator for s, operator, _ in operators.targets()}
         only = os.environ.get("ATTACK_ONLY", "")  # a pattern of operators, for those who look for the cause of something
         self.cases = [

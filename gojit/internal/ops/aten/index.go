@@ -448,7 +448,9 @@ func maskedScatter(c call) *tensor.Tensor {
 	t, src := must(pair[0].Clone(tensor.ContiguousFormat)), contiguous(c.tensor(2))
 	check(src.DType() == t.DType(), "masked_scatter: expected self and source to have same dtypes but got%s and %s", t.DType().CppName(), src.DType().CppName())
 	var places []int
+	var watch tensor.Watch
 	for i, v := range tensor.Data[bool](contiguous(to(pair[1], tensor.Bool))) {
+		watch.Did(1)
 		if v {
 			places = append(places, i)
 		}

@@ -699,7 +699,9 @@ func maxUnpool(c call) *tensor.Tensor {
 	out := zeros(append(slices.Clone(x.Shape()[:x.Dim()-n]), size...), x.DType())
 	plane, room := numelOf(x.Shape()[x.Dim()-n:]), numelOf(size)
 	offsets := make([]int, x.Numel())
+	var watch tensor.Watch
 	for i, v := range tensor.Data[int64](contiguous(at)) {
+		watch.Did(1)
 		check(v >= 0 && int(v) < room, "Found an invalid max index: %d (output volumes are of size %s)", v, timesText(size))
 		offsets[i] = i/plane*room + int(v)
 	}
