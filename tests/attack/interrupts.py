@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import resource
 import signal
 import time
 import warnings
@@ -22,7 +21,7 @@ DEAF = 0.35  # the part of its time, beside LATENCY, after which it has to be ov
 LATENCY = 0.1
 MOST_ELEMENTS = 1 << 26  # of an argument
 GROWTH = 4
-ADDRESSES = 6 << 30  # bytes of memory that a worker may have
+LARGEST = 1 << 28  # elements of the results of a call
 
 
 def sizes(sample) -> set[int]:
@@ -58,19 +57,19 @@ class Large:
         return sample
 
 
-def timed(operator, args, keywords, interrupt: bool) -> tuple[float, bool]:
-    """How long a call takes, and whether it was interrupted. Other errors pass."""
+def timed(operator, args, keywords, interrupt: bool) -> tuple[float, int]:
+    """How long a call takes, and how many elements its results have. Other errors than an interrupt pass."""
     torch.manual_seed(1)
     began = time.monotonic()
     try:
         if interrupt:
             signal.setitimer(signal.ITIMER_REAL, SOON)
-        operator(*args, **keywords)
+        result = operator(*args, **keywords)
         took = time.monotonic() - began
         signal.setitimer(signal.ITIMER_REAL, 0)
-        return took, False
+        return took, sum(t.numel() for t in operators.tensors(result))
     except KeyboardInterrupt:
-        return time.monotonic() - began, True
+        return time.monotonic() - began, 0
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -86,7 +85,6 @@ class Part:
         os.chdir(folder)
         warnings.simplefilter("ignore")
         signal.signal(signal.SIGALRM, end)
-        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))  # results of more fail
         by_name = {(s.name, s.overload_name): operator for s, operator, _ in operators.targets()}
         only = os.environ.get("ATTACK_ONLY", "")  # a pattern of operators, for those who look for the cause of something
         self.cases = [
@@ -110,9 +108,11 @@ class Part:
                 operators.made.clear()
                 arguments = [large.make(a) for a in args], {k: large.make(a) for k, a in keywords.items()}
                 operators.made.clear()
-                took, _ = timed(operator, *arguments, False)
+                took, elements = timed(operator, *arguments, False)
             except Exception as e:
                 return operators.internal(e)  # no larger one can be called
+            if took < ENOUGH and elements > LARGEST // GROWTH**2:
+                return None
             factor *= GROWTH
         late, _ = timed(operator, *arguments, True)
         if late > LATENCY + DEAF * took:
