@@ -194,3 +194,18 @@ def test_the_graph_that_is_shown_is_the_one_that_ran():
     graph = str(f.graph_for(torch.ones(2)))
     assert "CallFunction" not in graph and graph.count("aten::") == 2
     assert "2 operators as one kernel" in torch.jit.explain(f)
+
+
+def test_hooks_of_compiled_modules_run():
+    f = torch.jit.script(torch.nn.Linear(2, 2))
+    x, calls = torch.ones(1, 2), []
+    own = f.register_forward_pre_hook(lambda module, args: calls.append("own"))
+    every = torch.nn.modules.module.register_module_forward_hook(lambda module, args, result: calls.append("every"))
+    f(x)
+    own.remove()
+    f(input=x)
+    every.remove()
+    f(x)
+    assert calls == ["own", "every", "every"]
+    f.forward = lambda x: "another"
+    assert f(x) == "another"
