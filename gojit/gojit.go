@@ -3,6 +3,7 @@ package gojit
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -45,7 +46,8 @@ var standard = New(FromEnvironment())
 
 // FromEnvironment returns the options that the environment asks for.
 func FromEnvironment() Options {
-	return Options{CheckForks: os.Getenv("GOJIT_CHECK") == "forks", Watch: exec.DumpTo(os.Stderr, os.Getenv("GOJIT_DUMP"))}
+	checks := strings.Split(os.Getenv("GOJIT_CHECK"), ",")
+	return Options{CheckForks: slices.Contains(checks, "forks"), Watch: exec.DumpTo(os.Stderr, os.Getenv("GOJIT_DUMP"))}
 }
 
 // Exec returns what takes graphs to code.

@@ -177,6 +177,7 @@ func (s *stack) beginCasting(o *value.Object, options *Options) {
 		on = enabled.Kind() == value.KindBool && enabled.Bool() && lower.IsInt() && tensor.DType(lower.Int()) == tensor.BFloat16
 	}
 	s.mode.BeginCasting(on, d)
+	s.direct = s.mode.Direct()
 }
 
 // exitSite returns a site for __exit__ beside the one for __enter__.
@@ -194,6 +195,7 @@ func (s *stack) closeWith(site *site, object value.Value) error {
 func (s *stack) exit(site *site, object value.Value) error {
 	if isAutocast(object) {
 		s.mode.EndCasting()
+		s.direct = s.mode.Direct()
 	}
 	c, err := site.method(object)
 	if err != nil {
