@@ -12,6 +12,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/plan"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
@@ -22,12 +23,13 @@ func Graph(f *ir.Function) (*ir.Graph, error) {
 		return nil, err
 	}
 	g := f.Graph()
-	if g == nil || !worthwhile(g.Block()) && !hasNumbers(g.Block()) && !readsWritten(g.Block()) {
+	if g == nil || !worthwhile(g.Block()) && !plan.Worthwhile(g.Block()) && !hasNumbers(g.Block()) && !readsWritten(g.Block()) {
 		return g, nil
 	}
 	c := g.Copy()
 	ConstantsToNumbers(c)
 	readOperands(c.Block())
+	plan.Regions(c)
 	Fuse(c)
 	return c, nil
 }

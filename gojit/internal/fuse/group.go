@@ -7,6 +7,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/plan"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -24,6 +25,9 @@ func SetEnabled(on bool) { disabled.Store(!on) }
 // Group makes the operation that runs a group as one kernel.
 func Group(n *ir.Node) interp.Attempt {
 	r := &runner{node: n}
+	if plan.IsRegion(n) {
+		return plan.Attempt(n, false, r.tell)
+	}
 	for _, v := range n.Inputs() {
 		r.tensors = append(r.tensors, v.Type().Kind() == types.KindTensor)
 	}
