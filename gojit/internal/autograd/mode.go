@@ -53,7 +53,7 @@ func (m *Mode) OnlyComputes(t *tensor.Tensor) bool {
 
 // Groups reports whether an operator on t among others may run at once with them, and whether that is recorded.
 func (m *Mode) Groups(t *tensor.Tensor) (recorded, ok bool) {
-	if m.OnlyComputes(t) {
+	if m.OnlyComputes(t) || m.inference && m.dispatcher == nil && !t.Dispatches() && (m.primal || !InForward()) {
 		return false, true
 	}
 	ok = t.RequiresGrad() && m.records() && m.dispatcher == nil && !t.Dispatches() && (m.primal || !InForward()) && m.SavedHooks() == nil && anomaly.Load() == nil
@@ -87,13 +87,13 @@ func OperationOf(op *ops.Operator) Operation {
 	return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
 }
 
-// CompiledOperationOf is OperationOf for compiled code, where an autocast casts by rules of its own; mayBeFloat32 says whether MayBeFloat32 is so of
-// any input.
-func CompiledOperationOf(op *ops.Operator, mayBeFloat32 bool) Operation {
+// CompiledOperationOf is OperationOf for compiled code, where an autocast casts by rules of its own while casts says so; mayBeFloat32 says whether
+// MayBeFloat32 is so of any input.
+func CompiledOperationOf(op *ops.Operator, mayBeFloat32 bool, casts func() bool) Operation {
 	if run := modal[op.Name]; run != nil {
 		return run
 	}
-	return compiledCast(op, mayBeFloat32)
+	return compiledCast(op, mayBeFloat32, casts)
 }
 
 // Run runs an operator and records it where an argument requires a gradient.

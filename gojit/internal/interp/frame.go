@@ -83,7 +83,7 @@ func (c *Code) Run(ctx context.Context, args, out []value.Value) error {
 		}
 	}
 	if err := c.runPooled(ctx, args, out); err != nil {
-		return report(err, c.name)
+		return c.report(err)
 	}
 	keepResults(out)
 	return nil
@@ -128,7 +128,7 @@ func (m *Memory) MayKeep() bool { return m.s.escaped != 0 }
 // arguments and results are right. Results that nobody else has are temporary.
 func (c *Code) RunIn(ctx context.Context, m *Memory, mode *autograd.Mode, args, out []value.Value) error {
 	if err := m.s.runCode(ctx, mode, c, args, out); err != nil {
-		return report(err, c.name)
+		return c.report(err)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args,
 	}
 	s.top, s.depth, s.mode = 0, 0, nil
 	if s.clock.at.Text != nil {
-		s.clock.tick(source.Range{})
+		s.clock.tick(s.clock.of, source.Range{})
 	}
 	if s.done != nil {
 		s.ctx, s.done = nil, nil

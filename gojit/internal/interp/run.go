@@ -50,7 +50,7 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 		case opPoll:
 			err = s.poll()
 		case opLine:
-			s.clock.tick(c.sites[in.A].at)
+			s.clock.tick(c.options.Lines, c.sites[in.A].at)
 		case opReturnOne:
 			out[0] = regs[in.A]
 			return nil
@@ -188,7 +188,7 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 		case opFork:
 			s.fork(c.sites[in.A], regs, area)
 		case opCheckWrites:
-			err = s.checkWrites(c.sites[in.A].read(regs, area))
+			err = c.options.Forks.checkWrites(s.ctx, c.sites[in.A].read(regs, area))
 
 		case opTuple:
 			site := c.sites[in.A]

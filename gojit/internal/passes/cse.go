@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // CSE replaces nodes by earlier ones of the same kind with the same inputs and attributes, where
@@ -75,6 +76,11 @@ func cseKey(n *ir.Node) string {
 	b.WriteString(n.Kind())
 	for _, in := range n.Inputs() {
 		fmt.Fprintf(&b, " %d", in.ID())
+	}
+	if n.Kind() == "prim::Constant" { // there are many, and no inputs tell them apart
+		if c, ok := n.Output().Constant(); ok && c.Kind() < value.KindTensor {
+			fmt.Fprintf(&b, " %d %s", c.Kind(), value.Repr(c, nil))
+		}
 	}
 	return b.String()
 }

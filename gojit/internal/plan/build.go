@@ -74,6 +74,9 @@ func (p *Plan) findLastReads() {
 			p.free[i] = append(p.free[i], v)
 		}
 	}
+	for _, values := range p.free {
+		slices.Sort(values)
+	}
 }
 
 // users returns the nodes that read a value.
@@ -233,6 +236,10 @@ func (p *program) shapesOf(values []*tensor.Tensor) ([][]int, error) {
 	}
 	for i := range p.nodes {
 		n := &p.nodes[i]
+		if n.kind == normalization {
+			metas[n.out], shapes[n.out] = metas[n.refs[0]], shapes[n.refs[0]]
+			continue
+		}
 		args := slices.Clone(n.args)
 		for k, v := range n.refs {
 			if v >= 0 && metas[v] != nil {

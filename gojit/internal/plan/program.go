@@ -249,3 +249,13 @@ func (p *program) isOutput(v int) bool {
 	}
 	return false
 }
+
+// hasConstantWeights reports whether the weights of all convolutions are constants.
+func (p *program) hasConstantWeights() bool {
+	for i := range p.nodes {
+		if n := &p.nodes[i]; n.kind == convolution && n.refs[1] < p.inputs {
+			return false
+		}
+	}
+	return true
+}

@@ -34,18 +34,6 @@ func Regions(g *ir.Graph) bool {
 	return f.changed
 }
 
-// Worthwhile reports whether Regions would find something in a block.
-func Worthwhile(b *ir.Block) bool {
-	convolutions, found := 0, false
-	for n := b.First(); n != nil && !found; n = n.Next() {
-		if kindOf(n) == convolution && hasKnownArguments(n) {
-			convolutions++
-		}
-		found = convolutions >= fewestConvolutions || slices.ContainsFunc(n.Blocks(), Worthwhile)
-	}
-	return found
-}
-
 // finder finds the regions of a graph.
 type finder struct {
 	g       *ir.Graph
@@ -65,6 +53,8 @@ func (f *finder) block(b *ir.Block) {
 			for _, v := range n.Outputs() {
 				f.made[v] = true
 			}
+		case n.Kind() == interp.GroupKind:
+			f.close(n)
 		case len(n.Blocks()) > 0:
 			f.close(n)
 			inner := &finder{g: f.g}

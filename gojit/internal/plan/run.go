@@ -1,12 +1,9 @@
 package plan
 
 import (
-	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
@@ -14,8 +11,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
-
-var debugging = os.Getenv("PLANDEBUG") == "2"
 
 // region runs the group of a node.
 type region struct {
@@ -91,14 +86,15 @@ type execution struct {
 	own    []bool // of values: tensors that this run has made
 }
 
-// Attempt makes the operation that runs a region, nil where it has no plan. tell hears why a call ran the nodes one by one. exact keeps the
-// sums of convolutions in their order; without it those of 3 by 3 may take fewer multiplications at an error up to 2e-5 of the largest result.
-func Attempt(n *ir.Node, exact bool, tell func(why string)) interp.Attempt {
+// Attempt makes the operation that runs a region, nil where it has no plan. tell hears why a call ran the nodes one by one. Where the weights
+// of all convolutions are constants, as in frozen modules, those of 3 by 3 may take fewer multiplications at an error up to 2e-5 of the
+// largest result.
+func Attempt(n *ir.Node, tell func(why string)) interp.Attempt {
 	p, ok := newProgram(n)
 	if !ok {
 		return nil
 	}
-	r := &region{program: p, exact: exact, images: make([]bool, p.inputs), tell: tell, plans: map[string]*Plan{}}
+	r := &region{program: p, exact: !p.hasConstantWeights(), images: make([]bool, p.inputs), tell: tell, plans: map[string]*Plan{}}
 	for i := range p.nodes {
 		for k, v := range p.nodes[i].refs {
 			if v >= 0 && v < p.inputs && (k == 0 || p.nodes[i].kind == pointwise) {
@@ -175,12 +171,8 @@ func (r *region) compute(plan *Plan, x *execution, last bool, out []value.Value)
 		}
 	}
 	for i, s := range plan.steps {
-		began := time.Now()
 		if err := s.run(x); err != nil {
 			return err
-		}
-		if debugging {
-			println(s.text(), time.Since(began).Nanoseconds()/1000, fmt.Sprint(x.values[s.gives()].Shape()))
 		}
 		x.own[s.gives()] = true
 		for _, v := range plan.free[i] {
