@@ -53,7 +53,7 @@ func (m *Mode) OnlyComputes(t *tensor.Tensor) bool {
 
 // Groups reports whether an operator on t among others may run at once with them, and whether that is recorded.
 func (m *Mode) Groups(t *tensor.Tensor) (recorded, ok bool) {
-	if m.OnlyComputes(t) {
+	if m.OnlyComputes(t) || m.inference && m.dispatcher == nil && !t.Dispatches() && (m.primal || !InForward()) {
 		return false, true
 	}
 	ok = t.RequiresGrad() && m.records() && m.dispatcher == nil && !t.Dispatches() && (m.primal || !InForward()) && m.SavedHooks() == nil && anomaly.Load() == nil

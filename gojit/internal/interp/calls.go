@@ -223,6 +223,7 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 		ctx = forks.start(ctx, site.at, future, args)
 	}
 	ctx = autograd.WithMode(ctx, s.mode)
+	budget := tensor.BudgetHere()
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -230,7 +231,8 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 			}
 		}()
 		var out [1]value.Value
-		err := site.body.Run(ctx, args, out[:])
+		var err error
+		budget.Run(ctx, func(ctx context.Context) { err = site.body.Run(ctx, args, out[:]) })
 		future.Complete(out[0], err)
 	}()
 	regs[site.output] = value.OfFuture(future)
