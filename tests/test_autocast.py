@@ -147,3 +147,12 @@ def test_trace_in_an_autocast():
         traced = torch.jit.trace(f, torch.ones(2, 2))
         assert traced(torch.ones(2, 2)).dtype == B == f(torch.ones(2, 2)).dtype
     assert traced(torch.ones(2, 2)).dtype == B
+
+
+def test_a_traced_layer_casts_its_bias():
+    """What is a tensor by its static type is cast, though the operator would do without it."""
+    layer, x = torch.nn.Conv2d(3, 3, 1), torch.ones(1, 3, 4, 4)
+    with torch.no_grad():
+        traced = torch.jit.trace(layer, x)
+        with torch.autocast("cpu"):
+            assert traced(x).dtype == B == layer(x).dtype
