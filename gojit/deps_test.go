@@ -20,10 +20,10 @@ schema
 ops
 autograd ops/aten ops/prim ir
 alias interp
+plan
 fuse
 passes
-quantization
-executor
+quantization exec
 frontend trace
 composite
 autodiff archive shapes

@@ -8,14 +8,16 @@ import (
 // linkOperators puts the operators into the registry; a program does this once, on first use.
 var linkOperators = gojit.LinkOperators
 
-// machine runs compiled functions. It is that of the facade, which also runs what loading an
-// archive asks for.
-var machine = &gojit.Machine
+// facade loads, saves and runs programs; engine takes their graphs to code and has what Python sets.
+var (
+	facade = newFacade()
+	engine = facade.Exec()
+)
 
-// lineMachine runs compiled functions as they are defined while a profile counts their lines.
-var lineMachine = &interp.Machine{Lines: true}
-
-func init() {
-	machine.Runners = map[string]interp.Runner{"prim::PythonOp": pythonOp}
-	lineMachine.Runners = machine.Runners
+func newFacade() *gojit.Engine {
+	o := gojit.FromEnvironment()
+	o.Runners = map[string]interp.Runner{"prim::PythonOp": pythonOp}
+	return gojit.New(o)
 }
+
+func init() { tuneCollector() }

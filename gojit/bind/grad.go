@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -14,7 +15,7 @@ var gradFunctions = []function{
 	{schema: "end_casting() -> None", run: endCasting},
 	{schema: "set_casting(bool enabled) -> None", run: func(c *call) error { c.thread.mode.SetCasting(c.argBool(0)); c.none(); return nil }},
 	{schema: "set_cast_cache(bool enabled) -> None", run: func(c *call) error { c.thread.mode.SetCastCache(c.argBool(0)); c.none(); return nil }},
-	{schema: "set_compiler_casts(bool enabled) -> None", run: func(c *call) error { autograd.SetCompilerCasts(c.argBool(0)); c.none(); return nil }},
+	{schema: "set_compiler_casts(bool enabled) -> None", run: setting(func(s *exec.Settings, on bool) { s.CompilerCasts = on })},
 	{schema: "casting() -> any", doc: "The type that operators cast to, None where they do not.", run: castingOf},
 	{schema: "forget_casts() -> None", run: forgetCasts},
 	{schema: "inference_mode() -> bool", run: inferenceMode},

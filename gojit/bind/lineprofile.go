@@ -41,7 +41,7 @@ func lineProfileEnable(c *call) error {
 	if err != nil {
 		return err
 	}
-	p.Enable(c.argBool(1))
+	engine.CountLines(p, c.argBool(1))
 	c.none()
 	return nil
 }
@@ -53,7 +53,7 @@ func lineProfileRead(c *call) error {
 	if err != nil {
 		return err
 	}
-	if p.Enabled() {
+	if engine.CountsLines(p) {
 		return runtimeErrorf("Only disabled profilers are allowed to dump stats.")
 	}
 	n := 0
@@ -79,7 +79,7 @@ func lineProfileDrop(c *call) error {
 	if err != nil {
 		return err
 	}
-	p.Enable(false)
+	engine.CountLines(p, false)
 	delete(lineProfiles, int(c.arg(0).int()))
 	c.none()
 	return nil

@@ -3,8 +3,6 @@ package bind
 import (
 	"github.com/torchjit/torchjit/gojit/internal/autodiff"
 	"github.com/torchjit/torchjit/gojit/internal/composite"
-	"github.com/torchjit/torchjit/gojit/internal/executor"
-	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
@@ -51,8 +49,8 @@ var passMembers = []function{
 	{schema: "_C._propagate_shapes(Graph graph, any inputs, bool with_grad) -> Graph", doc: "A copy in which tensors have the element types and numbers of dimensions that follow from the inputs, a tuple.", run: bind(propagateRanks)},
 	{schema: "_C._jit_erase_non_input_shape_information(Graph graph) -> None", doc: "Makes tensor types, apart from those of the parameters, ones that say nothing of shapes.", run: pass(passes.EraseInnerShapes)},
 	{schema: "_C._jit_pass_lower_graph(Graph graph, Module module) -> any", doc: "A graph without the module, with parameters for the tensors of its attributes, and the list of these.", run: bind(lowerGraph)},
-	{schema: "_C._get_caught_jit_exception_class_name() -> str", doc: "The class of the last exception that left a program by a raise statement, \"\" where none has.", run: bind(func() string { return interp.LastRaised().Class })},
-	{schema: "_C._get_caught_jit_exception_original_msg() -> str", doc: "What the last exception that left a program by a raise statement said.", run: bind(func() string { return interp.LastRaised().Message })},
+	{schema: "_C._get_caught_jit_exception_class_name() -> str", doc: "The class of the last exception that left a program by a raise statement, \"\" where none has.", run: bind(func() string { return engine.LastRaised().Class })},
+	{schema: "_C._get_caught_jit_exception_original_msg() -> str", doc: "What the last exception that left a program by a raise statement said.", run: bind(func() string { return engine.LastRaised().Message })},
 	{schema: "_C._last_executed_optimized_graph() -> Graph", doc: "The optimized form of the graph of the compiled function that was called last.", run: bind(lastOptimized)},
 	{schema: "_C._jit_pass_inplace_to_functional_activation(Graph graph) -> None", doc: "Replaces activations that write new memory of the graph by those that make some; tensors that others see are left.", run: pass(quiet(passes.InplaceToFunctionalActivation))},
 	{schema: "_C._jit_pass_functional_to_inplace_activation(Graph graph) -> None", doc: "Makes activations write their input where it is new memory that nothing else uses.", run: pass(quiet(passes.FunctionalToInplaceActivation))},
@@ -147,23 +145,7 @@ func lastOptimized() (*ir.Graph, error) {
 	if f == nil {
 		return nil, runtimeErrorf("no compiled function has been called yet, or the last one is gone")
 	}
-	return optimizedGraph(f)
-}
-
-// optimizedGraph returns a copy of what the last call of a function ran, as passes see it.
-func optimizedGraph(f *ir.Function) (*ir.Graph, error) {
-	if executor.Current().Enabled {
-		if g := executor.Of(f).Graph(); g != nil {
-			return g.Copy(), nil
-		}
-	}
-	g := f.Graph()
-	if err := prepared(g); err != nil {
-		return nil, err
-	}
-	c := g.Copy()
-	passes.Optimize(c)
-	return c, nil
+	return f.Executed(), nil
 }
 
 func registerDecomposition(s *schema.FunctionSchema, g *ir.Graph) error {

@@ -3,7 +3,6 @@ package bind
 import (
 	"context"
 
-	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/quantization"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -23,7 +22,7 @@ func quantizationOptions(inPlace bool, mode int) quantization.Options {
 	return quantization.Options{
 		Mode: quantization.Mode(mode), InPlace: inPlace, Mangle: func(name string) string { return program.Mangle(name) },
 		Call: func(f *ir.Function, args ...value.Value) (value.Value, error) {
-			return gojit.Run(context.Background(), f, args...)
+			return facade.Run(context.Background(), f, args...)
 		},
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"weak"
 
 	"github.com/torchjit/torchjit/gojit/internal/archive"
-	"github.com/torchjit/torchjit/gojit/internal/executor"
-	"github.com/torchjit/torchjit/gojit/internal/fuse"
+	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
@@ -28,7 +27,7 @@ var scriptMembers = []function{
 	{schema: "ScriptFunction.qualified_name(function self) -> str", doc: "The name in the program.", property: true, run: bind(func(f *scriptFunction) string { return f.function.Name })},
 	{schema: "ScriptFunction._debug_flush_compilation_cache(function self) -> None", doc: "Makes the next call run the graph as it is then.", run: bind(flushCode)},
 	{schema: "ScriptFunction._executed_graph(function self) -> Graph", doc: "The optimized graph that the last call ran; a RuntimeError before the first.", run: bind(executedGraph)},
-	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels.", run: bind(func(f *scriptFunction) (string, error) { return fuse.Explain(f.function) })},
+	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels.", run: bind(func(f *scriptFunction) (string, error) { return engine.Explain(f.function) })},
 	{schema: "ScriptFunction._owner(function self) -> Module", doc: "The module whose method it is, None for a function.", run: bind(func(f *scriptFunction) *value.Object { return f.self })},
 }
 
@@ -36,102 +35,42 @@ var scriptMembers = []function{
 type scriptFunction struct {
 	function *ir.Function
 	self     *value.Object // nil for a function
-	code     atomic.Pointer[interp.Code]
-	weak     weak.Pointer[ir.Function] // function; set with code
-	brief    bool                      // it has no loop and calls nothing: its time is known from its arguments
-	keeps    bool                      // it may store arguments, or return what something else holds
+	ready    atomic.Pointer[exec.Function]
+	weak     weak.Pointer[exec.Function] // ready; set with it
 }
 
 func (f *scriptFunction) callableName() string { return f.function.ShortName() }
 
-// prepare compiles and lowers the function on first use.
-func (f *scriptFunction) prepare() (*interp.Code, error) {
-	if code := f.code.Load(); code != nil {
-		return code, nil
+// prepare makes the function ready to run on first use.
+func (f *scriptFunction) prepare() (*exec.Function, error) {
+	if ready := f.ready.Load(); ready != nil {
+		return ready, nil
 	}
 	linkOperators()
-	if err := f.function.EnsureDefined(); err != nil {
-		return nil, err
-	}
-	code, err := machine.CodeOf(f.function)
+	ready, err := engine.Prepare(f.function)
 	if err != nil {
 		return nil, err
 	}
-	f.brief = isBrief(f.function.Graph().Block(), 64)
-	f.keeps = f.self != nil || mayKeep(f.function.Graph())
-	f.weak = weak.Make(f.function)
-	f.code.Store(code)
-	return code, nil
-}
-
-// mayKeep reports whether a function that is no method may store its arguments somewhere or return
-// tensors that it holds itself.
-func mayKeep(g *ir.Graph) bool {
-	for _, in := range g.Inputs() {
-		switch in.Type().Kind() {
-		case types.KindClass, types.KindInterface, types.KindAny, types.KindFuture:
-			return true
-		}
-	}
-	return blockKeeps(g.Block())
-}
-
-func blockKeeps(b *ir.Block) bool {
-	for _, n := range b.Nodes() {
-		switch n.Kind() {
-		case "prim::fork", "prim::PythonOp", "prim::CallMethod", "prim::CallFunction", "prim::SetAttr":
-			return true
-		case "prim::Constant":
-			if v, ok := n.Output().Constant(); ok && v.Kind() >= value.KindTensor {
-				return true
-			}
-		}
-		for _, inner := range n.Blocks() {
-			if blockKeeps(inner) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// isBrief reports whether a block has fewer than limit nodes and none that may take long.
-func isBrief(b *ir.Block, limit int) bool {
-	n := 0
-	for _, node := range b.Nodes() {
-		n++
-		switch node.Kind() {
-		case "prim::Loop", "prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "aten::wait", "prim::fork":
-			return false
-		}
-		for _, inner := range node.Blocks() {
-			if !isBrief(inner, limit) {
-				return false
-			}
-		}
-	}
-	return n < limit
+	f.weak = weak.Make(ready)
+	f.ready.Store(ready)
+	return ready, nil
 }
 
 // lastExecuted is what Python called last. It does not keep the function alive.
-var lastExecuted weak.Pointer[ir.Function]
+var lastExecuted weak.Pointer[exec.Function]
 
 // call implements callable.
 func (f *scriptFunction) call(c *call) error {
-	code, err := f.prepare()
+	ready, err := f.prepare()
 	if err != nil {
 		return err
 	}
 	lastExecuted = f.weak
-	if interp.CountsLines() {
-		if code, err = lineMachine.CodeOf(f.function); err != nil {
-			return err
-		}
-	} else if executor.Current().Enabled && c.thread.recorder == nil {
-		if code, err = executor.Of(f.function).Next(machine); err != nil {
-			return err
-		}
+	plan, err := ready.Next(c.thread.recorder != nil)
+	if err != nil {
+		return err
 	}
+	code, keeps := plan.Code, plan.Keeps || f.self != nil
 	s := f.function.Schema
 	n := len(s.Arguments)
 	c.values = slices.Grow(c.values[:0], n+code.NumOutputs())[:n+code.NumOutputs()]
@@ -140,14 +79,14 @@ func (f *scriptFunction) call(c *call) error {
 	if err != nil {
 		return err
 	}
-	if f.brief && work <= releaseAbove {
+	if plan.Brief && work <= releaseAbove {
 		err = code.RunIn(context.Background(), c.memory, c.thread.mode, args, out)
 	} else {
 		err = c.withoutGIL(func() error {
 			return newInterruptible().run(func(ctx context.Context) error { return code.RunIn(ctx, c.memory, c.thread.mode, args, out) })
 		})
 	}
-	mayKeep := f.keeps && (err != nil || c.memory.MayKeep())
+	mayKeep := keeps && (err != nil || c.memory.MayKeep())
 	if mayKeep {
 		keepTensors(args)
 	}
@@ -165,7 +104,7 @@ func (f *scriptFunction) call(c *call) error {
 			return err
 		}
 	}
-	if !f.keeps {
+	if !keeps {
 		return c.value(result)
 	}
 	return c.resultOf(result, args, mayKeep)
@@ -336,14 +275,11 @@ func functionSchema(f *scriptFunction) (*schema.FunctionSchema, error) {
 }
 
 func executedGraph(f *scriptFunction) (*ir.Graph, error) {
-	if _, called := f.function.Compiled.Load(machine); !called {
-		return nil, runtimeErrorf("%s has not been called yet", f.function.ShortName())
+	if g := engine.Function(f.function).Executed(); g != nil {
+		return g, nil
 	}
-	return optimizedGraph(f.function)
+	return nil, runtimeErrorf("%s has not been called yet", f.function.ShortName())
 }
 
 // flushCode forgets what the graph was compiled to.
-func flushCode(f *scriptFunction) {
-	f.code.Store(nil)
-	f.function.Compiled.Clear()
-}
+func flushCode(f *scriptFunction) { engine.Function(f.function).Forget() }

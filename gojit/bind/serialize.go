@@ -30,7 +30,7 @@ var serializeFunctions = []function{
 // loadModule replies the module in a file and a dict of its extra files.
 func loadModule(c *call) error {
 	path, options := c.argString(0), c.argOptions()
-	return c.load(func() (*gojit.Module, error) { return gojit.LoadWith(path, options) })
+	return c.load(func() (*gojit.Module, error) { return facade.LoadWith(path, options) })
 }
 
 func loadModuleFromBytes(c *call) error {
@@ -40,7 +40,7 @@ func loadModuleFromBytes(c *call) error {
 		return err
 	}
 	copy(data, text)
-	return c.load(func() (*gojit.Module, error) { return gojit.LoadBytesWith(data, options) })
+	return c.load(func() (*gojit.Module, error) { return facade.LoadBytesWith(data, options) })
 }
 
 // argOptions returns how an archive is loaded.
@@ -71,10 +71,10 @@ func (c *call) load(read func() (*gojit.Module, error)) error {
 // argModule returns the module that argument i is; a compiled function is a module with that method.
 func (c *call) argModule(i int) (*gojit.Module, error) {
 	if o, ok := c.arg(i).content().(*value.Object); ok && o.Class.IsModule {
-		return &gojit.Module{Object: o}, nil
+		return facade.Module(o), nil
 	}
 	if f, ok := c.arg(i).callable().(*scriptFunction); ok && f.self == nil {
-		return gojit.ModuleOf(f.function)
+		return facade.ModuleOf(f.function)
 	}
 	return nil, typeErrorf("expected a compiled module or a compiled function, not %s", c.arg(i).kindName())
 }

@@ -3,8 +3,7 @@ package bind
 import (
 	"math"
 
-	"github.com/torchjit/torchjit/gojit/internal/executor"
-	"github.com/torchjit/torchjit/gojit/internal/fuse"
+	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -22,11 +21,13 @@ var typeFunctions = []function{
 	{schema: "set_num_threads(int n) -> None", run: setNumThreads},
 	{schema: "packed_class(any packed) -> str", run: packedClass},
 	{schema: "set_executor(bool enabled, int profiled_runs, bool inlining) -> None", run: func(c *call) error {
-		executor.Change(executor.Settings{Enabled: c.argBool(0), ProfiledRuns: c.argInt(1), Inlining: c.argBool(2)})
+		engine.Change(func(s *exec.Settings) {
+			s.Profiling, s.ProfiledRuns, s.Inlining = c.argBool(0), c.argInt(1), c.argBool(2)
+		})
 		c.none()
 		return nil
 	}},
-	{schema: "set_fusing(bool on) -> None", run: func(c *call) error { fuse.SetEnabled(c.argBool(0)); c.none(); return nil }},
+	{schema: "set_fusing(bool on) -> None", run: setting(func(s *exec.Settings, on bool) { s.Fusing = on })},
 	{schema: "parse_device(str text) -> int", run: parseDevice},
 	{schema: "device_text(int code) -> str", run: deviceText},
 	{schema: "default_generator() -> Generator", run: defaultGenerator},
@@ -38,6 +39,15 @@ var typeFunctions = []function{
 	{schema: "generator_seed_from_time(Generator self) -> int", run: generatorSeedFromTime},
 	{schema: "own_random_stream(int seed) -> bool", run: ownRandomStream},
 	{schema: "drop_random_stream() -> None", run: dropRandomStream},
+}
+
+// setting changes what the engine does by the first argument.
+func setting(change func(s *exec.Settings, on bool)) func(c *call) error {
+	return func(c *call) error {
+		engine.Change(func(s *exec.Settings) { change(s, c.argBool(0)) })
+		c.none()
+		return nil
+	}
 }
 
 // dtypeNames replies, by code, name, alias-free, bytes, and whether floating point or complex.

@@ -395,7 +395,7 @@ func (db *Db) returnedContainer(n *ir.Node, out *ir.Value, a *schema.Alias, sets
 		for _, in := range n.Inputs() {
 			// A new container, as of list(l) or l + m, holds what its inputs hold.
 			if e, f := db.element(out), db.element(in); e != nil && f != nil && len(parts(out.Type())) > 0 {
-				for _, inner := range f.contains {
+				for _, inner := range f.contains.to {
 					e.addContained(inner)
 				}
 			}
@@ -460,33 +460,45 @@ func (db *Db) close() {
 		changed = false
 		for _, x := range db.extracts {
 			x.from.reach(func(e *element) {
-				for _, inner := range e.contains {
+				for _, inner := range e.contains.to {
 					changed = x.out.addPointer(inner) || changed
 				}
 			})
 		}
-		for _, e := range append([]*element(nil), db.all...) {
-			if db.isWild(e) {
-				for _, inner := range e.contains {
-					if inner.value != nil {
-						changed = inner.addPointer(db.wildcard(inner.typ)) || changed
-					}
+		wild := closure(db.all, pointers, func(e *element, s *set) {
+			if e.wildcard != "" {
+				s.add(0)
+			}
+		})
+		for i, e := range slices.Clone(db.all) {
+			if len(wild[i].words) == 0 {
+				continue
+			}
+			for _, inner := range e.contains.to {
+				if inner.value != nil {
+					changed = inner.addPointer(db.wildcard(inner.typ)) || changed
 				}
 			}
 		}
 	}
-	for _, e := range db.all {
-		e.reach(func(x *element) {
-			if len(x.pointsTo) == 0 {
-				e.locations.add(x.index)
-			}
-		})
-		if len(e.locations.words) == 0 {
+	locations := closure(db.all, pointers, func(e *element, s *set) {
+		if len(e.pointsTo.to) == 0 {
+			s.add(e.index)
+		}
+	})
+	for i, e := range db.all {
+		if e.locations = locations[i]; len(e.locations.words) == 0 {
 			e.locations.add(e.index) // elements that point to each other alone
 		}
 	}
-	for _, e := range db.all {
-		db.collect(e, &e.all, map[*element]bool{})
+	contents := closure(db.all, pointersAndContents, func(e *element, s *set) {
+		s.union(e.locations)
+		if hasAttributes(e.typ) {
+			s.union(db.wild)
+		}
+	})
+	for i, e := range db.all {
+		e.all = contents[i]
 	}
 	for n := range db.writes {
 		db.written.union(db.writesOf(n))
@@ -497,30 +509,6 @@ func (db *Db) close() {
 	if len(db.conflicts) > 0 {
 		db.written.union(db.wild)
 	}
-}
-
-// isWild reports whether e may be memory whose origin is not seen.
-func (db *Db) isWild(e *element) bool {
-	found := false
-	e.reach(func(x *element) { found = found || x.wildcard != "" })
-	return found
-}
-
-// collect adds where e and what is in it may be.
-func (db *Db) collect(e *element, into *set, seen map[*element]bool) {
-	e.reach(func(x *element) {
-		if seen[x] {
-			return
-		}
-		seen[x] = true
-		into.union(x.locations)
-		if hasAttributes(x.typ) {
-			into.union(db.wild)
-		}
-		for _, inner := range x.contains {
-			db.collect(inner, into, seen)
-		}
-	})
 }
 
 // hasAttributes reports whether a value of type t may be an object, which refers to memory that is

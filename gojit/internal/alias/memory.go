@@ -16,29 +16,48 @@ type element struct {
 	value    *ir.Value // nil for a wildcard
 	wildcard string    // the type that it is the wildcard of
 	typ      types.Type
-	pointsTo []*element
-	contains []*element // what the elements of a container, the attributes of an object may be
+	pointsTo edges
+	contains edges // what the elements of a container, the attributes of an object may be
 
 	locations set // where the value may be; filled when the analysis is done
 	all       set // and what is in it, to any depth
 }
 
-// addPointer says that e may be what to is. It reports whether that is new.
-func (e *element) addPointer(to *element) bool {
-	if e == to || slices.Contains(e.pointsTo, to) {
+// edges lead to different elements.
+type edges struct {
+	to    []*element
+	known map[*element]bool // of many
+}
+
+// add adds an edge and reports whether it is new.
+func (e *edges) add(to *element) bool {
+	if e.known[to] || e.known == nil && slices.Contains(e.to, to) {
 		return false
 	}
-	e.pointsTo = append(e.pointsTo, to)
+	e.to = append(e.to, to)
+	const many = 32
+	if len(e.to) == many {
+		e.known = make(map[*element]bool, 2*many)
+		for _, x := range e.to {
+			e.known[x] = true
+		}
+	} else if e.known != nil {
+		e.known[to] = true
+	}
 	return true
+}
+
+// addPointer says that e may be what to is. It reports whether that is new.
+func (e *element) addPointer(to *element) bool {
+	if e == to {
+		return false
+	}
+	return e.pointsTo.add(to)
 }
 
 // addContained says that inner may be in e. It reports whether that is new.
 func (e *element) addContained(inner *element) bool {
-	if slices.Contains(e.contains, inner) {
-		return false
-	}
-	e.contains = append(e.contains, inner)
-	return true
+	return e.contains.add(inner)
 }
 
 // reach calls visit for each element that e may be, itself first.
@@ -53,7 +72,7 @@ func (e *element) reach(visit func(*element)) {
 		}
 		seen[x] = true
 		visit(x)
-		stack = append(stack, x.pointsTo...)
+		stack = append(stack, x.pointsTo.to...)
 	}
 }
 
@@ -68,6 +87,7 @@ func (s *set) add(i int) {
 }
 
 func (s *set) union(t set) {
+	s.words = slices.Grow(s.words, max(0, len(t.words)-len(s.words)))
 	for i, w := range t.words {
 		if i >= len(s.words) {
 			s.words = append(s.words, w)

@@ -16,11 +16,11 @@ func (db *Db) String() string {
 		if e.value == nil {
 			continue
 		}
-		if len(e.pointsTo) > 0 {
-			fmt.Fprintf(&b, "%s points to: %s\n", e, names(e.pointsTo))
+		if len(e.pointsTo.to) > 0 {
+			fmt.Fprintf(&b, "%s points to: %s\n", e, names(e.pointsTo.to))
 		}
-		if len(e.contains) > 0 {
-			fmt.Fprintf(&b, "%s contains: %s\n", e, names(e.contains))
+		if len(e.contains.to) > 0 {
+			fmt.Fprintf(&b, "%s contains: %s\n", e, names(e.contains.to))
 		}
 	}
 	b.WriteString("\n===3. Writes===\n")
@@ -39,10 +39,10 @@ func (db *Db) Graphviz() string {
 	b.WriteString("digraph alias_db {\n  rankdir=LR\n")
 	for _, e := range db.all {
 		fmt.Fprintf(&b, "  n%d [label=%q]\n", e.index, e)
-		for _, to := range e.pointsTo {
+		for _, to := range e.pointsTo.to {
 			fmt.Fprintf(&b, "  n%d -> n%d\n", e.index, to.index)
 		}
-		for _, inner := range e.contains {
+		for _, inner := range e.contains.to {
 			fmt.Fprintf(&b, "  n%d -> n%d [style=dashed]\n", e.index, inner.index)
 		}
 	}

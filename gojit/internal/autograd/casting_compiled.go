@@ -3,7 +3,6 @@ package autograd
 import (
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -47,16 +46,11 @@ var compiledPrecisions = func() map[string]Precision {
 // CompiledPrecision returns what compiled code casts the tensors of an operator to; name has no overload.
 func CompiledPrecision(name string) Precision { return compiledPrecisions[name] }
 
-// compilerCasts says that compiled code casts by compiledPrecisions.
-var compilerCasts atomic.Bool
-
-func init() { compilerCasts.Store(true) }
-
-// SetCompilerCasts has compiled code cast tensors by rules of its own where an autocast is enabled, or only as other code does.
-func SetCompilerCasts(on bool) { compilerCasts.Store(on) }
-
-// CompilerCasts is what SetCompilerCasts has set.
-func CompilerCasts() bool { return compilerCasts.Load() }
+// Casts reports whether an autocast may cast what an operator reads although all of it is of one type.
+func Casts(op *ops.Operator) bool {
+	p := compiledPrecisions[op.Schema().Name]
+	return p != AnyPrecision && p != PromotedPrecision || castPolicies[op.Name] == castLower || castPolicies[op.Name] == castFloat
+}
 
 // TakesCast reports whether an autocast casts an argument of an operator: a tensor that must be given.
 func TakesCast(t types.Type) bool { return t.Kind() == types.KindTensor }
@@ -70,15 +64,15 @@ func MayBeFloat32(t types.Type) bool {
 	return !ok || info.DType == "" || info.DType == tensor.Float32.String()
 }
 
-// compiledCast returns an operator that compiled code runs; mayBeFloat32 says of its inputs what MayBeFloat32 does.
-func compiledCast(op *ops.Operator, mayBeFloat32 bool) Operation {
+// compiledCast is CompiledOperationOf for an operator that is not modal.
+func compiledCast(op *ops.Operator, mayBeFloat32 bool, casts func() bool) Operation {
 	precision := compiledPrecisions[op.Schema().Name]
 	if precision == AnyPrecision || precision == PromotedPrecision && !mayBeFloat32 {
 		return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
 	}
 	dtype := op.Schema().ArgumentIndex("dtype")
 	return func(m *Mode, args, out []value.Value) error {
-		if m.casting != nil && m.casting.enabled && compilerCasts.Load() && (precision != AccumulatedPrecision || dtype >= 0 && args[dtype].IsNone()) {
+		if m.casting != nil && m.casting.enabled && casts() && (precision != AccumulatedPrecision || dtype >= 0 && args[dtype].IsNone()) {
 			var err error
 			if args, err = m.castCompiled(op, precision, args); err != nil {
 				return err

@@ -14,9 +14,8 @@ import (
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
-	"github.com/torchjit/torchjit/gojit/internal/fuse"
-	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
@@ -142,8 +141,8 @@ func Function(operator string) (*ir.Function, error) {
 	return f, f.EnsureDefined()
 }
 
-// machine runs definitions with their elementwise operators fused.
-var machine = interp.Machine{Graph: fuse.Graph, Group: fuse.Group}
+// engine runs definitions.
+var engine = sync.OnceValue(func() *exec.Engine { return exec.New(exec.Options{}) })
 
 func run(m *autograd.Mode, name string, args, out []value.Value) error {
 	inner, err := m.Expanding(operatorName(name), args)
@@ -151,7 +150,7 @@ func run(m *autograd.Mode, name string, args, out []value.Value) error {
 		return err
 	}
 	ctx := autograd.WithMode(context.Background(), inner)
-	code, err := machine.CodeOf(functions()[name])
+	code, err := engine().Code(functions()[name])
 	if err != nil {
 		return err
 	}

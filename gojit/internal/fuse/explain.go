@@ -2,20 +2,22 @@ package fuse
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/plan"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
-// reasons are why the nodes of groups ran one by one, by the place of the group.
-var reasons = struct {
+// reasons are why the nodes of regions ran one by one, by the place of the region.
+type reasons struct {
 	mu sync.Mutex
 	of map[source.Range][]string
-}{of: map[source.Range][]string{}}
+}
 
 // Bounds of what is kept: places, and reasons for each.
 const (
@@ -23,49 +25,71 @@ const (
 	mostReasons = 8
 )
 
-// keep notes a reason for Explain.
-func keep(place source.Range, why string) {
-	reasons.mu.Lock()
-	defer reasons.mu.Unlock()
-	known, ok := reasons.of[place]
-	if !ok && len(reasons.of) == mostPlaces || len(known) == mostReasons || slices.Contains(known, why) {
+// add notes a reason for a place.
+func (r *reasons) add(place source.Range, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.of[place]
+	if !ok && len(r.of) == mostPlaces || len(known) == mostReasons || slices.Contains(known, why) {
 		return
 	}
-	reasons.of[place] = append(known, why)
+	if r.of == nil {
+		r.of = map[source.Range][]string{}
+	}
+	r.of[place] = append(known, why)
 }
 
-// Explain returns the graph that runs for a function, and for each group of elementwise nodes in it whether calls had to run its nodes
-// one by one, and why. Functions that it calls are not looked at.
-func Explain(f *ir.Function) (string, error) {
-	g, err := Graph(f)
-	if err != nil || g == nil {
-		return "", err
+// at returns the reasons of a place.
+func (r *reasons) at(place source.Range) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.of[place]
+}
+
+// logging says whether GOJIT_LOG asks for what the fuser does.
+var logging = slices.Contains(strings.Split(os.Getenv("GOJIT_LOG"), ","), "fuser")
+
+// tell notes why the nodes run one by one, for Explain and the log.
+func (r *runner) tell(why string) { r.fuser.Tell(r.node, why) }
+
+// Tell notes why the nodes of a region ran one by one, for Explain and the log.
+func (f *Fuser) Tell(n *ir.Node, why string) {
+	f.reasons.add(n.Range, why)
+	if logging {
+		fmt.Fprintf(os.Stderr, "fuser: %s: the nodes run one by one: %s\n", n.Range, why)
 	}
+}
+
+// Explain returns the text of a graph that runs, and for each region in it whether calls had to run its nodes one by one, and why. Functions that
+// it calls are not looked at.
+func (f *Fuser) Explain(g *ir.Graph) string {
 	var b strings.Builder
 	b.WriteString(g.String())
 	count := 0
-	explainBlock(&b, g.Block(), &count)
+	f.explain(&b, g.Block(), &count)
 	if count == 0 {
 		b.WriteString("no group of elementwise operators\n")
 	}
-	return b.String(), nil
+	return b.String()
 }
 
-func explainBlock(b *strings.Builder, block *ir.Block, count *int) {
+func (f *Fuser) explain(b *strings.Builder, block *ir.Block, count *int) {
 	for n := block.First(); n != nil; n = n.Next() {
 		if n.Kind() != interp.GroupKind {
 			for _, inner := range n.Blocks() {
-				explainBlock(b, inner, count)
+				f.explain(b, inner, count)
 			}
 			continue
 		}
 		*count++
-		fmt.Fprintf(b, "group %d%s: %d operators as one kernel\n", *count, placeOf(n.Range), len(n.Blocks()[0].Nodes()))
-		reasons.mu.Lock()
-		for _, why := range reasons.of[n.Range] {
+		how := "as one kernel"
+		if plan.IsRegion(n) {
+			how = "on images by one plan"
+		}
+		fmt.Fprintf(b, "group %d%s: %d operators %s\n", *count, placeOf(n.Range), len(n.Blocks()[0].Nodes()), how)
+		for _, why := range f.reasons.at(n.Range) {
 			fmt.Fprintf(b, "    ran one by one: %s\n", why)
 		}
-		reasons.mu.Unlock()
 	}
 }
 

@@ -40,12 +40,3 @@ func SecondNumber(n *ir.Node) (number value.Value, ok bool) {
 	s, err := c.Tensor().Item()
 	return value.OfScalar(s), err == nil
 }
-
-func hasNumbers(b *ir.Block) bool {
-	found := false
-	b.Walk(func(n *ir.Node) {
-		_, ok := SecondNumber(n)
-		found = found || ok
-	})
-	return found
-}

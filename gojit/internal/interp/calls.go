@@ -25,7 +25,7 @@ func (s *stack) callFunction(site *site, regs, area []value.Value) error {
 	c := site.code.Load()
 	if c == nil {
 		var err error
-		if c, err = site.machine.CodeOf(site.callee); err != nil {
+		if c, err = site.options.codeOf(site.callee); err != nil {
 			return err
 		}
 		site.code.Store(c)
@@ -96,7 +96,7 @@ func (s *site) method(object value.Value) (*Code, error) {
 	if !ok {
 		return nil, errorf("'%s' object has no method '%s'", class.Name, s.name)
 	}
-	c, err := s.machine.CodeOf(f)
+	c, err := s.options.codeOf(f)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (s *stack) enter(site *site, result *value.Value, object value.Value) error
 	*result = out[0]
 	s.entered = append(s.entered, entered{object, site.exitSite()})
 	if isAutocast(object) {
-		s.beginCasting(object.Object())
+		s.beginCasting(object.Object(), site.options)
 	}
 	return nil
 }
@@ -168,19 +168,20 @@ func isAutocast(object value.Value) bool {
 
 // beginCasting begins the autocast that the attributes of an object describe. One for a device that is not there, or one that the settings of the
 // compiler do not let count, leaves what is cast on the CPU as it is.
-func (s *stack) beginCasting(o *value.Object) {
+func (s *stack) beginCasting(o *value.Object, options *Options) {
 	d, on := s.mode.Casting()
 	device, _ := o.Attr("device")
-	if device.Kind() == value.KindString && device.Str() == "cpu" && autograd.CompilerCasts() {
+	if device.Kind() == value.KindString && device.Str() == "cpu" && options.castsAsCompiled() {
 		enabled, _ := o.Attr("_enabled")
 		lower, _ := o.Attr("fast_dtype")
 		on = enabled.Kind() == value.KindBool && enabled.Bool() && lower.IsInt() && tensor.DType(lower.Int()) == tensor.BFloat16
 	}
 	s.mode.BeginCasting(on, d)
+	s.direct = s.mode.Direct()
 }
 
 // exitSite returns a site for __exit__ beside the one for __enter__.
-func (s *site) exitSite() *site { return &site{name: "__exit__", machine: s.machine} }
+func (s *site) exitSite() *site { return &site{name: "__exit__", options: s.options} }
 
 // closeWith closes the innermost with statement, which is over the object.
 func (s *stack) closeWith(site *site, object value.Value) error {
@@ -194,6 +195,7 @@ func (s *stack) closeWith(site *site, object value.Value) error {
 func (s *stack) exit(site *site, object value.Value) error {
 	if isAutocast(object) {
 		s.mode.EndCasting()
+		s.direct = s.mode.Direct()
 	}
 	c, err := site.method(object)
 	if err != nil {
@@ -217,8 +219,8 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 	if c, ok := ctx.(Forker); ok {
 		ctx = c.Forked()
 	}
-	if site.machine.CheckForks {
-		ctx = startTask(ctx, site.at, future, args)
+	if forks := site.options.Forks; forks != nil {
+		ctx = forks.start(ctx, site.at, future, args)
 	}
 	ctx = autograd.WithMode(ctx, s.mode)
 	budget := tensor.BudgetHere()

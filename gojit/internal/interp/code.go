@@ -1,7 +1,7 @@
 package interp
 
 import (
-	"sync"
+	"slices"
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
@@ -15,7 +15,9 @@ import (
 // Code is a graph made ready to run.
 type Code struct {
 	name         string
+	options      *Options
 	instructions []Instruction
+	steps        []string                // the kinds of the nodes it was made of
 	ranges       []source.Range          // of the node that each instruction comes from
 	calls        map[int]*ir.InlinedCall // of the nodes that were inlined, by instruction
 	sites        []*site
@@ -36,6 +38,9 @@ func (c *Code) NumInputs() int { return c.numInputs }
 
 // NumOutputs returns how many results Run gives.
 func (c *Code) NumOutputs() int { return c.numOutputs }
+
+// Steps returns the kinds of the nodes that the code was made of, in its order, without constants; what a node holds follows it.
+func (c *Code) Steps() []string { return slices.Clone(c.steps) }
 
 // parameter is what an argument of Run must be.
 type parameter struct {
@@ -63,10 +68,11 @@ type site struct {
 
 	run     ops.Operation      // opCall
 	runIn   autograd.Operation // opCallIn
+	direct  ops.Operation      // opCallIn: what runs where no layer has to do with operators; nil where the operation may change that
 	owned   *ownership         // opCall, opCallIn; nil where there is nothing to do
 	gives   bool               // a container whose elements go on with it: opTuple, opList; opTupleUnpack, calls: results that are tuples are taken apart
 	lends   bool               // opList: the next operator alone reads the list
-	machine *Machine           // opCallFunction, opCallMethod, opFork: who lowers the callee
+	options *Options           // opCallFunction, opCallMethod, opFork: of the callee
 	group   *groupSite         // opGroup
 	callee  *ir.Function       // opCallFunction
 	code    atomic.Pointer[Code]
@@ -98,73 +104,38 @@ type methodCache struct {
 // group.
 type Runner func(*ir.Node) (autograd.Operation, error)
 
-// Machine lowers graphs and functions. The zero Machine runs functions as they are defined.
-type Machine struct {
-	// Graph returns the body to run for a function; nil: the function's own.
-	Graph func(*ir.Function) (*ir.Graph, error)
+// Options say how graphs become code, and where code finds what it shares with other code. Package exec fills them; the zero Options lower a
+// graph as it stands, and its calls of functions fail.
+type Options struct {
+	// Code returns the code of a function that a graph calls.
+	Code func(*ir.Function) (*Code, error)
 	// Runners makes operations by the kind of node. They come before everything else.
 	Runners map[string]Runner
-	// Native makes loops that compute with numbers alone machine code where the processor allows.
-	Native bool
 	// Group makes the operation that tries to do the work of a GroupKind node at once; nil where its nodes
 	// run one by one.
 	Group func(*ir.Node) Attempt
-	// CheckForks makes code fail that writes a tensor, container or object which a forked call can see
+	// Native makes loops that compute with numbers alone machine code where the processor allows.
+	Native bool
+	// Forks makes code fail that writes a tensor, container or object which a forked call can see
 	// that has not been waited for. It is meant for debugging: every write takes a lock.
-	CheckForks bool
-	// Profiled says that the element types of tensors in graphs are those of earlier calls.
-	Profiled bool
-	// Lines makes code that counts the lines it runs, for profiles of lines.
-	Lines bool
-
-	lowering sync.Mutex
+	Forks *Forks
+	// Lines makes code that counts the lines it runs for these profiles.
+	Lines *LineProfiles
+	// Raised keeps the last exception that left code by a raise statement.
+	Raised *LastRaised
+	// NoCompilerCasts says that an autocast casts in compiled code as elsewhere, not by rules of its own.
+	NoCompilerCasts *atomic.Bool
 }
 
-// CodeOf returns the code of a function, lowered on first use.
-func (m *Machine) CodeOf(f *ir.Function) (*Code, error) {
-	if c, ok := f.Compiled.Load(m); ok {
-		return c.(*Code), nil
+// codeOf returns the code of a function that a graph calls.
+func (o *Options) codeOf(f *ir.Function) (*Code, error) {
+	if o.Code == nil {
+		return nil, errorf("nothing makes code of the function %s", f.Name)
 	}
-	if err := m.define(f); err != nil {
-		return nil, err
-	}
-	// One at a time: lowering notes in the graph which operators its nodes run.
-	m.lowering.Lock()
-	defer m.lowering.Unlock()
-	if c, ok := f.Compiled.Load(m); ok {
-		return c.(*Code), nil
-	}
-	g, err := m.graphOf(f)
-	if err != nil {
-		return nil, err
-	}
-	c, err := m.Lower(f.ShortName(), g)
-	if err != nil {
-		return nil, err
-	}
-	f.Compiled.Store(m, c)
-	return c, nil
+	return o.Code(f)
 }
 
-// define makes the function's own graph.
-func (m *Machine) define(f *ir.Function) error {
-	if err := f.CheckExposed(); err != nil {
-		return err
-	}
-	return f.EnsureDefined()
-}
-
-// graphOf returns the body to run. The lock is held: it may note operators in the graph too.
-func (m *Machine) graphOf(f *ir.Function) (*ir.Graph, error) {
-	g := f.Graph()
-	if m.Graph != nil {
-		var err error
-		if g, err = m.Graph(f); err != nil {
-			return nil, err
-		}
-	}
-	if g == nil {
-		return nil, source.Errorf(source.RuntimeError, source.Range{}, "The function %s has no body", f.Name)
-	}
-	return g, nil
+// castsAsCompiled reports whether an autocast casts in compiled code by rules of its own.
+func (o *Options) castsAsCompiled() bool {
+	return o.NoCompilerCasts == nil || !o.NoCompilerCasts.Load()
 }

@@ -1,4 +1,4 @@
-// Package interp runs graphs. A Machine lowers a Graph to Code, which is executed on frames of
+// Package interp runs graphs. Lower makes Code of a Graph, which is executed on frames of
 // registers.
 //
 //	Graph -> Code (instruction.go: the table; lower.go, registers.go: the lowering)

@@ -63,11 +63,12 @@ func raised(args []value.Value) error {
 // Raised is an exception of a raise statement that left a program: its class, such as "builtins.ValueError", and what it said.
 type Raised struct{ Class, Message string }
 
-var lastRaised atomic.Pointer[Raised]
+// LastRaised is the last exception that left any of some code by a raise statement.
+type LastRaised struct{ last atomic.Pointer[Raised] }
 
-// LastRaised returns the last exception that left a program by a raise statement; the zero Raised where none has.
-func LastRaised() Raised {
-	if r := lastRaised.Load(); r != nil {
+// Get returns the exception, the zero Raised where there was none.
+func (l *LastRaised) Get() Raised {
+	if r := l.last.Load(); r != nil {
 		return *r
 	}
 	return Raised{}
@@ -75,7 +76,7 @@ func LastRaised() Raised {
 
 // report turns an error that has left all frames of a run into what the caller gets: the text has
 // the traceback. A run that was cancelled gives the cause as it is.
-func report(err error, function string) error {
+func (c *Code) report(err error) error {
 	var f *failure
 	if !errors.As(err, &f) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -88,9 +89,11 @@ func report(err error, function string) error {
 	b.WriteString("The following operation failed in the TorchScript interpreter.\n")
 	if f.raised {
 		// The place of the raise statement alone is shown, under the name of what was called.
-		traceback(&b, []source.Frame{{Function: function, Range: f.frames[0].Range}})
+		traceback(&b, []source.Frame{{Function: c.name, Range: f.frames[0].Range}})
 		b.WriteString(f.class + ": " + messageOf(f.cause) + "\n")
-		lastRaised.Store(&Raised{f.class, messageOf(f.cause)})
+		if c.options.Raised != nil {
+			c.options.Raised.last.Store(&Raised{f.class, messageOf(f.cause)})
+		}
 		return &source.Error{Class: source.ScriptError, Text: b.String(), Range: source.Range{}}
 	}
 	traceback(&b, f.frames)

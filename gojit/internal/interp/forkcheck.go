@@ -11,7 +11,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// A task is a forked call whose Machine checks forks. It runs until somebody has waited for it, so
+// A task is a forked call that is checked. It runs until somebody has waited for it, so
 // that what is found does not depend on how fast the goroutines are.
 type task struct {
 	at     source.Range // of the prim::fork
@@ -37,34 +37,37 @@ func (t *task) within(other *task) bool {
 	return false
 }
 
-// visible holds the tasks that can see each memory: a *tensor.Storage, *value.List, *value.Dict or
-// *value.Object.
-var visible = struct {
-	sync.Mutex
-	tasks map[any][]*task
-}{tasks: map[any][]*task{}}
+// Forks are the forked calls that run.
+type Forks struct {
+	mu sync.Mutex
+	// visible holds the tasks that can see each memory: a *tensor.Storage, *value.List, *value.Dict or *value.Object.
+	visible map[any][]*task
+}
+
+// NewForks returns an empty set of forked calls.
+func NewForks() *Forks { return &Forks{visible: map[any][]*task{}} }
 
 // show makes what the arguments lead to visible to t.
-func (t *task) show(args []value.Value) {
-	visible.Lock()
-	defer visible.Unlock()
+func (f *Forks) show(t *task, args []value.Value) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	seen := map[any]bool{}
 	for _, v := range args {
-		t.reach(v, seen)
+		f.reach(t, v, seen)
 	}
 }
 
-func (t *task) reach(v value.Value, seen map[any]bool) {
+func (f *Forks) reach(t *task, v value.Value, seen map[any]bool) {
 	key := memoryOf(v)
 	if key != nil {
 		if seen[key] {
 			return
 		}
 		seen[key] = true
-		visible.tasks[key] = append(running(visible.tasks[key]), t)
+		f.visible[key] = append(running(f.visible[key]), t)
 	}
 	for _, part := range partsOf(v) {
-		t.reach(part, seen)
+		f.reach(t, part, seen)
 	}
 }
 
@@ -114,16 +117,16 @@ func partsOf(v value.Value) []value.Value {
 
 // checkWrites fails where a task that still runs can see one of the values, which are about to be
 // written; those that forked the writer do not count.
-func (s *stack) checkWrites(values []value.Value) error {
-	self := taskOf(s.ctx)
-	visible.Lock()
-	defer visible.Unlock()
+func (f *Forks) checkWrites(ctx context.Context, values []value.Value) error {
+	self := taskOf(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, v := range values {
 		key := memoryOf(v)
 		if key == nil {
 			continue
 		}
-		for _, t := range running(visible.tasks[key]) {
+		for _, t := range running(f.visible[key]) {
 			if !self.within(t) {
 				return errorf("a %s is written that a forked call can see which has not been waited for. The call was forked here:\n%s",
 					v.Kind(), t.at.Highlight())
@@ -133,16 +136,16 @@ func (s *stack) checkWrites(values []value.Value) error {
 	return nil
 }
 
-// startTask begins a task for the fork of a site and returns the context of its run.
-func startTask(ctx context.Context, at source.Range, future *value.Future, args []value.Value) context.Context {
+// start begins a task for the fork of a site and returns the context of its run.
+func (f *Forks) start(ctx context.Context, at source.Range, future *value.Future, args []value.Value) context.Context {
 	t := &task{at, taskOf(ctx), future}
-	t.show(args)
+	f.show(t, args)
 	return context.WithValue(ctx, taskKey{}, t)
 }
 
 // checkedWrites emits a check of the arguments that an operator writes.
 func (l *lowering) checkedWrites(n *ir.Node, o *ops.Operator) {
-	if !l.machine.CheckForks || !o.Schema().IsMutable() {
+	if l.options.Forks == nil || !o.Schema().IsMutable() {
 		return
 	}
 	s := &site{name: o.Name}
@@ -156,7 +159,7 @@ func (l *lowering) checkedWrites(n *ir.Node, o *ops.Operator) {
 
 // checkedObject emits a check of the object whose attribute is set.
 func (l *lowering) checkedObject(object *ir.Value) {
-	if l.machine.CheckForks && object.Type().Kind() == types.KindClass {
+	if l.options.Forks != nil && object.Type().Kind() == types.KindClass {
 		l.emit(opCheckWrites, l.site(&site{name: "prim::SetAttr", inputs: []input{{l.reg(object), false}}}), 0, 0)
 	}
 }

@@ -28,6 +28,7 @@ type stack struct {
 	ctx     context.Context
 	done    <-chan struct{}
 	mode    *autograd.Mode
+	direct  bool        // operators run without a layer: mode.Direct, as it was when the call began or an operation may have changed it
 	numbers amd64.Frame // of machine code that runs
 	entered []entered   // with statements that are open, outermost first
 	clock   lineClock
@@ -83,7 +84,7 @@ func (c *Code) Run(ctx context.Context, args, out []value.Value) error {
 		}
 	}
 	if err := c.runPooled(ctx, args, out); err != nil {
-		return report(err, c.name)
+		return c.report(err)
 	}
 	keepResults(out)
 	return nil
@@ -128,14 +129,14 @@ func (m *Memory) MayKeep() bool { return m.s.escaped != 0 }
 // arguments and results are right. Results that nobody else has are temporary.
 func (c *Code) RunIn(ctx context.Context, m *Memory, mode *autograd.Mode, args, out []value.Value) error {
 	if err := m.s.runCode(ctx, mode, c, args, out); err != nil {
-		return report(err, c.name)
+		return c.report(err)
 	}
 	return nil
 }
 
 // runCode runs c on an unused stack.
 func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args, out []value.Value) error {
-	s.ctx, s.done, s.mode = ctx, ctx.Done(), mode
+	s.ctx, s.done, s.mode, s.direct = ctx, ctx.Done(), mode, mode.Direct()
 	s.budget, s.escaped = pollEvery, 0
 	lent := lend(args, nil)
 	err := s.call(c, args, out)
@@ -144,7 +145,7 @@ func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args,
 	}
 	s.top, s.depth, s.mode = 0, 0, nil
 	if s.clock.at.Text != nil {
-		s.clock.tick(source.Range{})
+		s.clock.tick(s.clock.of, source.Range{})
 	}
 	if s.done != nil {
 		s.ctx, s.done = nil, nil

@@ -38,6 +38,9 @@ func (s *site) attempt(frames *stack, regs, area []value.Value) bool {
 		}
 		for i, r := range g.outputs {
 			if results[i].IsTensor() {
+				if frames.mode.Inference() {
+					results[i].Tensor().MakeInference()
+				}
 				results[i].Tensor().MarkTemporary()
 			}
 			regs[r] = results[i]
@@ -77,10 +80,10 @@ func (l *lowering) group(n *ir.Node, dead []*ir.Value) error {
 
 // tryGroup emits the attempt, which gets its outputs later; nil where there is none.
 func (l *lowering) tryGroup(n *ir.Node, dying []*ir.Value) (*site, int) {
-	if l.machine.Group == nil {
+	if l.options.Group == nil {
 		return nil, 0
 	}
-	attempt := l.machine.Group(n)
+	attempt := l.options.Group(n)
 	if attempt == nil {
 		return nil, 0
 	}

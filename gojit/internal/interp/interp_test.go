@@ -279,7 +279,7 @@ graph(%x : Any):
 
 func TestUnknownOperator(t *testing.T) {
 	g := readGraph(t, "graph(%x : int):\n  %y : int = nowhere::nothing(%x)\n  return (%y)\n", nil)
-	if _, err := (&Machine{}).Lower("f", g); err == nil || !strings.Contains(err.Error(), "no operator runs nowhere::nothing") {
+	if _, err := Lower("f", g, &Options{}); err == nil || !strings.Contains(err.Error(), "no operator runs nowhere::nothing") {
 		t.Errorf("got %v", err)
 	}
 }

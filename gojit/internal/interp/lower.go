@@ -14,10 +14,10 @@ import (
 
 // Lower makes code of a graph for a function called name. It fails on a node that nothing runs;
 // one that is known but not implemented fails when it is reached.
-func (m *Machine) Lower(name string, g *ir.Graph) (*Code, error) {
+func Lower(name string, g *ir.Graph, o *Options) (*Code, error) {
 	l := &lowering{
-		machine:   m,
-		code:      &Code{name: name, numInputs: len(g.Inputs()), numOutputs: len(g.Outputs()), constants: map[int32]string{}},
+		options:   o,
+		code:      &Code{name: name, options: o, numInputs: len(g.Inputs()), numOutputs: len(g.Outputs()), constants: map[int32]string{}},
 		registers: newAllocator(),
 		hints:     map[*ir.Value]int32{},
 		gathered:  map[*ir.Value][]bool{},
@@ -43,7 +43,7 @@ func (m *Machine) Lower(name string, g *ir.Graph) (*Code, error) {
 
 // lowering is the state of one Lower.
 type lowering struct {
-	machine   *Machine
+	options   *Options
 	code      *Code
 	registers *allocator
 	hints     map[*ir.Value]int32  // registers in which values had better be
@@ -220,11 +220,13 @@ func (l *lowering) drop(v *ir.Value) {
 
 // node lowers n; dead are the values whose last use it is, its own unused outputs included.
 func (l *lowering) node(n *ir.Node, dead []*ir.Value) error {
+	l.code.steps = append(l.code.steps, n.Kind())
 	switch n.Kind() {
 	case "prim::If":
 		return l.branch(n, dead)
 	case "prim::Loop":
 		if l.native(n, dead) {
+			l.code.steps = append(l.code.steps, kindsIn(n)...)
 			return nil
 		}
 		return l.loop(n, dead)
@@ -234,10 +236,23 @@ func (l *lowering) node(n *ir.Node, dead []*ir.Value) error {
 		}
 		return l.group(n, dead)
 	}
-	if lower, ok := nodeLowerings[n.Kind()]; ok && l.machine.Runners[n.Kind()] == nil {
+	if lower, ok := nodeLowerings[n.Kind()]; ok && l.options.Runners[n.Kind()] == nil {
 		return lower(l, n, dead)
 	}
 	return l.operator(n, dead)
+}
+
+// kindsIn returns the kinds of the nodes in the blocks of n, without constants.
+func kindsIn(n *ir.Node) []string {
+	var kinds []string
+	for _, b := range n.Blocks() {
+		b.Walk(func(inner *ir.Node) {
+			if inner.Kind() != "prim::Constant" {
+				kinds = append(kinds, inner.Kind())
+			}
+		})
+	}
+	return kinds
 }
 
 // nodeLowerings are the kinds of node that are no operators. It is filled by init because its
@@ -380,7 +395,7 @@ func (l *lowering) defineOver(v *ir.Value, dead []*ir.Value) int32 {
 
 // operator lowers a node that applies an operator.
 func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
-	if make := l.machine.Runners[n.Kind()]; make != nil {
+	if make := l.options.Runners[n.Kind()]; make != nil {
 		run, err := make(n)
 		if err != nil {
 			return err
@@ -403,8 +418,10 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 	case o.Run == nil:
 		s.runIn = notImplemented(o)
 	case autograd.Modal(o):
-		// Types that a profile found are of one call, not of the program.
-		s.runIn = autograd.CompiledOperationOf(o, l.machine.Profiled || slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return autograd.MayBeFloat32(v.Type()) }))
+		s.runIn = autograd.CompiledOperationOf(o, !n.ReadsNoFloat32, l.options.castsAsCompiled)
+		if !autograd.ReadsMode(o) {
+			s.direct = o.Run
+		}
 	default:
 		op, s.run = opCall, o.Run
 	}

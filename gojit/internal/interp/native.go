@@ -31,7 +31,7 @@ type raising struct {
 // native lowers a loop that computes with numbers alone to machine code and reports whether it has done
 // so: the machine wants it, the processor can, and there are only operators that functions have.
 func (l *lowering) native(n *ir.Node, dead []*ir.Value) bool {
-	if !l.machine.Native || amd64.Target() == amd64.None || !l.machine.isNumeric(n) {
+	if !l.options.Native || amd64.Target() == amd64.None || !l.options.isNumeric(n) {
 		return false
 	}
 	inputs := outsideOf(n)
@@ -59,7 +59,7 @@ func (l *lowering) native(n *ir.Node, dead []*ir.Value) bool {
 }
 
 // isNumeric reports whether a node, and all that it holds, computes with numbers only.
-func (m *Machine) isNumeric(n *ir.Node) bool {
+func (w *Options) isNumeric(n *ir.Node) bool {
 	if n.Kind() == "prim::Constant" { // its uses decide
 		return true
 	}
@@ -73,12 +73,12 @@ func (m *Machine) isNumeric(n *ir.Node) bool {
 	case "prim::Uninitialized":
 		return true
 	case "prim::If":
-		return !ends(n) && m.areNumeric(n.Blocks())
+		return !ends(n) && w.areNumeric(n.Blocks())
 	case "prim::Loop":
 		counted, conditional := loopKind(n)
-		return (counted || conditional) && !endsIn(n.Blocks()[0]) && m.areNumeric(n.Blocks())
+		return (counted || conditional) && !endsIn(n.Blocks()[0]) && w.areNumeric(n.Blocks())
 	}
-	if m.Runners[n.Kind()] != nil {
+	if w.Runners[n.Kind()] != nil {
 		return false
 	}
 	o := n.Operator()
@@ -102,10 +102,10 @@ func endsIn(b *ir.Block) bool {
 // ends reports whether control does not come to the end of either block of an if.
 func ends(n *ir.Node) bool { return endsIn(n.Blocks()[0]) && endsIn(n.Blocks()[1]) }
 
-func (m *Machine) areNumeric(blocks []*ir.Block) bool {
+func (w *Options) areNumeric(blocks []*ir.Block) bool {
 	for _, b := range blocks {
 		for n := b.First(); n != nil; n = n.Next() {
-			if !m.isNumeric(n) {
+			if !w.isNumeric(n) {
 				return false
 			}
 		}

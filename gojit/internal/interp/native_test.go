@@ -81,9 +81,9 @@ func TestRandomNativeLoops(t *testing.T) {
 		for range 4 {
 			r.g.AddOutput(r.any([]types.Type{types.Int, types.Float, types.Bool}[r.rand.IntN(3)]))
 		}
-		r.check(t, &Machine{}, seed, args)
-		r.check(t, &Machine{Native: true}, seed, args)
-		if code, _ := (&Machine{Native: true}).Lower("f", r.g); strings.Contains(code.String(), "native") {
+		r.check(t, &Options{}, seed, args)
+		r.check(t, &Options{Native: true}, seed, args)
+		if code, _ := Lower("f", r.g, &Options{Native: true}); strings.Contains(code.String(), "native") {
 			native++
 		}
 	}
@@ -97,7 +97,7 @@ func lowerNative(t testing.TB, text string) *Code {
 	if amd64.Target() == amd64.None {
 		t.Skip("no machine code here")
 	}
-	code, err := (&Machine{Native: true}).Lower("f", readGraph(&testing.T{}, text, nil))
+	code, err := Lower("f", readGraph(&testing.T{}, text, nil), &Options{Native: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ graph(%n : int, %x : float):
 // Functions in a loop give what the operators give, bit for bit, and zero has no negative power there either.
 func TestNativeFunctions(t *testing.T) {
 	native := lowerNative(t, powers)
-	plain, err := (&Machine{}).Lower("f", readGraph(t, powers, nil))
+	plain, err := Lower("f", readGraph(t, powers, nil), &Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestNativeDivisionByZero(t *testing.T) {
 	text = strings.Replace(text, "  %zero", "  %one : int = prim::Constant[value=1]()\n  %zero", 1)
 	var messages [2]string
 	for i, native := range []bool{false, true} {
-		code, err := (&Machine{Native: native}).Lower("f", readGraph(t, text, nil))
+		code, err := Lower("f", readGraph(t, text, nil), &Options{Native: native})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ graph(%n : int):
   return (%r)
 `
 	native := lowerNative(t, text)
-	plain, err := (&Machine{}).Lower("f", readGraph(t, text, nil))
+	plain, err := Lower("f", readGraph(t, text, nil), &Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

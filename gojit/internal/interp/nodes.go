@@ -84,7 +84,7 @@ func (l *lowering) sort(n *ir.Node, dead []*ir.Value) error {
 	if !ok || !holdsObjects(t.Elem) {
 		return l.operator(n, dead)
 	}
-	l.call(opSort, &site{name: "__lt__", machine: l.machine}, n, n.Inputs(), dead)
+	l.call(opSort, &site{name: "__lt__", options: l.options}, n, n.Inputs(), dead)
 	return nil
 }
 
@@ -160,7 +160,7 @@ func (l *lowering) callFunction(n *ir.Node, dead []*ir.Value) error {
 	if !ok {
 		return source.Errorf(source.RuntimeError, n.Range, "the function %s is not known", t.Name)
 	}
-	l.call(opCallFunction, &site{name: f.Name, machine: l.machine, callee: f, gives: areTakenApart(n.Outputs())}, n, n.Inputs()[1:], dead)
+	l.call(opCallFunction, &site{name: f.Name, options: l.options, callee: f, gives: areTakenApart(n.Outputs())}, n, n.Inputs()[1:], dead)
 	return nil
 }
 
@@ -170,11 +170,12 @@ func (l *lowering) subgraph(n *ir.Node, dead []*ir.Value) error {
 	if g == nil || len(g.Outputs()) != len(n.Outputs()) || len(g.Inputs()) != len(n.Inputs()) {
 		return source.Errorf(source.RuntimeError, n.Range, "%s has no body that fits its inputs and outputs", n.Kind())
 	}
-	body, err := l.machine.Lower(l.code.name, g)
+	body, err := Lower(l.code.name, g, l.options)
 	if err != nil {
 		return err
 	}
-	s := &site{name: l.code.name, machine: l.machine}
+	l.code.steps = append(l.code.steps, body.steps...)
+	s := &site{name: l.code.name, options: l.options}
 	s.code.Store(body)
 	l.call(opCallFunction, s, n, n.Inputs(), dead)
 	return nil
@@ -213,7 +214,7 @@ func isOfType(v value.Value, t types.Type, gradients bool) bool {
 }
 
 func (l *lowering) callMethod(n *ir.Node, dead []*ir.Value) error {
-	l.call(opCallMethod, &site{name: n.StringAttr("name"), machine: l.machine, gives: areTakenApart(n.Outputs())}, n, n.Inputs(), dead)
+	l.call(opCallMethod, &site{name: n.StringAttr("name"), options: l.options, gives: areTakenApart(n.Outputs())}, n, n.Inputs(), dead)
 	return nil
 }
 
@@ -259,14 +260,14 @@ func (l *lowering) uninitialized(n *ir.Node, dead []*ir.Value) error {
 
 func (l *lowering) enter(n *ir.Node, dead []*ir.Value) error {
 	v := l.reg(n.Input(0))
-	s := &site{name: "__enter__", machine: l.machine}
+	s := &site{name: "__enter__", options: l.options}
 	l.emit(opEnter, l.registers.define(n.Output(), l.hint(n.Output())), v, l.site(s))
 	l.finish(dead, nil)
 	return nil
 }
 
 func (l *lowering) exit(n *ir.Node, dead []*ir.Value) error {
-	l.emit(opExit, l.reg(n.Input(0)), l.site(&site{name: "__exit__", machine: l.machine}), 0)
+	l.emit(opExit, l.reg(n.Input(0)), l.site(&site{name: "__exit__", options: l.options}), 0)
 	if len(n.Outputs()) == 1 {
 		l.emit(opCopy, l.registers.define(n.Output(), -1), l.registers.constant(value.None), 0)
 	}
@@ -281,10 +282,11 @@ func (l *lowering) fork(n *ir.Node, dead []*ir.Value) error {
 	if g == nil || !ok || len(g.Outputs()) != 1 || len(g.Inputs()) != len(n.Inputs()) {
 		return source.Errorf(source.RuntimeError, n.Range, "prim::fork has no body that fits its inputs and its future")
 	}
-	body, err := l.machine.Lower(l.code.name, g)
+	body, err := Lower(l.code.name, g, l.options)
 	if err != nil {
 		return err
 	}
-	l.call(opFork, &site{body: body, list: future.Elem, machine: l.machine, at: n.Range}, n, n.Inputs(), dead)
+	l.code.steps = append(l.code.steps, body.steps...)
+	l.call(opFork, &site{body: body, list: future.Elem, options: l.options, at: n.Range}, n, n.Inputs(), dead)
 	return nil
 }

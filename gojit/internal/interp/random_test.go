@@ -30,15 +30,15 @@ func TestRandomGraphs(t *testing.T) {
 		for range 3 {
 			r.g.AddOutput(r.any(r.scope[r.rand.IntN(len(r.scope))].Type()))
 		}
-		r.check(t, &Machine{}, seed, args)
-		r.check(t, &Machine{Native: true}, seed, args)
+		r.check(t, &Options{}, seed, args)
+		r.check(t, &Options{Native: true}, seed, args)
 	}
 }
 
 // check runs the graph as code of a machine and compares it with what it means.
-func (r *randomGraph) check(t *testing.T, m *Machine, seed uint64, args []value.Value) {
+func (r *randomGraph) check(t *testing.T, o *Options, seed uint64, args []value.Value) {
 	t.Helper()
-	code, err := m.Lower("f", r.g)
+	code, err := Lower("f", r.g, o)
 	if err != nil {
 		t.Fatalf("seed %d: %v\n%s", seed, err, r.g)
 	}

@@ -50,7 +50,7 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 		case opPoll:
 			err = s.poll()
 		case opLine:
-			s.clock.tick(c.sites[in.A].at)
+			s.clock.tick(c.options.Lines, c.sites[in.A].at)
 		case opReturnOne:
 			out[0] = regs[in.A]
 			return nil
@@ -160,7 +160,14 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 		case opCallIn:
 			site := c.sites[in.A]
 			args, results := site.read(regs, area), regs[site.output:int(site.output)+site.numOutputs]
-			err = site.runIn(s.mode, args, results)
+			if s.direct && site.direct != nil {
+				err = site.direct(args, results)
+			} else {
+				err = site.runIn(s.mode, args, results)
+				if site.direct == nil {
+					s.direct = s.mode.Direct()
+				}
+			}
 			if site.owned != nil && err == nil {
 				site.owned.settle(s, site.inputs, args, results)
 			}
@@ -188,7 +195,7 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 		case opFork:
 			s.fork(c.sites[in.A], regs, area)
 		case opCheckWrites:
-			err = s.checkWrites(c.sites[in.A].read(regs, area))
+			err = c.options.Forks.checkWrites(s.ctx, c.sites[in.A].read(regs, area))
 
 		case opTuple:
 			site := c.sites[in.A]

@@ -97,7 +97,7 @@ func isUnpackedHere(v *ir.Value) bool {
 
 // tensorOperator returns the operator of package aten that runs n, nil where something else does.
 func (l *lowering) tensorOperator(n *ir.Node) *ops.Operator {
-	if !strings.HasPrefix(n.Kind(), "aten::") || nodeLowerings[n.Kind()] != nil || l.machine.Runners[n.Kind()] != nil {
+	if !strings.HasPrefix(n.Kind(), "aten::") || nodeLowerings[n.Kind()] != nil || l.options.Runners[n.Kind()] != nil {
 		return nil
 	}
 	return n.Operator()

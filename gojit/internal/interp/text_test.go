@@ -186,9 +186,25 @@ func (r *graphReader) literal(text string, t types.Type) value.Value {
 // show prints a value for comparison.
 func show(v value.Value) string { return value.Repr(v, nil) }
 
+// asDefined are options whose functions run as they are defined.
+func asDefined() *Options {
+	o := &Options{}
+	o.Code = func(f *ir.Function) (*Code, error) {
+		if c, ok := f.Compiled.Load(o); ok {
+			return c.(*Code), nil
+		}
+		c, err := Lower(f.ShortName(), f.Graph(), o)
+		if err == nil {
+			f.Compiled.Store(o, c)
+		}
+		return c, err
+	}
+	return o
+}
+
 func lower(t testing.TB, g *ir.Graph) *Code {
 	t.Helper()
-	c, err := (&Machine{}).Lower("f", g)
+	c, err := Lower("f", g, asDefined())
 	if err != nil {
 		t.Fatalf("%v\n%s", err, g)
 	}

@@ -154,7 +154,7 @@ func (g *Graph) InsertGraph(callee *Graph, arguments []*Value) []*Value {
 // lookup.
 func (g *Graph) Clone(n *Node, lookup func(*Value) *Value) *Node {
 	c := g.newNode(n.kind)
-	c.Range, c.Scope, c.Calls, c.operator = n.Range, n.Scope, n.Calls, n.operator
+	c.Range, c.Scope, c.Calls, c.operator, c.ReadsNoFloat32 = n.Range, n.Scope, n.Calls, n.operator, n.ReadsNoFloat32
 	c.inputs, c.outputs = g.room(c.inputs, len(n.inputs)), g.room(c.outputs, len(n.outputs))
 	for _, a := range n.attrs {
 		switch inner := a.Value.(type) {

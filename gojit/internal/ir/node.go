@@ -29,6 +29,8 @@ type Node struct {
 	Scope string
 	// Calls are those through which the node got here where they have been inlined, the innermost first.
 	Calls *InlinedCall
+	// ReadsNoFloat32 says that the static types of the inputs, before they were erased, excluded float32.
+	ReadsNoFloat32 bool
 
 	graph      *Graph // nil once destroyed
 	block      *Block // nil while in none

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -39,9 +40,21 @@ func ConstantPropagation(g *ir.Graph) bool {
 	return p.changed
 }
 
+// ConstantPropagationInAnyMode is ConstantPropagation for code that runs in any mode: tensors whose elements, or whose type, an autocast or the
+// default type decides are left to be computed.
+func ConstantPropagationInAnyMode(g *ir.Graph) bool {
+	p := &constantPropagation{g: g, memory: alias.Analyze(g, alias.Options{}), anyMode: true}
+	p.block(g.Block())
+	if p.changed {
+		DCE(g)
+	}
+	return p.changed
+}
+
 type constantPropagation struct {
 	g       *ir.Graph
 	memory  *alias.Db // nil: only nodes of immutable values run
+	anyMode bool      // results must not depend on the mode
 	changed bool
 }
 
@@ -248,7 +261,7 @@ func EvaluateConstant(v *ir.Value) (c value.Value, ok bool) {
 
 func (p *constantPropagation) run(n *ir.Node) {
 	outputs, ok := RunConstantNode(n)
-	if !ok {
+	if !ok || p.anyMode && dependsOnMode(n, outputs) {
 		return
 	}
 	old := p.g.SetInsertPoint(n)
@@ -268,6 +281,29 @@ func (p *constantPropagation) run(n *ir.Node) {
 		out.ReplaceAllUsesWith(v)
 		p.changed = true
 	}
+}
+
+// dependsOnMode reports whether a mode, or the default type, may give the results of a node of constants other elements or another type: an autocast
+// casts what it reads, or there are floating-point tensors and neither an argument says so nor a tensor that it reads.
+func dependsOnMode(n *ir.Node, outputs []value.Value) bool {
+	floats := slices.ContainsFunc(outputs, isFloatTensor)
+	if !floats {
+		return false
+	}
+	if o := n.Operator(); o == nil || autograd.Casts(o) {
+		return o != nil
+	}
+	for i, in := range n.Inputs() {
+		c, _ := in.Constant()
+		if isFloatTensor(c) || !c.IsNone() && i < len(n.Operator().Schema().Arguments) && n.Operator().Schema().Arguments[i].Name == "dtype" {
+			return false
+		}
+	}
+	return true
+}
+
+func isFloatTensor(v value.Value) bool {
+	return v.IsTensor() && (v.Tensor().DType().IsFloating() || v.Tensor().DType().IsComplex())
 }
 
 func (p *constantPropagation) inlineIf(n *ir.Node) {

@@ -1,4 +1,4 @@
-package executor_test
+package exec_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/internal/executor"
+	"github.com/torchjit/torchjit/gojit/internal/exec"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -20,9 +20,9 @@ const program = `graph(%x : Tensor, %y : Tensor):
 `
 
 // call runs the function's next code on a tensor that requires a gradient or not, and returns the gradient's history.
-func call(t *testing.T, f *ir.Function, requiresGrad bool) (y *tensor.Tensor) {
+func call(t *testing.T, e *exec.Engine, f *ir.Function, requiresGrad bool) (y *tensor.Tensor) {
 	t.Helper()
-	code, err := executor.Of(f).Next(&gojit.Machine)
+	code, err := e.Code(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,16 +45,16 @@ func TestProfiledThenGuarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := ir.NewFunction("f", schema.MustParse("aten::f(Tensor x, Tensor y) -> Tensor"), g)
-	defer executor.Change(executor.Current())
-	executor.Change(executor.Settings{Enabled: true, ProfiledRuns: 2, Inlining: true})
+	e := exec.New(exec.Options{})
+	e.Change(func(s *exec.Settings) { s.Profiling, s.ProfiledRuns = true, 2 })
 
 	var kinds []string
 	for range 3 {
-		if y := call(t, f, true); !y.RequiresGrad() {
+		if y := call(t, e, f, true); !y.RequiresGrad() {
 			t.Error("the result has no history")
 		}
-		text := executor.Of(f).Graph().Text(false)
-		if err := ir.Verify(executor.Of(f).Graph()); err != nil {
+		text := e.Function(f).Executed().Text(false)
+		if err := ir.Verify(e.Function(f).Executed()); err != nil {
 			t.Error(err)
 		}
 		switch {
@@ -65,9 +65,9 @@ func TestProfiledThenGuarded(t *testing.T) {
 		}
 	}
 	if got := strings.Join(kinds, " "); got != "profile profile guard" {
-		t.Errorf("the calls ran %q:\n%s", got, executor.Of(f).Graph())
+		t.Errorf("the calls ran %q:\n%s", got, e.Function(f).Executed())
 	}
-	if y := call(t, f, false); y.RequiresGrad() || tensor.Data[float32](y)[1] != 0 {
+	if y := call(t, e, f, false); y.RequiresGrad() || tensor.Data[float32](y)[1] != 0 {
 		t.Errorf("where the guard fails the result is %v", y)
 	}
 	if strings.Contains(f.Graph().Text(false), "profile") {

@@ -1,12 +1,16 @@
 package fuse
 
 import (
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -15,15 +19,18 @@ import (
 // mostNumbers is how many numbers a group takes.
 const mostNumbers = 8
 
-// disabled says that all nodes run one by one.
-var disabled atomic.Bool
+// Fuser is what the regions of one engine share.
+type Fuser struct {
+	disabled atomic.Bool // all nodes run one by one
+	reasons  reasons
+}
 
-// SetEnabled says whether groups run as kernels, for the whole process. They do until it is called.
-func SetEnabled(on bool) { disabled.Store(!on) }
+// SetEnabled says whether regions run as kernels. They do until it is called.
+func (f *Fuser) SetEnabled(on bool) { f.disabled.Store(!on) }
 
-// Group makes the operation that runs a group as one kernel.
-func Group(n *ir.Node) interp.Attempt {
-	r := &runner{node: n}
+// Attempt makes the operation that runs a region as one kernel.
+func (f *Fuser) Attempt(n *ir.Node) interp.Attempt {
+	r := &runner{fuser: f, node: n}
 	for _, v := range n.Inputs() {
 		r.tensors = append(r.tensors, v.Type().Kind() == types.KindTensor)
 	}
@@ -37,6 +44,7 @@ func Group(n *ir.Node) interp.Attempt {
 
 // runner runs the elementwise nodes of a group. Its kernels are made when types are met for the first time.
 type runner struct {
+	fuser   *Fuser
 	node    *ir.Node
 	nodes   []*ir.Node
 	results []*ir.Value
@@ -53,87 +61,42 @@ type kinds struct {
 	needs uint32
 }
 
-// sorted puts the arguments behind tensors and numbers, which have room for them. ok is false where kernels cannot read them.
-func (r *runner) sorted(m *autograd.Mode, args []value.Value, tensors []*tensor.Tensor, numbers []tensor.Scalar) (
-	_ []*tensor.Tensor, _ []tensor.Scalar, k kinds, ok bool) {
-	k.types = uint64(tensor.DefaultDType())
-	for i, isTensor := range r.tensors {
-		switch v := args[i]; {
-		case isTensor:
-			recorded, ok := plain(m, v)
-			if !ok {
-				if !v.IsTensor() || v.Tensor().Device().Type != tensor.Meta {
-					r.tell("a tangent or another mode goes through them, or a tensor is not on the CPU")
-				}
-				return nil, nil, k, false
+// reducer runs a group that ends with a reduction: as one kernel, or the elementwise nodes as one and the reduction behind it.
+type reducer struct {
+	*runner // of the elementwise nodes; its last result is what is reduced
+	how     aten.Reduction
+	op      *ops.Operator
+	operate autograd.Operation
+	args    []value.Value              // of the reduction, but the first
+	places  []int                      // which of the group's outputs the results are, the reduction's last
+	reduced kept[uint64, aten.Reduced] // by types
+}
+
+func newReducer(r *runner, n *ir.Node) *reducer {
+	d := &reducer{runner: r, op: n.Operator(), operate: autograd.OperationOf(n.Operator())}
+	r.reducer = d
+	d.how.Name = n.Operator().BaseName()
+	for i, a := range n.Operator().Schema().Arguments[1:] {
+		c, _ := constant(n.Input(i + 1))
+		d.args = append(d.args, c)
+		switch {
+		case a.Name == "keepdim":
+			d.how.Keep = c.Bool()
+		case a.Name == "dim" && !c.IsNone():
+			for _, x := range c.List().Items {
+				d.how.Dims = append(d.how.Dims, int(x.Int()))
 			}
-			t := v.Tensor()
-			if recorded {
-				k.needs |= 1 << len(tensors)
-			}
-			tensors = append(tensors, t)
-			k.types = k.types<<6 | uint64(t.DType())<<1
-			if t.Dim() == 0 {
-				k.types |= 1
-			}
-		case v.IsInt():
-			numbers = append(numbers, tensor.Int(v.Int()))
-			k.types = k.types<<1 | 1
-		default:
-			numbers = append(numbers, tensor.Float(v.Float()))
-			k.types <<= 1
 		}
 	}
-	return tensors, numbers, k, true
-}
-
-func (r *runner) run(m *autograd.Mode, args, out []value.Value) bool {
-	var tensorRoom [aten.MostFused]*tensor.Tensor
-	var numberRoom [mostNumbers]tensor.Scalar
-	if disabled.Load() {
-		return false
+	var results []*ir.Value
+	for i, v := range r.results {
+		if v != n.Output() {
+			results, d.places = append(results, v), append(d.places, i)
+		}
 	}
-	tensors, numbers, k, ok := r.sorted(m, args, tensorRoom[:0], numberRoom[:0])
-	return ok && r.runOn(m, k, tensors, numbers, out)
-}
-
-// runOn runs the elementwise nodes.
-func (r *runner) runOn(m *autograd.Mode, k kinds, tensors []*tensor.Tensor, numbers []tensor.Scalar, out []value.Value) bool {
-	if k.needs != 0 {
-		return r.runRecorded(m, k, tensors, numbers, out)
-	}
-	fused, ok := r.known.find(k.types)
-	if !ok {
-		fused = r.make(k.types, tensors, numbers)
-	}
-	if fused == nil {
-		return false
-	}
-	var results [aten.MostFused]*tensor.Tensor
-	if !fused.Run(tensors, numbers, results[:len(out)]) {
-		r.tell("their shapes or layouts are of more than two kinds")
-		return false
-	}
-	for i := range out {
-		out[i] = value.OfTensor(results[i])
-	}
-	return true
-}
-
-// tell notes why the nodes run one by one, for Explain and the log.
-func (r *runner) tell(why string) {
-	keep(r.node.Range, why)
-	if logging {
-		logf("%s: the nodes run one by one: %s", r.node.Range, why)
-	}
-}
-
-// plain reports whether v is a tensor that kernels read as it is, and whether what is computed from it is recorded.
-func plain(m *autograd.Mode, v value.Value) (recorded, ok bool) {
-	if !v.IsTensor() || v.Tensor().Device().Type != tensor.CPU || m.IsCasting() {
-		return false, false
-	}
-	return m.Groups(v.Tensor())
+	d.places = append(d.places, slices.Index(r.results, n.Output()))
+	r.nodes, r.results = r.nodes[:len(r.nodes)-1], append(results, n.Input(0))
+	return d
 }
 
 // make finds out whether the group is one kernel for given types, and keeps the answer.
@@ -251,4 +214,80 @@ func arguments(env map[*ir.Value]value.Value, n *ir.Node) []value.Value {
 		args[i] = arg
 	}
 	return args
+}
+
+// makeReduced finds out whether the group is one kernel for given types, and keeps the answer.
+func (d *reducer) makeReduced(key uint64, tensors []*tensor.Tensor, numbers []tensor.Scalar) *aten.Reduced {
+	reduced, _ := d.reduced.add(key, func() (reduced *aten.Reduced) {
+		err := d.recordTwice(tensors, numbers, func(a, b recording) error {
+			f, err := a.Steps(len(tensors), a.numbers, b.Recorder, b.numbers)
+			if err != nil {
+				return err
+			}
+			var values []int
+			for _, t := range a.results {
+				v, ok := a.Number(t)
+				if !ok || v < len(tensors) {
+					return source.Errorf(source.RuntimeError, d.node.Range, "a result is not computed")
+				}
+				values = append(values, v)
+			}
+			last := len(values) - 1
+			reduced, err = f.Reduces(values[:last], values[last], d.how)
+			return err
+		})
+		if err != nil {
+			d.tell("the reduction runs alone: " + err.Error())
+			return nil
+		}
+		return reduced
+	})
+	return reduced
+}
+
+// mostKinds bounds the keys of a kept.
+const mostKinds = 16
+
+// kept holds what was made for each of a few keys, combinations of types for example. To look something up takes no lock.
+type kept[K comparable, V any] struct {
+	mu  sync.Mutex
+	all atomic.Pointer[[]keptValue[K, V]]
+}
+
+// keptValue is what was made for a key, nil where nothing can be.
+type keptValue[K comparable, V any] struct {
+	key  K
+	made *V
+}
+
+// find returns what is kept for a key. ok is false where that is not known yet.
+func (k *kept[K, V]) find(key K) (made *V, ok bool) {
+	if all := k.all.Load(); all != nil {
+		for i := range *all {
+			if (*all)[i].key == key {
+				return (*all)[i].made, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// add makes what is kept for a key from now on, or returns what somebody else made meanwhile. full says that there are too many.
+func (k *kept[K, V]) add(key K, make func() *V) (made *V, full bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if made, ok := k.find(key); ok {
+		return made, false
+	}
+	var all []keptValue[K, V]
+	if known := k.all.Load(); known != nil {
+		all = append(all, *known...)
+	}
+	if len(all) == mostKinds {
+		return nil, true
+	}
+	made = make()
+	all = append(all, keptValue[K, V]{key, made})
+	k.all.Store(&all)
+	return made, false
 }

@@ -1,92 +1,24 @@
 // Package fuse makes kernels of elementwise operators that follow each other.
 //
-// Fuse groups such nodes of a graph; Group makes the operation that runs a group as one kernel for the types that it
-// meets. Where it cannot (a gradient is wanted, shapes or types that are done one by one) the nodes of the group run
-// as they are. A fused result has the same bits as the nodes' own.
+//	region.go   which nodes of a graph join into a region (a GroupKind node)
+//	plan.go     the kernels of a region for the types that it meets
+//	run.go      a run of a region
+//	gradient.go, sketch.go, program.go   kernels where gradients are wanted, and those of the gradients
+//	explain.go  why nodes of regions ran one by one
+//
+// A Fuser is what one engine's regions share. Where a region cannot run as kernels (a mode looks at its operators, shapes or types that are done
+// one by one), its nodes run as they are. A fused result has the same bits as the nodes' own.
 package fuse
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
 	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
-
-// Graph returns the body to run for a function: its graph, or where there is something to fuse or a constant that is a number, a copy.
-// It fails where the function cannot be defined.
-func Graph(f *ir.Function) (*ir.Graph, error) {
-	if err := f.EnsureDefined(); err != nil {
-		return nil, err
-	}
-	g := f.Graph()
-	if g == nil || !worthwhile(g.Block()) && !hasNumbers(g.Block()) && !readsWritten(g.Block()) {
-		return g, nil
-	}
-	c := g.Copy()
-	ConstantsToNumbers(c)
-	readOperands(c.Block())
-	Fuse(c)
-	return c, nil
-}
-
-// written returns the operand that n, an operator in place, writes and gives back; nil where it is no such operator.
-func written(n *ir.Node) *ir.Value {
-	o := n.Operator()
-	if o == nil || !strings.HasPrefix(n.Kind(), "aten::") || len(n.Outputs()) != 1 || len(n.Inputs()) == 0 || n.Input(0).Type().Kind() != types.KindTensor {
-		return nil
-	}
-	s := o.Schema()
-	self, result := s.Arguments[0].Alias, s.Returns[0].Alias
-	if self == nil || result == nil || !self.IsWrite || !result.IsWrite || !slices.Equal(self.Before, result.After) && !slices.Equal(self.Before, result.Before) {
-		return nil
-	}
-	return n.Input(0)
-}
-
-// readsWritten reports whether something reads the result of an operator in place.
-func readsWritten(b *ir.Block) bool {
-	for n := b.First(); n != nil; n = n.Next() {
-		if written(n) != nil && n.Output().HasUses() || slices.ContainsFunc(n.Blocks(), readsWritten) {
-			return true
-		}
-	}
-	return false
-}
-
-// readOperands makes what reads the result of an operator in place read its operand, which is the same tensor: then one value has it, and its
-// memory is given back behind the last use of that.
-//
-//	%b = aten::relu_(%a)           %b = aten::relu_(%a)
-//	%c = aten::tanh(%b)      ->    %c = aten::tanh(%a)
-func readOperands(b *ir.Block) {
-	for n := b.First(); n != nil; n = n.Next() {
-		if operand := written(n); operand != nil {
-			n.Output().ReplaceAllUsesWith(operand)
-		}
-		for _, inner := range n.Blocks() {
-			readOperands(inner)
-		}
-	}
-}
-
-// worthwhile reports whether there may be a group.
-func worthwhile(b *ir.Block) bool {
-	for n := b.First(); n != nil; n = n.Next() {
-		if (Fusible(n) || isReduction(n)) && slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return v.Node().Block() == b && Fusible(v.Node()) }) {
-			return true
-		}
-		if n.Kind() != interp.GroupKind && slices.ContainsFunc(n.Blocks(), worthwhile) {
-			return true
-		}
-		if body := n.GraphAttr("Subgraph"); body != nil && n.Kind() == interp.GroupKind && worthwhile(body.Block()) {
-			return true
-		}
-	}
-	return false
-}
 
 // Fusible reports whether n may be part of a group: it is elementwise, and its numbers are known as such.
 func Fusible(n *ir.Node) bool {
@@ -369,4 +301,81 @@ func (f *fusion) close(g *group, at *ir.Node) {
 		}
 		body.AddOutput(v)
 	}
+}
+
+// isReduction reports whether n is a reduction that a kernel of elementwise nodes may end with: what it does besides them is known.
+func isReduction(n *ir.Node) bool {
+	o := n.Operator()
+	if o == nil || o.Run == nil || len(n.Outputs()) != 1 || !aten.IsReduction(o.BaseName()) {
+		return false
+	}
+	for i, a := range o.Schema().Arguments {
+		if i == 0 {
+			continue
+		}
+		known, ok := constant(n.Input(i))
+		switch a.Name {
+		case "dim", "keepdim":
+			if !ok || a.Type.Kind() == types.KindInt { // max.dim gives places too
+				return false
+			}
+		case "dtype":
+			if !ok || !known.IsNone() {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return n.Input(0).Type().Kind() == types.KindTensor
+}
+
+// constant returns what a value always is: lists of constant ints are made by nodes, for one user, so that nobody writes them.
+func constant(v *ir.Value) (value.Value, bool) {
+	if c, ok := v.Constant(); ok {
+		return c, true
+	}
+	if v.Node().Kind() != "prim::ListConstruct" || len(v.Uses()) != 1 {
+		return value.None, false
+	}
+	var ints []int
+	for _, in := range v.Node().Inputs() {
+		c, ok := in.Constant()
+		if !ok || !c.IsInt() {
+			return value.None, false
+		}
+		ints = append(ints, int(c.Int()))
+	}
+	return value.OfList(value.Ints(ints)), true
+}
+
+// reduce puts n, which reduces the result of a node of an open group and is the only one to read that, into the group, which ends. It
+// reports whether it did; lists of constant ints that n reads are constants behind it.
+func (f *fusion) reduce(n *ir.Node) bool {
+	v := n.Input(0)
+	g := f.of[v.Node()]
+	if g == nil || len(v.Uses()) != 1 {
+		return false
+	}
+	for i, in := range n.Inputs() {
+		if list := in.Node(); list.Kind() == "prim::ListConstruct" {
+			ints, _ := constant(in)
+			old := f.g.SetInsertPoint(n)
+			n.ReplaceInput(i, f.g.Constant(ints, list.Range))
+			f.g.SetInsertPoint(old)
+			if !in.HasUses() {
+				list.Destroy()
+			}
+		}
+	}
+	if !g.takes(n) {
+		return false
+	}
+	g.add(n)
+	at := n.Next()
+	if at == nil {
+		at = n.Block().ReturnNode()
+	}
+	f.close(g, at)
+	return true
 }
