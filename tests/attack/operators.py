@@ -601,7 +601,7 @@ class Part:
 
     def use(self, result) -> str | None:
         for t in tensors(result):
-            if t.layout == torch.strided and t.numel() > 1_000_000:
+            if t.layout == torch.strided and math.prod(max(n, 1) for n in t.shape) > 1_000_000:  # lists of no elements have a length, too
                 continue
             for use in (repr, lambda t: t.sum(), lambda t: t.clone(), lambda t: t + t, lambda t: t.tolist()):
                 try:

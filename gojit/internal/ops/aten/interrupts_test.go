@@ -12,7 +12,7 @@ import (
 const elements = 1 << 20
 
 // looksExpected is how often an operator over so many elements looks at least.
-const looksExpected = 8
+const looksExpected = 4
 
 // longCalls are operators with arguments for which they take long where there are many elements: rows, planes, lists, sparse places. Plain copies
 // and sums go as fast as the memory, and look every million elements.
