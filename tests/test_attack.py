@@ -7,7 +7,7 @@ import pytest
 from tests.attack import supervisor
 from tests.attack.__main__ import PARTS
 
-CASES = {"threads": 20, "ownership": 150}
+CASES = {"threads": 20, "ownership": 150, "interrupts": 4}
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -156,3 +156,43 @@ def test_a_traced_layer_casts_its_bias():
         traced = torch.jit.trace(layer, x)
         with torch.autocast("cpu"):
             assert traced(x).dtype == B == layer(x).dtype
+
+
+class CastInside(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)
+
+    def forward(self, x, on: bool):
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=on):
+            y = torch.mm(self.first(x), self.second.weight)
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=False):
+                z = torch.mm(y.float(), self.first.weight)
+            y = torch.tanh(y) + y
+        return torch.mm(x, self.second.weight), y, z
+
+
+@pytest.mark.parametrize("outside", [False, True])
+@pytest.mark.parametrize("on", [False, True])
+def test_profiling_executor_casts(on, outside):
+    """Run after run, specialized or not, compiled autocast gives the same types and values, also in gradients."""
+    torch.manual_seed(0)
+    module, x = CastInside(), torch.randn(4, 4)
+    scripted = torch.jit.script(module)
+
+    def run(f):
+        leaf = x.clone().requires_grad_()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=outside):
+            results = f(leaf, on)
+        return [*results, *torch.autograd.grad(sum(t.float().sum() for t in results), leaf)]
+
+    old = torch._C._jit_set_profiling_executor(False)
+    try:
+        expected = run(torch.jit.script(module))
+        torch._C._jit_set_profiling_executor(True)
+        for _ in range(5):
+            for a, b in zip(expected, run(scripted), strict=True):
+                assert a.dtype == b.dtype
+                assert torch.allclose(a.float(), b.float(), rtol=1e-2, atol=1e-2)
+    finally:
+        torch._C._jit_set_profiling_executor(old)

@@ -45,3 +45,8 @@ def test_groups_of_a_long_chain_give_its_result():
         again = torch.tanh(again * 1.5 + y)
     (single,) = torch.autograd.grad(again.sum(), x)
     assert torch.allclose(fused, single, rtol=1e-4, atol=1e-7)
+
+
+def test_doubled_lists_are_not_written_out():
+    f = torch.jit.CompilationUnit("def f(n: int):\n    x = [n]" + "\n    x = x + x" * 18 + "\n    return len(x)\n").f
+    assert f(3) == 1 << 18  # each element as a node took minutes

@@ -3,7 +3,11 @@
 import copy
 import io
 import linecache
+import os
+import pathlib
 import re
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -49,12 +53,13 @@ def copied(arguments):
 
 
 class Outcome:
-    """What a call gave: results, gradients of the inputs, and the inputs behind it; or the class of its error."""
+    """What a call gave: results, gradients of the inputs and the parameters, and the inputs behind it; or the class of its error."""
 
     def __init__(self, run, arguments, gradients=True):
         arguments = copied(arguments)
         torch.manual_seed(3)
         self.error = self.grads = None
+        self.trained: dict = {}
         self.results = []
         try:
             result = run(*arguments)
@@ -66,8 +71,12 @@ class Outcome:
         self.facts = [(t.dtype, tuple(t.shape), t.stride(), t.requires_grad) if isinstance(t, torch.Tensor) else type(t) for t in self.results]
         inputs = [t for t in leaves(arguments) if isinstance(t, torch.Tensor)]
         wanting = [t for t in inputs if t.requires_grad]
-        if gradients and wanted and wanting:
-            self.grads = list(torch.autograd.grad(sum((t * t).sum() for t in wanted), wanting, allow_unused=True))
+        parameters = dict(run.named_parameters()) if isinstance(run, nn.Module) else {}
+        parameters = {name: p for name, p in parameters.items() if p.requires_grad}
+        if gradients and wanted and (wanting or parameters):
+            grads = torch.autograd.grad(sum((t * t).sum() for t in wanted), [*wanting, *parameters.values()], allow_unused=True)
+            self.grads = list(grads[: len(wanting)])
+            self.trained = dict(zip(parameters, grads[len(wanting) :], strict=True))
         self.inputs = inputs
 
     def difference(self, other, exact=True, requires_grad=True):
@@ -81,6 +90,8 @@ class Outcome:
         pairs = [("results", self.results, other.results), ("inputs", self.inputs, other.inputs)]
         if self.grads is not None and other.grads is not None:
             pairs.append(("gradients", self.grads, other.grads))
+        if self.trained and other.trained:
+            pairs.append((f"gradients of {list(self.trained)}", list(self.trained.values()), [other.trained.get(name) for name in self.trained]))
         for what, mine, theirs in pairs:
             for a, b in zip(mine, theirs, strict=True):
                 if not equal(a, b, exact):
@@ -279,6 +290,76 @@ def test_modules(name):
     assert not found, "\n".join(found)
 
 
+class Holding(nn.Module):
+    """A module that holds its parameters and other values a second time."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.all = [self.layer.weight, self.layer.bias]
+        self.by_name = {"w": self.layer.weight}
+        self.pair = (self.layer.weight, 3)
+        self.seen: list[int] = [0]
+
+    def forward(self, x):
+        self.seen.append(len(self.seen))
+        return x @ self.all[0] + self.by_name["w"].sum() + self.pair[0].sum() * self.pair[1], len(self.seen)
+
+
+def test_copies_of_compiled_modules_share_nothing():
+    scripted, x = torch.jit.script(Holding()), torch.ones(1, 2)
+    other = copy.deepcopy(scripted)
+    assert scripted(x)[1] == 2 and scripted(x)[1] == 3 and other(x)[1] == 2
+    with torch.no_grad():
+        other.layer.weight.zero_()
+    assert other(x)[0].tolist() == [[0.0, 0.0]] and scripted(x)[0].abs().sum() > 0
+    other(x)[0].sum().backward()
+    assert other.layer.weight.grad is not None and scripted.layer.weight.grad is None
+
+
+def first_sample(arguments):
+    """The arguments with one sample, where they have a batch in front."""
+    if isinstance(arguments, tuple):
+        return tuple(first_sample(a) for a in arguments)
+    return arguments[:1].clone() if isinstance(arguments, torch.Tensor) and arguments.dim() > 1 else arguments
+
+
+def batch_of_one(name):
+    """How the ways differ for one sample, of the configurations that take it."""
+    found = []
+    for arguments, inputs in ways.MODULES[name]:
+        for training in (False, True):
+            torch.manual_seed(1)
+            module = eval(f"nn.{name}({arguments})", SCOPE).train(training)
+            given = first_sample(eval(f"({inputs},)", SCOPE))
+            if "float64" in arguments:
+                given = tuple(t.double() for t in given)
+            if Outcome(copy.deepcopy(module), given).error is None:
+                found += differences(f"{name}({arguments}) of {inputs}, the first sample{' training' if training else ''}", module, given)
+    return found
+
+
+ALL = os.environ.get("WAYS") == "all"  # WAYS=all python -m pytest tests/test_ways.py
+SOME = ["BatchNorm1d", "Conv2d", "GRU", "InstanceNorm2d", "LSTM", "Linear", "MultiheadAttention", "Softmax"]
+BATCHES_OF_ONE = sorted(n for n in ways.MODULES if ways.MODULES[n]) if ALL else SOME
+
+
+@pytest.mark.parametrize("name", BATCHES_OF_ONE)
+def test_batches_of_one(name):
+    found = batch_of_one(name)
+    assert not found, "\n".join(found)
+
+
+PROGRAMS = [] if ALL else ["algo_select", "autograd_layers", "cls_counter", "ctrl_nested_ret", "forks", "freeze_mod", "mod_buffers", "nn_gru"]  # none: all
+
+
+def test_programs():
+    """A sample of tests/programs in all ways."""
+    done = subprocess.run([sys.executable, pathlib.Path(__file__).with_name("program_ways.py"), *PROGRAMS], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    assert "0 differences; ran" in done.stdout
+
+
 @pytest.mark.parametrize("name", sorted(ways.FUNCTIONS))
 def test_functions(name):
     found = []
@@ -293,3 +374,4 @@ def test_no_class_and_no_function_is_left_out():
     assert classes == {n for n in ways.MODULES if ways.MODULES[n]} | set(ways.NO_MODULES)
     functions = {n for n in dir(F) if callable(getattr(F, n)) and n[0].islower() and not isinstance(getattr(F, n), type)}
     assert functions == set(ways.FUNCTIONS) | set(ways.NO_FUNCTIONS)
+

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -622,6 +623,49 @@ func copySlot(v value.Value, deep bool, done map[any]value.Value) (value.Value, 
 		}
 		done[t] = value.OfTensor(cloned)
 		return done[t], nil
+	case deep:
+		return copyContainer(v, done)
+	}
+	return v, nil
+}
+
+// copyContainer copies a list, a dictionary or a tuple with what is in it. A value that is in several is one in the copies, too.
+func copyContainer(v value.Value, done map[any]value.Value) (value.Value, error) {
+	copyAll := func(items []value.Value) (err error) {
+		for i := range items {
+			if items[i], err = copySlot(items[i], true, done); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	switch v.Kind() {
+	case value.KindList:
+		l := v.List()
+		if c, ok := done[l]; ok {
+			return c, nil
+		}
+		made := value.NewList(l.Elem, slices.Clone(l.Items)...)
+		done[l] = value.OfList(made)
+		return done[l], copyAll(made.Items)
+	case value.KindTuple:
+		made := &value.Tuple{Type: v.Tuple().Type, Items: slices.Clone(v.Tuple().Items)}
+		return value.OfTuple(made), copyAll(made.Items)
+	case value.KindDict:
+		d := v.Dict()
+		if c, ok := done[d]; ok {
+			return c, nil
+		}
+		made := value.NewDict(d.Key, d.Elem)
+		done[d] = value.OfDict(made)
+		for key, item := range d.All {
+			copied, err := copySlot(item, true, done)
+			if err != nil {
+				return value.None, err
+			}
+			made.Set(key, copied)
+		}
+		return done[d], nil
 	}
 	return v, nil
 }

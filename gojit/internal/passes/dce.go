@@ -1,6 +1,10 @@
 package passes
 
-import "github.com/torchjit/torchjit/gojit/internal/ir"
+import (
+	"math"
+
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+)
 
 // DCE removes the nodes whose outputs nobody needs and that do nothing besides computing them, and
 // the outputs of prim::If and prim::Loop that nobody needs. A node that writes one of its inputs
@@ -33,11 +37,24 @@ func (d *dce) markEffects(b *ir.Block) {
 		if n.Kind() == "prim::Loop" {
 			// What decides whether a loop goes on is kept, and so is a loop that computes it.
 			d.markValue(n.Blocks()[0].Outputs()[0])
+			if isEndless(n) {
+				d.mark(n)
+			}
 		}
 		for _, inner := range n.Blocks() {
 			d.markEffects(inner)
 		}
 	}
+}
+
+// isEndless reports whether a loop goes on until something raises: a program that does not end must not do so for want of a result.
+func isEndless(loop *ir.Node) bool {
+	trips, ok := loop.Input(0).Constant()
+	if !ok || trips.Int() != math.MaxInt64 {
+		return false
+	}
+	again, ok := loop.Blocks()[0].Outputs()[0].Constant()
+	return ok && again.Bool()
 }
 
 func hasEffects(n *ir.Node) bool {

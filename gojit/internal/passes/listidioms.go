@@ -34,6 +34,9 @@ func elementsOf(db *alias.Db, v *ir.Value) (elements []*ir.Value, ok bool) {
 	return n.Inputs(), true
 }
 
+// longestJoined bounds the lists that are written out element by element: each of a few sums in a row doubles one.
+const longestJoined = 256
+
 func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 	if len(n.Inputs()) == 0 || n.Input(0).Type().Kind() != types.KindList || !hasUses(n) {
 		return false
@@ -72,7 +75,7 @@ func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 		return true
 	case "aten::add":
 		more, ok := elementsOf(db, n.Input(1))
-		if !ok || db.HasWriters(n.Output()) {
+		if !ok || db.HasWriters(n.Output()) || len(elements)+len(more) > longestJoined {
 			return false
 		}
 		joined := g.CreateList(n.Output().Type().(*types.List).Elem, append(append([]*ir.Value{}, elements...), more...))

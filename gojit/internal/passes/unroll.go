@@ -28,7 +28,7 @@ func unrollBlock(b *ir.Block, constantOnly bool) bool {
 		for _, inner := range n.Blocks() {
 			changed = unrollBlock(inner, constantOnly) || changed
 		}
-		if n.Kind() == "prim::Loop" && isForLoop(n) {
+		if n.Kind() == "prim::Loop" && isForLoop(n) && !isEndless(n) {
 			changed = unroll(n, constantOnly) || changed
 		}
 		n = next

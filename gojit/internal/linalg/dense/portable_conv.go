@@ -122,7 +122,7 @@ func unfold[T Float](g Convolution, channels int, in, columns []T) {
 		g.taps(func(tap int, at [3]int) {
 			dst := columns[(c*kernel+tap)*outSize:][:outSize]
 			g.rows(at, func(from, to, n, step int) {
-				watch.Did(n)
+				watch.Did(n + rowWork)
 				if step == 1 {
 					copy(dst[to:to+n], src[from:from+n])
 					return
@@ -135,6 +135,9 @@ func unfold[T Float](g Convolution, channels int, in, columns []T) {
 	}
 }
 
+// rowWork is what finding a row is as elements of a loop.
+const rowWork = 32
+
 // fold adds columns back to the inputs they would have been read from.
 func fold[T Float](g Convolution, channels int, columns, in []T) {
 	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
@@ -144,7 +147,7 @@ func fold[T Float](g Convolution, channels int, columns, in []T) {
 		g.taps(func(tap int, at [3]int) {
 			src := columns[(c*kernel+tap)*outSize:][:outSize]
 			g.rows(at, func(from, to, n, step int) {
-				watch.Did(n)
+				watch.Did(n + rowWork)
 				for j := range n {
 					dst[from+j*step] += src[to+j]
 				}

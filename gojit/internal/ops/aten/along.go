@@ -294,8 +294,10 @@ func (a *along) accumulate(t, values *tensor.Tensor, how combine) {
 	}
 	offsets := make([]int, min(accumulatedAtOnce, len(a.index)))
 	data, size := values.DataPtr(), t.DType().Size()
+	var watch tensor.Watch
 	for lo := 0; lo < len(a.index); lo += len(offsets) {
 		part := offsets[:min(len(offsets), len(a.index)-lo)]
+		watch.Did(len(part))
 		a.each(lo, lo+len(part), func(k, base int, index []int64) {
 			for j, v := range index {
 				if uint64(v) >= uint64(a.limit) {

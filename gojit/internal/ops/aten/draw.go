@@ -254,9 +254,11 @@ func drawBernoulliFrom(gen *tensor.Generator, t, p *tensor.Tensor) {
 	gen.Draw(func(stream tensor.Draws) {
 		var l tensor.Loop
 		l.Init(t.Shape(), false, t, p)
+		var watch tensor.Watch
 		for l.Next() {
 			for from := 0; from < l.N; from += len(ones) {
 				n := min(l.N-from, len(ones))
+				watch.Did(n)
 				given := unsafe.Add(l.Ptr[1], from*l.Step[1])
 				if wide {
 					read(unsafe.Pointer(&exact), 8, given, l.Step[1], n)

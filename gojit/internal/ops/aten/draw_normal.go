@@ -43,7 +43,9 @@ func drawNormal(gen *tensor.Generator, t *tensor.Tensor, mean, std float64) {
 	room := drawRooms.Get().(*drawRoom)
 	defer drawRooms.Put(room)
 	gen.Draw(func(stream tensor.Draws) {
+		var watch tensor.Watch
 		for from := 0; from+normalBlock <= n; from += drawn {
+			watch.Did(drawn)
 			count := min((n-from)&^(normalBlock-1), drawn)
 			stream.Words(room.words[:words*count])
 			make(unsafe.Add(t.DataPtr(), from*size), room.words[:words*count])

@@ -132,7 +132,9 @@ func nllPixels(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (
 	noIntegers("nll_loss_out_frame")(x.DType())
 	labels := tensor.Data[int64](contiguous(to(target, tensor.Int64)))
 	offsets := make([]int, len(labels)) // of each target's logarithm
+	var watch tensor.Watch
 	for i, label := range labels {
+		watch.Did(1)
 		if int(label) == ignore {
 			continue
 		}
@@ -156,6 +158,7 @@ func nllPixels(x, target, weight *tensor.Tensor, how, ignore int, logits bool) (
 	losses := tensor.Data[float64](out)
 	s, w := 0.0, 0.0
 	for i, label := range labels {
+		watch.Did(1)
 		if int(label) == ignore {
 			losses[i] = 0
 			continue

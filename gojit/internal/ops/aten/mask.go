@@ -16,8 +16,10 @@ func chosen(t, mask *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 	}
 	held := tensor.Data[uint8](must(contiguous(to(mask, tensor.Bool)).ViewDType(tensor.Uint8)))
 	count := 0
-	for _, v := range held {
-		count += int(min(v, 1))
+	for lo, hi := range tensor.Stretches(len(held)) {
+		for _, v := range held[lo:hi] {
+			count += int(min(v, 1))
+		}
 	}
 	rest := t.Shape()[n:]
 	out = empty(append([]int{count}, rest...), t.DType())
@@ -27,7 +29,9 @@ func chosen(t, mask *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 	if inner := numelOf(rest); inner > 1 {
 		bytes := inner * t.DType().Size()
 		from, to := unsafe.Slice((*byte)(t.DataPtr()), len(held)*bytes), unsafe.Slice((*byte)(out.DataPtr()), count*bytes)
+		var watch tensor.Watch
 		for i, v := range held {
+			watch.Did(1)
 			if v != 0 {
 				copy(to, from[i*bytes:][:bytes])
 				to = to[bytes:]
@@ -47,12 +51,16 @@ func chosen(t, mask *tensor.Tensor) (out *tensor.Tensor, ok bool) {
 func compress[W word](out, t *tensor.Tensor, held []uint8) {
 	to, from := unsafe.Slice((*W)(out.DataPtr()), out.Numel()), unsafe.Slice((*W)(t.DataPtr()), len(held))
 	k := 0
-	for i, v := range held {
-		if k == len(to) {
-			return
+	for lo := 0; lo < len(held); lo += lookEvery {
+		end := blockEnd(lo, len(held))
+		source := from[lo:end]
+		for i, v := range held[lo:end] {
+			if k == len(to) {
+				return
+			}
+			to[k] = source[i]
+			k += int(min(v, 1))
 		}
-		to[k] = from[i]
-		k += int(min(v, 1))
 	}
 }
 

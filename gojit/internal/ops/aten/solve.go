@@ -209,7 +209,7 @@ func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor
 	marks, losses := make([]float64, len(data)), make([]float64, rows)
 	var watch tensor.Watch
 	for r := range rows {
-		watch.Did(1)
+		watch.Did(classes)
 		row, mark := data[r*classes:(r+1)*classes], marks[r*classes:(r+1)*classes]
 		var own []int
 		for _, l := range labels[r*classes : (r+1)*classes] {

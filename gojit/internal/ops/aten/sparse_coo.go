@@ -36,7 +36,11 @@ func indexBounds(indices *tensor.Tensor) (low, high []int) {
 	all := tensor.Data[int64](contiguous(indices))
 	for d := range dims {
 		row := all[d*n : (d+1)*n]
-		low, high = append(low, int(slices.Min(row))), append(high, int(slices.Max(row)))
+		least, greatest := row[0], row[0]
+		for from, to := range tensor.Stretches(n) {
+			least, greatest = min(least, slices.Min(row[from:to])), max(greatest, slices.Max(row[from:to]))
+		}
+		low, high = append(low, int(least)), append(high, int(greatest))
 	}
 	return low, high
 }

@@ -268,6 +268,9 @@ func roll(t *tensor.Tensor, shifts, dims []int) *tensor.Tensor {
 	}
 	check(len(shifts) == len(dims), "shifts and dimensions must align. shifts: %d, dims:%d", len(shifts), len(dims))
 	for _, d := range dims {
+		if t.Dim() == 0 {
+			raise(source.IndexError, "Dimension specified as %d but tensor has no dimensions", d)
+		}
 		wrapDim(d, t)
 	}
 	if t.Numel() == 0 {
