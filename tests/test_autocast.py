@@ -147,3 +147,11 @@ def test_trace_in_an_autocast():
         traced = torch.jit.trace(f, torch.ones(2, 2))
         assert traced(torch.ones(2, 2)).dtype == B == f(torch.ones(2, 2)).dtype
     assert traced(torch.ones(2, 2)).dtype == B
+
+
+def test_traced_convolutions_cast_their_bias():
+    m, x = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 1)).eval(), torch.randn(1, 3, 4, 4)
+    traced = torch.jit.trace(m, x)
+    with torch.no_grad(), torch.autocast("cpu"):
+        assert traced(x).dtype == torch.bfloat16
+        assert torch.equal(traced(x), m(x))

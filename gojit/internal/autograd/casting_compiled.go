@@ -52,8 +52,13 @@ func Casts(op *ops.Operator) bool {
 	return p != AnyPrecision && p != PromotedPrecision || castPolicies[op.Name] == castLower || castPolicies[op.Name] == castFloat
 }
 
-// TakesCast reports whether an autocast casts an argument of an operator: a tensor that must be given.
-func TakesCast(t types.Type) bool { return t.Kind() == types.KindTensor }
+// TakesCast reports whether an autocast casts an argument of an operator: a tensor, also one that need not be given, such as a bias.
+func TakesCast(t types.Type) bool {
+	if optional, ok := t.(*types.Optional); ok {
+		t = optional.Elem
+	}
+	return t.Kind() == types.KindTensor
+}
 
 // MayBeFloat32 reports whether what has a static type may be a tensor of float32: its element type is that, or is not known. In traces it is known.
 func MayBeFloat32(t types.Type) bool {
