@@ -20,9 +20,9 @@ schema
 ops
 autograd ops/aten ops/prim ir
 alias interp
-plan
 fuse
 passes
+plan
 quantization exec
 frontend trace
 composite

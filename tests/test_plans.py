@@ -214,3 +214,43 @@ def test_infinities():
     with torch.no_grad():
         compiled = torch.jit.trace(m, x, check_trace=False)
         torch.testing.assert_close(compiled(x), m(x), equal_nan=True)
+
+
+def test_scripts_in_training_and_evaluation():
+    m = seeded(Residual())
+    x = torch.randn(2, 8, 12, 12)
+    scripted = torch.jit.script(m)
+    with torch.no_grad():
+        assert_same(scripted(x), m(x))
+        assert "by one plan" in torch.jit.explain(scripted.forward)
+        for training in [True, False, True]:
+            m.train(training)
+            scripted.train(training)
+            want = m(x)
+            m.norm.running_mean.mul_(0.5)  # the same object: both calls have moved it
+            assert scripted.norm.running_mean is m.norm.running_mean or torch.equal(scripted.norm.running_mean, m.norm.running_mean)
+            got = scripted(x)
+            if not training:
+                want = m(x)
+            torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5)
+        m.eval()
+        scripted.norm.train(True)  # one module alone
+        scripted(x)
+        assert scripted.norm.num_batches_tracked.item() > 0
+
+
+def test_sizes_of_lists_are_known():
+    class Pooled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.pool = nn.Conv2d(8, 8, 1), nn.Conv2d(8, 4, 1), nn.AdaptiveAvgPool2d((2, 3))
+
+        def forward(self, x):
+            return self.b(self.pool(self.a(x)))
+
+    m, x = Pooled(), torch.randn(2, 8, 9, 10)
+    scripted = torch.jit.script(m)
+    with torch.no_grad():
+        assert_same(scripted(x), m(x))
+        assert_same(scripted(x[0]), m(x[0]))
+    assert "prim::Loop" not in torch.jit.explain(scripted.forward)

@@ -34,7 +34,7 @@ type job struct {
 }
 
 // firstOfCode is the name of the first step that serves the code: what stands before it is shown as the optimized graph.
-const firstOfCode = "operands"
+const firstOfCode = "evaluation"
 
 // Pipeline is what happens to the graph of a function, in order, from its definition to its code. A function that runs as it is defined meets only
 // "float32" and "lower"; one that is specialized starts from the optimized graph with its notes.
@@ -63,6 +63,8 @@ var Pipeline = []Step{
 		optimized | profiled, changing(passes.Peephole)},
 	{"tuples", "tuples that are only taken apart go", "inlining leaves those of results",
 		optimized | profiled, graphStep(passes.LowerSimpleTuples)},
+	{"ranks", "what is asked of the number of dimensions of what convolutions give is answered", "the bounds of loops over sizes follow",
+		optimized | profiled, changing(plan.FoldRanks)},
 	{"unroll", "small loops become their rounds", "bounds are constants by now",
 		optimized | profiled, graphStep(unroll)},
 	{"fold", "peephole, constants (of tensors and containers too, where no mode decides them) and equal, until nothing changes", "unrolled rounds have constant numbers",
@@ -77,6 +79,8 @@ var Pipeline = []Step{
 	{"specialize", "the notes go; what is differentiable, and met a gradient, becomes guarded differentiable graphs", "regions are found inside of those",
 		specialized, (*job).specialize},
 
+	{"evaluation", "a graph of convolutions gets a second body for modules that are not in training, without their branches", "constants are folded; only code gains by it, and the general body is what is shown",
+		optimized, changing(plan.SplitEvaluation)},
 	{"operands", "what reads the result of an operator in place reads its operand", "one value has the tensor then, and memory goes back behind its last use; only code gains by it",
 		optimized | specialized, changing(passes.ReadOperands)},
 	{"images", "operators on images that follow each other, convolutions among them, join into one node each, which runs by a plan", "what is done to the elements of a convolution's result belongs to that, not to a kernel of its own",
@@ -104,6 +108,8 @@ var Orderings = []Ordering{
 	{"sweep", "notes", "nothing is noted that nobody reads"},
 	{"notes", "specialize", "it reads the notes"},
 	{"specialize", "regions", "regions stay inside of differentiable graphs, and a guard is no part of a region"},
+	{"evaluation", "images", "a branch ends a region"},
+	{"ranks", "unroll", "a loop whose bound is known becomes its rounds alone"},
 	{"operands", "images", "as regions"},
 	{"images", "regions", "a kernel is no part of a plan"},
 	{"operands", "regions", "whether a write stands between two nodes is told by who reads the operand"},
@@ -117,7 +123,7 @@ func (e *Engine) build(j *job) (*Plan, error) {
 		s := &Pipeline[i]
 		if s.Name == firstOfCode {
 			j.optimized = j.graph
-			if j.way&s.ways != 0 {
+			if j.way&(optimized|specialized) != 0 {
 				j.optimized = j.graph.Twin()
 			}
 		}

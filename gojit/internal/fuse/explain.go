@@ -9,7 +9,6 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/plan"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -83,7 +82,7 @@ func (f *Fuser) explain(b *strings.Builder, block *ir.Block, count *int) {
 		}
 		*count++
 		how := "as one kernel"
-		if plan.IsRegion(n) {
+		if _, planned := n.Attr(interp.PlannedAttr); planned {
 			how = "on images by one plan"
 		}
 		fmt.Fprintf(b, "group %d%s: %d operators %s\n", *count, placeOf(n.Range), len(n.Blocks()[0].Nodes()), how)

@@ -11,6 +11,9 @@ import (
 // that nobody else has.
 const GroupKind = "prim::TensorExprGroup"
 
+// PlannedAttr is the attribute of groups whose nodes run by a plan (package plan), not as one kernel.
+const PlannedAttr = "region"
+
 // Attempt does the work of a group's nodes, from the group's inputs to its outputs, or reports that they have to run
 // one by one; then it has done nothing. It keeps neither slice.
 type Attempt func(m *autograd.Mode, args, out []value.Value) bool

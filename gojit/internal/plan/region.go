@@ -8,15 +8,12 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
-// regionAttr marks the groups of this package among those of interp.GroupKind.
-const regionAttr = "region"
-
 // fewestConvolutions is how many convolutions pay for the change of layouts at the rim.
 const fewestConvolutions = 2
 
 // IsRegion reports whether a node is a group of this package.
 func IsRegion(n *ir.Node) bool {
-	_, ok := n.Attr(regionAttr)
+	_, ok := n.Attr(interp.PlannedAttr)
 	return ok && n.Kind() == interp.GroupKind
 }
 
@@ -156,7 +153,7 @@ func (f *finder) close(at *ir.Node) {
 		return
 	}
 	f.changed = true
-	group := f.g.Create(interp.GroupKind, inputs, 0).InsertBefore(at).SetAttr(regionAttr, int64(1))
+	group := f.g.Create(interp.GroupKind, inputs, 0).InsertBefore(at).SetAttr(interp.PlannedAttr, int64(1))
 	group.SetRange(nodes[0].Range)
 	body := group.AddBlock()
 	for _, member := range nodes {
