@@ -13,11 +13,11 @@
 //	    clean        inline calls, note float32, numbers, erase, constants, decompose, unused, equal, pool, peephole,
 //	                 tuples, unroll, fold, select, sweep        (internal/passes, one file each)
 //	    specialize   notes (exec/profile.go), guards and differentiable graphs (exec/guard.go); only where profiles are on
-//	    regions      operands, regions                          (internal/fuse/region.go)
+//	    regions      operands, images, regions                  (internal/plan/region.go, internal/fuse/region.go)
 //	    lower        instructions over registers                (internal/interp/lower.go)
 //	                                         |
 //	internal/interp/run.go       runs the instructions
-//	    a region  -> internal/fuse/run.go -> kernels (internal/fuse/plan.go, internal/kernel)
+//	    a region  -> internal/plan/run.go, internal/fuse/run.go -> kernels (internal/fuse/plan.go, internal/kernel)
 //	    an operator -> internal/autograd/layers.go: autocast, profile, expand, forward, inference, tape, dispatch
 //	                -> internal/ops/aten, internal/ops/prim -> internal/kernel/launch, internal/linalg -> tensor
 //

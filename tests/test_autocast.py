@@ -187,3 +187,12 @@ def test_profiling_executor_casts(on, outside):
                 assert torch.allclose(a.float(), b.float(), rtol=1e-2, atol=1e-2)
     finally:
         torch._C._jit_set_profiling_executor(old)
+
+
+def test_a_traced_layer_casts_its_bias():
+    """What is a tensor by its static type is cast, though the operator would do without it."""
+    layer, x = torch.nn.Conv2d(3, 3, 1), torch.ones(1, 3, 4, 4)
+    with torch.no_grad():
+        traced = torch.jit.trace(layer, x)
+        with torch.autocast("cpu"):
+            assert traced(x).dtype == B == layer(x).dtype

@@ -79,7 +79,7 @@ func (f *scriptFunction) call(c *call) error {
 	if err != nil {
 		return err
 	}
-	if plan.Brief && work <= releaseAbove {
+	if plan.Light || plan.Brief && work <= releaseAbove {
 		err = code.RunIn(context.Background(), c.memory, c.thread.mode, args, out)
 	} else {
 		err = c.withoutGIL(func() error {

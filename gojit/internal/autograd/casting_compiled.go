@@ -52,8 +52,13 @@ func Casts(op *ops.Operator) bool {
 	return p != AnyPrecision && p != PromotedPrecision || castPolicies[op.Name] == castLower || castPolicies[op.Name] == castFloat
 }
 
-// TakesCast reports whether an autocast casts an argument of an operator: a tensor that must be given.
-func TakesCast(t types.Type) bool { return t.Kind() == types.KindTensor }
+// TakesCast reports whether an autocast casts an argument of an operator: a tensor, also one that need not be given, such as a bias.
+func TakesCast(t types.Type) bool {
+	if optional, ok := t.(*types.Optional); ok {
+		t = optional.Elem
+	}
+	return t.Kind() == types.KindTensor
+}
 
 // MayBeFloat32 reports whether what has a static type may be a tensor of float32: its element type is that, or is not known. In traces it is known.
 func MayBeFloat32(t types.Type) bool {
@@ -65,7 +70,7 @@ func MayBeFloat32(t types.Type) bool {
 }
 
 // compiledCast is CompiledOperationOf for an operator that is not modal.
-func compiledCast(op *ops.Operator, mayBeFloat32 bool, casts func() bool) Operation {
+func compiledCast(op *ops.Operator, takes []types.Type, mayBeFloat32 bool, casts func() bool) Operation {
 	precision := compiledPrecisions[op.Schema().Name]
 	if precision == AnyPrecision || precision == PromotedPrecision && !mayBeFloat32 {
 		return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
@@ -74,7 +79,7 @@ func compiledCast(op *ops.Operator, mayBeFloat32 bool, casts func() bool) Operat
 	return func(m *Mode, args, out []value.Value) error {
 		if m.casting != nil && m.casting.enabled && casts() && (precision != AccumulatedPrecision || dtype >= 0 && args[dtype].IsNone()) {
 			var err error
-			if args, err = m.castCompiled(op, precision, args); err != nil {
+			if args, err = m.castCompiled(takes, precision, args); err != nil {
 				return err
 			}
 		}
@@ -82,8 +87,8 @@ func compiledCast(op *ops.Operator, mayBeFloat32 bool, casts func() bool) Operat
 	}
 }
 
-// castCompiled returns the arguments of an operator with its tensors cast.
-func (m *Mode) castCompiled(op *ops.Operator, precision Precision, args []value.Value) ([]value.Value, error) {
+// castCompiled returns the arguments of an operator with its tensors cast: those that are tensors by their static types.
+func (m *Mode) castCompiled(takes []types.Type, precision Precision, args []value.Value) ([]value.Value, error) {
 	c := m.casting
 	m.casting = nil
 	defer func() { m.casting = c }()
@@ -93,7 +98,7 @@ func (m *Mode) castCompiled(op *ops.Operator, precision Precision, args []value.
 	}
 	cast := slices.Clone(args)
 	for i, v := range cast {
-		if !v.IsTensor() || i >= len(op.Schema().Arguments) || !TakesCast(op.Schema().Arguments[i].Type) {
+		if !v.IsTensor() || i >= len(takes) || takes[i].Kind() != types.KindTensor {
 			continue
 		}
 		if to != tensor.Float32 && v.Tensor().DType() != tensor.Float32 {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -90,13 +91,13 @@ func OperationOf(op *ops.Operator) Operation {
 // ReadsMode reports whether an operator reads or changes the mode itself.
 func ReadsMode(op *ops.Operator) bool { return modal[op.Name] != nil }
 
-// CompiledOperationOf is OperationOf for compiled code, where an autocast casts by rules of its own while casts says so; mayBeFloat32 says whether
-// MayBeFloat32 is so of any input.
-func CompiledOperationOf(op *ops.Operator, mayBeFloat32 bool, casts func() bool) Operation {
+// CompiledOperationOf is OperationOf for compiled code, where an autocast casts by rules of its own while casts says so: takes are the static types of
+// what the operator reads, and mayBeFloat32 says whether MayBeFloat32 is so of any.
+func CompiledOperationOf(op *ops.Operator, takes []types.Type, mayBeFloat32 bool, casts func() bool) Operation {
 	if run := modal[op.Name]; run != nil {
 		return run
 	}
-	return compiledCast(op, mayBeFloat32, casts)
+	return compiledCast(op, takes, mayBeFloat32, casts)
 }
 
 var errSavedInference = errorf("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in autograd.")

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -10,13 +12,32 @@ import (
 type Facts struct {
 	// Brief says that the function has no loop and calls nothing: its time is known from its arguments.
 	Brief bool
+	// Light says that no operator of the code has to do with tensors: its time does not depend on their sizes.
+	Light bool
 	// Keeps says that the code may store arguments somewhere, or return tensors that something else holds.
 	Keeps bool
 }
 
 // factsOf finds out about a function and the graph that runs for it.
 func factsOf(definition, runs *ir.Graph) Facts {
-	return Facts{Brief: isBrief(definition.Block(), 64), Keeps: mayKeep(runs)}
+	brief := isBrief(definition.Block(), 64)
+	return Facts{Brief: brief, Light: brief && isLight(runs.Block()), Keeps: mayKeep(runs)}
+}
+
+// isLight reports whether no node of a block runs an operator that takes or gives a tensor.
+func isLight(b *ir.Block) bool {
+	isTensor := func(v *ir.Value) bool { return v.Type().Kind() == types.KindTensor }
+	for n := b.First(); n != nil; n = n.Next() {
+		if n.Operator() != nil && (slices.ContainsFunc(n.Inputs(), isTensor) || slices.ContainsFunc(n.Outputs(), isTensor)) {
+			return false
+		}
+		for _, inner := range n.Blocks() {
+			if !isLight(inner) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // mayKeep reports whether a graph may store its arguments somewhere, or return tensors that objects or the graph itself hold.

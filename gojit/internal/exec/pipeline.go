@@ -118,7 +118,7 @@ func (e *Engine) build(j *job) (*Plan, error) {
 		if s.Name == firstOfCode {
 			j.optimized = j.graph
 			if j.way&s.ways != 0 {
-				j.optimized = j.graph.Copy()
+				j.optimized = j.graph.Twin()
 			}
 		}
 		if j.way&s.ways == 0 {

@@ -283,3 +283,21 @@ func isLocal(id *ast.Ident) bool {
 	_, isPackages := id.Obj.Decl.(*ast.ValueSpec)
 	return !isPackages
 }
+
+func TestTwinsHaveOneText(t *testing.T) {
+	golden.Run(t, "testdata/*.txtar", func(t *testing.T, c *golden.Case) {
+		g, err := ir.Parse(c.Input("out/defined"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		passes.Peephole(g)
+		passes.UnrollLoops(g)
+		twin := g.Twin()
+		if err := ir.Verify(twin); err != nil {
+			t.Error(err)
+		}
+		if twin.Text(false) != g.Text(false) {
+			t.Errorf("the twin of\n%s\nis\n%s", g, twin)
+		}
+	})
+}

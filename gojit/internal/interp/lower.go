@@ -418,7 +418,7 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 	case o.Run == nil:
 		s.runIn = notImplemented(o)
 	case autograd.Modal(o):
-		s.runIn = autograd.CompiledOperationOf(o, !n.ReadsNoFloat32, l.options.castsAsCompiled)
+		s.runIn = autograd.CompiledOperationOf(o, staticTypes(n.Inputs()), !n.ReadsNoFloat32, l.options.castsAsCompiled)
 		if !autograd.ReadsMode(o) {
 			s.direct = o.Run
 		}
@@ -427,6 +427,14 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 	}
 	l.call(op, s, n, n.Inputs(), dead)
 	return nil
+}
+
+func staticTypes(vs []*ir.Value) []types.Type {
+	ts := make([]types.Type, len(vs))
+	for i, v := range vs {
+		ts[i] = v.Type()
+	}
+	return ts
 }
 
 func typesOf(vs []*ir.Value) string {

@@ -14,7 +14,7 @@ func (g *Graph) newBlock(owner *Node) *Block {
 	b := &Block{graph: g, owner: owner}
 	b.param, b.ret = g.newNode("prim::Param"), g.newNode("prim::Return")
 	b.param.block, b.ret.block = b, b
-	b.ret.position = maxPosition
+	b.param.position, b.ret.position = minPosition, maxPosition
 	b.param.next, b.ret.prev = b.ret, b.param
 	return b
 }

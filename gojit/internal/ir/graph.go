@@ -129,6 +129,31 @@ func (g *Graph) Copy() *Graph {
 	return c
 }
 
+// Twin returns a copy whose values have the numbers of g's, so that both have one text.
+func (g *Graph) Twin() *Graph {
+	c := g.Copy()
+	c.block.takeNumbers(g.block)
+	c.nextID = g.nextID
+	return c
+}
+
+// takeNumbers gives the values of b, a copy, the numbers of the original's.
+func (b *Block) takeNumbers(original *Block) {
+	take := func(to, from []*Value) {
+		for i, v := range to {
+			v.id = from[i].id
+		}
+	}
+	take(b.Inputs(), original.Inputs())
+	from := original.First()
+	for n := b.First(); n != nil; n, from = n.Next(), from.Next() {
+		take(n.outputs, from.outputs)
+		for i, inner := range n.blocks {
+			inner.takeNumbers(from.blocks[i])
+		}
+	}
+}
+
 // InsertGraph puts a copy of callee's body at the insertion point, with arguments for its
 // parameters, and returns the copies of its results.
 func (g *Graph) InsertGraph(callee *Graph, arguments []*Value) []*Value {

@@ -66,8 +66,9 @@ func (m Marks) Add(n *Node) bool {
 // Has reports whether n is in the set.
 func (m Marks) Has(n *Node) bool { return n.mark == m.set }
 
-// Positions of a block's nodes lie between 0 (the hidden first) and maxPosition (the hidden last).
+// Positions of a block's nodes lie between minPosition (the hidden first) and maxPosition (the hidden last).
 const (
+	minPosition  = -math.MaxInt64
 	maxPosition  = math.MaxInt64
 	positionStep = 1 << 30
 )
@@ -274,13 +275,21 @@ func (n *Node) InsertAfter(m *Node) *Node {
 
 // place gives n a position between its neighbours.
 func (n *Node) place() {
-	before, after := n.prev.position, n.next.position
-	if after == maxPosition {
+	switch before, after := n.prev.position, n.next.position; {
+	case before == minPosition && after == maxPosition:
+		n.position = 0
+		return
+	case after == maxPosition:
 		if before < maxPosition-2*positionStep {
 			n.position = before + positionStep
 			return
 		}
-	} else if after-before > 1 {
+	case before == minPosition: // many constants are put first, one after the other
+		if after > minPosition+2*positionStep {
+			n.position = after - positionStep
+			return
+		}
+	case after-before > 1:
 		n.position = before + (after-before)/2
 		return
 	}

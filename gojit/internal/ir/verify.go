@@ -32,7 +32,7 @@ func (v *verifier) block(b *Block) error {
 	if err := define(b.Inputs()); err != nil {
 		return err
 	}
-	last := int64(0)
+	last := int64(minPosition)
 	for n := b.First(); n != nil; n = n.Next() {
 		if n.block != b || n.graph != v.g {
 			return fmt.Errorf("%s is linked into a block that it does not know", n.kind)
