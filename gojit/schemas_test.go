@@ -11,7 +11,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/frontend"
 	"github.com/torchjit/torchjit/gojit/ir"
 	"github.com/torchjit/torchjit/gojit/ops"
-	"github.com/torchjit/torchjit/gojit/passes"
 	"github.com/torchjit/torchjit/gojit/schema"
 	"github.com/torchjit/torchjit/gojit/source"
 	"github.com/torchjit/torchjit/gojit/syntax"
@@ -53,7 +52,7 @@ func resolvedCall(s *schema.FunctionSchema) (*ops.Operator, error) {
 	}
 	var found *ops.Operator
 	f.Graph().Block().Walk(func(n *ir.Node) {
-		if n.Kind() == s.Name || n.Kind() == passes.NormalizedName(s.Name) || s.Name == "aten::rsub" && n.Kind() == "aten::sub" {
+		if n.Kind() == s.Name || n.Kind() == ops.CanonicalName(s.Name) || s.Name == "aten::rsub" && n.Kind() == "aten::sub" {
 			found = n.Operator()
 		}
 	})

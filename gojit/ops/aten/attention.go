@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -190,7 +191,7 @@ var attentionFamily = []definition{
 	define("_scaled_dot_product_attention", func(c call) {
 		out, weights := attention(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3), c.float(4), c.bool(6))
 		c.give(out, weights)
-	}),
+	}).with(ops.Def{Decomp: composeAttention}),
 	define("_native_multi_head_attention", nativeMultiHead),
 	giving("_transformer_encoder_layer_fwd", encoderLayer),
 	giving("_nested_tensor_from_mask", raggedFromMask),

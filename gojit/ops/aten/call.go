@@ -24,8 +24,13 @@ type call struct {
 
 // entry makes an operator of a schema's name and a body. takesMeta says that the body knows tensors without elements.
 func entry(name string, takesMeta bool, body func(c call)) ops.Operator {
+	return entryOf(name, nil, takesMeta, body)
+}
+
+// entryOf is entry with the operator's record.
+func entryOf(name string, record *ops.Def, takesMeta bool, body func(c call)) ops.Operator {
 	l := &loan{name: name}
-	return ops.Operator{Name: name, Run: func(args, out []value.Value) (err error) {
+	return ops.Operator{Name: name, Record: record, Run: func(args, out []value.Value) (err error) {
 		defer source.Catch(&err)
 		if (!takesMeta || tensor.SparseInUse()) && hasMeta(args) {
 			if hasSparse(args) {

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/ops"
 	"math"
 	"math/big"
 	"slices"
@@ -312,12 +313,12 @@ var createFamily = slices.Concat([]definition{
 	}),
 	creating("eye", 1, func(c call, o makeLike) *tensor.Tensor { return eye(c.int(0), c.int(0), o) }),
 	creating("eye.m", 2, func(c call, o makeLike) *tensor.Tensor { return eye(c.int(0), c.int(1), o) }),
-	giving("tril", func(c call) *tensor.Tensor { return triangle(c.tensor(0), c.int(1), false) }),
-	giving("triu", func(c call) *tensor.Tensor { return triangle(c.tensor(0), c.int(1), true) }),
+	giving("tril", func(c call) *tensor.Tensor { return triangle(c.tensor(0), c.int(1), false) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("tril", c.g(), c.arg(1))) }), Tags: ops.IgnoresSelf | ops.AsWritten}),
+	giving("triu", func(c call) *tensor.Tensor { return triangle(c.tensor(0), c.int(1), true) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("triu", c.g(), c.arg(1))) }), Tags: ops.IgnoresSelf | ops.AsWritten}),
 	giving("tril_indices", func(c call) *tensor.Tensor { return triangleIndices(c, false) }),
 	giving("triu_indices", func(c call) *tensor.Tensor { return triangleIndices(c, true) }),
-	giving("diag", func(c call) *tensor.Tensor { return diag(c.tensor(0), c.int(1)) }),
-	giving("diag_embed", func(c call) *tensor.Tensor { return diagonalEmbed(c.tensor(0), c.int(1), c.int(2), c.int(3)) }),
+	giving("diag", func(c call) *tensor.Tensor { return diag(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("diag") }), Tags: ops.AsWritten}),
+	giving("diag_embed", func(c call) *tensor.Tensor { return diagonalEmbed(c.tensor(0), c.int(1), c.int(2), c.int(3)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("diag_embed") }), Tags: ops.AsWritten}),
 	giving("diagflat", func(c call) *tensor.Tensor {
 		return diagonalEmbed(must(c.tensor(0).Reshape(-1)), c.int(1), 0, 1)
 	}),

@@ -1,6 +1,8 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/ops"
+	"github.com/torchjit/torchjit/gojit/value"
 	"math"
 	"slices"
 
@@ -44,53 +46,53 @@ func lossOf(p *pointwise, how int, ts []*tensor.Tensor, extras ...tensor.Scalar)
 }
 
 var (
-	squareError = elementwise("mse", sameType, func(b builder, x ...element) element {
+	squareError = elementwise("mse", ops.SameType, func(b builder, x ...element) element {
 		d := b.Sub(x[0], x[1])
 		return b.Mul(d, d)
 	})
-	squareErrorGradient = elementwise("mse_loss_backward", sameType, func(b builder, x ...element) element {
+	squareErrorGradient = elementwise("mse_loss_backward", ops.SameType, func(b builder, x ...element) element {
 		return b.Mul(b.Mul(x[3], b.Sub(x[1], x[2])), x[0])
 	})
-	absoluteError = elementwise("l1", realResult, func(b builder, x ...element) element {
+	absoluteError = elementwise("l1", ops.RealResult, func(b builder, x ...element) element {
 		return b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 	})
-	smoothError = elementwise("smooth_l1_loss", sameType, func(b builder, x ...element) element {
+	smoothError = elementwise("smooth_l1_loss", ops.SameType, func(b builder, x ...element) element {
 		d := b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 		half := b.Number(d, 0.5)
 		return b.Select(b.Binary(kernel.Lt, d, x[2]), b.Div(b.Mul(half, b.Mul(d, d)), x[2]), b.Sub(d, b.Mul(half, x[2])))
 	})
-	huberError = elementwise("huber_loss", sameType, func(b builder, x ...element) element {
+	huberError = elementwise("huber_loss", ops.SameType, func(b builder, x ...element) element {
 		d := b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 		half := b.Number(d, 0.5)
 		return b.Select(b.Binary(kernel.Le, d, x[2]), b.Mul(half, b.Mul(d, d)), b.Mul(x[2], b.Sub(d, b.Mul(half, x[2]))))
 	})
-	crossEntropyOfUnit = elementwise("binary_cross_entropy", sameType, func(b builder, x ...element) element {
+	crossEntropyOfUnit = elementwise("binary_cross_entropy", ops.SameType, func(b builder, x ...element) element {
 		one, floor := b.Number(x[0], 1), b.Number(x[0], -100)
 		yes := b.Binary(kernel.Max, b.Unary(kernel.Log, x[0]), floor)
 		no := b.Binary(kernel.Max, b.Unary(kernel.Log1p, b.Neg(x[0])), floor)
 		return b.Sub(b.Mul(b.Sub(x[1], one), no), b.Mul(x[1], yes))
 	})
-	crossEntropyOfLogit = elementwise("binary_cross_entropy_with_logits", sameType, func(b builder, x ...element) element {
+	crossEntropyOfLogit = elementwise("binary_cross_entropy_with_logits", ops.SameType, func(b builder, x ...element) element {
 		zero, one := b.Number(x[0], 0), b.Number(x[0], 1)
 		low := b.Binary(kernel.Max, b.Neg(x[0]), zero)
 		log := b.Unary(kernel.Log, b.Add(b.Exp(b.Neg(low)), b.Exp(b.Sub(b.Neg(x[0]), low))))
 		return b.Add(b.Mul(b.Sub(one, x[1]), x[0]), b.Add(log, low))
 	})
-	weightedLogit = elementwise("binary_cross_entropy_with_logits", sameType, func(b builder, x ...element) element {
+	weightedLogit = elementwise("binary_cross_entropy_with_logits", ops.SameType, func(b builder, x ...element) element {
 		zero, one := b.Number(x[0], 0), b.Number(x[0], 1)
 		low := b.Binary(kernel.Max, b.Neg(x[0]), zero)
 		log := b.Unary(kernel.Log, b.Add(b.Exp(b.Neg(low)), b.Exp(b.Sub(b.Neg(x[0]), low))))
 		weight := b.Add(b.Mul(b.Sub(x[2], one), x[1]), one)
 		return b.Add(b.Mul(b.Sub(one, x[1]), x[0]), b.Mul(weight, b.Add(log, low)))
 	})
-	divergence = elementwise("kl_div", sameType, func(b builder, x ...element) element {
+	divergence = elementwise("kl_div", ops.SameType, func(b builder, x ...element) element {
 		zero := b.Number(x[0], 0)
 		return b.Select(b.Binary(kernel.Gt, x[1], zero), b.Mul(x[1], b.Sub(b.Unary(kernel.Log, x[1]), x[0])), zero)
 	})
-	divergenceOfLogs = elementwise("kl_div", sameType, func(b builder, x ...element) element {
+	divergenceOfLogs = elementwise("kl_div", ops.SameType, func(b builder, x ...element) element {
 		return b.Mul(b.Exp(x[1]), b.Sub(x[1], x[0]))
 	})
-	softMargin = elementwise("soft_margin_loss", sameType, func(b builder, x ...element) element {
+	softMargin = elementwise("soft_margin_loss", ops.SameType, func(b builder, x ...element) element {
 		return b.Unary(kernel.Log1p, b.Exp(b.Mul(b.Neg(x[1]), x[0])))
 	})
 )
@@ -467,7 +469,7 @@ func distance(a, b *tensor.Tensor, p, eps float64) *tensor.Tensor {
 }
 
 var lossFamily = []definition{
-	pairLoss("mse_loss", squareError),
+	pairLoss("mse_loss", squareError).with(ops.Def{Grad: concrete(squareErrorGrad)}),
 	giving("mse_loss_backward", func(c call) *tensor.Tensor {
 		factor := 2.0
 		if c.int(3) == reduceMean {
@@ -475,26 +477,28 @@ var lossFamily = []definition{
 		}
 		return squareErrorGradient.run(nil, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1)), ofTensor(c.tensor(2))}, tensor.Float(factor))
 	}),
-	pairLoss("l1_loss", absoluteError),
-	limitedLoss("smooth_l1_loss", "beta", smoothError),
-	limitedLoss("huber_loss", "delta", huberError),
+	pairLoss("l1_loss", absoluteError).with(ops.Def{Decomp: composing(func(x composer, a []value.Value) tensors {
+		return x.reduce(x.do("abs", x.do("sub.Tensor", a[0], a[1])), a[2])
+	})}),
+	limitedLoss("smooth_l1_loss", "beta", smoothError).with(ops.Def{Decomp: composing(smoothL1)}),
+	limitedLoss("huber_loss", "delta", huberError).with(ops.Def{Decomp: composing(huber)}),
 	pairLoss("soft_margin_loss", softMargin),
 	giving("cross_entropy_loss", func(c call) *tensor.Tensor {
 		return crossEntropy(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), c.float(5))
-	}),
+	}).with(ops.Def{Decomp: composing(composeCrossEntropy)}),
 	giving("nll_loss", func(c call) *tensor.Tensor {
 		loss, _ := nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
 		return loss
-	}),
+	}).with(ops.Def{Decomp: composing(composeNll), Tags: ops.Grouped}),
 	define("nll_loss_forward", func(c call) {
 		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false))...)
 	}),
 	giving("nll_loss_nd", func(c call) *tensor.Tensor {
 		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
-	}),
+	}).with(ops.Def{Decomp: composing(composeNll)}),
 	giving("nll_loss2d", func(c call) *tensor.Tensor {
 		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
-	}),
+	}).with(ops.Def{Decomp: composing(composeNll)}),
 	giving("binary_cross_entropy", func(c call) *tensor.Tensor {
 		x, target := c.tensor(0), c.tensor(1)
 		sameSize(x, target)
@@ -504,7 +508,7 @@ var lossFamily = []definition{
 			return reduced(mul.on(crossEntropyOfUnit.on(x, target), to(w, x.DType())), c.int(3))
 		}
 		return lossOf(crossEntropyOfUnit, c.int(3), pair(x, target))
-	}),
+	}).with(ops.Def{Decomp: composing(binaryCrossEntropy)}),
 	giving("binary_cross_entropy_with_logits", func(c call) *tensor.Tensor {
 		p, operands := crossEntropyOfLogit, pair(c.tensor(0), c.tensor(1))
 		if pos := c.optionalTensor(3); pos != nil {
@@ -514,14 +518,14 @@ var lossFamily = []definition{
 			return reduced(mul.on(p.on(operands...), w), c.int(4))
 		}
 		return lossOf(p, c.int(4), operands)
-	}),
+	}).with(ops.Def{Decomp: composing(binaryCrossEntropyOfLogits)}),
 	giving("kl_div", func(c call) *tensor.Tensor {
 		p := divergence
 		if c.bool(3) {
 			p = divergenceOfLogs
 		}
 		return lossOf(p, c.int(2), pair(c.tensor(0), c.tensor(1)))
-	}),
+	}).with(ops.Def{Decomp: composing(composeDivergence)}),
 	giving("hinge_embedding_loss", func(c call) *tensor.Tensor {
 		x, y := c.tensor(0), c.tensor(1)
 		margin := positivePart(addNumber(neg.on(x), c.float(2)))

@@ -1,5 +1,7 @@
 package aten
 
+import "github.com/torchjit/torchjit/gojit/ops"
+
 func withPivoting(name string, pivot bool) {
 	check(pivot, "%s: LU without pivoting is not implemented on the CPU", name)
 }
@@ -32,6 +34,6 @@ var luFamily = []definition{
 		f := factorizeLU("linalg.lu", c.tensor(0))
 		p, l, u := f.parts()
 		c.give(p, l, u)
-	}),
+	}).with(ops.Def{Grad: concrete(luGrad), Tags: ops.AsWritten}),
 	define("geqrf", func(c call) { c.give(pair(householder(c.tensor(0)))...) }),
 }

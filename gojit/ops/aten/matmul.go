@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/ops"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/linalg/dense"
@@ -387,16 +388,19 @@ var matmulFamily = []definition{
 		}
 		return sum
 	}),
-	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }),
-	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }),
+	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(productGrad), Tags: ops.Grouped | ops.SavesOperand}),
+	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(productGrad), Tags: ops.Grouped | ops.SavesOperand}),
 	define("mm.out", productInto(mm)),
 	define("bmm.out", productInto(bmm)),
-	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }),
-	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }),
-	giving("vdot", func(c call) *tensor.Tensor { return dot(conjugate(c.tensor(0)), c.tensor(1)) }),
-	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }),
+	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
+	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
+	giving("vdot", func(c call) *tensor.Tensor { return dot(conjugate(c.tensor(0)), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.mul(c.conj(c.g()), c.in(1)))
+		c.give(1, c.mul(c.g(), c.in(0)))
+	}), Tags: ops.AsWritten}),
+	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"linalg_matmul"}, Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
 	giving("linalg_matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }),
-	giving("linear", func(c call) *tensor.Tensor { return linear(c.tensor(0), c.tensor(1), c.optionalTensor(2)) }),
+	giving("linear", func(c call) *tensor.Tensor { return linear(c.tensor(0), c.tensor(1), c.optionalTensor(2)) }).with(ops.Def{Grad: concrete(linearGrad), Tags: ops.Grouped | ops.SavesOperand}),
 	giving("addmm", func(c call) *tensor.Tensor {
 		a, b := c.tensor(1), c.tensor(2)
 		check(a.Dim() == 2, "mat1 must be a matrix, got %d-D tensor", a.Dim())
@@ -409,22 +413,31 @@ var matmulFamily = []definition{
 			return sumOfProducts(self, a, b)
 		}
 		return scaledSum(c.tensor(0), mm(a, b), c.scalar(3), c.scalar(4))
-	}),
+	}).with(ops.Def{Grad: concrete(scaledSumGrad(func(c gradient, g tensors) { c.productOf(1, 2, g) })), Tags: ops.Grouped | ops.SavesOperand}),
 	giving("addmv", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), mv(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}),
+	}).with(ops.Def{Grad: concrete(scaledSumGrad(func(c gradient, g tensors) {
+		c.give(1, c.mul(c.do("unsqueeze", g, -1), c.in(2)))
+		c.give(2, c.matmul(c.do("t", c.in(1)), g))
+	}))}),
 	giving("addr", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), outer(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}),
+	}).with(ops.Def{Grad: concrete(scaledSumGrad(func(c gradient, g tensors) {
+		c.give(1, c.matmul(g, c.in(2)))
+		c.give(2, c.matmul(c.in(1), g))
+	}))}),
 	giving("baddbmm", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), bmm(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}),
+	}).with(ops.Def{Grad: concrete(scaledSumGrad(func(c gradient, g tensors) { c.productOf(1, 2, g) })), Tags: ops.SavesOperand}),
 	giving("addbmm", func(c call) *tensor.Tensor {
 		sameAddedTypes(c.tensor(0), c.tensor(1), c.tensor(2))
 		p := bmm(c.tensor(1), c.tensor(2))
 		return scaledSum(c.tensor(0), sum(p, []int{0}, false, p.DType()), c.scalar(3), c.scalar(4))
 	}),
-	giving("outer", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }),
+	giving("outer", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"ger"}, Grad: concrete(func(c gradient) {
+		c.give(0, c.matmul(c.g(), c.in(1)))
+		c.give(1, c.matmul(c.in(0), c.g()))
+	})}),
 	giving("ger", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }),
 	giving("kron", func(c call) *tensor.Tensor { return kron(c.tensor(0), c.tensor(1)) }),
 	giving("inner", func(c call) *tensor.Tensor {
@@ -456,7 +469,7 @@ var matmulFamily = []definition{
 		return cross(a, b, dim)
 	}),
 	giving("tensordot", func(c call) *tensor.Tensor { return tensorDot(c.tensor(0), c.tensor(1), c.ints(2), c.ints(3)) }),
-	giving("einsum", func(c call) *tensor.Tensor { return einsum(c.str(0), c.tensors(1)) }),
+	giving("einsum", func(c call) *tensor.Tensor { return einsum(c.str(0), c.tensors(1)) }).with(ops.Def{Grad: concrete(einsumGrad)}),
 	giving("bilinear", func(c call) *tensor.Tensor {
 		return bilinear(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3))
 	}),
@@ -464,7 +477,7 @@ var matmulFamily = []definition{
 		giving("chain_matmul", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) })),
 	giving("linalg_multi_dot", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }),
 	giving("cdist", func(c call) *tensor.Tensor { return cdist(c.tensor(0), c.tensor(1), c.float(2), c.intOr(3, 0)) }),
-	giving("cosine_similarity", func(c call) *tensor.Tensor { return cosineSimilarity(c.tensor(0), c.tensor(1), c.int(2), c.float(3)) }),
+	giving("cosine_similarity", func(c call) *tensor.Tensor { return cosineSimilarity(c.tensor(0), c.tensor(1), c.int(2), c.float(3)) }).with(ops.Def{Decomp: composing(composeCosine)}),
 	giving("pairwise_distance", func(c call) *tensor.Tensor {
 		d := addNumber(sub.on(c.tensor(0), c.tensor(1)), c.float(3))
 		return vectorNorm(d, c.float(2), []int{-1}, c.bool(4), d.DType())

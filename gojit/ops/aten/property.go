@@ -2,6 +2,7 @@ package aten
 
 import (
 	"bytes"
+	"github.com/torchjit/torchjit/gojit/ops"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/kernel"
@@ -189,8 +190,8 @@ func isClose(a, b *tensor.Tensor, rtol, atol float64, equalNaN bool) *tensor.Ten
 // isNear is isclose for real numbers where the relative and the absolute tolerance are the third and the fourth operand.
 // isNearOrNaN takes NaN for equal.
 var (
-	isNear      = elementwise("isclose", boolResult, nearness)
-	isNearOrNaN = elementwise("isclose", boolResult, func(b builder, x ...element) element {
+	isNear      = elementwise("isclose", ops.BoolResult, nearness)
+	isNearOrNaN = elementwise("isclose", ops.BoolResult, func(b builder, x ...element) element {
 		return b.Binary(kernel.Or, nearness(b, x...), b.Binary(kernel.And, b.Unary(kernel.IsNaN, x[0]), b.Unary(kernel.IsNaN, x[1])))
 	})
 )

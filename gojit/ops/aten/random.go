@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/ops"
 	"math"
 	"slices"
 
@@ -118,7 +119,7 @@ func dropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 }
 
 // keptScaled multiplies an element by one or zero, divided by a number.
-var keptScaled = elementwise("dropout", sameType, func(b builder, x ...element) element { return b.Mul(x[0], b.Div(x[1], x[2])) })
+var keptScaled = elementwise("dropout", ops.SameType, func(b builder, x ...element) element { return b.Mul(x[0], b.Div(x[1], x[2])) })
 
 func dropoutNoise(t *tensor.Tensor, shape []int, p float64) *tensor.Tensor {
 	noise := empty(shape, t.DType())
@@ -269,7 +270,7 @@ var randomFamily = slices.Concat([]definition{
 		t := must(tensor.EmptyLike(c.tensor(0), c.tensor(0).DType()))
 		drawBernoulliFrom(c.generator(2), t, must(c.tensor(1).Expand(t.Shape()...)))
 		return t
-	}),
+	}).with(ops.Def{Grad: constantGrad, Tags: ops.Constant}),
 	drawing("rand", 1, -1, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor { return uniformOf(gen, o, c.ints(0)) }),
 	drawing("rand.generator", 2, 1, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor {
 		return uniformOf(gen, o, c.ints(0))
@@ -318,9 +319,12 @@ var randomFamily = slices.Concat([]definition{
 		randomRange(t, int64(c.int(1)), int64(c.int(2)), tensor.DefaultGenerator())
 		return t
 	}),
-	giving("normal.Tensor_float", normalOf),
-	giving("normal.float_Tensor", normalOf),
-	giving("normal.Tensor_Tensor", normalOf),
+	giving("normal.Tensor_float", normalOf).with(ops.Def{Grad: zeroOfSelf}),
+	giving("normal.float_Tensor", normalOf).with(ops.Def{Grad: concrete(func(c gradient) { c.give(1, c.zeros(c.in(1))) })}),
+	giving("normal.Tensor_Tensor", normalOf).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.zeros(c.in(0)))
+		c.give(1, c.zeros(c.in(1)))
+	})}),
 	drawing("normal.float_float", 4, 3, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor {
 		check(c.float(1) >= 0, "normal expects std >= 0.0, but found std %v", c.float(1))
 		t := o.empty(c.ints(2))
@@ -334,8 +338,8 @@ var randomFamily = slices.Concat([]definition{
 		t := must(tensor.EmptyLike(p, p.DType()))
 		drawBernoulliFrom(c.generator(1), t, p)
 		return t
-	}),
-	filled("bernoulli.p", func(c call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.float(1), gen) }),
+	}).with(ops.Def{Grad: zeroOfSelf}),
+	filled("bernoulli.p", func(c call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.float(1), gen) }).with(ops.Def{Grad: zeroOfSelf}),
 	filling("bernoulli_.float", func(c call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.float(1), gen) }),
 	filling("bernoulli_.Tensor", func(c call, t *tensor.Tensor, gen *tensor.Generator) {
 		drawBernoulliFrom(gen, t, must(c.tensor(1).Expand(t.Shape()...)))

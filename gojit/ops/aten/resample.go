@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/ops"
 	"math"
 	"slices"
 
@@ -272,17 +273,17 @@ var resampleFamily = slices.Concat(
 	resampler{"_upsample_bilinear2d_aa", 2, true, whatever(smooth(1, triangleFilter))}.definitions(),
 	resampler{"_upsample_bicubic2d_aa", 2, true, whatever(smooth(2, cubicFilter))}.definitions(),
 	[]definition{
-		giving("__interpolate", interpolateOf),
-		giving("__interpolate.scale_list", interpolateOf),
-		giving("__interpolate.size_list", interpolateOf),
-		giving("__interpolate.size_list_scale_list", interpolateOf),
+		giving("__interpolate", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
+		giving("__interpolate.scale_list", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
+		giving("__interpolate.size_list", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
+		giving("__interpolate.size_list_scale_list", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
 		giving("grid_sampler", func(c call) *tensor.Tensor {
 			if c.tensor(0).Dim() == 5 {
 				return gridSampleVolume(c)
 			}
 			return gridSample(c)
-		}),
-		giving("grid_sampler_3d", gridSampleVolume),
-		giving("grid_sampler_2d", gridSample),
-		giving("affine_grid_generator", func(c call) *tensor.Tensor { return affineGrid(c.tensor(0), c.ints(1), c.bool(2)) }),
+		}).with(ops.Def{Decomp: composing(composeGridSample)}),
+		giving("grid_sampler_3d", gridSampleVolume).with(ops.Def{Decomp: composing(composeGridSample)}),
+		giving("grid_sampler_2d", gridSample).with(ops.Def{Decomp: composing(composeGridSample)}),
+		giving("affine_grid_generator", func(c call) *tensor.Tensor { return affineGrid(c.tensor(0), c.ints(1), c.bool(2)) }).with(ops.Def{Grad: concrete(affineGridGrad)}),
 	})

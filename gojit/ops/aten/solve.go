@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/ops"
 	"math"
 	"slices"
 
@@ -282,7 +283,7 @@ var solveFamily = []definition{
 		return luSolveAs(c.tensor(0), c.tensor(1), c.tensor(2), c.bool(3), c.bool(4))
 	}),
 	define("linalg_lstsq", leastSquares),
-	giving("linalg_matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }),
+	giving("linalg_matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }).with(ops.Def{Aliases: []string{"matrix_exp"}, Grad: concrete(matrixExpGrad)}),
 	giving("matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }),
 	giving("linalg_cond", func(c call) *tensor.Tensor {
 		if c.isNone(1) {
@@ -357,6 +358,14 @@ var solveFamily = []definition{
 		flat := must(contiguous(x).View(x.Size(0), groups, -1))
 		spread, center := moments(flat, []int{2}, 0, false, false)
 		c.give(out, center, inverseDeviation(spread, c.float(7)))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		x, mean, rstd := c.in(0), c.out(1), c.out(2)
+		if c.run.Records() {
+			grouped := []int{c.int(3), c.int(6), -1}
+			mean, rstd = c.statistics(c.do("reshape", x, grouped), []int{2}, c.float(7))
+			mean, rstd = c.do("squeeze.dim", mean, 2), c.do("squeeze.dim", rstd, 2)
+		}
+		c.giveNorm([]int{0, 1, 2}, "native_group_norm_backward", c.g(), x, mean, rstd, c.in(1), c.int(3), c.int(4), c.int(5), c.int(6))
+	})}),
 	define("set_data", func(c call) { c.tensor(0).Set(c.tensor(1)) }),
 }

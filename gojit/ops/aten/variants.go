@@ -28,6 +28,8 @@ type definition struct {
 	// change is there besides body where that is change of a copy of the first argument: the in-place overload needs no copy.
 	// It fails before it changes anything.
 	change func(c call, self *tensor.Tensor)
+	// record has the facts of the operator, nil where there are none.
+	record *ops.Def
 	// takesMeta says that body knows tensors without elements.
 	takesMeta bool
 }
@@ -36,6 +38,19 @@ func define(name string, body func(c call)) definition { return definition{name:
 
 func defineInto(name string, into func(c call, dst *tensor.Tensor) *tensor.Tensor) definition {
 	return definition{name: name, into: into}
+}
+
+// of gives a definition its record.
+func (d definition) of(record *ops.Def) definition {
+	d.record = record
+	return d
+}
+
+// with gives a definition facts of its operator.
+func (d definition) with(facts ops.Def) definition {
+	facts.Name = d.name
+	d.record = &facts
+	return d
 }
 
 // giving defines an overload by a function of its arguments that gives one tensor.
@@ -107,19 +122,32 @@ func Families() []Family {
 	}
 }
 
-// Operators returns every operator of the package, in-place and out= overloads included.
+// Operators returns every operator of the package, in-place and out= overloads included. Those that are implemented elsewhere have a record
+// and nothing to run.
 func Operators() []ops.Operator {
 	variants := variantsOf()
 	taken := map[string]bool{}
 	families := Families()
-	count := 0
+	count := len(further)
 	for _, family := range families {
 		count += len(family.definitions)
 		for i := range family.definitions {
 			taken[family.definitions[i].name] = true
 		}
 	}
-	all := make([]ops.Operator, 0, 3*count)
+	all := make([]ops.Operator, 0, 4*count)
+	describe := func(name string, record *ops.Def) {
+		if record != nil && name != "" && name != "-" {
+			all = append(all, ops.Operator{Name: key(name), Record: record})
+		}
+	}
+	describeAliases := func(record *ops.Def) {
+		for _, alias := range record.Aliases {
+			describe(alias, record)
+			describe(variants[alias][0], record)
+			describe(variants[alias][1], record)
+		}
+	}
 	for i := range viewFamily {
 		if d, ok := viewFamily[i].copying(); ok && !taken[d.name] {
 			all = append(all, d.functional())
@@ -132,11 +160,16 @@ func Operators() []ops.Operator {
 			all = append(all, d.functional())
 			withCheck(checks[d.name], &all[len(all)-1])
 			withLayout(d.name, &all[len(all)-1])
+			if d.record != nil {
+				describeAliases(d.record)
+			}
 			v := variants[d.name]
 			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
 				all = append(all, d.inPlace(v[0]))
 				withCheck(checks[d.name], &all[len(all)-1])
 				withCheck(inPlaceChecks[v[0]], &all[len(all)-1])
+			} else {
+				describe(v[0], d.record)
 			}
 			if v[1] != "" && v[1] != "-" && !taken[v[1]] {
 				taken[v[1]] = true
@@ -145,7 +178,16 @@ func Operators() []ops.Operator {
 			}
 		}
 	}
-	return append(all, outsOf(all)...)
+	all = append(all, outsOf(all)...)
+	for i := range further {
+		for _, record := range further[i].Flat() {
+			describe(record.Name, record.Def)
+			for _, variant := range variants[record.Name] {
+				describe(variant, record.Def)
+			}
+		}
+	}
+	return all
 }
 
 // Variants returns the overloads that write in place or into out= of a functional one that is implemented
@@ -188,24 +230,29 @@ func key(name string) string {
 	return "aten::" + name
 }
 
+// entry makes an overload of the operator.
+func (d *definition) entry(name string, takesMeta bool, body func(c call)) ops.Operator {
+	return entryOf(key(name), d.record, takesMeta, body)
+}
+
 func (d *definition) functional() ops.Operator {
 	if d.into == nil {
-		return entry(key(d.name), d.takesMeta, d.body)
+		return d.entry(d.name, d.takesMeta, d.body)
 	}
 	into := d.into
-	return entry(key(d.name), true, func(c call) { c.out[0] = value.OfTensor(into(c, nil)) })
+	return d.entry(d.name, true, func(c call) { c.out[0] = value.OfTensor(into(c, nil)) })
 }
 
 // inPlace derives the overload that writes its first argument.
 func (d *definition) inPlace(name string) ops.Operator {
 	if into := d.into; into != nil {
-		return entry(key(name), true, func(c call) {
+		return d.entry(name, true, func(c call) {
 			into(c, c.tensor(0))
 			c.giveSelf()
 		})
 	}
 	body, change := d.body, d.change
-	return entry(key(name), d.takesMeta, func(c call) {
+	return d.entry(name, d.takesMeta, func(c call) {
 		if self := c.args[0]; change != nil {
 			others := c.args[1:]
 			if d.name == "index_fill.int_Tensor" {
@@ -252,7 +299,7 @@ func (d *definition) outForm(name string) ops.Operator {
 	into, functional := d.into, d.functional()
 	base, _, _ := strings.Cut(name, ".")
 	isApart, iterates := slices.Contains(apartOut, base), into != nil || slices.Contains(iteratedOut, base)
-	return entry(key(name), into != nil || d.takesMeta, func(c call) {
+	return d.entry(name, into != nil || d.takesMeta, func(c call) {
 		if len(c.out) == 0 { // the last argument is a list of tensors
 			storeList(c, functional.Run)
 			return
@@ -352,7 +399,7 @@ func (d *definition) copying() (definition, bool) {
 		return definition{}, false
 	}
 	body := d.body
-	return define(name, func(c call) {
+	copied := define(name, func(c call) {
 		body(c)
 		if c.out[0].IsTensor() {
 			c.give(must(c.out[0].Tensor().Clone(tensor.ContiguousFormat)))
@@ -362,5 +409,9 @@ func (d *definition) copying() (definition, bool) {
 		for i, p := range parts {
 			parts[i] = value.OfTensor(must(p.Tensor().Clone(tensor.ContiguousFormat)))
 		}
-	}), true
+	})
+	if d.record != nil {
+		copied = copied.with(ops.Def{Grad: d.record.Grad, Tags: d.record.Tags & ops.AsWritten})
+	}
+	return copied, true
 }
