@@ -7,7 +7,7 @@ INCLUDE = $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("inclu
 GO_SOURCES := $(shell find gojit pybind -name '*.go' -o -name '*.py' -o -name '*.[chs]' -o -name '*.txt' -o -name '*.pgo') go.mod
 STAMP := build/.native
 
-.PHONY: help setup demo test go-test py-test wheel clean
+.PHONY: help setup demo test go-test py-test test-gpu wheel clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -33,6 +33,12 @@ py-test: $(STAMP) ## test the Python package
 	$(BIN)/python -m pytest
 
 test: go-test py-test ## run every test
+
+build/gpu.test: $(GO_SOURCES)
+	mkdir -p build && CGO_ENABLED=0 go test -c -o $@ ./gojit/internal/gpu
+
+test-gpu: build/gpu.test ## run the tests of GPU kernels on a GPU of NVIDIA, which must be there
+	GOJIT_TEST_GPU=1 build/gpu.test -test.v -test.bench .
 
 wheel: $(STAMP) ## build a wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist .

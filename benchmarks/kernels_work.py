@@ -139,7 +139,7 @@ def kernel_time(name, n):
 
 def dense_benchmark(name, *options, runs=4, **variables):
     """The nanoseconds of the benchmarks of package dense that have a name, the best of some runs of each, which take turns."""
-    lines = run_go("test", "./gojit/linalg/dense", "-run", "^$", "-bench", name, "-count", str(runs), *options, **variables)
+    lines = run_go("test", "./gojit/internal/linalg/dense", "-run", "^$", "-bench", name, "-count", str(runs), *options, **variables)
     found = {}
     for words in map(str.split, lines):
         if words and words[0].startswith("Benchmark"):
@@ -240,7 +240,7 @@ def narrow_products(rows):
     wanted = [name for name in names if rows.wants("gemm avx2", name[2:])]
     if peer or not wanted:
         return
-    lines = run_go("test", "./gojit/kernel/amd64", "-run", "^$", "-bench", "Peak/avx2", "-benchtime", "10ms", "-count", "5")
+    lines = run_go("test", "./gojit/internal/kernel/amd64", "-run", "^$", "-bench", "Peak/avx2", "-benchtime", "10ms", "-count", "5")
     peak = max(float(words[-2]) for words in map(str.split, lines) if words and words[0].startswith("Benchmark"))  # GFLOPS
     found = dense_benchmark("Product/^(" + "|".join(wanted) + ")$/false", "-benchtime", "10ms", GOJIT_TARGET="avx2")
     for name in wanted:

@@ -3,12 +3,12 @@ package gojit
 import (
 	"context"
 
-	"github.com/torchjit/torchjit/gojit/autograd"
-	"github.com/torchjit/torchjit/gojit/export"
-	"github.com/torchjit/torchjit/gojit/ir"
-	"github.com/torchjit/torchjit/gojit/ops"
-	"github.com/torchjit/torchjit/gojit/source"
-	"github.com/torchjit/torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // Exported is a program that torch.export captured, with its tensors.

@@ -9,12 +9,9 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/autograd"
-	"github.com/torchjit/torchjit/gojit/fuse"
-	"github.com/torchjit/torchjit/gojit/interp"
-	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/internal/exec"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // fusedStatements are what random programs are made of: %s is a variable, each of the others one more.
@@ -94,7 +91,7 @@ func TestFusedBits(t *testing.T) {
 	if testing.Short() {
 		runs = 300
 	}
-	plain := &interp.Machine{}
+	plain := exec.New(exec.Options{AsDefined: true})
 	done := 0
 	for seed := range runs {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
@@ -104,23 +101,14 @@ func TestFusedBits(t *testing.T) {
 			t.Fatalf("%v\n%s", err, source)
 		}
 		f := p.Function("f")
-		machine := &interp.Machine{Graph: fuse.Graph, Group: func(n *ir.Node) interp.Attempt {
-			attempt := fuse.Group(n)
-			return func(m *autograd.Mode, args, out []value.Value) bool {
-				ok := attempt(m, args, out)
-				if ok {
-					done++
-				}
-				return ok
-			}
-		}}
+		fused := exec.New(exec.Options{})
 		for range 2 {
 			seedOfArguments := r.Uint64()
-			run := func(m *interp.Machine) string {
+			run := func(e *exec.Engine) string {
 				a := rand.New(rand.NewPCG(seedOfArguments, 1))
 				args := []value.Value{value.OfTensor(fusedOperand(a)), value.OfTensor(fusedOperand(a)), value.OfTensor(fusedOperand(a)),
 					value.Int(int64(a.IntN(4))), value.Float(float64(a.IntN(9)) / 4)}
-				code, err := m.CodeOf(f)
+				code, err := e.Code(f)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -128,10 +116,15 @@ func TestFusedBits(t *testing.T) {
 				err = code.Run(context.Background(), args, out[:])
 				return text(out[0], err)
 			}
-			if got, want := run(machine), run(plain); got != want {
+			if got, want := run(fused), run(plain); got != want {
 				t.Fatalf("seed %d:\n%s\nfused:\n%s\none by one:\n%s", seed, source, got, want)
 			}
 		}
+		told, err := fused.Explain(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done += max(0, strings.Count(told, "as one kernel")-strings.Count(told, "ran one by one"))
 	}
 	if done < runs/10 {
 		t.Errorf("%d groups ran fused in %d programs: the test tests nothing", done, runs)

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/interp"
-	"github.com/torchjit/torchjit/gojit/ir"
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/exec"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 
 	"golang.org/x/tools/txtar"
 )
@@ -50,12 +50,16 @@ func compileAny(t *testing.T, text string) {
 		_ = err.Error()
 		return
 	}
-	machine := &interp.Machine{}
+	engine := exec.New(exec.Options{Watch: func(f *ir.Function, step string, g *ir.Graph) {
+		if err := ir.Verify(g); err != nil {
+			t.Fatalf("after %q: %v in\n%s\nof\n%s", step, err, g, text)
+		}
+	}})
 	for _, f := range p.Unit.Functions() {
 		if err := ir.Verify(f.Graph()); err != nil {
 			t.Fatalf("%v in\n%s\nof\n%s", err, f.Graph(), text)
 		}
-		if _, err := machine.CodeOf(f); err != nil {
+		if _, err := engine.Prepare(f); err != nil {
 			t.Fatalf("%v in\n%s\nof\n%s", err, f.Graph(), text)
 		}
 	}

@@ -6,22 +6,21 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/torchjit/torchjit/gojit/archive"
-	"github.com/torchjit/torchjit/gojit/autograd"
-	"github.com/torchjit/torchjit/gojit/composite"
-	"github.com/torchjit/torchjit/gojit/export"
-	"github.com/torchjit/torchjit/gojit/frontend"
-	"github.com/torchjit/torchjit/gojit/fuse"
-	"github.com/torchjit/torchjit/gojit/interp"
-	"github.com/torchjit/torchjit/gojit/ir"
-	"github.com/torchjit/torchjit/gojit/ops"
-	"github.com/torchjit/torchjit/gojit/ops/aten"
-	"github.com/torchjit/torchjit/gojit/ops/prim"
-	"github.com/torchjit/torchjit/gojit/source"
-	"github.com/torchjit/torchjit/gojit/syntax"
+	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/composite"
+	"github.com/torchjit/torchjit/gojit/internal/exec"
+	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/frontend"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/syntax"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // LinkOperators puts the operators into the registry. Everything here does it on first use.
@@ -32,21 +31,47 @@ var LinkOperators = sync.OnceFunc(func() {
 	composite.Link()
 })
 
-// Machine runs functions. Its code for a function is made on first use. With GOJIT_CHECK=forks in the
-// environment it checks forks.
-var Machine = interp.Machine{Graph: fuse.Graph, Group: fuse.Group, Native: true, CheckForks: os.Getenv("GOJIT_CHECK") == "forks"}
+// Engine loads, compiles and runs programs. Engines share nothing but the operators.
+type Engine struct{ exec *exec.Engine }
+
+// Options are what an engine is made with.
+type Options = exec.Options
+
+// New returns an engine.
+func New(o Options) *Engine { return &Engine{exec.New(o)} }
+
+// standard is the engine of the functions of this package that have none. With GOJIT_CHECK=forks in the environment it checks forks, and
+// GOJIT_DUMP names functions whose graphs it prints on their way to code.
+var standard = New(FromEnvironment())
+
+// FromEnvironment returns the options that the environment asks for.
+func FromEnvironment() Options {
+	return Options{CheckForks: os.Getenv("GOJIT_CHECK") == "forks", Watch: exec.DumpTo(os.Stderr, os.Getenv("GOJIT_DUMP"))}
+}
+
+// Exec returns what takes graphs to code.
+func (e *Engine) Exec() *exec.Engine { return e.exec }
 
 // Run calls a compiled function with arguments in the order of its schema. It stops soon after
 // ctx is cancelled. Errors carry the places in the program.
-func Run(ctx context.Context, f *ir.Function, args ...value.Value) (value.Value, error) {
+func (e *Engine) Run(ctx context.Context, f *ir.Function, args ...value.Value) (value.Value, error) {
 	LinkOperators()
-	code, err := Machine.CodeOf(f)
+	code, err := e.exec.Code(f)
 	if err != nil {
 		return value.None, err
 	}
 	var out [1]value.Value
 	err = code.Run(ctx, args, out[:])
 	return out[0], err
+}
+
+// Run is Engine.Run of the package's own engine.
+func Run(ctx context.Context, f *ir.Function, args ...value.Value) (value.Value, error) {
+	return standard.Run(ctx, f, args...)
+}
+
+func (e *Engine) call(f *ir.Function, args ...value.Value) (value.Value, error) {
+	return e.Run(tensor.InterruptContext(), f, args...)
 }
 
 // Module is a loaded module.
@@ -56,36 +81,57 @@ type Module struct {
 	Unit   *ir.Unit
 	// Extra are the extra files that were asked for and are there.
 	Extra map[string][]byte
+
+	engine *Engine
 }
+
+// owner is the engine that runs the module's methods.
+func (m *Module) owner() *Engine {
+	if m.engine == nil {
+		return standard
+	}
+	return m.engine
+}
+
+// Module returns the module that an object is.
+func (e *Engine) Module(o *value.Object) *Module { return &Module{Object: o, engine: e} }
 
 // Load loads the module that torch.jit.save wrote to a file, which is read into memory: what happens to it later changes nothing. extra
 // names extra files to read. Methods __setstate__ of the program run; see LoadWith.
 func Load(path string, extra ...string) (*Module, error) {
-	return LoadWith(path, archive.Options{Extra: extra})
+	return standard.LoadWith(path, archive.Options{Extra: extra})
 }
 
 // LoadWith is Load with options, which may refuse archives that run code.
-func LoadWith(path string, o archive.Options) (*Module, error) {
+func LoadWith(path string, o archive.Options) (*Module, error) { return standard.LoadWith(path, o) }
+
+// LoadWith is the function LoadWith of the engine.
+func (e *Engine) LoadWith(path string, o archive.Options) (*Module, error) {
 	LinkOperators()
-	return moduleOf(archive.LoadFile(path, o, call))
+	return e.moduleOf(archive.LoadFile(path, o, e.call))
 }
 
 // LoadBytes is Load of an archive in memory, which must stay as it is while the module is in use.
 func LoadBytes(data []byte, extra ...string) (*Module, error) {
-	return LoadBytesWith(data, archive.Options{Extra: extra})
+	return standard.LoadBytesWith(data, archive.Options{Extra: extra})
 }
 
 // LoadBytesWith is LoadBytes with options.
 func LoadBytesWith(data []byte, o archive.Options) (*Module, error) {
-	LinkOperators()
-	return moduleOf(archive.Load(data, o, call))
+	return standard.LoadBytesWith(data, o)
 }
 
-func moduleOf(l *archive.Loaded, err error) (*Module, error) {
+// LoadBytesWith is the function LoadBytesWith of the engine.
+func (e *Engine) LoadBytesWith(data []byte, o archive.Options) (*Module, error) {
+	LinkOperators()
+	return e.moduleOf(archive.Load(data, o, e.call))
+}
+
+func (e *Engine) moduleOf(l *archive.Loaded, err error) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Module{Object: l.Module, Unit: l.Unit, Extra: l.Extra}, nil
+	return &Module{Object: l.Module, Unit: l.Unit, Extra: l.Extra, engine: e}, nil
 }
 
 // Inspect reports what an archive file contains and what is wrong with it, and runs nothing of it. It fails where
@@ -111,44 +157,43 @@ func (m *Module) Save(path string, extra map[string][]byte) error {
 // SaveReporting is Save that tells now and then how far it is. An error of progress ends it.
 func (m *Module) SaveReporting(path string, extra map[string][]byte, progress archive.Progress) error {
 	LinkOperators()
-	return archive.SaveFile(m.Object, path, extra, progress, call)
+	return archive.SaveFile(m.Object, path, extra, progress, m.owner().call)
 }
 
 // SaveBytes is Save to memory.
 func (m *Module) SaveBytes(extra map[string][]byte) ([]byte, error) {
 	LinkOperators()
-	return archive.Save(m.Object, extra, call)
+	return archive.Save(m.Object, extra, m.owner().call)
 }
 
 // SaveLite is Save for PyTorch's lite interpreter: the archive has bytecode as well. It fails on what that interpreter lacks, too.
 func (m *Module) SaveLite(path string, extra map[string][]byte, o archive.LiteOptions) error {
 	LinkOperators()
-	return archive.SaveLiteFile(m.Object, path, extra, o, call)
+	return archive.SaveLiteFile(m.Object, path, extra, o, m.owner().call)
 }
 
 // SaveLiteBytes is SaveLite to memory.
 func (m *Module) SaveLiteBytes(extra map[string][]byte, o archive.LiteOptions) ([]byte, error) {
 	LinkOperators()
-	return archive.SaveLite(m.Object, extra, o, call)
+	return archive.SaveLite(m.Object, extra, o, m.owner().call)
 }
 
 // ModuleOf returns a module whose method forward is a compiled function. It fails where the function
 // does not compile.
-func ModuleOf(f *ir.Function) (*Module, error) {
+func (e *Engine) ModuleOf(f *ir.Function) (*Module, error) {
 	o, err := archive.ModuleOfFunction(f)
 	if err != nil {
 		return nil, err
 	}
-	return &Module{Object: o}, nil
+	return e.Module(o), nil
 }
+
+// ModuleOf is Engine.ModuleOf of the package's own engine.
+func ModuleOf(f *ir.Function) (*Module, error) { return standard.ModuleOf(f) }
 
 // FunctionOf returns the function that ModuleOf made a module of, under a name. It fails where forward uses its module.
 func FunctionOf(m *Module, name string) (*ir.Function, error) {
 	return archive.FunctionOfModule(m.Object, name)
-}
-
-func call(f *ir.Function, args ...value.Value) (value.Value, error) {
-	return Run(tensor.InterruptContext(), f, args...)
 }
 
 // Methods returns the names of the methods.
@@ -177,11 +222,16 @@ func (m *Module) Call(ctx context.Context, method string, args ...any) (value.Va
 	if err != nil {
 		return value.None, err
 	}
-	return Call(ctx, f, append([]any{value.OfObject(m.Object)}, args...)...)
+	return m.owner().Call(ctx, f, append([]any{value.OfObject(m.Object)}, args...)...)
+}
+
+// Call is Engine.Call of the package's own engine.
+func Call(ctx context.Context, f *ir.Function, args ...any) (value.Value, error) {
+	return standard.Call(ctx, f, args...)
 }
 
 // Call calls a compiled function with Go values; see Module.Call.
-func Call(ctx context.Context, f *ir.Function, args ...any) (value.Value, error) {
+func (e *Engine) Call(ctx context.Context, f *ir.Function, args ...any) (value.Value, error) {
 	if err := f.EnsureDefined(); err != nil {
 		return value.None, err
 	}
@@ -208,24 +258,28 @@ func Call(ctx context.Context, f *ir.Function, args ...any) (value.Value, error)
 		}
 		actual[i] = v
 	}
-	return Run(ctx, f, actual...)
+	return e.Run(ctx, f, actual...)
 }
 
 // Program is a set of functions compiled from source text.
 type Program struct {
 	Unit *ir.Unit
 
+	engine   *Engine
 	defining sync.Mutex
 }
 
 // Compile compiles the functions of a source text. name is what messages call the text.
-func Compile(name, text string) (*Program, error) {
+func Compile(name, text string) (*Program, error) { return standard.Compile(name, text) }
+
+// Compile is the function Compile of the engine.
+func (e *Engine) Compile(name, text string) (*Program, error) {
 	LinkOperators()
 	defs, err := syntax.ParseDefinitions(source.NewText(name, text, 1))
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{Unit: ir.NewUnit()}
+	p := &Program{Unit: ir.NewUnit(), engine: e}
 	finisher := frontend.NewFinisher()
 	for _, def := range defs {
 		p.Unit.AddFunction(ir.NewLazyFunction(qualify(def.Name().Name()), &p.defining, func(f *ir.Function) error {
@@ -249,7 +303,7 @@ func (p *Program) Call(ctx context.Context, name string, args ...any) (value.Val
 	if f == nil {
 		return value.None, source.Errorf(source.AttributeError, source.Range{}, "The program has no function '%s'", name)
 	}
-	return Call(ctx, f, args...)
+	return p.engine.Call(ctx, f, args...)
 }
 
 // resolver gives meaning to the names of a source text: torch, math, exceptions, and its own

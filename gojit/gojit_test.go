@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 const data = "../tests/data/"

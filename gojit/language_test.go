@@ -10,8 +10,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/golden"
-	"github.com/torchjit/torchjit/gojit/ops/prim"
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // TestLanguage compiles the functions of testdata/language: out/ir has their graphs and out/results

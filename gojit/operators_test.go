@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/autograd"
-	"github.com/torchjit/torchjit/gojit/ops"
-	"github.com/torchjit/torchjit/gojit/schema"
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // A profile is a way to make up arguments: the shapes of the tensors in their order, the last one for

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/frontend"
-	"github.com/torchjit/torchjit/gojit/ir"
-	"github.com/torchjit/torchjit/gojit/ops"
-	"github.com/torchjit/torchjit/gojit/schema"
-	"github.com/torchjit/torchjit/gojit/source"
-	"github.com/torchjit/torchjit/gojit/syntax"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/frontend"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/syntax"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // TestEverySchemaCompiles calls each operator of the table with arguments of the schema's types. The

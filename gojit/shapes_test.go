@@ -5,8 +5,8 @@ import (
 
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/golden"
-	"github.com/torchjit/torchjit/gojit/ir"
-	"github.com/torchjit/torchjit/gojit/passes"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 )
 
 // TestPropagation of shapes, element types and devices stands here because the passes run operators.

@@ -31,7 +31,7 @@ open("scripts.py", "w").write('''
 import torchjit as torch
 def spin(n: int) -> int:
     while n > 0:
-        n = n + 1 - 1
+        n = n % 5 + 1
     return n
 def wait(n: int) -> int:
     return torch.jit.wait(torch.jit.fork(spin, n))
@@ -41,9 +41,9 @@ class M(torch.nn.Module):
         return 3
     @torch.jit.export
     def __setstate__(self, n: int):
-        self.training = True
         while n > 0:
-            n = n + 1 - 1
+            n = n % 5 + 1
+        self.training = n > 0
     def forward(self, x):
         return x
 ''')

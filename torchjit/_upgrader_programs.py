@@ -1,6 +1,6 @@
 """What operators that have changed did in archives of older versions, as programs by the names that the map of versions has for them.
 
-Loading does not run them: gojit/frontend/upgrade.go gives old operators their old meaning. They are what torch._C._generate_upgraders_graph shows.
+Loading does not run them: gojit/internal/frontend/upgrade.go gives old operators their old meaning. They are what torch._C._generate_upgraders_graph shows.
 """
 
 from __future__ import annotations

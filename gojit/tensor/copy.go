@@ -3,7 +3,7 @@ package tensor
 import (
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // parallelCopyGrain is the number of elements from which a second goroutine helps a copy, and parallelDenseGrain of elements side by

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // DeviceType is a kind of device, numbered as PyTorch numbers them.

@@ -3,7 +3,7 @@ package tensor
 import (
 	"sync/atomic"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // DType is the type of a tensor's elements. The numbers are those PyTorch writes into graphs and archives.

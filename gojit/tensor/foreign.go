@@ -3,7 +3,7 @@ package tensor
 import (
 	"sync/atomic"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // foreign is what few tensors need: those of a class of the host, and sparse ones.

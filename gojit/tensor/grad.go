@@ -3,7 +3,7 @@ package tensor
 import (
 	"sync/atomic"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // tracked is set for good when the first tensor requires a gradient, gets a tangent or becomes an inference tensor, inferenceInUse when

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // hollow is memory that is there when somebody first looks at it.

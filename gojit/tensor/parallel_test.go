@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/torchjit/torchjit/gojit/internal/decimal"
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // Scalar is a Python number: bool, int, float or complex.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 func runtimeError(format string, args ...any) error {

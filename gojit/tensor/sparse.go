@@ -3,7 +3,7 @@ package tensor
 import (
 	"sync/atomic"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // A sparse tensor has indices and values in place of elements. The library knows it, as it knows one of a class of the host

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // Alignment is the alignment in bytes of every allocated storage of at least that size.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // asking is what long operations ask now and then, and how long they wait in between.

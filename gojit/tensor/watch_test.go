@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/torchjit/torchjit/gojit/source"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
 // Workers leave a part that may take any time once another part has failed.

@@ -1,6 +1,6 @@
 """How operators make the sizes of their results of the sizes of their arguments, as functions that can be called and compiled.
 
-The functions are those that the passes over graphs use: the library has them as a program (gojit/shapes/functions.py), which this module
+The functions are those that the passes over graphs use: the library has them as a program (gojit/internal/shapes/functions.py), which this module
 runs. `shape_compute_graph_mapping` has the compiled function of each operator by its schema.
 """
 

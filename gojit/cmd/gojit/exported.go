@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/value"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // isExported reports whether a file holds an exported program rather than a TorchScript archive.

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/torchjit/torchjit/gojit/kernel"
-	"github.com/torchjit/torchjit/gojit/kernel/amd64"
-	"github.com/torchjit/torchjit/gojit/kernel/cuda"
-	"github.com/torchjit/torchjit/gojit/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/cuda"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 

@@ -22,11 +22,11 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/archive"
-	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/types"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // command is a subcommand.

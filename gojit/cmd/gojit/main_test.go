@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/export"
-	"github.com/torchjit/torchjit/gojit/ir"
+	"github.com/torchjit/torchjit/gojit/internal/export"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
-	"github.com/torchjit/torchjit/gojit/value"
 )
 
 // exported writes a program that multiplies its input with a weight.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/autograd"
-	"github.com/torchjit/torchjit/gojit/ops"
-	"github.com/torchjit/torchjit/gojit/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
 )
 
 //go:generate sh -c "go run . operators > ../../../docs/operators.md"
@@ -38,7 +38,7 @@ func listOperators(w io.Writer, _ []string) error {
 	fmt.Fprintf(w, `# Operators
 
 Made by `+"`gojit operators`"+`. Of %d overloads in the namespace aten %d run; the others compile, and raise NotImplementedError where they are reached.
-Behind a name stands how its gradient is found: **d** a derivative of its own, **c** that of what it is made of (gojit/composite, gojit/autograd), nothing: it
+Behind a name stands how its gradient is found: **d** a derivative of its own, **c** that of what it is made of (gojit/internal/composite, gojit/internal/autograd), nothing: it
 has none, or it is not written: then a gradient that reaches the operator raises an error. Overloads that write in place or into out= are there where PyTorch has them.
 `, overloads, implemented)
 	for _, family := range aten.Families() {

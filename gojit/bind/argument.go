@@ -1,0 +1,277 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/frontend"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// programValue converts a Python object to a value of type t, as calling a compiled function does.
+// ok is false where the object is no such value.
+func programValue(w *Word, t types.Type) (v value.Value, ok bool, err error) {
+	switch t := t.(type) {
+	case *types.Optional:
+		if w.kind() == kindNone {
+			return value.None, true, nil
+		}
+		return programValue(w, t.Elem)
+	case *types.List:
+		return programList(w, t)
+	case *types.Tuple:
+		return programTuple(w, t)
+	case *types.Dict:
+		return programDict(w, t)
+	case *types.Union:
+		return programUnion(w, t)
+	case *types.Class:
+		return programObject(w, t)
+	case *types.Interface:
+		x, ok := w.content().(*value.Object)
+		return objectOrNone(x), ok, nil
+	case *types.Enum:
+		return programEnum(w, t)
+	}
+	if v, ok = programScalarOf(w, t.Kind()); ok {
+		return v, ok, nil
+	}
+	switch k := t.Kind(); k {
+	case types.KindInt, types.KindFloat, types.KindBool, types.KindComplex, types.KindString:
+		return castScalar(w, k)
+	case types.KindAny:
+		v, err = plainValue(w)
+		return v, err == nil, err
+	}
+	return v, false, nil
+}
+
+// programScalarOf converts to a type without parts.
+func programScalarOf(w *Word, to types.Kind) (value.Value, bool) {
+	k := w.kind()
+	switch to {
+	case types.KindTensor:
+		x := w.tensor()
+		if x != nil {
+			w.keep()
+		}
+		return value.OfTensor(x), x != nil
+	case types.KindInt:
+		return value.Int(w.int()), k == kindInt || k == kindBool || k == kindToken && tokenClass(w.count()) != tokenDevice
+	case types.KindFloat:
+		if k == kindInt || k == kindBool {
+			return value.Float(float64(w.int())), true
+		}
+		return value.Float(w.float()), k == kindFloat
+	case types.KindBool:
+		return value.Bool(w.bool()), k == kindBool
+	case types.KindComplex:
+		if !isNumber(w) {
+			return value.None, false
+		}
+		return value.Complex(wordScalar(w).Complex128()), true
+	case types.KindNumber:
+		if !isNumber(w) {
+			return value.None, false
+		}
+		return value.OfScalar(wordScalar(w)), true
+	case types.KindString:
+		if k != kindString {
+			return value.None, false
+		}
+		return value.Str(strings.Clone(w.text())), true
+	case types.KindNone:
+		return value.None, k == kindNone
+	case types.KindDevice:
+		if k == kindString {
+			d, err := tensor.ParseDevice(w.text())
+			return value.OfDevice(d), err == nil
+		}
+		return value.OfDevice(deviceOfCode(w.int())), isToken(w, tokenDevice)
+	case types.KindGenerator:
+		g, ok := w.content().(*tensor.Generator)
+		return value.OfGenerator(g), ok
+	case types.KindFuture:
+		f, ok := w.content().(*value.Future)
+		return value.OfFuture(f), ok
+	case types.KindAnyList, types.KindAnyTuple:
+		if !w.isSequence() {
+			return value.None, false
+		}
+		v, err := plainSequence(w)
+		return v, err == nil
+	}
+	return value.None, false
+}
+
+func programList(w *Word, t *types.List) (value.Value, bool, error) {
+	if held, ok := w.content().(*value.List); ok {
+		return value.OfList(held), types.Equal(held.Elem, t.Elem), nil
+	}
+	if !w.isSequence() {
+		return programSequence(w, t)
+	}
+	l := value.NewList(t.Elem)
+	l.Items = make([]value.Value, 0, w.count())
+	for x := range w.items {
+		v, ok, err := programValue(x, t.Elem)
+		if err != nil || !ok {
+			return value.None, false, err
+		}
+		l.Items = append(l.Items, v)
+	}
+	return value.OfList(l), true, nil
+}
+
+// programSequence makes a list of a Python object that is a sequence.
+func programSequence(w *Word, t *types.List) (v value.Value, ok bool, err error) {
+	o := w.object()
+	if o == nil {
+		return value.None, false, nil
+	}
+	err = host.invoke("sequence", 1, func(out *writer) { out.object(o) }, func(answer *Word) (err error) {
+		if answer.isSequence() {
+			v, ok, err = programList(answer, t)
+		}
+		return err
+	})
+	return v, ok, err
+}
+
+func programTuple(w *Word, t *types.Tuple) (value.Value, bool, error) {
+	if !w.isSequence() || w.count() != len(t.Elems) {
+		return value.None, false, nil
+	}
+	tuple := &value.Tuple{Type: t, Items: make([]value.Value, 0, w.count())}
+	for x := range w.items {
+		v, ok, err := programValue(x, t.Elems[len(tuple.Items)])
+		if err != nil || !ok {
+			return value.None, false, err
+		}
+		tuple.Items = append(tuple.Items, v)
+	}
+	return value.OfTuple(tuple), true, nil
+}
+
+func programDict(w *Word, t *types.Dict) (value.Value, bool, error) {
+	if held, ok := w.content().(*value.Dict); ok {
+		return value.OfDict(held), types.Equal(held.Key, t.Key) && types.Equal(held.Elem, t.Value), nil
+	}
+	if w.kind() != kindDict {
+		return value.None, false, nil
+	}
+	d := value.NewDict(t.Key, t.Value)
+	x := w.after(1)
+	for range w.count() {
+		k, ok, err := programValue(x, t.Key)
+		if err != nil || !ok {
+			return value.None, false, err
+		}
+		x = x.next()
+		v, ok, err := programValue(x, t.Value)
+		if err != nil || !ok {
+			return value.None, false, err
+		}
+		x = x.next()
+		d.Set(k, v)
+	}
+	return value.OfDict(d), true, nil
+}
+
+// programUnion takes the member that the object is. Only containers are converted.
+func programUnion(w *Word, t *types.Union) (value.Value, bool, error) {
+	if isNumber(w) || w.kind() == kindString || w.kind() == kindNone {
+		v, err := plainValue(w)
+		if err != nil {
+			return value.None, false, err
+		}
+		for _, e := range t.Elems {
+			if value.Conforms(v, e) {
+				return v, true, nil
+			}
+		}
+		return value.None, false, nil
+	}
+	for _, e := range t.Elems {
+		switch e.Kind() {
+		case types.KindInt, types.KindFloat, types.KindBool, types.KindComplex, types.KindString:
+			continue
+		}
+		if v, ok, err := programValue(w, e); ok || err != nil {
+			return v, ok, err
+		}
+	}
+	return value.None, false, nil
+}
+
+func objectOrNone(x *value.Object) value.Value {
+	if x == nil {
+		return value.None
+	}
+	return value.OfObject(x)
+}
+
+// programObject takes an object of the program, or makes one of the attributes of a Python object, which may be of another class.
+func programObject(w *Word, t *types.Class) (value.Value, bool, error) {
+	if x, ok := w.content().(*value.Object); ok {
+		return value.OfObject(x), x.Class == t, nil
+	}
+	if x, ok := w.content().(*value.Capsule); ok {
+		return value.OfCapsule(x), types.NativePrefix+x.Kind == t.Name, nil
+	}
+	o := w.object()
+	if o == nil || t.IsModule {
+		return value.None, false, nil
+	}
+	if _, err := frontend.CompileMethods(t); err != nil { // they define the attributes
+		return value.None, false, err
+	}
+	x := value.NewObject(t)
+	ok := true
+	err := host.invoke("attributes", 2, func(out *writer) {
+		out.object(o)
+		out.open(kindList, len(t.Attributes))
+		for _, a := range t.Attributes {
+			out.string(a.Name)
+		}
+	}, func(answer *Word) error {
+		if answer.kind() == kindNone {
+			ok = false
+			return nil
+		}
+		i := 0
+		for item := range answer.items {
+			v, fits, err := programValue(item, t.Attributes[i].Type)
+			if err != nil || !fits {
+				ok = false
+				return err
+			}
+			x.Slots[i] = v
+			i++
+		}
+		return nil
+	})
+	return value.OfObject(x), ok && err == nil, err
+}
+
+// programEnum takes a member of the Python enumeration that the type came from.
+func programEnum(w *Word, t *types.Enum) (v value.Value, ok bool, err error) {
+	o := w.object()
+	if o == nil {
+		return value.None, false, nil
+	}
+	err = host.invoke("enum_member", 2, func(out *writer) {
+		out.object(o)
+		out.string(t.Name)
+	}, func(answer *Word) error {
+		if answer.kind() != kindString {
+			return nil
+		}
+		if i := t.MemberIndex(answer.text()); i >= 0 {
+			v, ok = value.OfEnum(&value.Enum{Type: t, Index: i}), true
+		}
+		return nil
+	})
+	return v, ok, err
+}

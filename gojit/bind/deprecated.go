@@ -1,0 +1,103 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// oldOrders are orders of positional arguments that Python's functions and methods took before numbers became keywords, by the name of the operator
+// without the underscore of its form in place. Functions have self where methods, whose self comes first, have none.
+var oldOrders = map[string][]string{
+	"add":     {"self alpha other"},
+	"sub":     {"self alpha other"},
+	"addcmul": {"self value tensor1 tensor2"},
+	"addcdiv": {"self value tensor1 tensor2"},
+	"addmm":   scaledOrders("mat1 mat2"),
+	"addmv":   scaledOrders("mat vec"),
+	"addr":    scaledOrders("vec1 vec2"),
+	"addbmm":  scaledOrders("batch1 batch2"),
+	"baddbmm": scaledOrders("batch1 batch2"),
+}
+
+func scaledOrders(factors string) []string {
+	return []string{"beta self alpha " + factors, "beta self " + factors, "self beta alpha " + factors, "self beta " + factors}
+}
+
+// inOldOrder returns the overload that takes the arguments in an order of old, with the arguments bound, nil where there is none.
+func (f *operatorFunction) inOldOrder(c *call) (*overload, error) {
+	for _, names := range oldOrders[strings.TrimSuffix(f.callableName(), "_")] {
+		order := strings.Fields(names)
+		if c.positional > len(order) || c.positional+c.keywords < len(order) {
+			continue
+		}
+		for _, v := range f.all() {
+			if v.op.Run != nil && v.matchesInOrder(c, order) {
+				return v, source.WarnOnceOf("old orders of arguments", v.oldOrderWarning(f.callableName(), order))
+			}
+		}
+	}
+	return nil, nil
+}
+
+// matchesInOrder is matches where positional arguments are for the parameters of the given names, all of which there must be.
+func (v *overload) matchesInOrder(c *call, order []string) bool {
+	n := len(v.parameters)
+	c.bound, c.values = append(c.bound[:0], make([]*Word, n)...), append(c.values[:0], make([]value.Value, n+len(v.schema.Returns))...)
+	c.unread, c.work, c.wantsGrad = 0, 0, false
+	x := c.args
+	for _, name := range order[:c.positional] {
+		i := v.schema.ArgumentIndex(name)
+		if i < 0 {
+			return false
+		}
+		c.bound[i] = x
+		x = x.next()
+	}
+	if !v.bindKeywords(c) {
+		return false
+	}
+	for _, name := range order {
+		if i := v.schema.ArgumentIndex(name); i < 0 || c.bound[i] == nil {
+			return false
+		}
+	}
+	return v.takeFrom(c, 0, false)
+}
+
+// oldOrderWarning says what to write in place of an old order.
+func (v *overload) oldOrderWarning(name string, order []string) string {
+	method := order[0] == "self" && v.firstOut == len(v.parameters)
+	var old, now, behind []string
+	for _, parameter := range order {
+		old = v.appendDescription(old, parameter, method)
+	}
+	for i := range v.parameters[:v.firstOut] {
+		if p := &v.parameters[i]; p.KwargOnly {
+			behind = v.appendDescription(behind, p.Name, method)
+		} else {
+			now = v.appendDescription(now, p.Name, method)
+		}
+	}
+	if !method {
+		old, behind = append(old, "*", "Tensor out"), append(behind, "Tensor out")
+	}
+	now = append(append(now, "*"), behind...)
+	return "This overload of " + name + " is deprecated:\n\t" + name + "(" + strings.Join(old, ", ") +
+		")\nConsider using one of the following signatures instead:\n\t" + name + "(" + strings.Join(now, ", ") + ")"
+}
+
+// appendDescription appends the type and the name of a parameter, unless it is the self of a method.
+func (v *overload) appendDescription(parts []string, name string, method bool) []string {
+	switch p := &v.parameters[v.schema.ArgumentIndex(name)]; {
+	case name == "self" && method:
+		return parts
+	case name == "self":
+		return append(parts, "Tensor input")
+	case p.base == types.KindTensor:
+		return append(parts, "Tensor "+name)
+	}
+	return append(parts, "Number "+name)
+}

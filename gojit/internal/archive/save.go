@@ -1,0 +1,227 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+const (
+	folder    = "archive" // of the records
+	alignment = 64        // of the records' bytes in the file
+)
+
+// record is one entry of an archive that is being written.
+type record struct {
+	name string
+	data []byte
+}
+
+// Save returns the archive of a module and of the extra files. It fails on values that archives cannot hold,
+// and on methods that do not compile or call Python. call runs __getstate__ of classes that have it.
+func Save(m *value.Object, extra map[string][]byte, call Call) ([]byte, error) {
+	records, err := recordsOf(m, extra, call)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = writeArchive(&b, records)
+	return b.Bytes(), err
+}
+
+// Progress is told how many bytes of an archive have been written, of how many. An error of it ends the writing.
+type Progress func(written, total int64) error
+
+// SaveFile is Save to a file. A file of that name is replaced when the archive has been written to the
+// disk, and stays as it is where that fails, or where the process ends before. progress may be nil.
+func SaveFile(m *value.Object, file string, extra map[string][]byte, progress Progress, call Call) error {
+	records, err := recordsOf(m, extra, call)
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = replaceFile(file, func(w io.Writer) error {
+		w = &reporter{w: w, total: sizeOf(records), tell: progress, failed: &failed}
+		return writeArchive(w, records)
+	})
+	switch {
+	case failed != nil:
+		return failed
+	case err != nil:
+		return archiveError("%s cannot be written: %s", file, err)
+	}
+	return nil
+}
+
+// reporter tells of what is written through it, every reportStep bytes.
+type reporter struct {
+	w                    io.Writer
+	written, told, total int64
+	tell                 Progress
+	failed               *error // of tell
+}
+
+const reportStep = 4 << 20
+
+func (r *reporter) Write(b []byte) (written int, err error) {
+	for len(b) > 0 {
+		n, err := r.w.Write(b[:min(len(b), reportStep)])
+		written += n
+		r.written += int64(n)
+		if err != nil {
+			return written, err
+		}
+		b = b[n:]
+		if r.tell != nil && r.written-r.told >= reportStep {
+			r.told = r.written
+			if *r.failed = r.tell(min(r.written, r.total), r.total); *r.failed != nil {
+				return written, *r.failed
+			}
+		}
+	}
+	return written, nil
+}
+
+// sizeOf is about the size of an archive.
+func sizeOf(records []record) int64 {
+	total := int64(0)
+	for _, r := range records {
+		total += int64(len(r.data)) + 2*int64(len(folder)+len(r.name)) + 140
+	}
+	return total
+}
+
+func recordsOf(m *value.Object, extra map[string][]byte, call Call) ([]record, error) {
+	if !m.Class.IsModule {
+		return nil, archiveError("An object of %s is no module: only modules are saved", m.Class.Name)
+	}
+	x := newExporter()
+	data := newPickler(x.typeName, call)
+	if err := data.value(value.OfObject(m)); err != nil {
+		return nil, err
+	}
+	constants, err := x.finish(call)
+	if err != nil {
+		return nil, err
+	}
+	records := append(data.records("data"), x.records()...)
+	records = append(records, constants.records("constants")...)
+	return appendExtra(append(records, x.versionRecord()), extra)
+}
+
+// records are those of the source text.
+func (x *exporter) records() (records []record) {
+	for _, prefix := range x.prefixes {
+		name := "code/" + strings.ReplaceAll(prefix, ".", "/") + ".py"
+		text, origins := x.printers[prefix].places.unmark(x.printers[prefix].b.String())
+		records = append(records, record{name, []byte(text)}, record{name + ".debug_pkl", writeOrigins(origins, x.tags)})
+	}
+	return records
+}
+
+func (x *exporter) versionRecord() record {
+	return record{"version", []byte(strconv.Itoa(max(minimalVersion, x.version)) + "\n")}
+}
+
+// finish writes the definitions, and pickles the constants that they refer to: these may need definitions
+// in turn.
+func (x *exporter) finish(call Call) (*pickler, error) {
+	for {
+		if err := x.drain(); err != nil {
+			return nil, err
+		}
+		p := newPickler(x.typeName, call)
+		p.e.Mark()
+		err := p.values(x.constants)
+		p.e.Tuple()
+		if err != nil {
+			return nil, err
+		}
+		if len(x.pending) == 0 {
+			return p, nil
+		}
+	}
+}
+
+// records ends the pickle and returns it after its storages.
+func (p *pickler) records(name string) []record {
+	return append(p.storageRecords(name), record{name + ".pkl", p.e.Finish()})
+}
+
+func (p *pickler) storageRecords(name string) (records []record) {
+	for key, s := range p.storages {
+		records = append(records, record{name + "/" + strconv.Itoa(key), s.Bytes()})
+	}
+	return records
+}
+
+func appendExtra(records []record, extra map[string][]byte) ([]record, error) {
+	names := make([]string, 0, len(extra))
+	for name := range extra {
+		if name == "" || strings.Contains(name, "\\") || path.Clean("/"+name) != "/"+name {
+			return nil, archiveError("%q cannot be the name of an extra file", name)
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		records = append(records, record{"extra/" + name, extra[name]})
+	}
+	return records, nil
+}
+
+// counter counts the bytes that go through it.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// writeArchive writes records uncompressed, each with its bytes at a multiple of the alignment.
+func writeArchive(w io.Writer, records []record) error {
+	at := &counter{w: w}
+	z := zip.NewWriter(at)
+	for _, r := range records {
+		if err := z.Flush(); err != nil {
+			return err
+		}
+		h := &zip.FileHeader{
+			Name: folder + "/" + r.name, Method: zip.Store, CRC32: checksum(0, r.data),
+			CompressedSize64: uint64(len(r.data)), UncompressedSize64: uint64(len(r.data)),
+		}
+		if !isASCII(h.Name) {
+			h.Flags |= 0x800
+		}
+		h.Extra = padding(at.n + localHeader + int64(len(h.Name)))
+		entry, err := z.CreateRaw(h)
+		if err != nil {
+			return err
+		}
+		if _, err := entry.Write(r.data); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+const localHeader = 30 // bytes before the name of an entry
+
+// padding returns an extra field after which an entry's bytes, which would begin at start, are
+// aligned.
+func padding(start int64) []byte {
+	const fieldHeader = 4
+	n := int(alignment-(start+fieldHeader)%alignment) % alignment
+	field := append([]byte{'F', 'B', byte(n), byte(n >> 8)}, bytes.Repeat([]byte{'Z'}, n)...)
+	return field
+}

@@ -1,0 +1,395 @@
+package autodiff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+)
+
+// Gradient is a graph that has been differentiated. Positions count inputs or outputs of the graphs from zero.
+type Gradient struct {
+	// F computes what the graph did, its first FRealOutputs outputs, and what DF needs besides.
+	F            *ir.Graph
+	FRealOutputs int
+	// DF gives a tuple of the gradients of those inputs of F that DFOutputVJPs lists. Its inputs are, in this order, the gradients of the
+	// outputs of F that DFInputVJPs lists, the inputs of F that DFInputCapturedInputs lists and the outputs that DFInputCapturedOutputs lists.
+	DF                     *ir.Graph
+	DFInputVJPs            []int
+	DFInputCapturedInputs  []int
+	DFInputCapturedOutputs []int
+	DFOutputVJPs           []int
+}
+
+// Kinds of nodes in the graphs of gradients. A gradient that is zero everywhere is undefined, and undefined gradients make others
+// undefined.
+const (
+	gradOfKind = "prim::GradOf"       // has a block that computes gradients from its inputs, unless all of these are undefined
+	addKind    = "prim::AutogradAdd"  // adds gradients
+	zeroKind   = "prim::AutogradZero" // an undefined gradient
+)
+
+// Differentiate differentiates a graph without control flow. It fails where the gradient of an operator's output is needed that has no
+// derivative here.
+func Differentiate(g *ir.Graph) (*Gradient, error) {
+	d := &differentiation{
+		f: g.Copy(), df: ir.NewGraph(), types: map[*ir.Value]types.Type{}, inner: map[*ir.Value]*ir.Value{}, grads: map[*ir.Value]*ir.Value{},
+		active: map[*ir.Value]bool{}, saved: map[*ir.Node][]*ir.Value{}, sizes: map[*ir.Value]*ir.Value{},
+	}
+	d.result = &Gradient{F: d.f, DF: d.df, FRealOutputs: len(d.f.Outputs())}
+	d.activate()
+	d.seed()
+	for _, n := range slices.Backward(d.f.Block().Nodes()) {
+		if err := d.node(n); err != nil {
+			return nil, err
+		}
+	}
+	d.giveGradients()
+	d.capture()
+	passes.DCE(d.f)
+	d.forgetGradients()
+	return d.result, nil
+}
+
+// differentiation is the state of one Differentiate.
+type differentiation struct {
+	f, df  *ir.Graph
+	result *Gradient
+	types  map[*ir.Value]types.Type // of the values of f, as they were
+	active map[*ir.Value]bool       // values of f whose gradients are wanted
+	grads  map[*ir.Value]*ir.Value  // in df, by values of f
+	inner  map[*ir.Value]*ir.Value  // what stands for values of f in df
+	saved  map[*ir.Node][]*ir.Value // what the function that runs instead of a node has given besides
+	sizes  map[*ir.Value]*ir.Value  // of values of f
+	behind *ir.Node                 // of f, the one behind that which is being differentiated
+}
+
+// activate finds out which values' gradients are wanted: those that depend on inputs that may require some.
+func (d *differentiation) activate() {
+	note := func(v *ir.Value, is bool) {
+		d.types[v] = v.Type()
+		d.active[v] = is && isDifferentiable(v.Type())
+	}
+	for _, v := range d.f.Inputs() {
+		note(v, true)
+	}
+	for n := d.f.Block().First(); n != nil; n = n.Next() {
+		depends := d.dependsOnActive(n)
+		for _, v := range n.Outputs() {
+			note(v, depends)
+		}
+	}
+}
+
+// dependsOnActive reports whether a node, or one in its blocks, uses a value whose gradient is wanted.
+func (d *differentiation) dependsOnActive(n *ir.Node) bool {
+	uses := slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return d.active[v] })
+	for _, b := range n.Blocks() {
+		uses = uses || slices.ContainsFunc(b.Outputs(), func(v *ir.Value) bool { return d.active[v] })
+		b.Walk(func(m *ir.Node) {
+			uses = uses || slices.ContainsFunc(m.Inputs(), func(v *ir.Value) bool { return d.active[v] })
+		})
+	}
+	return uses
+}
+
+// seed makes the parameters of df that are gradients of outputs.
+func (d *differentiation) seed() {
+	for i, v := range d.f.Outputs() {
+		if !d.active[v] {
+			continue
+		}
+		given := d.df.AddInput("").SetType(d.types[v])
+		d.result.DFInputVJPs = append(d.result.DFInputVJPs, i)
+		d.accumulate(v, given)
+	}
+}
+
+// accumulate adds to the gradient of a value of f.
+func (d *differentiation) accumulate(v, grad *ir.Value) {
+	if before := d.grads[v]; before != nil {
+		grad = d.df.InsertNode(d.df.Create(addKind, []*ir.Value{before, grad}, 1)).Output()
+	}
+	d.grads[v] = grad
+}
+
+// node adds the gradients of a node's inputs.
+func (d *differentiation) node(n *ir.Node) error {
+	given := slices.ContainsFunc(n.Outputs(), func(v *ir.Value) bool { return d.grads[v] != nil })
+	o := n.Operator()
+	if !given || !d.dependsOnActive(n) || o != nil && o.Has(ops.Grouped) && o.Has(ops.Constant|ops.NotDifferentiable) {
+		return nil
+	}
+	if d.behind = n.Next(); d.behind == nil {
+		d.behind = d.f.Block().ReturnNode()
+	}
+	if isSymbolic(o) {
+		return d.applyRecord(n)
+	}
+	derivative, err := body(nameOf(n))
+	if err != nil {
+		return err
+	}
+	if derivative == nil || strings.HasPrefix(nameOf(n), "_own_") {
+		return source.Errorf(source.RuntimeError, n.Range, "differentiation of %s is not supported, or it is missing necessary type information", n.Kind())
+	}
+	if err := d.runForward(n); err != nil {
+		return err
+	}
+	return d.apply(n, derivative)
+}
+
+// runForward puts the function that runs instead of a node in its place, if there is one.
+func (d *differentiation) runForward(n *ir.Node) error {
+	forward, err := body("forward_" + nameOf(n))
+	if forward == nil || err != nil {
+		return err
+	}
+	passes.LowerAllTuples(forward)
+	old := d.f.SetInsertPoint(d.behind)
+	defer d.f.SetInsertPoint(old)
+	outs := d.f.InsertGraph(forward, n.Inputs())
+	for _, v := range outs {
+		d.types[v] = v.Type()
+	}
+	is, was := outs[0], n.Output()
+	is.CopyMetadata(was)
+	d.types[is], d.grads[is] = d.types[was], d.grads[was]
+	was.ReplaceAllUsesWith(is)
+	d.saved[n] = outs
+	return nil
+}
+
+// outputs are the values that a node, or what runs instead of it, gives.
+func (d *differentiation) outputs(n *ir.Node) []*ir.Value {
+	if outs := d.saved[n]; outs != nil {
+		return outs[:len(n.Outputs())]
+	}
+	return n.Outputs()
+}
+
+// apply adds the node that computes the gradients of a node's inputs.
+func (d *differentiation) apply(n *ir.Node, derivative *ir.Graph) error {
+	passes.LowerAllTuples(derivative)
+	wanted := d.keepWanted(n, derivative)
+	passes.DCE(derivative)
+	var given []*ir.Value
+	for _, v := range d.outputs(n) {
+		if d.grads[v] == nil {
+			d.grads[v] = d.df.InsertNode(d.df.Create(zeroKind, nil, 1)).Output()
+		}
+		given = append(given, d.grads[v])
+	}
+	arguments := make([]*ir.Value, len(derivative.Inputs()))
+	for i, in := range derivative.Inputs() {
+		if in.HasUses() {
+			v, err := d.parameter(n, in.BaseName(), given)
+			if err != nil {
+				return err
+			}
+			arguments[i] = v
+		}
+	}
+	grad := d.df.InsertNode(d.df.Create(gradOfKind, given, len(wanted)).SetAttr("name", n.Kind()))
+	d.df.SetInsertEnd(grad.AddBlock())
+	outs := d.df.InsertGraph(derivative, arguments)
+	refineNumbers(grad.Blocks()[0])
+	for i, v := range outs {
+		grad.Blocks()[0].AddOutput(v)
+		if v.Type().Kind() == types.KindList {
+			grad.Outputs()[i].SetType(v.Type())
+		}
+	}
+	d.df.SetInsertEnd(d.df.Block())
+	for i, v := range wanted {
+		if d.grads[v] != nil && v.Type().Kind() == types.KindList {
+			return source.Errorf(source.RuntimeError, n.Range, "differentiation of %s is not supported for a list that is used twice", n.Kind())
+		}
+		d.accumulate(v, grad.Outputs()[i])
+	}
+	return nil
+}
+
+// refineNumbers gives what is computed from numbers the types that it has now that these are known.
+func refineNumbers(b *ir.Block) {
+	b.Walk(func(n *ir.Node) {
+		o := n.Operator()
+		if o == nil || len(n.Outputs()) != 1 || len(o.Schema().Returns) != 1 || n.Output().Type().Kind() != types.KindNumber {
+			return
+		}
+		switch t := o.Schema().Returns[0].Type; t.Kind() {
+		case types.KindInt, types.KindFloat, types.KindComplex:
+			n.Output().SetType(t)
+		}
+	})
+}
+
+// keepWanted leaves a derivative the outputs that are gradients of values for which some are wanted, and returns these values.
+func (d *differentiation) keepWanted(n *ir.Node, derivative *ir.Graph) (wanted []*ir.Value) {
+	at := 0
+	for i, a := range n.Operator().Schema().Arguments {
+		if !isDifferentiable(a.Type) || at == len(derivative.Outputs()) {
+			continue
+		}
+		if d.active[n.Input(i)] && !derivative.Outputs()[at].MustBeNone() {
+			wanted = append(wanted, n.Input(i))
+			at++
+		} else {
+			derivative.Block().EraseOutput(at)
+		}
+	}
+	return wanted
+}
+
+// parameter returns what stands in df for a parameter of a derivative.
+func (d *differentiation) parameter(n *ir.Node, name string, grads []*ir.Value) (*ir.Value, error) {
+	switch base, i := numbered(name); {
+	case base == "grad":
+		return grads[max(i, 0)], nil
+	case base == "result":
+		return d.lookup(d.outputs(n)[max(i, 0)]), nil
+	case base == "saved":
+		return d.lookup(d.saved[n][i]), nil
+	}
+	arguments := n.Operator().Schema()
+	if i := arguments.ArgumentIndex(name); i >= 0 {
+		return d.lookup(n.Input(i)), nil
+	}
+	if argument, ok := strings.CutSuffix(name, "_sizes"); ok {
+		size, err := d.size(n.Input(arguments.ArgumentIndex(argument)))
+		if err != nil {
+			return nil, err
+		}
+		return d.lookup(size), nil
+	}
+	argument, _ := strings.CutSuffix(name, "_size")
+	change, err := d.change(n.Input(arguments.ArgumentIndex(argument)), n)
+	if err != nil {
+		return nil, err
+	}
+	return d.lookup(change.SetName(name)), nil
+}
+
+// lookup returns what stands in df for a value of f: a constant like it, or a parameter.
+func (d *differentiation) lookup(v *ir.Value) *ir.Value {
+	if d.inner[v] == nil {
+		if v.Node().Kind() == "prim::Constant" {
+			d.inner[v] = d.df.Block().Prepend(d.df.Clone(v.Node(), nil)).Output()
+		} else {
+			d.inner[v] = d.df.AddInput("").SetType(v.Type())
+			if v.HasName() {
+				d.inner[v].SetName(v.BaseName())
+			}
+		}
+	}
+	return d.inner[v]
+}
+
+// size returns the size of a value of f, known where the node that is being differentiated has run.
+func (d *differentiation) size(v *ir.Value) (*ir.Value, error) {
+	known := d.sizes[v]
+	if known == nil {
+		var err error
+		known, err = d.insert("aten::size", v)
+		d.sizes[v] = known
+		return known, err
+	}
+	if !known.Node().IsBefore(d.behind) {
+		known.Node().MoveBefore(d.behind)
+	}
+	return known, nil
+}
+
+// change returns the size of a value of f if it is not that of n's output.
+func (d *differentiation) change(v *ir.Value, n *ir.Node) (*ir.Value, error) {
+	before, err := d.size(v)
+	if err != nil {
+		return nil, err
+	}
+	after, err := d.size(d.outputs(n)[0])
+	if err != nil {
+		return nil, err
+	}
+	return d.insert("aten::_size_if_not_equal", before, after)
+}
+
+// insert puts an operator into f behind the node that is being differentiated.
+func (d *differentiation) insert(kind string, inputs ...*ir.Value) (*ir.Value, error) {
+	old := d.f.SetInsertPoint(d.behind)
+	defer d.f.SetInsertPoint(old)
+	arguments := make([]ir.Argument, len(inputs))
+	for i, v := range inputs {
+		arguments[i] = ir.Arg(v)
+	}
+	v, err := d.f.Insert(kind, arguments...)
+	if err == nil {
+		d.types[v] = v.Type()
+	}
+	return v, err
+}
+
+// giveGradients has df return the gradients of the inputs of f.
+func (d *differentiation) giveGradients() {
+	var grads []*ir.Value
+	var elems []types.Type
+	for i, v := range d.f.Inputs() {
+		if d.active[v] && d.grads[v] != nil {
+			grads, elems = append(grads, d.grads[v]), append(elems, d.grads[v].Type())
+			d.result.DFOutputVJPs = append(d.result.DFOutputVJPs, i)
+		}
+	}
+	tuple := d.df.InsertNode(d.df.CreateTuple(grads, types.NewTuple(elems...)))
+	d.df.AddOutput(tuple.Output())
+}
+
+// capture has f give out the values that df uses, and puts the parameters of df into their order.
+func (d *differentiation) capture() {
+	var order []int
+	for i := range d.result.DFInputVJPs {
+		order = append(order, i)
+	}
+	used := func(v *ir.Value) bool {
+		in := d.inner[v]
+		if in == nil || in.Node() != d.df.Block().ParamNode() {
+			return false
+		}
+		order = append(order, in.Offset())
+		return true
+	}
+	for i, v := range d.f.Inputs() {
+		if used(v) {
+			d.result.DFInputCapturedInputs = append(d.result.DFInputCapturedInputs, i)
+		}
+	}
+	for n := d.f.Block().First(); n != nil; n = n.Next() {
+		for _, v := range n.Outputs() {
+			if !used(v) {
+				continue
+			}
+			at := slices.Index(d.f.Outputs(), v)
+			if at < 0 {
+				at = d.f.AddOutput(v)
+			}
+			d.result.DFInputCapturedOutputs = append(d.result.DFInputCapturedOutputs, at)
+		}
+	}
+	d.df.Block().ParamNode().PermuteOutputs(order)
+}
+
+// forgetGradients notes in f that what its nodes use requires no gradients there: these are computed by df.
+func (d *differentiation) forgetGradients() {
+	no := false
+	for n := d.f.Block().First(); n != nil; n = n.Next() {
+		for _, v := range n.Inputs() {
+			if t, ok := v.Type().(*types.TensorInfo); ok {
+				c := *t
+				c.RequiresGrad = &no
+				v.SetType(&c)
+			}
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package autograd
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// casting is one nesting of autocast: while it is enabled, operators that gain from a smaller type get their tensors in
+// it, those that lose get float32, and those that join tensors the widest of what they get.
+type casting struct {
+	outer   *casting
+	enabled bool
+	lower   tensor.DType
+	cache   *castCache
+}
+
+// castCache has parameters in the smaller type until the outermost autocast ends.
+type castCache struct {
+	mu   sync.Mutex
+	cast map[*tensor.Tensor]*tensor.Tensor
+}
+
+// BeginCasting begins an autocast to a smaller type, or one that is not enabled.
+func (m *Mode) BeginCasting(enabled bool, lower tensor.DType) {
+	cache := &castCache{cast: map[*tensor.Tensor]*tensor.Tensor{}}
+	if m.casting != nil {
+		cache = m.casting.cache
+	}
+	m.casting = &casting{outer: m.casting, enabled: enabled, lower: lower, cache: cache}
+}
+
+// EndCasting ends the innermost autocast; it does nothing where there is none.
+func (m *Mode) EndCasting() {
+	if m.casting != nil {
+		m.casting = m.casting.outer
+	}
+}
+
+// SetCasting switches casting by operators on or off until the innermost autocast ends, or for good where there is none.
+func (m *Mode) SetCasting(enabled bool) {
+	if m.casting == nil {
+		if enabled {
+			m.BeginCasting(true, tensor.BFloat16)
+		}
+		return
+	}
+	changed := *m.casting // others may have the mode's state as it was
+	changed.enabled = enabled
+	m.casting = &changed
+}
+
+// SetCastCache has parameters in the smaller type kept until the outermost autocast ends, or made anew each time.
+func (m *Mode) SetCastCache(on bool) { m.uncached = !on }
+
+// Casting reports whether operators cast their tensors, and to which type.
+func (m *Mode) Casting() (lower tensor.DType, enabled bool) {
+	if m.casting == nil || !m.casting.enabled {
+		return tensor.BFloat16, false
+	}
+	return m.casting.lower, true
+}
+
+// ForgetCasts drops the parameters that are kept in the smaller type.
+func (m *Mode) ForgetCasts() {
+	if m.casting != nil {
+		m.casting.cache.mu.Lock()
+		clear(m.casting.cache.cast)
+		m.casting.cache.mu.Unlock()
+	}
+}
+
+// castPolicy is what an operator gets.
+type castPolicy uint8
+
+const (
+	castNothing castPolicy = iota
+	castLower              // the smaller type
+	castFloat              // float32
+	castWidest             // float32 where a tensor has it, else the smaller type
+)
+
+// castPolicies are those of PyTorch 1.13 on the CPU.
+var castPolicies = func() map[string]castPolicy {
+	policies := map[string]castPolicy{}
+	add := func(p castPolicy, names string) {
+		for _, name := range strings.Fields(names) {
+			policies["aten::"+name] = p
+		}
+	}
+	add(castLower, `conv1d conv1d.padding conv2d conv2d.padding conv3d conv3d.padding bmm mm baddbmm addmm addbmm linear
+		_convolution.deprecated matmul conv_tbc`)
+	add(castWidest, "cat stack index_copy")
+	add(castFloat, `_grid_sampler_2d_cpu_fallback _lu_with_info adaptive_avg_pool3d adaptive_max_pool3d avg_pool3d binary_cross_entropy
+		binary_cross_entropy_with_logits cdist cholesky cholesky_inverse cholesky_solve conv_transpose1d conv_transpose2d.input
+		conv_transpose3d.input cosine_embedding_loss cross_entropy_loss ctc_loss.IntList ctc_loss.Tensor fake_quantize_per_tensor_affine
+		fft_fft fft_fft2 fft_fftn fft_hfft fft_ifft fft_ifft2 fft_ifftn fft_ihfft fft_irfft fft_irfft2 fft_irfftn fft_rfft fft_rfft2
+		fft_rfftn fractional_max_pool2d fractional_max_pool3d geqrf grid_sampler grid_sampler_2d grid_sampler_3d hinge_embedding_loss
+		huber_loss inverse kl_div l1_loss linalg_cholesky linalg_cholesky_ex linalg_cond linalg_cond.p_str linalg_eig linalg_eigh
+		linalg_eigvals linalg_eigvalsh linalg_householder_product linalg_inv linalg_inv_ex linalg_lstsq linalg_matrix_norm
+		linalg_matrix_norm.str_ord linalg_matrix_rank linalg_matrix_rank.atol_rtol_float linalg_matrix_rank.atol_rtol_tensor
+		linalg_matrix_rank.tol_tensor linalg_qr linalg_solve linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve lu_solve
+		margin_ranking_loss max_pool3d max_unpool2d max_unpool3d mse_loss multi_margin_loss multilabel_margin_loss
+		multilabel_margin_loss_forward nanquantile nanquantile.scalar nll_loss nll_loss2d orgqr ormqr pinverse poisson_nll_loss polar
+		prod prod.dim_int qr quantile quantile.scalar reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d
+		replication_pad3d smooth_l1_loss soft_margin_loss stft stft.center svd symeig trace triangular_solve triplet_margin_loss
+		view_as_complex`)
+	return policies
+}()
+
+// runCast is Run while an autocast is enabled. The operator itself, and what it is made of, does not cast again.
+func (m *Mode) runCast(op *ops.Operator, args, out []value.Value) error {
+	c := m.casting
+	m.casting = nil
+	defer func() { m.casting = c }()
+	if to := c.target(castPolicies[op.Name], args); to.Valid() {
+		cast, err := c.cast(m, args, to)
+		if err != nil {
+			return err
+		}
+		args = cast
+	}
+	return m.Run(op, args, out)
+}
+
+// CastBy returns the arguments of an operator as an enabled autocast has them, each tensor that is not of its type converted by
+// convert, the last first. A trace records what convert does.
+func (m *Mode) CastBy(op *ops.Operator, args []value.Value, convert func(v value.Value, to tensor.DType) (value.Value, error)) ([]value.Value, error) {
+	if !m.IsCasting() {
+		return args, nil
+	}
+	to := m.casting.target(castPolicies[op.Name], args)
+	if !to.Valid() {
+		return args, nil
+	}
+	var cast func(vs []value.Value) ([]value.Value, error)
+	cast = func(vs []value.Value) (made []value.Value, err error) {
+		made = slices.Clone(vs)
+		for i := len(vs) - 1; i >= 0 && err == nil; i-- {
+			switch v := vs[i]; {
+			case v.IsTensor() && isCastable(v.Tensor()) && v.Tensor().DType() != to:
+				made[i], err = convert(v, to)
+			case v.Kind() == value.KindList && len(v.List().Items) > 0 && v.List().Items[0].IsTensor():
+				var items []value.Value
+				items, err = cast(v.List().Items)
+				made[i] = value.OfList(value.NewList(v.List().Elem, items...))
+			}
+		}
+		return made, err
+	}
+	return cast(args)
+}
+
+// target returns the type that tensors are cast to.
+func (c *casting) target(p castPolicy, args []value.Value) tensor.DType {
+	switch p {
+	case castLower:
+		return c.lower
+	case castFloat:
+		return tensor.Float32
+	case castWidest:
+		to := c.lower
+		eachTensor(args, func(t *tensor.Tensor) bool {
+			if isCastable(t) && t.DType() == tensor.Float32 {
+				to = tensor.Float32
+			}
+			return true
+		})
+		return to
+	}
+	return tensor.NoDType
+}
+
+// isCastable leaves float64, and what is not floating point, alone.
+func isCastable(t *tensor.Tensor) bool { return t.DType().IsFloating() && t.DType() != tensor.Float64 }
+
+// cast returns the arguments with their tensors, and lists of tensors, in another type.
+func (c *casting) cast(m *Mode, args []value.Value, to tensor.DType) ([]value.Value, error) {
+	made := make([]value.Value, len(args))
+	for i, v := range args {
+		made[i] = v
+		var err error
+		switch v.Kind() {
+		case value.KindTensor:
+			made[i], err = c.castTensor(m, v, to)
+		case value.KindList:
+			if items := v.List().Items; len(items) > 0 && items[0].IsTensor() {
+				if items, err = c.cast(m, items, to); err == nil {
+					made[i] = value.OfList(value.NewList(v.List().Elem, items...))
+				}
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+func (c *casting) castTensor(m *Mode, v value.Value, to tensor.DType) (value.Value, error) {
+	t := v.Tensor()
+	if !isCastable(t) || t.DType() == to {
+		return v, nil
+	}
+	kept := !m.uncached && to == c.lower && t.DType() == tensor.Float32 && t.RequiresGrad() && t.IsLeaf() && t.Base() == nil
+	if kept {
+		c.cache.mu.Lock()
+		defer c.cache.mu.Unlock()
+		if known := c.cache.cast[t]; known != nil {
+			return value.OfTensor(known), nil
+		}
+	}
+	var out [1]value.Value
+	args := []value.Value{v, value.Int(int64(to)), value.Bool(false), value.Bool(false), value.None}
+	if err := m.Run(ops.Find("aten::to.dtype"), args, out[:]); err != nil {
+		return v, err
+	}
+	if kept {
+		t.Retain()
+		c.cache.cast[t] = out[0].Tensor()
+	}
+	return out[0], nil
+}

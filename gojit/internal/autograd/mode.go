@@ -1,0 +1,179 @@
+package autograd
+
+import (
+	"context"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// Mode says what happens with the operators that one thread runs. It belongs to that thread (one of Python's, or
+// one run of the interpreter with what it calls); a forked call starts with a copy. The zero Mode records.
+type Mode struct {
+	off, inference bool
+	primal         bool // tangents are not computed
+	saving         []*SavedHooks
+	thread         int
+	casting        *casting // the innermost autocast
+	uncached       bool     // casts of parameters are not kept
+	differentiated *Node    // whose derivative runs, while anomalies are looked for
+	dispatcher     Dispatcher
+	below          bool       // autograd has had the operators that run: nothing is recorded, though GradEnabled may say so
+	undispatched   bool       // tensors whose classes run operators count as any other
+	expanding      *expansion // the composite operators whose bodies run, from the innermost on
+}
+
+// GradEnabled reports whether operations are to be recorded for differentiation.
+func (m *Mode) GradEnabled() bool { return !m.off }
+
+// SetGradEnabled switches the recording of operations on or off.
+func (m *Mode) SetGradEnabled(on bool) { m.off = !on }
+
+// Inference reports whether the results of operators are inference tensors.
+func (m *Mode) Inference() bool { return m.inference }
+
+// SetInference begins or ends inference mode. It does not change GradEnabled, which does not count in that mode.
+func (m *Mode) SetInference(on bool) { m.inference = on }
+
+// SetForward switches the computing of tangents on or off and returns what was before.
+func (m *Mode) SetForward(on bool) (before bool) {
+	before = !m.primal
+	m.primal = !on
+	return before
+}
+
+// records reports whether operators on tensors that require gradients are recorded.
+func (m *Mode) records() bool { return !m.off && !m.below && !m.inference }
+
+// OnlyComputes reports whether operators on t do nothing in the mode besides computing their results.
+func (m *Mode) OnlyComputes(t *tensor.Tensor) bool {
+	return !m.inference && m.dispatcher == nil && !t.Dispatches() && (m.off || m.below || !t.RequiresGrad()) && (m.primal || !InForward())
+}
+
+// Groups reports whether an operator on t among others may run at once with them, and whether that is recorded.
+func (m *Mode) Groups(t *tensor.Tensor) (recorded, ok bool) {
+	if m.OnlyComputes(t) {
+		return false, true
+	}
+	ok = t.RequiresGrad() && m.records() && m.dispatcher == nil && !t.Dispatches() && (m.primal || !InForward()) && m.SavedHooks() == nil && anomaly.Load() == nil
+	return ok, ok
+}
+
+// IsCasting reports whether operators cast their tensors.
+func (m *Mode) IsCasting() bool { return m.casting != nil && m.casting.enabled }
+
+type modeKey struct{}
+
+// WithMode returns a context in which programs start in a copy of the mode.
+func WithMode(ctx context.Context, m *Mode) context.Context {
+	return context.WithValue(ctx, modeKey{}, *m)
+}
+
+// ModeOf returns the mode in which programs start in a context: one that records where none was given.
+func ModeOf(ctx context.Context) Mode {
+	m, _ := ctx.Value(modeKey{}).(Mode)
+	return m
+}
+
+// Operation is an operator that runs in a mode.
+type Operation func(m *Mode, args, out []value.Value) error
+
+// OperationOf returns how an operator that has an implementation runs in a mode.
+func OperationOf(op *ops.Operator) Operation {
+	if run := modal[op.Name]; run != nil {
+		return run
+	}
+	return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
+}
+
+// CompiledOperationOf is OperationOf for compiled code, where an autocast casts by rules of its own while casts says so; mayBeFloat32 says whether
+// MayBeFloat32 is so of any input.
+func CompiledOperationOf(op *ops.Operator, mayBeFloat32 bool, casts func() bool) Operation {
+	if run := modal[op.Name]; run != nil {
+		return run
+	}
+	return compiledCast(op, mayBeFloat32, casts)
+}
+
+// Run runs an operator and records it where an argument requires a gradient.
+func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
+	if m.casting != nil && m.casting.enabled {
+		return m.runCast(op, args, out)
+	}
+	if !tensor.Tracked() {
+		if !m.inference {
+			return op.Run(args, out)
+		}
+		return runInference(m, op, args, out)
+	}
+	if profiling.Load() != nil {
+		return m.profiled(op, args, out)
+	}
+	return m.run(op, args, out)
+}
+
+// run is Run where there is something to look at.
+func (m *Mode) run(op *ops.Operator, args, out []value.Value) error {
+	if m.dispatcher != nil || m.hasDispatching(args) {
+		if known, err := m.expand(op, args, out); known {
+			return err
+		}
+	}
+	switch {
+	case !m.primal && InForward():
+		return m.runForward(op, args, out)
+	case m.inference:
+		return runInference(m, op, args, out)
+	case anyInference(args):
+		if err := checkInference(m, op, args); err != nil {
+			return err
+		}
+	}
+	if m.off || m.below {
+		return m.compute(op, args, out)
+	}
+	if !anyRequiresGrad(args) {
+		if len(args) > 0 && isUnrecordedView(args[0]) && planOf(op).writes && !planOf(op).passes {
+			return errUnrecordedView
+		}
+		return m.compute(op, args, out)
+	}
+	return record(m, op, args, out)
+}
+
+// runInference runs an operator whose new results become inference tensors.
+func runInference(m *Mode, op *ops.Operator, args, out []value.Value) error {
+	if err := m.compute(op, args, out); err != nil {
+		return err
+	}
+	eachTensor(out, func(t *tensor.Tensor) bool {
+		if viewed(args, t) == nil {
+			t.MakeInference()
+		}
+		return true
+	})
+	return nil
+}
+
+var errSavedInference = errorf("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in autograd.")
+
+func anyInference(args []value.Value) (found bool) {
+	if !tensor.InferenceInUse() {
+		return false
+	}
+	eachTensor(args, func(t *tensor.Tensor) bool { found = t.IsInference(); return !found })
+	return found
+}
+
+// checkInference fails where an operator outside of inference mode writes an inference tensor or would save it.
+func checkInference(m *Mode, op *ops.Operator, args []value.Value) error {
+	p := planOf(op)
+	if p.writes && args[0].IsTensor() && args[0].Tensor().IsInference() {
+		return errorf("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
+	}
+	if m.records() && !p.passes && p.saves && anyRequiresGrad(args) {
+		return errSavedInference
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package autograd
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// Operators are those by which programs differentiate and change the mode.
+var Operators = func() []ops.Operator {
+	var all []ops.Operator
+	for _, name := range slices.Sorted(maps.Keys(modal)) {
+		run := modal[name]
+		all = append(all, ops.Operator{Name: name, Run: func(args, out []value.Value) error { return run(new(Mode), args, out) }})
+	}
+	return all
+}()
+
+// modal are the operators that read or change the mode themselves.
+var modal = map[string]Operation{
+	"aten::is_grad_enabled": func(m *Mode, args, out []value.Value) error {
+		out[0] = value.Bool(m.GradEnabled())
+		return nil
+	},
+	"aten::set_grad_enabled": func(m *Mode, args, out []value.Value) error {
+		m.SetGradEnabled(args[0].Bool())
+		return nil
+	},
+	"aten::_no_grad_fill_":             aside("aten::fill_.Scalar"),
+	"aten::_no_grad_normal_":           aside("aten::normal_", value.None),
+	"aten::_no_grad_uniform_":          aside("aten::uniform_", value.None),
+	"aten::_no_grad_zero_":             aside("aten::zero_"),
+	"aten::_no_grad_embedding_renorm_": aside("aten::embedding_renorm_"),
+	"aten::is_autocast_cpu_enabled": func(m *Mode, args, out []value.Value) error {
+		_, enabled := m.Casting()
+		out[0] = value.Bool(enabled)
+		return nil
+	},
+	"aten::backward": func(m *Mode, args, out []value.Value) error {
+		return m.Backward([]*tensor.Tensor{args[0].Tensor()}, tensorsOf(args[1]), optionsOf(args[2], args[3]))
+	},
+	"aten::backward.TensorList": func(m *Mode, args, out []value.Value) error {
+		return m.Backward(tensorsOf(args[0]), tensorsOf(args[1]), optionsOf(args[2], args[3]))
+	},
+	"aten::grad": func(m *Mode, args, out []value.Value) error {
+		o := optionsOf(args[3], args[4])
+		o.AllowUnused = args[5].Bool()
+		grads, err := m.Gradients(tensorsOf(args[0]), tensorsOf(args[1]), tensorsOf(args[2]), o)
+		if err != nil {
+			return err
+		}
+		out[0] = optionals(grads)
+		return nil
+	},
+}
+
+// aside is an operator that runs another one, with further arguments, without recording it: it writes leaves too.
+func aside(name string, further ...value.Value) Operation {
+	return func(m *Mode, args, out []value.Value) error {
+		defer func(off bool) { m.off = off }(m.off)
+		m.off = true
+		return m.Run(ops.Find(name), slices.Concat(args, further), out)
+	}
+}
+
+// tensorsOf returns the tensors of a list, of one tensor or of None.
+func tensorsOf(v value.Value) []*tensor.Tensor {
+	if v.IsTensor() {
+		return []*tensor.Tensor{v.Tensor()}
+	}
+	if v.IsNone() {
+		return nil
+	}
+	items := v.List().Items
+	ts := make([]*tensor.Tensor, len(items))
+	for i, x := range items {
+		if x.IsTensor() {
+			ts[i] = x.Tensor()
+		}
+	}
+	return ts
+}
+
+func optionsOf(retain, create value.Value) Options {
+	o := Options{CreateGraph: create.Bool(), RetainGraph: create.Bool()}
+	if !retain.IsNone() {
+		o.RetainGraph = retain.Bool()
+	}
+	return o
+}

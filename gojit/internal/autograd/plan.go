@@ -1,0 +1,115 @@
+package autograd
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// plan is how an operator is recorded.
+type plan struct {
+	passes    bool // it is not recorded
+	writes    bool // its first argument
+	likened   bool // only its first argument has a gradient
+	saves     bool // the gradient of one argument needs another
+	blind     bool // the derivative does without the elements of the first argument
+	blindFor0 bool // so does that of the first argument, but not that of the second
+	hasOut    bool
+	views     bool // a result is a view of an argument, as its schema says
+	backward  derivative
+	decompose ops.Decomposition
+	// conjugates says that complex gradients are conjugated before and after backward.
+	conjugates bool
+}
+
+var plans sync.Map // of *plan by *ops.Operator
+
+// isBlind reports whether a node that writes its first argument needs no copy of it.
+func (p *plan) isBlind(args []value.Value) bool {
+	return p.backward != nil && !args[0].Tensor().Dispatches() && (p.blind || p.blindFor0 && !anyRequiresGrad(args[1:]))
+}
+
+func planOf(op *ops.Operator) *plan {
+	if p, ok := plans.Load(op); ok {
+		return p.(*plan)
+	}
+	s := op.Schema()
+	d := op.Def()
+	p := &plan{likened: d.Has(ops.ShapeOnly)}
+	takes, gives := false, false
+	for i := range s.Arguments {
+		a := &s.Arguments[i]
+		takes = takes || mentionsTensor(a.Type)
+		p.hasOut = p.hasOut || a.IsOut()
+		p.writes = p.writes || i == 0 && !a.KwargOnly && a.Alias != nil && a.Alias.IsWrite
+	}
+	for i := range s.Returns {
+		gives = gives || mentionsTensor(s.Returns[i].Type)
+		p.views = p.views || s.Returns[i].Alias != nil
+	}
+	p.passes = !takes || !gives || op.Has(ops.NotDifferentiable)
+	if d.Grad != nil {
+		p.backward = func(c *gradient) { d.Grad(ops.Gradient{Engine: c}) }
+	}
+	if p.decompose = d.Decomp; p.decompose == nil {
+		p.decompose = decompositions[functionalName(op)]
+	}
+	p.saves = d.Has(ops.SavesOperand)
+	p.blind, p.blindFor0 = d.Has(ops.IgnoresSelf), d.Has(ops.SelfIgnoresSelf)
+	p.conjugates = !d.Has(ops.AsWritten)
+	if p.backward != nil {
+		p.decompose = nil
+	}
+	if as := p.decompose; as != nil && op.Check != nil {
+		p.decompose = func(e Emitter, args []value.Value) []value.Value {
+			succeed(op.Check(args))
+			return as(e, args)
+		}
+	}
+	plans.Store(op, p)
+	return p
+}
+
+func mentionsTensor(t types.Type) bool {
+	return t.Kind() == types.KindTensor || slices.ContainsFunc(types.Contained(t), mentionsTensor)
+}
+
+// functionalName returns the name without its namespace of the overload that computes the same without writing.
+func functionalName(op *ops.Operator) string {
+	if op.Record != nil {
+		return op.Record.Name
+	}
+	s := op.Schema()
+	name := strings.TrimPrefix(s.Name, "aten::")
+	if a := s.Arguments; len(a) > 0 && a[0].Alias != nil && a[0].Alias.IsWrite {
+		name = strings.TrimSuffix(name, "_")
+	}
+	if s.Overload != "" {
+		name += "." + s.Overload
+	}
+	return name
+}
+
+// Modal reports whether the mode matters to an operator: the others need not go through OperationOf.
+func Modal(op *ops.Operator) bool {
+	return modal[op.Name] != nil || !planOf(op).passes || slices.ContainsFunc(op.Schema().Returns, func(r schema.Argument) bool { return mentionsTensor(r.Type) })
+}
+
+// Kind tells how the gradient of an operator is found: "d" by a derivative of its own, "c" from what it is
+// made of, "" not at all.
+func Kind(op *ops.Operator) string {
+	switch p := planOf(op); {
+	case p.passes:
+		return ""
+	case p.backward != nil:
+		return "d"
+	case p.decompose != nil:
+		return "c"
+	}
+	return ""
+}

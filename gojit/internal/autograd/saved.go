@@ -1,0 +1,230 @@
+package autograd
+
+import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// SavedHooks are what becomes of tensors that nodes save for their derivatives: Pack gets one when it is saved, Unpack what
+// Pack gave when it is needed.
+type SavedHooks struct {
+	Pack   func(m *Mode, t *tensor.Tensor) (any, error)
+	Unpack func(m *Mode, packed any) (*tensor.Tensor, error)
+}
+
+// PushSavedHooks has the nodes that are recorded from now on save by hooks.
+func (m *Mode) PushSavedHooks(h *SavedHooks) {
+	m.saving = append(m.saving[:len(m.saving):len(m.saving)], h)
+}
+
+// PopSavedHooks ends what the last PushSavedHooks began.
+func (m *Mode) PopSavedHooks() {
+	if n := len(m.saving); n > 0 {
+		m.saving = m.saving[:n-1]
+	}
+}
+
+// SavedHooks returns the hooks that are in force, nil where there are none.
+func (m *Mode) SavedHooks() *SavedHooks {
+	if n := len(m.saving); n > 0 {
+		return m.saving[n-1]
+	}
+	return nil
+}
+
+// slot is a place of a tensor that a node saves: an argument, an element of one (element is -1 where that is no list), or an output.
+type slot struct {
+	output            bool
+	argument, element int
+}
+
+// packed is what hooks made of a saved tensor.
+type packed struct {
+	content any
+	hooks   *SavedHooks
+	made    edge // where gradients of the tensor go
+}
+
+// packHeld is pack for a node that holds what it keeps.
+func (n *Node) packHeld(m *Mode, h *SavedHooks) error {
+	var before []*tensor.Tensor
+	note := func(t *tensor.Tensor) bool { before = append(before, t); return true }
+	eachTensor(n.args, note)
+	eachTensor(n.out, note)
+	err := n.pack(m, h)
+	holdAll(n.args)
+	holdAll(n.out)
+	for _, t := range before {
+		t.LetGo()
+	}
+	return err
+}
+
+// pack gives the tensors that the node's derivative reads to the hooks, and lets go of all others.
+func (n *Node) pack(m *Mode, h *SavedHooks) error {
+	read := n.reads()
+	n.rarely().packed = map[slot]packed{}
+	for i, v := range n.args {
+		switch {
+		case v.IsTensor():
+			made := n.edgeFrom(i, -1)
+			t, err := n.packOne(m, h, read, slot{argument: i, element: -1}, v.Tensor(), made)
+			if err != nil {
+				return err
+			}
+			n.args[i] = value.OfTensor(t)
+		case v.Kind() == value.KindList:
+			for j, x := range v.List().Items {
+				if !x.IsTensor() {
+					continue
+				}
+				t, err := n.packOne(m, h, read, slot{argument: i, element: j}, x.Tensor(), n.edgeFrom(i, j))
+				if err != nil {
+					return err
+				}
+				v.List().Items[j] = value.OfTensor(t)
+			}
+		}
+	}
+	for i, v := range n.out {
+		if !v.IsTensor() {
+			continue
+		}
+		t, err := n.packOne(m, h, read, slot{output: true, argument: i, element: -1}, v.Tensor(), edge{n, i})
+		if err != nil {
+			return err
+		}
+		n.out[i] = value.OfTensor(t)
+	}
+	return nil
+}
+
+func (n *Node) edgeFrom(argument, element int) edge {
+	for i := range n.inputs {
+		if in := &n.inputs[i]; in.argument == argument && in.element == element {
+			return in.edge
+		}
+	}
+	return edge{}
+}
+
+// packOne returns what stays in the node for a tensor: a tensor without elements, unless the derivative looks at its layout.
+func (n *Node) packOne(m *Mode, h *SavedHooks, read map[slot]bool, at slot, t *tensor.Tensor, made edge) (*tensor.Tensor, error) {
+	needed, known := read[at]
+	if known && !needed {
+		return t, nil
+	}
+	if needed {
+		version := t.Version()
+		content, err := h.Pack(m, detachedFrom(t, made, n))
+		if err != nil {
+			return nil, err
+		}
+		if t.Version() != version {
+			return nil, errorf("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the input to a pack hook.")
+		}
+		n.rare.packed[at] = packed{content, h, made}
+	}
+	return tensor.EmptyMeta(t.Shape(), t.DType())
+}
+
+// detachedFrom shows t as hooks get it: a leaf where a leaf is saved, else a tensor that the node made does not hold.
+func detachedFrom(t *tensor.Tensor, made edge, n *Node) *tensor.Tensor {
+	if made.node == nil || made.node.leaf != nil || made.node != n {
+		return t
+	}
+	return t.Detach()
+}
+
+// unpack returns a saved tensor, with the history that it had.
+func (c *gradient) unpack(at slot) (*tensor.Tensor, bool) {
+	if c.node.rare == nil {
+		return nil, false
+	}
+	p, ok := c.node.rare.packed[at]
+	if !ok {
+		return nil, false
+	}
+	t := must(p.hooks.Unpack(c.Emitter.(*emitter).mode, p.content)).Detach()
+	if p.made.node != nil {
+		t.SetHistory(&history{edge: p.made})
+		_ = t.SetRequiresGrad(true) // the type is that of a tensor that does
+	}
+	return t, true
+}
+
+// reads returns the slots that the derivative reads by running it on zeros: true where it reads the elements, false where it
+// looks at the layout alone. Where that fails all are read.
+func (n *Node) reads() (read map[slot]bool) {
+	read = map[slot]bool{}
+	c := &gradient{Emitter: unrecorded(), node: n, read: read}
+	defer func() {
+		if recover() != nil {
+			for _, in := range n.inputs {
+				read[slot{argument: in.argument, element: in.element}] = true
+			}
+			for i := range n.out {
+				read[slot{output: true, argument: i, element: -1}] = true
+			}
+		}
+	}()
+	if n.backward != nil {
+		for _, o := range n.outputs {
+			var zeros *tensor.Tensor
+			if o.dtype.IsDifferentiable() {
+				zeros = must(tensor.Zeros(o.shape, o.dtype))
+			}
+			c.grads = append(c.grads, zeros)
+		}
+		c.run()
+	}
+	return read
+}
+
+// note keeps that a slot was read.
+func (c *gradient) note(at slot, elements bool) {
+	if c.read != nil {
+		c.read[at] = c.read[at] || elements
+	}
+}
+
+var errReleased = errorf("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.")
+
+// Saved returns what the node keeps by the name of an argument of its operator, or "result" for an output. ok is false where it
+// keeps nothing of that name. It fails where that was let go.
+func (n *Node) Saved(m *Mode, name string) (v value.Value, ok bool, err error) {
+	defer source.Catch(&err)
+	op := ops.Find(n.op)
+	if n.released {
+		return value.None, true, errReleased
+	}
+	if op == nil || n.args == nil {
+		return value.None, false, nil
+	}
+	c := &gradient{Emitter: &emitter{mode: m}, node: n}
+	s := op.Schema()
+	if i := s.ArgumentIndex(name); i >= 0 && i < len(n.args) {
+		if n.args[i].IsTensor() {
+			if i == 0 && n.args[0].Tensor().Device().Type == tensor.Meta && planOf(op).writes { // it was not kept
+				return value.None, true, nil
+			}
+			return value.OfTensor(asTensor(c.In(i))), true, nil
+		}
+		return n.args[i], true, nil
+	}
+	for i := range s.Returns {
+		if name == s.Returns[i].Name || s.Returns[i].Name == "" && name == strings.TrimSuffix("result"+string(rune('0'+i)), "0") {
+			if i < len(n.out) && n.out[i].IsTensor() {
+				return value.OfTensor(n.Output(i, asTensor(c.Out(i)))), true, nil
+			}
+		}
+	}
+	return value.None, false, nil
+}
+
+// Released reports whether what the node kept was let go.
+func (n *Node) Released() bool { return n.released }

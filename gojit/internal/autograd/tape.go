@@ -1,0 +1,438 @@
+// Package autograd records operators and differentiates what was recorded.
+//
+// Central types: Node, one recorded run of an operator; history, what a tensor knows of the node
+// that made it; gradient, one call of a derivative; Mode, what a thread does with operators. Mode.Run is the one place that
+// operators go through, from Python and from the interpreter. A derivative is written once for each operator, in the derivatives files,
+// against the operators of an Emitter; decompositions are operators that are recorded as others.
+//
+// Invariant: an operator without a derivative is recorded too, and its node fails when a gradient
+// reaches it, so that no gradient is silently missing.
+package autograd
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// Node is one recorded run of an operator, or the place where the gradient of a leaf is added up.
+type Node struct {
+	sequence  uint64 // nodes are differentiated in falling order
+	name      string
+	op        string // the operator's name, for messages
+	backward  derivative
+	args, out []value.Value // as they were; out without the nodes' own references
+	inputs    []input
+	outputs   []geometry
+	leaf      *tensor.Tensor // of an accumulator
+	released  bool
+	holds     bool // args and out, which their owners may have given up
+	unread    bool // the derivative did without the elements of args and out, whose memory is given back
+	// conjugates says that the derivative is one of real numbers and that there are complex ones.
+	conjugates bool
+	hooks      *hooks
+	rare       *rare
+	group      *GroupNode // that this is the node of
+}
+
+// rare is what few nodes have.
+type rare struct {
+	packed            map[slot]packed
+	origin            *origin // while anomalies are looked for
+	context, metadata any
+}
+
+// rarely returns what few nodes have, of a node that shall have some of it.
+func (n *Node) rarely() *rare {
+	if n.rare == nil {
+		n.rare = &rare{}
+	}
+	return n.rare
+}
+
+// Context returns what belongs to the node of a custom function, nil for other nodes.
+func (n *Node) Context() any {
+	if n.rare == nil {
+		return nil
+	}
+	return n.rare.context
+}
+
+// Metadata returns what the user keeps with the node; at first that is fresh.
+func (n *Node) Metadata(fresh any) any {
+	r := n.rarely()
+	if r.metadata == nil {
+		r.metadata = fresh
+	}
+	return r.metadata
+}
+
+// input is a tensor argument of a node.
+type input struct {
+	argument, element int // element is -1 where the argument is no list
+	version           int
+	edge              edge
+	shape             []int
+	dtype             tensor.DType
+}
+
+// edge leads to the node that made a tensor; the zero edge leads nowhere.
+type edge struct {
+	node  *Node
+	index int // of the output
+}
+
+// geometry describes an output.
+type geometry struct {
+	shape   []int
+	dtype   tensor.DType
+	version int
+}
+
+// history is what the tape keeps about a tensor.
+type history struct {
+	edge
+	accumulator atomic.Pointer[Node] // of a leaf
+	grad        *tensor.Tensor
+	tangent     *tangent
+	creation    creation
+}
+
+// creation says how a view was made, where that forbids to write it.
+type creation int
+
+const (
+	plainView  creation = iota
+	oneOfViews          // by an operator that gives several
+	customView          // by a custom function
+)
+
+// IsLeaf reports whether no node made the tensor.
+func (h *history) IsLeaf() bool { return h.node == nil }
+
+var sequence atomic.Uint64
+
+// Name returns the node's name, such as "AddBackward0".
+func (n *Node) Name() string { return n.name }
+
+// NodeOf returns the node that made t, nil for a leaf.
+func NodeOf(t *tensor.Tensor) *Node {
+	if !t.RequiresGrad() || t.IsLeaf() {
+		return nil
+	}
+	return edgeOf(t).node
+}
+
+// OutputNumber returns which output of its node t is, 0 for a leaf.
+func OutputNumber(t *tensor.Tensor) int {
+	if NodeOf(t) == nil {
+		return 0
+	}
+	return edgeOf(t).index
+}
+
+// Grad returns the gradient of a leaf, nil where there is none.
+func Grad(t *tensor.Tensor) *tensor.Tensor {
+	if h, ok := t.History().(*history); ok {
+		return h.grad
+	}
+	return nil
+}
+
+// SetGrad replaces the gradient; nil removes it. It fails where it cannot be one of t.
+func SetGrad(t, grad *tensor.Tensor) error {
+	if grad != nil {
+		if !tensor.SameShape(grad.Shape(), t.Shape()) {
+			return errorf("assigned grad has data of a different size")
+		}
+		if grad.DType() != t.DType() {
+			return errorf("assigned grad has data of a different type")
+		}
+	}
+	historyOf(t).setGrad(grad)
+	return nil
+}
+
+// setGrad replaces the gradient, which the history holds.
+func (h *history) setGrad(grad *tensor.Tensor) {
+	before := h.grad
+	if grad != nil {
+		grad.Hold()
+	}
+	if h.grad = grad; before != nil {
+		before.LetGo()
+	}
+}
+
+func errorf(format string, args ...any) error {
+	return source.Errorf(source.RuntimeError, source.Range{}, format, args...)
+}
+
+func historyOf(t *tensor.Tensor) *history {
+	if h, ok := t.History().(*history); ok {
+		return h
+	}
+	return t.OfferHistory(&history{}).(*history)
+}
+
+// edgeOf returns where the gradient of t goes.
+func edgeOf(t *tensor.Tensor) edge {
+	if !t.RequiresGrad() {
+		return edge{}
+	}
+	if t.IsStale() {
+		refresh(t)
+	}
+	h := historyOf(t)
+	if h.node != nil {
+		return h.edge
+	}
+	return edge{h.accumulate(t), 0}
+}
+
+// accumulate returns the node that adds to the gradient of the leaf t, whose history h is. Goroutines
+// share the parameters of a module; the first one's node stays.
+func (h *history) accumulate(t *tensor.Tensor) *Node {
+	if n := h.accumulator.Load(); n != nil {
+		return n
+	}
+	n := &Node{name: "AccumulateGrad", leaf: t, outputs: []geometry{geometryOf(t)}}
+	if !h.accumulator.CompareAndSwap(nil, n) {
+		return h.accumulator.Load()
+	}
+	return n
+}
+
+func geometryOf(t *tensor.Tensor) geometry {
+	return geometry{slices.Clone(t.Shape()), t.DType(), t.Version()}
+}
+
+func anyRequiresGrad(args []value.Value) bool {
+	for _, v := range args {
+		switch v.Kind() {
+		case value.KindTensor:
+			if v.Tensor().RequiresGrad() {
+				return true
+			}
+		case value.KindList:
+			for _, x := range v.List().Items {
+				if !x.IsTensor() && !x.IsNone() {
+					break
+				}
+				if x.IsTensor() && x.Tensor().RequiresGrad() {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
+	p := planOf(op)
+	switch {
+	case p.passes || p.likened && !anyRequiresGrad(args[:1]):
+		return m.compute(op, args, out)
+	case p.hasOut:
+		return errorf("%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", strings.TrimPrefix(op.BaseName(), "aten::"))
+	case p.decompose != nil && p.writes:
+		return writeDecomposed(m, p, args, out)
+	case p.decompose != nil:
+		defer source.Catch(&err)
+		e := m.tracking()
+		copy(out, p.decompose(e, args))
+		e.giveUp(out)
+		return nil
+	}
+	n := &Node{op: op.Name, backward: p.backward, args: slices.Clone(args)}
+	var written *tensor.Tensor
+	var base edge
+	if p.writes && args[0].IsTensor() {
+		written = args[0].Tensor()
+		if isUnrecordedView(args[0]) {
+			return errUnrecordedView
+		}
+		if err := checkWrite(written); err != nil {
+			return err
+		}
+		if b := written.Base(); b != nil {
+			base = edgeOf(b)
+		}
+		defer source.Catch(&err)
+		if p.isBlind(args) {
+			n.args[0] = value.OfTensor(must(tensor.EmptyMeta(written.Shape(), written.DType())))
+		} else {
+			n.args[0] = value.OfTensor(copyOf(written, edgeOf(written)))
+		}
+	}
+	n.saveInputs(args, written != nil)
+	if err := m.compute(op, args, out); err != nil {
+		n.letGo()
+		return err
+	}
+	n.sequence = sequence.Add(1)
+	n.name = nodeName(op, args)
+	if written != nil {
+		n.holdResults(out)
+		n.outputs = []geometry{geometryOf(written)}
+		n.rebase(written, base)
+	} else {
+		n.attach(args, out, p.views)
+	}
+	n.conjugates = p.conjugates && n.isComplexNode()
+	n.remember(m)
+	if h := m.SavedHooks(); h != nil {
+		return n.packHeld(m, h)
+	}
+	return nil
+}
+
+// saveInputs keeps what the node needs of its arguments. The first one may be a copy of what is written.
+func (n *Node) saveInputs(args []value.Value, copied bool) {
+	for i, v := range args {
+		switch v.Kind() {
+		case value.KindTensor:
+			in := newInput(v.Tensor(), i, -1)
+			if copied && i == 0 {
+				in.version = n.args[0].Tensor().Version()
+			}
+			n.inputs = append(n.inputs, in)
+		case value.KindList:
+			items := v.List().Items
+			n.args[i] = value.OfList(value.NewList(v.List().Elem, slices.Clone(items)...))
+			for j, x := range items {
+				if x.IsTensor() {
+					n.inputs = append(n.inputs, newInput(x.Tensor(), i, j))
+				}
+			}
+		}
+	}
+	n.holds = true
+	holdAll(n.args)
+	if copied {
+		n.args[0].Tensor().GiveUp() // nobody else has the copy
+	}
+}
+
+func holdAll(values []value.Value) {
+	eachTensor(values, func(t *tensor.Tensor) bool { t.Hold(); return true })
+}
+
+func letGoAll(values []value.Value) {
+	eachTensor(values, func(t *tensor.Tensor) bool { t.LetGo(); return true })
+}
+
+// holdResults keeps what the node gave.
+func (n *Node) holdResults(out []value.Value) {
+	n.out = slices.Clone(out)
+	holdAll(n.out)
+}
+
+// letGo gives up the elements of what the node keeps.
+func (n *Node) letGo() {
+	if n.holds {
+		n.holds = false
+		letGoAll(n.args)
+		letGoAll(n.out)
+	}
+}
+
+func newInput(t *tensor.Tensor, argument, element int) input {
+	return input{argument: argument, element: element, version: t.Version(), edge: edgeOf(t), shape: slices.Clone(t.Shape()), dtype: t.DType()}
+}
+
+// attach makes the node the history of its results.
+func (n *Node) attach(args, out []value.Value, views bool) {
+	var results []*tensor.Tensor
+	kind := plainView
+	if views && len(out) == 1 && out[0].Kind() == value.KindList {
+		kind = oneOfViews
+	}
+	for _, v := range out {
+		switch v.Kind() {
+		case value.KindTensor:
+			results = append(results, v.Tensor())
+		case value.KindList:
+			for _, x := range v.List().Items {
+				if x.IsTensor() {
+					results = append(results, x.Tensor())
+				}
+			}
+		}
+	}
+	for i, t := range results {
+		n.outputs = append(n.outputs, geometryOf(t))
+		if !t.DType().IsDifferentiable() || isArgument(args, t) || n.isConstant(i) {
+			continue
+		}
+		if base := viewed(args, t); base != nil || !t.Dispatches() {
+			t.SetBase(base)
+		}
+		h := &history{edge: edge{n, i}}
+		if t.Base() != nil {
+			h.creation = kind
+		}
+		t.SetHistory(h)
+		_ = t.SetRequiresGrad(true) // the type was checked
+	}
+	n.holdResults(out)
+}
+
+// isConstant reports whether an output has no gradient: the permutation of a decomposition, the statistics of a normalization, what is computed
+// of integers.
+func (n *Node) isConstant(output int) bool {
+	if strings.HasPrefix(n.op, "quantized::") {
+		return true
+	}
+	switch n.op {
+	case "aten::linalg_lu":
+		return output == 0
+	case "aten::native_layer_norm", "aten::native_batch_norm", "aten::native_group_norm":
+		return output > 0
+	}
+	return false
+}
+
+func eachTensor(args []value.Value, visit func(t *tensor.Tensor) bool) {
+	for _, v := range args {
+		switch v.Kind() {
+		case value.KindTensor:
+			if !visit(v.Tensor()) {
+				return
+			}
+		case value.KindList:
+			for _, x := range v.List().Items {
+				if x.IsTensor() && !visit(x.Tensor()) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func isArgument(args []value.Value, t *tensor.Tensor) (found bool) {
+	eachTensor(args, func(x *tensor.Tensor) bool { found = found || x == t; return !found })
+	return found
+}
+
+// viewed returns the argument whose memory t shows, nil where it has its own.
+func viewed(args []value.Value, t *tensor.Tensor) (base *tensor.Tensor) {
+	eachTensor(args, func(x *tensor.Tensor) bool {
+		if x.CountsWith(t) {
+			base = x
+		}
+		return base == nil
+	})
+	return base
+}
+
+func fail(format string, args ...any) { source.Raise(source.RuntimeError, format, args...) }
+
+func succeed(err error) { source.Throw(err) }
+
+func must[T any](v T, err error) T { return source.Must(v, err) }

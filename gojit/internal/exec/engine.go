@@ -1,0 +1,121 @@
+package exec
+
+import (
+	"maps"
+	"sync/atomic"
+
+	"github.com/torchjit/torchjit/gojit/internal/fuse"
+	"github.com/torchjit/torchjit/gojit/internal/interp"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+)
+
+// Options are what an engine is made with.
+type Options struct {
+	// Runners makes operations for kinds of nodes that the host runs, such as prim::PythonOp.
+	Runners map[string]interp.Runner
+	// CheckForks makes code fail that writes what a forked call can see which has not been waited for. Every write takes a lock then.
+	CheckForks bool
+	// AsDefined has functions run as they are defined: no step changes their graphs. It is what other engines are compared with.
+	AsDefined bool
+	// Watch sees the graph of each function that is made ready, as it is at first (the step "") and after each step.
+	Watch func(f *ir.Function, step string, g *ir.Graph)
+}
+
+// Settings are what programs may change while an engine runs.
+type Settings struct {
+	// Profiling says that functions note in their first calls what they meet, and run graphs made for that later.
+	Profiling bool
+	// ProfiledRuns is how many calls note what they meet.
+	ProfiledRuns int
+	// Inlining leaves single operators outside of differentiable graphs.
+	Inlining bool
+	// Fusing says that regions run as kernels.
+	Fusing bool
+	// CompilerCasts says that an autocast casts in compiled code by rules of its own.
+	CompilerCasts bool
+}
+
+// Engine makes functions ready to run and keeps what it has made. Engines are safe for use by many goroutines at once.
+type Engine struct {
+	options  Options
+	settings atomic.Pointer[Settings]
+	fuser    fuse.Fuser
+	lines    interp.LineProfiles
+	raised   interp.LastRaised
+	// special says that calls may run something else than the optimized graph.
+	special         atomic.Bool
+	noCompilerCasts atomic.Bool
+
+	optimized, defined interp.Options // how the graphs of these ways become code
+}
+
+// New returns an engine.
+func New(o Options) *Engine {
+	e := &Engine{options: o}
+	shared := interp.Options{Runners: o.Runners, Raised: &e.raised, NoCompilerCasts: &e.noCompilerCasts}
+	if o.CheckForks {
+		shared.Forks = interp.NewForks()
+	}
+	e.optimized, e.defined = shared, shared
+	e.optimized.Code, e.optimized.Group, e.optimized.Native = e.calleeOf(optimized), e.fuser.Attempt, true
+	e.defined.Code = e.calleeOf(defined)
+	if !o.AsDefined {
+		e.defined.Lines = &e.lines
+	}
+	e.settings.Store(&Settings{ProfiledRuns: 1, Inlining: true, Fusing: true, CompilerCasts: true})
+	return e
+}
+
+// calleeOf returns what finds the code of functions that are called by code of a way.
+func (e *Engine) calleeOf(w way) func(*ir.Function) (*interp.Code, error) {
+	return func(f *ir.Function) (*interp.Code, error) {
+		p, err := e.Function(f).plan(w)
+		if err != nil {
+			return nil, err
+		}
+		return p.Code, nil
+	}
+}
+
+// usual is the way of calls that nothing special is asked of.
+func (e *Engine) usual() way {
+	if e.options.AsDefined {
+		return defined
+	}
+	return optimized
+}
+
+// with returns how graphs become code that have nodes of a further kind.
+func (e *Engine) with(kind string, make interp.Runner) *interp.Options {
+	o := e.optimized
+	o.Runners = map[string]interp.Runner{kind: make}
+	maps.Copy(o.Runners, e.options.Runners)
+	return &o
+}
+
+// Settings returns what is set.
+func (e *Engine) Settings() Settings { return *e.settings.Load() }
+
+// Change sets what programs may change. Functions that have a graph for what they met keep it.
+func (e *Engine) Change(change func(*Settings)) {
+	s := e.Settings()
+	change(&s)
+	e.settings.Store(&s)
+	e.fuser.SetEnabled(s.Fusing)
+	e.noCompilerCasts.Store(!s.CompilerCasts)
+	e.noteSpecial()
+}
+
+func (e *Engine) noteSpecial() { e.special.Store(e.Settings().Profiling || e.lines.Count()) }
+
+// CountLines has a profile count the lines that calls run from now on, or no more. While any does, functions run as they are defined.
+func (e *Engine) CountLines(p *interp.LineProfile, on bool) {
+	e.lines.Enable(p, on)
+	e.noteSpecial()
+}
+
+// CountsLines reports whether a profile counts.
+func (e *Engine) CountsLines(p *interp.LineProfile) bool { return e.lines.Enabled(p) }
+
+// LastRaised returns the last exception that left a program by a raise statement; the zero Raised where none has.
+func (e *Engine) LastRaised() interp.Raised { return e.raised.Get() }

@@ -1,0 +1,141 @@
+package exec
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/torchjit/torchjit/gojit/internal/interp"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+)
+
+// way is how a function runs. A function has a plan for each way that it was called in.
+type way uint8
+
+const (
+	optimized   way = 1 << iota // the optimized graph, from the first call on
+	defined                     // the graph as it is defined: lines are counted, or the engine's options say so
+	profiled                    // the optimized graph with notes of the tensors that it meets
+	specialized                 // the optimized graph for what the notes say
+
+	everyWay = optimized | defined | profiled | specialized
+)
+
+// Plan is a function made ready to run in one way.
+type Plan struct {
+	Code *interp.Code
+	// Graph is the graph that the code was made of, and Optimized the same graph before its nodes were put into regions.
+	Graph, Optimized *ir.Graph
+	Facts
+}
+
+// Function is what an engine has made of a function.
+type Function struct {
+	engine             *Engine
+	function           *ir.Function
+	optimized, defined atomic.Pointer[Plan]
+	last               atomic.Pointer[Plan] // of the last call
+
+	mu       sync.Mutex
+	profiles profiles
+}
+
+// Function returns what the engine has made of a function, nothing at first.
+func (e *Engine) Function(f *ir.Function) *Function {
+	if made, ok := f.Compiled.Load(e); ok {
+		return made.(*Function)
+	}
+	made, _ := f.Compiled.LoadOrStore(e, &Function{engine: e, function: f})
+	return made.(*Function)
+}
+
+// Prepare is Function, made ready to run: it fails where the function cannot.
+func (e *Engine) Prepare(f *ir.Function) (*Function, error) {
+	made := e.Function(f)
+	_, err := made.plan(e.usual())
+	return made, err
+}
+
+// Code returns the code for the next call of a function.
+func (e *Engine) Code(f *ir.Function) (*interp.Code, error) {
+	p, err := e.Function(f).Next(false)
+	if err != nil {
+		return nil, err
+	}
+	return p.Code, nil
+}
+
+// Next returns what the next call of the function from outside runs; traced says that the call is recorded.
+func (f *Function) Next(traced bool) (*Plan, error) {
+	p := f.optimized.Load()
+	if p == nil || f.engine.special.Load() {
+		var err error
+		if p, err = f.choose(traced); err != nil {
+			return nil, err
+		}
+	}
+	if f.last.Load() != p {
+		f.last.Store(p)
+	}
+	return p, nil
+}
+
+// choose decides what the next call runs.
+func (f *Function) choose(traced bool) (*Plan, error) {
+	s := f.engine.Settings()
+	switch {
+	case f.engine.lines.Count():
+		return f.plan(defined)
+	case s.Profiling && !traced && !f.engine.options.AsDefined:
+		return f.nextProfiled(s)
+	}
+	return f.plan(f.engine.usual())
+}
+
+// plan returns the plan of the ways that need nothing but the function's graph, made on first use. Several goroutines may make it at once: no
+// lock is held, as the functions that it calls may have to be defined.
+func (f *Function) plan(w way) (*Plan, error) {
+	at := &f.optimized
+	if w == defined {
+		at = &f.defined
+	}
+	if p := at.Load(); p != nil {
+		return p, nil
+	}
+	g, err := f.definition()
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.engine.build(&job{way: w, function: f.function, graph: g.Copy()})
+	if err != nil {
+		return nil, err
+	}
+	if !at.CompareAndSwap(nil, p) {
+		p = at.Load()
+	}
+	return p, nil
+}
+
+// definition returns the function's own graph. It fails where that cannot be made, or was changed by somebody and is not well formed.
+func (f *Function) definition() (*ir.Graph, error) {
+	if err := f.function.CheckExposed(); err != nil {
+		return nil, err
+	}
+	if err := f.function.EnsureDefined(); err != nil {
+		return nil, err
+	}
+	g := f.function.Graph()
+	if g == nil {
+		return nil, source.Errorf(source.RuntimeError, source.Range{}, "The function %s has no body", f.function.Name)
+	}
+	return g, nil
+}
+
+// Forget drops all plans: the next call makes them of the graph as it is then.
+func (f *Function) Forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.optimized.Store(nil)
+	f.defined.Store(nil)
+	f.profiles = profiles{}
+}

@@ -1,0 +1,191 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/fuse"
+	"github.com/torchjit/torchjit/gojit/internal/interp"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
+)
+
+// Step is one thing that happens to a graph on its way to code.
+type Step struct {
+	Name string
+	// Does says what the step does, and Place why it stands where it stands.
+	Does, Place string
+
+	ways way // in which it happens
+	run  func(*job) error
+}
+
+// job is a graph on its way.
+type job struct {
+	way       way
+	function  *ir.Function
+	graph     *ir.Graph
+	optimized *ir.Graph // the graph as it was before regions
+
+	notes    *notes // that calls fill
+	inlining bool   // single operators stay outside of differentiable graphs
+	code     *interp.Code
+}
+
+// firstOfCode is the name of the first step that serves the code: what stands before it is shown as the optimized graph.
+const firstOfCode = "operands"
+
+// Pipeline is what happens to the graph of a function, in order, from its definition to its code. A function that runs as it is defined meets only
+// "float32" and "lower"; one that is specialized starts from the optimized graph with its notes.
+//
+// The steps up to "sweep" are those of PyTorch's executor in its order, as the graphs that it shows are compared with ours.
+var Pipeline = []Step{
+	{"inline", "calls become the bodies of what they call", "all other steps look at one graph",
+		optimized | profiled, graphStep(passes.Inline)},
+	{"float32", "nodes note where the static types of what they read exclude float32, which an autocast asks for", "types are erased next",
+		optimized | profiled | defined, graphStep(noteFloat32)},
+	{"numbers", "constant tensors that stand for numbers beside tensors become numbers", "a tensor that folding makes has a type of its own",
+		optimized | profiled, changing(fuse.ConstantsToNumbers)},
+	{"erase", "tensor types say nothing of elements and sizes", "types of traces are those of one call; no later step may count on them",
+		optimized | profiled, graphStep(passes.EraseShapeInformation)},
+	{"constants", "nodes of constant numbers and strings run, branches that are known go", "what callees were given is known behind inlining",
+		optimized | profiled, changing(passes.ConstantPropagationImmutableTypes)},
+	{"decompose", "addmm and norms that PyTorch takes apart become what they are made of", "constants tell which are",
+		optimized | profiled, changing(passes.DecomposeOps)},
+	{"unused", "nodes that nothing reads go", "decomposing leaves arguments behind",
+		optimized | profiled, changing(passes.DCE)},
+	{"equal", "of equal nodes one stays", "fewer nodes to compare behind \"unused\"",
+		optimized | profiled, changing(passes.CSE)},
+	{"pool", "of equal constants one stays, at the start", "the steps behind compare inputs by identity",
+		optimized | profiled, graphStep(passes.ConstantPooling)},
+	{"peephole", "nodes whose outcome their inputs tell become that", "constants are pooled",
+		optimized | profiled, changing(passes.Peephole)},
+	{"tuples", "tuples that are only taken apart go", "inlining leaves those of results",
+		optimized | profiled, graphStep(passes.LowerSimpleTuples)},
+	{"unroll", "small loops become their rounds", "bounds are constants by now",
+		optimized | profiled, graphStep(unroll)},
+	{"fold", "peephole, constants (of tensors and containers too, where no mode decides them) and equal, until nothing changes", "unrolled rounds have constant numbers",
+		optimized | profiled, graphStep(fold)},
+	{"select", "branches without nodes become prim::IfThenElse", "folding empties branches",
+		optimized | profiled, changing(passes.SelectBranches)},
+	{"sweep", "nodes that nothing reads go", "the graph is shown from here on",
+		optimized | profiled, changing(passes.DCE)},
+
+	{"notes", "a prim::profile behind each tensor notes what it is", "it notes the tensors of the graph that is specialized later",
+		profiled, (*job).addNotes},
+	{"specialize", "the notes go; what is differentiable, and met a gradient, becomes guarded differentiable graphs", "regions are found inside of those",
+		specialized, (*job).specialize},
+
+	{"operands", "what reads the result of an operator in place reads its operand", "one value has the tensor then, and memory goes back behind its last use; only code gains by it",
+		optimized | specialized, changing(passes.ReadOperands)},
+	{"regions", "elementwise nodes that follow each other join into one node each, which runs as a kernel", "no step behind moves nodes",
+		optimized | specialized, graphStep(regions)},
+	{"lower", "nodes become instructions over registers", "nothing changes the graph of code that runs",
+		everyWay, nil},
+}
+
+// Ordering says that a step must stand before another one.
+type Ordering struct{ First, Then, Because string }
+
+// Orderings are the orders that results, or the shown graphs, depend on. Other orders are PyTorch's habit.
+var Orderings = []Ordering{
+	{"inline", "float32", "the types of what was inlined are noted too"},
+	{"float32", "erase", "it reads the types that erase takes away"},
+	{"erase", "constants", "constants, peephole and decompose fold what types say; those of a trace are only those of one call"},
+	{"erase", "peephole", "as constants"},
+	{"inline", "unroll", "a loop is small or not with the bodies of its calls"},
+	{"unroll", "fold", "the numbers of unrolled rounds are folded"},
+	{"fold", "select", "a branch is empty only when what it computed is folded"},
+	{"numbers", "fold", "a constant tensor that was converted decides the type, one that was written as a number does not"},
+	{"numbers", "regions", "a constant tensor would take one of the tensors of a kernel, and decide its type"},
+	{"sweep", "notes", "nothing is noted that nobody reads"},
+	{"notes", "specialize", "it reads the notes"},
+	{"specialize", "regions", "regions stay inside of differentiable graphs, and a guard is no part of a region"},
+	{"operands", "regions", "whether a write stands between two nodes is told by who reads the operand"},
+	{"regions", "lower", "a region is one instruction"},
+}
+
+// build takes a job through its steps.
+func (e *Engine) build(j *job) (*Plan, error) {
+	e.watch(j, "")
+	for i := range Pipeline {
+		s := &Pipeline[i]
+		if s.Name == firstOfCode {
+			j.optimized = j.graph
+			if j.way&s.ways != 0 {
+				j.optimized = j.graph.Copy()
+			}
+		}
+		if j.way&s.ways == 0 {
+			continue
+		}
+		run := s.run
+		if run == nil {
+			run = e.lower
+		}
+		if err := run(j); err != nil {
+			return nil, err
+		}
+		e.watch(j, s.Name)
+	}
+	return &Plan{Code: j.code, Graph: j.graph, Optimized: j.optimized, Facts: factsOf(j.function.Graph(), j.graph)}, nil
+}
+
+func (e *Engine) watch(j *job, step string) {
+	if e.options.Watch != nil {
+		e.options.Watch(j.function, step, j.graph)
+	}
+}
+
+// lower is the last step. It depends on the engine: on its runners, and on what its code shares.
+func (e *Engine) lower(j *job) (err error) {
+	o := &e.optimized
+	switch j.way {
+	case defined:
+		o = &e.defined
+	case profiled:
+		o = e.with(profileKind, j.notes.runner)
+	case specialized:
+		o = e.with(guardKind, runGuard)
+	}
+	j.code, err = interp.Lower(j.function.ShortName(), j.graph, o)
+	return err
+}
+
+func graphStep(run func(*ir.Graph)) func(*job) error {
+	return func(j *job) error { run(j.graph); return nil }
+}
+
+func changing(run func(*ir.Graph) bool) func(*job) error {
+	return func(j *job) error { run(j.graph); return nil }
+}
+
+func noteFloat32(g *ir.Graph) {
+	g.Block().Walk(func(n *ir.Node) {
+		n.ReadsNoFloat32 = !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return autograd.MayBeFloat32(v.Type()) })
+	})
+}
+
+func unroll(g *ir.Graph) {
+	if passes.UnrollLoops(g) {
+		passes.RemoveListMutation(g)
+	}
+}
+
+func fold(g *ir.Graph) {
+	for changed := true; changed; {
+		changed = passes.Peephole(g)
+		changed = passes.ConstantPropagationInAnyMode(g) || changed
+		changed = passes.CSE(g) || changed
+	}
+}
+
+// regions finds the regions of a graph, and of its differentiable graphs.
+func regions(g *ir.Graph) {
+	fuse.Fuse(g)
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() == passes.DifferentiableKind {
+			fuse.Fuse(n.GraphAttr("Subgraph"))
+		}
+	})
+}

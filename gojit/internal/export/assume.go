@@ -1,0 +1,339 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// valueRange is the range of an unbacked symbol that the program checks, and the one that the runs take numbers from, which fits all its
+// checks in all runs. An upper end of -1 stands for none.
+type valueRange struct {
+	lower, upper int
+	low, high    int
+}
+
+var anyRange = valueRange{0, -1, 0, -1}
+
+// narrowedRange is another range of an unbacked symbol: the capture begins anew.
+type narrowedRange struct {
+	symbol int
+	to     valueRange
+}
+
+func (e *narrowedRange) Error() string { return fmt.Sprintf("symbol %d is in another range", e.symbol) }
+
+// commonFactor is what unknown numbers are multiples of where a program refuses other ones: it divides them into equal parts, and the
+// operator that does so says when that fails.
+const commonFactor = 60
+
+// maxNarrowings bounds how often a capture begins anew.
+const maxNarrowings = 200
+
+// captureRanges is captureRuns with the numbers for unbacked symbols that the program's checks allow.
+func captureRanges(g *ir.Graph, o *Options) (*Program, error) {
+	own := *o
+	own.Ranges = maps.Clone(o.Ranges)
+	for range maxNarrowings {
+		p, err := captureRuns(g, &own, len(steps))
+		if c := (*conflict)(nil); errors.As(err, &c) && c.unbacked && own.factor == 0 {
+			own.factor = commonFactor
+			if p, err := captureRuns(g, &own, len(steps)); err == nil {
+				return p, nil
+			}
+			own.factor = 1
+			return p, err
+		}
+		var n *narrowedRange
+		if !errors.As(err, &n) {
+			return p, err
+		}
+		if own.Ranges == nil {
+			own.Ranges = map[int]valueRange{}
+		}
+		own.Ranges[n.symbol] = n.to
+	}
+	return nil, source.Errorf(source.RuntimeError, source.Range{}, "the program checks more than %d things of numbers that elements tell",
+		maxNarrowings)
+}
+
+// rangeOf is the range of the unbacked symbol of a number.
+func (c *capture) rangeOf(symbol int) valueRange {
+	if r, ok := c.options.Ranges[symbol]; ok {
+		return r
+	}
+	return anyRange
+}
+
+// relation is a comparison of two sizes.
+type relation struct {
+	op          string
+	left, right Size
+}
+
+var flipped = map[string]string{"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+var signs = map[string]string{"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+func holdsFor(op string, a, b int) bool {
+	switch op {
+	case "lt":
+		return a < b
+	case "le":
+		return a <= b
+	case "gt":
+		return a > b
+	case "ge":
+		return a >= b
+	case "eq":
+		return a == b
+	}
+	return a != b
+}
+
+// check captures what the program says that holds: for unbacked symbols it narrows their ranges and is an assertion of the program, for
+// others it is a decision.
+func (c *capture) check(n *ir.Node) {
+	is := c.known(n.Input(0))
+	if c.scope.handles[is[0].Tensor()] != nil {
+		c.fail(source.TypeError, "cond must be a bool, but got a tensor whose elements the program computes")
+	}
+	if !c.isUnbacked(n.Input(0), 0) {
+		c.decide(n, "A check")
+		return
+	}
+	rel, ok := c.relationOf(n.Input(0))
+	if !ok {
+		c.fail(source.RuntimeError, "This check cannot be exported: it compares no two sizes")
+	}
+	c.narrow(rel)
+	name := c.comparison(rel).Name
+	text := fmt.Sprintf("Runtime assertion failed for expression %s %s %s on node '%s'", rel.left, signs[rel.op], rel.right, name)
+	assert := &Node{Op: CallFunction, Name: c.scope.names.name("_assert_scalar"), Target: assertScalar, Meta: c.place()}
+	assert.Args = []Argument{Ref(name), {Kind: StringArgument, Text: text}}
+	assert.Meta.Val = &Value{Kind: NoneValue}
+	c.scope.add(assert)
+}
+
+// comparison adds the node that compares two sizes.
+func (c *capture) comparison(rel relation) *Node {
+	left, right := c.number(rel.left), c.number(rel.right)
+	n := &Node{Op: CallFunction, Name: c.scope.names.name(rel.op), Target: "operator::" + rel.op, Args: []Argument{left, right}}
+	n.Meta = c.place()
+	n.Meta.Val = &Value{Kind: BoolValue}
+	c.scope.add(n)
+	return n
+}
+
+// isSettled reports whether a truth value is the same for all sizes.
+func (c *capture) isSettled(v *ir.Value, is run) bool {
+	for _, other := range is {
+		if other.Bool() != is[0].Bool() {
+			return false
+		}
+	}
+	for _, at := range c.extremes() {
+		if found, ok := c.evaluate(v, at, 0); ok && !value.EqualConstants(number(found), is[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// narrow makes the ranges of unbacked symbols those in which a relation holds.
+func (c *capture) narrow(rel relation) {
+	for _, side := range []relation{rel, {flipped[rel.op], rel.right, rel.left}} {
+		name, m, k, ok := side.left.affine()
+		symbol, unbacked := c.unbackedSymbols[name]
+		if !ok || !unbacked || m != 1 {
+			continue
+		}
+		now := c.rangeOf(symbol)
+		to := now
+		for r := range c.runs {
+			n := c.sizeIn(side.right, r) - k
+			to.low, to.high = bounded(side.op, n, to.low, to.high)
+		}
+		if side.right.IsConstant() {
+			to.lower, to.upper = bounded(side.op, side.right.Const-k, to.lower, to.upper)
+		}
+		if to.upper >= 0 && to.lower > to.upper {
+			c.fail(source.RuntimeError, "The checks of %s contradict each other here: it would be at least %d and at most %d",
+				name, to.lower, to.upper)
+		}
+		if to != now {
+			source.Throw(&narrowedRange{symbol, to})
+		}
+		return
+	}
+}
+
+// bounded is a range in which all numbers compare so with n.
+func bounded(op string, n, low, high int) (int, int) {
+	switch op {
+	case "lt":
+		n--
+		fallthrough
+	case "le":
+		if high < 0 || high > n {
+			high = max(n, 0)
+		}
+	case "gt":
+		n++
+		fallthrough
+	case "ge":
+		low = max(low, n)
+	case "eq":
+		low, high = max(n, 0), max(n, 0)
+	}
+	return low, high
+}
+
+// sizeIn is what a size is in a run.
+func (c *capture) sizeIn(s Size, r int) int {
+	at := map[string]int{}
+	for _, a := range c.fit.atoms {
+		if a.size.Name != "" {
+			at[a.size.Name] = a.profile[r]
+		}
+	}
+	return source.Must(s.Eval(at))
+}
+
+// relationOf reads the comparison that a truth value is.
+func (c *capture) relationOf(v *ir.Value) (relation, bool) {
+	n := v.Node()
+	for _, op := range slices.Sorted(maps.Keys(flipped)) {
+		if !n.Is("aten::"+op, "aten::"+op+"_") || len(n.Inputs()) != 2 {
+			continue
+		}
+		left, ok := c.sizeOf(n.Input(0), 0)
+		if !ok {
+			return relation{}, false
+		}
+		right, ok := c.sizeOf(n.Input(1), 0)
+		if left.IsConstant() {
+			return relation{flipped[op], right, left}, ok
+		}
+		return relation{op, left, right}, ok
+	}
+	return relation{}, false
+}
+
+// sizeOperations are the operators on numbers that sizes have.
+var sizeOperations = map[string]string{"aten::mul": "*", "aten::floor_divide": "//", "aten::floordiv": "//", "aten::remainder": "%"}
+
+// sizeOf reads the expression that a number is.
+func (c *capture) sizeOf(v *ir.Value, depth int) (Size, bool) {
+	if constant, ok := v.Constant(); ok {
+		constant = number(constant)
+		return Constant(int(constant.Int())), constant.IsInt()
+	}
+	n := v.Node()
+	if depth > maxDepth {
+		return Size{}, false
+	}
+	if n.Kind() == "prim::NumToTensor" {
+		return c.sizeOf(n.Input(0), depth+1)
+	}
+	if n.Is("aten::add", "aten::sub") && len(n.Inputs()) == 3 || sizeOperations[n.Kind()] != "" && len(n.Inputs()) == 2 {
+		return c.operationOf(n, depth)
+	}
+	is, ok := c.env[v]
+	if !ok {
+		return Size{}, false
+	}
+	p := make(profile, c.runs)
+	for r := range p {
+		x := number(is[r])
+		if !x.IsInt() {
+			return Size{}, false
+		}
+		p[r] = int(x.Int())
+	}
+	return c.fit.size(p), true
+}
+
+func (c *capture) operationOf(n *ir.Node, depth int) (Size, bool) {
+	a, ok := c.sizeOf(n.Input(0), depth+1)
+	if !ok {
+		return Size{}, false
+	}
+	b, ok := c.sizeOf(n.Input(1), depth+1)
+	switch {
+	case !ok:
+		return Size{}, false
+	case n.Kind() == "aten::sub":
+		if b = multiply(Constant(-1), b); !b.IsConstant() {
+			return Size{Op: "+", Args: []Size{a, b}}, true
+		}
+		return plus(a, b.Const), true
+	case n.Kind() == "aten::mul":
+		return multiply(a, b), true
+	case n.Kind() != "aten::add":
+		return Size{Op: sizeOperations[n.Kind()], Args: []Size{a, b}}, true
+	case a.IsConstant():
+		a, b = b, a
+	}
+	if b.IsConstant() {
+		return plus(a, b.Const), true
+	}
+	return Size{Op: "+", Args: []Size{a, b}}, true
+}
+
+// isUnbacked reports whether a number comes from elements of tensors.
+func (c *capture) isUnbacked(v *ir.Value, depth int) bool {
+	n := v.Node()
+	if depth > maxExpression || n.Kind() == "prim::Param" {
+		return false
+	}
+	if is, ok := c.env[v]; ok && is[0].IsFloat() && c.floats[is[0].Float()] != nil {
+		return true
+	}
+	if is, ok := c.env[v]; ok && is[0].IsInt() {
+		p := make(profile, c.runs)
+		for r := range p {
+			p[r] = int(is[r].Int())
+		}
+		found := false
+		c.fit.size(p).symbols(func(name string) {
+			_, unbacked := c.unbackedSymbols[name]
+			found = found || unbacked
+		})
+		return found
+	}
+	return slices.ContainsFunc(n.Inputs(), func(in *ir.Value) bool { return c.isUnbacked(in, depth+1) })
+}
+
+// assertScalar is the operator of assertions of exported programs.
+const assertScalar = "aten::_assert_scalar"
+
+func runAssertScalar(args, _ []value.Value) error {
+	holds := args[0].Bits() != 0
+	if args[0].IsFloat() {
+		holds = args[0].Float() != 0
+	}
+	if !holds {
+		return source.Errorf(source.RuntimeError, source.Range{}, "%s", args[1].Str())
+	}
+	return nil
+}
+
+// assert adds an assertion: a condition whose other side raises.
+func (l *lowerer) assert(n *Node) {
+	truth := l.value(n, n.Args[0], types.Any)
+	branch := l.g.InsertNode(l.g.Create("prim::If", []*ir.Value{truth}, 0))
+	after := l.g.InsertPoint()
+	branch.AddBlock()
+	l.g.SetInsertEnd(branch.AddBlock())
+	message := l.g.Constant(value.Str(n.Args[1].Text), source.Range{})
+	none := l.g.Constant(value.None, source.Range{})
+	l.g.InsertNode(l.g.Create("prim::RaiseException", []*ir.Value{message, none}, 0))
+	l.g.SetInsertPoint(after)
+}

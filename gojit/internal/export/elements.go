@@ -1,0 +1,108 @@
+package export
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// predicate captures an operator on a truth value that depends on elements.
+func (c *capture) predicate(n *ir.Node) {
+	h := c.predicates[n.Input(0)]
+	if n.Kind() == "aten::__not__" && h != nil {
+		c.predicates[n.Output()] = c.emit(ops.Find("aten::logical_not"), []run{tensors(h.metas)}).handles[0]
+		return
+	}
+	c.fail(source.RuntimeError, "%s of a value that depends on the elements of a tensor cannot be exported", n.Kind())
+}
+
+// element captures an operator that makes a number of an element of a tensor.
+func (c *capture) element(n *ir.Node, o *ops.Operator, args []run) {
+	switch o.BaseName() {
+	case "aten::Bool", "aten::is_nonzero":
+		c.predicates[n.Output()] = c.handleOf(args[0])
+		return
+	case "aten::Int", "aten::IntImplicit", "aten::item", "aten::_local_scalar_dense", "aten::ScalarImplicit":
+		if c.handleOf(args[0]).metas[0].DType().IsIntegral() {
+			c.env[n.Output()] = c.elementSymbol(args[0])
+			return
+		}
+	case "aten::Float":
+		c.env[n.Output()] = c.elementFloat(args[0])
+		return
+	}
+	c.fail(source.RuntimeError, "%s makes a number of the elements of a tensor, which an exported program can only do for integers", o.BaseName())
+}
+
+// elementSymbol makes a symbol of the integer that a tensor holds.
+func (c *capture) elementSymbol(of run) run {
+	c.distinguish()
+	p := c.unknownNumbers()
+	out := make(run, c.runs)
+	for r := range p {
+		out[r] = intValue(p[r])
+	}
+	size := c.unbacked(p)
+	n := &Node{Op: CallFunction, Name: c.scope.names.name("item"), Target: "aten::item", Args: []Argument{Ref(c.read(c.handleOf(of)).Name)}, Meta: c.place()}
+	n.Meta.Val = &Value{Kind: IntValue, Int: &size}
+	c.scope.add(n)
+	c.scope.numbers[size.Key()] = Ref(n.Name)
+	return out
+}
+
+// elementFloat makes a number of the float that a tensor holds: one for each run, by which its node is found.
+func (c *capture) elementFloat(of run) run {
+	c.distinguish()
+	out := make(run, c.runs)
+	for r := range out {
+		out[r] = value.Float(0.37 * float64(1000003+64*len(c.floats)+r))
+	}
+	n := &Node{Op: CallFunction, Name: c.scope.names.name("item"), Target: "aten::item", Meta: c.place()}
+	n.Args = []Argument{Ref(c.read(c.handleOf(of)).Name)}
+	n.Meta.Val = &Value{Kind: FloatValue}
+	c.scope.add(n)
+	c.floats[out[0].Float()] = n
+	return out
+}
+
+// unbacked makes a symbol of a number that no size of an input tells.
+func (c *capture) unbacked(p profile) Size {
+	size := SymbolSize("i" + itoa(c.made))
+	within := c.rangeOf(c.made)
+	c.unbackedSymbols[size.Name] = c.made
+	c.made++
+	c.program.Symbols = append(c.program.Symbols, Symbol{Name: size.Name, Lower: within.lower, Upper: within.upper, Hint: p[0]})
+	c.fit.learn(p, size)
+	return size
+}
+
+// unknownNumbers are what stands for an unknown number in the runs: another profile than all that are known, and no simple function of
+// them.
+func (c *capture) unknownNumbers() profile {
+	within := c.rangeOf(c.made)
+	p := make(profile, c.runs)
+	for salt := range maxSalts {
+		for r := range p {
+			p[r] = unknownNumber(c.made, r, salt, max(1, c.options.factor), within)
+		}
+		if _, known := c.fit.known[p.key()]; !known && (c.runs == 1 || !p.isConstant()) {
+			break
+		}
+	}
+	return p
+}
+
+// maxSalts bounds how many profiles are tried for an unknown number. Those of a narrow range may be all taken.
+const maxSalts = 64
+
+func unknownNumber(symbol, r, salt, factor int, within valueRange) int {
+	n := (3 + 2*symbol + (31*r*r+r*(17*symbol+7)+13*symbol+salt*(5*r*r*r+3*r+1))%29) * factor
+	if n < within.low {
+		n += within.low
+	}
+	if within.high >= 0 && n > within.high {
+		n = within.low + (n-within.low)%max(1, within.high-within.low+1)
+	}
+	return n
+}

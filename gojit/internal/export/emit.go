@@ -1,0 +1,421 @@
+package export
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/trace"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+type schemaArgument = schema.Argument
+
+// nodeOutputs is what captures give values to.
+type nodeOutputs interface{ Outputs() []*ir.Value }
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+func intValue(i int) value.Value { return value.Int(int64(i)) }
+
+func boolValue(b bool) value.Value { return value.Bool(b) }
+
+func intsValue(xs []int) value.Value { return value.OfList(value.Ints(xs)) }
+
+func tensors(metas []*tensor.Tensor) run {
+	out := make(run, len(metas))
+	for i, m := range metas {
+		out[i] = value.OfTensor(m)
+	}
+	return out
+}
+
+// emission is what the call of an operator has given.
+type emission struct {
+	outs    []run     // the results
+	handles []*handle // of the tensors in the results, in order; of lists, their items
+}
+
+// emitNode captures a node as the call of an operator that writes nothing.
+func (c *capture) emitNode(n *ir.Node, o *ops.Operator, args []run) {
+	made := c.emit(o, args)
+	if _, detached := n.Attr(trace.Detached); detached {
+		c.detach(&made)
+	}
+	for i, v := range n.Outputs() {
+		c.env[v] = made.outs[i]
+	}
+}
+
+// detach makes the tensors that a call gives ones that no gradient goes through.
+func (c *capture) detach(made *emission) {
+	for i, out := range made.outs {
+		if out[0].IsTensor() && out[0].Tensor().DType().IsFloating() {
+			made.outs[i] = c.emit(ops.Find("aten::detach"), []run{out}).outs[0]
+		}
+	}
+}
+
+// emit adds the call of an operator that writes nothing to the graph.
+func (c *capture) emit(o *ops.Operator, args []run) emission {
+	if o == nil {
+		c.fail(source.RuntimeError, "an operator that the export needs is missing")
+	}
+	var n *Node
+	if !c.givesArgument(o, args) {
+		n = c.callNode(o, args)
+	}
+	outs := c.perform(o, args)
+	if n == nil {
+		return emission{outs, c.handlesIn(outs)}
+	}
+	return c.bindResults(o, args, outs, n)
+}
+
+// givesArgument reports whether an operator gives back its argument as it is. Such a call is left out.
+func (c *capture) givesArgument(o *ops.Operator, args []run) bool {
+	if !mayGiveArgument[o.BaseName()] {
+		return false
+	}
+	outs := c.perform(o, args)
+	return outs[0][0].IsTensor() && c.scope.handles[outs[0][0].Tensor()] != nil
+}
+
+// mayGiveArgument are the operators that give back their argument where there is nothing to do.
+var mayGiveArgument = map[string]bool{
+	"aten::to": true, "aten::contiguous": true, "aten::type_as": true, "aten::dropout": true, "aten::feature_dropout": true, "aten::alpha_dropout": true,
+	"aten::feature_alpha_dropout": true, "aten::resolve_conj": true, "aten::resolve_neg": true, "aten::real": true, "aten::positive": true, "aten::float": true,
+	"aten::cpu": true, "aten::_autocast_to_full_precision": true, "aten::_autocast_to_reduced_precision": true,
+}
+
+func (c *capture) handlesIn(outs []run) []*handle {
+	var found []*handle
+	for _, out := range outs {
+		if out[0].IsTensor() {
+			found = append(found, c.scope.handles[out[0].Tensor()])
+		}
+	}
+	return found
+}
+
+// pythonTarget is the name of the overload that Python's calls of an operator take: a number stands for a tensor.
+func pythonTarget(o *ops.Operator) string {
+	s := o.Schema()
+	switch s.Name {
+	case "aten::add", "aten::sub", "aten::mul", "aten::div", "aten::true_divide", "aten::divide", "aten::multiply", "aten::subtract":
+		return s.Name + strings.Replace("."+s.Overload, ".Scalar", ".Tensor", 1)
+	case "aten::floor_divide":
+		return s.Name
+	}
+	return s.QualifiedName()
+}
+
+// callNode adds the node of a call, without what it gives.
+func (c *capture) callNode(o *ops.Operator, args []run) *Node {
+	s := o.Schema()
+	n := &Node{Op: CallFunction, Target: pythonTarget(o), Meta: c.place()}
+	positional := s.NumPositional()
+	last := positional // arguments behind the last that is no default are left out
+	for last > 0 && s.Arguments[last-1].HasDefault && c.isDefault(&s.Arguments[last-1], args[last-1]) {
+		last--
+	}
+	for i := range s.Arguments {
+		a := &s.Arguments[i]
+		switch {
+		case i < last:
+			n.Args = append(n.Args, c.argument(args[i], a.Type, a.RealType))
+		case i >= positional && !(a.HasDefault && c.isDefault(a, args[i])):
+			n.Kwargs = append(n.Kwargs, Keyword{a.Name, c.argument(args[i], a.Type, a.RealType)})
+		}
+	}
+	n.Name = c.scope.names.name(s.Name[strings.Index(s.Name, "::")+2:])
+	c.scope.add(n)
+	return n
+}
+
+// isDefault reports whether an argument is what it is where it is not given.
+func (c *capture) isDefault(a *schemaArgument, is run) bool {
+	d := a.NewDefault()
+	for _, v := range is {
+		if d.Kind() == value.KindList && v.Kind() == value.KindList {
+			if !slices.Equal(d.List().Items, v.List().Items) {
+				return false
+			}
+		} else if d.Kind() != v.Kind() || !value.EqualConstants(d, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// bindResults makes handles of the tensors that a call gives; several ones are items of the node.
+func (c *capture) bindResults(o *ops.Operator, args []run, outs []run, n *Node) emission {
+	made := emission{outs: outs}
+	device := c.deviceOf(o, args)
+	at := 0
+	bind := func(of func(r int) value.Value, node *Node) value.Value {
+		metas := make([]*tensor.Tensor, c.runs)
+		for r := range metas {
+			metas[r] = withoutElements(of(r).Tensor())
+		}
+		h := c.scope.handles[metas[0]]
+		if h == nil {
+			h = c.scope.bind(metas, node)
+		} else {
+			h = &handle{node: node, metas: h.metas}
+		}
+		h.device = device
+		c.viewOf(h, o, args, at)
+		v := c.describe(h)
+		node.Meta.Val = &v
+		made.handles = append(made.handles, h)
+		at++
+		return value.OfTensor(metas[0])
+	}
+	if len(outs) == 1 && outs[0][0].IsTensor() {
+		bind(func(r int) value.Value { return outs[0][r] }, n)
+		for r := range c.runs {
+			made.outs[0][r] = value.OfTensor(made.handles[0].metas[r])
+		}
+		return made
+	}
+	c.items(outs, n, bind, &made)
+	return made
+}
+
+// items binds several results, which getitem nodes take out of the node.
+func (c *capture) items(outs []run, n *Node, bind func(func(int) value.Value, *Node) value.Value, made *emission) {
+	whole := &Value{Kind: ListValue}
+	n.Meta.Val = whole
+	position := 0
+	item := func(of func(r int) value.Value, set func(r int, v value.Value)) {
+		i := position
+		position++
+		if !of(0).IsTensor() {
+			whole.Items = append(whole.Items, Value{Kind: NoneValue})
+			made.handles = append(made.handles, nil)
+			return
+		}
+		node := &Node{Op: CallFunction, Name: c.scope.names.name("getitem"), Target: "operator::getitem", Args: []Argument{Ref(n.Name), intArgument(int64(i))}, Meta: n.Meta}
+		c.scope.add(node)
+		bind(of, node)
+		h := made.handles[len(made.handles)-1]
+		for r := range c.runs {
+			set(r, value.OfTensor(h.metas[r]))
+		}
+		whole.Items = append(whole.Items, *node.Meta.Val)
+	}
+	for k := range outs {
+		if outs[k][0].Kind() != value.KindList {
+			item(func(r int) value.Value { return outs[k][r] }, func(r int, v value.Value) { outs[k][r] = v })
+			continue
+		}
+		for i := range outs[k][0].List().Items {
+			item(func(r int) value.Value {
+				if items := outs[k][r].List().Items; i < len(items) {
+					return items[i]
+				}
+				c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "the number of results depends on sizes"), r)
+				return value.None
+			}, func(r int, v value.Value) { outs[k][r].List().Items[i] = v })
+		}
+	}
+}
+
+// withoutElements is a tensor on the device meta like t.
+func withoutElements(t *tensor.Tensor) *tensor.Tensor {
+	if t.Device().Type == tensor.Meta {
+		return t
+	}
+	return metaTensor(t.Shape(), t.Strides(), t.DType())
+}
+
+// viewOf notes what a result is a view of.
+func (c *capture) viewOf(h *handle, o *ops.Operator, args []run, item int) {
+	for i, a := range args {
+		if !a[0].IsTensor() {
+			continue
+		}
+		from := c.scope.handles[a[0].Tensor()]
+		if from == nil || from == h || !h.metas[0].SharesStorage(a[0].Tensor()) {
+			continue
+		}
+		h.parent, h.step = from, &step{operator: o, args: slices.Clone(args), position: i, item: item}
+		h.version = from.root().version
+		return
+	}
+}
+
+// deviceOf is where the results of a call are.
+func (c *capture) deviceOf(o *ops.Operator, args []run) tensor.Device {
+	for i, a := range args {
+		if a[0].Kind() == value.KindDevice && i < len(o.Schema().Arguments) {
+			return a[0].Device()
+		}
+	}
+	found := tensor.NewDevice(tensor.CPU, -1)
+	for _, a := range args {
+		if holds(a[0], func(t *tensor.Tensor) bool {
+			h := c.scope.handles[t]
+			if h != nil {
+				found = h.device
+			}
+			return h != nil
+		}) {
+			break
+		}
+	}
+	return found
+}
+
+// argument returns what an argument of a call is in the graph.
+func (c *capture) argument(is run, t, written types.Type) Argument {
+	v := is[0]
+	switch v.Kind() {
+	case value.KindTensor:
+		return c.tensorArgument(is, t)
+	case value.KindList:
+		return listArgument(c.arguments(is, func(v value.Value) []value.Value { return v.List().Items }, elemType(t), elemType(written)))
+	case value.KindTuple:
+		return Argument{Kind: TupleArgument, Items: c.arguments(is, func(v value.Value) []value.Value { return v.Tuple().Items }, types.Any, types.Any)}
+	case value.KindInt:
+		return c.intArgument(is, written)
+	case value.KindFloat:
+		if n := c.floats[v.Float()]; n != nil && c.scope.graph.Node(n.Name) == n {
+			return Ref(n.Name)
+		}
+		if p, ok := integers(is); ok && !p.isConstant() {
+			return c.number(c.fit.size(p))
+		}
+	}
+	for r, other := range is {
+		if other.Kind() != v.Kind() || !value.EqualConstants(v, other) {
+			c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "the %s %s depends on sizes in a way that a program cannot express", v.Kind(), value.Repr(v, nil)), r)
+		}
+	}
+	a, ok := constantArgument(v)
+	if !ok {
+		c.fail(source.RuntimeError, "a value of type %s cannot be an argument of an operator in an exported program", v.Kind())
+	}
+	return a
+}
+
+// integers are numbers in all runs as integers, which ok says that they are.
+func integers(is run) (p profile, ok bool) {
+	for _, v := range is {
+		if !v.IsFloat() || v.Float() != float64(int(v.Float())) {
+			return nil, false
+		}
+		p = append(p, int(v.Float()))
+	}
+	return p, true
+}
+
+func elemType(t types.Type) types.Type {
+	if o, ok := t.(*types.Optional); ok {
+		t = o.Elem
+	}
+	if l, ok := t.(*types.List); ok {
+		return l.Elem
+	}
+	return t
+}
+
+func (c *capture) arguments(is run, items func(value.Value) []value.Value, t, written types.Type) []Argument {
+	n := len(items(is[0]))
+	out := make([]Argument, n)
+	for i := range out {
+		item := make(run, c.runs)
+		for r := range item {
+			own := items(is[r])
+			if len(own) != n {
+				c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "the length of a list depends on sizes"), r)
+			}
+			item[r] = own[i]
+		}
+		out[i] = c.argument(item, t, written)
+	}
+	return out
+}
+
+// tensorArgument is a tensor of the program, or the number that a tensor of one number has.
+func (c *capture) tensorArgument(is run, t types.Type) Argument {
+	if h := c.scope.handles[is[0].Tensor()]; h != nil {
+		return Ref(c.read(h).Name)
+	}
+	if is[0].Tensor().Device().Type == tensor.Meta || is[0].Tensor().Numel() != 1 {
+		c.fail(source.RuntimeError, "a tensor from outside is used here: control flow can use tensors that it is given, or that the program has made before")
+	}
+	numbers := make(run, c.runs)
+	for r, v := range is {
+		numbers[r] = value.OfScalar(source.Must(v.Tensor().Item()))
+	}
+	return c.argument(numbers, types.Number, types.Number)
+}
+
+// intArgument is an integer, which may stand for an element type, or a size.
+func (c *capture) intArgument(is run, written types.Type) Argument {
+	if o, ok := written.(*types.Optional); ok {
+		written = o.Elem
+	}
+	v := is[0].Int()
+	switch written.Kind() {
+	case types.KindScalarType:
+		return Argument{Kind: DTypeArgument, Text: tensor.DType(v).String()}
+	case types.KindLayout:
+		return Argument{Kind: LayoutArgument, Text: "strided"}
+	case types.KindMemoryFormat:
+		return Argument{Kind: FormatArgument, Text: tensor.MemoryFormat(v).String()}
+	}
+	p := make(profile, c.runs)
+	for r := range is {
+		if !is[r].IsInt() {
+			c.refuse(source.Errorf(source.RuntimeError, source.Range{}, "the type of a number depends on sizes"), r)
+		}
+		p[r] = int(is[r].Int())
+	}
+	return c.number(c.fit.size(p))
+}
+
+// constantArgument is a constant as an argument. ok is false for what a graph cannot hold.
+func constantArgument(v value.Value) (a Argument, ok bool) {
+	switch v.Kind() {
+	case value.KindNone:
+		return noneArgument, true
+	case value.KindBool:
+		return Argument{Kind: BoolArgument, Int: int64(v.Bits())}, true
+	case value.KindInt:
+		return intArgument(v.Int()), true
+	case value.KindFloat:
+		return Argument{Kind: FloatArgument, Float: v.Float()}, true
+	case value.KindComplex:
+		return Argument{Kind: ComplexArgument, Complex: v.Complex()}, true
+	case value.KindString:
+		return Argument{Kind: StringArgument, Text: v.Str()}, true
+	case value.KindDevice:
+		return Argument{Kind: DeviceArgument, Text: v.Device().String()}, true
+	case value.KindList, value.KindTuple:
+		a.Kind = ListArgument
+		items := []value.Value(nil)
+		if v.Kind() == value.KindTuple {
+			a.Kind, items = TupleArgument, v.Tuple().Items
+		} else {
+			items = v.List().Items
+		}
+		for _, item := range items {
+			inner, ok := constantArgument(item)
+			if !ok {
+				return a, false
+			}
+			a.Items = append(a.Items, inner)
+		}
+		return a, true
+	}
+	return a, false
+}

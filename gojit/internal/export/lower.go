@@ -1,0 +1,230 @@
+package export
+
+import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// Function makes a function of the program, to be run: its parameters are the placeholders, and it returns a tuple of all outputs. It
+// fails on programs that Check refuses.
+func (p *Program) Function(name string) (f *ir.Function, err error) {
+	defer source.Catch(&err)
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	g := ir.NewGraph()
+	l := &lowerer{g: g, values: map[string]*ir.Value{}, lists: map[string][]*ir.Value{}}
+	s := &schema.FunctionSchema{Name: name[strings.LastIndexByte(name, '.')+1:]}
+	for i, n := range p.Graph.Placeholders() {
+		t := types.Type(types.Tensor)
+		if c := p.Signature.Inputs[i].Constant; c != nil {
+			v, err := c.Value()
+			if err != nil {
+				return nil, err
+			}
+			t = types.Unshaped(value.TypeOf(v))
+		}
+		l.values[n.Name] = g.AddInput(n.Name).SetType(t)
+		s.Arguments = append(s.Arguments, schema.Argument{Name: n.Name, Type: t, RealType: t, ListSize: -1})
+	}
+	outputs := l.graph(p.Graph)
+	out := g.InsertNode(g.CreateTuple(outputs, nil)).Output()
+	g.AddOutput(out)
+	s.Returns = []schema.Argument{{Type: types.Unshaped(out.Type()), RealType: types.Unshaped(out.Type()), ListSize: -1}}
+	if err := ir.Verify(g); err != nil {
+		return nil, err
+	}
+	return ir.NewFunction(name, s, g), nil
+}
+
+// maxNodes bounds the nodes of a function: graphs that use others several times can be larger than their text.
+const maxNodes = 1 << 20
+
+// lowerer is the state of one Function.
+type lowerer struct {
+	g      *ir.Graph
+	from   *Graph
+	values map[string]*ir.Value
+	lists  map[string][]*ir.Value // of nodes that give several values
+	count  int                    // of nodes, where graphs that are used twice count twice
+}
+
+func (l *lowerer) fail(n *Node, format string, args ...any) {
+	source.Throw(violation(n.Name+": "+format, args...))
+}
+
+// graph adds the nodes of a graph, whose placeholders have values, and returns its outputs.
+func (l *lowerer) graph(g *Graph) []*ir.Value {
+	former := l.from
+	defer func() { l.from = former }()
+	l.from = g
+	for _, n := range g.Nodes {
+		if l.count++; l.count > maxNodes {
+			l.fail(n, "the program has more than %d nodes", maxNodes)
+		}
+		switch {
+		case n.Op == Output:
+			var outputs []*ir.Value
+			for _, a := range g.outputs() {
+				outputs = append(outputs, l.value(n, a, types.Any))
+			}
+			return outputs
+		case n.Op != CallFunction:
+		case n.Target == assertScalar:
+			l.assert(n)
+		case strings.HasPrefix(n.Target, "operator::"):
+			l.sizeOperator(n)
+		case n.Target == "higher_order::cond":
+			l.cond(n)
+		case n.Target == "higher_order::map_impl":
+			l.mapOver(n)
+		case n.Target == "higher_order::while_loop":
+			l.whileLoop(n)
+		case n.Target == "higher_order::scan":
+			l.scan(n)
+		default:
+			l.call(n)
+		}
+	}
+	return nil
+}
+
+// value is what an argument is in the graph.
+func (l *lowerer) value(n *Node, a Argument, t types.Type) *ir.Value {
+	if o, ok := t.(*types.Optional); ok && a.Kind != NoneArgument {
+		t = o.Elem
+	}
+	switch a.Kind {
+	case NodeArgument:
+		v := l.values[a.Text]
+		if v == nil {
+			l.fail(n, "uses %s, which gives several values", a.Text)
+		}
+		if k := t.Kind(); k == types.KindNumber && v.Type().Kind() == types.KindTensor {
+			v = l.insert("aten::ScalarImplicit", types.Number, v)
+		} else if k == types.KindInt && v.Type().Kind() == types.KindTensor {
+			v = l.insert("aten::Int", types.Int, v)
+		}
+		return v
+	case ListArgument, TupleArgument:
+		return l.list(n, a, t)
+	}
+	v, err := a.Value()
+	if err != nil {
+		l.fail(n, "%s", err)
+	}
+	if t.Kind() == types.KindFloat && v.IsInt() {
+		v = value.Float(float64(v.Int()))
+	}
+	return l.g.Constant(v, source.Range{})
+}
+
+func (l *lowerer) list(n *Node, a Argument, t types.Type) *ir.Value {
+	elem := types.Any
+	if list, ok := t.(*types.List); ok {
+		elem = list.Elem
+	}
+	items := make([]*ir.Value, len(a.Items))
+	for i, item := range a.Items {
+		items[i] = l.value(n, item, elem)
+	}
+	if elem == types.Any && len(items) > 0 {
+		elem = types.Unshaped(items[0].Type())
+	}
+	if a.Kind == TupleArgument && t == types.Any {
+		return l.g.InsertNode(l.g.CreateTuple(items, nil)).Output()
+	}
+	return l.g.InsertNode(l.g.CreateList(elem, items)).Output()
+}
+
+func (l *lowerer) insert(kind string, t types.Type, inputs ...*ir.Value) *ir.Value {
+	return l.g.InsertNode(l.g.Create(kind, inputs, 1)).Output().SetType(t)
+}
+
+// call adds the call of an operator.
+func (l *lowerer) call(n *Node) {
+	if n.Target == "aten::item" && n.Meta.Val.Kind == FloatValue {
+		l.values[n.Name] = l.insert("aten::Float", types.Float, l.value(n, n.Args[0], types.Tensor))
+		return
+	}
+	if n.Target == "aten::item" && n.Meta.Val.Kind == IntValue {
+		l.values[n.Name] = l.insert("aten::Int", types.Int, l.value(n, n.Args[0], types.Tensor))
+		return
+	}
+	o := ops.Find(n.Target)
+	s := o.Schema()
+	given := make([]*ir.Value, len(s.Arguments))
+	for i, a := range n.Args {
+		given[i] = l.value(n, a, s.Arguments[i].Type)
+	}
+	for _, k := range n.Kwargs {
+		i := s.ArgumentIndex(k.Name)
+		given[i] = l.value(n, k.Value, s.Arguments[i].Type)
+	}
+	for i := range given {
+		if given[i] == nil {
+			given[i] = l.g.Constant(s.Arguments[i].NewDefault(), source.Range{})
+		}
+	}
+	name := s.Name
+	if name == "aten::sym_size" {
+		name = "aten::size"
+	}
+	made := l.g.InsertNode(l.g.Create(name, given, len(s.Returns)))
+	for i := range s.Returns {
+		made.Outputs()[i].SetType(types.Unshaped(s.Returns[i].Type))
+	}
+	if made.Operator() == nil {
+		l.fail(n, "the arguments do not fit %s", s)
+	}
+	l.results(n, made)
+}
+
+// results makes the outputs of a node what n gives.
+func (l *lowerer) results(n *Node, made *ir.Node) {
+	outs := made.Outputs()
+	if len(outs) != 1 {
+		l.lists[n.Name] = outs
+		return
+	}
+	if outs[0].Type().Kind() == types.KindList && n.Meta.Val.Kind == ListValue {
+		l.lists[n.Name] = l.g.InsertNode(l.g.CreateListUnpack(outs[0], len(n.Meta.Val.Items))).Outputs()
+	}
+	l.values[n.Name] = outs[0]
+}
+
+// sizeNames are the operators of the language for functions of sizes.
+var sizeNames = map[string]string{
+	"add": "aten::add", "sub": "aten::sub", "mul": "aten::mul", "floordiv": "aten::floordiv", "mod": "aten::remainder", "truediv": "aten::div", "neg": "aten::neg",
+	"max": "prim::max", "min": "prim::min", "eq": "aten::eq", "ne": "aten::ne", "lt": "aten::lt", "le": "aten::le", "gt": "aten::gt", "ge": "aten::ge", "pow": "aten::pow",
+}
+
+func (l *lowerer) sizeOperator(n *Node) {
+	name := strings.TrimPrefix(n.Target, "operator::")
+	if name == "getitem" {
+		items := l.lists[n.Args[0].Text]
+		i := int(n.Args[1].Int)
+		if n.Args[1].Kind != IntArgument || i < 0 || i >= len(items) {
+			l.fail(n, "there is no such item")
+		}
+		l.values[n.Name] = items[i]
+		return
+	}
+	var inputs []*ir.Value
+	for _, a := range n.Args {
+		inputs = append(inputs, l.value(n, a, types.Any))
+	}
+	made := l.g.InsertNode(l.g.Create(sizeNames[name], inputs, 1))
+	made.Output().SetType(types.Int)
+	o := made.Operator()
+	if o == nil {
+		l.fail(n, "operator.%s does not take these", name)
+	}
+	l.values[n.Name] = made.Output().SetType(o.Schema().Returns[0].Type)
+}

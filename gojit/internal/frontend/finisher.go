@@ -1,0 +1,77 @@
+package frontend
+
+import "github.com/torchjit/torchjit/gojit/internal/ir"
+
+// Finisher makes the graphs of functions on another goroutine, in the order in which they were emitted, while
+// others are emitted. Until Define returns, the functions that were compiled with it have a schema and no graph.
+type Finisher struct {
+	queue  chan func() error
+	done   chan outcome
+	spares chan *ir.Spare
+}
+
+type outcome struct {
+	err      error
+	panicked any
+}
+
+// NewFinisher returns one that runs until Define is called.
+func NewFinisher() *Finisher {
+	f := &Finisher{queue: make(chan func() error, 64), done: make(chan outcome, 1), spares: make(chan *ir.Spare, 64)}
+	go func() {
+		var o outcome
+		defer func() {
+			o.panicked = recover()
+			for range f.queue { // what follows is not wanted any more
+			}
+			f.done <- o
+		}()
+		for finish := range f.queue {
+			if o.err = finish(); o.err != nil {
+				return
+			}
+		}
+	}()
+	return f
+}
+
+// spare returns memory that a finished graph did not keep, nil without a finisher.
+func (f *Finisher) spare() *ir.Spare {
+	if f == nil {
+		return nil
+	}
+	select {
+	case s := <-f.spares:
+		return s
+	default:
+		return &ir.Spare{}
+	}
+}
+
+func (f *Finisher) giveBack(s *ir.Spare) {
+	select {
+	case f.spares <- s:
+	default: // there is enough
+	}
+}
+
+func (f *Finisher) add(finish func() error) { f.queue <- finish }
+
+// Define defines functions whose options have f, in order, and returns when their graphs are made. It fails with
+// the first error of a definition; then the rest stays undefined. Nothing can be compiled with f afterwards.
+func (f *Finisher) Define(functions []*ir.Function) (err error) {
+	for _, function := range functions {
+		if err = function.EnsureDefined(); err != nil {
+			break
+		}
+	}
+	close(f.queue)
+	o := <-f.done
+	if o.panicked != nil {
+		panic(o.panicked)
+	}
+	if err != nil {
+		return err
+	}
+	return o.err
+}

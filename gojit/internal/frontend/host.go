@@ -1,0 +1,263 @@
+package frontend
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/syntax"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// constantValue is a constant of the embedding language. It becomes a node where it is looked up.
+type constantValue struct {
+	notFirstClass
+	v value.Value
+}
+
+// NewConstant returns a constant. A tuple is built of its elements.
+func NewConstant(v value.Value) SugaredValue { return &constantValue{"constant", v} }
+
+// AsValue implements SugaredValue.
+func (c *constantValue) AsValue(e *emitter, at source.Range) *ir.Value {
+	if c.v.Kind() != value.KindTuple {
+		return e.g.Constant(c.v, at)
+	}
+	items := c.v.Tuple().Items
+	vs := make([]*ir.Value, len(items))
+	for i, item := range items {
+		vs[i] = (&constantValue{"constant", item}).AsValue(e, at)
+	}
+	return e.g.InsertNode(e.g.CreateTuple(vs, nil)).Output()
+}
+
+// lookedUp turns what a host answered into a value of the graph where it is a constant.
+func lookedUp(e *emitter, at source.Range, s SugaredValue) SugaredValue {
+	if c, ok := s.(*constantValue); ok {
+		return simple{c.AsValue(e, at)}
+	}
+	return s
+}
+
+// hostModule is a namespace of the embedding language.
+type hostModule struct {
+	notFirstClass
+	attr func(name string) (SugaredValue, error)
+}
+
+// NewHostModule returns a namespace whose attributes attr knows; it returns nil where there is none.
+func NewHostModule(attr func(name string) (SugaredValue, error)) SugaredValue {
+	return &hostModule{"module", attr}
+}
+
+// Attr implements SugaredValue.
+func (m *hostModule) Attr(e *emitter, at source.Range, name string) SugaredValue {
+	s, err := m.attr(name)
+	check(err)
+	if s == nil {
+		fail(at, "object has no attribute %s", name)
+	}
+	e.compileResolved(at, s)
+	return lookedUp(e, at, s)
+}
+
+// HasAttr implements SugaredValue.
+func (m *hostModule) HasAttr(_ *emitter, _ source.Range, name string) bool {
+	s, err := m.attr(name)
+	check(err)
+	return s != nil
+}
+
+// ModuleClass is a class of modules of the embedding language. Programs can call its functions that take no module, and
+// ask whether a module is an instance.
+type ModuleClass struct {
+	hostObject
+	Object any // what the embedding language calls the class
+	attr   func(name string) (SugaredValue, error)
+}
+
+// NewModuleClass returns a class whose attributes are given by attr, nil where there is none.
+func NewModuleClass(name string, object any, attr func(name string) (SugaredValue, error)) *ModuleClass {
+	return &ModuleClass{hostObject{notFirstClass("python value of type 'type'"), "type", name, nil}, object, attr}
+}
+
+// Attr implements SugaredValue.
+func (m *ModuleClass) Attr(e *emitter, at source.Range, name string) SugaredValue {
+	s, err := m.attr(name)
+	check(err)
+	if s == nil {
+		fail(at, "Tried to lookup unknown attribute on class %s", m.text)
+	}
+	e.compileResolved(at, s)
+	return lookedUp(e, at, s)
+}
+
+// HasAttr implements SugaredValue.
+func (m *ModuleClass) HasAttr(_ *emitter, _ source.Range, name string) bool {
+	s, err := m.attr(name)
+	check(err)
+	return s != nil
+}
+
+// Call implements SugaredValue.
+func (m *ModuleClass) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
+	fail(at, "Class %s does not have an __init__ function defined", lastAtom(m.text))
+	return nil
+}
+
+// moduleClass returns the class of modules that an expression names, nil where it names something else.
+func (e *emitter) moduleClass(expr syntax.Expr) *ModuleClass {
+	class, _ := e.hostName(expr).(*ModuleClass)
+	return class
+}
+
+// hostName returns what a dotted name of the embedding language stands for, nil where it is none.
+func (e *emitter) hostName(expr syntax.Expr) SugaredValue {
+	switch expr.Kind {
+	case syntax.KindVar:
+		return e.lookUp(syntax.AsVar(expr).Name().Name(), expr.Range, false)
+	case syntax.KindSelect:
+		s := syntax.AsSelect(expr)
+		if module, ok := e.hostName(s.Value()).(*hostModule); ok {
+			found, err := module.attr(s.Selector().Name())
+			check(err)
+			return found
+		}
+	}
+	return nil
+}
+
+// hostObject is an object of the embedding language that programs can name but not use, unless it can
+// be called.
+type hostObject struct {
+	notFirstClass
+	typeName, text string
+	callable       func(args int) *hostFunction
+}
+
+// NewHostObject returns an object that programs cannot use; text is how it prints.
+func NewHostObject(typeName, text string) SugaredValue {
+	return &hostObject{notFirstClass("python value of type '" + typeName + "'"), typeName, text, nil}
+}
+
+// NewHostCallable returns an object that programs can call in the embedding language: target, a
+// capsule, says what is called. Where s is nil, the arguments and the result are tensors.
+func NewHostCallable(typeName, name string, s *schema.FunctionSchema, target value.Value) SugaredValue {
+	return &hostObject{notFirstClass("python value of type '" + typeName + "'"), typeName, name, func(args int) *hostFunction {
+		if s != nil {
+			return &hostFunction{"python value", s, target, nil}
+		}
+		return &hostFunction{"python value", tensorSchema(name, args), target, nil}
+	}}
+}
+
+// tensorSchema is the schema of a function of which nothing is known: n tensors give a tensor.
+func tensorSchema(name string, n int) *schema.FunctionSchema {
+	s := &schema.FunctionSchema{Name: name}
+	for i := range n {
+		s.Arguments = append(s.Arguments, schema.Argument{Name: itoa(i), Type: types.Tensor, RealType: types.Tensor, ListSize: -1})
+	}
+	s.Returns = []schema.Argument{{Name: "0", Type: types.Tensor, RealType: types.Tensor, ListSize: -1}}
+	return s
+}
+
+// AsValue implements SugaredValue.
+func (o *hostObject) AsValue(_ *emitter, at source.Range) *ir.Value {
+	fail(at, "python value of type '%s' cannot be used as a value. Perhaps it is a closed over global variable? If so, please consider passing it in as an argument or use a local varible instead.", o.typeName)
+	return nil
+}
+
+// Call implements SugaredValue.
+func (o *hostObject) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+	if o.callable == nil {
+		fail(at, "Python builtin %s is currently not supported in Torchscript", o.text)
+	}
+	return o.callable(len(args)+len(kwargs)).Call(e, at, args, kwargs, binders)
+}
+
+// dispatch is one of two functions, chosen by a bool argument that the program fixes.
+type dispatch struct {
+	notFirstClass
+	argument        string
+	index           int
+	otherwise       bool
+	ifTrue, ifFalse SugaredValue
+}
+
+// NewDispatch returns a function that is one of two by the value of the named argument, which is at
+// index where it is positional; otherwise is its value where it is not given.
+func NewDispatch(argument string, index int, otherwise bool, ifTrue, ifFalse SugaredValue) SugaredValue {
+	return &dispatch{"function", argument, index, otherwise, ifTrue, ifFalse}
+}
+
+// Call implements SugaredValue.
+func (d *dispatch) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, binders int) SugaredValue {
+	chosen := d.otherwise
+	given := ir.Argument{}
+	found := false
+	if d.index < len(args) {
+		given, found = args[d.index], true
+	}
+	for _, a := range kwargs {
+		if a.Name == d.argument {
+			given, found = a, true
+		}
+	}
+	if found {
+		c, ok := given.Value(e.g).Constant()
+		if !ok || !c.IsBool() {
+			fail(at, "value for boolean dispatch was neither bool nor literal")
+		}
+		chosen = c.Bool()
+	}
+	if chosen {
+		return d.ifTrue.Call(e, at, args, kwargs, binders)
+	}
+	return d.ifFalse.Call(e, at, args, kwargs, binders)
+}
+
+// hostFunction is a function of the embedding language that the program calls there.
+type hostFunction struct {
+	notFirstClass
+	schema *schema.FunctionSchema
+	target value.Value
+	self   *ir.Value // the first argument of a method, else nil
+}
+
+// NewHostFunction returns a function that runs in the embedding language: target, a capsule, says
+// what is called. The schema of a method has no self.
+func NewHostFunction(s *schema.FunctionSchema, target value.Value) SugaredValue {
+	return &hostFunction{"python value", s, target, nil}
+}
+
+// Call implements SugaredValue.
+func (f *hostFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	match, err := ir.MatchSchema(e.g, at, f.schema, args, kwargs, nil)
+	check(err)
+	inputs := match.Inputs
+	if f.self != nil {
+		inputs = append([]*ir.Value{f.self}, inputs...)
+	}
+	n := e.g.Create("prim::PythonOp", inputs, 1).SetRange(at).SetAttr("name", f.schema.Name).SetAttr("target", f.target)
+	return simple{e.g.InsertNode(n).Output().SetType(match.Returns[0])}
+}
+
+// unusedFunction is a function that the program names but must not call.
+type unusedFunction struct {
+	notFirstClass
+	schema *schema.FunctionSchema
+}
+
+// NewUnusedFunction returns a function whose calls raise an exception.
+func NewUnusedFunction(s *schema.FunctionSchema) SugaredValue {
+	return &unusedFunction{"python value", s}
+}
+
+// Call implements SugaredValue.
+func (f *unusedFunction) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	match, err := ir.MatchSchema(e.g, at, f.schema, args, kwargs, nil)
+	check(err)
+	text := e.g.Constant(value.Str("This Python function is annotated to be ignored and cannot be run"), source.Range{})
+	e.insert(at, "prim::RaiseException", text)
+	return simple{e.g.InsertNode(e.g.CreateUninitialized(match.Returns[0])).Output()}
+}

@@ -1,0 +1,149 @@
+package frontend
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/syntax"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// The versions of archives from which on an operator means what it means now. Version 0 is no archive.
+const (
+	divisionVersion = 4 // aten::div of integers gives what is left of the fraction before
+	fullVersion     = 5 // aten::full gives the type of its value; floats before
+	stepsVersion    = 9 // linspace and logspace need the number of steps; it was 100 before where it was left out
+)
+
+// upgrade makes operators that an archive of an older version uses do what they did then.
+func upgrade(g *ir.Graph, version int) {
+	if version == 0 || version >= fullVersion {
+		return
+	}
+	var nodes []*ir.Node
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Is("aten::div", "aten::div_", "aten::full") {
+			nodes = append(nodes, n)
+		}
+	})
+	for _, n := range nodes {
+		old := g.SetInsertPoint(n)
+		switch {
+		case n.Kind() == "aten::full":
+			upgradeFull(n)
+		case version < divisionVersion && isPlainDivision(n):
+			upgradeDivision(n)
+		}
+		g.SetInsertPoint(old)
+	}
+}
+
+// upgradeFull makes the value a float where no type is given.
+func upgradeFull(n *ir.Node) {
+	o := n.Operator()
+	if o == nil {
+		return
+	}
+	dtype := o.Schema().ArgumentIndex("dtype")
+	if dtype >= 0 && !n.Input(dtype).MustBeNone() {
+		return
+	}
+	g := n.Graph()
+	fill := g.InsertNode(g.Create("aten::Float", []*ir.Value{n.Input(1)}, 1).SetRange(n.Range)).Output()
+	n.ReplaceInput(1, fill.SetType(types.Float))
+}
+
+// isPlainDivision reports whether a division has no rounding mode. The others mean what they meant before.
+func isPlainDivision(n *ir.Node) bool {
+	o := n.Operator()
+	return o != nil && n.Input(0).Type().Kind() == types.KindTensor && o.Schema().ArgumentIndex("rounding_mode") < 0
+}
+
+// upgradeDivision makes a division of integers, into integers where it has an out=, drop the fraction.
+func upgradeDivision(n *ir.Node) {
+	g := n.Graph()
+	self, other := n.Input(0), n.Input(1)
+	test := func(kind string, t types.Type, in ...*ir.Value) *ir.Value {
+		return g.InsertNode(g.Create(kind, in, 1).SetRange(n.Range)).Output().SetType(t)
+	}
+	isFloat := test("aten::is_floating_point", types.Bool, self)
+	switch other.Type().Kind() {
+	case types.KindFloat, types.KindComplex:
+		return
+	case types.KindTensor:
+		isFloat = test("aten::__or__", types.Bool, isFloat, test("aten::is_floating_point", types.Bool, other))
+	case types.KindNumber:
+		number := g.InsertNode(g.CreateIsInstance(other, []types.Type{types.Float}).SetRange(n.Range)).Output()
+		isFloat = test("aten::__or__", types.Bool, isFloat, number)
+	}
+	out := n.Inputs()[2:]
+	for _, o := range out {
+		isFloat = test("aten::__or__", types.Bool, isFloat, test("aten::is_floating_point", types.Bool, o))
+	}
+	branch := g.InsertNode(g.Create("prim::If", []*ir.Value{isFloat}, 1).SetRange(n.Range))
+	for i := range 2 {
+		b := branch.AddBlock()
+		outer := g.SetInsertEnd(b)
+		inputs := []*ir.Value{self, other}
+		if i == 1 {
+			inputs = append(inputs, g.Constant(value.Str("trunc"), n.Range))
+		}
+		inputs = append(inputs, out...)
+		d := g.InsertNode(g.Create(n.Kind(), inputs, 1).SetRange(n.Range))
+		b.AddOutput(d.Output().SetType(n.Output().Type()))
+		g.SetInsertPoint(outer)
+	}
+	branch.Output().CopyMetadata(n.Output())
+	n.Output().ReplaceAllUsesWith(branch.Output())
+	n.Destroy()
+}
+
+// upgradeText gives calls of linspace and logspace in an archive of an older version the number of steps that
+// they had where it was left out.
+func upgradeText(t *syntax.Tree, version int) {
+	if version == 0 || version >= stepsVersion {
+		return
+	}
+	for _, child := range t.Children {
+		if child != nil {
+			upgradeText(child, version)
+		}
+	}
+	if t.Kind != syntax.KindApply {
+		return
+	}
+	a := syntax.AsApply(t)
+	name, ok := dottedCallee(a.Callee())
+	if !ok || name != "torch.linspace" && name != "torch.logspace" {
+		return
+	}
+	inputs := a.Inputs()
+	steps := syntax.NewConst(t.Range, "100").Tree
+	switch {
+	case len(inputs) == 2:
+		inputs = append(append([]syntax.Expr{}, inputs...), steps)
+	case len(inputs) > 2 && inputs[2].Kind == syntax.KindNone:
+		inputs = append([]syntax.Expr{}, inputs...)
+		inputs[2] = steps
+	default:
+		return
+	}
+	for _, attribute := range a.Attributes() {
+		if attribute.Name().Name() == "steps" {
+			return
+		}
+	}
+	*t = *syntax.NewApply(t.Range, a.Callee(), inputs, a.Attributes()).Tree
+}
+
+// dottedCallee returns "torch.linspace" for the tree that it is.
+func dottedCallee(e syntax.Expr) (string, bool) {
+	switch e.Kind {
+	case syntax.KindVar:
+		return syntax.AsVar(e).Name().Name(), true
+	case syntax.KindSelect:
+		s := syntax.AsSelect(e)
+		base, ok := dottedCallee(s.Value())
+		return base + "." + s.Selector().Name(), ok
+	}
+	return "", false
+}

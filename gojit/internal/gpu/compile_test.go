@@ -1,0 +1,45 @@
+package gpu
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/cuda"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// TestCompiler gives texts to CUDA's own compiler, where it is installed; a GPU is not needed for that.
+func TestCompiler(t *testing.T) {
+	l, err := openLibrary(compilerNames...)
+	if err != nil {
+		t.Skip("CUDA's compiler is not here: ", err)
+	}
+	d := &driver{}
+	if err := d.bindCompiler(l); err != nil {
+		t.Fatal(err)
+	}
+	v := &Device{driver: d, major: 8, minor: 0}
+	rng := rand.New(rand.NewPCG(15, 16))
+	var kernels []*kernel.Kernel
+	for _, dtype := range allTypes {
+		made, _ := operations(t, rng, dtype)
+		kernels = append(kernels, made...)
+	}
+	g := kernel.Generator{Rand: rng, Types: append([]tensor.DType{tensor.Complex64, tensor.Complex128}, allTypes...),
+		Memory: []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Complex32}, Instructions: 8}
+	for i := range 40 {
+		g.Reduce = i%2 == 0
+		kernels = append(kernels, g.Kernel())
+	}
+	for _, k := range kernels {
+		s, err := cuda.Print(k)
+		if err != nil {
+			t.Logf("%v\n%s", err, k)
+			continue
+		}
+		if _, err := d.compile(s.Text, v.options()); err != nil {
+			t.Fatalf("%v\n%s\n%s", err, k, s.Body)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package gpu
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
+)
+
+// pointer is an address in the memory of a device.
+type pointer uint64
+
+// driver has the functions of libcuda and libnvrtc that are used here.
+type driver struct {
+	cuInit                   func(flags uint32) int32
+	cuDeviceGetCount         func(count *int32) int32
+	cuDeviceGet              func(device *int32, ordinal int32) int32
+	cuDeviceGetName          func(name *byte, length int32, device int32) int32
+	cuDeviceGetAttribute     func(value *int32, attribute int32, device int32) int32
+	cuDevicePrimaryCtxRetain func(context *uintptr, device int32) int32
+	cuCtxSetCurrent          func(context uintptr) int32
+	cuCtxSynchronize         func() int32
+	cuGetErrorString         func(code int32, text **byte) int32
+	cuMemAlloc_v2            func(at *pointer, bytes uint64) int32
+	cuMemFree_v2             func(at pointer) int32
+	cuMemGetInfo_v2          func(free, total *uint64) int32
+	cuMemcpyHtoD_v2          func(to pointer, from unsafe.Pointer, bytes uint64) int32
+	cuMemcpyDtoH_v2          func(to unsafe.Pointer, from pointer, bytes uint64) int32
+	cuMemcpyDtoD_v2          func(to, from pointer, bytes uint64) int32
+	cuMemsetD8_v2            func(at pointer, value uint8, bytes uint64) int32
+	cuModuleLoadData         func(module *uintptr, image unsafe.Pointer) int32
+	cuModuleGetFunction      func(function *uintptr, module uintptr, name string) int32
+	cuModuleUnload           func(module uintptr) int32
+	cuLaunchKernel           func(function uintptr, gridX, gridY, gridZ, blockX, blockY, blockZ, shared uint32, stream uintptr, arguments, extra unsafe.Pointer) int32
+	nvrtcCreateProgram       func(program *uintptr, text, name string, headers int32, contents, names unsafe.Pointer) int32
+	nvrtcCompileProgram      func(program uintptr, count int32, options unsafe.Pointer) int32
+	nvrtcGetPTXSize          func(program uintptr, size *uint64) int32
+	nvrtcGetPTX              func(program uintptr, text unsafe.Pointer) int32
+	nvrtcGetProgramLogSize   func(program uintptr, size *uint64) int32
+	nvrtcGetProgramLog       func(program uintptr, text unsafe.Pointer) int32
+	nvrtcDestroyProgram      func(program *uintptr) int32
+}
+
+// The libraries are looked for by these names, newest first.
+var (
+	driverNames   = []string{"libcuda.so.1", "libcuda.so"}
+	compilerNames = []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"}
+)
+
+// openDriver opens both libraries.
+func openDriver(driverNames, compilerNames []string) (*driver, error) {
+	cuda, err := openLibrary(driverNames...)
+	if err != nil {
+		return nil, fmt.Errorf("no driver of NVIDIA was found: %w", err)
+	}
+	nvrtc, err := openLibrary(compilerNames...)
+	if err != nil {
+		return nil, fmt.Errorf("CUDA's compiler (libnvrtc) was not found: %w", err)
+	}
+	d := &driver{}
+	if err := d.bindDriver(cuda); err != nil {
+		return nil, err
+	}
+	if err := d.bindCompiler(nvrtc); err != nil {
+		return nil, err
+	}
+	return d, d.check("cuInit", d.cuInit(0))
+}
+
+func (d *driver) bindDriver(l *library) error {
+	return bind(l, map[string]any{
+		"cuInit": &d.cuInit, "cuDeviceGetCount": &d.cuDeviceGetCount, "cuDeviceGet": &d.cuDeviceGet, "cuDeviceGetName": &d.cuDeviceGetName,
+		"cuDeviceGetAttribute": &d.cuDeviceGetAttribute, "cuDevicePrimaryCtxRetain": &d.cuDevicePrimaryCtxRetain, "cuCtxSetCurrent": &d.cuCtxSetCurrent,
+		"cuCtxSynchronize": &d.cuCtxSynchronize, "cuGetErrorString": &d.cuGetErrorString, "cuMemAlloc_v2": &d.cuMemAlloc_v2, "cuMemFree_v2": &d.cuMemFree_v2,
+		"cuMemGetInfo_v2": &d.cuMemGetInfo_v2, "cuMemcpyHtoD_v2": &d.cuMemcpyHtoD_v2, "cuMemcpyDtoH_v2": &d.cuMemcpyDtoH_v2, "cuMemcpyDtoD_v2": &d.cuMemcpyDtoD_v2,
+		"cuMemsetD8_v2": &d.cuMemsetD8_v2, "cuModuleLoadData": &d.cuModuleLoadData, "cuModuleGetFunction": &d.cuModuleGetFunction,
+		"cuModuleUnload": &d.cuModuleUnload, "cuLaunchKernel": &d.cuLaunchKernel,
+	})
+}
+
+func (d *driver) bindCompiler(l *library) error {
+	return bind(l, map[string]any{
+		"nvrtcCreateProgram": &d.nvrtcCreateProgram, "nvrtcCompileProgram": &d.nvrtcCompileProgram, "nvrtcGetPTXSize": &d.nvrtcGetPTXSize,
+		"nvrtcGetPTX": &d.nvrtcGetPTX, "nvrtcGetProgramLogSize": &d.nvrtcGetProgramLogSize, "nvrtcGetProgramLog": &d.nvrtcGetProgramLog,
+		"nvrtcDestroyProgram": &d.nvrtcDestroyProgram,
+	})
+}
+
+func bind(l *library, functions map[string]any) error {
+	for name, f := range functions {
+		if err := l.function(f, name); err != nil {
+			return fmt.Errorf("%s lacks %s: %w", l.name, name, err)
+		}
+	}
+	return nil
+}
+
+// check turns a code that a function of the driver returned into an error.
+func (d *driver) check(name string, code int32) error {
+	if code == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("error %d", code)
+	var at *byte
+	if d.cuGetErrorString(code, &at) == 0 && at != nil {
+		text = unsafe.String(at, textLength(at))
+	}
+	return source.Errorf(source.RuntimeError, source.Range{}, "CUDA error: %s (%s)", text, name)
+}
+
+// textLength returns how many bytes there are before the zero that ends a text of C.
+func textLength(at *byte) int {
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(at), n)) != 0 {
+		n++
+	}
+	return n
+}
+
+// Device is a GPU.
+type Device struct {
+	driver  *driver
+	ordinal int
+	handle  int32
+	context uintptr
+	name    string
+	major   int32 // of the compute capability
+	minor   int32
+	units   int32 // multiprocessors
+}
+
+// Attributes of a device, as the driver numbers them.
+const (
+	attributeUnits = 16
+	attributeMajor = 75
+	attributeMinor = 76
+)
+
+// devices are those of the machine, opened the first time.
+var devices = sync.OnceValues(func() ([]*Device, error) {
+	d, err := openDriver(driverNames, compilerNames)
+	if err != nil {
+		return nil, err
+	}
+	return d.devices()
+})
+
+// Devices returns the GPUs of the machine. The error says why there are none that can be used.
+func Devices() ([]*Device, error) { return devices() }
+
+func (d *driver) devices() ([]*Device, error) {
+	var count int32
+	if err := d.check("cuDeviceGetCount", d.cuDeviceGetCount(&count)); err != nil {
+		return nil, err
+	}
+	all := make([]*Device, count)
+	for i := range all {
+		all[i] = &Device{driver: d, ordinal: i}
+		if err := all[i].open(int32(i)); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// open looks at a device and makes its context.
+func (v *Device) open(ordinal int32) error {
+	d := v.driver
+	if err := d.check("cuDeviceGet", d.cuDeviceGet(&v.handle, ordinal)); err != nil {
+		return err
+	}
+	name := make([]byte, 256)
+	if err := d.check("cuDeviceGetName", d.cuDeviceGetName(&name[0], int32(len(name)), v.handle)); err != nil {
+		return err
+	}
+	v.name = strings.TrimRight(string(name), "\x00")
+	for attribute, value := range map[int32]*int32{attributeUnits: &v.units, attributeMajor: &v.major, attributeMinor: &v.minor} {
+		if err := d.check("cuDeviceGetAttribute", d.cuDeviceGetAttribute(value, attribute, v.handle)); err != nil {
+			return err
+		}
+	}
+	return d.check("cuDevicePrimaryCtxRetain", d.cuDevicePrimaryCtxRetain(&v.context, v.handle))
+}
+
+// Name returns what NVIDIA calls the device.
+func (v *Device) Name() string { return v.name }
+
+// Capability returns the compute capability, 9 and 0 for example.
+func (v *Device) Capability() (major, minor int) { return int(v.major), int(v.minor) }
+
+// do calls functions of the driver with the device's context on one thread of the system.
+func (v *Device) do(f func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := v.driver.check("cuCtxSetCurrent", v.driver.cuCtxSetCurrent(v.context)); err != nil {
+		return err
+	}
+	return f()
+}
+
+// Synchronize waits until the device has done what it was given.
+func (v *Device) Synchronize() error {
+	return v.do(func() error { return v.driver.check("cuCtxSynchronize", v.driver.cuCtxSynchronize()) })
+}

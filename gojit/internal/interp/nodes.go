@@ -1,0 +1,292 @@
+package interp
+
+import (
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+func (l *lowering) tuple(n *ir.Node, dead []*ir.Value) error {
+	t, _ := n.Output().Type().(*types.Tuple)
+	l.call(opTuple, &site{tuple: t, gives: isReturned(n.Output())}, n, n.Inputs(), dead)
+	return nil
+}
+
+func (l *lowering) tupleUnpack(n *ir.Node, dead []*ir.Value) error {
+	l.call(opTupleUnpack, &site{gives: areTakenApart(n.Outputs())}, n, n.Inputs(), dead)
+	return nil
+}
+
+func (l *lowering) tupleIndex(n *ir.Node, dead []*ir.Value) error {
+	l.simple(opTupleIndex, n, n.Inputs(), dead)
+	return nil
+}
+
+func (l *lowering) tupleSlice(n *ir.Node, dead []*ir.Value) error {
+	begin, _ := n.Attr("beg")
+	end, _ := n.Attr("end")
+	from, okFrom := begin.(int64)
+	to, okTo := end.(int64)
+	t, okType := n.Input(0).Type().(*types.Tuple)
+	if !okFrom || !okTo || !okType || from < 0 || from > to || int(to) > len(t.Elems) {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::TupleSlice takes no part of a %s", n.Input(0).Type())
+	}
+	run := func(args, out []value.Value) error {
+		items := args[0].Tuple().Items
+		if int(to) > len(items) {
+			return source.Errorf(source.RuntimeError, source.Range{}, "tuple slice [%d:%d] of %d items", from, to, len(items))
+		}
+		out[0] = value.OfTuple(value.NewTuple(items[from:to:to]...))
+		return nil
+	}
+	l.call(opCall, &site{run: run}, n, n.Inputs(), dead)
+	return nil
+}
+
+func (l *lowering) list(n *ir.Node, dead []*ir.Value) error {
+	t, ok := n.Output().Type().(*types.List)
+	if !ok {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::ListConstruct makes no %s", n.Output().Type())
+	}
+	s := &site{list: t.Elem}
+	s.lends = mayHoldTensor(t.Elem) && l.isGathered(n.Output())
+	s.gives = s.lends
+	l.call(opList, s, n, n.Inputs(), dead)
+	if s.lends {
+		for _, in := range s.inputs {
+			l.gathered[n.Output()] = append(l.gathered[n.Output()], in.move)
+		}
+	}
+	return nil
+}
+
+func (l *lowering) listUnpack(n *ir.Node, dead []*ir.Value) error {
+	l.call(opListUnpack, &site{}, n, n.Inputs(), dead)
+	return nil
+}
+
+func (l *lowering) dict(n *ir.Node, dead []*ir.Value) error {
+	t, ok := n.Output().Type().(*types.Dict)
+	if !ok || len(n.Inputs())%2 != 0 {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::DictConstruct makes no %s of %d inputs", n.Output().Type(), len(n.Inputs()))
+	}
+	l.call(opDict, &site{key: t.Key, list: t.Value}, n, n.Inputs(), dead)
+	return nil
+}
+
+// sort lowers the sorting of lists that hold objects, whose methods compare them.
+func (l *lowering) sort(n *ir.Node, dead []*ir.Value) error {
+	t, ok := n.Input(0).Type().(*types.List)
+	if !ok || !holdsObjects(t.Elem) {
+		return l.operator(n, dead)
+	}
+	l.call(opSort, &site{name: "__lt__", options: l.options}, n, n.Inputs(), dead)
+	return nil
+}
+
+func holdsObjects(t types.Type) bool {
+	switch t := t.(type) {
+	case *types.Class:
+		return true
+	case *types.Tuple:
+		return slices.ContainsFunc(t.Elems, holdsObjects)
+	case *types.List:
+		return holdsObjects(t.Elem)
+	}
+	return false
+}
+
+// warn lowers a warning, which says where in the program it is.
+func (l *lowering) warn(n *ir.Node, dead []*ir.Value) error {
+	at := n.Range
+	run := func(args, out []value.Value) error { return source.Warn(args[0].Str(), at) }
+	l.call(opCall, &site{name: n.Kind(), run: run}, n, n.Inputs(), dead)
+	return nil
+}
+
+// slotOf returns a site that names the attribute of an object.
+func (l *lowering) slotOf(n *ir.Node, object *ir.Value) (int32, error) {
+	name := n.StringAttr("name")
+	class, ok := object.Type().(*types.Class)
+	if !ok || class.AttributeIndex(name) < 0 {
+		return 0, source.Errorf(source.RuntimeError, n.Range, "%s has no attribute '%s'", object.Type(), name)
+	}
+	return l.site(&site{name: name, slot: class.AttributeIndex(name)}), nil
+}
+
+func (l *lowering) getAttr(n *ir.Node, dead []*ir.Value) error {
+	slot, err := l.slotOf(n, n.Input(0))
+	if err != nil {
+		return err
+	}
+	object := l.reg(n.Input(0))
+	l.emit(opGetAttr, l.registers.define(n.Output(), l.hint(n.Output())), object, slot)
+	l.finish(dead, nil)
+	return nil
+}
+
+func (l *lowering) setAttr(n *ir.Node, dead []*ir.Value) error {
+	slot, err := l.slotOf(n, n.Input(0))
+	if err != nil {
+		return err
+	}
+	l.checkedObject(n.Input(0))
+	l.emit(opSetAttr, l.reg(n.Input(0)), l.reg(n.Input(1)), slot)
+	l.finish(dead, nil)
+	return nil
+}
+
+func (l *lowering) createObject(n *ir.Node, dead []*ir.Value) error {
+	class, ok := n.Output().Type().(*types.Class)
+	if !ok {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::CreateObject makes no %s", n.Output().Type())
+	}
+	s := l.site(&site{name: class.Name, class: class})
+	l.emit(opCreateObject, l.registers.define(n.Output(), l.hint(n.Output())), s, 0)
+	l.finish(dead, nil)
+	return nil
+}
+
+func (l *lowering) callFunction(n *ir.Node, dead []*ir.Value) error {
+	t, _ := n.Input(0).Type().(*types.Function)
+	if t == nil {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::CallFunction calls no %s", n.Input(0).Type())
+	}
+	f, ok := t.Target.(*ir.Function)
+	if !ok {
+		return source.Errorf(source.RuntimeError, n.Range, "the function %s is not known", t.Name)
+	}
+	l.call(opCallFunction, &site{name: f.Name, options: l.options, callee: f, gives: areTakenApart(n.Outputs())}, n, n.Inputs()[1:], dead)
+	return nil
+}
+
+// subgraph lowers a node that is a call of its Subgraph.
+func (l *lowering) subgraph(n *ir.Node, dead []*ir.Value) error {
+	g := n.GraphAttr("Subgraph")
+	if g == nil || len(g.Outputs()) != len(n.Outputs()) || len(g.Inputs()) != len(n.Inputs()) {
+		return source.Errorf(source.RuntimeError, n.Range, "%s has no body that fits its inputs and outputs", n.Kind())
+	}
+	body, err := Lower(l.code.name, g, l.options)
+	if err != nil {
+		return err
+	}
+	l.code.steps = append(l.code.steps, body.steps...)
+	s := &site{name: l.code.name, options: l.options}
+	s.code.Store(body)
+	l.call(opCallFunction, s, n, n.Inputs(), dead)
+	return nil
+}
+
+// typeCheck lowers prim::TypeCheck: its inputs, and whether they are of the types that the attribute says.
+func (l *lowering) typeCheck(n *ir.Node, dead []*ir.Value) error {
+	expected := n.TypesAttr("types")
+	if len(expected) != len(n.Inputs()) || len(n.Outputs()) != len(expected)+1 {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::TypeCheck has %d types for %d inputs and %d outputs", len(expected), len(n.Inputs()), len(n.Outputs()))
+	}
+	run := func(m *autograd.Mode, args, out []value.Value) error {
+		all := true
+		for i, v := range args {
+			out[i] = v
+			all = all && v.IsTensor() && isOfType(v, expected[i], m.GradEnabled())
+		}
+		out[len(args)] = value.Bool(all)
+		return nil
+	}
+	l.call(opCallIn, &site{runIn: run}, n, n.Inputs(), dead)
+	return nil
+}
+
+// isOfType reports whether a tensor is all that a type says.
+func isOfType(v value.Value, t types.Type, gradients bool) bool {
+	want, ok := t.(*types.TensorInfo)
+	if !ok {
+		return false
+	}
+	is := value.CompleteType(v.Tensor()).(*types.TensorInfo)
+	requires := gradients && v.Tensor().RequiresGrad()
+	return (want.DType == "" || want.DType == is.DType) && (want.Device == "" || want.Device == is.Device) &&
+		(want.Sizes == nil || slices.Equal(want.Sizes, is.Sizes)) && (want.Strides == nil || slices.Equal(want.Strides, is.Strides)) &&
+		(want.RequiresGrad == nil || *want.RequiresGrad == requires)
+}
+
+func (l *lowering) callMethod(n *ir.Node, dead []*ir.Value) error {
+	l.call(opCallMethod, &site{name: n.StringAttr("name"), options: l.options, gives: areTakenApart(n.Outputs())}, n, n.Inputs(), dead)
+	return nil
+}
+
+func (l *lowering) isInstance(n *ir.Node, dead []*ir.Value) error {
+	v := l.reg(n.Input(0))
+	s := l.site(&site{name: "isinstance", types: n.TypesAttr("types")})
+	l.emit(opIsInstance, l.registers.define(n.Output(), l.hint(n.Output())), v, s)
+	l.finish(dead, nil)
+	return nil
+}
+
+// cast lowers prim::unchecked_cast. What is cast is checked nevertheless: programs come from files.
+func (l *lowering) cast(n *ir.Node, dead []*ir.Value) error {
+	v, out := l.reg(n.Input(0)), n.Output()
+	s := l.site(&site{name: out.Type().String(), types: []types.Type{out.Type()}})
+	l.emit(opCast, l.registers.define(out, l.hint(out)), v, s)
+	l.finish(dead, nil)
+	return nil
+}
+
+func (l *lowering) unwrap(n *ir.Node, dead []*ir.Value) error {
+	if err := l.cast(n, nil); err != nil {
+		return err
+	}
+	l.code.instructions[len(l.code.instructions)-1].Op = opUnwrap
+	l.finish(dead, nil)
+	return nil
+}
+
+func (l *lowering) raise(n *ir.Node, dead []*ir.Value) error {
+	l.call(opRaise, &site{}, n, n.Inputs(), dead)
+	return nil
+}
+
+func (l *lowering) uninitialized(n *ir.Node, dead []*ir.Value) error {
+	r := l.registers.define(n.Output(), l.hint(n.Output()))
+	if l.registers.classes[r] == classAny {
+		l.emit(opUninitialized, r, 0, 0)
+	}
+	l.finish(dead, nil)
+	return nil
+}
+
+func (l *lowering) enter(n *ir.Node, dead []*ir.Value) error {
+	v := l.reg(n.Input(0))
+	s := &site{name: "__enter__", options: l.options}
+	l.emit(opEnter, l.registers.define(n.Output(), l.hint(n.Output())), v, l.site(s))
+	l.finish(dead, nil)
+	return nil
+}
+
+func (l *lowering) exit(n *ir.Node, dead []*ir.Value) error {
+	l.emit(opExit, l.reg(n.Input(0)), l.site(&site{name: "__exit__", options: l.options}), 0)
+	if len(n.Outputs()) == 1 {
+		l.emit(opCopy, l.registers.define(n.Output(), -1), l.registers.constant(value.None), 0)
+	}
+	l.finish(dead, nil)
+	return nil
+}
+
+// fork lowers prim::fork: its body is a graph of its own.
+func (l *lowering) fork(n *ir.Node, dead []*ir.Value) error {
+	g := n.GraphAttr("Subgraph")
+	future, ok := n.Output().Type().(*types.Future)
+	if g == nil || !ok || len(g.Outputs()) != 1 || len(g.Inputs()) != len(n.Inputs()) {
+		return source.Errorf(source.RuntimeError, n.Range, "prim::fork has no body that fits its inputs and its future")
+	}
+	body, err := Lower(l.code.name, g, l.options)
+	if err != nil {
+		return err
+	}
+	l.code.steps = append(l.code.steps, body.steps...)
+	l.call(opFork, &site{body: body, list: future.Elem, options: l.options, at: n.Range}, n, n.Inputs(), dead)
+	return nil
+}

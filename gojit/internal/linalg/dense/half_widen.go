@@ -1,0 +1,100 @@
+package dense
+
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+)
+
+// widened multiplies float32 numbers. A is converted before; with AVX-512, B while it is packed or
+// summed along the lanes, so that it is read from memory with its 16 bits.
+func (p *HalfProduct[T]) widened(isa amd64.ISA) {
+	one := *p
+	if p.N == 1 && p.C.Stride == 1 && p.M > 1 && p.Bias == nil { // C = A*b is C' = b'*A'
+		one.A, one.B, one.StepA, one.StepB = p.B, p.A, p.StepB, p.StepA
+		one.A.Transposed, one.B.Transposed = !p.B.Transposed, !p.A.Transposed
+		one.M, one.N, one.C.Stride = 1, p.M, p.M
+	}
+	if one.M == 1 && one.A.Transposed && one.A.Stride == 1 {
+		one.A.Transposed, one.A.Stride = false, one.K
+	}
+	one.runWidened(isa)
+}
+
+func (p *HalfProduct[T]) runWidened(isa amd64.ISA) {
+	g := newGemm(isa, 4)
+	g.m, g.n, g.k, g.add, g.columnsA, g.columnsB = p.M, p.N, p.K, p.Add, p.A.Transposed, p.B.Transposed
+	memory := bufferPool.Get().(*buffers)
+	defer bufferPool.Put(memory)
+	g.a, g.lda, g.stepA = widenBatch(isa, &memory.a, p.A, p.M, p.K, p.Batch, p.StepA)
+	if isa == amd64.AVX512 {
+		g.half = kindOf[T]()
+		g.b, g.ldb, g.stepB = unsafe.Pointer(unsafe.SliceData(p.B.Data)), p.B.Stride, 2*p.StepB
+	} else {
+		g.b, g.ldb, g.stepB = widenBatch(isa, &memory.b, p.B, p.K, p.N, p.Batch, p.StepB)
+	}
+	g.c, g.ldc, g.stepC = unsafe.Pointer(unsafe.SliceData(p.C.Data)), p.C.Stride, 4*p.StepC
+	if p.Bias != nil {
+		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(p.Bias)), amd64.ColumnBias
+	}
+	g.runAll(p.Batch)
+}
+
+// widenBatch converts a batch of matrices into room. It returns where they are, the elements between
+// rows, which are whole vectors, and the bytes between matrices.
+func widenBatch[T Half](isa amd64.ISA, room *[]byte, m Matrix[T], rows, columns, batch, step int) (at unsafe.Pointer, stride, stepBytes int) {
+	if m.Transposed {
+		rows, columns = columns, rows
+	}
+	lanes := isa.Width().Bytes() / 4
+	stride = (columns + lanes - 1) / lanes * lanes
+	stepBytes = rows * stride * 4
+	at = grow(room, max(batch, 1)*stepBytes)
+	for i := range max(batch, 1) {
+		widenRows(isa, kindOf[T](), unsafe.Add(at, i*stepBytes), stride, unsafe.Pointer(&m.Data[i*step]), m.Stride, rows, columns)
+	}
+	return at, stride, stepBytes
+}
+
+// widenVectors is how many vectors of a row are converted at once.
+const widenVectors = 8
+
+// widenRows converts rows. With AVX-512 the last vector of a row is completed with zeros.
+func widenRows(isa amd64.ISA, half amd64.Half, to unsafe.Pointer, toStride int, from unsafe.Pointer, fromStride, rows, columns int) {
+	lanes := isa.Width().Bytes() / 4
+	args := amd64.CopyArgs{FromRow: int64(2 * fromStride), ToRow: int64(4 * toStride), Count: int64(rows)}
+	for first := 0; first < columns; first += widenVectors * lanes {
+		n := min(columns-first, widenVectors*lanes)
+		rest := n % lanes
+		c := amd64.Widening{ISA: isa, Half: half, Vectors: uint8(n / lanes)}
+		if rest != 0 && isa == amd64.AVX512 {
+			c.Vectors, c.Tail, args.Mask = c.Vectors+1, true, amd64.TailMask(isa, rest)
+			rest = 0
+		}
+		args.From, args.To = unsafe.Add(from, 2*first), unsafe.Add(to, 4*first)
+		if c.Vectors > 0 {
+			c.Code().Call(unsafe.Pointer(&args))
+		}
+		for r := 0; rest > 0 && r < rows; r++ {
+			src := unsafe.Slice((*uint16)(unsafe.Add(from, 2*(r*fromStride+columns-rest))), rest)
+			dst := unsafe.Slice((*float32)(unsafe.Add(to, 4*(r*toStride+columns-rest))), rest)
+			for j, v := range src {
+				dst[j] = float32Of(half, v)
+			}
+		}
+	}
+}
+
+// widenPanel packs the columns of B from n0 on, and its rows from k0 to k1.
+func (w *packedWriter) widenPanel(to, b unsafe.Pointer, n0, columns, k0, k1 int) {
+	vectors := (columns + w.lanes - 1) / w.lanes
+	if !w.columnsB {
+		widenRows(w.isa, w.half, to, vectors*w.lanes, unsafe.Add(b, 2*(k0*w.ldb+n0)), w.ldb, k1-k0, columns)
+		return
+	}
+	wide := *w.gemm
+	wide.ldb = (k1-k0+w.lanes-1)/w.lanes*w.lanes + w.lanes // rows do not collide in a set of the cache
+	at := grow(&w.memory.scratch, columns*wide.ldb*4)
+	widenRows(w.isa, w.half, at, wide.ldb, unsafe.Add(b, 2*(n0*w.ldb+k0)), w.ldb, columns, k1-k0)
+	wide.transposePanel(to, at, 0, columns, 0, k1-k0, vectors)
+}

@@ -1,0 +1,226 @@
+package dense
+
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// Plan is a convolution in two dimensions over images whose channels lie together (batch, height,
+// width, channel), made once for a geometry and weights. It never changes: any number of goroutines
+// may run it at once.
+//
+// Weights are packed into panels of out channels; the output is cut into strips of places that read
+// alike, each the rows of some tiles of a matrix product. Places that read from the padding have strips of
+// their own, whose products leave those taps out.
+type Plan[T Float] struct {
+	geometry Convolution
+	options  PlanOptions
+	isa      amd64.ISA
+	weight   []T // by group, panel, tap and channel, on a cache line
+	bias     []T
+	strips   []strip
+	winograd *winograd[T]
+	portable []T // the weights as they came, where no code is generated
+}
+
+// PlanOptions says what a Plan does beside the convolution.
+type PlanOptions struct {
+	Relu     bool
+	Residual bool // Run adds a tensor like the result, before Relu
+	// Epilogue, where not nil, takes the place of the bias, Residual and Relu: its inputs are the sum,
+	// the bias and what Run is given as residual.
+	Epilogue *Epilogue
+	// Exact forbids to trade accuracy for speed: without it convolutions of 3 by 3 may take four
+	// times fewer multiplications at an error up to 2e-5 of the largest result.
+	Exact bool
+}
+
+// NewPlan makes a plan of weights laid out as Convolve takes them; bias may be nil. It panics where
+// they are shorter than the geometry says or have a depth.
+func NewPlan[T Float](g Convolution, weight, bias []T, options PlanOptions) *Plan[T] {
+	if g.In[0] != 1 || g.Kernel[0] != 1 || g.Out[0] != 1 || g.Padding[0] != 0 {
+		panic("dense: a plan is for two dimensions")
+	}
+	g.checkExtents(g.Batch*g.InChannels*volume(g.In), len(weight), len(bias), g.Batch*g.OutChannels*volume(g.Out), bias != nil)
+	p := planOf(g, bias, options)
+	g = p.geometry
+	if p.isa < amd64.AVX2 || volume(g.Kernel)*g.InChannels == 0 {
+		p.portable = append(p.portable, weight...)
+		return p
+	}
+	if !options.Exact && options.Epilogue == nil && g.suitsWinograd(lanesOf[T](p.isa)) {
+		p.winograd = newWinograd(p.isa, g, weight, p.bias, options)
+		return p
+	}
+	p.pack(weight)
+	p.cutStrips()
+	return p
+}
+
+// planOf returns a plan without its weights.
+func planOf[T Float](g Convolution, bias []T, options PlanOptions) *Plan[T] {
+	if g.isProduct() { // all places of all images are the rows of one matrix
+		places := [3]int{1, 1, g.Batch * volume(g.In)}
+		g.Batch, g.In, g.Out = 1, places, places
+	}
+	p := &Plan[T]{geometry: g, options: options, isa: amd64.Target()}
+	p.bias = append(p.bias, bias...)
+	if bias == nil {
+		p.bias = make([]T, g.OutChannels)
+	}
+	return p
+}
+
+// lanesOf returns the elements of a vector.
+func lanesOf[T Float](isa amd64.ISA) int {
+	var zero T
+	return isa.Width().Bytes() / int(unsafe.Sizeof(zero))
+}
+
+// aligned returns n elements that begin on a cache line.
+func aligned[T Float | byte](n int) []T {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	data := make([]T, n+64/size)
+	off := int(-uintptr(unsafe.Pointer(&data[0]))%64) / size
+	return data[off : off+n : off+n]
+}
+
+// panelWidth returns the columns of panel j of filters out channels, completed to whole vectors.
+func panelWidth(filters, j, lanes int) int {
+	width := min(panelVectors*lanes, filters-j*panelVectors*lanes)
+	return (width + lanes - 1) / lanes * lanes
+}
+
+// pack lays the weights out as the tiles read them.
+func (p *Plan[T]) pack(weight []T) {
+	g, lanes := &p.geometry, lanesOf[T](p.isa)
+	channels, filters, taps := g.InChannels/g.Groups, g.OutChannels/g.Groups, volume(g.Kernel)
+	whole := (filters + lanes - 1) / lanes * lanes
+	p.weight = aligned[T](g.Groups*whole*taps*channels + 1024)
+	for group := range g.Groups {
+		for first := 0; first < filters; first += panelVectors * lanes {
+			width := panelWidth(filters, first/(panelVectors*lanes), lanes)
+			to := p.weight[(group*whole+first)*taps*channels:]
+			for f := first; f < min(first+width, filters); f++ {
+				from := weight[(group*filters+f)*channels*taps:]
+				for c := range channels {
+					for t := range taps {
+						to[(t*channels+c)*width+f-first] = from[c*taps+t]
+					}
+				}
+			}
+		}
+	}
+}
+
+// Run convolves a batch of images; residual is read where the options say so.
+func (p *Plan[T]) Run(in, residual, out []T) {
+	g := &p.geometry
+	if len(in) < g.Batch*g.InChannels*volume(g.In) || len(out) < g.Batch*g.OutChannels*volume(g.Out) || (p.options.Residual || p.options.Epilogue != nil && p.options.Epilogue.inputs > 2) && len(residual) < g.Batch*g.OutChannels*volume(g.Out) {
+		panic("dense: a convolution reaches outside its data")
+	}
+	switch {
+	case g.Batch*g.OutChannels*volume(g.Out) == 0:
+	case p.portable != nil:
+		p.runPortable(in, residual, out)
+	case p.winograd != nil:
+		p.winograd.run(in, residual, out)
+	default:
+		p.runTiles(in, residual, out)
+		if e := p.options.Epilogue; e != nil && e.generated == nil {
+			p.applyEpilogue(residual, out)
+		}
+	}
+}
+
+// applyEpilogue applies the epilogue as a pass of its own.
+func (p *Plan[T]) applyEpilogue(residual, out []T) {
+	channels := p.geometry.OutChannels
+	applyEpilogue(p.options.Epilogue, out, p.geometry.Batch*volume(p.geometry.Out), channels, channels, p.bias, residual)
+}
+
+// streamFrom is a variable for tests.
+var streamFrom = amd64.StreamFrom
+
+// runTiles shares the panels out where there are more of them, else the strips.
+func (p *Plan[T]) runTiles(in, residual, out []T) {
+	g := &p.geometry
+	filters := g.OutChannels / g.Groups
+	panels := (filters + panelVectors*lanesOf[T](p.isa) - 1) / (panelVectors * lanesOf[T](p.isa))
+	n := g.Batch * len(p.strips)
+	outer := len(p.weight)*int(unsafe.Sizeof(in[0])) > 400<<10 // weights are read once
+	run := func(j0, j1, s0, s1 int) {
+		w := stripWriter[T]{Plan: p, in: in, residual: residual, out: out, filters: filters, streams: len(out)*int(unsafe.Sizeof(out[0])) >= streamFrom}
+		if p.options.Epilogue != nil {
+			memory := bufferPool.Get().(*buffers)
+			defer bufferPool.Put(memory)
+			w.scratch = grow(&memory.scratch, amd64.EpilogueScratch)
+		}
+		var watch tensor.Watch
+		if outer {
+			for j := j0; j < j1; j++ {
+				watch.Look()
+				for s := s0; s < s1; s++ {
+					w.strip(s, j/panels, j%panels)
+				}
+			}
+			return
+		}
+		for s := s0; s < s1; s++ {
+			watch.Look()
+			for j := j0; j < j1; j++ {
+				w.strip(s, j/panels, j%panels)
+			}
+		}
+	}
+	threads := tensor.NumThreads()
+	if p.work() < 2*parallelFlops || threads == 1 {
+		run(0, g.Groups*panels, 0, n)
+		return
+	}
+	if outer && g.Groups*panels >= 2*threads {
+		tensor.Parallel(g.Groups*panels, 1, func(lo, hi int) { run(lo, hi, 0, n) })
+		return
+	}
+	tensor.Parallel(n, max(1, n/(16*threads)), func(lo, hi int) { run(0, g.Groups*panels, lo, hi) })
+}
+
+// work returns the multiplications of a run.
+func (p *Plan[T]) work() int {
+	g := &p.geometry
+	return g.Batch * g.OutChannels * volume(g.Out) * volume(g.Kernel) * g.InChannels / g.Groups
+}
+
+// runPortable computes the convolution in the other layout.
+func (p *Plan[T]) runPortable(in, residual, out []T) {
+	g := p.geometry
+	inSize, outSize := volume(g.In), volume(g.Out)
+	turned, result := make([]T, g.Batch*g.InChannels*inSize), make([]T, g.Batch*g.OutChannels*outSize)
+	for i := range turned {
+		b, c, at := i/(g.InChannels*inSize), i/inSize%g.InChannels, i%inSize
+		turned[i] = in[(b*inSize+at)*g.InChannels+c]
+	}
+	if p.options.Epilogue == nil {
+		fillBias(g, p.bias, result)
+	}
+	convolve(g, turned, p.portable, result)
+	for i, v := range result {
+		b, c, at := i/(g.OutChannels*outSize), i/outSize%g.OutChannels, i%outSize
+		to := (b*outSize+at)*g.OutChannels + c
+		if p.options.Epilogue == nil {
+			if p.options.Residual {
+				v += residual[to]
+			}
+			if p.options.Relu && v < 0 {
+				v = 0
+			}
+		}
+		out[to] = v
+	}
+	if p.options.Epilogue != nil {
+		p.applyEpilogue(residual, out)
+	}
+}

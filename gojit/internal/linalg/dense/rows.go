@@ -1,0 +1,63 @@
+package dense
+
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+)
+
+// rowTiles is the cut of the rows of a product into tiles of nearly equal size, the larger ones first: tiles of one size follow each other,
+// and one call of a kernel walks over them.
+type rowTiles struct {
+	count, larger int // tiles; how many of them have a row more than the others
+	rows          int // of the others
+}
+
+// cutRows cuts m rows, at least one, into as few tiles as have at most so many.
+func cutRows(m, maximum int) rowTiles {
+	count := (m + maximum - 1) / maximum
+	rows := m / count
+	return rowTiles{count: count, larger: m - rows*count, rows: rows}
+}
+
+// row returns the first row of tile i.
+func (t *rowTiles) row(i int) int { return i*t.rows + min(i, t.larger) }
+
+// alike returns the rows of tile i and how many tiles from there on, before end, have as many.
+func (t *rowTiles) alike(i, end int) (rows, n int) {
+	if i < t.larger {
+		return t.rows + 1, min(end, t.larger) - i
+	}
+	return t.rows, end - i
+}
+
+// walk computes the tiles from i to end of a panel, each of them k but for its rows. args has the addresses of the first one; rows of A are aRow bytes apart, and
+// those of a tile aTile more behind those of the tile before it.
+func (t *rowTiles) walk(k *amd64.Tile, args *amd64.TileArgs, i, end, aRow, aTile int) {
+	args.Runs = 1
+	for {
+		rows, n := t.alike(i, end)
+		if work := rows * n * int(k.Vectors) * k.Lanes() * int(args.K); work > stripWork {
+			n = max(1, n*stripWork/work)
+		}
+		args.Blocks, args.ABlock, args.CBlock = int64(n), int64(rows*aRow+aTile), int64(rows)*args.CRow
+		if k.KeepA {
+			args.PackABlock = int64(rows * k.PackedRow(int(args.K)))
+		}
+		k.Rows = uint8(rows)
+		k.Code().Call(unsafe.Pointer(args))
+		if i += n; i == end {
+			return
+		}
+		args.A, args.C = unsafe.Add(args.A, args.ABlock), unsafe.Add(args.C, args.CBlock)
+		if k.KeepA {
+			args.PackA = unsafe.Add(args.PackA, args.PackABlock)
+		}
+		if k.Residual || k.Epilogue != nil {
+			args.Residual = unsafe.Add(args.Residual, args.CBlock)
+		}
+		if k.Bias == amd64.RowBias {
+			args.Bias = unsafe.Add(args.Bias, rows*k.ElementSize())
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package dense
+
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// WeightGradient writes to weight the derivative of Convolve by the weights, from in and the gradient of out: for each weight the sum
+// of the products of what it is multiplied with and of what that gives. It panics where a slice is shorter than the geometry says.
+func WeightGradient[T Float](g Convolution, in, out, weight []T) {
+	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
+	n := g.OutChannels * channels * volume(g.Kernel)
+	if n == 0 {
+		return
+	}
+	g.checkExtents(len(in), len(weight), 0, len(out), false)
+	isa := amd64.Target()
+	switch {
+	case g.Batch*volume(g.Out) == 0:
+		clear(weight[:n])
+	case isa < amd64.AVX2:
+		weightGradient(g, in, out, weight)
+	case filters < fewFilters:
+		weightGradientDots(isa, g, in, out, weight)
+	case g.isProduct():
+		weightGradientProducts(g, in, out, weight)
+	default:
+		weightGradientWide(isa, g, in, out, weight)
+	}
+}
+
+// fewFilters is how many filters a group has for which tiles have empty lanes.
+const fewFilters = 8
+
+// weightGradientWide is a wide convolution: the channels are its images, and the images its channels.
+func weightGradientWide[T Float](isa amd64.ISA, g Convolution, in, out, weight []T) {
+	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
+	inSize, outSize, taps := volume(g.In), volume(g.Out), volume(g.Kernel)
+	for group := range g.Groups {
+		w := wideProduct[T]{geometry: g, taps: outSize, places: taps, images: channels, channels: g.Batch, filters: filters,
+			imageStep: inSize, channelStep: g.InChannels * inSize, filterStep: outSize, weightStep: g.OutChannels * outSize,
+			in: in[group*channels*inSize:], weight: out[group*filters*outSize:]}
+		w.geometry.Batch = 1
+		to, stride := weight[group*filters*channels*taps:], channels*taps
+		w.store = func(w *wideWriter[T]) { w.transpose(0, w.rows, to[w.first*taps:], stride) }
+		w.run(isa)
+	}
+}
+
+// weightGradientProducts adds up a product of matrices for each image.
+func weightGradientProducts[T Float](g Convolution, in, out, weight []T) {
+	channels, filters, size := g.InChannels/g.Groups, g.OutChannels/g.Groups, volume(g.Out)
+	for group := range g.Groups {
+		for image := range g.Batch {
+			p := Product[T]{M: filters, N: channels, K: size, Add: image > 0, A: Matrix[T]{Data: out[(image*g.OutChannels+group*filters)*size:], Stride: size},
+				B: Matrix[T]{Data: in[(image*g.InChannels+group*channels)*size:], Stride: size, Transposed: true},
+				C: Matrix[T]{Data: weight[group*filters*channels:], Stride: channels}}
+			p.Run()
+		}
+	}
+}
+
+// weightGradientDots packs what the weights of some groups read in rows, and multiplies each group's with its gradient's.
+func weightGradientDots[T Float](isa amd64.ISA, g Convolution, in, out, weight []T) {
+	channels, filters, size := g.InChannels/g.Groups, g.OutChannels/g.Groups, int(unsafe.Sizeof(*new(T)))
+	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
+	rows, row := channels*kernel, (min(wideTaps, outSize)+15)/16*16*size+64
+	together := min(g.Groups, max(1, nearBytes/(row*rows)))
+	chunks := (g.Groups + together - 1) / together
+	tensor.Parallel(chunks, 1+parallelFlops/(g.Batch*outSize*rows*together), func(lo, hi int) {
+		memory := bufferPool.Get().(*buffers)
+		defer bufferPool.Put(memory)
+		m := newGemm(isa, size)
+		w := packedWriter{packing: &packing{gemm: &m}, memory: memory}
+		p := patches{geometry: g, taps: kernel, plane: inSize}
+		p.geometry.Batch = 1
+		packed := grow(&memory.a, together*rows*row)
+		for chunk := lo; chunk < hi; chunk++ {
+			first, end := chunk*together, min((chunk+1)*together, g.Groups)
+			for image := range g.Batch {
+				from := unsafe.Pointer(&in[(image*g.InChannels+first*channels)*inSize])
+				for t0 := 0; t0 < outSize; t0 += wideTaps {
+					t1 := min(t0+wideTaps, outSize)
+					for at := t0; at < t1; at += panelVectors * w.lanes {
+						p.fill(&w, unsafe.Add(packed, (at-t0)*size), from, at, min(at+panelVectors*w.lanes, t1), 0, (end-first)*channels, row)
+					}
+					for group := first; group < end; group++ {
+						d := gemm{isa: m.isa, double: m.double, size: m.size, lanes: m.lanes, logLanes: m.logLanes, single: true}
+						d.m, d.n, d.k, d.lda, d.ldb, d.ldc = filters, rows, t1-t0, outSize, row/size, rows
+						d.columnsB, d.add = true, image > 0 || t0 > 0
+						d.a, d.b = unsafe.Pointer(&out[(image*g.OutChannels+group*filters)*outSize+t0]), unsafe.Add(packed, (group-first)*rows*row)
+						d.c = unsafe.Pointer(&weight[group*filters*rows])
+						d.normalize()
+						d.run()
+					}
+				}
+			}
+		}
+	})
+}
+
+// weightGradient is WeightGradient by its definition.
+func weightGradient[T Float](g Convolution, in, out, weight []T) {
+	channels, filters := g.InChannels/g.Groups, g.OutChannels/g.Groups
+	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
+	tensor.Parallel(g.OutChannels*channels, 1+parallelWork/max(g.Batch*outSize*kernel, 1), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			filter, channel := i/channels, i/channels/filters*channels+i%channels
+			g.taps(func(tap int, at [3]int) {
+				var sum T
+				for image := range g.Batch {
+					src, dst := in[(image*g.InChannels+channel)*inSize:][:inSize], out[(image*g.OutChannels+filter)*outSize:][:outSize]
+					g.rows(at, func(from, to, n, step int) {
+						for j := range n {
+							sum += src[from+j*step] * dst[to+j]
+						}
+					})
+				}
+				weight[i*kernel+tap] = sum
+			})
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package dense
+
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// Weights is the right side of many products with few rows on the left, such as the steps of a
+// recurrent layer: a K by N matrix, packed once. It does not change while products run.
+type Weights[T Number] struct {
+	K, N   int
+	matrix Matrix[T] // as it came, where it is not packed
+	packed []T       // panels of up to wide vectors, one after the other; nil: none
+	wide   int
+	isa    amd64.ISA
+}
+
+// PackedSize returns how many elements a packed K by N matrix takes.
+func PackedSize[T Number](k, n int) int {
+	lanes := 64 / int(unsafe.Sizeof(*new(T))) // of the widest vectors
+	return (n + lanes - 1) / lanes * lanes * k
+}
+
+// PackWeights prepares a k by n matrix for products of about so many rows. It packs it into room,
+// which holds PackedSize elements; where room is nil, or the type has no tiles, products read the
+// matrix as it lies. It panics where the matrix reaches outside its data or room is too small.
+func PackWeights[T Number](b Matrix[T], k, n, rows int, room []T) Weights[T] {
+	if b.extent(k, n) > len(b.Data) {
+		panic("dense: a matrix reaches outside its data")
+	}
+	w := Weights[T]{K: k, N: n, matrix: b, isa: amd64.Target()}
+	size := int(unsafe.Sizeof(*new(T)))
+	switch any(*new(T)).(type) {
+	case float32, float64:
+		if room == nil || w.isa < amd64.AVX2 || k == 0 || n == 0 {
+			return w
+		}
+	default:
+		return w
+	}
+	w.packed = room[:PackedSize[T](k, n)]
+	maximum := amd64.MaxRows(w.isa, panelVectors)
+	tiles := (max(rows, 1) + maximum - 1) / maximum
+	w.wide = wideVectors(w.isa, (max(rows, 1)+tiles-1)/tiles)
+	g := newGemm(w.isa, size)
+	g.n, g.k, g.ldb, g.columnsB = n, k, b.Stride, b.Transposed
+	from, to := unsafe.Pointer(unsafe.SliceData(b.Data)), unsafe.Pointer(unsafe.SliceData(w.packed))
+	vectors, panels := w.panels(g.lanes)
+	for j := range panels {
+		v0, v1 := cut(vectors, panels, j), cut(vectors, panels, j+1)
+		g.packPanel(g.at(to, v0*g.lanes*k), from, v0*g.lanes, min(v1*g.lanes, n), v1-v0)
+	}
+	return w
+}
+
+// panels returns the vectors of a row and the panels that they are shared out to.
+func (w *Weights[T]) panels(lanes int) (vectors, panels int) {
+	vectors = (w.N + lanes - 1) / lanes
+	return vectors, (vectors + w.wide - 1) / w.wide
+}
+
+// packPanel packs the columns from n0 to n1 of B, completed with zeros to whole vectors.
+func (g *gemm) packPanel(to, b unsafe.Pointer, n0, n1, vectors int) {
+	if g.columnsB {
+		g.transposePanel(to, b, n0, n1, 0, g.k, vectors)
+		return
+	}
+	rest := (n1 - n0) % g.lanes
+	c := amd64.Copying{ISA: g.isa, Vectors: uint8(vectors), Tail: rest != 0}
+	args := amd64.CopyArgs{From: g.at(b, n0), To: to, Mask: amd64.TailMask(g.isa, rest*g.size/4), FromRow: int64(g.ldb * g.size),
+		ToRow: int64(vectors * g.lanes * g.size), Count: int64(g.k)}
+	c.Code().Call(unsafe.Pointer(&args))
+}
+
+// Multiply computes C = A*W, or C += A*W where add, of m rows of A, which is not transposed, and
+// adds a bias to every row, nil for none. It panics where a matrix reaches outside its data.
+func (w *Weights[T]) Multiply(m int, a, c Matrix[T], add bool, bias []T) {
+	p := Product[T]{M: m, N: w.N, K: w.K, A: a, B: w.matrix, C: c, Add: add, Bias: bias}
+	if w.packed == nil {
+		p.Run()
+		return
+	}
+	if m == 0 {
+		return
+	}
+	p.checkExtents()
+	g := newGemm(w.isa, int(unsafe.Sizeof(*new(T))))
+	g.m, g.n, g.k, g.lda, g.ldc, g.add = m, w.N, w.K, a.Stride, c.Stride, add
+	g.a, g.b, g.c = unsafe.Pointer(unsafe.SliceData(a.Data)), unsafe.Pointer(unsafe.SliceData(w.packed)), unsafe.Pointer(unsafe.SliceData(c.Data))
+	if bias != nil {
+		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(bias)), amd64.ColumnBias
+	}
+	vectors, panels := w.panels(g.lanes)
+	maximum := amd64.MaxRows(w.isa, w.wide)
+	if parts := g.shares(panels); parts > 1 {
+		shared := g
+		tensor.Parallel(parts, 1, func(lo, hi int) {
+			shared.packedPanels(maximum, vectors, panels, cut(panels, parts, lo), cut(panels, parts, hi))
+		})
+		return
+	}
+	g.packedPanels(maximum, vectors, panels, 0, panels)
+}
+
+// packedPanels computes the panels from lo to hi of B, which is packed whole, with tiles of up to
+// maximum rows.
+func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int) {
+	tiles := cutRows(g.m, maximum)
+	args := amd64.TileArgs{ARow: int64(g.lda * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
+	t := g.tile()
+	t.Prefetch, t.Walk = true, true
+	g.ends(&t, true, true)
+	for j := lo; j < hi; j++ {
+		n0, n1 := cut(vectors, panels, j)*g.lanes, min(cut(vectors, panels, j+1)*g.lanes, g.n)
+		g.tail(&t, &args, n1-n0)
+		args.A, args.B, args.C, args.Bias = g.elementA(0, 0), g.at(g.b, n0*g.k), g.at(g.c, n0), g.biasAt(0, n0)
+		tiles.walk(&t, &args, 0, tiles.count, g.rowStepA(), 0)
+	}
+}

@@ -1,0 +1,206 @@
+package dense
+
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// winograd is a plan of a convolution of 3 by 3 by the algorithm F(4x4, 3x3): patches of 6 by 6 inputs
+// are transformed, their 36 elements multiplied with those of the transformed weights, a matrix
+// product over the channels for each, and the products transformed to 4 by 4 outputs.
+type winograd[T Float] struct {
+	geometry     Convolution
+	options      PlanOptions
+	isa          amd64.ISA
+	weight       []T // 36 matrices in panels
+	bias         []T
+	down, across int // patches of an image
+	groups       int // of patches whose products are computed together
+	group        int // the most patches of one
+	input        []patchKernel
+	output       []patchKernel
+}
+
+// patchKernel transforms the patch at one place of an image.
+type patchKernel struct {
+	code    *amd64.Code
+	in, out int // elements of the first pixel, which for the input may lie in the padding
+}
+
+const transformed = 36
+
+// suitsWinograd reports whether the algorithm applies and has enough patches to pay for its larger weights.
+func (g *Convolution) suitsWinograd(lanes int) bool {
+	three, one := [3]int{1, 3, 3}, [3]int{1, 1, 1}
+	patches := g.Batch * ((g.Out[1] + 3) / 4) * ((g.Out[2] + 3) / 4)
+	return amd64.Target() == amd64.AVX512 && lanes == 16 && g.Kernel == three && g.Stride == one && g.Dilation == one && g.Groups == 1 &&
+		g.Padding[1] <= 1 && g.Padding[2] <= 1 && g.InChannels%lanes == 0 && g.OutChannels%lanes == 0 && patches >= 14 && g.Out[1] >= 4 && g.Out[2] >= 4
+}
+
+func newWinograd[T Float](isa amd64.ISA, g Convolution, weight, bias []T, options PlanOptions) *winograd[T] {
+	p := &winograd[T]{geometry: g, options: options, isa: isa, bias: bias, down: (g.Out[1] + 3) / 4, across: (g.Out[2] + 3) / 4}
+	p.transformWeights(weight)
+	size := int(unsafe.Sizeof(weight[0]))
+	memory := 512 << 10             // of a group
+	if len(p.weight)*size > 4<<20 { // the weights are read again for each
+		memory = 8 << 20
+	}
+	total, rows := g.Batch*p.down*p.across, amd64.MaxRows(isa, panelVectors)
+	p.groups = winogradGroups(total, max(memory/(transformed*(g.InChannels+g.OutChannels)*size), 2*rows)/rows*rows)
+	p.group = (total + p.groups - 1) / p.groups
+	in := amd64.Winograd{Row: int32(g.In[2] * g.InChannels * size), Pixel: int32(g.InChannels * size), Plane: int32(p.group * g.InChannels * size)}
+	out := amd64.Winograd{Output: true, Row: int32(g.Out[2] * g.OutChannels * size), Pixel: int32(g.OutChannels * size), Plane: int32(p.group * g.OutChannels * size),
+		Relu: options.Relu, Residual: options.Residual}
+	for ty := range p.down {
+		for tx := range p.across {
+			y, x := 4*ty-g.Padding[1], 4*tx-g.Padding[2]
+			in.Y0, in.Y1 = uint8(max(0, -y)), uint8(min(6, g.In[1]-y))
+			in.X0, in.X1 = uint8(max(0, -x)), uint8(min(6, g.In[2]-x))
+			out.Y1, out.X1 = uint8(min(4, g.Out[1]-4*ty)), uint8(min(4, g.Out[2]-4*tx))
+			p.input = append(p.input, patchKernel{code: in.Code(), in: (y*g.In[2] + x) * g.InChannels})
+			p.output = append(p.output, patchKernel{code: out.Code(), out: (4*ty*g.Out[2] + 4*tx) * g.OutChannels})
+		}
+	}
+	return p
+}
+
+// winogradGroups returns the groups of at most so many patches into which all are cut: where there are several, a number that
+// two or four threads share out evenly.
+func winogradGroups(patches, most int) int {
+	groups := (patches + most - 1) / most
+	if groups > 2 {
+		return (groups + 3) / 4 * 4
+	}
+	return groups
+}
+
+// weightMatrix transforms a column of three weights.
+var weightMatrix = [6][3]float64{{1. / 4, 0, 0}, {-1. / 6, -1. / 6, -1. / 6}, {-1. / 6, 1. / 6, -1. / 6}, {1. / 24, 1. / 12, 1. / 6}, {1. / 24, -1. / 12, 1. / 6}, {0, 0, 1}}
+
+// transformWeights makes the 36 matrices, in channel by out channel, in panels.
+func (p *winograd[T]) transformWeights(weight []T) {
+	g, lanes := &p.geometry, lanesOf[T](p.isa)
+	p.weight = aligned[T](transformed*g.InChannels*g.OutChannels + 1024)
+	for o := range g.OutChannels {
+		panel := o / (panelVectors * lanes)
+		width := panelWidth(g.OutChannels, panel, lanes)
+		for c := range g.InChannels {
+			from := weight[(o*g.InChannels+c)*9:][:9]
+			var half [6][3]float64
+			for a := range 6 {
+				for x := range 3 {
+					for y := range 3 {
+						half[a][x] += weightMatrix[a][y] * float64(from[3*y+x])
+					}
+				}
+			}
+			to := p.weight[panel*panelVectors*lanes*g.InChannels+c*width+o%(panelVectors*lanes):]
+			for a := range 6 {
+				for b := range 6 {
+					sum := 0.0
+					for x := range 3 {
+						sum += half[a][x] * weightMatrix[b][x]
+					}
+					to[(6*a+b)*g.InChannels*g.OutChannels] = T(sum)
+				}
+			}
+		}
+	}
+}
+
+// run computes a batch, one group of patches after the other. Threads take whole groups where there are
+// enough of them, so that each finds in its own cache what it has transformed; else they share every step of a group.
+func (p *winograd[T]) run(in, residual, out []T) {
+	g := &p.geometry
+	threads := tensor.NumThreads()
+	if threads == 1 || g.Batch*p.down*p.across*g.InChannels*g.OutChannels*transformed < 2*parallelFlops {
+		p.runGroups(in, residual, out, 0, p.groups, false)
+		return
+	}
+	if p.groups < threads {
+		p.runGroups(in, residual, out, 0, p.groups, true)
+		return
+	}
+	tensor.Parallel(p.groups, 1, func(lo, hi int) { p.runGroups(in, residual, out, lo, hi, false) })
+}
+
+// runGroups computes the groups from lo to hi; where shared, by all threads together.
+func (p *winograd[T]) runGroups(in, residual, out []T, lo, hi int, shared bool) {
+	g := &p.geometry
+	memory := bufferPool.Get().(*buffers)
+	defer bufferPool.Put(memory)
+	size, total := int(unsafe.Sizeof(in[0])), g.Batch*p.down*p.across
+	r := winogradRun[T]{winograd: p, in: in, residual: residual, out: out,
+		v: grow(&memory.a, transformed*p.group*g.InChannels*size), m: grow(&memory.b, transformed*p.group*g.OutChannels*size)}
+	var watch tensor.Watch
+	for i := lo; i < hi; i++ {
+		watch.Look()
+		r.first = cut(total, p.groups, i)
+		r.patches = cut(total, p.groups, i+1) - r.first
+		if !shared {
+			r.transformInputs(0, r.patches)
+			r.multiply(0, transformed)
+			r.transformOutputs(0, r.patches)
+			continue
+		}
+		group := r
+		tensor.Parallel(group.patches, 4, group.transformInputs)
+		tensor.Parallel(transformed, 2, group.multiply)
+		tensor.Parallel(group.patches, 4, group.transformOutputs)
+	}
+}
+
+// winogradRun is the computation of one group of patches.
+type winogradRun[T Float] struct {
+	*winograd[T]
+	in, residual, out []T
+	v, m              unsafe.Pointer // transformed inputs and products
+	first, patches    int
+}
+
+func (r *winogradRun[T]) transformInputs(lo, hi int) {
+	var scratch [amd64.WinogradScratch]byte
+	g, size := &r.geometry, int(unsafe.Sizeof(r.in[0]))
+	args := amd64.WinogradArgs{Scratch: unsafe.Pointer(&scratch), Vectors: int64(g.InChannels / lanesOf[T](r.isa))}
+	args.Bias, args.Residual = args.Scratch, args.Scratch
+	for i := lo; i < hi; i++ {
+		image, patch := (r.first+i)/len(r.input), &r.input[(r.first+i)%len(r.input)]
+		args.From, args.Offset = unsafe.Pointer(&r.in[image*g.InChannels*volume(g.In)]), int64(patch.in*size)
+		args.To = unsafe.Add(r.v, i*g.InChannels*size)
+		patch.code.Call(unsafe.Pointer(&args))
+	}
+}
+
+// multiply computes the products of some of the 36 elements.
+func (r *winogradRun[T]) multiply(lo, hi int) {
+	g, size, lanes := &r.geometry, int(unsafe.Sizeof(r.in[0])), lanesOf[T](r.isa)
+	tiles, panelColumns := cutRows(r.patches, amd64.MaxRows(r.isa, panelVectors)), panelVectors*lanes
+	args := amd64.TileArgs{ARow: int64(g.InChannels * size), CRow: int64(g.OutChannels * size), K: int64(g.InChannels)}
+	for e := lo; e < hi; e++ {
+		for first := 0; first < g.OutChannels; first += panelColumns {
+			t := amd64.Tile{ISA: r.isa, Double: size == 8, Vectors: uint8(panelWidth(g.OutChannels, first/panelColumns, lanes) / lanes), Prefetch: true, Walk: true}
+			args.B = unsafe.Pointer(&r.weight[(e*g.OutChannels+first)*g.InChannels])
+			args.A = unsafe.Add(r.v, e*r.group*g.InChannels*size)
+			args.C = unsafe.Add(r.m, (e*r.group*g.OutChannels+first)*size)
+			tiles.walk(&t, &args, 0, tiles.count, g.InChannels*size, 0)
+		}
+	}
+}
+
+func (r *winogradRun[T]) transformOutputs(lo, hi int) {
+	var scratch [amd64.WinogradScratch]byte
+	g, size := &r.geometry, int(unsafe.Sizeof(r.in[0]))
+	args := amd64.WinogradArgs{Scratch: unsafe.Pointer(&scratch), Bias: unsafe.Pointer(&r.bias[0]), Vectors: int64(g.OutChannels / lanesOf[T](r.isa))}
+	args.Residual = args.Scratch
+	for i := lo; i < hi; i++ {
+		image, patch := (r.first+i)/len(r.output), &r.output[(r.first+i)%len(r.output)]
+		to := image*g.OutChannels*volume(g.Out) + patch.out
+		args.From, args.To = unsafe.Add(r.m, i*g.OutChannels*size), unsafe.Pointer(&r.out[to])
+		if r.options.Residual {
+			args.Residual = unsafe.Pointer(&r.residual[to])
+		}
+		patch.code.Call(unsafe.Pointer(&args))
+	}
+}

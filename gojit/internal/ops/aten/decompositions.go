@@ -1,0 +1,345 @@
+package aten
+
+import (
+	"math"
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// composer is an emitter with the short forms that decompositions use.
+type composer struct{ ops.Emitter }
+
+func (x composer) do(name string, args ...any) tensors { return ops.Do(x.Emitter, name, args...) }
+
+// one makes a ops.Decomposition of a function with one result.
+func composing(f func(x composer, a []value.Value) tensors) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value {
+		return []value.Value{value.OfTensor(f(composer{e}, a))}
+	}
+}
+
+func numberOfValue(v value.Value) float64 {
+	if v.IsFloat() {
+		return v.Float()
+	}
+	return float64(v.Int())
+}
+
+func numbersOfValue(v value.Value, n int) []int {
+	if v.IsInt() {
+		v = value.OfList(value.Ints([]int{int(v.Int())}))
+	}
+	var xs []int
+	for _, x := range v.List().Items {
+		xs = append(xs, int(x.Int()))
+	}
+	for len(xs) > 0 && len(xs) < n {
+		xs = append(xs, xs[0])
+	}
+	return xs
+}
+
+// reduce applies the reduction of a loss: 0 none, 1 mean, 2 sum.
+func (x composer) reduce(t tensors, how value.Value) tensors {
+	switch how.Int() {
+	case 1:
+		return x.do("mean", t)
+	case 2:
+		return x.do("sum", t)
+	}
+	return t
+}
+
+// broadcastEach expands each tensor: what requires no gradient stays so.
+func broadcastEach(e ops.Emitter, a []value.Value) []value.Value {
+	shape, items := []int{}, slices.Clone(a[0].List().Items)
+	for _, v := range items {
+		shape = must(tensor.Broadcast(shape, v.Tensor().Shape()))
+	}
+	for i, v := range items {
+		if !tensor.SameShape(v.Tensor().Shape(), shape) {
+			items[i] = value.OfTensor(ops.Do(e, "expand", v, shape))
+		}
+	}
+	return []value.Value{value.OfList(value.NewList(a[0].List().Elem, items...))}
+}
+
+// composeDropout draws the same numbers as the operator: it drops ones, and multiplies.
+func composeDropout(x composer, a []value.Value) tensors {
+	if !a[2].Bool() || numberOfValue(a[1]) == 0 {
+		return a[0].Tensor()
+	}
+	mask := x.do("dropout", x.do("ones_like", a[0]), a[1], true)
+	return x.do("mul.Tensor", a[0], mask)
+}
+
+func withIndices(name string) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value { return e.Emit(name, a...)[:1] }
+}
+
+// convSame pads by the convolution itself; what is uneven is padded behind the input first.
+func composeSame(name string) ops.Decomposition {
+	return composing(func(x composer, a []value.Value) tensors {
+		input, weight := a[0].Tensor(), a[1].Tensor()
+		n := weight.Dim() - 2
+		padding := make([]int, max(n, 0))
+		if a[4].Str() == "same" {
+			dilation := numbersOfValue(a[5], n)
+			behind := make([]int, 2*n)
+			for d := range n {
+				total := dilation[d] * (weight.Size(d+2) - 1)
+				padding[d], behind[2*(n-1-d)+1] = total/2, total%2
+			}
+			if slices.Max(behind) > 0 && (input.Dim() == n+1 || input.Dim() == n+2) {
+				input = x.do("constant_pad_nd", input, behind, 0.0)
+			}
+		}
+		return x.do(name, input, weight, a[2], a[3], padding, a[5], a[6])
+	})
+}
+
+// along shows a vector of channels so that it broadcasts over dimension 1 of n.
+func (x composer) along(v value.Value, n int) tensors {
+	shape := make([]int, n)
+	for i := range shape {
+		shape[i] = 1
+	}
+	shape[1] = -1
+	return x.do("reshape", v, shape)
+}
+
+// normalize gives (t - mean) / sqrt(variance + eps).
+func (x composer) normalize(t, mean, variance tensors, eps value.Value) tensors {
+	return x.do("mul.Tensor", x.do("sub.Tensor", t, mean), x.do("rsqrt", x.do("add.Scalar", variance, eps)))
+}
+
+func (x composer) moments(t tensors, dims []int) (mean, variance tensors) {
+	return x.do("mean.dim", t, dims, true), x.do("var.dim", t, dims, false, true)
+}
+
+func composeBatchNorm(x composer, a []value.Value) tensors {
+	t := a[0].Tensor()
+	if t.Numel() == 0 {
+		return x.normOfNothing(t, a[1], a[2])
+	}
+	refuseBatchNorm(x, a)
+	return x.Emit("native_batch_norm", a[:8]...)[0].Tensor()
+}
+
+// normOfNothing has no elements and is linked to what it comes from.
+func (x composer) normOfNothing(t tensors, weight, bias value.Value) tensors {
+	y := x.do("clone", t)
+	for i, name := range []string{"mul.Tensor", "add.Tensor"} {
+		if v := []value.Value{weight, bias}[i]; !v.IsNone() && v.Tensor().Numel() > 0 {
+			y = x.do(name, y, x.do("select.int", v, 0, 0))
+		}
+	}
+	return y
+}
+
+// channelDims returns the dimensions but the channels; without the batch where first is 2.
+func channelDims(n, first int) []int {
+	var dims []int
+	for d := first; d < n; d++ {
+		if d != 1 {
+			dims = append(dims, d)
+		}
+	}
+	return dims
+}
+
+func (x composer) affine(y tensors, weight, bias value.Value) tensors {
+	if !weight.IsNone() {
+		y = x.do("mul.Tensor", y, x.along(weight, y.Dim()))
+	}
+	if !bias.IsNone() {
+		y = x.do("add.Tensor", y, x.along(bias, y.Dim()))
+	}
+	return y
+}
+
+func composeInstanceNorm(x composer, a []value.Value) tensors {
+	t := a[0].Tensor()
+	if !a[5].Bool() {
+		return composeBatchNorm(x, a)
+	}
+	plain := unrecorded(x)
+	plain.Emit("instance_norm", append([]value.Value{value.OfTensor(t.Detach())}, a[1:]...)...)
+	mean, variance := x.moments(t, channelDims(t.Dim(), 2))
+	return x.do("to.dtype", x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2]), t.DType())
+}
+
+func composeLayerNorm(x composer, a []value.Value) tensors {
+	refuseLayerNorm(x, a)
+	return x.Emit("native_layer_norm", a[:5]...)[0].Tensor()
+}
+
+func composeGroupNorm(x composer, a []value.Value) tensors {
+	refuseGroupNorm(x, a)
+	t := a[0].Tensor()
+	if t.Numel() == 0 {
+		return x.affine(t, a[2], a[3])
+	}
+	return x.do("native_group_norm", t, a[2], a[3], t.Size(0), t.Size(1), t.Numel()/(t.Size(0)*t.Size(1)), int(a[1].Int()), numberOfValue(a[4]))
+}
+
+func smoothL1(x composer, a []value.Value) tensors {
+	size := x.do("abs", x.do("sub.Tensor", a[0], a[1]))
+	beta := numberOfValue(a[3])
+	if beta == 0 {
+		return x.reduce(size, a[2])
+	}
+	small := x.do("mul.Scalar", x.do("mul.Tensor", size, size), 0.5/beta)
+	return x.reduce(x.do("where.self", x.do("lt.Scalar", size, beta), small, x.do("add.Scalar", size, -0.5*beta)), a[2])
+}
+
+func huber(x composer, a []value.Value) tensors {
+	size, delta := x.do("abs", x.do("sub.Tensor", a[0], a[1])), numberOfValue(a[3])
+	small := x.do("mul.Scalar", x.do("mul.Tensor", size, size), 0.5)
+	large := x.do("mul.Scalar", x.do("add.Scalar", size, -0.5*delta), delta)
+	return x.reduce(x.do("where.self", x.do("lt.Scalar", size, delta), small, large), a[2])
+}
+
+func (x composer) negate(t tensors) tensors { return x.do("neg", t) }
+
+func (x composer) weighted(t tensors, weight value.Value) tensors {
+	if weight.IsNone() {
+		return t
+	}
+	return x.do("mul.Tensor", t, x.do("to.dtype", weight, t.DType()))
+}
+
+// oneMinus gives 1 - t.
+func (x composer) oneMinus(t any) tensors { return x.do("rsub.Scalar", t, 1.0) }
+
+func binaryCrossEntropy(x composer, a []value.Value) tensors {
+	refuseProbabilities(x, a)
+	yes := x.do("clamp_min", x.do("log", a[0]), -100.0)
+	no := x.do("clamp_min", x.do("log", x.oneMinus(a[0])), -100.0)
+	both := x.do("add.Tensor", x.do("mul.Tensor", yes, a[1]), x.do("mul.Tensor", no, x.oneMinus(a[1])))
+	return x.reduce(x.weighted(x.negate(both), a[2]), a[3])
+}
+
+func binaryCrossEntropyOfLogits(x composer, a []value.Value) tensors {
+	yes, no := x.do("log_sigmoid", a[0]), x.do("log_sigmoid", x.do("neg", a[0]))
+	first := x.weighted(x.do("mul.Tensor", a[1], yes), a[3])
+	both := x.do("add.Tensor", first, x.do("mul.Tensor", x.oneMinus(a[1]), no))
+	return x.reduce(x.weighted(x.negate(both), a[2]), a[4])
+}
+
+func composeDivergence(x composer, a []value.Value) tensors {
+	target := a[1].Tensor()
+	if a[3].Bool() {
+		return x.reduce(x.do("mul.Tensor", x.do("exp", target), x.do("sub.Tensor", target, a[0])), a[2])
+	}
+	entropy := x.do("xlogy.Tensor", target, target)
+	return x.reduce(x.do("sub.Tensor", entropy, x.do("mul.Tensor", target, a[0])), a[2])
+}
+
+// composeNll gathers the log probability of each target; ignored ones weigh nothing.
+func composeNll(x composer, a []value.Value) tensors {
+	unrecorded(x).Emit("nll_loss_nd", a...) // the operator itself checks its arguments
+	t, target := a[0].Tensor(), a[1].Tensor()
+	dim := min(1, t.Dim()-1)
+	ignored := x.do("eq.Scalar", target, a[4])
+	safe := x.do("masked_fill.Scalar", target, ignored, 0)
+	picked := x.do("squeeze.dim", x.do("gather", t, dim, x.do("unsqueeze", safe, dim)), dim)
+	var weights tensors
+	if a[2].IsNone() {
+		weights = x.do("ones_like", picked.Detach())
+	} else {
+		weights = x.do("reshape", x.do("index_select", a[2].Tensor().Detach(), 0, x.do("reshape", safe, []int{-1})), safe.Shape())
+	}
+	weights = x.do("masked_fill.Scalar", weights, ignored, 0.0)
+	losses := x.negate(x.do("mul.Tensor", picked, weights))
+	if a[3].Int() == 1 {
+		return x.do("div.Tensor", x.do("sum", losses), x.do("sum", weights))
+	}
+	return x.reduce(losses, a[3])
+}
+
+func composeCrossEntropy(x composer, a []value.Value) tensors {
+	t, target := a[0].Tensor(), a[1].Tensor()
+	dim := min(1, t.Dim()-1)
+	logs := x.do("log_softmax.int", t, dim)
+	smoothing := numberOfValue(a[5])
+	if tensor.SameShape(t.Shape(), target.Shape()) {
+		unrecorded(x).Emit("cross_entropy_loss", a...) // the operator itself checks its arguments
+		if smoothing > 0 {
+			target = x.do("add.Scalar", x.do("mul.Scalar", target, 1-smoothing), smoothing/float64(t.Size(dim)))
+		}
+		losses := x.do("mul.Tensor", logs, target)
+		if !a[2].IsNone() {
+			losses = x.do("mul.Tensor", losses, x.classWeights(a[2], t.Dim(), dim))
+		}
+		losses = x.negate(x.do("sum.dim_IntList", losses, []int{dim}, false))
+		if a[3].Int() == 1 {
+			return x.do("div.Scalar", x.do("sum", losses), float64(t.Numel()/t.Size(dim)))
+		}
+		return x.reduce(losses, a[3])
+	}
+	nll := x.do("nll_loss_nd", logs, target, a[2], a[3], a[4])
+	if smoothing == 0 {
+		return nll
+	}
+	spread := logs
+	if !a[2].IsNone() {
+		spread = x.do("mul.Tensor", logs, x.classWeights(a[2], t.Dim(), dim))
+	}
+	ignored := x.do("eq.Scalar", target, a[4])
+	smooth := x.do("masked_fill.Scalar", x.negate(x.do("sum.dim_IntList", spread, []int{dim}, false)), ignored, 0.0)
+	if a[3].Int() == 1 {
+		kept := x.do("to.dtype", x.do("logical_not", ignored), t.DType())
+		if !a[2].IsNone() {
+			safe := x.do("reshape", x.do("masked_fill.Scalar", target, ignored, 0), []int{-1})
+			kept = x.do("mul.Tensor", kept, x.do("reshape", x.do("index_select", a[2].Tensor().Detach(), 0, safe), target.Shape()))
+		}
+		smooth = x.do("div.Tensor", x.do("sum", smooth), x.do("sum", kept))
+	} else {
+		smooth = x.reduce(smooth, a[3])
+	}
+	return x.do("add.Tensor", x.do("mul.Scalar", nll, 1-smoothing), x.do("mul.Scalar", smooth, smoothing/float64(t.Size(dim))))
+}
+
+func (x composer) classWeights(weight value.Value, n, dim int) tensors {
+	shape := make([]int, n)
+	for i := range shape {
+		shape[i] = 1
+	}
+	shape[dim] = -1
+	return x.do("reshape", weight.Tensor().Detach(), shape)
+}
+
+func composeAttention(e ops.Emitter, a []value.Value) []value.Value {
+	x := composer{e}
+	q, k := a[0].Tensor(), a[1].Tensor()
+	scores := x.do("matmul", x.do("mul.Scalar", q, 1/math.Sqrt(float64(q.Size(q.Dim()-1)))), x.do("transpose.int", k, -2, -1))
+	mask := a[3]
+	if a[6].Bool() {
+		mask = value.OfTensor(x.do("tril", must(tensor.Full([]int{q.Size(q.Dim() - 2), k.Size(k.Dim() - 2)}, tensor.Int(1), tensor.Bool))))
+	}
+	switch {
+	case mask.IsNone():
+	case mask.Tensor().DType() == tensor.Bool:
+		scores = x.do("masked_fill.Scalar", scores, x.do("logical_not", mask), math.Inf(-1))
+	default:
+		scores = x.do("add.Tensor", scores, mask)
+	}
+	weights := x.do("softmax.int", scores, -1)
+	if p := numberOfValue(a[4]); p > 0 {
+		weights = x.do("dropout", weights, p, true)
+	}
+	return []value.Value{value.OfTensor(x.do("matmul", weights, a[2])), value.OfTensor(weights)}
+}
+
+func composeCosine(x composer, a []value.Value) tensors {
+	dims := []int{int(a[2].Int())}
+	both := ops.DoAll(x.Emitter, "broadcast_tensors", []tensors{a[0].Tensor(), a[1].Tensor()})[0].List().Items
+	p, q := both[0], both[1]
+	dot := func(u, v value.Value) tensors { return x.do("sum.dim_IntList", x.do("mul.Tensor", u, v), dims, false) }
+	lengths := x.do("clamp_min", x.do("mul.Tensor", dot(p, p), dot(q, q)), numberOfValue(a[3])*numberOfValue(a[3]))
+	return x.do("mul.Tensor", dot(p, q), x.do("rsqrt", lengths))
+}

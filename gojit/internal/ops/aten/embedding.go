@@ -1,0 +1,158 @@
+package aten
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// embedding looks up rows of a table.
+func embedding(weight, indices *tensor.Tensor) *tensor.Tensor {
+	check(weight.Dim() == 2, "'weight' must be 2-D")
+	check(indices.DType() == tensor.Int64 || indices.DType() == tensor.Int32,
+		"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.%s instead (while checking arguments for embedding)", indices.DType().TensorClass())
+	list := indicesOf(indices)
+	out := empty(append(slices.Clone(indices.Shape()), weight.Size(1)), weight.DType())
+	if pickSlices(out, contiguous(weight), 0, list, 0) >= 0 {
+		raise(source.IndexError, "index out of range in self")
+	}
+	return out
+}
+
+func rowList(indices *tensor.Tensor, n int) []int {
+	list := integersOf(indices)
+	for _, i := range list {
+		if i < 0 || i >= n {
+			raise(source.IndexError, "index out of range in self")
+		}
+	}
+	return list
+}
+
+// Bag modes.
+const (
+	bagSum  = 0
+	bagMean = 1
+	bagMax  = 2
+)
+
+// embeddingBag combines the rows of each bag of indices.
+func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *tensor.Tensor, includeLast bool, padding int) (out, offset2bag, bagSize, maxIndices *tensor.Tensor) {
+	check(weight.Dim() == 2, "'weight' must be 2-D")
+	check(indices.Dim() == 1 || indices.Dim() == 2, "input has to be a 1D or 2D Tensor, but got Tensor of dimension %d", indices.Dim())
+	starts := integersOf(offsets)
+	if indices.Dim() == 2 {
+		starts = nil
+		for i := range indices.Size(0) {
+			starts = append(starts, i*indices.Size(1))
+		}
+		indices = must(indices.Reshape(-1))
+		if perSample != nil {
+			perSample = must(perSample.Reshape(-1))
+		}
+	}
+	check(mode >= bagSum && mode <= bagMax, "embedding_bag: expected mode 0 (sum), 1 (mean) or 2 (max), but got %d", mode)
+	check(mode == bagSum || perSample == nil, "embedding_bag: per_sample_weights was not None, per_sample_weights is only supported for mode='sum' (got mode='%s'). Please open a feature request on GitHub.", [...]string{"sum", "mean", "max"}[mode])
+	list := rowList(indices, weight.Size(0))
+	bags := len(starts)
+	if includeLast {
+		check(bags >= 1, "include_last_offset: number of offset should be at least 1")
+		bags--
+	}
+	if len(starts) > 0 {
+		check(starts[0] == 0, "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got %d", starts[0])
+		check(starts[len(starts)-1] <= len(list), "offsets[-1] can not be greater than input's length %d but got offsets[-1] of %d", len(list), starts[len(starts)-1])
+		for b, start := range starts {
+			check(start >= 0 && start <= len(list), "embedding_bag: expected offsets between 0 and input's length %d, but got offsets[%d] of %d", len(list), b, start)
+		}
+	}
+	width := weight.Size(1)
+	rows := tensor.Data[float64](to(usedRows(weight, list), tensor.Float64))
+	var factors []float64
+	if perSample != nil {
+		factors = tensor.Data[float64](contiguous(to(perSample, tensor.Float64)))
+	}
+	result := zeros([]int{bags, width}, tensor.Float64)
+	offset2bag, bagSize, maxIndices = zeros([]int{len(list)}, tensor.Int64), zeros([]int{bags}, tensor.Int64), zeros([]int{bags, width}, tensor.Int64)
+	for b := range bags {
+		end := len(list)
+		if b+1 < len(starts) {
+			end = starts[b+1]
+		}
+		row := tensor.Data[float64](result)[b*width : (b+1)*width]
+		best := tensor.Data[int64](maxIndices)[b*width : (b+1)*width]
+		n := 0
+		for i := starts[b]; i < end; i++ {
+			tensor.Data[int64](offset2bag)[i] = int64(b)
+			if list[i] == padding {
+				continue
+			}
+			src := rows[i*width : (i+1)*width]
+			factor := 1.0
+			if factors != nil {
+				factor = factors[i]
+			}
+			for j, v := range src {
+				switch {
+				case mode != bagMax:
+					row[j] += factor * v
+				case n == 0 || v > row[j]:
+					row[j], best[j] = v, int64(list[i])
+				}
+			}
+			n++
+		}
+		tensor.Data[int64](bagSize)[b] = int64(n)
+		if mode == bagMean && n > 0 {
+			for j := range row {
+				row[j] /= float64(n)
+			}
+		}
+	}
+	if mode != bagMax {
+		maxIndices = zeros([]int{bags}, tensor.Int64)
+		if mode == bagSum && padding < 0 { // what PyTorch's shortcut leaves out
+			offset2bag, bagSize = empty([]int{0}, tensor.Int64), zeros([]int{bags}, tensor.Int64)
+		} else {
+			succeed(tensor.Copy(maxIndices, bagSize))
+		}
+	}
+	return to(result, weight.DType()), offset2bag, bagSize, maxIndices
+}
+
+// usedRows copies the rows of a table that a list names.
+func usedRows(weight *tensor.Tensor, list []int) *tensor.Tensor {
+	at := make([]int64, len(list))
+	for i, v := range list {
+		at[i] = int64(v)
+	}
+	return indexSelect(contiguous(weight), 0, must(tensor.FromSlice(at, len(at))))
+}
+
+func giveBag(c call, padding int) {
+	out, offset2bag, bagSize, maxIndices := embeddingBag(c.tensor(0), c.tensor(1), c.tensor(2), c.int(4), c.optionalTensor(6), c.bool(7), padding)
+	c.give(out, offset2bag, bagSize, maxIndices)
+}
+
+// renormRows scales the used rows of a table whose norm exceeds a limit.
+func renormRows(c call) {
+	weight, limit, p := c.tensor(0), c.float(2), c.float(3)
+	check(weight.Dim() == 2, "Expected 2-dimensional tensor, but got %d-dimensional tensor for argument #1 'self' (while checking arguments for embedding_renorm_)", weight.Dim())
+	for _, i := range rowList(c.tensor(1), weight.Size(0)) {
+		row := must(weight.Select(0, i))
+		if n := vectorNorm(row, p, nil, false, row.DType()).At().Float64(); n > limit {
+			succeed(tensor.Copy(row, scaleBy(row, limit/(n+1e-7))))
+		}
+	}
+	c.giveSelf()
+}
+
+var embeddingFamily = []definition{
+	giving("embedding", func(c call) *tensor.Tensor { return embedding(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(sparsely(4, embeddingSparseGrad, embeddingGrad)), Tags: ops.Grouped}),
+	define("embedding_bag", func(c call) { giveBag(c, -1) }).with(ops.Def{Grad: concrete(sparsely(5, func(c gradient) { embeddingBagSparseGrad(c, -1) }, func(c gradient) { embeddingBagGrad(c, -1) }))}),
+	define("embedding_bag.padding_idx", func(c call) { giveBag(c, c.intOr(8, -1)) }).with(ops.Def{Grad: concrete(sparsely(5, embeddingBagSparsePadded, embeddingBagPaddedGrad))}),
+	define("_embedding_bag", func(c call) { giveBag(c, c.intOr(8, -1)) }).with(ops.Def{Grad: concrete(sparsely(5, embeddingBagSparsePadded, embeddingBagPaddedGrad))}),
+	define("embedding_renorm_", renormRows),
+}

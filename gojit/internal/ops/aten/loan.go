@@ -1,0 +1,94 @@
+package aten
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// loan says whether an operator gets its large tensors borrowed: the views of them that it makes and forgets would keep
+// their memory from being reused. One that writes its arguments or gives views of them gets the tensors themselves.
+type loan struct {
+	name  string
+	state atomic.Uint32
+}
+
+const (
+	unknownLoan uint32 = iota
+	borrows
+	borrowsNothing
+)
+
+// of returns the arguments with large tensors borrowed, nil where there are none.
+func (l *loan) of(args []value.Value) []value.Value {
+	var given []value.Value
+	for i := range args {
+		if !args[i].IsTensor() || !args[i].Tensor().IsWorthBorrowing() {
+			continue
+		}
+		b := args[i].Tensor().Borrow()
+		if given == nil {
+			if !l.allowed() {
+				return nil
+			}
+			given = slices.Clone(args)
+		}
+		if same := slices.IndexFunc(args[:i], func(v value.Value) bool { return v.IsTensor() && v.Tensor() == args[i].Tensor() }); same >= 0 {
+			given[i] = given[same]
+		} else {
+			given[i] = value.OfTensor(b)
+		}
+	}
+	return given
+}
+
+func (l *loan) allowed() bool {
+	state := l.state.Load()
+	if state == unknownLoan {
+		state = borrowsNothing
+		if o := ops.Find(l.name); o != nil && !keepsParts(l.name) && !o.Schema().IsMutable() && !slices.ContainsFunc(o.Schema().Returns, func(a schema.Argument) bool { return a.Alias != nil }) {
+			state = borrows
+		}
+		l.state.Store(state)
+	}
+	return state == borrows
+}
+
+// giveBack replaces what is borrowed among the results.
+func giveBack(args, given, out []value.Value) {
+	for i := range out {
+		switch out[i].Kind() {
+		case value.KindTensor:
+			out[i] = lent(args, given, out[i])
+		case value.KindList:
+			giveBack(args, given, out[i].List().Items)
+		}
+	}
+}
+
+// lent returns a result that is an argument, or a view of one, as that of the argument itself.
+func lent(args, given []value.Value, v value.Value) value.Value {
+	t := v.Tensor()
+	if !t.IsBorrowed() {
+		return v
+	}
+	lender := -1
+	for i := range args {
+		if !args[i].IsTensor() || args[i].Tensor() == given[i].Tensor() || !t.SharesStorage(args[i].Tensor()) {
+			continue
+		}
+		if t == given[i].Tensor() {
+			return args[i]
+		}
+		if lender < 0 || t.Base() == given[i].Tensor() {
+			lender = i
+		}
+	}
+	if lender >= 0 {
+		t.Keep(given[lender].Tensor(), args[lender].Tensor())
+	}
+	return v
+}

@@ -1,0 +1,244 @@
+package aten
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// The kinds of recurrent cells are told apart by how many gates they have; a plain cell with relu has 0.
+const (
+	reluGates = 0
+	tanhGates = 1
+	gruGates  = 3
+	lstmGates = 4
+)
+
+func (x composer) chunks(t tensors, n int) []value.Value {
+	return ops.DoAll(x.Emitter, "chunk", t, n, 1)[0].List().Items
+}
+
+// step is one step of a cell from the products of input and state with the weights.
+func (x composer) step(gates int, input, hidden tensors, state []tensors) []tensors {
+	switch gates {
+	case reluGates:
+		return []tensors{x.do("relu", x.do("add.Tensor", input, hidden))}
+	case tanhGates:
+		return []tensors{x.do("tanh", x.do("add.Tensor", input, hidden))}
+	case gruGates:
+		xs, hs := x.chunks(input, 3), x.chunks(hidden, 3)
+		reset := x.do("sigmoid", x.do("add.Tensor", xs[0], hs[0]))
+		keep := x.do("sigmoid", x.do("add.Tensor", xs[1], hs[1]))
+		fresh := x.do("tanh", x.do("add.Tensor", xs[2], x.do("mul.Tensor", reset, hs[2])))
+		return []tensors{x.do("add.Tensor", fresh, x.do("mul.Tensor", keep, x.do("sub.Tensor", state[0], fresh)))}
+	}
+	all := x.chunks(x.do("add.Tensor", input, hidden), 4)
+	in, forget, out := x.do("sigmoid", all[0]), x.do("sigmoid", all[1]), x.do("sigmoid", all[3])
+	memory := x.do("add.Tensor", x.do("mul.Tensor", forget, state[1]), x.do("mul.Tensor", in, x.do("tanh", all[2])))
+	return []tensors{x.do("mul.Tensor", out, x.do("tanh", memory)), memory}
+}
+
+// composeCell decomposes a single step.
+func composeCell(gates int) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value {
+		x, state := composer{e}, tensorsIn(a[1])
+		if gates == lstmGates && len(state) != 2 {
+			raise(source.RuntimeError, "lstm_cell expects two hidden states")
+		}
+		next := x.step(gates, x.do("linear", a[0], a[2], a[4]), x.do("linear", state[0], a[3], a[5]), state)
+		out := make([]value.Value, len(next))
+		for i, t := range next {
+			out[i] = value.OfTensor(t)
+		}
+		return out
+	}
+}
+
+// composedLayer holds the parameters of one direction of a layer; the biases and the projection may be None.
+type composedLayer struct{ input, hidden, inputBias, hiddenBias, project value.Value }
+
+// composedLayers is one call of recurrent layers over packed rows: those of step t are the t-th block, of sizes[t] rows, and the
+// sizes do not rise.
+type composedLayers struct {
+	composer
+	gates         int
+	params        []value.Value
+	hasBiases     bool
+	count         int
+	dropout       float64
+	bidirectional bool
+	sizes         []int
+}
+
+// newLayers reads the arguments from the parameters on: params, has_biases, num_layers, dropout, train, bidirectional.
+func newLayers(e ops.Emitter, gates int, a []value.Value, sizes []int) composedLayers {
+	l := composedLayers{composer{e}, gates, a[0].List().Items, a[1].Bool(), int(a[2].Int()), 0, a[5].Bool(), sizes}
+	if a[4].Bool() {
+		l.dropout = numberOfValue(a[3])
+	}
+	return l
+}
+
+// composeRecurrent decomposes layers over a padded sequence: input, states, parameters, has_biases,
+// num_layers, dropout, train, bidirectional, batch_first.
+func composeRecurrent(gates int) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value {
+		checkRecurrent(unrecorded(e), gates, a)
+		x, rows := composer{e}, a[0].Tensor()
+		if a[8].Bool() {
+			rows = x.do("transpose.int", rows, 0, 1)
+		}
+		steps, batch := rows.Size(0), rows.Size(1)
+		l := newLayers(e, gates, a[2:], slices.Repeat([]int{batch}, steps))
+		flat, finals := l.run(x.do("reshape", rows, []int{steps * batch, rows.Size(2)}), tensorsIn(a[1]))
+		rows = x.do("reshape", flat, []int{steps, batch, flat.Size(1)})
+		if a[8].Bool() {
+			rows = x.do("transpose.int", rows, 0, 1)
+		}
+		return append([]value.Value{value.OfTensor(rows)}, finals...)
+	}
+}
+
+// recurrentPacked decomposes layers over a packed sequence: data, batch_sizes, states, parameters and so on.
+func recurrentPacked(gates int) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value {
+		var sizes []int
+		for _, n := range tensor.Data[int64](must(ops.Do(unrecorded(e), "to.dtype", a[1].Tensor(), tensor.Int64).Contiguous())) {
+			sizes = append(sizes, int(n))
+		}
+		flat, finals := newLayers(e, gates, a[3:], sizes).run(a[0].Tensor(), tensorsIn(a[2]))
+		return append([]value.Value{value.OfTensor(flat)}, finals...)
+	}
+}
+
+// checkRecurrent runs the operator itself on one step without training, for its checks.
+func checkRecurrent(e ops.Emitter, gates int, a []value.Value) {
+	name := map[int]string{reluGates: "rnn_relu.input", tanhGates: "rnn_tanh.input", gruGates: "gru.input", lstmGates: "lstm.input"}[gates]
+	checked := append([]value.Value{}, a...)
+	checked[6] = value.Bool(false)
+	if rows := a[0].Tensor(); rows.Dim() == 3 {
+		time := 0
+		if a[8].Bool() {
+			time = 1
+		}
+		checked[0] = value.OfTensor(must(rows.Slice(time, 0, min(1, rows.Size(time)), 1)))
+	}
+	e.Emit(name, checked...)
+}
+
+// run returns the rows of the last layer and the states after the last step of every row, for each kind of state.
+func (l composedLayers) run(rows tensors, states []tensors) (tensors, []value.Value) {
+	directions := 1
+	if l.bidirectional {
+		directions = 2
+	}
+	finals := make([][]tensors, len(states))
+	for n := range l.count {
+		outs := make([]tensors, directions)
+		for d := range directions {
+			i := n*directions + d
+			var state, last []tensors
+			for _, s := range states {
+				state = append(state, l.do("select.int", s, 0, i))
+			}
+			outs[d], last = l.sequence(l.parameters(i, l.count*directions), rows, state, d == 1)
+			for k := range last {
+				finals[k] = append(finals[k], last[k])
+			}
+		}
+		rows = outs[0]
+		if directions == 2 {
+			rows = l.do("cat", outs, 1)
+		}
+		if l.dropout > 0 && n+1 < l.count {
+			rows = l.do("dropout", rows, l.dropout, true)
+		}
+	}
+	var results []value.Value
+	for _, f := range finals {
+		results = append(results, value.OfTensor(l.do("stack", f, 0)))
+	}
+	return rows, results
+}
+
+func (l composedLayers) parameters(i, count int) composedLayer {
+	n := len(l.params) / count
+	least := 2
+	if l.hasBiases {
+		least = 4
+	}
+	if n*count != len(l.params) || n < least || n > least+1 {
+		fail("got an incorrect number of RNN parameters")
+	}
+	p := l.params[i*n : (i+1)*n]
+	one := composedLayer{input: p[0], hidden: p[1]}
+	rest := p[2:]
+	if l.hasBiases {
+		one.inputBias, one.hiddenBias, rest = rest[0], rest[1], rest[2:]
+	}
+	if len(rest) > 0 {
+		one.project = rest[0]
+	}
+	return one
+}
+
+// sequence runs one direction of a layer. Rows leave where the blocks get smaller; backwards, they join.
+func (l composedLayers) sequence(p composedLayer, rows tensors, initial []tensors, backwards bool) (tensors, []tensors) {
+	blocks := ops.DoAll(l.Emitter, "split_with_sizes", l.do("linear", rows, p.input, p.inputBias), l.sizes, 0)[0].List().Items
+	outs := make([]tensors, len(blocks))
+	var left [][]tensors // states of rows that have left, the last ones first
+	state, alive := initial, initial[0].Size(0)
+	if backwards {
+		state, alive = l.part(initial, 0, 0), 0
+	}
+	for i := range blocks {
+		t := i
+		if backwards {
+			t = len(blocks) - 1 - i
+		}
+		switch n := l.sizes[t]; {
+		case n < alive:
+			left = append(left, l.part(state, n, alive-n))
+			state = l.part(state, 0, n)
+		case n > alive:
+			state = l.join([][]tensors{state, l.part(initial, alive, n-alive)})
+		}
+		alive = l.sizes[t]
+		state = l.step(l.gates, blocks[t].Tensor(), l.do("linear", state[0], p.hidden, p.hiddenBias), state)
+		if !p.project.IsNone() {
+			state[0] = l.do("linear", state[0], p.project, value.None)
+		}
+		outs[t] = state[0]
+	}
+	if len(left) > 0 {
+		left = append(left, state)
+		slices.Reverse(left)
+		state = l.join(left)
+	}
+	return l.do("cat", outs, 0), state
+}
+
+// part returns n rows of every state.
+func (l composedLayers) part(state []tensors, start, n int) []tensors {
+	parts := make([]tensors, len(state))
+	for k, s := range state {
+		parts[k] = l.do("narrow", s, 0, start, n)
+	}
+	return parts
+}
+
+// join puts rows of every state one after the other.
+func (l composedLayers) join(states [][]tensors) []tensors {
+	joined := make([]tensors, len(states[0]))
+	for k := range joined {
+		var rows []tensors
+		for _, s := range states {
+			rows = append(rows, s[k])
+		}
+		joined[k] = l.do("cat", rows, 0)
+	}
+	return joined
+}

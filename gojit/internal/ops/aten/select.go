@@ -1,0 +1,292 @@
+package aten
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// chosenPlace says which element of a row's order is wanted, given how many of the n are numbers and how many NaN.
+type chosenPlace func(numbers, nans int) int
+
+// picked gives the index of one element of each row: the one at a place of the order, which is the first NaN where the
+// place is behind the numbers.
+func (l *lines) picked(place chosenPlace) *tensor.Tensor {
+	index := l.like(1, tensor.Int64)
+	at := tensor.Data[int64](index)
+	l.each(4*l.n, func(lo, hi int) {
+		room, both := words(2 * l.n)
+		defer room.Release()
+		for i := lo; i < hi; i++ {
+			at[i] = int64(pickedOf(l.row(i), l.t.DType(), both, place))
+		}
+	})
+	return index
+}
+
+// pickedOf is picked for one row, with room for two keys of each element.
+func pickedOf(row unsafe.Pointer, d tensor.DType, room []uint64, place chosenPlace) int {
+	n := len(room) / 2
+	keys, moved := room[:n], room[n:]
+	keysOf(keys, row, d, false)
+	nan, hasNaN := nanKey(d)
+	nans := 0
+	if hasNaN {
+		nans = countOf(keys, nan)
+	}
+	wanted := place(n-nans, nans)
+	if wanted >= n-nans {
+		return slices.Index(keys, nan)
+	}
+	copy(moved, keys)
+	key, before := selectKey(moved, wanted, keyWidth(d))
+	return placeOf(keys, key, wanted-before)
+}
+
+func countOf(keys []uint64, key uint64) int {
+	n := 0
+	for _, k := range keys {
+		if k == key {
+			n++
+		}
+	}
+	return n
+}
+
+// placeOf returns the index of a key that stands behind skip others like it.
+func placeOf(keys []uint64, key uint64, skip int) int {
+	for i, k := range keys {
+		if k == key {
+			if skip == 0 {
+				return i
+			}
+			skip--
+		}
+	}
+	return -1
+}
+
+// pick gives one element of each row and its index, with or without the dimension. The kernel's name is for errors.
+func pick(name, kernel string, t *tensor.Tensor, dim int, keepdim bool, place chosenPlace) (values, indices *tensor.Tensor) {
+	refuseTruths(kernel, t)
+	l := linesOf(kernel, t, dim)
+	noEmptyLines(name, &l)
+	return l.one(l.picked(place), keepdim)
+}
+
+func refuseTruths(kernel string, t *tensor.Tensor) {
+	check(!t.DType().IsComplex() && t.DType() != tensor.Bool, "\"%s\" not implemented for '%s'", kernel, t.DType().CppName())
+}
+
+func noEmptyLines(name string, l *lines) {
+	if l.n == 0 {
+		raise(source.IndexError, "%s(): Expected reduction dim %d to have non-zero size.", name, l.dim)
+	}
+}
+
+// one gives the elements at an index for each row.
+func (l *lines) one(index *tensor.Tensor, keepdim bool) (values, indices *tensor.Tensor) {
+	values, indices = l.back(l.values(index, 1)), l.back(index)
+	if !keepdim && l.dims > 0 {
+		values, indices = must(values.SqueezeDim(l.dim)), must(indices.SqueezeDim(l.dim))
+	}
+	return values, indices
+}
+
+// medianPlace is the lower of the two in the middle, and a NaN where there is one.
+func medianPlace(numbers, nans int) int {
+	if nans > 0 {
+		return numbers
+	}
+	return (numbers - 1) / 2
+}
+
+// numbersMedian is that of the elements that are numbers.
+func numbersMedian(numbers, _ int) int { return max(numbers-1, 0) / 2 }
+
+// wholeMedian is the median of all elements.
+func wholeMedian(t *tensor.Tensor, place chosenPlace) *tensor.Tensor {
+	if t.Numel() == 0 {
+		if t.DType().IsFloating() {
+			return must(tensor.Full(nil, tensor.Float(math.NaN()), t.DType()))
+		}
+		return must(tensor.Full(nil, tensor.Int(math.MinInt64), t.DType()))
+	}
+	refuseTruths("median_cpu", t)
+	flat := contiguous(t)
+	n, size := flat.Numel(), t.DType().Size()
+	var near [2 * shortRow]uint64
+	room := near[:]
+	if n > shortRow {
+		var far *tensor.Tensor
+		far, room = words(2 * n)
+		defer far.Release()
+	}
+	at := pickedOf(flat.DataPtr(), t.DType(), room[:2*n], place)
+	out := empty(nil, t.DType())
+	copy(unsafe.Slice((*byte)(out.DataPtr()), size), unsafe.Slice((*byte)(unsafe.Add(flat.DataPtr(), at*size)), size))
+	return out
+}
+
+func kthValue(t *tensor.Tensor, k, dim int, keepdim bool) (values, indices *tensor.Tensor) {
+	return pick("kthvalue", "kthvalue_cpu", t, dim, keepdim, func(numbers, nans int) int {
+		check(k >= 1 && k <= numbers+nans, "kthvalue(): selected number k out of range for dimension %d", wrapDim(dim, t))
+		return k - 1
+	})
+}
+
+// mode gives the commonest element of each row, the smallest of several, and its last index. NaNs are all different.
+func mode(t *tensor.Tensor, dim int, keepdim bool) (values, indices *tensor.Tensor) {
+	l := linesOf("mode_cpu", t, dim)
+	if l.count > 0 {
+		noEmptyLines("mode", &l)
+	}
+	order := l.ordered(l.n, false)
+	index := l.like(1, tensor.Int64)
+	at, best := tensor.Data[int64](order), tensor.Data[int64](index)
+	nan, hasNaN := nanKey(l.t.DType())
+	l.each(4*l.n, func(lo, hi int) {
+		room, keys := words(l.n)
+		defer room.Release()
+		for i := lo; i < hi; i++ {
+			keysOf(keys, l.row(i), l.t.DType(), false)
+			most, run := 0, 0
+			row := at[i*l.n : (i+1)*l.n]
+			for j, place := range row {
+				key := keys[place]
+				if j > 0 && key == keys[row[j-1]] && !(hasNaN && key == nan) {
+					run++
+				} else {
+					run = 1
+				}
+				if run > most {
+					most, best[i] = run, place
+				}
+			}
+		}
+	})
+	return l.one(index, keepdim)
+}
+
+// quantile interpolates between the sorted elements of each row.
+func quantile(t, q *tensor.Tensor, dim []int, keepdim bool, interpolation string) *tensor.Tensor {
+	check(t.Numel() > 0, "quantile() input tensor must be non-empty")
+	check(q.Dim() <= 1, "quantile() q must be a scalar or 1D tensor")
+	check(t.DType() == tensor.Float32 || t.DType() == tensor.Float64, "quantile() input tensor must be either float or double dtype")
+	check(q.DType() == t.DType(), "quantile() q tensor must be same dtype as the input tensor")
+	at, shape := 0, slices.Repeat([]int{1}, t.Dim())
+	if len(dim) == 0 {
+		t = must(t.Reshape(-1))
+	} else {
+		at = wrapDim(dim[0], t)
+		if shape = slices.Clone(t.Shape()); len(shape) > 0 {
+			shape[at] = 1
+		}
+	}
+	l := linesOf("quantile", t, at)
+	out := empty([]int{l.count, q.Numel()}, t.DType())
+	if t.DType() == tensor.Float32 {
+		quantilesOf[float32](&l, out, q, interpolation)
+	} else {
+		quantilesOf[float64](&l, out, q, interpolation)
+	}
+	if len(dim) > 0 && l.dims > 0 {
+		moved := slices.Clone(l.t.Shape())
+		moved[l.dims-1] = 1
+		out = must(must(out.Reshape(append(moved, q.Numel())...)).Transpose(at, l.dims-1))
+	} else {
+		out = must(out.Reshape(append(shape, q.Numel())...))
+	}
+	out = must(out.MoveDims([]int{-1}, []int{0}))
+	switch {
+	case keepdim:
+	case len(dim) == 0:
+		out = must(out.Reshape(q.Numel()))
+	case l.dims > 0:
+		out = must(out.SqueezeDim(at + 1))
+	}
+	if q.Dim() == 0 {
+		out = must(out.Select(0, 0))
+	}
+	return out
+}
+
+// quantilesOf writes the quantiles of each row.
+func quantilesOf[T float32 | float64](l *lines, out, q *tensor.Tensor, interpolation string) {
+	qs, result := tensor.Data[T](contiguous(q)), tensor.Data[T](out)
+	for _, p := range qs {
+		check(p >= 0 && p <= 1, "quantile() q values must be in the range [0, 1]")
+	}
+	index := l.ordered(l.n, false)
+	sorted := l.like(l.n, l.t.DType())
+	if l.t.DType() == tensor.Float32 {
+		takeFromRows[uint32](l, sorted, index, l.n)
+	} else {
+		takeFromRows[uint64](l, sorted, index, l.n)
+	}
+	data := tensor.Data[T](sorted)
+	for r := range l.count {
+		for k, p := range qs {
+			result[r*len(qs)+k] = interpolate(data[r*l.n:(r+1)*l.n], p, interpolation)
+		}
+	}
+}
+
+func interpolate[T float32 | float64](row []T, p T, how string) T {
+	last := row[len(row)-1]
+	if last != last {
+		return last
+	}
+	place := p * T(len(row)-1)
+	low := math.Floor(float64(place))
+	a, b := row[int(low)], row[int(math.Ceil(float64(place)))]
+	switch how {
+	case "lower":
+		return a
+	case "higher":
+		return b
+	case "nearest":
+		return row[int(math.RoundToEven(float64(place)))]
+	case "midpoint":
+		return between(a, b, 0.5)
+	case "linear":
+		return between(a, b, place-T(low))
+	}
+	raise(source.RuntimeError, "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", how)
+	return 0
+}
+
+// between is a at weight 0 and b at 1, both to the bit.
+func between[T float32 | float64](a, b, weight T) T {
+	if weight < 0.5 {
+		return a + T(weight*(b-a))
+	}
+	return b - T((b-a)*(1-weight))
+}
+
+// quantileScalar is quantile for one number.
+func quantileScalar(c call) *tensor.Tensor {
+	check(c.float(1) >= 0 && c.float(1) <= 1, "quantile() q must be in the range [0, 1] but got %v", c.float(1))
+	return quantile(c.tensor(0), tensor.FromScalar(tensor.Float(c.float(1)), c.tensor(0).DType()), c.oneDim(2), c.bool(3), c.str(4))
+}
+
+var selectFamily = []definition{
+	define("kthvalue", func(c call) { c.give(pair(kthValue(c.tensor(0), c.int(1), c.int(2), c.bool(3)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(2), c.bool(3)) })}),
+	giving("median", func(c call) *tensor.Tensor { return wholeMedian(c.tensor(0), medianPlace) }),
+	define("median.dim", func(c call) {
+		c.give(pair(pick("median", "median_out", c.tensor(0), c.int(1), c.bool(2), medianPlace))...)
+	}).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
+	giving("nanmedian", func(c call) *tensor.Tensor { return wholeMedian(c.tensor(0), numbersMedian) }),
+	define("nanmedian.dim", func(c call) {
+		c.give(pair(pick("median", "median_out", c.tensor(0), c.int(1), c.bool(2), numbersMedian))...)
+	}),
+	define("mode", func(c call) { c.give(pair(mode(c.tensor(0), c.int(1), c.bool(2)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
+	giving("quantile", func(c call) *tensor.Tensor {
+		return quantile(c.tensor(0), c.tensor(1), c.oneDim(2), c.bool(3), c.str(4))
+	}),
+	giving("quantile.scalar", quantileScalar),
+}

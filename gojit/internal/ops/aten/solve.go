@@ -1,0 +1,371 @@
+package aten
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"math"
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// luSolve solves with packed factorizations and their row exchanges.
+func luSolve(packed, pivots, b *tensor.Tensor) *tensor.Tensor {
+	const name = "linalg.lu_solve"
+	n, _ := squareMatrices(name, packed)
+	check(b.Dim() >= 2 && b.Size(b.Dim()-2) == n, "linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (%dx%d and %s)", n, n, shapeText(b.Shape()))
+	check(pivots.Dim() >= 1 && pivots.Dim() == packed.Dim()-1 && pivots.Size(pivots.Dim()-1) == n, "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
+	lead := must(tensor.Broadcast(packed.Shape()[:packed.Dim()-2], b.Shape()[:b.Dim()-2]))
+	d := tensor.Promote(packed.DType(), b.DType())
+	wide := func(t *tensor.Tensor, d tensor.DType, tail ...int) *tensor.Tensor {
+		return to(must(t.Expand(append(slices.Clone(lead), tail...)...)), d)
+	}
+	f := &luFactors{packed: contiguous(wide(packed, d, n, n)), shape: lead, rows: n, columns: n, info: make([]int32, numelOf(lead))}
+	f.swaps = tensor.Data[int32](contiguous(wide(pivots, tensor.Int32, n)))
+	for _, with := range f.swaps {
+		check(with >= 1 && int(with) <= n, "pivots must lie in [1, %d], but got %d", n, with)
+	}
+	out := writable(wide(b, d, n, b.Size(b.Dim()-1)), d)
+	f.solveIn(out)
+	return out
+}
+
+// luSolveAs is luSolve for A X = B, X A = B and both with the adjoint of A.
+func luSolveAs(packed, pivots, b *tensor.Tensor, left, adjoint bool) *tensor.Tensor {
+	if left && !adjoint {
+		return luSolve(packed, pivots, b)
+	}
+	atLeastMatrices("linalg.lu_solve", packed)
+	n := packed.Size(packed.Dim() - 1)
+	inverse := luSolve(packed, pivots, eye(n, n, makeLike{dtype: packed.DType()}))
+	if adjoint {
+		inverse = conjugate(must(inverse.MatrixTranspose()))
+	}
+	if left {
+		return matmul(inverse, b)
+	}
+	return matmul(b, inverse)
+}
+
+// rankOf counts the singular values above the tolerances.
+func rankOf(a *tensor.Tensor, atol, rtol float64) *tensor.Tensor {
+	return rankAbove(a, func(_, largest *tensor.Tensor) *tensor.Tensor {
+		return clampMin.withNumber(scaleBy(largest, rtol), atol)
+	})
+}
+
+// rankAbove counts the singular values above a limit for each matrix, which is given them and the largest of them.
+func rankAbove(a *tensor.Tensor, limit func(s, largest *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
+	if a.Numel() == 0 {
+		return zeros(lead(a), tensor.Int64)
+	}
+	s := singularValues(a)
+	return sum(gt.on(s, limit(s, extreme("amax", s, []int{-1}, true, false))), []int{-1}, false, tensor.Int64)
+}
+
+// matrixExponential sums the series of a scaled matrix and squares the sum back.
+func matrixExponential(a *tensor.Tensor) *tensor.Tensor {
+	wide := a
+	switch a.DType() {
+	case tensor.Float32, tensor.BFloat16:
+		wide = to(a, tensor.Float64)
+	}
+	squareMatrices("linalg.matrix_exp", wide)
+	if a.Numel() == 0 {
+		return a
+	}
+	norm := extreme("amax", vectorNorm(wide, 1, []int{-2}, false, wide.DType()), nil, false, false)
+	halvings := max(0, int(math.Ceil(math.Log2(math.Max(norm.At().Float64(), 1e-300))))+2)
+	scaled := scaleBy(wide, math.Ldexp(1, -halvings))
+	n := a.Size(a.Dim() - 1)
+	term := must(must(eye(n, n, makeLike{dtype: wide.DType()}).Expand(a.Shape()...)).Clone(tensor.ContiguousFormat))
+	result := term
+	for k := 1; k < 20; k++ {
+		term = scaleBy(matmul(term, scaled), 1/float64(k))
+		result = add.on(result, term)
+	}
+	for range halvings {
+		result = matmul(result, result)
+	}
+	return to(result, a.DType())
+}
+
+func condition(a *tensor.Tensor, ord string, p *float64) *tensor.Tensor {
+	atLeastMatrices("linalg.cond", a)
+	if ord == "" && (p == nil || math.Abs(*p) == 2) {
+		s := singularValues(a)
+		high := extreme("amax", s, []int{-1}, false, false)
+		low := extreme("amin", s, []int{-1}, false, true)
+		if p != nil && *p < 0 {
+			high, low = low, high
+		}
+		return div.on(high, low)
+	}
+	order := 0.0
+	if p != nil {
+		order = *p
+	}
+	dims := []int{-2, -1}
+	return mul.on(matrixNorm(a, ord, order, dims, false, a.DType()), matrixNorm(inverse(a), ord, order, dims, false, a.DType()))
+}
+
+// tensorInverse inverts a tensor as the matrix whose rows are its first ind dimensions.
+func tensorInverse(a *tensor.Tensor, ind int) *tensor.Tensor {
+	check(ind > 0 && ind <= a.Dim(), "Expected a strictly positive integer for 'ind'")
+	rows, columns := a.Shape()[:ind], a.Shape()[ind:]
+	n := numelOf(rows)
+	check(n == numelOf(columns), "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got %d != %d", numelOf(columns), n)
+	return must(inverse(must(a.Reshape(n, n))).Reshape(slices.Concat(columns, rows)...))
+}
+
+func tensorSolve(a, b *tensor.Tensor, dims []int) *tensor.Tensor {
+	if dims != nil {
+		to := make([]int, len(dims))
+		for i := range dims {
+			to[i] = a.Dim() - len(dims) + i
+		}
+		a = must(a.MoveDims(dims, to))
+	}
+	check(a.Dim() >= b.Dim(), "Expected self to have at least as many dimensions as other")
+	shape := a.Shape()[b.Dim():]
+	n := numelOf(shape)
+	check(n == b.Numel(), "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got %d != %d", n, b.Numel())
+	return must(solve(must(a.Reshape(n, n)), must(b.Reshape(-1)), true).Reshape(shape...))
+}
+
+// rankArgs defines a form of matrix_rank by reading its tolerances.
+func rankArgs(name string, tolerances func(c call) (atol, rtol float64)) definition {
+	return giving(name, func(c call) *tensor.Tensor {
+		atLeastMatrices("linalg.matrix_rank", c.tensor(0))
+		atol, rtol := tolerances(c)
+		return rankOf(c.tensor(0), atol, rtol)
+	})
+}
+
+// rankWithin is the rank by tolerances for each matrix, nil where one is not given.
+func rankWithin(a, atol, rtol *tensor.Tensor) *tensor.Tensor {
+	atLeastMatrices("linalg.matrix_rank", a)
+	for _, t := range []*tensor.Tensor{atol, rtol} {
+		check(t == nil || !t.DType().IsComplex(), "torch.linalg.matrix_rank: tol tensor of complex type is not supported.")
+	}
+	return rankAbove(a, func(s, largest *tensor.Tensor) *tensor.Tensor {
+		perMatrix := func(t *tensor.Tensor) *tensor.Tensor { return must(to(t, s.DType()).Unsqueeze(-1)) }
+		limit := scaleBy(largest, defaultRank(a))
+		if rtol != nil {
+			limit = mul.on(largest, perMatrix(rtol))
+		}
+		if atol != nil {
+			absolute := perMatrix(atol)
+			if rtol == nil { // an absolute tolerance above zero alone turns the relative one off
+				limit = choose(gt.on(absolute, scaleBy(absolute, 0)), ofScalar(tensor.Float(0)), ofTensor(limit))
+			}
+			limit = maximum.on(limit, absolute)
+		}
+		return limit
+	})
+}
+
+// givenTolerances reads atol and rtol from arguments 1 and 2; an absolute one above zero alone turns the relative one off.
+func givenTolerances(c call) (atol, rtol float64) {
+	rtol = defaultRank(c.tensor(0))
+	if atol = c.floatOr(1, 0); atol > 0 {
+		rtol = 0
+	}
+	return atol, c.floatOr(2, rtol)
+}
+
+// pairwiseWithin gives the distances between all pairs of rows.
+func pairwiseWithin(x *tensor.Tensor, p float64) *tensor.Tensor {
+	check(x.Dim() == 2, "pdist only supports 2D tensors, got: %dD", x.Dim())
+	all := pairDistances(x, x, p)
+	n := x.Size(0)
+	var places []int
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			places = append(places, i*n+j)
+		}
+	}
+	out := empty([]int{len(places)}, all.DType())
+	if len(places) > 0 {
+		moveFrom(out, contiguous(all), places, oneOffset)
+	}
+	return out
+}
+
+// multilabelMargin compares the scores of all targets of a sample, which end at the first -1, with
+// those of all others.
+func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor.Tensor) {
+	single := x.Dim() <= 1 && target.Dim() <= 1 && x.Numel() == 1 && target.Numel() == 1
+	check(single || x.Dim() >= 1 && x.Dim() <= 2 && tensor.SameShape(x.Shape(), target.Shape()), "inconsistent target size: %s for input of size: %s", shapeText(target.Shape()), shapeText(x.Shape()))
+	classes := 1
+	if !single {
+		classes = x.Size(x.Dim() - 1)
+	}
+	data := tensor.Data[float64](contiguous(to(x, tensor.Float64)))
+	labels := integersOf(target)
+	rows := 0
+	if classes > 0 {
+		rows = len(data) / classes
+	}
+	marks, losses := make([]float64, len(data)), make([]float64, rows)
+	for r := range rows {
+		row, mark := data[r*classes:(r+1)*classes], marks[r*classes:(r+1)*classes]
+		var own []int
+		for _, l := range labels[r*classes : (r+1)*classes] {
+			if l < 0 {
+				break
+			}
+			mark[l] = 1
+			own = append(own, l)
+		}
+		for _, l := range own {
+			for j, v := range row {
+				if mark[j] == 0 {
+					losses[r] += max(0, 1-row[l]+v)
+				}
+			}
+		}
+		losses[r] /= float64(classes)
+	}
+	loss = to(reduced(must(tensor.FromSlice(losses, rows)), how), x.DType())
+	if how == reduceNone {
+		loss = must(loss.Reshape(x.Shape()[:max(x.Dim()-1, 0)]...))
+	}
+	return loss, to(must(tensor.FromSlice(marks, target.Shape()...)), x.DType())
+}
+
+// kaiser makes the window of Bessel functions.
+func kaiser(n int, periodic bool, beta float64, o makeLike) *tensor.Tensor {
+	check(n >= 0, "kaiser_window requires non-negative window_length, got window_length=%d", n)
+	last := float64(n - 1)
+	if periodic {
+		last = float64(n)
+	}
+	data := table[float64](n)
+	bessel := unscaled(besselI0e)
+	for i := range data {
+		data[i] = 1
+		if n > 1 {
+			r := 2*float64(i)/last - 1
+			data[i] = bessel(beta*math.Sqrt(max(0, 1-r*r))) / bessel(beta)
+		}
+	}
+	return to(must(tensor.FromSlice(data, n)), o.dtype)
+}
+
+var solveFamily = []definition{
+	define("linalg_inv_ex", func(c call) {
+		a := c.tensor(0)
+		x, info := inverseOf("linalg.inv_ex", a)
+		if c.bool(1) {
+			mustSolve("linalg.inv_ex", a.Shape()[:a.Dim()-2], info)
+		}
+		c.give(x, must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
+	}),
+	define("linalg_cholesky_ex", func(c call) {
+		a := c.tensor(0)
+		l, info := choleskyOf("linalg.cholesky_ex", a, c.bool(1))
+		if c.bool(2) {
+			mustBePositive("linalg.cholesky_ex", a.Shape()[:a.Dim()-2], info)
+		}
+		c.give(l, must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
+	}),
+	define("linalg_solve_ex", func(c call) {
+		a := c.tensor(0)
+		x, info := solveAs("linalg.solve_ex", a, c.tensor(1), c.bool(2))
+		if c.bool(3) {
+			mustSolve("linalg.solve_ex", a.Shape()[:a.Dim()-2], info)
+		}
+		c.give(x, must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
+	}),
+	giving("lu_solve", func(c call) *tensor.Tensor { return luSolve(c.tensor(1), c.tensor(2), c.tensor(0)) }),
+	giving("linalg_lu_solve", func(c call) *tensor.Tensor {
+		return luSolveAs(c.tensor(0), c.tensor(1), c.tensor(2), c.bool(3), c.bool(4))
+	}),
+	define("linalg_lstsq", leastSquares),
+	giving("linalg_matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }).with(ops.Def{Aliases: []string{"matrix_exp"}, Grad: concrete(matrixExpGrad)}),
+	giving("matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }),
+	giving("linalg_cond", func(c call) *tensor.Tensor {
+		if c.isNone(1) {
+			return condition(c.tensor(0), "", nil)
+		}
+		p := c.scalar(1).Float64()
+		return condition(c.tensor(0), "", &p)
+	}),
+	giving("linalg_cond.p_str", func(c call) *tensor.Tensor { return condition(c.tensor(0), c.str(1), nil) }),
+	rankArgs("linalg_matrix_rank", func(c call) (float64, float64) { return c.float(1), 0 }),
+	rankArgs("linalg_matrix_rank.atol_rtol_float", givenTolerances),
+	giving("linalg_matrix_rank.tol_tensor", func(c call) *tensor.Tensor {
+		return rankWithin(c.tensor(0), c.tensor(1), zeros(nil, c.tensor(1).DType()))
+	}),
+	giving("linalg_matrix_rank.atol_rtol_tensor", func(c call) *tensor.Tensor { return rankWithin(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2)) }),
+	giving("cholesky_inverse", func(c call) *tensor.Tensor {
+		l := c.tensor(0)
+		atLeastMatrices("cholesky_inverse", l)
+		if c.bool(1) {
+			l = conjugate(must(l.MatrixTranspose()))
+		}
+		n, _ := squareMatrices("cholesky_inverse", l)
+		x := solveTriangular(l, eye(n, n, makeLike{dtype: l.DType()}), false, true, false)
+		return matmul(conjugate(must(x.MatrixTranspose())), x)
+	}),
+	giving("cholesky_solve", func(c call) *tensor.Tensor {
+		l := c.tensor(1)
+		atLeastMatrices("cholesky_solve", l, c.tensor(0))
+		if c.bool(2) {
+			l = conjugate(must(l.MatrixTranspose()))
+		}
+		y := solveTriangular(l, c.tensor(0), false, true, false)
+		return solveTriangular(conjugate(must(l.MatrixTranspose())), y, true, true, false)
+	}),
+	giving("linalg_tensorinv", func(c call) *tensor.Tensor { return tensorInverse(c.tensor(0), c.int(1)) }),
+	giving("linalg_tensorsolve", func(c call) *tensor.Tensor { return tensorSolve(c.tensor(0), c.tensor(1), c.ints(2)) }),
+	giving("pdist", func(c call) *tensor.Tensor { return pairwiseWithin(c.tensor(0), c.float(1)) }),
+	giving("_cdist_forward", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), c.float(2)) }),
+	giving("_euclidean_dist", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), 2) }),
+	giving("multilabel_margin_loss", func(c call) *tensor.Tensor {
+		loss, _ := multilabelMargin(c.tensor(0), c.tensor(1), c.int(2))
+		return loss
+	}),
+	define("multilabel_margin_loss_forward", func(c call) { c.give(pair(multilabelMargin(c.tensor(0), c.tensor(1), c.int(2)))...) }),
+	creating("kaiser_window", 1, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), true, 12, o) }),
+	creating("kaiser_window.periodic", 2, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), 12, o) }),
+	creating("kaiser_window.beta", 3, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), c.float(2), o) }),
+	giving("conv_tbc", func(c call) *tensor.Tensor {
+		x := must(c.tensor(0).Permute(1, 2, 0))
+		w := must(c.tensor(1).Permute(2, 1, 0))
+		out := convolution(x, w, c.tensor(2), convArgs{stride: []int{1}, padding: []int{c.int(3)}, dilation: []int{1}, groups: 1})
+		return must(out.Permute(2, 0, 1))
+	}),
+	giving("native_channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }),
+	giving("data", func(c call) *tensor.Tensor { return c.tensor(0).Apart() }),
+	yes("is_distributed", never), yes("retains_grad", never), yes("is_pinned", never),
+	answering("sym_size", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Shape())) }),
+	answering("sym_size.int", func(c call) value.Value { return value.Int(int64(sizeAt(c.tensor(0), c.int(1)))) }),
+	number("sym_numel", (*tensor.Tensor).Numel),
+	answering("sym_stride", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Strides())) }),
+	define("_batch_norm_impl_index", func(c call) {
+		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
+		c.give(out, mean, invStd, empty([]int{0}, tensor.Uint8))
+		c.out[4] = value.Int(0)
+	}),
+	define("native_group_norm", func(c call) {
+		x, groups := c.tensor(0), c.int(6)
+		checkGroups(x, c.optionalTensor(1), c.optionalTensor(2), c.int(3), c.int(4), c.int(5), groups)
+		checkGroupNorm(call{args: []value.Value{c.args[0], c.args[6], c.args[1], c.args[2]}})
+		check(x.Size(0) == c.int(3) && x.Size(1) == c.int(4), "Expected X.numel() == N * C * HxW to be true, but got false.")
+		out := groupNorm(x, groups, c.optionalTensor(1), c.optionalTensor(2), c.float(7))
+		flat := must(contiguous(x).View(x.Size(0), groups, -1))
+		spread, center := moments(flat, []int{2}, 0, false, false)
+		c.give(out, center, inverseDeviation(spread, c.float(7)))
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		x, mean, rstd := c.in(0), c.out(1), c.out(2)
+		if c.run.Records() {
+			grouped := []int{c.int(3), c.int(6), -1}
+			mean, rstd = c.statistics(c.do("reshape", x, grouped), []int{2}, c.float(7))
+			mean, rstd = c.do("squeeze.dim", mean, 2), c.do("squeeze.dim", rstd, 2)
+		}
+		c.giveNorm([]int{0, 1, 2}, "native_group_norm_backward", c.g(), x, mean, rstd, c.in(1), c.int(3), c.int(4), c.int(5), c.int(6))
+	})}),
+	define("set_data", func(c call) { c.tensor(0).Set(c.tensor(1)) }),
+}

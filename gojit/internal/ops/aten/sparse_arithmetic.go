@@ -1,0 +1,273 @@
+package aten
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// sparseArithmetic are the elementwise operators of two tensors.
+var sparseArithmetic = map[string]sparseForm{
+	"add.Tensor": sparseGiving(func(c call) *tensor.Tensor { return addSparse(c.tensor(0), c.tensor(1), c.args[2]) }),
+	"add.Scalar": sparseGiving(func(c call) *tensor.Tensor {
+		return addSparse(c.tensor(0), numToTensor(c.scalar(1)), c.args[2])
+	}),
+	"sub.Tensor": sparseGiving(func(c call) *tensor.Tensor { return addSparse(c.tensor(0), c.tensor(1), negated(c.args[2])) }),
+	"sub.Scalar": sparseGiving(func(c call) *tensor.Tensor {
+		return addSparse(c.tensor(0), numToTensor(c.scalar(1)), negated(c.args[2]))
+	}),
+	"rsub.Scalar": sparseGiving(func(c call) *tensor.Tensor {
+		return addSparse(numToTensor(c.scalar(1)), c.tensor(0), negated(c.args[2]))
+	}),
+	"mul.Tensor":      sparseGiving(func(c call) *tensor.Tensor { return mulSparse(c.tensor(0), c.tensor(1)) }),
+	"mul.Scalar":      sparseGiving(func(c call) *tensor.Tensor { return scaled(c.tensor(0), "mul.Scalar", c.args[1]) }),
+	"div.Tensor":      sparseGiving(func(c call) *tensor.Tensor { return divSparse(c, "div.Tensor", false, c.args[1]) }),
+	"div.Scalar":      sparseGiving(func(c call) *tensor.Tensor { return scaled(c.tensor(0), "div.Scalar", c.args[1]) }),
+	"div.Tensor_mode": sparseGiving(func(c call) *tensor.Tensor { return divSparse(c, "div.Tensor_mode", !c.isNone(2), c.args[1:]...) }),
+	"div.Scalar_mode": sparseGiving(divScalarMode),
+	"floor_divide":    sparseGiving(func(c call) *tensor.Tensor { return divSparse(c, "floor_divide", true, c.args[1]) }),
+	"floor_divide.Scalar": sparseGiving(func(c call) *tensor.Tensor {
+		t := summed(c.tensor(0))
+		return onValues(t, apply("floor_divide.Scalar", t.Sparse().Values, c.args[1]))
+	}),
+}
+
+func negated(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.KindFloat:
+		return value.Float(-v.Float())
+	case value.KindComplex:
+		return value.Complex(-v.Complex())
+	}
+	return value.Int(-v.Int())
+}
+
+// promoted returns both tensors in the type of their sum.
+func promoted(a, b *tensor.Tensor) (x, y *tensor.Tensor) {
+	code := applyAll("result_type.Tensor", a, b)[0]
+	d := tensor.DType(code.Int())
+	return must(a.To(d)), must(b.To(d))
+}
+
+// addSparse returns a + alpha*b, of which at least one is sparse.
+func addSparse(a, b *tensor.Tensor, alpha value.Value) *tensor.Tensor {
+	check(!a.IsSparse() || b.IsSparse(), "add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+	if !a.IsSparse() {
+		check(tensor.SameShape(a.Shape(), b.Shape()), "add: expected 'self' and 'other' to have same size, but self has size %s while other has size %s (FYI: dense-sparse addition does not currently support broadcasting)",
+			shapeText(a.Shape()), shapeText(b.Shape()))
+		strides := a
+		a, b = promoted(a, b)
+		if b.Layout().Compressed() {
+			b = compressedToCOO(b)
+		}
+		return inLayoutOf(addToDense(must(a.Clone(tensor.ContiguousFormat)), b, alpha), strides)
+	}
+	check(tensor.SameShape(a.Shape(), b.Shape()), "add: expected sizes of 'self' and 'other' to match, but %s != %s", shapeText(a.Shape()), shapeText(b.Shape()))
+	if a.Layout().Compressed() || b.Layout().Compressed() {
+		return addCompressed(a, b, alpha)
+	}
+	x, y := promoted(a, b)
+	switch {
+	case y.Sparse().NNZ() == 0:
+		return must(x.ToSparseCopy(x.DType()))
+	case x.Sparse().NNZ() == 0:
+		return onValues(y, must(apply("mul.Scalar", y.Sparse().Values, alpha).To(y.DType())))
+	}
+	check(sparseDims(x) == sparseDims(y), "add: expected 'self' and 'other' to have same density, but 'self' has %d sparse dimensions while 'other' has %d sparse dimensions", sparseDims(x), sparseDims(y))
+	return mergeSum(x, y, alpha)
+}
+
+// inLayoutOf returns t laid out as another tensor of the shape.
+func inLayoutOf(t, like *tensor.Tensor) *tensor.Tensor {
+	if tensor.SameShape(t.Strides(), like.Strides()) {
+		return t
+	}
+	out := must(tensor.EmptyFormat(like, t.DType(), tensor.PreserveFormat))
+	assign(out, t)
+	return out
+}
+
+// mergeSum merges the places of two tensors in the order in which they are, equal ones that meet become one.
+func mergeSum(x, y *tensor.Tensor, alpha value.Value) *tensor.Tensor {
+	xs, ys := x.Sparse(), y.Sparse()
+	xKeys, yKeys := cooKeys(x), cooKeys(y)
+	var atX, atY, from []int // rows of the sum; from: columns of the indices side by side
+	for i, j := 0, 0; i < len(xKeys) || j < len(yKeys); {
+		row := len(from)
+		takeX := j == len(yKeys) || i < len(xKeys) && xKeys[i] <= yKeys[j]
+		takeY := i == len(xKeys) || j < len(yKeys) && yKeys[j] <= xKeys[i]
+		if takeX {
+			from, atX = append(from, i), append(atX, row)
+			i++
+		} else {
+			from = append(from, len(xKeys)+j)
+		}
+		if takeY {
+			atY = append(atY, row)
+			j++
+		}
+	}
+	indices := apply("index_select", apply("cat", []*tensor.Tensor{xs.Indices, ys.Indices}, 1), 1, int64s(from))
+	sums := sumInto(len(from), atX, xs.Values)
+	return coo(x.Shape(), indices, addRows(sums, atY, ys.Values, alpha), xs.Coalesced && ys.Coalesced)
+}
+
+// scaled runs an operator with a number on the values.
+func scaled(t *tensor.Tensor, name string, number any) *tensor.Tensor {
+	return onValues(t, apply(name, t.Sparse().Values, number))
+}
+
+// mulSparse returns a product, of whose factors at least one is sparse.
+func mulSparse(a, b *tensor.Tensor) *tensor.Tensor {
+	switch {
+	case a.IsSparse() && !b.IsSparse() && b.Dim() == 0:
+		return onValues(a, timesNumber(a, b))
+	case b.IsSparse() && !a.IsSparse() && a.Dim() == 0:
+		return onValues(b, timesNumber(b, a))
+	case a.Layout().Compressed() || b.Layout().Compressed():
+		return mulCompressed(a, b)
+	case !b.IsSparse():
+		return mulDense(a, b)
+	case !a.IsSparse():
+		return mulDense(b, a)
+	}
+	if tensor.SameShape(a.Shape(), b.Shape()) && (a.Sparse().NNZ() == 0 || b.Sparse().NNZ() == 0) {
+		return emptyCOO(a.Shape(), a.Dim(), tensor.DType(applyAll("result_type.Tensor", a, b)[0].Int()))
+	}
+	check(tensor.SameShape(a.Shape(), b.Shape()) && sparseDims(a) == sparseDims(b),
+		"sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse dimensions, and shape of sparse dimensions")
+	return intersectInOrder(a, b)
+}
+
+// timesNumber multiplies the values by a tensor without dimensions, whose type counts as that of a number where it may.
+func timesNumber(t, number *tensor.Tensor) *tensor.Tensor {
+	d := tensor.DType(applyAll("result_type.Tensor", t, number)[0].Int())
+	return must(apply("mul.Tensor", t.Sparse().Values, number).To(d))
+}
+
+// intersectInOrder is intersect, in PyTorch's order: by the places of the one that is not coalesced, else by those of the one with fewer values.
+func intersectInOrder(a, b *tensor.Tensor) *tensor.Tensor {
+	const many = 50 // equal places, from which the larger one is coalesced
+	probe, other := a, b
+	switch {
+	case a.Sparse().Coalesced != b.Sparse().Coalesced:
+		if a.Sparse().Coalesced {
+			probe, other = b, a
+		}
+	case a.Sparse().NNZ() >= b.Sparse().NNZ():
+		probe, other = b, a
+	}
+	if places, _ := tensor.SparseNumel(other.Shape()[:sparseDims(other)]); !other.Sparse().Coalesced && other.Sparse().NNZ()/max(places, 1) > many {
+		other = coalesced(other)
+	}
+	return intersect(probe, other)
+}
+
+// intersect returns the products at places that both tensors have, in the order of the first one.
+func intersect(probe, other *tensor.Tensor) *tensor.Tensor {
+	keys := cooKeys(other)
+	order := stableOrder(keys)
+	var left, right []int
+	for i, k := range cooKeys(probe) {
+		at, _ := slices.BinarySearchFunc(order, k, func(j, k int) int { return cmp.Compare(keys[j], k) })
+		for ; at < len(order) && keys[order[at]] == k; at++ {
+			left, right = append(left, i), append(right, order[at])
+		}
+	}
+	p, o := probe.Sparse(), other.Sparse()
+	values := apply("mul.Tensor", apply("index_select", p.Values, 0, int64s(left)), apply("index_select", o.Values, 0, int64s(right)))
+	return coo(probe.Shape(), apply("index_select", p.Indices, 1, int64s(left)), values, p.Coalesced && o.Coalesced)
+}
+
+// mulDense multiplies the values by the elements at their places.
+func mulDense(t, dense *tensor.Tensor) *tensor.Tensor {
+	shape := must(tensor.Broadcast(t.Shape(), dense.Shape()))
+	if !tensor.SameShape(shape, t.Shape()) {
+		if wide := broadcastSparse(t, shape); t.Sparse().Coalesced {
+			t = coalesced(wide)
+		} else {
+			t = wide
+		}
+	}
+	if t.Sparse().NNZ() == 0 {
+		return emptyCOO(shape, len(shape), tensor.DType(applyAll("result_type.Tensor", t, dense)[0].Int()))
+	}
+	return onValues(t, apply("mul.Tensor", t.Sparse().Values, atPlaces(must(dense.Expand(shape...)), t)))
+}
+
+// atPlaces returns the elements of a tensor at the places of a sparse one of the same shape.
+func atPlaces(dense, t *tensor.Tensor) *tensor.Tensor {
+	return valuesAt(dense, t.Sparse().Indices)
+}
+
+// divSparse divides the values by a number, or by a tensor without dimensions.
+func divSparse(c call, name string, rounds bool, rest ...value.Value) *tensor.Tensor {
+	t, divisor := c.tensor(0), c.tensor(1)
+	check(!divisor.IsSparse() && divisor.Dim() == 0, "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape %s for divisor)", shapeText(divisor.Shape()))
+	if rounds {
+		t = summed(t)
+	}
+	args := []any{t.Sparse().Values}
+	for _, a := range rest {
+		args = append(args, a)
+	}
+	return onValues(t, apply(name, args...))
+}
+
+func divScalarMode(c call) *tensor.Tensor {
+	t := c.tensor(0)
+	if !c.isNone(2) {
+		t = summed(t)
+	}
+	return onValues(t, apply("div.Scalar_mode", t.Sparse().Values, c.args[1], c.args[2]))
+}
+
+// broadcastSparse repeats a tensor along sparse dimensions, and along dense ones.
+func broadcastSparse(t *tensor.Tensor, shape []int) *tensor.Tensor {
+	s := requireCOO("_sparse_broadcast_to", t)
+	lead := len(shape) - t.Dim()
+	check(lead >= 0, "input has %d dimensions, and the shape that it is broadcast to has %d", t.Dim(), len(shape))
+	dims := sparseDims(t)
+	repeat, sparseShape := 1, shape[:lead+dims]
+	var added []int // the sizes along which places are repeated
+	for d, n := range sparseShape {
+		size := 1
+		if d < lead || t.Size(d-lead) == 1 && n != 1 {
+			size = n
+		} else if t.Size(d-lead) != n {
+			raise(source.RuntimeError, "The expanded size of the tensor (%d) must match the existing size (%d) at non-singleton dimension %d.", n, t.Size(d-lead), d)
+		}
+		added = append(added, size)
+		repeat *= size
+	}
+	nnz := s.NNZ()
+	indices := zeros([]int{lead + dims, nnz * repeat}, tensor.Int64)
+	if nnz*repeat > 0 {
+		fillRepeated(tensor.Data[int64](indices), tensor.Data[int64](contiguous(s.Indices)), added, lead, nnz, repeat)
+	}
+	values := apply("repeat_interleave.self_int", s.Values, repeat, 0)
+	values = must(values.Expand(slices.Concat([]int{nnz * repeat}, shape[lead+dims:])...))
+	return coo(shape, indices, contiguous(values), s.Coalesced && repeat == 1)
+}
+
+// fillRepeated writes each of nnz places once for every index of the sizes added.
+func fillRepeated(dst, src []int64, added []int, lead, nnz, repeat int) {
+	for d := range added {
+		inner := 1
+		for _, n := range added[d+1:] {
+			inner *= n
+		}
+		for j := range nnz {
+			for r := range repeat {
+				i := int64(r / inner % added[d])
+				if d >= lead {
+					i += src[(d-lead)*nnz+j]
+				}
+				dst[d*nnz*repeat+j*repeat+r] = i
+			}
+		}
+	}
+}

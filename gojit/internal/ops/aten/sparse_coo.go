@@ -1,0 +1,312 @@
+package aten
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// checkCOO fails where indices and values are no parts of a tensor of a shape. It does not read the indices.
+func checkCOO(indices, values *tensor.Tensor, shape []int) {
+	check(!indices.IsSparse(), "expected indices to be a dense tensor, but got indices of layout %s", layoutName(indices.Layout()))
+	check(!values.IsSparse(), "expected values to be a dense tensor, but got values of layout %s", layoutName(values.Layout()))
+	check(indices.Dim() == 2, "indices must be sparse_dim x nnz, but got: %s", shapeText(indices.Shape()))
+	check(indices.DType() == tensor.Int64, "indices must be an int64 tensor")
+	sparse, dense := indices.Size(0), values.Dim()-1
+	check(len(shape) == sparse+dense, "number of dimensions must be sparse_dim (%d) + dense_dim (%d), but got %d", sparse, dense, len(shape))
+	checkPairs(indices, values)
+	expected := slices.Concat([]int{values.Size(0)}, shape[sparse:])
+	check(tensor.SameShape(expected, values.Shape()), "values has incorrect size, expected %s, got %s", shapeText(expected), shapeText(values.Shape()))
+}
+
+// checkPairs fails unless there is a value for each place.
+func checkPairs(indices, values *tensor.Tensor) {
+	check(indices.Size(1) == values.Size(0), "indices and values must have same nnz, but got nnz from indices: %d, nnz from values: %d", indices.Size(1), values.Size(0))
+}
+
+// indexBounds returns the smallest and the largest index of each sparse dimension, nil where there are no places.
+func indexBounds(indices *tensor.Tensor) (low, high []int) {
+	check(indices.DType() == tensor.Int64, "indices must be an int64 tensor, but got %s", indices.DType().CppName())
+	dims, n := indices.Size(0), indices.Size(1)
+	if dims == 0 || n == 0 {
+		return nil, nil
+	}
+	all := tensor.Data[int64](contiguous(indices))
+	for d := range dims {
+		row := all[d*n : (d+1)*n]
+		low, high = append(low, int(slices.Min(row))), append(high, int(slices.Max(row)))
+	}
+	return low, high
+}
+
+// checkIndices fails where a place lies outside of the shape.
+func checkIndices(indices *tensor.Tensor, shape []int) {
+	low, high := indexBounds(indices)
+	for d := range low {
+		check(low[d] >= 0, "found negative index %d for dim %d", low[d], d)
+		check(high[d] < shape[d], "size is inconsistent with indices: for dim %d, size is %d but found index %d", d, shape[d], high[d])
+	}
+}
+
+// newCOO checks parts and makes a tensor of them.
+func newCOO(indices, values *tensor.Tensor, shape []int) *tensor.Tensor {
+	if values.Dim() == 0 && !values.IsSparse() {
+		values = must(values.Expand(1))
+	}
+	check(!indices.IsSparse(), "expected indices to be a dense tensor, but got indices of layout %s", layoutName(indices.Layout()))
+	check(!values.IsSparse(), "expected values to be a dense tensor, but got values of layout %s", layoutName(values.Layout()))
+	check(indices.Dim() == 2, "indices must be sparse_dim x nnz, but got: %s", shapeText(indices.Shape()))
+	if shape == nil {
+		_, high := indexBounds(indices)
+		shape = make([]int, indices.Size(0), indices.Size(0)+values.Dim()-1)
+		for d := range high {
+			shape[d] = high[d] + 1
+		}
+		shape = append(shape, values.Shape()[1:]...)
+	}
+	sparse, dense := indices.Size(0), values.Dim()-1
+	check(len(shape) == sparse+dense, "number of dimensions must be sparse_dim (%d) + dense_dim (%d), but got %d", sparse, dense, len(shape))
+	checkIndices(indices, shape)
+	checkCOO(indices, values, shape)
+	return coo(shape, indices, values, false)
+}
+
+// placeKeys returns the place of each value as one number, in row-major order over the sparse dimensions.
+func placeKeys(indices *tensor.Tensor, shape []int) []int {
+	check(!indices.IsSparse() && indices.Dim() == 2 && indices.DType() == tensor.Int64, "expected indices (sparse_dim x nnz) of the type Long, but got a tensor %s of the type %s",
+		shapeText(indices.Shape()), indices.DType().CppName())
+	check(indices.Size(0) <= len(shape), "expected indices of at most %d dimensions, but got those of %d", len(shape), indices.Size(0))
+	dims, n := indices.Size(0), indices.Size(1)
+	keys := make([]int, n)
+	if n == 0 || dims == 0 {
+		return keys
+	}
+	all := tensor.Data[int64](contiguous(indices))
+	for d := range dims {
+		size := shape[d]
+		for j, i := range all[d*n : (d+1)*n] {
+			check(i >= 0 && int(i) < size, "size is inconsistent with indices: for dim %d, size is %d but found index %d", d, size, i)
+			keys[j] = keys[j]*size + int(i)
+		}
+	}
+	return keys
+}
+
+// cooKeys is placeKeys the places of a tensor.
+func cooKeys(t *tensor.Tensor) []int { return placeKeys(t.Sparse().Indices, t.Shape()) }
+
+// stableOrder returns the order in which keys rise.
+func stableOrder(keys []int) []int {
+	order := make([]int, len(keys))
+	if slices.IsSorted(keys) {
+		for i := range order {
+			order[i] = i
+		}
+		return order
+	}
+	places := make([][2]int, len(keys))
+	for i, k := range keys {
+		places[i] = [2]int{k, i}
+	}
+	compared := 0
+	slices.SortFunc(places, func(a, b [2]int) int {
+		if compared++; compared%(1<<16) == 0 {
+			tensor.Look()
+		}
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	})
+	for i := range order {
+		order[i] = places[i][1]
+	}
+	return order
+}
+
+func int64s(xs []int) *tensor.Tensor {
+	t := empty([]int{len(xs)}, tensor.Int64)
+	if len(xs) > 0 {
+		for i, d := 0, tensor.Data[int64](t); i < len(xs); i++ {
+			d[i] = int64(xs[i])
+		}
+	}
+	return t
+}
+
+// sumInto returns n rows, of which row at[i] is the sum of the rows i of values.
+func sumInto(n int, at []int, values *tensor.Tensor) *tensor.Tensor {
+	return addRows(zeros(slices.Concat([]int{n}, values.Shape()[1:]), values.DType()), at, values, value.Int(1))
+}
+
+// addRows adds alpha times the rows of values to those of sums, which nobody else has, at places.
+func addRows(sums *tensor.Tensor, at []int, values *tensor.Tensor, alpha value.Value) *tensor.Tensor {
+	if len(at) == 0 || values.Numel() == 0 {
+		return sums
+	}
+	if sums.DType() == tensor.Bool {
+		counts := addRows(to(sums, tensor.Int64), at, to(values, tensor.Int64), value.Int(1))
+		return to(counts, tensor.Bool)
+	}
+	return apply("index_add_", sums, 0, int64s(at), values, alpha)
+}
+
+// coalesced returns t with places in order, none of which occurs twice.
+func coalesced(t *tensor.Tensor) *tensor.Tensor {
+	s := requireCOO("coalesce", t)
+	if s.Coalesced {
+		return t
+	}
+	if s.NNZ() < 2 {
+		return coo(t.Shape(), s.Indices, s.Values, true)
+	}
+	keys := cooKeys(t)
+	order := stableOrder(keys)
+	first, groups := order[:0:0], make([]int, len(order))
+	for i, j := range order {
+		if i == 0 || keys[j] != keys[order[i-1]] {
+			first = append(first, j)
+		}
+		groups[i] = len(first) - 1
+	}
+	values := apply("index_select", s.Values, 0, int64s(order))
+	if len(first) < len(order) {
+		values = sumInto(len(first), groups, values)
+	}
+	return coo(t.Shape(), apply("index_select", s.Indices, 1, int64s(first)), values, true)
+}
+
+// partOf returns one of the parts, a tensor of its own over the same elements.
+func partOf(part *tensor.Tensor) value.Value { return value.OfTensor(part.Alias()) }
+
+// showing defines a form that gives a part of its argument, a tensor over the part's elements. It fails on layouts that do not have it.
+func showing(name string, part func(s *tensor.Sparse) *tensor.Tensor) sparseForm {
+	return func(c call) {
+		found := part(c.tensor(0).Sparse())
+		if found == nil {
+			refuseSparse(key(name), c.tensor(0))
+		}
+		c.out[0] = value.OfTensor(found.Detach())
+	}
+}
+
+// ofCOO restricts a part to sparse_coo.
+func ofCOO(part func(s *tensor.Sparse) *tensor.Tensor) func(s *tensor.Sparse) *tensor.Tensor {
+	return func(s *tensor.Sparse) *tensor.Tensor {
+		if s.Layout != tensor.SparseCOO {
+			return nil
+		}
+		return part(s)
+	}
+}
+
+func needsCoalesced(name string, s *tensor.Sparse) {
+	check(s.Layout != tensor.SparseCOO || s.Coalesced, "Cannot get %s on an uncoalesced tensor, please call .coalesce() first", name)
+}
+
+func indicesPart(s *tensor.Sparse) *tensor.Tensor { return s.Indices }
+func valuesPart(s *tensor.Sparse) *tensor.Tensor  { return s.Values }
+
+func answeringSparse(f func(t *tensor.Tensor, s *tensor.Sparse) value.Value) sparseForm {
+	return func(c call) { c.out[0] = f(c.tensor(0), c.tensor(0).Sparse()) }
+}
+
+// sparseParts are the operators that tell what a sparse tensor is made of.
+var sparseParts = map[string]sparseForm{
+	"_indices": showing("_indices", ofCOO(indicesPart)),
+	"_values":  showing("_values", ofCOO(valuesPart)),
+	"indices": showing("indices", ofCOO(func(s *tensor.Sparse) *tensor.Tensor {
+		needsCoalesced("indices", s)
+		return s.Indices
+	})),
+	"values": showing("values", func(s *tensor.Sparse) *tensor.Tensor {
+		needsCoalesced("values", s)
+		return s.Values
+	}),
+	"_nnz": answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value { return value.Int(int64(s.NNZ())) }),
+	"sparse_dim": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
+		return value.Int(int64(sparseDims(t)))
+	}),
+	"_dimI": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value { return value.Int(int64(sparseDims(t))) }),
+	"dense_dim": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
+		return value.Int(int64(denseDims(t)))
+	}),
+	"_dimV": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value { return value.Int(int64(denseDims(t))) }),
+	"is_coalesced": func(c call) {
+		c.out[0] = value.Bool(requireCOO("is_coalesced", c.tensor(0)).Coalesced)
+	},
+	"coalesce":  sparseGiving(func(c call) *tensor.Tensor { return coalesced(c.tensor(0)) }),
+	"_coalesce": sparseGiving(func(c call) *tensor.Tensor { return coalesced(c.tensor(0)) }),
+	"_coalesced_": func(c call) {
+		t := c.tensor(0)
+		s := *requireCOO("_coalesced_", t)
+		s.Coalesced = c.bool(1)
+		t.Become(must(tensor.NewSparse(t.Shape(), s)))
+		c.out[0] = c.args[0]
+	},
+	"crow_indices": showing("crow_indices", compressedBy("crow_indices", true, indicesPart)),
+	"col_indices":  showing("col_indices", compressedBy("col_indices", true, func(s *tensor.Sparse) *tensor.Tensor { return s.Plain })),
+	"ccol_indices": showing("ccol_indices", compressedBy("ccol_indices", false, indicesPart)),
+	"row_indices":  showing("row_indices", compressedBy("row_indices", false, func(s *tensor.Sparse) *tensor.Tensor { return s.Plain })),
+	"prim::layout": answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value { return value.Int(int64(s.Layout)) }),
+	"prim::is_sparse": answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value {
+		return value.Bool(s.Layout == tensor.SparseCOO)
+	}),
+	"prim::is_sparse_csr": answeringSparse(func(_ *tensor.Tensor, s *tensor.Sparse) value.Value {
+		return value.Bool(s.Layout == tensor.SparseCSR)
+	}),
+	"prim::device": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value { return value.OfDevice(t.ShownDevice()) }),
+	"prim::is_cpu": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
+		return value.Bool(t.ShownDevice().Type == tensor.CPU)
+	}),
+	"prim::is_meta": answeringSparse(func(t *tensor.Tensor, _ *tensor.Sparse) value.Value {
+		return value.Bool(t.ShownDevice().Type == tensor.Meta)
+	}),
+}
+
+// compressedBy restricts a part to layouts that compress rows, or columns.
+func compressedBy(name string, rows bool, part func(s *tensor.Sparse) *tensor.Tensor) func(s *tensor.Sparse) *tensor.Tensor {
+	return func(s *tensor.Sparse) *tensor.Tensor {
+		check(s.Layout != tensor.SparseCOO && s.Layout.ByRows() == rows || s.Layout == tensor.SparseCOO,
+			"\"%s\" expected sparse %s tensor layout but got %s", name, map[bool]string{true: "row compressed", false: "column compressed"}[rows], layoutName(s.Layout))
+		if s.Layout == tensor.SparseCOO {
+			return nil
+		}
+		return part(s)
+	}
+}
+
+// denseDims returns how many dimensions the values of a place have.
+func denseDims(t *tensor.Tensor) int {
+	s := t.Sparse()
+	if s.Layout == tensor.SparseCOO {
+		return s.Values.Dim() - 1
+	}
+	blocks := 0
+	if s.Layout.Blocked() {
+		blocks = 2
+	}
+	return s.Values.Dim() - s.Plain.Dim() - blocks
+}
+
+// toDense returns the elements of a sparse tensor.
+func toDense(t *tensor.Tensor) *tensor.Tensor {
+	if t.Layout().Compressed() {
+		t = compressedToCOO(t)
+	}
+	return addToDense(zeros(t.Shape(), t.DType()), t, value.Int(1))
+}
+
+// alone says of a result over fresh memory that it alone uses that, and is no view of what the operator has forgotten.
+func alone(t *tensor.Tensor) *tensor.Tensor {
+	t.SetBase(nil)
+	t.SetUsers(1)
+	return t
+}
+
+// addToDense adds alpha times a sparse tensor to a contiguous one of its shape and type, which nobody else has.
+func addToDense(dense, t *tensor.Tensor, alpha value.Value) *tensor.Tensor {
+	s, dims := t.Sparse(), sparseDims(t)
+	rows, _ := tensor.SparseNumel(t.Shape()[:dims])
+	flat := must(dense.Reshape(slices.Concat([]int{rows}, t.Shape()[dims:])...))
+	return alone(must(addRows(flat, cooKeys(t), s.Values, alpha).Reshape(t.Shape()...)))
+}

@@ -1,0 +1,307 @@
+package aten
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"math"
+	"slices"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// mapped applies a function of numbers to every element, in the default type for integers.
+func mapped(t *tensor.Tensor, f func(float64) float64) *tensor.Tensor {
+	result := floatOrDefault(t.DType())
+	check(!result.IsComplex(), "the function is not implemented for '%s'", result.CppName())
+	out := must(must(tensor.EmptyFormat(t, tensor.Float64, tensor.PreserveFormat)).Contiguous())
+	src, dst := tensor.Data[float64](contiguous(to(t, tensor.Float64))), tensor.Data[float64](out)
+	tensor.Parallel(len(dst), 1<<12, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			dst[i] = f(src[i])
+		}
+	})
+	return to(out, result)
+}
+
+// mappedPairs applies a function of two numbers elementwise.
+func mappedPairs(a, b operand, f func(x, y float64) float64) *tensor.Tensor {
+	r := tensor.NewResultType()
+	tensors := make([]*tensor.Tensor, 2)
+	for i, o := range [2]operand{a, b} {
+		if o.tensor == nil {
+			r.Scalar(o.number)
+			tensors[i] = tensor.FromScalar(o.number, tensor.Float64)
+		} else {
+			r.Tensor(o.tensor)
+			tensors[i] = o.tensor
+		}
+	}
+	both := broadcastTensors(tensors)
+	x := tensor.Data[float64](contiguous(to(both[0], tensor.Float64)))
+	y := tensor.Data[float64](contiguous(to(both[1], tensor.Float64)))
+	out := empty(both[0].Shape(), tensor.Float64)
+	dst := tensor.Data[float64](out)
+	for i := range dst {
+		dst[i] = f(x[i], y[i])
+	}
+	return to(out, floatOrDefault(r.DType()))
+}
+
+// besselI0e is the modified Bessel function of order zero, scaled by e to the power -|x|.
+func besselI0e(x float64) float64 { return besselScaled(x, 0) }
+
+// besselI1e is the one of order one.
+func besselI1e(x float64) float64 { return math.Copysign(besselScaled(x, 1), x) }
+
+// besselScaled sums the power series for small arguments and the asymptotic one for large.
+func besselScaled(x float64, order int) float64 {
+	a := math.Abs(x)
+	if math.IsNaN(x) {
+		return x
+	}
+	if a < 30 {
+		term := 1.0
+		for k := 1; k <= order; k++ {
+			term *= a / 2 / float64(k)
+		}
+		s := term
+		for k := 1; k < 200; k++ {
+			term *= a * a / 4 / float64(k*(k+order))
+			s += term
+			if term < s*1e-17 {
+				break
+			}
+		}
+		return s * math.Exp(-a)
+	}
+	mu := 4 * float64(order*order)
+	term, s := 1.0, 1.0
+	for k := 1; k < 40; k++ {
+		odd := float64(2*k - 1)
+		next := -term * (mu - odd*odd) / (float64(k) * 8 * a)
+		if math.Abs(next) > math.Abs(term) {
+			break
+		}
+		term = next
+		s += term
+	}
+	return s / math.Sqrt(2*math.Pi*a)
+}
+
+func unscaled(f func(float64) float64) func(float64) float64 {
+	return func(x float64) float64 { return f(x) * math.Exp(math.Abs(x)) }
+}
+
+// hurwitz is the zeta function of two arguments, by Euler and Maclaurin.
+func hurwitz(s, q float64) float64 {
+	switch {
+	case s == 1:
+		return math.Inf(1)
+	case s < 1:
+		return math.NaN()
+	case q <= 0:
+		if q == math.Floor(q) {
+			return math.Inf(1)
+		}
+		if s != math.Floor(s) {
+			return math.NaN()
+		}
+	}
+	sum := 0.0
+	const n = 12
+	for k := range n {
+		sum += math.Pow(q+float64(k), -s)
+	}
+	a := q + n
+	sum += math.Pow(a, 1-s)/(s-1) + 0.5*math.Pow(a, -s)
+	bernoulli := [...]float64{1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510}
+	factor := s * math.Pow(a, -s-1)
+	factorial := 2.0
+	for j, b := range bernoulli {
+		sum += b * factor / factorial
+		m := float64(2*j + 1)
+		factor *= (s + m) * (s + m + 1) / (a * a)
+		factorial *= (m + 2) * (m + 3)
+	}
+	return sum
+}
+
+// polygamma is the n-th derivative of digamma.
+func polygamma(n int) func(float64) float64 {
+	return func(x float64) float64 {
+		sign := 1.0
+		if n%2 == 0 {
+			sign = -1
+		}
+		return sign * math.Gamma(float64(n)+1) * hurwitz(float64(n)+1, x)
+	}
+}
+
+func polygammaOf(n int, t *tensor.Tensor) *tensor.Tensor {
+	check(n >= 0, "polygamma(n, x) does not support negative n.")
+	if n == 0 {
+		return digammaOp.on(t)
+	}
+	return mapped(t, polygamma(n))
+}
+
+// lowerGamma is the regularized lower incomplete gamma function.
+func lowerGamma(a, x float64) float64 {
+	switch {
+	case x < 0 || a < 0 || math.IsNaN(a) || math.IsNaN(x):
+		return math.NaN()
+	case a == 0 && x == 0:
+		return math.NaN()
+	case a == 0:
+		return 1
+	case x == 0:
+		return 0
+	case math.IsInf(x, 1):
+		return 1
+	}
+	if x > 1 && x > a {
+		return 1 - upperFraction(a, x)
+	}
+	lg, _ := math.Lgamma(a)
+	term := 1 / a
+	s := term
+	for k := 1; k < 2000; k++ {
+		term *= x / (a + float64(k))
+		s += term
+		if term < s*1e-17 {
+			break
+		}
+	}
+	return s * math.Exp(a*math.Log(x)-x-lg)
+}
+
+func upperGamma(a, x float64) float64 {
+	if x > 1 && x > a && a > 0 && !math.IsInf(x, 1) {
+		return upperFraction(a, x)
+	}
+	return 1 - lowerGamma(a, x)
+}
+
+// upperFraction is the upper function as a continued fraction.
+func upperFraction(a, x float64) float64 {
+	const tiny = 1e-300
+	b := x + 1 - a
+	c, d := 1/tiny, 1/b
+	h := d
+	for i := 1; i < 1000; i++ {
+		an := -float64(i) * (float64(i) - a)
+		b += 2
+		d = an*d + b
+		if math.Abs(d) < tiny {
+			d = tiny
+		}
+		c = b + an/c
+		if math.Abs(c) < tiny {
+			c = tiny
+		}
+		d = 1 / d
+		h *= d * c
+		if math.Abs(d*c-1) < 1e-16 {
+			break
+		}
+	}
+	lg, _ := math.Lgamma(a)
+	return h * math.Exp(a*math.Log(x)-x-lg)
+}
+
+// scaledErfc is e to the power x² times erfc(x).
+func scaledErfc(x float64) float64 {
+	if x < 25 {
+		return math.Exp(x*x) * math.Erfc(x)
+	}
+	y := 1 / (2 * x * x)
+	return (1 - y + 3*y*y - 15*y*y*y) / (x * math.SqrtPi)
+}
+
+func normalCDF(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+
+func logNormalCDF(x float64) float64 {
+	if x < -1 {
+		return math.Log(scaledErfc(-x/math.Sqrt2)/2) - x*x/2
+	}
+	return math.Log1p(-math.Erfc(x/math.Sqrt2) / 2)
+}
+
+func mapping(name string, f func(float64) float64) definition {
+	return giving(name, func(c call) *tensor.Tensor { return mapped(c.tensor(0), f) })
+}
+
+func mappingPairs(name string, f func(x, y float64) float64) definition {
+	return giving(name, func(c call) *tensor.Tensor { return mappedPairs(c.operand(0), c.operand(1), f) })
+}
+
+// multivariateLgamma is the logarithm of the multivariate gamma function.
+func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
+	smallInts([]int{p})
+	return mapped(t, func(x float64) float64 {
+		s := float64(p*(p-1)) / 4 * math.Log(math.Pi)
+		var watch tensor.Watch
+		for j := range p {
+			if j%1024 == 1023 {
+				watch.Look()
+			}
+			g, _ := math.Lgamma(x - float64(j)/2)
+			s += g
+		}
+		return s
+	})
+}
+
+var digammaOp = elementwise("digamma", ops.FloatType, unaryOp(kernel.Digamma))
+
+var specialFamily = slices.Concat(fromRecords(besselRecords), []definition{
+	mapping("special_i1", unscaled(besselI1e)).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("i0") })}), mapping("special_modified_bessel_i1", unscaled(besselI1e)).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_modified_bessel_i0") })}),
+	mapping("special_i1e", besselI1e).with(ops.Def{Grad: concrete(func(c gradient) {
+		x := c.in(0)
+		less := c.add(c.mul(c.out(0), c.do("sgn", x)), c.overSelf(c.out(0), x))
+		c.give(0, c.mul(c.g(), c.besselSlope(x, c.sub(c.do("special_i0e", x), less))))
+	})}),
+	mapping("special_bessel_j0", math.J0).with(ops.Def{Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x))) })}), mapping("special_bessel_j1", math.J1).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_bessel_j0") })}),
+	mapping("special_bessel_y0", math.Y0).with(ops.Def{Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("special_bessel_y1", x))) })}), mapping("special_bessel_y1", math.Y1).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_bessel_y0") })}),
+	mapping("special_erfcx", scaledErfc).with(ops.Def{Grad: concrete(func(c gradient) {
+		slope := c.plus(c.scale(c.mul(c.in(0), c.out(0)), 2), -2/math.Sqrt(math.Pi))
+		c.give(0, c.mul(c.g(), slope))
+	})}),
+	mapping("special_ndtr", normalCDF),
+	mapping("special_ndtri", func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }).with(ops.Def{Grad: ofResult(func(g grad, dy, y ref) ref {
+		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
+	})}),
+	mapping("special_log_ndtr", logNormalCDF),
+	mappingPairs("special_zeta", hurwitz).with(ops.Def{Grad: concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz).with(ops.Def{Grad: concrete(zetaGrad)}),
+	mappingPairs("igamma", lowerGamma).with(ops.Def{Aliases: []string{"special_gammainc"}, Grad: concrete(func(c gradient) { incompleteGamma(c, 1) })}), mappingPairs("special_gammainc", lowerGamma),
+	mappingPairs("igammac", upperGamma).with(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: concrete(func(c gradient) { incompleteGamma(c, -1) })}), mappingPairs("special_gammaincc", upperGamma),
+	giving("polygamma", func(c call) *tensor.Tensor { return polygammaOf(c.int(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"special_polygamma"}, Grad: concrete(func(c gradient) {
+		c.give(1, c.mul(c.g(), c.do("polygamma", c.int(0)+1, c.in(1))))
+	})}),
+	giving("special_polygamma", func(c call) *tensor.Tensor { return polygammaOf(c.int(0), c.tensor(1)) }),
+	define("polygamma_", func(c call) {
+		store(c.tensor(0), polygammaOf(c.int(1), c.tensor(0)))
+		c.giveSelf()
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.mul(c.g(), c.do("polygamma", c.int(1)+1, c.in(0)))) })}),
+	giving("mvlgamma", func(c call) *tensor.Tensor { return multivariateLgamma(c.tensor(0), c.int(1)) }).with(ops.Def{Aliases: []string{"special_multigammaln"}}),
+	giving("special_multigammaln", func(c call) *tensor.Tensor { return multivariateLgamma(c.tensor(0), c.int(1)) }),
+	giving("special_softmax", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }),
+	giving("special_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }),
+})
+
+// besselRecords are those of the modified Bessel functions that kernels compute.
+var besselRecords = []ops.Def{
+	{Name: "i0", Aliases: []string{"special_i0"}, Into: into(onTensor(bessel0)),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("special_i1", x)) })},
+	{Name: "special_modified_bessel_i0", Into: into(onTensor(bessel0)),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("special_modified_bessel_i1", x)) })},
+	{Name: "special_i0e", Into: into(onTensor(bessel0Scaled)), Grad: func(g grad) {
+		x := g.In(0)
+		g.Give(0, g.Mul(g.Grad(0), g.Minus(g.Do("special_i1e", x), g.Mul(g.Do("sgn", x), g.Out(0)))))
+	}},
+}
+
+// onTensor applies an elementwise operator to the first argument.
+func onTensor(p *pointwise) func(c call, dst *tensor.Tensor) *tensor.Tensor {
+	return func(c call, dst *tensor.Tensor) *tensor.Tensor { return p.run(dst, []operand{ofTensor(c.tensor(0))}) }
+}

@@ -1,0 +1,167 @@
+package prim
+
+import (
+	"hash/maphash"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// Objects holds the operators on enums, devices, futures and objects, and on the state of the
+// process.
+var Objects = join(
+	one("prim::EnumName", func(args, out []value.Value) error {
+		out[0] = value.Str(args[0].Enum().Name())
+		return nil
+	}),
+	overloads("prim::EnumValue", func(args, out []value.Value) error {
+		out[0] = args[0].Enum().Value()
+		return nil
+	}, "int", "float", "str"),
+	one("aten::device", func(args, out []value.Value) error {
+		d, err := tensor.ParseDevice(args[0].Str())
+		out[0] = value.OfDevice(d)
+		return err
+	}),
+	one("prim::type", func(args, out []value.Value) error {
+		out[0] = value.Str(tensor.NewDevice(args[0].Device().Type, -1).String())
+		return nil
+	}),
+	one("prim::index", func(args, out []value.Value) error {
+		out[0] = value.None
+		if d := args[0].Device(); d.Index() >= 0 {
+			out[0] = value.Int(int64(d.Index()))
+		}
+		return nil
+	}),
+	one("aten::wait", func(args, out []value.Value) (err error) {
+		out[0], err = args[0].Future().Wait()
+		return err
+	}),
+	one("prim::id", func(args, out []value.Value) error {
+		out[0] = value.Int(0)
+		if args[0].Kind() == value.KindObject {
+			out[0] = value.Int(int64(uintptr(unsafe.Pointer(args[0].Object()))))
+		}
+		return nil
+	}),
+	one("aten::hash.generic", func(args, out []value.Value) error {
+		switch v := args[0]; v.Kind() {
+		case value.KindInt, value.KindBool, value.KindFloat:
+			out[0] = value.Int(v.Int())
+		case value.KindString:
+			out[0] = value.Int(int64(maphash.String(hashSeed, v.Str())))
+		default:
+			return errorf("values of type '%s' have no hash", v.Kind())
+		}
+		return nil
+	}),
+	one("prim::ModuleContainerIndex.list", func(args, out []value.Value) error {
+		n := containerLength(args[0])
+		i, err := position(args[1].Int(), n, "module list")
+		if err != nil {
+			return err
+		}
+		return containerItem(args[0], strconv.Itoa(i), out)
+	}),
+	one("prim::ModuleContainerIndex.dict", func(args, out []value.Value) error {
+		return containerItem(args[0], args[1].Str(), out)
+	}),
+	one("aten::_unwrap_optional", func(args, out []value.Value) error {
+		if args[0].IsNone() {
+			return errorf("Unwrapping null optional")
+		}
+		out[0] = args[0]
+		return nil
+	}),
+	one("prim::IfThenElse", func(args, out []value.Value) error {
+		out[0] = args[2]
+		if args[0].Bool() {
+			out[0] = args[1]
+		}
+		return nil
+	}),
+	one("aten::warn", func(args, out []value.Value) error { return source.Warn(args[0].Str(), source.Range{}) }),
+	one("aten::is_scripting", constant(value.Bool(true))),
+	one("aten::has_torch_function", constant(value.Bool(false))),
+	one("aten::_get_tracing_state", constant(value.Bool(false))),
+	one("aten::is_autocast_enabled", constant(value.Bool(false))),
+	one("aten::_nnpack_available", constant(value.Bool(false))),
+	one("aten::cudnn_is_acceptable", constant(value.Bool(false))),
+	one("aten::is_vulkan_available", constant(value.Bool(false))),
+	one("aten::_use_cudnn_rnn_flatten_weight", constant(value.Bool(false))),
+	one("prim::AutogradZero", constant(value.None)),
+	one("prim::AutogradAllZero", ofGradients(func(defined, undefined bool) bool { return !defined })),
+	one("prim::AutogradAllNonZero", ofGradients(func(defined, undefined bool) bool { return !undefined })),
+	one("prim::AutogradAnyNonZero", ofGradients(func(defined, undefined bool) bool { return defined })),
+)
+
+// ofGradients makes an operator that asks whether some gradients are defined and whether some are not: None stands for these.
+func ofGradients(ask func(defined, undefined bool) bool) func(args, out []value.Value) error {
+	return func(args, out []value.Value) error {
+		defined, undefined := false, false
+		for _, v := range args {
+			if v.IsNone() {
+				undefined = true
+			} else {
+				defined = true
+			}
+		}
+		out[0] = value.Bool(ask(defined, undefined))
+		return nil
+	}
+}
+
+// containerLength returns the number of modules that a container numbers from 0.
+func containerLength(v value.Value) int {
+	if v.Kind() != value.KindObject {
+		return 0
+	}
+	n := 0
+	for v.Object().Class.AttributeIndex(strconv.Itoa(n)) >= 0 {
+		n++
+	}
+	return n
+}
+
+func containerItem(v value.Value, name string, out []value.Value) (err error) {
+	if v.Kind() != value.KindObject {
+		return errorf("a %s is no container of modules", v.Kind())
+	}
+	item, ok := v.Object().Attr(name)
+	if !ok {
+		return keyError(value.Str(name))
+	}
+	out[0] = item
+	return nil
+}
+
+var hashSeed = maphash.MakeSeed()
+
+func constant(v value.Value) func(args, out []value.Value) error {
+	return func(args, out []value.Value) error {
+		out[0] = v
+		return nil
+	}
+}
+
+// printer receives what programs print.
+var printer atomic.Pointer[func(text string) error]
+
+func init() {
+	OnPrint(func(text string) error {
+		_, err := os.Stdout.WriteString(text)
+		return err
+	})
+}
+
+// OnPrint sets what receives the text that programs print, each time a whole line. The default
+// writes it to standard output.
+func OnPrint(receive func(text string) error) { printer.Store(&receive) }
+
+func output(text string) error { return (*printer.Load())(text) }

@@ -1,0 +1,88 @@
+package prim
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// Shapes holds the operators on lists of sizes.
+var Shapes = join(
+	one("aten::Size", func(args, out []value.Value) error {
+		out[0] = args[0]
+		return nil
+	}),
+	one("aten::_size_if_not_equal", func(args, out []value.Value) error {
+		out[0] = value.None
+		if !Equal(args[0], args[1]) {
+			out[0] = args[0]
+		}
+		return nil
+	}),
+	one("prim::infer_squeeze_size", func(args, out []value.Value) error {
+		var kept []value.Value
+		for _, n := range args[0].List().Items {
+			if n.Int() != 1 {
+				kept = append(kept, n)
+			}
+		}
+		out[0] = value.OfList(value.NewList(types.Int, kept...))
+		return nil
+	}),
+	one("prim::infer_squeeze_size.dim", func(args, out []value.Value) error {
+		sizes := append([]value.Value(nil), args[0].List().Items...)
+		dim, err := dimension(args[1].Int(), len(sizes))
+		if err != nil {
+			return err
+		}
+		if dim < len(sizes) && sizes[dim].Int() == 1 {
+			sizes = append(sizes[:dim], sizes[dim+1:]...)
+		}
+		out[0] = value.OfList(value.NewList(types.Int, sizes...))
+		return nil
+	}),
+	one("prim::infer_unsqueeze_size", func(args, out []value.Value) error {
+		sizes := args[0].List().Items
+		dim, err := dimension(args[1].Int(), len(sizes)+1)
+		if err != nil {
+			return err
+		}
+		longer := append(append([]value.Value(nil), sizes[:dim]...), value.Int(1))
+		out[0] = value.OfList(value.NewList(types.Int, append(longer, sizes[dim:]...)...))
+		return nil
+	}),
+	one("prim::ReductionSizes", func(args, out []value.Value) error {
+		sizes := append([]value.Value(nil), args[0].List().Items...)
+		reduced := make([]bool, len(sizes))
+		for _, axis := range args[1].List().Items {
+			dim, err := dimension(axis.Int(), len(sizes))
+			if err != nil {
+				return err
+			}
+			if len(sizes) > 0 { // a number has one dimension, 0, and no size of it
+				reduced[dim] = true
+			}
+		}
+		var kept []value.Value
+		for i, n := range sizes {
+			switch {
+			case !reduced[i]:
+				kept = append(kept, n)
+			case args[2].Bool():
+				kept = append(kept, value.Int(1))
+			}
+		}
+		out[0] = value.OfList(value.NewList(types.Int, kept...))
+		return nil
+	}),
+)
+
+// dimension converts a dimension of n, which may count from the end.
+func dimension(i int64, n int) (int, error) {
+	if i < int64(-n) || i >= int64(max(n, 1)) {
+		return 0, errorf("Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, i)
+	}
+	if i < 0 {
+		i += int64(n)
+	}
+	return int(i), nil
+}

@@ -1,0 +1,98 @@
+package passes
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/alias"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// CSE replaces nodes by earlier ones of the same kind with the same inputs and attributes, where
+// neither writes nor is written and the outputs may share memory. It reports whether it changed
+// anything.
+//
+//	%a = aten::neg(%x)
+//	%b = aten::neg(%x)   -- removed, uses of %b become uses of %a
+func CSE(g *ir.Graph) bool {
+	c := &cse{db: alias.Analyze(g, alias.Options{})}
+	return c.block(g.Block(), nil)
+}
+
+type cse struct{ db *alias.Db }
+
+// scope has the nodes of a block by what they compute, within the scopes around it.
+type scope struct {
+	outer *scope
+	nodes map[string][]*ir.Node
+}
+
+func (s *scope) find(key string, fits func(*ir.Node) bool) *ir.Node {
+	for ; s != nil; s = s.outer {
+		for _, n := range s.nodes[key] {
+			if fits(n) {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+func (c *cse) block(b *ir.Block, outer *scope) bool {
+	changed := false
+	s := &scope{outer, map[string][]*ir.Node{}}
+	for n := b.First(); n != nil; {
+		next := n.Next()
+		for _, inner := range n.Blocks() {
+			changed = c.block(inner, s) || changed
+		}
+		if c.eligible(n) {
+			key := cseKey(n)
+			same := s.find(key, func(other *ir.Node) bool { return c.same(n, other) })
+			if same == nil {
+				s.nodes[key] = append(s.nodes[key], n)
+			} else {
+				for i, out := range n.Outputs() {
+					out.ReplaceAllUsesWith(same.Outputs()[i])
+				}
+				n.Destroy()
+				changed = true
+			}
+		}
+		n = next
+	}
+	return changed
+}
+
+func (c *cse) eligible(n *ir.Node) bool {
+	return len(n.Blocks()) == 0 && n.Kind() != "prim::PythonOp" && !n.HasSideEffects() && !n.IsNondeterministic() &&
+		!c.db.Writes(n) && !c.db.HasNodeWriters(n) && len(n.Outputs()) > 0
+}
+
+// cseKey is equal for nodes that may be the same.
+func cseKey(n *ir.Node) string {
+	var b strings.Builder
+	b.WriteString(n.Kind())
+	for _, in := range n.Inputs() {
+		fmt.Fprintf(&b, " %d", in.ID())
+	}
+	if n.Kind() == "prim::Constant" { // there are many, and no inputs tell them apart
+		if c, ok := n.Output().Constant(); ok && c.Kind() < value.KindTensor {
+			fmt.Fprintf(&b, " %d %s", c.Kind(), value.Repr(c, nil))
+		}
+	}
+	return b.String()
+}
+
+func (c *cse) same(n, other *ir.Node) bool {
+	if len(n.Outputs()) != len(other.Outputs()) || !equalAttributes(n, other) {
+		return false
+	}
+	for i, out := range n.Outputs() {
+		if out.Type().String() != other.Outputs()[i].Type().String() || !c.db.MayShare(out, other.Outputs()[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,231 @@
+package passes
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/torchjit/torchjit/gojit/internal/alias"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+)
+
+// DifferentiableKind is the kind of a node whose Subgraph is differentiated as a whole.
+const DifferentiableKind = "prim::DifferentiableGraph"
+
+// CreateDifferentiableGraphs groups differentiable operators that follow each other, at least threshold of them, and
+// returns the nodes of the groups. Nothing with an effect that can be seen stands between the nodes of a group.
+//
+//	%a = aten::mul(%x, %y)          %b = prim::DifferentiableGraph_0(%y, %x)
+//	%b = aten::tanh(%a)       ->    with prim::DifferentiableGraph_0 = graph(%y, %x): ...
+func CreateDifferentiableGraphs(g *ir.Graph, threshold int) []*ir.Node {
+	s := &slicer{g: g, memory: alias.Analyze(g, alias.Options{})}
+	s.block(g.Block())
+	var kept []*ir.Node
+	for _, n := range s.groups {
+		if n.IsDestroyed() {
+			continue
+		}
+		if len(n.Blocks()[0].Nodes()) < threshold {
+			s.dissolve(n)
+			continue
+		}
+		kept = append(kept, s.enclose(n))
+	}
+	return kept
+}
+
+// slicer makes groups. While it works a group is a node whose only block has the nodes; they use what is outside.
+type slicer struct {
+	g      *ir.Graph
+	memory *alias.Db
+	groups []*ir.Node
+	part   map[*ir.Node]int // of the nodes of a block: the effects before
+}
+
+func (s *slicer) block(b *ir.Block) {
+	s.part = map[*ir.Node]int{}
+	effects := 0
+	for n := b.First(); n != nil; n = n.Next() {
+		if n.HasSideEffects() {
+			effects++
+		}
+		s.part[n] = effects
+	}
+	for again := true; again; { // what moves behind a group is seen the next time
+		again = false
+		for n := b.Last(); n != nil; n = n.Prev() {
+			if s.mayJoin(n) {
+				group, grown := s.grow(n)
+				n, again = group, again || grown
+			}
+		}
+	}
+	for _, n := range b.Nodes() {
+		if n.Kind() != DifferentiableKind {
+			for _, inner := range n.Blocks() {
+				s.block(inner)
+			}
+		}
+	}
+}
+
+// mayJoin reports whether n is a group or may become part of one.
+func (s *slicer) mayJoin(n *ir.Node) bool {
+	if n.Kind() == DifferentiableKind {
+		return len(n.Blocks()) > 0
+	}
+	o := n.Operator()
+	return o != nil && o.Def().Has(ops.Grouped) && o.IsFunctional()
+}
+
+// grow makes n a group and takes in what makes its inputs, the last first, as long as that is possible. It returns the
+// group and whether there was something to do.
+func (s *slicer) grow(n *ir.Node) (group *ir.Node, grown bool) {
+	group = n
+	if n.Kind() != DifferentiableKind {
+		group = s.g.Create(DifferentiableKind, nil, 0).SetRange(n.Range).InsertBefore(n)
+		group.AddBlock()
+		s.part[group] = s.part[n]
+		s.groups = append(s.groups, group)
+		s.take(group, n)
+		grown = true
+	}
+	for s.takeProducer(group) {
+		grown = true
+	}
+	return group, grown
+}
+
+func (s *slicer) takeProducer(group *ir.Node) bool {
+	var producers []*ir.Node
+	for n := group.Blocks()[0].First(); n != nil; n = n.Next() {
+		for _, v := range n.Inputs() {
+			p := v.Node()
+			if p.Block() == group.Block() && s.mayJoin(p) && s.part[p] == s.part[group] && !slices.Contains(producers, p) {
+				producers = append(producers, p)
+			}
+		}
+	}
+	sort.SliceStable(producers, func(i, j int) bool { return producers[j].IsBefore(producers[i]) })
+	for _, p := range producers {
+		if s.memory.MoveBefore(p, group) {
+			s.take(group, p)
+			return true
+		}
+	}
+	return false
+}
+
+// take moves n, which stands just before the group, to the front of its block.
+func (s *slicer) take(group, n *ir.Node) {
+	b := group.Blocks()[0]
+	moved := []*ir.Node{n}
+	if n.Kind() == DifferentiableKind {
+		moved = n.Blocks()[0].Nodes()
+		for i, out := range n.Outputs() {
+			inner := n.Blocks()[0].Outputs()[i]
+			for _, u := range slices.Clone(out.Uses()) {
+				if u.User.Block() == b {
+					u.User.ReplaceInput(u.Index, inner)
+				}
+			}
+		}
+	}
+	for i := len(moved) - 1; i >= 0; i-- {
+		if first := b.First(); first != nil {
+			moved[i].MoveBefore(first)
+		} else {
+			moved[i].MoveBefore(b.ReturnNode())
+		}
+	}
+	if n.Kind() == DifferentiableKind {
+		for i, out := range n.Outputs() {
+			s.giveOut(group, n.Blocks()[0].Outputs()[i], out)
+		}
+		n.Destroy()
+		return
+	}
+	for _, out := range n.Outputs() {
+		s.giveOut(group, out, out)
+	}
+}
+
+// giveOut makes inner an output of the group where outer, the same value, is used outside of it.
+func (s *slicer) giveOut(group *ir.Node, inner, outer *ir.Value) {
+	b := group.Blocks()[0]
+	var given *ir.Value
+	for _, u := range slices.Clone(outer.Uses()) {
+		if u.User.Block() == b {
+			continue
+		}
+		if given == nil {
+			given = group.AddOutput().SetType(inner.Type())
+			s.memory.Forget(inner, given)
+		}
+		u.User.ReplaceInput(u.Index, given)
+	}
+	if given != nil {
+		b.AddOutput(inner)
+	}
+}
+
+// dissolve puts the nodes of a group back.
+func (s *slicer) dissolve(group *ir.Node) {
+	b := group.Blocks()[0]
+	for _, n := range b.Nodes() {
+		n.MoveBefore(group)
+	}
+	for i, out := range group.Outputs() {
+		inner := b.Outputs()[i]
+		out.ReplaceAllUsesWith(inner)
+	}
+	group.Destroy()
+}
+
+// enclose turns the block of a group into its Subgraph. The inputs are in the order of their uses, from the last one
+// on; constants are copied.
+func (s *slicer) enclose(group *ir.Node) *ir.Node {
+	body := ir.NewGraph()
+	env := map[*ir.Value]*ir.Value{}
+	var inputs []*ir.Value
+	nodes := group.Blocks()[0].Nodes()
+	own := map[*ir.Value]bool{}
+	for _, n := range nodes {
+		for _, out := range n.Outputs() {
+			own[out] = true
+		}
+	}
+	for i := len(nodes) - 1; i >= 0; i-- {
+		for _, v := range slices.Backward(nodes[i].Inputs()) {
+			if own[v] || env[v] != nil || v.Node().Kind() == "prim::Constant" {
+				continue
+			}
+			env[v] = body.AddInput("").CopyMetadata(v)
+			inputs = append(inputs, v)
+		}
+	}
+	lookup := func(v *ir.Value) *ir.Value {
+		if env[v] == nil {
+			c := body.InsertNode(body.Clone(v.Node(), nil))
+			env[v] = c.Output().CopyMetadata(v)
+		}
+		return env[v]
+	}
+	for _, n := range nodes {
+		for _, v := range n.Inputs() {
+			lookup(v)
+		}
+		c := body.InsertNode(body.Clone(n, lookup))
+		for i, out := range n.Outputs() {
+			env[out] = c.Outputs()[i].CopyMetadata(out)
+		}
+	}
+	made := s.g.Create(DifferentiableKind, inputs, len(group.Outputs())).SetAttr("Subgraph", body).InsertBefore(group)
+	for i, out := range group.Outputs() {
+		inner := group.Blocks()[0].Outputs()[i]
+		body.AddOutput(env[inner])
+		out.ReplaceAllUsesWith(made.Outputs()[i].CopyMetadata(inner))
+	}
+	group.Destroy()
+	return made
+}

@@ -1,0 +1,123 @@
+package passes
+
+import "github.com/torchjit/torchjit/gojit/internal/ir"
+
+// LiftForks turns the block of each forked call into a graph of its own, which takes the values
+// that the block used from outside as inputs.
+//
+//	%c = prim::Closure()             %f = prim::fork_0(%x)
+//	  block0():                      with prim::fork_0 = graph(%x):
+//	    %y = ... (%x)                  %y = ... (%x)
+//	    -> (%y)                        return (%y)
+//	%f = prim::forkClosure(%c)
+func LiftForks(g *ir.Graph) {
+	found := false
+	g.Block().Walk(func(n *ir.Node) { found = found || n.Kind() == forkClosure })
+	if found {
+		DCE(g)
+		liftForks(g.Block())
+	}
+}
+
+const forkClosure = "prim::forkClosure"
+
+// liftForks lifts the forked calls of a block, the last first, and before each those within it.
+func liftForks(b *ir.Block) {
+	nodes := b.Nodes()
+	for i := len(nodes) - 1; i >= 0; i-- {
+		n := nodes[i]
+		if n.Kind() == forkClosure {
+			liftForks(n.Input(0).Node().Blocks()[0])
+			liftFork(n)
+			continue
+		}
+		if n.Kind() == "prim::Closure" {
+			continue // its fork comes after it
+		}
+		for _, inner := range n.Blocks() {
+			liftForks(inner)
+		}
+	}
+}
+
+func liftFork(n *ir.Node) {
+	closure := n.Input(0).Node()
+	l := newLifting(closure.Blocks()[0])
+	// The numbers of values are those that PyTorch gives: one goes to a tuple of what is captured.
+	n.Graph().Create("prim::TupleConstruct", nil, 1).Destroy()
+	fork := n.Graph().Create("prim::fork", l.captured, 1).SetRange(n.Range).SetAttr("Subgraph", l.graph)
+	fork.InsertBefore(n)
+	fork.Output().CopyMetadata(n.Output())
+	n.Output().ReplaceAllUsesWith(fork.Output())
+	n.Destroy()
+	closure.Destroy()
+}
+
+// lifting copies a block into a graph.
+type lifting struct {
+	graph    *ir.Graph
+	env      map[*ir.Value]*ir.Value
+	captured []*ir.Value // outer values, in the order in which they are used
+	holder   *ir.Node    // defines what stands for them until they are inputs
+}
+
+func newLifting(b *ir.Block) *lifting {
+	l := &lifting{graph: ir.NewGraph(), env: map[*ir.Value]*ir.Value{}}
+	// And here one goes to that tuple as a parameter.
+	l.graph.AddInput("")
+	l.graph.Block().EraseInput(0)
+	l.holder = l.graph.Block().Append(l.graph.Create("prim::TupleUnpack", nil, 0))
+	for n := b.First(); n != nil; n = n.Next() {
+		l.capture(b, n)
+		c := l.graph.Block().Append(l.graph.Clone(n, l.lookup))
+		for i, out := range n.Outputs() {
+			l.env[out] = c.Outputs()[i]
+		}
+	}
+	for _, out := range b.Outputs() {
+		l.graph.AddOutput(l.lookup(out))
+	}
+	for i, v := range l.captured {
+		in := l.graph.AddInput("")
+		l.holder.Outputs()[i].ReplaceAllUsesWith(in)
+		in.CopyMetadata(v)
+	}
+	l.holder.Destroy()
+	return l
+}
+
+// capture makes what n and the nodes in it use from outside of b known to lookup.
+func (l *lifting) capture(b *ir.Block, n *ir.Node) {
+	for _, v := range n.Inputs() {
+		if !within(v.Node().Block(), b) {
+			l.lookup(v)
+		}
+	}
+	for _, inner := range n.Blocks() {
+		for m := inner.First(); m != nil; m = m.Next() {
+			l.capture(b, m)
+		}
+		l.capture(b, inner.ReturnNode())
+	}
+}
+
+// within reports whether inner is outer or lies in it.
+func within(inner, outer *ir.Block) bool {
+	for inner != outer {
+		if inner.Owner() == nil {
+			return false
+		}
+		inner = inner.Owner().Block()
+	}
+	return true
+}
+
+func (l *lifting) lookup(v *ir.Value) *ir.Value {
+	if c, ok := l.env[v]; ok {
+		return c
+	}
+	c := l.holder.AddOutput().SetType(v.Type())
+	l.env[v] = c
+	l.captured = append(l.captured, v)
+	return c
+}

@@ -1,0 +1,83 @@
+package passes
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/alias"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// PeepholeListIdioms answers what is asked of lists that are made in the graph and never changed.
+// It reports whether it changed anything; the nodes that are not needed any more stay.
+//
+//	%l = prim::ListConstruct(%a, %b)
+//	%n = aten::len(%l)                -- 2
+//	%x = aten::__getitem__(%l, 1)     -- %b
+//	%p, %q = prim::ListUnpack(%l)     -- %a, %b
+func PeepholeListIdioms(g *ir.Graph) bool { return listIdioms(g, alias.Analyze(g, alias.Options{})) }
+
+func listIdioms(g *ir.Graph, db *alias.Db) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		changed = listIdiom(g, db, n) || changed
+	})
+	return changed
+}
+
+// elementsOf returns what a list that never changes was made of.
+func elementsOf(db *alias.Db, v *ir.Value) (elements []*ir.Value, ok bool) {
+	n := v.Node()
+	if n.Kind() != "prim::ListConstruct" || db.HasWriters(v) {
+		return nil, false
+	}
+	return n.Inputs(), true
+}
+
+func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
+	if len(n.Inputs()) == 0 || n.Input(0).Type().Kind() != types.KindList || !hasUses(n) {
+		return false
+	}
+	elements, ok := elementsOf(db, n.Input(0))
+	if !ok {
+		return false
+	}
+	old := g.SetInsertPoint(n)
+	defer g.SetInsertPoint(old)
+	switch n.Kind() {
+	case "aten::len":
+		n.Output().ReplaceAllUsesWith(g.Constant(value.Int(int64(len(elements))), source.Range{}))
+		return true
+	case "aten::__getitem__":
+		index, ok := constantInts(n.Inputs()[1:])
+		if !ok {
+			return false
+		}
+		i := int(index[0])
+		if i < 0 {
+			i += len(elements)
+		}
+		if i < 0 || i >= len(elements) {
+			return false
+		}
+		n.Output().ReplaceAllUsesWith(elements[i])
+		return true
+	case "prim::ListUnpack":
+		if len(n.Outputs()) != len(elements) {
+			return false
+		}
+		for i, out := range n.Outputs() {
+			out.ReplaceAllUsesWith(elements[i])
+		}
+		return true
+	case "aten::add":
+		more, ok := elementsOf(db, n.Input(1))
+		if !ok || db.HasWriters(n.Output()) {
+			return false
+		}
+		joined := g.CreateList(n.Output().Type().(*types.List).Elem, append(append([]*ir.Value{}, elements...), more...))
+		n.Output().ReplaceAllUsesWith(g.InsertNode(joined).Output())
+		return true
+	}
+	return false
+}

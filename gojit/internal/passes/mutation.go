@@ -1,0 +1,252 @@
+package passes
+
+import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/alias"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// RemoveMutation replaces writes to memory that is made in the graph, and that nothing else reads
+// between its making and the write, by operators that make new memory. It reports whether it
+// changed anything.
+//
+//	%x = aten::relu(%a)
+//	%y = aten::add_(%x, %b, 1)   -- becomes aten::add; later uses of %x become uses of it
+func RemoveMutation(g *ir.Graph) bool {
+	changed := RemoveListMutation(g)
+	return RemoveTensorMutation(g) || changed
+}
+
+// RemoveTensorMutation is RemoveMutation for tensors alone.
+func RemoveTensorMutation(g *ir.Graph) bool {
+	return removeMutation(g, func(n *ir.Node) *ir.Node { return functionalNode(n) })
+}
+
+// RemoveListMutation is RemoveMutation for aten::append and aten::insert to lists that are
+// constructed in the graph.
+func RemoveListMutation(g *ir.Graph) bool {
+	return removeMutation(g, func(n *ir.Node) *ir.Node {
+		if n.Kind() != "aten::append" || n.Input(0).Node().Kind() != "prim::ListConstruct" {
+			return nil
+		}
+		list := n.Input(0)
+		items := append(append([]*ir.Value{}, list.Node().Inputs()...), n.Input(1))
+		return n.Graph().CreateList(list.Type().(*types.List).Elem, items).SetRange(list.Node().Range)
+	})
+}
+
+// removeMutation replaces each node that replacement has one for, where that is safe. The graph's
+// memory is analyzed anew after each change.
+func removeMutation(g *ir.Graph, replacement func(*ir.Node) *ir.Node) bool {
+	changed := false
+	for again := true; again; {
+		again = false
+		db := alias.Analyze(g, alias.Options{})
+		for _, n := range writers(g, db) {
+			if !ownsWritten(db, n) {
+				continue
+			}
+			if made := replacement(n); made != nil {
+				functionalize(n, made)
+				changed, again = true, true
+				break
+			}
+		}
+	}
+	return changed
+}
+
+func writers(g *ir.Graph, db *alias.Db) []*ir.Node {
+	var found []*ir.Node
+	g.Block().Walk(func(n *ir.Node) {
+		if len(n.Blocks()) == 0 && len(n.Outputs()) == 1 && len(n.Inputs()) > 0 && db.Writes(n) {
+			found = append(found, n)
+		}
+	})
+	return found
+}
+
+// ownsWritten reports whether n's first input is new memory of the same block that only it can
+// have seen when n writes it.
+func ownsWritten(db *alias.Db, n *ir.Node) bool {
+	v := n.Input(0)
+	maker := v.Node()
+	if maker.Block() != n.Block() || maker.Is("prim::Param", "prim::Constant", "prim::If", "prim::Loop", "prim::GetAttr") || len(maker.Blocks()) > 0 {
+		return false
+	}
+	if db.IsWildcard(v) || sharesInput(db, maker, v) {
+		return false
+	}
+	return db.CouldMoveBefore(maker, n)
+}
+
+// sharesInput reports whether what n makes is memory of one of its inputs.
+func sharesInput(db *alias.Db, n *ir.Node, v *ir.Value) bool {
+	for _, in := range n.Inputs() {
+		if types.IsMutable(in.Type()) && db.MayAlias(in, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// functionalNode returns a node like n, which is in no block yet, by the operator without the
+// underscore; nil where there is none that takes the inputs.
+func functionalNode(n *ir.Node) *ir.Node {
+	kind := n.Kind()
+	if !strings.HasPrefix(kind, "aten::") || !strings.HasSuffix(kind, "_") || strings.HasSuffix(kind, "__") || n.Output().Type().Kind() != types.KindTensor {
+		return nil
+	}
+	if n.Is("aten::zero_", "aten::fill_") {
+		return likeNode(n)
+	}
+	made := n.Graph().Create(strings.TrimSuffix(kind, "_"), n.Inputs(), 1).SetRange(n.Range)
+	if o := made.Operator(); o == nil || o.Schema().IsMutable() || o.Run == nil && n.Operator().Run != nil {
+		made.Destroy()
+		return nil
+	}
+	return made
+}
+
+// likeNode returns aten::zeros_like or aten::full_like for a node that fills.
+func likeNode(n *ir.Node) *ir.Node {
+	g := n.Graph()
+	kind := "aten::zeros_like"
+	if n.Kind() == "aten::fill_" {
+		if n.Input(1).Type().Kind() == types.KindTensor {
+			return nil
+		}
+		kind = "aten::full_like"
+	}
+	made := g.Create(kind, n.Inputs(), 1).SetRange(n.Range)
+	for range 5 { // dtype, layout, device, pin_memory, memory_format
+		made.AddInput(g.CreateNone().InsertBefore(n).Output())
+	}
+	return made
+}
+
+// functionalize puts made in the place of n: later uses of what n writes become uses of its output.
+func functionalize(n, made *ir.Node) {
+	written := n.Input(0)
+	made.InsertBefore(n)
+	made.Output().SetType(types.Unshaped(n.Output().Type()))
+	n.Output().ReplaceAllUsesWith(made.Output())
+	written.ReplaceAllUsesAfter(n, made.Output())
+	n.Destroy()
+	if !hasUses(written.Node()) && written.Node().Kind() == "prim::ListConstruct" {
+		written.Node().Destroy()
+	}
+}
+
+// RemoveInplaceOps replaces arithmetic and filling that write a tensor by what makes a new one, and later
+// uses of the tensor by it, without a look at who else sees the memory: it is for graphs of values.
+func RemoveInplaceOps(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if len(n.Outputs()) != 1 || !n.Is("aten::add_", "aten::sub_", "aten::mul_", "aten::div_", "aten::masked_fill_", "aten::fill_", "aten::zero_") {
+			return
+		}
+		if made := functionalNode(n); made != nil {
+			functionalize(n, made)
+			changed = true
+		}
+	})
+	return changed
+}
+
+// DecomposeOps replaces aten::addmm whose factors are 1 by aten::mm and aten::add.
+func DecomposeOps(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != "aten::addmm" || len(n.Inputs()) != 5 || !isNumber(n.Input(3), 1) || !isNumber(n.Input(4), 1) {
+			return
+		}
+		old := g.SetInsertPoint(n)
+		defer g.SetInsertPoint(old)
+		one := g.Constant(value.Int(1), n.Range)
+		product := g.InsertNode(g.Create("aten::mm", n.Inputs()[1:3], 1)).SetRange(n.Range).Output()
+		sum := g.InsertNode(g.Create("aten::add", []*ir.Value{n.Input(0), product, one}, 1)).SetRange(n.Range).Output()
+		n.Output().ReplaceAllUsesWith(sum)
+		n.Destroy()
+		changed = true
+	})
+	if changed {
+		DCE(g)
+	}
+	return changed
+}
+
+// RemoveExpands removes aten::expand that operators imply anyway: those marked as implicit.
+func RemoveExpands(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != "aten::expand" || len(n.Inputs()) != 3 {
+			return
+		}
+		if implicit, ok := n.Input(2).Constant(); ok && implicit.Bool() {
+			n.Output().ReplaceAllUsesWith(n.Input(0))
+			n.Destroy()
+			changed = true
+		}
+	})
+	return changed
+}
+
+// InlineForkWait runs forked calls in their place: the body of the prim::fork stands where it was,
+// and waiting for it gives the result.
+func InlineForkWait(g *ir.Graph) bool {
+	changed := false
+	g.Block().Walk(func(n *ir.Node) {
+		body := n.GraphAttr("Subgraph")
+		if n.Kind() != "prim::fork" || body == nil {
+			return
+		}
+		for _, u := range n.Output().Uses() {
+			if u.User.Kind() != "aten::wait" {
+				return // the future is used for more than its result
+			}
+		}
+		old := g.SetInsertPoint(n)
+		results := g.InsertGraph(body, n.Inputs())
+		g.SetInsertPoint(old)
+		for _, u := range append([]ir.Use(nil), n.Output().Uses()...) {
+			u.User.Output().ReplaceAllUsesWith(results[0])
+			u.User.Destroy()
+		}
+		n.Destroy()
+		changed = true
+	})
+	return changed
+}
+
+// Canonicalize returns a copy whose values are numbered in order; without keepNames none has a name.
+func Canonicalize(g *ir.Graph, keepNames bool) *ir.Graph {
+	c := g.Copy()
+	if keepNames {
+		return c
+	}
+	forget := func(vs []*ir.Value) {
+		for _, v := range vs {
+			v.SetName("")
+		}
+	}
+	forget(c.Inputs())
+	c.Block().Walk(func(n *ir.Node) {
+		forget(n.Outputs())
+		for _, b := range n.Blocks() {
+			forget(b.Inputs())
+		}
+	})
+	return c
+}
+
+// DCEWithoutEffects is DCE that also removes nodes whose only purpose is an effect: printing,
+// writing and raising.
+func DCEWithoutEffects(g *ir.Graph) bool {
+	d := newDCE(g)
+	d.markOutputs(g.Block())
+	return d.sweep(g.Block())
+}

@@ -1,0 +1,387 @@
+package passes
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/alias"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// Peephole replaces nodes whose outcome is seen from the nodes beside them. It reports whether it
+// changed anything.
+//
+//	%y = aten::mul(%x, 1)                 -- %x, where the two may share memory
+//	%b = aten::__is__(%x, None)           -- False, where %x is no Optional
+//	%n = aten::dim(%c)                    -- 4, where %c comes from aten::conv2d
+//	%v = prim::unchecked_unwrap_optional(%x) -- %x, where it is no Optional
+func Peephole(g *ir.Graph) bool { return peephole(g, true) }
+
+// PeepholeWithoutShapes is Peephole that does not look at what tensor types say of sizes.
+func PeepholeWithoutShapes(g *ir.Graph) bool { return peephole(g, false) }
+
+func peephole(g *ir.Graph, shapes bool) bool {
+	p := &peepholes{g: g, db: alias.Analyze(g, alias.Options{}), shapes: shapes}
+	p.changed = listIdioms(g, p.db)
+	g.Block().Walk(func(n *ir.Node) {
+		moved, none := constantsRight(n), noneOutputs(n)
+		p.changed = p.changed || moved || none
+		if replacement := p.replacement(n); replacement != nil && replacement != n.Output() {
+			n.Output().ReplaceAllUsesWith(replacement)
+			p.changed = true
+		}
+	})
+	if p.changed {
+		DCE(g)
+	}
+	return p.changed
+}
+
+// noneOutputs makes what can only be None a constant, such as an attribute of a module.
+func noneOutputs(n *ir.Node) bool {
+	if n.Is("prim::Constant") {
+		return false
+	}
+	changed := false
+	for _, out := range n.Outputs() {
+		if out.Type().Kind() == types.KindNone && len(out.Uses()) > 0 {
+			g := n.Graph()
+			old := g.SetInsertPoint(n)
+			out.ReplaceAllUsesWith(g.Constant(value.None, source.Range{}))
+			g.SetInsertPoint(old)
+			changed = true
+		}
+	}
+	return changed
+}
+
+type peepholes struct {
+	g       *ir.Graph
+	db      *alias.Db
+	shapes  bool
+	changed bool
+}
+
+// replacement returns what stands for the only output of n, nil where nothing does.
+func (p *peepholes) replacement(n *ir.Node) *ir.Value {
+	if len(n.Outputs()) != 1 || !n.Output().HasUses() {
+		return nil
+	}
+	switch n.Kind() {
+	case "aten::__is__", "aten::__isnot__":
+		return p.identity(n)
+	case "prim::unchecked_unwrap_optional", "aten::_unwrap_optional":
+		if t := n.Input(0).Type(); t.Kind() != types.KindOptional && t.Kind() != types.KindNone && t.Kind() != types.KindUnion {
+			return n.Input(0)
+		}
+	case "prim::unchecked_cast":
+		if types.Equal(n.Input(0).Type(), n.Output().Type()) {
+			return n.Input(0)
+		}
+	case "aten::mul", "aten::div", "aten::add", "aten::sub":
+		if v := integerIdentity(n); v != nil {
+			return v
+		}
+		if v := p.chain(n); v != nil {
+			return v
+		}
+		return p.arithmetic(n)
+	case "aten::Float", "aten::Int", "aten::FloatImplicit", "aten::IntImplicit", "aten::ScalarImplicit":
+		if made := n.Input(0).Node(); made.Kind() == "prim::NumToTensor" && types.Equal(made.Input(0).Type(), n.Output().Type()) {
+			return made.Input(0)
+		}
+		if n.Kind() == "aten::Int" && types.Equal(n.Input(0).Type(), n.Output().Type()) {
+			return n.Input(0)
+		}
+	case "aten::transpose":
+		return p.twice(n)
+	case "aten::t": // a view of the same memory in the same way, whatever is written
+		if made := n.Input(0).Node(); made.Kind() == "aten::t" {
+			return made.Input(0)
+		}
+	case "aten::floordiv":
+		if n.Input(0).Type().Kind() == types.KindInt && n.Input(1).Type().Kind() == types.KindInt && isNumber(n.Input(1), 1) {
+			return n.Input(0)
+		}
+	case "aten::_grad_sum_to_size":
+		return p.sumToSize(n)
+	case "prim::If":
+		return ifIsCondition(n)
+	case "aten::dim":
+		return p.dim(n)
+	}
+	if p.shapes {
+		return p.shape(n)
+	}
+	return nil
+}
+
+func (p *peepholes) constant(n *ir.Node, v value.Value) *ir.Value {
+	old := p.g.SetInsertPoint(n)
+	defer p.g.SetInsertPoint(old)
+	return p.g.Constant(v, source.Range{})
+}
+
+// identity decides a comparison with None by the types.
+func (p *peepholes) identity(n *ir.Node) *ir.Value {
+	a, b := n.Input(0).Type(), n.Input(1).Type()
+	is := n.Kind() == "aten::__is__"
+	if a.Kind() == types.KindNone && b.Kind() == types.KindNone {
+		return p.constant(n, value.Bool(is))
+	}
+	if a.Kind() == types.KindNone {
+		a, b = b, a
+	}
+	if b.Kind() != types.KindNone || types.IsSubtype(types.None, a) || a.Kind() == types.KindAny || a.Kind() == types.KindVar {
+		return nil
+	}
+	return p.constant(n, value.Bool(!is))
+}
+
+// arithmetic removes an operation of a tensor with a neutral number.
+func (p *peepholes) arithmetic(n *ir.Node) *ir.Value {
+	x := n.Input(0)
+	if x.Type().Kind() != types.KindTensor || n.Output().Type().Kind() != types.KindTensor || !p.db.MayShare(x, n.Output()) {
+		return nil
+	}
+	neutral := 1.0
+	if n.Is("aten::add", "aten::sub") {
+		if len(n.Inputs()) != 3 || !isNumber(n.Input(2), 1) {
+			return nil
+		}
+		neutral = 0
+	} else if len(n.Inputs()) != 2 {
+		return nil
+	}
+	if !isNumber(n.Input(1), neutral) || !p.keepsType(n, x) {
+		return nil
+	}
+	return x
+}
+
+// keepsType reports whether the result has x's element type: a float tensor's always, an integral one's where the number is an int and the
+// operation no division. One of which nothing is known is taken for one of numbers, as in PyTorch, which takes one of truth values for that too.
+func (p *peepholes) keepsType(n *ir.Node, x *ir.Value) bool {
+	dtype := ""
+	if t, ok := x.Type().(*types.TensorInfo); ok {
+		dtype = t.DType
+	}
+	switch dtype {
+	case "float16", "bfloat16", "float32", "float64", "complex64", "complex128":
+		return true
+	case "":
+		return producesFloat(x.Node(), 0) || n.Kind() != "aten::div" && n.Input(1).Type().Kind() == types.KindInt
+	case "bool":
+		return false
+	}
+	return n.Kind() != "aten::div" && n.Input(1).Type().Kind() == types.KindInt
+}
+
+// maxDepth is how far back the origin of a tensor is followed.
+const maxDepth = 16
+
+// producesFloat reports whether a node's result is a floating point tensor whatever its inputs are.
+func producesFloat(n *ir.Node, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	switch n.Kind() {
+	case "aten::linear", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::batch_norm", "aten::layer_norm", "aten::softmax",
+		"aten::log_softmax", "aten::sigmoid", "aten::tanh", "aten::gelu", "aten::rsqrt", "aten::sqrt", "aten::exp", "aten::log":
+		return true
+	case "aten::relu", "aten::relu6", "aten::clamp", "aten::view", "aten::reshape", "aten::flatten", "aten::transpose", "aten::permute",
+		"aten::add", "aten::mul", "aten::sub", "aten::dropout", "aten::contiguous":
+		return producesFloat(n.Input(0).Node(), depth+1)
+	case "aten::randn", "aten::rand":
+		return true
+	}
+	return false
+}
+
+func isNumber(v *ir.Value, want float64) bool {
+	c, ok := v.Constant()
+	if !ok {
+		return false
+	}
+	switch c.Kind() {
+	case value.KindInt:
+		return float64(c.Int()) == want
+	case value.KindFloat:
+		return c.Float() == want
+	}
+	return false
+}
+
+// twice removes a transposition that undoes one.
+func (p *peepholes) twice(n *ir.Node) *ir.Value {
+	first := n.Input(0).Node()
+	if first.Kind() != "aten::transpose" || len(first.Inputs()) != 3 || len(n.Inputs()) != 3 {
+		return nil
+	}
+	a, ok := constantInts(n.Inputs()[1:])
+	b, ok2 := constantInts(first.Inputs()[1:])
+	if !ok || !ok2 || (a[0] != b[0] || a[1] != b[1]) && (a[0] != b[1] || a[1] != b[0]) || !p.db.MayShare(first.Input(0), n.Output()) {
+		return nil
+	}
+	return first.Input(0)
+}
+
+func constantInts(vs []*ir.Value) ([]int64, bool) {
+	out := make([]int64, len(vs))
+	for i, v := range vs {
+		c, ok := v.Constant()
+		if !ok || c.Kind() != value.KindInt {
+			return nil, false
+		}
+		out[i] = c.Int()
+	}
+	return out, true
+}
+
+// ifIsCondition returns the condition of an If that gives True and False for it.
+func ifIsCondition(n *ir.Node) *ir.Value {
+	for i, want := range []bool{true, false} {
+		b := n.Blocks()[i]
+		c, ok := b.Outputs()[0].Constant()
+		if !ok || c.Kind() != value.KindBool || c.Bool() != want || b.First() != nil {
+			return nil
+		}
+	}
+	return n.Input(0)
+}
+
+// convolutionDims are the dimensions of what convolutions of batches give.
+var convolutionDims = map[string]int{"aten::conv1d": 3, "aten::conv2d": 4, "aten::conv3d": 5}
+
+// dim knows the dimensions of what a convolution gives, also behind a normalization.
+func (p *peepholes) dim(n *ir.Node) *ir.Value {
+	from := n.Input(0)
+	for from.Node().Kind() == "aten::batch_norm" {
+		from = from.Node().Input(0)
+	}
+	if dims, ok := convolutionDims[from.Node().Kind()]; ok && !p.db.HasWriters(n.Input(0)) {
+		return p.constant(n, value.Int(int64(dims)))
+	}
+	if p.shapes {
+		return p.shape(n)
+	}
+	return nil
+}
+
+// sumToSize removes a sum to no size, and the first of two sums.
+func (p *peepholes) sumToSize(n *ir.Node) *ir.Value {
+	if n.Input(1).MustBeNone() {
+		return n.Input(0)
+	}
+	if first := n.Input(0).Node(); first.Kind() == "aten::_grad_sum_to_size" {
+		n.ReplaceInput(0, first.Input(0))
+		p.changed = true
+	}
+	return nil
+}
+
+// equalSizes reports whether a constant is the list of sizes.
+func equalSizes(c value.Value, sizes []int) bool {
+	if c.Kind() != value.KindList || len(c.List().Items) != len(sizes) {
+		return false
+	}
+	for i, n := range c.List().Items {
+		if !n.IsInt() || n.Int() != int64(sizes[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// shape answers what a tensor's type tells, where nothing can change it.
+func (p *peepholes) shape(n *ir.Node) *ir.Value {
+	if len(n.Inputs()) == 0 {
+		return nil
+	}
+	t, ok := n.Input(0).Type().(*types.TensorInfo)
+	if !ok || p.db.HasWriters(n.Input(0)) && n.Kind() != "aten::expand" {
+		return nil
+	}
+	known := t.Sizes != nil
+	for _, s := range t.Sizes {
+		known = known && s >= 0
+	}
+	switch n.Kind() {
+	case "aten::dim":
+		if t.Sizes != nil {
+			return p.constant(n, value.Int(int64(len(t.Sizes))))
+		}
+		if t.Dims != nil {
+			return p.constant(n, value.Int(int64(*t.Dims)))
+		}
+	case "aten::size":
+		if known && len(n.Inputs()) == 1 && !p.db.HasWriters(n.Output()) && !p.db.Escapes(n.Output()) {
+			return p.constant(n, value.OfList(value.Ints(t.Sizes)))
+		}
+		if i, ok := sizeIndex(n, t); ok {
+			return p.constant(n, value.Int(int64(t.Sizes[i])))
+		}
+	case "aten::numel":
+		if known {
+			total := int64(1)
+			for _, s := range t.Sizes {
+				total *= int64(s)
+			}
+			return p.constant(n, value.Int(total))
+		}
+	case "aten::expand":
+		if c, ok := n.Input(1).Constant(); ok && known && equalSizes(c, t.Sizes) {
+			return n.Input(0)
+		}
+	case "aten::type_as":
+		if other, ok := n.Input(1).Type().(*types.TensorInfo); ok && t.DType != "" && t.DType == other.DType && t.Device == other.Device &&
+			t.Device != "" && !p.db.HasWriters(n.Output()) {
+			return n.Input(0)
+		}
+	}
+	return p.element(n, t)
+}
+
+// element answers what a tensor's type tells of its elements and where they are.
+func (p *peepholes) element(n *ir.Node, t *types.TensorInfo) *ir.Value {
+	switch n.Kind() {
+	case "prim::dtype":
+		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
+			return p.constant(n, value.Int(int64(d)))
+		}
+	case "prim::device":
+		if d, err := tensor.ParseDevice(t.Device); err == nil && t.Device != "" {
+			return p.constant(n, value.OfDevice(d))
+		}
+	case "aten::is_complex":
+		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
+			return p.constant(n, value.Bool(d.IsComplex()))
+		}
+	case "aten::is_floating_point":
+		if d, ok := tensor.ParseDType(t.DType); ok && t.DType != "" {
+			return p.constant(n, value.Bool(d.IsFloating()))
+		}
+	case "prim::is_cuda":
+		if t.Device != "" {
+			return p.constant(n, value.Bool(len(t.Device) >= 4 && t.Device[:4] == "cuda"))
+		}
+	}
+	return nil
+}
+
+// sizeIndex returns the dimension that aten::size(x, dim) asks for where its size is known.
+func sizeIndex(n *ir.Node, t *types.TensorInfo) (int, bool) {
+	if len(n.Inputs()) != 2 || t.Sizes == nil {
+		return 0, false
+	}
+	index, ok := constantInts(n.Inputs()[1:])
+	if !ok {
+		return 0, false
+	}
+	i := int(index[0])
+	if i < 0 {
+		i += len(t.Sizes)
+	}
+	return i, i >= 0 && i < len(t.Sizes) && t.Sizes[i] >= 0
+}

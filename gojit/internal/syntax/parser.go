@@ -1,0 +1,244 @@
+package syntax
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/source"
+)
+
+// parser reads statements and expressions from tokens by top-down operator precedence. A mistake in
+// the text leaves it by a panic with a *source.Error, which the entry points turn into an error.
+type parser struct {
+	text        *source.Text
+	tokens      []token
+	pos         int
+	comments    []comment
+	byteEscapes bool // escapes in strings stand for bytes, as in archives
+	inClass     bool // the statements being read stand directly in a class
+	inFunction  bool
+	decorated   int // decorators of the definition being read
+	depth       int
+}
+
+// maxDepth bounds the nesting of expressions and blocks.
+const maxDepth = 1000
+
+// ParseFile reads a whole file: functions, classes, imports and other statements in order.
+func ParseFile(text *source.Text) ([]*Tree, error) { return parseFile(text, false) }
+
+// ParseDefinitions is ParseFile for text that holds functions alone, each of another name.
+func ParseDefinitions(text *source.Text) ([]Def, error) {
+	trees, err := ParseFile(text)
+	if err != nil {
+		return nil, err
+	}
+	defs, known := make([]Def, len(trees)), map[string]bool{}
+	for i, t := range trees {
+		switch t.Kind {
+		case KindDef:
+			defs[i] = AsDef(t)
+		case KindClassDef:
+			return nil, source.Errorf(source.RuntimeError, t.Range, "expected def but found 'class' here")
+		default:
+			return nil, source.Errorf(source.RuntimeError, t.Range, "expected def but found a statement here")
+		}
+		name := defs[i].Name().Name()
+		if known[name] {
+			return nil, source.Errorf(source.RuntimeError, source.Range{}, "method '%s' already defined.", name)
+		}
+		known[name] = true
+	}
+	return defs, nil
+}
+
+// ParseArchive is ParseFile for the code of an archive, where \ooo and \xhh in strings stand for
+// bytes of UTF-8.
+func ParseArchive(text *source.Text) ([]*Tree, error) { return parseFile(text, true) }
+
+func parseFile(text *source.Text, byteEscapes bool) ([]*Tree, error) {
+	tokens, comments, err := lex(text)
+	if err != nil {
+		return nil, err
+	}
+	middle := 0
+	if len(tokens) >= worthHalving {
+		middle = halfOf(tokens)
+	}
+	if middle == 0 {
+		return parseStatements(&parser{text: text, tokens: tokens, comments: comments, byteEscapes: byteEscapes})
+	}
+	var later []*Tree
+	var laterErr error
+	done := make(chan struct{})
+	second := &parser{text: text, tokens: append(tokenRoom.Get().([]token), tokens[middle:]...), comments: comments, byteEscapes: byteEscapes}
+	go func() {
+		defer close(done)
+		later, laterErr = parseStatements(second)
+	}()
+	at := tokens[middle].start
+	tokens[middle] = token{kind: tokenEOF, start: at, end: at}
+	trees, err := parseStatements(&parser{text: text, tokens: tokens[:middle+1], comments: comments, byteEscapes: byteEscapes})
+	<-done
+	if err != nil {
+		return nil, err
+	}
+	return append(trees, later...), laterErr
+}
+
+// worthHalving is how many tokens a file has whose halves are parsed at once.
+const worthHalving = 1 << 12
+
+// halfOf returns where a definition begins in the second half of the tokens of a file, outside of all others; 0 where
+// there is none.
+func halfOf(tokens []token) int {
+	depth, decorated := 0, false
+	for i := range tokens {
+		switch tokens[i].kind {
+		case tokenIndent:
+			depth++
+			continue
+		case tokenDedent:
+			depth--
+			continue
+		}
+		begins := depth == 0 && i > 0 && (tokens[i-1].kind == tokenNewline || tokens[i-1].kind == tokenDedent)
+		if !begins {
+			continue
+		}
+		if i > len(tokens)/2 && !decorated && (tokens[i].is("def") || tokens[i].is("class") || tokens[i].is("@")) {
+			return i
+		}
+		decorated = tokens[i].is("@")
+	}
+	return 0
+}
+
+// parseStatements reads statements up to the end of the tokens, which it frees.
+func parseStatements(p *parser) (trees []*Tree, err error) {
+	defer freeTokens(p.tokens)
+	defer source.Catch(&err)
+	for !p.at(tokenEOF) {
+		trees = append(trees, p.statement()...)
+	}
+	return trees, nil
+}
+
+// ParseDef reads one function definition. A method is one whose type comment leaves out self.
+func ParseDef(text *source.Text, isMethod bool) (def Def, err error) {
+	err = parse(text, false, func(p *parser) {
+		p.next(tokenIndent)
+		p.inClass = isMethod
+		p.decorators()
+		def = p.def()
+		p.next(tokenDedent)
+		p.expect(tokenEOF, "eof")
+	})
+	return def, err
+}
+
+// ParseExpr reads one expression.
+func ParseExpr(text *source.Text) (expr Expr, err error) {
+	err = parse(text, false, func(p *parser) {
+		expr = p.exprList()
+		p.next(tokenNewline)
+		p.expect(tokenEOF, "eof")
+	})
+	return expr, err
+}
+
+// parse lexes the text and runs read over it.
+func parse(text *source.Text, byteEscapes bool, read func(*parser)) (err error) {
+	tokens, comments, err := lex(text)
+	if err != nil {
+		return err
+	}
+	p := &parser{text: text, tokens: tokens, comments: comments, byteEscapes: byteEscapes}
+	defer freeTokens(tokens)
+	defer source.Catch(&err)
+	read(p)
+	return nil
+}
+
+// fail leaves the parser with an error.
+func (p *parser) fail(class source.Class, r source.Range, format string, args ...any) {
+	e := source.Errorf(class, r, format, args...)
+	if hint := hintFor(e.Text); hint != "" {
+		e.WithNote(source.Range{}, "%s", hint)
+	}
+	panic(e)
+}
+
+func (p *parser) cur() *token  { return &p.tokens[p.pos] }
+func (p *parser) prev() *token { return &p.tokens[p.pos-1] }
+
+func (p *parser) lookahead() *token {
+	return &p.tokens[min(p.pos+1, len(p.tokens)-1)]
+}
+
+func (p *parser) advance() *token {
+	t := p.cur()
+	if t.kind != tokenEOF {
+		p.pos++
+	}
+	return t
+}
+
+func (p *parser) at(kind tokenKind) bool { return p.cur().kind == kind }
+
+// atWord reports whether the current token is the operator or keyword.
+func (p *parser) atWord(word string) bool { return p.cur().is(word) }
+
+func (t *token) is(word string) bool { return t.kind >= tokenKeyword && t.text == word }
+
+func (p *parser) next(kind tokenKind) bool {
+	if p.at(kind) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) nextWord(word string) bool {
+	if p.atWord(word) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) expect(kind tokenKind, what string) *token {
+	if !p.at(kind) {
+		p.expected(what)
+	}
+	return p.advance()
+}
+
+func (p *parser) expectWord(word string) *token {
+	if !p.atWord(word) {
+		p.expected(word)
+	}
+	return p.advance()
+}
+
+func (p *parser) expected(what string) {
+	p.fail(source.RuntimeError, p.here(), "expected %s but found '%s' here", what, p.cur().describe())
+}
+
+// here is the range of the current token.
+func (p *parser) here() source.Range { return p.cur().rangeIn(p.text) }
+
+// span returns the range [start, end) clipped to the text.
+func (p *parser) span(start, end int) source.Range { return span(p.text, start, end) }
+
+func span(text *source.Text, start, end int) source.Range {
+	n := len(text.Body)
+	return source.Range{Text: text, Start: min(start, n), End: min(end, n)}
+}
+
+// enter counts one level of nesting; the caller defers leave.
+func (p *parser) enter() {
+	p.depth++
+	if p.depth > maxDepth {
+		p.fail(source.RuntimeError, p.here(), "the program is nested more than %d levels deep here", maxDepth)
+	}
+}
+
+func (p *parser) leave() { p.depth-- }

@@ -1,0 +1,445 @@
+package syntax
+
+import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
+)
+
+// UnsupportedNode is the class of the error for a statement or expression of Python that
+// TorchScript does not have.
+const UnsupportedNode source.Class = "UnsupportedNodeError"
+
+// statement reads a compound statement, or the simple statements of one line.
+func (p *parser) statement() []Stmt {
+	p.enter()
+	defer p.leave()
+	t := p.cur()
+	if t.kind == tokenIndent {
+		p.fail(source.RuntimeError, p.here(), "unexpected indent")
+	}
+	if t.kind != tokenKeyword && !t.is("@") {
+		return p.simpleLine()
+	}
+	switch t.text {
+	case "@", "def", "class":
+		return []Stmt{p.definition()}
+	case "if":
+		return []Stmt{p.ifStmt()}
+	case "for":
+		return []Stmt{p.forStmt()}
+	case "while":
+		return []Stmt{p.whileStmt()}
+	case "with":
+		return []Stmt{p.withStmt()}
+	case "try":
+		p.unsupported("try blocks")
+	case "async":
+		p.async()
+	}
+	return p.simpleLine()
+}
+
+// async reports a statement that begins with "async".
+func (p *parser) async() {
+	what := map[string]string{"def": "async function definitions", "for": "async for loops", "with": "async with statements"}
+	next := p.lookahead()
+	if what[next.text] == "" {
+		p.advance()
+		p.expected("def")
+	}
+	p.fail(UnsupportedNode, p.span(p.cur().start, next.end), "%s aren't supported", what[next.text])
+}
+
+func (p *parser) definition() Stmt {
+	p.decorators()
+	switch {
+	case p.atWord("class"):
+		if p.inFunction {
+			p.unsupported("class definitions")
+		}
+		return p.classDef().Tree
+	case p.atWord("def"):
+		if p.inFunction && !p.byteEscapes { // archives have them for what is forked
+			p.unsupported("function definitions")
+		}
+		return p.def().Tree
+	}
+	p.expected("def")
+	return nil
+}
+
+// decorators skips the decorators of a definition and counts them.
+func (p *parser) decorators() {
+	p.decorated = 0
+	for p.nextWord("@") {
+		p.decorated++
+		p.expr()
+		p.expect(tokenNewline, "newline")
+	}
+}
+
+// block reads ":" and the statements that belong to it.
+func (p *parser) block() []Stmt {
+	p.expectWord(":")
+	if !p.next(tokenNewline) {
+		return p.simpleLine()
+	}
+	p.expect(tokenIndent, "indent")
+	var stmts []Stmt
+	for !p.next(tokenDedent) {
+		if p.at(tokenEOF) {
+			p.expected("dedent")
+		}
+		stmts = append(stmts, p.statement()...)
+	}
+	return stmts
+}
+
+// def reads a function definition and merges its type comments.
+func (p *parser) def() Def {
+	isMethod, wasClass, wasFunction := p.inClass, p.inClass, p.inFunction
+	def := p.expectWord("def")
+	name := p.expect(tokenIdent, "ident")
+	r := p.defRange(def.rangeIn(p.text))
+	params := p.params()
+	var result Expr
+	if p.nextWord("->") {
+		result = p.expr()
+	}
+	p.inClass, p.inFunction = false, true
+	body := p.block()
+	p.inClass, p.inFunction = wasClass, wasFunction
+	d := NewDef(r, NewIdent(r, name.text), NewDecl(r, params, result), body)
+	return p.withTypeComments(d, isMethod)
+}
+
+// defRange returns where PyTorch says that a function starts, whose def stands at r: as many lines
+// below it as it has decorators.
+func (p *parser) defRange(r source.Range) source.Range {
+	line := p.text.LineOf(r.Start)
+	shifted := min(line+p.decorated, p.text.NumLines()-1)
+	p.decorated = 0
+	start := p.text.LineStart(shifted) + r.Start - p.text.LineStart(line)
+	return source.Range{Text: p.text, Start: start, End: start + r.End - r.Start}
+}
+
+const variadicParameters = "Compiled functions can't take variable number of arguments or use keyword-only arguments with defaults"
+
+func (p *parser) params() []Param {
+	p.expectWord("(")
+	var params []Param
+	kwargOnly := false
+	for !p.atWord(")") {
+		switch {
+		case p.atWord("**"), p.atWord("*") && !p.lookahead().is(","):
+			p.advance()
+			p.fail(source.NotSupportedError, p.here(), variadicParameters)
+		case p.nextWord("*"):
+			kwargOnly = true
+		case p.nextWord("/"):
+		default:
+			params = append(params, p.param(kwargOnly))
+		}
+		if !p.nextWord(",") && !p.atWord(")") {
+			p.expected(")")
+		}
+	}
+	p.advance()
+	return params
+}
+
+func (p *parser) param(kwargOnly bool) Param {
+	name := p.expect(tokenIdent, "ident")
+	r := name.rangeIn(p.text)
+	var typ, def Expr
+	if p.nextWord(":") {
+		typ = p.expr()
+	}
+	if p.nextWord("=") {
+		def = p.expr()
+	}
+	return NewParam(r, NewIdent(r, name.text), typ, def, kwargOnly)
+}
+
+func (p *parser) classDef() ClassDef {
+	class := p.advance()
+	name := p.expect(tokenIdent, "ident")
+	r := class.rangeIn(p.text)
+	var base Expr
+	if p.nextWord("(") {
+		if !p.atWord(")") {
+			base = p.expr()
+		}
+		if p.atWord(",") {
+			p.fail(source.NotSupportedError, p.here(), "only one base class is supported")
+		}
+		p.expectWord(")")
+	}
+	wasClass := p.inClass
+	p.inClass = true
+	body := p.block()
+	p.inClass = wasClass
+	return NewClassDef(r, NewIdent(r, name.text), base, body, nil, nil)
+}
+
+func (p *parser) ifStmt() Stmt {
+	p.enter()
+	defer p.leave()
+	r := p.advance().rangeIn(p.text)
+	cond := p.expr()
+	body := p.block()
+	var orelse []Stmt
+	if p.atWord("elif") {
+		orelse = []Stmt{p.ifStmt()}
+	} else if p.nextWord("else") {
+		orelse = p.block()
+	}
+	r.End = r.Start + len("if")
+	return NewIf(r, cond, body, orelse).Tree
+}
+
+func (p *parser) whileStmt() Stmt {
+	r := p.advance().rangeIn(p.text)
+	cond := p.expr()
+	body := p.block()
+	if p.atWord("else") {
+		p.fail(source.NotSupportedError, r, "else branches of while loops aren't supported")
+	}
+	return NewWhile(r, cond, body).Tree
+}
+
+func (p *parser) forStmt() Stmt {
+	r := p.advance().rangeIn(p.text)
+	target := p.targetList()
+	p.expectWord("in")
+	iter := p.exprList()
+	body := p.block()
+	if p.atWord("else") {
+		p.fail(source.NotSupportedError, r, "else branches of for loops aren't supported")
+	}
+	return NewFor(r, []Expr{target}, []Expr{iter}, body).Tree
+}
+
+func (p *parser) withStmt() Stmt {
+	r := p.advance().rangeIn(p.text)
+	parens := p.atWord("(") && p.tokens[p.matching()+1].is(":")
+	if parens {
+		p.advance()
+	}
+	var items []WithItem
+	for {
+		items = append(items, p.withItem())
+		if !p.nextWord(",") || parens && p.atWord(")") {
+			break
+		}
+	}
+	if parens {
+		p.expectWord(")")
+	}
+	return NewWith(r, items, p.block()).Tree
+}
+
+func (p *parser) withItem() WithItem {
+	target := p.expr()
+	var name Expr
+	if p.nextWord("as") {
+		name = p.targetItem()
+		if name.Kind != KindVar {
+			p.fail(source.NotSupportedError, name.Range, "'as' expression in with statement must be a variable")
+		}
+	}
+	return NewWithItem(target.Range, target, name)
+}
+
+// matching returns the index of the token that closes the bracket at the current token; the lexer
+// has made sure that there is one.
+func (p *parser) matching() int {
+	depth := 0
+	for i := p.pos; ; i++ {
+		switch t := p.tokens[i]; {
+		case t.is("("), t.is("["), t.is("{"):
+			depth++
+		case t.is(")"), t.is("]"), t.is("}"):
+			depth--
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+}
+
+// simpleLine reads the simple statements of a line, separated by semicolons.
+func (p *parser) simpleLine() []Stmt {
+	var stmts []Stmt
+	for {
+		stmts = append(stmts, p.simpleStmt())
+		if p.nextWord(";") && !p.at(tokenNewline) {
+			continue
+		}
+		p.expect(tokenNewline, "newline")
+		return stmts
+	}
+}
+
+func (p *parser) simpleStmt() Stmt {
+	t := p.cur()
+	if t.kind != tokenKeyword {
+		return p.exprStmt()
+	}
+	r := t.rangeIn(p.text)
+	switch t.text {
+	case "pass":
+		return p.simple(KindPass)
+	case "break":
+		return p.simple(KindBreak)
+	case "continue":
+		return p.simple(KindContinue)
+	case "return":
+		p.advance()
+		var value Expr
+		if !p.endsStmt() {
+			value = p.exprList()
+		}
+		return NewReturn(r, value).Tree
+	case "raise":
+		return p.raise()
+	case "assert":
+		return p.assert()
+	case "del":
+		return p.delete()
+	case "import", "from":
+		return p.importStmt()
+	case "global":
+		p.unsupported("global variables")
+	case "nonlocal":
+		p.unsupported("nonlocal variables")
+	}
+	return p.exprStmt()
+}
+
+func (p *parser) endsStmt() bool {
+	return p.at(tokenNewline) || p.at(tokenEOF) || p.atWord(";")
+}
+
+func (p *parser) raise() Stmt {
+	r := p.advance().rangeIn(p.text)
+	if p.endsStmt() {
+		p.fail(source.NotSupportedError, r, "raise without an exception is not supported")
+	}
+	value := p.expr()
+	if p.nextWord("from") {
+		p.expr()
+	}
+	return NewRaise(r, value).Tree
+}
+
+func (p *parser) assert() Stmt {
+	r := p.advance().rangeIn(p.text)
+	test := p.expr()
+	var message Expr
+	if p.nextWord(",") {
+		message = p.expr()
+	}
+	return NewAssert(r, test, message).Tree
+}
+
+func (p *parser) delete() Stmt {
+	r := p.advance().rangeIn(p.text)
+	targets := []Expr{p.targetItem()}
+	for p.nextWord(",") && !p.endsStmt() {
+		targets = append(targets, p.targetItem())
+	}
+	return NewDelete(r, targets).Tree
+}
+
+// importStmt reads an import as the text of its line; only files have them.
+func (p *parser) importStmt() Stmt {
+	if p.inFunction {
+		p.unsupported("import statements")
+	}
+	first := p.advance()
+	for !p.endsStmt() {
+		p.advance()
+	}
+	r := p.span(first.start, p.prev().end)
+	return newLeaf(KindImport, r, strings.Join(strings.Fields(r.String()), " "))
+}
+
+// exprStmt reads an expression statement or an assignment.
+func (p *parser) exprStmt() Stmt {
+	lhs := p.exprList()
+	t := p.cur()
+	switch {
+	case t.is(":"):
+		return p.annotatedAssign(lhs)
+	case t.is("="):
+		return p.assign(lhs)
+	case t.kind == tokenOperator && strings.HasSuffix(t.text, "=") && len(t.text) > 1:
+		return p.augAssign(lhs)
+	}
+	return NewExprStmt(lhs).Tree
+}
+
+func (p *parser) assign(lhs Expr) Stmt {
+	var targets []Expr
+	rhs := lhs
+	for p.nextWord("=") {
+		p.checkTarget(rhs)
+		targets = append(targets, rhs)
+		if p.atWord("yield") {
+			p.unsupportedExpr("Yield")
+		}
+		rhs = p.exprList()
+	}
+	return NewAssign(targets[0].Range, targets, rhs, nil).Tree
+}
+
+func (p *parser) annotatedAssign(lhs Expr) Stmt {
+	p.advance()
+	if lhs.Kind == KindTupleLiteral || lhs.Kind == KindListLiteral {
+		p.fail(source.RuntimeError, lhs.Range, "only single target (not tuple) can be annotated")
+	}
+	p.checkTarget(lhs)
+	typ := p.expr()
+	var rhs Expr
+	if p.nextWord("=") {
+		rhs = p.exprList()
+	} else if !p.inClass {
+		p.fail(UnsupportedNode, p.firstByte(lhs), "annotated assignments without assigned value aren't supported")
+	}
+	return NewAssign(lhs.Range, []Expr{lhs}, rhs, typ).Tree
+}
+
+func (p *parser) augAssign(lhs Expr) Stmt {
+	p.checkTarget(lhs)
+	t := p.advance()
+	op := strings.TrimSuffix(t.text, "=")
+	if _, ok := augmentedKinds[op]; !ok {
+		name := map[string]string{"//": "FloorDiv", "@": "MatMult"}[op]
+		p.fail(source.NotSupportedError, p.span(t.end-2, t.end), "unsupported kind of augumented assignment: %s", name)
+	}
+	return NewAugAssign(lhs.Range, lhs, op, p.exprList()).Tree
+}
+
+// targetItem reads one expression that can be assigned to.
+func (p *parser) targetItem() Expr {
+	e := p.binary(precBitOr)
+	p.checkTarget(e)
+	return e
+}
+
+// checkTarget fails unless e can stand on the left of an assignment.
+func (p *parser) checkTarget(e Expr) {
+	switch e.Kind {
+	case KindVar, KindSelect, KindSubscript:
+	case KindStarred:
+		p.checkTarget(AsStarred(e).Expr())
+	case KindTupleLiteral, KindListLiteral:
+		for _, item := range e.Children[0].Children {
+			p.checkTarget(item)
+		}
+	default:
+		p.fail(source.RuntimeError, e.Range, "cannot assign to this expression (%s)", e.Kind)
+	}
+}

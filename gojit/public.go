@@ -1,0 +1,31 @@
+package gojit
+
+import (
+	"github.com/torchjit/torchjit/gojit/internal/archive"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+)
+
+// Types of internal packages that programs meet in arguments and results.
+type (
+	// Value is a value of a program: a tensor, a number, a text, a container or an object.
+	Value = value.Value
+	// Function is a compiled function.
+	Function = ir.Function
+	// Error is what goes wrong in a program or its compilation: its class, its message and its place.
+	Error = source.Error
+	// LoadOptions says what of an archive is read and what is refused.
+	LoadOptions = archive.Options
+	// LiteOptions says what an archive for the lite interpreter has besides.
+	LiteOptions = archive.LiteOptions
+	// Progress hears how far a save is.
+	Progress = archive.Progress
+	// Report is what Inspect finds in an archive.
+	Report = archive.Report
+	// SafeTensors is what a safetensors file holds.
+	SafeTensors = archive.SafeTensors
+)
+
+// LoadSafeTensors reads a safetensors file into memory. It fails on a file that is not whole, or not of the format.
+func LoadSafeTensors(path string) (*SafeTensors, error) { return archive.LoadSafeTensors(path) }
