@@ -30,8 +30,10 @@ type Def struct {
 	// Into runs an elementwise operator of more than one expression: it writes into dst where that is not nil.
 	Into func(args []value.Value, dst *tensor.Tensor) *tensor.Tensor
 
-	// Check fails where the operator would refuse the arguments, without running.
-	Check func(args []value.Value) error
+	// CheckInPlace fails where the form that writes in place would refuse the arguments, and others not.
+	CheckInPlace func(args []value.Value) error
+	// Quantized says how results are quantized for the first quantized argument, nil for not at all; without it quantized tensors are refused.
+	Quantized func(x *tensor.Tensor) *tensor.Quantizer
 	// Grad computes the gradients of the arguments from those of the results.
 	Grad func(g Gradient)
 	// Decomp runs the operator as others; it is for operators without Grad.
@@ -165,9 +167,6 @@ func (d *Def) with(o *Def) Def {
 	}
 	if o.Into != nil {
 		w.Into = o.Into
-	}
-	if o.Check != nil {
-		w.Check = o.Check
 	}
 	if o.Grad != nil {
 		w.Grad = o.Grad

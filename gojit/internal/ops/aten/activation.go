@@ -18,10 +18,10 @@ var activations = []ops.Def{
 		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardtanh_backward", dy, x, 0, 6) })},
 	{Name: "hardtanh", Numbers: 2, Scalar: func(b builder, x ...element) element { return limit(b, x[0], x[1], x[2]) }, Tags: ops.Grouped | ops.Activation,
 		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardtanh_backward", dy, x, g.Number(1), g.Number(2)) })},
-	{Name: "leaky_relu", Numbers: 1, Refuses: noIntegers("leaky_relu"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
+	{Name: "leaky_relu", Quantized: sameScale, Numbers: 1, Refuses: noIntegers("leaky_relu"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Gt, x[0], b.Number(x[0], 0)), x[0], b.Mul(x[0], x[1]))
 	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("leaky_relu_backward", dy, x, g.Number(1), false) })},
-	{Name: "elu", Numbers: 3, Refuses: noIntegers("elu"), Tags: ops.Activation,
+	{Name: "elu", Quantized: sameScale, Numbers: 3, Refuses: noIntegers("elu"), Tags: ops.Activation,
 		Scalar: func(b builder, x ...element) element { return elu(b, x[0], b.Mul(x[1], x[2]), x[2], x[3]) },
 		Grad: ofSelf(func(g grad, dy, x ref) ref {
 			return g.Do("elu_backward", dy, g.Number(1), g.Number(2), g.Number(3), false, x)
@@ -57,7 +57,7 @@ var activations = []ops.Def{
 	{Name: "hardswish", Refuses: noIntegers("hardswish"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
 		return b.Div(b.Mul(x[0], aboveMinusThree(b, x[0])), b.Number(x[0], 6))
 	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardswish_backward", dy, x) })},
-	{Name: "hardsigmoid", Refuses: noIntegers("hardsigmoid"), Tags: ops.Grouped | ops.Activation,
+	{Name: "hardsigmoid", Quantized: unitScale, Refuses: noIntegers("hardsigmoid"), Tags: ops.Grouped | ops.Activation,
 		Scalar: func(b builder, x ...element) element { return b.Div(aboveMinusThree(b, x[0]), b.Number(x[0], 6)) },
 		Grad:   ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardsigmoid_backward", dy, x) })},
 	{Name: "softplus", Numbers: 2, Refuses: noIntegers("softplus"), Tags: ops.Grouped, Scalar: func(b builder, x ...element) element {
@@ -162,8 +162,8 @@ var activationFamily = slices.Concat(activationDefinitions(), fromRecords(chosen
 	}), Tags: ops.Activation}),
 	giving("softmax.int", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_softmax"}, Grad: concrete(func(c gradient) { c.softmaxGrad(c.int(1)) }), Tags: ops.Grouped, Node: "SoftmaxBackward0"}),
 	giving("log_softmax.int", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_log_softmax"}, Grad: concrete(func(c gradient) { c.logSoftmaxGrad(c.int(1)) }), Tags: ops.Grouped, Node: "LogSoftmaxBackward0"}),
-	giving("_softmax", func(c call) *tensor.Tensor { return softmax(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.softmaxGrad(c.int(1)) })}),
-	giving("_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.logSoftmaxGrad(c.int(1)) })}),
+	giving("_softmax", func(c call) *tensor.Tensor { return softmax(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.softmaxGrad(c.int(1)) })}).outOverlapping(),
+	giving("_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.logSoftmaxGrad(c.int(1)) })}).outOverlapping(),
 })
 
 // castTo returns the first argument converted to the type in argument i, or as it is for None.

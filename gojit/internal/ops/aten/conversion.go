@@ -199,18 +199,18 @@ var conversionFamily = append(casts(), []definition{
 		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
 		tensor.Fill(t, c.scalar(1))
 		return t
-	}).with(ops.Def{Grad: zeroOfSelf, Tags: ops.IgnoresSelf}),
+	}).with(ops.Def{Grad: zeroOfSelf, Tags: ops.IgnoresSelf}).onZeros(),
 	giving("fill.Tensor", func(c call) *tensor.Tensor {
 		check(c.tensor(1).Dim() == 0, "fill only supports 0-dimension value tensor but got tensor with %d dimensions.", c.tensor(1).Dim())
 		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
 		assign(t, c.tensor(1))
 		return t
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.zeros(c.g())); c.give(1, c.do("sum", c.g())) }), Tags: ops.IgnoresSelf}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.zeros(c.g())); c.give(1, c.do("sum", c.g())) }), Tags: ops.IgnoresSelf}).onZeros(),
 	giving("zero", func(c call) *tensor.Tensor {
 		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
 		tensor.Fill(t, tensor.Int(0))
 		return t
-	}).with(ops.Def{Grad: zeroOfSelf, Tags: ops.IgnoresSelf}),
+	}).with(ops.Def{Grad: zeroOfSelf, Tags: ops.IgnoresSelf}).onZeros(),
 	giving("to.device", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(2, t.DType()), c.deviceOr(1, t.Device()), c.bool(4), c.formatOr(5, tensor.PreserveFormat))
@@ -270,23 +270,23 @@ var conversionFamily = append(casts(), []definition{
 	}),
 	giving("prim::NumToTensor.Scalar", func(c call) *tensor.Tensor { return numToTensor(c.scalar(0)) }),
 	giving("prim::NumToTensor.bool", func(c call) *tensor.Tensor { return numToTensor(c.scalar(0)) }),
-	answering("item", func(c call) value.Value { return value.OfScalar(item(c)) }),
-	answering("_local_scalar_dense", func(c call) value.Value { return value.OfScalar(item(c)) }),
-	answering("Int.Tensor", func(c call) value.Value { return value.Int(whole(item(c))) }),
-	answering("Float.Tensor", func(c call) value.Value { return value.Float(realPart(item(c), "double").Float64()) }),
+	answering("item", func(c call) value.Value { return value.OfScalar(item(c)) }).onZeros(),
+	answering("_local_scalar_dense", func(c call) value.Value { return value.OfScalar(item(c)) }).onZeros(),
+	answering("Int.Tensor", func(c call) value.Value { return value.Int(whole(item(c))) }).onZeros(),
+	answering("Float.Tensor", func(c call) value.Value { return value.Float(realPart(item(c), "double").Float64()) }).onZeros(),
 	answering("Bool.Tensor", func(c call) value.Value {
 		t := c.tensor(0)
 		check(t.Numel() > 0, "Boolean value of Tensor with no values is ambiguous")
 		return value.Bool(truthOf(t))
-	}),
+	}).onZeros(),
 	answering("IntImplicit", func(c call) value.Value {
 		s, d := implicit(c), c.tensor(0).DType()
 		check(d.IsIntegral(), "Cannot input a tensor of type %s as an integral argument", d.CppName())
 		return value.Int(s.Int64())
-	}),
-	answering("FloatImplicit", func(c call) value.Value { return value.Float(realPart(implicit(c), "double").Float64()) }),
-	answering("ComplexImplicit", func(c call) value.Value { return value.Complex(implicit(c).Complex128()) }),
-	answering("ScalarImplicit", func(c call) value.Value { return value.OfScalar(implicit(c)) }),
+	}).onZeros(),
+	answering("FloatImplicit", func(c call) value.Value { return value.Float(realPart(implicit(c), "double").Float64()) }).onZeros(),
+	answering("ComplexImplicit", func(c call) value.Value { return value.Complex(implicit(c).Complex128()) }).onZeros(),
+	answering("ScalarImplicit", func(c call) value.Value { return value.OfScalar(implicit(c)) }).onZeros(),
 	answering("Complex.Tensor_Tensor", complexOf),
 	answering("Complex.Tensor_float", complexOf),
 	answering("Complex.float_Tensor", complexOf),

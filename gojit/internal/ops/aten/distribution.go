@@ -265,11 +265,11 @@ func digamma(x float64) float64 {
 var distributionFamily = []definition{
 	giving("_standard_gamma_grad", func(c call) *tensor.Tensor {
 		return mappedPairs(c.operand(0), c.operand(1), gammaSlope)
-	}),
-	giving("poisson", poissonOf).with(ops.Def{Grad: constantGrad, Tags: ops.Constant}),
-	giving("binomial", binomialOf),
+	}).onZeros(),
+	giving("poisson", poissonOf).with(ops.Def{Grad: constantGrad, Tags: ops.Constant}).onZeros(),
+	giving("binomial", binomialOf).onZeros(),
 	giving("_standard_gamma", standardGamma).with(ops.Def{Grad: concrete(func(c gradient) {
 		c.give(0, c.mul(c.g(), c.do("_standard_gamma_grad", c.in(0), c.out(0))))
-	})}),
-	giving("_sample_dirichlet", dirichlet),
+	})}).onZeros(),
+	giving("_sample_dirichlet", dirichlet).onZeros(),
 }

@@ -530,7 +530,7 @@ var indexFamily = []definition{
 	define("_index_put_impl_.hacked_twin", indexPutSelf),
 	giving("index_put", indexPutCopy).with(ops.Def{Grad: concrete(indexPutGrad), Tags: ops.IgnoresSelf | ops.AsWritten}),
 	giving("index_put.hacked_twin", indexPutCopy).with(ops.Def{Grad: concrete(indexPutGrad), Tags: ops.AsWritten}),
-	giving("index_select", func(c call) *tensor.Tensor { return indexSelect(c.tensor(0), c.int(1), c.tensor(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.into("index_add", c.zerosOf(0), c.int(1), c.in(2), c.g())) }), Tags: ops.AsWritten}),
+	giving("index_select", func(c call) *tensor.Tensor { return indexSelect(c.tensor(0), c.int(1), c.tensor(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.into("index_add", c.zerosOf(0), c.int(1), c.in(2), c.g())) }), Tags: ops.AsWritten}).direct(selectedOut).outApart(),
 	changing("index_add", func(c call, t *tensor.Tensor) {
 		src := c.tensor(3)
 		if alpha := c.scalar(4); alpha.Kind != tensor.IntScalar || alpha.Int64() != 1 {
@@ -548,7 +548,7 @@ var indexFamily = []definition{
 	}),
 	changing("index_fill.int_Scalar", indexFill),
 	changing("index_fill.int_Tensor", indexFill),
-	giving("gather", func(c call) *tensor.Tensor { return gather(c.tensor(0), c.int(1), c.tensor(2)) }).with(ops.Def{Grad: concrete(sparsely(3, gatherSparseGrad, gatherGrad)), Tags: ops.AsWritten}),
+	giving("gather", func(c call) *tensor.Tensor { return gather(c.tensor(0), c.int(1), c.tensor(2)) }).with(ops.Def{Grad: concrete(sparsely(3, gatherSparseGrad, gatherGrad)), Tags: ops.AsWritten}).outApart(),
 	giving("take_along_dim", func(c call) *tensor.Tensor {
 		t, at := c.tensor(0), c.tensor(1)
 		if c.isNone(2) {
@@ -580,9 +580,9 @@ var indexFamily = []definition{
 	giving("masked_select", func(c call) *tensor.Tensor { return maskedSelect(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		all := c.zerosAs(must(tensor.Broadcast(c.shape(0), c.in(1).Shape())), c.g().DType())
 		c.give(0, c.do("masked_scatter", all, c.in(1), c.g()))
-	}), Tags: ops.AsWritten}),
+	}), Tags: ops.AsWritten}).outApart(),
 	giving("masked_scatter", maskedScatter),
-	giving("take", func(c call) *tensor.Tensor { return take(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.into("put", c.zerosOf(0), c.in(1), c.g(), true)) }), Tags: ops.AsWritten}),
+	giving("take", func(c call) *tensor.Tensor { return take(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.into("put", c.zerosOf(0), c.in(1), c.g(), true)) }), Tags: ops.AsWritten}).outApart(),
 	changing("put", put),
 	giving("nonzero", func(c call) *tensor.Tensor { return nonzero(c.tensor(0)) }).with(ops.Def{Tags: ops.Grouped}),
 	giving("argwhere", func(c call) *tensor.Tensor { return nonzero(c.tensor(0)) }),

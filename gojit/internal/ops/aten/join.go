@@ -296,10 +296,10 @@ var joinFamily = []definition{
 		return stack(grids, 1)
 	}),
 	giving("pad_sequence", padSequences),
-	giving("cat", cat).with(ops.Def{Aliases: []string{"concat", "concatenate"}, Grad: concrete(catGrad), Tags: ops.Grouped | ops.AsWritten}),
-	giving("concat", cat),
-	giving("concatenate", cat),
-	giving("stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }).with(ops.Def{Grad: concrete(stackGrad), Tags: ops.Grouped | ops.AsWritten}),
+	giving("cat", cat).with(ops.Def{Aliases: []string{"concat", "concatenate"}, Grad: concrete(catGrad), Tags: ops.Grouped | ops.AsWritten}).direct(joinedOut).outApart(),
+	giving("concat", cat).direct(joinedOut),
+	giving("concatenate", cat).direct(joinedOut),
+	giving("stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }).with(ops.Def{Grad: concrete(stackGrad), Tags: ops.Grouped | ops.AsWritten}).direct(stackedOut).quantized(sameScale),
 	giving("_stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }),
 	giving("hstack", func(c call) *tensor.Tensor {
 		ts := atLeastAll(c.tensors(0), 1)
@@ -338,8 +338,8 @@ var joinFamily = []definition{
 			return
 		}
 		c.movedWith("pad", rest)
-	}), Tags: ops.AsWritten}),
-	giving("constant_pad_nd", func(c call) *tensor.Tensor { return constantPad(c.tensor(0), c.ints(1), c.scalar(2)) }).with(ops.Def{Grad: concrete(unpadded), Tags: ops.AsWritten}),
+	}), Tags: ops.AsWritten}).quantized(sameScale),
+	giving("constant_pad_nd", func(c call) *tensor.Tensor { return constantPad(c.tensor(0), c.ints(1), c.scalar(2)) }).with(ops.Def{Grad: concrete(unpadded), Tags: ops.AsWritten}).quantized(sameScale),
 	padding("reflection_pad1d", "reflect", 1).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("reflection_pad1d") }), Tags: ops.AsWritten}),
 	padding("reflection_pad2d", "reflect", 2).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("reflection_pad2d") }), Tags: ops.AsWritten}),
 	padding("reflection_pad3d", "reflect", 3).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("reflection_pad3d") }), Tags: ops.AsWritten}),

@@ -482,23 +482,29 @@ var lossFamily = []definition{
 	})}),
 	limitedLoss("smooth_l1_loss", "beta", smoothError).with(ops.Def{Decomp: composing(smoothL1)}),
 	limitedLoss("huber_loss", "delta", huberError).with(ops.Def{Decomp: composing(huber)}),
-	pairLoss("soft_margin_loss", softMargin),
+	pairLoss("soft_margin_loss", softMargin).checked(func(c call) {
+		check(!isIntegral(c.tensor(0).DType()), "result type Float can't be cast to the desired output type %s", c.tensor(0).DType().CppName())
+	}),
 	giving("cross_entropy_loss", func(c call) *tensor.Tensor {
 		return crossEntropy(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), c.float(5))
-	}).with(ops.Def{Decomp: composing(composeCrossEntropy)}),
+	}).with(ops.Def{Decomp: composing(composeCrossEntropy)}).checked(func(c call) {
+		if !c.tensor(1).DType().IsFloating() {
+			checkClassWeights(c)
+		}
+	}),
 	giving("nll_loss", func(c call) *tensor.Tensor {
 		loss, _ := nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
 		return loss
-	}).with(ops.Def{Decomp: composing(composeNll), Tags: ops.Grouped}),
+	}).with(ops.Def{Decomp: composing(composeNll), Tags: ops.Grouped}).checked(checkClassWeights),
 	define("nll_loss_forward", func(c call) {
 		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false))...)
-	}),
+	}).checked(checkClassWeights),
 	giving("nll_loss_nd", func(c call) *tensor.Tensor {
 		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
-	}).with(ops.Def{Decomp: composing(composeNll)}),
+	}).with(ops.Def{Decomp: composing(composeNll)}).checked(checkClassWeights),
 	giving("nll_loss2d", func(c call) *tensor.Tensor {
 		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
-	}).with(ops.Def{Decomp: composing(composeNll)}),
+	}).with(ops.Def{Decomp: composing(composeNll)}).checked(checkClassWeights),
 	giving("binary_cross_entropy", func(c call) *tensor.Tensor {
 		x, target := c.tensor(0), c.tensor(1)
 		sameSize(x, target)
@@ -508,7 +514,11 @@ var lossFamily = []definition{
 			return reduced(mul.on(crossEntropyOfUnit.on(x, target), to(w, x.DType())), c.int(3))
 		}
 		return lossOf(crossEntropyOfUnit, c.int(3), pair(x, target))
-	}).with(ops.Def{Decomp: composing(binaryCrossEntropy)}),
+	}).with(ops.Def{Decomp: composing(binaryCrossEntropy)}).checked(func(c call) {
+		x, target := c.tensor(0).DType(), c.tensor(1).DType()
+		check(!isIntegral(x), "\"binary_cross_entropy\" not implemented for '%s'", x.CppName())
+		check(x == target, "Found dtype %s but expected %s", target.CppName(), x.CppName())
+	}),
 	giving("binary_cross_entropy_with_logits", func(c call) *tensor.Tensor {
 		p, operands := crossEntropyOfLogit, pair(c.tensor(0), c.tensor(1))
 		if pos := c.optionalTensor(3); pos != nil {
@@ -525,13 +535,19 @@ var lossFamily = []definition{
 			p = divergenceOfLogs
 		}
 		return lossOf(p, c.int(2), pair(c.tensor(0), c.tensor(1)))
-	}).with(ops.Def{Decomp: composing(composeDivergence)}),
+	}).with(ops.Def{Decomp: composing(composeDivergence)}).checked(func(c call) {
+		check(!isIntegral(c.tensor(0).DType()) && !isIntegral(c.tensor(1).DType()), "kl_div: Integral inputs not supported.")
+	}),
 	giving("hinge_embedding_loss", func(c call) *tensor.Tensor {
 		x, y := c.tensor(0), c.tensor(1)
 		margin := positivePart(addNumber(neg.on(x), c.float(2)))
 		far := choose(ne.withNumber(y, 1), ofTensor(margin), ofScalar(tensor.Float(0)))
 		near := choose(ne.withNumber(y, -1), ofTensor(x), ofScalar(tensor.Float(0)))
 		return reduced(add.on(far, near), c.int(3))
+	}).checked(func(c call) {
+		if c.int(3) == 1 {
+			checkMean(c.tensor(0).DType())
+		}
 	}),
 	giving("margin_ranking_loss", func(c call) *tensor.Tensor {
 		d := mul.on(neg.on(c.tensor(2)), sub.on(c.tensor(0), c.tensor(1)))
@@ -547,7 +563,7 @@ var lossFamily = []definition{
 		same := choose(eq.withNumber(y, 1), ofTensor(addNumber(neg.on(cosine), 1)), ofScalar(tensor.Float(0)))
 		other := choose(eq.withNumber(y, -1), ofTensor(positivePart(addNumber(cosine, -c.float(3)))), ofScalar(tensor.Float(0)))
 		return reduced(add.on(same, other), c.int(4))
-	}),
+	}).checked(checkCosineEmbedding),
 	giving("triplet_margin_loss", func(c call) *tensor.Tensor {
 		p, eps := c.float(4), c.float(5)
 		near, far := distance(c.tensor(0), c.tensor(1), p, eps), distance(c.tensor(0), c.tensor(2), p, eps)
@@ -556,7 +572,7 @@ var lossFamily = []definition{
 		}
 		return reduced(positivePart(addNumber(sub.on(near, far), c.float(3))), c.int(7))
 	}),
-	giving("multi_margin_loss", multiMargin),
+	giving("multi_margin_loss", multiMargin).checked(checkMultiMargin),
 	giving("poisson_nll_loss", func(c call) *tensor.Tensor {
 		x, y := c.tensor(0), c.tensor(1)
 		var loss *tensor.Tensor

@@ -389,9 +389,9 @@ var matmulFamily = []definition{
 		return sum
 	}),
 	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(productGrad), Tags: ops.Grouped | ops.SavesOperand}),
-	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(productGrad), Tags: ops.Grouped | ops.SavesOperand}),
+	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(productGrad), Tags: ops.Grouped | ops.SavesOperand}).outOverlapping(),
 	define("mm.out", productInto(mm)),
-	define("bmm.out", productInto(bmm)),
+	define("bmm.out", productInto(bmm)).outOverlapping(),
 	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
 	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
 	giving("vdot", func(c call) *tensor.Tensor { return dot(conjugate(c.tensor(0)), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
@@ -437,8 +437,8 @@ var matmulFamily = []definition{
 	giving("outer", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"ger"}, Grad: concrete(func(c gradient) {
 		c.give(0, c.matmul(c.g(), c.in(1)))
 		c.give(1, c.matmul(c.in(0), c.g()))
-	})}),
-	giving("ger", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }),
+	})}).outApart(),
+	giving("ger", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }).outApart(),
 	giving("kron", func(c call) *tensor.Tensor { return kron(c.tensor(0), c.tensor(1)) }),
 	giving("inner", func(c call) *tensor.Tensor {
 		a, b := c.tensor(0), c.tensor(1)
@@ -459,7 +459,7 @@ var matmulFamily = []definition{
 		}
 		check(false, "no dimension of size 3 in input")
 		return nil
-	}),
+	}).outOverlapping(),
 	giving("linalg_cross", func(c call) *tensor.Tensor {
 		a, b, dim := c.tensor(0), c.tensor(1), c.int(2)
 		check(a.Dim() == b.Dim(), "linalg.cross: inputs must have the same number of dimensions.")
@@ -467,16 +467,16 @@ var matmulFamily = []definition{
 			check(a.Size(d) == 3 && b.Size(d) == 3, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", dim, a.Size(d), b.Size(d))
 		}
 		return cross(a, b, dim)
-	}),
+	}).outOverlapping(),
 	giving("tensordot", func(c call) *tensor.Tensor { return tensorDot(c.tensor(0), c.tensor(1), c.ints(2), c.ints(3)) }),
 	giving("einsum", func(c call) *tensor.Tensor { return einsum(c.str(0), c.tensors(1)) }).with(ops.Def{Grad: concrete(einsumGrad)}),
 	giving("bilinear", func(c call) *tensor.Tensor {
 		return bilinear(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3))
-	}),
+	}).checked(checkBilinear),
 	deprecated("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple parameters.",
 		giving("chain_matmul", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) })),
 	giving("linalg_multi_dot", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }),
-	giving("cdist", func(c call) *tensor.Tensor { return cdist(c.tensor(0), c.tensor(1), c.float(2), c.intOr(3, 0)) }),
+	giving("cdist", func(c call) *tensor.Tensor { return cdist(c.tensor(0), c.tensor(1), c.float(2), c.intOr(3, 0)) }).checked(func(c call) { checkType(c.tensor(0), c.tensor(1)) }),
 	giving("cosine_similarity", func(c call) *tensor.Tensor { return cosineSimilarity(c.tensor(0), c.tensor(1), c.int(2), c.float(3)) }).with(ops.Def{Decomp: composing(composeCosine)}),
 	giving("pairwise_distance", func(c call) *tensor.Tensor {
 		d := addNumber(sub.on(c.tensor(0), c.tensor(1)), c.float(3))

@@ -285,7 +285,7 @@ var normFamily = []definition{
 			mean, rstd = c.out(1), c.out(2)
 		}
 		c.giveNorm([]int{0, 1, 2}, "native_batch_norm_backward", c.g(), x, c.in(1), runningMean, runningVar, mean, rstd, training, c.float(7))
-	}), Tags: ops.Grouped}),
+	}), Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
 	giving("layer_norm", func(c call) *tensor.Tensor {
 		out, _, _ := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 		return out

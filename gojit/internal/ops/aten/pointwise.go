@@ -144,7 +144,7 @@ var elementary = []ops.Def{
 		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("cosh", x)) }), Tags: ops.Grouped},
 	{Name: "cosh", Promote: ops.FloatType, Scalar: unaryOp(kernel.Cosh),
 		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sinh", x)) }), Tags: ops.Grouped},
-	{Name: "tanh", Promote: ops.FloatType, Scalar: unaryOp(kernel.Tanh),
+	{Name: "tanh", Quantized: signedUnitScale, Promote: ops.FloatType, Scalar: unaryOp(kernel.Tanh),
 		Grad: ofResult(func(g grad, dy, y ref) ref {
 			if g.IsComplex(y) {
 				return g.Mul(dy, g.OneMinusSquare(y))
@@ -183,7 +183,7 @@ var elementary = []ops.Def{
 		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Scale(g.Mul(dy, g.Mul(y, g.Square(y))), -0.5) }), Tags: ops.Grouped | ops.IgnoresSelf},
 	{Name: "reciprocal", Promote: ops.FloatType, Scalar: func(b builder, x ...element) element { return b.Div(b.Number(x[0], 1), x[0]) },
 		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Neg(g.Mul(dy, g.Square(y))) }), Tags: ops.Grouped | ops.IgnoresSelf},
-	{Name: "sigmoid", Aliases: []string{"special_expit"}, Promote: ops.FloatType, Scalar: func(b builder, x ...element) element { return sigmoidOf(b, x[0]) },
+	{Name: "sigmoid", Aliases: []string{"special_expit"}, Quantized: unitScale, Promote: ops.FloatType, Scalar: func(b builder, x ...element) element { return sigmoidOf(b, x[0]) },
 		Grad: ofResult(func(g grad, dy, y ref) ref {
 			if g.IsComplex(y) {
 				return g.Mul(dy, g.Mul(y, g.Shift(g.Neg(y), 1)))
@@ -218,7 +218,7 @@ var elementary = []ops.Def{
 	{Name: "square", Promote: ops.NumberType, Scalar: func(b builder, x ...element) element { return b.Mul(x[0], x[0]) },
 		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Scale(g.Mul(dy, x), 2) })},
 	{Name: "_conj_physical", Scalar: unaryOp(kernel.Conj), Tags: ops.AsWritten, Grad: conjugateGrad},
-	{Name: "abs", Aliases: []string{"absolute"}, Promote: ops.RealResult, Scalar: unaryOp(kernel.Abs),
+	{Name: "abs", Aliases: []string{"absolute"}, Promote: ops.RealResult, CheckInPlace: checking(checkRealAbs), Scalar: unaryOp(kernel.Abs),
 		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sgn", x)) }), Tags: ops.Grouped | ops.AsWritten},
 	{Name: "angle", Promote: ops.RealOfFloat, Scalar: unaryOp(kernel.Angle), Tags: ops.AsWritten, Grad: concrete(angleGrad)},
 	{Name: "isnan", Promote: ops.BoolResult, Scalar: unaryOp(kernel.IsNaN), Tags: ops.NotDifferentiable},
@@ -340,15 +340,15 @@ var elementary = []ops.Def{
 	{Name: "ldexp", Promote: ops.FloatType, Operands: 2, Overloads: []ops.Def{{Name: "Tensor"}}, Scalar: func(b builder, x ...element) element {
 		return b.Mul(x[0], b.Binary(kernel.Pow, b.Number(x[0], 2), x[1]))
 	}},
-	{Name: "eq", Promote: ops.BoolResult, Scalar: binaryOp(kernel.Eq), Operands: 2, Tags: ops.Constant, Overloads: comparisons},
-	{Name: "ne", Aliases: []string{"not_equal"}, Promote: ops.BoolResult, Scalar: binaryOp(kernel.Ne), Operands: 2, Tags: ops.Constant, Overloads: comparisons},
-	{Name: "lt", Aliases: []string{"less"}, Promote: ops.BoolResult, Scalar: binaryOp(kernel.Lt), Operands: 2, Refuses: noComplexOrder("lt"),
+	{Name: "eq", Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Eq), Operands: 2, Tags: ops.Constant, Overloads: comparisons},
+	{Name: "ne", Aliases: []string{"not_equal"}, Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Ne), Operands: 2, Tags: ops.Constant, Overloads: comparisons},
+	{Name: "lt", Aliases: []string{"less"}, Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Lt), Operands: 2, Refuses: noComplexOrder("lt"),
 		Tags: ops.Constant, Overloads: comparisons},
-	{Name: "le", Aliases: []string{"less_equal"}, Promote: ops.BoolResult, Scalar: binaryOp(kernel.Le), Operands: 2, Refuses: noComplexOrder("le"),
+	{Name: "le", Aliases: []string{"less_equal"}, Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Le), Operands: 2, Refuses: noComplexOrder("le"),
 		Tags: ops.Constant, Overloads: comparisons},
-	{Name: "gt", Aliases: []string{"greater"}, Promote: ops.BoolResult, Scalar: binaryOp(kernel.Gt), Operands: 2, Refuses: noComplexOrder("gt"),
+	{Name: "gt", Aliases: []string{"greater"}, Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Gt), Operands: 2, Refuses: noComplexOrder("gt"),
 		Tags: ops.Constant, Overloads: comparisons},
-	{Name: "ge", Aliases: []string{"greater_equal"}, Promote: ops.BoolResult, Scalar: binaryOp(kernel.Ge), Operands: 2, Refuses: noComplexOrder("ge"),
+	{Name: "ge", Aliases: []string{"greater_equal"}, Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Ge), Operands: 2, Refuses: noComplexOrder("ge"),
 		Tags: ops.Constant, Overloads: comparisons},
 	{Name: "logical_and", Promote: ops.LogicType, Scalar: binaryOp(kernel.And), Operands: 2, Tags: ops.Constant, Grad: constantGrad},
 	{Name: "logical_or", Promote: ops.LogicType, Scalar: binaryOp(kernel.Or), Operands: 2, Tags: ops.Constant, Grad: constantGrad},
@@ -832,7 +832,7 @@ var composed = []ops.Def{
 			g.Give(1, g.Do("mul.Scalar", g.Mul(g.Grad(0), g.Out(0)), g.LogNumber(g.Number(0))))
 		}},
 	}},
-	{Name: "float_power", Into: into(floatPower), Overloads: []ops.Def{{Name: "Tensor_Tensor"}, {Name: "Tensor_Scalar"}, {Name: "Scalar"}}},
+	{Name: "float_power", Into: into(floatPower), CheckInPlace: checking(checkPowerBase), Overloads: []ops.Def{{Name: "Tensor_Tensor"}, {Name: "Tensor_Scalar"}, {Name: "Scalar"}}},
 	{Name: "max", Into: into(twoOperands(maximum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
 		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("gt.Tensor")}}},
 	{Name: "min", Into: into(twoOperands(minimum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
@@ -893,10 +893,10 @@ var pointwiseFamily = slices.Concat(fromRecords(elementary), fromRecords(compose
 	giving("where.self", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		c.give(1, c.where(c.in(0), c.g()))
 		c.give(2, c.where(c.do("logical_not", c.in(0)), c.g()))
-	}), Tags: ops.Grouped | ops.AsWritten}),
-	giving("where.ScalarSelf", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(2, c.where(c.do("logical_not", c.in(0)), c.g())) })}),
-	giving("where.ScalarOther", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(1, c.where(c.in(0), c.g())) })}),
-	giving("where.Scalar", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }),
+	}), Tags: ops.Grouped | ops.AsWritten}).onMeta(),
+	giving("where.ScalarSelf", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(2, c.where(c.do("logical_not", c.in(0)), c.g())) })}).onMeta(),
+	giving("where.ScalarOther", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(1, c.where(c.in(0), c.g())) })}).onMeta(),
+	giving("where.Scalar", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).onMeta(),
 	giving("complex", func(c call) *tensor.Tensor { return complexFrom(makeComplex, c) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		c.give(0, c.do("real", c.g()))
 		c.give(1, c.do("imag", c.g()))

@@ -41,21 +41,13 @@ func signedUnitScale(x *tensor.Tensor) *tensor.Quantizer {
 	return q
 }
 
-var quantizedForms = map[string]quantizedForm{
-	"mean": sameScale, "mean.dim": sameScale, "stack": sameScale, "flip": sameScale, "constant_pad_nd": sameScale,
-	"upsample_nearest1d": sameScale, "upsample_nearest2d": sameScale, "upsample_nearest3d": sameScale,
-	"upsample_nearest1d.vec": sameScale, "upsample_nearest2d.vec": sameScale, "upsample_nearest3d.vec": sameScale,
-	"upsample_bilinear2d": sameScale, "upsample_bilinear2d.vec": sameScale,
-	"pad": sameScale, "leaky_relu": sameScale, "min": sameScale, "max": sameScale, "equal": unquantized, "sort": sameScale, "sort.stable": sameScale, "topk": sameScale, "elu": sameScale,
-	"sigmoid": unitScale, "tanh": signedUnitScale, "hardsigmoid": unitScale,
-	"eq.Tensor": unquantized, "ne.Tensor": unquantized, "lt.Tensor": unquantized, "le.Tensor": unquantized, "gt.Tensor": unquantized, "ge.Tensor": unquantized,
-	"eq.Scalar": unquantized, "ne.Scalar": unquantized, "lt.Scalar": unquantized, "le.Scalar": unquantized, "gt.Scalar": unquantized, "ge.Scalar": unquantized,
-}
-
-// takingQuantized returns the definition of an operator that is among quantizedForms with its quantized form.
+// takingQuantized returns the definition of an operator that takes quantized tensors with that form.
 func (d definition) takingQuantized() *definition {
-	form, ok := quantizedForms[d.name]
-	if !ok {
+	form := d.form
+	if form == nil && d.record != nil {
+		form = d.record.Quantized
+	}
+	if form == nil {
 		return &d
 	}
 	if plain := d.into; plain != nil {
@@ -226,7 +218,10 @@ var quantizedFormFamily = []definition{
 	throughNumbers("leaky_relu", "leaky_relu", 3, given(1)),
 	throughNumbers("elu", "elu", 1, given(3, 4, 5)),
 	throughNumbers("celu", "celu", 1, given(3)),
-	throughNumbers("prelu", "prelu", 2, given(1)),
+	throughNumbers("prelu", "prelu", 2, given(1)).checked(func(c call) {
+		x, weight := c.tensor(0).DType(), c.tensor(1).DType()
+		check(x == weight || x == tensor.BFloat16, "Found dtype %s but expected %s", weight.CppName(), x.CppName())
+	}),
 	throughNumbers("threshold", "threshold", -1, given(1, 2)),
 	throughNumbers("clamp", "clamp", -1, given(1, 2)),
 	throughNumbers("softmax", "softmax.int", 2, func(c call) []value.Value { return []value.Value{c.args[1], value.None} }),
@@ -235,14 +230,19 @@ var quantizedFormFamily = []definition{
 	alias("quantized_max_pool2d", "max_pool2d"),
 	throughNumbers("layer_norm", "layer_norm", 5, func(c call) []value.Value {
 		return []value.Value{c.args[1], c.args[2], c.args[3], c.args[4], value.Bool(false)}
+	}).checked(func(c call) {
+		checkLayerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3))
 	}),
 	throughNumbers("group_norm", "group_norm", 5, func(c call) []value.Value {
 		return []value.Value{c.args[1], c.args[2], c.args[3], c.args[4], value.Bool(false)}
-	}),
+	}).checked(checkGroupNorm),
 	throughNumbers("instance_norm", "instance_norm", 4, func(c call) []value.Value {
 		return []value.Value{c.args[1], c.args[2], value.None, value.None, value.Bool(true), value.Float(0), c.args[3], value.Bool(false)}
+	}).checked(func(c call) {
+		check(c.tensor(0).Dim() >= 2, "instance_norm expects an input of samples and channels, but got %s", shapeText(c.tensor(0).Shape()))
+		checkParameterTypes(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4))
 	}),
-	throughNumbers("batch_norm", "batch_norm", 6, normalizing),
+	throughNumbers("batch_norm", "batch_norm", 6, normalizing).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
 	throughNumbers("batch_norm1d", "batch_norm", 6, normalizing),
 	throughNumbers("batch_norm2d", "batch_norm", 6, normalizing),
 	throughNumbers("batch_norm3d", "batch_norm", 6, normalizing),

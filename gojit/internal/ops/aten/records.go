@@ -2,6 +2,7 @@ package aten
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -59,6 +60,15 @@ func operatorOf(d *ops.Def) func(c call, dst *tensor.Tensor) *tensor.Tensor {
 // into makes what a record's Into is of a function of a call.
 func into(f func(c call, dst *tensor.Tensor) *tensor.Tensor) func(args []value.Value, dst *tensor.Tensor) *tensor.Tensor {
 	return func(args []value.Value, dst *tensor.Tensor) *tensor.Tensor { return f(call{args: args}, dst) }
+}
+
+// checking makes what a record's checks are of a function of a call.
+func checking(f func(c call)) func(args []value.Value) error {
+	return func(args []value.Value) (err error) {
+		defer source.Catch(&err)
+		f(call{args: args})
+		return nil
+	}
 }
 
 // fromRecords defines the overloads of records with Scalar or Into.

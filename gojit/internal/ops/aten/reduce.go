@@ -386,14 +386,14 @@ var reduceFamily = slices.Concat([]definition{
 	}),
 	giving("mean", func(c call) *tensor.Tensor {
 		return mean(c.tensor(0), nil, false, c.dtypeOr(1, c.tensor(0).DType()))
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.scale(c.sumGrad(nil, false), 1/c.reducedCount(nil))) }), Tags: ops.Grouped | ops.AsWritten}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.scale(c.sumGrad(nil, false), 1/c.reducedCount(nil))) }), Tags: ops.Grouped | ops.AsWritten}).quantized(sameScale),
 	giving("mean.dim", func(c call) *tensor.Tensor {
 		result := c.dtypeOr(3, c.tensor(0).DType())
 		check(c.isNone(3) || !isIntegral(result), "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
 		return mean(c.tensor(0), c.ints(1), c.bool(2), result)
 	}).with(ops.Def{Grad: concrete(func(c gradient) {
 		c.give(0, c.scale(c.sumGrad(c.ints(1), c.bool(2)), 1/c.reducedCount(c.ints(1))))
-	}), Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}),
+	}), Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}).quantized(sameScale),
 	giving("nansum", func(c call) *tensor.Tensor {
 		return nanSum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
 	}),
@@ -410,10 +410,10 @@ var reduceFamily = slices.Concat([]definition{
 	}).with(ops.Def{Grad: concrete(func(c gradient) { c.productGrad(c.int(1), false, c.bool(2)) }), Node: "ProdBackward1"}),
 	giving("max", func(c call) *tensor.Tensor {
 		return extreme("max", c.tensor(0), nil, false, false)
-	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, nil, false) }), Node: "MaxBackward1"}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, nil, false) }), Node: "MaxBackward1"}).quantized(sameScale),
 	giving("min", func(c call) *tensor.Tensor {
 		return extreme("min", c.tensor(0), nil, false, true)
-	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, nil, false) }), Node: "MinBackward1"}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, nil, false) }), Node: "MinBackward1"}).quantized(sameScale),
 	define("max.dim", extremeDim("max", false)).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
 	define("min.dim", extremeDim("min", true)).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
 	giving("amax", func(c call) *tensor.Tensor {

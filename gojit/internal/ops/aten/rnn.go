@@ -229,10 +229,10 @@ var rnnFamily = append([]definition{
 		hx := c.tensors(1)
 		check(len(hx) == 2, "lstm_cell expects two hidden states")
 		c.give(oneCell(c, &lstmCell, hx)...)
-	}).with(ops.Def{Decomp: composeCell(4)}),
-	oneCellOf("gru_cell", &gruCell).with(ops.Def{Decomp: composeCell(3)}),
-	oneCellOf("rnn_tanh_cell", &plainTanh).with(ops.Def{Decomp: composeCell(1)}),
-	oneCellOf("rnn_relu_cell", &plainRelu).with(ops.Def{Decomp: composeCell(0)}),
+	}).with(ops.Def{Decomp: composeCell(4)}).checked(checkCell),
+	oneCellOf("gru_cell", &gruCell).with(ops.Def{Decomp: composeCell(3)}).checked(checkCell),
+	oneCellOf("rnn_tanh_cell", &plainTanh).with(ops.Def{Decomp: composeCell(1)}).checked(checkCell),
+	oneCellOf("rnn_relu_cell", &plainRelu).with(ops.Def{Decomp: composeCell(0)}).checked(checkCell),
 	define("_pack_padded_sequence", packPadded).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("_pack_padded_sequence") }), Tags: ops.AsWritten}),
 	define("_pad_packed_sequence", padPacked).with(ops.Def{Grad: concrete(func(c gradient) {
 		rest := slices.Clone(c.args())

@@ -275,7 +275,7 @@ func quantileScalar(c call) *tensor.Tensor {
 }
 
 var selectFamily = []definition{
-	define("kthvalue", func(c call) { c.give(pair(kthValue(c.tensor(0), c.int(1), c.int(2), c.bool(3)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(2), c.bool(3)) })}),
+	define("kthvalue", func(c call) { c.give(pair(kthValue(c.tensor(0), c.int(1), c.int(2), c.bool(3)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(2), c.bool(3)) })}).outApart(),
 	giving("median", func(c call) *tensor.Tensor { return wholeMedian(c.tensor(0), medianPlace) }),
 	define("median.dim", func(c call) {
 		c.give(pair(pick("median", "median_out", c.tensor(0), c.int(1), c.bool(2), medianPlace))...)

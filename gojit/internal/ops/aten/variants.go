@@ -30,6 +30,15 @@ type definition struct {
 	change func(c call, self *tensor.Tensor)
 	// record has the facts of the operator, nil where there are none.
 	record *ops.Def
+	// check fails where the body would refuse the arguments, without running.
+	check func(c call)
+	// form is how results are quantized where arguments are; nil: it takes no quantized ones.
+	form quantizedForm
+	// columns are the results, by their numbers, whose matrices lie column by column.
+	columns   []int
+	directOut directOut
+	outs      outRule
+	meta      metaRule
 	// takesMeta says that body knows tensors without elements.
 	takesMeta bool
 }
@@ -52,6 +61,34 @@ func (d definition) with(facts ops.Def) definition {
 	d.record = &facts
 	return d
 }
+
+// outRule says in which memory a tensor of out= may lie.
+type outRule uint8
+
+const (
+	outApart       outRule = 1 << iota // inputs are read while it is written: no elements may lie in memory of its own others, nor of an input
+	outIterated                        // an element is written where that of the input has been read: it may be the input, but not lie shifted
+	outOverlapping                     // its elements may lie in the same memory: the last one is written last
+)
+
+// metaRule says what an operator does with tensors without elements that its family does not.
+type metaRule uint8
+
+const (
+	asFamily   metaRule = iota
+	runsOnZero          // it reads or writes elements: zeros stand for them
+	knowsMeta           // it knows them
+)
+
+func (d definition) checked(f func(c call)) definition       { d.check = f; return d }
+func (d definition) quantized(form quantizedForm) definition { d.form = form; return d }
+func (d definition) byColumns(results ...int) definition     { d.columns = results; return d }
+func (d definition) outApart() definition                    { d.outs |= outApart; return d }
+func (d definition) outIterated() definition                 { d.outs |= outIterated; return d }
+func (d definition) outOverlapping() definition              { d.outs |= outOverlapping; return d }
+func (d definition) onZeros() definition                     { d.meta = runsOnZero; return d }
+func (d definition) onMeta() definition                      { d.meta = knowsMeta; return d }
+func (d definition) direct(f directOut) definition           { d.directOut = f; return d }
 
 // giving defines an overload by a function of its arguments that gives one tensor.
 func giving(name string, f func(c call) *tensor.Tensor) definition {
@@ -128,11 +165,15 @@ func Operators() []ops.Operator {
 	variants := variantsOf()
 	taken := map[string]bool{}
 	families := Families()
-	count := len(further)
+	count, directs := len(further), map[string]directOut{}
 	for _, family := range families {
 		count += len(family.definitions)
 		for i := range family.definitions {
-			taken[family.definitions[i].name] = true
+			d := &family.definitions[i]
+			taken[d.name] = true
+			if d.directOut != nil {
+				directs[key(d.name)] = d.directOut
+			}
 		}
 	}
 	all := make([]ops.Operator, 0, 4*count)
@@ -156,29 +197,29 @@ func Operators() []ops.Operator {
 	for _, family := range families {
 		for i := range family.definitions {
 			d := family.definitions[i].takingQuantized()
-			d.takesMeta = family.knowsMeta && !needsZeros[d.name] || takesNone[d.name]
+			d.takesMeta = family.knowsMeta && d.meta != runsOnZero || d.meta == knowsMeta
 			all = append(all, d.functional())
-			withCheck(checks[d.name], &all[len(all)-1])
-			withLayout(d.name, &all[len(all)-1])
+			withCheck(d.check, &all[len(all)-1])
+			withLayout(d.name, d.columns, &all[len(all)-1])
 			if d.record != nil {
 				describeAliases(d.record)
 			}
 			v := variants[d.name]
 			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
 				all = append(all, d.inPlace(v[0]))
-				withCheck(checks[d.name], &all[len(all)-1])
-				withCheck(inPlaceChecks[v[0]], &all[len(all)-1])
+				withCheck(d.check, &all[len(all)-1])
+				withCheck(d.inPlaceCheck(), &all[len(all)-1])
 			} else {
 				describe(v[0], d.record)
 			}
 			if v[1] != "" && v[1] != "-" && !taken[v[1]] {
 				taken[v[1]] = true
 				all = append(all, d.outForm(v[1]))
-				withCheck(checks[d.name], &all[len(all)-1])
+				withCheck(d.check, &all[len(all)-1])
 			}
 		}
 	}
-	all = append(all, outsOf(all)...)
+	all = append(all, outsOf(all, directs)...)
 	for i := range further {
 		for _, record := range further[i].Flat() {
 			describe(record.Name, record.Def)
@@ -228,6 +269,14 @@ func key(name string) string {
 		return name
 	}
 	return "aten::" + name
+}
+
+// inPlaceCheck is what the form in place asks besides.
+func (d *definition) inPlaceCheck() func(c call) {
+	if d.record == nil || d.record.CheckInPlace == nil {
+		return nil
+	}
+	return func(c call) { succeed(d.record.CheckInPlace(c.args)) }
 }
 
 // entry makes an overload of the operator.
@@ -298,7 +347,7 @@ func store(self, result *tensor.Tensor) {
 func (d *definition) outForm(name string) ops.Operator {
 	into, functional := d.into, d.functional()
 	base, _, _ := strings.Cut(name, ".")
-	isApart, iterates := slices.Contains(apartOut, base), into != nil || slices.Contains(iteratedOut, base)
+	isApart, iterates := d.outs&outApart != 0, into != nil || d.outs&outIterated != 0
 	return d.entry(name, into != nil || d.takesMeta, func(c call) {
 		if len(c.out) == 0 { // the last argument is a list of tensors
 			storeList(c, functional.Run)
@@ -321,7 +370,7 @@ func (d *definition) outForm(name string) ops.Operator {
 			c.giveOut(0)
 			return
 		}
-		if runDirect(d.name, inputs, c.tensor(first)) {
+		if runDirect(d.directOut, inputs, c.tensor(first)) {
 			c.giveOut(0)
 			return
 		}
@@ -332,7 +381,7 @@ func (d *definition) outForm(name string) ops.Operator {
 				r = value.OfTensor(empty([]int{0}, c.tensor(first+i).DType()))
 			}
 			checkOutType(base, c, r.Tensor().DType(), c.tensor(first+i).DType())
-			if dst := c.tensor(first + i); !slices.Contains(overlappingOut, base) && tensor.SameShape(dst.Shape(), r.Tensor().Shape()) {
+			if dst := c.tensor(first + i); d.outs&outOverlapping == 0 && tensor.SameShape(dst.Shape(), r.Tensor().Shape()) {
 				checkInside(dst)
 			}
 			storeOut(c.tensor(first+i), r.Tensor())

@@ -595,7 +595,7 @@ var viewFamily = slices.Concat([]definition{
 			return t.TensorSplit(sections(int(must(at.Item()).Int64())), c.int(2))
 		}
 		return t.TensorSplitAt(integersOf(at), c.int(2))
-	}),
+	}).onZeros(),
 	parting("unbind.int", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Unbind(c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		parts := make([]tensors, len(c.grads()))
 		for i := range parts {
@@ -618,23 +618,23 @@ var viewFamily = slices.Concat([]definition{
 			}
 		}
 		c.give(0, c.do("reshape", c.do("sum.dim_IntList", c.do("reshape", c.g(), split), sums, false), shape))
-	}), Tags: ops.AsWritten}),
+	}), Tags: ops.AsWritten}).onZeros(),
 	giving("tile", func(c call) *tensor.Tensor {
 		times := c.ints(1)
 		for len(times) < c.tensor(0).Dim() {
 			times = append([]int{1}, times...)
 		}
 		return repeat(c.tensor(0), times)
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("tile") }), Tags: ops.AsWritten}),
-	giving("flip", func(c call) *tensor.Tensor { return flip(c.tensor(0), c.ints(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("flip", c.g(), c.arg(1))) }), Tags: ops.AsWritten}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("tile") }), Tags: ops.AsWritten}).onZeros(),
+	giving("flip", func(c call) *tensor.Tensor { return flip(c.tensor(0), c.ints(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("flip", c.g(), c.arg(1))) }), Tags: ops.AsWritten}).onZeros().quantized(sameScale),
 	giving("fliplr", func(c call) *tensor.Tensor {
 		check(c.tensor(0).Dim() >= 2, "Input must be >= 2-d.")
 		return flip(c.tensor(0), []int{1})
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("fliplr") }), Tags: ops.AsWritten}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("fliplr") }), Tags: ops.AsWritten}).onZeros(),
 	giving("flipud", func(c call) *tensor.Tensor {
 		check(c.tensor(0).Dim() >= 1, "Input must be >= 1-d.")
 		return flip(c.tensor(0), []int{0})
-	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("flipud") }), Tags: ops.AsWritten}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("flipud") }), Tags: ops.AsWritten}).onZeros(),
 	giving("roll", func(c call) *tensor.Tensor { return roll(c.tensor(0), c.ints(1), c.ints(2)) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		back := c.ints(1)
 		for i := range back {
@@ -642,7 +642,7 @@ var viewFamily = slices.Concat([]definition{
 		}
 		c.give(0, c.do("roll", c.g(), back, c.arg(2)))
 	}), Tags: ops.AsWritten}),
-	giving("rot90", func(c call) *tensor.Tensor { return rot90(c.tensor(0), c.int(1), c.ints(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("rot90") }), Tags: ops.AsWritten}),
+	giving("rot90", func(c call) *tensor.Tensor { return rot90(c.tensor(0), c.int(1), c.ints(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("rot90") }), Tags: ops.AsWritten}).onZeros(),
 	giving("repeat_interleave.Tensor", func(c call) *tensor.Tensor {
 		repeats := c.tensor(0)
 		check(repeats.Dim() == 1, "repeat_interleave only accept 1D vector as repeat")
