@@ -106,6 +106,11 @@ const (
 	OwnTypes                     // reads every operand as it is: the expression converts
 )
 
+// String says what the promotion gives.
+func (p Promotion) String() string {
+	return [...]string{"the promoted type", "a floating type", "Bool", "Bool of Bool", "the real type", "a real floating type", "a number", "types of its own"}[p]
+}
+
 // Emitter runs or emits an operator, named without its namespace. Derivatives and decompositions use operators only through it. It
 // panics with a *source.Error where the operator fails.
 type Emitter interface {

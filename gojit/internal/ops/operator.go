@@ -80,8 +80,11 @@ func (o *Operator) HasSideEffects() bool {
 	return o.Alias == AliasConservative || o.Has(Effectful)
 }
 
+// AllTags returns the tags of the operator, those of its record and those beside its schema.
+func (o *Operator) AllTags() Tags { return o.tags | o.Def().Tags }
+
 // Has reports whether a tag is one of the operator's.
-func (o *Operator) Has(t Tags) bool { return (o.tags|o.Def().Tags)&t != 0 }
+func (o *Operator) Has(t Tags) bool { return o.AllTags()&t != 0 }
 
 // IsComposite reports whether PyTorch has no kernel of its own for an operator: what sees operators below autograd sees those that it
 // is made of.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -342,4 +343,57 @@ func composeCosine(x composer, a []value.Value) tensors {
 	dot := func(u, v value.Value) tensors { return x.do("sum.dim_IntList", x.do("mul.Tensor", u, v), dims, false) }
 	lengths := x.do("clamp_min", x.do("mul.Tensor", dot(p, p), dot(q, q)), numberOfValue(a[3])*numberOfValue(a[3]))
 	return x.do("mul.Tensor", dot(p, q), x.do("rsqrt", lengths))
+}
+
+// plainly runs operators below autograd.
+type plainly struct{}
+
+// Emit implements ops.Emitter.
+func (plainly) Emit(name string, args ...value.Value) []value.Value {
+	o := ops.Find("aten::" + name)
+	s := o.Schema()
+	for i := len(args); i < len(s.Arguments); i++ {
+		args = append(args, s.Arguments[i].Default)
+	}
+	out := make([]value.Value, len(s.Returns))
+	succeed(o.Run(args, out))
+	return out
+}
+
+// Unrecorded is for decompositions, which have the operator itself check its arguments.
+func (p plainly) Unrecorded() ops.Emitter { return p }
+
+// decomposed defines an overload that has no implementation but what it is made of.
+func decomposed(name string, as ops.Decomposition) definition {
+	return define(name, func(c call) { copy(c.out, as(plainly{}, c.args)) }).onMeta()
+}
+
+// composeRmsNorm computes in Float32 what has fewer bits.
+func composeRmsNorm(x composer, a []value.Value) tensors {
+	input, shape := a[0].Tensor(), call{args: a}.ints(1)
+	if isIntegral(input.DType()) {
+		raise(source.NotImplementedError, "\"rms_norm\" not implemented for '%s'", input.DType().CppName())
+	}
+	checkLayerNorm(input, shape, call{args: a}.optionalTensor(2), nil)
+	dims := make([]int, len(shape))
+	for i := range dims {
+		dims[i] = -1 - i
+	}
+	wide := input
+	if input.DType() == tensor.Float16 || input.DType() == tensor.BFloat16 {
+		wide = x.do("to.dtype", input, tensor.Float32)
+	}
+	eps := 0x1p-23 // the distance of 1 to the next number
+	if wide.DType() == tensor.Float64 {
+		eps = 0x1p-52
+	}
+	if !a[3].IsNone() {
+		eps = a[3].Float()
+	}
+	squares := x.do("mean.dim", x.do("pow.Tensor_Scalar", wide, 2), dims, true)
+	y := x.do("mul.Tensor", wide, x.do("rsqrt", x.do("add.Scalar", squares, eps)))
+	if !a[2].IsNone() {
+		y = x.do("mul.Tensor", y, a[2])
+	}
+	return x.do("to.dtype", y, input.DType())
 }

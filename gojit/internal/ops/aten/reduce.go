@@ -203,6 +203,22 @@ func truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
 	return to(q.reduce(t, dims, keepdim, tensor.Bool, tensor.Bool), result)
 }
 
+// truthOfDims is truth along the dimensions of the second argument: none of an empty list, all of None.
+func truthOfDims(c call, every bool) *tensor.Tensor {
+	t := c.tensor(0)
+	switch {
+	case c.isNone(1):
+		all := make([]int, t.Dim())
+		for d := range all {
+			all[d] = d
+		}
+		return truth(t, all, c.bool(2), every)
+	case len(c.ints(1)) == 0:
+		return ne.withNumber(t, 0)
+	}
+	return truth(t, c.ints(1), c.bool(2), every)
+}
+
 func divideBy(t *tensor.Tensor, n tensor.Scalar) *tensor.Tensor {
 	return div.run(nil, []operand{ofTensor(t), ofScalar(n)})
 }
@@ -432,6 +448,20 @@ var reduceFamily = slices.Concat([]definition{
 	}),
 	giving("argmax", extremeIndex("argmax", false)),
 	giving("argmin", extremeIndex("argmin", true)),
+	giving("all.dims", func(c call) *tensor.Tensor { return truthOfDims(c, true) }).
+		ofSchema("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor").
+		with(ops.Def{Sample: "(x > 0, [0, 1])", Doc: "Whether all elements along dimensions are true."}),
+	giving("any.dims", func(c call) *tensor.Tensor { return truthOfDims(c, false) }).
+		ofSchema("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor").
+		with(ops.Def{Sample: "(x > 0, [0, 1])", Doc: "Whether an element along dimensions is true."}),
+	giving("linalg__powsum", func(c call) *tensor.Tensor {
+		size, dims := to(absolute.on(c.tensor(0)), c.dtypeOr(4, c.tensor(0).DType().ToReal())), []int(nil)
+		if !c.isNone(2) {
+			dims = c.ints(2)
+		}
+		return sum(pow.run(nil, []operand{ofTensor(size), ofScalar(c.scalar(1))}), dims, c.bool(3), floatOrDefault(size.DType()))
+	}).ofSchema("aten::linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor").
+		with(ops.Def{Sample: "(x, 3)", Doc: "The sum of the powers of the absolute values."}),
 	giving("all", func(c call) *tensor.Tensor { return truth(c.tensor(0), nil, false, true) }),
 	giving("all.dim", func(c call) *tensor.Tensor { return truth(c.tensor(0), c.ints(1), c.bool(2), true) }),
 	giving("any", func(c call) *tensor.Tensor { return truth(c.tensor(0), nil, false, false) }),

@@ -20,6 +20,8 @@ var variantTable string
 // definition is one functional overload, or one that has no functional form.
 type definition struct {
 	name string // without the namespace
+	// schema is there for an operator that is not in the table of schemas.
+	schema string
 	// body runs the overload.
 	body func(c call)
 	// into is there instead of body for elementwise operators: it writes into dst where that is not
@@ -79,6 +81,9 @@ const (
 	runsOnZero          // it reads or writes elements: zeros stand for them
 	knowsMeta           // it knows them
 )
+
+// ofSchema gives the schema of an operator that is not in the table of schemas.
+func (d definition) ofSchema(text string) definition { d.schema = text; return d }
 
 func (d definition) checked(f func(c call)) definition       { d.check = f; return d }
 func (d definition) quantized(form quantizedForm) definition { d.form = form; return d }
@@ -285,6 +290,9 @@ func (d *definition) entry(name string, takesMeta bool, body func(c call)) ops.O
 }
 
 func (d *definition) functional() ops.Operator {
+	if d.schema != "" {
+		return entryOf(d.schema, d.record, d.takesMeta, d.body)
+	}
 	if d.into == nil {
 		return d.entry(d.name, d.takesMeta, d.body)
 	}
