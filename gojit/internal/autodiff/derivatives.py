@@ -52,9 +52,6 @@ def _own_products(grad, self, other):
 
 # ---- functions of one tensor ----
 
-def type_as(grad, self):
-    return grad.type_as(self)
-
 def dropout(grad, p: float, train: bool, saved1):
     scale = 0.0 if p == 1.0 else 1.0 / (1.0 - p)
     return torch.native_dropout_backward(grad, saved1, scale if train else 1.0)
@@ -64,10 +61,6 @@ def forward_dropout(input, p: float, train: bool):
 
 
 # ---- arithmetic ----
-
-def where__self(grad, condition, self_size: Optional[List[int]], other_size: Optional[List[int]]):
-    return None, _own_sum_to(_own_mask(grad, condition), self_size), _own_sum_to(_own_mask(grad, torch.bitwise_not(condition)), other_size)
-
 
 # ---- reductions ----
 
@@ -100,20 +93,7 @@ def logsumexp(grad, self, dim: List[int], keepdim: bool, result):
     sizes = self.size()
     return _own_spread(grad, sizes, dim, keepdim) * torch.exp(self - _own_spread(result, sizes, dim, keepdim))
 
-def softmax__int(grad, self, dim: int, result):
-    return torch._softmax_backward_data(grad, result, dim, self.dtype)
-
-def log_softmax__int(grad, self, dim: int, result):
-    return torch._log_softmax_backward_data(grad, result, dim, self.dtype)
-
-
 # ---- products ----
-
-def mm(grad, self, mat2):
-    return grad.mm(mat2.t()), self.t().mm(grad)
-
-def bmm(grad, self, mat2):
-    return grad.bmm(mat2.transpose(1, 2)), self.transpose(1, 2).bmm(grad)
 
 def mv(grad, self, vec):
     return torch.ger(grad, vec), self.t().mv(grad)
@@ -123,9 +103,6 @@ def dot(grad, self, tensor):
 
 def matmul(grad, self, other):
     return _own_products(grad, self, other)
-
-def addmm(grad, mat1, mat2, beta: number, alpha: number, self_size: Optional[List[int]]):
-    return _own_sum_to(grad * beta, self_size), grad.mm(mat2.t()) * alpha, mat1.t().mm(grad) * alpha
 
 def linear(grad, input, weight, bias: Optional[Tensor]):
     grad_input, grad_transposed = _own_products(grad, input, weight.t())
@@ -137,38 +114,11 @@ def linear(grad, input, weight, bias: Optional[Tensor]):
 
 # ---- views ----
 
-def contiguous(grad):
-    return grad
-
-def expand_as(grad, self):
-    return torch._grad_sum_to_size(grad, self.size())
-
 def permute(grad, dims: List[int]):
     back = [0 for d in dims]
     for i in range(len(dims)):
         back[dims[i]] = i
     return grad.permute(back)
-
-def reshape(grad, self_sizes: List[int]):
-    return grad.reshape(self_sizes)
-
-def squeeze(grad, self_sizes: List[int]):
-    return grad.reshape(self_sizes)
-
-def squeeze__dim(grad, self_sizes: List[int]):
-    return grad.reshape(self_sizes)
-
-def t(grad):
-    return torch.t(grad)
-
-def transpose__int(grad, dim0: int, dim1: int):
-    return torch.transpose(grad, dim0, dim1)
-
-def unsqueeze(grad, dim: int):
-    return torch.squeeze(grad, dim)
-
-def view(grad, self_sizes: List[int]):
-    return grad.reshape(self_sizes)
 
 def cat(grad, tensors: List[Tensor], dim: int):
     sizes = [0 for t in tensors]

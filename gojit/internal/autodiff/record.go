@@ -155,6 +155,15 @@ func (e *engine) Calculate(operator string, numbers ...any) any {
 	return e.insertOperator("aten::"+operator, numbers...)
 }
 
+// MakeList implements ops.Engine.
+func (e *engine) MakeList(numbers ...any) any {
+	items := make([]*ir.Value, len(numbers))
+	for i, a := range argumentsOf(numbers) {
+		items[i] = a.Value(e.df)
+	}
+	return e.df.InsertNode(e.df.CreateList(types.Int, items)).Output()
+}
+
 // Add implements ops.Engine.
 func (e *engine) Add(operator string, args []any) ops.Ref {
 	arguments := argumentsOf(args)

@@ -281,6 +281,11 @@ func (c *gradient) Calculate(operator string, _ ...any) any {
 	panic("autograd: a number of " + c.node.op + " is not known for " + operator)
 }
 
+// MakeList implements ops.Engine: here all numbers are known.
+func (c *gradient) MakeList(...any) any {
+	panic("autograd: a number of " + c.node.op + " is not known")
+}
+
 // If implements ops.Engine: here all truth values are known.
 func (c *gradient) If(any, func() ops.Ref, func() ops.Ref) ops.Ref {
 	panic("autograd: a truth value of " + c.node.op + " is not known")

@@ -45,6 +45,8 @@ type Engine interface {
 	Calculate(operator string, numbers ...any) any
 	// If chooses by a truth value that is not known.
 	If(condition any, then, otherwise func() Ref) Ref
+	// MakeList makes a list of numbers of which one at least is not known.
+	MakeList(numbers ...any) any
 	// Add adds the node of an operator of which no Concrete knows.
 	Add(operator string, args []any) Ref
 
@@ -234,6 +236,17 @@ func (g Gradient) calculate(operator string, a, b any, now func(x, y complex128)
 		return plain(now(x, y))
 	}
 	return g.Calculate(operator, a, b)
+}
+
+// List is a list of one integer.
+func (g Gradient) List(k any) any {
+	switch k := k.(type) {
+	case int:
+		return []int{k}
+	case value.Value:
+		return []int{int(k.Int())}
+	}
+	return g.MakeList(k)
 }
 
 // SubNumbers subtracts numbers.

@@ -247,7 +247,7 @@ var conversionFamily = append(casts(), []definition{
 	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten, Node: "ToCopyBackward0"}),
 	giving("type_as", func(c call) *tensor.Tensor {
 		return convertTo(c.tensor(0), c.tensor(1).DType(), c.tensor(1).Device(), false, tensor.PreserveFormat)
-	}).with(ops.Def{Grad: passedOn, Tags: ops.Grouped | ops.AsWritten | ops.ShapeOnly}),
+	}).with(ops.Def{Grad: typeAsGrad, Tags: ops.Grouped | ops.AsWritten | ops.ShapeOnly}),
 	giving("cpu", func(c call) *tensor.Tensor {
 		return convertTo(c.tensor(0), c.tensor(0).DType(), tensor.Device{}, false, tensor.PreserveFormat)
 	}),

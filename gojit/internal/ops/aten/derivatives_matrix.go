@@ -12,15 +12,17 @@ func (c gradient) turn(a tensors) tensors { return c.do("transpose.int", a, -2, 
 
 func (c gradient) matmul(a, b tensors) tensors { return c.do("matmul", a, b) }
 
-func productGrad(c gradient) { c.productOf(0, 1, c.g()) }
+func productGrad(g grad) { gradsOfProduct(g, 0, 1, g.Grad(0)) }
 
-// productOf gives the gradients of two matrices from that of their product.
-func (c gradient) productOf(a, b int, g tensors) {
-	if c.needs(a) {
-		c.give(a, c.matmul(g, c.turn(c.in(b))))
+func transposedMatrix(g grad, a ref) ref { return g.Do("transpose.int", a, -2, -1) }
+
+// gradsOfProduct gives the gradients of two matrices from that of their product.
+func gradsOfProduct(g grad, a, b int, dy ref) {
+	if g.Needs(a) {
+		g.Give(a, g.Do("matmul", dy, transposedMatrix(g, g.In(b))))
 	}
-	if c.needs(b) {
-		c.give(b, c.matmul(c.turn(c.in(a)), g))
+	if g.Needs(b) {
+		g.Give(b, g.Do("matmul", transposedMatrix(g, g.In(a)), dy))
 	}
 }
 
@@ -55,10 +57,10 @@ func matmulGrad(c gradient) {
 }
 
 // scaledSumGrad is the derivative of beta*self + alpha*(a product).
-func scaledSumGrad(product func(c gradient, g tensors)) derivative {
-	return func(c gradient) {
-		c.give(0, c.scaledBy(c.g(), c.arg(3)))
-		product(c, c.scaledBy(c.g(), c.arg(4)))
+func scaledSumGrad(product func(g grad, dy ref)) func(g grad) {
+	return func(g grad) {
+		g.Give(0, g.ScaledBy(g.Grad(0), 3))
+		product(g, g.ScaledBy(g.Grad(0), 4))
 	}
 }
 

@@ -236,21 +236,27 @@ func (c gradient) differences(unit tensors, spacing, i int, order value.Value) t
 	return ops.DoAll(c.run, name, unit, by, 0, order)[0].List().Items[0].Tensor()
 }
 
-func (c gradient) softmaxGrad(dim int) {
-	y := c.out(0)
-	gy := c.mul(c.g(), y)
-	if y.Dim() == 0 {
-		c.give(0, c.zeros(gy))
+func softmaxGrad(g grad) {
+	y := g.Out(0)
+	gy := g.Mul(g.Grad(0), y)
+	if isNumber(g, y) {
+		g.Give(0, g.Zeros(gy))
 		return
 	}
-	c.give(0, c.sub(gy, c.mul(y, c.do("sum.dim_IntList", gy, []int{dim}, true))))
+	g.Give(0, g.Minus(gy, g.Mul(y, g.Do("sum.dim_IntList", gy, g.List(g.Arg(1)), true))))
 }
 
-func (c gradient) logSoftmaxGrad(dim int) {
-	g, y := c.g(), c.out(0)
-	if y.Dim() == 0 {
-		c.give(0, c.zeros(g))
+func logSoftmaxGrad(g grad) {
+	dy, y := g.Grad(0), g.Out(0)
+	if isNumber(g, y) {
+		g.Give(0, g.Zeros(dy))
 		return
 	}
-	c.give(0, c.sub(g, c.mul(c.do("exp", y), c.do("sum.dim_IntList", g, []int{dim}, true))))
+	g.Give(0, g.Minus(dy, g.Mul(g.Do("exp", y), g.Do("sum.dim_IntList", dy, g.List(g.Arg(1)), true))))
+}
+
+// isNumber reports whether a tensor is known to have no dimensions.
+func isNumber(g grad, t ref) bool {
+	n, known := g.Dim(t)
+	return known && n == 0
 }

@@ -5,7 +5,7 @@ import (
 )
 
 // reshaped gives the gradient the shape of the argument.
-func reshaped(c gradient) { c.give(0, c.do("reshape", c.g(), c.shape(0))) }
+func reshaped(g grad) { g.Give(0, g.Do("reshape", g.Grad(0), g.Sizes(0))) }
 
 func wrap(dim, n int) int {
 	if dim < 0 {
@@ -14,7 +14,7 @@ func wrap(dim, n int) int {
 	return dim
 }
 
-func transposedGrad(c gradient) { c.give(0, c.do("transpose.int", c.g(), c.int(1), c.int(2))) }
+func transposedGrad(g grad) { g.Give(0, g.Do("transpose.int", g.Grad(0), g.Arg(1), g.Arg(2))) }
 
 // joined gives the concatenated gradients of parts along a dimension; parts without one are zero.
 func joined(c gradient) {
@@ -75,4 +75,13 @@ func numel(shape []int) int {
 
 func gatherGrad(c gradient) {
 	c.give(0, c.into("scatter_add", c.zerosOf(0), c.int(1), c.in(2), c.g()))
+}
+
+// typeAsGrad leaves complex gradients to whoever wants real ones of them.
+func typeAsGrad(g grad) {
+	dy := g.Grad(0)
+	if !g.IsComplex(dy) {
+		dy = g.Do("type_as", dy, g.Arg(0))
+	}
+	g.Give(0, dy)
 }

@@ -388,8 +388,8 @@ var matmulFamily = []definition{
 		}
 		return sum
 	}),
-	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(productGrad), Tags: ops.Grouped | ops.SavesOperand}),
-	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(productGrad), Tags: ops.Grouped | ops.SavesOperand}).outOverlapping(),
+	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}).outOverlapping(),
 	define("mm.out", productInto(mm)),
 	define("bmm.out", productInto(bmm)).outOverlapping(),
 	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
@@ -413,22 +413,22 @@ var matmulFamily = []definition{
 			return sumOfProducts(self, a, b)
 		}
 		return scaledSum(c.tensor(0), mm(a, b), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Grad: concrete(scaledSumGrad(func(c gradient, g tensors) { c.productOf(1, 2, g) })), Tags: ops.Grouped | ops.SavesOperand}),
+	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.Broadcasts | ops.Grouped | ops.SavesOperand}),
 	giving("addmv", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), mv(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Grad: concrete(scaledSumGrad(func(c gradient, g tensors) {
-		c.give(1, c.mul(c.do("unsqueeze", g, -1), c.in(2)))
-		c.give(2, c.matmul(c.do("t", c.in(1)), g))
-	}))}),
+	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) {
+		g.Give(1, g.Mul(g.Do("unsqueeze", dy, -1), g.In(2)))
+		g.Give(2, g.Do("matmul", g.Do("t", g.In(1)), dy))
+	})}),
 	giving("addr", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), outer(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Grad: concrete(scaledSumGrad(func(c gradient, g tensors) {
-		c.give(1, c.matmul(g, c.in(2)))
-		c.give(2, c.matmul(c.in(1), g))
-	}))}),
+	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) {
+		g.Give(1, g.Do("matmul", dy, g.In(2)))
+		g.Give(2, g.Do("matmul", g.In(1), dy))
+	})}),
 	giving("baddbmm", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), bmm(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}).with(ops.Def{Grad: concrete(scaledSumGrad(func(c gradient, g tensors) { c.productOf(1, 2, g) })), Tags: ops.SavesOperand}),
+	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.SavesOperand}),
 	giving("addbmm", func(c call) *tensor.Tensor {
 		sameAddedTypes(c.tensor(0), c.tensor(1), c.tensor(2))
 		p := bmm(c.tensor(1), c.tensor(2))

@@ -890,10 +890,10 @@ var pointwiseFamily = slices.Concat(fromRecords(elementary), fromRecords(compose
 	define("frexp.Tensor", func(c call) { c.give(pair(frexp(c.tensor(0)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.div(c.g(), c.do("exp2", c.do("to.dtype", c.out(1), c.g().DType())))) })}),
 	giving("prim::abs", func(c call) *tensor.Tensor { return absolute.on(c.tensor(0)) }),
 	define("positive", func(c call) { c.give(c.tensor(0)) }).with(ops.Def{Grad: passedOn}),
-	giving("where.self", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) {
-		c.give(1, c.where(c.in(0), c.g()))
-		c.give(2, c.where(c.do("logical_not", c.in(0)), c.g()))
-	}), Tags: ops.Grouped | ops.AsWritten}).onMeta(),
+	giving("where.self", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: func(g grad) {
+		g.Give(1, g.Where(g.In(0), g.Grad(0)))
+		g.Give(2, g.Where(g.Do("logical_not", g.In(0)), g.Grad(0)))
+	}, Tags: ops.Broadcasts | ops.Grouped | ops.AsWritten}).onMeta(),
 	giving("where.ScalarSelf", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(2, c.where(c.do("logical_not", c.in(0)), c.g())) })}).onMeta(),
 	giving("where.ScalarOther", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(1, c.where(c.in(0), c.g())) })}).onMeta(),
 	giving("where.Scalar", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).onMeta(),

@@ -475,25 +475,25 @@ func channelShuffle(t *tensor.Tensor, groups int) *tensor.Tensor {
 }
 
 var viewFamily = slices.Concat([]definition{
-	viewing("view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }).with(ops.Def{Grad: concrete(reshaped), Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("view.dtype", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewDType(c.dtypeOr(1, t.DType())) }),
-	viewing("_unsafe_view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }).with(ops.Def{Grad: concrete(reshaped), Tags: ops.AsWritten}),
+	viewing("_unsafe_view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
 	viewing("_reshape_alias", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.AsStrided(c.ints(1), c.ints(2), t.Offset())
-	}).with(ops.Def{Grad: concrete(reshaped), Tags: ops.AsWritten}),
-	viewing("view_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.tensor(1).Shape()...) }).with(ops.Def{Grad: concrete(reshaped), Tags: ops.AsWritten | ops.ShapeOnly}),
-	viewing("reshape", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.ints(1)...) }).with(ops.Def{Grad: concrete(reshaped), Tags: ops.Symbolic | ops.AsWritten, Node: "ReshapeAliasBackward0"}),
-	viewing("reshape_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.tensor(1).Shape()...) }).with(ops.Def{Grad: concrete(reshaped), Tags: ops.AsWritten | ops.ShapeOnly}),
-	viewing("ravel", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }).with(ops.Def{Grad: concrete(reshaped), Tags: ops.AsWritten}),
-	viewing("flatten.using_ints", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.int(1), c.int(2)) }).with(ops.Def{Grad: concrete(reshaped), Tags: ops.AsWritten, Node: "ReshapeAliasBackward0"}),
+	}).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
+	viewing("view_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.tensor(1).Shape()...) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
+	viewing("reshape", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.ints(1)...) }).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten, Node: "ReshapeAliasBackward0"}),
+	viewing("reshape_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.tensor(1).Shape()...) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
+	viewing("ravel", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
+	viewing("flatten.using_ints", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.int(1), c.int(2)) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten, Node: "ReshapeAliasBackward0"}),
 	viewing("unflatten.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		noScalar(c.int(1), t)
 		return t.Unflatten(c.int(1), c.ints(2))
-	}).with(ops.Def{Grad: concrete(reshaped), Tags: ops.AsWritten}),
-	viewing("transpose.int", transposeView).with(ops.Def{Aliases: []string{"swapaxes", "swapdims"}, Grad: concrete(transposedGrad), Tags: ops.Symbolic | ops.AsWritten}),
+	}).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
+	viewing("transpose.int", transposeView).with(ops.Def{Aliases: []string{"swapaxes", "swapdims"}, Grad: transposedGrad, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("swapaxes", transposeView),
 	viewing("swapdims", transposeView),
-	viewing("t", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("t", c.g())) }), Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("t", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }).with(ops.Def{Grad: func(g grad) { g.Give(0, g.Do("t", g.Grad(0))) }, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("permute", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		dims := c.ints(1)
 		back := make([]int, len(dims))
@@ -507,11 +507,11 @@ var viewFamily = slices.Concat([]definition{
 	viewing("moveaxis.intlist", moveDims),
 	viewing("moveaxis.int", moveDims),
 	viewing("expand", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
-	viewing("expand_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.tensor(1).Shape()...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.Symbolic | ops.AsWritten | ops.ShapeOnly}),
+	viewing("expand_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.tensor(1).Shape()...) }).with(ops.Def{Grad: passedOn, Tags: ops.Broadcasts | ops.Symbolic | ops.AsWritten | ops.ShapeOnly}),
 	viewing("broadcast_to", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
-	viewing("squeeze", squeezeView).with(ops.Def{Grad: concrete(reshaped), Tags: ops.Symbolic | ops.AsWritten}),
-	viewing("squeeze.dim", squeezeView).with(ops.Def{Grad: concrete(reshaped), Tags: ops.Symbolic | ops.AsWritten, Node: "SqueezeBackward1"}),
-	viewing("unsqueeze", unsqueezeView).with(ops.Def{Grad: concrete(reshaped), Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("squeeze", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("squeeze.dim", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten, Node: "SqueezeBackward1"}),
+	viewing("unsqueeze", unsqueezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("select.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.int(1), c.int(2)) }).with(ops.Def{Grad: concrete(func(c gradient) {
 		c.give(0, c.do("select_backward", c.g(), c.shape(0), c.int(1), c.int(2)))
 	}), Tags: ops.AsWritten}),
