@@ -154,7 +154,10 @@ var activationFamily = slices.Concat(activationDefinitions(), fromRecords(chosen
 			below := c.where(c.do("le.Scalar", x, 0.0), c.mul(c.g(), x))
 			c.give(1, c.do("reshape", c.sumTo(below, shape), c.shape(1)))
 		}
-	}), Tags: ops.Activation}),
+	}), Tags: ops.Activation}).checked(func(c call) {
+		x, weight := c.tensor(0).DType(), c.tensor(1).DType()
+		check(x == weight || x == tensor.BFloat16, "Found dtype %s but expected %s", weight.CppName(), x.CppName())
+	}),
 	giving("glu", gluOf).with(ops.Def{Decomp: composing(func(x composer, a []value.Value) tensors {
 		refuseGlu(x, a)
 		parts := ops.DoAll(x.Emitter, "chunk", a[0], 2, a[1])[0].List().Items

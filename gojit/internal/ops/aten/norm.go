@@ -267,7 +267,7 @@ var normFamily = []definition{
 	giving("batch_norm", func(c call) *tensor.Tensor {
 		out, _, _ := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		return out
-	}).with(ops.Def{Decomp: composing(composeBatchNorm), Tags: ops.Grouped}),
+	}).with(ops.Def{Decomp: composing(composeBatchNorm), Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
 	define("native_batch_norm", func(c call) {
 		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		c.give(out, mean, invStd)
@@ -289,7 +289,9 @@ var normFamily = []definition{
 	giving("layer_norm", func(c call) *tensor.Tensor {
 		out, _, _ := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 		return out
-	}).with(ops.Def{Decomp: composing(composeLayerNorm), Tags: ops.Grouped}),
+	}).with(ops.Def{Decomp: composing(composeLayerNorm), Tags: ops.Grouped}).checked(func(c call) {
+		checkLayerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3))
+	}),
 	decomposed("rms_norm", composing(composeRmsNorm)).
 		ofSchema("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor").
 		with(ops.Def{Decomp: composing(composeRmsNorm), Sample: "(x, [3])", Doc: "The input over the root of the mean of its squares."}),
@@ -309,8 +311,11 @@ var normFamily = []definition{
 	})}),
 	giving("group_norm", func(c call) *tensor.Tensor {
 		return groupNorm(c.tensor(0), c.int(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
-	}).with(ops.Def{Decomp: composing(composeGroupNorm)}),
-	giving("instance_norm", instanceNorm).with(ops.Def{Decomp: composing(composeInstanceNorm)}),
+	}).with(ops.Def{Decomp: composing(composeGroupNorm)}).checked(checkGroupNorm),
+	giving("instance_norm", instanceNorm).with(ops.Def{Decomp: composing(composeInstanceNorm)}).checked(func(c call) {
+		check(c.tensor(0).Dim() >= 2, "instance_norm expects an input of samples and channels, but got %s", shapeText(c.tensor(0).Shape()))
+		checkParameterTypes(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4))
+	}),
 	giving("renorm", func(c call) *tensor.Tensor {
 		x, p, dim, limit := c.tensor(0), c.scalar(1).Float64(), wrapDim(c.int(2), c.tensor(0)), c.scalar(3).Float64()
 		check(x.Dim() > 1, "renorm: input needs at least 2 dimensions, got %d dimensions", x.Dim())
