@@ -20,6 +20,7 @@ schema
 ops
 autograd ops/aten ops/prim ir
 alias interp
+plan
 fuse
 passes
 quantization exec

@@ -3,6 +3,7 @@ package gojit
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,7 +21,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
-	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // LinkOperators puts the operators into the registry. Everything here does it on first use.
@@ -46,7 +46,8 @@ var standard = New(FromEnvironment())
 
 // FromEnvironment returns the options that the environment asks for.
 func FromEnvironment() Options {
-	return Options{CheckForks: os.Getenv("GOJIT_CHECK") == "forks", Watch: exec.DumpTo(os.Stderr, os.Getenv("GOJIT_DUMP"))}
+	checks := strings.Split(os.Getenv("GOJIT_CHECK"), ",")
+	return Options{CheckForks: slices.Contains(checks, "forks"), Watch: exec.DumpTo(os.Stderr, os.Getenv("GOJIT_DUMP"))}
 }
 
 // Exec returns what takes graphs to code.
@@ -68,10 +69,6 @@ func (e *Engine) Run(ctx context.Context, f *ir.Function, args ...value.Value) (
 // Run is Engine.Run of the package's own engine.
 func Run(ctx context.Context, f *ir.Function, args ...value.Value) (value.Value, error) {
 	return standard.Run(ctx, f, args...)
-}
-
-func (e *Engine) call(f *ir.Function, args ...value.Value) (value.Value, error) {
-	return e.Run(tensor.InterruptContext(), f, args...)
 }
 
 // Module is a loaded module.
@@ -108,7 +105,7 @@ func LoadWith(path string, o archive.Options) (*Module, error) { return standard
 // LoadWith is the function LoadWith of the engine.
 func (e *Engine) LoadWith(path string, o archive.Options) (*Module, error) {
 	LinkOperators()
-	return e.moduleOf(archive.LoadFile(path, o, e.call))
+	return e.moduleOf(archive.LoadFile(path, o, e.Run))
 }
 
 // LoadBytes is Load of an archive in memory, which must stay as it is while the module is in use.
@@ -124,7 +121,7 @@ func LoadBytesWith(data []byte, o archive.Options) (*Module, error) {
 // LoadBytesWith is the function LoadBytesWith of the engine.
 func (e *Engine) LoadBytesWith(data []byte, o archive.Options) (*Module, error) {
 	LinkOperators()
-	return e.moduleOf(archive.Load(data, o, e.call))
+	return e.moduleOf(archive.Load(data, o, e.Run))
 }
 
 func (e *Engine) moduleOf(l *archive.Loaded, err error) (*Module, error) {
@@ -157,25 +154,25 @@ func (m *Module) Save(path string, extra map[string][]byte) error {
 // SaveReporting is Save that tells now and then how far it is. An error of progress ends it.
 func (m *Module) SaveReporting(path string, extra map[string][]byte, progress archive.Progress) error {
 	LinkOperators()
-	return archive.SaveFile(m.Object, path, extra, progress, m.owner().call)
+	return archive.SaveFile(m.Object, path, extra, progress, m.owner().Run)
 }
 
 // SaveBytes is Save to memory.
 func (m *Module) SaveBytes(extra map[string][]byte) ([]byte, error) {
 	LinkOperators()
-	return archive.Save(m.Object, extra, m.owner().call)
+	return archive.Save(m.Object, extra, m.owner().Run)
 }
 
 // SaveLite is Save for PyTorch's lite interpreter: the archive has bytecode as well. It fails on what that interpreter lacks, too.
 func (m *Module) SaveLite(path string, extra map[string][]byte, o archive.LiteOptions) error {
 	LinkOperators()
-	return archive.SaveLiteFile(m.Object, path, extra, o, m.owner().call)
+	return archive.SaveLiteFile(m.Object, path, extra, o, m.owner().Run)
 }
 
 // SaveLiteBytes is SaveLite to memory.
 func (m *Module) SaveLiteBytes(extra map[string][]byte, o archive.LiteOptions) ([]byte, error) {
 	LinkOperators()
-	return archive.SaveLite(m.Object, extra, o, m.owner().call)
+	return archive.SaveLite(m.Object, extra, o, m.owner().Run)
 }
 
 // ModuleOf returns a module whose method forward is a compiled function. It fails where the function

@@ -2,6 +2,7 @@
  *
  * Everything here runs with the GIL held; the tables need no other lock. */
 #include "shim.h"
+#include "services.h"
 #include "_cgo_export.h"
 
 #define MAX_CLASSES 128
@@ -335,6 +336,11 @@ void tj_forget(int64_t slot) {
     if (tj_waiting.count == TJ_WAITING) TJReleaseWaiting();
 }
 
+/* Whether a slot has an object. */
+int tj_has_object(int64_t slot) {
+    return slot < slot_capacity && slot_objects[slot];
+}
+
 /* A slot has no object any more, or o. */
 void tj_leave_slot(int64_t slot) {
     slot_objects[slot] = NULL;
@@ -376,24 +382,44 @@ static const char *read_text(const tj_word *x, int64_t n, const tj_word **cursor
     return s;
 }
 
-static PyObject *read_list(int64_t n, const tj_word **cursor) {
-    PyObject *list = PyList_New(n);
-    for (int64_t i = 0; list && i < n; i++) {
-        PyObject *o = tj_read(cursor);
-        if (!o) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, i, o);
+#define ITEMS_BETWEEN_SIGNALS 4096
+
+/* Gives back what *cursor holds, and moves the cursor behind it. */
+static void drop(const tj_word **cursor) {
+    const tj_word *x = *cursor;
+    if ((x->tag & 0xff) != TJ_HANDLE) {
+        Py_XDECREF(tj_read(cursor));
+        return;
     }
-    return list;
+    (*cursor)++;
+    if (!tj_has_object(x->u.i)) tj_forget(x->u.i);
+}
+
+/* Puts the items of a list, or else of a tuple, into a new one; takes it over. */
+static PyObject *read_items(PyObject *all, int is_list, int64_t n, const tj_word **cursor) {
+    for (int64_t i = 0; all && i < n; i++) {
+        if (i % ITEMS_BETWEEN_SIGNALS == ITEMS_BETWEEN_SIGNALS - 1 && PyErr_CheckSignals()) {
+            PyObject *class, *raised, *trace;
+            PyErr_Fetch(&class, &raised, &trace);
+            for (; i < n; i++) drop(cursor);
+            Py_CLEAR(all);
+            PyErr_Restore(class, raised, trace);
+            break;
+        }
+        PyObject *o = tj_read(cursor);
+        if (!o) Py_CLEAR(all);
+        else if (is_list) PyList_SET_ITEM(all, i, o);
+        else PyTuple_SET_ITEM(all, i, o);
+    }
+    return all;
+}
+
+static PyObject *read_list(int64_t n, const tj_word **cursor) {
+    return read_items(PyList_New(n), 1, n, cursor);
 }
 
 static PyObject *read_tuple(PyTypeObject *cls, int64_t n, const tj_word **cursor) {
-    PyObject *tuple = cls ? cls->tp_alloc(cls, n) : PyTuple_New(n);
-    for (int64_t i = 0; tuple && i < n; i++) {
-        PyObject *o = tj_read(cursor);
-        if (!o) Py_CLEAR(tuple);
-        else PyTuple_SET_ITEM(tuple, i, o);
-    }
-    return tuple;
+    return read_items(cls ? cls->tp_alloc(cls, n) : PyTuple_New(n), 0, n, cursor);
 }
 
 /* A shape. */

@@ -331,6 +331,8 @@ static PyMethodDef methods[] = {
     {"count_modes", tj_count_modes, METH_O, "count_modes($module, change, /)\n--\n\nNotes that modes have become active or inactive."},
     {"has_torch_function_variadic", (PyCFunction)(void (*)(void))tj_has_torch_function_variadic, METH_FASTCALL,
      "has_torch_function_variadic($module, /, *relevant_args)\n--\n\nWhether a class among those of objects has __torch_function__."},
+    {"module_call", tj_module_call, METH_VARARGS,
+     "module_call($module, call_with_hooks, hooks_of_all, /)\n--\n\nThe method __call__ of compiled modules."},
     {"recast", tj_recast, METH_VARARGS, "recast($module, tensor, cls, /)\n--\n\nThe tensor as an object of another class; the object given is used up."},
     {"set_disabled_dispatch", tj_set_disabled_dispatch, METH_O,
      "set_disabled_dispatch($module, handler, /)\n--\n\nSets the __torch_dispatch__ of classes that run no operators."},

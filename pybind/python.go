@@ -42,6 +42,8 @@ func (python) Retain(object unsafe.Pointer) { C.tj_incref(object) }
 
 func (python) Release(object unsafe.Pointer) { C.tj_decref(object) }
 
+func (python) HasObject(slot int64) bool { return C.tj_has_object(C.int64_t(slot)) != 0 }
+
 func (python) Revive(object unsafe.Pointer, slot int64) { C.tj_revive(object, C.int64_t(slot)) }
 
 func (python) Abandon(object unsafe.Pointer) { C.tj_abandon(object) }

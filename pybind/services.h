@@ -16,6 +16,7 @@ void tj_acquire_gil(void *state);
 int tj_ensure_gil(void);
 int64_t tj_thread_number(void);
 void tj_leave_gil(int state);
+int tj_has_object(int64_t slot);
 int tj_check_signals(void **raised);
 int tj_is_first_thread(void);
 void *tj_grow_tensors(int64_t count, int64_t room);

@@ -83,6 +83,7 @@ int tj_is_subclass(PyObject *tensor);
 PyObject *tj_set_torch_function_enabled(PyObject *module, PyObject *enabled);
 PyObject *tj_torch_function_enabled(PyObject *module, PyObject *unused);
 PyObject *tj_count_modes(PyObject *module, PyObject *change);
+PyObject *tj_module_call(PyObject *module, PyObject *args);
 int tj_is_plain_tensor(PyTypeObject *t);
 /* Whether an argument of a call overrides it by __torch_function__; if so *result is what that gave, NULL where it failed. */
 int tj_overridden(PyObject *function, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **result);

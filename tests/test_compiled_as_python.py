@@ -410,3 +410,27 @@ def test_a_trace_follows_what_compiled_functions_give():
         assert torch.equal(traced(b), f(b)) and torch.equal(loaded(traced)(b), f(b))
     with pytest.raises(RuntimeError, match="Tracer cannot set value trace for type Int"):
         torch.jit.trace(lambda x: counting(x)[0] * counting(x)[1], a)
+
+
+EXITS = """
+def f(early: bool, n: int):
+    if early:
+        return n
+    for i in range(n):
+        with torch.no_grad():
+            if n > 5:
+                return n + 1
+            if n > 3:
+                break
+        n += 1
+    return n
+"""
+
+
+def test_return_and_break_in_a_with_in_a_loop_behind_a_return():
+    scope = {"torch": torch}
+    exec(EXITS, scope)
+    compiled = torch.jit.CompilationUnit(EXITS).f
+    for early in (True, False):
+        for n in range(8):
+            assert compiled(early, n) == scope["f"](early, n)

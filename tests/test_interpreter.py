@@ -152,3 +152,60 @@ def test_remainders_of_floats_are_pytorch_s_sums():
     f = torch.jit.script(remainders)
     assert f(-0.3, 0.7) == (305.1000000000495, 0.19999999999999973, 0.39999999999999997)  # what PyTorch 1.13.1 gives
     assert str(f(4.0, -2.0)[2]) == "-0.0" and str(f(4.0, 2.0)[1]) == "0.0"
+
+
+def products_with_and_without_gradients(x):
+    with torch.no_grad():
+        a = torch.mm(x, x).sum()
+    return torch.mm(x, x).sum(), a
+
+
+def test_equal_operators_in_different_modes_both_run():
+    f = torch.jit.script(products_with_and_without_gradients)
+    for _ in range(3):
+        assert [t.requires_grad for t in f(torch.ones(2, 2, requires_grad=True))] == [True, False]
+
+
+def times_ones(x):
+    return x * torch.ones(2)
+
+
+def test_constants_have_the_default_type_of_the_call():
+    f = torch.jit.script(times_ones)
+    x = torch.ones(2)
+    assert f(x).dtype == torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert f(x).dtype == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def called(x):
+    return x + 1
+
+
+def caller(x):
+    return called(x) * called(x)
+
+
+def test_the_graph_that_is_shown_is_the_one_that_ran():
+    f = torch.jit.script(caller)
+    graph = str(f.graph_for(torch.ones(2)))
+    assert "CallFunction" not in graph and graph.count("aten::") == 2
+    assert "2 operators as one kernel" in torch.jit.explain(f)
+
+
+def test_hooks_of_compiled_modules_run():
+    f = torch.jit.script(torch.nn.Linear(2, 2))
+    x, calls = torch.ones(1, 2), []
+    own = f.register_forward_pre_hook(lambda module, args: calls.append("own"))
+    every = torch.nn.modules.module.register_module_forward_hook(lambda module, args, result: calls.append("every"))
+    f(x)
+    own.remove()
+    f(input=x)
+    every.remove()
+    f(x)
+    assert calls == ["own", "every", "every"]
+    f.forward = lambda x: "another"
+    assert f(x) == "another"

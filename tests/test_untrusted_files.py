@@ -6,6 +6,7 @@ import io
 import os
 import pathlib
 import pickle
+import resource
 import struct
 import subprocess
 import sys
@@ -634,3 +635,90 @@ def test_code_of_programs_can_be_refused(tmp_path, capfd):
     torch.jit.load(tmp_path / "m.pt")
     assert capfd.readouterr().out == "runs\n"
     assert isinstance(torch.jit.load(io.BytesIO(linear(2)), refuse_code=True), torch.jit.ScriptModule)
+
+
+class Hungry(nn.Module):
+    """A state that takes memory in one way or another while it is restored."""
+
+    def __init__(self, way: str):
+        super().__init__()
+        self.way = way
+        self.kept = torch.zeros(2)
+
+    @torch.jit.export
+    def __getstate__(self) -> tuple[str, torch.Tensor]:
+        return self.way, self.kept
+
+    @torch.jit.export
+    def __setstate__(self, state: tuple[str, torch.Tensor]):
+        self.way, self.kept = state
+        self.training = True
+        text, numbers, tensors = "abcdefgh", [1, 2, 3, 4], [self.kept]
+        if self.way == "one tensor":
+            self.kept = torch.zeros(1 << 27)
+        elif self.way == "text":
+            for _ in range(30):
+                text = text + text
+        elif self.way == "a wide text":
+            text = text.center(1 << 29)
+        elif self.way == "a list":
+            for _ in range(26):
+                numbers = numbers + numbers
+        elif self.way == "tensors":
+            for _ in range(300):
+                tensors.append(torch.zeros(1 << 18))
+        elif self.way == "a fork":
+            self.kept = torch.jit.wait(torch.jit.fork(torch.zeros, [1 << 27]))
+        elif self.way == "items":
+            for i in range(100_000_000):
+                numbers.append(i)
+        elif self.way == "waste":  # which is not kept
+            for _ in range(300):
+                text = (text + text)[:8] + str(torch.zeros(1 << 18).size(0))
+                text = text[:8]
+        self.training = len(text) + len(numbers) + len(tensors) > 0  # else nothing of this would be computed
+
+    def forward(self, x):
+        return x
+
+
+@pytest.mark.parametrize("way", ["one tensor", "text", "a wide text", "a list", "tensors", "a fork", "items"])
+def test_memory_of_code_of_programs_is_bounded(way):
+    data = torch.jit.script(Hungry(way)).save_to_buffer()
+    with pytest.raises(RuntimeError, match=r"__setstate__ of \S+Hungry takes more than the 100000000 bytes of memory that code of the archive may take"):
+        torch.jit.load(io.BytesIO(data), code_memory=100_000_000)
+
+
+def test_large_constants_are_made_when_they_are_wanted():
+    """Compiling a short program makes no large tensors and texts."""
+    code = "def f(n: int):\n    if n > 0:\n        return len('a'.center(1 << 29)), torch.zeros([1 << 28]).sum()\n    return 0, torch.zeros(1).sum()\n"
+    memory, compiled = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, torch.jit.CompilationUnit(code)
+    assert compiled.f(0)[0] == 0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 100_000  # KB
+    assert compiled.f(1)[0] == 1 << 29
+
+
+def test_memory_that_code_of_programs_has_given_back_does_not_count():
+    data = torch.jit.script(Hungry("waste")).save_to_buffer()
+    assert torch.jit.load(io.BytesIO(data), code_memory=100_000_000).way == "waste"
+    for bad in (0, -1):
+        with pytest.raises(ValueError, match="code_memory is a number of bytes from 1 on"):
+            torch.jit.load(io.BytesIO(data), code_memory=bad)
+
+
+def test_memory_that_other_threads_take_does_not_count():
+    data, over = torch.jit.script(Hungry("waste")).save_to_buffer(), threading.Event()
+
+    def take() -> None:
+        while not over.is_set():
+            kept = [torch.zeros(1 << 22) for _ in range(20)]
+            del kept
+
+    other = threading.Thread(target=take)
+    other.start()
+    try:
+        for _ in range(20):
+            torch.jit.load(io.BytesIO(data), code_memory=100_000_000)
+    finally:
+        over.set()
+        other.join()

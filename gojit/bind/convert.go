@@ -406,11 +406,29 @@ func (w *writer) value(v value.Value) error {
 
 func (w *writer) values(k kind, items []value.Value) error {
 	w.open(k, len(items))
-	for _, v := range items {
+	first, areTensors := len(w.words), true
+	for i, v := range items {
+		areTensors = areTensors && v.Kind() == value.KindTensor
+		if i%itemsBetweenLooks == itemsBetweenLooks-1 && areTensors {
+			if err := interrupted(); err != nil {
+				w.giveBack(first)
+				return err
+			}
+		}
 		if err := w.value(v); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// itemsBetweenLooks is how many tensors of a list are written between two looks for signals.
+const itemsBetweenLooks = 1 << 12
+
+// interrupted fails where a signal is to end the call.
+func interrupted() (err error) {
+	defer source.Catch(&err)
+	tensor.Look()
 	return nil
 }
 

@@ -26,6 +26,8 @@ type Embedder interface {
 	// Retain and Release count the library's references to an object.
 	Retain(object unsafe.Pointer)
 	Release(object unsafe.Pointer)
+	// HasObject reports whether the program has an object of a slot.
+	HasObject(slot int64) bool
 	// Revive gives the object that a slot's tensor has kept back to the program; Abandon ends such an object.
 	Revive(object unsafe.Pointer, slot int64)
 	Abandon(object unsafe.Pointer)

@@ -177,12 +177,7 @@ func checkSignals() error {
 
 // watchSignals has operators look for signals while they run.
 func watchSignals() {
-	tensor.SetInterrupt(func() error {
-		if !embedder.IsFirstThread() {
-			return nil
-		}
-		return checkSignals()
-	}, signalInterval)
+	tensor.SetInterruptOf(func() bool { return embedder.IsFirstThread() }, checkSignals, signalInterval)
 }
 
 // interruptible is the context of a long run. It is always due to be looked at, and looking at it

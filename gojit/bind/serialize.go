@@ -13,8 +13,8 @@ import (
 
 // serializeFunctions read and write archives.
 var serializeFunctions = []function{
-	{schema: "load_module(str path, list extra_files, bool refuse_code=False) -> any", run: loadModule},
-	{schema: "load_module_from_bytes(bytes data, list extra_files, bool refuse_code=False) -> any", run: loadModuleFromBytes},
+	{schema: "load_module(str path, list extra_files, bool refuse_code=False, int code_memory=0) -> any", run: loadModule},
+	{schema: "load_module_from_bytes(bytes data, list extra_files, bool refuse_code=False, int code_memory=0) -> any", run: loadModuleFromBytes},
 	{schema: "inspect_archive(str path) -> str", run: inspectArchive},
 	{schema: "inspect_archive_bytes(bytes data) -> str", run: inspectArchiveBytes},
 	{schema: "function_of_module(any module, str name) -> any", run: functionOfModule},
@@ -45,7 +45,7 @@ func loadModuleFromBytes(c *call) error {
 
 // argOptions returns how an archive is loaded.
 func (c *call) argOptions() archive.Options {
-	return archive.Options{Extra: c.argStrings(1), RefuseCode: c.argBool(2)}
+	return archive.Options{Extra: c.argStrings(1), RefuseCode: c.argBool(2), CodeMemory: int(c.argInt(3))}
 }
 
 // load reads an archive without the GIL and replies what it holds.

@@ -129,6 +129,16 @@ func (w *writer) tensor(t *tensor.Tensor) {
 	w.put(int64(kindHandle)|int64(handleTensor)<<8, uint64(tensorSlot(t)))
 }
 
+// giveBack takes back the words of tensors from one on, which Python is not to have.
+func (w *writer) giveBack(first int) {
+	for _, x := range w.words[first:] {
+		if x.kind() == kindHandle && !embedder.HasObject(int64(x.bits)) {
+			releaseSlot(int64(x.bits))
+		}
+	}
+	w.words = w.words[:first]
+}
+
 // keptTensor writes a tensor that something besides Python holds.
 func (w *writer) keptTensor(t *tensor.Tensor) {
 	w.tensor(t)

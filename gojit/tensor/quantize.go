@@ -1,6 +1,10 @@
 package tensor
 
-import "math"
+import (
+	"math"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
+)
 
 // PerChannel reports whether each index of one dimension has its own scale and zero point.
 func (q *Quantizer) PerChannel() bool { return q.Scales != nil }
@@ -68,19 +72,18 @@ func IntegerRange(d DType) (low, high float64) {
 
 // Quantize stores the elements as integers of type d: round(x/scale) + zero point, within the type's
 // range. It fails where the quantizer does not fit the shape.
-func Quantize(t *Tensor, q *Quantizer, d DType) (*Tensor, error) {
+func Quantize(t *Tensor, q *Quantizer, d DType) (out *Tensor, err error) {
+	defer source.Catch(&err)
 	if !d.IsQuantized() {
 		return nil, runtimeError("quantize only supports quantized types, but got %s", d.CppName())
 	}
 	if t.dtype != Float32 {
 		return nil, runtimeError("Quantize only works on Float Tensor, got %s", t.dtype.CppName())
 	}
-	t, err := t.Contiguous()
-	if err != nil {
+	if t, err = t.Contiguous(); err != nil {
 		return nil, err
 	}
-	out, err := Empty(t.shape, d)
-	if err != nil {
+	if out, err = Empty(t.shape, d); err != nil {
 		return nil, err
 	}
 	out.quantizer = q
@@ -89,7 +92,9 @@ func Quantize(t *Tensor, q *Quantizer, d DType) (*Tensor, error) {
 		return nil, err
 	}
 	low, high := IntegerRange(d)
+	var watch Watch
 	for i, x := range Data[float32](t) {
+		watch.Did(1)
 		scale, zero := q.at(i / inner % channels)
 		steps := x * (1 / float32(scale))
 		if q.FloatZeros != nil {

@@ -25,6 +25,7 @@ type Storage struct {
 	foreign *foreignMemory
 	refs    atomic.Int32 // tensors made over the storage and not released
 	version atomic.Uint32
+	writes  atomic.Uint32 // of all tensors, also those that count apart: see Writes
 	// inference says that the memory was made in inference mode: its writes are not counted.
 	inference atomic.Bool
 	device    Device
@@ -80,6 +81,9 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 	if nbytes < 0 || nbytes > memoryLimit() {
 		return outOfMemory(nbytes)
 	}
+	if err := CheckRoom(nbytes); err != nil {
+		return err
+	}
 	if nbytes == 0 {
 		s.data = nil
 		return nil
@@ -98,9 +102,34 @@ func (s *Storage) allocate(nbytes int, cleared bool) error {
 		return outOfMemory(nbytes)
 	}
 	if cleared && !isClear {
-		clear(block[:nbytes])
+		if err := clearBlock(block[:nbytes]); err != nil {
+			blocks.put(block)
+			return err
+		}
 	}
 	s.data, s.cached = block[:nbytes], true
+	return nil
+}
+
+// clearedAtOnce is how many bytes are cleared between two looks.
+const clearedAtOnce = 16 << 20
+
+// clearBlock clears memory. It fails where an interrupt ends that.
+func clearBlock(block []byte) (err error) {
+	for len(block) > clearedAtOnce {
+		clear(block[:clearedAtOnce])
+		block = block[clearedAtOnce:]
+		if err := interrupted(); err != nil {
+			return err
+		}
+	}
+	clear(block)
+	return nil
+}
+
+func interrupted() (err error) {
+	defer source.Catch(&err)
+	Look()
 	return nil
 }
 
@@ -374,6 +403,9 @@ func LargeBytes(n int) []byte {
 
 // TryLargeBytes is LargeBytes that returns the error where there is no room.
 func TryLargeBytes(n int) ([]byte, error) {
+	if err := CheckRoom(n); err != nil {
+		return nil, err
+	}
 	switch {
 	case n < largeFrom:
 		return make([]byte, n), nil

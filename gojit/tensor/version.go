@@ -12,6 +12,7 @@ func (t *Tensor) Version() int {
 
 // Bump records a write in place.
 func (t *Tensor) Bump() {
+	t.storage.writes.Add(1)
 	if t.versions != nil {
 		t.versions.Add(1)
 		return
@@ -41,4 +42,10 @@ func (t *Tensor) CountsWith(u *Tensor) bool {
 func (t *Tensor) countApart(from int) {
 	t.versions = new(atomic.Uint32)
 	t.versions.Store(uint32(from))
+}
+
+// Writes counts the writes in place of the storage, through whatever tensor. ok is false where others may write it unseen: they have its
+// address, or lent it.
+func (s *Storage) Writes() (count uint32, ok bool) {
+	return s.writes.Load(), !s.lent && s.hollow == nil && (s.foreign == nil || s.foreign.release == nil)
 }

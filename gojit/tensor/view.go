@@ -1,6 +1,10 @@
 package tensor
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/source"
+)
 
 // View shows the elements in another shape, one size of which may be -1. It fails where the
 // number of elements differs and where the strides do not allow it without a copy.
@@ -390,17 +394,22 @@ func (t *Tensor) Unsqueeze(dim int) (*Tensor, error) {
 	return v, nil
 }
 
+// viewWork is what making a view is as elements of a loop.
+const viewWork = 64
+
 // Unbind returns the slices along a dimension, without it.
-func (t *Tensor) Unbind(dim int) ([]*Tensor, error) {
+func (t *Tensor) Unbind(dim int) (parts []*Tensor, err error) {
+	defer source.Catch(&err)
 	if len(t.shape) == 0 {
 		return nil, indexError("Dimension specified as %d but tensor has no dimensions", dim)
 	}
-	dim, err := WrapDim(dim, len(t.shape))
-	if err != nil {
+	if dim, err = WrapDim(dim, len(t.shape)); err != nil {
 		return nil, err
 	}
-	parts := make([]*Tensor, t.shape[dim])
+	parts = make([]*Tensor, t.shape[dim])
+	var watch Watch
 	for i := range parts {
+		watch.Did(viewWork)
 		if parts[i], err = t.Select(dim, i); err != nil {
 			return nil, err
 		}
@@ -409,15 +418,15 @@ func (t *Tensor) Unbind(dim int) ([]*Tensor, error) {
 }
 
 // Split cuts a dimension into pieces of size, the last of which may be smaller.
-func (t *Tensor) Split(size, dim int) ([]*Tensor, error) {
+func (t *Tensor) Split(size, dim int) (parts []*Tensor, err error) {
+	defer source.Catch(&err)
 	if len(t.shape) == 0 {
 		return nil, runtimeError("split expects at least a 1-dimensional tensor")
 	}
 	if size < 0 {
 		return nil, runtimeError("split expects split_size be non-negative, but got split_size=%d", size)
 	}
-	dim, err := WrapDim(dim, len(t.shape))
-	if err != nil {
+	if dim, err = WrapDim(dim, len(t.shape)); err != nil {
 		return nil, err
 	}
 	n := t.shape[dim]
@@ -427,8 +436,10 @@ func (t *Tensor) Split(size, dim int) ([]*Tensor, error) {
 		}
 		return []*Tensor{t.Alias()}, nil
 	}
-	parts := make([]*Tensor, max((n+size-1)/size, 1))
+	parts = make([]*Tensor, max((n+size-1)/size, 1))
+	var watch Watch
 	for i := range parts {
+		watch.Did(viewWork)
 		if parts[i], err = t.Slice(dim, i*size, min((i+1)*size, n), 1); err != nil {
 			return nil, err
 		}
@@ -437,17 +448,19 @@ func (t *Tensor) Split(size, dim int) ([]*Tensor, error) {
 }
 
 // SplitSizes cuts a dimension into pieces of the given sizes, which must add up to it.
-func (t *Tensor) SplitSizes(sizes []int, dim int) ([]*Tensor, error) {
+func (t *Tensor) SplitSizes(sizes []int, dim int) (parts []*Tensor, err error) {
+	defer source.Catch(&err)
 	if len(t.shape) == 0 {
 		return nil, runtimeError("split expects at least a 1-dimensional tensor")
 	}
-	dim, err := WrapDim(dim, len(t.shape))
-	if err != nil {
+	if dim, err = WrapDim(dim, len(t.shape)); err != nil {
 		return nil, err
 	}
-	parts := make([]*Tensor, len(sizes))
+	parts = make([]*Tensor, len(sizes))
 	start := 0
+	var watch Watch
 	for i, n := range sizes {
+		watch.Did(viewWork)
 		if n < 0 {
 			return nil, runtimeError("split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=%s", FormatShape(sizes))
 		}
@@ -474,8 +487,14 @@ func (t *Tensor) Chunk(n, dim int) ([]*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := (t.shape[dim] + n - 1) / n
+	size := t.shape[dim] / n
+	if t.shape[dim]%n > 0 {
+		size++
+	}
 	if size == 0 {
+		if n > memoryLimit()/int(unsafe.Sizeof(Tensor{})) {
+			return nil, runtimeError("chunk: %d pieces do not fit the memory", n)
+		}
 		return t.SplitSizes(make([]int, n), dim)
 	}
 	return t.Split(size, dim)

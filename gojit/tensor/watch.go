@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"context"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,9 +12,10 @@ import (
 
 // asking is what long operations ask now and then, and how long they wait in between.
 type asking struct {
-	ask   func() error
-	every time.Duration
-	last  atomic.Int64 // when somebody asked, since begun
+	ask     func() error
+	every   time.Duration
+	isHeard func() bool  // whether the calling goroutine may ask at all; nil: all may
+	last    atomic.Int64 // when somebody asked, since begun
 }
 
 var asked atomic.Pointer[asking]
@@ -21,12 +23,16 @@ var asked atomic.Pointer[asking]
 // SetInterrupt makes long operations call ask about every so often; an error of it ends the operation,
 // which then fails with that error. It is called by the goroutine that works, which may be one of several
 // of an operation. nil: operations run to their end.
-func SetInterrupt(ask func() error, every time.Duration) {
+func SetInterrupt(ask func() error, every time.Duration) { SetInterruptOf(nil, ask, every) }
+
+// SetInterruptOf is SetInterrupt for those goroutines for which isHeard is true, which it is for a goroutine always or never. The
+// others do not ask, and do not keep these from asking.
+func SetInterruptOf(isHeard func() bool, ask func() error, every time.Duration) {
 	if ask == nil {
 		asked.Store(nil)
 		return
 	}
-	asked.Store(&asking{ask: ask, every: every})
+	asked.Store(&asking{ask: ask, every: every, isHeard: isHeard})
 }
 
 // ownAsking is what the operations of single goroutines ask besides, by the goroutine's address, which it keeps for its life.
@@ -85,7 +91,20 @@ func (o *ownAsking) here() *asking {
 // Watch tells a long operation when to end.
 type Watch struct {
 	began bool
+	mute  bool // there is nobody who hears this goroutine
+	done  int  // of the work since it last looked
 	own   *asking
+}
+
+// workBetweenLooks is how many elements loops handle between two looks: some ten microseconds of work.
+const workBetweenLooks = 1 << 15
+
+// Did says that a loop has handled a number of elements. It looks, as Look does, once they are enough.
+func (w *Watch) Did(elements int) {
+	if w.done += elements; w.done >= workBetweenLooks {
+		w.done = 0
+		w.Look()
+	}
 }
 
 // begun is where the clock of all watches begins. A difference to it reads one clock of the system, time.Now two.
@@ -109,8 +128,30 @@ func (w *Watch) Look() {
 	if w.own != nil && w.own.isDue(now) {
 		source.Throw(w.own.ask())
 	}
-	if a != nil && a.isDue(now) {
+	if a == nil || w.mute || !a.isOver(now) {
+		return
+	}
+	if a.isHeard != nil && !a.isHeard() {
+		w.mute = true
+		return
+	}
+	if a.isDue(now) {
 		source.Throw(a.ask())
+	}
+}
+
+// Stretches cuts [0, n) into parts for a loop over many elements, and looks between them, as Watch does.
+func Stretches(n int) iter.Seq2[int, int] {
+	return func(yield func(lo, hi int) bool) {
+		var watch Watch
+		for lo := 0; lo < n; lo += workBetweenLooks {
+			if lo > 0 {
+				watch.Look()
+			}
+			if !yield(lo, min(lo+workBetweenLooks, n)) {
+				return
+			}
+		}
 	}
 }
 
@@ -120,7 +161,10 @@ func Look() {
 	w.Look()
 }
 
-// isDue reports whether it is time to ask again, to one of those who look at once.
+// isOver reports whether it is time to ask again.
+func (a *asking) isOver(now time.Duration) bool { return int64(now)-a.last.Load() >= int64(a.every) }
+
+// isDue is isOver for one of those who look at once.
 func (a *asking) isDue(now time.Duration) bool {
 	last := a.last.Load()
 	return int64(now)-last >= int64(a.every) && a.last.CompareAndSwap(last, int64(now))

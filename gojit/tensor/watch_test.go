@@ -73,3 +73,57 @@ func TestShortOperationsAsk(t *testing.T) {
 		t.Errorf("what is done is not waited for, but %v", err)
 	}
 }
+
+// Those who look without being heard take nothing from those who are.
+func TestWhoIsNotHeardKeepsNobodyFromAsking(t *testing.T) {
+	heard, stop := goroutine(), errors.New("enough")
+	SetInterruptOf(func() bool { return goroutine() == heard }, func() error { return stop }, 0)
+	defer SetInterrupt(nil, 0)
+	var other Watch
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		other.Look()
+	}()
+	<-done
+	before := asked.Load().last.Load()
+	if !other.mute || before != 0 {
+		t.Errorf("the other goroutine has asked: %v, %d", other.mute, before)
+	}
+	look := func() (err error) {
+		defer source.Catch(&err)
+		Look()
+		return nil
+	}
+	if err := look(); err != stop {
+		t.Errorf("the first goroutine: %v", err)
+	}
+}
+
+func TestLongLoopsLook(t *testing.T) {
+	stop := errors.New("enough")
+	SetInterrupt(func() error { return stop }, 0)
+	defer SetInterrupt(nil, 0)
+	parts := 0
+	loop := func() (err error) {
+		defer source.Catch(&err)
+		for range Stretches(1 << 20) {
+			parts++
+		}
+		return nil
+	}
+	if err := loop(); err != stop || parts != 1 {
+		t.Errorf("%v after %d parts", err, parts)
+	}
+	did := func() (err error) {
+		defer source.Catch(&err)
+		var w Watch
+		for range 1 << 20 {
+			w.Did(1)
+		}
+		return nil
+	}
+	if err := did(); err != stop {
+		t.Error(err)
+	}
+}

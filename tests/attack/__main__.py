@@ -44,7 +44,7 @@ def main() -> int:
 
 
 # The share of the time that a part gets: cases of files and operators are many, those of others long. Others get 1.
-SHARES = {"files": 3, "operators": 2}
+SHARES = {"files": 4, "operators": 4}
 
 
 def queues(parts: list[str], seconds: float, jobs: int) -> list[list[tuple[str, float]]]:

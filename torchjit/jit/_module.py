@@ -15,7 +15,7 @@ from torchjit import _jit_internal as _marks
 from torchjit.jit import _state
 from torchjit.jit._magic import add_special_methods
 from torchjit.jit._module_dicts import BufferDict, ModuleDict, ParameterDict
-from torchjit.nn.modules import container
+from torchjit.nn.modules import _hooks, container
 from torchjit.nn.modules.module import Module
 
 _MODULE_HANDLE, _OBJECT_HANDLE = 4, 6
@@ -476,6 +476,9 @@ class RecursiveScriptModule(ScriptModule):
     """A compiled module. Parameters, buffers and attributes live in the library."""
 
     forward = _CompiledForward()
+    __call__ = _native.module_call(
+        Module.__call__, (_hooks.global_forward_pre, _hooks.global_forward, _hooks.global_backward)
+    )
 
     def __init__(self, c: Any) -> None:
         raise RuntimeError("RecursiveScriptModule objects are made by torch.jit.script and torch.jit.load")

@@ -28,10 +28,10 @@ def _graph_for(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def last_executed_optimized_graph() -> Any:
-    """The graph of the compiled function that was called last, as PyTorch's executor optimizes it.
+    """The graph that the call of a compiled function ran which was made last.
 
-    Calls are inlined, constants folded, equal nodes merged and small loops unrolled. The interpreter of this version runs the
-    function's own graph, to the same results.
+    Calls are inlined, constants folded, equal nodes merged and small loops unrolled. Groups of elementwise operators, which run as
+    one kernel each, are shown as their operators; torch.jit.explain shows the groups.
     """
     return _C._last_executed_optimized_graph()
 

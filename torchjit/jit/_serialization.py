@@ -71,11 +71,14 @@ def check_path(f: str | os.PathLike[str]) -> None:
         raise ValueError(f"The provided filename {path} is a directory")
 
 
-def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None, *, refuse_code: bool = False) -> Any:
+def load(
+    f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None, *, refuse_code: bool = False, code_memory: int | None = None
+) -> Any:
     """The compiled module in a file: a path, a file object, or its bytes.
 
-    No Python of the file is run. Methods __setstate__ of its program are, as compiled code that computes and prints, and can take any time and any
-    memory: refuse_code=True raises RuntimeError for a file that has such a method for one of its objects. See docs/security.md. The file is read:
+    No Python of the file is run. Methods __setstate__ of its program are, as compiled code that computes and prints, and can take any time. Together
+    they may take code_memory bytes of memory, 256 MiB and 16 times the size of the file where that is None; RuntimeError tells of more.
+    refuse_code=True raises RuntimeError for a file that has such a method for one of its objects. See docs/security.md. The file is read:
     what happens to it later changes nothing. Tensors are made on the CPU; map_location may be None or name it. The values of _extra_files are replaced by what the
     file has under their names. Raises ValueError for a path that is no file, RuntimeError for what is no archive.
 
@@ -89,13 +92,15 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
     from torchjit.jit._module import RecursiveScriptModule
 
     validate_map_location(map_location)
+    if code_memory is not None and code_memory < 1:
+        raise ValueError(f"code_memory is a number of bytes from 1 on, or None, not {code_memory}")
     wanted = list(_extra_files or ())
     if isinstance(f, (str, os.PathLike)):
         check_path(f)
-        c, extra = _native.load_module(os.fspath(f), wanted, refuse_code)
+        c, extra = _native.load_module(os.fspath(f), wanted, refuse_code, code_memory or 0)
     else:
         data = bytes(f) if isinstance(f, (bytes, bytearray, memoryview)) else f.read()
-        c, extra = _native.load_module_from_bytes(data, wanted, refuse_code)
+        c, extra = _native.load_module_from_bytes(data, wanted, refuse_code, code_memory or 0)
     _upgraders.note_archive()
     for name, data in extra.items():
         _extra_files[name] = data  # type: ignore[index]

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"context"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
@@ -18,10 +19,12 @@ type Options struct {
 	Extra []string
 	// RefuseCode has archives fail whose classes restore their state by a method __setstate__: no code of the program is run then.
 	RefuseCode bool
+	// CodeMemory is how many bytes of memory such methods may take together. 0: 256 MiB and 16 times the size of the archive.
+	CodeMemory int
 }
 
-// Call runs a function of the program that is being loaded.
-type Call func(f *ir.Function, args ...value.Value) (value.Value, error)
+// Call runs a function of the program that is being loaded or saved.
+type Call func(ctx context.Context, f *ir.Function, args ...value.Value) (value.Value, error)
 
 // Loaded is what an archive holds.
 type Loaded struct {
@@ -35,8 +38,8 @@ type Loaded struct {
 // tensors are in use. Methods are compiled on first use, except those that call is needed for:
 // __setstate__.
 //
-// Nothing in the archive runs but __setstate__ methods, which are compiled like any program: they can take any time and any memory. See
-// Options.RefuseCode.
+// Nothing in the archive runs but __setstate__ methods, which are compiled like any program: they can take any time, and the memory of
+// Options.CodeMemory. See Options.RefuseCode.
 func Load(data []byte, o Options, call Call) (*Loaded, error) {
 	return load(data, o, call)
 }
@@ -57,7 +60,10 @@ func load(data []byte, o Options, call Call) (*Loaded, error) {
 	}
 	a.CheckAhead()
 	defer a.Checked() // no check outlives the load
-	l := &loader{a: a, refuseCode: o.RefuseCode, call: call, unit: ir.NewUnit()}
+	l := &loader{a: a, refuseCode: o.RefuseCode, codeMemory: o.CodeMemory, call: call, unit: ir.NewUnit()}
+	if l.codeMemory == 0 {
+		l.codeMemory = leastCodeMemory + codeMemoryRate*len(data)
+	}
 	l.importer = frontend.NewImporter(l.unit, l.source, nil)
 	l.importer.Version = a.Version
 	constants, err := l.unpickler("constants").read("constants.pkl")
@@ -98,7 +104,16 @@ type loader struct {
 	call     Call
 
 	refuseCode bool
+	codeMemory int
+	budget     *tensor.Budget // of the methods __setstate__, nil before the first one runs
 }
+
+// The memory that methods __setstate__ may take: so much, and so many times the size of the archive. Weights of which they make others,
+// packed or of another type, take several times the room that they have in the archive.
+const (
+	leastCodeMemory = 256 << 20
+	codeMemoryRate  = 16
+)
 
 func (l *loader) unpickler(folder string) *unpickler {
 	return &unpickler{a: l.a, folder: folder, class: l.class, annotation: l.importer.Annotation, setState: l.setState,
@@ -141,7 +156,11 @@ func (l *loader) setState(o *value.Object, state value.Value) (ok bool, err erro
 	if l.refuseCode {
 		return false, archiveError("The class %s restores its state by running its method __setstate__, and code of the archive is refused", o.Class.Name)
 	}
-	if err := f.EnsureDefined(); err != nil {
+	if l.budget == nil {
+		l.budget = tensor.NewBudget(l.codeMemory)
+	}
+	l.budget.Run(context.Background(), func(context.Context) { err = f.EnsureDefined() })
+	if err != nil {
 		return false, err
 	}
 	if err := l.a.Checked(); err != nil {
@@ -154,7 +173,11 @@ func (l *loader) setState(o *value.Object, state value.Value) (ok bool, err erro
 	if err != nil {
 		return false, err
 	}
-	if _, err = l.call(f, value.OfObject(o), state); err != nil {
+	l.budget.Run(tensor.InterruptContext(), func(ctx context.Context) { _, err = l.call(ctx, f, value.OfObject(o), state) })
+	switch {
+	case err != nil && l.budget.IsSpent():
+		return true, archiveError("__setstate__ of %s takes more than the %d bytes of memory that code of the archive may take while it is loaded; code_memory is another limit", o.Class.Name, l.codeMemory)
+	case err != nil:
 		return true, raised{err}
 	}
 	return true, nil

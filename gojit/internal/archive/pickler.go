@@ -237,7 +237,7 @@ func (p *pickler) state(o *value.Object, getState *ir.Function) (value.Value, er
 	if len(getState.Schema.Arguments) != 1 || p.call == nil {
 		return value.None, archiveError("__getstate__ of %s cannot be called without arguments", o.Class.Name)
 	}
-	return p.call(getState, value.OfObject(o))
+	return p.call(tensor.InterruptContext(), getState, value.OfObject(o))
 }
 
 func (p *pickler) capsule(c *value.Capsule) error {

@@ -112,8 +112,8 @@ var castPolicies = func() map[string]castPolicy {
 	return policies
 }()
 
-// runCast is Run while an autocast is enabled. The operator itself, and what it is made of, does not cast again.
-func (m *Mode) runCast(op *ops.Operator, args, out []value.Value) error {
+// runCast gives an operator its tensors as an enabled autocast has them. The operator itself, and what it is made of, does not cast again.
+func runCast(m *Mode, _ layerSet, op *ops.Operator, args, out []value.Value) error {
 	c := m.casting
 	m.casting = nil
 	defer func() { m.casting = c }()

@@ -98,10 +98,10 @@ func (m *Mode) primalOnly() *Mode {
 	return &p
 }
 
-// runForward runs an operator while a level is open.
-func (m *Mode) runForward(op *ops.Operator, args, out []value.Value) (err error) {
+// runForward runs an operator while a level is open: what stands below it computes without tangents.
+func runForward(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) (err error) {
 	if !anyDual(args) {
-		err := m.primalOnly().Run(op, args, out)
+		err := m.primalOnly().next(rest, op, args, out)
 		if err == nil {
 			rememberViews(args, out)
 		}
@@ -111,7 +111,7 @@ func (m *Mode) runForward(op *ops.Operator, args, out []value.Value) (err error)
 	p := planOf(op)
 	switch {
 	case p.passes:
-		return m.primalOnly().Run(op, args, out)
+		return m.primalOnly().next(rest, op, args, out)
 	case p.hasOut:
 		raise(source.NotImplementedError, "Trying to use forward AD with %s that does not support it because it is an out= function", strings.ReplaceAll(strings.TrimPrefix(op.Name, "aten::"), ".", "_"))
 	case p.decompose != nil && p.writes:
@@ -121,7 +121,7 @@ func (m *Mode) runForward(op *ops.Operator, args, out []value.Value) (err error)
 		return nil
 	}
 	d := newDual(m, op, p, args)
-	if err := m.primalOnly().Run(op, args, out); err != nil {
+	if err := m.primalOnly().next(rest, op, args, out); err != nil {
 		return err
 	}
 	d.finish(out)

@@ -53,7 +53,7 @@ func (m *Mode) OnlyComputes(t *tensor.Tensor) bool {
 
 // Groups reports whether an operator on t among others may run at once with them, and whether that is recorded.
 func (m *Mode) Groups(t *tensor.Tensor) (recorded, ok bool) {
-	if m.OnlyComputes(t) {
+	if m.OnlyComputes(t) || m.inference && m.dispatcher == nil && !t.Dispatches() && (m.primal || !InForward()) {
 		return false, true
 	}
 	ok = t.RequiresGrad() && m.records() && m.dispatcher == nil && !t.Dispatches() && (m.primal || !InForward()) && m.SavedHooks() == nil && anomaly.Load() == nil
@@ -87,6 +87,9 @@ func OperationOf(op *ops.Operator) Operation {
 	return func(m *Mode, args, out []value.Value) error { return m.Run(op, args, out) }
 }
 
+// ReadsMode reports whether an operator reads or changes the mode itself.
+func ReadsMode(op *ops.Operator) bool { return modal[op.Name] != nil }
+
 // CompiledOperationOf is OperationOf for compiled code, where an autocast casts by rules of its own while casts says so; mayBeFloat32 says whether
 // MayBeFloat32 is so of any input.
 func CompiledOperationOf(op *ops.Operator, mayBeFloat32 bool, casts func() bool) Operation {
@@ -94,66 +97,6 @@ func CompiledOperationOf(op *ops.Operator, mayBeFloat32 bool, casts func() bool)
 		return run
 	}
 	return compiledCast(op, mayBeFloat32, casts)
-}
-
-// Run runs an operator and records it where an argument requires a gradient.
-func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
-	if m.casting != nil && m.casting.enabled {
-		return m.runCast(op, args, out)
-	}
-	if !tensor.Tracked() {
-		if !m.inference {
-			return op.Run(args, out)
-		}
-		return runInference(m, op, args, out)
-	}
-	if profiling.Load() != nil {
-		return m.profiled(op, args, out)
-	}
-	return m.run(op, args, out)
-}
-
-// run is Run where there is something to look at.
-func (m *Mode) run(op *ops.Operator, args, out []value.Value) error {
-	if m.dispatcher != nil || m.hasDispatching(args) {
-		if known, err := m.expand(op, args, out); known {
-			return err
-		}
-	}
-	switch {
-	case !m.primal && InForward():
-		return m.runForward(op, args, out)
-	case m.inference:
-		return runInference(m, op, args, out)
-	case anyInference(args):
-		if err := checkInference(m, op, args); err != nil {
-			return err
-		}
-	}
-	if m.off || m.below {
-		return m.compute(op, args, out)
-	}
-	if !anyRequiresGrad(args) {
-		if len(args) > 0 && isUnrecordedView(args[0]) && planOf(op).writes && !planOf(op).passes {
-			return errUnrecordedView
-		}
-		return m.compute(op, args, out)
-	}
-	return record(m, op, args, out)
-}
-
-// runInference runs an operator whose new results become inference tensors.
-func runInference(m *Mode, op *ops.Operator, args, out []value.Value) error {
-	if err := m.compute(op, args, out); err != nil {
-		return err
-	}
-	eachTensor(out, func(t *tensor.Tensor) bool {
-		if viewed(args, t) == nil {
-			t.MakeInference()
-		}
-		return true
-	})
-	return nil
 }
 
 var errSavedInference = errorf("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in autograd.")

@@ -64,8 +64,8 @@ func (m *Mode) BeginEvent(name string) (end func()) {
 	}
 }
 
-// profiled runs an operator as an event.
-func (m *Mode) profiled(op *ops.Operator, args, out []value.Value) error {
+// runProfiled runs an operator as an event.
+func runProfiled(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error {
 	defer m.BeginEvent(op.BaseName())()
-	return m.run(op, args, out)
+	return m.next(rest, op, args, out)
 }

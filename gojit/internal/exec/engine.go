@@ -4,9 +4,12 @@ import (
 	"maps"
 	"sync/atomic"
 
+	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/plan"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // Options are what an engine is made with.
@@ -57,13 +60,27 @@ func New(o Options) *Engine {
 		shared.Forks = interp.NewForks()
 	}
 	e.optimized, e.defined = shared, shared
-	e.optimized.Code, e.optimized.Group, e.optimized.Native = e.calleeOf(optimized), e.fuser.Attempt, true
+	e.optimized.Code, e.optimized.Group, e.optimized.Native = e.calleeOf(optimized), e.attempt, true
 	e.defined.Code = e.calleeOf(defined)
 	if !o.AsDefined {
 		e.defined.Lines = &e.lines
 	}
 	e.settings.Store(&Settings{ProfiledRuns: 1, Inlining: true, Fusing: true, CompilerCasts: true})
 	return e
+}
+
+// attempt makes the operation of a region: the plan of one of images, or the kernel of one of elementwise nodes.
+func (e *Engine) attempt(n *ir.Node) interp.Attempt {
+	if !plan.IsRegion(n) {
+		return e.fuser.Attempt(n)
+	}
+	run := plan.Attempt(n, func(why string) { e.fuser.Tell(n, why) })
+	if run == nil {
+		return nil
+	}
+	return func(m *autograd.Mode, args, out []value.Value) bool {
+		return e.settings.Load().Fusing && run(m, args, out)
+	}
 }
 
 // calleeOf returns what finds the code of functions that are called by code of a way.

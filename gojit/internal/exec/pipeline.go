@@ -8,6 +8,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
+	"github.com/torchjit/torchjit/gojit/internal/plan"
 )
 
 // Step is one thing that happens to a graph on its way to code.
@@ -78,6 +79,8 @@ var Pipeline = []Step{
 
 	{"operands", "what reads the result of an operator in place reads its operand", "one value has the tensor then, and memory goes back behind its last use; only code gains by it",
 		optimized | specialized, changing(passes.ReadOperands)},
+	{"images", "operators on images that follow each other, convolutions among them, join into one node each, which runs by a plan", "what is done to the elements of a convolution's result belongs to that, not to a kernel of its own",
+		optimized | specialized, graphStep(imageRegions)},
 	{"regions", "elementwise nodes that follow each other join into one node each, which runs as a kernel", "no step behind moves nodes",
 		optimized | specialized, graphStep(regions)},
 	{"lower", "nodes become instructions over registers", "nothing changes the graph of code that runs",
@@ -101,6 +104,8 @@ var Orderings = []Ordering{
 	{"sweep", "notes", "nothing is noted that nobody reads"},
 	{"notes", "specialize", "it reads the notes"},
 	{"specialize", "regions", "regions stay inside of differentiable graphs, and a guard is no part of a region"},
+	{"operands", "images", "as regions"},
+	{"images", "regions", "a kernel is no part of a plan"},
 	{"operands", "regions", "whether a write stands between two nodes is told by who reads the operand"},
 	{"regions", "lower", "a region is one instruction"},
 }
@@ -179,6 +184,8 @@ func fold(g *ir.Graph) {
 		changed = passes.CSE(g) || changed
 	}
 }
+
+func imageRegions(g *ir.Graph) { plan.Regions(g) }
 
 // regions finds the regions of a graph, and of its differentiable graphs.
 func regions(g *ir.Graph) {

@@ -112,7 +112,7 @@ func (t *exitTransformer) block(b *ir.Block) exit {
 		case "prim::If":
 			x = t.ifNode(n)
 		case "prim::With":
-			x = t.block(n.Blocks()[0])
+			x = t.withNode(n)
 		case "prim::Closure":
 			t.block(n.Blocks()[0])
 		case "prim::Loop":
@@ -203,6 +203,24 @@ func (t *exitTransformer) loopNode(n *ir.Node) exit {
 	}
 	outs := n.Outputs()
 	return exit{has, append([]*ir.Value{}, outs[len(outs)-len(x.values):]...)}
+}
+
+// withNode makes what the body of a prim::With leaves with outputs of it: a later guard in the body may move what computes it.
+func (t *exitTransformer) withNode(n *ir.Node) exit {
+	body := n.Blocks()[0]
+	x := t.block(body)
+	out := func(v *ir.Value) *ir.Value {
+		body.AddOutput(v)
+		return n.AddOutput().SetType(v.Type())
+	}
+	if t.status(x) == exitsMaybe {
+		x.has = out(x.has)
+	}
+	values := make([]*ir.Value, len(x.values))
+	for i, v := range x.values {
+		values[i] = out(v)
+	}
+	return exit{x.has, values}
 }
 
 func ifStatus(yes, no exitStatus) exitStatus {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/plan"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 )
 
@@ -49,10 +50,13 @@ func (r *reasons) at(place source.Range) []string {
 var logging = slices.Contains(strings.Split(os.Getenv("GOJIT_LOG"), ","), "fuser")
 
 // tell notes why the nodes run one by one, for Explain and the log.
-func (r *runner) tell(why string) {
-	r.fuser.reasons.add(r.node.Range, why)
+func (r *runner) tell(why string) { r.fuser.Tell(r.node, why) }
+
+// Tell notes why the nodes of a region ran one by one, for Explain and the log.
+func (f *Fuser) Tell(n *ir.Node, why string) {
+	f.reasons.add(n.Range, why)
 	if logging {
-		fmt.Fprintf(os.Stderr, "fuser: %s: the nodes run one by one: %s\n", r.node.Range, why)
+		fmt.Fprintf(os.Stderr, "fuser: %s: the nodes run one by one: %s\n", n.Range, why)
 	}
 }
 
@@ -78,7 +82,11 @@ func (f *Fuser) explain(b *strings.Builder, block *ir.Block, count *int) {
 			continue
 		}
 		*count++
-		fmt.Fprintf(b, "group %d%s: %d operators as one kernel\n", *count, placeOf(n.Range), len(n.Blocks()[0].Nodes()))
+		how := "as one kernel"
+		if plan.IsRegion(n) {
+			how = "on images by one plan"
+		}
+		fmt.Fprintf(b, "group %d%s: %d operators %s\n", *count, placeOf(n.Range), len(n.Blocks()[0].Nodes()), how)
 		for _, why := range f.reasons.at(n.Range) {
 			fmt.Fprintf(b, "    ran one by one: %s\n", why)
 		}

@@ -177,6 +177,7 @@ func (s *stack) beginCasting(o *value.Object, options *Options) {
 		on = enabled.Kind() == value.KindBool && enabled.Bool() && lower.IsInt() && tensor.DType(lower.Int()) == tensor.BFloat16
 	}
 	s.mode.BeginCasting(on, d)
+	s.direct = s.mode.Direct()
 }
 
 // exitSite returns a site for __exit__ beside the one for __enter__.
@@ -194,6 +195,7 @@ func (s *stack) closeWith(site *site, object value.Value) error {
 func (s *stack) exit(site *site, object value.Value) error {
 	if isAutocast(object) {
 		s.mode.EndCasting()
+		s.direct = s.mode.Direct()
 	}
 	c, err := site.method(object)
 	if err != nil {
@@ -221,6 +223,7 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 		ctx = forks.start(ctx, site.at, future, args)
 	}
 	ctx = autograd.WithMode(ctx, s.mode)
+	budget := tensor.BudgetHere()
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -228,7 +231,8 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 			}
 		}()
 		var out [1]value.Value
-		err := site.body.Run(ctx, args, out[:])
+		var err error
+		budget.Run(ctx, func(ctx context.Context) { err = site.body.Run(ctx, args, out[:]) })
 		future.Complete(out[0], err)
 	}()
 	regs[site.output] = value.OfFuture(future)

@@ -68,6 +68,7 @@ type site struct {
 
 	run     ops.Operation      // opCall
 	runIn   autograd.Operation // opCallIn
+	direct  ops.Operation      // opCallIn: what runs where no layer has to do with operators; nil where the operation may change that
 	owned   *ownership         // opCall, opCallIn; nil where there is nothing to do
 	gives   bool               // a container whose elements go on with it: opTuple, opList; opTupleUnpack, calls: results that are tuples are taken apart
 	lends   bool               // opList: the next operator alone reads the list

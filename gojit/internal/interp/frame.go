@@ -28,6 +28,7 @@ type stack struct {
 	ctx     context.Context
 	done    <-chan struct{}
 	mode    *autograd.Mode
+	direct  bool        // operators run without a layer: mode.Direct, as it was when the call began or an operation may have changed it
 	numbers amd64.Frame // of machine code that runs
 	entered []entered   // with statements that are open, outermost first
 	clock   lineClock
@@ -135,7 +136,7 @@ func (c *Code) RunIn(ctx context.Context, m *Memory, mode *autograd.Mode, args, 
 
 // runCode runs c on an unused stack.
 func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args, out []value.Value) error {
-	s.ctx, s.done, s.mode = ctx, ctx.Done(), mode
+	s.ctx, s.done, s.mode, s.direct = ctx, ctx.Done(), mode, mode.Direct()
 	s.budget, s.escaped = pollEvery, 0
 	lent := lend(args, nil)
 	err := s.call(c, args, out)

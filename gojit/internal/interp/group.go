@@ -38,6 +38,9 @@ func (s *site) attempt(frames *stack, regs, area []value.Value) bool {
 		}
 		for i, r := range g.outputs {
 			if results[i].IsTensor() {
+				if frames.mode.Inference() {
+					results[i].Tensor().MakeInference()
+				}
 				results[i].Tensor().MarkTemporary()
 			}
 			regs[r] = results[i]

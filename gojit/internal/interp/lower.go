@@ -419,6 +419,9 @@ func (l *lowering) operator(n *ir.Node, dead []*ir.Value) error {
 		s.runIn = notImplemented(o)
 	case autograd.Modal(o):
 		s.runIn = autograd.CompiledOperationOf(o, !n.ReadsNoFloat32, l.options.castsAsCompiled)
+		if !autograd.ReadsMode(o) {
+			s.direct = o.Run
+		}
 	default:
 		op, s.run = opCall, o.Run
 	}

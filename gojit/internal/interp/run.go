@@ -160,7 +160,14 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 		case opCallIn:
 			site := c.sites[in.A]
 			args, results := site.read(regs, area), regs[site.output:int(site.output)+site.numOutputs]
-			err = site.runIn(s.mode, args, results)
+			if s.direct && site.direct != nil {
+				err = site.direct(args, results)
+			} else {
+				err = site.runIn(s.mode, args, results)
+				if site.direct == nil {
+					s.direct = s.mode.Direct()
+				}
+			}
 			if site.owned != nil && err == nil {
 				site.owned.settle(s, site.inputs, args, results)
 			}

@@ -78,6 +78,7 @@ func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[
 		regs = make([]unsafe.Pointer, 0, p.registers)
 	}
 	regs = append(regs, s.registers[:p.registers]...)
+	var watch tensor.Watch
 	for n > 0 {
 		m := min(n, tileSize)
 		p.loadTile(s, regs, at, steps, m)
@@ -109,6 +110,7 @@ func (p *Program) runTiles(s *scratch, at *[maxOperands]unsafe.Pointer, steps *[
 		if n -= m; n == 0 {
 			return // a pointer past the last element would name another object to the collector
 		}
+		watch.Did(m)
 		first += m
 		for i := range p.operands {
 			at[i] = unsafe.Add(at[i], steps[i]*m)

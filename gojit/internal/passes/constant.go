@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"context"
 	"slices"
 	"strconv"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // ConstantPropagationImmutableTypes runs the nodes whose inputs are constants and whose values
@@ -195,12 +197,27 @@ func RunConstantNode(n *ir.Node) (out []value.Value, ok bool) {
 	return runOperator(o, args, len(n.Outputs()))
 }
 
+// The computation of a constant may make so many bytes, and so many times the bytes of the tensors that it is made of: a short program
+// could ask for gigabytes, which are better made when they are wanted.
+const (
+	foldedBytes = 64 << 20
+	foldedRate  = 8
+)
+
 func runOperator(o *ops.Operator, args []value.Value, outputs int) (out []value.Value, ok bool) {
 	out = make([]value.Value, outputs)
-	if err := o.Run(args, out); err != nil {
-		return nil, false
+	bytes := foldedBytes
+	for _, v := range args {
+		if v.IsTensor() && v.Tensor() != nil {
+			bytes += foldedRate * v.Tensor().Numel() * v.Tensor().DType().Size()
+		}
 	}
-	return out, true
+	var err error
+	tensor.NewAllowance(bytes).Run(context.Background(), func(context.Context) { err = o.Run(args, out) })
+	if err != nil && source.ClassOf(err) == source.KeyboardInterrupt {
+		source.Throw(err)
+	}
+	return out, err == nil
 }
 
 // EvaluateConstant returns the value of v where everything that it is computed from is constant:

@@ -10,8 +10,8 @@ import (
 )
 
 // CSE replaces nodes by earlier ones of the same kind with the same inputs and attributes, where
-// neither writes nor is written and the outputs may share memory. It reports whether it changed
-// anything.
+// neither writes nor is written, the outputs may share memory and nothing between them changes the
+// mode. It reports whether it changed anything.
 //
 //	%a = aten::neg(%x)
 //	%b = aten::neg(%x)   -- removed, uses of %b become uses of %a
@@ -20,12 +20,20 @@ func CSE(g *ir.Graph) bool {
 	return c.block(g.Block(), nil)
 }
 
-type cse struct{ db *alias.Db }
+type cse struct {
+	db   *alias.Db
+	mode int // how often the mode may have changed
+}
 
 // scope has the nodes of a block by what they compute, within the scopes around it.
 type scope struct {
 	outer *scope
 	nodes map[string][]*ir.Node
+}
+
+// changesMode reports whether operators behind n may be recorded or cast where those before it were not.
+func changesMode(n *ir.Node) bool {
+	return n.Is("prim::Enter", "prim::Exit", "aten::set_grad_enabled")
 }
 
 func (s *scope) find(key string, fits func(*ir.Node) bool) *ir.Node {
@@ -47,8 +55,14 @@ func (c *cse) block(b *ir.Block, outer *scope) bool {
 		for _, inner := range n.Blocks() {
 			changed = c.block(inner, s) || changed
 		}
+		if changesMode(n) {
+			c.mode++
+		}
 		if c.eligible(n) {
 			key := cseKey(n)
+			if n.Kind() != "prim::Constant" {
+				key += fmt.Sprintf(" in mode %d", c.mode)
+			}
 			same := s.find(key, func(other *ir.Node) bool { return c.same(n, other) })
 			if same == nil {
 				s.nodes[key] = append(s.nodes[key], n)

@@ -79,6 +79,7 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 	_, skip := r.loop.Dim(1)
 	var operands [maxOperands]Row
 	most := max(1, r.f.most/r.width)
+	var watch tensor.Watch
 	for row := lo; row < hi; {
 		n := min(hi-row, r.inner-row%r.inner, most)
 		for i, operand := range r.f.Pointers {
@@ -91,6 +92,7 @@ func (r *gapRows) part(params []tensor.Scalar, lo, hi int) {
 		p.setSingles(args, operands[:], 0)
 		args.Count, args.First, args.Rows = int64(r.width), int64(row*r.width), int64(n)
 		run(r.f.Function, args)
+		watch.Did(n * r.width)
 		row += n
 	}
 	args.Rows, args.Single = 0, [amd64.MaxPointers]unsafe.Pointer{}

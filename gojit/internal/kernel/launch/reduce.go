@@ -86,8 +86,9 @@ func (p *Program) Rows(rows, n int, operands []Row, params []tensor.Scalar) {
 		p.runRows(f, s, rows, n, operands)
 		return
 	}
+	var watch tensor.Watch
 	for row := range rows {
-		p.runRow(f, s, row, 0, n, operands)
+		p.runRow(f, s, &watch, row, 0, n, operands)
 		p.storeRow(row, operands, &s.results)
 	}
 }
@@ -136,6 +137,7 @@ func (p *Program) runRows(f *function, s *scratch, rows, n int, operands []Row) 
 	args := &s.args
 	args.Count, args.First = int64(n), 0
 	most := max(1, f.most/max(n, shortestRow))
+	var watch tensor.Watch
 	for row := 0; row < rows; row += most {
 		together := min(most, rows-row)
 		waits, reduced := false, 0
@@ -156,6 +158,7 @@ func (p *Program) runRows(f *function, s *scratch, rows, n int, operands []Row) 
 		if waits {
 			p.storeWaiting(s, row, together, operands)
 		}
+		watch.Did(together * max(n, shortestRow))
 		row += together - most
 	}
 	args.Rows, args.Single = 0, [amd64.MaxPointers]unsafe.Pointer{}
@@ -189,11 +192,13 @@ func (p *Program) evaluateRows(rows, n int, operands []Row, params []tensor.Scal
 		steps[p.reduces[i].output] = 0
 	}
 	e := p.evaluated()
+	var watch tensor.Watch
 	for row := range rows {
 		for i := range operands {
 			at[i] = unsafe.Add(operands[i].Ptr, row*operands[i].Step)
 		}
 		e.RunRow(at, steps, n, params)
+		watch.Did(max(n, shortestRow))
 	}
 }
 
@@ -212,7 +217,7 @@ func singles(inputs []Row) uint32 {
 const maxReductions = 2
 
 // runRow runs over the elements of a row from one on, several blocks in one call.
-func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands []Row) {
+func (p *Program) runRow(f *function, s *scratch, watch *tensor.Watch, row, first, end int, operands []Row) {
 	args, single := &s.args, 0
 	at := p.numbers
 	for i := p.outputs; i < p.operands; i++ {
@@ -251,6 +256,7 @@ func (p *Program) runRow(f *function, s *scratch, row, first, end int, operands 
 				s.results[i] = result
 			}
 		}
+		watch.Did(max(count*blocks, shortestRow))
 		if from += (blocks-1)*p.block + count; from >= end {
 			break
 		}
@@ -329,7 +335,8 @@ func (p *Program) splitRow(row, n, blocks int, operands []Row, params []tensor.S
 	tensor.Chunks(n, p.block, func(block, lo, hi int) {
 		s := takeScratch(f.Scratch)
 		p.setParams(&s.args, params)
-		p.runRow(f, s, row, lo, hi, operands)
+		var watch tensor.Watch
+		p.runRow(f, s, &watch, row, lo, hi, operands)
 		partial[block] = s.results
 		s.release()
 	})

@@ -81,6 +81,7 @@ func (r *shortRows) part(f *function, params []tensor.Scalar, lo, hi int) {
 			}
 		}
 	}
+	var watch tensor.Watch
 	for row := lo; row < hi; row += together {
 		n := min(together, hi-row)
 		for i, operand := range f.Pointers {
@@ -95,6 +96,7 @@ func (r *shortRows) part(f *function, params []tensor.Scalar, lo, hi int) {
 			}
 		}
 		p.call(f, args, row*r.Width, n*r.Width)
+		watch.Did(n * r.Width)
 	}
 }
 

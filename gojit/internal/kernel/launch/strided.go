@@ -108,6 +108,7 @@ func (p *Program) stridedRange(f *function, tensors []*tensor.Tensor, params []t
 	defer s.release()
 	args := &s.args
 	p.setParams(args, params)
+	var watch tensor.Watch
 	for l.Next() {
 		at := p.numbers
 		for i := p.outputs; i < p.operands; i++ {
@@ -120,8 +121,9 @@ func (p *Program) stridedRange(f *function, tensors []*tensor.Tensor, params []t
 				args.Ptr[i] = l.Ptr[operand]
 			}
 			p.call(f, args, lo, l.N)
+			watch.Did(l.N)
 		} else {
-			p.callStaged(f, args, &l, lo)
+			p.callStaged(f, args, &l, &watch, lo)
 		}
 		lo += l.N
 	}
@@ -131,7 +133,7 @@ func (p *Program) stridedRange(f *function, tensors []*tensor.Tensor, params []t
 const maxElement = 16
 
 // callStaged runs over a run of elements of which some operands' lie apart: they pass through tiles.
-func (p *Program) callStaged(f *function, args *amd64.Args, l *tensor.Loop, first int) {
+func (p *Program) callStaged(f *function, args *amd64.Args, l *tensor.Loop, watch *tensor.Watch, first int) {
 	for done := 0; done < l.N; done += tile {
 		m := min(tile, l.N-done)
 		room := unsafe.Add(args.Scratch, f.Scratch)
@@ -156,5 +158,6 @@ func (p *Program) callStaged(f *function, args *amd64.Args, l *tensor.Loop, firs
 				tensor.ConverterOf(d, d)(unsafe.Add(l.Ptr[operand], done*l.Step[operand]), l.Step[operand], args.Ptr[i], p.size[operand], m)
 			}
 		}
+		watch.Did(m)
 	}
 }

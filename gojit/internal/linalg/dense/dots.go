@@ -66,7 +66,9 @@ func (g *gemm) dots(columns, lo, hi int) {
 func (g *gemm) dotsColumns(d *amd64.Dots, args amd64.DotsArgs, scratch *[32]float64, plain bool, from, n0, n1, tiles int) {
 	columns := int(d.Groups) * amd64.DotsGroup(g.double)
 	args.B = unsafe.Add(g.b, from*g.ldb*g.sizeB())
+	var watch tensor.Watch
 	for i := range tiles {
+		watch.Did(g.k)
 		r0, r1 := cut(g.m, tiles, i), cut(g.m, tiles, i+1)
 		d.Rows = uint8(r1 - r0)
 		args.A = g.elementA(r0, 0)

@@ -59,6 +59,28 @@ func NewPlan[T Float](g Convolution, weight, bias []T, options PlanOptions) *Pla
 	return p
 }
 
+// Resized returns a plan with the weights of p for images of other sizes, or another number of them. ok is false where these are to be laid
+// out in another way.
+func (p *Plan[T]) Resized(g Convolution) (resized *Plan[T], ok bool) {
+	r := planOf(g, p.bias, p.options)
+	g = r.geometry
+	switch {
+	case p.portable != nil:
+		r.portable = p.portable
+	case !p.options.Exact && p.options.Epilogue == nil && g.suitsWinograd(lanesOf[T](p.isa)):
+		if p.winograd == nil {
+			return nil, false
+		}
+		r.winograd = cutWinograd(p.isa, g, p.winograd.weight, r.bias, p.options)
+	case p.winograd != nil:
+		return nil, false
+	default:
+		r.weight = p.weight
+		r.cutStrips()
+	}
+	return r, true
+}
+
 // planOf returns a plan without its weights.
 func planOf[T Float](g Convolution, bias []T, options PlanOptions) *Plan[T] {
 	if g.isProduct() { // all places of all images are the rows of one matrix

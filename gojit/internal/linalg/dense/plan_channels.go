@@ -15,10 +15,11 @@ type ChannelsPlan[T Float] struct {
 	kind     amd64.DepthwiseKind
 	relu     bool
 	isa      amd64.ISA
-	weight   []T          // tap by channel
-	divisors []T          // of the places, for averages
-	start    []T          // for each channel, what its sums begin with
-	rows     []channelRow // of the output
+	weight   []T           // tap by channel
+	divisors []T           // of the places, for averages
+	start    []T           // for each channel, what its sums begin with
+	rows     []channelRow  // of the output
+	after    func(row []T) // done with each row of the output when it is computed; nil: nothing
 }
 
 // farBytes is the size of all images from which they are fetched ahead: they come from memory then, and
@@ -43,6 +44,14 @@ func NewDepthwisePlan[T Float](g Convolution, weight, bias []T, relu bool) *Chan
 		}
 	}
 	return p.cut()
+}
+
+// NewDepthwisePlanThen is NewDepthwisePlan, with something that is done in place to each row of the output while it is near. Goroutines
+// may do that at once.
+func NewDepthwisePlanThen[T Float](g Convolution, weight, bias []T, after func(row []T)) *ChannelsPlan[T] {
+	p := NewDepthwisePlan(g, weight, bias, false)
+	p.after = after
+	return p
 }
 
 // NewMaxPoolPlan makes a plan of a maximum, which is NaN where an input is.
@@ -154,6 +163,9 @@ func (p *ChannelsPlan[T]) runRow(image, y int, in, out []T) {
 		}
 		code.Call(unsafe.Pointer(&args))
 	}
+	if p.after != nil {
+		p.after(out[(image*volume(g.Out)+y*g.Out[2])*g.InChannels:][:g.Out[2]*g.InChannels])
+	}
 }
 
 // runPortable computes the plan by its definition.
@@ -189,5 +201,8 @@ func (p *ChannelsPlan[T]) runPortable(in, out []T) {
 			}
 			out[at*g.InChannels+c] = sum
 		}
+	}
+	if p.after != nil {
+		p.after(out[:g.Batch*g.InChannels*volume(g.Out)])
 	}
 }

@@ -116,11 +116,13 @@ func span(at, stride, in, out int) (lo, hi int) {
 func unfold[T Float](g Convolution, channels int, in, columns []T) {
 	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
 	clear(columns)
+	var watch tensor.Watch
 	for c := range channels {
 		src := in[c*inSize:][:inSize]
 		g.taps(func(tap int, at [3]int) {
 			dst := columns[(c*kernel+tap)*outSize:][:outSize]
 			g.rows(at, func(from, to, n, step int) {
+				watch.Did(n)
 				if step == 1 {
 					copy(dst[to:to+n], src[from:from+n])
 					return
@@ -136,11 +138,13 @@ func unfold[T Float](g Convolution, channels int, in, columns []T) {
 // fold adds columns back to the inputs they would have been read from.
 func fold[T Float](g Convolution, channels int, columns, in []T) {
 	inSize, outSize, kernel := volume(g.In), volume(g.Out), volume(g.Kernel)
+	var watch tensor.Watch
 	for c := range channels {
 		dst := in[c*inSize:][:inSize]
 		g.taps(func(tap int, at [3]int) {
 			src := columns[(c*kernel+tap)*outSize:][:outSize]
 			g.rows(at, func(from, to, n, step int) {
+				watch.Did(n)
 				for j := range n {
 					dst[from+j*step] += src[to+j]
 				}

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // rowTiles is the cut of the rows of a product into tiles of nearly equal size, the larger ones first: tiles of one size follow each other,
@@ -35,6 +36,7 @@ func (t *rowTiles) alike(i, end int) (rows, n int) {
 // those of a tile aTile more behind those of the tile before it.
 func (t *rowTiles) walk(k *amd64.Tile, args *amd64.TileArgs, i, end, aRow, aTile int) {
 	args.Runs = 1
+	var watch tensor.Watch
 	for {
 		rows, n := t.alike(i, end)
 		if work := rows * n * int(k.Vectors) * k.Lanes() * int(args.K); work > stripWork {
@@ -49,6 +51,7 @@ func (t *rowTiles) walk(k *amd64.Tile, args *amd64.TileArgs, i, end, aRow, aTile
 		if i += n; i == end {
 			return
 		}
+		watch.Look()
 		args.A, args.C = unsafe.Add(args.A, args.ABlock), unsafe.Add(args.C, args.CBlock)
 		if k.KeepA {
 			args.PackA = unsafe.Add(args.PackA, args.PackABlock)

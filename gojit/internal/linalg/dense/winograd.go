@@ -40,9 +40,15 @@ func (g *Convolution) suitsWinograd(lanes int) bool {
 }
 
 func newWinograd[T Float](isa amd64.ISA, g Convolution, weight, bias []T, options PlanOptions) *winograd[T] {
-	p := &winograd[T]{geometry: g, options: options, isa: isa, bias: bias, down: (g.Out[1] + 3) / 4, across: (g.Out[2] + 3) / 4}
+	p := &winograd[T]{geometry: g, isa: isa}
 	p.transformWeights(weight)
-	size := int(unsafe.Sizeof(weight[0]))
+	return cutWinograd(isa, g, p.weight, bias, options)
+}
+
+// cutWinograd returns a plan with transformed weights.
+func cutWinograd[T Float](isa amd64.ISA, g Convolution, transformedWeight, bias []T, options PlanOptions) *winograd[T] {
+	p := &winograd[T]{geometry: g, options: options, isa: isa, weight: transformedWeight, bias: bias, down: (g.Out[1] + 3) / 4, across: (g.Out[2] + 3) / 4}
+	size := int(unsafe.Sizeof(bias[0]))
 	memory := 512 << 10             // of a group
 	if len(p.weight)*size > 4<<20 { // the weights are read again for each
 		memory = 8 << 20

@@ -153,14 +153,17 @@ func storeRows[T any](t, values *tensor.Tensor, a *along, row rowStore[T]) {
 	if a.step != 0 || a.stride != 1 || length > longestFetched {
 		length = 0
 	}
-	a.each(0, len(a.index), func(k, base int, index []int64) {
+	store := func(k, base int, index []int64) {
 		if length > 0 && length <= cacheLine*len(index)/4 { // so many indices need most lines of the row
 			fetched(unsafe.Slice((*byte)(unsafe.Add(dst, base*size)), length))
 		}
 		if bad := row(unsafe.Add(dst, base*size), index, src[k:k+len(index)], a.step, a.stride, a.limit); bad >= 0 {
 			a.outside(index[bad])
 		}
-	})
+	}
+	for lo := 0; lo < len(a.index); lo += lookEvery {
+		a.each(lo, blockEnd(lo, len(a.index)), store)
+	}
 }
 
 const (

@@ -318,8 +318,16 @@ func (c call) giveSelf() {
 
 // Short forms of what most operators do.
 
-func empty(shape []int, d tensor.DType) *tensor.Tensor { return must(tensor.Empty(shape, d)) }
-func zeros(shape []int, d tensor.DType) *tensor.Tensor { return must(tensor.Zeros(shape, d)) }
+func empty(shape []int, d tensor.DType) *tensor.Tensor { return looked(must(tensor.Empty(shape, d))) }
+func zeros(shape []int, d tensor.DType) *tensor.Tensor { return looked(must(tensor.Zeros(shape, d))) }
+
+// looked looks for interrupts where a tensor is large: operators of several steps make one for each.
+func looked(t *tensor.Tensor) *tensor.Tensor {
+	if t.Numel() >= rowGrain {
+		tensor.Look()
+	}
+	return t
+}
 
 func contiguous(t *tensor.Tensor) *tensor.Tensor {
 	if t.IsContiguous() || t.IsHollow() || !hasShortRows(t) {

@@ -215,7 +215,9 @@ func oneHot(t *tensor.Tensor, classes int) *tensor.Tensor {
 	check(classes >= 0, "Trying to create tensor with negative dimension %d: %s", classes, shapeText(append(slices.Clone(t.Shape()), classes)))
 	out := zeros(append(slices.Clone(t.Shape()), classes), tensor.Int64)
 	data := tensor.Data[int64](out)
+	var watch tensor.Watch
 	for i, l := range labels {
+		watch.Did(1)
 		data[i*classes+int(l)] = 1
 	}
 	return out

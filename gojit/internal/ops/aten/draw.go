@@ -44,9 +44,11 @@ func drawInto(gen *tensor.Generator, t *tensor.Tensor, d tensor.DType, words int
 	gen.Draw(func(stream tensor.Draws) {
 		var l tensor.Loop
 		l.Init(t.Shape(), false, t)
+		var watch tensor.Watch
 		for l.Next() {
 			for from := 0; from < l.N; from += drawn {
 				n := min(l.N-from, drawn)
+				watch.Did(n)
 				stream.Words(room.words[:words*n])
 				at := unsafe.Add(l.Ptr[0], from*l.Step[0])
 				if d == t.DType() && l.Step[0] == size {

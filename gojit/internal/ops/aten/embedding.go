@@ -76,6 +76,7 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 	}
 	result := zeros([]int{bags, width}, tensor.Float64)
 	offset2bag, bagSize, maxIndices = zeros([]int{len(list)}, tensor.Int64), zeros([]int{bags}, tensor.Int64), zeros([]int{bags, width}, tensor.Int64)
+	var watch tensor.Watch
 	for b := range bags {
 		end := len(list)
 		if b+1 < len(starts) {
@@ -89,6 +90,7 @@ func embeddingBag(weight, indices, offsets *tensor.Tensor, mode int, perSample *
 			if list[i] == padding {
 				continue
 			}
+			watch.Did(width)
 			src := rows[i*width : (i+1)*width]
 			factor := 1.0
 			if factors != nil {

@@ -33,9 +33,11 @@ func bySize(size int, f1, f2, f4, f8, f16 func()) {
 // offsetsOf lists the memory offsets, in elements from the first, of all elements of a geometry in row-major order.
 func offsetsOf(shape, strides []int) []int {
 	offsets := []int{0}
+	var watch tensor.Watch
 	for d, n := range shape {
 		next := make([]int, 0, len(offsets)*n)
 		for _, base := range offsets {
+			watch.Did(n)
 			for i := range n {
 				next = append(next, base+i*strides[d])
 			}
@@ -52,9 +54,11 @@ func pickAlong(out, t *tensor.Tensor, order [][]int) {
 	}
 	last := t.Dim() - 1
 	outer := []int{0}
+	var watch tensor.Watch
 	for d := range last {
 		next := make([]int, 0, len(outer)*len(order[d]))
 		for _, base := range outer {
+			watch.Did(len(order[d]))
 			for _, i := range order[d] {
 				next = append(next, base+i*t.Strides()[d])
 			}
@@ -203,13 +207,16 @@ func scatterAt[W word](t, values *tensor.Tensor, outer, inner []int) {
 	dst := t.DataPtr()
 	size := int(unsafe.Sizeof(*new(W)))
 	k := 0
+	var watch tensor.Watch
 	if isRun(inner) {
 		for _, base := range outer {
+			watch.Did(len(inner))
 			k += copy(unsafe.Slice((*W)(unsafe.Add(dst, base*size)), len(inner)), src[k:])
 		}
 		return
 	}
 	for _, base := range outer {
+		watch.Did(len(inner))
 		for _, off := range inner {
 			*(*W)(unsafe.Add(dst, (base+off)*size)) = src[k]
 			k++
@@ -294,7 +301,9 @@ func combineAt[T any](t *tensor.Tensor, values unsafe.Pointer, outer, inner []in
 	dst := t.DataPtr()
 	size := int(unsafe.Sizeof(*new(T)))
 	k := 0
+	var watch tensor.Watch
 	for _, base := range outer {
+		watch.Did(len(inner))
 		for _, off := range inner {
 			p := (*T)(unsafe.Add(dst, (base+off)*size))
 			*p = f(*p, src[k])
@@ -319,7 +328,9 @@ func combineNumbers[T plainNumber](t *tensor.Tensor, values unsafe.Pointer, oute
 func addAt[T plainNumber](t *tensor.Tensor, values unsafe.Pointer, outer, inner []int) {
 	src, dst, size := unsafe.Slice((*T)(values), len(outer)*len(inner)), t.DataPtr(), int(unsafe.Sizeof(*new(T)))
 	k := 0
+	var watch tensor.Watch
 	for _, base := range outer {
+		watch.Did(len(inner))
 		for _, off := range inner {
 			*(*T)(unsafe.Add(dst, (base+off)*size)) += src[k]
 			k++

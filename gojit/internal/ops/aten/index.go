@@ -35,14 +35,16 @@ func arrangeIndex(t *tensor.Tensor, indices []*tensor.Tensor) indexing {
 	picked := make([]int, numelOf(shape))
 	for k, d := range dims {
 		n, stride := t.Size(d), t.Strides()[d]
-		for i, v := range flat[k] {
-			if v < -int64(n) || v >= int64(n) {
-				raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", v, d, n)
+		for lo, hi := range tensor.Stretches(len(flat[k])) {
+			for i, v := range flat[k][lo:hi] {
+				if v < -int64(n) || v >= int64(n) {
+					raise(source.IndexError, "index %d is out of bounds for dimension %d with size %d", v, d, n)
+				}
+				if v < 0 {
+					v += int64(n)
+				}
+				picked[lo+i] += int(v) * stride
 			}
-			if v < 0 {
-				v += int64(n)
-			}
-			picked[i] += int(v) * stride
 		}
 	}
 	var beforeShape, beforeStrides, afterShape, afterStrides []int
@@ -138,8 +140,10 @@ func broadcastIndices(given []*tensor.Tensor) (shape []int, flat [][]int64) {
 func nonzero(t *tensor.Tensor) *tensor.Tensor {
 	mask := truthBytes(t)
 	count := 0
-	for _, v := range mask {
-		count += int(min(v, 1))
+	for lo, hi := range tensor.Stretches(len(mask)) {
+		for _, v := range mask[lo:hi] {
+			count += int(min(v, 1))
+		}
 	}
 	if t.Dim() == 0 {
 		return empty([]int{count, 0}, tensor.Int64)
@@ -164,7 +168,9 @@ func listCoordinates(columns *tensor.Tensor, mask []uint8, shape []int) {
 	count := len(data) / len(shape)
 	inner := data[last*count:]
 	at := make([]int64, last)
+	var watch tensor.Watch
 	for k := 0; len(mask) > 0; mask = mask[n:] {
+		watch.Did(n)
 		from := k
 		k += indicesOfOnes(inner[k:], mask[:n])
 		for d, i := range at {
@@ -186,12 +192,14 @@ func listCoordinates(columns *tensor.Tensor, mask []uint8, shape []int) {
 // next one: jumps would be guessed wrong.
 func indicesOfOnes(dst []int64, mask []uint8) int {
 	k := 0
-	for i, v := range mask {
-		if k == len(dst) {
-			break
+	for lo, hi := range tensor.Stretches(len(mask)) {
+		for i, v := range mask[lo:hi] {
+			if k == len(dst) {
+				return k
+			}
+			dst[k] = int64(lo + i)
+			k += int(min(v, 1))
 		}
-		dst[k] = int64(i)
-		k += int(min(v, 1))
 	}
 	return k
 }
@@ -441,7 +449,9 @@ func maskedScatter(c call) *tensor.Tensor {
 	t, src := must(pair[0].Clone(tensor.ContiguousFormat)), contiguous(c.tensor(2))
 	check(src.DType() == t.DType(), "masked_scatter: expected self and source to have same dtypes but got%s and %s", t.DType().CppName(), src.DType().CppName())
 	var places []int
+	var watch tensor.Watch
 	for i, v := range tensor.Data[bool](contiguous(to(pair[1], tensor.Bool))) {
+		watch.Did(1)
 		if v {
 			places = append(places, i)
 		}

@@ -961,9 +961,12 @@ func frexp(t *tensor.Tensor) (mantissa, exponent *tensor.Tensor) {
 	noIntegers("frexp")(t.DType())
 	src := tensor.Data[float64](contiguous(to(t, tensor.Float64)))
 	m, e := empty(t.Shape(), tensor.Float64), empty(t.Shape(), tensor.Int32)
+	mantissas, exponents := tensor.Data[float64](m), tensor.Data[int32](e)
+	var watch tensor.Watch
 	for i, v := range src {
+		watch.Did(1)
 		f, p := math.Frexp(v)
-		tensor.Data[float64](m)[i], tensor.Data[int32](e)[i] = f, int32(p)
+		mantissas[i], exponents[i] = f, int32(p)
 	}
 	return to(m, t.DType()), e
 }

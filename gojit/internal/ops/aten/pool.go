@@ -263,6 +263,7 @@ func (p *pooling) reads(x *tensor.Tensor) *reads {
 		sizes = append([]int{1}, sizes...)
 	}
 	r := &reads{starts: []int32{0}}
+	var watch tensor.Watch
 	for _, a := range windows[0] {
 		for _, b := range windows[1] {
 			for _, c := range windows[2] {
@@ -273,6 +274,7 @@ func (p *pooling) reads(x *tensor.Tensor) *reads {
 						}
 					}
 				}
+				watch.Did(1 + len(r.inputs) - int(r.starts[len(r.starts)-1]))
 				r.starts = append(r.starts, int32(len(r.inputs)))
 				r.firsts = append(r.firsts, int32((a.lo*sizes[1]+b.lo)*sizes[2]+c.lo))
 			}
@@ -331,8 +333,10 @@ func leastNumber[T ordered]() (x T) {
 }
 
 func maxPlane[T ordered](r *reads, plane, result []T, at []int64) {
+	var watch tensor.Watch
 	for i := range result {
 		inputs := r.inputs[r.starts[i]:r.starts[i+1]]
+		watch.Did(len(inputs))
 		if len(inputs) == 0 {
 			result[i], at[i] = leastNumber[T](), int64(r.firsts[i])
 			continue
@@ -351,8 +355,10 @@ func maxPlane[T ordered](r *reads, plane, result []T, at []int64) {
 // one or the other: a branch could not be foreseen.
 func maxPlane32(r *reads, plane, result []float32, at []int64) {
 	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(plane))), len(plane))
+	var watch tensor.Watch
 	for i := range result {
 		inputs := r.inputs[r.starts[i]:r.starts[i+1]]
+		watch.Did(len(inputs))
 		if len(inputs) == 0 {
 			result[i], at[i] = leastNumber[float32](), int64(r.firsts[i])
 			continue
@@ -694,7 +700,9 @@ func maxUnpool(c call) *tensor.Tensor {
 	out := zeros(append(slices.Clone(x.Shape()[:x.Dim()-n]), size...), x.DType())
 	plane, room := numelOf(x.Shape()[x.Dim()-n:]), numelOf(size)
 	offsets := make([]int, x.Numel())
+	var watch tensor.Watch
 	for i, v := range tensor.Data[int64](contiguous(at)) {
+		watch.Did(1)
 		check(v >= 0 && int(v) < room, "Found an invalid max index: %d (output volumes are of size %s)", v, timesText(size))
 		offsets[i] = i/plane*room + int(v)
 	}

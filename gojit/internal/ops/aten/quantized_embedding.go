@@ -87,12 +87,15 @@ func (p *packedTable) sums(indices, ends []int64, factors []float32) *tensor.Ten
 	defer view.Release()
 	rows, to := tensor.Data[uint8](view), tensor.Data[float32](out)
 	start := int64(0)
+	var watch tensor.Watch
 	for bag, end := range ends {
+		watch.Did(1)
 		for i := start; i < end; i++ {
 			factor := float32(1)
 			if factors != nil {
 				factor = factors[i]
 			}
+			watch.Did(width)
 			p.addRow(to[bag*width:(bag+1)*width], rows, indices[i], factor)
 		}
 		start = max(start, end)

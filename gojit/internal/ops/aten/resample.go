@@ -38,11 +38,16 @@ func pixelScale(in, out int, given float64, alignCorners bool) float64 {
 	return float64(in) / float64(out)
 }
 
+// tapsWork is what the taps of one output are as elements of a loop.
+const tapsWork = 16
+
 func nearest(exact bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
 		taps := table[[]tap](out)
 		s := float32(scale)
+		var watch tensor.Watch
 		for i := range taps {
+			watch.Did(tapsWork)
 			at := float32(i)
 			if exact {
 				at += 0.5
@@ -56,7 +61,9 @@ func nearest(exact bool) scheme {
 func linearTaps(alignCorners bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
 		taps := table[[]tap](out)
+		var watch tensor.Watch
 		for i := range taps {
+			watch.Did(tapsWork)
 			at := max(sourceIndex(i, scale, alignCorners), 0)
 			low := min(int(at), in-1)
 			high := min(low+1, in-1)
@@ -77,7 +84,9 @@ func sourceIndex(i int, scale float64, alignCorners bool) float64 {
 func cubicTaps(alignCorners bool) scheme {
 	return scheme{taps: func(in, out int, scale float64) [][]tap {
 		taps := table[[]tap](out)
+		var watch tensor.Watch
 		for i := range taps {
+			watch.Did(tapsWork)
 			at := sourceIndex(i, scale, alignCorners)
 			base := int(math.Floor(at))
 			for j := -1; j <= 2; j++ {
@@ -108,7 +117,9 @@ func smooth(support float64, filter func(x float64) float64) scheme {
 		if scale >= 1 {
 			reach, squeeze = support*scale, 1/scale
 		}
+		var watch tensor.Watch
 		for i := range taps {
+			watch.Did(tapsWork)
 			center := scale * (float64(i) + 0.5)
 			low, high := max(int(center-reach+0.5), 0), min(int(center+reach+0.5), in)
 			total := 0.0

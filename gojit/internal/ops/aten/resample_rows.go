@@ -61,7 +61,9 @@ func factorOf(scales []float64, d int) float64 {
 // transposed returns, for each of n inputs, the outputs that it is a part of.
 func transposed(taps [][]tap, n int) [][]tap {
 	inputs := make([][]tap, n)
+	var watch tensor.Watch
 	for out, list := range taps {
+		watch.Did(tapsWork)
 		for _, t := range list {
 			inputs[t.index] = append(inputs[t.index], tap{out, t.weight})
 		}
@@ -101,16 +103,20 @@ type mixRun struct {
 func mixtureOf(taps [][]tap, period int, d tensor.DType) *mixture {
 	m := &mixture{outputs: len(taps)}
 	var weights []float64
+	var watch tensor.Watch
 	for phase := range min(period, len(taps)) {
 		for i := phase; i < len(taps); {
 			r := mixRun{first: i, step: period, count: 1, weights: len(weights)}
 			for _, t := range taps[i] {
 				r.from = append(r.from, t.index)
 			}
+			watch.Did(tapsWork)
 			for next := i + period; next < len(taps) && r.goesOn(taps[next]); next += period {
+				watch.Did(1)
 				r.count++
 			}
 			for k := range r.from {
+				watch.Did(r.count)
 				for j := range r.count {
 					weights = append(weights, taps[i+j*period][k].weight)
 				}
@@ -247,8 +253,10 @@ func (w *mixing) run() {
 	for _, i := range w.empty {
 		clear(unsafe.Slice((*byte)(unsafe.Add(w.to, i*w.stride)), w.n*w.size))
 	}
+	var watch tensor.Watch
 	for i := range w.runs {
 		r := &w.runs[i]
+		watch.Did(len(r.from) * min(r.count*w.n, rowGrain))
 		to, k := launch.Row{Ptr: unsafe.Add(w.to, r.first*w.stride), Step: r.step * w.stride}, 2
 		if len(r.from)%2 != 0 {
 			k = 1

@@ -11,6 +11,9 @@ import (
 // element. It fails where that does not fit the memory: before anything is made, and before the sizes are computed with.
 func room(entry int, sizes ...int) int {
 	n := must(tensor.CheckedProduct(sizes...))
+	if n >= rowGrain {
+		tensor.Look()
+	}
 	check(n <= tensor.MemoryLimit()/entry, "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate %d elements of %d bytes. Error code 12 (Cannot allocate memory)", n, entry)
 	return n
 }

@@ -290,6 +290,7 @@ func repeatEach(t *tensor.Tensor, dim, times int) *tensor.Tensor {
 
 // tiling repeats blocks of bytes along dimensions, the innermost of which have rows of some bytes.
 type tiling struct {
+	watch        tensor.Watch
 	shape, times []int
 	row          int
 	steps        []int // in bytes of what is repeated, along the dimensions
@@ -307,7 +308,7 @@ func (r *tiling) fill(dst []byte, src unsafe.Pointer, dim int) {
 	if dim >= len(r.shape)-1 {
 		block := unsafe.Slice((*byte)(src), once)
 		if once >= nearCopy {
-			fillLong(dst, block)
+			r.fillLong(dst, block)
 			return
 		}
 		copy(dst, block)
@@ -317,17 +318,24 @@ func (r *tiling) fill(dst []byte, src unsafe.Pointer, dim int) {
 			r.fill(dst[i*once/n:(i+1)*once/n], unsafe.Add(src, i*r.steps[dim]), dim+1)
 		}
 	}
+	r.watch.Did(once / bytesOfElement)
 	for done := once; done < len(dst); {
 		from := done % once // as far into a copy as done is
-		done += copy(dst[done:], dst[from:min(done, from+16*nearCopy)])
+		copied := copy(dst[done:], dst[from:min(done, from+16*nearCopy)])
+		r.watch.Did(copied / bytesOfElement)
+		done += copied
 	}
 }
 
+// bytesOfElement is what an element is as bytes of a loop that copies.
+const bytesOfElement = 8
+
 // fillLong fills dst with copies of a block, each part of it into all copies at once.
-func fillLong(dst, block []byte) {
+func (r *tiling) fillLong(dst, block []byte) {
 	for from := 0; from < len(block); from += nearCopy {
 		part := block[from:min(from+nearCopy, len(block))]
 		for at := from; at < len(dst); at += len(block) {
+			r.watch.Did(len(part) / bytesOfElement)
 			copy(dst[at:], part)
 		}
 	}

@@ -95,13 +95,17 @@ func embeddingGradient(g, indices *tensor.Tensor, n, padding int, byFrequency bo
 	}
 	rows, size := contiguous(g), width*g.DType().Size()
 	offsets, inner := make([]int, len(list)), offsetsOf([]int{width}, []int{1})
+	var watch tensor.Watch
 	for i, at := range list {
+		watch.Did(1)
 		offsets[i] = at * width
 	}
 	parts := min(tensor.NumThreads(), g.Numel()/rowGrain+1) // each looks at all indices
 	tensor.Parallel(n, (n+parts-1)/parts, func(lo, hi int) {
 		taken := func(i int) bool { return list[i] >= lo && list[i] < hi && list[i] != padding }
+		var watch tensor.Watch
 		for i := 0; i < len(list); {
+			watch.Did(1)
 			first := i
 			for i < len(list) && taken(i) {
 				i++

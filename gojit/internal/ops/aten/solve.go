@@ -208,7 +208,9 @@ func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor
 		rows = len(data) / classes
 	}
 	marks, losses := make([]float64, len(data)), make([]float64, rows)
+	var watch tensor.Watch
 	for r := range rows {
+		watch.Did(1)
 		row, mark := data[r*classes:(r+1)*classes], marks[r*classes:(r+1)*classes]
 		var own []int
 		for _, l := range labels[r*classes : (r+1)*classes] {
@@ -219,6 +221,7 @@ func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor
 			own = append(own, l)
 		}
 		for _, l := range own {
+			watch.Did(classes)
 			for j, v := range row {
 				if mark[j] == 0 {
 					losses[r] += max(0, 1-row[l]+v)

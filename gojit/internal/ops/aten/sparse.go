@@ -216,6 +216,7 @@ func applyAll(name string, args ...any) []value.Value {
 		values[i] = v
 	}
 	out := make([]value.Value, len(s.Returns))
+	tensor.Look()
 	succeed(op.Run(values, out))
 	return out
 }

@@ -85,10 +85,13 @@ func placeKeys(indices *tensor.Tensor, shape []int) []int {
 	}
 	all := tensor.Data[int64](contiguous(indices))
 	for d := range dims {
-		size := shape[d]
-		for j, i := range all[d*n : (d+1)*n] {
-			check(i >= 0 && int(i) < size, "size is inconsistent with indices: for dim %d, size is %d but found index %d", d, size, i)
-			keys[j] = keys[j]*size + int(i)
+		size, row := shape[d], all[d*n:(d+1)*n]
+		for lo, hi := range tensor.Stretches(n) {
+			for j := lo; j < hi; j++ {
+				i := row[j]
+				check(i >= 0 && int(i) < size, "size is inconsistent with indices: for dim %d, size is %d but found index %d", d, size, i)
+				keys[j] = keys[j]*size + int(i)
+			}
 		}
 	}
 	return keys
@@ -107,8 +110,10 @@ func stableOrder(keys []int) []int {
 		return order
 	}
 	places := make([][2]int, len(keys))
-	for i, k := range keys {
-		places[i] = [2]int{k, i}
+	for lo, hi := range tensor.Stretches(len(keys)) {
+		for i := lo; i < hi; i++ {
+			places[i] = [2]int{keys[i], i}
+		}
 	}
 	compared := 0
 	slices.SortFunc(places, func(a, b [2]int) int {
@@ -117,8 +122,10 @@ func stableOrder(keys []int) []int {
 		}
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
 	})
-	for i := range order {
-		order[i] = places[i][1]
+	for lo, hi := range tensor.Stretches(len(order)) {
+		for i := lo; i < hi; i++ {
+			order[i] = places[i][1]
+		}
 	}
 	return order
 }
@@ -162,11 +169,13 @@ func coalesced(t *tensor.Tensor) *tensor.Tensor {
 	keys := cooKeys(t)
 	order := stableOrder(keys)
 	first, groups := order[:0:0], make([]int, len(order))
-	for i, j := range order {
-		if i == 0 || keys[j] != keys[order[i-1]] {
-			first = append(first, j)
+	for lo, hi := range tensor.Stretches(len(order)) {
+		for i, j := range order[lo:hi] {
+			if i += lo; i == 0 || keys[j] != keys[order[i-1]] {
+				first = append(first, j)
+			}
+			groups[i] = len(first) - 1
 		}
-		groups[i] = len(first) - 1
 	}
 	values := apply("index_select", s.Values, 0, int64s(order))
 	if len(first) < len(order) {

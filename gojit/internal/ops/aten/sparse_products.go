@@ -81,8 +81,12 @@ func timesDense(t, dense *tensor.Tensor) *tensor.Tensor {
 
 // cooRows returns the rows and the columns of the places of a matrix.
 func cooRows(t *tensor.Tensor) (rows, columns []int) {
-	for _, k := range cooKeys(t) {
-		rows, columns = append(rows, k/max(t.Size(1), 1)), append(columns, k%max(t.Size(1), 1))
+	keys, width := cooKeys(t), max(t.Size(1), 1)
+	rows, columns = table[int](len(keys)), table[int](len(keys))
+	for lo, hi := range tensor.Stretches(len(keys)) {
+		for i := lo; i < hi; i++ {
+			rows[i], columns[i] = keys[i]/width, keys[i]%width
+		}
 	}
 	return rows, columns
 }

@@ -23,6 +23,9 @@ func mapped(t *tensor.Tensor, f func(float64) float64) *tensor.Tensor {
 	return to(out, result)
 }
 
+// functionWork is what a special function of one element is as elements of a loop.
+const functionWork = 64
+
 // mappedPairs applies a function of two numbers elementwise.
 func mappedPairs(a, b operand, f func(x, y float64) float64) *tensor.Tensor {
 	r := tensor.NewResultType()
@@ -41,7 +44,9 @@ func mappedPairs(a, b operand, f func(x, y float64) float64) *tensor.Tensor {
 	y := tensor.Data[float64](contiguous(to(both[1], tensor.Float64)))
 	out := empty(both[0].Shape(), tensor.Float64)
 	dst := tensor.Data[float64](out)
+	var watch tensor.Watch
 	for i := range dst {
+		watch.Did(functionWork)
 		dst[i] = f(x[i], y[i])
 	}
 	return to(out, floatOrDefault(r.DType()))

@@ -177,7 +177,9 @@ func uniqueRows(rows *tensor.Tensor, consecutive bool) (values, inverse, counts 
 	inv := tensor.Data[int64](inverse)
 	var first []int
 	var count []int64
+	var watch tensor.Watch
 	for i, r := range order {
+		watch.Did(width)
 		if i == 0 || !slices.Equal(keys[order[i-1]*width:][:width], keys[r*width:][:width]) || hasNaN && slices.Contains(keys[r*width:][:width], nan) {
 			first, count = append(first, r*width), append(count, 0)
 		}

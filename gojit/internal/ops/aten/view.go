@@ -685,9 +685,11 @@ var viewFamily = slices.Concat([]definition{
 // integersOf returns the elements of an integer tensor.
 func integersOf(t *tensor.Tensor) []int {
 	data := tensor.Data[int64](contiguous(to(t, tensor.Int64)))
-	out := make([]int, len(data))
-	for i, v := range data {
-		out[i] = int(v)
+	out := table[int](len(data))
+	for lo, hi := range tensor.Stretches(len(data)) {
+		for i := lo; i < hi; i++ {
+			out[i] = int(data[i])
+		}
 	}
 	return out
 }

@@ -234,7 +234,7 @@ func checkItems(n int, more int64) error {
 	if int64(n)+more > maxItems {
 		return errorf("the list would have more than %d elements", maxItems)
 	}
-	return nil
+	return tensor.CheckRoom(int(more) * int(unsafe.Sizeof(value.Value{})))
 }
 
 // extend appends the elements of one list to another, which may be the same.
@@ -252,6 +252,9 @@ func repeatItems(items []value.Value, n int64) ([]value.Value, error) {
 	}
 	if n > maxItems/int64(len(items)) {
 		return nil, checkItems(0, maxItems+1)
+	}
+	if err := checkItems(0, n*int64(len(items))); err != nil {
+		return nil, err
 	}
 	out := make([]value.Value, 0, int(n)*len(items))
 	for range n {

@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Strings holds the methods of str.
@@ -96,13 +97,13 @@ var Strings = join(
 	one("aten::rstrip", trim(strings.TrimRight)),
 	one("aten::replace", func(args, out []value.Value) error {
 		s, old, by, n := args[0].Str(), args[1].Str(), args[2].Str(), int(max(args[3].Int(), -1))
-		if len(by) > len(old) && len(s)+1 > maxText/len(by) { // it may become that long
+		if len(by) > len(old) && len(s)+1 > shortText/len(by) { // it may become long
 			count := strings.Count(s, old)
 			if n >= 0 {
 				count = min(count, n)
 			}
-			if grown := float64(count) * float64(len(by)-len(old)); grown > maxText {
-				return checkText(maxText + 1)
+			if err := checkText(len(s) + int(min(float64(count)*float64(len(by)-len(old)), maxText))); err != nil {
+				return err
 			}
 		}
 		out[0] = value.Str(strings.Replace(s, old, by, n))
@@ -148,6 +149,9 @@ var Strings = join(
 			if length += len(parts[i]) + len(args[0].Str()); length > maxText {
 				return checkText(length)
 			}
+		}
+		if err := checkText(length); err != nil {
+			return err
 		}
 		out[0] = value.Str(strings.Join(parts, args[0].Str()))
 		return nil
@@ -315,12 +319,15 @@ func trim(f func(s, cutset string) string) ops.Operation {
 // maxText is how many bytes a string has at most. A program that asks for more gets an error where the system would end the process.
 const maxText = 1 << 30
 
+// shortText is a length that needs no look at what there is room for.
+const shortText = 1 << 16
+
 // checkText fails where a string of n bytes would be too long.
 func checkText(n int) error {
 	if n > maxText {
 		return errorf("the string would have more than %d bytes", maxText)
 	}
-	return nil
+	return tensor.CheckRoom(n)
 }
 
 // repeated returns n copies of s, none where n is negative.
@@ -330,6 +337,9 @@ func repeated(s string, n int64) (string, error) {
 	}
 	if n > maxText/int64(max(len(s), 1)) {
 		return "", checkText(maxText + 1)
+	}
+	if err := checkText(len(s) * int(n)); err != nil {
+		return "", err
 	}
 	return strings.Repeat(s, int(n)), nil
 }

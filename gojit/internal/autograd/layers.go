@@ -1,0 +1,135 @@
+package autograd
+
+import (
+	"math/bits"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// callLayer is something that may have to do with an operator before the operator itself runs.
+type callLayer uint8
+
+// The layers in the order in which an operator meets them: the one list of it. What stands behind, sparse and meta tensors and memory that is
+// borrowed, belongs to the operators themselves (ops/aten/call.go).
+const (
+	autocast  callLayer = iota // first: everything below, a profile's events too, is about the operator on cast tensors; the casts are operators of their own
+	profile                    // before the operator becomes others, so that its event covers them
+	expand                     // what modes and classes of the host see is the parts of composite operators; forward mode and tape have the parts too
+	forward                    // above the tape: tangents are computed by operators that the tape records
+	inference                  // above the tape: nothing is recorded in the mode, and outside of it what it made must not be saved
+	tape                       // records; it computes by what stands below
+	dispatch                   // last: below the tape, so that a mode or class of the host sees an operator once it is known how it is recorded
+	numLayers
+)
+
+// callLayers says what each layer does. One that has nothing to do with the operator, or is done, goes on by Mode.next. It is filled when the program
+// starts, because layers run operators themselves.
+var callLayers [numLayers]struct {
+	name string
+	run  func(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error
+}
+
+func init() {
+	callLayers[autocast].name, callLayers[autocast].run = "autocast", runCast
+	callLayers[profile].name, callLayers[profile].run = "profile", runProfiled
+	callLayers[expand].name, callLayers[expand].run = "expand", runExpanded
+	callLayers[forward].name, callLayers[forward].run = "forward", runForward
+	callLayers[inference].name, callLayers[inference].run = "inference", runInference
+	callLayers[tape].name, callLayers[tape].run = "tape", runRecorded
+	callLayers[dispatch].name, callLayers[dispatch].run = "dispatch", runDispatched
+}
+
+// layerSet is a set of layers.
+type layerSet uint8
+
+func (s *layerSet) add(l callLayer, wanted bool) {
+	if wanted {
+		*s |= 1 << l
+	}
+}
+
+// active returns the layers that may have to do with an operator, whatever its arguments.
+func (m *Mode) active() (s layerSet) {
+	s.add(autocast, m.casting != nil && m.casting.enabled)
+	s.add(inference, m.inference)
+	if !tensor.Tracked() {
+		return s
+	}
+	hosted := m.dispatcher != nil || tensor.ForeignInUse()
+	s.add(profile, profiling.Load() != nil)
+	s.add(expand, hosted)
+	s.add(forward, !m.primal && InForward())
+	s.add(inference, tensor.InferenceInUse())
+	s.add(tape, !m.off && !m.below)
+	s.add(dispatch, hosted)
+	return s
+}
+
+// Run runs an operator and records it where an argument requires a gradient.
+func (m *Mode) Run(op *ops.Operator, args, out []value.Value) error {
+	if s := m.active(); s != 0 {
+		return m.next(s, op, args, out)
+	}
+	return op.Run(args, out)
+}
+
+// Direct reports whether operators run without any layer until the mode changes: nothing is recorded, cast or seen, whatever the arguments.
+func (m *Mode) Direct() bool { return m.active() == 0 && (m.off || m.below) }
+
+// next takes an operator to the first of some layers, and to the operator itself behind the last.
+func (m *Mode) next(s layerSet, op *ops.Operator, args, out []value.Value) error {
+	if s == 0 {
+		return op.Run(args, out)
+	}
+	return callLayers[bits.TrailingZeros8(uint8(s))].run(m, s&(s-1), op, args, out)
+}
+
+// runExpanded runs a composite operator as what it is made of where a mode or a class of the host is to see that.
+func runExpanded(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error {
+	if m.dispatcher != nil || m.hasDispatching(args) {
+		if known, err := m.expand(op, args, out); known {
+			return err
+		}
+	}
+	return m.next(rest, op, args, out)
+}
+
+// runInference has new results of operators become inference tensors in the mode, and looks after such tensors outside of it.
+func runInference(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error {
+	if !m.inference {
+		if anyInference(args) {
+			if err := checkInference(m, op, args); err != nil {
+				return err
+			}
+		}
+		return m.next(rest, op, args, out)
+	}
+	if err := m.compute(op, args, out); err != nil {
+		return err
+	}
+	eachTensor(out, func(t *tensor.Tensor) bool {
+		if viewed(args, t) == nil {
+			t.MakeInference()
+		}
+		return true
+	})
+	return nil
+}
+
+// runRecorded records an operator where an argument requires a gradient.
+func runRecorded(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error {
+	if anyRequiresGrad(args) {
+		return record(m, op, args, out)
+	}
+	if len(args) > 0 && isUnrecordedView(args[0]) && planOf(op).writes && !planOf(op).passes {
+		return errUnrecordedView
+	}
+	return m.next(rest, op, args, out)
+}
+
+// runDispatched asks the mode or class of the host that runs an operator, where there is one.
+func runDispatched(m *Mode, rest layerSet, op *ops.Operator, args, out []value.Value) error {
+	return m.compute(op, args, out)
+}

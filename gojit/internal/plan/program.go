@@ -1,0 +1,261 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// kind is what a plan does with an operator.
+type kind int
+
+const (
+	notPlanned    kind = iota
+	convolution        // in two dimensions
+	normalization      // by running statistics, element by element with a factor and a term for each channel
+	pointwise          // the same for each element
+	windowed           // images from images: pooling, resampling; the operator runs on channels that lie together
+	unchanged          // the argument itself
+)
+
+// kindOf says what a plan does with a node, whose arguments but for tensors are constants.
+func kindOf(n *ir.Node) kind {
+	o := n.Operator()
+	if o == nil {
+		return notPlanned
+	}
+	switch o.Name {
+	case "aten::conv2d":
+		return convolution
+	case "aten::_convolution", "aten::_convolution.deprecated":
+		if dims, ok := ints(n.Input(3)); ok && len(dims) == 2 && isFalse(n.Input(6)) {
+			return convolution
+		}
+	case "aten::batch_norm":
+		if isFalse(n.Input(5)) {
+			return normalization
+		}
+	case "aten::dropout", "aten::feature_dropout":
+		if isFalse(n.Input(2)) {
+			return unchanged
+		}
+	case "aten::max_pool2d", "aten::avg_pool2d", "aten::adaptive_avg_pool2d", "aten::upsample_nearest2d", "aten::upsample_nearest2d.vec":
+		return windowed
+	case "aten::mean.dim":
+		if dims, ok := ints(n.Input(1)); ok && len(dims) == 2 && (dims[0]+4)%4 == 2 && (dims[1]+4)%4 == 3 && isTrue(n.Input(2)) {
+			return windowed
+		}
+	default:
+		if f := functional(o); f != nil && aten.IsElementwise(f.Name) {
+			return pointwise
+		}
+	}
+	return notPlanned
+}
+
+// functional returns the operator that computes what o does without writing its first argument; nil where there is none.
+func functional(o *ops.Operator) *ops.Operator {
+	s := o.Schema()
+	if !s.IsMutable() {
+		return o
+	}
+	a := &s.Arguments[0]
+	if a.Alias == nil || !a.Alias.IsWrite || a.KwargOnly || !strings.HasSuffix(s.Name, "_") {
+		return nil
+	}
+	name := strings.TrimSuffix(s.Name, "_")
+	if s.Overload != "" {
+		name += "." + s.Overload
+	}
+	f := ops.Find(name)
+	if f == nil || f.Run == nil || f.Schema().IsMutable() || len(f.Schema().Arguments) != len(s.Arguments) {
+		return nil
+	}
+	return f
+}
+
+// writes reports whether n writes its first argument.
+func writes(n *ir.Node) bool { return n.Operator().Schema().IsMutable() }
+
+// constant returns the value of v where it does not change: a constant, or a list of constants that nothing writes.
+func constant(v *ir.Value) (value.Value, bool) {
+	if c, ok := v.Constant(); ok {
+		return c, true
+	}
+	n := v.Node()
+	l, isList := v.Type().(*types.List)
+	if n.Kind() != "prim::ListConstruct" || !isList || l.Elem.Kind() != types.KindInt || len(v.Uses()) == 0 {
+		return value.None, false
+	}
+	made := value.NewList(l.Elem)
+	for _, in := range n.Inputs() {
+		c, ok := in.Constant()
+		if !ok || !c.IsInt() {
+			return value.None, false
+		}
+		made.Items = append(made.Items, c)
+	}
+	for _, u := range v.Uses() {
+		if o := u.User.Operator(); o == nil || !strings.HasPrefix(o.Name, "aten::") || isBarrier(u.User) && u.Index == 0 {
+			return value.None, false
+		}
+	}
+	return value.OfList(made), true
+}
+
+// ints returns the numbers of a constant list.
+func ints(v *ir.Value) ([]int, bool) {
+	c, ok := constant(v)
+	if !ok || c.Kind() != value.KindList {
+		return nil, false
+	}
+	return intsOf(c)
+}
+
+func intsOf(c value.Value) (found []int, ok bool) {
+	if c.IsInt() {
+		return []int{int(c.Int())}, true
+	}
+	if c.Kind() != value.KindList {
+		return nil, false
+	}
+	for _, item := range c.List().Items {
+		if !item.IsInt() {
+			return nil, false
+		}
+		found = append(found, int(item.Int()))
+	}
+	return found, true
+}
+
+func isTrue(v *ir.Value) bool {
+	c, ok := v.Constant()
+	return ok && c.IsBool() && c.Bool()
+}
+
+func isFalse(v *ir.Value) bool {
+	c, ok := v.Constant()
+	return ok && c.IsBool() && !c.Bool()
+}
+
+// program is the nodes of a region over numbered values: its inputs, its constants that are tensors, and what the nodes give. A node that
+// writes its argument gives a value of its own: what is read behind it.
+type program struct {
+	inputs    int
+	constants []*tensor.Tensor // the values behind the inputs
+	nodes     []node
+	outputs   []int
+	values    int
+}
+
+// node is an operator of a program.
+type node struct {
+	at   *ir.Node
+	op   *ops.Operator // that writes nothing
+	kind kind
+	args []value.Value // constants; where refs has a value, anything
+	refs []int         // which value each argument is, -1 for constants
+	out  int
+}
+
+// newProgram reads the block of a region. ok is false where two of its results could be one tensor, or one of what it was given.
+func newProgram(n *ir.Node) (p *program, ok bool) {
+	p = &program{inputs: len(n.Inputs())}
+	current := map[*ir.Value]int{} // what a value is at this place
+	for i, v := range n.Inputs() {
+		current[v] = i
+	}
+	body := n.Blocks()[0]
+	known := map[*ir.Value]bool{}
+	for m := body.First(); m != nil; m = m.Next() {
+		for _, v := range m.Inputs() {
+			if c, isConstant := constant(v); isConstant && c.IsTensor() && !known[v] {
+				known[v], current[v] = true, p.inputs+len(p.constants)
+				p.constants = append(p.constants, c.Tensor())
+			}
+		}
+	}
+	p.values = p.inputs + len(p.constants)
+	for m := body.First(); m != nil; m = m.Next() {
+		if !p.add(m, current) {
+			return nil, false
+		}
+	}
+	seen := map[int]bool{}
+	for _, v := range body.Outputs() {
+		out := current[v]
+		if seen[out] || out < p.inputs+len(p.constants) {
+			return nil, false
+		}
+		seen[out] = true
+		p.outputs = append(p.outputs, out)
+	}
+	return p, true
+}
+
+// add adds a node of the block.
+func (p *program) add(m *ir.Node, current map[*ir.Value]int) bool {
+	k := kindOf(m)
+	added := node{at: m, op: functional(m.Operator()), kind: k, args: make([]value.Value, len(m.Inputs())), refs: make([]int, len(m.Inputs()))}
+	for i, v := range m.Inputs() {
+		at, isValue := current[v]
+		if added.refs[i] = -1; isValue {
+			added.refs[i] = at
+			continue
+		}
+		c, isConstant := constant(v)
+		if !isConstant {
+			return false
+		}
+		added.args[i] = c
+	}
+	if k == unchanged {
+		for _, v := range m.Inputs()[:1] {
+			for _, u := range v.Uses() { // who writes one of them writes the other
+				if u.User.Operator() != nil && writes(u.User) {
+					return false
+				}
+			}
+			for _, u := range m.Output().Uses() {
+				if u.User.Operator() != nil && writes(u.User) {
+					return false
+				}
+			}
+		}
+		current[m.Output()] = added.refs[0]
+		return added.refs[0] >= 0
+	}
+	added.out = p.values
+	p.values++
+	p.nodes = append(p.nodes, added)
+	current[m.Output()] = added.out
+	if writes(m) {
+		current[m.Input(0)] = added.out
+	}
+	return added.op != nil
+}
+
+// isOutput reports whether the region gives a value.
+func (p *program) isOutput(v int) bool {
+	for _, out := range p.outputs {
+		if out == v {
+			return true
+		}
+	}
+	return false
+}
+
+// hasConstantWeights reports whether the weights of all convolutions are constants.
+func (p *program) hasConstantWeights() bool {
+	for i := range p.nodes {
+		if n := &p.nodes[i]; n.kind == convolution && n.refs[1] < p.inputs {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,216 @@
+"""Regions of operators on images run by plans: the same results as eager modules, whatever changes between the calls."""
+
+import numpy as np
+import pytest
+
+import torchjit as torch
+from torchjit import nn
+from torchjit.nn import functional as F
+
+
+def seeded(module):
+    torch.manual_seed(3)
+    for m in module.modules():
+        if isinstance(m, nn.BatchNorm2d):
+            m.running_mean.normal_(0, 0.5)
+            m.running_var.uniform_(0.5, 2)
+    return module.eval()
+
+
+class Residual(nn.Module):
+    def __init__(self, stride=1):
+        super().__init__()
+        self.first = nn.Conv2d(8, 12, 3, stride, 1, bias=False)
+        self.norm = nn.BatchNorm2d(12)
+        self.second = nn.Conv2d(12, 12, 3, padding=1)
+        self.beside = nn.Conv2d(8, 12, 1, stride)
+        self.relu = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        y = self.second(self.relu(self.norm(self.first(x))))
+        y += self.beside(x)
+        return self.relu(y)
+
+
+class Inverted(nn.Module):
+    def __init__(self, activation):
+        super().__init__()
+        layers = [nn.Conv2d(8, 24, 1), nn.BatchNorm2d(24), activation, nn.Conv2d(24, 24, 3, 1, 1, groups=24), nn.BatchNorm2d(24, affine=False)]
+        self.layers = nn.Sequential(*layers, activation, nn.Conv2d(24, 8, 1), nn.BatchNorm2d(8))
+
+    def forward(self, x):
+        return x + self.layers(x)
+
+
+class Gated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.squeeze, self.excite = nn.Conv2d(8, 16, 3, padding=2, dilation=2), nn.Conv2d(16, 4, 1), nn.Conv2d(4, 16, 1)
+
+    def forward(self, x):
+        y = F.hardswish(self.conv(x))
+        gate = torch.sigmoid(self.excite(F.silu(self.squeeze(y.mean([2, 3], keepdim=True)))))
+        return y * gate
+
+
+class Branches(nn.Module):
+    """Windows, images that two read, an activation in several operators, two results."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Conv2d(8, 8, 3, 2, 1, groups=2), nn.Conv2d(8, 8, 3, 1, 1), nn.Conv2d(8, 6, 5, 1, 2)
+
+    def forward(self, x):
+        y = F.max_pool2d(F.leaky_relu(self.a(x), 0.1), 2)
+        z = self.b(y)
+        z = z * torch.sigmoid(1.7 * z)
+        w = F.interpolate(z + y, scale_factor=2.0)
+        return self.c(F.avg_pool2d(w, 3, 1, 1)), torch.tanh(z)
+
+
+MODULES = {
+    "residual": lambda: Residual(),
+    "residual of stride 2": lambda: Residual(2),
+    "relu6": lambda: Inverted(nn.ReLU6(inplace=True)),
+    "silu": lambda: Inverted(nn.SiLU()),
+    "relu": lambda: Inverted(nn.ReLU()),
+    "gelu": lambda: Inverted(nn.GELU()),
+    "gated": Gated,
+    "branches": Branches,
+    "wide": lambda: nn.Sequential(nn.Conv2d(8, 32, 3, 1, 1), nn.ReLU(), nn.Conv2d(32, 32, 3, 1, 1), nn.Conv2d(32, 32, 3, 1, 1), nn.Tanh()),
+}
+WAYS = {
+    "traced": lambda m, x: torch.jit.trace(m, x),
+    "frozen trace": lambda m, x: torch.jit.freeze(torch.jit.trace(m, x)),
+    "frozen script": lambda m, x: torch.jit.freeze(torch.jit.script(m)),
+    "optimized": lambda m, x: torch.jit.optimize_for_inference(torch.jit.script(m)),
+}
+
+
+def assert_same(got, want):
+    if isinstance(want, tuple):
+        for a, b in zip(got, want, strict=True):
+            assert_same(a, b)
+        return
+    assert got.stride() == want.stride() and got.requires_grad == want.requires_grad
+    torch.testing.assert_close(got, want, rtol=1e-5, atol=2e-5 * max([1.0, *want.abs().flatten().tolist()]))
+
+
+def is_planned(compiled, x):
+    text = torch.jit.explain(compiled.forward)
+    return "by one plan" in text and "one by one" not in text
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", MODULES)
+def test_as_eager(name, way):
+    m = seeded(MODULES[name]())
+    x = torch.randn(2, 8, 16, 20)
+    with torch.no_grad():
+        compiled = WAYS[way](m, x)
+        for shape in [(2, 8, 16, 20), (1, 8, 16, 20), (3, 8, 24, 16), (2, 8, 16, 20)]:
+            x = torch.randn(*shape)
+            assert_same(compiled(x), m(x))
+        assert is_planned(compiled, x)
+        x = x.to(memory_format=torch.channels_last)
+        assert_same(compiled(x), m(x))
+    with torch.inference_mode():
+        assert_same(compiled(x), m(x))
+
+
+def test_weights_that_change():
+    m = seeded(Residual())
+    x = torch.randn(1, 8, 12, 12)
+    with torch.no_grad():
+        compiled = torch.jit.trace(m, x)
+        assert_same(compiled(x), m(x))
+        m.first.weight.mul_(1.5)
+        assert_same(compiled(x), m(x))
+        m.second.weight.data.add_(0.1)  # what goes through data is not counted as a version
+        assert_same(compiled(x), m(x))
+        m.second.bias.detach()[3] = 2.0
+        assert_same(compiled(x), m(x))
+        m.norm.running_var.fill_(0.25)
+        assert_same(compiled(x), m(x))
+        m.norm.weight.set_(torch.rand(12))
+        assert_same(compiled(x), m(x))
+        m.load_state_dict({k: v * 2 for k, v in m.state_dict().items()})
+        assert_same(compiled(x), m(x))
+        assert is_planned(compiled, x)
+
+
+def test_weights_that_others_may_write():
+    m = seeded(Residual())
+    x = torch.randn(1, 8, 12, 12)
+    with torch.no_grad():
+        compiled = torch.jit.trace(m, x)
+        assert_same(compiled(x), m(x))
+        array = m.first.weight.numpy()
+        assert_same(compiled(x), m(x))
+        array *= -3
+        assert_same(compiled(x), m(x))
+    assert "others may write the weights" in torch.jit.explain(compiled.forward)
+
+
+def test_what_is_not_planned():
+    m = seeded(Residual())
+    x = torch.randn(1, 8, 12, 12)
+    with torch.no_grad():
+        compiled = torch.jit.trace(m, x)
+    y, z = compiled(x), m(x)  # gradients are wanted
+    assert_same(y, z)
+    grads = torch.autograd.grad(y.sum(), list(m.parameters()))
+    for a, b in zip(grads, torch.autograd.grad(z.sum(), list(m.parameters())), strict=True):
+        torch.testing.assert_close(a, b)
+    with torch.no_grad():
+        wide = MODULES["wide"]()
+        assert_same(torch.jit.trace(wide, x)(x[0]), wide(x[0]))  # without a batch
+        assert_same(compiled(x[:0]), m(x[:0]))
+        with pytest.raises(RuntimeError, match="expected input.* to have 8 channels, but got 7"):
+            compiled(torch.randn(1, 7, 12, 12))
+        with torch.autocast("cpu"):
+            assert compiled(x).dtype == torch.bfloat16
+        double = torch.jit.trace(seeded(Residual().double()), x.double())
+        assert double(x.double()).dtype == torch.float64
+
+
+def test_results_do_not_share_memory():
+    m = seeded(Residual())
+    x = torch.randn(1, 8, 12, 12)
+    with torch.no_grad():
+        compiled = torch.jit.trace(m, x)
+        first = compiled(x)
+        kept = first.clone()
+        for _ in range(5):
+            compiled(torch.randn(1, 8, 12, 12))
+        assert torch.equal(first, kept)
+        again = compiled(x)
+        assert torch.equal(first, again)  # bit-equal from run to run
+        first.zero_()
+        assert torch.equal(again, kept)
+
+
+def test_in_two_threads():
+    from concurrent.futures import ThreadPoolExecutor
+
+    m = seeded(Inverted(nn.ReLU6()))
+    inputs = [torch.randn(1 + i % 3, 8, 10, 10) for i in range(12)]
+    with torch.no_grad():
+        compiled = torch.jit.freeze(torch.jit.trace(m, inputs[0]))
+        want = [m(x) for x in inputs]
+
+    def run(x):
+        with torch.no_grad():
+            return [compiled(x) for _ in range(20)][-1]
+
+    with ThreadPoolExecutor(4) as pool:
+        for got, expected in zip(pool.map(run, inputs), want, strict=True):
+            assert_same(got, expected)
+
+
+def test_infinities():
+    m = nn.Sequential(nn.Conv2d(1, 1, 1), nn.ReLU(), nn.Conv2d(1, 1, 1, bias=False), nn.Hardtanh(-1, 1)).eval()
+    x = torch.from_numpy(np.array([np.nan, np.inf, -np.inf, 1.0], dtype=np.float32)).reshape(1, 1, 2, 2)
+    with torch.no_grad():
+        compiled = torch.jit.trace(m, x, check_trace=False)
+        torch.testing.assert_close(compiled(x), m(x), equal_nan=True)
