@@ -11,7 +11,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/frontend"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
@@ -53,7 +52,7 @@ func resolvedCall(s *schema.FunctionSchema) (*ops.Operator, error) {
 	}
 	var found *ops.Operator
 	f.Graph().Block().Walk(func(n *ir.Node) {
-		if n.Kind() == s.Name || n.Kind() == passes.NormalizedName(s.Name) || s.Name == "aten::rsub" && n.Kind() == "aten::sub" {
+		if n.Kind() == s.Name || n.Kind() == ops.CanonicalName(s.Name) || s.Name == "aten::rsub" && n.Kind() == "aten::sub" {
 			found = n.Operator()
 		}
 	})

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -97,7 +96,7 @@ func findOverload(c *call) error {
 
 // normalizedName replies the name of which graphs have the calls of an operator.
 func normalizedName(c *call) error {
-	c.string(passes.NormalizedName(c.argString(0)))
+	c.string(ops.CanonicalName(c.argString(0)))
 	return nil
 }
 

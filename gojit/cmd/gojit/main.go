@@ -7,6 +7,7 @@
 //	gojit run model.pt 2x3 [1x4 ...]  forward on tensors of ones of these shapes
 //	gojit compile file.py [function]  the graph of a function of a source file
 //	gojit operators                   the operators and what they can do, as docs/operators.md
+//	gojit operators hypot             the record of an operator: its overloads and what is known of them
 //	gojit kernel file.kernel [n]      a kernel from its text: size and time of its machine code
 //	gojit cuda file.kernel            a kernel as CUDA C
 //
@@ -53,7 +54,7 @@ var commands = []command{
 	}},
 	{"run", "model.pt 2x3 [1x4 ...]", 1, run},
 	{"compile", "file.py [function]", 1, compile},
-	{"operators", "", 0, listOperators},
+	{"operators", "[name]", 0, listOperators},
 	{"kernel", "file.kernel [n]", 1, measureKernel},
 	{"cuda", "file.kernel", 1, printCUDA},
 }

@@ -14,9 +14,12 @@ import (
 
 //go:generate sh -c "go run . operators > ../../../docs/operators.md"
 
-// listOperators prints docs/operators.md.
-func listOperators(w io.Writer, _ []string) error {
+// listOperators prints docs/operators.md, or the record of an operator.
+func listOperators(w io.Writer, args []string) error {
 	gojit.LinkOperators()
+	if len(args) > 0 {
+		return describeOperator(w, args[0])
+	}
 	overloads, implemented := 0, 0
 	var missing []string
 	for _, base := range ops.Names() {

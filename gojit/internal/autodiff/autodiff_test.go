@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	_ "github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/autodiff"
 	"github.com/torchjit/torchjit/gojit/internal/golden"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -12,6 +12,7 @@ import (
 
 // TestDifferentiate holds the two graphs of a gradient, and the second one made ready to run, to the archives.
 func TestDifferentiate(t *testing.T) {
+	gojit.LinkOperators()
 	golden.Run(t, "testdata/*.txtar", func(t *testing.T, c *golden.Case) {
 		g, err := ir.Parse(c.Input("in.ir"))
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/composite"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
@@ -34,14 +35,16 @@ var text string
 
 var functions = sync.OnceValue(func() map[string]*ir.Function { return composite.Definitions("derivatives.py", text) })
 
-// withoutGradient are operators of tensors whose results have no gradients.
-var withoutGradient = map[string]bool{
-	"aten::eq.Scalar": true, "aten::ne.Scalar": true, "aten::lt.Scalar": true, "aten::le.Scalar": true, "aten::gt.Scalar": true, "aten::ge.Scalar": true, "aten::nonzero": true,
-}
-
 // Names returns the operators that have a derivative, in the order of their names.
 func Names() []string {
 	var names []string
+	for _, base := range ops.Names() {
+		for _, o := range ops.Overloads(base) {
+			if isSymbolic(o) {
+				names = append(names, o.Name)
+			}
+		}
+	}
 	for name := range functions() {
 		if !strings.HasPrefix(name, "_own_") && !strings.HasPrefix(name, "forward_") {
 			names = append(names, "aten::"+strings.ReplaceAll(name, "__", "."))
@@ -69,10 +72,13 @@ func body(name string) (*ir.Graph, error) {
 
 // nameOf returns under which name a node's operator is found in derivatives.py, "" where it is no operator.
 func nameOf(n *ir.Node) string {
-	o := n.Operator()
-	if o == nil || !strings.HasPrefix(o.Name, "aten::") {
-		return ""
+	if o := n.Operator(); o != nil && strings.HasPrefix(o.Name, "aten::") {
+		return nameOfOperator(o)
 	}
+	return ""
+}
+
+func nameOfOperator(o *ops.Operator) string {
 	return strings.ReplaceAll(strings.TrimPrefix(o.Name, "aten::"), ".", "__")
 }
 

@@ -52,127 +52,6 @@ def _own_products(grad, self, other):
 
 # ---- functions of one tensor ----
 
-def abs(grad, self):
-    return grad * self.sign()
-
-def acos(grad, self):
-    return grad * -((-self * self + 1).rsqrt())
-
-def asin(grad, self):
-    return grad * (-self * self + 1).rsqrt()
-
-def atan(grad, self):
-    return grad / (self * self + 1)
-
-def ceil(grad):
-    return torch.zeros_like(grad)
-
-def cos(grad, self):
-    return grad * -self.sin()
-
-def cosh(grad, self):
-    return grad * self.sinh()
-
-def erf(grad, self):
-    return torch.exp(-self * self) * 1.1283791670955126 * grad
-
-def erfc(grad, self):
-    return torch.exp(-self * self) * -1.1283791670955126 * grad
-
-def exp(grad, result):
-    return grad * result
-
-def expm1(grad, result):
-    return grad * (result + 1)
-
-def floor(grad):
-    return torch.zeros_like(grad)
-
-def frac(grad):
-    return grad
-
-def gelu(grad, self, approximate: str):
-    return torch.gelu_backward(grad, self, approximate=approximate)
-
-def hardshrink(grad, self, lambd: number):
-    return _own_mask(grad, torch.logical_or(self > lambd, self < -lambd))
-
-def hardsigmoid(grad, self):
-    return torch.hardsigmoid_backward(grad, self)
-
-def hardswish(grad, self):
-    return torch.hardswish_backward(grad, self)
-
-def hardtanh(grad, self, min_val: number, max_val: number):
-    return _own_mask(grad, torch.logical_and(self > min_val, self < max_val))
-
-def leaky_relu(grad, self, negative_slope: number):
-    return torch.where(self > 0, grad, grad * negative_slope)
-
-def log(grad, self):
-    return grad / self
-
-def log10(grad, self):
-    return grad / (self * 2.3025850929940456)
-
-def log1p(grad, self):
-    return grad / (self + 1)
-
-def log2(grad, self):
-    return grad / (self * 0.6931471805599453)
-
-def neg(grad):
-    return -grad
-
-def reciprocal(grad, result):
-    return -grad * result * result
-
-def relu(grad, result):
-    return _own_mask(grad, result > 0)
-
-def relu6(grad, result):
-    return _own_mask(grad, torch.logical_and(result > 0, result < 6.0))
-
-def round(grad):
-    return torch.zeros_like(grad)
-
-def rsqrt(grad, result):
-    return -grad * result * result * result / 2
-
-def sigmoid(grad, result):
-    return (1 - result) * result * grad
-
-def silu(grad, self):
-    s = torch.sigmoid(self)
-    return grad * (s * (1 + self * (1 - s)))
-
-def sin(grad, self):
-    return grad * self.cos()
-
-def sinh(grad, self):
-    return grad * self.cosh()
-
-def softplus(grad, self, beta: number, threshold: number):
-    return torch.softplus_backward(grad, self, beta, threshold)
-
-def sqrt(grad, result):
-    return grad / (result * 2)
-
-def tan(grad, result):
-    return grad * (1.0 + result * result)
-
-def tanh(grad, result):
-    return grad * (1 - result * result)
-
-def threshold(grad, self, threshold: number):
-    return _own_mask(grad, self > threshold)
-
-def trunc(grad):
-    return torch.zeros_like(grad)
-
-def type_as(grad, self):
-    return grad.type_as(self)
-
 def dropout(grad, p: float, train: bool, saved1):
     scale = 0.0 if p == 1.0 else 1.0 / (1.0 - p)
     return torch.native_dropout_backward(grad, saved1, scale if train else 1.0)
@@ -182,103 +61,6 @@ def forward_dropout(input, p: float, train: bool):
 
 
 # ---- arithmetic ----
-
-def add__Tensor(grad, alpha: number, self_size: Optional[List[int]], other_size: Optional[List[int]]):
-    return _own_sum_to(grad, self_size), _own_sum_to(grad * alpha, other_size)
-
-def add__Scalar(grad):
-    return grad
-
-def sub__Tensor(grad, alpha: number, self_size: Optional[List[int]], other_size: Optional[List[int]]):
-    return _own_sum_to(grad, self_size), _own_sum_to(-grad * alpha, other_size)
-
-def sub__Scalar(grad):
-    return grad
-
-def rsub__Tensor(grad, alpha: number, self_size: Optional[List[int]], other_size: Optional[List[int]]):
-    return _own_sum_to(-grad * alpha, self_size), _own_sum_to(grad, other_size)
-
-def rsub__Scalar(grad, alpha: number):
-    return -grad * alpha
-
-def mul__Tensor(grad, self, other, self_size: Optional[List[int]], other_size: Optional[List[int]]):
-    return _own_sum_to(grad * other, self_size), _own_sum_to(grad * self, other_size)
-
-def mul__Scalar(grad, other: number):
-    return grad * other
-
-def div__Tensor(grad, self, other, self_size: Optional[List[int]], other_size: Optional[List[int]]):
-    return _own_sum_to(grad / other, self_size), _own_sum_to(-grad * self / (other * other), other_size)
-
-def div__Scalar(grad, other: number):
-    return grad / other
-
-def div__Tensor_mode(grad, self, other, rounding_mode: Optional[str], self_size: Optional[List[int]], other_size: Optional[List[int]]):
-    if rounding_mode is None:
-        grad_self = _own_sum_to(grad / other, self_size)
-        grad_other = _own_sum_to(-grad * self / (other * other), other_size)
-    else:
-        grad_self = torch.zeros_like(self)
-        grad_other = torch.zeros_like(other)
-    return grad_self, grad_other
-
-def div__Scalar_mode(grad, other: number, rounding_mode: Optional[str]):
-    if rounding_mode is None:
-        return grad / other
-    return torch.zeros_like(grad)
-
-def fmod__Scalar(grad):
-    return grad
-
-def remainder__Scalar(grad):
-    return grad
-
-def pow__Tensor_Scalar(grad, self, exponent: number):
-    if exponent == 0:
-        return torch.zeros_like(self)
-    return grad * exponent * torch.pow(self, exponent - 1)
-
-def pow__Tensor_Tensor(grad, self, exponent, result, self_size: Optional[List[int]], exponent_size: Optional[List[int]]):
-    grad_self = torch.where(exponent == 0.0, torch.zeros_like(self), grad * exponent * torch.pow(self, exponent - 1))
-    return _own_sum_to(grad_self, self_size), _own_sum_to(grad * result * torch.log(self), exponent_size)
-
-def pow__Scalar(grad, self: number, result):
-    return grad * result * math.log(float(self))
-
-def addcmul(grad, tensor1, tensor2, value: number, self_size: Optional[List[int]], tensor1_size: Optional[List[int]], tensor2_size: Optional[List[int]]):
-    return _own_sum_to(grad, self_size), _own_sum_to(grad * tensor2 * value, tensor1_size), _own_sum_to(grad * tensor1 * value, tensor2_size)
-
-def lerp__Scalar(grad, weight: number, self_size: Optional[List[int]], end_size: Optional[List[int]]):
-    return _own_sum_to(grad * (1 - float(weight)), self_size), _own_sum_to(grad * weight, end_size)
-
-def lerp__Tensor(grad, self, end, weight, self_size: Optional[List[int]], end_size: Optional[List[int]], weight_size: Optional[List[int]]):
-    return _own_sum_to(grad * (1 - weight), self_size), _own_sum_to(grad * weight, end_size), _own_sum_to(grad * (end - self), weight_size)
-
-def clamp(grad, self, min: Optional[number], max: Optional[number]):
-    inside = torch.ones_like(self, dtype=torch.bool)
-    if min is not None:
-        inside = torch.logical_and(inside, self >= min)
-    if max is not None:
-        inside = torch.logical_and(inside, self <= max)
-    return _own_mask(grad, inside)
-
-def clamp__Tensor(grad, self, min: Optional[Tensor], max: Optional[Tensor]):
-    inside = torch.ones_like(self, dtype=torch.bool)
-    if min is not None:
-        inside = torch.logical_and(inside, self >= min)
-    if max is not None:
-        inside = torch.logical_and(inside, self <= max)
-    return _own_mask(grad, inside)
-
-def max__other(grad, self, other, self_size: Optional[List[int]], other_size: Optional[List[int]]):
-    return _own_sum_to(_own_mask(grad, self > other), self_size), _own_sum_to(_own_mask(grad, other > self), other_size)
-
-def min__other(grad, self, other, self_size: Optional[List[int]], other_size: Optional[List[int]]):
-    return _own_sum_to(_own_mask(grad, self < other), self_size), _own_sum_to(_own_mask(grad, other < self), other_size)
-
-def where__self(grad, condition, self_size: Optional[List[int]], other_size: Optional[List[int]]):
-    return None, _own_sum_to(_own_mask(grad, condition), self_size), _own_sum_to(_own_mask(grad, torch.bitwise_not(condition)), other_size)
-
 
 # ---- reductions ----
 
@@ -311,20 +93,7 @@ def logsumexp(grad, self, dim: List[int], keepdim: bool, result):
     sizes = self.size()
     return _own_spread(grad, sizes, dim, keepdim) * torch.exp(self - _own_spread(result, sizes, dim, keepdim))
 
-def softmax__int(grad, self, dim: int, result):
-    return torch._softmax_backward_data(grad, result, dim, self.dtype)
-
-def log_softmax__int(grad, self, dim: int, result):
-    return torch._log_softmax_backward_data(grad, result, dim, self.dtype)
-
-
 # ---- products ----
-
-def mm(grad, self, mat2):
-    return grad.mm(mat2.t()), self.t().mm(grad)
-
-def bmm(grad, self, mat2):
-    return grad.bmm(mat2.transpose(1, 2)), self.transpose(1, 2).bmm(grad)
 
 def mv(grad, self, vec):
     return torch.ger(grad, vec), self.t().mv(grad)
@@ -334,9 +103,6 @@ def dot(grad, self, tensor):
 
 def matmul(grad, self, other):
     return _own_products(grad, self, other)
-
-def addmm(grad, mat1, mat2, beta: number, alpha: number, self_size: Optional[List[int]]):
-    return _own_sum_to(grad * beta, self_size), grad.mm(mat2.t()) * alpha, mat1.t().mm(grad) * alpha
 
 def linear(grad, input, weight, bias: Optional[Tensor]):
     grad_input, grad_transposed = _own_products(grad, input, weight.t())
@@ -348,38 +114,11 @@ def linear(grad, input, weight, bias: Optional[Tensor]):
 
 # ---- views ----
 
-def contiguous(grad):
-    return grad
-
-def expand_as(grad, self):
-    return torch._grad_sum_to_size(grad, self.size())
-
 def permute(grad, dims: List[int]):
     back = [0 for d in dims]
     for i in range(len(dims)):
         back[dims[i]] = i
     return grad.permute(back)
-
-def reshape(grad, self_sizes: List[int]):
-    return grad.reshape(self_sizes)
-
-def squeeze(grad, self_sizes: List[int]):
-    return grad.reshape(self_sizes)
-
-def squeeze__dim(grad, self_sizes: List[int]):
-    return grad.reshape(self_sizes)
-
-def t(grad):
-    return torch.t(grad)
-
-def transpose__int(grad, dim0: int, dim1: int):
-    return torch.transpose(grad, dim0, dim1)
-
-def unsqueeze(grad, dim: int):
-    return torch.squeeze(grad, dim)
-
-def view(grad, self_sizes: List[int]):
-    return grad.reshape(self_sizes)
 
 def cat(grad, tensors: List[Tensor], dim: int):
     sizes = [0 for t in tensors]

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -120,8 +121,14 @@ func (d *differentiation) accumulate(v, grad *ir.Value) {
 func (d *differentiation) node(n *ir.Node) error {
 	given := slices.ContainsFunc(n.Outputs(), func(v *ir.Value) bool { return d.grads[v] != nil })
 	o := n.Operator()
-	if !given || !d.dependsOnActive(n) || o != nil && withoutGradient[o.Name] {
+	if !given || !d.dependsOnActive(n) || o != nil && o.Has(ops.Grouped) && o.Has(ops.Constant|ops.NotDifferentiable) {
 		return nil
+	}
+	if d.behind = n.Next(); d.behind == nil {
+		d.behind = d.f.Block().ReturnNode()
+	}
+	if isSymbolic(o) {
+		return d.applyRecord(n)
 	}
 	derivative, err := body(nameOf(n))
 	if err != nil {
@@ -129,9 +136,6 @@ func (d *differentiation) node(n *ir.Node) error {
 	}
 	if derivative == nil || strings.HasPrefix(nameOf(n), "_own_") {
 		return source.Errorf(source.RuntimeError, n.Range, "differentiation of %s is not supported, or it is missing necessary type information", n.Kind())
-	}
-	if d.behind = n.Next(); d.behind == nil {
-		d.behind = d.f.Block().ReturnNode()
 	}
 	if err := d.runForward(n); err != nil {
 		return err

@@ -83,7 +83,7 @@ func (c *Custom) differentiate(n *Node, g *gradient) {
 			fail("Function %s returned an invalid gradient at index %d - got %s but expected shape compatible with %s",
 				c.Name, i, tensor.FormatShape(d.Shape()), tensor.FormatShape(in.shape))
 		}
-		g.give(i, d)
+		g.Give(i, d)
 	}
 }
 

@@ -1,6 +1,8 @@
 package autograd
 
 import (
+	"strings"
+
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -111,10 +113,18 @@ func (m *Mode) expand(op *ops.Operator, args, out []value.Value) (known bool, er
 		return true, err
 	}
 	p := planOf(op)
-	if p.decompose == nil || p.writes || p.hasOut {
+	alias := op.Def().Name
+	if alias == strings.TrimPrefix(op.Name, "aten::") {
+		alias = ""
+	}
+	if p.decompose == nil && alias == "" || p.writes || p.hasOut {
 		return false, nil
 	}
 	defer source.Catch(&err)
-	copy(out, p.decompose(&emitter{mode: m}, args))
+	if alias != "" {
+		copy(out, (&emitter{mode: m}).Emit(alias, args...))
+	} else {
+		copy(out, p.decompose(&emitter{mode: m}, args))
+	}
 	return true, nil
 }

@@ -2,6 +2,7 @@ package autograd
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -9,11 +10,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// Emitter runs or emits an operator by name. Derivatives and decompositions use operators only
-// through it. It panics with a *source.Error where the operator fails.
-type Emitter interface {
-	Emit(name string, args ...value.Value) []value.Value
-}
+// Emitter runs or emits an operator by name.
+type Emitter = ops.Emitter
 
 // emitter runs operators now, in a mode.
 type emitter struct {
@@ -68,22 +66,11 @@ func (e *emitter) Emit(name string, args ...value.Value) []value.Value {
 	return out
 }
 
-// do emits an operator with Go values for arguments and returns its first result.
-func do(e Emitter, name string, args ...any) *tensor.Tensor {
-	return emit(e, name, args...)[0].Tensor()
-}
+// Unrecorded returns an emitter that records nothing.
+func (e *emitter) Unrecorded() Emitter { return unrecorded() }
 
-func emit(e Emitter, name string, args ...any) []value.Value {
-	values := make([]value.Value, len(args))
-	for i, a := range args {
-		v, ok := value.From(a)
-		if !ok {
-			panic(fmt.Sprintf("a derivative calls %s with a %T", name, a))
-		}
-		values[i] = v
-	}
-	return e.Emit(name, values...)
-}
+// do emits an operator with Go values for arguments and returns its first result.
+func do(e Emitter, name string, args ...any) *tensor.Tensor { return ops.Do(e, name, args...) }
 
 // optionals makes the list of indices that index and index_put take.
 func optionals(ts []*tensor.Tensor) value.Value {
@@ -105,17 +92,28 @@ type gradient struct {
 	grads []*tensor.Tensor   // of the outputs, nil: zero
 	given [][]*tensor.Tensor // of the inputs, by argument and element
 
-	isOwn     func(t *tensor.Tensor) bool // reports whether nobody else has a gradient; nil: nobody knows
+	owns      func(t *tensor.Tensor) bool // reports whether nobody else has a gradient; nil: nobody knows
 	usedSaved bool                        // a saved tensor was read
 	read      map[slot]bool               // what was read, where that is asked for
 }
 
+// Do runs an operator and returns its first result.
 func (c *gradient) do(name string, args ...any) *tensor.Tensor { return do(c.Emitter, name, args...) }
+
+// Concrete implements ops.Engine.
+func (c *gradient) Concrete() ops.Concrete { return c }
+
+func asTensor(r ops.Ref) *tensor.Tensor {
+	t, _ := r.(*tensor.Tensor)
+	return t
+}
+
+// Grad returns the gradient of an output, zeros where none came.
+func (c *gradient) Grad(i int) ops.Ref { return c.gradOf(i) }
 
 // g returns the gradient of the first output.
 func (c *gradient) g() *tensor.Tensor { return c.gradOf(0) }
 
-// gradOf returns the gradient of an output, zeros where none came.
 func (c *gradient) gradOf(i int) *tensor.Tensor {
 	if c.grads[i] == nil {
 		o := c.node.outputs[i]
@@ -123,6 +121,9 @@ func (c *gradient) gradOf(i int) *tensor.Tensor {
 	}
 	return c.grads[i]
 }
+
+// Grads implements ops.Concrete.
+func (c *gradient) Grads() []*tensor.Tensor { return c.grads }
 
 func (c *gradient) find(argument, element int) *input {
 	for i := range c.node.inputs {
@@ -133,8 +134,8 @@ func (c *gradient) find(argument, element int) *input {
 	return nil
 }
 
-// needs reports whether the gradient of an argument, or of an element of it, is asked for.
-func (c *gradient) needs(argument int) bool {
+// Needs reports whether the gradient of an argument, or of an element of it, is asked for.
+func (c *gradient) Needs(argument int) bool {
 	for i := range c.node.inputs {
 		if in := &c.node.inputs[i]; in.argument == argument && in.edge.node != nil {
 			return true
@@ -143,17 +144,17 @@ func (c *gradient) needs(argument int) bool {
 	return false
 }
 
-// reading says that a saved tensor is read. It fails where they are let go.
-func (c *gradient) reading() {
+// Reading says that a saved tensor is read. It fails where they are let go.
+func (c *gradient) Reading() {
 	c.usedSaved = true
 	if c.node.unread {
 		succeed(errReleased)
 	}
 }
 
-// in returns a saved tensor argument, nil for None. It fails where it was written since.
-func (c *gradient) in(argument int) *tensor.Tensor {
-	c.reading()
+// In returns a saved tensor argument, nil for None. It fails where it was written since.
+func (c *gradient) In(argument int) ops.Ref {
+	c.Reading()
 	v := c.node.args[argument]
 	if !v.IsTensor() {
 		return nil
@@ -181,9 +182,9 @@ func edgeOfMaker(t *tensor.Tensor) edge {
 	return edge{}
 }
 
-// list returns a saved list of tensors, nil for None among them.
-func (c *gradient) list(argument int) []*tensor.Tensor {
-	c.reading()
+// List returns a saved list of tensors, nil for None among them.
+func (c *gradient) List(argument int) []*tensor.Tensor {
+	c.Reading()
 	var ts []*tensor.Tensor
 	for j, v := range c.node.args[argument].List().Items {
 		if !v.IsTensor() {
@@ -195,9 +196,9 @@ func (c *gradient) list(argument int) []*tensor.Tensor {
 	return ts
 }
 
-// out returns a saved output.
-func (c *gradient) out(i int) *tensor.Tensor {
-	c.reading()
+// Out returns a saved output.
+func (c *gradient) Out(i int) ops.Ref {
+	c.Reading()
 	at, t := slot{output: true, argument: i, element: -1}, c.node.out[i].Tensor()
 	c.note(at, true)
 	if unpacked, ok := c.unpack(at); ok {
@@ -227,69 +228,80 @@ func checkSaved(t *tensor.Tensor, version int, made edge) {
 		t.DType().TensorClass(), tensor.FormatShape(t.Shape()), maker, t.Version(), version, hint)
 }
 
-// shape returns the shape of a tensor argument, whatever happened to it since.
-func (c *gradient) shape(argument int) []int { return c.find(argument, -1).shape }
+// Sizes returns the shape of a tensor argument, whatever happened to it since.
+func (c *gradient) Sizes(argument int) any { return c.find(argument, -1).shape }
 
-// arg returns an argument; of a tensor only the layout may be used.
-func (c *gradient) arg(i int) value.Value {
+// Geometry implements ops.Concrete.
+func (c *gradient) Geometry(argument, element int) ([]int, tensor.DType) {
+	in := c.find(argument, element)
+	return in.shape, in.dtype
+}
+
+// IsComplex implements ops.Engine.
+func (c *gradient) IsComplex(t ops.Ref) bool { return t.(*tensor.Tensor).DType().IsComplex() }
+
+// Dim implements ops.Engine.
+func (c *gradient) Dim(t ops.Ref) (int, bool) { return t.(*tensor.Tensor).Dim(), true }
+
+// Arg returns an argument; of a tensor only the layout may be used.
+func (c *gradient) Arg(i int) any {
 	c.note(slot{argument: i, element: -1}, false)
 	return c.node.args[i]
 }
 
-func (c *gradient) isNone(i int) bool { return c.node.args[i].IsNone() }
-func (c *gradient) int(i int) int     { return int(c.node.args[i].Int()) }
-func (c *gradient) bool(i int) bool   { return c.node.args[i].Bool() }
+// Arguments implements ops.Concrete.
+func (c *gradient) Arguments() []value.Value { return c.node.args }
 
-// float returns a number argument.
-func (c *gradient) float(i int) float64 {
+// Results implements ops.Concrete.
+func (c *gradient) Results() []value.Value { return c.node.out }
+
+// Operator implements ops.Concrete.
+func (c *gradient) Operator() string { return c.node.op }
+
+// IsNone implements ops.Engine.
+func (c *gradient) IsNone(i int) any { return c.node.args[i].IsNone() }
+
+// Number returns a number argument.
+func (c *gradient) Number(i int) any {
 	switch v := c.node.args[i]; v.Kind() {
 	case value.KindInt, value.KindBool:
-		return float64(v.Int())
-	case value.KindFloat:
-		return v.Float()
+		return value.Float(float64(v.Int()))
+	case value.KindFloat, value.KindComplex:
+		return v
 	case value.KindTensor:
-		c.reading()
-		return must(v.Tensor().Item()).Float64()
+		c.Reading()
+		return value.Float(must(v.Tensor().Item()).Float64())
 	}
 	fail("the derivative of %s is implemented for real numbers, not for a %s", c.node.op, c.node.args[i].Kind())
-	return 0
-}
-
-// number returns a number argument as a complex one.
-func (c *gradient) number(i int) complex128 {
-	if v := c.node.args[i]; v.Kind() == value.KindComplex {
-		return v.Complex()
-	}
-	return complex(c.float(i), 0)
-}
-
-// plain returns a complex number, as a real one where it is one.
-func plain(z complex128) value.Value {
-	if imag(z) == 0 {
-		return value.Float(real(z))
-	}
-	return value.Complex(z)
-}
-
-func (c *gradient) ints(i int) []int {
-	v := c.node.args[i]
-	switch v.Kind() {
-	case value.KindInt:
-		return []int{int(v.Int())}
-	case value.KindList:
-		xs := make([]int, len(v.List().Items))
-		for j, x := range v.List().Items {
-			xs[j] = int(x.Int())
-		}
-		return xs
-	}
 	return nil
 }
 
-// give sets the gradient of an argument; a broadcast is undone later.
-func (c *gradient) give(argument int, g *tensor.Tensor) { c.giveAt(argument, -1, g) }
+// Calculate implements ops.Engine: here all numbers are known.
+func (c *gradient) Calculate(operator string, _ ...any) any {
+	panic("autograd: a number of " + c.node.op + " is not known for " + operator)
+}
 
-func (c *gradient) giveAt(argument, element int, g *tensor.Tensor) {
+// MakeList implements ops.Engine: here all numbers are known.
+func (c *gradient) MakeList(...any) any {
+	panic("autograd: a number of " + c.node.op + " is not known")
+}
+
+// If implements ops.Engine: here all truth values are known.
+func (c *gradient) If(any, func() ops.Ref, func() ops.Ref) ops.Ref {
+	panic("autograd: a truth value of " + c.node.op + " is not known")
+}
+
+// Add implements ops.Engine, for engines without Concrete.
+func (c *gradient) Add(operator string, args []any) ops.Ref { return c.do(operator, args...) }
+
+// Give sets the gradient of an argument; a broadcast is undone later.
+func (c *gradient) Give(argument int, g ops.Ref) {
+	t, _ := g.(*tensor.Tensor)
+	c.GiveElement(argument, -1, t)
+}
+
+// GiveElement implements ops.Concrete.
+func (c *gradient) GiveElement(argument, element int, g *tensor.Tensor) {
 	for len(c.given) < len(c.node.inputs) {
 		c.given = append(c.given, nil)
 	}
@@ -300,13 +312,30 @@ func (c *gradient) giveAt(argument, element int, g *tensor.Tensor) {
 	}
 }
 
+// conj conjugates complex numbers and gives others as they are.
+func (c *gradient) conj(t *tensor.Tensor) *tensor.Tensor {
+	if t == nil || !t.DType().IsComplex() {
+		return t
+	}
+	return c.do("conj_physical", t)
+}
+
+// Records implements ops.Concrete.
+func (c *gradient) Records() bool {
+	e, ok := c.Emitter.(*emitter)
+	return !ok || e.mode.records()
+}
+
+// Unrecorded implements ops.Concrete.
+func (c *gradient) Unrecorded() Emitter { return unrecorded() }
+
 // fit sums g over what was broadcast and gives it the type of the input.
 func (c *gradient) fit(g *tensor.Tensor, in *input) *tensor.Tensor {
 	if g != nil && !tensor.SameShape(g.Shape(), in.shape) {
 		if e, ok := c.Emitter.(SketchEmitter); ok {
 			g = e.SumTo(g, c.node.args[in.argument].Tensor())
 		} else {
-			g = c.sumTo(g, in.shape)
+			g = c.SumTo(g, in.shape)
 		}
 	}
 	if g != nil && g.DType() != in.dtype {
@@ -318,8 +347,8 @@ func (c *gradient) fit(g *tensor.Tensor, in *input) *tensor.Tensor {
 	return g
 }
 
-// sumTo sums g over the dimensions along which shape was broadcast.
-func (c *gradient) sumTo(g *tensor.Tensor, shape []int) *tensor.Tensor {
+// SumTo sums g over the dimensions along which shape was broadcast.
+func (c *gradient) SumTo(g *tensor.Tensor, shape []int) *tensor.Tensor {
 	var dims []int
 	lead := g.Dim() - len(shape)
 	if lead < 0 {
@@ -334,4 +363,10 @@ func (c *gradient) sumTo(g *tensor.Tensor, shape []int) *tensor.Tensor {
 		g = c.do("sum.dim_IntList", g, dims, true)
 	}
 	return c.do("reshape", g, shape)
+}
+
+// isComplexNode reports whether a complex tensor goes into n or comes out of it.
+func (n *Node) isComplexNode() bool {
+	return slices.ContainsFunc(n.inputs, func(in input) bool { return in.dtype.IsComplex() }) ||
+		slices.ContainsFunc(n.outputs, func(o geometry) bool { return o.dtype.IsComplex() })
 }

@@ -230,7 +230,7 @@ func (p *pass) visit(n *Node) {
 	if n.backward == nil {
 		fail("derivative for %s is not implemented", n.op)
 	}
-	c := &gradient{Emitter: p.emitter, node: n, grads: grads, isOwn: p.isOwn}
+	c := &gradient{Emitter: p.emitter, node: n, grads: grads, owns: p.isOwn}
 	p.watch(n, func() {
 		c.run()
 		n.checkNaN(c.given)

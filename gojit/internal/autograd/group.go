@@ -268,15 +268,32 @@ func (g *Group) RecordSum(nodes []*GroupNode, v int, op *ops.Operator, args []va
 		n := &Node{op: op.Name, args: args, outputs: []geometry{geometryOf(out)}, sequence: sequence.Add(1), name: nodeName(op, args)}
 		n.inputs = []input{{argument: 0, element: -1, edge: edge{&from.Node, at}, shape: from.shapeOf(v), dtype: g.dtypes[v]}}
 		n.backward = func(c *gradient) {
-			spread := c.spread(c.g(), dims, keep)
-			if op.BaseName() == "aten::mean" {
-				spread = c.scale(spread, 1/c.reducedCount(dims))
+			shape := c.node.inputs[0].shape
+			kept, count := keptSizes(shape, dims)
+			spread := c.g()
+			if !keep && len(shape) > 0 {
+				spread = c.do("reshape", spread, kept)
 			}
-			c.give(0, c.do("expand", spread, c.shape(0)))
+			if op.BaseName() == "aten::mean" {
+				spread = c.do("mul.Scalar", spread, 1/float64(count))
+			}
+			c.Give(0, c.do("expand", spread, shape))
 		}
 		out.SetHistory(&history{edge: edge{n, 0}})
 		_ = out.SetRequiresGrad(true) // as the result does
 	}
+}
+
+// keptSizes returns what is left of a shape where some dimensions are reduced, none meaning all, and kept, and how many elements go into one.
+func keptSizes(shape, dims []int) (kept []int, count int) {
+	kept, count = slices.Clone(shape), 1
+	for d, n := range shape {
+		if len(dims) == 0 || slices.Contains(dims, d) || slices.Contains(dims, d-len(shape)) {
+			kept[d] = 1
+			count *= n
+		}
+	}
+	return kept, count
 }
 
 // input is the i-th of a node's: t where the value is in memory for others, else a result of a node before.

@@ -22,62 +22,16 @@ type plan struct {
 	hasOut    bool
 	views     bool // a result is a view of an argument, as its schema says
 	backward  derivative
-	decompose decomposition
+	decompose ops.Decomposition
 	// conjugates says that complex gradients are conjugated before and after backward.
 	conjugates bool
 }
 
 var plans sync.Map // of *plan by *ops.Operator
 
-// unrecordedNames are operators that give tensors without a gradient or change what the tape knows.
-var unrecordedNames = map[string]bool{}
-
-func init() {
-	for _, name := range strings.Fields(`detach detach_ requires_grad_ set_ resize_ resize_as_ data zeros_like ones_like empty_like
-		full_like rand_like randn_like randint_like new_zeros new_ones new_full new_empty multinomial result_type
-		is_leaf output_nr retain_grad backward grad _backward argmax argmin argsort nonzero isnan isinf isfinite
-		allclose equal lift lift_fresh special_airy_ai special_spherical_bessel_j0 special_modified_bessel_k0 special_modified_bessel_k1
-		special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 new_empty_strided empty_strided bucketize searchsorted histc`) {
-		unrecordedNames["aten::"+name] = true
-	}
-	for _, name := range strings.Fields(`chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w hermite_polynomial_h
-		hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p`) {
-		unrecordedNames["aten::special_"+name] = true
-		unrecordedNames["aten::special_shifted_"+name] = true
-	}
-	unrecordedNames["prim::data"] = true
-	unrecordedNames["aten::view.dtype"] = true // other numbers in the same bits
-	unrecordedNames["autograd::grad"] = true
-}
-
-// products are operators that save one argument for the gradient of another.
-var products = map[string]bool{}
-
-func init() {
-	for _, name := range strings.Fields("mul.Tensor div.Tensor pow.Tensor_Tensor mm bmm matmul mv dot linear addmm baddbmm conv1d conv2d conv3d") {
-		products[name] = true
-	}
-}
-
-// blind are operators with an overload that writes its first argument, whose derivatives do without what was there before.
-var blind = map[string]bool{}
-
-func init() {
-	for _, name := range strings.Fields(`add.Tensor add.Scalar sub.Tensor sub.Scalar mul.Scalar div.Scalar neg exp expm1 sqrt rsqrt reciprocal tanh sigmoid
-		relu masked_fill.Scalar masked_fill.Tensor lerp.Scalar addcmul addcdiv fill.Scalar fill.Tensor zero copy index_put _index_put_impl
-		index_add scatter.src scatter.value scatter_add tril triu`) {
-		blind[name] = true
-	}
-}
-
 // isBlind reports whether a node that writes its first argument needs no copy of it.
 func (p *plan) isBlind(args []value.Value) bool {
 	return p.backward != nil && !args[0].Tensor().Dispatches() && (p.blind || p.blindFor0 && !anyRequiresGrad(args[1:]))
-}
-
-// likened names operators whose arguments after the first only give a shape or a type.
-var likened = map[string]bool{
-	"aten::view_as": true, "aten::reshape_as": true, "aten::expand_as": true, "aten::type_as": true, "aten::to.other": true,
 }
 
 func planOf(op *ops.Operator) *plan {
@@ -85,7 +39,8 @@ func planOf(op *ops.Operator) *plan {
 		return p.(*plan)
 	}
 	s := op.Schema()
-	p := &plan{likened: likened[s.Name]}
+	d := op.Def()
+	p := &plan{likened: d.Has(ops.ShapeOnly)}
 	takes, gives := false, false
 	for i := range s.Arguments {
 		a := &s.Arguments[i]
@@ -97,12 +52,16 @@ func planOf(op *ops.Operator) *plan {
 		gives = gives || mentionsTensor(s.Returns[i].Type)
 		p.views = p.views || s.Returns[i].Alias != nil
 	}
-	p.passes = !takes || !gives || unrecordedNames[s.Name] || unrecordedNames[s.Name+"."+s.Overload]
-	name := functionalName(s, p.writes)
-	p.backward, p.decompose = derivatives[name], decompositions[name]
-	p.saves = products[name]
-	p.blind, p.blindFor0 = blind[name], name == "mul.Tensor" || name == "div.Tensor"
-	p.conjugates = !asWritten[name]
+	p.passes = !takes || !gives || op.Has(ops.NotDifferentiable)
+	if d.Grad != nil {
+		p.backward = func(c *gradient) { d.Grad(ops.Gradient{Engine: c}) }
+	}
+	if p.decompose = d.Decomp; p.decompose == nil {
+		p.decompose = decompositions[functionalName(op)]
+	}
+	p.saves = d.Has(ops.SavesOperand)
+	p.blind, p.blindFor0 = d.Has(ops.IgnoresSelf), d.Has(ops.SelfIgnoresSelf)
+	p.conjugates = !d.Has(ops.AsWritten)
 	if p.backward != nil {
 		p.decompose = nil
 	}
@@ -120,20 +79,14 @@ func mentionsTensor(t types.Type) bool {
 	return t.Kind() == types.KindTensor || slices.ContainsFunc(types.Contained(t), mentionsTensor)
 }
 
-// functionalNames are those that do not follow from the name of the overload that writes.
-var functionalNames = map[string]string{
-	"ldexp_.": "ldexp.Tensor", "pow_.Scalar": "pow.Tensor_Scalar", "pow_.Tensor": "pow.Tensor_Tensor",
-	"float_power_.Scalar": "float_power.Tensor_Scalar", "float_power_.Tensor": "float_power.Tensor_Tensor",
-	"xlogy_.Scalar_Other": "xlogy.Scalar_Other", "transpose_.": "transpose.int", "squeeze_.dim": "squeeze.dim",
-}
-
 // functionalName returns the name without its namespace of the overload that computes the same without writing.
-func functionalName(s *schema.FunctionSchema, writes bool) string {
-	name := strings.TrimPrefix(s.Name, "aten::")
-	if functional, ok := functionalNames[name+"."+s.Overload]; ok {
-		return functional
+func functionalName(op *ops.Operator) string {
+	if op.Record != nil {
+		return op.Record.Name
 	}
-	if writes {
+	s := op.Schema()
+	name := strings.TrimPrefix(s.Name, "aten::")
+	if a := s.Arguments; len(a) > 0 && a[0].Alias != nil && a[0].Alias.IsWrite {
 		name = strings.TrimSuffix(name, "_")
 	}
 	if s.Overload != "" {

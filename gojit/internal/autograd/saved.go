@@ -212,14 +212,14 @@ func (n *Node) Saved(m *Mode, name string) (v value.Value, ok bool, err error) {
 			if i == 0 && n.args[0].Tensor().Device().Type == tensor.Meta && planOf(op).writes { // it was not kept
 				return value.None, true, nil
 			}
-			return value.OfTensor(c.in(i)), true, nil
+			return value.OfTensor(asTensor(c.In(i))), true, nil
 		}
 		return n.args[i], true, nil
 	}
 	for i := range s.Returns {
 		if name == s.Returns[i].Name || s.Returns[i].Name == "" && name == strings.TrimSuffix("result"+string(rune('0'+i)), "0") {
 			if i < len(n.out) && n.out[i].IsTensor() {
-				return value.OfTensor(n.Output(i, c.out(i))), true, nil
+				return value.OfTensor(n.Output(i, asTensor(c.Out(i)))), true, nil
 			}
 		}
 	}

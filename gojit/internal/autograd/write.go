@@ -3,6 +3,7 @@ package autograd
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -82,16 +83,16 @@ func (n *Node) rebase(t *tensor.Tensor, old edge) {
 		t.Rewrite()
 		return
 	}
-	v := viewIn(root, t)
+	v := ops.PlacementIn(root, t)
 	whole := &Node{sequence: sequence.Add(1), name: "CopySlices", op: "CopySlices", outputs: []geometry{geometryOf(root)}}
 	whole.inputs = []input{
 		{argument: 0, element: -1, edge: old, shape: whole.outputs[0].shape, dtype: root.DType()},
 		{argument: 1, element: -1, edge: edge{n, 0}, shape: n.outputs[0].shape, dtype: t.DType()},
 	}
 	whole.backward = func(c *gradient) {
-		part, rest := v.split(c, c.g())
-		c.give(0, rest)
-		c.give(1, part)
+		part, rest := v.Split(c, c.g())
+		c.Give(0, rest)
+		c.Give(1, part)
 	}
 	historyOf(root).edge = edge{whole, 0}
 	_ = root.SetRequiresGrad(true)
@@ -102,10 +103,10 @@ func (n *Node) rebase(t *tensor.Tensor, old edge) {
 // refresh makes the history of a view anew after its base was written.
 func refresh(t *tensor.Tensor) {
 	root := t.Base()
-	v := viewIn(root, t)
+	v := ops.PlacementIn(root, t)
 	n := &Node{name: "AsStridedBackward0", op: "aten::as_strided", outputs: []geometry{geometryOf(t)}}
-	n.inputs = []input{{argument: 0, element: -1, edge: edgeOf(root), shape: v.rootShape, dtype: root.DType()}}
-	n.backward = func(c *gradient) { c.give(0, v.scatter(c)) }
+	n.inputs = []input{{argument: 0, element: -1, edge: edgeOf(root), shape: slices.Clone(root.Shape()), dtype: root.DType()}}
+	n.backward = func(c *gradient) { c.Give(0, v.Scatter(c, c.g())) }
 	n.sequence = sequence.Add(1)
 	historyOf(t).edge = edge{n, 0}
 	t.Refresh()

@@ -3,38 +3,11 @@
 
 # ---- arithmetic ----
 
-def absolute(self):
-    return torch.abs(self)
-
 def deg2rad(self):
     return self * (3.141592653589793 / 180.0)
 
 def rad2deg(self):
     return self * (180.0 / 3.141592653589793)
-
-def subtract__Tensor(self, other, alpha: number):
-    return torch.sub(self, other, alpha=alpha)
-
-def subtract__Scalar(self, other: number, alpha: number):
-    return torch.sub(self, other, alpha)
-
-def multiply__Scalar(self, other: number):
-    return self * other
-
-def divide__Scalar(self, other: number):
-    return self / other
-
-def true_divide__Scalar(self, other: number):
-    return self / other
-
-def divide__Tensor_mode(self, other, rounding_mode: Optional[str]):
-    return torch.div(self, other, rounding_mode=rounding_mode)
-
-def divide__Scalar_mode(self, other: number, rounding_mode: Optional[str]):
-    return torch.div(self, other, rounding_mode=rounding_mode)
-
-def div__Scalar_mode(self, other: number, rounding_mode: Optional[str]):
-    return torch.div(self, torch.full_like(self.detach(), other), rounding_mode=rounding_mode)
 
 def _own_double(x, wide: bool):
     if wide:
@@ -91,15 +64,6 @@ def xlogy__Scalar_Other(self, other: number):
 def xlogy__Scalar_Self(self: number, other):
     return torch.xlogy(torch.full_like(other.detach(), self), other)
 
-def special_xlogy(self, other):
-    return torch.xlogy(self, other)
-
-def special_xlogy__other_scalar(self, other: number):
-    return torch.xlogy(self, torch.full_like(self.detach(), other))
-
-def special_xlogy__self_scalar(self: number, other):
-    return torch.xlogy(torch.full_like(other.detach(), self), other)
-
 def special_xlog1py(self, other):
     nothing = torch.logical_and(self == 0, other <= -1)
     return self * torch.log1p(torch.where(nothing, torch.zeros_like(other), other))
@@ -113,25 +77,8 @@ def special_xlog1py__self_scalar(self: number, other):
 def special_entr(self):
     return torch.where(self > 0, -torch.xlogy(self, self), torch.special_entr(self.detach()))
 
-def hardshrink(self, lambd: number):
-    return torch.where((self >= -lambd).logical_and(self <= lambd), torch.zeros_like(self), self)
-
-def softshrink(self, lambd: number):
-    return torch.where(self > lambd, self - lambd, torch.where(self < -lambd, self + lambd, torch.zeros_like(self)))
-
 def log_sigmoid_forward(self):
     return torch.log_sigmoid(self), torch.zeros([0])
-
-def clamp__Tensor(self, min: Optional[Tensor], max: Optional[Tensor]):
-    x = self
-    if min is not None:
-        x = torch.where(x < min, min, x)
-    if max is not None:
-        x = torch.where(x > max, max, x)
-    return x
-
-def clip__Tensor(self, min: Optional[Tensor], max: Optional[Tensor]):
-    return torch.clamp(self, min, max)
 
 def clamp_min__Tensor(self, min):
     return torch.where(self < min, min.to(self.dtype), self)
@@ -139,56 +86,11 @@ def clamp_min__Tensor(self, min):
 def clamp_max__Tensor(self, max):
     return torch.where(self > max, max.to(self.dtype), self)
 
-def special_erf(self):
-    return torch.erf(self)
-
-def special_erfc(self):
-    return torch.erfc(self)
-
-def special_erfinv(self):
-    return torch.erfinv(self)
-
-def special_exp2(self):
-    return torch.exp2(self)
-
-def special_expit(self):
-    return torch.sigmoid(self)
-
-def special_expm1(self):
-    return torch.expm1(self)
-
-def special_log1p(self):
-    return torch.log1p(self)
-
-def special_logit(self, eps: Optional[float]):
-    return torch.logit(self, eps)
-
-def special_digamma(self):
-    return torch.digamma(self)
-
-def special_psi(self):
-    return torch.digamma(self)
-
-def special_gammaln(self):
-    return torch.lgamma(self)
-
-def special_polygamma(n: int, self):
-    return torch.polygamma(n, self)
-
-def special_multigammaln(self, p: int):
-    return torch.mvlgamma(self, p)
-
 def mvlgamma(self, p: int):
     total = torch.lgamma(self)
     for i in range(1, p):
         total = total + torch.lgamma(self - i / 2)
     return total + p * (p - 1) / 4 * math.log(3.141592653589793)
-
-def special_sinc(self):
-    return torch.sinc(self)
-
-def special_i0(self):
-    return torch.i0(self)
 
 def special_ndtr(self):
     return torch.erfc(self * -0.7071067811865476) * 0.5
@@ -200,43 +102,6 @@ def special_log_ndtr(self):
     low = torch.where(far, t, torch.full_like(t, -1.0))
     high = torch.where(far, torch.full_like(t, 1.0), t)
     return torch.where(far, torch.log(torch.special_erfcx(-low) * 0.5) - low * low, torch.log1p(-torch.erfc(high) * 0.5))
-
-def special_softmax(self, dim: int, dtype: Optional[int]):
-    return torch.softmax(self, dim, dtype)
-
-def special_log_softmax(self, dim: int, dtype: Optional[int]):
-    return torch.log_softmax(self, dim, dtype)
-
-def special_logsumexp(self, dim: List[int], keepdim: bool):
-    return torch.logsumexp(self, dim, keepdim)
-
-def special_round(self, decimals: int):
-    return self * 0.0 + torch.round(self.detach(), decimals=decimals)
-
-def arccos(self):
-    return torch.acos(self)
-
-def arccosh(self):
-    return torch.acosh(self)
-
-def arcsin(self):
-    return torch.asin(self)
-
-def arcsinh(self):
-    return torch.asinh(self)
-
-def arctan(self):
-    return torch.atan(self)
-
-def arctanh(self):
-    return torch.atanh(self)
-
-def arctan2(self, other):
-    return torch.atan2(self, other)
-
-def fix(self):
-    return torch.trunc(self)
-
 
 # ---- reductions ----
 
@@ -468,9 +333,6 @@ def hstack(tensors: List[Tensor]):
 def vstack(tensors: List[Tensor]):
     return torch.cat([torch.atleast_2d(t) for t in tensors], 0)
 
-def row_stack(tensors: List[Tensor]):
-    return torch.cat([torch.atleast_2d(t) for t in tensors], 0)
-
 def dstack(tensors: List[Tensor]):
     return torch.cat([torch.atleast_3d(t) for t in tensors], 2)
 
@@ -695,9 +557,6 @@ def repeat_interleave__Tensor(repeats, output_size: Optional[int]):
 
 # ---- matrices ----
 
-def ger(self, vec2):
-    return torch.outer(self, vec2)
-
 def inner(self, other):
     if self.dim() == 0 or other.dim() == 0:
         return self * other
@@ -770,9 +629,6 @@ def linalg_vander(x, N: Optional[int]):
     n = x.size(-1) if N is None else N
     return torch.pow(x.unsqueeze(-1), torch.arange(n, device=x.device))
 
-def matrix_power(self, n: int):
-    return torch.linalg_matrix_power(self, n)
-
 def linalg_matrix_power(self, n: int):
     if n == 0:
         return self * 0.0 + torch.eye(self.size(-1), dtype=self.dtype, device=self.device)
@@ -791,9 +647,6 @@ def linalg_matrix_power(self, n: int):
             base = torch.matmul(base, base)
     return power
 
-def det(self):
-    return torch.linalg_det(self)
-
 def logdet(self):
     sign, logs = torch.linalg_slogdet(self)
     if self.is_complex():
@@ -803,9 +656,6 @@ def logdet(self):
 def slogdet(self):
     sign, logs = torch.linalg_slogdet(self)
     return sign, logs
-
-def inverse(self):
-    return torch.linalg_inv(self)
 
 def linalg_inv_ex(self, check_errors: bool):
     found, info = torch.linalg_inv_ex(self.detach(), check_errors=check_errors)
@@ -875,9 +725,6 @@ def linalg_eigvalsh(self, UPLO: str):
 
 def pinverse(self, rcond: float):
     return torch.linalg_pinv(self, rcond, False)
-
-def matrix_exp(self):
-    return torch.linalg_matrix_exp(self)
 
 def linalg_matrix_norm(self, ord: number, dim: List[int], keepdim: bool, dtype: Optional[int]):
     x = self if dtype is None else self.to(dtype)

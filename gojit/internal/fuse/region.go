@@ -23,7 +23,7 @@ import (
 // Fusible reports whether n may be part of a group: it is elementwise, and its numbers are known as such.
 func Fusible(n *ir.Node) bool {
 	o := n.Operator()
-	if o == nil || o.Run == nil || !aten.IsElementwise(o.Name) {
+	if o == nil || o.Run == nil || !o.IsElementwise() {
 		return false
 	}
 	for _, v := range n.Inputs() {

@@ -5,13 +5,18 @@
 // tried. An Operator with a Run can be executed; the others still compile, so that a program that
 // names them can be loaded and printed. Register adds implementations to known schemas and new
 // operators with schemas of their own, at any time.
+//
+// Everything that is known of an operator is in its record, a Def, which stands with the implementation. Tags of operators with and without
+// one stand behind the schema: "aten::rand_like(...) -> Tensor # random".
 package ops
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
@@ -29,11 +34,14 @@ type Operator struct {
 	Run Operation
 	// Check fails where Run would refuse the arguments, without running; nil: Run alone knows. It is for those who run the operator as others.
 	Check func(args []value.Value) error
+	// Record is the operator's record, nil where nothing is to be said of it.
+	Record *Def
 	// Alias says what calls do to the memory of their arguments.
 	Alias AliasKind
 
 	once   sync.Once
 	text   string
+	tags   Tags // that stand behind the schema in the table
 	parsed *schema.FunctionSchema
 }
 
@@ -56,14 +64,49 @@ func (o *Operator) Schema() *schema.FunctionSchema {
 // BaseName returns the name without the overload.
 func (o *Operator) BaseName() string { return o.Schema().Name }
 
+// Def returns the operator's record, an empty one where there is none.
+func (o *Operator) Def() *Def {
+	if o == nil || o.Record == nil {
+		return &unrecorded
+	}
+	return o.Record
+}
+
+var unrecorded Def
+
 // HasSideEffects reports whether the operator does something besides computing its results and
 // writing its arguments.
 func (o *Operator) HasSideEffects() bool {
-	return o.Alias == AliasConservative || sideEffects[o.BaseName()]
+	return o.Alias == AliasConservative || o.Has(Effectful)
 }
 
+// AllTags returns the tags of the operator, those of its record and those beside its schema.
+func (o *Operator) AllTags() Tags { return o.tags | o.Def().Tags }
+
+// Has reports whether a tag is one of the operator's.
+func (o *Operator) Has(t Tags) bool { return o.AllTags()&t != 0 }
+
+// IsComposite reports whether PyTorch has no kernel of its own for an operator: what sees operators below autograd sees those that it
+// is made of.
+func (o *Operator) IsComposite() bool { return o.Has(Composite) }
+
 // IsNondeterministic reports whether equal arguments may give different results.
-func (o *Operator) IsNondeterministic() bool { return isRandom(o) }
+func (o *Operator) IsNondeterministic() bool {
+	return o.Has(Random) || slices.ContainsFunc(o.Schema().Arguments, func(a schema.Argument) bool {
+		t := a.Type
+		if opt, ok := t.(*types.Optional); ok {
+			t = opt.Elem
+		}
+		return t.Kind() == types.KindGenerator
+	})
+}
+
+// DependsOnElements reports whether the shapes or numbers that an operator gives follow from the elements of its
+// arguments, so that they are not known where those are not. The name has no overload.
+func DependsOnElements(base string) bool {
+	overloads := Overloads(base)
+	return len(overloads) > 0 && overloads[0].Has(ElementDependent)
+}
 
 // keyOfSchemaText returns "ns::name.overload" of a schema's text.
 func keyOfSchemaText(text string) string {

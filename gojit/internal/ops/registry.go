@@ -35,9 +35,26 @@ func load() {
 		line, after, _ := strings.Cut(rest, "\n")
 		rest = after
 		o := &all[i]
+		if at := strings.IndexByte(line, '#'); at >= 0 {
+			line, o.tags = line[:at-1], tagsOf(line[at+1:])
+		}
 		o.text, o.Name = line, keyOfSchemaText(line)
 		insert(o)
 	}
+}
+
+// tagsOf reads the tags behind a schema.
+func tagsOf(text string) (tags Tags) {
+	for rest := text; rest != ""; {
+		var word string
+		word, rest, _ = strings.Cut(rest, " ")
+		for i := range tagNames {
+			if tagNames[i] == word && word != "" {
+				tags |= 1 << i
+			}
+		}
+	}
+	return tags
 }
 
 func insert(o *Operator) {
@@ -136,6 +153,12 @@ func Implement(key string, run Operation) (*Operator, error) {
 func register(o *Operator) error {
 	key := keyOfSchemaText(o.Name)
 	if known := registry.byKey[key]; known != nil {
+		if o.Record != nil {
+			known.Record = o.Record
+		}
+		if o.Run == nil {
+			return nil
+		}
 		if known.Run != nil {
 			return source.Errorf(source.RuntimeError, source.Range{}, "Tried to register an operator (%s) twice", key)
 		}

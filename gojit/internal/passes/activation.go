@@ -1,25 +1,16 @@
 package passes
 
 import (
-	"strings"
-
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 )
-
-// activations are the operators that FunctionalToInplaceActivation and InplaceToFunctionalActivation know; of those
-// that are true the result may have another element type than the input.
-var activations = map[string]bool{
-	"aten::celu": false, "aten::elu": false, "aten::gelu": false, "aten::glu": false, "aten::hardshrink": false, "aten::hardsigmoid": false,
-	"aten::hardswish": false, "aten::hardtanh": false, "aten::leaky_relu": false, "aten::prelu": false, "aten::relu": false, "aten::relu6": false,
-	"aten::rrelu": false, "aten::selu": false, "aten::sigmoid": true, "aten::silu": false, "aten::tanh": true,
-}
 
 // InplaceToFunctionalActivation is RemoveTensorMutation for activations alone.
 func InplaceToFunctionalActivation(g *ir.Graph) bool {
 	return removeMutation(g, func(n *ir.Node) *ir.Node {
-		if _, ok := activations[strings.TrimSuffix(n.Kind(), "_")]; !ok {
+		if !n.Operator().Def().Has(ops.Activation) {
 			return nil
 		}
 		return functionalNode(n)
@@ -54,8 +45,8 @@ func FunctionalToInplaceActivation(g *ir.Graph) bool {
 
 // mayWriteInput reports whether an activation may write what it reads: a tensor that a node of the graph makes for it alone.
 func mayWriteInput(db *alias.Db, n *ir.Node) bool {
-	changesType, ok := activations[n.Kind()]
-	if !ok || changesType && !sameKnownDType(n.Input(0), n.Output()) {
+	o := n.Operator()
+	if !o.Def().Has(ops.Activation) || !o.IsFunctional() || o.Def().Has(ops.ChangesType) && !sameKnownDType(n.Input(0), n.Output()) {
 		return false
 	}
 	in := n.Input(0)

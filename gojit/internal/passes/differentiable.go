@@ -3,31 +3,14 @@ package passes
 import (
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 )
 
 // DifferentiableKind is the kind of a node whose Subgraph is differentiated as a whole.
 const DifferentiableKind = "prim::DifferentiableGraph"
-
-// differentiable are the operators that PyTorch's compiler differentiates, as overloads.
-var differentiable = func() map[string]bool {
-	set := map[string]bool{}
-	for _, name := range strings.Fields(`
-		_slow_conv2d_forward abs acos adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d add.Scalar add.Tensor addcmul addmm
-		asin atan avg_pool2d batch_norm bmm cat ceil clamp clamp.Tensor cos cosh div.Scalar div.Scalar_mode div.Tensor div.Tensor_mode dot
-		dropout embedding eq.Scalar erf erfc exp expm1 floor fmod.Scalar frac ge.Scalar gelu gt.Scalar hardshrink hardsigmoid hardswish
-		hardtanh index.Tensor_hacked_twin layer_norm le.Scalar leaky_relu lerp.Scalar lerp.Tensor linear log log10 log1p log2 log_softmax.int
-		logsumexp lt.Scalar matmul max.other max_pool2d max_pool2d_with_indices mean mean.dim min.other mm mul.Scalar mul.Tensor mv
-		native_batch_norm ne.Scalar neg nll_loss nonzero pow.Scalar pow.Tensor_Scalar pow.Tensor_Tensor reciprocal relu relu6 remainder.Scalar
-		round rsqrt rsub.Scalar sigmoid silu sin sinh softmax.int softplus sqrt stack std std.correction std.dim sub.Scalar sub.Tensor tan tanh threshold
-		trunc type_as var var.correction var.dim where.self`) {
-		set["aten::"+name] = true
-	}
-	return set
-}()
 
 // CreateDifferentiableGraphs groups differentiable operators that follow each other, at least threshold of them, and
 // returns the nodes of the groups. Nothing with an effect that can be seen stands between the nodes of a group.
@@ -92,7 +75,7 @@ func (s *slicer) mayJoin(n *ir.Node) bool {
 		return len(n.Blocks()) > 0
 	}
 	o := n.Operator()
-	return o != nil && differentiable[o.Name]
+	return o != nil && o.Def().Has(ops.Grouped) && o.IsFunctional()
 }
 
 // grow makes n a group and takes in what makes its inputs, the last first, as long as that is possible. It returns the

@@ -5,7 +5,6 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
-	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -51,7 +50,7 @@ func kindOf(n *ir.Node) kind {
 			return windowed
 		}
 	default:
-		if f := functional(o); f != nil && aten.IsElementwise(f.Name) {
+		if f := functional(o); f != nil && f.IsElementwise() {
 			return pointwise
 		}
 	}

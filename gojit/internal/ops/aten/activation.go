@@ -1,6 +1,8 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"math"
 	"slices"
 
@@ -9,58 +11,92 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// activationExpression is the meaning of an elementwise operator under its name.
-type activationExpression struct {
-	name string
-	expr expression
-}
-
-// activationExpressions are elementwise operators of one tensor and numbers that follow it.
-var activationExpressions = []activationExpression{
-	{"relu6", func(b builder, x ...element) element { return limit(b, x[0], b.Number(x[0], 0), b.Number(x[0], 6)) }},
-	{"hardtanh", func(b builder, x ...element) element { return limit(b, x[0], x[1], x[2]) }},
-	{"leaky_relu", func(b builder, x ...element) element {
+// activations are the records of activations of one tensor and numbers that follow it.
+var activations = []ops.Def{
+	{Name: "relu6", Scalar: func(b builder, x ...element) element { return limit(b, x[0], b.Number(x[0], 0), b.Number(x[0], 6)) },
+		Tags: ops.Grouped | ops.Activation,
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardtanh_backward", dy, x, 0, 6) })},
+	{Name: "hardtanh", Numbers: 2, Scalar: func(b builder, x ...element) element { return limit(b, x[0], x[1], x[2]) }, Tags: ops.Grouped | ops.Activation,
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardtanh_backward", dy, x, g.Number(1), g.Number(2)) })},
+	{Name: "leaky_relu", Quantized: sameScale, Numbers: 1, Refuses: noIntegers("leaky_relu"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Gt, x[0], b.Number(x[0], 0)), x[0], b.Mul(x[0], x[1]))
-	}},
-	{"elu", func(b builder, x ...element) element { return elu(b, x[0], b.Mul(x[1], x[2]), x[2], x[3]) }},
-	{"selu", func(b builder, x ...element) element {
+	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("leaky_relu_backward", dy, x, g.Number(1), false) })},
+	{Name: "elu", Quantized: sameScale, Numbers: 3, Refuses: noIntegers("elu"), Tags: ops.Activation,
+		Scalar: func(b builder, x ...element) element { return elu(b, x[0], b.Mul(x[1], x[2]), x[2], x[3]) },
+		Grad: ofSelf(func(g grad, dy, x ref) ref {
+			return g.Do("elu_backward", dy, g.Number(1), g.Number(2), g.Number(3), false, x)
+		})},
+	{Name: "selu", Refuses: noIntegers("selu"), Tags: ops.Activation, Scalar: func(b builder, x ...element) element {
 		const alpha, scale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 		return elu(b, x[0], b.Number(x[0], alpha*scale), b.Number(x[0], scale), b.Number(x[0], 1))
-	}},
-	{"celu", func(b builder, x ...element) element {
+	}, Grad: ofSelf(func(g grad, dy, x ref) ref {
+		return g.Do("elu_backward", dy, 1.6732632423543772, 1.0507009873554805, 1.0, false, x)
+	})},
+	{Name: "celu", Numbers: 1, Refuses: noIntegers("celu"), Tags: ops.Activation, Scalar: func(b builder, x ...element) element {
 		one := b.Number(x[0], 1)
 		return elu(b, x[0], x[1], one, b.Div(one, x[1]))
-	}},
-	{"silu", func(b builder, x ...element) element {
+	}, Grad: ofSelf(func(g grad, dy, x ref) ref {
+		return g.Do("elu_backward", dy, g.Number(1), 1.0, g.DivNumbers(1.0, g.Number(1)), false, x)
+	})},
+	{Name: "silu", Refuses: noIntegers("silu"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
 		one := b.Number(x[0], 1)
 		return b.Div(x[0], b.Add(one, b.Exp(b.Neg(x[0]))))
-	}},
-	{"mish", func(b builder, x ...element) element {
+	}, Grad: ofSelf(func(g grad, dy, x ref) ref {
+		if !g.IsComplex(x) {
+			return g.Do("silu_backward", dy, x)
+		}
+		s := g.Do("sigmoid", x)
+		return g.Mul(dy, g.Mul(s, g.Shift(g.Mul(x, g.Shift(g.Neg(s), 1)), 1)))
+	})},
+	{Name: "mish", Refuses: noIntegers("mish"), Scalar: func(b builder, x ...element) element {
 		return b.Mul(x[0], b.Unary(kernel.Tanh, b.Unary(kernel.Log1p, b.Exp(x[0]))))
-	}},
-	{"hardswish", func(b builder, x ...element) element {
+	}, Grad: ofSelf(func(g grad, dy, x ref) ref {
+		t := g.Do("tanh", g.Do("softplus", x))
+		return g.Mul(dy, g.Plus(t, g.Mul(g.Mul(x, g.Do("sigmoid", x)), g.OneMinusSquare(t))))
+	})},
+	{Name: "hardswish", Refuses: noIntegers("hardswish"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
 		return b.Div(b.Mul(x[0], aboveMinusThree(b, x[0])), b.Number(x[0], 6))
-	}},
-	{"hardsigmoid", func(b builder, x ...element) element { return b.Div(aboveMinusThree(b, x[0]), b.Number(x[0], 6)) }},
-	{"softplus", func(b builder, x ...element) element {
+	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardswish_backward", dy, x) })},
+	{Name: "hardsigmoid", Quantized: unitScale, Refuses: noIntegers("hardsigmoid"), Tags: ops.Grouped | ops.Activation,
+		Scalar: func(b builder, x ...element) element { return b.Div(aboveMinusThree(b, x[0]), b.Number(x[0], 6)) },
+		Grad:   ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardsigmoid_backward", dy, x) })},
+	{Name: "softplus", Numbers: 2, Refuses: noIntegers("softplus"), Tags: ops.Grouped, Scalar: func(b builder, x ...element) element {
 		scaled := b.Mul(x[0], x[1])
 		return b.Select(b.Binary(kernel.Gt, scaled, x[2]), x[0], b.Div(b.Unary(kernel.Log1p, b.Exp(scaled)), x[1]))
-	}},
-	{"softshrink", func(b builder, x ...element) element {
+	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("softplus_backward", dy, x, g.Number(1), g.Number(2)) })},
+	{Name: "softshrink", Numbers: 1, Refuses: noIntegers("softshrink"), Scalar: func(b builder, x ...element) element {
 		low := b.Select(b.Binary(kernel.Lt, x[0], b.Neg(x[1])), b.Add(x[0], x[1]), b.Mul(x[0], b.Number(x[0], 0)))
 		return b.Select(b.Binary(kernel.Gt, x[0], x[1]), b.Sub(x[0], x[1]), low)
-	}},
-	{"hardshrink", func(b builder, x ...element) element {
+	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("softshrink_backward", dy, x, g.Arg(1)) })},
+	{Name: "hardshrink", Numbers: 1, Refuses: noIntegers("hardshrink"), Tags: ops.Grouped | ops.Activation, Scalar: func(b builder, x ...element) element {
 		inside := b.Binary(kernel.And, b.Binary(kernel.Ge, x[0], b.Neg(x[1])), b.Binary(kernel.Le, x[0], x[1]))
 		return b.Select(inside, b.Number(x[0], 0), x[0])
-	}},
-	{"log_sigmoid", func(b builder, x ...element) element {
+	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("hardshrink_backward", dy, x, g.Arg(1)) })},
+	{Name: "log_sigmoid", Refuses: noIntegers("log_sigmoid"), Scalar: func(b builder, x ...element) element {
 		low := b.Binary(kernel.Min, x[0], b.Number(x[0], 0))
 		return b.Sub(low, b.Unary(kernel.Log1p, b.Exp(b.Neg(b.Unary(kernel.Abs, x[0])))))
-	}},
-	{"threshold", func(b builder, x ...element) element {
+	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sigmoid", g.Neg(x))) })},
+	{Name: "threshold", Numbers: 2, Tags: ops.Grouped, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Le, x[0], x[1]), x[2], x[0])
-	}},
+	}, Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("threshold_backward", dy, x, g.Arg(1)) })},
+}
+
+// chosenActivations are the records of activations that compute something else for some tensors.
+var chosenActivations = []ops.Def{
+	{Name: "relu", Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Activation, Into: into(func(c call, dst *tensor.Tensor) *tensor.Tensor {
+		if isSmall(c.tensor(0)) {
+			return rectifiedIntegers(c.tensor(0), dst)
+		}
+		return rectifyInto(c, dst)
+	}), Grad: ofResult(func(g grad, dy, y ref) ref { return g.Do("threshold_backward", dy, y, 0) })},
+	{Name: "gelu", Tags: ops.Elementwise | ops.Grouped | ops.Activation, Into: into(func(c call, dst *tensor.Tensor) *tensor.Tensor {
+		approximate := c.str(1)
+		check(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.")
+		if approximate == "tanh" {
+			return geluTanh.run(dst, []operand{ofTensor(c.tensor(0))})
+		}
+		return gelu.run(dst, []operand{ofTensor(c.tensor(0))})
+	}), Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Do("gelu_backward", dy, x, g.Arg(1)) })},
 }
 
 func limit(b builder, x, low, high element) element {
@@ -78,17 +114,17 @@ func aboveMinusThree(b builder, x element) element {
 }
 
 var (
-	gelu = elementwise("gelu", floatType, func(b builder, x ...element) element {
+	gelu = elementwise("gelu", ops.FloatType, func(b builder, x ...element) element {
 		half := b.Mul(x[0], b.Number(x[0], 0.5))
 		return b.Mul(half, b.Add(b.Number(x[0], 1), b.Unary(kernel.Erf, b.Mul(x[0], b.Number(x[0], math.Sqrt2/2)))))
 	})
-	geluTanh = elementwise("gelu", floatType, func(b builder, x ...element) element {
+	geluTanh = elementwise("gelu", ops.FloatType, func(b builder, x ...element) element {
 		cube := b.Mul(b.Mul(x[0], x[0]), x[0])
 		inner := b.Mul(b.Number(x[0], math.Sqrt2*2/math.SqrtPi*0.5), b.Add(x[0], b.Mul(b.Number(x[0], 0.044715), cube)))
 		return b.Mul(b.Mul(x[0], b.Number(x[0], 0.5)), b.Add(b.Number(x[0], 1), b.Unary(kernel.Tanh, inner)))
 	})
-	gated = elementwise("glu", sameType, func(b builder, x ...element) element { return b.Mul(x[0], sigmoidOf(b, x[1])) })
-	prelu = elementwise("prelu", sameType, func(b builder, x ...element) element {
+	gated = elementwise("glu", ops.SameType, func(b builder, x ...element) element { return b.Mul(x[0], sigmoidOf(b, x[1])) })
+	prelu = elementwise("prelu", ops.SameType, func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Gt, x[0], b.Number(x[0], 0)), x[0], b.Mul(x[1], x[0]))
 	})
 )
@@ -97,55 +133,57 @@ var rectifyInto = quantizedInto(onCentered, func(c call, dst *tensor.Tensor) *te
 	return relu.run(dst, []operand{ofTensor(c.tensor(0))})
 })
 
-var activationFamily = slices.Concat(activationDefinitions(), activationGradientDefinitions(), []definition{
-	giving("rrelu", func(c call) *tensor.Tensor { return randomLeaky(c, c.generator(4)) }),
+var activationFamily = slices.Concat(activationDefinitions(), fromRecords(chosenActivations), fromRecords(activationGradients), fromRecords(eluGradient), []definition{
+	giving("rrelu", func(c call) *tensor.Tensor { return randomLeaky(c, c.generator(4)) }).with(ops.Def{Tags: ops.Activation}),
 	define("log_sigmoid_forward", func(c call) {
 		c.give(logSigmoid.on(c.tensor(0)), empty([]int{0}, c.tensor(0).DType()))
 	}),
-	defineInto("relu", func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		if isSmall(c.tensor(0)) {
-			return rectifiedIntegers(c.tensor(0), dst)
+	giving("prelu", preluOf).with(ops.Def{Grad: concrete(func(c gradient) {
+		x, w := c.in(0), c.in(1)
+		shape := make([]int, x.Dim())
+		for i := range shape {
+			shape[i] = 1
 		}
-		return rectifyInto(c, dst)
-	}),
-	defineInto("gelu", func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		approximate := c.str(1)
-		check(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.")
-		if approximate == "tanh" {
-			return geluTanh.run(dst, []operand{ofTensor(c.tensor(0))})
+		if w.Numel() > 1 {
+			shape[1] = w.Numel()
 		}
-		return gelu.run(dst, []operand{ofTensor(c.tensor(0))})
+		w = c.do("reshape", w, shape)
+		positive := c.do("gt.Scalar", x, 0.0)
+		c.give(0, c.do("where.self", positive, c.g(), c.mul(c.g(), w)))
+		if c.needs(1) {
+			below := c.where(c.do("le.Scalar", x, 0.0), c.mul(c.g(), x))
+			c.give(1, c.do("reshape", c.sumTo(below, shape), c.shape(1)))
+		}
+	}), Tags: ops.Activation}).checked(func(c call) {
+		x, weight := c.tensor(0).DType(), c.tensor(1).DType()
+		check(x == weight || x == tensor.BFloat16, "Found dtype %s but expected %s", weight.CppName(), x.CppName())
 	}),
-	giving("prelu", preluOf),
-	giving("glu", gluOf),
-	giving("softmax.int", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }),
-	giving("log_softmax.int", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }),
-	giving("_softmax", func(c call) *tensor.Tensor { return softmax(c.tensor(0), c.int(1)) }),
-	giving("_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(c.tensor(0), c.int(1)) }),
+	giving("glu", gluOf).with(ops.Def{Decomp: composing(func(x composer, a []value.Value) tensors {
+		refuseGlu(x, a)
+		parts := ops.DoAll(x.Emitter, "chunk", a[0], 2, a[1])[0].List().Items
+		return x.do("mul.Tensor", parts[0], x.do("sigmoid", parts[1]))
+	}), Tags: ops.Activation}),
+	giving("softmax.int", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_softmax"}, Grad: softmaxGrad, Tags: ops.Grouped, Node: "SoftmaxBackward0"}),
+	giving("log_softmax.int", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }).with(ops.Def{Aliases: []string{"special_log_softmax"}, Grad: logSoftmaxGrad, Tags: ops.Grouped, Node: "LogSoftmaxBackward0"}),
+	giving("_softmax", func(c call) *tensor.Tensor { return softmax(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: softmaxGrad}).outOverlapping(),
+	giving("_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: logSoftmaxGrad}).outOverlapping(),
 })
 
 // castTo returns the first argument converted to the type in argument i, or as it is for None.
 func castTo(c call, i int) *tensor.Tensor { return to(c.tensor(0), c.dtypeOr(i, c.tensor(0).DType())) }
 
+// activationDefinitions are those of the activations, which know quantized tensors.
 func activationDefinitions() []definition {
-	var defs []definition
-	for _, a := range activationExpressions {
-		p := elementwise(a.name, sameType, a.expr)
-		if a.name != "relu6" && a.name != "hardtanh" && a.name != "threshold" {
-			p.refusing(noIntegers(a.name))
+	defs := fromRecords(activations)
+	for i := range defs {
+		run := quantizedInto(onReal, defs[i].into)
+		defs[i].into = run
+		if defs[i].name == "softshrink" {
+			defs[i].into = func(c call, dst *tensor.Tensor) *tensor.Tensor {
+				check(c.scalar(1).Float64() >= 0, "lambda must be greater or equal to 0, but found to be %s.", c.scalar(1))
+				return run(c, dst)
+			}
 		}
-		defs = append(defs, defineInto(a.name, quantizedInto(onReal, func(c call, dst *tensor.Tensor) *tensor.Tensor {
-			operands := [1]operand{{tensor: c.tensor(0)}}
-			var extras [4]tensor.Scalar
-			n := min(len(c.args), 4) - 1
-			for i := range n {
-				extras[i] = c.scalar(i + 1)
-			}
-			if a.name == "softshrink" {
-				check(extras[0].Float64() >= 0, "lambda must be greater or equal to 0, but found to be %s.", extras[0])
-			}
-			return p.run(dst, operands[:], extras[:n]...)
-		})))
 	}
 	return defs
 }
@@ -228,4 +266,4 @@ func randomLeaky(c call, gen *tensor.Generator) *tensor.Tensor {
 	return mul.on(x, to(slopes, x.DType()))
 }
 
-var logSigmoid = elementwise("log_sigmoid", sameType, activationExpressions[slices.IndexFunc(activationExpressions, func(a activationExpression) bool { return a.name == "log_sigmoid" })].expr)
+var logSigmoid = shared(activations, "log_sigmoid")

@@ -2,33 +2,31 @@ package aten
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// activationGradients are the gradients of activations, functions of the gradient of the result, of the argument and of some numbers.
-var activationGradients = []struct {
-	name    string
-	numbers int
-	expr    expression
-}{
-	{"threshold_backward", 1, func(b builder, x ...element) element {
+// activationGradients are the records of the gradients of activations: of the gradient of the result, of the argument and of some numbers.
+var activationGradients = []ops.Def{
+	{Name: "threshold_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Le, x[1], x[2]), b.Number(x[0], 0), x[0])
 	}},
-	{"leaky_relu_backward", 1, func(b builder, x ...element) element {
+	{Name: "leaky_relu_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Gt, x[1], b.Number(x[1], 0)), x[0], b.Mul(x[0], x[2]))
 	}},
-	{"hardtanh_backward", 2, func(b builder, x ...element) element {
+	{Name: "hardtanh_backward", Tags: ops.Unfused, Operands: 2, Numbers: 2, Scalar: func(b builder, x ...element) element {
 		return b.Select(b.Binary(kernel.Or, b.Binary(kernel.Le, x[1], x[2]), b.Binary(kernel.Ge, x[1], x[3])), b.Number(x[0], 0), x[0])
 	}},
-	{"hardsigmoid_backward", 0, func(b builder, x ...element) element {
+	{Name: "hardsigmoid_backward", Tags: ops.Unfused, Operands: 2, Scalar: func(b builder, x ...element) element {
 		inside := b.Binary(kernel.And, b.Binary(kernel.Gt, x[1], b.Number(x[1], -3)), b.Binary(kernel.Lt, x[1], b.Number(x[1], 3)))
 		return b.Select(inside, b.Mul(x[0], b.Number(x[0], 1./6)), b.Number(x[0], 0))
 	}},
-	{"hardswish_backward", 0, func(b builder, x ...element) element {
+	{Name: "hardswish_backward", Tags: ops.Unfused, Operands: 2, Scalar: func(b builder, x ...element) element {
 		middle := b.Mul(x[0], b.Add(b.Div(x[1], b.Number(x[1], 3)), b.Number(x[1], 0.5)))
 		return b.Select(b.Binary(kernel.Lt, x[1], b.Number(x[1], -3)), b.Number(x[0], 0), b.Select(b.Binary(kernel.Le, x[1], b.Number(x[1], 3)), middle, x[0]))
 	}},
-	{"hardshrink_backward", 1, insideZero}, {"softshrink_backward", 1, insideZero},
+	{Name: "hardshrink_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: insideZero},
+	{Name: "softshrink_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: insideZero},
 }
 
 // insideZero has no gradient from -x[2] to x[2].
@@ -38,29 +36,17 @@ func insideZero(b builder, x ...element) element {
 }
 
 var eluGradients = [...]*pointwise{
-	elementwise("elu_backward", sameType, func(b builder, x ...element) element {
+	elementwise("elu_backward", ops.SameType, func(b builder, x ...element) element {
 		below := b.Mul(b.Mul(b.Mul(x[0], x[4]), b.Mul(x[2], x[3])), b.Exp(b.Mul(x[1], x[4])))
 		return b.Select(b.Binary(kernel.Le, x[1], b.Number(x[1], 0)), below, b.Mul(x[0], x[3]))
 	}),
-	elementwise("elu_backward", sameType, func(b builder, x ...element) element { // of the result
+	elementwise("elu_backward", ops.SameType, func(b builder, x ...element) element { // of the result
 		below := b.Mul(b.Mul(x[0], x[4]), b.Add(x[1], b.Mul(x[2], x[3])))
 		return b.Select(b.Binary(kernel.Le, x[1], b.Number(x[1], 0)), below, b.Mul(x[0], x[3]))
 	}),
 }
 
-func activationGradientDefinitions() []definition {
-	defs := []definition{defineInto("elu_backward", func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		return eluGradients[btoi(c.bool(4))].run(dst, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(5))}, c.scalar(1), c.scalar(2), c.scalar(3))
-	})}
-	for _, a := range activationGradients {
-		p := elementwise(a.name, sameType, a.expr)
-		defs = append(defs, defineInto(a.name, func(c call, dst *tensor.Tensor) *tensor.Tensor {
-			var numbers [2]tensor.Scalar
-			for i := range a.numbers {
-				numbers[i] = c.scalar(i + 2)
-			}
-			return p.run(dst, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1))}, numbers[:a.numbers]...)
-		}))
-	}
-	return defs
-}
+// eluGradient is the record of the gradient of elu, of its argument or of its result.
+var eluGradient = []ops.Def{{Name: "elu_backward", Into: into(func(c call, dst *tensor.Tensor) *tensor.Tensor {
+	return eluGradients[btoi(c.bool(4))].run(dst, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(5))}, c.scalar(1), c.scalar(2), c.scalar(3))
+})}}

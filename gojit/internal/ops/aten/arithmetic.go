@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -10,8 +11,8 @@ import (
 var inf = math.Inf(1)
 
 var (
-	logicalAnd = elementwise("logical_and", logicType, binaryOp(kernel.And))
-	logicalOr  = elementwise("logical_or", logicType, binaryOp(kernel.Or))
+	logicalAnd = elementwise("logical_and", ops.LogicType, binaryOp(kernel.And))
+	logicalOr  = elementwise("logical_or", ops.LogicType, binaryOp(kernel.Or))
 )
 
 // scaleBy multiplies a tensor with a number.

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -190,6 +191,8 @@ var attentionFamily = []definition{
 	define("_scaled_dot_product_attention", func(c call) {
 		out, weights := attention(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3), c.float(4), c.bool(6))
 		c.give(out, weights)
+	}).with(ops.Def{Decomp: composeAttention}).checked(func(c call) {
+		checkAttention(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3), c.bool(6))
 	}),
 	define("_native_multi_head_attention", nativeMultiHead),
 	giving("_transformer_encoder_layer_fwd", encoderLayer),

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -22,8 +23,8 @@ var (
 // bessel0 is the modified Bessel function of order zero and bessel0Scaled that times exp(-|x|): within 4 units in the last place of
 // float64, and correctly rounded but for rare cases in smaller types.
 var (
-	bessel0       = elementwise("i0", floatType, func(b builder, x ...element) element { return besselOf(b, x[0], false) })
-	bessel0Scaled = elementwise("i0e", floatType, func(b builder, x ...element) element { return besselOf(b, x[0], true) })
+	bessel0       = elementwise("i0", ops.FloatType, func(b builder, x ...element) element { return besselOf(b, x[0], false) })
+	bessel0Scaled = elementwise("i0e", ops.FloatType, func(b builder, x ...element) element { return besselOf(b, x[0], true) })
 )
 
 // polynomialOf evaluates c[0] + c[1]*x + c[2]*x*x + ...

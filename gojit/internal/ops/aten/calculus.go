@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 
@@ -143,8 +144,8 @@ func correlation(x *tensor.Tensor) *tensor.Tensor {
 	return unit(r)
 }
 
-// gradient estimates derivatives along dimensions by differences of second order.
-func gradient(t *tensor.Tensor, dims []int, spacing []float64, coordinates []*tensor.Tensor, order int) []*tensor.Tensor {
+// differenceSlopes estimates derivatives along dimensions by differences of second order.
+func differenceSlopes(t *tensor.Tensor, dims []int, spacing []float64, coordinates []*tensor.Tensor, order int) []*tensor.Tensor {
 	check(order == 1 || order == 2, "torch.gradient only supports edge_order=1 and edge_order=2.")
 	t = to(t, floatOrDefault(t.DType()))
 	out := make([]*tensor.Tensor, len(dims))
@@ -219,7 +220,7 @@ func gradientOf(name string, dimAt int, readSpacing func(c call, n int) ([]float
 			check(x.Dim() == 1, "torch.gradient expected each element of spacing to have one dimension, but got an element with %d dimensions!", x.Dim())
 			check(x.Device() == t.Device(), "torch.gradient expected each tensor to be on the same device, but got devices %s and %s!", t.Device(), x.Device())
 		}
-		c.giveList(gradient(t, dims, spacing, coordinates, c.int(dimAt+1)))
+		c.giveList(differenceSlopes(t, dims, spacing, coordinates, c.int(dimAt+1)))
 	})
 }
 
@@ -236,11 +237,11 @@ var calculusFamily = slices.Concat(
 	[]definition{
 		giving("cov", covariance),
 		giving("corrcoef", func(c call) *tensor.Tensor { return correlation(c.tensor(0)) }),
-		gradientOf("gradient.scalarint", 2, oneSpacing),
-		gradientOf("gradient.scalararray", 2, oneSpacing),
-		gradientOf("gradient.array", 1, func(_ call, n int) ([]float64, []*tensor.Tensor) { return slices.Repeat([]float64{1}, n), nil }),
-		gradientOf("gradient.scalarrayint", 2, func(c call, n int) ([]float64, []*tensor.Tensor) { return c.floats(1), nil }),
-		gradientOf("gradient.scalarrayarray", 2, func(c call, n int) ([]float64, []*tensor.Tensor) { return c.floats(1), nil }),
-		gradientOf("gradient.tensorarrayint", 2, func(c call, n int) ([]float64, []*tensor.Tensor) { return nil, c.tensors(1) }),
-		gradientOf("gradient.tensorarray", 2, func(c call, n int) ([]float64, []*tensor.Tensor) { return nil, c.tensors(1) }),
+		gradientOf("gradient.scalarint", 2, oneSpacing).with(ops.Def{Grad: concrete(differencesGrad(1, 2))}),
+		gradientOf("gradient.scalararray", 2, oneSpacing).with(ops.Def{Grad: concrete(differencesGrad(1, 2))}),
+		gradientOf("gradient.array", 1, func(_ call, n int) ([]float64, []*tensor.Tensor) { return slices.Repeat([]float64{1}, n), nil }).with(ops.Def{Grad: concrete(differencesGrad(-1, 1))}),
+		gradientOf("gradient.scalarrayint", 2, func(c call, n int) ([]float64, []*tensor.Tensor) { return c.floats(1), nil }).with(ops.Def{Grad: concrete(differencesGrad(1, 2))}),
+		gradientOf("gradient.scalarrayarray", 2, func(c call, n int) ([]float64, []*tensor.Tensor) { return c.floats(1), nil }).with(ops.Def{Grad: concrete(differencesGrad(1, 2))}),
+		gradientOf("gradient.tensorarrayint", 2, func(c call, n int) ([]float64, []*tensor.Tensor) { return nil, c.tensors(1) }).with(ops.Def{Grad: concrete(differencesGrad(1, 2))}),
+		gradientOf("gradient.tensorarray", 2, func(c call, n int) ([]float64, []*tensor.Tensor) { return nil, c.tensors(1) }).with(ops.Def{Grad: concrete(differencesGrad(1, 2))}),
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
+	"strings"
 )
 
 // call is one run of an operator.
@@ -24,8 +25,14 @@ type call struct {
 
 // entry makes an operator of a schema's name and a body. takesMeta says that the body knows tensors without elements.
 func entry(name string, takesMeta bool, body func(c call)) ops.Operator {
+	return entryOf(name, nil, takesMeta, body)
+}
+
+// entryOf is entry with the operator's record. The text may be a whole schema.
+func entryOf(text string, record *ops.Def, takesMeta bool, body func(c call)) ops.Operator {
+	name, _, _ := strings.Cut(text, "(")
 	l := &loan{name: name}
-	return ops.Operator{Name: name, Run: func(args, out []value.Value) (err error) {
+	return ops.Operator{Name: text, Record: record, Run: func(args, out []value.Value) (err error) {
 		defer source.Catch(&err)
 		if (!takesMeta || tensor.SparseInUse()) && hasMeta(args) {
 			if hasSparse(args) {

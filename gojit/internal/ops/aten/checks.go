@@ -9,67 +9,6 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// checks are what operators ask of their arguments before they compute anything. They stand apart because an operator whose gradient
-// is that of the operators it is made of does not run itself where a gradient is recorded.
-var checks = map[string]func(c call){
-	"layer_norm": func(c call) {
-		checkLayerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3))
-	},
-	"group_norm":        checkGroupNorm,
-	"batch_norm":        func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) },
-	"native_batch_norm": func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) },
-	"instance_norm": func(c call) {
-		check(c.tensor(0).Dim() >= 2, "instance_norm expects an input of samples and channels, but got %s", shapeText(c.tensor(0).Shape()))
-		checkParameterTypes(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4))
-	},
-
-	"prelu": func(c call) {
-		x, weight := c.tensor(0).DType(), c.tensor(1).DType()
-		check(x == weight || x == tensor.BFloat16, "Found dtype %s but expected %s", weight.CppName(), x.CppName())
-	},
-	"bilinear": checkBilinear,
-	"_scaled_dot_product_attention": func(c call) {
-		checkAttention(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3), c.bool(6))
-	},
-	"cdist":        func(c call) { checkType(c.tensor(0), c.tensor(1)) },
-	"grid_sampler": func(c call) { checkType(c.tensor(0), c.tensor(1)) },
-
-	"gru_cell": checkCell, "rnn_tanh_cell": checkCell, "rnn_relu_cell": checkCell, "lstm_cell": checkCell,
-
-	"binary_cross_entropy": func(c call) {
-		x, target := c.tensor(0).DType(), c.tensor(1).DType()
-		check(!isIntegral(x), "\"binary_cross_entropy\" not implemented for '%s'", x.CppName())
-		check(x == target, "Found dtype %s but expected %s", target.CppName(), x.CppName())
-	},
-	"nll_loss": checkClassWeights, "nll_loss2d": checkClassWeights, "nll_loss_nd": checkClassWeights, "nll_loss_forward": checkClassWeights,
-	"cross_entropy_loss": func(c call) {
-		if !c.tensor(1).DType().IsFloating() {
-			checkClassWeights(c)
-		}
-	},
-	"multi_margin_loss":              checkMultiMargin,
-	"multilabel_margin_loss":         checkMultilabel,
-	"multilabel_margin_loss_forward": checkMultilabel,
-	"cosine_embedding_loss":          checkCosineEmbedding,
-	"kl_div": func(c call) {
-		check(!isIntegral(c.tensor(0).DType()) && !isIntegral(c.tensor(1).DType()), "kl_div: Integral inputs not supported.")
-	},
-	"hinge_embedding_loss": func(c call) {
-		if c.int(3) == 1 {
-			checkMean(c.tensor(0).DType())
-		}
-	},
-	"soft_margin_loss": func(c call) {
-		check(!isIntegral(c.tensor(0).DType()), "result type Float can't be cast to the desired output type %s", c.tensor(0).DType().CppName())
-	},
-}
-
-// inPlaceChecks are what forms in place ask besides.
-var inPlaceChecks = map[string]func(c call){
-	"abs_": checkRealAbs, "absolute_": checkRealAbs,
-	"float_power_.Tensor": checkPowerBase, "float_power_.Scalar": checkPowerBase,
-}
-
 // withCheck has an operator check its arguments before it runs, and says how for those who run it as others.
 func withCheck(f func(c call), o *ops.Operator) {
 	if f == nil {

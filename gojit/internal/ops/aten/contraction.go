@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -55,7 +56,7 @@ func cross(a, b *tensor.Tensor, dim int) *tensor.Tensor {
 }
 
 // crossPart is a component of a vector product.
-var crossPart = elementwise("cross", sameType, func(b builder, x ...element) element { return b.Sub(b.Mul(x[0], x[1]), b.Mul(x[2], x[3])) })
+var crossPart = elementwise("cross", ops.SameType, func(b builder, x ...element) element { return b.Sub(b.Mul(x[0], x[1]), b.Mul(x[2], x[3])) })
 
 // tensorDot contracts the listed dimensions pairwise.
 func tensorDot(a, b *tensor.Tensor, da, db []int) *tensor.Tensor {

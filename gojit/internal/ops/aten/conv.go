@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"strconv"
 	"strings"
 
@@ -411,14 +412,19 @@ func col2im(c call, x *tensor.Tensor) *tensor.Tensor {
 }
 
 var convFamily = []definition{
-	convNd("conv1d", 1), convNd("conv2d", 2), convNd("conv3d", 3),
+	convNd("conv1d", 1).with(ops.Def{Grad: convGrad, Tags: ops.SavesOperand}),
+	convNd("conv2d", 2).with(ops.Def{Grad: convGrad, Tags: ops.SavesOperand}),
+	convNd("conv3d", 3).with(ops.Def{Grad: convGrad, Tags: ops.SavesOperand}),
 	convSame("conv1d", 1), convSame("conv2d", 2), convSame("conv3d", 3),
-	convTranspose("conv_transpose1d", 1), convTranspose("conv_transpose2d.input", 2), convTranspose("conv_transpose3d.input", 3),
-	giving("_convolution", generalConv),
-	giving("_convolution.deprecated", generalConv),
-	giving("convolution", generalConv),
+	convTranspose("conv_transpose1d", 1).with(ops.Def{Grad: transposedConvGrad}), convTranspose("conv_transpose2d.input", 2).with(ops.Def{Grad: transposedConvGrad}), convTranspose("conv_transpose3d.input", 3).with(ops.Def{Grad: transposedConvGrad}),
+	giving("_convolution", generalConv).with(ops.Def{Grad: generalConvGrad}),
+	giving("_convolution.deprecated", generalConv).with(ops.Def{Grad: generalConvGrad}),
+	giving("convolution", generalConv).with(ops.Def{Grad: generalConvGrad}),
 	giving("convolution_overrideable", generalConv),
-	define("convolution_backward", convolutionBackward),
-	giving("im2col", byParts(im2col)),
-	giving("col2im", byParts(col2im)),
+	define("convolution_backward", convolutionBackward).with(ops.Def{Grad: concrete(convolutionAgain)}),
+	giving("im2col", byParts(im2col)).with(ops.Def{Grad: concrete(func(c gradient) {
+		shape := c.shape(0)
+		c.give(0, c.do("col2im", c.g(), shape[len(shape)-2:], c.arg(1), c.arg(2), c.arg(3), c.arg(4)))
+	}), Tags: ops.AsWritten}),
+	giving("col2im", byParts(col2im)).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("im2col", c.g(), c.arg(2), c.arg(3), c.arg(4), c.arg(5))) })}),
 }

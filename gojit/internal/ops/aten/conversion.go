@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -198,55 +199,55 @@ var conversionFamily = append(casts(), []definition{
 		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
 		tensor.Fill(t, c.scalar(1))
 		return t
-	}),
+	}).with(ops.Def{Grad: zeroOfSelf, Tags: ops.IgnoresSelf}).onZeros(),
 	giving("fill.Tensor", func(c call) *tensor.Tensor {
 		check(c.tensor(1).Dim() == 0, "fill only supports 0-dimension value tensor but got tensor with %d dimensions.", c.tensor(1).Dim())
 		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
 		assign(t, c.tensor(1))
 		return t
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.zeros(c.g())); c.give(1, c.do("sum", c.g())) }), Tags: ops.IgnoresSelf}).onZeros(),
 	giving("zero", func(c call) *tensor.Tensor {
 		t := must(tensor.EmptyFormat(c.tensor(0), c.tensor(0).DType(), tensor.PreserveFormat))
 		tensor.Fill(t, tensor.Int(0))
 		return t
-	}),
+	}).with(ops.Def{Grad: zeroOfSelf, Tags: ops.IgnoresSelf}).onZeros(),
 	giving("to.device", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(2, t.DType()), c.deviceOr(1, t.Device()), c.bool(4), c.formatOr(5, tensor.PreserveFormat))
-	}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
 	giving("to.dtype", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(1, t.DType()), t.Device(), c.bool(3), c.formatOr(4, tensor.PreserveFormat))
-	}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten, Node: "ToCopyBackward0"}),
 	giving("to.dtype_layout", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		o := c.options(1, t.DType(), t.Device())
 		return convertTo(t, o.dtype, o.device, c.bool(6), c.formatOr(7, tensor.PreserveFormat))
-	}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
 	giving("to.other", func(c call) *tensor.Tensor {
 		t, other := c.tensor(0), c.tensor(1)
 		return convertTo(t, other.DType(), other.Device(), c.bool(3), c.formatOr(4, tensor.PreserveFormat))
-	}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten | ops.ShapeOnly}),
 	giving("to.prim_Device", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(2, t.DType()), c.deviceOr(1, t.Device()), c.bool(4), tensor.PreserveFormat)
-	}),
+	}).with(ops.Def{Grad: passedOn}),
 	giving("to.prim_dtype", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, c.dtypeOr(1, t.DType()), t.Device(), c.bool(3), tensor.PreserveFormat)
-	}),
+	}).with(ops.Def{Grad: passedOn}),
 	giving("to.prim_other", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		return convertTo(t, t.DType(), t.Device(), c.bool(2), tensor.PreserveFormat)
-	}),
+	}).with(ops.Def{Grad: passedOn}),
 	giving("_to_copy", func(c call) *tensor.Tensor {
 		t := c.tensor(0)
 		o := c.options(1, t.DType(), t.Device())
 		return convertTo(t, o.dtype, o.device, true, c.formatOr(6, tensor.PreserveFormat))
-	}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten, Node: "ToCopyBackward0"}),
 	giving("type_as", func(c call) *tensor.Tensor {
 		return convertTo(c.tensor(0), c.tensor(1).DType(), c.tensor(1).Device(), false, tensor.PreserveFormat)
-	}),
+	}).with(ops.Def{Grad: typeAsGrad, Tags: ops.Grouped | ops.AsWritten | ops.ShapeOnly}),
 	giving("cpu", func(c call) *tensor.Tensor {
 		return convertTo(c.tensor(0), c.tensor(0).DType(), tensor.Device{}, false, tensor.PreserveFormat)
 	}),
@@ -269,23 +270,23 @@ var conversionFamily = append(casts(), []definition{
 	}),
 	giving("prim::NumToTensor.Scalar", func(c call) *tensor.Tensor { return numToTensor(c.scalar(0)) }),
 	giving("prim::NumToTensor.bool", func(c call) *tensor.Tensor { return numToTensor(c.scalar(0)) }),
-	answering("item", func(c call) value.Value { return value.OfScalar(item(c)) }),
-	answering("_local_scalar_dense", func(c call) value.Value { return value.OfScalar(item(c)) }),
-	answering("Int.Tensor", func(c call) value.Value { return value.Int(whole(item(c))) }),
-	answering("Float.Tensor", func(c call) value.Value { return value.Float(realPart(item(c), "double").Float64()) }),
+	answering("item", func(c call) value.Value { return value.OfScalar(item(c)) }).onZeros(),
+	answering("_local_scalar_dense", func(c call) value.Value { return value.OfScalar(item(c)) }).onZeros(),
+	answering("Int.Tensor", func(c call) value.Value { return value.Int(whole(item(c))) }).onZeros(),
+	answering("Float.Tensor", func(c call) value.Value { return value.Float(realPart(item(c), "double").Float64()) }).onZeros(),
 	answering("Bool.Tensor", func(c call) value.Value {
 		t := c.tensor(0)
 		check(t.Numel() > 0, "Boolean value of Tensor with no values is ambiguous")
 		return value.Bool(truthOf(t))
-	}),
+	}).onZeros(),
 	answering("IntImplicit", func(c call) value.Value {
 		s, d := implicit(c), c.tensor(0).DType()
 		check(d.IsIntegral(), "Cannot input a tensor of type %s as an integral argument", d.CppName())
 		return value.Int(s.Int64())
-	}),
-	answering("FloatImplicit", func(c call) value.Value { return value.Float(realPart(implicit(c), "double").Float64()) }),
-	answering("ComplexImplicit", func(c call) value.Value { return value.Complex(implicit(c).Complex128()) }),
-	answering("ScalarImplicit", func(c call) value.Value { return value.OfScalar(implicit(c)) }),
+	}).onZeros(),
+	answering("FloatImplicit", func(c call) value.Value { return value.Float(realPart(implicit(c), "double").Float64()) }).onZeros(),
+	answering("ComplexImplicit", func(c call) value.Value { return value.Complex(implicit(c).Complex128()) }).onZeros(),
+	answering("ScalarImplicit", func(c call) value.Value { return value.OfScalar(implicit(c)) }).onZeros(),
 	answering("Complex.Tensor_Tensor", complexOf),
 	answering("Complex.Tensor_float", complexOf),
 	answering("Complex.float_Tensor", complexOf),
@@ -295,14 +296,14 @@ var conversionFamily = append(casts(), []definition{
 	answering("Complex.bool_Tensor", complexOf),
 	giving("clone", func(c call) *tensor.Tensor {
 		return must(c.tensor(0).Clone(c.formatOr(1, tensor.PreserveFormat)))
-	}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
 	giving("contiguous", func(c call) *tensor.Tensor {
 		t, format := c.tensor(0), c.formatOr(1, tensor.ContiguousFormat)
 		if t.IsContiguousFormat(format) {
 			return t
 		}
 		return must(t.Clone(format))
-	}),
+	}).with(ops.Def{Grad: passedOn, Tags: ops.Symbolic | ops.AsWritten, Node: "CloneBackward0"}),
 	define("copy_", func(c call) {
 		if c.tensor(1).Dim() > 0 { // else it fills
 			checkShifted(c.tensor(0), c.args[1:2])
@@ -321,7 +322,7 @@ var conversionFamily = append(casts(), []definition{
 		t := must(c.tensor(0).Clone(tensor.PreserveFormat))
 		succeed(tensor.Copy(t, c.tensor(1)))
 		return t
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.zeros(c.g())); c.give(1, c.g()) }), Tags: ops.IgnoresSelf | ops.AsWritten, Node: "CopyBackwards"}),
 	define("fill_.Scalar", fillSelf),
 	define("fill_.Tensor", func(c call) {
 		check(c.tensor(1).Dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", c.tensor(1).Dim())

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"math/big"
 	"slices"
@@ -254,7 +255,7 @@ var createFamily = slices.Concat([]definition{
 	giving("vander", func(c call) *tensor.Tensor {
 		check(c.tensor(0).Dim() == 1, "x must be a one-dimensional tensor.")
 		return vandermonde(c.tensor(0), c.intOr(1, c.tensor(0).Numel()), c.bool(2))
-	}),
+	}).onZeros(),
 	giving("linalg_vander", func(c call) *tensor.Tensor {
 		x := atLeast(c.tensor(0), 1)
 		check(x.DType() != tensor.Bool, "linalg.vander supports floating point, complex, and integer tensors, but got Bool")
@@ -262,15 +263,17 @@ var createFamily = slices.Concat([]definition{
 			x = to(x, tensor.Int64)
 		}
 		return vandermonde(x, c.intOr(1, x.Size(x.Dim()-1)), true)
-	}),
-	creating("zeros", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(0)) }),
-	creating("ones", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(1)) }),
+	}).onZeros(),
+	creating("zeros", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(0)) }).direct(func(c call, out *tensor.Tensor) bool { return filledOut(c, out, tensor.Int(0)) }),
+	creating("ones", 1, func(c call, o makeLike) *tensor.Tensor { return o.full(c.ints(0), tensor.Int(1)) }).direct(func(c call, out *tensor.Tensor) bool { return filledOut(c, out, tensor.Int(1)) }),
 	giving("full", func(c call) *tensor.Tensor {
 		if c.wantsSparse(2) {
 			return c.sparseOfOptions("full", 2)
 		}
 		o := c.options(2, fullType(c, 2, c.scalar(1)), tensor.Device{})
 		return o.full(c.ints(0), c.scalar(1))
+	}).direct(func(c call, out *tensor.Tensor) bool {
+		return out.DType().IsFloating() && c.scalar(1).Kind != tensor.ComplexScalar && filledOut(c, out, c.scalar(1))
 	}),
 	creating("empty.memory_format", 1, func(c call, o makeLike) *tensor.Tensor {
 		if f := c.formatOr(5, tensor.ContiguousFormat); f == tensor.ChannelsLast || f == tensor.ChannelsLast3D {
@@ -312,18 +315,18 @@ var createFamily = slices.Concat([]definition{
 		exponents := linspace(start, end, c.int(2), makeLike{dtype: tensor.Float64})
 		return to(pow.run(nil, []operand{ofTensor(must(tensor.Full(nil, tensor.Float(c.float(3)), tensor.Float64))), ofTensor(exponents)}), o.dtype)
 	}),
-	creating("eye", 1, func(c call, o makeLike) *tensor.Tensor { return eye(c.int(0), c.int(0), o) }),
-	creating("eye.m", 2, func(c call, o makeLike) *tensor.Tensor { return eye(c.int(0), c.int(1), o) }),
-	giving("tril", func(c call) *tensor.Tensor { return triangle(c.tensor(0), c.int(1), false) }),
-	giving("triu", func(c call) *tensor.Tensor { return triangle(c.tensor(0), c.int(1), true) }),
+	creating("eye", 1, func(c call, o makeLike) *tensor.Tensor { return eye(c.int(0), c.int(0), o) }).direct(func(c call, out *tensor.Tensor) bool { return identityOut(out, c.int(0), c.int(0)) }),
+	creating("eye.m", 2, func(c call, o makeLike) *tensor.Tensor { return eye(c.int(0), c.int(1), o) }).direct(func(c call, out *tensor.Tensor) bool { return identityOut(out, c.int(0), c.int(1)) }),
+	giving("tril", func(c call) *tensor.Tensor { return triangle(c.tensor(0), c.int(1), false) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("tril", c.g(), c.arg(1))) }), Tags: ops.IgnoresSelf | ops.AsWritten}).outOverlapping(),
+	giving("triu", func(c call) *tensor.Tensor { return triangle(c.tensor(0), c.int(1), true) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("triu", c.g(), c.arg(1))) }), Tags: ops.IgnoresSelf | ops.AsWritten}).outOverlapping(),
 	giving("tril_indices", func(c call) *tensor.Tensor { return triangleIndices(c, false) }),
 	giving("triu_indices", func(c call) *tensor.Tensor { return triangleIndices(c, true) }),
-	giving("diag", func(c call) *tensor.Tensor { return diag(c.tensor(0), c.int(1)) }),
-	giving("diag_embed", func(c call) *tensor.Tensor { return diagonalEmbed(c.tensor(0), c.int(1), c.int(2), c.int(3)) }),
+	giving("diag", func(c call) *tensor.Tensor { return diag(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("diag") }), Tags: ops.AsWritten}),
+	giving("diag_embed", func(c call) *tensor.Tensor { return diagonalEmbed(c.tensor(0), c.int(1), c.int(2), c.int(3)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("diag_embed") }), Tags: ops.AsWritten}),
 	giving("diagflat", func(c call) *tensor.Tensor {
 		return diagonalEmbed(must(c.tensor(0).Reshape(-1)), c.int(1), 0, 1)
 	}),
-	giving("one_hot", func(c call) *tensor.Tensor { return oneHot(c.tensor(0), c.int(1)) }),
+	giving("one_hot", func(c call) *tensor.Tensor { return oneHot(c.tensor(0), c.int(1)) }).onZeros(),
 }, window("hann_window", raisedCosine(0.5, 0.5)), window("hamming_window", raisedCosine(0.54, 0.46)),
 	window("bartlett_window", func(x float64) float64 { return 1 - math.Abs(2*x-1) }),
 	window("blackman_window", func(x float64) float64 {

@@ -5,26 +5,12 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// directOuts write the result of a functional overload, by its name, straight into a tensor of out=. They do nothing and give false
-// where that has another shape, type or layout than the result, or shares memory with the inputs.
-var directOuts = map[string]func(c call, out *tensor.Tensor) bool{
-	"ones":  func(c call, out *tensor.Tensor) bool { return filledOut(c, out, tensor.Int(1)) },
-	"zeros": func(c call, out *tensor.Tensor) bool { return filledOut(c, out, tensor.Int(0)) },
-	"full": func(c call, out *tensor.Tensor) bool {
-		return out.DType().IsFloating() && c.scalar(1).Kind != tensor.ComplexScalar && filledOut(c, out, c.scalar(1))
-	},
-	"eye":          func(c call, out *tensor.Tensor) bool { return identityOut(out, c.int(0), c.int(0)) },
-	"eye.m":        func(c call, out *tensor.Tensor) bool { return identityOut(out, c.int(0), c.int(1)) },
-	"cat":          joinedOut,
-	"concat":       joinedOut,
-	"concatenate":  joinedOut,
-	"stack":        stackedOut,
-	"index_select": selectedOut,
-}
+// directOut writes the result of a functional overload straight into a tensor of out=. It does nothing and gives false where that has another
+// shape, type or layout than the result, or shares memory with the inputs.
+type directOut func(c call, out *tensor.Tensor) bool
 
 // runDirect runs an overload that way, and reports whether there is one.
-func runDirect(functional string, inputs []value.Value, out *tensor.Tensor) bool {
-	direct := directOuts[functional]
+func runDirect(direct directOut, inputs []value.Value, out *tensor.Tensor) bool {
 	return direct != nil && isElement(out.DType()) && !isMeta(out) && !out.IsHollow() && direct(call{args: inputs}, out)
 }
 

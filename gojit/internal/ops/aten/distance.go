@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -48,7 +49,7 @@ func euclideanDistances(a, b *tensor.Tensor) *tensor.Tensor {
 }
 
 // rootOf is the root of what should not be negative.
-var rootOf = elementwise("cdist", sameType, func(b builder, x ...element) element {
+var rootOf = elementwise("cdist", ops.SameType, func(b builder, x ...element) element {
 	return b.Unary(kernel.Sqrt, b.Binary(kernel.Max, x[0], b.Number(x[0], 0)))
 })
 

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -264,9 +265,11 @@ func digamma(x float64) float64 {
 var distributionFamily = []definition{
 	giving("_standard_gamma_grad", func(c call) *tensor.Tensor {
 		return mappedPairs(c.operand(0), c.operand(1), gammaSlope)
-	}),
-	giving("poisson", poissonOf),
-	giving("binomial", binomialOf),
-	giving("_standard_gamma", standardGamma),
-	giving("_sample_dirichlet", dirichlet),
+	}).onZeros(),
+	giving("poisson", poissonOf).with(ops.Def{Grad: constantGrad, Tags: ops.Constant}).onZeros(),
+	giving("binomial", binomialOf).onZeros(),
+	giving("_standard_gamma", standardGamma).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.mul(c.g(), c.do("_standard_gamma_grad", c.in(0), c.out(0))))
+	})}).onZeros(),
+	giving("_sample_dirichlet", dirichlet).onZeros(),
 }

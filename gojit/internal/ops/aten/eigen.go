@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"math/cmplx"
 
@@ -279,7 +280,7 @@ func normalizedVector(v []complex128) []complex128 {
 }
 
 var eigenFamily = []definition{
-	define("linalg_eig", func(c call) { c.give(pair(eigenGeneral("linalg.eig", c.tensor(0), true))...) }),
+	define("linalg_eig", func(c call) { c.give(pair(eigenGeneral("linalg.eig", c.tensor(0), true))...) }).with(ops.Def{Grad: concrete(eigGrad), Tags: ops.AsWritten}).byColumns(1),
 	giving("linalg_eigvals", func(c call) *tensor.Tensor {
 		values, _ := eigenGeneral("linalg.eigvals", c.tensor(0), false)
 		return values

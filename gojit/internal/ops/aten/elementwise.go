@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -11,26 +12,12 @@ import (
 )
 
 // expression states what an operator computes from one element of each operand.
-type expression func(b *kernel.Builder, x ...kernel.Value) kernel.Value
-
-// resultRule says how an elementwise operator's types follow from its operands'.
-type resultRule uint8
-
-const (
-	sameType    resultRule = iota // computes and gives the promoted type
-	floatType                     // like sameType, but integers become the default float type
-	boolResult                    // computes with the promoted type and gives Bool
-	logicType                     // reads every operand as Bool and gives Bool
-	realResult                    // computes with the promoted type and gives its real type
-	realOfFloat                   // like realResult, but integers become the default float type
-	numberType                    // like sameType, but Bool becomes Int64
-	ownTypes                      // reads every operand as it is: the expression converts
-)
+type expression = ops.Expression
 
 // pointwise is an elementwise operator. Its programs are kept by the types they are for.
 type pointwise struct {
 	name  string
-	rule  resultRule
+	rule  ops.Promotion
 	expr  expression
 	fails func(common tensor.DType) // refuses types that the operator is not defined for
 	cache launch.Cache
@@ -56,7 +43,7 @@ func (o operand) isBool() bool {
 }
 
 // elementwise makes an operator from its expression.
-func elementwise(name string, rule resultRule, expr expression) *pointwise {
+func elementwise(name string, rule ops.Promotion, expr expression) *pointwise {
 	return &pointwise{name: name, rule: rule, expr: expr}
 }
 
@@ -134,7 +121,7 @@ func (p *pointwise) run(dst *tensor.Tensor, operands []operand, extras ...tensor
 }
 
 func (p *pointwise) commonType(operands []operand) tensor.DType {
-	if p.rule == ownTypes {
+	if p.rule == ops.OwnTypes {
 		return operands[0].tensor.DType()
 	}
 	r := tensor.NewResultType()
@@ -147,9 +134,9 @@ func (p *pointwise) commonType(operands []operand) tensor.DType {
 	}
 	common := r.DType()
 	switch {
-	case (p.rule == floatType || p.rule == realOfFloat) && (common.IsIntegral() || common == tensor.Bool):
+	case (p.rule == ops.FloatType || p.rule == ops.RealOfFloat) && (common.IsIntegral() || common == tensor.Bool):
 		return tensor.DefaultDType()
-	case p.rule == numberType && common == tensor.Bool:
+	case p.rule == ops.NumberType && common == tensor.Bool:
 		return tensor.Int64
 	}
 	return common
@@ -157,7 +144,7 @@ func (p *pointwise) commonType(operands []operand) tensor.DType {
 
 func (p *pointwise) resultType(common tensor.DType) tensor.DType {
 	switch p.rule {
-	case boolResult, logicType:
+	case ops.BoolResult, ops.LogicType:
 		return tensor.Bool
 	}
 	if p.givesReal() {
@@ -166,7 +153,7 @@ func (p *pointwise) resultType(common tensor.DType) tensor.DType {
 	return common
 }
 
-func (p *pointwise) givesReal() bool { return p.rule == realResult || p.rule == realOfFloat }
+func (p *pointwise) givesReal() bool { return p.rule == ops.RealResult || p.rule == ops.RealOfFloat }
 
 // build makes the kernel of the expression for given types.
 func (p *pointwise) build(operands []operand, extras int, common, out tensor.DType) *kernel.Kernel {
@@ -179,7 +166,7 @@ func (p *pointwise) build(operands []operand, extras int, common, out tensor.DTy
 // false where they do not lie alike.
 func (p *pointwise) total(ts []*tensor.Tensor, extras ...tensor.Scalar) (sum *tensor.Tensor, ok bool) {
 	d, n := ts[0].DType(), ts[0].Numel()
-	if p.rule != sameType || d != tensor.Float32 && d != tensor.Float64 || n == 0 {
+	if p.rule != ops.SameType || d != tensor.Float32 && d != tensor.Float64 || n == 0 {
 		return nil, false
 	}
 	for _, t := range ts {
@@ -212,7 +199,7 @@ func (p *pointwise) total(ts []*tensor.Tensor, extras ...tensor.Scalar) (sum *te
 // result makes the expression for given types.
 func (p *pointwise) result(b *kernel.Builder, operands []operand, extras int, common tensor.DType) kernel.Value {
 	computed := kernel.ComputeType(common)
-	if p.rule == logicType {
+	if p.rule == ops.LogicType {
 		computed = tensor.Bool
 	}
 	x := make([]kernel.Value, 0, len(operands)+extras)
@@ -221,7 +208,7 @@ func (p *pointwise) result(b *kernel.Builder, operands []operand, extras int, co
 		switch {
 		case t == nil:
 			x = append(x, b.Param(computed))
-		case p.rule == ownTypes:
+		case p.rule == ops.OwnTypes:
 			x = append(x, b.Input(t.DType(), kernel.ComputeType(t.DType())))
 		default:
 			x = append(x, b.Input(t.DType(), computed))

@@ -1,6 +1,8 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"math"
 	"slices"
 	"unsafe"
@@ -351,11 +353,19 @@ func shortTime(c call, centerAt, normalizedAt int) *tensor.Tensor {
 }
 
 var fftFamily = []definition{
-	giving("fft_fft", fftOne(false)),
-	giving("fft_ifft", fftOne(true)),
-	giving("fft_rfft", realFFT(false)),
+	giving("fft_fft", fftOne(false)).with(ops.Def{Grad: concrete(func(c gradient) { c.fourierGrad("fft_fft") })}),
+	giving("fft_ifft", fftOne(true)).with(ops.Def{Grad: concrete(func(c gradient) { c.fourierGrad("fft_ifft") })}),
+	giving("fft_rfft", realFFT(false)).with(ops.Def{Grad: concrete(func(c gradient) {
+		g, dim := c.g(), wrap(c.int(2), len(c.shape(0)))
+		n := c.shape(0)[dim]
+		if !c.isNone(1) {
+			n = c.int(1)
+		}
+		full := c.do("fft_fft", c.resize(g, dim, n), value.None, dim, c.arg(3))
+		c.give(0, c.do("real", c.resize(full, dim, c.shape(0)[dim])))
+	})}),
 	giving("fft_ihfft", realFFT(true)),
-	giving("fft_irfft", inverseRealFFT(false)),
+	giving("fft_irfft", inverseRealFFT(false)).with(ops.Def{Grad: concrete(inverseRealGrad), Tags: ops.AsWritten}),
 	giving("fft_hfft", inverseRealFFT(true)),
 	giving("fft_fft2", fftMany(false)),
 	giving("fft_ifft2", fftMany(true)),

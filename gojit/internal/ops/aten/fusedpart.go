@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -89,21 +90,21 @@ type paramKey struct {
 func (p *partBuilder) step(i int, wanted bool) {
 	s := &p.f.steps[i]
 	computed := s.common
-	if s.op.rule == logicType {
+	if s.op.rule == ops.LogicType {
 		computed = tensor.Bool
 	}
 	var x []kernel.Value
 	for _, o := range s.operands {
 		if o.value < 0 {
 			d := computed
-			if s.op.rule == ownTypes {
+			if s.op.rule == ops.OwnTypes {
 				d = kernel.ComputeType(o.dtype)
 			}
 			x = append(x, p.number(o.number, d))
 			continue
 		}
 		v := p.value(o.value)
-		if s.op.rule != ownTypes {
+		if s.op.rule != ops.OwnTypes {
 			v = p.b.Convert(v, computed)
 		}
 		x = append(x, v)

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 	"strings"
 	"unsafe"
@@ -515,7 +516,7 @@ var indexFamily = []definition{
 	scattered("diagonal_scatter", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.Diagonal(c.int(1), c.int(2), c.int(3))
 	}),
-	scattered("as_strided_scatter", asStrided),
+	scattered("as_strided_scatter", asStrided).with(ops.Def{Grad: concrete(asStridedScatterGrad), Tags: ops.AsWritten}),
 	define("fill_diagonal_", func(c call) {
 		t := c.tensor(0)
 		check(t.Dim() >= 2, "dimensions must larger than 1")
@@ -531,15 +532,15 @@ var indexFamily = []definition{
 		tensor.Fill(must(t.AsStrided([]int{n}, []int{step}, t.Offset())), c.scalar(1))
 		c.giveSelf()
 	}),
-	giving("index.Tensor", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }),
-	giving("index.Tensor_hacked_twin", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }),
+	giving("index.Tensor", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }).with(ops.Def{Grad: concrete(indexGrad), Tags: ops.AsWritten}),
+	giving("index.Tensor_hacked_twin", func(c call) *tensor.Tensor { return index(c.tensor(0), c.tensors(1)) }).with(ops.Def{Grad: concrete(indexGrad), Tags: ops.Grouped | ops.AsWritten}),
 	define("index_put_", indexPutSelf),
 	define("index_put_.hacked_twin", indexPutSelf),
 	define("_index_put_impl_", indexPutSelf),
 	define("_index_put_impl_.hacked_twin", indexPutSelf),
-	giving("index_put", indexPutCopy),
-	giving("index_put.hacked_twin", indexPutCopy),
-	giving("index_select", func(c call) *tensor.Tensor { return indexSelect(c.tensor(0), c.int(1), c.tensor(2)) }),
+	giving("index_put", indexPutCopy).with(ops.Def{Grad: concrete(indexPutGrad), Tags: ops.IgnoresSelf | ops.AsWritten}),
+	giving("index_put.hacked_twin", indexPutCopy).with(ops.Def{Grad: concrete(indexPutGrad), Tags: ops.AsWritten}),
+	giving("index_select", func(c call) *tensor.Tensor { return indexSelect(c.tensor(0), c.int(1), c.tensor(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.into("index_add", c.zerosOf(0), c.int(1), c.in(2), c.g())) }), Tags: ops.AsWritten}).direct(selectedOut).outApart(),
 	changing("index_add", func(c call, t *tensor.Tensor) {
 		src := c.tensor(3)
 		if alpha := c.scalar(4); alpha.Kind != tensor.IntScalar || alpha.Int64() != 1 {
@@ -547,14 +548,17 @@ var indexFamily = []definition{
 		}
 		checkInside(t)
 		indexInto("index_add_", c, t, src, addTo)
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.g())
+		c.give(3, c.do("mul.Scalar", c.do("index_select", c.g(), c.int(1), c.in(2)), c.arg(4)))
+	}), Tags: ops.IgnoresSelf}),
 	changing("index_copy", func(c call, t *tensor.Tensor) {
 		checkInside(t)
 		indexInto("index_copy_", c, t, c.tensor(3), replace)
 	}),
 	changing("index_fill.int_Scalar", indexFill),
 	changing("index_fill.int_Tensor", indexFill),
-	giving("gather", func(c call) *tensor.Tensor { return gather(c.tensor(0), c.int(1), c.tensor(2)) }),
+	giving("gather", func(c call) *tensor.Tensor { return gather(c.tensor(0), c.int(1), c.tensor(2)) }).with(ops.Def{Grad: concrete(sparsely(3, gatherSparseGrad, gatherGrad)), Tags: ops.AsWritten}).outApart(),
 	giving("take_along_dim", func(c call) *tensor.Tensor {
 		t, at := c.tensor(0), c.tensor(1)
 		if c.isNone(2) {
@@ -570,18 +574,27 @@ var indexFamily = []definition{
 		x, y := slices.Clone(shape), slices.Clone(shape)
 		x[dim], y[dim] = t.Size(dim), at.Size(dim)
 		return gather(must(t.Expand(x...)), dim, must(at.Expand(y...)))
-	}),
-	scattering("scatter.src", replace),
-	scattering("scatter.value", replace),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("take_along_dim") }), Tags: ops.AsWritten}),
+	scattering("scatter.src", replace).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.do("scatter.value", c.g(), c.int(1), c.in(2), 0))
+		c.give(3, c.do("gather", c.g(), c.int(1), c.in(2)))
+	}), Tags: ops.IgnoresSelf | ops.AsWritten}),
+	scattering("scatter.value", replace).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("scatter.value", c.g(), c.int(1), c.in(2), 0)) }), Tags: ops.IgnoresSelf | ops.AsWritten}),
 	scattering("scatter.reduce", replace),
 	scattering("scatter.value_reduce", replace),
-	scattering("scatter_add", addTo),
-	giving("scatter_reduce.two", scatterReduce),
-	giving("masked_select", func(c call) *tensor.Tensor { return maskedSelect(c.tensor(0), c.tensor(1)) }),
+	scattering("scatter_add", addTo).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.g())
+		c.give(3, c.do("gather", c.g(), c.int(1), c.in(2)))
+	}), Tags: ops.IgnoresSelf | ops.AsWritten}),
+	giving("scatter_reduce.two", scatterReduce).with(ops.Def{Grad: concrete(scatterReduceGrad)}),
+	giving("masked_select", func(c call) *tensor.Tensor { return maskedSelect(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		all := c.zerosAs(must(tensor.Broadcast(c.shape(0), c.in(1).Shape())), c.g().DType())
+		c.give(0, c.do("masked_scatter", all, c.in(1), c.g()))
+	}), Tags: ops.AsWritten}).outApart(),
 	giving("masked_scatter", maskedScatter),
-	giving("take", func(c call) *tensor.Tensor { return take(c.tensor(0), c.tensor(1)) }),
+	giving("take", func(c call) *tensor.Tensor { return take(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.into("put", c.zerosOf(0), c.in(1), c.g(), true)) }), Tags: ops.AsWritten}).outApart(),
 	changing("put", put),
-	giving("nonzero", func(c call) *tensor.Tensor { return nonzero(c.tensor(0)) }),
+	giving("nonzero", func(c call) *tensor.Tensor { return nonzero(c.tensor(0)) }).with(ops.Def{Tags: ops.Grouped}),
 	giving("argwhere", func(c call) *tensor.Tensor { return nonzero(c.tensor(0)) }),
 	define("nonzero_numpy", func(c call) { c.giveList(nonzeroColumns(c.tensor(0))) }),
 	define("where", func(c call) { c.giveList(nonzeroColumns(c.tensor(0))) }),

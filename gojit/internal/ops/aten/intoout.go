@@ -13,7 +13,7 @@ import (
 // options. These overloads are derived by the names of the arguments: the element type is that of out.
 
 // outsOf returns the overloads "name.out" and "name.X_out" of functional overloads that have none yet.
-func outsOf(functional []ops.Operator) []ops.Operator {
+func outsOf(functional []ops.Operator, directs map[string]directOut) []ops.Operator {
 	runs := make(map[string]bool, len(functional))
 	for i := range functional {
 		runs[functional[i].Name] = true
@@ -24,7 +24,7 @@ func outsOf(functional []ops.Operator) []ops.Operator {
 		for _, o := range overloads {
 			of, ok := functionalOf(o.Name)
 			if ok && !runs[o.Name] && runs[of] {
-				all = append(all, entry(o.Name, false, func(c call) { runInto(c, o, ops.Find(of)) }))
+				all = append(all, entry(o.Name, false, func(c call) { runInto(c, o, ops.Find(of), directs[of]) }))
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func functionalOf(name string) (string, bool) {
 }
 
 // runInto runs a functional overload with the arguments of one with out=, and stores what it gives.
-func runInto(c call, o, functional *ops.Operator) {
+func runInto(c call, o, functional *ops.Operator, direct directOut) {
 	formal, given := functional.Schema().Arguments, o.Schema().Arguments
 	outs := len(given) - 1
 	for outs > 0 && given[outs-1].IsOut() {
@@ -65,7 +65,7 @@ func runInto(c call, o, functional *ops.Operator) {
 			}
 		}
 	}
-	if len(c.out) == 1 && c.args[outs].IsTensor() && runDirect(strings.TrimPrefix(functional.Name, "aten::"), args, c.tensor(outs)) {
+	if len(c.out) == 1 && c.args[outs].IsTensor() && runDirect(direct, args, c.tensor(outs)) {
 		c.giveOut(0)
 		return
 	}
@@ -95,16 +95,6 @@ func storeOut(dst, result *tensor.Tensor) {
 	}
 	succeed(tensor.Copy(dst, result))
 }
-
-// apartOut are the operators that read their inputs while they write: elements of out may not lie in the same memory, nor in that of an input.
-var apartOut = []string{"bernoulli", "cat", "gather", "ger", "index_select", "kthvalue", "masked_select", "outer", "take"}
-
-// iteratedOut are operators, besides the elementwise ones, that write an element of out where they have read that of the input: out may be
-// the input, but not lie shifted in its memory.
-var iteratedOut = []string{"cumprod", "cumsum", "logcumsumexp", "sort"}
-
-// overlappingOut are the operators that write elements of out that lie in the same memory, the last one last.
-var overlappingOut = []string{"_log_softmax", "_softmax", "bmm", "bucketize", "cross", "linalg_cross", "searchsorted", "tril", "triu"}
 
 // checkOutType fails where an operator wants out to have the type of its result, and it has another.
 func checkOutType(base string, c call, result, out tensor.DType) {

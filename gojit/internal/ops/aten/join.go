@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math/big"
 	"slices"
 	"unsafe"
@@ -295,17 +296,17 @@ var joinFamily = []definition{
 		return stack(grids, 1)
 	}),
 	giving("pad_sequence", padSequences),
-	giving("cat", cat),
-	giving("concat", cat),
-	giving("concatenate", cat),
-	giving("stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }),
+	giving("cat", cat).with(ops.Def{Aliases: []string{"concat", "concatenate"}, Grad: concrete(catGrad), Tags: ops.Grouped | ops.AsWritten}).direct(joinedOut).outApart(),
+	giving("concat", cat).direct(joinedOut),
+	giving("concatenate", cat).direct(joinedOut),
+	giving("stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }).with(ops.Def{Grad: concrete(stackGrad), Tags: ops.Grouped | ops.AsWritten}).direct(stackedOut).quantized(sameScale),
 	giving("_stack", func(c call) *tensor.Tensor { return stack(c.tensors(0), c.int(1)) }),
 	giving("hstack", func(c call) *tensor.Tensor {
 		ts := atLeastAll(c.tensors(0), 1)
 		check(len(ts) > 0, "hstack expects a non-empty TensorList")
 		return concat(ts, min(1, ts[0].Dim()-1))
 	}),
-	giving("vstack", vstack),
+	giving("vstack", vstack).with(ops.Def{Aliases: []string{"row_stack"}}),
 	giving("row_stack", vstack),
 	giving("dstack", func(c call) *tensor.Tensor {
 		check(len(c.tensors(0)) > 0, "dstack expects a non-empty TensorList")
@@ -330,14 +331,21 @@ var joinFamily = []definition{
 			fill = c.scalar(3)
 		}
 		return pad(c.tensor(0), c.ints(1), c.str(2), fill)
-	}),
-	giving("constant_pad_nd", func(c call) *tensor.Tensor { return constantPad(c.tensor(0), c.ints(1), c.scalar(2)) }),
-	padding("reflection_pad1d", "reflect", 1),
-	padding("reflection_pad2d", "reflect", 2),
-	padding("reflection_pad3d", "reflect", 3),
-	padding("replication_pad1d", "replicate", 1),
-	padding("replication_pad2d", "replicate", 2),
-	padding("replication_pad3d", "replicate", 3),
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		rest := slices.Clone(c.args())
+		if mode := rest[2]; mode.Str() == "constant" {
+			unpadded(c)
+			return
+		}
+		c.movedWith("pad", rest)
+	}), Tags: ops.AsWritten}).quantized(sameScale),
+	giving("constant_pad_nd", func(c call) *tensor.Tensor { return constantPad(c.tensor(0), c.ints(1), c.scalar(2)) }).with(ops.Def{Grad: concrete(unpadded), Tags: ops.AsWritten}).quantized(sameScale),
+	padding("reflection_pad1d", "reflect", 1).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("reflection_pad1d") }), Tags: ops.AsWritten}),
+	padding("reflection_pad2d", "reflect", 2).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("reflection_pad2d") }), Tags: ops.AsWritten}),
+	padding("reflection_pad3d", "reflect", 3).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("reflection_pad3d") }), Tags: ops.AsWritten}),
+	padding("replication_pad1d", "replicate", 1).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("replication_pad1d") }), Tags: ops.AsWritten}),
+	padding("replication_pad2d", "replicate", 2).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("replication_pad2d") }), Tags: ops.AsWritten}),
+	padding("replication_pad3d", "replicate", 3).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("replication_pad3d") }), Tags: ops.AsWritten}),
 	padding("_pad_circular", "circular", 0),
 }
 

@@ -8,18 +8,10 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// columnMajor are the results, by their numbers, whose matrices PyTorch gives column by column, because LAPACK does.
-var columnMajor = map[string][]int{
-	"linalg_qr": {0, 1}, "qr": {0, 1}, "geqrf": {0}, "linalg_svd": {0, 2}, "svd": {0},
-	"linalg_lu_factor": {0}, "linalg_lu_factor_ex": {0}, "_lu_with_info": {0}, "linalg_lu_solve": {0}, "lu_solve": {0},
-	"linalg_eigh": {1}, "linalg_eig": {1}, "linalg_cholesky": {0}, "linalg_cholesky_ex": {0}, "cholesky": {0}, "cholesky_solve": {0}, "cholesky_inverse": {0},
-	"linalg_inv": {0}, "linalg_inv_ex": {0}, "inverse": {0}, "linalg_solve": {0}, "linalg_solve_ex": {0}, "linalg_solve_triangular": {0}, "triangular_solve": {0, 1},
-	"linalg_ldl_factor": {0}, "linalg_ldl_factor_ex": {0}, "linalg_ldl_solve": {0},
-}
-
-// withLayout makes the operator of a name give its matrices as PyTorch's lie: column by column, and Fourier transforms contiguous.
-func withLayout(name string, o *ops.Operator) {
-	columns, isFourier := columnMajor[name], strings.HasPrefix(name, "fft_")
+// withLayout makes the operator of a name give its matrices as PyTorch's lie: those of some results column by column, because LAPACK does, and
+// Fourier transforms contiguous.
+func withLayout(name string, columns []int, o *ops.Operator) {
+	isFourier := strings.HasPrefix(name, "fft_")
 	if columns == nil && !isFourier {
 		return
 	}

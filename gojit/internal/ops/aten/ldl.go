@@ -82,15 +82,15 @@ var ldlFamily = []definition{
 		packed, pivots, info := ldlFactors(c.tensor(0), c.bool(1))
 		mustHaveBlocks("torch.linalg.ldl_factor", c.tensor(0), info)
 		c.give(packed, pivots)
-	}),
+	}).byColumns(0),
 	define("linalg_ldl_factor_ex", func(c call) {
 		packed, pivots, info := ldlFactors(c.tensor(0), c.bool(1))
 		if c.bool(2) {
 			mustHaveBlocks("torch.linalg.ldl_factor_ex", c.tensor(0), info)
 		}
 		c.give(packed, pivots, must(tensor.FromSlice(info, lead(c.tensor(0))...)))
-	}),
+	}).byColumns(0),
 	giving("linalg_ldl_solve", func(c call) *tensor.Tensor {
 		return ldlSolve(c.tensor(0), c.tensor(1), c.tensor(2), c.bool(3))
-	}),
+	}).byColumns(0),
 }

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -96,27 +97,33 @@ func linalgNorm(c call, ord string, p *float64) *tensor.Tensor {
 }
 
 var linalgFamily = []definition{
-	giving("linalg_inv", func(c call) *tensor.Tensor { return inverse(c.tensor(0)) }),
-	giving("inverse", func(c call) *tensor.Tensor { return inverse(c.tensor(0)) }),
-	giving("linalg_det", func(c call) *tensor.Tensor { return determinant("linalg.det", c.tensor(0)) }),
+	giving("linalg_inv", func(c call) *tensor.Tensor { return inverse(c.tensor(0)) }).with(ops.Def{Aliases: []string{"inverse"}, Grad: concrete(func(c gradient) {
+		y := c.turn(c.out(0))
+		c.give(0, c.neg(c.matmul(y, c.matmul(c.g(), y))))
+	})}).byColumns(0),
+	giving("inverse", func(c call) *tensor.Tensor { return inverse(c.tensor(0)) }).byColumns(0),
+	giving("linalg_det", func(c call) *tensor.Tensor { return determinant("linalg.det", c.tensor(0)) }).with(ops.Def{Aliases: []string{"det"}, Grad: concrete(func(c gradient) {
+		scaled := c.mul(c.g(), c.out(0))
+		c.give(0, c.mul(c.turn(c.do("linalg_inv", c.in(0))), c.asMatrix(scaled)))
+	})}),
 	giving("det", func(c call) *tensor.Tensor { return determinant("linalg.det", c.tensor(0)) }),
 	giving("logdet", func(c call) *tensor.Tensor { return logarithm.on(determinant("logdet", c.tensor(0))) }),
 	define("slogdet", signLogDet),
-	define("linalg_slogdet", signLogDet),
-	giving("linalg_solve", func(c call) *tensor.Tensor { return solve(c.tensor(0), c.tensor(1), c.bool(2)) }),
-	giving("linalg_cholesky", func(c call) *tensor.Tensor { return cholesky("linalg.cholesky", c.tensor(0), c.bool(1)) }),
-	deprecated(choleskyDeprecated, giving("cholesky", func(c call) *tensor.Tensor { return cholesky("cholesky", c.tensor(0), c.bool(1)) })),
+	define("linalg_slogdet", signLogDet).with(ops.Def{Grad: concrete(slogdetGrad), Tags: ops.AsWritten}),
+	giving("linalg_solve", func(c call) *tensor.Tensor { return solve(c.tensor(0), c.tensor(1), c.bool(2)) }).with(ops.Def{Grad: concrete(solveGrad)}).byColumns(0),
+	giving("linalg_cholesky", func(c call) *tensor.Tensor { return cholesky("linalg.cholesky", c.tensor(0), c.bool(1)) }).with(ops.Def{Grad: concrete(choleskyGrad), Tags: ops.AsWritten}).byColumns(0),
+	deprecated(choleskyDeprecated, giving("cholesky", func(c call) *tensor.Tensor { return cholesky("cholesky", c.tensor(0), c.bool(1)) }).byColumns(0)),
 	giving("linalg_solve_triangular", func(c call) *tensor.Tensor {
 		return solveTriangular(c.tensor(0), c.tensor(1), c.bool(2), c.bool(3), c.bool(4))
-	}),
+	}).byColumns(0),
 	deprecated(triangularDeprecated, define("triangular_solve", func(c call) {
 		b, a, upper := c.tensor(0), c.tensor(1), c.bool(2)
 		if c.bool(3) {
 			a, upper = must(a.MatrixTranspose()), !upper
 		}
 		c.give(solveTriangular(a, b, upper, true, c.bool(4)), must(c.tensor(1).Clone(tensor.ContiguousFormat)))
-	})),
-	giving("linalg_matrix_power", func(c call) *tensor.Tensor { return matrixPower(c.tensor(0), c.int(1)) }),
+	}).byColumns(0, 1)),
+	giving("linalg_matrix_power", func(c call) *tensor.Tensor { return matrixPower(c.tensor(0), c.int(1)) }).with(ops.Def{Aliases: []string{"matrix_power"}}),
 	giving("matrix_power", func(c call) *tensor.Tensor { return matrixPower(c.tensor(0), c.int(1)) }),
 	giving("linalg_norm", func(c call) *tensor.Tensor {
 		if c.isNone(1) {
@@ -141,7 +148,7 @@ var linalgFamily = []definition{
 	define("linalg_svd", func(c call) {
 		u, s, vh := svd(c.tensor(0), c.bool(1))
 		c.give(u, s, vh)
-	}),
+	}).with(ops.Def{Grad: concrete(svdGrad), Tags: ops.AsWritten}).byColumns(0, 2),
 	define("svd", func(c call) {
 		a := c.tensor(0)
 		u, s, v := singular(a, !c.bool(1), c.bool(2))
@@ -150,24 +157,24 @@ var linalgFamily = []definition{
 			u, v = zeros(lead(a, rows, rows), a.DType()), zeros(lead(a, columns, columns), a.DType())
 		}
 		c.give(u, s, v)
-	}),
+	}).byColumns(0),
 	giving("linalg_svdvals", func(c call) *tensor.Tensor { return singularValues(c.tensor(0)) }),
-	define("linalg_eigh", func(c call) { c.give(pair(eigenSymmetric("linalg.eigh", c.tensor(0), c.str(1) == "U", true))...) }),
+	define("linalg_eigh", func(c call) { c.give(pair(eigenSymmetric("linalg.eigh", c.tensor(0), c.str(1) == "U", true))...) }).with(ops.Def{Grad: concrete(eighGrad), Tags: ops.AsWritten}).byColumns(1),
 	giving("linalg_eigvalsh", func(c call) *tensor.Tensor {
 		values, _ := eigenSymmetric("linalg.eigh", c.tensor(0), c.str(1) == "U", false)
 		return values
 	}),
-	define("linalg_qr", func(c call) { c.give(pair(qr(c.tensor(0), c.str(1)))...) }),
+	define("linalg_qr", func(c call) { c.give(pair(qr(c.tensor(0), c.str(1)))...) }).with(ops.Def{Grad: concrete(qrGrad), Tags: ops.AsWritten}).byColumns(0, 1),
 	deprecated(qrDeprecated, define("qr", func(c call) {
 		mode := "complete"
 		if c.bool(1) {
 			mode = "reduced"
 		}
 		c.give(pair(qr(c.tensor(0), mode))...)
-	})),
+	}).byColumns(0, 1)),
 	giving("linalg_pinv", func(c call) *tensor.Tensor {
 		return pseudoInverse(c.tensor(0), numberTensor(0), numberTensor(c.float(1)), c.bool(2))
-	}),
+	}).with(ops.Def{Grad: concrete(pinvGrad), Tags: ops.AsWritten}),
 	giving("linalg_pinv.rcond_tensor", func(c call) *tensor.Tensor {
 		return pseudoInverse(c.tensor(0), numberTensor(0), c.tensor(1), c.bool(2))
 	}),
@@ -178,7 +185,7 @@ var linalgFamily = []definition{
 			rtol = 0
 		}
 		return pseudoInverse(a, numberTensor(c.floatOr(1, 0)), numberTensor(rtol), c.bool(3))
-	}),
+	}).with(ops.Def{Grad: concrete(pinvGrad), Tags: ops.AsWritten}),
 	giving("linalg_pinv.atol_rtol_tensor", func(c call) *tensor.Tensor {
 		a, atol, rtol := c.tensor(0), c.optionalTensor(1), c.optionalTensor(2)
 		if rtol == nil {
@@ -191,7 +198,7 @@ var linalgFamily = []definition{
 			atol = numberTensor(0)
 		}
 		return pseudoInverse(a, atol, rtol, c.bool(3))
-	}),
+	}).with(ops.Def{Grad: concrete(pinvGrad), Tags: ops.AsWritten}),
 	giving("pinverse", func(c call) *tensor.Tensor {
 		return pseudoInverse(c.tensor(0), numberTensor(0), numberTensor(c.float(1)), false)
 	}),

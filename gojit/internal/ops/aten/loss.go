@@ -1,6 +1,8 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"math"
 	"slices"
 
@@ -44,53 +46,53 @@ func lossOf(p *pointwise, how int, ts []*tensor.Tensor, extras ...tensor.Scalar)
 }
 
 var (
-	squareError = elementwise("mse", sameType, func(b builder, x ...element) element {
+	squareError = elementwise("mse", ops.SameType, func(b builder, x ...element) element {
 		d := b.Sub(x[0], x[1])
 		return b.Mul(d, d)
 	})
-	squareErrorGradient = elementwise("mse_loss_backward", sameType, func(b builder, x ...element) element {
+	squareErrorGradient = elementwise("mse_loss_backward", ops.SameType, func(b builder, x ...element) element {
 		return b.Mul(b.Mul(x[3], b.Sub(x[1], x[2])), x[0])
 	})
-	absoluteError = elementwise("l1", realResult, func(b builder, x ...element) element {
+	absoluteError = elementwise("l1", ops.RealResult, func(b builder, x ...element) element {
 		return b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 	})
-	smoothError = elementwise("smooth_l1_loss", sameType, func(b builder, x ...element) element {
+	smoothError = elementwise("smooth_l1_loss", ops.SameType, func(b builder, x ...element) element {
 		d := b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 		half := b.Number(d, 0.5)
 		return b.Select(b.Binary(kernel.Lt, d, x[2]), b.Div(b.Mul(half, b.Mul(d, d)), x[2]), b.Sub(d, b.Mul(half, x[2])))
 	})
-	huberError = elementwise("huber_loss", sameType, func(b builder, x ...element) element {
+	huberError = elementwise("huber_loss", ops.SameType, func(b builder, x ...element) element {
 		d := b.Unary(kernel.Abs, b.Sub(x[0], x[1]))
 		half := b.Number(d, 0.5)
 		return b.Select(b.Binary(kernel.Le, d, x[2]), b.Mul(half, b.Mul(d, d)), b.Mul(x[2], b.Sub(d, b.Mul(half, x[2]))))
 	})
-	crossEntropyOfUnit = elementwise("binary_cross_entropy", sameType, func(b builder, x ...element) element {
+	crossEntropyOfUnit = elementwise("binary_cross_entropy", ops.SameType, func(b builder, x ...element) element {
 		one, floor := b.Number(x[0], 1), b.Number(x[0], -100)
 		yes := b.Binary(kernel.Max, b.Unary(kernel.Log, x[0]), floor)
 		no := b.Binary(kernel.Max, b.Unary(kernel.Log1p, b.Neg(x[0])), floor)
 		return b.Sub(b.Mul(b.Sub(x[1], one), no), b.Mul(x[1], yes))
 	})
-	crossEntropyOfLogit = elementwise("binary_cross_entropy_with_logits", sameType, func(b builder, x ...element) element {
+	crossEntropyOfLogit = elementwise("binary_cross_entropy_with_logits", ops.SameType, func(b builder, x ...element) element {
 		zero, one := b.Number(x[0], 0), b.Number(x[0], 1)
 		low := b.Binary(kernel.Max, b.Neg(x[0]), zero)
 		log := b.Unary(kernel.Log, b.Add(b.Exp(b.Neg(low)), b.Exp(b.Sub(b.Neg(x[0]), low))))
 		return b.Add(b.Mul(b.Sub(one, x[1]), x[0]), b.Add(log, low))
 	})
-	weightedLogit = elementwise("binary_cross_entropy_with_logits", sameType, func(b builder, x ...element) element {
+	weightedLogit = elementwise("binary_cross_entropy_with_logits", ops.SameType, func(b builder, x ...element) element {
 		zero, one := b.Number(x[0], 0), b.Number(x[0], 1)
 		low := b.Binary(kernel.Max, b.Neg(x[0]), zero)
 		log := b.Unary(kernel.Log, b.Add(b.Exp(b.Neg(low)), b.Exp(b.Sub(b.Neg(x[0]), low))))
 		weight := b.Add(b.Mul(b.Sub(x[2], one), x[1]), one)
 		return b.Add(b.Mul(b.Sub(one, x[1]), x[0]), b.Mul(weight, b.Add(log, low)))
 	})
-	divergence = elementwise("kl_div", sameType, func(b builder, x ...element) element {
+	divergence = elementwise("kl_div", ops.SameType, func(b builder, x ...element) element {
 		zero := b.Number(x[0], 0)
 		return b.Select(b.Binary(kernel.Gt, x[1], zero), b.Mul(x[1], b.Sub(b.Unary(kernel.Log, x[1]), x[0])), zero)
 	})
-	divergenceOfLogs = elementwise("kl_div", sameType, func(b builder, x ...element) element {
+	divergenceOfLogs = elementwise("kl_div", ops.SameType, func(b builder, x ...element) element {
 		return b.Mul(b.Exp(x[1]), b.Sub(x[1], x[0]))
 	})
-	softMargin = elementwise("soft_margin_loss", sameType, func(b builder, x ...element) element {
+	softMargin = elementwise("soft_margin_loss", ops.SameType, func(b builder, x ...element) element {
 		return b.Unary(kernel.Log1p, b.Exp(b.Mul(b.Neg(x[1]), x[0])))
 	})
 )
@@ -470,7 +472,7 @@ func distance(a, b *tensor.Tensor, p, eps float64) *tensor.Tensor {
 }
 
 var lossFamily = []definition{
-	pairLoss("mse_loss", squareError),
+	pairLoss("mse_loss", squareError).with(ops.Def{Grad: concrete(squareErrorGrad)}),
 	giving("mse_loss_backward", func(c call) *tensor.Tensor {
 		factor := 2.0
 		if c.int(3) == reduceMean {
@@ -478,26 +480,34 @@ var lossFamily = []definition{
 		}
 		return squareErrorGradient.run(nil, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1)), ofTensor(c.tensor(2))}, tensor.Float(factor))
 	}),
-	pairLoss("l1_loss", absoluteError),
-	limitedLoss("smooth_l1_loss", "beta", smoothError),
-	limitedLoss("huber_loss", "delta", huberError),
-	pairLoss("soft_margin_loss", softMargin),
+	pairLoss("l1_loss", absoluteError).with(ops.Def{Decomp: composing(func(x composer, a []value.Value) tensors {
+		return x.reduce(x.do("abs", x.do("sub.Tensor", a[0], a[1])), a[2])
+	})}),
+	limitedLoss("smooth_l1_loss", "beta", smoothError).with(ops.Def{Decomp: composing(smoothL1)}),
+	limitedLoss("huber_loss", "delta", huberError).with(ops.Def{Decomp: composing(huber)}),
+	pairLoss("soft_margin_loss", softMargin).checked(func(c call) {
+		check(!isIntegral(c.tensor(0).DType()), "result type Float can't be cast to the desired output type %s", c.tensor(0).DType().CppName())
+	}),
 	giving("cross_entropy_loss", func(c call) *tensor.Tensor {
 		return crossEntropy(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), c.float(5))
+	}).with(ops.Def{Decomp: composing(composeCrossEntropy)}).checked(func(c call) {
+		if !c.tensor(1).DType().IsFloating() {
+			checkClassWeights(c)
+		}
 	}),
 	giving("nll_loss", func(c call) *tensor.Tensor {
 		loss, _ := nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
 		return loss
-	}),
+	}).with(ops.Def{Decomp: composing(composeNll), Tags: ops.Grouped}).checked(checkClassWeights),
 	define("nll_loss_forward", func(c call) {
 		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false))...)
-	}),
+	}).checked(checkClassWeights),
 	giving("nll_loss_nd", func(c call) *tensor.Tensor {
 		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
-	}),
+	}).with(ops.Def{Decomp: composing(composeNll)}).checked(checkClassWeights),
 	giving("nll_loss2d", func(c call) *tensor.Tensor {
 		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
-	}),
+	}).with(ops.Def{Decomp: composing(composeNll)}).checked(checkClassWeights),
 	giving("binary_cross_entropy", func(c call) *tensor.Tensor {
 		x, target := c.tensor(0), c.tensor(1)
 		sameSize(x, target)
@@ -507,6 +517,10 @@ var lossFamily = []definition{
 			return reduced(mul.on(crossEntropyOfUnit.on(x, target), to(w, x.DType())), c.int(3))
 		}
 		return lossOf(crossEntropyOfUnit, c.int(3), pair(x, target))
+	}).with(ops.Def{Decomp: composing(binaryCrossEntropy)}).checked(func(c call) {
+		x, target := c.tensor(0).DType(), c.tensor(1).DType()
+		check(!isIntegral(x), "\"binary_cross_entropy\" not implemented for '%s'", x.CppName())
+		check(x == target, "Found dtype %s but expected %s", target.CppName(), x.CppName())
 	}),
 	giving("binary_cross_entropy_with_logits", func(c call) *tensor.Tensor {
 		p, operands := crossEntropyOfLogit, pair(c.tensor(0), c.tensor(1))
@@ -517,13 +531,15 @@ var lossFamily = []definition{
 			return reduced(mul.on(p.on(operands...), w), c.int(4))
 		}
 		return lossOf(p, c.int(4), operands)
-	}),
+	}).with(ops.Def{Decomp: composing(binaryCrossEntropyOfLogits)}),
 	giving("kl_div", func(c call) *tensor.Tensor {
 		p := divergence
 		if c.bool(3) {
 			p = divergenceOfLogs
 		}
 		return lossOf(p, c.int(2), pair(c.tensor(0), c.tensor(1)))
+	}).with(ops.Def{Decomp: composing(composeDivergence)}).checked(func(c call) {
+		check(!isIntegral(c.tensor(0).DType()) && !isIntegral(c.tensor(1).DType()), "kl_div: Integral inputs not supported.")
 	}),
 	giving("hinge_embedding_loss", func(c call) *tensor.Tensor {
 		x, y := c.tensor(0), c.tensor(1)
@@ -531,6 +547,10 @@ var lossFamily = []definition{
 		far := choose(ne.withNumber(y, 1), ofTensor(margin), ofScalar(tensor.Float(0)))
 		near := choose(ne.withNumber(y, -1), ofTensor(x), ofScalar(tensor.Float(0)))
 		return reduced(add.on(far, near), c.int(3))
+	}).checked(func(c call) {
+		if c.int(3) == 1 {
+			checkMean(c.tensor(0).DType())
+		}
 	}),
 	giving("margin_ranking_loss", func(c call) *tensor.Tensor {
 		d := mul.on(neg.on(c.tensor(2)), sub.on(c.tensor(0), c.tensor(1)))
@@ -546,7 +566,7 @@ var lossFamily = []definition{
 		same := choose(eq.withNumber(y, 1), ofTensor(addNumber(neg.on(cosine), 1)), ofScalar(tensor.Float(0)))
 		other := choose(eq.withNumber(y, -1), ofTensor(positivePart(addNumber(cosine, -c.float(3)))), ofScalar(tensor.Float(0)))
 		return reduced(add.on(same, other), c.int(4))
-	}),
+	}).checked(checkCosineEmbedding),
 	giving("triplet_margin_loss", func(c call) *tensor.Tensor {
 		p, eps := c.float(4), c.float(5)
 		near, far := distance(c.tensor(0), c.tensor(1), p, eps), distance(c.tensor(0), c.tensor(2), p, eps)
@@ -555,7 +575,7 @@ var lossFamily = []definition{
 		}
 		return reduced(positivePart(addNumber(sub.on(near, far), c.float(3))), c.int(7))
 	}),
-	giving("multi_margin_loss", multiMargin),
+	giving("multi_margin_loss", multiMargin).checked(checkMultiMargin),
 	giving("poisson_nll_loss", func(c call) *tensor.Tensor {
 		x, y := c.tensor(0), c.tensor(1)
 		var loss *tensor.Tensor

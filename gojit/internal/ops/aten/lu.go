@@ -1,5 +1,7 @@
 package aten
 
+import "github.com/torchjit/torchjit/gojit/internal/ops"
+
 func withPivoting(name string, pivot bool) {
 	check(pivot, "%s: LU without pivoting is not implemented on the CPU", name)
 }
@@ -10,7 +12,7 @@ var luFamily = []definition{
 		f := factorizeLU("torch.linalg.lu_factor", c.tensor(0))
 		f.mustBeRegular("torch.linalg.lu_factor")
 		c.give(f.packed, f.pivots())
-	}),
+	}).byColumns(0),
 	define("linalg_lu_factor_ex", func(c call) {
 		withPivoting("linalg.lu_factor_ex", c.bool(1))
 		f := factorizeLU("torch.linalg.lu_factor_ex", c.tensor(0))
@@ -18,7 +20,7 @@ var luFamily = []definition{
 			f.mustBeRegular("torch.linalg.lu_factor_ex")
 		}
 		c.give(f.packed, f.pivots(), f.infos())
-	}),
+	}).byColumns(0),
 	deprecated(luDeprecated, define("_lu_with_info", func(c call) {
 		withPivoting("lu_factor", c.bool(1))
 		f := factorizeLU("lu", c.tensor(0))
@@ -26,12 +28,12 @@ var luFamily = []definition{
 			f.mustBeRegular("lu")
 		}
 		c.give(f.packed, f.pivots(), f.infos())
-	})),
+	}).byColumns(0)),
 	define("linalg_lu", func(c call) {
 		withPivoting("linalg.lu", c.bool(1))
 		f := factorizeLU("linalg.lu", c.tensor(0))
 		p, l, u := f.parts()
 		c.give(p, l, u)
-	}),
-	define("geqrf", func(c call) { c.give(pair(householder(c.tensor(0)))...) }),
+	}).with(ops.Def{Grad: concrete(luGrad), Tags: ops.AsWritten}),
+	define("geqrf", func(c call) { c.give(pair(householder(c.tensor(0)))...) }).byColumns(0),
 }

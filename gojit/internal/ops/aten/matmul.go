@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
@@ -387,16 +388,19 @@ var matmulFamily = []definition{
 		}
 		return sum
 	}),
-	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }),
-	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }),
+	giving("mm", func(c call) *tensor.Tensor { return mm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}),
+	giving("bmm", func(c call) *tensor.Tensor { return bmm(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: productGrad, Tags: ops.Grouped | ops.SavesOperand}).outOverlapping(),
 	define("mm.out", productInto(mm)),
-	define("bmm.out", productInto(bmm)),
-	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }),
-	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }),
-	giving("vdot", func(c call) *tensor.Tensor { return dot(conjugate(c.tensor(0)), c.tensor(1)) }),
-	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }),
+	define("bmm.out", productInto(bmm)).outOverlapping(),
+	giving("mv", func(c call) *tensor.Tensor { return mv(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
+	giving("dot", func(c call) *tensor.Tensor { return dot(c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
+	giving("vdot", func(c call) *tensor.Tensor { return dot(conjugate(c.tensor(0)), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.mul(c.conj(c.g()), c.in(1)))
+		c.give(1, c.mul(c.g(), c.in(0)))
+	}), Tags: ops.AsWritten}),
+	giving("matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"linalg_matmul"}, Grad: concrete(matmulGrad), Tags: ops.Grouped | ops.SavesOperand}),
 	giving("linalg_matmul", func(c call) *tensor.Tensor { return matmul(c.tensor(0), c.tensor(1)) }),
-	giving("linear", func(c call) *tensor.Tensor { return linear(c.tensor(0), c.tensor(1), c.optionalTensor(2)) }),
+	giving("linear", func(c call) *tensor.Tensor { return linear(c.tensor(0), c.tensor(1), c.optionalTensor(2)) }).with(ops.Def{Grad: concrete(linearGrad), Tags: ops.Grouped | ops.SavesOperand}),
 	giving("addmm", func(c call) *tensor.Tensor {
 		a, b := c.tensor(1), c.tensor(2)
 		check(a.Dim() == 2, "mat1 must be a matrix, got %d-D tensor", a.Dim())
@@ -409,23 +413,32 @@ var matmulFamily = []definition{
 			return sumOfProducts(self, a, b)
 		}
 		return scaledSum(c.tensor(0), mm(a, b), c.scalar(3), c.scalar(4))
-	}),
+	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.Broadcasts | ops.Grouped | ops.SavesOperand}),
 	giving("addmv", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), mv(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}),
+	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) {
+		g.Give(1, g.Mul(g.Do("unsqueeze", dy, -1), g.In(2)))
+		g.Give(2, g.Do("matmul", g.Do("t", g.In(1)), dy))
+	})}),
 	giving("addr", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), outer(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}),
+	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) {
+		g.Give(1, g.Do("matmul", dy, g.In(2)))
+		g.Give(2, g.Do("matmul", g.In(1), dy))
+	})}),
 	giving("baddbmm", func(c call) *tensor.Tensor {
 		return scaledSum(c.tensor(0), bmm(c.tensor(1), c.tensor(2)), c.scalar(3), c.scalar(4))
-	}),
+	}).with(ops.Def{Grad: scaledSumGrad(func(g grad, dy ref) { gradsOfProduct(g, 1, 2, dy) }), Tags: ops.SavesOperand}),
 	giving("addbmm", func(c call) *tensor.Tensor {
 		sameAddedTypes(c.tensor(0), c.tensor(1), c.tensor(2))
 		p := bmm(c.tensor(1), c.tensor(2))
 		return scaledSum(c.tensor(0), sum(p, []int{0}, false, p.DType()), c.scalar(3), c.scalar(4))
 	}),
-	giving("outer", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }),
-	giving("ger", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }),
+	giving("outer", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"ger"}, Grad: concrete(func(c gradient) {
+		c.give(0, c.matmul(c.g(), c.in(1)))
+		c.give(1, c.matmul(c.in(0), c.g()))
+	})}).outApart(),
+	giving("ger", func(c call) *tensor.Tensor { return outer(c.tensor(0), c.tensor(1)) }).outApart(),
 	giving("kron", func(c call) *tensor.Tensor { return kron(c.tensor(0), c.tensor(1)) }),
 	giving("inner", func(c call) *tensor.Tensor {
 		a, b := c.tensor(0), c.tensor(1)
@@ -446,7 +459,7 @@ var matmulFamily = []definition{
 		}
 		check(false, "no dimension of size 3 in input")
 		return nil
-	}),
+	}).outOverlapping(),
 	giving("linalg_cross", func(c call) *tensor.Tensor {
 		a, b, dim := c.tensor(0), c.tensor(1), c.int(2)
 		check(a.Dim() == b.Dim(), "linalg.cross: inputs must have the same number of dimensions.")
@@ -454,17 +467,17 @@ var matmulFamily = []definition{
 			check(a.Size(d) == 3 && b.Size(d) == 3, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", dim, a.Size(d), b.Size(d))
 		}
 		return cross(a, b, dim)
-	}),
+	}).outOverlapping(),
 	giving("tensordot", func(c call) *tensor.Tensor { return tensorDot(c.tensor(0), c.tensor(1), c.ints(2), c.ints(3)) }),
-	giving("einsum", func(c call) *tensor.Tensor { return einsum(c.str(0), c.tensors(1)) }),
+	giving("einsum", func(c call) *tensor.Tensor { return einsum(c.str(0), c.tensors(1)) }).with(ops.Def{Grad: concrete(einsumGrad)}),
 	giving("bilinear", func(c call) *tensor.Tensor {
 		return bilinear(c.tensor(0), c.tensor(1), c.tensor(2), c.optionalTensor(3))
-	}),
+	}).checked(checkBilinear),
 	deprecated("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple parameters.",
 		giving("chain_matmul", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) })),
 	giving("linalg_multi_dot", func(c call) *tensor.Tensor { return multiDot(c.tensors(0)) }),
-	giving("cdist", func(c call) *tensor.Tensor { return cdist(c.tensor(0), c.tensor(1), c.float(2), c.intOr(3, 0)) }),
-	giving("cosine_similarity", func(c call) *tensor.Tensor { return cosineSimilarity(c.tensor(0), c.tensor(1), c.int(2), c.float(3)) }),
+	giving("cdist", func(c call) *tensor.Tensor { return cdist(c.tensor(0), c.tensor(1), c.float(2), c.intOr(3, 0)) }).checked(func(c call) { checkType(c.tensor(0), c.tensor(1)) }),
+	giving("cosine_similarity", func(c call) *tensor.Tensor { return cosineSimilarity(c.tensor(0), c.tensor(1), c.int(2), c.float(3)) }).with(ops.Def{Decomp: composing(composeCosine)}),
 	giving("pairwise_distance", func(c call) *tensor.Tensor {
 		d := addNumber(sub.on(c.tensor(0), c.tensor(1)), c.float(3))
 		return vectorNorm(d, c.float(2), []int{-1}, c.bool(4), d.DType())

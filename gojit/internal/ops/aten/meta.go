@@ -20,21 +20,6 @@ func emptyBeside(t *tensor.Tensor, shape []int, d tensor.DType) *tensor.Tensor {
 	return empty(shape, d)
 }
 
-// needsZeros are the operators that read or write elements in families that otherwise know tensors without.
-var needsZeros = map[string]bool{
-	"_standard_gamma_grad": true, "flip": true, "fliplr": true, "flipud": true, "rot90": true, "repeat": true, "tile": true,
-	"fill.Scalar": true,
-	"fill.Tensor": true, "zero": true, "one_hot": true, "vander": true, "linalg_vander": true, "tensor_split.tensor_indices_or_sections": true, "allclose": true, "equal": true,
-	"isclose": true, "is_nonzero": true, "item": true, "_local_scalar_dense": true, "Int.Tensor": true, "Float.Tensor": true, "Bool.Tensor": true,
-	"Complex.Tensor": true, "bernoulli": true,
-	"bernoulli.p": true, "bernoulli_.Tensor": true, "normal.Tensor_float": true, "normal.float_Tensor": true, "normal.Tensor_Tensor": true,
-	"multinomial": true, "native_dropout": true, "_fused_dropout": true, "feature_dropout": true, "alpha_dropout": true, "feature_alpha_dropout": true, "poisson": true, "binomial": true,
-	"_standard_gamma": true, "_sample_dirichlet": true, "normal_functional": true, "uniform": true, "exponential": true, "cauchy": true, "log_normal": true, "geometric": true, "IntImplicit": true, "FloatImplicit": true, "ComplexImplicit": true, "ScalarImplicit": true,
-}
-
-// takesNone are operators that know tensors without elements in families that otherwise do not.
-var takesNone = map[string]bool{"where.self": true, "where.ScalarSelf": true, "where.ScalarOther": true, "where.Scalar": true}
-
 // hasMeta reports whether a tensor without elements is among the arguments.
 func hasMeta(args []value.Value) bool {
 	for i := range args {

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -37,8 +38,8 @@ func wideMoments(t *tensor.Tensor, dims []int, correction int, keepdim, root boo
 }
 
 var (
-	shiftedMean     = elementwise("mean", sameType, func(b builder, x ...element) element { return b.Add(x[0], b.Div(x[1], x[2])) })
-	shiftedVariance = elementwise("var", sameType, func(b builder, x ...element) element {
+	shiftedMean     = elementwise("mean", ops.SameType, func(b builder, x ...element) element { return b.Add(x[0], b.Div(x[1], x[2])) })
+	shiftedVariance = elementwise("var", ops.SameType, func(b builder, x ...element) element {
 		left := b.Sub(x[1], b.Div(b.Mul(x[0], x[0]), x[2]))
 		return b.Div(b.Binary(kernel.Max, b.Number(left, 0), left), x[3])
 	})

@@ -1,6 +1,8 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"math"
 	"slices"
 
@@ -10,7 +12,7 @@ import (
 )
 
 // affine computes x * scale + shift, all broadcast.
-var affine = elementwise("affine", sameType, func(b builder, x ...element) element { return b.Add(b.Mul(x[0], x[1]), x[2]) })
+var affine = elementwise("affine", ops.SameType, func(b builder, x ...element) element { return b.Add(b.Mul(x[0], x[1]), x[2]) })
 
 // alongChannels shows a vector of channels so that it broadcasts over dimension 1 of n.
 func alongChannels(v *tensor.Tensor, n int) *tensor.Tensor {
@@ -93,7 +95,7 @@ func inverseDeviation(variance *tensor.Tensor, eps float64) *tensor.Tensor {
 	return inverseRoot.with(variance, tensor.Float(eps))
 }
 
-var inverseRoot = elementwise("rsqrt", sameType, func(b builder, x ...element) element {
+var inverseRoot = elementwise("rsqrt", ops.SameType, func(b builder, x ...element) element {
 	return b.Div(b.Number(x[0], 1), b.Unary(kernel.Sqrt, b.Add(x[0], x[1])))
 })
 
@@ -265,23 +267,55 @@ var normFamily = []definition{
 	giving("batch_norm", func(c call) *tensor.Tensor {
 		out, _, _ := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		return out
-	}),
+	}).with(ops.Def{Decomp: composing(composeBatchNorm), Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
 	define("native_batch_norm", func(c call) {
 		out, mean, invStd := batchNorm(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4), c.bool(5), c.float(6), c.float(7))
 		c.give(out, mean, invStd)
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		x, training := c.in(0), c.bool(5)
+		var mean, rstd, runningMean, runningVar tensors
+		switch {
+		case !training:
+			runningMean, runningVar = c.in(3), c.in(4)
+			c.giveRunning(x, runningMean, runningVar)
+		case c.run.Records():
+			mean, rstd = c.statistics(x, channelDims(x.Dim(), 0), c.float(7))
+			mean, rstd = c.do("reshape", mean, []int{-1}), c.do("reshape", rstd, []int{-1})
+		default:
+			mean, rstd = c.out(1), c.out(2)
+		}
+		c.giveNorm([]int{0, 1, 2}, "native_batch_norm_backward", c.g(), x, c.in(1), runningMean, runningVar, mean, rstd, training, c.float(7))
+	}), Tags: ops.Grouped}).checked(func(c call) { checkBatchNorm(c, c.tensor(0).Dim() > 1) }),
 	giving("layer_norm", func(c call) *tensor.Tensor {
 		out, _, _ := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 		return out
+	}).with(ops.Def{Decomp: composing(composeLayerNorm), Tags: ops.Grouped}).checked(func(c call) {
+		checkLayerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3))
 	}),
+	decomposed("rms_norm", composing(composeRmsNorm)).
+		ofSchema("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor").
+		with(ops.Def{Decomp: composing(composeRmsNorm), Sample: "(x, [3])", Doc: "The input over the root of the mean of its squares."}),
 	define("native_layer_norm", func(c call) {
 		out, mean, invStd := layerNorm(c.tensor(0), c.ints(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
 		c.give(out, mean, invStd)
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		x, mean, rstd := c.in(0), c.out(1), c.out(2)
+		if c.run.Records() {
+			var dims []int
+			for i := range c.ints(1) {
+				dims = append(dims, -1-i)
+			}
+			mean, rstd = c.statistics(x, dims, c.float(4))
+		}
+		c.giveNorm([]int{0, 2, 3}, "native_layer_norm_backward", c.g(), x, c.ints(1), mean, rstd, c.in(2), value.None)
+	})}),
 	giving("group_norm", func(c call) *tensor.Tensor {
 		return groupNorm(c.tensor(0), c.int(1), c.optionalTensor(2), c.optionalTensor(3), c.float(4))
+	}).with(ops.Def{Decomp: composing(composeGroupNorm)}).checked(checkGroupNorm),
+	giving("instance_norm", instanceNorm).with(ops.Def{Decomp: composing(composeInstanceNorm)}).checked(func(c call) {
+		check(c.tensor(0).Dim() >= 2, "instance_norm expects an input of samples and channels, but got %s", shapeText(c.tensor(0).Shape()))
+		checkParameterTypes(c.tensor(0), c.optionalTensor(1), c.optionalTensor(2), c.optionalTensor(3), c.optionalTensor(4))
 	}),
-	giving("instance_norm", instanceNorm),
 	giving("renorm", func(c call) *tensor.Tensor {
 		x, p, dim, limit := c.tensor(0), c.scalar(1).Float64(), wrapDim(c.int(2), c.tensor(0)), c.scalar(3).Float64()
 		check(x.Dim() > 1, "renorm: input needs at least 2 dimensions, got %d dimensions", x.Dim())

@@ -3,6 +3,7 @@ package aten
 import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -125,7 +126,7 @@ func normWork(work tensor.DType, ts ...**tensor.Tensor) {
 }
 
 // cubedTimes returns x*x*x*y times a number.
-var cubedTimes = elementwise("cubedTimes", sameType, func(b builder, x ...element) element {
+var cubedTimes = elementwise("cubedTimes", ops.SameType, func(b builder, x ...element) element {
 	return b.Mul(b.Mul(b.Mul(b.Mul(x[0], x[0]), x[0]), x[1]), x[2])
 })
 

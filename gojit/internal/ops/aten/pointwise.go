@@ -3,8 +3,10 @@ package aten
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -25,42 +27,42 @@ func binaryOp(op kernel.Op) expression {
 
 // Operators that others use.
 var (
-	add       = elementwise("add", sameType, binaryOp(kernel.Add))
-	addScaled = elementwise("add", sameType, func(b builder, x ...element) element { return b.Add(x[0], b.Mul(x[2], x[1])) })
-	sub       = elementwise("sub", sameType, binaryOp(kernel.Sub)).refusing(noBoolSub)
-	subScaled = elementwise("sub", sameType, func(b builder, x ...element) element { return b.Sub(x[0], b.Mul(x[2], x[1])) }).refusing(noBoolSub)
-	mul       = elementwise("mul", sameType, binaryOp(kernel.Mul))
-	div       = elementwise("div", floatType, binaryOp(kernel.Div))
-	divTrunc  = elementwise("div", sameType, func(b builder, x ...element) element {
+	add       = elementwise("add", ops.SameType, binaryOp(kernel.Add))
+	addScaled = elementwise("add", ops.SameType, func(b builder, x ...element) element { return b.Add(x[0], b.Mul(x[2], x[1])) })
+	sub       = elementwise("sub", ops.SameType, binaryOp(kernel.Sub)).refusing(noBoolSub)
+	subScaled = elementwise("sub", ops.SameType, func(b builder, x ...element) element { return b.Sub(x[0], b.Mul(x[2], x[1])) }).refusing(noBoolSub)
+	mul       = shared(elementary, "mul")
+	div       = shared(elementary, "div")
+	divTrunc  = elementwise("div", ops.SameType, func(b builder, x ...element) element {
 		return b.Unary(kernel.Trunc, b.Div(x[0], x[1]))
 	})
-	divFloor    = elementwise("div", sameType, binaryOp(kernel.FloorDiv))
-	remainder   = elementwise("remainder", sameType, binaryOp(kernel.Mod))
-	fmod        = elementwise("fmod", sameType, binaryOp(kernel.Rem))
-	pow         = elementwise("pow", sameType, binaryOp(kernel.Pow))
-	maximum     = elementwise("maximum", sameType, binaryOp(kernel.Max))
-	minimum     = elementwise("minimum", sameType, binaryOp(kernel.Min))
-	eq          = elementwise("eq", boolResult, binaryOp(kernel.Eq))
-	ne          = elementwise("ne", boolResult, binaryOp(kernel.Ne))
-	lt          = elementwise("lt", boolResult, binaryOp(kernel.Lt)).refusing(noComplexOrder("lt"))
-	le          = elementwise("le", boolResult, binaryOp(kernel.Le)).refusing(noComplexOrder("le"))
-	gt          = elementwise("gt", boolResult, binaryOp(kernel.Gt)).refusing(noComplexOrder("gt"))
-	ge          = elementwise("ge", boolResult, binaryOp(kernel.Ge)).refusing(noComplexOrder("ge"))
-	neg         = elementwise("neg", sameType, unaryOp(kernel.Neg)).refusing(noBoolNeg)
-	absolute    = elementwise("abs", realResult, unaryOp(kernel.Abs))
-	exponential = elementwise("exp", floatType, unaryOp(kernel.Exp))
-	logarithm   = elementwise("log", floatType, unaryOp(kernel.Log))
-	squareRoot  = elementwise("sqrt", floatType, unaryOp(kernel.Sqrt))
-	sigmoid     = elementwise("sigmoid", floatType, func(b builder, x ...element) element { return sigmoidOf(b, x[0]) })
-	tanh        = elementwise("tanh", floatType, unaryOp(kernel.Tanh))
-	relu        = elementwise("relu", sameType, func(b builder, x ...element) element {
+	divFloor    = shared(elementary, "floor_divide")
+	remainder   = shared(elementary, "remainder")
+	fmod        = shared(elementary, "fmod")
+	pow         = elementwise("pow", ops.SameType, binaryOp(kernel.Pow))
+	maximum     = shared(elementary, "maximum")
+	minimum     = shared(elementary, "minimum")
+	eq          = shared(elementary, "eq")
+	ne          = shared(elementary, "ne")
+	lt          = shared(elementary, "lt")
+	le          = shared(elementary, "le")
+	gt          = shared(elementary, "gt")
+	ge          = shared(elementary, "ge")
+	neg         = shared(elementary, "neg")
+	absolute    = shared(elementary, "abs")
+	exponential = shared(elementary, "exp")
+	logarithm   = shared(elementary, "log")
+	squareRoot  = shared(elementary, "sqrt")
+	sigmoid     = shared(elementary, "sigmoid")
+	tanh        = shared(elementary, "tanh")
+	relu        = elementwise("relu", ops.SameType, func(b builder, x ...element) element {
 		return b.Binary(kernel.Max, x[0], b.Number(x[0], 0))
 	}).refusing(noBoolRelu)
-	clampBoth = elementwise("clamp", sameType, func(b builder, x ...element) element {
+	clampBoth = elementwise("clamp", ops.SameType, func(b builder, x ...element) element {
 		return b.Binary(kernel.Min, b.Binary(kernel.Max, x[0], x[1]), x[2])
 	})
-	isNaN = elementwise("isnan", boolResult, unaryOp(kernel.IsNaN))
-	not   = elementwise("logical_not", logicType, unaryOp(kernel.Not))
+	isNaN = shared(elementary, "isnan")
+	not   = shared(elementary, "logical_not")
 )
 
 func noBoolSub(d tensor.DType) {
@@ -108,93 +110,143 @@ func sigmoidOf(b builder, x element) element {
 
 func isZero(b builder, x element) element { return b.Binary(kernel.Eq, x, b.Number(x, 0)) }
 
-// unaryExpressions are the elementwise operators of one tensor.
-var unaryExpressions = []struct {
-	names []string
-	rule  resultRule
-	expr  expression
-}{
-	{[]string{"exp"}, floatType, unaryOp(kernel.Exp)},
-	{[]string{"exp2", "special_exp2"}, floatType, func(b builder, x ...element) element {
+// elementary are the records of the operators that compute one expression of their operands.
+var elementary = []ops.Def{
+	{Name: "exp", Promote: ops.FloatType, Scalar: unaryOp(kernel.Exp),
+		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Mul(dy, y) }), Tags: ops.Grouped | ops.IgnoresSelf},
+	{Name: "exp2", Aliases: []string{"special_exp2"}, Promote: ops.FloatType, Scalar: func(b builder, x ...element) element {
 		return b.Binary(kernel.Pow, b.Number(x[0], 2), x[0])
-	}},
-	{[]string{"expm1", "special_expm1"}, floatType, unaryOp(kernel.Expm1)},
-	{[]string{"log"}, floatType, unaryOp(kernel.Log)},
-	{[]string{"log2"}, floatType, unaryOp(kernel.Log2)},
-	{[]string{"log10"}, floatType, unaryOp(kernel.Log10)},
-	{[]string{"log1p", "special_log1p"}, floatType, unaryOp(kernel.Log1p)},
-	{[]string{"sin"}, floatType, unaryOp(kernel.Sin)},
-	{[]string{"cos"}, floatType, unaryOp(kernel.Cos)},
-	{[]string{"tan"}, floatType, unaryOp(kernel.Tan)},
-	{[]string{"asin", "arcsin"}, floatType, unaryOp(kernel.Asin)},
-	{[]string{"acos", "arccos"}, floatType, unaryOp(kernel.Acos)},
-	{[]string{"atan", "arctan"}, floatType, unaryOp(kernel.Atan)},
-	{[]string{"sinh"}, floatType, unaryOp(kernel.Sinh)},
-	{[]string{"cosh"}, floatType, unaryOp(kernel.Cosh)},
-	{[]string{"tanh"}, floatType, unaryOp(kernel.Tanh)},
-	{[]string{"asinh", "arcsinh"}, floatType, unaryOp(kernel.Asinh)},
-	{[]string{"acosh", "arccosh"}, floatType, unaryOp(kernel.Acosh)},
-	{[]string{"atanh", "arctanh"}, floatType, unaryOp(kernel.Atanh)},
-	{[]string{"erf", "special_erf"}, floatType, unaryOp(kernel.Erf)},
-	{[]string{"erfc", "special_erfc"}, floatType, unaryOp(kernel.Erfc)},
-	{[]string{"erfinv", "special_erfinv"}, floatType, unaryOp(kernel.Erfinv)},
-	{[]string{"lgamma", "special_gammaln"}, floatType, unaryOp(kernel.Lgamma)},
-	{[]string{"digamma", "special_digamma", "special_psi"}, floatType, unaryOp(kernel.Digamma)},
-	{[]string{"sqrt"}, floatType, unaryOp(kernel.Sqrt)},
-	{[]string{"rsqrt"}, floatType, func(b builder, x ...element) element {
+	},
+		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Scale(g.Mul(dy, y), math.Ln2) })},
+	{Name: "expm1", Aliases: []string{"special_expm1"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Expm1),
+		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Mul(dy, g.Shift(y, 1)) }), Tags: ops.Grouped | ops.IgnoresSelf},
+	{Name: "log", Promote: ops.FloatType, Scalar: unaryOp(kernel.Log),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, x) }), Tags: ops.Grouped},
+	{Name: "log2", Promote: ops.FloatType, Scalar: unaryOp(kernel.Log2),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Scale(x, math.Ln2)) }), Tags: ops.Grouped},
+	{Name: "log10", Promote: ops.FloatType, Scalar: unaryOp(kernel.Log10),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Scale(x, math.Ln10)) }), Tags: ops.Grouped},
+	{Name: "log1p", Aliases: []string{"special_log1p"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Log1p),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Shift(x, 1)) }), Tags: ops.Grouped},
+	{Name: "sin", Promote: ops.FloatType, Scalar: unaryOp(kernel.Sin),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("cos", x)) }), Tags: ops.Grouped},
+	{Name: "cos", Promote: ops.FloatType, Scalar: unaryOp(kernel.Cos),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("sin", x))) }), Tags: ops.Grouped},
+	{Name: "tan", Promote: ops.FloatType, Scalar: unaryOp(kernel.Tan),
+		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Mul(dy, g.Shift(g.Square(y), 1)) }), Tags: ops.Grouped},
+	{Name: "asin", Aliases: []string{"arcsin"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Asin),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("rsqrt", g.OneMinusSquare(x))) }), Tags: ops.Grouped},
+	{Name: "acos", Aliases: []string{"arccos"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Acos),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("rsqrt", g.OneMinusSquare(x)))) }), Tags: ops.Grouped},
+	{Name: "atan", Aliases: []string{"arctan"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Atan),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.Shift(g.Square(x), 1)) }), Tags: ops.Grouped},
+	{Name: "sinh", Promote: ops.FloatType, Scalar: unaryOp(kernel.Sinh),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("cosh", x)) }), Tags: ops.Grouped},
+	{Name: "cosh", Promote: ops.FloatType, Scalar: unaryOp(kernel.Cosh),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sinh", x)) }), Tags: ops.Grouped},
+	{Name: "tanh", Quantized: signedUnitScale, Promote: ops.FloatType, Scalar: unaryOp(kernel.Tanh),
+		Grad: ofResult(func(g grad, dy, y ref) ref {
+			if g.IsComplex(y) {
+				return g.Mul(dy, g.OneMinusSquare(y))
+			}
+			return g.Do("tanh_backward", dy, y)
+		}), Tags: ops.Grouped | ops.IgnoresSelf | ops.Activation | ops.ChangesType},
+	{Name: "asinh", Aliases: []string{"arcsinh"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Asinh),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("rsqrt", g.Shift(g.Square(x), 1))) })},
+	{Name: "acosh", Aliases: []string{"arccosh"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Acosh),
+		Grad: ofSelf(func(g grad, dy, x ref) ref {
+			return g.Mul(dy, g.Mul(g.Do("rsqrt", g.Shift(x, 1)), g.Do("rsqrt", g.Shift(x, -1)))) // the branch of complex numbers
+		})},
+	{Name: "atanh", Aliases: []string{"arctanh"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Atanh),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Div(dy, g.OneMinusSquare(x)) })},
+	{Name: "erf", Aliases: []string{"special_erf"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Erf),
+		Grad: ofSelf(func(g grad, dy, x ref) ref {
+			return g.Scale(g.Mul(dy, g.Do("exp", g.Neg(g.Square(x)))), 2/math.Sqrt(math.Pi))
+		}), Tags: ops.Grouped},
+	{Name: "erfc", Aliases: []string{"special_erfc"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Erfc),
+		Grad: ofSelf(func(g grad, dy, x ref) ref {
+			return g.Scale(g.Mul(dy, g.Do("exp", g.Neg(g.Square(x)))), -2/math.Sqrt(math.Pi))
+		}), Tags: ops.Grouped},
+	{Name: "erfinv", Aliases: []string{"special_erfinv"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Erfinv),
+		Grad: ofResult(func(g grad, dy, y ref) ref {
+			return g.Scale(g.Mul(dy, g.Do("exp", g.Square(y))), math.Sqrt(math.Pi)/2)
+		})},
+	{Name: "lgamma", Aliases: []string{"special_gammaln"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Lgamma),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("digamma", x)) })},
+	{Name: "digamma", Aliases: []string{"special_digamma", "special_psi"}, Promote: ops.FloatType, Scalar: unaryOp(kernel.Digamma),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("polygamma", 1, x)) })},
+	{Name: "sqrt", Promote: ops.FloatType, Scalar: unaryOp(kernel.Sqrt),
+		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Div(dy, g.Scale(y, 2)) }), Tags: ops.Grouped | ops.IgnoresSelf},
+	{Name: "rsqrt", Promote: ops.FloatType, Scalar: func(b builder, x ...element) element {
 		return b.Div(b.Number(x[0], 1), b.Unary(kernel.Sqrt, x[0]))
-	}},
-	{[]string{"reciprocal"}, floatType, func(b builder, x ...element) element { return b.Div(b.Number(x[0], 1), x[0]) }},
-	{[]string{"sigmoid", "special_expit"}, floatType, func(b builder, x ...element) element { return sigmoidOf(b, x[0]) }},
-	{[]string{"sinc", "special_sinc"}, floatType, func(b builder, x ...element) element {
+	},
+		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Scale(g.Mul(dy, g.Mul(y, g.Square(y))), -0.5) }), Tags: ops.Grouped | ops.IgnoresSelf},
+	{Name: "reciprocal", Promote: ops.FloatType, Scalar: func(b builder, x ...element) element { return b.Div(b.Number(x[0], 1), x[0]) },
+		Grad: ofResult(func(g grad, dy, y ref) ref { return g.Neg(g.Mul(dy, g.Square(y))) }), Tags: ops.Grouped | ops.IgnoresSelf},
+	{Name: "sigmoid", Aliases: []string{"special_expit"}, Quantized: unitScale, Promote: ops.FloatType, Scalar: func(b builder, x ...element) element { return sigmoidOf(b, x[0]) },
+		Grad: ofResult(func(g grad, dy, y ref) ref {
+			if g.IsComplex(y) {
+				return g.Mul(dy, g.Mul(y, g.Shift(g.Neg(y), 1)))
+			}
+			return g.Do("sigmoid_backward", dy, y)
+		}), Tags: ops.Grouped | ops.IgnoresSelf | ops.Activation | ops.ChangesType},
+	{Name: "sinc", Aliases: []string{"special_sinc"}, Promote: ops.FloatType, Scalar: func(b builder, x ...element) element {
 		px := b.Mul(x[0], b.Number(x[0], math.Pi))
 		return b.Select(isZero(b, x[0]), b.Number(x[0], 1), b.Div(b.Unary(kernel.Sin, px), px))
 	}},
-	{[]string{"deg2rad"}, floatType, func(b builder, x ...element) element { return b.Mul(x[0], b.Number(x[0], math.Pi/180)) }},
-	{[]string{"rad2deg"}, floatType, func(b builder, x ...element) element { return b.Mul(x[0], b.Number(x[0], 180/math.Pi)) }},
-	{[]string{"special_entr"}, floatType, func(b builder, x ...element) element {
+	{Name: "deg2rad", Promote: ops.FloatType, Scalar: func(b builder, x ...element) element { return b.Mul(x[0], b.Number(x[0], math.Pi/180)) }},
+	{Name: "rad2deg", Promote: ops.FloatType, Scalar: func(b builder, x ...element) element { return b.Mul(x[0], b.Number(x[0], 180/math.Pi)) }},
+	{Name: "special_entr", Promote: ops.FloatType, Scalar: func(b builder, x ...element) element {
 		zero := b.Number(x[0], 0)
 		negative := b.Select(b.Binary(kernel.Lt, x[0], zero), b.Number(x[0], math.Inf(-1)), x[0])
 		return b.Select(b.Binary(kernel.Gt, x[0], zero), b.Neg(b.Mul(x[0], b.Unary(kernel.Log, x[0]))), negative)
 	}},
-
-	{[]string{"sign", "sgn"}, sameType, unaryOp(kernel.Sign)},
-	{[]string{"floor"}, sameType, unaryOp(kernel.Floor)},
-	{[]string{"ceil"}, sameType, unaryOp(kernel.Ceil)},
-	{[]string{"round"}, sameType, unaryOp(kernel.Round)},
-	{[]string{"trunc", "fix"}, sameType, unaryOp(kernel.Trunc)},
-	{[]string{"frac"}, sameType, func(b builder, x ...element) element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) }},
-	{[]string{"square"}, numberType, func(b builder, x ...element) element { return b.Mul(x[0], x[0]) }},
-	{[]string{"_conj_physical"}, sameType, unaryOp(kernel.Conj)},
-	{[]string{"abs", "absolute"}, realResult, unaryOp(kernel.Abs)},
-	{[]string{"angle"}, realOfFloat, unaryOp(kernel.Angle)},
-
-	{[]string{"isnan"}, boolResult, unaryOp(kernel.IsNaN)},
-	{[]string{"isinf"}, boolResult, func(b builder, x ...element) element {
+	{Name: "sign", Scalar: unaryOp(kernel.Sign),
+		Grad: zeroOfSelf},
+	{Name: "sgn", Scalar: unaryOp(kernel.Sign),
+		Grad: concrete(func(c gradient) { c.give(0, signGrad(c, c.g(), c.out(0))) }), Tags: ops.AsWritten},
+	{Name: "floor", Scalar: unaryOp(kernel.Floor),
+		Grad: zeroOfSelf, Tags: ops.Grouped},
+	{Name: "ceil", Scalar: unaryOp(kernel.Ceil),
+		Grad: zeroOfSelf, Tags: ops.Grouped},
+	{Name: "round", Scalar: unaryOp(kernel.Round),
+		Grad: zeroOfSelf, Tags: ops.Grouped},
+	{Name: "trunc", Aliases: []string{"fix"}, Scalar: unaryOp(kernel.Trunc),
+		Grad: zeroOfSelf, Tags: ops.Grouped},
+	{Name: "frac", Scalar: func(b builder, x ...element) element { return b.Sub(x[0], b.Unary(kernel.Trunc, x[0])) },
+		Grad: func(g grad) { g.Give(0, g.Grad(0)) }, Tags: ops.Grouped},
+	{Name: "square", Promote: ops.NumberType, Scalar: func(b builder, x ...element) element { return b.Mul(x[0], x[0]) },
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Scale(g.Mul(dy, x), 2) })},
+	{Name: "_conj_physical", Scalar: unaryOp(kernel.Conj), Tags: ops.AsWritten, Grad: conjugateGrad},
+	{Name: "abs", Aliases: []string{"absolute"}, Promote: ops.RealResult, CheckInPlace: checking(checkRealAbs), Scalar: unaryOp(kernel.Abs),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("sgn", x)) }), Tags: ops.Grouped | ops.AsWritten},
+	{Name: "angle", Promote: ops.RealOfFloat, Scalar: unaryOp(kernel.Angle), Tags: ops.AsWritten, Grad: concrete(angleGrad)},
+	{Name: "isnan", Promote: ops.BoolResult, Scalar: unaryOp(kernel.IsNaN), Tags: ops.NotDifferentiable},
+	{Name: "isinf", Promote: ops.BoolResult, Scalar: func(b builder, x ...element) element {
 		return ofParts(b, x[0], false, kernel.Or, func(a element) element { return b.Binary(kernel.Eq, a, b.Number(a, math.Inf(1))) })
-	}},
-	{[]string{"isfinite"}, boolResult, func(b builder, x ...element) element {
+	}, Tags: ops.NotDifferentiable},
+	{Name: "isfinite", Promote: ops.BoolResult, Scalar: func(b builder, x ...element) element {
 		return ofParts(b, x[0], true, kernel.And, func(a element) element { return b.Binary(kernel.Lt, a, b.Number(a, math.Inf(1))) })
-	}},
-	{[]string{"isposinf"}, boolResult, func(b builder, x ...element) element {
+	}, Tags: ops.NotDifferentiable},
+	{Name: "isposinf", Promote: ops.BoolResult, Scalar: func(b builder, x ...element) element {
 		if !isFloatValue(b, x[0]) {
 			return b.Const(tensor.Bool, tensor.Boolean(false))
 		}
 		return b.Binary(kernel.Eq, x[0], b.Number(x[0], math.Inf(1)))
 	}},
-	{[]string{"isneginf"}, boolResult, func(b builder, x ...element) element {
+	{Name: "isneginf", Promote: ops.BoolResult, Scalar: func(b builder, x ...element) element {
 		if !isFloatValue(b, x[0]) {
 			return b.Const(tensor.Bool, tensor.Boolean(false))
 		}
 		return b.Binary(kernel.Eq, x[0], b.Number(x[0], math.Inf(-1)))
 	}},
-	{[]string{"isreal"}, boolResult, func(b builder, x ...element) element {
+	{Name: "isreal", Promote: ops.BoolResult, Scalar: func(b builder, x ...element) element {
 		if !b.Type(x[0]).IsComplex() {
 			return b.Const(tensor.Bool, tensor.Boolean(true))
 		}
 		return isZero(b, b.Unary(kernel.Imag, x[0]))
 	}},
-	{[]string{"signbit"}, boolResult, func(b builder, x ...element) element {
+	{Name: "signbit", Promote: ops.BoolResult, Scalar: func(b builder, x ...element) element {
 		if b.Type(x[0]) == tensor.Bool || b.Type(x[0]) == tensor.Uint8 {
 			return b.Const(tensor.Bool, tensor.Boolean(false))
 		}
@@ -204,7 +256,111 @@ var unaryExpressions = []struct {
 		sign := b.Binary(kernel.CopySign, b.Number(x[0], 1), x[0])
 		return b.Binary(kernel.Lt, sign, b.Number(x[0], 0))
 	}},
-	{[]string{"logical_not"}, logicType, unaryOp(kernel.Not)},
+	{Name: "logical_not", Promote: ops.LogicType, Scalar: unaryOp(kernel.Not),
+		Grad: constantGrad, Tags: ops.Constant},
+
+	{Name: "mul", Aliases: []string{"multiply"}, Scalar: binaryOp(kernel.Mul), Operands: 2, Tags: ops.Grouped, Overloads: []ops.Def{
+		{Name: "Tensor", Tags: ops.SavesOperand | ops.SelfIgnoresSelf, Grad: func(g grad) {
+			if g.Needs(0) {
+				g.Give(0, g.Mul(g.Grad(0), g.In(1)))
+			}
+			if g.Needs(1) {
+				g.Give(1, g.Mul(g.Grad(0), g.In(0)))
+			}
+		}},
+		{Name: "Scalar", Tags: ops.IgnoresSelf, Grad: func(g grad) { g.Give(0, g.Do("mul.Scalar", g.Grad(0), g.Arg(1))) }},
+	}},
+	{Name: "div", Aliases: []string{"divide", "true_divide"}, Promote: ops.FloatType, Scalar: binaryOp(kernel.Div), Operands: 2, Tags: ops.Grouped, Overloads: []ops.Def{
+		{Name: "Tensor", Tags: ops.SavesOperand | ops.SelfIgnoresSelf, Grad: divGrad},
+		{Name: "Scalar", Tags: ops.IgnoresSelf, Grad: func(g grad) { g.Give(0, g.Do("div.Scalar", g.Grad(0), g.Arg(1))) }},
+	}},
+	{Name: "floor_divide", Scalar: binaryOp(kernel.FloorDiv), Operands: 2, Overloads: []ops.Def{
+		{Grad: func(g grad) { g.Give(0, g.Zeros(g.Grad(0))); g.Give(1, g.Zeros(g.Grad(0))) }},
+		{Name: "Scalar"},
+	}},
+	{Name: "remainder", Scalar: binaryOp(kernel.Mod), Operands: 2, Overloads: []ops.Def{
+		{Name: "Tensor", Grad: quotientGrad("floor")},
+		{Name: "Scalar", Tags: ops.Grouped, Grad: passedOn},
+		{Name: "Scalar_Tensor", Grad: func(g grad) {
+			g.Give(1, g.Neg(g.Mul(g.Grad(0), g.Do("floor", g.Do("mul.Scalar", g.Do("reciprocal", g.In(1)), g.Arg(0))))))
+		}},
+	}},
+	{Name: "fmod", Scalar: binaryOp(kernel.Rem), Operands: 2, Overloads: []ops.Def{
+		{Name: "Tensor", Grad: quotientGrad("trunc")},
+		{Name: "Scalar", Tags: ops.Grouped, Grad: passedOn},
+	}},
+	{Name: "atan2", Aliases: []string{"arctan2"}, Promote: ops.FloatType, Scalar: binaryOp(kernel.Atan2), Operands: 2, Grad: func(g grad) {
+		y, x := g.In(0), g.In(1)
+		scaled := g.Div(g.Grad(0), g.Plus(g.Square(x), g.Square(y)))
+		g.Give(0, g.Mul(scaled, x))
+		g.Give(1, g.Neg(g.Mul(scaled, y)))
+	}},
+	{Name: "maximum", Scalar: binaryOp(kernel.Max), Operands: 2, Grad: extremeGrad("gt.Tensor")},
+	{Name: "minimum", Scalar: binaryOp(kernel.Min), Operands: 2, Grad: extremeGrad("lt.Tensor")},
+	{Name: "fmax", Scalar: func(b builder, x ...element) element { return ignoringNaN(b, kernel.Max, x) }, Operands: 2},
+	{Name: "fmin", Scalar: func(b builder, x ...element) element { return ignoringNaN(b, kernel.Min, x) }, Operands: 2},
+	{Name: "hypot", Scalar: hypot, Operands: 2, Grad: func(g grad) {
+		scaled := g.Div(g.Grad(0), g.Out(0))
+		g.Give(0, g.Mul(scaled, g.In(0)))
+		g.Give(1, g.Mul(scaled, g.In(1)))
+	}},
+	{Name: "copysign", Promote: ops.FloatType, Scalar: binaryOp(kernel.CopySign), Operands: 2, Overloads: tensorAndScalar},
+	{Name: "nextafter", Scalar: binaryOp(kernel.NextAfter), Operands: 2, Grad: func(g grad) { g.Give(0, g.Grad(0)); g.Give(1, g.Zeros(g.Grad(0))) }},
+	{Name: "gcd", Scalar: binaryOp(kernel.Gcd), Operands: 2, Refuses: noFloats("gcd")},
+	{Name: "lcm", Operands: 2, Refuses: noFloats("lcm"), Scalar: func(b builder, x ...element) element {
+		g := b.Binary(kernel.Gcd, x[0], x[1])
+		safe := b.Select(isZero(b, g), b.Number(g, 1), g)
+		return b.Unary(kernel.Abs, b.Mul(b.Binary(kernel.Div, x[0], safe), x[1]))
+	}},
+	{Name: "logaddexp", Promote: ops.FloatType, Operands: 2,
+		Scalar: func(b builder, x ...element) element { return logAddExp(b, x, kernel.Exp, 1) },
+		Grad: func(g grad) {
+			apart := g.Minus(g.In(0), g.In(1))
+			g.Give(0, g.Mul(g.Grad(0), g.Do("sigmoid", apart)))
+			g.Give(1, g.Mul(g.Grad(0), g.Do("sigmoid", g.Neg(apart))))
+		}},
+	{Name: "logaddexp2", Promote: ops.FloatType, Operands: 2, Scalar: func(b builder, x ...element) element { return logAddExp(b, x, kernel.Exp, math.Ln2) }},
+	{Name: "xlogy", Promote: ops.FloatType, Operands: 2, Scalar: func(b builder, x ...element) element { return xlog(b, x, kernel.Log) }, Overloads: []ops.Def{
+		{Name: "Tensor", Aliases: []string{"special_xlogy"}, Grad: func(g grad) {
+			x, y := g.In(0), g.In(1)
+			nothing := g.Do("logical_and", g.Do("eq.Scalar", x, 0.0), g.Do("le.Scalar", y, 0.0))
+			g.Give(0, g.Do("masked_fill.Scalar", g.Mul(g.Grad(0), g.Do("log", y)), nothing, 0.0))
+			g.Give(1, g.Div(g.Mul(g.Grad(0), x), y))
+		}},
+		{Name: "Scalar_Self", Aliases: []string{"special_xlogy.self_scalar"}},
+		{Name: "Scalar_Other", Aliases: []string{"special_xlogy.other_scalar"}},
+	}},
+	{Name: "special_xlog1py", Promote: ops.FloatType, Operands: 2, Scalar: func(b builder, x ...element) element { return xlog(b, x, kernel.Log1p) },
+		Overloads: []ops.Def{{}, {Name: "self_scalar"}, {Name: "other_scalar"}}},
+	{Name: "heaviside", Operands: 2, Scalar: func(b builder, x ...element) element {
+		zero := b.Number(x[0], 0)
+		step := b.Select(b.Binary(kernel.Lt, x[0], zero), zero, b.Number(x[0], 1))
+		return b.Select(b.Binary(kernel.Eq, x[0], zero), x[1], step)
+	}},
+	{Name: "ldexp", Promote: ops.FloatType, Operands: 2, Overloads: []ops.Def{{Name: "Tensor"}}, Scalar: func(b builder, x ...element) element {
+		return b.Mul(x[0], b.Binary(kernel.Pow, b.Number(x[0], 2), x[1]))
+	}},
+	{Name: "eq", Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Eq), Operands: 2, Tags: ops.Constant, Overloads: comparisons},
+	{Name: "ne", Aliases: []string{"not_equal"}, Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Ne), Operands: 2, Tags: ops.Constant, Overloads: comparisons},
+	{Name: "lt", Aliases: []string{"less"}, Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Lt), Operands: 2, Refuses: noComplexOrder("lt"),
+		Tags: ops.Constant, Overloads: comparisons},
+	{Name: "le", Aliases: []string{"less_equal"}, Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Le), Operands: 2, Refuses: noComplexOrder("le"),
+		Tags: ops.Constant, Overloads: comparisons},
+	{Name: "gt", Aliases: []string{"greater"}, Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Gt), Operands: 2, Refuses: noComplexOrder("gt"),
+		Tags: ops.Constant, Overloads: comparisons},
+	{Name: "ge", Aliases: []string{"greater_equal"}, Promote: ops.BoolResult, Quantized: unquantized, Scalar: binaryOp(kernel.Ge), Operands: 2, Refuses: noComplexOrder("ge"),
+		Tags: ops.Constant, Overloads: comparisons},
+	{Name: "logical_and", Promote: ops.LogicType, Scalar: binaryOp(kernel.And), Operands: 2, Tags: ops.Constant, Grad: constantGrad},
+	{Name: "logical_or", Promote: ops.LogicType, Scalar: binaryOp(kernel.Or), Operands: 2, Tags: ops.Constant, Grad: constantGrad},
+	{Name: "logical_xor", Promote: ops.LogicType, Scalar: binaryOp(kernel.Xor), Operands: 2, Tags: ops.Constant, Grad: constantGrad},
+	{Name: "bitwise_and", Scalar: binaryOp(kernel.And), Operands: 2, Refuses: noFloats("bitwise_and"), Overloads: bitwise("__and__")},
+	{Name: "bitwise_or", Scalar: binaryOp(kernel.Or), Operands: 2, Refuses: noFloats("bitwise_or"), Overloads: bitwise("__or__")},
+	{Name: "bitwise_xor", Scalar: binaryOp(kernel.Xor), Operands: 2, Refuses: noFloats("bitwise_xor"), Overloads: bitwise("__xor__")},
+	{Name: "bitwise_left_shift", Scalar: binaryOp(kernel.Shl), Operands: 2, Refuses: noFloats("lshift"), Overloads: shifts("__lshift__")},
+	{Name: "bitwise_right_shift", Scalar: binaryOp(kernel.Shr), Operands: 2, Refuses: noFloats("rshift"), Overloads: shifts("__rshift__")},
+	{Name: "neg", Aliases: []string{"negative"}, Scalar: unaryOp(kernel.Neg), Refuses: noBoolNeg, Tags: ops.Grouped | ops.IgnoresSelf | ops.AsWritten,
+		Grad: func(g grad) { g.Give(0, g.Neg(g.Grad(0))) }},
+	{Name: "bitwise_not", Scalar: unaryOp(kernel.Not), Refuses: noFloats("bitwise_not")},
 }
 
 // ofParts gives what a test of its magnitude says of a number, and joins what it says of both parts of a complex one. For
@@ -220,70 +376,6 @@ func ofParts(b builder, x element, integers bool, join kernel.Op, test func(magn
 }
 
 func isFloatValue(b builder, x element) bool { return b.Type(x).IsFloating() }
-
-// binaryExpressions are the elementwise operators of two operands; names without an overload get
-// those that the table of overloads lists.
-var binaryExpressions = []struct {
-	overloads []string
-	op        *pointwise
-}{
-	{[]string{"mul.Tensor", "mul.Scalar", "multiply.Tensor", "multiply.Scalar"}, mul},
-	{[]string{"div.Tensor", "div.Scalar", "divide.Tensor", "divide.Scalar", "true_divide.Tensor", "true_divide.Scalar"}, div},
-	{[]string{"floor_divide", "floor_divide.Scalar"}, divFloor},
-	{[]string{"remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor"}, remainder},
-	{[]string{"fmod.Tensor", "fmod.Scalar"}, fmod},
-	{[]string{"atan2", "arctan2"}, elementwise("atan2", floatType, binaryOp(kernel.Atan2))},
-	{[]string{"maximum", "max.other"}, maximum},
-	{[]string{"minimum", "min.other"}, minimum},
-	{[]string{"fmax"}, elementwise("fmax", sameType, func(b builder, x ...element) element { return ignoringNaN(b, kernel.Max, x) })},
-	{[]string{"fmin"}, elementwise("fmin", sameType, func(b builder, x ...element) element { return ignoringNaN(b, kernel.Min, x) })},
-	{[]string{"hypot"}, elementwise("hypot", sameType, hypot)},
-	{[]string{"copysign.Tensor", "copysign.Scalar"}, elementwise("copysign", floatType, binaryOp(kernel.CopySign))},
-	{[]string{"nextafter"}, elementwise("nextafter", sameType, binaryOp(kernel.NextAfter))},
-	{[]string{"gcd"}, elementwise("gcd", sameType, binaryOp(kernel.Gcd)).refusing(noFloats("gcd"))},
-	{[]string{"lcm"}, elementwise("lcm", sameType, func(b builder, x ...element) element {
-		g := b.Binary(kernel.Gcd, x[0], x[1])
-		safe := b.Select(isZero(b, g), b.Number(g, 1), g)
-		return b.Unary(kernel.Abs, b.Mul(b.Binary(kernel.Div, x[0], safe), x[1]))
-	}).refusing(noFloats("lcm"))},
-	{[]string{"logaddexp"}, elementwise("logaddexp", floatType, func(b builder, x ...element) element {
-		return logAddExp(b, x, kernel.Exp, 1)
-	})},
-	{[]string{"logaddexp2"}, elementwise("logaddexp2", floatType, func(b builder, x ...element) element {
-		return logAddExp(b, x, kernel.Exp, math.Ln2)
-	})},
-	{[]string{"xlogy.Tensor", "xlogy.Scalar_Self", "xlogy.Scalar_Other", "special_xlogy", "special_xlogy.self_scalar", "special_xlogy.other_scalar"},
-		elementwise("xlogy", floatType, func(b builder, x ...element) element { return xlog(b, x, kernel.Log) })},
-	{[]string{"special_xlog1py", "special_xlog1py.self_scalar", "special_xlog1py.other_scalar"},
-		elementwise("xlog1py", floatType, func(b builder, x ...element) element { return xlog(b, x, kernel.Log1p) })},
-	{[]string{"heaviside"}, elementwise("heaviside", sameType, func(b builder, x ...element) element {
-		zero := b.Number(x[0], 0)
-		step := b.Select(b.Binary(kernel.Lt, x[0], zero), zero, b.Number(x[0], 1))
-		return b.Select(b.Binary(kernel.Eq, x[0], zero), x[1], step)
-	})},
-	{[]string{"ldexp.Tensor"}, elementwise("ldexp", floatType, func(b builder, x ...element) element {
-		return b.Mul(x[0], b.Binary(kernel.Pow, b.Number(x[0], 2), x[1]))
-	})},
-	{[]string{"eq.Tensor", "eq.Scalar"}, eq},
-	{[]string{"ne.Tensor", "ne.Scalar", "not_equal.Tensor", "not_equal.Scalar"}, ne},
-	{[]string{"lt.Tensor", "lt.Scalar", "less.Tensor", "less.Scalar"}, lt},
-	{[]string{"le.Tensor", "le.Scalar", "less_equal.Tensor", "less_equal.Scalar"}, le},
-	{[]string{"gt.Tensor", "gt.Scalar", "greater.Tensor", "greater.Scalar"}, gt},
-	{[]string{"ge.Tensor", "ge.Scalar", "greater_equal.Tensor", "greater_equal.Scalar"}, ge},
-	{[]string{"logical_and"}, elementwise("logical_and", logicType, binaryOp(kernel.And))},
-	{[]string{"logical_or"}, elementwise("logical_or", logicType, binaryOp(kernel.Or))},
-	{[]string{"logical_xor"}, elementwise("logical_xor", logicType, binaryOp(kernel.Xor))},
-	{[]string{"bitwise_and.Tensor", "bitwise_and.Scalar", "bitwise_and.Scalar_Tensor", "__and__.Tensor", "__and__.Scalar"},
-		elementwise("bitwise_and", sameType, binaryOp(kernel.And)).refusing(noFloats("bitwise_and"))},
-	{[]string{"bitwise_or.Tensor", "bitwise_or.Scalar", "bitwise_or.Scalar_Tensor", "__or__.Tensor", "__or__.Scalar"},
-		elementwise("bitwise_or", sameType, binaryOp(kernel.Or)).refusing(noFloats("bitwise_or"))},
-	{[]string{"bitwise_xor.Tensor", "bitwise_xor.Scalar", "bitwise_xor.Scalar_Tensor", "__xor__.Tensor", "__xor__.Scalar"},
-		elementwise("bitwise_xor", sameType, binaryOp(kernel.Xor)).refusing(noFloats("bitwise_xor"))},
-	{[]string{"bitwise_left_shift.Tensor", "bitwise_left_shift.Tensor_Scalar", "bitwise_left_shift.Scalar_Tensor", "__lshift__.Tensor", "__lshift__.Scalar"},
-		elementwise("lshift", sameType, binaryOp(kernel.Shl)).refusing(noFloats("lshift"))},
-	{[]string{"bitwise_right_shift.Tensor", "bitwise_right_shift.Tensor_Scalar", "bitwise_right_shift.Scalar_Tensor", "__rshift__.Tensor", "__rshift__.Scalar"},
-		elementwise("rshift", sameType, binaryOp(kernel.Shr)).refusing(noFloats("rshift"))},
-}
 
 func ignoringNaN(b builder, op kernel.Op, x []element) element {
 	best := b.Binary(op, x[0], x[1])
@@ -312,6 +404,99 @@ func logAddExp(b builder, x []element, exp kernel.Op, ln float64) element {
 func xlog(b builder, x []element, log kernel.Op) element {
 	product := b.Mul(x[0], b.Unary(log, x[1]))
 	return b.Select(b.Unary(kernel.IsNaN, x[1]), x[1], b.Select(isZero(b, x[0]), b.Number(x[0], 0), product))
+}
+
+// comparisons, tensorAndScalar, bitwise and shifts are the overloads of operators of two operands.
+var (
+	comparisons     = []ops.Def{{Name: "Tensor", Grad: constantGrad}, {Name: "Scalar", Grad: zeroOfSelf, Tags: ops.Grouped}}
+	tensorAndScalar = []ops.Def{{Name: "Tensor"}, {Name: "Scalar"}}
+)
+
+func bitwise(python string) []ops.Def {
+	return []ops.Def{{Name: "Tensor", Aliases: []string{python + ".Tensor"}}, {Name: "Scalar", Aliases: []string{python + ".Scalar"}}, {Name: "Scalar_Tensor"}}
+}
+
+func shifts(python string) []ops.Def {
+	return []ops.Def{{Name: "Tensor", Aliases: []string{python + ".Tensor"}}, {Name: "Tensor_Scalar", Aliases: []string{python + ".Scalar"}}, {Name: "Scalar_Tensor"}}
+}
+
+func divGrad(g grad) {
+	scaled := g.Div(g.Grad(0), g.In(1))
+	g.Give(0, scaled)
+	if g.Needs(1) {
+		g.Give(1, g.Neg(g.Mul(scaled, g.Div(g.In(0), g.In(1)))))
+	}
+}
+
+// quotientGrad is for what is left of a division: x - y*q with a quotient q that is rounded, and so constant.
+func quotientGrad(mode string) func(g grad) {
+	return func(g grad) {
+		g.Give(0, g.Grad(0))
+		if g.Needs(1) {
+			g.Give(1, g.Neg(g.Mul(g.Grad(0), g.Do("div.Tensor_mode", g.In(0), g.In(1), mode))))
+		}
+	}
+}
+
+// extremeGrad gives the gradient to the chosen one, half of it to each where they are equal.
+func extremeGrad(better string) func(g grad) {
+	return func(g grad) {
+		a, b, dy := g.In(0), g.In(1), g.Grad(0)
+		half := g.Where(g.Do("eq.Tensor", a, b), g.Scale(dy, 0.5))
+		g.Give(0, g.Plus(half, g.Where(g.Do(better, a, b), dy)))
+		g.Give(1, g.Plus(half, g.Where(g.Do(better, b, a), dy)))
+	}
+}
+
+func powGrad(g grad) {
+	x, k, y := g.In(0), g.In(1), g.Out(0)
+	less := g.Do("pow.Tensor_Tensor", x, g.Shift(k, -1))
+	g.Give(0, g.Where(g.Do("ne.Scalar", g.Do("expand_as", k, y), 0.0), g.Mul(g.Grad(0), g.Mul(k, less))))
+	if g.Needs(1) {
+		zero := g.Do("logical_and", g.Do("eq.Scalar", x, 0.0), g.Do("ge.Scalar", g.Real(k), 0.0))
+		g.Give(1, g.Where(g.Do("logical_not", zero), g.Mul(g.Grad(0), g.Mul(y, g.Do("log", x)))))
+	}
+}
+
+func powScalarGrad(g grad, dy, x ref) ref {
+	k := g.Number(1)
+	return g.Choose(g.IsNumber(k, 0), func() ref { return g.Zeros(dy) }, func() ref {
+		power := x
+		if !ops.KnownToBe(k, 2) {
+			power = g.Do("pow.Tensor_Scalar", x, g.SubNumbers(k, 1))
+		}
+		return g.Mul(dy, g.Do("mul.Scalar", power, k))
+	})
+}
+
+// clampGrad is for limits that are numbers or None.
+func clampGrad(g grad) {
+	x := g.In(0)
+	above := func(dy ref) ref {
+		return g.Choose(g.IsNone(1), func() ref { return dy }, func() ref { return g.Where(g.Do("ge.Scalar", x, g.Arg(1)), dy) })
+	}
+	below := func(dy ref) ref {
+		return g.Choose(g.IsNone(2), func() ref { return dy }, func() ref { return g.Where(g.Do("le.Scalar", x, g.Arg(2)), dy) })
+	}
+	g.Give(0, below(above(g.Grad(0))))
+}
+
+// clampTensorGrad is for limits that are tensors or None: where the lower one is above, only that counts.
+func clampTensorGrad(g grad) {
+	x, dy := g.In(0), g.Grad(0)
+	without := func(limit int, compare string, dy ref) ref {
+		return g.Choose(g.IsNone(limit), func() ref { return dy }, func() ref { return g.Where(g.Do(compare, x, g.In(limit)), dy) })
+	}
+	g.Give(0, without(2, "le.Tensor", without(1, "ge.Tensor", dy)))
+	if g.Needs(1) {
+		chosen := g.Where(g.Do("lt.Tensor", x, g.In(1)), dy)
+		g.Give(1, g.Choose(g.IsNone(2), func() ref { return chosen }, func() ref { return g.Where(g.Do("lt.Tensor", g.In(1), g.In(2)), chosen) }))
+	}
+	if g.Needs(2) {
+		beyond := func() ref { return g.Do("gt.Tensor", x, g.In(2)) }
+		crossed := func() ref { return g.Do("logical_or", beyond(), g.Do("lt.Tensor", g.In(2), g.In(1))) }
+		g.Give(2, g.Where(g.Choose(g.IsNone(1), beyond, crossed), dy))
+	}
 }
 
 // twoOperands applies a pointwise operator to the first two arguments, each a tensor or a number.
@@ -365,10 +550,10 @@ func divMode(c call, dst *tensor.Tensor) *tensor.Tensor {
 }
 
 var (
-	squared   = elementwise("pow", sameType, func(b builder, x ...element) element { return b.Mul(x[0], x[0]) })
-	cubed     = elementwise("pow", sameType, func(b builder, x ...element) element { return b.Mul(b.Mul(x[0], x[0]), x[0]) })
-	inverted  = elementwise("pow", sameType, func(b builder, x ...element) element { return b.Div(b.Number(x[0], 1), x[0]) })
-	powFloats = elementwise("float_power", sameType, binaryOp(kernel.Pow))
+	squared   = elementwise("pow", ops.SameType, func(b builder, x ...element) element { return b.Mul(x[0], x[0]) })
+	cubed     = elementwise("pow", ops.SameType, func(b builder, x ...element) element { return b.Mul(b.Mul(x[0], x[0]), x[0]) })
+	inverted  = elementwise("pow", ops.SameType, func(b builder, x ...element) element { return b.Div(b.Number(x[0], 1), x[0]) })
+	powFloats = elementwise("float_power", ops.SameType, binaryOp(kernel.Pow))
 )
 
 func powScalar(c call, dst *tensor.Tensor) *tensor.Tensor {
@@ -399,7 +584,7 @@ func powScalar(c call, dst *tensor.Tensor) *tensor.Tensor {
 }
 
 // powerOfTwo has the number in the kernel, which is exp2 then.
-var powerOfTwo = elementwise("pow", sameType, func(b builder, x ...element) element { return b.Binary(kernel.Pow, b.Number(x[1], 2), x[1]) })
+var powerOfTwo = elementwise("pow", ops.SameType, func(b builder, x ...element) element { return b.Binary(kernel.Pow, b.Number(x[1], 2), x[1]) })
 
 // scalarPow is a number to the power of a tensor.
 func scalarPow(c call, dst *tensor.Tensor) *tensor.Tensor {
@@ -432,8 +617,8 @@ func powerType(operands ...operand) tensor.DType {
 }
 
 var (
-	clampMin = elementwise("clamp_min", sameType, func(b builder, x ...element) element { return b.Binary(kernel.Max, x[0], x[1]) })
-	clampMax = elementwise("clamp_max", sameType, func(b builder, x ...element) element { return b.Binary(kernel.Min, x[0], x[1]) })
+	clampMin = elementwise("clamp_min", ops.SameType, func(b builder, x ...element) element { return b.Binary(kernel.Max, x[0], x[1]) })
+	clampMax = elementwise("clamp_max", ops.SameType, func(b builder, x ...element) element { return b.Binary(kernel.Min, x[0], x[1]) })
 )
 
 // clamp limits the first argument by the next two, each a tensor, a number or None.
@@ -463,7 +648,7 @@ var whereByType = makeWhere()
 func makeWhere() (table [tensor.NumDTypes]*pointwise) {
 	for d := range table {
 		common := tensor.DType(d)
-		table[d] = elementwise("where", ownTypes, func(b builder, x ...element) element {
+		table[d] = elementwise("where", ops.OwnTypes, func(b builder, x ...element) element {
 			t := kernel.ComputeType(common)
 			return b.Select(x[0], b.Convert(x[1], t), b.Convert(x[2], t))
 		})
@@ -506,7 +691,7 @@ var maskedFillByType = makeMaskedFill()
 func makeMaskedFill() (table [tensor.NumDTypes]*pointwise) {
 	for d := range table {
 		self := tensor.DType(d)
-		table[d] = elementwise("masked_fill", ownTypes, func(b builder, x ...element) element {
+		table[d] = elementwise("masked_fill", ops.OwnTypes, func(b builder, x ...element) element {
 			return b.Select(x[1], b.Convert(x[2], kernel.ComputeType(self)), x[0])
 		})
 	}
@@ -538,9 +723,9 @@ type cppTypeName tensor.DType
 func (d cppTypeName) String() string { return tensor.DType(d).CType() }
 
 var (
-	addProducts  = elementwise("addcmul", sameType, func(b builder, x ...element) element { return b.Add(x[0], b.Mul(x[3], b.Mul(x[1], x[2]))) })
-	addQuotients = elementwise("addcdiv", sameType, func(b builder, x ...element) element { return b.Add(x[0], b.Mul(x[3], b.Div(x[1], x[2]))) }).refusing(noIntegers("addcdiv"))
-	lerp         = elementwise("lerp", sameType, func(b builder, x ...element) element {
+	addProducts  = elementwise("addcmul", ops.SameType, func(b builder, x ...element) element { return b.Add(x[0], b.Mul(x[3], b.Mul(x[1], x[2]))) })
+	addQuotients = elementwise("addcdiv", ops.SameType, func(b builder, x ...element) element { return b.Add(x[0], b.Mul(x[3], b.Div(x[1], x[2]))) }).refusing(noIntegers("addcdiv"))
+	lerp         = elementwise("lerp", ops.SameType, func(b builder, x ...element) element {
 		near := b.Add(x[0], b.Mul(x[2], b.Sub(x[1], x[0])))
 		far := b.Sub(x[1], b.Mul(b.Sub(x[1], x[0]), b.Sub(b.Number(x[0], 1), x[2])))
 		if b.Type(x[0]).IsComplex() {
@@ -549,36 +734,35 @@ var (
 		return b.Select(b.Binary(kernel.Lt, b.Unary(kernel.Abs, x[2]), b.Number(x[0], 0.5)), near, far)
 	}).refusing(noIntegers("lerp"))
 	// lerpNear and lerpFar are lerp by numbers below and from one half.
-	lerpNear = elementwise("lerp", sameType, func(b builder, x ...element) element {
+	lerpNear = elementwise("lerp", ops.SameType, func(b builder, x ...element) element {
 		return b.Add(x[0], b.Mul(x[2], b.Sub(x[1], x[0])))
 	}).refusing(noIntegers("lerp"))
-	lerpFar = elementwise("lerp", sameType, func(b builder, x ...element) element {
+	lerpFar = elementwise("lerp", ops.SameType, func(b builder, x ...element) element {
 		return b.Sub(x[1], b.Mul(b.Sub(x[1], x[0]), b.Sub(b.Number(x[0], 1), x[2])))
 	}).refusing(noIntegers("lerp"))
-	bitwiseNot = elementwise("bitwise_not", sameType, unaryOp(kernel.Not)).refusing(noFloats("bitwise_not"))
-	logit      = elementwise("logit", floatType, func(b builder, x ...element) element {
+	logit = elementwise("logit", ops.FloatType, func(b builder, x ...element) element {
 		return b.Unary(kernel.Log, b.Div(x[0], b.Sub(b.Number(x[0], 1), x[0])))
 	})
-	logitClamped = elementwise("logit", floatType, func(b builder, x ...element) element {
+	logitClamped = elementwise("logit", ops.FloatType, func(b builder, x ...element) element {
 		one := b.Number(x[0], 1)
 		z := b.Binary(kernel.Min, b.Binary(kernel.Max, x[0], x[1]), b.Sub(one, x[1]))
 		return b.Unary(kernel.Log, b.Div(z, b.Sub(one, z)))
 	})
-	nanToNum = elementwise("nan_to_num", sameType, func(b builder, x ...element) element {
+	nanToNum = elementwise("nan_to_num", ops.SameType, func(b builder, x ...element) element {
 		if !isFloatValue(b, x[0]) {
 			return x[0]
 		}
 		finite := b.Select(b.Binary(kernel.Eq, x[0], b.Number(x[0], math.Inf(1))), x[2], b.Select(b.Binary(kernel.Eq, x[0], b.Number(x[0], math.Inf(-1))), x[3], x[0]))
 		return b.Select(b.Unary(kernel.IsNaN, x[0]), x[1], finite)
 	})
-	roundTo = elementwise("round", sameType, func(b builder, x ...element) element {
+	roundTo = elementwise("round", ops.SameType, func(b builder, x ...element) element {
 		return b.Div(b.Unary(kernel.Round, b.Mul(x[0], x[1])), x[1])
 	})
-	roundToTens = elementwise("round", sameType, func(b builder, x ...element) element {
+	roundToTens = elementwise("round", ops.SameType, func(b builder, x ...element) element {
 		return b.Mul(b.Unary(kernel.Round, b.Div(x[0], x[1])), x[1])
 	})
-	makeComplex = elementwise("complex", ownTypes, binaryOp(kernel.MakeComplex))
-	makePolar   = elementwise("polar", ownTypes, func(b builder, x ...element) element {
+	makeComplex = elementwise("complex", ops.OwnTypes, binaryOp(kernel.MakeComplex))
+	makePolar   = elementwise("polar", ops.OwnTypes, func(b builder, x ...element) element {
 		return b.Binary(kernel.MakeComplex, b.Mul(x[0], b.Unary(kernel.Cos, x[1])), b.Mul(x[0], b.Unary(kernel.Sin, x[1])))
 	})
 )
@@ -612,86 +796,151 @@ func complexFrom(p *pointwise, c call) *tensor.Tensor {
 	return p.run(dst, []operand{ofTensor(re), ofTensor(im)})
 }
 
-var pointwiseFamily = slices.Concat(unaryDefinitions(), binaryDefinitions(), dunders(), []definition{
-	define("frexp.Tensor", func(c call) { c.give(pair(frexp(c.tensor(0)))...) }),
+// composed are the records of the operators whose expression depends on their arguments.
+var composed = []ops.Def{
+	{Name: "add", Into: into(withAlpha(add, addScaled, false)), Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Overloads: []ops.Def{
+		{Name: "Tensor", Grad: func(g grad) { g.Give(0, g.Grad(0)); g.Give(1, g.ScaledBy(g.Grad(0), 2)) }},
+		{Name: "Scalar", Grad: passedOn},
+	}},
+	{Name: "sub", Aliases: []string{"subtract"}, Into: into(withAlpha(sub, subScaled, false)),
+		Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Overloads: []ops.Def{
+			{Name: "Tensor", Grad: func(g grad) { g.Give(0, g.Grad(0)); g.Give(1, g.Neg(g.ScaledBy(g.Grad(0), 2))) }},
+			{Name: "Scalar", Grad: passedOn},
+		}},
+	{Name: "rsub", Into: into(withAlpha(sub, subScaled, true)), Tags: ops.Elementwise | ops.Broadcasts, Overloads: []ops.Def{
+		{Name: "Tensor", Tags: ops.Symbolic, Grad: func(g grad) { g.Give(0, g.Neg(g.ScaledBy(g.Grad(0), 2))); g.Give(1, g.Grad(0)) }},
+		{Name: "Scalar", Tags: ops.Grouped, Grad: func(g grad) { g.Give(0, g.Neg(g.ScaledBy(g.Grad(0), 2))) }},
+	}},
+	{Name: "div", Aliases: []string{"divide"}, Into: into(divMode), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts, Overloads: []ops.Def{
+		{Name: "Tensor_mode", Grad: func(g grad) { // a rounded quotient is constant
+			rounded, dy := g.IsNone(2), g.Grad(0)
+			scaled := g.Choose(rounded, func() ref { return g.Div(dy, g.In(1)) }, func() ref { return g.Zeros(dy) })
+			g.Give(0, scaled)
+			if g.Needs(1) {
+				g.Give(1, g.Choose(rounded, func() ref { return g.Neg(g.Mul(scaled, g.Div(g.In(0), g.In(1)))) }, func() ref { return scaled }))
+			}
+		}},
+		{Name: "Scalar_mode", Grad: func(g grad) {
+			dy := g.Grad(0)
+			g.Give(0, g.Choose(g.IsNone(2), func() ref { return g.Do("div.Scalar", dy, g.Arg(1)) }, func() ref { return g.Zeros(dy) }))
+		}},
+	}},
+	{Name: "pow", Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts, Overloads: []ops.Def{
+		{Name: "Tensor_Tensor", Node: "PowBackward1", Into: into(twoOperands(pow)), Tags: ops.SavesOperand, Grad: powGrad},
+		{Name: "Tensor_Scalar", Into: into(powScalar), Grad: ofSelf(powScalarGrad)},
+		{Name: "Scalar", Node: "PowBackward2", Into: into(scalarPow), Grad: func(g grad) {
+			g.Give(1, g.Do("mul.Scalar", g.Mul(g.Grad(0), g.Out(0)), g.LogNumber(g.Number(0))))
+		}},
+	}},
+	{Name: "float_power", Into: into(floatPower), CheckInPlace: checking(checkPowerBase), Overloads: []ops.Def{{Name: "Tensor_Tensor"}, {Name: "Tensor_Scalar"}, {Name: "Scalar"}}},
+	{Name: "max", Into: into(twoOperands(maximum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
+		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("gt.Tensor")}}},
+	{Name: "min", Into: into(twoOperands(minimum)), Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts,
+		Overloads: []ops.Def{{Name: "other", Grad: extremeGrad("lt.Tensor")}}},
+	{Name: "clamp", Aliases: []string{"clip"}, Tags: ops.Elementwise, Overloads: []ops.Def{
+		{Into: into(clampPlain), Tags: ops.Grouped, Grad: clampGrad},
+		{Name: "Tensor", Into: into(clamp), Tags: ops.Grouped, Grad: clampTensorGrad},
+	}},
+	{Name: "clamp_min", Into: into(twoOperands(clampMin)), Tags: ops.Elementwise, Overloads: []ops.Def{
+		{Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Where(g.Do("ge.Scalar", x, g.Arg(1)), dy) })},
+		{Name: "Tensor"},
+	}},
+	{Name: "clamp_max", Into: into(twoOperands(clampMax)), Tags: ops.Elementwise, Overloads: []ops.Def{
+		{Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Where(g.Do("le.Scalar", x, g.Arg(1)), dy) })},
+		{Name: "Tensor"},
+	}},
+	{Name: "addcmul", Into: into(threeTensors(addProducts)), Tags: ops.Elementwise | ops.Grouped | ops.IgnoresSelf | ops.Broadcasts, Grad: func(g grad) {
+		g.Give(0, g.Grad(0))
+		scaled := g.Do("mul.Scalar", g.Grad(0), g.Arg(3))
+		g.Give(1, g.Mul(scaled, g.In(2)))
+		g.Give(2, g.Mul(scaled, g.In(1)))
+	}},
+	{Name: "addcdiv", Into: into(threeTensors(addQuotients)), Tags: ops.Elementwise | ops.IgnoresSelf | ops.Broadcasts, Grad: func(g grad) {
+		g.Give(0, g.Grad(0))
+		scaled := g.Div(g.Do("mul.Scalar", g.Grad(0), g.Arg(3)), g.In(2))
+		g.Give(1, scaled)
+		g.Give(2, g.Neg(g.Mul(scaled, g.Div(g.In(1), g.In(2)))))
+	}},
+	{Name: "lerp", Tags: ops.Elementwise | ops.Grouped | ops.Broadcasts, Overloads: []ops.Def{
+		{Name: "Scalar", Into: into(lerpByNumber), Tags: ops.IgnoresSelf, Grad: func(g grad) {
+			g.Give(0, g.Do("mul.Scalar", g.Grad(0), g.SubNumbers(1, g.Number(2))))
+			g.Give(1, g.Do("mul.Scalar", g.Grad(0), g.Number(2)))
+		}},
+		{Name: "Tensor", Into: into(lerpByTensor), Grad: func(g grad) {
+			w := g.In(2)
+			g.Give(0, g.Minus(g.Grad(0), g.Mul(g.Grad(0), w)))
+			g.Give(1, g.Mul(g.Grad(0), w))
+			g.Give(2, g.Mul(g.Grad(0), g.Minus(g.In(1), g.In(0))))
+		}},
+	}},
+	{Name: "logit", Aliases: []string{"special_logit"}, Into: into(logitOf), Tags: ops.Elementwise},
+	{Name: "nan_to_num", Into: into(nanToNumOf), Tags: ops.Elementwise,
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Where(g.Do("isfinite", x), dy) })},
+	{Name: "round", Into: into(roundOf), Overloads: []ops.Def{{Name: "decimals", Aliases: []string{"special_round"}, Grad: zeroOfSelf}}},
+	{Name: "masked_fill", Into: into(maskedFill), Tags: ops.IgnoresSelf, Overloads: []ops.Def{
+		{Name: "Scalar", Grad: func(g grad) { g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0))) }},
+		{Name: "Tensor", Node: "MaskedFillBackward1", Grad: func(g grad) {
+			g.Give(0, g.Where(g.Do("logical_not", g.In(1)), g.Grad(0)))
+			g.Give(2, g.Where(g.In(1), g.Grad(0)))
+		}},
+	}},
+}
+
+var pointwiseFamily = slices.Concat(fromRecords(elementary), fromRecords(composed), dunders(), []definition{
+	define("frexp.Tensor", func(c call) { c.give(pair(frexp(c.tensor(0)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.div(c.g(), c.do("exp2", c.do("to.dtype", c.out(1), c.g().DType())))) })}),
 	giving("prim::abs", func(c call) *tensor.Tensor { return absolute.on(c.tensor(0)) }),
-	giving("special_round", func(c call) *tensor.Tensor {
-		scale := math.Pow10(c.int(1))
-		return roundTo.with(c.tensor(0), tensor.Float(scale))
-	}),
-	defineInto("add.Tensor", withAlpha(add, addScaled, false)),
-	defineInto("add.Scalar", withAlpha(add, addScaled, false)),
-	defineInto("sub.Tensor", withAlpha(sub, subScaled, false)),
-	defineInto("sub.Scalar", withAlpha(sub, subScaled, false)),
-	defineInto("subtract.Tensor", withAlpha(sub, subScaled, false)),
-	defineInto("subtract.Scalar", withAlpha(sub, subScaled, false)),
-	defineInto("rsub.Tensor", withAlpha(sub, subScaled, true)),
-	defineInto("rsub.Scalar", withAlpha(sub, subScaled, true)),
-	defineInto("div.Tensor_mode", divMode),
-	defineInto("div.Scalar_mode", divMode),
-	defineInto("divide.Tensor_mode", divMode),
-	defineInto("divide.Scalar_mode", divMode),
-	defineInto("pow.Tensor_Tensor", twoOperands(pow)),
-	defineInto("pow.Scalar", scalarPow),
-	defineInto("pow.Tensor_Scalar", powScalar),
-	defineInto("float_power.Tensor_Tensor", floatPower),
-	defineInto("float_power.Tensor_Scalar", floatPower),
-	defineInto("float_power.Scalar", floatPower),
-	defineInto("neg", func(c call, dst *tensor.Tensor) *tensor.Tensor { return neg.run(dst, []operand{ofTensor(c.tensor(0))}) }),
-	defineInto("negative", func(c call, dst *tensor.Tensor) *tensor.Tensor { return neg.run(dst, []operand{ofTensor(c.tensor(0))}) }),
-	defineInto("bitwise_not", func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		return bitwiseNot.run(dst, []operand{ofTensor(c.tensor(0))})
-	}),
-	define("positive", func(c call) { c.give(c.tensor(0)) }),
-	defineInto("clamp", func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		if isSmall(c.tensor(0)) && !c.isNone(1) && !c.isNone(2) {
-			return limitedNumbers(c.tensor(0), dst, c.float(1), c.float(2))
-		}
-		return clampReal(c, dst)
-	}),
-	defineInto("clamp.Tensor", clamp),
-	defineInto("clip", clamp),
-	defineInto("clip.Tensor", clamp),
-	defineInto("clamp_min", twoOperands(clampMin)),
-	defineInto("clamp_min.Tensor", twoOperands(clampMin)),
-	defineInto("clamp_max", twoOperands(clampMax)),
-	defineInto("clamp_max.Tensor", twoOperands(clampMax)),
-	giving("where.self", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }),
-	giving("where.ScalarSelf", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }),
-	giving("where.ScalarOther", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }),
-	giving("where.Scalar", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }),
-	defineInto("masked_fill.Scalar", maskedFill),
-	defineInto("masked_fill.Tensor", maskedFill),
-	defineInto("addcmul", threeTensors(addProducts)),
-	defineInto("addcdiv", threeTensors(addQuotients)),
-	defineInto("lerp.Scalar", func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		by := lerpNear
-		c.scalar(2).MustSuit(c.tensor(0).DType())
-		if !c.tensor(0).DType().IsComplex() && !(math.Abs(c.scalar(2).Float64()) < 0.5) {
-			by = lerpFar
-		}
-		return by.run(dst, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1))}, c.scalar(2))
-	}),
-	defineInto("lerp.Tensor", func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		return lerp.run(dst, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1)), ofTensor(c.tensor(2))})
-	}),
-	defineInto("logit", logitOf),
-	defineInto("special_logit", logitOf),
-	defineInto("nan_to_num", func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		self := c.tensor(0)
-		high := largest(self.DType())
-		return nanToNum.run(dst, []operand{ofTensor(self)}, tensor.Float(c.floatOr(1, 0)), tensor.Float(c.floatOr(2, high)), tensor.Float(c.floatOr(3, -high)))
-	}),
-	defineInto("round.decimals", func(c call, dst *tensor.Tensor) *tensor.Tensor {
-		decimals := c.int(1)
-		if decimals < 0 {
-			return roundToTens.run(dst, []operand{ofTensor(c.tensor(0))}, tensor.Float(math.Pow10(-decimals)))
-		}
-		return roundTo.run(dst, []operand{ofTensor(c.tensor(0))}, tensor.Float(math.Pow10(decimals)))
-	}),
-	giving("complex", func(c call) *tensor.Tensor { return complexFrom(makeComplex, c) }),
-	giving("polar", func(c call) *tensor.Tensor { return complexFrom(makePolar, c) }),
+	define("positive", func(c call) { c.give(c.tensor(0)) }).with(ops.Def{Grad: passedOn}),
+	giving("where.self", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: func(g grad) {
+		g.Give(1, g.Where(g.In(0), g.Grad(0)))
+		g.Give(2, g.Where(g.Do("logical_not", g.In(0)), g.Grad(0)))
+	}, Tags: ops.Broadcasts | ops.Grouped | ops.AsWritten}).onMeta(),
+	giving("where.ScalarSelf", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(2, c.where(c.do("logical_not", c.in(0)), c.g())) })}).onMeta(),
+	giving("where.ScalarOther", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(1, c.where(c.in(0), c.g())) })}).onMeta(),
+	giving("where.Scalar", func(c call) *tensor.Tensor { return choose(c.tensor(0), c.operand(1), c.operand(2)) }).onMeta(),
+	giving("complex", func(c call) *tensor.Tensor { return complexFrom(makeComplex, c) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.do("real", c.g()))
+		c.give(1, c.do("imag", c.g()))
+	}), Tags: ops.AsWritten}),
+	giving("polar", func(c call) *tensor.Tensor { return complexFrom(makePolar, c) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		direction := c.do("polar", c.do("ones_like", c.in(0)), c.in(1))
+		c.give(0, c.do("real", c.mul(c.g(), c.conj(direction))))
+		c.give(1, c.do("real", c.mul(c.g(), c.conj(c.rotate(c.mul(direction, c.in(0)))))))
+	}), Tags: ops.AsWritten}),
 })
+
+func clampPlain(c call, dst *tensor.Tensor) *tensor.Tensor {
+	if isSmall(c.tensor(0)) && !c.isNone(1) && !c.isNone(2) {
+		return limitedNumbers(c.tensor(0), dst, c.float(1), c.float(2))
+	}
+	return clampReal(c, dst)
+}
+
+func lerpByNumber(c call, dst *tensor.Tensor) *tensor.Tensor {
+	by := lerpNear
+	c.scalar(2).MustSuit(c.tensor(0).DType())
+	if !c.tensor(0).DType().IsComplex() && !(math.Abs(c.scalar(2).Float64()) < 0.5) {
+		by = lerpFar
+	}
+	return by.run(dst, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1))}, c.scalar(2))
+}
+
+func lerpByTensor(c call, dst *tensor.Tensor) *tensor.Tensor {
+	return lerp.run(dst, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1)), ofTensor(c.tensor(2))})
+}
+
+func nanToNumOf(c call, dst *tensor.Tensor) *tensor.Tensor {
+	self := c.tensor(0)
+	high := largest(self.DType())
+	return nanToNum.run(dst, []operand{ofTensor(self)}, tensor.Float(c.floatOr(1, 0)), tensor.Float(c.floatOr(2, high)), tensor.Float(c.floatOr(3, -high)))
+}
+
+func roundOf(c call, dst *tensor.Tensor) *tensor.Tensor {
+	decimals := c.int(1)
+	if decimals < 0 {
+		return roundToTens.run(dst, []operand{ofTensor(c.tensor(0))}, tensor.Float(math.Pow10(-decimals)))
+	}
+	return roundTo.run(dst, []operand{ofTensor(c.tensor(0))}, tensor.Float(math.Pow10(decimals)))
+}
 
 func logitOf(c call, dst *tensor.Tensor) *tensor.Tensor {
 	if c.isNone(1) {
@@ -705,30 +954,6 @@ func threeTensors(p *pointwise) func(c call, dst *tensor.Tensor) *tensor.Tensor 
 	return func(c call, dst *tensor.Tensor) *tensor.Tensor {
 		return p.run(dst, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1)), ofTensor(c.tensor(2))}, c.scalar(3))
 	}
-}
-
-func unaryDefinitions() []definition {
-	var defs []definition
-	for _, u := range unaryExpressions {
-		p := elementwise(u.names[0], u.rule, u.expr)
-		for _, name := range u.names {
-			defs = append(defs, defineInto(name, func(c call, dst *tensor.Tensor) *tensor.Tensor {
-				operands := [1]operand{{tensor: c.tensor(0)}}
-				return p.run(dst, operands[:])
-			}))
-		}
-	}
-	return defs
-}
-
-func binaryDefinitions() []definition {
-	var defs []definition
-	for _, e := range binaryExpressions {
-		for _, name := range e.overloads {
-			defs = append(defs, defineInto(name, twoOperands(e.op)))
-		}
-	}
-	return defs
 }
 
 // frexp splits elements into a fraction and a power of two.
@@ -749,11 +974,11 @@ func frexp(t *tensor.Tensor) (mantissa, exponent *tensor.Tensor) {
 // dunders defines __iand__ and its kin, which write their first argument.
 func dunders() []definition {
 	var defs []definition
-	for _, e := range binaryExpressions {
-		for _, name := range e.overloads {
-			if len(name) > 4 && name[:2] == "__" {
-				into := twoOperands(e.op)
-				defs = append(defs, define("__i"+name[2:], func(c call) {
+	for i := range elementary {
+		for _, record := range elementary[i].Flat() {
+			if strings.HasPrefix(record.Name, "__") {
+				into := operatorOf(&elementary[i])
+				defs = append(defs, define("__i"+record.Name[2:], func(c call) {
 					into(c, c.tensor(0))
 					c.giveSelf()
 				}))

@@ -2,6 +2,7 @@ package aten
 
 import (
 	"bytes"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -75,7 +76,7 @@ var propertyFamily = []definition{
 			raise(source.RuntimeError, "Boolean value of Tensor with no values is ambiguous")
 		}
 		return truthOf(t)
-	}),
+	}).onZeros(),
 	answering("is_same_size", func(c call) value.Value {
 		return value.Bool(tensor.SameShape(c.tensor(0).Shape(), c.tensor(1).Shape()))
 	}),
@@ -83,14 +84,14 @@ var propertyFamily = []definition{
 		a, b := c.tensor(0), c.tensor(1)
 		return value.Bool(a.SharesStorage(b) && a.Offset() == b.Offset() && tensor.SameShape(a.Shape(), b.Shape()) && tensor.SameShape(a.Strides(), b.Strides()))
 	}),
-	answering("equal", func(c call) value.Value { return value.Bool(equal(c.tensor(0), c.tensor(1))) }),
+	answering("equal", func(c call) value.Value { return value.Bool(equal(c.tensor(0), c.tensor(1))) }).onZeros().quantized(unquantized),
 	giving("isclose", func(c call) *tensor.Tensor {
 		return isClose(c.tensor(0), c.tensor(1), c.float(2), c.float(3), c.bool(4))
-	}),
+	}).onZeros(),
 	answering("allclose", func(c call) value.Value {
 		near := isClose(c.tensor(0), c.tensor(1), c.float(2), c.float(3), c.bool(4))
 		return value.Bool(truth(near, nil, false, true).At().Bool())
-	}),
+	}).onZeros(),
 	answering("prim::dtype", func(c call) value.Value { return value.Int(int64(c.tensor(0).DType())) }),
 	answering("prim::device", func(c call) value.Value { return value.OfDevice(c.tensor(0).Device()) }),
 	answering("prim::layout", func(c call) value.Value { return value.Int(int64(tensor.Strided)) }),
@@ -189,8 +190,8 @@ func isClose(a, b *tensor.Tensor, rtol, atol float64, equalNaN bool) *tensor.Ten
 // isNear is isclose for real numbers where the relative and the absolute tolerance are the third and the fourth operand.
 // isNearOrNaN takes NaN for equal.
 var (
-	isNear      = elementwise("isclose", boolResult, nearness)
-	isNearOrNaN = elementwise("isclose", boolResult, func(b builder, x ...element) element {
+	isNear      = elementwise("isclose", ops.BoolResult, nearness)
+	isNearOrNaN = elementwise("isclose", ops.BoolResult, func(b builder, x ...element) element {
 		return b.Binary(kernel.Or, nearness(b, x...), b.Binary(kernel.And, b.Unary(kernel.IsNaN, x[0]), b.Unary(kernel.IsNaN, x[1])))
 	})
 )

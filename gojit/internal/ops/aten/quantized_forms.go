@@ -41,21 +41,13 @@ func signedUnitScale(x *tensor.Tensor) *tensor.Quantizer {
 	return q
 }
 
-var quantizedForms = map[string]quantizedForm{
-	"mean": sameScale, "mean.dim": sameScale, "stack": sameScale, "flip": sameScale, "constant_pad_nd": sameScale,
-	"upsample_nearest1d": sameScale, "upsample_nearest2d": sameScale, "upsample_nearest3d": sameScale,
-	"upsample_nearest1d.vec": sameScale, "upsample_nearest2d.vec": sameScale, "upsample_nearest3d.vec": sameScale,
-	"upsample_bilinear2d": sameScale, "upsample_bilinear2d.vec": sameScale,
-	"pad": sameScale, "leaky_relu": sameScale, "min": sameScale, "max": sameScale, "equal": unquantized, "sort": sameScale, "sort.stable": sameScale, "topk": sameScale, "elu": sameScale,
-	"sigmoid": unitScale, "tanh": signedUnitScale, "hardsigmoid": unitScale,
-	"eq.Tensor": unquantized, "ne.Tensor": unquantized, "lt.Tensor": unquantized, "le.Tensor": unquantized, "gt.Tensor": unquantized, "ge.Tensor": unquantized,
-	"eq.Scalar": unquantized, "ne.Scalar": unquantized, "lt.Scalar": unquantized, "le.Scalar": unquantized, "gt.Scalar": unquantized, "ge.Scalar": unquantized,
-}
-
-// takingQuantized returns the definition of an operator that is among quantizedForms with its quantized form.
+// takingQuantized returns the definition of an operator that takes quantized tensors with that form.
 func (d definition) takingQuantized() *definition {
-	form, ok := quantizedForms[d.name]
-	if !ok {
+	form := d.form
+	if form == nil && d.record != nil {
+		form = d.record.Quantized
+	}
+	if form == nil {
 		return &d
 	}
 	if plain := d.into; plain != nil {

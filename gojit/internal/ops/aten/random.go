@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 
@@ -49,7 +50,7 @@ func filled(name string, f func(c call, t *tensor.Tensor, gen *tensor.Generator)
 // bothFilling defines the in-place and the functional form.
 func bothFilling(name string, f func(c call, t *tensor.Tensor, gen *tensor.Generator)) []definition {
 	base, overload, _ := cutOverload(name)
-	return []definition{filling(base+"_"+overload, f), filled(name, f)}
+	return []definition{filling(base+"_"+overload, f), filled(name, f).onZeros()}
 }
 
 // cutOverload splits "name.overload" before the dot.
@@ -118,7 +119,7 @@ func dropout(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 }
 
 // keptScaled multiplies an element by one or zero, divided by a number.
-var keptScaled = elementwise("dropout", sameType, func(b builder, x ...element) element { return b.Mul(x[0], b.Div(x[1], x[2])) })
+var keptScaled = elementwise("dropout", ops.SameType, func(b builder, x ...element) element { return b.Mul(x[0], b.Div(x[1], x[2])) })
 
 func dropoutNoise(t *tensor.Tensor, shape []int, p float64) *tensor.Tensor {
 	noise := empty(shape, t.DType())
@@ -174,6 +175,12 @@ func dropping(name string, f func(t *tensor.Tensor, p float64, train bool) *tens
 			c.giveSelf()
 		}),
 	}
+}
+
+// onZeros has the functional overloads run on zeros where tensors have no elements.
+func onZeros(definitions []definition) []definition {
+	definitions[0].meta = runsOnZero
+	return definitions
 }
 
 // multinomial draws indices with the probabilities in the last dimension.
@@ -269,7 +276,7 @@ var randomFamily = slices.Concat([]definition{
 		t := must(tensor.EmptyLike(c.tensor(0), c.tensor(0).DType()))
 		drawBernoulliFrom(c.generator(2), t, must(c.tensor(1).Expand(t.Shape()...)))
 		return t
-	}),
+	}).with(ops.Def{Grad: constantGrad, Tags: ops.Constant}).outApart(),
 	drawing("rand", 1, -1, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor { return uniformOf(gen, o, c.ints(0)) }),
 	drawing("rand.generator", 2, 1, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor {
 		return uniformOf(gen, o, c.ints(0))
@@ -318,9 +325,12 @@ var randomFamily = slices.Concat([]definition{
 		randomRange(t, int64(c.int(1)), int64(c.int(2)), tensor.DefaultGenerator())
 		return t
 	}),
-	giving("normal.Tensor_float", normalOf),
-	giving("normal.float_Tensor", normalOf),
-	giving("normal.Tensor_Tensor", normalOf),
+	giving("normal.Tensor_float", normalOf).with(ops.Def{Grad: zeroOfSelf}).onZeros(),
+	giving("normal.float_Tensor", normalOf).with(ops.Def{Grad: concrete(func(c gradient) { c.give(1, c.zeros(c.in(1))) })}).onZeros(),
+	giving("normal.Tensor_Tensor", normalOf).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.zeros(c.in(0)))
+		c.give(1, c.zeros(c.in(1)))
+	})}).onZeros(),
 	drawing("normal.float_float", 4, 3, tensor.NoDType, func(c call, gen *tensor.Generator, o makeLike) *tensor.Tensor {
 		check(c.float(1) >= 0, "normal expects std >= 0.0, but found std %v", c.float(1))
 		t := o.empty(c.ints(2))
@@ -334,18 +344,18 @@ var randomFamily = slices.Concat([]definition{
 		t := must(tensor.EmptyLike(p, p.DType()))
 		drawBernoulliFrom(c.generator(1), t, p)
 		return t
-	}),
-	filled("bernoulli.p", func(c call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.float(1), gen) }),
+	}).with(ops.Def{Grad: zeroOfSelf}).onZeros().outApart(),
+	filled("bernoulli.p", func(c call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.float(1), gen) }).with(ops.Def{Grad: zeroOfSelf}).onZeros().outApart(),
 	filling("bernoulli_.float", func(c call, t *tensor.Tensor, gen *tensor.Generator) { bernoulliFill(t, c.float(1), gen) }),
 	filling("bernoulli_.Tensor", func(c call, t *tensor.Tensor, gen *tensor.Generator) {
 		drawBernoulliFrom(gen, t, must(c.tensor(1).Expand(t.Shape()...)))
-	}),
+	}).onZeros(),
 	filling("random_", func(c call, t *tensor.Tensor, gen *tensor.Generator) { drawBits(gen, t) }),
 	filling("random_.to", func(c call, t *tensor.Tensor, gen *tensor.Generator) { randomRange(t, 0, int64(c.int(1)), gen) }),
 	filling("random_.from", func(c call, t *tensor.Tensor, gen *tensor.Generator) {
 		randomRange(t, int64(c.int(1)), int64(c.intOr(2, math.MaxInt64)), gen)
 	}),
-	giving("multinomial", func(c call) *tensor.Tensor { return multinomial(c.tensor(0), c.int(1), c.bool(2), c.generator(3)) }),
+	giving("multinomial", func(c call) *tensor.Tensor { return multinomial(c.tensor(0), c.int(1), c.bool(2), c.generator(3)) }).onZeros(),
 	define("native_dropout", func(c call) {
 		t, p := c.tensor(0), c.float(1)
 		if !c.isNone(2) && !c.bool(2) {
@@ -359,15 +369,15 @@ var randomFamily = slices.Concat([]definition{
 			scale = 1 / (1 - p)
 		}
 		c.give(scaleBy(mul.on(t, mask), scale), mask)
-	}),
+	}).onZeros(),
 },
-	dropping("dropout", dropout), dropping("feature_dropout", featureDropout),
-	dropping("alpha_dropout", func(t *tensor.Tensor, p float64, train bool) *tensor.Tensor { return alphaDropout(t, p, train, false) }),
-	dropping("feature_alpha_dropout", func(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
+	dropping("dropout", dropout), onZeros(dropping("feature_dropout", featureDropout)),
+	onZeros(dropping("alpha_dropout", func(t *tensor.Tensor, p float64, train bool) *tensor.Tensor { return alphaDropout(t, p, train, false) })),
+	onZeros(dropping("feature_alpha_dropout", func(t *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 		return alphaDropout(t, p, train, true)
-	}),
+	})),
 	bothFilling("uniform", uniformFill),
-	[]definition{filling("normal_", normalFill), filled("normal_functional", normalFill)},
+	[]definition{filling("normal_", normalFill), filled("normal_functional", normalFill).onZeros()},
 	bothFilling("exponential", func(c call, t *tensor.Tensor, gen *tensor.Generator) { drawExponential(gen, t, c.float(1)) }),
 	bothFilling("cauchy", func(c call, t *tensor.Tensor, gen *tensor.Generator) { drawCauchy(gen, t, c.float(1), c.float(2)) }),
 	bothFilling("log_normal", func(c call, t *tensor.Tensor, gen *tensor.Generator) { drawLogNormal(gen, t, c.float(1), c.float(2)) }),

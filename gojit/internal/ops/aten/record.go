@@ -127,8 +127,8 @@ func recorderOf(t *tensor.Tensor) *Recorder {
 
 // What fills and converts is recorded as.
 var (
-	filledWith = elementwise("fill", sameType, func(_ builder, x ...element) element { return x[0] })
-	converted  = elementwise("to", ownTypes, func(_ builder, x ...element) element { return x[0] })
+	filledWith = elementwise("fill", ops.SameType, func(_ builder, x ...element) element { return x[0] })
+	converted  = elementwise("to", ops.OwnTypes, func(_ builder, x ...element) element { return x[0] })
 )
 
 func (r *Recorder) learn(t *tensor.Tensor) {
@@ -174,7 +174,7 @@ func (p *pointwise) note(out *tensor.Tensor, operands []operand, extras []tensor
 			o.index, o.dtype = index, t.DType()
 			if !ok {
 				number, err := numberOf(t)
-				if err != nil || p.rule != ownTypes {
+				if err != nil || p.rule != ops.OwnTypes {
 					return // something else was done to an operand
 				}
 				o.index, o.number = -1, number

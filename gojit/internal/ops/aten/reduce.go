@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 	"strings"
@@ -202,6 +203,22 @@ func truth(t *tensor.Tensor, dims []int, keepdim, every bool) *tensor.Tensor {
 	return to(q.reduce(t, dims, keepdim, tensor.Bool, tensor.Bool), result)
 }
 
+// truthOfDims is truth along the dimensions of the second argument: none of an empty list, all of None.
+func truthOfDims(c call, every bool) *tensor.Tensor {
+	t := c.tensor(0)
+	switch {
+	case c.isNone(1):
+		all := make([]int, t.Dim())
+		for d := range all {
+			all[d] = d
+		}
+		return truth(t, all, c.bool(2), every)
+	case len(c.ints(1)) == 0:
+		return ne.withNumber(t, 0)
+	}
+	return truth(t, c.ints(1), c.bool(2), every)
+}
+
 func divideBy(t *tensor.Tensor, n tensor.Scalar) *tensor.Tensor {
 	return div.run(nil, []operand{ofTensor(t), ofScalar(n)})
 }
@@ -269,7 +286,7 @@ func logSumExpOver(g grouped, computed tensor.DType) *tensor.Tensor {
 }
 
 // finite replaces infinities by zero.
-var finite = elementwise("finite", sameType, func(b builder, x ...element) element {
+var finite = elementwise("finite", ops.SameType, func(b builder, x ...element) element {
 	zero := b.Number(x[0], 0)
 	return b.Select(b.Binary(kernel.Eq, b.Unary(kernel.Abs, x[0]), b.Number(x[0], math.Inf(1))), zero, x[0])
 })
@@ -372,10 +389,10 @@ func normOfArgs(c call, dims []int, keepdim bool, d tensor.DType) *tensor.Tensor
 var reduceFamily = slices.Concat([]definition{
 	giving("sum", func(c call) *tensor.Tensor {
 		return sum(c.tensor(0), nil, false, c.dtypeOr(1, sumType(c.tensor(0).DType())))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumGrad(nil, false)) }), Tags: ops.AsWritten}),
 	giving("sum.dim_IntList", func(c call) *tensor.Tensor {
 		return sum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumGrad(c.ints(1), c.bool(2))) }), Tags: ops.AsWritten, Node: "SumBackward1"}),
 	giving("sum_to_size", func(c call) *tensor.Tensor { return sumToSize(c.tensor(0), c.ints(1)) }),
 	giving("_grad_sum_to_size", func(c call) *tensor.Tensor {
 		if c.isNone(1) {
@@ -385,12 +402,14 @@ var reduceFamily = slices.Concat([]definition{
 	}),
 	giving("mean", func(c call) *tensor.Tensor {
 		return mean(c.tensor(0), nil, false, c.dtypeOr(1, c.tensor(0).DType()))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.scale(c.sumGrad(nil, false), 1/c.reducedCount(nil))) }), Tags: ops.Grouped | ops.AsWritten}).quantized(sameScale),
 	giving("mean.dim", func(c call) *tensor.Tensor {
 		result := c.dtypeOr(3, c.tensor(0).DType())
 		check(c.isNone(3) || !isIntegral(result), "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: %s", result.CppName())
 		return mean(c.tensor(0), c.ints(1), c.bool(2), result)
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.scale(c.sumGrad(c.ints(1), c.bool(2)), 1/c.reducedCount(c.ints(1))))
+	}), Tags: ops.Grouped | ops.AsWritten, Node: "MeanBackward1"}).quantized(sameScale),
 	giving("nansum", func(c call) *tensor.Tensor {
 		return nanSum(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
 	}),
@@ -401,24 +420,24 @@ var reduceFamily = slices.Concat([]definition{
 	}),
 	giving("prod", func(c call) *tensor.Tensor {
 		return product(c.tensor(0), nil, false, c.dtypeOr(1, sumType(c.tensor(0).DType())))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.productGrad(0, true, false) })}),
 	giving("prod.dim_int", func(c call) *tensor.Tensor {
 		return product(c.tensor(0), c.ints(1), c.bool(2), c.dtypeOr(3, sumType(c.tensor(0).DType())))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.productGrad(c.int(1), false, c.bool(2)) }), Node: "ProdBackward1"}),
 	giving("max", func(c call) *tensor.Tensor {
 		return extreme("max", c.tensor(0), nil, false, false)
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, nil, false) }), Node: "MaxBackward1"}).quantized(sameScale),
 	giving("min", func(c call) *tensor.Tensor {
 		return extreme("min", c.tensor(0), nil, false, true)
-	}),
-	define("max.dim", extremeDim("max", false)),
-	define("min.dim", extremeDim("min", true)),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, nil, false) }), Node: "MinBackward1"}).quantized(sameScale),
+	define("max.dim", extremeDim("max", false)).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
+	define("min.dim", extremeDim("min", true)).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
 	giving("amax", func(c call) *tensor.Tensor {
 		return extreme("amax", c.tensor(0), c.ints(1), c.bool(2), false)
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, c.ints(1), c.bool(2)) })}),
 	giving("amin", func(c call) *tensor.Tensor {
 		return extreme("amin", c.tensor(0), c.ints(1), c.bool(2), true)
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { evenly(c, c.ints(1), c.bool(2)) })}),
 	define("aminmax", func(c call) {
 		low := extreme("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), true)
 		high := extreme("aminmax", c.tensor(0), c.oneDim(1), c.bool(2), false)
@@ -429,18 +448,36 @@ var reduceFamily = slices.Concat([]definition{
 	}),
 	giving("argmax", extremeIndex("argmax", false)),
 	giving("argmin", extremeIndex("argmin", true)),
+	giving("all.dims", func(c call) *tensor.Tensor { return truthOfDims(c, true) }).
+		ofSchema("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor").
+		with(ops.Def{Sample: "(x > 0, [0, 1])", Doc: "Whether all elements along dimensions are true."}),
+	giving("any.dims", func(c call) *tensor.Tensor { return truthOfDims(c, false) }).
+		ofSchema("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor").
+		with(ops.Def{Sample: "(x > 0, [0, 1])", Doc: "Whether an element along dimensions is true."}),
+	giving("linalg__powsum", func(c call) *tensor.Tensor {
+		size, dims := to(absolute.on(c.tensor(0)), c.dtypeOr(4, c.tensor(0).DType().ToReal())), []int(nil)
+		if !c.isNone(2) {
+			dims = c.ints(2)
+		}
+		return sum(pow.run(nil, []operand{ofTensor(size), ofScalar(c.scalar(1))}), dims, c.bool(3), floatOrDefault(size.DType()))
+	}).ofSchema("aten::linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor").
+		with(ops.Def{Sample: "(x, 3)", Doc: "The sum of the powers of the absolute values."}),
 	giving("all", func(c call) *tensor.Tensor { return truth(c.tensor(0), nil, false, true) }),
 	giving("all.dim", func(c call) *tensor.Tensor { return truth(c.tensor(0), c.ints(1), c.bool(2), true) }),
 	giving("any", func(c call) *tensor.Tensor { return truth(c.tensor(0), nil, false, false) }),
 	giving("any.dim", func(c call) *tensor.Tensor { return truth(c.tensor(0), c.ints(1), c.bool(2), false) }),
-	giving("logsumexp", func(c call) *tensor.Tensor { return logSumExp(c.tensor(0), c.ints(1), c.bool(2)) }),
+	giving("logsumexp", func(c call) *tensor.Tensor { return logSumExp(c.tensor(0), c.ints(1), c.bool(2)) }).with(ops.Def{Aliases: []string{"special_logsumexp"}, Grad: concrete(func(c gradient) {
+		dims := c.ints(1)
+		y, g := c.spread(c.out(0), dims, c.bool(2)), c.spread(c.g(), dims, c.bool(2))
+		c.give(0, c.mul(g, c.do("exp", c.sub(c.in(0), y))))
+	}), Tags: ops.Grouped}),
 	giving("special_logsumexp", func(c call) *tensor.Tensor { return logSumExp(c.tensor(0), c.ints(1), c.bool(2)) }),
 	giving("count_nonzero", func(c call) *tensor.Tensor { return countNonzero(c.tensor(0), c.oneDim(1)) }),
 	giving("count_nonzero.dim_IntList", func(c call) *tensor.Tensor { return countNonzero(c.tensor(0), c.ints(1)) }),
-	giving("norm.Scalar", func(c call) *tensor.Tensor { return normOfArgs(c, nil, false, c.tensor(0).DType()) }),
+	giving("norm.Scalar", func(c call) *tensor.Tensor { return normOfArgs(c, nil, false, c.tensor(0).DType()) }).with(ops.Def{Grad: concrete(func(c gradient) { c.normGrad(c.order(1), nil, false) }), Tags: ops.AsWritten}),
 	giving("norm.ScalarOpt_dim", func(c call) *tensor.Tensor {
 		return normOfArgs(c, c.ints(2), c.bool(3), c.tensor(0).DType())
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.normGrad(c.order(1), c.ints(2), c.bool(3)) }), Tags: ops.AsWritten, Node: "NormBackward1"}),
 	giving("norm.ScalarOpt_dim_dtype", func(c call) *tensor.Tensor {
 		return normOfArgs(c, c.ints(2), c.bool(3), c.dtypeOr(4, c.tensor(0).DType()))
 	}),
@@ -450,10 +487,10 @@ var reduceFamily = slices.Concat([]definition{
 	giving("frobenius_norm", func(c call) *tensor.Tensor { return vectorNorm(c.tensor(0), 2, nil, false, c.tensor(0).DType()) }),
 	giving("frobenius_norm.dim", func(c call) *tensor.Tensor {
 		return vectorNorm(c.tensor(0), 2, c.ints(1), c.bool(2), c.tensor(0).DType())
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.normGrad(2, c.ints(1), c.bool(2)) }), Tags: ops.AsWritten}),
 	giving("linalg_vector_norm", func(c call) *tensor.Tensor {
 		return vectorNorm(c.tensor(0), c.scalar(1).Float64(), c.ints(2), c.bool(3), c.dtypeOr(4, c.tensor(0).DType()))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.normGrad(c.order(1), c.ints(2), c.bool(3)) }), Tags: ops.AsWritten}),
 	giving("dist", func(c call) *tensor.Tensor {
 		d := sub.on(c.tensor(0), c.tensor(1))
 		return vectorNorm(d, c.scalar(2).Float64(), nil, false, d.DType())
@@ -462,7 +499,11 @@ var reduceFamily = slices.Concat([]definition{
 		self := c.tensor(0)
 		check(self.Dim() == 2, "trace: expected a matrix, but got tensor with dim %d", self.Dim())
 		return sum(must(self.Diagonal(0, 0, 1)), nil, false, sumType(self.DType()))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		shape := c.shape(0)
+		eye := c.do("eye.m", shape[0], shape[1], c.dtype(0))
+		c.give(0, c.mul(c.g(), eye))
+	}), Tags: ops.AsWritten}),
 }, spreads("std", true, false), spreads("var", false, false), spreads("std_mean", true, true), spreads("var_mean", false, true))
 
 // sumToSize adds up the dimensions that broadcasting to t's shape has repeated.

@@ -1,6 +1,9 @@
 package aten
 
 import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 
@@ -182,7 +185,7 @@ func (r *resampler) factors(c call, i int) []float64 {
 // definitions returns both overloads of the operator and of its gradient.
 func (r resampler) definitions() []definition {
 	corners := btoi(r.hasCorners)
-	return []definition{
+	all := []definition{
 		giving(r.name+".vec", func(c call) *tensor.Tensor {
 			sizes, factors := scaledSizes(c, c.tensor(0).Shape(), 1, 2+corners, r.n)
 			return resample(c.tensor(0), sizes, factors, r.corners(c, 2), r.how(r.corners(c, 2)))
@@ -198,6 +201,10 @@ func (r resampler) definitions() []definition {
 			return r.gradient(c.tensor(0), c.ints(1), c.ints(2), r.factors(c, 3+corners), r.corners(c, 3))
 		}),
 	}
+	if strings.HasPrefix(r.name, "upsample_nearest") || r.name == "upsample_bilinear2d" {
+		all[0].form, all[1].form = sameScale, sameScale
+	}
+	return all
 }
 
 // gradient gives that of an input from that of the output.
@@ -283,17 +290,17 @@ var resampleFamily = slices.Concat(
 	resampler{"_upsample_bilinear2d_aa", 2, true, whatever(smooth(1, triangleFilter))}.definitions(),
 	resampler{"_upsample_bicubic2d_aa", 2, true, whatever(smooth(2, cubicFilter))}.definitions(),
 	[]definition{
-		giving("__interpolate", interpolateOf),
-		giving("__interpolate.scale_list", interpolateOf),
-		giving("__interpolate.size_list", interpolateOf),
-		giving("__interpolate.size_list_scale_list", interpolateOf),
+		giving("__interpolate", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
+		giving("__interpolate.scale_list", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
+		giving("__interpolate.size_list", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
+		giving("__interpolate.size_list_scale_list", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
 		giving("grid_sampler", func(c call) *tensor.Tensor {
 			if c.tensor(0).Dim() == 5 {
 				return gridSampleVolume(c)
 			}
 			return gridSample(c)
-		}),
-		giving("grid_sampler_3d", gridSampleVolume),
-		giving("grid_sampler_2d", gridSample),
-		giving("affine_grid_generator", func(c call) *tensor.Tensor { return affineGrid(c.tensor(0), c.ints(1), c.bool(2)) }),
+		}).with(ops.Def{Decomp: composing(composeGridSample)}).checked(func(c call) { checkType(c.tensor(0), c.tensor(1)) }),
+		giving("grid_sampler_3d", gridSampleVolume).with(ops.Def{Decomp: composing(composeGridSample)}),
+		giving("grid_sampler_2d", gridSample).with(ops.Def{Decomp: composing(composeGridSample)}),
+		giving("affine_grid_generator", func(c call) *tensor.Tensor { return affineGrid(c.tensor(0), c.ints(1), c.bool(2)) }).with(ops.Def{Grad: concrete(affineGridGrad)}),
 	})

@@ -1,8 +1,11 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
+	"slices"
 )
 
 // recurrent describes a stack of recurrent layers.
@@ -216,20 +219,24 @@ var rnnFamily = append([]definition{
 		hx := c.tensors(1)
 		out, last := lstmSettings(c, 2, hx).runInput(c.tensor(0), hx, c.bool(8))
 		c.give(out, last[0], last[1])
-	}),
+	}).with(ops.Def{Decomp: composeRecurrent(4)}),
 	define("lstm.data", func(c call) {
 		hx := c.tensors(2)
 		out, last := lstmSettings(c, 3, hx).runData(c.tensor(0), c.tensor(1), hx)
 		c.give(out, last[0], last[1])
-	}),
+	}).with(ops.Def{Decomp: recurrentPacked(4)}),
 	define("lstm_cell", func(c call) {
 		hx := c.tensors(1)
 		check(len(hx) == 2, "lstm_cell expects two hidden states")
 		c.give(oneCell(c, &lstmCell, hx)...)
-	}),
-	oneCellOf("gru_cell", &gruCell),
-	oneCellOf("rnn_tanh_cell", &plainTanh),
-	oneCellOf("rnn_relu_cell", &plainRelu),
-	define("_pack_padded_sequence", packPadded),
-	define("_pad_packed_sequence", padPacked),
+	}).with(ops.Def{Decomp: composeCell(4)}).checked(checkCell),
+	oneCellOf("gru_cell", &gruCell).with(ops.Def{Decomp: composeCell(3)}).checked(checkCell),
+	oneCellOf("rnn_tanh_cell", &plainTanh).with(ops.Def{Decomp: composeCell(1)}).checked(checkCell),
+	oneCellOf("rnn_relu_cell", &plainRelu).with(ops.Def{Decomp: composeCell(0)}).checked(checkCell),
+	define("_pack_padded_sequence", packPadded).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("_pack_padded_sequence") }), Tags: ops.AsWritten}),
+	define("_pad_packed_sequence", padPacked).with(ops.Def{Grad: concrete(func(c gradient) {
+		rest := slices.Clone(c.args())
+		rest[3] = value.Float(0)
+		c.movedWith("_pad_packed_sequence", rest)
+	}), Tags: ops.AsWritten}),
 }, append(layers("gru", &gruCell), append(layers("rnn_tanh", &plainTanh), layers("rnn_relu", &plainRelu)...)...)...)

@@ -57,6 +57,9 @@ func TestBadArguments(t *testing.T) {
 	all := Operators()
 	for i := range all {
 		known := ops.Find(all[i].Name)
+		if known.Run == nil {
+			continue
+		}
 		formal := known.Schema().Arguments
 		for variant := range 60 {
 			args := make([]value.Value, len(formal))

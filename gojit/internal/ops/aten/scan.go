@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -312,16 +313,19 @@ func difference(c call) *tensor.Tensor {
 var scanFamily = []definition{
 	giving("cumsum", func(c call) *tensor.Tensor {
 		return sumScanner.along(c.tensor(0), c.int(1), c.dtypeOr(2, sumType(c.tensor(0).DType())))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.cumulative(c.g(), c.int(1))) }), Tags: ops.AsWritten}).outIterated(),
 	giving("cumprod", func(c call) *tensor.Tensor {
 		return productScanner.along(c.tensor(0), c.int(1), c.dtypeOr(2, sumType(c.tensor(0).DType())))
-	}),
+	}).outIterated(),
 	giving("logcumsumexp", func(c call) *tensor.Tensor {
 		check(c.tensor(0).DType().IsFloating(), "\"logcumsumexp_out_cpu\" not implemented for '%s'", c.tensor(0).DType().CppName())
 		return logSumScanner.along(c.tensor(0), c.int(1), c.tensor(0).DType())
-	}),
-	define("cummax", func(c call) { c.give(pair(runningMaximum.along(c.tensor(0), c.int(1)))...) }),
-	define("cummin", func(c call) { c.give(pair(runningMinimum.along(c.tensor(0), c.int(1)))...) }),
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		g := c.g()
+		c.give(0, c.sub(c.logCumulative(g), c.logCumulative(c.neg(g))))
+	})}).outIterated(),
+	define("cummax", func(c call) { c.give(pair(runningMaximum.along(c.tensor(0), c.int(1)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), true) })}),
+	define("cummin", func(c call) { c.give(pair(runningMinimum.along(c.tensor(0), c.int(1)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), true) })}),
 	giving("diff", difference),
 }
 

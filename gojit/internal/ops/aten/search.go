@@ -345,20 +345,20 @@ var searchFamily = []definition{
 			sorted = gather(sorted, -1, order)
 		}
 		return searchSorted(sorted, c.tensor(1), c.bool(3), c.strOr(4, ""), c.bool(2))
-	}),
+	}).outOverlapping(),
 	giving("searchsorted.Scalar", func(c call) *tensor.Tensor {
 		sorted := c.tensor(0)
 		if order := c.optionalTensor(5); order != nil {
 			sorted = gather(sorted, -1, order)
 		}
 		return searchSorted(sorted, numberFor(sorted, c.scalar(1)), c.bool(3), c.strOr(4, ""), c.bool(2))
-	}),
+	}).outOverlapping(),
 	giving("bucketize.Tensor", func(c call) *tensor.Tensor {
 		return searchSorted(c.tensor(1), c.tensor(0), c.bool(3), "", c.bool(2))
-	}),
+	}).outOverlapping(),
 	giving("bucketize.Scalar", func(c call) *tensor.Tensor {
 		return searchSorted(c.tensor(1), numberFor(c.tensor(1), c.scalar(0)), c.bool(3), "", c.bool(2))
-	}),
+	}).outOverlapping(),
 	giving("bincount", func(c call) *tensor.Tensor { return bincount(c.tensor(0), c.optionalTensor(1), c.int(2)) }),
 	giving("histc", func(c call) *tensor.Tensor {
 		return histogram(c.tensor(0), c.int(1), c.scalar(2).Float64(), c.scalar(3).Float64())

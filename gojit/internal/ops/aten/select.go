@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 	"unsafe"
@@ -274,16 +275,16 @@ func quantileScalar(c call) *tensor.Tensor {
 }
 
 var selectFamily = []definition{
-	define("kthvalue", func(c call) { c.give(pair(kthValue(c.tensor(0), c.int(1), c.int(2), c.bool(3)))...) }),
+	define("kthvalue", func(c call) { c.give(pair(kthValue(c.tensor(0), c.int(1), c.int(2), c.bool(3)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(2), c.bool(3)) })}).outApart(),
 	giving("median", func(c call) *tensor.Tensor { return wholeMedian(c.tensor(0), medianPlace) }),
 	define("median.dim", func(c call) {
 		c.give(pair(pick("median", "median_out", c.tensor(0), c.int(1), c.bool(2), medianPlace))...)
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
 	giving("nanmedian", func(c call) *tensor.Tensor { return wholeMedian(c.tensor(0), numbersMedian) }),
 	define("nanmedian.dim", func(c call) {
 		c.give(pair(pick("median", "median_out", c.tensor(0), c.int(1), c.bool(2), numbersMedian))...)
 	}),
-	define("mode", func(c call) { c.give(pair(mode(c.tensor(0), c.int(1), c.bool(2)))...) }),
+	define("mode", func(c call) { c.give(pair(mode(c.tensor(0), c.int(1), c.bool(2)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), c.bool(2)) })}),
 	giving("quantile", func(c call) *tensor.Tensor {
 		return quantile(c.tensor(0), c.tensor(1), c.oneDim(2), c.bool(3), c.str(4))
 	}),

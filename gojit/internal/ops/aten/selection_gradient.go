@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -11,17 +12,17 @@ import (
 // selectionGradientFamily are the gradients of operators that select elements: zeros with the gradient of each selected element
 // where that came from.
 var selectionGradientFamily = []definition{
-	viewGradient("select_backward", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.int(1), c.int(2)) }),
-	viewGradient("slice_backward", sliceView),
+	viewGradient("select_backward", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.int(1), c.int(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("select.int", c.g(), c.arg(2), c.arg(3))) }), Tags: ops.AsWritten}),
+	viewGradient("slice_backward", sliceView).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("slice.Tensor", c.g(), c.arg(2), c.arg(3), c.arg(4), c.arg(5))) }), Tags: ops.AsWritten}),
 	viewGradient("diagonal_backward", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.Diagonal(c.int(1), c.int(2), c.int(3))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("diagonal", c.g(), c.arg(2), c.arg(3), c.arg(4))) }), Tags: ops.AsWritten}),
 	giving("embedding_dense_backward", func(c call) *tensor.Tensor {
 		return embeddingGradient(c.tensor(0), c.tensor(1), c.int(2), c.int(3), c.bool(4))
-	}),
-	pooledGradient("max_pool2d_with_indices_backward", 2), pooledGradient("max_pool3d_with_indices_backward", 3),
-	pooledGradient("adaptive_max_pool2d_backward", 2), pooledGradient("adaptive_max_pool3d_backward", 3),
-	pooledGradient("fractional_max_pool2d_backward", 2), pooledGradient("fractional_max_pool3d_backward", 3),
+	}).with(ops.Def{Grad: concrete(embeddingDenseGrad)}),
+	pooledGradient("max_pool2d_with_indices_backward", 2).with(ops.Def{Grad: concrete(func(c gradient) { pooledAgain(c, 7, 2) })}), pooledGradient("max_pool3d_with_indices_backward", 3).with(ops.Def{Grad: concrete(func(c gradient) { pooledAgain(c, 7, 3) })}),
+	pooledGradient("adaptive_max_pool2d_backward", 2).with(ops.Def{Grad: concrete(func(c gradient) { pooledAgain(c, 2, 2) })}), pooledGradient("adaptive_max_pool3d_backward", 3).with(ops.Def{Grad: concrete(func(c gradient) { pooledAgain(c, 2, 3) })}),
+	pooledGradient("fractional_max_pool2d_backward", 2).with(ops.Def{Grad: concrete(func(c gradient) { pooledAgain(c, 4, 2) })}), pooledGradient("fractional_max_pool3d_backward", 3).with(ops.Def{Grad: concrete(func(c gradient) { pooledAgain(c, 4, 3) })}),
 }
 
 // viewGradient defines the gradient of a view of a tensor of sizes that are the second argument; those of the view follow.

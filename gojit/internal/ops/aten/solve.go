@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 
@@ -263,7 +264,7 @@ var solveFamily = []definition{
 			mustSolve("linalg.inv_ex", a.Shape()[:a.Dim()-2], info)
 		}
 		c.give(x, must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
-	}),
+	}).byColumns(0),
 	define("linalg_cholesky_ex", func(c call) {
 		a := c.tensor(0)
 		l, info := choleskyOf("linalg.cholesky_ex", a, c.bool(1))
@@ -271,7 +272,7 @@ var solveFamily = []definition{
 			mustBePositive("linalg.cholesky_ex", a.Shape()[:a.Dim()-2], info)
 		}
 		c.give(l, must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
-	}),
+	}).byColumns(0),
 	define("linalg_solve_ex", func(c call) {
 		a := c.tensor(0)
 		x, info := solveAs("linalg.solve_ex", a, c.tensor(1), c.bool(2))
@@ -279,13 +280,13 @@ var solveFamily = []definition{
 			mustSolve("linalg.solve_ex", a.Shape()[:a.Dim()-2], info)
 		}
 		c.give(x, must(tensor.FromSlice(info, a.Shape()[:a.Dim()-2]...)))
-	}),
-	giving("lu_solve", func(c call) *tensor.Tensor { return luSolve(c.tensor(1), c.tensor(2), c.tensor(0)) }),
+	}).byColumns(0),
+	giving("lu_solve", func(c call) *tensor.Tensor { return luSolve(c.tensor(1), c.tensor(2), c.tensor(0)) }).byColumns(0),
 	giving("linalg_lu_solve", func(c call) *tensor.Tensor {
 		return luSolveAs(c.tensor(0), c.tensor(1), c.tensor(2), c.bool(3), c.bool(4))
-	}),
+	}).byColumns(0),
 	define("linalg_lstsq", leastSquares),
-	giving("linalg_matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }),
+	giving("linalg_matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }).with(ops.Def{Aliases: []string{"matrix_exp"}, Grad: concrete(matrixExpGrad)}),
 	giving("matrix_exp", func(c call) *tensor.Tensor { return matrixExponential(c.tensor(0)) }),
 	giving("linalg_cond", func(c call) *tensor.Tensor {
 		if c.isNone(1) {
@@ -310,7 +311,7 @@ var solveFamily = []definition{
 		n, _ := squareMatrices("cholesky_inverse", l)
 		x := solveTriangular(l, eye(n, n, makeLike{dtype: l.DType()}), false, true, false)
 		return matmul(conjugate(must(x.MatrixTranspose())), x)
-	}),
+	}).byColumns(0),
 	giving("cholesky_solve", func(c call) *tensor.Tensor {
 		l := c.tensor(1)
 		atLeastMatrices("cholesky_solve", l, c.tensor(0))
@@ -319,7 +320,7 @@ var solveFamily = []definition{
 		}
 		y := solveTriangular(l, c.tensor(0), false, true, false)
 		return solveTriangular(conjugate(must(l.MatrixTranspose())), y, true, true, false)
-	}),
+	}).byColumns(0),
 	giving("linalg_tensorinv", func(c call) *tensor.Tensor { return tensorInverse(c.tensor(0), c.int(1)) }),
 	giving("linalg_tensorsolve", func(c call) *tensor.Tensor { return tensorSolve(c.tensor(0), c.tensor(1), c.ints(2)) }),
 	giving("pdist", func(c call) *tensor.Tensor { return pairwiseWithin(c.tensor(0), c.float(1)) }),
@@ -328,8 +329,8 @@ var solveFamily = []definition{
 	giving("multilabel_margin_loss", func(c call) *tensor.Tensor {
 		loss, _ := multilabelMargin(c.tensor(0), c.tensor(1), c.int(2))
 		return loss
-	}),
-	define("multilabel_margin_loss_forward", func(c call) { c.give(pair(multilabelMargin(c.tensor(0), c.tensor(1), c.int(2)))...) }),
+	}).checked(checkMultilabel),
+	define("multilabel_margin_loss_forward", func(c call) { c.give(pair(multilabelMargin(c.tensor(0), c.tensor(1), c.int(2)))...) }).checked(checkMultilabel),
 	creating("kaiser_window", 1, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), true, 12, o) }),
 	creating("kaiser_window.periodic", 2, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), 12, o) }),
 	creating("kaiser_window.beta", 3, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), c.float(2), o) }),
@@ -360,6 +361,14 @@ var solveFamily = []definition{
 		flat := must(contiguous(x).View(x.Size(0), groups, -1))
 		spread, center := moments(flat, []int{2}, 0, false, false)
 		c.give(out, center, inverseDeviation(spread, c.float(7)))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		x, mean, rstd := c.in(0), c.out(1), c.out(2)
+		if c.run.Records() {
+			grouped := []int{c.int(3), c.int(6), -1}
+			mean, rstd = c.statistics(c.do("reshape", x, grouped), []int{2}, c.float(7))
+			mean, rstd = c.do("squeeze.dim", mean, 2), c.do("squeeze.dim", rstd, 2)
+		}
+		c.giveNorm([]int{0, 1, 2}, "native_group_norm_backward", c.g(), x, mean, rstd, c.in(1), c.int(3), c.int(4), c.int(5), c.int(6))
+	})}),
 	define("set_data", func(c call) { c.tensor(0).Set(c.tensor(1)) }),
 }

@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 	"unsafe"
 
@@ -239,12 +240,12 @@ func topK(t *tensor.Tensor, k, dim int, largest bool) (values, indices *tensor.T
 }
 
 var sortFamily = []definition{
-	define("sort", func(c call) { c.give(pair(sortAlong(c.tensor(0), c.int(1), c.bool(2)))...) }),
-	define("sort.stable", func(c call) { c.give(pair(sortAlong(c.tensor(0), c.int(2), c.bool(3)))...) }),
+	define("sort", func(c call) { c.give(pair(sortAlong(c.tensor(0), c.int(1), c.bool(2)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(1), true) })}).outIterated().quantized(sameScale),
+	define("sort.stable", func(c call) { c.give(pair(sortAlong(c.tensor(0), c.int(2), c.bool(3)))...) }).outIterated().quantized(sameScale),
 	giving("argsort", func(c call) *tensor.Tensor { return argsort(c.tensor(0), c.int(1), c.bool(2)) }),
 	giving("argsort.stable", func(c call) *tensor.Tensor { return argsort(c.tensor(0), c.int(2), c.bool(3)) }),
 	giving("msort", func(c call) *tensor.Tensor { return pair(sortAlong(c.tensor(0), 0, false))[0] }),
-	define("topk", func(c call) { c.give(pair(topK(c.tensor(0), c.int(1), c.int(2), c.bool(3)))...) }),
+	define("topk", func(c call) { c.give(pair(topK(c.tensor(0), c.int(1), c.int(2), c.bool(3)))...) }).with(ops.Def{Grad: concrete(func(c gradient) { chosenGrad(c, c.int(2), true) })}).quantized(sameScale),
 }
 
 func pair(a, b *tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{a, b} }

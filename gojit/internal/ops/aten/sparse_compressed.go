@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -360,10 +361,10 @@ var compressedFamily = func() []definition {
 	defs := []definition{
 		giving("sparse_compressed_tensor.comp_plain_value_size", func(c call) *tensor.Tensor {
 			return newCompressed(c.tensor(0), c.tensor(1), valuesAs(c, 2, 4), c.shape(3), givenLayout(c, 4))
-		}),
+		}).with(ops.Def{Grad: concrete(compressedValues)}),
 		giving("sparse_compressed_tensor.comp_plain_value", func(c call) *tensor.Tensor {
 			return newCompressed(c.tensor(0), c.tensor(1), valuesAs(c, 2, 3), nil, givenLayout(c, 3))
-		}),
+		}).with(ops.Def{Grad: concrete(compressedValues)}),
 		giving("_sparse_compressed_tensor_unsafe", func(c call) *tensor.Tensor {
 			return newCompressed(c.tensor(0), c.tensor(1), valuesAs(c, 2, 4), c.shape(3), givenLayout(c, 4))
 		}),

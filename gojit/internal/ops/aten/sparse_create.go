@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 	"strings"
 
@@ -13,10 +14,10 @@ import (
 var sparseFamily = slices.Concat([]definition{
 	giving("sparse_coo_tensor.indices", func(c call) *tensor.Tensor {
 		return newCOO(long(c.tensor(0)), valuesAs(c, 1, 2), nil)
-	}),
+	}).with(ops.Def{Grad: concrete(placedValues), Node: "SparseCooTensorWithDimsAndTensorsBackward0"}),
 	giving("sparse_coo_tensor.indices_size", func(c call) *tensor.Tensor {
 		return newCOO(long(c.tensor(0)), valuesAs(c, 1, 3), c.shape(2))
-	}),
+	}).with(ops.Def{Grad: concrete(placedValues), Node: "SparseCooTensorWithDimsAndTensorsBackward0"}),
 	giving("sparse_coo_tensor.size", func(c call) *tensor.Tensor {
 		c.refuseMeta(1)
 		d := c.dtypeOr(1, tensor.DefaultDType())
@@ -30,7 +31,7 @@ var sparseFamily = slices.Concat([]definition{
 		}
 		checkCOO(c.tensor(0), values, c.shape(2))
 		return coo(c.shape(2), c.tensor(0), values, false)
-	}),
+	}).with(ops.Def{Grad: concrete(placedValues), Node: "SparseCooTensorWithDimsAndTensorsBackward0"}),
 	giving("_sparse_coo_tensor_with_dims", func(c call) *tensor.Tensor {
 		check(c.int(0)+c.int(1) == len(c.ints(2)), "number of dimensions must be sparse_dim (%d) + dense_dim (%d), but got %d", c.int(0), c.int(1), len(c.ints(2)))
 		checkSparseDims(c)
@@ -41,22 +42,27 @@ var sparseFamily = slices.Concat([]definition{
 		checkSparseDims(c)
 		checkCOO(c.tensor(3), c.tensor(4), c.shape(2))
 		return coo(c.shape(2), c.tensor(3), c.tensor(4), false)
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(4, c.atPlacesOf(c.g(), c.out(0))) }), Node: "SparseCooTensorWithDimsAndTensorsBackward0"}),
 	define("_validate_sparse_coo_tensor_args", func(c call) {
 		_ = newCOO(c.tensor(0), c.tensor(1), c.shape(2))
 	}),
-	giving("to_sparse", func(c call) *tensor.Tensor { return toSparse(c.tensor(0), c.tensor(0).Dim()) }),
-	giving("to_sparse.sparse_dim", func(c call) *tensor.Tensor { return toSparse(c.tensor(0), c.int(1)) }),
-	giving("to_sparse_csr", func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSR, nil) }),
-	giving("to_sparse_csc", func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSC, nil) }),
-	giving("to_sparse_bsr", func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSR, c.ints(1)) }),
-	giving("to_sparse_bsc", func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSC, c.ints(1)) }),
-	giving("to_dense", func(c call) *tensor.Tensor { return to(c.tensor(0), c.dtypeOr(1, c.tensor(0).DType())) }),
+	giving("to_sparse", func(c call) *tensor.Tensor { return toSparse(c.tensor(0), c.tensor(0).Dim()) }).with(ops.Def{Grad: concrete(fromDense)}),
+	giving("to_sparse.sparse_dim", func(c call) *tensor.Tensor { return toSparse(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(fromDense), Node: "ToSparseBackward1"}),
+	giving("to_sparse_csr", func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSR, nil) }).with(ops.Def{Grad: concrete(fromDense)}),
+	giving("to_sparse_csc", func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseCSC, nil) }).with(ops.Def{Grad: concrete(fromDense)}),
+	giving("to_sparse_bsr", func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSR, c.ints(1)) }).with(ops.Def{Grad: concrete(fromDense)}),
+	giving("to_sparse_bsc", func(c call) *tensor.Tensor { return toCompressed(c.tensor(0), tensor.SparseBSC, c.ints(1)) }).with(ops.Def{Grad: concrete(fromDense)}),
+	giving("to_dense", func(c call) *tensor.Tensor { return to(c.tensor(0), c.dtypeOr(1, c.tensor(0).DType())) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("to_dense_backward", c.g(), c.in(0))) })}),
 	giving("to_dense_backward", func(c call) *tensor.Tensor { return c.tensor(0) }),
-	giving("_sparse_mm", func(c call) *tensor.Tensor { return apply("mm", c.tensor(0), c.tensor(1)) }),
+	giving("_sparse_mm", func(c call) *tensor.Tensor { return apply("mm", c.tensor(0), c.tensor(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.sparseFactors(0, 1, c.g()) }), Node: "SparseAddmmBackward0"}),
 	giving("_sparse_addmm", func(c call) *tensor.Tensor {
 		return apply("addmm", c.tensor(0), c.tensor(1), c.tensor(2), c.args[3], c.args[4])
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		if c.needs(0) {
+			c.give(0, c.do("mul.Scalar", c.g(), plain(c.number(3))))
+		}
+		c.sparseFactors(1, 2, c.do("mul.Scalar", c.g(), plain(c.number(4))))
+	})}),
 }, compressedFamily, forSparseAlone())
 
 // checkSparseDims checks the numbers of dimensions that the first two arguments are.
@@ -95,7 +101,7 @@ func forSparseAlone() []definition {
 	} {
 		defs = append(defs, define(name, func(call) { refuseBackend(key(name), "CPU") }))
 	}
-	return append(defs, define("coalesce", func(call) { refuseBackend("aten::is_coalesced", "CPU") }))
+	return append(defs, define("coalesce", func(call) { refuseBackend("aten::is_coalesced", "CPU") }).with(ops.Def{Grad: passedOn}))
 }
 
 // long returns indices of another type as int64.

@@ -93,7 +93,7 @@ func TestSparseArgumentsOfAll(t *testing.T) {
 		all := Operators()
 		for i := range all {
 			found := ops.Find(keyOf(all[i].Name))
-			if args, ok := plainArguments(found, fresh); ok {
+			if args, ok := plainArguments(found, fresh); ok && found.Run != nil {
 				calm(t, found.Name+" with "+layout, found, args)
 			}
 		}

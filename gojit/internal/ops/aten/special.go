@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 
@@ -256,38 +257,56 @@ func multivariateLgamma(t *tensor.Tensor, p int) *tensor.Tensor {
 	})
 }
 
-var digammaOp = elementwise("digamma", floatType, unaryOp(kernel.Digamma))
+var digammaOp = elementwise("digamma", ops.FloatType, unaryOp(kernel.Digamma))
 
-var specialFamily = slices.Concat(oneTensor(bessel0, "i0", "special_i0", "special_modified_bessel_i0"), oneTensor(bessel0Scaled, "special_i0e"), []definition{
-	mapping("special_i1", unscaled(besselI1e)), mapping("special_modified_bessel_i1", unscaled(besselI1e)),
-	mapping("special_i1e", besselI1e),
-	mapping("special_bessel_j0", math.J0), mapping("special_bessel_j1", math.J1),
-	mapping("special_bessel_y0", math.Y0), mapping("special_bessel_y1", math.Y1),
-	mapping("special_erfcx", scaledErfc),
+var specialFamily = slices.Concat(fromRecords(besselRecords), []definition{
+	mapping("special_i1", unscaled(besselI1e)).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("i0") })}), mapping("special_modified_bessel_i1", unscaled(besselI1e)).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_modified_bessel_i0") })}),
+	mapping("special_i1e", besselI1e).with(ops.Def{Grad: concrete(func(c gradient) {
+		x := c.in(0)
+		less := c.add(c.mul(c.out(0), c.do("sgn", x)), c.overSelf(c.out(0), x))
+		c.give(0, c.mul(c.g(), c.besselSlope(x, c.sub(c.do("special_i0e", x), less))))
+	})}),
+	mapping("special_bessel_j0", math.J0).with(ops.Def{Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("special_bessel_j1", x))) })}), mapping("special_bessel_j1", math.J1).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_bessel_j0") })}),
+	mapping("special_bessel_y0", math.Y0).with(ops.Def{Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Neg(g.Mul(dy, g.Do("special_bessel_y1", x))) })}), mapping("special_bessel_y1", math.Y1).with(ops.Def{Grad: concrete(func(c gradient) { c.besselGrad("special_bessel_y0") })}),
+	mapping("special_erfcx", scaledErfc).with(ops.Def{Grad: concrete(func(c gradient) {
+		slope := c.plus(c.scale(c.mul(c.in(0), c.out(0)), 2), -2/math.Sqrt(math.Pi))
+		c.give(0, c.mul(c.g(), slope))
+	})}),
 	mapping("special_ndtr", normalCDF),
-	mapping("special_ndtri", func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }),
+	mapping("special_ndtri", func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }).with(ops.Def{Grad: ofResult(func(g grad, dy, y ref) ref {
+		return g.Scale(g.Mul(dy, g.Do("exp", g.Scale(g.Square(y), 0.5))), math.Sqrt(2*math.Pi))
+	})}),
 	mapping("special_log_ndtr", logNormalCDF),
-	mappingPairs("special_zeta", hurwitz), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz),
-	mappingPairs("igamma", lowerGamma), mappingPairs("special_gammainc", lowerGamma),
-	mappingPairs("igammac", upperGamma), mappingPairs("special_gammaincc", upperGamma),
-	giving("polygamma", func(c call) *tensor.Tensor { return polygammaOf(c.int(0), c.tensor(1)) }),
+	mappingPairs("special_zeta", hurwitz).with(ops.Def{Grad: concrete(zetaGrad)}), mappingPairs("special_zeta.other_scalar", hurwitz), mappingPairs("special_zeta.self_scalar", hurwitz).with(ops.Def{Grad: concrete(zetaGrad)}),
+	mappingPairs("igamma", lowerGamma).with(ops.Def{Aliases: []string{"special_gammainc"}, Grad: concrete(func(c gradient) { incompleteGamma(c, 1) })}), mappingPairs("special_gammainc", lowerGamma),
+	mappingPairs("igammac", upperGamma).with(ops.Def{Aliases: []string{"special_gammaincc"}, Grad: concrete(func(c gradient) { incompleteGamma(c, -1) })}), mappingPairs("special_gammaincc", upperGamma),
+	giving("polygamma", func(c call) *tensor.Tensor { return polygammaOf(c.int(0), c.tensor(1)) }).with(ops.Def{Aliases: []string{"special_polygamma"}, Grad: concrete(func(c gradient) {
+		c.give(1, c.mul(c.g(), c.do("polygamma", c.int(0)+1, c.in(1))))
+	})}),
 	giving("special_polygamma", func(c call) *tensor.Tensor { return polygammaOf(c.int(0), c.tensor(1)) }),
 	define("polygamma_", func(c call) {
 		store(c.tensor(0), polygammaOf(c.int(1), c.tensor(0)))
 		c.giveSelf()
-	}),
-	giving("mvlgamma", func(c call) *tensor.Tensor { return multivariateLgamma(c.tensor(0), c.int(1)) }),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.mul(c.g(), c.do("polygamma", c.int(1)+1, c.in(0)))) })}),
+	giving("mvlgamma", func(c call) *tensor.Tensor { return multivariateLgamma(c.tensor(0), c.int(1)) }).with(ops.Def{Aliases: []string{"special_multigammaln"}}),
 	giving("special_multigammaln", func(c call) *tensor.Tensor { return multivariateLgamma(c.tensor(0), c.int(1)) }),
 	giving("special_softmax", func(c call) *tensor.Tensor { return softmax(castTo(c, 2), c.int(1)) }),
 	giving("special_log_softmax", func(c call) *tensor.Tensor { return logSoftmax(castTo(c, 2), c.int(1)) }),
 })
 
-// oneTensor applies an elementwise operator to the first argument.
-func oneTensor(p *pointwise, names ...string) (defs []definition) {
-	for _, name := range names {
-		defs = append(defs, defineInto(name, func(c call, dst *tensor.Tensor) *tensor.Tensor {
-			return p.run(dst, []operand{ofTensor(c.tensor(0))})
-		}))
-	}
-	return defs
+// besselRecords are those of the modified Bessel functions that kernels compute.
+var besselRecords = []ops.Def{
+	{Name: "i0", Aliases: []string{"special_i0"}, Into: into(onTensor(bessel0)),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("special_i1", x)) })},
+	{Name: "special_modified_bessel_i0", Into: into(onTensor(bessel0)),
+		Grad: ofSelf(func(g grad, dy, x ref) ref { return g.Mul(dy, g.Do("special_modified_bessel_i1", x)) })},
+	{Name: "special_i0e", Into: into(onTensor(bessel0Scaled)), Grad: func(g grad) {
+		x := g.In(0)
+		g.Give(0, g.Mul(g.Grad(0), g.Minus(g.Do("special_i1e", x), g.Mul(g.Do("sgn", x), g.Out(0)))))
+	}},
+}
+
+// onTensor applies an elementwise operator to the first argument.
+func onTensor(p *pointwise) func(c call, dst *tensor.Tensor) *tensor.Tensor {
+	return func(c call, dst *tensor.Tensor) *tensor.Tensor { return p.run(dst, []operand{ofTensor(c.tensor(0))}) }
 }

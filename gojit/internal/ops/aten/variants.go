@@ -20,6 +20,8 @@ var variantTable string
 // definition is one functional overload, or one that has no functional form.
 type definition struct {
 	name string // without the namespace
+	// schema is there for an operator that is not in the table of schemas.
+	schema string
 	// body runs the overload.
 	body func(c call)
 	// into is there instead of body for elementwise operators: it writes into dst where that is not
@@ -28,6 +30,17 @@ type definition struct {
 	// change is there besides body where that is change of a copy of the first argument: the in-place overload needs no copy.
 	// It fails before it changes anything.
 	change func(c call, self *tensor.Tensor)
+	// record has the facts of the operator, nil where there are none.
+	record *ops.Def
+	// check fails where the body would refuse the arguments, without running.
+	check func(c call)
+	// form is how results are quantized where arguments are; nil: it takes no quantized ones.
+	form quantizedForm
+	// columns are the results, by their numbers, whose matrices lie column by column.
+	columns   []int
+	directOut directOut
+	outs      outRule
+	meta      metaRule
 	// takesMeta says that body knows tensors without elements.
 	takesMeta bool
 }
@@ -37,6 +50,50 @@ func define(name string, body func(c call)) definition { return definition{name:
 func defineInto(name string, into func(c call, dst *tensor.Tensor) *tensor.Tensor) definition {
 	return definition{name: name, into: into}
 }
+
+// of gives a definition its record.
+func (d definition) of(record *ops.Def) definition {
+	d.record = record
+	return d
+}
+
+// with gives a definition facts of its operator.
+func (d definition) with(facts ops.Def) definition {
+	facts.Name = d.name
+	d.record = &facts
+	return d
+}
+
+// outRule says in which memory a tensor of out= may lie.
+type outRule uint8
+
+const (
+	outApart       outRule = 1 << iota // inputs are read while it is written: no elements may lie in memory of its own others, nor of an input
+	outIterated                        // an element is written where that of the input has been read: it may be the input, but not lie shifted
+	outOverlapping                     // its elements may lie in the same memory: the last one is written last
+)
+
+// metaRule says what an operator does with tensors without elements that its family does not.
+type metaRule uint8
+
+const (
+	asFamily   metaRule = iota
+	runsOnZero          // it reads or writes elements: zeros stand for them
+	knowsMeta           // it knows them
+)
+
+// ofSchema gives the schema of an operator that is not in the table of schemas.
+func (d definition) ofSchema(text string) definition { d.schema = text; return d }
+
+func (d definition) checked(f func(c call)) definition       { d.check = f; return d }
+func (d definition) quantized(form quantizedForm) definition { d.form = form; return d }
+func (d definition) byColumns(results ...int) definition     { d.columns = results; return d }
+func (d definition) outApart() definition                    { d.outs |= outApart; return d }
+func (d definition) outIterated() definition                 { d.outs |= outIterated; return d }
+func (d definition) outOverlapping() definition              { d.outs |= outOverlapping; return d }
+func (d definition) onZeros() definition                     { d.meta = runsOnZero; return d }
+func (d definition) onMeta() definition                      { d.meta = knowsMeta; return d }
+func (d definition) direct(f directOut) definition           { d.directOut = f; return d }
 
 // giving defines an overload by a function of its arguments that gives one tensor.
 func giving(name string, f func(c call) *tensor.Tensor) definition {
@@ -107,19 +164,36 @@ func Families() []Family {
 	}
 }
 
-// Operators returns every operator of the package, in-place and out= overloads included.
+// Operators returns every operator of the package, in-place and out= overloads included. Those that are implemented elsewhere have a record
+// and nothing to run.
 func Operators() []ops.Operator {
 	variants := variantsOf()
 	taken := map[string]bool{}
 	families := Families()
-	count := 0
+	count, directs := len(further), map[string]directOut{}
 	for _, family := range families {
 		count += len(family.definitions)
 		for i := range family.definitions {
-			taken[family.definitions[i].name] = true
+			d := &family.definitions[i]
+			taken[d.name] = true
+			if d.directOut != nil {
+				directs[key(d.name)] = d.directOut
+			}
 		}
 	}
-	all := make([]ops.Operator, 0, 3*count)
+	all := make([]ops.Operator, 0, 4*count)
+	describe := func(name string, record *ops.Def) {
+		if record != nil && name != "" && name != "-" {
+			all = append(all, ops.Operator{Name: key(name), Record: record})
+		}
+	}
+	describeAliases := func(record *ops.Def) {
+		for _, alias := range record.Aliases {
+			describe(alias, record)
+			describe(variants[alias][0], record)
+			describe(variants[alias][1], record)
+		}
+	}
 	for i := range viewFamily {
 		if d, ok := viewFamily[i].copying(); ok && !taken[d.name] {
 			all = append(all, d.functional())
@@ -128,24 +202,38 @@ func Operators() []ops.Operator {
 	for _, family := range families {
 		for i := range family.definitions {
 			d := family.definitions[i].takingQuantized()
-			d.takesMeta = family.knowsMeta && !needsZeros[d.name] || takesNone[d.name]
+			d.takesMeta = family.knowsMeta && d.meta != runsOnZero || d.meta == knowsMeta
 			all = append(all, d.functional())
-			withCheck(checks[d.name], &all[len(all)-1])
-			withLayout(d.name, &all[len(all)-1])
+			withCheck(d.check, &all[len(all)-1])
+			withLayout(d.name, d.columns, &all[len(all)-1])
+			if d.record != nil {
+				describeAliases(d.record)
+			}
 			v := variants[d.name]
 			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
 				all = append(all, d.inPlace(v[0]))
-				withCheck(checks[d.name], &all[len(all)-1])
-				withCheck(inPlaceChecks[v[0]], &all[len(all)-1])
+				withCheck(d.check, &all[len(all)-1])
+				withCheck(d.inPlaceCheck(), &all[len(all)-1])
+			} else {
+				describe(v[0], d.record)
 			}
 			if v[1] != "" && v[1] != "-" && !taken[v[1]] {
 				taken[v[1]] = true
 				all = append(all, d.outForm(v[1]))
-				withCheck(checks[d.name], &all[len(all)-1])
+				withCheck(d.check, &all[len(all)-1])
 			}
 		}
 	}
-	return append(all, outsOf(all)...)
+	all = append(all, outsOf(all, directs)...)
+	for i := range further {
+		for _, record := range further[i].Flat() {
+			describe(record.Name, record.Def)
+			for _, variant := range variants[record.Name] {
+				describe(variant, record.Def)
+			}
+		}
+	}
+	return all
 }
 
 // Variants returns the overloads that write in place or into out= of a functional one that is implemented
@@ -188,24 +276,40 @@ func key(name string) string {
 	return "aten::" + name
 }
 
+// inPlaceCheck is what the form in place asks besides.
+func (d *definition) inPlaceCheck() func(c call) {
+	if d.record == nil || d.record.CheckInPlace == nil {
+		return nil
+	}
+	return func(c call) { succeed(d.record.CheckInPlace(c.args)) }
+}
+
+// entry makes an overload of the operator.
+func (d *definition) entry(name string, takesMeta bool, body func(c call)) ops.Operator {
+	return entryOf(key(name), d.record, takesMeta, body)
+}
+
 func (d *definition) functional() ops.Operator {
+	if d.schema != "" {
+		return entryOf(d.schema, d.record, d.takesMeta, d.body)
+	}
 	if d.into == nil {
-		return entry(key(d.name), d.takesMeta, d.body)
+		return d.entry(d.name, d.takesMeta, d.body)
 	}
 	into := d.into
-	return entry(key(d.name), true, func(c call) { c.out[0] = value.OfTensor(into(c, nil)) })
+	return d.entry(d.name, true, func(c call) { c.out[0] = value.OfTensor(into(c, nil)) })
 }
 
 // inPlace derives the overload that writes its first argument.
 func (d *definition) inPlace(name string) ops.Operator {
 	if into := d.into; into != nil {
-		return entry(key(name), true, func(c call) {
+		return d.entry(name, true, func(c call) {
 			into(c, c.tensor(0))
 			c.giveSelf()
 		})
 	}
 	body, change := d.body, d.change
-	return entry(key(name), d.takesMeta, func(c call) {
+	return d.entry(name, d.takesMeta, func(c call) {
 		if self := c.args[0]; change != nil {
 			others := c.args[1:]
 			if d.name == "index_fill.int_Tensor" {
@@ -251,8 +355,8 @@ func store(self, result *tensor.Tensor) {
 func (d *definition) outForm(name string) ops.Operator {
 	into, functional := d.into, d.functional()
 	base, _, _ := strings.Cut(name, ".")
-	isApart, iterates := slices.Contains(apartOut, base), into != nil || slices.Contains(iteratedOut, base)
-	return entry(key(name), into != nil || d.takesMeta, func(c call) {
+	isApart, iterates := d.outs&outApart != 0, into != nil || d.outs&outIterated != 0
+	return d.entry(name, into != nil || d.takesMeta, func(c call) {
 		if len(c.out) == 0 { // the last argument is a list of tensors
 			storeList(c, functional.Run)
 			return
@@ -274,7 +378,7 @@ func (d *definition) outForm(name string) ops.Operator {
 			c.giveOut(0)
 			return
 		}
-		if runDirect(d.name, inputs, c.tensor(first)) {
+		if runDirect(d.directOut, inputs, c.tensor(first)) {
 			c.giveOut(0)
 			return
 		}
@@ -285,7 +389,7 @@ func (d *definition) outForm(name string) ops.Operator {
 				r = value.OfTensor(empty([]int{0}, c.tensor(first+i).DType()))
 			}
 			checkOutType(base, c, r.Tensor().DType(), c.tensor(first+i).DType())
-			if dst := c.tensor(first + i); !slices.Contains(overlappingOut, base) && tensor.SameShape(dst.Shape(), r.Tensor().Shape()) {
+			if dst := c.tensor(first + i); d.outs&outOverlapping == 0 && tensor.SameShape(dst.Shape(), r.Tensor().Shape()) {
 				checkInside(dst)
 			}
 			storeOut(c.tensor(first+i), r.Tensor())
@@ -352,7 +456,7 @@ func (d *definition) copying() (definition, bool) {
 		return definition{}, false
 	}
 	body := d.body
-	return define(name, func(c call) {
+	copied := define(name, func(c call) {
 		body(c)
 		if c.out[0].IsTensor() {
 			c.give(must(c.out[0].Tensor().Clone(tensor.ContiguousFormat)))
@@ -362,5 +466,9 @@ func (d *definition) copying() (definition, bool) {
 		for i, p := range parts {
 			parts[i] = value.OfTensor(must(p.Tensor().Clone(tensor.ContiguousFormat)))
 		}
-	}), true
+	})
+	if d.record != nil {
+		copied = copied.with(ops.Def{Grad: d.record.Grad, Tags: d.record.Tags & ops.AsWritten})
+	}
+	return copied, true
 }

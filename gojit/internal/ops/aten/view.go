@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 	"slices"
 	"unsafe"
@@ -106,7 +107,7 @@ func conjugate(t *tensor.Tensor) *tensor.Tensor {
 	return t
 }
 
-var conjOp = elementwise("conj", sameType, unaryOp(kernel.Conj))
+var conjOp = elementwise("conj", ops.SameType, unaryOp(kernel.Conj))
 
 func adjoint(_ call, t *tensor.Tensor) (*tensor.Tensor, error) {
 	v, err := transposeMatrix(call{}, t)
@@ -477,69 +478,96 @@ func channelShuffle(t *tensor.Tensor, groups int) *tensor.Tensor {
 }
 
 var viewFamily = slices.Concat([]definition{
-	viewing("view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }),
+	viewing("view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("view.dtype", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewDType(c.dtypeOr(1, t.DType())) }),
-	viewing("_unsafe_view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }),
+	viewing("_unsafe_view", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.ints(1)...) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
 	viewing("_reshape_alias", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.AsStrided(c.ints(1), c.ints(2), t.Offset())
-	}),
-	viewing("view_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.tensor(1).Shape()...) }),
-	viewing("reshape", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.ints(1)...) }),
-	viewing("reshape_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.tensor(1).Shape()...) }),
-	viewing("ravel", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }),
-	viewing("flatten.using_ints", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.int(1), c.int(2)) }),
+	}).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
+	viewing("view_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.View(c.tensor(1).Shape()...) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
+	viewing("reshape", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.ints(1)...) }).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten, Node: "ReshapeAliasBackward0"}),
+	viewing("reshape_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(c.tensor(1).Shape()...) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten | ops.ShapeOnly}),
+	viewing("ravel", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reshape(-1) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
+	viewing("flatten.using_ints", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Flatten(c.int(1), c.int(2)) }).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten, Node: "ReshapeAliasBackward0"}),
 	viewing("unflatten.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		noScalar(c.int(1), t)
 		return t.Unflatten(c.int(1), c.ints(2))
-	}),
-	viewing("transpose.int", transposeView),
+	}).with(ops.Def{Grad: reshaped, Tags: ops.AsWritten}),
+	viewing("transpose.int", transposeView).with(ops.Def{Aliases: []string{"swapaxes", "swapdims"}, Grad: transposedGrad, Tags: ops.Symbolic | ops.AsWritten}),
 	viewing("swapaxes", transposeView),
 	viewing("swapdims", transposeView),
-	viewing("t", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }),
-	viewing("permute", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.ints(1)...) }),
-	viewing("movedim.intlist", moveDims),
-	viewing("movedim.int", moveDims),
+	viewing("t", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }).with(ops.Def{Grad: func(g grad) { g.Give(0, g.Do("t", g.Grad(0))) }, Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("permute", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Permute(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		dims := c.ints(1)
+		back := make([]int, len(dims))
+		for i, d := range dims {
+			back[wrap(d, len(dims))] = i
+		}
+		c.give(0, c.do("permute", c.g(), back))
+	}), Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("movedim.intlist", moveDims).with(ops.Def{Aliases: []string{"moveaxis.intlist"}, Grad: concrete(func(c gradient) { c.moved("movedim.intlist") }), Tags: ops.AsWritten}),
+	viewing("movedim.int", moveDims).with(ops.Def{Aliases: []string{"moveaxis.int"}, Grad: concrete(func(c gradient) { c.moved("movedim.int") }), Tags: ops.AsWritten}),
 	viewing("moveaxis.intlist", moveDims),
 	viewing("moveaxis.int", moveDims),
-	viewing("expand", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }),
-	viewing("expand_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.tensor(1).Shape()...) }),
-	viewing("broadcast_to", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }),
-	viewing("squeeze", squeezeView),
-	viewing("squeeze.dim", squeezeView),
-	viewing("unsqueeze", unsqueezeView),
-	viewing("select.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.int(1), c.int(2)) }),
-	viewing("slice.Tensor", sliceView),
-	viewing("narrow", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Narrow(c.int(1), c.int(2), c.int(3)) }),
+	viewing("expand", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
+	viewing("expand_as", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.tensor(1).Shape()...) }).with(ops.Def{Grad: passedOn, Tags: ops.Broadcasts | ops.Symbolic | ops.AsWritten | ops.ShapeOnly}),
+	viewing("broadcast_to", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Expand(c.ints(1)...) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.sumTo(c.g(), c.shape(0))) }), Tags: ops.AsWritten}),
+	viewing("squeeze", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("squeeze.dim", squeezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten, Node: "SqueezeBackward1"}),
+	viewing("unsqueeze", unsqueezeView).with(ops.Def{Grad: reshaped, Tags: ops.Symbolic | ops.AsWritten}),
+	viewing("select.int", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Select(c.int(1), c.int(2)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.do("select_backward", c.g(), c.shape(0), c.int(1), c.int(2)))
+	}), Tags: ops.AsWritten}),
+	viewing("slice.Tensor", sliceView).with(ops.Def{Grad: concrete(func(c gradient) {
+		start, end := 0, math.MaxInt64
+		if !c.isNone(2) {
+			start = c.int(2)
+		}
+		if !c.isNone(3) {
+			end = c.int(3)
+		}
+		c.give(0, c.do("slice_backward", c.g(), c.shape(0), c.int(1), start, end, c.int(4)))
+	}), Tags: ops.AsWritten}),
+	viewing("narrow", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Narrow(c.int(1), c.int(2), c.int(3)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		start := wrap(c.int(2), c.shape(0)[wrap(c.int(1), len(c.shape(0)))])
+		c.give(0, c.do("slice_backward", c.g(), c.shape(0), c.int(1), start, start+c.int(3), 1))
+	}), Tags: ops.AsWritten}),
 	viewing("narrow.Tensor", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Narrow(c.int(1), c.int(2), c.int(3)) }),
 	viewing("diagonal", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.Diagonal(c.int(1), c.int(2), c.int(3))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) {
+		c.give(0, c.do("diagonal_backward", c.g(), c.shape(0), c.arg(1), c.arg(2), c.arg(3)))
+	}), Tags: ops.AsWritten}),
 	viewing("linalg_diagonal", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) {
 		return t.Diagonal(c.int(1), c.int(2), c.int(3))
 	}),
-	viewing("unfold", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Unfold(c.int(1), c.int(2), c.int(3)) }),
-	viewing("as_strided", asStrided),
-	viewing("view_as_real", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewAsReal() }),
-	viewing("view_as_complex", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewAsComplex() }),
-	viewing("real", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.RealPart(), nil }),
-	viewing("imag", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ImagPart() }),
+	viewing("unfold", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.Unfold(c.int(1), c.int(2), c.int(3)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		places := c.do("unfold", c.do("reshape", c.do("arange", numel(c.shape(0))), c.shape(0)), c.arg(1), c.arg(2), c.arg(3))
+		flat := c.into("index_add", c.zerosAs([]int{numel(c.shape(0))}, c.g().DType()), 0, c.do("reshape", places, []int{-1}), c.do("reshape", c.g(), []int{-1}))
+		c.give(0, c.do("reshape", flat, c.shape(0)))
+	}), Tags: ops.AsWritten}),
+	viewing("as_strided", asStrided).with(ops.Def{Grad: concrete(asStridedGrad), Tags: ops.AsWritten}),
+	viewing("view_as_real", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewAsReal() }).with(ops.Def{Grad: concrete(ofSelfWith(func(c gradient, g tensors) tensors { return c.do("view_as_complex", c.do("contiguous", g)) })), Tags: ops.AsWritten}),
+	viewing("view_as_complex", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ViewAsComplex() }).with(ops.Def{Grad: concrete(ofSelfWith(func(c gradient, g tensors) tensors { return c.do("view_as_real", g) })), Tags: ops.AsWritten}),
+	viewing("real", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.RealPart(), nil }).with(ops.Def{Grad: concrete(ofSelfWith(func(c gradient, g tensors) tensors { return g })), Tags: ops.AsWritten}),
+	viewing("imag", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.ImagPart() }).with(ops.Def{Grad: concrete(ofSelfWith((gradient).rotate)), Tags: ops.AsWritten}),
 	viewing("mT", transposeMatrix),
 	viewing("mT.a", transposeMatrix),
-	viewing("mH", adjoint),
-	viewing("mH.a", adjoint),
+	viewing("mH", adjoint).with(ops.Def{Aliases: []string{"adjoint"}, Grad: concrete(adjointGrad), Tags: ops.AsWritten}),
+	viewing("mH.a", adjoint).with(ops.Def{Grad: concrete(adjointGrad), Tags: ops.AsWritten}),
 	viewing("adjoint", adjoint),
-	viewing("matrix_H", adjointMatrix),
-	viewing("matrix_H.a", adjointMatrix),
-	viewing("numpy_T", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }),
+	viewing("matrix_H", adjointMatrix).with(ops.Def{Grad: concrete(adjointGrad), Tags: ops.AsWritten}),
+	viewing("matrix_H.a", adjointMatrix).with(ops.Def{Grad: concrete(adjointGrad), Tags: ops.AsWritten}),
+	viewing("numpy_T", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("numpy_T", c.g())) }), Tags: ops.AsWritten}),
 	viewing("numpy_T.a", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return reversed(t) }),
-	giving("conj", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }),
-	giving("conj_physical", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }),
-	giving("_conj", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }),
-	giving("resolve_conj", itself),
-	giving("resolve_neg", itself),
+	giving("conj", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }).with(ops.Def{Grad: conjugateGrad, Tags: ops.AsWritten}),
+	giving("conj_physical", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }).with(ops.Def{Grad: conjugateGrad, Tags: ops.AsWritten}),
+	giving("_conj", func(c call) *tensor.Tensor { return conjugate(c.tensor(0)) }).with(ops.Def{Grad: conjugateGrad, Tags: ops.AsWritten}),
+	giving("resolve_conj", itself).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
+	giving("resolve_neg", itself).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
 	giving("lift_fresh", itself),
 	giving("lift", itself),
-	giving("alias", func(c call) *tensor.Tensor { return c.tensor(0).Alias() }),
+	giving("alias", func(c call) *tensor.Tensor { return c.tensor(0).Alias() }).with(ops.Def{Grad: passedOn, Tags: ops.AsWritten}),
 	giving("detach", func(c call) *tensor.Tensor { return c.tensor(0).Detach() }),
 
 	reshaping("squeeze_", squeezeView),
@@ -551,17 +579,17 @@ var viewFamily = slices.Concat([]definition{
 	reshaping("t_", func(c call, t *tensor.Tensor) (*tensor.Tensor, error) { return t.T() }),
 	reshaping("as_strided_", asStrided),
 
-	parting("split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Split(c.int(1), c.int(2)) }),
-	parting("unsafe_split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Split(c.int(1), c.int(2))) }),
-	parting("split.sizes", splitSizes),
+	parting("split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Split(c.int(1), c.int(2)) }).with(ops.Def{Grad: concrete(joined), Tags: ops.Symbolic | ops.AsWritten}),
+	parting("unsafe_split.Tensor", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Split(c.int(1), c.int(2))) }).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten}),
+	parting("split.sizes", splitSizes).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten}),
 	parting("split", splitSizes),
-	parting("split_with_sizes", splitSizes),
-	parting("unsafe_split_with_sizes", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(splitSizes(c, t)) }),
-	parting("chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }),
-	parting("unsafe_chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Chunk(c.int(1), c.int(2))) }),
+	parting("split_with_sizes", splitSizes).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten, Node: "SplitWithSizesBackward0"}),
+	parting("unsafe_split_with_sizes", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(splitSizes(c, t)) }).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten}),
+	parting("chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Chunk(c.int(1), c.int(2)) }).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten, Node: "SplitBackward0"}),
+	parting("unsafe_chunk", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return apart(t.Chunk(c.int(1), c.int(2))) }).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten}),
 	parting("tensor_split.sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
 		return t.TensorSplit(sections(c.int(1)), c.int(2))
-	}),
+	}).with(ops.Def{Grad: concrete(joined), Tags: ops.AsWritten}),
 	parting("tensor_split.indices", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.TensorSplitAt(c.ints(1), c.int(2)) }),
 	parting("tensor_split.tensor_indices_or_sections", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) {
 		at := c.tensor(1)
@@ -570,29 +598,54 @@ var viewFamily = slices.Concat([]definition{
 			return t.TensorSplit(sections(int(must(at.Item()).Int64())), c.int(2))
 		}
 		return t.TensorSplitAt(integersOf(at), c.int(2))
-	}),
-	parting("unbind.int", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Unbind(c.int(1)) }),
-	define("broadcast_tensors", func(c call) { c.giveList(broadcastTensors(c.tensors(0))) }),
+	}).onZeros(),
+	parting("unbind.int", func(c call, t *tensor.Tensor) ([]*tensor.Tensor, error) { return t.Unbind(c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		parts := make([]tensors, len(c.grads()))
+		for i := range parts {
+			parts[i] = c.gradOf(i)
+		}
+		c.give(0, c.do("stack", parts, c.int(1)))
+	}), Tags: ops.Symbolic | ops.AsWritten}),
+	define("broadcast_tensors", func(c call) { c.giveList(broadcastTensors(c.tensors(0))) }).with(ops.Def{Decomp: broadcastEach}),
 
-	giving("repeat", func(c call) *tensor.Tensor { return repeat(c.tensor(0), c.ints(1)) }),
+	giving("repeat", func(c call) *tensor.Tensor { return repeat(c.tensor(0), c.ints(1)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		shape := c.shape(0)
+		repeats := c.ints(1)
+		split, sums := []int{}, []int{}
+		lead := len(repeats) - len(shape)
+		for i, r := range repeats {
+			sums = append(sums, len(split))
+			split = append(split, r)
+			if i >= lead {
+				split = append(split, shape[i-lead])
+			}
+		}
+		c.give(0, c.do("reshape", c.do("sum.dim_IntList", c.do("reshape", c.g(), split), sums, false), shape))
+	}), Tags: ops.AsWritten}).onZeros(),
 	giving("tile", func(c call) *tensor.Tensor {
 		times := c.ints(1)
 		for len(times) < c.tensor(0).Dim() {
 			times = append([]int{1}, times...)
 		}
 		return repeat(c.tensor(0), times)
-	}),
-	giving("flip", func(c call) *tensor.Tensor { return flip(c.tensor(0), c.ints(1)) }),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("tile") }), Tags: ops.AsWritten}).onZeros(),
+	giving("flip", func(c call) *tensor.Tensor { return flip(c.tensor(0), c.ints(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.give(0, c.do("flip", c.g(), c.arg(1))) }), Tags: ops.AsWritten}).onZeros().quantized(sameScale),
 	giving("fliplr", func(c call) *tensor.Tensor {
 		check(c.tensor(0).Dim() >= 2, "Input must be >= 2-d.")
 		return flip(c.tensor(0), []int{1})
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("fliplr") }), Tags: ops.AsWritten}).onZeros(),
 	giving("flipud", func(c call) *tensor.Tensor {
 		check(c.tensor(0).Dim() >= 1, "Input must be >= 1-d.")
 		return flip(c.tensor(0), []int{0})
-	}),
-	giving("roll", func(c call) *tensor.Tensor { return roll(c.tensor(0), c.ints(1), c.ints(2)) }),
-	giving("rot90", func(c call) *tensor.Tensor { return rot90(c.tensor(0), c.int(1), c.ints(2)) }),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("flipud") }), Tags: ops.AsWritten}).onZeros(),
+	giving("roll", func(c call) *tensor.Tensor { return roll(c.tensor(0), c.ints(1), c.ints(2)) }).with(ops.Def{Grad: concrete(func(c gradient) {
+		back := c.ints(1)
+		for i := range back {
+			back[i] = -back[i]
+		}
+		c.give(0, c.do("roll", c.g(), back, c.arg(2)))
+	}), Tags: ops.AsWritten}),
+	giving("rot90", func(c call) *tensor.Tensor { return rot90(c.tensor(0), c.int(1), c.ints(2)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("rot90") }), Tags: ops.AsWritten}).onZeros(),
 	giving("repeat_interleave.Tensor", func(c call) *tensor.Tensor {
 		repeats := c.tensor(0)
 		check(repeats.Dim() == 1, "repeat_interleave only accept 1D vector as repeat")
@@ -609,16 +662,16 @@ var viewFamily = slices.Concat([]definition{
 			return repeatedMeta(c)
 		}
 		return repeatInterleaveArgs(c, tensor.Data[int64](contiguous(to(c.tensor(1), tensor.Int64))))
-	}),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("repeat_interleave.self_Tensor") }), Tags: ops.AsWritten}),
 	giving("repeat_interleave.self_int", func(c call) *tensor.Tensor {
 		if isMeta(c.tensor(0)) {
 			return repeatedMeta(c)
 		}
 		return repeatInterleaveArgs(c, []int64{int64(c.int(1))})
-	}),
-	giving("pixel_shuffle", func(c call) *tensor.Tensor { return pixelShuffle(c.tensor(0), c.int(1)) }),
-	giving("pixel_unshuffle", func(c call) *tensor.Tensor { return pixelUnshuffle(c.tensor(0), c.int(1)) }),
-	giving("channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }),
+	}).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("repeat_interleave.self_int") }), Tags: ops.AsWritten}),
+	giving("pixel_shuffle", func(c call) *tensor.Tensor { return pixelShuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("pixel_shuffle") }), Tags: ops.AsWritten}),
+	giving("pixel_unshuffle", func(c call) *tensor.Tensor { return pixelUnshuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("pixel_unshuffle") }), Tags: ops.AsWritten}),
+	giving("channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }).with(ops.Def{Grad: concrete(func(c gradient) { c.moved("channel_shuffle") }), Tags: ops.AsWritten}),
 	giving("_shape_as_tensor", func(c call) *tensor.Tensor {
 		shape := c.tensor(0).Shape()
 		t := empty([]int{len(shape)}, tensor.Int64)

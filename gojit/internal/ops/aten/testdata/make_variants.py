@@ -25,7 +25,7 @@ def kinds(arguments):
 
 overloads = {}
 for line in open(os.path.join(HERE, "../../schemas.txt")):
-    found = re.match(r"aten::([^(]+)\((.*)\) -> (.*)$", line)
+    found = re.match(r"aten::([^(]+)\((.*)\) -> (.*)$", line.split(" # ")[0])
     if found:
         key, arguments, returns = found.groups()
         overloads.setdefault(key.split(".")[0], []).append((key, split(arguments), returns))

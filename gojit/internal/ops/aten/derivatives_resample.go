@@ -1,44 +1,34 @@
-package autograd
+package aten
 
 import (
-	"strings"
-
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// resampleDerivatives are those of operators that weigh the elements around a place. Resampling is linear, and so is its gradient.
-var resampleDerivatives = func() map[string]derivative {
-	family := map[string]derivative{
-		"affine_grid_generator": affineGridGrad,
-		"scatter_reduce.two":    scatterReduceGrad,
+// resampledGrad is the derivative of a resampling by the operator that is its gradient.
+func resampledGrad(back string) derivative {
+	return func(c gradient) {
+		c.give(0, c.do(back, append([]any{c.g(), c.arg(1), c.shape(0)}, c.argsFrom(2)...)...))
 	}
-	for _, name := range strings.Fields(`upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d
-		_upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa
-		_upsample_bicubic2d_aa`) {
-		for _, overload := range []string{"", ".vec"} {
-			back := name + "_backward" + overload
-			family[name+overload] = func(c *gradient) {
-				c.give(0, c.do(back, append([]any{c.g(), c.arg(1), c.shape(0)}, c.argsFrom(2)...)...))
-			}
-			family[back] = func(c *gradient) {
-				c.give(0, c.do(name+overload, append([]any{c.g(), c.arg(1)}, c.argsFrom(3)...)...))
-			}
-		}
+}
+
+// resampledAgain is the derivative of the gradient of a resampling.
+func resampledAgain(name string) derivative {
+	return func(c gradient) {
+		c.give(0, c.do(name, append([]any{c.g(), c.arg(1)}, c.argsFrom(3)...)...))
 	}
-	return family
-}()
+}
 
 // argsFrom returns the arguments from one on.
-func (c *gradient) argsFrom(i int) []any {
+func (c gradient) argsFrom(i int) []any {
 	var args []any
-	for ; i < len(c.node.args); i++ {
+	for ; i < len(c.args()); i++ {
 		args = append(args, c.arg(i))
 	}
 	return args
 }
 
 // affineGridGrad multiplies with the coordinates, which are the grid of the identity.
-func affineGridGrad(c *gradient) {
+func affineGridGrad(c gradient) {
 	shape, g := c.shape(0), c.g()
 	n, last := g.Size(0), g.Dim()-2
 	unit := c.do("expand", c.do("eye.m", last, last+1, tensor.Float64), []int{n, last, last + 1})
@@ -50,7 +40,7 @@ func affineGridGrad(c *gradient) {
 }
 
 // scatterReduceGrad follows the way of the reduction.
-func scatterReduceGrad(c *gradient) {
+func scatterReduceGrad(c gradient) {
 	var ofSelf, ofSource tensors
 	gathered := func(t tensors) tensors { return c.do("gather", t, c.int(1), c.in(2)) }
 	g := c.g()
@@ -82,7 +72,7 @@ func scatterReduceGrad(c *gradient) {
 
 // scatteredProduct divides the products by each factor; where the factor is the only zero, the
 // product of the others is computed without it.
-func scatteredProduct(c *gradient, g tensors) (ofSelf, ofSource tensors) {
+func scatteredProduct(c gradient, g tensors) (ofSelf, ofSource tensors) {
 	self, source, y := c.in(0), c.in(3), c.out(0)
 	again := func(self, source tensors) tensors {
 		return c.do("scatter_reduce.two", self, c.int(1), c.in(2), source, "prod", c.bool(5))

@@ -1,72 +1,35 @@
-package autograd
+package aten
 
 import (
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// decomposition runs an operator as other operators, which are recorded, and returns its results.
-type decomposition func(e Emitter, args []value.Value) []value.Value
-
-// decompositions are by name without the namespace; operators with a derivative have none.
-var decompositions = map[string]decomposition{}
-
-func init() {
-	for name, d := range map[string]decomposition{
-		"dropout":           one(dropout),
-		"broadcast_tensors": broadcastEach,
-		"max_pool1d":        withIndices("max_pool1d_with_indices"), "max_pool2d": withIndices("max_pool2d_with_indices"), "max_pool3d": withIndices("max_pool3d_with_indices"),
-		"conv1d.padding": convSame("conv1d"), "conv2d.padding": convSame("conv2d"), "conv3d.padding": convSame("conv3d"),
-		"batch_norm": one(batchNorm), "instance_norm": one(instanceNorm), "layer_norm": one(layerNorm), "group_norm": one(groupNorm),
-		"l1_loss": one(func(x composer, a []value.Value) tensors {
-			return x.reduce(x.do("abs", x.do("sub.Tensor", a[0], a[1])), a[2])
-		}),
-		"smooth_l1_loss": one(smoothL1), "huber_loss": one(huber),
-		"binary_cross_entropy": one(binaryCrossEntropy), "binary_cross_entropy_with_logits": one(binaryCrossEntropyOfLogits),
-		"kl_div": one(divergence), "nll_loss": one(nllLoss), "nll_loss_nd": one(nllLoss), "nll_loss2d": one(nllLoss), "cross_entropy_loss": one(crossEntropy),
-		"_scaled_dot_product_attention": attention,
-		"glu": one(func(x composer, a []value.Value) tensors {
-			refuseGlu(a)
-			parts := emit(x.Emitter, "chunk", a[0], 2, a[1])[0].List().Items
-			return x.do("mul.Tensor", parts[0], x.do("sigmoid", parts[1]))
-		}),
-		"lstm.input": recurrent(4), "gru.input": recurrent(3), "rnn_tanh.input": recurrent(1), "rnn_relu.input": recurrent(0),
-		"lstm.data": recurrentPacked(4), "gru.data": recurrentPacked(3), "rnn_tanh.data": recurrentPacked(1), "rnn_relu.data": recurrentPacked(0),
-		"lstm_cell": cellOf(4), "gru_cell": cellOf(3), "rnn_tanh_cell": cellOf(1), "rnn_relu_cell": cellOf(0),
-		"cosine_similarity": one(cosineSimilarity),
-		"grid_sampler":      one(gridSample), "grid_sampler_2d": one(gridSample), "grid_sampler_3d": one(gridSample),
-		"__interpolate": one(interpolate), "__interpolate.scale_list": one(interpolate), "__interpolate.size_list": one(interpolate),
-		"__interpolate.size_list_scale_list": one(interpolate),
-	} {
-		decompositions[name] = d
-	}
-}
-
 // composer is an emitter with the short forms that decompositions use.
-type composer struct{ Emitter }
+type composer struct{ ops.Emitter }
 
-func (x composer) do(name string, args ...any) tensors { return do(x.Emitter, name, args...) }
+func (x composer) do(name string, args ...any) tensors { return ops.Do(x.Emitter, name, args...) }
 
-// one makes a decomposition of a function with one result.
-func one(f func(x composer, a []value.Value) tensors) decomposition {
-	return func(e Emitter, a []value.Value) []value.Value {
+// one makes a ops.Decomposition of a function with one result.
+func composing(f func(x composer, a []value.Value) tensors) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value {
 		return []value.Value{value.OfTensor(f(composer{e}, a))}
 	}
 }
 
-func number(v value.Value) float64 {
+func numberOfValue(v value.Value) float64 {
 	if v.IsFloat() {
 		return v.Float()
 	}
 	return float64(v.Int())
 }
 
-func numbers(v value.Value, n int) []int {
+func numbersOfValue(v value.Value, n int) []int {
 	if v.IsInt() {
 		v = value.OfList(value.Ints([]int{int(v.Int())}))
 	}
@@ -92,40 +55,40 @@ func (x composer) reduce(t tensors, how value.Value) tensors {
 }
 
 // broadcastEach expands each tensor: what requires no gradient stays so.
-func broadcastEach(e Emitter, a []value.Value) []value.Value {
+func broadcastEach(e ops.Emitter, a []value.Value) []value.Value {
 	shape, items := []int{}, slices.Clone(a[0].List().Items)
 	for _, v := range items {
 		shape = must(tensor.Broadcast(shape, v.Tensor().Shape()))
 	}
 	for i, v := range items {
 		if !tensor.SameShape(v.Tensor().Shape(), shape) {
-			items[i] = value.OfTensor(do(e, "expand", v, shape))
+			items[i] = value.OfTensor(ops.Do(e, "expand", v, shape))
 		}
 	}
 	return []value.Value{value.OfList(value.NewList(a[0].List().Elem, items...))}
 }
 
-// dropout draws the same numbers as the operator: it drops ones, and multiplies.
-func dropout(x composer, a []value.Value) tensors {
-	if !a[2].Bool() || number(a[1]) == 0 {
+// composeDropout draws the same numbers as the operator: it drops ones, and multiplies.
+func composeDropout(x composer, a []value.Value) tensors {
+	if !a[2].Bool() || numberOfValue(a[1]) == 0 {
 		return a[0].Tensor()
 	}
 	mask := x.do("dropout", x.do("ones_like", a[0]), a[1], true)
 	return x.do("mul.Tensor", a[0], mask)
 }
 
-func withIndices(name string) decomposition {
-	return func(e Emitter, a []value.Value) []value.Value { return e.Emit(name, a...)[:1] }
+func withIndices(name string) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value { return e.Emit(name, a...)[:1] }
 }
 
 // convSame pads by the convolution itself; what is uneven is padded behind the input first.
-func convSame(name string) decomposition {
-	return one(func(x composer, a []value.Value) tensors {
+func composeSame(name string) ops.Decomposition {
+	return composing(func(x composer, a []value.Value) tensors {
 		input, weight := a[0].Tensor(), a[1].Tensor()
 		n := weight.Dim() - 2
 		padding := make([]int, max(n, 0))
 		if a[4].Str() == "same" {
-			dilation := numbers(a[5], n)
+			dilation := numbersOfValue(a[5], n)
 			behind := make([]int, 2*n)
 			for d := range n {
 				total := dilation[d] * (weight.Size(d+2) - 1)
@@ -158,12 +121,12 @@ func (x composer) moments(t tensors, dims []int) (mean, variance tensors) {
 	return x.do("mean.dim", t, dims, true), x.do("var.dim", t, dims, false, true)
 }
 
-func batchNorm(x composer, a []value.Value) tensors {
+func composeBatchNorm(x composer, a []value.Value) tensors {
 	t := a[0].Tensor()
 	if t.Numel() == 0 {
 		return x.normOfNothing(t, a[1], a[2])
 	}
-	refuseBatchNorm(a)
+	refuseBatchNorm(x, a)
 	return x.Emit("native_batch_norm", a[:8]...)[0].Tensor()
 }
 
@@ -199,34 +162,34 @@ func (x composer) affine(y tensors, weight, bias value.Value) tensors {
 	return y
 }
 
-func instanceNorm(x composer, a []value.Value) tensors {
+func composeInstanceNorm(x composer, a []value.Value) tensors {
 	t := a[0].Tensor()
 	if !a[5].Bool() {
-		return batchNorm(x, a)
+		return composeBatchNorm(x, a)
 	}
-	plain := unrecorded()
+	plain := unrecorded(x)
 	plain.Emit("instance_norm", append([]value.Value{value.OfTensor(t.Detach())}, a[1:]...)...)
 	mean, variance := x.moments(t, channelDims(t.Dim(), 2))
 	return x.do("to.dtype", x.affine(x.normalize(t, mean, variance, a[7]), a[1], a[2]), t.DType())
 }
 
-func layerNorm(x composer, a []value.Value) tensors {
-	refuseLayerNorm(a)
+func composeLayerNorm(x composer, a []value.Value) tensors {
+	refuseLayerNorm(x, a)
 	return x.Emit("native_layer_norm", a[:5]...)[0].Tensor()
 }
 
-func groupNorm(x composer, a []value.Value) tensors {
-	refuseGroupNorm(a)
+func composeGroupNorm(x composer, a []value.Value) tensors {
+	refuseGroupNorm(x, a)
 	t := a[0].Tensor()
 	if t.Numel() == 0 {
 		return x.affine(t, a[2], a[3])
 	}
-	return x.do("native_group_norm", t, a[2], a[3], t.Size(0), t.Size(1), t.Numel()/(t.Size(0)*t.Size(1)), int(a[1].Int()), number(a[4]))
+	return x.do("native_group_norm", t, a[2], a[3], t.Size(0), t.Size(1), t.Numel()/(t.Size(0)*t.Size(1)), int(a[1].Int()), numberOfValue(a[4]))
 }
 
 func smoothL1(x composer, a []value.Value) tensors {
 	size := x.do("abs", x.do("sub.Tensor", a[0], a[1]))
-	beta := number(a[3])
+	beta := numberOfValue(a[3])
 	if beta == 0 {
 		return x.reduce(size, a[2])
 	}
@@ -235,7 +198,7 @@ func smoothL1(x composer, a []value.Value) tensors {
 }
 
 func huber(x composer, a []value.Value) tensors {
-	size, delta := x.do("abs", x.do("sub.Tensor", a[0], a[1])), number(a[3])
+	size, delta := x.do("abs", x.do("sub.Tensor", a[0], a[1])), numberOfValue(a[3])
 	small := x.do("mul.Scalar", x.do("mul.Tensor", size, size), 0.5)
 	large := x.do("mul.Scalar", x.do("add.Scalar", size, -0.5*delta), delta)
 	return x.reduce(x.do("where.self", x.do("lt.Scalar", size, delta), small, large), a[2])
@@ -254,7 +217,7 @@ func (x composer) weighted(t tensors, weight value.Value) tensors {
 func (x composer) oneMinus(t any) tensors { return x.do("rsub.Scalar", t, 1.0) }
 
 func binaryCrossEntropy(x composer, a []value.Value) tensors {
-	refuseProbabilities(a)
+	refuseProbabilities(x, a)
 	yes := x.do("clamp_min", x.do("log", a[0]), -100.0)
 	no := x.do("clamp_min", x.do("log", x.oneMinus(a[0])), -100.0)
 	both := x.do("add.Tensor", x.do("mul.Tensor", yes, a[1]), x.do("mul.Tensor", no, x.oneMinus(a[1])))
@@ -268,7 +231,7 @@ func binaryCrossEntropyOfLogits(x composer, a []value.Value) tensors {
 	return x.reduce(x.weighted(x.negate(both), a[2]), a[4])
 }
 
-func divergence(x composer, a []value.Value) tensors {
+func composeDivergence(x composer, a []value.Value) tensors {
 	target := a[1].Tensor()
 	if a[3].Bool() {
 		return x.reduce(x.do("mul.Tensor", x.do("exp", target), x.do("sub.Tensor", target, a[0])), a[2])
@@ -277,9 +240,9 @@ func divergence(x composer, a []value.Value) tensors {
 	return x.reduce(x.do("sub.Tensor", entropy, x.do("mul.Tensor", target, a[0])), a[2])
 }
 
-// nllLoss gathers the log probability of each target; ignored ones weigh nothing.
-func nllLoss(x composer, a []value.Value) tensors {
-	unrecorded().Emit("nll_loss_nd", a...) // the operator itself checks its arguments
+// composeNll gathers the log probability of each target; ignored ones weigh nothing.
+func composeNll(x composer, a []value.Value) tensors {
+	unrecorded(x).Emit("nll_loss_nd", a...) // the operator itself checks its arguments
 	t, target := a[0].Tensor(), a[1].Tensor()
 	dim := min(1, t.Dim()-1)
 	ignored := x.do("eq.Scalar", target, a[4])
@@ -299,13 +262,13 @@ func nllLoss(x composer, a []value.Value) tensors {
 	return x.reduce(losses, a[3])
 }
 
-func crossEntropy(x composer, a []value.Value) tensors {
+func composeCrossEntropy(x composer, a []value.Value) tensors {
 	t, target := a[0].Tensor(), a[1].Tensor()
 	dim := min(1, t.Dim()-1)
 	logs := x.do("log_softmax.int", t, dim)
-	smoothing := number(a[5])
+	smoothing := numberOfValue(a[5])
 	if tensor.SameShape(t.Shape(), target.Shape()) {
-		unrecorded().Emit("cross_entropy_loss", a...) // the operator itself checks its arguments
+		unrecorded(x).Emit("cross_entropy_loss", a...) // the operator itself checks its arguments
 		if smoothing > 0 {
 			target = x.do("add.Scalar", x.do("mul.Scalar", target, 1-smoothing), smoothing/float64(t.Size(dim)))
 		}
@@ -351,7 +314,7 @@ func (x composer) classWeights(weight value.Value, n, dim int) tensors {
 	return x.do("reshape", weight.Tensor().Detach(), shape)
 }
 
-func attention(e Emitter, a []value.Value) []value.Value {
+func composeAttention(e ops.Emitter, a []value.Value) []value.Value {
 	x := composer{e}
 	q, k := a[0].Tensor(), a[1].Tensor()
 	scores := x.do("matmul", x.do("mul.Scalar", q, 1/math.Sqrt(float64(q.Size(q.Dim()-1)))), x.do("transpose.int", k, -2, -1))
@@ -367,42 +330,70 @@ func attention(e Emitter, a []value.Value) []value.Value {
 		scores = x.do("add.Tensor", scores, mask)
 	}
 	weights := x.do("softmax.int", scores, -1)
-	if p := number(a[4]); p > 0 {
+	if p := numberOfValue(a[4]); p > 0 {
 		weights = x.do("dropout", weights, p, true)
 	}
 	return []value.Value{value.OfTensor(x.do("matmul", weights, a[2])), value.OfTensor(weights)}
 }
 
-func cosineSimilarity(x composer, a []value.Value) tensors {
+func composeCosine(x composer, a []value.Value) tensors {
 	dims := []int{int(a[2].Int())}
-	both := emit(x.Emitter, "broadcast_tensors", []tensors{a[0].Tensor(), a[1].Tensor()})[0].List().Items
+	both := ops.DoAll(x.Emitter, "broadcast_tensors", []tensors{a[0].Tensor(), a[1].Tensor()})[0].List().Items
 	p, q := both[0], both[1]
 	dot := func(u, v value.Value) tensors { return x.do("sum.dim_IntList", x.do("mul.Tensor", u, v), dims, false) }
-	lengths := x.do("clamp_min", x.do("mul.Tensor", dot(p, p), dot(q, q)), number(a[3])*number(a[3]))
+	lengths := x.do("clamp_min", x.do("mul.Tensor", dot(p, p), dot(q, q)), numberOfValue(a[3])*numberOfValue(a[3]))
 	return x.do("mul.Tensor", dot(p, q), x.do("rsqrt", lengths))
 }
 
-// Decompose has an operator, named without its namespace, recorded as what run records. It is called
-// before anything is recorded; operators with a derivative of their own keep it.
-func Decompose(name string, run Operation) {
-	if decompositions[name] != nil {
-		panic("autograd: " + name + " has a decomposition already")
+// plainly runs operators below autograd.
+type plainly struct{}
+
+// Emit implements ops.Emitter.
+func (plainly) Emit(name string, args ...value.Value) []value.Value {
+	o := ops.Find("aten::" + name)
+	s := o.Schema()
+	for i := len(args); i < len(s.Arguments); i++ {
+		args = append(args, s.Arguments[i].Default)
 	}
-	results := sync.OnceValue(func() int { return len(ops.Find("aten::" + name).Schema().Returns) })
-	decompositions[name] = composed(results, run)
+	out := make([]value.Value, len(s.Returns))
+	succeed(o.Run(args, out))
+	return out
 }
 
-func composed(results func() int, run Operation) decomposition {
-	return func(e Emitter, args []value.Value) []value.Value {
-		out := make([]value.Value, results())
-		succeed(run(e.(*emitter).mode, args, out))
-		return out
-	}
+// Unrecorded is for decompositions, which have the operator itself check its arguments.
+func (p plainly) Unrecorded() ops.Emitter { return p }
+
+// decomposed defines an overload that has no implementation but what it is made of.
+func decomposed(name string, as ops.Decomposition) definition {
+	return define(name, func(c call) { copy(c.out, as(plainly{}, c.args)) }).onMeta()
 }
 
-// Composite has an operator that was defined at run time recorded as what run does.
-func Composite(op *ops.Operator, run Operation) {
-	p := *planOf(op)
-	p.decompose = composed(func() int { return len(op.Schema().Returns) }, run)
-	plans.Store(op, &p)
+// composeRmsNorm computes in Float32 what has fewer bits.
+func composeRmsNorm(x composer, a []value.Value) tensors {
+	input, shape := a[0].Tensor(), call{args: a}.ints(1)
+	if isIntegral(input.DType()) {
+		raise(source.NotImplementedError, "\"rms_norm\" not implemented for '%s'", input.DType().CppName())
+	}
+	checkLayerNorm(input, shape, call{args: a}.optionalTensor(2), nil)
+	dims := make([]int, len(shape))
+	for i := range dims {
+		dims[i] = -1 - i
+	}
+	wide := input
+	if input.DType() == tensor.Float16 || input.DType() == tensor.BFloat16 {
+		wide = x.do("to.dtype", input, tensor.Float32)
+	}
+	eps := 0x1p-23 // the distance of 1 to the next number
+	if wide.DType() == tensor.Float64 {
+		eps = 0x1p-52
+	}
+	if !a[3].IsNone() {
+		eps = a[3].Float()
+	}
+	squares := x.do("mean.dim", x.do("pow.Tensor_Scalar", wide, 2), dims, true)
+	y := x.do("mul.Tensor", wide, x.do("rsqrt", x.do("add.Scalar", squares, eps)))
+	if !a[2].IsNone() {
+		y = x.do("mul.Tensor", y, a[2])
+	}
+	return x.do("to.dtype", y, input.DType())
 }

@@ -1,6 +1,7 @@
-package autograd
+package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -8,54 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-var networkDerivatives = map[string]derivative{
-	"mse_loss":                  squareErrorGrad,
-	"embedding":                 embeddingGrad,
-	"embedding_dense_backward":  embeddingDenseGrad,
-	"col2im":                    func(c *gradient) { c.give(0, c.do("im2col", c.g(), c.arg(2), c.arg(3), c.arg(4), c.arg(5))) },
-	"max_unpool2d":              func(c *gradient) { unpooledGrad(c, 2) },
-	"max_unpool3d":              func(c *gradient) { unpooledGrad(c, 3) },
-	"embedding_bag":             func(c *gradient) { embeddingBagGrad(c, -1) },
-	"embedding_bag.padding_idx": embeddingBagPaddedGrad,
-	"_embedding_bag":            embeddingBagPaddedGrad,
-
-	"conv1d": func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
-	"conv2d": func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
-	"conv3d": func(c *gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) },
-
-	"conv_transpose1d":        func(c *gradient) { convolutionGrad(c, true, 3, 4, 7, 5, 6) },
-	"conv_transpose2d.input":  func(c *gradient) { convolutionGrad(c, true, 3, 4, 7, 5, 6) },
-	"conv_transpose3d.input":  func(c *gradient) { convolutionGrad(c, true, 3, 4, 7, 5, 6) },
-	"convolution":             func(c *gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) },
-	"_convolution":            func(c *gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) },
-	"convolution_backward":    convolutionAgain,
-	"_convolution.deprecated": func(c *gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) },
-
-	"max_pool1d_with_indices": pooledRows,
-	"max_pool2d_with_indices": func(c *gradient) { pooledMaximum(c, "max_pool2d_with_indices_backward", 1, 2, 3, 4, 5) },
-	"max_pool3d_with_indices": func(c *gradient) { pooledMaximum(c, "max_pool3d_with_indices_backward", 1, 2, 3, 4, 5) },
-	"adaptive_max_pool1d":     pooledRows,
-	"adaptive_max_pool2d":     func(c *gradient) { pooledMaximum(c, "adaptive_max_pool2d_backward") },
-	"adaptive_max_pool3d":     func(c *gradient) { pooledMaximum(c, "adaptive_max_pool3d_backward") },
-
-	"max_pool2d_with_indices_backward": func(c *gradient) { pooledAgain(c, 7, 2) },
-	"max_pool3d_with_indices_backward": func(c *gradient) { pooledAgain(c, 7, 3) },
-	"adaptive_max_pool2d_backward":     func(c *gradient) { pooledAgain(c, 2, 2) },
-	"adaptive_max_pool3d_backward":     func(c *gradient) { pooledAgain(c, 2, 3) },
-	"fractional_max_pool2d_backward":   func(c *gradient) { pooledAgain(c, 4, 2) },
-	"fractional_max_pool3d_backward":   func(c *gradient) { pooledAgain(c, 4, 3) },
-
-	"avg_pool1d":           func(c *gradient) { averagePoolGrad(c, 1) },
-	"avg_pool2d":           func(c *gradient) { averagePoolGrad(c, 2) },
-	"avg_pool3d":           func(c *gradient) { averagePoolGrad(c, 3) },
-	"adaptive_avg_pool1d":  func(c *gradient) { adaptivePoolGrad(c, 1) },
-	"adaptive_avg_pool2d":  func(c *gradient) { adaptivePoolGrad(c, 2) },
-	"_adaptive_avg_pool2d": func(c *gradient) { adaptivePoolGrad(c, 2) },
-	"_adaptive_avg_pool3d": func(c *gradient) { adaptivePoolGrad(c, 3) },
-	"adaptive_avg_pool3d":  func(c *gradient) { adaptivePoolGrad(c, 3) },
-}
-
-func squareErrorGrad(c *gradient) {
+func squareErrorGrad(c gradient) {
 	x, y := c.in(0), c.in(1)
 	if !tensor.SameShape(x.Shape(), y.Shape()) {
 		shape := must(tensor.Broadcast(x.Shape(), y.Shape()))
@@ -68,12 +22,12 @@ func squareErrorGrad(c *gradient) {
 	}
 }
 
-func embeddingGrad(c *gradient) {
+func embeddingGrad(c gradient) {
 	c.give(0, c.do("embedding_dense_backward", c.g(), c.in(1), c.shape(0)[0], c.int(2), c.bool(3)))
 }
 
 // embeddingDenseGrad reads the rows of the gradient that those of the result went to.
-func embeddingDenseGrad(c *gradient) {
+func embeddingDenseGrad(c gradient) {
 	indices := c.in(1)
 	g := c.do("embedding", c.g(), indices)
 	if c.bool(4) {
@@ -88,17 +42,17 @@ func embeddingDenseGrad(c *gradient) {
 }
 
 // unpooledGrad reads the gradient where the elements went.
-func unpooledGrad(c *gradient, n int) { c.give(0, fromPlanes(c, c.g(), c.in(1), n)) }
+func unpooledGrad(c gradient, n int) { c.give(0, fromPlanes(c, c.g(), c.in(1), n)) }
 
 // fromPlanes reads the elements of planes of n dimensions that the places name.
-func fromPlanes(c *gradient, t, places tensors, n int) tensors {
+func fromPlanes(c gradient, t, places tensors, n int) tensors {
 	shape := places.Shape()
 	lead := append([]int(nil), shape[:len(shape)-n]...)
 	flat := func(t tensors) tensors { return c.do("reshape", t, append(lead[:len(lead):len(lead)], -1)) }
 	return c.do("reshape", c.do("gather", flat(t), len(lead), flat(places)), shape)
 }
 
-func embeddingBagPaddedGrad(c *gradient) {
+func embeddingBagPaddedGrad(c gradient) {
 	if c.isNone(8) {
 		embeddingBagGrad(c, -1)
 	} else {
@@ -107,7 +61,7 @@ func embeddingBagPaddedGrad(c *gradient) {
 }
 
 // embeddingBagGrad sends the gradient of every bag to its rows.
-func embeddingBagGrad(c *gradient, padding int) {
+func embeddingBagGrad(c gradient, padding int) {
 	const sum, mean, largest = 0, 1, 2
 	indices, g, mode := c.in(1), c.g(), c.int(4)
 	flat := c.do("to.dtype", c.do("reshape", indices, []int{-1}), tensor.Int64)
@@ -143,7 +97,7 @@ func embeddingBagGrad(c *gradient, padding int) {
 }
 
 // bagsOf returns the bag of each of n indices.
-func bagsOf(c *gradient, indices tensors, n, bags int) tensors {
+func bagsOf(c gradient, indices tensors, n, bags int) tensors {
 	list := make([]int64, n)
 	if indices.Dim() == 2 {
 		for i := range list {
@@ -165,7 +119,7 @@ func bagsOf(c *gradient, indices tensors, n, bags int) tensors {
 }
 
 // each returns an argument for n dimensions, of which one number stands for all.
-func (c *gradient) each(i, n int) []int {
+func (c gradient) each(i, n int) []int {
 	xs := c.ints(i)
 	for len(xs) < n {
 		xs = append(xs, xs[0])
@@ -173,12 +127,19 @@ func (c *gradient) each(i, n int) []int {
 	return xs
 }
 
+// convGrad, transposedConvGrad and generalConvGrad are for the operators that convolve, which have their arguments at different places.
+var (
+	convGrad           = concrete(func(c gradient) { convolutionGrad(c, false, 3, 4, 5, -1, 6) })
+	transposedConvGrad = concrete(func(c gradient) { convolutionGrad(c, true, 3, 4, 7, 5, 6) })
+	generalConvGrad    = concrete(func(c gradient) { convolutionGrad(c, c.bool(6), 3, 4, 5, 7, 8) })
+)
+
 // convolutionGrad reads the geometry from the arguments of the given numbers.
-func convolutionGrad(c *gradient, transposed bool, stride, padding, dilation, extra, groups int) {
+func convolutionGrad(c gradient, transposedGrad bool, stride, padding, dilation, extra, groups int) {
 	single := len(c.shape(0)) == len(c.shape(1))-1
 	n := len(c.shape(1)) - 2
-	w := window{c.each(stride, n), c.each(padding, n), c.each(dilation, n), transposed, make([]int, n), c.int(groups)}
-	if transposed {
+	w := convolutionWindow{c.each(stride, n), c.each(padding, n), c.each(dilation, n), transposedGrad, make([]int, n), c.int(groups)}
+	if transposedGrad {
 		w.extra = c.each(extra, n)
 	}
 	x, g := c.in(0), c.g()
@@ -196,23 +157,23 @@ func convolutionGrad(c *gradient, transposed bool, stride, padding, dilation, ex
 	}
 }
 
-// window is the geometry of a convolution.
-type window struct {
+// convolutionWindow is the geometry of a convolution.
+type convolutionWindow struct {
 	stride, padding, dilation []int
-	transposed                bool
+	isTransposed              bool
 	extra                     []int
 	groups                    int
 }
 
 // forward is the convolution itself.
-func (w window) forward(c *gradient, x, weight tensors) tensors {
-	return c.do("convolution", x, weight, value.None, w.stride, w.padding, w.dilation, w.transposed, w.extra, w.groups)
+func (w convolutionWindow) forward(c gradient, x, weight tensors) tensors {
+	return c.do("convolution", x, weight, value.None, w.stride, w.padding, w.dilation, w.isTransposed, w.extra, w.groups)
 }
 
 // backward returns the gradients that are asked for: of the input, the weight and the bias.
-func (w window) backward(c *gradient, g, x, weight tensors, ofInput, ofWeight, ofBias bool) (found [3]tensors) {
+func (w convolutionWindow) backward(c gradient, g, x, weight tensors, ofInput, ofWeight, ofBias bool) (found [3]tensors) {
 	mask := value.OfList(value.NewList(types.Bool, value.Bool(ofInput), value.Bool(ofWeight), value.Bool(ofBias)))
-	for i, v := range emit(c.Emitter, "convolution_backward", g, x, weight, []int{g.Size(1)}, w.stride, w.padding, w.dilation, w.transposed, w.extra, w.groups, mask) {
+	for i, v := range ops.DoAll(c.run, "convolution_backward", g, x, weight, []int{g.Size(1)}, w.stride, w.padding, w.dilation, w.isTransposed, w.extra, w.groups, mask) {
 		if v.IsTensor() {
 			found[i] = v.Tensor()
 		}
@@ -222,14 +183,14 @@ func (w window) backward(c *gradient, g, x, weight tensors, ofInput, ofWeight, o
 
 // convolutionAgain is the derivative of the gradient of a convolution: the gradient of the input is bilinear in that of the result and the
 // weight, and so on.
-func convolutionAgain(c *gradient) {
-	w := window{c.ints(4), c.ints(5), c.ints(6), c.bool(7), c.ints(8), c.int(9)}
+func convolutionAgain(c gradient) {
+	w := convolutionWindow{c.ints(4), c.ints(5), c.ints(6), c.bool(7), c.ints(8), c.int(9)}
 	g, x, weight := c.in(0), c.in(1), c.in(2)
 	var of [3]tensors
 	given := 0
 	for i, wanted := range c.arg(10).List().Items { // what was not asked for is no output
 		if wanted.Bool() {
-			of[i] = c.grads[given]
+			of[i] = c.grads()[given]
 			given++
 		}
 	}
@@ -258,7 +219,7 @@ func convolutionAgain(c *gradient) {
 }
 
 // pooledMaximum sends the gradient to the places that the second result names, by an operator that takes these arguments besides.
-func pooledMaximum(c *gradient, name string, arguments ...int) {
+func pooledMaximum(c gradient, name string, arguments ...int) {
 	args := []any{c.g(), c.standIn(c.shape(0))}
 	for _, i := range arguments {
 		args = append(args, c.arg(i))
@@ -267,7 +228,7 @@ func pooledMaximum(c *gradient, name string, arguments ...int) {
 }
 
 // pooledRows is pooledMaximum for planes of one row.
-func pooledRows(c *gradient) {
+func pooledRows(c gradient) {
 	shape := c.shape(0)
 	last := len(shape) - 1
 	planes := append(append([]int{}, shape[:last]...), 1, shape[last])
@@ -276,12 +237,12 @@ func pooledRows(c *gradient) {
 }
 
 // standIn is a tensor that only has the shape of another one.
-func (c *gradient) standIn(shape []int) tensors {
+func (c gradient) standIn(shape []int) tensors {
 	return must(must(tensor.Zeros(nil, c.g().DType())).Expand(shape...))
 }
 
 // pooledAgain is the derivative of the gradient of a pooling that takes maxima.
-func pooledAgain(c *gradient, indices, n int) {
+func pooledAgain(c gradient, indices, n int) {
 	c.give(0, fromPlanes(c, c.g(), c.in(indices), n))
 	if c.needs(1) {
 		c.give(1, c.zerosOf(1))
@@ -290,7 +251,7 @@ func pooledAgain(c *gradient, indices, n int) {
 
 // separable is the derivative of an operator that multiplies each of the last n dimensions by a
 // matrix; row makes the matrix, (inputs, outputs), of a dimension from a unit matrix.
-func separable(c *gradient, n int, row func(unit tensors, d int) tensors) tensors {
+func separable(c gradient, n int, row func(unit tensors, d int) tensors) tensors {
 	g, shape := c.g(), c.shape(0)
 	for d := range n {
 		at := len(shape) - n + d
@@ -301,7 +262,7 @@ func separable(c *gradient, n int, row func(unit tensors, d int) tensors) tensor
 	return g
 }
 
-func averagePoolGrad(c *gradient, n int) {
+func averagePoolGrad(c gradient, n int) {
 	size := c.each(1, n)
 	stride := c.ints(2)
 	if len(stride) == 0 {
@@ -324,7 +285,7 @@ func averagePoolGrad(c *gradient, n int) {
 	c.give(0, g)
 }
 
-func adaptivePoolGrad(c *gradient, n int) {
+func adaptivePoolGrad(c gradient, n int) {
 	c.give(0, separable(c, n, func(unit tensors, d int) tensors {
 		return c.do("adaptive_avg_pool1d", unit, []int{c.g().Size(c.g().Dim() - n + d)})
 	}))

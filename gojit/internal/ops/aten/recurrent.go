@@ -1,6 +1,7 @@
-package autograd
+package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -10,24 +11,24 @@ import (
 
 // The kinds of recurrent cells are told apart by how many gates they have; a plain cell with relu has 0.
 const (
-	reluCell = 0
-	tanhCell = 1
-	gruCell  = 3
-	lstmCell = 4
+	reluGates = 0
+	tanhGates = 1
+	gruGates  = 3
+	lstmGates = 4
 )
 
 func (x composer) chunks(t tensors, n int) []value.Value {
-	return emit(x.Emitter, "chunk", t, n, 1)[0].List().Items
+	return ops.DoAll(x.Emitter, "chunk", t, n, 1)[0].List().Items
 }
 
 // step is one step of a cell from the products of input and state with the weights.
 func (x composer) step(gates int, input, hidden tensors, state []tensors) []tensors {
 	switch gates {
-	case reluCell:
+	case reluGates:
 		return []tensors{x.do("relu", x.do("add.Tensor", input, hidden))}
-	case tanhCell:
+	case tanhGates:
 		return []tensors{x.do("tanh", x.do("add.Tensor", input, hidden))}
-	case gruCell:
+	case gruGates:
 		xs, hs := x.chunks(input, 3), x.chunks(hidden, 3)
 		reset := x.do("sigmoid", x.do("add.Tensor", xs[0], hs[0]))
 		keep := x.do("sigmoid", x.do("add.Tensor", xs[1], hs[1]))
@@ -40,11 +41,11 @@ func (x composer) step(gates int, input, hidden tensors, state []tensors) []tens
 	return []tensors{x.do("mul.Tensor", out, x.do("tanh", memory)), memory}
 }
 
-// cellOf decomposes a single step.
-func cellOf(gates int) decomposition {
-	return func(e Emitter, a []value.Value) []value.Value {
-		x, state := composer{e}, tensorsOf(a[1])
-		if gates == lstmCell && len(state) != 2 {
+// composeCell decomposes a single step.
+func composeCell(gates int) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value {
+		x, state := composer{e}, tensorsIn(a[1])
+		if gates == lstmGates && len(state) != 2 {
 			raise(source.RuntimeError, "lstm_cell expects two hidden states")
 		}
 		next := x.step(gates, x.do("linear", a[0], a[2], a[4]), x.do("linear", state[0], a[3], a[5]), state)
@@ -56,12 +57,12 @@ func cellOf(gates int) decomposition {
 	}
 }
 
-// layer holds the parameters of one direction of a layer; the biases and the projection may be None.
-type layer struct{ input, hidden, inputBias, hiddenBias, project value.Value }
+// composedLayer holds the parameters of one direction of a layer; the biases and the projection may be None.
+type composedLayer struct{ input, hidden, inputBias, hiddenBias, project value.Value }
 
-// layers is one call of recurrent layers over packed rows: those of step t are the t-th block, of sizes[t] rows, and the
+// composedLayers is one call of recurrent layers over packed rows: those of step t are the t-th block, of sizes[t] rows, and the
 // sizes do not rise.
-type layers struct {
+type composedLayers struct {
 	composer
 	gates         int
 	params        []value.Value
@@ -73,26 +74,26 @@ type layers struct {
 }
 
 // newLayers reads the arguments from the parameters on: params, has_biases, num_layers, dropout, train, bidirectional.
-func newLayers(e Emitter, gates int, a []value.Value, sizes []int) layers {
-	l := layers{composer{e}, gates, a[0].List().Items, a[1].Bool(), int(a[2].Int()), 0, a[5].Bool(), sizes}
+func newLayers(e ops.Emitter, gates int, a []value.Value, sizes []int) composedLayers {
+	l := composedLayers{composer{e}, gates, a[0].List().Items, a[1].Bool(), int(a[2].Int()), 0, a[5].Bool(), sizes}
 	if a[4].Bool() {
-		l.dropout = number(a[3])
+		l.dropout = numberOfValue(a[3])
 	}
 	return l
 }
 
-// recurrent decomposes layers over a padded sequence: input, states, parameters, has_biases,
+// composeRecurrent decomposes layers over a padded sequence: input, states, parameters, has_biases,
 // num_layers, dropout, train, bidirectional, batch_first.
-func recurrent(gates int) decomposition {
-	return func(e Emitter, a []value.Value) []value.Value {
-		unrecorded().checkRecurrent(gates, a)
+func composeRecurrent(gates int) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value {
+		checkRecurrent(unrecorded(e), gates, a)
 		x, rows := composer{e}, a[0].Tensor()
 		if a[8].Bool() {
 			rows = x.do("transpose.int", rows, 0, 1)
 		}
 		steps, batch := rows.Size(0), rows.Size(1)
 		l := newLayers(e, gates, a[2:], slices.Repeat([]int{batch}, steps))
-		flat, finals := l.run(x.do("reshape", rows, []int{steps * batch, rows.Size(2)}), tensorsOf(a[1]))
+		flat, finals := l.run(x.do("reshape", rows, []int{steps * batch, rows.Size(2)}), tensorsIn(a[1]))
 		rows = x.do("reshape", flat, []int{steps, batch, flat.Size(1)})
 		if a[8].Bool() {
 			rows = x.do("transpose.int", rows, 0, 1)
@@ -102,22 +103,20 @@ func recurrent(gates int) decomposition {
 }
 
 // recurrentPacked decomposes layers over a packed sequence: data, batch_sizes, states, parameters and so on.
-func recurrentPacked(gates int) decomposition {
-	return func(e Emitter, a []value.Value) []value.Value {
+func recurrentPacked(gates int) ops.Decomposition {
+	return func(e ops.Emitter, a []value.Value) []value.Value {
 		var sizes []int
-		for _, n := range tensor.Data[int64](must(unrecorded().to(a[1].Tensor(), tensor.Int64).Contiguous())) {
+		for _, n := range tensor.Data[int64](must(ops.Do(unrecorded(e), "to.dtype", a[1].Tensor(), tensor.Int64).Contiguous())) {
 			sizes = append(sizes, int(n))
 		}
-		flat, finals := newLayers(e, gates, a[3:], sizes).run(a[0].Tensor(), tensorsOf(a[2]))
+		flat, finals := newLayers(e, gates, a[3:], sizes).run(a[0].Tensor(), tensorsIn(a[2]))
 		return append([]value.Value{value.OfTensor(flat)}, finals...)
 	}
 }
 
-func (e *emitter) to(t tensors, dtype tensor.DType) tensors { return do(e, "to.dtype", t, dtype) }
-
 // checkRecurrent runs the operator itself on one step without training, for its checks.
-func (e *emitter) checkRecurrent(gates int, a []value.Value) {
-	name := map[int]string{reluCell: "rnn_relu.input", tanhCell: "rnn_tanh.input", gruCell: "gru.input", lstmCell: "lstm.input"}[gates]
+func checkRecurrent(e ops.Emitter, gates int, a []value.Value) {
+	name := map[int]string{reluGates: "rnn_relu.input", tanhGates: "rnn_tanh.input", gruGates: "gru.input", lstmGates: "lstm.input"}[gates]
 	checked := append([]value.Value{}, a...)
 	checked[6] = value.Bool(false)
 	if rows := a[0].Tensor(); rows.Dim() == 3 {
@@ -131,7 +130,7 @@ func (e *emitter) checkRecurrent(gates int, a []value.Value) {
 }
 
 // run returns the rows of the last layer and the states after the last step of every row, for each kind of state.
-func (l layers) run(rows tensors, states []tensors) (tensors, []value.Value) {
+func (l composedLayers) run(rows tensors, states []tensors) (tensors, []value.Value) {
 	directions := 1
 	if l.bidirectional {
 		directions = 2
@@ -165,17 +164,17 @@ func (l layers) run(rows tensors, states []tensors) (tensors, []value.Value) {
 	return rows, results
 }
 
-func (l layers) parameters(i, count int) layer {
+func (l composedLayers) parameters(i, count int) composedLayer {
 	n := len(l.params) / count
 	least := 2
 	if l.hasBiases {
 		least = 4
 	}
 	if n*count != len(l.params) || n < least || n > least+1 {
-		succeed(errorf("got an incorrect number of RNN parameters"))
+		fail("got an incorrect number of RNN parameters")
 	}
 	p := l.params[i*n : (i+1)*n]
-	one := layer{input: p[0], hidden: p[1]}
+	one := composedLayer{input: p[0], hidden: p[1]}
 	rest := p[2:]
 	if l.hasBiases {
 		one.inputBias, one.hiddenBias, rest = rest[0], rest[1], rest[2:]
@@ -187,8 +186,8 @@ func (l layers) parameters(i, count int) layer {
 }
 
 // sequence runs one direction of a layer. Rows leave where the blocks get smaller; backwards, they join.
-func (l layers) sequence(p layer, rows tensors, initial []tensors, backwards bool) (tensors, []tensors) {
-	blocks := emit(l.Emitter, "split_with_sizes", l.do("linear", rows, p.input, p.inputBias), l.sizes, 0)[0].List().Items
+func (l composedLayers) sequence(p composedLayer, rows tensors, initial []tensors, backwards bool) (tensors, []tensors) {
+	blocks := ops.DoAll(l.Emitter, "split_with_sizes", l.do("linear", rows, p.input, p.inputBias), l.sizes, 0)[0].List().Items
 	outs := make([]tensors, len(blocks))
 	var left [][]tensors // states of rows that have left, the last ones first
 	state, alive := initial, initial[0].Size(0)
@@ -223,7 +222,7 @@ func (l layers) sequence(p layer, rows tensors, initial []tensors, backwards boo
 }
 
 // part returns n rows of every state.
-func (l layers) part(state []tensors, start, n int) []tensors {
+func (l composedLayers) part(state []tensors, start, n int) []tensors {
 	parts := make([]tensors, len(state))
 	for k, s := range state {
 		parts[k] = l.do("narrow", s, 0, start, n)
@@ -232,7 +231,7 @@ func (l layers) part(state []tensors, start, n int) []tensors {
 }
 
 // join puts rows of every state one after the other.
-func (l layers) join(states [][]tensors) []tensors {
+func (l composedLayers) join(states [][]tensors) []tensors {
 	joined := make([]tensors, len(states[0]))
 	for k := range joined {
 		var rows []tensors

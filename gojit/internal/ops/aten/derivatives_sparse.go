@@ -1,67 +1,12 @@
-package autograd
+package aten
 
 import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// sparseDerivatives are those of operators on sparse tensors, and of those that can have sparse gradients.
-var sparseDerivatives = map[string]derivative{
-	"sparse_coo_tensor.indices":                      placedValues,
-	"sparse_coo_tensor.indices_size":                 placedValues,
-	"_sparse_coo_tensor_unsafe":                      placedValues,
-	"_sparse_coo_tensor_with_dims_and_tensors":       func(c *gradient) { c.give(4, c.atPlacesOf(c.g(), c.out(0))) },
-	"sparse_csr_tensor.crow_col_value":               compressedValues,
-	"sparse_csr_tensor.crow_col_value_size":          compressedValues,
-	"_sparse_csr_tensor_unsafe":                      compressedValues,
-	"sparse_compressed_tensor.comp_plain_value":      compressedValues,
-	"sparse_compressed_tensor.comp_plain_value_size": compressedValues,
-
-	"coalesce":             func(c *gradient) { c.give(0, c.g()) },
-	"_coalesce":            func(c *gradient) { c.give(0, c.g()) },
-	"_coalesced":           func(c *gradient) { c.give(0, c.g()) },
-	"values":               valuesGrad,
-	"to_dense":             func(c *gradient) { c.give(0, c.do("to_dense_backward", c.g(), c.in(0))) },
-	"_to_dense":            func(c *gradient) { c.give(0, c.do("to_dense_backward", c.g(), c.in(0))) },
-	"to_sparse":            fromDense,
-	"to_sparse.sparse_dim": fromDense,
-	"to_sparse_csr":        fromDense,
-	"to_sparse_csc":        fromDense,
-	"to_sparse_bsr":        fromDense,
-	"to_sparse_bsc":        fromDense,
-	"sparse_mask": func(c *gradient) {
-		masked := c.do("sparse_mask", c.do("to_dense", c.g()), c.in(1))
-		c.give(0, c.do("to_dense", masked))
-	},
-
-	"_sparse_sum":             wholeSum,
-	"_sparse_sum.dtype":       wholeSum,
-	"_sparse_sum.dim":         func(c *gradient) { c.give(0, c.do("_sparse_sum_backward", c.g(), c.in(0), c.arg(1))) },
-	"_sparse_sum.dim_dtype":   func(c *gradient) { c.give(0, c.do("_sparse_sum_backward", c.g(), c.in(0), c.arg(1))) },
-	"_sparse_softmax":         func(c *gradient) { c.sparseSoftmax("_sparse_softmax_backward_data") },
-	"_sparse_softmax.int":     func(c *gradient) { c.sparseSoftmax("_sparse_softmax_backward_data") },
-	"_sparse_log_softmax":     func(c *gradient) { c.sparseSoftmax("_sparse_log_softmax_backward_data") },
-	"_sparse_log_softmax.int": func(c *gradient) { c.sparseSoftmax("_sparse_log_softmax_backward_data") },
-
-	"_sparse_mm":            func(c *gradient) { c.sparseFactors(0, 1, c.g()) },
-	"_sparse_sparse_matmul": func(c *gradient) { c.sparseFactors(0, 1, c.g()) },
-	"_sparse_addmm": func(c *gradient) {
-		if c.needs(0) {
-			c.give(0, c.do("mul.Scalar", c.g(), plain(c.number(3))))
-		}
-		c.sparseFactors(1, 2, c.do("mul.Scalar", c.g(), plain(c.number(4))))
-	},
-	"sparse_sampled_addmm": sampledGrad,
-
-	"gather":                    sparsely(3, gatherSparseGrad, func(c *gradient) { viewDerivatives["gather"](c) }),
-	"embedding":                 sparsely(4, embeddingSparseGrad, embeddingGrad),
-	"embedding_bag":             sparsely(5, func(c *gradient) { embeddingBagSparseGrad(c, -1) }, func(c *gradient) { embeddingBagGrad(c, -1) }),
-	"embedding_bag.padding_idx": sparsely(5, embeddingBagSparsePadded, embeddingBagPaddedGrad),
-	"_embedding_bag":            sparsely(5, embeddingBagSparsePadded, embeddingBagPaddedGrad),
-}
-
 // sparsely chooses a derivative by an argument that asks for a sparse gradient.
 func sparsely(flag int, sparse, dense derivative) derivative {
-	return func(c *gradient) {
+	return func(c gradient) {
 		if c.bool(flag) {
 			sparse(c)
 		} else {
@@ -71,12 +16,12 @@ func sparsely(flag int, sparse, dense derivative) derivative {
 }
 
 // atPlacesOf returns a gradient of a sparse tensor, itself sparse or not, as one of its values.
-func (c *gradient) atPlacesOf(g, t tensors) tensors {
+func (c gradient) atPlacesOf(g, t tensors) tensors {
 	return c.do("_sparse_mask_helper", asSparse(c, g, t), c.do("_indices", t))
 }
 
 // asSparse returns a gradient as a coalesced sparse one.
-func asSparse(c *gradient, g, t tensors) tensors {
+func asSparse(c gradient, g, t tensors) tensors {
 	if g.IsSparse() {
 		return c.do("coalesce", g)
 	}
@@ -85,11 +30,11 @@ func asSparse(c *gradient, g, t tensors) tensors {
 	return c.do("sparse_mask", g, c.do("coalesce", marks))
 }
 
-func placedValues(c *gradient) {
+func placedValues(c gradient) {
 	c.give(1, c.do("reshape", c.atPlacesOf(c.g(), c.out(0)), c.shape(1)))
 }
 
-func compressedValues(c *gradient) {
+func compressedValues(c gradient) {
 	g := c.g()
 	if !g.IsSparse() || g.Layout() != c.out(0).Layout() {
 		g = c.do("sparse_mask", c.do("to_dense", g), c.out(0))
@@ -97,7 +42,7 @@ func compressedValues(c *gradient) {
 	c.give(2, c.do("values", g))
 }
 
-func valuesGrad(c *gradient) {
+func valuesGrad(c gradient) {
 	t := c.in(0)
 	if t.Layout() != tensor.SparseCOO {
 		s := t.Sparse()
@@ -108,10 +53,10 @@ func valuesGrad(c *gradient) {
 	c.give(0, c.do("_coalesced_", made, true))
 }
 
-func fromDense(c *gradient) { c.give(0, c.do("to_dense", c.g())) }
+func fromDense(c gradient) { c.give(0, c.do("to_dense", c.g())) }
 
 // wholeSum has the same gradient at each place.
-func wholeSum(c *gradient) {
+func wholeSum(c gradient) {
 	t := c.in(0)
 	dims := make([]int, t.Dim())
 	for i := range dims {
@@ -120,13 +65,13 @@ func wholeSum(c *gradient) {
 	c.give(0, c.do("_sparse_sum_backward", c.g(), t, dims))
 }
 
-func (c *gradient) sparseSoftmax(name string) {
+func (c gradient) sparseSoftmax(name string) {
 	y := c.out(0)
 	c.give(0, c.do(name, c.g(), y, c.int(1), c.do("detach", y)))
 }
 
 // sparseFactors gives the gradients of a product of two matrices; that of a sparse one has its places.
-func (c *gradient) sparseFactors(i, j int, g tensors) {
+func (c gradient) sparseFactors(i, j int, g tensors) {
 	a, b := c.in(i), c.in(j)
 	if c.needs(i) {
 		c.give(i, c.atOwnPlaces(c.do("_sparse_mm", g, c.do("t", b)), a))
@@ -137,7 +82,7 @@ func (c *gradient) sparseFactors(i, j int, g tensors) {
 }
 
 // atOwnPlaces restricts a gradient to the places of a sparse tensor.
-func (c *gradient) atOwnPlaces(g, t tensors) tensors {
+func (c gradient) atOwnPlaces(g, t tensors) tensors {
 	if !t.IsSparse() {
 		if g.IsSparse() {
 			return c.do("to_dense", g)
@@ -150,7 +95,7 @@ func (c *gradient) atOwnPlaces(g, t tensors) tensors {
 	return c.do("sparse_mask", g, t)
 }
 
-func sampledGrad(c *gradient) {
+func sampledGrad(c gradient) {
 	t, beta, alpha := c.in(0), plain(c.number(3)), plain(c.number(4))
 	g := c.g()
 	if !g.IsSparse() {
@@ -166,7 +111,7 @@ func sampledGrad(c *gradient) {
 }
 
 // sparseRows is a gradient of a table: rows at indices, those at padding left out.
-func (c *gradient) sparseRows(indices, rows tensors, padding int) tensors {
+func (c gradient) sparseRows(indices, rows tensors, padding int) tensors {
 	if padding >= 0 {
 		kept := c.do("reshape", c.do("nonzero", c.do("ne.Scalar", indices, padding)), []int{-1})
 		indices, rows = c.do("index_select", indices, 0, kept), c.do("index_select", rows, 0, kept)
@@ -176,7 +121,7 @@ func (c *gradient) sparseRows(indices, rows tensors, padding int) tensors {
 }
 
 // gatherSparseGrad has a place for each element that was gathered.
-func gatherSparseGrad(c *gradient) {
+func gatherSparseGrad(c gradient) {
 	dim, index := wrap(c.int(1), len(c.shape(0))), c.in(2)
 	if index.Dim() == 0 {
 		c.give(0, c.do("scatter_add", c.zerosOf(0), dim, index, c.g()))
@@ -187,7 +132,7 @@ func gatherSparseGrad(c *gradient) {
 }
 
 // placesAlong returns the indices of the elements of an index, which stand for those along a dimension.
-func placesAlong(c *gradient, places tensors, dim int, index tensors) tensors {
+func placesAlong(c gradient, places tensors, dim int, index tensors) tensors {
 	var rows []*tensor.Tensor
 	for d := range index.Dim() {
 		if d == dim {
@@ -199,7 +144,7 @@ func placesAlong(c *gradient, places tensors, dim int, index tensors) tensors {
 	return c.do("stack", rows, 0)
 }
 
-func embeddingSparseGrad(c *gradient) {
+func embeddingSparseGrad(c gradient) {
 	if c.bool(3) {
 		fail("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
 	}
@@ -207,7 +152,7 @@ func embeddingSparseGrad(c *gradient) {
 	c.give(0, c.sparseRows(c.do("reshape", c.in(1), []int{-1}), rows, c.int(2)))
 }
 
-func embeddingBagSparsePadded(c *gradient) {
+func embeddingBagSparsePadded(c gradient) {
 	if c.isNone(8) {
 		embeddingBagSparseGrad(c, -1)
 	} else {
@@ -216,7 +161,7 @@ func embeddingBagSparsePadded(c *gradient) {
 }
 
 // embeddingBagSparseGrad gives each row of a bag the bag's gradient, as a sparse gradient of the table.
-func embeddingBagSparseGrad(c *gradient, padding int) {
+func embeddingBagSparseGrad(c gradient, padding int) {
 	const mean, largest = 1, 2
 	if c.int(4) == largest {
 		fail("embedding_bag: sparse gradients are not there for mode 'max'")

@@ -1,4 +1,4 @@
-package autograd
+package aten
 
 import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -22,9 +22,9 @@ type sampler struct {
 	points       []int // the shape of the places
 }
 
-// gridSample reads every neighbour with gather and adds them up by their weights, which depend on the place.
-func gridSample(x composer, a []value.Value) tensors {
-	unrecorded().Emit("grid_sampler", a...) // the operator itself checks its arguments
+// composeGridSample reads every neighbour with gather and adds them up by their weights, which depend on the place.
+func composeGridSample(x composer, a []value.Value) tensors {
+	unrecorded(x).Emit("grid_sampler", a...) // the operator itself checks its arguments
 	image, grid := a[0].Tensor(), a[1].Tensor()
 	shape, n := image.Shape(), image.Dim()-2
 	s := sampler{x, a[2].Int(), a[3].Int(), a[4].Bool(), nil, shape[2:], grid.Shape()[1 : n+1]}
@@ -166,9 +166,9 @@ var interpolations = map[string][4]string{
 	"trilinear":     {3: "upsample_trilinear3d"},
 }
 
-// interpolate runs the operator of the mode, with the sizes and the factors that it takes.
-func interpolate(x composer, a []value.Value) tensors {
-	unrecorded().Emit("__interpolate", a...) // the operator itself checks its arguments
+// composeInterpolate runs the operator of the mode, with the sizes and the factors that it takes.
+func composeInterpolate(x composer, a []value.Value) tensors {
+	unrecorded(x).Emit("__interpolate", a...) // the operator itself checks its arguments
 	input, mode := a[0].Tensor(), a[3].Str()
 	n := input.Dim() - 2
 	sizes, factors := make([]int, n), make([]any, n)
@@ -176,14 +176,14 @@ func interpolate(x composer, a []value.Value) tensors {
 		factors[d] = value.None
 		switch {
 		case !a[1].IsNone():
-			sizes[d] = numbers(a[1], n)[d]
+			sizes[d] = numbersOfValue(a[1], n)[d]
 			continue
 		case a[2].IsFloat():
 			factors[d] = a[2]
 		default:
 			factors[d] = a[2].List().Items[d]
 		}
-		sizes[d] = int(float64(input.Size(d+2)) * number(factors[d].(value.Value)))
+		sizes[d] = int(float64(input.Size(d+2)) * numberOfValue(factors[d].(value.Value)))
 		if !a[5].IsNone() && a[5].Bool() {
 			factors[d] = value.None
 		}

@@ -1,13 +1,14 @@
-package autograd
+package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // spread gives g the dimensions that a reduction over dims left out.
-func (c *gradient) spread(g tensors, dims []int, keep bool) tensors {
+func (c gradient) spread(g tensors, dims []int, keep bool) tensors {
 	n := len(c.shape(0))
 	if keep || n == 0 {
 		return g
@@ -27,7 +28,7 @@ func (c *gradient) spread(g tensors, dims []int, keep bool) tensors {
 }
 
 // reducedCount returns how many elements go into one result.
-func (c *gradient) reducedCount(dims []int) float64 {
+func (c gradient) reducedCount(dims []int) float64 {
 	shape := c.shape(0)
 	if len(dims) == 0 {
 		return float64(numel(shape))
@@ -41,12 +42,12 @@ func (c *gradient) reducedCount(dims []int) float64 {
 	return float64(n)
 }
 
-func (c *gradient) sumGrad(dims []int, keep bool) tensors {
+func (c gradient) sumGrad(dims []int, keep bool) tensors {
 	return c.do("expand", c.spread(c.g(), dims, keep), c.shape(0))
 }
 
-// chosen is the derivative of taking elements along a dimension by indices, which are the second result.
-func chosen(c *gradient, dim int, keep bool) {
+// chosenGrad is the derivative of taking elements along a dimension by indices, which are the second result.
+func chosenGrad(c gradient, dim int, keep bool) {
 	if len(c.shape(0)) == 0 {
 		c.give(0, c.g())
 		return
@@ -59,13 +60,13 @@ func chosen(c *gradient, dim int, keep bool) {
 }
 
 // evenly divides the gradient among all elements that are equal to the result.
-func evenly(c *gradient, dims []int, keep bool) {
+func evenly(c gradient, dims []int, keep bool) {
 	y := c.spread(c.out(0), dims, keep)
 	equal := c.do("to.dtype", c.do("eq.Tensor", c.in(0), y), c.in(0).DType())
 	c.give(0, c.div(c.mul(c.spread(c.g(), dims, keep), equal), c.countOf(equal, dims)))
 }
 
-func (c *gradient) centered(dims []int) tensors {
+func (c gradient) centered(dims []int) tensors {
 	x := c.in(0)
 	if len(dims) == 0 {
 		return c.sub(x, c.do("mean", x))
@@ -74,11 +75,11 @@ func (c *gradient) centered(dims []int) tensors {
 }
 
 // varianceGrad takes the gradient of a variance with the given correction.
-func (c *gradient) varianceGrad(g tensors, dims []int, correction int, keep bool) tensors {
+func (c gradient) varianceGrad(g tensors, dims []int, correction int, keep bool) tensors {
 	return c.scale(c.mul(c.spread(g, dims, keep), c.centered(dims)), 2/(c.reducedCount(dims)-float64(correction)))
 }
 
-func (c *gradient) deviationGrad(dims []int, correction int, keep bool) tensors {
+func (c gradient) deviationGrad(dims []int, correction int, keep bool) tensors {
 	y := c.out(0)
 	g := c.div(c.g(), c.scale(y, 2))
 	return c.varianceGrad(c.do("masked_fill.Scalar", g, c.do("eq.Scalar", y, 0.0), 0.0), dims, correction, keep)
@@ -91,7 +92,7 @@ func unbiased(on bool) int {
 	return 0
 }
 
-func (c *gradient) correction(i int) int {
+func (c gradient) correction(i int) int {
 	if c.isNone(i) {
 		return 1
 	}
@@ -99,7 +100,7 @@ func (c *gradient) correction(i int) int {
 }
 
 // normGrad: outside of 0 and the infinities, sgn(x) |x|^(p-1) g / y^(p-1).
-func (c *gradient) normGrad(p float64, dims []int, keep bool) {
+func (c gradient) normGrad(p float64, dims []int, keep bool) {
 	x := c.in(0)
 	y, g := c.spread(c.out(0), dims, keep), c.spread(c.g(), dims, keep)
 	zero := c.do("eq.Scalar", y, 0.0)
@@ -124,14 +125,14 @@ func (c *gradient) normGrad(p float64, dims []int, keep bool) {
 }
 
 // countOf sums what was reduced over dims, keeping them; over all where there are none.
-func (c *gradient) countOf(ones tensors, dims []int) tensors {
+func (c gradient) countOf(ones tensors, dims []int) tensors {
 	if len(dims) == 0 {
 		return c.do("sum", ones)
 	}
 	return c.do("sum.dim_IntList", ones, dims, true)
 }
 
-func (c *gradient) order(i int) float64 {
+func (c gradient) order(i int) float64 {
 	if c.isNone(i) {
 		return 2
 	}
@@ -139,7 +140,7 @@ func (c *gradient) order(i int) float64 {
 }
 
 // cumulative sums g from each place to the end of a dimension.
-func (c *gradient) cumulative(g tensors, dim int) tensors {
+func (c gradient) cumulative(g tensors, dim int) tensors {
 	if g.Dim() == 0 {
 		return g
 	}
@@ -148,7 +149,7 @@ func (c *gradient) cumulative(g tensors, dim int) tensors {
 
 // logCumulative is exp(x) times the sum of g/exp(y) from each place on, of the g that are positive, computed with logarithms: exp(x) alone
 // may be infinite.
-func (c *gradient) logCumulative(g tensors) tensors {
+func (c gradient) logCumulative(g tensors) tensors {
 	x, y, dim := c.in(0), c.out(0), c.int(1)
 	positive := c.do("gt.Scalar", g, 0)
 	logs := c.do("log", c.do("where.ScalarOther", positive, g, 1.0))
@@ -161,7 +162,7 @@ func (c *gradient) logCumulative(g tensors) tensors {
 }
 
 // productGrad multiplies by the product of the other elements.
-func (c *gradient) productGrad(dim int, all, keep bool) {
+func (c gradient) productGrad(dim int, all, keep bool) {
 	x := c.in(0)
 	if x.Dim() == 0 {
 		c.give(0, c.g())
@@ -178,7 +179,7 @@ func (c *gradient) productGrad(dim int, all, keep bool) {
 }
 
 // others gives for each element the product of the others along a dimension: of those before it and of those behind it.
-func (c *gradient) others(x tensors, dim int) tensors {
+func (c gradient) others(x tensors, dim int) tensors {
 	n := x.Size(wrap(dim, x.Dim()))
 	if n == 0 {
 		return x
@@ -190,70 +191,10 @@ func (c *gradient) others(x tensors, dim int) tensors {
 	return c.mul(before, behind)
 }
 
-var reduceDerivatives = map[string]derivative{
-	"sum":             func(c *gradient) { c.give(0, c.sumGrad(nil, false)) },
-	"sum.dim_IntList": func(c *gradient) { c.give(0, c.sumGrad(c.ints(1), c.bool(2))) },
-	"mean":            func(c *gradient) { c.give(0, c.scale(c.sumGrad(nil, false), 1/c.reducedCount(nil))) },
-	"mean.dim": func(c *gradient) {
-		c.give(0, c.scale(c.sumGrad(c.ints(1), c.bool(2)), 1/c.reducedCount(c.ints(1))))
-	},
-	"max.dim":    func(c *gradient) { chosen(c, c.int(1), c.bool(2)) },
-	"min.dim":    func(c *gradient) { chosen(c, c.int(1), c.bool(2)) },
-	"median.dim": func(c *gradient) { chosen(c, c.int(1), c.bool(2)) },
-	"mode":       func(c *gradient) { chosen(c, c.int(1), c.bool(2)) },
-	"kthvalue":   func(c *gradient) { chosen(c, c.int(2), c.bool(3)) },
-	"topk":       func(c *gradient) { chosen(c, c.int(2), true) },
-	"sort":       func(c *gradient) { chosen(c, c.int(1), true) },
-	"cummax":     func(c *gradient) { chosen(c, c.int(1), true) },
-	"cummin":     func(c *gradient) { chosen(c, c.int(1), true) },
-	"max":        func(c *gradient) { evenly(c, nil, false) },
-	"min":        func(c *gradient) { evenly(c, nil, false) },
-	"amax":       func(c *gradient) { evenly(c, c.ints(1), c.bool(2)) },
-	"amin":       func(c *gradient) { evenly(c, c.ints(1), c.bool(2)) },
-	"var":        func(c *gradient) { c.give(0, c.varianceGrad(c.g(), nil, unbiased(c.bool(1)), false)) },
-	"var.dim": func(c *gradient) {
-		c.give(0, c.varianceGrad(c.g(), c.ints(1), unbiased(c.bool(2)), c.bool(3)))
-	},
-	"var.correction": func(c *gradient) {
-		c.give(0, c.varianceGrad(c.g(), c.ints(1), c.correction(2), c.bool(3)))
-	},
-	"std":     func(c *gradient) { c.give(0, c.deviationGrad(nil, unbiased(c.bool(1)), false)) },
-	"std.dim": func(c *gradient) { c.give(0, c.deviationGrad(c.ints(1), unbiased(c.bool(2)), c.bool(3))) },
-	"std.correction": func(c *gradient) {
-		c.give(0, c.deviationGrad(c.ints(1), c.correction(2), c.bool(3)))
-	},
-	"norm.Scalar":        func(c *gradient) { c.normGrad(c.order(1), nil, false) },
-	"norm.ScalarOpt_dim": func(c *gradient) { c.normGrad(c.order(1), c.ints(2), c.bool(3)) },
-	"linalg_vector_norm": func(c *gradient) { c.normGrad(c.order(1), c.ints(2), c.bool(3)) },
-	"frobenius_norm.dim": func(c *gradient) { c.normGrad(2, c.ints(1), c.bool(2)) },
-	"logsumexp": func(c *gradient) {
-		dims := c.ints(1)
-		y, g := c.spread(c.out(0), dims, c.bool(2)), c.spread(c.g(), dims, c.bool(2))
-		c.give(0, c.mul(g, c.do("exp", c.sub(c.in(0), y))))
-	},
-	"prod":         func(c *gradient) { c.productGrad(0, true, false) },
-	"prod.dim_int": func(c *gradient) { c.productGrad(c.int(1), false, c.bool(2)) },
-	"cumsum":       func(c *gradient) { c.give(0, c.cumulative(c.g(), c.int(1))) },
-	"logcumsumexp": func(c *gradient) {
-		g := c.g()
-		c.give(0, c.sub(c.logCumulative(g), c.logCumulative(c.neg(g))))
-	},
-	"gradient.scalarint": differencesGrad(1, 2), "gradient.scalararray": differencesGrad(1, 2), "gradient.array": differencesGrad(-1, 1),
-	"gradient.scalarrayint": differencesGrad(1, 2), "gradient.scalarrayarray": differencesGrad(1, 2),
-	"gradient.tensorarrayint": differencesGrad(1, 2), "gradient.tensorarray": differencesGrad(1, 2),
-	"trace": func(c *gradient) {
-		shape := c.shape(0)
-		eye := c.do("eye.m", shape[0], shape[1], c.find(0, -1).dtype)
-		c.give(0, c.mul(c.g(), eye))
-	},
-	"softmax.int": func(c *gradient) { c.softmaxGrad(c.int(1)) }, "_softmax": func(c *gradient) { c.softmaxGrad(c.int(1)) },
-	"log_softmax.int": func(c *gradient) { c.logSoftmaxGrad(c.int(1)) }, "_log_softmax": func(c *gradient) { c.logSoftmaxGrad(c.int(1)) },
-}
-
 // differencesGrad is for torch.gradient, which multiplies dimensions by matrices: a result for each. spacing and dims are
 // the numbers of the arguments, spacing -1 where there is none.
 func differencesGrad(spacing, dims int) derivative {
-	return func(c *gradient) {
+	return func(c gradient) {
 		n := len(c.shape(0))
 		along := c.ints(dims)
 		if along == nil {
@@ -262,12 +203,12 @@ func differencesGrad(spacing, dims int) derivative {
 			}
 		}
 		var total tensors
-		for i, g := range c.grads {
+		for i, g := range c.grads() {
 			if g == nil {
 				continue
 			}
 			d := wrap(along[i], n)
-			m := c.differences(c.do("eye", c.shape(0)[d], g.DType()), spacing, i, c.arg(len(c.node.args)-1))
+			m := c.differences(c.do("eye", c.shape(0)[d], g.DType()), spacing, i, c.arg(len(c.args())-1))
 			part := c.do("transpose.int", c.matmul(c.do("transpose.int", g, d, -1), m), d, -1)
 			if total == nil {
 				total = part
@@ -280,7 +221,7 @@ func differencesGrad(spacing, dims int) derivative {
 }
 
 // differences applies torch.gradient to the first dimension of unit, spaced as the i-th one of the node.
-func (c *gradient) differences(unit tensors, spacing, i int, order value.Value) tensors {
+func (c gradient) differences(unit tensors, spacing, i int, order value.Value) tensors {
 	name, by := "gradient.scalarint", value.None
 	if spacing >= 0 {
 		by = c.arg(spacing)
@@ -288,28 +229,34 @@ func (c *gradient) differences(unit tensors, spacing, i int, order value.Value) 
 	if by.Kind() == value.KindList {
 		by = by.List().Items[min(i, len(by.List().Items)-1)]
 		if by.IsTensor() {
-			c.reading()
+			c.run.Reading()
 			name, by = "gradient.tensorarrayint", value.OfList(value.Tensors([]tensors{by.Tensor()}))
 		}
 	}
-	return emit(c.Emitter, name, unit, by, 0, order)[0].List().Items[0].Tensor()
+	return ops.DoAll(c.run, name, unit, by, 0, order)[0].List().Items[0].Tensor()
 }
 
-func (c *gradient) softmaxGrad(dim int) {
-	y := c.out(0)
-	gy := c.mul(c.g(), y)
-	if y.Dim() == 0 {
-		c.give(0, c.zeros(gy))
+func softmaxGrad(g grad) {
+	y := g.Out(0)
+	gy := g.Mul(g.Grad(0), y)
+	if isNumber(g, y) {
+		g.Give(0, g.Zeros(gy))
 		return
 	}
-	c.give(0, c.sub(gy, c.mul(y, c.do("sum.dim_IntList", gy, []int{dim}, true))))
+	g.Give(0, g.Minus(gy, g.Mul(y, g.Do("sum.dim_IntList", gy, g.List(g.Arg(1)), true))))
 }
 
-func (c *gradient) logSoftmaxGrad(dim int) {
-	g, y := c.g(), c.out(0)
-	if y.Dim() == 0 {
-		c.give(0, c.zeros(g))
+func logSoftmaxGrad(g grad) {
+	dy, y := g.Grad(0), g.Out(0)
+	if isNumber(g, y) {
+		g.Give(0, g.Zeros(dy))
 		return
 	}
-	c.give(0, c.sub(g, c.mul(c.do("exp", y), c.do("sum.dim_IntList", g, []int{dim}, true))))
+	g.Give(0, g.Minus(dy, g.Mul(g.Do("exp", y), g.Do("sum.dim_IntList", dy, g.List(g.Arg(1)), true))))
+}
+
+// isNumber reports whether a tensor is known to have no dimensions.
+func isNumber(g grad, t ref) bool {
+	n, known := g.Dim(t)
+	return known && n == 0
 }

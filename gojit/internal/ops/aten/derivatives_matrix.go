@@ -1,4 +1,4 @@
-package autograd
+package aten
 
 import (
 	"slices"
@@ -8,24 +8,26 @@ import (
 )
 
 // turn transposes matrices.
-func (c *gradient) turn(a tensors) tensors { return c.do("transpose.int", a, -2, -1) }
+func (c gradient) turn(a tensors) tensors { return c.do("transpose.int", a, -2, -1) }
 
-func (c *gradient) matmul(a, b tensors) tensors { return c.do("matmul", a, b) }
+func (c gradient) matmul(a, b tensors) tensors { return c.do("matmul", a, b) }
 
-func productGrad(c *gradient) { c.productOf(0, 1, c.g()) }
+func productGrad(g grad) { gradsOfProduct(g, 0, 1, g.Grad(0)) }
 
-// productOf gives the gradients of two matrices from that of their product.
-func (c *gradient) productOf(a, b int, g tensors) {
-	if c.needs(a) {
-		c.give(a, c.matmul(g, c.turn(c.in(b))))
+func transposedMatrix(g grad, a ref) ref { return g.Do("transpose.int", a, -2, -1) }
+
+// gradsOfProduct gives the gradients of two matrices from that of their product.
+func gradsOfProduct(g grad, a, b int, dy ref) {
+	if g.Needs(a) {
+		g.Give(a, g.Do("matmul", dy, transposedMatrix(g, g.In(b))))
 	}
-	if c.needs(b) {
-		c.give(b, c.matmul(c.turn(c.in(a)), g))
+	if g.Needs(b) {
+		g.Give(b, g.Do("matmul", transposedMatrix(g, g.In(a)), dy))
 	}
 }
 
 // matmulGrad makes matrices of vectors first.
-func matmulGrad(c *gradient) {
+func matmulGrad(c gradient) {
 	a, b, g := c.in(0), c.in(1), c.g()
 	if a.Dim() == 1 && b.Dim() == 1 {
 		c.give(0, c.mul(g, b))
@@ -54,15 +56,15 @@ func matmulGrad(c *gradient) {
 	}
 }
 
-// scaledSum is the derivative of beta*self + alpha*(a product).
-func scaledSum(product func(c *gradient, g tensors)) derivative {
-	return func(c *gradient) {
-		c.give(0, c.scaledBy(c.g(), c.arg(3)))
-		product(c, c.scaledBy(c.g(), c.arg(4)))
+// scaledSumGrad is the derivative of beta*self + alpha*(a product).
+func scaledSumGrad(product func(g grad, dy ref)) func(g grad) {
+	return func(g grad) {
+		g.Give(0, g.ScaledBy(g.Grad(0), 3))
+		product(g, g.ScaledBy(g.Grad(0), 4))
 	}
 }
 
-func linearGrad(c *gradient) {
+func linearGrad(c gradient) {
 	g := c.g()
 	if c.needs(0) {
 		c.give(0, c.matmul(g, c.in(1)))
@@ -80,7 +82,7 @@ func linearGrad(c *gradient) {
 }
 
 // einsumGrad gives each operand the equation with its term and the result exchanged.
-func einsumGrad(c *gradient) {
+func einsumGrad(c gradient) {
 	e := equationOf(c)
 	operands := c.list(1)
 	for i, term := range e.terms {
@@ -90,7 +92,7 @@ func einsumGrad(c *gradient) {
 				from, with = from+","+other, append(with, operands[j])
 			}
 		}
-		shape, to := c.find(1, i).shape, ""
+		shape, to := c.elementShape(1, i), ""
 		for d, label := range term {
 			switch {
 			case strings.ContainsRune(to, label): // of a diagonal: zero beside it
@@ -115,13 +117,13 @@ type equation struct {
 }
 
 // equationOf returns the equation of a call of einsum.
-func equationOf(c *gradient) *equation {
+func equationOf(c gradient) *equation {
 	left, right, explicit := strings.Cut(strings.ReplaceAll(c.arg(0).Str(), " ", ""), "->")
 	e := &equation{terms: strings.Split(left, ","), result: right, taken: left + right}
 	if !explicit {
 		e.result = "..." + lonelyLabels(strings.ReplaceAll(left, "...", ""))
 	}
-	dims := func(i int) int { return len(c.find(1, i).shape) - len(e.terms[i]) + len("...") } // that the ellipsis stands for
+	dims := func(i int) int { return len(c.elementShape(1, i)) - len(e.terms[i]) + len("...") } // that the ellipsis stands for
 	most := 0
 	for i, term := range e.terms {
 		if strings.Contains(term, "...") {
@@ -165,24 +167,4 @@ func lonelyLabels(left string) string {
 	}
 	slices.Sort(labels)
 	return string(labels)
-}
-
-var matrixDerivatives = map[string]derivative{
-	"einsum": einsumGrad,
-	"mm":     productGrad, "bmm": productGrad, "matmul": matmulGrad, "mv": matmulGrad, "dot": matmulGrad, "linalg_matmul": matmulGrad,
-	"linear":  linearGrad,
-	"addmm":   scaledSum(func(c *gradient, g tensors) { c.productOf(1, 2, g) }),
-	"baddbmm": scaledSum(func(c *gradient, g tensors) { c.productOf(1, 2, g) }),
-	"addmv": scaledSum(func(c *gradient, g tensors) {
-		c.give(1, c.mul(c.do("unsqueeze", g, -1), c.in(2)))
-		c.give(2, c.matmul(c.do("t", c.in(1)), g))
-	}),
-	"addr": scaledSum(func(c *gradient, g tensors) {
-		c.give(1, c.matmul(g, c.in(2)))
-		c.give(2, c.matmul(c.in(1), g))
-	}),
-	"outer": func(c *gradient) {
-		c.give(0, c.matmul(c.g(), c.in(1)))
-		c.give(1, c.matmul(c.in(0), c.g()))
-	},
 }

@@ -1,43 +1,14 @@
-package autograd
+package aten
 
 import "github.com/torchjit/torchjit/gojit/tensor"
 
-// linalgDerivatives are those of decompositions and solutions of systems; Giles, "Collected matrix derivative
-// results", has most of them.
-var linalgDerivatives = map[string]derivative{
-	"linalg_inv": func(c *gradient) {
-		y := c.turn(c.out(0))
-		c.give(0, c.neg(c.matmul(y, c.matmul(c.g(), y))))
-	},
-	"linalg_det": func(c *gradient) {
-		scaled := c.mul(c.g(), c.out(0))
-		c.give(0, c.mul(c.turn(c.do("linalg_inv", c.in(0))), c.asMatrix(scaled)))
-	},
-	"linalg_solve":      solveGrad,
-	"linalg_matrix_exp": matrixExpGrad,
-}
-
-// hermitianDerivatives are those whose formulas conjugate themselves.
-var hermitianDerivatives = map[string]derivative{
-	"linalg_slogdet":               slogdetGrad,
-	"linalg_pinv":                  pinvGrad,
-	"linalg_pinv.atol_rtol_float":  pinvGrad,
-	"linalg_pinv.atol_rtol_tensor": pinvGrad,
-	"linalg_cholesky":              choleskyGrad,
-	"linalg_qr":                    qrGrad,
-	"linalg_svd":                   svdGrad,
-	"linalg_eigh":                  eighGrad,
-	"linalg_lu":                    luGrad,
-	"linalg_eig":                   eigGrad,
-}
-
 // asMatrix gives a batch of numbers two more dimensions.
-func (c *gradient) asMatrix(t tensors) tensors {
+func (c gradient) asMatrix(t tensors) tensors {
 	return c.do("unsqueeze", c.do("unsqueeze", t, -1), -1)
 }
 
 // solveGrad is for A X = B, or X A = B where the third argument is false.
-func solveGrad(c *gradient) {
+func solveGrad(c gradient) {
 	a, b, x, g, left := c.in(0), c.in(1), c.out(0), c.g(), c.bool(2)
 	vector := b.Dim() == 1 || a.Dim()-1 == b.Dim() && tensor.SameShape(b.Shape(), a.Shape()[:a.Dim()-1])
 	if vector {
@@ -58,17 +29,17 @@ func solveGrad(c *gradient) {
 }
 
 // slogdetGrad: the logarithm's differential is the real part of trace(A⁻¹dA), the sign turns by its imaginary part.
-func slogdetGrad(c *gradient) {
+func slogdetGrad(c gradient) {
 	g := c.gradOf(1)
-	if sign := c.out(0); sign.DType().IsComplex() && c.grads[0] != nil {
-		turn := c.neg(c.do("imag", c.mul(c.conj(c.grads[0]), sign)))
+	if sign := c.out(0); sign.DType().IsComplex() && c.grads()[0] != nil {
+		turn := c.neg(c.do("imag", c.mul(c.conj(c.grads()[0]), sign)))
 		g = c.do("complex", g, turn)
 	}
 	c.give(0, c.mul(c.adjoint(c.do("linalg_inv", c.in(0))), c.asMatrix(g)))
 }
 
 // pinvGrad is for matrices whose rank does not change.
-func pinvGrad(c *gradient) {
+func pinvGrad(c gradient) {
 	a, p, g := c.in(0), c.out(0), c.g()
 	pt, gt := c.adjoint(p), c.adjoint(g)
 	d := c.neg(c.matmul(pt, c.matmul(g, pt)))
@@ -80,7 +51,7 @@ func pinvGrad(c *gradient) {
 }
 
 // choleskyGrad is for L with L L' = A; for the upper factor everything is transposed.
-func choleskyGrad(c *gradient) {
+func choleskyGrad(c gradient) {
 	l, g := c.out(0), c.g()
 	if c.bool(1) {
 		l, g = c.adjoint(l), c.adjoint(g)
@@ -93,19 +64,19 @@ func choleskyGrad(c *gradient) {
 }
 
 // onDiagonal keeps the diagonals of matrices and makes the rest zero.
-func (c *gradient) onDiagonal(t tensors) tensors {
+func (c gradient) onDiagonal(t tensors) tensors {
 	return c.do("diag_embed", c.do("diagonal", t, 0, -2, -1))
 }
 
 // qrGrad is for A = Q R. Of a wide matrix the square part X = Q U is factored, and the rest Y gives V = Q'Y.
-func qrGrad(c *gradient) {
+func qrGrad(c gradient) {
 	shape, mode := c.shape(0), c.arg(1).Str()
 	rows, columns := shape[len(shape)-2], shape[len(shape)-1]
 	switch {
 	case mode == "r":
 		fail("The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr.")
 	case mode == "complete" && rows > columns:
-		fail("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
+		fail("The QR ops.Decomposition is not differentiable when mode='complete' and nrows > ncols.")
 	}
 	q, r, gq, gr := c.out(0), c.out(1), c.gradOf(0), c.gradOf(1)
 	if rows >= columns {
@@ -119,7 +90,7 @@ func qrGrad(c *gradient) {
 }
 
 // tallQRGrad is for matrices with at least as many rows as columns.
-func (c *gradient) tallQRGrad(q, r, gq, gr tensors) tensors {
+func (c gradient) tallQRGrad(q, r, gq, gr tensors) tensors {
 	m := c.sub(c.matmul(r, c.adjoint(gr)), c.matmul(c.adjoint(gq), q))
 	low := c.do("tril", m, -1)
 	m = c.add(c.add(low, c.adjoint(low)), c.onDiagonal(c.real(m)))
@@ -127,7 +98,7 @@ func (c *gradient) tallQRGrad(q, r, gq, gr tensors) tensors {
 }
 
 // luGrad is for A = P L U. Of a matrix that is not square, the square part is factored and the rest is solved for.
-func luGrad(c *gradient) {
+func luGrad(c gradient) {
 	p, l, u, gl, gu := c.out(0), c.out(1), c.out(2), c.gradOf(1), c.gradOf(2)
 	shape := c.shape(0)
 	m, n := shape[len(shape)-2], shape[len(shape)-1]
@@ -156,25 +127,25 @@ func luGrad(c *gradient) {
 }
 
 // luCore is what L carries over to the strictly lower part and U to the upper one, before U is divided by.
-func (c *gradient) luCore(l, lower, upper tensors) tensors {
+func (c gradient) luCore(l, lower, upper tensors) tensors {
 	inner := c.add(c.do("tril", lower, -1), c.do("triu", upper, 0))
 	return c.do("linalg_solve_triangular", c.adjoint(l), inner, true)
 }
 
 // between returns the differences a_j - a_i of the last dimension, with ones on the diagonal.
-func (c *gradient) between(a tensors) tensors {
+func (c gradient) between(a tensors) tensors {
 	d := c.sub(c.do("unsqueeze", a, -2), c.do("unsqueeze", a, -1))
 	n := a.Size(a.Dim() - 1)
 	return c.add(d, c.do("eye", n, a.DType()))
 }
 
 // offDiagonal divides by differences and makes the diagonal zero.
-func (c *gradient) offDiagonal(t, differences tensors) tensors {
+func (c gradient) offDiagonal(t, differences tensors) tensors {
 	q := c.div(t, differences)
 	return c.sub(q, c.onDiagonal(q))
 }
 
-func svdGrad(c *gradient) {
+func svdGrad(c gradient) {
 	u, s, vh := c.out(0), c.out(1), c.out(2)
 	k := s.Size(s.Dim() - 1)
 	u, v := c.do("narrow", u, -1, 0, k), c.adjoint(c.do("narrow", vh, -2, 0, k))
@@ -182,8 +153,8 @@ func svdGrad(c *gradient) {
 	squares := c.between(c.square(s))
 	row := c.do("unsqueeze", s, -2)
 	var total tensors
-	if c.grads[0] != nil {
-		gu := c.do("narrow", c.grads[0], -1, 0, k)
+	if c.grads()[0] != nil {
+		gu := c.do("narrow", c.grads()[0], -1, 0, k)
 		skew := c.matmul(c.adjoint(u), gu)
 		skew = c.sub(skew, c.adjoint(skew))
 		middle = c.add(middle, c.mul(c.offDiagonal(skew, squares), row))
@@ -195,8 +166,8 @@ func svdGrad(c *gradient) {
 			total = c.matmul(c.div(rest, row), c.adjoint(v))
 		}
 	}
-	if c.grads[2] != nil {
-		gv := c.adjoint(c.do("narrow", c.grads[2], -2, 0, k))
+	if c.grads()[2] != nil {
+		gv := c.adjoint(c.do("narrow", c.grads()[2], -2, 0, k))
 		skew := c.matmul(c.adjoint(v), gv)
 		middle = c.add(middle, c.mul(c.do("unsqueeze", s, -1), c.offDiagonal(c.sub(skew, c.adjoint(skew)), squares)))
 		if v.Size(v.Dim()-2) > k {
@@ -216,22 +187,22 @@ func svdGrad(c *gradient) {
 	c.give(0, d)
 }
 
-func eighGrad(c *gradient) {
+func eighGrad(c gradient) {
 	values, v := c.out(0), c.out(1)
 	middle := c.as(v, c.do("diag_embed", c.gradOf(0)))
-	if c.grads[1] != nil {
-		middle = c.add(middle, c.offDiagonal(c.matmul(c.adjoint(v), c.grads[1]), c.between(values)))
+	if c.grads()[1] != nil {
+		middle = c.add(middle, c.offDiagonal(c.matmul(c.adjoint(v), c.grads()[1]), c.between(values)))
 	}
 	c.give(0, c.matmul(v, c.matmul(middle, c.adjoint(v))))
 }
 
 // eigGrad is for A = V L V⁻¹ with vectors of length one, whose phase must not matter.
-func eigGrad(c *gradient) {
+func eigGrad(c gradient) {
 	values, v := c.out(0), c.out(1)
 	vh := c.adjoint(v)
 	middle := c.as(v, c.do("diag_embed", c.gradOf(0)))
-	if c.grads[1] != nil {
-		turned := c.matmul(vh, c.grads[1])
+	if c.grads()[1] != nil {
+		turned := c.matmul(vh, c.grads()[1])
 		lengths := c.matmul(c.matmul(vh, v), c.as(v, c.onDiagonal(c.real(turned))))
 		middle = c.add(middle, c.offDiagonal(c.sub(turned, lengths), c.conj(c.between(values))))
 	}
@@ -239,7 +210,7 @@ func eigGrad(c *gradient) {
 }
 
 // as gives a the type of like: products are of one type.
-func (c *gradient) as(like, a tensors) tensors {
+func (c gradient) as(like, a tensors) tensors {
 	if a.DType() == like.DType() {
 		return a
 	}
@@ -247,7 +218,7 @@ func (c *gradient) as(like, a tensors) tensors {
 }
 
 // matrixExpGrad reads the derivative from the exponential of a block matrix.
-func matrixExpGrad(c *gradient) {
+func matrixExpGrad(c gradient) {
 	a, g := c.turn(c.in(0)), c.g()
 	n := a.Size(a.Dim() - 1)
 	top := c.do("cat", []tensors{a, g}, -1)

@@ -1,0 +1,213 @@
+package ops
+
+import (
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// Def is the record of an operator: what every part of the system wants to know of it. All but the name is optional. The overloads that
+// write in place or into out= share the record of the one that computes the same without writing.
+type Def struct {
+	// Name has no namespace. It carries an overload, "add.Tensor", where the record is that of one overload.
+	Name string
+	// Aliases are other names of the same operator. Those of one of Overloads have their own overloads with them.
+	Aliases []string
+	// Overloads are the records of overloads: their names are those of the overloads, and what they leave out is as it is here. Without
+	// them there is one, without a name.
+	Overloads []Def
+	Tags      Tags
+
+	// Scalar is what an elementwise operator computes from one element of each operand, Operands of them and then Numbers numbers, in the
+	// type that Promote finds. Refuses fails for types that the operator is not defined for.
+	Scalar            Expression
+	Promote           Promotion
+	Operands, Numbers int
+	Refuses           func(common tensor.DType)
+
+	// Into runs an elementwise operator of more than one expression: it writes into dst where that is not nil.
+	Into func(args []value.Value, dst *tensor.Tensor) *tensor.Tensor
+
+	// CheckInPlace fails where the form that writes in place would refuse the arguments, and others not.
+	CheckInPlace func(args []value.Value) error
+	// Quantized says how results are quantized for the first quantized argument, nil for not at all; without it quantized tensors are refused.
+	Quantized func(x *tensor.Tensor) *tensor.Quantizer
+	// Grad computes the gradients of the arguments from those of the results.
+	Grad func(g Gradient)
+	// Decomp runs the operator as others; it is for operators without Grad.
+	Decomp Decomposition
+	// Saving names the operator that a graph runs instead where gradients are wanted: it gives the same, and what Grad reads besides.
+	Saving string
+	// Node is what PyTorch calls the node of the tape where that does not follow from the name.
+	Node string
+	// Sample has arguments for the tests of all records, as a Python expression of a tuple.
+	Sample string
+	// Doc is one sentence for the documentation.
+	Doc string
+}
+
+// Tags are facts of an operator that are true or not.
+type Tags uint32
+
+// The tags.
+const (
+	Elementwise       Tags = 1 << iota // applies one expression to each element, though the record has no single one
+	Random                             // draws random numbers without taking a generator
+	Effectful                          // does something besides computing its results and writing its arguments
+	ElementDependent                   // the shapes or numbers that it gives follow from elements of its arguments
+	NotDifferentiable                  // its results have no gradient
+	Constant                           // its results do not move with its arguments: gradients are zero
+	ShapeOnly                          // arguments after the first only give a shape or a type
+	IgnoresSelf                        // the gradients do without the elements of the first argument
+	SelfIgnoresSelf                    // so does that of the first argument, but not that of the second
+	SavesOperand                       // the gradient of one argument needs another
+	AsWritten                          // Grad takes and gives complex gradients as they are; other formulas are those of real numbers
+	Broadcasts                         // its tensors are broadcast against each other
+	Grouped                            // is part of differentiable graphs
+	Symbolic                           // graphs of it are differentiated though it is not Grouped
+	Activation                         // is an activation, which passes run in place or not
+	Unfused                            // has a Scalar and is not taken into kernels with others
+	ChangesType                        // of an Activation: the result may have another element type
+	Composite                          // PyTorch has no kernel of its own for it
+)
+
+// tagNames are the names of the tags, in their order.
+var tagNames = [...]string{"elementwise", "random", "effectful", "element_dependent", "not_differentiable", "constant", "shape_only", "ignores_self",
+	"self_ignores_self", "saves_operand", "as_written", "broadcasts", "grouped", "symbolic", "activation", "unfused", "changes_type", "composite"}
+
+// String names the tags.
+func (t Tags) String() string {
+	var names []string
+	for i, name := range tagNames {
+		if t&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// Expression states what an operator computes from one element of each operand.
+type Expression func(b *kernel.Builder, x ...kernel.Value) kernel.Value
+
+// Promotion says how the types of an elementwise operator follow from its operands'.
+type Promotion uint8
+
+// The promotions.
+const (
+	SameType    Promotion = iota // computes and gives the promoted type
+	FloatType                    // like SameType, but integers become the default float type
+	BoolResult                   // computes with the promoted type and gives Bool
+	LogicType                    // reads every operand as Bool and gives Bool
+	RealResult                   // computes with the promoted type and gives its real type
+	RealOfFloat                  // like RealResult, but integers become the default float type
+	NumberType                   // like SameType, but Bool becomes Int64
+	OwnTypes                     // reads every operand as it is: the expression converts
+)
+
+// String says what the promotion gives.
+func (p Promotion) String() string {
+	return [...]string{"the promoted type", "a floating type", "Bool", "Bool of Bool", "the real type", "a real floating type", "a number", "types of its own"}[p]
+}
+
+// Emitter runs or emits an operator, named without its namespace. Derivatives and decompositions use operators only through it. It
+// panics with a *source.Error where the operator fails.
+type Emitter interface {
+	Emit(name string, args ...value.Value) []value.Value
+}
+
+// Decomposition runs an operator as other operators, and returns its results.
+type Decomposition func(e Emitter, args []value.Value) []value.Value
+
+// Has reports whether a record has a tag.
+func (d *Def) Has(t Tags) bool { return d.Tags&t != 0 }
+
+// IsElementwise reports whether the operator applies one expression to each element of its tensors, as far as its arguments let it.
+func (d *Def) IsElementwise() bool {
+	return d.Tags&Unfused == 0 && (d.Scalar != nil || d.Tags&Elementwise != 0)
+}
+
+// Named is the record of an overload under one of its names.
+type Named struct {
+	Name string // with the overload, without the namespace
+	Def  *Def
+}
+
+// Flat returns the records of the overloads under each of their names; those of aliases have the name of the operator itself.
+func (d *Def) Flat() []Named {
+	overloads := d.Overloads
+	if len(overloads) == 0 {
+		overloads = []Def{{}}
+	}
+	var flat []Named
+	for i := range overloads {
+		o := d.with(&overloads[i])
+		o.Name = overloaded(d.Name, overloads[i].Name)
+		flat = append(flat, Named{o.Name, &o})
+		for _, alias := range d.Aliases {
+			flat = append(flat, Named{overloaded(alias, overloads[i].Name), &o})
+		}
+		for _, alias := range overloads[i].Aliases {
+			flat = append(flat, Named{alias, &o})
+		}
+	}
+	return flat
+}
+
+func overloaded(name, overload string) string {
+	if overload == "" {
+		return name
+	}
+	return name + "." + overload
+}
+
+// with returns the record of an overload.
+func (d *Def) with(o *Def) Def {
+	w := *d
+	w.Overloads, w.Aliases = nil, nil
+	w.Tags |= o.Tags
+	if o.Scalar != nil {
+		w.Scalar, w.Promote, w.Operands, w.Numbers, w.Refuses = o.Scalar, o.Promote, o.Operands, o.Numbers, o.Refuses
+	}
+	if o.Into != nil {
+		w.Into = o.Into
+	}
+	if o.Grad != nil {
+		w.Grad = o.Grad
+	}
+	if o.Decomp != nil {
+		w.Decomp = o.Decomp
+	}
+	for _, text := range []struct {
+		to   *string
+		from string
+	}{{&w.Saving, o.Saving}, {&w.Node, o.Node}, {&w.Sample, o.Sample}, {&w.Doc, o.Doc}} {
+		if text.from != "" {
+			*text.to = text.from
+		}
+	}
+	return w
+}
+
+// IsFunctional reports whether the operator goes by the first of its names and writes none of its arguments.
+func (o *Operator) IsFunctional() bool { return o.Record != nil && o.Name == "aten::"+o.Record.Name }
+
+// IsElementwise reports whether an operator applies one expression to each element of its tensors, as far as its arguments let it, and writes
+// none. Python's own operators, such as __and__, are no names in graphs.
+func (o *Operator) IsElementwise() bool {
+	return o.Def().IsElementwise() && !strings.HasPrefix(o.Name, "aten::__") && !o.Schema().IsMutable()
+}
+
+// CanonicalName returns the first of the names of an operator, all with the namespace and without overload.
+func CanonicalName(base string) string {
+	overloads := Overloads(base)
+	if len(overloads) == 0 || overloads[0].Def().Name == "" || strings.HasPrefix(base, "aten::__") {
+		return base
+	}
+	name := BaseName("aten::" + overloads[0].Record.Name)
+	if writing := strings.HasSuffix(base, "_") && !strings.HasSuffix(name, "_"); writing {
+		return name + "_"
+	}
+	return name
+}
