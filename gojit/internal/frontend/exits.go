@@ -211,7 +211,7 @@ func (t *exitTransformer) withNode(n *ir.Node) exit {
 	x := t.block(body)
 	out := func(v *ir.Value) *ir.Value {
 		body.AddOutput(v)
-		return n.AddOutput().SetType(v.Type())
+		return n.AddTransientOutput().SetType(v.Type())
 	}
 	if t.status(x) == exitsMaybe {
 		x.has = out(x.has)

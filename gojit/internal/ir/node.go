@@ -218,6 +218,14 @@ func (n *Node) AddOutput() *Value {
 	return v
 }
 
+// AddTransientOutput is AddOutput for a node that is gone before the graph is shown: the output takes no number from the values that stay.
+func (n *Node) AddTransientOutput() *Value {
+	v := n.AddOutput()
+	n.graph.nextID--
+	v.id = -1
+	return v
+}
+
 // InsertOutput adds an output of type Tensor at a position.
 func (n *Node) InsertOutput(i int) *Value {
 	n.operator = nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
@@ -56,7 +57,8 @@ func TestBadArguments(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	all := Operators()
 	for i := range all {
-		known := ops.Find(all[i].Name)
+		name, _, _ := strings.Cut(all[i].Name, "(") // the whole schema of an operator that the table lacks
+		known := ops.Find(name)
 		if known.Run == nil {
 			continue
 		}
