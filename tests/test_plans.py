@@ -254,3 +254,14 @@ def test_sizes_of_lists_are_known():
         assert_same(scripted(x), m(x))
         assert_same(scripted(x[0]), m(x[0]))
     assert "prim::Loop" not in torch.jit.explain(scripted.forward)
+
+
+def test_explain_says_what_has_no_plan():
+    @torch.jit.script
+    def f(x, w):
+        y = torch.conv2d(torch.conv2d(x, w), w)
+        return y, torch.dropout(y, 0.5, False)
+
+    y, z = f(torch.ones(1, 2, 4, 4), torch.ones(2, 2, 1, 1))
+    assert torch.equal(y, z)
+    assert "a result may be the tensor of another one" in torch.jit.explain(f)

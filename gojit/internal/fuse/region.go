@@ -178,7 +178,7 @@ func (f *fusion) block(b *ir.Block) {
 		case Fusible(n):
 			f.join(n)
 		case isReduction(n) && f.reduce(n):
-		case len(n.Blocks()) > 0 || isBarrier(n):
+		case len(n.Blocks()) > 0 || IsBarrier(n):
 			f.closeAll(n)
 			for _, inner := range n.Blocks() {
 				f.block(inner)
@@ -192,8 +192,8 @@ func (f *fusion) block(b *ir.Block) {
 	f.open, f.of = outer, outerOf
 }
 
-// isBarrier reports whether n may write something, or do what can be seen from outside.
-func isBarrier(n *ir.Node) bool {
+// IsBarrier reports whether n may write something, or do what can be seen from outside.
+func IsBarrier(n *ir.Node) bool {
 	if n.HasSideEffects() || n.Is("prim::CallFunction", "prim::CallMethod", "prim::fork", "prim::forkClosure", "aten::wait", "prim::SetAttr", "aten::Delete") {
 		return true
 	}
@@ -286,7 +286,12 @@ func (f *fusion) close(g *group, at *ir.Node) {
 		return
 	}
 	f.changed = true
-	n := f.g.Create(interp.GroupKind, inputs, 0).InsertBefore(at)
+	Join(f.g, nodes, inputs, outputs, at)
+}
+
+// Join makes nodes of a block one node before at, whose block has them: it reads inputs, and what read outputs behind the nodes reads its own.
+func Join(g *ir.Graph, nodes []*ir.Node, inputs, outputs []*ir.Value, at *ir.Node) *ir.Node {
+	n := g.Create(interp.GroupKind, inputs, 0).InsertBefore(at)
 	n.SetRange(nodes[0].Range)
 	body := n.AddBlock()
 	for _, member := range nodes {
@@ -301,6 +306,7 @@ func (f *fusion) close(g *group, at *ir.Node) {
 		}
 		body.AddOutput(v)
 	}
+	return n
 }
 
 // isReduction reports whether n is a reduction that a kernel of elementwise nodes may end with: what it does besides them is known.

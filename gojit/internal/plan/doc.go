@@ -8,5 +8,5 @@
 // Invariants: packed weights are made anew where one of the tensors that they come from has been written (tensor.Storage.Writes), so a plan
 // never computes with old weights. A group that cannot be planned (a gradient is wanted, other element types or devices, a mode that looks at
 // operators) runs its nodes one by one, and Explain says why. Results are laid out as the nodes would lay them out; they differ from theirs by
-// rounding alone, as far as Exact says.
+// rounding, and in frozen modules by the error of Winograd's algorithm: see Attempt.
 package plan

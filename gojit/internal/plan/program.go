@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -100,7 +101,7 @@ func constant(v *ir.Value) (value.Value, bool) {
 		made.Items = append(made.Items, c)
 	}
 	for _, u := range v.Uses() {
-		if o := u.User.Operator(); o == nil || !strings.HasPrefix(o.Name, "aten::") || isBarrier(u.User) && u.Index == 0 {
+		if o := u.User.Operator(); o == nil || !strings.HasPrefix(o.Name, "aten::") || fuse.IsBarrier(u.User) && u.Index == 0 {
 			return value.None, false
 		}
 	}

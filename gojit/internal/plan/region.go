@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -59,7 +60,7 @@ func (f *finder) block(b *ir.Block) {
 				inner.block(c)
 			}
 			f.changed = f.changed || inner.changed
-		case isBarrier(n) || slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return f.made[v] }):
+		case fuse.IsBarrier(n) || slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return f.made[v] }):
 			f.close(n)
 		}
 		n = next
@@ -79,19 +80,10 @@ func (f *finder) joins(n *ir.Node) bool {
 	case kind == convolution:
 		return true
 	}
-	image := n.Input(0)
-	if isList(image) {
-		return slices.ContainsFunc(image.Node().Inputs(), func(v *ir.Value) bool { return f.made[v] })
-	}
 	if writes(n) { // what the region was given stays as it is for others
-		return f.made[image]
+		return f.made[n.Input(0)]
 	}
 	return slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return f.made[v] })
-}
-
-// isList reports whether v is a list of tensors made where it is used alone.
-func isList(v *ir.Value) bool {
-	return v.Node().Kind() == "prim::ListConstruct" && v.Type().Kind() == types.KindList && len(v.Uses()) == 1 && isTensor(v.Node().Input(0))
 }
 
 func isTensor(v *ir.Value) bool { return v.Type().Kind() == types.KindTensor }
@@ -109,15 +101,6 @@ func hasKnownArguments(n *ir.Node) bool {
 func isOptionalTensor(v *ir.Value) bool {
 	o, ok := v.Type().(*types.Optional)
 	return ok && o.Elem.Kind() == types.KindTensor
-}
-
-// isBarrier reports whether n may write something, or do what can be seen from outside.
-func isBarrier(n *ir.Node) bool {
-	if n.HasSideEffects() || n.Is("prim::CallFunction", "prim::CallMethod", "prim::fork", "prim::forkClosure", "aten::wait", "prim::SetAttr", "aten::Delete") {
-		return true
-	}
-	o := n.Operator()
-	return o != nil && o.Schema().IsMutable()
 }
 
 // close ends the open region before at: where it has enough convolutions its nodes become one.
@@ -153,19 +136,5 @@ func (f *finder) close(at *ir.Node) {
 		return
 	}
 	f.changed = true
-	group := f.g.Create(interp.GroupKind, inputs, 0).InsertBefore(at).SetAttr(interp.PlannedAttr, int64(1))
-	group.SetRange(nodes[0].Range)
-	body := group.AddBlock()
-	for _, member := range nodes {
-		member.MoveBefore(body.ReturnNode())
-	}
-	for _, v := range outputs {
-		out := group.AddOutput().SetType(v.Type())
-		for _, u := range slices.Clone(v.Uses()) {
-			if u.User.Block() != body {
-				u.User.ReplaceInput(u.Index, out)
-			}
-		}
-		body.AddOutput(v)
-	}
+	fuse.Join(f.g, nodes, inputs, outputs, at).SetAttr(interp.PlannedAttr, int64(1))
 }

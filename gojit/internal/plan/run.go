@@ -92,6 +92,7 @@ type execution struct {
 func Attempt(n *ir.Node, tell func(why string)) interp.Attempt {
 	p, ok := newProgram(n)
 	if !ok {
+		tell("a result may be the tensor of another one or of an argument, which a plan does not keep so")
 		return nil
 	}
 	r := &region{program: p, exact: !p.hasConstantWeights(), images: make([]bool, p.inputs), tell: tell, plans: map[string]*Plan{}}
