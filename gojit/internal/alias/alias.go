@@ -471,7 +471,7 @@ func (db *Db) close() {
 			}
 		})
 		for i, e := range slices.Clone(db.all) {
-			if len(wild[i].words) == 0 {
+			if wild[i].empty() {
 				continue
 			}
 			for _, inner := range e.contains.to {
@@ -487,7 +487,7 @@ func (db *Db) close() {
 		}
 	})
 	for i, e := range db.all {
-		if e.locations = locations[i]; len(e.locations.words) == 0 {
+		if e.locations = locations[i]; e.locations.empty() {
 			e.locations.add(e.index) // elements that point to each other alone
 		}
 	}

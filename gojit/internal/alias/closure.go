@@ -66,7 +66,7 @@ func (c *closing) finish(e *element) {
 			for _, to := range edges {
 				switch {
 				case c.number[to.index] != done || to.index == shared:
-				case len(members) == 1 && shared < 0 && len(s.words) == 0:
+				case len(members) == 1 && shared < 0 && s.empty():
 					shared = to.index
 				default:
 					if shared >= 0 {

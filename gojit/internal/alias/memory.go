@@ -76,30 +76,72 @@ func (e *element) reach(visit func(*element)) {
 	}
 }
 
-// set is a set of locations by number.
-type set struct{ words []uint64 }
-
-func (s *set) add(i int) {
-	for i/64 >= len(s.words) {
-		s.words = append(s.words, 0)
-	}
-	s.words[i/64] |= 1 << (i % 64)
+// set is a set of locations by number: a bit for each from first*64 on. Most sets are of few locations near each other, so their size does not
+// grow with the graph.
+type set struct {
+	first  int
+	words  []uint64
+	shared bool // the words are another set's too
 }
 
+func (s set) empty() bool { return len(s.words) == 0 }
+
+func (s *set) add(i int) {
+	s.cover(i/64, i/64+1)
+	s.words[i/64-s.first] |= 1 << (i % 64)
+}
+
+// union adds what is in t, which may not change after that: where s is empty it shares t's words until it must change them.
 func (s *set) union(t set) {
-	s.words = slices.Grow(s.words, max(0, len(t.words)-len(s.words)))
+	if s.holds(t) {
+		return
+	}
+	if s.empty() {
+		*s = t
+		s.shared = true
+		return
+	}
+	s.cover(t.first, t.first+len(t.words))
+	to := s.words[t.first-s.first:]
 	for i, w := range t.words {
-		if i >= len(s.words) {
-			s.words = append(s.words, w)
-		} else {
-			s.words[i] |= w
+		to[i] |= w
+	}
+}
+
+// holds reports whether all of t is in s.
+func (s set) holds(t set) bool {
+	if t.first < s.first || t.first+len(t.words) > s.first+len(s.words) {
+		return t.empty()
+	}
+	for i, w := range t.words {
+		if w&^s.words[t.first-s.first+i] != 0 {
+			return false
 		}
+	}
+	return true
+}
+
+// cover makes s have words of its own for the range [first, end).
+func (s *set) cover(first, end int) {
+	if s.empty() {
+		*s = set{first: first, words: make([]uint64, end-first)}
+		return
+	}
+	last := s.first + len(s.words)
+	switch {
+	case s.shared || first < s.first:
+		first, end = min(first, s.first), max(end, last)
+		words := make([]uint64, end-first)
+		copy(words[s.first-first:], s.words)
+		*s = set{first: first, words: words}
+	case end > last:
+		s.words = append(s.words, make([]uint64, end-last)...)
 	}
 }
 
 func (s set) intersects(t set) bool {
-	for i := range min(len(s.words), len(t.words)) {
-		if s.words[i]&t.words[i] != 0 {
+	for i := max(s.first, t.first); i < min(s.first+len(s.words), t.first+len(t.words)); i++ {
+		if s.words[i-s.first]&t.words[i-t.first] != 0 {
 			return true
 		}
 	}
@@ -110,7 +152,7 @@ func (s set) intersects(t set) bool {
 func (s set) each(visit func(int)) {
 	for i, w := range s.words {
 		for ; w != 0; w &= w - 1 {
-			visit(i*64 + bits.TrailingZeros64(w))
+			visit((s.first+i)*64 + bits.TrailingZeros64(w))
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (db *Db) String() string {
 	}
 	b.WriteString("\n===3. Writes===\n")
 	db.graph.Block().Walk(func(n *ir.Node) {
-		if s := db.writesOf(n); len(s.words) > 0 {
+		if s := db.writesOf(n); !s.empty() {
 			line, _, _ := strings.Cut(n.String(), "\n")
 			fmt.Fprintf(&b, "%s\n  %s\n", line, names(db.at(s)))
 		}

@@ -74,7 +74,7 @@ func (db *Db) HasNodeWriters(n *ir.Node) bool {
 
 // Writes reports whether n, or a node in its blocks, writes any value.
 func (db *Db) Writes(n *ir.Node) bool {
-	return len(db.allWrites(n).words) > 0
+	return !db.allWrites(n).empty()
 }
 
 // WritesTo reports whether n, or a node in its blocks, may write one of the values or what is in it.

@@ -1,6 +1,8 @@
 package interp
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -93,7 +95,7 @@ func (l *lowering) tryGroup(n *ir.Node, dying []*ir.Value) (*site, int) {
 	g := &groupSite{attempt: attempt}
 	s := &site{name: n.Kind(), inputs: l.inputs(n.Inputs(), nil), group: g}
 	for _, v := range n.Inputs() {
-		dies := contains(dying, v) && holdsMemory(v.Type()) && !l.registers.fixed[l.reg(v)]
+		dies := slices.Contains(dying, v) && holdsMemory(v.Type()) && !l.registers.fixed[l.reg(v)]
 		g.dying = append(g.dying, dies)
 	}
 	at := l.site(s)

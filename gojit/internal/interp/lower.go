@@ -295,40 +295,70 @@ func init() {
 // inputs returns what a site reads: registers of values that die with it are moved out of.
 func (l *lowering) inputs(vs []*ir.Value, dead []*ir.Value) []input {
 	ins := make([]input, len(vs))
-	for i, v := range vs {
+	dies := membersOf(dead)
+	var later members
+	for i := len(vs) - 1; i >= 0; i-- {
+		v := vs[i]
 		r := l.reg(v)
-		ins[i] = input{r, holdsMemory(v.Type()) && !l.registers.fixed[r] && contains(dead, v) && !contains(vs[i+1:], v)}
+		ins[i] = input{r, holdsMemory(v.Type()) && !l.registers.fixed[r] && dies.has(v) && !later.has(v)}
+		later.add(v)
 	}
 	return ins
 }
 
-func contains(vs []*ir.Value, v *ir.Value) bool {
-	for _, x := range vs {
-		if x == v {
-			return true
-		}
-	}
-	return false
+// members are different values; asking for one takes the same time however many there are.
+type members struct {
+	few  []*ir.Value
+	many map[*ir.Value]bool
 }
 
-// finish gives up the dead values: those that were moved out of are clear already.
-func (l *lowering) finish(dead []*ir.Value, moved []input) {
+// maxFew is how many values are looked through.
+const maxFew = 16
+
+func membersOf(vs []*ir.Value) members {
+	if len(vs) <= maxFew {
+		return members{few: vs[:len(vs):len(vs)]}
+	}
+	m := members{many: make(map[*ir.Value]bool, len(vs))}
+	for _, v := range vs {
+		m.many[v] = true
+	}
+	return m
+}
+
+func (m *members) add(v *ir.Value) {
+	switch {
+	case m.many != nil:
+		m.many[v] = true
+	case len(m.few) == maxFew:
+		*m = membersOf(append(m.few, v))
+	default:
+		m.few = append(m.few, v)
+	}
+}
+
+func (m *members) has(v *ir.Value) bool {
+	if m.many != nil {
+		return m.many[v]
+	}
+	return slices.Contains(m.few, v)
+}
+
+// finish gives up the dead values, of which those that were moved out of are clear already.
+func (l *lowering) finish(dead []*ir.Value, vs []*ir.Value, ins []input) {
+	var moved members
+	for i, in := range ins {
+		if in.move {
+			moved.add(vs[i])
+		}
+	}
 	for _, v := range dead {
-		if r, ok := l.registers.of[v]; ok && wasMoved(moved, r) {
+		if moved.has(v) {
 			l.registers.release(v)
 		} else {
 			l.drop(v)
 		}
 	}
-}
-
-func wasMoved(ins []input, r int32) bool {
-	for _, in := range ins {
-		if in.move && in.register == r {
-			return true
-		}
-	}
-	return false
 }
 
 // call emits an instruction with a site for n: the values vs go in, all outputs come out.
@@ -351,15 +381,16 @@ func (l *lowering) call(op Opcode, s *site, n *ir.Node, vs, dead []*ir.Value) {
 		s.output = l.registers.block(outs)
 	}
 	l.emit(op, l.site(s), 0, 0)
-	l.finish(dead, s.inputs)
+	l.finish(dead, vs, s.inputs)
 }
 
 // releaseRead frees the registers of dead inputs that need no clearing, so that the output can have
 // one: the inputs are in the argument area by the time it is written.
 func (l *lowering) releaseRead(ins []input, vs, dead []*ir.Value) {
+	dies := membersOf(dead)
 	for i, v := range vs {
 		r, ok := l.registers.of[v]
-		if ok && !l.registers.fixed[r] && contains(dead, v) && (ins[i].move || !holdsMemory(v.Type())) {
+		if ok && !l.registers.fixed[r] && dies.has(v) && (ins[i].move || !holdsMemory(v.Type())) {
 			l.registers.release(v)
 			delete(l.registers.of, v)
 		}
@@ -374,7 +405,7 @@ func (l *lowering) simple(op Opcode, n *ir.Node, vs, dead []*ir.Value) {
 	}
 	r[0] = l.defineOver(n.Output(), dead)
 	l.emit(op, r[0], r[1], r[2])
-	l.finish(dead, nil)
+	l.finish(dead, nil, nil)
 }
 
 // defineOver gives v a register, preferring one of the dead values' where they are typed: a typed
@@ -465,7 +496,7 @@ func (l *lowering) branch(n *ir.Node, dead []*ir.Value) error {
 	outs := n.Outputs()
 	dying, unusedOuts := l.split(n, dead)
 	toElse := l.emitTest(0, n.Input(0), l.reg(n.Input(0)), false)
-	if contains(dead, n.Input(0)) && !contains(dying, n.Input(0)) {
+	if slices.Contains(dead, n.Input(0)) && !slices.Contains(dying, n.Input(0)) {
 		l.registers.release(n.Input(0))
 	}
 	before, made := l.registers.save(), len(l.registers.template)
@@ -675,8 +706,8 @@ func (l *lowering) enterLoop(n *ir.Node, body *ir.Block, dead, dying []*ir.Value
 	for i, v := range initials {
 		from := l.reg(v)
 		c := classOf(params[i].Type())
-		over := contains(dead, v) && !contains(dying, v) && !l.registers.fixed[from] &&
-			!contains(initials[:i], v) && !contains(initials[i+1:], v) && v != n.Input(0) && v != n.Input(1)
+		over := slices.Contains(dead, v) && !slices.Contains(dying, v) && !l.registers.fixed[from] &&
+			!slices.Contains(initials[:i], v) && !slices.Contains(initials[i+1:], v) && v != n.Input(0) && v != n.Input(1)
 		if over && l.registers.classes[from] == c {
 			carried[i] = from
 		} else {
@@ -722,7 +753,7 @@ func (l *lowering) moves(targets []int32, results []*ir.Value, b *ir.Block, dyin
 	var pending []move
 	for i, v := range results {
 		from := l.reg(v)
-		own := v.Node().Block() == b && !isConstant(v) || contains(dying, v)
+		own := v.Node().Block() == b && !isConstant(v) || slices.Contains(dying, v)
 		pending = append(pending, move{targets[i], from, own && holdsMemory(v.Type()) && !l.registers.fixed[from]})
 	}
 	l.parallel(pending)

@@ -125,7 +125,7 @@ func (l *lowering) getAttr(n *ir.Node, dead []*ir.Value) error {
 	}
 	object := l.reg(n.Input(0))
 	l.emit(opGetAttr, l.registers.define(n.Output(), l.hint(n.Output())), object, slot)
-	l.finish(dead, nil)
+	l.finish(dead, nil, nil)
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (l *lowering) setAttr(n *ir.Node, dead []*ir.Value) error {
 	}
 	l.checkedObject(n.Input(0))
 	l.emit(opSetAttr, l.reg(n.Input(0)), l.reg(n.Input(1)), slot)
-	l.finish(dead, nil)
+	l.finish(dead, nil, nil)
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (l *lowering) createObject(n *ir.Node, dead []*ir.Value) error {
 	}
 	s := l.site(&site{name: class.Name, class: class})
 	l.emit(opCreateObject, l.registers.define(n.Output(), l.hint(n.Output())), s, 0)
-	l.finish(dead, nil)
+	l.finish(dead, nil, nil)
 	return nil
 }
 
@@ -222,7 +222,7 @@ func (l *lowering) isInstance(n *ir.Node, dead []*ir.Value) error {
 	v := l.reg(n.Input(0))
 	s := l.site(&site{name: "isinstance", types: n.TypesAttr("types")})
 	l.emit(opIsInstance, l.registers.define(n.Output(), l.hint(n.Output())), v, s)
-	l.finish(dead, nil)
+	l.finish(dead, nil, nil)
 	return nil
 }
 
@@ -231,7 +231,7 @@ func (l *lowering) cast(n *ir.Node, dead []*ir.Value) error {
 	v, out := l.reg(n.Input(0)), n.Output()
 	s := l.site(&site{name: out.Type().String(), types: []types.Type{out.Type()}})
 	l.emit(opCast, l.registers.define(out, l.hint(out)), v, s)
-	l.finish(dead, nil)
+	l.finish(dead, nil, nil)
 	return nil
 }
 
@@ -240,7 +240,7 @@ func (l *lowering) unwrap(n *ir.Node, dead []*ir.Value) error {
 		return err
 	}
 	l.code.instructions[len(l.code.instructions)-1].Op = opUnwrap
-	l.finish(dead, nil)
+	l.finish(dead, nil, nil)
 	return nil
 }
 
@@ -254,7 +254,7 @@ func (l *lowering) uninitialized(n *ir.Node, dead []*ir.Value) error {
 	if l.registers.classes[r] == classAny {
 		l.emit(opUninitialized, r, 0, 0)
 	}
-	l.finish(dead, nil)
+	l.finish(dead, nil, nil)
 	return nil
 }
 
@@ -262,7 +262,7 @@ func (l *lowering) enter(n *ir.Node, dead []*ir.Value) error {
 	v := l.reg(n.Input(0))
 	s := &site{name: "__enter__", options: l.options}
 	l.emit(opEnter, l.registers.define(n.Output(), l.hint(n.Output())), v, l.site(s))
-	l.finish(dead, nil)
+	l.finish(dead, nil, nil)
 	return nil
 }
 
@@ -271,7 +271,7 @@ func (l *lowering) exit(n *ir.Node, dead []*ir.Value) error {
 	if len(n.Outputs()) == 1 {
 		l.emit(opCopy, l.registers.define(n.Output(), -1), l.registers.constant(value.None), 0)
 	}
-	l.finish(dead, nil)
+	l.finish(dead, nil, nil)
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package interp
 
 import (
+	"slices"
+
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -69,8 +71,8 @@ func (a *allocator) take(c class, hint int32) int32 {
 		return a.fresh(c)
 	}
 	at := len(free) - 1
-	for i, r := range free {
-		if r == hint {
+	if hint >= 0 {
+		if i := slices.Index(free, hint); i >= 0 {
 			at = i
 		}
 	}

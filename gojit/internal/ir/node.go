@@ -185,8 +185,8 @@ func (n *Node) RemoveInput(i int) {
 // RemoveAllInputs removes the inputs.
 func (n *Node) RemoveAllInputs() {
 	n.operator = nil
-	for i, v := range n.inputs {
-		v.dropUse(n, i)
+	for i := len(n.inputs) - 1; i >= 0; i-- { // a value that is used many times loses its uses from the last on
+		n.inputs[i].dropUse(n, i)
 	}
 	n.inputs = nil
 }

@@ -136,10 +136,17 @@ func Dominates(n, m *Node) bool {
 	return false
 }
 
+// dropUse forgets a use. Nodes are mostly destroyed from the first or the last on, so it looks at both ends at once and moves the shorter rest.
 func (v *Value) dropUse(n *Node, index int) {
-	for i, u := range v.uses {
-		if u.User == n && u.Index == index {
-			v.uses = append(v.uses[:i], v.uses[i+1:]...)
+	is := func(i int) bool { return v.uses[i].User == n && v.uses[i].Index == index }
+	for i, j := 0, len(v.uses)-1; i <= j; i, j = i+1, j-1 {
+		switch {
+		case is(j):
+			v.uses = append(v.uses[:j], v.uses[j+1:]...)
+			return
+		case is(i):
+			copy(v.uses[1:i+1], v.uses[:i])
+			v.uses = v.uses[1:]
 			return
 		}
 	}
