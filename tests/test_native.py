@@ -71,11 +71,10 @@ def test_a_deeply_nested_list_is_refused():
 
 def test_threads_run_while_a_call_waits():
     done = []
-    t = threading.Thread(target=lambda: done.append(_native.wait(0.3)))
+    t = threading.Thread(target=lambda: done.append(_native.wait(2)))
     t.start()
-    start = time.perf_counter()
     _native.echo(1)
-    assert time.perf_counter() - start < 0.2
+    assert not done
     t.join()
     assert done == [None]
 

@@ -59,12 +59,16 @@ func TestShortOperationsAsk(t *testing.T) {
 		t.Errorf("waiting ended with %v", err)
 	}
 	ctx := InterruptContext()
-	for begun := time.Now(); ctx.Err() == nil; {
-		if time.Since(begun) > 5*time.Second {
-			t.Fatal("the context asks nobody")
+	rests := false // it is not asked again right after it has been, but where this thread stood still in between
+	for try := 0; try < 10 && !rests; try++ {
+		for begun := time.Now(); ctx.Err() == nil; {
+			if time.Since(begun) > 5*time.Second {
+				t.Fatal("the context asks nobody")
+			}
 		}
+		rests = context.Cause(ctx) == nil
 	}
-	if context.Cause(ctx) != nil { // it has just been asked
+	if !rests {
 		t.Error("the context asks too often")
 	}
 	done := make(chan struct{})
