@@ -249,39 +249,70 @@ func (p *pooling) shape(x *tensor.Tensor) []int {
 	return shape
 }
 
-// reads lists what every output of a plane is made of: those of output i are
-// inputs[starts[i]:starts[i+1]].
+// volume is a plane with its windows, as one of three dimensions.
+type volume struct {
+	sizes   [3]int
+	windows [3][]window1
+}
+
+func (p *pooling) volume(x *tensor.Tensor) *volume {
+	v := &volume{sizes: [3]int{1, 1, 1}}
+	for d := range 3 {
+		v.windows[d] = []window1{{0, 1, 1, 1}}
+	}
+	for d := range p.n {
+		v.sizes[3-p.n+d], v.windows[3-p.n+d] = x.Size(x.Dim()-p.n+d), p.windows[d]
+	}
+	return v
+}
+
+// at is where an element of the plane lies.
+func (v *volume) at(i, j, k int) int { return (i*v.sizes[1]+j)*v.sizes[2] + k }
+
+// longRow is how much of a row a window reads that counts as work of its own.
+const longRow = 1 << 12
+
+// work is how many elements the windows of a row of outputs read.
+func (v *volume) work(a, b window1) int {
+	c := v.windows[2]
+	return a.count() * b.count() * (c[0].count() + c[len(c)-1].count() + 2) / 2 * len(c)
+}
+
+// reads lists what every output of a plane is made of: those of output i are inputs[starts[i]:starts[i+1]].
 type reads struct {
 	starts, inputs []int32
 	firsts         []int32 // where a window that has no inputs would begin
 }
 
-func (p *pooling) reads(x *tensor.Tensor) *reads {
-	windows, sizes := p.windows, x.Shape()[x.Dim()-p.n:]
-	for len(windows) < 3 {
-		windows = append([][]window1{{{0, 1, 1, 1}}}, windows...)
-		sizes = append([]int{1}, sizes...)
+// table lists the reads of a plane, nil where they are so many that the list would be larger than the plane is worth, or too large for its numbers.
+func (v *volume) table() *reads {
+	const most = 1 << 22
+	if v.at(v.sizes[0], 0, 0) > math.MaxInt32 {
+		return nil
 	}
 	r := &reads{starts: []int32{0}}
-	var watch tensor.Watch
-	for _, a := range windows[0] {
-		for _, b := range windows[1] {
-			for _, c := range windows[2] {
+	for _, a := range v.windows[0] {
+		for _, b := range v.windows[1] {
+			for _, c := range v.windows[2] {
+				if len(r.starts)+len(r.inputs)+a.count()*b.count()*c.count() > most {
+					return nil
+				}
 				for i := a.lo; i < a.hi; i += a.step {
 					for j := b.lo; j < b.hi; j += b.step {
 						for k := c.lo; k < c.hi; k += c.step {
-							r.inputs = append(r.inputs, int32((i*sizes[1]+j)*sizes[2]+k))
+							r.inputs = append(r.inputs, int32(v.at(i, j, k)))
 						}
 					}
 				}
-				watch.Did(1 + len(r.inputs) - int(r.starts[len(r.starts)-1]))
 				r.starts = append(r.starts, int32(len(r.inputs)))
-				r.firsts = append(r.firsts, int32((a.lo*sizes[1]+b.lo)*sizes[2]+c.lo))
+				r.firsts = append(r.firsts, int32(v.at(a.lo, b.lo, c.lo)))
 			}
 		}
 	}
 	return r
 }
+
+func (w window1) count() int { return max(0, (w.hi-w.lo+w.step-1)/w.step) }
 
 // poolPlanes runs f over every plane of x and the result.
 func poolPlanes[T tensor.Element](p *pooling, x, out *tensor.Tensor, f func(plane, result []T, base int)) {
@@ -307,14 +338,21 @@ func maxPool(x *tensor.Tensor, p pooling) (out, indices *tensor.Tensor) {
 	in := contiguous(to(x, work))
 	out, indices = empty(p.shape(x), work), empty(p.shape(x), tensor.Int64)
 	at := tensor.Data[int64](indices)
-	r := p.reads(x)
+	v := p.volume(x)
 	switch work {
 	case tensor.Int64:
-		poolPlanes(&p, in, out, func(plane, result []int64, base int) { maxPlane(r, plane, result, at[base:]) })
+		poolPlanes(&p, in, out, func(plane, result []int64, base int) { maxPlane(v, plane, result, at[base:]) })
 	case tensor.Float32:
-		poolPlanes(&p, in, out, func(plane, result []float32, base int) { maxPlane32(r, plane, result, at[base:]) })
+		r := v.table()
+		poolPlanes(&p, in, out, func(plane, result []float32, base int) {
+			if r != nil {
+				maxPlane32(r, plane, result, at[base:])
+			} else {
+				maxPlane(v, plane, result, at[base:])
+			}
+		})
 	default:
-		poolPlanes(&p, in, out, func(plane, result []float64, base int) { maxPlane(r, plane, result, at[base:]) })
+		poolPlanes(&p, in, out, func(plane, result []float64, base int) { maxPlane(v, plane, result, at[base:]) })
 	}
 	return to(out, x.DType()), indices
 }
@@ -332,26 +370,35 @@ func leastNumber[T ordered]() (x T) {
 	return x
 }
 
-func maxPlane[T ordered](r *reads, plane, result []T, at []int64) {
+func maxPlane[T ordered](v *volume, plane, result []T, at []int64) {
 	var watch tensor.Watch
-	for i := range result {
-		inputs := r.inputs[r.starts[i]:r.starts[i+1]]
-		watch.Did(len(inputs))
-		if len(inputs) == 0 {
-			result[i], at[i] = leastNumber[T](), int64(r.firsts[i])
-			continue
-		}
-		best := inputs[0]
-		for _, j := range inputs[1:] {
-			if v := plane[j]; v > plane[best] || v != v {
-				best = j
+	next := 0
+	for _, a := range v.windows[0] {
+		for _, b := range v.windows[1] {
+			watch.Did(v.work(a, b))
+			for _, c := range v.windows[2] {
+				best, highest := v.at(a.lo, b.lo, c.lo), leastNumber[T]()
+				for i, isFirst := a.lo, true; i < a.hi; i += a.step {
+					for j := b.lo; j < b.hi; j += b.step {
+						row := v.at(i, j, 0)
+						if c.hi-c.lo > longRow {
+							watch.Did(c.hi - c.lo)
+						}
+						for k := c.lo; k < c.hi; k += c.step {
+							if x := plane[row+k]; isFirst || x > highest || x != x {
+								best, highest, isFirst = row+k, x, false
+							}
+						}
+					}
+				}
+				result[next], at[next] = highest, int64(best)
+				next++
 			}
 		}
-		result[i], at[i] = plane[best], int64(best)
 	}
 }
 
-// maxPlane32 is maxPlane for float32. Elements are compared as integers that lie in the same order, and masks made of differences keep
+// maxPlane32 is maxPlane for float32 by a table. Elements are compared as integers that lie in the same order, and masks made of differences keep
 // one or the other: a branch could not be foreseen.
 func maxPlane32(r *reads, plane, result []float32, at []int64) {
 	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(plane))), len(plane))
@@ -452,15 +499,9 @@ func averagePool(x *tensor.Tensor, p pooling, includePad bool, override int) *te
 
 // averageIntegers divides sums of integers towards zero.
 func averageIntegers(x *tensor.Tensor, p *pooling, by []float64) *tensor.Tensor {
-	out, r := empty(p.shape(x), tensor.Int64), p.reads(x)
+	out, v := empty(p.shape(x), tensor.Int64), p.volume(x)
 	poolPlanes(p, contiguous(x), out, func(plane, result []int64, _ int) {
-		for i := range result {
-			var s int64
-			for _, j := range r.inputs[r.starts[i]:r.starts[i+1]] {
-				s += plane[j]
-			}
-			result[i] = s / int64(by[i])
-		}
+		sumPlane[int64](v, plane, func(i int, sum int64) { result[i] = sum / int64(by[i]) })
 	})
 	return out
 }
@@ -469,20 +510,42 @@ func averagePlanes[T interface {
 	dense.Float
 	tensor.Element
 }](p *pooling, in, out *tensor.Tensor, includePad bool, override int) {
+	by := divisors[T](p, includePad, override)
 	if g, ok := p.geometry(in); ok {
-		dense.AveragePool(g, tensor.Data[T](in), divisors[T](p, includePad, override), tensor.Data[T](out))
+		dense.AveragePool(g, tensor.Data[T](in), by, tensor.Data[T](out))
 		return
 	}
-	r, by := p.reads(in), divisors[T](p, includePad, override)
+	v := p.volume(in)
 	poolPlanes(p, in, out, func(plane, result []T, _ int) {
-		for i := range result {
-			s := 0.0
-			for _, j := range r.inputs[r.starts[i]:r.starts[i+1]] {
-				s += float64(plane[j])
-			}
-			result[i] = T(s / float64(by[i]))
-		}
+		sumPlane[float64](v, plane, func(i int, sum float64) { result[i] = T(sum / float64(by[i])) })
 	})
+}
+
+// sumPlane calls take with the sum of each window of a plane.
+func sumPlane[S int64 | float64, T int64 | float32 | float64](v *volume, plane []T, take func(i int, sum S)) {
+	var watch tensor.Watch
+	next := 0
+	for _, a := range v.windows[0] {
+		for _, b := range v.windows[1] {
+			watch.Did(v.work(a, b))
+			for _, c := range v.windows[2] {
+				var sum S
+				for i := a.lo; i < a.hi; i += a.step {
+					for j := b.lo; j < b.hi; j += b.step {
+						row := v.at(i, j, 0)
+						if c.hi-c.lo > longRow {
+							watch.Did(c.hi - c.lo)
+						}
+						for k := row + c.lo; k < row+c.hi; k += c.step {
+							sum += S(plane[k])
+						}
+					}
+				}
+				take(next, sum)
+				next++
+			}
+		}
+	}
 }
 
 // lastGeometry describes the windows over images whose channels lie together, where there is generated code

@@ -36,21 +36,45 @@ func TestPlacesOfMaxima(t *testing.T) {
 	values := []float32{-inf, -2, -1e-40, 0, 1e-40, 1, inf, nan, float32(math.Copysign(0, -1)), float32(math.Copysign(float64(nan), -1))}
 	rng := rand.New(rand.NewPCG(3, 4))
 	plane := make([]float32, 4000)
-	r := &reads{starts: []int32{0}}
 	for i := range plane {
 		plane[i] = values[rng.IntN(len(values))]
-		r.inputs = append(r.inputs, int32(i))
-		if i%4 == 3 {
-			r.starts = append(r.starts, int32(i+1))
-		}
 	}
 	n := len(plane) / 4
+	v := &volume{[3]int{1, 1, len(plane)}, [3][]window1{{{0, 1, 1, 1}}, {{0, 1, 1, 1}}, slidingWindows(len(plane), n, 4, 4, 0, 1)}}
 	got, want, at, expected := make([]float32, n), make([]float32, n), make([]int64, n), make([]int64, n)
-	maxPlane32(r, plane, got, at)
-	maxPlane(r, plane, want, expected)
+	maxPlane32(v.table(), plane, got, at)
+	maxPlane(v, plane, want, expected)
 	for i := range n {
 		if at[i] != expected[i] || math.Float32bits(got[i]) != math.Float32bits(want[i]) {
 			t.Fatalf("%v: %v at %d, want %v at %d", plane[4*i:4*i+4], got[i], at[i]-int64(4*i), want[i], expected[i]-int64(4*i))
 		}
+	}
+}
+
+// A window of padding alone has no element: it gives the least number and the place where it would begin.
+func TestEmptyWindows(t *testing.T) {
+	v := &volume{[3]int{1, 1, 2}, [3][]window1{{{0, 1, 1, 1}}, {{0, 1, 1, 1}}, {{0, 2, 1, 2}, {2, 2, 1, 2}}}}
+	got, at := make([]float32, 2), make([]int64, 2)
+	maxPlane32(v.table(), []float32{-3, -2}, got, at)
+	if got[0] != -2 || !math.IsInf(float64(got[1]), -1) || at[0] != 1 || at[1] != 2 {
+		t.Errorf("maxima %v at %v", got, at)
+	}
+	doubles := make([]float64, 2)
+	maxPlane(v, []float64{-3, -2}, doubles, at)
+	if doubles[0] != -2 || !math.IsInf(doubles[1], -1) || at[0] != 1 || at[1] != 2 {
+		t.Errorf("maxima %v at %v", doubles, at)
+	}
+}
+
+func BenchmarkMaxPoolWithPlaces(b *testing.B) {
+	x := randomTensor(rand.New(rand.NewPCG(1, 2)), tensor.Float32, 1, 16, 112, 112)
+	for name, kernel := range map[string]int{"2x2": 2, "3x3": 3} {
+		w := slidingWindows(112, 112/2, kernel, 2, kernel/2, 1)
+		p := pooling{n: 2, windows: [][]window1{w, w}}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				maxPool(x, p)
+			}
+		})
 	}
 }
