@@ -268,3 +268,37 @@ def test_parts_without_number():
         A.hsplit.int(torch.zeros(0, 0), 2**62)
     with pytest.raises(RuntimeError, match="crow_indices must have at least one element"):
         A.sparse_csr_tensor(torch.zeros(0, dtype=torch.int64), torch.zeros(3, dtype=torch.int64), ones(3))
+
+
+def test_tensors_with_elements_are_not_written_by_those_without():
+    without = torch.empty(3, device="meta")
+    x = ones(3)
+    for write in (lambda: x.bernoulli_(without), lambda: x.index_add_(0, torch.arange(3), without)):
+        with pytest.raises(NotImplementedError, match="Cannot inplace into non-meta tensor"):
+            write()
+    for write in (lambda: torch.bernoulli(without, out=x), lambda: torch.cat([without, without], out=x), lambda: torch.sum(without, 0, out=torch.ones(()))):
+        with pytest.raises(RuntimeError, match="Expected out tensor to have device meta, but got cpu"):
+            write()
+    assert x.tolist() == [1, 1, 1]
+    assert torch.cat([without, without], out=torch.empty(0, device="meta")).shape == (6,)
+
+
+def test_memory_that_is_not_there():
+    with pytest.raises(NotImplementedError, match="SparseCPU"):
+        ones(5).tensor_split(ones(5).long().to_sparse())
+    with pytest.raises(RuntimeError, match="doesn't have storage"):
+        torch.eye(3).to_sparse().data_ptr()
+    assert torch.empty(3, device="meta").data_ptr() == 0
+
+
+def test_diagonals_of_nothing():
+    assert torch.ones(5, 0).expand(5, 0).fill_diagonal_(1, True).shape == (5, 0)
+
+
+def test_transforms_of_nothing_take_no_memory():
+    assert torch.fft.ihfftn(ones(3, 0, 0), [1 << 36]).shape == (3, 0, (1 << 35) + 1)
+
+
+def test_weights_of_too_few_dimensions():
+    with pytest.raises(RuntimeError, match="conv2d"):
+        torch.conv2d(ones(1, 2, 5, 6, 1), torch.ones(()), ones(3), padding="same")

@@ -59,3 +59,13 @@ def test_shapes_alone():
     x = torch.empty(2, 3, 4, 4, device="meta").contiguous(memory_format=torch.channels_last)
     y = F.interpolate(x, scale_factor=2.5, mode="bilinear")
     assert y.device.type == "meta" and y.shape == (2, 3, 10, 10) and y.stride() == (300, 1, 30, 3)
+
+
+def test_integers_are_not_interpolated():
+    x = torch.ones(1, 2, 3, 3, dtype=torch.int16)
+    for mode, name in (("bilinear", "linear"), ("bicubic", "cubic")):
+        with pytest.raises(RuntimeError, match=f"compute_indices_weights_{name}. not implemented for 'Short'"):
+            F.interpolate(x, size=(4, 4), mode=mode)
+    with pytest.raises(RuntimeError, match="compute_indices_weights_aa. not implemented for 'Long'"):
+        F.interpolate(x.long(), size=(4, 4), mode="bilinear", antialias=True)
+    assert F.interpolate(x, size=(6, 6)).dtype == torch.int16

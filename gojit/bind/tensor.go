@@ -169,7 +169,11 @@ func tensorDataPtr(c *call) error {
 	if err := refuseSparse(c.argTensor(0)); err != nil {
 		return err
 	}
-	c.int64(int64(uintptr(c.argTensor(0).DataPtr())))
+	var at uintptr // a tensor on the device meta is at 0
+	if t := c.argTensor(0); t.Device().Type != tensor.Meta {
+		at = uintptr(t.DataPtr())
+	}
+	c.int64(int64(at))
 	return nil
 }
 

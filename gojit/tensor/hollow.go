@@ -88,10 +88,14 @@ func (s *Storage) materialize() {
 	})
 }
 
-// latePointer is DataPtr of a tensor without memory, which is made where the storage is hollow.
+// latePointer is DataPtr of a tensor without memory, which is made where the storage is hollow. It fails on a tensor that has elements and no
+// memory for them: one on the device meta, or sparse.
 func (t *Tensor) latePointer() unsafe.Pointer {
-	if t.storage.hollow == nil || t.numel == 0 {
+	if t.numel == 0 {
 		return nil
+	}
+	if t.storage.hollow == nil {
+		source.Raise(source.RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage")
 	}
 	t.storage.materialize()
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.storage.data)), t.offset*t.dtype.Size())

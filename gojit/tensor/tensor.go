@@ -467,7 +467,7 @@ func Data[T Element](t *Tensor) []T {
 	if t.storage.hollow != nil {
 		t.storage.materialize()
 	}
-	if n == 0 || len(t.storage.data) == 0 {
+	if n == 0 || t.numel == 0 {
 		return nil
 	}
 	return unsafe.Slice((*T)(t.DataPtr()), n)

@@ -85,9 +85,9 @@ func withIndices(name string) ops.Decomposition {
 func composeSame(name string) ops.Decomposition {
 	return composing(func(x composer, a []value.Value) tensors {
 		input, weight := a[0].Tensor(), a[1].Tensor()
-		n := weight.Dim() - 2
-		padding := make([]int, max(n, 0))
-		if a[4].Str() == "same" {
+		n := max(weight.Dim()-2, 0) // the convolution says what is wrong with a weight of too few dimensions
+		padding := make([]int, n)
+		if n > 0 && a[4].Str() == "same" {
 			dilation := numbersOfValue(a[5], n)
 			behind := make([]int, 2*n)
 			for d := range n {

@@ -65,10 +65,12 @@ func (f spectral) rows(t *tensor.Tensor, dim, n, keep int, d tensor.DType, half 
 func transformRows[T fft.Float](f spectral, from, out *tensor.Tensor, n int, half bool) {
 	last := out.Dim() - 1
 	r := fft.Rows[T]{Count: numelOf(out.Shape()[:last]), In: partsOf[T](from), Out: partsOf[T](out), Keep: out.Size(last), Half: half, Real: !from.DType().IsComplex(), RealParts: !out.DType().IsComplex()}
-	if r.Count > 0 {
-		r.InStep, r.OutStep = len(r.In)/r.Count, len(r.Out)/r.Count
+	scale := f.scale(n)
+	if r.Count == 0 {
+		return // a plan of any length costs memory
 	}
-	fft.PlanOf[T](n, f.backwards, f.scale(n)).Transform(r)
+	r.InStep, r.OutStep = len(r.In)/r.Count, len(r.Out)/r.Count
+	fft.PlanOf[T](n, f.backwards, scale).Transform(r)
 }
 
 // partsOf shows the elements of a contiguous tensor as their real and imaginary parts in turn, or as they are.

@@ -520,6 +520,10 @@ var indexFamily = []definition{
 	define("fill_diagonal_", func(c call) {
 		t := c.tensor(0)
 		check(t.Dim() >= 2, "dimensions must larger than 1")
+		if t.Numel() == 0 {
+			c.giveSelf()
+			return
+		}
 		step, n := 0, t.Size(0)
 		for d := range t.Dim() {
 			step += t.Strides()[d]

@@ -1,6 +1,8 @@
 package aten
 
 import (
+	"strings"
+
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -42,6 +44,7 @@ func runOnZeros(name string, body func(c call), args, out []value.Value) {
 	if reader := readsElements(ops.BaseName(name), args); reader != "" {
 		raise(source.NotImplementedError, "Could not run '%s' with arguments from the 'Meta' backend: the result depends on elements, and tensors on the device meta have none.", reader)
 	}
+	refuseRealResult(name, args)
 	s := standIns{}
 	body(call{s.values(args), out})
 	for meta, zero := range s {
@@ -49,6 +52,18 @@ func runOnZeros(name string, body func(c call), args, out []value.Value) {
 	}
 	for i := range out {
 		out[i] = s.result(out[i])
+	}
+}
+
+// refuseRealResult fails where an operator would write a tensor with elements by the shapes of others without.
+func refuseRealResult(name string, args []value.Value) {
+	isReal := func(v value.Value) bool { return v.IsTensor() && !isMeta(v.Tensor()) }
+	base, overload, _ := cutOverload(name)
+	switch {
+	case strings.HasSuffix(base, "_") && isReal(args[0]):
+		raise(source.NotImplementedError, "Cannot inplace into non-meta tensor with meta tensor argument")
+	case strings.HasSuffix(overload, "out") && isReal(args[len(args)-1]):
+		check(false, "Expected out tensor to have device meta, but got %s instead", args[len(args)-1].Tensor().Device())
 	}
 }
 
@@ -76,7 +91,7 @@ func readsElements(name string, args []value.Value) string {
 				return "aten::nonzero"
 			}
 		}
-	case "aten::index_put", "aten::index_put_":
+	case "aten::index_put":
 		if !isMeta(args[0].Tensor()) {
 			raise(source.NotImplementedError, "Cannot inplace into non-meta tensor with meta tensor argument")
 		}

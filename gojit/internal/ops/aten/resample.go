@@ -117,6 +117,7 @@ func smooth(support float64, filter func(x float64) float64) scheme {
 		if scale >= 1 {
 			reach, squeeze = support*scale, 1/scale
 		}
+		room(16, out, int(min(float64(in), 2*reach+1)))
 		var watch tensor.Watch
 		for i := range taps {
 			watch.Did(tapsWork)
@@ -168,6 +169,16 @@ type resampler struct {
 	n          int
 	hasCorners bool
 	how        func(alignCorners bool) scheme
+	weights    string // the kernel of PyTorch that makes weights, which has no integers but bytes; "" where there are none
+}
+
+// input reads the tensor to resample.
+func (r *resampler) input(c call) *tensor.Tensor {
+	t := c.tensor(0)
+	if d := t.DType(); r.weights != "" && !d.IsFloating() && !d.IsQuantized() && d != tensor.Uint8 {
+		notImplemented(r.weights, d)
+	}
+	return t
 }
 
 // corners reads argument i of an operator that has the argument.
@@ -188,10 +199,10 @@ func (r resampler) definitions() []definition {
 	all := []definition{
 		giving(r.name+".vec", func(c call) *tensor.Tensor {
 			sizes, factors := scaledSizes(c, c.tensor(0).Shape(), 1, 2+corners, r.n)
-			return resample(c.tensor(0), sizes, factors, r.corners(c, 2), r.how(r.corners(c, 2)))
+			return resample(r.input(c), sizes, factors, r.corners(c, 2), r.how(r.corners(c, 2)))
 		}),
 		giving(r.name, func(c call) *tensor.Tensor {
-			return resample(c.tensor(0), outputSize(c, 1, r.n), r.factors(c, 2+corners), r.corners(c, 2), r.how(r.corners(c, 2)))
+			return resample(r.input(c), outputSize(c, 1, r.n), r.factors(c, 2+corners), r.corners(c, 2), r.how(r.corners(c, 2)))
 		}),
 		giving(r.name+"_backward.vec", func(c call) *tensor.Tensor {
 			sizes, factors := scaledSizes(c, c.ints(2), 1, 3+corners, r.n)
@@ -277,18 +288,18 @@ func interpolateOf(c call) *tensor.Tensor {
 }
 
 var resampleFamily = slices.Concat(
-	resampler{"upsample_nearest1d", 1, false, whatever(nearest(false))}.definitions(),
-	resampler{"upsample_nearest2d", 2, false, whatever(nearest(false))}.definitions(),
-	resampler{"upsample_nearest3d", 3, false, whatever(nearest(false))}.definitions(),
-	resampler{"_upsample_nearest_exact1d", 1, false, whatever(nearest(true))}.definitions(),
-	resampler{"_upsample_nearest_exact2d", 2, false, whatever(nearest(true))}.definitions(),
-	resampler{"_upsample_nearest_exact3d", 3, false, whatever(nearest(true))}.definitions(),
-	resampler{"upsample_linear1d", 1, true, linearTaps}.definitions(),
-	resampler{"upsample_bilinear2d", 2, true, linearTaps}.definitions(),
-	resampler{"upsample_trilinear3d", 3, true, linearTaps}.definitions(),
-	resampler{"upsample_bicubic2d", 2, true, cubicTaps}.definitions(),
-	resampler{"_upsample_bilinear2d_aa", 2, true, whatever(smooth(1, triangleFilter))}.definitions(),
-	resampler{"_upsample_bicubic2d_aa", 2, true, whatever(smooth(2, cubicFilter))}.definitions(),
+	resampler{"upsample_nearest1d", 1, false, whatever(nearest(false)), ""}.definitions(),
+	resampler{"upsample_nearest2d", 2, false, whatever(nearest(false)), ""}.definitions(),
+	resampler{"upsample_nearest3d", 3, false, whatever(nearest(false)), ""}.definitions(),
+	resampler{"_upsample_nearest_exact1d", 1, false, whatever(nearest(true)), ""}.definitions(),
+	resampler{"_upsample_nearest_exact2d", 2, false, whatever(nearest(true)), ""}.definitions(),
+	resampler{"_upsample_nearest_exact3d", 3, false, whatever(nearest(true)), ""}.definitions(),
+	resampler{"upsample_linear1d", 1, true, linearTaps, "compute_indices_weights_linear"}.definitions(),
+	resampler{"upsample_bilinear2d", 2, true, linearTaps, "compute_indices_weights_linear"}.definitions(),
+	resampler{"upsample_trilinear3d", 3, true, linearTaps, "compute_indices_weights_linear"}.definitions(),
+	resampler{"upsample_bicubic2d", 2, true, cubicTaps, "compute_indices_weights_cubic"}.definitions(),
+	resampler{"_upsample_bilinear2d_aa", 2, true, whatever(smooth(1, triangleFilter)), "compute_indices_weights_aa"}.definitions(),
+	resampler{"_upsample_bicubic2d_aa", 2, true, whatever(smooth(2, cubicFilter)), "compute_indices_weights_aa"}.definitions(),
 	[]definition{
 		giving("__interpolate", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
 		giving("__interpolate.scale_list", interpolateOf).with(ops.Def{Decomp: composing(composeInterpolate)}),
