@@ -1,5 +1,7 @@
 """Arguments that are no good: operators refuse them with an error of PyTorch's class, in time and without reading outside of their tensors."""
 
+import resource
+
 import pytest
 
 import torchjit as torch
@@ -302,3 +304,18 @@ def test_transforms_of_nothing_take_no_memory():
 def test_weights_of_too_few_dimensions():
     with pytest.raises(RuntimeError, match="conv2d"):
         torch.conv2d(ones(1, 2, 5, 6, 1), torch.ones(()), ones(3), padding="same")
+
+
+def test_shapes_of_quantized_cells():
+    cell = torch.ao.nn.quantized.dynamic.GRUCell(3, 2)
+    with pytest.raises(RuntimeError, match="rows of a batch"):
+        torch.ops.quantized.quantized_gru_cell_dynamic(ones(2), ones(2), cell._packed_weight_ih, cell._packed_weight_hh, cell.bias_ih, cell.bias_hh)
+
+
+def test_distances_take_no_memory_beyond_their_own():
+    """The differences of all coordinates would take 2 GB."""
+    x = torch.rand(1200, 300)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert A._cdist_forward(x, x, 1.0, None).shape == (1200, 1200)
+    assert torch.pdist(x).shape == (1200 * 1199 // 2,)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000

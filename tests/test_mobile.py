@@ -2,6 +2,7 @@
 
 import io
 import pathlib
+import pickle
 import zipfile
 
 import pytest
@@ -54,6 +55,16 @@ def test_bytecode_that_is_none(tmp_path):
             archive.writestr("bad/bytecode.pkl", record)
         with pytest.raises(RuntimeError, match=r"bytecode\.pkl"):
             mobile._get_model_bytecode_version(path)
+
+
+@pytest.mark.parametrize("functions", [["f"], [("f",)], [("f", 3)], [("f", (3,))], [("f", (("operators", 3), ("types", 3)))], [("f", (("operators", (("a",),)), ("types", (b"",))))]])
+def test_bytecode_whose_functions_are_none(tmp_path, functions):
+    path = tmp_path / "bad.ptl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("bad/bytecode.pkl", pickle.dumps((8, *functions), 2))
+    for question in (mobile._get_model_ops_and_info, mobile._get_mobile_model_contained_types):
+        with pytest.raises(RuntimeError, match=r"bytecode\.pkl"):
+            question(path)
 
 
 def test_functions_of_the_library_take_paths_and_bytes():

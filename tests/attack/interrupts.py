@@ -101,7 +101,7 @@ class Part:
 
     def run(self, i: int) -> str | None:
         name, operator, args, keywords, size = self.cases[i % len(self.cases)]
-        factor, took = 1, 0.0
+        factor, took, before, growth = 1, 0.0, 1, 1
         while took < ENOUGH:
             try:
                 large = Large(size, factor)
@@ -111,7 +111,8 @@ class Part:
                 took, elements = timed(operator, *arguments, False)
             except Exception as e:
                 return operators.internal(e)  # no larger one can be called
-            if took < ENOUGH and elements > LARGEST // GROWTH**2:
+            before, growth = elements, max(growth, elements // max(before, 1))
+            if took < ENOUGH and elements * (growth if factor > 1 else GROWTH**4) > LARGEST:
                 return None
             factor *= GROWTH
         late, _ = timed(operator, *arguments, True)

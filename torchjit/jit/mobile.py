@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import re
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from torchjit import _native
@@ -144,24 +145,38 @@ def _get_model_bytecode_version(f_input: Any) -> int:
     return _bytecode(f_input)[0]
 
 
-def _tables(f_input: Any, name: str) -> Any:
-    """The items of the tables of a name in all functions of an archive."""
+def _tables(f_input: Any, name: str, is_item: Callable[[Any], bool]) -> Iterator[Any]:
+    """The items of the tables of a name in all functions of an archive. Raises RuntimeError where they are none that `is_item` knows."""
     for function in _bytecode(f_input)[1:]:
-        yield from dict(function[1]).get(name, ())
+        match function:
+            case (str(), tuple(tables), *_) if all(isinstance(t, tuple) and len(t) == 2 for t in tables):
+                items = next((items for key, items in tables if key == name), ())
+            case _:
+                raise RuntimeError(f"the record bytecode.pkl has what is no function: expected a name and tables, but found {str(function)[:80]}")
+        if not isinstance(items, tuple) or not all(map(is_item, items)):
+            raise RuntimeError(f"the record bytecode.pkl has a table of {name} that is none: {str(items)[:80]}")
+        yield from items
+
+
+def _is_operator(item: Any) -> bool:
+    match item:
+        case (str(), str()) | (str(), str(), int()):
+            return True
+    return False
 
 
 def _get_model_ops_and_info(f_input: Any) -> dict[str, OperatorInfo]:
     """The operators that the functions in an archive call, by name and overload."""
     return {
         f"{name}.{overload}" if overload else name: OperatorInfo(count[0] if count else None)
-        for name, overload, *count in _tables(f_input, "operators")
+        for name, overload, *count in _tables(f_input, "operators", _is_operator)
     }
 
 
 def _get_mobile_model_contained_types(f_input: Any) -> set[str]:
     """The names that the types in the bytecode of an archive consist of, without those of the program's classes."""
     found: set[str] = set()
-    for text in _tables(f_input, "types"):
+    for text in _tables(f_input, "types", lambda item: isinstance(item, str)):
         text = re.sub(r"\[(?!NamedTuple)\w+, ", "[", text) if "[NamedTuple," in text else text
         names = re.findall(r"[\w.]+", text)
         found.update(name for name in names if not name.startswith("__torch__.") or name.startswith("__torch__.torch.classes."))

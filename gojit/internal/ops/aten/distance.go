@@ -14,9 +14,76 @@ func pairDistances(a, b *tensor.Tensor, p float64) *tensor.Tensor {
 	check(a.Dim() >= 2, "cdist only supports at least 2D tensors, X1 got: %dD", a.Dim())
 	check(b.Dim() >= 2, "cdist only supports at least 2D tensors, X2 got: %dD", b.Dim())
 	check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "X1 and X2 must have the same number of columns. X1: %d X2: %d", a.Size(a.Dim()-1), b.Size(b.Dim()-1))
+	n := a.Dim() - 2
+	batch := must(tensor.Broadcast(a.Shape()[:n], b.Shape()[:b.Dim()-2]))
+	spread := func(t *tensor.Tensor) *tensor.Tensor {
+		return must(t.Expand(append(slices.Clone(batch), t.Shape()[t.Dim()-2:]...)...))
+	}
+	if room(1, append(slices.Clone(batch), a.Size(-2+a.Dim()), b.Size(-2+b.Dim()), a.Size(-1+a.Dim()))...) <= mostDifferences {
+		return distancesAtOnce(a, b, p)
+	}
+	a, b = spread(a), spread(b)
+	out := empty(append(slices.Clone(batch), a.Size(-2+a.Dim()), b.Size(-2+b.Dim())), distanceType(a, b, p))
+	distancesInto(out, a, b, p)
+	return out
+}
+
+// mostDifferences is how many differences of coordinates there are at a time.
+const mostDifferences = 1 << 22
+
+func distancesAtOnce(a, b *tensor.Tensor, p float64) *tensor.Tensor {
 	d := sub.on(must(a.Unsqueeze(-2)), must(b.Unsqueeze(-3)))
 	defer d.Release()
 	return vectorNorm(d, p, []int{-1}, false, d.DType())
+}
+
+// distanceType is the type of distances, as those of no rows have it.
+func distanceType(a, b *tensor.Tensor, p float64) tensor.DType {
+	none := func(t *tensor.Tensor) *tensor.Tensor { return must(t.Narrow(t.Dim()-2, 0, 0)) }
+	return distancesAtOnce(none(a), none(b), p).DType()
+}
+
+// distancesInto fills out by parts of it that are halves along its largest dimension.
+func distancesInto(out, a, b *tensor.Tensor, p float64) {
+	tensor.Look()
+	last := out.Dim() - 1
+	if size := slices.Max(out.Shape()); size > 1 && out.Numel()*a.Size(last) > mostDifferences {
+		d := slices.Index(out.Shape(), size)
+		for _, half := range [][2]int{{0, size / 2}, {size / 2, size - size/2}} {
+			part := func(t *tensor.Tensor, d int) *tensor.Tensor { return must(t.Narrow(d, half[0], half[1])) }
+			switch d {
+			case last:
+				distancesInto(part(out, d), a, part(b, d-1), p)
+			case last - 1:
+				distancesInto(part(out, d), part(a, d), b, p)
+			default:
+				distancesInto(part(out, d), part(a, d), part(b, d), p)
+			}
+		}
+		return
+	}
+	part := distancesAtOnce(a, b, p)
+	succeed(tensor.Copy(out, part))
+	part.Release()
+}
+
+// pairwiseWithin gives the distances between all pairs of rows.
+func pairwiseWithin(x *tensor.Tensor, p float64) *tensor.Tensor {
+	check(x.Dim() == 2, "pdist only supports 2D tensors, got: %dD", x.Dim())
+	n := x.Size(0)
+	out := empty([]int{max(0, n*(n-1)/2)}, distanceType(x, x, p))
+	block := max(1, mostDifferences/max(1, n*x.Size(1)))
+	for lo, at := 0, 0; lo < n-1; lo += block {
+		rows := min(block, n-1-lo)
+		part := pairDistances(must(x.Narrow(0, lo, rows)), must(x.Narrow(0, lo+1, n-1-lo)), p)
+		for i := range rows {
+			width := n - 1 - lo - i
+			succeed(tensor.Copy(must(out.Narrow(0, at, width)), must(must(part.Select(0, i)).Narrow(0, i, width))))
+			at += width
+		}
+		part.Release()
+	}
+	return out
 }
 
 // cdist is pairDistances, by a product of matrices where p is 2 and there are many rows, or mode is 1, and not 2.

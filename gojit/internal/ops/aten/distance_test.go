@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -21,4 +22,26 @@ func TestDistancesOf16Bits(t *testing.T) {
 // sequenceOf makes a matrix of small numbers.
 func sequenceOf(rows, columns int) *tensor.Tensor {
 	return to(must(remainder.withNumber(sequence(rows*columns), 7).View(rows, columns)), tensor.Float32)
+}
+
+// Distances that are computed by parts are those that are computed at once.
+func TestDistancesByParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	a, b := randomTensor(r, tensor.Float32, 3, 1, 500, 3), randomTensor(r, tensor.Float32, 2, 480, 3)
+	for _, p := range []float64{1, 2, 3} {
+		got, want := pairDistances(a, b, p), distancesAtOnce(a, b, p)
+		if !tensor.SameShape(got.Shape(), want.Shape()) || largestDifference(got, want) != 0 {
+			t.Errorf("p=%v: shape %v, want %v, or other values", p, got.Shape(), want.Shape())
+		}
+	}
+	x := randomTensor(r, tensor.Float64, 1500, 2)
+	all, within := distancesAtOnce(x, x, 2), pairwiseWithin(x, 2)
+	for i, at := 0, 0; i < 1500; i++ {
+		for j := i + 1; j < 1500; j++ {
+			if got, want := tensor.Data[float64](within)[at], tensor.Data[float64](all)[i*1500+j]; got != want {
+				t.Fatalf("pair %d, %d: %v, want %v", i, j, got, want)
+			}
+			at++
+		}
+	}
 }

@@ -238,6 +238,9 @@ func newCell(c call, kind string) value.Value {
 // dynamicCellStep runs one step of a cell with packed weights in the arguments 2 and 3.
 func dynamicCellStep(c call, step quantizedStep, state ...*tensor.Tensor) []*tensor.Tensor {
 	p := &cellParams{kind: dynamicCell, ih: packed(c, 2), hh: packed(c, 3), reduceRange: true}
+	for _, t := range append([]*tensor.Tensor{c.tensor(0)}, state...) {
+		check(t.Dim() == 2, "a quantized cell expects an input and a state with rows of a batch (2 dimensions), but got the shape %s", shapeText(t.Shape()))
+	}
 	return step(p.product(c.tensor(0), p.ih), p.product(state[0], p.hh), state)
 }
 

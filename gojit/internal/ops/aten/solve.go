@@ -174,24 +174,6 @@ func givenTolerances(c call) (atol, rtol float64) {
 	return atol, c.floatOr(2, rtol)
 }
 
-// pairwiseWithin gives the distances between all pairs of rows.
-func pairwiseWithin(x *tensor.Tensor, p float64) *tensor.Tensor {
-	check(x.Dim() == 2, "pdist only supports 2D tensors, got: %dD", x.Dim())
-	all := pairDistances(x, x, p)
-	n := x.Size(0)
-	var places []int
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			places = append(places, i*n+j)
-		}
-	}
-	out := empty([]int{len(places)}, all.DType())
-	if len(places) > 0 {
-		moveFrom(out, contiguous(all), places, oneOffset)
-	}
-	return out
-}
-
 // multilabelMargin compares the scores of all targets of a sample, which end at the first -1, with
 // those of all others.
 func multilabelMargin(x, target *tensor.Tensor, how int) (loss, isTarget *tensor.Tensor) {
