@@ -29,7 +29,8 @@ from dataclasses import dataclass, field
 
 HANG = 30.0  # seconds that a case may take
 MEMORY = 6 << 30  # bytes that a worker may have resident
-RESTART = 20_000  # cases after which a worker makes room for a fresh one
+RESTART = {"ownership": 4_000, "programs": 4_000}  # cases after which a worker makes room for a fresh one: what is compiled stays, as in PyTorch
+RESTART_OTHERS = 20_000
 PROGRESS = struct.Struct("<qqqd")  # case, cases that are done, their counts, when the case began
 
 # What a part asks of the environment of its workers.
@@ -134,7 +135,7 @@ def attack(part: str, seconds: float, seed: int, cases: int | None = None, first
     last = first + cases if cases is not None else 1 << 62
     with tempfile.TemporaryDirectory(prefix=f"attack-{part}-") as folder:
         while first < last and time.monotonic() - began < seconds:
-            worker = Worker(part, seed, first, min(last, first + RESTART), folder)
+            worker = Worker(part, seed, first, min(last, first + RESTART.get(part, RESTART_OTHERS)), folder)
             kind, started = watch(worker, began + seconds)
             case, done, count, _ = worker.progress()
             report.cases, report.count = report.cases + done, report.count + count
