@@ -44,7 +44,7 @@ def main() -> int:
 
 
 # The share of the time that a part gets: cases of files and operators are many, and about as many in these; those of others are long. Others get 1.
-SHARES = {"files": 6, "operators": 3}
+SHARES = {"files": 6, "operators": 2}
 
 
 def queues(parts: list[str], seconds: float, jobs: int) -> list[list[tuple[str, float]]]:

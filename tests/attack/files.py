@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import collections
 import contextlib
+import copyreg
 import functools
 import io
 import json
@@ -295,7 +296,7 @@ def change_archive(data: bytes, rng: random.Random, allowed: Callable[[str], boo
     with zipfile.ZipFile(file, "w", method, compresslevel=1) as z, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, content in records:
-            z.writestr(zipfile.ZipInfo(name), content, method)
+            z.writestr(zipfile.ZipInfo(name), content, method, 1)
     out = bytearray(file.getvalue())
     if rng.random() < 0.1:  # sizes of the directory
         place = bytes(out).rfind(b"PK\x01\x02")
@@ -440,6 +441,8 @@ class Canary:
         self.on, self.code, self.seen = False, False, []
         self.print = builtins.print
         sys.addaudithook(self._hook)
+        for c in WATCHED:
+            copyreg._slotnames(c)  # which pickle adds to a class
 
     def _hook(self, event: str, args: tuple[Any, ...]) -> None:
         if not self.on or not event.startswith(EVENTS) or event in HARMLESS:
@@ -453,7 +456,8 @@ class Canary:
         self.seen.append(f"{event} {str(args)[:100]}")
 
     def classes(self) -> list[int]:
-        return [hash(frozenset((k, id(v)) for k, v in vars(c).items() if k not in ("__abstractmethods__", "_abc_impl", "__slotnames__"))) for c in WATCHED]
+        """What tells one state of the classes from another: the attributes that they have, by identity."""
+        return [hash((*map(id, vars(c).values()), *vars(c))) for c in WATCHED]
 
     @contextlib.contextmanager
     def watch(self, code: bool) -> Any:

@@ -426,6 +426,12 @@ class Writer:
         return repr(sample)
 
 
+@functools.lru_cache(maxsize=1)
+def arguments_of() -> dict[tuple[str, str], list]:
+    """The arguments of a target by its name and overload."""
+    return {(schema.name, schema.overload_name): arguments for schema, _, arguments in targets()}
+
+
 # How many elements an outer product of two arguments may have: larger ones are right, and take all memory and time.
 LARGEST = 1 << 25
 
@@ -506,7 +512,7 @@ class Part:
         texts: dict = {}
         if known:
             overload, args, keywords = r.choice([k for k in known if k[0] == schema.overload_name] or known)
-            source = next((t[2] for t in targets() if t[0].name == schema.name and t[0].overload_name == overload), arguments)
+            source = arguments_of().get((schema.name, overload), arguments)
             given = {**{a[0]: x for a, x in zip(source, args, strict=False)}, **keywords}
             texts = {name: w.changed(given[name]) for name, *_ in arguments if name in given}
             dims = next((x.shape for x in args if isinstance(x, T)), None)
