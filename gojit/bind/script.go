@@ -232,16 +232,6 @@ func argumentError(w *Word, s *schema.FunctionSchema, i int) error {
 		s.Name, types.Repr(a.Type), a.Name, d.typeName, inferred, i, d.repr, declaration(s), castFailure(w, a.Type))
 }
 
-// argScript returns the compiled function that argument i is.
-func (c *call) argScript(i int) (*scriptFunction, error) {
-	f, ok := c.arg(i).callable().(*scriptFunction)
-	if !ok {
-		return nil, typeErrorf("expected a compiled function")
-	}
-	err := f.function.EnsureDefined()
-	return f, err
-}
-
 func functionGraph(f *scriptFunction) (*ir.Graph, error) {
 	err := f.function.EnsureDefined()
 	return f.function.Expose(), err

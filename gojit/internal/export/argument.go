@@ -60,23 +60,6 @@ func (a Argument) walk(visit func(Argument)) {
 	}
 }
 
-// rename replaces the names of nodes.
-func (a Argument) rename(to map[string]string) Argument {
-	if a.Kind == NodeArgument {
-		if name, ok := to[a.Text]; ok {
-			a.Text = name
-		}
-	}
-	if a.Items != nil {
-		items := make([]Argument, len(a.Items))
-		for i, item := range a.Items {
-			items[i] = item.rename(to)
-		}
-		a.Items = items
-	}
-	return a
-}
-
 // MarshalJSON writes an object with one member, whose name is the kind.
 func (a Argument) MarshalJSON() ([]byte, error) {
 	var content any

@@ -81,22 +81,6 @@ var flipped = map[string]string{"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", 
 
 var signs = map[string]string{"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
-func holdsFor(op string, a, b int) bool {
-	switch op {
-	case "lt":
-		return a < b
-	case "le":
-		return a <= b
-	case "gt":
-		return a > b
-	case "ge":
-		return a >= b
-	case "eq":
-		return a == b
-	}
-	return a != b
-}
-
 // check captures what the program says that holds: for unbacked symbols it narrows their ranges and is an assertion of the program, for
 // others it is a decision.
 func (c *capture) check(n *ir.Node) {

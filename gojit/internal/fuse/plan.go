@@ -128,15 +128,15 @@ func (r *runner) fuse(tensors []*tensor.Tensor, numbers []tensor.Scalar) (fused 
 func (r *runner) recordTwice(tensors []*tensor.Tensor, numbers []tensor.Scalar, make func(a, b recording) error) error {
 	first, second := likeNumbers(numbers, 1000003, 7), likeNumbers(numbers, 2000029, 11)
 	a, results, err := r.record(tensors, first)
+	if err != nil {
+		return err
+	}
 	defer a.Close()
-	if err != nil {
-		return err
-	}
 	b, _, err := r.record(tensors, second)
-	defer b.Close()
 	if err != nil {
 		return err
 	}
+	defer b.Close()
 	return make(recording{a, results, first}, recording{b, nil, second})
 }
 
@@ -162,8 +162,13 @@ func likeNumbers(numbers []tensor.Scalar, from, step int64) []tensor.Scalar {
 }
 
 // record runs the nodes of the group on tensors without data.
-func (r *runner) record(tensors []*tensor.Tensor, numbers []tensor.Scalar) (*aten.Recorder, []*tensor.Tensor, error) {
-	rec := aten.NewRecorder()
+func (r *runner) record(tensors []*tensor.Tensor, numbers []tensor.Scalar) (rec *aten.Recorder, results []*tensor.Tensor, err error) {
+	rec = aten.NewRecorder()
+	defer func() {
+		if err != nil {
+			rec.Close()
+		}
+	}()
 	var inputs []*tensor.Tensor
 	for _, t := range tensors {
 		in, err := rec.Input(t.DType(), t.Dim() == 0)
@@ -180,7 +185,6 @@ func (r *runner) record(tensors []*tensor.Tensor, numbers []tensor.Scalar) (*ate
 		}
 		env[n.Output()] = value.OfTensor(t)
 	}
-	var results []*tensor.Tensor
 	for _, v := range r.results {
 		results = append(results, env[v].Tensor())
 	}

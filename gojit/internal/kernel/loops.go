@@ -242,7 +242,7 @@ func integerLoops[T integer](t *loopTable, dtype tensor.DType) {
 		case v > 0:
 			return 1
 		case v < 0:
-			return -(v - v + 1) // -1 in T; unsigned types have no such value
+			return ^T(0) // -1 in T; unsigned types have no such value
 		}
 		return 0
 	})

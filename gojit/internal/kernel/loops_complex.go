@@ -19,9 +19,12 @@ var complexFunctions = map[Op]func(complex128) complex128{
 // Complex returns a function of complex numbers.
 func Complex(op Op) func(complex128) complex128 { return complexFunctions[op] }
 
+// isComplexNaN reports whether a part of c is NaN, whatever the other one is.
+func isComplexNaN(c complex128) bool { return math.IsNaN(real(c)) || math.IsNaN(imag(c)) }
+
 // complexAbs is NaN where a part is.
 func complexAbs(c complex128) float64 {
-	if c != c {
+	if isComplexNaN(c) {
 		return math.NaN()
 	}
 	return math.Hypot(real(c), imag(c))
@@ -82,7 +85,7 @@ func complexLoops[C complexNumber, R float](t *loopTable, dtype tensor.DType, re
 	t[Angle][dtype] = unary(func(c C) R { return R(math.Atan2(float64(im(c)), float64(re(c)))) })
 	t[Real][dtype] = unary(re)
 	t[Imag][dtype] = unary(im)
-	t[IsNaN][dtype] = unary(func(c C) bool { return c != c })
+	t[IsNaN][dtype] = unary(func(c C) bool { return isComplexNaN(complex128(c)) })
 }
 
 func boolLoops(t *loopTable) {

@@ -34,7 +34,6 @@ func MustParse(text string) *FunctionSchema {
 type parser struct {
 	types.Parser
 	pending *Alias // the annotation of the type being read
-	fresh   int    // names given to unnamed sets so far
 }
 
 func (p *parser) schema() (*FunctionSchema, error) {

@@ -25,7 +25,7 @@ type comment struct{ start, end int }
 
 // lex returns the tokens of a whole text, ended by tokenEOF, and its comments.
 func lex(text *source.Text) ([]token, []comment, error) {
-	l := &lexer{text: text, body: text.Body, indents: []int{0}, tokens: tokenRoom.Get().([]token)}
+	l := &lexer{text: text, body: text.Body, indents: []int{0}, tokens: *tokenRoom.Get().(*[]token)}
 	err := l.run()
 	return l.tokens, l.comments, err
 }

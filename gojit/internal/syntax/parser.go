@@ -68,7 +68,7 @@ func parseFile(text *source.Text, byteEscapes bool) ([]*Tree, error) {
 	var later []*Tree
 	var laterErr error
 	done := make(chan struct{})
-	second := &parser{text: text, tokens: append(tokenRoom.Get().([]token), tokens[middle:]...), comments: comments, byteEscapes: byteEscapes}
+	second := &parser{text: text, tokens: append(*tokenRoom.Get().(*[]token), tokens[middle:]...), comments: comments, byteEscapes: byteEscapes}
 	go func() {
 		defer close(done)
 		later, laterErr = parseStatements(second)

@@ -15,7 +15,7 @@ type token struct {
 }
 
 // tokenRoom keeps slices of tokens, which a text needs until it is parsed.
-var tokenRoom = sync.Pool{New: func() any { return []token(nil) }}
+var tokenRoom = sync.Pool{New: func() any { return new([]token) }}
 
 // mostKept is how many tokens of one text are kept room for.
 const mostKept = 1 << 17
@@ -23,7 +23,8 @@ const mostKept = 1 << 17
 func freeTokens(tokens []token) {
 	if cap(tokens) <= mostKept {
 		clear(tokens)
-		tokenRoom.Put(tokens[:0])
+		tokens = tokens[:0]
+		tokenRoom.Put(&tokens)
 	}
 }
 

@@ -145,7 +145,7 @@ func TestPlansAreBounded(t *testing.T) {
 	if len(plans.known) > keptPlans {
 		t.Errorf("%d plans", len(plans.known))
 	}
-	if PlanOf[float32](200, false, 1) != PlanOf[float32](200, false, 1) {
+	if first := PlanOf[float32](200, false, 1); first != PlanOf[float32](200, false, 1) {
 		t.Error("a plan is made twice")
 	}
 }

@@ -33,16 +33,19 @@ func argument(t *testing.T, text json.RawMessage, kind string) value.Value {
 		}
 	case "bool":
 		var b bool
-		err = json.Unmarshal(text, &b)
-		return value.Bool(b)
+		if err = json.Unmarshal(text, &b); err == nil {
+			return value.Bool(b)
+		}
 	case "int":
 		var i int64
-		err = json.Unmarshal(text, &i)
-		return value.Int(i)
+		if err = json.Unmarshal(text, &i); err == nil {
+			return value.Int(i)
+		}
 	default:
 		var f float64
-		err = json.Unmarshal(text, &f)
-		return value.Float(f)
+		if err = json.Unmarshal(text, &f); err == nil {
+			return value.Float(f)
+		}
 	}
 	t.Fatal(err)
 	return value.None

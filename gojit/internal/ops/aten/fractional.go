@@ -67,16 +67,16 @@ func fractionalPlanes[T float32 | float64](x, samples, out, indices *tensor.Tens
 				}
 				starts[d] = fractionalStarts(sample, in[d], size[d], kernel[d])
 			}
-			fractionalPlane(src[p*inside:][:inside], dst[p*outside:][:outside], at[p*outside:][:outside], starts, in, kernel, size)
+			fractionalPlane(src[p*inside:][:inside], dst[p*outside:][:outside], at[p*outside:][:outside], starts, in, kernel)
 		}
 	})
 }
 
 // fractionalPlane pools one plane or volume. A NaN in a window is its largest element.
-func fractionalPlane[T float32 | float64](src, dst []T, at []int64, starts [][]int, in, kernel, size []int) {
+func fractionalPlane[T float32 | float64](src, dst []T, at []int64, starts [][]int, in, kernel []int) {
 	if len(in) == 2 { // a plane is a volume of depth one
 		starts, in = append([][]int{{0}}, starts...), append([]int{1}, in...)
-		kernel, size = append([]int{1}, kernel...), append([]int{1}, size...)
+		kernel = append([]int{1}, kernel...)
 	}
 	o := 0
 	for _, a := range starts[0] {

@@ -153,13 +153,6 @@ func (c gradient) where(condition, a tensors) tensors {
 	return c.do("where.self", condition, a, c.zeros(a))
 }
 
-func (c gradient) scaledBy(a tensors, v value.Value) tensors {
-	if v.IsInt() && v.Int() == 1 {
-		return a
-	}
-	return c.do("mul.Scalar", a, v)
-}
-
 // zerosAs returns zeros that nobody but the derivative has.
 func (c gradient) zerosAs(shape []int, d tensor.DType) tensors { return c.run.Zeros(shape, d) }
 

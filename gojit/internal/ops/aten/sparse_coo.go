@@ -188,9 +188,6 @@ func coalesced(t *tensor.Tensor) *tensor.Tensor {
 	return coo(t.Shape(), apply("index_select", s.Indices, 1, int64s(first)), values, true)
 }
 
-// partOf returns one of the parts, a tensor of its own over the same elements.
-func partOf(part *tensor.Tensor) value.Value { return value.OfTensor(part.Alias()) }
-
 // showing defines a form that gives a part of its argument, a tensor over the part's elements. It fails on layouts that do not have it.
 func showing(name string, part func(s *tensor.Sparse) *tensor.Tensor) sparseForm {
 	return func(c call) {

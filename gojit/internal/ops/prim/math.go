@@ -43,7 +43,7 @@ var Math = join(
 		out[0] = value.Complex(cmplx.Rect(asFloat(args[0]), asFloat(args[1])))
 		return nil
 	}, "Scalar_Scalar", "int", "float", "int_float", "float_int"),
-	overloads("aten::isnan", test(math.IsNaN, func(c complex128) bool { return c != c }), "float", "complex"),
+	overloads("aten::isnan", test(math.IsNaN, func(c complex128) bool { return math.IsNaN(real(c)) || math.IsNaN(imag(c)) }), "float", "complex"),
 	overloads("aten::isinf", test(func(f float64) bool { return math.IsInf(f, 0) }, cmplx.IsInf), "float", "complex"),
 	overloads("aten::isfinite", test(isFinite, func(c complex128) bool { return isFinite(real(c)) && isFinite(imag(c)) }), "float", "complex"),
 	one("aten::factorial.int", factorial),
