@@ -319,3 +319,40 @@ def test_distances_take_no_memory_beyond_their_own():
     assert A._cdist_forward(x, x, 1.0, None).shape == (1200, 1200)
     assert torch.pdist(x).shape == (1200 * 1199 // 2,)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
+
+
+def test_images_without_pixels():
+    for convolution, x, shape in ((torch.conv1d, ones(3, 4, 0), r"\[3, 4, 1, 0\]"), (torch.conv2d, ones(3, 4, 0, 3), r"\[3, 4, 0, 3\]")):
+        weight = ones(3, 4, *[2] * (x.dim() - 2))
+        with pytest.raises(RuntimeError, match=f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}"):
+            convolution(x, weight, None, 1, 2)
+    with pytest.raises(RuntimeError, match="Only zero batch"):
+        torch.conv_transpose1d(ones(3, 4, 0), ones(4, 3, 2))
+    assert torch.conv1d(ones(0, 4, 3), ones(3, 4, 2), None, 1, 2).shape == (0, 3, 6)
+    assert torch.equal(torch.conv_tbc(ones(0, 3, 4), ones(2, 4, 3), ones(3), 2), ones(3, 3, 3))
+
+
+def test_numbers_that_are_counted():
+    for weights in (None, ones(1)):
+        with pytest.raises(RuntimeError, match="maximum value of input overflowed"):
+            torch.bincount(torch.tensor([2**63 - 1]), weights)
+        with pytest.raises(RuntimeError, match="can't allocate memory|Storage size"):
+            torch.bincount(torch.tensor([2**62]), weights)
+
+
+def test_weights_of_classes():
+    for weight in (ones(2), ones(1, 3)):
+        with pytest.raises(RuntimeError, match="inconsistent weight size, expected 3"):
+            A.multi_margin_loss(ones(3), torch.tensor(1), 1, 1.0, weight)
+    assert A.multi_margin_loss(ones(1), torch.tensor(0), 1, 1.0, torch.tensor(1.0)).item() == 0
+
+
+def test_shifts_of_a_scalar():
+    with pytest.raises(IndexError, match="tensor has no dimensions"):
+        torch.fft.ifftshift(torch.tensor(1.0), [-1])
+
+
+def test_shapes_of_sparse_products():
+    for b in (ones(1), torch.tensor(1.0), ones(1, 2, 2)):
+        with pytest.raises(RuntimeError, match="matrices expected"):
+            torch.smm(ones(5, 1).to_sparse(), b)

@@ -570,7 +570,7 @@ def _load_legacy(file: Any, trusted: bool, encoding: str) -> Any:
         raise pickle.UnpicklingError("the file is no archive of PyTorch's")
     protocol = _unpickle(file, nothing, False, encoding)
     if type(protocol) is not int or protocol != PROTOCOL_VERSION:
-        raise pickle.UnpicklingError(f"expected version {PROTOCOL_VERSION} of the format, but found {protocol!r:.40}")
+        raise pickle.UnpicklingError(f"expected version {PROTOCOL_VERSION} of the format, but found {repr(protocol)[:40] if type(protocol) is int else type(protocol).__name__}")
     _unpickle(file, nothing, False, encoding)  # the sizes of numbers on the machine that wrote it
     place = file.tell()
     left = file.seek(0, 2) - place  # bytes, without the memory of the storages so far

@@ -1,11 +1,12 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -202,6 +203,7 @@ func (a *convArgs) checkShapes(x, weight, bias *tensor.Tensor) {
 	check(x.Size(1) == want, "Given groups=%d, weight of size %s, expected input%s to have %d channels, but got %d channels instead", a.groups, ws, shapeText(x.Shape()), want, x.Size(1))
 	check(bias == nil || bias.Dim() == 1 && bias.Size(0) == filters, "Given transposed=%d, weight of size %s, expected bias to be 1-dimensional with %d elements, but got bias of size %s instead", btoi(a.transposed), ws, filters, optionalShape(bias))
 	if a.transposed {
+		checkHasPlaces(x)
 		return
 	}
 	var padded, kernel []int
@@ -212,6 +214,16 @@ func (a *convArgs) checkShapes(x, weight, bias *tensor.Tensor) {
 		bad = bad || padded[i] < kernel[i]
 	}
 	check(!bad, "Calculated padded input size per channel: %s. Kernel size: %s. Kernel size can't be greater than actual input size", timesText(padded), timesText(kernel))
+	checkHasPlaces(x)
+}
+
+// checkHasPlaces fails where images with channels have no pixels.
+func checkHasPlaces(x *tensor.Tensor) {
+	shape := x.Shape()
+	if x.Dim() == 3 {
+		shape = slices.Insert(slices.Clone(shape), 2, 1)
+	}
+	check(x.Numel() > 0 || shape[0] == 0 || shape[1] == 0, "Only zero batch or zero channel inputs are supported, but got input shape: %s", shapeText(shape))
 }
 
 // optionalShape prints the shape of a tensor that may be nil.

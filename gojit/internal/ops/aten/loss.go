@@ -331,6 +331,10 @@ func multiMargin(c call) *tensor.Tensor {
 	n, classes := rows.Size(0), rows.Size(1)
 	data := tensor.Data[float64](rows)
 	labels := integersOf(must(target.Reshape(-1)))
+	check(weight == nil || weight.Dim() <= 1 && weight.Numel() == classes, "inconsistent weight size, expected %d but got %s", classes, optionalShape(weight))
+	if weight != nil {
+		weight = must(weight.Reshape(-1))
+	}
 	out := empty([]int{n}, tensor.Float64)
 	for i, l := range labels {
 		s := 0.0

@@ -187,6 +187,7 @@ func bincount(t, weights *tensor.Tensor, least int) *tensor.Tensor {
 	n := int64(least)
 	for _, v := range list {
 		check(v >= 0, "bincount only supports 1-d non-negative integral inputs.")
+		check(v < math.MaxInt64, "maximum value of input overflowed, it should be < %d but got %d", int64(math.MaxInt64), v)
 		n = max(n, v+1)
 	}
 	if weights.DType() == tensor.Float32 {
@@ -205,7 +206,8 @@ func countsOf(t *tensor.Tensor, least int) *tensor.Tensor {
 		if all := union(list); all >= uint64(counts.Numel()) {
 			check(all <= math.MaxInt64, "bincount only supports 1-d non-negative integral inputs.")
 			largest := slices.Max(list)
-			check(largest < math.MaxInt/16, "bincount: the largest element, %d, is too large", largest)
+			check(largest < math.MaxInt64, "maximum value of input overflowed, it should be < %d but got %d", int64(math.MaxInt64), largest)
+			room(8, int(largest)+1)
 			if int(largest) >= counts.Numel() {
 				n := int(largest) + 1
 				if lo+len(list) < t.Numel() {

@@ -317,9 +317,15 @@ var solveFamily = []definition{
 	creating("kaiser_window.periodic", 2, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), 12, o) }),
 	creating("kaiser_window.beta", 3, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), c.float(2), o) }),
 	giving("conv_tbc", func(c call) *tensor.Tensor {
+		check(c.tensor(0).Dim() == 3 && c.tensor(1).Dim() == 3, "Input and weight must have 3 dims: time, batch, in_channel and width, in_channel, out_channel, but got %s and %s",
+			shapeText(c.tensor(0).Shape()), shapeText(c.tensor(1).Shape()))
 		x := must(c.tensor(0).Permute(1, 2, 0))
 		w := must(c.tensor(1).Permute(2, 1, 0))
-		out := convolution(x, w, c.tensor(2), convArgs{stride: []int{1}, padding: []int{c.int(3)}, dilation: []int{1}, groups: 1})
+		padding := c.int(3)
+		if x.Size(2) == 0 && padding > 0 {
+			x, padding = constantPad(x, []int{padding, padding}, tensor.Int(0)), 0
+		}
+		out := convolution(x, w, c.tensor(2), convArgs{stride: []int{1}, padding: []int{padding}, dilation: []int{1}, groups: 1})
 		return must(out.Permute(2, 0, 1))
 	}),
 	giving("native_channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }),

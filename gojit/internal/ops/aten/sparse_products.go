@@ -189,6 +189,8 @@ func linearSparse(c call) *tensor.Tensor {
 // smm returns the product of a sparse and a dense matrix as a sparse one with all elements of the rows that have places.
 func smm(a, b *tensor.Tensor) *tensor.Tensor {
 	requireCOO("smm", a)
+	check(a.Dim() == 2, "sspaddmm: Argument #2: matrices expected, got %dD tensor", a.Dim())
+	check(b.Dim() == 2, "sspaddmm: Argument #2: matrices expected, got %dD tensor", b.Dim())
 	return sspaddmmOf(emptyCOO([]int{a.Size(0), b.Size(1)}, 2, a.DType()), a, b, value.Int(0), value.Int(1))
 }
 
