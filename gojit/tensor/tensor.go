@@ -311,8 +311,22 @@ func (t *Tensor) Shape() []int { return t.shape }
 // Strides returns the steps in elements. The caller must not change them.
 func (t *Tensor) Strides() []int { return t.strides }
 
-// Size returns the size of dimension i, which must be in range.
-func (t *Tensor) Size(i int) int { return t.shape[i] }
+// Size returns the size of dimension i. It raises an IndexError where there is no such dimension.
+func (t *Tensor) Size(i int) int {
+	if uint(i) >= uint(len(t.shape)) {
+		t.noDimension(i)
+	}
+	return t.shape[i]
+}
+
+//go:noinline
+func (t *Tensor) noDimension(i int) {
+	n := len(t.shape)
+	if n == 0 {
+		source.Raise(source.IndexError, "Dimension specified as %d but tensor has no dimensions", i)
+	}
+	source.Raise(source.IndexError, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, i)
+}
 
 // Dim returns the number of dimensions.
 func (t *Tensor) Dim() int { return len(t.shape) }
