@@ -89,6 +89,7 @@ func composeSame(name string) ops.Decomposition {
 		padding := make([]int, n)
 		if n > 0 && a[4].Str() == "same" {
 			dilation := numbersOfValue(a[5], n)
+			check(len(dilation) == n, "dilation cannot broadcast to %d dimensions", n)
 			behind := make([]int, 2*n)
 			for d := range n {
 				total := dilation[d] * (weight.Size(d+2) - 1)
