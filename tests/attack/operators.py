@@ -442,7 +442,7 @@ def outcome(operator, arguments: str, scope: dict):
     torch.manual_seed(1)
     args, keywords = eval(arguments, scope)
     memory = list(made)
-    factors = None if operator._name == "aten::cartesian_prod" else 2
+    factors = None if operator.name() == "aten::cartesian_prod" else 2
     if math.prod(sorted((max(t.numel(), 1) for t in tensors([args, list(keywords.values())])), reverse=True)[:factors]) > LARGEST:
         return None, RuntimeError("some operators would give gigabytes"), args, keywords, memory
     try:
