@@ -74,12 +74,12 @@ func (e *Engine) attempt(n *ir.Node) interp.Attempt {
 	if !plan.IsRegion(n) {
 		return e.fuser.Attempt(n)
 	}
-	run := plan.Attempt(n, func(why string) { e.fuser.Tell(n, why) })
-	if run == nil {
+	r := plan.NewRegion(n, func(why string) { e.fuser.Tell(n, why) })
+	if r == nil {
 		return nil
 	}
 	return func(m *autograd.Mode, args, out []value.Value) bool {
-		return e.settings.Load().Fusing && run(m, args, out)
+		return e.settings.Load().Fusing && r.Run(m, args, out)
 	}
 }
 

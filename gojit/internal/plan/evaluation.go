@@ -92,7 +92,7 @@ func trainingFlags(g *ir.Graph) (flags [][]*ir.Node, ok bool) {
 			convolutions++
 		}
 	})
-	return flags, ok && decides && convolutions >= fewestConvolutions
+	return flags, ok && decides && convolutions >= fewestProducts
 }
 
 // pathOf returns the names of the attributes that lead from the graph's first argument to a value.
@@ -213,7 +213,7 @@ func leastRank(v *ir.Value) int {
 		switch kindOf(n) {
 		case convolution:
 			return 3
-		case normalization, pointwise, unchanged:
+		case normalization, pointwise:
 			v = n.Input(0)
 		default:
 			return 0

@@ -10,6 +10,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
@@ -47,32 +48,42 @@ func TestRegions(t *testing.T) {
 }
 
 func planText(t *testing.T, n *ir.Node, shapes string) string {
-	p, ok := newProgram(n)
-	if !ok {
-		return "none\n"
+	p, why := newProgram(n)
+	if p == nil {
+		return why + "\n"
 	}
-	values := make([]*tensor.Tensor, p.values)
+	in := given{tensors: make([]*tensor.Tensor, p.inputs+len(p.constants)), numbers: make([]value.Value, p.inputs)}
+	copy(in.tensors[p.inputs:], p.constants)
 	lines := strings.Split(strings.TrimSpace(shapes), "\n")
 	if len(lines) != p.inputs {
 		t.Fatalf("a region of %d inputs, %d shapes", p.inputs, len(lines))
 	}
 	for i, line := range lines {
+		if number, isNumber := strings.CutPrefix(line, "= "); isNumber {
+			in.numbers[i] = value.Int(int64(atoi(t, number)))
+			continue
+		}
 		var shape []int
 		for _, word := range strings.Fields(line) {
-			size, err := strconv.Atoi(word)
-			if err != nil {
-				t.Fatal(err)
-			}
-			shape = append(shape, size)
+			shape = append(shape, atoi(t, word))
 		}
 		var err error
-		if values[i], err = tensor.EmptyMeta(shape, tensor.Float32); err != nil {
+		if in.tensors[i], err = tensor.EmptyMeta(shape, tensor.Float32); err != nil {
 			t.Fatal(err)
 		}
+		p.weights[i] = i > 0
 	}
-	found, err := p.shapesOf(values)
+	made, err := p.plan(in, true, &weightCache{})
 	if err != nil {
 		return err.Error() + "\n"
 	}
-	return p.build(found, true).String()
+	return made.String()
+}
+
+func atoi(t *testing.T, word string) int {
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -1,0 +1,221 @@
+package plan
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// weightCache has the packed weights of a region, which its plans share.
+type weightCache struct {
+	mu sync.Mutex
+	by map[string]*packedSet
+}
+
+// of returns the weights of steps of a name.
+func (c *weightCache) of(name string) *packedSet {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by == nil {
+		c.by = map[string]*packedSet{}
+	}
+	set := c.by[name]
+	if set == nil {
+		set = &packedSet{}
+		c.by[name] = set
+	}
+	return set
+}
+
+// packedSet is the weights of a step for some geometries.
+type packedSet struct {
+	mu    sync.Mutex
+	known []*packed // the one that was made last first
+}
+
+// mostPacked bounds the geometries whose weights a set keeps.
+const mostPacked = 16
+
+// packed is a convolution for one geometry with its weights in the order in which tiles read them.
+type packed struct {
+	geometry dense.Convolution
+	plan     *dense.Plan[float32]
+	channels *dense.ChannelsPlan[float32] // of one filter for each channel
+	few      *dense.Weights[float32]      // of a product with few rows
+	bias     []float32                    // beside few
+	stamps   []stamp
+}
+
+// stamp is a tensor that weights were made of, as it was then. Whoever has a stamp keeps the memory of the tensor.
+type stamp struct {
+	storage *tensor.Storage
+	at      unsafe.Pointer
+	strides [4]int
+	numel   int
+	writes  uint32
+}
+
+// stampOf returns the stamp of a tensor; ok is false where others may write it unseen, or where it is none that plans read.
+func stampOf(t *tensor.Tensor) (s stamp, ok bool) {
+	writes, ok := t.Storage().Writes()
+	s = stamp{storage: t.Storage(), at: t.DataPtr(), numel: t.Numel(), writes: writes}
+	copy(s.strides[:], t.Strides())
+	return s, ok && t.DType() == tensor.Float32 && t.Dim() <= len(s.strides)
+}
+
+// sources are the tensors that weights are made of, nil where there is none.
+func (s *convStep) sources(x *frame) (found [6]*tensor.Tensor) {
+	for i, v := range [...]int{s.weight, s.bias, s.norm[0], s.norm[1], s.norm[2], s.norm[3]} {
+		if v >= 0 {
+			found[i] = x.values[v]
+		}
+	}
+	return found
+}
+
+// isOf reports whether weights were made of tensors as they are now.
+func (p *packed) isOf(sources *[6]*tensor.Tensor) bool {
+	at := 0
+	for _, t := range sources {
+		if t == nil {
+			continue
+		}
+		s, ok := stampOf(t)
+		if !ok || at == len(p.stamps) || p.stamps[at] != s {
+			return false
+		}
+		at++
+	}
+	return at == len(p.stamps)
+}
+
+// packedFor returns the weights for a run.
+func (s *convStep) packedFor(x *frame) (*packed, error) {
+	sources := s.sources(x)
+	if p := s.current.Load(); p != nil && p.isOf(&sources) {
+		return p, nil
+	}
+	set := s.weights
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	made := s.known(&sources)
+	if made == nil {
+		var err error
+		if made, err = s.pack(sources); err != nil {
+			return nil, err
+		}
+	}
+	s.current.Store(made)
+	all := []*packed{made}
+	for _, p := range set.known {
+		if len(all) < mostPacked && p.geometry != made.geometry && p.isOf(&sources) {
+			all = append(all, p)
+		}
+	}
+	set.known = all
+	return made, nil
+}
+
+// known returns weights that the set has, those for other geometries among them where only the sizes differ; nil where it has none. The lock is
+// held.
+func (s *convStep) known(sources *[6]*tensor.Tensor) *packed {
+	for _, p := range s.weights.known {
+		if p.geometry == s.geometry && p.isOf(sources) {
+			return p
+		}
+	}
+	for _, p := range s.weights.known {
+		if p.geometry.InChannels != s.geometry.InChannels || !p.isOf(sources) {
+			continue
+		}
+		if p.few != nil && s.isFew() {
+			return &packed{geometry: s.geometry, few: p.few, bias: p.bias, stamps: p.stamps}
+		}
+		if p.plan == nil || s.isFew() {
+			continue
+		}
+		if plan, ok := p.plan.Resized(s.geometry); ok {
+			return &packed{geometry: s.geometry, plan: plan, stamps: p.stamps}
+		}
+	}
+	return nil
+}
+
+// fewRows is how many rows a product has at most for which its weights are packed as they are read then.
+const fewRows = 4
+
+// isFew reports whether a step is a product of few rows.
+func (s *convStep) isFew() bool {
+	return s.isProduct && s.geometry.Batch*s.geometry.In[1]*s.geometry.In[2] <= fewRows
+}
+
+// pack makes the weights for the geometry of the step.
+func (s *convStep) pack(sources [6]*tensor.Tensor) (*packed, error) {
+	g := s.geometry
+	p := &packed{geometry: g}
+	for i, t := range sources {
+		if t == nil {
+			continue
+		}
+		mark, ok := stampOf(t)
+		if !ok {
+			return nil, unplanned("others may write the weights unseen, or they are none that plans take")
+		}
+		t.Retain()
+		p.stamps = append(p.stamps, mark)
+		if i == 0 && s.transposed {
+			var err error
+			if t, err = t.T(); err != nil {
+				return nil, err
+			}
+		}
+		whole, err := t.Contiguous()
+		if err != nil {
+			return nil, err
+		}
+		sources[i] = whole
+	}
+	weight, bias := tensor.Data[float32](sources[0]), []float32(nil)
+	if sources[1] != nil {
+		if sources[1].Numel() != g.OutChannels {
+			return nil, unplanned("a bias has not an element for each channel")
+		}
+		bias = tensor.Data[float32](sources[1])
+	}
+	if s.normalized {
+		var ok bool
+		if weight, bias, ok = fold(weight, bias, sources[2:], s.epsilon, g.OutChannels); !ok {
+			return nil, unplanned("a normalization has not an element for each channel")
+		}
+	}
+	if s.isFew() {
+		s.packFew(p, weight, bias)
+		return p, nil
+	}
+	if g.Groups == g.InChannels && g.InChannels == g.OutChannels && g.Groups > 1 && s.like < 0 && g.PoolsLast() {
+		switch {
+		case s.row != nil:
+			p.channels = dense.NewDepthwisePlanThen(g, weight, bias, s.row)
+			return p, nil
+		case s.epilogue == nil:
+			p.channels = dense.NewDepthwisePlan(g, weight, bias, s.relu)
+			return p, nil
+		}
+	}
+	p.plan = dense.NewPlan(g, weight, bias, dense.PlanOptions{Relu: s.relu, Residual: s.residual, Epilogue: s.epilogue, Exact: s.exact})
+	return p, nil
+}
+
+// packFew packs the weights of a product with few rows.
+func (s *convStep) packFew(p *packed, weight, bias []float32) {
+	k, n := s.geometry.InChannels, s.geometry.OutChannels
+	m := dense.Matrix[float32]{Data: weight, Stride: k, Transposed: true}
+	w := dense.PackWeights(m, k, n, fewRows, dense.AlignedRoom(k, n))
+	p.few = &w
+	p.bias = append(make([]float32, 0, n), bias...)
+	if bias == nil {
+		p.bias = make([]float32, n)
+	}
+}
