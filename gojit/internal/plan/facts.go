@@ -102,7 +102,7 @@ func lastStrides(shape []int) []int {
 func (b *builder) inferNode(i int) error {
 	n := &b.nodes[i]
 	n.args = slices.Clone(n.args)
-	isKnown, isList := true, false
+	isKnown, isList, hasNumber := true, false, false
 	for k, v := range n.refs {
 		if same, ok := b.same[v]; ok {
 			v, n.refs[k] = same, same
@@ -110,9 +110,11 @@ func (b *builder) inferNode(i int) error {
 		switch f := b.factOf(v); {
 		case f == nil:
 		case f.isNumber:
-			n.args[k], n.refs[k] = f.number, -1
+			n.args[k], n.refs[k], hasNumber = f.number, -1, true
 		case f.logical == nil && f.list == nil: // None
 			n.args[k], n.refs[k] = value.None, -1
+		case v >= b.inputs && b.isGiven(v) && f.logical.Dim() == 0:
+			n.args[k] = value.OfTensor(b.constants[v-b.inputs])
 		default:
 			isKnown, isList = false, isList || f.list != nil
 		}
@@ -136,7 +138,7 @@ func (b *builder) inferNode(i int) error {
 		return nil
 	case n.at.Kind() == "prim::ListUnpack":
 		return b.unpack(n, isKnown)
-	case isKnown && !n.kind.computes():
+	case isKnown && hasNumber:
 		return b.runNumbers(n, n.args)
 	case isList:
 		return b.inferJoined(n)

@@ -214,7 +214,7 @@ func (f *finder) joins(n *ir.Node) bool {
 		return true
 	}
 	if writes(n) { // what the region was given stays as it is for others
-		return f.made[n.Input(0)] && !f.isViewed(n.Input(0))
+		return f.made[n.Input(0)] && !isViewedBefore(n.Input(0), n)
 	}
 	return f.reads(n)
 }
@@ -230,9 +230,11 @@ func isWeight(v *ir.Value) bool {
 	return isTensor(v) && (isConstant || v.Node().Kind() == "prim::GetAttr")
 }
 
-// isViewed reports whether there is a view of a value, or a list that has it.
-func (f *finder) isViewed(v *ir.Value) bool {
-	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool { return u.User.Kind() == "prim::ListConstruct" || isView(u.User) })
+// isViewedBefore reports whether there is, where n stands, a view of a value, or a list that has it.
+func isViewedBefore(v *ir.Value, n *ir.Node) bool {
+	return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool {
+		return (u.User.Kind() == "prim::ListConstruct" || isView(u.User)) && u.User.Block() == n.Block() && u.User.IsBefore(n)
+	})
 }
 
 func isTensor(v *ir.Value) bool { return v.Type().Kind() == types.KindTensor }
