@@ -254,11 +254,30 @@ func (b *builder) give(n *node, t *tensor.Tensor) (err error) {
 			logical = physical
 		}
 	}
+	if n.kind == product && b.isTurnedNext(n.out, t.Dim()) {
+		heads, rows, columns := t.Size(1), t.Size(2), t.Size(3)
+		physical = []int{heads * rows * columns, columns, heads * columns, 1}
+	}
 	if f.logical, err = metaOf(t.Shape(), logical, t.DType()); err != nil {
 		return err
 	}
 	f.physical, err = metaOf(t.Shape(), physical, t.DType())
 	return err
+}
+
+// isTurnedNext reports whether all that is done with a value is that its second and third dimension of four are exchanged: a product can lay its
+// result out so that the elements follow each other then.
+func (b *builder) isTurnedNext(v, dims int) bool {
+	users := b.users(v)
+	if dims != 4 || len(users) != 1 || b.isOutput(v) {
+		return false
+	}
+	n := &b.nodes[users[0]]
+	if n.op == nil || n.op.Name != "aten::transpose.int" || !n.args[1].IsInt() || !n.args[2].IsInt() {
+		return false
+	}
+	one, other := (n.args[1].Int()+4)%4, (n.args[2].Int()+4)%4
+	return min(one, other) == 1 && max(one, other) == 2
 }
 
 // givesImage reports whether what a node gives is an image: it has the dimensions of one, and is made of images.

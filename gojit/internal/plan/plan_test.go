@@ -10,12 +10,13 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 func TestMain(m *testing.M) {
-	if err := ops.Register(aten.Operators()); err != nil {
+	if err := ops.Register(append(prim.Families(), aten.Operators())...); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())

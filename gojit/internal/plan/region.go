@@ -285,7 +285,8 @@ func (f *finder) close(at *ir.Node) {
 			products++
 		}
 	}
-	inputs, outputs := rim(nodes)
+	dead := unread(light)
+	inputs, outputs := rim(nodes, dead)
 	if products < fewestProducts || len(outputs) == 0 {
 		dropCopies(copies)
 		return
@@ -296,7 +297,7 @@ func (f *finder) close(at *ir.Node) {
 		n.MoveBefore(at)
 	}
 	for _, n := range slices.Backward(light) {
-		if !slices.ContainsFunc(n.Outputs(), (*ir.Value).HasUses) {
+		if dead[n] {
 			n.Destroy()
 		}
 	}
@@ -314,8 +315,19 @@ func dropCopies(copies map[*ir.Node]*ir.Node) {
 	}
 }
 
-// rim returns what nodes read from outside, constants aside, and what others read of theirs.
-func rim(nodes []*ir.Node) (inputs, outputs []*ir.Value) {
+// unread returns those of some nodes, which are in order, that only such nodes read.
+func unread(nodes []*ir.Node) map[*ir.Node]bool {
+	dead := map[*ir.Node]bool{}
+	for _, n := range slices.Backward(nodes) {
+		dead[n] = !slices.ContainsFunc(n.Outputs(), func(v *ir.Value) bool {
+			return slices.ContainsFunc(v.Uses(), func(u ir.Use) bool { return !dead[u.User] })
+		})
+	}
+	return dead
+}
+
+// rim returns what nodes read from outside, constants aside, and what others read of theirs, but for those that are dead.
+func rim(nodes []*ir.Node, dead map[*ir.Node]bool) (inputs, outputs []*ir.Value) {
 	inside := map[*ir.Node]bool{}
 	for _, n := range nodes {
 		inside[n] = true
@@ -328,7 +340,7 @@ func rim(nodes []*ir.Node) (inputs, outputs []*ir.Value) {
 			}
 		}
 		for _, v := range n.Outputs() {
-			if slices.ContainsFunc(v.Uses(), func(u ir.Use) bool { return !inside[u.User] }) {
+			if slices.ContainsFunc(v.Uses(), func(u ir.Use) bool { return !inside[u.User] && !dead[u.User] }) {
 				outputs = append(outputs, v)
 			}
 		}

@@ -192,7 +192,7 @@ func TestAsOneByOne(t *testing.T) {
 	for _, shape := range [][]int{{1, 4, 8, 8}, {3, 4, 10, 6}, {1, 4, 8, 8}} {
 		checkRegion(t, r, n, told, append([]*tensor.Tensor{randomOf(random, shape...)}, weights...))
 	}
-	r, n, told = regionOf(t, attentionBlock, 1, 2, 3)
+	r, n, told = regionOf(t, attentionBlock, 1, 2, 7)
 	weights = []*tensor.Tensor{randomOf(random, 32, 32), randomOf(random, 32, 32), randomOf(random, 32, 32)}
 	for _, size := range []int{5, 1, 40, 5} {
 		rest := append(slices.Clone(weights), randomOf(random, size, size), randomOf(random, 32))
@@ -235,8 +235,12 @@ func argumentsOf(n *ir.Node, tensors []*tensor.Tensor) []value.Value {
 			args = append(args, value.OfTensor(tensors[i]))
 			continue
 		}
-		dim, _ := v.Node().Input(1).Constant()
-		args = append(args, value.Int(int64(tensors[0].Size(int(dim.Int())))))
+		second, _ := v.Node().Input(1).Constant()
+		if first, isProduct := v.Node().Input(0).Constant(); isProduct {
+			args = append(args, value.Int(first.Int()*second.Int()))
+			continue
+		}
+		args = append(args, value.Int(int64(tensors[0].Size(int(second.Int())))))
 	}
 	return args
 }
@@ -250,7 +254,7 @@ func TestNoAllocations(t *testing.T) {
 	r, n, _ := regionOf(t, residualBlock, 1, 2, 3, 4, 5)
 	countAllocations(t, "images", r, n, []*tensor.Tensor{randomOf(random, 1, 4, 8, 8), randomOf(random, 8, 4, 3, 3), randomOf(random, 8, 8, 3, 3),
 		randomOf(random, 8, 8, 1, 1), randomOf(random, 20, 16), randomOf(random, 20)})
-	r, n, _ = regionOf(t, attentionBlock, 1, 2, 3)
+	r, n, _ = regionOf(t, attentionBlock, 1, 2, 7)
 	countAllocations(t, "attention", r, n, []*tensor.Tensor{randomOf(random, 2, 40, 32), randomOf(random, 32, 32), randomOf(random, 32, 32), randomOf(random, 32, 32),
 		randomOf(random, 40, 40), randomOf(random, 32)})
 }

@@ -86,28 +86,34 @@ func (s *copyStep) run(x *frame) error {
 
 // joinStep lays tensors side by side.
 type joinStep struct {
-	list   []int
-	dim    int
-	out    int
-	node   *node
-	shapes [][]int
+	list, parts []int // the tensors, and where each of them comes to lie: views of the result
+	out         int
 }
 
-// join makes the step of aten::cat.
+// join makes the step of aten::cat. It reports whether node i joins tensors of one type and as many dimensions.
 func (b *builder) join(i int) bool {
 	n := &b.nodes[i]
-	list := b.facts[n.refs[0]].list
-	out := &b.facts[n.out]
+	list, out := b.facts[n.refs[0]].list, b.facts[n.out]
 	dim, err := tensor.WrapDim(int(n.args[1].Int()), out.logical.Dim())
 	if err != nil || list == nil {
 		return false
 	}
-	s := &joinStep{dim: dim, out: n.out, node: n}
 	for _, v := range list {
 		if f := &b.facts[v]; f.logical.Dim() != out.logical.Dim() || f.logical.DType() != out.logical.DType() {
 			return false
 		}
-		s.list = append(s.list, v)
+	}
+	s := &joinStep{list: list, out: n.out}
+	from := 0
+	for _, v := range list {
+		size := b.facts[v].logical.Size(dim)
+		part, err := out.physical.Slice(dim, from, from+size, 1)
+		if err != nil {
+			return false
+		}
+		s.parts = append(s.parts, len(b.facts))
+		b.facts = append(b.facts, fact{logical: part, physical: part, root: n.out, at: i})
+		from += size
 	}
 	b.place(i, s)
 	return true
@@ -118,19 +124,10 @@ func (s *joinStep) reads() []int { return s.list }
 func (s *joinStep) text() string { return "cat" }
 
 func (s *joinStep) run(x *frame) error {
-	at, to := 0, x.values[s.out]
-	for _, v := range s.list {
-		from := x.values[v]
-		n := from.Size(s.dim)
-		part, err := to.Slice(s.dim, at, at+n, 1)
-		if err != nil {
+	for i, v := range s.list {
+		if err := tensor.Copy(x.values[s.parts[i]], x.values[v]); err != nil {
 			return err
 		}
-		if err := tensor.Copy(part, from); err != nil {
-			return err
-		}
-		part.Release()
-		at += n
 	}
 	return nil
 }
