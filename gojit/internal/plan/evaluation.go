@@ -20,8 +20,7 @@ import (
 //	                                                  block1(): the same without branches
 func SplitEvaluation(g *ir.Graph) bool {
 	flags, ok := trainingFlags(g)
-	images := rankedImages(g)
-	if !ok || len(flags)+len(images) == 0 {
+	if !ok || len(flags) == 0 && !asksForRanks(g) {
 		return false
 	}
 	evaluation := g.Copy()
@@ -32,8 +31,16 @@ func SplitEvaluation(g *ir.Graph) bool {
 		}
 	}
 	simplify(evaluation)
+	images := rankedImages(evaluation)
+	if len(flags)+len(images) == 0 {
+		return false
+	}
 	for len(images) > 0 && foldExactRanks(evaluation, images) {
 		simplify(evaluation)
+		if passes.UnrollConstantLoops(evaluation) { // over as many sizes as there are dimensions
+			passes.RemoveListMutation(evaluation)
+			simplify(evaluation)
+		}
 	}
 
 	first := g.Block().First()
@@ -82,6 +89,13 @@ func answer(n *ir.Node, known value.Value) {
 	c := g.Constant(known, n.Range)
 	g.SetInsertPoint(old)
 	n.Output().ReplaceAllUsesWith(c)
+}
+
+// asksForRanks reports whether a graph asks how many dimensions a tensor has.
+func asksForRanks(g *ir.Graph) bool {
+	found := false
+	g.Block().Walk(func(n *ir.Node) { found = found || n.Kind() == "aten::dim" })
+	return found
 }
 
 // imageRank is the number of dimensions of images with a batch.
