@@ -275,26 +275,3 @@ func (p *Plan) findResults(last bool) error {
 	return nil
 }
 
-// String prints the steps.
-func (p *Plan) String() string {
-	var b strings.Builder
-	for i, s := range p.steps {
-		fmt.Fprintf(&b, "%%%d = %s", s.gives(), s.text())
-		for j, v := range s.reads() {
-			separator := ", "
-			if j == 0 {
-				separator = " "
-			}
-			fmt.Fprintf(&b, "%s%%%d", separator, v)
-		}
-		if at := p.memory.offsets[s.gives()]; at >= 0 {
-			fmt.Fprintf(&b, "  # at %d", at)
-		}
-		if at := p.memory.rooms[i]; at >= 0 {
-			fmt.Fprintf(&b, ", room at %d", at)
-		}
-		b.WriteByte('\n')
-	}
-	fmt.Fprintf(&b, "arena of %d bytes\n", p.memory.size)
-	return b.String()
-}

@@ -25,7 +25,8 @@ type Region struct {
 
 	mu    sync.Mutex
 	known atomic.Pointer[[]planned]
-	last  atomic.Pointer[Plan] // that a call ran
+	last  atomic.Pointer[Plan]   // that a call ran
+	times atomic.Pointer[timing] // nil where nobody asks
 }
 
 // planned is the plan for some arguments; where there is none, why.
@@ -80,7 +81,7 @@ func (r *Region) Run(m *autograd.Mode, args, out []value.Value) bool {
 	}
 	x := found.plan.room.take(found.plan)
 	defer found.plan.room.put(x)
-	if err := x.run(in, out); err != nil {
+	if err := x.run(in, out, r.times.Load()); err != nil {
 		clear(out)
 		r.tell(reasonOf(err))
 		return false
@@ -272,7 +273,7 @@ func newFrame(p *Plan) *frame {
 func (p *Plan) isBrought(v int) bool { return p.program.isGiven(v) || p.isResultInPlace(v) }
 
 // run computes the results.
-func (x *frame) run(in *given, out []value.Value) (err error) {
+func (x *frame) run(in *given, out []value.Value, times *timing) (err error) {
 	p := x.plan
 	if err := x.arena.Open(p.memory.size); err != nil {
 		return err
@@ -292,7 +293,12 @@ func (x *frame) run(in *given, out []value.Value) (err error) {
 	}
 	for i, s := range p.steps {
 		x.step = i
-		if err := s.run(x); err != nil {
+		if times != nil {
+			err = times.run(x, s)
+		} else {
+			err = s.run(x)
+		}
+		if err != nil {
 			return err
 		}
 	}
