@@ -274,4 +274,3 @@ func (p *Plan) findResults(last bool) error {
 	}
 	return nil
 }
-

@@ -40,7 +40,7 @@ type convStep struct {
 	row        func(row []float32) // epilogue for rows of filters that have a channel each; nil where there is none
 
 	weights *packedSet
-	current atomic.Pointer[packed] // that the last run had
+	place   atomic.Int32 // of those that the last run had
 }
 
 func (s *convStep) gives() int { return s.out }

@@ -111,7 +111,9 @@ func rankedImages(g *ir.Graph) (inputs []int) {
 		}
 	}
 	decides := false
-	g.Block().Walk(func(n *ir.Node) { decides = decides || n.Kind() == "aten::dim" && n.Output().HasUses() && exactRank(n.Input(0), ranks) > 0 })
+	g.Block().Walk(func(n *ir.Node) {
+		decides = decides || n.Kind() == "aten::dim" && n.Output().HasUses() && exactRank(n.Input(0), ranks) > 0
+	})
 	if !decides {
 		return nil
 	}

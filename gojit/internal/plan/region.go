@@ -147,7 +147,9 @@ func (f *finder) isSteady(v *ir.Value) bool {
 	}
 	f.steady[v] = false // as long as that is found out
 	n := v.Node()
-	all := func() bool { return !slices.ContainsFunc(n.Inputs(), func(in *ir.Value) bool { return !f.isSteady(in) }) }
+	all := func() bool {
+		return !slices.ContainsFunc(n.Inputs(), func(in *ir.Value) bool { return !f.isSteady(in) })
+	}
 	is := false
 	switch _, isConstant := v.Constant(); {
 	case isConstant:

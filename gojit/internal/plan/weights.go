@@ -2,6 +2,7 @@ package plan
 
 import (
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
@@ -29,14 +30,22 @@ func (c *weightCache) of(name string) *packedSet {
 	return set
 }
 
-// packedSet is the weights of a step for some geometries.
+// packedSet is the weights of a step for some geometries. Those that were made of tensors as they were before a write go when new ones come.
 type packedSet struct {
 	mu    sync.Mutex
-	known []*packed // the one that was made last first
+	known atomic.Pointer[[]*packed]
+}
+
+// all returns what the set has.
+func (set *packedSet) all() []*packed {
+	if known := set.known.Load(); known != nil {
+		return *known
+	}
+	return nil
 }
 
 // mostPacked bounds the geometries whose weights a set keeps.
-const mostPacked = 16
+const mostPacked = mostPlanned
 
 // packed is a convolution for one geometry with its weights in the order in which tiles read them.
 type packed struct {
@@ -93,40 +102,41 @@ func (p *packed) isOf(sources *[6]*tensor.Tensor) bool {
 
 // packedFor returns the weights for a run.
 func (s *convStep) packedFor(x *frame) (*packed, error) {
-	sources := s.sources(x)
-	if p := s.current.Load(); p != nil && p.isOf(&sources) {
-		return p, nil
+	sources, set := s.sources(x), s.weights
+	all := set.all()
+	if at := int(s.place.Load()); at < len(all) && all[at].geometry == s.geometry && all[at].isOf(&sources) {
+		return all[at], nil
 	}
-	set := s.weights
 	set.mu.Lock()
 	defer set.mu.Unlock()
-	made := s.known(&sources)
+	all = set.all()
+	for i, p := range all {
+		if p.geometry == s.geometry && p.isOf(&sources) {
+			s.place.Store(int32(i))
+			return p, nil
+		}
+	}
+	made := s.resized(all, &sources)
 	if made == nil {
 		var err error
 		if made, err = s.pack(sources); err != nil {
 			return nil, err
 		}
 	}
-	s.current.Store(made)
-	all := []*packed{made}
-	for _, p := range set.known {
-		if len(all) < mostPacked && p.geometry != made.geometry && p.isOf(&sources) {
-			all = append(all, p)
+	kept := []*packed{made}
+	for _, p := range all {
+		if len(kept) < mostPacked && p.geometry != made.geometry && p.isOf(&sources) {
+			kept = append(kept, p)
 		}
 	}
-	set.known = all
+	set.known.Store(&kept)
+	s.place.Store(0)
 	return made, nil
 }
 
-// known returns weights that the set has, those for other geometries among them where only the sizes differ; nil where it has none. The lock is
-// held.
-func (s *convStep) known(sources *[6]*tensor.Tensor) *packed {
-	for _, p := range s.weights.known {
-		if p.geometry == s.geometry && p.isOf(sources) {
-			return p
-		}
-	}
-	for _, p := range s.weights.known {
+// resized returns weights for the geometry of the step that those for others are too, nil where there are none.
+func (s *convStep) resized(all []*packed, sources *[6]*tensor.Tensor) *packed {
+	for _, p := range all {
 		if p.geometry.InChannels != s.geometry.InChannels || !p.isOf(sources) {
 			continue
 		}
