@@ -47,6 +47,7 @@ type Engine struct {
 	settings atomic.Pointer[Settings]
 	fuser    fuse.Fuser
 	regions  regionTable
+	weights  plan.Weights
 	lines    interp.LineProfiles
 	raised   interp.LastRaised
 	// special says that calls may run something else than the optimized graph.
@@ -78,7 +79,7 @@ func (e *Engine) attempt(n *ir.Node) interp.Attempt {
 	if !plan.IsRegion(n) {
 		return e.fuser.Attempt(n)
 	}
-	r := plan.NewRegion(n, func(why string) { e.fuser.Tell(n, why) })
+	r := plan.NewRegion(n, &e.weights, func(why string) { e.fuser.Tell(n, why) })
 	if r == nil {
 		return nil
 	}

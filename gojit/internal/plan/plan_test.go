@@ -74,7 +74,7 @@ func planText(t *testing.T, n *ir.Node, shapes string) string {
 		}
 		p.weights[i] = i > 0
 	}
-	made, err := p.plan(in, true, &weightCache{})
+	made, err := p.plan(in, true, &weightCache{all: &Weights{}})
 	if err != nil {
 		return err.Error() + "\n"
 	}

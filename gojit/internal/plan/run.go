@@ -48,16 +48,16 @@ type argument struct {
 // mostPlanned bounds the plans that a region keeps: those of the sizes that it met last.
 const mostPlanned = 64
 
-// NewRegion returns what runs a region, nil where it has no plan. tell hears why a call, or every call, runs the nodes one by one. Where the weights
+// NewRegion returns what runs a region, nil where it has no plan. Regions share weights; tell hears why a call, or every call, runs the nodes one by one. Where the weights
 // of all convolutions are constants, as in frozen modules, those of 3 by 3 may take fewer multiplications at an error up to 2e-5 of the
 // largest result.
-func NewRegion(n *ir.Node, tell func(why string)) *Region {
+func NewRegion(n *ir.Node, weights *Weights, tell func(why string)) *Region {
 	p, why := newProgram(n)
 	if p == nil {
 		tell(why)
 		return nil
 	}
-	r := &Region{program: p, exact: !p.hasConstantWeights(), tell: tell}
+	r := &Region{program: p, exact: !p.hasConstantWeights(), tell: tell, cache: weightCache{all: weights}}
 	r.rooms.New = func() any {
 		return &given{tensors: make([]*tensor.Tensor, p.inputs+len(p.constants)), numbers: make([]value.Value, p.inputs)}
 	}

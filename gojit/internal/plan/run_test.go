@@ -30,7 +30,7 @@ func regionOf(t *testing.T, text string, weights ...int) (*Region, *ir.Node, *[]
 		t.Fatalf("%d regions in\n%s", len(found), g)
 	}
 	var told []string
-	r := NewRegion(found[0], func(why string) { told = append(told, why) })
+	r := NewRegion(found[0], &Weights{}, func(why string) { told = append(told, why) })
 	if r == nil {
 		t.Fatalf("no plan: %v", told)
 	}

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 	"unsafe"
+	"weak"
 
 	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -11,8 +13,9 @@ import (
 
 // weightCache has the packed weights of a region, which its plans share.
 type weightCache struct {
-	mu sync.Mutex
-	by map[string]*packedSet
+	all *Weights // of products, for all regions
+	mu  sync.Mutex
+	by  map[string]*packedSet
 }
 
 // of returns the weights of steps of a name.
@@ -24,7 +27,7 @@ func (c *weightCache) of(name string) *packedSet {
 	}
 	set := c.by[name]
 	if set == nil {
-		set = &packedSet{}
+		set = &packedSet{all: c.all}
 		c.by[name] = set
 	}
 	return set
@@ -32,12 +35,13 @@ func (c *weightCache) of(name string) *packedSet {
 
 // packedSet is the weights of a step for some geometries. Those that were made of tensors as they were before a write go when new ones come.
 type packedSet struct {
+	all   *Weights
 	mu    sync.Mutex
 	known atomic.Pointer[[]*packed]
 }
 
-// all returns what the set has.
-func (set *packedSet) all() []*packed {
+// packed returns what the set has.
+func (set *packedSet) packed() []*packed {
 	if known := set.known.Load(); known != nil {
 		return *known
 	}
@@ -55,6 +59,48 @@ type packed struct {
 	few      *dense.Weights[float32]      // of a product with few rows
 	bias     []float32                    // beside few
 	stamps   []stamp
+	shared   *sharedMatrix // what plan or few have of a product's weights
+}
+
+// Weights are the packed matrices of products that all regions of an engine share: the rounds of a loop that was unrolled, for example, read one.
+// It keeps none of them.
+type Weights struct {
+	mu sync.Mutex
+	by map[matrixKey]weak.Pointer[sharedMatrix]
+}
+
+// matrixKey tells packed matrices apart. The addresses are those of others only after the matrix is gone, which keeps its tensor.
+type matrixKey struct {
+	storage, at       uintptr
+	strides           [4]int
+	numel             int
+	writes            uint32
+	channels, filters int
+	isFew             bool
+}
+
+// sharedMatrix is a packed matrix of weights.
+type sharedMatrix struct {
+	storage *tensor.Storage // that it was made of
+	plan    *dense.Plan[float32]
+	few     *dense.Weights[float32]
+}
+
+// of returns the packed matrix for a key, which is made where there is none.
+func (w *Weights) of(key matrixKey, storage *tensor.Storage, pack func(*sharedMatrix)) *sharedMatrix {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if known := w.by[key].Value(); known != nil {
+		return known
+	}
+	if w.by == nil {
+		w.by = map[matrixKey]weak.Pointer[sharedMatrix]{}
+	}
+	maps.DeleteFunc(w.by, func(_ matrixKey, m weak.Pointer[sharedMatrix]) bool { return m.Value() == nil })
+	made := &sharedMatrix{storage: storage}
+	pack(made)
+	w.by[key] = weak.Make(made)
+	return made
 }
 
 // stamp is a tensor that weights were made of, as it was then. Whoever has a stamp keeps the memory of the tensor.
@@ -103,13 +149,13 @@ func (p *packed) isOf(sources *[6]*tensor.Tensor) bool {
 // packedFor returns the weights for a run.
 func (s *convStep) packedFor(x *frame) (*packed, error) {
 	sources, set := s.sources(x), s.weights
-	all := set.all()
+	all := set.packed()
 	if at := int(s.place.Load()); at < len(all) && all[at].geometry == s.geometry && all[at].isOf(&sources) {
 		return all[at], nil
 	}
 	set.mu.Lock()
 	defer set.mu.Unlock()
-	all = set.all()
+	all = set.packed()
 	for i, p := range all {
 		if p.geometry == s.geometry && p.isOf(&sources) {
 			s.place.Store(int32(i))
@@ -141,13 +187,13 @@ func (s *convStep) resized(all []*packed, sources *[6]*tensor.Tensor) *packed {
 			continue
 		}
 		if p.few != nil && s.isFew() {
-			return &packed{geometry: s.geometry, few: p.few, bias: p.bias, stamps: p.stamps}
+			return &packed{geometry: s.geometry, few: p.few, bias: p.bias, stamps: p.stamps, shared: p.shared}
 		}
 		if p.plan == nil || s.isFew() {
 			continue
 		}
 		if plan, ok := p.plan.Resized(s.geometry); ok {
-			return &packed{geometry: s.geometry, plan: plan, stamps: p.stamps}
+			return &packed{geometry: s.geometry, plan: plan, stamps: p.stamps, shared: p.shared}
 		}
 	}
 	return nil
@@ -200,8 +246,8 @@ func (s *convStep) pack(sources [6]*tensor.Tensor) (*packed, error) {
 			return nil, unplanned("a normalization has not an element for each channel")
 		}
 	}
-	if s.isFew() {
-		s.packFew(p, weight, bias)
+	if s.isProduct {
+		s.packMatrix(p, weight, bias)
 		return p, nil
 	}
 	if g.Groups == g.InChannels && g.InChannels == g.OutChannels && g.Groups > 1 && s.like < 0 && g.PoolsLast() {
@@ -218,14 +264,27 @@ func (s *convStep) pack(sources [6]*tensor.Tensor) (*packed, error) {
 	return p, nil
 }
 
-// packFew packs the weights of a product with few rows.
-func (s *convStep) packFew(p *packed, weight, bias []float32) {
-	k, n := s.geometry.InChannels, s.geometry.OutChannels
-	m := dense.Matrix[float32]{Data: weight, Stride: k, Transposed: true}
-	w := dense.PackWeights(m, k, n, fewRows, dense.AlignedRoom(k, n))
-	p.few = &w
-	p.bias = append(make([]float32, 0, n), bias...)
+// packMatrix packs the weights of a product, or takes them from another region.
+func (s *convStep) packMatrix(p *packed, weight, bias []float32) {
+	g, of := s.geometry, p.stamps[0]
+	key := matrixKey{uintptr(unsafe.Pointer(of.storage)), uintptr(of.at), of.strides, of.numel, of.writes, g.InChannels, g.OutChannels, s.isFew()}
+	options := dense.PlanOptions{Relu: s.relu, Residual: s.residual, Epilogue: s.epilogue, Exact: true}
+	p.shared = s.weights.all.of(key, of.storage, func(m *sharedMatrix) {
+		if !s.isFew() {
+			m.plan = dense.NewPlan(g, weight, nil, dense.PlanOptions{Exact: true})
+			return
+		}
+		w := dense.PackWeights(dense.Matrix[float32]{Data: weight, Stride: g.InChannels, Transposed: true}, g.InChannels, g.OutChannels, fewRows,
+			dense.AlignedRoom(g.InChannels, g.OutChannels))
+		m.few = &w
+	})
+	if !s.isFew() {
+		p.plan = p.shared.plan.Sharing(g, bias, options)
+		return
+	}
+	p.few = p.shared.few
+	p.bias = append(make([]float32, 0, g.OutChannels), bias...)
 	if bias == nil {
-		p.bias = make([]float32, n)
+		p.bias = make([]float32, g.OutChannels)
 	}
 }

@@ -81,6 +81,15 @@ func (p *Plan[T]) Resized(g Convolution) (resized *Plan[T], ok bool) {
 	return r, true
 }
 
+// Sharing returns a plan of a product with the weights of p, which is one, a bias of its own, nil for none, and other options.
+func (p *Plan[T]) Sharing(g Convolution, bias []T, options PlanOptions) *Plan[T] {
+	r := planOf(g, bias, options)
+	if r.weight, r.portable = p.weight, p.portable; p.portable == nil {
+		r.cutStrips()
+	}
+	return r
+}
+
 // planOf returns a plan without its weights.
 func planOf[T Float](g Convolution, bias []T, options PlanOptions) *Plan[T] {
 	if g.isProduct() { // all places of all images are the rows of one matrix
