@@ -8,6 +8,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/golden"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
@@ -44,7 +45,9 @@ func TestRegions(t *testing.T) {
 				plans.WriteString(planText(t, n, c.Input("shapes")))
 			}
 		}
-		c.Check("out/plan", plans.String())
+		if amd64.Target() >= amd64.AVX2 { // else windows have no steps of their own
+			c.Check("out/plan", plans.String())
+		}
 	})
 }
 

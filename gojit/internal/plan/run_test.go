@@ -4,10 +4,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -248,6 +250,10 @@ func argumentsOf(n *ir.Node, tensors []*tensor.Tensor) []value.Value {
 // TestNoAllocations counts what a call takes behind the first ones: nothing from the heap, and no block but those that it gives back, where its
 // results are given back.
 func TestNoAllocations(t *testing.T) {
+	pool := sync.Pool{New: func() any { return new([64]byte) }}
+	if amd64.Target() < amd64.AVX2 || testing.AllocsPerRun(50, func() { pool.Put(pool.Get()) }) > 0 {
+		t.Skip("the portable code, and pools under the race detector, take memory")
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	defer tensor.SetNumThreads(tensor.NumThreads())
 	tensor.SetNumThreads(1)
@@ -272,5 +278,50 @@ func countAllocations(t *testing.T, name string, r *Region, n *ir.Node, tensors 
 	})
 	if allocations > 0 {
 		t.Errorf("%s: %v allocations a call", name, allocations)
+	}
+}
+
+// TestSizesThatChange has a region meet more sizes than it keeps plans for, in several goroutines at once: plans and packed weights stay bounded, and
+// results are those of the nodes.
+func TestSizesThatChange(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	r, n, told := regionOf(t, residualBlock, 1, 2, 3, 4, 5)
+	weights := []*tensor.Tensor{randomOf(random, 8, 4, 3, 3), randomOf(random, 8, 8, 3, 3), randomOf(random, 8, 8, 1, 1), randomOf(random, 20, 16), randomOf(random, 20)}
+	var images []*tensor.Tensor
+	for i := range mostPlanned + 20 {
+		images = append(images, randomOf(random, 1+i%7, 4, 4+2*(i/7), 6))
+	}
+	var running sync.WaitGroup
+	for k := range 4 {
+		running.Go(func() {
+			for i := range images {
+				args, out := argumentsOf(n, append([]*tensor.Tensor{images[(i*3+k*20)%len(images)]}, weights...)), make([]value.Value, 1)
+				if !r.Run(noGradients(), args, out) {
+					t.Errorf("not planned: %v", *told)
+					return
+				}
+				checkAlike(t, out[0].Tensor(), oneByOne(t, n, args)[0].Tensor())
+			}
+		})
+	}
+	running.Wait()
+	if known := len(*r.known.Load()); known > mostPlanned {
+		t.Errorf("%d plans are kept", known)
+	}
+	for name, set := range r.cache.by {
+		if len(set.packed()) > mostPacked {
+			t.Errorf("%s: weights for %d geometries", name, len(set.packed()))
+		}
+	}
+	matrices := map[*sharedMatrix]bool{}
+	for _, set := range r.cache.by {
+		for _, p := range set.packed() {
+			if p.shared != nil {
+				matrices[p.shared] = true
+			}
+		}
+	}
+	if len(matrices) > 2 { // for few rows, and for more
+		t.Errorf("%d packed matrices of one", len(matrices))
 	}
 }
