@@ -29,6 +29,9 @@ type step interface {
 // inPlace is a step that may write its result over what it reads where nothing else does.
 type inPlace interface{ overwrites() []int }
 
+// givesMore is a step of several results.
+type givesMore interface{ alsoGives() []int }
+
 // needsRoom is a step that needs some bytes while it runs.
 type needsRoom interface{ bytes() int }
 
@@ -90,6 +93,9 @@ func (b *builder) step(i int) error {
 	switch {
 	case n.kind == convolution:
 		return b.convolution(i)
+	case n.kind == recurrence:
+		b.recurrent(i)
+		return nil
 	case n.kind == product && b.attention(i), n.kind == product && b.linear(i), n.kind == product && b.multiply(i):
 		return nil
 	case n.kind == rowwise && b.rowwise(i), n.kind == windowed && b.window(i), n.kind == joined && b.join(i), n.kind == lookup && b.lookUp(i):

@@ -22,6 +22,7 @@ type fact struct {
 	// offset in it, of what they are views of. Nil where the value is no tensor.
 	logical, physical *tensor.Tensor
 	isNumber          bool
+	isBrought         bool // a list of tensors that calls bring
 	isImage           bool // four dimensions of which the channels, the second, lie together
 	root              int  // the value that this one is a view of, or itself
 	at                int  // the node behind which it is known, -1 for what is given
@@ -44,7 +45,8 @@ func (b *builder) infer(in given) error {
 		t := in.tensors[v]
 		if t == nil {
 			if v < b.inputs {
-				f.isNumber, f.number = true, in.numbers[v]
+				f.isBrought = in.numbers[v].Kind() == value.KindList
+				f.isNumber, f.number = !f.isBrought, in.numbers[v]
 			}
 			continue
 		}
@@ -111,6 +113,8 @@ func (b *builder) inferNode(i int) error {
 		case f == nil:
 		case f.isNumber:
 			n.args[k], n.refs[k], hasNumber = f.number, -1, true
+		case f.isBrought:
+			isKnown = false
 		case f.logical == nil && f.list == nil: // None
 			n.args[k], n.refs[k] = value.None, -1
 		case v >= b.inputs && b.isGiven(v) && f.logical.Dim() == 0:
@@ -124,6 +128,8 @@ func (b *builder) inferNode(i int) error {
 	}
 	out := &b.facts[n.out]
 	switch {
+	case n.kind == recurrence:
+		return b.inferRecurrent(n)
 	case n.at.Kind() == "prim::ListConstruct":
 		if !isKnown {
 			out.list = slices.Clone(n.refs)

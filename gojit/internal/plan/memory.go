@@ -31,6 +31,13 @@ func (p *Plan) layOut() {
 	}
 	for i, s := range p.steps {
 		used = slices.DeleteFunc(used, func(u span) bool { return u.last < i })
+		if also, ok := s.(givesMore); ok {
+			for _, v := range also.alsoGives() {
+				if !p.isResultInPlace(v) {
+					m.offsets[v] = take(p.bytesOf(v), max(i, last[v]))
+				}
+			}
+		}
 		v := s.gives()
 		if !p.isResultInPlace(v) {
 			if over := p.overwritten(s, i, last, m.offsets); over >= 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/torchjit/torchjit/gojit/internal/fuse"
 	"github.com/torchjit/torchjit/gojit/internal/golden"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
@@ -39,6 +40,7 @@ func TestRegions(t *testing.T) {
 		if Regions(g) {
 			t.Error("it finds a region in what it has joined")
 		}
+		fuse.Fuse(g) // what runs where a plan cannot
 		var plans strings.Builder
 		for _, n := range g.Block().Nodes() {
 			if IsRegion(n) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
+	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -25,10 +26,19 @@ const (
 	rowwise            // of what lies along the last dimensions: layer_norm, softmax
 	lookup             // rows of a table
 	joined             // tensors side by side
+	recurrence         // layers of recurrent cells
 )
 
-// multiplies reports whether a kind is what plans are made for.
-func (k kind) multiplies() bool { return k == convolution || k == product }
+// products returns how many of what plans are made for a node of a kind counts as.
+func (k kind) products() int {
+	switch k {
+	case convolution, product:
+		return 1
+	case recurrence:
+		return fewestProducts
+	}
+	return 0
+}
 
 // kindOf says what a plan does with a node.
 func kindOf(n *ir.Node) kind {
@@ -63,6 +73,8 @@ func kindOf(n *ir.Node) kind {
 		return lookup
 	case "aten::cat":
 		return joined
+	case "aten::lstm.input", "aten::gru.input":
+		return recurrence
 	default:
 		if f := functional(o); f != nil && f.IsElementwise() {
 			return pointwise
@@ -190,19 +202,17 @@ func newProgram(n *ir.Node) (p *program, why string) {
 	}
 	body := n.Blocks()[0]
 	known := map[*ir.Value]bool{}
-	for m := body.First(); m != nil; m = m.Next() {
+	body.Walk(func(m *ir.Node) {
 		for _, v := range m.Inputs() {
 			if c, isConstant := constant(v); isConstant && c.IsTensor() && !known[v] {
 				known[v], current[v] = true, p.inputs+len(p.constants)
 				p.constants = append(p.constants, c.Tensor())
 			}
 		}
-	}
+	})
 	p.values = p.inputs + len(p.constants)
-	for m := body.First(); m != nil; m = m.Next() {
-		if !p.add(m, current) {
-			return nil, "an argument is not known"
-		}
+	if !p.addAll(body, current) {
+		return nil, "an argument is not known"
 	}
 	seen := map[int]bool{}
 	for _, v := range body.Outputs() {
@@ -217,6 +227,26 @@ func newProgram(n *ir.Node) (p *program, why string) {
 }
 
 const sharedResult = "a result may be the tensor of another one or of an argument, which a plan does not keep so"
+
+// addAll adds the nodes of a block, and those of the groups in it, which are for calls that run nodes one by one.
+func (p *program) addAll(body *ir.Block, current map[*ir.Value]int) bool {
+	for m := body.First(); m != nil; m = m.Next() {
+		if m.Kind() != interp.GroupKind {
+			if !p.add(m, current) {
+				return false
+			}
+			continue
+		}
+		inner := m.Blocks()[0]
+		if !p.addAll(inner, current) {
+			return false
+		}
+		for i, v := range inner.Outputs() {
+			current[m.Outputs()[i]] = current[v]
+		}
+	}
+	return true
+}
 
 // add adds a node of the block.
 func (p *program) add(m *ir.Node, current map[*ir.Value]int) bool {

@@ -185,7 +185,7 @@ func (f *finder) knowsArguments(n *ir.Node) bool {
 		if f.isSteady(v) && (isPlain(v.Type()) || v.Node().Kind() == "prim::ListConstruct") {
 			continue
 		}
-		if isListOfTensors(v) && v.Node().Kind() == "prim::ListConstruct" && isNeverWritten(v) {
+		if isListOfTensors(v) && (v.Node().Kind() == "prim::ListConstruct" && isNeverWritten(v) || kindOf(n) == recurrence && v.Node().Kind() == "prim::GetAttr") {
 			continue
 		}
 		return false
@@ -205,14 +205,14 @@ func isNeverWritten(v *ir.Value) bool {
 
 // joins reports whether n belongs to the open region: it is a convolution or a product, which may begin one, or reads what the region makes.
 func (f *finder) joins(n *ir.Node) bool {
-	if n.Operator() == nil || n.Operator().Run == nil || len(n.Outputs()) != 1 || !f.knowsArguments(n) {
+	kind := kindOf(n)
+	if n.Operator() == nil || n.Operator().Run == nil || len(n.Outputs()) != 1 && kind != recurrence || !f.knowsArguments(n) {
 		return false
 	}
-	kind := kindOf(n)
 	switch {
 	case kind == notPlanned:
 		return false
-	case kind == convolution || kind == product && readsWeight(n):
+	case kind == convolution || kind == recurrence || kind == product && readsWeight(n):
 		return true
 	}
 	if writes(n) { // what the region was given stays as it is for others
@@ -283,9 +283,7 @@ func (f *finder) close(at *ir.Node) {
 	f.begin()
 	products := 0
 	for _, n := range nodes {
-		if kindOf(n).multiplies() {
-			products++
-		}
+		products += kindOf(n).products()
 	}
 	dead := unread(light)
 	inputs, outputs := rim(nodes, dead)

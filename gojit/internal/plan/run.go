@@ -97,15 +97,16 @@ func (r *Region) read(m *autograd.Mode, args []value.Value, in *given) string {
 	}
 	for i, v := range args {
 		if !v.IsTensor() {
+			if v.Kind() == value.KindList && slices.ContainsFunc(v.List().Items, func(item value.Value) bool { return !item.IsTensor() || !isPlainTensor(m, item.Tensor()) }) {
+				return notPlain
+			}
 			in.numbers[i] = v
 			continue
 		}
-		t := v.Tensor()
-		recorded, ok := m.Groups(t)
-		if recorded || !ok || t.Device().Type != tensor.CPU || t.IsSparse() || t.Lengths() != nil {
-			return "a gradient is wanted, or a tensor is none of plain elements on the CPU"
+		if !isPlainTensor(m, v.Tensor()) {
+			return notPlain
 		}
-		in.tensors[i] = t
+		in.tensors[i] = v.Tensor()
 	}
 	for i, t := range r.program.constants {
 		if recorded, ok := m.Groups(t); recorded || !ok {
@@ -114,6 +115,14 @@ func (r *Region) read(m *autograd.Mode, args []value.Value, in *given) string {
 		in.tensors[r.program.inputs+i] = t
 	}
 	return ""
+}
+
+const notPlain = "a gradient is wanted, or a tensor is none of plain elements on the CPU"
+
+// isPlainTensor reports whether plans may read a tensor in a mode.
+func isPlainTensor(m *autograd.Mode, t *tensor.Tensor) bool {
+	recorded, ok := m.Groups(t)
+	return ok && !recorded && t.Device().Type == tensor.CPU && !t.IsSparse() && t.Lengths() == nil
 }
 
 func (r *Region) recycle(in *given) {
@@ -146,6 +155,11 @@ func (r *Region) planFor(in *given) *planned {
 	for i, t := range in.tensors[:r.program.inputs] {
 		if t != nil {
 			made.shapes[i] = argument{slices.Clone(t.Shape()), slices.Clone(t.Strides()), t.DType(), true}
+		}
+	}
+	for i, v := range made.numbers {
+		if v.Kind() == value.KindList { // of which only the length counts
+			made.numbers[i] = value.Int(int64(len(v.List().Items)))
 		}
 	}
 	plan, err := r.program.plan(*in, r.exact, &r.cache)
@@ -211,9 +225,11 @@ func (p *planned) isFor(in *given) bool {
 	return true
 }
 
-// sameNumber reports whether two arguments that are no tensors are the same.
+// sameNumber reports whether an argument that is no tensor is one that a plan was made for.
 func sameNumber(a, b value.Value) bool {
 	switch {
+	case a.Kind() == value.KindList:
+		return b.IsInt() && int(b.Int()) == len(a.List().Items)
 	case a.Kind() != b.Kind():
 		return false
 	case a.IsInt():
@@ -229,6 +245,7 @@ func sameNumber(a, b value.Value) bool {
 // frame is one run of a plan: its values as tensors. Frames are used again.
 type frame struct {
 	plan     *Plan
+	given    *given // of the call
 	arena    tensor.Arena
 	values   []*tensor.Tensor // nil for what is no tensor
 	targeted []int            // values that are views of what a call brings, or of its results
@@ -279,6 +296,7 @@ func (x *frame) run(in *given, out []value.Value, times *timing) (err error) {
 		return err
 	}
 	defer x.end(&err)
+	x.given = in
 	copy(x.values, in.tensors)
 	for _, r := range p.results {
 		if !r.isCopied {
@@ -333,6 +351,7 @@ func (x *frame) end(err *error) {
 		x.values[v].Untarget()
 	}
 	clear(x.values[:p.program.inputs+len(p.program.constants)])
+	x.given = nil
 	x.arena.Close()
 }
 

@@ -76,7 +76,7 @@ type matrixKey struct {
 	numel             int
 	writes            uint32
 	channels, filters int
-	isFew             bool
+	rows              int // that they are packed for where these are few, else 0
 }
 
 // sharedMatrix is a packed matrix of weights.
@@ -267,7 +267,10 @@ func (s *convStep) pack(sources [6]*tensor.Tensor) (*packed, error) {
 // packMatrix packs the weights of a product, or takes them from another region.
 func (s *convStep) packMatrix(p *packed, weight, bias []float32) {
 	g, of := s.geometry, p.stamps[0]
-	key := matrixKey{uintptr(unsafe.Pointer(of.storage)), uintptr(of.at), of.strides, of.numel, of.writes, g.InChannels, g.OutChannels, s.isFew()}
+	key := matrixKey{uintptr(unsafe.Pointer(of.storage)), uintptr(of.at), of.strides, of.numel, of.writes, g.InChannels, g.OutChannels, 0}
+	if s.isFew() {
+		key.rows = fewRows
+	}
 	options := dense.PlanOptions{Relu: s.relu, Residual: s.residual, Epilogue: s.epilogue, Exact: true}
 	p.shared = s.weights.all.of(key, of.storage, func(m *sharedMatrix) {
 		if !s.isFew() {
