@@ -421,3 +421,68 @@ def test_explain_shows_steps_and_times():
         assert "= conv2d+batch_norm+relu %" in text and "arena of " in text and " us  %" not in text
         assert torch.jit.explain(compiled, (x,)).count(" us  %") == len([line for line in text.split("\n") if line.startswith("    %") and " = " in line])
         assert " us  %" not in torch.jit.explain(compiled)
+
+
+class Recurrent(nn.Module):
+    def __init__(self, kind, **settings):
+        super().__init__()
+        self.layers = kind(8, 12, 2, **settings)
+        self.last = nn.Linear(12 * (2 if settings.get("bidirectional") else 1), 3)
+
+    def forward(self, x):
+        y, state = self.layers(x)
+        return self.last(y), state
+
+
+RECURRENT = {
+    "lstm": lambda: Recurrent(nn.LSTM),
+    "gru": lambda: Recurrent(nn.GRU, batch_first=True),
+    "both directions": lambda: Recurrent(nn.LSTM, bidirectional=True, dropout=0.3, bias=False),
+}
+
+
+@pytest.mark.filterwarnings("ignore::torchjit.jit.TracerWarning")
+@pytest.mark.parametrize("way", ["scripted", *WAYS])
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent_layers_as_eager(name, way):
+    torch.manual_seed(3)
+    m = RECURRENT[name]().eval()
+    make = WAYS.get(way, lambda m, x: torch.jit.script(m))
+
+    def check(x):
+        got, want = compiled(x), m(x)
+        assert_same(got[0], want[0])
+        for a, b in zip(*[s if isinstance(s, tuple) else (s,) for s in (got[1], want[1])], strict=True):
+            torch.testing.assert_close(a, b)
+
+    with torch.no_grad():
+        compiled = make(m, torch.randn(9, 4, 8))
+        for steps, batch in [(9, 4), (20, 4)] if "trace" in way else [(9, 4), (20, 1), (9, 30), (9, 4)]:
+            check(torch.randn(steps, batch, 8))
+        text = torch.jit.explain(compiled.forward)
+        if "frozen" not in way and way != "optimized":  # their weights are their own
+            m.layers.weight_hh_l1.mul_(0.5)
+            check(torch.randn(9, 4, 8))
+            m.layers.bias_hh_l0.data.add_(1) if m.layers.bias else None
+            check(torch.randn(9, 4, 8))
+        assert ("= gru %" if "gru" in name else "= lstm %") in text and "one by one" not in text, text
+
+
+@pytest.mark.parametrize("name", TOKENS)
+def test_gradients_of_what_runs_by_plans(name):
+    torch.manual_seed(3)
+    m = TOKENS[name]().eval()
+    x = torch.randn(2, 7, 32)
+    scripted = torch.jit.script(m)
+    with torch.no_grad():
+        scripted(x)
+    results = [f(x) for f in (scripted, m)]
+    assert_same(*results)
+    grads = []
+    for y in results:
+        total = sum(t.square().sum() for t in (y if isinstance(y, tuple) else (y,)))
+        grads.append(torch.autograd.grad(total, list(m.parameters()), allow_unused=True))
+    for a, b in zip(*grads, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
