@@ -48,6 +48,8 @@ type builder struct {
 	// laid are values that are others in another layout, by their names.
 	laid map[string]int
 	same map[int]int // values that are others
+	// readers are the nodes that read each value.
+	readers [][]int
 }
 
 // placed is a step and the node at whose place it runs.
@@ -63,9 +65,11 @@ func (p *program) plan(in given, exact bool, cache *weightCache) (*Plan, error) 
 		n.refs = slices.Clone(n.refs)
 		b.nodes[i] = n
 	}
+	b.findReaders()
 	if err := b.infer(in); err != nil {
 		return nil, err
 	}
+	b.findReaders()
 	for i := range b.nodes {
 		if b.done[i] || b.facts[b.nodes[i].out].isNumber || b.facts[b.nodes[i].out].list != nil {
 			continue
@@ -166,15 +170,28 @@ func (b *builder) laidOut(v int, what string, strides []int) int {
 	return made
 }
 
-// users returns the nodes that read a value; one that reads it in a list counts as well.
-func (b *builder) users(v int) []int {
-	var found []int
+// findReaders fills readers: a list reads what is in it.
+func (b *builder) findReaders() {
+	b.readers = make([][]int, b.values)
 	for i := range b.nodes {
-		if slices.Contains(b.nodes[i].refs, v) {
-			found = append(found, i)
+		if b.done[i] { // it gives its argument itself
+			continue
+		}
+		refs := b.nodes[i].refs
+		for k, v := range refs {
+			if v >= 0 && !slices.Contains(refs[:k], v) {
+				b.readers[v] = append(b.readers[v], i)
+			}
 		}
 	}
-	return found
+}
+
+// users returns the nodes that read a value, in order.
+func (b *builder) users(v int) []int {
+	if v >= len(b.readers) {
+		return nil
+	}
+	return b.readers[v]
 }
 
 // onlyUser returns the node that alone reads a value, which is no result of the region; -1 where there is none.
@@ -196,7 +213,7 @@ func (b *builder) chain(from int) (chain []int, like int) {
 	var nodes, best []int
 	like, bestLike := -1, -1
 	shape := b.facts[from].logical.Shape()
-	for i := b.facts[from].at + 1; i < len(b.nodes); i++ {
+	for i := b.nextReader(inside, -1); i >= 0; i = b.nextReader(inside, i) {
 		n := &b.nodes[i]
 		if b.done[i] || n.kind != pointwise || len(nodes) == mostAfter {
 			continue
@@ -227,6 +244,18 @@ func (b *builder) chain(from int) (chain []int, like int) {
 	return best, bestLike
 }
 
+// nextReader returns the first node behind another one that reads some of the values, -1 where there is none.
+func (b *builder) nextReader(values []int, behind int) int {
+	next := -1
+	for _, v := range values {
+		readers := b.users(v)
+		if at, _ := slices.BinarySearch(readers, behind+1); at < len(readers) && (next < 0 || readers[at] < next) {
+			next = readers[at]
+		}
+	}
+	return next
+}
+
 // isLike reports whether two values have elements of float32 at the same places.
 func (b *builder) isLike(v, w int) bool {
 	f, g := &b.facts[v], &b.facts[w]
@@ -244,18 +273,18 @@ func (b *builder) isOnlyWayOut(values, nodes []int) bool {
 }
 
 // dependsOn reports whether a value is computed from another one.
-func (b *builder) dependsOn(v, from int) bool {
+func (b *builder) dependsOn(v, from int) bool { return b.reaches(v, from, map[int]bool{}) }
+
+// reaches is dependsOn where some values are known not to be.
+func (b *builder) reaches(v, from int, not map[int]bool) bool {
 	if v == from {
 		return true
 	}
-	if v < b.inputs+len(b.constants) || b.facts[v].at < b.facts[from].at {
+	if not[v] || b.isGiven(v) || b.facts[v].at < b.facts[from].at {
 		return false
 	}
-	n := &b.nodes[b.facts[v].at]
-	if slices.ContainsFunc(n.refs, func(r int) bool { return r >= 0 && b.dependsOn(r, from) }) {
-		return true
-	}
-	return false
+	not[v] = true
+	return slices.ContainsFunc(b.nodes[b.facts[v].at].refs, func(r int) bool { return r >= 0 && b.reaches(r, from, not) })
 }
 
 // result is what a region gives: a value, and how that is to lie.

@@ -332,10 +332,11 @@ func rim(nodes []*ir.Node, dead map[*ir.Node]bool) (inputs, outputs []*ir.Value)
 	for _, n := range nodes {
 		inside[n] = true
 	}
+	seen := map[*ir.Value]bool{}
 	for _, n := range nodes {
 		for _, v := range n.Inputs() {
-			_, known := constant(v)
-			if !known && !inside[v.Node()] && !slices.Contains(inputs, v) {
+			if _, known := constant(v); !known && !inside[v.Node()] && !seen[v] {
+				seen[v] = true
 				inputs = append(inputs, v)
 			}
 		}
