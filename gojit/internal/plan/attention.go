@@ -30,7 +30,7 @@ const (
 // attention makes a step of a product, a softmax of it, and its product with values. It reports whether node i is the first of these.
 func (b *builder) attention(i int) bool {
 	n := &b.nodes[i]
-	s := &attentionStep{mask: -1}
+	s := &attentionStep{mask: -1, scores: multiplyStep{bias: -1}, sums: multiplyStep{bias: -1}}
 	switch n.op.BaseName() {
 	case "aten::matmul", "aten::bmm":
 	default:

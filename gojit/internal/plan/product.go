@@ -93,6 +93,7 @@ func (m *matrices) matrix(data []float32, at int) dense.Matrix[float32] {
 // multiplyStep is a batch of products of matrices.
 type multiplyStep struct {
 	left, right, result matrices
+	bias                int      // a row that is added to all rows, -1: none
 	batch               []int    // sizes of the dimensions in front
 	steps               [3][]int // along them
 	out                 int
@@ -102,17 +103,62 @@ type multiplyStep struct {
 // multiply makes a step of a product of two values. It reports whether node i is one.
 func (b *builder) multiply(i int) bool {
 	n := &b.nodes[i]
+	s := &multiplyStep{name: "matmul", out: n.out, bias: -1}
 	switch n.op.BaseName() {
+	case "aten::linear":
+		if !b.plainLinear(s, n) {
+			return false
+		}
+		b.place(i, s)
+		return true
 	case "aten::matmul", "aten::mm", "aten::bmm":
 	default:
 		return false
 	}
-	s := &multiplyStep{name: "matmul", out: n.out}
-	if !b.pair(s, n.refs[0], n.refs[1], n.out) {
+	if !b.rowsTimes(s, n) && !b.pair(s, n.refs[0], n.refs[1], n.out) {
 		return false
 	}
 	b.place(i, s)
 	return true
+}
+
+// rowsTimes gives a step the matrices of a product of more than two dimensions with one matrix: all rows are those of one. It reports whether it is
+// such a product.
+func (b *builder) rowsTimes(s *multiplyStep, n *node) (ok bool) {
+	left, right := n.refs[0], n.refs[1]
+	if left < 0 || right < 0 || !b.isFloat(left) || !b.isFloat(right) || b.facts[left].logical.Dim() < 3 || b.facts[right].logical.Dim() != 2 || !b.facts[n.out].physical.IsContiguous() {
+		return false
+	}
+	if s.right, ok = b.asMatrices(right); !ok {
+		return false
+	}
+	b.flatten(s, left, n.out)
+	return true
+}
+
+// flatten gives a step, whose right matrix is there, all rows of a value on the left.
+func (b *builder) flatten(s *multiplyStep, left, out int) {
+	inner, columns := s.right.rows, s.right.cols
+	rows := b.facts[left].logical.Numel() / inner
+	s.left = matrices{value: b.asContiguous(left), rows: rows, cols: inner, stride: inner}
+	s.result = matrices{value: out, rows: rows, cols: columns, stride: columns}
+}
+
+// plainLinear gives a step the matrices of a linear layer whose weight is another one in every call. It reports whether they are such.
+func (b *builder) plainLinear(s *multiplyStep, n *node) (ok bool) {
+	in, weight, bias := n.refs[0], n.refs[1], n.refs[2]
+	if in < 0 || weight < 0 || !b.isFloat(in) || !b.isFloat(weight) || b.facts[weight].logical.Dim() != 2 || bias >= 0 && (!b.isFloat(bias) || b.facts[bias].logical.Dim() != 1) {
+		return false
+	}
+	if s.right, ok = b.asMatrices(weight); !ok {
+		return false
+	}
+	s.right.rows, s.right.cols, s.right.transposed = s.right.cols, s.right.rows, !s.right.transposed
+	b.flatten(s, in, n.out)
+	if s.name = "linear of weights that change"; bias >= 0 {
+		s.bias = b.asContiguous(bias)
+	}
+	return b.facts[n.out].physical.IsContiguous()
 }
 
 // pair gives a step its matrices. It reports whether they are such.
@@ -153,8 +199,14 @@ func (b *builder) stepsAlong(v int, batch []int) []int {
 }
 
 func (s *multiplyStep) gives() int   { return s.out }
-func (s *multiplyStep) reads() []int { return []int{s.left.value, s.right.value} }
 func (s *multiplyStep) text() string { return s.name }
+
+func (s *multiplyStep) reads() []int {
+	if s.bias >= 0 {
+		return []int{s.left.value, s.right.value, s.bias}
+	}
+	return []int{s.left.value, s.right.value}
+}
 
 // starts returns where the matrices of a product of the batch begin.
 func (s *multiplyStep) starts(i int) (at [3]int) {
@@ -181,6 +233,9 @@ func (s *multiplyStep) run(x *frame) error {
 	n := count(s.batch)
 	if inner, ok := s.evenly(); ok {
 		p := s.product(left, right, out, 0)
+		if s.bias >= 0 {
+			p.Bias = x.floats(s.bias)
+		}
 		p.Batch, p.StepA, p.StepB, p.StepC = n, inner[0], inner[1], inner[2]
 		p.Run()
 		return nil

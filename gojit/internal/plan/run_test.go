@@ -200,6 +200,11 @@ func TestAsOneByOne(t *testing.T) {
 		rest := append(slices.Clone(weights), randomOf(random, size, size), randomOf(random, 32))
 		checkRegion(t, r, n, told, append([]*tensor.Tensor{randomOf(random, 2, size, 32)}, rest...))
 	}
+	changing, m, why := regionOf(t, attentionBlock) // weights are others in each call
+	for _, size := range []int{5, 1, 40} {
+		rest := []*tensor.Tensor{randomOf(random, 32, 32), randomOf(random, 32, 32), randomOf(random, 32, 32), randomOf(random, size, size), randomOf(random, 32)}
+		checkRegion(t, changing, m, why, append([]*tensor.Tensor{randomOf(random, 2, size, 32)}, rest...))
+	}
 	for _, mask := range [][]int{{7}, {2, 1, 1, 7}, {1, 4, 7, 7}} {
 		rest := append(slices.Clone(weights), randomOf(random, mask...), randomOf(random, 32))
 		checkRegion(t, r, n, told, append([]*tensor.Tensor{randomOf(random, 2, 7, 32)}, rest...))
