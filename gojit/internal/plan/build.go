@@ -80,9 +80,18 @@ func (p *program) plan(in given, exact bool, cache *weightCache) (*Plan, error) 
 	}
 	slices.SortStableFunc(b.at, func(a, c placed) int { return a.node - c.node })
 	made := &Plan{program: p, facts: b.facts}
-	for _, s := range b.at {
+	read := map[int]bool{}
+	for _, s := range slices.Backward(b.at) {
+		c, isCopy := s.step.(*copyStep)
+		if isCopy && !read[c.to] && !p.isOutput(c.to) { // made for a step that came to nothing
+			continue
+		}
+		for _, v := range s.step.reads() {
+			read[v], read[b.facts[v].root] = true, true
+		}
 		made.steps = append(made.steps, s.step)
 	}
+	slices.Reverse(made.steps)
 	if err := made.findResults(b.last); err != nil {
 		return nil, err
 	}
