@@ -486,3 +486,21 @@ def test_gradients_of_what_runs_by_plans(name):
         assert (a is None) == (b is None)
         if a is not None:
             torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+
+
+def test_lists_of_sizes_that_are_written():
+    @torch.jit.script
+    def f(x, w):
+        y = torch.conv2d(torch.conv2d(x, w), w)
+        sizes = [x.size(0)]
+        if x.size(0) > 1:
+            sizes.append(2)
+        sizes.append(-1)
+        z = torch.conv2d(torch.conv2d(y, w), w).view(sizes)
+        sizes[0] = 0
+        return z, torch.conv2d(y, w).view([y.size(0), -1])
+
+    w = torch.randn(4, 4, 1, 1)
+    for batch, shape in [(1, (1, 24)), (3, (3, 2, 12)), (1, (1, 24))]:
+        y, z = f(torch.randn(batch, 4, 2, 3), w)
+        assert y.shape == shape and z.shape == (batch, 24)

@@ -91,7 +91,9 @@ func (f *finder) isLight(n *ir.Node) bool {
 		return false
 	}
 	switch n.Kind() {
-	case "prim::ListConstruct", "prim::ListUnpack":
+	case "prim::ListConstruct":
+		return isNeverWritten(n.Output())
+	case "prim::ListUnpack":
 		return true
 	}
 	return isView(n) || isSizeQuestion(n) || isPure(n) && !slices.ContainsFunc(n.Inputs(), func(v *ir.Value) bool { return !f.isNumber(v) })
@@ -158,7 +160,9 @@ func (f *finder) isSteady(v *ir.Value) bool {
 		is = isPlain(v.Type())
 	case isSizeQuestion(n):
 		is = true
-	case n.Kind() == "prim::ListConstruct", n.Kind() == "prim::ListUnpack", n.Kind() == "prim::NumToTensor":
+	case n.Kind() == "prim::ListConstruct":
+		is = isNeverWritten(v) && all()
+	case n.Kind() == "prim::ListUnpack", n.Kind() == "prim::NumToTensor":
 		is = all()
 	case len(n.Inputs()) > 0 && isPure(n):
 		is = all()
