@@ -135,6 +135,7 @@ func (s *recurrentStep) run(x *frame) error {
 		if err := tensor.Copy(to, t); err != nil {
 			return err
 		}
+		t.SetUsers(1) // it may be a view of what the layers made
 		t.Release()
 	}
 	return nil
