@@ -4,7 +4,7 @@
 //	program.go                 a region as operators over numbered values
 //	facts.go                   what the values are, from the sizes that a call brings
 //	build.go                   the steps of a plan
-//	conv.go, product.go, attention.go, rows.go, window.go, elementwise.go, steps.go   kinds of steps
+//	conv.go, product.go, attention.go, rows.go, window.go, elementwise.go, recurrent.go, steps.go   kinds of steps
 //	weights.go                 packed weights
 //	memory.go                  where values lie in the arena of a call
 //	run.go, explain.go         calls
