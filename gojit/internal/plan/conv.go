@@ -55,9 +55,9 @@ func (s *convStep) reads() []int {
 	return found
 }
 
-// overwrites says that an element of the other image is read before that of the result is written.
+// overwrites gives the other image, where each element of that is read before the one of the result is written.
 func (s *convStep) overwrites() []int {
-	if s.like < 0 || s.like == s.in {
+	if s.like < 0 || s.like == s.in || s.epilogue != nil && !s.epilogue.Generated() || !s.geometry.MayOverwriteResidual() {
 		return nil
 	}
 	return []int{s.like}

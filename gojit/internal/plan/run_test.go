@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -210,6 +211,40 @@ func TestAsOneByOne(t *testing.T) {
 	for _, mask := range [][]int{{7}, {2, 1, 1, 7}, {1, 4, 7, 7}} {
 		rest := append(slices.Clone(weights), randomOf(random, mask...), randomOf(random, 32))
 		checkRegion(t, r, n, told, append([]*tensor.Tensor{randomOf(random, 2, 7, 32)}, rest...))
+	}
+}
+
+// TestResidualsInPlace adds to convolutions, whose sums may be stored before they are whole, images that nothing reads behind.
+func TestResidualsInPlace(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct {
+		groups, dilation int
+		after            string
+	}{{1, 1, "relu"}, {2, 1, "relu"}, {1, 2, "relu"}, {4, 2, "tanh"}, {1, 1, "tanh"}, {1, 1, "erfinv"}} {
+		text := fmt.Sprintf(`graph(%%x : Tensor, %%w : Tensor, %%v : Tensor):
+  %%none : NoneType = prim::Constant()
+  %%1 : int = prim::Constant[value=1]()
+  %%groups : int = prim::Constant[value=%d]()
+  %%one : int[] = prim::Constant[value=[1, 1]]()
+  %%far : int[] = prim::Constant[value=[%d, %d]]()
+  %%zero : int[] = prim::Constant[value=[0, 0]]()
+  %%y : Tensor = aten::conv2d(%%x, %%w, %%none, %%one, %%zero, %%one, %%1)
+  %%z : Tensor = aten::conv2d(%%x, %%v, %%none, %%one, %%far, %%far, %%groups)
+  %%s : Tensor = aten::add(%%z, %%y, %%1)
+  %%r : Tensor = aten::%s(%%s)
+  %%l : Tensor = aten::conv2d(%%r, %%w, %%none, %%one, %%zero, %%one, %%1)
+  return (%%l)
+`, c.groups, c.dilation, c.dilation, c.after)
+		r, n, told := regionOf(t, text, 1, 2)
+		weight := randomOf(random, 8, 8/c.groups, 3, 3)
+		for i := range tensor.Data[float32](weight) {
+			tensor.Data[float32](weight)[i] *= 0.02
+		}
+		small := randomOf(random, 8, 8, 1, 1)
+		for i := range tensor.Data[float32](small) {
+			tensor.Data[float32](small)[i] *= 0.02
+		}
+		checkRegion(t, r, n, told, []*tensor.Tensor{randomOf(random, 2, 8, 9, 7), small, weight})
 	}
 }
 

@@ -90,6 +90,12 @@ func (p *Plan[T]) Sharing(g Convolution, bias []T, options PlanOptions) *Plan[T]
 	return r
 }
 
+// MayOverwriteResidual reports whether a Plan of the geometry, and of options whose epilogue is generated, reads each element of the residual
+// before it writes anything to the same element of the output: the two may be one then.
+func (g *Convolution) MayOverwriteResidual() bool {
+	return amd64.Target() >= amd64.AVX2 && g.Groups == 1 && g.Dilation[2] == 1 // else sums are stored before all taps are added
+}
+
 // planOf returns a plan without its weights.
 func planOf[T Float](g Convolution, bias []T, options PlanOptions) *Plan[T] {
 	if g.isProduct() { // all places of all images are the rows of one matrix
