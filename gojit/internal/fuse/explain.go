@@ -86,6 +86,9 @@ func (f *Fuser) explain(b *strings.Builder, block *ir.Block, planOf func(*ir.Nod
 			how, plan = "by one plan", planOf(n)
 		}
 		fmt.Fprintf(b, "group %d%s: %d operators %s\n%s", *count, placeOf(n.Range), len(n.Blocks()[0].Nodes()), how, plan)
+		if plan != "" {
+			continue // it says why itself
+		}
 		for _, why := range f.reasons.at(n.Range) {
 			fmt.Fprintf(b, "    ran one by one: %s\n", why)
 		}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,18 +42,35 @@ func (r *Region) TimeSteps(on bool) {
 	}
 }
 
-// Explain returns the steps of the plan that ran last, with the times of those where calls note them, in lines that begin with some spaces; what says
-// that none has run where that is so.
+// mostReasons bounds the reasons that a region keeps.
+const mostReasons = 8
+
+// note keeps why a call ran the nodes one by one.
+func (r *Region) note(why string) {
+	r.reasonsMu.Lock()
+	defer r.reasonsMu.Unlock()
+	if len(r.reasons) < mostReasons && !slices.Contains(r.reasons, why) {
+		r.reasons = append(r.reasons, why)
+	}
+}
+
+// Explain returns the steps of the plan that ran last, with the times of those where calls note them, and why calls ran the nodes one by one, in lines
+// that begin with some spaces.
 func (r *Region) Explain(indent string) string {
-	p := r.last.Load()
-	if p == nil {
-		return indent + "no call has run by a plan\n"
+	lines := []string{"no call has run by a plan"}
+	if p := r.last.Load(); p != nil {
+		var times []string
+		if t := r.times.Load(); t != nil {
+			times = t.of(p)
+		}
+		lines = strings.Split(strings.TrimSuffix(p.text(times), "\n"), "\n")
 	}
-	var times []string
-	if t := r.times.Load(); t != nil {
-		times = t.of(p)
+	r.reasonsMu.Lock()
+	defer r.reasonsMu.Unlock()
+	for _, why := range r.reasons {
+		lines = append(lines, "ran one by one: "+why)
 	}
-	return indent + strings.ReplaceAll(strings.TrimSuffix(p.text(times), "\n"), "\n", "\n"+indent) + "\n"
+	return indent + strings.Join(lines, "\n"+indent) + "\n"
 }
 
 // of returns the times of the steps of a plan for a call, nil where they are not known.

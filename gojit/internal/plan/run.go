@@ -23,6 +23,9 @@ type Region struct {
 	cache   weightCache
 	rooms   sync.Pool // of *given
 
+	reasonsMu sync.Mutex
+	reasons   []string // why calls ran the nodes one by one
+
 	mu    sync.Mutex
 	known atomic.Pointer[[]planned]
 	last  atomic.Pointer[Plan]   // that a call ran
@@ -57,7 +60,8 @@ func NewRegion(n *ir.Node, weights *Weights, tell func(why string)) *Region {
 		tell(why)
 		return nil
 	}
-	r := &Region{program: p, exact: !p.hasConstantWeights(), tell: tell, cache: weightCache{all: weights}}
+	r := &Region{program: p, exact: !p.hasConstantWeights(), cache: weightCache{all: weights}}
+	r.tell = func(why string) { r.note(why); tell(why) }
 	r.rooms.New = func() any {
 		return &given{tensors: make([]*tensor.Tensor, p.inputs+len(p.constants)), numbers: make([]value.Value, p.inputs)}
 	}
