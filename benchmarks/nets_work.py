@@ -1,10 +1,12 @@
-"""The work that `run.py --work nets_work.py` measures: whole networks on images, eager, scripted, traced and frozen, one thread, no gradients.
+"""The work that `run.py --work nets_work.py` measures: whole networks, eager, scripted, traced and frozen, one thread, no gradients.
 
 Prints nanoseconds of processor time by name: the median of twelve calls behind three. Fails where a way differs from eager by more than 1e-4
-of the largest result.
+of the largest result. The variable NETS names those to measure, with semicolons between; all where it is not set.
 """
 
 import json
+import math
+import os
 import statistics
 import sys
 import time
@@ -128,12 +130,120 @@ class UNet(nn.Module):
         return self.last(self.g(torch.cat([self.up(y), a], 1)))
 
 
+class Attention(nn.Module):
+    """Attention with a projection each for queries, keys and values."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
+        self.heads, self.size = heads, width // heads
+
+    def split(self, x):
+        return x.view(x.size(0), x.size(1), self.heads, self.size).transpose(1, 2)
+
+    def forward(self, x):
+        q, k, v = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
+        weights = torch.softmax(torch.matmul(q, k.transpose(-1, -2)) / math.sqrt(self.size), dim=-1)
+        y = torch.matmul(weights, v).transpose(1, 2).contiguous()
+        return self.out(y.view(x.size(0), x.size(1), self.heads * self.size))
+
+
+class BertLayer(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.attention, self.norm, self.last_norm = Attention(width, heads), nn.LayerNorm(width), nn.LayerNorm(width)
+        self.wide, self.narrow, self.dropout = nn.Linear(width, 4 * width), nn.Linear(4 * width, width), nn.Dropout(0.1)
+
+    def forward(self, x):
+        x = self.norm(x + self.dropout(self.attention(x)))
+        return self.last_norm(x + self.dropout(self.narrow(torch.nn.functional.gelu(self.wide(x)))))
+
+
+class ViTBlock(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.first_norm, self.second_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out, self.heads, self.scale = nn.Linear(width, 3 * width), nn.Linear(width, width), heads, (width // heads) ** -0.5
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def attend(self, x):
+        b, n, c = x.shape
+        qkv = self.qkv(x).reshape(b, n, 3, self.heads, c // self.heads).permute(2, 0, 3, 1, 4)
+        q, k, v = qkv[0], qkv[1], qkv[2]
+        weights = ((q @ k.transpose(-2, -1)) * self.scale).softmax(dim=-1)
+        return self.out((weights @ v).transpose(1, 2).reshape(b, n, c))
+
+    def forward(self, x):
+        x = x + self.attend(self.first_norm(x))
+        return x + self.mlp(self.second_norm(x))
+
+
+class Decoder(nn.Module):
+    """A step of a decoder: one token, and what was computed for those before it."""
+
+    def __init__(self, tokens, width, heads, layers, length):
+        super().__init__()
+        self.embedding, self.blocks = nn.Embedding(tokens, width), nn.ModuleList(DecoderBlock(width, heads, length) for _ in range(layers))
+        self.norm, self.last = nn.LayerNorm(width), nn.Linear(width, tokens)
+
+    def forward(self, token):
+        x = self.embedding(token)
+        for block in self.blocks:
+            x = block(x)
+        return self.last(self.norm(x))
+
+
+class DecoderBlock(nn.Module):
+    def __init__(self, width, heads, length):
+        super().__init__()
+        self.first_norm, self.second_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
+        self.wide, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.register_buffer("keys", torch.randn(1, heads, length, width // heads))
+        self.register_buffer("values", torch.randn(1, heads, length, width // heads))
+        self.heads, self.size = heads, width // heads
+
+    def split(self, x):
+        return x.view(1, 1, self.heads, self.size).transpose(1, 2)
+
+    def forward(self, x):
+        y = self.first_norm(x)
+        keys = torch.cat([self.keys, self.split(self.key(y))], 2)
+        values = torch.cat([self.values, self.split(self.value(y))], 2)
+        weights = torch.softmax(torch.matmul(self.split(self.query(y)), keys.transpose(-1, -2)) / math.sqrt(self.size), dim=-1)
+        x = x + self.out(torch.matmul(weights, values).transpose(1, 2).reshape(1, 1, self.heads * self.size))
+        return x + self.narrow(torch.nn.functional.gelu(self.wide(self.second_norm(x))))
+
+
+class LSTM(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.last = nn.LSTM(256, 256, 2), nn.Linear(256, 10)
+
+    def forward(self, x):
+        return self.last(self.lstm(x)[0])
+
+
+def mlp():
+    return nn.Sequential(nn.Linear(784, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10))
+
+
+def image(*shape):
+    return lambda: torch.randn(*shape)
+
+
 NETS = {
-    "ResNet-18": (ResNet18, (1, 3, 224, 224)),
-    "ResNet-18, batch 8": (ResNet18, (8, 3, 224, 224)),
-    "MobileNetV2": (mobilenet_v2, (1, 3, 224, 224)),
-    "EfficientNet-like": (efficient, (1, 3, 224, 224)),
-    "U-Net-like": (UNet, (1, 3, 128, 128)),
+    "ResNet-18": (ResNet18, image(1, 3, 224, 224)),
+    "ResNet-18, batch 8": (ResNet18, image(8, 3, 224, 224)),
+    "MobileNetV2": (mobilenet_v2, image(1, 3, 224, 224)),
+    "EfficientNet-like": (efficient, image(1, 3, 224, 224)),
+    "U-Net-like": (UNet, image(1, 3, 128, 128)),
+    "MLP": (mlp, image(1, 784)),
+    "MLP, batch 64": (mlp, image(64, 784)),
+    "BERT-like layers": (lambda: nn.Sequential(*[BertLayer(256, 4) for _ in range(4)]), image(1, 128, 256)),
+    "ViT blocks": (lambda: nn.Sequential(*[ViTBlock(384, 6) for _ in range(2)]), image(1, 197, 384)),
+    "decoder step": (lambda: Decoder(1000, 256, 8, 4, 255), lambda: torch.tensor([[7]])),
+    "LSTM": (LSTM, image(100, 1, 256)),
 }
 
 
@@ -159,10 +269,14 @@ def measure(f, x):
 def main():
     torch.set_num_threads(1)
     found = {}
+    chosen = os.environ.get("NETS")
     with torch.no_grad():
-        for name, (make, shape) in NETS.items():
+        for name, (make, inputs) in NETS.items():
+            if chosen and name not in chosen.split(";"):
+                continue
             torch.manual_seed(1)
-            module, x = make().eval(), torch.randn(*shape)
+            module = make().eval()
+            x = inputs()
             want = module(x)
             for way, f in ways(module, x).items():
                 assert ((f(x) - want).abs().max() <= 1e-4 * want.abs().max()).item(), f"{name}, {way}: a wrong result"

@@ -28,6 +28,7 @@ var scriptMembers = []function{
 	{schema: "ScriptFunction._debug_flush_compilation_cache(function self) -> None", doc: "Makes the next call run the graph as it is then.", run: bind(flushCode)},
 	{schema: "ScriptFunction._executed_graph(function self) -> Graph", doc: "The optimized graph that the last call ran; a RuntimeError before the first.", run: bind(executedGraph)},
 	{schema: "ScriptFunction._explain(function self) -> str", doc: "The graph that runs, and what did not run as kernels.", run: bind(func(f *scriptFunction) (string, error) { return engine.Explain(f.function) })},
+	{schema: "ScriptFunction._time_steps(function self, bool on) -> None", doc: "Has calls note how long the steps of plans take, or no more.", run: bind(timeSteps)},
 	{schema: "ScriptFunction._owner(function self) -> Module", doc: "The module whose method it is, None for a function.", run: bind(func(f *scriptFunction) *value.Object { return f.self })},
 }
 
@@ -273,3 +274,5 @@ func executedGraph(f *scriptFunction) (*ir.Graph, error) {
 
 // flushCode forgets what the graph was compiled to.
 func flushCode(f *scriptFunction) { engine.Function(f.function).Forget() }
+
+func timeSteps(f *scriptFunction, on bool) error { return engine.TimeSteps(f.function, on) }

@@ -2,7 +2,10 @@ package exec
 
 import (
 	"maps"
+	"runtime"
+	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
@@ -43,6 +46,8 @@ type Engine struct {
 	options  Options
 	settings atomic.Pointer[Settings]
 	fuser    fuse.Fuser
+	regions  regionTable
+	weights  plan.Weights
 	lines    interp.LineProfiles
 	raised   interp.LastRaised
 	// special says that calls may run something else than the optimized graph.
@@ -74,13 +79,31 @@ func (e *Engine) attempt(n *ir.Node) interp.Attempt {
 	if !plan.IsRegion(n) {
 		return e.fuser.Attempt(n)
 	}
-	run := plan.Attempt(n, func(why string) { e.fuser.Tell(n, why) })
-	if run == nil {
+	r := plan.NewRegion(n, &e.weights, func(why string) { e.fuser.Tell(n, why) })
+	if r == nil {
 		return nil
 	}
+	e.regions.add(n, r)
 	return func(m *autograd.Mode, args, out []value.Value) bool {
-		return e.settings.Load().Fusing && run(m, args, out)
+		return e.settings.Load().Fusing && r.Run(m, args, out)
 	}
+}
+
+// regionTable finds what runs the region of a node. It keeps neither.
+type regionTable struct{ by sync.Map } // weak.Pointer[plan.Region] by weak.Pointer[ir.Node]
+
+func (t *regionTable) add(n *ir.Node, r *plan.Region) {
+	key := weak.Make(n)
+	t.by.Store(key, weak.Make(r))
+	runtime.AddCleanup(n, func(key weak.Pointer[ir.Node]) { t.by.Delete(key) }, key)
+}
+
+// regionOf returns what runs the region of a node, nil where there is no such.
+func (e *Engine) regionOf(n *ir.Node) *plan.Region {
+	if found, ok := e.regions.by.Load(weak.Make(n)); ok {
+		return found.(weak.Pointer[plan.Region]).Value()
+	}
+	return nil
 }
 
 // calleeOf returns what finds the code of functions that are called by code of a way.

@@ -19,19 +19,45 @@ func (f *Function) Executed() *ir.Graph {
 	return p.Optimized.Twin()
 }
 
-// Explain returns the text of the graph that calls of a function run, and for each region in it whether calls had to run its nodes one by one, and why.
+// Explain returns the text of the graph that calls of a function run, and for each region in it whether calls had to run its nodes one by one, and why;
+// for regions that run by plans the steps of the last one.
 func (e *Engine) Explain(f *ir.Function) (string, error) {
-	made, err := e.Prepare(f)
+	p, err := e.lastPlan(f)
 	if err != nil {
 		return "", err
 	}
-	p := made.last.Load()
-	if p == nil {
-		if p, err = made.plan(e.usual()); err != nil {
-			return "", err
+	return e.fuser.Explain(p.Graph, func(n *ir.Node) string {
+		if r := e.regionOf(n); r != nil {
+			return r.Explain("    ")
 		}
+		return ""
+	}), nil
+}
+
+// TimeSteps has calls of a function note how long the steps of its plans take, which Explain shows then, or no more.
+func (e *Engine) TimeSteps(f *ir.Function, on bool) error {
+	p, err := e.lastPlan(f)
+	if err != nil {
+		return err
 	}
-	return e.fuser.Explain(p.Graph), nil
+	p.Graph.Block().Walk(func(n *ir.Node) {
+		if r := e.regionOf(n); r != nil {
+			r.TimeSteps(on)
+		}
+	})
+	return nil
+}
+
+// lastPlan returns how the last call of a function ran, or how the next one would.
+func (e *Engine) lastPlan(f *ir.Function) (*Plan, error) {
+	made, err := e.Prepare(f)
+	if err != nil {
+		return nil, err
+	}
+	if p := made.last.Load(); p != nil {
+		return p, nil
+	}
+	return made.plan(e.usual())
 }
 
 // DumpTo returns what prints the graphs of functions to a writer before the first step and after each step that changes it; nil where no function is

@@ -59,33 +59,36 @@ func (f *Fuser) Tell(n *ir.Node, why string) {
 	}
 }
 
-// Explain returns the text of a graph that runs, and for each region in it whether calls had to run its nodes one by one, and why. Functions that
-// it calls are not looked at.
-func (f *Fuser) Explain(g *ir.Graph) string {
+// Explain returns the text of a graph that runs, and for each region in it whether calls had to run its nodes one by one, and why; of those that run
+// by plans also what planOf says. Functions that it calls are not looked at.
+func (f *Fuser) Explain(g *ir.Graph, planOf func(*ir.Node) string) string {
 	var b strings.Builder
 	b.WriteString(g.String())
 	count := 0
-	f.explain(&b, g.Block(), &count)
+	f.explain(&b, g.Block(), planOf, &count)
 	if count == 0 {
 		b.WriteString("no group of elementwise operators\n")
 	}
 	return b.String()
 }
 
-func (f *Fuser) explain(b *strings.Builder, block *ir.Block, count *int) {
+func (f *Fuser) explain(b *strings.Builder, block *ir.Block, planOf func(*ir.Node) string, count *int) {
 	for n := block.First(); n != nil; n = n.Next() {
 		if n.Kind() != interp.GroupKind {
 			for _, inner := range n.Blocks() {
-				f.explain(b, inner, count)
+				f.explain(b, inner, planOf, count)
 			}
 			continue
 		}
 		*count++
-		how := "as one kernel"
+		how, plan := "as one kernel", ""
 		if _, planned := n.Attr(interp.PlannedAttr); planned {
-			how = "on images by one plan"
+			how, plan = "by one plan", planOf(n)
 		}
-		fmt.Fprintf(b, "group %d%s: %d operators %s\n", *count, placeOf(n.Range), len(n.Blocks()[0].Nodes()), how)
+		fmt.Fprintf(b, "group %d%s: %d operators %s\n%s", *count, placeOf(n.Range), len(n.Blocks()[0].Nodes()), how, plan)
+		if plan != "" {
+			continue // it says why itself
+		}
 		for _, why := range f.reasons.at(n.Range) {
 			fmt.Fprintf(b, "    ran one by one: %s\n", why)
 		}

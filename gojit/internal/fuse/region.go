@@ -175,6 +175,9 @@ func (f *fusion) block(b *ir.Block) {
 				f.changed = Fuse(body) || f.changed
 			}
 			f.closeRead(n)
+			if _, planned := n.Attr(interp.PlannedAttr); planned { // its nodes run where a gradient is wanted
+				f.block(n.Blocks()[0])
+			}
 		case Fusible(n):
 			f.join(n)
 		case isReduction(n) && f.reduce(n):

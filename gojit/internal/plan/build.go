@@ -1,36 +1,55 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
-	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-// Plan is the steps of a region, for all sizes of images for which they are the same. It may run in many goroutines at once.
+// Plan is the steps of a region for arguments of some sizes. It may run in many goroutines at once.
 type Plan struct {
 	program *program
 	steps   []step
-	free    [][]int // after each step, the values that nothing reads any more
+	facts   []fact
+	memory  layout
+	results []result
+	room    framePool
 }
 
 // step computes a value.
 type step interface {
-	run(x *execution) error
+	run(x *frame) error
 	reads() []int
 	gives() int
 	text() string
 }
 
+// inPlace is a step that may write its result over what it reads where nothing else does.
+type inPlace interface{ overwrites() []int }
+
+// givesMore is a step of several results.
+type givesMore interface{ alsoGives() []int }
+
+// needsRoom is a step that needs some bytes while it runs.
+type needsRoom interface{ bytes() int }
+
 // builder makes a plan.
 type builder struct {
 	*program
-	plan   *Plan
-	shapes [][]int // of values
-	done   []bool  // nodes that are part of a step
-	exact  bool
-	at     []placed
+	nodes []node // with what is known of their arguments
+	facts []fact
+	done  []bool // nodes that are part of a step
+	exact bool
+	last  bool // images come with their channels together, and go so
+	cache *weightCache
+	at    []placed
+	// laid are values that are others in another layout, by their names.
+	laid map[string]int
+	same map[int]int // values that are others
+	// readers are the nodes that read each value.
+	readers [][]int
 }
 
 // placed is a step and the node at whose place it runs.
@@ -39,55 +58,149 @@ type placed struct {
 	step step
 }
 
-// build makes the steps of a program for values of some shapes.
-func (p *program) build(shapes [][]int, exact bool) *Plan {
-	b := &builder{program: p, plan: &Plan{program: p}, shapes: shapes, done: make([]bool, len(p.nodes)), exact: exact}
-	for i := range p.nodes {
-		switch n := &p.nodes[i]; {
-		case b.done[i]:
-		case n.kind == convolution:
-			b.convolution(i)
-		default:
-			b.at = append(b.at, placed{i, &callStep{node: n}})
+// plan makes the steps of a program for arguments.
+func (p *program) plan(in given, exact bool, cache *weightCache) (*Plan, error) {
+	b := &builder{program: p, nodes: make([]node, len(p.nodes)), done: make([]bool, len(p.nodes)), exact: exact, cache: cache, laid: map[string]int{}, same: map[int]int{}}
+	for i, n := range p.nodes {
+		n.refs = slices.Clone(n.refs)
+		b.nodes[i] = n
+	}
+	b.findReaders()
+	if err := b.infer(in); err != nil {
+		return nil, err
+	}
+	b.findReaders()
+	for i := range b.nodes {
+		if b.done[i] || b.facts[b.nodes[i].out].isNumber || b.facts[b.nodes[i].out].list != nil {
+			continue
+		}
+		if err := b.step(i); err != nil {
+			return nil, err
 		}
 	}
 	slices.SortStableFunc(b.at, func(a, c placed) int { return a.node - c.node })
-	for _, s := range b.at {
-		b.plan.steps = append(b.plan.steps, s.step)
+	made := &Plan{program: p, facts: b.facts}
+	read := map[int]bool{}
+	for _, s := range slices.Backward(b.at) {
+		c, isCopy := s.step.(*copyStep)
+		if isCopy && !read[c.to] && !p.isOutput(c.to) { // made for a step that came to nothing
+			continue
+		}
+		for _, v := range s.step.reads() {
+			read[v], read[b.facts[v].root] = true, true
+		}
+		made.steps = append(made.steps, s.step)
 	}
-	b.plan.findLastReads()
-	return b.plan
+	slices.Reverse(made.steps)
+	if err := made.findResults(b.last); err != nil {
+		return nil, err
+	}
+	made.layOut()
+	return made, nil
 }
 
-// findLastReads fills free.
-func (p *Plan) findLastReads() {
-	last := map[int]int{}
-	for i, s := range p.steps {
-		last[s.gives()] = i
-		for _, v := range s.reads() {
-			last[v] = i
+// step makes the step of a node, and of nodes behind it that belong to it.
+func (b *builder) step(i int) error {
+	n := &b.nodes[i]
+	b.done[i] = true
+	switch {
+	case n.kind == convolution:
+		return b.convolution(i)
+	case n.kind == recurrence:
+		b.recurrent(i)
+		return nil
+	case n.kind == product && b.attention(i), n.kind == product && b.linear(i), n.kind == product && b.multiply(i):
+		return nil
+	case n.kind == rowwise && b.rowwise(i), n.kind == windowed && b.window(i), n.kind == joined && b.join(i), n.kind == lookup && b.lookUp(i):
+		return nil
+	case n.kind == pointwise && b.elementwise(i):
+		return nil
+	case n.kind == notPlanned:
+		b.view(i)
+		return nil
+	}
+	b.place(i, &callStep{node: n, list: b.listOf(n)})
+	return nil
+}
+
+// place puts a step at the place of a node.
+func (b *builder) place(i int, s step) { b.at = append(b.at, placed{i, s}) }
+
+// listOf returns the values of the list that a node reads, nil where it reads none.
+func (b *builder) listOf(n *node) []int {
+	for _, v := range n.refs {
+		if v >= 0 && b.facts[v].list != nil {
+			return b.facts[v].list
 		}
 	}
-	p.free = make([][]int, len(p.steps))
-	for v, i := range last {
-		if v >= p.program.inputs+len(p.program.constants) && !p.program.isOutput(v) {
-			p.free[i] = append(p.free[i], v)
-		}
-	}
-	for _, values := range p.free {
-		slices.Sort(values)
+	return nil
+}
+
+// view makes what there is to do for a view: nothing, but where it became a copy.
+func (b *builder) view(i int) {
+	n := &b.nodes[i]
+	if b.facts[n.out].root == n.out {
+		b.place(i, &copyStep{from: n.refs[0], to: n.out, what: strings.TrimPrefix(n.op.BaseName(), "aten::")})
 	}
 }
 
-// users returns the nodes that read a value.
-func (p *program) users(v int) []int {
-	var found []int
-	for i := range p.nodes {
-		if slices.Contains(p.nodes[i].refs, v) {
-			found = append(found, i)
+// asImage returns a value as an image: itself, or a copy of it whose channels lie together.
+func (b *builder) asImage(v int) int {
+	f := &b.facts[v]
+	if f.isImage || f.physical.IsContiguousFormat(tensor.ChannelsLast) {
+		return v
+	}
+	return b.laidOut(v, "channels last", lastStrides(f.logical.Shape()))
+}
+
+// asContiguous returns a value as its elements follow each other: itself, or a copy.
+func (b *builder) asContiguous(v int) int {
+	if b.facts[v].physical.IsContiguous() {
+		return v
+	}
+	return b.laidOut(v, "contiguous", nil)
+}
+
+// laidOut returns a copy of a value with other strides, nil for those of a contiguous one.
+func (b *builder) laidOut(v int, what string, strides []int) int {
+	name := fmt.Sprintf("%d %s", v, what)
+	if known, ok := b.laid[name]; ok {
+		return known
+	}
+	f := b.facts[v]
+	made := len(b.facts)
+	physical, err := metaOf(f.logical.Shape(), strides, f.logical.DType())
+	if err != nil {
+		panic(err) // the value has this shape already
+	}
+	b.facts = append(b.facts, fact{logical: f.logical, physical: physical, isImage: strides != nil, root: made, at: f.at})
+	b.place(f.at, &copyStep{from: v, to: made, what: what})
+	b.laid[name] = made
+	return made
+}
+
+// findReaders fills readers: a list reads what is in it.
+func (b *builder) findReaders() {
+	b.readers = make([][]int, b.values)
+	for i := range b.nodes {
+		if b.done[i] { // it gives its argument itself
+			continue
+		}
+		refs := b.nodes[i].refs
+		for k, v := range refs {
+			if v >= 0 && !slices.Contains(refs[:k], v) {
+				b.readers[v] = append(b.readers[v], i)
+			}
 		}
 	}
-	return found
+}
+
+// users returns the nodes that read a value, in order.
+func (b *builder) users(v int) []int {
+	if v >= len(b.readers) {
+		return nil
+	}
+	return b.readers[v]
 }
 
 // onlyUser returns the node that alone reads a value, which is no result of the region; -1 where there is none.
@@ -99,48 +212,17 @@ func (b *builder) onlyUser(v int) int {
 	return users[0]
 }
 
-// convolution makes a step of a convolution, the normalization of its result and what is computed of that element by element.
-func (b *builder) convolution(i int) {
-	n := &b.nodes[i]
-	s := &convStep{node: n, exact: b.exact, in: n.refs[0], weight: n.refs[1], bias: n.refs[2], like: -1, out: n.out, norm: [4]int{-1, -1, -1, -1}}
-	s.read()
-	b.done[i] = true
-	place := i
-	if u := b.onlyUser(s.out); u >= 0 && b.nodes[u].kind == normalization && b.nodes[u].refs[0] == s.out {
-		m := &b.nodes[u]
-		copy(s.norm[:], m.refs[1:5])
-		s.normalized, s.epsilon, s.out, place = true, m.args[7].Float(), m.out, u
-		b.done[u] = true
-	}
-	if chain := b.chain(s); len(chain) > 0 {
-		alone := s.out
-		s.from = s.out
-		for _, u := range chain {
-			s.after = append(s.after, &b.nodes[u])
-			s.out = b.nodes[u].out
-		}
-		if s.finish() {
-			for _, u := range chain {
-				b.done[u] = true
-			}
-			place = chain[len(chain)-1]
-		} else {
-			s.after, s.like, s.out = nil, -1, alone
-		}
-	}
-	b.at = append(b.at, placed{place, s})
-}
-
-// mostAfter is how many operators are done with the result of a convolution before it is stored.
+// mostAfter is how many operators are done with the result of a product before it is stored.
 const mostAfter = 16
 
-// chain returns the operators that are computed element by element of what a convolution gives, and of one other image (like): as many as
-// leave one value for others to read.
-func (b *builder) chain(s *convStep) []int {
-	inside := []int{s.out}
+// chain returns the operators that are computed element by element of a value, and of one other value like it: as many as leave one value for
+// others to read.
+func (b *builder) chain(from int) (chain []int, like int) {
+	inside := []int{from}
 	var nodes, best []int
 	like, bestLike := -1, -1
-	for i := range b.nodes {
+	shape := b.facts[from].logical.Shape()
+	for i := b.nextReader(inside, -1); i >= 0; i = b.nextReader(inside, i) {
 		n := &b.nodes[i]
 		if b.done[i] || n.kind != pointwise || len(nodes) == mostAfter {
 			continue
@@ -160,7 +242,7 @@ func (b *builder) chain(s *convStep) []int {
 		if !joins {
 			continue
 		}
-		if other == -2 || other >= 0 && (b.dependsOn(other, s.out) || !tensor.SameShape(b.shapes[other], b.shapes[s.out])) {
+		if other == -2 || other >= 0 && (b.dependsOn(other, from) || !b.isLike(other, from)) || !tensor.SameShape(b.facts[n.out].logical.Shape(), shape) {
 			break // what comes behind reads what is not inside
 		}
 		nodes, inside, like = append(nodes, i), append(inside, n.out), other
@@ -168,8 +250,25 @@ func (b *builder) chain(s *convStep) []int {
 			best, bestLike = slices.Clone(nodes), like
 		}
 	}
-	s.like = bestLike
-	return best
+	return best, bestLike
+}
+
+// nextReader returns the first node behind another one that reads some of the values, -1 where there is none.
+func (b *builder) nextReader(values []int, behind int) int {
+	next := -1
+	for _, v := range values {
+		readers := b.users(v)
+		if at, _ := slices.BinarySearch(readers, behind+1); at < len(readers) && (next < 0 || readers[at] < next) {
+			next = readers[at]
+		}
+	}
+	return next
+}
+
+// isLike reports whether two values have elements of float32 at the same places.
+func (b *builder) isLike(v, w int) bool {
+	f, g := &b.facts[v], &b.facts[w]
+	return f.logical != nil && f.logical.DType() == tensor.Float32 && tensor.SameShape(f.logical.Shape(), g.logical.Shape())
 }
 
 // isOnlyWayOut reports whether of some values only the last one is read by nodes that are not among those given, or is a result.
@@ -183,78 +282,39 @@ func (b *builder) isOnlyWayOut(values, nodes []int) bool {
 }
 
 // dependsOn reports whether a value is computed from another one.
-func (b *builder) dependsOn(v, from int) bool {
+func (b *builder) dependsOn(v, from int) bool { return b.reaches(v, from, map[int]bool{}) }
+
+// reaches is dependsOn where some values are known not to be.
+func (b *builder) reaches(v, from int, not map[int]bool) bool {
 	if v == from {
 		return true
 	}
-	for i := range b.nodes {
-		if b.nodes[i].out == v {
-			return slices.ContainsFunc(b.nodes[i].refs, func(r int) bool { return r >= 0 && b.dependsOn(r, from) })
-		}
+	if not[v] || b.isGiven(v) || b.facts[v].at < b.facts[from].at {
+		return false
 	}
-	return false
+	not[v] = true
+	return slices.ContainsFunc(b.nodes[b.facts[v].at].refs, func(r int) bool { return r >= 0 && b.reaches(r, from, not) })
 }
 
-// read takes the constants of the convolution's arguments.
-func (s *convStep) read() {
-	n := s.node
-	g := &s.geometry
-	one := [3]int{1, 1, 1}
-	*g = dense.Convolution{Stride: one, Dilation: one, Kernel: one, In: one, Out: one, Groups: 1}
-	two := func(i int) [3]int { return pairOf(n.args[i]) }
-	g.Stride, g.Padding, g.Dilation = two(3), two(4), two(5)
-	g.Padding[0] = 0
-	groups := 6
-	if n.op.BaseName() == "aten::_convolution" {
-		groups = 8
-	}
-	g.Groups = int(n.args[groups].Int())
+// result is what a region gives: a value, and how that is to lie.
+type result struct {
+	value          int
+	shape, strides []int
+	dtype          tensor.DType
+	isCopied       bool // from how the plan lays it out
 }
 
-// pairOf returns a number or two as those of height and width, behind 1.
-func pairOf(v value.Value) [3]int {
-	xs, _ := intsOf(v)
-	if len(xs) == 1 {
-		return [3]int{1, xs[0], xs[0]}
+// findResults finds how results lie.
+func (p *Plan) findResults(last bool) error {
+	for _, v := range p.program.outputs {
+		f := &p.facts[v]
+		if f.isNumber || f.list != nil || f.root != v {
+			return unplanned(sharedResult)
+		}
+		r := result{value: v, shape: f.logical.Shape(), strides: f.logical.Strides(), dtype: f.logical.DType()}
+		same := tensor.SameShape(r.strides, f.physical.Strides())
+		r.isCopied = !same && !(f.logical.IsContiguous() && f.physical.IsContiguous())
+		p.results = append(p.results, r)
 	}
-	return [3]int{1, xs[0], xs[1]}
-}
-
-// shapesOf finds the shapes of all values of a program, from tensors for its inputs and constants, by running its operators on tensors
-// without elements. It fails where one refuses its arguments, and where a value is no image.
-func (p *program) shapesOf(values []*tensor.Tensor) ([][]int, error) {
-	metas, shapes := make([]*tensor.Tensor, p.values), make([][]int, p.values)
-	for v, t := range values[:p.inputs+len(p.constants)] {
-		if t == nil {
-			continue
-		}
-		var err error
-		if metas[v], err = tensor.EmptyMeta(t.Shape(), t.DType()); err != nil {
-			return nil, err
-		}
-		shapes[v] = t.Shape()
-	}
-	for i := range p.nodes {
-		n := &p.nodes[i]
-		if n.kind == normalization {
-			metas[n.out], shapes[n.out] = metas[n.refs[0]], shapes[n.refs[0]]
-			continue
-		}
-		args := slices.Clone(n.args)
-		for k, v := range n.refs {
-			if v >= 0 && metas[v] != nil {
-				args[k] = value.OfTensor(metas[v])
-			}
-		}
-		var out [1]value.Value
-		if err := n.op.Run(args, out[:]); err != nil {
-			return nil, err
-		}
-		t := out[0].Tensor()
-		if t.Dim() != 4 || t.DType() != tensor.Float32 || t.Numel() == 0 {
-			return nil, errUnplanned
-		}
-		metas[n.out], shapes[n.out] = t, t.Shape()
-	}
-	return shapes, nil
+	return nil
 }

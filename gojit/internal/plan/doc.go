@@ -1,12 +1,22 @@
-// Package plan runs regions of operators on images as one thing.
+// Package plan runs regions of convolutions, matrix products and the operators around them as one thing.
 //
-// Regions finds nodes of a graph that follow each other, convolutions among them, and puts them into groups; Attempt makes the operation
-// that runs a group. For the shapes that it meets a group has a Plan: a list of steps on images whose channels lie together, so that layouts
-// change at the rim of the region alone. A convolution is a step with its weights packed once, the normalization behind it folded into them,
-// and what is computed of its result element by element done before that is stored. Everything else is a step that runs the operator.
+//	region.go, evaluation.go   which nodes of a graph join into a region
+//	program.go                 a region as operators over numbered values
+//	facts.go                   what the values are, from the sizes that a call brings
+//	build.go                   the steps of a plan
+//	conv.go, product.go, attention.go, rows.go, window.go, elementwise.go, recurrent.go, steps.go   kinds of steps
+//	weights.go                 packed weights
+//	memory.go                  where values lie in the arena of a call
+//	run.go, explain.go         calls
+//
+// For the sizes, layouts and numbers that it meets a region has a Plan: a list of steps, each with the place of its result in one block of memory,
+// the arena, that a call takes and gives back. Images lie with their channels together inside. A convolution, or a product with a matrix of
+// weights, is a step with its weights packed once, a normalization behind it folded into them, and what is computed of its result element by
+// element done before that is stored. Views cost nothing. What has no step of its own is a step that runs the operator.
 //
 // Invariants: packed weights are made anew where one of the tensors that they come from has been written (tensor.Storage.Writes), so a plan
-// never computes with old weights. A group that cannot be planned (a gradient is wanted, other element types or devices, a mode that looks at
-// operators) runs its nodes one by one, and Explain says why. Results are laid out as the nodes would lay them out; they differ from theirs by
-// rounding, and in frozen modules by the error of Winograd's algorithm: see Attempt.
+// never computes with old weights. A region that cannot be planned (a gradient is wanted, other element types or devices, a mode that looks at
+// operators) runs its nodes one by one, and Explain says why. Results are laid out as the nodes would lay them out, and no two of them share
+// memory; they differ from those of the nodes by rounding, and in frozen modules by the error of Winograd's algorithm: see NewRegion. They do not
+// depend on the number of threads. A region keeps a bounded number of plans.
 package plan

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/ir"
@@ -9,9 +10,9 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
-// SplitEvaluation gives a graph of convolutions whose branches hang on the attributes "training" of modules a second body, for calls where all
-// of these are false: there the branches are gone, and the operators on images follow each other. Which of them runs is decided at the start of
-// each call, from the attributes as they are then.
+// SplitEvaluation gives a graph of convolutions whose branches hang on the attributes "training" of modules, or on the number of dimensions of
+// images, a second body, for calls where all of these attributes are false and images have four dimensions: there the branches are gone, and the
+// operators on images follow each other. Which of them runs is decided at the start of each call, from the attributes and images as they are then.
 //
 //	%t = prim::GetAttr[name="training"](%norm)      %t = prim::GetAttr[name="training"](%norm)
 //	%y = prim::If(%t) ...                     ->    %z = prim::If(%t)
@@ -19,20 +20,28 @@ import (
 //	                                                  block1(): the same without branches
 func SplitEvaluation(g *ir.Graph) bool {
 	flags, ok := trainingFlags(g)
-	if !ok || len(flags) == 0 {
+	if !ok || len(flags) == 0 && !asksForRanks(g) {
 		return false
 	}
 	evaluation := g.Copy()
 	copied, _ := trainingFlags(evaluation)
 	for _, all := range copied {
 		for _, n := range all {
-			old := evaluation.SetInsertPoint(n)
-			no := evaluation.Constant(value.Bool(false), n.Range)
-			evaluation.SetInsertPoint(old)
-			n.Output().ReplaceAllUsesWith(no)
+			answer(n, value.Bool(false))
 		}
 	}
 	simplify(evaluation)
+	images := rankedImages(evaluation)
+	if len(flags)+len(images) == 0 {
+		return false
+	}
+	for len(images) > 0 && foldExactRanks(evaluation, images) {
+		simplify(evaluation)
+		if passes.UnrollConstantLoops(evaluation) { // over as many sizes as there are dimensions
+			passes.RemoveListMutation(evaluation)
+			simplify(evaluation)
+		}
+	}
 
 	first := g.Block().First()
 	general := g.Block().Nodes()
@@ -44,6 +53,17 @@ func SplitEvaluation(g *ir.Graph) bool {
 			continue
 		}
 		any = g.Create("aten::__or__", []*ir.Value{any, flag}, 1).InsertBefore(first).Output().SetType(types.Bool)
+	}
+	for _, i := range images {
+		old := g.SetInsertPoint(first)
+		rank := g.Create("aten::dim", []*ir.Value{g.Inputs()[i]}, 1).InsertBefore(first).Output().SetType(types.Int)
+		four := g.Constant(value.Int(imageRank), first.Range)
+		g.SetInsertPoint(old)
+		other := g.Create("aten::ne", []*ir.Value{rank, four}, 1).InsertBefore(first).Output().SetType(types.Bool)
+		if any != nil {
+			other = g.Create("aten::__or__", []*ir.Value{any, other}, 1).InsertBefore(first).Output().SetType(types.Bool)
+		}
+		any = other
 	}
 	branch := g.Create("prim::If", []*ir.Value{any}, 0).InsertBefore(g.Block().ReturnNode())
 	train, evaluate := branch.AddBlock(), branch.AddBlock()
@@ -60,6 +80,100 @@ func SplitEvaluation(g *ir.Graph) bool {
 		g.Block().ReplaceOutput(i, out)
 	}
 	return true
+}
+
+// answer has a value that a node gives be a constant.
+func answer(n *ir.Node, known value.Value) {
+	g := n.Graph()
+	old := g.SetInsertPoint(n)
+	c := g.Constant(known, n.Range)
+	g.SetInsertPoint(old)
+	n.Output().ReplaceAllUsesWith(c)
+}
+
+// asksForRanks reports whether a graph asks how many dimensions a tensor has.
+func asksForRanks(g *ir.Graph) bool {
+	found := false
+	g.Block().Walk(func(n *ir.Node) { found = found || n.Kind() == "aten::dim" })
+	return found
+}
+
+// imageRank is the number of dimensions of images with a batch.
+const imageRank = 4
+
+// rankedImages returns the inputs of a graph that convolutions read, where branches hang on the number of dimensions of what is computed of them.
+func rankedImages(g *ir.Graph) (inputs []int) {
+	ranks := map[*ir.Value]int{}
+	for i, v := range g.Inputs() {
+		if isTensor(v) && slices.ContainsFunc(v.Uses(), func(u ir.Use) bool { return u.Index == 0 && kindOf(u.User) == convolution }) {
+			ranks[v] = imageRank
+			inputs = append(inputs, i)
+		}
+	}
+	decides := false
+	g.Block().Walk(func(n *ir.Node) {
+		decides = decides || n.Kind() == "aten::dim" && n.Output().HasUses() && exactRank(n.Input(0), ranks) > 0
+	})
+	if !decides {
+		return nil
+	}
+	return inputs
+}
+
+// foldExactRanks answers how many dimensions values have, where some inputs of the graph are images.
+func foldExactRanks(g *ir.Graph, images []int) bool {
+	changed, ranks := false, map[*ir.Value]int{}
+	for _, i := range images {
+		ranks[g.Inputs()[i]] = imageRank
+	}
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() != "aten::dim" || !n.Output().HasUses() {
+			return
+		}
+		if rank := exactRank(n.Input(0), ranks); rank > 0 {
+			answer(n, value.Int(int64(rank)))
+			changed = true
+		}
+	})
+	return changed
+}
+
+// exactRank returns how many dimensions a tensor has where that follows from what is known, which it adds to; else 0.
+func exactRank(v *ir.Value, ranks map[*ir.Value]int) int {
+	if rank, known := ranks[v]; known {
+		return rank
+	}
+	ranks[v] = 0 // as long as that is found out
+	n := v.Node()
+	if n.Kind() == "prim::ListConstruct" || len(n.Inputs()) == 0 {
+		return 0
+	}
+	switch kindOf(n) {
+	case convolution, normalization, windowed:
+		if n.Kind() != "aten::mean" {
+			ranks[v] = exactRank(n.Input(0), ranks)
+		}
+	case pointwise:
+		ranks[v] = commonRank(slices.DeleteFunc(slices.Clone(n.Inputs()), func(in *ir.Value) bool { return !isTensor(in) }), ranks)
+	case joined:
+		if list := n.Input(0).Node(); list.Kind() == "prim::ListConstruct" {
+			ranks[v] = commonRank(list.Inputs(), ranks)
+		}
+	}
+	return ranks[v]
+}
+
+// commonRank returns the number of dimensions that all of some tensors have, 0 where that is not known.
+func commonRank(tensors []*ir.Value, ranks map[*ir.Value]int) int {
+	rank := 0
+	for i, v := range tensors {
+		one := exactRank(v, ranks)
+		if one == 0 || i > 0 && one != rank {
+			return 0
+		}
+		rank = one
+	}
+	return rank
 }
 
 // trainingFlags returns the nodes that read attributes "training" which decide branches, by the paths from the graph's first argument. ok is
@@ -92,7 +206,10 @@ func trainingFlags(g *ir.Graph) (flags [][]*ir.Node, ok bool) {
 			convolutions++
 		}
 	})
-	return flags, ok && decides && convolutions >= fewestConvolutions
+	if !decides {
+		flags = nil
+	}
+	return flags, ok && convolutions >= fewestProducts
 }
 
 // pathOf returns the names of the attributes that lead from the graph's first argument to a value.
@@ -135,10 +252,7 @@ func FoldRanks(g *ir.Graph) bool {
 	changed := false
 	g.Block().Walk(func(n *ir.Node) {
 		if c, ok := rankAnswer(n); ok {
-			old := g.SetInsertPoint(n)
-			known := g.Constant(c, n.Range)
-			g.SetInsertPoint(old)
-			n.Output().ReplaceAllUsesWith(known)
+			answer(n, c)
 			changed = true
 		}
 	})
@@ -213,7 +327,7 @@ func leastRank(v *ir.Value) int {
 		switch kindOf(n) {
 		case convolution:
 			return 3
-		case normalization, pointwise, unchanged:
+		case normalization, pointwise:
 			v = n.Input(0)
 		default:
 			return 0

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/fuse"
+	"github.com/torchjit/torchjit/gojit/internal/interp"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -19,11 +21,26 @@ const (
 	convolution        // in two dimensions
 	normalization      // by running statistics, element by element with a factor and a term for each channel
 	pointwise          // the same for each element
-	windowed           // images from images: pooling, resampling; the operator runs on channels that lie together
-	unchanged          // the argument itself
+	windowed           // images from images: pooling, resampling
+	product            // of matrices
+	rowwise            // of what lies along the last dimensions: layer_norm, softmax
+	lookup             // rows of a table
+	joined             // tensors side by side
+	recurrence         // layers of recurrent cells
 )
 
-// kindOf says what a plan does with a node, whose arguments but for tensors are constants.
+// products returns how many of what plans are made for a node of a kind counts as.
+func (k kind) products() int {
+	switch k {
+	case convolution, product:
+		return 1
+	case recurrence:
+		return fewestProducts
+	}
+	return 0
+}
+
+// kindOf says what a plan does with a node.
 func kindOf(n *ir.Node) kind {
 	o := n.Operator()
 	if o == nil {
@@ -31,31 +48,47 @@ func kindOf(n *ir.Node) kind {
 	}
 	switch o.Name {
 	case "aten::conv2d":
-		return convolution
+		if areKnown(n, 3, 4, 5, 6) {
+			return convolution
+		}
 	case "aten::_convolution", "aten::_convolution.deprecated":
-		if dims, ok := ints(n.Input(3)); ok && len(dims) == 2 && isFalse(n.Input(6)) {
+		if dims, ok := ints(n.Input(3)); ok && len(dims) == 2 && isFalse(n.Input(6)) && areKnown(n, 4, 5, 8) {
 			return convolution
 		}
 	case "aten::batch_norm":
 		if isFalse(n.Input(5)) {
 			return normalization
 		}
-	case "aten::dropout", "aten::feature_dropout":
-		if isFalse(n.Input(2)) {
-			return unchanged
-		}
 	case "aten::max_pool2d", "aten::avg_pool2d", "aten::adaptive_avg_pool2d", "aten::upsample_nearest2d", "aten::upsample_nearest2d.vec":
 		return windowed
 	case "aten::mean.dim":
-		if dims, ok := ints(n.Input(1)); ok && len(dims) == 2 && (dims[0]+4)%4 == 2 && (dims[1]+4)%4 == 3 && isTrue(n.Input(2)) {
+		if dims, ok := ints(n.Input(1)); ok && len(dims) == 2 && (dims[0]+4)%4 == 2 && (dims[1]+4)%4 == 3 {
 			return windowed
 		}
+	case "aten::linear", "aten::matmul", "aten::mm", "aten::bmm", "aten::addmm":
+		return product
+	case "aten::layer_norm", "aten::softmax.int":
+		return rowwise
+	case "aten::embedding":
+		return lookup
+	case "aten::cat":
+		return joined
+	case "aten::lstm.input", "aten::gru.input":
+		return recurrence
 	default:
 		if f := functional(o); f != nil && f.IsElementwise() {
 			return pointwise
 		}
 	}
 	return notPlanned
+}
+
+// areKnown reports whether some arguments of a node are constants.
+func areKnown(n *ir.Node, arguments ...int) bool {
+	return !slices.ContainsFunc(arguments, func(i int) bool {
+		_, known := constant(n.Input(i))
+		return !known
+	})
 }
 
 // functional returns the operator that computes what o does without writing its first argument; nil where there is none.
@@ -133,11 +166,6 @@ func intsOf(c value.Value) (found []int, ok bool) {
 	return found, true
 }
 
-func isTrue(v *ir.Value) bool {
-	c, ok := v.Constant()
-	return ok && c.IsBool() && c.Bool()
-}
-
 func isFalse(v *ir.Value) bool {
 	c, ok := v.Constant()
 	return ok && c.IsBool() && !c.Bool()
@@ -147,61 +175,87 @@ func isFalse(v *ir.Value) bool {
 // writes its argument gives a value of its own: what is read behind it.
 type program struct {
 	inputs    int
+	weights   []bool           // of the inputs: those that are likely to be the same tensors in all calls
 	constants []*tensor.Tensor // the values behind the inputs
 	nodes     []node
 	outputs   []int
 	values    int
 }
 
-// node is an operator of a program.
+// node is an operator of a program, or one of the nodes that are light.
 type node struct {
 	at   *ir.Node
-	op   *ops.Operator // that writes nothing
+	op   *ops.Operator // that writes nothing; nil where a list is made or taken apart
 	kind kind
-	args []value.Value // constants; where refs has a value, anything
+	args []value.Value // constants; where refs has a value, what that is where it is a number
 	refs []int         // which value each argument is, -1 for constants
-	out  int
+	out  int           // the first value that it gives
 }
 
-// newProgram reads the block of a region. ok is false where two of its results could be one tensor, or one of what it was given.
-func newProgram(n *ir.Node) (p *program, ok bool) {
+// newProgram reads the block of a region. why says what forbids a plan, "" where there is one.
+func newProgram(n *ir.Node) (p *program, why string) {
 	p = &program{inputs: len(n.Inputs())}
 	current := map[*ir.Value]int{} // what a value is at this place
 	for i, v := range n.Inputs() {
 		current[v] = i
+		p.weights = append(p.weights, isWeight(v))
 	}
 	body := n.Blocks()[0]
 	known := map[*ir.Value]bool{}
-	for m := body.First(); m != nil; m = m.Next() {
+	body.Walk(func(m *ir.Node) {
 		for _, v := range m.Inputs() {
 			if c, isConstant := constant(v); isConstant && c.IsTensor() && !known[v] {
 				known[v], current[v] = true, p.inputs+len(p.constants)
 				p.constants = append(p.constants, c.Tensor())
 			}
 		}
-	}
+	})
 	p.values = p.inputs + len(p.constants)
-	for m := body.First(); m != nil; m = m.Next() {
-		if !p.add(m, current) {
-			return nil, false
-		}
+	if !p.addAll(body, current) {
+		return nil, "an argument is not known"
 	}
 	seen := map[int]bool{}
 	for _, v := range body.Outputs() {
 		out := current[v]
 		if seen[out] || out < p.inputs+len(p.constants) {
-			return nil, false
+			return nil, sharedResult
 		}
 		seen[out] = true
 		p.outputs = append(p.outputs, out)
 	}
-	return p, true
+	return p, ""
+}
+
+const sharedResult = "a result may be the tensor of another one or of an argument, which a plan does not keep so"
+
+// addAll adds the nodes of a block, and those of the groups in it, which are for calls that run nodes one by one.
+func (p *program) addAll(body *ir.Block, current map[*ir.Value]int) bool {
+	for m := body.First(); m != nil; m = m.Next() {
+		if m.Kind() != interp.GroupKind {
+			if !p.add(m, current) {
+				return false
+			}
+			continue
+		}
+		inner := m.Blocks()[0]
+		if !p.addAll(inner, current) {
+			return false
+		}
+		for i, v := range inner.Outputs() {
+			current[m.Outputs()[i]] = current[v]
+		}
+	}
+	return true
 }
 
 // add adds a node of the block.
 func (p *program) add(m *ir.Node, current map[*ir.Value]int) bool {
-	k := kindOf(m)
-	added := node{at: m, op: functional(m.Operator()), kind: k, args: make([]value.Value, len(m.Inputs())), refs: make([]int, len(m.Inputs()))}
+	added := node{at: m, kind: kindOf(m), args: make([]value.Value, len(m.Inputs())), refs: make([]int, len(m.Inputs())), out: p.values}
+	if o := m.Operator(); o != nil && m.Kind() != "prim::ListConstruct" && m.Kind() != "prim::ListUnpack" {
+		if added.op = functional(o); added.op == nil {
+			return false
+		}
+	}
 	for i, v := range m.Inputs() {
 		at, isValue := current[v]
 		if added.refs[i] = -1; isValue {
@@ -214,40 +268,26 @@ func (p *program) add(m *ir.Node, current map[*ir.Value]int) bool {
 		}
 		added.args[i] = c
 	}
-	if k == unchanged {
-		for _, v := range m.Inputs()[:1] {
-			for _, u := range v.Uses() { // who writes one of them writes the other
-				if u.User.Operator() != nil && writes(u.User) {
-					return false
-				}
-			}
-			for _, u := range m.Output().Uses() {
-				if u.User.Operator() != nil && writes(u.User) {
-					return false
-				}
-			}
-		}
-		current[m.Output()] = added.refs[0]
-		return added.refs[0] >= 0
-	}
-	added.out = p.values
-	p.values++
 	p.nodes = append(p.nodes, added)
-	current[m.Output()] = added.out
-	if writes(m) {
+	for i, v := range m.Outputs() {
+		current[v] = p.values + i
+	}
+	p.values += len(m.Outputs())
+	if added.op != nil && writes(m) {
 		current[m.Input(0)] = added.out
 	}
-	return added.op != nil
+	return true
 }
 
 // isOutput reports whether the region gives a value.
-func (p *program) isOutput(v int) bool {
-	for _, out := range p.outputs {
-		if out == v {
-			return true
-		}
-	}
-	return false
+func (p *program) isOutput(v int) bool { return slices.Contains(p.outputs, v) }
+
+// isGiven reports whether a value is an input or a constant.
+func (p *program) isGiven(v int) bool { return v < p.inputs+len(p.constants) }
+
+// isWeight reports whether a value is likely to be the same tensor in all calls.
+func (p *program) isWeight(v int) bool {
+	return v >= p.inputs && p.isGiven(v) || v >= 0 && v < p.inputs && p.weights[v]
 }
 
 // hasConstantWeights reports whether the weights of all convolutions are constants.

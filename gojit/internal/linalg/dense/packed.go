@@ -53,18 +53,38 @@ func (g *gemm) packing() packing {
 	return p
 }
 
+// sharedPacking is a product and the way through it, for the threads that share it out. They are used again.
+type sharedPacking struct {
+	gemm gemm
+	packing
+}
+
+var packings = sync.Pool{New: func() any { return new(sharedPacking) }}
+
 // runPacked shares the product out by panels, or by rows where there are few panels. It works on a
 // copy, so that the smaller products that do not come here stay off the heap.
 func (g *gemm) runPacked() {
-	shared := *g
-	p := shared.packing()
-	if parts := g.shares(p.panels); parts > 1 && p.panels >= 2*parts {
+	p := packings.Get().(*sharedPacking)
+	p.gemm = *g
+	p.packing = p.gemm.packing()
+	if g.shares(p.panels) > 1 || g.shares(p.tiles.count) > 1 {
+		p.share()
+	} else {
+		p.part(0, p.panels, 0, p.tiles.count)
+	}
+	*p = sharedPacking{}
+	packings.Put(p)
+}
+
+// share computes all of the product by several threads, where it has enough parts.
+func (p *sharedPacking) share() {
+	if parts := p.gemm.shares(p.panels); parts > 1 && p.panels >= 2*parts {
 		tensor.Parallel(parts, 1, func(lo, hi int) {
 			p.part(cut(p.panels, parts, lo), cut(p.panels, parts, hi), 0, p.tiles.count)
 		})
 		return
 	}
-	if parts := g.shares(p.tiles.count); parts > 1 {
+	if parts := p.gemm.shares(p.tiles.count); parts > 1 {
 		tensor.Parallel(parts, 1, func(lo, hi int) {
 			p.part(0, p.panels, cut(p.tiles.count, parts, lo), cut(p.tiles.count, parts, hi))
 		})

@@ -81,6 +81,21 @@ func (p *Plan[T]) Resized(g Convolution) (resized *Plan[T], ok bool) {
 	return r, true
 }
 
+// Sharing returns a plan of a product with the weights of p, which is one, a bias of its own, nil for none, and other options.
+func (p *Plan[T]) Sharing(g Convolution, bias []T, options PlanOptions) *Plan[T] {
+	r := planOf(g, bias, options)
+	if r.weight, r.portable = p.weight, p.portable; p.portable == nil {
+		r.cutStrips()
+	}
+	return r
+}
+
+// MayOverwriteResidual reports whether a Plan of the geometry, and of options whose epilogue is generated, reads each element of the residual
+// before it writes anything to the same element of the output: the two may be one then.
+func (g *Convolution) MayOverwriteResidual() bool {
+	return amd64.Target() >= amd64.AVX2 && g.Groups == 1 && g.Dilation[2] == 1 // else sums are stored before all taps are added
+}
+
 // planOf returns a plan without its weights.
 func planOf[T Float](g Convolution, bias []T, options PlanOptions) *Plan[T] {
 	if g.isProduct() { // all places of all images are the rows of one matrix
@@ -167,47 +182,64 @@ func (p *Plan[T]) applyEpilogue(residual, out []T) {
 // streamFrom is a variable for tests.
 var streamFrom = amd64.StreamFrom
 
-// runTiles shares the panels out where there are more of them, else the strips.
+// runTiles shares the panels out where there are more of them, else the strips. What one thread does alone takes no memory from the heap.
 func (p *Plan[T]) runTiles(in, residual, out []T) {
 	g := &p.geometry
-	filters := g.OutChannels / g.Groups
-	panels := (filters + panelVectors*lanesOf[T](p.isa) - 1) / (panelVectors * lanesOf[T](p.isa))
-	n := g.Batch * len(p.strips)
-	outer := len(p.weight)*int(unsafe.Sizeof(in[0])) > 400<<10 // weights are read once
-	run := func(j0, j1, s0, s1 int) {
-		w := stripWriter[T]{Plan: p, in: in, residual: residual, out: out, filters: filters, streams: len(out)*int(unsafe.Sizeof(out[0])) >= streamFrom}
-		if p.options.Epilogue != nil {
-			memory := bufferPool.Get().(*buffers)
-			defer bufferPool.Put(memory)
-			w.scratch = grow(&memory.scratch, amd64.EpilogueScratch)
-		}
-		var watch tensor.Watch
-		if outer {
-			for j := j0; j < j1; j++ {
-				watch.Look()
-				for s := s0; s < s1; s++ {
-					w.strip(s, j/panels, j%panels)
-				}
-			}
-			return
-		}
-		for s := s0; s < s1; s++ {
+	panels, n := g.Groups*p.panels(), g.Batch*len(p.strips)
+	if p.work() < 2*parallelFlops || tensor.NumThreads() == 1 {
+		p.runPart(in, residual, out, 0, panels, 0, n)
+		return
+	}
+	p.shareTiles(in, residual, out, panels, n)
+}
+
+// shareTiles is runTiles by several threads.
+func (p *Plan[T]) shareTiles(in, residual, out []T, panels, n int) {
+	threads := tensor.NumThreads()
+	if p.readsWeightsOnce() && panels >= 2*threads {
+		tensor.Parallel(panels, 1, func(lo, hi int) { p.runPart(in, residual, out, lo, hi, 0, n) })
+		return
+	}
+	tensor.Parallel(n, max(1, n/(16*threads)), func(lo, hi int) { p.runPart(in, residual, out, 0, panels, lo, hi) })
+}
+
+// panels returns the panels of a group.
+func (p *Plan[T]) panels() int {
+	columns := panelVectors * lanesOf[T](p.isa)
+	return (p.geometry.OutChannels/p.geometry.Groups + columns - 1) / columns
+}
+
+// readsWeightsOnce reports whether the weights are so large that all strips are computed for one panel before the next.
+func (p *Plan[T]) readsWeightsOnce() bool {
+	var zero T
+	return len(p.weight)*int(unsafe.Sizeof(zero)) > 400<<10
+}
+
+// runPart computes the panels from j0 to j1 of the strips from s0 to s1.
+func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int) {
+	panels := p.panels()
+	w := stripWriter[T]{Plan: p, in: in, residual: residual, out: out, filters: p.geometry.OutChannels / p.geometry.Groups, streams: len(out)*int(unsafe.Sizeof(out[0])) >= streamFrom}
+	if p.options.Epilogue != nil {
+		memory := bufferPool.Get().(*buffers)
+		defer bufferPool.Put(memory)
+		w.scratch = grow(&memory.scratch, amd64.EpilogueScratch)
+	}
+	var watch tensor.Watch
+	if p.readsWeightsOnce() {
+		for j := j0; j < j1; j++ {
 			watch.Look()
-			for j := j0; j < j1; j++ {
+			for s := s0; s < s1; s++ {
 				w.strip(s, j/panels, j%panels)
 			}
 		}
-	}
-	threads := tensor.NumThreads()
-	if p.work() < 2*parallelFlops || threads == 1 {
-		run(0, g.Groups*panels, 0, n)
 		return
 	}
-	if outer && g.Groups*panels >= 2*threads {
-		tensor.Parallel(g.Groups*panels, 1, func(lo, hi int) { run(lo, hi, 0, n) })
-		return
+	for s := s0; s < s1; s++ {
+		watch.Look()
+		for j := j0; j < j1; j++ {
+			w.strip(s, j/panels, j%panels)
+		}
 	}
-	tensor.Parallel(n, max(1, n/(16*threads)), func(lo, hi int) { run(0, g.Groups*panels, lo, hi) })
 }
 
 // work returns the multiplications of a run.

@@ -137,11 +137,25 @@ func (p *ChannelsPlan[T]) Run(in, out []T) {
 		return
 	}
 	work := 4 * g.InChannels * volume(g.Kernel) * g.Out[2]
-	tensor.Parallel(g.Batch*len(p.rows), 1+parallelFlops/work, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			p.runRow(i/len(p.rows), i%len(p.rows), in, out)
-		}
-	})
+	if n := g.Batch * len(p.rows); tensor.NumThreads() > 1 {
+		p.share(n, 1+parallelFlops/work, in, out)
+	} else {
+		p.runRows(0, n, in, out)
+	}
+}
+
+// share computes rows of the output by several threads.
+func (p *ChannelsPlan[T]) share(n, grain int, in, out []T) {
+	tensor.Parallel(n, grain, func(lo, hi int) { p.runRows(lo, hi, in, out) })
+}
+
+// runRows computes the rows from lo to hi of all outputs together.
+func (p *ChannelsPlan[T]) runRows(lo, hi int, in, out []T) {
+	var watch tensor.Watch
+	for i := lo; i < hi; i++ {
+		watch.Look()
+		p.runRow(i/len(p.rows), i%len(p.rows), in, out)
+	}
 }
 
 // runRow computes row y of the output of an image.

@@ -74,11 +74,30 @@ func (g *gemm) packPanel(to, b unsafe.Pointer, n0, n1, vectors int) {
 	c.Code().Call(unsafe.Pointer(&args))
 }
 
+// AlignedRoom returns room for the packed weights of a k by n matrix that begins on a cache line.
+func AlignedRoom(k, n int) []float32 { return aligned[float32](PackedSize[float32](k, n)) }
+
+// Then is what is done to products before they are stored, as Product says it.
+type Then[T Number] struct {
+	Residual []T
+	Relu     bool
+	Epilogue *Epilogue
+}
+
 // Multiply computes C = A*W, or C += A*W where add, of m rows of A, which is not transposed, and
 // adds a bias to every row, nil for none. It panics where a matrix reaches outside its data.
 func (w *Weights[T]) Multiply(m int, a, c Matrix[T], add bool, bias []T) {
-	p := Product[T]{M: m, N: w.N, K: w.K, A: a, B: w.matrix, C: c, Add: add, Bias: bias}
-	if w.packed == nil {
+	w.multiply(m, a, c, add, bias, Then[T]{})
+}
+
+// MultiplyThen computes C = A*W with a bias for every row, nil for none, and does more to the sums before they are stored.
+func (w *Weights[T]) MultiplyThen(m int, a, c Matrix[T], bias []T, then Then[T]) {
+	w.multiply(m, a, c, false, bias, then)
+}
+
+func (w *Weights[T]) multiply(m int, a, c Matrix[T], add bool, bias []T, then Then[T]) {
+	p := Product[T]{M: m, N: w.N, K: w.K, A: a, B: w.matrix, C: c, Add: add, Bias: bias, Residual: then.Residual, Relu: then.Relu, Epilogue: then.Epilogue}
+	if w.packed == nil || then.Epilogue != nil && then.Epilogue.generated == nil {
 		p.Run()
 		return
 	}
@@ -91,6 +110,13 @@ func (w *Weights[T]) Multiply(m int, a, c Matrix[T], add bool, bias []T) {
 	g.a, g.b, g.c = unsafe.Pointer(unsafe.SliceData(a.Data)), unsafe.Pointer(unsafe.SliceData(w.packed)), unsafe.Pointer(unsafe.SliceData(c.Data))
 	if bias != nil {
 		g.bias, g.biasKind = unsafe.Pointer(unsafe.SliceData(bias)), amd64.ColumnBias
+	}
+	g.relu, g.residual = then.Relu, unsafe.Pointer(unsafe.SliceData(then.Residual))
+	if then.Epilogue != nil {
+		g.epilogue, g.biasKind = then.Epilogue.generated, amd64.ColumnBias
+		if bias == nil {
+			g.bias = g.c // not read, but an address
+		}
 	}
 	vectors, panels := w.panels(g.lanes)
 	maximum := amd64.MaxRows(w.isa, w.wide)
@@ -109,6 +135,11 @@ func (w *Weights[T]) Multiply(m int, a, c Matrix[T], add bool, bias []T) {
 func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int) {
 	tiles := cutRows(g.m, maximum)
 	args := amd64.TileArgs{ARow: int64(g.lda * g.size), CRow: int64(g.ldc * g.size), K: int64(g.k)}
+	if g.epilogue != nil {
+		memory := bufferPool.Get().(*buffers)
+		defer bufferPool.Put(memory)
+		args.Scratch = grow(&memory.scratch, amd64.EpilogueScratch)
+	}
 	t := g.tile()
 	t.Prefetch, t.Walk = true, true
 	g.ends(&t, true, true)
@@ -116,6 +147,7 @@ func (g *gemm) packedPanels(maximum, vectors, panels, lo, hi int) {
 		n0, n1 := cut(vectors, panels, j)*g.lanes, min(cut(vectors, panels, j+1)*g.lanes, g.n)
 		g.tail(&t, &args, n1-n0)
 		args.A, args.B, args.C, args.Bias = g.elementA(0, 0), g.at(g.b, n0*g.k), g.at(g.c, n0), g.biasAt(0, n0)
+		args.Residual = g.residualAt(args.C)
 		tiles.walk(&t, &args, 0, tiles.count, g.rowStepA(), 0)
 	}
 }

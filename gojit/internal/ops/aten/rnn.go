@@ -1,6 +1,7 @@
 package aten
 
 import (
+	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -17,6 +18,29 @@ type recurrent struct {
 	dropout              float64
 	train, bidirectional bool
 	projected            bool // the hidden state is projected by a further weight
+	packed               PackedWeights
+}
+
+// PackedWeights gives the transposition of a matrix packed for products with a number of rows, which whoever brings it keeps for later calls.
+type PackedWeights func(weight *tensor.Tensor, rows int) *dense.Weights[float32]
+
+// RunRecurrent runs aten::lstm.input or aten::gru.input, without an autocast or the tape, with weights that others pack. out has a place for each result.
+func RunRecurrent(name string, args, out []value.Value, packed PackedWeights) (err error) {
+	defer source.Catch(&err)
+	c := call{args: args, out: out}
+	if name == "aten::lstm.input" {
+		hx := c.tensors(1)
+		r := lstmSettings(c, 2, hx)
+		r.packed = packed
+		y, last := r.runInput(c.tensor(0), hx, c.bool(8))
+		c.give(y, last[0], last[1])
+		return nil
+	}
+	r := settings(c, &gruCell, 2)
+	r.packed = packed
+	y, last := r.runInput(c.tensor(0), []*tensor.Tensor{c.tensor(1)}, c.bool(8))
+	c.give(y, last[0])
+	return nil
 }
 
 // weights returns the parameters of one direction of a layer: w_ih, w_hh, b_ih, b_hh, w_hr.
@@ -57,7 +81,9 @@ func (r *recurrent) run(rows *tensor.Tensor, sizes []int, states []*tensor.Tenso
 		out = empty([]int{rows.Size(0), directions * size}, work)
 		for i := range directions {
 			wi, wh, bi, bh, wr := r.weights(layer*directions + i)
-			newLayer(r.cell, d, rows, last, wi, wh, bi, bh, wr).run(layer*directions+i, sizes, out, i*size, i == 1)
+			l := newLayer(r.cell, d, rows, last, wi, wh, bi, bh, wr)
+			l.packed = r.packed
+			l.run(layer*directions+i, sizes, out, i*size, i == 1)
 		}
 		if layer > 0 {
 			rows.Release()

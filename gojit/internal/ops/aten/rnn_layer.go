@@ -76,6 +76,7 @@ type layer struct {
 	weight, bias *tensor.Tensor   // of the state; bias is nil where gates have it or there is none
 	project      *tensor.Tensor   // nil or P by size
 	size         int              // of what the cell computes
+	packed       PackedWeights    // nil: the layer packs its own
 }
 
 // newLayer multiplies the input with its weight. The parameters have type d, rows and states the type
@@ -166,7 +167,11 @@ func runLayer[T productElement](l *layer, i int, sizes []int, out *tensor.Tensor
 	}
 	p := pass[T]{layer: l, program: l.cell.step.program(l.gates.DType(), l.gates.DType())}
 	var rooms [2]*tensor.Tensor
-	p.weight, rooms[0] = weightsOf[T](l.weight, batch, len(sizes))
+	if w, ok := any(&p.weight).(*dense.Weights[float32]); ok && l.packed != nil {
+		*w = *l.packed(l.weight, batch)
+	} else {
+		p.weight, rooms[0] = weightsOf[T](l.weight, batch, len(sizes))
+	}
 	if l.project != nil {
 		p.project, rooms[1] = weightsOf[T](l.project, batch, len(sizes))
 	}

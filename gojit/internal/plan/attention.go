@@ -1,0 +1,237 @@
+package plan
+
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/linalg/dense"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// attentionStep is softmax(factor * left rightᵀ + mask) values, over some rows of left at a time: the whole of the scores is never there.
+type attentionStep struct {
+	scores, sums multiplyStep // left and right give scores, these and the values sums
+	mask         int          // -1: none
+	maskSteps    []int        // elements from a matrix of it to the next, along the dimensions of the batch
+	maskRow      int          // from row to row
+	tile         int          // rows at a time
+	before       *launch.Program
+	softmax      aten.SoftmaxOfRows
+}
+
+// tileBytes is what the scores of some rows take at most, where they are more than fewestTileRows: they stay in the cache of the second level.
+const (
+	tileBytes      = 256 << 10
+	fewestTileRows = 16
+)
+
+// attention makes a step of a product, a softmax of it, and its product with values. It reports whether node i is the first of these.
+func (b *builder) attention(i int) bool {
+	n := &b.nodes[i]
+	s := &attentionStep{mask: -1, scores: multiplyStep{bias: -1}, sums: multiplyStep{bias: -1}}
+	switch n.op.BaseName() {
+	case "aten::matmul", "aten::bmm":
+	default:
+		return false
+	}
+	nodes := []int{i}
+	next := func() *node {
+		u := b.onlyUser(b.nodes[nodes[len(nodes)-1]].out)
+		if u < 0 {
+			return nil
+		}
+		nodes = append(nodes, u)
+		return &b.nodes[u]
+	}
+	m := next()
+	factor, isScaled := 1.0, false
+	if m != nil {
+		if factor, isScaled = isNumberOp(m); isScaled {
+			m = next()
+		} else {
+			factor = 1
+		}
+	}
+	if m != nil && b.isMask(m, b.nodes[nodes[len(nodes)-2]].out, s, n.out) {
+		m = next()
+	}
+	dims := b.facts[n.out].logical.Dim()
+	if m == nil || m.kind != rowwise || m.op.BaseName() != "aten::softmax" || !isAlongLast(m, dims) || dims < 3 {
+		return false
+	}
+	weights := m.out
+	if m = next(); m == nil || m.kind != product || m.refs[0] != weights || m.op.BaseName() != n.op.BaseName() {
+		return false
+	}
+	if !b.isSamePair(n.refs[0], n.refs[1], n.out) || !b.isSamePair(-1, m.refs[1], m.out) {
+		return false
+	}
+	if !b.pair(&s.scores, n.refs[0], n.refs[1], n.out) || !b.pair(&s.sums, weights, m.refs[1], m.out) {
+		return false
+	}
+	columns := s.scores.right.cols
+	s.tile = min(s.scores.left.rows, max(fewestTileRows, tileBytes/4/columns))
+	s.sums.out = m.out
+	s.softmax = aten.NewSoftmaxOfRows()
+	var err error
+	if s.before, err = scaledScores(factor, isScaled, s.mask >= 0); err != nil {
+		return false
+	}
+	for _, u := range nodes {
+		b.done[u] = true
+	}
+	b.place(nodes[len(nodes)-1], s)
+	return true
+}
+
+// isSamePair reports whether the operands of a product have all dimensions of its result in front.
+func (b *builder) isSamePair(left, right, out int) bool {
+	dims := b.facts[out].logical.Dim()
+	for _, v := range []int{left, right} {
+		if v >= 0 && (!b.isFloat(v) || b.facts[v].logical.Dim() != dims) {
+			return false
+		}
+	}
+	return right >= 0
+}
+
+// isMask reports whether a node adds to scores what broadcasts to them, and notes that.
+func (b *builder) isMask(n *node, scores int, s *attentionStep, out int) bool {
+	if n.kind != pointwise || n.op.Name != "aten::add.Tensor" || !n.args[2].IsInt() || n.args[2].Int() != 1 {
+		return false
+	}
+	mask := n.refs[0]
+	if mask == scores {
+		mask = n.refs[1]
+	} else if n.refs[1] != scores {
+		return false
+	}
+	shape := b.facts[out].logical.Shape()
+	if mask < 0 || mask == scores || !b.isFloat(mask) || b.dependsOn(mask, out) {
+		return false
+	}
+	t := b.facts[mask].physical
+	dims := t.Dim()
+	if dims < 1 || dims > len(shape) || t.Size(dims-1) != shape[len(shape)-1] || t.Strides()[dims-1] != 1 && t.Size(dims-1) > 1 || !tensor.SameShape(b.facts[n.out].logical.Shape(), shape) {
+		return false
+	}
+	s.mask, s.maskSteps = mask, b.stepsAlong(mask, shape[:len(shape)-2])
+	if dims > 1 && t.Size(dims-2) > 1 {
+		s.maskRow = t.Strides()[dims-2]
+	}
+	return true
+}
+
+// scaledScores makes the kernel that multiplies scores with a factor and adds a mask; nil where there is nothing to do.
+func scaledScores(factor float64, isScaled, hasMask bool) (*launch.Program, error) {
+	if !isScaled && !hasMask {
+		return nil, nil
+	}
+	b := kernel.NewBuilder()
+	x := b.Input(tensor.Float32, tensor.Float32)
+	if isScaled {
+		x = b.Mul(x, b.Number(x, factor))
+	}
+	if hasMask {
+		x = b.Add(x, b.Input(tensor.Float32, tensor.Float32))
+	}
+	b.Output(x, tensor.Float32)
+	return launch.ProgramOf(b.Kernel())
+}
+
+func (s *attentionStep) gives() int { return s.sums.out }
+
+func (s *attentionStep) reads() []int {
+	found := []int{s.scores.left.value, s.scores.right.value, s.sums.right.value}
+	if s.mask >= 0 {
+		found = append(found, s.mask)
+	}
+	return found
+}
+
+func (s *attentionStep) text() string {
+	if s.mask >= 0 {
+		return "masked attention"
+	}
+	return "attention"
+}
+
+// scoreBytes returns the bytes of the scores of a tile.
+func (s *attentionStep) scoreBytes() int {
+	return (s.tile*s.scores.right.cols*4 + lineBytes - 1) / lineBytes * lineBytes
+}
+
+// bytes returns what each of the threads has for scores.
+func (s *attentionStep) bytes() int { return s.scoreBytes() * s.parts() }
+
+// mostAttending bounds the threads that have memory for scores of their own.
+const mostAttending = 16
+
+// parts returns into how many parts the work is cut that run at the same time, whatever the number of threads is.
+func (s *attentionStep) parts() int { return min(mostAttending, s.tiles()) }
+
+// tiles returns how many tiles there are.
+func (s *attentionStep) tiles() int {
+	return count(s.scores.batch) * ((s.scores.left.rows + s.tile - 1) / s.tile)
+}
+
+func (s *attentionStep) run(x *frame) error {
+	tiles, parts, room := s.tiles(), s.parts(), x.room()
+	if tensor.NumThreads() == 1 {
+		s.some(x, room, 0, tiles)
+		return nil
+	}
+	tensor.Parallel(parts, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			s.some(x, unsafe.Add(room, i*s.scoreBytes()), tiles*i/parts, tiles*(i+1)/parts)
+		}
+	})
+	return nil
+}
+
+// some computes the tiles from lo to hi.
+func (s *attentionStep) some(x *frame, room unsafe.Pointer, lo, hi int) {
+	left, right, values, out := x.floats(s.scores.left.value), x.floats(s.scores.right.value), x.floats(s.sums.right.value), x.floats(s.sums.out)
+	rows, columns := s.scores.left.rows, s.scores.right.cols
+	each := (rows + s.tile - 1) / s.tile
+	scores := dense.Matrix[float32]{Data: unsafe.Slice((*float32)(room), s.tile*columns), Stride: columns}
+	for i := lo; i < hi; i++ {
+		at, sums := s.scores.starts(i/each), s.sums.starts(i/each)
+		first := i % each * s.tile
+		n := min(s.tile, rows-first)
+		p := dense.Product[float32]{M: n, N: columns, K: s.scores.left.cols, A: s.scores.left.row(left, at[0], first), B: s.scores.right.matrix(right, at[1]), C: scores}
+		p.Run()
+		row := launch.Row{Ptr: room, Step: columns * 4}
+		if s.before != nil {
+			s.scale(x, row, i/each, first, n)
+		}
+		s.softmax.Run(row, row, n, columns)
+		p = dense.Product[float32]{M: n, N: s.sums.right.cols, K: columns, A: scores, B: s.sums.right.matrix(values, sums[1]), C: s.sums.result.row(out, sums[2], first)}
+		p.Run()
+	}
+}
+
+// scale multiplies scores with the factor and adds the mask.
+func (s *attentionStep) scale(x *frame, row launch.Row, batch, first, n int) {
+	operands := [3]launch.Row{row, row}
+	used := operands[:2]
+	if s.mask >= 0 {
+		at := first * s.maskRow
+		for d := len(s.maskSteps) - 1; d >= 0; d-- {
+			at += batch % s.scores.batch[d] * s.maskSteps[d]
+			batch /= s.scores.batch[d]
+		}
+		used = append(used, launch.Row{Ptr: unsafe.Add(x.values[s.mask].DataPtr(), at*4), Step: s.maskRow * 4})
+	}
+	s.before.Rows(n, s.scores.right.cols, used, nil)
+}
+
+// row returns the matrix from a row on.
+func (m *matrices) row(data []float32, at, first int) dense.Matrix[float32] {
+	if m.transposed {
+		return m.matrix(data, at+first)
+	}
+	return m.matrix(data, at+first*m.stride)
+}

@@ -1,0 +1,143 @@
+package plan
+
+import (
+	"unsafe"
+
+	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// rowwise makes a step of layer_norm or softmax along the last dimensions. It reports whether node i is one.
+func (b *builder) rowwise(i int) bool {
+	n := &b.nodes[i]
+	in := n.refs[0]
+	if in < 0 || !b.isFloat(in) {
+		return false
+	}
+	x := b.facts[in].logical
+	if n.op.BaseName() == "aten::softmax" {
+		if !isAlongLast(n, x.Dim()) {
+			return false
+		}
+		b.place(i, &softmaxStep{in: b.asContiguous(in), out: n.out, n: x.Size(x.Dim() - 1), softmax: aten.NewSoftmaxOfRows()})
+		return true
+	}
+	shape, ok := intsOf(n.args[1])
+	s := &normalStep{in: in, weight: n.refs[2], bias: n.refs[3], out: n.out, n: count(shape), eps: n.args[4].Float()}
+	if !ok || s.weight < 0 && s.bias >= 0 {
+		return false
+	}
+	for _, v := range []*int{&s.weight, &s.bias} {
+		if *v >= 0 {
+			if !b.isFloat(*v) {
+				return false
+			}
+			*v = b.asContiguous(*v)
+		}
+	}
+	s.in = b.asContiguous(in)
+	s.normal = aten.NewNormalOfRows(s.weight >= 0, s.bias >= 0)
+	b.place(i, s)
+	return true
+}
+
+// isAlongLast reports whether a softmax is one along the last of some dimensions, in the type of its argument.
+func isAlongLast(n *node, dims int) bool {
+	return dims > 0 && (n.args[1].Int() == -1 || int(n.args[1].Int()) == dims-1) && n.args[2].IsNone()
+}
+
+// softmaxStep is a softmax along the last dimension.
+type softmaxStep struct {
+	in, out, n int
+	softmax    aten.SoftmaxOfRows
+}
+
+func (s *softmaxStep) gives() int        { return s.out }
+func (s *softmaxStep) reads() []int      { return []int{s.in} }
+func (s *softmaxStep) overwrites() []int { return []int{s.in} }
+func (s *softmaxStep) text() string      { return "softmax" }
+
+func (s *softmaxStep) run(x *frame) error {
+	in, out := x.values[s.in], x.values[s.out]
+	from, to := launch.RowOf(in, s.n), launch.RowOf(out, s.n)
+	rows := out.Numel() / s.n
+	if tensor.NumThreads() == 1 {
+		s.softmax.Run(to, from, rows, s.n)
+		return nil
+	}
+	tensor.Parallel(rows, aten.MostRows(s.n), func(lo, hi int) { s.softmax.Run(to.From(lo), from.From(lo), hi-lo, s.n) })
+	return nil
+}
+
+// normalStep is a layer_norm.
+type normalStep struct {
+	in, weight, bias, out, n int
+	eps                      float64
+	normal                   aten.NormalOfRows
+}
+
+func (s *normalStep) gives() int        { return s.out }
+func (s *normalStep) overwrites() []int { return []int{s.in} }
+func (s *normalStep) text() string      { return "layer_norm" }
+
+func (s *normalStep) reads() []int {
+	found := []int{s.in}
+	for _, v := range []int{s.weight, s.bias} {
+		if v >= 0 {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+func (s *normalStep) run(x *frame) error {
+	in, out := x.values[s.in], x.values[s.out]
+	from, to := launch.RowOf(in, s.n), launch.RowOf(out, s.n)
+	rows := out.Numel() / s.n
+	var weight, bias unsafe.Pointer
+	if s.weight >= 0 {
+		weight = x.values[s.weight].DataPtr()
+	}
+	if s.bias >= 0 {
+		bias = x.values[s.bias].DataPtr()
+	}
+	if tensor.NumThreads() == 1 {
+		s.normal.Run(to, from, weight, bias, rows, s.n, s.eps)
+		return nil
+	}
+	tensor.Parallel(rows, aten.MostRows(s.n), func(lo, hi int) {
+		s.normal.Run(to.From(lo), from.From(lo), weight, bias, hi-lo, s.n, s.eps)
+	})
+	return nil
+}
+
+// lookUpStep copies rows of a table.
+type lookUpStep struct{ table, at, out int }
+
+// lookUp makes the step of aten::embedding. It reports whether node i has a table of float32 and numbers of int64.
+func (b *builder) lookUp(i int) bool {
+	n := &b.nodes[i]
+	if n.refs[0] < 0 || n.refs[1] < 0 || !b.isFloat(n.refs[0]) || b.facts[n.refs[1]].logical.DType() != tensor.Int64 {
+		return false
+	}
+	b.place(i, &lookUpStep{b.asContiguous(n.refs[0]), b.asContiguous(n.refs[1]), n.out})
+	return true
+}
+
+func (s *lookUpStep) gives() int   { return s.out }
+func (s *lookUpStep) reads() []int { return []int{s.table, s.at} }
+func (s *lookUpStep) text() string { return "embedding" }
+
+func (s *lookUpStep) run(x *frame) error {
+	table, out, n := x.floats(s.table), x.floats(s.out), x.values[s.table].Size(1)
+	rows := int64(x.values[s.table].Size(0))
+	for i, at := range tensor.Data[int64](x.values[s.at]) {
+		if at < 0 || at >= rows {
+			return source.Errorf(source.IndexError, source.Range{}, "index out of range in self")
+		}
+		copy(out[i*n:(i+1)*n], table[int(at)*n:])
+	}
+	return nil
+}
