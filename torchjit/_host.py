@@ -280,6 +280,13 @@ def write(text: str) -> None:
         sys.stdout.write(text)
 
 
+def save(value: Any, file: str) -> None:
+    """Writes a value that a program saves into a file, as torch.save does."""
+    import torchjit
+
+    torchjit.save(value, file)
+
+
 def warn_at(message: str, file: str, line: int) -> None:
     """Warns at a line of a program, at the caller's where that is not known."""
     import warnings

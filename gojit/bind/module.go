@@ -23,6 +23,7 @@ var moduleFunctions = []function{
 	{schema: "new_instance(str class_name) -> any", run: newInstance},
 	{schema: "module_slots(Handle module) -> list", run: moduleSlots},
 	{schema: "module_get(Handle module, str name) -> any", run: moduleGet},
+	{schema: "module_constants(Handle module) -> list", run: moduleConstants},
 	{schema: "module_set(Handle module, str name, any value) -> None", run: moduleSet},
 	{schema: "module_method(Handle module, str name) -> ScriptMethod", run: moduleMethod},
 	{schema: "module_properties(any module) -> list", run: moduleProperties},
@@ -325,11 +326,14 @@ func defineModuleMethod(c *call) error {
 		return err
 	}
 	resolver := newScope(c.argObject(2))
-	for _, def := range defs {
+	methods := make([]*ir.Function, len(defs))
+	for i, def := range defs {
 		s := stub{name: def.Name().Name(), def: def, scope: resolver}
-		f := s.function(o.Class.Name+"."+s.name, self)
-		program.AddFunction(f)
-		o.Class.AddMethod(s.name, f)
+		methods[i] = s.function(o.Class.Name+"."+s.name, self)
+		program.AddFunction(methods[i])
+		o.Class.AddMethod(s.name, methods[i])
+	}
+	for _, f := range methods {
 		if err := f.EnsureDefined(); err != nil {
 			return err
 		}
@@ -460,6 +464,23 @@ func moduleGet(c *call) error {
 		return nil
 	}
 	return c.keptValue(o.Slots[i])
+}
+
+// moduleConstants replies the constants of an object's class: names and values.
+func moduleConstants(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	c.open(kindList, len(o.Class.Constants))
+	for _, constant := range o.Class.Constants {
+		c.open(kindTuple, 2)
+		c.string(constant.Name)
+		if err := c.value(constant.Value.(value.Value)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func moduleSet(c *call) error {

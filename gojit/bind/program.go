@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -163,10 +164,24 @@ func newStub(name string, tree []byte, scopeObject *object, defaults *Word, sign
 		if err != nil {
 			return stub{}, err
 		}
-		s.def, s.overload = s.def.WithDecl(syntax.AsDef(other).Decl()), true
+		s.def, s.overload = s.def.WithDecl(overloadDecl(s.def.Decl(), syntax.AsDef(other).Decl())), true
 	}
 	s.defaults, err = defaultValues(defaults)
 	return s, err
+}
+
+// overloadDecl is the declaration of an overload with the parameters of the implementation that it leaves out, which have defaults.
+func overloadDecl(own, declared syntax.Decl) syntax.Decl {
+	params := declared.Params()
+	for _, p := range own.Params() {
+		if !slices.ContainsFunc(params, func(q syntax.Param) bool { return q.Ident().Name() == p.Ident().Name() }) {
+			params = append(params, p)
+		}
+	}
+	if len(params) == len(declared.Params()) {
+		return declared
+	}
+	return syntax.NewDecl(declared.Range, params, declared.Return())
 }
 
 // defaultValues reads a dict of parameters' defaults; those that programs cannot have are left out.

@@ -108,7 +108,7 @@ class ConcreteType:
             "constants": list(self.constants.items()),
             "functions": [(n, _resolve.classify(f)) for n, f in self.functions.items()],
             "overloads": list(self.overloads.items()),
-            "failed": list(self.failed.items()),
+            "failed": [*self.failed.items(), *((name, "attribute was ignored during compilation") for name in self.ignored)],
             "container": self.container,
             "python_class": self.python_class.__name__,
         }
@@ -440,7 +440,7 @@ class _Describer:
         else:
             compiled = create_traced_module(item) if self.traced else _compiled_submodule(item)
             self.type.attributes[name] = (_native.module_class_name(compiled._c), "module")
-            self.type.modules[name] = compiled._concrete_type
+            self.type.modules[name] = compiled._concrete_type or ConcreteType.from_jit_type(compiled._c._type())
         self.submodules[name] = compiled
         self.values[name] = compiled._c
 
@@ -563,8 +563,11 @@ def _check_annotations_of(module: Any) -> None:
         AttributeTypeIsSupportedChecker().check(module)
 
 
-def create_script_module(nn_module: Any, stubs_fn: StubsOf, share_types: bool = True, is_tracing: bool = False) -> Any:
-    """The compiled form of a module; its submodules are compiled with it. stubs_fn gives the methods of the module.
+def create_script_module(
+    nn_module: Any, stubs_fn: StubsOf, share_types: bool = True, is_tracing: bool = False, texts: Sequence[tuple[str, Scope]] = ()
+) -> Any:
+    """The compiled form of a module; its submodules are compiled with it. stubs_fn gives the methods of the module, texts are of further
+    ones, with what their names mean.
 
     With share_types its class may be that of a module like it.
     """
@@ -575,7 +578,7 @@ def create_script_module(nn_module: Any, stubs_fn: StubsOf, share_types: bool = 
     check_module_initialized(nn_module)
     if not is_tracing:
         _check_annotations_of(nn_module)
-    return _compiled_module(nn_module, stubs_fn, share_types)
+    return _compiled_module(nn_module, stubs_fn, share_types, texts)
 
 
 def create_script_module_impl(nn_module: Any, concrete_type: ConcreteType, stubs_fn: StubsOf) -> Any:
@@ -585,7 +588,7 @@ def create_script_module_impl(nn_module: Any, concrete_type: ConcreteType, stubs
     return _instance(describer, concrete_type, stubs_fn)
 
 
-def _compiled_module(module: Any, stubs_fn: StubsOf, share_types: bool = True) -> Any:
+def _compiled_module(module: Any, stubs_fn: StubsOf, share_types: bool = True, texts: Sequence[tuple[str, Scope]] = ()) -> Any:
     from torchjit.jit._module import ScriptModule
 
     if isinstance(module, ScriptModule) and module._is_compiled():
@@ -594,10 +597,10 @@ def _compiled_module(module: Any, stubs_fn: StubsOf, share_types: bool = True) -
     describer = _Describer(module)
     concrete = describer.describe()
     concrete.is_poisoned = not share_types
-    return _instance(describer, concrete_type_store.find_or_add(concrete), stubs_fn)
+    return _instance(describer, concrete_type_store.find_or_add(concrete), stubs_fn, texts)
 
 
-def _instance(describer: _Describer, concrete: ConcreteType, stubs_fn: StubsOf) -> Any:
+def _instance(describer: _Describer, concrete: ConcreteType, stubs_fn: StubsOf, texts: Sequence[tuple[str, Scope]] = ()) -> Any:
     from torchjit.jit._module import RecursiveScriptModule
 
     module = describer.module
@@ -606,6 +609,8 @@ def _instance(describer: _Describer, concrete: ConcreteType, stubs_fn: StubsOf) 
     if not concrete.compiled:
         concrete.compiled = True
         try:
+            for text, scope in texts:
+                _native.define_module_method(compiled._c, text, scope)
             stubs = list(stubs_fn(module))
             hooks, pre_hooks = get_hook_stubs(module)
             _native.compile_module_methods(concrete.name, stubs, get_property_stubs(module), hooks, pre_hooks)

@@ -186,14 +186,34 @@ func (e *emitter) broadcastingList(s syntax.Subscript) (t types.Type, size int, 
 		return nil, 0, false
 	}
 	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return nil, 0, false
+	if err != nil || n < 1 {
+		fail(s.Range, "subscript of Broadcastable list must be a positive integer")
 	}
-	return types.NewList(e.typeOf(s.Subscripts()[0])), n, true
+	elem := e.typeOf(s.Subscripts()[0])
+	if k := elem.Kind(); k != types.KindInt && k != types.KindFloat {
+		fail(s.Range, "Broadcastable lists only supported for int or float")
+	}
+	return types.NewList(elem), n, true
+}
+
+// sizeName reads _size_2_t, which torch.nn has for BroadcastingList2[int].
+func sizeName(expr syntax.Expr) (size int, ok bool) {
+	if expr.Kind != syntax.KindVar {
+		return 0, false
+	}
+	name := syntax.AsVar(expr).Name().Name()
+	if len(name) != len("_size_2_t") || !strings.HasPrefix(name, "_size_") || !strings.HasSuffix(name, "_t") {
+		return 0, false
+	}
+	size, err := strconv.Atoi(name[len("_size_") : len(name)-len("_t")])
+	return size, err == nil && size > 0
 }
 
 // parameterType reads the annotation of a parameter; size is that of a BroadcastingList, else -1.
 func (e *emitter) parameterType(expr syntax.Expr) (t types.Type, size int) {
+	if size, ok := sizeName(expr); ok {
+		return types.NewList(types.Int), size
+	}
 	if expr.Kind == syntax.KindSubscript {
 		s := syntax.AsSubscript(expr)
 		if t, size, ok := e.broadcastingList(s); ok {

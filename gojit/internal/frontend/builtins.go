@@ -47,6 +47,8 @@ def floordiv(self : Tensor, other : T) -> Tensor:
 	{[]string{""}, `
 def _assert_int_or_pair(vals: List[int], name: str, message: str):
   pass
+def device(type: str) -> Device:
+  return torch.device(type)
 def list_with_default(out_size: List[int], defaults: List[int]):
   assert len(defaults) > len(out_size)
   return out_size

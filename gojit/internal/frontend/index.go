@@ -311,3 +311,25 @@ func (e *emitter) scalarToTensor(x ir.Argument, like *ir.Value) *ir.Value {
 	}
 	return x.Value(e.g)
 }
+
+// tensorItem is __getitem__ of a tensor.
+type tensorItem struct {
+	notFirstClass
+	self *ir.Value
+}
+
+// Call implements SugaredValue.
+func (t *tensorItem) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	if len(args) != 1 || len(kwargs) > 0 {
+		fail(at, "expected exactly 1 argument")
+	}
+	index := args[0].Value(e.g)
+	if index.Type().Kind() == types.KindInt {
+		return simple{e.insert(at, "aten::select", t.self, e.g.Constant(value.Int(0), at), index)}
+	}
+	if !types.IsSubtype(index.Type(), types.NewOptional(types.Tensor)) {
+		fail(at, "Expected a list element that subtypes 'Optional[Tensor]' but got an element of type '%s'", types.Repr(index.Type()))
+	}
+	list := e.g.InsertNode(e.g.CreateList(types.NewOptional(types.Tensor), []*ir.Value{index})).Output()
+	return simple{e.insert(at, "aten::index", t.self, list)}
+}

@@ -46,7 +46,7 @@ func (e *emitter) emitStatement(s syntax.Stmt) {
 		e.emitJump(s, "prim::BreakStmt", "Break")
 	case syntax.KindPass:
 	case syntax.KindDef:
-		e.emitForked(syntax.AsDef(s))
+		e.emitInner(syntax.AsDef(s))
 	case syntax.KindDelete:
 		for _, t := range syntax.AsDelete(s).Targets() {
 			e.emitDelete(t)

@@ -60,9 +60,6 @@ func (p *parser) definition() Stmt {
 		}
 		return p.classDef().Tree
 	case p.atWord("def"):
-		if p.inFunction && !p.byteEscapes { // archives have them for what is forked
-			p.unsupported("function definitions")
-		}
 		return p.def().Tree
 	}
 	p.expected("def")

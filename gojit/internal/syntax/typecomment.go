@@ -96,7 +96,7 @@ func parseType(text *source.Text, start, end int) (typ Expr, err error) {
 	return typ, nil
 }
 
-// parseSignature reads "# type: (A, B) -> C" from a comment; (...) has no parameters.
+// parseSignature reads "# type: (A, B) -> C" or "# type: (A, B)" from a comment; (...) has no parameters, and a result that is not there is nil.
 func parseSignature(text *source.Text, c comment) (params []Expr, result Expr, err error) {
 	tokens, err := lexExpr(text, c.start+len(typeComment), c.end)
 	if err != nil {
@@ -115,8 +115,9 @@ func parseSignature(text *source.Text, c comment) (params []Expr, result Expr, e
 		}
 	}
 	p.advance()
-	p.expectWord("->")
-	result = p.expr()
+	if p.nextWord("->") {
+		result = p.expr()
+	}
 	p.expect(tokenEOF, "newline")
 	return params, result, nil
 }

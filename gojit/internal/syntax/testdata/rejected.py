@@ -39,11 +39,6 @@ def f(x, **kw):  # ERROR "variable number of arguments"
 
 
 def f(x):
-    def g():  # ERROR "function definitions aren't supported"
-        pass
-
-
-def f(x):
     class C:  # ERROR "class definitions aren't supported"
         pass
 
