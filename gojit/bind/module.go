@@ -104,7 +104,7 @@ func (h *moduleHost) describe(key string, item *Word) error {
 		var err error
 		switch key {
 		case "attributes":
-			err = h.addAttribute(name, f[1].text(), f[2].text())
+			err = h.addAttribute(name, f[1], f[2].text())
 		case "constants":
 			err = h.addConstant(name, f[1])
 		case "functions":
@@ -125,10 +125,16 @@ func (h *moduleHost) describe(key string, item *Word) error {
 	return nil
 }
 
-func (h *moduleHost) addAttribute(name, typeText, kind string) error {
-	t, err := parseType(typeText)
-	if err != nil {
-		return err
+// addAttribute adds an attribute, whose type is given by its text or, for a submodule that was loaded, by the module.
+func (h *moduleHost) addAttribute(name string, typed *Word, kind string) error {
+	var t types.Type
+	if o, ok := typed.content().(*value.Object); ok {
+		t = o.Class
+	} else {
+		var err error
+		if t, err = parseType(typed.text()); err != nil {
+			return err
+		}
 	}
 	h.class.AddAttribute(types.Attribute{Name: name, Type: t, IsParameter: kind == "parameter", IsBuffer: kind == "buffer"})
 	return nil
@@ -238,6 +244,16 @@ func compileModuleMethods(c *call) error {
 			return err
 		}
 	}
+	for w := range c.arg(1).items {
+		if _, err := add(w); err != nil {
+			return err
+		}
+	}
+	for _, f := range made {
+		if err := f.EnsureDefined(); err != nil {
+			return err
+		}
+	}
 	annotated := map[types.Method]bool{}
 	for i, hooks := range []*[]types.Method{3: &h.class.Hooks, 4: &h.class.PreHooks} {
 		if hooks == nil {
@@ -249,17 +265,9 @@ func compileModuleMethods(c *call) error {
 				return err
 			}
 			*hooks = append(*hooks, f)
-			made = append(made, f)
-		}
-	}
-	for w := range c.arg(1).items {
-		if _, err := add(w); err != nil {
-			return err
-		}
-	}
-	for _, f := range made {
-		if err := f.EnsureDefined(); err != nil {
-			return err
+			if err := f.EnsureDefined(); err != nil {
+				return err
+			}
 		}
 	}
 	c.none()

@@ -184,6 +184,23 @@ func overloadDecl(own, declared syntax.Decl) syntax.Decl {
 	return syntax.NewDecl(declared.Range, params, declared.Return())
 }
 
+// namesIn returns the variables that a target of an assignment binds.
+func namesIn(target syntax.Expr) (names []string) {
+	switch target.Kind {
+	case syntax.KindVar:
+		return []string{syntax.AsVar(target).Name().Name()}
+	case syntax.KindTupleLiteral:
+		for _, item := range syntax.AsTupleLiteral(target).Inputs() {
+			names = append(names, namesIn(item)...)
+		}
+	case syntax.KindListLiteral:
+		for _, item := range syntax.AsListLiteral(target).Inputs() {
+			names = append(names, namesIn(item)...)
+		}
+	}
+	return names
+}
+
 // defaultValues reads a dict of parameters' defaults; those that programs cannot have are left out.
 func defaultValues(w *Word) (map[string]value.Value, error) {
 	out := map[string]value.Value{}
@@ -265,9 +282,7 @@ func compileClass(c *call) error {
 	}
 	for _, a := range def.Assigns() {
 		for _, target := range a.LHSList() {
-			if target.Kind == syntax.KindVar {
-				class.Unsupported = append(class.Unsupported, syntax.AsVar(target).Name().Name())
-			}
+			class.Unsupported = append(class.Unsupported, namesIn(target)...)
 		}
 	}
 	for _, p := range def.Properties() {

@@ -526,7 +526,7 @@ class RecursiveScriptModule(ScriptModule):
         for name, overloads in self.__dict__["_concrete_type"].overloads.items():
             self.__dict__[name] = _first_that_fits([_native.module_method(self._c, o) for o in overloads])
         state = self.__dict__
-        slots = {name for name, _ in _native.module_slots(self._c)}
+        slots = {name for name, _ in _native.module_slots(self._c)} | self._constants().keys()
         for name, value in original.__dict__.items():
             if name not in state and name not in slots and name not in ("training", "_is_full_backward_hook"):
                 state[name] = value

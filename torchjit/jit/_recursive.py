@@ -6,7 +6,8 @@ A module is described to the compiler in three steps, each one native call:
    (mangled where the name is taken). The description is a dict of plain data:
 
        "attributes": [(name, type, kind)]      kind: "parameter", "buffer", "module" or "attribute"; the
-                                               type in the form of schemas, a submodule's is its class;
+                                               type in the form of schemas, a submodule's is its class,
+                                               that of a loaded submodule the module itself;
                                                in the order of the slots
        "constants":  [(name, value)]
        "functions":  [(name, answer)]          attributes that are functions, as _resolve.classify answers
@@ -88,6 +89,7 @@ class ConcreteType:
         self.overloads: dict[str, list[str]] = {}
         self.failed: dict[str, str] = {}
         self.modules: dict[str, ConcreteType] = {}
+        self.loaded: dict[str, Any] = {}  # the submodules that were loaded: their classes are in programs of their own
         self.ignored: set[str] = set()
         self.container: str | None = None
         self.hooks: tuple[Any, ...] = ()
@@ -100,11 +102,12 @@ class ConcreteType:
             self.python_class, tuple(self.attributes.items()), tuple((k, type(v), repr(v)) for k, v in self.constants.items()),
             tuple((k, id(v)) for k, v in self.functions.items()), tuple((k, t.name) for k, t in self.modules.items()),
             tuple((k, tuple(v)) for k, v in self.overloads.items()), tuple(self.failed), self.container, self.hooks,
+            tuple((k, _native.module_identity(c)) for k, c in self.loaded.items()),
         )  # fmt: skip
 
     def description(self) -> dict[str, Any]:
         return {
-            "attributes": [(n, t, k) for n, (t, k) in self.attributes.items()],
+            "attributes": [(n, self.loaded.get(n, t), k) for n, (t, k) in self.attributes.items()],
             "constants": list(self.constants.items()),
             "functions": [(n, _resolve.classify(f)) for n, f in self.functions.items()],
             "overloads": list(self.overloads.items()),
@@ -440,6 +443,8 @@ class _Describer:
         else:
             compiled = create_traced_module(item) if self.traced else _compiled_submodule(item)
             self.type.attributes[name] = (_native.module_class_name(compiled._c), "module")
+            if compiled._concrete_type is None:
+                self.type.loaded[name] = compiled._c
             self.type.modules[name] = compiled._concrete_type or ConcreteType.from_jit_type(compiled._c._type())
         self.submodules[name] = compiled
         self.values[name] = compiled._c

@@ -222,7 +222,25 @@ def attribute(obj: Any, name: str) -> Any:
         member = getattr(obj, name)
     except AttributeError:
         return None
+    if getattr(obj, "__name__", None) == "torchjit" and _is_without_schema(member, name):
+        return ("builtin", "aten::" + name)
     return classify(member, constant=True)
+
+
+# The modules of functions of `torch` that are no programs: to programs they are operators that do not exist.
+_SETTINGS = frozenset(f"torchjit.{name}" for name in ("_settings", "_tensor_str", "_creation", "_asarray", "random", "serialization"))
+
+
+def _is_without_schema(member: Any, name: str) -> bool:
+    if isinstance(member, types.FunctionType):
+        return member.__module__ in _SETTINGS and id(member) not in _python_builtins()
+    return type(member) is _native.Function and id(member) not in _python_builtins() and _classify_native(member)[0] == "callable" and not _has_operator(name)
+
+
+def _has_operator(name: str) -> bool:
+    from torchjit import _C
+
+    return bool(_C._jit_get_schemas_for_operator("aten::" + name))
 
 
 def class_attribute(cls: type, name: str) -> Any:
@@ -316,9 +334,24 @@ def _classify_class(cls: type) -> tuple[Any, ...]:
         return ("typed_constructor", cls._dtype)
     if cls.__module__ == "builtins" or _is_nn_module_class(cls) or cls is Tensor:
         return _uncompilable(cls)
+    from torchjit.jit._callables import can_compile_class
     from torchjit.jit._script import script_class
 
+    if _marks.is_ignored(cls):
+        _refuse_instances(cls)
+    if not can_compile_class(cls):
+        return _uncompilable(cls)
+
     return ("class", script_class(cls))
+
+
+def _refuse_instances(cls: type) -> None:
+    """Raises FrontendError: programs cannot make objects of a class that is left to Python."""
+    from torchjit.frontend import FrontendError, read_source
+
+    source = read_source(cls)
+    start = source.offset(1, 0)
+    raise FrontendError(source.range(start, start + len(source.text.split(b"\n")[0])), f"Cannot instantiate class '{cls.__name__}' in a script function")
 
 
 def _is_nn_module_class(cls: type) -> bool:
@@ -455,6 +488,8 @@ def type_of_annotation(annotation: Any, scope: Scope) -> str:
 
 
 def _type_or_none(annotation: Any, scope: Scope) -> str | None:
+    from torchjit.jit import _async
+
     if isinstance(annotation, str):
         annotation = scope.evaluate(annotation)
     if isinstance(annotation, typing.ForwardRef):
@@ -465,6 +500,8 @@ def _type_or_none(annotation: Any, scope: Scope) -> str | None:
         return None
     if simple is not None:
         return simple
+    if annotation is _marks.Future or annotation is _async.Future:
+        raise RuntimeError("Attempted to use Future without a contained type. Please add a contained type, e.g. Future[int]")
     if isinstance(annotation, _marks._FutureType):
         return _wrap_type("Future({})", annotation.__args__, scope)
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)

@@ -128,10 +128,17 @@ func (e *emitter) namedType(expr syntax.Expr) types.Type {
 
 func (e *emitter) genericType(s syntax.Subscript) types.Type {
 	name := dottedName(s.Value())
+	if name == "" {
+		fail(s.Range, "Subscripted type must be a type identifier")
+	}
 	args := s.Subscripts()
 	need := func(n int) {
 		if len(args) != n {
-			fail(s.Range, " expected exactly %d elements for %s type, got %d", n, name, len(args))
+			count := "one element type"
+			if n > 1 {
+				count = strconv.Itoa(n) + " element types"
+			}
+			fail(s.Range, " expected exactly %s but found %d", count, len(args))
 		}
 	}
 	switch plainName(name) {
@@ -141,16 +148,14 @@ func (e *emitter) genericType(s syntax.Subscript) types.Type {
 	case "Dict", "dict":
 		need(2)
 		key := e.typeOf(args[0])
-		switch key.Kind() {
-		case types.KindInt, types.KindFloat, types.KindString, types.KindTensor, types.KindBool, types.KindComplex,
-			types.KindDevice, types.KindAny:
-		default:
-			source.Raise(source.RuntimeError, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device and string keys are supported", key)
-		}
+		checkKey(key)
 		return types.NewDict(key, e.typeOf(args[1]))
 	case "Tuple", "tuple":
 		if len(args) == 1 && args[0].Kind == syntax.KindTupleLiteral {
 			args = syntax.AsTupleLiteral(args[0]).Inputs()
+		}
+		if len(args) > 0 && e.o.FromText && e.o.Version == 0 && strings.Contains(s.Range.Text.Body[s.Value().Range.End:args[0].Range.Start], "(") {
+			fail(s.Range, "Tuple literal in Tuple type annotation must not have any elements!")
 		}
 		return types.NewTuple(e.typesOf(args)...)
 	case "Optional":
@@ -177,6 +182,15 @@ func (e *emitter) genericType(s syntax.Subscript) types.Type {
 		fail(s.Range, "Unknown type constructor %s", name)
 	}
 	return t
+}
+
+// checkKey fails where values of a type can be no keys.
+func checkKey(t types.Type) {
+	switch t.Kind() {
+	case types.KindInt, types.KindFloat, types.KindString, types.KindTensor, types.KindBool, types.KindComplex, types.KindDevice, types.KindAny:
+	default:
+		source.Raise(source.RuntimeError, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device and string keys are supported", t)
+	}
 }
 
 // broadcastingList reads BroadcastingList2[int]: a list for which one element may stand.

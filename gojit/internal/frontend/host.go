@@ -50,6 +50,11 @@ func NewHostModule(attr func(name string) (SugaredValue, error)) SugaredValue {
 	return &hostModule{"module", attr}
 }
 
+// AsValue implements SugaredValue.
+func (m *hostModule) AsValue(e *emitter, at source.Range) *ir.Value {
+	return (&hostObject{typeName: "module"}).AsValue(e, at)
+}
+
 // Attr implements SugaredValue.
 func (m *hostModule) Attr(e *emitter, at source.Range, name string) SugaredValue {
 	s, err := m.attr(name)

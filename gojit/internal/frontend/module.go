@@ -99,8 +99,20 @@ func (m *moduleValue) lookUp(e *emitter, at source.Range, name string) SugaredVa
 // attribute reads a slot; a submodule is a module again.
 func (m *moduleValue) attribute(e *emitter, name string) SugaredValue {
 	v := e.g.InsertNode(e.g.CreateGetAttr(m.self, name)).Output()
+	if class, ok := v.Type().(*types.Class); ok && class.IsModule && class.Host == nil && e.o.Version == 0 {
+		return NewModule(v, loadedHost{})
+	}
 	return sugarOf(v)
 }
+
+// loadedHost is what is known of a class of modules that was loaded: nothing besides the class itself.
+type loadedHost struct{}
+
+func (loadedHost) Attr(string) (SugaredValue, error) { return nil, nil }
+func (loadedHost) Overloads(string) []string         { return nil }
+func (loadedHost) Hint(string) string                { return "" }
+func (loadedHost) IsInstance(*ModuleClass) bool      { return false }
+func (loadedHost) Container() string                 { return "" }
 
 // sugarOf returns a value as the module that it is, where the embedding language knows its class.
 func sugarOf(v *ir.Value) SugaredValue {

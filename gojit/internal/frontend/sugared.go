@@ -157,13 +157,8 @@ func (s simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 	if name == "tolist" && s.v.Type().Kind() == types.KindTensor {
 		return &toList{"tolist", s.v}
 	}
-	if name == "__getitem__" {
-		switch s.v.Type().Kind() {
-		case types.KindTensor:
-			return &tensorItem{"tensor item", s.v}
-		case types.KindList, types.KindDict, types.KindString:
-			return newBuiltinMethod("aten::__getitem__", s.v, at)
-		}
+	if name == "__getitem__" && s.v.Type().Kind() == types.KindTensor {
+		return &tensorItem{"tensor item", s.v}
 	}
 	if name == "type" && s.v.Type().Kind() == types.KindTensor {
 		return newBuiltinMethod("aten::to", s.v, at)

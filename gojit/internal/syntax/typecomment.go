@@ -149,14 +149,14 @@ func ParseTypeComment(text *source.Text) (decl Decl, err error) {
 func mergeTypes(d Def, types []Expr, result Expr, isMethod bool) (Def, error) {
 	decl := d.Decl()
 	params := decl.Params()
-	first := 0
+	first, what := 0, "function"
 	if isMethod {
-		first = 1
+		first, what = 1, "method"
 	}
 	if len(types) != len(params)-first {
 		return d, source.Errorf(source.RuntimeError, decl.Range,
-			"Number of type annotations (%d) did not match the number of function parameters (%d)",
-			len(types), len(params)-first)
+			"Number of type annotations (%d) did not match the number of %s parameters (%d)",
+			len(types), what, len(params)-first)
 	}
 	for i, typ := range types {
 		params[first+i] = params[first+i].withComment(typ)
