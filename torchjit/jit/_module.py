@@ -531,7 +531,8 @@ class RecursiveScriptModule(ScriptModule):
             if name not in state and name not in slots and name not in ("training", "_is_full_backward_hook"):
                 state[name] = value
         if original._modules:
-            known = {**self._modules, **{name: None for name, child in original._modules.items() if child is None}}
+            absent = {} if isinstance(self, TracedModule) else {name: None for name, child in original._modules.items() if child is None}
+            known = {**self._modules, **absent}
             state["_modules"] = _Modules(self._c, {name: known[name] for name in original._modules if name in known})
 
     @property

@@ -652,6 +652,8 @@ def create_traced_module(module: Any, wrapper: Any = None) -> Any:
 
     if isinstance(module, ScriptModule) and module._is_compiled():
         return module
+    if module._backward_hooks:
+        raise ValueError(f"Modules that have backward hooks assigned can't be compiled: {module}")
     if make_stubs_from_exported_methods(module):
         return _compiled_module(module, make_stubs_from_exported_methods, share_types=False)
     describer = _Describer(module, traced=True)

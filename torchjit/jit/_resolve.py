@@ -457,6 +457,8 @@ def _python_builtins() -> dict[int, str]:
         table[id(device)] = "aten::device"
         table[id(torchjit.Size)] = "aten::Size"
         table[id(_marks._unwrap_optional)] = "aten::_unwrap_optional"
+        table[id(torchjit.is_autocast_enabled)] = "aten::is_autocast_enabled"
+        table[id(torchjit.is_autocast_cpu_enabled)] = "aten::is_autocast_cpu_enabled"
         table[id(grad_mode.is_grad_enabled)] = "aten::is_grad_enabled"
         table[id(grad_mode.set_grad_enabled)] = "aten::set_grad_enabled"
         table[id(torchjit.autograd.grad)] = "aten::grad"

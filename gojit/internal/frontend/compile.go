@@ -120,6 +120,9 @@ var inlineEverything atomic.Bool
 // SetInlineEverything has functions that are compiled from now on hold the bodies of what they call, or calls.
 func SetInlineEverything(on bool) { inlineEverything.Store(on) }
 
+// InlinesEverything reports what SetInlineEverything has set.
+func InlinesEverything() bool { return inlineEverything.Load() }
+
 // cleanUp runs the passes after which successive runs change nothing.
 func cleanUp(g *ir.Graph) {
 	passes.LiftForks(g)
