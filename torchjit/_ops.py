@@ -85,7 +85,12 @@ class OpOverloadPacket:
         return overload
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._op(*args, **kwargs)
+        try:
+            return self._op(*args, **kwargs)
+        except TypeError as e:
+            if "invalid combination of arguments" not in str(e):
+                raise
+            raise RuntimeError(f"Overloaded torch operator invoked from Python failed to many any schema:\n{e}") from None
 
     def __deepcopy__(self, memo: Any = None) -> OpOverloadPacket:
         return self

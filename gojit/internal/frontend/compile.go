@@ -133,6 +133,7 @@ func cleanUp(g *ir.Graph) {
 	eraseListLiterals(g.Block())
 	passes.LowerSimpleTuples(g)
 	passes.ConstantPropagationImmutableTypes(g)
+	passes.RemoveDeadWrites(g)
 	passes.ConstantPooling(g)
 	passes.CanonicalizeOutputs(g)
 	passes.AnnotateWarnings(g)
