@@ -14,7 +14,7 @@ import (
 var passMembers = []function{
 	{schema: "_C._jit_pass_inline(Graph graph) -> None", doc: "Replaces calls of functions and methods by their bodies.", run: pass(passes.Inline)},
 	{schema: "_C._jit_pass_inline_fork_wait(Graph graph) -> None", doc: "Runs forked calls in their place.", run: pass(quiet(passes.InlineForkWait))},
-	{schema: "_C._jit_pass_dce(Graph graph) -> None", doc: "Removes nodes that have no effect.", run: pass(eliminateDeadCode)},
+	{schema: "_C._jit_pass_dce(Graph graph) -> None", doc: "Removes nodes that have no effect.", run: pass(quiet(passes.DCE))},
 	{schema: "_C._jit_pass_dce_allow_deleting_nodes_with_side_effects(Graph graph) -> None", doc: "Removes nodes whose outputs are not used, even where they print or write.", run: pass(quiet(passes.DCEWithoutEffects))},
 	{schema: "_C._jit_pass_create_autodiff_subgraphs(Graph graph, int threshold=2) -> None", doc: "Groups differentiable operators that follow each other, at least threshold of them.", run: bind(groupDifferentiable)},
 	{schema: "_C._jit_pass_cse(Graph graph) -> bool", doc: "Removes nodes that compute what another one has computed; returns whether anything changed.", run: pass(passes.CSE)},
@@ -274,10 +274,4 @@ func lowerGraph(g *ir.Graph, module *value.Object) (*ir.Graph, []value.Value, er
 		return nil, nil, err
 	}
 	return passes.LowerGraph(g, module)
-}
-
-// eliminateDeadCode removes what is not needed, writes of values that nothing reads among it.
-func eliminateDeadCode(g *ir.Graph) {
-	passes.DCE(g)
-	passes.RemoveDeadWrites(g)
 }

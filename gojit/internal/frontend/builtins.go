@@ -47,8 +47,6 @@ def floordiv(self : Tensor, other : T) -> Tensor:
 	{[]string{""}, `
 def _assert_int_or_pair(vals: List[int], name: str, message: str):
   pass
-def device(type: str) -> Device:
-  return torch.device(type)
 def list_with_default(out_size: List[int], defaults: List[int]):
   assert len(defaults) > len(out_size)
   return out_size
@@ -60,6 +58,10 @@ def _assert(condition : Tensor, message : str):
   assert bool(condition), message
 def __contains__(self: str, key: str):
     return self.find(key, 0, len(self)) != -1
+`},
+	{[]string{""}, `
+def device(type: str) -> Device:
+  return torch.device(type)
 `},
 	{[]string{"int", "float"}, `
 def _single(x: BroadcastingList1[T]) -> List[T]:

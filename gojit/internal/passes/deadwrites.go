@@ -60,11 +60,11 @@ func isWriter(n *ir.Node) bool {
 	if n.Kind() == "prim::SetAttr" || n.Kind() == "aten::Delete" {
 		return len(n.Inputs()) > 0
 	}
-	if n.HasSideEffects() || len(n.Inputs()) == 0 {
+	o := n.Operator()
+	if len(n.Inputs()) == 0 || o == nil || !o.Schema().IsMutable() || len(n.Outputs()) > 0 && n.HasSideEffects() {
 		return false
 	}
-	o := n.Operator()
-	if o == nil || len(o.Schema().Arguments) != len(n.Inputs()) {
+	if len(o.Schema().Arguments) != len(n.Inputs()) {
 		return false
 	}
 	for i, a := range o.Schema().Arguments {
