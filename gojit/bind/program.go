@@ -119,6 +119,20 @@ func defineEnum(c *call) error {
 	return nil
 }
 
+// isDeclared reports whether a method's body is pass alone, with texts before and behind it.
+func isDeclared(body []syntax.Stmt) bool {
+	passes := 0
+	for _, s := range body {
+		switch {
+		case s.Kind == syntax.KindPass:
+			passes++
+		case s.Kind != syntax.KindExprStmt || syntax.AsExprStmt(s).Expr().Kind != syntax.KindStringLiteral:
+			return false
+		}
+	}
+	return passes == 1
+}
+
 // defineInterface declares what methods an object of the interface has.
 func defineInterface(c *call) error {
 	tree, err := syntax.Decode([]byte(c.argText(1)))
@@ -130,8 +144,11 @@ func defineInterface(c *call) error {
 	program.AddType(t.Name, t)
 	for _, stmt := range syntax.AsClassDef(tree).Body() {
 		def := syntax.AsDef(stmt)
-		if body := def.Body(); len(body) != 1 || body[0].Kind != syntax.KindPass {
+		if !isDeclared(def.Body()) {
 			return source.Errorf(source.RuntimeError, def.Range, "interfaces declarations should contain 'pass' statement.")
+		}
+		if def.Decl().Return() == nil {
+			return source.Errorf(source.RuntimeError, def.Range, "interface declarations must have a return type annotated.")
 		}
 		s, err := frontend.SchemaOf(def, options)
 		if err != nil {

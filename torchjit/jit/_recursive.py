@@ -304,23 +304,26 @@ def _unify(a: str, b: str | None) -> str | None:
     return None
 
 
+_NO_DATA = (
+    "Only tensors and (possibly nested) tuples of tensors, lists, or dictsare supported as inputs or outputs of traced functions, but instead "
+    "got value of type {}."
+)
+
+
 def _infer_object(value: Any) -> tuple[str | None, str]:
     cls = type(value)
     if _resolve._is_nn_module_class(cls):
         return None, "Cannot infer concrete type of torch.nn.Module"
     if cls.__module__ == "builtins" or isinstance(value, (types.FunctionType, types.ModuleType, _native.Handle)):
-        return (
-            None,
-            f"Only tensors and (possibly nested) tuples of tensors, lists, or dictsare supported as inputs or outputs of traced functions, but instead got value of type {cls.__name__}.",
-        )
+        return None, _NO_DATA.format(cls.__name__)
     try:
         from torchjit.jit._script import script_class
 
         name = script_class(cls)
         _native.ensure_class_compiled(name)
         return name, ""
-    except Exception as e:
-        return None, str(e)
+    except Exception:
+        return None, _NO_DATA.format(cls.__name__)
 
 
 # ---- describing a module ----
@@ -488,7 +491,7 @@ class _Describer:
             return
         inferred, why = infer_type(item)
         if inferred is None:
-            kind = type(item).__name__
+            kind = _type_name(item)
             t.failed[name] = hint.format(
                 kind, why + ". Its type was inferred; try adding a type annotation for the attribute."
             )
