@@ -61,8 +61,8 @@ from torchjit._host import _known_classes
 from torchjit._jit_internal import qualified_name
 from torchjit._ops import OpOverloadPacket
 from torchjit._tensor import Tensor
-from torchjit.storage import _TensorType
 from torchjit._types import Generator, device, dtype, layout, memory_format, qscheme
+from torchjit.storage import _TensorType
 
 _CONSTANT_TYPES = (bool, int, float, complex, str, type(None), dtype, device, layout, memory_format)
 
