@@ -17,17 +17,17 @@ import warnings
 FOLDER = pathlib.Path(__file__).resolve().parent / "answers"
 
 
-def sections(group):
+def sections(group, folder=FOLDER):
     """(title, program, answer) of every section of a file."""
-    parts = re.split(r"^### ", (FOLDER / f"{group}.txt").read_text(), flags=re.M)
+    parts = re.split(r"^### ", (folder / f"{group}.txt").read_text(), flags=re.M)
     for part in parts[1:]:
         title, _, rest = part.partition("\n")
         program, _, answer = rest.partition("\n---\n")
         yield title, program.rstrip("\n"), answer.rstrip("\n")
 
 
-def run(module, program, title, folder):
-    """What a program prints with a module for torch. An exception that ends it is printed too."""
+def run(module, program, title, folder, names=None):
+    """What a program, which knows the names, prints with a module for torch. An exception that ends it is printed too."""
     torch = importlib.import_module(module)
     if module != "torch":
         program = re.sub(r"^( *)import torch$", rf"\1import {module} as torch", program, flags=re.M)
@@ -38,7 +38,7 @@ def run(module, program, title, folder):
     name = "answers_" + re.sub(r"\W", "_", title)
     made = sys.modules[name] = types.ModuleType(name)
     made.__file__ = str(path)
-    made.__dict__.update(torch=torch, nn=torch.nn, F=torch.nn.functional)
+    made.__dict__.update(torch=torch, nn=torch.nn, F=torch.nn.functional, **(names or {}))
     torch.manual_seed(0)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():

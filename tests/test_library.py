@@ -41,7 +41,7 @@ def test_calls():
     assert torch.ops.mine.scale(x).tolist() == [0.0, 2.0, 4.0] and torch.ops.mine.scale(x, by=3.0).tolist() == [0.0, 3.0, 6.0]
     assert [t.tolist() for t in torch.ops.mine.halves(x, 1)] == [[0.0], [1.0, 2.0]]
     assert torch.ops.mine.add_to_(x, x) is x and x.tolist() == [0.0, 2.0, 4.0]
-    with pytest.raises(TypeError, match="mine::scale"):
+    with pytest.raises(RuntimeError, match="mine::scale.. Expected a value of type 'Tensor'"):
         torch.ops.mine.scale("x")
 
 

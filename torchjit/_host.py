@@ -280,6 +280,21 @@ def write(text: str) -> None:
         sys.stdout.write(text)
 
 
+def add_frame(error: Exception, text: str) -> None:
+    """Adds to an error of the compiler for whom what failed was compiled."""
+    from torchjit.frontend import FrontendError
+
+    if isinstance(error, FrontendError) and error.args and isinstance(error.args[0], str):
+        error.args = (error.args[0] + text, *error.args[1:])
+
+
+def save(value: Any, file: str) -> None:
+    """Writes a value that a program saves into a file, as torch.save does."""
+    import torchjit
+
+    torchjit.save(value, file)
+
+
 def warn_at(message: str, file: str, line: int) -> None:
     """Warns at a line of a program, at the caller's where that is not known."""
     import warnings

@@ -234,6 +234,7 @@ def qualified_name(obj: Any, mangle: bool = True) -> str:
 _overloads: dict[str, list[Any]] = {}
 _overload_users: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 _method_overloads: dict[tuple[str, str], list[Any]] = {}
+_overloading_classes: dict[tuple[str, str, str], int] = {}  # the lines of classes, by module, method and name
 
 
 def _overload(fn: F) -> F:
@@ -245,7 +246,15 @@ def _overload(fn: F) -> F:
 
 def _overload_method(fn: F) -> F:
     """Declares one signature of a method."""
+    import inspect
+
     _check_body(fn)
+    body = inspect.currentframe()
+    body = None if body is None else body.f_back
+    if body is not None:
+        place = _overloading_classes.setdefault((fn.__module__, fn.__name__, body.f_code.co_name), body.f_code.co_firstlineno)
+        if place != body.f_code.co_firstlineno:
+            raise RuntimeError("Cannot currently overload the same method name in two different classes with the same name in the same module")
     key = (fn.__module__, fn.__qualname__)
     _method_overloads.setdefault(key, []).append(fn)
     return fn

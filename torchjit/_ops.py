@@ -7,6 +7,41 @@ from typing import Any
 from torchjit import _native
 
 
+def _is_refused(error: TypeError) -> bool:
+    """Whether an operator says that arguments fit none of its overloads."""
+    return "invalid combination of arguments" in str(error)
+
+
+def _refusal(schema: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RuntimeError:
+    """What is wrong with arguments for a schema."""
+    from torchjit import _C
+
+    name, parameters = schema.name, schema.arguments
+    if len(args) + len(kwargs) > len(parameters):
+        return RuntimeError(f"{name}() expected at most {len(parameters)} argument(s) but received {len(args) + len(kwargs)} argument(s). Declaration: {schema}")
+    positional = [p for p in parameters if not p.kwarg_only]
+    if len(args) > len(positional):
+        return RuntimeError(f"{name}() takes {len(positional)} positional argument(s) but {len(args)} was/were given.  Declaration: {schema}")
+    for unknown in kwargs.keys() - {p.name for p in parameters}:
+        return RuntimeError(f"Unknown keyword argument '{unknown}' for operator '{name}'. Schema: {schema}")
+    given = {**{p.name: value for p, value in zip(positional, args, strict=False)}, **kwargs}
+    for p in parameters:
+        if p.name not in given:
+            if not p.has_default_value():
+                return RuntimeError(f"{name}() is missing value for argument '{p.name}'. Declaration: {schema}")
+            continue
+        found = _C._jit_try_infer_type(given[p.name])
+        if not found.success() or not found.type().isSubtypeOf(p.type):
+            wrong = p, type(given[p.name]).__name__
+            break
+    else:
+        wrong = parameters[0], type(given[parameters[0].name]).__name__
+    return RuntimeError(
+        f"{name}() Expected a value of type '{wrong[0].type.annotation_str}' for argument '{wrong[0].name}' but instead found type '{wrong[1]}'.\n"
+        f"Declaration: {schema}"
+    )
+
+
 class OpOverload:
     """One overload of an operator: torch.ops.aten.add.Tensor."""
 
@@ -39,7 +74,12 @@ class OpOverload:
         return full if self._overloadname == "default" else f"{full}.{self._overloadname}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._op(*args, **kwargs)
+        try:
+            return self._op(*args, **kwargs)
+        except TypeError as e:
+            if not _is_refused(e):
+                raise
+            raise _refusal(self._schema, args, kwargs) from None
 
     def __deepcopy__(self, memo: Any = None) -> OpOverload:
         return self
@@ -85,7 +125,17 @@ class OpOverloadPacket:
         return overload
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._op(*args, **kwargs)
+        try:
+            return self._op(*args, **kwargs)
+        except TypeError as e:
+            if not _is_refused(e):
+                raise
+            from torchjit import _C
+
+            schemas = _C._jit_get_schemas_for_operator(self._qualified_op_name)
+            if len(schemas) == 1:
+                raise _refusal(schemas[0], args, kwargs) from None
+            raise RuntimeError(f"Overloaded torch operator invoked from Python failed to many any schema:\n{e}") from None
 
     def __deepcopy__(self, memo: Any = None) -> OpOverloadPacket:
         return self

@@ -12,7 +12,7 @@ from torchjit._jit_internal import Namespace
 from torchjit._ops import OpOverloadPacket
 
 
-class _OperatorNamespace(Namespace):
+class _OpNamespace(Namespace):
     """The operators of one namespace, each found when it is first used."""
 
     def __init__(self, name: str) -> None:
@@ -28,6 +28,9 @@ class _OperatorNamespace(Namespace):
 
     def __dir__(self) -> list[str]:
         return _native.operator_names(self._name)
+
+    def __repr__(self) -> str:
+        return f"<module 'torch.ops.{self._name}' from 'torch.ops'>"
 
 
 class _HigherOrder:
@@ -49,7 +52,7 @@ class _Ops(types.ModuleType):
         if name == "higher_order":
             self.higher_order = _HigherOrder()
             return self.higher_order
-        made = _OperatorNamespace(name)
+        made = _OpNamespace(name)
         setattr(self, name, made)
         return made
 

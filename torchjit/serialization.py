@@ -161,6 +161,14 @@ def save(
         _write(f, "archive", data.getvalue(), pickler.storages)
 
 
+def _is_zipfile(f: Any) -> bool:
+    """Whether a file object begins as a zip archive does. Its position stays."""
+    start = f.tell()
+    found = f.read(4)
+    f.seek(start)
+    return bool(found == b"PK\x03\x04")
+
+
 def _write(file: Any, name: str, data: bytes, storages: dict[str, Tensor]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         add_record(archive, f"{name}/data.pkl", data)

@@ -29,8 +29,7 @@ func programValue(w *Word, t types.Type) (v value.Value, ok bool, err error) {
 	case *types.Class:
 		return programObject(w, t)
 	case *types.Interface:
-		x, ok := w.content().(*value.Object)
-		return objectOrNone(x), ok, nil
+		return implementation(w, t)
 	case *types.Enum:
 		return programEnum(w, t)
 	}
@@ -45,6 +44,21 @@ func programValue(w *Word, t types.Type) (v value.Value, ok bool, err error) {
 		return v, err == nil, err
 	}
 	return v, false, nil
+}
+
+// implementation converts an object, or an instance of a Python class that is compiled, which has the methods of an interface.
+func implementation(w *Word, t *types.Interface) (value.Value, bool, error) {
+	if x, ok := w.content().(*value.Object); ok {
+		return value.OfObject(x), true, nil
+	}
+	if w.object() == nil {
+		return value.None, false, nil
+	}
+	v, err := plainValue(w)
+	if err != nil || v.Kind() != value.KindObject {
+		return value.None, false, nil
+	}
+	return v, types.IsSubtype(v.Object().Class, t), nil
 }
 
 // programScalarOf converts to a type without parts.
@@ -203,13 +217,6 @@ func programUnion(w *Word, t *types.Union) (value.Value, bool, error) {
 		}
 	}
 	return value.None, false, nil
-}
-
-func objectOrNone(x *value.Object) value.Value {
-	if x == nil {
-		return value.None
-	}
-	return value.OfObject(x)
 }
 
 // programObject takes an object of the program, or makes one of the attributes of a Python object, which may be of another class.

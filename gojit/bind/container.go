@@ -160,11 +160,11 @@ func scriptDictSet(d *value.Dict, key, item *Word) error {
 }
 
 func scriptDictDelete(d *value.Dict, key *Word) error {
-	k, ok, err := dictKey(d, key)
+	k, err := heldValue(key, d.Key)
 	if err != nil {
 		return err
 	}
-	if !ok || !d.Delete(k) {
+	if !d.Delete(k) {
 		return keyErrorf("there is no such key")
 	}
 	return nil

@@ -1,11 +1,13 @@
 package bind
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // host is the Python object whose methods the library calls where it needs a Python class or a
@@ -26,6 +28,15 @@ func setHost(c *call) error {
 	host = c.argObject(0)
 	prim.OnPrint(func(text string) error {
 		return host.invoke("write", 1, func(w *writer) { w.string(text) }, nil)
+	})
+	prim.OnSave(func(v value.Value, file string) (err error) {
+		failed := host.invoke("save", 2, func(w *writer) {
+			if err = w.value(v); err != nil {
+				w.none()
+			}
+			w.string(file)
+		}, nil)
+		return cmp.Or(err, failed)
 	})
 	source.OnWarn(func(message string, at source.Range) error {
 		file, line, _, _ := at.FileLineCol()

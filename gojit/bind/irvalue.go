@@ -57,7 +57,7 @@ func valueText(w *Word) (string, error) {
 		return "", typeErrorf("expected a Value, not a %s", w.kindName())
 	}
 	if v.IsErased() {
-		return "<destroyed value of " + v.Node().Kind() + ">", nil
+		return "", runtimeErrorf("has been invalidated")
 	}
 	return v.Name() + " defined in (" + v.Node().String() + ")", nil
 }

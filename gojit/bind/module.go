@@ -23,6 +23,7 @@ var moduleFunctions = []function{
 	{schema: "new_instance(str class_name) -> any", run: newInstance},
 	{schema: "module_slots(Handle module) -> list", run: moduleSlots},
 	{schema: "module_get(Handle module, str name) -> any", run: moduleGet},
+	{schema: "module_constants(Handle module) -> list", run: moduleConstants},
 	{schema: "module_set(Handle module, str name, any value) -> None", run: moduleSet},
 	{schema: "module_method(Handle module, str name) -> ScriptMethod", run: moduleMethod},
 	{schema: "module_properties(any module) -> list", run: moduleProperties},
@@ -103,7 +104,7 @@ func (h *moduleHost) describe(key string, item *Word) error {
 		var err error
 		switch key {
 		case "attributes":
-			err = h.addAttribute(name, f[1].text(), f[2].text())
+			err = h.addAttribute(name, f[1], f[2].text())
 		case "constants":
 			err = h.addConstant(name, f[1])
 		case "functions":
@@ -124,10 +125,16 @@ func (h *moduleHost) describe(key string, item *Word) error {
 	return nil
 }
 
-func (h *moduleHost) addAttribute(name, typeText, kind string) error {
-	t, err := parseType(typeText)
-	if err != nil {
-		return err
+// addAttribute adds an attribute, whose type is given by its text or, for a submodule that was loaded, by the module.
+func (h *moduleHost) addAttribute(name string, typed *Word, kind string) error {
+	var t types.Type
+	if o, ok := typed.content().(*value.Object); ok {
+		t = o.Class
+	} else {
+		var err error
+		if t, err = parseType(typed.text()); err != nil {
+			return err
+		}
 	}
 	h.class.AddAttribute(types.Attribute{Name: name, Type: t, IsParameter: kind == "parameter", IsBuffer: kind == "buffer"})
 	return nil
@@ -237,6 +244,16 @@ func compileModuleMethods(c *call) error {
 			return err
 		}
 	}
+	for w := range c.arg(1).items {
+		if _, err := add(w); err != nil {
+			return err
+		}
+	}
+	for _, f := range made {
+		if err := f.EnsureDefined(); err != nil {
+			return err
+		}
+	}
 	annotated := map[types.Method]bool{}
 	for i, hooks := range []*[]types.Method{3: &h.class.Hooks, 4: &h.class.PreHooks} {
 		if hooks == nil {
@@ -248,17 +265,9 @@ func compileModuleMethods(c *call) error {
 				return err
 			}
 			*hooks = append(*hooks, f)
-			made = append(made, f)
-		}
-	}
-	for w := range c.arg(1).items {
-		if _, err := add(w); err != nil {
-			return err
-		}
-	}
-	for _, f := range made {
-		if err := f.EnsureDefined(); err != nil {
-			return err
+			if err := f.EnsureDefined(); err != nil {
+				return err
+			}
 		}
 	}
 	c.none()
@@ -325,11 +334,14 @@ func defineModuleMethod(c *call) error {
 		return err
 	}
 	resolver := newScope(c.argObject(2))
-	for _, def := range defs {
+	methods := make([]*ir.Function, len(defs))
+	for i, def := range defs {
 		s := stub{name: def.Name().Name(), def: def, scope: resolver}
-		f := s.function(o.Class.Name+"."+s.name, self)
-		program.AddFunction(f)
-		o.Class.AddMethod(s.name, f)
+		methods[i] = s.function(o.Class.Name+"."+s.name, self)
+		program.AddFunction(methods[i])
+		o.Class.AddMethod(s.name, methods[i])
+	}
+	for _, f := range methods {
 		if err := f.EnsureDefined(); err != nil {
 			return err
 		}
@@ -460,6 +472,23 @@ func moduleGet(c *call) error {
 		return nil
 	}
 	return c.keptValue(o.Slots[i])
+}
+
+// moduleConstants replies the constants of an object's class: names and values.
+func moduleConstants(c *call) error {
+	o, err := c.argInstance(0)
+	if err != nil {
+		return err
+	}
+	c.open(kindList, len(o.Class.Constants))
+	for _, constant := range o.Class.Constants {
+		c.open(kindTuple, 2)
+		c.string(constant.Name)
+		if err := c.value(constant.Value.(value.Value)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func moduleSet(c *call) error {

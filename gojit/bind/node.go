@@ -82,7 +82,7 @@ func nodeText(w *Word) (string, error) {
 		return "", typeErrorf("expected a Node, not a %s", w.kindName())
 	}
 	if n.IsDestroyed() {
-		return "<destroyed node " + n.Kind() + ">", nil
+		return "", runtimeErrorf("has been invalidated")
 	}
 	return n.String(), nil
 }

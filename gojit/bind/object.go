@@ -84,6 +84,16 @@ func (e *pythonError) As(target any) bool {
 	return ok
 }
 
+// AddFrames has an error of the compiler's Python side tell for whom what failed was compiled.
+func (e *pythonError) AddFrames(frames ...source.Frame) {
+	for _, f := range frames {
+		_ = host.invoke("add_frame", 2, func(w *writer) {
+			w.object(e.exception)
+			w.string(f.String())
+		}, nil)
+	}
+}
+
 // Error names the error; the exception itself goes back to Python unchanged.
 func (e *pythonError) Error() string { return "an exception was raised in Python" }
 

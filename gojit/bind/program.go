@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -118,6 +119,20 @@ func defineEnum(c *call) error {
 	return nil
 }
 
+// isDeclared reports whether a method's body is pass alone, with texts before and behind it.
+func isDeclared(body []syntax.Stmt) bool {
+	passes := 0
+	for _, s := range body {
+		switch {
+		case s.Kind == syntax.KindPass:
+			passes++
+		case s.Kind != syntax.KindExprStmt || syntax.AsExprStmt(s).Expr().Kind != syntax.KindStringLiteral:
+			return false
+		}
+	}
+	return passes == 1
+}
+
 // defineInterface declares what methods an object of the interface has.
 func defineInterface(c *call) error {
 	tree, err := syntax.Decode([]byte(c.argText(1)))
@@ -129,8 +144,11 @@ func defineInterface(c *call) error {
 	program.AddType(t.Name, t)
 	for _, stmt := range syntax.AsClassDef(tree).Body() {
 		def := syntax.AsDef(stmt)
-		if body := def.Body(); len(body) != 1 || body[0].Kind != syntax.KindPass {
+		if !isDeclared(def.Body()) {
 			return source.Errorf(source.RuntimeError, def.Range, "interfaces declarations should contain 'pass' statement.")
+		}
+		if def.Decl().Return() == nil {
+			return source.Errorf(source.RuntimeError, def.Range, "interface declarations must have a return type annotated.")
 		}
 		s, err := frontend.SchemaOf(def, options)
 		if err != nil {
@@ -163,10 +181,41 @@ func newStub(name string, tree []byte, scopeObject *object, defaults *Word, sign
 		if err != nil {
 			return stub{}, err
 		}
-		s.def, s.overload = s.def.WithDecl(syntax.AsDef(other).Decl()), true
+		s.def, s.overload = s.def.WithDecl(overloadDecl(s.def.Decl(), syntax.AsDef(other).Decl())), true
 	}
 	s.defaults, err = defaultValues(defaults)
 	return s, err
+}
+
+// overloadDecl is the declaration of an overload with the parameters of the implementation that it leaves out, which have defaults.
+func overloadDecl(own, declared syntax.Decl) syntax.Decl {
+	params := declared.Params()
+	for _, p := range own.Params() {
+		if !slices.ContainsFunc(params, func(q syntax.Param) bool { return q.Ident().Name() == p.Ident().Name() }) {
+			params = append(params, p)
+		}
+	}
+	if len(params) == len(declared.Params()) {
+		return declared
+	}
+	return syntax.NewDecl(declared.Range, params, declared.Return())
+}
+
+// namesIn returns the variables that a target of an assignment binds.
+func namesIn(target syntax.Expr) (names []string) {
+	switch target.Kind {
+	case syntax.KindVar:
+		return []string{syntax.AsVar(target).Name().Name()}
+	case syntax.KindTupleLiteral:
+		for _, item := range syntax.AsTupleLiteral(target).Inputs() {
+			names = append(names, namesIn(item)...)
+		}
+	case syntax.KindListLiteral:
+		for _, item := range syntax.AsListLiteral(target).Inputs() {
+			names = append(names, namesIn(item)...)
+		}
+	}
+	return names
 }
 
 // defaultValues reads a dict of parameters' defaults; those that programs cannot have are left out.
@@ -250,9 +299,7 @@ func compileClass(c *call) error {
 	}
 	for _, a := range def.Assigns() {
 		for _, target := range a.LHSList() {
-			if target.Kind == syntax.KindVar {
-				class.Unsupported = append(class.Unsupported, syntax.AsVar(target).Name().Name())
-			}
+			class.Unsupported = append(class.Unsupported, namesIn(target)...)
 		}
 	}
 	for _, p := range def.Properties() {

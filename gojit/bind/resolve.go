@@ -103,6 +103,13 @@ func init() {
 		"builtin": func(w []*Word) (frontend.SugaredValue, error) {
 			return frontend.NewBuiltin(strings.Clone(w[0].text())), nil
 		},
+		"typed_constructor": func(w []*Word) (frontend.SugaredValue, error) {
+			dtype, err := plainValue(w[0])
+			if err != nil {
+				return nil, err
+			}
+			return frontend.NewTypedConstructor(dtype.Int()), nil
+		},
 		"special":       specialAnswer,
 		"module":        moduleAnswer,
 		"module_class":  moduleClassAnswer,
@@ -209,7 +216,7 @@ func attributesOf(o *object, method string) func(name string) (frontend.SugaredV
 }
 
 func scriptModuleAnswer(w []*Word) (frontend.SugaredValue, error) {
-	return frontend.NewHostObject("ScriptModule", "a script module"), nil
+	return frontend.NewUncallable("ScriptModule", "a script module", "Cannot call a ScriptModule that is not a submodule of the caller"), nil
 }
 
 func namedTypeAnswer(w []*Word) (frontend.SugaredValue, error) {
@@ -301,6 +308,9 @@ func pythonOp(n *ir.Node) (autograd.Operation, error) {
 		return inMode(m, func() error {
 			return callPython(target, args, func(w *Word) error {
 				v, ok, err := programValue(w, result)
+				if w.kind() == kindNone && result.Kind() == types.KindTensor { // a tensor that nothing may use
+					v, ok = value.None, true
+				}
 				if err == nil && !ok {
 					d := describe(w)
 					err = runtimeErrorf(" expected value of type %s for return value but instead got value of type %s.\nValue: %s\n%s",

@@ -15,6 +15,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/schema"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // scriptMembers show compiled functions; torchjit/_C/__init__.py gives them to methods also.
@@ -218,7 +219,35 @@ func toArgument(w *Word, s *schema.FunctionSchema, i int) (value.Value, error) {
 	if err != nil || ok {
 		return v, err
 	}
+	if v, ok := repeatedNumber(w, a); ok {
+		return v, nil
+	}
+	if w.kind() == kindString && present(a.Type).Kind() == types.KindDevice {
+		_, err = tensor.ParseDevice(w.text())
+		return value.None, err
+	}
 	return value.None, argumentError(w, s, i)
+}
+
+// present is a type without None.
+func present(t types.Type) types.Type {
+	if o, ok := t.(*types.Optional); ok {
+		return o.Elem
+	}
+	return t
+}
+
+// repeatedNumber is the list that a number stands for where a parameter is a list of a fixed length.
+func repeatedNumber(w *Word, a *schema.Argument) (value.Value, bool) {
+	list, isList := present(a.Type).(*types.List)
+	if !isList || a.ListSize <= 0 || !isNumber(w) {
+		return value.None, false
+	}
+	item, ok, err := programValue(w, list.Elem)
+	if err != nil || !ok {
+		return value.None, false
+	}
+	return value.OfList(value.NewList(list.Elem, slices.Repeat([]value.Value{item}, a.ListSize)...)), true
 }
 
 // argumentError says that an argument has the wrong type, in PyTorch's words.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/torchjit/torchjit/gojit/internal/frontend"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
@@ -373,6 +374,9 @@ func traceEnd(c *call) error {
 		f, err := r.Finish(name, result)
 		if err != nil {
 			return err
+		}
+		if frontend.InlinesEverything() {
+			passes.Inline(f.Graph())
 		}
 		program.AddFunction(f)
 		c.scriptFunction(&scriptFunction{function: f})

@@ -64,7 +64,7 @@ func ParseDevice(text string) (Device, error) {
 		}
 	}
 	return Device{}, source.Errorf(source.RuntimeError, source.Range{},
-		"Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, ort, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: %s", name)
+		"Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, ort, xla, lazy, vulkan, mps, meta, hpu, privateuseone device type at start of device string: %s", name)
 }
 
 // MemoryFormat says in which order a result's elements lie in memory.

@@ -235,7 +235,13 @@ class ScriptList(_native.Handle):
         return ScriptListIterator(self._items())
 
     def __contains__(self, item: Any) -> bool:
-        return item in self._items()
+        return self._held(item) in self._items()
+
+    def _held(self, item: Any) -> Any:
+        """The item as an element of such a list. Raises TypeError where it is of another type."""
+        one = self._part(())
+        one._replace(0, 0, [item])
+        return one._item(0)
 
     def _at(self, index: int) -> int:
         n = len(self)
@@ -291,12 +297,12 @@ class ScriptList(_native.Handle):
 
     def remove(self, item: Any) -> None:
         """Takes out the first item that is equal. Raises ValueError where there is none."""
-        at = self._items().index(item)
+        at = self._items().index(self._held(item))
         self._replace(at, at + 1, [])
 
     def count(self, item: Any) -> int:
         """The number of equal items."""
-        return self._items().count(item)
+        return self._items().count(self._held(item))
 
     def clear(self) -> None:
         """Takes out all items."""

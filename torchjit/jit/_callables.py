@@ -132,7 +132,7 @@ def can_compile_class(cls: Any) -> bool:
     """Whether all that a class defines are functions of Python that may be compiled."""
     if is_ignored_fn(cls):
         return False
-    own = [vars(cls).get(name) for name in vars(cls) if inspect.isroutine(vars(cls).get(name))]
+    own = [getattr(cls, name) for name in vars(cls) if inspect.isroutine(getattr(cls, name, None))]
     return all(hasattr(f, "__code__") for f in own)
 
 

@@ -317,6 +317,13 @@ class ScriptMeta(type):
         """The names in __constants__ of the class and those it derives from."""
         return {name for base in cls.__mro__ for name in vars(base).get("__constants__", ())}
 
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Makes a module. One of a class that is written as a subclass of ScriptModule is compiled when it has been made."""
+        made = super().__call__(*args, **kwargs)
+        if cls is not ScriptModule and isinstance(made, ScriptModule) and not made._is_compiled():
+            made._compile()
+        return made
+
 
 class ScriptModule(Module, metaclass=ScriptMeta):
     """A module whose methods are compiled.
@@ -334,8 +341,6 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         for name, fn in cls._script_methods.items():
             if name in vars(cls):
                 setattr(cls, name, fn)
-        if "__init__" in vars(cls) and cls.__module__ != __name__:
-            cls.__init__ = _compile_after(cls, cls.__init__)  # type: ignore[method-assign]
 
     _script_methods: dict[str, Any] = {}
 
@@ -350,11 +355,10 @@ class ScriptModule(Module, metaclass=ScriptMeta):
     def _compile(self) -> None:
         from torchjit.jit._recursive import create_script_module
 
-        compiled = create_script_module(self, lambda m: m._methods_of_class(), share_types="_texts" not in self.__dict__)
+        texts = self.__dict__.pop("_texts", ())
+        compiled = create_script_module(self, lambda m: m._methods_of_class(), share_types=not texts, texts=texts)
         self.__dict__["_compiled"] = compiled
         self.__dict__["_c"] = compiled._c
-        for text, scope in self.__dict__.pop("_texts", ()):
-            _native.define_module_method(self._c, text, scope)
         state = self.__dict__
         for kind in ("_parameters", "_buffers", "_modules"):
             state[kind] = compiled.__dict__[kind]
@@ -371,11 +375,11 @@ class ScriptModule(Module, metaclass=ScriptMeta):
 
     def __getattr__(self, name: str) -> Any:
         compiled = self.__dict__.get("_compiled")
-        return super().__getattr__(name) if compiled is None else compiled.__getattr__(name)
+        return super().__getattr__(name) if compiled is None else getattr(compiled, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         compiled = self.__dict__.get("_compiled")
-        if compiled is not None and any(slot == name for slot, _ in _native.module_slots(self._c)):
+        if compiled is not None and (name in compiled._constants() or any(slot == name for slot, _ in _native.module_slots(self._c))):
             setattr(compiled, name, value)
         else:
             super().__setattr__(name, value)
@@ -459,19 +463,6 @@ def script_method(fn: Any) -> Any:
     return _MethodMark(fn) if _state._enabled else fn
 
 
-def _compile_after(cls: Any, init: Any) -> Any:
-    """An __init__ that compiles the module when the outermost class is done."""
-    import functools
-
-    @functools.wraps(init)
-    def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> None:
-        init(self, *args, **kwargs)
-        if type(self) is cls and not self._is_compiled():
-            self._compile()
-
-    return wrapper
-
-
 class RecursiveScriptModule(ScriptModule):
     """A compiled module. Parameters, buffers and attributes live in the library."""
 
@@ -535,12 +526,13 @@ class RecursiveScriptModule(ScriptModule):
         for name, overloads in self.__dict__["_concrete_type"].overloads.items():
             self.__dict__[name] = _first_that_fits([_native.module_method(self._c, o) for o in overloads])
         state = self.__dict__
-        slots = {name for name, _ in _native.module_slots(self._c)}
+        slots = {name for name, _ in _native.module_slots(self._c)} | self._constants().keys()
         for name, value in original.__dict__.items():
             if name not in state and name not in slots and name not in ("training", "_is_full_backward_hook"):
                 state[name] = value
         if original._modules:
-            known = {**self._modules, **{name: None for name, child in original._modules.items() if child is None}}
+            absent = {} if isinstance(self, TracedModule) else {name: None for name, child in original._modules.items() if child is None}
+            known = {**self._modules, **absent}
             state["_modules"] = _Modules(self._c, {name: known[name] for name in original._modules if name in known})
 
     @property
@@ -572,9 +564,10 @@ class RecursiveScriptModule(ScriptModule):
     def _python_attribute(self, name: str) -> Any:
         """Constants, and methods that stayed in Python."""
         concrete = self.__dict__["_concrete_type"]
+        constants = self._constants()
+        if name in constants:
+            return constants[name]
         if concrete is not None:
-            if name in concrete.constants:
-                return concrete.constants[name]
             if isinstance(inspect.getattr_static(concrete.python_class, name, None), staticmethod):
                 return getattr(concrete.python_class, name)
             member = getattr(concrete.python_class, name, None)
@@ -584,6 +577,10 @@ class RecursiveScriptModule(ScriptModule):
                 return types.MethodType(member, self)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
+    def _constants(self) -> dict[str, Any]:
+        """The constants of the class."""
+        return dict(_native.module_constants(self._c))
+
     def __setattr__(self, name: str, value: Any) -> None:
         state = self.__dict__
         if name in state["_modules"]:
@@ -591,9 +588,9 @@ class RecursiveScriptModule(ScriptModule):
                 _native.module_set(self._c, name, value._c)
             state["_modules"][name] = value
             return
-        concrete = state["_concrete_type"]
-        if concrete is not None and name in concrete.constants:
-            raise RuntimeError(f"Can't set constant '{name}' which has value:{concrete.constants[name]}")
+        constants = self._constants()
+        if name in constants:
+            raise RuntimeError(f"Can't set constant '{name}' which has value:{_C._stream_text(constants[name])}")
         if any(slot == name for slot, _ in _native.module_slots(self._c)):
             _native.module_set(self._c, name, value)
             return

@@ -77,6 +77,16 @@ def _check_overload_defaults(impl_defaults: dict[str, Any], overload_defaults: d
             )
 
 
+def _check_further_parameters(fn: Any, declared: inspect.Signature) -> None:
+    """Raises RuntimeError where the definition has a parameter without a type that a declaration leaves out."""
+    for name, parameter in inspect.signature(fn).parameters.items():
+        if name not in declared.parameters and parameter.annotation is parameter.empty:
+            raise RuntimeError(
+                "Parameters not specified on the overloaded declaration must have a type annotation in the implementation function. "
+                f"Did not find type for param {name}:"
+            )
+
+
 def check_declaration(fn: Any, declaration: Any) -> None:
     """Raises what is wrong with a declaration: no types, other default values than those of the definition."""
     from torchjit.frontend import get_default_args, get_jit_def
@@ -88,6 +98,7 @@ def check_declaration(fn: Any, declaration: Any) -> None:
     has_comment = "# type:" in tree.source.text.decode("utf-8", "replace")
     if not has_comment and signature.return_annotation is signature.empty and all(p.annotation is p.empty for p in signature.parameters.values()):
         raise RuntimeError(f"\nMust explicitly add type annotations to overloaded functions:\n{where.highlight()}")
+    _check_further_parameters(fn, signature)
     _check_overload_defaults(get_default_args(fn), get_default_args(declaration), where)
 
 

@@ -6,7 +6,8 @@ A module is described to the compiler in three steps, each one native call:
    (mangled where the name is taken). The description is a dict of plain data:
 
        "attributes": [(name, type, kind)]      kind: "parameter", "buffer", "module" or "attribute"; the
-                                               type in the form of schemas, a submodule's is its class;
+                                               type in the form of schemas, a submodule's is its class,
+                                               that of a loaded submodule the module itself;
                                                in the order of the slots
        "constants":  [(name, value)]
        "functions":  [(name, answer)]          attributes that are functions, as _resolve.classify answers
@@ -88,6 +89,7 @@ class ConcreteType:
         self.overloads: dict[str, list[str]] = {}
         self.failed: dict[str, str] = {}
         self.modules: dict[str, ConcreteType] = {}
+        self.loaded: dict[str, Any] = {}  # the submodules that were loaded: their classes are in programs of their own
         self.ignored: set[str] = set()
         self.container: str | None = None
         self.hooks: tuple[Any, ...] = ()
@@ -100,15 +102,16 @@ class ConcreteType:
             self.python_class, tuple(self.attributes.items()), tuple((k, type(v), repr(v)) for k, v in self.constants.items()),
             tuple((k, id(v)) for k, v in self.functions.items()), tuple((k, t.name) for k, t in self.modules.items()),
             tuple((k, tuple(v)) for k, v in self.overloads.items()), tuple(self.failed), self.container, self.hooks,
+            tuple((k, _native.module_identity(c)) for k, c in self.loaded.items()),
         )  # fmt: skip
 
     def description(self) -> dict[str, Any]:
         return {
-            "attributes": [(n, t, k) for n, (t, k) in self.attributes.items()],
+            "attributes": [(n, self.loaded.get(n, t), k) for n, (t, k) in self.attributes.items()],
             "constants": list(self.constants.items()),
             "functions": [(n, _resolve.classify(f)) for n, f in self.functions.items()],
             "overloads": list(self.overloads.items()),
-            "failed": list(self.failed.items()),
+            "failed": [*self.failed.items(), *((name, "attribute was ignored during compilation") for name in self.ignored)],
             "container": self.container,
             "python_class": self.python_class.__name__,
         }
@@ -301,23 +304,26 @@ def _unify(a: str, b: str | None) -> str | None:
     return None
 
 
+_NO_DATA = (
+    "Only tensors and (possibly nested) tuples of tensors, lists, or dictsare supported as inputs or outputs of traced functions, but instead "
+    "got value of type {}."
+)
+
+
 def _infer_object(value: Any) -> tuple[str | None, str]:
     cls = type(value)
     if _resolve._is_nn_module_class(cls):
         return None, "Cannot infer concrete type of torch.nn.Module"
     if cls.__module__ == "builtins" or isinstance(value, (types.FunctionType, types.ModuleType, _native.Handle)):
-        return (
-            None,
-            f"Only tensors and (possibly nested) tuples of tensors, lists, or dictsare supported as inputs or outputs of traced functions, but instead got value of type {cls.__name__}.",
-        )
+        return None, _NO_DATA.format(cls.__name__)
     try:
         from torchjit.jit._script import script_class
 
         name = script_class(cls)
         _native.ensure_class_compiled(name)
         return name, ""
-    except Exception as e:
-        return None, str(e)
+    except Exception:
+        return None, _NO_DATA.format(cls.__name__)
 
 
 # ---- describing a module ----
@@ -440,7 +446,9 @@ class _Describer:
         else:
             compiled = create_traced_module(item) if self.traced else _compiled_submodule(item)
             self.type.attributes[name] = (_native.module_class_name(compiled._c), "module")
-            self.type.modules[name] = compiled._concrete_type
+            if compiled._concrete_type is None:
+                self.type.loaded[name] = compiled._c
+            self.type.modules[name] = compiled._concrete_type or ConcreteType.from_jit_type(compiled._c._type())
         self.submodules[name] = compiled
         self.values[name] = compiled._c
 
@@ -483,7 +491,7 @@ class _Describer:
             return
         inferred, why = infer_type(item)
         if inferred is None:
-            kind = type(item).__name__
+            kind = _type_name(item)
             t.failed[name] = hint.format(
                 kind, why + ". Its type was inferred; try adding a type annotation for the attribute."
             )
@@ -563,8 +571,11 @@ def _check_annotations_of(module: Any) -> None:
         AttributeTypeIsSupportedChecker().check(module)
 
 
-def create_script_module(nn_module: Any, stubs_fn: StubsOf, share_types: bool = True, is_tracing: bool = False) -> Any:
-    """The compiled form of a module; its submodules are compiled with it. stubs_fn gives the methods of the module.
+def create_script_module(
+    nn_module: Any, stubs_fn: StubsOf, share_types: bool = True, is_tracing: bool = False, texts: Sequence[tuple[str, Scope]] = ()
+) -> Any:
+    """The compiled form of a module; its submodules are compiled with it. stubs_fn gives the methods of the module, texts are of further
+    ones, with what their names mean.
 
     With share_types its class may be that of a module like it.
     """
@@ -575,7 +586,7 @@ def create_script_module(nn_module: Any, stubs_fn: StubsOf, share_types: bool = 
     check_module_initialized(nn_module)
     if not is_tracing:
         _check_annotations_of(nn_module)
-    return _compiled_module(nn_module, stubs_fn, share_types)
+    return _compiled_module(nn_module, stubs_fn, share_types, texts)
 
 
 def create_script_module_impl(nn_module: Any, concrete_type: ConcreteType, stubs_fn: StubsOf) -> Any:
@@ -585,7 +596,7 @@ def create_script_module_impl(nn_module: Any, concrete_type: ConcreteType, stubs
     return _instance(describer, concrete_type, stubs_fn)
 
 
-def _compiled_module(module: Any, stubs_fn: StubsOf, share_types: bool = True) -> Any:
+def _compiled_module(module: Any, stubs_fn: StubsOf, share_types: bool = True, texts: Sequence[tuple[str, Scope]] = ()) -> Any:
     from torchjit.jit._module import ScriptModule
 
     if isinstance(module, ScriptModule) and module._is_compiled():
@@ -594,10 +605,10 @@ def _compiled_module(module: Any, stubs_fn: StubsOf, share_types: bool = True) -
     describer = _Describer(module)
     concrete = describer.describe()
     concrete.is_poisoned = not share_types
-    return _instance(describer, concrete_type_store.find_or_add(concrete), stubs_fn)
+    return _instance(describer, concrete_type_store.find_or_add(concrete), stubs_fn, texts)
 
 
-def _instance(describer: _Describer, concrete: ConcreteType, stubs_fn: StubsOf) -> Any:
+def _instance(describer: _Describer, concrete: ConcreteType, stubs_fn: StubsOf, texts: Sequence[tuple[str, Scope]] = ()) -> Any:
     from torchjit.jit._module import RecursiveScriptModule
 
     module = describer.module
@@ -606,6 +617,8 @@ def _instance(describer: _Describer, concrete: ConcreteType, stubs_fn: StubsOf) 
     if not concrete.compiled:
         concrete.compiled = True
         try:
+            for text, scope in texts:
+                _native.define_module_method(compiled._c, text, scope)
             stubs = list(stubs_fn(module))
             hooks, pre_hooks = get_hook_stubs(module)
             _native.compile_module_methods(concrete.name, stubs, get_property_stubs(module), hooks, pre_hooks)
@@ -642,6 +655,8 @@ def create_traced_module(module: Any, wrapper: Any = None) -> Any:
 
     if isinstance(module, ScriptModule) and module._is_compiled():
         return module
+    if module._backward_hooks:
+        raise ValueError(f"Modules that have backward hooks assigned can't be compiled: {module}")
     if make_stubs_from_exported_methods(module):
         return _compiled_module(module, make_stubs_from_exported_methods, share_types=False)
     describer = _Describer(module, traced=True)

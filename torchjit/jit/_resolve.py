@@ -9,6 +9,7 @@ is one of these words:
                                    format or a tuple of such; only as an attribute of a module
     ("callable", f)                an operator or a compiled function: a native function object
     ("builtin", "aten::tensor")    a Python function that stands for an operator
+    ("typed_constructor", dtype)   torch.LongTensor and its like
     ("special", "fork")            annotate, isinstance, fork, wait, is_scripting: known by name
     ("module", obj)                a Python module or namespace; ask attribute(obj, name)
     ("script_module", handle)      a compiled module
@@ -38,6 +39,7 @@ that Python knows: then the compiler reads the annotation itself.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import cmath
 import collections
@@ -45,8 +47,11 @@ import enum
 import inspect
 import keyword
 import math
+import re
+import textwrap
 import types
 import typing
+import warnings
 import weakref
 from typing import Any
 
@@ -57,6 +62,7 @@ from torchjit._jit_internal import qualified_name
 from torchjit._ops import OpOverloadPacket
 from torchjit._tensor import Tensor
 from torchjit._types import Generator, device, dtype, layout, memory_format, qscheme
+from torchjit.storage import _TensorType
 
 _CONSTANT_TYPES = (bool, int, float, complex, str, type(None), dtype, device, layout, memory_format)
 
@@ -66,6 +72,7 @@ class Scope:
 
     def __init__(self, *namespaces: Any) -> None:
         self._namespaces = namespaces
+        self._class: Any = None  # whose annotations are asked for names that are nowhere else
 
     @classmethod
     def of_function(cls, fn: Any) -> Scope:
@@ -86,16 +93,19 @@ class Scope:
         return cls(frame.f_locals, frame.f_globals) if frame is not None else cls()
 
     @classmethod
-    def of_class(cls, klass: type) -> Scope:
-        """What the methods of a class see."""
-        for member in vars(klass).values():
-            member = getattr(member, "__func__", member)
-            if isinstance(member, types.FunctionType) and member.__module__ == klass.__module__:
-                scope = cls.of_function(member)
-                return cls({klass.__name__: klass}, *scope._namespaces)
+    def of_class(cls, klass: type, frame: Any = None) -> Scope:
+        """What the methods of a class see: their closures, the names that the frame has where the class is compiled, their module."""
         import sys
 
-        return cls({klass.__name__: klass}, vars(sys.modules.get(klass.__module__, builtins)))
+        closures: dict[str, Any] = {}
+        of_module = vars(sys.modules.get(klass.__module__, builtins))
+        for member in _functions_of(klass):
+            closure, of_module = cls.of_function(member)._namespaces
+            closures.update(closure)
+        local = {} if frame is None else {name: frame.f_locals[name] for name in _words_of(klass) & frame.f_locals.keys()}
+        scope = cls({klass.__name__: klass}, closures, local, of_module)
+        scope._class = klass
+        return scope
 
     def find(self, name: str) -> tuple[bool, Any]:
         for namespace in self._namespaces:
@@ -105,6 +115,13 @@ class Scope:
             return True, getattr(builtins, name)
         if name in typing.__all__:
             return True, getattr(typing, name)
+        return self._find_in_annotations(name)
+
+    def _find_in_annotations(self, name: str) -> tuple[bool, Any]:
+        for member in () if self._class is None else _functions_of(self._class):
+            names = _annotated_names(member)
+            if name in names:
+                return True, names[name]
         return False, None
 
     def value(self, name: str) -> Any:
@@ -125,6 +142,48 @@ class Scope:
             return eval(text, {"__builtins__": {}}, names)
         except Exception:
             return _NOTHING
+
+
+def _functions_of(klass: type) -> list[Any]:
+    """The functions that a class itself defines in its module."""
+    members = [getattr(member, "__func__", member) for member in vars(klass).values()]
+    members += [part for p in members if isinstance(p, property) for part in (p.fget, p.fset) if part is not None]
+    return [m for m in members if isinstance(m, types.FunctionType) and m.__module__ == klass.__module__]
+
+
+def _words_of(klass: type) -> set[str]:
+    """The words in the source text of a class."""
+    try:
+        return set(re.findall(r"\w+", inspect.getsource(klass)))
+    except (OSError, TypeError):
+        return set()
+
+
+def _annotated_names(fn: Any) -> dict[str, Any]:
+    """The names in the annotations of a function with what they stood for when it was defined: no closure has them."""
+    values = {name: a for name, a in getattr(fn, "__annotations__", {}).items() if not isinstance(a, str)}
+    if not values:
+        return {}
+    try:
+        tree: Any = ast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    given = {a.arg: a.annotation for a in ast.walk(tree.args) if isinstance(a, ast.arg)} | {"return": tree.returns}
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        _name_parts(given.get(name), value, found)
+    return found
+
+
+def _name_parts(text: ast.expr | None, value: Any, found: dict[str, Any]) -> None:
+    """Adds the names in the text of an annotation with their values."""
+    if isinstance(text, ast.Name):
+        found[text.id] = value
+    elif isinstance(text, ast.Subscript):
+        texts = text.slice.elts if isinstance(text.slice, ast.Tuple) else [text.slice]
+        values = [v for v in typing.get_args(value) if v is not type(None) or len(typing.get_args(value)) == len(texts)]
+        for part, v in zip(texts, values, strict=False):
+            _name_parts(part, v, found)
 
 
 class CallbackScope(Scope):
@@ -163,7 +222,25 @@ def attribute(obj: Any, name: str) -> Any:
         member = getattr(obj, name)
     except AttributeError:
         return None
+    if getattr(obj, "__name__", None) == "torchjit" and _is_without_schema(member, name):
+        return ("builtin", "aten::" + name)
     return classify(member, constant=True)
+
+
+# The modules of functions of `torch` that are no programs: to programs they are operators that do not exist.
+_SETTINGS = frozenset(f"torchjit.{name}" for name in ("_settings", "_tensor_str", "_creation", "_asarray", "random", "serialization"))
+
+
+def _is_without_schema(member: Any, name: str) -> bool:
+    if isinstance(member, types.FunctionType):
+        return member.__module__ in _SETTINGS and id(member) not in _python_builtins()
+    return type(member) is _native.Function and id(member) not in _python_builtins() and _classify_native(member)[0] == "callable" and not _has_operator(name)
+
+
+def _has_operator(name: str) -> bool:
+    from torchjit import _C
+
+    return bool(_C._jit_get_schemas_for_operator("aten::" + name))
 
 
 def class_attribute(cls: type, name: str) -> Any:
@@ -207,8 +284,10 @@ def classify(obj: Any, constant: bool = False) -> tuple[Any, ...]:
 def _uncompilable(obj: Any) -> tuple[Any, ...]:
     """The answer for an object that is nothing to the compiler but, perhaps, something to call in Python."""
     kind, text = type(obj).__name__, repr(obj)
-    if not callable(obj) or kind == "builtin_function_or_method" or _is_nn_module_class(type(obj)):
+    if not callable(obj) or kind == "builtin_function_or_method":
         return ("uncompilable", obj, kind, text, None, None)
+    if _is_nn_module_class(type(obj)):
+        return ("uncompilable", obj, kind, text, "<python_value>", None)
     name = getattr(obj, "__name__", "<python_value>")
     try:
         signature = None if isinstance(obj, type) else signature_text(obj)
@@ -251,11 +330,28 @@ def _classify_class(cls: type) -> tuple[Any, ...]:
         return ("interface", qualified_name(cls))
     if _is_nn_module_class(cls) and cls.__mro__[1] is not object:
         return ("module_class", cls, qualified_name(cls))
+    if isinstance(cls, _TensorType):
+        return ("typed_constructor", cls._dtype)
     if cls.__module__ == "builtins" or _is_nn_module_class(cls) or cls is Tensor:
         return _uncompilable(cls)
+    from torchjit.jit._callables import can_compile_class
     from torchjit.jit._script import script_class
 
+    if _marks.is_ignored(cls):
+        _refuse_instances(cls)
+    if not can_compile_class(cls):
+        return _uncompilable(cls)
+
     return ("class", script_class(cls))
+
+
+def _refuse_instances(cls: type) -> None:
+    """Raises FrontendError: programs cannot make objects of a class that is left to Python."""
+    from torchjit.frontend import FrontendError, read_source
+
+    source = read_source(cls)
+    start = source.offset(1, 0)
+    raise FrontendError(source.range(start, start + len(source.text.split(b"\n")[0])), f"Cannot instantiate class '{cls.__name__}' in a script function")
 
 
 def _is_nn_module_class(cls: type) -> bool:
@@ -361,14 +457,15 @@ def _python_builtins() -> dict[int, str]:
         table[id(device)] = "aten::device"
         table[id(torchjit.Size)] = "aten::Size"
         table[id(_marks._unwrap_optional)] = "aten::_unwrap_optional"
+        table[id(torchjit.is_autocast_enabled)] = "aten::is_autocast_enabled"
+        table[id(torchjit.is_autocast_cpu_enabled)] = "aten::is_autocast_cpu_enabled"
         table[id(grad_mode.is_grad_enabled)] = "aten::is_grad_enabled"
         table[id(grad_mode.set_grad_enabled)] = "aten::set_grad_enabled"
         table[id(torchjit.autograd.grad)] = "aten::grad"
         for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
             table[id(getattr(torchjit.overrides, name))] = "aten::has_torch_function"
         table[id(torchjit.autograd.backward)] = "aten::backward"
-        import warnings
-
+        table[id(torchjit.save)] = "aten::save"
         table[id(warnings.warn)] = "aten::warn"
         _tables["builtins"] = table
     return table
@@ -393,6 +490,8 @@ def type_of_annotation(annotation: Any, scope: Scope) -> str:
 
 
 def _type_or_none(annotation: Any, scope: Scope) -> str | None:
+    from torchjit.jit import _async
+
     if isinstance(annotation, str):
         annotation = scope.evaluate(annotation)
     if isinstance(annotation, typing.ForwardRef):
@@ -403,6 +502,8 @@ def _type_or_none(annotation: Any, scope: Scope) -> str | None:
         return None
     if simple is not None:
         return simple
+    if annotation is _marks.Future or annotation is _async.Future:
+        raise RuntimeError("Attempted to use Future without a contained type. Please add a contained type, e.g. Future[int]")
     if isinstance(annotation, _marks._FutureType):
         return _wrap_type("Future({})", annotation.__args__, scope)
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
@@ -444,6 +545,13 @@ def _class_type(cls: type) -> str | None:
     if getattr(cls, "__torch_script_interface__", False):
         return qualified_name(cls)
     if issubclass(cls, Tensor):
+        return "Tensor"
+    if isinstance(cls, _TensorType):
+        warnings.warn(
+            "TorchScript will treat type annotations of Tensor dtype-specific subtypes as if they are normal Tensors. dtype constraints are not "
+            "enforced in compilation either.",
+            stacklevel=2,
+        )
         return "Tensor"
     if cls.__module__ in ("builtins", "typing") or issubclass(cls, BaseException) or _is_nn_module_class(cls):
         return None
@@ -533,7 +641,8 @@ def _commented_types(fn: Any, scope: Scope, count: int) -> tuple[list[Any], Any]
     if line is None:
         return None
     names: Any = EvalEnv(lambda name: scope.find(name)[1])
-    parameters, result = (eval(text, {}, names) for text in split_type_line(line))
+    parts = split_type_line(line) if "->" in line else (line[len("# type:") :], "")
+    parameters, result = (eval(text, {}, names) if text else inspect.Signature.empty for text in parts)
     given = list(parameters) if isinstance(parameters, tuple) else [parameters]
     if len(given) != count:
         raise RuntimeError(f"The type comment of {fn.__name__} has {len(given)} types for {count} parameters")

@@ -111,7 +111,7 @@ def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = Non
     if isinstance(obj, dict):
         return create_script_dict(obj)
     if inspect.isclass(obj):
-        return _script_a_class(obj)
+        return _script_a_class(obj, _caller(_frames_up + 1))
     if isinstance(obj, (types.FunctionType, types.MethodType)):
         return _script_a_function(obj)
     raise RuntimeError(f"Could not compile {obj!r}: it is neither a function, a class nor a module")
@@ -183,7 +183,15 @@ def _error_class() -> type[Exception]:
     return jit.Error
 
 
-def _script_a_class(cls: type) -> type:
+def _caller(frames_up: int) -> Any:
+    """The frame so many callers above the function that asks."""
+    frame = inspect.currentframe()
+    for _ in range(frames_up + 1):
+        frame = frame.f_back if frame is not None else None
+    return frame
+
+
+def _script_a_class(cls: type, frame: Any) -> type:
     from torchjit.nn import Module
 
     if issubclass(cls, Module):
@@ -197,7 +205,7 @@ def _script_a_class(cls: type) -> type:
             "TorchScript classes does not support inheritance yet. Please directly inherit from 'object'.\n\n"
             f"Type '{cls}' inherits from '{cls.__bases__[0].__name__}'"
         )
-    _native.ensure_class_compiled(script_class(cls))
+    _native.ensure_class_compiled(script_class(cls, frame))
     return cls
 
 
@@ -251,17 +259,15 @@ def _compile(fn: Any, declaration: Any) -> Any:
     defaults = {**get_default_args(fn), **get_default_args(declaration)}
     if declaration is not fn:
         given = _annotations.signature(declaration).parameters
-        defaults = {
-            k: v for k, v in defaults.items() if k not in given or given[k].default is not inspect.Parameter.empty
-        }
+        defaults = {k: v for k, v in defaults.items() if k not in given or given[k].default is not inspect.Parameter.empty}
     compiled = _native.compile_function(name, tree.data, Scope.of_function(fn), defaults, signature)
     compiled.__doc__ = fn.__doc__
     compiled._torchdynamo_inline = fn
     return compiled
 
 
-def script_class(cls: type) -> str:
-    """The qualified name of a class, which is compiled when first needed."""
+def script_class(cls: type, frame: Any = None) -> str:
+    """The qualified name of a class, which is compiled when first needed. Its methods see the names of the frame."""
     if cls in _resolve._names:
         return _resolve._names[cls]
     from torchjit.frontend import get_default_args, get_jit_class_def
@@ -270,7 +276,7 @@ def script_class(cls: type) -> str:
     defaults = {m: get_default_args(f) for m, f in inspect.getmembers(cls, inspect.isfunction) if m in vars(cls)}
     name = _resolve._unique(cls)
     statics = [(n, script_function(m.__func__)) for n, m in vars(cls).items() if isinstance(m, staticmethod)]
-    _native.compile_class(name, tree.data, Scope.of_class(cls), defaults, statics)
+    _native.compile_class(name, tree.data, Scope.of_class(cls, frame), defaults, statics)
     return name
 
 
@@ -284,10 +290,7 @@ class CompilationUnit:
 
     def define(self, lang: str, rcb: Any = None, _frames_up: int = 0) -> CompilationUnit:
         """Adds the functions of a source text; rcb gives the values of names, the frame of the caller does where it is None."""
-        frame = inspect.currentframe()
-        for _ in range(_frames_up + 1):
-            frame = frame.f_back if frame else None
-        for f in _native.compile_source(lang, Scope.of_frame(frame) if rcb is None else CallbackScope(rcb)):
+        for f in _native.compile_source(lang, Scope.of_frame(_caller(_frames_up + 1)) if rcb is None else CallbackScope(rcb)):
             if f.__name__ in self._functions:
                 raise RuntimeError(f"method '{f.__name__}' already defined.")
             self._functions[f.__name__] = f

@@ -102,8 +102,8 @@ def load(
         data = bytes(f) if isinstance(f, (bytes, bytearray, memoryview)) else f.read()
         c, extra = _native.load_module_from_bytes(data, wanted, refuse_code, code_memory or 0)
     _upgraders.note_archive()
-    for name, data in extra.items():
-        _extra_files[name] = data  # type: ignore[index]
+    for name in wanted:
+        _extra_files[name] = extra.get(name, b"")  # type: ignore[index]
     return RecursiveScriptModule._wrap(c) if isinstance(c, _native.Handle) else c
 
 

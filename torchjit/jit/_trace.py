@@ -13,6 +13,7 @@ from torchjit import _C as _classes
 from torchjit import _host, _native
 from torchjit._tensor import Tensor
 from torchjit._types import preserve_format
+from torchjit.jit import _state
 from torchjit.nn.modules import module as _modules
 
 _C: Any = _classes  # its members are made when it is loaded
@@ -61,7 +62,9 @@ def trace(
     from torchjit.nn import Module
 
     _warn_of_optimize(optimize)
-    if isinstance(func, (ScriptModule, _native.ScriptFunction)):
+    if not _state._enabled:
+        return func
+    if isinstance(func, ScriptModule):
         warnings.warn(
             "The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as is.",
             stacklevel=2,
@@ -127,6 +130,8 @@ def trace_module(
     from torchjit.nn import Module
 
     _warn_of_optimize(optimize)
+    if not _state._enabled:
+        return mod
     if not isinstance(mod, Module):
         raise AttributeError("expected torch.nn.Module as the first argument")
     if not isinstance(inputs, dict):
@@ -232,9 +237,19 @@ def _check_containers(result: Any) -> None:
 
 
 def _check_lists(x: Any, inputs: Any) -> None:
-    """Fails where a list among the inputs has elements of several types."""
-    if isinstance(x, (list, tuple)):
-        for item in x:
+    """Fails where a list among the inputs has no elements, or such of several types, and where an input is no data."""
+    why = None
+    if isinstance(x, (list, dict)) and not x:
+        why = "List trace inputs must have elements" if isinstance(x, list) else "Dictionary inputs must have entries"
+    elif not isinstance(x, (Tensor, list, tuple, dict, bool, int, float, complex, str, type(None))) and type(x) is object:
+        why = (
+            "Only tensors and (possibly nested) tuples of tensors, lists, or dictsare supported as inputs or outputs of traced functions, "
+            f"but instead got value of type {type(x).__name__}."
+        )
+    if why is not None:
+        raise RuntimeError(f"Tracer cannot infer type of {inputs}\n:{why}")
+    if isinstance(x, (list, tuple, dict)):
+        for item in x.values() if isinstance(x, dict) else x:
             _check_lists(item, inputs)
     if isinstance(x, list):
         for item in x[1:]:

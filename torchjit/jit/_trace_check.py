@@ -135,7 +135,12 @@ def _unmangled(text: str) -> str:
 def _nodes(traced: Any) -> tuple[str, list[_Node]]:
     """The text of a trace's graph, inlined and without shapes, and its nodes."""
     text, *nodes = _native.trace_nodes(traced)
-    return _unmangled(text), [_Node(*n) for n in nodes]
+    return _placeless(_unmangled(text)), [_Node(_placeless(text), *rest) for text, *rest in nodes]
+
+
+def _placeless(text: str) -> str:
+    """The text of nodes without where they are from: two traces may be called from different lines."""
+    return re.sub(r" +# \S+:\d+:\d+$", "", text, flags=re.M)
 
 
 def _graph_difference(a: str, b: str, mine: list[_Node], theirs: list[_Node]) -> str | None:

@@ -124,6 +124,8 @@ def parse_type_line(type_line: str, rcb: Any, loc: Any) -> tuple[list[Any], Any]
     read = []
     for what, text in (("argument list", parameters), ("return type", result)):
         try:
+            if any(isinstance(part, ast.Call) for part in ast.walk(ast.parse(text, mode="eval"))):
+                raise RuntimeError(f"Type annotation should not contain calls, but '{text}' does")
             read.append(eval(text, {}, EvalEnv(rcb)))  # type: ignore[arg-type]
         except (NameError, SyntaxError) as e:
             raise RuntimeError(f"Failed to parse the {what} of a type annotation") from e

@@ -6,7 +6,7 @@ language: annotated arguments, no keyword-only arguments, no Python objects.
 
 import math
 import warnings
-from typing import List, Optional, Tuple
+from typing import List, Optional, Tuple, Union
 
 import torchjit as torch
 from torchjit import Tensor, _native
@@ -471,7 +471,7 @@ def max_unpool3d(
 
 def lp_pool1d(
     input: Tensor,
-    norm_type: float,
+    norm_type: Union[int, float],
     kernel_size: int,
     stride: Optional[BroadcastingList1[int]] = None,
     ceil_mode: bool = False,
@@ -488,15 +488,15 @@ def lp_pool1d(
 
 def lp_pool2d(
     input: Tensor,
-    norm_type: float,
-    kernel_size: int,
+    norm_type: Union[int, float],
+    kernel_size: BroadcastingList2[int],
     stride: Optional[BroadcastingList2[int]] = None,
     ceil_mode: bool = False,
 ) -> Tensor:
     """Power means over windows of a plane."""
     if has_torch_function_unary(input):
         return handle_torch_function(lp_pool2d, (input,), input, norm_type, kernel_size, stride=stride, ceil_mode=ceil_mode)
-    kw, kh = torch.jit.annotate(List[int], [kernel_size, kernel_size])
+    kw, kh = _pair(kernel_size)
     if stride is not None:
         out = avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     else:

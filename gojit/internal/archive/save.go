@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"io"
 	"path"
 	"slices"
@@ -200,6 +201,11 @@ func writeArchive(w io.Writer, records []record) error {
 			Name: folder + "/" + r.name, Method: zip.Store, CRC32: checksum(0, r.data),
 			CompressedSize64: uint64(len(r.data)), UncompressedSize64: uint64(len(r.data)),
 		}
+		data := r.data
+		if strings.HasPrefix(r.name, "code/") && len(data) > leastDeflated {
+			data = deflated(data)
+			h.Method, h.CompressedSize64 = zip.Deflate, uint64(len(data))
+		}
 		if !isASCII(h.Name) {
 			h.Flags |= 0x800
 		}
@@ -208,11 +214,26 @@ func writeArchive(w io.Writer, records []record) error {
 		if err != nil {
 			return err
 		}
-		if _, err := entry.Write(r.data); err != nil {
+		if _, err := entry.Write(data); err != nil {
 			return err
 		}
 	}
 	return z.Close()
+}
+
+// leastDeflated is how many bytes of code are stored as they are.
+const leastDeflated = 200
+
+// deflated compresses data.
+func deflated(data []byte) []byte {
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.DefaultCompression)
+	if err != nil {
+		panic(err) // the level is right
+	}
+	_, _ = w.Write(data) // into memory
+	_ = w.Close()
+	return b.Bytes()
 }
 
 const localHeader = 30 // bytes before the name of an entry

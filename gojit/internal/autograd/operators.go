@@ -29,6 +29,16 @@ var modal = map[string]Operation{
 		m.SetGradEnabled(args[0].Bool())
 		return nil
 	},
+	"prim::grad": func(_ *Mode, args, out []value.Value) error {
+		if g := Grad(args[0].Tensor()); g != nil {
+			out[0] = value.OfTensor(g)
+		}
+		return nil
+	},
+	"aten::retains_grad": func(_ *Mode, args, out []value.Value) error {
+		out[0] = value.Bool(RetainsGrad(args[0].Tensor()))
+		return nil
+	},
 	"aten::_no_grad_fill_":             aside("aten::fill_.Scalar"),
 	"aten::_no_grad_normal_":           aside("aten::normal_", value.None),
 	"aten::_no_grad_uniform_":          aside("aten::uniform_", value.None),

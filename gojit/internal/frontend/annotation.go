@@ -128,10 +128,17 @@ func (e *emitter) namedType(expr syntax.Expr) types.Type {
 
 func (e *emitter) genericType(s syntax.Subscript) types.Type {
 	name := dottedName(s.Value())
+	if name == "" {
+		fail(s.Range, "Subscripted type must be a type identifier")
+	}
 	args := s.Subscripts()
 	need := func(n int) {
 		if len(args) != n {
-			fail(s.Range, " expected exactly %d elements for %s type, got %d", n, name, len(args))
+			count := "one element type"
+			if n > 1 {
+				count = strconv.Itoa(n) + " element types"
+			}
+			fail(s.Range, " expected exactly %s but found %d", count, len(args))
 		}
 	}
 	switch plainName(name) {
@@ -141,16 +148,14 @@ func (e *emitter) genericType(s syntax.Subscript) types.Type {
 	case "Dict", "dict":
 		need(2)
 		key := e.typeOf(args[0])
-		switch key.Kind() {
-		case types.KindInt, types.KindFloat, types.KindString, types.KindTensor, types.KindBool, types.KindComplex,
-			types.KindDevice, types.KindAny:
-		default:
-			source.Raise(source.RuntimeError, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device and string keys are supported", key)
-		}
+		checkKey(key)
 		return types.NewDict(key, e.typeOf(args[1]))
 	case "Tuple", "tuple":
 		if len(args) == 1 && args[0].Kind == syntax.KindTupleLiteral {
 			args = syntax.AsTupleLiteral(args[0]).Inputs()
+		}
+		if len(args) > 0 && e.o.FromText && e.o.Version == 0 && strings.Contains(s.Range.Text.Body[s.Value().Range.End:args[0].Range.Start], "(") {
+			fail(s.Range, "Tuple literal in Tuple type annotation must not have any elements!")
 		}
 		return types.NewTuple(e.typesOf(args)...)
 	case "Optional":
@@ -179,6 +184,15 @@ func (e *emitter) genericType(s syntax.Subscript) types.Type {
 	return t
 }
 
+// checkKey fails where values of a type can be no keys.
+func checkKey(t types.Type) {
+	switch t.Kind() {
+	case types.KindInt, types.KindFloat, types.KindString, types.KindTensor, types.KindBool, types.KindComplex, types.KindDevice, types.KindAny:
+	default:
+		source.Raise(source.RuntimeError, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device and string keys are supported", t)
+	}
+}
+
 // broadcastingList reads BroadcastingList2[int]: a list for which one element may stand.
 func (e *emitter) broadcastingList(s syntax.Subscript) (t types.Type, size int, ok bool) {
 	digits, ok := strings.CutPrefix(plainName(dottedName(s.Value())), "BroadcastingList")
@@ -186,14 +200,34 @@ func (e *emitter) broadcastingList(s syntax.Subscript) (t types.Type, size int, 
 		return nil, 0, false
 	}
 	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return nil, 0, false
+	if err != nil || n < 1 {
+		fail(s.Range, "subscript of Broadcastable list must be a positive integer")
 	}
-	return types.NewList(e.typeOf(s.Subscripts()[0])), n, true
+	elem := e.typeOf(s.Subscripts()[0])
+	if k := elem.Kind(); k != types.KindInt && k != types.KindFloat {
+		fail(s.Range, "Broadcastable lists only supported for int or float")
+	}
+	return types.NewList(elem), n, true
+}
+
+// sizeName reads _size_2_t, which torch.nn has for BroadcastingList2[int].
+func sizeName(expr syntax.Expr) (size int, ok bool) {
+	if expr.Kind != syntax.KindVar {
+		return 0, false
+	}
+	name := syntax.AsVar(expr).Name().Name()
+	if len(name) != len("_size_2_t") || !strings.HasPrefix(name, "_size_") || !strings.HasSuffix(name, "_t") {
+		return 0, false
+	}
+	size, err := strconv.Atoi(name[len("_size_") : len(name)-len("_t")])
+	return size, err == nil && size > 0
 }
 
 // parameterType reads the annotation of a parameter; size is that of a BroadcastingList, else -1.
 func (e *emitter) parameterType(expr syntax.Expr) (t types.Type, size int) {
+	if size, ok := sizeName(expr); ok {
+		return types.NewList(types.Int), size
+	}
 	if expr.Kind == syntax.KindSubscript {
 		s := syntax.AsSubscript(expr)
 		if t, size, ok := e.broadcastingList(s); ok {

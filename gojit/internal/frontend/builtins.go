@@ -59,6 +59,10 @@ def _assert(condition : Tensor, message : str):
 def __contains__(self: str, key: str):
     return self.find(key, 0, len(self)) != -1
 `},
+	{[]string{""}, `
+def device(type: str) -> Device:
+  return torch.device(type)
+`},
 	{[]string{"int", "float"}, `
 def _single(x: BroadcastingList1[T]) -> List[T]:
   return x

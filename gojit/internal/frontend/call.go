@@ -340,6 +340,9 @@ func (e *emitter) emitDictCall(call syntax.Apply, hint types.Type) SugaredValue 
 	if len(inputs) > 1 {
 		fail(call.Range, "dict expected at most 1 arguments, got %d", len(inputs))
 	}
+	if hint != nil && hint.Kind() == types.KindUnion && len(hinted(call.Range, hint, types.KindDict, "Dict")) > 1 {
+		fail(call.Range, "There are multiple candidate Dict types in the Union type annotation `%s`, and full type inference is not yet supported for the `dict()` constructor.", types.Repr(hint))
+	}
 	isList := len(inputs) == 1 && inputs[0].Kind == syntax.KindListLiteral
 	var iterable SugaredValue
 	if len(inputs) == 1 {
@@ -661,6 +664,9 @@ func (e *emitter) checkCallee(err error, frames ...source.Frame) {
 		chained.Stack = append(append([]source.Frame{}, inner.Stack...), frames...)
 		panic(&chained)
 	}
+	if inner, ok := err.(interface{ AddFrames(...source.Frame) }); ok {
+		inner.AddFrames(frames...)
+	}
 	check(err)
 }
 
@@ -806,8 +812,7 @@ func namedTupleSchema(t *types.Tuple) *schema.FunctionSchema {
 		}
 		s.Arguments = append(s.Arguments, a)
 	}
-	s.Returns = []schema.Argument{{Type: t, RealType: t, ListSize: -1}}
-	return s
+	return s // the result, which the caller makes, is in no message
 }
 
 // enumClass is an enumeration's class.

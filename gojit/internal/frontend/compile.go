@@ -120,16 +120,20 @@ var inlineEverything atomic.Bool
 // SetInlineEverything has functions that are compiled from now on hold the bodies of what they call, or calls.
 func SetInlineEverything(on bool) { inlineEverything.Store(on) }
 
+// InlinesEverything reports what SetInlineEverything has set.
+func InlinesEverything() bool { return inlineEverything.Load() }
+
 // cleanUp runs the passes after which successive runs change nothing.
 func cleanUp(g *ir.Graph) {
 	passes.LiftForks(g)
-	liftForks(g)
+	passes.LiftClosures(g)
 	if inlineEverything.Load() {
 		passes.Inline(g)
 	}
 	eraseListLiterals(g.Block())
 	passes.LowerSimpleTuples(g)
 	passes.ConstantPropagationImmutableTypes(g)
+	passes.RemoveDeadWrites(g)
 	passes.ConstantPooling(g)
 	passes.CanonicalizeOutputs(g)
 	passes.AnnotateWarnings(g)
@@ -197,12 +201,16 @@ func (e *emitter) emitDef(def syntax.Def) *schema.FunctionSchema {
 	e.declaredReturn = declared.Returns[0].Type
 	s := &schema.FunctionSchema{Name: declared.Name}
 	s.Arguments = e.emitParameters(def, declared)
-	e.emitStatements(def.Body())
-	e.finishReturn(def)
-	placeholder := e.g.InsertNode(e.g.CreateUninitialized(e.mergedReturn)).Output()
-	e.g.AddOutput(placeholder)
+	e.emitBody(def, e.g.Block())
 	s.Returns = []schema.Argument{{Type: e.mergedReturn, RealType: e.mergedReturn, ListSize: -1}}
 	return s
+}
+
+// emitBody emits the statements of a definition into a block, whose result they give.
+func (e *emitter) emitBody(def syntax.Def, b *ir.Block) {
+	e.emitStatements(def.Body())
+	e.finishReturn(def, b)
+	b.AddOutput(e.g.InsertNode(e.g.CreateUninitialized(e.mergedReturn)).Output())
 }
 
 func (e *emitter) emitParameters(def syntax.Def, declared *schema.FunctionSchema) []schema.Argument {
@@ -339,8 +347,8 @@ func (e *emitter) constantOf(expr syntax.Expr, hint types.Type) value.Value {
 }
 
 // finishReturn adds the return of None where the end of the body can be reached.
-func (e *emitter) finishReturn(def syntax.Def) {
-	if e.exits[e.g.Block()] {
+func (e *emitter) finishReturn(def syntax.Def, b *ir.Block) {
+	if e.exits[b] {
 		if e.mergedReturn == nil {
 			e.mergedReturn = types.None
 			if e.declaredReturn != nil {

@@ -192,7 +192,7 @@ func (v *environment) setSugared(at source.Range, name string, s SugaredValue, a
 	}
 	delete(v.sugared, name)
 	if annotated != nil && !types.IsSubtype(x.Type(), annotated) {
-		fail(at, "Variable '%s' is annotated with type %s but is being assigned to a value of type %s", name, annotated.Annotation(nil), x.Type().Annotation(nil))
+		fail(at, "Variable '%s' is annotated with type %s but is being assigned to a value of type %s", name, annotated.Annotation(nil), types.Repr(x.Type()))
 	}
 	t := x.Type()
 	if annotated != nil {

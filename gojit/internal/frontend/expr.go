@@ -1,6 +1,8 @@
 package frontend
 
 import (
+	"strings"
+
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -271,10 +273,14 @@ func (e *emitter) emitListLiteral(l syntax.ListLiteral, hint types.Type) *ir.Val
 		return n.Output().SetType(types.NewList(types.Tensor))
 	}
 	var elem types.Type
-	if want, ok := hintMember(hint, types.KindList).(*types.List); ok {
-		elem = want.Elem
-	} else if hint != nil && hint.Kind() != types.KindAny {
-		fail(l.Range, "Expected an annotation of type List, but got type hint for %s", types.Repr(hint))
+	candidates := hinted(l.Range, hint, types.KindList, "List")
+	switch {
+	case len(candidates) == 1:
+		elem = candidates[0].(*types.List).Elem
+	case len(candidates) > 1 && len(vs) == 0:
+		failEmpty(l.Range, hint, "list", "List")
+	case len(candidates) > 1:
+		elem = listCandidate(l.Range, hint, candidates, types.UnifyAll(typesOf(vs), true, nil)).Elem
 	}
 	if len(vs) > 0 {
 		unified := types.UnifyAll(typesOf(vs), true, elem)
@@ -294,6 +300,67 @@ func (e *emitter) emitListLiteral(l syntax.ListLiteral, hint types.Type) *ir.Val
 	return e.castToUnion(v, hint)
 }
 
+// hinted returns the alternatives of a hint that are containers of a kind, none where there is no hint. A hint without such fails.
+func hinted(at source.Range, hint types.Type, kind types.Kind, what string) (candidates []types.Type) {
+	if o, ok := hint.(*types.Optional); ok {
+		hint = o.Elem
+	}
+	if hint == nil || hint.Kind() == types.KindAny {
+		return nil
+	}
+	for _, m := range types.Members(hint) {
+		if m.Kind() == kind {
+			candidates = append(candidates, m)
+		}
+	}
+	if len(candidates) == 0 && hint.Kind() == types.KindUnion {
+		fail(at, "Expected an Union type annotation with an inner %s type, but got %s", what, types.Repr(hint))
+	}
+	if len(candidates) == 0 {
+		fail(at, "Expected an annotation of type %s but got %s", what, types.Repr(hint))
+	}
+	return candidates
+}
+
+func failEmpty(at source.Range, hint types.Type, literal, what string) {
+	fail(at, "Cannot assign an empty %s to a variable annotated to be type %s because there are multiple possible %s type candidates in the Union annotation", literal, types.Repr(hint), what)
+}
+
+// listCandidate returns the alternative of a union that holds elements of a type.
+func listCandidate(at source.Range, hint types.Type, candidates []types.Type, elem types.Type) *types.List {
+	for _, c := range candidates {
+		if list := c.(*types.List); types.IsSubtype(elem, list.Elem) {
+			return list
+		}
+	}
+	fail(at, "Union type annotation `%s` can hold %s, but none of those types match the types of the given list elements, which were unified to %s", types.Repr(hint), orList(candidates), types.Repr(elem))
+	return nil
+}
+
+// dictCandidate returns the alternative of a union that holds keys and values of two types.
+func dictCandidate(at source.Range, hint types.Type, candidates []types.Type, key, elem types.Type) *types.Dict {
+	for _, c := range candidates {
+		if d := c.(*types.Dict); types.IsSubtype(key, d.Key) && types.IsSubtype(elem, d.Value) {
+			return d
+		}
+	}
+	fail(at, "Union type annotation `%s` can hold %s, but none of those dict types can hold the types of the given keys and values, which were unified to Dict[%s, %s", types.Repr(hint), orList(candidates), types.Repr(key), types.Repr(elem))
+	return nil
+}
+
+// orList names types: A, B or C.
+func orList(ts []types.Type) string {
+	texts := make([]string, len(ts))
+	for i, t := range ts {
+		texts[i] = types.Repr(t)
+	}
+	last := len(texts) - 1
+	if last == 0 {
+		return texts[0]
+	}
+	return strings.Join(texts[:last], ", ") + " or " + texts[last]
+}
+
 // castToUnion gives a container that was made for a union its annotated type.
 func (e *emitter) castToUnion(v *ir.Value, hint types.Type) *ir.Value {
 	if hint != nil && hint.Kind() == types.KindUnion {
@@ -309,12 +376,13 @@ func (e *emitter) emitDictLiteral(d syntax.DictLiteral, hint types.Type) *ir.Val
 		vals = append(vals, e.emitExpr(d.Values()[i], nil))
 	}
 	var key, elem types.Type = types.Str, types.Tensor
-	want, hinted := hintMember(hint, types.KindDict).(*types.Dict)
-	if hint != nil && !hinted && hint.Kind() != types.KindAny {
-		fail(d.Range, "Expected an annotation of type Dict, but got type hint for %s", types.Repr(hint))
-	}
-	if hinted {
+	var want *types.Dict
+	candidates := hinted(d.Range, hint, types.KindDict, "Dict")
+	if len(candidates) == 1 {
+		want = candidates[0].(*types.Dict)
 		key, elem = want.Key, want.Value
+	} else if len(candidates) > 1 && len(keys) == 0 {
+		failEmpty(d.Range, hint, "dict", "Dict")
 	}
 	if len(keys) > 0 {
 		k := keys[0].Type()
@@ -325,20 +393,26 @@ func (e *emitter) emitDictLiteral(d syntax.DictLiteral, hint types.Type) *ir.Val
 			}
 			k = unified
 		}
-		v := types.UnifyAll(typesOf(vals), true, elemHint(want, hinted))
-		if hinted && (!types.IsSubtype(k, key) || !types.IsSubtype(v, elem)) {
-			fail(d.Range, "Type annotation was inferred to be `%s`, but the type of the values given by the dict literal is `%s`", types.Repr(want), types.Repr(types.NewDict(k, v)))
-		}
-		if !hinted {
+		v := types.UnifyAll(typesOf(vals), true, elemHint(want))
+		switch {
+		case len(candidates) > 1:
+			want = dictCandidate(d.Range, hint, candidates, k, v)
+			key, elem = want.Key, want.Value
+		case want == nil:
+			checkKey(k)
 			key, elem = k, v
+		case !types.IsSubtype(k, key):
+			fail(d.Range, "Type annotation was inferred to be %sbut the type of keys given by the dict literal is %s", types.Repr(want), types.Repr(k))
+		case !types.IsSubtype(v, elem):
+			fail(d.Range, "Type annotation was inferred to be `%s`, but the type of values given by the dict literal is %s", types.Repr(want), types.Repr(v))
 		}
 	}
 	v := e.g.InsertNode(e.g.CreateDict(key, elem, keys, vals)).Output()
 	return e.castToUnion(v, hint)
 }
 
-func elemHint(d *types.Dict, ok bool) types.Type {
-	if !ok {
+func elemHint(d *types.Dict) types.Type {
+	if d == nil {
 		return nil
 	}
 	return d.Value
@@ -357,25 +431,29 @@ func (e *emitter) emitComprehension(at source.Range, target, iter syntax.Expr, b
 
 func (e *emitter) emitListComp(c syntax.ListComp, hint types.Type) *ir.Value {
 	list := e.g.InsertNode(e.g.CreateList(types.Tensor, nil)).Output()
-	want, hinted := hintMember(hint, types.KindList).(*types.List)
-	if hint != nil && !hinted && hint.Kind() != types.KindAny {
-		fail(c.Range, "Expected an annotation of type List, but got type hint for %s", types.Repr(hint))
-	}
-	set := hinted
-	if hinted {
+	var want *types.List
+	candidates := hinted(c.Range, hint, types.KindList, "List")
+	if len(candidates) == 1 {
+		want = candidates[0].(*types.List)
 		list.SetType(want)
 	}
+	set := want != nil
 	e.emitComprehension(c.Range, c.Target(), c.Iter(), func() {
 		item := e.emitExpr(c.Elt(), nil)
+		if !set && len(candidates) > 1 {
+			want = listCandidate(c.Range, hint, candidates, item.Type())
+			list.SetType(want)
+			set = true
+		}
 		if !set {
 			list.SetType(types.NewList(types.Unshaped(item.Type())))
 			set = true
 		}
 		elem := list.Type().(*types.List).Elem
-		if hinted && !types.IsSubtype(item.Type(), elem) {
+		if want != nil && !types.IsSubtype(item.Type(), elem) {
 			fail(c.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(want), types.Repr(item.Type()))
 		}
-		if unified := types.Unify(elem, item.Type(), true, nil); !hinted && !types.IsSubtype(unified, elem) {
+		if unified := types.Unify(elem, item.Type(), true, nil); want == nil && !types.IsSubtype(unified, elem) {
 			failNoted([]string{mixedNote("List", unified)}, c.Range, "List type annotation `%s` did not match the types of the given list elements, which were unified to %s", types.Repr(list.Type()), types.Repr(unified))
 		}
 		self := ir.ArgAt(list, c.Range)
@@ -387,25 +465,33 @@ func (e *emitter) emitListComp(c syntax.ListComp, hint types.Type) *ir.Value {
 func (e *emitter) emitDictComp(c syntax.DictComp, hint types.Type) *ir.Value {
 	n := e.g.InsertNode(e.g.CreateDict(types.Str, types.Tensor, nil, nil))
 	dict := n.Output()
-	want, hinted := hintMember(hint, types.KindDict).(*types.Dict)
-	if hint != nil && !hinted && hint.Kind() != types.KindAny {
-		fail(c.Range, "Expected an annotation of type Dict, but got type hint for %s", types.Repr(hint))
-	}
-	set := hinted
-	if hinted {
+	var want *types.Dict
+	candidates := hinted(c.Range, hint, types.KindDict, "Dict")
+	if len(candidates) == 1 {
+		want = candidates[0].(*types.Dict)
 		dict.SetType(want)
 	}
+	set := want != nil
 	e.emitComprehension(c.Range, c.Target(), c.Iter(), func() {
 		k := e.emitExpr(c.Key(), nil)
 		v := e.emitExpr(c.Value(), nil)
+		if !set && len(candidates) > 1 {
+			want = dictCandidate(c.Range, hint, candidates, k.Type(), v.Type())
+			dict.SetType(want)
+			set = true
+		}
 		if !set {
+			checkKey(k.Type())
 			dict.SetType(types.NewDict(k.Type(), v.Type()))
 			set = true
 		}
-		if hinted && !types.IsSubtype(k.Type(), want.Key) {
+		if made := dict.Type().(*types.Dict); want == nil && !types.IsSubtype(k.Type(), made.Key) {
+			fail(c.Range, "Dicts may only contain homogeneous keys. Expected dict comprehension to generate type %s, but got %s", types.Repr(made.Key), types.Repr(k.Type()))
+		}
+		if want != nil && !types.IsSubtype(k.Type(), want.Key) {
 			fail(c.Range, "Dict type annotation `%s` did not match the type of an actual key type `%s`", types.Repr(want), types.Repr(k.Type()))
 		}
-		if hinted && !types.IsSubtype(v.Type(), want.Value) {
+		if want != nil && !types.IsSubtype(v.Type(), want.Value) {
 			fail(c.Range, "Dict type annotation `%s` did not match the type of an actual value type `%s`", types.Repr(want), types.Repr(v.Type()))
 		}
 		e.insertArgs(c.Range, "aten::_set_item", []ir.Argument{ir.Arg(dict), ir.Arg(k), ir.Arg(v)})

@@ -4,6 +4,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 )
 
 // forkedFunction is a function without parameters inside another, as archives have it for what is forked:
@@ -18,12 +19,48 @@ type forkedFunction struct {
 	def syntax.Def
 }
 
-// emitForked gives the name of a function inside another its meaning. It fails in text that is of no archive.
-func (e *emitter) emitForked(def syntax.Def) {
-	if e.o.Version == 0 || len(def.Decl().Params()) > 0 {
-		fail(def.Range, "function definitions aren't supported")
+// emitInner gives the name of a function inside another its meaning.
+func (e *emitter) emitInner(def syntax.Def) {
+	if e.o.Version > 0 && len(def.Decl().Params()) == 0 {
+		e.env.setSugared(def.Name().Range, def.Name().Name(), &forkedFunction{"function", def}, nil)
+		return
 	}
-	e.env.setSugared(def.Name().Range, def.Name().Name(), &forkedFunction{"function", def}, nil)
+	e.env.setSugared(def.Name().Range, def.Name().Name(), e.emitClosure(def), nil)
+}
+
+// closureValue is a function inside another. Programs can pass it on, but not call it.
+type closureValue struct {
+	notFirstClass
+	v *ir.Value
+}
+
+// emitClosure emits a function as a prim::Closure, whose block has the parameters.
+func (e *emitter) emitClosure(def syntax.Def) SugaredValue {
+	n := e.g.InsertNode(e.g.Create("prim::Closure", nil, 1))
+	n.Output().SetType(types.None)
+	b := n.AddBlock()
+	inner := &emitter{f: e.f, g: e.g, resolver: e.resolver, o: e.o, env: e.env, exits: e.exits, ints: e.ints, floats: e.floats, complexes: e.complexes}
+	inner.o.Self, inner.o.Defaults = nil, nil
+	inner.pushFrame(b)
+	old := e.g.SetInsertEnd(b)
+	declared := inner.declaredSchema(def)
+	inner.declaredReturn = declared.Returns[0].Type
+	for i, p := range def.Decl().Params() {
+		in := b.AddInput(p.Ident().Name()).SetType(declared.Arguments[i].Type)
+		inner.env.set(p.Ident().Range, p.Ident().Name(), in)
+	}
+	inner.emitBody(def, b)
+	e.g.SetInsertPoint(old)
+	return &closureValue{"closure", n.Output()}
+}
+
+// AsValue implements SugaredValue.
+func (c *closureValue) AsValue(*emitter, source.Range) *ir.Value { return c.v }
+
+// Call implements SugaredValue.
+func (c *closureValue) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
+	fail(at, "cannot call a closure")
+	return nil
 }
 
 // Call implements SugaredValue: it emits the body.

@@ -50,6 +50,11 @@ func NewHostModule(attr func(name string) (SugaredValue, error)) SugaredValue {
 	return &hostModule{"module", attr}
 }
 
+// AsValue implements SugaredValue.
+func (m *hostModule) AsValue(e *emitter, at source.Range) *ir.Value {
+	return (&hostObject{typeName: "module"}).AsValue(e, at)
+}
+
 // Attr implements SugaredValue.
 func (m *hostModule) Attr(e *emitter, at source.Range, name string) SugaredValue {
 	s, err := m.attr(name)
@@ -140,6 +145,23 @@ func NewHostObject(typeName, text string) SugaredValue {
 	return &hostObject{notFirstClass("python value of type '" + typeName + "'"), typeName, text, nil}
 }
 
+// uncallable is an object of the embedding language whose calls fail for a reason.
+type uncallable struct {
+	*hostObject
+	reason string
+}
+
+// NewUncallable returns an object that programs cannot use, and whose calls fail with the reason.
+func NewUncallable(typeName, text, reason string) SugaredValue {
+	return &uncallable{NewHostObject(typeName, text).(*hostObject), reason}
+}
+
+// Call implements SugaredValue.
+func (u *uncallable) Call(_ *emitter, at source.Range, _, _ []ir.Argument, _ int) SugaredValue {
+	fail(at, "%s", u.reason)
+	return nil
+}
+
 // NewHostCallable returns an object that programs can call in the embedding language: target, a
 // capsule, says what is called. Where s is nil, the arguments and the result are tensors.
 func NewHostCallable(typeName, name string, s *schema.FunctionSchema, target value.Value) SugaredValue {
@@ -173,6 +195,39 @@ func (o *hostObject) Call(e *emitter, at source.Range, args, kwargs []ir.Argumen
 		fail(at, "Python builtin %s is currently not supported in Torchscript", o.text)
 	}
 	return o.callable(len(args)+len(kwargs)).Call(e, at, args, kwargs, binders)
+}
+
+// typedConstructor is torch.LongTensor and its like: of sizes it makes a tensor without values, else one of data.
+type typedConstructor struct {
+	notFirstClass
+	dtype int64
+}
+
+// NewTypedConstructor returns a function that makes tensors of the type that a number stands for.
+func NewTypedConstructor(dtype int64) SugaredValue {
+	return &typedConstructor{"LegacyTypedConstructor", dtype}
+}
+
+// Call implements SugaredValue.
+func (c *typedConstructor) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	dtype := ir.Arg(e.g.Constant(value.Int(c.dtype), source.Range{})).Named("dtype")
+	kwargs = append([]ir.Argument{dtype}, kwargs...)
+	sizes := make([]*ir.Value, len(args))
+	isSize := len(args) != 1
+	for i, a := range args {
+		sizes[i] = a.Value(e.g)
+		isSize = isSize && sizes[i].Type().Kind() == types.KindInt
+	}
+	switch {
+	case len(args) == 0:
+		return simple{e.insertArgs(at, "aten::tensor", []ir.Argument{ir.Arg(e.g.InsertNode(e.g.CreateList(types.Int, nil)).Output())}, kwargs...)}
+	case isSize:
+		list := e.g.InsertNode(e.g.CreateList(types.Int, sizes)).Output()
+		return simple{e.insertArgs(at, "aten::empty", []ir.Argument{ir.Arg(list)}, kwargs...)}
+	case len(args) > 1:
+		fail(at, "Legacy Tensor Constructor only supports sizes that are integers, or data:\nGot multiple positional arguments that were not all integers")
+	}
+	return simple{e.insertArgs(at, "aten::tensor", args, kwargs...)}
 }
 
 // dispatch is one of two functions, chosen by a bool argument that the program fixes.

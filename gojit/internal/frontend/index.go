@@ -11,7 +11,7 @@ import (
 func (e *emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValue {
 	base := e.emitSugared(s.Value(), 1, nil)
 	subscripts := s.Subscripts()
-	at, baseAt := s.Range, s.Value().Range
+	at, baseAt := e.subscriptRange(s), s.Value().Range
 	if len(subscripts) != 1 {
 		return simple{e.emitMultiDim(at, base.AsValue(e, baseAt), subscripts)}
 	}
@@ -38,6 +38,43 @@ func (e *emitter) emitSubscript(s syntax.Subscript, hint types.Type) SugaredValu
 		return simple{e.emitTupleIndex(at, v, index)}
 	}
 	return base.GetItem(e, at, index, hint)
+}
+
+// subscriptRange is where a subscript stands: in source text up to its bracket.
+func (e *emitter) subscriptRange(s syntax.Subscript) source.Range {
+	at := s.Range
+	if !e.o.FromText || at.Text == nil {
+		return at
+	}
+	if end := closingBracket(at.Text.Body, s.Value().Range.End); end > 0 {
+		at.End = end
+	}
+	return at
+}
+
+// closingBracket returns the offset behind the bracket that closes the first one from an offset on, 0 where there is none.
+func closingBracket(text string, from int) int {
+	depth := 0
+	var quote byte
+	for i := from; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '[' || c == '(' || c == '{':
+			depth++
+		case c == ']' || c == ')' || c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case c == '\n' && depth == 0:
+			return 0
+		}
+	}
+	return 0
 }
 
 // sliceable returns the value that slices of base are taken of: a tuple of the elements where they are known now.
@@ -310,4 +347,26 @@ func (e *emitter) scalarToTensor(x ir.Argument, like *ir.Value) *ir.Value {
 		return e.insertArgs(source.Range{}, "aten::tensor", []ir.Argument{x}, ir.Arg(dtype).Named("dtype"), ir.Arg(device).Named("device"))
 	}
 	return x.Value(e.g)
+}
+
+// tensorItem is __getitem__ of a tensor.
+type tensorItem struct {
+	notFirstClass
+	self *ir.Value
+}
+
+// Call implements SugaredValue.
+func (t *tensorItem) Call(e *emitter, at source.Range, args, kwargs []ir.Argument, _ int) SugaredValue {
+	if len(args) != 1 || len(kwargs) > 0 {
+		fail(at, "__getitem__ expected exactly 1 arguments, got %d", len(args)+len(kwargs))
+	}
+	index := args[0].Value(e.g)
+	if index.Type().Kind() == types.KindInt {
+		return simple{e.insert(at, "aten::select", t.self, e.g.Constant(value.Int(0), at), index)}
+	}
+	if !types.IsSubtype(index.Type(), types.NewOptional(types.Tensor)) {
+		fail(at, "Expected a list element that subtypes 'Optional[Tensor]' but got an element of type '%s'", types.Repr(index.Type()))
+	}
+	list := e.g.InsertNode(e.g.CreateList(types.NewOptional(types.Tensor), []*ir.Value{index})).Output()
+	return simple{e.insert(at, "aten::index", t.self, list)}
 }

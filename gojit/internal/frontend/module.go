@@ -99,8 +99,20 @@ func (m *moduleValue) lookUp(e *emitter, at source.Range, name string) SugaredVa
 // attribute reads a slot; a submodule is a module again.
 func (m *moduleValue) attribute(e *emitter, name string) SugaredValue {
 	v := e.g.InsertNode(e.g.CreateGetAttr(m.self, name)).Output()
+	if class, ok := v.Type().(*types.Class); ok && class.IsModule && class.Host == nil && e.o.Version == 0 {
+		return NewModule(v, loadedHost{})
+	}
 	return sugarOf(v)
 }
+
+// loadedHost is what is known of a class of modules that was loaded: nothing besides the class itself.
+type loadedHost struct{}
+
+func (loadedHost) Attr(string) (SugaredValue, error) { return nil, nil }
+func (loadedHost) Overloads(string) []string         { return nil }
+func (loadedHost) Hint(string) string                { return "" }
+func (loadedHost) IsInstance(*ModuleClass) bool      { return false }
+func (loadedHost) Container() string                 { return "" }
 
 // sugarOf returns a value as the module that it is, where the embedding language knows its class.
 func sugarOf(v *ir.Value) SugaredValue {
@@ -200,7 +212,7 @@ func (m *moduleValue) containerMethod(e *emitter, name string) SugaredValue {
 	switch {
 	case isDict && slices.Contains([]string{"keys", "values", "items"}, name):
 		return &containerMethod{notFirstClass("method"), m, name}
-	case m.class().FindMethod(name) == nil && slices.Contains([]string{"children", "named_children"}, name):
+	case m.class().FindMethod(name) == nil && slices.Contains([]string{"children", "named_children", "modules", "named_modules", "named_buffers"}, name):
 		return &containerMethod{notFirstClass("method"), m, name}
 	}
 	return nil
@@ -218,20 +230,73 @@ func (c *containerMethod) Call(e *emitter, at source.Range, args, kwargs []ir.Ar
 	if len(args)+len(kwargs) > 0 {
 		fail(at, "%s method does not accept any arguments", c.name)
 	}
-	names, items := c.module.entries(e, at)
+	names, items := c.listed(e, at)
 	out := &TupleValue{}
 	for i, name := range names {
 		key := simple{name}
 		switch c.name {
 		case "keys":
 			out.Items = append(out.Items, key)
-		case "values", "children":
+		case "values", "children", "modules":
 			out.Items = append(out.Items, items[i])
 		default:
 			out.Items = append(out.Items, &TupleValue{Items: []SugaredValue{key, items[i]}})
 		}
 	}
 	return out
+}
+
+// listed returns the names and values that the method lists.
+func (c *containerMethod) listed(e *emitter, at source.Range) (names []*ir.Value, items []SugaredValue) {
+	switch c.name {
+	case "modules", "named_modules":
+		return c.module.within(e, at, c.name, "")
+	case "named_buffers":
+		for _, a := range c.module.class().Attributes {
+			if a.IsBuffer {
+				names = append(names, e.g.Constant(value.Str(a.Name), source.Range{}))
+				items = append(items, c.module.attribute(e, a.Name))
+			}
+		}
+		return names, items
+	}
+	return c.module.entries(e, at)
+}
+
+// within returns a module with the name path, then all that are in it.
+func (m *moduleValue) within(e *emitter, at source.Range, method, path string) (names []*ir.Value, items []SugaredValue) {
+	names, items = []*ir.Value{e.g.Constant(value.Str(path), source.Range{})}, []SugaredValue{m}
+	if path != "" {
+		path += "."
+	}
+	for _, a := range m.class().Attributes {
+		if i, ok := a.Type.(*types.Interface); ok && i.IsModule {
+			fail(at, "Could not compile %s() because module is an interface type. Please file issue.", method)
+		}
+		if class, ok := a.Type.(*types.Class); ok && class.IsModule {
+			inner, ok := m.attribute(e, a.Name).(*moduleValue)
+			if !ok {
+				continue
+			}
+			innerNames, innerItems := inner.within(e, at, method, path+a.Name)
+			names, items = append(names, innerNames...), append(items, innerItems...)
+		}
+	}
+	return names, items
+}
+
+// chosen returns an element that an index chooses when the program runs; all elements must be of the type.
+func (m *moduleValue) chosen(e *emitter, at source.Range, index *ir.Value, t types.Type) SugaredValue {
+	for _, a := range m.class().Attributes {
+		class, isClass := a.Type.(*types.Class)
+		if !isClass || !class.IsModule {
+			continue
+		}
+		if ok, why := types.IsSubtypeWhy(class, t); !ok {
+			fail(at, "Attribute %s is not of annotated type %s: %s", a.Name, t.Annotation(nil), why)
+		}
+	}
+	return simple{e.insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(t)}
 }
 
 func (m *moduleValue) elements(e *emitter, at source.Range) *TupleValue {
@@ -268,9 +333,13 @@ func (m *moduleValue) GetItem(e *emitter, at source.Range, index *ir.Value, hint
 	switch m.host.Container() {
 	case "list", "sequential", "parameter_list":
 		if _, constant := index.Constant(); !constant && hint != nil {
-			return simple{e.insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
+			return m.chosen(e, at, index, hint)
 		}
-		return m.elements(e, at).GetItem(e, at, index, hint)
+		items := m.elements(e, at)
+		if c, ok := index.Constant(); ok && c.IsInt() && (c.Int() >= int64(len(items.Items)) || c.Int() < -int64(len(items.Items))) {
+			fail(at, "Index %d out of range of length %d", c.Int(), len(items.Items))
+		}
+		return items.GetItem(e, at, index, hint)
 	case "dict", "parameter_dict":
 		return m.dictItem(e, at, index, hint)
 	}
@@ -281,7 +350,7 @@ func (m *moduleValue) dictItem(e *emitter, at source.Range, index *ir.Value, hin
 	c, ok := index.Constant()
 	if !ok || c.Kind() != value.KindString {
 		if hint != nil {
-			return simple{e.insert(source.Range{}, "prim::ModuleContainerIndex", m.self, index).SetType(hint)}
+			return m.chosen(e, at, index, hint)
 		}
 		fail(at, "Unable to extract string literal index. ModuleDict indexing is only supported with string literals. Enumeration of ModuleDict is supported, e.g. 'for k, v in self.items(): ...'")
 	}

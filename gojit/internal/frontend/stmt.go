@@ -1,6 +1,8 @@
 package frontend
 
 import (
+	"strings"
+
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
@@ -46,7 +48,7 @@ func (e *emitter) emitStatement(s syntax.Stmt) {
 		e.emitJump(s, "prim::BreakStmt", "Break")
 	case syntax.KindPass:
 	case syntax.KindDef:
-		e.emitForked(syntax.AsDef(s))
+		e.emitInner(syntax.AsDef(s))
 	case syntax.KindDelete:
 		for _, t := range syntax.AsDelete(s).Targets() {
 			e.emitDelete(t)
@@ -92,7 +94,7 @@ func (e *emitter) emitJump(s syntax.Stmt, kind, word string) {
 		fail(s.Range, "Because we emit iteration over modulelists or tuples as unrolled loops, we do not support break or continue inside the body of these loops")
 	}
 	if e.loop == notInLoop {
-		fail(s.Range, "%s statements outside of loops are not supported", word)
+		fail(s.Range, "SyntaxError: '%s' outside loop", strings.ToLower(word))
 	}
 	n := e.g.Create(kind, nil, 0).SetRange(s.Range)
 	e.exits[e.env.block] = true
@@ -442,9 +444,9 @@ func (e *emitter) checkEnterExit(at source.Range, enter, exit *ir.Function) {
 	if len(args) != 4 {
 		fail(at, "__exit__ must have four arguments")
 	}
-	for _, a := range args[1:] {
+	for i, a := range args[1:] {
 		if a.Type.Kind() != types.KindAny {
-			fail(at, "argument %s of __exit__ must have Any type", a.Name)
+			fail(at, "argument %d of __exit__ must have Any type; TorchScript does not currently support passing exception type, value, or traceback to the __exit__ function.", i+1)
 		}
 	}
 }

@@ -157,6 +157,9 @@ func (s simple) lookUp(e *emitter, at source.Range, name string) SugaredValue {
 	if name == "tolist" && s.v.Type().Kind() == types.KindTensor {
 		return &toList{"tolist", s.v}
 	}
+	if name == "__getitem__" && s.v.Type().Kind() == types.KindTensor {
+		return &tensorItem{"tensor item", s.v}
+	}
 	if name == "type" && s.v.Type().Kind() == types.KindTensor {
 		return newBuiltinMethod("aten::to", s.v, at)
 	}

@@ -23,7 +23,11 @@ var elementCodes = map[types.Kind]int64{
 func (e *emitter) emitToList(call syntax.Apply, l *toList, hint types.Type) SugaredValue {
 	e.checkInputs(call, 0)
 	if hint == nil {
-		fail(call.Range, "Expected type hint for result of tolist()")
+		at := call.Range
+		if e.o.FromText {
+			at.End++ // the bracket
+		}
+		fail(at, "Expected type hint for result of tolist()")
 	}
 	dims, elem := int64(0), hint
 	for elem.Kind() == types.KindList {

@@ -136,6 +136,21 @@ func (s *stack) less(site *site, a, b value.Value) (bool, error) {
 	return err == nil && out[0].Bool(), err
 }
 
+// warn warns of the message of a site, which a run does once however often it comes there.
+func (s *stack) warn(at *site, regs, area []value.Value) error {
+	args := at.read(regs, area)
+	message := args[0].Str()
+	clear(args)
+	if s.warned[at] {
+		return nil
+	}
+	if s.warned == nil {
+		s.warned = map[*site]bool{}
+	}
+	s.warned[at] = true
+	return source.Warn(message, at.at)
+}
+
 // enter opens a with statement over an object.
 func (s *stack) enter(site *site, result *value.Value, object value.Value) error {
 	c, err := site.method(object)

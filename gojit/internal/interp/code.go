@@ -84,7 +84,7 @@ type site struct {
 	types   []types.Type // opIsInstance
 	slot    int          // opGetAttr, opSetAttr
 	body    *Code        // opFork
-	at      source.Range // opFork, opLine
+	at      source.Range // opFork, opLine, opWarn
 	routine *routine     // opNative
 }
 

@@ -28,9 +28,10 @@ type stack struct {
 	ctx     context.Context
 	done    <-chan struct{}
 	mode    *autograd.Mode
-	direct  bool        // operators run without a layer: mode.Direct, as it was when the call began or an operation may have changed it
-	numbers amd64.Frame // of machine code that runs
-	entered []entered   // with statements that are open, outermost first
+	direct  bool           // operators run without a layer: mode.Direct, as it was when the call began or an operation may have changed it
+	numbers amd64.Frame    // of machine code that runs
+	entered []entered      // with statements that are open, outermost first
+	warned  map[*site]bool // the warnings that this run has given
 	clock   lineClock
 	escaped int // how often others may have got a tensor that no register owned
 }
@@ -143,7 +144,7 @@ func (s *stack) runCode(ctx context.Context, mode *autograd.Mode, c *Code, args,
 	if lent != 0 && err == nil && s.escaped == 0 {
 		takeBack(args, lent, out)
 	}
-	s.top, s.depth, s.mode = 0, 0, nil
+	s.top, s.depth, s.mode, s.warned = 0, 0, nil, nil
 	if s.clock.at.Text != nil {
 		s.clock.tick(s.clock.of, source.Range{})
 	}

@@ -63,6 +63,7 @@ const (
 	opExit
 	opFork
 	opSort
+	opWarn
 	opCheckWrites
 
 	// Containers and objects
@@ -191,6 +192,7 @@ var opcodes = [numOpcodes]struct {
 	opCallFunction: {"callfunction", "s--", "", "call the function of site A"},
 	opCallMethod:   {"callmethod", "s--", "", "call the method of the first input that site A names"},
 	opSort:         {"sort", "s--", "", "sort the list that is the first input of site A, by __lt__ of its objects"},
+	opWarn:         {"warn", "s--", "", "warn of the first input of site A, once in a run"},
 	opEnter:        {"enter", "wrs", "", "A = B.__enter__(), by the method cache of site C"},
 	opExit:         {"exit", "rs-", "", "A.__exit__(None, None, None), by the method cache of site B"},
 	opFork:         {"fork", "s--", "", "start the code of site A beside this one"},

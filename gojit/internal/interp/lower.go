@@ -283,6 +283,7 @@ func init() {
 		"aten::_unwrap_optional":          (*lowering).unwrap,
 		"prim::RaiseException":            (*lowering).raise,
 		"prim::Uninitialized":             (*lowering).uninitialized,
+		"prim::Closure":                   (*lowering).uninitialized,
 		"prim::Enter":                     (*lowering).enter,
 		"prim::Exit":                      (*lowering).exit,
 		"prim::fork":                      (*lowering).fork,

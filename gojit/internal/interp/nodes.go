@@ -102,9 +102,7 @@ func holdsObjects(t types.Type) bool {
 
 // warn lowers a warning, which says where in the program it is.
 func (l *lowering) warn(n *ir.Node, dead []*ir.Value) error {
-	at := n.Range
-	run := func(args, out []value.Value) error { return source.Warn(args[0].Str(), at) }
-	l.call(opCall, &site{name: n.Kind(), run: run}, n, n.Inputs(), dead)
+	l.call(opWarn, &site{at: n.Range}, n, n.Inputs(), dead)
 	return nil
 }
 

@@ -188,6 +188,8 @@ func (s *stack) run(c *Code, regs, area, out []value.Value) (err error) {
 			err = s.callMethod(c.sites[in.A], regs, area)
 		case opSort:
 			err = s.sort(c.sites[in.A], regs, area)
+		case opWarn:
+			err = s.warn(c.sites[in.A], regs, area)
 		case opEnter:
 			err = s.enter(c.sites[in.C], &regs[in.A], regs[in.B])
 		case opExit:

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -477,7 +478,7 @@ func (p *graphParser) constant(t types.Type) (value.Value, error) {
 		if p.accept("<Tensor>") {
 			return p.hiddenTensor(t)
 		}
-		return p.oneElement()
+		return p.oneElement(t)
 	}
 	return p.scalar(t)
 }
@@ -534,7 +535,7 @@ func (p *graphParser) hiddenTensor(t *types.TensorInfo) (value.Value, error) {
 }
 
 // oneElement reads a tensor of one element, written {x}.
-func (p *graphParser) oneElement() (value.Value, error) {
+func (p *graphParser) oneElement(t *types.TensorInfo) (value.Value, error) {
 	if err := p.expect("{"); err != nil {
 		return value.None, p.Errorf("a tensor constant that is not shown cannot be read")
 	}
@@ -542,14 +543,25 @@ func (p *graphParser) oneElement() (value.Value, error) {
 	if err := p.expect("}"); err != nil {
 		return value.None, err
 	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return value.OfTensor(tensor.FromScalar(tensor.Int(n), tensor.Int64)), nil
-	}
-	f, err := strconv.ParseFloat(text, 64)
+	v, err := oneNumber(text)
 	if err != nil {
 		return value.None, p.Errorf("%q is no number", text)
 	}
-	return value.OfTensor(tensor.FromScalar(tensor.Float(f), tensor.Float32)), nil
+	ones := slices.Repeat([]int{1}, len(t.Sizes))
+	if !slices.Equal(t.Sizes, ones) {
+		return value.OfTensor(v), nil
+	}
+	shaped, err := v.Reshape(ones...)
+	return value.OfTensor(shaped), err
+}
+
+// oneNumber makes a tensor of a number.
+func oneNumber(text string) (*tensor.Tensor, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return tensor.FromScalar(tensor.Int(n), tensor.Int64), nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return tensor.FromScalar(tensor.Float(f), tensor.Float32), err
 }
 
 func (p *graphParser) scalar(t types.Type) (value.Value, error) {

@@ -156,7 +156,13 @@ func (p *Pattern) replace(o *occurrence, n *Node, replacement *Graph) {
 	for i, in := range p.graph.Inputs() {
 		arguments[i] = o.values[in]
 	}
+	before := n.Prev()
 	results := g.InsertGraph(replacement, arguments)
+	for made := n.Prev(); made != nil && made != before; made = made.Prev() {
+		if !made.Range.IsValid() {
+			made.SetRange(n.Range) // of what it stands for
+		}
+	}
 	g.SetInsertPoint(old)
 	result := o.values[p.graph.Outputs()[0]]
 	if len(results[0].node.outputs) > 0 && results[0].node.kind != "prim::Param" {

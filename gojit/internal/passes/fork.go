@@ -1,6 +1,9 @@
 package passes
 
-import "github.com/torchjit/torchjit/gojit/internal/ir"
+import (
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+)
 
 // LiftForks turns the block of each forked call into a graph of its own, which takes the values
 // that the block used from outside as inputs.
@@ -53,6 +56,39 @@ func liftFork(n *ir.Node) {
 	closure.Destroy()
 }
 
+// LiftClosures turns the block of each function inside another into a graph of its own, which takes what it uses from outside as a tuple,
+// its first input. The function's value becomes a pair of itself and that tuple.
+func LiftClosures(g *ir.Graph) {
+	var closures []*ir.Node
+	g.Block().Walk(func(n *ir.Node) {
+		if n.Kind() == "prim::Closure" && len(n.Blocks()) > 0 {
+			closures = append(closures, n)
+		}
+	})
+	if len(closures) > 0 {
+		DCE(g)
+	}
+	for i := len(closures) - 1; i >= 0; i-- {
+		if n := closures[i]; n.Graph() != nil {
+			liftClosure(n)
+		}
+	}
+}
+
+func liftClosure(n *ir.Node) {
+	l := newClosureLifting(n.Blocks()[0])
+	g := n.Graph()
+	ConstantPooling(l.graph)
+	n.EraseBlock(0)
+	n.SetAttr("Subgraph", l.graph)
+	context := g.CreateTuple(l.captured, nil).SetRange(n.Range).InsertAfter(n).Output()
+	pair := g.CreateTuple([]*ir.Value{context, context}, nil)
+	pair.InsertAfter(context.Node())
+	n.Output().ReplaceAllUsesWith(pair.Output())
+	pair.ReplaceInput(0, n.Output())
+	pair.Output().SetType(types.NewTuple(n.Output().Type(), context.Type()))
+}
+
 // lifting copies a block into a graph.
 type lifting struct {
 	graph    *ir.Graph
@@ -67,6 +103,35 @@ func newLifting(b *ir.Block) *lifting {
 	l.graph.AddInput("")
 	l.graph.Block().EraseInput(0)
 	l.holder = l.graph.Block().Append(l.graph.Create("prim::TupleUnpack", nil, 0))
+	l.copy(b)
+	for i, v := range l.captured {
+		in := l.graph.AddInput("")
+		l.holder.Outputs()[i].ReplaceAllUsesWith(in)
+		in.CopyMetadata(v)
+	}
+	l.holder.Destroy()
+	return l
+}
+
+// newClosureLifting is newLifting for the block of a function: what is captured stays a tuple, before the parameters.
+func newClosureLifting(b *ir.Block) *lifting {
+	l := &lifting{graph: ir.NewGraph(), env: map[*ir.Value]*ir.Value{}}
+	context := l.graph.AddInput("context")
+	l.holder = l.graph.Block().Append(l.graph.Create("prim::TupleUnpack", []*ir.Value{context}, 0))
+	for _, in := range b.Inputs() {
+		l.env[in] = l.graph.AddInput("").CopyMetadata(in)
+	}
+	l.copy(b)
+	elems := make([]types.Type, len(l.captured))
+	for i, v := range l.captured {
+		elems[i] = l.holder.Outputs()[i].CopyMetadata(v).Type()
+	}
+	context.SetType(types.NewTuple(elems...))
+	return l
+}
+
+// copy adds copies of the nodes and results of a block.
+func (l *lifting) copy(b *ir.Block) {
 	for n := b.First(); n != nil; n = n.Next() {
 		l.capture(b, n)
 		c := l.graph.Block().Append(l.graph.Clone(n, l.lookup))
@@ -77,13 +142,6 @@ func newLifting(b *ir.Block) *lifting {
 	for _, out := range b.Outputs() {
 		l.graph.AddOutput(l.lookup(out))
 	}
-	for i, v := range l.captured {
-		in := l.graph.AddInput("")
-		l.holder.Outputs()[i].ReplaceAllUsesWith(in)
-		in.CopyMetadata(v)
-	}
-	l.holder.Destroy()
-	return l
 }
 
 // capture makes what n and the nodes in it use from outside of b known to lookup.

@@ -30,15 +30,26 @@ type FreezeOptions struct {
 // something to be preserved is unknown or a method cannot be compiled.
 func Freeze(module *value.Object, o FreezeOptions) (*value.Object, error) {
 	f := &freezer{options: o, root: module, kept: map[slot]bool{}, copies: map[*value.Object]*value.Object{}}
+	if training, ok := module.Attr("training"); ok && training.Kind() == value.KindBool && training.Bool() {
+		f.training, f.options.PreserveParameters = true, true
+	}
 	if err := f.collect(); err != nil {
 		return nil, err
 	}
 	for _, m := range f.methods {
 		f.prepare(m.graph)
+		for _, out := range m.graph.Outputs() {
+			if returned, _ := f.resolve(out); returned == module {
+				return nil, source.Errorf(source.RuntimeError, source.Range{}, "attempted to freeze a module that return itself")
+			}
+		}
 	}
 	f.collectGraphs()
 	preserved := maps.Clone(f.kept)
 	f.findWrites()
+	if err := f.checkInterfaces(preserved); err != nil {
+		return nil, err
+	}
 	f.keepSharedMemory()
 	for _, g := range slices.Backward(f.graphs) { // forked graphs before those that fork them
 		f.propagate(g)
@@ -73,7 +84,10 @@ type freezer struct {
 	graphs  []*ir.Graph            // of the methods, and those that they fork
 	forks   map[*ir.Graph]*ir.Node // what runs a graph that is forked
 	kept    map[slot]bool          // attributes that stay
-	copies  map[*value.Object]*value.Object
+	// interfaces are the attributes of interface types with the modules that they hold.
+	interfaces map[slot]*value.Object
+	training   bool // the module is training: what training decides stays
+	copies     map[*value.Object]*value.Object
 }
 
 // collect finds the methods that stay and notes the attributes that are to be preserved.
@@ -227,6 +241,11 @@ func (f *freezer) inlineInterfaces(g *ir.Graph) {
 				return
 			}
 			if o, _ := f.resolve(n.Output()); o != nil {
+				holder, _ := f.resolve(n.Input(0))
+				if f.interfaces == nil {
+					f.interfaces = map[slot]*value.Object{}
+				}
+				f.interfaces[slot{holder, n.StringAttr("name")}] = o
 				n.Output().SetType(o.Class)
 				again = true
 			}
@@ -235,6 +254,18 @@ func (f *freezer) inlineInterfaces(g *ir.Graph) {
 			Inline(g)
 		}
 	}
+}
+
+// checkInterfaces fails where an attribute of an interface type is set, or the module that it holds is written, which makes it stay.
+func (f *freezer) checkInterfaces(preserved map[slot]bool) error {
+	for s, module := range f.interfaces {
+		for kept := range f.kept {
+			if !preserved[kept] && (kept == s || kept.object == module) {
+				return source.Errorf(source.RuntimeError, source.Range{}, "failed to freeze interface attribute '%s'", s.name)
+			}
+		}
+	}
+	return nil
 }
 
 // findWrites notes the attributes that a method sets or writes, and those of modules that are
@@ -286,6 +317,9 @@ func (f *freezer) mustStay(db *alias.Db, o *value.Object, n *ir.Node) bool {
 	}
 	if v.Kind() == value.KindObject && v.Object().Class.IsModule {
 		return usedAsValue(n.Output())
+	}
+	if f.training && n.StringAttr("name") == "training" {
+		return true
 	}
 	if f.options.PreserveParameters && (o.Class.Attributes[i].IsParameter || o.Class.Attributes[i].IsBuffer) {
 		return true

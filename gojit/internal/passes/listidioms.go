@@ -37,6 +37,35 @@ func elementsOf(db *alias.Db, v *ir.Value) (elements []*ir.Value, ok bool) {
 // longestJoined bounds the lists that are written out element by element: each of a few sums in a row doubles one.
 const longestJoined = 256
 
+// constantSlice returns the elements that a slice with constant bounds chooses.
+func constantSlice(n *ir.Node, elements []*ir.Value) (part []*ir.Value, ok bool) {
+	if len(n.Inputs()) != 4 {
+		return nil, false
+	}
+	bounds := [3]int{0, len(elements), 1}
+	for i, v := range n.Inputs()[1:] {
+		c, ok := v.Constant()
+		switch {
+		case !ok || !c.IsNone() && !c.IsInt():
+			return nil, false
+		case c.IsInt():
+			bounds[i] = int(max(min(c.Int(), int64(len(elements))), -int64(len(elements))))
+			if i == 2 {
+				bounds[i] = int(c.Int())
+			} else if bounds[i] < 0 {
+				bounds[i] += len(elements)
+			}
+		}
+	}
+	if bounds[2] < 1 {
+		return nil, false
+	}
+	for i := bounds[0]; i < bounds[1]; i += bounds[2] {
+		part = append(part, elements[i])
+	}
+	return part, true
+}
+
 func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 	if len(n.Inputs()) == 0 || n.Input(0).Type().Kind() != types.KindList || !hasUses(n) {
 		return false
@@ -64,6 +93,14 @@ func listIdiom(g *ir.Graph, db *alias.Db, n *ir.Node) bool {
 			return false
 		}
 		n.Output().ReplaceAllUsesWith(elements[i])
+		return true
+	case "aten::slice":
+		part, ok := constantSlice(n, elements)
+		if !ok {
+			return false
+		}
+		made := g.CreateList(n.Output().Type().(*types.List).Elem, part)
+		n.Output().ReplaceAllUsesWith(g.InsertNode(made).Output())
 		return true
 	case "prim::ListUnpack":
 		if len(n.Outputs()) != len(elements) {

@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit/internal/alias"
@@ -25,17 +26,46 @@ func RemoveTensorMutation(g *ir.Graph) bool {
 	return removeMutation(g, func(n *ir.Node) *ir.Node { return functionalNode(n) })
 }
 
-// RemoveListMutation is RemoveMutation for aten::append and aten::insert to lists that are
+// RemoveListMutation is RemoveMutation for what is appended to, inserted into and set in lists that are
 // constructed in the graph.
 func RemoveListMutation(g *ir.Graph) bool {
 	return removeMutation(g, func(n *ir.Node) *ir.Node {
-		if n.Kind() != "aten::append" || n.Input(0).Node().Kind() != "prim::ListConstruct" {
+		if n.Input(0).Node().Kind() != "prim::ListConstruct" {
 			return nil
 		}
 		list := n.Input(0)
-		items := append(append([]*ir.Value{}, list.Node().Inputs()...), n.Input(1))
+		items, ok := itemsAfter(n, slices.Clone(list.Node().Inputs()))
+		if !ok {
+			return nil
+		}
 		return n.Graph().CreateList(list.Type().(*types.List).Elem, items).SetRange(list.Node().Range)
 	})
+}
+
+// itemsAfter returns the elements of a list behind a node that changes it at a constant index.
+func itemsAfter(n *ir.Node, items []*ir.Value) (changed []*ir.Value, ok bool) {
+	if n.Kind() == "aten::append" {
+		return append(items, n.Input(1)), true
+	}
+	if !n.Is("aten::_set_item", "aten::insert") || len(n.Inputs()) != 3 {
+		return nil, false
+	}
+	index, ok := constantInts(n.Inputs()[1:2])
+	if !ok {
+		return nil, false
+	}
+	i := int(index[0])
+	if i < 0 {
+		i += len(items)
+	}
+	if n.Kind() == "aten::insert" {
+		return slices.Insert(items, max(0, min(i, len(items))), n.Input(2)), true
+	}
+	if i < 0 || i >= len(items) {
+		return nil, false
+	}
+	items[i] = n.Input(2)
+	return items, true
 }
 
 // removeMutation replaces each node that replacement has one for, where that is safe. The graph's
@@ -62,7 +92,7 @@ func removeMutation(g *ir.Graph, replacement func(*ir.Node) *ir.Node) bool {
 func writers(g *ir.Graph, db *alias.Db) []*ir.Node {
 	var found []*ir.Node
 	g.Block().Walk(func(n *ir.Node) {
-		if len(n.Blocks()) == 0 && len(n.Outputs()) == 1 && len(n.Inputs()) > 0 && db.Writes(n) {
+		if len(n.Blocks()) == 0 && len(n.Outputs()) <= 1 && len(n.Inputs()) > 0 && db.Writes(n) {
 			found = append(found, n)
 		}
 	})
@@ -74,13 +104,30 @@ func writers(g *ir.Graph, db *alias.Db) []*ir.Node {
 func ownsWritten(db *alias.Db, n *ir.Node) bool {
 	v := n.Input(0)
 	maker := v.Node()
-	if maker.Block() != n.Block() || maker.Is("prim::Param", "prim::Constant", "prim::If", "prim::Loop", "prim::GetAttr") || len(maker.Blocks()) > 0 {
+	if maker.Block() != n.Block() || maker.Is("prim::Param", "prim::Constant", "prim::Loop", "prim::GetAttr") {
+		return false
+	}
+	if maker.Kind() == "prim::If" {
+		return freshInBranches(v) && db.CouldMoveBefore(maker, n)
+	}
+	if len(maker.Blocks()) > 0 {
 		return false
 	}
 	if db.IsWildcard(v) || sharesInput(db, maker, v) {
 		return false
 	}
 	return db.CouldMoveBefore(maker, n)
+}
+
+// freshInBranches reports whether both branches of an If make new memory for an output that nothing else in them uses.
+func freshInBranches(v *ir.Value) bool {
+	for _, b := range v.Node().Blocks() {
+		made := b.Outputs()[v.Offset()]
+		if made.Node().Block() != b || made.Node().Is("prim::Param", "prim::Constant") || !isFreshHere(made) || len(made.Uses()) != 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // sharesInput reports whether what n makes is memory of one of its inputs.
@@ -97,10 +144,10 @@ func sharesInput(db *alias.Db, n *ir.Node, v *ir.Value) bool {
 // underscore; nil where there is none that takes the inputs.
 func functionalNode(n *ir.Node) *ir.Node {
 	kind := n.Kind()
-	if !strings.HasPrefix(kind, "aten::") || !strings.HasSuffix(kind, "_") || strings.HasSuffix(kind, "__") || n.Output().Type().Kind() != types.KindTensor {
+	if len(n.Outputs()) != 1 || !strings.HasPrefix(kind, "aten::") || !strings.HasSuffix(kind, "_") || strings.HasSuffix(kind, "__") || n.Output().Type().Kind() != types.KindTensor {
 		return nil
 	}
-	if n.Is("aten::zero_", "aten::fill_") {
+	if n.Is("aten::zero_") || n.Is("aten::fill_") && n.Input(1).Type().Kind() != types.KindTensor {
 		return likeNode(n)
 	}
 	made := n.Graph().Create(strings.TrimSuffix(kind, "_"), n.Inputs(), 1).SetRange(n.Range)
@@ -116,9 +163,6 @@ func likeNode(n *ir.Node) *ir.Node {
 	g := n.Graph()
 	kind := "aten::zeros_like"
 	if n.Kind() == "aten::fill_" {
-		if n.Input(1).Type().Kind() == types.KindTensor {
-			return nil
-		}
 		kind = "aten::full_like"
 	}
 	made := g.Create(kind, n.Inputs(), 1).SetRange(n.Range)
@@ -132,8 +176,10 @@ func likeNode(n *ir.Node) *ir.Node {
 func functionalize(n, made *ir.Node) {
 	written := n.Input(0)
 	made.InsertBefore(n)
-	made.Output().SetType(types.Unshaped(n.Output().Type()))
-	n.Output().ReplaceAllUsesWith(made.Output())
+	made.Output().SetType(types.Unshaped(written.Type()))
+	if len(n.Outputs()) == 1 {
+		n.Output().ReplaceAllUsesWith(made.Output())
+	}
 	written.ReplaceAllUsesAfter(n, made.Output())
 	n.Destroy()
 	if !hasUses(written.Node()) && written.Node().Kind() == "prim::ListConstruct" {

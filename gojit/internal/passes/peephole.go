@@ -26,7 +26,7 @@ func peephole(g *ir.Graph, shapes bool) bool {
 	p.changed = listIdioms(g, p.db)
 	g.Block().Walk(func(n *ir.Node) {
 		moved, none := constantsRight(n), noneOutputs(n)
-		p.changed = p.changed || moved || none
+		p.changed = p.changed || moved || none || definiteOutputs(n)
 		if replacement := p.replacement(n); replacement != nil && replacement != n.Output() {
 			n.Output().ReplaceAllUsesWith(replacement)
 			p.changed = true
@@ -50,6 +50,26 @@ func noneOutputs(n *ir.Node) bool {
 			old := g.SetInsertPoint(n)
 			out.ReplaceAllUsesWith(g.Constant(value.None, source.Range{}))
 			g.SetInsertPoint(old)
+			changed = true
+		}
+	}
+	return changed
+}
+
+// definiteOutputs gives an output of an If that may be None, and is not in either branch, the type without None.
+func definiteOutputs(n *ir.Node) bool {
+	if n.Kind() != "prim::If" {
+		return false
+	}
+	changed := false
+	for i, out := range n.Outputs() {
+		o, ok := out.Type().(*types.Optional)
+		if !ok {
+			continue
+		}
+		yes, no := n.Blocks()[0].Outputs()[i].Type(), n.Blocks()[1].Outputs()[i].Type()
+		if types.IsSubtype(yes, o.Elem) && types.IsSubtype(no, o.Elem) {
+			out.SetType(o.Elem)
 			changed = true
 		}
 	}
@@ -94,6 +114,12 @@ func (p *peepholes) replacement(n *ir.Node) *ir.Value {
 		if n.Kind() == "aten::Int" && types.Equal(n.Input(0).Type(), n.Output().Type()) {
 			return n.Input(0)
 		}
+	case "aten::eq", "aten::ne":
+		return p.sameValue(n)
+	case "aten::__getitem__":
+		return p.dictItem(n)
+	case "aten::len":
+		return p.length(n)
 	case "aten::transpose":
 		return p.twice(n)
 	case "aten::t": // a view of the same memory in the same way, whatever is written
@@ -137,6 +163,81 @@ func (p *peepholes) identity(n *ir.Node) *ir.Value {
 		return nil
 	}
 	return p.constant(n, value.Bool(!is))
+}
+
+// sameValue decides a comparison of an int or a list of ints with itself.
+func (p *peepholes) sameValue(n *ir.Node) *ir.Value {
+	if len(n.Inputs()) != 2 || n.Input(0) != n.Input(1) {
+		return nil
+	}
+	t := n.Input(0).Type()
+	if list, ok := t.(*types.List); ok {
+		t = list.Elem
+	}
+	switch t.Kind() {
+	case types.KindInt, types.KindBool, types.KindString:
+		return p.constant(n, value.Bool(n.Kind() == "aten::eq"))
+	}
+	return nil
+}
+
+// entriesOf returns the constant keys and the values of a dictionary that never changes.
+func (p *peepholes) entriesOf(v *ir.Value) (keys []value.Value, items []*ir.Value, ok bool) {
+	n := v.Node()
+	if n.Kind() != "prim::DictConstruct" || p.db.HasWriters(v) {
+		return nil, nil, false
+	}
+	for i := 0; i+1 < len(n.Inputs()); i += 2 {
+		key, ok := n.Input(i).Constant()
+		if !ok || key.Kind() != value.KindString && key.Kind() != value.KindInt {
+			return nil, nil, false
+		}
+		for j, known := range keys {
+			if value.EqualConstants(known, key) { // the last one counts
+				keys, items = append(keys[:j], keys[j+1:]...), append(items[:j], items[j+1:]...)
+				break
+			}
+		}
+		keys, items = append(keys, key), append(items, n.Input(i+1))
+	}
+	return keys, items, true
+}
+
+// dictItem returns what a dictionary that never changes has at a constant key.
+func (p *peepholes) dictItem(n *ir.Node) *ir.Value {
+	if len(n.Inputs()) != 2 {
+		return nil
+	}
+	key, ok := n.Input(1).Constant()
+	keys, items, known := p.entriesOf(n.Input(0))
+	if !ok || !known {
+		return nil
+	}
+	for i := range keys {
+		if value.EqualConstants(keys[i], key) {
+			return items[i]
+		}
+	}
+	return nil
+}
+
+// length knows how many keys a dictionary has that never changes, and how many sizes a tensor of known dimensions.
+func (p *peepholes) length(n *ir.Node) *ir.Value {
+	if keys, _, known := p.entriesOf(n.Input(0)); known {
+		return p.constant(n, value.Int(int64(len(keys))))
+	}
+	made := n.Input(0).Node()
+	if !p.shapes || made.Kind() != "aten::size" || len(made.Inputs()) != 1 || p.db.HasWriters(made.Input(0)) || p.db.HasWriters(n.Input(0)) {
+		return nil
+	}
+	t, ok := made.Input(0).Type().(*types.TensorInfo)
+	switch {
+	case ok && t.Sizes != nil:
+		return p.constant(n, value.Int(int64(len(t.Sizes))))
+	case ok && t.Dims != nil:
+		return p.constant(n, value.Int(int64(*t.Dims)))
+	}
+	return nil
 }
 
 // arithmetic removes an operation of a tensor with a neutral number.

@@ -45,6 +45,9 @@ func (s *FunctionSchema) sameShape(old *FunctionSchema) (bool, string) {
 		return false, fmt.Sprintf("the argument '%s' is missing", old.Arguments[len(s.Arguments)].Name)
 	}
 	for i := range s.Returns {
+		if s.Returns[i].Name != old.Returns[i].Name {
+			return false, fmt.Sprintf("return %d is called '%s' where it was '%s'", i, s.Returns[i].Name, old.Returns[i].Name)
+		}
 		if !types.IsSubtype(s.Returns[i].Type, old.Returns[i].Type) {
 			return false, fmt.Sprintf("return %d is %s where it was %s", i, s.Returns[i].Type, old.Returns[i].Type)
 		}

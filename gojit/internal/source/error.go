@@ -37,6 +37,11 @@ type Frame struct {
 	Range    Range  // where
 }
 
+// String says what was compiled for whom.
+func (f Frame) String() string {
+	return fmt.Sprintf("'%s' is being compiled since it was called from '%s'\n%s", f.Function, f.Caller, f.Range.Highlight())
+}
+
 // Error is what every stage from the lexer to the interpreter reports. It is data until printed.
 type Error struct {
 	Class Class
@@ -66,8 +71,7 @@ func (e *Error) Error() string {
 		b.WriteString(e.Range.Highlight())
 	}
 	for _, f := range e.Stack {
-		fmt.Fprintf(&b, "'%s' is being compiled since it was called from '%s'\n", f.Function, f.Caller)
-		b.WriteString(f.Range.Highlight())
+		b.WriteString(f.String())
 	}
 	for _, n := range e.Notes {
 		if !strings.HasSuffix(b.String(), "\n") {

@@ -3,6 +3,7 @@ package syntax
 import (
 	"encoding/binary"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -193,15 +194,45 @@ func withTypeComments(t *Tree, isMethod bool) (*Tree, error) {
 
 func defWithTypeComments(t *Tree, isMethod bool) (*Tree, error) {
 	text := t.Range.Text
-	if !strings.Contains(text.Body, typeComment) {
+	if !anyTypeComment.MatchString(text.Body) {
 		return t, nil
 	}
 	_, comments, err := lex(text)
 	if err != nil {
 		return nil, err
 	}
-	d, err := mergeTypeComments(Def{t}, commentsIn(comments, t.Range.Start, endOfDef(t)), isMethod)
+	own := commentsIn(comments, t.Range.Start, endOfDef(t))
+	if err := checkPrefixes(text, own, text.LineOf(t.Range.Start)); err != nil {
+		return nil, err
+	}
+	d, err := mergeTypeComments(Def{t}, own, isMethod)
 	return d.Tree, err
+}
+
+var (
+	// anyTypeComment finds comments that give types, or were meant to.
+	anyTypeComment = regexp.MustCompile("#[\t ]*type[\t ]*:")
+	// ignoredLine finds those that are for other tools.
+	ignoredLine = regexp.MustCompile("#[\t ]*type: ignore(\\[.*\\])?$")
+)
+
+// checkPrefixes fails where comments that look like type comments begin otherwise and none begins right. Lines are counted from the first one
+// of the definition.
+func checkPrefixes(text *source.Text, comments []comment, first int) error {
+	var wrong []int
+	for _, c := range comments {
+		line := text.Body[c.start:c.end]
+		if strings.Contains(line, typeComment) && !ignoredLine.MatchString(line) {
+			return nil
+		}
+		if anyTypeComment.MatchString(line) && !ignoredLine.MatchString(line) {
+			wrong = append(wrong, text.LineOf(c.start)-first)
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return source.Errorf(source.RuntimeError, source.Range{}, "The annotation prefix in line %d is probably invalid.\nIt must be '%s'", wrong[0], typeComment)
 }
 
 // endOfDef returns the offset at which the last line of a definition ends.

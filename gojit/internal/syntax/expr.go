@@ -255,7 +255,7 @@ func (p *parser) subscript(value Expr) Expr {
 		}
 	}
 	if len(items) == 0 {
-		p.expected("an expression")
+		p.expected("ident")
 	}
 	p.advance()
 	if single && items[0].Kind == KindTupleLiteral {
@@ -285,7 +285,7 @@ func (p *parser) subscriptItem(value Expr) Expr {
 	}
 	if n == 0 {
 		if bounds[0] == nil {
-			p.expected("an expression")
+			p.expected("ident")
 		}
 		return bounds[0]
 	}
@@ -323,7 +323,7 @@ func (p *parser) atom() Expr {
 	case t.is("lambda"):
 		p.unsupportedExpr("Lambda")
 	}
-	p.expected("an expression")
+	p.expected("ident")
 	return nil
 }
 

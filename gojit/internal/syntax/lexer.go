@@ -186,7 +186,7 @@ func (l *lexer) scanToken(c byte) error {
 		}
 	}
 	_, n := utf8.DecodeRuneInString(l.body[start:])
-	return l.fail(start, start+n, "unexpected character '%s' here", l.body[start:start+n])
+	return l.fail(start, start+n, "expected a valid token but found ' ' here")
 }
 
 // trackBracket keeps the stack of open brackets; newlines count only when it is empty.
@@ -197,7 +197,7 @@ func (l *lexer) trackBracket(c byte, at int) error {
 	case ')', ']', '}':
 		n := len(l.brackets)
 		if n == 0 {
-			return l.fail(at, at+1, "unmatched '%c' here", c)
+			return l.fail(at, at+1, "expected ident but found '%c' here", c)
 		}
 		if want := closing(l.brackets[n-1]); want != c {
 			return l.fail(at, at+1, "expected %c but found '%c' here", want, c)
@@ -247,10 +247,16 @@ func (l *lexer) scanString(start, quote int) error {
 		case l.body[pos] == '\\':
 			pos++
 		case l.body[pos] == '\n' && len(delim) == 1:
-			return l.fail(start, pos, "unterminated string literal")
+			return l.unterminated(start, pos)
 		}
 	}
-	return l.fail(start, len(l.body), "unterminated string literal")
+	return l.unterminated(start, len(l.body))
+}
+
+// unterminated says that the string that begins at start is not closed before end.
+func (l *lexer) unterminated(start, end int) error {
+	r := source.Range{Text: l.text, Start: start, End: end}
+	return source.Errorf(source.RuntimeError, r, "expected a valid token but found ' ' here").WithNote(source.Range{}, "the string is not closed")
 }
 
 // scanNumber emits a number token: decimal, 0x, 0o, 0b, with a fraction, an exponent, j and

@@ -60,9 +60,6 @@ func (p *parser) definition() Stmt {
 		}
 		return p.classDef().Tree
 	case p.atWord("def"):
-		if p.inFunction && !p.byteEscapes { // archives have them for what is forked
-			p.unsupported("function definitions")
-		}
 		return p.def().Tree
 	}
 	p.expected("def")
@@ -213,7 +210,10 @@ func (p *parser) forStmt() Stmt {
 	r := p.advance().rangeIn(p.text)
 	target := p.targetList()
 	p.expectWord("in")
-	iter := p.exprList()
+	iter := p.starredOrExpr()
+	if p.atWord(",") {
+		p.fail(source.RuntimeError, iter.Range, "List of iterables is not supported currently")
+	}
 	body := p.block()
 	if p.atWord("else") {
 		p.fail(source.NotSupportedError, r, "else branches of for loops aren't supported")
@@ -412,7 +412,7 @@ func (p *parser) annotatedAssign(lhs Expr) Stmt {
 }
 
 func (p *parser) augAssign(lhs Expr) Stmt {
-	p.checkTarget(lhs)
+	p.checkAugmented(lhs)
 	t := p.advance()
 	op := strings.TrimSuffix(t.text, "=")
 	if _, ok := augmentedKinds[op]; !ok {
@@ -437,9 +437,30 @@ func (p *parser) checkTarget(e Expr) {
 		p.checkTarget(AsStarred(e).Expr())
 	case KindTupleLiteral, KindListLiteral:
 		for _, item := range e.Children[0].Children {
-			p.checkTarget(item)
+			p.checkItem(item)
 		}
 	default:
-		p.fail(source.RuntimeError, e.Range, "cannot assign to this expression (%s)", e.Kind)
+		p.fail(source.RuntimeError, e.Range, "unexpected expression on left-hand side of assignment")
+	}
+}
+
+// checkItem fails unless e can stand in a tuple on the left of an assignment.
+func (p *parser) checkItem(e Expr) {
+	switch e.Kind {
+	case KindVar, KindSelect, KindSubscript, KindStarred, KindTupleLiteral, KindListLiteral:
+		p.checkTarget(e)
+	default:
+		p.fail(source.RuntimeError, e.Range, "lhs of assignment must be a variable, subscript, or starred expression")
+	}
+}
+
+// checkAugmented fails unless e can stand on the left of an augmented assignment.
+func (p *parser) checkAugmented(e Expr) {
+	switch e.Kind {
+	case KindVar, KindSelect, KindSubscript:
+	case KindTupleLiteral:
+		p.fail(source.RuntimeError, e.Range, "augmented assignment can only have one LHS expression")
+	default:
+		p.fail(source.RuntimeError, e.Range, "unexpected expression on left-hand side of augmented assignment")
 	}
 }

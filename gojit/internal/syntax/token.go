@@ -112,6 +112,9 @@ func (t *token) describe() string {
 	case tokenString:
 		return "string_literal"
 	}
+	if t.text == "->" {
+		return "arrow"
+	}
 	return t.text
 }
 

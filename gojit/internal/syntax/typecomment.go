@@ -96,7 +96,7 @@ func parseType(text *source.Text, start, end int) (typ Expr, err error) {
 	return typ, nil
 }
 
-// parseSignature reads "# type: (A, B) -> C" from a comment; (...) has no parameters.
+// parseSignature reads "# type: (A, B) -> C" or "# type: (A, B)" from a comment; (...) has no parameters, and a result that is not there is nil.
 func parseSignature(text *source.Text, c comment) (params []Expr, result Expr, err error) {
 	tokens, err := lexExpr(text, c.start+len(typeComment), c.end)
 	if err != nil {
@@ -115,8 +115,9 @@ func parseSignature(text *source.Text, c comment) (params []Expr, result Expr, e
 		}
 	}
 	p.advance()
-	p.expectWord("->")
-	result = p.expr()
+	if p.nextWord("->") {
+		result = p.expr()
+	}
 	p.expect(tokenEOF, "newline")
 	return params, result, nil
 }
@@ -148,14 +149,14 @@ func ParseTypeComment(text *source.Text) (decl Decl, err error) {
 func mergeTypes(d Def, types []Expr, result Expr, isMethod bool) (Def, error) {
 	decl := d.Decl()
 	params := decl.Params()
-	first := 0
+	first, what := 0, "function"
 	if isMethod {
-		first = 1
+		first, what = 1, "method"
 	}
 	if len(types) != len(params)-first {
 		return d, source.Errorf(source.RuntimeError, decl.Range,
-			"Number of type annotations (%d) did not match the number of function parameters (%d)",
-			len(types), len(params)-first)
+			"Number of type annotations (%d) did not match the number of %s parameters (%d)",
+			len(types), what, len(params)-first)
 	}
 	for i, typ := range types {
 		params[first+i] = params[first+i].withComment(typ)

@@ -44,7 +44,7 @@ func traceable(t types.Type) bool {
 		}
 		return true
 	case *types.Dict:
-		return traceable(t.Value) && (t.Key.Kind() == types.KindString || traceable(t.Key))
+		return traceable(t.Value) && (t.Key.Kind() == types.KindString || t.Key.Kind() == types.KindInt || traceable(t.Key))
 	}
 	return t.Kind() == types.KindTensor
 }
@@ -160,7 +160,11 @@ func (r *Recorder) output(x value.Value, i int) (*ir.Value, error) {
 	case value.KindDict:
 		var keys, items []*ir.Value
 		for key, item := range x.Dict().All {
-			keys = append(keys, r.g.Constant(key, source.Range{}))
+			k, err := r.outputKey(key)
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, k)
 			v, err := r.output(item, i)
 			if err != nil {
 				return nil, err
@@ -181,6 +185,14 @@ func (r *Recorder) output(x value.Value, i int) (*ir.Value, error) {
 		return r.g.InsertNode(r.g.CreateTuple(items, nil)).Output(), nil
 	}
 	return r.g.InsertNode(r.g.CreateList(types.Unshaped(x.List().Elem), items)).Output(), nil
+}
+
+// outputKey returns the value of a key of a dictionary that is a result.
+func (r *Recorder) outputKey(key value.Value) (*ir.Value, error) {
+	if key.IsTensor() {
+		return r.output(key, 0)
+	}
+	return r.g.Constant(key, source.Range{}), nil
 }
 
 func itemsOf(v value.Value) []value.Value {
@@ -217,7 +229,7 @@ func checkResult(v value.Value) error {
 			"The traced function didn't return any values! Side-effects are not captured in traces, so it would be a no-op.")
 	case value.KindTuple, value.KindList:
 		for _, item := range itemsOf(v) {
-			if item.IsNone() {
+			if item.IsNone() || v.Kind() == value.KindList && item.Kind() == value.KindList {
 				return cannotReturn()
 			}
 			if err := checkResult(item); err != nil {
@@ -242,9 +254,10 @@ func checkDict(v value.Value) error {
 	}
 	var first types.Type
 	for key, item := range v.Dict().All {
-		if key.Kind() != value.KindString {
+		if key.Kind() != value.KindString && !key.IsTensor() {
 			return source.Errorf(source.RuntimeError, source.Range{},
-				"output %v of traced region cannot be understood by the tracer: the keys of a dictionary must be strings, not %s", v, value.TypeOf(key).Annotation(nil))
+				"output of traced region cannot be understood by the tracer, only outputs matching dict[Union[str, Tensor], Union[Tensor, Tuple[Tensor, ...]]] can be a dictionary output of a traced function; a key is of type %s",
+				value.TypeOf(key).Annotation(nil))
 		}
 		if err := checkResult(item); err != nil {
 			return err

@@ -98,8 +98,11 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 		name = "aten::split_with_sizes"
 	}
 	written := r.Outplace && isReplaced(o)
-	if written {
+	if written || name == "aten::detach_" && !r.Exact {
 		name = strings.TrimSuffix(name, "_")
+	}
+	if written && name == "aten::copy" { // the source in the shape of what is written
+		return r.recordCopy(args, out, place)
 	}
 	n := r.g.Create(name, nil, 0).SetRange(place)
 	if r.Exact {
@@ -129,6 +132,21 @@ func (r *Recorder) record(o *ops.Operator, args, out []value.Value, given []Give
 			r.setValue(out[i], v)
 		}
 	}
+	return nil
+}
+
+// recordCopy records a copy into a tensor as the source in its shape.
+func (r *Recorder) recordCopy(args, out []value.Value, place source.Range) error {
+	from, err := r.valueOf(args[1], place)
+	if err != nil {
+		return err
+	}
+	like, err := r.valueOf(args[0], place)
+	if err != nil {
+		return err
+	}
+	n := r.g.InsertNode(r.g.Create("aten::expand_as", []*ir.Value{from, like}, 1).SetRange(place))
+	r.setValue(out[0], n.Output())
 	return nil
 }
 

@@ -228,6 +228,8 @@ def _parametrized(name: str) -> property:
             raise RuntimeError("Parametrization is not working with scripting.")
         if not _caching:
             return self.parametrizations[name]()
+        if torch.jit.is_tracing():
+            raise RuntimeError("Cannot trace a model while caching parametrizations.")
         key = (id(self), name)
         if key not in _cache:
             _cache[key] = self.parametrizations[name]()

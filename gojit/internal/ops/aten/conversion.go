@@ -1,10 +1,11 @@
 package aten
 
 import (
-	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"math"
 
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -130,6 +131,28 @@ func dtypeOfData(v value.Value) tensor.DType {
 	return scalarOf(v).ResultDType()
 }
 
+// dtypeOfElements is the type of the elements that nested lists have by their static type, which counts where they are empty.
+func dtypeOfElements(v value.Value) tensor.DType {
+	t := value.TypeOf(v)
+	for {
+		list, ok := t.(*types.List)
+		if !ok {
+			break
+		}
+		t = list.Elem
+	}
+	switch t.Kind() {
+	case types.KindInt:
+		return tensor.Int64
+	case types.KindBool:
+		return tensor.Bool
+	case types.KindFloat, types.KindComplex, types.KindTensor:
+		return dtypeOfData(v)
+	}
+	check(v.Kind() != value.KindList, "Input must be of ints, floats, or bools, got %s", types.Repr(t))
+	return dtypeOfData(v)
+}
+
 func storeData(t *tensor.Tensor, v value.Value) {
 	if t.Dim() == 0 {
 		tensor.Fill(t, scalarOf(v))
@@ -138,7 +161,7 @@ func storeData(t *tensor.Tensor, v value.Value) {
 	check(v.Kind() == value.KindList || v.Kind() == value.KindTuple, "Expected sequence of length %d at dim 1 (got a number)", t.Size(0))
 	items := itemsOf(v)
 	if len(items) != t.Size(0) {
-		raise(source.ValueError, "expected sequence of length %d at dim %d (got %d)", t.Size(0), 1, len(items))
+		raise(source.ValueError, "Expected sequence of length %d at dim %d (got %d)", t.Size(0), 1, len(items))
 	}
 	for i, item := range items {
 		storeData(must(t.Select(0, i)), item)
@@ -146,7 +169,14 @@ func storeData(t *tensor.Tensor, v value.Value) {
 }
 
 func tensorOfData(c call) *tensor.Tensor {
-	t := fromData(c.args[0], c.dtypeOr(1, tensor.NoDType), c.deviceOr(2, tensor.Device{}))
+	data, dtype := c.args[0], c.dtypeOr(1, tensor.NoDType)
+	if data.Kind() == value.KindList {
+		check(len(data.List().Items) > 0 || data.List().Elem.Kind() != types.KindTensor, "Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create an empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in the list for Python 2)")
+	}
+	if !dtype.Valid() {
+		dtype = dtypeOfElements(data)
+	}
+	t := fromData(data, dtype, c.deviceOr(2, tensor.Device{}))
 	if c.bool(3) {
 		succeed(t.SetRequiresGrad(true))
 	}

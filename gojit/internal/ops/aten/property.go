@@ -2,10 +2,11 @@ package aten
 
 import (
 	"bytes"
-	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"slices"
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -85,6 +86,28 @@ var propertyFamily = []definition{
 		return value.Bool(a.SharesStorage(b) && a.Offset() == b.Offset() && tensor.SameShape(a.Shape(), b.Shape()) && tensor.SameShape(a.Strides(), b.Strides()))
 	}),
 	answering("equal", func(c call) value.Value { return value.Bool(equal(c.tensor(0), c.tensor(1))) }).onZeros().quantized(unquantized),
+	answering("eq.Tensor_list", func(c call) value.Value { return value.Bool(equalLists(c.args[0].List(), c.args[1].List())) }),
+	answering("ne.Tensor_list", func(c call) value.Value { return value.Bool(!equalLists(c.args[0].List(), c.args[1].List())) }),
+	answering("count.Tensor", func(c call) value.Value {
+		n := 0
+		for _, item := range c.args[0].List().Items {
+			if isEqualTo(item, c.args[1]) {
+				n++
+			}
+		}
+		return value.Int(int64(n))
+	}),
+	answering("index.list_Tensor", func(c call) value.Value {
+		i := slices.IndexFunc(c.args[0].List().Items, func(item value.Value) bool { return isEqualTo(item, c.args[1]) })
+		check(i >= 0, "'%s' is not in list", c.tensor(1).CppString())
+		return value.Int(int64(i))
+	}),
+	define("remove.Tensor", func(c call) {
+		l := c.args[0].List()
+		i := slices.IndexFunc(l.Items, func(item value.Value) bool { return isEqualTo(item, c.args[1]) })
+		check(i >= 0, "list.remove(x): x not in list")
+		l.Items = slices.Delete(l.Items, i, i+1)
+	}),
 	giving("isclose", func(c call) *tensor.Tensor {
 		return isClose(c.tensor(0), c.tensor(1), c.float(2), c.float(3), c.bool(4))
 	}).onZeros(),
@@ -128,6 +151,12 @@ func truthOf(t *tensor.Tensor) bool {
 	}
 	return must(t.Item()).Bool()
 }
+
+// isEqualTo reports whether two tensors are equal as elements of a list: what bool(a == b) is.
+func isEqualTo(a, b value.Value) bool { return truthOf(eq.on(a.Tensor(), b.Tensor())) }
+
+// equalLists reports whether two lists of tensors have equal elements.
+func equalLists(a, b *value.List) bool { return slices.EqualFunc(a.Items, b.Items, isEqualTo) }
 
 func equal(a, b *tensor.Tensor) bool {
 	if !tensor.SameShape(a.Shape(), b.Shape()) {

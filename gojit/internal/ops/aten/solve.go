@@ -330,7 +330,7 @@ var solveFamily = []definition{
 	}),
 	giving("native_channel_shuffle", func(c call) *tensor.Tensor { return channelShuffle(c.tensor(0), c.int(1)) }),
 	giving("data", func(c call) *tensor.Tensor { return c.tensor(0).Apart() }),
-	yes("is_distributed", never), yes("retains_grad", never), yes("is_pinned", never),
+	yes("is_distributed", never), yes("is_pinned", never),
 	answering("sym_size", func(c call) value.Value { return value.OfList(value.Ints(c.tensor(0).Shape())) }),
 	answering("sym_size.int", func(c call) value.Value { return value.Int(int64(sizeAt(c.tensor(0), c.int(1)))) }),
 	number("sym_numel", (*tensor.Tensor).Numel),

@@ -2,6 +2,7 @@ package prim
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"unsafe"
 
@@ -311,9 +312,42 @@ func find(l *value.List, v value.Value) int {
 	return -1
 }
 
+// checkTuples fails where the first of the items is a tuple with an element that has no order, or items are of different types. Lists of
+// one static type, which are no lists of tuples, need no such check.
+func checkTuples(items []value.Value) error {
+	if len(items) == 0 {
+		return nil
+	}
+	if first := items[0]; first.Kind() == value.KindTuple && !isSortable(first) {
+		return errorf("Contained elements in %s are not sortable. Only Int, Bool, Float, String, Tensor, a User Defined Class with __lt__ method defined or Tuples of aforementionted types can be sorted.", value.TypeOf(first))
+	}
+	for _, item := range items[1:] {
+		if item.Kind() == items[0].Kind() && item.Kind() != value.KindTuple {
+			continue
+		}
+		if t, first := value.TypeOf(item), value.TypeOf(items[0]); !types.Equal(t, first) {
+			return errorf("Only values of same type can be compared. Found %s and %s", types.Repr(first), types.Repr(t))
+		}
+	}
+	return nil
+}
+
+func isSortable(v value.Value) bool {
+	switch v.Kind() {
+	case value.KindInt, value.KindBool, value.KindFloat, value.KindString, value.KindTensor, value.KindObject:
+		return true
+	case value.KindTuple:
+		return !slices.ContainsFunc(v.Tuple().Items, func(item value.Value) bool { return !isSortable(item) })
+	}
+	return false
+}
+
 // SortItems sorts stably. Elements are numbers, strings, tensors of one element, tuples or lists of such, or objects, which
 // less compares.
 func SortItems(items []value.Value, descending bool, less func(a, b value.Value) (bool, error)) (err error) {
+	if err := checkTuples(items); err != nil {
+		return err
+	}
 	o := order{less}
 	sort.SliceStable(items, func(i, j int) bool {
 		a, b := items[i], items[j]

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -51,15 +52,9 @@ var Objects = join(
 		return nil
 	}),
 	one("aten::hash.generic", func(args, out []value.Value) error {
-		switch v := args[0]; v.Kind() {
-		case value.KindInt, value.KindBool, value.KindFloat:
-			out[0] = value.Int(v.Int())
-		case value.KindString:
-			out[0] = value.Int(int64(maphash.String(hashSeed, v.Str())))
-		default:
-			return errorf("values of type '%s' have no hash", v.Kind())
-		}
-		return nil
+		h, err := hash(args[0])
+		out[0] = value.Int(h)
+		return err
 	}),
 	one("prim::ModuleContainerIndex.list", func(args, out []value.Value) error {
 		n := containerLength(args[0])
@@ -87,6 +82,13 @@ var Objects = join(
 		return nil
 	}),
 	one("aten::warn", func(args, out []value.Value) error { return source.Warn(args[0].Str(), source.Range{}) }),
+	one("aten::save", func(args, out []value.Value) error {
+		save := saver.Load()
+		if save == nil {
+			return errorf("only a program that Python runs can save values")
+		}
+		return (*save)(args[0], args[1].Str())
+	}),
 	one("aten::is_scripting", constant(value.Bool(true))),
 	one("aten::has_torch_function", constant(value.Bool(false))),
 	one("aten::_get_tracing_state", constant(value.Bool(false))),
@@ -100,6 +102,34 @@ var Objects = join(
 	one("prim::AutogradAllNonZero", ofGradients(func(defined, undefined bool) bool { return !undefined })),
 	one("prim::AutogradAnyNonZero", ofGradients(func(defined, undefined bool) bool { return defined })),
 )
+
+// hash returns a number that equal values share. Tensors are equal to themselves alone.
+func hash(v value.Value) (int64, error) {
+	switch v.Kind() {
+	case value.KindNone:
+		return 0, nil
+	case value.KindInt, value.KindBool, value.KindFloat:
+		return v.Int(), nil
+	case value.KindString:
+		return int64(maphash.String(hashSeed, v.Str())), nil
+	case value.KindComplex, value.KindDevice:
+		return int64(maphash.String(hashSeed, Display(v))), nil
+	case value.KindTensor:
+		return int64(uintptr(unsafe.Pointer(v.Tensor()))), nil
+	case value.KindTuple:
+		var sum maphash.Hash
+		sum.SetSeed(hashSeed)
+		for _, item := range v.Tuple().Items {
+			h, err := hash(item)
+			if err != nil {
+				return 0, err
+			}
+			maphash.WriteComparable(&sum, h)
+		}
+		return int64(sum.Sum64()), nil
+	}
+	return 0, errorf("unhashable type: '%s'", types.Repr(value.TypeOf(v)))
+}
 
 // ofGradients makes an operator that asks whether some gradients are defined and whether some are not: None stands for these.
 func ofGradients(ask func(defined, undefined bool) bool) func(args, out []value.Value) error {
@@ -149,6 +179,12 @@ func constant(v value.Value) func(args, out []value.Value) error {
 		return nil
 	}
 }
+
+// saver writes values into files.
+var saver atomic.Pointer[func(v value.Value, file string) error]
+
+// OnSave sets what writes a value that a program saves into a file. Without it that fails.
+func OnSave(save func(v value.Value, file string) error) { saver.Store(&save) }
 
 // printer receives what programs print.
 var printer atomic.Pointer[func(text string) error]

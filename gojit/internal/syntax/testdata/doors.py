@@ -155,5 +155,5 @@ def split(a,  # type: int
     if a: pass
     elif b: return
     else: return a,
-    for i, in a, b: del a[i], b
+    for i, in (a, b): del a[i], b
     return not a in b, a is not b, a not in b == c, -a ** -b, not not a, a if b else c if d else e

@@ -39,11 +39,6 @@ def f(x, **kw):  # ERROR "variable number of arguments"
 
 
 def f(x):
-    def g():  # ERROR "function definitions aren't supported"
-        pass
-
-
-def f(x):
     class C:  # ERROR "class definitions aren't supported"
         pass
 
@@ -149,11 +144,11 @@ def f(x):
 
 
 def f(x):
-    x + 1 = 2  # ERROR "cannot assign to this expression"
+    x + 1 = 2  # ERROR "unexpected expression on left-hand side of assignment"
 
 
 def f(x):
-    f(x) += 2  # ERROR "cannot assign to this expression"
+    f(x) += 2  # ERROR "unexpected expression on left-hand side of augmented assignment"
 
 
 def f(x)  # ERROR "expected : but found 'newline' here"
@@ -161,7 +156,7 @@ def f(x)  # ERROR "expected : but found 'newline' here"
 
 
 def f(x):
-    return x +  # ERROR "expected an expression but found 'newline' here"
+    return x +  # ERROR "expected ident but found 'newline' here"
 
 
 def f(x):
@@ -183,7 +178,7 @@ def f(x):
 
 
 def f(x):
-    return x)  # ERROR "unmatched '\\)' here"
+    return x)  # ERROR "expected ident but found '\\)' here"
 
 
 def f(x):
@@ -191,7 +186,7 @@ def f(x):
 
 
 def f(x):
-    return 'x  # ERROR "unterminated string literal"
+    return 'x  # ERROR "expected a valid token but found"
 
 
 def f(x):
@@ -211,11 +206,11 @@ def f(x):
 
 
 def f(x):
-    return x ? 1  # ERROR "unexpected character"
+    return x ? 1  # ERROR "expected a valid token but found"
 
 
 def f(x):
-    return x[]  # ERROR "expected an expression but found '\\]'"
+    return x[]  # ERROR "expected ident but found '\\]'"
 
 
 def f(x):  # ERROR "Number of type annotations \\(2\\) did not match"
@@ -224,7 +219,7 @@ def f(x):  # ERROR "Number of type annotations \\(2\\) did not match"
 
 
 def f(x):
-    # type: (int -> int) # ERROR "expected \\) but found '->' here"
+    # type: (int -> int) # ERROR "expected \\) but found 'arrow' here"
     pass
 
 
@@ -233,4 +228,4 @@ def f(x):
 
 
 def f(x):
-    return $  # ERROR "unexpected character"
+    return $  # ERROR "expected a valid token but found"
