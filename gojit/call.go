@@ -205,3 +205,19 @@ func (m *Module) Signature(method string) (s Signature, err error) {
 	}
 	return SignatureOf(f)
 }
+
+// ExplainFunction returns the text of the graph that calls of a function run, and for each region in it whether calls had to run its nodes one by one, and why.
+func ExplainFunction(f *ir.Function) (text string, err error) {
+	defer guard(&err)
+	return standard.exec.Explain(f)
+}
+
+// Explain is ExplainFunction of a method.
+func (m *Module) Explain(method string) (text string, err error) {
+	defer guard(&err)
+	f, err := m.Method(method)
+	if err != nil {
+		return "", err
+	}
+	return m.owner().exec.Explain(f)
+}

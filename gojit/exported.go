@@ -2,6 +2,7 @@ package gojit
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/export"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -185,4 +187,86 @@ func write(to, from value.Value) error {
 	m := &autograd.Mode{}
 	m.SetGradEnabled(false)
 	return m.Run(ops.Find("aten::copy_"), []value.Value{to, from, value.Bool(false)}, make([]value.Value, 1))
+}
+
+// Export captures the method forward of a module as a program for tensors of the sizes of the arguments, which are given as to Call.
+func (m *Module) Export(args ...any) (e *Exported, err error) {
+	defer guard(&err)
+	LinkOperators()
+	f, err := m.Method("forward")
+	if err != nil {
+		return nil, err
+	}
+	self := value.OfObject(m.Object)
+	c := &binding{function: f, bound: []value.Value{self}, values: []value.Value{self}}
+	if err := c.bind(args); err != nil {
+		return nil, err
+	}
+	tensors := map[string]*tensor.Tensor{}
+	o := &export.Options{Script: &export.Script{Self: m.Object, Arguments: c.values[1:]}}
+	state := stateOf(m.Object, "")
+	for _, kind := range []string{export.Parameter, export.Buffer} {
+		letter := map[string]string{export.Parameter: "p_", export.Buffer: "b_"}[kind]
+		for _, x := range state {
+			if x.kind == kind {
+				spec := export.InputSpec{Kind: kind, Name: letter + strings.ReplaceAll(x.name, ".", "_"), Target: x.name, Persistent: true}
+				o.Inputs = append(o.Inputs, export.Input{Spec: spec, Value: value.OfTensor(x.tensor)})
+				tensors[x.name] = x.tensor
+			}
+		}
+	}
+	for i, v := range c.values[1:] {
+		for _, leaf := range leavesOf(f.Schema.Arguments[1+i].Name, v) {
+			o.Inputs = append(o.Inputs, export.Input{Spec: export.InputSpec{Kind: export.UserInput, Name: leaf.Name}, Value: leaf.Value})
+		}
+	}
+	g := f.Graph().Copy()
+	passes.Inline(g)
+	p, err := export.Capture(g, o)
+	if err != nil {
+		return nil, err
+	}
+	return exportedOf(&export.Archive{Program: p, Tensors: tensors}, nil)
+}
+
+// leavesOf lists the values in the containers of an argument with names for them.
+func leavesOf(name string, v value.Value) []Output {
+	var leaves []Output
+	items, ok := itemsOf(v)
+	switch {
+	case ok:
+		for i, item := range items {
+			leaves = append(leaves, leavesOf(fmt.Sprintf("%s_%d", name, i), item)...)
+		}
+	case v.Kind() == value.KindDict:
+		for key, item := range v.Dict().All {
+			leaves = append(leaves, leavesOf(name+"_"+value.Repr(key, nil), item)...)
+		}
+	default:
+		leaves = append(leaves, Output{name, v})
+	}
+	return leaves
+}
+
+// state is a tensor of a module.
+type state struct {
+	kind   string
+	name   string
+	tensor *tensor.Tensor
+}
+
+func stateOf(o *value.Object, prefix string) []state {
+	var found []state
+	for i, a := range o.Class.Attributes {
+		v := o.Slots[i]
+		switch {
+		case v.Kind() == value.KindObject:
+			found = append(found, stateOf(v.Object(), prefix+a.Name+".")...)
+		case v.IsTensor() && a.IsParameter:
+			found = append(found, state{export.Parameter, prefix + a.Name, v.Tensor()})
+		case v.IsTensor():
+			found = append(found, state{export.Buffer, prefix + a.Name, v.Tensor()})
+		}
+	}
+	return found
 }

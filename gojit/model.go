@@ -36,7 +36,7 @@ func Open(path string, o LoadOptions) (Model, error) {
 // OpenBytes is Open of a file in memory, which must stay as it is while the model is in use.
 func OpenBytes(data []byte, o LoadOptions) (m Model, err error) {
 	defer guard(&err)
-	if isExported(data) {
+	if IsExported(data) {
 		e, err := ReadExported(data)
 		if err != nil {
 			return nil, err
@@ -50,8 +50,8 @@ func OpenBytes(data []byte, o LoadOptions) (m Model, err error) {
 	return module, nil
 }
 
-// isExported reports whether an archive holds an exported program.
-func isExported(data []byte) bool {
+// IsExported reports whether a file in memory holds an exported program.
+func IsExported(data []byte) bool {
 	a, err := archive.OpenArchive(data)
 	return err == nil && a.Has(export.ProgramRecord)
 }
