@@ -88,3 +88,11 @@ func StoreAll(t *Tensor, elements []Scalar) {
 		storeScalar(unsafe.Add(t.DataPtr(), i*size), t.dtype, s)
 	}
 }
+
+// Raw returns the memory of a contiguous tensor's elements, which is shared and not copied. It returns nil for other tensors.
+func Raw(t *Tensor) []byte {
+	if !t.IsContiguous() || t.device.Type == Meta || t.IsSparse() || t.DataPtr() == nil {
+		return nil
+	}
+	return unsafe.Slice((*byte)(t.DataPtr()), t.numel*t.dtype.Size())
+}

@@ -47,7 +47,8 @@ type Verb func(s *Session) *cobra.Command
 // usageError is an error of the command line.
 type usageError struct{ error }
 
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+// Usagef returns an error of the command line, for which the status is 2.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // failed is an outcome that is no error of its own, such as a difference: the report has said it.
 type failed struct{ status int }
@@ -148,8 +149,9 @@ type plainText struct {
 
 func (t plainText) text(w io.Writer) { io.WriteString(w, t.Text) }
 
+// The groups of verbs in the help.
 const (
-	groupRun     = "run"
+	GroupRun     = "run"
 	groupLook    = "look"
 	groupInside  = "inside"
 	longOverview = `gojit runs and looks at models that PyTorch saved: TorchScript archives (torch.jit.save) and exported programs (torch.export.save).
@@ -168,7 +170,7 @@ func (s *Session) root(further []Verb) *cobra.Command {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	root.PersistentFlags().BoolVar(&s.JSON, "json", false, "print one JSON value instead of text")
-	root.AddGroup(&cobra.Group{ID: groupRun, Title: "Run a model:"}, &cobra.Group{ID: groupLook, Title: "Look at a model:"},
+	root.AddGroup(&cobra.Group{ID: GroupRun, Title: "Run a model:"}, &cobra.Group{ID: groupLook, Title: "Look at a model:"},
 		&cobra.Group{ID: groupInside, Title: "Look at torchjit:"})
 	root.SetHelpCommandGroupID(groupInside)
 	root.SetCompletionCommandGroupID(groupInside)

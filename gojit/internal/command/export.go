@@ -12,7 +12,7 @@ import (
 func exportVerb(s *Session) *cobra.Command {
 	c, output := &call{}, ""
 	verb := &cobra.Command{
-		Use: "export MODEL [INPUT...] -o FILE", Short: "Write a model in another form: .pt2, .ptl, .pt", GroupID: groupRun, Args: cobra.MinimumNArgs(1),
+		Use: "export MODEL [INPUT...] -o FILE", Short: "Write a model in another form: .pt2, .ptl, .pt", GroupID: GroupRun, Args: cobra.MinimumNArgs(1),
 		Long: "Writes a TorchScript module in the form that the name of the file says: .pt2 an exported program (torch.export), made of forward for inputs of these sizes; " +
 			".ptl for the lite interpreter, with bytecode; .pt an archive as torch.jit.save writes it. ONNX is written by Python: torchjit.onnx.export.",
 		Example: "  gojit export model.pt randn:1x3x32x32 -o model.pt2",
@@ -27,12 +27,12 @@ func (s *Session) export(c *call, args []string, output string) error {
 	form := filepath.Ext(output)
 	switch form {
 	case "":
-		return usagef("export: expected -o FILE, a name that ends in .pt2, .ptl or .pt")
+		return Usagef("export: expected -o FILE, a name that ends in .pt2, .ptl or .pt")
 	case ".pt2", ".ptl", ".pt":
 	case ".onnx":
-		return usagef("-o %s: ONNX is written by Python: torchjit.onnx.export(model, inputs, file)", output)
+		return Usagef("-o %s: ONNX is written by Python: torchjit.onnx.export(model, inputs, file)", output)
 	default:
-		return usagef("-o %s: the end of the name says the form: expected .pt2, .ptl or .pt", output)
+		return Usagef("-o %s: the end of the name says the form: expected .pt2, .ptl or .pt", output)
 	}
 	model, inputs, err := c.open(s, args)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Session) export(c *call, args []string, output string) error {
 	}
 	m, ok := model.(*gojit.Module)
 	if !ok {
-		return usagef("%s is an exported program already", args[0])
+		return Usagef("%s is an exported program already", args[0])
 	}
 	switch form {
 	case ".ptl":

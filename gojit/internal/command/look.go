@@ -81,7 +81,7 @@ func functionOfFile(file, text, name string) (*program, error) {
 			return nil, s.Err
 		}
 	}
-	return nil, usagef("%s: which function? It has %s", file, strings.Join(names, ", "))
+	return nil, Usagef("%s: which function? It has %s", file, strings.Join(names, ", "))
 }
 
 func graphVerb(s *Session) *cobra.Command {
@@ -127,7 +127,7 @@ func codeVerb(s *Session) *cobra.Command {
 				return err
 			}
 			if p.function == nil {
-				return usagef("%s has a graph and no source text: see gojit graph", args[0])
+				return Usagef("%s has a graph and no source text: see gojit graph", args[0])
 			}
 			text, _ := archive.PrintFunction(p.function)
 			return s.print(plainText{text})
@@ -153,7 +153,7 @@ func (s *Session) explain(ctx context.Context, c *call, args []string) error {
 	}
 	m, ok := model.(*gojit.Module)
 	if !ok {
-		return usagef("%s is an exported program, whose graph runs as it is: see gojit graph", args[0])
+		return Usagef("%s is an exported program, whose graph runs as it is: see gojit graph", args[0])
 	}
 	if len(args)+len(c.inputs) > 1 {
 		if _, err := m.Call(ctx, c.method, inputs...); err != nil {
@@ -198,7 +198,7 @@ func optVerb(s *Session) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if len(names) > 0 {
-					return usagef("opt: expected a model, or a file with a graph")
+					return Usagef("opt: expected a model, or a file with a graph")
 				}
 				return s.print(plainText{passNames()})
 			}
@@ -221,7 +221,7 @@ func (s *Session) opt(names, args []string) error {
 	r := &passed{Passes: []passedOne{}}
 	for _, name := range names {
 		if passes.Find(name) == nil {
-			return usagef("there is no pass %q; gojit opt lists them", name)
+			return Usagef("there is no pass %q; gojit opt lists them", name)
 		}
 	}
 	p, err := openProgram(args)
@@ -229,7 +229,7 @@ func (s *Session) opt(names, args []string) error {
 		return err
 	}
 	if p.graph == nil {
-		return usagef("%s is an exported program: passes run over graphs of TorchScript", args[0])
+		return Usagef("%s is an exported program: passes run over graphs of TorchScript", args[0])
 	}
 	g := p.graph.Copy()
 	for _, name := range names {

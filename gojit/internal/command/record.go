@@ -23,7 +23,7 @@ func describeOperator(w io.Writer, name string) error {
 		}
 	}
 	if !found {
-		return usagef("there is no operator %s", name)
+		return Usagef("there is no operator %s", name)
 	}
 	return nil
 }
