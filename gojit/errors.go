@@ -44,6 +44,15 @@ func FaultOf(err error) Fault {
 	return ProgramFault
 }
 
+// PlaceOf returns where in a program an error is: the file, the line counted from 1 and the column counted from 0. ok is false where no place is known.
+func PlaceOf(err error) (file string, line, column int, ok bool) {
+	var e *source.Error
+	if !errors.As(err, &e) || !e.Place().IsValid() {
+		return "", 0, 0, false
+	}
+	return e.Place().FileLineCol()
+}
+
 // CallError is a call that does not fit what is called. Nothing of the program has run.
 type CallError struct {
 	// Function is the method or function that was asked for, Argument the parameter that it is about, "" for none.

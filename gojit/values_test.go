@@ -157,3 +157,19 @@ func TestNoTapeUnlessAsked(t *testing.T) {
 		}
 	}
 }
+
+// Errors of compilation and of running programs have a place.
+func TestPlaces(t *testing.T) {
+	_, err := gojit.Compile("wrong.py", "def f(x: int):\n    return x.nothing_of_that_name\n")
+	if file, line, column, ok := gojit.PlaceOf(err); file != "wrong.py" || line != 2 || column != 11 || !ok {
+		t.Errorf("compiling: %s:%d:%d %v", file, line, column, ok)
+	}
+	p := compiled("def g(x):\n    return torch.mm(x, x)\n\ndef f(x):\n    return g(x)\n")
+	_, err = p.Call(ctx, "f", []float32{1})
+	if file, line, column, ok := gojit.PlaceOf(err); file != "example.py" || line != 2 || column != 11 || !ok {
+		t.Errorf("running: %s:%d:%d %v", file, line, column, ok)
+	}
+	if _, _, _, ok := gojit.PlaceOf(nil); ok {
+		t.Error("no error has a place")
+	}
+}
