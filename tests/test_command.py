@@ -38,6 +38,8 @@ def test_arrays_keep_their_elements(tmp_path, dtype, order):
 def test_statuses():
     assert run("run", MODEL).returncode == 2
     assert run("nothing").returncode == 2
+    served = run("serve", MODEL, "--max-batch", "2")
+    assert served.returncode == 2 and "go install" in served.stderr
     assert run("run", MODEL, "3x3").returncode == 1
     assert run("info", __file__).returncode == 3
 

@@ -18,7 +18,8 @@ func runCommand(c *call) error {
 	args := c.argStrings(0)
 	status := 0
 	err := c.withoutGIL(func() error {
-		status = command.Run(context.Background(), args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+		status = command.Run(context.Background(), args, command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr},
+			command.Elsewhere("serve", "go install github.com/torchjit/torchjit/gojit/cmd/gojit@latest has it"))
 		return nil
 	})
 	c.int(status)

@@ -122,6 +122,16 @@ func (s *Session) statusOf(err error) int {
 	return StatusFailed
 }
 
+// Elsewhere is a verb that this program does not have: calls of it say where it is.
+func Elsewhere(name, where string) Verb {
+	return func(*Session) *cobra.Command {
+		return &cobra.Command{
+			Use: name, Hidden: true, DisableFlagParsing: true,
+			RunE: func(*cobra.Command, []string) error { return Usagef("%s is not part of this program: %s", name, where) },
+		}
+	}
+}
+
 // A report is what a verb has found.
 type report interface {
 	// text prints the report for people.
