@@ -158,7 +158,11 @@ func made(text string) (*tensor.Tensor, error) {
 			return nil, nil
 		}
 	}
-	if !slices.Contains([]string{"ones", "zeros", "rand", "randn"}, kind) {
+	p, err := makers()
+	if err != nil {
+		return nil, err
+	}
+	if p.Function(kind) == nil {
 		return nil, nil
 	}
 	shape, err := parseShape(sizes)
@@ -168,10 +172,6 @@ func made(text string) (*tensor.Tensor, error) {
 		}
 		return nil, nil
 	}
-	p, err := makers()
-	if err != nil {
-		return nil, err
-	}
 	out, err := p.Call(context.Background(), kind, shape)
 	if err != nil {
 		return nil, err
@@ -179,13 +179,23 @@ func made(text string) (*tensor.Tensor, error) {
 	return gojit.As[*tensor.Tensor](out)
 }
 
+const makersText = `
+def ones(size: List[int]):
+    return torch.ones(size)
+
+def zeros(size: List[int]):
+    return torch.zeros(size)
+
+def rand(size: List[int]):
+    return torch.rand(size)
+
+def randn(size: List[int]):
+    return torch.randn(size)
+`
+
 // makers are the functions that make tensors of a shape: random ones are those that torch.manual_seed gives.
 var makers = sync.OnceValues(func() (*gojit.Program, error) {
-	var text strings.Builder
-	for _, name := range []string{"ones", "zeros", "rand", "randn"} {
-		fmt.Fprintf(&text, "def %s(size: List[int]):\n    return torch.%s(size)\n", name, name)
-	}
-	return gojit.Compile("inputs", text.String())
+	return gojit.Compile("inputs", makersText)
 })
 
 // parseShape reads "2x3"; "" is the shape of a number.
