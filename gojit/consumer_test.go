@@ -18,7 +18,7 @@ func TestConsumer(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.Command(program, data+"digits_cnn.pt", "forward", "2", "1", "12", "12").CombinedOutput()
-	if err != nil || strings.TrimSpace(string(out)) != "[2 10]" {
+	if err != nil || strings.TrimSpace(string(out)) != "2 10" {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }

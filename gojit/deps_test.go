@@ -12,7 +12,7 @@ const module = "github.com/torchjit/torchjit"
 const layers = `
 source golden decimal archive/pickle quasirandom
 tensor filecheck
-types syntax kernel
+npy types syntax kernel
 kernel/amd64 kernel/cuda
 kernel/launch linalg/dense gpu
 linalg/lapack linalg/fft value
@@ -25,11 +25,13 @@ passes
 plan
 quantization exec
 frontend trace
+pyfile
 composite
 autodiff archive shapes
 export
 gojit
-bind cmd/gojit
+command serve
+bind cabi cmd/gojit
 `
 
 // pathOf returns the import path of a name in layers.
@@ -37,7 +39,7 @@ func pathOf(name string) string {
 	switch name {
 	case "gojit":
 		return module + "/gojit"
-	case "tensor", "bind", "cmd/gojit":
+	case "tensor", "npy", "serve", "bind", "cmd/gojit":
 		return module + "/gojit/" + name
 	}
 	return module + "/gojit/internal/" + name

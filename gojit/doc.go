@@ -1,6 +1,25 @@
 // Package gojit compiles and runs TorchScript programs: it loads the archives that torch.jit.save
 // writes and compiles functions from source text, with neither Python nor libtorch.
 //
+// # A tour
+//
+// Load reads an archive to a Module, Open whatever a model is stored as, Compile makes a Program of source text, CompileFile of a file of Python:
+//
+//	model, err := gojit.Load("model.pt")
+//	out, err := model.Call(ctx, "forward", [][]float32{{1, 2}}, gojit.Keyword{Name: "scale", Value: 0.5}, gojit.WithThreads(2))
+//	scores, err := gojit.As[[][]float32](out)
+//
+// Arguments are Go values or tensors (package tensor); see Module.Call for what a parameter takes. As gives results as Go values and fails on
+// what a Go type does not hold; Outputs names the parts of a result; MarshalJSON writes it as JSON; package npy has NumPy's files. A call ends soon
+// after its context. Nothing is recorded for differentiation unless WithGradients asks for it.
+//
+// FaultOf says whose an error is: the program's (*Error, with the lines that led to it), the caller's (*CallError, *FileError), or this library's
+// (*InternalError). A panic of the library is an error too.
+//
+// Package serve serves models over HTTP; the command gojit does all of this from the shell. The API of these packages is what testdata/api has.
+//
+// # Inside
+//
 // A program becomes a graph (internal/frontend), a graph becomes code (internal/exec), code calls operators:
 //
 //	source text   internal/syntax/{lexer,parser}.go ----\

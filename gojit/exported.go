@@ -2,30 +2,40 @@ package gojit
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/export"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/passes"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // Exported is a program that torch.export captured, with its tensors.
 type Exported struct {
 	*export.Archive
 	function *ir.Function
+	writing  sync.Mutex // held by calls of a program that writes buffers
 }
 
 // LoadExported loads a program that torch.export.save wrote.
-func LoadExported(path string) (*Exported, error) {
+func LoadExported(path string) (e *Exported, err error) {
 	LinkOperators()
+	defer fileError(path, &err)
 	return exportedOf(export.Load(path))
 }
 
 // ReadExported is LoadExported of an archive in memory, which must stay as it is while the program is in use.
-func ReadExported(data []byte) (*Exported, error) {
+func ReadExported(data []byte) (e *Exported, err error) {
 	LinkOperators()
+	defer fileError("", &err)
 	return exportedOf(export.Read(data))
 }
 
@@ -34,7 +44,97 @@ func exportedOf(a *export.Archive, err error) (*Exported, error) {
 		return nil, err
 	}
 	f, err := a.Program.Function("__torch__.exported")
-	return &Exported{a, f}, err
+	return &Exported{Archive: a, function: f}, err
+}
+
+// Methods returns the one method that an exported program has.
+func (e *Exported) Methods() []string { return []string{"forward"} }
+
+// Signature returns what the program takes of its caller and gives: its method is forward.
+func (e *Exported) Signature(method string) (s Signature, err error) {
+	if err := e.check(method); err != nil {
+		return s, err
+	}
+	s.Parameters, s.Outputs = []Parameter{}, []string{}
+	for i, in := range e.Program.Signature.Inputs {
+		if in.Target == "" {
+			s.Parameters = append(s.Parameters, Parameter{Name: in.Name, Type: e.function.Schema.Arguments[i].Type.Annotation(nil)})
+		}
+	}
+	for _, out := range e.Program.Signature.Outputs {
+		if out.Kind == export.UserOutput {
+			s.Outputs = append(s.Outputs, out.Name)
+		}
+	}
+	s.Result = "Tuple[" + strings.Repeat("Tensor, ", max(len(s.Outputs)-1, 0)) + "Tensor]"
+	if len(s.Outputs) == 1 {
+		s.Result = "Tensor"
+	}
+	return s, nil
+}
+
+func (e *Exported) check(method string) error {
+	if method == "forward" {
+		return nil
+	}
+	return callErrorf(source.AttributeError, method, "", "The program has no method '%s'; it has forward", method)
+}
+
+// Call calls the program with Go values, as Module.Call does; the method is forward. Its outputs are a tuple that names them, or one value. Calls of
+// a program that writes its buffers wait for each other.
+func (e *Exported) Call(ctx context.Context, method string, args ...any) (out value.Value, err error) {
+	defer guard(&err)
+	if err := e.check(method); err != nil {
+		return value.None, err
+	}
+	s, err := e.Signature(method)
+	if err != nil {
+		return value.None, err
+	}
+	c := &binding{function: e.userFunction(s)}
+	if err := c.bind(args); err != nil {
+		return value.None, err
+	}
+	if e.writes() {
+		e.writing.Lock()
+		defer e.writing.Unlock()
+	}
+	mode := autograd.ModeOf(ctx)
+	mode.SetGradEnabled(c.options.records)
+	var results []value.Value
+	tensor.LimitThreads(c.options.threads, func() { results, err = e.Run(autograd.WithMode(ctx, &mode), c.values...) })
+	if err != nil || len(results) == 1 {
+		return append(results, value.None)[0], err
+	}
+	result := value.NewTuple(results...)
+	elems := make([]types.Type, len(results))
+	for i, v := range results {
+		elems[i] = value.TypeOf(v)
+	}
+	result.Type = types.NewTuple(elems...)
+	result.Type.Fields = s.Outputs
+	return value.OfTuple(result), nil
+}
+
+// userFunction stands for the program in messages about arguments: its parameters are those of the user.
+func (e *Exported) userFunction(s Signature) *ir.Function {
+	user := *e.function.Schema
+	user.Name, user.Arguments = "forward", nil
+	for i, in := range e.Program.Signature.Inputs {
+		if in.Target == "" {
+			a := e.function.Schema.Arguments[i]
+			a.Name = in.Name
+			user.Arguments = append(user.Arguments, a)
+		}
+	}
+	return ir.NewFunction("forward", &user, nil)
+}
+
+// writes reports whether the program writes buffers or inputs.
+func (e *Exported) writes() bool {
+	return slices.ContainsFunc(e.Program.Signature.Outputs, func(out export.OutputSpec) bool {
+		return out.Kind == export.BufferMutation || out.Kind == export.UserInputMutation
+	})
 }
 
 // Run runs the program on the user's inputs: the tensors and numbers in the containers that the captured module took, one by one. It writes the
@@ -87,4 +187,86 @@ func write(to, from value.Value) error {
 	m := &autograd.Mode{}
 	m.SetGradEnabled(false)
 	return m.Run(ops.Find("aten::copy_"), []value.Value{to, from, value.Bool(false)}, make([]value.Value, 1))
+}
+
+// Export captures the method forward of a module as a program for tensors of the sizes of the arguments, which are given as to Call.
+func (m *Module) Export(args ...any) (e *Exported, err error) {
+	defer guard(&err)
+	LinkOperators()
+	f, err := m.Method("forward")
+	if err != nil {
+		return nil, err
+	}
+	self := value.OfObject(m.Object)
+	c := &binding{function: f, bound: []value.Value{self}, values: []value.Value{self}}
+	if err := c.bind(args); err != nil {
+		return nil, err
+	}
+	tensors := map[string]*tensor.Tensor{}
+	o := &export.Options{Script: &export.Script{Self: m.Object, Arguments: c.values[1:]}}
+	state := stateOf(m.Object, "")
+	for _, kind := range []string{export.Parameter, export.Buffer} {
+		letter := map[string]string{export.Parameter: "p_", export.Buffer: "b_"}[kind]
+		for _, x := range state {
+			if x.kind == kind {
+				spec := export.InputSpec{Kind: kind, Name: letter + strings.ReplaceAll(x.name, ".", "_"), Target: x.name, Persistent: true}
+				o.Inputs = append(o.Inputs, export.Input{Spec: spec, Value: value.OfTensor(x.tensor)})
+				tensors[x.name] = x.tensor
+			}
+		}
+	}
+	for i, v := range c.values[1:] {
+		for _, leaf := range leavesOf(f.Schema.Arguments[1+i].Name, v) {
+			o.Inputs = append(o.Inputs, export.Input{Spec: export.InputSpec{Kind: export.UserInput, Name: leaf.Name}, Value: leaf.Value})
+		}
+	}
+	g := f.Graph().Copy()
+	passes.Inline(g)
+	p, err := export.Capture(g, o)
+	if err != nil {
+		return nil, err
+	}
+	return exportedOf(&export.Archive{Program: p, Tensors: tensors}, nil)
+}
+
+// leavesOf lists the values in the containers of an argument with names for them.
+func leavesOf(name string, v value.Value) []Output {
+	var leaves []Output
+	items, ok := itemsOf(v)
+	switch {
+	case ok:
+		for i, item := range items {
+			leaves = append(leaves, leavesOf(fmt.Sprintf("%s_%d", name, i), item)...)
+		}
+	case v.Kind() == value.KindDict:
+		for key, item := range v.Dict().All {
+			leaves = append(leaves, leavesOf(name+"_"+value.Repr(key, nil), item)...)
+		}
+	default:
+		leaves = append(leaves, Output{name, v})
+	}
+	return leaves
+}
+
+// state is a tensor of a module.
+type state struct {
+	kind   string
+	name   string
+	tensor *tensor.Tensor
+}
+
+func stateOf(o *value.Object, prefix string) []state {
+	var found []state
+	for i, a := range o.Class.Attributes {
+		v := o.Slots[i]
+		switch {
+		case v.Kind() == value.KindObject:
+			found = append(found, stateOf(v.Object(), prefix+a.Name+".")...)
+		case v.IsTensor() && a.IsParameter:
+			found = append(found, state{export.Parameter, prefix + a.Name, v.Tensor()})
+		case v.IsTensor():
+			found = append(found, state{export.Buffer, prefix + a.Name, v.Tensor()})
+		}
+	}
+	return found
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops/prim"
+	"github.com/torchjit/torchjit/gojit/internal/pyfile"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/syntax"
 	"github.com/torchjit/torchjit/gojit/internal/types"
@@ -103,8 +104,9 @@ func Load(path string, extra ...string) (*Module, error) {
 func LoadWith(path string, o archive.Options) (*Module, error) { return standard.LoadWith(path, o) }
 
 // LoadWith is the function LoadWith of the engine.
-func (e *Engine) LoadWith(path string, o archive.Options) (*Module, error) {
+func (e *Engine) LoadWith(path string, o archive.Options) (m *Module, err error) {
 	LinkOperators()
+	defer fileError(path, &err)
 	return e.moduleOf(archive.LoadFile(path, o, e.Run))
 }
 
@@ -119,8 +121,9 @@ func LoadBytesWith(data []byte, o archive.Options) (*Module, error) {
 }
 
 // LoadBytesWith is the function LoadBytesWith of the engine.
-func (e *Engine) LoadBytesWith(data []byte, o archive.Options) (*Module, error) {
+func (e *Engine) LoadBytesWith(data []byte, o archive.Options) (m *Module, err error) {
 	LinkOperators()
+	defer fileError("", &err)
 	return e.moduleOf(archive.Load(data, o, e.Run))
 }
 
@@ -133,14 +136,16 @@ func (e *Engine) moduleOf(l *archive.Loaded, err error) (*Module, error) {
 
 // Inspect reports what an archive file contains and what is wrong with it, and runs nothing of it. It fails where
 // the file is no archive.
-func Inspect(path string) (*archive.Report, error) {
+func Inspect(path string) (report *archive.Report, err error) {
 	LinkOperators()
+	defer fileError(path, &err)
 	return archive.InspectFile(path)
 }
 
 // InspectBytes is Inspect of an archive in memory.
-func InspectBytes(data []byte) (*archive.Report, error) {
+func InspectBytes(data []byte) (report *archive.Report, err error) {
 	LinkOperators()
+	defer fileError("", &err)
 	return archive.Inspect(data)
 }
 
@@ -200,7 +205,7 @@ func (m *Module) Methods() []string { return m.Object.Class.MethodNames() }
 func (m *Module) Method(name string) (*ir.Function, error) {
 	f, ok := m.Object.Class.FindMethod(name).(*ir.Function)
 	if !ok {
-		return nil, source.Errorf(source.AttributeError, source.Range{}, "The module has no method '%s'; it has %s", name, strings.Join(m.Methods(), ", "))
+		return nil, callErrorf(source.AttributeError, name, "", "The module has no method '%s'; it has %s", name, strings.Join(m.Methods(), ", "))
 	}
 	err := f.EnsureDefined()
 	return f, err
@@ -211,15 +216,21 @@ func (m *Module) Forward(args ...any) (value.Value, error) {
 	return m.Call(context.Background(), "forward", args...)
 }
 
-// Call calls a method with arguments that are tensors, numbers, bools, strings or values, in the
-// order of its parameters; those with defaults may be left out at the end. It fails with a
-// TypeError on an argument of the wrong type.
-func (m *Module) Call(ctx context.Context, method string, args ...any) (value.Value, error) {
+// Call calls a method with Go values in the order of its parameters, of which those with defaults may be left out at the end. An argument may also be
+// a Keyword, or a CallOption, which says how the call runs.
+//
+// A parameter takes what loses nothing: tensors; numbers; strings; slices, arrays and maps for lists, tuples and dictionaries, and for tensors where
+// their elements are numbers; structs for tuples and dictionaries of strings; nil for an optional one; JSON as json.RawMessage; and every Value. As gives
+// the result as a Go value.
+//
+// Nothing is recorded for differentiation without WithGradients. The call ends soon after ctx is cancelled.
+func (m *Module) Call(ctx context.Context, method string, args ...any) (out value.Value, err error) {
+	defer guard(&err)
 	f, err := m.Method(method)
 	if err != nil {
 		return value.None, err
 	}
-	return m.owner().Call(ctx, f, append([]any{value.OfObject(m.Object)}, args...)...)
+	return m.owner().callBound(ctx, f, []value.Value{value.OfObject(m.Object)}, args)
 }
 
 // Call is Engine.Call of the package's own engine.
@@ -227,40 +238,11 @@ func Call(ctx context.Context, f *ir.Function, args ...any) (value.Value, error)
 	return standard.Call(ctx, f, args...)
 }
 
-// Call calls a compiled function with Go values; see Module.Call.
-func (e *Engine) Call(ctx context.Context, f *ir.Function, args ...any) (value.Value, error) {
-	if err := f.EnsureDefined(); err != nil {
-		return value.None, err
-	}
-	formals := f.Schema.Arguments
-	if len(args) > len(formals) {
-		return value.None, source.Errorf(source.TypeError, source.Range{}, "%s takes %d arguments, %d are given: %s", f.ShortName(), len(formals), len(args), f.Schema)
-	}
-	actual := make([]value.Value, len(formals))
-	for i := range formals {
-		formal := &formals[i]
-		if i >= len(args) {
-			if !formal.HasDefault {
-				return value.None, source.Errorf(source.TypeError, source.Range{}, "%s is missing a value for the argument '%s': %s", f.ShortName(), formal.Name, f.Schema)
-			}
-			actual[i] = formal.NewDefault()
-			continue
-		}
-		v, ok := value.From(args[i])
-		if ok {
-			v, ok = value.Coerce(v, formal.Type)
-		}
-		if !ok {
-			return value.None, source.Errorf(source.TypeError, source.Range{}, "%s expects a value of type %s for the argument '%s', not the %T that is given: %s", f.ShortName(), formal.Type.Annotation(nil), formal.Name, args[i], f.Schema)
-		}
-		actual[i] = v
-	}
-	return e.Run(ctx, f, actual...)
-}
-
 // Program is a set of functions compiled from source text.
 type Program struct {
 	Unit *ir.Unit
+	// Skipped are the statements of a file of Python that are no part of the program, each with the reason.
+	Skipped []Skipped
 
 	engine   *Engine
 	defining sync.Mutex
@@ -289,6 +271,23 @@ func (e *Engine) Compile(name, text string) (*Program, error) {
 	return p, nil
 }
 
+// CompileFile compiles what is TorchScript in the text of a file of Python: functions, script classes, named tuples, enumerations and interfaces. What is
+// no part of a program is in Skipped; so are functions that do not compile, unless a decorator of torch.jit asks for them.
+func CompileFile(name, text string) (p *Program, err error) {
+	LinkOperators()
+	defer guard(&err)
+	f, err := pyfile.Compile(source.NewText(name, text, 1))
+	if err != nil {
+		return nil, err
+	}
+	return &Program{Unit: f.Unit, Skipped: f.Skipped, engine: standard}, nil
+}
+
+// Functions returns the functions that compiled, without the methods of classes.
+func (p *Program) Functions() []*Function {
+	return slices.DeleteFunc(p.Unit.Functions(), func(f *Function) bool { return f.IsMethod || f.EnsureDefined() != nil })
+}
+
 func qualify(name string) string { return "__torch__." + name }
 
 // Function returns the named function, or nil.
@@ -298,7 +297,7 @@ func (p *Program) Function(name string) *ir.Function { return p.Unit.Function(qu
 func (p *Program) Call(ctx context.Context, name string, args ...any) (value.Value, error) {
 	f := p.Function(name)
 	if f == nil {
-		return value.None, source.Errorf(source.AttributeError, source.Range{}, "The program has no function '%s'", name)
+		return value.None, callErrorf(source.AttributeError, name, "", "The program has no function '%s'", name)
 	}
 	return p.engine.Call(ctx, f, args...)
 }

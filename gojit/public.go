@@ -3,6 +3,7 @@ package gojit
 import (
 	"github.com/torchjit/torchjit/gojit/internal/archive"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/pyfile"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
@@ -23,6 +24,8 @@ type (
 	Progress = archive.Progress
 	// Report is what Inspect finds in an archive.
 	Report = archive.Report
+	// Skipped is a statement of a file of Python that did not become part of a program.
+	Skipped = pyfile.Skipped
 	// SafeTensors is what a safetensors file holds.
 	SafeTensors = archive.SafeTensors
 )

@@ -222,6 +222,7 @@ internal/ops/aten/sparse_products.go 1
 internal/ops/aten/sparse_reduce.go 1
 internal/passes/constant.go 1
 internal/passes/peephole.go 1
+internal/pyfile/names.go 1            functions of torch.nn.functional that are operators
 internal/quantization/fuse.go 4       patterns of modules
 internal/shapes/shapes.go 1           functions of sizes
 internal/trace/number.go 1

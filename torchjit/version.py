@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__version__ = "1.13.1+torchjit0.1.0"
+from torchjit import _native
+
+__version__ = f"1.13.1+torchjit{_native.version()}"  # the file gojit/VERSION says the second one
 debug = False
 cuda: str | None = None
 hip: str | None = None

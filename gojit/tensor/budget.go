@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"runtime/metrics"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,12 +30,8 @@ func NewBudget(bytes int) *Budget { return &Budget{bytes: bytes, base: heapInUse
 // it is spent does not depend on others.
 func NewAllowance(bytes int) *Budget { return &Budget{bytes: bytes, isAllowance: true} }
 
-// budgets are those of goroutines whose code has one, by the goroutine's address.
-var budgets struct {
-	count atomic.Int32
-	mu    sync.RWMutex
-	by    map[uintptr]*Budget
-}
+// budgets are those of goroutines whose code has one.
+var budgets ofGoroutines[*Budget]
 
 // Run calls f with a context that ends once the budget is spent. Until f returns, storages, lists and strings for which too little
 // is left fail in this goroutine, and in those that a program forks from it. A nil budget has no bounds.
@@ -46,36 +41,13 @@ func (b *Budget) Run(ctx context.Context, f func(ctx context.Context)) {
 		f(b.context(ctx))
 		return
 	}
-	before := setBudget(g, b)
-	defer setBudget(g, before)
+	before := budgets.put(g, b)
+	defer budgets.put(g, before)
 	f(b.context(ctx))
 }
 
-func setBudget(g uintptr, b *Budget) (before *Budget) {
-	budgets.mu.Lock()
-	defer budgets.mu.Unlock()
-	before = budgets.by[g]
-	if b == nil {
-		delete(budgets.by, g)
-	} else {
-		if budgets.by == nil {
-			budgets.by = map[uintptr]*Budget{}
-		}
-		budgets.by[g] = b
-	}
-	budgets.count.Store(int32(len(budgets.by)))
-	return before
-}
-
 // BudgetHere returns the budget of the calling goroutine, nil for none.
-func BudgetHere() *Budget {
-	if budgets.count.Load() == 0 {
-		return nil
-	}
-	budgets.mu.RLock()
-	defer budgets.mu.RUnlock()
-	return budgets.by[goroutine()]
-}
+func BudgetHere() *Budget { return budgets.here() }
 
 // budgetedFrom is the size from which what is made is compared with the budget at once. The rest is seen when the program is looked at.
 const budgetedFrom = 64 << 10

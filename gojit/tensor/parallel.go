@@ -12,9 +12,20 @@ const maxChunks = 64
 
 var threads atomic.Int32
 
-// NumThreads returns how many goroutines one operation may use: what SetNumThreads was given, or
-// GOMAXPROCS.
+// threadLimits are how many goroutines the operations of single goroutines may use.
+var threadLimits ofGoroutines[int]
+
+// NumThreads returns how many goroutines one operation of the calling goroutine may use: what LimitThreads or SetNumThreads
+// was given, or GOMAXPROCS.
 func NumThreads() int {
+	if n := threadLimits.here(); n > 0 {
+		return n
+	}
+	return commonThreads()
+}
+
+// commonThreads is NumThreads of goroutines without a limit of their own.
+func commonThreads() int {
 	if n := threads.Load(); n > 0 {
 		return int(n)
 	}
@@ -27,8 +38,23 @@ func SetNumThreads(n int) {
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
 	threads.Store(int32(max(n, 0)))
-	pool.shrink(NumThreads() - 1)
+	pool.shrink(commonThreads() - 1)
 }
+
+// LimitThreads calls f, whose operations may use n goroutines each, whatever SetNumThreads was given; n < 1 limits nothing.
+func LimitThreads(n int, f func()) {
+	g := goroutine()
+	if n < 1 || g == 0 { // goroutines are unknown on some processors: nothing is limited there
+		f()
+		return
+	}
+	before := threadLimits.put(g, n)
+	defer threadLimits.put(g, before)
+	f()
+}
+
+// ThreadLimit returns the limit of the calling goroutine, 0 for none. Goroutines that go on with its work take it over.
+func ThreadLimit() int { return threadLimits.here() }
 
 // Parallel calls f for consecutive parts of [0, n) that together are the whole, several at once
 // where there are threads for them. Each part but the last is the same multiple of grain, which
@@ -114,6 +140,7 @@ type region struct {
 	part    func(lo, hi int)        // called for each chunk; or
 	chunk   func(chunk, lo, hi int) // this is
 	n, size int
+	limit   int                 // of the caller's threads, which holds for what f calls too
 	asking  *asking             // what the caller's operations ask of their own
 	failure atomic.Pointer[any] // the first panic
 	shares  []share             // the caller's, then those of the workers
@@ -153,7 +180,7 @@ func (s *share) claim(last bool) (chunk int, ok bool) {
 
 // run works through the region together with those of the workers that are idle.
 func (r *region) run(workers []*worker, n, size, count int) {
-	r.n, r.size, r.asking = n, size, own.here()
+	r.n, r.size, r.asking, r.limit = n, size, own.here(), threadLimits.here()
 	r.cut(count, len(workers)+1)
 	offers := 0
 	for _, w := range workers {

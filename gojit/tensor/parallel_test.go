@@ -335,3 +335,43 @@ func TestManyCallersShareTheWorkers(t *testing.T) {
 		t.Errorf("%d parts at once for %d callers and %d workers", most.Load(), callers, threads-1)
 	}
 }
+
+// The limit of a goroutine holds for it, for what its workers do, and for no other.
+func TestLimitThreads(t *testing.T) {
+	before := tensor.NumThreads()
+	tensor.LimitThreads(before+1, func() {
+		if tensor.NumThreads() == before {
+			t.Skip("goroutines are not known on this processor")
+		}
+	})
+	var all sync.WaitGroup
+	for n := 1; n <= 4; n++ {
+		all.Go(func() {
+			tensor.LimitThreads(n, func() {
+				var wrong atomic.Int32
+				for range 20 {
+					tensor.Parallel(64, 1, func(lo, hi int) {
+						if tensor.NumThreads() != n {
+							wrong.Add(1)
+						}
+					})
+				}
+				if wrong.Load() > 0 || tensor.ThreadLimit() != n {
+					t.Errorf("with the limit %d, %d parts had another", n, wrong.Load())
+				}
+				tensor.LimitThreads(0, func() {
+					if tensor.NumThreads() != n {
+						t.Errorf("no limit within a limit of %d gives %d threads", n, tensor.NumThreads())
+					}
+				})
+			})
+			if tensor.ThreadLimit() != 0 {
+				t.Errorf("the limit %d is left", n)
+			}
+		})
+	}
+	all.Wait()
+	if tensor.NumThreads() != before {
+		t.Errorf("%d threads, %d before", tensor.NumThreads(), before)
+	}
+}

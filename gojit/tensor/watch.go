@@ -3,7 +3,6 @@ package tensor
 import (
 	"context"
 	"iter"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,14 +34,8 @@ func SetInterruptOf(isHeard func() bool, ask func() error, every time.Duration) 
 	asked.Store(&asking{ask: ask, every: every, isHeard: isHeard})
 }
 
-// ownAsking is what the operations of single goroutines ask besides, by the goroutine's address, which it keeps for its life.
-type ownAsking struct {
-	count atomic.Int32
-	mu    sync.RWMutex
-	by    map[uintptr]*asking
-}
-
-var own ownAsking
+// own is what the operations of single goroutines ask besides.
+var own ofGoroutines[*asking]
 
 // Interruptible calls f and makes the operations in it call ask about every millisecond too, whichever of the workers
 // it is called by: an error of it ends the operation, which then fails with that error.
@@ -59,33 +52,6 @@ func interruptible(a *asking, f func()) {
 	before := own.put(g, a)
 	defer own.put(g, before)
 	f()
-}
-
-// put sets what a goroutine's operations ask, nil for nothing, and returns what they did before.
-func (o *ownAsking) put(g uintptr, a *asking) (before *asking) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	before = o.by[g]
-	if a == nil {
-		delete(o.by, g)
-	} else {
-		if o.by == nil {
-			o.by = map[uintptr]*asking{}
-		}
-		o.by[g] = a
-	}
-	o.count.Store(int32(len(o.by)))
-	return before
-}
-
-// here returns what the operations of the calling goroutine ask, nil for nothing.
-func (o *ownAsking) here() *asking {
-	if o.count.Load() == 0 {
-		return nil
-	}
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return o.by[goroutine()]
 }
 
 // Watch tells a long operation when to end.

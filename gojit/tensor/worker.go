@@ -150,11 +150,11 @@ func (w *worker) help(r *region) {
 	defer r.leave()
 	defer w.job.Store(nil)
 	defer w.current.Store(nil)
-	if r.asking != nil {
-		interruptible(r.asking, func() { r.work(w.thread) })
+	if r.asking == nil && r.limit == 0 {
+		r.work(w.thread)
 		return
 	}
-	r.work(w.thread)
+	LimitThreads(r.limit, func() { interruptible(r.asking, func() { r.work(w.thread) }) })
 }
 
 // failing counts regions of which a part has panicked, and which workers may not have left yet.

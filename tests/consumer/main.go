@@ -33,5 +33,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(result.Tensor().Shape())
+	rows, err := gojit.As[[][]float32](result)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(rows), len(rows[0]))
 }

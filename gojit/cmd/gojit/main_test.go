@@ -1,76 +1,81 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strings"
+	"strconv"
 	"testing"
 
-	"github.com/torchjit/torchjit/gojit"
-	"github.com/torchjit/torchjit/gojit/internal/export"
-	"github.com/torchjit/torchjit/gojit/internal/ir"
-	"github.com/torchjit/torchjit/gojit/internal/value"
-	"github.com/torchjit/torchjit/gojit/tensor"
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// exported writes a program that multiplies its input with a weight.
-func exported(t *testing.T) (file string) {
-	gojit.LinkOperators()
-	g, err := ir.Parse("graph(%w : Tensor, %x : Tensor):\n  %y : Tensor = aten::mul(%x, %w)\n  return (%y)")
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gojit": main})
+}
+
+// Each file of testdata/script shows a verb: what it does, what it says to misuse (status 2), to a damaged file (3), and where its output has no room (1).
+func TestScripts(t *testing.T) {
+	models, err := filepath.Abs("../../../tests/data")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := tensor.FromSlice([]float32{2, 3}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := export.Capture(g, &export.Options{
-		Inputs: []export.Input{
-			{Spec: export.InputSpec{Kind: export.Parameter, Name: "p_w", Target: "w"}, Value: value.OfTensor(w), Parameter: g.Inputs()[0]},
-			{Spec: export.InputSpec{Kind: export.UserInput, Name: "x"}, Value: value.OfTensor(w), Parameter: g.Inputs()[1]},
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("MODEL", filepath.Join(models, "digits_cnn.pt"))
+			return nil
 		},
-		Results: []export.Result{{Spec: export.OutputSpec{Kind: export.UserOutput}}},
+		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": status, "full": full, "damage": damage},
+		RequireExplicitExec: true,
 	})
+}
+
+// status N ARGUMENT... runs gojit, which must end with the status N.
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec("gojit", args[1:]...)
+	var exit *exec.ExitError
+	switch {
+	case err == nil && want != 0:
+		ts.Fatalf("the status is 0, expected %d", want)
+	case errors.As(err, &exit) && exit.ExitCode() != want:
+		ts.Fatalf("the status is %d, expected %d", exit.ExitCode(), want)
+	case err != nil && exit == nil:
+		ts.Check(err)
+	}
+}
+
+// full ARGUMENT... runs gojit with an output that has no room.
+func full(ts *testscript.TestScript, _ bool, args []string) {
+	device, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Fatal(err)
+		return // this system has no such device
 	}
-	file = filepath.Join(t.TempDir(), "model.pt2")
-	if err := (&export.Archive{Program: p, Tensors: map[string]*tensor.Tensor{"w": w}}).Save(file); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-func TestExportedPrograms(t *testing.T) {
-	file := exported(t)
-	for _, c := range []struct{ args, want string }{
-		{"run " + file + " 2", "tensor([2., 3.])"},
-		{"inspect " + file, "input p_w : PARAMETER w : float32[2]\ninput x : USER_INPUT\noutput mul : USER_OUTPUT"},
-		{"graph " + file, "mul"},
-	} {
-		var out strings.Builder
-		if err := dispatch(&out, strings.Fields(c.args)); err != nil || !strings.Contains(out.String(), c.want) {
-			t.Errorf("%s: %v, %q, want %q", c.args, err, out.String(), c.want)
-		}
+	defer device.Close()
+	path := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "gojit")
+	command := exec.Command(path, args...)
+	command.Dir, command.Stdout = ts.MkAbs("."), device
+	said := filepath.Join(ts.MkAbs("."), "said")
+	file, err := os.Create(said)
+	ts.Check(err)
+	defer file.Close()
+	command.Stderr = file
+	err = command.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		ts.Fatalf("a full disk gives %v, expected the status 1: %s", err, ts.ReadFile("said"))
 	}
 }
 
-func TestErrors(t *testing.T) {
-	file := exported(t)
-	missing := filepath.Join(t.TempDir(), "missing.pt2")
-	junk := filepath.Join(t.TempDir(), "junk.pt2")
-	if err := os.WriteFile(junk, []byte("junk"), 0o600); err != nil {
-		t.Fatal(err)
+// damage FILE COPY writes a copy of a file in which the middle is other.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	data, err := os.ReadFile(args[0])
+	ts.Check(err)
+	for i := len(data) / 4; i < 3*len(data)/4; i++ {
+		data[i] ^= 0x55
 	}
-	for _, c := range []struct{ args, want string }{
-		{"", "usage:"},
-		{"run " + file, "which is not given"},
-		{"run " + file + " 2y", "is no shape"},
-		{"run " + missing, "missing.pt2"},
-		{"inspect " + junk, "not a valid zip file"},
-	} {
-		if err := dispatch(&strings.Builder{}, strings.Fields(c.args)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.args, err, c.want)
-		}
-	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o600))
 }

@@ -16,7 +16,7 @@ func Read(data []byte) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := z.Read(programRecord)
+	text, err := z.Read(ProgramRecord)
 	if err != nil {
 		return nil, err
 	}

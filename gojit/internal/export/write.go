@@ -13,7 +13,7 @@ import (
 
 // The records of an archive.
 const (
-	programRecord = "program.json"
+	ProgramRecord = "program.json"
 	tensorsRecord = "tensors.safetensors"
 	extraFolder   = "extra/"
 )
@@ -78,7 +78,7 @@ func (a *Archive) records() ([]archive.Record, error) {
 	if err := archive.WriteSafeTensors(&tensors, distinct, nil); err != nil {
 		return nil, err
 	}
-	records := []archive.Record{{Name: "version", Data: []byte("1\n")}, {Name: programRecord, Data: program}, {Name: tensorsRecord, Data: tensors.Bytes()}}
+	records := []archive.Record{{Name: "version", Data: []byte("1\n")}, {Name: ProgramRecord, Data: program}, {Name: tensorsRecord, Data: tensors.Bytes()}}
 	for name, data := range a.Extra {
 		records = append(records, archive.Record{Name: extraFolder + name, Data: data})
 	}

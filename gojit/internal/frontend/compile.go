@@ -368,3 +368,26 @@ func (e *emitter) temporary(prefix string) string {
 	e.temporaries++
 	return prefix + string(rune('0'+e.temporaries%10)) + "_" + itoa(e.temporaries)
 }
+
+// TypeOf returns the type that an annotation stands for.
+func TypeOf(expr syntax.Expr, o Options) (t types.Type, err error) {
+	defer source.Catch(&err)
+	return newEmitter(ir.NewLazyFunction("annotation", nil, nil), o).typeOf(expr), nil
+}
+
+// ConstantOf returns the value of an expression of constants, of a type unless that is nil.
+func ConstantOf(expr syntax.Expr, t types.Type, o Options) (v value.Value, err error) {
+	defer source.Catch(&err)
+	v = newEmitter(ir.NewLazyFunction("constant", nil, nil), o).constantOf(expr, t)
+	if t == nil {
+		return v, nil
+	}
+	c, ok := value.Coerce(v, t)
+	if !ok {
+		fail(expr.Range, "Expected a value of type %s, found one of type %s", types.Repr(t), types.Repr(value.TypeOf(v)))
+	}
+	return c, nil
+}
+
+// DottedName returns "a.b.c" of a chain of selections, "" for anything else.
+func DottedName(expr syntax.Expr) string { return dottedName(expr) }

@@ -238,7 +238,7 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 		ctx = forks.start(ctx, site.at, future, args)
 	}
 	ctx = autograd.WithMode(ctx, s.mode)
-	budget := tensor.BudgetHere()
+	budget, threads := tensor.BudgetHere(), tensor.ThreadLimit()
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -247,7 +247,9 @@ func (s *stack) fork(site *site, regs, area []value.Value) {
 		}()
 		var out [1]value.Value
 		var err error
-		budget.Run(ctx, func(ctx context.Context) { err = site.body.Run(ctx, args, out[:]) })
+		tensor.LimitThreads(threads, func() {
+			budget.Run(ctx, func(ctx context.Context) { err = site.body.Run(ctx, args, out[:]) })
+		})
 		future.Complete(out[0], err)
 	}()
 	regs[site.output] = value.OfFuture(future)

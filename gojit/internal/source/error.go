@@ -49,6 +49,16 @@ type Error struct {
 	Range Range  // where
 	Notes []Note
 	Stack []Frame // calls being compiled when it happened, innermost first
+	// Running is the innermost place of a program that ran; Text shows it with the calls that led there.
+	Running Range
+}
+
+// Place returns where the error is: in what was compiled, or in the program that ran.
+func (e *Error) Place() Range {
+	if e.Range.IsValid() {
+		return e.Range
+	}
+	return e.Running
 }
 
 // Errorf returns an error of a class at a range.

@@ -16,6 +16,10 @@ type parser struct {
 	inFunction  bool
 	decorated   int // decorators of the definition being read
 	depth       int
+
+	keepsDecorators bool
+	texts           []string    // of the definition being read
+	definitions     []decorated // that have been read, where decorators are kept
 }
 
 // maxDepth bounds the nesting of expressions and blocks.

@@ -53,6 +53,17 @@ func (p *parser) async() {
 
 func (p *parser) definition() Stmt {
 	p.decorators()
+	texts := p.texts
+	t := p.undecorated()
+	if p.keepsDecorators {
+		name := t.Children[0].Text
+		p.definitions = append(p.definitions, decorated{name, texts})
+	}
+	return t
+}
+
+// undecorated reads a definition behind its decorators.
+func (p *parser) undecorated() Stmt {
 	switch {
 	case p.atWord("class"):
 		if p.inFunction {
@@ -68,10 +79,14 @@ func (p *parser) definition() Stmt {
 
 // decorators skips the decorators of a definition and counts them.
 func (p *parser) decorators() {
-	p.decorated = 0
+	p.decorated, p.texts = 0, nil
 	for p.nextWord("@") {
 		p.decorated++
+		first := p.pos
 		p.expr()
+		if p.keepsDecorators {
+			p.texts = append(p.texts, p.decoratorText(first))
+		}
 		p.expect(tokenNewline, "newline")
 	}
 }

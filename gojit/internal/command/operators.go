@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"fmt"
@@ -6,13 +6,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten"
 )
 
-//go:generate sh -c "go run . operators > ../../../docs/operators.md"
+//go:generate sh -c "go run ../../cmd/gojit operators > ../../../docs/operators.md"
+
+func operatorsVerb(s *Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "operators [NAME]", Short: "List the operators, or say what is known of one", GroupID: groupInside, Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return listOperators(s.Out, args) },
+	}
+}
 
 // listOperators prints docs/operators.md, or the record of an operator.
 func listOperators(w io.Writer, args []string) error {

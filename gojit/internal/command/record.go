@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func describeOperator(w io.Writer, name string) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("there is no operator %s", name)
+		return Usagef("there is no operator %s", name)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"fmt"
@@ -8,12 +8,29 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/torchjit/torchjit/gojit"
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/amd64"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/cuda"
 	"github.com/torchjit/torchjit/gojit/internal/kernel/launch"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
+
+func kernelVerb(s *Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "kernel FILE [ELEMENTS]", Short: "Compile a kernel from its text, check it and time it", GroupID: groupInside, Args: cobra.RangeArgs(1, 2), Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error { return measureKernel(s.Out, args) },
+	}
+}
+
+func cudaVerb(s *Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "cuda FILE", Short: "Print a kernel as CUDA C", GroupID: groupInside, Args: cobra.ExactArgs(1), Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error { return printCUDA(s.Out, args) },
+	}
+}
 
 // measureKernel compiles a kernel from its text form, compares it with the evaluator on n random
 // elements, and tells the time of a run on one thread, the best of many.
@@ -25,7 +42,7 @@ func measureKernel(w io.Writer, args []string) error {
 	n := 1 << 20
 	if len(args) > 1 {
 		if n, err = strconv.Atoi(args[1]); err != nil || n < 1 {
-			return fmt.Errorf("%q is not a number of elements", args[1])
+			return Usagef("%q is not a number of elements", args[1])
 		}
 	}
 	begin := time.Now()
@@ -45,9 +62,13 @@ func measureKernel(w io.Writer, args []string) error {
 func readKernel(path string) (*kernel.Kernel, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, usageError{err}
 	}
-	return kernel.Parse(string(text))
+	k, err := kernel.Parse(string(text))
+	if err != nil {
+		return nil, &gojit.FileError{Path: path, Err: named(path, err)}
+	}
+	return k, nil
 }
 
 // printCUDA prints a kernel, from its text form, as CUDA C.

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The library, its header and the examples, as somebody has them who installs them.
+func TestLibrary(t *testing.T) {
+	if runtime.GOOS != "linux" || testing.Short() {
+		t.Skip("the library is built and its symbols are listed on Linux, in the long tests")
+	}
+	for _, tool := range []string{"cc", "nm", "make"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("there is no %s", tool)
+		}
+	}
+	run(t, nil, "make", "--no-print-directory", "-C", "..", "clib")
+	lib, err := filepath.Abs("../build/lib")
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := filepath.Abs("../tests/data/digits_cnn.pt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("symbols", func(t *testing.T) { testSymbols(t, lib) })
+	t.Run("four threads", func(t *testing.T) {
+		out := run(t, []string{"LD_LIBRARY_PATH=" + lib}, compile(t, lib, "../examples/from_c/threads.c"), model)
+		for _, want := range []string{"thread 0: -2.4225", "thread 3: -2.4225", "torch/nn/modules/conv.py:459: ", "but got input of size: [1, 3]"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s, want %s", out, want)
+			}
+		}
+	})
+	t.Run("misuse", func(t *testing.T) {
+		if out := run(t, []string{"LD_LIBRARY_PATH=" + lib}, compile(t, lib, "testdata/misuse.c"), model); out != "all as expected\n" {
+			t.Error(out)
+		}
+	})
+	t.Run("ctypes", func(t *testing.T) {
+		python, err := exec.LookPath("python3")
+		if err != nil {
+			t.Skip("there is no python3")
+		}
+		if out := run(t, nil, python, "../examples/from_c/with_ctypes.py", filepath.Join(lib, "libtorchjit.so"), model); out != "[1, 10]\n" {
+			t.Error(out)
+		}
+	})
+}
+
+func run(t *testing.T, env []string, name string, args ...string) string {
+	t.Helper()
+	c := exec.Command(name, args...)
+	c.Env = append(os.Environ(), env...)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out.String())
+	}
+	return out.String()
+}
+
+func compile(t *testing.T, lib, source string) string {
+	program := filepath.Join(t.TempDir(), "program")
+	run(t, nil, "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I"+lib, source, "-L"+lib, "-ltorchjit", "-lpthread", "-o", program)
+	return program
+}
+
+// The library exports the functions of its header and nothing else.
+func testSymbols(t *testing.T, lib string) {
+	header, err := os.ReadFile("torchjit.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var declared, exported []string
+	for _, m := range regexp.MustCompile(`(?m)^\S.*?\b(tj_\w+)\(.*\);$`).FindAllStringSubmatch(string(header), -1) {
+		declared = append(declared, m[1])
+	}
+	for line := range strings.Lines(run(t, nil, "nm", "-D", "--defined-only", filepath.Join(lib, "libtorchjit.so"))) {
+		exported = append(exported, strings.Fields(line)[2])
+	}
+	slices.Sort(declared)
+	slices.Sort(exported)
+	if !slices.Equal(declared, exported) {
+		t.Errorf("the header declares\n%v\nthe library exports\n%v", declared, exported)
+	}
+}
+
+// The library needs nothing but gojit, and is the only code of its kind besides pybind.
+func TestImports(t *testing.T) {
+	out := run(t, nil, "go", "list", "-f", `{{join .Imports "\n"}}`, ".")
+	for line := range strings.Lines(out) {
+		if path := strings.TrimSpace(line); strings.Contains(path, "torchjit/gojit/") && path != "github.com/torchjit/torchjit/gojit/tensor" {
+			t.Errorf("cabi imports %s", path)
+		}
+	}
+}

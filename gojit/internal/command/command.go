@@ -1,0 +1,194 @@
+// Package command is the command gojit: what `gojit` and `python -m torchjit` do.
+//
+// Run takes the arguments and returns the exit status. Every verb makes a report, which is printed as text or, with --json, as one JSON value. A
+// verb that needs a heavy library (serve) is given to Run by the program that has it.
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/torchjit/torchjit/gojit"
+)
+
+// The exit statuses.
+const (
+	StatusOK     = 0
+	StatusFailed = 1 // the model failed, or the output could not be written
+	StatusUsage  = 2 // the command line asks for what there is not
+	StatusBroken = 3 // a file that was given is damaged, or of another kind
+)
+
+// Streams are what a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Session is one run of the command.
+type Session struct {
+	Streams
+	JSON    bool // reports are JSON
+	started bool // the command line has been understood
+	out     *sink
+}
+
+// Verb makes a command of a session.
+type Verb func(s *Session) *cobra.Command
+
+// usageError is an error of the command line.
+type usageError struct{ error }
+
+// Usagef returns an error of the command line, for which the status is 2.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// failed is an outcome that is no error of its own, such as a difference: the report has said it.
+type failed struct{ status int }
+
+func (failed) Error() string { return "" }
+
+// sink buffers the output and keeps the first error of writing it.
+type sink struct {
+	*bufio.Writer
+	err error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.Writer.Write(p)
+	if s.err == nil {
+		s.err = err
+	}
+	return n, err
+}
+
+func (s *sink) flush() error {
+	if err := s.Writer.Flush(); s.err == nil {
+		s.err = err
+	}
+	return s.err
+}
+
+// Run runs the command line with further verbs and returns the exit status.
+func Run(ctx context.Context, args []string, streams Streams, further ...Verb) int {
+	s := &Session{Streams: streams, out: &sink{Writer: bufio.NewWriter(streams.Out)}}
+	s.Out = s.out
+	root := s.root(further)
+	root.SetArgs(longOptions(args))
+	err := root.ExecuteContext(ctx)
+	if writeErr := s.out.flush(); writeErr != nil && err == nil {
+		err = fmt.Errorf("the output cannot be written: %w", writeErr)
+	}
+	if err != nil && err.Error() != "" {
+		fmt.Fprintln(s.Err, "gojit:", strings.TrimRight(err.Error(), "\n"))
+	}
+	return s.statusOf(err)
+}
+
+// longOptions lets -passes=cse stand for --passes=cse, which is how Go programs write options.
+func longOptions(args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		if strings.HasPrefix(a, "-passes") || strings.HasPrefix(a, "-json") {
+			a = "-" + a
+		}
+		out[i] = a
+	}
+	return out
+}
+
+func (s *Session) statusOf(err error) int {
+	var usage usageError
+	var file *gojit.FileError
+	var call *gojit.CallError
+	var outcome failed
+	switch {
+	case err == nil:
+		return StatusOK
+	case errors.As(err, &outcome):
+		return outcome.status
+	case !s.started, errors.As(err, &usage), errors.As(err, &call), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return StatusUsage
+	case errors.As(err, &file):
+		return StatusBroken
+	}
+	return StatusFailed
+}
+
+// Elsewhere is a verb that this program does not have: calls of it say where it is.
+func Elsewhere(name, where string) Verb {
+	return func(*Session) *cobra.Command {
+		return &cobra.Command{
+			Use: name, Hidden: true, DisableFlagParsing: true,
+			RunE: func(*cobra.Command, []string) error { return Usagef("%s is not part of this program: %s", name, where) },
+		}
+	}
+}
+
+// A report is what a verb has found.
+type report interface {
+	// text prints the report for people.
+	text(w io.Writer)
+}
+
+// print prints a report in the form that was asked for.
+func (s *Session) print(r report) error {
+	if !s.JSON {
+		r.text(s.Out)
+		return nil
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Out, "%s\n", text)
+	return nil
+}
+
+// plainText is a report that is a text.
+type plainText struct {
+	Text string `json:"text"`
+}
+
+func (t plainText) text(w io.Writer) { io.WriteString(w, t.Text) }
+
+// The groups of verbs in the help.
+const (
+	GroupRun     = "run"
+	groupLook    = "look"
+	groupInside  = "inside"
+	longOverview = `gojit runs and looks at models that PyTorch saved: TorchScript archives (torch.jit.save) and exported programs (torch.export.save).
+
+Exit status: 0 done; 1 the model failed, or what was asked for turned out not to be so; 2 the command line is wrong; 3 a file is damaged.`
+)
+
+func (s *Session) root(further []Verb) *cobra.Command {
+	root := &cobra.Command{
+		Use: "gojit", Short: "Run and look at models that PyTorch saved", Long: longOverview,
+		SilenceErrors: true, SilenceUsage: true, Args: cobra.NoArgs,
+		PersistentPreRun: func(*cobra.Command, []string) { s.started = true },
+		RunE:             func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	root.PersistentFlags().BoolVar(&s.JSON, "json", false, "print one JSON value instead of text")
+	root.AddGroup(&cobra.Group{ID: GroupRun, Title: "Run a model:"}, &cobra.Group{ID: groupLook, Title: "Look at a model:"},
+		&cobra.Group{ID: groupInside, Title: "Look at torchjit:"})
+	root.SetHelpCommandGroupID(groupInside)
+	root.SetCompletionCommandGroupID(groupInside)
+	for _, verb := range append([]Verb{
+		runVerb, benchVerb, diffVerb, infoVerb, verifyVerb, graphVerb, codeVerb, explainVerb, optVerb, exportVerb, compileVerb,
+		doctorVerb, versionVerb, operatorsVerb, kernelVerb, cudaVerb,
+	}, further...) {
+		root.AddCommand(verb(s))
+	}
+	return root
+}

@@ -1,0 +1,61 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/torchjit/torchjit/gojit"
+)
+
+func exportVerb(s *Session) *cobra.Command {
+	c, output := &call{}, ""
+	verb := &cobra.Command{
+		Use: "export MODEL [INPUT...] -o FILE", Short: "Write a model in another form: .pt2, .ptl, .pt", GroupID: GroupRun, Args: cobra.MinimumNArgs(1),
+		Long: "Writes a TorchScript module in the form that the name of the file says: .pt2 an exported program (torch.export), made of forward for inputs of these sizes; " +
+			".ptl for the lite interpreter, with bytecode; .pt an archive as torch.jit.save writes it. ONNX is written by Python: torchjit.onnx.export.",
+		Example: "  gojit export model.pt randn:1x3x32x32 -o model.pt2",
+		RunE:    func(_ *cobra.Command, args []string) error { return s.export(c, args, output) },
+	}
+	c.flags(verb)
+	verb.Flags().StringVarP(&output, "output", "o", "", "the file to write")
+	return verb
+}
+
+func (s *Session) export(c *call, args []string, output string) error {
+	form := filepath.Ext(output)
+	switch form {
+	case "":
+		return Usagef("export: expected -o FILE, a name that ends in .pt2, .ptl or .pt")
+	case ".pt2", ".ptl", ".pt":
+	case ".onnx":
+		return Usagef("-o %s: ONNX is written by Python: torchjit.onnx.export(model, inputs, file)", output)
+	default:
+		return Usagef("-o %s: the end of the name says the form: expected .pt2, .ptl or .pt", output)
+	}
+	model, inputs, err := c.open(s, args)
+	if err != nil {
+		return err
+	}
+	m, ok := model.(*gojit.Module)
+	if !ok {
+		return Usagef("%s is an exported program already", args[0])
+	}
+	switch form {
+	case ".ptl":
+		err = m.SaveLite(output, nil, gojit.LiteOptions{})
+	case ".pt":
+		err = m.Save(output, nil)
+	default:
+		var e *gojit.Exported
+		if e, err = m.Export(inputs...); err != nil {
+			return err
+		}
+		err = e.Save(output)
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", output, err)
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/npy"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// inputHelp says what an input on the command line may be.
+const inputHelp = `An input is
+  x.npy, x.npz, x.json   a file; an .npz gives each array to the parameter of its name, or in order (arr_0 and so on);
+                         a .json with an object gives each item to the parameter of its name
+  -                      the same from the standard input, whichever it is
+  2x3, ones:2x3          a tensor of ones; zeros:2x3, rand:2x3 (uniform), randn:2x3 (normal)
+  3, true, "text", [1,2] JSON
+and with NAME= before it for the parameter of that name.`
+
+// call is what a model is called with.
+type call struct {
+	file    string
+	method  string
+	inputs  []string
+	seed    int64
+	dtype   string
+	threads int
+}
+
+// flags adds the options of a call to a verb.
+func (c *call) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&c.method, "method", "m", "forward", "the method to call")
+	f.StringArrayVarP(&c.inputs, "input", "i", nil, "an input, as the arguments behind the model")
+	f.Int64Var(&c.seed, "seed", 0, "where random numbers begin: those of rand: and randn:, and those of the model")
+	f.StringVar(&c.dtype, "dtype", "", "convert inputs of floating-point numbers to this type, such as float16")
+	f.IntVar(&c.threads, "threads", 0, "threads of each operation (0: as many as there are processors)")
+	cmd.Long += "\n\n" + inputHelp
+}
+
+// open loads the model and reads its inputs.
+func (c *call) open(s *Session, args []string) (gojit.Model, []any, error) {
+	c.file = args[0]
+	model, err := gojit.Open(c.file, gojit.LoadOptions{})
+	if err != nil {
+		return nil, nil, named(c.file, err)
+	}
+	signature, err := model.Signature(c.method)
+	if err != nil {
+		return nil, nil, err
+	}
+	tensor.DefaultGenerator().Seed(uint64(c.seed))
+	inputs, err := c.read(s, signature, append(slices.Clone(args[1:]), c.inputs...))
+	if err != nil {
+		return nil, nil, err
+	}
+	return model, append(inputs, gojit.WithThreads(c.threads)), nil
+}
+
+// named puts the file before the message of an error that does not name it.
+func named(file string, err error) error {
+	if strings.Contains(err.Error(), file) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// read reads the inputs of a call.
+func (c *call) read(s *Session, signature gojit.Signature, texts []string) ([]any, error) {
+	var inputs []any
+	for _, text := range texts {
+		name, rest := "", text
+		if before, after, ok := strings.Cut(text, "="); ok && isParameter(signature, before) {
+			name, rest = before, after
+		}
+		read, err := readInput(s, signature, rest, name != "")
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range read {
+			if t, ok := x.Value.(*tensor.Tensor); ok {
+				if x.Value, err = c.convert(t); err != nil {
+					return nil, err
+				}
+			}
+			switch {
+			case name != "":
+				inputs = append(inputs, gojit.Keyword{Name: name, Value: x.Value})
+			case x.Name != "":
+				inputs = append(inputs, x)
+			default:
+				inputs = append(inputs, x.Value)
+			}
+		}
+	}
+	return inputs, nil
+}
+
+func isParameter(s gojit.Signature, name string) bool {
+	return slices.ContainsFunc(s.Parameters, func(p gojit.Parameter) bool { return p.Name == name })
+}
+
+// convert gives a tensor of floating-point numbers the type that was asked for.
+func (c *call) convert(t *tensor.Tensor) (*tensor.Tensor, error) {
+	if c.dtype == "" || !t.DType().IsFloating() {
+		return t, nil
+	}
+	dtype, ok := tensor.ParseDType(c.dtype)
+	if !ok || !dtype.IsFloating() {
+		return nil, Usagef("--dtype %s: expected a type of floating-point numbers, such as float32", c.dtype)
+	}
+	return t.To(dtype)
+}
+
+// readInput reads what one input stands for. Where it is for one parameter, that is one value without a name.
+func readInput(s *Session, signature gojit.Signature, text string, isOne bool) ([]gojit.Keyword, error) {
+	if text == "-" {
+		data, err := io.ReadAll(s.In)
+		if err != nil {
+			return nil, fmt.Errorf("the standard input: %w", err)
+		}
+		return readData(signature, "the standard input", data, isOne)
+	}
+	if t, err := made(text); t != nil || err != nil {
+		return []gojit.Keyword{{Value: t}}, err
+	}
+	if strings.HasSuffix(text, ".npy") || strings.HasSuffix(text, ".npz") || strings.HasSuffix(text, ".json") {
+		data, err := os.ReadFile(text)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return readData(signature, text, data, isOne)
+	}
+	if !json.Valid([]byte(text)) {
+		return nil, Usagef("the input %q is neither a file (.npy, .npz, .json), nor a shape such as 2x3, nor JSON", text)
+	}
+	return []gojit.Keyword{{Value: json.RawMessage(text)}}, nil
+}
+
+// made makes a tensor of a description such as randn:2x3, nil where the text is none.
+func made(text string) (*tensor.Tensor, error) {
+	kind, sizes, ok := strings.Cut(text, ":")
+	if !ok {
+		kind, sizes = "ones", text
+		if !strings.Contains(text, "x") {
+			return nil, nil
+		}
+	}
+	p, err := makers()
+	if err != nil {
+		return nil, err
+	}
+	if p.Function(kind) == nil {
+		return nil, nil
+	}
+	shape, err := parseShape(sizes)
+	if err != nil {
+		if ok || strings.Trim(text, "0123456789x") == "" {
+			return nil, err
+		}
+		return nil, nil
+	}
+	out, err := p.Call(context.Background(), kind, shape)
+	if err != nil {
+		return nil, err
+	}
+	return gojit.As[*tensor.Tensor](out)
+}
+
+const makersText = `
+def ones(size: List[int]):
+    return torch.ones(size)
+
+def zeros(size: List[int]):
+    return torch.zeros(size)
+
+def rand(size: List[int]):
+    return torch.rand(size)
+
+def randn(size: List[int]):
+    return torch.randn(size)
+`
+
+// makers are the functions that make tensors of a shape: random ones are those that torch.manual_seed gives.
+var makers = sync.OnceValues(func() (*gojit.Program, error) {
+	return gojit.Compile("inputs", makersText)
+})
+
+// parseShape reads "2x3"; "" is the shape of a number.
+func parseShape(text string) ([]int, error) {
+	shape := []int{}
+	if text == "" {
+		return shape, nil
+	}
+	for _, part := range strings.Split(text, "x") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 {
+			return nil, Usagef("%q is no shape: expected sizes joined by x, as in 2x3", text)
+		}
+		shape = append(shape, n)
+	}
+	return shape, nil
+}
+
+// readData reads a file by what it begins with.
+func readData(signature gojit.Signature, name string, data []byte, isOne bool) ([]gojit.Keyword, error) {
+	fail := func(err error) ([]gojit.Keyword, error) {
+		return nil, &gojit.FileError{Path: name, Err: fmt.Errorf("%s: %w", name, err)}
+	}
+	switch {
+	case npy.IsNPY(data):
+		t, err := npy.Read(data)
+		if err != nil {
+			return fail(err)
+		}
+		return []gojit.Keyword{{Value: t}}, nil
+	case npy.IsNPZ(data):
+		arrays, err := npy.ReadArchive(data)
+		if err != nil {
+			return fail(err)
+		}
+		if isOne && len(arrays) != 1 {
+			return nil, Usagef("%s has %d arrays: expected one for one parameter", name, len(arrays))
+		}
+		return keywordsOf(signature, arrays, isOne)
+	}
+	if !json.Valid(data) {
+		return fail(errors.New("the data is none of npy, npz and JSON"))
+	}
+	var items map[string]json.RawMessage
+	if trimmed := bytes.TrimSpace(data); !isOne && trimmed[0] == '{' && json.Unmarshal(data, &items) == nil && items["dtype"] == nil {
+		var keywords []gojit.Keyword
+		for key, item := range items {
+			keywords = append(keywords, gojit.Keyword{Name: key, Value: item})
+		}
+		slices.SortFunc(keywords, func(a, b gojit.Keyword) int { return strings.Compare(a.Name, b.Name) })
+		return keywords, nil
+	}
+	return []gojit.Keyword{{Value: json.RawMessage(data)}}, nil
+}
+
+// keywordsOf gives arrays to the parameters of their names; those that NumPy has numbered have none.
+func keywordsOf(signature gojit.Signature, arrays []npy.Array, isOne bool) ([]gojit.Keyword, error) {
+	keywords := make([]gojit.Keyword, len(arrays))
+	for i, a := range arrays {
+		keywords[i].Value = a.Tensor
+		if isNumbered := strings.HasPrefix(a.Name, "arr_"); !isOne && (!isNumbered || isParameter(signature, a.Name)) {
+			keywords[i].Name = a.Name
+		}
+	}
+	return keywords, nil
+}

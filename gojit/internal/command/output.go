@@ -1,0 +1,101 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/npy"
+)
+
+// show prints a value as Python does.
+func show(v gojit.Value) string {
+	return value.Repr(v, func(b *strings.Builder, v value.Value) bool {
+		if v.IsTensor() {
+			b.WriteString(v.Tensor().String())
+		}
+		return v.IsTensor()
+	})
+}
+
+// result is the report of a run.
+type result struct {
+	value gojit.Value
+	JSON  json.RawMessage
+}
+
+func (r *result) text(w io.Writer) { fmt.Fprintln(w, show(r.value)) }
+
+// MarshalJSON implements json.Marshaler.
+func (r *result) MarshalJSON() ([]byte, error) {
+	parts := map[string]json.RawMessage{}
+	for _, o := range gojit.Outputs(r.value) {
+		text, err := gojit.MarshalJSON(o.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Name, err)
+		}
+		parts[o.Name] = text
+	}
+	return json.Marshal(parts)
+}
+
+// write writes a result to a file whose name says the form.
+func (s *Session) write(r *result, path string) error {
+	switch form := filepath.Ext(path); form {
+	case ".npy":
+		if !r.value.IsTensor() {
+			return Usagef("-o %s: the result is %s, and an .npy holds one tensor: write an .npz or .json", path, value.TypeOf(r.value).Annotation(nil))
+		}
+		return s.writeFile(path, func(w io.Writer) error { return npy.Write(w, r.value.Tensor()) })
+	case ".npz":
+		var arrays []npy.Array
+		for _, o := range gojit.Outputs(r.value) {
+			if !o.Value.IsTensor() {
+				return Usagef("-o %s: %s is %s, and an .npz holds tensors: write a .json", path, o.Name, value.TypeOf(o.Value).Annotation(nil))
+			}
+			arrays = append(arrays, npy.Array{Name: o.Name, Tensor: o.Value.Tensor()})
+		}
+		return s.writeFile(path, func(w io.Writer) error { return npy.WriteArchive(w, arrays...) })
+	case ".json":
+		text, err := r.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		return s.writeFile(path, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
+	default:
+		return Usagef("-o %s: the end of the name says the form: expected .npy, .npz or .json", path)
+	}
+}
+
+// writeFile writes a file, which is there when all of it is written, and as it was where that fails. Devices and pipes are written at once.
+func (s *Session) writeFile(path string, write func(w io.Writer) error) error {
+	if err := writeWhole(path, write); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", path, err)
+	}
+	return nil
+}
+
+func writeWhole(path string, write func(w io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".gojit-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,179 @@
+package pyfile
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/torchjit/torchjit/gojit/internal/frontend"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/internal/types"
+	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
+)
+
+// names gives meaning to the names of a file: it is a frontend.Resolver.
+type names struct {
+	unit     *ir.Unit
+	imported map[string]string // what names of the file are in full: "F" is "torch.nn.functional"
+}
+
+// add reads an import: "import a.b as c" or "from a import b as c, d".
+func (n *names) add(text string) {
+	for _, i := range imports(text) {
+		n.imported[i.name] = i.full
+	}
+}
+
+// imported is a name that an import binds, and what it is in full.
+type imported struct{ name, full string }
+
+func imports(text string) []imported {
+	var found []imported
+	prefix, list := "", strings.TrimPrefix(text, "import ")
+	if rest, ok := strings.CutPrefix(text, "from "); ok {
+		prefix, list, _ = strings.Cut(rest, " import ")
+		prefix = strings.TrimSpace(prefix) + "."
+		list = strings.Trim(strings.TrimSpace(list), "()")
+	}
+	for _, part := range strings.Split(list, ",") {
+		full, name, renamed := strings.Cut(strings.TrimSpace(part), " as ")
+		if full = strings.TrimSpace(full); full == "" {
+			continue
+		}
+		switch {
+		case renamed:
+			found = append(found, imported{strings.TrimSpace(name), prefix + full})
+		case prefix == "":
+			first, _, _ := strings.Cut(full, ".")
+			found = append(found, imported{first, first})
+		default:
+			found = append(found, imported{full, prefix + full})
+		}
+	}
+	return found
+}
+
+// unknown returns the modules of an import that have no meaning in programs.
+func (n *names) unknown(text string) []string {
+	var unknown []string
+	for _, i := range imports(text) {
+		first, _, _ := strings.Cut(i.full, ".")
+		if !slices.Contains([]string{"torch", "math", "typing", "typing_extensions", "enum", "__future__", "builtins"}, first) {
+			unknown = append(unknown, i.full)
+		}
+	}
+	return unknown
+}
+
+// expand returns a dotted name in full.
+func (n *names) expand(name string) string {
+	first, rest, dotted := strings.Cut(name, ".")
+	full, ok := n.imported[first]
+	if !ok {
+		return name
+	}
+	if dotted {
+		return full + "." + rest
+	}
+	return full
+}
+
+// ResolveType implements frontend.Resolver.
+func (n *names) ResolveType(name string, _ source.Range) (types.Type, error) {
+	return n.unit.Type(Qualified(name)), nil
+}
+
+// ResolveValue implements frontend.Resolver.
+func (n *names) ResolveValue(name string, _ source.Range) (frontend.SugaredValue, error) {
+	if f := n.unit.Function(Qualified(name)); f != nil {
+		return frontend.NewFunctionValue(f), nil
+	}
+	switch t := n.unit.Type(Qualified(name)).(type) {
+	case *types.Class:
+		return frontend.NewClassValue(t), nil
+	case *types.Tuple:
+		return frontend.NewNamedTuple(t), nil
+	case *types.Enum:
+		return frontend.NewEnumClass(t), nil
+	}
+	if isException(name) {
+		return frontend.NewException("builtins." + name), nil
+	}
+	full, ok := n.imported[name]
+	if !ok {
+		return nil, nil
+	}
+	return resolve(full)
+}
+
+func isException(name string) bool {
+	return slices.Contains([]string{"Exception", "RuntimeError", "ValueError", "TypeError", "IndexError", "KeyError", "NotImplementedError", "AssertionError"}, name)
+}
+
+// namespaces are the modules whose attributes are operators, with what the operators' names begin with.
+var namespaces = map[string]string{"torch": "aten::", "torch.linalg": "aten::linalg_", "torch.special": "aten::special_", "torch.fft": "aten::fft_", "math": "aten::"}
+
+// modules are the other namespaces.
+var modules = []string{"torch.nn", "torch.nn.functional", "torch.jit", "torch.ops"}
+
+// resolve returns what a full name stands for, nil where it has no meaning in programs.
+func resolve(full string) (frontend.SugaredValue, error) {
+	if _, ok := namespaces[full]; ok || slices.Contains(modules, full) {
+		return frontend.NewHostModule(func(name string) (frontend.SugaredValue, error) { return resolve(full + "." + name) }), nil
+	}
+	dot := strings.LastIndexByte(full, '.')
+	if dot < 0 {
+		return nil, nil
+	}
+	module, name := full[:dot], full[dot+1:]
+	if v, ok := constants[full]; ok {
+		return frontend.NewConstant(v), nil
+	}
+	if s := special[full]; s != nil {
+		return s, nil
+	}
+	if dtype, ok := tensor.ParseDType(name); ok && module == "torch" {
+		return frontend.NewConstant(value.Int(int64(dtype))), nil
+	}
+	if module == "torch.ops" {
+		return frontend.NewNamespace(name), nil
+	}
+	if module == "torch.nn.functional" {
+		if functional[name] {
+			return frontend.NewBuiltin("aten::" + name), nil
+		}
+		return nil, nil
+	}
+	if prefix, ok := namespaces[module]; ok && len(ops.Overloads(prefix+name)) > 0 {
+		return frontend.NewBuiltin(prefix + name), nil
+	}
+	return nil, nil
+}
+
+// constants are the names of torch and math that are values: memory formats, layouts and numbers.
+var constants = map[string]value.Value{
+	"torch.contiguous_format": value.Int(int64(tensor.ContiguousFormat)), "torch.preserve_format": value.Int(int64(tensor.PreserveFormat)),
+	"torch.channels_last": value.Int(int64(tensor.ChannelsLast)), "torch.channels_last_3d": value.Int(int64(tensor.ChannelsLast3D)),
+	"torch.strided": value.Int(0), "torch.sparse_coo": value.Int(1),
+	"torch.inf": value.Float(math.Inf(1)), "torch.nan": value.Float(math.NaN()), "torch.pi": value.Float(math.Pi), "torch.e": value.Float(math.E),
+	"math.inf": value.Float(math.Inf(1)), "math.nan": value.Float(math.NaN()), "math.pi": value.Float(math.Pi), "math.e": value.Float(math.E), "math.tau": value.Float(2 * math.Pi),
+}
+
+// special are the names that are no operators.
+var special = map[string]frontend.SugaredValue{
+	"torch.jit.annotate": frontend.NewSpecialForm("prim::annotate"), "torch.jit.fork": frontend.NewSpecialForm("prim::fork"),
+	"torch.jit.isinstance": frontend.NewSpecialForm("prim::isinstance"), "torch.jit.wait": frontend.NewBuiltin("aten::wait"),
+	"torch.jit.is_scripting": frontend.NewBuiltin("aten::is_scripting"), "torch.device": frontend.NewBuiltin("aten::device"),
+}
+
+// functional are the functions of torch.nn.functional that are the operator of their name, with its parameters. The others are programs in Python.
+var functional = map[string]bool{
+	"linear": true, "bilinear": true, "conv1d": true, "conv2d": true, "conv3d": true, "conv_transpose1d": true, "conv_transpose2d": true, "conv_transpose3d": true,
+	"avg_pool1d": true, "avg_pool2d": true, "avg_pool3d": true, "gelu": true, "silu": true, "relu": true, "relu6": true, "sigmoid": true, "tanh": true,
+	"softmax": true, "log_softmax": true, "softplus": true, "softshrink": true, "hardshrink": true, "prelu": true, "one_hot": true,
+	"pixel_shuffle": true, "pixel_unshuffle": true, "channel_shuffle": true, "cosine_similarity": true, "pairwise_distance": true, "pdist": true,
+	"adaptive_avg_pool1d": true, "layer_norm": true, "leaky_relu": true, "mish": true, "selu": true, "hardsigmoid": true, "hardswish": true,
+}

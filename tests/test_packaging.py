@@ -1,0 +1,39 @@
+"""What is released: one version, and a source distribution that has all that the build reads."""
+
+import fnmatch
+import pathlib
+import re
+
+import torchjit
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+
+def manifest(folder):
+    """The patterns of MANIFEST.in for a folder."""
+    rules = re.findall(rf"^recursive-include {folder} (.*)$", (ROOT / "MANIFEST.in").read_text(), re.M)
+    return rules[0].split()
+
+
+def test_one_version():
+    version = (ROOT / "gojit/VERSION").read_text().strip()
+    assert torchjit.__version__ == f"1.13.1+torchjit{version}"
+    assert 'version = { file = "gojit/VERSION" }' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_the_source_distribution_has_what_go_embeds():
+    embedded = []
+    for path in ROOT.glob("gojit/**/*.go"):
+        if not path.name.endswith("_test.go"):
+            for names in re.findall(r"^//go:embed (.*)$", path.read_text(), re.M):
+                embedded += [path.parent / name for name in names.split()]
+    assert len(embedded) > 10
+    for path in embedded:
+        assert path.exists() and any(fnmatch.fnmatch(path.name, pattern) for pattern in manifest("gojit")), path
+
+
+def test_the_source_distribution_has_what_cgo_reads():
+    for path in ROOT.glob("pybind/*"):
+        if path.is_file():
+            assert any(fnmatch.fnmatch(path.name, pattern) for pattern in manifest("pybind")), path
+    assert (ROOT / "LICENSE").read_text().lstrip().startswith("Apache License")
