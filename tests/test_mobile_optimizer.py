@@ -97,7 +97,7 @@ def test_operators():
     assert torch.ops.prepacked.linear_clamp_run(torch.ones(3, 4), linear).tolist() == [[1, 1]] * 3
     with pytest.raises(RuntimeError, match="XNNPACK Linear not usable! Reason: The provided input tensor"):
         torch.ops.prepacked.linear_clamp_run(torch.ones(3, 5), linear)
-    with pytest.raises(TypeError, match="xnnpack.Conv2dOpContext"):
+    with pytest.raises(RuntimeError, match="xnnpack.Conv2dOpContext"):
         torch.ops.prepacked.conv2d_clamp_run(x, linear)
     with pytest.raises(RuntimeError, match="XNNPACK Linear not available! Reason: The provided"):
         torch.ops.prepacked.linear_clamp_prepack(torch.ones(2), None, None, None)
