@@ -83,8 +83,8 @@ var Pipeline = []Step{
 		optimized, changing(plan.SplitEvaluation)},
 	{"operands", "what reads the result of an operator in place reads its operand", "one value has the tensor then, and memory goes back behind its last use; only code gains by it",
 		optimized | specialized, changing(passes.ReadOperands)},
-	{"images", "operators on images that follow each other, convolutions among them, join into one node each, which runs by a plan", "what is done to the elements of a convolution's result belongs to that, not to a kernel of its own",
-		optimized | specialized, graphStep(imageRegions)},
+	{"plans", "operators that follow each other, a convolution or a product among them, join into one node each, which runs by a plan", "what is done to the elements of such a result belongs to it, not to a kernel of its own",
+		optimized | specialized, graphStep(plannedRegions)},
 	{"regions", "elementwise nodes that follow each other join into one node each, which runs as a kernel", "no step behind moves nodes",
 		optimized | specialized, graphStep(regions)},
 	{"lower", "nodes become instructions over registers", "nothing changes the graph of code that runs",
@@ -108,10 +108,10 @@ var Orderings = []Ordering{
 	{"sweep", "notes", "nothing is noted that nobody reads"},
 	{"notes", "specialize", "it reads the notes"},
 	{"specialize", "regions", "regions stay inside of differentiable graphs, and a guard is no part of a region"},
-	{"evaluation", "images", "a branch ends a region"},
+	{"evaluation", "plans", "a branch ends a region"},
 	{"ranks", "unroll", "a loop whose bound is known becomes its rounds alone"},
-	{"operands", "images", "as regions"},
-	{"images", "regions", "a kernel is no part of a plan"},
+	{"operands", "plans", "as regions"},
+	{"plans", "regions", "a kernel is no part of a plan"},
 	{"operands", "regions", "whether a write stands between two nodes is told by who reads the operand"},
 	{"regions", "lower", "a region is one instruction"},
 }
@@ -191,7 +191,7 @@ func fold(g *ir.Graph) {
 	}
 }
 
-func imageRegions(g *ir.Graph) { plan.Regions(g) }
+func plannedRegions(g *ir.Graph) { plan.Regions(g) }
 
 // regions finds the regions of a graph, and of its differentiable graphs.
 func regions(g *ir.Graph) {
