@@ -290,9 +290,9 @@ def add_frame(error: Exception, text: str) -> None:
 
 def save(value: Any, file: str) -> None:
     """Writes a value that a program saves into a file, as torch.save does."""
-    import torchjit
+    from torchjit.serialization import save as write
 
-    torchjit.save(value, file)
+    write(value, file)
 
 
 def warn_at(message: str, file: str, line: int) -> None:

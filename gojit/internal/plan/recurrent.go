@@ -24,9 +24,6 @@ type recurrentStep struct {
 	kept map[matrixKey]*sharedMatrix // by their keys without the count of writes
 }
 
-// isRecurrent reports whether a node is a stack of recurrent layers over a padded sequence.
-func isRecurrent(name string) bool { return name == "aten::lstm.input" || name == "aten::gru.input" }
-
 // inferRecurrent finds what recurrent layers give: the states of the last layer after each step, and the last ones of all layers.
 func (b *builder) inferRecurrent(n *node) error {
 	in, state, settings := b.facts[n.refs[0]].logical, n.refs[1], n.args[2:]
