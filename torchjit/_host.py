@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 from typing import Any
@@ -290,9 +291,7 @@ def add_frame(error: Exception, text: str) -> None:
 
 def save(value: Any, file: str) -> None:
     """Writes a value that a program saves into a file, as torch.save does."""
-    from torchjit.serialization import save as write
-
-    write(value, file)
+    importlib.import_module("torchjit.serialization").save(value, file)
 
 
 def warn_at(message: str, file: str, line: int) -> None:
