@@ -359,3 +359,10 @@ def test_shapes_of_sparse_products():
     for b in (ones(1), torch.tensor(1.0), ones(1, 2, 2)):
         with pytest.raises(RuntimeError, match="matrices expected"):
             torch.smm(ones(5, 1).to_sparse(), b)
+
+
+def test_norms_of_real_numbers_as_complex_ones():
+    for p in (0, 1, 2, 3, float("inf")):
+        expected = torch.norm(ones(2, 4).double(), p, 1)
+        assert torch.equal(A.norm.ScalarOpt_dim_dtype(ones(2, 4), p, [-1], False, dtype=torch.complex128), expected.to(torch.complex128))
+    assert A.norm.ScalarOpt_dtype(ones(2, 8), 2, dtype=torch.complex64).item() == 4

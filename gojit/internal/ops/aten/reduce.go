@@ -226,8 +226,11 @@ func divideBy(t *tensor.Tensor, n tensor.Scalar) *tensor.Tensor {
 // vectorNorm gives the p-norm of each row.
 func vectorNorm(t *tensor.Tensor, p float64, dims []int, keepdim bool, result tensor.DType) *tensor.Tensor {
 	check(result.IsFloating() || result.IsComplex(), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s", result.CppName())
-	if t.DType().IsComplex() {
+	switch {
+	case t.DType().IsComplex():
 		t, result = absolute.on(to(t, result)), result.ToReal()
+	case result.IsComplex():
+		return to(vectorNorm(t, p, dims, keepdim, result.ToReal()), result)
 	}
 	if (p < 0 || math.IsInf(p, 1)) && t.Numel() == 0 {
 		noEmptyRows("linalg.vector_norm", t, dims)
