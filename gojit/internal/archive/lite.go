@@ -41,7 +41,7 @@ func SaveLiteFile(m *value.Object, file string, extra map[string][]byte, o LiteO
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(file, func(w io.Writer) error { return writeArchive(w, records) }); err != nil {
+	if err := ReplaceFile(file, func(w io.Writer) error { return writeArchive(w, records) }); err != nil {
 		return archiveError("%s cannot be written: %s", file, err)
 	}
 	return nil

@@ -20,7 +20,7 @@ func RecordsArchive(records []Record) ([]byte, error) {
 
 // SaveRecords writes the archive of records to a file, which stays as it is where that fails.
 func SaveRecords(file string, records []Record) error {
-	err := replaceFile(file, func(w io.Writer) error { return writeArchive(w, ownRecords(records)) })
+	err := ReplaceFile(file, func(w io.Writer) error { return writeArchive(w, ownRecords(records)) })
 	if err != nil {
 		return archiveError("%s cannot be written: %s", file, err)
 	}

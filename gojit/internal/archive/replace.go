@@ -105,8 +105,8 @@ func (r *Replacement) Abandon() {
 	}
 }
 
-// replaceFile writes a file with what write writes.
-func replaceFile(name string, write func(io.Writer) error) error {
+// ReplaceFile writes a file with what write writes, as a Replacement.
+func ReplaceFile(name string, write func(io.Writer) error) error {
 	r, err := NewReplacement(name)
 	if err != nil {
 		return err

@@ -321,7 +321,7 @@ func (e *safeEntry) tensor(elements []byte) (*tensor.Tensor, error) {
 // SaveSafeTensors writes tensors to a file, which is replaced when its successor is whole. Equal tensors give equal bytes. It
 // fails on tensors with gaps, and on element types that the format does not have.
 func SaveSafeTensors(path string, tensors map[string]*tensor.Tensor, metadata map[string]string) error {
-	return replaceFile(path, func(w io.Writer) error { return WriteSafeTensors(w, tensors, metadata) })
+	return ReplaceFile(path, func(w io.Writer) error { return WriteSafeTensors(w, tensors, metadata) })
 }
 
 // WriteSafeTensors writes tensors in the format of safetensors. See SaveSafeTensors.

@@ -47,7 +47,7 @@ func SaveFile(m *value.Object, file string, extra map[string][]byte, progress Pr
 		return err
 	}
 	var failed error
-	err = replaceFile(file, func(w io.Writer) error {
+	err = ReplaceFile(file, func(w io.Writer) error {
 		w = &reporter{w: w, total: sizeOf(records), tell: progress, failed: &failed}
 		return writeArchive(w, records)
 	})

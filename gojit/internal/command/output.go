@@ -2,14 +2,13 @@ package command
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/torchjit/torchjit/gojit"
+	"github.com/torchjit/torchjit/gojit/internal/archive"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/npy"
 )
@@ -73,29 +72,10 @@ func (s *Session) write(r *result, path string) error {
 	}
 }
 
-// writeFile writes a file, which is there when all of it is written, and as it was where that fails. Devices and pipes are written at once.
+// writeFile writes a file as archives are written: it is there when all of it is, and as it was where that fails; links and modes stay.
 func (s *Session) writeFile(path string, write func(w io.Writer) error) error {
-	if err := writeWhole(path, write); err != nil {
+	if err := archive.ReplaceFile(path, write); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
 	return nil
-}
-
-func writeWhole(path string, write func(w io.Writer) error) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(f), f.Close())
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".gojit-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
