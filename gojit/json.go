@@ -198,7 +198,8 @@ func valueOfNumber(n json.Number, t types.Type) (value.Value, error) {
 		return c, nil
 	}
 	if t.Kind() == types.KindTensor {
-		b := &tensorBuilder{numbers: []tensor.Scalar{scalarOf(v)}, kind: scalarOf(v).Kind}
+		number, _ := v.Scalar()
+		b := &tensorBuilder{numbers: []tensor.Scalar{number}, kind: number.Kind}
 		made, err := b.tensor(tensor.NoDType)
 		return value.OfTensor(made), err
 	}
@@ -310,6 +311,10 @@ func (b *tensorBuilder) flatten(x any, pairs bool) error {
 	default:
 		err = fmt.Errorf("element %d: expected a number, found %v", len(b.numbers), x)
 	}
-	b.numbers = append(b.numbers, scalarOf(v))
-	return err
+	if err != nil {
+		return err
+	}
+	number, _ := v.Scalar()
+	b.numbers = append(b.numbers, number)
+	return nil
 }

@@ -215,7 +215,7 @@ func anyOf(x reflect.Value) (value.Value, error) {
 				return value.None, fmt.Errorf("element %d: %w", i, err)
 			}
 			if i == 0 {
-				elem = unshaped(value.TypeOf(v))
+				elem = types.Unshaped(value.TypeOf(v))
 			}
 			c, ok := value.Coerce(v, elem)
 			if !ok {
@@ -236,14 +236,12 @@ func anyOf(x reflect.Value) (value.Value, error) {
 			if err != nil {
 				return value.None, err
 			}
-			key, elem = value.TypeOf(k), unshaped(value.TypeOf(v))
+			key, elem = value.TypeOf(k), types.Unshaped(value.TypeOf(v))
 		}
 		return dictOf(x, types.NewDict(key, elem))
 	}
 	return numberOf(x, types.Any)
 }
-
-func unshaped(t types.Type) types.Type { return types.Unshaped(t) }
 
 // field is a field of a struct that stands for a name of a program.
 type field struct {
@@ -377,7 +375,7 @@ func (b *tensorBuilder) read(x reflect.Value, dim int, place string) error {
 	if err != nil {
 		return fmt.Errorf("element %s: expected a number, %w", place, err)
 	}
-	s := scalarOf(v)
+	s, _ := v.Scalar()
 	b.kind = max(b.kind, s.Kind)
 	b.numbers = append(b.numbers, s)
 	return nil
@@ -388,18 +386,6 @@ func orItself(place string) string {
 		return "0"
 	}
 	return place
-}
-
-func scalarOf(v value.Value) tensor.Scalar {
-	switch v.Kind() {
-	case value.KindBool:
-		return tensor.Boolean(v.Bool())
-	case value.KindInt:
-		return tensor.Int(v.Int())
-	case value.KindComplex:
-		return tensor.Complex(v.Complex())
-	}
-	return tensor.Float(v.Float())
 }
 
 // tensor returns the numbers as elements of a type, NoDType for the one that Python would choose.

@@ -68,17 +68,11 @@ func itemOf(t *tensor.Tensor) (tensor.Scalar, error) {
 	if err != nil {
 		return tensor.Scalar{}, err
 	}
-	switch v.Kind() {
-	case value.KindBool:
-		return tensor.Boolean(v.Bool()), nil
-	case value.KindInt:
-		return tensor.Int(v.Int()), nil
-	case value.KindFloat:
-		return tensor.Float(v.Float()), nil
-	case value.KindComplex:
-		return tensor.Complex(v.Complex()), nil
+	s, ok := v.Scalar()
+	if !ok {
+		return s, typeErrorf("aten._local_scalar_dense gave no number")
 	}
-	return tensor.Scalar{}, typeErrorf("aten._local_scalar_dense gave no number")
+	return s, nil
 }
 
 func isNonzero(v value.Value) bool {

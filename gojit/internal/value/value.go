@@ -128,6 +128,21 @@ func OfScalar(s tensor.Scalar) Value {
 	return Complex(s.Complex128())
 }
 
+// Scalar returns the number or the truth that v is; ok reports whether it is one.
+func (v Value) Scalar() (s tensor.Scalar, ok bool) {
+	switch v.Kind() {
+	case KindInt:
+		return tensor.Int(v.Int()), true
+	case KindFloat:
+		return tensor.Float(v.Float()), true
+	case KindBool:
+		return tensor.Boolean(v.Bool()), true
+	case KindComplex:
+		return tensor.Complex(v.Complex()), true
+	}
+	return tensor.Scalar{}, false
+}
+
 // OfList returns a list.
 func OfList(l *List) Value { return Value{unsafe.Pointer(l), uint64(KindList)} }
 

@@ -248,16 +248,10 @@ func (c call) floats(i int) []float64 {
 func (c call) scalar(i int) tensor.Scalar { return scalarOf(c.args[i]) }
 
 func scalarOf(v value.Value) tensor.Scalar {
-	switch v.Kind() {
-	case value.KindInt:
-		return tensor.Int(v.Int())
-	case value.KindFloat:
-		return tensor.Float(v.Float())
-	case value.KindBool:
-		return tensor.Boolean(v.Bool())
-	case value.KindComplex:
-		return tensor.Complex(v.Complex())
-	case value.KindTensor:
+	if s, ok := v.Scalar(); ok {
+		return s
+	}
+	if v.IsTensor() {
 		return must(v.Tensor().Item())
 	}
 	raise(source.RuntimeError, "Expected a value of type 'number' but found type '%s'", v.Kind())
