@@ -312,36 +312,12 @@ func tj_result_tensor(r C.tj_result, i C.int32_t, out *C.tj_tensor, e *C.tj_erro
 		if err := notNull(out, "the tensor"); err != nil {
 			return err
 		}
-		t, err := tensorIn(o.Value)
+		t, err := gojit.AsTensor(o.Value)
 		if err == nil {
 			*out = C.tj_tensor(put(t))
 		}
 		return err
 	})
-}
-
-// tensorIn returns the tensor that a value is, or that holds its numbers.
-func tensorIn(v gojit.Value) (*tensor.Tensor, error) {
-	t, err := gojit.As[*tensor.Tensor](v)
-	if err == nil {
-		return t, nil
-	}
-	if i, err := gojit.As[[]int64](v); err == nil {
-		return tensor.FromSlice(i, len(i))
-	}
-	if f, err := gojit.As[[]float64](v); err == nil {
-		return tensor.FromSlice(f, len(f))
-	}
-	if b, err := gojit.As[bool](v); err == nil {
-		return tensor.FromScalar(tensor.Boolean(b), tensor.Bool), nil
-	}
-	if i, err := gojit.As[int64](v); err == nil {
-		return tensor.FromScalar(tensor.Int(i), tensor.Int64), nil
-	}
-	if f, err := gojit.As[float64](v); err == nil {
-		return tensor.FromScalar(tensor.Float(f), tensor.Float64), nil
-	}
-	return nil, err
 }
 
 //export tj_result_json

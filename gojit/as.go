@@ -25,6 +25,30 @@ func As[T any](v Value) (T, error) {
 	return out, nil
 }
 
+// AsTensor returns the tensor that a value is, or a new one of its numbers: a vector of those of a list, one without dimensions of a number or a bool.
+// It fails where the value is another.
+func AsTensor(v Value) (*tensor.Tensor, error) {
+	t, err := As[*tensor.Tensor](v)
+	if err == nil {
+		return t, nil
+	}
+	switch s, _ := v.Scalar(); v.Kind() {
+	case value.KindBool:
+		return tensor.FromScalar(s, tensor.Bool), nil
+	case value.KindInt:
+		return tensor.FromScalar(s, tensor.Int64), nil
+	case value.KindFloat:
+		return tensor.FromScalar(s, tensor.Float64), nil
+	}
+	if i, err := As[[]int64](v); err == nil {
+		return tensor.FromSlice(i, len(i))
+	}
+	if f, err := As[[]float64](v); err == nil {
+		return tensor.FromSlice(f, len(f))
+	}
+	return nil, err
+}
+
 var tensorType, valueType = reflect.TypeFor[*tensor.Tensor](), reflect.TypeFor[value.Value]()
 
 func assign(to reflect.Value, v value.Value, place string) error {

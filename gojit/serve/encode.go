@@ -130,31 +130,18 @@ func textsIn(v gojit.Value) ([]string, bool) {
 	return texts, err == nil && len(texts) > 0
 }
 
-// tensorIn returns the tensor that a value is, or that holds its numbers.
+// tensorIn returns the tensor that a value is, without quantization, or that holds its numbers, of which a single one is a vector here.
 func tensorIn(v gojit.Value) (*tensor.Tensor, error) {
-	if t, err := gojit.As[*tensor.Tensor](v); err == nil {
-		if t.DType().IsQuantized() {
-			return tensor.Dequantize(t)
-		}
-		return t, nil
-	}
-	if i, err := gojit.As[[]int64](v); err == nil {
-		return tensor.FromSlice(i, len(i))
-	}
-	if f, err := gojit.As[[]float64](v); err == nil {
-		return tensor.FromSlice(f, len(f))
-	}
-	if b, err := gojit.As[bool](v); err == nil {
-		return tensor.FromSlice([]bool{b}, 1)
-	}
-	if i, err := gojit.As[int64](v); err == nil {
-		return tensor.FromSlice([]int64{i}, 1)
-	}
-	f, err := gojit.As[float64](v)
-	if err != nil {
+	t, err := gojit.AsTensor(v)
+	switch {
+	case err != nil:
 		return nil, err
+	case t.DType().IsQuantized():
+		return tensor.Dequantize(t)
+	case !v.IsTensor() && t.Dim() == 0:
+		return t.Unsqueeze(0)
 	}
-	return tensor.FromSlice([]float64{f}, 1)
+	return t, nil
 }
 
 func encodeTexts(name string, texts []string, isBinary bool) (*output, []byte, error) {

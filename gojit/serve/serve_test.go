@@ -58,21 +58,21 @@ func post(t *testing.T, url, body string, headers ...string) (status int, answer
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, string(b)
+	return answerTo(t, r)
 }
 
 func get(t *testing.T, url string) (status int, answer string) {
 	t.Helper()
-	resp, err := http.Get(url)
+	r, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answerTo(t, r)
+}
+
+func answerTo(t *testing.T, r *http.Request) (status int, answer string) {
+	t.Helper()
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
