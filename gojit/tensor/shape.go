@@ -162,12 +162,16 @@ func InferShape(shape []int, numel int) ([]int, error) {
 	return nil, runtimeError("shape '%s' is invalid for input of size %d", FormatShape(shape), numel)
 }
 
+func noSuchDimension(dim, n int) error {
+	return indexError("Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, dim)
+}
+
 // WrapDim turns a dimension counted from the end into one counted from the start. A tensor without
 // dimensions is treated as having one. It fails where dim is out of range.
 func WrapDim(dim, ndim int) (int, error) {
 	n := max(ndim, 1)
 	if dim < -n || dim >= n {
-		return 0, indexError("Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, dim)
+		return 0, noSuchDimension(dim, n)
 	}
 	if dim < 0 {
 		dim += n

@@ -325,7 +325,7 @@ func (t *Tensor) noDimension(i int) {
 	if n == 0 {
 		source.Raise(source.IndexError, "Dimension specified as %d but tensor has no dimensions", i)
 	}
-	source.Raise(source.IndexError, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, i)
+	source.Throw(noSuchDimension(i, n))
 }
 
 // Dim returns the number of dimensions.

@@ -14,16 +14,16 @@ func pairDistances(a, b *tensor.Tensor, p float64) *tensor.Tensor {
 	check(a.Dim() >= 2, "cdist only supports at least 2D tensors, X1 got: %dD", a.Dim())
 	check(b.Dim() >= 2, "cdist only supports at least 2D tensors, X2 got: %dD", b.Dim())
 	check(a.Size(a.Dim()-1) == b.Size(b.Dim()-1), "X1 and X2 must have the same number of columns. X1: %d X2: %d", a.Size(a.Dim()-1), b.Size(b.Dim()-1))
-	n := a.Dim() - 2
-	batch := must(tensor.Broadcast(a.Shape()[:n], b.Shape()[:b.Dim()-2]))
+	batch := must(tensor.Broadcast(a.Shape()[:a.Dim()-2], b.Shape()[:b.Dim()-2]))
+	shape := append(slices.Clone(batch), a.Size(a.Dim()-2), b.Size(b.Dim()-2))
+	if room(1, append(shape, a.Size(a.Dim()-1))...) <= mostDifferences {
+		return distancesAtOnce(a, b, p)
+	}
 	spread := func(t *tensor.Tensor) *tensor.Tensor {
 		return must(t.Expand(append(slices.Clone(batch), t.Shape()[t.Dim()-2:]...)...))
 	}
-	if room(1, append(slices.Clone(batch), a.Size(-2+a.Dim()), b.Size(-2+b.Dim()), a.Size(-1+a.Dim()))...) <= mostDifferences {
-		return distancesAtOnce(a, b, p)
-	}
 	a, b = spread(a), spread(b)
-	out := empty(append(slices.Clone(batch), a.Size(-2+a.Dim()), b.Size(-2+b.Dim())), distanceType(a, b, p))
+	out := empty(shape, distanceType(a, b, p))
 	distancesInto(out, a, b, p)
 	return out
 }

@@ -269,7 +269,6 @@ func shiftSpectrum(back bool) func(c call) *tensor.Tensor {
 		}
 		shifts := make([]int, len(dims))
 		for i, d := range dims {
-			noScalar(d, t)
 			n := t.Size(wrapDim(d, t))
 			shifts[i] = n / 2
 			if back {
