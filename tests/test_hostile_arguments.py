@@ -376,3 +376,12 @@ def test_norms_of_real_numbers_as_complex_ones():
         expected = torch.norm(ones(2, 4).double(), p, 1)
         assert torch.equal(A.norm.ScalarOpt_dim_dtype(ones(2, 4), p, [-1], False, dtype=torch.complex128), expected.to(torch.complex128))
     assert A.norm.ScalarOpt_dtype(ones(2, 8), 2, dtype=torch.complex64).item() == 4
+
+
+def test_an_unknown_reduction_reduces_nothing_whatever_the_layout():
+    a, b = torch.ones(2, 3), torch.full((2, 3), 0.25)
+    for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "binary_cross_entropy_with_logits"):
+        loss = getattr(torch.ops.aten, name)
+        for target in (b, b.t().contiguous().t()):
+            given = (a, target, None, None, 8) if name.startswith("binary") else (a, target, 8)
+            assert loss(*given).shape == (2, 3), name

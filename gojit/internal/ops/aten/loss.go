@@ -18,6 +18,14 @@ const (
 	reduceSum  = 2
 )
 
+// reduction reads how a loss is reduced; a number that means nothing reduces nothing.
+func (c call) reduction(i int) int {
+	if how := c.int(i); how == reduceMean || how == reduceSum {
+		return how
+	}
+	return reduceNone
+}
+
 func reduced(t *tensor.Tensor, how int) *tensor.Tensor {
 	switch how {
 	case reduceMean:
@@ -325,7 +333,7 @@ func crossEntropyOfProbabilities(x, target, weight *tensor.Tensor, how int, smoo
 
 // multiMargin compares the score of the target with the others.
 func multiMargin(c call) *tensor.Tensor {
-	x, target, p, margin, weight, how := c.tensor(0), c.tensor(1), c.scalar(2).Float64(), c.scalar(3).Float64(), c.optionalTensor(4), c.int(5)
+	x, target, p, margin, weight, how := c.tensor(0), c.tensor(1), c.scalar(2).Float64(), c.scalar(3).Float64(), c.optionalTensor(4), c.reduction(5)
 	rows := atLeast(contiguous(to(x, tensor.Float64)), 1)
 	rows = must(rows.View(-1, rows.Size(rows.Dim()-1)))
 	n, classes := rows.Size(0), rows.Size(1)
@@ -448,7 +456,7 @@ func logAdd(a, b float64) float64 {
 
 // pairLoss defines a loss of two tensors and a reduction.
 func pairLoss(name string, p *pointwise) definition {
-	return giving(name, func(c call) *tensor.Tensor { return lossOf(p, c.int(2), pair(c.tensor(0), c.tensor(1))) })
+	return giving(name, func(c call) *tensor.Tensor { return lossOf(p, c.reduction(2), pair(c.tensor(0), c.tensor(1))) })
 }
 
 // limitedLoss defines one with a threshold after the reduction.
@@ -458,12 +466,12 @@ func limitedLoss(name, limit string, p *pointwise) definition {
 		if name == "smooth_l1_loss" {
 			check(l >= 0, "smooth_l1_loss does not support negative values for beta.")
 			if l == 0 {
-				return lossOf(absoluteError, c.int(2), pair(c.tensor(0), c.tensor(1)))
+				return lossOf(absoluteError, c.reduction(2), pair(c.tensor(0), c.tensor(1)))
 			}
 		} else {
 			check(l > 0, "huber_loss does not support non-positive values for %s.", limit)
 		}
-		return lossOf(p, c.int(2), pair(c.tensor(0), c.tensor(1)), tensor.Float(l))
+		return lossOf(p, c.reduction(2), pair(c.tensor(0), c.tensor(1)), tensor.Float(l))
 	})
 }
 
@@ -479,7 +487,7 @@ var lossFamily = []definition{
 	pairLoss("mse_loss", squareError).with(ops.Def{Grad: concrete(squareErrorGrad)}),
 	giving("mse_loss_backward", func(c call) *tensor.Tensor {
 		factor := 2.0
-		if c.int(3) == reduceMean {
+		if c.reduction(3) == reduceMean {
 			factor /= float64(c.tensor(1).Numel())
 		}
 		return squareErrorGradient.run(nil, []operand{ofTensor(c.tensor(0)), ofTensor(c.tensor(1)), ofTensor(c.tensor(2))}, tensor.Float(factor))
@@ -493,24 +501,24 @@ var lossFamily = []definition{
 		check(!isIntegral(c.tensor(0).DType()), "result type Float can't be cast to the desired output type %s", c.tensor(0).DType().CppName())
 	}),
 	giving("cross_entropy_loss", func(c call) *tensor.Tensor {
-		return crossEntropy(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), c.float(5))
+		return crossEntropy(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), c.float(5))
 	}).with(ops.Def{Decomp: composing(composeCrossEntropy)}).checked(func(c call) {
 		if !c.tensor(1).DType().IsFloating() {
 			checkClassWeights(c)
 		}
 	}),
 	giving("nll_loss", func(c call) *tensor.Tensor {
-		loss, _ := nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
+		loss, _ := nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
 		return loss
 	}).with(ops.Def{Decomp: composing(composeNll), Tags: ops.Grouped}).checked(checkClassWeights),
 	define("nll_loss_forward", func(c call) {
-		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false))...)
+		c.give(pair(nllLoss(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false))...)
 	}).checked(checkClassWeights),
 	giving("nll_loss_nd", func(c call) *tensor.Tensor {
-		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
+		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
 	}).with(ops.Def{Decomp: composing(composeNll)}).checked(checkClassWeights),
 	giving("nll_loss2d", func(c call) *tensor.Tensor {
-		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.int(3), c.int(4), false)
+		return nllLossNd(c.tensor(0), c.tensor(1), c.optionalTensor(2), c.reduction(3), c.int(4), false)
 	}).with(ops.Def{Decomp: composing(composeNll)}).checked(checkClassWeights),
 	giving("binary_cross_entropy", func(c call) *tensor.Tensor {
 		x, target := c.tensor(0), c.tensor(1)
@@ -518,9 +526,9 @@ var lossFamily = []definition{
 		outside := outsideUnit.reduce(x, nil, false, kernel.ComputeType(x.DType()), tensor.Bool)
 		check(!outside.At().Bool(), "all elements of input should be between 0 and 1")
 		if w := c.optionalTensor(2); w != nil {
-			return reduced(mul.on(crossEntropyOfUnit.on(x, target), to(w, x.DType())), c.int(3))
+			return reduced(mul.on(crossEntropyOfUnit.on(x, target), to(w, x.DType())), c.reduction(3))
 		}
-		return lossOf(crossEntropyOfUnit, c.int(3), pair(x, target))
+		return lossOf(crossEntropyOfUnit, c.reduction(3), pair(x, target))
 	}).with(ops.Def{Decomp: composing(binaryCrossEntropy)}).checked(func(c call) {
 		x, target := c.tensor(0).DType(), c.tensor(1).DType()
 		check(!isIntegral(x), "\"binary_cross_entropy\" not implemented for '%s'", x.CppName())
@@ -532,16 +540,16 @@ var lossFamily = []definition{
 			p, operands = weightedLogit, append(operands, pos)
 		}
 		if w := c.optionalTensor(2); w != nil {
-			return reduced(mul.on(p.on(operands...), w), c.int(4))
+			return reduced(mul.on(p.on(operands...), w), c.reduction(4))
 		}
-		return lossOf(p, c.int(4), operands)
+		return lossOf(p, c.reduction(4), operands)
 	}).with(ops.Def{Decomp: composing(binaryCrossEntropyOfLogits)}),
 	giving("kl_div", func(c call) *tensor.Tensor {
 		p := divergence
 		if c.bool(3) {
 			p = divergenceOfLogs
 		}
-		return lossOf(p, c.int(2), pair(c.tensor(0), c.tensor(1)))
+		return lossOf(p, c.reduction(2), pair(c.tensor(0), c.tensor(1)))
 	}).with(ops.Def{Decomp: composing(composeDivergence)}).checked(func(c call) {
 		check(!isIntegral(c.tensor(0).DType()) && !isIntegral(c.tensor(1).DType()), "kl_div: Integral inputs not supported.")
 	}),
@@ -550,15 +558,15 @@ var lossFamily = []definition{
 		margin := positivePart(addNumber(neg.on(x), c.float(2)))
 		far := choose(ne.withNumber(y, 1), ofTensor(margin), ofScalar(tensor.Float(0)))
 		near := choose(ne.withNumber(y, -1), ofTensor(x), ofScalar(tensor.Float(0)))
-		return reduced(add.on(far, near), c.int(3))
+		return reduced(add.on(far, near), c.reduction(3))
 	}).checked(func(c call) {
-		if c.int(3) == 1 {
+		if c.reduction(3) == reduceMean {
 			checkMean(c.tensor(0).DType())
 		}
 	}),
 	giving("margin_ranking_loss", func(c call) *tensor.Tensor {
 		d := mul.on(neg.on(c.tensor(2)), sub.on(c.tensor(0), c.tensor(1)))
-		return reduced(positivePart(addNumber(d, c.float(3))), c.int(4))
+		return reduced(positivePart(addNumber(d, c.float(3))), c.reduction(4))
 	}),
 	giving("cosine_embedding_loss", func(c call) *tensor.Tensor {
 		a, b, y := c.tensor(0), c.tensor(1), c.tensor(2)
@@ -569,7 +577,7 @@ var lossFamily = []definition{
 		cosine := div.on(total(a, b), scale)
 		same := choose(eq.withNumber(y, 1), ofTensor(addNumber(neg.on(cosine), 1)), ofScalar(tensor.Float(0)))
 		other := choose(eq.withNumber(y, -1), ofTensor(positivePart(addNumber(cosine, -c.float(3)))), ofScalar(tensor.Float(0)))
-		return reduced(add.on(same, other), c.int(4))
+		return reduced(add.on(same, other), c.reduction(4))
 	}).checked(checkCosineEmbedding),
 	giving("triplet_margin_loss", func(c call) *tensor.Tensor {
 		p, eps := c.float(4), c.float(5)
@@ -577,7 +585,7 @@ var lossFamily = []definition{
 		if c.bool(6) {
 			far = minimum.on(far, distance(c.tensor(1), c.tensor(2), p, eps))
 		}
-		return reduced(positivePart(addNumber(sub.on(near, far), c.float(3))), c.int(7))
+		return reduced(positivePart(addNumber(sub.on(near, far), c.float(3))), c.reduction(7))
 	}),
 	giving("multi_margin_loss", multiMargin).checked(checkMultiMargin),
 	giving("poisson_nll_loss", func(c call) *tensor.Tensor {
@@ -592,12 +600,12 @@ var lossFamily = []definition{
 			stirling := add.on(sub.on(mul.on(y, logarithm.on(y)), y), scaleBy(logarithm.on(scaleBy(y, 2*math.Pi)), 0.5))
 			loss = add.on(loss, choose(le.withNumber(y, 1), ofScalar(tensor.Float(0)), ofTensor(stirling)))
 		}
-		return reduced(loss, c.int(5))
+		return reduced(loss, c.reduction(5))
 	}),
 	giving("ctc_loss.IntList", func(c call) *tensor.Tensor {
-		return ctcLoss(c.tensor(0), c.tensor(1), c.ints(2), c.ints(3), c.int(4), c.int(5), c.bool(6))
+		return ctcLoss(c.tensor(0), c.tensor(1), c.ints(2), c.ints(3), c.int(4), c.reduction(5), c.bool(6))
 	}),
 	giving("ctc_loss.Tensor", func(c call) *tensor.Tensor {
-		return ctcLoss(c.tensor(0), c.tensor(1), integersOf(must(c.tensor(2).Reshape(-1))), integersOf(must(c.tensor(3).Reshape(-1))), c.int(4), c.int(5), c.bool(6))
+		return ctcLoss(c.tensor(0), c.tensor(1), integersOf(must(c.tensor(2).Reshape(-1))), integersOf(must(c.tensor(3).Reshape(-1))), c.int(4), c.reduction(5), c.bool(6))
 	}),
 }

@@ -309,10 +309,10 @@ var solveFamily = []definition{
 	giving("_cdist_forward", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), c.float(2)) }),
 	giving("_euclidean_dist", func(c call) *tensor.Tensor { return pairDistances(c.tensor(0), c.tensor(1), 2) }),
 	giving("multilabel_margin_loss", func(c call) *tensor.Tensor {
-		loss, _ := multilabelMargin(c.tensor(0), c.tensor(1), c.int(2))
+		loss, _ := multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2))
 		return loss
 	}).checked(checkMultilabel),
-	define("multilabel_margin_loss_forward", func(c call) { c.give(pair(multilabelMargin(c.tensor(0), c.tensor(1), c.int(2)))...) }).checked(checkMultilabel),
+	define("multilabel_margin_loss_forward", func(c call) { c.give(pair(multilabelMargin(c.tensor(0), c.tensor(1), c.reduction(2)))...) }).checked(checkMultilabel),
 	creating("kaiser_window", 1, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), true, 12, o) }),
 	creating("kaiser_window.periodic", 2, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), 12, o) }),
 	creating("kaiser_window.beta", 3, func(c call, o makeLike) *tensor.Tensor { return kaiser(c.int(0), c.bool(1), c.float(2), o) }),
