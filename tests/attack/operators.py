@@ -539,7 +539,7 @@ class Part:
         text = f"([{', '.join(positional)}], {{{', '.join(named)}}})"
         if "polynomial" in schema.name:  # the time it takes is that of the degree
             text = re.sub("'large'|'special'", "'normal'", text).replace("1e300", "30").replace("1e18", "18").replace("2**6", "2**")
-        if "one_hot" in schema.name:  # the size of its result is that of its numbers
+        if "one_hot" in schema.name or "repeat_interleave" in schema.name:  # the size of its result is that of its numbers
             text = re.sub(r"'large'|'special'", "'normal'", text).replace(str(2**30), "100")
         check = r.choice(["once", "once", "again", "threads", "plain", "gradient", "use"])
         return schema, operator, text, check, writes
