@@ -385,3 +385,10 @@ def test_an_unknown_reduction_reduces_nothing_whatever_the_layout():
         for target in (b, b.t().contiguous().t()):
             given = (a, target, None, None, 8) if name.startswith("binary") else (a, target, 8)
             assert loss(*given).shape == (2, 3), name
+
+
+def test_gradients_of_embeddings_by_frequency_in_integers():
+    for dtype in (torch.int64, torch.int32, torch.bool, torch.float64):
+        gradient = torch.tensor([[2, 4], [0, 1], [2, 2]], dtype=dtype)
+        found = A.embedding_dense_backward(gradient, torch.tensor([0, 1, 0]), 3, -1, True)
+        assert torch.equal(found, torch.tensor([[2, 3], [0, 1], [0, 0]]).to(dtype)), dtype

@@ -91,7 +91,8 @@ func embeddingGradient(g, indices *tensor.Tensor, n, padding int, byFrequency bo
 		return out
 	}
 	if byFrequency {
-		g = div.on(g, to(must(occurrences(list, n).Reshape(append(indices.Shape()[:indices.Dim():indices.Dim()], 1)...)), g.DType()))
+		counts := must(occurrences(list, n).Reshape(append(indices.Shape()[:indices.Dim():indices.Dim()], 1)...))
+		g = to(div.on(g, to(counts, g.DType())), g.DType())
 	}
 	rows, size := contiguous(g), width*g.DType().Size()
 	offsets, inner := make([]int, len(list)), offsetsOf([]int{width}, []int{1})
