@@ -78,6 +78,53 @@ def test_limit_of_addresses():
     assert done.stdout.splitlines()[-1] == "160000000.0"
 
 
+SMALL = """
+import resource
+import sys
+import torchjit as torch
+
+with open("/proc/self/status") as f:
+    used = int(f.read().split("VmSize:")[1].split()[0]) << 10
+resource.setrlimit(resource.RLIMIT_AS, (used + (400 << 20), used + (400 << 20)))
+source = """ + '"""' + """
+def numbers():
+    found = [0]
+    while True:
+        found.append(1)
+    return found
+def tensors():
+    found = [torch.ones(2)]
+    while True:
+        found.append(torch.ones(2))
+    return found
+def text():
+    found = "ab"
+    while True:
+        found = found + found
+    return found
+""" + '"""' + """
+programs = torch.jit.CompilationUnit(source)
+
+def python():
+    kept = []
+    while True:
+        kept.append(torch.ones(2))
+
+for f in [python, programs.tensors, programs.numbers, programs.text]:
+    try:
+        f()
+    except RuntimeError as e:
+        print("refused", "can't allocate memory" in str(e))
+print(torch.ones(3).sum().item())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux") or "guard" in os.environ.get("GOJIT_CHECK", ""), reason="sets a limit of Linux")
+def test_limit_of_addresses_for_small_things():
+    done = subprocess.run([sys.executable, "-c", SMALL], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split("\n")[:-1] == ["refused True"] * 4 + ["3.0"], done.stdout + done.stderr[:500]
+
+
 def test_refused_sizes_leave_the_process_usable():
     for _ in range(100):
         with pytest.raises(RuntimeError):

@@ -1,10 +1,13 @@
 package bind
 
 import (
+	"unsafe"
+
 	"github.com/torchjit/torchjit/gojit/internal/alias"
 	"github.com/torchjit/torchjit/gojit/internal/autograd"
 	"github.com/torchjit/torchjit/gojit/internal/ir"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/trace"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -63,6 +66,9 @@ func newSlot(content any) int64 {
 		freeSlots = freeSlots[:n-1]
 		slots[i] = slot{content: content}
 		return i
+	}
+	if n := len(slots); n == cap(slots) {
+		source.Throw(tensor.CheckHeapRoom(n * int(unsafe.Sizeof(slot{}))))
 	}
 	slots = append(slots, slot{content: content})
 	return int64(len(slots) - 1)

@@ -52,8 +52,13 @@ func BudgetHere() *Budget { return budgets.here() }
 // budgetedFrom is the size from which what is made is compared with the budget at once. The rest is seen when the program is looked at.
 const budgetedFrom = 64 << 10
 
-// CheckRoom fails where the calling goroutine has a budget with less than so many bytes left.
+// CheckRoom fails where the calling goroutine has a budget with less than so many bytes left, or the process hardly any addresses.
 func CheckRoom(bytes int) error {
+	if addresses.state.Load() != addressesUnlimited {
+		if err := addresses.check(bytes); err != nil {
+			return err
+		}
+	}
 	if bytes < budgetedFrom || budgets.count.Load() == 0 {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,15 +12,15 @@ import (
 	"unsafe"
 )
 
-// memoryLimit returns the bytes a single allocation may ask for: memory and swap of the machine, or the limit of the
-// control group that the process is in.
+// memoryLimit returns the bytes a single allocation may ask for: memory and swap of the machine, the limit of the
+// control group that the process is in, or GOMEMLIMIT.
 var memoryLimit = sync.OnceValue(func() int {
 	limit := 1 << 46
 	var info syscall.Sysinfo_t
 	if syscall.Sysinfo(&info) == nil {
 		limit = int((uint64(info.Totalram) + uint64(info.Totalswap)) * uint64(info.Unit))
 	}
-	return min(limit, groupLimit("/proc/self/cgroup", "/sys/fs/cgroup"))
+	return min(limit, groupLimit("/proc/self/cgroup", "/sys/fs/cgroup"), int(debug.SetMemoryLimit(-1)))
 })
 
 // groupLimit returns the least memory limit of the control groups that a process is in, of version 1 or 2; a huge number where there is none.
@@ -69,6 +70,18 @@ func isMappable(n int) bool {
 func isAddressSpaceLimited() bool {
 	var limit syscall.Rlimit
 	return syscall.Getrlimit(syscall.RLIMIT_AS, &limit) == nil && limit.Cur < 1<<47
+}
+
+// freeAddresses returns how many bytes of addresses the process may still take.
+func freeAddresses() int {
+	var limit syscall.Rlimit
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil || syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil {
+		return 1 << 46
+	}
+	size, _, _ := strings.Cut(string(text), " ")
+	pages, _ := strconv.Atoi(size)
+	return int(min(limit.Cur, 1<<47)) - pages*os.Getpagesize()
 }
 
 // hugePage is the size of the pages that adviseHuge asks for.

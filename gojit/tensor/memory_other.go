@@ -11,5 +11,8 @@ func isMappable(n int) bool { return true }
 // isAddressSpaceLimited reports whether the process may have only so many bytes of addresses, which is not known here.
 func isAddressSpaceLimited() bool { return false }
 
+// freeAddresses returns how many bytes of addresses the process may still take, which is not known here.
+func freeAddresses() int { return 1 << 46 }
+
 // adviseHuge asks the system for huge pages; there is nobody to ask.
 func adviseHuge([]byte) {}

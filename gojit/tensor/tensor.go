@@ -118,6 +118,11 @@ func allocate(numel, nbytes int, dtype DType, cleared bool) (*Tensor, error) {
 	if reused {
 		o.tensor.released.Store(false)
 	} else {
+		if nbytes <= smallBytes { // larger ones are checked with their storage
+			if err := CheckRoom(nbytes); err != nil {
+				return nil, err
+			}
+		}
 		o = &ownTensor{}
 	}
 	t, s := &o.tensor, &o.storage

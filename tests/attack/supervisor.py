@@ -34,7 +34,7 @@ RESTART_OTHERS = 20_000
 PROGRESS = struct.Struct("<qqqd")  # case, cases that are done, their counts, when the case began
 
 # What a part asks of the environment of its workers.
-ENVIRONMENT = {"operators": {"GOJIT_CHECK": "guard"}, "ownership": {"GOJIT_CHECK": "guard"}, "files": {"GOMEMLIMIT": "2GiB"}}
+ENVIRONMENT = {"operators": {"GOJIT_CHECK": "guard", "GOMEMLIMIT": "2GiB"}, "ownership": {"GOJIT_CHECK": "guard"}, "files": {"GOMEMLIMIT": "2GiB"}}
 
 
 @dataclass

@@ -40,7 +40,7 @@ var Lists = join(
 	}, "t", "any"),
 	one("aten::append.t", func(args, out []value.Value) error {
 		l := args[0].List()
-		if err := checkItems(len(l.Items), 1); err != nil {
+		if err := checkItems(l.Items, 1); err != nil {
 			return err
 		}
 		l.Items = append(l.Items, args[1])
@@ -52,7 +52,7 @@ var Lists = join(
 	}),
 	one("aten::insert.t", func(args, out []value.Value) error {
 		l := args[0].List()
-		if err := checkItems(len(l.Items), 1); err != nil {
+		if err := checkItems(l.Items, 1); err != nil {
 			return err
 		}
 		i := clampPosition(args[1].Int(), len(l.Items))
@@ -86,7 +86,7 @@ var Lists = join(
 	overloads("aten::list", copyList, "t"),
 	one("aten::add.t", func(args, out []value.Value) error {
 		a, b := args[0].List(), args[1].List()
-		if err := checkItems(len(a.Items), int64(len(b.Items))); err != nil {
+		if err := checkItems(a.Items, int64(len(b.Items))); err != nil {
 			return err
 		}
 		items := make([]value.Value, 0, len(a.Items)+len(b.Items))
@@ -230,17 +230,21 @@ func copyList(args, out []value.Value) error {
 // where the system would end the process.
 var maxItems = int64(tensor.MemoryLimit()) / 4 / int64(unsafe.Sizeof(value.Value{}))
 
-// checkItems fails where a list of n elements has no room for so many more.
-func checkItems(n int, more int64) error {
-	if int64(n)+more > maxItems {
+// checkItems fails where there is no room for so many elements more in a list of these.
+func checkItems(items []value.Value, more int64) error {
+	all := int64(len(items)) + more
+	if all > maxItems {
 		return errorf("the list would have more than %d elements", maxItems)
 	}
-	return tensor.CheckRoom(int(more) * int(unsafe.Sizeof(value.Value{})))
+	if all <= int64(cap(items)) {
+		return nil
+	}
+	return tensor.CheckHeapRoom(int(all+all/4) * int(unsafe.Sizeof(value.Value{}))) // append takes a quarter more than is asked for
 }
 
 // extend appends the elements of one list to another, which may be the same.
 func extend(l, by *value.List) error {
-	if err := checkItems(len(l.Items), int64(len(by.Items))); err != nil {
+	if err := checkItems(l.Items, int64(len(by.Items))); err != nil {
 		return err
 	}
 	l.Items = append(l.Items, by.Items...)
@@ -252,9 +256,9 @@ func repeatItems(items []value.Value, n int64) ([]value.Value, error) {
 		return nil, nil
 	}
 	if n > maxItems/int64(len(items)) {
-		return nil, checkItems(0, maxItems+1)
+		return nil, checkItems(nil, maxItems+1)
 	}
-	if err := checkItems(0, n*int64(len(items))); err != nil {
+	if err := checkItems(nil, n*int64(len(items))); err != nil {
 		return nil, err
 	}
 	out := make([]value.Value, 0, int(n)*len(items))
@@ -444,7 +448,7 @@ var Ranges = join(
 	}),
 	one("prim::rangelist", func(args, out []value.Value) error {
 		n := max(args[0].Int(), 0)
-		if err := checkItems(0, n); err != nil {
+		if err := checkItems(nil, n); err != nil {
 			return err
 		}
 		l := value.NewList(types.Int, make([]value.Value, n)...)

@@ -327,7 +327,7 @@ func checkText(n int) error {
 	if n > maxText {
 		return errorf("the string would have more than %d bytes", maxText)
 	}
-	return tensor.CheckRoom(n)
+	return tensor.CheckHeapRoom(n)
 }
 
 // repeated returns n copies of s, none where n is negative.
