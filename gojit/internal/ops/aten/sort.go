@@ -180,17 +180,16 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 	for j, v := range row[:k] {
 		insert(j, v, j)
 	}
-	var watch tensor.Watch
-	for j := k; j < len(row); {
-		end := min(j+lookEvery, len(row))
-		// A later element that equals the last one kept does not replace it.
-		step := passed(row[j:end], kept[k-1], descending)
-		watch.Did(step + k)
-		if j += step; j < end {
-			if before(row[j], kept[k-1]) {
-				insert(k-1, row[j], j)
+	for start := k; start < len(row); start += lookEvery {
+		if start > k {
+			tensor.Look()
+		}
+		part := row[start:min(start+lookEvery, len(row))]
+		for j := 0; j < len(part); j++ {
+			// A later element that equals the last one kept does not replace it.
+			if j += passed(part[j:], kept[k-1], descending); j < len(part) && before(part[j], kept[k-1]) {
+				insert(k-1, part[j], start+j)
 			}
-			j++
 		}
 	}
 }
