@@ -1310,3 +1310,44 @@ def _cast_Half(self, non_blocking: bool):
 
 def linalg_eigvals(self):
     return torch.linalg_eig(self)[0]
+
+
+# ---- reflections ----
+
+def linalg_householder_product(input, tau):
+    rows = input.size(-2)
+    columns = input.size(-1)
+    q = torch.eye(rows, columns, dtype=input.dtype, device=input.device).expand(input.shape).clone()
+    if tau.size(-1) == 0:
+        return q + input.masked_fill(torch.ones_like(input, dtype=torch.bool), 0)
+    for j in range(tau.size(-1)):
+        i = tau.size(-1) - 1 - j
+        v = torch.tril(input, -1).select(-1, i)
+        unit = torch.zeros([rows], dtype=input.dtype, device=input.device)
+        unit[i] = 1
+        v = (v + unit).unsqueeze(-1)
+        q = q - tau.select(-1, i).unsqueeze(-1).unsqueeze(-1) * v.matmul(v.mH.matmul(q))
+    return q
+
+def _own_full_reflectors(input, tau):
+    rows = input.size(-2)
+    extra = rows - input.size(-1)
+    wide = input
+    if extra < 0:
+        wide = input.narrow(-1, 0, rows)
+    if extra > 0:
+        shape = [1]
+        shape.clear()
+        for d in range(input.dim() - 1):
+            shape.append(input.size(d))
+        shape.append(extra)
+        wide = torch.cat([input, torch.zeros(shape, dtype=input.dtype, device=input.device)], -1)
+    return torch.linalg_householder_product(wide, tau)
+
+def ormqr(self, input2, input3, left: bool, transpose: bool):
+    q = _own_full_reflectors(self, input2)
+    if transpose:
+        q = q.mH
+    if left:
+        return q.matmul(input3)
+    return input3.matmul(q)

@@ -186,3 +186,20 @@ func addOuter[T Scalar](m, n int, a []T, stride int, x, y []T) {
 	}
 	addProduct(m, n, 1, rows(x, 1), rows(y, n), a, stride)
 }
+
+// PackedReflections are the reflections that QR leaves below the diagonal of a matrix of m rows, with their factors: one for each of taus.
+func PackedReflections[T Scalar](m int, a []T, stride int, taus []T) *Reflections[T] {
+	q := &Reflections[T]{m: m}
+	for first := 0; first < len(taus); first += panelWidth {
+		look(m)
+		width, high := min(panelWidth, len(taus)-first), m-first
+		vectors := make([]T, width*high)
+		turn(vectors, high, a[first*stride+first:], stride, high, width)
+		for j := range width {
+			clear(vectors[j*high:][:j])
+			vectors[j*high+j] = 1
+		}
+		q.add(first, width, high, vectors, taus[first:])
+	}
+	return q
+}

@@ -7,7 +7,6 @@ import (
 
 // further are the records of operators that are implemented in families or elsewhere.
 var further = []ops.Def{
-	{Name: "linalg_householder_product", Aliases: []string{"orgqr"}},
 	{Name: "_coalesce", Grad: passedOn},
 	{Name: "_coalesced", Grad: passedOn},
 	{Name: "_index_put_impl", Grad: concrete(indexPutGrad), Tags: ops.IgnoresSelf | ops.AsWritten},

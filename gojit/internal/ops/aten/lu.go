@@ -35,5 +35,4 @@ var luFamily = []definition{
 		p, l, u := f.parts()
 		c.give(p, l, u)
 	}).with(ops.Def{Grad: concrete(luGrad), Tags: ops.AsWritten}),
-	define("geqrf", func(c call) { c.give(pair(householder(c.tensor(0)))...) }).byColumns(0),
 }

@@ -154,7 +154,7 @@ func Families() []Family {
 		{"Running sums and extremes", scanFamily, false},
 		{"Resampling", resampleFamily, false},
 		{"Linear algebra", linalgFamily, false},
-		{"Decompositions and solutions", slices.Concat(solveFamily, luFamily, ldlFamily, eigenFamily), false},
+		{"Decompositions and solutions", slices.Concat(solveFamily, luFamily, reflectionFamily, ldlFamily, eigenFamily), false},
 		{"Copies and conversions", conversionFamily, true},
 		{"Properties", propertyFamily, true},
 		{"Quantization", quantizeFamily, false},
