@@ -7,6 +7,7 @@ import os
 import pathlib
 import sys
 import threading
+from typing import NamedTuple
 
 from tests.attack import supervisor
 
@@ -27,9 +28,12 @@ def main() -> int:
             arguments.error(f"no part {part!r}; there are {', '.join(PARTS)}")
     reports: list[supervisor.Report] = []
 
-    def run(queue: list[tuple[str, float]]) -> None:
-        for part, seconds in queue:
-            report = supervisor.attack(part, seconds, options.seed, options.cases, options.first, tell=lambda finding: print(finding, flush=True))
+    def run(queue: list[Turn]) -> None:
+        for turn in queue:
+            if turn.number and options.cases is not None:
+                continue  # the first turn runs them
+            first = options.first + turn.number * FAR
+            report = supervisor.attack(turn.part, turn.seconds, options.seed, options.cases, first, tell=lambda finding: print(finding, flush=True))
             reports.append(report)
             print(report, flush=True)
 
@@ -44,18 +48,31 @@ def main() -> int:
 
 
 # The share of the time that a part gets: cases of files and operators are many, and about as many in these; those of others are long. Others get 1.
-SHARES = {"files": 6, "operators": 2}
+SHARES = {"files": 8, "operators": 2}
+FAR = 1 << 40  # cases between the first ones of two turns of a part
 
 
-def queues(parts: list[str], seconds: float, jobs: int) -> list[list[tuple[str, float]]]:
+class Turn(NamedTuple):
+    """What a job runs at a time: a part that takes longer than a job has several."""
+
+    part: str
+    number: int
+    seconds: float
+
+
+def queues(parts: list[str], seconds: float, jobs: int) -> list[list[Turn]]:
     """What each of some jobs runs, one part after the other: each job is to take about `seconds`."""
-    jobs = min(jobs, len(parts))
     whole = sum(SHARES.get(part, 1) for part in parts)
-    times = {part: min(seconds, seconds * jobs * SHARES.get(part, 1) / whole) for part in parts}
-    queues: list[list[tuple[str, float]]] = [[] for _ in range(jobs)]
-    for part in sorted(parts, key=lambda part: -times[part]):
-        min(queues, key=lambda queue: sum(time for _, time in queue)).append((part, times[part]))
-    return [[(part, time * min(1, seconds / sum(t for _, t in queue))) for part, time in queue] for queue in queues]
+    turns = []
+    for part in parts:
+        left, number = seconds * jobs * SHARES.get(part, 1) / whole, 0
+        while left > 1e-6 * seconds:
+            turns.append(Turn(part, number, min(left, seconds)))
+            left, number = left - seconds, number + 1
+    queues: list[list[Turn]] = [[] for _ in range(jobs)]
+    for turn in sorted(turns, key=lambda turn: -turn.seconds):
+        min(queues, key=lambda queue: sum(t.seconds for t in queue)).append(turn)
+    return [[t._replace(seconds=t.seconds * min(1, seconds / sum(t.seconds for t in queue))) for t in queue] for queue in queues]
 
 
 if __name__ == "__main__":
