@@ -21,6 +21,7 @@ DEAF = 0.35  # the part of its time, beside LATENCY, after which it has to be ov
 LATENCY = 0.1
 MOST_ELEMENTS = 1 << 26  # of an argument
 GROWTH = 4
+LONG = 5.0  # seconds that a call should not take
 LARGEST = 1 << 28  # elements of the results of a call
 
 
@@ -101,9 +102,10 @@ class Part:
 
     def run(self, i: int) -> str | None:
         name, operator, args, keywords, size = self.cases[i % len(self.cases)]
-        factor, took, before, growth = 1, 0.0, 1, 1
+        factor, took, before, growth, faster = 1, 0.0, 1, 1, 1.0
         while took < ENOUGH:
             try:
+                last = max(took, 0.001)
                 large = Large(size, factor)
                 operators.made.clear()
                 arguments = [large.make(a) for a in args], {k: large.make(a) for k, a in keywords.items()}
@@ -111,13 +113,14 @@ class Part:
                 took, elements = timed(operator, *arguments, False)
             except Exception as e:
                 return operators.internal(e)  # no larger one can be called
-            before, growth = elements, max(growth, elements // max(before, 1))
+            before, growth, faster = elements, max(growth, elements // max(before, 1)), max(faster, took / last)
             if took < ENOUGH and elements * (growth if factor > 1 else GROWTH**4) > LARGEST:
                 return None
-            factor *= GROWTH
+            step = GROWTH if took * faster < LONG else 2
+            factor *= step
         late, _ = timed(operator, *arguments, True)
         if late > LATENCY + DEAF * took:
-            return f"late: {late:.2f} s of the processor to the end with an interrupt, {took:.2f} s without: {name}.{operator._overloadname}, size {size} times {factor // GROWTH}"
+            return f"late: {late:.2f} s of the processor to the end with an interrupt, {took:.2f} s without: {name}.{operator._overloadname}, size {size} times {factor // step}"
         return None
 
 
