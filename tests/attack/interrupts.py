@@ -21,7 +21,7 @@ DEAF = 0.35  # the part of its time, beside LATENCY, after which it has to be ov
 LATENCY = 0.1
 MOST_ELEMENTS = 1 << 26  # of an argument
 GROWTH = 4
-LONG = 5.0  # seconds that a call should not take
+LONG = 1.5  # seconds that a call should not take
 LARGEST = 1 << 28  # elements of the results of a call
 
 
